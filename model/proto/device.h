@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device interface: what host software and the HCA share through the BAR and host memory. All
+// structures are big-endian, bit 7 of byte 0 first, as the packet headers are.
+#pragma once
+#include "model/proto/layout.h"
+#include "model/proto/types.h"
+
+namespace hca::proto {
+// Bits of a device structure without a meaning: written as zero, ignored.
+constexpr Reserved unused(unsigned bits) { return reserved("reserved", bits, ""); }
+
+// ---- The BAR
+// ------------------------------------------------------------------------------------------------------
+// One user page each 4 KiB; a doorbell is one 64-bit write.
+enum class BarOffset : u32 {
+  SendDoorbell = 0x000,
+  ReceiveDoorbell = 0x008,
+  CqDoorbell = 0x010,
+  EqDoorbell = 0x018,
+  CommandDoorbell = 0x020,
+  PushBuffer = 0x800,
+};
+inline constexpr u32 kUserPageBytes = 4096;
+inline constexpr u32 kPushBytes = 256;  // the largest WQE that can be pushed with its doorbell
+
+struct QueueDoorbell {  // SendDoorbell, ReceiveDoorbell
+  u32 qpn;
+  u16 producer;
+};
+template <>
+struct Layout<QueueDoorbell> {
+  static constexpr std::string_view name = "queue doorbell";
+  static constexpr auto fields = std::make_tuple(
+      unused(8), field(&QueueDoorbell::qpn, "QPN", 24, "queue pair"), unused(16),
+      field(&QueueDoorbell::producer, "ProducerIndex", 16, "WQEs posted so far, low 16 bits"));
+};
+static_assert(bytes_of<QueueDoorbell>() == 8);
+
+enum class Arm : u8 { None, Next, Solicited };
+struct CqDoorbell {
+  Arm arm;
+  u32 cqn;
+  u32 consumer;
+};
+template <>
+struct Layout<CqDoorbell> {
+  static constexpr std::string_view name = "CQ doorbell";
+  static constexpr auto fields = std::make_tuple(
+      unused(6),
+      field(&CqDoorbell::arm, "Arm", 2, "0 none, 1 next completion, 2 next solicited one or error"),
+      field(&CqDoorbell::cqn, "CQN", 24, "completion queue"),
+      field(&CqDoorbell::consumer, "ConsumerIndex", 32, "CQEs taken so far"));
+};
+static_assert(bytes_of<CqDoorbell>() == 8);
+
+struct CommandDoorbell {
+  u64 address;  // of a command block
+};
+template <>
+struct Layout<CommandDoorbell> {
+  static constexpr std::string_view name = "command doorbell";
+  static constexpr auto fields = std::make_tuple(
+      field(&CommandDoorbell::address, "Address", 64, "of a command block in host memory"));
+};
+
+// ---- Work queue entries
+// ------------------------------------------------------------------------------------------- A
+// send WQE: this control segment, then SGEs (16 bytes each) or inline data, up to the queue's
+// stride.
+enum class WorkOpcode : u8 {
+  Send,
+  SendImmediate,
+  SendInvalidate,
+  RdmaWrite,
+  RdmaWriteImmediate,
+  RdmaRead,
+  CompareSwap,
+  FetchAdd,
+};
+struct SendWqe {
+  WorkOpcode opcode;
+  bool signaled, solicited, fence, inline_data;
+  u8 sge_count;
+  u16 index;  // the WQE's index in its queue: a form check
+  u32 immediate;
+  u64 remote_va;
+  u32 rkey;
+  u32 inline_bytes;
+};
+template <>
+struct Layout<SendWqe> {
+  static constexpr std::string_view name = "send WQE";
+  static constexpr auto fields = std::make_tuple(
+      field(&SendWqe::opcode, "Opcode", 8, "work request, see below"),
+      field(&SendWqe::signaled, "Signaled", 1, "a CQE also when it succeeds"),
+      field(&SendWqe::solicited, "Solicited", 1, "BTH:SE in its last packet"),
+      field(&SendWqe::fence, "Fence", 1, "waits for earlier READs and ATOMICs"),
+      field(&SendWqe::inline_data, "Inline", 1, "data stand in the WQE, no SGEs"), unused(4),
+      field(&SendWqe::sge_count, "SgeCount", 8, "SGEs that follow"), unused(8),
+      field(&SendWqe::index, "Index", 16, "low 16 bits of the WQE's index: a form check"),
+      unused(16), field(&SendWqe::immediate, "Immediate", 32, "ImmDt, or the R_Key to invalidate"),
+      field(&SendWqe::inline_bytes, "InlineBytes", 32, "of inline data"),
+      field(&SendWqe::remote_va, "RemoteVA", 64, "RETH:VA"),
+      field(&SendWqe::rkey, "R_Key", 32, "RETH:R_Key"), unused(32));
+};
+inline constexpr u32 kSendWqeBytes = bytes_of<SendWqe>();
+static_assert(kSendWqeBytes == 32);
+
+// A receive WQE: this header, then its SGEs.
+struct ReceiveWqe {
+  u8 sge_count;
+  u16 index;
+};
+template <>
+struct Layout<ReceiveWqe> {
+  static constexpr std::string_view name = "receive WQE";
+  static constexpr auto fields = std::make_tuple(
+      unused(8), field(&ReceiveWqe::sge_count, "SgeCount", 8, "SGEs that follow"),
+      field(&ReceiveWqe::index, "Index", 16, "low 16 bits of the WQE's index: a form check"),
+      unused(64), unused(32));
+};
+inline constexpr u32 kReceiveWqeBytes = bytes_of<ReceiveWqe>();
+static_assert(kReceiveWqeBytes == 16);
+
+struct Sge {
+  u64 va;
+  u32 lkey;
+  u32 bytes;
+};
+template <>
+struct Layout<Sge> {
+  static constexpr std::string_view name = "SGE";
+  static constexpr auto fields = std::make_tuple(
+      field(&Sge::va, "VA", 64, "virtual address"), field(&Sge::lkey, "L_Key", 32, "of its region"),
+      field(&Sge::bytes, "Length", 32, "bytes; 0 is nothing"));
+};
+inline constexpr u32 kSgeBytes = bytes_of<Sge>();
+static_assert(kSgeBytes == 16);
+
+// ---- Completion and event queues
+// ---------------------------------------------------------------------------------- T14: the
+// values are those of ibv_wc_status.
+enum class WcStatus : u8 {
+  Success = 0,
+  LocLenErr = 1,
+  LocQpOpErr = 2,
+  LocEecOpErr = 3,
+  LocProtErr = 4,
+  WrFlushErr = 5,
+  MwBindErr = 6,
+  BadRespErr = 7,
+  LocAccessErr = 8,
+  RemInvReqErr = 9,
+  RemAccessErr = 10,
+  RemOpErr = 11,
+  RetryExcErr = 12,
+  RnrRetryExcErr = 13,
+  LocRddViolErr = 14,
+  RemInvRdReqErr = 15,
+  RemAbortErr = 16,
+  InvEecnErr = 17,
+  InvEecStateErr = 18,
+};
+enum class CqeOpcode : u8 {
+  Send,
+  RdmaWrite,
+  RdmaRead,
+  CompareSwap,
+  FetchAdd,
+  Receive = 128,
+  ReceiveRdmaImmediate = 129,
+};
+struct Cqe {
+  CqeOpcode opcode;
+  WcStatus status;
+  bool with_immediate, with_invalidate, solicited;
+  u8 vendor_error;
+  u32 qpn;
+  u16 wqe_index;
+  u32 byte_len;
+  u32 immediate;
+  u32 src_qp;
+  bool phase;  // the owner's bit: flips each time the ring wraps
+};
+template <>
+struct Layout<Cqe> {
+  static constexpr std::string_view name = "CQE";
+  static constexpr auto fields = std::make_tuple(
+      field(&Cqe::opcode, "Opcode", 8, "what completed, see below"),
+      field(&Cqe::status, "Status", 8, "value of ibv_wc_status"),
+      field(&Cqe::with_immediate, "Immediate", 1, "ImmDt is valid"),
+      field(&Cqe::with_invalidate, "Invalidate", 1, "ImmDt holds the R_Key invalidated"),
+      field(&Cqe::solicited, "Solicited", 1, "the message had SE = 1"), unused(5),
+      field(&Cqe::vendor_error, "VendorError", 8, "0"), unused(8),
+      field(&Cqe::qpn, "QPN", 24, "queue pair"), unused(16),
+      field(&Cqe::wqe_index, "WqeIndex", 16, "low 16 bits of the index of its WQE"),
+      field(&Cqe::byte_len, "ByteLen", 32, "bytes of the message"),
+      field(&Cqe::immediate, "ImmDt", 32, "immediate data"), unused(8),
+      field(&Cqe::src_qp, "SrcQP", 24, "sender's queue pair (UD)"), unused(63),
+      field(&Cqe::phase, "Phase", 1,
+            "1 on the first turn of the ring, then 0, 1 ...: the entry is new when it changes"));
+};
+inline constexpr u32 kCqeBytes = bytes_of<Cqe>();
+static_assert(kCqeBytes == 32);
+
+// A completion event or an asynchronous event.
+enum class EventType : u8 { Completion, QpFatal, QpReqErr, QpAccessErr, CqErr, CommEst, SqDrained };
+struct Eqe {
+  EventType type;
+  u32 object;  // CQN or QPN
+  bool phase;
+};
+template <>
+struct Layout<Eqe> {
+  static constexpr std::string_view name = "EQE";
+  static constexpr auto fields = std::make_tuple(
+      field(&Eqe::type, "Type", 8, "see below"), field(&Eqe::object, "Object", 24, "CQN or QPN"),
+      unused(64), unused(31), field(&Eqe::phase, "Phase", 1, "as in a CQE"));
+};
+inline constexpr u32 kEqeBytes = bytes_of<Eqe>();
+static_assert(kEqeBytes == 16);
+}  // namespace hca::proto

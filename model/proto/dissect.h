@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// A frame as a list of headers, as far as its bytes reach and whatever is wrong with it: for those
+// who look at packets.
+#pragma once
+#include "model/proto/packet.h"
+
+namespace hca::proto {
+
+struct HeaderPlace {
+  const HeaderInfo* header;
+  u32 offset;  // in the frame
+};
+
+struct Dissection {
+  PacketVerdict structure = PacketVerdict::Truncated;
+  bool has_icrc = false;  // its place is known: the two below mean something
+  bool icrc_is_good = false;
+  bool vcrc_is_good = false;  // native framings
+  ParsedPacket packet{};      // as far as `structure` promises
+  std::array<HeaderPlace, 20> headers{};
+  u32 header_count = 0;
+  bool has_transport = false;  // a BTH is among the headers
+
+  const HeaderPlace* begin() const { return headers.data(); }
+  const HeaderPlace* end() const { return headers.data() + header_count; }
+};
+
+Dissection dissect(std::span<const u8> frame, LinkLayer link);
+
+}  // namespace hca::proto

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/proto/form_rules.h"
+
+#include "model/proto/key.h"
+#include "model/proto/pkey.h"
+#include "model/proto/syndrome.h"
+
+namespace hca::proto {
+namespace {
+
+using enum Operation;
+using enum Position;
+
+constexpr u32 kMaxMtu = 4096;
+constexpr u32 kMaxMessage = 1u << 31;
+constexpr u16 kPermissiveLid = 0xFFFF;
+constexpr u16 kFirstMulticastLid = 0xC000;
+constexpr u8 kQp0Lane = 15;
+constexpr u16 kFirstUdpSourcePort = 0xC000;
+
+constexpr bool is_mtu(u32 bytes) {
+  return bytes == 256 || bytes == 512 || bytes == 1024 || bytes == 2048 || bytes == 4096;
+}
+bool is_multicast(const Gid& gid) { return gid.bytes[0] == 0xFF; }
+bool is_loopback(const Gid& gid) {
+  Gid loopback{};
+  loopback.bytes[15] = 1;
+  return gid == loopback;
+}
+
+bool has_gids(const FormView& v) { return v.packet.framing != Framing::IbLocal; }
+bool has_udp(const FormView& v) {
+  return v.packet.framing == Framing::RoceV2Ip4 || v.packet.framing == Framing::RoceV2Ip6;
+}
+bool native(const FormView& v) { return is_native(v.packet.framing); }
+bool is_datagram(const FormView& v) { return v.opcode.service == Service::Ud; }
+bool is_congestion(const FormView& v) { return v.opcode.operation == CongestionNotification; }
+// RC, UC, RD and XRC: the services whose addresses are validated.
+bool is_connected(const FormView& v) { return !is_datagram(v) && !is_congestion(v); }
+bool ends_message(const FormView& v) {
+  return v.opcode.position == Last || v.opcode.position == Only;
+}
+u32 payload(const FormView& v) { return v.packet.payload_bytes; }
+u32 dest_qp(const FormView& v) { return v.packet.bth.dest_qp; }
+
+bool may_solicit(const FormView& v) {
+  return ends_message(v) &&
+         (v.opcode.operation == Send || (v.opcode.operation == Write && v.opcode.has(Ext::ImmDt)));
+}
+
+// clang-format off
+constexpr std::array kFormRules{
+  FormRule{"BTH-5", "SE is set, but this is not the last or only packet of a SEND or of an RDMA WRITE with Immediate",
+           [](const FormView& v) { return v.packet.bth.solicited && v.opcode.is_request && !may_solicit(v); }},
+  FormRule{"G4.6", "SE or A is set in a response",
+           [](const FormView& v) { return !v.opcode.is_request && !is_congestion(v) && (v.packet.bth.solicited || v.packet.bth.ack_req); }},
+  FormRule{"G14.1", "A is set in a UC packet",
+           [](const FormView& v) { return v.opcode.service == Service::Uc && v.packet.bth.ack_req; }},
+  FormRule{"BTH-10", "PadCnt is not 0 in a packet that must be exactly PMTU long",
+           [](const FormView& v) { return v.opcode.payload == PayloadRule::FullMtu && v.packet.bth.pad_count != 0; }},
+  FormRule{"T7-l1", "the payload of a First or Middle packet is no path MTU (256, 512, 1024, 2048 or 4096 bytes)",
+           [](const FormView& v) { return v.opcode.payload == PayloadRule::FullMtu && !is_mtu(payload(v)); }},
+  FormRule{"T7-l2", "the payload is larger than any path MTU",
+           [](const FormView& v) { return v.opcode.payload == PayloadRule::UpToMtu && payload(v) > kMaxMtu; }},
+  FormRule{"T7-l3", "the payload of a Last packet is empty or larger than any path MTU",
+           [](const FormView& v) { return v.opcode.payload == PayloadRule::OneToMtu && (payload(v) == 0 || payload(v) > kMaxMtu); }},
+  FormRule{"T7-l4", "a payload or a PadCnt where the opcode has none",
+           [](const FormView& v) { return v.opcode.payload == PayloadRule::None && payload(v) + v.packet.bth.pad_count != 0; }},
+  FormRule{"T7-l5", "an ATOMIC WRITE does not carry 8 bytes",
+           [](const FormView& v) { return v.opcode.payload == PayloadRule::Eight && payload(v) != 8; }},
+  FormRule{"EXT-8", "a GET request carries more than 256 bytes",
+           [](const FormView& v) { return v.opcode.payload == PayloadRule::UpTo256 && payload(v) > 256; }},
+  FormRule{"C9-9", "DMALen is above 2^31",
+           [](const FormView& v) { return v.opcode.has(Ext::Reth) && v.packet.reth.dma_len > kMaxMessage; }},
+  FormRule{"T7-l8", "DMALen of an RDMA WRITE Only is not its payload, or that of a First is not larger than its payload",
+           [](const FormView& v) {
+             if (v.opcode.operation != Write || !v.opcode.has(Ext::Reth)) return false;
+             return v.opcode.position == Only ? v.packet.reth.dma_len != payload(v) : v.packet.reth.dma_len <= payload(v);
+           }},
+  FormRule{"ATOM-6", "the VA of an ATOMIC is not a multiple of 8",
+           [](const FormView& v) { return v.opcode.has(Ext::AtomicEth) && v.packet.atomic_eth.va % 8 != 0; }},
+  FormRule{"T5-3", "the syndrome's kind is reserved",
+           [](const FormView& v) { return v.opcode.has(Ext::Aeth) && syndrome_kind(v.packet.aeth.syndrome) == SyndromeKind::Reserved; }},
+  FormRule{"T5-11", "the NAK code is reserved",
+           [](const FormView& v) {
+             return v.opcode.has(Ext::Aeth) && syndrome_kind(v.packet.aeth.syndrome) == SyndromeKind::Nak &&
+                    syndrome_value(v.packet.aeth.syndrome) >= kNakRows.size();
+           }},
+  FormRule{"ERR-16", "the syndrome of a READ response or ATOMIC Acknowledge is not an ACK",
+           [](const FormView& v) {
+             return (v.opcode.operation == ReadResponse || v.opcode.operation == AtomicAcknowledge) && v.opcode.has(Ext::Aeth) &&
+                    syndrome_kind(v.packet.aeth.syndrome) != SyndromeKind::Ack;
+           }},
+  FormRule{"G24.4", "an ACK of XRC carries credits",
+           [](const FormView& v) {
+             return v.opcode.service == Service::Xrc && v.opcode.has(Ext::Aeth) && syndrome_kind(v.packet.aeth.syndrome) == SyndromeKind::Ack &&
+                    syndrome_value(v.packet.aeth.syndrome) != kCreditsUnused;
+           }},
+  FormRule{"G26.2", "a CNP has BECN 0, a PSN or A 1",
+           [](const FormView& v) { return is_congestion(v) && (!v.packet.bth.becn || v.packet.bth.psn != 0 || v.packet.bth.ack_req); }},
+  FormRule{"PKEY-15", "the partition of the P_Key is 0, which never matches",
+           [](const FormView& v) { return dest_qp(v) != 0 && !pkey_is_valid(v.packet.bth.pkey); }},
+  FormRule{"G27.1", "a packet to QP0 or QP1 is no UD SEND",
+           [](const FormView& v) { return dest_qp(v) <= 1 && is_connected(v); }},
+  FormRule{"C9-49", "a packet to QP1 has another Q_Key than 0x80010000",
+           [](const FormView& v) { return is_datagram(v) && dest_qp(v) == 1 && v.packet.deth.qkey != kQp1Qkey; }},
+  FormRule{"G27.2", "a packet to QP0 does not travel on VL15",
+           [](const FormView& v) { return native(v) && dest_qp(v) == 0 && v.addressing.virtual_lane != kQp0Lane; }},
+  FormRule{"G27.3", "a packet to another QP than QP0 travels on VL15",
+           [](const FormView& v) { return native(v) && dest_qp(v) != 0 && v.addressing.virtual_lane == kQp0Lane; }},
+  FormRule{"C9-56", "the SLID is a multicast LID",
+           [](const FormView& v) { return native(v) && v.addressing.slid >= kFirstMulticastLid && v.addressing.slid != kPermissiveLid; }},
+  FormRule{"C9-55", "a packet to another QP than QP0 has the permissive DLID",
+           [](const FormView& v) { return native(v) && v.addressing.dlid == kPermissiveLid && dest_qp(v) != 0; }},
+  FormRule{"VAL-7", "the SGID is a multicast or the loopback GID",
+           [](const FormView& v) {
+             return has_gids(v) && is_connected(v) && (is_multicast(v.addressing.source_gid) || is_loopback(v.addressing.source_gid));
+           }},
+  FormRule{"VAL-5", "the DGID is the reserved or the loopback GID",
+           [](const FormView& v) {
+             return has_gids(v) && is_connected(v) && (v.addressing.destination_gid == Gid{} || is_loopback(v.addressing.destination_gid));
+           }},
+  FormRule{"C9-58", "a packet to QP 0xFFFFFF is not UD or has no GRH with a multicast DGID",
+           [](const FormView& v) {
+             if (dest_qp(v) != kMulticastQp || has_udp(v)) return false;
+             return !is_datagram(v) || !has_gids(v) || !is_multicast(v.addressing.destination_gid);
+           }},
+  FormRule{"G34.4", "the UDP source port is below 0xC000",
+           [](const FormView& v) { return has_udp(v) && !is_congestion(v) && v.addressing.udp_source_port < kFirstUdpSourcePort; }},
+  FormRule{"G34.4", "DF is 0",
+           [](const FormView& v) {
+             return v.packet.framing == Framing::RoceV2Ip4 && !decode<Ipv4>(v.frame + v.packet.network_offset).dont_fragment;
+           }},
+};
+// clang-format on
+
+void add_reserved_bits(std::span<const u8> frame, const Dissection& d,
+                       std::vector<BrokenRule>& out) {
+  for (const HeaderPlace& place : d)
+    for (const FieldInfo& f : *place.header)
+      if (f.is_reserved && get_bits(frame.data() + place.offset, f.bit_at, f.bits) != 0)
+        out.push_back({f.statement,
+                       std::string(place.header->name) + "." + std::string(f.name) + " is not 0"});
+}
+
+void add_verdict(PacketVerdict verdict, std::vector<BrokenRule>& out) {
+  const VerdictRow& row = verdict_row(verdict);
+  out.push_back({row.statement, std::string(row.sentence)});
+}
+
+}  // namespace
+
+std::span<const FormRule> form_rules() { return kFormRules; }
+
+std::vector<BrokenRule> broken_rules(std::span<const u8> frame, const Dissection& d) {
+  std::vector<BrokenRule> out;
+  if (verdict_row(d.structure).is_foreign) return out;
+  if (d.structure != PacketVerdict::Good) add_verdict(d.structure, out);
+  if (d.has_icrc && !d.icrc_is_good) add_verdict(PacketVerdict::BadIcrc, out);
+  if (d.has_icrc && is_native(d.packet.framing) && !d.vcrc_is_good)
+    add_verdict(PacketVerdict::BadVcrc, out);
+  add_reserved_bits(frame, d, out);
+  if (d.structure != PacketVerdict::Good) return out;
+  const FormView view{frame.data(), d, d.packet, *d.packet.opcode,
+                      addressing_of(frame.data(), d.packet)};
+  for (const FormRule& rule : kFormRules)
+    if (rule.broken(view)) out.push_back({rule.statement, std::string(rule.sentence)});
+  return out;
+}
+
+}  // namespace hca::proto

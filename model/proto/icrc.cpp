@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// ICRC and VCRC over whole packets. The masks come from the field tables.
+#include <algorithm>
+
+#include "model/proto/packet.h"
+
+namespace hca::proto {
+namespace {
+
+// One variant byte of the covered headers: how each value of it differs from ones in the register
+// behind the headers.
+template <Framing F, std::size_t I>
+inline constexpr Crc32Row kVariantRow = crc32_row(unsigned(Covered<F>::bytes - 1 - I));
+
+// The ICRC needs ones where the frame has something else. A CRC is linear: the frame is taken as it
+// is, and what the difference makes in the register is added, without a copy and without a write.
+template <Framing F>
+u32 register_of_difference(const u8* covered) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    u32 reg = 0;
+    auto add = [&]<std::size_t At>() {
+      constexpr u8 ones = Covered<F>::mask[At];
+      if constexpr (ones != 0) reg ^= kVariantRow<F, At>[u8(~covered[At] & ones)];
+    };
+    (add.template operator()<I>(), ...);
+    return reg;
+  }
+  (std::make_index_sequence<Covered<F>::bytes>{});
+}
+
+template <Framing F>
+u32 icrc_over(const u8* covered, std::size_t size) {
+  const u32 difference =
+      crc32_after_zeros(register_of_difference<F>(covered), size - Covered<F>::bytes);
+  return crc32(framing_row(F).icrc_start, covered, size) ^ difference;
+}
+
+template <class Fn>
+u32 by_framing(Framing framing, Fn&& fn) {
+  switch (framing) {
+    case Framing::IbLocal:
+      return fn.template operator()<Framing::IbLocal>();
+    case Framing::IbGlobal:
+      return fn.template operator()<Framing::IbGlobal>();
+    case Framing::RoceV1:
+      return fn.template operator()<Framing::RoceV1>();
+    case Framing::RoceV2Ip4:
+      return fn.template operator()<Framing::RoceV2Ip4>();
+    case Framing::RoceV2Ip6:
+      return fn.template operator()<Framing::RoceV2Ip6>();
+  }
+  return 0;
+}
+
+u32 load_le32(const u8* p) {
+  u32 v;
+  std::memcpy(&v, p, 4);
+  return v;
+}
+
+}  // namespace
+
+u32 icrc_of(const u8* frame, const FrameShape& shape) {
+  const u8* const covered = frame + shape.network_offset;
+  const std::size_t size = shape.icrc_offset - shape.network_offset;
+  return by_framing(shape.framing, [&]<Framing F>() { return icrc_over<F>(covered, size); });
+}
+
+bool icrc_good(std::span<const u8> frame, const FrameShape& shape) {
+  return icrc_of(frame.data(), shape) == load_le32(frame.data() + shape.icrc_offset);
+}
+
+bool vcrc_good(std::span<const u8> frame, const FrameShape& shape) {
+  const u32 end = shape.icrc_offset + kIcrcBytes;
+  const u16 crc = crc16_vcrc(0, frame.data(), end);
+  return frame[end] == u8(crc) && frame[end + 1] == u8(crc >> 8);
+}
+
+u32 finish_frame(u8* frame, const FrameShape& shape) {
+  std::fill(frame + shape.payload_offset + shape.payload_bytes, frame + shape.icrc_offset, u8{0});
+  const u32 crc = icrc_of(frame, shape);
+  std::memcpy(frame + shape.icrc_offset, &crc, kIcrcBytes);
+  const u32 end = shape.icrc_offset + kIcrcBytes;
+  if (!is_native(shape.framing)) return end;
+  const u16 vcrc = crc16_vcrc(0, frame, end);
+  std::memcpy(frame + end, &vcrc, kVcrcBytes);
+  return end + kVcrcBytes;
+}
+
+}  // namespace hca::proto

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every BTH opcode of every service as one row; which headers follow the BTH, and which payload, is
+// data (C9-2).
+#pragma once
+#include <array>
+#include <bit>
+#include <string_view>
+
+#include "model/proto/headers.h"
+
+namespace hca::proto {
+
+// OpCode[7:5].
+enum class Service : u8 { Rc = 0, Uc = 1, Rd = 2, Ud = 3, Cnp = 4, Xrc = 5 };
+
+enum class Operation : u8 {
+  Send,
+  Write,
+  ReadRequest,
+  ReadResponse,
+  Acknowledge,
+  AtomicAcknowledge,
+  CompareSwap,
+  FetchAdd,
+  Resync,
+  Get,
+  Put,
+  Flush,
+  AtomicWrite,
+  CongestionNotification,
+};
+
+enum class Position : u8 { First, Middle, Last, Only };
+
+// Payload bytes L without pad (tables.md T7).
+enum class PayloadRule : u8 {
+  None,      // L = 0, PadCnt 0
+  FullMtu,   // L = PMTU, PadCnt 0
+  OneToMtu,  // 1 <= L <= PMTU
+  UpToMtu,   // 0 <= L <= PMTU
+  Eight,     // L = 8
+  UpTo256,   // 0 <= L <= 256
+};
+
+// The headers that can follow a BTH, in the order in which they follow it (tables.md T1).
+enum class Ext : u8 {
+  Rdeth,
+  Deth,
+  XrcEth,
+  Eoeth,
+  Feth,
+  Reth,
+  AtomicEth,
+  Aeth,
+  AtomicAckEth,
+  ImmDt,
+  Ieth,
+  CnpPayload
+};
+inline constexpr unsigned kExtCount = 12;
+
+inline constexpr std::array<HeaderInfo, kExtCount> kExtHeaders{
+    kHeaderInfo<Rdeth>,        kHeaderInfo<Deth>,  kHeaderInfo<XrcEth>,    kHeaderInfo<Eoeth>,
+    kHeaderInfo<Feth>,         kHeaderInfo<Reth>,  kHeaderInfo<AtomicEth>, kHeaderInfo<Aeth>,
+    kHeaderInfo<AtomicAckEth>, kHeaderInfo<ImmDt>, kHeaderInfo<Ieth>,      kHeaderInfo<CnpPayload>};
+
+// A set of extension headers; iterating gives them in the order of the packet.
+class ExtSet {
+ public:
+  constexpr ExtSet() = default;
+  constexpr ExtSet(Ext e) : bits_(u16(1u << unsigned(e))) {}
+  constexpr bool has(Ext e) const { return bits_ >> unsigned(e) & 1; }
+  constexpr bool empty() const { return bits_ == 0; }
+  constexpr u16 bits() const { return bits_; }
+  friend constexpr ExtSet operator|(ExtSet a, ExtSet b) {
+    ExtSet c;
+    c.bits_ = u16(a.bits_ | b.bits_);
+    return c;
+  }
+  friend constexpr bool operator==(ExtSet, ExtSet) = default;
+
+  template <class Fn>
+  constexpr void for_each(Fn&& fn) const {
+    for (unsigned rest = bits_; rest != 0; rest &= rest - 1) fn(Ext(std::countr_zero(rest)));
+  }
+  constexpr unsigned bytes() const {
+    unsigned sum = 0;
+    for_each([&](Ext e) { sum += kExtHeaders[unsigned(e)].bytes; });
+    return sum;
+  }
+
+ private:
+  u16 bits_ = 0;
+};
+constexpr ExtSet operator|(Ext a, Ext b) { return ExtSet(a) | ExtSet(b); }
+
+struct OpcodeRow {
+  u8 code;
+  std::string_view name;  // without the service
+  Service service;
+  Operation operation;
+  Position position;
+  ExtSet ext;
+  u8 ext_bytes;
+  PayloadRule payload;
+  bool is_request;  // goes to the responder side
+  std::string_view statement;
+
+  constexpr bool has(Ext e) const { return ext.has(e); }
+};
+
+namespace detail {
+
+enum ServiceBit : u8 { kRc = 1, kUc = 2, kRd = 4, kUd = 8, kXrc = 32 };
+inline constexpr u8 kConnected = kRc | kUc | kRd | kXrc;
+inline constexpr u8 kSenders = kConnected | kUd;
+inline constexpr u8 kReliable = kRc | kRd | kXrc;
+inline constexpr ExtSet kNoExt{};
+
+// One line of tables.md T3: an operation and the services that have it.
+struct OperationLine {
+  u8 code;  // OpCode[4:0]
+  std::string_view name;
+  u8 services;
+  Operation operation;
+  Position position;
+  ExtSet ext;  // of RC; RD and UD put RDETH and DETH, XRC puts XRCETH in front
+  PayloadRule payload;
+  bool is_request = true;
+};
+
+using enum Ext;
+using enum Operation;
+using enum Position;
+using enum PayloadRule;
+
+// clang-format off
+inline constexpr std::array<OperationLine, 28> kOperations{{
+  // 4:0 name                              services    operation          pos.    headers              payload   is request
+  {0x00, "SEND First",                     kConnected, Send,              First,  kNoExt,              FullMtu},
+  {0x01, "SEND Middle",                    kConnected, Send,              Middle, kNoExt,              FullMtu},
+  {0x02, "SEND Last",                      kConnected, Send,              Last,   kNoExt,              OneToMtu},
+  {0x03, "SEND Last with Immediate",       kConnected, Send,              Last,   ImmDt,               OneToMtu},
+  {0x04, "SEND Only",                      kSenders,   Send,              Only,   kNoExt,              UpToMtu},
+  {0x05, "SEND Only with Immediate",       kSenders,   Send,              Only,   ImmDt,               UpToMtu},
+  {0x06, "RDMA WRITE First",               kConnected, Write,             First,  Reth,                FullMtu},
+  {0x07, "RDMA WRITE Middle",              kConnected, Write,             Middle, kNoExt,              FullMtu},
+  {0x08, "RDMA WRITE Last",                kConnected, Write,             Last,   kNoExt,              OneToMtu},
+  {0x09, "RDMA WRITE Last with Immediate", kConnected, Write,             Last,   ImmDt,               OneToMtu},
+  {0x0A, "RDMA WRITE Only",                kConnected, Write,             Only,   Reth,                UpToMtu},
+  {0x0B, "RDMA WRITE Only with Immediate", kConnected, Write,             Only,   Reth | ImmDt,        UpToMtu},
+  {0x0C, "RDMA READ Request",              kReliable,  ReadRequest,       Only,   Reth,                None},
+  {0x0D, "RDMA READ Response First",       kReliable,  ReadResponse,      First,  Aeth,                FullMtu,  false},
+  {0x0E, "RDMA READ Response Middle",      kReliable,  ReadResponse,      Middle, kNoExt,              FullMtu,  false},
+  {0x0F, "RDMA READ Response Last",        kReliable,  ReadResponse,      Last,   Aeth,                OneToMtu, false},
+  {0x10, "RDMA READ Response Only",        kReliable,  ReadResponse,      Only,   Aeth,                UpToMtu,  false},
+  {0x11, "Acknowledge",                    kReliable,  Acknowledge,       Only,   Aeth,                None,     false},
+  {0x12, "ATOMIC Acknowledge",             kReliable,  AtomicAcknowledge, Only,   Aeth | AtomicAckEth, None,     false},
+  {0x13, "CmpSwap",                        kReliable,  CompareSwap,       Only,   AtomicEth,           None},
+  {0x14, "FetchAdd",                       kReliable,  FetchAdd,          Only,   AtomicEth,           None},
+  {0x15, "RESYNC",                         kRd,        Resync,            Only,   kNoExt,              None},
+  {0x16, "SEND Last with Invalidate",      kRc | kXrc, Send,              Last,   Ieth,                OneToMtu},
+  {0x17, "SEND Only with Invalidate",      kRc | kXrc, Send,              Only,   Ieth,                UpToMtu},
+  {0x1A, "GET class operation",            kReliable,  Get,               Only,   Eoeth,               UpTo256},
+  {0x1B, "PUT class operation",            kReliable,  Put,               Only,   Eoeth,               UpToMtu},
+  {0x1C, "FLUSH",                          kReliable,  Flush,             Only,   Feth | Reth,         None},
+  {0x1D, "ATOMIC WRITE",                   kRc,        AtomicWrite,       Only,   Reth,                Eight},
+}};
+
+// Congestion notifications have a block of their own: 0x80 native (annex A10), 0x81 RoCEv2.
+inline constexpr std::array kCongestionRows{
+  OpcodeRow{0x80, "CN",  Service::Cnp, CongestionNotification, Only, Ext::CnpPayload, 16, None, false, "G26.1"},
+  OpcodeRow{0x81, "CNP", Service::Cnp, CongestionNotification, Only, Ext::CnpPayload, 16, None, false, "G26.2"},
+};
+// clang-format on
+
+inline constexpr std::array kServices{Service::Rc, Service::Uc, Service::Rd, Service::Ud,
+                                      Service::Xrc};
+
+constexpr ExtSet ext_in_service(const OperationLine& line, Service service) {
+  switch (service) {
+    case Service::Rd:
+      return line.ext | Ext::Rdeth | (line.is_request ? ExtSet(Ext::Deth) : kNoExt);
+    case Service::Ud:
+      return line.ext | Ext::Deth;
+    case Service::Xrc:
+      return line.is_request ? line.ext | Ext::XrcEth : line.ext;
+    default:
+      return line.ext;
+  }
+}
+
+constexpr bool has_service(const OperationLine& line, Service service) {
+  return line.services >> unsigned(service) & 1;
+}
+constexpr std::size_t count_rows() {
+  std::size_t n = kCongestionRows.size();
+  for (Service service : kServices)
+    for (const OperationLine& line : kOperations) n += has_service(line, service);
+  return n;
+}
+constexpr auto make_opcode_rows() {
+  std::array<OpcodeRow, count_rows()> rows{};
+  std::size_t n = 0;
+  for (Service service : kServices) {
+    if (service == Service::Xrc)
+      for (const OpcodeRow& row : kCongestionRows) rows[n++] = row;
+    for (const OperationLine& line : kOperations) {
+      if (!has_service(line, service)) continue;
+      const ExtSet ext = ext_in_service(line, service);
+      rows[n++] = {u8(unsigned(service) << 5 | line.code),
+                   line.name,
+                   service,
+                   line.operation,
+                   line.position,
+                   ext,
+                   u8(ext.bytes()),
+                   line.payload,
+                   line.is_request,
+                   "C9-2"};
+    }
+  }
+  return rows;
+}
+
+}  // namespace detail
+
+// All rows in the order of their codes.
+inline constexpr auto kOpcodeRows = detail::make_opcode_rows();
+
+inline constexpr auto kOpcodeIndex = [] {
+  std::array<const OpcodeRow*, 256> index{};
+  for (const OpcodeRow& row : kOpcodeRows) index[row.code] = &row;
+  return index;
+}();
+
+// nullptr: reserved, or of a manufacturer.
+constexpr const OpcodeRow* opcode_row(u8 code) { return kOpcodeIndex[code]; }
+
+// The row of an operation, for those who build packets; nullptr if the service has none.
+constexpr const OpcodeRow* opcode_row(Service service, Operation operation, Position position,
+                                      ExtSet carried = {}) {
+  constexpr ExtSet choice = Ext::ImmDt | Ext::Ieth;
+  for (const OpcodeRow& row : kOpcodeRows)
+    if (row.service == service && row.operation == operation && row.position == position &&
+        (row.ext.bits() & choice.bits()) == carried.bits())
+      return &row;
+  return nullptr;
+}
+
+// Whether L = `payload_bytes` is a length that this opcode may have at this path MTU (tables.md
+// T7).
+constexpr bool payload_length_ok(PayloadRule rule, u32 payload_bytes, u32 pmtu) {
+  switch (rule) {
+    case PayloadRule::None:
+      return payload_bytes == 0;
+    case PayloadRule::FullMtu:
+      return payload_bytes == pmtu;
+    case PayloadRule::OneToMtu:
+      return payload_bytes >= 1 && payload_bytes <= pmtu;
+    case PayloadRule::UpToMtu:
+      return payload_bytes <= pmtu;
+    case PayloadRule::Eight:
+      return payload_bytes == 8;
+    case PayloadRule::UpTo256:
+      return payload_bytes <= 256;
+  }
+  return false;
+}
+
+constexpr std::string_view name_of(Service service) {
+  constexpr std::array<std::string_view, 6> names{"RC", "UC", "RD", "UD", "CNP", "XRC"};
+  return names[unsigned(service)];
+}
+
+// The laws of the table.
+static_assert([] {
+  for (std::size_t i = 1; i < kOpcodeRows.size(); ++i)
+    if (kOpcodeRows[i - 1].code >= kOpcodeRows[i].code) return false;
+  return true;
+}());
+static_assert([] {
+  for (const OpcodeRow& row : kOpcodeRows)
+    if (row.ext_bytes != row.ext.bytes() || row.code >> 5 != unsigned(row.service)) return false;
+  return true;
+}());
+
+}  // namespace hca::proto

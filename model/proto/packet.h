@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole packets in all framings: parse, build, ICRC and VCRC.
+#pragma once
+#include <span>
+
+#include "model/proto/framing.h"
+#include "model/proto/opcodes.h"
+
+namespace hca::proto {
+
+// What the structure of a frame is. All but Good name the first thing that does not hold; such a
+// frame is dropped.
+enum class PacketVerdict : u8 {
+  Good,
+  Truncated,
+  UnknownEtherType,
+  RawPacket,
+  BadLver,
+  BadIpVersion,
+  BadIpHeaderLength,
+  BadIpChecksum,
+  Fragment,
+  NotUdp,
+  BadUdpPort,
+  BadUdpChecksum,
+  BadNextHeader,
+  BadLength,
+  BadPad,
+  BadTver,
+  ReservedOpcode,
+  BadIcrc,
+  BadVcrc,
+};
+struct VerdictRow {
+  PacketVerdict verdict;
+  std::string_view name;
+  std::string_view statement;
+  bool is_foreign;  // no RoCE or IBA packet at all: another protocol's
+  std::string_view sentence;
+};
+std::span<const VerdictRow> verdict_rows();
+const VerdictRow& verdict_row(PacketVerdict verdict);
+
+// The extension headers of a packet; only those that its opcode has are meant.
+struct ExtHeaders {
+  Rdeth rdeth;
+  Deth deth;
+  XrcEth xrc_eth;
+  Eoeth eoeth;
+  Feth feth;
+  Reth reth;
+  AtomicEth atomic_eth;
+  Aeth aeth;
+  AtomicAckEth atomic_ack_eth;
+  ImmDt imm_dt;
+  Ieth ieth;
+};
+
+// A frame taken apart. Not initialised: what the verdict and the opcode do not promise is not set.
+struct ParsedPacket : FrameShape, ExtHeaders {
+  const OpcodeRow* opcode;  // nullptr: reserved
+  Bth bth;
+
+  bool has(Ext e) const { return opcode->has(e); }
+};
+
+// Takes a frame apart: its structure only, in front of any context. Reads nothing outside of
+// `frame`, allocates nothing. Good: all of `out` is set; BadTver, BadPad and ReservedOpcode:
+// framing, network_offset, transport_offset and bth are. Trailing bytes of an Ethernet frame after
+// its IP or GRH length are padding. ICRC and VCRC: below.
+PacketVerdict parse(std::span<const u8> frame, LinkLayer link, ParsedPacket& out);
+
+// ---- CRCs ----
+// The ICRC over frame[network_offset, icrc_offset) with the variant fields masked: its four bytes
+// on the wire are this number, low byte first. The frame is not written.
+u32 icrc_of(const u8* frame, const FrameShape& shape);
+bool icrc_good(std::span<const u8> frame, const FrameShape& shape);
+// Native framings: the two bytes after the ICRC.
+bool vcrc_good(std::span<const u8> frame, const FrameShape& shape);
+
+// ---- addresses, decoded when asked for ----
+struct Addressing {
+  u64 destination_mac, source_mac;  // RoCE
+  bool has_vlan;
+  u8 priority;
+  u16 vlan_id;
+  u16 dlid, slid;  // native
+  u8 service_level, virtual_lane;
+  Gid source_gid, destination_gid;  // IPv4 addresses as ::ffff:a.b.c.d (G34.2); zero without GRH
+  u8 traffic_class;                 // with the ECN bits
+  u32 flow_label;
+  u8 hop_limit;
+  u16 udp_source_port;
+};
+Addressing addressing_of(const u8* frame, const FrameShape& shape);
+
+// Bits 7:2 DSCP, 1:0 ECN; 0 without a GRH or IP header.
+u8 traffic_class_of(const u8* frame, const FrameShape& shape);
+inline constexpr u8 kEcnMask = 3;
+inline constexpr u8 kEcnCongestionExperienced = 3;
+
+// ---- building ----
+Gid gid_of_ipv4(u32 address);
+u32 ipv4_of_gid(const Gid& gid);
+
+// Where a queue pair's packets go, as its context has it.
+struct AddressVector {
+  Framing framing = Framing::RoceV2Ip4;
+  u64 source_mac = 0, destination_mac = 0;
+  bool has_vlan = false;
+  u8 priority = 0;
+  u16 vlan_id = 0;
+  u16 source_lid = 0, destination_lid = 0;
+  u8 service_level = 0, virtual_lane = 0;
+  Gid source_gid{}, destination_gid{};
+  u8 traffic_class = 0;
+  u32 flow_label = 0;
+  u8 hop_limit = 64;
+  u16 udp_source_port = 0xC000;  // G34.4: 0xC000-0xFFFF, constant for a queue pair
+};
+
+// All that stands in front of the BTH, encoded once; the lengths are patched into each copy.
+struct Path {
+  Framing framing;
+  u16 bytes;           // in front of the BTH
+  u16 network_offset;  // as in FrameShape
+  u32 ipv4_sum;        // of the IPv4 header without length, identification and checksum
+  std::array<u8, 72> head;
+};
+// A value wider than its field is refused: std::out_of_range.
+Path make_path(const AddressVector& av);
+
+constexpr u32 pad_of(u32 payload_bytes) { return -payload_bytes & 3; }
+constexpr u32 header_bytes(const Path& path, const OpcodeRow& row) {
+  return path.bytes + bytes_of<Bth>() + row.ext_bytes;
+}
+// From the first header to the last CRC; a short Ethernet frame is not padded here.
+constexpr u32 frame_bytes(const Path& path, const OpcodeRow& row, u32 payload_bytes) {
+  return header_bytes(path, row) + payload_bytes + pad_of(payload_bytes) + kIcrcBytes +
+         (is_native(path.framing) ? kVcrcBytes : 0);
+}
+constexpr FrameShape shape_of(const Path& path, const OpcodeRow& row, u32 payload_bytes) {
+  const u32 headers = header_bytes(path, row);
+  return {path.framing, path.network_offset, path.bytes,
+          u16(headers), payload_bytes,       headers + payload_bytes + pad_of(payload_bytes)};
+}
+
+// Writes all headers, lengths and the IPv4 checksum included, to frame[0, header_bytes) and returns
+// their size. OpCode and PadCnt of the BTH come from `row` and `payload_bytes`. `ip_id`: IPv4
+// identification.
+u32 write_headers(const Path& path, const OpcodeRow& row, const Bth& bth, const ExtHeaders& ext,
+                  u32 payload_bytes, u8* frame, u16 ip_id = 0);
+
+// After headers and payload stand in the frame: zeroes the pad, inserts the ICRC and, natively, the
+// VCRC. Returns the frame's size.
+u32 finish_frame(u8* frame, const FrameShape& shape);
+
+}  // namespace hca::proto

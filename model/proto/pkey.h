@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partition keys (rules.md G18).
+#pragma once
+#include "model/proto/types.h"
+
+namespace hca::proto {
+
+inline constexpr u16 kDefaultPkey = 0xFFFF;
+inline constexpr u16 kPkeyFullMember = 0x8000;
+
+constexpr u16 pkey_partition(u16 pkey) { return pkey & 0x7FFF; }
+constexpr bool pkey_is_full(u16 pkey) { return pkey & kPkeyFullMember; }
+constexpr bool pkey_is_valid(u16 pkey) { return pkey_partition(pkey) != 0; }
+
+// G18.1: one partition, a valid one, and at least one of the two is a full member.
+constexpr bool pkey_match(u16 a, u16 b) {
+  return pkey_partition(a) == pkey_partition(b) && pkey_is_valid(a) &&
+         (pkey_is_full(a) || pkey_is_full(b));
+}
+
+}  // namespace hca::proto

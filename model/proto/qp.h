@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The context of a queue pair: what commands set, and the state of its two sides.
+#pragma once
+#include "model/proto/commands.h"
+#include "model/proto/opcodes.h"
+#include "model/proto/packet.h"
+#include "model/proto/psn.h"
+
+namespace hca::proto {
+// A ring of WQE slots in host memory. Indices run freely; 16 bits of them are on the bus.
+struct WorkQueue {
+  u64 address = 0;
+  u8 log_entries = 0, log_stride = 6;
+
+  u32 entries() const { return u32{1} << log_entries; }
+  u32 stride() const { return u32{1} << log_stride; }
+  u64 slot(u32 index) const { return address + (u64{index & (entries() - 1)} << log_stride); }
+};
+// The free-running index whose low 16 bits a doorbell carried; `known` is the last one, less than
+// 2^16 behind.
+constexpr u32 widen_index(u32 known, u16 low) { return known + u16(low - u16(known)); }
+
+// Set by CreateQp and ModifyQp, by nobody else.
+struct QpConfig {
+  bool allocated = false, signal_all = false;
+  QpState state = QpState::Reset;
+  Service service = Service::Rc;
+  u8 port = 0, access = 0;
+  u8 timeout = 0, retry_count = 0, rnr_retry = 0, min_rnr_timer = 0;
+  u8 max_rd_atomic = 0, max_dest_rd_atomic = 0;
+  u16 pkey_index = 0, pkey = 0xffff;
+  u32 qpn = 0, pd = 0, send_cq = 0, receive_cq = 0;
+  u32 dest_qpn = 0, path_mtu = 1024, qkey = 0;
+  u32 sq_psn = 0, rq_psn = 0;
+  WorkQueue sq, rq;
+  Path path;
+};
+
+// A message that has PSNs: what go-back-N and completion need to know of it. Kept for each WQE in
+// [completed, started).
+struct SentMessage {
+  u32 first_psn = 0, packets = 0;
+  u32 bytes = 0;
+  WorkOpcode opcode = WorkOpcode::Send;
+  bool signaled = false;
+
+  u32 last_psn() const { return psn_add(first_psn, packets - 1); }
+  u32 end_psn() const { return psn_add(first_psn, packets); }
+};
+
+// The requester's side. WQE indices run freely: completed <= started <= posted.
+struct alignas(64) SendState {
+  u32 next_psn = 0;     // of the next new message (G1.1)
+  u32 unacked_psn = 0;  // oldest unacknowledged: u of G12.1
+  u32 sent_psn = 0;     // next PSN never sent: s of G12.1
+  u32 send_psn = 0;     // next PSN to send: behind sent_psn while going back
+  u32 started = 0, completed = 0;
+  u32 ssn = 0;    // G5.4
+  u32 epoch = 0;  // counts rewinds: a WQE fetched before the last one is stale
+  u8 retries_left = 0, rnr_retries_left = 0;
+  bool waits_rnr = false;
+
+  bool anything_unacked() const { return unacked_psn != sent_psn; }
+};
+
+// What message the responder is inside of: the First or Middle that came last (T7).
+enum class InMessage : u8 { None, Send, Write };
+
+// The responder's side.
+struct alignas(64) ReceiveState {
+  u32 epsn = 0, msn = 0;
+  u32 rq_posted = 0, rq_consumed = 0;
+  u64 write_va = 0;  // of the WRITE in progress: where its next packet goes
+  u32 write_rkey = 0, write_left = 0, write_bytes = 0;
+  InMessage message = InMessage::None;
+  bool nak_sent = false;  // suppresses further NAKs until ePSN arrives (G2.3, G2.5)
+};
+}  // namespace hca::proto

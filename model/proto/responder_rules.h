@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// The responder's checks of 9.6 and 9.7 as one table: the first rule that a request breaks decides
+// (T10, T12).
+#pragma once
+#include <array>
+#include <span>
+#include <utility>
+
+#include "model/proto/memory_region.h"
+#include "model/proto/path_rules.h"
+#include "model/proto/pkey.h"
+#include "model/proto/psn.h"
+#include "model/proto/qp.h"
+#include "model/proto/syndrome.h"
+
+namespace hca::proto {
+// What happens to a request.
+enum class RequestAction : u8 {
+  Execute,
+  Acknowledge,  // a duplicate: answer again, execute nothing (G3.1)
+  Drop,         // silently
+  Nak,          // with `nak`, and nothing else changes (class B)
+  NakAndFail,   // with `nak`, and the QP goes to Error (class A, C)
+  RnrNak,       // class B with the RNR timer code
+};
+// Why; one counter each.
+enum class RequestCause : u8 {
+  Good,
+  UnknownQp,
+  WrongService,
+  BadQpState,
+  WrongPath,
+  BadPkey,
+  Duplicate,
+  NakPending,
+  PsnAhead,
+  BadSequence,
+  Unsupported,
+  NoReceiveWqe,
+  BadLength,
+  BadRkey,
+  ReceiveTooShort,
+  LocalProtection,
+  BadReceiveWqe,
+  Count,
+};
+
+struct RequestView {
+  const ParsedPacket& packet;
+  std::span<const u8> frame;
+  const QpConfig& qp;
+  const ReceiveState& state;
+  const Region* region;  // that the RETH's R_Key names, if the packet has a RETH
+};
+
+enum class RuleStage : u8 { Header, Order, Sequence, Support, Resource, Length, Access };
+
+struct RequestRule {
+  RuleStage stage;
+  RequestCause cause;
+  std::string_view statement;
+  bool (*broken)(const RequestView&);
+  RequestAction action;
+  NakCode nak;
+};
+
+namespace request {
+inline bool starts(Position p) { return p == Position::First || p == Position::Only; }
+inline bool ends(Position p) { return p == Position::Last || p == Position::Only; }
+inline InMessage kind(const OpcodeRow& row) {
+  return row.operation == Operation::Send    ? InMessage::Send
+         : row.operation == Operation::Write ? InMessage::Write
+                                             : InMessage::None;
+}
+inline bool has_reth(const OpcodeRow& row) { return row.has(Ext::Reth); }
+// G23.1: a receive WQE is taken by the first packet of a SEND, the last of a WRITE with Immediate.
+inline bool takes_receive_wqe(const OpcodeRow& row) {
+  return row.operation == Operation::Send
+             ? starts(row.position)
+             : row.operation == Operation::Write && row.has(Ext::ImmDt);
+}
+
+inline bool wrong_service(const RequestView& v) {
+  return v.packet.bth.opcode >> 5 != unsigned(v.qp.service);
+}
+inline bool bad_state(const RequestView& v) {
+  return v.qp.state != QpState::Rts && v.qp.state != QpState::Rtr && v.qp.state != QpState::Sqd;
+}
+inline bool wrong_path(const RequestView& v) {
+  return !comes_from_peer(v.qp.path, v.frame.data(), v.packet);
+}
+inline bool bad_pkey(const RequestView& v) { return !pkey_match(v.packet.bth.pkey, v.qp.pkey); }
+inline PsnRegion region(const RequestView& v) { return psn_region(v.packet.bth.psn, v.state.epsn); }
+inline bool duplicate(const RequestView& v) { return region(v) == PsnRegion::Duplicate; }
+inline bool ahead_again(const RequestView& v) {
+  return region(v) == PsnRegion::Ahead && v.state.nak_sent;
+}
+inline bool ahead(const RequestView& v) { return region(v) == PsnRegion::Ahead; }
+inline bool out_of_sequence(const RequestView& v) {
+  if (!v.packet.opcode) return false;  // the next stage refuses it
+  const bool inside = v.state.message != InMessage::None,
+             begins = starts(v.packet.opcode->position);
+  return inside == begins || (inside && kind(*v.packet.opcode) != v.state.message);
+}
+inline bool unsupported(const RequestView& v) {
+  const OpcodeRow* row = v.packet.opcode;
+  if (!row || kind(*row) == InMessage::None || row->has(Ext::Ieth)) return true;
+  return row->operation == Operation::Write && !(v.qp.access & kRemoteWrite);  // G31.1
+}
+inline bool no_receive_wqe(const RequestView& v) {
+  return takes_receive_wqe(*v.packet.opcode) && v.state.rq_posted == v.state.rq_consumed;
+}
+// T7-l1 to T7-l3, T7-l8.
+inline bool bad_length(const RequestView& v) {
+  const u32 bytes = v.packet.payload_bytes, mtu = v.qp.path_mtu;
+  const Position at = v.packet.opcode->position;
+  const bool full = at == Position::First || at == Position::Middle;
+  if (full ? bytes != mtu : bytes > mtu || (at == Position::Last && !bytes)) return true;
+  if (kind(*v.packet.opcode) != InMessage::Write) return false;
+  const u32 left = starts(at) ? v.packet.reth.dma_len : v.state.write_left;
+  if (left > (u32{1} << 31)) return true;  // C9-9
+  return full ? left <= bytes : left != bytes;
+}
+// HDR-12, G22.3, G22.5: the whole DMALen is checked with the packet that carries the RETH.
+inline bool bad_rkey(const RequestView& v) {
+  if (!has_reth(*v.packet.opcode) || !v.packet.reth.dma_len) return false;
+  return check_access(v.region, v.packet.reth.rkey, v.qp.pd, v.packet.reth.va,
+                      v.packet.reth.dma_len, kRemoteWrite) != AccessFault::None;
+}
+}  // namespace request
+
+inline constexpr std::array kRequestRules{
+    // clang-format off
+    //          stage                cause                        statement     broken                    action                    NAK
+    RequestRule{RuleStage::Header,   RequestCause::WrongService,  "C9-38",      request::wrong_service,   RequestAction::Drop,        {}},
+    RequestRule{RuleStage::Header,   RequestCause::BadQpState,    "C9-37",      request::bad_state,       RequestAction::Drop,        {}},
+    RequestRule{RuleStage::Header,   RequestCause::WrongPath,     "VAL-6",      request::wrong_path,      RequestAction::Drop,        {}},
+    RequestRule{RuleStage::Header,   RequestCause::BadPkey,       "C9-43",      request::bad_pkey,        RequestAction::Drop,        {}},
+    RequestRule{RuleStage::Order,     RequestCause::Duplicate,     "G3.1",       request::duplicate,       RequestAction::Acknowledge, {}},
+    RequestRule{RuleStage::Order,     RequestCause::NakPending,    "G2.3",       request::ahead_again,     RequestAction::Drop,        {}},
+    RequestRule{RuleStage::Order,     RequestCause::PsnAhead,      "T10-8/RC",   request::ahead,           RequestAction::Nak,         NakCode::PsnSequenceError},
+    RequestRule{RuleStage::Sequence, RequestCause::BadSequence,   "T10-9/RC",   request::out_of_sequence, RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{RuleStage::Support,  RequestCause::Unsupported,   "T10-2/RC",   request::unsupported,     RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{RuleStage::Resource, RequestCause::NoReceiveWqe,  "G8.1",       request::no_receive_wqe,  RequestAction::RnrNak,      {}},
+    RequestRule{RuleStage::Length,   RequestCause::BadLength,     "T10-16/RC",  request::bad_length,      RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{RuleStage::Access,   RequestCause::BadRkey,       "T10-5/RC",   request::bad_rkey,        RequestAction::NakAndFail,  NakCode::RemoteAccessError},
+    // clang-format on
+};
+static_assert([] {
+  for (std::size_t i = 1; i < kRequestRules.size(); ++i)
+    if (kRequestRules[i].stage < kRequestRules[i - 1].stage) return false;
+  return true;
+}());
+
+struct RequestVerdict {
+  RequestAction action = RequestAction::Execute;
+  RequestCause cause = RequestCause::Good;
+  NakCode nak{};
+  std::string_view statement{};
+};
+
+// The first broken rule; Execute if none is.
+inline RequestVerdict judge_request(const RequestView& view) {
+  RequestVerdict verdict;
+  const auto try_rule = [&]<std::size_t i>() {
+    constexpr const RequestRule& rule = kRequestRules[i];
+    if (!rule.broken(view)) return false;
+    verdict = {rule.action, rule.cause, rule.nak, rule.statement};
+    return true;
+  };
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (void)(try_rule.template operator()<i>() || ...);
+  }
+  (std::make_index_sequence<kRequestRules.size()>{});
+  return verdict;
+}
+
+// What a request does to the responder's state, and what the following stages need of it.
+struct RequestEffect {
+  u64 va = 0;  // WRITE: where the payload goes
+  u32 rkey = 0;
+  u32 receive_wqe = 0;  // the WQE that it takes or belongs to
+  u32 byte_len = 0;     // WRITE with Immediate: DMALen of the message
+  u32 ack_psn = 0, msn = 0;
+  bool completes_message = false;
+};
+
+// Applies a verdict (G2.2, G2.3, G5.2) and returns the effect.
+inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, const RequestVerdict& v) {
+  RequestEffect e;
+  e.ack_psn = packet.bth.psn;
+  if (v.action == RequestAction::Execute) {
+    const OpcodeRow& row = *packet.opcode;
+    const bool last = request::ends(row.position);
+    if (request::kind(row) == InMessage::Write) {
+      if (request::has_reth(row)) {
+        s.write_va = packet.reth.va, s.write_rkey = packet.reth.rkey;
+        s.write_left = packet.reth.dma_len, s.write_bytes = packet.reth.dma_len;
+      }
+      e.va = s.write_va, e.rkey = s.write_rkey, e.byte_len = s.write_bytes;
+      s.write_va += packet.payload_bytes, s.write_left -= packet.payload_bytes;
+    }
+    if (request::takes_receive_wqe(row)) ++s.rq_consumed;
+    s.message = last ? InMessage::None : request::kind(row);
+    s.epsn = psn_add(s.epsn, 1);
+    s.nak_sent = false;
+    if (last) s.msn = (s.msn + 1) & kPsnMask, e.completes_message = true;
+  } else if (v.action == RequestAction::Acknowledge) {
+    e.ack_psn = psn_sub(s.epsn, 1);  // ePSN - 1 (G3.1)
+  } else if (v.cause == RequestCause::PsnAhead) {
+    e.ack_psn = s.epsn;  // G7.1
+    s.nak_sent = true;
+  } else if (v.action == RequestAction::RnrNak) {
+    s.nak_sent = true;  // G2.5
+  }
+  e.receive_wqe = s.rq_consumed - 1;
+  e.msn = s.msn;
+  return e;
+}
+
+// The AETH of the answer (T5); `available` receive WQEs are not announced: 31 says credits are not
+// used.
+inline u8 answer_syndrome(const RequestVerdict& v, const QpConfig& qp) {
+  if (v.action == RequestAction::RnrNak) return rnr_syndrome(qp.min_rnr_timer);
+  if (v.action == RequestAction::Nak || v.action == RequestAction::NakAndFail)
+    return nak_syndrome(v.nak);
+  return ack_syndrome(kCreditsUnused);
+}
+}  // namespace hca::proto

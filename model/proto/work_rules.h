@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a WQE must look like, and what an error makes of the receive WQE in use.
+#pragma once
+#include <span>
+
+#include "model/proto/requester_rules.h"
+#include "model/proto/responder_rules.h"
+
+namespace hca::proto {
+// ---- Send WQEs
+// ----------------------------------------------------------------------------------------------------
+// The form of send WQE `index` in slots of `stride` bytes; Success if it holds (T9 row 17).
+inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, u32 stride) {
+  const u32 behind = wqe.inline_data ? wqe.inline_bytes : wqe.sge_count * kSgeBytes;
+  const WorkRow* row = work_row(wqe.opcode);
+  const bool can = row && row->sends_payload && !row->invalidate;  // the others: not yet
+  const bool good = can && wqe.index == u16(index) && behind <= stride - kSendWqeBytes;
+  return good ? WcStatus::Success : WcStatus::LocQpOpErr;
+}
+
+// T9 row 16.
+constexpr WcStatus check_message_bytes(u64 bytes) {
+  return bytes <= kMaxMessageBytes ? WcStatus::Success : WcStatus::LocLenErr;
+}
+
+// T9 row 15, T10 row 1: one SGE with local rights; an empty one names no memory (G22.3).
+inline bool sge_is_good(const Region* region, const Sge& sge, u32 pd, u8 rights) {
+  return !sge.bytes ||
+         check_access(region, sge.lkey, pd, sge.va, sge.bytes, rights) == AccessFault::None;
+}
+
+// ---- Receive WQEs
+// -------------------------------------------------------------------------------------------------
+inline bool receive_wqe_is_good(const ReceiveWqe& wqe, u32 index, u32 stride) {
+  return wqe.index == u16(index) && wqe.sge_count * kSgeBytes <= stride - kReceiveWqeBytes;
+}
+
+// What only the receive WQE can tell, after the rules of judge_request: T10 rows 16 and 1, 17.
+inline constexpr RequestVerdict kReceiveTooShort{
+    RequestAction::NakAndFail, RequestCause::ReceiveTooShort, NakCode::InvalidRequest, "T10-16/RC"};
+inline constexpr RequestVerdict kBadReceiveWqe{RequestAction::NakAndFail,
+                                               RequestCause::BadReceiveWqe,
+                                               NakCode::RemoteOperationalError, "T10-1/RC"};
+inline constexpr RequestVerdict kReceiveProtection{RequestAction::NakAndFail,
+                                                   RequestCause::LocalProtection,
+                                                   NakCode::RemoteOperationalError, "T10-1/RC"};
+
+// G22.5: the R_Key of a WRITE became invalid between its packets.
+inline constexpr RequestVerdict kWriteKeyGone{RequestAction::NakAndFail, RequestCause::BadRkey,
+                                              NakCode::RemoteAccessError, "G22.5"};
+inline bool write_key_is_gone(const Region* region, const ReceiveState& s, u32 pd) {
+  return check_access(region, s.write_rkey, pd, s.write_va, s.write_left, kRemoteWrite) !=
+         AccessFault::None;
+}
+
+// Whether `bytes` from `offset` of a scatter list on fit, and the keys that they touch allow it;
+// the first SGE that does not hold decides. `find(key)` gives the Region of a key.
+template <class FindRegion>
+RequestVerdict judge_scatter(std::span<const Sge> scatter, u64 offset, u32 bytes, u32 pd,
+                             const FindRegion& find) {
+  for (const Sge& sge : scatter) {
+    if (!bytes) break;
+    if (offset >= sge.bytes) {
+      offset -= sge.bytes;
+      continue;
+    }
+    if (!sge_is_good(find(sge.lkey), sge, pd, kLocalWrite)) return kReceiveProtection;
+    bytes -= u32(std::min<u64>(bytes, sge.bytes - offset));
+    offset = 0;
+  }
+  return bytes ? kReceiveTooShort : RequestVerdict{};
+}
+
+// Local report of a request that takes the QP down (T11 classes A and C): the status of the receive
+// WQE in use, or the asynchronous event where there is none.
+struct FailureRow {
+  RequestCause cause;
+  WcStatus status;
+  EventType event;
+};
+inline constexpr std::array kFailureRows{
+    // clang-format off
+    FailureRow{RequestCause::BadSequence,     WcStatus::RemInvReqErr,  EventType::QpReqErr},
+    FailureRow{RequestCause::Unsupported,     WcStatus::RemInvReqErr,  EventType::QpReqErr},
+    FailureRow{RequestCause::BadLength,       WcStatus::LocLenErr,     EventType::QpReqErr},
+    FailureRow{RequestCause::BadRkey,         WcStatus::LocAccessErr,  EventType::QpAccessErr},
+    FailureRow{RequestCause::ReceiveTooShort, WcStatus::LocLenErr,     EventType::QpReqErr},
+    FailureRow{RequestCause::LocalProtection, WcStatus::LocProtErr,    EventType::QpFatal},
+    FailureRow{RequestCause::BadReceiveWqe,   WcStatus::LocQpOpErr,    EventType::QpFatal},
+    // clang-format on
+};
+constexpr FailureRow failure_of(RequestCause cause) {
+  for (const FailureRow& row : kFailureRows)
+    if (row.cause == cause) return row;
+  return {cause, WcStatus::LocQpOpErr, EventType::QpFatal};
+}
+
+// Whether a receive WQE is in use when `v` fails the request: the message in progress holds one, or
+// the packet came so far as to take one (after RuleStage::Resource).
+inline bool holds_receive_wqe(const ReceiveState& s) { return s.message == InMessage::Send; }
+inline bool failure_takes_receive_wqe(const ParsedPacket& packet, const RequestVerdict& v) {
+  const bool behind_resource =
+      v.cause != RequestCause::BadSequence && v.cause != RequestCause::Unsupported;
+  return packet.opcode && behind_resource && request::takes_receive_wqe(*packet.opcode);
+}
+}  // namespace hca::proto
