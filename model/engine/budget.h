@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "model/engine/domain.h"
+
+namespace hca::engine {
+// A counted resource with one taker (credits, tags, buffers). What is given back counts from a
+// later cycle on; a refused taker is woken then.
+class Budget {
+ public:
+  explicit Budget(unsigned count) : free_(count), later_(count) {}
+  // Only before connect(): the domain remembers where the budget is.
+  Budget(const Budget& other) : free_(other.free_), later_(other.later_) {
+    if (other.taker_.domain) broken("copied after connect", other.taker_.name(), 0, other.name_);
+  }
+  Budget& operator=(const Budget&) = delete;
+  void connect(Waker taker, const char* name = "budget") {
+    if (!taker.domain || taker_.domain) broken("a budget has one taker", taker.name(), 0, name);
+    taker_ = taker, name_ = name;
+    taker.domain->watch({this, report});
+  }
+
+  bool available() {
+    for (; pending_ && later_[head_] <= taker_.now(); --pending_, ++free_) head_ = after(head_);
+    if (free_) return true;
+    if (pending_)
+      taker_.wake(later_[head_]);
+    else
+      wait();
+    return false;
+  }
+  void take() {
+    if (!available()) [[unlikely]]
+      fail("took what was not free");
+    --free_;
+    taker_.acted();
+  }
+  // Usable from cycle `at`, a later one; calls come in order of `at`.
+  void give(Cycle at) {
+    if (at <= taker_.now()) [[unlikely]]
+      fail("given back for a cycle that has begun");
+    if (free_ + pending_ == later_.size()) [[unlikely]]
+      fail("more given back than taken");
+    if (pending_ && later_[before(tail_)] > at) [[unlikely]]
+      fail("given back out of order");
+    later_[tail_] = at;
+    tail_ = after(tail_), ++pending_;
+    if (waits_since_ != kNever) waits_since_ = kNever, taker_.wake_from_outside(at);
+  }
+  unsigned count() const { return unsigned(later_.size()); }
+
+ private:
+  unsigned after(unsigned i) const { return i + 1 == later_.size() ? 0 : i + 1; }
+  unsigned before(unsigned i) const { return i ? i - 1 : unsigned(later_.size()) - 1; }
+  void wait() {
+    if (waits_since_ == kNever) waits_since_ = taker_.now();
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void fail(const char* what) const {
+    broken(what, taker_.name(), taker_.now(), name_);
+  }
+  static void report(const void* object, std::vector<Wait>& waits) {
+    const Budget& b = *static_cast<const Budget*>(object);
+    if (b.waits_since_ != kNever)
+      waits.push_back(
+          {Wait::For::Budget, b.name_, b.waits_since_, b.taker_.block, 0, b.free_, b.count()});
+  }
+
+  Waker taker_;
+  unsigned free_, head_ = 0, tail_ = 0, pending_ = 0;
+  Cycle waits_since_ = kNever;  // the taker waits for a give(); kNever: it does not
+  std::vector<Cycle> later_;
+  const char* name_ = "budget";
+};
+}  // namespace hca::engine

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "model/proto/types.h"
+
+namespace hca::engine {
+// One counter of a struct of plain u64 members: a row of its table.
+template <class C>
+struct Counter {
+  std::string_view name;
+  u64 C::*member;
+  std::string_view unit;  // what one of it is: "packets", "bytes", "cycles"
+  std::string_view sentence;
+};
+
+// The table of a counter struct, declared once beside it:
+//   struct PortCounters { u64 packets = 0, bytes = 0; };
+//   template <> struct Counters<PortCounters> {
+//     static constexpr std::string_view block = "port";
+//     static constexpr auto rows = std::make_tuple(
+//         counter("packets", &PortCounters::packets, "packets", "packets put on the wire"), ...);
+//   };
+template <class C>
+struct Counters;
+
+template <class C>
+constexpr Counter<C> counter(std::string_view name, u64 C::*member, std::string_view unit,
+                             std::string_view sentence) {
+  return {name, member, unit, sentence};
+}
+
+// Calls fn(row, value) for each row in the table's order; the value is a reference, const if
+// `counters` is.
+template <class C, class Fn>
+void for_each_counter(C& counters, Fn&& fn) {
+  std::apply([&](const auto&... row) { (fn(row, counters.*row.member), ...); },
+             Counters<std::remove_const_t<C>>::rows);
+}
+
+// Sums of several chips or ports.
+template <class C>
+void add_counters(C& sum, const C& more) {
+  std::apply([&](const auto&... row) { ((sum.*row.member += more.*row.member), ...); },
+             Counters<C>::rows);
+}
+}  // namespace hca::engine

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdio>
+#include <cstdlib>
+
+#include "model/proto/types.h"
+
+namespace hca::engine {
+using Cycle = u64;
+inline constexpr Cycle kNever = ~Cycle{0};
+
+// A broken invariant of the model itself: always on, names cycle, block and, if it is about one,
+// the link or budget; never continues.
+[[noreturn, gnu::cold, gnu::noinline]] inline void broken(const char* what, const char* block,
+                                                          Cycle at, const char* object = nullptr) {
+  std::fprintf(stderr, "cycle %llu, block %s%s%s: %s\n", static_cast<unsigned long long>(at), block,
+               object ? ", " : "", object ? object : "", what);
+  std::abort();
+}
+}  // namespace hca::engine

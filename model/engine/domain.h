@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/engine/random.h"
+#include "model/engine/wait.h"
+#include "model/engine/wheel.h"
+
+namespace hca::engine {
+enum class Mode { Sleep, EveryCycle };
+
+// Up to 64 blocks on one clock. A cycle ticks the due blocks in any order: links show what is new
+// one cycle later, so no block can tell the order, and no commit phase is needed. docs/engine.md
+// has the contract.
+class Domain {
+ public:
+  struct Options {
+    Mode mode = Mode::Sleep;
+    unsigned shuffle_seed = 0;       // 0: fixed order
+    unsigned stall_per_256 = 0;      // tests: a block is not ticked in random cycles, a function of
+                                     // (name, cycle, stall_seed) only
+    const char* never_stalled = "";  // names, separated by blanks
+    u64 stall_seed = 0;
+  };
+  using Rearm = void (*)(void* host, Cycle at);
+
+  explicit Domain(Options options) : options_(options), order_(options.shuffle_seed) {}
+  Domain(const Domain&) = delete;
+
+  // Registers a block with a public tick(); returns its bit. The name outlives the domain.
+  template <class B>
+  u64 add(B& block, const char* name) {
+    if (last_) broken("registered behind a block that ticks last", name, 0);
+    return enter(block, name);
+  }
+  // The same for a block that ticks after all others of a cycle, in whatever order they come: what
+  // it changes lies between two cycles. Several tick in the order of their registration; no other
+  // block is registered behind them.
+  template <class B>
+  u64 add_last(B& block, const char* name) {
+    const u64 bit = enter(block, name);
+    last_ |= bit;
+    return bit;
+  }
+
+  Cycle now() const { return now_; }
+  Cycle next() const {
+    return next_ || options_.mode == Mode::EveryCycle ? now_ + 1 : wheel_.next(now_);
+  }
+  // No block is due in any later cycle; when work is left, this is a hang, whatever the mode.
+  bool asleep() const { return !next_ && wheel_.next(now_) == kNever; }
+
+  // Called by the blocks of this domain while it runs: tick `blocks` in a later cycle.
+  void wake_next(u64 blocks) { next_ |= blocks; }
+  [[gnu::always_inline]] void wake(u64 blocks, Cycle at) {
+    if (at == now_ + 1) return wake_next(blocks);
+    if (at <= now_) [[unlikely]]
+      woken_too_late(blocks);
+    wheel_.set(blocks, at, now_);
+  }
+  // The same from outside, where a sleeping host may have to hear of it.
+  void wake_from_outside(u64 blocks, Cycle at) {
+    wake(blocks, at);
+    if (at < armed_) rearm_(host_, at);
+  }
+
+  // A block pushed, popped or took; only the sleep check reads it.
+  void acted(u64 block) { acted_ |= block; }
+
+  // Runs all due cycles before `end`.
+  void run_until(Cycle end) {
+    if (checked()) return run_checked(end);
+    for (Cycle at; (at = next_ ? now_ + 1 : wheel_.next(now_)) < end;) {
+      u64 due = advance(at);
+      for (; due; due &= due - 1, ++ticks_) tick(unsigned(std::countr_zero(due)));
+    }
+    now_ = end - 1;
+  }
+
+  // For a host that gives each block a process of its own.
+  unsigned blocks() const { return count_; }
+  void begin_cycle(Cycle at) { now_ = at; }
+  void tick_one(unsigned index) { tick(index), ++ticks_; }
+  u64 take_next() { return std::exchange(next_, 0); }
+  Cycle next_timer() const { return wheel_.next(now_); }
+  u64 take_timers(Cycle at) { return wheel_.take(at); }
+
+  // A host (SystemC) that sleeps until cycle `at` wants to hear of earlier wake-ups.
+  void host_sleeps(void* host, Rearm rearm, Cycle at) { host_ = host, rearm_ = rearm, armed_ = at; }
+  void host_runs() { armed_ = 0; }
+  u64 ticks() const { return ticks_; }
+
+  // The name of the lowest block in the mask.
+  const char* name_of(u64 blocks) const {
+    return blocks ? names_[unsigned(std::countr_zero(blocks))] : "outside";
+  }
+  // Links, budgets and mailboxes register here when they are connected; they stay where they are.
+  void watch(Watched watched) { watched_.push_back(watched); }
+  // Who waits for what since which cycle, oldest first, and where to look: for a person. Empty if
+  // nobody waits.
+  std::string stuck_report() const;
+  std::vector<Wait> waits() const;
+
+ private:
+  struct Entry {
+    void (*tick)(void*);
+    void* block;
+  };
+
+  template <class B>
+  u64 enter(B& block, const char* name) {
+    if (count_ == blocks_.size()) broken("more than 64 blocks in a domain", name, 0);
+    blocks_[count_] = {[](void* b) { static_cast<B*>(b)->tick(); }, &block};
+    enter_name(name);
+    return u64{1} << count_++;
+  }
+
+  void tick(unsigned index) const { blocks_[index].tick(blocks_[index].block); }
+  bool checked() const {
+    return options_.mode == Mode::EveryCycle || options_.shuffle_seed || options_.stall_per_256;
+  }
+  u64 advance(Cycle at) {
+    now_ = at;
+    return std::exchange(next_, 0) | wheel_.take(at);
+  }
+  [[noreturn, gnu::cold]] void woken_too_late(u64 blocks) const;
+  void enter_name(const char* name);
+  void run_checked(Cycle end);
+  unsigned list(u64 run, std::array<u8, 64>& order);
+  bool stalled(unsigned index) const;
+
+  Cycle now_ = 0, armed_ = 0;
+  u64 next_ = 0;  // due in cycle now + 1: most wake-ups
+  u64 acted_ = 0, ticks_ = 0;
+  u64 last_ = 0;  // blocks that tick after all others
+  unsigned count_ = 0;
+  std::array<Entry, 64> blocks_{};
+  Wheel wheel_;
+  void* host_ = nullptr;
+  Rearm rearm_ = nullptr;
+  Options options_;
+  Random order_;
+  u64 never_stalled_ = 0;
+  std::array<u64, 64> name_hashes_{};
+  std::array<const char*, 64> names_{};
+  std::vector<Watched> watched_;
+};
+
+// A block's handle on its domain.
+struct Waker {
+  Domain* domain = nullptr;
+  u64 block = 0;
+  Cycle now() const { return domain->now(); }
+  void wake(Cycle at) const { domain->wake(block, at); }
+  void wake_from_outside(Cycle at) const { domain->wake_from_outside(block, at); }
+  void acted() const { domain->acted(block); }
+  const char* name() const { return domain ? domain->name_of(block) : "unconnected"; }
+};
+
+// What all blocks share: a clock and a way to be ticked later. No virtual functions: a domain calls
+// tick() directly.
+class Block {
+ public:
+  Waker self;
+
+ protected:
+  Cycle now() const { return self.now(); }
+  void wake_at(Cycle at) const { self.wake(at); }
+};
+}  // namespace hca::engine

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <limits>
+#include <tuple>
+#include <type_traits>
+
+#include "model/engine/knob_text.h"
+
+namespace hca::engine {
+// One knob of a configuration struct: a row of its table.
+template <class Config, class T>
+struct Knob {
+  std::string_view name;
+  T Config::*member;
+  Unit unit;
+  u64 min, max;
+  std::span<const std::string_view> names;
+  std::string_view sentence;
+};
+
+// The table of a configuration struct, declared once beside it:
+//   struct RequesterConfig { Cycle latency = 2; RxForward rx_forward = RxForward::Store; };
+//   template <> struct Knobs<RequesterConfig> {
+//     static constexpr std::string_view block = "requester";
+//     static constexpr std::string_view sentence = "messages to packets";
+//     static constexpr auto rows = std::make_tuple(
+//         knob("latency", &RequesterConfig::latency, Unit::Cycles, 1, 1000, "from a WQE to its
+//         first packet"), knob("rx_forward", &RequesterConfig::rx_forward, kRxForwardNames, "when
+//         payload is written"));
+//   };
+// The default is what the struct's member initialiser says.
+template <class Config>
+struct Knobs;
+
+template <class T>
+constexpr u64 knob_limit() {
+  if constexpr (std::is_enum_v<T>)
+    return std::numeric_limits<std::underlying_type_t<T>>::max();
+  else
+    return u64(std::numeric_limits<T>::max());
+}
+
+// A number, with `min` and `max` both allowed. A wrong row does not compile.
+template <class Config, class T>
+constexpr Knob<Config, T> knob(std::string_view name, T Config::*member, Unit unit, u64 min,
+                               u64 max, std::string_view sentence) {
+  static_assert(std::is_unsigned_v<T>, "a knob is unsigned, bool or an enum with a name list");
+  if (min > max || max > knob_limit<T>()) throw "the range does not fit the member";
+  if (unit == Unit::Enum) throw "an enum needs its name list";
+  if ((unit == Unit::Bool) != std::is_same_v<T, bool>)
+    throw "bool members, and only they, are Unit::Bool";
+  return {name, member, unit, min, max, {}, sentence};
+}
+template <class Config>
+constexpr Knob<Config, bool> knob(std::string_view name, bool Config::*member,
+                                  std::string_view sentence) {
+  return {name, member, Unit::Bool, 0, 1, {}, sentence};
+}
+// An enum whose values are 0, 1, 2 ... in the order of `names` (a static array).
+template <class Config, class T, std::size_t n>
+constexpr Knob<Config, T> knob(std::string_view name, T Config::*member,
+                               const std::array<std::string_view, n>& names,
+                               std::string_view sentence) {
+  static_assert(std::is_enum_v<T> && n > 0);
+  if (n - 1 > knob_limit<T>()) throw "more names than values";
+  for (const std::string_view word : names)
+    if (is_yaml11_boolean(word)) throw "YAML 1.1 reads this name as a boolean";
+  return {name, member, Unit::Enum, 0, n - 1, names, sentence};
+}
+
+template <class Config, class T>
+constexpr KnobInfo info_of(const Knob<Config, T>& row) {
+  return {Knobs<Config>::block, row.name, row.unit, row.min, row.max, row.names, row.sentence};
+}
+
+// A knob of one configuration, typeless: `config` outlives it.
+template <class Config>
+class KnobRef {
+ public:
+  template <class Owner, class T>
+  KnobRef(Config& config, const Knob<Owner, T>& row)
+      : info(info_of(row)),
+        config_(config),
+        row_(&row),
+        get_([](const Config& c, const void* r) { return u64(c.*at<Owner, T>(r).member); }),
+        set_([](std::remove_const_t<Config>& c, const void* r, u64 v) {
+          c.*at<Owner, T>(r).member = static_cast<T>(v);
+        }) {}
+  const KnobInfo info;
+  u64 value() const { return get_(config_, row_); }
+  std::string text() const { return print_knob(info, value()); }
+  void set(std::string_view text) const requires(!std::is_const_v<Config>) {
+    set_(config_, row_, parse_knob(info, text));
+  }
+
+ private:
+  template <class Owner, class T>
+  static const Knob<Owner, T>& at(const void* row) {
+    return *static_cast<const Knob<Owner, T>*>(row);
+  }
+  Config& config_;
+  const void* row_;
+  u64 (*get_)(const Config&, const void*);
+  void (*set_)(std::remove_const_t<Config>&, const void*, u64);
+};
+
+// Calls fn(KnobRef) for each row in the table's order.
+template <class Config, class Fn>
+void for_each_knob(Config& config, Fn&& fn) {
+  std::apply([&](const auto&... row) { (fn(KnobRef<Config>(config, row)), ...); },
+             Knobs<std::remove_const_t<Config>>::rows);
+}
+
+template <class Config>
+constexpr auto knob_names() {
+  return std::apply(
+      [](const auto&... row) { return std::array<std::string_view, sizeof...(row)>{row.name...}; },
+      Knobs<Config>::rows);
+}
+
+// Sets one knob from text such as `12`, `100 Gb/s`, `4 KiB`; throws ConfigError and then changes
+// nothing.
+template <class Config>
+void set_knob(Config& config, std::string_view name, std::string_view text) {
+  bool known = false;
+  for_each_knob(config, [&](const auto& knob) {
+    if (knob.info.name == name) known = true, knob.set(text);
+  });
+  if (!known) unknown_knob(Knobs<Config>::block, name, text, knob_names<Config>());
+}
+
+// The value of one knob in the form that set_knob() reads.
+template <class Config>
+std::string knob_text(const Config& config, std::string_view name) {
+  std::string text;
+  bool known = false;
+  for_each_knob(config, [&](const auto& knob) {
+    if (knob.info.name == name) known = true, text = knob.text();
+  });
+  if (!known) unknown_knob(Knobs<Config>::block, name, "", knob_names<Config>());
+  return text;
+}
+
+// Values that came by assignment and not from text: throws ConfigError for the first out of range.
+template <class Config>
+void check_knobs(const Config& config) {
+  for_each_knob(config, [](const auto& knob) {
+    if (knob.value() < knob.info.min || knob.value() > knob.info.max)
+      parse_knob(knob.info, knob.text());
+  });
+}
+}  // namespace hca::engine

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "model/engine/domain.h"
+
+namespace hca::engine {
+// A link between two blocks of a domain, registered both ways, owned by its reader. An item pushed
+// in cycle n is seen from n + latency on, room made by a pop in cycle n is seen from n + latency
+// on; each slot remembers that cycle, and this is the whole commit. Latency k with depth 2k is
+// exactly a row of k registered stages without contention.
+//
+// The grant rule (`valid`, `ready`, beats on pins) in these calls:
+//  - can_push() is `ready`. Once true it stays true until the writer's next push: a grant stands,
+//  only a start ends it.
+//  - A packet is one item. push(item, beats, extra) in cycle n is a start: on pins its first beat
+//  shows at the reader in
+//    cycle n + latency + extra and its last one beats - 1 later, without a gap; no other packet
+//    starts before n + beats, so can_push() is false until then. Room is for whole packets: one
+//    slot, however many beats.
+//  - The reader sees the item with its first beat. What needs all of it (a verdict) comes beats - 1
+//  cycles later: the
+//    reader counts them itself, or the writer adds them to `extra`.
+//  - `extra` is latency of this item alone (a stage in front of the link). It may vary, but no item
+//  may be seen before
+//    an earlier one: an always-on check.
+//  - pop(interval) and hold_until() pace the reader and never touch the grant that the writer
+//  holds.
+template <class T, unsigned kCapacity = 2>
+class Link {
+  static_assert(std::has_single_bit(kCapacity));
+
+ public:
+  explicit Link(unsigned depth = kCapacity, Cycle latency = 1) : depth_(depth), latency_(latency) {
+    if (!depth || depth > kCapacity || !latency) broken("bad link depth or latency", "link", 0);
+  }
+  Link(const Link&) = delete;
+  // The name outlives the link.
+  void connect(Waker writer, Waker reader, const char* name = "link") {
+    if (!writer.domain || writer.domain != reader.domain)
+      broken("a link may not leave its domain", writer.name(), 0, name);
+    if (domain_) broken("a link has one writer", writer.name(), 0, name);
+    domain_ = writer.domain, writer_ = writer.block, reader_ = reader.block, name_ = name;
+    domain_->watch({this, report});
+  }
+  const char* name() const { return name_; }
+  unsigned depth() const { return depth_; }
+  Cycle latency() const { return latency_; }
+
+  // Writer: a refusal is a subscription, the writer is woken when the answer can change.
+  bool can_push() {
+    if (free_from_ <= domain_->now()) [[likely]]
+      return true;
+    wake_when_free();
+    return false;
+  }
+  // Writer: tick me when another push may be possible.
+  void wake_when_free() {
+    if (free_from_ == kNever) return wait_for_room();
+    domain_->wake(writer_, std::max(free_from_, domain_->now() + 1));
+  }
+  template <class U = T>
+  void push(U&& item, Cycle beats = 1, Cycle extra_latency = 0) {
+    const Cycle now = domain_->now(), from = now + latency_ + extra_latency;
+    if (free_from_ > now) [[unlikely]]
+      fail("push without room", writer_);
+    if (tail_ == head_)
+      show(from);
+    else if (slot(tail_ - 1).from > from) [[unlikely]]
+      fail("an item overtakes an earlier one", writer_);
+    Slot& filled = slot(tail_);
+    filled.from = from, filled.item = std::forward<U>(item);
+    busy_until_ = now + beats;
+    free_from_ =
+        ++tail_ - head_ == depth_ ? kNever : std::max(busy_until_, slot(tail_ - depth_).from);
+    domain_->acted(writer_);
+  }
+
+  // Reader: woken when an item can be popped, and again after each pop that leaves another.
+  bool can_pop() const { return seen_from_ <= domain_->now(); }
+  const T& front() const { return slots_[head_ % kCapacity].item; }
+  // `interval`: cycles until the reader accepts the next item of this link, at least 1.
+  T pop(Cycle interval = 1) {
+    const Cycle now = domain_->now();
+    if (seen_from_ > now) [[unlikely]]
+      fail("pop of nothing", reader_);
+    Slot& popped = slot(head_++);
+    popped.from = now + latency_;
+    if (free_from_ == kNever) free_one(popped.from);
+    domain_->acted(reader_);
+    hold_until(now + interval);
+    return std::move(popped.item);
+  }
+  // Reader: show me nothing of this link before `at` (several inputs share one rate).
+  void hold_until(Cycle at) {
+    held_until_ = at;
+    if (head_ == tail_)
+      seen_from_ = kNever;
+    else
+      show(slot(head_).from);
+  }
+
+ private:
+  struct Slot {
+    Cycle from = 0;  // holding an item: visible from; empty: free from
+    T item{};
+  };
+  Slot& slot(unsigned i) { return slots_[i % kCapacity]; }
+  void show(Cycle from) {
+    seen_from_ = std::max(from, held_until_);
+    domain_->wake(reader_, seen_from_);
+  }
+  void wait_for_room() {
+    if (waits_since_ == kNever) waits_since_ = domain_->now();
+  }
+  void free_one(Cycle from) {
+    free_from_ = std::max(busy_until_, from);
+    if (waits_since_ != kNever) waits_since_ = kNever, domain_->wake(writer_, free_from_);
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void fail(const char* what, u64 block) const {
+    broken(what, domain_->name_of(block), domain_->now(), name_);
+  }
+  static void report(const void* object, std::vector<Wait>& waits) {
+    const Link& l = *static_cast<const Link*>(object);
+    const unsigned items = l.tail_ - l.head_;
+    if (items && l.seen_from_ <= l.domain_->now())
+      waits.push_back(
+          {Wait::For::Reader, l.name_, l.seen_from_, l.reader_, l.writer_, items, l.depth_});
+    if (l.waits_since_ != kNever)
+      waits.push_back(
+          {Wait::For::Room, l.name_, l.waits_since_, l.writer_, l.reader_, items, l.depth_});
+  }
+
+  Domain* domain_ = nullptr;
+  u64 reader_ = 0, writer_ = 0;
+  Cycle seen_from_ = kNever, held_until_ = 0, free_from_ = 0, busy_until_ = 0;
+  unsigned head_ = 0, tail_ = 0;  // counts of pops and pushes
+  unsigned depth_;
+  Cycle waits_since_ = kNever;  // the writer waits for a pop; kNever: it does not
+  Cycle latency_;
+  std::array<Slot, kCapacity> slots_{};
+  const char* name_ = "link";
+};
+}  // namespace hca::engine

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/engine/cycle.h"
+#include "model/engine/digest.h"
+
+namespace hca::engine {
+// What a block tells the outside: its own kind of event and up to three numbers (QPN, PSN, bytes
+// ...).
+struct Event {
+  Cycle at;
+  u16 block;  // see ProbeHub::name()
+  u16 kind;   // value of the block's own enum of kinds
+  u64 a, b, c;
+  bool operator==(const Event&) const = default;
+};
+
+class ProbeSink {
+ public:
+  virtual ~ProbeSink() = default;
+  virtual void event(const Event& event) = 0;
+};
+
+// Where the probes of all blocks meet; sinks come and go. Without a sink an event costs one
+// predictable branch. Events of one block come in its own order; the order between blocks in one
+// cycle is that of their ticks and means nothing.
+class ProbeHub;
+class Probe {
+ public:
+  Probe() = default;
+  inline bool attached() const;
+  // `kind`: a value of the block's enum class.
+  template <class Kind>
+  inline void event(Cycle at, Kind kind, u64 a = 0, u64 b = 0, u64 c = 0) const;
+
+ private:
+  friend class ProbeHub;
+  Probe(ProbeHub& hub, u16 block) : hub_(&hub), block_(block) {}
+  ProbeHub* hub_ = nullptr;
+  u16 block_ = 0;
+};
+
+class ProbeHub {
+ public:
+  ProbeHub() = default;
+  ProbeHub(const ProbeHub&) = delete;
+  // A probe for one block. `kinds`: words for the values of its enum, in a static array.
+  Probe add(std::string_view block, std::span<const std::string_view> kinds = {});
+  void attach(ProbeSink& sink);
+  void detach(ProbeSink& sink);
+  bool attached() const { return attached_; }
+  std::size_t blocks() const { return blocks_.size(); }
+  std::string_view name(u16 block) const { return blocks_[block].name; }
+  std::string_view kind_name(const Event& event) const;
+  void emit(const Event& event);
+
+ private:
+  struct Source {
+    std::string name;
+    std::span<const std::string_view> kinds;
+  };
+  bool attached_ = false;
+  std::vector<ProbeSink*> sinks_;
+  std::vector<Source> blocks_;
+};
+
+inline bool Probe::attached() const { return hub_ && hub_->attached(); }
+template <class Kind>
+inline void Probe::event(Cycle at, Kind kind, u64 a, u64 b, u64 c) const {
+  if (attached()) [[unlikely]]
+    hub_->emit({at, block_, static_cast<u16>(kind), a, b, c});
+}
+
+// The run's hash: a digest of each block's events in its own order, so that neither tick order nor
+// quanta are seen.
+class DigestSink : public ProbeSink {
+ public:
+  void event(const Event& event) override;
+  u64 value() const;
+  u64 events() const { return events_; }
+
+ private:
+  u64 events_ = 0;
+  std::vector<Digest> blocks_;
+};
+
+// Keeps all events: for tests.
+class RecordingSink : public ProbeSink {
+ public:
+  std::vector<Event> events;
+  void event(const Event& event) override { events.push_back(event); }
+};
+}  // namespace hca::engine

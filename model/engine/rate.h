@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "model/engine/cycle.h"
+#include "model/engine/random.h"
+
+namespace hca::engine {
+// Bytes per cycle as a reduced fraction; nothing is ever rounded.
+struct Rate {
+  u64 bytes, cycles;  // `bytes` bytes take `cycles` cycles
+  constexpr Rate(u64 bits_per_second, u64 hertz)
+      : bytes(bits_per_second / common(bits_per_second, hertz)),
+        cycles(8 * hertz / common(bits_per_second, hertz)) {}
+  // Whole cycles in which `n` bytes fit.
+  constexpr Cycle cycles_for(u64 n) const {
+    if (is_short(n)) [[likely]]
+      return (n * cycles + bytes - 1) / bytes;
+    return Cycle((u128{n} * cycles + bytes - 1) / bytes);
+  }
+  // How far `n` bytes reach: whole cycles and a part of one, in units of 1 / bytes.
+  struct Span {
+    u64 n = 0;
+    Cycle whole = 0;
+    u64 part = 0;
+  };
+  constexpr Span span_of(u64 n) const {
+    if (is_short(n)) [[likely]]
+      return {n, n * cycles / bytes, n * cycles % bytes};
+    const u128 all = u128{n} * cycles;
+    return {n, Cycle(all / bytes), u64(all % bytes)};
+  }
+
+ private:
+  // The product fits 64 bits with room for a part.
+  constexpr bool is_short(u64 n) const {
+    return (n | bytes) < u64{1} << 40 && cycles < u64{1} << 22;
+  }
+  static constexpr u64 common(u64 bits_per_second, u64 hertz) {
+    if (!bits_per_second || !hertz) broken("a rate of nothing", "rate", 0);
+    if (bits_per_second >> 60 || hertz >> 36) broken("a rate beyond all wires", "rate", 0);
+    return std::gcd(bits_per_second, 8 * hertz);
+  }
+};
+
+// A point in time as a whole cycle and a part of one, that moves on by bytes of a rate. The sizes
+// of a stream repeat: what a size takes is remembered, and moving on divides nothing.
+class RationalTime {
+ public:
+  constexpr explicit RationalTime(Rate rate) : rate_(rate) {}
+  constexpr const Rate& rate() const { return rate_; }
+  constexpr void set(Cycle whole) { whole_ = whole, part_ = 0; }
+  constexpr void advance(u64 n) {
+    Rate::Span& span = known_[(n ^ n >> 4) % known_.size()];
+    if (span.n != n) span = rate_.span_of(n);
+    whole_ += span.whole, part_ += span.part;
+    if (part_ >= rate_.bytes) part_ -= rate_.bytes, ++whole_;
+  }
+  constexpr Cycle whole() const { return whole_; }
+  constexpr u64 part() const { return part_; }
+  // The first cycle edge not before it.
+  constexpr Cycle edge() const { return whole_ + (part_ != 0); }
+
+ private:
+  Rate rate_;
+  Cycle whole_ = 0;
+  u64 part_ = 0;
+  std::array<Rate::Span, 8> known_{};
+};
+
+// When may the next packet start on a wire? Packets back to back keep the fraction of a cycle in
+// which the wire became free, so a stream runs at exactly its rate; after a pause a packet begins
+// at the edge of its cycle.
+class Pacer {
+ public:
+  constexpr explicit Pacer(Rate rate) : free_(rate) {}
+  constexpr Pacer(u64 bits_per_second, u64 hertz) : free_(Rate(bits_per_second, hertz)) {}
+
+  // A packet of `bytes` starts in cycle `start`, not before the cycle returned last: the first
+  // cycle in which another may start, at least start + 1.
+  constexpr Cycle next(Cycle start, u64 bytes) {
+    if (free_.edge() > start) broken("starts while the wire is busy", "pacer", start);
+    if (bytes >= kTooLong) broken("a packet of 16 MiB or more", "pacer", start);
+    if (free_.whole() + 1 < start || (free_.whole() + 1 == start && !free_.part()))
+      free_.set(start);
+    free_.advance(bytes);
+    return std::max(free_.edge(), start + 1);
+  }
+  constexpr const Rate& rate() const { return free_.rate(); }
+
+ private:
+  static constexpr u64 kTooLong = u64{1} << 24;
+  RationalTime free_;  // from when on the wire is free
+};
+
+inline constexpr u64 kPicosecondsPerSecond = 1'000'000'000'000;
+
+// The first cycle edge not before `picoseconds`: durations of the configuration.
+constexpr Cycle cycles_from_picoseconds(u64 picoseconds, u64 hertz) {
+  return Cycle((u128{picoseconds} * hertz + kPicosecondsPerSecond - 1) / kPicosecondsPerSecond);
+}
+// The time of a cycle edge, rounded down to 1 ps once, from cycle 0: nothing accumulates.
+constexpr u64 picoseconds_from_cycles(Cycle cycles, u64 hertz) {
+  return u64(u128{cycles} * kPicosecondsPerSecond / hertz);
+}
+}  // namespace hca::engine

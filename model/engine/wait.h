@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "model/engine/cycle.h"
+
+namespace hca::engine {
+// One reason why work stands still, collected only when somebody asks.
+struct Wait {
+  enum class For : u8 { Room, Reader, Budget, Mail };
+  For what;
+  const char* object;  // name of the link, budget or mailbox
+  Cycle since;
+  u64 waiting;  // bit of the block that waits; for Reader and Mail of the block that is waited for
+  u64 on;       // Room: bit of the reader; Reader: bit of the writer; otherwise 0
+  unsigned in, of;  // items in a link of its depth; what is free of a budget
+};
+
+// Something that can be waited for: registered in its domain by connect().
+struct Watched {
+  const void* object;
+  void (*report)(const void* object, std::vector<Wait>& waits);
+};
+}  // namespace hca::engine
