@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// All knobs of one HCA.
+#pragma once
+#include "model/blocks/command.h"
+#include "model/blocks/completion.h"
+#include "model/blocks/congestion.h"
+#include "model/blocks/doorbell.h"
+#include "model/blocks/event.h"
+#include "model/blocks/port.h"
+#include "model/blocks/qp_scheduler.h"
+#include "model/blocks/requester.h"
+#include "model/blocks/responder_execute.h"
+#include "model/blocks/responder_reply.h"
+#include "model/blocks/wqe_fetch.h"
+
+namespace hca::blocks {
+struct CoreConfig {
+  u64 clock = 400'000'000;  // Hz
+  u32 max_qps = 1 << 16, max_cqs = 1 << 16, max_eqs = 64, max_regions = 1 << 20;
+};
+
+struct ChipConfig {
+  CoreConfig core;
+  DoorbellConfig doorbell;
+  CommandConfig command;
+  QpSchedulerConfig qp_scheduler;
+  WqeFetchConfig wqe_fetch;
+  QpContextConfig qp_context;
+  ProtectionConfig protection;
+  RequesterConfig requester;
+  PacketizerConfig packetizer;
+  IcrcUnitConfig icrc_unit;
+  PortConfig port;
+  ResponderCheckConfig responder_check;
+  ResponderExecuteConfig responder_execute;
+  ResponderReplyConfig responder_reply;
+  ResponseCheckConfig response_check;
+  CompletionConfig completion;
+  EventConfig event;
+  CongestionConfig congestion;
+};
+
+// Calls fn(config of one block) for each block, in the order of the pipeline.
+template <class Config, class Fn>
+void for_each_block_config(Config& c, Fn&& fn) {
+  fn(c.core), fn(c.doorbell), fn(c.command), fn(c.qp_scheduler), fn(c.wqe_fetch), fn(c.qp_context);
+  fn(c.protection), fn(c.requester), fn(c.packetizer), fn(c.icrc_unit), fn(c.port);
+  fn(c.responder_check), fn(c.responder_execute), fn(c.responder_reply), fn(c.response_check);
+  fn(c.completion), fn(c.event), fn(c.congestion);
+}
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Knobs<hca::blocks::CoreConfig> {
+  using C = hca::blocks::CoreConfig;
+  static constexpr std::string_view block = "core";
+  static constexpr std::string_view sentence = "what all blocks share";
+  static constexpr auto rows = std::make_tuple(
+      knob("clock", &C::clock, Unit::Hertz, 1'000'000, 10'000'000'000, "clock of the chip"),
+      knob("max_qps", &C::max_qps, Unit::Count, 1, 1 << 24, "QP numbers are below this"),
+      knob("max_cqs", &C::max_cqs, Unit::Count, 2, 1 << 24, "CQ numbers are below this"),
+      knob("max_eqs", &C::max_eqs, Unit::Count, 2, 1 << 16, "EQ numbers are below this"),
+      knob("max_regions", &C::max_regions, Unit::Count, 1, 1 << 24, "key indices are below this"));
+};

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/command.h"
+
+#include <algorithm>
+
+namespace hca::blocks {
+using namespace proto;
+
+void Command::tick() {
+  for (FaultLink& link : faults_in)
+    if (link.can_pop()) take_fault(link);
+  if (blocks_in.can_pop() && ports.dma_out->can_push()) blocks_in.pop(), execute();
+  if (busy_ || !bells_in.can_pop()) return;
+  if (now() < written_) return wake_at(written_);
+  if (ports.dma_out->can_push()) start(bells_in.pop().address);
+}
+
+void Command::take_fault(FaultLink& link) {
+  const Fault& f = link.front();
+  if (f.raise && !ports.events_out->can_push()) return;
+  if (f.raise) ports.events_out->push(EventNote{kAsyncEq, {f.event, f.qpn, false}});
+  if (const QpConfig* qp = contexts_.find_qp(f.qpn);
+      qp && qp->state != QpState::Error && qp->state != QpState::Reset) {
+    contexts_.qps[f.qpn].state = QpState::Error;
+    ++counters.faults;
+    requester_.enter_error(f.qpn);
+    execute_.enter_error(f.qpn);
+  }
+  link.pop();
+}
+
+void Command::start(u64 address) {
+  busy_ = true, address_ = address;
+  ports.dma_out->push(DmaRequest{address, block_.data(), kCommandBytes});
+}
+
+void Command::execute() {
+  const CommandEffect effect = execute_command(contexts_, block_.data());
+  const auto header = decode<CommandHeader>(block_.data());
+  ++counters.commands, counters.refused += header.status != CommandStatus::Ok;
+  if (effect.flush) requester_.enter_error(effect.qpn), execute_.enter_error(effect.qpn);
+  if (effect.clear) requester_.clear(effect.qpn), execute_.clear(effect.qpn);
+  DmaRequest w{address_, block_.data(), kCommandBytes, true};
+  w.first_in = w.last_in = now() + 1;
+  ports.dma_out->push(w);
+  probe.event(now(), Step::Passed, header.object, u64(header.opcode), u64(header.status));
+}
+
+Dma::Client Command::client() {
+  return {this,
+          [](void* owner, const DmaRequest&, Cycle, Cycle last) {
+            auto& x = *static_cast<Command*>(owner);
+            const Cycle seen = std::max(last, x.dma.now()) + x.config_.latency;
+            x.blocks_in.push(1u, 1, seen - x.dma.now() - 1);
+          },
+          [](void* owner, const DmaRequest&) {
+            auto& x = *static_cast<Command*>(owner);
+            x.busy_ = false;
+            x.written_ = x.dma.now() + x.config_.interval;
+            x.self.wake(x.written_);
+          }};
+}
+}  // namespace hca::blocks

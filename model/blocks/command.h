@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+
+#include "model/blocks/dma.h"
+#include "model/blocks/event.h"
+#include "model/blocks/items.h"
+#include "model/blocks/requester.h"
+#include "model/blocks/responder_execute.h"
+#include "model/blocks/stage_config.h"
+
+namespace hca::blocks {
+struct CommandConfig {
+  Cycle latency = 20, interval = 1;
+};
+struct CommandCounters {
+  u64 commands = 0, refused = 0, faults = 0;
+};
+
+// Mailbox commands and transitions to Error. It ticks after all other blocks of a cycle: what it
+// changes lies between two cycles, and so between two packets for every block.
+//
+// Contract: a command whose block is read in cycle n takes effect in n + latency and is then
+// written back; one at a time, the next one's doorbell is taken `interval` cycles after that. A
+// fault takes effect in the cycle in which it is seen.
+class Command : public engine::Block {
+ public:
+  struct Ports {
+    DmaLink* dma_out = nullptr;
+    EventLink* events_out = nullptr;
+  };
+  Command(const CommandConfig& config, Contexts& contexts, Requester& requester,
+          ResponderExecute& execute)
+      : config_(config), contexts_(contexts), requester_(requester), execute_(execute) {}
+
+  CommandBellLink bells_in{4};
+  std::array<FaultLink, 3> faults_in{FaultLink{4}, FaultLink{4},
+                                     FaultLink{4}};  // requester, responder, completion
+  engine::Link<u32, 2> blocks_in{2};                 // by dma: the command block is here
+  Ports ports;
+  CommandCounters counters;
+  engine::Probe probe;
+  engine::Waker dma;
+
+  void tick();
+  Dma::Client client();
+
+ private:
+  void take_fault(FaultLink& link);
+  void start(u64 address);
+  void execute();
+
+  const CommandConfig config_;
+  Contexts& contexts_;
+  Requester& requester_;
+  ResponderExecute& execute_;
+  std::array<u8, proto::kCommandBytes> block_{};
+  u64 address_ = 0;
+  bool busy_ = false;
+  Cycle written_ = 0;
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Knobs<hca::blocks::CommandConfig> {
+  static constexpr std::string_view block = "command";
+  static constexpr std::string_view sentence = "mailbox commands, transitions to Error";
+  static constexpr auto rows = hca::blocks::stage_rows<hca::blocks::CommandConfig>(
+      "from a command block to its effect", "from a command to the next");
+};
+template <>
+struct hca::engine::Counters<hca::blocks::CommandCounters> {
+  using C = hca::blocks::CommandCounters;
+  static constexpr std::string_view block = "command";
+  static constexpr auto rows = std::make_tuple(
+      counter("commands", &C::commands, "commands", "commands executed"),
+      counter("refused", &C::refused, "commands", "commands with another status than Ok"),
+      counter("faults", &C::faults, "queue pairs", "queue pairs that entered Error by themselves"));
+};

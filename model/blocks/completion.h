@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+
+#include "model/blocks/contexts.h"
+#include "model/blocks/dma.h"
+#include "model/blocks/items.h"
+#include "model/blocks/stage_config.h"
+#include "model/engine/budget.h"
+
+namespace hca::blocks {
+struct CompletionConfig {
+  Cycle latency = 3, interval = 1;
+};
+struct CompletionCounters {
+  u64 cqes = 0, overflows = 0, events = 0;
+};
+
+// Writes CQEs into their rings; owns the CQs' producers and their arming. The two sides of the chip
+// take turns.
+//
+// Contract: a completion seen in cycle n asks for its DMA write in n + latency; one each `interval`
+// cycles. An event is raised when the CQE that causes it is in memory.
+class Completion : public engine::Block {
+ public:
+  static constexpr u32 kBuffers = 64;
+  struct Ports {
+    DmaLink* dma_out = nullptr;
+    EventLink* events_out = nullptr;
+    FaultLink* faults_out = nullptr;
+  };
+  Completion(const CompletionConfig& config, Contexts& contexts)
+      : buffers(kBuffers), config_(config), contexts_(contexts) {}
+
+  std::array<CompletedLink, 2> completions_in{CompletedLink{8},
+                                              CompletedLink{8}};  // requester, responder
+  CqBellLink bells_in{8};
+  engine::Link<u32, 64> written_in{64};  // by dma: a CQE of this CQ is in memory
+  engine::Budget buffers;
+  Ports ports;
+  CompletionCounters counters;
+  engine::Probe probe;
+  engine::Waker dma;
+
+  void tick();
+  Dma::Client client();
+
+ private:
+  void write(const Completed& c);
+  void overflow(EventRing& cq, const Completed& c);
+  void ring(const proto::CqDoorbell& bell);
+  void raise(u32 cqn);
+
+  const CompletionConfig config_;
+  Contexts& contexts_;
+  std::array<std::array<u8, proto::kCqeBytes>, kBuffers> cqes_{};
+  std::array<u32, kBuffers> cq_of_{};
+  std::array<bool, kBuffers> solicits_{};
+  u32 used_ = 0;
+  unsigned next_input_ = 0;
+  Cycle next_ = 0;
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Knobs<hca::blocks::CompletionConfig> {
+  static constexpr std::string_view block = "completion";
+  static constexpr std::string_view sentence = "CQEs, CQ overflow, arming";
+  static constexpr auto rows = hca::blocks::stage_rows<hca::blocks::CompletionConfig>(
+      "from a completion to its DMA write", "between two completions");
+};
+template <>
+struct hca::engine::Counters<hca::blocks::CompletionCounters> {
+  using C = hca::blocks::CompletionCounters;
+  static constexpr std::string_view block = "completion";
+  static constexpr auto rows =
+      std::make_tuple(counter("cqes", &C::cqes, "CQEs", "CQEs written"),
+                      counter("overflows", &C::overflows, "CQEs", "CQEs that found no room"),
+                      counter("events", &C::events, "events", "completion events raised"));
+};

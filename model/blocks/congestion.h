@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/blocks/packet.h"
+#include "model/blocks/stage_config.h"
+#include "model/engine/rate.h"
+
+namespace hca::blocks {
+struct CongestionConfig {
+  Cycle latency = 1, interval = 1;
+  u64 cnp_interval = 50'000'000;  // picoseconds, per queue pair
+};
+struct CongestionCounters {
+  u64 marked = 0, cnps = 0;
+};
+
+// The notification point of RoCEv2 (G26.2): a packet that arrives with Congestion Experienced draws
+// a CNP to its sender, at most one in `cnp_interval` for each queue pair. It is activated as part
+// of the port's receive segment.
+//
+// Contract: a marked packet in cycle n makes its CNP leave for responder_reply in n + latency; one
+// each `interval` cycles.
+class Congestion {
+ public:
+  Congestion(const CongestionConfig& config, u64 clock_hz)
+      : stage_(config.latency, config.interval),
+        cnp_cycles_(engine::cycles_from_picoseconds(config.cnp_interval, clock_hz)) {}
+
+  CongestionCounters counters;
+  engine::Probe probe;
+
+  // The cycle in which a CNP for this packet leaves; kNever: none is due.
+  Cycle notify(const Packet& packet, Cycle at) {
+    if (proto::is_native(packet.parsed.framing) ||
+        (proto::traffic_class_of(packet.frame(), packet.parsed) & proto::kEcnMask) !=
+            proto::kEcnCongestionExperienced)
+      return kNever;
+    ++counters.marked;
+    if (packet.qpn >= next_.size()) next_.resize(packet.qpn + 1 + packet.qpn / 2);
+    if (at < next_[packet.qpn]) return kNever;
+    next_[packet.qpn] = at + cnp_cycles_;
+    ++counters.cnps;
+    const Cycle out = stage_.enter(at);
+    probe.event(out, Step::Passed, packet.qpn, packet.psn);
+    return out;
+  }
+
+ private:
+  engine::Stage stage_;
+  Cycle cnp_cycles_;
+  std::vector<Cycle> next_;  // by QP: when another CNP may be sent
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Knobs<hca::blocks::CongestionConfig> {
+  using C = hca::blocks::CongestionConfig;
+  static constexpr std::string_view block = "congestion";
+  static constexpr std::string_view sentence = "CNPs for packets that met congestion";
+  static constexpr auto rows = std::tuple_cat(
+      hca::blocks::stage_rows<C>("from a marked packet to its CNP", "between two CNPs"),
+      std::make_tuple(knob("cnp_interval", &C::cnp_interval, Unit::Picoseconds, 0,
+                           1'000'000'000'000, "shortest time between two CNPs of a queue pair")));
+};
+template <>
+struct hca::engine::Counters<hca::blocks::CongestionCounters> {
+  using C = hca::blocks::CongestionCounters;
+  static constexpr std::string_view block = "congestion";
+  static constexpr auto rows = std::make_tuple(
+      counter("marked", &C::marked, "packets", "packets with Congestion Experienced"),
+      counter("cnps", &C::cnps, "packets", "CNPs asked for"));
+};

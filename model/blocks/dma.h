@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+
+#include "model/blocks/host_timing.h"
+#include "model/blocks/outside.h"
+#include "model/blocks/ring.h"
+#include "model/engine/counters.h"
+#include "model/engine/link.h"
+#include "model/engine/probe.h"
+
+namespace hca::blocks {
+// Who asks for host memory, in the order of the links below.
+enum class DmaClient : u8 {
+  Command,
+  WqeFetch,
+  Packetizer,
+  ReceiveWqe,
+  Payload,
+  Completion,
+  Event,
+  Count
+};
+inline constexpr unsigned kDmaClients = unsigned(DmaClient::Count);
+
+struct DmaRequest {
+  u64 address = 0;
+  u8* buffer = nullptr;
+  u32 bytes = 0;  // a read may have 0: it only keeps its place in the order
+  bool write = false;
+  bool notify = false;  // of a write: tell the client when it is ordered before all later ones
+  void* context = nullptr;
+  Cycle first_in = 0, last_in = 0;  // of a write: when its bytes are at hand
+};
+using DmaLink = engine::Link<DmaRequest, 8>;
+
+struct DmaCounters {
+  u64 reads = 0, read_bytes = 0, writes = 0, write_bytes = 0;
+};
+
+// The chip's way to host memory. When a request reaches memory is the arithmetic of HostTiming; in
+// that cycle the bytes move. Reads complete in order, writes are posted and pass no earlier write;
+// a read passes no earlier write (G30.3). A client has reserved room for what it asks for.
+//
+// Contract: a request seen in cycle n leaves in n, if HostTiming lets one of its kind leave then
+// and no other client's turn comes first; one request a cycle. No knobs: the times are those of
+// what lies between chip and memory.
+class Dma : public engine::Block {
+ public:
+  // `done`: of a read, in the cycle of its memory access, with the cycles in which first and last
+  // data are back; of a write that asked for it, when it leaves, with the cycle from which it is
+  // ordered. `released`: a write is in memory, its buffer free.
+  struct Client {
+    void* self = nullptr;
+    void (*done)(void* self, const DmaRequest& request, Cycle first, Cycle last) = nullptr;
+    void (*released)(void* self, const DmaRequest& request) = nullptr;
+  };
+  Dma(HostTiming& timing, Outside& outside) : timing_(timing), outside_(outside) {}
+
+  std::array<DmaLink, kDmaClients> requests_in;
+  std::array<Client, kDmaClients> clients{};
+  DmaCounters counters;
+  engine::Probe probe;
+
+  void tick();
+
+ private:
+  struct Access {
+    Cycle memory, first, last;
+    DmaRequest request;
+    u8 client;
+  };
+  void reach_memory();
+  void grant();
+  void start(unsigned client);
+  void start_read(const DmaRequest& request, u8 client);
+  void start_write(const DmaRequest& request, u8 client);
+
+  HostTiming& timing_;
+  Outside& outside_;
+  Ring<Access> reads_, writes_;  // on their way to memory
+  Cycle next_read_ = 0, next_write_ = 0;
+  Cycle last_read_ = 0, last_read_memory_ = 0, last_write_memory_ = 0;
+  unsigned next_ = 0;
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Counters<hca::blocks::DmaCounters> {
+  using C = hca::blocks::DmaCounters;
+  static constexpr std::string_view block = "dma";
+  static constexpr auto rows = std::make_tuple(
+      counter("reads", &C::reads, "requests", "reads of host memory"),
+      counter("read_bytes", &C::read_bytes, "bytes", "bytes read from host memory"),
+      counter("writes", &C::writes, "requests", "posted writes to host memory"),
+      counter("write_bytes", &C::write_bytes, "bytes", "bytes written to host memory"));
+};

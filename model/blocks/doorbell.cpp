@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/doorbell.h"
+
+#include <algorithm>
+
+namespace hca::blocks {
+using proto::BarOffset;
+
+void Doorbell::write(Cycle at, u32 offset, std::span<const u8> data) {
+  offset %= proto::kUserPageBytes;
+  const bool push = BarOffset(offset) == BarOffset::PushBuffer;
+  if (push ? data.size() <= 8 || data.size() > 8 + proto::kPushBytes : data.size() != 8)
+    return void(++counters.bad);
+  if (push) {
+    PushedWqe* wqe = pool_.take();
+    wqe->bytes = u32(data.size() - 8);
+    std::copy(data.begin() + 8, data.end(), wqe->wqe.begin());
+    pushed_.push(wqe);
+  }
+  writes_in.deliver(at, arrivals_++, {offset, proto::load_be<8>(data.data())});
+}
+
+void Doorbell::tick() {
+  if (!writes_in.can_pop()) return;
+  const auto [offset, value] = writes_in.front();
+  if (pass(offset, value)) writes_in.pop(config_.interval);
+}
+
+// False: the block behind has no room, and will wake this one.
+bool Doorbell::pass(u32 offset, u64 value) {
+  u8 bytes[8];
+  proto::store_be<8>(bytes, value);
+  const Cycle extra = config_.latency - 1;
+  const auto to = [&](auto* link, auto item) {
+    if (!link->can_push()) return false;
+    link->push(item, 1, extra);
+    ++counters.doorbells;
+    return true;
+  };
+  switch (BarOffset(offset)) {
+    case BarOffset::SendDoorbell:
+    case BarOffset::PushBuffer: {
+      const auto bell = proto::decode<proto::QueueDoorbell>(bytes);
+      const bool push = BarOffset(offset) == BarOffset::PushBuffer;
+      if (!to(ports.send_out, SendBell{bell.qpn, bell.producer, push ? pushed_.front() : nullptr}))
+        return false;
+      if (push) pushed_.pop(), ++counters.pushed;
+      probe.event(now() + config_.latency, Step::Passed, bell.qpn, bell.producer);
+      return true;
+    }
+    case BarOffset::ReceiveDoorbell: {
+      const auto bell = proto::decode<proto::QueueDoorbell>(bytes);
+      return to(ports.receive_out, ReceiveBell{bell.qpn, bell.producer});
+    }
+    case BarOffset::CqDoorbell:
+      return to(ports.cq_out, proto::decode<proto::CqDoorbell>(bytes));
+    case BarOffset::CommandDoorbell:
+      return to(ports.command_out, CommandBell{value});
+    default:
+      ++counters.bad;
+      return true;
+  }
+}
+}  // namespace hca::blocks

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+
+#include "model/blocks/items.h"
+#include "model/blocks/ring.h"
+#include "model/blocks/stage_config.h"
+#include "model/engine/mailbox.h"
+
+namespace hca::blocks {
+struct DoorbellConfig {
+  Cycle latency = 4, interval = 1;
+};
+struct DoorbellCounters {
+  u64 doorbells = 0, pushed = 0, bad = 0;
+};
+
+// Decodes the writes that arrive at the BAR. A write whose block cannot take it stays in front, and
+// all behind it: the link of the PCIe side is pushed back.
+//
+// Contract: a write that arrives in cycle n is seen by its block from n + latency on; one write
+// each `interval` cycles.
+class Doorbell : public engine::Block {
+ public:
+  struct Ports {
+    SendBellLink* send_out = nullptr;
+    ReceiveBellLink* receive_out = nullptr;
+    CqBellLink* cq_out = nullptr;
+    CommandBellLink* command_out = nullptr;
+  };
+  explicit Doorbell(const DoorbellConfig& config) : config_(config) {}
+
+  // A write of `data` at `offset` of the BAR that arrives in cycle `at`. A write that is no
+  // doorbell is counted and ignored.
+  void write(Cycle at, u32 offset, std::span<const u8> data);
+
+  Ports ports;
+  DoorbellCounters counters;
+  engine::Probe probe;
+  engine::Mailbox<std::pair<u32, u64>> writes_in;  // register offset, value
+
+  void tick();
+
+ private:
+  bool pass(u32 offset, u64 value);
+
+  const DoorbellConfig config_;
+  u32 arrivals_ = 0;
+  Pool<PushedWqe> pool_;
+  Ring<PushedWqe*> pushed_;  // that belong to the push writes in `writes_in`, in their order
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Knobs<hca::blocks::DoorbellConfig> {
+  static constexpr std::string_view block = "doorbell";
+  static constexpr std::string_view sentence = "decodes MMIO writes to the BAR";
+  static constexpr auto rows = hca::blocks::stage_rows<hca::blocks::DoorbellConfig>(
+      "from a write at the BAR to the block it is for", "between two writes");
+};
+template <>
+struct hca::engine::Counters<hca::blocks::DoorbellCounters> {
+  using C = hca::blocks::DoorbellCounters;
+  static constexpr std::string_view block = "doorbell";
+  static constexpr auto rows =
+      std::make_tuple(counter("doorbells", &C::doorbells, "writes", "doorbells taken"),
+                      counter("pushed", &C::pushed, "WQEs", "WQEs that came with their doorbell"),
+                      counter("bad", &C::bad, "writes", "writes that are no doorbell"));
+};

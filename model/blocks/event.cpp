@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/event.h"
+
+namespace hca::blocks {
+void Event::tick() {
+  if (!events_in[0].can_pop() && !events_in[1].can_pop()) return;
+  if (now() < next_) return wake_at(next_);
+  if (!buffers.available() || !ports.dma_out->can_push()) return;
+  next_ = now() + config_.interval;
+  write(events_in[events_in[0].can_pop() ? 0 : 1].pop());
+  if (events_in[0].can_pop() || events_in[1].can_pop()) wake_at(next_);
+}
+
+void Event::write(const EventNote& note) {
+  if (note.eqn >= contexts_.eqs.size() || !contexts_.eqs[note.eqn].allocated)
+    return void(++counters.lost);
+  EventRing& eq = contexts_.eqs[note.eqn];
+  auto& bytes = eqes_[used_++ % kBuffers];
+  buffers.take();
+  proto::Eqe eqe = note.eqe;
+  eqe.phase = eq.phase();
+  proto::encode(eqe, bytes.data());
+  DmaRequest w{eq.slot(proto::kEqeBytes), bytes.data(), proto::kEqeBytes, true};
+  w.first_in = w.last_in = now() + config_.latency;
+  ++eq.producer, ++counters.eqes;
+  ports.dma_out->push(w, 1, config_.latency - 1);
+  probe.event(now() + config_.latency, Step::Passed, note.eqe.object, u64(note.eqe.type));
+}
+}  // namespace hca::blocks

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/engine/cycle.h"
+
+namespace hca::blocks {
+using engine::Cycle;
+
+// When a DMA request of the HCA reaches host memory and when its data are back, by the arithmetic
+// of whatever lies between. Calls come in the order in which the requests leave the chip; the
+// implementation keeps the occupancy of its links.
+struct ReadTiming {
+  Cycle next;         // the next read may leave from this cycle on
+  Cycle memory;       // the request reaches memory: its bytes are read in this cycle
+  Cycle first, last;  // first and last data are back at the chip
+};
+struct WriteTiming {
+  Cycle next;    // the next write may leave from this cycle on
+  Cycle memory;  // all of it has reached memory
+};
+class HostTiming {
+ public:
+  virtual ~HostTiming() = default;
+  // A read of `bytes` (at least 1) asked for in cycle `at`.
+  virtual ReadTiming read(Cycle at, u32 bytes) = 0;
+  // A posted write whose first and last bytes are at hand in these cycles.
+  virtual WriteTiming write(Cycle first_in, Cycle last_in, u32 bytes) = 0;
+};
+
+// A host without a link: each read takes `latency` there and back, each write `latency` one way.
+// For tests and platforms whose memory system keeps the time itself.
+class FixedHostTiming : public HostTiming {
+ public:
+  explicit FixedHostTiming(Cycle latency) : latency_(latency) {}
+  ReadTiming read(Cycle at, u32 bytes) override {
+    const Cycle beats = (bytes + 63) / 64;
+    return {at + 1, at + latency_, at + 2 * latency_, at + 2 * latency_ + beats - 1};
+  }
+  WriteTiming write(Cycle, Cycle last_in, u32 bytes) override {
+    const Cycle beats = (bytes + 63) / 64;
+    return {last_in + beats, last_in + beats - 1 + latency_};
+  }
+
+ private:
+  Cycle latency_;
+};
+}  // namespace hca::blocks

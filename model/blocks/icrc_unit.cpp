@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/icrc_unit.h"
+
+#include <stdexcept>
+#include <string>
+
+namespace hca::blocks {
+namespace {
+proto::FrameShape shape_of(u32 covered_bytes_end, proto::Framing framing, bool vlan) {
+  const u32 from = covered_from(framing, vlan);
+  const u32 transport = from + proto::framing_row(framing).covered_header_bytes;
+  return {.framing = framing,
+          .network_offset = u16(from),
+          .transport_offset = u16(transport),
+          .payload_offset = u16(transport + proto::bytes_of<proto::Bth>()),
+          .payload_bytes = 0,  // not asked for by the ICRC
+          .icrc_offset = covered_bytes_end};
+}
+void require(bool holds, const char* knob, u64 value, const char* range) {
+  if (holds) return;
+  throw std::invalid_argument(std::string("icrc_unit.") + knob + " is " + std::to_string(value) +
+                              ", allowed is " + range);
+}
+}  // namespace
+
+IcrcUnit::IcrcUnit(const IcrcUnitConfig& config, const Ports& ports, engine::Probe probe)
+    : config_(config), ports_(ports), stage_(config.latency, config.interval), probe_(probe) {
+  require(config.interval >= 1, "interval", config.interval, "1 or more");
+  require(config.beat_bytes >= 1, "beat_bytes", config.beat_bytes, "1 or more");
+  const engine::Cycle least = ports.packets_out ? ports.packets_out->latency() : 1;
+  require(config.latency >= least, "latency", config.latency, "the latency of packets_out or more");
+}
+
+u32 IcrcUnit::insert(u8* frame, u32 bytes, proto::Framing framing, bool vlan) {
+  const u32 icrc = proto::icrc_of(frame, shape_of(bytes, framing, vlan));
+  for (u32 i = 0; i < proto::kIcrcBytes; ++i) frame[bytes + i] = u8(icrc >> 8 * i);
+  return bytes + proto::kIcrcBytes;
+}
+
+bool IcrcUnit::good(const u8* frame, u32 bytes, proto::Framing framing, bool vlan) {
+  if (bytes < icrc_min_bytes(framing, vlan)) return false;
+  return proto::icrc_good({frame, bytes}, shape_of(bytes - proto::kIcrcBytes, framing, vlan));
+}
+
+void IcrcUnit::process(IcrcItem& item) {
+  if (item.mode == IcrcMode::Generate)
+    item.bytes = insert(item.frame, item.bytes, item.framing, item.vlan);
+  item.icrc_ok =
+      item.mode == IcrcMode::Check && good(item.frame, item.bytes, item.framing, item.vlan);
+}
+
+void IcrcUnit::tick() {
+  if (!ports_.packets_in->can_pop() || !ports_.packets_out->can_push()) return;
+  IcrcItem item = ports_.packets_in->front();
+  process(item);
+  const engine::Cycle out_beats = beats(item.bytes), leaves = pass(now(), item.bytes);
+  probe_.event(leaves, Kind::Leaves, item.bytes, item.icrc_ok, u64(item.mode));
+  ports_.packets_in->pop(std::max(config_.interval, out_beats));
+  ports_.packets_out->push(item, out_beats, leaves - now() - ports_.packets_out->latency());
+  ++packets_;
+  bad_packets_ += item.mode == IcrcMode::Check && !item.icrc_ok;
+}
+}  // namespace hca::blocks

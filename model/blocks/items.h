@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What travels on the links between blocks, beside packets.
+#pragma once
+#include <array>
+
+#include "model/blocks/packet.h"
+#include "model/blocks/pool.h"
+#include "model/engine/link.h"
+#include "model/proto/device.h"
+
+namespace hca::blocks {
+// A send WQE that came with its doorbell.
+struct PushedWqe {
+  PushedWqe* next = nullptr;
+  Pool<PushedWqe>* home = nullptr;
+  u32 bytes = 0;
+  std::array<u8, proto::kPushBytes> wqe{};
+};
+
+struct SendBell {
+  u32 qpn = 0;
+  u16 producer = 0;
+  PushedWqe* pushed = nullptr;
+};
+struct ReceiveBell {
+  u32 qpn = 0;
+  u32 posted = 0;  // widened behind responder_check; 16 bits before
+};
+struct CommandBell {
+  u64 address = 0;
+};
+
+// A run of consecutive WQEs of one queue pair, fetched together; with `flush` only their number
+// counts.
+struct Turn {
+  static constexpr u32 kBytes = 1024;
+  Turn* next = nullptr;
+  Pool<Turn>* home = nullptr;
+  u32 qpn = 0, first = 0, count = 0, epoch = 0;
+  bool flush = false;
+  PushedWqe* pushed = nullptr;
+  alignas(64) std::array<u8, kBytes> wqes{};
+};
+
+// What the requester tells the scheduler of a queue pair.
+enum class NoteKind : u8 {
+  TurnDone,  // room for another turn
+  Rewind,    // go on fetching from `index` with the new epoch
+  Pause,     // the same, but not before Resume (RNR, window)
+  Resume,
+  Flush,  // the queue pair is in Error: turns from `index` on are flushed
+  Clear,  // the queue pair was reset
+};
+struct SchedulerNote {
+  NoteKind kind{};
+  u32 qpn = 0, index = 0, epoch = 0;
+};
+
+// An Acknowledge packet that passed response_check.
+struct Acknowledgement {
+  u32 qpn = 0, psn = 0, msn = 0;
+  u8 syndrome = 0;
+};
+
+// A completion on its way to its CQ.
+struct Completed {
+  u32 cqn = 0;
+  proto::Cqe cqe{};
+};
+
+// An answer of the responder; `cnp`: a congestion notification instead.
+struct Reply {
+  u32 qpn = 0, psn = 0, msn = 0;
+  u8 syndrome = 0;
+  bool cnp = false;
+};
+
+// A queue pair that must enter Error; `event`: the affiliated asynchronous event to raise, if any.
+struct Fault {
+  u32 qpn = 0;
+  bool raise = false;
+  proto::EventType event{};
+};
+
+struct EventNote {
+  u32 eqn = 0;
+  proto::Eqe eqe{};
+};
+
+using SendBellLink = engine::Link<SendBell, 8>;
+using ReceiveBellLink = engine::Link<ReceiveBell, 8>;
+using CommandBellLink = engine::Link<CommandBell, 4>;
+using CqBellLink = engine::Link<proto::CqDoorbell, 8>;
+using TurnLink = engine::Link<Turn*, 8>;
+using FetchedLink = engine::Link<Turn*, 64>;
+using NoteLink = engine::Link<SchedulerNote, 8>;
+using AckLink = engine::Link<Acknowledgement, 8>;
+using CompletedLink = engine::Link<Completed, 8>;
+using ReplyLink = engine::Link<Reply, 8>;
+using FaultLink = engine::Link<Fault, 4>;
+using PacketLink = engine::Link<Packet*, 64>;
+using EventLink = engine::Link<EventNote, 4>;
+}  // namespace hca::blocks

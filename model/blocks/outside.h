@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/blocks/packet.h"
+
+namespace hca::blocks {
+// What a chip does to its surroundings; the cycle is the one in which it happens.
+class Outside {
+ public:
+  virtual ~Outside() = default;
+  virtual void read_memory(u64 address, u8* to, u32 bytes, Cycle at) = 0;
+  virtual void write_memory(u64 address, const u8* from, u32 bytes, Cycle at) = 0;
+  // The first bit of the packet's frame enters the wire in cycle `at`; the packet is the receiver's
+  // from now on.
+  virtual void transmit(Packet* packet, Cycle at) = 0;
+};
+}  // namespace hca::blocks

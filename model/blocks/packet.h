@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "model/engine/cycle.h"
+#include "model/proto/requester_rules.h"
+#include "model/proto/responder_rules.h"
+
+namespace hca::blocks {
+using engine::Cycle;
+using engine::kNever;
+
+class PacketPool;
+
+// One packet travels as one item, from the requester to the peer's responder; its frame is
+// contiguous and never copied between blocks. `first` and `last` say when its first and last byte
+// are in at the block that holds it.
+struct alignas(64) Packet {
+  Packet* next = nullptr;
+  PacketPool* home = nullptr;
+  Cycle first = 0, last = 0;
+  u32 frame_bytes = 0;
+  u32 qpn = 0;  // of this side's queue pair
+  u32 psn = 0;
+  bool is_request = false;
+  proto::FrameShape shape{};  // of what is sent
+
+  // On the receiving side.
+  proto::ParsedPacket parsed;
+  proto::RequestVerdict verdict{};
+  proto::RequestEffect effect{};
+
+  u8* frame() { return reinterpret_cast<u8*>(this + 1); }
+  const u8* frame() const { return reinterpret_cast<const u8*>(this + 1); }
+  u8* payload() { return frame() + shape.payload_offset; }
+};
+
+// Frames of one size class, recycled. A packet goes back to the pool that made it, whoever held it
+// last.
+class PacketPool {
+ public:
+  static constexpr u32 kFrameCapacity = 4096 + proto::kMaxHeaderBytes + 64;
+
+  PacketPool() = default;
+  PacketPool(const PacketPool&) = delete;
+
+  Packet* take() {
+    if (!free_) grow();
+    Packet* p = free_;
+    free_ = p->next;
+    return p;
+  }
+  static void give_back(Packet* p) {
+    p->next = p->home->free_;
+    p->home->free_ = p;
+  }
+
+ private:
+  struct alignas(64) Line {
+    u8 bytes[64];
+  };
+  static constexpr u32 kLines = (sizeof(Packet) + kFrameCapacity + 63) / 64;
+  static constexpr u32 kBatch = 32;
+
+  void grow() {
+    batches_.push_back(std::make_unique<Line[]>(kLines * kBatch));
+    for (u32 i = 0; i < kBatch; ++i) {
+      Packet* p = new (&batches_.back()[i * kLines]) Packet;
+      p->home = this;
+      give_back(p);
+    }
+  }
+  Packet* free_ = nullptr;
+  std::vector<std::unique_ptr<Line[]>> batches_;
+};
+}  // namespace hca::blocks

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/packetizer.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hca::blocks {
+namespace {
+proto::Sge sge_at(const GatherCursor& c) {
+  return proto::decode<proto::Sge>(c.segments + c.index * proto::kSgeBytes);
+}
+}  // namespace
+
+void GatherCursor::skip(u32 bytes) {
+  if (!count) return void(inline_offset += bytes);
+  while (bytes) {
+    const u32 here = std::min(bytes, sge_at(*this).bytes - offset);
+    offset += here, bytes -= here;
+    if (offset == sge_at(*this).bytes) ++index, offset = 0;
+  }
+}
+
+void Packetizer::start(Packet* packet, GatherCursor& cursor, u32 pd, Cycle now, Cycle at) {
+  buffers.take();
+  packet_ = packet, cursor_ = &cursor, pd_ = pd;
+  left_ = packet->shape.payload_bytes, filled_ = 0;
+  packet->first = kNever;
+  enters_ = stage_.enter(at);
+  ++counters.packets, counters.payload_bytes += left_;
+  if (!cursor.count) {
+    std::memcpy(packet->payload(), cursor.segments + cursor.inline_offset, left_);
+    cursor.inline_offset += left_, left_ = 0;
+  }
+  gather(now);
+}
+
+bool Packetizer::gather(Cycle now) {
+  // A packet without payload from memory keeps its place among the others by an empty read.
+  if (!left_) return ask(packet_->payload(), 0, 0, true, now), true;
+  proto::Sge sge = sge_at(*cursor_);
+  while (sge.bytes == cursor_->offset)
+    ++cursor_->index, cursor_->offset = 0, sge = sge_at(*cursor_);
+  const u32 here = std::min(left_, sge.bytes - cursor_->offset);
+  // The key was good when the message began; a region that is gone since gives zeros.
+  const proto::Region* region = protection_.find(sge.lkey);
+  const bool there = region && region->valid && region->key == sge.lkey;
+  const u64 address = there ? region->translate(sge.va + cursor_->offset) : 0;
+  u8* to = packet_->payload() + filled_;
+  if (!there) std::memset(to, 0, here);
+  filled_ += here, left_ -= here, cursor_->offset += here;
+  ++counters.gathers;
+  ask(to, address, there ? here : 0, !left_, now);
+  return !packet_;
+}
+
+void Packetizer::ask(u8* buffer, u64 address, u32 bytes, bool complete, Cycle now) {
+  DmaRequest r{address, buffer, bytes};
+  r.context = packet_, r.notify = complete;
+  const Cycle at = std::max({enters_, last_ask_ + 1, now + 1});
+  last_ask_ = at;
+  dma_out->push(r, 1, at - now - 1);
+  if (complete) packet_ = nullptr;
+}
+
+void Packetizer::arrived(const DmaRequest& request, Cycle first, Cycle last) {
+  Packet* p = static_cast<Packet*>(request.context);
+  p->first = std::min(p->first, first);
+  if (!request.notify) return;
+  p->last = last;
+  const Cycle now = dma.now();
+  Cycle at = last;
+  if (config_.tx_start == TxStart::Threshold) {
+    const Cycle on_wire = wire_.cycles_for(p->shape.payload_bytes);
+    at = std::max(p->first, last > on_wire ? last - on_wire : 0);
+  }
+  at = last_release_ = std::max({at, last_release_, now + 1});
+  packets_out->push(p, 1, at - now - 1);
+  probe.event(at, Step::Passed, p->qpn, p->psn);
+}
+}  // namespace hca::blocks

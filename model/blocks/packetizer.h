@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+
+#include "model/blocks/dma.h"
+#include "model/blocks/items.h"
+#include "model/blocks/protection.h"
+#include "model/blocks/stage_config.h"
+#include "model/engine/budget.h"
+#include "model/engine/rate.h"
+
+namespace hca::blocks {
+// When the port may begin to send a packet whose payload is on its way from host memory.
+enum class TxStart : u8 { Full, Threshold };
+inline constexpr std::array<std::string_view, 2> kTxStartNames{"full", "threshold"};
+
+struct PacketizerConfig {
+  Cycle latency = 4, interval = 1;
+  TxStart tx_start = TxStart::Threshold;
+  u32 buffers = 32;  // packets between payload request and wire
+};
+struct PacketizerCounters {
+  u64 packets = 0, payload_bytes = 0, gathers = 0;
+};
+
+// Where the payload of a message stands: its SGEs and how far the last packet came.
+struct GatherCursor {
+  const u8* segments = nullptr;  // SGEs as they stand in the WQE, or the inline data
+  u32 count = 0;                 // of SGEs; 0: inline
+  u32 index = 0, offset = 0;     // in the SGEs
+  u32 inline_offset = 0;
+  void skip(u32 bytes);
+};
+
+// Writes the headers in front of a payload and gathers the payload by DMA into the frame behind
+// them. It is activated as part of the requester's segment, of whose links it writes `dma_out`.
+//
+// Contract: a packet that enters in cycle n asks for its first piece of payload in n + latency and
+// for one more piece a cycle; one packet each `interval` cycles. The port sees it when its bytes
+// are in (full), or as early as no gap can open on the wire (threshold).
+class Packetizer {
+ public:
+  Packetizer(const PacketizerConfig& config, Protection& protection, engine::Rate wire)
+      : buffers(config.buffers),
+        config_(config),
+        protection_(protection),
+        wire_(wire),
+        stage_(config.latency, config.interval) {}
+
+  DmaLink* dma_out = nullptr;
+  PacketLink* packets_out = nullptr;  // written in the cycle of the memory access, by dma
+  engine::Budget buffers;             // given back by the port
+  PacketizerCounters counters;
+  engine::Probe probe;
+
+  bool busy() const { return packet_; }
+  // A packet can be taken; if not, the caller is woken when it can.
+  bool can_start() { return buffers.available() && dma_out->can_push(); }
+  // Takes a packet whose headers stand; `cursor` moves past its payload. `at`: the cycle in which
+  // it comes in.
+  void start(Packet* packet, GatherCursor& cursor, u32 pd, Cycle now, Cycle at);
+  // Asks for the next piece; true when none is left.
+  bool gather(Cycle now);
+
+  Dma::Client client() {
+    return {this, [](void* owner, const DmaRequest& r, Cycle first, Cycle last) {
+              static_cast<Packetizer*>(owner)->arrived(r, first, last);
+            }};
+  }
+  engine::Waker dma;  // whose clock `arrived` runs on
+
+ private:
+  void arrived(const DmaRequest& request, Cycle first, Cycle last);
+  void ask(u8* buffer, u64 address, u32 bytes, bool complete, Cycle now);
+
+  const PacketizerConfig config_;
+  Protection& protection_;
+  engine::Rate wire_;
+  engine::Stage stage_;
+  Packet* packet_ = nullptr;  // being gathered
+  GatherCursor* cursor_ = nullptr;
+  u32 pd_ = 0, left_ = 0, filled_ = 0;
+  Cycle enters_ = 0, last_ask_ = 0, last_release_ = 0;
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Knobs<hca::blocks::PacketizerConfig> {
+  using C = hca::blocks::PacketizerConfig;
+  static constexpr std::string_view block = "packetizer";
+  static constexpr std::string_view sentence = "headers from the tables, payload gathered by DMA";
+  static constexpr auto rows = std::tuple_cat(
+      hca::blocks::stage_rows<C>("from a packet to its first DMA request", "between two packets"),
+      std::make_tuple(knob("tx_start", &C::tx_start, hca::blocks::kTxStartNames,
+                           "send when the payload is in, or as early as no gap can open"),
+                      knob("buffers", &C::buffers, Unit::Count, 1, 64,
+                           "packets between payload request and wire")));
+};
+template <>
+struct hca::engine::Counters<hca::blocks::PacketizerCounters> {
+  using C = hca::blocks::PacketizerCounters;
+  static constexpr std::string_view block = "packetizer";
+  static constexpr auto rows =
+      std::make_tuple(counter("packets", &C::packets, "packets", "packets built"),
+                      counter("payload_bytes", &C::payload_bytes, "bytes", "payload gathered"),
+                      counter("gathers", &C::gathers, "requests", "DMA requests for payload"));
+};

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/blocks/congestion.h"
+#include "model/blocks/icrc_unit.h"
+#include "model/blocks/items.h"
+#include "model/blocks/outside.h"
+#include "model/blocks/responder_check.h"
+#include "model/blocks/response_check.h"
+#include "model/blocks/stage_config.h"
+#include "model/engine/budget.h"
+#include "model/engine/mailbox.h"
+#include "model/engine/rate.h"
+
+namespace hca::blocks {
+enum class RxForward : u8 { Store, CutThrough };
+inline constexpr std::array<std::string_view, 2> kRxForwardNames{"store", "cut_through"};
+
+struct PortConfig {
+  Cycle latency = 10, interval = 1;  // MAC and PHY, each direction
+  u64 link_rate = 100'000'000'000;   // bits a second
+  RxForward rx_forward = RxForward::CutThrough;
+};
+struct PortCounters {
+  u64 tx_packets = 0, tx_bytes = 0, rx_packets = 0, rx_bytes = 0;
+  u64 rx_bad_frame = 0, rx_bad_icrc = 0, rx_wrong_address = 0, rx_unknown_qp = 0;
+};
+// Preamble, start delimiter, FCS and the gap behind a frame: bytes of Ethernet that no frame
+// contains.
+inline constexpr u32 kEthernetOverhead = 24;
+
+// The sending half: requests and replies take turns, the ICRC is inserted, the link is paced.
+//
+// Contract: a packet that is seen in cycle n has its first bit on the wire in n + icrc_unit.latency
+// + latency; the next one follows when link and icrc_unit are free, and not before `interval`
+// cycles.
+class PortTransmit : public engine::Block {
+ public:
+  PortTransmit(const PortConfig& config, const IcrcUnitConfig& icrc, u64 clock_hz, Outside& outside)
+      : config_(config), icrc_({icrc}, {}), pacer_(config.link_rate, clock_hz), outside_(outside) {}
+
+  PacketLink requests_in{64};
+  PacketLink replies_in{16};
+  engine::Budget* buffers = nullptr;  // of the packetizer
+  PortCounters* counters = nullptr;
+  engine::Probe probe, icrc_probe;
+
+  void tick();
+
+ private:
+  void send(PacketLink& from, PacketLink& other);
+
+  const PortConfig config_;
+  IcrcUnit icrc_;
+  engine::Pacer pacer_;
+  Outside& outside_;
+  bool replies_next_ = false;
+};
+
+// The receiving half, and the segment behind it: frame checks, ICRC, then responder_check or
+// response_check. The room of both outputs is reserved before a packet is taken.
+//
+// Contract: a packet whose first bit arrives in cycle n is taken latency cycles after its 128th
+// byte, or its last one if it is shorter (cut_through), or latency cycles after its last one
+// (store), when icrc_unit is free, and not before `interval` cycles have passed since the one
+// before. Its headers are checked icrc_unit.latency later; its verdict follows its last byte by the
+// same.
+class PortReceive : public engine::Block {
+ public:
+  struct Ports {
+    PacketLink* requests_out = nullptr;    // to responder_execute
+    AckLink* acks_out = nullptr;           // to requester
+    ReplyLink* cnps_out = nullptr;         // to responder_reply
+    ReceiveBellLink* bells_out = nullptr;  // to responder_execute
+  };
+  PortReceive(const PortConfig& config, const IcrcUnitConfig& icrc, u64 clock_hz,
+              Contexts& contexts, ResponderCheck& responder, ResponseCheck& response,
+              Congestion& congestion)
+      : config_(config),
+        icrc_({icrc}, {}),
+        wire_(config.link_rate, clock_hz),
+        contexts_(contexts),
+        responder_(responder),
+        response_(response),
+        congestion_(congestion) {}
+
+  engine::Mailbox<Packet*> packets_in;
+  ReceiveBellLink bells_in{8};
+  Ports ports;
+  PortCounters counters;
+  engine::Probe probe, icrc_probe;
+
+  void tick();
+  // From the wire: the first bit of the frame is here in cycle `at`.
+  void arrive(Packet* packet, Cycle at);
+
+ private:
+  void receive(Packet* p, Cycle checked);
+  bool frame_good(Packet& p);
+  void route(Packet* p, Cycle checked);
+  void ring(const ReceiveBell& bell);
+
+  const PortConfig config_;
+  IcrcUnit icrc_;
+  engine::Rate wire_;
+  Contexts& contexts_;
+  ResponderCheck& responder_;
+  ResponseCheck& response_;
+  Congestion& congestion_;
+  u32 arrivals_ = 0;
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Knobs<hca::blocks::PortConfig> {
+  using C = hca::blocks::PortConfig;
+  static constexpr std::string_view block = "port";
+  static constexpr std::string_view sentence = "link transmit and receive";
+  static constexpr auto rows = std::tuple_cat(
+      hca::blocks::stage_rows<C>("of MAC and PHY, in each direction", "between two packets"),
+      std::make_tuple(knob("link_rate", &C::link_rate, Unit::BitsPerSecond, 1'000'000'000,
+                           800'000'000'000, "data rate of the link"),
+                      knob("rx_forward", &C::rx_forward, hca::blocks::kRxForwardNames,
+                           "write a payload when its packet is known good, or while it arrives")));
+};
+template <>
+struct hca::engine::Knobs<hca::blocks::IcrcUnitConfig> {
+  using C = hca::blocks::IcrcUnitConfig;
+  static constexpr std::string_view block = "icrc_unit";
+  static constexpr std::string_view sentence = "ICRC and VCRC, inserted and checked at line rate";
+  static constexpr auto rows = std::tuple_cat(
+      hca::blocks::stage_rows<C>("from first beat in to first beat out", "from packet to packet"),
+      std::make_tuple(
+          knob("beat_bytes", &C::beat_bytes, Unit::Bytes, 32, 512, "bytes of one beat")));
+};
+template <>
+struct hca::engine::Counters<hca::blocks::PortCounters> {
+  using C = hca::blocks::PortCounters;
+  static constexpr std::string_view block = "port";
+  static constexpr auto rows = std::make_tuple(
+      counter("tx_packets", &C::tx_packets, "packets", "packets sent"),
+      counter("tx_bytes", &C::tx_bytes, "bytes", "bytes of frames sent"),
+      counter("rx_packets", &C::rx_packets, "packets", "frames received"),
+      counter("rx_bytes", &C::rx_bytes, "bytes", "bytes of frames received"),
+      counter("rx_bad_frame", &C::rx_bad_frame, "packets", "dropped: structure"),
+      counter("rx_bad_icrc", &C::rx_bad_icrc, "packets", "dropped: ICRC or VCRC"),
+      counter("rx_wrong_address", &C::rx_wrong_address, "packets", "dropped: not for this port"),
+      counter("rx_unknown_qp", &C::rx_unknown_qp, "packets", "dropped: no such queue pair"));
+};

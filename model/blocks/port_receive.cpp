@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "model/blocks/port.h"
+#include "model/proto/path_rules.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+void PortReceive::arrive(Packet* packet, Cycle at) {
+  const u32 bytes = packet->frame_bytes;
+  packet->first = at + config_.latency;
+  packet->last = packet->first + wire_.cycles_for(bytes) - 1;
+  // The first 128 bytes hold all headers.
+  const Cycle headers = packet->first + wire_.cycles_for(std::min<u32>(bytes, kMaxHeaderBytes)) - 1;
+  packets_in.deliver(config_.rx_forward == RxForward::Store ? packet->last : headers, arrivals_++,
+                     packet);
+}
+
+void PortReceive::tick() {
+  if (bells_in.can_pop() && ports.bells_out->can_push()) ring(bells_in.pop());
+  if (!packets_in.can_pop()) return;
+  if (!ports.requests_out->can_push() || !ports.acks_out->can_push() || !ports.cnps_out->can_push())
+    return;
+  const Cycle checked = icrc_.pass(now(), packets_in.front()->frame_bytes);
+  receive(packets_in.pop(std::max(config_.interval, icrc_.free_from() - now())), checked);
+}
+
+void PortReceive::receive(Packet* p, Cycle checked) {
+  ++counters.rx_packets, counters.rx_bytes += p->frame_bytes;
+  probe.event(now(), Step::Arrived, 0, 0, p->frame_bytes);
+  if (!frame_good(*p)) return PacketPool::give_back(p);
+  p->qpn = p->parsed.bth.dest_qp, p->psn = p->parsed.bth.psn;
+  p->last = std::max(p->last, now()) + (checked - now());
+  icrc_probe.event(p->last, Step::Received, p->qpn, p->psn);
+  if (!contexts_.find_qp(p->qpn)) return ++counters.rx_unknown_qp, PacketPool::give_back(p);
+  if (const Cycle at = congestion_.notify(*p, p->last); at != kNever)
+    ports.cnps_out->push(Reply{p->qpn, 0, 0, 0, true}, 1, at - now() - 1);
+  route(p, checked);
+}
+
+bool PortReceive::frame_good(Packet& p) {
+  const LinkLayer link = framing_row(Framing(contexts_.port.attributes.framing)).link;
+  const std::span<u8> frame{p.frame(), p.frame_bytes};
+  const PacketVerdict verdict = parse(frame, link, p.parsed);
+  if (verdict == PacketVerdict::ReservedOpcode) {  // the queue pair answers it, if its ICRC is good
+    p.parsed.opcode = nullptr, p.parsed.payload_bytes = 0;
+    p.parsed.payload_offset = u16(p.parsed.transport_offset + bytes_of<Bth>());
+  } else if (verdict != PacketVerdict::Good) {
+    return ++counters.rx_bad_frame, false;
+  }
+  if (!icrc_good(frame, p.parsed) || (is_native(p.parsed.framing) && !vcrc_good(frame, p.parsed)))
+    return ++counters.rx_bad_icrc, false;
+  if (is_for_port(contexts_.port.attributes.mac, p.frame(), p.parsed)) return true;
+  return ++counters.rx_wrong_address, false;
+}
+
+// Requests wait for nothing but their headers, responses for their last beat.
+void PortReceive::route(Packet* p, Cycle checked) {
+  const bool response = p->parsed.opcode && !p->parsed.opcode->is_request;
+  if (!response) {
+    const Cycle at = responder_.check(*p, checked);
+    if (p->verdict.action == RequestAction::Drop) return PacketPool::give_back(p);
+    return ports.requests_out->push(p, 1, at - now() - 1);
+  }
+  Acknowledgement a;
+  const Cycle at = response_.check(*p, p->last, a);
+  if (at != kNever) ports.acks_out->push(a, 1, at - now() - 1);
+  PacketPool::give_back(p);
+}
+
+void PortReceive::ring(const ReceiveBell& bell) {
+  const QpConfig* qp = contexts_.find_qp(bell.qpn);
+  if (!qp || qp->state == QpState::Reset) return;
+  ReceiveState& r = contexts_.receive[bell.qpn];
+  r.rq_posted = widen_index(r.rq_posted, u16(bell.posted));
+  ports.bells_out->push(ReceiveBell{bell.qpn, r.rq_posted});
+}
+}  // namespace hca::blocks

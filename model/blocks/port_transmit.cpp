@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "model/blocks/port.h"
+
+namespace hca::blocks {
+void PortTransmit::tick() {
+  const bool replies = replies_in.can_pop(), requests = requests_in.can_pop();
+  if (replies && (replies_next_ || !requests)) return send(replies_in, requests_in);
+  if (requests) send(requests_in, replies_in);
+}
+
+void PortTransmit::send(PacketLink& from, PacketLink& other) {
+  Packet* p = from.front();
+  p->frame_bytes = proto::finish_frame(p->frame(), p->shape);
+  const bool ethernet = !proto::is_native(p->shape.framing);
+  const u32 on_wire =
+      ethernet ? std::max<u32>(p->frame_bytes, proto::kMinEthernetFrame) + kEthernetOverhead
+               : p->frame_bytes;
+  const Cycle through = icrc_.pass(now(), p->frame_bytes), at = through + config_.latency;
+  const Cycle next =
+      std::max({pacer_.next(now(), on_wire), now() + config_.interval, icrc_.free_from()});
+  from.pop(next - now()), other.hold_until(next);
+  replies_next_ = p->is_request;
+  if (p->is_request) buffers->give(now() + 1);
+  ++counters->tx_packets, counters->tx_bytes += p->frame_bytes;
+  icrc_probe.event(through, Step::Passed, p->qpn, p->psn);
+  probe.event(at, Step::Passed, p->qpn, p->psn);
+  outside_.transmit(p, at);
+}
+}  // namespace hca::blocks

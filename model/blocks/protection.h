@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+
+#include "model/blocks/contexts.h"
+#include "model/blocks/stage_config.h"
+
+namespace hca::blocks {
+struct ProtectionConfig {
+  Cycle latency = 2, interval = 1;
+};
+struct ProtectionCounters {
+  u64 lookups = 0, refused = 0;
+};
+
+// Keys, rights, bounds and translation of memory accesses, and the time that they take. Each client
+// has a port of its own. The table of regions is on chip: each look-up hits.
+//
+// Contract: an access asked for in cycle n is judged and translated in n + latency; one access a
+// port each `interval` cycles.
+class Protection {
+ public:
+  enum class Port : u8 { Requester, Responder, Execute, Count };
+  Protection(const ProtectionConfig& config, const Contexts& contexts)
+      : contexts_(contexts), ports_{make(config), make(config), make(config)} {}
+
+  Cycle look_up(Port port, Cycle at, u32 key) {
+    ++counters.lookups;
+    const Cycle out = ports_[unsigned(port)].enter(at);
+    probes[unsigned(port)].event(out, Step::Passed, key);
+    return out;
+  }
+  const proto::Region* find(u32 key) const { return contexts_.find_region(key); }
+  // The local access of an SGE (G22.4): nullptr if it is refused.
+  const proto::Region* local(const proto::Sge& sge, u32 pd, u8 rights) {
+    const proto::Region* region = find(sge.lkey);
+    const auto fault = proto::check_access(region, sge.lkey, pd, sge.va, sge.bytes, rights);
+    if (fault == proto::AccessFault::None) return region;
+    ++counters.refused;
+    return nullptr;
+  }
+  ProtectionCounters counters;
+  std::array<engine::Probe, unsigned(Port::Count)> probes;
+
+ private:
+  static engine::Stage make(const ProtectionConfig& c) { return {c.latency, c.interval}; }
+  const Contexts& contexts_;
+  std::array<engine::Stage, unsigned(Port::Count)> ports_;
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Knobs<hca::blocks::ProtectionConfig> {
+  static constexpr std::string_view block = "protection";
+  static constexpr std::string_view sentence = "keys, rights, bounds and translation";
+  static constexpr auto rows = hca::blocks::stage_rows<hca::blocks::ProtectionConfig>(
+      "of a look-up", "between two look-ups of one port");
+};
+template <>
+struct hca::engine::Counters<hca::blocks::ProtectionCounters> {
+  using C = hca::blocks::ProtectionCounters;
+  static constexpr std::string_view block = "protection";
+  static constexpr auto rows =
+      std::make_tuple(counter("lookups", &C::lookups, "look-ups", "keys looked up"),
+                      counter("refused", &C::refused, "accesses", "local accesses refused"));
+};

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work requests to packets. What comes back is in requester_responses.cpp.
+#include "model/blocks/requester.h"
+
+#include <algorithm>
+
+namespace hca::blocks {
+using namespace proto;
+
+void Requester::tick() {
+  // A packet that is being gathered keeps its WQE and its lane: all else waits these few cycles.
+  if (packetizer_.busy() && !gather()) return packetizer_.dma_out->wake_when_free();
+  if (turns_in.can_pop()) accept_turn(turns_in.pop());
+  enter_errors();
+  acknowledge();
+  expire();
+  complete();
+  flush();
+  send();
+  if (packetizer_.busy()) packetizer_.dma_out->wake_when_free();
+  push_outboxes();
+}
+
+bool Requester::gather() {
+  if (!packetizer_.dma_out->can_push() || !packetizer_.gather(now())) return false;
+  if (gathers_last_)
+    finish_wqe(gathering_, lanes_[gathering_]);
+  else
+    activate(gathering_, lanes_[gathering_]);
+  return true;
+}
+
+Requester::Lane& Requester::lane_of(u32 qpn) {
+  if (qpn >= lanes_.size()) lanes_.resize(std::max<std::size_t>(qpn + 1, lanes_.size() * 2));
+  return lanes_[qpn];
+}
+
+void Requester::accept_turn(Turn* turn) {
+  if (turn->flush) return flushing_.push(turn);
+  Lane& lane = lane_of(turn->qpn);
+  if (turn->epoch != contexts_.send[turn->qpn].epoch) return release(turn);
+  turn->next = nullptr;
+  if (lane.head)
+    lane.tail->next = turn;
+  else
+    lane.head = turn;
+  lane.tail = turn;
+  activate(turn->qpn, lane);
+}
+
+void Requester::activate(u32 qpn, Lane& lane) {
+  if (lane.active || !lane.head || lane.failing || lane.in_error) return;
+  lane.active = true;
+  active_.push(qpn);
+}
+
+// A turn's buffer goes back, and the scheduler hears that its queue pair may have another one.
+void Requester::release(Turn* turn) {
+  notes_.push({NoteKind::TurnDone, turn->qpn, 0, 0});
+  turns->give(now() + 1);
+  Pool<Turn>::give_back(turn);
+}
+
+void Requester::send() {
+  if (active_.empty()) return;
+  if (now() < next_packet_) return wake_at(next_packet_);
+  if (!packetizer_.can_start()) return;
+  const u32 qpn = active_.pop();
+  Lane& lane = lanes_[qpn];
+  lane.active = false;
+  if (lane.head && cut(qpn, lane) && !packetizer_.busy()) activate(qpn, lane);
+  // A refusal arranges the next tick itself.
+  if (!active_.empty() && !packetizer_.busy() && packetizer_.can_start())
+    wake_at(std::max(next_packet_, now() + 1));
+}
+
+// Sends one packet of the lane; false if the lane must wait for something else.
+bool Requester::cut(u32 qpn, Lane& lane) {
+  if (!lane.sending && !begin(qpn, lane, *lane.head)) return false;
+  send_packet(qpn, lane);
+  next_packet_ = now() + config_.interval;
+  return true;
+}
+
+// Opens the WQE at the front of the lane: a new message gets its PSNs, a repeated one begins where
+// go-back-N left it.
+bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  SendState& s = contexts_.send[qpn];
+  const u32 index = turn.first + lane.at;
+  const u8* wqe = turn.wqes.data() + lane.at * qp.sq.stride();
+  u64 bytes = 0;
+  const WcStatus status = check_wqe(qp, lane, wqe, index, bytes);
+  if (status != WcStatus::Success) return fail(qpn, index, status), false;
+  if (index == s.started) {
+    if (window_is_full(s, psns_of(bytes, qp.path_mtu)))
+      return false;  // an ACK activates the lane again
+    contexts_.message(qpn, index) =
+        begin_message(s, lane.wqe, u32(bytes), qp.path_mtu, qp.signal_all);
+    ++s.started, ++counters.messages;
+  }
+  const SentMessage& m = contexts_.message(qpn, index);
+  const u32 sent = psns_between(m.first_psn, s.send_psn);
+  lane.packet = sent < m.packets ? sent : 0;
+  lane.cursor.skip(lane.packet * qp.path_mtu);
+  lane.sending = true;
+  return true;
+}
+
+// The form of a WQE and its local access rights; the sum of its lengths in `bytes`.
+WcStatus Requester::check_wqe(const QpConfig& qp, Lane& lane, const u8* wqe, u32 index,
+                              u64& bytes) {
+  lane.wqe = decode<SendWqe>(wqe);
+  const WorkRow* row = work_row(lane.wqe.opcode);
+  const u32 room = qp.sq.stride() - kSendWqeBytes;
+  lane.cursor = {wqe + kSendWqeBytes, lane.wqe.sge_count};
+  if (!row || !row->sends_payload || row->invalidate || lane.wqe.index != u16(index))
+    return WcStatus::LocQpOpErr;
+  if (lane.wqe.inline_data) {
+    lane.cursor.count = 0, bytes = lane.wqe.inline_bytes;
+    return bytes <= room ? WcStatus::Success : WcStatus::LocQpOpErr;
+  }
+  if (lane.wqe.sge_count * kSgeBytes > room) return WcStatus::LocQpOpErr;
+  for (u32 i = 0; i < lane.wqe.sge_count; ++i) {
+    const auto sge = decode<Sge>(lane.cursor.segments + i * kSgeBytes);
+    if (sge.bytes && !protection_.local(sge, qp.pd, 0)) return WcStatus::LocProtErr;
+    bytes += sge.bytes;
+  }
+  return bytes <= kMaxMessageBytes ? WcStatus::Success : WcStatus::LocLenErr;
+}
+
+void Requester::send_packet(u32 qpn, Lane& lane) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  SendState& s = contexts_.send[qpn];
+  const u32 index = lane.head->first + lane.at;
+  const SentMessage& m = contexts_.message(qpn, index);
+  const PacketPlan plan = plan_packet(qp, lane.wqe, m, lane.packet);
+  Packet* p = pool_.take();
+  p->qpn = qpn, p->psn = plan.psn, p->is_request = true;
+  ExtHeaders ext;
+  ext.reth = {lane.wqe.remote_va, lane.wqe.rkey, m.bytes};
+  ext.imm_dt = {lane.wqe.immediate};
+  write_headers(qp.path, *plan.row, request_bth(qp, plan), ext, plan.bytes, p->frame());
+  p->shape = shape_of(qp.path, *plan.row, plan.bytes);
+  Cycle at = context_.look_up(QpContext::Port::Requester, now(), qpn);
+  at = protection_.look_up(Protection::Port::Requester, at, lane.wqe.rkey);
+  at = stage_.enter(at);
+  probe.event(at, Step::Passed, qpn, plan.psn, index);
+  ++counters.packets;
+  s.send_psn = psn_add(plan.psn, 1);
+  if (plan.psn == s.sent_psn)
+    s.sent_psn = s.send_psn;
+  else
+    ++counters.resent;
+  if (plan.ack_requested && !timers_.runs(qpn)) restart_timer(qpn);
+  ++lane.packet;
+  packetizer_.start(p, lane.cursor, qp.pd, now(), at);
+  gathering_ = qpn, gathers_last_ = plan.last;
+  if (plan.last && !packetizer_.busy()) finish_wqe(qpn, lane);
+}
+
+// All packets of the lane's WQE are cut.
+void Requester::finish_wqe(u32 qpn, Lane& lane) {
+  lane.sending = false;
+  Turn* turn = lane.head;
+  if (++lane.at == turn->count) {
+    lane.head = turn->next, lane.at = 0;
+    release(turn);
+  }
+  activate(qpn, lane);
+}
+}  // namespace hca::blocks

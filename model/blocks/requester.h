@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/blocks/items.h"
+#include "model/blocks/packetizer.h"
+#include "model/blocks/qp_context.h"
+#include "model/blocks/ring.h"
+#include "model/blocks/timers.h"
+
+namespace hca::blocks {
+struct RequesterConfig {
+  Cycle latency = 4, interval = 2;
+};
+struct RequesterCounters {
+  u64 messages = 0, packets = 0, resent = 0, timeouts = 0, sequence_naks = 0, rnr_naks = 0,
+      failed = 0;
+};
+
+// Messages to packets: segmentation, PSNs, go-back-N, timers, completion of work requests. Owns the
+// send states. Queue pairs with fetched WQEs take turns, packet by packet.
+//
+// Contract: a packet cut in cycle n enters the packetizer in n + look-ups + latency; one packet
+// each `interval` cycles. An acknowledgement seen in cycle n completes its first work request in
+// the same cycle, one more each cycle.
+class Requester : public engine::Block {
+ public:
+  struct Ports {
+    CompletedLink* completions_out = nullptr;
+    NoteLink* notes_out = nullptr;
+    FaultLink* faults_out = nullptr;
+  };
+  Requester(const RequesterConfig& config, u64 clock_hz, QpContext& context, Protection& protection,
+            Packetizer& packetizer)
+      : config_(config),
+        clock_hz_(clock_hz),
+        context_(context),
+        contexts_(context.contexts),
+        protection_(protection),
+        packetizer_(packetizer),
+        stage_(config.latency, config.interval) {}
+
+  FetchedLink turns_in{64};
+  AckLink acks_in{8};
+  Ports ports;
+  engine::Budget* turns = nullptr;  // the scheduler's
+  RequesterCounters counters;
+  engine::Probe probe;
+
+  void tick();
+  // By `command`, between cycles: a queue pair entered Error, or was reset or destroyed.
+  void enter_error(u32 qpn);
+  void clear(u32 qpn);
+  Cycle next_timer() const { return timers_.next(); }
+
+ private:
+  struct Lane {
+    Turn *head = nullptr, *tail = nullptr;
+    u32 at = 0;  // WQE within the first turn
+    bool active = false, sending = false, failed = false, in_error = false, completing = false;
+    u32 packet = 0;  // of the message in progress
+    proto::SendWqe wqe{};
+    GatherCursor cursor;
+    bool failing = false;  // WQE fail_index ends with fail_status, after all before it
+    u32 fail_index = 0;
+    proto::WcStatus fail_status{};
+  };
+
+  // requester.cpp: work requests to packets
+  bool gather();
+  void accept_turn(Turn* turn);
+  void send();
+  bool cut(u32 qpn, Lane& lane);
+  bool begin(u32 qpn, Lane& lane, const Turn& turn);
+  proto::WcStatus check_wqe(const proto::QpConfig& qp, Lane& lane, const u8* wqe, u32 index,
+                            u64& bytes);
+  void send_packet(u32 qpn, Lane& lane);
+  void finish_wqe(u32 qpn, Lane& lane);
+  void release(Turn* turn);
+  void activate(u32 qpn, Lane& lane);
+  // requester_responses.cpp: what comes back
+  void acknowledge();
+  void act(u32 qpn, const proto::AckVerdict& verdict);
+  void expire();
+  void go_back(u32 qpn, u32 psn, NoteKind kind);
+  void drop_turns(u32 qpn, Lane& lane);
+  void fail(u32 qpn, u32 index, proto::WcStatus status);
+  void complete();
+  bool complete_one(u32 qpn, Lane& lane);
+  void push_completion(u32 qpn, u32 index, proto::WcStatus status,
+                       const proto::SentMessage* message);
+  void flush();
+  void enter_errors();
+  void push_outboxes();
+  void queue_completion(u32 qpn, Lane& lane);
+  void restart_timer(u32 qpn);
+  void set_timer(u32 qpn, Cycle at);
+  Cycle timeout_of(u32 qpn) const;
+  Lane& lane_of(u32 qpn);
+
+  const RequesterConfig config_;
+  const u64 clock_hz_;
+  QpContext& context_;
+  Contexts& contexts_;
+  Protection& protection_;
+  Packetizer& packetizer_;
+  engine::Stage stage_;
+  PacketPool pool_;
+  Timers timers_;
+  std::vector<Lane> lanes_;
+  Ring<u32> active_, completing_, errors_;
+  Ring<Turn*> flushing_;
+  Ring<SchedulerNote> notes_;
+  Ring<Fault> faults_;
+  Cycle next_packet_ = 0;
+  u32 clears_ = 0;
+  u32 gathering_ = 0;          // the queue pair whose packet the packetizer gathers
+  bool gathers_last_ = false;  // and whether it is the last of its message
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Knobs<hca::blocks::RequesterConfig> {
+  static constexpr std::string_view block = "requester";
+  static constexpr std::string_view sentence = "messages to packets";
+  static constexpr auto rows = hca::blocks::stage_rows<hca::blocks::RequesterConfig>(
+      "from a packet's turn to the packetizer, without look-ups", "between two packets");
+};
+template <>
+struct hca::engine::Counters<hca::blocks::RequesterCounters> {
+  using C = hca::blocks::RequesterCounters;
+  static constexpr std::string_view block = "requester";
+  static constexpr auto rows = std::make_tuple(
+      counter("messages", &C::messages, "messages", "messages begun"),
+      counter("packets", &C::packets, "packets", "packets cut, repetitions included"),
+      counter("resent", &C::resent, "packets", "packets sent again"),
+      counter("timeouts", &C::timeouts, "timeouts", "transport timers that expired"),
+      counter("sequence_naks", &C::sequence_naks, "packets", "NAK PSN sequence error received"),
+      counter("rnr_naks", &C::rnr_naks, "packets", "RNR NAK received"),
+      counter("failed", &C::failed, "WQEs",
+              "work requests that ended in error, without flushed ones"));
+};

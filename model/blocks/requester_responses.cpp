@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// What comes back to the requester: acknowledgements, timers, errors; completion of work requests.
+#include <algorithm>
+
+#include "model/blocks/requester.h"
+#include "model/proto/timeout.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+namespace {
+bool sends(const QpConfig& qp) { return qp.state == QpState::Rts || qp.state == QpState::Sqd; }
+}  // namespace
+
+void Requester::acknowledge() {
+  if (!acks_in.can_pop()) return;
+  const Acknowledgement a = acks_in.pop();
+  const QpConfig* qp = contexts_.find_qp(a.qpn);
+  if (!qp || !sends(*qp)) return;
+  act(a.qpn, judge_ack(contexts_.send[a.qpn], *qp, a.psn, a.syndrome));
+}
+
+void Requester::expire() {
+  Cycle again = kNever;
+  const u32 qpn = timers_.due(now(), again);
+  if (again != kNever) wake_at(std::max(again, now() + 1));
+  if (qpn == Timers::kNone) return;
+  SendState& s = contexts_.send[qpn];
+  if (s.waits_rnr) {
+    s.waits_rnr = false;
+    return notes_.push({NoteKind::Resume, qpn, 0, 0});
+  }
+  ++counters.timeouts;
+  act(qpn, judge_timeout(s));
+}
+
+void Requester::act(u32 qpn, const AckVerdict& v) {
+  if (v.action == AckAction::Drop) return;
+  const QpConfig& qp = contexts_.qps[qpn];
+  SendState& s = contexts_.send[qpn];
+  Lane& lane = lane_of(qpn);
+  if (lane.in_error) return;
+  const bool progress = v.psn != s.unacked_psn;
+  apply(s, qp, v);
+  switch (v.action) {
+    case AckAction::Resend:
+      counters.sequence_naks += !v.by_timer;
+      go_back(qpn, v.psn, NoteKind::Rewind);
+      break;
+    case AckAction::Wait: {
+      ++counters.rnr_naks;
+      go_back(qpn, v.psn, NoteKind::Pause);
+      s.waits_rnr = true;
+      const Cycle wait =
+          engine::cycles_from_picoseconds(rnr_delay_ns(v.rnr_code) * 1000, clock_hz_);
+      set_timer(qpn, now() + wait);
+      break;
+    }
+    case AckAction::Fail:
+      fail(qpn,
+           wqe_of_psn(s.completed, s.started, v.psn,
+                      [&](u32 i) { return contexts_.message(qpn, i); }),
+           v.status);
+      break;
+    default:
+      if (progress) restart_timer(qpn);
+  }
+  queue_completion(qpn, lane);
+  activate(qpn, lane);
+}
+
+// What was fetched is stale, the scheduler fetches again from the WQE that holds `psn`.
+void Requester::go_back(u32 qpn, u32 psn, NoteKind kind) {
+  SendState& s = contexts_.send[qpn];
+  s.send_psn = psn;
+  ++s.epoch;
+  timers_.clear(qpn);
+  drop_turns(qpn, lane_of(qpn));
+  const u32 index =
+      wqe_of_psn(s.completed, s.started, psn, [&](u32 i) { return contexts_.message(qpn, i); });
+  notes_.push({kind, qpn, index, s.epoch});
+}
+
+void Requester::drop_turns(u32, Lane& lane) {
+  while (lane.head) {
+    Turn* turn = lane.head;
+    lane.head = turn->next;
+    release(turn);
+  }
+  lane.at = 0, lane.sending = false;
+}
+
+// The WQE `index` ends with `status` when all before it are done; then the queue pair enters Error.
+void Requester::fail(u32 qpn, u32 index, WcStatus status) {
+  Lane& lane = lane_of(qpn);
+  if (lane.failing) return;
+  lane.failing = true, lane.fail_index = index, lane.fail_status = status;
+  ++contexts_.send[qpn].epoch;
+  drop_turns(qpn, lane);
+  timers_.clear(qpn);
+  if (contexts_.send[qpn].completed != index)
+    restart_timer(qpn);  // the WQEs before it still need their ACK
+  queue_completion(qpn, lane);
+}
+
+void Requester::restart_timer(u32 qpn) {
+  const SendState& s = contexts_.send[qpn];
+  const u8 timeout = contexts_.qps[qpn].timeout;
+  if (!timeout || !s.anything_unacked()) return timers_.clear(qpn);
+  set_timer(qpn, now() + timeout_of(qpn));
+}
+
+void Requester::set_timer(u32 qpn, Cycle at) {
+  if (const Cycle ask = timers_.set(qpn, at); ask != kNever) wake_at(ask);
+}
+
+Cycle Requester::timeout_of(u32 qpn) const {
+  return engine::cycles_from_picoseconds(ack_timeout_ns(contexts_.qps[qpn].timeout) * 1000,
+                                         clock_hz_);
+}
+
+void Requester::queue_completion(u32 qpn, Lane& lane) {
+  if (lane.completing) return;
+  lane.completing = true;
+  completing_.push(qpn);
+}
+
+// Completes acknowledged WQEs in order; at most one CQE a cycle.
+void Requester::complete() {
+  while (!completing_.empty()) {
+    const u32 qpn = completing_.front();
+    if (!ports.completions_out->can_push()) return;
+    if (complete_one(qpn, lanes_[qpn])) return ports.completions_out->wake_when_free();
+    completing_.pop();
+    lanes_[qpn].completing = false;
+  }
+}
+
+// True if a CQE was written and more may follow.
+bool Requester::complete_one(u32 qpn, Lane& lane) {
+  SendState& s = contexts_.send[qpn];
+  while (s.completed != s.started) {
+    const SentMessage& m = contexts_.message(qpn, s.completed);
+    if (psn_distance(m.end_psn(), s.unacked_psn) < 0) break;
+    const u32 index = s.completed++;
+    if (!m.signaled) continue;
+    push_completion(qpn, index, WcStatus::Success, &m);
+    return true;
+  }
+  if (!lane.failing || lane.fail_index != s.completed) return false;
+  push_completion(qpn, s.completed, lane.fail_status, nullptr);
+  ++counters.failed;
+  if (s.started == s.completed) ++s.started;
+  ++s.completed;
+  lane.failing = false;
+  faults_.push({qpn});
+  errors_.push(qpn);
+  wake_at(now() + 1);
+  return true;
+}
+
+void Requester::push_completion(u32 qpn, u32 index, WcStatus status, const SentMessage* message) {
+  Cqe cqe{};
+  cqe.status = status, cqe.qpn = qpn, cqe.wqe_index = u16(index);
+  if (message)
+    cqe.opcode = kWorkRows[std::size_t(message->opcode)].completion, cqe.byte_len = message->bytes;
+  ports.completions_out->push(Completed{contexts_.qps[qpn].send_cq, cqe});
+  probe.event(now() + 1, Step::Completed, qpn, index);
+}
+
+// ---- Error
+// --------------------------------------------------------------------------------------------------------
+void Requester::enter_error(u32 qpn) {
+  errors_.push(qpn);
+  self.wake(now() + 1);
+}
+
+void Requester::enter_errors() {
+  while (!errors_.empty()) {
+    const u32 qpn = errors_.pop();
+    Lane& lane = lane_of(qpn);
+    if (lane.in_error) continue;
+    SendState& s = contexts_.send[qpn];
+    lane.in_error = true, lane.failing = false;
+    ++s.epoch;
+    timers_.clear(qpn);
+    drop_turns(qpn, lane);
+    // What is acknowledged completes first; the scheduler then sends the rest of the queue as turns
+    // to flush.
+    while (s.completed != s.started) {
+      const SentMessage& m = contexts_.message(qpn, s.completed);
+      if (psn_distance(m.end_psn(), s.unacked_psn) < 0 || m.signaled) break;
+      ++s.completed;
+    }
+    notes_.push({NoteKind::Flush, qpn, s.completed, s.epoch});
+  }
+}
+
+// Flushes one WQE a cycle (G20.2); the turn only says how many there are.
+void Requester::flush() {
+  while (!flushing_.empty()) {
+    Turn* turn = flushing_.front();
+    SendState& s = contexts_.send[turn->qpn];
+    const u32 end = turn->first + turn->count;
+    if (turn->epoch != s.epoch || s.completed == end) {
+      flushing_.pop();
+      release(turn);
+      continue;
+    }
+    if (lanes_[turn->qpn].completing || !ports.completions_out->can_push()) return;
+    push_completion(turn->qpn, s.completed, WcStatus::WrFlushErr, nullptr);
+    if (s.started == s.completed) ++s.started;
+    ++s.completed;
+    return ports.completions_out->wake_when_free();
+  }
+}
+
+// By `command`: a reset or destroyed queue pair forgets everything, without completions (G20.3).
+void Requester::clear(u32 qpn) {
+  if (qpn >= lanes_.size()) return;
+  Lane& lane = lanes_[qpn];
+  const bool active = lane.active, completing = lane.completing;
+  drop_turns(qpn, lane);
+  lane = {};
+  lane.active = active, lane.completing = completing;
+  timers_.clear(qpn);
+  if (qpn < contexts_.send.size()) contexts_.send[qpn].epoch = ++clears_ << 16;
+  notes_.push({NoteKind::Clear, qpn, 0, clears_ << 16});
+  self.wake(now() + 1);
+}
+
+// Links take one item a cycle.
+void Requester::push_outboxes() {
+  if (!notes_.empty() && ports.notes_out->can_push()) {
+    ports.notes_out->push(notes_.pop());
+    if (!notes_.empty()) ports.notes_out->wake_when_free();
+  }
+  if (!faults_.empty() && ports.faults_out->can_push()) {
+    ports.faults_out->push(faults_.pop());
+    if (!faults_.empty()) ports.faults_out->wake_when_free();
+  }
+}
+}  // namespace hca::blocks

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/blocks/items.h"
+#include "model/blocks/protection.h"
+#include "model/blocks/qp_context.h"
+#include "model/blocks/stage_config.h"
+
+namespace hca::blocks {
+enum class ContextForwarding : u8 { Stall, Forward };
+inline constexpr std::array<std::string_view, 2> kContextForwardingNames{"stall", "forward"};
+
+struct ResponderCheckConfig {
+  Cycle latency = 7, interval = 1;  // one rule stage a cycle
+  ContextForwarding context_forwarding = ContextForwarding::Forward;
+};
+struct ResponderCheckCounters {
+  u64 good = 0, unknown_qp = 0, wrong_service = 0, bad_qp_state = 0, wrong_path = 0, bad_pkey = 0;
+  u64 duplicate = 0, nak_pending = 0, psn_ahead = 0, bad_sequence = 0, unsupported = 0;
+  u64 no_receive_wqe = 0, bad_length = 0, bad_rkey = 0, context_stalls = 0;
+};
+
+// The rules of 9.6 and 9.7 (proto/responder_rules.h), one stage a cycle; owns the receive states.
+// It is activated as part of the port's receive segment.
+//
+// Contract: a request whose ICRC stage is passed in cycle n leaves with its verdict in n + look-ups
+// + latency; one each `interval` cycles. It reads the queue pair's context in its first stage and
+// writes it in its last: a request whose queue pair is in between waits (stall) or gets the new
+// value (forward).
+class ResponderCheck {
+ public:
+  ResponderCheck(const ResponderCheckConfig& config, QpContext& context, Protection& protection)
+      : config_(config),
+        context_(context),
+        protection_(protection),
+        stage_(config.latency, config.interval) {}
+
+  ResponderCheckCounters counters;
+  engine::Probe probe;
+
+  // Judges a request and applies its effect; returns the cycle in which it leaves.
+  Cycle check(Packet& packet, Cycle at);
+
+ private:
+  void count(proto::RequestCause cause);
+
+  const ResponderCheckConfig config_;
+  QpContext& context_;
+  Protection& protection_;
+  engine::Stage stage_;
+  std::vector<Cycle> written_;  // by QP: when its context is written
+  Cycle last_out_ = 0;
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Knobs<hca::blocks::ResponderCheckConfig> {
+  using C = hca::blocks::ResponderCheckConfig;
+  static constexpr std::string_view block = "responder_check";
+  static constexpr std::string_view sentence = "9.6 header validation, then 9.7 checks";
+  static constexpr auto rows = std::tuple_cat(
+      hca::blocks::stage_rows<C>("of all rule stages, without look-ups", "between two requests"),
+      std::make_tuple(knob("context_forwarding", &C::context_forwarding,
+                           hca::blocks::kContextForwardingNames,
+                           "what a request does whose context is being changed")));
+};
+template <>
+struct hca::engine::Counters<hca::blocks::ResponderCheckCounters> {
+  using C = hca::blocks::ResponderCheckCounters;
+  static constexpr std::string_view block = "responder_check";
+  static constexpr auto rows = std::make_tuple(
+      counter("good", &C::good, "packets", "requests to execute"),
+      counter("unknown_qp", &C::unknown_qp, "packets", "dropped: no such queue pair"),
+      counter("wrong_service", &C::wrong_service, "packets", "dropped: another transport service"),
+      counter("bad_qp_state", &C::bad_qp_state, "packets", "dropped: state of the queue pair"),
+      counter("wrong_path", &C::wrong_path, "packets", "dropped: not the peer's addresses"),
+      counter("bad_pkey", &C::bad_pkey, "packets", "dropped: P_Key"),
+      counter("duplicate", &C::duplicate, "packets", "duplicates, acknowledged again"),
+      counter("nak_pending", &C::nak_pending, "packets", "dropped behind a NAK"),
+      counter("psn_ahead", &C::psn_ahead, "packets", "NAK PSN sequence error"),
+      counter("bad_sequence", &C::bad_sequence, "packets", "NAK invalid request: opcode sequence"),
+      counter("unsupported", &C::unsupported, "packets", "NAK invalid request: opcode"),
+      counter("no_receive_wqe", &C::no_receive_wqe, "packets", "RNR NAK"),
+      counter("bad_length", &C::bad_length, "packets", "NAK invalid request: length"),
+      counter("bad_rkey", &C::bad_rkey, "packets", "NAK remote access error"),
+      counter("context_stalls", &C::context_stalls, "packets",
+              "requests that met their context being changed"));
+};

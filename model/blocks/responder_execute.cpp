@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests in their order. Receive queues are in responder_receive_queue.cpp.
+#include "model/blocks/responder_execute.h"
+
+#include <algorithm>
+
+namespace hca::blocks {
+using namespace proto;
+
+void ResponderExecute::tick() {
+  if (bells_in.can_pop()) ring(bells_in.pop());
+  if (batches_in.can_pop()) accept_batch(batches_in.pop());
+  if (ordered_in.can_pop()) ordered_in.pop(), ++ordered_;
+  if (placing_ && !next_piece()) return settle();
+  fetch_batches();
+  if (!placing_) take();
+  settle();
+  flush();
+}
+
+// The next request: those whose receive WQE has come go first.
+void ResponderExecute::take() {
+  if (now() < next_packet_) return wake_at(next_packet_);
+  if (!ports.payload_out->can_push()) return;
+  bool unparked = false;
+  while (!unparked && !unparks_.empty()) unparked = unpark();
+  if (!unparked) {
+    if (!packets_in.can_pop() || parked_ >= config_.parking) return;
+    Packet* p = packets_in.pop();
+    Queue& q = queue_of(p->qpn);
+    if (q.failed) return PacketPool::give_back(p);  // G7.4
+    if (q.parked_head) return park(p, q);
+    process(p);
+  }
+  next_packet_ = now() + config_.interval;
+  if (packets_in.can_pop() || !unparks_.empty()) wake_at(next_packet_);
+}
+
+void ResponderExecute::process(Packet* p) {
+  Queue& q = queues_[p->qpn];
+  if (p->verdict.action != RequestAction::Execute) {
+    Pending pending;
+    const bool fails = p->verdict.action == RequestAction::NakAndFail;
+    if (fails) {
+      const auto event =
+          p->verdict.cause == RequestCause::BadRkey ? EventType::QpAccessErr : EventType::QpReqErr;
+      q.failed = true, pending.fails = true, pending.fault = {p->qpn, !q.wqe_open, event};
+      if (std::exchange(q.wqe_open, false)) {
+        pending.completes = true;
+        pending.completed.cqe.opcode = CqeOpcode::Receive;
+        pending.completed.cqe.status = p->verdict.cause == RequestCause::BadLength
+                                           ? WcStatus::LocLenErr
+                                           : WcStatus::RemInvReqErr;
+      }
+    }
+    pending.replies = true;
+    enter(p, 0);
+    retire(*p, pending);
+    return PacketPool::give_back(p);
+  }
+  if (p->parsed.opcode->operation == Operation::Write) return execute_write(p, q);
+  if (!execute_send(p, q)) park(p, q);
+}
+
+// The cycle in which a request's first write may be asked for.
+Cycle ResponderExecute::enter(Packet* p, u32 key) {
+  enters_ = stage_.enter(protection_.look_up(Protection::Port::Execute, now(), key));
+  probe.event(enters_, Step::Passed, p->qpn, p->psn);
+  return enters_;
+}
+
+void ResponderExecute::execute_write(Packet* p, Queue& q) {
+  ++counters.writes;
+  enter(p, p->effect.rkey);
+  const u32 bytes = p->parsed.payload_bytes;
+  if (request::takes_receive_wqe(*p->parsed.opcode)) q.next_wqe = p->effect.receive_wqe + 1;
+  if (!bytes) return finish(p, false);
+  const Region* region = protection_.find(p->effect.rkey);
+  // The whole message was checked with its first packet; the key may be gone since (G22.5).
+  if (!region || check_access(region, p->effect.rkey, contexts_.qps[p->qpn].pd, p->effect.va, bytes,
+                              kRemoteWrite) != AccessFault::None)
+    return refuse(p, NakCode::RemoteAccessError, WcStatus::LocAccessErr, EventType::QpAccessErr);
+  begin_pieces(p, nullptr, region->translate(p->effect.va));
+}
+
+// False: its receive WQE is not here yet.
+bool ResponderExecute::execute_send(Packet* p, Queue& q) {
+  const u32 index = p->effect.receive_wqe, bytes = p->parsed.payload_bytes;
+  if (request::starts(p->parsed.opcode->position)) {
+    const u8* wqe = receive_wqe(p->qpn, q, index);
+    if (!wqe) return false;
+    const auto header = decode<ReceiveWqe>(wqe);
+    q.scatter = {wqe + kReceiveWqeBytes, header.sge_count}, q.placed = 0;
+    q.wqe_open = true;
+    const u32 room = contexts_.qps[p->qpn].rq.stride() - kReceiveWqeBytes;
+    if (header.index != u16(index) || header.sge_count * kSgeBytes > room)
+      return refuse(p, NakCode::RemoteOperationalError, WcStatus::LocQpOpErr, EventType::QpFatal),
+             true;
+  }
+  ++counters.sends;
+  enter(p, 0);
+  if (!bytes) return finish(p, false), true;
+  const WcStatus fits = judge_scatter(p->qpn, q, bytes);
+  if (fits == WcStatus::LocLenErr)
+    return refuse(p, NakCode::InvalidRequest, fits, EventType::QpReqErr), true;
+  if (fits != WcStatus::Success)
+    return refuse(p, NakCode::RemoteOperationalError, fits, EventType::QpFatal), true;
+  q.placed += bytes;
+  begin_pieces(p, &q.scatter, 0);
+  return true;
+}
+
+// Whether the next `bytes` fit the receive WQE's scatter list, and its keys allow them (T10-16,
+// T10-1).
+WcStatus ResponderExecute::judge_scatter(u32 qpn, const Queue& q, u32 bytes) {
+  Scatter s = q.scatter;
+  while (bytes) {
+    if (s.index == s.count) return WcStatus::LocLenErr;
+    const auto sge = decode<Sge>(s.sges + s.index * kSgeBytes);
+    const u32 here = std::min(bytes, sge.bytes - s.offset);
+    if (here && !protection_.local(sge, contexts_.qps[qpn].pd, kLocalWrite))
+      return WcStatus::LocProtErr;
+    bytes -= here, s.offset = 0, ++s.index;
+  }
+  return WcStatus::Success;
+}
+
+// An error found while a request is executed: class A or C, the queue pair fails.
+void ResponderExecute::refuse(Packet* p, NakCode nak, WcStatus status, EventType event) {
+  Queue& q = queues_[p->qpn];
+  ++counters.failed;
+  p->verdict = {RequestAction::NakAndFail, RequestCause::Good, nak, {}};
+  p->effect.msn = psn_sub(p->effect.msn,
+                          p->effect.completes_message);  // the NAKed message does not count (G5.3)
+  Pending pending;
+  pending.replies = pending.fails = true;
+  pending.completes = std::exchange(q.wqe_open, false) ||
+                      (p->parsed.opcode->has(Ext::ImmDt) && status == WcStatus::LocAccessErr);
+  pending.completed.cqe.opcode = CqeOpcode::Receive;
+  pending.completed.cqe.status = status;
+  pending.fault = {p->qpn, !pending.completes, event};
+  q.failed = true;
+  retire(*p, pending);
+  PacketPool::give_back(p);
+}
+
+// `scatter`: where the pieces go, or nullptr: all to `address`.
+void ResponderExecute::begin_pieces(Packet* p, Scatter* scatter, u64 address) {
+  placing_ = p, scatter_ = scatter, address_ = address, left_ = p->parsed.payload_bytes, done_ = 0;
+  next_piece();
+}
+
+// Asks for one write; true when the packet needs no more.
+bool ResponderExecute::next_piece() {
+  if (!ports.payload_out->can_push()) return false;
+  Packet* p = placing_;
+  u32 bytes = left_;
+  if (scatter_) {
+    auto sge = decode<Sge>(scatter_->sges + scatter_->index * kSgeBytes);
+    while (sge.bytes == scatter_->offset)
+      ++scatter_->index, scatter_->offset = 0,
+                         sge = decode<Sge>(scatter_->sges + scatter_->index * kSgeBytes);
+    bytes = std::min(left_, sge.bytes - scatter_->offset);
+    address_ = protection_.find(sge.lkey)->translate(sge.va + scatter_->offset);
+    scatter_->offset += bytes;
+  }
+  left_ -= bytes;
+  DmaRequest w{address_, p->frame() + p->parsed.payload_offset + done_, bytes, true};
+  const bool answered = p->parsed.bth.ack_req || p->effect.completes_message;
+  w.notify = !left_ && answered, w.context = left_ ? nullptr : p;
+  const Cycle at = last_ask_ = std::max({enters_, last_ask_ + 1, now() + 1});
+  w.first_in = at, w.last_in = std::max(at, p->last);
+  done_ += bytes;
+  ports.payload_out->push(w, 1, at - now() - 1);
+  if (left_) return ports.payload_out->wake_when_free(), false;
+  placing_ = nullptr;
+  finish(p, true);
+  if (packets_in.can_pop() || !unparks_.empty()) wake_at(std::max(next_packet_, now() + 1));
+  return true;
+}
+
+// All writes of an executed request are asked for (`has_payload`), or it has none.
+void ResponderExecute::finish(Packet* p, bool has_payload) {
+  Queue& q = queues_[p->qpn];
+  Pending pending;
+  pending.replies = p->parsed.bth.ack_req;
+  const OpcodeRow& row = *p->parsed.opcode;
+  const bool send = row.operation == Operation::Send;
+  if (p->effect.completes_message && (send || row.has(Ext::ImmDt))) {
+    pending.completes = true;
+    Cqe& cqe = pending.completed.cqe;
+    cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
+    cqe.byte_len = send ? q.placed : p->effect.byte_len;
+    cqe.with_immediate = row.has(Ext::ImmDt);
+    if (cqe.with_immediate) cqe.immediate = p->parsed.imm_dt.data;
+    cqe.solicited = p->parsed.bth.solicited;
+  }
+  pending.waits = has_payload && (pending.replies || p->effect.completes_message);
+  if (p->effect.completes_message && send) q.wqe_open = false;
+  if (pending.replies || pending.completes || pending.waits) retire(*p, pending);
+  if (!has_payload) PacketPool::give_back(p);
+}
+
+void ResponderExecute::retire(const Packet& p, Pending& pending) {
+  const QpConfig& qp = contexts_.qps[p.qpn];
+  pending.qpn = p.qpn;
+  pending.not_before = std::max(p.last, enters_);
+  pending.reply = {p.qpn, p.effect.ack_psn, p.effect.msn, answer_syndrome(p.verdict, qp)};
+  pending.completed.cqn = qp.receive_cq;
+  pending.completed.cqe.qpn = p.qpn;
+  pending.completed.cqe.wqe_index = u16(p.effect.receive_wqe);
+  pending.completed.cqe.src_qp = 0;
+  pending_.push(pending);
+}
+
+// Answers and completions leave in the order of the requests, one a cycle.
+void ResponderExecute::settle() {
+  if (pending_.empty()) return;
+  const Pending& head = pending_.front();
+  if (head.waits && !ordered_) return;
+  if (now() < head.not_before) return wake_at(head.not_before);
+  if (head.replies && !ports.replies_out->can_push()) return;
+  if (head.completes && !ports.completions_out->can_push()) return;
+  if (head.fails && !ports.faults_out->can_push()) return;
+  ordered_ -= head.waits;
+  if (head.replies) ports.replies_out->push(head.reply);
+  if (head.completes) ports.completions_out->push(head.completed);
+  if (head.fails) ports.faults_out->push(head.fault);
+  pending_.pop();
+  if (!pending_.empty()) wake_at(now() + 1);
+}
+
+Dma::Client ResponderExecute::payload_client() {
+  return {this,
+          [](void* owner, const DmaRequest&, Cycle first, Cycle) {
+            auto& x = *static_cast<ResponderExecute*>(owner);
+            x.ordered_in.push(1u, 1, first - x.dma.now() - 1);
+          },
+          [](void*, const DmaRequest& r) {
+            if (r.context) PacketPool::give_back(static_cast<Packet*>(r.context));
+          }};
+}
+}  // namespace hca::blocks

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// The receive queues of responder_execute: WQEs are read in batches, ahead of their use.
+#include <algorithm>
+
+#include "model/blocks/responder_execute.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+namespace {
+bool holds(const ReceiveBatch* b, u32 index) { return b && index - b->first < b->count; }
+}  // namespace
+
+// The deque keeps its queues in place: a scatter list may be in use.
+ResponderExecute::Queue& ResponderExecute::queue_of(u32 qpn) {
+  if (qpn >= queues_.size()) queues_.resize(qpn + 1);
+  return queues_[qpn];
+}
+
+// The WQE, if it is here; if not, it is asked for. Half a batch ahead the following one is asked
+// for as well.
+const u8* ResponderExecute::receive_wqe(u32 qpn, Queue& q, u32 index) {
+  q.next_wqe = index;
+  q.posted = std::max(q.posted, index + 1);
+  if (!holds(q.current, index) && holds(q.following, index)) {
+    Pool<ReceiveBatch>::give_back(q.current);
+    q.current = std::exchange(q.following, nullptr);
+  }
+  if (!holds(q.current, index)) return ask_batch(qpn), nullptr;
+  q.next_wqe = index + 1;
+  if (index - q.current->first >= q.current->count / 2) ask_batch(qpn);
+  return q.current->wqes.data() + (index - q.current->first) * contexts_.qps[qpn].rq.stride();
+}
+
+void ResponderExecute::ask_batch(u32 qpn) {
+  Queue& q = queues_[qpn];
+  if (q.fetching || q.failed || q.following) return;
+  const u32 first = q.current && holds(q.current, q.next_wqe - 1)
+                        ? q.current->first + q.current->count
+                        : q.next_wqe;
+  if (first == q.posted) return;
+  q.fetching = true;
+  fetches_.push(qpn);
+  self.wake(now() + 1);
+}
+
+void ResponderExecute::fetch_batches() {
+  if (fetches_.empty() || !ports.receive_wqes_out->can_push()) return;
+  const u32 qpn = fetches_.pop();
+  if (!fetches_.empty()) wake_at(now() + 1);
+  Queue& q = queues_[qpn];
+  const QpConfig* qp = contexts_.find_qp(qpn);
+  if (!qp) return void(q.fetching = false);
+  const u32 first = q.current && holds(q.current, q.next_wqe - 1)
+                        ? q.current->first + q.current->count
+                        : q.next_wqe;
+  const u32 to_end = qp->rq.entries() - (first & (qp->rq.entries() - 1));
+  ReceiveBatch* b = batches_.take();
+  b->qpn = qpn, b->first = first, b->life = q.life;
+  b->count =
+      std::min({q.posted - first, to_end, config_.batch, u32(b->wqes.size()) / qp->rq.stride()});
+  DmaRequest read{qp->rq.slot(first), b->wqes.data(), b->count * qp->rq.stride()};
+  read.context = b;
+  ++counters.receive_fetches;
+  ports.receive_wqes_out->push(read);
+}
+
+Dma::Client ResponderExecute::receive_wqe_client() {
+  return {this, [](void* owner, const DmaRequest& r, Cycle, Cycle last) {
+            auto& x = *static_cast<ResponderExecute*>(owner);
+            const Cycle now = x.dma.now();
+            x.batches_in.push(static_cast<ReceiveBatch*>(r.context), 1,
+                              last > now + 1 ? last - now - 1 : 0);
+          }};
+}
+
+void ResponderExecute::accept_batch(ReceiveBatch* b) {
+  Queue& q = queues_[b->qpn];
+  if (b->life != q.life) return Pool<ReceiveBatch>::give_back(b);
+  q.fetching = false;
+  if (holds(q.current, q.next_wqe - 1) || holds(q.current, q.next_wqe)) {
+    q.following = b;
+  } else {
+    if (q.current) Pool<ReceiveBatch>::give_back(q.current);
+    q.current = b;
+  }
+  if (q.parked_head && !q.unparking) q.unparking = true, unparks_.push(b->qpn);
+}
+
+void ResponderExecute::park(Packet* p, Queue& q) {
+  p->next = nullptr;
+  if (q.parked_head)
+    q.parked_tail->next = p;
+  else
+    q.parked_head = p;
+  q.parked_tail = p;
+  ++parked_, ++counters.parked;
+}
+
+// Processes the first packet of a queue pair whose WQEs have come; false: nothing was done.
+bool ResponderExecute::unpark() {
+  const u32 qpn = unparks_.front();
+  Queue& q = queues_[qpn];
+  Packet* p = q.parked_head;
+  const bool needs_wqe = p && p->verdict.action == RequestAction::Execute &&
+                         p->parsed.opcode->operation == Operation::Send &&
+                         request::starts(p->parsed.opcode->position);
+  if (!p || (needs_wqe && !holds(q.current, p->effect.receive_wqe) &&
+             !holds(q.following, p->effect.receive_wqe))) {
+    if (p) q.next_wqe = p->effect.receive_wqe, ask_batch(qpn);
+    q.unparking = false;
+    unparks_.pop();
+    return false;
+  }
+  q.parked_head = p->next;
+  --parked_;
+  if (q.failed)
+    PacketPool::give_back(p);
+  else
+    process(p);
+  return true;
+}
+
+// WQEs were posted: in a queue pair that works, the first batch is read ahead; in Error they are
+// flushed.
+void ResponderExecute::ring(const ReceiveBell& bell) {
+  Queue& q = queue_of(bell.qpn);
+  q.posted = bell.posted;
+  if (q.flushing) return flushes_.push(bell.qpn);
+  if (!q.current) ask_batch(bell.qpn);
+}
+
+void ResponderExecute::enter_error(u32 qpn) {
+  Queue& q = queue_of(qpn);
+  if (q.flushing) return;
+  q.failed = q.flushing = true;
+  q.posted = contexts_.receive[qpn].rq_posted;
+  flushes_.push(qpn);
+  self.wake(now() + 1);
+}
+
+// Flushes one WQE a cycle, behind all completions that are on their way (G20.2).
+void ResponderExecute::flush() {
+  while (!flushes_.empty()) {
+    const u32 qpn = flushes_.front();
+    Queue& q = queues_[qpn];
+    if (!q.flushing || (q.next_wqe == q.posted && !q.wqe_open)) {
+      flushes_.pop();
+      continue;
+    }
+    if (placing_ || !pending_.empty() || !ports.completions_out->can_push()) return;
+    if (std::exchange(q.wqe_open, false)) --q.next_wqe;  // of a message that will not be finished
+    Completed c{contexts_.qps[qpn].receive_cq, {}};
+    c.cqe.opcode = CqeOpcode::Receive, c.cqe.status = WcStatus::WrFlushErr, c.cqe.qpn = qpn;
+    c.cqe.wqe_index = u16(q.next_wqe++);
+    ports.completions_out->push(c);
+    return ports.completions_out->wake_when_free();
+  }
+}
+
+void ResponderExecute::drop_batches(Queue& q) {
+  for (ReceiveBatch** b : {&q.current, &q.following})
+    if (*b) Pool<ReceiveBatch>::give_back(std::exchange(*b, nullptr));
+}
+
+void ResponderExecute::clear(u32 qpn) {
+  if (qpn >= queues_.size()) return;
+  Queue& q = queues_[qpn];
+  if (placing_ && placing_->qpn == qpn)
+    placing_ = nullptr;  // its buffer stays with the writes under way
+  drop_batches(q);
+  for (Packet* p = q.parked_head; p;) PacketPool::give_back(std::exchange(p, p->next)), --parked_;
+  const bool unparking = q.unparking;
+  const u32 life = q.life + 1;
+  q = {};
+  q.unparking = unparking, q.life = life;
+}
+}  // namespace hca::blocks

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/blocks/items.h"
+#include "model/blocks/qp_context.h"
+#include "model/blocks/stage_config.h"
+
+namespace hca::blocks {
+struct ResponseCheckConfig {
+  Cycle latency = 4, interval = 1;
+};
+struct ResponseCheckCounters {
+  u64 good = 0, wrong_service = 0, bad_qp_state = 0, wrong_path = 0, bad_pkey = 0, unsupported = 0;
+};
+
+// Header validation of responses; what they mean is the requester's. It is activated as part of the
+// port's receive segment.
+//
+// Contract: a response that is known good in cycle n reaches the requester in n + look-up +
+// latency; one each `interval` cycles.
+class ResponseCheck {
+ public:
+  ResponseCheck(const ResponseCheckConfig& config, QpContext& context)
+      : context_(context), stage_(config.latency, config.interval) {}
+
+  ResponseCheckCounters counters;
+  engine::Probe probe;
+
+  // The acknowledgement that `packet` carries and the cycle in which it leaves; kNever: dropped.
+  Cycle check(const Packet& packet, Cycle at, Acknowledgement& out);
+
+ private:
+  bool good(const Packet& packet, const proto::QpConfig& qp);
+
+  QpContext& context_;
+  engine::Stage stage_;
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Knobs<hca::blocks::ResponseCheckConfig> {
+  static constexpr std::string_view block = "response_check";
+  static constexpr std::string_view sentence = "ACKs, NAKs and responses at the requester";
+  static constexpr auto rows = hca::blocks::stage_rows<hca::blocks::ResponseCheckConfig>(
+      "from a good response to the requester, without look-up", "between two responses");
+};
+template <>
+struct hca::engine::Counters<hca::blocks::ResponseCheckCounters> {
+  using C = hca::blocks::ResponseCheckCounters;
+  static constexpr std::string_view block = "response_check";
+  static constexpr auto rows = std::make_tuple(
+      counter("good", &C::good, "packets", "responses given to the requester"),
+      counter("wrong_service", &C::wrong_service, "packets", "dropped: another transport service"),
+      counter("bad_qp_state", &C::bad_qp_state, "packets", "dropped: state of the queue pair"),
+      counter("wrong_path", &C::wrong_path, "packets", "dropped: not the peer's addresses"),
+      counter("bad_pkey", &C::bad_pkey, "packets", "dropped: P_Key"),
+      counter("unsupported", &C::unsupported, "packets", "dropped: no response of this model"));
+};

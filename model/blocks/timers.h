@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <queue>
+#include <vector>
+
+#include "model/engine/cycle.h"
+
+namespace hca::blocks {
+using engine::Cycle;
+using engine::kNever;
+
+// One deadline a queue pair. Setting and clearing cost a store: an entry that comes due early is
+// put back or forgotten.
+class Timers {
+ public:
+  // Returns the cycle in which due() must be asked, kNever if that is arranged.
+  Cycle set(u32 qpn, Cycle at) {
+    if (qpn >= deadlines_.size()) deadlines_.resize(qpn + 1 + qpn / 2);
+    Deadline& d = deadlines_[qpn];
+    d.at = at;
+    if (d.queued <= at) return kNever;
+    d.queued = at;
+    queue_.push({at, qpn});
+    return at;
+  }
+  void clear(u32 qpn) {
+    if (qpn < deadlines_.size()) deadlines_[qpn].at = kNever;
+  }
+  bool runs(u32 qpn) const { return qpn < deadlines_.size() && deadlines_[qpn].at != kNever; }
+
+  // The queue pair whose deadline is `now` or before, once; kNone if none. `again`: when to ask
+  // next, if not kNever.
+  static constexpr u32 kNone = ~u32{0};
+  u32 due(Cycle now, Cycle& again) {
+    again = kNever;
+    if (queue_.empty() || queue_.top().at > now) return kNone;
+    while (!queue_.empty() && queue_.top().at <= now) {
+      const Entry e = queue_.top();
+      queue_.pop();
+      Deadline& d = deadlines_[e.qpn];
+      if (d.queued != e.at) continue;
+      d.queued = kNever;
+      if (d.at == kNever) continue;
+      if (d.at <= now) {
+        d.at = kNever;
+        again = queue_.empty() ? kNever : queue_.top().at;
+        return e.qpn;
+      }
+      d.queued = d.at;
+      queue_.push({d.at, e.qpn});
+    }
+    again = queue_.empty() ? kNever : queue_.top().at;
+    return kNone;
+  }
+  // The earliest deadline that is armed.
+  Cycle next() const {
+    Cycle at = kNever;
+    for (const Deadline& d : deadlines_) at = d.at < at ? d.at : at;
+    return at;
+  }
+
+ private:
+  struct Deadline {
+    Cycle at = kNever, queued = kNever;
+  };
+  struct Entry {
+    Cycle at;
+    u32 qpn;
+    bool operator<(const Entry& o) const { return at != o.at ? at > o.at : qpn > o.qpn; }
+  };
+  std::vector<Deadline> deadlines_;
+  std::priority_queue<Entry> queue_;
+};
+}  // namespace hca::blocks

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/blocks/contexts.h"
+#include "model/blocks/dma.h"
+#include "model/blocks/items.h"
+#include "model/blocks/stage_config.h"
+
+namespace hca::blocks {
+struct WqeFetchConfig {
+  Cycle latency = 2, interval = 1;
+};
+struct WqeFetchCounters {
+  u64 fetches = 0, pushed = 0;
+};
+
+// Reads the WQEs of a turn from the send queue in host memory. A pushed WQE takes the same way
+// without the read.
+//
+// Contract: a turn seen in cycle n asks for its DMA in n + latency; its WQEs reach the requester
+// with the last of their data; one turn each `interval` cycles.
+class WqeFetch : public engine::Block {
+ public:
+  struct Ports {
+    DmaLink* dma_out = nullptr;
+  };
+  WqeFetch(const WqeFetchConfig& config, const Contexts& contexts)
+      : config_(config), contexts_(contexts) {}
+
+  TurnLink turns_in{4};
+  FetchedLink* turns_out = nullptr;  // written in the cycle of the memory access, by dma
+  Ports ports;
+  WqeFetchCounters counters;
+  engine::Probe probe;
+  engine::Waker dma;  // whose clock `fetched` runs on
+
+  void tick();
+  Dma::Client client() {
+    return {this, [](void* owner, const DmaRequest& r, Cycle, Cycle last) {
+              static_cast<WqeFetch*>(owner)->fetched(r, last);
+            }};
+  }
+
+ private:
+  void fetched(const DmaRequest& request, Cycle last);
+
+  const WqeFetchConfig config_;
+  const Contexts& contexts_;
+  Cycle turns_out_free_ = 0;
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Knobs<hca::blocks::WqeFetchConfig> {
+  static constexpr std::string_view block = "wqe_fetch";
+  static constexpr std::string_view sentence = "reads WQEs by DMA";
+  static constexpr auto rows = hca::blocks::stage_rows<hca::blocks::WqeFetchConfig>(
+      "from a turn to its DMA request", "between two turns");
+};
+template <>
+struct hca::engine::Counters<hca::blocks::WqeFetchCounters> {
+  using C = hca::blocks::WqeFetchCounters;
+  static constexpr std::string_view block = "wqe_fetch";
+  static constexpr auto rows =
+      std::make_tuple(counter("fetches", &C::fetches, "reads", "turns read from host memory"),
+                      counter("pushed", &C::pushed, "WQEs", "WQEs that needed no read"));
+};

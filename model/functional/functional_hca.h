@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The HCA as host software and the wire see it, without time: the rules of model/proto called back
+// to back. Work takes no time; only advance_to() moves the clock, and timers fire when due.
+#pragma once
+#include <functional>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "model/blocks/contexts.h"
+#include "model/proto/work_rules.h"
+
+namespace hca::functional {
+using Nanoseconds = u64;
+
+// What the device does to its surroundings. `transmit` must not call back into the device.
+struct Io {
+  std::function<void(u64 address, std::span<u8> bytes)> read;
+  std::function<void(u64 address, std::span<const u8> bytes)> write;
+  std::function<void(std::span<const u8> frame)> transmit;
+};
+
+struct Counters {
+  u64 sent = 0, received = 0;
+  u64 malformed = 0, bad_icrc = 0, unexpected_answers = 0, bad_doorbells = 0;
+  std::array<u64, std::size_t(proto::RequestCause::Count)> requests{};  // by cause
+};
+
+class FunctionalHca {
+ public:
+  explicit FunctionalHca(Io io, proto::LinkLayer link = proto::LinkLayer::Ethernet)
+      : io_(std::move(io)), link_(link) {}
+
+  // A write to the BAR: a doorbell, or a doorbell and its WQE to the push buffer.
+  void mmio_write(u32 offset, std::span<const u8> bytes);
+  // A frame from the wire, without FCS.
+  void receive(std::span<const u8> frame);
+
+  Nanoseconds now() const { return now_; }
+  // When the next timer is due, if one runs.
+  std::optional<Nanoseconds> next_timer() const;
+  // Moves the clock to `time`; the timers on the way fire in their order.
+  void advance_to(Nanoseconds time);
+
+  const Counters& counters() const { return counters_; }
+
+ private:
+  // A run of bytes in host memory that passed its key check.
+  struct Piece {
+    u64 address;
+    u32 bytes;
+  };
+  using Pieces = std::vector<Piece>;
+  // A send WQE as fetched; `status`: why it cannot be executed.
+  struct SendWork {
+    proto::SendWqe wqe;
+    u32 bytes;
+    Pieces pieces;
+    proto::WcStatus status;
+  };
+  // What a QP has beyond its contexts.
+  struct Side {
+    u32 posted = 0;       // send WQEs
+    Nanoseconds due = 0;  // of its timer; 0: none runs
+    u32 faulty = 0;       // the WQE that stops the queue, once all before it are completed
+    proto::WcStatus fault = proto::WcStatus::Success;
+    std::vector<proto::Sge> scatter;  // of the receive WQE in use
+    u32 received = 0;
+  };
+
+  // Host side: host_side.cpp.
+  void ring_send(u32 qpn, u16 producer);
+  void ring_receive(u32 qpn, u16 producer);
+  void ring_cq(const proto::CqDoorbell& bell);
+  void run_command(u64 address);
+  void complete(u32 cqn, proto::Cqe cqe);
+  void raise(u32 eqn, proto::EventType type, u32 object);
+  void raise_for_qp(u32 qpn, proto::EventType type);
+  void enter_error(u32 qpn);
+  void flush(u32 qpn);
+  std::vector<proto::Sge> read_sges(u64 address, u32 count);
+  void set_timer(u32 qpn, Nanoseconds delay);
+  void stop_timer(u32 qpn);
+  Side& side(u32 qpn);
+
+  // Requester: requester_side.cpp.
+  void pump(u32 qpn);
+  bool send_next_message(u32 qpn);
+  void send_packets(u32 qpn, u32 index);
+  void fetch_send(const proto::QpConfig& qp, u32 index);
+  void receive_answer(const proto::QpConfig& qp, const proto::ParsedPacket& packet,
+                      std::span<const u8> frame);
+  void act(u32 qpn, const proto::AckVerdict& verdict);
+  void complete_sent(u32 qpn);
+  void fail_send(u32 qpn, proto::WcStatus status);
+  void fail_if_due(u32 qpn);
+  void time_out(u32 qpn);
+  void gather(const Pieces& pieces, u32 offset, std::span<u8> to);
+  void transmit(const proto::QpConfig& qp, const proto::OpcodeRow& row, const proto::Bth& bth,
+                const proto::ExtHeaders& ext, u32 payload_bytes);
+
+  // Responder: responder_side.cpp.
+  void receive_request(u32 qpn, const proto::ParsedPacket& packet, std::span<const u8> frame);
+  proto::RequestVerdict find_place(u32 qpn, const proto::ParsedPacket& packet);
+  void execute(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestEffect& effect,
+               std::span<const u8> payload);
+  void complete_receive(u32 qpn, const proto::ParsedPacket& packet,
+                        const proto::RequestEffect& effect);
+  void fail_receive(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestVerdict& v);
+  bool read_receive_wqe(u32 qpn);
+  void scatter(Side& s, std::span<const u8> payload);
+  void answer(const proto::QpConfig& qp, const proto::RequestVerdict& verdict,
+              const proto::RequestEffect& effect);
+
+  Io io_;
+  proto::LinkLayer link_;
+  Nanoseconds now_ = 0;
+  blocks::Contexts contexts_;
+  std::vector<Side> sides_;
+  std::set<std::pair<Nanoseconds, u32>> timers_;  // (due, QPN)
+  SendWork work_;
+  std::array<u8, 4096 + proto::kMaxHeaderBytes> frame_;  // being built
+  u16 ip_id_ = 0;
+  Counters counters_;
+};
+}  // namespace hca::functional

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host sees: doorbells, commands, completions, events; and the clock.
+#include <algorithm>
+
+#include "model/functional/functional_hca.h"
+
+namespace hca::functional {
+using namespace proto;
+
+FunctionalHca::Side& FunctionalHca::side(u32 qpn) {
+  if (qpn >= sides_.size()) sides_.resize(qpn + 1);
+  return sides_[qpn];
+}
+
+// ---- Doorbells
+void FunctionalHca::mmio_write(u32 offset, std::span<const u8> bytes) {
+  const auto at = BarOffset(offset % kUserPageBytes);
+  const bool push = at == BarOffset::PushBuffer;  // the ring holds the same WQE: it is fetched
+  if (push ? bytes.size() <= 8 || bytes.size() > 8 + kPushBytes : bytes.size() != 8)
+    return void(++counters_.bad_doorbells);
+  switch (at) {
+    case BarOffset::SendDoorbell:
+    case BarOffset::PushBuffer: {
+      const auto bell = decode<QueueDoorbell>(bytes.data());
+      return ring_send(bell.qpn, bell.producer);
+    }
+    case BarOffset::ReceiveDoorbell: {
+      const auto bell = decode<QueueDoorbell>(bytes.data());
+      return ring_receive(bell.qpn, bell.producer);
+    }
+    case BarOffset::CqDoorbell:
+      return ring_cq(decode<CqDoorbell>(bytes.data()));
+    case BarOffset::CommandDoorbell:
+      return run_command(decode<CommandDoorbell>(bytes.data()).address);
+    default:
+      ++counters_.bad_doorbells;
+  }
+}
+
+void FunctionalHca::ring_send(u32 qpn, u16 producer) {
+  const QpConfig* qp = contexts_.find_qp(qpn);
+  const bool sends =
+      qp && (qp->state == QpState::Rts || qp->state == QpState::Sqd || qp->state == QpState::Error);
+  if (!sends) return void(++counters_.bad_doorbells);
+  const u32 posted = widen_index(side(qpn).posted, producer);
+  if (posted - contexts_.send[qpn].completed > qp->sq.entries())
+    return void(++counters_.bad_doorbells);
+  side(qpn).posted = posted;
+  if (qp->state == QpState::Error) return flush(qpn);
+  pump(qpn);
+}
+
+void FunctionalHca::ring_receive(u32 qpn, u16 producer) {
+  const QpConfig* qp = contexts_.find_qp(qpn);
+  if (!qp || qp->state == QpState::Reset) return void(++counters_.bad_doorbells);
+  ReceiveState& r = contexts_.receive[qpn];
+  const u32 posted = widen_index(r.rq_posted, producer);
+  if (posted - r.rq_consumed > qp->rq.entries()) return void(++counters_.bad_doorbells);
+  r.rq_posted = posted;
+  if (qp->state == QpState::Error) flush(qpn);
+}
+
+// G21.2: an armed "solicited" may become "next", not the reverse.
+void FunctionalHca::ring_cq(const CqDoorbell& bell) {
+  if (bell.cqn >= contexts_.cqs.size() || !contexts_.cqs[bell.cqn].allocated)
+    return void(++counters_.bad_doorbells);
+  blocks::EventRing& cq = contexts_.cqs[bell.cqn];
+  cq.consumer = bell.consumer;
+  if (bell.arm == Arm::Next || (bell.arm == Arm::Solicited && cq.armed == Arm::None))
+    cq.armed = bell.arm;
+}
+
+// ---- Commands
+void FunctionalHca::run_command(u64 address) {
+  std::array<u8, kCommandBytes> block;
+  io_.read(address, block);
+  const auto asked = decode<CommandHeader>(block.data());
+  const blocks::CommandEffect effect = blocks::execute_command(contexts_, block.data());
+  if (effect.flush) stop_timer(effect.qpn), flush(effect.qpn);
+  if (effect.clear) stop_timer(effect.qpn), side(effect.qpn) = {};
+  io_.write(address, block);
+  if (asked.opcode == CommandOpcode::ModifyQp && contexts_.find_qp(asked.object))
+    pump(asked.object);
+}
+
+// ---- Completions and events
+void FunctionalHca::complete(u32 cqn, Cqe cqe) {
+  blocks::EventRing& cq = contexts_.cqs[cqn];
+  if (cq.is_full()) {  // G21.3, classes F and G
+    if (!std::exchange(cq.overflowed, true)) raise(cq.eqn, EventType::CqErr, cqn);
+    if (contexts_.qps[cqe.qpn].state != QpState::Error) {
+      raise_for_qp(cqe.qpn, EventType::QpFatal);
+      enter_error(cqe.qpn);
+    }
+    return;
+  }
+  cqe.phase = cq.phase();
+  std::array<u8, kCqeBytes> bytes;
+  encode(cqe, bytes.data());
+  io_.write(cq.slot(kCqeBytes), bytes);
+  ++cq.producer;
+  const bool solicited = cqe.solicited || cqe.status != WcStatus::Success;
+  if (cq.armed == Arm::Next || (cq.armed == Arm::Solicited && solicited)) {
+    cq.armed = Arm::None;
+    raise(cq.eqn, EventType::Completion, cqn);
+  }
+}
+
+void FunctionalHca::raise(u32 eqn, EventType type, u32 object) {
+  if (!eqn || eqn >= contexts_.eqs.size() || !contexts_.eqs[eqn].allocated) return;
+  blocks::EventRing& eq = contexts_.eqs[eqn];
+  std::array<u8, kEqeBytes> bytes;
+  encode(Eqe{type, object, eq.phase()}, bytes.data());
+  io_.write(eq.slot(kEqeBytes), bytes);
+  ++eq.producer;
+}
+
+// Affiliated asynchronous events go where the events of the QP's receive CQ go.
+void FunctionalHca::raise_for_qp(u32 qpn, EventType type) {
+  raise(contexts_.cqs[contexts_.qps[qpn].receive_cq].eqn, type, qpn);
+}
+
+void FunctionalHca::enter_error(u32 qpn) {
+  contexts_.qps[qpn].state = QpState::Error;
+  stop_timer(qpn);
+  flush(qpn);
+}
+
+// G20.2: what is posted completes in posting order, SQ and RQ each on its own.
+void FunctionalHca::flush(u32 qpn) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  SendState& s = contexts_.send[qpn];
+  ReceiveState& r = contexts_.receive[qpn];
+  Cqe cqe{};
+  cqe.qpn = qpn, cqe.status = WcStatus::WrFlushErr;
+  cqe.opcode = CqeOpcode::Send;
+  while (s.completed != side(qpn).posted) {
+    cqe.wqe_index = u16(s.completed++);
+    complete(qp.send_cq, cqe);
+  }
+  s.started = s.completed;
+  cqe.opcode = CqeOpcode::Receive;
+  if (holds_receive_wqe(r)) {
+    r.message = InMessage::None;
+    cqe.wqe_index = u16(r.rq_consumed - 1);
+    complete(qp.receive_cq, cqe);
+  }
+  while (r.rq_consumed != r.rq_posted) {
+    cqe.wqe_index = u16(r.rq_consumed++);
+    complete(qp.receive_cq, cqe);
+  }
+}
+
+// ---- Host memory
+std::vector<Sge> FunctionalHca::read_sges(u64 address, u32 count) {
+  std::vector<Sge> sges(count);
+  std::array<u8, kSgeBytes> raw;
+  for (u32 i = 0; i < count; ++i) {
+    io_.read(address + u64{i} * kSgeBytes, raw);
+    decode_to(raw.data(), sges[i]);
+  }
+  return sges;
+}
+
+// ---- Time
+void FunctionalHca::set_timer(u32 qpn, Nanoseconds delay) {
+  stop_timer(qpn);
+  if (!delay) return;
+  side(qpn).due = now_ + delay;
+  timers_.insert({side(qpn).due, qpn});
+}
+
+void FunctionalHca::stop_timer(u32 qpn) {
+  if (const Nanoseconds due = std::exchange(side(qpn).due, 0)) timers_.erase({due, qpn});
+}
+
+std::optional<Nanoseconds> FunctionalHca::next_timer() const {
+  if (timers_.empty()) return std::nullopt;
+  return timers_.begin()->first;
+}
+
+void FunctionalHca::advance_to(Nanoseconds time) {
+  while (!timers_.empty() && timers_.begin()->first <= time) {
+    const auto [due, qpn] = *timers_.begin();
+    now_ = due;
+    stop_timer(qpn);
+    time_out(qpn);
+  }
+  now_ = std::max(now_, time);
+}
+}  // namespace hca::functional

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// The requester: from send WQEs to packets, and what answers and timers make of them.
+#include <algorithm>
+
+#include "model/functional/functional_hca.h"
+#include "model/proto/timeout.h"
+
+namespace hca::functional {
+using namespace proto;
+
+// Sends all that may be sent now.
+void FunctionalHca::pump(u32 qpn) {
+  while (contexts_.qps[qpn].state == QpState::Rts && !contexts_.send[qpn].waits_rnr &&
+         side(qpn).fault == WcStatus::Success && send_next_message(qpn)) {
+  }
+  const SendState& s = contexts_.send[qpn];
+  if (s.anything_unacked() && !s.waits_rnr && !side(qpn).due &&
+      contexts_.qps[qpn].state == QpState::Rts)
+    set_timer(qpn, ack_timeout_ns(contexts_.qps[qpn].timeout));  // G11.1
+  fail_if_due(qpn);
+}
+
+// Goes on with the message that holds send_psn, or begins a new one; false: nothing to send.
+bool FunctionalHca::send_next_message(u32 qpn) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  SendState& s = contexts_.send[qpn];
+  const u32 index =
+      wqe_of_psn(s.completed, s.started, s.send_psn,
+                 [&](u32 i) -> const SentMessage& { return contexts_.message(qpn, i); });
+  if (index == side(qpn).posted) return false;
+  fetch_send(qp, index);
+  if (work_.status == WcStatus::Success && index == s.started) {
+    if (window_is_full(s, psns_of(work_.bytes, qp.path_mtu))) return false;
+    contexts_.message(qpn, index) =
+        begin_message(s, work_.wqe, work_.bytes, qp.path_mtu, qp.signal_all);
+    ++s.started;
+  }
+  if (work_.status != WcStatus::Success) {
+    side(qpn).faulty = index, side(qpn).fault = work_.status;
+    return false;
+  }
+  send_packets(qpn, index);
+  return true;
+}
+
+void FunctionalHca::send_packets(u32 qpn, u32 index) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  SendState& s = contexts_.send[qpn];
+  const SentMessage& m = contexts_.message(qpn, index);
+  ExtHeaders ext;
+  ext.reth = {work_.wqe.remote_va, work_.wqe.rkey, m.bytes};
+  ext.imm_dt = {work_.wqe.immediate};
+  for (u32 i = psns_between(m.first_psn, s.send_psn); i < m.packets; ++i) {
+    const PacketPlan plan = plan_packet(qp, work_.wqe, m, i);
+    const u32 headers = header_bytes(qp.path, *plan.row);
+    gather(work_.pieces, plan.offset, {frame_.data() + headers, plan.bytes});
+    transmit(qp, *plan.row, request_bth(qp, plan), ext, plan.bytes);
+    const bool first_time = s.send_psn == s.sent_psn;
+    s.send_psn = psn_add(s.send_psn, 1);
+    if (first_time) s.sent_psn = s.send_psn;
+  }
+}
+
+// Reads send WQE `index` into work_ and checks its form and keys.
+void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
+  std::array<u8, kSendWqeBytes> raw;
+  const u64 slot = qp.sq.slot(index);
+  io_.read(slot, raw);
+  work_.wqe = decode<SendWqe>(raw.data());
+  work_.pieces.clear();
+  u64 bytes = 0;
+  work_.status = check_send_wqe(work_.wqe, index, qp.sq.stride());
+  if (work_.status != WcStatus::Success) return;
+  if (work_.wqe.inline_data) {
+    bytes = work_.wqe.inline_bytes;
+    if (bytes) work_.pieces.push_back({slot + kSendWqeBytes, u32(bytes)});
+  } else {
+    for (const Sge& sge : read_sges(slot + kSendWqeBytes, work_.wqe.sge_count)) {
+      const Region* region = contexts_.find_region(sge.lkey);
+      if (!sge_is_good(region, sge, qp.pd, 0)) return void(work_.status = WcStatus::LocProtErr);
+      bytes += sge.bytes;
+      if (sge.bytes) work_.pieces.push_back({region->translate(sge.va), sge.bytes});
+    }
+  }
+  work_.status = check_message_bytes(bytes);
+  work_.bytes = u32(bytes);
+}
+
+void FunctionalHca::gather(const Pieces& pieces, u32 offset, std::span<u8> to) {
+  for (const Piece& piece : pieces) {
+    if (to.empty()) return;
+    if (offset >= piece.bytes) {
+      offset -= piece.bytes;
+      continue;
+    }
+    const std::size_t n = std::min<std::size_t>(piece.bytes - offset, to.size());
+    io_.read(piece.address + offset, to.first(n));
+    to = to.subspan(n), offset = 0;
+  }
+}
+
+// The payload stands in frame_ behind the room for the headers.
+void FunctionalHca::transmit(const QpConfig& qp, const OpcodeRow& row, const Bth& bth,
+                             const ExtHeaders& ext, u32 payload_bytes) {
+  write_headers(qp.path, row, bth, ext, payload_bytes, frame_.data(), ip_id_++);
+  const u32 bytes = finish_frame(frame_.data(), shape_of(qp.path, row, payload_bytes));
+  ++counters_.sent;
+  io_.transmit({frame_.data(), bytes});
+}
+
+// ---- Answers
+// G12; the header is checked by the rules that hold for requests too.
+void FunctionalHca::receive_answer(const QpConfig& qp, const ParsedPacket& packet,
+                                   std::span<const u8> frame) {
+  const RequestView view{packet, frame, qp, contexts_.receive[qp.qpn], nullptr};
+  for (const RequestRule& rule : kRequestRules)
+    if (rule.stage == RuleStage::Header && rule.broken(view))
+      return void(++counters_.unexpected_answers);
+  if (qp.state == QpState::Rtr || packet.opcode->operation != Operation::Acknowledge)
+    return void(++counters_.unexpected_answers);  // G12.7; no request has asked for data
+  act(qp.qpn, judge_ack(contexts_.send[qp.qpn], qp, packet.bth.psn, packet.aeth.syndrome));
+}
+
+void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
+  if (verdict.action == AckAction::Drop) return void(++counters_.unexpected_answers);
+  const QpConfig& qp = contexts_.qps[qpn];
+  SendState& s = contexts_.send[qpn];
+  const bool progress = verdict.psn != s.unacked_psn;
+  apply(s, qp, verdict);
+  complete_sent(qpn);
+  if (qp.state != QpState::Rts) return;           // the CQ was full
+  if (progress && !s.waits_rnr) stop_timer(qpn);  // G11.1: pump() starts it again
+  switch (verdict.action) {
+    case AckAction::Fail:
+      return fail_send(qpn, verdict.status);
+    case AckAction::Wait:
+      s.waits_rnr = true;
+      set_timer(qpn, rnr_delay_ns(verdict.rnr_code));  // G8.2, G8.3
+      [[fallthrough]];
+    case AckAction::Resend:
+      s.send_psn = s.unacked_psn;
+      ++s.epoch;
+      if (verdict.action == AckAction::Resend) stop_timer(qpn), s.waits_rnr = false;
+      break;
+    default:
+      if (psn_distance(s.send_psn, s.unacked_psn) > 0) s.send_psn = s.unacked_psn;
+  }
+  pump(qpn);
+}
+
+// G12.2: completes the messages that are acknowledged to their end.
+void FunctionalHca::complete_sent(u32 qpn) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  SendState& s = contexts_.send[qpn];
+  while (s.completed != s.started && qp.state == QpState::Rts) {
+    const SentMessage m = contexts_.message(qpn, s.completed);
+    if (psn_distance(m.end_psn(), s.unacked_psn) < 0) return;
+    Cqe cqe{};
+    cqe.qpn = qpn, cqe.wqe_index = u16(s.completed++), cqe.byte_len = m.bytes;
+    cqe.opcode = kWorkRows[std::size_t(m.opcode)].completion;
+    if (m.signaled) complete(qp.send_cq, cqe);  // G21.1
+  }
+}
+
+// Class B: the oldest WQE completes with `status`, all behind it are flushed.
+void FunctionalHca::fail_send(u32 qpn, WcStatus status) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  SendState& s = contexts_.send[qpn];
+  Cqe cqe{};
+  cqe.qpn = qpn, cqe.status = status, cqe.wqe_index = u16(s.completed);
+  if (s.completed++ == s.started) ++s.started;
+  contexts_.qps[qpn].state = QpState::Error;
+  complete(qp.send_cq, cqe);
+  enter_error(qpn);
+}
+
+// A WQE that cannot be executed fails after those in front of it (C9-214).
+void FunctionalHca::fail_if_due(u32 qpn) {
+  Side& s = side(qpn);
+  if (s.fault == WcStatus::Success || s.faulty != contexts_.send[qpn].completed ||
+      contexts_.qps[qpn].state != QpState::Rts)
+    return;
+  fail_send(qpn, std::exchange(s.fault, WcStatus::Success));
+}
+
+void FunctionalHca::time_out(u32 qpn) {
+  SendState& s = contexts_.send[qpn];
+  if (std::exchange(s.waits_rnr, false)) return pump(qpn);  // G8.2
+  act(qpn, judge_timeout(s));
+}
+}  // namespace hca::functional

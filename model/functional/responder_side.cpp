@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The responder: a frame from the wire is judged, executed and answered.
+#include <algorithm>
+
+#include "model/functional/functional_hca.h"
+
+namespace hca::functional {
+using namespace proto;
+
+void FunctionalHca::receive(std::span<const u8> frame) {
+  ++counters_.received;
+  ParsedPacket packet;
+  const PacketVerdict form = parse(frame, link_, packet);
+  if (form != PacketVerdict::Good && form != PacketVerdict::ReservedOpcode)
+    return void(++counters_.malformed);
+  if (!icrc_good(frame, packet)) return void(++counters_.bad_icrc);
+  if (!is_for_port(contexts_.port.attributes.mac, frame.data(), packet))
+    return void(++counters_.malformed);
+  const QpConfig* qp = contexts_.find_qp(packet.bth.dest_qp);
+  if (!qp) return void(++counters_.requests[std::size_t(RequestCause::UnknownQp)]);
+  if (packet.opcode && !packet.opcode->is_request) return receive_answer(*qp, packet, frame);
+  receive_request(qp->qpn, packet, frame);
+}
+
+void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
+                                    std::span<const u8> frame) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  ReceiveState& state = contexts_.receive[qpn];
+  const bool has_reth = packet.opcode && packet.has(Ext::Reth);
+  RequestVerdict verdict = judge_request(
+      {packet, frame, qp, state, has_reth ? contexts_.find_region(packet.reth.rkey) : nullptr});
+  if (verdict.action == RequestAction::Execute) verdict = find_place(qpn, packet);
+  ++counters_.requests[std::size_t(verdict.cause)];
+  const RequestEffect effect = apply(state, packet, verdict);
+  switch (verdict.action) {
+    case RequestAction::Drop:
+      return;
+    case RequestAction::Execute:
+      execute(qpn, packet, effect, frame.subspan(packet.payload_offset, packet.payload_bytes));
+      if (packet.bth.ack_req && qp.state != QpState::Error) answer(qp, verdict, effect);  // G4.1
+      return;
+    case RequestAction::NakAndFail:
+      answer(qp, verdict, effect);
+      return fail_receive(qpn, packet, verdict);
+    default:
+      answer(qp, verdict, effect);
+  }
+}
+
+// Whether the payload has a place: the receive WQE of a SEND, the key of a WRITE in progress.
+RequestVerdict FunctionalHca::find_place(u32 qpn, const ParsedPacket& packet) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  const OpcodeRow& row = *packet.opcode;
+  const auto find = [this](u32 key) { return contexts_.find_region(key); };
+  if (row.operation == Operation::Send) {
+    if (request::takes_receive_wqe(row) && !read_receive_wqe(qpn)) return kBadReceiveWqe;
+    return judge_scatter(side(qpn).scatter, side(qpn).received, packet.payload_bytes, qp.pd, find);
+  }
+  const ReceiveState& state = contexts_.receive[qpn];
+  if (!row.has(Ext::Reth) && write_key_is_gone(find(state.write_rkey), state, qp.pd))
+    return kWriteKeyGone;
+  return {};
+}
+
+bool FunctionalHca::read_receive_wqe(u32 qpn) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  const u32 index = contexts_.receive[qpn].rq_consumed;
+  std::array<u8, kReceiveWqeBytes> raw;
+  io_.read(qp.rq.slot(index), raw);
+  const auto wqe = decode<ReceiveWqe>(raw.data());
+  if (!receive_wqe_is_good(wqe, index, qp.rq.stride())) return false;
+  side(qpn).scatter = read_sges(qp.rq.slot(index) + kReceiveWqeBytes, wqe.sge_count);
+  side(qpn).received = 0;
+  return true;
+}
+
+void FunctionalHca::execute(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect,
+                            std::span<const u8> payload) {
+  const OpcodeRow& row = *packet.opcode;
+  if (row.operation == Operation::Send)
+    scatter(side(qpn), payload);
+  else if (!payload.empty())
+    io_.write(contexts_.find_region(effect.rkey)->translate(effect.va), payload);
+  const bool uses_wqe = row.operation == Operation::Send || row.has(Ext::ImmDt);
+  if (effect.completes_message && uses_wqe) complete_receive(qpn, packet, effect);
+}
+
+void FunctionalHca::scatter(Side& s, std::span<const u8> payload) {
+  u32 skip = s.received;
+  s.received += u32(payload.size());
+  for (const Sge& sge : s.scatter) {
+    if (payload.empty()) return;
+    if (skip >= sge.bytes) {
+      skip -= sge.bytes;
+      continue;
+    }
+    const std::size_t n = std::min<std::size_t>(sge.bytes - skip, payload.size());
+    io_.write(contexts_.find_region(sge.lkey)->translate(sge.va + skip), payload.first(n));
+    payload = payload.subspan(n), skip = 0;
+  }
+}
+
+void FunctionalHca::complete_receive(u32 qpn, const ParsedPacket& packet,
+                                     const RequestEffect& effect) {
+  const bool send = packet.opcode->operation == Operation::Send;
+  Cqe cqe{};
+  cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
+  cqe.with_immediate = packet.has(Ext::ImmDt);
+  cqe.solicited = packet.bth.solicited;
+  cqe.qpn = qpn, cqe.wqe_index = u16(effect.receive_wqe);
+  cqe.byte_len = send ? side(qpn).received : effect.byte_len;
+  if (cqe.with_immediate) cqe.immediate = packet.imm_dt.data;
+  complete(contexts_.qps[qpn].receive_cq, cqe);
+}
+
+// Classes A and C: the receive WQE in use completes in error, or an event tells; then all is
+// flushed.
+void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const RequestVerdict& v) {
+  const FailureRow failure = failure_of(v.cause);
+  ReceiveState& r = contexts_.receive[qpn];
+  contexts_.qps[qpn].state = QpState::Error;
+  const bool takes = failure_takes_receive_wqe(packet, v);
+  if (takes || holds_receive_wqe(r)) {
+    r.rq_consumed += takes;
+    r.message = InMessage::None;
+    Cqe cqe{};
+    cqe.opcode = CqeOpcode::Receive, cqe.status = failure.status;
+    cqe.qpn = qpn, cqe.wqe_index = u16(r.rq_consumed - 1);
+    complete(contexts_.qps[qpn].receive_cq, cqe);
+  } else {
+    raise_for_qp(qpn, failure.event);
+  }
+  enter_error(qpn);
+}
+
+// G4.6, G7.1: an Acknowledge packet.
+void FunctionalHca::answer(const QpConfig& qp, const RequestVerdict& verdict,
+                           const RequestEffect& effect) {
+  constexpr const OpcodeRow* row = opcode_row(Service::Rc, Operation::Acknowledge, Position::Only);
+  Bth bth{};
+  bth.mig_req = true;  // G17.5
+  bth.pkey = qp.pkey;
+  bth.dest_qp = qp.dest_qpn;
+  bth.psn = effect.ack_psn;
+  ExtHeaders ext;
+  ext.aeth = {answer_syndrome(verdict, qp), effect.msn};
+  transmit(qp, *row, bth, ext, 0);
+}
+}  // namespace hca::functional

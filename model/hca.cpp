@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/hca.h"
+
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace hca {
+namespace {
+sc_core::sc_time period_of(u64 clock_hz) {
+  if (engine::kPicosecondsPerSecond % clock_hz)
+    throw std::invalid_argument("core.clock = " + std::to_string(clock_hz) +
+                                " Hz: its period is no whole number of picoseconds");
+  return sc_core::sc_time(double(engine::kPicosecondsPerSecond / clock_hz), sc_core::SC_PS);
+}
+}  // namespace
+
+Hca::Hca(const sc_core::sc_module_name& name, const blocks::ChipConfig& config,
+         std::unique_ptr<blocks::HostTiming> timing, engine::Domain::Options options)
+    : sc_module(name),
+      timing_(std::move(timing)),
+      chip_(config, options, *timing_, *this),
+      host_(chip_.domain, period_of(config.core.clock), 1) {
+  mmio_target.register_b_transport(this, &Hca::mmio);
+  wire_target.register_b_transport(this, &Hca::arrive);
+  wire_payload_.set_extension(&wire_extension_);
+  add_modules();
+}
+
+Hca::~Hca() { wire_payload_.clear_extension(&wire_extension_); }
+
+void Hca::read_memory(u64 address, u8* to, u32 bytes, Cycle at) {
+  transport_dma(tlm::TLM_READ_COMMAND, address, to, bytes, at);
+}
+
+void Hca::write_memory(u64 address, const u8* from, u32 bytes, Cycle at) {
+  transport_dma(tlm::TLM_WRITE_COMMAND, address, const_cast<u8*>(from), bytes, at);
+}
+
+void Hca::transport_dma(tlm::tlm_command command, u64 address, u8* data, u32 bytes, Cycle at) {
+  dma_payload_.set_command(command);
+  dma_payload_.set_address(address);
+  dma_payload_.set_data_ptr(data);
+  dma_payload_.set_data_length(bytes);
+  dma_payload_.set_streaming_width(bytes);
+  dma_payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  sc_core::sc_time delay = host_.delay_in_run(at);
+  dma_initiator->b_transport(dma_payload_, delay);
+  if (dma_payload_.is_response_error()) {
+    // What is not there reads as ones, as on PCIe; a write to it is lost.
+    if (command == tlm::TLM_READ_COMMAND) std::memset(data, 0xff, bytes);
+  }
+}
+
+void Hca::transmit(blocks::Packet* packet, Cycle at) {
+  wire_payload_.set_command(tlm::TLM_WRITE_COMMAND);
+  wire_payload_.set_address(0);
+  wire_payload_.set_data_ptr(packet->frame());
+  wire_payload_.set_data_length(packet->frame_bytes);
+  wire_payload_.set_streaming_width(packet->frame_bytes);
+  wire_payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  wire_extension_.packet = packet;
+  sc_core::sc_time delay = host_.delay_in_run(at);
+  wire_initiator->b_transport(wire_payload_, delay);
+  if (wire_extension_.packet) blocks::PacketPool::give_back(wire_extension_.packet);
+}
+
+void Hca::mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  if (payload.get_command() != tlm::TLM_WRITE_COMMAND) {
+    payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    return;
+  }
+  const Cycle at = host_.cycle_at(sc_core::sc_time_stamp() + delay);
+  chip_.doorbell.write(std::max(at, chip_.domain.now() + 1), u32(payload.get_address()),
+                       {payload.get_data_ptr(), payload.get_data_length()});
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+void Hca::arrive(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  const u32 bytes = payload.get_data_length();
+  if (bytes > blocks::PacketPool::kFrameCapacity) {
+    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    return;
+  }
+  auto* extension = payload.get_extension<WireExtension>();
+  blocks::Packet* packet = extension ? extension->packet : nullptr;
+  if (packet) {
+    extension->packet = nullptr;
+  } else {
+    packet = pool_.take();
+    std::memcpy(packet->frame(), payload.get_data_ptr(), bytes);
+  }
+  packet->frame_bytes = bytes;
+  // The chip may have run past the first bit, but not past what it changes.
+  const Cycle at = host_.cycle_at(sc_core::sc_time_stamp() + delay) + ingress();
+  chip_.port_receive.arrive(packet, std::max(at, chip_.domain.now() + 1) - ingress());
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+// One module for each block, named as in the block diagram, with its knobs and counters.
+void Hca::add_modules() {
+  blocks::for_each_block_config(chip_.config, [&](const auto& block) {
+    using Config = std::remove_cvref_t<decltype(block)>;
+    modules_.push_back(
+        std::make_unique<BlockModule>(std::string(engine::Knobs<Config>::block).c_str()));
+    engine::for_each_knob(block, [&](const auto& knob) {
+      modules_.back()->values.push_back(
+          {std::string(knob.info.name), {}, knob.info.sentence, nullptr, knob.text()});
+    });
+  });
+  chip_.for_each_counters([&](const auto& counters) {
+    using C = std::remove_cvref_t<decltype(counters)>;
+    for (auto& module : modules_)
+      if (module->basename() == std::string(engine::Counters<C>::block))
+        engine::for_each_counter(counters, [&](const auto& row, const u64& value) {
+          module->values.push_back({std::string(row.name), row.unit, row.sentence, &value, {}});
+        });
+  });
+}
+}  // namespace hca

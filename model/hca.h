@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include <memory>
+#include <systemc>
+#include <tlm>
+
+#include "model/blocks/chip.h"
+#include "model/sc_host.h"
+#include "model/wire_extension.h"
+
+namespace hca {
+// A block of the pipeline in the module hierarchy: its knobs and counters can be read, its place
+// has a name.
+class BlockModule : public sc_core::sc_module {
+ public:
+  struct Value {
+    std::string name;
+    std::string_view unit, sentence;
+    const u64* counter = nullptr;  // a counter
+    std::string knob;              // or a knob's value as text
+  };
+  explicit BlockModule(const sc_core::sc_module_name& name) : sc_module(name) {}
+  std::vector<Value> values;
+};
+
+// An RDMA host channel adapter. The clock of the chip is `config.core.clock`; its period must be
+// whole picoseconds.
+//
+// mmio_target: the BAR, 64-bit doorbell writes (proto/device.h). Answers at once; the delay says
+// when the write arrives.
+//
+// dma_initiator: host memory. One b_transport moves the bytes of one request in the cycle in which
+// it reaches memory; the delay is that cycle's distance from the kernel's time.
+//
+// wire_initiator: frames that leave. The delay is the distance to the first bit; WireExtension may
+// ride along.
+//
+// wire_target: frames that arrive. The delay says when the first bit is here.
+class Hca : public sc_core::sc_module, private blocks::Outside {
+ public:
+  tlm_utils::simple_target_socket<Hca> mmio_target{"mmio_target"};
+  tlm_utils::simple_initiator_socket<Hca> dma_initiator{"dma_initiator"};
+  tlm_utils::simple_initiator_socket<Hca> wire_initiator{"wire_initiator"};
+  tlm_utils::simple_target_socket<Hca> wire_target{"wire_target"};
+
+  Hca(const sc_core::sc_module_name& name, const blocks::ChipConfig& config,
+      std::unique_ptr<blocks::HostTiming> timing, engine::Domain::Options options = {});
+  ~Hca() override;
+
+  // The smallest latency, in cycles, from what the chip does to what it can see of that from
+  // outside: its own egress, the wire's latency and the peer's ingress. The chip runs that far
+  // ahead of the kernel in one activation. Host software that is not a block of `domain()` needs 1,
+  // the default.
+  void set_quantum(Cycle cycles) { host_.set_ahead(cycles); }
+  Cycle quantum() const { return host_.ahead(); }
+  // From the cycle in which a packet is handed to the wire to its first bit, and from a first bit
+  // to what it changes.
+  Cycle egress() const { return chip_.config.icrc_unit.latency + chip_.config.port.latency; }
+  Cycle ingress() const { return chip_.config.port.latency; }
+
+  // For host software that is a block on the chip's clock; add it with add_last().
+  engine::Domain& domain() { return chip_.domain; }
+  engine::ProbeHub& probes() { return chip_.probes; }
+  const blocks::ChipConfig& config() const { return chip_.config; }
+  // The earliest transport timer; kNever if none runs. A domain that is due later than that, or
+  // never, is idle.
+  Cycle next_timer() const { return chip_.next_timer(); }
+  sc_core::sc_time period() const { return host_.period(); }
+  // From the kernel's time to a cycle of the chip: the delay argument of a transport.
+  sc_core::sc_time delay_to(Cycle at) const { return host_.delay_to(at); }
+  u64 activations() const { return host_.activations(); }
+  const std::vector<std::unique_ptr<BlockModule>>& blocks() const { return modules_; }
+  template <class Fn>
+  void for_each_counters(Fn&& fn) const {
+    chip_.for_each_counters(fn);
+  }
+
+ private:
+  void read_memory(u64 address, u8* to, u32 bytes, Cycle at) override;
+  void write_memory(u64 address, const u8* from, u32 bytes, Cycle at) override;
+  void transmit(blocks::Packet* packet, Cycle at) override;
+  void transport_dma(tlm::tlm_command command, u64 address, u8* data, u32 bytes, Cycle at);
+  void mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  void arrive(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  void add_modules();
+
+  std::unique_ptr<blocks::HostTiming> timing_;
+  blocks::Chip chip_;
+  DomainHost host_;
+  std::vector<std::unique_ptr<BlockModule>> modules_;
+  blocks::PacketPool pool_;  // for frames that come without a packet
+  tlm::tlm_generic_payload dma_payload_, wire_payload_;
+  WireExtension wire_extension_;
+};
+}  // namespace hca
