@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/fault_script.h"
+
+#include <fmt/format.h>
+
+#include "model/proto/packet.h"
+
+namespace hca::tlm_ {
+namespace {
+constexpr u64 kMillion = 1'000'000;
+
+// Structure only; the frame may be wrong in many ways and still have a BTH.
+bool has_bth(std::span<const u8> frame, proto::LinkLayer link, proto::ParsedPacket& packet) {
+  return proto::parse(frame, link, packet) == proto::PacketVerdict::Good;
+}
+}  // namespace
+
+std::string to_string(const FaultRecord& r) {
+  return fmt::format("{:.3f} us: {} from end {}, DestQP {:#x}, PSN {:#x}",
+                     double(r.picoseconds) * 1e-6, kFaultNames[unsigned(r.action)], r.direction,
+                     r.qpn, r.psn);
+}
+
+FaultScript::FaultScript(std::vector<FaultRule> rules, proto::LinkLayer link, u64 seed)
+    : link_(link) {
+  for (const FaultRule& rule : rules)
+    rules_.push_back({rule, engine::Random(seed + rules_.size()), 0});
+}
+
+bool FaultScript::fires(State& s) {
+  ++s.matches;
+  if (s.rule.occurrence) return s.matches == s.rule.occurrence;
+  return s.random.chance(s.rule.per_million, kMillion);
+}
+
+const FaultRule* FaultScript::decide(u8 direction, std::span<const u8> frame, u64 picoseconds) {
+  proto::ParsedPacket packet;
+  const bool parsed = has_bth(frame, link_, packet);
+  const FaultRule* chosen = nullptr;
+  for (State& s : rules_) {
+    const FaultRule& r = s.rule;
+    if (r.direction != direction) continue;
+    if (r.qpn && (!parsed || packet.bth.dest_qp != *r.qpn)) continue;
+    if (r.psn && (!parsed || packet.bth.psn != *r.psn)) continue;
+    if (fires(s) && !chosen) chosen = &r;
+  }
+  if (chosen)
+    records_.push_back({picoseconds, chosen->action, direction, parsed ? packet.bth.dest_qp : 0,
+                        parsed ? packet.bth.psn : 0});
+  return chosen;
+}
+
+void corrupt_frame(std::span<u8> frame, proto::LinkLayer link, engine::Random& random) {
+  proto::ParsedPacket packet;
+  if (frame.empty()) return;
+  if (!has_bth(frame, link, packet)) {
+    frame[random.below(frame.size())] ^= u8(1u << random.below(8));
+    return;
+  }
+  // Behind the BTH all is covered: extension headers, payload, pad and the ICRC.
+  const u64 first = packet.transport_offset + proto::bytes_of<proto::Bth>();
+  const u64 end = packet.icrc_offset + proto::kIcrcBytes;
+  frame[first + random.below(end - first)] ^= u8(1u << random.below(8));
+}
+
+bool mark_congestion(std::span<u8> frame, proto::LinkLayer link) {
+  proto::ParsedPacket packet;
+  if (!has_bth(frame, link, packet)) return false;
+  u8* network = frame.data() + packet.network_offset;
+  switch (packet.framing) {
+    case proto::Framing::RoceV2Ip4: {
+      auto ip = proto::decode<proto::Ipv4>(network);
+      const u8 marked = ip.tos | proto::kEcnCongestionExperienced;
+      // RFC 1624: the checksum follows the one word that changes.
+      u32 sum = u32(u16(~ip.checksum)) + u16(~u16(ip.tos)) + marked;
+      sum = (sum & 0xffff) + (sum >> 16), sum = (sum & 0xffff) + (sum >> 16);
+      ip.tos = marked, ip.checksum = u16(~sum);
+      proto::encode(ip, network);
+      return true;
+    }
+    case proto::Framing::RoceV2Ip6: {
+      auto ip = proto::decode<proto::Ipv6>(network);
+      ip.traffic_class |= proto::kEcnCongestionExperienced;
+      proto::encode(ip, network);
+      return true;
+    }
+    case proto::Framing::RoceV1:
+      return false;
+    default: {
+      u8* transport = frame.data() + packet.transport_offset;
+      auto bth = proto::decode<proto::Bth>(transport);
+      bth.fecn = true;
+      proto::encode(bth, transport);
+      return true;
+    }
+  }
+}
+}  // namespace hca::tlm_

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/engine/random.h"
+#include "model/proto/framing.h"
+
+namespace hca::tlm_ {
+enum class FaultAction : u8 { None, Drop, Duplicate, Reorder, Delay, Corrupt, MarkEcn };
+inline constexpr std::array<std::string_view, 7> kFaultNames{
+    "none", "drop", "duplicate", "reorder", "delay", "corrupt", "mark_ecn"};
+
+// One line of a script. Frames match by direction, DestQP and PSN as far as these are given; then
+// either the n-th match gets the action, or each with a probability.
+struct FaultRule {
+  FaultAction action = FaultAction::Drop;
+  u8 direction = 0;  // the end that sends: 0 or 1
+  std::optional<u32> qpn, psn;
+  u64 occurrence = 1;   // counts matches from 1; 0: by probability
+  u64 per_million = 0;  // probability
+  u64 delay = 0;        // ps, of FaultAction::Delay
+};
+
+// What was done to which frame: the report of a run, from which it can be repeated.
+struct FaultRecord {
+  u64 picoseconds;
+  FaultAction action;
+  u8 direction;
+  u32 qpn, psn;
+};
+std::string to_string(const FaultRecord& record);
+
+// Decides for each frame, in the order in which they enter the wire. Same seed and frames: same
+// faults; each rule has its own random numbers, so that a rule more changes nothing for the others.
+class FaultScript {
+ public:
+  FaultScript() = default;
+  FaultScript(std::vector<FaultRule> rules, proto::LinkLayer link, u64 seed);
+
+  bool is_empty() const { return rules_.empty(); }
+  proto::LinkLayer link() const { return link_; }
+  // The first rule that fires wins; nullptr: none does. Frames without a BTH match only rules
+  // without QPN and PSN.
+  const FaultRule* decide(u8 direction, std::span<const u8> frame, u64 picoseconds);
+  const std::vector<FaultRecord>& records() const { return records_; }
+
+ private:
+  struct State {
+    FaultRule rule;
+    engine::Random random;
+    u64 matches = 0;
+  };
+  static bool fires(State& state);
+  std::vector<State> rules_;
+  proto::LinkLayer link_ = proto::LinkLayer::Ethernet;
+  std::vector<FaultRecord> records_;
+};
+
+// Flips one bit that the ICRC covers, or of the ICRC itself; without a BTH, any bit.
+void corrupt_frame(std::span<u8> frame, proto::LinkLayer link, engine::Random& random);
+// Congestion experienced: the ECN bits of IPv4 (with its checksum) or IPv6, natively FECN of the
+// BTH. False, and nothing changed, where the frame has neither.
+bool mark_congestion(std::span<u8> frame, proto::LinkLayer link);
+}  // namespace hca::tlm_

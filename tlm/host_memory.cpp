@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/host_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+namespace hca::tlm_ {
+namespace {
+constexpr u64 kOffsetMask = HostMemory::kPageBytes - 1;
+constexpr u64 kWatched = 1;
+constexpr std::array<u8, HostMemory::kPageBytes> kZeros{};
+
+void check(u64 address, u64 bytes) {
+  if (!HostMemory::holds(address, bytes)) [[unlikely]]
+    throw std::out_of_range(
+        fmt::format("host memory: {} bytes at {:#x} reach beyond its {:#x} bytes", bytes, address,
+                    HostMemory::kBytes));
+}
+u64 left_in_page(u64 address) { return HostMemory::kPageBytes - (address & kOffsetMask); }
+}  // namespace
+
+HostMemory::HostMemory() = default;
+HostMemory::~HostMemory() {
+  for (Entry* leaf : leaves_) {
+    if (!leaf) continue;
+    for (u32 i = 0; i < kLeafEntries; ++i) std::free(reinterpret_cast<void*>(leaf[i] & ~kWatched));
+    std::free(leaf);
+  }
+}
+
+const u8* HostMemory::find(u64 address) const {
+  const u64 number = address / kPageBytes;
+  if (number != last_number_) {
+    const u64 leaf = number / kLeafEntries;
+    if (leaf >= leaves_.size() || !leaves_[leaf]) return nullptr;
+    const Entry found = leaves_[leaf][number % kLeafEntries];
+    if (!(found & ~kWatched)) return nullptr;
+    last_number_ = number, last_ = found;
+  }
+  return reinterpret_cast<const u8*>(last_ & ~kWatched) + (address & kOffsetMask);
+}
+
+// A leaf is 512 KiB of address space; the kernel gives it memory where it is touched.
+HostMemory::Entry& HostMemory::entry(u64 address) {
+  const u64 number = address / kPageBytes, leaf = number / kLeafEntries;
+  if (leaf >= leaves_.size()) leaves_.resize(leaf + 1);
+  if (!leaves_[leaf]) {
+    leaves_[leaf] = static_cast<Entry*>(std::calloc(kLeafEntries, sizeof(Entry)));
+    if (!leaves_[leaf]) throw std::bad_alloc();
+  }
+  return leaves_[leaf][number % kLeafEntries];
+}
+
+u8* HostMemory::page(u64 address) {
+  if (const u8* found = find(address)) return const_cast<u8*>(found);
+  Entry& made = entry(address);
+  void* bytes = std::aligned_alloc(64, kPageBytes);
+  if (!bytes) throw std::bad_alloc();
+  std::memset(bytes, 0, kPageBytes);
+  made |= reinterpret_cast<Entry>(bytes);
+  ++pages_;
+  last_number_ = address / kPageBytes, last_ = made;
+  return static_cast<u8*>(bytes) + (address & kOffsetMask);
+}
+
+void HostMemory::read(u64 address, void* to, u64 bytes) const {
+  check(address, bytes);
+  for (u8* out = static_cast<u8*>(to); bytes;) {
+    const u64 part = std::min(bytes, left_in_page(address));
+    const u8* in = find(address);
+    std::memcpy(out, in ? in : kZeros.data(), part);
+    address += part, out += part, bytes -= part;
+  }
+}
+
+void HostMemory::write(u64 address, const void* from, u64 bytes) {
+  check(address, bytes);
+  const u64 begin = address, all = bytes;
+  bool watched = false;
+  for (const u8* in = static_cast<const u8*>(from); bytes;) {
+    const u64 part = std::min(bytes, left_in_page(address));
+    std::memcpy(page(address), in, part);
+    watched |= last_ & kWatched;
+    address += part, in += part, bytes -= part;
+  }
+  if (watched) [[unlikely]]
+    tell(begin, all);
+}
+
+void HostMemory::fill(u64 address, u8 value, u64 bytes) {
+  check(address, bytes);
+  while (bytes) {
+    const u64 part = std::min(bytes, left_in_page(address));
+    if (value || find(address)) std::memset(page(address), value, part);
+    address += part, bytes -= part;
+  }
+}
+
+std::span<const u8> HostMemory::view(u64 address, u64 bytes) const {
+  check(address, bytes);
+  const u8* in = find(address);
+  return {in ? in : kZeros.data(), std::min(bytes, left_in_page(address))};
+}
+
+std::span<u8> HostMemory::span(u64 address, u64 bytes) {
+  check(address, bytes);
+  return {page(address), std::min(bytes, left_in_page(address))};
+}
+
+u32 HostMemory::watch(u64 address, u64 bytes, Watcher watcher) {
+  check(address, bytes);
+  watches_.push_back({address, address + bytes, std::move(watcher), next_watch_});
+  for (u64 at = address & ~kOffsetMask; at < address + bytes; at += kPageBytes)
+    entry(at) |= kWatched;
+  last_number_ = ~u64{0};
+  return next_watch_++;
+}
+
+// The pages stay marked: a write there looks once at the list.
+void HostMemory::unwatch(u32 number) {
+  std::erase_if(watches_, [&](const Watch& w) { return w.number == number; });
+}
+
+void HostMemory::tell(u64 address, u64 bytes) {
+  for (std::size_t i = 0; i < watches_.size(); ++i)
+    if (address < watches_[i].end && watches_[i].begin < address + bytes)
+      watches_[i].watcher(address, bytes);
+}
+}  // namespace hca::tlm_

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/proto/types.h"
+
+namespace hca::tlm_ {
+// The memory of a host: 2^48 bytes of which only pages that were written exist; all others read as
+// zeros. Host software uses it directly, an HCA through MemoryTarget; both see the same bytes at
+// once. Knows neither time nor SystemC.
+class HostMemory {
+ public:
+  static constexpr u32 kPageBytes = 1 << 16;
+  static constexpr u64 kBytes = u64{1} << 48;
+  // Told of each write that touches a watched range, after its bytes are there.
+  using Watcher = std::function<void(u64 address, u64 bytes)>;
+
+  HostMemory();
+  HostMemory(const HostMemory&) = delete;
+  ~HostMemory();
+
+  static constexpr bool holds(u64 address, u64 bytes) {
+    return address <= kBytes && bytes <= kBytes - address;
+  }
+  // All of [address, address + bytes) must lie inside; otherwise std::out_of_range.
+  void read(u64 address, void* to, u64 bytes) const;
+  void write(u64 address, const void* from, u64 bytes);
+  void fill(u64 address, u8 value, u64 bytes);
+  template <class Bytes>
+  void write(u64 address, const Bytes& from) {
+    const std::span<const u8> all(from);
+    write(address, all.data(), all.size());
+  }
+  // The bytes in place as far as they lie in one page: for those who compare or fill much.
+  // Writing through a span tells no watcher.
+  std::span<const u8> view(u64 address, u64 bytes) const;
+  std::span<u8> span(u64 address, u64 bytes);
+
+  // Ranges may overlap; a watch is removed by its number.
+  u32 watch(u64 address, u64 bytes, Watcher watcher);
+  void unwatch(u32 number);
+
+  u64 pages() const { return pages_; }
+
+ private:
+  // Bit 0 of an entry: watched. Pages are aligned, so the bit is free.
+  static constexpr u32 kLeafEntries = 1 << 16;
+  using Entry = u64;
+  struct Watch {
+    u64 begin, end;
+    Watcher watcher;
+    u32 number;
+  };
+  const u8* find(u64 address) const;  // nullptr: an untouched page
+  Entry& entry(u64 address);
+  u8* page(u64 address);  // makes it
+  void tell(u64 address, u64 bytes);
+
+  std::vector<Entry*> leaves_;
+  mutable u64 last_number_ = ~u64{0};  // the page found last
+  mutable Entry last_ = 0;
+  std::vector<Watch> watches_;
+  u32 next_watch_ = 0;
+  u64 pages_ = 0;
+};
+}  // namespace hca::tlm_

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/memory_target.h"
+
+namespace hca::tlm_ {
+MemoryTarget::MemoryTarget(sc_core::sc_module_name name, HostMemory& memory)
+    : sc_module(name), dma_target("dma_target"), memory_(memory) {
+  dma_target.register_b_transport(this, &MemoryTarget::b_transport);
+  dma_target.register_transport_dbg(this, &MemoryTarget::transport_dbg);
+}
+
+void MemoryTarget::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+  ++transactions_;
+  payload.set_response_status(move(payload));
+}
+
+unsigned MemoryTarget::transport_dbg(tlm::tlm_generic_payload& payload) {
+  payload.set_response_status(move(payload));
+  return payload.is_response_ok() ? payload.get_data_length() : 0;
+}
+
+tlm::tlm_response_status MemoryTarget::move(tlm::tlm_generic_payload& payload) {
+  const u64 address = payload.get_address(), bytes = payload.get_data_length();
+  if (!HostMemory::holds(address, bytes)) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  if (payload.get_byte_enable_ptr()) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
+  if (payload.get_streaming_width() < bytes) return tlm::TLM_BURST_ERROR_RESPONSE;
+  if (payload.is_read())
+    memory_.read(address, payload.get_data_ptr(), bytes);
+  else if (payload.is_write())
+    memory_.write(address, payload.get_data_ptr(), bytes);
+  return tlm::TLM_OK_RESPONSE;
+}
+}  // namespace hca::tlm_

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tuple>
+#include <vector>
+
+#include "model/blocks/host_timing.h"
+#include "model/engine/knob.h"
+#include "model/engine/rate.h"
+
+namespace hca::tlm_ {
+using engine::Cycle;
+
+struct PcieConfig {
+  u32 generation = 3, lanes = 16;
+  u32 overhead = 81;  // thousandths
+  u32 mps = 256, mrrs = 512, completion_bytes = 256;
+  u32 write_header = 24, read_header = 24, completion_header = 20;
+  u32 read_tags = 64;
+  u64 latency = 100'000, memory_latency = 90'000;  // ps
+};
+}  // namespace hca::tlm_
+
+template <>
+struct hca::engine::Knobs<hca::tlm_::PcieConfig> {
+  using Config = tlm_::PcieConfig;
+  static constexpr std::string_view block = "pcie";
+  static constexpr std::string_view sentence = "the link between HCA and root complex";
+  static constexpr auto rows = std::make_tuple(
+      knob("generation", &Config::generation, Unit::Count, 1, 5, "2.5, 5, 8, 16 or 32 GT/s a lane"),
+      knob("lanes", &Config::lanes, Unit::Count, 1, 16, "width"),
+      knob("overhead", &Config::overhead, Unit::Count, 0, 500,
+           "thousandths of the link taken by acknowledgements, credits and skips"),
+      knob("mps", &Config::mps, Unit::Bytes, 128, 4096, "payload of a write TLP"),
+      knob("mrrs", &Config::mrrs, Unit::Bytes, 128, 4096, "bytes that one read TLP may ask for"),
+      knob("completion_bytes", &Config::completion_bytes, Unit::Bytes, 64, 4096,
+           "payload of a completion TLP: the root complex's read completion boundary or the MPS"),
+      knob("write_header", &Config::write_header, Unit::Bytes, 12, 64,
+           "header, framing and CRC of a write TLP"),
+      knob("read_header", &Config::read_header, Unit::Bytes, 12, 64,
+           "header, framing and CRC of a read TLP"),
+      knob("completion_header", &Config::completion_header, Unit::Bytes, 12, 64,
+           "header, framing and CRC of a completion TLP"),
+      knob("read_tags", &Config::read_tags, Unit::Count, 1, 1024,
+           "read TLPs that may wait for their data"),
+      knob("latency", &Config::latency, Unit::Picoseconds, 0, 100'000'000,
+           "one way, from the end of a TLP at its sender to its receiver"),
+      knob("memory_latency", &Config::memory_latency, Unit::Picoseconds, 0, 100'000'000,
+           "from a read at the root complex to its first completion"));
+};
+
+namespace hca::tlm_ {
+// One direction of the link: TLPs one after the other at an exact rational rate. TLPs back to back
+// keep the fraction of a cycle in which the line became free.
+class TlpLine {
+ public:
+  explicit TlpLine(engine::Rate rate) : free_(rate) {}
+  // A TLP of `bytes` that may start in cycle `at`: the first cycle in which all of it has left.
+  Cycle send(Cycle at, u64 bytes) {
+    if (at > free_from()) free_.set(at);
+    free_.advance(bytes);
+    return free_from();
+  }
+  Cycle free_from() const { return free_.edge(); }
+  const engine::Rate& rate() const { return free_.rate(); }
+
+ private:
+  engine::RationalTime free_;
+};
+
+// When DMA and MMIO arrive across PCIe. The TLPs of one request are a train computed by arithmetic:
+// no event each.
+//  - A read is split by MRRS. Each part leaves when its tag is free and the line upstream is; the
+//    root complex answers in order with completions of completion_bytes, one after the other on the
+//    line downstream; the tag is free again with the last of them. A read that waits for its tag
+//    holds up no write: it takes its time of the line when it is asked for.
+//  - A write is split by MPS; each TLP leaves when its last byte is at hand and the line is free.
+//  - The requests of the HCA use the line upstream in the order of the calls: a read asked for
+//    inside a write's train follows the train.
+//  - MMIO writes downstream are paced among themselves and take no time from completions.
+// All requests start on a boundary of the sizes above: addresses are not looked at.
+class PcieLink : public blocks::HostTiming {
+ public:
+  // `hertz`: the clock in whose cycles all times are. Throws engine::ConfigError.
+  PcieLink(const PcieConfig& config, u64 hertz);
+  blocks::ReadTiming read(Cycle at, u32 bytes) override;
+  blocks::WriteTiming write(Cycle first_in, Cycle last_in, u32 bytes) override;
+  // A posted write of host software: when it reaches the HCA.
+  Cycle mmio_write(Cycle at, u32 bytes);
+  // Nothing of the host reaches the HCA sooner than this.
+  Cycle latency() const { return latency_; }
+
+ private:
+  PcieConfig config_;
+  Cycle latency_, memory_latency_;
+  TlpLine up_, down_, mmio_;
+  std::vector<Cycle> tag_free_from_;
+  std::size_t next_tag_ = 0;
+};
+
+// The rate of a link after its line code and overhead: exact.
+engine::Rate pcie_rate(const PcieConfig& config, u64 hertz);
+}  // namespace hca::tlm_

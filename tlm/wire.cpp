@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/wire.h"
+
+namespace hca::tlm_ {
+using sc_core::sc_time;
+
+namespace {
+constexpr u64 kPreambleAndGap = 24;  // preamble 8, FCS 4, gap 12: what a frame takes beside itself
+
+u64 unit() { return sc_time(1, sc_core::SC_PS).value(); }
+sc_time picoseconds(u64 ps) { return sc_time::from_value(ps * unit()); }
+
+std::vector<u8> bytes_of_payload(tlm::tlm_generic_payload& payload) {
+  return {payload.get_data_ptr(), payload.get_data_ptr() + payload.get_data_length()};
+}
+}  // namespace
+
+Wire::Wire(sc_core::sc_module_name name, const WireConfig& config, FaultScript faults, u64 seed)
+    : sc_module(name),
+      config_(config),
+      latency_(picoseconds(config.latency)),
+      faults_(std::move(faults)),
+      random_(seed) {
+  engine::check_knobs(config);
+  from_a.register_b_transport(this, &Wire::b_transport, 0);
+  from_b.register_b_transport(this, &Wire::b_transport, 1);
+}
+
+sc_time Wire::time_of(u64 bytes) const {
+  const engine::u128 bits = engine::u128{bytes + kPreambleAndGap} * 8;
+  return picoseconds(u64((bits * 1'000'000'000'000 + config_.rate - 1) / config_.rate));
+}
+
+sc_time Wire::arrival(u8 sender, sc_time delay, u64 bytes) {
+  End& end = ends_[sender];
+  if (!end.moved) return delay + latency_;
+  const sc_time now = sc_core::sc_time_stamp();
+  sc_time at = now + delay + latency_;
+  if (at < end.free_from) at = end.free_from;
+  end.free_from = at + time_of(bytes);
+  return at - now;
+}
+
+void Wire::b_transport(int from, tlm::tlm_generic_payload& payload, sc_time& delay) {
+  const u8 sender = u8(from);
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  ++ends_[sender].frames;
+  const std::span<const u8> frame(payload.get_data_ptr(), payload.get_data_length());
+  if (!faults_.is_empty()) [[unlikely]] {
+    const u64 ps = (sc_core::sc_time_stamp() + delay).value() / unit();
+    if (const FaultRule* rule = faults_.decide(sender, frame, ps))
+      return apply(*rule, sender, payload, delay);
+  }
+  forward(sender, payload, arrival(sender, delay, frame.size()));
+  release_held(sender, delay);
+}
+
+void Wire::apply(const FaultRule& rule, u8 sender, tlm::tlm_generic_payload& payload,
+                 sc_time delay) {
+  std::vector<u8> copy = bytes_of_payload(payload);
+  const u64 bytes = copy.size();
+  switch (rule.action) {
+    case FaultAction::None:
+    case FaultAction::Drop:
+      return;
+    case FaultAction::Duplicate:
+      ends_[sender].moved = true;
+      forward(sender, payload, arrival(sender, delay, bytes));
+      return forward_copy(sender, std::move(copy), arrival(sender, delay, bytes));
+    case FaultAction::Reorder:
+      release_held(sender, delay);
+      ends_[sender].held = std::move(copy), ends_[sender].moved = true;
+      return;
+    case FaultAction::Delay:
+      return forward_copy(sender, std::move(copy), delay + latency_ + picoseconds(rule.delay));
+    case FaultAction::Corrupt:
+      corrupt_frame(copy, faults_.link(), random_);
+      return forward_copy(sender, std::move(copy), arrival(sender, delay, bytes));
+    case FaultAction::MarkEcn:
+      mark_congestion(copy, faults_.link());
+      return forward_copy(sender, std::move(copy), arrival(sender, delay, bytes));
+  }
+}
+
+void Wire::release_held(u8 sender, sc_time delay) {
+  if (ends_[sender].held.empty()) return;
+  std::vector<u8> frame = std::exchange(ends_[sender].held, {});
+  ends_[sender].moved = true;
+  const u64 bytes = frame.size();
+  forward_copy(sender, std::move(frame), arrival(sender, delay, bytes));
+}
+
+void Wire::forward_copy(u8 sender, std::vector<u8> frame, sc_time at) {
+  tlm::tlm_generic_payload payload;
+  payload.set_command(tlm::TLM_WRITE_COMMAND);
+  payload.set_data_ptr(frame.data());
+  payload.set_data_length(unsigned(frame.size()));
+  payload.set_streaming_width(unsigned(frame.size()));
+  forward(sender, payload, at);
+}
+
+void Wire::forward(u8 sender, tlm::tlm_generic_payload& payload, sc_time at) {
+  for (const Tap& tap : taps_)
+    tap(sender, sc_core::sc_time_stamp() + at, {payload.get_data_ptr(), payload.get_data_length()});
+  if (sender == 0)
+    to_b->b_transport(payload, at);
+  else
+    to_a->b_transport(payload, at);
+}
+}  // namespace hca::tlm_

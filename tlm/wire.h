@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include <array>
+#include <functional>
+#include <span>
+#include <systemc>
+#include <vector>
+
+#include "model/engine/knob.h"
+#include "tlm/fault_script.h"
+
+namespace hca::tlm_ {
+struct WireConfig {
+  u64 latency = 5'000;         // ps
+  u64 rate = 100'000'000'000;  // bits per second: what a held back frame takes
+};
+}  // namespace hca::tlm_
+
+template <>
+struct hca::engine::Knobs<hca::tlm_::WireConfig> {
+  using Config = tlm_::WireConfig;
+  static constexpr std::string_view block = "wire";
+  static constexpr std::string_view sentence = "the cable between two ports";
+  static constexpr auto rows = std::make_tuple(knob("latency", &Config::latency, Unit::Picoseconds,
+                                                    1'000, 1'000'000'000'000, "of a bit, one way"));
+};
+
+namespace hca::tlm_ {
+// A full duplex cable between two wire sockets. A frame comes as a generic payload whose delay says
+// when its first bit enters; it leaves as the same payload, later by the latency. Faults of the
+// script act on copies, so the sender's buffer stays as it was. A reordered frame follows the next
+// one of its direction, a delayed one comes beside whatever is on the wire then; behind a duplicate
+// all later frames move back as far as they must.
+class Wire : public sc_core::sc_module {
+ public:
+  static constexpr unsigned kEnds = 2;
+  // Each frame that leaves the wire, with its sender and the time of its first bit at the receiver.
+  using Tap = std::function<void(u8 sender, sc_core::sc_time at, std::span<const u8> frame)>;
+
+  tlm_utils::simple_target_socket_tagged<Wire> from_a{"from_a"}, from_b{"from_b"};
+  tlm_utils::simple_initiator_socket<Wire> to_a{"to_a"}, to_b{"to_b"};
+
+  Wire(sc_core::sc_module_name name, const WireConfig& config, FaultScript faults = {},
+       u64 seed = 0);
+  // Taps hear of a frame in the order of their adding; the last one added is removed first.
+  void add_tap(Tap tap) { taps_.push_back(std::move(tap)); }
+  void remove_tap() { taps_.pop_back(); }
+  const FaultScript& faults() const { return faults_; }
+  u64 frames(u8 sender) const { return ends_[sender].frames; }
+
+ private:
+  struct End {
+    u64 frames = 0;
+    sc_core::sc_time free_from;  // at the far end, after a fault moved frames
+    bool moved = false;
+    std::vector<u8> held;  // waits for the next frame
+  };
+  void b_transport(int sender, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  void apply(const FaultRule& rule, u8 sender, tlm::tlm_generic_payload& payload,
+             sc_core::sc_time delay);
+  void forward(u8 sender, tlm::tlm_generic_payload& payload, sc_core::sc_time arrival);
+  void forward_copy(u8 sender, std::vector<u8> frame, sc_core::sc_time arrival);
+  void release_held(u8 sender, sc_core::sc_time delay);
+  // From now on until the first bit is at the far end, not before the last frame moved by a fault.
+  sc_core::sc_time arrival(u8 sender, sc_core::sc_time delay, u64 bytes);
+  sc_core::sc_time time_of(u64 bytes) const;
+
+  WireConfig config_;
+  sc_core::sc_time latency_;
+  FaultScript faults_;
+  engine::Random random_;
+  std::vector<Tap> taps_;
+  std::array<End, kEnds> ends_;
+};
+}  // namespace hca::tlm_
