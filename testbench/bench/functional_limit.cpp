@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/bench/functional_limit.h"
+
+#include <benchmark/benchmark.h>
+#include <cstring>
+#include <map>
+
+#include "model/proto/crc.h"
+#include "testbench/bench/processor_time.h"
+
+namespace hca::bench {
+FunctionalLimit::FunctionalLimit(u32 mtu)
+    : mtu_(mtu), memory_(kWorkingSet, 0x5a), frame_(kHeaderBytes + mtu + 4), contexts_(16) {}
+
+void FunctionalLimit::packet() {
+  const u32 slots = kWorkingSet / 2 / mtu_;
+  Context& context = contexts_[at_ % contexts_.size()];
+  const u8* from = memory_.data() + u64{at_ % slots} * mtu_;
+  u8* to = memory_.data() + kWorkingSet / 2 + u64{at_ % slots} * mtu_;
+  ++at_;
+  std::memcpy(frame_.data(), &context, kHeaderBytes);
+  std::memcpy(frame_.data() + kHeaderBytes, from, mtu_);
+  const u32 sent = proto::crc32(0, frame_.data(), kHeaderBytes + mtu_);
+  std::memcpy(frame_.data() + kHeaderBytes + mtu_, &sent, 4);
+  benchmark::ClobberMemory();
+  u32 received;
+  std::memcpy(&received, frame_.data() + kHeaderBytes + mtu_, 4);
+  if (received != proto::crc32(0, frame_.data(), kHeaderBytes + mtu_)) std::abort();
+  ++context.psn, context.bytes += mtu_, ++context.messages;
+  std::memcpy(to, frame_.data() + kHeaderBytes, mtu_);
+  benchmark::ClobberMemory();
+}
+
+double FunctionalLimit::seconds_per_packet(u32 mtu) {
+  static std::map<u32, double> known;
+  if (const auto found = known.find(mtu); found != known.end()) return found->second;
+  FunctionalLimit limit(mtu);
+  double best = 1;
+  for (int run = 0; run < 20; ++run) {
+    constexpr int kPackets = 20'000;
+    const double start = processor_seconds();
+    for (int i = 0; i < kPackets; ++i) limit.packet();
+    best = std::min(best, (processor_seconds() - start) / kPackets);
+  }
+  return known[mtu] = best;
+}
+
+namespace {
+void functional_limit(benchmark::State& state) {
+  FunctionalLimit limit(u32(state.range(0)));
+  for (auto _ : state) limit.packet();
+  state.counters["packets_per_s"] =
+      benchmark::Counter(double(state.iterations()), benchmark::Counter::kIsRate);
+}
+BENCHMARK(functional_limit)->Name("f")->Arg(256)->Arg(4096);
+}  // namespace
+}  // namespace hca::bench

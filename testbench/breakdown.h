@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/engine/probe.h"
+#include "testbench/testbed.h"
+
+namespace hca::testbench {
+// One step of a message's way: it ends with a probe's stamp and begins with the one before.
+struct TimePart {
+  std::string name;
+  u64 cycles;
+};
+
+// Where the time of one message goes, from the client's doorbell to its completion, in cycles of
+// the client. Followed is the last packet of the message and its acknowledgement.
+struct Breakdown {
+  Operation operation{};
+  u32 bytes = 0;
+  std::vector<TimePart> parts;
+  u64 whole = 0;  // measured by the program that posted the message, not by probes
+  u64 sum() const;
+};
+
+// Listens to the probes of both chips and to the wire while it exists.
+class BreakdownRecorder {
+ public:
+  explicit BreakdownRecorder(Testbed& testbed);
+  ~BreakdownRecorder();
+  BreakdownRecorder(const BreakdownRecorder&) = delete;
+
+  // The parts of the one message that was recorded. A stamp that is missing gives
+  // std::runtime_error with its name.
+  std::vector<TimePart> parts() const;
+
+ private:
+  struct Stamp {
+    std::string name;
+    u64 picoseconds;
+  };
+  struct Frame {
+    u8 sender;
+    u64 picoseconds;
+    u32 psn;
+    bool response;
+  };
+  struct Find;
+  void frame(u8 sender, u64 picoseconds, std::span<const u8> bytes);
+
+  Testbed& testbed_;
+  std::array<engine::RecordingSink, kChips> sinks_;
+  std::vector<Frame> frames_;
+};
+}  // namespace hca::testbench

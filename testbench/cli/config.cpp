@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// hca config: every knob of a scenario with its default, range and meaning.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "testbench/cli/commands.h"
+#include "testbench/scenario_knobs.h"
+
+namespace hca::cli {
+using namespace testbench;
+
+namespace {
+void print(const KnobTable& table) {
+  for (const KnobTable::Entry& entry : table.entries())
+    if (!is_of_one_chip(entry.path))
+      fmt::print("{:<42} {:<14} {:<34} {}\n", entry.path, entry.text(), entry.info.range(),
+                 entry.info.sentence);
+}
+
+void print_all() {
+  Scenario scenario;
+  KnobTable lists;
+  WorkloadConfig workload;
+  FaultConfig fault;
+  lists.add("workload[]", workload);
+  lists.add("faults[]", fault);
+  fmt::print(
+      "# key, default, range, meaning. A number with a unit needs it: 4 cycles, 2 us, 100 Gb/s.\n"
+      "# hca0., hca1., pcie0. ... set a knob for one of the two sides.\n");
+  print(knobs_of(scenario));
+  print(lists);
+}
+}  // namespace
+
+void add_config(CLI::App& app, int&) {
+  CLI::App* command =
+      app.add_subcommand("config", "print every knob with its default, range and meaning");
+  command->callback([] { print_all(); });
+}
+}  // namespace hca::cli

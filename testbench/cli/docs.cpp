@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// hca docs: the documents that are made from tables.
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+
+#include "testbench/cli/commands.h"
+#include "testbench/device_doc.h"
+#include "testbench/protocol_docs.h"
+#include "testbench/timing_doc.h"
+
+namespace hca::cli {
+namespace {
+
+struct Document {
+  std::string_view file;
+  std::string (*text)();
+};
+
+constexpr std::array kDocuments{
+    Document{"device.md", testbench::device_document},
+    Document{"headers.md", testbench::headers_document},
+    Document{"knobs.md", testbench::timing_knob_table},
+    Document{"opcodes.md", testbench::opcodes_document},
+    Document{"packet_rules.md", testbench::packet_rules_document},
+    Document{"syndromes.md", testbench::syndromes_document},
+};
+
+void write(const Document& document, const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / document.file;
+  std::ofstream file(path);
+  file << "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
+       << "<!-- Made by `hca docs --out docs`: change the tables, not this file. -->\n"
+       << document.text();
+  file.close();
+  if (!file) throw std::runtime_error(path.string() + ": could not be written");
+  fmt::print("{}\n", path.string());
+}
+
+int write_all(const std::string& folder) {
+  std::filesystem::create_directories(folder);
+  for (const Document& document : kDocuments) write(document, folder);
+  return kSucceeded;
+}
+
+}  // namespace
+
+void add_docs(CLI::App& app, int& exit_code) {
+  CLI::App* command =
+      app.add_subcommand("docs", "Write the documents that are made from the model's tables");
+  auto folder = std::make_shared<std::string>();
+  command->add_option("--out", *folder, "the folder to write them to")->required();
+  command->callback([folder, &exit_code] { exit_code = write_all(*folder); });
+}
+
+}  // namespace hca::cli

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+
+#include "testbench/cli/commands.h"
+#include "testbench/lockstep/icrc_lockstep.h"
+#include "testbench/lockstep/sv_package.h"
+
+namespace hca::cli {
+namespace {
+using testbench::IcrcLockstepOptions;
+using testbench::IcrcLockstepResult;
+
+void print(const IcrcLockstepOptions& options, const IcrcLockstepResult& r, double seconds) {
+  fmt::print("icrc: {} cycles compared, seed {}, stall {} %, {} rooms behind\n", r.cycles,
+             options.seed, options.stall_percent, options.rooms);
+  fmt::print("  packets {} (generated {}, good {}, bad {}, bypassed {}), beats {}\n", r.packets,
+             r.generated, r.good, r.bad, r.bypassed, r.beats);
+  fmt::print("  starts right behind another packet {}, cycles held without a grant {}\n",
+             r.full_rate_starts, r.held_cycles);
+  fmt::print("  divergences {}, failed assertions {}\n", int(r.divergence.has_value()),
+             int(r.assertion_failed));
+  fmt::print("  {:.2f} s, {:.2f} M cycles/s\n", seconds, double(r.cycles) / seconds / 1e6);
+  if (r.divergence) fmt::print("first divergence: {}", r.divergence->text());
+  if (r.assertion_failed) fmt::print("an assertion of the RTL failed in cycle {}\n", r.cycles);
+  if (!r.waves.empty()) fmt::print("waveform: {}\n", r.waves);
+}
+
+int run_icrc(const IcrcLockstepOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const IcrcLockstepResult result = testbench::run_icrc_lockstep(options);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  print(options, result, seconds.count());
+  return result.equal() ? kSucceeded : kCheckFailed;
+}
+}  // namespace
+
+void add_rtl(CLI::App& app, int& exit_code) {
+  CLI::App* rtl = app.add_subcommand("rtl", "RTL blocks in lockstep with the model");
+  rtl->require_subcommand(1);
+
+  CLI::App* icrc =
+      rtl->add_subcommand("icrc", "rtl/icrc.sv against IcrcUnit, compared in every cycle");
+  auto options = std::make_shared<IcrcLockstepOptions>();
+  options->cycles = 1'000'000;
+  icrc->add_option("--cycles", options->cycles, "cycles to compare")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  icrc->add_option("--seed", options->seed, "of packets, gaps and stalls")->capture_default_str();
+  icrc->add_option("--stall", options->stall_percent,
+                   "percent of the cycles in which the receiver takes no packet")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 99));
+  icrc->add_option("--rooms", options->rooms, "packets for which the receiver has room")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 8));
+  icrc->add_option("--latency", options->twin.latency, "of the model, cycles")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  icrc->add_option("--interval", options->twin.interval, "of the model, cycles")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  icrc->add_flag("--break-contract", options->break_contract,
+                 "leave gaps inside packets: the RTL's assertion fires");
+  icrc->add_option("--fst", options->waves, "waveform of the cycles around the first divergence");
+  icrc->callback([options, &exit_code] { exit_code = run_icrc(*options); });
+
+  CLI::App* package = rtl->add_subcommand("package", "print rtl/hca_pkg.sv, made from the tables");
+  package->callback([&exit_code] {
+    fmt::print("{}", testbench::hca_pkg_sv());
+    exit_code = kSucceeded;
+  });
+}
+}  // namespace hca::cli

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// hca run: two HCAs, their hosts and a wire; without a scenario, WRITE and SEND of all sizes.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+
+#include "testbench/cli/commands.h"
+#include "testbench/pcap_file.h"
+#include "testbench/report.h"
+#include "testbench/scenario_file.h"
+
+namespace hca::cli {
+using namespace testbench;
+
+namespace {
+struct Options {
+  std::string scenario, directory;
+};
+
+// On a terminal one line that changes, otherwise a line every few seconds; on stderr.
+class ProgressLines {
+ public:
+  void operator()(const ProgressState& state) {
+    if (state.seconds - shown_ < (terminal_ ? 0.1 : 5.0)) return;
+    shown_ = state.seconds;
+    const double left = state.done > 0.01 ? state.seconds / state.done * (1 - state.done) : 0;
+    const std::string line =
+        fmt::format("{:3.0f} %  {:<26} {:.3f} ms simulated, {:.3f} ms/s, {:.0f} s left",
+                    state.done * 100, state.what, double(state.picoseconds) * 1e-9,
+                    double(state.picoseconds) * 1e-9 / state.seconds, left);
+    std::fprintf(stderr, terminal_ ? "\r%-100s" : "%s\n", line.c_str());
+    std::fflush(stderr);
+  }
+  void end() const {
+    if (terminal_ && shown_ > 0) std::fprintf(stderr, "\r%100s\r", "");
+  }
+
+ private:
+  bool terminal_ = isatty(STDERR_FILENO);
+  double shown_ = 0;
+};
+
+// Every frame as it reaches the far port, in the order of time. A chip runs ahead of the kernel, so
+// frames are kept until no earlier one can come: none arrives before the kernel's time.
+class Capture {
+ public:
+  Capture(const std::string& path, Testbed& testbed)
+      : writer_(path,
+                testbed.link() == proto::LinkLayer::Ethernet ? LinkType::Ethernet : LinkType::Erf) {
+    testbed.wire().add_tap([this](u8, sc_core::sc_time at, std::span<const u8> frame) {
+      frames_.emplace(at.value(), std::vector<u8>(frame.begin(), frame.end()));
+      write_until(sc_core::sc_time_stamp().value());
+    });
+  }
+  void close() {
+    write_until(~u64{0});
+    writer_.close();
+  }
+
+ private:
+  void write_until(u64 picoseconds) {
+    for (; !frames_.empty() && frames_.begin()->first < picoseconds; frames_.erase(frames_.begin()))
+      writer_.write(frames_.begin()->first / kPicosecondsPerNanosecond, frames_.begin()->second);
+  }
+  static constexpr u64 kPicosecondsPerNanosecond = 1000;
+  CaptureWriter writer_;
+  std::multimap<u64, std::vector<u8>> frames_;  // by picoseconds
+};
+
+void write_summary(const std::string& path, const RunResult& result, const Scenario& scenario) {
+  std::ofstream file(path);
+  file << json_of(result, scenario).dump(1) << '\n';
+  if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
+}
+
+int run(const Options& options) {
+  Scenario scenario =
+      options.scenario.empty() ? default_scenario() : load_scenario(options.scenario);
+  if (scenario.run.pcap && options.directory.empty())
+    throw std::runtime_error("run.pcap needs a directory to write to: --out DIR");
+  if (!options.directory.empty()) std::filesystem::create_directories(options.directory);
+  auto progress = std::make_shared<ProgressLines>();
+  Runner runner(scenario, [progress](const ProgressState& state) { (*progress)(state); });
+  std::unique_ptr<Capture> capture;
+  if (scenario.run.pcap)
+    capture = std::make_unique<Capture>(options.directory + "/run.pcap", runner.testbed());
+  const RunResult result = runner.run();
+  progress->end();
+  if (capture) capture->close();
+  std::fputs(text_of(result, scenario).c_str(), stdout);
+  if (!options.directory.empty())
+    write_summary(options.directory + "/summary.json", result, scenario);
+  return result.failures.empty() ? kSucceeded : kCheckFailed;
+}
+}  // namespace
+
+void add_run(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "run", "simulate two HCAs: bandwidth, message rate, latency, and where the time goes");
+  auto options = std::make_shared<Options>();
+  command->add_option("scenario", options->scenario,
+                      "YAML file; without it WRITE and SEND from 2 B to 1 MiB");
+  command->add_option("--out", options->directory, "write summary.json (and run.pcap) there");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+}  // namespace hca::cli

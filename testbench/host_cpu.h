@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <tuple>
+
+#include "model/engine/domain.h"
+#include "model/engine/knob.h"
+#include "model/engine/probe.h"
+#include "model/engine/rate.h"
+
+namespace hca::testbench {
+using engine::Cycle;
+
+// What the work of host software costs. Picoseconds.
+struct HostConfig {
+  u64 post_send = 40'000, post_recv = 15'000;
+  u64 notice = 40'000, completion = 10'000;
+};
+}  // namespace hca::testbench
+
+template <>
+struct hca::engine::Knobs<hca::testbench::HostConfig> {
+  using Config = testbench::HostConfig;
+  static constexpr std::string_view block = "host";
+  static constexpr std::string_view sentence = "the core that runs the benchmark";
+  static constexpr u64 kMax = 1'000'000'000;
+  static constexpr auto rows =
+      std::make_tuple(knob("post_send", &Config::post_send, Unit::Picoseconds, 0, kMax,
+                           "to build a send WQE and to ring its doorbell"),
+                      knob("post_recv", &Config::post_recv, Unit::Picoseconds, 0, kMax,
+                           "to build a receive WQE and to ring its doorbell"),
+                      knob("notice", &Config::notice, Unit::Picoseconds, 0, kMax,
+                           "until a polling core sees what the HCA wrote"),
+                      knob("completion", &Config::completion, Unit::Picoseconds, 0, kMax,
+                           "to take a completion from its queue"));
+};
+
+namespace hca::testbench {
+// Events of a host's probe: a doorbell is rung, it arrives at the BAR, the HCA wrote to a
+// completion queue (its CQN), the core looks after that.
+enum class HostStep : u16 { Rung, AtBar, CqeWritten, Looked };
+inline constexpr std::array<std::string_view, 4> kHostStepNames{"rung", "at BAR", "CQE written",
+                                                                "looked"};
+
+// A program of host software, one action after the other.
+class Program {
+ public:
+  virtual ~Program() = default;
+  // Does one action, now; returns its cycles. 0: nothing to do until memory changes.
+  virtual Cycle act(Cycle now) = 0;
+  virtual bool finished() const = 0;
+  virtual bool failed() const = 0;
+};
+
+// A core that runs one program. It is a block of its HCA's domain that is ticked after all others,
+// so that it sees what the HCA wrote in the cycle in which it was written; it sleeps where real
+// software polls.
+class HostCpu : public engine::Block {
+ public:
+  HostCpu(const HostConfig& config, u64 hertz)
+      : post_send(cycles(config.post_send, hertz)),
+        post_recv(cycles(config.post_recv, hertz)),
+        notice_cycles(cycles(config.notice, hertz)),
+        completion(cycles(config.completion, hertz)) {}
+
+  // At least one cycle each: an action is not free.
+  const Cycle post_send, post_recv, notice_cycles, completion;
+  engine::Probe probe;
+
+  // From outside of the simulation, for a cycle that has not begun.
+  void run(Program* program, Cycle at) {
+    program_ = program, acts_at_ = at, finished_at_ = engine::kNever;
+    if (program) self.wake_from_outside(at);
+  }
+  // When the program had finished; kNever: it has not. A chip runs ahead of the kernel, so that
+  // outside of the simulation only this says whether it has finished by now.
+  Cycle finished_at() const { return finished_at_; }
+  // The HCA wrote something that the program polls, in this cycle.
+  void notice() {
+    see_whether_finished();
+    if (!program_ || acts_at_ != engine::kNever) return;
+    acts_at_ = now() + notice_cycles;
+    wake_at(acts_at_);
+  }
+  // The program is acting, in this cycle.
+  bool is_acting() const { return acting_; }
+  void tick() {
+    if (!program_ || program_->failed() || now() < acts_at_) return;
+    probe.event(now(), HostStep::Looked);
+    acting_ = true;
+    const Cycle taken = program_->act(now());
+    acting_ = false;
+    see_whether_finished();
+    acts_at_ = taken ? now() + taken : engine::kNever;
+    if (taken) wake_at(acts_at_);
+  }
+
+ private:
+  static Cycle cycles(u64 picoseconds, u64 hertz) {
+    return std::max<Cycle>(1, engine::cycles_from_picoseconds(picoseconds, hertz));
+  }
+  void see_whether_finished() {
+    if (finished_at_ == engine::kNever && program_ && program_->finished()) finished_at_ = now();
+  }
+  Program* program_ = nullptr;
+  Cycle finished_at_ = engine::kNever;
+  bool acting_ = false;
+  Cycle acts_at_ = engine::kNever;  // kNever: it waits for memory to change
+};
+}  // namespace hca::testbench

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/lockstep/icrc_stimulus.h"
+
+#include <fmt/format.h>
+
+namespace hca::testbench {
+namespace {
+using blocks::IcrcMode;
+using proto::Framing;
+
+// Opcodes with an optional payload of any length; the ICRC does not look at them.
+constexpr std::array<u8, 4> kOpcodes{0x04, 0x07, 0x0a, 0x2a};
+
+std::vector<u8> random_bytes(engine::Random& random, std::size_t size) {
+  std::vector<u8> bytes(size);
+  for (std::size_t i = 0; i < size; i += 8) {
+    const u64 word = random();
+    for (std::size_t k = i; k < std::min(size, i + 8); ++k) bytes[k] = u8(word >> 8 * (k - i));
+  }
+  return bytes;
+}
+
+proto::Gid random_gid(engine::Random& random) {
+  proto::Gid gid;
+  for (u8& b : gid.bytes) b = u8(random());
+  return gid;
+}
+
+proto::AddressVector random_address(engine::Random& random, Framing framing, bool vlan) {
+  proto::AddressVector av;
+  av.framing = framing;
+  av.source_mac = random() & proto::low_mask(48),
+  av.destination_mac = random() & proto::low_mask(48);
+  av.has_vlan = vlan;
+  av.priority = u8(random.below(8)), av.vlan_id = u16(random.below(4095));
+  av.source_lid = u16(random.below(0xc000)), av.destination_lid = u16(random.below(0xc000));
+  av.service_level = u8(random.below(16)), av.virtual_lane = u8(random.below(15));
+  const bool ipv4 = framing == Framing::RoceV2Ip4;
+  av.source_gid = ipv4 ? proto::gid_of_ipv4(u32(random())) : random_gid(random);
+  av.destination_gid = ipv4 ? proto::gid_of_ipv4(u32(random())) : random_gid(random);
+  av.traffic_class = u8(random()), av.flow_label = u32(random.below(1 << 20));
+  av.hop_limit = u8(1 + random.below(255));
+  av.udp_source_port = u16(0xc000 + random.below(0x4000));
+  return av;
+}
+}  // namespace
+
+void IcrcStimulus::change_regime() {
+  constexpr std::array<u32, 6> kPayloads{8, 70, 200, 600, 1100, 4096};
+  constexpr std::array<u32, 5> kGapPercent{0, 0, 0, 25, 90};
+  constexpr std::array<u32, 3> kGaps{1, 6, 40};
+  regime_.largest_payload = kPayloads[random_.below(kPayloads.size())];
+  regime_.packets = 20 + random_.below(regime_.largest_payload > 300 ? 60 : 400);
+  regime_.gap_percent = kGapPercent[random_.below(kGapPercent.size())];
+  regime_.largest_gap = kGaps[random_.below(kGaps.size())];
+}
+
+IcrcPacket IcrcStimulus::next() {
+  if (regime_.packets == 0) change_regime();
+  --regime_.packets;
+  IcrcPacket p;
+  p.number = made_++;
+  if (random_.chance(regime_.gap_percent, 100)) p.gap = 1 + random_.below(regime_.largest_gap);
+  if (random_.chance(1, 40))
+    make_runt(p);
+  else
+    make_roce(p);
+  p.sent = p.frame;
+  p.frame.resize(p.frame.size() + proto::kIcrcBytes);
+  return p;
+}
+
+// A frame as an HCA sends it, half of them RoCEv2 over IPv4.
+void IcrcStimulus::make_roce(IcrcPacket& p) {
+  p.framing =
+      random_.chance(1, 2) ? Framing::RoceV2Ip4 : Framing(random_.below(proto::kFramingCount));
+  p.vlan = !proto::is_native(p.framing) && random_.chance(1, 3);
+  const proto::Path path = proto::make_path(random_address(random_, p.framing, p.vlan));
+  const proto::OpcodeRow& row = *proto::opcode_row(kOpcodes[random_.below(kOpcodes.size())]);
+  proto::Bth bth{};
+  bth.solicited = random_.chance(1, 2), bth.ack_req = random_.chance(1, 2);
+  bth.fecn = random_.chance(1, 2), bth.becn = random_.chance(1, 2);
+  bth.pkey = u16(random_()), bth.dest_qp = u32(random_.below(1 << 24)),
+  bth.psn = u32(random_.below(1 << 24));
+  const u32 payload = u32(random_.below(regime_.largest_payload + 1));
+  p.frame = random_bytes(random_, proto::frame_bytes(path, row, payload));
+  proto::write_headers(path, row, bth, {}, payload, p.frame.data(), u16(random_()));
+  const u32 mode = u32(random_.below(5));
+  p.mode = mode < 2 ? IcrcMode::Generate : mode < 4 ? IcrcMode::Check : IcrcMode::Bypass;
+  // Any length, not only multiples of 4: up to 3 bytes less than the headers promise.
+  const u32 least = blocks::icrc_min_bytes(p.framing, p.vlan) - proto::kIcrcBytes;
+  u32 end = proto::shape_of(path, row, payload).icrc_offset;
+  end -= u32(random_.below(std::min(end - least, 3u) + 1));
+  p.frame.resize(end + proto::kIcrcBytes);
+  if (p.mode != IcrcMode::Generate)
+    blocks::IcrcUnit::insert(p.frame.data(), end, p.framing, p.vlan);
+  else
+    p.frame.resize(end);
+  p.what = fmt::format("{} {}{}, {} bytes of payload", row.name, proto::framing_row(p.framing).name,
+                       p.vlan ? " with VLAN" : "", payload);
+  if (p.mode != IcrcMode::Generate && random_.chance(1, 2)) damage(p);
+}
+
+// One to three bits turned: in a variant field or in front of the covered part the ICRC stays good.
+void IcrcStimulus::damage(IcrcPacket& p) {
+  const u64 bits = 1 + random_.below(3);
+  // Half of it in the headers, where the masks are.
+  const u64 range = random_.chance(1, 2) ? std::min<u64>(p.frame.size(), 86) : p.frame.size();
+  for (u64 i = 0; i < bits; ++i) {
+    const u64 bit = random_.below(8 * range);
+    p.frame[bit / 8] ^= u8(1u << bit % 8);
+    p.what += fmt::format(", bit {} of byte {} turned", bit % 8, bit / 8);
+  }
+}
+
+// Any bytes, mostly too few for an ICRC.
+void IcrcStimulus::make_runt(IcrcPacket& p) {
+  p.framing = Framing(random_.below(proto::kFramingCount));
+  p.vlan = !proto::is_native(p.framing) && random_.chance(1, 2);
+  p.mode = random_.chance(1, 4) ? IcrcMode::Bypass : IcrcMode::Check;
+  p.frame = random_bytes(random_, 1 + random_.below(100));
+  p.what = fmt::format("random bytes as {}{}", proto::framing_row(p.framing).name,
+                       p.vlan ? " with VLAN" : "");
+}
+}  // namespace hca::testbench

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random packets for the ICRC unit: frames of all lengths in all framings, to be completed, good or
+// damaged.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "model/blocks/icrc_unit.h"
+#include "model/engine/random.h"
+
+namespace hca::testbench {
+struct IcrcPacket {
+  u64 number = 0;
+  engine::Cycle gap = 0;  // cycles without a packet on offer behind the last beat of the one before
+  std::vector<u8> sent;   // what enters: up to the ICRC (Generate) or with it
+  std::vector<u8> frame;  // the same for the twin, with room for an ICRC
+  blocks::IcrcMode mode = blocks::IcrcMode::Bypass;
+  proto::Framing framing = proto::Framing::RoceV2Ip4;
+  bool vlan = false;
+  std::string what;  // for a person: how it was made
+};
+
+class IcrcStimulus {
+ public:
+  explicit IcrcStimulus(u64 seed) : random_(seed) {}
+  IcrcPacket next();
+
+ private:
+  // How packets come changes now and then: back to back or with gaps, short or long ones.
+  struct Regime {
+    u64 packets = 0;
+    u32 largest_payload = 0;
+    u32 gap_percent = 0;
+    u32 largest_gap = 0;
+  };
+  void change_regime();
+  void make_roce(IcrcPacket& p);
+  void make_runt(IcrcPacket& p);
+  void damage(IcrcPacket& p);
+
+  engine::Random random_;
+  Regime regime_;
+  u64 made_ = 0;
+};
+}  // namespace hca::testbench

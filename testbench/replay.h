@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replays one end of a capture on a model of the HCA. Causal, not timed: a recorded frame or host
+// event is delivered when our side has sent and completed everything that stands before it; where
+// only a timer can produce what is missing, when that timer fires.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "testbench/replay_capture.h"
+#include "testbench/replay_compare.h"
+#include "testbench/replay_device.h"
+#include "testbench/replay_timeline.h"
+
+namespace hca::testbench {
+// The first thing that is not as recorded.
+struct Difference {
+  std::string where;  // "frame 14", "completion 3 (event 20)", "memory", "QP state (event 31)"
+  std::string what;
+  std::vector<FieldDifference> fields;
+};
+
+struct ReplayReport {
+  std::string capture;
+  std::string_view runner;
+  End end = End::A;
+  u64 frames_compared = 0, frames_delivered = 0, completions_compared = 0, states_compared = 0;
+  u64 memory_bytes_compared = 0, timers_fired = 0;
+  AllowedUses allowed_uses;
+  // The order of events and frames.
+  OffsetWindow window;
+  std::size_t open_pairs = 0, orders = 0, order_taken = 0;
+  std::int64_t offset = 0;
+  std::vector<std::string> taken;  // of the open orders: neighbours in time
+  std::optional<Difference> difference;
+  std::vector<std::string> ladder;  // what happened, in order
+
+  bool same() const { return !difference; }
+};
+
+// All orders that the capture leaves open are tried, until one explains it.
+ReplayReport replay(const Capture& capture, End end, const ReplayRunner& runner);
+}  // namespace hca::testbench

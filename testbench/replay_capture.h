@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recorded conversation: CASE.pcap with the frames of both directions, CASE.json with what both
+// hosts did.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "model/proto/types.h"
+
+namespace hca::testbench {
+enum class End : u8 { A, B };
+constexpr End other(End end) { return end == End::A ? End::B : End::A; }
+constexpr char name_of(End end) { return end == End::A ? 'A' : 'B'; }
+
+// What became of a frame on the wire.
+enum class Fate : u8 { Forwarded, Dropped, Held, Original, Mutated, Duplicate, Late };
+constexpr bool was_sent(Fate fate) { return fate <= Fate::Original; }
+constexpr bool was_delivered(Fate fate) { return fate == Fate::Forwarded || fate >= Fate::Mutated; }
+
+struct ReplayFrame {
+  u64 time_ns = 0;
+  End from = End::A;
+  Fate fate = Fate::Forwarded;
+  std::vector<u8> bytes;
+};
+
+// One line of the JSON's events; its values by their names there.
+struct ReplayEvent {
+  u64 time_ns = 0;
+  std::string kind;
+  End side = End::A;  // events of neither side stand as A
+  nlohmann::json values;
+
+  u64 number(const char* name) const;  // a number, or a string with one: "0x1b"
+  std::string text(const char* name) const;
+  bool has(const char* name) const { return values.contains(name); }
+};
+
+struct ReplaySide {
+  u64 mac = 0;
+  std::array<u8, 16> gid4{}, gid6{};
+};
+
+struct Capture {
+  std::string name;
+  ReplaySide sides[2];
+  std::vector<ReplayEvent> events;
+  std::vector<ReplayFrame> frames;
+
+  const ReplaySide& side(End end) const { return sides[unsigned(end)]; }
+  // True if a real device stood at this end: it has a queue pair.
+  bool has_device(End end) const;
+};
+
+u64 parse_number(const nlohmann::json& value);
+
+// `path` names the pcap; the JSON of the same base name stands beside it. Throws std::runtime_error
+// with the file and what is wrong with it.
+Capture load_capture(const std::string& path);
+}  // namespace hca::testbench

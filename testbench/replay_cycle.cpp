@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cycle model as a device to replay on: an Hca in a SystemC kernel of its own, with a host and
+// a wire of no latency.
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include "model/hca.h"
+#include "testbench/fresh_kernel.h"
+#include "testbench/replay_device.h"
+#include "tlm/memory_target.h"
+
+namespace hca::testbench {
+namespace {
+using engine::Cycle;
+using engine::kNever;
+
+constexpr Cycle kHostLatency = 100;  // cycles, of a DMA one way
+
+// What is at the other side of the sockets.
+struct Surroundings : sc_core::sc_module {
+  tlm_utils::simple_initiator_socket<Surroundings> mmio{"mmio"}, to_hca{"to_hca"};
+  tlm_utils::simple_target_socket<Surroundings> from_hca{"from_hca"};
+  std::vector<Frame> frames;
+
+  explicit Surroundings(const sc_core::sc_module_name& name) : sc_module(name) {
+    from_hca.register_b_transport(this, &Surroundings::take);
+  }
+  void take(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+    const u8* data = payload.get_data_ptr();
+    frames.emplace_back(data, data + payload.get_data_length());
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  }
+  template <class Socket>
+  static void write(Socket& socket, u64 address, std::span<const u8> bytes) {
+    tlm::tlm_generic_payload payload;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    payload.set_command(tlm::TLM_WRITE_COMMAND);
+    payload.set_address(address);
+    payload.set_data_ptr(const_cast<u8*>(bytes.data()));
+    payload.set_data_length(unsigned(bytes.size()));
+    payload.set_streaming_width(unsigned(bytes.size()));
+    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    socket->b_transport(payload, delay);
+  }
+};
+
+class CycleDevice : public ReplayDevice {
+ public:
+  CycleDevice() {
+    hca_.dma_initiator.bind(target_.dma_target);
+    hca_.wire_initiator.bind(outside_.from_hca);
+    outside_.mmio.bind(hca_.mmio_target);
+    outside_.to_hca.bind(hca_.wire_target);
+    sc_core::sc_start(hca_.period());  // elaborates
+  }
+  tlm_::HostMemory& memory() override { return memory_; }
+  void mmio_write(u32 offset, std::span<const u8> bytes) override {
+    Surroundings::write(outside_.mmio, offset, bytes);
+  }
+  void inject(std::span<const u8> frame) override {
+    Surroundings::write(outside_.to_hca, 0, frame);
+  }
+  void run() override {
+    while (due() != kNever && due() < hca_.next_timer()) run_cycle(due());
+  }
+  std::vector<Frame> take_frames() override { return std::exchange(outside_.frames, {}); }
+  std::optional<u64> next_timer() override {
+    if (hca_.next_timer() == kNever) return std::nullopt;
+    return nanoseconds(hca_.next_timer());
+  }
+  u64 now() override { return nanoseconds(hca_.domain().now()); }
+  void advance_to_next_timer() override {
+    const Cycle timer = hca_.next_timer();
+    while (due() != kNever && hca_.next_timer() == timer) run_cycle(due());
+  }
+
+ private:
+  Cycle due() { return hca_.domain().next(); }
+  void run_cycle(Cycle cycle) { sc_core::sc_start(hca_.delay_to(cycle + 1)); }
+  u64 nanoseconds(Cycle cycle) const { return cycle * hca_.period().value() / 1000; }
+
+  FreshKernel kernel_;
+  tlm_::HostMemory memory_;
+  tlm_::MemoryTarget target_{"memory", memory_};
+  Surroundings outside_{"outside"};
+  Hca hca_{"hca", blocks::ChipConfig{}, std::make_unique<blocks::FixedHostTiming>(kHostLatency)};
+};
+}  // namespace
+
+std::unique_ptr<ReplayDevice> make_cycle_device() { return std::make_unique<CycleDevice>(); }
+}  // namespace hca::testbench

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a replay needs of a model of the HCA: host memory, MMIO, frames, and time that passes only
+// when asked.
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "tlm/host_memory.h"
+
+namespace hca::testbench {
+using Frame = std::vector<u8>;
+
+class ReplayDevice {
+ public:
+  virtual ~ReplayDevice() = default;
+  virtual tlm_::HostMemory& memory() = 0;
+  virtual void mmio_write(u32 offset, std::span<const u8> bytes) = 0;
+  virtual void inject(std::span<const u8> frame) = 0;
+  // Works until nothing is left to do but to wait for timers.
+  virtual void run() = 0;
+  // The frames sent since the last call.
+  virtual std::vector<Frame> take_frames() = 0;
+  // When the next timer fires and what time it is, in ns.
+  virtual std::optional<u64> next_timer() = 0;
+  virtual u64 now() = 0;
+  // Lets time pass to the next timer, which fires.
+  virtual void advance_to_next_timer() = 0;
+};
+
+// A runner that captures can be replayed on.
+struct ReplayRunner {
+  std::string_view name;
+  std::unique_ptr<ReplayDevice> (*make)();
+};
+std::span<const ReplayRunner> replay_runners();
+
+std::unique_ptr<ReplayDevice> make_functional_device();
+std::unique_ptr<ReplayDevice> make_cycle_device();
+}  // namespace hca::testbench

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/functional/functional_hca.h"
+#include "testbench/replay_device.h"
+
+namespace hca::testbench {
+namespace {
+class FunctionalDevice : public ReplayDevice {
+ public:
+  tlm_::HostMemory& memory() override { return memory_; }
+  void mmio_write(u32 offset, std::span<const u8> bytes) override {
+    hca_.mmio_write(offset, bytes);
+  }
+  void inject(std::span<const u8> frame) override { hca_.receive(frame); }
+  void run() override {}  // work takes no time: it is done
+  std::vector<Frame> take_frames() override { return std::exchange(sent_, {}); }
+  std::optional<u64> next_timer() override { return hca_.next_timer(); }
+  u64 now() override { return hca_.now(); }
+  void advance_to_next_timer() override {
+    if (const auto due = hca_.next_timer()) hca_.advance_to(*due);
+  }
+
+ private:
+  tlm_::HostMemory memory_;
+  std::vector<Frame> sent_;
+  functional::FunctionalHca hca_{
+      {[this](u64 address, std::span<u8> to) { memory_.read(address, to.data(), to.size()); },
+       [this](u64 address, std::span<const u8> from) {
+         memory_.write(address, from.data(), from.size());
+       },
+       [this](std::span<const u8> frame) { sent_.emplace_back(frame.begin(), frame.end()); }}};
+};
+}  // namespace
+
+std::unique_ptr<ReplayDevice> make_functional_device() {
+  return std::make_unique<FunctionalDevice>();
+}
+}  // namespace hca::testbench

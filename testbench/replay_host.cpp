@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/replay_host.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace hca::testbench {
+using namespace proto;
+
+namespace {
+constexpr u32 kQueueEntries = 256;
+constexpr u32 kMaxSges = 8, kMaxInline = 224;
+constexpr u16 kSourcePort = 0xC000;  // the recording device's port is not the host's choice
+
+struct OperationName {
+  std::string_view name;
+  WorkOpcode opcode;
+};
+constexpr std::array kOperationNames{
+    OperationName{"SEND", WorkOpcode::Send},
+    OperationName{"SEND_WITH_IMM", WorkOpcode::SendImmediate},
+    OperationName{"SEND_WITH_INV", WorkOpcode::SendInvalidate},
+    OperationName{"RDMA_WRITE", WorkOpcode::RdmaWrite},
+    OperationName{"RDMA_WRITE_WITH_IMM", WorkOpcode::RdmaWriteImmediate},
+    OperationName{"RDMA_READ", WorkOpcode::RdmaRead},
+    OperationName{"ATOMIC_CMP_AND_SWP", WorkOpcode::CompareSwap},
+    OperationName{"ATOMIC_FETCH_AND_ADD", WorkOpcode::FetchAdd},
+};
+constexpr std::array<std::string_view, 19> kStatusNames{
+    "SUCCESS",        "LOC_LEN_ERR",       "LOC_QP_OP_ERR",    "LOC_EEC_OP_ERR",
+    "LOC_PROT_ERR",   "WR_FLUSH_ERR",      "MW_BIND_ERR",      "BAD_RESP_ERR",
+    "LOC_ACCESS_ERR", "REM_INV_REQ_ERR",   "REM_ACCESS_ERR",   "REM_OP_ERR",
+    "RETRY_EXC_ERR",  "RNR_RETRY_EXC_ERR", "LOC_RDD_VIOL_ERR", "REM_INV_RD_REQ_ERR",
+    "REM_ABORT_ERR",  "INV_EECN_ERR",      "INV_EEC_STATE_ERR"};
+constexpr std::array<std::string_view, 7> kStateNames{"RESET", "INIT", "RTR", "RTS",
+                                                      "SQD",   "SQE",  "ERR"};
+
+// Words of the JSON: local write, remote write, read, atomic. Memory window bind: for later.
+u8 access_of(const std::string& words) {
+  u8 access = 0;
+  if (words.find("LW") != std::string::npos) access |= kLocalWrite;
+  if (words.find("RW") != std::string::npos) access |= kRemoteWrite;
+  if (words.find("RR") != std::string::npos) access |= kRemoteRead;
+  if (words.find("RA") != std::string::npos) access |= kRemoteAtomic;
+  return access;
+}
+
+WorkOpcode operation_of(const std::string& name) {
+  for (const OperationName& row : kOperationNames)
+    if (row.name == name) return row.opcode;
+  throw std::runtime_error(fmt::format("the model has no operation '{}' yet", name));
+}
+
+std::vector<SgeList> sges_of(const ReplayEvent& e) {
+  std::vector<SgeList> list;
+  for (const auto& sge : e.values.at("sge"))
+    list.push_back(
+        {parse_number(sge.at(0)), u32(parse_number(sge.at(1))), u32(parse_number(sge.at(2)))});
+  return list;
+}
+
+u64 half(const std::array<u8, 16>& gid, unsigned at) { return load_be<8>(gid.data() + at); }
+
+std::vector<u8> bytes_of_hex(const std::string& hex) {
+  std::vector<u8> bytes;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes.push_back(u8(parse_number(nlohmann::json("0x" + hex.substr(i, 2)))));
+  return bytes;
+}
+
+void must_succeed(Error error, std::string_view what) {
+  if (error != Error::None)
+    throw std::runtime_error(fmt::format("{}: the device refuses it (errno {})", what, int(error)));
+}
+}  // namespace
+
+std::string_view status_name(WcStatus status) { return kStatusNames.at(std::size_t(status)); }
+std::string_view state_name(QpState state) { return kStateNames.at(std::size_t(state)); }
+std::string_view wc_opcode_name(CqeOpcode opcode) {
+  switch (opcode) {
+    case CqeOpcode::Send:
+      return "SEND";
+    case CqeOpcode::RdmaWrite:
+      return "RDMA_WRITE";
+    case CqeOpcode::RdmaRead:
+      return "RDMA_READ";
+    case CqeOpcode::CompareSwap:
+      return "COMP_SWAP";
+    case CqeOpcode::FetchAdd:
+      return "FETCH_ADD";
+    case CqeOpcode::Receive:
+      return "RECV";
+    case CqeOpcode::ReceiveRdmaImmediate:
+      return "RECV_RDMA_WITH_IMM";
+  }
+  return "?";
+}
+
+ReplayHost::ReplayHost(const Capture& capture, End end, ReplayDevice& device)
+    : capture_(capture),
+      end_(end),
+      device_(device),
+      verbs_(device.memory(),
+             [&device](u32 offset, std::span<const u8> data) { device.mmio_write(offset, data); }) {
+  verbs_.set_step([this] {
+    device_.run();
+    return false;
+  });
+  const ReplaySide& us = capture.side(end);
+  PortAttributes port{};
+  port.framing = u8(Framing::RoceV2Ip4), port.mtu = 4096, port.mac = us.mac, port.pkey = 0xffff;
+  port.gid_high = half(us.gid4, 0), port.gid_low = half(us.gid4, 8);
+  port.gid6_high = half(us.gid6, 0), port.gid6_low = half(us.gid6, 8);
+  must_succeed(verbs_.set_port(port), "port");
+  send_cq_ = verbs_.create_cq(kQueueEntries);
+  recv_cq_ = verbs_.create_cq(kQueueEntries);
+}
+
+bool ReplayHost::execute(const ReplayEvent& event) {
+  struct Row {
+    std::string_view kind;
+    void (ReplayHost::*run)(const ReplayEvent&);
+  };
+  static constexpr std::array rows{
+      Row{"mr", &ReplayHost::register_region},  Row{"qp", &ReplayHost::create},
+      Row{"connect", &ReplayHost::connect},     Row{"post_send", &ReplayHost::post_send},
+      Row{"post_recv", &ReplayHost::post_recv}, Row{"mem_set", &ReplayHost::set_memory},
+      Row{"destroy_qp", &ReplayHost::destroy},
+  };
+  static constexpr std::array<std::string_view, 7> later{
+      "ud_ready", "alloc_mw", "post_srq_recv", "timeout_waiting_wc", "async", "srq", "bind_mw"};
+  if (std::find(later.begin(), later.end(), event.kind) != later.end())
+    throw std::runtime_error(fmt::format("the model cannot do '{}' yet", event.kind));
+  for (const Row& row : rows)
+    if (row.kind == event.kind) {
+      (this->*row.run)(event);
+      return true;
+    }
+  return false;
+}
+
+void ReplayHost::register_region(const ReplayEvent& e) {
+  const MemoryRegion region{e.number("addr"), e.number("len"), e.number("init_seed")};
+  regions_[e.text("name")] = region;
+  std::vector<u8> bytes(region.length);
+  for (u64 i = 0; i < region.length; ++i) bytes[i] = pattern_byte(region.seed, i);
+  device_.memory().write(region.address, bytes);
+  const Mr mr = verbs_.reg_mr(region.address, region.length, access_of(e.text("access")),
+                              u32(e.number("rkey")));
+  if (mr.rkey != e.number("rkey")) throw std::runtime_error("mr: the device refuses it");
+}
+
+void ReplayHost::create(const ReplayEvent& e) {
+  if (e.text("type") != "RC")
+    throw std::runtime_error(fmt::format("the model has no {} queue pairs yet", e.text("type")));
+  QpInitAttr init;
+  init.send_cq = send_cq_, init.recv_cq = recv_cq_;
+  init.max_send_wr = init.max_recv_wr = kQueueEntries;
+  init.max_send_sge = init.max_recv_sge = kMaxSges, init.max_inline_data = kMaxInline;
+  const u32 qpn = u32(e.number("qpn"));
+  qps_[qpn] = verbs_.create_qp(init, qpn);
+  if (!qps_[qpn]) throw std::runtime_error("qp: the device refuses it");
+}
+
+void ReplayHost::connect(const ReplayEvent& e) {
+  Qp& q = qp(u32(e.number("qpn")));
+  const ReplaySide& peer = capture_.side(other(end_));
+  const auto& dgid = e.number("ipv6") ? peer.gid6 : peer.gid4;
+  QpAttributes a{};
+  a.port = 1, a.access = access_of(e.text("qp_access"));
+  a.state = QpState::Init, a.mask = kQpState | kQpPkeyIndex | kQpPort | kQpAccess;
+  must_succeed(verbs_.modify_qp(q, a), "connect, to Init");
+  a.state = QpState::Rtr;
+  a.mask =
+      kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer;
+  a.path_mtu = u32(e.number("path_mtu")), a.dest_qpn = u32(e.number("dest_qpn"));
+  a.rq_psn = u32(e.number("rq_psn")), a.min_rnr_timer = u8(e.number("min_rnr_timer"));
+  a.max_dest_rd_atomic = u8(e.number("max_dest_rd_atomic"));
+  a.dmac = peer.mac, a.dgid_high = half(dgid, 0), a.dgid_low = half(dgid, 8);
+  a.sgid_index = e.number("ipv6") ? 1 : 0;
+  a.traffic_class = u8(e.number("traffic_class")), a.hop_limit = u8(e.number("hop_limit"));
+  a.flow_label = u32(e.number("flow_label")), a.udp_source_port = kSourcePort;
+  must_succeed(verbs_.modify_qp(q, a), "connect, to RTR");
+  a.state = QpState::Rts;
+  a.mask = kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic;
+  a.timeout = u8(e.number("timeout")), a.retry_count = u8(e.number("retry_cnt"));
+  a.rnr_retry = u8(e.number("rnr_retry")), a.sq_psn = u32(e.number("sq_psn"));
+  a.max_rd_atomic = u8(e.number("max_rd_atomic"));
+  must_succeed(verbs_.modify_qp(q, a), "connect, to RTS");
+}
+
+void ReplayHost::post_send(const ReplayEvent& e) {
+  const std::vector<SgeList> sges = sges_of(e);
+  SendWr wr;
+  wr.wr_id = e.number("wr_id"), wr.sg_list = sges, wr.opcode = operation_of(e.text("op"));
+  const auto flag = [&](const char* name, SendFlags bit) { return e.number(name) ? bit : 0u; };
+  wr.send_flags = flag("signaled", kSignaled) | flag("solicited", kSolicited) |
+                  flag("fence", kFence) | flag("inline", kInline);
+  if (e.has("imm")) wr.imm_data = u32(e.number("imm"));
+  if (e.has("inv_rkey")) wr.imm_data = u32(e.number("inv_rkey"));
+  if (e.has("remote_addr"))
+    wr.remote_addr = e.number("remote_addr"), wr.rkey = u32(e.number("rkey"));
+  must_succeed(verbs_.post_send(qp(u32(e.number("qpn"))), wr), "post_send");
+}
+
+void ReplayHost::post_recv(const ReplayEvent& e) {
+  const std::vector<SgeList> sges = sges_of(e);
+  must_succeed(verbs_.post_recv(qp(u32(e.number("qpn"))), RecvWr{e.number("wr_id"), sges}),
+               "post_recv");
+}
+
+void ReplayHost::set_memory(const ReplayEvent& e) {
+  const MemoryRegion& region = regions_.at(e.text("mr"));
+  device_.memory().write(region.address + e.number("off"), bytes_of_hex(e.text("hex")));
+}
+
+void ReplayHost::destroy(const ReplayEvent&) {
+  for (const auto& [qpn, q] : qps_) must_succeed(verbs_.destroy_qp(*q), "destroy_qp");
+  qps_.clear();
+}
+
+Qp& ReplayHost::qp(u32 qpn) {
+  const auto found = qps_.find(qpn);
+  if (found == qps_.end()) throw std::runtime_error(fmt::format("there is no QP {:#x}", qpn));
+  return *found->second;
+}
+
+std::vector<PolledCompletion> ReplayHost::poll() {
+  std::vector<PolledCompletion> all;
+  Wc wc;
+  for (Cq* cq : {recv_cq_, send_cq_})
+    while (verbs_.poll_cq(*cq, {&wc, 1})) all.push_back({cq == recv_cq_ ? "recv" : "send", wc});
+  return all;
+}
+
+QpAttributes ReplayHost::query(u32 qpn) { return verbs_.query_qp(qp(qpn)); }
+
+std::optional<std::string> ReplayHost::compare_memory(const ReplayEvent& mem_final,
+                                                      u64& bytes_compared) {
+  const std::string name = mem_final.text("mr");
+  const MemoryRegion& region = regions_.at(name);
+  std::vector<u8> expected(region.length), got(region.length);
+  for (u64 i = 0; i < region.length; ++i) expected[i] = pattern_byte(region.seed, i);
+  for (const auto& change : mem_final.values.at("changed")) {
+    const std::vector<u8> bytes = bytes_of_hex(change.at(1));
+    const u64 at = parse_number(change.at(0));
+    if (at > region.length || bytes.size() > region.length - at)
+      throw std::runtime_error(fmt::format("mem_final: offset {} is outside of '{}'", at, name));
+    std::copy(bytes.begin(), bytes.end(), expected.begin() + std::ptrdiff_t(at));
+  }
+  device_.memory().read(region.address, got.data(), got.size());
+  bytes_compared += region.length;
+  const auto [e, g] = std::mismatch(expected.begin(), expected.end(), got.begin());
+  if (e == expected.end()) return std::nullopt;
+  u64 different = 0;
+  for (u64 i = 0; i < region.length; ++i) different += expected[i] != got[i];
+  const u64 at = u64(e - expected.begin());
+  return fmt::format(
+      "region '{}' offset {} (address {:#x}): expected {:02x}, got {:02x}; {} bytes differ", name,
+      at, region.address + at, *e, *g, different);
+}
+}  // namespace hca::testbench

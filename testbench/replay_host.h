@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host software of a replay: does what the recorded host did, by the recorded numbers.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+
+#include "testbench/replay_capture.h"
+#include "testbench/replay_device.h"
+#include "testbench/verbs.h"
+
+namespace hca::testbench {
+// A completion as polled, by the names of the JSON.
+struct PolledCompletion {
+  std::string queue;  // "send" or "recv"
+  Wc wc;
+};
+
+class ReplayHost {
+ public:
+  ReplayHost(const Capture& capture, End end, ReplayDevice& device);
+
+  // Executes a host event; false: nothing that a host does. An event that the model cannot do yet
+  // throws std::runtime_error.
+  bool execute(const ReplayEvent& event);
+  std::vector<PolledCompletion> poll();
+  proto::QpAttributes query(u32 qpn);
+  // Differences of region `name` from its pattern, changed as recorded; the first one in words.
+  std::optional<std::string> compare_memory(const ReplayEvent& mem_final, u64& bytes_compared);
+
+ private:
+  struct MemoryRegion {
+    u64 address = 0, length = 0;
+    u64 seed = 0;
+  };
+  void register_region(const ReplayEvent& e);
+  void create(const ReplayEvent& e);
+  void connect(const ReplayEvent& e);
+  void post_send(const ReplayEvent& e);
+  void post_recv(const ReplayEvent& e);
+  void set_memory(const ReplayEvent& e);
+  void destroy(const ReplayEvent& e);
+  Qp& qp(u32 qpn);
+
+  const Capture& capture_;
+  End end_;
+  ReplayDevice& device_;
+  VerbsContext verbs_;
+  Cq *send_cq_ = nullptr, *recv_cq_ = nullptr;
+  std::map<u32, Qp*> qps_;
+  std::map<std::string, MemoryRegion> regions_;
+};
+
+// Byte `i` of a region with this seed before anything was written.
+constexpr u8 pattern_byte(u64 seed, u64 i) { return u8(31 * seed + 7 * i + 13 * (i >> 8)); }
+
+std::string_view status_name(proto::WcStatus status);
+std::string_view state_name(proto::QpState state);
+std::string_view wc_opcode_name(proto::CqeOpcode opcode);
+}  // namespace hca::testbench

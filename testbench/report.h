@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "testbench/run.h"
+
+namespace hca::testbench {
+// The result as a perftest user knows it, then where the time goes, then what went wrong.
+std::string text_of(const RunResult& result, const Scenario& scenario);
+// The same as data, and every knob that the run depended on.
+nlohmann::json json_of(const RunResult& result, const Scenario& scenario);
+}  // namespace hca::testbench

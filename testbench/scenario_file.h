@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "model/proto/types.h"
+
+namespace hca::testbench {
+// One value of a YAML file: where it stands in the tree and in the text. "a.b[2].c" is key c of the
+// third entry of the list b of the map a.
+struct Setting {
+  std::string path, text;
+  int line = 0;  // from 1
+};
+
+// All that is wrong with a scenario, one sentence a line, each "file:line: key: ...".
+struct ScenarioError : std::runtime_error {
+  explicit ScenarioError(const std::vector<std::string>& lines);
+};
+
+// The values of one YAML document in the order of the text; maps and lists disappear into paths.
+// Takes what is written: no type is guessed. Duplicate keys, tags, keys that are no words, several
+// documents and files that cannot be read throw ScenarioError.
+std::vector<Setting> read_yaml(const std::string& text, const std::string& file);
+std::vector<Setting> read_yaml_file(const std::string& file);
+}  // namespace hca::testbench

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The knob tables of what a scenario has beside the chips and their surroundings.
+#pragma once
+#include "testbench/scenario.h"
+
+template <>
+struct hca::engine::Knobs<hca::testbench::RunOptions> {
+  using Config = testbench::RunOptions;
+  static constexpr std::string_view block = "run";
+  static constexpr std::string_view sentence = "the whole run";
+  static constexpr auto rows = std::make_tuple(
+      knob("seed", &Config::seed, Unit::Count, 0, ~u64{0} >> 2, "of payloads and random faults"),
+      knob("pcap", &Config::pcap, "write every frame to run.pcap in the output directory"),
+      knob("hash", &Config::hash, "a digest of all events of all blocks, to compare runs"),
+      knob("every_cycle", &Config::every_cycle, "tick all blocks in all cycles: slow, same result"),
+      knob("shuffle_seed", &Config::shuffle_seed, Unit::Count, 0, 0xffffffff,
+           "tick blocks in random order: same result; 0: fixed order"),
+      knob("stall_per_256", &Config::stall_per_256, Unit::Count, 0, 255,
+           "chance of a block to stand still in a cycle"),
+      knob("quantum", &Config::quantum, Unit::Cycles, 0, 1'000'000,
+           "cycles of one activation, at most what ports and wire take; 0: that"));
+};
+
+template <>
+struct hca::engine::Knobs<hca::testbench::ConnectionConfig> {
+  using Config = testbench::ConnectionConfig;
+  static constexpr std::string_view block = "connection";
+  static constexpr std::string_view sentence = "how the queue pairs are connected";
+  static constexpr auto rows = std::make_tuple(
+      knob("framing", &Config::framing, testbench::kFramingWords, "headers around the transport"),
+      knob("path_mtu", &Config::path_mtu, testbench::kMtuWords, "payload of a full packet, bytes"),
+      knob("timeout", &Config::timeout, Unit::Count, 0, 31,
+           "4.096 us times 2 to this power; 0: none"),
+      knob("retry_count", &Config::retry_count, Unit::Count, 0, 7, "retries after a timeout"),
+      knob("rnr_retry", &Config::rnr_retry, Unit::Count, 0, 7,
+           "retries after an RNR NAK; 7: without end"),
+      knob("min_rnr_timer", &Config::min_rnr_timer, Unit::Count, 0, 31,
+           "code of the wait that an RNR NAK asks for"),
+      knob("client_psn", &Config::client_psn, Unit::Count, 0, 0xffffff, "first PSN of the client"),
+      knob("server_psn", &Config::server_psn, Unit::Count, 0, 0xffffff, "first PSN of the server"),
+      knob("udp_source_port", &Config::udp_source_port, Unit::Count, 0xC000, 0xFFFF,
+           "RoCEv2 only"));
+};
+
+template <>
+struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
+  using Config = testbench::WorkloadConfig;
+  static constexpr std::string_view block = "workload";
+  static constexpr std::string_view sentence = "one operation over a range of sizes";
+  static constexpr auto rows = std::make_tuple(
+      knob("operation", &Config::operation, testbench::kOperationWords, "what is posted"),
+      knob("test", &Config::test, testbench::kTestNames,
+           "a stream with a queue depth, or a ping-pong"),
+      knob("from", &Config::from, Unit::Bytes, 1, u64{1} << 30, "smallest message"),
+      knob("to", &Config::to, Unit::Bytes, 1, u64{1} << 30,
+           "largest message; sizes double from the smallest on"),
+      knob("messages", &Config::messages, Unit::Count, 0, 1'000'000'000,
+           "of each size; 0: 5000 (bandwidth) or 10001 (latency), fewer of large ones"),
+      knob("depth", &Config::depth, Unit::Count, 1, 8192, "messages in flight; at most 16 MiB"),
+      knob("signal_every", &Config::signal_every, Unit::Count, 1, 8192,
+           "one completion for so many messages"),
+      knob("inline_below", &Config::inline_below, Unit::Bytes, 0, 224,
+           "shorter messages go inside their WQE"),
+      knob("push", &Config::push, "WQEs go with their doorbells"));
+};
+
+template <>
+struct hca::engine::Knobs<hca::testbench::FaultConfig> {
+  using Config = testbench::FaultConfig;
+  static constexpr std::string_view block = "faults";
+  static constexpr std::string_view sentence = "what happens to frames on the wire";
+  static constexpr auto rows = std::make_tuple(
+      knob("action", &Config::action, tlm_::kFaultNames, "what happens to the frame"),
+      knob("from", &Config::from, Unit::Count, 0, 1, "the chip that sends it"),
+      knob("qpn", &Config::qpn, Unit::Count, 0, Config::kAny, "its DestQP; 16777216: any"),
+      knob("psn", &Config::psn, Unit::Count, 0, Config::kAny, "its PSN; 16777216: any"),
+      knob("occurrence", &Config::occurrence, Unit::Count, 0, ~u64{0} >> 1,
+           "the n-th frame that matches; 0: by probability"),
+      knob("per_million", &Config::per_million, Unit::Count, 0, 1'000'000,
+           "with occurrence 0: how many of a million matching frames"),
+      knob("delay", &Config::delay, Unit::Picoseconds, 0, 1'000'000'000'000,
+           "of the action delay"));
+};

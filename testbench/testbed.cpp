@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/testbed.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace hca::testbench {
+using proto::QpState;
+
+namespace {
+constexpr u64 kMacBase = 0x02'00'00'00'00'01;  // locally administered
+constexpr u32 kIpv4Base = 0x0a000001;          // 10.0.0.1
+constexpr u64 kIpv6Prefix = 0xfe80'0000'0000'0000;
+constexpr u64 kMappedIpv4 = 0xffff'0000'0000;
+constexpr u16 kLidBase = 1;
+constexpr u64 kBufferAlignment = 1 << 21;
+constexpr u8 kAccess = proto::kLocalWrite | proto::kRemoteWrite | proto::kRemoteRead;
+
+u64 gid_low_of_ipv4(unsigned index) { return kMappedIpv4 | (kIpv4Base + index); }
+u64 gid_low_of_ipv6(unsigned index) { return 1 + index; }
+
+engine::Domain::Options domain_options(const RunOptions& run) {
+  engine::Domain::Options options;
+  options.mode = run.every_cycle ? engine::Mode::EveryCycle : engine::Mode::Sleep;
+  options.shuffle_seed = run.shuffle_seed;
+  options.stall_per_256 = run.stall_per_256, options.stall_seed = run.seed;
+  options.never_stalled = "host";
+  return options;
+}
+
+sc_core::sc_time slice() { return {1, sc_core::SC_US}; }
+constexpr unsigned kCommandSlices = 100'000;
+}  // namespace
+
+Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index)
+    : Node(name, scenario, index,
+           new tlm_::PcieLink(scenario.pcie[index], scenario.hca[index].core.clock)) {}
+
+Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index,
+           tlm_::PcieLink* pcie)
+    : sc_module(name),
+      memory_target("memory", memory),
+      hca("hca", scenario.hca[index], std::unique_ptr<blocks::HostTiming>(pcie),
+          domain_options(scenario.run)),
+      cpu(scenario.host[index], scenario.hca[index].core.clock),
+      verbs(memory, [this](u32 offset, std::span<const u8> data) { mmio_write(offset, data); }),
+      pcie_(*pcie) {
+  mmio_initiator.bind(hca.mmio_target);
+  hca.dma_initiator.bind(memory_target.dma_target);
+  memory.watch(verbs.command_blocks(), VerbsContext::kCommandBlockBytes,
+               [this](u64, u64) { command_done_ = cpu.self.now(); });
+  cpu.probe = hca.probes().add("host", kHostStepNames);
+  cpu.self = {&hca.domain(), hca.domain().add_last(cpu, "host")};
+}
+
+bool Node::is_past(Cycle at) const {
+  return sc_core::sc_time_stamp().value() / hca.period().value() >= at;
+}
+
+bool Node::wait_for_command() {
+  for (unsigned i = 0; i < kCommandSlices; ++i) {
+    sc_core::sc_start(slice());
+    if (is_past(command_done_)) return true;
+  }
+  return false;
+}
+
+void Node::set_quantum(Cycle longest, Cycle wanted) {
+  hca.set_quantum(wanted ? std::min(wanted, longest) : longest);
+  ahead_ = longest;
+}
+
+Cycle Node::now() const {
+  if (cpu.is_acting()) return cpu.self.now();
+  return sc_core::sc_time_stamp().value() / hca.period().value() + ahead_;
+}
+
+void Node::mmio_write(u32 offset, std::span<const u8> data) {
+  tlm::tlm_generic_payload payload;
+  payload.set_command(tlm::TLM_WRITE_COMMAND);
+  payload.set_address(offset);
+  payload.set_data_ptr(const_cast<u8*>(data.data()));
+  payload.set_data_length(unsigned(data.size()));
+  payload.set_streaming_width(unsigned(data.size()));
+  if (!cpu.is_acting()) command_done_ = engine::kNever;
+  const Cycle at = pcie_.mmio_write(now(), u32(data.size()));
+  cpu.probe.event(now(), HostStep::Rung, offset);
+  cpu.probe.event(at, HostStep::AtBar, offset);
+  sc_core::sc_time delay = hca.delay_to(at);
+  mmio_initiator->b_transport(payload, delay);
+  if (payload.is_response_error()) throw std::runtime_error("the HCA refused an MMIO write");
+}
+
+Testbed::Testbed(const Scenario& scenario) : scenario_(scenario) {
+  for (unsigned i = 0; i < kChips; ++i)
+    nodes_[i] = std::make_unique<Node>(fmt::format("node{}", i).c_str(), scenario_, i);
+  tlm_::WireConfig config = scenario_.wire;
+  config.rate = scenario_.hca[0].port.link_rate;
+  const proto::LinkLayer link = proto::framing_row(scenario_.connection.framing).link;
+  wire_ = std::make_unique<tlm_::Wire>(
+      "wire", config, tlm_::FaultScript(scenario_.fault_rules(), link, scenario_.run.seed),
+      scenario_.run.seed);
+  nodes_[0]->hca.wire_initiator.bind(wire_->from_a);
+  nodes_[1]->hca.wire_initiator.bind(wire_->from_b);
+  wire_->to_a.bind(nodes_[0]->hca.wire_target);
+  wire_->to_b.bind(nodes_[1]->hca.wire_target);
+  for (unsigned i = 0; i < kChips; ++i) {
+    auto& node = nodes_[i];
+    const u64 period = node->hca.period().value();
+    const u64 latency = sc_core::sc_time(double(config.latency), sc_core::SC_PS).value();
+    // The peer's ingress is in cycles of the peer.
+    const Hca& peer = nodes_[1 - i]->hca;
+    const u64 ingress = peer.ingress() * peer.period().value();
+    node->set_quantum(node->hca.egress() + (latency + ingress) / period, scenario_.run.quantum);
+    node->verbs.set_step([&node] { return node->wait_for_command(); });
+  }
+}
+
+proto::PortAttributes Testbed::port_of(unsigned i) const {
+  proto::PortAttributes port{};
+  port.framing = u8(scenario_.connection.framing);
+  port.mtu = 4096;
+  port.mac = kMacBase + i;
+  port.gid_low = gid_low_of_ipv4(i);
+  port.gid6_high = kIpv6Prefix, port.gid6_low = gid_low_of_ipv6(i);
+  port.lid = u16(kLidBase + i);
+  port.pkey = 0xffff;
+  return port;
+}
+
+void Testbed::connect() {
+  for (unsigned i = 0; i < kChips; ++i) create(i);
+  for (unsigned i = 0; i < kChips; ++i) {
+    ends_[i].peer_recv = ends_[1 - i].recv_mr;
+    modify(i);
+  }
+}
+
+void Testbed::create(unsigned i) {
+  Node& node = *nodes_[i];
+  Endpoint& end = ends_[i];
+  const Need need = need_of(scenario_);
+  const auto check = [&](bool good, std::string_view what) {
+    if (!good)
+      throw std::runtime_error(fmt::format("chip {}: {} gives command status {}", i, what,
+                                           unsigned(node.verbs.last_status())));
+  };
+  end.verbs = &node.verbs, end.cpu = &node.cpu;
+  check(node.verbs.set_port(port_of(i)) == Error::None, "SetPort");
+  check(end.send_cq = node.verbs.create_cq(need.send_wqes), "CreateCq");
+  check(end.recv_cq = node.verbs.create_cq(need.receive_wqes), "CreateCq");
+  const u64 send = node.verbs.alloc(need.buffer_bytes, kBufferAlignment);
+  const u64 receive = node.verbs.alloc(need.buffer_bytes, kBufferAlignment);
+  check((end.send_mr = node.verbs.reg_mr(send, need.buffer_bytes, kAccess)).lkey, "RegisterMr");
+  check((end.recv_mr = node.verbs.reg_mr(receive, need.buffer_bytes, kAccess)).lkey, "RegisterMr");
+  QpInitAttr attributes;
+  attributes.send_cq = end.send_cq, attributes.recv_cq = end.recv_cq;
+  attributes.max_send_wr = need.send_wqes, attributes.max_recv_wr = need.receive_wqes;
+  attributes.max_inline_data = need.inline_bytes;
+  check(end.qp = node.verbs.create_qp(attributes), "CreateQp");
+  for (const Cq* cq : {end.send_cq, end.recv_cq})
+    node.memory.watch(cq->address, u64{cq->entries()} * proto::kCqeBytes,
+                      [&node, number = cq->cqn](u64, u64) {
+                        node.cpu.probe.event(node.cpu.self.now(), HostStep::CqeWritten, number);
+                        node.cpu.notice();
+                      });
+}
+
+void Testbed::modify(unsigned i) {
+  const ConnectionConfig& c = scenario_.connection;
+  const unsigned peer = 1 - i;
+  proto::QpAttributes a{};
+  a.port = 1, a.access = kAccess;
+  a.dest_qpn = ends_[peer].qp->qpn;
+  a.path_mtu = bytes_of_mtu(c.path_mtu);
+  a.sq_psn = i ? c.server_psn : c.client_psn, a.rq_psn = i ? c.client_psn : c.server_psn;
+  a.max_rd_atomic = a.max_dest_rd_atomic = 1;
+  a.min_rnr_timer = u8(c.min_rnr_timer), a.timeout = u8(c.timeout);
+  a.retry_count = u8(c.retry_count), a.rnr_retry = u8(c.rnr_retry);
+  a.dmac = kMacBase + peer;
+  a.sgid_index = c.framing == proto::Framing::RoceV2Ip4 ? 0 : 1;
+  a.dgid_high = a.sgid_index ? kIpv6Prefix : 0;
+  a.dgid_low = a.sgid_index ? gid_low_of_ipv6(peer) : gid_low_of_ipv4(peer);
+  a.hop_limit = 64, a.dlid = u16(kLidBase + peer), a.udp_source_port = u16(c.udp_source_port);
+  using namespace proto;
+  const auto to = [&](QpState state, u32 mask) {
+    a.state = state, a.mask = kQpState | mask;
+    if (nodes_[i]->verbs.modify_qp(*ends_[i].qp, a) != Error::None)
+      throw std::runtime_error(fmt::format("chip {}: ModifyQp to state {} gives command status {}",
+                                           i, unsigned(state),
+                                           unsigned(nodes_[i]->verbs.last_status())));
+  };
+  to(QpState::Init, kQpPkeyIndex | kQpPort | kQpAccess);
+  to(QpState::Rtr,
+     kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer);
+  to(QpState::Rts, kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic);
+}
+
+bool Testbed::is_asleep() const {
+  for (const auto& node : nodes_)
+    if (!node->hca.domain().asleep()) return false;
+  return true;
+}
+
+std::string Testbed::stuck_report() {
+  constexpr std::array states{"Reset", "Init", "RTR", "RTS", "SQD", "SQE", "Error"};
+  std::string report;
+  for (unsigned i = 0; i < kChips; ++i) {
+    const std::string waits = nodes_[i]->hca.domain().stuck_report();
+    report += fmt::format("chip {}: {}\n", i, waits.empty() ? "no block waits" : waits);
+    try {
+      const proto::QpAttributes a = nodes_[i]->verbs.query_qp(*ends_[i].qp);
+      report += fmt::format(
+          "chip {}: QP {:#x} in {}: {} send WQEs posted, {} started, {} completed, oldest "
+          "unacknowledged PSN {:#x}, next PSN {:#x}; {} receive WQEs posted, {} used, expected PSN "
+          "{:#x}\n",
+          i, ends_[i].qp->qpn, states.at(unsigned(a.state)), ends_[i].qp->sq_posted, a.sq_posted,
+          a.sq_completed, a.unacked_psn, a.sq_psn, ends_[i].qp->rq_posted, a.rq_consumed, a.rq_psn);
+    } catch (const std::exception& error) {
+      report += fmt::format("chip {}: QueryQp: {}\n", i, error.what());
+    }
+  }
+  return report;
+}
+}  // namespace hca::testbench

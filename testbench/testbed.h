@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "model/hca.h"
+#include "testbench/scenario.h"
+#include "testbench/verbs.h"
+#include "testbench/workload.h"
+#include "tlm/memory_target.h"
+
+namespace hca::testbench {
+// One host with its HCA: memory, core, PCIe. Host software reaches the HCA through mmio_initiator
+// and memory alone.
+class Node : public sc_core::sc_module {
+ public:
+  Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index);
+
+  // What host software calls now happens in this cycle: while the core's program acts, now; called
+  // from outside of the simulation, the first cycle that no quantum has reached.
+  Cycle now() const;
+  // The kernel's time is at or behind a cycle of the chip.
+  bool is_past(Cycle at) const;
+  // Simulates until a command is done by the kernel's time; false: it takes too long.
+  bool wait_for_command();
+  // `longest`: that is exact; `wanted`: 0 or a shorter one, which gives the same results.
+  void set_quantum(Cycle longest, Cycle wanted);
+  // The core runs `program` from the next cycle on; nullptr: it stops.
+  void run(Program* program) { cpu.run(program, now() + 1); }
+
+  tlm_utils::simple_initiator_socket<Node> mmio_initiator{"mmio_initiator"};
+  tlm_::HostMemory memory;
+  tlm_::MemoryTarget memory_target;
+  Hca hca;
+  HostCpu cpu;
+  VerbsContext verbs;
+
+ private:
+  Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index,
+       tlm_::PcieLink* pcie);  // which becomes the HCA's
+  void mmio_write(u32 offset, std::span<const u8> data);
+  tlm_::PcieLink& pcie_;
+  Cycle ahead_ = 1;
+  Cycle command_done_ = engine::kNever;  // when the HCA last wrote to a command block
+};
+
+// Two nodes and a wire; the queue pairs of a connection. Chip 0 is the client.
+class Testbed {
+ public:
+  explicit Testbed(const Scenario& scenario);
+
+  // Objects and connection, by commands. Throws std::runtime_error with the command that failed.
+  void connect();
+  const Endpoint& end(unsigned index) const { return ends_[index]; }
+  Node& node(unsigned index) { return *nodes_[index]; }
+  tlm_::Wire& wire() { return *wire_; }
+  proto::LinkLayer link() const { return proto::framing_row(scenario_.connection.framing).link; }
+  // Nothing will happen any more.
+  bool is_asleep() const;
+  // For a person: who waits for what, and how far the queue pairs are.
+  std::string stuck_report();
+
+ private:
+  void create(unsigned index);
+  void modify(unsigned index);
+  proto::PortAttributes port_of(unsigned index) const;
+
+  const Scenario scenario_;
+  std::array<std::unique_ptr<Node>, kChips> nodes_;
+  std::unique_ptr<tlm_::Wire> wire_;
+  std::array<Endpoint, kChips> ends_;
+};
+
+// Bytes that the largest workload needs in each buffer, and the deepest queue.
+struct Need {
+  u64 buffer_bytes = 0;
+  u32 send_wqes = 0, receive_wqes = 0, inline_bytes = 0;
+};
+Need need_of(const Scenario& scenario);
+// The traffic of one size of a workload.
+Traffic traffic_of(const WorkloadConfig& workload, u32 bytes, u64 seed);
+}  // namespace hca::testbench

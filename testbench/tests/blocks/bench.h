@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// One block alone in a domain, between neighbours that do what a test says.
+#pragma once
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "model/engine/domain.h"
+#include "model/engine/link.h"
+#include "testbench/tests/blocks/pair.h"
+
+namespace hca::test {
+template <class T>
+using Plan = std::vector<std::pair<Cycle, T>>;
+using Cycles = std::vector<Cycle>;
+
+// Gives items to a link so that its reader sees each in its cycle, or as soon after as there is
+// room.
+template <class T, unsigned N>
+class Feeder : public engine::Block {
+ public:
+  Feeder(engine::Link<T, N>& out, const Plan<T>& plan)
+      : out_(out), plan_(plan.begin(), plan.end()) {}
+  void tick() {
+    if (plan_.empty()) return;
+    if (now() + 1 < plan_.front().first) return wake_at(plan_.front().first - 1);
+    if (!out_.can_push()) return;
+    out_.push(plan_.front().second), plan_.pop_front();
+    if (!plan_.empty()) out_.wake_when_free();
+  }
+
+ private:
+  engine::Link<T, N>& out_;
+  std::deque<std::pair<Cycle, T>> plan_;
+};
+
+// Takes items as soon as it sees them, but none before `from`.
+template <class T, unsigned N>
+class Taker : public engine::Block {
+ public:
+  Taker(unsigned depth, Cycle from) : in(depth), from_(from) {}
+  void tick() {
+    if (!in.can_pop()) return;
+    if (now() < from_) return wake_at(from_);
+    seen.push_back(now()), items.push_back(in.pop());
+  }
+  engine::Link<T, N> in;
+  Cycles seen;
+  std::vector<T> items;
+
+ private:
+  Cycle from_;
+};
+
+// Does things in given cycles.
+class Doer : public engine::Block {
+ public:
+  explicit Doer(std::map<Cycle, std::function<void()>> plan) : plan_(std::move(plan)) {}
+  void tick() {
+    for (; !plan_.empty() && plan_.begin()->first <= now(); plan_.erase(plan_.begin()))
+      plan_.begin()->second();
+    if (!plan_.empty()) wake_at(plan_.begin()->first);
+  }
+
+ private:
+  std::map<Cycle, std::function<void()>> plan_;
+};
+
+class Bench {
+ public:
+  template <class B>
+  B& add(B& block, const char* name) {
+    block.self = {&domain, domain.add(block, name)};
+    domain.wake(block.self.block, 1);
+    return block;
+  }
+  // Cycles are those in which `reader` sees the items, at least 2.
+  template <class T, unsigned N>
+  Feeder<T, N>& feed(engine::Link<T, N>& link, engine::Block& reader,
+                     const Plan<std::type_identity_t<T>>& plan) {
+    auto& feeder = add(keep<Feeder<T, N>>(link, plan), "feeder");
+    link.connect(feeder.self, reader.self, "fed");
+    return feeder;
+  }
+  template <class T, unsigned N>
+  Taker<T, N>& take(engine::Link<T, N>*& out, engine::Block& writer, unsigned depth = N,
+                    Cycle from = 0) {
+    auto& taker = add(keep<Taker<T, N>>(depth, from), "taker");
+    taker.in.connect(writer.self, taker.self, "taken");
+    out = &taker.in;
+    return taker;
+  }
+  Doer& plan(std::map<Cycle, std::function<void()>> what) {
+    return add(keep<Doer>(std::move(what)), "doer");
+  }
+
+  engine::Domain domain{engine::Domain::Options{}};
+
+ private:
+  template <class B, class... A>
+  B& keep(A&&... args) {
+    auto made = std::make_shared<B>(std::forward<A>(args)...);
+    kept_.push_back(made);
+    return *made;
+  }
+  std::vector<std::shared_ptr<void>> kept_;
+};
+
+// The objects of one side of a Pair, without a chip.
+inline void set_up(Contexts& contexts, u32 qps, bool second = false) {
+  PairConfig config;
+  config.qps = qps;
+  set_up(contexts, config, second);
+}
+
+// An RDMA WRITE of one packet from `from` to its peer, complete with its ICRC.
+inline Packet* write_packet(PacketPool& pool, const proto::QpConfig& from, u32 psn, u32 bytes) {
+  proto::SendWqe wqe{};
+  wqe.opcode = proto::WorkOpcode::RdmaWrite;
+  const auto plan = proto::plan_packet(from, wqe, {psn, 1, bytes, wqe.opcode, true}, 0);
+  Packet* p = pool.take();
+  p->qpn = from.qpn, p->psn = psn, p->is_request = true;
+  proto::ExtHeaders ext;
+  ext.reth = {kData, kKey, bytes};
+  proto::write_headers(from.path, *plan.row, proto::request_bth(from, plan), ext, bytes,
+                       p->frame());
+  p->shape = proto::shape_of(from.path, *plan.row, bytes);
+  p->frame_bytes = proto::finish_frame(p->frame(), p->shape);
+  return p;
+}
+// A packet from the wire as the receiving blocks behind the port hold it.
+inline Packet* parsed(Packet* p) {
+  proto::parse({p->frame(), p->frame_bytes}, proto::framing_row(p->shape.framing).link, p->parsed);
+  p->qpn = p->parsed.bth.dest_qp;
+  return p;
+}
+}  // namespace hca::test

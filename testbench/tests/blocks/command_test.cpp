@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/command.h"
+
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/blocks/pair.h"
+
+using namespace hca;
+using namespace hca::test;
+
+namespace {
+// The cycles in which `count` commands took effect and were written back. They are rung in cycle 0;
+// the host has a message to post as well, far too late to matter, so that time goes on.
+struct CommandRun {
+  CommandRun(const CommandConfig& command, u32 count) {
+    PairConfig config;
+    config.chip.command = command;
+    Pair pair(config);
+    engine::RecordingSink sink;
+    pair.a.chip.probes.attach(sink);
+    for (u32 i = 0; i < count; ++i)
+      pair.a.host.command(i, proto::CommandOpcode::QueryQp, 1, proto::QpAttributes{});
+    pair.a.chip.domain.run_until(5000);
+    for (const engine::Event& e : sink.events)
+      if (pair.a.chip.probes.name(e.block) == "command") effects.push_back(e.at);
+    written = pair.a.writes_to(kCommands, 16 * proto::kCommandBytes);
+  }
+  std::vector<Cycle> effects, written;
+};
+using Cycles = std::vector<Cycle>;
+}  // namespace
+
+// Rung in 0, at the BAR in 20, 4 cycles through doorbell: seen in 24, asked for in 25 (dma). 60
+// cycles to memory and 60 back: the first of its 4 beats of 64 bytes is back in 145, the last in
+// 148. Its effect comes `latency` cycles later, in 168; dma sees the write in 169, its 4th beat
+// leaves in 172 and is in memory in 232.
+TEST_CASE("a command takes effect its latency after its block is read and is then written back",
+          "[command]") {
+  const CommandRun run({.latency = 20, .interval = 1}, 1);
+  CHECK(run.effects == Cycles{168});
+  CHECK(run.written == Cycles{232});
+}
+
+// The second doorbell waits since 25: it is blocked in 232 and taken in 232 + interval; then all is
+// as for the first one, which was taken in 24: 144 cycles to its effect, 208 until it is written.
+TEST_CASE("the next command is blocked until `interval` cycles after the one before is written",
+          "[command]") {
+  const CommandRun next({.latency = 20, .interval = 1}, 2),
+      later({.latency = 20, .interval = 7}, 2);
+  CHECK(next.effects == Cycles{168, 233 + 144});
+  CHECK(next.written == Cycles{232, 233 + 208});
+  CHECK(later.effects == Cycles{168, 239 + 144});
+  CHECK(later.written == Cycles{232, 239 + 208});
+}

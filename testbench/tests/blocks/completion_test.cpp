@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/completion.h"
+
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/blocks/bench.h"
+
+using namespace hca;
+using namespace hca::test;
+
+namespace {
+struct CompletionBench : Bench {
+  CompletionBench(const CompletionConfig& c, const Cycles& sends, const Cycles& receives = {},
+                  unsigned depth = 8, Cycle from = 0)
+      : config(c), completion(config, contexts) {
+    PairConfig two;
+    two.armed = true;
+    set_up(contexts, two, false);
+    add(completion, "completion");
+    feed(completion.completions_in[0], completion, plan_of(sends));
+    feed(completion.completions_in[1], completion, plan_of(receives));
+    feed(completion.bells_in, completion, {});
+    completion.written_in.connect(completion.self, completion.self, "CQEs in memory");
+    completion.buffers.connect(completion.self, "CQE buffers");
+    completion.dma = completion.self;
+    writes = &take(completion.ports.dma_out, completion, depth, from);
+    events = &take(completion.ports.events_out, completion);
+    faults = &take(completion.ports.faults_out, completion);
+  }
+  static Plan<Completed> plan_of(const Cycles& cycles) {
+    Plan<Completed> plan;
+    Completed one;
+    one.cqn = one.cqe.qpn = 1;
+    for (const Cycle at : cycles) plan.push_back({at, one});
+    return plan;
+  }
+  void in_memory(std::size_t i) {
+    const Dma::Client client = completion.client();
+    client.released(client.self, writes->items.at(i));
+  }
+  Cycles seen() {
+    domain.run_until(1000);
+    return writes->seen;
+  }
+  CompletionConfig config;
+  Contexts contexts;
+  Completion completion;
+  Taker<DmaRequest, 8>* writes = nullptr;
+  Taker<EventNote, 4>* events = nullptr;
+  Taker<Fault, 4>* faults = nullptr;
+};
+}  // namespace
+
+TEST_CASE("a completion asks for its write after the latency, the next one an interval later",
+          "[completion]") {
+  const CompletionConfig config{.latency = 3, .interval = 5};
+  CHECK(CompletionBench(config, {10}, {14}).seen() == Cycles{13, 15 + 3});  // blocked in 14
+  CHECK(CompletionBench(config, {10}, {15}).seen() == Cycles{13, 15 + 3});  // ready in 15
+  CHECK(CompletionBench(config, {10}, {16}).seen() == Cycles{13, 16 + 3});
+}
+
+TEST_CASE("the completions of both sides take turns", "[completion]") {
+  CompletionBench bench({.latency = 3, .interval = 2}, {10, 10, 10}, {10, 10});
+  CHECK(bench.seen() == Cycles{13, 15, 17, 19, 21});
+}
+
+TEST_CASE("a completion waits for room in front of dma", "[completion]") {
+  CHECK(CompletionBench({.latency = 3, .interval = 1}, {10, 11}, {}, 1, 50).seen() ==
+        Cycles{50, 51 + 3});
+}
+
+TEST_CASE("without a CQE buffer a completion is blocked at n - 1 and ready at n", "[completion]") {
+  // 64 buffers, given to the completions of 10 to 73; the first comes back in 199 and counts from
+  // 200 on.
+  CompletionBench bench({.latency = 3, .interval = 1}, Cycles(Completion::kBuffers + 1, 10));
+  bench.plan({{199, [&] { bench.in_memory(0); }}});
+  Cycles wanted;
+  for (Cycle i = 0; i < Completion::kBuffers; ++i) wanted.push_back(10 + i + 3);
+  wanted.push_back(200 + 3);
+  CHECK(bench.seen() == wanted);
+}
+
+TEST_CASE("an armed CQ raises one event when its CQE is in memory", "[completion][G21.2]") {
+  CompletionBench bench({}, {10, 11});
+  bench.plan({{80, [&] { bench.in_memory(0); }}, {81, [&] { bench.in_memory(1); }}});
+  bench.seen();
+  CHECK(bench.events->seen == Cycles{80 + 1 + 1});  // seen by completion in 81, by event in 82
+}
+
+TEST_CASE("a full CQ overflows: a fault instead of a CQE", "[completion][G21.3]") {
+  CompletionBench bench({}, {10});
+  bench.contexts.cqs[1].producer = bench.contexts.cqs[1].consumer + bench.contexts.cqs[1].entries();
+  CHECK(bench.seen().empty());
+  CHECK(bench.faults->seen == Cycles{11});
+}

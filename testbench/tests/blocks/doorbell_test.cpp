@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/doorbell.h"
+
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/blocks/bench.h"
+
+using namespace hca;
+using namespace hca::test;
+using proto::BarOffset;
+
+namespace {
+struct DoorbellBench : Bench {
+  explicit DoorbellBench(const DoorbellConfig& config = {}, Cycle command_from = 0)
+      : doorbell(config),
+        sends((add(doorbell, "doorbell"), take(doorbell.ports.send_out, doorbell))),
+        receives(take(doorbell.ports.receive_out, doorbell)),
+        cqs(take(doorbell.ports.cq_out, doorbell)),
+        commands(take(doorbell.ports.command_out, doorbell, 1, command_from)) {
+    doorbell.writes_in.connect(doorbell.self, "BAR");
+  }
+  void write(Cycle at, BarOffset offset, u64 value = 0x100000001) {
+    u8 bytes[8];
+    proto::store_be<8>(bytes, value);
+    doorbell.write(at, u32(offset), bytes);
+  }
+  Doorbell doorbell;
+  Taker<SendBell, 8>& sends;
+  Taker<ReceiveBell, 8>& receives;
+  Taker<proto::CqDoorbell, 8>& cqs;
+  Taker<CommandBell, 4>& commands;
+};
+}  // namespace
+
+TEST_CASE("a doorbell is seen by its block after the latency, the next one an interval later",
+          "[doorbell]") {
+  DoorbellBench bench({.latency = 4, .interval = 3});
+  bench.write(10, BarOffset::SendDoorbell);
+  bench.write(10, BarOffset::ReceiveDoorbell);
+  bench.write(15, BarOffset::CqDoorbell);  // blocked until 13 + 3
+  bench.write(19, BarOffset::SendDoorbell);
+  bench.domain.run_until(100);
+  CHECK(bench.sends.seen == Cycles{10 + 4, 19 + 4});  // ready at 16 + 3
+  CHECK(bench.receives.seen == Cycles{13 + 4});
+  CHECK(bench.cqs.seen == Cycles{16 + 4});
+}
+
+TEST_CASE("a doorbell without room behind stays, and all behind it", "[doorbell]") {
+  // One command is on its way to a block that takes it in 50: room counts from 51 on.
+  DoorbellBench bench({.latency = 4, .interval = 1}, 50);
+  bench.write(10, BarOffset::CommandDoorbell);
+  bench.write(11, BarOffset::CommandDoorbell);
+  bench.write(12, BarOffset::SendDoorbell);
+  bench.domain.run_until(100);
+  CHECK(bench.commands.seen == Cycles{50, 51 + 4});
+  CHECK(bench.sends.seen == Cycles{52 + 4});
+}
+
+TEST_CASE("a write that is no doorbell takes its turn and goes nowhere", "[doorbell]") {
+  DoorbellBench bench({.latency = 4, .interval = 2});
+  bench.write(10, BarOffset(0x700));
+  bench.write(10, BarOffset::SendDoorbell);
+  bench.domain.run_until(100);
+  CHECK(bench.sends.seen == Cycles{12 + 4});
+  CHECK(bench.doorbell.counters.bad == 1);
+}

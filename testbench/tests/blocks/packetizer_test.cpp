@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/packetizer.h"
+
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/blocks/bench.h"
+
+using namespace hca;
+using namespace hca::test;
+
+namespace {
+struct PacketizerBench : Bench {
+  explicit PacketizerBench(const PacketizerConfig& c) : config(c) {
+    set_up(contexts, 1);
+    driver.bench = this, add(driver, "driver");
+    requests = &take(packetizer.dma_out, driver);
+    released = &take(packetizer.packets_out, driver);
+    packetizer.buffers.connect(driver.self, "packet buffers");
+    packetizer.dma = driver.self;
+  }
+  // In cycle `now`, a packet that comes in at `at` with `sges` pieces of 64 bytes.
+  void start(Cycle now, Cycle at, u32 sges) {
+    for (u32 i = 0; i < sges; ++i)
+      proto::encode(proto::Sge{kData, kKey, 64}, segments + i * proto::kSgeBytes);
+    cursor = {segments, sges};
+    Packet* p = pool.take();
+    p->shape.payload_bytes = 64 * sges;
+    packetizer.start(p, cursor, 1, now, at);
+  }
+  Cycles asked(std::map<Cycle, std::function<void()>> what) {
+    steps = std::move(what);
+    domain.wake(driver.self.block, 1);
+    domain.run_until(200);
+    return requests->seen;
+  }
+  struct Driver : engine::Block {
+    PacketizerBench* bench = nullptr;
+    void tick() {
+      for (auto& [at, what] : bench->steps) {
+        if (at == now()) what();
+        if (at > now()) wake_at(at);
+      }
+    }
+  };
+  PacketizerConfig config;
+  Contexts contexts;
+  Protection protection{{}, contexts};
+  Packetizer packetizer{config, protection,
+                        engine::Rate(100'000'000'000, 400'000'000)};  // 31.25 bytes a cycle
+  PacketPool pool;
+  u8 segments[8 * proto::kSgeBytes] = {};
+  GatherCursor cursor;
+  std::map<Cycle, std::function<void()>> steps;
+  Driver driver;
+  Taker<DmaRequest, 8>* requests = nullptr;
+  Taker<Packet*, 64>* released = nullptr;
+};
+}  // namespace
+
+TEST_CASE("a packet asks for its payload after the latency, one piece a cycle", "[packetizer]") {
+  PacketizerBench bench({.latency = 4, .interval = 1});
+  CHECK(bench.asked({{10, [&] { bench.start(10, 20, 3); }},
+                     {11, [&] { CHECK_FALSE(bench.packetizer.gather(11)); }},
+                     {12, [&] { CHECK(bench.packetizer.gather(12)); }}}) == Cycles{20 + 4, 25, 26});
+}
+
+TEST_CASE("a packet within the interval is blocked at n - 1 and enters at n", "[packetizer]") {
+  for (const Cycle second : {Cycle{24}, Cycle{25}, Cycle{26}}) {
+    PacketizerBench bench({.latency = 4, .interval = 5});
+    CHECK(bench.asked(
+              {{10, [&] { bench.start(10, 20, 1); }}, {11, [&] { bench.start(11, second, 1); }}}) ==
+          Cycles{20 + 4, std::max<Cycle>(second, 25) + 4});
+  }
+}
+
+TEST_CASE("without a packet buffer the packetizer takes nothing at n - 1 and a packet at n",
+          "[packetizer]") {
+  PacketizerBench bench({.buffers = 1});
+  bench.asked({{10, [&] { bench.start(10, 20, 1); }},
+               {11, [&] { CHECK_FALSE(bench.packetizer.can_start()); }},
+               {20, [&] { bench.packetizer.buffers.give(30); }},
+               {29, [&] { CHECK_FALSE(bench.packetizer.can_start()); }},
+               {30, [&] { CHECK(bench.packetizer.can_start()); }}});
+}
+
+// 256 bytes take 8.2, so 9 cycles on the wire: a packet whose last byte is in at 80 has no gap if
+// it begins in 71.
+TEST_CASE("a packet is released when it is in, or as early as no gap can open", "[packetizer]") {
+  const auto released = [](TxStart tx_start, Cycle first, Cycle last) {
+    PacketizerBench bench({.tx_start = tx_start});
+    bench.asked({{10, [&] { bench.start(10, 20, 4); }},
+                 {11, [&] { bench.packetizer.gather(11); }},
+                 {12, [&] { bench.packetizer.gather(12); }},
+                 {13, [&] { bench.packetizer.gather(13); }},
+                 {40, [&] {
+                    DmaRequest r = bench.requests->items.at(3);
+                    bench.packetizer.client().done(&bench.packetizer, r, first, last);
+                  }}});
+    return bench.released->seen.at(0);
+  };
+  CHECK(released(TxStart::Full, 60, 80) == 80);
+  CHECK(released(TxStart::Threshold, 60, 80) == 80 - 9);
+  CHECK(released(TxStart::Threshold, 75, 80) == 75);  // not before the first byte
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/tests/blocks/pair.h"
+
+#include <stdexcept>
+
+#include "model/engine/digest.h"
+
+namespace hca::test {
+using namespace proto;
+
+namespace {
+template <class T>
+CommandHeader command(Contexts& contexts, CommandOpcode opcode, u32 object, const T& body) {
+  u8 block[kCommandBytes] = {};
+  encode(CommandHeader{opcode, {}, false, object}, block);
+  encode(body, block + kCommandHeaderBytes);
+  execute_command(contexts, block);
+  const auto header = decode<CommandHeader>(block);
+  if (header.status != CommandStatus::Ok) throw std::runtime_error("command refused");
+  return header;
+}
+
+u64 send_ring(u32 qpn) { return kSendRings + u64{qpn} * kEntries * 128; }
+u64 cq_ring(u32 cqn) { return kCqs + (u64{cqn - 1} << kLogCqes) * kCqeBytes; }
+u64 receive_ring(u32 qpn) { return kReceiveRings + u64{qpn} * kEntries * 64; }
+
+// What a switch does that is about to overflow; the IPv4 header gets a new checksum.
+void mark(Packet& p) {
+  u8* ip = p.frame() + p.shape.network_offset;
+  u32 sum = 0;
+  ip[1] |= kEcnCongestionExperienced, ip[10] = ip[11] = 0;
+  for (unsigned i = 0; i < 20; i += 2) sum += u32(ip[i]) << 8 | ip[i + 1];
+  sum = (sum & 0xffff) + (sum >> 16), sum = ~(sum + (sum >> 16));
+  ip[10] = u8(sum >> 8), ip[11] = u8(sum);
+}
+}  // namespace
+
+void set_up(Contexts& c, const PairConfig& config, bool second) {
+  PortAttributes port{};
+  port.framing = u8(Framing::RoceV2Ip4), port.mtu = 4096, port.pkey = 0xffff;
+  port.mac = second ? 0x02000000000b : 0x02000000000a;
+  port.gid_low = 0xffffc0000201 + second;
+  command(c, CommandOpcode::SetPort, 0, port);
+  if (config.armed) command(c, CommandOpcode::CreateEq, 1, QueueAttributes{kEqs, kLogEqes, 0});
+  for (u32 cqn = 1; cqn <= config.cqs; ++cqn) {
+    command(c, CommandOpcode::CreateCq, cqn, QueueAttributes{cq_ring(cqn), kLogCqes, config.armed});
+    if (config.armed) c.cqs[cqn].armed = Arm::Next;
+  }
+  command(c, CommandOpcode::RegisterMr, 0,
+          MrAttributes{kData, kMemoryBytes - kData, kData, 1, kKey, 0x0f});
+  for (u32 qpn = 1; qpn <= config.qps; ++qpn) {
+    command(c, CommandOpcode::CreateQp, qpn,
+            QpCreate{0, false, 1, 1 + (qpn - 1) % config.cqs, 1 + (qpn - 1) % config.cqs,
+                     send_ring(qpn), receive_ring(qpn), kLogEntries, kLogEntries, 7, 6});
+    QpAttributes a{};
+    a.state = QpState::Init, a.port = 1, a.access = kLocalWrite | kRemoteWrite;
+    a.mask = kQpState | kQpPkeyIndex | kQpPort | kQpAccess;
+    command(c, CommandOpcode::ModifyQp, qpn, a);
+    a.state = QpState::Rtr, a.path_mtu = config.path_mtu, a.dest_qpn = qpn,
+    a.rq_psn = second ? 100 : 200;
+    a.min_rnr_timer = config.min_rnr_timer, a.dmac = second ? 0x02000000000a : 0x02000000000b;
+    a.dgid_low = 0xffffc0000201 + !second, a.hop_limit = 64, a.udp_source_port = u16(0xc000 + qpn);
+    a.mask = kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic |
+             kQpMinRnrTimer;
+    command(c, CommandOpcode::ModifyQp, qpn, a);
+    a.state = QpState::Rts, a.sq_psn = second ? 200 : 100, a.timeout = config.timeout;
+    a.retry_count = config.retry_count, a.rnr_retry = config.rnr_retry;
+    a.mask = kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic;
+    command(c, CommandOpcode::ModifyQp, qpn, a);
+  }
+}
+
+Pair::Side::Side(const PairConfig& c, u64 seed)
+    : memory(kMemoryBytes),
+      timing(c.memory_latency),
+      chip(c.chip, c.domain, timing, *this),
+      host(chip, memory),
+      wire_latency(c.wire_latency) {
+  engine::Random random(seed);
+  for (u64 i = kData; i < kMemoryBytes; i += 8) {
+    const u64 word = random();
+    std::memcpy(&memory[i], &word, 8);
+  }
+  set_up(chip.qp_context.contexts, c, seed == 2);
+  host.self = {&chip.domain, chip.domain.add_last(host, "host")};
+  host.start(c.qps, c.cqs);
+  chip.probes.attach(digest);
+}
+
+void Pair::Side::read_memory(u64 address, u8* to, u32 bytes, Cycle) {
+  std::memcpy(to, &memory.at(address), bytes);
+}
+void Pair::Side::write_memory(u64 address, const u8* from, u32 bytes, Cycle at) {
+  if (address + bytes > memory.size()) throw std::runtime_error("write outside of memory");
+  std::memcpy(&memory[address], from, bytes);
+  if (address < kData) control_writes.push_back({at, address});
+  if (address >= kCqs && address < kData) host.cqe_written();
+}
+std::vector<Cycle> Pair::Side::writes_to(u64 from, u64 bytes) const {
+  std::vector<Cycle> found;
+  for (const auto& [at, address] : control_writes)
+    if (address - from < bytes) found.push_back(at);
+  return found;
+}
+void Pair::Side::transmit(Packet* packet, Cycle at) {
+  sent_frames.push_back({at, packet->psn});
+  if (loses(*packet)) return PacketPool::give_back(packet);
+  if (marks(*packet)) mark(*packet);
+  peer->chip.port_receive.arrive(packet, at + wire_latency);
+}
+
+Pair::Pair(const PairConfig& c) : config(c), a(config, 1), b(config, 2) {
+  a.peer = &b, b.peer = &a;
+}
+
+bool Pair::run(Cycle quantum, Cycle limit) {
+  if (!quantum) quantum = config.wire_latency;
+  while (!(a.host.finished() && b.host.finished())) {
+    cycles += quantum;
+    if (cycles > limit) return false;
+    a.chip.domain.run_until(cycles);
+    b.chip.domain.run_until(cycles);
+    if (a.chip.domain.asleep() && b.chip.domain.asleep()) break;
+  }
+  return a.host.finished() && b.host.finished();
+}
+
+void Pair::advance(Cycle count) {
+  for (const Cycle end = cycles + count; cycles < end;) {
+    cycles = std::min(cycles + config.wire_latency, end);
+    a.chip.domain.run_until(cycles), b.chip.domain.run_until(cycles);
+  }
+}
+
+u64 Pair::digest() const {
+  engine::Digest d;
+  for (const Side* s : {&a, &b}) {
+    d.add(s->digest.value());
+    u64 sum = 0;
+    for (u64 i = 0; i < kMemoryBytes; i += 8) {
+      u64 word;
+      std::memcpy(&word, &s->memory[i], 8);
+      sum = sum * 0x9e3779b97f4a7c15u + word;
+    }
+    d.add(sum);
+    for (const Cycle at : s->host.sent_at) d.add(at);
+    for (const Cycle at : s->host.received_at) d.add(at);
+  }
+  return d.value();
+}
+
+std::string Pair::report() const {
+  std::string text = "cycle " + std::to_string(cycles) + "\n";
+  for (const Side* side : {&a, &b}) {
+    text += side == &a ? "A\n" : "B\n";
+    side->chip.for_each_counters([&](const auto& counters) {
+      using C = std::remove_cvref_t<decltype(counters)>;
+      engine::for_each_counter(counters, [&](const auto& row, u64 value) {
+        if (value)
+          text += "  " + std::string(engine::Counters<C>::block) + "." + std::string(row.name) +
+                  " " + std::to_string(value) + "\n";
+      });
+    });
+    text += side->chip.domain.stuck_report();
+  }
+  return text;
+}
+
+void TestHost::tick() {
+  poll();
+  if (posted == plan.size() || posted - done >= window) return;
+  post(plan[posted]);
+  if (posted != plan.size() && posted - done < window) wake_at(now() + 1);
+}
+
+void TestHost::poll() {
+  if (now() < poll_from_) return;
+  poll_from_ = kNever;
+  for (u32 cqn = 1; cqn <= consumers_.size(); ++cqn) poll(cqn);
+}
+
+void TestHost::poll(u32 cqn) {
+  u32& consumer = consumers_[cqn - 1];
+  const u32 before = consumer;
+  for (;; ++consumer) {
+    const u8* slot = &memory_[cq_ring(cqn) + u64{consumer & ((1u << kLogCqes) - 1)} * kCqeBytes];
+    const auto cqe = decode<Cqe>(slot);
+    if (cqe.phase != !(consumer >> kLogCqes & 1)) break;
+    const bool receive = cqe.opcode >= CqeOpcode::Receive;
+    (receive ? received : sent).push_back(cqe);
+    (receive ? received_at : sent_at).push_back(now());
+    if (receive) continue;
+    // Unsignaled messages before it are done as well.
+    auto& queue = in_flight_[cqe.qpn];
+    for (bool found = false; !found && !queue.empty(); ++done)
+      found = queue.front(), queue.pop_front();
+  }
+  if (consumer == before) return;
+  u8 bell[8];
+  encode(CqDoorbell{Arm::None, cqn, consumer}, bell);
+  chip_.doorbell.write(now() + mmio_latency, u32(BarOffset::CqDoorbell), bell);
+}
+
+void TestHost::ring_command(u64 address) {
+  u8 bell[8];
+  store_be<8>(bell, address);
+  chip_.doorbell.write(now() + mmio_latency, u32(BarOffset::CommandDoorbell), bell);
+}
+
+void TestHost::post(const Message& m) {
+  const u32 index = producers_[m.qpn]++;
+  u8* slot = &memory_[send_ring(m.qpn) + u64{index & (kEntries - 1)} * 128];
+  std::memset(slot, 0, 128);
+  SendWqe w{};
+  w.opcode = m.opcode, w.signaled = m.signaled, w.sge_count = u8(m.sges), w.index = u16(index);
+  w.remote_va = kData + m.remote, w.rkey = kKey;
+  encode(w, slot);
+  u32 at = 0;
+  for (u32 i = 0; i < m.sges; ++i) {
+    const u32 bytes = i + 1 == m.sges ? m.bytes - at : m.bytes / m.sges;
+    encode(Sge{kData + m.local + at, kKey, bytes}, slot + kSendWqeBytes + i * kSgeBytes);
+    at += bytes;
+  }
+  ring(BarOffset::SendDoorbell, m.qpn, producers_[m.qpn]);
+  in_flight_[m.qpn].push_back(m.signaled);
+  posted_at.push_back(now()), ++posted;
+}
+
+void TestHost::post_receives(u32 qpn, u32 count, u32 bytes) {
+  for (u32 i = 0; i < count; ++i) {
+    const u32 index = receives_[qpn]++;
+    u8* slot = &memory_[receive_ring(qpn) + u64{index & (kEntries - 1)} * 64];
+    encode(ReceiveWqe{1, u16(index)}, slot);
+    encode(Sge{kData + 0x800000 + u64{index} * bytes, kKey, bytes}, slot + kReceiveWqeBytes);
+  }
+  ring(BarOffset::ReceiveDoorbell, qpn, receives_[qpn]);
+}
+
+void TestHost::ring(BarOffset offset, u32 qpn, u32 producer) {
+  u8 bell[8];
+  encode(QueueDoorbell{qpn, u16(producer)}, bell);
+  chip_.doorbell.write(now() + mmio_latency, u32(offset), bell);
+}
+}  // namespace hca::test

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/blocks/pair.h"
+
+using namespace hca;
+using namespace hca::test;
+using proto::WcStatus;
+
+namespace {
+void finish(Pair& pair) {
+  const bool finished = pair.run();
+  INFO(pair.report());
+  REQUIRE(finished);
+}
+void check_success(const std::vector<proto::Cqe>& cqes, std::size_t count) {
+  REQUIRE(cqes.size() == count);
+  for (const proto::Cqe& cqe : cqes) CHECK(cqe.status == WcStatus::Success);
+}
+}  // namespace
+
+TEST_CASE("one WRITE goes from doorbell to completion", "[chip][C9-17][G4.1]") {
+  Pair pair{PairConfig{}};
+  pair.a.host.plan = {{.local = 64, .remote = 4096, .bytes = 3079}};
+  finish(pair);
+  check_success(pair.a.host.sent, 1);
+  CHECK(pair.a.host.sent[0].byte_len == 3079);
+  CHECK(!std::memcmp(pair.data(pair.a, 64), pair.data(pair.b, 4096), 3079));
+  CHECK(pair.a.sent_frames.size() == 4);  // 3 * 1024 + 7
+  CHECK(pair.b.sent_frames.size() == 1);  // one ACK, for the last packet
+}
+
+TEST_CASE("one SEND is placed by a receive WQE and completes on both sides", "[chip][C9-26]") {
+  Pair pair{PairConfig{}};
+  pair.b.host.post_receives(1, 4, 4096);
+  pair.a.host.plan = {{.opcode = proto::WorkOpcode::Send, .local = 128, .bytes = 2500, .sges = 3}};
+  finish(pair);
+  check_success(pair.a.host.sent, 1);
+  check_success(pair.b.host.received, 1);
+  CHECK(pair.b.host.received[0].byte_len == 2500);
+  CHECK(!std::memcmp(pair.data(pair.a, 128), pair.data(pair.b, 0x800000), 2500));
+}
+
+TEST_CASE("a lost packet in the middle draws one NAK and is sent again with all behind it",
+          "[chip][SVC-3][G2.3][G11.4]") {
+  Pair pair{PairConfig{}};
+  bool lost = false;
+  pair.a.loses = [&](const Packet& p) { return p.psn == 103 && !std::exchange(lost, true); };
+  pair.a.host.plan = {{.local = 0, .remote = 65536, .bytes = 8 * 1024}};
+  finish(pair);
+  check_success(pair.a.host.sent, 1);
+  CHECK(!std::memcmp(pair.data(pair.a, 0), pair.data(pair.b, 65536), 8 * 1024));
+  CHECK(pair.a.chip.requester.counters.sequence_naks == 1);
+  CHECK(pair.a.chip.requester.counters.resent == 5);  // PSN 103 .. 107
+  CHECK(pair.b.chip.responder_check.counters.psn_ahead == 1);
+  CHECK(pair.b.chip.responder_check.counters.nak_pending == 3);  // 105 .. 107
+}
+
+TEST_CASE("a lost ACK is made good by the timer and the duplicate is acknowledged again",
+          "[chip][G11.3][G3.1]") {
+  Pair pair{PairConfig{}};
+  bool lost = false;
+  pair.b.loses = [&](const Packet&) { return !std::exchange(lost, true); };
+  pair.a.host.plan = {{.local = 0, .remote = 65536, .bytes = 100}};
+  finish(pair);
+  check_success(pair.a.host.sent, 1);
+  CHECK(pair.a.chip.requester.counters.timeouts == 1);
+  CHECK(pair.b.chip.responder_check.counters.duplicate == 1);
+  // T = 4.096 us * 2^4 = 65.536 us = 26214.4 cycles of 2.5 ns: the packet is on the wire again no
+  // earlier.
+  REQUIRE(pair.a.sent_frames.size() == 2);
+  CHECK(pair.a.sent_frames[1].first - pair.a.sent_frames[0].first >= 26214);
+}
+
+TEST_CASE("retries run out after retry_count repetitions", "[chip][G11.3][C9-214]") {
+  PairConfig config;
+  config.timeout = 1, config.retry_count = 3;
+  Pair pair{config};
+  pair.a.loses = [](const Packet&) { return true; };
+  pair.a.host.plan = {{.local = 0, .remote = 65536, .bytes = 100},
+                      {.local = 0, .remote = 65536, .bytes = 100}};
+  finish(pair);
+  REQUIRE(pair.a.host.sent.size() == 2);
+  CHECK(pair.a.host.sent[0].status == WcStatus::RetryExcErr);
+  CHECK(pair.a.host.sent[1].status == WcStatus::WrFlushErr);
+  CHECK(pair.a.sent_frames.size() == 2 * (1 + 3));
+}
+
+TEST_CASE("a SEND without a receive WQE waits the RNR time and goes through when one is posted",
+          "[chip][G8.1][G8.2]") {
+  PairConfig config;
+  config.min_rnr_timer = 1;  // 10 us = 4000 cycles
+  Pair pair{config};
+  pair.a.host.plan = {{.opcode = proto::WorkOpcode::Send, .local = 0, .bytes = 300}};
+  CHECK_FALSE(pair.run(0, 3000));
+  CHECK(pair.a.chip.requester.counters.rnr_naks == 1);
+  pair.b.host.post_receives(1, 1, 4096);
+  finish(pair);
+  check_success(pair.a.host.sent, 1);
+  check_success(pair.b.host.received, 1);
+  CHECK(pair.a.sent_frames[1].first - pair.a.sent_frames[0].first >= 4000);
+}
+
+TEST_CASE("a WRITE beyond its region is refused and both queue pairs are in Error",
+          "[chip][T10-5/RC]") {
+  Pair pair{PairConfig{}};
+  pair.b.host.post_receives(1, 2, 4096);
+  pair.a.host.plan = {{.local = 0, .remote = kMemoryBytes - kData - 50, .bytes = 100}};
+  finish(pair);
+  REQUIRE(pair.a.host.sent.size() == 1);
+  CHECK(pair.a.host.sent[0].status == WcStatus::RemAccessErr);
+  CHECK(pair.a.chip.qp_context.contexts.qps[1].state == proto::QpState::Error);
+  pair.a.host.plan.push_back(
+      {.local = 0, .remote = 0, .bytes = 8});  // to let time pass: it is flushed
+  pair.a.host.start(1);
+  pair.run(0, pair.cycles + 5000);
+  CHECK(pair.b.chip.qp_context.contexts.qps[1].state == proto::QpState::Error);
+  REQUIRE(pair.b.host.received.size() == 2);
+  CHECK(pair.b.host.received[0].status == WcStatus::WrFlushErr);
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/port.h"
+
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/blocks/bench.h"
+
+using namespace hca;
+using namespace hca::test;
+
+namespace {
+constexpr u64 kClock = 400'000'000;  // at 100 Gb/s 31.25 bytes a cycle
+
+struct Wire : Outside {
+  void read_memory(u64, u8*, u32, Cycle) override {}
+  void write_memory(u64, const u8*, u32, Cycle) override {}
+  void transmit(Packet*, Cycle at) override { sent.push_back(at); }
+  Cycles sent;
+};
+
+// Packets of 64 bytes: 14 + 20 + 8 + 12 + 16 bytes of headers, the payload, the ICRC: 138 bytes.
+struct TransmitBench : Bench {
+  TransmitBench(const PortConfig& c, const IcrcUnitConfig& icrc, const Cycles& requests,
+                const Cycles& replies = {})
+      : config(c), port(config, icrc, kClock, wire) {
+    set_up(contexts, 1);
+    add(port, "port_transmit");
+    buffers.connect(port.self, "packet buffers");
+    port.buffers = &buffers, port.counters = &counters;
+    feed(port.requests_in, port, packets(requests, true));
+    feed(port.replies_in, port, packets(replies, false));
+  }
+  Plan<Packet*> packets(const Cycles& at, bool requests) {
+    Plan<Packet*> plan;
+    for (const Cycle cycle : at) {
+      plan.push_back({cycle, write_packet(pool, contexts.qps[1], 100, 64)});
+      plan.back().second->is_request = requests;
+      if (requests) buffers.take();
+    }
+    return plan;
+  }
+  Cycles sent() {
+    domain.run_until(500);
+    return wire.sent;
+  }
+  PortConfig config;
+  Contexts contexts;
+  Wire wire;
+  PortCounters counters;
+  engine::Budget buffers{16};
+  PacketPool pool;
+  PortTransmit port;
+};
+
+struct ReceiveBench : Bench {
+  ReceiveBench(const PortConfig& c, const IcrcUnitConfig& icrc, unsigned depth = 64, Cycle from = 0)
+      : config(c), port(config, icrc, kClock, context.contexts, responder, response, congestion) {
+    set_up(peer, 1), set_up(context.contexts, 1, true);
+    add(port, "port_receive");
+    port.packets_in.connect(port.self, "wire");
+    feed(port.bells_in, port, {});
+    requests = &take(port.ports.requests_out, port, depth, from);
+    take(port.ports.acks_out, port), take(port.ports.cnps_out, port),
+        take(port.ports.bells_out, port);
+  }
+  void arrive(Cycle at, u32 psn, u32 bytes) {
+    port.arrive(write_packet(pool, peer.qps[1], psn, bytes), at);
+  }
+  Cycles seen() {
+    domain.run_until(1000);
+    return requests->seen;
+  }
+  PortConfig config;
+  Contexts peer;
+  QpContext context{{.latency = 2, .interval = 1}};
+  Protection protection{{.latency = 2, .interval = 1}, context.contexts};
+  ResponderCheck responder{check_config, context, protection};
+  ResponseCheck response{{}, context};
+  Congestion congestion{{}, kClock};
+  PacketPool pool;
+  PortReceive port;
+  Taker<Packet*, 64>* requests = nullptr;
+  static inline const ResponderCheckConfig check_config{.latency = 7, .interval = 1};
+};
+constexpr Cycle kChecks = 2 + 2 + 7;  // context, key, rules
+}  // namespace
+
+// With 24 bytes around its frame a packet takes 162 / 31.25 = 5.184 cycles of the wire: starts at
+// 10, 15.184, 20.368, 25.552, in the cycle after if there is a fraction.
+TEST_CASE(
+    "a packet is on the wire after the latencies of ICRC unit and port, the next when the link is "
+    "free",
+    "[port]") {
+  const PortConfig config{.latency = 10, .interval = 1};
+  CHECK(TransmitBench(config, {.latency = 5}, {10, 10, 10, 10}).sent() ==
+        Cycles{25, 16 + 15, 21 + 15, 26 + 15});
+  CHECK(TransmitBench(config, {.latency = 5}, {10, 15}).sent() ==
+        Cycles{25, 16 + 15});  // blocked in 15
+  CHECK(TransmitBench(config, {.latency = 5}, {10, 16}).sent() ==
+        Cycles{25, 16 + 15});  // ready in 16
+  CHECK(TransmitBench(config, {.latency = 5}, {10, 17}).sent() == Cycles{25, 17 + 15});
+}
+
+TEST_CASE("a cycle of latency or interval of the port or of its ICRC unit is seen on the wire",
+          "[port][icrc_unit]") {
+  const Cycles two{10, 10};
+  CHECK(TransmitBench({.latency = 11, .interval = 20}, {.latency = 5}, two).sent() ==
+        Cycles{26, 46});
+  CHECK(TransmitBench({.latency = 10, .interval = 21}, {.latency = 5}, two).sent() ==
+        Cycles{25, 46});
+  CHECK(TransmitBench({.latency = 10}, {.latency = 6, .interval = 20}, two).sent() ==
+        Cycles{26, 46});
+  CHECK(TransmitBench({.latency = 10}, {.latency = 5, .interval = 21}, two).sent() ==
+        Cycles{25, 46});
+}
+
+TEST_CASE("requests and replies take turns on one link", "[port]") {
+  TransmitBench bench({.latency = 10, .interval = 20}, {.latency = 5}, {10, 10}, {11, 11});
+  CHECK(bench.sent() == Cycles{25, 45, 65, 85});
+  CHECK(bench.counters.tx_packets == 4);
+}
+
+TEST_CASE("a long packet behind slow short ones does not overlap them on the wire",
+          "[port][icrc_unit]") {
+  // Each packet enters the ICRC unit when it leaves its queue: nothing piles up between queue and
+  // wire.
+  TransmitBench bench({.latency = 10}, {.latency = 5, .interval = 50}, {10, 10, 10});
+  bench.domain.run_until(100);
+  CHECK(bench.wire.sent == Cycles{25, 75});  // the third starts in 110
+}
+
+// The 128th byte of a frame is in 5 cycles after its first bit, in the cycle 4 after the first one.
+// The 138 bytes of a small frame need 5 cycles as well, the 1098 bytes of a large one 36.
+TEST_CASE("a packet is taken when its headers are in, or all of it", "[port]") {
+  const auto seen = [](RxForward forward, u32 bytes) {
+    ReceiveBench bench({.latency = 10, .interval = 1, .rx_forward = forward}, {.latency = 5});
+    bench.arrive(100, 100, bytes);
+    return bench.seen();
+  };
+  CHECK(seen(RxForward::CutThrough, 64) == Cycles{100 + 10 + 4 + 5 + kChecks});
+  CHECK(seen(RxForward::Store, 64) == Cycles{100 + 10 + 4 + 5 + kChecks});
+  CHECK(seen(RxForward::CutThrough, 1024) == Cycles{100 + 10 + 4 + 5 + kChecks});
+  CHECK(seen(RxForward::Store, 1024) == Cycles{100 + 10 + 35 + 5 + kChecks});
+}
+
+TEST_CASE("the last byte of a packet is known good the ICRC unit's latency after it arrived",
+          "[port][icrc_unit]") {
+  ReceiveBench bench({.latency = 10, .rx_forward = RxForward::CutThrough}, {.latency = 5});
+  bench.arrive(100, 100, 1024);
+  bench.seen();
+  CHECK(bench.requests->items.at(0)->last == 100 + 10 + 35 + 5);
+}
+
+TEST_CASE("within the interval of port or ICRC unit a packet is blocked at n - 1 and taken at n",
+          "[port][icrc_unit]") {
+  // The first is taken in 114, the second comes as early as 127.
+  for (const Cycle interval : {13, 14, 20}) {
+    ReceiveBench port({.latency = 10, .interval = interval}, {.latency = 5});
+    ReceiveBench icrc({.latency = 10}, {.latency = 5, .interval = interval});
+    for (ReceiveBench* bench : {&port, &icrc}) {
+      bench->arrive(100, 100, 64), bench->arrive(113, 101, 64);
+      const Cycle first = 114 + 5 + kChecks;
+      CHECK(bench->seen() == Cycles{first, first + interval});
+    }
+  }
+}
+
+TEST_CASE("a packet is taken when there is room behind the port, not before", "[port]") {
+  // One room, taken with the first in 114, free again in 301.
+  ReceiveBench bench({.latency = 10}, {.latency = 5}, 1, 300);
+  bench.arrive(100, 100, 64), bench.arrive(120, 101, 64);
+  CHECK(bench.seen() == Cycles{300, 301 + 5 + kChecks});
+}
+
+TEST_CASE("a packet that waited for the ICRC unit is known good no later than its last byte allows",
+          "[port][icrc_unit]") {
+  // The first is taken in 114 and keeps the unit until 134; the last of 1098 bytes is in at 158.
+  ReceiveBench bench({.latency = 10, .rx_forward = RxForward::CutThrough},
+                     {.latency = 5, .interval = 20});
+  bench.arrive(100, 100, 64), bench.arrive(113, 101, 1024);
+  CHECK(bench.seen() == Cycles{114 + 5 + kChecks, 134 + 5 + kChecks});
+  CHECK(bench.requests->items.at(1)->last == 113 + 10 + 35 + 5);
+}

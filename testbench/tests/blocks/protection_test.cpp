@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/protection.h"
+
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/blocks/bench.h"
+
+using namespace hca;
+using namespace hca::test;
+using Port = Protection::Port;
+
+TEST_CASE("an access is judged after the latency of protection", "[protection]") {
+  Contexts contexts;
+  Protection protection({.latency = 2, .interval = 3}, contexts);
+  CHECK(protection.look_up(Port::Execute, 10, kKey) == 10 + 2);
+  CHECK(protection.look_up(Port::Execute, 12, kKey) == 13 + 2);  // blocked in 12
+  CHECK(protection.look_up(Port::Execute, 16, kKey) == 16 + 2);  // ready in 16
+  CHECK(protection.look_up(Port::Responder, 10, kKey) == 10 + 2);
+  CHECK(protection.look_up(Port::Requester, 10, kKey) == 10 + 2);
+}
+
+TEST_CASE("a local access outside of its region, its PD or its rights is refused",
+          "[protection][G22.4]") {
+  Contexts contexts;
+  set_up(contexts, 1);
+  Protection protection({}, contexts);
+  const u64 bytes = kMemoryBytes - kData;
+  CHECK(protection.local({kData, kKey, u32(bytes)}, 1, proto::kLocalWrite));
+  CHECK_FALSE(protection.local({kData, kKey, u32(bytes + 1)}, 1, proto::kLocalWrite));
+  CHECK_FALSE(protection.local({kData, kKey, 8}, 2, proto::kLocalWrite));
+  CHECK_FALSE(protection.local({kData, kKey + 1, 8}, 1, proto::kLocalWrite));
+  CHECK(protection.counters.refused == 3);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/requester.h"
+
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/blocks/bench.h"
+
+using namespace hca;
+using namespace hca::test;
+
+namespace {
+// The requester with its packetizer. Messages are WRITEs without data: one packet each, which asks
+// dma for an empty read.
+struct RequesterBench : Bench {
+  explicit RequesterBench(const RequesterConfig& c, u32 buffers = 32,
+                          const Plan<Acknowledgement>& acks = {})
+      : config(c), packetizer_config{.latency = 4, .interval = 1, .buffers = buffers} {
+    set_up(context.contexts, 2);
+    add(requester, "requester");
+    packetizer.buffers.connect(requester.self, "packet buffers");
+    turn_buffers.connect(requester.self, "turn buffers");
+    requester.turns = &turn_buffers;
+    feed(requester.acks_in, requester, acks);
+    completions = &take(requester.ports.completions_out, requester);
+    take(requester.ports.notes_out, requester);
+    take(requester.ports.faults_out, requester);
+    reads = &take(packetizer.dma_out, requester);
+  }
+  // `count` messages of queue pair 1, which the requester sees in cycle `at`.
+  void post(Cycle at, u32 count) {
+    Turn* t = pool.take();
+    t->qpn = 1, t->count = count;
+    for (u32 i = 0; i < count; ++i) {
+      proto::SendWqe w{};
+      w.opcode = proto::WorkOpcode::RdmaWrite, w.signaled = true, w.index = u16(i), w.rkey = kKey;
+      proto::encode(w, t->wqes.data() + i * 128);
+    }
+    turn_buffers.take();
+    feed(requester.turns_in, requester, {{at, t}});
+  }
+  RequesterConfig config;
+  PacketizerConfig packetizer_config;
+  QpContext context{{.latency = 2, .interval = 1}};
+  Protection protection{{.latency = 2, .interval = 1}, context.contexts};
+  Packetizer packetizer{packetizer_config, protection, engine::Rate(100'000'000'000, 400'000'000)};
+  Requester requester{config, 400'000'000, context, protection, packetizer};
+  engine::Budget turn_buffers{4};
+  Pool<Turn> pool;
+  Taker<Completed, 8>* completions = nullptr;
+  Taker<DmaRequest, 8>* reads = nullptr;
+};
+}  // namespace
+
+// A packet cut in n leaves the requester in n + 2 (context) + 2 (key) + latency and the packetizer
+// 4 cycles later.
+TEST_CASE("packets enter the packetizer after look-ups and latency, an interval apart",
+          "[requester]") {
+  RequesterBench bench({.latency = 4, .interval = 3}), later({.latency = 5, .interval = 3});
+  bench.post(10, 3), later.post(10, 3);
+  bench.domain.run_until(100), later.domain.run_until(100);
+  CHECK(bench.reads->seen == Cycles{10 + 4 + 4 + 4, 13 + 12, 16 + 12});
+  CHECK(later.reads->seen == Cycles{10 + 4 + 5 + 4, 13 + 13, 16 + 13});
+}
+
+TEST_CASE("without a packet buffer the requester is blocked at n - 1 and ready at n",
+          "[requester]") {
+  RequesterBench bench({.latency = 4, .interval = 1}, 1);
+  bench.post(10, 2);
+  bench.plan({{50, [&] { bench.packetizer.buffers.give(60); }}});
+  bench.domain.run_until(100);
+  CHECK(bench.reads->seen == Cycles{10 + 12, 60 + 12});
+}
+
+TEST_CASE("an acknowledgement completes what it covers, one work request a cycle",
+          "[requester][G12.1]") {
+  // PSNs 100, 101, 102; seen in 40, the first CQE is pushed in 40 and seen in 41.
+  RequesterBench bench({}, 32, {{40, {1, 102, 3, 0x1f}}});
+  bench.post(10, 3);
+  bench.domain.run_until(100);
+  CHECK(bench.completions->seen == Cycles{41, 42, 43});
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/responder_execute.h"
+
+#include <catch2/catch.hpp>
+
+#include "model/blocks/responder_check.h"
+#include "testbench/tests/blocks/bench.h"
+
+using namespace hca;
+using namespace hca::test;
+
+namespace {
+// Judged WRITEs of `bytes` bytes, which the block sees in the given cycles.
+struct ExecuteBench : Bench {
+  ExecuteBench(const ResponderExecuteConfig& c, u32 bytes, const Cycles& requests,
+               unsigned depth = 8, Cycle from = 0)
+      : config(c) {
+    set_up(peer, 1), set_up(context.contexts, 1, true);
+    add(execute, "responder_execute");
+    Plan<Packet*> plan;
+    for (const Cycle at : requests) {
+      Packet* p = parsed(write_packet(pool, peer.qps[1], 100 + u32(plan.size()), bytes));
+      check.check(*p, 1);
+      p->last = 0;
+      plan.push_back({at, p});
+    }
+    feed(execute.packets_in, execute, plan);
+    feed(execute.bells_in, execute, {});
+    execute.batches_in.connect(execute.self, execute.self, "receive WQEs");
+    execute.ordered_in.connect(execute.self, execute.self, "ordered payloads");
+    writes = &take(execute.ports.payload_out, execute, depth, from);
+    take(execute.ports.receive_wqes_out, execute);
+    replies = &take(execute.ports.replies_out, execute);
+    take(execute.ports.completions_out, execute), take(execute.ports.faults_out, execute);
+    execute.dma = execute.self;
+  }
+  ExecuteBench& run() {
+    domain.run_until(300);
+    return *this;
+  }
+  ResponderExecuteConfig config;
+  Contexts peer;
+  QpContext context{{.latency = 2, .interval = 1}};
+  Protection protection{{.latency = 2, .interval = 1}, context.contexts};
+  ResponderCheckConfig check_config;
+  ResponderCheck check{check_config, context, protection};
+  PacketPool pool;
+  ResponderExecute execute{config, context.contexts, protection};
+  Taker<DmaRequest, 8>* writes = nullptr;
+  Taker<Reply, 8>* replies = nullptr;
+};
+}  // namespace
+
+TEST_CASE("a request asks for its write after look-up and latency", "[responder_execute]") {
+  CHECK(ExecuteBench({.latency = 3, .interval = 1}, 64, {10}).run().writes->seen ==
+        Cycles{10 + 2 + 3});
+  CHECK(ExecuteBench({.latency = 4, .interval = 1}, 64, {10}).run().writes->seen ==
+        Cycles{10 + 2 + 4});
+}
+
+TEST_CASE("a request within the interval is blocked at n - 1 and executed at n",
+          "[responder_execute]") {
+  for (const Cycle at : {14, 15, 16})
+    CHECK(ExecuteBench({.latency = 3, .interval = 5}, 64, {10, at}).run().writes->seen ==
+          Cycles{15, std::max<Cycle>(at, 15) + 5});
+}
+
+TEST_CASE("a request waits for room in front of dma", "[responder_execute]") {
+  CHECK(ExecuteBench({.latency = 3, .interval = 1}, 64, {10, 11}, 1, 50).run().writes->seen ==
+        Cycles{50, 51 + 2 + 3});
+}
+
+TEST_CASE("an answer leaves one cycle after its write is ordered", "[responder_execute]") {
+  ExecuteBench bench({.latency = 3, .interval = 1}, 64, {10});
+  bench.plan({{40, [&] {
+                 const Dma::Client client = bench.execute.payload_client();
+                 client.done(client.self, bench.writes->items.at(0), 60, 60);
+               }}});
+  CHECK(bench.run().replies->seen == Cycles{60 + 1});
+  // Without data there is nothing to be ordered: the answer leaves when the request would write.
+  CHECK(ExecuteBench({.latency = 3, .interval = 1}, 0, {10}).run().replies->seen ==
+        Cycles{10 + 2 + 3 + 1});
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/responder_reply.h"
+
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/blocks/bench.h"
+
+using namespace hca;
+using namespace hca::test;
+
+namespace {
+struct ReplyBench : Bench {
+  ReplyBench(const ResponderReplyConfig& c, const Plan<Reply>& answers,
+             const Plan<Reply>& cnps = {}, unsigned depth = 64, Cycle from = 0)
+      : config(c), reply(config, contexts) {
+    set_up(contexts, 4);
+    add(reply, "responder_reply");
+    feed(reply.replies_in, reply, answers);
+    feed(reply.cnps_in, reply, cnps);
+    packets = &take(reply.ports.packets_out, reply, depth, from);
+  }
+  Cycles seen() {
+    domain.run_until(300);
+    return packets->seen;
+  }
+  ResponderReplyConfig config;
+  Contexts contexts;
+  ResponderReply reply;
+  Taker<Packet*, 64>* packets = nullptr;
+};
+constexpr Reply ack(u32 qpn, u32 psn = 1) { return {qpn, psn, 1, 0x1f}; }
+constexpr Reply nak(u32 qpn, u32 psn = 1) { return {qpn, psn, 1, 0x60}; }
+constexpr Reply cnp(u32 qpn) { return {qpn, 0, 0, 0, true}; }
+}  // namespace
+
+TEST_CASE("an answer reaches the port after the latency, the next one an interval later",
+          "[responder_reply]") {
+  const ResponderReplyConfig config{.latency = 3, .interval = 5};
+  CHECK(ReplyBench(config, {{10, ack(1)}, {14, ack(2)}}).seen() ==
+        Cycles{13, 15 + 3});  // blocked in 14
+  CHECK(ReplyBench(config, {{10, ack(1)}, {15, ack(2)}}).seen() ==
+        Cycles{13, 15 + 3});  // ready in 15
+  CHECK(ReplyBench(config, {{10, ack(1)}, {16, ack(2)}}).seen() == Cycles{13, 16 + 3});
+}
+
+TEST_CASE("an answer waits for room in front of the port", "[responder_reply]") {
+  CHECK(ReplyBench({.latency = 3, .interval = 1}, {{10, ack(1)}, {11, ack(2)}}, {}, 1, 50).seen() ==
+        Cycles{50, 51 + 3});
+}
+
+TEST_CASE("an ACK that waits is overtaken by the next of its queue pair, a NAK is not",
+          "[responder_reply][G4.2][G4.4]") {
+  ReplyBench bench(
+      {.latency = 3, .interval = 10},
+      {{10, ack(1, 1)}, {11, ack(1, 2)}, {12, ack(1, 3)}, {13, nak(1, 4)}, {14, ack(1, 5)}});
+  CHECK(bench.seen() == Cycles{13, 23, 33, 43});
+  CHECK(bench.packets->items[1]->psn == 3);
+  CHECK(bench.packets->items[2]->psn == 4);
+  CHECK(bench.reply.counters.coalesced == 1);
+}
+
+TEST_CASE("answers that wait in front of a full queue are taken when it has room",
+          "[responder_reply]") {
+  // Depth 1: the second waits inside from 11 on, the third in front until the second leaves in 20.
+  CHECK(ReplyBench({.latency = 3, .interval = 10, .depth = 1},
+                   {{10, ack(1)}, {11, ack(2)}, {12, ack(3)}})
+            .seen() == Cycles{13, 23, 33});
+  CHECK(ReplyBench({.latency = 3, .interval = 10, .depth = 1}, {{10, ack(1)}, {11, ack(2)}},
+                   {{10, cnp(3)}})
+            .seen() == Cycles{13, 23, 33});
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// One hash for each configuration of traffic, back-pressure and stalls, in all ways to run it.
+#include <catch2/catch.hpp>
+
+#include "model/engine/digest.h"
+#include "testbench/tests/blocks/pair.h"
+
+using namespace hca;
+using namespace hca::test;
+
+namespace {
+struct Traffic {
+  const char* name;
+  u32 path_mtu, qps, messages, largest;
+  unsigned loss_per_256;
+  bool tight;  // small buffers everywhere
+};
+constexpr Traffic kTraffic[] = {
+    {"small messages of many queue pairs", 256, 8, 60, 300, 0, false},
+    {"streaming", 1024, 1, 12, 20000, 0, false},
+    {"loss in both directions", 1024, 4, 40, 6000, 12, false},
+    {"back-pressure", 512, 4, 30, 5000, 0, true},
+    {"back-pressure and loss", 4096, 3, 30, 12000, 8, true},
+};
+
+PairConfig config_of(const Traffic& t) {
+  PairConfig c;
+  c.path_mtu = t.path_mtu, c.qps = t.qps, c.timeout = 2;
+  c.wire_latency = 64;
+  if (t.tight) {
+    c.chip.packetizer.buffers = 2, c.chip.qp_scheduler.slots = 3,
+    c.chip.responder_execute.parking = 2;
+    c.chip.responder_reply.depth = 1, c.chip.qp_scheduler.batch = 2;
+    c.chip.responder_execute.interval = 90;
+  }
+  return c;
+}
+
+void plan(Pair& pair, const Traffic& t) {
+  for (Pair::Side* side : {&pair.a, &pair.b}) {
+    engine::Random random(side == &pair.a ? 7 : 8);
+    for (u32 i = 0; i < t.messages; ++i) {
+      Message m;
+      m.opcode = random.below(2) ? proto::WorkOpcode::Send : proto::WorkOpcode::RdmaWrite;
+      m.qpn = u32(1 + random.below(t.qps));
+      m.bytes = u32(random.below(t.largest + 1)), m.sges = u32(1 + random.below(3));
+      m.local = random.below(0x100000), m.remote = 0x200000 + random.below(0x100000);
+      m.signaled = random.below(4);
+      side->host.plan.push_back(m);
+    }
+    // The last message of each queue pair is signaled, or the end would not be seen.
+    std::vector<bool> last(t.qps + 1);
+    for (auto m = side->host.plan.rbegin(); m != side->host.plan.rend(); ++m)
+      if (!last[m->qpn]) m->signaled = last[m->qpn] = true;
+    for (u32 qpn = 1; qpn <= t.qps; ++qpn) side->host.post_receives(qpn, 40, 32768);
+    // A packet is lost by its PSN and its turn, not by the order of anything.
+    auto turns = std::make_shared<std::map<u64, u32>>();
+    if (t.loss_per_256)
+      side->loses = [turns, t](const Packet& p) {
+        u64 state = u64{p.qpn} << 40 | u64{p.psn} << 8 | (*turns)[u64{p.qpn} << 24 | p.psn]++ % 256;
+        return engine::split_mix(state) % 256 < t.loss_per_256;
+      };
+  }
+}
+
+u64 hash(const Traffic& t, engine::Domain::Options options, Cycle quantum) {
+  PairConfig c = config_of(t);
+  c.domain = options;
+  Pair pair(c);
+  plan(pair, t);
+  const bool finished = pair.run(quantum);
+  INFO(t.name << "\n" << pair.report());
+  REQUIRE(finished);
+  return pair.digest();
+}
+}  // namespace
+
+TEST_CASE("sleeping, every cycle, shuffled orders and quanta give one hash", "[chip][hash]") {
+  const Traffic& t = kTraffic[GENERATE(range(0, int(std::size(kTraffic))))];
+  const unsigned stalls = GENERATE(0u, 40u);
+  engine::Domain::Options plain;
+  plain.stall_per_256 = stalls;
+  const u64 wanted = hash(t, plain, 0);
+  CAPTURE(t.name, stalls);
+  engine::Domain::Options every = plain;
+  every.mode = engine::Mode::EveryCycle;
+  CHECK(hash(t, every, 0) == wanted);
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    engine::Domain::Options shuffled = seed % 2 ? plain : every;
+    shuffled.shuffle_seed = seed;
+    CAPTURE(seed);
+    CHECK(hash(t, shuffled, 0) == wanted);
+  }
+  for (Cycle quantum : {1u, 7u, 63u}) CHECK(hash(t, plain, quantum) == wanted);
+}

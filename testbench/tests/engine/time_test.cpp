@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "model/engine/random.h"
+#include "model/engine/rate.h"
+#include "model/engine/stage.h"
+#include "testbench/tests/engine/engine_fixture.h"
+
+using namespace hca;
+using namespace hca::engine;
+using hca::engine::test::last_words;
+
+TEST_CASE("a stage lets an item out after its latency and another in after its interval",
+          "[engine][stage]") {
+  Stage stage(7, 3);
+  CHECK(stage.enter(10) == 17);
+  CHECK(stage.free_from() == 13);
+  CHECK(stage.enter(12) == 20);     // came early: waits for cycle 13
+  CHECK(stage.enter(16) == 23);     // exactly on time
+  CHECK(stage.enter(30, 5) == 37);  // five beats are more than the interval
+  CHECK(stage.enter(31) == 42);
+  CHECK(stage.free_from() == 38);
+}
+
+TEST_CASE("one more cycle of latency or interval moves a stage by that much", "[engine][stage]") {
+  const Cycle latency = GENERATE(1, 2), interval = GENERATE(1, 2);
+  Stage stage(latency, interval);
+  Cycle last = 0;
+  for (unsigned i = 0; i < 100; ++i) last = stage.enter(0);
+  CHECK(last == 99 * interval + latency);
+}
+
+TEST_CASE("rates are reduced fractions of bytes per cycle", "[engine][rate]") {
+  // 100 Gb/s at 250 MHz: 12.5e9 B/s / 250e6 = 50 bytes in 1 cycle.
+  CHECK(Rate(100'000'000'000, 250'000'000).bytes == 50);
+  CHECK(Rate(100'000'000'000, 250'000'000).cycles == 1);
+  // 100 Gb/s at 402.83 MHz: 12.5e9 / 402.83e6 = 1250000 / 40283, which is prime to it.
+  CHECK(Rate(100'000'000'000, 402'830'000).bytes == 1'250'000);
+  CHECK(Rate(100'000'000'000, 402'830'000).cycles == 40'283);
+  CHECK(Rate(100'000'000'000, 250'000'000).cycles_for(101) == 3);
+  CHECK(Rate(100'000'000'000, 250'000'000).cycles_for(100) == 2);
+}
+
+TEST_CASE("a stream at 50 bytes a cycle starts a packet of 100 bytes every 2 cycles",
+          "[engine][rate]") {
+  Pacer pacer(100'000'000'000, 250'000'000);
+  CHECK(pacer.next(10, 100) == 12);
+  CHECK(pacer.next(12, 100) == 14);
+  CHECK(pacer.next(14, 1) == 15);      // at most one start a cycle
+  CHECK(pacer.next(100, 100) == 102);  // after a pause nothing is saved up
+  CHECK(pacer.next(102, 120) == 105);  // 2.4 cycles: free at 104.4
+  CHECK(pacer.next(105, 80) == 106);   // 104.4 + 1.6
+  CHECK(pacer.next(106, 120) == 109);  // 108.4
+  CHECK(pacer.next(110, 100) == 112);  // came after 109: starts at the edge of 110
+  CHECK(pacer.next(113, 100) == 115);  // free exactly at the edge of 112, used a cycle later
+}
+
+TEST_CASE("10^9 bytes at 402.83 MHz take 32226400 cycles, however they are cut", "[engine][rate]") {
+  // 1e9 B / (12.5e9 B/s) = 80 ms; 80 ms * 402.83 MHz = 32226400 cycles.
+  for (const u64 bytes : {64u, 250u, 1000u, 4096u}) {
+    Pacer pacer(100'000'000'000, 402'830'000);
+    Cycle start = 1000;
+    u64 sent = 0;
+    for (; sent + bytes <= 1'000'000'000; sent += bytes) start = pacer.next(start, bytes);
+    const u64 rest = 1'000'000'000 - sent;
+    if (rest) start = pacer.next(start, rest);
+    CAPTURE(bytes);
+    CHECK(start == 1000 + 32'226'400);
+  }
+}
+
+TEST_CASE("64-byte packets run at their rate when a cycle holds less than one", "[engine][rate]") {
+  // 64 B at 12.5e9 B/s take 5.12 ns = 2.0624896 cycles: 10^6 packets take 2062489.6 cycles.
+  Pacer pacer(100'000'000'000, 402'830'000);
+  Cycle start = 5;
+  for (unsigned i = 0; i < 1'000'000; ++i) start = pacer.next(start, 64);
+  CHECK(start == 5 + 2'062'490);
+}
+
+TEST_CASE("a packet cannot start while another is on the wire", "[engine][rate]") {
+  Pacer pacer(100'000'000'000, 250'000'000);
+  CHECK(pacer.next(10, 101) == 13);
+  CHECK(last_words([&] { pacer.next(12, 1); }) ==
+        "cycle 12, block pacer: starts while the wire is busy\n");
+  CHECK(pacer.next(13, 1) == 14);
+}
+
+TEST_CASE("durations become cycles rounded up, cycles become picoseconds rounded down",
+          "[engine][rate]") {
+  CHECK(cycles_from_picoseconds(2'000'000, 250'000'000) == 500);  // 2 us at 4 ns
+  CHECK(cycles_from_picoseconds(2'000'001, 250'000'000) == 501);
+  CHECK(cycles_from_picoseconds(0, 250'000'000) == 0);
+  // 402.83 MHz: a period of 2482.436... ps; 402830000 of them are a second.
+  CHECK(picoseconds_from_cycles(1, 402'830'000) == 2482);
+  CHECK(picoseconds_from_cycles(402'830'000, 402'830'000) == 1'000'000'000'000);
+  CHECK(cycles_from_picoseconds(1'000'000'000'000, 402'830'000) == 402'830'000);
+}
+
+TEST_CASE("the generators give the published sequences", "[engine][random]") {
+  // splitmix64 from the seed 1234567: the first values of the authors' reference implementation.
+  u64 state = 1234567;
+  CHECK(split_mix(state) == 6457827717110365317u);
+  CHECK(split_mix(state) == 3203168211198807973u);
+  CHECK(split_mix(state) == 9817491932198370423u);
+  // xoshiro256** from the state {1, 2, 3, 4}: rotl(2 * 5, 7) * 9 = 11520; the next state has s1 =
+  // 0.
+  Random random(Random::State{1, 2, 3, 4});
+  CHECK(random() == 11520);
+  CHECK(random() == 0);
+  CHECK(random() == 1509978240);
+  CHECK(random() == 1215971899390074240u);
+}
+
+TEST_CASE("below(n) reaches each value about equally often, the same from the same seed",
+          "[engine][random]") {
+  Random random(9), same(9), other(10);
+  unsigned counts[7] = {}, equal = 0;
+  for (unsigned i = 0; i < 70'000; ++i) {
+    const u64 value = random.below(7);
+    REQUIRE(value < 7);
+    REQUIRE(value == same.below(7));
+    equal += value == other.below(7);
+    ++counts[value];
+  }
+  for (const unsigned count : counts) {
+    CHECK(count > 9'500);  // 10000, five standard deviations of 93
+    CHECK(count < 10'500);
+  }
+  CHECK(equal < 10'500);
+  CHECK(Random(1).below(1) == 0);
+  CHECK_FALSE(Random(1).chance(0, 5));
+  CHECK(Random(1).chance(5, 5));
+}

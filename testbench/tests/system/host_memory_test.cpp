@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/host_memory.h"
+
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <catch2/catch.hpp>
+#include <numeric>
+#include <stdexcept>
+
+#include "testbench/tests/system/fresh_kernel.h"
+#include "tlm/memory_target.h"
+
+namespace hca::tlm_ {
+TEST_CASE("untouched memory reads as zeros and takes no page", "[host_memory]") {
+  HostMemory memory;
+  std::vector<u8> bytes(200'000, 0xee);
+  memory.read(HostMemory::kBytes - bytes.size(), bytes.data(), bytes.size());
+  CHECK(bytes == std::vector<u8>(bytes.size()));
+  memory.fill(0x123, 0, 1 << 20);
+  CHECK(memory.view(5, 10)[9] == 0);
+  CHECK(memory.pages() == 0);
+}
+
+TEST_CASE("what was written is read, across pages and far apart", "[host_memory]") {
+  HostMemory memory;
+  std::vector<u8> in(3 * HostMemory::kPageBytes), out(in.size());
+  std::iota(in.begin(), in.end(), u8(7));
+  for (const u64 at : {u64{0x1fff}, u64{1} << 40, HostMemory::kBytes - in.size()}) {
+    memory.write(at, in);
+    memory.read(at, out.data(), out.size());
+    CHECK(out == in);
+  }
+  CHECK(memory.pages() == 4 + 3 + 3);  // the first range does not start on a page
+  u8 before = 1;
+  memory.read(0x1ffe, &before, 1);
+  CHECK(before == 0);
+}
+
+TEST_CASE("a message of 2^31 bytes touches only what was written of it", "[host_memory]") {
+  HostMemory memory;
+  const u8 byte = 9;
+  memory.write(u64{1} << 31, &byte, 1);
+  memory.write(u64{1} << 32, &byte, 1);
+  CHECK(memory.pages() == 2);
+}
+
+TEST_CASE("an access beyond the memory is refused as a whole", "[host_memory]") {
+  HostMemory memory;
+  u8 bytes[16] = {};
+  CHECK_THROWS_AS(memory.write(HostMemory::kBytes - 8, bytes, 16), std::out_of_range);
+  CHECK_THROWS_AS(memory.read(~u64{0} - 4, bytes, 16), std::out_of_range);
+  CHECK(memory.pages() == 0);
+}
+
+TEST_CASE("a watcher hears of each write that touches its range", "[host_memory]") {
+  HostMemory memory;
+  std::vector<std::pair<u64, u64>> heard;
+  const u32 number =
+      memory.watch(0x1000, 64, [&](u64 address, u64 bytes) { heard.emplace_back(address, bytes); });
+  const std::array<u8, 32> data{1};
+  memory.write(0x0fe0, data);  // ends where the range begins
+  memory.write(0x1040, data);  // begins where it ends
+  CHECK(heard.empty());
+  memory.write(0x0fe1, data);
+  memory.write(0x103f, data);
+  CHECK(heard == std::vector<std::pair<u64, u64>>{{0x0fe1, 32}, {0x103f, 32}});
+  memory.unwatch(number);
+  memory.write(0x1000, data);
+  CHECK(heard.size() == 2);
+}
+
+TEST_CASE("a watch on a page that was used before is heard", "[host_memory]") {
+  HostMemory memory;
+  const std::array<u8, 32> data{1};
+  memory.write(0x1000, data);
+  int heard = 0;
+  memory.watch(0x1000, 1, [&](u64, u64) { ++heard; });
+  memory.write(0x1000, data);
+  CHECK(heard == 1);
+}
+
+namespace {
+struct Initiator : sc_core::sc_module {
+  tlm_utils::simple_initiator_socket<Initiator> socket{"socket"};
+  explicit Initiator(sc_core::sc_module_name name) : sc_module(name) {}
+  tlm::tlm_response_status move(tlm::tlm_command command, u64 address, std::span<u8> data) {
+    tlm::tlm_generic_payload payload;
+    payload.set_command(command);
+    payload.set_address(address);
+    payload.set_data_ptr(data.data());
+    payload.set_data_length(unsigned(data.size()));
+    payload.set_streaming_width(unsigned(data.size()));
+    sc_core::sc_time delay(5, sc_core::SC_NS);
+    socket->b_transport(payload, delay);
+    CHECK(delay == sc_core::sc_time(5, sc_core::SC_NS));
+    return payload.get_response_status();
+  }
+};
+}  // namespace
+
+TEST_CASE_METHOD(testbench::FreshKernel, "a DMA moves bytes at once and adds no delay",
+                 "[host_memory][tlm]") {
+  HostMemory memory;
+  MemoryTarget target("memory", memory);
+  Initiator initiator("initiator");
+  initiator.socket.bind(target.dma_target);
+  sc_core::sc_spawn([] {});  // something for the kernel to start
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  std::array<u8, 4> in{1, 2, 3, 4}, out{};
+  CHECK(initiator.move(tlm::TLM_WRITE_COMMAND, 0x8000, in) == tlm::TLM_OK_RESPONSE);
+  CHECK(initiator.move(tlm::TLM_READ_COMMAND, 0x8000, out) == tlm::TLM_OK_RESPONSE);
+  CHECK(out == in);
+  CHECK(initiator.move(tlm::TLM_READ_COMMAND, HostMemory::kBytes - 2, out) ==
+        tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  CHECK(target.transactions() == 3);
+}
+}  // namespace hca::tlm_

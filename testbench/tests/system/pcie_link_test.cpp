@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// All expected cycles are worked out by hand on a link of 16 bytes a cycle: generation 1 with 16
+// lanes moves 4 GB/s, the clock has 250 MHz. One way takes 10 cycles, the memory 5.
+#include "tlm/pcie_link.h"
+
+#include <catch2/catch.hpp>
+
+namespace hca::tlm_ {
+namespace {
+constexpr u64 kHertz = 250'000'000;
+PcieConfig plain() {
+  PcieConfig config;
+  config.generation = 1, config.lanes = 16, config.overhead = 0;
+  config.latency = 40'000, config.memory_latency = 20'000;
+  return config;
+}
+}  // namespace
+
+TEST_CASE("a read takes its request, two ways, the memory and its completion", "[pcie]") {
+  PcieLink link(plain(), kHertz);
+  // 24 bytes leave in 1.5 cycles: at 101.5; 64 + 20 bytes take 5.25 cycles from 112 + 5 on.
+  const auto first = link.read(100, 64);
+  CHECK(first.next == 102);
+  CHECK(first.memory == 112);
+  CHECK(first.first == 133);
+  CHECK(first.last == 133);
+  // The second request keeps the fraction (103.0), its completion follows the first (127.5).
+  const auto second = link.read(102, 64);
+  CHECK(second.next == 103);
+  CHECK(second.memory == 113);
+  CHECK(second.last == 138);
+}
+
+TEST_CASE("a long read is split by MRRS and by the size of completions", "[pcie]") {
+  PcieLink link(plain(), kHertz);
+  // 2 requests; 4 completions of 276 bytes, 17.25 cycles each, from 17 on: 34.25, 51.5, 68.75, 86.
+  const auto timing = link.read(0, 1024);
+  CHECK(timing.next == 3);
+  CHECK(timing.memory == 12);
+  CHECK(timing.first == 35 + 10);
+  CHECK(timing.last == 86 + 10);
+}
+
+TEST_CASE("without a free tag a read waits for the last completion of an earlier one", "[pcie]") {
+  PcieConfig config = plain();
+  config.read_tags = 1;
+  PcieLink link(config, kHertz);
+  // The first part is back at 51.5 -> 52 + 10; its tag carries the second: 62 + 2, there at 74,
+  // completions from 79 on: 96.25, 113.5 -> 114 + 10.
+  const auto timing = link.read(0, 1024);
+  CHECK(timing.memory == 12);
+  CHECK(timing.next == 64);
+  CHECK(timing.last == 124);
+  // A write is not held up by it: behind the two requests (3.0), 88 bytes take 5.5 cycles.
+  const auto write = link.write(10, 10, 64);
+  CHECK(write.memory == 16 + 10);
+}
+
+TEST_CASE("a write leaves TLP by TLP as its bytes are at hand", "[pcie]") {
+  PcieConfig config = plain();
+  config.mps = 128;
+  PcieLink fast(config, kHertz);
+  // Beats in 0, 1, 2, 3: the first 152 bytes leave from 1 to 10.5, the others until 20.
+  const auto packed = fast.write(0, 3, 256);
+  CHECK(packed.next == 20);
+  CHECK(packed.memory == 30);
+  PcieLink slow(config, kHertz);
+  // Beats in 0, 21, 42, 63: the second TLP waits for its last one, 63 + 9.5.
+  const auto stretched = slow.write(0, 63, 256);
+  CHECK(stretched.next == 73);
+  CHECK(stretched.memory == 83);
+}
+
+TEST_CASE("an MMIO write takes its TLP and the way", "[pcie]") {
+  PcieLink link(plain(), kHertz);
+  CHECK(link.mmio_write(100, 8) == 112);   // 32 bytes, 2 cycles
+  CHECK(link.mmio_write(100, 8) == 114);   // behind it
+  CHECK(link.mmio_write(200, 64) == 216);  // 88 bytes, 5.5 cycles
+  CHECK(link.latency() == 10);
+}
+
+TEST_CASE("a stream of writes runs at exactly the rational rate of the link", "[pcie]") {
+  PcieConfig config;  // generation 3, 16 lanes, 81 thousandths of overhead
+  constexpr u64 clock = 350'000'000, writes = 100'000;
+  PcieLink link(config, clock);
+  Cycle last = 0;
+  for (u64 i = 0; i < writes; ++i) last = link.write(0, 0, 256).next;
+  // bytes * 8 / (8e9 * 16 * 128/130 * 919/1000) seconds
+  const engine::u128 up = engine::u128{writes * 280} * 8 * clock * 130 * 1000;
+  const engine::u128 down = engine::u128{8'000'000'000} * 16 * 128 * 919;
+  CHECK(last == u64((up + down - 1) / down));
+}
+
+TEST_CASE("generation 3 with 8 lanes has the usable rate that was measured", "[pcie]") {
+  PcieConfig config;
+  config.lanes = 8;
+  const engine::Rate rate = pcie_rate(config, 1'000'000'000);
+  CHECK(double(rate.bytes) * 8 / double(rate.cycles) == Approx(57.88).epsilon(0.001));  // Gb/s
+}
+
+TEST_CASE("each knob of the link that is out of range is refused", "[pcie]") {
+  PcieConfig config;
+  config.generation = 6;
+  CHECK_THROWS_AS(PcieLink(config, kHertz), engine::ConfigError);
+}
+}  // namespace hca::tlm_

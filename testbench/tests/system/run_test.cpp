@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/run.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "model/proto/packet.h"
+#include "testbench/report.h"
+#include "testbench/scenario_file.h"
+#include "testbench/tests/system/fresh_kernel.h"
+#include "testbench/workload_pingpong.h"
+#include "testbench/workload_stream.h"
+
+namespace hca::testbench {
+namespace {
+using Catch::Matchers::Contains;
+
+RunResult run_text(const std::string& text) {
+  FreshKernel kernel;
+  Runner runner(parse_scenario(text, "test.yaml"), {});
+  return runner.run();
+}
+std::string all(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+u64 total(const BandwidthResult& b) { return b.picoseconds; }
+}  // namespace
+
+TEST_CASE("every byte arrives in each framing, with each operation and test", "[run]") {
+  const std::string framing =
+      GENERATE("ib_local", "ib_global", "rocev1", "rocev2_ip4", "rocev2_ip6");
+  INFO(framing);
+  const RunResult result = run_text("connection: {framing: " + framing +
+                                    "}\n"
+                                    "workload:\n"
+                                    "  - {operation: write, from: 1 B, to: 8 KiB, messages: 40}\n"
+                                    "  - {operation: send, from: 1 B, to: 8 KiB, messages: 40}\n"
+                                    "  - {operation: write, test: latency, from: 3 B, to: 3 KiB, "
+                                    "messages: 10, inline_below: 100 B, push: true}\n"
+                                    "  - {operation: send, test: latency, from: 3 B, to: 3 KiB, "
+                                    "messages: 10, inline_below: 100 B}\n");
+  CHECK(all(result.failures) == "");
+  // 14 sizes of 40 messages twice; 11 sizes of 10 both ways twice, of which all that arrive are
+  // checked; one message each for the breakdowns.
+  CHECK(result.messages == 2 * 14 * 40 + 2 * 11 * 10 * 2 + 4);
+}
+
+TEST_CASE("a percentile with too few samples stays blank", "[run]") {
+  const RunResult few = run_text(
+      "workload:\n  - {operation: write, test: latency, from: 8 B, to: 8 B, messages: 20}\n");
+  REQUIRE(few.sizes.size() == 1);
+  REQUIRE(few.sizes[0].latency);
+  CHECK(few.sizes[0].latency->picoseconds.count() == 19);
+  CHECK_FALSE(few.sizes[0].latency->picoseconds.percentile(50));
+}
+
+TEST_CASE("the parts of a message's time add up to the measured whole", "[run]") {
+  const RunResult result = run_text(
+      "workload:\n"
+      "  - {operation: write, from: 2 B, to: 64 KiB, messages: 1}\n"
+      "  - {operation: send, from: 2 B, to: 64 KiB, messages: 1}\n");
+  CHECK(all(result.failures) == "");
+  REQUIRE(result.breakdowns.size() == 4);
+  for (const Breakdown& b : result.breakdowns) {
+    CHECK(b.sum() == b.whole);
+    CHECK(b.parts.size() == 24);
+    CHECK(b.whole > 100);
+  }
+}
+
+// What a knob adds to the whole: each stage is passed once on the way there, port and icrc_unit
+// once more by the ACK at each end.
+TEST_CASE("a cycle more in a block is a cycle more in the whole", "[run]") {
+  const std::string one = "workload:\n  - {operation: send, from: 64 B, to: 64 B, messages: 1}\n";
+  const u64 base = run_text(one).breakdowns.at(0).whole;
+  const std::pair<const char*, u64> changes[] = {
+      {"hca.doorbell.latency: 5 cycles\n", 1},        {"hca.qp_scheduler.latency: 4 cycles\n", 1},
+      {"hca.requester.latency: 5 cycles\n", 1},       {"hca.packetizer.latency: 5 cycles\n", 1},
+      {"hca.responder_reply.latency: 4 cycles\n", 1}, {"hca.response_check.latency: 5 cycles\n", 1},
+      {"hca.completion.latency: 4 cycles\n", 1},      {"hca.port.latency: 11 cycles\n", 4},
+  };
+  for (const auto& [knob, more] : changes) {
+    INFO(knob);
+    CHECK(run_text(knob + one).breakdowns.at(0).whole == base + more);
+  }
+}
+
+TEST_CASE("host and PCIe times are in the latency", "[run]") {
+  // 2.5 ns a cycle: 10 ns are 4 cycles.
+  const std::string one = "workload:\n  - {operation: write, from: 64 B, to: 64 B, messages: 1}\n";
+  const u64 base = run_text(one).breakdowns.at(0).whole;
+  CHECK(run_text("host.notice: 50 ns\n" + one).breakdowns.at(0).whole == base + 4);
+  // The doorbell, there and back for WQE and payload, the completion.
+  CHECK(run_text("pcie.latency: 110 ns\n" + one).breakdowns.at(0).whole == base + 6 * 4);
+  CHECK(run_text("pcie.memory_latency: 100 ns\n" + one).breakdowns.at(0).whole == base + 2 * 4);
+  CHECK(run_text("wire.latency: 15 ns\n" + one).breakdowns.at(0).whole == base + 2 * 4);
+}
+
+TEST_CASE("a long stream runs at the rate of the link", "[run]") {
+  const RunResult result =
+      run_text("workload:\n  - {operation: write, from: 64 KiB, to: 64 KiB, messages: 400}\n");
+  // 1024 of 1024 + 14 + 20 + 8 + 12 + 4 + 24 bytes; the first packet of each message has 16 more.
+  const double bytes_on_wire = 65536 + 64 * (14 + 20 + 8 + 12 + 4 + 24) + 16;
+  REQUIRE(result.sizes.at(0).bandwidth);
+  CHECK(result.sizes[0].bandwidth->gigabits_per_second(65536) ==
+        Approx(100 * 65536 / bytes_on_wire).epsilon(0.002));
+}
+
+TEST_CASE("the same seed gives the same run, and a tap or probe changes nothing", "[run]") {
+  const std::string text =
+      "workload:\n  - {operation: send, from: 64 B, to: 16 KiB, messages: 50}\n"
+      "faults:\n  - {action: drop, occurrence: 0, per_million: 20000}\n";
+  const auto times = [&](u64 seed) {
+    std::vector<u64> picoseconds;
+    for (const SizeResult& r : run_text("run.seed: " + std::to_string(seed) + "\n" + text).sizes)
+      picoseconds.push_back(total(*r.bandwidth));
+    return picoseconds;
+  };
+  CHECK(times(3) == times(3));
+  CHECK(times(3) != times(4));
+}
+
+TEST_CASE("order of ticks, sleeping and quantum change no event of a run", "[run]") {
+  const std::string stalls = GENERATE("0", "20");
+  const auto hash = [&](const std::string& run) {
+    const RunResult result =
+        run_text("run: {hash: true, stall_per_256: " + stalls + run +
+                 "}\n"
+                 "wire: {latency: 100 ns}\n"
+                 "workload:\n"
+                 "  - {operation: write, from: 64 B, to: 4 KiB, messages: 20, push: true}\n"
+                 "  - {operation: send, from: 64 B, to: 4 KiB, messages: 20}\n"
+                 "  - {operation: send, test: latency, from: 64 B, to: 1 KiB, messages: 5}\n"
+                 "faults:\n  - {action: drop, occurrence: 0, per_million: 10000}\n");
+    CHECK(all(result.failures) == "");
+    return result.hash.value();
+  };
+  const u64 plain = hash("");
+  CHECK(hash("") == plain);
+  CHECK(hash(", quantum: 1 cycle") == plain);
+  CHECK(hash(", quantum: 7 cycles") == plain);
+  CHECK(hash(", every_cycle: true") == plain);
+  for (int seed = 1; seed <= 10; ++seed)
+    CHECK(hash(", shuffle_seed: " + std::to_string(seed)) == plain);
+  CHECK(hash(", seed: 2") != plain);  // other faults
+}
+
+TEST_CASE("lost, doubled, late and damaged frames cost time but no byte", "[run][G12.1]") {
+  const RunResult result = run_text(
+      "connection: {timeout: 8}\n"  // 1 ms
+      "workload:\n"
+      "  - {operation: write, from: 512 B, to: 8 KiB, messages: 60}\n"
+      "  - {operation: send, from: 512 B, to: 8 KiB, messages: 60}\n"
+      "faults:\n"
+      "  - {action: drop, from: 0, psn: 40}\n"
+      "  - {action: duplicate, from: 0, psn: 80}\n"
+      "  - {action: corrupt, from: 0, psn: 120}\n"
+      "  - {action: reorder, from: 0, psn: 160}\n"
+      "  - {action: delay, from: 0, psn: 200, delay: 5 us}\n"
+      "  - {action: mark_ecn, from: 0, psn: 240}\n"
+      "  - {action: drop, from: 1, psn: 280}\n"
+      "  - {action: corrupt, from: 1, psn: 320}\n"
+      "  - {action: drop, occurrence: 0, per_million: 5000}\n");
+  CHECK(all(result.failures) == "");
+  CHECK(result.messages == 2 * 5 * 60);
+  CHECK(result.faults.size() > 8);
+}
+
+TEST_CASE("a dead wire ends with the status of the exhausted retries", "[run]") {
+  const RunResult result = run_text(
+      "connection: {timeout: 4, retry_count: 2}\n"
+      "workload:\n  - {operation: write, from: 64 B, to: 64 B, messages: 5}\n"
+      "faults:\n  - {action: drop, from: 0, occurrence: 0, per_million: 1000000}\n");
+  CHECK_THAT(all(result.failures),
+             Contains("WRITE bandwidth, 64 B") && Contains("message 0: completed with status 12"));
+}
+
+TEST_CASE("a run that stands still names what waits", "[run]") {
+  // Without a timer a lost packet is waited for without end.
+  const RunResult result = run_text(
+      "connection: {timeout: 0}\n"
+      "workload:\n  - {operation: write, from: 64 B, to: 64 B, messages: 5}\n"
+      "faults:\n  - {action: drop, from: 0, occurrence: 0, per_million: 1000000}\n");
+  CHECK_THAT(all(result.failures), Contains("stands still after 0 messages") &&
+                                       Contains("chip 0: QP 0x10 in RTS: 5 send WQEs posted") &&
+                                       Contains("oldest unacknowledged PSN 0x10") &&
+                                       Contains("expected PSN 0x10"));
+}
+
+TEST_CASE_METHOD(FreshKernel, "a byte that changes in memory or on the way fails the run",
+                 "[run][integrity]") {
+  const Scenario scenario = parse_scenario(
+      "workload:\n  - {operation: write, from: 256 B, to: 256 B, messages: 3}\n", "test.yaml");
+  Testbed testbed(scenario);
+  testbed.connect();
+  Traffic traffic = traffic_of(scenario.workload[0], 256, 1);
+  const Operation operation = GENERATE(Operation::Write, Operation::Send);
+  traffic.operation = operation;
+  StreamReceiver server(testbed.end(1), traffic);
+  StreamSender client(testbed.end(0), traffic);
+  // The sender's buffer changes after the message was posted and before the HCA reads it.
+  const u64 at = testbed.end(0).send_mr.addr + 100;
+  sc_core::sc_start(2, sc_core::SC_US);
+  testbed.node(1).run(&server);
+  testbed.node(0).run(&client);
+  const Hca& hca = testbed.node(0).hca;
+  sc_core::sc_start((double(hca.quantum()) + 10) * hca.period());  // posted, not yet fetched
+  u8 byte;
+  testbed.node(0).memory.read(at, &byte, 1);
+  const u8 changed = byte ^ 0x10;
+  testbed.node(0).memory.write(at, &changed, 1);
+  sc_core::sc_start(20, sc_core::SC_US);
+  CHECK(server.failed());
+  CHECK_THAT(all(server.checker.failures()), Contains("message 0 of 256 bytes: byte 100 is"));
+  testbed.node(0).run(nullptr);
+  testbed.node(1).run(nullptr);
+}
+
+TEST_CASE("report and summary hold the figures of the run", "[run]") {
+  const Scenario scenario = parse_scenario(
+      "workload:\n"
+      "  - {operation: write, from: 64 B, to: 64 B, messages: 50}\n"
+      "  - {operation: write, test: latency, from: 64 B, to: 64 B, messages: 1001}\n",
+      "test.yaml");
+  FreshKernel kernel;
+  Runner runner(scenario, {});
+  const RunResult result = runner.run();
+  REQUIRE(result.sizes.size() == 1);
+  const std::string text = text_of(result, scenario);
+  CHECK_THAT(text, Contains("Gb/s") && Contains("p99.9 us") && Contains("measured whole") &&
+                       Contains("responder_execute"));
+  const nlohmann::json json = json_of(result, scenario);
+  CHECK(json["succeeded"] == true);
+  CHECK(json["sizes"][0]["bandwidth"]["messages"] == 50);
+  CHECK(json["sizes"][0]["latency"]["p99_us"].is_number());
+  CHECK(json["sizes"][0]["latency"]["p99.9_us"].is_null());
+  CHECK(json["knobs"]["hca0.requester.latency"] == "4 cycles");
+  CHECK(json["breakdowns"][0]["sum"] == json["breakdowns"][0]["whole"]);
+}
+}  // namespace hca::testbench

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/scenario.h"
+
+#include <catch2/catch.hpp>
+
+#include "testbench/scenario_file.h"
+
+namespace hca::testbench {
+namespace {
+using Catch::Matchers::Contains;
+using Catch::Matchers::Equals;
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_scenario(text, "s.yaml");
+  } catch (const ScenarioError& error) {
+    return error.what();
+  }
+  return "(none)";
+}
+}  // namespace
+
+TEST_CASE("a scenario sets knobs by path, nested or dotted", "[scenario]") {
+  const Scenario s = parse_scenario(
+      "hca:\n"
+      "  requester: {latency: 7 cycles}\n"
+      "  port: {link_rate: 200 Gb/s}\n"
+      "hca.doorbell.latency: 9 cycles\n"
+      "hca1.requester.latency: 8 cycles\n"
+      "pcie: {generation: 4}\n"
+      "wire: {latency: 1.5 us}\n"
+      "connection: {framing: rocev2_ip6, path_mtu: 4096}\n"
+      "run: {seed: 42}\n",
+      "s.yaml");
+  CHECK(s.hca[0].requester.latency == 7);
+  CHECK(s.hca[1].requester.latency == 8);
+  CHECK(s.hca[0].doorbell.latency == 9);
+  CHECK(s.hca[1].doorbell.latency == 9);
+  CHECK(s.hca[1].port.link_rate == 200'000'000'000);
+  CHECK(s.pcie[0].generation == 4);
+  CHECK(s.pcie[1].generation == 4);
+  CHECK(s.wire.latency == 1'500'000);
+  CHECK(s.connection.framing == proto::Framing::RoceV2Ip6);
+  CHECK(bytes_of_mtu(s.connection.path_mtu) == 4096);
+  CHECK(s.run.seed == 42);
+  CHECK(s.workload.size() == default_scenario().workload.size());
+}
+
+TEST_CASE("what is for one chip wins over what is for both, in any order", "[scenario]") {
+  const Scenario s = parse_scenario(
+      "hca0.requester.latency: 3 cycles\nhca.requester.latency: 5 cycles\n", "s.yaml");
+  CHECK(s.hca[0].requester.latency == 3);
+  CHECK(s.hca[1].requester.latency == 5);
+}
+
+TEST_CASE("workloads and faults are lists", "[scenario]") {
+  const Scenario s = parse_scenario(
+      "workload:\n"
+      "  - {operation: send, test: latency, from: 32 B, to: 32 KiB, messages: 100}\n"
+      "  - {operation: write, depth: 16}\n"
+      "faults:\n"
+      "  - {action: drop, from: 1, psn: 5, occurrence: 2}\n"
+      "  - {action: delay, delay: 3 us, occurrence: 0, per_million: 10}\n",
+      "s.yaml");
+  REQUIRE(s.workload.size() == 2);
+  CHECK(s.workload[0].operation == Operation::Send);
+  CHECK(s.workload[0].test == Test::Latency);
+  CHECK(s.workload[0].to == 32768);
+  CHECK(s.workload[1].depth == 16);
+  const auto rules = s.fault_rules();
+  REQUIRE(rules.size() == 2);
+  CHECK(rules[0].direction == 1);
+  CHECK(rules[0].psn == 5u);
+  CHECK_FALSE(rules[0].qpn);
+  CHECK(rules[0].occurrence == 2);
+  CHECK(rules[1].delay == 3'000'000);
+  CHECK(rules[1].per_million == 10);
+}
+
+TEST_CASE("an unknown key names its line and the nearest known key", "[scenario]") {
+  CHECK_THAT(error_of("hca:\n  requestr: {latency: 4 cycles}\n"),
+             Equals("s.yaml:2: hca.requestr.latency: is no known key; did you mean "
+                    "\"hca.requester.latency\"?"));
+  CHECK_THAT(error_of("workload:\n  - {operatoin: write}\n"),
+             Contains("s.yaml:2: workload[0].operatoin") && Contains("workload[0].operation"));
+  CHECK_THAT(error_of("colour: red\n"), Contains("s.yaml:1: colour: is no known key"));
+}
+
+TEST_CASE("a value out of its range names the range", "[scenario]") {
+  CHECK_THAT(error_of("\npcie: {lanes: 32}\n"),
+             Contains("s.yaml:2: pcie.lanes: \"32\"") && Contains("1 .. 16"));
+  CHECK_THAT(error_of("connection.retry_count: 8\n"), Contains("0 .. 7"));
+  CHECK_THAT(error_of("connection.path_mtu: 1000\n"), Contains("256 | 512 | 1024 | 2048 | 4096"));
+}
+
+TEST_CASE("a wrong type is refused", "[scenario]") {
+  CHECK_THAT(error_of("pcie.lanes: many\n"),
+             Contains("s.yaml:1: pcie.lanes: \"many\" is not a number"));
+  CHECK_THAT(error_of("pcie.lanes: {a: 1}\n"), Contains("pcie.lanes.a: is no known key"));
+  CHECK_THAT(error_of("pcie.lanes: [1]\n"), Contains("pcie.lanes[0]: is no known key"));
+  CHECK_THAT(error_of("pcie: 3\n"), Contains("s.yaml:1: pcie: is no known key"));
+  CHECK_THAT(error_of("pcie.lanes:\n"), Contains("pcie.lanes: has no value"));
+  CHECK_THAT(error_of("run.pcap: 1\n"), Contains("is not true or false"));
+  CHECK_THAT(error_of("workload: write\n"), Contains("workload: is a list"));
+  CHECK_THAT(error_of("workload: {operation: write}\n"), Contains("workload.operation"));
+  CHECK_THAT(error_of("- 1\n"), Contains("is no map"));
+}
+
+TEST_CASE("a knob with a unit requires it", "[scenario]") {
+  CHECK_THAT(error_of("hca.port.link_rate: 100\n"), Contains("s.yaml:1") && Contains("no unit"));
+  CHECK_THAT(error_of("wire.latency: 5 Gb/s\n"), Contains("unknown unit"));
+  CHECK_THAT(error_of("pcie.lanes: 8 B\n"), Contains("plain count"));
+}
+
+TEST_CASE("what YAML would silently take for something else is refused", "[scenario]") {
+  CHECK_THAT(error_of("pcie.lanes: 010\n"), Contains("looks octal"));
+  CHECK_THAT(error_of("run.seed: 0x10\n"), Contains("not decimal"));
+  CHECK_THAT(error_of("run.seed: 1_000\n"), Contains("not a plain decimal"));
+  CHECK_THAT(error_of("run.seed: 1e3\n"), Contains("exponent"));
+  for (const char* word : {"yes", "no", "on", "off", "Yes", "OFF", "y"})
+    CHECK_THAT(error_of(std::string("run.pcap: ") + word + "\n"), Contains("YAML 1.1"));
+  CHECK_THAT(error_of("connection.framing: no\n"), Contains("is a boolean"));
+  CHECK_THAT(error_of("run.seed: !!int 5\n"), Contains("tag"));
+}
+
+TEST_CASE("a key that stands twice is refused with both lines", "[scenario]") {
+  CHECK_THAT(error_of("run: {seed: 1}\nwire.latency: 5 ns\nrun: {seed: 2}\n"),
+             Equals("s.yaml:3: run: stands there twice, first in line 1"));
+  CHECK_THAT(error_of("run:\n  seed: 1\n  seed: 1\n"), Contains("s.yaml:3: run.seed: stands"));
+  CHECK_THAT(error_of("run: {seed: 1}\nrun.seed: 2\n"), Contains("run.seed: stands"));
+}
+
+TEST_CASE("every mistake of a file is named in one go", "[scenario]") {
+  const std::string errors = error_of("pcie.lanes: 99\nrun.sed: 1\nhost.notice: 5\n");
+  CHECK_THAT(errors, Contains("s.yaml:1:") && Contains("s.yaml:2:") && Contains("s.yaml:3:"));
+}
+
+TEST_CASE("a range of sizes that is empty is refused", "[scenario]") {
+  CHECK_THAT(error_of("workload:\n  - {from: 64 B, to: 2 B}\n"),
+             Contains("workload[0].to") && Contains("less than"));
+}
+
+TEST_CASE("text that is no YAML, several documents and no file are errors", "[scenario]") {
+  CHECK_THAT(error_of("a: [1, 2\nb: }\n"), Contains("s.yaml:"));
+  CHECK_THAT(error_of("run.seed: 1\n---\nrun.seed: 2\n"), Contains("more than one document"));
+  CHECK_THAT(error_of("{[1]: 2}\n"), Contains("key that is no word"));
+  CHECK_THROWS_WITH(load_scenario("/nonexistent/x.yaml"), Contains("cannot be read"));
+  CHECK_THROWS_WITH(load_scenario("/"), Contains("cannot be read"));
+  CHECK_NOTHROW(parse_scenario("", "s.yaml"));
+}
+
+TEST_CASE("deep and large files end with an error", "[scenario]") {
+  std::string deep;
+  for (int i = 0; i < 40; ++i) deep += "{a: ";
+  CHECK_THAT(error_of(deep + "1" + std::string(40, '}') + "\n"), Contains("too deeply"));
+  // Each level doubles what it refers to.
+  std::string bomb = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1]\n";
+  for (int i = 1; i < 9; ++i) {
+    const std::string above = "*a" + std::to_string(i - 1);
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int j = 0; j < 8; ++j) bomb += (j ? ", " : "") + above;
+    bomb += "]\n";
+  }
+  CHECK_THAT(error_of(bomb), Contains("too many values"));
+}
+
+TEST_CASE("every knob prints a text that sets it again", "[scenario]") {
+  Scenario s;
+  const KnobTable table = knobs_of(s);
+  CHECK(table.entries().size() > 100);
+  for (const KnobTable::Entry& entry : table.entries()) {
+    INFO(entry.path);
+    const std::string before = entry.text();
+    CHECK_FALSE(table.set(entry.path, before));
+    CHECK(entry.text() == before);
+    CHECK_FALSE(entry.info.sentence.empty());
+  }
+}
+}  // namespace hca::testbench

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host software's view of an HCA, with the names and meanings of libibverbs: it writes WQEs into
+// rings in host memory, rings doorbells and reads CQEs. It reaches the HCA by MMIO writes and host
+// memory alone, so any model of the device interface can stand behind it.
+#pragma once
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/proto/commands.h"
+#include "model/proto/memory_region.h"
+#include "model/proto/qp.h"
+#include "tlm/host_memory.h"
+
+namespace hca::testbench {
+struct Mr {
+  u64 addr = 0, length = 0;
+  u32 lkey = 0, rkey = 0;
+};
+
+struct Cq {
+  u32 cqn = 0;
+  u8 log_entries = 0;
+  u64 address = 0;
+  u32 consumer = 0, reported = 0;  // reported: what the HCA was told last
+  u32 entries() const { return u32{1} << log_entries; }
+};
+
+// ibv_qp_cap and ibv_qp_init_attr.
+struct QpInitAttr {
+  Cq* send_cq = nullptr;
+  Cq* recv_cq = nullptr;
+  u32 max_send_wr = 128, max_recv_wr = 128;
+  u32 max_send_sge = 1, max_recv_sge = 1;
+  u32 max_inline_data = 0;
+  bool sq_sig_all = false;
+};
+
+struct Qp {
+  u32 qpn = 0;
+  proto::QpState state = proto::QpState::Reset;  // as far as software knows
+  QpInitAttr cap;
+  u8 sq_log_stride = 6, rq_log_stride = 5;
+  u64 sq_address = 0, rq_address = 0;
+  u32 sq_posted = 0, sq_completed = 0, rq_posted = 0, rq_completed = 0;
+  std::vector<u64> send_ids, recv_ids;  // wr_id by slot
+};
+
+struct SgeList {
+  u64 addr = 0;
+  u32 length = 0;
+  u32 lkey = 0;
+};
+
+// ibv_send_flags
+enum SendFlags : u32 { kFence = 1, kSignaled = 2, kSolicited = 4, kInline = 8 };
+
+struct SendWr {
+  u64 wr_id = 0;
+  std::span<const SgeList> sg_list;
+  proto::WorkOpcode opcode = proto::WorkOpcode::Send;
+  u32 send_flags = 0;
+  u32 imm_data = 0;  // or the R_Key to invalidate
+  u64 remote_addr = 0;
+  u32 rkey = 0;
+  bool push = false;  // the WQE goes with its doorbell; only the last of a list
+};
+struct RecvWr {
+  u64 wr_id = 0;
+  std::span<const SgeList> sg_list;
+};
+
+struct Wc {
+  u64 wr_id = 0;
+  proto::WcStatus status{};
+  proto::CqeOpcode opcode{};
+  u32 byte_len = 0, imm_data = 0, qp_num = 0, src_qp = 0;
+  bool with_imm = false, with_invalidate = false;
+};
+
+// Immediate errors, with errno's values.
+enum class Error : int { None = 0, NoMemory = 12, Busy = 16, Invalid = 22 };
+
+class VerbsContext {
+ public:
+  // Where a user page's writes go; offsets are those of proto::BarOffset.
+  using MmioWrite = std::function<void(u32 offset, std::span<const u8> data)>;
+  // Lets the device work; false: it has nothing more to do.
+  using Step = std::function<bool()>;
+
+  // All that it allocates lies at `base` and behind.
+  VerbsContext(tlm_::HostMemory& memory, MmioWrite mmio_write, u64 base = u64{1} << 20);
+  VerbsContext(const VerbsContext&) = delete;
+
+  u64 alloc(u64 bytes, u64 alignment = 64);
+  tlm_::HostMemory& memory() { return memory_; }
+
+  // Commands are asynchronous: started by a doorbell, done when the HCA says so in the block. The
+  // functions below wait with `step`; a device that stops before it is done throws
+  // std::runtime_error.
+  struct Command {
+    u64 block = 0;
+  };
+  template <class Body>
+  Command begin(proto::CommandOpcode opcode, u32 object, const Body& body);
+  bool done(Command command) const;
+  proto::CommandStatus status(Command command) const;
+  void set_step(Step step) { step_ = std::move(step); }
+  // Where command blocks lie: all of them.
+  static constexpr u32 kCommandSlots = 16;
+  static constexpr u64 kCommandBlockBytes = u64{kCommandSlots} * proto::kCommandBytes;
+  u64 command_blocks() const { return command_blocks_; }
+
+  Error set_port(const proto::PortAttributes& attributes);
+  Cq* create_cq(u32 cqe);
+  // `key`: the one to use for both L_Key and R_Key; 0: chosen.
+  Mr reg_mr(u64 addr, u64 length, u8 access, u32 key = 0);
+  Qp* create_qp(const QpInitAttr& attributes, u32 qpn = 0);  // 0: the next free number
+  Error modify_qp(Qp& qp, const proto::QpAttributes& attributes);
+  proto::QpAttributes query_qp(const Qp& qp);
+
+  Error destroy_qp(Qp& qp);
+  Error dereg_mr(const Mr& mr);
+
+  // All or, with an error, those in front of `bad`: their doorbell is rung.
+  Error post_send(Qp& qp, std::span<const SendWr> list, std::size_t* bad = nullptr);
+  Error post_send(Qp& qp, const SendWr& wr) { return post_send(qp, {&wr, 1}); }
+  Error post_recv(Qp& qp, std::span<const RecvWr> list, std::size_t* bad = nullptr);
+  Error post_recv(Qp& qp, const RecvWr& wr) { return post_recv(qp, {&wr, 1}); }
+  u32 poll_cq(Cq& cq, std::span<Wc> out);
+  void req_notify_cq(Cq& cq, bool solicited_only);
+
+  // The smallest state of a ring: is there a completion?
+  bool has_completion(const Cq& cq) const;
+  static u32 free_send_slots(const Qp& qp);
+  proto::CommandStatus last_status() const { return last_status_; }
+
+ private:
+  Command begin(proto::CommandOpcode opcode, u32 object, std::span<const u8> body);
+  template <class Body>
+  proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object, const Body& body);
+  proto::CommandStatus wait(Command command);
+  Error check_send(const Qp& qp, const SendWr& wr) const;
+  u32 write_send_wqe(Qp& qp, const SendWr& wr, u8* wqe) const;
+  void ring_send(const Qp& qp, bool push, std::span<const u8> wqe);
+  void ring_cq(Cq& cq, proto::Arm arm);
+  Wc take(const proto::Cqe& cqe);
+  Qp* find_qp(u32 qpn) const { return qpn < by_qpn_.size() ? by_qpn_[qpn] : nullptr; }
+
+  tlm_::HostMemory& memory_;
+  MmioWrite mmio_write_;
+  Step step_;
+  u64 next_;
+  u64 command_blocks_;
+  u32 next_command_ = 0;
+  proto::CommandStatus last_status_ = proto::CommandStatus::Ok;
+  u32 next_key_ = 1, next_qpn_ = 16;
+  std::deque<Cq> cqs_;
+  std::deque<Qp> qps_;
+  std::vector<Qp*> by_qpn_;
+};
+
+template <class Body>
+VerbsContext::Command VerbsContext::begin(proto::CommandOpcode opcode, u32 object,
+                                          const Body& body) {
+  std::array<u8, proto::bytes_of<Body>()> bytes{};
+  proto::encode(body, bytes.data());
+  return begin(opcode, object, std::span<const u8>(bytes));
+}
+template <class Body>
+proto::CommandStatus VerbsContext::execute(proto::CommandOpcode opcode, u32 object,
+                                           const Body& body) {
+  return wait(begin(opcode, object, body));
+}
+}  // namespace hca::testbench

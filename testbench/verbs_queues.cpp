@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data path of the verbs: WQEs into rings, CQEs out of them.
+#include <algorithm>
+#include <bit>
+
+#include "testbench/verbs.h"
+
+namespace hca::testbench {
+using proto::QpState;
+
+namespace {
+constexpr u32 kMaxWqeBytes = 256;
+
+std::span<const u8> encoded(const auto& value, std::array<u8, 8>& buffer) {
+  proto::encode(value, buffer.data());
+  return buffer;
+}
+
+u8* append_sges(std::span<const SgeList> list, u8* at) {
+  for (const SgeList& sge : list) {
+    proto::encode(proto::Sge{sge.addr, sge.lkey, sge.length}, at);
+    at += proto::kSgeBytes;
+  }
+  return at;
+}
+
+u64 total(std::span<const SgeList> list) {
+  u64 bytes = 0;
+  for (const SgeList& sge : list) bytes += sge.length;
+  return bytes;
+}
+}  // namespace
+
+u32 VerbsContext::free_send_slots(const Qp& qp) {
+  return qp.cap.max_send_wr - (qp.sq_posted - qp.sq_completed);
+}
+
+Error VerbsContext::check_send(const Qp& qp, const SendWr& wr) const {
+  const bool may_post = qp.state == QpState::Rts || qp.state == QpState::Sqd ||
+                        qp.state == QpState::Sqe || qp.state == QpState::Error;
+  if (!may_post) return Error::Invalid;
+  if (!free_send_slots(qp)) return Error::NoMemory;
+  if (wr.send_flags & kInline)
+    return total(wr.sg_list) > qp.cap.max_inline_data ? Error::NoMemory : Error::None;
+  return wr.sg_list.size() > qp.cap.max_send_sge ? Error::Invalid : Error::None;
+}
+
+u32 VerbsContext::write_send_wqe(Qp& qp, const SendWr& wr, u8* wqe) const {
+  const bool is_inline = wr.send_flags & kInline;
+  proto::SendWqe head{};
+  head.opcode = wr.opcode;
+  head.signaled = wr.send_flags & kSignaled, head.solicited = wr.send_flags & kSolicited;
+  head.fence = wr.send_flags & kFence, head.inline_data = is_inline;
+  head.sge_count = is_inline ? u8(0) : u8(wr.sg_list.size());
+  head.index = u16(qp.sq_posted);
+  head.immediate = wr.imm_data, head.remote_va = wr.remote_addr, head.rkey = wr.rkey;
+  head.inline_bytes = is_inline ? u32(total(wr.sg_list)) : 0;
+  proto::encode(head, wqe);
+  u8* at = wqe + proto::kSendWqeBytes;
+  if (!is_inline) return u32(append_sges(wr.sg_list, at) - wqe);
+  for (const SgeList& sge : wr.sg_list) {
+    memory_.read(sge.addr, at, sge.length);
+    at += sge.length;
+  }
+  return u32(at - wqe);
+}
+
+void VerbsContext::ring_send(const Qp& qp, bool push, std::span<const u8> wqe) {
+  std::array<u8, 8 + proto::kPushBytes> data;
+  proto::encode(proto::QueueDoorbell{qp.qpn, u16(qp.sq_posted)}, data.data());
+  if (!push) return mmio_write_(u32(proto::BarOffset::SendDoorbell), {data.data(), 8});
+  std::copy(wqe.begin(), wqe.end(), data.begin() + 8);
+  mmio_write_(u32(proto::BarOffset::PushBuffer), {data.data(), 8 + wqe.size()});
+}
+
+Error VerbsContext::post_send(Qp& qp, std::span<const SendWr> list, std::size_t* bad) {
+  Error error = Error::None;
+  std::array<u8, kMaxWqeBytes> wqe;
+  u32 bytes = 0;
+  std::size_t posted = 0;
+  for (; posted < list.size(); ++posted) {
+    const SendWr& wr = list[posted];
+    if (error = check_send(qp, wr); error != Error::None) break;
+    bytes = write_send_wqe(qp, wr, wqe.data());
+    const u32 slot = qp.sq_posted & u32(qp.send_ids.size() - 1);
+    memory_.write(qp.sq_address + (u64{slot} << qp.sq_log_stride), wqe.data(), bytes);
+    qp.send_ids[slot] = wr.wr_id;
+    ++qp.sq_posted;
+  }
+  if (bad) *bad = posted;
+  if (posted) ring_send(qp, posted == 1 && list[0].push, {wqe.data(), bytes});
+  return error;
+}
+
+Error VerbsContext::post_recv(Qp& qp, std::span<const RecvWr> list, std::size_t* bad) {
+  Error error = Error::None;
+  std::array<u8, kMaxWqeBytes> wqe;
+  std::size_t posted = 0;
+  for (; posted < list.size(); ++posted) {
+    const RecvWr& wr = list[posted];
+    if (qp.state == QpState::Reset || wr.sg_list.size() > qp.cap.max_recv_sge)
+      error = Error::Invalid;
+    else if (qp.rq_posted - qp.rq_completed >= qp.cap.max_recv_wr)
+      error = Error::NoMemory;
+    if (error != Error::None) break;
+    proto::encode(proto::ReceiveWqe{u8(wr.sg_list.size()), u16(qp.rq_posted)}, wqe.data());
+    const u8* end = append_sges(wr.sg_list, wqe.data() + proto::kReceiveWqeBytes);
+    const u32 slot = qp.rq_posted & u32(qp.recv_ids.size() - 1);
+    memory_.write(qp.rq_address + (u64{slot} << qp.rq_log_stride), wqe.data(),
+                  u64(end - wqe.data()));
+    qp.recv_ids[slot] = wr.wr_id;
+    ++qp.rq_posted;
+  }
+  if (bad) *bad = posted;
+  std::array<u8, 8> bell;
+  if (posted)
+    mmio_write_(u32(proto::BarOffset::ReceiveDoorbell),
+                encoded(proto::QueueDoorbell{qp.qpn, u16(qp.rq_posted)}, bell));
+  return error;
+}
+
+bool VerbsContext::has_completion(const Cq& cq) const {
+  const u64 last_byte =
+      cq.address + u64{cq.consumer & (cq.entries() - 1)} * proto::kCqeBytes + proto::kCqeBytes - 1;
+  u8 owner;
+  memory_.read(last_byte, &owner, 1);
+  return bool(owner & 1) == !(cq.consumer >> cq.log_entries & 1);
+}
+
+u32 VerbsContext::poll_cq(Cq& cq, std::span<Wc> out) {
+  u32 found = 0;
+  for (; found < out.size() && has_completion(cq); ++found, ++cq.consumer) {
+    std::array<u8, proto::kCqeBytes> cqe;
+    memory_.read(cq.address + u64{cq.consumer & (cq.entries() - 1)} * proto::kCqeBytes, cqe.data(),
+                 cqe.size());
+    out[found] = take(proto::decode<proto::Cqe>(cqe.data()));
+  }
+  if (cq.consumer - cq.reported >= cq.entries() / 4) ring_cq(cq, proto::Arm::None);
+  return found;
+}
+
+void VerbsContext::req_notify_cq(Cq& cq, bool solicited_only) {
+  ring_cq(cq, solicited_only ? proto::Arm::Solicited : proto::Arm::Next);
+}
+
+void VerbsContext::ring_cq(Cq& cq, proto::Arm arm) {
+  std::array<u8, 8> bell;
+  mmio_write_(u32(proto::BarOffset::CqDoorbell),
+              encoded(proto::CqDoorbell{arm, cq.cqn, cq.consumer}, bell));
+  cq.reported = cq.consumer;
+}
+
+// A completion of a send WQE also ends all unsignalled ones in front of it.
+Wc VerbsContext::take(const proto::Cqe& cqe) {
+  Wc wc{0,       cqe.status, cqe.opcode,         cqe.byte_len,       cqe.immediate,
+        cqe.qpn, cqe.src_qp, cqe.with_immediate, cqe.with_invalidate};
+  Qp* qp = find_qp(cqe.qpn);
+  if (!qp) return wc;
+  const bool receive = u8(cqe.opcode) >= u8(proto::CqeOpcode::Receive);
+  const std::vector<u64>& ids = receive ? qp->recv_ids : qp->send_ids;
+  wc.wr_id = ids[cqe.wqe_index & u32(ids.size() - 1)];
+  u32& completed = receive ? qp->rq_completed : qp->sq_completed;
+  completed = proto::widen_index(completed, u16(cqe.wqe_index + 1));
+  if (cqe.status != proto::WcStatus::Success) qp->state = QpState::Error;
+  return wc;
+}
+}  // namespace hca::testbench
