@@ -1,0 +1,117 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The layers of the model, as a check.
+
+  check_layers.py includes ROOT    no #include of a layer further right, nor of a library that the layer may not know
+  check_layers.py symbols FILE...  no archive or program refers to a symbol of SystemC or links libsystemc
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+# Left to right; a folder may include itself and what stands left of it. Beside model/hca.* stand model/functional and rtl.
+PROTO, ENGINE, BLOCKS, FUNCTIONAL, HCA, RTL, TLM, TESTBENCH = (
+    "model/proto", "model/engine", "model/blocks", "model/functional", "model", "rtl", "tlm", "testbench")
+LOCKSTEP = "testbench/lockstep"
+TESTS = "testbench/tests"
+MAY_INCLUDE = {
+    PROTO: {PROTO},
+    ENGINE: {PROTO, ENGINE},
+    BLOCKS: {PROTO, ENGINE, BLOCKS},
+    FUNCTIONAL: {PROTO, ENGINE, BLOCKS, FUNCTIONAL},
+    HCA: {PROTO, ENGINE, BLOCKS, HCA},
+    RTL: {PROTO, ENGINE, BLOCKS, RTL},
+    TLM: {PROTO, ENGINE, BLOCKS, HCA, TLM},
+    LOCKSTEP: {PROTO, ENGINE, BLOCKS, RTL, LOCKSTEP},
+    TESTBENCH: {PROTO, ENGINE, BLOCKS, FUNCTIONAL, HCA, RTL, TLM, LOCKSTEP, TESTBENCH},
+    TESTS: {PROTO, ENGINE, BLOCKS, FUNCTIONAL, HCA, RTL, TLM, LOCKSTEP, TESTBENCH, TESTS,
+            f"{TESTS}/proto", f"{TESTS}/engine", f"{TESTS}/blocks"},
+    f"{TESTS}/proto": {PROTO, f"{TESTS}/proto"},
+    f"{TESTS}/engine": {PROTO, ENGINE, f"{TESTS}/engine"},
+    f"{TESTS}/blocks": {PROTO, ENGINE, BLOCKS, f"{TESTS}/blocks"},
+}
+WITHOUT_SYSTEMC = {PROTO, ENGINE, BLOCKS, FUNCTIONAL, RTL, LOCKSTEP}
+CRC_FILE = "model/proto/crc.cpp"
+CRC_HEADER = re.compile(r"^isa-l|^immintrin\.h$")  # ISA-L, and the processor's carry-less product
+VERILATED_HEADER = re.compile(r"^V[a-z0-9_]+\.h$")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+STANDARD_HEADER = re.compile(r"^[a-z0-9_]+$")  # <array>, <cstddef>: no dot, no slash
+SYSTEMC_HEADER = re.compile(r"^(systemc|tlm)(\.h)?$|^(tlm_|sysc/)")
+
+
+def layer_of(path):
+    """The longest folder of the table that `path` (from the root) lies in; None outside all of them."""
+    parents = [str(p) for p in pathlib.PurePosixPath(path).parents]
+    return next((folder for folder in parents if folder in MAY_INCLUDE), None)
+
+
+def breach_of_include(path, kind, header):
+    """What is wrong with `path` including `header`, or None."""
+    layer = layer_of(path)
+    target = layer_of(header)
+    if target is not None:
+        if target not in MAY_INCLUDE[layer]:
+            return f"{layer} may not include {target}: {header}"
+        return None
+    if kind == '"' and not (layer == RTL and VERILATED_HEADER.match(header)):
+        return f"not a path from the project root: {header}"
+    if layer in WITHOUT_SYSTEMC and SYSTEMC_HEADER.search(header):
+        return f"{layer} does not know SystemC: <{header}>"
+    if layer == PROTO and (not STANDARD_HEADER.match(header)) and not (
+            path == CRC_FILE and CRC_HEADER.match(header)):
+        return f"{layer} includes only the standard library (a CRC in {CRC_FILE}): <{header}>"
+    return None
+
+
+def check_includes(root):
+    count, bad = 0, 0
+    for path in sorted(p for top in ("model", "rtl", "tlm", "testbench") for p in (root / top).rglob("*")):
+        if path.suffix not in {".h", ".cpp"} or "install" in path.parts:
+            continue
+        name = path.relative_to(root).as_posix()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if not (found := INCLUDE.match(line)):
+                continue
+            count += 1
+            if what := breach_of_include(name, *found.groups()):
+                bad += 1
+                print(f"{name}:{number}: {what}")
+    print(f"{count} includes, {bad} breaches")
+    return 1 if bad or not count else 0
+
+
+def systemc_parts(symbols, needed):
+    """Symbols and libraries of SystemC among those of one file."""
+    return [s for s in symbols if re.search(r"sc_(core|dt)\b|\btlm(_utils)?::|\bsc_main\b", s)] + [
+        n for n in needed if "systemc" in n]
+
+
+def check_symbols(names):
+    bad = 0
+    for name in names:
+        listing = subprocess.run(["nm", "-C", name], check=True, capture_output=True, text=True).stdout
+        symbols = listing.splitlines()
+        needed = []
+        if not name.endswith(".a"):
+            dynamic = subprocess.run(["readelf", "-d", name], check=True, capture_output=True, text=True).stdout
+            needed = [line for line in dynamic.splitlines() if "NEEDED" in line]
+        found = systemc_parts(symbols, needed)
+        for what in found[:5]:
+            print(f"{name}: {what.strip()}")
+        print(f"{pathlib.Path(name).name}: {len(symbols)} symbols, {len(found)} of SystemC")
+        bad += len(found) + (not symbols)
+    return 1 if bad or not names else 0
+
+
+def main():
+    if len(sys.argv) < 3 or sys.argv[1] not in ("includes", "symbols"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    if sys.argv[1] == "includes":
+        return check_includes(pathlib.Path(sys.argv[2]).resolve())
+    return check_symbols(sys.argv[2:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""hca run and hca config from outside: exit codes, files, and that a run can be repeated.
+
+usage: check_run.py HCA SCENARIO_DIRECTORY
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+# tshark guesses at payloads with these and marks good SENDs malformed.
+HEURISTICS = ["rpcrdma_infiniband", "mellanox_eoib", "eth_over_ib", "fc_infiniband"]
+
+failures = []
+
+
+def check(good, what):
+    if not good:
+        failures.append(what)
+
+
+def run(hca, *arguments):
+    return subprocess.run([hca, *arguments], capture_output=True, text=True, check=False)
+
+
+def scenario(directory, name, text):
+    path = os.path.join(directory, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def check_example(hca, scenarios, directory):
+    example = os.path.join(scenarios, "streams.yaml")
+    outs = [os.path.join(directory, name) for name in ("a", "b")]
+    for out in outs:
+        result = run(hca, "run", example, "--out", out)
+        check(result.returncode == 0, f"streams.yaml: exit {result.returncode}: {result.stdout[-500:]}")
+        check("measured whole" in result.stdout or "fault:" in result.stdout, "streams.yaml: no report")
+    for name in ("summary.json", "run.pcap"):
+        with open(os.path.join(outs[0], name), "rb") as a, open(os.path.join(outs[1], name), "rb") as b:
+            check(a.read() == b.read(), f"{name} differs between two runs of one scenario")
+    with open(os.path.join(outs[0], "summary.json"), encoding="utf-8") as file:
+        summary = json.load(file)
+    check(summary["succeeded"] and summary["messages_checked"] > 0, "summary.json: nothing checked")
+    check_capture(os.path.join(outs[0], "run.pcap"), summary)
+
+
+def check_capture(path, summary):
+    switches = [word for name in HEURISTICS for word in ("--disable-heuristic", name)]
+    command = ["tshark", "-r", path, *switches, "-T", "fields", "-e", "frame.time_epoch", "-e", "_ws.malformed"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = result.stdout.splitlines()
+    check(result.returncode == 0 and len(lines) > 1000, "tshark does not open run.pcap")
+    # A dropped frame does not reach the far end; a duplicate would be there twice.
+    dropped = sum(": drop" in fault for fault in summary["faults"])
+    check(len(lines) == summary["frames"] - dropped, "run.pcap: not every frame is there")
+    times = [line.split("\t")[0] for line in lines]
+    check(times == sorted(times, key=float), "run.pcap: frames are not in the order of time")
+    malformed = [line for line in lines if line.split("\t")[1:] not in ([], [""])]
+    # A flipped bit may well be one of a header.
+    corrupt = sum(": corrupt" in fault for fault in summary["faults"])
+    check(len(malformed) <= corrupt, f"tshark: malformed frames {malformed[:5]}")
+
+
+def check_errors(hca, directory):
+    bad = scenario(directory, "bad.yaml", "hca:\n  requestr: {latency: 4 cycles}\npcie: {lanes: 99}\n")
+    result = run(hca, "run", bad)
+    check(result.returncode == 2, f"bad.yaml: exit {result.returncode}")
+    for text in (f"{bad}:2: hca.requestr.latency", "hca.requester.latency", f"{bad}:3: pcie.lanes", "1 .. 16"):
+        check(text in result.stderr, f"bad.yaml: stderr lacks {text!r}: {result.stderr}")
+    check(run(hca, "run", "/nonexistent.yaml").returncode == 2, "a file that is not there: exit code")
+    check(run(hca, "run", "--nonsense").returncode == 2, "an unknown option: exit code")
+    dead = scenario(directory, "dead.yaml",
+                    "connection: {timeout: 4, retry_count: 1}\n"
+                    "workload:\n  - {operation: write, from: 64 B, to: 64 B, messages: 5}\n"
+                    "faults:\n  - {action: drop, occurrence: 0, per_million: 1000000}\n")
+    result = run(hca, "run", dead)
+    check(result.returncode == 1, f"dead.yaml: exit {result.returncode}")
+    check("FAILED: " in result.stdout, "dead.yaml: no FAILED line")
+
+
+def check_config(hca):
+    result = run(hca, "config")
+    lines = [line for line in result.stdout.splitlines() if not line.startswith("#")]
+    check(result.returncode == 0 and len(lines) > 80, f"hca config: {len(lines)} knobs")
+    for knob in ("hca.requester.latency", "pcie.lanes", "wire.latency", "workload[].depth", "faults[].psn"):
+        check(any(line.startswith(knob + " ") for line in lines), f"hca config lacks {knob}")
+
+
+def main():
+    hca, scenarios = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as directory:
+        check_example(hca, scenarios, directory)
+        check_errors(hca, directory)
+    check_config(hca)
+    for failure in failures:
+        print("FAILED:", failure)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

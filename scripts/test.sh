@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Sets up, builds and runs the tests.
+#   scripts/test.sh         g++ release build with all tests, and the unit tests under clang and under AddressSanitizer
+#                           and UndefinedBehaviorSanitizer, bounded fuzzing, lint: what CI runs
+#   scripts/test.sh --full  the same with every test, slow ones too, under both compilers and under the sanitizers
+# Stops at the first part that fails; the last lines are the summary of ctest.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export SYSTEMC_DISABLE_COPYRIGHT_MESSAGE=1 CTEST_OUTPUT_ON_FAILURE=1
+
+full=false
+case "${1-}" in
+  '') ;;
+  --full) full=true ;;
+  *) echo "usage: scripts/test.sh [--full]" >&2; exit 2 ;;
+esac
+
+step() { printf '\n== %s (%ds so far)\n' "$*" "$SECONDS"; }
+
+# build PRESET TARGET [CMAKE_OPTION...]
+build() {
+  local preset=$1 target=$2
+  shift 2
+  step "build $preset: $target"
+  cmake --preset "$preset" "$@" >/dev/null
+  cmake --build --preset "$preset" --target "$target"
+}
+
+# run PRESET [CTEST_OPTION...]
+run() {
+  local preset=$1
+  shift
+  step "test $preset"
+  ctest --preset "$preset" "$@"
+}
+
+step "set-up: Debian packages"
+scripts/setup.sh
+build release all
+if $full; then
+  for preset in clang asan; do
+    build $preset all -DHCA_BUILD_BENCH=ON -DHCA_BUILD_RTL=ON
+    run $preset
+  done
+else
+  for preset in clang asan; do
+    build $preset hca_unit_tests -DHCA_BUILD_BENCH=OFF -DHCA_BUILD_RTL=OFF
+    run $preset -L unit
+  done
+fi
+build fuzz fuzz
+run fuzz -L fuzz
+step "lint: clang-tidy"
+if $full; then
+  scripts/lint.sh --full
+  run release
+else
+  scripts/lint.sh
+  run release -LE slow
+fi
