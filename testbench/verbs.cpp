@@ -126,8 +126,9 @@ Qp* VerbsContext::create_qp(const QpInitAttr& a, u32 qpn) {
                                qp.rq_address,          sq_log,          rq_log,
                                qp.sq_log_stride,       qp.rq_log_stride};
   if (execute(CommandOpcode::CreateQp, qp.qpn, create) != CommandStatus::Ok) return nullptr;
-  if (qp.qpn >= by_qpn_.size()) by_qpn_.resize(qp.qpn + 1);
-  return by_qpn_[qp.qpn] = &qps_.emplace_back(std::move(qp));
+  Qp& made = qps_.emplace_back(std::move(qp));
+  if (made.qpn >= by_qpn_.size()) by_qpn_.resize(made.qpn + 1);
+  return by_qpn_[made.qpn] = &made;
 }
 
 Error VerbsContext::modify_qp(Qp& qp, const proto::QpAttributes& attributes) {
