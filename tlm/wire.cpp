@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tlm/wire.h"
 
+#include "model/proto/framing.h"
+
 namespace hca::tlm_ {
 using sc_core::sc_time;
 
 namespace {
-constexpr u64 kPreambleAndGap = 24;  // preamble 8, FCS 4, gap 12: what a frame takes beside itself
-
 u64 unit() { return sc_time(1, sc_core::SC_PS).value(); }
 sc_time picoseconds(u64 ps) { return sc_time::from_value(ps * unit()); }
 
@@ -27,7 +27,7 @@ Wire::Wire(sc_core::sc_module_name name, const WireConfig& config, FaultScript f
 }
 
 sc_time Wire::time_of(u64 bytes) const {
-  const engine::u128 bits = engine::u128{bytes + kPreambleAndGap} * 8;
+  const engine::u128 bits = engine::u128{bytes + proto::kEthernetOverhead} * 8;
   return picoseconds(u64((bits * 1'000'000'000'000 + config_.rate - 1) / config_.rate));
 }
 

@@ -24,9 +24,6 @@ struct PortCounters {
   u64 tx_packets = 0, tx_bytes = 0, rx_packets = 0, rx_bytes = 0;
   u64 rx_bad_frame = 0, rx_bad_icrc = 0, rx_wrong_address = 0, rx_unknown_qp = 0;
 };
-// Preamble, start delimiter, FCS and the gap behind a frame: bytes of Ethernet that no frame
-// contains.
-inline constexpr u32 kEthernetOverhead = 24;
 
 // The sending half: requests and replies take turns, the ICRC is inserted, the link is paced.
 //

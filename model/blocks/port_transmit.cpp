@@ -15,7 +15,7 @@ void PortTransmit::send(PacketLink& from, PacketLink& other) {
   p->frame_bytes = proto::finish_frame(p->frame(), p->shape);
   const bool ethernet = !proto::is_native(p->shape.framing);
   const u32 on_wire =
-      ethernet ? std::max<u32>(p->frame_bytes, proto::kMinEthernetFrame) + kEthernetOverhead
+      ethernet ? std::max<u32>(p->frame_bytes, proto::kMinEthernetFrame) + proto::kEthernetOverhead
                : p->frame_bytes;
   const Cycle through = icrc_.pass(now(), p->frame_bytes), at = through + config_.latency;
   const Cycle next =
