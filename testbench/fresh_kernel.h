@@ -14,7 +14,8 @@ class FreshKernel {
   ~FreshKernel() {
     // Notifications that were overtaken stay in the kernel's queue until their time, and are lost
     // with it otherwise. What they belonged to is gone by now.
-    if (sc_core::sc_get_status() == sc_core::SC_PAUSED) sc_core::sc_start();
+    if (sc_core::sc_get_status() == sc_core::SC_PAUSED && sc_core::sc_pending_activity())
+      sc_core::sc_start();
     delete sc_core::sc_curr_simcontext;
     sc_core::sc_curr_simcontext = sc_core::sc_default_global_context = parked_;
   }

@@ -49,6 +49,8 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz)
       up_(pcie_rate(config, hertz)),
       down_(pcie_rate(config, hertz)),
       mmio_(pcie_rate(config, hertz)),
+      full_answer_(answer_of(config.mrrs)),
+      read_header_cycles_(up_.rate().cycles_for(config.read_header)),
       tag_free_from_(config.read_tags) {}
 
 blocks::ReadTiming PcieLink::read(Cycle at, u32 bytes) {
@@ -56,36 +58,44 @@ blocks::ReadTiming PcieLink::read(Cycle at, u32 bytes) {
   Cycle left = 0;
   for (u32 asked = 0; asked < bytes;) {
     Cycle& tag = tag_free_from_[next_tag_];
-    next_tag_ = (next_tag_ + 1) % tag_free_from_.size();
+    next_tag_ = next_tag_ + 1 == tag_free_from_.size() ? 0 : next_tag_ + 1;
     const u32 part = std::min(bytes - asked, config_.mrrs);
-    left = std::max(up_.send(at, config_.read_header),
-                    tag ? tag + up_.rate().cycles_for(config_.read_header) : 0);
-    const Cycle arrived = left + latency_;
-    if (!asked) timing.memory = arrived;
-    // The completions of a part follow each other without a gap: all behind the first are one run
-    // of bytes.
-    const Cycle answered = arrived + memory_latency_;
-    const u32 first = std::min(part, config_.completion_bytes), rest = part - first;
-    const u64 headers = (rest + config_.completion_bytes - 1) / config_.completion_bytes;
-    timing.last = down_.send(answered, first + u64{config_.completion_header}) + latency_;
-    if (!timing.first) timing.first = timing.last;
-    if (rest)
-      timing.last = down_.send(answered, rest + headers * config_.completion_header) + latency_;
-    tag = timing.last;
+    left = std::max(up_.send(at, config_.read_header), tag ? tag + read_header_cycles_ : 0);
+    const Cycle arrived = left + latency_, answered = arrived + memory_latency_;
+    u64 answer = part == config_.mrrs ? full_answer_ : answer_of(part);
+    if (!asked) {
+      timing.memory = arrived;
+      const u64 first = std::min(part, config_.completion_bytes) + u64{config_.completion_header};
+      timing.first = down_.send(answered, first) + latency_;
+      answer -= first;
+    }
+    // The completions of a part follow each other without a gap: they are one run of bytes.
+    tag = timing.last = down_.send(answered, answer) + latency_;
     asked += part;
   }
   timing.next = std::max(up_.free_from(), left);
   return timing;
 }
 
+// The bytes on the line of all completions of a part.
+u64 PcieLink::answer_of(u32 part) const {
+  const u64 headers = (part + config_.completion_bytes - 1) / config_.completion_bytes;
+  return part + headers * config_.completion_header;
+}
+
 blocks::WriteTiming PcieLink::write(Cycle first_in, Cycle last_in, u32 bytes) {
-  Cycle sent = 0;
-  for (u32 done = 0; done < bytes;) {
-    const u32 part = std::min(bytes - done, config_.mps);
-    done += part;
-    sent = up_.send(at_hand(first_in, last_in, done, bytes), part + u64{config_.write_header});
+  const u64 header = config_.write_header;
+  if (bytes <= config_.mps) {
+    const Cycle sent = up_.send(last_in, bytes + header);
+    return {sent, sent + latency_};
   }
-  return {up_.free_from(), sent + latency_};
+  // The bytes come evenly: the train waits for its first TLP, for the one before its last, or for
+  // its last one; what lies between is never the latest.
+  const u32 before = (bytes - 1) / config_.mps, tail = bytes - before * config_.mps;
+  up_.send(at_hand(first_in, last_in, config_.mps, bytes), bytes + (before + 1) * header);
+  up_.not_before(at_hand(first_in, last_in, bytes - tail, bytes), config_.mps + tail + 2 * header);
+  up_.not_before(last_in, tail + header);
+  return {up_.free_from(), up_.free_from() + latency_};
 }
 
 Cycle PcieLink::mmio_write(Cycle at, u32 bytes) {

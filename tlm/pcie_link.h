@@ -60,6 +60,8 @@ class TlpLine {
     free_.advance(bytes);
     return free_from();
   }
+  // The end of what was sent last is no earlier than `bytes` that start in cycle `at`.
+  void not_before(Cycle at, u64 bytes) { free_.not_before(at, bytes); }
   Cycle free_from() const { return free_.edge(); }
   const engine::Rate& rate() const { return free_.rate(); }
 
@@ -74,6 +76,7 @@ class TlpLine {
 //    line downstream; the tag is free again with the last of them. A read that waits for its tag
 //    holds up no write: it takes its time of the line when it is asked for.
 //  - A write is split by MPS; each TLP leaves when its last byte is at hand and the line is free.
+//  The bytes come evenly from the first cycle to the last.
 //  - The requests of the HCA use the line upstream in the order of the calls: a read asked for
 //    inside a write's train follows the train.
 //  - MMIO writes downstream are paced among themselves and take no time from completions.
@@ -90,9 +93,13 @@ class PcieLink : public blocks::HostTiming {
   Cycle latency() const { return latency_; }
 
  private:
+  u64 answer_of(u32 part) const;
+
   PcieConfig config_;
   Cycle latency_, memory_latency_;
   TlpLine up_, down_, mmio_;
+  u64 full_answer_;           // of a part of mrrs bytes
+  Cycle read_header_cycles_;  // on the line
   std::vector<Cycle> tag_free_from_;
   std::size_t next_tag_ = 0;
 };

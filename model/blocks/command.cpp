@@ -31,7 +31,7 @@ void Command::take_fault(FaultLink& link) {
 
 void Command::start(u64 address) {
   busy_ = true, address_ = address;
-  ports.dma_out->push(DmaRequest{address, block_.data(), kCommandBytes});
+  ports.dma_out->start().set_read(address, block_.data(), kCommandBytes, nullptr);
 }
 
 void Command::execute() {
@@ -40,9 +40,8 @@ void Command::execute() {
   ++counters.commands, counters.refused += header.status != CommandStatus::Ok;
   if (effect.flush) requester_.enter_error(effect.qpn), execute_.enter_error(effect.qpn);
   if (effect.clear) requester_.clear(effect.qpn), execute_.clear(effect.qpn);
-  DmaRequest w{address_, block_.data(), kCommandBytes, true};
-  w.first_in = w.last_in = now() + 1;
-  ports.dma_out->push(w);
+  ports.dma_out->start().set_write(address_, block_.data(), kCommandBytes, nullptr, false,
+                                   now() + 1, now() + 1);
   probe.event(now(), Step::Passed, header.object, u64(header.opcode), u64(header.status));
 }
 

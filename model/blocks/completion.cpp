@@ -29,11 +29,11 @@ void Completion::write(const Completed& c) {
   cqe.phase = cq.phase();
   encode(cqe, cqes_[slot].data());
   cq_of_[slot] = c.cqn, solicits_[slot] = c.cqe.solicited || c.cqe.status != WcStatus::Success;
-  DmaRequest w{cq.slot(kCqeBytes), cqes_[slot].data(), kCqeBytes, true};
-  w.first_in = w.last_in = now() + config_.latency;
-  w.context = &cqes_[slot];
+  const Cycle leaves = now() + config_.latency;
+  ports.dma_out->start(1, config_.latency - 1)
+      .set_write(cq.slot(kCqeBytes), cqes_[slot].data(), kCqeBytes, &cqes_[slot], false, leaves,
+                 leaves);
   ++cq.producer, ++counters.cqes;
-  ports.dma_out->push(w, 1, config_.latency - 1);
   probe.event(now() + config_.latency, Step::Passed, c.cqe.qpn, c.cqe.wqe_index, u64(c.cqe.opcode));
 }
 

@@ -31,6 +31,15 @@ struct DmaRequest {
   bool notify = false;  // of a write: tell the client when it is ordered before all later ones
   void* context = nullptr;
   Cycle first_in = 0, last_in = 0;  // of a write: when its bytes are at hand
+
+  // Fill a request in place (Link::start).
+  void set_read(u64 from, u8* to, u32 n, void* with, bool tell = false) {
+    address = from, buffer = to, bytes = n, write = false, notify = tell, context = with;
+  }
+  void set_write(u64 to, const u8* from, u32 n, void* with, bool tell, Cycle first, Cycle last) {
+    address = to, buffer = const_cast<u8*>(from), bytes = n, write = true, notify = tell;
+    context = with, first_in = first, last_in = last;
+  }
 };
 using DmaLink = engine::Link<DmaRequest, 8>;
 

@@ -20,10 +20,11 @@ void Event::write(const EventNote& note) {
   proto::Eqe eqe = note.eqe;
   eqe.phase = eq.phase();
   proto::encode(eqe, bytes.data());
-  DmaRequest w{eq.slot(proto::kEqeBytes), bytes.data(), proto::kEqeBytes, true};
-  w.first_in = w.last_in = now() + config_.latency;
+  const Cycle leaves = now() + config_.latency;
+  ports.dma_out->start(1, config_.latency - 1)
+      .set_write(eq.slot(proto::kEqeBytes), bytes.data(), proto::kEqeBytes, nullptr, false, leaves,
+                 leaves);
   ++eq.producer, ++counters.eqes;
-  ports.dma_out->push(w, 1, config_.latency - 1);
   probe.event(now() + config_.latency, Step::Passed, note.eqe.object, u64(note.eqe.type));
 }
 }  // namespace hca::blocks

@@ -54,11 +54,9 @@ bool Packetizer::gather(Cycle now) {
 }
 
 void Packetizer::ask(u8* buffer, u64 address, u32 bytes, bool complete, Cycle now) {
-  DmaRequest r{address, buffer, bytes};
-  r.context = packet_, r.notify = complete;
   const Cycle at = std::max({enters_, last_ask_ + 1, now + 1});
   last_ask_ = at;
-  dma_out->push(r, 1, at - now - 1);
+  dma_out->start(1, at - now - 1).set_read(address, buffer, bytes, packet_, complete);
   if (complete) packet_ = nullptr;
 }
 

@@ -22,8 +22,6 @@ void QpScheduler::ring(const SendBell& bell) {
     if (bell.pushed) Pool<PushedWqe>::give_back(bell.pushed);
     return;
   }
-  if (bell.qpn >= queues_.size())
-    queues_.resize(std::max<std::size_t>(bell.qpn + 1, queues_.size() * 2));
   Queue& q = queues_[bell.qpn];
   q.posted = proto::widen_index(q.posted, bell.producer);
   if (q.pushed) ++counters.stale_pushes, Pool<PushedWqe>::give_back(q.pushed);
@@ -32,7 +30,6 @@ void QpScheduler::ring(const SendBell& bell) {
 }
 
 void QpScheduler::note(const SchedulerNote& n) {
-  if (n.qpn >= queues_.size()) queues_.resize(n.qpn + 1);
   Queue& q = queues_[n.qpn];
   switch (n.kind) {
     case NoteKind::TurnDone:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "model/blocks/by_qp.h"
 #include "model/blocks/contexts.h"
 #include "model/blocks/items.h"
 #include "model/blocks/ring.h"
@@ -56,7 +57,7 @@ class QpScheduler : public engine::Block {
 
   const QpSchedulerConfig config_;
   const Contexts& contexts_;
-  std::vector<Queue> queues_;
+  ByQp<Queue> queues_;
   Ring<u32> ready_;
   Pool<Turn> pool_;
   Cycle next_turn_ = 0;

@@ -30,14 +30,9 @@ bool Requester::gather() {
   return true;
 }
 
-Requester::Lane& Requester::lane_of(u32 qpn) {
-  if (qpn >= lanes_.size()) lanes_.resize(std::max<std::size_t>(qpn + 1, lanes_.size() * 2));
-  return lanes_[qpn];
-}
-
 void Requester::accept_turn(Turn* turn) {
   if (turn->flush) return flushing_.push(turn);
-  Lane& lane = lane_of(turn->qpn);
+  Lane& lane = lanes_[turn->qpn];
   if (turn->epoch != contexts_.send[turn->qpn].epoch) return release(turn);
   turn->next = nullptr;
   if (lane.head)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "model/blocks/by_qp.h"
 #include "model/blocks/items.h"
 #include "model/blocks/packetizer.h"
 #include "model/blocks/qp_context.h"
@@ -94,7 +95,6 @@ class Requester : public engine::Block {
   void restart_timer(u32 qpn);
   void set_timer(u32 qpn, Cycle at);
   Cycle timeout_of(u32 qpn) const;
-  Lane& lane_of(u32 qpn);
 
   const RequesterConfig config_;
   const u64 clock_hz_;
@@ -105,7 +105,7 @@ class Requester : public engine::Block {
   engine::Stage stage_;
   PacketPool pool_;
   Timers timers_;
-  std::vector<Lane> lanes_;
+  ByQp<Lane> lanes_;
   Ring<u32> active_, completing_, errors_;
   Ring<Turn*> flushing_;
   Ring<SchedulerNote> notes_;

@@ -38,7 +38,7 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
   if (v.action == AckAction::Drop) return;
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
-  Lane& lane = lane_of(qpn);
+  Lane& lane = lanes_[qpn];
   if (lane.in_error) return;
   const bool progress = v.psn != s.unacked_psn;
   apply(s, qp, v);
@@ -75,7 +75,7 @@ void Requester::go_back(u32 qpn, u32 psn, NoteKind kind) {
   s.send_psn = psn;
   ++s.epoch;
   timers_.clear(qpn);
-  drop_turns(qpn, lane_of(qpn));
+  drop_turns(qpn, lanes_[qpn]);
   const u32 index =
       wqe_of_psn(s.completed, s.started, psn, [&](u32 i) { return contexts_.message(qpn, i); });
   notes_.push({kind, qpn, index, s.epoch});
@@ -92,7 +92,7 @@ void Requester::drop_turns(u32, Lane& lane) {
 
 // The WQE `index` ends with `status` when all before it are done; then the queue pair enters Error.
 void Requester::fail(u32 qpn, u32 index, WcStatus status) {
-  Lane& lane = lane_of(qpn);
+  Lane& lane = lanes_[qpn];
   if (lane.failing) return;
   lane.failing = true, lane.fail_index = index, lane.fail_status = status;
   ++contexts_.send[qpn].epoch;
@@ -160,11 +160,12 @@ bool Requester::complete_one(u32 qpn, Lane& lane) {
 }
 
 void Requester::push_completion(u32 qpn, u32 index, WcStatus status, const SentMessage* message) {
-  Cqe cqe{};
+  Completed& completed = ports.completions_out->start();
+  completed.cqn = contexts_.qps[qpn].send_cq;
+  Cqe& cqe = completed.cqe = {};
   cqe.status = status, cqe.qpn = qpn, cqe.wqe_index = u16(index);
   if (message)
     cqe.opcode = kWorkRows[std::size_t(message->opcode)].completion, cqe.byte_len = message->bytes;
-  ports.completions_out->push(Completed{contexts_.qps[qpn].send_cq, cqe});
   probe.event(now() + 1, Step::Completed, qpn, index);
 }
 
@@ -178,7 +179,7 @@ void Requester::enter_error(u32 qpn) {
 void Requester::enter_errors() {
   while (!errors_.empty()) {
     const u32 qpn = errors_.pop();
-    Lane& lane = lane_of(qpn);
+    Lane& lane = lanes_[qpn];
     if (lane.in_error) continue;
     SendState& s = contexts_.send[qpn];
     lane.in_error = true, lane.failing = false;
@@ -217,8 +218,9 @@ void Requester::flush() {
 
 // By `command`: a reset or destroyed queue pair forgets everything, without completions (G20.3).
 void Requester::clear(u32 qpn) {
-  if (qpn >= lanes_.size()) return;
-  Lane& lane = lanes_[qpn];
+  Lane* const found = lanes_.find(qpn);
+  if (!found) return;
+  Lane& lane = *found;
   const bool active = lane.active, completing = lane.completing;
   drop_turns(qpn, lane);
   lane = {};

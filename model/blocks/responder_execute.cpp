@@ -27,7 +27,7 @@ void ResponderExecute::take() {
   if (!unparked) {
     if (!packets_in.can_pop() || parked_ >= config_.parking) return;
     Packet* p = packets_in.pop();
-    Queue& q = queue_of(p->qpn);
+    Queue& q = queues_[p->qpn];
     if (q.failed) return PacketPool::give_back(p);  // G7.4
     if (q.parked_head) return park(p, q);
     process(p);
@@ -39,9 +39,10 @@ void ResponderExecute::take() {
 void ResponderExecute::process(Packet* p) {
   Queue& q = queues_[p->qpn];
   if (p->verdict.action != RequestAction::Execute) {
-    Pending pending;
-    const bool fails = p->verdict.action == RequestAction::NakAndFail;
-    if (fails) {
+    enter(p, 0);
+    Pending& pending = retire(*p);
+    pending.replies = true;
+    if (p->verdict.action == RequestAction::NakAndFail) {
       const auto event =
           p->verdict.cause == RequestCause::BadRkey ? EventType::QpAccessErr : EventType::QpReqErr;
       q.failed = true, pending.fails = true, pending.fault = {p->qpn, !q.wqe_open, event};
@@ -53,9 +54,6 @@ void ResponderExecute::process(Packet* p) {
                                            : WcStatus::RemInvReqErr;
       }
     }
-    pending.replies = true;
-    enter(p, 0);
-    retire(*p, pending);
     return PacketPool::give_back(p);
   }
   if (p->parsed.opcode->operation == Operation::Write) return execute_write(p, q);
@@ -132,15 +130,14 @@ void ResponderExecute::refuse(Packet* p, NakCode nak, WcStatus status, EventType
   p->verdict = {RequestAction::NakAndFail, RequestCause::Good, nak, {}};
   p->effect.msn = psn_sub(p->effect.msn,
                           p->effect.completes_message);  // the NAKed message does not count (G5.3)
-  Pending pending;
+  q.failed = true;
+  Pending& pending = retire(*p);
   pending.replies = pending.fails = true;
   pending.completes = std::exchange(q.wqe_open, false) ||
                       (p->parsed.opcode->has(Ext::ImmDt) && status == WcStatus::LocAccessErr);
   pending.completed.cqe.opcode = CqeOpcode::Receive;
   pending.completed.cqe.status = status;
   pending.fault = {p->qpn, !pending.completes, event};
-  q.failed = true;
-  retire(*p, pending);
   PacketPool::give_back(p);
 }
 
@@ -165,13 +162,12 @@ bool ResponderExecute::next_piece() {
     scatter_->offset += bytes;
   }
   left_ -= bytes;
-  DmaRequest w{address_, p->frame() + p->parsed.payload_offset + done_, bytes, true};
   const bool answered = p->parsed.bth.ack_req || p->effect.completes_message;
-  w.notify = !left_ && answered, w.context = left_ ? nullptr : p;
   const Cycle at = last_ask_ = std::max({enters_, last_ask_ + 1, now() + 1});
-  w.first_in = at, w.last_in = std::max(at, p->last);
+  ports.payload_out->start(1, at - now() - 1)
+      .set_write(address_, p->frame() + p->parsed.payload_offset + done_, bytes,
+                 left_ ? nullptr : p, !left_ && answered, at, std::max(at, p->last));
   done_ += bytes;
-  ports.payload_out->push(w, 1, at - now() - 1);
   if (left_) return ports.payload_out->wake_when_free(), false;
   placing_ = nullptr;
   finish(p, true);
@@ -182,12 +178,18 @@ bool ResponderExecute::next_piece() {
 // All writes of an executed request are asked for (`has_payload`), or it has none.
 void ResponderExecute::finish(Packet* p, bool has_payload) {
   Queue& q = queues_[p->qpn];
-  Pending pending;
-  pending.replies = p->parsed.bth.ack_req;
   const OpcodeRow& row = *p->parsed.opcode;
-  const bool send = row.operation == Operation::Send;
-  if (p->effect.completes_message && (send || row.has(Ext::ImmDt))) {
-    pending.completes = true;
+  const bool send = row.operation == Operation::Send, last = p->effect.completes_message;
+  const bool replies = p->parsed.bth.ack_req, completes = last && (send || row.has(Ext::ImmDt));
+  const bool waits = has_payload && (replies || last);
+  if (last && send) q.wqe_open = false;
+  if (!replies && !completes && !waits) {
+    if (!has_payload) PacketPool::give_back(p);
+    return;
+  }
+  Pending& pending = retire(*p);
+  pending.replies = replies, pending.completes = completes, pending.waits = waits;
+  if (completes) {
     Cqe& cqe = pending.completed.cqe;
     cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
     cqe.byte_len = send ? q.placed : p->effect.byte_len;
@@ -195,22 +197,21 @@ void ResponderExecute::finish(Packet* p, bool has_payload) {
     if (cqe.with_immediate) cqe.immediate = p->parsed.imm_dt.data;
     cqe.solicited = p->parsed.bth.solicited;
   }
-  pending.waits = has_payload && (pending.replies || p->effect.completes_message);
-  if (p->effect.completes_message && send) q.wqe_open = false;
-  if (pending.replies || pending.completes || pending.waits) retire(*p, pending);
   if (!has_payload) PacketPool::give_back(p);
 }
 
-void ResponderExecute::retire(const Packet& p, Pending& pending) {
+// The last of those that wait for their turn; the caller says what it does then.
+ResponderExecute::Pending& ResponderExecute::retire(const Packet& p) {
   const QpConfig& qp = contexts_.qps[p.qpn];
+  Pending& pending = pending_.add();
+  pending = {};
   pending.qpn = p.qpn;
   pending.not_before = std::max(p.last, enters_);
   pending.reply = {p.qpn, p.effect.ack_psn, p.effect.msn, answer_syndrome(p.verdict, qp)};
   pending.completed.cqn = qp.receive_cq;
   pending.completed.cqe.qpn = p.qpn;
   pending.completed.cqe.wqe_index = u16(p.effect.receive_wqe);
-  pending.completed.cqe.src_qp = 0;
-  pending_.push(pending);
+  return pending;
 }
 
 // Answers and completions leave in the order of the requests, one a cycle.
@@ -226,7 +227,7 @@ void ResponderExecute::settle() {
   if (head.replies) ports.replies_out->push(head.reply);
   if (head.completes) ports.completions_out->push(head.completed);
   if (head.fails) ports.faults_out->push(head.fault);
-  pending_.pop();
+  pending_.drop();
   if (!pending_.empty()) wake_at(now() + 1);
 }
 

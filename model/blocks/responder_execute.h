@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <deque>
-
+#include "model/blocks/by_qp.h"
 #include "model/blocks/dma.h"
 #include "model/blocks/items.h"
 #include "model/blocks/protection.h"
@@ -107,10 +106,9 @@ class ResponderExecute : public engine::Block {
   bool next_piece();
   void finish(Packet* p, bool has_payload);
   void settle();
-  void retire(const Packet& p, Pending& pending);
+  Pending& retire(const Packet& p);
   Cycle enter(Packet* p, u32 key);
   // responder_receive_queue.cpp
-  Queue& queue_of(u32 qpn);
   const u8* receive_wqe(u32 qpn, Queue& q, u32 index);
   void ask_batch(u32 qpn);
   void fetch_batches();
@@ -125,7 +123,7 @@ class ResponderExecute : public engine::Block {
   const Contexts& contexts_;
   Protection& protection_;
   engine::Stage stage_;
-  std::deque<Queue> queues_;
+  ByQp<Queue> queues_;  // in place: a scatter list may be in use
   Pool<ReceiveBatch> batches_;
   Ring<Pending> pending_;
   Ring<u32> fetches_, unparks_, flushes_;

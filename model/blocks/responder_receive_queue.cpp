@@ -11,12 +11,6 @@ namespace {
 bool holds(const ReceiveBatch* b, u32 index) { return b && index - b->first < b->count; }
 }  // namespace
 
-// The deque keeps its queues in place: a scatter list may be in use.
-ResponderExecute::Queue& ResponderExecute::queue_of(u32 qpn) {
-  if (qpn >= queues_.size()) queues_.resize(qpn + 1);
-  return queues_[qpn];
-}
-
 // The WQE, if it is here; if not, it is asked for. Half a batch ahead the following one is asked
 // for as well.
 const u8* ResponderExecute::receive_wqe(u32 qpn, Queue& q, u32 index) {
@@ -59,10 +53,9 @@ void ResponderExecute::fetch_batches() {
   b->qpn = qpn, b->first = first, b->life = q.life;
   b->count =
       std::min({q.posted - first, to_end, config_.batch, u32(b->wqes.size()) / qp->rq.stride()});
-  DmaRequest read{qp->rq.slot(first), b->wqes.data(), b->count * qp->rq.stride()};
-  read.context = b;
   ++counters.receive_fetches;
-  ports.receive_wqes_out->push(read);
+  ports.receive_wqes_out->start().set_read(qp->rq.slot(first), b->wqes.data(),
+                                           b->count * qp->rq.stride(), b);
 }
 
 Dma::Client ResponderExecute::receive_wqe_client() {
@@ -124,14 +117,14 @@ bool ResponderExecute::unpark() {
 // WQEs were posted: in a queue pair that works, the first batch is read ahead; in Error they are
 // flushed.
 void ResponderExecute::ring(const ReceiveBell& bell) {
-  Queue& q = queue_of(bell.qpn);
+  Queue& q = queues_[bell.qpn];
   q.posted = bell.posted;
   if (q.flushing) return flushes_.push(bell.qpn);
   if (!q.current) ask_batch(bell.qpn);
 }
 
 void ResponderExecute::enter_error(u32 qpn) {
-  Queue& q = queue_of(qpn);
+  Queue& q = queues_[qpn];
   if (q.flushing) return;
   q.failed = q.flushing = true;
   q.posted = contexts_.receive[qpn].rq_posted;
@@ -164,8 +157,9 @@ void ResponderExecute::drop_batches(Queue& q) {
 }
 
 void ResponderExecute::clear(u32 qpn) {
-  if (qpn >= queues_.size()) return;
-  Queue& q = queues_[qpn];
+  Queue* const found = queues_.find(qpn);
+  if (!found) return;
+  Queue& q = *found;
   if (placing_ && placing_->qpn == qpn)
     placing_ = nullptr;  // its buffer stays with the writes under way
   drop_batches(q);

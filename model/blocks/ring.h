@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <memory>
 #include <utility>
-#include <vector>
 
 #include "model/proto/types.h"
 
@@ -12,25 +12,28 @@ class Ring {
  public:
   bool empty() const { return head_ == tail_; }
   u32 size() const { return tail_ - head_; }
-  T& front() { return slots_[head_ & mask()]; }
-  const T& front() const { return slots_[head_ & mask()]; }
-  T& at(u32 i) { return slots_[(head_ + i) & mask()]; }
-  void push(T item) {
-    if (size() == slots_.size()) grow();
-    slots_[tail_++ & mask()] = std::move(item);
+  T& front() { return slots_[head_ & mask_]; }
+  const T& front() const { return slots_[head_ & mask_]; }
+  T& at(u32 i) { return slots_[(head_ + i) & mask_]; }
+  void push(T item) { add() = std::move(item); }
+  // A new last item, to be filled in place: it holds what an earlier one left.
+  T& add() {
+    if (size() == capacity_) grow();
+    return slots_[tail_++ & mask_];
   }
-  T pop() { return std::move(slots_[head_++ & mask()]); }
+  T pop() { return std::move(slots_[head_++ & mask_]); }
+  void drop() { ++head_; }
 
  private:
-  u32 mask() const { return u32(slots_.size()) - 1; }
-  void grow() {
-    std::vector<T> larger(slots_.empty() ? 16 : slots_.size() * 2);
-    const u32 n = size();
-    for (u32 i = 0; i < n; ++i) larger[i] = std::move(at(i));
-    slots_ = std::move(larger);
-    head_ = 0, tail_ = n;
+  [[gnu::noinline]] void grow() {
+    const u32 n = size(), larger = capacity_ ? capacity_ * 2 : 16;
+    auto slots = std::make_unique<T[]>(larger);
+    for (u32 i = 0; i < n; ++i) slots[i] = std::move(at(i));
+    slots_ = std::move(slots);
+    capacity_ = larger, mask_ = larger - 1, head_ = 0, tail_ = n;
   }
-  std::vector<T> slots_;
+  std::unique_ptr<T[]> slots_;
+  u32 capacity_ = 0, mask_ = 0;
   u32 head_ = 0, tail_ = 0;
 };
 }  // namespace hca::blocks

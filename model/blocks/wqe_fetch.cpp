@@ -10,17 +10,16 @@ void WqeFetch::tick() {
   Turn* t = turns_in.pop(config_.interval);
   const proto::WorkQueue& sq = contexts_.qps[t->qpn].sq;
   // Flushed and pushed turns read nothing; an empty read keeps them in the order of their queue.
-  DmaRequest read{sq.slot(t->first), t->wqes.data(), t->count * sq.stride()};
-  read.context = t;
-  if (t->flush) read.bytes = 0;
+  u32 bytes = t->flush ? 0 : t->count * sq.stride();
   if (t->pushed) {
     ++counters.pushed;
     std::memcpy(t->wqes.data(), t->pushed->wqe.data(), t->pushed->bytes);
     Pool<PushedWqe>::give_back(t->pushed);
-    t->pushed = nullptr, read.bytes = 0;
+    t->pushed = nullptr, bytes = 0;
   }
-  counters.fetches += read.bytes != 0;
-  ports.dma_out->push(read, 1, config_.latency - 1);
+  counters.fetches += bytes != 0;
+  ports.dma_out->start(1, config_.latency - 1)
+      .set_read(sq.slot(t->first), t->wqes.data(), bytes, t);
 }
 
 void WqeFetch::fetched(const DmaRequest& request, Cycle last) {

@@ -63,6 +63,11 @@ class Link {
   }
   template <class U = T>
   void push(U&& item, Cycle beats = 1, Cycle extra_latency = 0) {
+    start(beats, extra_latency) = std::forward<U>(item);
+  }
+  // The same for an item that the writer fills in place, in this cycle and all of it: a large one
+  // is written once, field by field, and never copied out of a half-written line.
+  T& start(Cycle beats = 1, Cycle extra_latency = 0) {
     const Cycle now = domain_->now(), from = now + latency_ + extra_latency;
     if (free_from_ > now) [[unlikely]]
       fail("push without room", writer_);
@@ -71,11 +76,12 @@ class Link {
     else if (slot(tail_ - 1).from > from) [[unlikely]]
       fail("an item overtakes an earlier one", writer_);
     Slot& filled = slot(tail_);
-    filled.from = from, filled.item = std::forward<U>(item);
+    filled.from = from;
     busy_until_ = now + beats;
     free_from_ =
         ++tail_ - head_ == depth_ ? kNever : std::max(busy_until_, slot(tail_ - depth_).from);
     domain_->acted(writer_);
+    return filled.item;
   }
 
   // Reader: woken when an item can be popped, and again after each pop that leaves another.
@@ -83,6 +89,12 @@ class Link {
   const T& front() const { return slots_[head_ % kCapacity].item; }
   // `interval`: cycles until the reader accepts the next item of this link, at least 1.
   T pop(Cycle interval = 1) {
+    Slot& popped = slot(head_);
+    drop(interval);
+    return std::move(popped.item);
+  }
+  // pop() of an item that was read in place.
+  void drop(Cycle interval = 1) {
     const Cycle now = domain_->now();
     if (seen_from_ > now) [[unlikely]]
       fail("pop of nothing", reader_);
@@ -91,7 +103,6 @@ class Link {
     if (free_from_ == kNever) free_one(popped.from);
     domain_->acted(reader_);
     hold_until(now + interval);
-    return std::move(popped.item);
   }
   // Reader: show me nothing of this link before `at` (several inputs share one rate).
   void hold_until(Cycle at) {

@@ -53,10 +53,15 @@ class RationalTime {
   constexpr const Rate& rate() const { return rate_; }
   constexpr void set(Cycle whole) { whole_ = whole, part_ = 0; }
   constexpr void advance(u64 n) {
-    Rate::Span& span = known_[(n ^ n >> 4) % known_.size()];
-    if (span.n != n) span = rate_.span_of(n);
+    const Rate::Span& span = span_of(n);
     whole_ += span.whole, part_ += span.part;
     if (part_ >= rate_.bytes) part_ -= rate_.bytes, ++whole_;
+  }
+  // Moves on to the end of `n` bytes from the edge of cycle `at`, if that is later.
+  constexpr void not_before(Cycle at, u64 n) {
+    const Rate::Span& span = span_of(n);
+    const Cycle whole = at + span.whole;
+    if (whole > whole_ || (whole == whole_ && span.part > part_)) whole_ = whole, part_ = span.part;
   }
   constexpr Cycle whole() const { return whole_; }
   constexpr u64 part() const { return part_; }
@@ -64,6 +69,12 @@ class RationalTime {
   constexpr Cycle edge() const { return whole_ + (part_ != 0); }
 
  private:
+  constexpr const Rate::Span& span_of(u64 n) {
+    Rate::Span& span = known_[(n ^ n >> 4) % known_.size()];
+    if (span.n != n) span = rate_.span_of(n);
+    return span;
+  }
+
   Rate rate_;
   Cycle whole_ = 0;
   u64 part_ = 0;

@@ -14,7 +14,7 @@ namespace hca::engine {
 // heap.
 class Wheel {
  public:
-  static constexpr unsigned kSlots = 1024;
+  static constexpr unsigned kSlots = 256;
 
   void set(u64 blocks, Cycle at, Cycle now) {
     if (at - now >= kSlots) [[unlikely]]
@@ -22,26 +22,36 @@ class Wheel {
     const unsigned slot = at % kSlots;
     due_[slot] |= blocks;
     busy_[slot / 64] |= u64{1} << slot % 64;
-    words_ = u16(words_ | 1u << slot / 64);
   }
 
   // The first due cycle after `now`, kNever if none.
   Cycle next(Cycle now) const {
     const Cycle near = next_near(now + 1);
-    return far_.empty() || near < far_.top().at ? near : far_.top().at;
+    return near < far_from_ ? near : far_from_;
   }
 
   // The blocks due at `at`; they are no longer due afterwards.
   u64 take(Cycle at) {
     const unsigned slot = at % kSlots;
-    u64 blocks = std::exchange(due_[slot], 0);
-    if (!(busy_[slot / 64] &= ~(u64{1} << slot % 64))) words_ = u16(words_ & ~(1u << slot / 64));
-    for (; !far_.empty() && far_.top().at == at; far_.pop()) blocks |= far_.top().blocks;
-    return blocks;
+    const u64 far = far_from_ == at ? take_far(at) : 0;
+    const u64 near = due_[slot];
+    if (!near) return far;
+    due_[slot] = 0;
+    busy_[slot / 64] &= ~(u64{1} << slot % 64);
+    return near | far;
   }
 
  private:
-  [[gnu::noinline]] void set_far(u64 blocks, Cycle at) { far_.push({at, blocks}); }
+  [[gnu::noinline]] void set_far(u64 blocks, Cycle at) {
+    far_.push({at, blocks});
+    far_from_ = far_.top().at;
+  }
+  [[gnu::noinline]] u64 take_far(Cycle at) {
+    u64 blocks = 0;
+    for (; !far_.empty() && far_.top().at == at; far_.pop()) blocks |= far_.top().blocks;
+    far_from_ = far_.empty() ? kNever : far_.top().at;
+    return blocks;
+  }
   struct Far {
     Cycle at;
     u64 blocks;
@@ -51,16 +61,15 @@ class Wheel {
   Cycle next_near(Cycle from) const {
     const unsigned slot = from % kSlots, word = slot / 64;
     if (const u64 bits = busy_[word] >> slot % 64) return from + unsigned(std::countr_zero(bits));
-    const u16 later = std::rotr(words_, int(word + 1));
-    if (!later) return kNever;
-    const unsigned skip = unsigned(std::countr_zero(later));
-    const u64 bits = busy_[(word + 1 + skip) % busy_.size()];
-    return from + (64 - slot % 64) + 64 * skip + unsigned(std::countr_zero(bits));
+    for (unsigned i = 1; i <= busy_.size(); ++i)
+      if (const u64 bits = busy_[(word + i) % busy_.size()])
+        return from + 64 * i - slot % 64 + unsigned(std::countr_zero(bits));
+    return kNever;
   }
 
   std::array<u64, kSlots / 64> busy_{};  // one bit per cycle with due blocks
-  u16 words_ = 0;                        // one bit per non-zero word of busy_
   std::array<u64, kSlots> due_{};
   std::priority_queue<Far> far_;
+  Cycle far_from_ = kNever;  // of its first
 };
 }  // namespace hca::engine

@@ -159,20 +159,30 @@ struct RequestVerdict {
   std::string_view statement{};
 };
 
+// The verdict of each rule, and behind them that of a request that breaks none.
+inline constexpr auto kRequestVerdicts = [] {
+  std::array<RequestVerdict, kRequestRules.size() + 1> verdicts{};
+  for (std::size_t i = 0; i < kRequestRules.size(); ++i) {
+    const RequestRule& rule = kRequestRules[i];
+    verdicts[i] = {rule.action, rule.cause, rule.nak, rule.statement};
+  }
+  return verdicts;
+}();
+
 // The first broken rule; Execute if none is.
-inline RequestVerdict judge_request(const RequestView& view) {
-  RequestVerdict verdict;
-  const auto try_rule = [&]<std::size_t i>() {
-    constexpr const RequestRule& rule = kRequestRules[i];
-    if (!rule.broken(view)) return false;
-    verdict = {rule.action, rule.cause, rule.nak, rule.statement};
+inline const RequestVerdict& judge_request(const RequestView& view) {
+  std::size_t first = kRequestRules.size();
+  const auto is_broken = [&]<std::size_t i>() {
+    constexpr auto broken = kRequestRules[i].broken;  // a call that the compiler sees through
+    if (!broken(view)) return false;
+    first = i;
     return true;
   };
   [&]<std::size_t... i>(std::index_sequence<i...>) {
-    (void)(try_rule.template operator()<i>() || ...);
+    (void)(is_broken.template operator()<i>() || ...);
   }
   (std::make_index_sequence<kRequestRules.size()>{});
-  return verdict;
+  return kRequestVerdicts[first];
 }
 
 // What a request does to the responder's state, and what the following stages need of it.

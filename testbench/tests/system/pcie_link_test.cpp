@@ -71,6 +71,21 @@ TEST_CASE("a write leaves TLP by TLP as its bytes are at hand", "[pcie]") {
   CHECK(stretched.memory == 83);
 }
 
+TEST_CASE("a short last TLP of a write follows the one before it", "[pcie]") {
+  PcieConfig config = plain();
+  config.mps = 128;
+  // TLPs of 152, 152 and 88 bytes: 9.5, 9.5 and 5.5 cycles.
+  PcieLink behind(config, kHertz);
+  // Beats in 0, 8, 16, 24, 32: the second TLP leaves from 24 to 33.5, the last until 39.
+  CHECK(behind.write(0, 32, 320).next == 39);
+  PcieLink waits(config, kHertz);
+  // Beats in 0, 12, 24, 36, 48: the second is out at 45.5, the last leaves from 48 to 53.5.
+  CHECK(waits.write(0, 48, 320).next == 54);
+  PcieLink busy(config, kHertz);
+  // All beats at once: 24.5 cycles from 0 on.
+  CHECK(busy.write(0, 0, 320).next == 25);
+}
+
 TEST_CASE("an MMIO write takes its TLP and the way", "[pcie]") {
   PcieLink link(plain(), kHertz);
   CHECK(link.mmio_write(100, 8) == 112);   // 32 bytes, 2 cycles
