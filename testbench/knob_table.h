@@ -33,6 +33,7 @@ class KnobTable {
 
  private:
   Entry& enter(const std::string& path, const engine::KnobInfo& info);
+  std::string keys_below(const std::string& path) const;
   std::vector<Entry> entries_;
 };
 }  // namespace hca::testbench

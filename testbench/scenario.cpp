@@ -11,7 +11,8 @@
 
 namespace hca::testbench {
 namespace {
-// "workload[3].depth": list, index and the key's path inside of the entry.
+// "workload[3].depth": list, index and the key's path inside of the entry, with its dot. The
+// brackets come from read_yaml(), never from a key of the text, so the index counts real entries.
 struct ListKey {
   std::string_view list, key;
   std::size_t index;
@@ -21,8 +22,11 @@ std::optional<ListKey> list_key(std::string_view path) {
   if (open == path.npos || close == path.npos) return std::nullopt;
   ListKey found{path.substr(0, open), path.substr(close + 1), 0};
   std::from_chars(path.data() + open + 1, path.data() + close, found.index);
-  if (found.key.starts_with('.')) found.key.remove_prefix(1);
   return found;
+}
+// A path that is, or lies below, a list without saying which entry.
+bool misses_entry(std::string_view path, std::string_view list) {
+  return path == list || (path.starts_with(list) && path[list.size()] == '.');
 }
 
 class Loader {
@@ -43,8 +47,13 @@ class Loader {
     const auto in_list = list_key(s.path);
     if (in_list && in_list->list == "workload") return take(s, *in_list, scenario_.workload);
     if (in_list && in_list->list == "faults") return take(s, *in_list, scenario_.faults);
-    if (s.path == "workload" || s.path == "faults")
-      return complain(s, s.path + ": is a list; each entry begins with \"- \"");
+    if (s.path == "faults" && s.text == "[]") return;
+    if (s.path == "workload" && s.text == "[]")
+      return complain(s, "workload: is empty; allowed: one entry or more");
+    for (const std::string_view list : {"workload", "faults"})
+      if (misses_entry(s.path, list))
+        return complain(s, s.path + ": is no entry of a list; allowed: \"" + std::string(list) +
+                               ":\" and below it entries that begin with \"- \"");
     if (const auto problem = table_.set(s.path, s.text)) complain(s, *problem);
   }
   template <class Config>
@@ -53,7 +62,9 @@ class Loader {
     KnobTable entry;
     const std::string path = fmt::format("{}[{}]", key.list, key.index);
     entry.add(path, list[key.index]);
-    if (const auto problem = entry.set(path + "." + std::string(key.key), s.text))
+    if (!key.key.starts_with('.'))
+      complain(s, fmt::format("{}: is no map of keys; allowed: {}", s.path, names_in(entry)));
+    else if (const auto problem = entry.set(s.path, s.text))
       complain(s, *problem);
     if constexpr (std::is_same_v<Config, WorkloadConfig>)
       workload_lines_.resize(list.size(), s.line);
@@ -66,9 +77,16 @@ class Loader {
     for (std::size_t i = 0; i < workload_lines_.size(); ++i) {
       const WorkloadConfig& w = scenario_.workload[i];
       if (w.from > w.to)
-        errors_.push_back(fmt::format("{}:{}: workload[{}].to: {} B is less than from: {} B", file_,
-                                      workload_lines_[i], i, w.to, w.from));
+        errors_.push_back(
+            fmt::format("{}:{}: workload[{}].to: {} B is less than from; allowed: {} B or more",
+                        file_, workload_lines_[i], i, w.to, w.from));
     }
+  }
+  static std::string names_in(const KnobTable& table) {
+    std::string names;
+    for (const KnobTable::Entry& e : table.entries())
+      names += (names.empty() ? "" : ", ") + std::string(e.info.name);
+    return names;
   }
   Scenario& scenario_;
   std::string file_;

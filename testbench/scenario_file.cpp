@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <sstream>
+
+#include "testbench/yaml_text.h"
 
 namespace hca::testbench {
 namespace {
@@ -19,76 +22,106 @@ std::string joined(const std::vector<std::string>& lines) {
   return all;
 }
 
+[[noreturn]] void refuse(const std::string& file, int line, std::string_view key,
+                         std::string_view problem) {
+  throw ScenarioError({fmt::format("{}:{}: {}: {}", file, std::max(line, 1),
+                                   key.empty() ? "(top)" : key, problem)});
+}
+
 class Flattener {
  public:
   explicit Flattener(const std::string& file) : file_(file) {}
-  void walk(const YAML::Node& node, const std::string& path, unsigned depth) {
-    const int line = node.Mark().line + 1;
-    if (depth > kMaxDepth || settings.size() > kMaxSettings)
-      refuse(line, path, "is nested too deeply or has too many values");
+  // `above`: the line of the key or list, for a value that is not there.
+  void walk(const YAML::Node& node, const std::string& path, unsigned depth, int above) {
+    const int line = node.IsNull() ? above : node.Mark().line + 1;
+    if (depth > kMaxDepth || settings.size() >= kMaxSettings)
+      refuse(file_, line, path,
+             fmt::format("is nested too deeply or has too many values; allowed: {} levels, {} "
+                         "values",
+                         kMaxDepth, kMaxSettings));
     const std::string& tag = node.Tag();
     if (!tag.empty() && tag != "?" && tag != "!")
-      refuse(line, path, fmt::format("has the tag {}; tags have no meaning here", tag));
+      refuse(file_, line, path, fmt::format("has the tag {}; allowed: no tag", shortened(tag)));
     switch (node.Type()) {
       case YAML::NodeType::Map:
+        if (!node.size()) return add(path, "{}", line);
         return walk_map(node, path, depth);
       case YAML::NodeType::Sequence:
+        if (!node.size()) return add(path, "[]", line);
         for (std::size_t i = 0; i < node.size(); ++i)
-          walk(node[i], fmt::format("{}[{}]", path, i), depth + 1);
+          walk(node[i], fmt::format("{}[{}]", path, i), depth + 1, line);
         return;
       case YAML::NodeType::Scalar:
-        settings.push_back({path, node.Scalar(), line});
-        return;
+        return add(path, node.Scalar(), line);
       default:
-        if (!path.empty()) settings.push_back({path, "", line});
+        return add(path, "", line);
     }
   }
   std::vector<Setting> settings;
 
  private:
+  void add(const std::string& path, const std::string& text, int line) {
+    for (const char c : text)
+      if (u8(c) < 0x20)
+        refuse(file_, line, path,
+               "has a value of several lines or with control characters; "
+               "allowed: one line");
+    settings.push_back({path, text, line});
+  }
   void walk_map(const YAML::Node& node, const std::string& path, unsigned depth) {
     for (const auto& pair : node) {
       const YAML::Node &key = pair.first, &value = pair.second;
       const int line = key.Mark().line + 1;
-      if (!key.IsScalar() || key.Scalar().empty()) refuse(line, path, "has a key that is no word");
+      if (!key.IsScalar())
+        refuse(file_, line, path, std::string("has a key that is no word") + kKeys);
+      if (!is_key(key.Scalar()))
+        refuse(file_, line, (path.empty() ? "" : path + ".") + shortened(key.Scalar()),
+               std::string("is a key that is no word") + kKeys);
       const std::string full = path.empty() ? key.Scalar() : path + "." + key.Scalar();
       const auto [at, is_new] = lines_.emplace(full, line);
       if (!is_new)
-        refuse(line, full, fmt::format("stands there twice, first in line {}", at->second));
-      walk(value, full, depth + 1);
+        refuse(file_, line, full,
+               fmt::format("stands there twice, first in line {}; allowed: once", at->second));
+      walk(value, full, depth + 1, line);
     }
   }
-  [[noreturn]] void refuse(int line, const std::string& path, const std::string& problem) const {
-    throw ScenarioError(
-        {fmt::format("{}:{}: {}: {}", file_, line, path.empty() ? "(top)" : path, problem)});
-  }
+  static constexpr const char* kKeys = "; allowed: letters, digits and _, with dots between words";
   const std::string& file_;
   std::map<std::string, int> lines_;
 };
+
+constexpr const char* kAllowedText = "; allowed: lines of \"key: value\" as YAML has them";
 }  // namespace
 
 ScenarioError::ScenarioError(const std::vector<std::string>& lines)
     : std::runtime_error(joined(lines)) {}
 
 std::vector<Setting> read_yaml(const std::string& text, const std::string& file) {
+  if (const auto bad = first_bad_byte(text))
+    refuse(file, bad->line, "", bad->problem + "; allowed: UTF-8 text");
+  if (!has_content(text)) return {};
   try {
     const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) throw ScenarioError({file + ": more than one document"});
+    if (documents.size() > 1)
+      refuse(file, documents[1].Mark().line + 1, "", "more than one document; allowed: one");
+    if (documents.empty() || !documents[0].IsMap() || !documents[0].size())
+      refuse(file, documents.empty() ? 1 : documents[0].Mark().line + 1, "",
+             std::string("is no map of keys and values") + kAllowedText);
     Flattener flattener(file);
-    if (documents.empty()) return {};
-    if (documents[0].IsScalar() || documents[0].IsSequence())
-      throw ScenarioError({file + ":1: is no map of keys and values"});
-    flattener.walk(documents[0], "", 0);
+    flattener.walk(documents[0], "", 0, 1);
     return flattener.settings;
   } catch (const YAML::Exception& error) {
-    throw ScenarioError({fmt::format("{}:{}: {}", file, error.mark.line + 1, error.msg)});
+    refuse(file, error.mark.line + 1, "",
+           fmt::format("column {} has {}{}", error.mark.column + 1,
+                       sentence_of_yaml_error(error.msg), kAllowedText));
   }
 }
 
 std::vector<Setting> read_yaml_file(const std::string& file) {
   std::ifstream in(file);
   std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) throw ScenarioError({file + ": cannot be read"});
+  if (!in || !(text << in.rdbuf()))
+    throw ScenarioError({file + ": cannot be read; allowed: a text file"});
   return read_yaml(text.str(), file);
 }
 }  // namespace hca::testbench

@@ -79,8 +79,8 @@ TEST_CASE("workloads and faults are lists", "[scenario]") {
 
 TEST_CASE("an unknown key names its line and the nearest known key", "[scenario]") {
   CHECK_THAT(error_of("hca:\n  requestr: {latency: 4 cycles}\n"),
-             Equals("s.yaml:2: hca.requestr.latency: is no known key; did you mean "
-                    "\"hca.requester.latency\"?"));
+             Equals("s.yaml:2: hca.requestr.latency: is no known key; allowed: those that "
+                    "`hca config` lists; did you mean \"hca.requester.latency\"?"));
   CHECK_THAT(error_of("workload:\n  - {operatoin: write}\n"),
              Contains("s.yaml:2: workload[0].operatoin") && Contains("workload[0].operation"));
   CHECK_THAT(error_of("colour: red\n"), Contains("s.yaml:1: colour: is no known key"));
@@ -98,10 +98,10 @@ TEST_CASE("a wrong type is refused", "[scenario]") {
              Contains("s.yaml:1: pcie.lanes: \"many\" is not a number"));
   CHECK_THAT(error_of("pcie.lanes: {a: 1}\n"), Contains("pcie.lanes.a: is no known key"));
   CHECK_THAT(error_of("pcie.lanes: [1]\n"), Contains("pcie.lanes[0]: is no known key"));
-  CHECK_THAT(error_of("pcie: 3\n"), Contains("s.yaml:1: pcie: is no known key"));
+  CHECK_THAT(error_of("pcie: 3\n"), Contains("s.yaml:1: pcie: is a group of keys"));
   CHECK_THAT(error_of("pcie.lanes:\n"), Contains("pcie.lanes: has no value"));
   CHECK_THAT(error_of("run.pcap: 1\n"), Contains("is not true or false"));
-  CHECK_THAT(error_of("workload: write\n"), Contains("workload: is a list"));
+  CHECK_THAT(error_of("workload: write\n"), Contains("workload: is no entry of a list"));
   CHECK_THAT(error_of("workload: {operation: write}\n"), Contains("workload.operation"));
   CHECK_THAT(error_of("- 1\n"), Contains("is no map"));
 }
@@ -125,7 +125,7 @@ TEST_CASE("what YAML would silently take for something else is refused", "[scena
 
 TEST_CASE("a key that stands twice is refused with both lines", "[scenario]") {
   CHECK_THAT(error_of("run: {seed: 1}\nwire.latency: 5 ns\nrun: {seed: 2}\n"),
-             Equals("s.yaml:3: run: stands there twice, first in line 1"));
+             Equals("s.yaml:3: run: stands there twice, first in line 1; allowed: once"));
   CHECK_THAT(error_of("run:\n  seed: 1\n  seed: 1\n"), Contains("s.yaml:3: run.seed: stands"));
   CHECK_THAT(error_of("run: {seed: 1}\nrun.seed: 2\n"), Contains("run.seed: stands"));
 }
