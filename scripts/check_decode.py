@@ -3,6 +3,7 @@
 """check_decode.py HCA CAPTURES: `hca decode` as a program: its exit codes, and listing and JSON side by side."""
 import json
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,18 @@ GOOD = ("7012375C000E17D20A2024870087B1B3000DEC2A01710A1C015D400238F27A050000000
 BROKEN = GOOD.replace("000DEC2A", "400DEC2A")
 
 
+def pcapng(packet):
+    """One frame of link type InfiniBand (247): section header, interface description, enhanced packet block."""
+    def block(kind, body):
+        length = struct.pack("<I", 12 + len(body))
+        return struct.pack("<I", kind) + length + body + length
+
+    padded = packet + bytes(-len(packet) % 4)
+    return (block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+            + block(1, struct.pack("<HHI", 247, 0, 0))
+            + block(6, struct.pack("<IIIII", 0, 0, 0, len(packet), len(packet)) + padded))
+
+
 def main():
     if len(sys.argv) != 3:
         print(__doc__, file=sys.stderr)
@@ -20,9 +33,10 @@ def main():
     hca, captures = sys.argv[1], sorted(str(p) for p in pathlib.Path(sys.argv[2]).glob("*.pcap"))
     bad = 0
 
-    def run(code, *arguments, says=""):
+    def run(code, *arguments, says="", stdin=b""):
         nonlocal bad
-        done = subprocess.run([hca, "decode", *arguments], capture_output=True, text=True)
+        done = subprocess.run([hca, "decode", *arguments], input=stdin, capture_output=True)
+        done.stdout, done.stderr = done.stdout.decode(), done.stderr.decode()
         if done.returncode != code or says not in done.stdout + done.stderr:
             bad += 1
             print(f"hca decode {' '.join(arguments)[:60]}: exit {done.returncode}, not {code}, or without '{says}'")
@@ -47,6 +61,27 @@ def main():
         run(2, str(folder / "raw.pcap"), says="link type")
         run(2, GOOD, "--json", str(folder / "absent" / "out.json"), says="cannot be written")
         run(2, GOOD, "--link", "token-ring")
+        # Standard input: hex text, pcap and pcapng, by the same listing as from a file.
+        run(0, "-", says="ICRC at 52: 96 25 B7 5A  good", stdin=f"# a packet\n{GOOD}\n".encode())
+        ng = pcapng(bytes.fromhex(GOOD))
+        (folder / "one.pcapng").write_bytes(ng)
+        for path in [folder / "one.pcapng", *map(pathlib.Path, captures)]:
+            piped = run(0, "-", says="0 of other protocols", stdin=path.read_bytes())
+            if piped.replace("stdin frame", f"{path} frame") != run(0, str(path)):
+                bad += 1
+                print(f"{path} is listed otherwise from standard input")
+        run(2, "-", says="stdin: holds no frame")
+        run(2, "-", says="stdin is no capture file, and as hex text, line 1", stdin=b"xyz\n")
+        run(2, "-", says="hca: stdin: ", stdin=(folder / "cut.pcap").read_bytes())
+        run(2, "-", "-", says="twice", stdin=GOOD.encode())
+        # Nothing is no packet.
+        run(2, "", says='"": no such file, and no hex digits either')
+        run(2, " ", says="no hex digits")
+        run(2, GOOD, "", says="no hex digits")
+        run(2, "0x", says="hex digits: there are none")
+        for value in ["-1", "262145", "x", "99999999999999999999999"]:
+            run(2, GOOD, f"--payload={value}", says="0 to 262144")
+        run(0, GOOD, "--payload=262144", says="BB 88 4D 85")
         out = folder / "out.json"
         listing = run(0, *captures, "--json", str(out))
         packets = json.loads(out.read_text())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/frame_source.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <stdexcept>
 
 #include "model/proto/dissect.h"
+#include "testbench/stdin_file.h"
 
 namespace hca::testbench {
 namespace {
@@ -43,6 +45,7 @@ SourceFrame hex_frame(const std::string& source, u64 number, const std::string& 
                       HexLink link) {
   SourceFrame frame{source, number, false, {}};
   frame.captured.bytes = bytes_of_hex(text);
+  if (frame.captured.bytes.empty()) throw std::invalid_argument("there are none");
   frame.captured.link = link_of(frame.captured.bytes, link);
   frame.captured.bytes_on_wire = u32(frame.captured.bytes.size());
   return frame;
@@ -50,39 +53,54 @@ SourceFrame hex_frame(const std::string& source, u64 number, const std::string& 
 
 using EachFrame = std::function<void(const SourceFrame&)>;
 
-void read_hex_file(const std::string& path, HexLink link, const EachFrame& each) {
-  std::ifstream file(path);
-  if (!file) throw std::runtime_error(path + ": cannot be opened");
+constexpr std::string_view kStdin = "-";
+
+// A file by its path, and by the name that messages and frames have for it.
+struct InputFile {
+  std::string path, name;
+};
+
+void read_hex_file(const InputFile& input, HexLink link, const EachFrame& each) {
+  std::ifstream file(input.path);
+  if (!file) throw std::runtime_error(input.name + ": cannot be opened");
   u64 number = 0, line_number = 0;
   for (std::string line; std::getline(file, line);) {
     ++line_number;
     line = line.substr(0, line.find('#'));
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     try {
-      each(hex_frame(path, ++number, line, link));
+      each(hex_frame(input.name, ++number, line, link));
     } catch (const std::invalid_argument& error) {
-      throw std::runtime_error(path + " is no capture file, and as hex text, line " +
+      throw std::runtime_error(input.name + " is no capture file, and as hex text, line " +
                                std::to_string(line_number) + ": " + error.what());
     }
   }
-  if (file.bad()) throw std::runtime_error(path + ": cannot be read");
-  if (number == 0) throw std::runtime_error(path + ": holds no frame");
+  if (file.bad()) throw std::runtime_error(input.name + ": cannot be read");
+  if (number == 0) throw std::runtime_error(input.name + ": holds no frame");
 }
 
-void read_file(const std::string& path, HexLink link, const EachFrame& each) {
-  if (std::filesystem::is_directory(path)) throw std::runtime_error(path + ": is a directory");
-  if (!is_capture(path)) return read_hex_file(path, link, each);
-  CaptureReader reader(path);
+void read_file(const InputFile& input, HexLink link, const EachFrame& each) {
+  if (std::filesystem::is_directory(input.path))
+    throw std::runtime_error(input.name + ": is a directory");
+  if (!is_capture(input.path)) return read_hex_file(input, link, each);
+  CaptureReader reader(input.path, input.name);
   for (u64 number = 1; std::optional<CapturedFrame> frame = reader.next(); ++number)
-    each({path, number, true, std::move(*frame)});
+    each({input.name, number, true, std::move(*frame)});
+}
+
+bool is_file(const std::string& argument) {
+  return argument == kStdin || std::filesystem::exists(argument);
 }
 
 bool looks_like_hex(const std::string& text) {
-  for (const unsigned char c : text)
+  bool has_digit = false;
+  for (const unsigned char c : text) {
     if (!std::isxdigit(c) && !std::isspace(c) &&
         std::string_view(":-,xX").find(char(c)) == std::string_view::npos)
       return false;
-  return true;
+    has_digit |= std::isxdigit(c) != 0;
+  }
+  return has_digit;
 }
 
 }  // namespace
@@ -109,16 +127,24 @@ std::vector<u8> bytes_of_hex(const std::string& text) {
 
 void for_each_frame(const std::vector<std::string>& arguments, HexLink link,
                     const EachFrame& each) {
+  if (std::count(arguments.begin(), arguments.end(), kStdin) > 1)
+    throw std::runtime_error("- stands twice, but standard input can be read once");
   u64 number = 0;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (std::filesystem::exists(arguments[i])) {
-      read_file(arguments[i], link, each);
+    if (arguments[i] == kStdin) {
+      const StdinFile copy;
+      read_file({copy.path(), "stdin"}, link, each);
+      continue;
+    }
+    if (is_file(arguments[i])) {
+      read_file({arguments[i], arguments[i]}, link, each);
       continue;
     }
     if (!looks_like_hex(arguments[i]))
-      throw std::runtime_error(arguments[i] + ": no such file, and no hex digits either");
+      throw std::runtime_error((arguments[i].empty() ? "\"\"" : arguments[i]) +
+                               ": no such file, and no hex digits either");
     std::string text = arguments[i];
-    while (i + 1 < arguments.size() && !std::filesystem::exists(arguments[i + 1]) &&
+    while (i + 1 < arguments.size() && !is_file(arguments[i + 1]) &&
            looks_like_hex(arguments[i + 1]))
       text += " " + arguments[++i];
     try {

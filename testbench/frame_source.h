@@ -11,7 +11,7 @@
 namespace hca::testbench {
 
 struct SourceFrame {
-  std::string source;  // the file's name or "hex"
+  std::string source;  // the file's name, "stdin" or "hex"
   u64 number;          // in its source, from 1
   bool has_time;
   CapturedFrame captured;
@@ -21,9 +21,9 @@ struct SourceFrame {
 enum class HexLink { Auto, Ethernet, InfiniBand };
 
 // Calls `each` with all frames in order. An argument that names a file is a pcap or pcapng file, or
-// text with one frame of hex digits in each line (# begins a comment); all others are hex digits,
-// and neighbours are one frame. Throws std::runtime_error that names the argument and what is wrong
-// with it.
+// text with one frame of hex digits in each line (# begins a comment), and "-" is such a file on
+// standard input; all others are hex digits, and neighbours are one frame. Throws
+// std::runtime_error that names the argument and what is wrong with it.
 void for_each_frame(const std::vector<std::string>& arguments, HexLink link,
                     const std::function<void(const SourceFrame&)>& each);
 

@@ -13,7 +13,6 @@ namespace hca::testbench {
 namespace {
 
 constexpr std::array kLinkTypes{LinkType::Ethernet, LinkType::Erf, LinkType::InfiniBand};
-constexpr int kSnapLength = 262144;
 constexpr u64 kNsPerSecond = 1'000'000'000;
 
 // An ERF record: 8 bytes of time, type, flags, record length, loss counter, length on the wire.
@@ -35,7 +34,7 @@ LinkType link_type_of(const std::string& path, int number) {
                  " is none of Ethernet (1), ERF (197), InfiniBand (247)");
 }
 
-void refuse_several_link_types(const std::string& path) {
+void refuse_several_link_types(const std::string& path, const std::string& shown) {
   const std::vector<PcapngInterface> all = pcapng_interfaces(path);
   bool several = false;
   for (const PcapngInterface& i : all) several |= i.link_type != all.front().link_type;
@@ -44,7 +43,7 @@ void refuse_several_link_types(const std::string& path) {
   for (const PcapngInterface& i : all)
     list +=
         (list.empty() ? "" : ", ") + i.name + " (link type " + std::to_string(i.link_type) + ")";
-  fail(path, "its interfaces have several link types: " + list + "; split the file by interface");
+  fail(shown, "its interfaces have several link types: " + list + "; split the file by interface");
 }
 
 // Takes the ERF header off; a record of another kind leaves a note instead.
@@ -103,16 +102,17 @@ CaptureReader::~CaptureReader() = default;
 CaptureReader::CaptureReader(CaptureReader&&) noexcept = default;
 CaptureReader& CaptureReader::operator=(CaptureReader&&) noexcept = default;
 
-CaptureReader::CaptureReader(const std::string& path) : path_(path) {
-  refuse_several_link_types(path);
+CaptureReader::CaptureReader(const std::string& path, const std::string& name)
+    : path_(name.empty() ? path : name) {
+  refuse_several_link_types(path, path_);
   char error[PCAP_ERRBUF_SIZE] = {};
   file_.reset(
       pcap_open_offline_with_tstamp_precision(path.c_str(), PCAP_TSTAMP_PRECISION_NANO, error));
   if (!file_) {
     const std::string text = error;
-    fail(path, text.rfind(path + ": ", 0) == 0 ? text.substr(path.size() + 2) : text);
+    fail(path_, text.rfind(path + ": ", 0) == 0 ? text.substr(path.size() + 2) : text);
   }
-  link_type_ = link_type_of(path, pcap_datalink(file_.get()));
+  link_type_ = link_type_of(path_, pcap_datalink(file_.get()));
 }
 
 std::optional<CapturedFrame> CaptureReader::next() {
@@ -149,8 +149,8 @@ CaptureWriter::CaptureWriter(CaptureWriter&&) noexcept = default;
 CaptureWriter& CaptureWriter::operator=(CaptureWriter&&) noexcept = default;
 
 CaptureWriter::CaptureWriter(const std::string& path, LinkType type) : path_(path), type_(type) {
-  handle_.reset(
-      pcap_open_dead_with_tstamp_precision(int(type), kSnapLength, PCAP_TSTAMP_PRECISION_NANO));
+  handle_.reset(pcap_open_dead_with_tstamp_precision(int(type), int(kMaxRecordBytes),
+                                                     PCAP_TSTAMP_PRECISION_NANO));
   if (!handle_) fail(path, "libpcap gives no handle");
   file_.reset(pcap_dump_open(handle_.get(), path.c_str()));
   if (!file_) {

@@ -22,6 +22,8 @@ enum class LinkType : int {
 };
 std::string name_of(LinkType type);
 
+inline constexpr std::size_t kMaxRecordBytes = 262144;  // of one record, with its ERF header
+
 struct CapturedFrame {
   u64 time_ns;  // since 1970
   proto::LinkLayer link;
@@ -35,7 +37,8 @@ class CaptureReader {
  public:
   // Refuses files of other link types, and a pcapng file with several: the message names its
   // interfaces.
-  explicit CaptureReader(const std::string& path);
+  // `name`: what messages call the file, if not its path.
+  explicit CaptureReader(const std::string& path, const std::string& name = {});
   ~CaptureReader();
   CaptureReader(CaptureReader&&) noexcept;
   CaptureReader& operator=(CaptureReader&&) noexcept;

@@ -94,7 +94,7 @@ void add_decode(CLI::App& app, int& exit_code) {
   command
       ->add_option("input", options->inputs,
                    "capture files (pcap, pcapng), files with one packet of hex digits in each "
-                   "line, or hex digits")
+                   "line, - for such a file on standard input, or hex digits")
       ->required();
   command->add_option("--json", options->json_path,
                       "also write the same content as JSON to this file");
@@ -104,8 +104,10 @@ void add_decode(CLI::App& app, int& exit_code) {
                                          {"ethernet", HexLink::Ethernet},
                                          {"infiniband", HexLink::InfiniBand}}))
       ->option_text("LINK");
-  command->add_option("--payload", options->payload_bytes,
-                      "bytes of each payload to show (default 64)");
+  command
+      ->add_option("--payload", options->payload_bytes,
+                   "bytes of each payload to show (default 64)")
+      ->check(CLI::Range(std::size_t{0}, testbench::kMaxRecordBytes));
   command->add_flag("--brief", options->brief, "one line for each packet");
   command->add_flag("--strict", options->strict, "exit with 1 if a packet breaks a rule");
   command->callback([options, &exit_code] { exit_code = decode(*options); });
