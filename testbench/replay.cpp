@@ -76,13 +76,13 @@ class Run {
   void event(std::size_t index) {
     const ReplayEvent& e = capture_.events[index];
     if (e.side != end_) return;
-    if (e.kind == "wc") return completion_due(index);
-    if (e.kind == "qp_state") return compare_state(index);
-    if (e.kind == "mem_final") return compare_memory(e);
     try {
+      if (e.kind == "wc") return completion_due(index);
+      if (e.kind == "qp_state") return compare_state(index);
+      if (e.kind == "mem_final") return compare_memory(e);
       if (!host_.execute(e)) return;
     } catch (const std::exception& error) {
-      throw std::runtime_error(fmt::format("event {} ({}): {}", index + 1, e.kind, error.what()));
+      throw std::runtime_error(fmt::format("{} ({}): {}", e.path, e.kind, error.what()));
     }
     if (e.kind.starts_with("post_"))
       note(fmt::format("host {} wr_id {}", e.kind, e.number("wr_id")));

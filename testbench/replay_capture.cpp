@@ -5,16 +5,14 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 
 #include "testbench/pcap_file.h"
+#include "testbench/replay_fields.h"
+#include "testbench/text_file.h"
 
 namespace hca::testbench {
-using nlohmann::json;
-
 namespace {
 // Every kind of event that a capture may have; a misspelt one must not pass for nothing to check.
 constexpr std::array<std::string_view, 21> kEventKinds{"mr",
@@ -49,93 +47,99 @@ constexpr std::array kFateNames{
     FateName{Fate::Late, "late"},
 };
 
-End end_of(const std::string& name) {
-  if (name == "A") return End::A;
-  if (name == "B") return End::B;
-  throw std::runtime_error(fmt::format("side '{}' is neither A nor B", name));
+constexpr u64 kMaxMicroseconds = 1'000'000'000'000'000;  // 31 years
+
+End end_of(const JsonAt& name) {
+  if (name.text() != "A" && name.text() != "B") name.refuse("is " + name.value().dump(), "A | B");
+  return name.text() == "A" ? End::A : End::B;
 }
 
-std::array<u8, 16> gid_of_hex(const std::string& hex) {
-  std::array<u8, 16> gid{};
-  if (hex.size() != 32) throw std::runtime_error(fmt::format("GID '{}' has not 32 digits", hex));
-  for (std::size_t i = 0; i < 16; ++i) gid[i] = u8(parse_number(json("0x" + hex.substr(2 * i, 2))));
-  return gid;
+ReplaySide side_of(const JsonAt& entry) {
+  ReplaySide side;
+  const std::vector<u8> mac = entry["mac"].hex(6);
+  for (const u8 byte : mac) side.mac = side.mac << 8 | byte;
+  const std::vector<u8> gid4 = entry["gid4"].hex(16), gid6 = entry["gid6"].hex(16);
+  std::copy(gid4.begin(), gid4.end(), side.gid4.begin());
+  std::copy(gid6.begin(), gid6.end(), side.gid6.begin());
+  return side;
 }
 
-ReplayFrame frame_of(const json& entry, const CapturedFrame& captured) {
+ReplayEvent event_of(const JsonAt& entry) {
+  ReplayEvent event{entry["t_us"].number(0, kMaxMicroseconds) * 1000, entry["ev"].text(), End::A,
+                    entry.value(), entry.path()};
+  if (std::find(kEventKinds.begin(), kEventKinds.end(), event.kind) == kEventKinds.end())
+    entry["ev"].refuse("is " + entry["ev"].value().dump(),
+                       fmt::format("{}", fmt::join(kEventKinds, " | ")));
+  if (event.has("side")) event.side = end_of(entry["side"]);
+  check_event_fields(event.kind, entry);
+  return event;
+}
+
+ReplayFrame frame_of(const JsonAt& entry, const CapturedFrame& captured) {
   ReplayFrame frame;
-  const std::string direction = entry.at("dir"), fate = entry.at("fate");
-  if (direction != "A>B" && direction != "B>A")
-    throw std::runtime_error(fmt::format("direction '{}'", direction));
-  frame.from = end_of(direction.substr(0, 1));
+  const JsonAt direction = entry["dir"], fate = entry["fate"];
+  if (direction.text() != "A>B" && direction.text() != "B>A")
+    direction.refuse("is " + direction.value().dump(), "A>B | B>A");
+  frame.from = direction.text() == "A>B" ? End::A : End::B;
   const auto* row = std::find_if(kFateNames.begin(), kFateNames.end(),
-                                 [&](const FateName& f) { return f.name == fate; });
-  if (row == kFateNames.end()) throw std::runtime_error(fmt::format("fate '{}'", fate));
-  if (!captured.note.empty()) throw std::runtime_error(captured.note);
+                                 [&](const FateName& f) { return f.name == fate.text(); });
+  if (row == kFateNames.end())
+    fate.refuse("is " + fate.value().dump(), "fwd | drop | held | orig | mutated | dup | late");
+  if (!captured.note.empty()) entry.refuse("in the pcap: " + captured.note, "a packet");
   if (captured.bytes_on_wire != captured.bytes.size())
-    throw std::runtime_error("the capture cut this frame");
+    entry.refuse("the pcap cut this frame", "whole frames");
   frame.fate = row->fate, frame.time_ns = captured.time_ns, frame.bytes = captured.bytes;
   return frame;
 }
 
-Capture read_json(const json& all, const std::vector<CapturedFrame>& captured) {
+// An end is a device, whose host made a queue pair, or hand-made.
+void check_ends(const Capture& capture, const JsonAt& events) {
+  for (const End end : {End::A, End::B})
+    if (!capture.has_device(end) && !capture.has_event(end, "fake_peer"))
+      events.refuse(fmt::format("side {} has no queue pair", name_of(end)),
+                    "a qp event, or fake_peer for a hand-made side");
+}
+
+Capture read_json(const JsonAt& all, const std::vector<CapturedFrame>& captured) {
   Capture capture;
-  capture.name = all.at("case");
-  for (const End end : {End::A, End::B}) {
-    const json& side = all.at("sides").at(std::string(1, name_of(end)));
-    ReplaySide& out = capture.sides[unsigned(end)];
-    out.mac = parse_number(json("0x" + side.at("mac").get<std::string>()));
-    out.gid4 = gid_of_hex(side.at("gid4")), out.gid6 = gid_of_hex(side.at("gid6"));
-  }
-  for (const json& e : all.at("events")) {
-    ReplayEvent event{e.at("t_us").get<u64>() * 1000, e.at("ev"), End::A, e};
-    if (std::find(kEventKinds.begin(), kEventKinds.end(), event.kind) == kEventKinds.end())
-      throw std::runtime_error(fmt::format("events: '{}' is no known event", event.kind));
-    if (event.has("side")) event.side = end_of(e.at("side"));
-    capture.events.push_back(std::move(event));
-  }
-  const json& frames = all.at("frames");
+  capture.name = all["case"].text();
+  for (const End end : {End::A, End::B})
+    capture.sides[unsigned(end)] = side_of(all["sides"][std::string(1, name_of(end))]);
+  for (const JsonAt& entry : all["events"].entries()) capture.events.push_back(event_of(entry));
+  check_ends(capture, all["events"]);
+  const std::vector<JsonAt> frames = all["frames"].entries();
   if (frames.size() != captured.size())
-    throw std::runtime_error(
-        fmt::format("it describes {} frames, the pcap holds {}", frames.size(), captured.size()));
-  for (std::size_t i = 0; i < captured.size(); ++i) try {
-      capture.frames.push_back(frame_of(frames[i], captured[i]));
-    } catch (const std::exception& error) {
-      throw std::runtime_error(fmt::format("frame {}: {}", i + 1, error.what()));
-    }
+    all["frames"].refuse(fmt::format("describes {} frames", frames.size()),
+                         fmt::format("{}, as the pcap holds", captured.size()));
+  for (std::size_t i = 0; i < captured.size(); ++i)
+    capture.frames.push_back(frame_of(frames[i], captured[i]));
   return capture;
 }
 }  // namespace
 
-u64 parse_number(const json& value) {
-  if (value.is_number_integer()) return value.get<u64>();
-  const std::string text = value.get<std::string>();
-  const bool is_hex = text.starts_with("0x");
-  u64 number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] =
-      std::from_chars(text.data() + (is_hex ? 2 : 0), end, number, is_hex ? 16 : 10);
-  if (error != std::errc{} || stop != end)
-    throw std::runtime_error(fmt::format("'{}' is not a number", text));
-  return number;
+bool Capture::has_event(End end, std::string_view kind) const {
+  return std::any_of(events.begin(), events.end(),
+                     [&](const ReplayEvent& e) { return e.kind == kind && e.side == end; });
 }
 
-u64 ReplayEvent::number(const char* name) const { return parse_number(values.at(name)); }
-std::string ReplayEvent::text(const char* name) const { return values.at(name); }
-
-bool Capture::has_device(End end) const {
-  return std::any_of(events.begin(), events.end(),
-                     [&](const ReplayEvent& e) { return e.kind == "qp" && e.side == end; });
+std::string json_beside(const std::string& path) {
+  return std::filesystem::path(path).replace_extension(".json").string();
 }
 
 Capture load_capture(const std::string& path) {
   const std::vector<CapturedFrame> captured = read_capture(path);
-  const std::string beside = std::filesystem::path(path).replace_extension(".json").string();
-  std::ifstream file(beside);
-  if (!file) throw std::runtime_error(beside + ": cannot be opened; it must stand beside the pcap");
+  const std::string beside = json_beside(path);
+  const std::optional<std::string> text = read_text_file(beside);
+  if (!text) throw std::runtime_error(beside + ": cannot be read; it must stand beside the pcap");
+  nlohmann::json all;
   try {
-    return read_json(json::parse(file), captured);
-  } catch (const std::exception& error) {
+    all = parse_json(*text);
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(beside + ":" + error.what());
+  }
+  try {
+    return read_json(JsonAt(all), captured);
+  } catch (const std::runtime_error& error) {
     throw std::runtime_error(beside + ": " + error.what());
   }
 }

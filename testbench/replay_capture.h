@@ -2,11 +2,10 @@
 // A recorded conversation: CASE.pcap with the frames of both directions, CASE.json with what both
 // hosts did.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "model/proto/types.h"
+#include "testbench/json_at.h"
 
 namespace hca::testbench {
 enum class End : u8 { A, B };
@@ -31,9 +30,11 @@ struct ReplayEvent {
   std::string kind;
   End side = End::A;  // events of neither side stand as A
   nlohmann::json values;
+  std::string path;  // in the JSON: "events[3]"
 
-  u64 number(const char* name) const;  // a number, or a string with one: "0x1b"
-  std::string text(const char* name) const;
+  JsonAt at(const char* name) const { return JsonAt(values, path)[name]; }
+  u64 number(const char* name) const { return at(name).number(); }
+  const std::string& text(const char* name) const { return at(name).text(); }
   bool has(const char* name) const { return values.contains(name); }
 };
 
@@ -49,13 +50,14 @@ struct Capture {
   std::vector<ReplayFrame> frames;
 
   const ReplaySide& side(End end) const { return sides[unsigned(end)]; }
-  // True if a real device stood at this end: it has a queue pair.
-  bool has_device(End end) const;
+  // True if a real device stood at this end: it has a queue pair. The other ends are hand-made and
+  // say so by a `fake_peer` event.
+  bool has_device(End end) const { return has_event(end, "qp"); }
+  bool has_event(End end, std::string_view kind) const;
 };
 
-u64 parse_number(const nlohmann::json& value);
-
 // `path` names the pcap; the JSON of the same base name stands beside it. Throws std::runtime_error
-// with the file and what is wrong with it.
+// with the file, the path of the value in it, what is wrong with that and what is allowed.
+std::string json_beside(const std::string& path);
 Capture load_capture(const std::string& path);
 }  // namespace hca::testbench

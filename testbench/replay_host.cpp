@@ -55,20 +55,12 @@ WorkOpcode operation_of(const std::string& name) {
 
 std::vector<SgeList> sges_of(const ReplayEvent& e) {
   std::vector<SgeList> list;
-  for (const auto& sge : e.values.at("sge"))
-    list.push_back(
-        {parse_number(sge.at(0)), u32(parse_number(sge.at(1))), u32(parse_number(sge.at(2)))});
+  for (const JsonAt& sge : e.at("sge").entries())
+    list.push_back({sge[0].number(), u32(sge[1].number()), u32(sge[2].number())});
   return list;
 }
 
 u64 half(const std::array<u8, 16>& gid, unsigned at) { return load_be<8>(gid.data() + at); }
-
-std::vector<u8> bytes_of_hex(const std::string& hex) {
-  std::vector<u8> bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes.push_back(u8(parse_number(nlohmann::json("0x" + hex.substr(i, 2)))));
-  return bytes;
-}
 
 void must_succeed(Error error, std::string_view what) {
   if (error != Error::None)
@@ -143,6 +135,8 @@ bool ReplayHost::execute(const ReplayEvent& event) {
 
 void ReplayHost::register_region(const ReplayEvent& e) {
   const MemoryRegion region{e.number("addr"), e.number("len"), e.number("init_seed")};
+  if (region.address + region.length < region.address)
+    e.at("len").refuse("the region ends beyond 64 bits", "regions inside of the address space");
   regions_[e.text("name")] = region;
   std::vector<u8> bytes(region.length);
   for (u64 i = 0; i < region.length; ++i) bytes[i] = pattern_byte(region.seed, i);
@@ -212,8 +206,10 @@ void ReplayHost::post_recv(const ReplayEvent& e) {
 }
 
 void ReplayHost::set_memory(const ReplayEvent& e) {
-  const MemoryRegion& region = regions_.at(e.text("mr"));
-  device_.memory().write(region.address + e.number("off"), bytes_of_hex(e.text("hex")));
+  const MemoryRegion& region = region_of(e);
+  const std::vector<u8> bytes = e.at("hex").hex();
+  check_inside(region, e.number("off"), bytes.size(), e.at("off"));
+  device_.memory().write(region.address + e.number("off"), bytes);
 }
 
 void ReplayHost::destroy(const ReplayEvent&) {
@@ -225,6 +221,19 @@ Qp& ReplayHost::qp(u32 qpn) {
   const auto found = qps_.find(qpn);
   if (found == qps_.end()) throw std::runtime_error(fmt::format("there is no QP {:#x}", qpn));
   return *found->second;
+}
+
+const ReplayHost::MemoryRegion& ReplayHost::region_of(const ReplayEvent& e) const {
+  const auto found = regions_.find(e.text("mr"));
+  if (found == regions_.end())
+    e.at("mr").refuse("is " + e.at("mr").value().dump(), "the name of an mr event before it");
+  return found->second;
+}
+void ReplayHost::check_inside(const MemoryRegion& region, u64 offset, u64 bytes,
+                              const JsonAt& where) {
+  if (offset > region.length || bytes > region.length - offset)
+    where.refuse(fmt::format("{} bytes at offset {} leave the region", bytes, offset),
+                 fmt::format("0 .. {}", region.length));
 }
 
 std::vector<PolledCompletion> ReplayHost::poll() {
@@ -240,14 +249,13 @@ QpAttributes ReplayHost::query(u32 qpn) { return verbs_.query_qp(qp(qpn)); }
 std::optional<std::string> ReplayHost::compare_memory(const ReplayEvent& mem_final,
                                                       u64& bytes_compared) {
   const std::string name = mem_final.text("mr");
-  const MemoryRegion& region = regions_.at(name);
+  const MemoryRegion& region = region_of(mem_final);
   std::vector<u8> expected(region.length), got(region.length);
   for (u64 i = 0; i < region.length; ++i) expected[i] = pattern_byte(region.seed, i);
-  for (const auto& change : mem_final.values.at("changed")) {
-    const std::vector<u8> bytes = bytes_of_hex(change.at(1));
-    const u64 at = parse_number(change.at(0));
-    if (at > region.length || bytes.size() > region.length - at)
-      throw std::runtime_error(fmt::format("mem_final: offset {} is outside of '{}'", at, name));
+  for (const JsonAt& change : mem_final.at("changed").entries()) {
+    const std::vector<u8> bytes = change[1].hex();
+    const u64 at = change[0].number();
+    check_inside(region, at, bytes.size(), change);
     std::copy(bytes.begin(), bytes.end(), expected.begin() + std::ptrdiff_t(at));
   }
   device_.memory().read(region.address, got.data(), got.size());

@@ -41,6 +41,8 @@ class ReplayHost {
   void set_memory(const ReplayEvent& e);
   void destroy(const ReplayEvent& e);
   Qp& qp(u32 qpn);
+  const MemoryRegion& region_of(const ReplayEvent& e) const;  // that its `mr` names
+  static void check_inside(const MemoryRegion& region, u64 offset, u64 bytes, const JsonAt& where);
 
   const Capture& capture_;
   End end_;

@@ -45,7 +45,7 @@ struct Message {
 
 u64 sge_bytes(const ReplayEvent& post) {
   u64 bytes = 0;
-  for (const auto& sge : post.values.at("sge")) bytes += parse_number(sge.at(1));
+  for (const JsonAt& sge : post.at("sge").entries()) bytes += sge[1].number();
   return bytes;
 }
 

@@ -5,10 +5,10 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
-#include <sstream>
 
+#include "testbench/shortened.h"
+#include "testbench/text_file.h"
 #include "testbench/yaml_text.h"
 
 namespace hca::testbench {
@@ -118,10 +118,8 @@ std::vector<Setting> read_yaml(const std::string& text, const std::string& file)
 }
 
 std::vector<Setting> read_yaml_file(const std::string& file) {
-  std::ifstream in(file);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf()))
-    throw ScenarioError({file + ": cannot be read; allowed: a text file"});
-  return read_yaml(text.str(), file);
+  const std::optional<std::string> text = read_text_file(file);
+  if (!text) throw ScenarioError({file + ": cannot be read; allowed: a text file"});
+  return read_yaml(*text, file);
 }
 }  // namespace hca::testbench

@@ -98,14 +98,6 @@ bool is_key(std::string_view text) {
   return before != '.';
 }
 
-std::string shortened(std::string_view text) {
-  constexpr std::size_t kMost = 40;
-  std::string shown;
-  for (const char c : text.substr(0, kMost))
-    shown += u8(c) < 0x20 ? fmt::format("\\x{:02x}", u8(c)) : std::string(1, c);
-  return shown + (text.size() > kMost ? "..." : "");
-}
-
 std::string_view sentence_of_yaml_error(std::string_view message) {
   const auto row = std::find_if(kErrors.begin(), kErrors.end(),
                                 [&](const ErrorRow& r) { return message.starts_with(r.message); });

@@ -17,8 +17,6 @@ std::optional<TextMistake> first_bad_byte(std::string_view text);
 bool has_content(std::string_view text);
 // Whether a key is words of letters, digits and underscores with dots between them.
 bool is_key(std::string_view text);
-// One line of at most 40 characters, whatever was given.
-std::string shortened(std::string_view text);
 // What a message of the YAML library means for its reader.
 std::string_view sentence_of_yaml_error(std::string_view message);
 }  // namespace hca::testbench

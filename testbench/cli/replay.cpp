@@ -29,7 +29,7 @@ std::vector<ReplayReport> replay_all(const Options& options) {
         try {
           reports.push_back(replay(capture, end, runner));
         } catch (const std::exception& error) {
-          throw std::runtime_error(file + ": " + error.what());
+          throw std::runtime_error(json_beside(file) + ": " + error.what());
         }
       }
     if (reports.size() == before) throw std::runtime_error(file + ": no device at this end");

@@ -270,6 +270,6 @@ TEST_CASE("a capture without its JSON, or with another one, is refused", "[repla
   Capture capture = load("rc_send_mtu256");
   capture.events[6].values["qpn"] = 99;
   CHECK_THROWS_WITH(replay(capture, End::B, replay_runners()[0]),
-                    Catch::Contains("event 7 (post_recv)"));
+                    Catch::Contains("events[6] (post_recv)"));
 }
 }  // namespace hca::testbench

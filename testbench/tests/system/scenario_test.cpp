@@ -147,6 +147,7 @@ TEST_CASE("text that is no YAML, several documents and no file are errors", "[sc
   CHECK_THROWS_WITH(load_scenario("/nonexistent/x.yaml"), Contains("cannot be read"));
   CHECK_THROWS_WITH(load_scenario("/"), Contains("cannot be read"));
   CHECK_NOTHROW(parse_scenario("", "s.yaml"));
+  CHECK_NOTHROW(load_scenario("/dev/null"));
 }
 
 TEST_CASE("deep and large files end with an error", "[scenario]") {

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/json_at.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <stdexcept>
+
+#include "testbench/shortened.h"
+
+namespace hca::testbench {
+using nlohmann::json;
+
+namespace {
+std::optional<u64> number_of(const json& value) {
+  if (value.is_number_unsigned()) return value.get<u64>();
+  if (value.is_number_integer()) {  // not below zero, though kept as signed
+    const auto number = value.get<std::int64_t>();
+    return number < 0 ? std::nullopt : std::optional(u64(number));
+  }
+  if (!value.is_string()) return std::nullopt;
+  const std::string& text = value.get_ref<const std::string&>();
+  const bool is_hex = text.starts_with("0x");
+  u64 number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] =
+      std::from_chars(text.data() + (is_hex ? 2 : 0), end, number, is_hex ? 16 : 10);
+  return error == std::errc{} && stop == end ? std::optional(number) : std::nullopt;
+}
+
+// Decimal for what people count, hexadecimal for addresses and keys.
+std::string shown(u64 limit) {
+  return limit < 1'000'000'000 ? std::to_string(limit) : fmt::format("{:#x}", limit);
+}
+}  // namespace
+
+void JsonAt::refuse(std::string_view problem, std::string_view allowed) const {
+  throw std::runtime_error(
+      fmt::format("{}: {}; allowed: {}", path_.empty() ? "(top)" : path_, problem, allowed));
+}
+void JsonAt::refuse_value(std::string_view allowed) const {
+  refuse("is " + shortened(value_.dump()), allowed);
+}
+
+JsonAt JsonAt::operator[](std::string_view name) const {
+  if (!value_.is_object()) refuse_value("an object");
+  JsonAt inner(value_, path_.empty() ? std::string(name) : fmt::format("{}.{}", path_, name));
+  const auto found = value_.find(name);
+  if (found == value_.end()) inner.refuse("is missing", "a value");
+  return JsonAt(*found, inner.path_);
+}
+JsonAt JsonAt::operator[](std::size_t index) const {
+  if (!value_.is_array() || value_.size() <= index)
+    refuse_value(fmt::format("a list of {} or more", index + 1));
+  return JsonAt(value_[index], fmt::format("{}[{}]", path_, index));
+}
+std::vector<JsonAt> JsonAt::entries() const {
+  if (!value_.is_array()) refuse_value("a list");
+  std::vector<JsonAt> all;
+  for (std::size_t i = 0; i < value_.size(); ++i) all.push_back((*this)[i]);
+  return all;
+}
+
+u64 JsonAt::number(u64 min, u64 max) const {
+  const std::optional<u64> number = number_of(value_);
+  if (!number || *number < min || *number > max)
+    refuse_value(fmt::format("a whole number, {} .. {}", shown(min), shown(max)));
+  return *number;
+}
+const std::string& JsonAt::text() const {
+  if (!value_.is_string()) refuse_value("a string");
+  return value_.get_ref<const std::string&>();
+}
+std::vector<u8> JsonAt::hex(std::size_t bytes) const {
+  const std::string allowed =
+      bytes ? fmt::format("{} hex digits", 2 * bytes) : "hex digits in pairs";
+  if (!value_.is_string()) refuse_value(allowed);
+  const std::string& digits = text();
+  const bool good =
+      std::all_of(digits.begin(), digits.end(), [](u8 c) { return std::isxdigit(c); });
+  if (!good || digits.size() % 2 || (bytes && digits.size() != 2 * bytes)) refuse_value(allowed);
+  std::vector<u8> out(digits.size() / 2);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    std::from_chars(&digits[2 * i], &digits[2 * i] + 2, out[i], 16);
+  return out;
+}
+
+json parse_json(std::string_view text) try {
+  return json::parse(text);
+} catch (const json::parse_error& error) {
+  const std::string_view before = text.substr(0, error.byte ? error.byte - 1 : 0);
+  const std::size_t newline = before.rfind('\n');
+  throw std::runtime_error(
+      fmt::format("{}: (top): no JSON from column {} on; allowed: one object as JSON has them",
+                  1 + std::count(before.begin(), before.end(), '\n'),
+                  newline == before.npos ? before.size() + 1 : before.size() - newline));
+}
+}  // namespace hca::testbench

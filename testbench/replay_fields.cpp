@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/replay_fields.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace hca::testbench {
+namespace {
+constexpr u64 bits(unsigned n) { return n == 64 ? ~u64{0} : (u64{1} << n) - 1; }
+constexpr u64 kMaxRegionBytes = u64{1} << 28;  // a region stands in memory of this machine, twice
+
+enum class Shape : u8 { Number, Text, Hex, Sges, Changes };
+enum class Presence : u8 { Always, Optional };
+struct Field {
+  std::string_view event, name;
+  Shape shape;
+  u64 max = 0;  // of a number
+  u64 min = 0;
+  Presence presence = Presence::Always;
+};
+
+// Numbers by the width of their field in the headers, verbs and structures that they go to.
+constexpr std::array kFields{
+    Field{"mr", "name", Shape::Text},
+    Field{"mr", "addr", Shape::Number, bits(64)},
+    Field{"mr", "len", Shape::Number, kMaxRegionBytes},
+    Field{"mr", "access", Shape::Text},
+    Field{"mr", "rkey", Shape::Number, bits(32)},
+    Field{"mr", "init_seed", Shape::Number, bits(32)},
+
+    Field{"qp", "type", Shape::Text},
+    Field{"qp", "qpn", Shape::Number, bits(24)},
+
+    Field{"connect", "qpn", Shape::Number, bits(24)},
+    Field{"connect", "dest_qpn", Shape::Number, bits(24)},
+    Field{"connect", "sq_psn", Shape::Number, bits(24)},
+    Field{"connect", "rq_psn", Shape::Number, bits(24)},
+    Field{"connect", "path_mtu", Shape::Number, 4096, 256},
+    Field{"connect", "timeout", Shape::Number, bits(5)},
+    Field{"connect", "retry_cnt", Shape::Number, bits(3)},
+    Field{"connect", "rnr_retry", Shape::Number, bits(3)},
+    Field{"connect", "min_rnr_timer", Shape::Number, bits(5)},
+    Field{"connect", "max_rd_atomic", Shape::Number, bits(8)},
+    Field{"connect", "max_dest_rd_atomic", Shape::Number, bits(8)},
+    Field{"connect", "qp_access", Shape::Text},
+    Field{"connect", "ipv6", Shape::Number, 1},
+    Field{"connect", "traffic_class", Shape::Number, bits(8)},
+    Field{"connect", "hop_limit", Shape::Number, bits(8)},
+    Field{"connect", "flow_label", Shape::Number, bits(20)},
+
+    Field{"post_send", "qpn", Shape::Number, bits(24)},
+    Field{"post_send", "wr_id", Shape::Number, bits(64)},
+    Field{"post_send", "op", Shape::Text},
+    Field{"post_send", "signaled", Shape::Number, 1},
+    Field{"post_send", "solicited", Shape::Number, 1},
+    Field{"post_send", "fence", Shape::Number, 1},
+    Field{"post_send", "inline", Shape::Number, 1},
+    Field{"post_send", "sge", Shape::Sges},
+    Field{"post_send", "imm", Shape::Number, bits(32), 0, Presence::Optional},
+    Field{"post_send", "inv_rkey", Shape::Number, bits(32), 0, Presence::Optional},
+    Field{"post_send", "remote_addr", Shape::Number, bits(64), 0, Presence::Optional},
+    Field{"post_send", "rkey", Shape::Number, bits(32), 0, Presence::Optional},
+
+    Field{"post_recv", "qpn", Shape::Number, bits(24)},
+    Field{"post_recv", "wr_id", Shape::Number, bits(64)},
+    Field{"post_recv", "sge", Shape::Sges},
+
+    Field{"wc", "queue", Shape::Text},
+    Field{"wc", "qpn", Shape::Number, bits(24)},
+    Field{"wc", "wr_id", Shape::Number, bits(64)},
+    Field{"wc", "status", Shape::Text},
+    Field{"wc", "opcode", Shape::Text, 0, 0, Presence::Optional},
+    Field{"wc", "byte_len", Shape::Number, bits(32), 0, Presence::Optional},
+    Field{"wc", "wc_flags", Shape::Number, bits(32), 0, Presence::Optional},
+    Field{"wc", "imm", Shape::Number, bits(32), 0, Presence::Optional},
+
+    Field{"qp_state", "qpn", Shape::Number, bits(24)},
+    Field{"qp_state", "state", Shape::Text},
+    Field{"qp_state", "sq_psn", Shape::Number, bits(24)},
+    Field{"qp_state", "rq_psn", Shape::Number, bits(24)},
+
+    Field{"mem_set", "mr", Shape::Text},
+    Field{"mem_set", "off", Shape::Number, kMaxRegionBytes},
+    Field{"mem_set", "hex", Shape::Hex},
+    Field{"mem_final", "mr", Shape::Text},
+    Field{"mem_final", "changed", Shape::Changes},
+};
+
+// A value that another one asks for.
+struct Needed {
+  std::string_view event, name;
+  bool (*is_needed)(const JsonAt& event);
+};
+bool is_success(const JsonAt& wc) { return wc["status"].text() == "SUCCESS"; }
+bool has_immediate(const JsonAt& wc) {
+  constexpr u64 kWithImmediate = 2;
+  return is_success(wc) && wc["queue"].text() == "recv" &&
+         (wc["wc_flags"].number() & kWithImmediate);
+}
+constexpr std::array kNeeded{
+    Needed{"post_send", "rkey", [](const JsonAt& e) { return e.has("remote_addr"); }},
+    Needed{"wc", "opcode", is_success},
+    Needed{"wc", "byte_len", is_success},
+    Needed{"wc", "wc_flags", is_success},
+    Needed{"wc", "imm", has_immediate},
+};
+
+// [address, length, key] each.
+void check_sges(const JsonAt& list) {
+  for (const JsonAt& sge : list.entries())
+    sge[0].number(), sge[1].number(0, bits(31)), sge[2].number(0, bits(32));
+}
+// [offset, bytes] each.
+void check_changes(const JsonAt& list) {
+  for (const JsonAt& change : list.entries()) change[0].number(0, kMaxRegionBytes), change[1].hex();
+}
+
+void check(const Field& field, const JsonAt& value) {
+  switch (field.shape) {
+    case Shape::Number:
+      value.number(field.min, field.max);
+      return;
+    case Shape::Text:
+      value.text();
+      return;
+    case Shape::Hex:
+      value.hex();
+      return;
+    case Shape::Sges:
+      return check_sges(value);
+    case Shape::Changes:
+      return check_changes(value);
+  }
+}
+}  // namespace
+
+void check_event_fields(std::string_view kind, const JsonAt& event) {
+  for (const Field& field : kFields)
+    if (field.event == kind && (field.presence == Presence::Always || event.has(field.name)))
+      check(field, event[field.name]);
+  for (const Needed& row : kNeeded)
+    if (row.event == kind && row.is_needed(event)) event[row.name];
+  if (kind == "wc")
+    if (const JsonAt queue = event["queue"]; queue.text() != "send" && queue.text() != "recv")
+      queue.refuse("is " + queue.value().dump(), "send | recv");
+}
+}  // namespace hca::testbench
