@@ -6,13 +6,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <memory>
 
 #include "testbench/cli/commands.h"
-#include "testbench/pcap_file.h"
 #include "testbench/report.h"
 #include "testbench/scenario_file.h"
+#include "testbench/wire_capture.h"
 
 namespace hca::cli {
 using namespace testbench;
@@ -45,33 +44,6 @@ class ProgressLines {
   double shown_ = 0;
 };
 
-// Every frame as it reaches the far port, in the order of time. A chip runs ahead of the kernel, so
-// frames are kept until no earlier one can come: none arrives before the kernel's time.
-class Capture {
- public:
-  Capture(const std::string& path, Testbed& testbed)
-      : writer_(path,
-                testbed.link() == proto::LinkLayer::Ethernet ? LinkType::Ethernet : LinkType::Erf) {
-    testbed.wire().add_tap([this](u8, sc_core::sc_time at, std::span<const u8> frame) {
-      frames_.emplace(at.value(), std::vector<u8>(frame.begin(), frame.end()));
-      write_until(sc_core::sc_time_stamp().value());
-    });
-  }
-  void close() {
-    write_until(~u64{0});
-    writer_.close();
-  }
-
- private:
-  void write_until(u64 picoseconds) {
-    for (; !frames_.empty() && frames_.begin()->first < picoseconds; frames_.erase(frames_.begin()))
-      writer_.write(frames_.begin()->first / kPicosecondsPerNanosecond, frames_.begin()->second);
-  }
-  static constexpr u64 kPicosecondsPerNanosecond = 1000;
-  CaptureWriter writer_;
-  std::multimap<u64, std::vector<u8>> frames_;  // by picoseconds
-};
-
 void write_summary(const std::string& path, const RunResult& result, const Scenario& scenario) {
   std::ofstream file(path);
   file << json_of(result, scenario).dump(1) << '\n';
@@ -86,9 +58,10 @@ int run(const Options& options) {
   if (!options.directory.empty()) std::filesystem::create_directories(options.directory);
   auto progress = std::make_shared<ProgressLines>();
   Runner runner(scenario, [progress](const ProgressState& state) { (*progress)(state); });
-  std::unique_ptr<Capture> capture;
+  std::unique_ptr<WireCapture> capture;
   if (scenario.run.pcap)
-    capture = std::make_unique<Capture>(options.directory + "/run.pcap", runner.testbed());
+    capture = std::make_unique<WireCapture>(options.directory + "/run.pcap",
+                                            runner.testbed().wire(), runner.testbed().link());
   const RunResult result = runner.run();
   progress->end();
   if (capture) capture->close();
