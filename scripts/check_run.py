@@ -65,6 +65,23 @@ def check_capture(path, summary):
     check(len(malformed) <= corrupt, f"tshark: malformed frames {malformed[:5]}")
 
 
+def check_quantum(hca, directory):
+    """How far a chip runs ahead of the kernel changes no byte of the capture. The two clocks differ, so that
+    frames of both ends reach their ports at the same time now and then."""
+    captures = set()
+    for quantum in ("1 cycle", "7 cycles", "0 cycles"):
+        path = scenario(directory, "quantum.yaml",
+                        f"run: {{pcap: true, quantum: {quantum}}}\nhca1.core.clock: 250 MHz\nworkload:\n"
+                        "  - {operation: write, from: 2 B, to: 8 KiB, messages: 60}\n"
+                        "  - {operation: send, from: 64 B, to: 1 KiB, messages: 300}\n")
+        out = os.path.join(directory, "quantum")
+        result = run(hca, "run", path, "--out", out)
+        check(result.returncode == 0, f"quantum.yaml: exit {result.returncode}")
+        with open(os.path.join(out, "run.pcap"), "rb") as file:
+            captures.add(file.read())
+    check(len(captures) == 1, "run.pcap depends on run.quantum")
+
+
 def check_errors(hca, directory):
     bad = scenario(directory, "bad.yaml", "hca:\n  requestr: {latency: 4 cycles}\npcie: {lanes: 99}\n")
     result = run(hca, "run", bad)
@@ -94,6 +111,7 @@ def main():
     hca, scenarios = sys.argv[1:]
     with tempfile.TemporaryDirectory() as directory:
         check_example(hca, scenarios, directory)
+        check_quantum(hca, directory)
         check_errors(hca, directory)
     check_config(hca)
     for failure in failures:

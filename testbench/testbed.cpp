@@ -109,10 +109,10 @@ Testbed::Testbed(const Scenario& scenario) : scenario_(scenario) {
     auto& node = nodes_[i];
     const u64 period = node->hca.period().value();
     const u64 latency = sc_core::sc_time(double(config.latency), sc_core::SC_PS).value();
-    // The peer's ingress is in cycles of the peer.
+    // What a packet needs from the peer into this chip; the peer's egress is in cycles of the peer.
     const Hca& peer = nodes_[1 - i]->hca;
-    const u64 ingress = peer.ingress() * peer.period().value();
-    node->set_quantum(node->hca.egress() + (latency + ingress) / period, scenario_.run.quantum);
+    const u64 egress = peer.egress() * peer.period().value();
+    node->set_quantum((egress + latency) / period + node->hca.ingress(), scenario_.run.quantum);
     node->verbs.set_step([&node] { return node->wait_for_command(); });
   }
 }
