@@ -2,16 +2,13 @@
 #include "model/hca.h"
 
 #include <cstring>
-#include <stdexcept>
 #include <string>
 
 namespace hca {
 namespace {
-sc_core::sc_time period_of(u64 clock_hz) {
-  if (engine::kPicosecondsPerSecond % clock_hz)
-    throw std::invalid_argument("core.clock = " + std::to_string(clock_hz) +
-                                " Hz: its period is no whole number of picoseconds");
-  return sc_core::sc_time(double(engine::kPicosecondsPerSecond / clock_hz), sc_core::SC_PS);
+sc_core::sc_time period_of(const blocks::CoreConfig& core) {
+  engine::check_knobs(core);
+  return sc_core::sc_time(double(engine::kPicosecondsPerSecond / core.clock), sc_core::SC_PS);
 }
 }  // namespace
 
@@ -20,7 +17,7 @@ Hca::Hca(const sc_core::sc_module_name& name, const blocks::ChipConfig& config,
     : sc_module(name),
       timing_(std::move(timing)),
       chip_(config, options, *timing_, *this),
-      host_(chip_.domain, period_of(config.core.clock), 1) {
+      host_(chip_.domain, period_of(config.core), 1) {
   mmio_target.register_b_transport(this, &Hca::mmio);
   wire_target.register_b_transport(this, &Hca::arrive);
   wire_payload_.set_extension(&wire_extension_);

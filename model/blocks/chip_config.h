@@ -19,6 +19,11 @@ struct CoreConfig {
   u32 max_qps = 1 << 16, max_cqs = 1 << 16, max_eqs = 64, max_regions = 1 << 20;
 };
 
+// SystemC's time has a resolution of 1 ps, and a cycle is a whole number of them.
+inline constexpr engine::KnobRule kWholePeriod{
+    [](u64 hertz) { return engine::kPicosecondsPerSecond % hertz == 0; },
+    "has a period that is no whole number of picoseconds", "1 THz / clock an integer"};
+
 struct ChipConfig {
   CoreConfig core;
   DoorbellConfig doorbell;
@@ -56,7 +61,8 @@ struct hca::engine::Knobs<hca::blocks::CoreConfig> {
   static constexpr std::string_view block = "core";
   static constexpr std::string_view sentence = "what all blocks share";
   static constexpr auto rows = std::make_tuple(
-      knob("clock", &C::clock, Unit::Hertz, 1'000'000, 10'000'000'000, "clock of the chip"),
+      knob("clock", &C::clock, Unit::Hertz, 1'000'000, 10'000'000'000, blocks::kWholePeriod,
+           "clock of the chip"),
       knob("max_qps", &C::max_qps, Unit::Count, 1, 1 << 24, "QP numbers are below this"),
       knob("max_cqs", &C::max_cqs, Unit::Count, 2, 1 << 24, "CQ numbers are below this"),
       knob("max_eqs", &C::max_eqs, Unit::Count, 2, 1 << 16, "EQ numbers are below this"),

@@ -17,6 +17,7 @@ struct Knob {
   u64 min, max;
   std::span<const std::string_view> names;
   std::string_view sentence;
+  const KnobRule* rule = nullptr;
 };
 
 // The table of a configuration struct, declared once beside it:
@@ -52,6 +53,15 @@ constexpr Knob<Config, T> knob(std::string_view name, T Config::*member, Unit un
     throw "bool members, and only they, are Unit::Bool";
   return {name, member, unit, min, max, {}, sentence};
 }
+// A number with a rule (a static object), which both ends of the range hold.
+template <class Config, class T>
+constexpr Knob<Config, T> knob(std::string_view name, T Config::*member, Unit unit, u64 min,
+                               u64 max, const KnobRule& rule, std::string_view sentence) {
+  if (!rule.holds(min) || !rule.holds(max)) throw "the ends of the range break the rule";
+  Knob<Config, T> row = knob(name, member, unit, min, max, sentence);
+  row.rule = &rule;
+  return row;
+}
 template <class Config>
 constexpr Knob<Config, bool> knob(std::string_view name, bool Config::*member,
                                   std::string_view sentence) {
@@ -71,7 +81,8 @@ constexpr Knob<Config, T> knob(std::string_view name, T Config::*member,
 
 template <class Config, class T>
 constexpr KnobInfo info_of(const Knob<Config, T>& row) {
-  return {Knobs<Config>::block, row.name, row.unit, row.min, row.max, row.names, row.sentence};
+  return {Knobs<Config>::block, row.name, row.unit, row.min, row.max, row.names,
+          row.sentence,         row.rule};
 }
 
 // A knob of one configuration, typeless: `config` outlives it.
@@ -146,8 +157,7 @@ std::string knob_text(const Config& config, std::string_view name) {
 template <class Config>
 void check_knobs(const Config& config) {
   for_each_knob(config, [](const auto& knob) {
-    if (knob.value() < knob.info.min || knob.value() > knob.info.max)
-      parse_knob(knob.info, knob.text());
+    if (!knob.info.allows(knob.value())) parse_knob(knob.info, knob.text());
   });
 }
 }  // namespace hca::engine

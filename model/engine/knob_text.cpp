@@ -169,6 +169,7 @@ struct Reader {
     }
     const u128 value = whole * scale + part * scale / power;
     if (value < knob.min || value > knob.max) refuse("is out of range");
+    if (!knob.allows(u64(value))) refuse(std::string(knob.rule->problem));
     return u64(value);
   }
 
@@ -208,7 +209,8 @@ std::string KnobInfo::path() const { return std::string(block) + "." + std::stri
 std::string KnobInfo::range() const {
   if (unit == Unit::Enum) return listed(names, " | ");
   if (unit == Unit::Bool) return "false | true";
-  return print_knob(*this, min) + " .. " + print_knob(*this, max);
+  return print_knob(*this, min) + " .. " + print_knob(*this, max) +
+         (rule ? ", " + std::string(rule->allowed) : "");
 }
 
 ConfigError::ConfigError(std::string knob_path, std::string given, std::string allowed,

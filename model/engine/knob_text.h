@@ -13,6 +13,13 @@ enum class Unit : u8 { Cycles, Count, Bytes, Picoseconds, BitsPerSecond, Hertz, 
 
 std::string_view unit_name(Unit unit);
 
+// What a number within its range must hold as well.
+struct KnobRule {
+  bool (*holds)(u64 value);
+  std::string_view problem;  // of a value for which it does not: "has ..."
+  std::string_view allowed;  // stands behind the range
+};
+
 // One row of a block's knobs without its type: what `hca config` prints and what an error names.
 struct KnobInfo {
   std::string_view block, name;
@@ -20,6 +27,10 @@ struct KnobInfo {
   u64 min, max;                             // both allowed
   std::span<const std::string_view> names;  // Unit::Enum: the word for each value
   std::string_view sentence;
+  const KnobRule* rule = nullptr;
+  bool allows(u64 value) const {
+    return value >= min && value <= max && (!rule || rule->holds(value));
+  }
   std::string path() const;   // "requester.latency"
   std::string range() const;  // "1 cycle .. 1000 cycles", "store | cut_through"
 };

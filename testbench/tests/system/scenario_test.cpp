@@ -93,6 +93,21 @@ TEST_CASE("a value out of its range names the range", "[scenario]") {
   CHECK_THAT(error_of("connection.path_mtu: 1000\n"), Contains("256 | 512 | 1024 | 2048 | 4096"));
 }
 
+TEST_CASE("a clock has a period of whole picoseconds", "[scenario]") {
+  // 10^12 / 300 MHz = 3333.3; 10^12 / 312.5 MHz = 3200.
+  const char* bad = GENERATE("300 MHz", "333 MHz", "999999999 Hz", "3 GHz");
+  CHECK_THAT(error_of("\nhca.core.clock: " + std::string(bad) + "\n"),
+             Equals("s.yaml:2: hca.core.clock: \"" + std::string(bad) +
+                    "\" has a period that is no whole number of picoseconds; allowed: 1 MHz .. 10 "
+                    "GHz, 1 THz / clock an integer"));
+  const char* good = GENERATE("312.5 MHz", "250 MHz", "400 MHz", "1 GHz", "1 MHz", "10 GHz");
+  CHECK(error_of("hca1.core.clock: " + std::string(good) + "\n") == "(none)");
+  blocks::CoreConfig assigned;
+  assigned.clock = 300'000'000;
+  CHECK_THROWS_WITH(engine::check_knobs(assigned),
+                    Contains("core.clock: \"300 MHz\" has a period"));
+}
+
 TEST_CASE("a wrong type is refused", "[scenario]") {
   CHECK_THAT(error_of("pcie.lanes: many\n"),
              Contains("s.yaml:1: pcie.lanes: \"many\" is not a number"));
