@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "model/proto/commands.h"
 #include "model/proto/qp_transitions.h"
 #include "model/proto/requester_rules.h"
@@ -37,7 +39,7 @@ struct Named {
   unsigned value;
   std::string_view name, sentence;
 };
-std::string values(std::string_view title, std::initializer_list<Named> rows) {
+std::string values(std::string_view title, const std::vector<Named>& rows) {
   std::string text = fmt::format("\n{}:\n\n| value | name | meaning |\n|---|---|---|\n", title);
   for (const Named& row : rows)
     text += fmt::format("| {:#x} | {} | {} |\n", row.value, row.name, row.sentence);
@@ -85,6 +87,10 @@ std::string queues_section() {
                   {unsigned(CqeOpcode::Receive), "Receive", "a SEND arrived"},
                   {unsigned(CqeOpcode::ReceiveRdmaImmediate), "ReceiveRdmaImmediate",
                    "a WRITE with Immediate arrived"}});
+  std::vector<Named> statuses;
+  for (unsigned i = 0; i < kWcStatusNames.size(); ++i)
+    statuses.push_back({i, kWcStatusNames[i], i ? "" : "the operation is complete"});
+  text += values("Completion status (the values of ibv_wc_status)", statuses);
   text += structure<Eqe>(
       "An event. Completion events go to the EQ of their CQ, asynchronous ones to EQ 1.");
   text += values("Event types",
@@ -115,16 +121,10 @@ std::string commands_section() {
               {unsigned(CommandOpcode::ModifyQp), "ModifyQp", "object: QPN; QP attributes"},
               {unsigned(CommandOpcode::QueryQp), "QueryQp", "object: QPN; QP attributes come back"},
               {unsigned(CommandOpcode::DestroyQp), "DestroyQp", "object: QPN"}});
-  text += values(
-      "Status",
-      {{unsigned(CommandStatus::Ok), "Ok", ""},
-       {unsigned(CommandStatus::BadOpcode), "BadOpcode", "no such command"},
-       {unsigned(CommandStatus::BadObject), "BadObject", "no such object, or it exists already"},
-       {unsigned(CommandStatus::BadValue), "BadValue", "a value is out of its range"},
-       {unsigned(CommandStatus::BadState), "BadState",
-        "the transition or its mask is refused; nothing changed"},
-       {unsigned(CommandStatus::NoResources), "NoResources",
-        "a number or key is beyond its limit"}});
+  std::vector<Named> statuses;
+  for (const CommandStatusRow& row : kCommandStatuses)
+    statuses.push_back({unsigned(row.status), row.name, row.meaning});
+  text += values("Status", statuses);
   text += structure<PortAttributes>("Of SetPort and QueryPort.") +
           structure<QueueAttributes>("Of CreateCq and CreateEq.");
   text += structure<MrAttributes>("Of RegisterMr.") + structure<QpCreate>("Of CreateQp.");
@@ -133,8 +133,6 @@ std::string commands_section() {
 }
 
 std::string transitions_section() {
-  constexpr std::array<std::string_view, 7> states{"Reset", "Init", "RTR",  "RTS",
-                                                   "SQD",   "SQE",  "Error"};
   constexpr std::array<std::string_view, 16> bits{
       "State",   "P_KeyIndex", "Port",     "Access",          "path",
       "PathMTU", "DestQP",     "RqPSN",    "MaxDestRdAtomic", "MinRnrTimer",
@@ -153,8 +151,8 @@ std::string transitions_section() {
       "with State alone):\n\n"
       "| from | to | required | optional | statement |\n|---|---|---|---|---|\n";
   for (const QpTransition& t : kRcTransitions)
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", states[unsigned(t.from)],
-                        states[unsigned(t.to)], names(t.required), names(t.optional), t.statement);
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", name_of(t.from), name_of(t.to),
+                        names(t.required), names(t.optional), t.statement);
   return text;
 }
 }  // namespace

@@ -150,7 +150,7 @@ class Run {
     if (report_.difference) return;
     const Wc& wc = got.wc;
     const std::string text = fmt::format("{} completion of QP {:#x} wr_id {} {}", got.queue,
-                                         wc.qp_num, wc.wr_id, status_name(wc.status));
+                                         wc.qp_num, wc.wr_id, proto::name_of(wc.status));
     note("   " + text);
     const auto found = completions_.find({wc.qp_num, got.queue});
     if (found == completions_.end() || found->second.seen == found->second.events.size())
@@ -169,7 +169,7 @@ class Run {
       if (expected != got) found.push_back({"wc", name, expected, got});
     };
     compare("wr_id", std::to_string(e.number("wr_id")), std::to_string(wc.wr_id));
-    compare("status", e.text("status"), std::string(status_name(wc.status)));
+    compare("status", e.text("status"), std::string(proto::name_of(wc.status)));
     if (e.text("status") != "SUCCESS") return found;
     compare("opcode", e.text("opcode"), std::string(wc_opcode_name(wc.opcode)));
     compare("byte_len", std::to_string(e.number("byte_len")), std::to_string(wc.byte_len));

@@ -28,12 +28,6 @@ constexpr std::array kOperationNames{
     OperationName{"ATOMIC_CMP_AND_SWP", WorkOpcode::CompareSwap},
     OperationName{"ATOMIC_FETCH_AND_ADD", WorkOpcode::FetchAdd},
 };
-constexpr std::array<std::string_view, 19> kStatusNames{
-    "SUCCESS",        "LOC_LEN_ERR",       "LOC_QP_OP_ERR",    "LOC_EEC_OP_ERR",
-    "LOC_PROT_ERR",   "WR_FLUSH_ERR",      "MW_BIND_ERR",      "BAD_RESP_ERR",
-    "LOC_ACCESS_ERR", "REM_INV_REQ_ERR",   "REM_ACCESS_ERR",   "REM_OP_ERR",
-    "RETRY_EXC_ERR",  "RNR_RETRY_EXC_ERR", "LOC_RDD_VIOL_ERR", "REM_INV_RD_REQ_ERR",
-    "REM_ABORT_ERR",  "INV_EECN_ERR",      "INV_EEC_STATE_ERR"};
 constexpr std::array<std::string_view, 7> kStateNames{"RESET", "INIT", "RTR", "RTS",
                                                       "SQD",   "SQE",  "ERR"};
 
@@ -62,13 +56,15 @@ std::vector<SgeList> sges_of(const ReplayEvent& e) {
 
 u64 half(const std::array<u8, 16>& gid, unsigned at) { return load_be<8>(gid.data() + at); }
 
+[[noreturn]] void refused(std::string_view what, std::string_view why) {
+  throw std::runtime_error(fmt::format("{}: the device refuses it: {}", what, why));
+}
+// Of a post.
 void must_succeed(Error error, std::string_view what) {
-  if (error != Error::None)
-    throw std::runtime_error(fmt::format("{}: the device refuses it (errno {})", what, int(error)));
+  if (error != Error::None) refused(what, name_of(error));
 }
 }  // namespace
 
-std::string_view status_name(WcStatus status) { return kStatusNames.at(std::size_t(status)); }
 std::string_view state_name(QpState state) { return kStateNames.at(std::size_t(state)); }
 std::string_view wc_opcode_name(CqeOpcode opcode) {
   switch (opcode) {
@@ -105,7 +101,7 @@ ReplayHost::ReplayHost(const Capture& capture, End end, ReplayDevice& device)
   port.framing = u8(Framing::RoceV2Ip4), port.mtu = 4096, port.mac = us.mac, port.pkey = 0xffff;
   port.gid_high = half(us.gid4, 0), port.gid_low = half(us.gid4, 8);
   port.gid6_high = half(us.gid6, 0), port.gid6_low = half(us.gid6, 8);
-  must_succeed(verbs_.set_port(port), "port");
+  must_execute(verbs_.set_port(port), "port");
   send_cq_ = verbs_.create_cq(kQueueEntries);
   recv_cq_ = verbs_.create_cq(kQueueEntries);
 }
@@ -143,7 +139,7 @@ void ReplayHost::register_region(const ReplayEvent& e) {
   device_.memory().write(region.address, bytes);
   const Mr mr = verbs_.reg_mr(region.address, region.length, access_of(e.text("access")),
                               u32(e.number("rkey")));
-  if (mr.rkey != e.number("rkey")) throw std::runtime_error("mr: the device refuses it");
+  if (mr.rkey != e.number("rkey")) refused("mr", name_of(verbs_.last_status()));
 }
 
 void ReplayHost::create(const ReplayEvent& e) {
@@ -155,7 +151,7 @@ void ReplayHost::create(const ReplayEvent& e) {
   init.max_send_sge = init.max_recv_sge = kMaxSges, init.max_inline_data = kMaxInline;
   const u32 qpn = u32(e.number("qpn"));
   qps_[qpn] = verbs_.create_qp(init, qpn);
-  if (!qps_[qpn]) throw std::runtime_error("qp: the device refuses it");
+  if (!qps_[qpn]) refused("qp", name_of(verbs_.last_status()));
 }
 
 void ReplayHost::connect(const ReplayEvent& e) {
@@ -165,7 +161,7 @@ void ReplayHost::connect(const ReplayEvent& e) {
   QpAttributes a{};
   a.port = 1, a.access = access_of(e.text("qp_access"));
   a.state = QpState::Init, a.mask = kQpState | kQpPkeyIndex | kQpPort | kQpAccess;
-  must_succeed(verbs_.modify_qp(q, a), "connect, to Init");
+  must_execute(verbs_.modify_qp(q, a), "connect, to Init");
   a.state = QpState::Rtr;
   a.mask =
       kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer;
@@ -176,13 +172,13 @@ void ReplayHost::connect(const ReplayEvent& e) {
   a.sgid_index = e.number("ipv6") ? 1 : 0;
   a.traffic_class = u8(e.number("traffic_class")), a.hop_limit = u8(e.number("hop_limit"));
   a.flow_label = u32(e.number("flow_label")), a.udp_source_port = kSourcePort;
-  must_succeed(verbs_.modify_qp(q, a), "connect, to RTR");
+  must_execute(verbs_.modify_qp(q, a), "connect, to RTR");
   a.state = QpState::Rts;
   a.mask = kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic;
   a.timeout = u8(e.number("timeout")), a.retry_count = u8(e.number("retry_cnt"));
   a.rnr_retry = u8(e.number("rnr_retry")), a.sq_psn = u32(e.number("sq_psn"));
   a.max_rd_atomic = u8(e.number("max_rd_atomic"));
-  must_succeed(verbs_.modify_qp(q, a), "connect, to RTS");
+  must_execute(verbs_.modify_qp(q, a), "connect, to RTS");
 }
 
 void ReplayHost::post_send(const ReplayEvent& e) {
@@ -213,8 +209,12 @@ void ReplayHost::set_memory(const ReplayEvent& e) {
 }
 
 void ReplayHost::destroy(const ReplayEvent&) {
-  for (const auto& [qpn, q] : qps_) must_succeed(verbs_.destroy_qp(*q), "destroy_qp");
+  for (const auto& [qpn, q] : qps_) must_execute(verbs_.destroy_qp(*q), "destroy_qp");
   qps_.clear();
+}
+
+void ReplayHost::must_execute(Error error, std::string_view what) const {
+  if (error != Error::None) refused(what, name_of(verbs_.last_status()));
 }
 
 Qp& ReplayHost::qp(u32 qpn) {

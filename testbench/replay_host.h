@@ -40,6 +40,7 @@ class ReplayHost {
   void post_recv(const ReplayEvent& e);
   void set_memory(const ReplayEvent& e);
   void destroy(const ReplayEvent& e);
+  void must_execute(Error error, std::string_view command) const;
   Qp& qp(u32 qpn);
   const MemoryRegion& region_of(const ReplayEvent& e) const;  // that its `mr` names
   static void check_inside(const MemoryRegion& region, u64 offset, u64 bytes, const JsonAt& where);
@@ -56,7 +57,6 @@ class ReplayHost {
 // Byte `i` of a region with this seed before anything was written.
 constexpr u8 pattern_byte(u64 seed, u64 i) { return u8(31 * seed + 7 * i + 13 * (i >> 8)); }
 
-std::string_view status_name(proto::WcStatus status);
 std::string_view state_name(proto::QpState state);
 std::string_view wc_opcode_name(proto::CqeOpcode opcode);
 }  // namespace hca::testbench

@@ -144,7 +144,7 @@ void Testbed::create(unsigned i) {
   const auto check = [&](bool good, std::string_view what) {
     if (!good)
       throw std::runtime_error(fmt::format("chip {}: {} gives command status {}", i, what,
-                                           unsigned(node.verbs.last_status())));
+                                           proto::name_of(node.verbs.last_status())));
   };
   end.verbs = &node.verbs, end.cpu = &node.cpu;
   check(node.verbs.set_port(port_of(i)) == Error::None, "SetPort");
@@ -188,8 +188,8 @@ void Testbed::modify(unsigned i) {
     a.state = state, a.mask = kQpState | mask;
     if (nodes_[i]->verbs.modify_qp(*ends_[i].qp, a) != Error::None)
       throw std::runtime_error(fmt::format("chip {}: ModifyQp to state {} gives command status {}",
-                                           i, unsigned(state),
-                                           unsigned(nodes_[i]->verbs.last_status())));
+                                           i, name_of(state),
+                                           name_of(nodes_[i]->verbs.last_status())));
   };
   to(QpState::Init, kQpPkeyIndex | kQpPort | kQpAccess);
   to(QpState::Rtr,
@@ -204,7 +204,6 @@ bool Testbed::is_asleep() const {
 }
 
 std::string Testbed::stuck_report() {
-  constexpr std::array states{"Reset", "Init", "RTR", "RTS", "SQD", "SQE", "Error"};
   std::string report;
   for (unsigned i = 0; i < kChips; ++i) {
     const std::string waits = nodes_[i]->hca.domain().stuck_report();
@@ -215,7 +214,7 @@ std::string Testbed::stuck_report() {
           "chip {}: QP {:#x} in {}: {} send WQEs posted, {} started, {} completed, oldest "
           "unacknowledged PSN {:#x}, next PSN {:#x}; {} receive WQEs posted, {} used, expected PSN "
           "{:#x}\n",
-          i, ends_[i].qp->qpn, states.at(unsigned(a.state)), ends_[i].qp->sq_posted, a.sq_posted,
+          i, ends_[i].qp->qpn, proto::name_of(a.state), ends_[i].qp->sq_posted, a.sq_posted,
           a.sq_completed, a.unacked_psn, a.sq_psn, ends_[i].qp->rq_posted, a.rq_consumed, a.rq_psn);
     } catch (const std::exception& error) {
       report += fmt::format("chip {}: QueryQp: {}\n", i, error.what());

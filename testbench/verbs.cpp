@@ -143,7 +143,8 @@ Error VerbsContext::modify_qp(Qp& qp, const proto::QpAttributes& attributes) {
 proto::QpAttributes VerbsContext::query_qp(const Qp& qp) {
   const Command command = begin(CommandOpcode::QueryQp, qp.qpn, proto::QpAttributes{});
   if (wait(command) != CommandStatus::Ok)
-    throw std::runtime_error(fmt::format("QP {:#x} cannot be queried", qp.qpn));
+    throw std::runtime_error(fmt::format("QP {:#x} cannot be queried: command status {}", qp.qpn,
+                                         proto::name_of(last_status_)));
   std::array<u8, proto::bytes_of<proto::QpAttributes>()> body;
   memory_.read(command.block + proto::kCommandHeaderBytes, body.data(), body.size());
   return proto::decode<proto::QpAttributes>(body.data());

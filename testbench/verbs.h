@@ -82,6 +82,12 @@ struct Wc {
 
 // Immediate errors, with errno's values.
 enum class Error : int { None = 0, NoMemory = 12, Busy = 16, Invalid = 22 };
+constexpr std::string_view name_of(Error error) {
+  return error == Error::None       ? "success"
+         : error == Error::NoMemory ? "ENOMEM"
+         : error == Error::Busy     ? "EBUSY"
+                                    : "EINVAL";
+}
 
 class VerbsContext {
  public:

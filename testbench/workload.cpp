@@ -23,7 +23,7 @@ void Checker::check(const tlm_::HostMemory& memory, u64 address, u64 message) {
 
 bool Checker::check(const Wc& wc) {
   if (wc.status == proto::WcStatus::Success) return true;
-  fail(fmt::format("message {}: completed with status {}", wc.wr_id, unsigned(wc.status)));
+  fail(fmt::format("message {}: completed with status {}", wc.wr_id, proto::name_of(wc.status)));
   return false;
 }
 

@@ -23,14 +23,27 @@ enum class CommandOpcode : u8 {
   QueryQp,
   DestroyQp,
 };
-enum class CommandStatus : u8 {
-  Ok,
-  BadOpcode,
-  BadObject,    // no such object, or it exists already
-  BadValue,     // a value is out of its range
-  BadState,     // the transition is refused; nothing changed
-  NoResources,  // a limit is reached
+enum class CommandStatus : u8 { Ok, BadOpcode, BadObject, BadValue, BadState, NoResources };
+struct CommandStatusRow {
+  CommandStatus status;
+  std::string_view name, meaning;
 };
+// In the order of the values.
+inline constexpr std::array kCommandStatuses{
+    // clang-format off
+    CommandStatusRow{CommandStatus::Ok,          "Ok",          ""},
+    CommandStatusRow{CommandStatus::BadOpcode,   "BadOpcode",   "no such command"},
+    CommandStatusRow{CommandStatus::BadObject,   "BadObject",   "no such object, or it exists already"},
+    CommandStatusRow{CommandStatus::BadValue,    "BadValue",    "a value is out of its range"},
+    CommandStatusRow{CommandStatus::BadState,    "BadState",    "the transition or its mask is refused; nothing changed"},
+    CommandStatusRow{CommandStatus::NoResources, "NoResources", "a number or key is beyond its limit"},
+    // clang-format on
+};
+constexpr std::string_view name_of(CommandStatus status) {
+  return unsigned(status) < kCommandStatuses.size() ? kCommandStatuses[unsigned(status)].name
+                                                    : "unknown";
+}
+static_assert(name_of(CommandStatus::NoResources) == "NoResources");
 struct CommandHeader {
   CommandOpcode opcode;
   CommandStatus status;
@@ -118,6 +131,11 @@ struct Layout<MrAttributes> {
 };
 
 enum class QpState : u8 { Reset, Init, Rtr, Rts, Sqd, Sqe, Error };
+inline constexpr std::array<std::string_view, 7> kQpStateNames{"Reset", "Init", "RTR",  "RTS",
+                                                               "SQD",   "SQE",  "Error"};
+constexpr std::string_view name_of(QpState state) {
+  return unsigned(state) < kQpStateNames.size() ? kQpStateNames[unsigned(state)] : "unknown";
+}
 
 struct QpCreate {  // CreateQp
   u8 service;      // enum Service

@@ -161,6 +161,19 @@ enum class WcStatus : u8 {
   InvEecnErr = 17,
   InvEecStateErr = 18,
 };
+// By value, as ibv_wc_status names them behind IBV_WC_.
+inline constexpr std::array<std::string_view, 19> kWcStatusNames{
+    "SUCCESS",        "LOC_LEN_ERR",       "LOC_QP_OP_ERR",    "LOC_EEC_OP_ERR",
+    "LOC_PROT_ERR",   "WR_FLUSH_ERR",      "MW_BIND_ERR",      "BAD_RESP_ERR",
+    "LOC_ACCESS_ERR", "REM_INV_REQ_ERR",   "REM_ACCESS_ERR",   "REM_OP_ERR",
+    "RETRY_EXC_ERR",  "RNR_RETRY_EXC_ERR", "LOC_RDD_VIOL_ERR", "REM_INV_RD_REQ_ERR",
+    "REM_ABORT_ERR",  "INV_EECN_ERR",      "INV_EEC_STATE_ERR"};
+constexpr std::string_view name_of(WcStatus status) {
+  return unsigned(status) < kWcStatusNames.size() ? kWcStatusNames[unsigned(status)] : "unknown";
+}
+static_assert(name_of(WcStatus::InvEecStateErr) == kWcStatusNames.back());
+static_assert(name_of(WcStatus::RetryExcErr) == "RETRY_EXC_ERR");
+
 enum class CqeOpcode : u8 {
   Send,
   RdmaWrite,

@@ -155,6 +155,13 @@ TEST_CASE("an end without a queue pair is an error unless it is hand-made", "[re
   }
 }
 
+TEST_CASE("what the device refuses is named with the command's status", "[replay]") {
+  Capture capture = load_capture(kCapture.string() + ".pcap");
+  capture.events[5].values["path_mtu"] = 1000;  // connect of B; no MTU of the specification
+  CHECK_THROWS_WITH(replay(capture, End::B, replay_runners()[0]),
+                    "events[5] (connect): connect, to RTR: the device refuses it: BadValue");
+}
+
 TEST_CASE("bytes outside of their region, and regions that are not there, are named", "[replay]") {
   Capture capture = load_capture(kCapture.string() + ".pcap");
   const auto final_of_b =

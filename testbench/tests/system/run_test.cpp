@@ -174,8 +174,14 @@ TEST_CASE("a dead wire ends with the status of the exhausted retries", "[run]") 
       "connection: {timeout: 4, retry_count: 2}\n"
       "workload:\n  - {operation: write, from: 64 B, to: 64 B, messages: 5}\n"
       "faults:\n  - {action: drop, from: 0, occurrence: 0, per_million: 1000000}\n");
-  CHECK_THAT(all(result.failures),
-             Contains("WRITE bandwidth, 64 B") && Contains("message 0: completed with status 12"));
+  CHECK_THAT(all(result.failures), Contains("WRITE bandwidth, 64 B") &&
+                                       Contains("message 0: completed with status RETRY_EXC_ERR"));
+}
+
+TEST_CASE("a command that the device refuses is named with its status", "[run]") {
+  // The second CQ has number 2, beyond the limit.
+  CHECK_THROWS_WITH(run_text("hca.core.max_cqs: 2\nworkload: [{from: 64 B, to: 64 B}]\n"),
+                    "chip 0: CreateCq gives command status NoResources");
 }
 
 TEST_CASE("a run that stands still names what waits", "[run]") {
