@@ -99,6 +99,21 @@ TEST_CASE("host and PCIe times are in the latency", "[run]") {
   CHECK(run_text("wire.latency: 15 ns\n" + one).breakdowns.at(0).whole == base + 2 * 4);
 }
 
+TEST_CASE("a wire of a second works, and its latency is measured", "[run]") {
+  // Two queue pairs are connected by commands whose answers come after the wire's latency.
+  const char* latency = GENERATE("100 ms", "1 s");
+  const RunResult result = run_text(
+      "wire: {latency: " + std::string(latency) + "}\nconnection: {timeout: 24}\n" +
+      "workload: [{operation: write, test: latency, from: 64 B, to: 64 B, messages: 11}]\n");
+  CHECK(all(result.failures) == "");
+  REQUIRE(result.sizes.at(0).latency);
+  // 10 samples; half a round trip is the wire and some microseconds at most.
+  const u64 wire = std::string(latency) == "1 s" ? 1'000'000'000'000 : 100'000'000'000;
+  const u64 half = result.sizes[0].latency->picoseconds.max().value();
+  CHECK(half > wire);
+  CHECK(half < wire + 5'000'000);
+}
+
 TEST_CASE("a long stream runs at the rate of the link", "[run]") {
   const RunResult result =
       run_text("workload:\n  - {operation: write, from: 64 KiB, to: 64 KiB, messages: 400}\n");
