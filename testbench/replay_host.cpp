@@ -12,7 +12,8 @@ using namespace proto;
 namespace {
 constexpr u32 kQueueEntries = 256;
 constexpr u32 kMaxSges = 8, kMaxInline = 224;
-constexpr u16 kSourcePort = 0xC000;  // the recording device's port is not the host's choice
+// The recording device's port is not the host's choice.
+constexpr u16 kSourcePort = kFirstUdpSourcePort;
 
 struct OperationName {
   std::string_view name;

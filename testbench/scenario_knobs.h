@@ -38,8 +38,8 @@ struct hca::engine::Knobs<hca::testbench::ConnectionConfig> {
            "code of the wait that an RNR NAK asks for"),
       knob("client_psn", &Config::client_psn, Unit::Count, 0, 0xffffff, "first PSN of the client"),
       knob("server_psn", &Config::server_psn, Unit::Count, 0, 0xffffff, "first PSN of the server"),
-      knob("udp_source_port", &Config::udp_source_port, Unit::Count, 0xC000, 0xFFFF,
-           "RoCEv2 only"));
+      knob("udp_source_port", &Config::udp_source_port, Unit::Count, proto::kFirstUdpSourcePort,
+           proto::kLastUdpSourcePort, "RoCEv2 only"));
 };
 
 template <>

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "model/proto/ip_checksum.h"
 #include "model/proto/packet.h"
 
 namespace hca::tlm_ {
@@ -71,10 +72,8 @@ bool mark_congestion(std::span<u8> frame, proto::LinkLayer link) {
     case proto::Framing::RoceV2Ip4: {
       auto ip = proto::decode<proto::Ipv4>(network);
       const u8 marked = ip.tos | proto::kEcnCongestionExperienced;
-      // RFC 1624: the checksum follows the one word that changes.
-      u32 sum = u32(u16(~ip.checksum)) + u16(~u16(ip.tos)) + marked;
-      sum = (sum & 0xffff) + (sum >> 16), sum = (sum & 0xffff) + (sum >> 16);
-      ip.tos = marked, ip.checksum = u16(~sum);
+      ip.checksum = proto::checksum_after(ip.checksum, ip.tos, marked);
+      ip.tos = marked;
       proto::encode(ip, network);
       return true;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Building packets: a path is encoded once, each packet copies it and patches lengths.
+#include "model/proto/ip_checksum.h"
 #include "model/proto/packet.h"
 
 namespace hca::proto {
@@ -80,12 +81,9 @@ void patch_lengths(const Path& path, u32 behind, u8* frame, u16 ip_id) {
       return store_be<2>(network + kGrhLength, behind);
     case Framing::RoceV2Ip4: {
       const u32 udp_length = behind + bytes_of<Udp>(), total = udp_length + bytes_of<Ipv4>();
-      u32 sum = path.ipv4_sum + total + ip_id;
-      sum = (sum & 0xFFFF) + (sum >> 16);
-      sum = (sum & 0xFFFF) + (sum >> 16);
       store_be<2>(network + kIpv4Length, total);
       store_be<2>(network + kIpv4Id, ip_id);
-      store_be<2>(network + kIpv4Checksum, u16(~sum));
+      store_be<2>(network + kIpv4Checksum, u16(~folded(path.ipv4_sum + total + ip_id)));
       return store_be<2>(network + bytes_of<Ipv4>() + kUdpLength, udp_length);
     }
     case Framing::RoceV2Ip6:

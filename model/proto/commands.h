@@ -6,6 +6,7 @@
 #include <array>
 
 #include "model/proto/device.h"
+#include "model/proto/framing.h"
 
 namespace hca::proto {
 inline constexpr u32 kCommandBytes = 256;
@@ -225,7 +226,7 @@ struct Layout<QpAttributes> {
       field(&QpAttributes::hop_limit, "HopLimit", 8, "of the path"),
       field(&QpAttributes::dlid, "DLID", 16, "of the path"),
       field(&QpAttributes::flow_label, "FlowLabel", 32, "of the path"),
-      field(&QpAttributes::udp_source_port, "UdpSourcePort", 16, "0xC000 to 0xFFFF"),
+      field(&QpAttributes::udp_source_port, "UdpSourcePort", 16, kUdpSourcePorts),
       field(&QpAttributes::dmac, "DMAC", 48, "of the path"),
       field(&QpAttributes::dgid_high, "DGIDHigh", 64, "of the path"),
       field(&QpAttributes::dgid_low, "DGIDLow", 64, "of the path"),

@@ -16,7 +16,6 @@ constexpr u32 kMaxMessage = 1u << 31;
 constexpr u16 kPermissiveLid = 0xFFFF;
 constexpr u16 kFirstMulticastLid = 0xC000;
 constexpr u8 kQp0Lane = 15;
-constexpr u16 kFirstUdpSourcePort = 0xC000;
 
 constexpr bool is_mtu(u32 bytes) {
   return bytes == 256 || bytes == 512 || bytes == 1024 || bytes == 2048 || bytes == 4096;
@@ -126,7 +125,7 @@ constexpr std::array kFormRules{
              return !is_datagram(v) || !has_gids(v) || !is_multicast(v.addressing.destination_gid);
            }},
   FormRule{"G34.4", "the UDP source port is below 0xC000",
-           [](const FormView& v) { return has_udp(v) && !is_congestion(v) && v.addressing.udp_source_port < kFirstUdpSourcePort; }},
+           [](const FormView& v) { return has_udp(v) && !is_congestion(v) && !is_roce_source_port(v.addressing.udp_source_port); }},
   FormRule{"G34.4", "DF is 0",
            [](const FormView& v) {
              return v.packet.framing == Framing::RoceV2Ip4 && !decode<Ipv4>(v.frame + v.packet.network_offset).dont_fragment;

@@ -20,6 +20,12 @@ inline constexpr u16 kEtherTypeIpv4 = 0x0800;
 inline constexpr u16 kEtherTypeIpv6 = 0x86DD;
 inline constexpr u16 kEtherTypeRoce = 0x8915;
 inline constexpr u16 kRoceUdpPort = 4791;
+// G34.4: a RoCEv2 packet's UDP source port, the sender's choice for each queue pair.
+inline constexpr u16 kFirstUdpSourcePort = 0xC000, kLastUdpSourcePort = 0xFFFF;
+inline constexpr std::string_view kUdpSourcePorts = "0xC000 to 0xFFFF";
+constexpr bool is_roce_source_port(u64 port) {
+  return port >= kFirstUdpSourcePort && port <= kLastUdpSourcePort;
+}
 inline constexpr u8 kIpProtocolUdp = 17;
 inline constexpr u8 kNextHeaderIba = 0x1B;
 inline constexpr u8 kLnhGlobal = 3;

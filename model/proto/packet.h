@@ -116,7 +116,7 @@ struct AddressVector {
   u8 traffic_class = 0;
   u32 flow_label = 0;
   u8 hop_limit = 64;
-  u16 udp_source_port = 0xC000;  // G34.4: 0xC000-0xFFFF, constant for a queue pair
+  u16 udp_source_port = kFirstUdpSourcePort;  // constant for a queue pair
 };
 
 // All that stands in front of the BTH, encoded once; the lengths are patched into each copy.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Taking frames apart. Each step checks that its header is there before it reads it.
+#include "model/proto/ip_checksum.h"
 #include "model/proto/packet.h"
 
 namespace hca::proto {
@@ -70,21 +71,6 @@ PacketVerdict parse_transport(const u8* frame, u32 offset, u32 bytes, ParsedPack
   return Good;
 }
 
-u16 folded(u64 sum) {
-  sum = (sum & 0xFFFFFFFF) + (sum >> 32);
-  sum = (sum & 0xFFFF) + (sum >> 16);
-  sum = (sum & 0xFFFF) + (sum >> 16);
-  return u16((sum & 0xFFFF) + (sum >> 16));
-}
-
-// The ones' complement sum of big-endian 16-bit words; an odd last byte counts as if a zero
-// followed.
-u64 sum_of_words(const u8* p, std::size_t size) {
-  u64 sum = 0;
-  for (; size >= 2; size -= 2, p += 2) sum += load_be<2>(p);
-  return size ? sum + (u64{*p} << 8) : sum;
-}
-
 // `addresses` are the two addresses of the IP header, `udp` the UDP header with `length` bytes.
 bool udp_checksum_good(std::span<const u8> addresses, const u8* udp, u32 length) {
   return folded(sum_of_words(addresses.data(), addresses.size()) + kIpProtocolUdp + length +
@@ -102,16 +88,6 @@ PacketVerdict parse_udp(const u8* frame, u32 offset, u32 bytes, std::span<const 
   if (udp.checksum != 0 && !udp_checksum_good(addresses, frame + offset, bytes)) [[unlikely]]
     return BadUdpChecksum;
   return parse_transport(frame, offset + bytes_of<Udp>(), bytes - bytes_of<Udp>(), out);
-}
-
-bool ipv4_checksum_good(const u8* ip) {
-  u64 sum = 0;
-  for (unsigned word = 0; word < kIpv4HeaderWords; ++word) {
-    u32 v;  // the sum of byte-swapped words is the byte-swapped sum
-    std::memcpy(&v, ip + 4 * word, 4);
-    sum += v;
-  }
-  return folded(sum) == 0xFFFF;
 }
 
 PacketVerdict parse_ipv4(std::span<const u8> frame, u32 offset, ParsedPacket& out) {
