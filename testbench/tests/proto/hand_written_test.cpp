@@ -1,18 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // The packets that no dissector at hand can judge, written out by hand from the specification's
 // tables: T1 gives each header's bytes, T3 the headers of each opcode.
+// clang-format off
 //
-//   BTH     opcode | SE 0, M 1, PadCnt, TVer 0: 40, with 3 bytes of pad 70 | P_Key 8001 | F, B,
-//   Resv6: 00 |
-//           DestQP 012345 | A 1, Resv7: 80 | PSN ABCDEF
-//   RDETH   reserved 00 | EE context 654321            DETH    Q_Key 11223344 | reserved 00 | SrcQP
-//   0A0B0C XRCETH  reserved 00 | XRCSRQ 00BEEF                RETH    VA, 8 bytes | R_Key A1A2A3A4
-//   | DMALen 00000005 AtomicETH  VA, 8 bytes | R_Key | SwapDt 1111111122222222 | CmpDt
-//   3333333344444444 AETH    syndrome 1F | MSN 000777                   AtomicAckETH
-//   8899AABBCCDDEEFF ImmDt   C0FFEE01                                   IETH    R_Key B1B2B3B4
-//   EOETH   reserved 0000 | extended opcode 0102 | response length 00010000 | offset 00000200
-//   FETH    reserved, 26 bits | selectivity 1, 2 bits | placement type 2, 4 bits: 00000012
-//   payload D1 D2 D3 D4 D5, pad 00 00 00; where the opcode asks for a whole PMTU: 256 bytes 5A
+//   header        bytes                 fields
+//   ------------  --------------------  -------------------------------------------------------------
+//   BTH           op                    opcode
+//                 40                    SE 0, M 1, PadCnt 0, TVer 0; with 3 bytes of pad 70
+//                 8001                  P_Key
+//                 00                    F 0, B 0, Resv6 0
+//                 012345                DestQP
+//                 80                    A 1, Resv7 0
+//                 ABCDEF                PSN
+//   RDETH         00 654321             reserved, EE context
+//   DETH          11223344 00 0A0B0C    Q_Key, reserved, SrcQP
+//   XRCETH        00 00BEEF             reserved, XRCSRQ
+//   RETH          0102030405060708      VA
+//                 A1A2A3A4 00000005     R_Key, DMALen
+//   AtomicETH     0102030405060710      VA
+//                 A1A2A3A4              R_Key
+//                 1111111122222222      SwapDt
+//                 3333333344444444      CmpDt
+//   AETH          1F 000777             Syndrome, MSN
+//   AtomicAckETH  8899AABBCCDDEEFF      OrigRemDt
+//   ImmDt         C0FFEE01              immediate data
+//   IETH          B1B2B3B4              R_Key
+//   EOETH         0000 0102             reserved, extended opcode
+//                 00010000 00000200     response length, offset
+//   FETH          00000012              reserved (26 bits), selectivity 1 (2 bits), placement type 2 (4 bits)
+//   payload       D1D2D3D4D5 000000     5 bytes and 3 of pad
+//                 5A ...                256 bytes where the opcode asks for a whole PMTU
+//
+// clang-format on
 #include <catch2/catch.hpp>
 
 #include "model/proto/packet.h"
