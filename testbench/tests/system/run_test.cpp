@@ -99,6 +99,35 @@ TEST_CASE("host and PCIe times are in the latency", "[run]") {
   CHECK(run_text("wire.latency: 15 ns\n" + one).breakdowns.at(0).whole == base + 2 * 4);
 }
 
+TEST_CASE("the report says which DMA reads a post means, and they are in those parts", "[run]") {
+  const auto cycles = [](const Breakdown& b, std::string_view part) {
+    for (const TimePart& p : b.parts)
+      if (p.name == part) return p.cycles;
+    return u64{0};
+  };
+  // Memory that answers 10 ns, so 4 cycles, later: how much later each part is.
+  struct Post {
+    const char* knobs;
+    u64 wqe_fetch, packetizer;
+  };
+  for (const Post& post :
+       {Post{"", 4, 4}, Post{", inline_below: 128 B", 4, 0}, Post{", push: true", 0, 4},
+        Post{", inline_below: 128 B, push: true", 0, 0}}) {
+    INFO(post.knobs);
+    const std::string one = "workload: [{operation: write, from: 64 B, to: 64 B, messages: 1" +
+                            std::string(post.knobs) + "}]\n";
+    const Breakdown base = run_text(one).breakdowns.at(0);
+    const Breakdown later = run_text("pcie.memory_latency: 100 ns\n" + one).breakdowns.at(0);
+    CHECK(cycles(later, "wqe_fetch") == cycles(base, "wqe_fetch") + post.wqe_fetch);
+    CHECK(cycles(later, "packetizer") == cycles(base, "packetizer") + post.packetizer);
+    CHECK(later.whole == base.whole + post.wqe_fetch + post.packetizer);
+  }
+  const RunResult result = run_text("workload: [{from: 64 B, to: 64 B, messages: 1}]\n");
+  CHECK_THAT(text_of(result, Scenario{}),
+             Contains("\nThe parts add up to the measured whole. A post without inline data means "
+                      "two reads by DMA: its WQE in wqe_fetch"));
+}
+
 TEST_CASE("a wire of a second works, and its latency is measured", "[run]") {
   // Two queue pairs are connected by commands whose answers come after the wire's latency.
   const char* latency = GENERATE("100 ms", "1 s");
