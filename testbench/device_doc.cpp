@@ -72,11 +72,14 @@ std::string queues_section() {
       "segment and then SGEs or inline data, up to the queue's stride; a receive WQE is its header "
       "and then SGEs.\n";
   text += structure<SendWqe>("The control segment of a send WQE.");
-  text += "\nWork requests:\n\n| value | name | executed |\n|---|---|---|\n";
+  text += "\nWork requests:\n\n| value | name | answered by |\n|---|---|---|\n";
+  static constexpr std::array kAnswers{"Acknowledge", "READ responses", "ATOMIC Acknowledge"};
   for (const WorkRow& row : kWorkRows)
-    text += fmt::format(
-        "| {:#x} | {} | {} |\n", unsigned(row.opcode), row.name,
-        row.sends_payload && !row.invalidate ? "yes" : "no: completes with LOC_QP_OP_ERR");
+    text += fmt::format("| {:#x} | {} | {} |\n", unsigned(row.opcode), row.name,
+                        kAnswers[std::size_t(row.answer)]);
+  text += structure<AtomicOperands>(
+      "Behind the control segment of an ATOMIC, in front of its SGE. Memory holds the number low "
+      "byte first.");
   text += structure<ReceiveWqe>("The header of a receive WQE.") +
           structure<Sge>("A piece of a scatter or gather list.");
   text += structure<Cqe>(

@@ -40,6 +40,8 @@ Error VerbsContext::check_send(const Qp& qp, const SendWr& wr) const {
                         qp.state == QpState::Sqe || qp.state == QpState::Error;
   if (!may_post) return Error::Invalid;
   if (!free_send_slots(qp)) return Error::NoMemory;
+  const proto::WorkRow* row = proto::work_row(wr.opcode);
+  if (!row || ((wr.send_flags & kInline) && !row->sends_payload())) return Error::Invalid;
   if (wr.send_flags & kInline)
     return total(wr.sg_list) > qp.cap.max_inline_data ? Error::NoMemory : Error::None;
   return wr.sg_list.size() > qp.cap.max_send_sge ? Error::Invalid : Error::None;
@@ -57,6 +59,13 @@ u32 VerbsContext::write_send_wqe(Qp& qp, const SendWr& wr, u8* wqe) const {
   head.inline_bytes = is_inline ? u32(total(wr.sg_list)) : 0;
   proto::encode(head, wqe);
   u8* at = wqe + proto::kSendWqeBytes;
+  const proto::WorkRow* row = proto::work_row(wr.opcode);
+  if (row && row->answer == proto::Answer::Atomic) {
+    const bool adds = wr.opcode == proto::WorkOpcode::FetchAdd;
+    proto::encode(proto::AtomicOperands{adds ? wr.compare_add : wr.swap, adds ? 0 : wr.compare_add},
+                  at);
+    at += proto::kAtomicOperandBytes;
+  }
   if (!is_inline) return u32(append_sges(wr.sg_list, at) - wqe);
   for (const SgeList& sge : wr.sg_list) {
     memory_.read(sge.addr, at, sge.length);

@@ -88,10 +88,10 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
   const WcStatus status = check_wqe(qp, lane, wqe, index, bytes);
   if (status != WcStatus::Success) return fail(qpn, index, status), false;
   if (index == s.started) {
-    if (window_is_full(s, psns_of(bytes, qp.path_mtu)))
-      return false;  // an ACK activates the lane again
+    if (must_wait(s, qp, lane.wqe, psns_of(bytes, qp.path_mtu)))
+      return false;  // what it waits for activates the lane again
     contexts_.message(qpn, index) =
-        begin_message(s, lane.wqe, u32(bytes), qp.path_mtu, qp.signal_all);
+        begin_message(s, lane.wqe, index, u32(bytes), qp.path_mtu, qp.signal_all);
     ++s.started, ++counters.messages;
   }
   const SentMessage& m = contexts_.message(qpn, index);
@@ -106,22 +106,21 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
 WcStatus Requester::check_wqe(const QpConfig& qp, Lane& lane, const u8* wqe, u32 index,
                               u64& bytes) {
   lane.wqe = decode<SendWqe>(wqe);
-  const WorkRow* row = work_row(lane.wqe.opcode);
-  const u32 room = qp.sq.stride() - kSendWqeBytes;
-  lane.cursor = {wqe + kSendWqeBytes, lane.wqe.sge_count};
-  if (!row || !row->sends_payload || row->invalidate || lane.wqe.index != u16(index))
-    return WcStatus::LocQpOpErr;
+  const WcStatus form = check_send_wqe(lane.wqe, index, qp.sq.stride());
+  if (form != WcStatus::Success) return form;
+  const WorkRow& row = row_of(lane.wqe);
+  if (row.answer == Answer::Atomic) lane.operands = decode<AtomicOperands>(wqe + kSendWqeBytes);
+  lane.cursor = {wqe + segments_offset(row), lane.wqe.sge_count};
   if (lane.wqe.inline_data) {
     lane.cursor.count = 0, bytes = lane.wqe.inline_bytes;
-    return bytes <= room ? WcStatus::Success : WcStatus::LocQpOpErr;
+    return WcStatus::Success;
   }
-  if (lane.wqe.sge_count * kSgeBytes > room) return WcStatus::LocQpOpErr;
   for (u32 i = 0; i < lane.wqe.sge_count; ++i) {
     const auto sge = decode<Sge>(lane.cursor.segments + i * kSgeBytes);
-    if (sge.bytes && !protection_.local(sge, qp.pd, 0)) return WcStatus::LocProtErr;
+    if (sge.bytes && !protection_.local(sge, qp.pd, local_right(row))) return WcStatus::LocProtErr;
     bytes += sge.bytes;
   }
-  return bytes <= kMaxMessageBytes ? WcStatus::Success : WcStatus::LocLenErr;
+  return check_message_bytes(row, bytes);
 }
 
 void Requester::send_packet(u32 qpn, Lane& lane) {
@@ -133,8 +132,7 @@ void Requester::send_packet(u32 qpn, Lane& lane) {
   Packet* p = pool_.take();
   p->qpn = qpn, p->psn = plan.psn, p->is_request = true;
   ExtHeaders ext;
-  ext.reth = {lane.wqe.remote_va, lane.wqe.rkey, m.bytes};
-  ext.imm_dt = {lane.wqe.immediate};
+  request_headers(ext, lane.wqe, lane.operands, m, plan);
   write_headers(qp.path, *plan.row, request_bth(qp, plan), ext, plan.bytes, p->frame());
   p->shape = shape_of(qp.path, *plan.row, plan.bytes);
   Cycle at = context_.look_up(QpContext::Port::Requester, now(), qpn);
@@ -142,7 +140,7 @@ void Requester::send_packet(u32 qpn, Lane& lane) {
   at = stage_.enter(at);
   probe.event(at, Step::Passed, qpn, plan.psn, index);
   ++counters.packets;
-  s.send_psn = psn_add(plan.psn, 1);
+  s.send_psn = psn_add(plan.psn, plan.psns);
   if (plan.psn == s.sent_psn)
     s.sent_psn = s.send_psn;
   else

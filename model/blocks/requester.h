@@ -6,6 +6,8 @@
 #include "model/blocks/qp_context.h"
 #include "model/blocks/ring.h"
 #include "model/blocks/timers.h"
+#include "model/proto/response_rules.h"
+#include "model/proto/work_rules.h"
 
 namespace hca::blocks {
 struct RequesterConfig {
@@ -59,6 +61,7 @@ class Requester : public engine::Block {
     bool active = false, sending = false, failed = false, in_error = false, completing = false;
     u32 packet = 0;  // of the message in progress
     proto::SendWqe wqe{};
+    proto::AtomicOperands operands{};
     GatherCursor cursor;
     bool failing = false;  // WQE fail_index ends with fail_status, after all before it
     u32 fail_index = 0;

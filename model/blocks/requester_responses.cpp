@@ -17,7 +17,7 @@ void Requester::acknowledge() {
   const Acknowledgement a = acks_in.pop();
   const QpConfig* qp = contexts_.find_qp(a.qpn);
   if (!qp || !sends(*qp)) return;
-  act(a.qpn, judge_ack(contexts_.send[a.qpn], *qp, a.psn, a.syndrome));
+  act(a.qpn, judge_ack(contexts_.send[a.qpn], *qp, nullptr, a.psn, a.syndrome));
 }
 
 void Requester::expire() {
@@ -35,7 +35,7 @@ void Requester::expire() {
 }
 
 void Requester::act(u32 qpn, const AckVerdict& v) {
-  if (v.action == AckAction::Drop) return;
+  if (v.action == AckAction::Drop || v.action == AckAction::Credits) return;
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
   Lane& lane = lanes_[qpn];

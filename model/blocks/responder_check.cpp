@@ -10,23 +10,19 @@ using namespace proto;
 Cycle ResponderCheck::check(Packet& p, Cycle at) {
   const QpConfig& qp = context_.contexts.qps[p.qpn];
   ReceiveState& state = context_.contexts.receive[p.qpn];
-  const bool keyed = p.parsed.opcode && p.parsed.opcode->has(Ext::Reth);
+  const u32 key = remote_key(p.parsed);
   if (p.qpn >= written_.size()) written_.resize(p.qpn + 1 + p.qpn / 2);
   Cycle ready = context_.look_up(QpContext::Port::Responder, at, p.qpn);
   if (written_[p.qpn] > ready) {
     ++counters.context_stalls;
     if (config_.context_forwarding == ContextForwarding::Stall) ready = written_[p.qpn];
   }
-  if (keyed) ready = protection_.look_up(Protection::Port::Responder, ready, p.parsed.reth.rkey);
+  if (key) ready = protection_.look_up(Protection::Port::Responder, ready, key);
   const Cycle out = std::max(stage_.enter(ready), last_out_ + 1);
   written_[p.qpn] = last_out_ = out;
-  const RequestView view{p.parsed,
-                         {p.frame(), p.frame_bytes},
-                         qp,
-                         state,
-                         keyed ? protection_.find(p.parsed.reth.rkey) : nullptr};
+  const RequestView view{p.parsed, {p.frame(), p.frame_bytes}, qp, state, protection_.find(key)};
   p.verdict = judge_request(view);
-  p.effect = apply(state, p.parsed, p.verdict);
+  p.effect = apply(state, p.parsed, qp.path_mtu, p.verdict);
   count(p.verdict.cause);
   probe.event(out, Step::Passed, p.qpn, p.psn, u64(p.verdict.action));
   return out;
@@ -35,9 +31,10 @@ Cycle ResponderCheck::check(Packet& p, Cycle at) {
 void ResponderCheck::count(RequestCause cause) {
   using C = ResponderCheckCounters;
   static constexpr std::array<u64 C::*, std::size_t(RequestCause::BadRkey) + 1> kMembers{
-      &C::good,        &C::unknown_qp,     &C::wrong_service, &C::bad_qp_state, &C::wrong_path,
-      &C::bad_pkey,    &C::duplicate,      &C::nak_pending,   &C::psn_ahead,    &C::bad_sequence,
-      &C::unsupported, &C::no_receive_wqe, &C::bad_length,    &C::bad_rkey};
+      &C::good,           &C::unknown_qp,   &C::wrong_service, &C::bad_qp_state,
+      &C::wrong_path,     &C::bad_pkey,     &C::duplicate,     &C::nak_pending,
+      &C::psn_ahead,      &C::bad_sequence, &C::unsupported,   &C::too_many_reads,
+      &C::no_receive_wqe, &C::bad_length,   &C::misaligned,    &C::bad_rkey};
   ++(counters.*kMembers[std::size_t(cause)]);
 }
 }  // namespace hca::blocks

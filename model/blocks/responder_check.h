@@ -16,7 +16,8 @@ struct ResponderCheckConfig {
 struct ResponderCheckCounters {
   u64 good = 0, unknown_qp = 0, wrong_service = 0, bad_qp_state = 0, wrong_path = 0, bad_pkey = 0;
   u64 duplicate = 0, nak_pending = 0, psn_ahead = 0, bad_sequence = 0, unsupported = 0;
-  u64 no_receive_wqe = 0, bad_length = 0, bad_rkey = 0, context_stalls = 0;
+  u64 too_many_reads = 0, no_receive_wqe = 0, bad_length = 0, misaligned = 0, bad_rkey = 0;
+  u64 context_stalls = 0;
 };
 
 // The rules of 9.6 and 9.7 (proto/responder_rules.h), one stage a cycle; owns the receive states.
@@ -79,8 +80,11 @@ struct hca::engine::Counters<hca::blocks::ResponderCheckCounters> {
       counter("psn_ahead", &C::psn_ahead, "packets", "NAK PSN sequence error"),
       counter("bad_sequence", &C::bad_sequence, "packets", "NAK invalid request: opcode sequence"),
       counter("unsupported", &C::unsupported, "packets", "NAK invalid request: opcode"),
+      counter("too_many_reads", &C::too_many_reads, "packets",
+              "NAK invalid request: READs and ATOMICs beyond the limit"),
       counter("no_receive_wqe", &C::no_receive_wqe, "packets", "RNR NAK"),
       counter("bad_length", &C::bad_length, "packets", "NAK invalid request: length"),
+      counter("misaligned", &C::misaligned, "packets", "NAK invalid request: ATOMIC not aligned"),
       counter("bad_rkey", &C::bad_rkey, "packets", "NAK remote access error"),
       counter("context_stalls", &C::context_stalls, "packets",
               "requests that met their context being changed"));

@@ -207,7 +207,7 @@ ResponderExecute::Pending& ResponderExecute::retire(const Packet& p) {
   pending = {};
   pending.qpn = p.qpn;
   pending.not_before = std::max(p.last, enters_);
-  pending.reply = {p.qpn, p.effect.ack_psn, p.effect.msn, answer_syndrome(p.verdict, qp)};
+  pending.reply = {p.qpn, p.effect.ack_psn, p.effect.msn, answer_syndrome(p.verdict, qp, false, 0)};
   pending.completed.cqn = qp.receive_cq;
   pending.completed.cqe.qpn = p.qpn;
   pending.completed.cqe.wqe_index = u16(p.effect.receive_wqe);

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "model/blocks/contexts.h"
+#include "model/proto/reply_rules.h"
+#include "model/proto/response_rules.h"
 #include "model/proto/work_rules.h"
 
 namespace hca::functional {
@@ -30,8 +32,9 @@ struct Counters {
 
 class FunctionalHca {
  public:
-  explicit FunctionalHca(Io io, proto::LinkLayer link = proto::LinkLayer::Ethernet)
-      : io_(std::move(io)), link_(link) {}
+  explicit FunctionalHca(Io io, proto::LinkLayer link = proto::LinkLayer::Ethernet,
+                         const proto::TransportOptions& options = {})
+      : io_(std::move(io)), link_(link), options_(options) {}
 
   // A write to the BAR: a doorbell, or a doorbell and its WQE to the push buffer.
   void mmio_write(u32 offset, std::span<const u8> bytes);
@@ -56,6 +59,7 @@ class FunctionalHca {
   // A send WQE as fetched; `status`: why it cannot be executed.
   struct SendWork {
     proto::SendWqe wqe;
+    proto::AtomicOperands operands;
     u32 bytes;
     Pieces pieces;
     proto::WcStatus status;
@@ -68,6 +72,7 @@ class FunctionalHca {
     proto::WcStatus fault = proto::WcStatus::Success;
     std::vector<proto::Sge> scatter;  // of the receive WQE in use
     u32 received = 0;
+    proto::SavedRequests saved;
   };
 
   // Host side: host_side.cpp.
@@ -92,6 +97,10 @@ class FunctionalHca {
   void fetch_send(const proto::QpConfig& qp, u32 index);
   void receive_answer(const proto::QpConfig& qp, const proto::ParsedPacket& packet,
                       std::span<const u8> frame);
+  void receive_response(const proto::QpConfig& qp, const proto::ParsedPacket& packet,
+                        std::span<const u8> payload);
+  proto::WcStatus place(const proto::QpConfig& qp, u32 index, u32 offset, std::span<const u8> data);
+  const proto::SentMessage* awaited(u32 qpn);
   void act(u32 qpn, const proto::AckVerdict& verdict);
   void complete_sent(u32 qpn);
   void fail_send(u32 qpn, proto::WcStatus status);
@@ -108,6 +117,12 @@ class FunctionalHca {
                std::span<const u8> payload);
   void complete_receive(u32 qpn, const proto::ParsedPacket& packet,
                         const proto::RequestEffect& effect);
+  void execute_read(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestEffect& effect);
+  void repeat_read(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestEffect& effect);
+  void respond_read(const proto::QpConfig& qp, const proto::RequestEffect& effect);
+  void respond_atomic(const proto::QpConfig& qp, const proto::RequestEffect& effect, u64 original);
+  void fail_invalidate(u32 qpn, const proto::RequestEffect& effect);
+  u32 free_receives(u32 qpn) const;
   void fail_receive(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestVerdict& v);
   bool read_receive_wqe(u32 qpn);
   void scatter(Side& s, std::span<const u8> payload);
@@ -116,6 +131,7 @@ class FunctionalHca {
 
   Io io_;
   proto::LinkLayer link_;
+  proto::TransportOptions options_;
   Nanoseconds now_ = 0;
   blocks::Contexts contexts_;
   std::vector<Side> sides_;

@@ -30,9 +30,9 @@ bool FunctionalHca::send_next_message(u32 qpn) {
   if (index == side(qpn).posted) return false;
   fetch_send(qp, index);
   if (work_.status == WcStatus::Success && index == s.started) {
-    if (window_is_full(s, psns_of(work_.bytes, qp.path_mtu))) return false;
+    if (must_wait(s, qp, work_.wqe, psns_of(work_.bytes, qp.path_mtu))) return false;
     contexts_.message(qpn, index) =
-        begin_message(s, work_.wqe, work_.bytes, qp.path_mtu, qp.signal_all);
+        begin_message(s, work_.wqe, index, work_.bytes, qp.path_mtu, qp.signal_all);
     ++s.started;
   }
   if (work_.status != WcStatus::Success) {
@@ -48,16 +48,16 @@ void FunctionalHca::send_packets(u32 qpn, u32 index) {
   SendState& s = contexts_.send[qpn];
   const SentMessage& m = contexts_.message(qpn, index);
   ExtHeaders ext;
-  ext.reth = {work_.wqe.remote_va, work_.wqe.rkey, m.bytes};
-  ext.imm_dt = {work_.wqe.immediate};
-  for (u32 i = psns_between(m.first_psn, s.send_psn); i < m.packets; ++i) {
+  for (u32 i = psns_between(m.first_psn, s.send_psn); i < m.packets;) {
     const PacketPlan plan = plan_packet(qp, work_.wqe, m, i);
+    request_headers(ext, work_.wqe, work_.operands, m, plan);
     const u32 headers = header_bytes(qp.path, *plan.row);
     gather(work_.pieces, plan.offset, {frame_.data() + headers, plan.bytes});
     transmit(qp, *plan.row, request_bth(qp, plan), ext, plan.bytes);
     const bool first_time = s.send_psn == s.sent_psn;
-    s.send_psn = psn_add(s.send_psn, 1);
+    s.send_psn = psn_add(s.send_psn, plan.psns);
     if (first_time) s.sent_psn = s.send_psn;
+    i += plan.psns;
   }
 }
 
@@ -71,18 +71,26 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
   u64 bytes = 0;
   work_.status = check_send_wqe(work_.wqe, index, qp.sq.stride());
   if (work_.status != WcStatus::Success) return;
+  const WorkRow& row = row_of(work_.wqe);
+  const u64 segments = slot + segments_offset(row);
+  if (row.answer == Answer::Atomic) {
+    std::array<u8, kAtomicOperandBytes> operands;
+    io_.read(slot + kSendWqeBytes, operands);
+    work_.operands = decode<AtomicOperands>(operands.data());
+  }
   if (work_.wqe.inline_data) {
     bytes = work_.wqe.inline_bytes;
-    if (bytes) work_.pieces.push_back({slot + kSendWqeBytes, u32(bytes)});
+    if (bytes) work_.pieces.push_back({segments, u32(bytes)});
   } else {
-    for (const Sge& sge : read_sges(slot + kSendWqeBytes, work_.wqe.sge_count)) {
+    for (const Sge& sge : read_sges(segments, work_.wqe.sge_count)) {
       const Region* region = contexts_.find_region(sge.lkey);
-      if (!sge_is_good(region, sge, qp.pd, 0)) return void(work_.status = WcStatus::LocProtErr);
+      if (!sge_is_good(region, sge, qp.pd, local_right(row)))
+        return void(work_.status = WcStatus::LocProtErr);
       bytes += sge.bytes;
       if (sge.bytes) work_.pieces.push_back({region->translate(sge.va), sge.bytes});
     }
   }
-  work_.status = check_message_bytes(bytes);
+  work_.status = check_message_bytes(row, bytes);
   work_.bytes = u32(bytes);
 }
 
@@ -113,16 +121,66 @@ void FunctionalHca::transmit(const QpConfig& qp, const OpcodeRow& row, const Bth
 void FunctionalHca::receive_answer(const QpConfig& qp, const ParsedPacket& packet,
                                    std::span<const u8> frame) {
   const RequestView view{packet, frame, qp, contexts_.receive[qp.qpn], nullptr};
+  SendState& s = contexts_.send[qp.qpn];
   for (const RequestRule& rule : kRequestRules)
     if (rule.stage == RuleStage::Header && rule.broken(view))
       return void(++counters_.unexpected_answers);
-  if (qp.state == QpState::Rtr || packet.opcode->operation != Operation::Acknowledge)
-    return void(++counters_.unexpected_answers);  // G12.7; no request has asked for data
-  act(qp.qpn, judge_ack(contexts_.send[qp.qpn], qp, packet.bth.psn, packet.aeth.syndrome));
+  if (qp.state == QpState::Rtr) return void(++counters_.unexpected_answers);  // G12.7
+  if (packet.opcode->operation != Operation::Acknowledge)
+    return receive_response(qp, packet, frame.subspan(packet.payload_offset, packet.payload_bytes));
+  const AckVerdict verdict =
+      judge_ack(s, qp, awaited(qp.qpn), packet.bth.psn, packet.aeth.syndrome);
+  if (verdict.action != AckAction::Drop) take_credits(s, packet.aeth.msn, packet.aeth.syndrome);
+  act(qp.qpn, verdict);
+}
+
+const SentMessage* FunctionalHca::awaited(u32 qpn) {
+  const SendState& s = contexts_.send[qpn];
+  return response::awaits_response(s) ? &contexts_.message(qpn, s.awaited) : nullptr;
+}
+
+// A READ response or an ATOMIC Acknowledge.
+void FunctionalHca::receive_response(const QpConfig& qp, const ParsedPacket& packet,
+                                     std::span<const u8> payload) {
+  SendState& s = contexts_.send[qp.qpn];
+  ResponseVerdict v = judge_response(s, qp, awaited(qp.qpn), packet);
+  std::array<u8, kAtomicBytes> original;
+  if (packet.has(Ext::AtomicAckEth)) {
+    store_le8(original.data(), packet.atomic_ack_eth.original);
+    payload = original;
+  }
+  if (v.places)
+    if (const WcStatus status = place(qp, s.awaited, v.offset, payload);
+        status != WcStatus::Success)
+      v = {response::fail(packet.bth.psn, status, "T9-15")};
+  if (v.places && packet.has(Ext::Aeth)) take_credits(s, packet.aeth.msn, packet.aeth.syndrome);
+  if (v.completes) {
+    ++s.reads_placed;
+    answer_awaited(s, [&](u32 i) -> const SentMessage& { return contexts_.message(qp.qpn, i); });
+  }
+  act(qp.qpn, v);
+}
+
+// Writes response data to the buffers of WQE `index`.
+WcStatus FunctionalHca::place(const QpConfig& qp, u32 index, u32 offset, std::span<const u8> data) {
+  fetch_send(qp, index);
+  if (work_.status != WcStatus::Success) return work_.status;
+  for (const Piece& piece : work_.pieces) {
+    if (data.empty()) break;
+    if (offset >= piece.bytes) {
+      offset -= piece.bytes;
+      continue;
+    }
+    const std::size_t n = std::min<std::size_t>(piece.bytes - offset, data.size());
+    io_.write(piece.address + offset, data.first(n));
+    data = data.subspan(n), offset = 0;
+  }
+  return WcStatus::Success;
 }
 
 void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
   if (verdict.action == AckAction::Drop) return void(++counters_.unexpected_answers);
+  if (verdict.action == AckAction::Credits) return pump(qpn);
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
   const bool progress = verdict.psn != s.unacked_psn;
@@ -143,7 +201,7 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
       if (verdict.action == AckAction::Resend) stop_timer(qpn), s.waits_rnr = false;
       break;
     default:
-      if (psn_distance(s.send_psn, s.unacked_psn) > 0) s.send_psn = s.unacked_psn;
+      break;
   }
   pump(qpn);
 }

@@ -26,16 +26,19 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
                                     std::span<const u8> frame) {
   const QpConfig& qp = contexts_.qps[qpn];
   ReceiveState& state = contexts_.receive[qpn];
-  const bool has_reth = packet.opcode && packet.has(Ext::Reth);
-  RequestVerdict verdict = judge_request(
-      {packet, frame, qp, state, has_reth ? contexts_.find_region(packet.reth.rkey) : nullptr});
-  if (verdict.action == RequestAction::Execute) verdict = find_place(qpn, packet);
+  RequestVerdict verdict =
+      judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet))});
+  const bool reads = packet.opcode && request::is_saved(*packet.opcode);
+  if (verdict.action == RequestAction::Execute && !reads) verdict = find_place(qpn, packet);
   ++counters_.requests[std::size_t(verdict.cause)];
-  const RequestEffect effect = apply(state, packet, verdict);
+  const RequestEffect effect = apply(state, packet, qp.path_mtu, verdict);
   switch (verdict.action) {
     case RequestAction::Drop:
       return;
+    case RequestAction::Repeat:
+      return repeat_read(qpn, packet, effect);
     case RequestAction::Execute:
+      if (reads) return execute_read(qpn, packet, effect);
       execute(qpn, packet, effect, frame.subspan(packet.payload_offset, packet.payload_bytes));
       if (packet.bth.ack_req && qp.state != QpState::Error) answer(qp, verdict, effect);  // G4.1
       return;
@@ -103,14 +106,91 @@ void FunctionalHca::scatter(Side& s, std::span<const u8> payload) {
 void FunctionalHca::complete_receive(u32 qpn, const ParsedPacket& packet,
                                      const RequestEffect& effect) {
   const bool send = packet.opcode->operation == Operation::Send;
+  if (packet.has(Ext::Ieth)) {
+    const u32 key = packet.ieth.rkey;
+    if (!may_invalidate(contexts_.find_region(key), key, contexts_.qps[qpn].pd))
+      return fail_invalidate(qpn, effect);
+    contexts_.regions[key_index(key)].valid = false;
+  }
   Cqe cqe{};
   cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
   cqe.with_immediate = packet.has(Ext::ImmDt);
   cqe.solicited = packet.bth.solicited;
   cqe.qpn = qpn, cqe.wqe_index = u16(effect.receive_wqe);
   cqe.byte_len = send ? side(qpn).received : effect.byte_len;
+  cqe.with_invalidate = packet.has(Ext::Ieth);
   if (cqe.with_immediate) cqe.immediate = packet.imm_dt.data;
+  if (cqe.with_invalidate) cqe.immediate = packet.ieth.rkey;
   complete(contexts_.qps[qpn].receive_cq, cqe);
+}
+
+// Class J: no NAK, the receive WQE ends in error (G10.2, G10.3).
+void FunctionalHca::fail_invalidate(u32 qpn, const RequestEffect& effect) {
+  Cqe cqe{};
+  cqe.opcode = CqeOpcode::Receive, cqe.status = failure_of(RequestCause::BadInvalidate).status;
+  cqe.qpn = qpn, cqe.wqe_index = u16(effect.receive_wqe);
+  ++counters_.requests[std::size_t(RequestCause::BadInvalidate)];
+  contexts_.qps[qpn].state = QpState::Error;
+  complete(contexts_.qps[qpn].receive_cq, cqe);
+  enter_error(qpn);
+}
+
+// ---- READ and ATOMIC
+void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  const bool atomic = request::is_atomic(*packet.opcode);
+  u64 original = 0;
+  if (atomic) {
+    const u64 address = contexts_.find_region(effect.rkey)->translate(effect.va);
+    std::array<u8, kAtomicBytes> bytes;
+    io_.read(address, bytes);
+    original = load_le8(bytes.data());
+    store_le8(bytes.data(), atomic_result(packet, original));
+    io_.write(address, bytes);
+  }
+  side(qpn).saved.save(qp.max_dest_rd_atomic, effect, atomic, original);
+  if (atomic)
+    respond_atomic(qp, effect, original);
+  else
+    respond_read(qp, effect);
+}
+
+void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  const SavedRequests& saved = side(qpn).saved;
+  if (request::is_atomic(*packet.opcode)) {
+    if (const SavedRequest* held = saved.find_atomic(effect.ack_psn))
+      return respond_atomic(qp, effect, held->original);
+  } else if (may_repeat_read(saved, effect, qp.path_mtu, contexts_.find_region(effect.rkey),
+                             qp.pd)) {
+    return respond_read(qp, effect);
+  }
+  ++counters_.requests[std::size_t(RequestCause::NotSaved)];
+}
+
+void FunctionalHca::respond_read(const QpConfig& qp, const RequestEffect& effect) {
+  ExtHeaders ext;
+  ext.aeth = {answer_syndrome({}, qp, options_.credits, free_receives(qp.qpn)), effect.msn};
+  for (u32 i = 0; i < effect.packets; ++i) {
+    const ReadResponsePlan plan = plan_read_response(qp, effect, i);
+    if (plan.bytes)
+      io_.read(contexts_.find_region(effect.rkey)->translate(effect.va) + plan.offset,
+               {frame_.data() + header_bytes(qp.path, *plan.row), plan.bytes});
+    transmit(qp, *plan.row, reply_bth(qp, plan.psn), ext, plan.bytes);
+  }
+}
+
+void FunctionalHca::respond_atomic(const QpConfig& qp, const RequestEffect& effect, u64 original) {
+  ExtHeaders ext;
+  ext.aeth = {answer_syndrome({}, qp, options_.credits, free_receives(qp.qpn)), effect.msn};
+  ext.atomic_ack_eth = {original};
+  transmit(qp, reply_row(qp.service, Operation::AtomicAcknowledge), reply_bth(qp, effect.ack_psn),
+           ext, 0);
+}
+
+u32 FunctionalHca::free_receives(u32 qpn) const {
+  const ReceiveState& r = contexts_.receive[qpn];
+  return r.rq_posted - r.rq_consumed;
 }
 
 // Classes A and C: the receive WQE in use completes in error, or an event tells; then all is
@@ -136,14 +216,9 @@ void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const Requ
 // G4.6, G7.1: an Acknowledge packet.
 void FunctionalHca::answer(const QpConfig& qp, const RequestVerdict& verdict,
                            const RequestEffect& effect) {
-  constexpr const OpcodeRow* row = opcode_row(Service::Rc, Operation::Acknowledge, Position::Only);
-  Bth bth{};
-  bth.mig_req = true;  // G17.5
-  bth.pkey = qp.pkey;
-  bth.dest_qp = qp.dest_qpn;
-  bth.psn = effect.ack_psn;
   ExtHeaders ext;
-  ext.aeth = {answer_syndrome(verdict, qp), effect.msn};
-  transmit(qp, *row, bth, ext, 0);
+  ext.aeth = {answer_syndrome(verdict, qp, options_.credits, free_receives(qp.qpn)), effect.msn};
+  transmit(qp, reply_row(qp.service, Operation::Acknowledge), reply_bth(qp, effect.ack_psn), ext,
+           0);
 }
 }  // namespace hca::functional

@@ -43,6 +43,14 @@ constexpr void store_be(u8* p, u64 value) {
 }
 static_assert(std::endian::native == std::endian::little);
 
+// A number in the memory of a little-endian host.
+inline u64 load_le8(const u8* p) {
+  u64 v;
+  std::memcpy(&v, p, 8);
+  return v;
+}
+inline void store_le8(u8* p, u64 value) { std::memcpy(p, &value, 8); }
+
 constexpr u64 low_mask(unsigned bits) { return bits >= 64 ? ~u64{0} : (u64{1} << bits) - 1; }
 
 // Any field by its place, for those who walk tables at run time: up to 64 bits.

@@ -65,8 +65,8 @@ struct Layout<CommandDoorbell> {
 
 // ---- Work queue entries
 // ------------------------------------------------------------------------------------------- A
-// send WQE: this control segment, then SGEs (16 bytes each) or inline data, up to the queue's
-// stride.
+// send WQE: this control segment, then (ATOMIC) its operands, then SGEs (16 bytes each) or inline
+// data, up to the queue's stride.
 enum class WorkOpcode : u8 {
   Send,
   SendImmediate,
@@ -105,6 +105,22 @@ struct Layout<SendWqe> {
 };
 inline constexpr u32 kSendWqeBytes = bytes_of<SendWqe>();
 static_assert(kSendWqeBytes == 32);
+
+// Behind the control segment of an ATOMIC, in front of its SGE of 8 bytes. Memory holds the number
+// in the host's order, low byte first.
+struct AtomicOperands {
+  u64 swap_or_add;
+  u64 compare;
+};
+template <>
+struct Layout<AtomicOperands> {
+  static constexpr std::string_view name = "ATOMIC operands";
+  static constexpr auto fields = std::make_tuple(
+      field(&AtomicOperands::swap_or_add, "SwapOrAdd", 64, "new value, or what is added"),
+      field(&AtomicOperands::compare, "Compare", 64, "CmpSwap: the value that must be there"));
+};
+inline constexpr u32 kAtomicOperandBytes = bytes_of<AtomicOperands>();
+static_assert(kAtomicOperandBytes == 16);
 
 // A receive WQE: this header, then its SGEs.
 struct ReceiveWqe {

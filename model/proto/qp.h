@@ -5,6 +5,7 @@
 #include "model/proto/opcodes.h"
 #include "model/proto/packet.h"
 #include "model/proto/psn.h"
+#include "model/proto/work_rows.h"
 
 namespace hca::proto {
 // A ring of WQE slots in host memory. Indices run freely; 16 bits of them are on the bus.
@@ -19,6 +20,11 @@ struct WorkQueue {
 // The free-running index whose low 16 bits a doorbell carried; `known` is the last one, less than
 // 2^16 behind.
 constexpr u32 widen_index(u32 known, u16 low) { return known + u16(low - u16(known)); }
+
+// What the specification leaves open, or to the maker of a device.
+struct TransportOptions {
+  bool credits = true;  // an AETH tells the free receive WQEs, else code 31 (G6.1)
+};
 
 // Set by CreateQp and ModifyQp, by nobody else.
 struct QpConfig {
@@ -36,17 +42,22 @@ struct QpConfig {
   Path path;
 };
 
-// A message that has PSNs: what go-back-N and completion need to know of it. Kept for each WQE in
-// [completed, started).
+// A message that has PSNs (of a READ those of its responses): what go-back-N and completion need to
+// know of it. Kept for each WQE in [completed, started).
 struct SentMessage {
   u32 first_psn = 0, packets = 0;
   u32 bytes = 0;
   WorkOpcode opcode = WorkOpcode::Send;
+  Answer answer = Answer::Acknowledge;
   bool signaled = false;
+  bool placed = false;  // a READ or ATOMIC: its data are in memory
 
   u32 last_psn() const { return psn_add(first_psn, packets - 1); }
   u32 end_psn() const { return psn_add(first_psn, packets); }
 };
+
+// What the peer said of its receive WQEs (G6).
+enum class Credit : u8 { Unknown, Limited, Unlimited };
 
 // The requester's side. WQE indices run freely: completed <= started <= posted.
 struct alignas(64) SendState {
@@ -55,10 +66,17 @@ struct alignas(64) SendState {
   u32 sent_psn = 0;     // next PSN never sent: s of G12.1
   u32 send_psn = 0;     // next PSN to send: behind sent_psn while going back
   u32 started = 0, completed = 0;
-  u32 ssn = 0;    // G5.4
-  u32 epoch = 0;  // counts rewinds: a WQE fetched before the last one is stale
+  u32 ssn = 0;        // of the last message (G5.4)
+  u32 limit_ssn = 0;  // G6.2
+  // READs and ATOMICs: started, answered to their last packet, with their data in memory.
+  u32 reads_started = 0, reads_answered = 0, reads_placed = 0;
+  u32 awaited = 0;  // WQE of the oldest that is not answered, if there is one
+  u32 epoch = 0;    // counts rewinds: a WQE fetched before the last one is stale
   u8 retries_left = 0, rnr_retries_left = 0;
   bool waits_rnr = false;
+  bool waits_restart = false;  // after an implied NAK, until the repeated PSN is answered (G12.4)
+  bool read_repeated = false;  // a READ that is under way may be answered anew or go on (T9-21)
+  Credit credit = Credit::Unknown;
 
   bool anything_unacked() const { return unacked_psn != sent_psn; }
 };
@@ -72,6 +90,7 @@ struct alignas(64) ReceiveState {
   u32 rq_posted = 0, rq_consumed = 0;
   u64 write_va = 0;  // of the WRITE in progress: where its next packet goes
   u32 write_rkey = 0, write_left = 0, write_bytes = 0;
+  u32 reads_accepted = 0;  // READs and ATOMICs
   InMessage message = InMessage::None;
   bool nak_sent = false;  // suppresses further NAKs until ePSN arrives (G2.3, G2.5)
 };

@@ -17,7 +17,8 @@ namespace hca::proto {
 // What happens to a request.
 enum class RequestAction : u8 {
   Execute,
-  Acknowledge,  // a duplicate: answer again, execute nothing (G3.1)
+  Acknowledge,  // a duplicate SEND or WRITE: answer again, execute nothing (G3.1)
+  Repeat,       // a duplicate READ or ATOMIC: answer from what is saved, or drop (G3.3, G3.4)
   Drop,         // silently
   Nak,          // with `nak`, and nothing else changes (class B)
   NakAndFail,   // with `nak`, and the QP goes to Error (class A, C)
@@ -36,12 +37,16 @@ enum class RequestCause : u8 {
   PsnAhead,
   BadSequence,
   Unsupported,
+  TooManyReads,
   NoReceiveWqe,
   BadLength,
+  Misaligned,
   BadRkey,
+  NotSaved,
   ReceiveTooShort,
   LocalProtection,
   BadReceiveWqe,
+  BadInvalidate,
   Count,
 };
 
@@ -50,8 +55,15 @@ struct RequestView {
   std::span<const u8> frame;
   const QpConfig& qp;
   const ReceiveState& state;
-  const Region* region;  // that the RETH's R_Key names, if the packet has a RETH
+  const Region* region;      // that the R_Key of its RETH or AtomicETH names, if it has one
+  u32 reads_unfinished = 0;  // READs and ATOMICs accepted before whose responses have not all left
 };
+// The R_Key that a request is judged by, 0 if it has none.
+inline u32 remote_key(const ParsedPacket& packet) {
+  if (!packet.opcode) return 0;
+  if (packet.has(Ext::Reth)) return packet.reth.rkey;
+  return packet.has(Ext::AtomicEth) ? packet.atomic_eth.rkey : 0;
+}
 
 enum class RuleStage : u8 { Header, Order, Sequence, Support, Resource, Length, Access };
 
@@ -71,6 +83,27 @@ inline InMessage kind(const OpcodeRow& row) {
   return row.operation == Operation::Send    ? InMessage::Send
          : row.operation == Operation::Write ? InMessage::Write
                                              : InMessage::None;
+}
+inline bool is_atomic(const OpcodeRow& row) {
+  return row.operation == Operation::CompareSwap || row.operation == Operation::FetchAdd;
+}
+// One that takes an entry of the saved READs and ATOMICs (G29).
+inline bool is_saved(const OpcodeRow& row) {
+  return row.operation == Operation::ReadRequest || is_atomic(row);
+}
+// The right of the queue pair and of the key that a request needs (G31.1, G22.2).
+inline u8 needed_access(const OpcodeRow& row) {
+  switch (row.operation) {
+    case Operation::Write:
+      return kRemoteWrite;
+    case Operation::ReadRequest:
+      return kRemoteRead;
+    case Operation::CompareSwap:
+    case Operation::FetchAdd:
+      return kRemoteAtomic;
+    default:
+      return 0;
+  }
 }
 inline bool has_reth(const OpcodeRow& row) { return row.has(Ext::Reth); }
 // G23.1: a receive WQE is taken by the first packet of a SEND, the last of a WRITE with Immediate.
@@ -92,6 +125,9 @@ inline bool wrong_path(const RequestView& v) {
 inline bool bad_pkey(const RequestView& v) { return !pkey_match(v.packet.bth.pkey, v.qp.pkey); }
 inline PsnRegion region(const RequestView& v) { return psn_region(v.packet.bth.psn, v.state.epsn); }
 inline bool duplicate(const RequestView& v) { return region(v) == PsnRegion::Duplicate; }
+inline bool duplicate_read(const RequestView& v) {
+  return v.packet.opcode && is_saved(*v.packet.opcode) && duplicate(v);
+}
 inline bool ahead_again(const RequestView& v) {
   return region(v) == PsnRegion::Ahead && v.state.nak_sent;
 }
@@ -104,8 +140,13 @@ inline bool out_of_sequence(const RequestView& v) {
 }
 inline bool unsupported(const RequestView& v) {
   const OpcodeRow* row = v.packet.opcode;
-  if (!row || kind(*row) == InMessage::None || row->has(Ext::Ieth)) return true;
-  return row->operation == Operation::Write && !(v.qp.access & kRemoteWrite);  // G31.1
+  if (!row || (kind(*row) == InMessage::None && !is_saved(*row))) return true;
+  const u8 needed = needed_access(*row);
+  return (v.qp.access & needed) != needed;  // G31.1
+}
+// G29.3, G29.4.
+inline bool too_many_reads(const RequestView& v) {
+  return is_saved(*v.packet.opcode) && v.reads_unfinished >= v.qp.max_dest_rd_atomic;
 }
 inline bool no_receive_wqe(const RequestView& v) {
   return takes_receive_wqe(*v.packet.opcode) && v.state.rq_posted == v.state.rq_consumed;
@@ -113,6 +154,8 @@ inline bool no_receive_wqe(const RequestView& v) {
 // T7-l1 to T7-l3, T7-l8.
 inline bool bad_length(const RequestView& v) {
   const u32 bytes = v.packet.payload_bytes, mtu = v.qp.path_mtu;
+  if (is_saved(*v.packet.opcode))  // T7-l4; C9-9
+    return bytes || (v.packet.has(Ext::Reth) && v.packet.reth.dma_len > (u32{1} << 31));
   const Position at = v.packet.opcode->position;
   const bool full = at == Position::First || at == Position::Middle;
   if (full ? bytes != mtu : bytes > mtu || (at == Position::Last && !bytes)) return true;
@@ -121,11 +164,19 @@ inline bool bad_length(const RequestView& v) {
   if (left > (u32{1} << 31)) return true;  // C9-9
   return full ? left <= bytes : left != bytes;
 }
+inline bool misaligned(const RequestView& v) {
+  return is_atomic(*v.packet.opcode) && v.packet.atomic_eth.va % kAtomicBytes;
+}
 // HDR-12, G22.3, G22.5: the whole DMALen is checked with the packet that carries the RETH.
 inline bool bad_rkey(const RequestView& v) {
-  if (!has_reth(*v.packet.opcode) || !v.packet.reth.dma_len) return false;
+  const OpcodeRow& row = *v.packet.opcode;
+  const u8 needed = needed_access(row);
+  if (is_atomic(row))
+    return check_access(v.region, v.packet.atomic_eth.rkey, v.qp.pd, v.packet.atomic_eth.va,
+                        kAtomicBytes, needed) != AccessFault::None;
+  if (!has_reth(row) || !v.packet.reth.dma_len) return false;
   return check_access(v.region, v.packet.reth.rkey, v.qp.pd, v.packet.reth.va,
-                      v.packet.reth.dma_len, kRemoteWrite) != AccessFault::None;
+                      v.packet.reth.dma_len, needed) != AccessFault::None;
 }
 }  // namespace request
 
@@ -136,13 +187,16 @@ inline constexpr std::array kRequestRules{
     RequestRule{RuleStage::Header,   RequestCause::BadQpState,    "C9-37",      request::bad_state,       RequestAction::Drop,        {}},
     RequestRule{RuleStage::Header,   RequestCause::WrongPath,     "VAL-6",      request::wrong_path,      RequestAction::Drop,        {}},
     RequestRule{RuleStage::Header,   RequestCause::BadPkey,       "C9-43",      request::bad_pkey,        RequestAction::Drop,        {}},
-    RequestRule{RuleStage::Order,     RequestCause::Duplicate,     "G3.1",       request::duplicate,       RequestAction::Acknowledge, {}},
-    RequestRule{RuleStage::Order,     RequestCause::NakPending,    "G2.3",       request::ahead_again,     RequestAction::Drop,        {}},
-    RequestRule{RuleStage::Order,     RequestCause::PsnAhead,      "T10-8/RC",   request::ahead,           RequestAction::Nak,         NakCode::PsnSequenceError},
+    RequestRule{RuleStage::Order,    RequestCause::Duplicate,     "G3.3",       request::duplicate_read,  RequestAction::Repeat,      {}},
+    RequestRule{RuleStage::Order,    RequestCause::Duplicate,     "G3.1",       request::duplicate,       RequestAction::Acknowledge, {}},
+    RequestRule{RuleStage::Order,    RequestCause::NakPending,    "G2.3",       request::ahead_again,     RequestAction::Drop,        {}},
+    RequestRule{RuleStage::Order,    RequestCause::PsnAhead,      "T10-8/RC",   request::ahead,           RequestAction::Nak,         NakCode::PsnSequenceError},
     RequestRule{RuleStage::Sequence, RequestCause::BadSequence,   "T10-9/RC",   request::out_of_sequence, RequestAction::NakAndFail,  NakCode::InvalidRequest},
     RequestRule{RuleStage::Support,  RequestCause::Unsupported,   "T10-2/RC",   request::unsupported,     RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{RuleStage::Resource, RequestCause::TooManyReads,  "T10-4/RC",   request::too_many_reads,  RequestAction::NakAndFail,  NakCode::InvalidRequest},
     RequestRule{RuleStage::Resource, RequestCause::NoReceiveWqe,  "G8.1",       request::no_receive_wqe,  RequestAction::RnrNak,      {}},
     RequestRule{RuleStage::Length,   RequestCause::BadLength,     "T10-16/RC",  request::bad_length,      RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{RuleStage::Access,   RequestCause::Misaligned,    "T10-3/RC",   request::misaligned,      RequestAction::NakAndFail,  NakCode::InvalidRequest},
     RequestRule{RuleStage::Access,   RequestCause::BadRkey,       "T10-5/RC",   request::bad_rkey,        RequestAction::NakAndFail,  NakCode::RemoteAccessError},
     // clang-format on
 };
@@ -187,19 +241,40 @@ inline const RequestVerdict& judge_request(const RequestView& view) {
 
 // What a request does to the responder's state, and what the following stages need of it.
 struct RequestEffect {
-  u64 va = 0;  // WRITE: where the payload goes
+  u64 va = 0;  // WRITE: where the payload goes; READ, ATOMIC: what is read
   u32 rkey = 0;
   u32 receive_wqe = 0;  // the WQE that it takes or belongs to
-  u32 byte_len = 0;     // WRITE with Immediate: DMALen of the message
+  u32 byte_len = 0;     // WRITE with Immediate: DMALen of the message; READ: what is asked for
   u32 ack_psn = 0, msn = 0;
+  u32 packets = 0;  // READ: of its response
   bool completes_message = false;
 };
 
+namespace request {
+// READ or ATOMIC, new or repeated: what is read. Only a new one changes the state.
+inline void accept_read(ReceiveState& s, const ParsedPacket& packet, u32 path_mtu, bool is_new,
+                        RequestEffect& e) {
+  const bool atomic = is_atomic(*packet.opcode);
+  e.va = atomic ? packet.atomic_eth.va : packet.reth.va, e.rkey = remote_key(packet);
+  e.byte_len = atomic ? kAtomicBytes : packet.reth.dma_len;
+  e.packets = atomic ? 1 : psns_of(e.byte_len, path_mtu);
+  if (!is_new) return;
+  s.epsn = psn_add(s.epsn, e.packets);  // G2.2
+  s.msn = psn_add(s.msn, 1);            // G5.2
+  s.nak_sent = false;
+  ++s.reads_accepted;
+}
+}  // namespace request
+
 // Applies a verdict (G2.2, G2.3, G5.2) and returns the effect.
-inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, const RequestVerdict& v) {
+inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, u32 path_mtu,
+                           const RequestVerdict& v) {
   RequestEffect e;
   e.ack_psn = packet.bth.psn;
-  if (v.action == RequestAction::Execute) {
+  const bool reads = packet.opcode && request::is_saved(*packet.opcode);
+  if (reads && (v.action == RequestAction::Execute || v.action == RequestAction::Repeat)) {
+    request::accept_read(s, packet, path_mtu, v.action == RequestAction::Execute, e);
+  } else if (v.action == RequestAction::Execute) {
     const OpcodeRow& row = *packet.opcode;
     const bool last = request::ends(row.position);
     if (request::kind(row) == InMessage::Write) {
@@ -228,12 +303,13 @@ inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, const Re
   return e;
 }
 
-// The AETH of the answer (T5); `available` receive WQEs are not announced: 31 says credits are not
-// used.
-inline u8 answer_syndrome(const RequestVerdict& v, const QpConfig& qp) {
+// The AETH of the answer (T5). `available`: receive WQEs that are free, none announced if `credits`
+// is off (G6.1).
+inline u8 answer_syndrome(const RequestVerdict& v, const QpConfig& qp, bool credits,
+                          u32 available) {
   if (v.action == RequestAction::RnrNak) return rnr_syndrome(qp.min_rnr_timer);
   if (v.action == RequestAction::Nak || v.action == RequestAction::NakAndFail)
     return nak_syndrome(v.nak);
-  return ack_syndrome(kCreditsUnused);
+  return ack_syndrome(credits ? credit_code(available) : kCreditsUnused);
 }
 }  // namespace hca::proto

@@ -5,23 +5,34 @@
 
 #include "model/proto/requester_rules.h"
 #include "model/proto/responder_rules.h"
+#include "model/proto/saved_requests.h"
 
 namespace hca::proto {
 // ---- Send WQEs
 // ----------------------------------------------------------------------------------------------------
-// The form of send WQE `index` in slots of `stride` bytes; Success if it holds (T9 row 17).
-inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, u32 stride) {
-  const u32 behind = wqe.inline_data ? wqe.inline_bytes : wqe.sge_count * kSgeBytes;
-  const WorkRow* row = work_row(wqe.opcode);
-  const bool can = row && row->sends_payload && !row->invalidate;  // the others: not yet
-  const bool good = can && wqe.index == u16(index) && behind <= stride - kSendWqeBytes;
-  return good ? WcStatus::Success : WcStatus::LocQpOpErr;
+// Where its SGEs or inline data begin.
+constexpr u32 segments_offset(const WorkRow& row) {
+  return kSendWqeBytes + (row.answer == Answer::Atomic ? kAtomicOperandBytes : 0);
 }
 
-// T9 row 16.
-constexpr WcStatus check_message_bytes(u64 bytes) {
-  return bytes <= kMaxMessageBytes ? WcStatus::Success : WcStatus::LocLenErr;
+// The form of send WQE `index` in slots of `stride` bytes; Success if it holds (T9 row 17).
+inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, u32 stride) {
+  const WorkRow* row = work_row(wqe.opcode);
+  if (!row || wqe.index != u16(index) || (wqe.inline_data && !row->sends_payload()))
+    return WcStatus::LocQpOpErr;
+  const u64 behind = wqe.inline_data ? wqe.inline_bytes : u64{wqe.sge_count} * kSgeBytes;
+  return behind + segments_offset(*row) <= stride ? WcStatus::Success : WcStatus::LocQpOpErr;
 }
+
+// T9 row 16; an ATOMIC returns 8 bytes.
+constexpr WcStatus check_message_bytes(const WorkRow& row, u64 bytes) {
+  const bool good =
+      row.answer == Answer::Atomic ? bytes == kAtomicBytes : bytes <= kMaxMessageBytes;
+  return good ? WcStatus::Success : WcStatus::LocLenErr;
+}
+
+// The local right that the SGEs of a work request need: a response is written to them.
+constexpr u8 local_right(const WorkRow& row) { return row.sends_payload() ? 0 : kLocalWrite; }
 
 // T9 row 15, T10 row 1: one SGE with local rights; an empty one names no memory (G22.3).
 inline bool sge_is_good(const Region* region, const Sge& sge, u32 pd, u8 rights) {
@@ -53,6 +64,17 @@ inline bool write_key_is_gone(const Region* region, const ReceiveState& s, u32 p
          AccessFault::None;
 }
 
+// What only the execution of a READ or ATOMIC can tell: the saved entry of a duplicate is gone, or
+// its key no longer allows it (T10-7).
+inline constexpr RequestVerdict kNotSaved{
+    RequestAction::Drop, RequestCause::NotSaved, {}, "T10-7/RC"};
+inline bool may_repeat_read(const SavedRequests& saved, const RequestEffect& e, u32 path_mtu,
+                            const Region* region, u32 pd) {
+  if (!saved.holds_read(e, path_mtu)) return false;
+  return !e.byte_len ||
+         check_access(region, e.rkey, pd, e.va, e.byte_len, kRemoteRead) == AccessFault::None;
+}
+
 // Whether `bytes` from `offset` of a scatter list on fit, and the keys that they touch allow it;
 // the first SGE that does not hold decides. `find(key)` gives the Region of a key.
 template <class FindRegion>
@@ -82,6 +104,9 @@ inline constexpr std::array kFailureRows{
     // clang-format off
     FailureRow{RequestCause::BadSequence,     WcStatus::RemInvReqErr,  EventType::QpReqErr},
     FailureRow{RequestCause::Unsupported,     WcStatus::RemInvReqErr,  EventType::QpReqErr},
+    FailureRow{RequestCause::TooManyReads,    WcStatus::RemInvReqErr,  EventType::QpReqErr},
+    FailureRow{RequestCause::Misaligned,      WcStatus::RemInvReqErr,  EventType::QpReqErr},
+    FailureRow{RequestCause::BadInvalidate,   WcStatus::RemInvReqErr,  EventType::QpAccessErr},
     FailureRow{RequestCause::BadLength,       WcStatus::LocLenErr,     EventType::QpReqErr},
     FailureRow{RequestCause::BadRkey,         WcStatus::LocAccessErr,  EventType::QpAccessErr},
     FailureRow{RequestCause::ReceiveTooShort, WcStatus::LocLenErr,     EventType::QpReqErr},

@@ -118,7 +118,9 @@ inline void set_up(Contexts& contexts, u32 qps, bool second = false) {
 inline Packet* write_packet(PacketPool& pool, const proto::QpConfig& from, u32 psn, u32 bytes) {
   proto::SendWqe wqe{};
   wqe.opcode = proto::WorkOpcode::RdmaWrite;
-  const auto plan = proto::plan_packet(from, wqe, {psn, 1, bytes, wqe.opcode, true}, 0);
+  const auto plan = proto::plan_packet(
+      from, wqe,
+      {.first_psn = psn, .packets = 1, .bytes = bytes, .opcode = wqe.opcode, .signaled = true}, 0);
   Packet* p = pool.take();
   p->qpn = from.qpn, p->psn = psn, p->is_request = true;
   proto::ExtHeaders ext;

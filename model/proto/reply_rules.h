@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The packets that a responder sends (G4.6, T3): Acknowledge, READ responses, ATOMIC Acknowledge.
+#pragma once
+#include "model/proto/responder_rules.h"
+
+namespace hca::proto {
+// The connection's path, SE = 0, A = 0.
+inline Bth reply_bth(const QpConfig& qp, u32 psn) {
+  Bth bth{};
+  bth.mig_req = true;  // G17.5
+  bth.pkey = qp.pkey, bth.dest_qp = qp.dest_qpn, bth.psn = psn;
+  return bth;
+}
+
+constexpr const OpcodeRow& reply_row(Service service, Operation operation,
+                                     Position position = Position::Only) {
+  return *opcode_row(service, operation, position);
+}
+
+// Response packet `index` of a READ; a repeated READ is answered from its own first packet on
+// (G3.3).
+struct ReadResponsePlan {
+  const OpcodeRow* row;
+  u32 psn, offset, bytes;
+  bool last;
+};
+inline ReadResponsePlan plan_read_response(const QpConfig& qp, const RequestEffect& e, u32 index) {
+  const bool first = index == 0, last = index + 1 == e.packets;
+  const Position position = first  ? (last ? Position::Only : Position::First)
+                            : last ? Position::Last
+                                   : Position::Middle;
+  const u32 offset = index * qp.path_mtu;
+  return {&reply_row(qp.service, Operation::ReadResponse, position), psn_add(e.ack_psn, index),
+          offset, last ? e.byte_len - offset : qp.path_mtu, last};
+}
+}  // namespace hca::proto

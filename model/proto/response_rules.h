@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a response or a timer makes of the send state (G11, G12, T5, T7, T9).
+#pragma once
+#include "model/proto/requester_rules.h"
+#include "model/proto/syndrome.h"
+
+namespace hca::proto {
+enum class AckAction : u8 {
+  Drop,      // class E: ghost, or a reserved syndrome
+  Credits,   // class E, but its credits count (C9-217)
+  Progress,  // everything before `psn` is acknowledged
+  Resend,    // the same, then go back to `psn` (class A)
+  Wait,      // the same, then resend from `psn` after the RNR time (class A)
+  Fail,      // the same, then the WQE that holds `psn` fails with `status` (class B)
+};
+struct AckVerdict {
+  AckAction action;
+  u32 psn;
+  WcStatus status;
+  u8 rnr_code;
+  std::string_view statement;
+  bool by_timer = false;
+  bool implied = false;  // an implied NAK: a response is missing (G12.3, G12.4)
+};
+// Of a READ or ATOMIC response; its data go to the message's buffers at `offset` if `places`.
+struct ResponseVerdict : AckVerdict {
+  bool places = false;
+  bool completes = false;  // it is the last of its message
+  u32 offset = 0;
+};
+
+inline WcStatus status_of_nak(NakCode code) {
+  switch (code) {
+    case NakCode::InvalidRequest:
+      return WcStatus::RemInvReqErr;
+    case NakCode::RemoteAccessError:
+      return WcStatus::RemAccessErr;
+    case NakCode::InvalidRdRequest:
+      return WcStatus::RemInvRdReqErr;
+    default:
+      return WcStatus::RemOpErr;
+  }
+}
+
+namespace response {
+constexpr AckVerdict drop(std::string_view why) { return {AckAction::Drop, 0, {}, 0, why}; }
+inline AckVerdict fail(u32 psn, WcStatus status, std::string_view why) {
+  return {AckAction::Fail, psn, status, 0, why};
+}
+inline bool is_outstanding(const SendState& s, u32 psn) {  // u .. s-1 (G12.1)
+  return psns_between(s.unacked_psn, psn) < psns_between(s.unacked_psn, s.sent_psn);
+}
+inline bool awaits_response(const SendState& s) { return s.reads_started != s.reads_answered; }
+// The first PSN of `m`, the oldest READ or ATOMIC that is not answered, whose response is missing.
+inline u32 missing_psn(const SendState& s, const SentMessage& m) {
+  return psn_distance(m.first_psn, s.unacked_psn) > 0 ? s.unacked_psn : m.first_psn;
+}
+// G12.3, G12.4: once, until the restarted PSN is answered.
+inline AckVerdict implied_nak(const SendState& s, u32 missing, std::string_view why) {
+  if (s.waits_restart) return drop("G12.4");
+  if (!s.retries_left)
+    return {AckAction::Fail, missing, WcStatus::RetryExcErr, 0, "T9-4", false, true};
+  return {AckAction::Resend, missing, {}, 0, why, false, true};
+}
+}  // namespace response
+
+// An Acknowledge packet. `awaited`: the oldest READ or ATOMIC that is not answered, if there is
+// one.
+inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMessage* awaited,
+                            u32 psn, u8 syndrome) {
+  using namespace response;
+  const u8 value = syndrome_value(syndrome);
+  const SyndromeKind kind = syndrome_kind(syndrome);
+  if (!is_outstanding(s, psn)) {
+    const bool newest = psn == psn_sub(s.unacked_psn, 1) && kind == SyndromeKind::Ack;
+    return newest ? AckVerdict{AckAction::Credits, s.unacked_psn, {}, 0, "C9-217"} : drop("G12.1");
+  }
+  if (kind == SyndromeKind::Reserved ||
+      (kind == SyndromeKind::Nak && value > u8(NakCode::InvalidRdRequest)))
+    return drop("T5");
+  if (awaited) {
+    const u32 missing = missing_psn(s, *awaited);
+    const s32 beyond = psn_distance(missing, psn);
+    if (beyond > 0 || (beyond == 0 && kind == SyndromeKind::Ack))
+      return implied_nak(s, missing, "G12.3");
+  }
+  switch (kind) {
+    case SyndromeKind::Ack:
+      return {AckAction::Progress, psn_add(psn, 1), {}, 0, "G12.2"};
+    case SyndromeKind::RnrNak:
+      if (!s.rnr_retries_left && qp.rnr_retry != 7)
+        return fail(psn, WcStatus::RnrRetryExcErr, "G8.2");
+      return {AckAction::Wait, psn, {}, value, "G8.2"};
+    default:
+      if (NakCode(value) != NakCode::PsnSequenceError)
+        return fail(psn, status_of_nak(NakCode(value)), "C9-214");
+      if (s.waits_rnr && psn == s.unacked_psn) return drop("G8.2");  // it waits for that PSN
+      if (!s.retries_left) return fail(psn, WcStatus::RetryExcErr, "C9-212");
+      return {AckAction::Resend, psn, {}, 0, "G11.4"};
+  }
+}
+
+namespace response {
+// T7: what may answer the READ `m` at `missing`, with `left` bytes to come. After a repetition a
+// response may begin anew, or go on (T9-21).
+inline bool position_fits(const SendState& s, const SentMessage& m, u32 missing, Position p) {
+  const bool begins = p == Position::First || p == Position::Only;
+  return s.read_repeated || begins == (missing == m.first_psn);
+}
+// T7, T9-16: First and Middle are full and not the end, Last and Only are the rest.
+inline bool length_fits(Position p, u32 bytes, u32 left, u32 mtu) {
+  const bool more = p == Position::First || p == Position::Middle;
+  return more ? bytes == mtu && left > mtu : bytes == left && bytes <= mtu;
+}
+inline bool has_good_syndrome(const ParsedPacket& packet) {
+  return !packet.has(Ext::Aeth) || syndrome_kind(packet.aeth.syndrome) == SyndromeKind::Ack;
+}
+}  // namespace response
+
+// A READ response or an ATOMIC Acknowledge (G12.4, G12.5). It acknowledges all before it.
+inline ResponseVerdict judge_response(const SendState& s, const QpConfig& qp,
+                                      const SentMessage* awaited, const ParsedPacket& packet) {
+  using namespace response;
+  const u32 psn = packet.bth.psn;
+  if (!is_outstanding(s, psn)) return {drop("G12.1")};
+  if (!awaited)
+    return {psn == s.unacked_psn ? fail(psn, WcStatus::BadRespErr, "T9-21") : drop("G12.1")};
+  const u32 missing = missing_psn(s, *awaited);
+  const s32 beyond = psn_distance(missing, psn);
+  if (beyond > 0) return {implied_nak(s, missing, "G12.4")};
+  if (beyond < 0)  // at a SEND or WRITE
+    return {psn == s.unacked_psn ? fail(psn, WcStatus::BadRespErr, "T9-21") : drop("G12.1")};
+  const bool is_read = packet.opcode->operation == Operation::ReadResponse;
+  if (is_read != (awaited->answer == Answer::Read) || !has_good_syndrome(packet))
+    return {fail(psn, WcStatus::BadRespErr, "T9-21")};
+  ResponseVerdict v{{AckAction::Progress, psn_add(psn, 1), {}, 0, "G12.5"}};
+  v.places = v.completes = true;
+  if (!is_read) return v;
+  const Position p = packet.opcode->position;
+  v.offset = psns_between(awaited->first_psn, psn) * qp.path_mtu;
+  v.completes = v.psn == awaited->end_psn();
+  if (!position_fits(s, *awaited, missing, p)) return {fail(psn, WcStatus::BadRespErr, "T9-21")};
+  if (!length_fits(p, packet.payload_bytes, awaited->bytes - v.offset, qp.path_mtu))
+    return {fail(psn, WcStatus::LocLenErr, "T9-16")};
+  return v;
+}
+
+// The transport timer expired (G11.3).
+inline AckVerdict judge_timeout(const SendState& s) {
+  if (!s.retries_left)
+    return {AckAction::Fail, s.unacked_psn, WcStatus::RetryExcErr, 0, "G11.3", true};
+  return {AckAction::Resend, s.unacked_psn, {}, 0, "G11.3", true};
+}
+
+// Applies a verdict to PSNs and retry counters. Completing WQEs up to unacked_psn is the caller's
+// part.
+inline void apply(SendState& s, const QpConfig& qp, const AckVerdict& v) {
+  if (v.action == AckAction::Drop || v.action == AckAction::Credits) return;
+  const bool progress = v.psn != s.unacked_psn;
+  s.unacked_psn = v.psn;
+  if (psn_distance(s.send_psn, v.psn) > 0)
+    s.send_psn = v.psn;  // what is acknowledged is not repeated
+  if (progress) s.retries_left = qp.retry_count, s.waits_restart = false;  // G11.6
+  if (v.action == AckAction::Progress || (v.action == AckAction::Resend && !v.by_timer))
+    s.rnr_retries_left = qp.rnr_retry;  // G11.6
+  if (v.action == AckAction::Resend) {
+    --s.retries_left;  // C9-212
+    s.waits_restart = v.implied, s.read_repeated = true;
+  }
+  if (v.action == AckAction::Wait) s.rnr_retries_left -= qp.rnr_retry != 7;  // G8.2
+}
+
+// The READ or ATOMIC that was awaited is answered; `message(i)` gives the SentMessage of WQE i.
+template <class MessageOf>
+void answer_awaited(SendState& s, const MessageOf& message) {
+  s.read_repeated = false;
+  if (++s.reads_answered == s.reads_started) return;
+  do ++s.awaited;
+  while (message(s.awaited).answer == Answer::Acknowledge);
+}
+
+// G6.2, G6.5: the credits of an AETH that was accepted. Code 31 switches to unlimited for good.
+inline void take_credits(SendState& s, u32 msn, u8 syndrome) {
+  if (syndrome_kind(syndrome) != SyndromeKind::Ack || s.credit == Credit::Unlimited) return;
+  const u8 code = syndrome_value(syndrome);
+  if (code == kCreditsUnused) return void(s.credit = Credit::Unlimited);
+  const u32 limit = psn_add(msn, credits_of(code));
+  if (s.credit == Credit::Unknown || psn_distance(s.limit_ssn, limit) > 0) s.limit_ssn = limit;
+  s.credit = Credit::Limited;
+}
+
+// Where go-back-N resumes: the WQE in [completed, started) that holds `psn`, `started` if none
+// does.
+template <class MessageOf>
+u32 wqe_of_psn(u32 completed, u32 started, Psn psn, const MessageOf& message) {
+  u32 i = completed;
+  while (i != started && psns_between(message(i).first_psn, psn) >= message(i).packets) ++i;
+  return i;
+}
+}  // namespace hca::proto

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// READs and ATOMICs that a responder keeps for their duplicates (G29, G3.3, G3.4).
+#pragma once
+#include <vector>
+
+#include "model/proto/responder_rules.h"
+
+namespace hca::proto {
+struct SavedRequest {
+  u32 first_psn = 0, packets = 0;
+  u64 va = 0;
+  u32 rkey = 0, bytes = 0;
+  u64 original = 0;  // ATOMIC: what was there before
+  bool atomic = false, valid = false;
+};
+
+// As many as the queue pair's max_dest_rd_atomic; a new one takes the place of the oldest.
+class SavedRequests {
+ public:
+  void save(u32 depth, const RequestEffect& e, bool atomic, u64 original) {
+    if (entries_.size() != depth) entries_.assign(depth, {}), next_ = 0;
+    entries_[next_] = {e.ack_psn, e.packets, e.va, e.rkey, e.byte_len, original, atomic, true};
+    next_ = next_ + 1 == entries_.size() ? 0 : next_ + 1;
+  }
+  // G3.3: a part of a READ that is held: the PSN says where it begins, all else must agree.
+  bool holds_read(const RequestEffect& e, u32 path_mtu) const {
+    const SavedRequest* held = find(e.ack_psn);
+    if (!held || held->atomic || held->rkey != e.rkey) return false;
+    const u64 offset = u64{psn_sub(e.ack_psn, held->first_psn)} * path_mtu;
+    return e.va == held->va + offset && e.byte_len <= held->bytes - offset;
+  }
+  // G3.4; nullptr if its result is not held.
+  const SavedRequest* find_atomic(u32 psn) const {
+    const SavedRequest* held = find(psn);
+    return held && held->atomic ? held : nullptr;
+  }
+
+ private:
+  const SavedRequest* find(u32 psn) const {
+    for (const SavedRequest& e : entries_)
+      if (e.valid && psn_sub(psn, e.first_psn) < e.packets) return &e;
+    return nullptr;
+  }
+  std::vector<SavedRequest> entries_;
+  std::size_t next_ = 0;
+};
+
+// ATOM-8, ATOM-9: the value that an ATOMIC leaves behind.
+inline u64 atomic_result(const ParsedPacket& packet, u64 original) {
+  const AtomicEth& a = packet.atomic_eth;
+  if (packet.opcode->operation == Operation::FetchAdd) return original + a.swap_add;
+  return original == a.compare ? a.swap_add : original;
+}
+
+// G10.1: the region that a SEND with Invalidate names must be valid, of this key and domain.
+inline bool may_invalidate(const Region* region, u32 key, u32 pd) {
+  return region && region->valid && region->key == key && region->pd == pd;
+}
+}  // namespace hca::proto
