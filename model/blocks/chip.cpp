@@ -20,7 +20,10 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
       response_check(config.response_check, qp_context),
       port_receive(config.port, config.icrc_unit, config.core.clock, qp_context.contexts,
                    responder_check, response_check, congestion),
-      responder_execute(config.responder_execute, qp_context.contexts, protection),
+      responder_execute(
+          config.responder_execute,
+          {config.packetizer.tx_start, engine::Rate(config.port.link_rate, config.core.clock)},
+          qp_context.contexts, protection),
       responder_reply(config.responder_reply, qp_context.contexts),
       completion(config.completion, qp_context.contexts),
       event(config.event, qp_context.contexts),
@@ -28,6 +31,8 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
       command(config.command, qp_context.contexts, requester, responder_execute) {
   qp_context.contexts.limits = {config.core.max_qps, config.core.max_cqs, config.core.max_eqs,
                                 config.core.max_regions};
+  qp_context.contexts.options.credits = config.core.credits;
+  responder_check.reads_finished = &responder_execute.reads_finished;
   add_blocks();
   connect_requester();
   connect_responder();
@@ -69,7 +74,7 @@ void Chip::connect_requester() {
   qp_scheduler.turns.connect(qp_scheduler.self, "turn buffers");
   requester.turns = &qp_scheduler.turns;
   packetizer.buffers.connect(requester.self, "packet buffers");
-  port_transmit.buffers = &packetizer.buffers;
+  requester.placed_in.connect(dma.self, requester.self, "placed responses");
   port_transmit.counters = &port_receive.counters;
 }
 
@@ -91,6 +96,9 @@ void Chip::connect_responder() {
           port_transmit.replies_in, "reply packets");
   responder_execute.batches_in.connect(dma.self, responder_execute.self, "receive WQEs");
   responder_execute.ordered_in.connect(dma.self, responder_execute.self, "ordered payloads");
+  responder_execute.responses_in.connect(dma.self, responder_execute.self, "READ responses");
+  responder_execute.atomic_in.connect(dma.self, responder_execute.self, "ATOMIC value");
+  responder_execute.responses.connect(responder_execute.self, "response buffers");
 }
 
 void Chip::connect_completion() {
@@ -129,11 +137,15 @@ void Chip::connect_dma() {
              responder_execute.receive_wqe_client(), "receive WQE DMA");
   add_client(DmaClient::Payload, responder_execute, responder_execute.ports.payload_out,
              responder_execute.payload_client(), "payload writes");
+  add_client(DmaClient::ReadResponse, responder_execute, responder_execute.ports.reads_out,
+             responder_execute.read_client(), "READ and ATOMIC reads");
+  add_client(DmaClient::Response, requester, requester.ports.responses_out,
+             requester.response_client(), "response writes");
   add_client(DmaClient::Completion, completion, completion.ports.dma_out, completion.client(),
              "CQE DMA");
   add_client(DmaClient::Event, event, event.ports.dma_out, event.client(), "EQE DMA");
   packetizer.dma = wqe_fetch.dma = responder_execute.dma = completion.dma = event.dma =
-      command.dma = dma.self;
+      command.dma = requester.dma = dma.self;
 }
 
 void Chip::add_probes() {

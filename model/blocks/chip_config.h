@@ -17,6 +17,7 @@ namespace hca::blocks {
 struct CoreConfig {
   u64 clock = 400'000'000;  // Hz
   u32 max_qps = 1 << 16, max_cqs = 1 << 16, max_eqs = 64, max_regions = 1 << 20;
+  bool credits = true;  // end-to-end credits in AETHs
 };
 
 // SystemC's time has a resolution of 1 ps, and a cycle is a whole number of them.
@@ -66,5 +67,6 @@ struct hca::engine::Knobs<hca::blocks::CoreConfig> {
       knob("max_qps", &C::max_qps, Unit::Count, 1, 1 << 24, "QP numbers are below this"),
       knob("max_cqs", &C::max_cqs, Unit::Count, 2, 1 << 24, "CQ numbers are below this"),
       knob("max_eqs", &C::max_eqs, Unit::Count, 2, 1 << 16, "EQ numbers are below this"),
-      knob("max_regions", &C::max_regions, Unit::Count, 1, 1 << 24, "key indices are below this"));
+      knob("max_regions", &C::max_regions, Unit::Count, 1, 1 << 24, "key indices are below this"),
+      knob("credits", &C::credits, "AETHs tell the free receive WQEs (G6.1)"));
 };

@@ -17,6 +17,11 @@ void Command::tick() {
 
 void Command::take_fault(FaultLink& link) {
   const Fault& f = link.front();
+  if (f.invalidate) {
+    contexts_.regions[key_index(f.invalidate)].valid = false;
+    ++counters.invalidations;
+    return link.drop();
+  }
   if (f.raise && !ports.events_out->can_push()) return;
   if (f.raise) ports.events_out->push(EventNote{kAsyncEq, {f.event, f.qpn, false}});
   if (const QpConfig* qp = contexts_.find_qp(f.qpn);

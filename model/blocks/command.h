@@ -14,11 +14,11 @@ struct CommandConfig {
   Cycle latency = 20, interval = 1;
 };
 struct CommandCounters {
-  u64 commands = 0, refused = 0, faults = 0;
+  u64 commands = 0, refused = 0, faults = 0, invalidations = 0;
 };
 
-// Mailbox commands and transitions to Error. It ticks after all other blocks of a cycle: what it
-// changes lies between two cycles, and so between two packets for every block.
+// Mailbox commands, transitions to Error, invalidation of keys. It ticks after all other blocks of
+// a cycle: what it changes lies between two cycles, and so between two packets for every block.
 //
 // Contract: a command whose block is read in cycle n takes effect in n + latency and is then
 // written back; one at a time, the next one's doorbell is taken `interval` cycles after that. A
@@ -75,5 +75,6 @@ struct hca::engine::Counters<hca::blocks::CommandCounters> {
   static constexpr auto rows = std::make_tuple(
       counter("commands", &C::commands, "commands", "commands executed"),
       counter("refused", &C::refused, "commands", "commands with another status than Ok"),
-      counter("faults", &C::faults, "queue pairs", "queue pairs that entered Error by themselves"));
+      counter("faults", &C::faults, "queue pairs", "queue pairs that entered Error by themselves"),
+      counter("invalidations", &C::invalidations, "keys", "keys invalidated by the peer"));
 };

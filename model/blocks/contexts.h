@@ -36,6 +36,7 @@ struct EventRing {
 
 struct Contexts {
   ObjectLimits limits;
+  proto::TransportOptions options;
   proto::PortState port;
   std::vector<proto::QpConfig> qps;
   std::vector<proto::SendState> send;

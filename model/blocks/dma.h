@@ -17,6 +17,8 @@ enum class DmaClient : u8 {
   Packetizer,
   ReceiveWqe,
   Payload,
+  ReadResponse,  // data of READs that the peer asked for, values of ATOMICs
+  Response,      // data of our own READs and ATOMICs
   Completion,
   Event,
   Count

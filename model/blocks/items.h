@@ -56,10 +56,11 @@ struct SchedulerNote {
   u32 qpn = 0, index = 0, epoch = 0;
 };
 
-// An Acknowledge packet that passed response_check.
+// A response that passed response_check; `packet`: of a READ or ATOMIC, with its data.
 struct Acknowledgement {
   u32 qpn = 0, psn = 0, msn = 0;
   u8 syndrome = 0;
+  Packet* packet = nullptr;
 };
 
 // A completion on its way to its CQ.
@@ -68,18 +69,22 @@ struct Completed {
   proto::Cqe cqe{};
 };
 
-// An answer of the responder; `cnp`: a congestion notification instead.
+// An answer of the responder; `cnp`: a congestion notification instead; `packet`: a READ or ATOMIC
+// response that is complete.
 struct Reply {
   u32 qpn = 0, psn = 0, msn = 0;
   u8 syndrome = 0;
   bool cnp = false;
+  Packet* packet = nullptr;
 };
 
-// A queue pair that must enter Error; `event`: the affiliated asynchronous event to raise, if any.
+// What must happen between two cycles: a queue pair enters Error, with the affiliated asynchronous
+// event to raise, if any; or a key is invalidated.
 struct Fault {
   u32 qpn = 0;
   bool raise = false;
   proto::EventType event{};
+  u32 invalidate = 0;  // this key; the queue pair goes on
 };
 
 struct EventNote {

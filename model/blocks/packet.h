@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/engine/cycle.h"
+#include "model/engine/budget.h"
 #include "model/proto/requester_rules.h"
 #include "model/proto/responder_rules.h"
 
@@ -24,7 +24,9 @@ struct alignas(64) Packet {
   u32 qpn = 0;  // of this side's queue pair
   u32 psn = 0;
   bool is_request = false;
-  proto::FrameShape shape{};  // of what is sent
+  u32 life = 0;                       // of the queue pair when the packet was made
+  engine::Budget* buffers = nullptr;  // where its room is given back when it is on the wire
+  proto::FrameShape shape{};          // of what is sent
 
   // On the receiving side.
   proto::ParsedPacket parsed;

@@ -22,6 +22,7 @@ void GatherCursor::skip(u32 bytes) {
 
 void Packetizer::start(Packet* packet, GatherCursor& cursor, u32 pd, Cycle now, Cycle at) {
   buffers.take();
+  packet->buffers = &buffers;
   packet_ = packet, cursor_ = &cursor, pd_ = pd;
   left_ = packet->shape.payload_bytes, filled_ = 0;
   packet->first = kNever;
@@ -66,11 +67,7 @@ void Packetizer::arrived(const DmaRequest& request, Cycle first, Cycle last) {
   if (!request.notify) return;
   p->last = last;
   const Cycle now = dma.now();
-  Cycle at = last;
-  if (config_.tx_start == TxStart::Threshold) {
-    const Cycle on_wire = wire_.cycles_for(p->shape.payload_bytes);
-    at = std::max(p->first, last > on_wire ? last - on_wire : 0);
-  }
+  Cycle at = release_.release(p->first, last, p->shape.payload_bytes);
   at = last_release_ = std::max({at, last_release_, now + 1});
   packets_out->push(p, 1, at - now - 1);
   probe.event(at, Step::Passed, p->qpn, p->psn);

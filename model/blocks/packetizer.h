@@ -6,14 +6,11 @@
 #include "model/blocks/items.h"
 #include "model/blocks/protection.h"
 #include "model/blocks/stage_config.h"
+#include "model/blocks/tx_start.h"
 #include "model/engine/budget.h"
 #include "model/engine/rate.h"
 
 namespace hca::blocks {
-// When the port may begin to send a packet whose payload is on its way from host memory.
-enum class TxStart : u8 { Full, Threshold };
-inline constexpr std::array<std::string_view, 2> kTxStartNames{"full", "threshold"};
-
 struct PacketizerConfig {
   Cycle latency = 4, interval = 1;
   TxStart tx_start = TxStart::Threshold;
@@ -42,9 +39,8 @@ class Packetizer {
  public:
   Packetizer(const PacketizerConfig& config, Protection& protection, engine::Rate wire)
       : buffers(config.buffers),
-        config_(config),
         protection_(protection),
-        wire_(wire),
+        release_(config.tx_start, wire),
         stage_(config.latency, config.interval) {}
 
   DmaLink* dma_out = nullptr;
@@ -73,9 +69,8 @@ class Packetizer {
   void arrived(const DmaRequest& request, Cycle first, Cycle last);
   void ask(u8* buffer, u64 address, u32 bytes, bool complete, Cycle now);
 
-  const PacketizerConfig config_;
   Protection& protection_;
-  engine::Rate wire_;
+  const TxRelease release_;
   engine::Stage stage_;
   Packet* packet_ = nullptr;  // being gathered
   GatherCursor* cursor_ = nullptr;

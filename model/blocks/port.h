@@ -37,7 +37,6 @@ class PortTransmit : public engine::Block {
 
   PacketLink requests_in{64};
   PacketLink replies_in{16};
-  engine::Budget* buffers = nullptr;  // of the packetizer
   PortCounters* counters = nullptr;
   engine::Probe probe, icrc_probe;
 

@@ -59,14 +59,14 @@ bool PortReceive::frame_good(Packet& p) {
 void PortReceive::route(Packet* p, Cycle checked) {
   const bool response = p->parsed.opcode && !p->parsed.opcode->is_request;
   if (!response) {
-    const Cycle at = responder_.check(*p, checked);
+    const Cycle at = responder_.check(*p, now(), checked);
     if (p->verdict.action == RequestAction::Drop) return PacketPool::give_back(p);
     return ports.requests_out->push(p, 1, at - now() - 1);
   }
   Acknowledgement a;
   const Cycle at = response_.check(*p, p->last, a);
   if (at != kNever) ports.acks_out->push(a, 1, at - now() - 1);
-  PacketPool::give_back(p);
+  if (!a.packet) PacketPool::give_back(p);
 }
 
 void PortReceive::ring(const ReceiveBell& bell) {

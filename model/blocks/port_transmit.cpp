@@ -22,7 +22,7 @@ void PortTransmit::send(PacketLink& from, PacketLink& other) {
       std::max({pacer_.next(now(), on_wire), now() + config_.interval, icrc_.free_from()});
   from.pop(next - now()), other.hold_until(next);
   replies_next_ = p->is_request;
-  if (p->is_request) buffers->give(now() + 1);
+  if (p->buffers) p->buffers->give(now() + 1);
   ++counters->tx_packets, counters->tx_bytes += p->frame_bytes;
   icrc_probe.event(through, Step::Passed, p->qpn, p->psn);
   probe.event(at, Step::Passed, p->qpn, p->psn);

@@ -12,6 +12,7 @@ void Requester::tick() {
   if (packetizer_.busy() && !gather()) return packetizer_.dma_out->wake_when_free();
   if (turns_in.can_pop()) accept_turn(turns_in.pop());
   enter_errors();
+  take_placed();
   acknowledge();
   expire();
   complete();
@@ -92,12 +93,13 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
       return false;  // what it waits for activates the lane again
     contexts_.message(qpn, index) =
         begin_message(s, lane.wqe, index, u32(bytes), qp.path_mtu, qp.signal_all);
+    if (row_of(lane.wqe).answer != Answer::Acknowledge) keep_buffers(index, lane);
     ++s.started, ++counters.messages;
   }
   const SentMessage& m = contexts_.message(qpn, index);
   const u32 sent = psns_between(m.first_psn, s.send_psn);
   lane.packet = sent < m.packets ? sent : 0;
-  lane.cursor.skip(lane.packet * qp.path_mtu);
+  if (row_of(lane.wqe).sends_payload()) lane.cursor.skip(lane.packet * qp.path_mtu);
   lane.sending = true;
   return true;
 }
@@ -146,7 +148,7 @@ void Requester::send_packet(u32 qpn, Lane& lane) {
   else
     ++counters.resent;
   if (plan.ack_requested && !timers_.runs(qpn)) restart_timer(qpn);
-  ++lane.packet;
+  lane.packet += plan.psns;
   packetizer_.start(p, lane.cursor, qp.pd, now(), at);
   gathering_ = qpn, gathers_last_ = plan.last;
   if (plan.last && !packetizer_.busy()) finish_wqe(qpn, lane);

@@ -14,8 +14,8 @@ struct RequesterConfig {
   Cycle latency = 4, interval = 2;
 };
 struct RequesterCounters {
-  u64 messages = 0, packets = 0, resent = 0, timeouts = 0, sequence_naks = 0, rnr_naks = 0,
-      failed = 0;
+  u64 messages = 0, packets = 0, resent = 0, timeouts = 0, sequence_naks = 0, implied_naks = 0,
+      rnr_naks = 0, responses = 0, failed = 0;
 };
 
 // Messages to packets: segmentation, PSNs, go-back-N, timers, completion of work requests. Owns the
@@ -23,11 +23,14 @@ struct RequesterCounters {
 //
 // Contract: a packet cut in cycle n enters the packetizer in n + look-ups + latency; one packet
 // each `interval` cycles. An acknowledgement seen in cycle n completes its first work request in
-// the same cycle, one more each cycle.
+// the same cycle, one more each cycle. A READ or ATOMIC response seen in cycle n asks for its first
+// DMA write in n and for one more piece a cycle; nothing else is taken meanwhile. Its work request
+// completes when the last of its data is ordered.
 class Requester : public engine::Block {
  public:
   struct Ports {
     CompletedLink* completions_out = nullptr;
+    DmaLink* responses_out = nullptr;  // data of READs and ATOMICs
     NoteLink* notes_out = nullptr;
     FaultLink* faults_out = nullptr;
   };
@@ -43,23 +46,37 @@ class Requester : public engine::Block {
 
   FetchedLink turns_in{64};
   AckLink acks_in{8};
+  struct Placed {
+    u32 qpn = 0, index = 0, life = 0;
+  };
+  engine::Link<Placed, 64> placed_in;  // written by dma: the data of a READ or ATOMIC are ordered
+  engine::Waker dma;
   Ports ports;
   engine::Budget* turns = nullptr;  // the scheduler's
   RequesterCounters counters;
   engine::Probe probe;
 
   void tick();
+  Dma::Client response_client();
   // By `command`, between cycles: a queue pair entered Error, or was reset or destroyed.
   void enter_error(u32 qpn);
   void clear(u32 qpn);
   Cycle next_timer() const { return timers_.next(); }
 
  private:
+  // A READ or ATOMIC that is not answered: its WQE's SGEs, and how far its data came.
+  struct AwaitedWork {
+    u32 index = 0;
+    GatherCursor cursor;
+    std::array<u8, proto::kPushBytes - proto::kSendWqeBytes> segments{};
+  };
   struct Lane {
     Turn *head = nullptr, *tail = nullptr;
     u32 at = 0;  // WQE within the first turn
     bool active = false, sending = false, failed = false, in_error = false, completing = false;
-    u32 packet = 0;  // of the message in progress
+    u32 packet = 0;  // PSNs of the message in progress that are sent
+    u32 life = 0;    // of the queue pair
+    Ring<AwaitedWork> awaited;
     proto::SendWqe wqe{};
     proto::AtomicOperands operands{};
     GatherCursor cursor;
@@ -80,6 +97,14 @@ class Requester : public engine::Block {
   void finish_wqe(u32 qpn, Lane& lane);
   void release(Turn* turn);
   void activate(u32 qpn, Lane& lane);
+  // requester_reads.cpp: READ and ATOMIC
+  void keep_buffers(u32 index, Lane& lane);
+  const proto::SentMessage* awaited(u32 qpn);
+  void take_response(const Acknowledgement& a, const proto::QpConfig& qp);
+  bool may_place(const AwaitedWork& work, const proto::QpConfig& qp, u32 bytes);
+  bool place();
+  void take_placed();
+  void mark_placed(u32 qpn, u32 index);
   // requester_responses.cpp: what comes back
   void acknowledge();
   void act(u32 qpn, const proto::AckVerdict& verdict);
@@ -113,6 +138,12 @@ class Requester : public engine::Block {
   Ring<Turn*> flushing_;
   Ring<SchedulerNote> notes_;
   Ring<Fault> faults_;
+  struct Placing {
+    Packet* packet = nullptr;
+    const u8* from = nullptr;
+    u32 left = 0;
+    bool completes = false;
+  } placing_;  // the response whose data are being written
   Cycle next_packet_ = 0;
   u32 clears_ = 0;
   u32 gathering_ = 0;          // the queue pair whose packet the packetizer gathers
@@ -137,6 +168,9 @@ struct hca::engine::Counters<hca::blocks::RequesterCounters> {
       counter("resent", &C::resent, "packets", "packets sent again"),
       counter("timeouts", &C::timeouts, "timeouts", "transport timers that expired"),
       counter("sequence_naks", &C::sequence_naks, "packets", "NAK PSN sequence error received"),
+      counter("implied_naks", &C::implied_naks, "packets",
+              "responses that told of a missing one before them"),
+      counter("responses", &C::responses, "packets", "READ and ATOMIC responses taken"),
       counter("rnr_naks", &C::rnr_naks, "packets", "RNR NAK received"),
       counter("failed", &C::failed, "WQEs",
               "work requests that ended in error, without flushed ones"));

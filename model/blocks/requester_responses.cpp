@@ -13,11 +13,27 @@ bool sends(const QpConfig& qp) { return qp.state == QpState::Rts || qp.state == 
 }  // namespace
 
 void Requester::acknowledge() {
+  if (placing_.packet && (!ports.responses_out->can_push() || !place())) {
+    if (placing_.packet) ports.responses_out->wake_when_free();
+    return;
+  }
   if (!acks_in.can_pop()) return;
+  if (acks_in.front().packet && !ports.responses_out->can_push()) return;
   const Acknowledgement a = acks_in.pop();
   const QpConfig* qp = contexts_.find_qp(a.qpn);
-  if (!qp || !sends(*qp)) return;
-  act(a.qpn, judge_ack(contexts_.send[a.qpn], *qp, nullptr, a.psn, a.syndrome));
+  if (!qp || !sends(*qp)) {
+    if (a.packet) PacketPool::give_back(a.packet);
+    return;
+  }
+  if (a.packet) {
+    take_response(a, *qp);
+    if (placing_.packet) ports.responses_out->wake_when_free();
+    return;
+  }
+  SendState& s = contexts_.send[a.qpn];
+  const AckVerdict v = judge_ack(s, *qp, awaited(a.qpn), a.psn, a.syndrome);
+  if (v.action != AckAction::Drop) take_credits(s, a.msn, a.syndrome);
+  act(a.qpn, v);
 }
 
 void Requester::expire() {
@@ -35,16 +51,17 @@ void Requester::expire() {
 }
 
 void Requester::act(u32 qpn, const AckVerdict& v) {
-  if (v.action == AckAction::Drop || v.action == AckAction::Credits) return;
+  if (v.action == AckAction::Drop) return;
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
   Lane& lane = lanes_[qpn];
+  if (v.action == AckAction::Credits) return activate(qpn, lane);
   if (lane.in_error) return;
   const bool progress = v.psn != s.unacked_psn;
   apply(s, qp, v);
   switch (v.action) {
     case AckAction::Resend:
-      counters.sequence_naks += !v.by_timer;
+      counters.sequence_naks += !v.by_timer && !v.implied, counters.implied_naks += v.implied;
       go_back(qpn, v.psn, NoteKind::Rewind);
       break;
     case AckAction::Wait: {
@@ -142,6 +159,7 @@ bool Requester::complete_one(u32 qpn, Lane& lane) {
   while (s.completed != s.started) {
     const SentMessage& m = contexts_.message(qpn, s.completed);
     if (psn_distance(m.end_psn(), s.unacked_psn) < 0) break;
+    if (m.answer != Answer::Acknowledge && !m.placed) break;  // G30.4: its data come first
     const u32 index = s.completed++;
     if (!m.signaled) continue;
     push_completion(qpn, index, WcStatus::Success, &m);
@@ -222,9 +240,12 @@ void Requester::clear(u32 qpn) {
   if (!found) return;
   Lane& lane = *found;
   const bool active = lane.active, completing = lane.completing;
+  const u32 life = lane.life + 1;
   drop_turns(qpn, lane);
+  if (placing_.packet && placing_.packet->qpn == qpn)
+    placing_ = {};  // its buffer stays with the writes under way
   lane = {};
-  lane.active = active, lane.completing = completing;
+  lane.active = active, lane.completing = completing, lane.life = life;
   timers_.clear(qpn);
   if (qpn < contexts_.send.size()) contexts_.send[qpn].epoch = ++clears_ << 16;
   notes_.push({NoteKind::Clear, qpn, 0, clears_ << 16});

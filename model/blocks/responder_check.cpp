@@ -7,7 +7,7 @@
 namespace hca::blocks {
 using namespace proto;
 
-Cycle ResponderCheck::check(Packet& p, Cycle at) {
+Cycle ResponderCheck::check(Packet& p, Cycle now, Cycle at) {
   const QpConfig& qp = context_.contexts.qps[p.qpn];
   ReceiveState& state = context_.contexts.receive[p.qpn];
   const u32 key = remote_key(p.parsed);
@@ -20,12 +20,18 @@ Cycle ResponderCheck::check(Packet& p, Cycle at) {
   if (key) ready = protection_.look_up(Protection::Port::Responder, ready, key);
   const Cycle out = std::max(stage_.enter(ready), last_out_ + 1);
   written_[p.qpn] = last_out_ = out;
-  const RequestView view{p.parsed, {p.frame(), p.frame_bytes}, qp, state, protection_.find(key)};
+  const RequestView view{p.parsed, {p.frame(), p.frame_bytes}, qp,
+                         state,    protection_.find(key),      reads_unfinished(p.qpn, now)};
   p.verdict = judge_request(view);
   p.effect = apply(state, p.parsed, qp.path_mtu, p.verdict);
   count(p.verdict.cause);
   probe.event(out, Step::Passed, p.qpn, p.psn, u64(p.verdict.action));
   return out;
+}
+
+u32 ResponderCheck::reads_unfinished(u32 qpn, Cycle now) const {
+  const u32 accepted = context_.contexts.receive[qpn].reads_accepted;
+  return accepted ? accepted - (*reads_finished)[qpn].seen(now) : 0;
 }
 
 void ResponderCheck::count(RequestCause cause) {

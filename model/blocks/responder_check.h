@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "model/blocks/by_qp.h"
+#include "model/blocks/delayed.h"
 #include "model/blocks/items.h"
 #include "model/blocks/protection.h"
 #include "model/blocks/qp_context.h"
@@ -35,14 +37,17 @@ class ResponderCheck {
         protection_(protection),
         stage_(config.latency, config.interval) {}
 
+  ByQp<Delayed>* reads_finished = nullptr;  // of responder_execute
   ResponderCheckCounters counters;
   engine::Probe probe;
 
-  // Judges a request and applies its effect; returns the cycle in which it leaves.
-  Cycle check(Packet& packet, Cycle at);
+  // Judges a request that comes in cycle `at` and applies its effect; returns the cycle in which it
+  // leaves.
+  Cycle check(Packet& packet, Cycle now, Cycle at);
 
  private:
   void count(proto::RequestCause cause);
+  u32 reads_unfinished(u32 qpn, Cycle now) const;
 
   const ResponderCheckConfig config_;
   QpContext& context_;

@@ -10,12 +10,21 @@ using namespace proto;
 void ResponderExecute::tick() {
   if (bells_in.can_pop()) ring(bells_in.pop());
   if (batches_in.can_pop()) accept_batch(batches_in.pop());
-  if (ordered_in.can_pop()) ordered_in.pop(), ++ordered_;
-  if (placing_ && !next_piece()) return settle();
-  fetch_batches();
-  if (!placing_) take();
+  if (ordered_in.can_pop()) {
+    const Ordered ordered = ordered_in.pop();
+    Queue& q = queues_[ordered.qpn];
+    if (ordered.life == q.life) ++q.ordered, list(ordered.qpn, q);
+  }
+  if (!placing_ || next_piece()) {
+    fetch_batches();
+    if (!placing_) take();
+  }
+  forward_response();
+  finish_atomic();
   settle();
-  flush();
+  ask_response();
+  start_atomic();
+  if (!placing_) flush();
 }
 
 // The next request: those whose receive WQE has come go first.
@@ -25,9 +34,11 @@ void ResponderExecute::take() {
   bool unparked = false;
   while (!unparked && !unparks_.empty()) unparked = unpark();
   if (!unparked) {
-    if (!packets_in.can_pop() || parked_ >= config_.parking) return;
+    if (!packets_in.can_pop() || parked_ >= config_.parking || in_flight_ >= config_.outcomes)
+      return;
     Packet* p = packets_in.pop();
     Queue& q = queues_[p->qpn];
+    p->life = q.life;
     if (q.failed) return PacketPool::give_back(p);  // G7.4
     if (q.parked_head) return park(p, q);
     process(p);
@@ -38,26 +49,31 @@ void ResponderExecute::take() {
 
 void ResponderExecute::process(Packet* p) {
   Queue& q = queues_[p->qpn];
-  if (p->verdict.action != RequestAction::Execute) {
-    enter(p, 0);
-    Pending& pending = retire(*p);
-    pending.replies = true;
-    if (p->verdict.action == RequestAction::NakAndFail) {
-      const auto event =
-          p->verdict.cause == RequestCause::BadRkey ? EventType::QpAccessErr : EventType::QpReqErr;
-      q.failed = true, pending.fails = true, pending.fault = {p->qpn, !q.wqe_open, event};
-      if (std::exchange(q.wqe_open, false)) {
-        pending.completes = true;
-        pending.completed.cqe.opcode = CqeOpcode::Receive;
-        pending.completed.cqe.status = p->verdict.cause == RequestCause::BadLength
-                                           ? WcStatus::LocLenErr
-                                           : WcStatus::RemInvReqErr;
-      }
-    }
-    return PacketPool::give_back(p);
-  }
+  const RequestAction action = p->verdict.action;
+  const bool executes = action == RequestAction::Execute || action == RequestAction::Repeat;
+  if (!executes) return answer_refusal(p, q);
+  if (request::is_saved(*p->parsed.opcode)) return execute_read(p);
   if (p->parsed.opcode->operation == Operation::Write) return execute_write(p, q);
   if (!execute_send(p, q)) park(p, q);
+}
+
+// A duplicate, a NAK or an RNR NAK.
+void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
+  enter(p, 0);
+  Outcome& outcome = retire(*p);
+  outcome.replies = true;
+  if (p->verdict.action == RequestAction::NakAndFail) {
+    const FailureRow failure = failure_of(p->verdict.cause);
+    // The packet came so far as to take a WQE of its own (T11).
+    const bool takes = failure_takes_receive_wqe(p->parsed, p->verdict);
+    if (takes) outcome.completed.cqe.wqe_index = u16(q.next_wqe = p->effect.receive_wqe + 2) - 1;
+    outcome.completes = std::exchange(q.wqe_open, false) || takes;
+    outcome.completed.cqe.opcode = CqeOpcode::Receive;
+    outcome.completed.cqe.status = failure.status;
+    outcome.fails = q.failed = true;
+    outcome.fault = {p->qpn, !outcome.completes, failure.event};
+  }
+  PacketPool::give_back(p);
 }
 
 // The cycle in which a request's first write may be asked for.
@@ -75,9 +91,9 @@ void ResponderExecute::execute_write(Packet* p, Queue& q) {
   if (!bytes) return finish(p, false);
   const Region* region = protection_.find(p->effect.rkey);
   // The whole message was checked with its first packet; the key may be gone since (G22.5).
-  if (!region || check_access(region, p->effect.rkey, contexts_.qps[p->qpn].pd, p->effect.va, bytes,
-                              kRemoteWrite) != AccessFault::None)
-    return refuse(p, NakCode::RemoteAccessError, WcStatus::LocAccessErr, EventType::QpAccessErr);
+  if (check_access(region, p->effect.rkey, contexts_.qps[p->qpn].pd, p->effect.va, bytes,
+                   kRemoteWrite) != AccessFault::None)
+    return refuse(p, kKeyGone);
   begin_pieces(p, nullptr, region->translate(p->effect.va));
 }
 
@@ -92,17 +108,14 @@ bool ResponderExecute::execute_send(Packet* p, Queue& q) {
     q.wqe_open = true;
     const u32 room = contexts_.qps[p->qpn].rq.stride() - kReceiveWqeBytes;
     if (header.index != u16(index) || header.sge_count * kSgeBytes > room)
-      return refuse(p, NakCode::RemoteOperationalError, WcStatus::LocQpOpErr, EventType::QpFatal),
-             true;
+      return refuse(p, kBadReceiveWqe), true;
   }
   ++counters.sends;
   enter(p, 0);
   if (!bytes) return finish(p, false), true;
   const WcStatus fits = judge_scatter(p->qpn, q, bytes);
-  if (fits == WcStatus::LocLenErr)
-    return refuse(p, NakCode::InvalidRequest, fits, EventType::QpReqErr), true;
-  if (fits != WcStatus::Success)
-    return refuse(p, NakCode::RemoteOperationalError, fits, EventType::QpFatal), true;
+  if (fits == WcStatus::LocLenErr) return refuse(p, kReceiveTooShort), true;
+  if (fits != WcStatus::Success) return refuse(p, kReceiveProtection), true;
   q.placed += bytes;
   begin_pieces(p, &q.scatter, 0);
   return true;
@@ -124,20 +137,21 @@ WcStatus ResponderExecute::judge_scatter(u32 qpn, const Queue& q, u32 bytes) {
 }
 
 // An error found while a request is executed: class A or C, the queue pair fails.
-void ResponderExecute::refuse(Packet* p, NakCode nak, WcStatus status, EventType event) {
+void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
   Queue& q = queues_[p->qpn];
   ++counters.failed;
-  p->verdict = {RequestAction::NakAndFail, RequestCause::Good, nak, {}};
+  p->verdict = verdict;
   p->effect.msn = psn_sub(p->effect.msn,
                           p->effect.completes_message);  // the NAKed message does not count (G5.3)
   q.failed = true;
-  Pending& pending = retire(*p);
-  pending.replies = pending.fails = true;
-  pending.completes = std::exchange(q.wqe_open, false) ||
-                      (p->parsed.opcode->has(Ext::ImmDt) && status == WcStatus::LocAccessErr);
-  pending.completed.cqe.opcode = CqeOpcode::Receive;
-  pending.completed.cqe.status = status;
-  pending.fault = {p->qpn, !pending.completes, event};
+  const FailureRow failure = failure_of(verdict.cause);
+  Outcome& outcome = retire(*p);
+  outcome.replies = outcome.fails = true;
+  outcome.completes = std::exchange(q.wqe_open, false) ||
+                      (p->parsed.opcode->has(Ext::ImmDt) && verdict.cause == RequestCause::BadRkey);
+  outcome.completed.cqe.opcode = CqeOpcode::Receive;
+  outcome.completed.cqe.status = failure.status;
+  outcome.fault = {p->qpn, !outcome.completes, failure.event};
   PacketPool::give_back(p);
 }
 
@@ -183,59 +197,68 @@ void ResponderExecute::finish(Packet* p, bool has_payload) {
   const bool replies = p->parsed.bth.ack_req, completes = last && (send || row.has(Ext::ImmDt));
   const bool waits = has_payload && (replies || last);
   if (last && send) q.wqe_open = false;
-  if (!replies && !completes && !waits) {
-    if (!has_payload) PacketPool::give_back(p);
-    return;
-  }
-  Pending& pending = retire(*p);
-  pending.replies = replies, pending.completes = completes, pending.waits = waits;
-  if (completes) {
-    Cqe& cqe = pending.completed.cqe;
-    cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
-    cqe.byte_len = send ? q.placed : p->effect.byte_len;
-    cqe.with_immediate = row.has(Ext::ImmDt);
-    if (cqe.with_immediate) cqe.immediate = p->parsed.imm_dt.data;
-    cqe.solicited = p->parsed.bth.solicited;
+  if (replies || completes || waits) {
+    Outcome& outcome = retire(*p);
+    outcome.replies = replies, outcome.completes = completes, outcome.waits = waits;
+    if (completes) complete(*p, q, outcome);
+    if (row.has(Ext::Ieth)) invalidate(*p, q, outcome);
   }
   if (!has_payload) PacketPool::give_back(p);
 }
 
-// The last of those that wait for their turn; the caller says what it does then.
-ResponderExecute::Pending& ResponderExecute::retire(const Packet& p) {
-  const QpConfig& qp = contexts_.qps[p.qpn];
-  Pending& pending = pending_.add();
-  pending = {};
-  pending.qpn = p.qpn;
-  pending.not_before = std::max(p.last, enters_);
-  pending.reply = {p.qpn, p.effect.ack_psn, p.effect.msn, answer_syndrome(p.verdict, qp, false, 0)};
-  pending.completed.cqn = qp.receive_cq;
-  pending.completed.cqe.qpn = p.qpn;
-  pending.completed.cqe.wqe_index = u16(p.effect.receive_wqe);
-  return pending;
+void ResponderExecute::complete(const Packet& p, const Queue& q, Outcome& outcome) {
+  const OpcodeRow& row = *p.parsed.opcode;
+  const bool send = row.operation == Operation::Send;
+  Cqe& cqe = outcome.completed.cqe;
+  cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
+  cqe.byte_len = send ? q.placed : p.effect.byte_len;
+  cqe.with_immediate = row.has(Ext::ImmDt), cqe.with_invalidate = row.has(Ext::Ieth);
+  if (cqe.with_immediate) cqe.immediate = p.parsed.imm_dt.data;
+  if (cqe.with_invalidate) cqe.immediate = p.parsed.ieth.rkey;
+  cqe.solicited = p.parsed.bth.solicited;
 }
 
-// Answers and completions leave in the order of the requests, one a cycle.
-void ResponderExecute::settle() {
-  if (pending_.empty()) return;
-  const Pending& head = pending_.front();
-  if (head.waits && !ordered_) return;
-  if (now() < head.not_before) return wake_at(head.not_before);
-  if (head.replies && !ports.replies_out->can_push()) return;
-  if (head.completes && !ports.completions_out->can_push()) return;
-  if (head.fails && !ports.faults_out->can_push()) return;
-  ordered_ -= head.waits;
-  if (head.replies) ports.replies_out->push(head.reply);
-  if (head.completes) ports.completions_out->push(head.completed);
-  if (head.fails) ports.faults_out->push(head.fault);
-  pending_.drop();
-  if (!pending_.empty()) wake_at(now() + 1);
+// G10: the key is examined when the data have been placed; a bad one is class J: no NAK, the
+// receive WQE ends in error.
+void ResponderExecute::invalidate(const Packet& p, Queue& q, Outcome& outcome) {
+  const u32 key = p.parsed.ieth.rkey;
+  if (may_invalidate(protection_.find(key), key, contexts_.qps[p.qpn].pd)) {
+    outcome.invalidates = true, outcome.fault = {p.qpn, false, {}, key};
+    return;
+  }
+  ++counters.failed;
+  outcome.replies = false, outcome.fails = q.failed = true, outcome.fault = {p.qpn, false, {}};
+  outcome.completed.cqe.status = failure_of(RequestCause::BadInvalidate).status;
+}
+
+// A READ or ATOMIC waits for its turn among the answers of its queue pair.
+void ResponderExecute::execute_read(Packet* p) {
+  enter(p, p->effect.rkey);
+  const bool repeats = p->verdict.action == RequestAction::Repeat;
+  const Region* region = protection_.find(p->effect.rkey);
+  const bool good = !p->effect.byte_len ||
+                    check_access(region, p->effect.rkey, contexts_.qps[p->qpn].pd, p->effect.va,
+                                 p->effect.byte_len,
+                                 request::needed_access(*p->parsed.opcode)) == AccessFault::None;
+  // The key is gone since the request was judged; of a duplicate ATOMIC it does not matter
+  // (ATOM-27).
+  const bool atomic = request::is_atomic(*p->parsed.opcode);
+  if (!good && !repeats) return refuse(p, kKeyGone);
+  Outcome& outcome = retire(*p);
+  outcome.kind = atomic ? OutcomeKind::Atomic : OutcomeKind::Read;
+  outcome.repeats = repeats, outcome.key_good = good;
+  outcome.effect = p->effect, outcome.opcode = p->parsed.opcode;
+  if (atomic) outcome.operands = p->parsed.atomic_eth;
+  if (good && p->effect.byte_len) outcome.address = region->translate(p->effect.va);
+  PacketPool::give_back(p);
 }
 
 Dma::Client ResponderExecute::payload_client() {
   return {this,
-          [](void* owner, const DmaRequest&, Cycle first, Cycle) {
+          [](void* owner, const DmaRequest& r, Cycle first, Cycle) {
             auto& x = *static_cast<ResponderExecute*>(owner);
-            x.ordered_in.push(1u, 1, first - x.dma.now() - 1);
+            const Packet& p = *static_cast<Packet*>(r.context);
+            x.ordered_in.push(Ordered{p.qpn, p.life}, 1, first - x.dma.now() - 1);
           },
           [](void*, const DmaRequest& r) {
             if (r.context) PacketPool::give_back(static_cast<Packet*>(r.context));

@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "model/blocks/by_qp.h"
+#include "model/blocks/delayed.h"
 #include "model/blocks/dma.h"
 #include "model/blocks/items.h"
 #include "model/blocks/protection.h"
 #include "model/blocks/qp_context.h"
 #include "model/blocks/ring.h"
 #include "model/blocks/stage_config.h"
+#include "model/blocks/tx_start.h"
+#include "model/engine/budget.h"
+#include "model/proto/work_rules.h"
 
 namespace hca::blocks {
 struct ResponderExecuteConfig {
   Cycle latency = 3, interval = 1;
-  u32 parking = 64;  // packets that wait for receive WQEs
-  u32 batch = 8;     // receive WQEs read at once
+  u32 parking = 64;    // packets that wait for receive WQEs
+  u32 batch = 8;       // receive WQEs read at once
+  u32 outcomes = 256;  // requests executed whose answer has not left
+  u32 responses = 32;  // response packets between memory and wire
 };
 struct ResponderExecuteCounters {
-  u64 writes = 0, sends = 0, receive_fetches = 0, parked = 0, failed = 0;
+  u64 writes = 0, sends = 0, reads = 0, atomics = 0, repeated = 0, not_saved = 0;
+  u64 receive_fetches = 0, parked = 0, failed = 0;
 };
 
 // A run of receive WQEs as they stand in host memory.
@@ -27,35 +34,68 @@ struct ReceiveBatch {
   alignas(64) std::array<u8, 1024> wqes{};
 };
 
-// Executes judged requests in their order: payload to host memory, receive WQEs, then answer and
-// completion when the last byte is ordered before them. A SEND that has no receive WQE at hand
-// waits for it, and with it its queue pair, no other.
+// What remains of a request when it is executed: its answer, completion or failure, in the order of
+// its queue pair (G4.4). A READ or ATOMIC begins when it is the first of them.
+enum class OutcomeKind : u8 { Plain, Read, Atomic };
+struct Outcome {
+  Outcome* next = nullptr;
+  Pool<Outcome>* home = nullptr;
+  OutcomeKind kind{};
+  bool waits = false;  // for its data to be ordered
+  bool replies = false, completes = false, fails = false, invalidates = false;
+  bool started = false, repeats = false, key_good = false;  // READ, ATOMIC
+  Cycle not_before = 0;                                     // its last beat is known good
+  Reply reply{};
+  Completed completed{};
+  Fault fault{};
+  // READ, ATOMIC
+  proto::RequestEffect effect{};
+  u64 address = 0;
+  u32 asked = 0, answered = 0;  // response packets
+  const proto::OpcodeRow* opcode = nullptr;
+  proto::AtomicEth operands{};
+};
+
+// Executes judged requests in their order: payload to host memory, receive WQEs, READs and ATOMICs,
+// then answer and completion when the last byte is ordered before them. A SEND that has no receive
+// WQE at hand waits for it, and with it its queue pair, no other. The READs of several queue pairs
+// share the way packet by packet; ATOMICs are done one at a time, so that each is indivisible.
 //
 // Contract: a request seen in cycle n asks for its first DMA write in n + look-up + latency and for
 // one more piece a cycle; one request each `interval` cycles. Its answer leaves one cycle after the
-// last write is ordered.
+// last write is ordered. A READ that is the first of its queue pair in cycle n asks for its first
+// response packet in n + 1 and for one more a cycle.
 class ResponderExecute : public engine::Block {
  public:
   struct Ports {
-    DmaLink *payload_out = nullptr, *receive_wqes_out = nullptr;
+    DmaLink *payload_out = nullptr, *receive_wqes_out = nullptr, *reads_out = nullptr;
     ReplyLink* replies_out = nullptr;
     CompletedLink* completions_out = nullptr;
     FaultLink* faults_out = nullptr;
   };
   using BatchLink = engine::Link<ReceiveBatch*, 64>;
-  using OrderedLink = engine::Link<u32, 64>;
+  struct Ordered {
+    u32 qpn = 0, life = 0;
+  };
+  using OrderedLink = engine::Link<Ordered, 64>;
 
-  ResponderExecute(const ResponderExecuteConfig& config, const Contexts& contexts,
-                   Protection& protection)
-      : config_(config),
+  ResponderExecute(const ResponderExecuteConfig& config, const TxRelease& timing,
+                   const Contexts& contexts, Protection& protection)
+      : responses(config.responses),
+        config_(config),
+        timing_(timing),
         contexts_(contexts),
         protection_(protection),
         stage_(config.latency, config.interval) {}
 
   PacketLink packets_in{16};
   ReceiveBellLink bells_in{8};
-  BatchLink batches_in{64};    // written by dma
-  OrderedLink ordered_in{64};  // written by dma: a payload is ordered
+  BatchLink batches_in{64};        // written by dma
+  OrderedLink ordered_in{64};      // written by dma: a payload of this queue pair is ordered
+  PacketLink responses_in{64};     // written by dma: a response packet has its data
+  engine::Link<u32, 2> atomic_in;  // written by dma: the value is here
+  engine::Budget responses;        // given back by the port
+  ByQp<Delayed> reads_finished;    // READs and ATOMICs whose responses have all left
   Ports ports;
   ResponderExecuteCounters counters;
   engine::Probe probe;
@@ -64,6 +104,7 @@ class ResponderExecute : public engine::Block {
   void tick();
   Dma::Client payload_client();
   Dma::Client receive_wqe_client();
+  Dma::Client read_client();
   // By `command`, between cycles.
   void enter_error(u32 qpn);
   void clear(u32 qpn);
@@ -79,35 +120,50 @@ class ResponderExecute : public engine::Block {
     Packet *parked_head = nullptr, *parked_tail = nullptr;
     bool fetching = false, unparking = false, failed = false, flushing = false;
     bool wqe_open = false;
+    bool listed = false;  // in settling_
     u32 life = 0;
     u32 posted = 0, next_wqe = 0;  // next_wqe: the next that a message will take
     Scatter scatter;
     u32 placed = 0;  // bytes of the SEND in progress
-  };
-  // What remains to be done for a request when its data are ordered and its last beat is known
-  // good.
-  struct Pending {
-    u32 qpn = 0;
-    bool waits = false, replies = false, completes = false, fails = false;
-    Cycle not_before = 0;
-    Reply reply{};
-    Completed completed{};
-    Fault fault{};
+    Outcome *first = nullptr, *last = nullptr;
+    u32 ordered = 0;  // payloads ordered, not yet used by settle()
+    proto::SavedRequests saved;
   };
 
-  // responder_execute.cpp
+  // responder_execute.cpp: requests
   void take();
   void process(Packet* p);
+  void answer_refusal(Packet* p, Queue& q);
   void execute_write(Packet* p, Queue& q);
   bool execute_send(Packet* p, Queue& q);
-  void refuse(Packet* p, proto::NakCode nak, proto::WcStatus status, proto::EventType event);
+  void execute_read(Packet* p);
+  void refuse(Packet* p, const proto::RequestVerdict& verdict);
   proto::WcStatus judge_scatter(u32 qpn, const Queue& q, u32 bytes);
   void begin_pieces(Packet* p, Scatter* scatter, u64 address);
   bool next_piece();
   void finish(Packet* p, bool has_payload);
-  void settle();
-  Pending& retire(const Packet& p);
+  void complete(const Packet& p, const Queue& q, Outcome& outcome);
+  void invalidate(const Packet& p, Queue& q, Outcome& outcome);
   Cycle enter(Packet* p, u32 key);
+  // responder_answers.cpp: outcomes in the order of their queue pairs
+  Outcome& retire(const Packet& p);
+  void list(u32 qpn, Queue& q);
+  void settle();
+  bool emit(const Outcome& outcome);
+  void drop_first(u32 qpn, Queue& q);
+  void forget_outcomes(Queue& q);
+  // responder_reads.cpp: READ and ATOMIC
+  void start_first(u32 qpn, Queue& q);
+  void ask_response();
+  void response_arrived(Packet* p, Cycle first, Cycle last);
+  void forward_response();
+  void start_atomic();
+  void finish_atomic();
+  void repeat_atomic(u32 qpn, Queue& q);
+  void finish_first(u32 qpn, Queue& q);
+  Packet* make_response(const proto::QpConfig& qp, const Outcome& outcome,
+                        const proto::OpcodeRow& row, u32 psn, u32 bytes, u64 original);
+  void reply_atomic(u32 qpn, Queue& q, u64 original);
   // responder_receive_queue.cpp
   const u8* receive_wqe(u32 qpn, Queue& q, u32 index);
   void ask_batch(u32 qpn);
@@ -120,22 +176,30 @@ class ResponderExecute : public engine::Block {
   void drop_batches(Queue& q);
 
   const ResponderExecuteConfig config_;
+  const TxRelease timing_;
   const Contexts& contexts_;
   Protection& protection_;
   engine::Stage stage_;
   ByQp<Queue> queues_;  // in place: a scatter list may be in use
   Pool<ReceiveBatch> batches_;
-  Ring<Pending> pending_;
+  Pool<Outcome> outcomes_;
+  PacketPool pool_;  // of responses
   Ring<u32> fetches_, unparks_, flushes_;
-  u32 parked_ = 0;
-  u32 ordered_ = 0;  // payloads ordered, not yet used by settle()
-  Cycle next_packet_ = 0, last_ask_ = 0;
+  Ring<u32> settling_;         // queue pairs whose first outcome may be due
+  Ring<u32> reads_, atomics_;  // queue pairs whose first outcome is one
+  u32 parked_ = 0, in_flight_ = 0;
+  Cycle next_packet_ = 0, last_ask_ = 0, last_response_ = 0;
   // The packet whose pieces are being written.
   Packet* placing_ = nullptr;
   Scatter* scatter_ = nullptr;
   u64 address_ = 0;
   u32 left_ = 0, done_ = 0;
   Cycle enters_ = 0;
+  // The ATOMIC that is being done. A value is read when the one written before is in memory
+  // (G30.3), so one buffer each will do.
+  bool atomic_busy_ = false;
+  u32 atomic_qpn_ = 0, atomic_life_ = 0;
+  std::array<u8, proto::kAtomicBytes> atomic_read_{}, atomic_written_{};
 };
 }  // namespace hca::blocks
 
@@ -143,12 +207,17 @@ template <>
 struct hca::engine::Knobs<hca::blocks::ResponderExecuteConfig> {
   using C = hca::blocks::ResponderExecuteConfig;
   static constexpr std::string_view block = "responder_execute";
-  static constexpr std::string_view sentence = "receive WQEs, writes to host memory";
+  static constexpr std::string_view sentence =
+      "receive WQEs, writes, READs and ATOMICs in host memory";
   static constexpr auto rows = std::tuple_cat(
       hca::blocks::stage_rows<C>("from a request to its first DMA write", "between two requests"),
       std::make_tuple(
           knob("parking", &C::parking, Unit::Count, 1, 4096, "packets that wait for receive WQEs"),
-          knob("batch", &C::batch, Unit::Count, 1, 16, "receive WQEs read at once")));
+          knob("batch", &C::batch, Unit::Count, 1, 16, "receive WQEs read at once"),
+          knob("outcomes", &C::outcomes, Unit::Count, 1, 65536,
+               "requests executed whose answer has not left"),
+          knob("responses", &C::responses, Unit::Count, 1, 64,
+               "READ response packets between memory and wire")));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::ResponderExecuteCounters> {
@@ -157,6 +226,11 @@ struct hca::engine::Counters<hca::blocks::ResponderExecuteCounters> {
   static constexpr auto rows = std::make_tuple(
       counter("writes", &C::writes, "packets", "RDMA WRITE packets executed"),
       counter("sends", &C::sends, "packets", "SEND packets executed"),
+      counter("reads", &C::reads, "messages", "RDMA READs executed, repeated ones included"),
+      counter("atomics", &C::atomics, "messages", "ATOMICs executed"),
+      counter("repeated", &C::repeated, "messages", "duplicate READs and ATOMICs answered again"),
+      counter("not_saved", &C::not_saved, "packets",
+              "duplicate READs and ATOMICs dropped: nothing saved answers them"),
       counter("receive_fetches", &C::receive_fetches, "reads", "batches of receive WQEs read"),
       counter("parked", &C::parked, "packets", "packets that waited for a receive WQE"),
       counter("failed", &C::failed, "packets", "requests refused while they were executed"));

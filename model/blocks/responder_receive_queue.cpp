@@ -141,7 +141,7 @@ void ResponderExecute::flush() {
       flushes_.pop();
       continue;
     }
-    if (placing_ || !pending_.empty() || !ports.completions_out->can_push()) return;
+    if (q.first || !ports.completions_out->can_push()) return;
     if (std::exchange(q.wqe_open, false)) --q.next_wqe;  // of a message that will not be finished
     Completed c{contexts_.qps[qpn].receive_cq, {}};
     c.cqe.opcode = CqeOpcode::Receive, c.cqe.status = WcStatus::WrFlushErr, c.cqe.qpn = qpn;
@@ -164,9 +164,11 @@ void ResponderExecute::clear(u32 qpn) {
     placing_ = nullptr;  // its buffer stays with the writes under way
   drop_batches(q);
   for (Packet* p = q.parked_head; p;) PacketPool::give_back(std::exchange(p, p->next)), --parked_;
-  const bool unparking = q.unparking;
+  forget_outcomes(q);
+  reads_finished[qpn].reset();
+  const bool unparking = q.unparking, listed = q.listed;
   const u32 life = q.life + 1;
   q = {};
-  q.unparking = unparking, q.life = life;
+  q.unparking = unparking, q.listed = listed, q.life = life;
 }
 }  // namespace hca::blocks

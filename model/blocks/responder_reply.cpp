@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/blocks/responder_reply.h"
 
-#include <cstring>
+#include "model/proto/reply_rules.h"
 
 namespace hca::blocks {
 using namespace proto;
 
 namespace {
-bool is_ack(const Reply& r) { return !r.cnp && syndrome_kind(r.syndrome) == SyndromeKind::Ack; }
+bool is_ack(const Reply& r) {
+  return !r.cnp && !r.packet && syndrome_kind(r.syndrome) == SyndromeKind::Ack;
+}
 }  // namespace
 
 void ResponderReply::tick() {
@@ -35,27 +37,38 @@ void ResponderReply::queue(const Reply& reply) {
 void ResponderReply::send(const Reply& reply) {
   next_ = now() + config_.interval;
   const QpConfig* qp = contexts_.find_qp(reply.qpn);
-  if (!qp || qp->state == QpState::Reset || qp->state == QpState::Init) return;
-  Packet* p = pool_.take();
-  p->qpn = reply.qpn, p->psn = reply.psn, p->is_request = false;
-  if (reply.cnp)
-    build_cnp(*p, *qp);
+  if (!qp || qp->state == QpState::Reset || qp->state == QpState::Init) return drop(reply);
+  Packet* p = reply.packet;
+  if (p)
+    ++counters.responses;
   else
-    build_ack(*p, *qp, reply);
+    p = build(reply, *qp);
   ports.packets_out->push(p, 1, config_.latency - 1);
   probe.event(now() + config_.latency, Step::Passed, reply.qpn, reply.psn, reply.syndrome);
 }
 
-// G4.1, G4.6: the connection's path, SE = 0, A = 0.
+void ResponderReply::drop(const Reply& reply) {
+  if (!reply.packet) return;
+  if (reply.packet->buffers) reply.packet->buffers->give(now() + 1);
+  PacketPool::give_back(reply.packet);
+}
+
+Packet* ResponderReply::build(const Reply& reply, const QpConfig& qp) {
+  Packet* p = pool_.take();
+  p->qpn = reply.qpn, p->psn = reply.psn, p->is_request = false, p->buffers = nullptr;
+  if (reply.cnp)
+    build_cnp(*p, qp);
+  else
+    build_ack(*p, qp, reply);
+  return p;
+}
+
 void ResponderReply::build_ack(Packet& p, const QpConfig& qp, const Reply& reply) {
-  static constexpr const OpcodeRow* kRow =
-      opcode_row(Service::Rc, Operation::Acknowledge, Position::Only);
-  Bth bth{};
-  bth.mig_req = true, bth.pkey = qp.pkey, bth.dest_qp = qp.dest_qpn, bth.psn = reply.psn;
+  const OpcodeRow& row = reply_row(qp.service, Operation::Acknowledge);
   ExtHeaders ext;
   ext.aeth = {reply.syndrome, reply.msn};
-  write_headers(qp.path, *kRow, bth, ext, 0, p.frame());
-  p.shape = shape_of(qp.path, *kRow, 0);
+  write_headers(qp.path, row, reply_bth(qp, reply.psn), ext, 0, p.frame());
+  p.shape = shape_of(qp.path, row, 0);
   const SyndromeKind kind = syndrome_kind(reply.syndrome);
   ++(kind == SyndromeKind::Ack   ? counters.acks
      : kind == SyndromeKind::Nak ? counters.naks

@@ -11,11 +11,12 @@ struct ResponderReplyConfig {
   u32 depth = 16;  // answers that wait for the port
 };
 struct ResponderReplyCounters {
-  u64 acks = 0, naks = 0, rnr_naks = 0, cnps = 0, coalesced = 0;
+  u64 acks = 0, naks = 0, rnr_naks = 0, responses = 0, cnps = 0, coalesced = 0;
 };
 
-// Builds Acknowledge packets and CNPs. An ACK that still waits is overtaken by the next ACK of its
-// queue pair (G4.2); NAKs keep their place (G4.4).
+// Builds Acknowledge packets and CNPs, passes READ and ATOMIC responses on in their order. An ACK
+// that still waits is overtaken by the next ACK of its queue pair (G4.2); NAKs keep their place
+// (G4.4).
 //
 // Contract: an answer seen in cycle n reaches the port in n + latency; one packet each `interval`
 // cycles.
@@ -38,6 +39,8 @@ class ResponderReply : public engine::Block {
  private:
   void queue(const Reply& reply);
   void send(const Reply& reply);
+  void drop(const Reply& reply);
+  Packet* build(const Reply& reply, const proto::QpConfig& qp);
   void build_ack(Packet& p, const proto::QpConfig& qp, const Reply& reply);
   void build_cnp(Packet& p, const proto::QpConfig& qp);
 
@@ -67,6 +70,7 @@ struct hca::engine::Counters<hca::blocks::ResponderReplyCounters> {
       counter("acks", &C::acks, "packets", "ACKs sent"),
       counter("naks", &C::naks, "packets", "NAKs sent"),
       counter("rnr_naks", &C::rnr_naks, "packets", "RNR NAKs sent"),
+      counter("responses", &C::responses, "packets", "READ and ATOMIC responses sent"),
       counter("cnps", &C::cnps, "packets", "CNPs sent"),
       counter("coalesced", &C::coalesced, "answers", "ACKs merged into a later one"));
 };

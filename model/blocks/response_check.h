@@ -9,7 +9,7 @@ struct ResponseCheckConfig {
   Cycle latency = 4, interval = 1;
 };
 struct ResponseCheckCounters {
-  u64 good = 0, wrong_service = 0, bad_qp_state = 0, wrong_path = 0, bad_pkey = 0, unsupported = 0;
+  u64 good = 0, wrong_service = 0, bad_qp_state = 0, wrong_path = 0, bad_pkey = 0;
 };
 
 // Header validation of responses; what they mean is the requester's. It is activated as part of the
@@ -25,8 +25,8 @@ class ResponseCheck {
   ResponseCheckCounters counters;
   engine::Probe probe;
 
-  // The acknowledgement that `packet` carries and the cycle in which it leaves; kNever: dropped.
-  Cycle check(const Packet& packet, Cycle at, Acknowledgement& out);
+  // The response and the cycle in which it leaves; kNever: dropped. One with data keeps its packet.
+  Cycle check(Packet& packet, Cycle at, Acknowledgement& out);
 
  private:
   bool good(const Packet& packet, const proto::QpConfig& qp);
@@ -52,6 +52,5 @@ struct hca::engine::Counters<hca::blocks::ResponseCheckCounters> {
       counter("wrong_service", &C::wrong_service, "packets", "dropped: another transport service"),
       counter("bad_qp_state", &C::bad_qp_state, "packets", "dropped: state of the queue pair"),
       counter("wrong_path", &C::wrong_path, "packets", "dropped: not the peer's addresses"),
-      counter("bad_pkey", &C::bad_pkey, "packets", "dropped: P_Key"),
-      counter("unsupported", &C::unsupported, "packets", "dropped: no response of this model"));
+      counter("bad_pkey", &C::bad_pkey, "packets", "dropped: P_Key"));
 };

@@ -122,7 +122,6 @@ class FunctionalHca {
   void respond_read(const proto::QpConfig& qp, const proto::RequestEffect& effect);
   void respond_atomic(const proto::QpConfig& qp, const proto::RequestEffect& effect, u64 original);
   void fail_invalidate(u32 qpn, const proto::RequestEffect& effect);
-  u32 free_receives(u32 qpn) const;
   void fail_receive(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestVerdict& v);
   bool read_receive_wqe(u32 qpn);
   void scatter(Side& s, std::span<const u8> payload);

@@ -61,7 +61,7 @@ RequestVerdict FunctionalHca::find_place(u32 qpn, const ParsedPacket& packet) {
   }
   const ReceiveState& state = contexts_.receive[qpn];
   if (!row.has(Ext::Reth) && write_key_is_gone(find(state.write_rkey), state, qp.pd))
-    return kWriteKeyGone;
+    return kKeyGone;
   return {};
 }
 
@@ -145,7 +145,7 @@ void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const Requ
     std::array<u8, kAtomicBytes> bytes;
     io_.read(address, bytes);
     original = load_le8(bytes.data());
-    store_le8(bytes.data(), atomic_result(packet, original));
+    store_le8(bytes.data(), atomic_result(*packet.opcode, packet.atomic_eth, original));
     io_.write(address, bytes);
   }
   side(qpn).saved.save(qp.max_dest_rd_atomic, effect, atomic, original);
@@ -170,7 +170,7 @@ void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const Reque
 
 void FunctionalHca::respond_read(const QpConfig& qp, const RequestEffect& effect) {
   ExtHeaders ext;
-  ext.aeth = {answer_syndrome({}, qp, options_.credits, free_receives(qp.qpn)), effect.msn};
+  ext.aeth = {answer_syndrome({}, effect, qp, options_.credits), effect.msn};
   for (u32 i = 0; i < effect.packets; ++i) {
     const ReadResponsePlan plan = plan_read_response(qp, effect, i);
     if (plan.bytes)
@@ -182,15 +182,10 @@ void FunctionalHca::respond_read(const QpConfig& qp, const RequestEffect& effect
 
 void FunctionalHca::respond_atomic(const QpConfig& qp, const RequestEffect& effect, u64 original) {
   ExtHeaders ext;
-  ext.aeth = {answer_syndrome({}, qp, options_.credits, free_receives(qp.qpn)), effect.msn};
+  ext.aeth = {answer_syndrome({}, effect, qp, options_.credits), effect.msn};
   ext.atomic_ack_eth = {original};
   transmit(qp, reply_row(qp.service, Operation::AtomicAcknowledge), reply_bth(qp, effect.ack_psn),
            ext, 0);
-}
-
-u32 FunctionalHca::free_receives(u32 qpn) const {
-  const ReceiveState& r = contexts_.receive[qpn];
-  return r.rq_posted - r.rq_consumed;
 }
 
 // Classes A and C: the receive WQE in use completes in error, or an event tells; then all is
@@ -217,7 +212,7 @@ void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const Requ
 void FunctionalHca::answer(const QpConfig& qp, const RequestVerdict& verdict,
                            const RequestEffect& effect) {
   ExtHeaders ext;
-  ext.aeth = {answer_syndrome(verdict, qp, options_.credits, free_receives(qp.qpn)), effect.msn};
+  ext.aeth = {answer_syndrome(verdict, effect, qp, options_.credits), effect.msn};
   transmit(qp, reply_row(qp.service, Operation::Acknowledge), reply_bth(qp, effect.ack_psn), ext,
            0);
 }

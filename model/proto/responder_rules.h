@@ -246,7 +246,8 @@ struct RequestEffect {
   u32 receive_wqe = 0;  // the WQE that it takes or belongs to
   u32 byte_len = 0;     // WRITE with Immediate: DMALen of the message; READ: what is asked for
   u32 ack_psn = 0, msn = 0;
-  u32 packets = 0;  // READ: of its response
+  u32 packets = 0;        // READ: of its response
+  u32 free_receives = 0;  // receive WQEs that nobody has taken: the credits of the answer
   bool completes_message = false;
 };
 
@@ -299,17 +300,18 @@ inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, u32 path
     s.nak_sent = true;  // G2.5
   }
   e.receive_wqe = s.rq_consumed - 1;
+  e.free_receives = s.rq_posted - s.rq_consumed;
   e.msn = s.msn;
   return e;
 }
 
-// The AETH of the answer (T5). `available`: receive WQEs that are free, none announced if `credits`
-// is off (G6.1).
-inline u8 answer_syndrome(const RequestVerdict& v, const QpConfig& qp, bool credits,
-                          u32 available) {
+// The AETH of the answer (T5). With `credits` it tells the free receive WQEs, else that they are
+// not counted (G6.1).
+inline u8 answer_syndrome(const RequestVerdict& v, const RequestEffect& e, const QpConfig& qp,
+                          bool credits) {
   if (v.action == RequestAction::RnrNak) return rnr_syndrome(qp.min_rnr_timer);
   if (v.action == RequestAction::Nak || v.action == RequestAction::NakAndFail)
     return nak_syndrome(v.nak);
-  return ack_syndrome(credits ? credit_code(available) : kCreditsUnused);
+  return ack_syndrome(credits ? credit_code(e.free_receives) : kCreditsUnused);
 }
 }  // namespace hca::proto

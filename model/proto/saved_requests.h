@@ -45,10 +45,9 @@ class SavedRequests {
   std::size_t next_ = 0;
 };
 
-// ATOM-8, ATOM-9: the value that an ATOMIC leaves behind.
-inline u64 atomic_result(const ParsedPacket& packet, u64 original) {
-  const AtomicEth& a = packet.atomic_eth;
-  if (packet.opcode->operation == Operation::FetchAdd) return original + a.swap_add;
+// ATOM-7, ATOM-8: the value that an ATOMIC leaves behind.
+inline u64 atomic_result(const OpcodeRow& row, const AtomicEth& a, u64 original) {
+  if (row.operation == Operation::FetchAdd) return original + a.swap_add;
   return original == a.compare ? a.swap_add : original;
 }
 

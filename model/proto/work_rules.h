@@ -56,9 +56,9 @@ inline constexpr RequestVerdict kReceiveProtection{RequestAction::NakAndFail,
                                                    RequestCause::LocalProtection,
                                                    NakCode::RemoteOperationalError, "T10-1/RC"};
 
-// G22.5: the R_Key of a WRITE became invalid between its packets.
-inline constexpr RequestVerdict kWriteKeyGone{RequestAction::NakAndFail, RequestCause::BadRkey,
-                                              NakCode::RemoteAccessError, "G22.5"};
+// G22.5: the R_Key of a request became invalid while it was executed.
+inline constexpr RequestVerdict kKeyGone{RequestAction::NakAndFail, RequestCause::BadRkey,
+                                         NakCode::RemoteAccessError, "G22.5"};
 inline bool write_key_is_gone(const Region* region, const ReceiveState& s, u32 pd) {
   return check_access(region, s.write_rkey, pd, s.write_va, s.write_left, kRemoteWrite) !=
          AccessFault::None;

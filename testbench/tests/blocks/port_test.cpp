@@ -26,7 +26,7 @@ struct TransmitBench : Bench {
     set_up(contexts, 1);
     add(port, "port_transmit");
     buffers.connect(port.self, "packet buffers");
-    port.buffers = &buffers, port.counters = &counters;
+    port.counters = &counters;
     feed(port.requests_in, port, packets(requests, true));
     feed(port.replies_in, port, packets(replies, false));
   }
@@ -35,6 +35,7 @@ struct TransmitBench : Bench {
     for (const Cycle cycle : at) {
       plan.push_back({cycle, write_packet(pool, contexts.qps[1], 100, 64)});
       plan.back().second->is_request = requests;
+      plan.back().second->buffers = requests ? &buffers : nullptr;
       if (requests) buffers.take();
     }
     return plan;

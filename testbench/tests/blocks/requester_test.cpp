@@ -24,6 +24,8 @@ struct RequesterBench : Bench {
     completions = &take(requester.ports.completions_out, requester);
     take(requester.ports.notes_out, requester);
     take(requester.ports.faults_out, requester);
+    take(requester.ports.responses_out, requester);
+    requester.placed_in.connect(requester.self, requester.self, "placed responses");
     reads = &take(packetizer.dma_out, requester);
   }
   // `count` messages of queue pair 1, which the requester sees in cycle `at`.

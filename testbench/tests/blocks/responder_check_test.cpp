@@ -15,7 +15,7 @@ struct CheckBench {
   }
   Cycle check(u32 qpn, Cycle at) {
     Packet* p = parsed(write_packet(pool, peer.qps[qpn], psn[qpn]++, 64));
-    return block.check(*p, at);
+    return block.check(*p, at, at);
   }
   ResponderCheckConfig config;
   Contexts peer;

@@ -20,7 +20,7 @@ struct ExecuteBench : Bench {
     Plan<Packet*> plan;
     for (const Cycle at : requests) {
       Packet* p = parsed(write_packet(pool, peer.qps[1], 100 + u32(plan.size()), bytes));
-      check.check(*p, 1);
+      check.check(*p, 1, 1);
       p->last = 0;
       plan.push_back({at, p});
     }
@@ -28,6 +28,10 @@ struct ExecuteBench : Bench {
     feed(execute.bells_in, execute, {});
     execute.batches_in.connect(execute.self, execute.self, "receive WQEs");
     execute.ordered_in.connect(execute.self, execute.self, "ordered payloads");
+    execute.responses_in.connect(execute.self, execute.self, "READ responses");
+    execute.atomic_in.connect(execute.self, execute.self, "ATOMIC value");
+    execute.responses.connect(execute.self, "response buffers");
+    take(execute.ports.reads_out, execute);
     writes = &take(execute.ports.payload_out, execute, depth, from);
     take(execute.ports.receive_wqes_out, execute);
     replies = &take(execute.ports.replies_out, execute);
@@ -45,7 +49,10 @@ struct ExecuteBench : Bench {
   ResponderCheckConfig check_config;
   ResponderCheck check{check_config, context, protection};
   PacketPool pool;
-  ResponderExecute execute{config, context.contexts, protection};
+  ResponderExecute execute{config,
+                           {TxStart::Full, engine::Rate(100'000'000'000, 400'000'000)},
+                           context.contexts,
+                           protection};
   Taker<DmaRequest, 8>* writes = nullptr;
   Taker<Reply, 8>* replies = nullptr;
 };

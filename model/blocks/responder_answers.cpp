@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Outcomes of requests: answers, completions and failures leave in the order of their queue pair.
+#include "model/blocks/responder_execute.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+// Makes the outcome of a request, the last of its queue pair; the caller says what it does.
+Outcome& ResponderExecute::retire(const Packet& p) {
+  const QpConfig& qp = contexts_.qps[p.qpn];
+  Queue& q = queues_[p.qpn];
+  Outcome* o = outcomes_.take();
+  Pool<Outcome>* const home = o->home;
+  *o = {};
+  o->home = home;
+  o->not_before = std::max(p.last, enters_);
+  o->reply = {p.qpn, p.effect.ack_psn, p.effect.msn,
+              answer_syndrome(p.verdict, p.effect, qp, contexts_.options.credits)};
+  o->completed.cqn = qp.receive_cq;
+  o->completed.cqe.qpn = p.qpn;
+  o->completed.cqe.wqe_index = u16(p.effect.receive_wqe);
+  ++in_flight_;
+  if (q.first) return q.last->next = o, *(q.last = o);
+  q.first = q.last = o;
+  list(p.qpn, q);
+  return *o;
+}
+
+// The first outcome of a queue pair may be due.
+void ResponderExecute::list(u32 qpn, Queue& q) {
+  if (q.listed) return;
+  q.listed = true;
+  settling_.push(qpn);
+}
+
+// One outcome a cycle, the queue pairs in turn. A READ or ATOMIC is only started: it says itself
+// when it is over.
+void ResponderExecute::settle() {
+  while (!settling_.empty()) {
+    const u32 qpn = settling_.front();
+    Queue& q = queues_[qpn];
+    const Outcome* o = q.first;
+    const bool due = o && !o->started && (!o->waits || q.ordered);
+    if (due && now() < o->not_before) return wake_at(o->not_before);
+    if (due && o->kind == OutcomeKind::Plain && !emit(*o)) return;
+    settling_.drop();
+    q.listed = false;
+    if (!due) continue;
+    if (o->kind != OutcomeKind::Plain) {
+      start_first(qpn, q);
+      continue;
+    }
+    q.ordered -= o->waits;
+    drop_first(qpn, q);
+    if (!settling_.empty()) wake_at(now() + 1);
+    return;
+  }
+}
+
+// False: a link has no room.
+bool ResponderExecute::emit(const Outcome& o) {
+  const bool faults = o.fails || o.invalidates;
+  if (o.replies && !ports.replies_out->can_push()) return false;
+  if (o.completes && !ports.completions_out->can_push()) return false;
+  if (faults && !ports.faults_out->can_push()) return false;
+  if (o.replies) ports.replies_out->push(o.reply);
+  if (o.completes) ports.completions_out->push(o.completed);
+  if (faults) ports.faults_out->push(o.fault);
+  return true;
+}
+
+void ResponderExecute::drop_first(u32 qpn, Queue& q) {
+  Outcome* const o = q.first;
+  q.first = o->next;
+  Pool<Outcome>::give_back(o);
+  if (in_flight_-- == config_.outcomes) wake_at(now() + 1);
+  if (q.first) list(qpn, q);
+}
+
+// By a reset: nothing leaves any more.
+void ResponderExecute::forget_outcomes(Queue& q) {
+  while (q.first) {
+    Outcome* const o = q.first;
+    q.first = o->next;
+    Pool<Outcome>::give_back(o);
+    --in_flight_;
+  }
+  self.wake(now() + 1);
+}
+}  // namespace hca::blocks

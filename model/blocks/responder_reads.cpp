@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// READ and ATOMIC: from the first outcome of a queue pair to its response packets.
+#include "model/blocks/responder_execute.h"
+#include "model/proto/reply_rules.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+// The first outcome of the queue pair is a READ or ATOMIC.
+void ResponderExecute::start_first(u32 qpn, Queue& q) {
+  Outcome& o = *q.first;
+  const QpConfig& qp = contexts_.qps[qpn];
+  o.started = true;
+  if (o.kind == OutcomeKind::Atomic) return atomics_.push(qpn);
+  if (o.repeats && !(o.key_good && q.saved.holds_read(o.effect, qp.path_mtu))) {
+    ++counters.not_saved;
+    return finish_first(qpn, q);
+  }
+  ++counters.reads, counters.repeated += o.repeats;
+  if (!o.repeats) q.saved.save(qp.max_dest_rd_atomic, o.effect, false, 0);
+  reads_.push(qpn);
+}
+
+void ResponderExecute::finish_first(u32 qpn, Queue& q) {
+  if (!q.first->repeats) reads_finished[qpn].add(now());
+  drop_first(qpn, q);
+  wake_at(now() + 1);
+}
+
+// ---- READ
+// Asks for the data of one response packet; the queue pairs take turns.
+void ResponderExecute::ask_response() {
+  if (reads_.empty()) return;
+  if (!responses.available() || !ports.reads_out->can_push()) return;
+  const u32 qpn = reads_.pop();
+  Queue& q = queues_[qpn];
+  const bool still = q.first && q.first->kind == OutcomeKind::Read && q.first->started;
+  if (still && q.first->asked < q.first->effect.packets) {
+    Outcome& o = *q.first;
+    const ReadResponsePlan plan = plan_read_response(contexts_.qps[qpn], o.effect, o.asked);
+    Packet* p = make_response(contexts_.qps[qpn], o, *plan.row, plan.psn, plan.bytes, 0);
+    ports.reads_out->start().set_read(o.address + plan.offset, p->payload(), plan.bytes, p, true);
+    if (++o.asked < o.effect.packets) reads_.push(qpn);
+  }
+  if (!reads_.empty()) wake_at(now() + 1);
+}
+
+// The headers of a response packet; room for it is taken.
+Packet* ResponderExecute::make_response(const QpConfig& qp, const Outcome& o, const OpcodeRow& row,
+                                        u32 psn, u32 bytes, u64 original) {
+  responses.take();
+  Packet* p = pool_.take();
+  p->qpn = qp.qpn, p->psn = psn, p->is_request = false, p->buffers = &responses;
+  p->life = queues_[qp.qpn].life;
+  ExtHeaders ext;
+  ext.aeth = {o.reply.syndrome, o.reply.msn};
+  ext.atomic_ack_eth = {original};
+  write_headers(qp.path, row, reply_bth(qp, psn), ext, bytes, p->frame());
+  p->shape = shape_of(qp.path, row, bytes);
+  return p;
+}
+
+Dma::Client ResponderExecute::read_client() {
+  return {this, [](void* owner, const DmaRequest& r, Cycle first, Cycle last) {
+            auto& x = *static_cast<ResponderExecute*>(owner);
+            if (r.context) return x.response_arrived(static_cast<Packet*>(r.context), first, last);
+            x.atomic_in.push(1u, 1, std::max(last, x.dma.now() + 1) - x.dma.now() - 1);
+          }};
+}
+
+// In the cycle of the memory access.
+void ResponderExecute::response_arrived(Packet* p, Cycle first, Cycle last) {
+  const Cycle at = timing_.release(first, last, p->shape.payload_bytes), now = dma.now();
+  p->first = first, p->last = last;
+  last_response_ = std::max({at, last_response_, now + 1});
+  responses_in.push(p, 1, last_response_ - now - 1);
+}
+
+void ResponderExecute::forward_response() {
+  if (!responses_in.can_pop() || !ports.replies_out->can_push()) return;
+  Packet* p = responses_in.pop();
+  const u32 qpn = p->qpn;
+  Queue& q = queues_[qpn];
+  if (p->life != q.life) {  // of a queue pair that was reset
+    responses.give(now() + 1);
+    return PacketPool::give_back(p);
+  }
+  ports.replies_out->push(Reply{qpn, p->psn, 0, 0, false, p});
+  probe.event(now() + 1, Step::Completed, qpn, p->psn);
+  if (++q.first->answered == q.first->effect.packets) finish_first(qpn, q);
+}
+
+// ---- ATOMIC
+void ResponderExecute::start_atomic() {
+  if (atomic_busy_ || atomics_.empty()) return;
+  if (!responses.available() || !ports.reads_out->can_push() || !ports.replies_out->can_push())
+    return;
+  const u32 qpn = atomics_.pop();
+  Queue& q = queues_[qpn];
+  if (!atomics_.empty()) wake_at(now() + 1);
+  if (!q.first || q.first->kind != OutcomeKind::Atomic || !q.first->started) return;
+  if (q.first->repeats) return repeat_atomic(qpn, q);
+  atomic_busy_ = true, atomic_qpn_ = qpn, atomic_life_ = q.life;
+  ports.reads_out->start().set_read(q.first->address, atomic_read_.data(), kAtomicBytes, nullptr,
+                                    true);
+}
+
+// The value is here: the new one is written, the old one is the answer.
+void ResponderExecute::finish_atomic() {
+  if (!atomic_in.can_pop() || !ports.payload_out->can_push() || !ports.replies_out->can_push() ||
+      !responses.available())
+    return;
+  atomic_in.drop();
+  atomic_busy_ = false;
+  wake_at(now() + 1);
+  Queue& q = queues_[atomic_qpn_];
+  if (atomic_life_ != q.life) return;
+  const Outcome& o = *q.first;
+  const u64 original = load_le8(atomic_read_.data());
+  store_le8(atomic_written_.data(), atomic_result(*o.opcode, o.operands, original));
+  ports.payload_out->start().set_write(o.address, atomic_written_.data(), kAtomicBytes, nullptr,
+                                       false, now() + 1, now() + 1);
+  ++counters.atomics;
+  q.saved.save(contexts_.qps[atomic_qpn_].max_dest_rd_atomic, o.effect, true, original);
+  reply_atomic(atomic_qpn_, q, original);
+}
+
+// G3.4: the saved result, or nothing.
+void ResponderExecute::repeat_atomic(u32 qpn, Queue& q) {
+  const SavedRequest* held = q.saved.find_atomic(q.first->effect.ack_psn);
+  if (!held) return ++counters.not_saved, finish_first(qpn, q);
+  ++counters.repeated;
+  reply_atomic(qpn, q, held->original);
+}
+
+void ResponderExecute::reply_atomic(u32 qpn, Queue& q, u64 original) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  const Outcome& o = *q.first;
+  Packet* p = make_response(qp, o, reply_row(qp.service, Operation::AtomicAcknowledge),
+                            o.effect.ack_psn, 0, original);
+  ports.replies_out->push(Reply{qpn, p->psn, 0, 0, false, p});
+  probe.event(now() + 1, Step::Completed, qpn, p->psn);
+  finish_first(qpn, q);
+}
+}  // namespace hca::blocks
