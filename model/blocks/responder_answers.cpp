@@ -39,9 +39,11 @@ void ResponderExecute::settle() {
   while (!settling_.empty()) {
     const u32 qpn = settling_.front();
     Queue& q = queues_[qpn];
-    const Outcome* o = q.first;
+    Outcome* const o = q.first;
     const bool due = o && !o->started && (!o->waits || q.ordered);
     if (due && now() < o->not_before) return wake_at(o->not_before);
+    if (due && now() < next_outcome_) return wake_at(next_outcome_);
+    if (due && o->invalidates) examine_key(qpn, q, *o);
     if (due && o->kind == OutcomeKind::Plain && !emit(*o)) return;
     settling_.drop();
     q.listed = false;
@@ -57,6 +59,17 @@ void ResponderExecute::settle() {
   }
 }
 
+// G10: the key of a SEND with Invalidate is examined when the data have been placed; a bad one is
+// class J: no NAK, the receive WQE ends in error.
+void ResponderExecute::examine_key(u32 qpn, Queue& q, Outcome& o) {
+  const u32 key = o.fault.invalidate;
+  if (may_invalidate(protection_.find(key), key, contexts_.qps[qpn].pd)) return;
+  ++counters.failed;
+  o.invalidates = o.replies = false;
+  o.fails = q.failed = true, o.fault = {qpn, false, {}, 0};
+  o.completed.cqe.status = failure_of(RequestCause::BadInvalidate).status;
+}
+
 // False: a link has no room.
 bool ResponderExecute::emit(const Outcome& o) {
   const bool faults = o.fails || o.invalidates;
@@ -66,6 +79,7 @@ bool ResponderExecute::emit(const Outcome& o) {
   if (o.replies) ports.replies_out->push(o.reply);
   if (o.completes) ports.completions_out->push(o.completed);
   if (faults) ports.faults_out->push(o.fault);
+  if (o.invalidates) next_outcome_ = now() + 2;  // the next one sees the key gone
   return true;
 }
 

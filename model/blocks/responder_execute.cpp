@@ -201,7 +201,8 @@ void ResponderExecute::finish(Packet* p, bool has_payload) {
     Outcome& outcome = retire(*p);
     outcome.replies = replies, outcome.completes = completes, outcome.waits = waits;
     if (completes) complete(*p, q, outcome);
-    if (row.has(Ext::Ieth)) invalidate(*p, q, outcome);
+    if (row.has(Ext::Ieth))
+      outcome.invalidates = true, outcome.fault = {p->qpn, false, {}, p->parsed.ieth.rkey};
   }
   if (!has_payload) PacketPool::give_back(p);
 }
@@ -216,19 +217,6 @@ void ResponderExecute::complete(const Packet& p, const Queue& q, Outcome& outcom
   if (cqe.with_immediate) cqe.immediate = p.parsed.imm_dt.data;
   if (cqe.with_invalidate) cqe.immediate = p.parsed.ieth.rkey;
   cqe.solicited = p.parsed.bth.solicited;
-}
-
-// G10: the key is examined when the data have been placed; a bad one is class J: no NAK, the
-// receive WQE ends in error.
-void ResponderExecute::invalidate(const Packet& p, Queue& q, Outcome& outcome) {
-  const u32 key = p.parsed.ieth.rkey;
-  if (may_invalidate(protection_.find(key), key, contexts_.qps[p.qpn].pd)) {
-    outcome.invalidates = true, outcome.fault = {p.qpn, false, {}, key};
-    return;
-  }
-  ++counters.failed;
-  outcome.replies = false, outcome.fails = q.failed = true, outcome.fault = {p.qpn, false, {}};
-  outcome.completed.cqe.status = failure_of(RequestCause::BadInvalidate).status;
 }
 
 // A READ or ATOMIC waits for its turn among the answers of its queue pair.

@@ -143,12 +143,12 @@ class ResponderExecute : public engine::Block {
   bool next_piece();
   void finish(Packet* p, bool has_payload);
   void complete(const Packet& p, const Queue& q, Outcome& outcome);
-  void invalidate(const Packet& p, Queue& q, Outcome& outcome);
   Cycle enter(Packet* p, u32 key);
   // responder_answers.cpp: outcomes in the order of their queue pairs
   Outcome& retire(const Packet& p);
   void list(u32 qpn, Queue& q);
   void settle();
+  void examine_key(u32 qpn, Queue& q, Outcome& outcome);
   bool emit(const Outcome& outcome);
   void drop_first(u32 qpn, Queue& q);
   void forget_outcomes(Queue& q);
@@ -188,7 +188,7 @@ class ResponderExecute : public engine::Block {
   Ring<u32> settling_;         // queue pairs whose first outcome may be due
   Ring<u32> reads_, atomics_;  // queue pairs whose first outcome is one
   u32 parked_ = 0, in_flight_ = 0;
-  Cycle next_packet_ = 0, last_ask_ = 0, last_response_ = 0;
+  Cycle next_packet_ = 0, last_ask_ = 0, last_response_ = 0, next_outcome_ = 0;
   // The packet whose pieces are being written.
   Packet* placing_ = nullptr;
   Scatter* scatter_ = nullptr;

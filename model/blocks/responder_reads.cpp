@@ -118,8 +118,9 @@ void ResponderExecute::finish_atomic() {
   const Outcome& o = *q.first;
   const u64 original = load_le8(atomic_read_.data());
   store_le8(atomic_written_.data(), atomic_result(*o.opcode, o.operands, original));
-  ports.payload_out->start().set_write(o.address, atomic_written_.data(), kAtomicBytes, nullptr,
-                                       false, now() + 1, now() + 1);
+  const Cycle at = last_ask_ = std::max(last_ask_, now()) + 1;
+  ports.payload_out->start(1, at - now() - 1)
+      .set_write(o.address, atomic_written_.data(), kAtomicBytes, nullptr, false, at, at);
   ++counters.atomics;
   q.saved.save(contexts_.qps[atomic_qpn_].max_dest_rd_atomic, o.effect, true, original);
   reply_atomic(atomic_qpn_, q, original);

@@ -53,11 +53,12 @@ void set_up(Contexts& c, const PairConfig& config, bool second) {
             QpCreate{0, false, 1, 1 + (qpn - 1) % config.cqs, 1 + (qpn - 1) % config.cqs,
                      send_ring(qpn), receive_ring(qpn), kLogEntries, kLogEntries, 7, 6});
     QpAttributes a{};
-    a.state = QpState::Init, a.port = 1, a.access = kLocalWrite | kRemoteWrite;
+    a.state = QpState::Init, a.port = 1, a.access = config.access;
     a.mask = kQpState | kQpPkeyIndex | kQpPort | kQpAccess;
     command(c, CommandOpcode::ModifyQp, qpn, a);
     a.state = QpState::Rtr, a.path_mtu = config.path_mtu, a.dest_qpn = qpn,
     a.rq_psn = second ? 100 : 200;
+    a.max_dest_rd_atomic = config.max_dest_rd_atomic, a.max_rd_atomic = config.max_rd_atomic;
     a.min_rnr_timer = config.min_rnr_timer, a.dmac = second ? 0x02000000000a : 0x02000000000b;
     a.dgid_low = 0xffffc0000201 + !second, a.hop_limit = 64, a.udp_source_port = u16(0xc000 + qpn);
     a.mask = kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic |
@@ -213,12 +214,18 @@ void TestHost::post(const Message& m) {
   std::memset(slot, 0, 128);
   SendWqe w{};
   w.opcode = m.opcode, w.signaled = m.signaled, w.sge_count = u8(m.sges), w.index = u16(index);
-  w.remote_va = kData + m.remote, w.rkey = kKey;
+  w.remote_va = kData + m.remote, w.rkey = kKey, w.immediate = m.immediate;
+  w.fence = m.fence, w.solicited = m.solicited;
   encode(w, slot);
+  u8* sges = slot + kSendWqeBytes;
+  if (row_of(w).answer == Answer::Atomic) {
+    encode(AtomicOperands{m.operand, m.compare}, sges);
+    sges += kAtomicOperandBytes;
+  }
   u32 at = 0;
   for (u32 i = 0; i < m.sges; ++i) {
     const u32 bytes = i + 1 == m.sges ? m.bytes - at : m.bytes / m.sges;
-    encode(Sge{kData + m.local + at, kKey, bytes}, slot + kSendWqeBytes + i * kSgeBytes);
+    encode(Sge{kData + m.local + at, kKey, bytes}, sges + i * kSgeBytes);
     at += bytes;
   }
   ring(BarOffset::SendDoorbell, m.qpn, producers_[m.qpn]);

@@ -28,6 +28,9 @@ struct Message {
   u32 bytes = 0;
   bool signaled = true;
   u32 sges = 1;
+  bool fence = false, solicited = false;
+  u32 immediate = 0;             // or the key to invalidate
+  u64 operand = 0, compare = 0;  // ATOMIC: what is added or swapped in
 };
 
 // Host software of one chip: posts what it is told as far as the queues allow, reads its CQ when a
@@ -86,6 +89,8 @@ struct PairConfig {
   u32 cqs = 1;         // queue pairs take turns in using them
   bool armed = false;  // all CQs, for their next CQE; EQEs then go to EQ 1
   u8 timeout = 4, retry_count = 7, rnr_retry = 7, min_rnr_timer = 1;
+  u8 max_rd_atomic = 4, max_dest_rd_atomic = 4;
+  u8 access = 0x0f;
 };
 
 // By commands: the port, region kKey, the EQ, the CQs and the queue pairs 1 .. qps, connected and

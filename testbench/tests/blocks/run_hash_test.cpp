@@ -13,7 +13,8 @@ struct Traffic {
   const char* name;
   u32 path_mtu, qps, messages, largest;
   unsigned loss_per_256;
-  bool tight;  // small buffers everywhere
+  bool tight;          // small buffers everywhere
+  bool reads = false;  // READs and ATOMICs as well
 };
 constexpr Traffic kTraffic[] = {
     {"small messages of many queue pairs", 256, 8, 60, 300, 0, false},
@@ -21,7 +22,12 @@ constexpr Traffic kTraffic[] = {
     {"loss in both directions", 1024, 4, 40, 6000, 12, false},
     {"back-pressure", 512, 4, 30, 5000, 0, true},
     {"back-pressure and loss", 4096, 3, 30, 12000, 8, true},
+    {"READs and ATOMICs", 1024, 3, 40, 9000, 0, false, true},
+    {"READs and ATOMICs, back-pressure and loss", 512, 3, 30, 5000, 8, true, true},
 };
+
+constexpr proto::WorkOpcode kReads[] = {proto::WorkOpcode::RdmaRead, proto::WorkOpcode::CompareSwap,
+                                        proto::WorkOpcode::FetchAdd};
 
 PairConfig config_of(const Traffic& t) {
   PairConfig c;
@@ -32,6 +38,7 @@ PairConfig config_of(const Traffic& t) {
     c.chip.responder_execute.parking = 2;
     c.chip.responder_reply.depth = 1, c.chip.qp_scheduler.batch = 2;
     c.chip.responder_execute.interval = 90;
+    c.chip.responder_execute.responses = 2, c.chip.responder_execute.outcomes = 3;
   }
   return c;
 }
@@ -42,10 +49,14 @@ void plan(Pair& pair, const Traffic& t) {
     for (u32 i = 0; i < t.messages; ++i) {
       Message m;
       m.opcode = random.below(2) ? proto::WorkOpcode::Send : proto::WorkOpcode::RdmaWrite;
+      if (t.reads && random.below(2)) m.opcode = kReads[random.below(3)];
       m.qpn = u32(1 + random.below(t.qps));
       m.bytes = u32(random.below(t.largest + 1)), m.sges = u32(1 + random.below(3));
       m.local = random.below(0x100000), m.remote = 0x200000 + random.below(0x100000);
       m.signaled = random.below(4);
+      if (t.reads) m.fence = !random.below(4), m.operand = random(), m.compare = random();
+      if (m.opcode == proto::WorkOpcode::CompareSwap || m.opcode == proto::WorkOpcode::FetchAdd)
+        m.bytes = 8, m.sges = 1, m.remote &= ~u64{7};
       side->host.plan.push_back(m);
     }
     // The last message of each queue pair is signaled, or the end would not be seen.
