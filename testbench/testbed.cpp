@@ -15,7 +15,8 @@ constexpr u64 kIpv6Prefix = 0xfe80'0000'0000'0000;
 constexpr u64 kMappedIpv4 = 0xffff'0000'0000;
 constexpr u16 kLidBase = 1;
 constexpr u64 kBufferAlignment = 1 << 21;
-constexpr u8 kAccess = proto::kLocalWrite | proto::kRemoteWrite | proto::kRemoteRead;
+constexpr u8 kAccess =
+    proto::kLocalWrite | proto::kRemoteWrite | proto::kRemoteRead | proto::kRemoteAtomic;
 
 u64 gid_low_of_ipv4(unsigned index) { return kMappedIpv4 | (kIpv4Base + index); }
 u64 gid_low_of_ipv6(unsigned index) { return 1 + index; }
@@ -181,7 +182,7 @@ void Testbed::modify(unsigned i) {
   a.dest_qpn = ends_[peer].qp->qpn;
   a.path_mtu = bytes_of_mtu(c.path_mtu);
   a.sq_psn = i ? c.server_psn : c.client_psn, a.rq_psn = i ? c.client_psn : c.server_psn;
-  a.max_rd_atomic = a.max_dest_rd_atomic = 1;
+  a.max_rd_atomic = a.max_dest_rd_atomic = 16;
   a.min_rnr_timer = u8(c.min_rnr_timer), a.timeout = u8(c.timeout);
   a.retry_count = u8(c.retry_count), a.rnr_retry = u8(c.rnr_retry);
   a.dmac = kMacBase + peer;
