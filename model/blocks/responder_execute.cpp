@@ -245,6 +245,8 @@ Dma::Client ResponderExecute::payload_client() {
   return {this,
           [](void* owner, const DmaRequest& r, Cycle first, Cycle) {
             auto& x = *static_cast<ResponderExecute*>(owner);
+            if (!r.context)
+              return x.atomic_in.push(AtomicStep::Written, 1, first - x.dma.now() - 1);
             const Packet& p = *static_cast<Packet*>(r.context);
             x.ordered_in.push(Ordered{p.qpn, p.life}, 1, first - x.dma.now() - 1);
           },

@@ -90,12 +90,13 @@ class ResponderExecute : public engine::Block {
 
   PacketLink packets_in{16};
   ReceiveBellLink bells_in{8};
-  BatchLink batches_in{64};        // written by dma
-  OrderedLink ordered_in{64};      // written by dma: a payload of this queue pair is ordered
-  PacketLink responses_in{64};     // written by dma: a response packet has its data
-  engine::Link<u32, 2> atomic_in;  // written by dma: the value is here
-  engine::Budget responses;        // given back by the port
-  ByQp<Delayed> reads_finished;    // READs and ATOMICs whose responses have all left
+  BatchLink batches_in{64};     // written by dma
+  OrderedLink ordered_in{64};   // written by dma: a payload of this queue pair is ordered
+  PacketLink responses_in{64};  // written by dma: a response packet has its data
+  enum class AtomicStep : u8 { Read, Written };
+  engine::Link<AtomicStep, 2> atomic_in;  // written by dma: a value is here, a new one ordered
+  engine::Budget responses;               // given back by the port
+  ByQp<Delayed> reads_finished;           // READs and ATOMICs whose responses have all left
   Ports ports;
   ResponderExecuteCounters counters;
   engine::Probe probe;
@@ -159,6 +160,7 @@ class ResponderExecute : public engine::Block {
   void forward_response();
   void start_atomic();
   void finish_atomic();
+  void write_atomic(const Outcome& outcome);
   void repeat_atomic(u32 qpn, Queue& q);
   void finish_first(u32 qpn, Queue& q);
   Packet* make_response(const proto::QpConfig& qp, const Outcome& outcome,

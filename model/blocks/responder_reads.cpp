@@ -64,7 +64,8 @@ Dma::Client ResponderExecute::read_client() {
   return {this, [](void* owner, const DmaRequest& r, Cycle first, Cycle last) {
             auto& x = *static_cast<ResponderExecute*>(owner);
             if (r.context) return x.response_arrived(static_cast<Packet*>(r.context), first, last);
-            x.atomic_in.push(1u, 1, std::max(last, x.dma.now() + 1) - x.dma.now() - 1);
+            x.atomic_in.push(AtomicStep::Read, 1,
+                             std::max(last, x.dma.now() + 1) - x.dma.now() - 1);
           }};
 }
 
@@ -105,25 +106,31 @@ void ResponderExecute::start_atomic() {
                                     true);
 }
 
-// The value is here: the new one is written, the old one is the answer.
+// The value is here: the new one is written. It is ordered: the old one is the answer. Only then
+// may another value be read (ATOM-2, G30.3).
 void ResponderExecute::finish_atomic() {
-  if (!atomic_in.can_pop() || !ports.payload_out->can_push() || !ports.replies_out->can_push() ||
-      !responses.available())
-    return;
+  if (!atomic_in.can_pop()) return;
+  Queue& q = queues_[atomic_qpn_];
+  const bool alive = atomic_life_ == q.life, written = atomic_in.front() == AtomicStep::Written;
+  if (!written && !ports.payload_out->can_push()) return;
+  if (written && alive && !(responses.available() && ports.replies_out->can_push())) return;
   atomic_in.drop();
+  if (alive && !written) return write_atomic(*q.first);
   atomic_busy_ = false;
   wake_at(now() + 1);
-  Queue& q = queues_[atomic_qpn_];
-  if (atomic_life_ != q.life) return;
-  const Outcome& o = *q.first;
+  if (!alive) return;
+  const u64 original = load_le8(atomic_read_.data());
+  ++counters.atomics;
+  q.saved.save(contexts_.qps[atomic_qpn_].max_dest_rd_atomic, q.first->effect, true, original);
+  reply_atomic(atomic_qpn_, q, original);
+}
+
+void ResponderExecute::write_atomic(const Outcome& o) {
   const u64 original = load_le8(atomic_read_.data());
   store_le8(atomic_written_.data(), atomic_result(*o.opcode, o.operands, original));
   const Cycle at = last_ask_ = std::max(last_ask_, now()) + 1;
   ports.payload_out->start(1, at - now() - 1)
-      .set_write(o.address, atomic_written_.data(), kAtomicBytes, nullptr, false, at, at);
-  ++counters.atomics;
-  q.saved.save(contexts_.qps[atomic_qpn_].max_dest_rd_atomic, o.effect, true, original);
-  reply_atomic(atomic_qpn_, q, original);
+      .set_write(o.address, atomic_written_.data(), kAtomicBytes, nullptr, true, at, at);
 }
 
 // G3.4: the saved result, or nothing.
