@@ -15,8 +15,18 @@ namespace {
 //   EventRaised: from the post of a WRITE to the EQE of its CQE in memory
 //   CnpSent: from a marked packet's first bit on the wire to that of its CNP
 //   CommandDone: from its post to `done` in memory
-enum Operation { WriteDone, SendDone, EventRaised, CnpSent, CommandDone, kOperations };
-constexpr const char* kNames[] = {"WRITE", "SEND", "event", "CNP", "command"};
+//   ReadDone, AtomicDone: as WriteDone
+enum Operation {
+  WriteDone,
+  SendDone,
+  EventRaised,
+  CnpSent,
+  CommandDone,
+  ReadDone,
+  AtomicDone,
+  kOperations
+};
+constexpr const char* kNames[] = {"WRITE", "SEND", "event", "CNP", "command", "READ", "ATOMIC"};
 
 struct Row {
   const char* block;
@@ -36,24 +46,24 @@ constexpr Row row(const char* block, std::array<u32, kOperations> passes, Operat
 // responder_check.
 constexpr Row kRows[] = {
     // clang-format off
-    //                                                WRITE SEND event CNP command
-    row<&ChipConfig::doorbell>("doorbell",                   {1, 1, 1, 0, 1}, WriteDone),
-    row<&ChipConfig::command>("command",                     {0, 0, 0, 0, 1}, CommandDone),
-    row<&ChipConfig::qp_scheduler>("qp_scheduler",           {1, 1, 1, 0, 0}, WriteDone),
-    row<&ChipConfig::wqe_fetch>("wqe_fetch",                 {1, 1, 1, 0, 0}, WriteDone),
-    row<&ChipConfig::qp_context>("qp_context",               {3, 2, 3, 0, 0}, WriteDone),
-    row<&ChipConfig::protection>("protection",               {3, 2, 3, 0, 0}, WriteDone),
-    row<&ChipConfig::requester>("requester",                 {1, 1, 1, 0, 0}, WriteDone),
-    row<&ChipConfig::packetizer>("packetizer",               {1, 1, 1, 0, 0}, WriteDone),
-    row<&ChipConfig::icrc_unit>("icrc_unit",                 {4, 2, 4, 2, 0}, WriteDone),
-    row<&ChipConfig::port>("port",                           {4, 2, 4, 2, 0}, WriteDone),
-    row<&ChipConfig::responder_check>("responder_check",     {1, 1, 1, 0, 0}, WriteDone),
-    row<&ChipConfig::responder_execute>("responder_execute", {1, 1, 1, 0, 0}, WriteDone),
-    row<&ChipConfig::responder_reply>("responder_reply",     {1, 0, 1, 1, 0}, WriteDone),
-    row<&ChipConfig::response_check>("response_check",       {1, 0, 1, 0, 0}, WriteDone),
-    row<&ChipConfig::completion>("completion",               {1, 1, 1, 0, 0}, WriteDone),
-    row<&ChipConfig::event>("event",                         {0, 0, 1, 0, 0}, EventRaised),
-    row<&ChipConfig::congestion>("congestion",               {0, 0, 0, 1, 0}, CnpSent),
+    //                                                WRITE SEND event CNP command READ ATOMIC
+    row<&ChipConfig::doorbell>("doorbell",                   {1, 1, 1, 0, 1, 1, 1}, WriteDone),
+    row<&ChipConfig::command>("command",                     {0, 0, 0, 0, 1, 0, 0}, CommandDone),
+    row<&ChipConfig::qp_scheduler>("qp_scheduler",           {1, 1, 1, 0, 0, 1, 1}, WriteDone),
+    row<&ChipConfig::wqe_fetch>("wqe_fetch",                 {1, 1, 1, 0, 0, 1, 1}, WriteDone),
+    row<&ChipConfig::qp_context>("qp_context",               {3, 2, 3, 0, 0, 3, 3}, WriteDone),
+    row<&ChipConfig::protection>("protection",               {3, 2, 3, 0, 0, 3, 3}, WriteDone),
+    row<&ChipConfig::requester>("requester",                 {1, 1, 1, 0, 0, 1, 1}, WriteDone),
+    row<&ChipConfig::packetizer>("packetizer",               {1, 1, 1, 0, 0, 1, 1}, WriteDone),
+    row<&ChipConfig::icrc_unit>("icrc_unit",                 {4, 2, 4, 2, 0, 4, 4}, WriteDone),
+    row<&ChipConfig::port>("port",                           {4, 2, 4, 2, 0, 4, 4}, WriteDone),
+    row<&ChipConfig::responder_check>("responder_check",     {1, 1, 1, 0, 0, 1, 1}, WriteDone),
+    row<&ChipConfig::responder_execute>("responder_execute", {1, 1, 1, 0, 0, 1, 1}, WriteDone),
+    row<&ChipConfig::responder_reply>("responder_reply",     {1, 0, 1, 1, 0, 1, 1}, WriteDone),
+    row<&ChipConfig::response_check>("response_check",       {1, 0, 1, 0, 0, 1, 1}, WriteDone),
+    row<&ChipConfig::completion>("completion",               {1, 1, 1, 0, 0, 1, 1}, WriteDone),
+    row<&ChipConfig::event>("event",                         {0, 0, 1, 0, 0, 0, 0}, EventRaised),
+    row<&ChipConfig::congestion>("congestion",               {0, 0, 0, 1, 0, 0, 0}, CnpSent),
     // clang-format on
 };
 
@@ -85,16 +95,20 @@ std::vector<Cycle> run(const ChipConfig& chip, Operation operation, u32 count) {
   }
   if (operation == SendDone) pair.b.host.post_receives(1, 4, 64);
   if (operation == CnpSent) pair.a.marks = [](const Packet&) { return true; };
-  const auto opcode =
-      operation == SendDone ? proto::WorkOpcode::Send : proto::WorkOpcode::RdmaWrite;
+  const auto opcode = operation == SendDone     ? proto::WorkOpcode::Send
+                      : operation == ReadDone   ? proto::WorkOpcode::RdmaRead
+                      : operation == AtomicDone ? proto::WorkOpcode::FetchAdd
+                                                : proto::WorkOpcode::RdmaWrite;
   for (u32 i = 0; i < count; ++i)
-    host.plan.push_back({.opcode = opcode, .qpn = 1 + i % 8, .bytes = 64});
+    host.plan.push_back(
+        {.opcode = opcode, .qpn = 1 + i % 8, .bytes = operation == AtomicDone ? 8u : 64u});
   const bool finished = pair.run();
   INFO(pair.report());
   REQUIRE(finished);
   pair.advance(operation == EventRaised || operation == CnpSent ? count * 400 : 100);
   if (operation == SendDone) return pair.b.host.received_at;
-  if (operation == WriteDone) return host.sent_at;
+  if (operation == WriteDone || operation == ReadDone || operation == AtomicDone)
+    return host.sent_at;
   if (operation == EventRaised) return pair.a.writes_to(kEqs, 4096);
   std::vector<Cycle> cnps;  // their PSN is 0; timed from the first packet's first bit on
   for (const auto& [at, psn] : pair.b.sent_frames)
@@ -130,6 +144,15 @@ double spacing(const ChipConfig& chip, Operation operation) {
 // responder_execute, +2, +3: 369
 //         write, 370 ordered, +1: 371 completion, +3, +60: 434 in memory, 435 seen.
 // event   518 the CQE is in memory, 519 completion hears of it, 520 event, +2, +60: 582 in memory.
+// READ    162 as a WRITE; without payload its place is kept by an empty read, 163 in memory, 164
+// port, +5, +10: 179 on the wire, +40, +10, +2 (74 bytes), +5: 236 responder_check, +2, +2, +7: 247
+//         responder_execute, +2, +3: 252 it begins, +1: 253 read, +120: 373 its data are here, +1:
+//         374 responder_reply, +3: 377 port, +5, +10: 392 on the wire, +40, +10, +4 (126 bytes),
+//         +5: 451 response_check, +2, +4: 457 requester, +1: 458 write, ordered in 459, +1: 460
+//         completion, +3, +60: 523 in memory, 524 seen.
+// ATOMIC  as a READ (86 bytes) to 253 read of the value, 373 it is here, +1: 374 write, ordered in
+// 375, +1: 376 responder_reply, +3, +5, +10: 394 on the wire, +40, +10, +2 (70 bytes), +5: 451 as
+// before.
 // CNP     the last byte is known good in 356, +1 congestion, +3 responder_reply, +5, +10: 375 on
 // the wire, 297 in front. command see command_test.cpp: 232.
 TEST_CASE("an operation takes the sum of the latencies that it passes", "[chip][timing]") {
@@ -139,6 +162,8 @@ TEST_CASE("an operation takes the sum of the latencies that it passes", "[chip][
   CHECK(time_of(plain(), EventRaised) == kPost + 582);
   CHECK(time_of(plain(), CnpSent) == 375 - 297);
   CHECK(time_of(plain(), CommandDone) == 232);
+  CHECK(time_of(plain(), ReadDone) == kPost + 524);
+  CHECK(time_of(plain(), AtomicDone) == kPost + 524);
 }
 
 TEST_CASE("a cycle more of a block's latency is seen as often as the operation passes the block",
