@@ -51,14 +51,18 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz)
       mmio_(pcie_rate(config, hertz)),
       full_answer_(answer_of(config.mrrs)),
       read_header_cycles_(up_.rate().cycles_for(config.read_header)),
+      answers_lag_(up_.rate().cycles_for(full_answer_) >= read_header_cycles_ + 2),
       tag_free_from_(config.read_tags) {}
 
 blocks::ReadTiming PcieLink::read(Cycle at, u32 bytes) {
   blocks::ReadTiming timing{};
   Cycle left = 0;
   for (u32 asked = 0; asked < bytes;) {
-    Cycle& tag = tag_free_from_[next_tag_];
-    next_tag_ = next_tag_ + 1 == tag_free_from_.size() ? 0 : next_tag_ + 1;
+    if (asked == config_.mrrs && answers_lag_ && tags_are_free(bytes - asked, at)) {
+      ask_rest(at, bytes - asked, timing);
+      break;
+    }
+    Cycle& tag = take_tag();
     const u32 part = std::min(bytes - asked, config_.mrrs);
     left = std::max(up_.send(at, config_.read_header), tag ? tag + read_header_cycles_ : 0);
     const Cycle arrived = left + latency_, answered = arrived + memory_latency_;
@@ -75,6 +79,30 @@ blocks::ReadTiming PcieLink::read(Cycle at, u32 bytes) {
   }
   timing.next = std::max(up_.free_from(), left);
   return timing;
+}
+
+Cycle& PcieLink::take_tag() {
+  Cycle& tag = tag_free_from_[next_tag_];
+  next_tag_ = next_tag_ + 1 == tag_free_from_.size() ? 0 : next_tag_ + 1;
+  return tag;
+}
+
+// Tags come back in the order in which they are taken: the last one needed tells.
+bool PcieLink::tags_are_free(u32 bytes, Cycle at) const {
+  const std::size_t parts = (bytes - 1) / config_.mrrs + 1, all = tag_free_from_.size();
+  if (parts > all) return false;
+  const std::size_t last = next_tag_ + parts - 1;
+  return tag_free_from_[last < all ? last : last - all] <= at;
+}
+
+// The parts behind the first, none of which waits for a tag. Each answer is longer than a request,
+// so that the answers follow each other without a gap, as the requests do.
+void PcieLink::ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing) {
+  const u32 full = (bytes - 1) / config_.mrrs;
+  up_.send(at, u64{full + 1} * config_.read_header);
+  for (u32 i = 0; i < full; ++i) take_tag() = down_.go_on(full_answer_) + latency_;
+  timing.last = down_.go_on(answer_of(bytes - full * config_.mrrs)) + latency_;
+  take_tag() = timing.last;
 }
 
 // The bytes on the line of all completions of a part.

@@ -60,6 +60,11 @@ class TlpLine {
     free_.advance(bytes);
     return free_from();
   }
+  // `bytes` right behind what was sent last.
+  Cycle go_on(u64 bytes) {
+    free_.advance(bytes);
+    return free_from();
+  }
   // The end of what was sent last is no earlier than `bytes` that start in cycle `at`.
   void not_before(Cycle at, u64 bytes) { free_.not_before(at, bytes); }
   Cycle free_from() const { return free_.edge(); }
@@ -94,12 +99,16 @@ class PcieLink : public blocks::HostTiming {
 
  private:
   u64 answer_of(u32 part) const;
+  Cycle& take_tag();
+  bool tags_are_free(u32 bytes, Cycle at) const;
+  void ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing);
 
   PcieConfig config_;
   Cycle latency_, memory_latency_;
   TlpLine up_, down_, mmio_;
   u64 full_answer_;           // of a part of mrrs bytes
   Cycle read_header_cycles_;  // on the line
+  bool answers_lag_;          // an answer is longer than its request, by a cycle at least
   std::vector<Cycle> tag_free_from_;
   std::size_t next_tag_ = 0;
 };
