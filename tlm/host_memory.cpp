@@ -67,6 +67,11 @@ u8* HostMemory::page(u64 address) {
   return static_cast<u8*>(bytes) + (address & kOffsetMask);
 }
 
+// Zeros written where no page is leave none behind: long messages of zeros take no memory.
+bool HostMemory::stays_untouched(u64 address, const u8* bytes, u64 count) {
+  return !(entry(address) & kWatched) && !std::memcmp(bytes, kZeros.data(), count);
+}
+
 void HostMemory::read(u64 address, void* to, u64 bytes) const {
   check(address, bytes);
   for (u8* out = static_cast<u8*>(to); bytes;) {
@@ -83,8 +88,10 @@ void HostMemory::write(u64 address, const void* from, u64 bytes) {
   bool watched = false;
   for (const u8* in = static_cast<const u8*>(from); bytes;) {
     const u64 part = std::min(bytes, left_in_page(address));
-    std::memcpy(page(address), in, part);
-    watched |= last_ & kWatched;
+    if (find(address) || !stays_untouched(address, in, part)) {
+      std::memcpy(page(address), in, part);
+      watched |= last_ & kWatched;
+    }
     address += part, in += part, bytes -= part;
   }
   if (watched) [[unlikely]]

@@ -9,9 +9,9 @@
 #include "model/proto/types.h"
 
 namespace hca::tlm_ {
-// The memory of a host: 2^48 bytes of which only pages that were written exist; all others read as
-// zeros. Host software uses it directly, an HCA through MemoryTarget; both see the same bytes at
-// once. Knows neither time nor SystemC.
+// The memory of a host: 2^48 bytes of which only pages with another byte than zero were written
+// to exist; all others read as zeros. Host software uses it directly, an HCA through MemoryTarget;
+// both see the same bytes at once. Knows neither time nor SystemC.
 class HostMemory {
  public:
   static constexpr u32 kPageBytes = 1 << 16;
@@ -58,6 +58,7 @@ class HostMemory {
   const u8* find(u64 address) const;  // nullptr: an untouched page
   Entry& entry(u64 address);
   u8* page(u64 address);  // makes it
+  bool stays_untouched(u64 address, const u8* bytes, u64 count);
   void tell(u64 address, u64 bytes);
 
   std::vector<Entry*> leaves_;
