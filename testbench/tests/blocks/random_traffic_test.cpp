@@ -97,7 +97,7 @@ void check_bytes(Pair& pair, Pair::Side& side, Pair::Side& peer) {
 
 TEST_CASE("random traffic under loss arrives complete", "[chip][random]") {
   const Case c = GENERATE(Case{256, 3, 6, false}, Case{1024, 4, 10, true}, Case{4096, 2, 10, false},
-                          Case{512, 1, 20, true}, Case{1024, 8, 0, true});
+                          Case{512, 1, 20, true}, Case{1024, 8, 0, true}, Case{2048, 3, 10, false});
   const u32 seed = GENERATE(range(1u, 21u));
   CAPTURE(c.path_mtu, c.qps, c.loss_per_256, c.tight, seed);
   Pair pair(config_of(c));

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// End-to-end credits between two chips.
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "testbench/tests/blocks/pair.h"
+
+using namespace hca;
+using namespace hca::test;
+using proto::WorkOpcode;
+
+namespace {
+std::set<u32> psns_sent(const Pair::Side& side) {
+  std::set<u32> psns;
+  for (const auto& [at, psn] : side.sent_frames) psns.insert(psn);
+  return psns;
+}
+Message send(u32 bytes) { return {.opcode = WorkOpcode::Send, .bytes = bytes}; }
+}  // namespace
+
+TEST_CASE("a SEND more than one beyond the credits waits for them", "[chip][G6.2][G6.3][G6.5]") {
+  const bool credits = GENERATE(true, false);
+  PairConfig config;
+  config.chip.core.credits = credits;
+  config.min_rnr_timer = 5;  // 60 us = 24000 cycles
+  Pair pair{config};
+  pair.b.host.post_receives(1, 2, 4096);
+  pair.a.host.plan = {send(64)};
+  REQUIRE(pair.run());
+  // The ACK of message 1 says that one receive WQE is free: LSN = 1 + 1. Message 2 may go, message
+  // 3 is the one just beyond, 4 and 5 wait. Code 31 holds nothing back.
+  for (int i = 0; i < 4; ++i) pair.a.host.plan.push_back(send(64));
+  pair.a.host.start(1);
+  pair.advance(10'000);
+  CHECK(psns_sent(pair.a) ==
+        (credits ? std::set<u32>{100, 101, 102} : std::set<u32>{100, 101, 102, 103, 104}));
+  CHECK(pair.b.chip.responder_reply.counters.rnr_naks == 1);
+  pair.b.host.post_receives(1, 8, 4096);
+  const bool finished = pair.run();
+  INFO(pair.report());
+  REQUIRE(finished);
+  CHECK(pair.b.host.received.size() == 5);
+  for (const proto::Cqe& cqe : pair.a.host.sent) CHECK(cqe.status == proto::WcStatus::Success);
+}
+
+TEST_CASE("READs and WRITEs need no credit and move the limit on", "[chip][G6.3]") {
+  PairConfig config;
+  config.min_rnr_timer = 5;
+  Pair pair{config};
+  pair.b.host.post_receives(1, 2, 4096);
+  pair.a.host.plan = {send(64)};
+  REQUIRE(pair.run());
+  // LSN = 2. A WRITE and a READ take SSN 2 and 3 and raise it to 4: the SENDs of SSN 4 and 5 may
+  // go, the latter as the one beyond, the SEND of SSN 6 waits.
+  pair.a.host.plan.push_back({.remote = 4096, .bytes = 64});
+  pair.a.host.plan.push_back(
+      {.opcode = WorkOpcode::RdmaRead, .local = 8192, .remote = 4096, .bytes = 64});
+  for (int i = 0; i < 3; ++i) pair.a.host.plan.push_back(send(64));
+  pair.a.host.start(1);
+  pair.advance(10'000);
+  CHECK(psns_sent(pair.a) == std::set<u32>{100, 101, 102, 103, 104});
+  pair.b.host.post_receives(1, 8, 4096);
+  REQUIRE(pair.run());
+  CHECK(pair.b.host.received.size() == 4);
+}
