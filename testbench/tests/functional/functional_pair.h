@@ -3,6 +3,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "model/functional/functional_hca.h"
@@ -39,7 +40,16 @@ struct PairOptions {
   u32 path_mtu = 256;
   u8 timeout = 14, retry_count = 7, rnr_retry = 7, min_rnr_timer = 12;
   u32 send_entries = 64, receive_entries = 64;
+  u8 access = proto::kRemoteWrite;  // of both queue pairs
+  u8 max_rd_atomic = 0, max_dest_rd_atomic = 0;
 };
+// READs and ATOMICs are allowed, `depth` at a time.
+inline PairOptions reading(u8 depth = 4) {
+  PairOptions options;
+  options.access = proto::kRemoteWrite | proto::kRemoteRead | proto::kRemoteAtomic;
+  options.max_rd_atomic = options.max_dest_rd_atomic = depth;
+  return options;
+}
 
 struct Pair {
   static constexpr u64 kBuffer = u64{1} << 32;
@@ -81,18 +91,19 @@ struct Pair {
   void connect(Station& s, u8 own, u8 peer, const PairOptions& o) {
     using namespace proto;
     QpAttributes q{};
-    q.state = QpState::Init, q.port = 1, q.access = kRemoteWrite;
+    q.state = QpState::Init, q.port = 1, q.access = o.access;
     q.mask = kQpState | kQpPkeyIndex | kQpPort | kQpAccess;
     s.verbs.modify_qp(*s.qp, q);
     q.state = QpState::Rtr, q.path_mtu = o.path_mtu, q.dest_qpn = 0x10u + peer;
     q.rq_psn = q.sq_psn = kFirstPsn, q.min_rnr_timer = o.min_rnr_timer;
+    q.max_dest_rd_atomic = o.max_dest_rd_atomic;
     q.dmac = 0x020000000000 + peer, q.dgid_low = gid_low(peer), q.hop_limit = 64;
     q.udp_source_port = u16(0xC000 + own);
     q.mask = kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic |
              kQpMinRnrTimer;
     s.verbs.modify_qp(*s.qp, q);
     q.state = QpState::Rts, q.timeout = o.timeout, q.retry_count = o.retry_count;
-    q.rnr_retry = o.rnr_retry;
+    q.rnr_retry = o.rnr_retry, q.max_rd_atomic = o.max_rd_atomic;
     q.mask = kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic;
     s.verbs.modify_qp(*s.qp, q);
   }
@@ -121,6 +132,36 @@ struct Pair {
     wr.remote_addr = remote, wr.rkey = mr_b.rkey, wr.imm_data = 0x12345678;
     return a.verbs.post_send(*a.qp, wr);
   }
+  // An ATOMIC on the word at `remote` of B; its result goes to offset `into` of A's buffer.
+  testbench::Error post_atomic(u64 id, u64 add_or_compare, std::optional<u64> swap, u32 into = 0,
+                               u64 remote = kBuffer) {
+    const testbench::SgeList sge = from_a(into, 8);
+    testbench::SendWr wr;
+    wr.wr_id = id, wr.sg_list = {&sge, 1}, wr.send_flags = testbench::kSignaled;
+    wr.opcode = swap ? proto::WorkOpcode::CompareSwap : proto::WorkOpcode::FetchAdd;
+    wr.remote_addr = remote, wr.rkey = mr_b.rkey;
+    wr.compare_add = add_or_compare, wr.swap = swap.value_or(0);
+    return a.verbs.post_send(*a.qp, wr);
+  }
+  // A frame as A's requester or, for a response, B's responder would send it.
+  std::vector<u8> frame(u8 opcode, u32 psn, const proto::ExtHeaders& ext = {}, u32 bytes = 0,
+                        bool ack_req = false) const {
+    using namespace proto;
+    const OpcodeRow& row = *opcode_row(opcode);
+    const u8 from = row.is_request ? 1 : 2, to = row.is_request ? 2 : 1;
+    AddressVector av;
+    av.source_mac = 0x020000000000 + from, av.destination_mac = 0x020000000000 + to;
+    av.source_gid = gid_of_ipv4(0x0a000000 + from);
+    av.destination_gid = gid_of_ipv4(0x0a000000 + to);
+    const Path path = make_path(av);
+    Bth bth{};
+    bth.pkey = 0xffff, bth.dest_qp = 0x10u + to, bth.psn = psn, bth.ack_req = ack_req;
+    std::vector<u8> out(frame_bytes(path, row, bytes));
+    const u32 at = write_headers(path, row, bth, ext, bytes, out.data(), 0);
+    for (u32 i = 0; i < bytes; ++i) out[at + i] = u8(i + 1);
+    finish_frame(out.data(), shape_of(path, row, bytes));
+    return out;
+  }
   testbench::Error post_receive(u64 id, std::vector<testbench::SgeList> sges) {
     return b.verbs.post_recv(*b.qp, testbench::RecvWr{id, sges});
   }
@@ -131,6 +172,29 @@ struct Pair {
     return {kBuffer + offset, bytes, mr_b.lkey};
   }
 };
+
+inline proto::ExtHeaders reth(u64 va, u32 rkey, u32 bytes) {
+  proto::ExtHeaders ext;
+  ext.reth = {va, rkey, bytes};
+  return ext;
+}
+inline proto::ExtHeaders atomic_eth(u64 va, u32 rkey, u64 swap_add, u64 compare = 0) {
+  proto::ExtHeaders ext;
+  ext.atomic_eth = {va, rkey, swap_add, compare};
+  return ext;
+}
+inline proto::ExtHeaders aeth(u8 syndrome, u32 msn) {
+  proto::ExtHeaders ext;
+  ext.aeth = {syndrome, msn};
+  return ext;
+}
+// The work requests of these completions, and how they ended.
+using Results = std::vector<std::pair<u64, proto::WcStatus>>;
+inline Results results(const std::vector<testbench::Wc>& all) {
+  Results list;
+  for (const testbench::Wc& wc : all) list.emplace_back(wc.wr_id, wc.status);
+  return list;
+}
 
 inline proto::ParsedPacket parsed(std::span<const u8> frame) {
   proto::ParsedPacket packet;

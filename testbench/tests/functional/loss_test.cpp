@@ -8,15 +8,6 @@ namespace hca::functional {
 using namespace proto;
 using Frames = std::vector<std::pair<u32, u32>>;
 
-namespace {
-std::vector<std::pair<u64, WcStatus>> results(const std::vector<testbench::Wc>& all) {
-  std::vector<std::pair<u64, WcStatus>> list;
-  for (const testbench::Wc& wc : all) list.emplace_back(wc.wr_id, wc.status);
-  return list;
-}
-using Results = std::vector<std::pair<u64, WcStatus>>;
-}  // namespace
-
 TEST_CASE("a gap draws one NAK, and go-back-N repeats from it", "[functional][G2.3][G11.4]") {
   Pair pair;
   pair.lost_from_a = [](u32 n) { return n == 1; };
