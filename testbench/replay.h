@@ -25,7 +25,7 @@ struct ReplayReport {
   std::string_view runner;
   End end = End::A;
   u64 frames_compared = 0, frames_delivered = 0, completions_compared = 0, states_compared = 0;
-  u64 memory_bytes_compared = 0, timers_fired = 0;
+  u64 memory_bytes_compared = 0, timers_fired = 0, frames_lost = 0;
   AllowedUses allowed_uses;
   // The order of events and frames.
   OffsetWindow window;
@@ -33,6 +33,15 @@ struct ReplayReport {
   std::int64_t offset = 0;
   std::vector<std::string> taken;  // of the open orders: neighbours in time
   std::optional<Difference> difference;
+  // Recorded frames of our end: those that ours were compared with, and those that an allowed
+  // difference says are not to be sent.
+  std::vector<std::size_t> matched, recorded_only;
+  // Where and why the recording goes on in another state than a right device is in: what follows
+  // cannot be compared.
+  std::optional<std::string> parted;
+  std::size_t left_out = 0;  // frames, of other services
+  std::string left_out_reason;
+  u64 events_not_compared = 0;      // asynchronous events: the hosts' order of them is not recorded
   std::vector<std::string> ladder;  // what happened, in order
 
   bool same() const { return !difference; }

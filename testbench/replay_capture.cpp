@@ -10,6 +10,7 @@
 
 #include "testbench/pcap_file.h"
 #include "testbench/replay_fields.h"
+#include "testbench/replay_learn.h"
 #include "testbench/text_file.h"
 
 namespace hca::testbench {
@@ -103,19 +104,42 @@ void check_ends(const Capture& capture, const JsonAt& events) {
 Capture read_json(const JsonAt& all, const std::vector<CapturedFrame>& captured) {
   Capture capture;
   capture.name = all["case"].text();
+  // Without a word of its hosts, a capture is the conversation alone.
+  capture.learned = !all.has("sides") && all["events"].entries().empty();
   for (const End end : {End::A, End::B})
-    capture.sides[unsigned(end)] = side_of(all["sides"][std::string(1, name_of(end))]);
+    if (!capture.learned)
+      capture.sides[unsigned(end)] = side_of(all["sides"][std::string(1, name_of(end))]);
   for (const JsonAt& entry : all["events"].entries()) capture.events.push_back(event_of(entry));
-  check_ends(capture, all["events"]);
+  if (!capture.learned) check_ends(capture, all["events"]);
   const std::vector<JsonAt> frames = all["frames"].entries();
   if (frames.size() != captured.size())
     all["frames"].refuse(fmt::format("describes {} frames", frames.size()),
                          fmt::format("{}, as the pcap holds", captured.size()));
   for (std::size_t i = 0; i < captured.size(); ++i)
     capture.frames.push_back(frame_of(frames[i], captured[i]));
+  if (capture.learned) learn_setup(capture);
   return capture;
 }
 }  // namespace
+
+std::string waits_for(const Capture& capture) {
+  struct Row {
+    std::string_view kind, needs;
+  };
+  static constexpr std::array rows{
+      Row{"ud_ready", "UD queue pairs"},
+      Row{"alloc_mw", "memory windows"},
+      Row{"bind_mw", "memory windows"},
+      Row{"srq", "shared receive queues"},
+      Row{"post_srq_recv", "shared receive queues"},
+  };
+  for (const ReplayEvent& e : capture.events) {
+    for (const Row& row : rows)
+      if (row.kind == e.kind) return std::string(row.needs);
+    if (e.kind == "qp" && e.text("type") != "RC") return e.text("type") + " queue pairs";
+  }
+  return capture.events.empty() ? capture.left_out_reason : "";
+}
 
 bool Capture::has_event(End end, std::string_view kind) const {
   return std::any_of(events.begin(), events.end(),

@@ -49,12 +49,22 @@ struct Capture {
   std::vector<ReplayEvent> events;
   std::vector<ReplayFrame> frames;
 
+  // True if it came without events: those of `events` were learned from the frames, on their clock.
+  // Successful completions are not known then.
+  bool learned = false;
+  // Frames that are left out of it, and why.
+  std::size_t left_out = 0;
+  std::string left_out_reason;
+
   const ReplaySide& side(End end) const { return sides[unsigned(end)]; }
   // True if a real device stood at this end: it has a queue pair. The other ends are hand-made and
   // say so by a `fake_peer` event.
   bool has_device(End end) const { return has_event(end, "qp"); }
   bool has_event(End end, std::string_view kind) const;
 };
+
+// What the model does not have that the capture needs; empty: nothing.
+std::string waits_for(const Capture& capture);
 
 // `path` names the pcap; the JSON of the same base name stands beside it. Throws std::runtime_error
 // with the file, the path of the value in it, what is wrong with that and what is allowed.

@@ -60,37 +60,42 @@ std::string hex(std::span<const u8> bytes) {
 
 class Comparison {
  public:
-  Comparison(FramePair pair, AllowedUses& uses) : pair_(pair), uses_(uses) {}
+  Comparison(const Seen& recorded, const Seen& ours, const QpHistory* qp, AllowedUses& uses)
+      : uses_(uses) {
+    s_.qp = qp, s_.recorded = &recorded, s_.ours = &ours;
+  }
 
   void field(const HeaderAt& recorded, const HeaderAt& ours, const FieldInfo& f) {
     if (f.bits > 64) {
-      const auto a = pair_.recorded.subspan(recorded.offset + f.bit_at / 8, f.bits / 8);
-      const auto b = pair_.ours.subspan(ours.offset + f.bit_at / 8, f.bits / 8);
+      const auto part = [&](const Seen& s, u32 at) {
+        return std::span(s.bytes).subspan(at + f.bit_at / 8, f.bits / 8);
+      };
+      const auto a = part(*s_.recorded, recorded.offset), b = part(*s_.ours, ours.offset);
       if (!std::ranges::equal(a, b)) add(recorded.header->name, f.name, hex(a), hex(b));
       return;
     }
-    const u64 a = get_bits(pair_.recorded.data() + recorded.offset, f.bit_at, f.bits);
-    const u64 b = get_bits(pair_.ours.data() + ours.offset, f.bit_at, f.bits);
+    const u64 a = get_bits(s_.recorded->bytes.data() + recorded.offset, f.bit_at, f.bits);
+    const u64 b = get_bits(s_.ours->bytes.data() + ours.offset, f.bit_at, f.bits);
     value(recorded.header->name, f.name, a, b);
   }
 
   void value(std::string_view header, std::string_view name, u64 recorded, u64 ours) {
     if (recorded == ours) return;
-    pair_.recorded_value = recorded, pair_.our_value = ours;
+    s_.recorded_value = recorded, s_.our_value = ours;
     if (!allowed(header, name))
       add(header, name, fmt::format("{:#x}", recorded), fmt::format("{:#x}", ours));
   }
 
   void payload() {
-    const auto part = [](std::span<const u8> frame, const ParsedPacket& p) {
-      return frame.subspan(p.payload_offset, p.icrc_offset - p.payload_offset);  // with pad
-    };
-    const auto a = part(pair_.recorded, pair_.recorded_packet),
-               b = part(pair_.ours, pair_.our_packet);
+    const auto part = [](const Seen& s) {
+      return std::span(s.bytes).subspan(s.packet.payload_offset,
+                                        s.packet.icrc_offset - s.packet.payload_offset);
+    };  // with pad
+    const auto a = part(*s_.recorded), b = part(*s_.ours);
     const std::size_t n = std::min(a.size(), b.size());
     for (std::size_t i = 0; i < n; ++i)
       if (a[i] != b[i])
-        return add(i < pair_.recorded_packet.payload_bytes ? "payload" : "pad",
+        return add(i < s_.recorded->packet.payload_bytes ? "payload" : "pad",
                    fmt::format("Byte {}", i), fmt::format("{:02x}", a[i]),
                    fmt::format("{:02x}", b[i]));
     if (a.size() != b.size())
@@ -98,22 +103,17 @@ class Comparison {
   }
 
   void icrc() {
-    const auto of = [](std::span<const u8> frame, const ParsedPacket& p) {
-      return load_be<4>(frame.data() + p.icrc_offset);
-    };
-    if (!icrc_good(pair_.ours, pair_.our_packet))
-      return add("ICRC", "Value", "a good one",
-                 fmt::format("{:#x}", of(pair_.ours, pair_.our_packet)));
-    value("ICRC", "Value", of(pair_.recorded, pair_.recorded_packet),
-          of(pair_.ours, pair_.our_packet));
+    const auto of = [](const Seen& s) { return load_be<4>(s.bytes.data() + s.packet.icrc_offset); };
+    if (!s_.ours->good)
+      return add("ICRC", "Value", "a good one", fmt::format("{:#x}", of(*s_.ours)));
+    value("ICRC", "Value", of(*s_.recorded), of(*s_.ours));
   }
 
   void padding() {
-    const auto behind = [](std::span<const u8> frame, const ParsedPacket& p) {
-      return frame.subspan(p.icrc_offset + kIcrcBytes);
+    const auto behind = [](const Seen& s) {
+      return std::span(s.bytes).subspan(s.packet.icrc_offset + kIcrcBytes);
     };
-    const auto a = behind(pair_.recorded, pair_.recorded_packet),
-               b = behind(pair_.ours, pair_.our_packet);
+    const auto a = behind(*s_.recorded), b = behind(*s_.ours);
     if (!std::ranges::equal(a, b) && !allowed("frame", "Padding"))
       add("frame", "Padding", hex(a), hex(b));
   }
@@ -123,35 +123,31 @@ class Comparison {
   }
   std::vector<FieldDifference> found;
 
- private:
   bool allowed(std::string_view header, std::string_view name) {
-    const auto rows = allowed_differences();
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      if (rows[i].header == header && rows[i].field == name && rows[i].holds(pair_)) {
-        ++uses_[i];
-        return true;
-      }
-    return false;
+    return find_allowed(header, name, s_, uses_) != nullptr;
   }
 
-  FramePair pair_;
+ private:
+  Situation s_;
   AllowedUses& uses_;
 };
 }  // namespace
 
-std::vector<FieldDifference> compare_frames(std::span<const u8> recorded, std::span<const u8> ours,
-                                            AllowedUses& uses) {
-  uses.resize(allowed_differences().size());
-  ParsedPacket theirs, mine;
-  const PacketVerdict a = parse(recorded, LinkLayer::Ethernet, theirs),
-                      b = parse(ours, LinkLayer::Ethernet, mine);
-  if (a != PacketVerdict::Good || b != PacketVerdict::Good) {
-    if (std::ranges::equal(recorded, ours)) return {};
-    return {
-        {"frame", "Structure", std::string(verdict_row(a).name), std::string(verdict_row(b).name)}};
+std::vector<FieldDifference> compare_frames(const Seen& recorded, const Seen& ours,
+                                            const QpHistory* qp, AllowedUses& uses) {
+  if (recorded.form != PacketVerdict::Good || ours.form != PacketVerdict::Good) {
+    if (recorded.bytes == ours.bytes) return {};
+    return {{"frame", "Structure", std::string(verdict_row(recorded.form).name),
+             std::string(verdict_row(ours.form).name)}};
   }
-  Comparison all({recorded, ours, theirs, mine, 0, 0}, uses);
-  const std::vector<HeaderAt> left = headers_of(theirs), right = headers_of(mine);
+  Comparison all(recorded, ours, qp, uses);
+  std::vector<HeaderAt> left = headers_of(recorded.packet), right = headers_of(ours.packet);
+  if (left.size() != right.size() && all.allowed("frame", "Headers")) {
+    const auto is_aeth = [](const HeaderAt& h) {
+      return h.header == &kExtHeaders[unsigned(Ext::Aeth)];
+    };
+    std::erase_if(left, is_aeth), std::erase_if(right, is_aeth);
+  }
   for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
     if (left[i].header->name != right[i].header->name) {
       all.add("frame", "Headers", std::string(left[i].header->name),

@@ -3,10 +3,9 @@
 #pragma once
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "model/proto/packet.h"
+#include "testbench/replay_allowed.h"
 
 namespace hca::testbench {
 // One field that is not equal. `header` and `field` as in the tables, or: frame.Padding,
@@ -18,30 +17,9 @@ struct FieldDifference {
   std::string name() const { return header + "." + field; }
 };
 
-// What a condition of an allowed difference may look at.
-struct FramePair {
-  std::span<const u8> recorded, ours;
-  const proto::ParsedPacket& recorded_packet;
-  const proto::ParsedPacket& our_packet;
-  u64 recorded_value, our_value;  // of the field in question
-};
-
-// A difference between a recording and us that is right, and why. The only such table.
-struct AllowedDifference {
-  std::string_view header, field;
-  std::string_view condition;
-  bool (*holds)(const FramePair&);
-  std::string_view statement;  // or the numbered oddity of the recording device
-  std::string_view reason;
-};
-std::span<const AllowedDifference> allowed_differences();
-
-// Uses of each row of allowed_differences().
-using AllowedUses = std::vector<u64>;
-
 // All differences that no row allows; `uses` counts those that one does.
-std::vector<FieldDifference> compare_frames(std::span<const u8> recorded, std::span<const u8> ours,
-                                            AllowedUses& uses);
+std::vector<FieldDifference> compare_frames(const Seen& recorded, const Seen& ours,
+                                            const QpHistory* qp, AllowedUses& uses);
 
 // A frame in one line: opcode, PSN and what its headers say.
 std::string describe_frame(std::span<const u8> frame);

@@ -15,6 +15,8 @@ using engine::Cycle;
 using engine::kNever;
 
 constexpr Cycle kHostLatency = 100;  // cycles, of a DMA one way
+// No work pauses longer. What is due behind such a pause is a timer that was set once and moved.
+constexpr Cycle kLongestPause = 20'000;
 
 // What is at the other side of the sockets.
 struct Surroundings : sc_core::sc_module {
@@ -61,7 +63,9 @@ class CycleDevice : public ReplayDevice {
     Surroundings::write(outside_.to_hca, 0, frame);
   }
   void run() override {
-    while (due() != kNever && due() < hca_.next_timer()) run_cycle(due());
+    while (due() != kNever && due() < hca_.next_timer() &&
+           due() <= hca_.domain().now() + kLongestPause)
+      run_cycle(due());
   }
   std::vector<Frame> take_frames() override { return std::exchange(outside_.frames, {}); }
   std::optional<u64> next_timer() override {

@@ -58,7 +58,9 @@ constexpr std::array kFields{
     Field{"post_send", "inline", Shape::Number, 1},
     Field{"post_send", "sge", Shape::Sges},
     Field{"post_send", "imm", Shape::Number, bits(32), 0, Presence::Optional},
-    Field{"post_send", "inv_rkey", Shape::Number, bits(32), 0, Presence::Optional},
+    Field{"post_send", "invalidate_rkey", Shape::Number, bits(32), 0, Presence::Optional},
+    Field{"post_send", "compare_add", Shape::Number, bits(64), 0, Presence::Optional},
+    Field{"post_send", "swap", Shape::Number, bits(64), 0, Presence::Optional},
     Field{"post_send", "remote_addr", Shape::Number, bits(64), 0, Presence::Optional},
     Field{"post_send", "rkey", Shape::Number, bits(32), 0, Presence::Optional},
 
@@ -100,6 +102,7 @@ bool has_immediate(const JsonAt& wc) {
 }
 constexpr std::array kNeeded{
     Needed{"post_send", "rkey", [](const JsonAt& e) { return e.has("remote_addr"); }},
+    Needed{"post_send", "swap", [](const JsonAt& e) { return e.has("compare_add"); }},
     Needed{"wc", "opcode", is_success},
     Needed{"wc", "byte_len", is_success},
     Needed{"wc", "wc_flags", is_success},

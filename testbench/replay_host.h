@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host software of a replay: does what the recorded host did, by the recorded numbers.
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,7 +27,10 @@ class ReplayHost {
   std::vector<PolledCompletion> poll();
   proto::QpAttributes query(u32 qpn);
   // Differences of region `name` from its pattern, changed as recorded; the first one in words.
-  std::optional<std::string> compare_memory(const ReplayEvent& mem_final, u64& bytes_compared);
+  // `may_differ`: whether the byte at this address may.
+  std::optional<std::string> compare_memory(const ReplayEvent& mem_final,
+                                            const std::function<bool(u64)>& may_differ,
+                                            u64& bytes_compared);
 
  private:
   struct MemoryRegion {

@@ -12,11 +12,16 @@ namespace {
 constexpr std::size_t kLadderLines = 10;
 constexpr std::size_t kOrdersNamed = 4;
 
+std::string verdict_of(const ReplayReport& r) {
+  if (r.difference) return "DIFFERENT";
+  return r.parted ? "same until they part" : "same";
+}
+
 std::string line_of(const ReplayReport& r) {
-  return fmt::format("{:<24} {:<10} {:>3} {:>7} {:>9} {:>12} {:>7} {:>9} {:>8}  {}\n", r.capture,
+  return fmt::format("{:<26} {:<10} {:>3} {:>7} {:>9} {:>12} {:>7} {:>9} {:>8}  {}\n", r.capture,
                      r.runner, name_of(r.end), r.frames_compared, r.frames_delivered,
                      r.completions_compared, r.states_compared, r.memory_bytes_compared,
-                     r.timers_fired, r.same() ? "same" : "DIFFERENT");
+                     r.timers_fired, verdict_of(r));
 }
 
 std::string order_of(const ReplayReport& r) {
@@ -32,6 +37,18 @@ std::string order_of(const ReplayReport& r) {
   return text + "\n";
 }
 
+// What is left out of the comparison.
+std::string limits_of(const ReplayReport& r) {
+  std::string text;
+  if (r.parted) text += fmt::format("  parts at {}\n", *r.parted);
+  if (r.left_out) text += fmt::format("  {} frames left out: {}\n", r.left_out, r.left_out_reason);
+  if (r.frames_lost)
+    text += fmt::format("  {} frames taken as lost behind the recording point\n", r.frames_lost);
+  if (r.events_not_compared)
+    text += fmt::format("  {} asynchronous events not compared\n", r.events_not_compared);
+  return text;
+}
+
 std::string difference_of(const ReplayReport& r) {
   std::string text = fmt::format("  {}: {}\n", r.difference->where, r.difference->what);
   for (const FieldDifference& f : r.difference->fields)
@@ -41,18 +58,27 @@ std::string difference_of(const ReplayReport& r) {
     text += fmt::format("    | {}\n", r.ladder[i]);
   return text;
 }
+
+std::vector<std::size_t> counted_from_1(const std::vector<std::size_t>& indices) {
+  std::vector<std::size_t> all = indices;
+  for (std::size_t& i : all) ++i;
+  return all;
+}
+json json_of_report(const ReplayReport& r);
 }  // namespace
 
-std::string text_of(std::span<const ReplayReport> reports) {
-  std::string text = fmt::format("{:<24} {:<10} {:>3} {:>7} {:>9} {:>12} {:>7} {:>9} {:>8}  {}\n",
+std::string text_of(const ReplayRun& run) {
+  std::string text = fmt::format("{:<26} {:<10} {:>3} {:>7} {:>9} {:>12} {:>7} {:>9} {:>8}  {}\n",
                                  "capture", "runner", "end", "frames", "delivered", "completions",
                                  "states", "memory B", "timers", "verdict");
   AllowedUses uses(allowed_differences().size());
-  for (const ReplayReport& r : reports) {
-    text += line_of(r) + order_of(r);
+  for (const ReplayReport& r : run.reports) {
+    text += line_of(r) + order_of(r) + limits_of(r);
     if (r.difference) text += difference_of(r);
     for (std::size_t i = 0; i < uses.size(); ++i) uses[i] += r.allowed_uses[i];
   }
+  for (const WaitingCapture& w : run.waiting)
+    text += fmt::format("{:<26} waits for {}\n", w.capture, w.needs);
   text += "allowed differences used:\n";
   for (std::size_t i = 0; i < uses.size(); ++i) {
     const AllowedDifference& row = allowed_differences()[i];
@@ -62,7 +88,16 @@ std::string text_of(std::span<const ReplayReport> reports) {
   return text;
 }
 
-json json_of(const ReplayReport& r) {
+json json_of(const ReplayRun& run) {
+  json all{{"reports", json::array()}, {"waiting", json::array()}};
+  for (const ReplayReport& r : run.reports) all["reports"].push_back(json_of_report(r));
+  for (const WaitingCapture& w : run.waiting)
+    all["waiting"].push_back({{"capture", w.capture}, {"needs", w.needs}});
+  return all;
+}
+
+namespace {
+json json_of_report(const ReplayReport& r) {
   json j{{"capture", r.capture},
          {"runner", r.runner},
          {"end", std::string(1, name_of(r.end))},
@@ -73,6 +108,11 @@ json json_of(const ReplayReport& r) {
          {"states_compared", r.states_compared},
          {"memory_bytes_compared", r.memory_bytes_compared},
          {"timers_fired", r.timers_fired},
+         {"frames_matched", counted_from_1(r.matched)},
+         {"frames_recorded_only", counted_from_1(r.recorded_only)},
+         {"frames_left_out", r.left_out},
+         {"frames_lost", r.frames_lost},
+         {"events_not_compared", r.events_not_compared},
          {"clock_offset_ns", r.offset},
          {"clock_offset_window_ns", {r.window.low, r.window.high}},
          {"open_orders", r.open_pairs},
@@ -86,6 +126,7 @@ json json_of(const ReplayReport& r) {
                             {"reason", row.reason},
                             {"uses", r.allowed_uses[i]}});
   }
+  if (r.parted) j["parted"] = *r.parted;
   if (!r.difference) return j;
   json& d = j["difference"] = {{"where", r.difference->where}, {"what", r.difference->what}};
   for (const FieldDifference& f : r.difference->fields)
@@ -93,4 +134,5 @@ json json_of(const ReplayReport& r) {
   j["ladder"] = r.ladder;
   return j;
 }
+}  // namespace
 }  // namespace hca::testbench

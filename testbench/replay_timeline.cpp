@@ -9,6 +9,8 @@
 
 #include "model/proto/packet.h"
 #include "model/proto/psn.h"
+#include "model/proto/syndrome.h"
+#include "model/proto/work_rows.h"
 
 namespace hca::testbench {
 using namespace proto;
@@ -21,6 +23,7 @@ struct Mark {
   const ReplayFrame* frame;
   bool good;
   bool is_request;
+  bool refuses;  // NAK or RNR NAK: it acknowledges only what is before its PSN
   u32 qpn, psn;
 };
 
@@ -29,7 +32,9 @@ std::vector<Mark> marks_of(const Capture& capture) {
   for (const ReplayFrame& frame : capture.frames) {
     ParsedPacket p;
     const bool good = parse(frame.bytes, LinkLayer::Ethernet, p) == PacketVerdict::Good;
-    marks.push_back({&frame, good, good && p.opcode->is_request, good ? p.bth.dest_qp : 0,
+    const bool refuses = good && p.opcode->operation == Operation::Acknowledge &&
+                         syndrome_kind(p.aeth.syndrome) != SyndromeKind::Ack;
+    marks.push_back({&frame, good, good && p.opcode->is_request, refuses, good ? p.bth.dest_qp : 0,
                      good ? p.bth.psn : 0});
   }
   return marks;
@@ -38,40 +43,11 @@ std::vector<Mark> marks_of(const Capture& capture) {
 struct Connection {
   u32 peer = 0, mtu = 0, next_psn = 0;
 };
-struct Message {
-  const ReplayEvent* post;
-  u32 first_psn, last_psn, peer;
-};
-
-u64 sge_bytes(const ReplayEvent& post) {
-  u64 bytes = 0;
-  for (const JsonAt& sge : post.at("sge").entries()) bytes += sge[1].number();
-  return bytes;
-}
-
-// The PSNs of each posted send, by the rules of G1.
-std::vector<Message> messages_of(const Capture& capture) {
-  std::map<std::pair<End, u64>, Connection> connections;
-  std::vector<Message> messages;
-  for (const ReplayEvent& e : capture.events) {
-    if (e.kind == "connect")
-      connections[{e.side, e.number("qpn")}] = {u32(e.number("dest_qpn")),
-                                                u32(e.number("path_mtu")), u32(e.number("sq_psn"))};
-    if (e.kind != "post_send") continue;
-    const auto c = connections.find({e.side, e.number("qpn")});
-    if (c == connections.end()) continue;
-    const u32 packets = psns_of(sge_bytes(e), c->second.mtu), first = c->second.next_psn;
-    c->second.next_psn = psn_add(first, packets);
-    messages.push_back({&e, first, psn_add(first, packets - 1), c->second.peer});
-  }
-  return messages;
-}
-
 std::int64_t distance(const ReplayEvent& event, const ReplayFrame& frame) {
   return std::int64_t(event.time_ns) - std::int64_t(frame.time_ns);
 }
 
-const ReplayFrame* first_frame_of(const Message& m, const std::vector<Mark>& marks) {
+const ReplayFrame* first_frame_of(const SentWork& m, const std::vector<Mark>& marks) {
   for (const Mark& mark : marks)
     if (mark.good && mark.is_request && mark.frame->from == m.post->side && mark.qpn == m.peer &&
         mark.psn == m.first_psn)
@@ -79,12 +55,12 @@ const ReplayFrame* first_frame_of(const Message& m, const std::vector<Mark>& mar
   return nullptr;
 }
 
-// The first delivered answer that reaches the message's last PSN.
-const ReplayFrame* answer_to(const Message& m, const std::vector<Mark>& marks) {
+// The first delivered answer that acknowledges the message's last PSN.
+const ReplayFrame* answer_to(const SentWork& m, const std::vector<Mark>& marks) {
   for (const Mark& mark : marks)
     if (mark.good && !mark.is_request && mark.frame->from != m.post->side &&
         was_delivered(mark.frame->fate) && mark.qpn == m.post->number("qpn") &&
-        psn_distance(m.last_psn, mark.psn) >= 0)
+        psn_distance(m.last_psn, mark.psn) >= mark.refuses)
       return mark.frame;
   return nullptr;
 }
@@ -103,7 +79,7 @@ std::int64_t low_of_raw_frames(const Capture& capture, End end) {
   return low;
 }
 
-const ReplayEvent* completion_of(const Message& m, const Capture& capture) {
+const ReplayEvent* completion_of(const SentWork& m, const Capture& capture) {
   for (const ReplayEvent& e : capture.events)
     if (e.kind == "wc" && e.side == m.post->side && e.text("queue") == "send" &&
         e.text("status") == "SUCCESS" && e.number("qpn") == m.post->number("qpn") &&
@@ -128,6 +104,34 @@ bool is_given(const ReplayEvent& e) {
 }
 }  // namespace
 
+u64 sge_bytes(const ReplayEvent& post) {
+  u64 bytes = 0;
+  for (const JsonAt& sge : post.at("sge").entries()) bytes += sge[1].number();
+  return bytes;
+}
+
+bool is_misaligned_atomic(const ReplayEvent& post) {
+  return post.kind == "post_send" && post.text("op").starts_with("ATOMIC") &&
+         post.number("remote_addr") % kAtomicBytes;
+}
+
+std::vector<SentWork> sent_works(const Capture& capture) {
+  std::map<std::pair<End, u64>, Connection> connections;
+  std::vector<SentWork> works;
+  for (const ReplayEvent& e : capture.events) {
+    if (e.kind == "connect")
+      connections[{e.side, e.number("qpn")}] = {u32(e.number("dest_qpn")),
+                                                u32(e.number("path_mtu")), u32(e.number("sq_psn"))};
+    if (e.kind != "post_send" || is_misaligned_atomic(e)) continue;
+    const auto c = connections.find({e.side, e.number("qpn")});
+    if (c == connections.end()) continue;
+    const u32 packets = psns_of(sge_bytes(e), c->second.mtu), first = c->second.next_psn;
+    c->second.next_psn = psn_add(first, packets);
+    works.push_back({&e, first, psn_add(first, packets - 1), c->second.peer});
+  }
+  return works;
+}
+
 bool is_order_open(const ReplayEvent& event, const ReplayFrame& frame, End end,
                    const OffsetWindow& window) {
   const bool delivered = frame.from != end && was_delivered(frame.fate);
@@ -138,11 +142,12 @@ bool is_order_open(const ReplayEvent& event, const ReplayFrame& frame, End end,
 }
 
 OffsetWindow find_offset_window(const Capture& capture) {
+  if (capture.learned) return {0, 0, true};
   const std::vector<Mark> marks = marks_of(capture);
   std::int64_t low =
       std::max(low_of_raw_frames(capture, End::A), low_of_raw_frames(capture, End::B));
   std::int64_t high = kFar;
-  for (const Message& m : messages_of(capture)) {
+  for (const SentWork& m : sent_works(capture)) {
     if (const ReplayFrame* frame = first_frame_of(m, marks))
       low = std::max(low, distance(*m.post, *frame));
     const ReplayEvent* done = completion_of(m, capture);

@@ -15,6 +15,19 @@ struct OffsetWindow {
 };
 OffsetWindow find_offset_window(const Capture& capture);
 
+// A posted send and the PSNs that it takes (G1).
+struct SentWork {
+  const ReplayEvent* post;
+  u32 first_psn, last_psn;
+  u32 peer;  // queue pair
+};
+// Posts that the host's library refuses are none.
+std::vector<SentWork> sent_works(const Capture& capture);
+// The length of its SGE list.
+u64 sge_bytes(const ReplayEvent& post);
+// An ATOMIC at an address that is no multiple of 8: the recording host's library refuses it.
+bool is_misaligned_atomic(const ReplayEvent& post);
+
 // True if the window leaves the order of this event of `end` and this frame open, and it can
 // matter: the device is given one of them, or both.
 bool is_order_open(const ReplayEvent& event, const ReplayFrame& frame, End end,

@@ -16,32 +16,39 @@ struct Options {
   std::string json_path, runner, end;
 };
 
-std::vector<ReplayReport> replay_all(const Options& options) {
-  std::vector<ReplayReport> reports;
-  for (const std::string& file : options.files) {
-    const Capture capture = load_capture(file);
-    const std::size_t before = reports.size();
-    for (const ReplayRunner& runner : replay_runners())
-      for (const End end : {End::A, End::B}) {
-        const bool wanted = (options.runner.empty() || options.runner == runner.name) &&
-                            (options.end.empty() || options.end[0] == name_of(end));
-        if (!wanted || !capture.has_device(end)) continue;
-        try {
-          reports.push_back(replay(capture, end, runner));
-        } catch (const std::exception& error) {
-          throw std::runtime_error(json_beside(file) + ": " + error.what());
-        }
-      }
-    if (reports.size() == before) throw std::runtime_error(file + ": no device at this end");
+void replay_one(const Options& options, const std::string& file, ReplayRun& run) {
+  const Capture capture = load_capture(file);
+  if (const std::string needs = waits_for(capture); !needs.empty())
+    return run.waiting.push_back({capture.name, needs});
+  bool any = false;
+  for (const ReplayRunner& runner : replay_runners()) {
+    if (!options.runner.empty() && options.runner != runner.name) continue;
+    for (const End end : {End::A, End::B}) {
+      if (!capture.has_device(end) || (!options.end.empty() && options.end[0] != name_of(end)))
+        continue;
+      any = true;
+      run.reports.push_back(replay(capture, end, runner));
+    }
   }
-  return reports;
+  if (!any) throw std::runtime_error("no device at this end");
 }
 
-void write_json(const std::string& path, const std::vector<ReplayReport>& reports) {
-  nlohmann::json all = nlohmann::json::array();
-  for (const ReplayReport& r : reports) all.push_back(json_of(r));
+ReplayRun replay_all(const Options& options) {
+  ReplayRun run;
+  for (const std::string& file : options.files) try {
+      replay_one(options, file, run);
+    } catch (const std::exception& error) {
+      const std::string what = error.what();
+      throw std::runtime_error(what.starts_with(file) || what.starts_with(json_beside(file))
+                                   ? what
+                                   : json_beside(file) + ": " + what);
+    }
+  return run;
+}
+
+void write_json(const std::string& path, const ReplayRun& run) {
   std::ofstream file(path);
-  file << all.dump(1) << '\n';
+  file << json_of(run).dump(1) << '\n';
   if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
 }
 }  // namespace
@@ -59,10 +66,10 @@ void add_replay(CLI::App& app, int& exit_code) {
   for (const ReplayRunner& runner : replay_runners()) names.emplace_back(runner.name);
   command->add_option("--runner", options->runner, "only this runner")->check(CLI::IsMember(names));
   command->callback([options, &exit_code] {
-    const std::vector<ReplayReport> reports = replay_all(*options);
-    std::fputs(text_of(reports).c_str(), stdout);
-    if (!options->json_path.empty()) write_json(options->json_path, reports);
-    for (const ReplayReport& r : reports)
+    const ReplayRun run = replay_all(*options);
+    std::fputs(text_of(run).c_str(), stdout);
+    if (!options->json_path.empty()) write_json(options->json_path, run);
+    for (const ReplayReport& r : run.reports)
       if (!r.same()) exit_code = kCheckFailed;
   });
 }

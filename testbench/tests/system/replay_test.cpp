@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "model/proto/headers.h"
+#include "testbench/replay_learn.h"
 
 namespace hca::testbench {
 using namespace proto;
@@ -271,5 +272,67 @@ TEST_CASE("a capture without its JSON, or with another one, is refused", "[repla
   capture.events[6].values["qpn"] = 99;
   CHECK_THROWS_WITH(replay(capture, End::B, replay_runners()[0]),
                     Catch::Contains("events[6] (post_recv)"));
+}
+
+TEST_CASE("a conversation without set-up replays by what its frames tell", "[replay]") {
+  const char* name = GENERATE("rc_atomic", "rc_bidir", "rc_psn_wrap", "rc_imm", "rc_dup_readreq",
+                              "rc_drop_write_mid", "rc_send_mtu1024_ipv6");
+  const Capture known = load(name);
+  Capture capture = known;
+  capture.events.clear();
+  for (ReplaySide& side : capture.sides) side = {};
+  capture.learned = true;
+  learn_setup(capture);
+  CHECK(capture.left_out == 0);
+  for (const End end : {End::A, End::B}) {
+    CHECK(capture.side(end).mac == known.side(end).mac);
+    for (const ReplayRunner& runner : replay_runners()) {
+      CAPTURE(name, name_of(end), runner.name);
+      const ReplayReport report = replay(capture, end, runner);
+      INFO((report.difference ? report.difference->where + ": " + report.difference->what : ""));
+      CHECK(report.same());
+      CHECK(report.frames_compared == replay(known, end, runner).frames_compared);
+    }
+  }
+}
+
+TEST_CASE("a conversation whose answers and requests do not fit is refused", "[replay]") {
+  Capture capture = load("rc_atomic");
+  capture.events.clear(), capture.learned = true;
+  SECTION("an answer to no request") {
+    capture.frames.pop_back();
+    capture.frames.erase(capture.frames.begin() + 19);  // the last request; frame 24 answered it
+    CHECK_NOTHROW(learn_setup(capture));
+  }
+  SECTION("a request is missing") {
+    capture.frames.erase(capture.frames.begin() + 19);
+    CHECK_THROWS_WITH(learn_setup(capture), Catch::Contains("PSN 4107 answers no request"));
+  }
+  SECTION("one end is silent") {
+    std::erase_if(capture.frames, [](const ReplayFrame& f) { return f.from == End::B; });
+    CHECK_THROWS_WITH(learn_setup(capture), Catch::Contains("end B sends nothing"));
+  }
+}
+
+TEST_CASE("a capture that needs what the model does not have waits", "[replay]") {
+  CHECK(waits_for(load("rc_srq")) == "shared receive queues");
+  CHECK(waits_for(load("rc_mw2")) == "memory windows");
+  CHECK(waits_for(load("uc_send_mtu1024")) == "UC queue pairs");
+  CHECK(waits_for(load("ud_send")) == "UD queue pairs");
+  CHECK(waits_for(load("stock_ud_pingpong")) == "other services than RC");
+  CHECK(waits_for(load("rc_atomic")) == "");
+}
+
+TEST_CASE("a request that the device never got is not executed", "[replay]") {
+  const ReplayRunner& runner = any_runner();
+  Capture capture = load("rc_read_large");
+  const ReplayReport report = replay(capture, End::B, runner);
+  CHECK(report.same());
+  CHECK(report.frames_lost == 1);
+  // Had its ACK been seen, it did come, and the later ACKs of the packet before it are wrong.
+  ReplayFrame ack = capture.frames[48];
+  ack.time_ns = capture.frames[24].time_ns + 1000;
+  capture.frames.insert(capture.frames.begin() + 25, ack);
+  CHECK_FALSE(replay(capture, End::B, runner).same());
 }
 }  // namespace hca::testbench

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The differences between a recording and us that are right. The only such table is in
+// replay_allowed.cpp.
+#pragma once
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "testbench/replay_history.h"
+#include "testbench/verbs.h"
+
+namespace hca::testbench {
+// What a condition may look at. Of a frame or completion that only one side has, the other is null;
+// `qp` is null when two frames are compared by themselves.
+struct Situation {
+  const QpHistory* qp = nullptr;
+  const Seen *recorded = nullptr, *ours = nullptr;
+  u64 recorded_value = 0, our_value = 0;  // of the field in question
+  const ReplayEvent* recorded_wc = nullptr;
+  const Wc* our_wc = nullptr;
+  const ReplayEvent* post = nullptr;  // of the completion
+  std::size_t frame_index = 0;        // of `recorded`
+  bool in_error = false;              // our queue pair
+};
+
+// What becomes of the replay behind an allowed difference.
+enum class Then : u8 {
+  GoesOn,
+  Parts,  // from here on the recorded device is in another state than a right one
+};
+
+struct AllowedDifference {
+  // A field of the tables, or of what is compared beside fields, see below.
+  std::string_view header, field;
+  std::string_view condition;
+  bool (*holds)(const Situation&);
+  std::string_view statement;  // or the numbered oddity of the recording device
+  std::string_view reason;
+  Then then = Then::GoesOn;
+};
+// Beside the fields: header "frame", "wc" or "post" with these.
+inline constexpr std::string_view kRecordedOnly = "recorded only", kOursOnly = "ours only",
+                                  kNeverCame = "never came";
+
+std::span<const AllowedDifference> allowed_differences();
+
+// Uses of each row of allowed_differences().
+using AllowedUses = std::vector<u64>;
+
+// The first row that allows it, its use counted; nullptr: none does.
+const AllowedDifference* find_allowed(std::string_view header, std::string_view field,
+                                      const Situation& situation, AllowedUses& uses);
+}  // namespace hca::testbench
