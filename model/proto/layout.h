@@ -69,6 +69,12 @@ struct Gid {
   friend constexpr bool operator==(const Gid&, const Gid&) = default;
 };
 
+// A table of equal entries, in a device structure: GIDs, or numbers of whole bytes.
+template <class T>
+inline constexpr std::size_t kEntries = 0;
+template <class T, std::size_t N>
+inline constexpr std::size_t kEntries<std::array<T, N>> = N;
+
 // ---- what the tables say of themselves ----
 template <class H>
 inline constexpr std::size_t kFieldCount =
@@ -154,7 +160,14 @@ constexpr Window window_of(unsigned at, unsigned bits, unsigned total) {
 
 template <class T, unsigned At, unsigned Bits, unsigned Total>
 constexpr T load_field(const u8* in) {
-  if constexpr (std::is_same_v<T, Gid>) {
+  if constexpr (kEntries<T> != 0) {
+    constexpr unsigned bytes = Bits / 8 / kEntries<T>;
+    static_assert(At % 8 == 0 && Bits == 8 * bytes * kEntries<T>);
+    T entries{};
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      entries[i] = load_field<typename T::value_type, 0, 8 * bytes, bytes>(in + At / 8 + i * bytes);
+    return entries;
+  } else if constexpr (std::is_same_v<T, Gid>) {
     static_assert(At % 8 == 0 && Bits == 128);
     Gid gid;
     for (unsigned i = 0; i < 16; ++i) gid.bytes[i] = in[At / 8 + i];
@@ -206,6 +219,22 @@ constexpr u64 checked_value(const H& h) {
   return value;
 }
 
+constexpr u8 byte_of_entry(const Gid& gid, unsigned byte) { return gid.bytes[byte]; }
+template <class T>
+constexpr u8 byte_of_entry(T value, unsigned byte) {
+  return u8(value >> 8 * (sizeof(T) - 1 - byte));
+}
+// Bytes `from` to `from + count` of a table; those in front of it or behind it are 0.
+template <class T, std::size_t N>
+constexpr u64 bytes_of_entries(const std::array<T, N>& entries, int from, unsigned count) {
+  u64 value = 0;
+  for (int i = from; i < from + int(count); ++i)
+    value = value << 8 | (i < 0 || i >= int(N * sizeof(T))
+                              ? 0
+                              : byte_of_entry(entries[i / sizeof(T)], i % sizeof(T)));
+  return value;
+}
+
 // What field I adds to the `Bytes` bytes that start at `Byte`.
 template <class H, std::size_t I, unsigned Byte, unsigned Bytes>
 constexpr u64 share_of(const H& h) {
@@ -214,6 +243,8 @@ constexpr u64 share_of(const H& h) {
   constexpr unsigned word_first = 8 * Byte, word_end = 8 * (Byte + Bytes);
   if constexpr (kIsReserved<decltype(f)> || end <= word_first || first >= word_end) {
     return 0;
+  } else if constexpr (kEntries<typename std::remove_cvref_t<decltype(f)>::Value> != 0) {
+    return bytes_of_entries(h.*f.at, int(Byte) - int(first / 8), Bytes);
   } else if constexpr (f.bits == 128) {
     return load_be<Bytes>((h.*f.at).bytes.data() + (Byte - first / 8));
   } else {
