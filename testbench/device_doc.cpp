@@ -56,12 +56,15 @@ std::string bar_section() {
               {unsigned(BarOffset::ReceiveDoorbell), "ReceiveDoorbell",
                "receive WQEs were posted: a queue doorbell"},
               {unsigned(BarOffset::CqDoorbell), "CqDoorbell", "CQEs were taken, events are wanted"},
+              {unsigned(BarOffset::EqDoorbell), "EqDoorbell",
+               "EQEs were taken, interrupts are wanted"},
               {unsigned(BarOffset::CommandDoorbell), "CommandDoorbell", "a command block is ready"},
               {unsigned(BarOffset::PushBuffer), "PushBuffer",
                "a queue doorbell (8 bytes) and the WQE it announces (up to 256 bytes) in one "
                "write"}}) +
          structure<QueueDoorbell>("Announces WQEs.") +
          structure<CqDoorbell>("Tells how far software is, and arms.") +
+         structure<EqDoorbell>("Tells how far software is, and arms.") +
          structure<CommandDoorbell>("Starts a command.");
 }
 
@@ -94,14 +97,30 @@ std::string queues_section() {
   for (unsigned i = 0; i < kWcStatusNames.size(); ++i)
     statuses.push_back({i, kWcStatusNames[i], i ? "" : "the operation is complete"});
   text += values("Completion status (the values of ibv_wc_status)", statuses);
-  text += structure<Eqe>(
-      "An event. Completion events go to the EQ of their CQ, asynchronous ones to EQ 1.");
-  text += values("Event types",
-                 {{unsigned(EventType::Completion), "Completion", "an armed CQ has a CQE"},
-                  {unsigned(EventType::QpFatal), "QpFatal", "IBV_EVENT_QP_FATAL"},
-                  {unsigned(EventType::QpReqErr), "QpReqErr", "IBV_EVENT_QP_REQ_ERR"},
-                  {unsigned(EventType::QpAccessErr), "QpAccessErr", "IBV_EVENT_QP_ACCESS_ERR"},
-                  {unsigned(EventType::CqErr), "CqErr", "IBV_EVENT_CQ_ERR: the CQ ran over"}});
+  return text;
+}
+
+std::string events_section() {
+  std::string text = fmt::format(
+      "\n## Events\n\nCompletion events go to the EQ that their CQ names, asynchronous ones to EQ "
+      "{}. "
+      "An EQ that is full loses "
+      "events. An armed EQ that gets an EQE writes the message of its interrupt vector behind it "
+      "and is no longer armed; "
+      "a masked vector keeps the message pending. CQE, EQE and message become visible in this "
+      "order.\n",
+      kAsyncEq);
+  text += structure<Eqe>("An armed CQ has a CQE.");
+  text += structure<Aeqe>(
+      "An asynchronous event: two 64-bit little-endian words; the table shows each from its bit 63 "
+      "on.");
+  text +=
+      "\nAsynchronous events:\n\n| code | source | name | object | meaning | statement "
+      "|\n|---|---|---|---|---|---|\n";
+  for (const EventRow& row : kAsyncEvents)
+    text += fmt::format("| {:#x} | {:#x} | IBV_EVENT_{} | {} | {} | {} |\n", row.code, row.source,
+                        row.name, row.object == EventObject::Cq ? "CQ" : "QP", row.meaning,
+                        row.statement);
   return text;
 }
 
@@ -112,46 +131,38 @@ std::string commands_section() {
       "executes it between two packets and writes it back, `Done` with it.\n",
       kCommandBytes);
   text += structure<CommandHeader>("In front of each command.");
-  text +=
-      values("Commands",
-             {{unsigned(CommandOpcode::SetPort), "SetPort", "port attributes"},
-              {unsigned(CommandOpcode::QueryPort), "QueryPort", "port attributes come back"},
-              {unsigned(CommandOpcode::CreateEq), "CreateEq", "object: EQN; queue attributes"},
-              {unsigned(CommandOpcode::CreateCq), "CreateCq", "object: CQN; queue attributes"},
-              {unsigned(CommandOpcode::RegisterMr), "RegisterMr", "MR attributes"},
-              {unsigned(CommandOpcode::DeregisterMr), "DeregisterMr", "object: key"},
-              {unsigned(CommandOpcode::CreateQp), "CreateQp", "object: QPN; QP creation"},
-              {unsigned(CommandOpcode::ModifyQp), "ModifyQp", "object: QPN; QP attributes"},
-              {unsigned(CommandOpcode::QueryQp), "QueryQp", "object: QPN; QP attributes come back"},
-              {unsigned(CommandOpcode::DestroyQp), "DestroyQp", "object: QPN"}});
-  std::vector<Named> statuses;
-  for (const CommandStatusRow& row : kCommandStatuses)
-    statuses.push_back({unsigned(row.status), row.name, row.meaning});
-  text += values("Status", statuses);
+  const auto table = [&](std::string_view title, const auto& rows, auto value) {
+    text += fmt::format("\n{}:\n\n| value | name | meaning |\n|---|---|---|\n", title);
+    for (const auto& row : rows)
+      text += fmt::format("| {:#x} | {} | {} |\n", unsigned(row.*value), row.name, row.meaning);
+  };
+  table("Commands", kCommandOpcodes, &CommandOpcodeRow::opcode);
+  table("Status", kCommandStatuses, &CommandStatusRow::status);
+  text += structure<DeviceAttributes>("Of QueryDevice.");
   text += structure<PortAttributes>("Of SetPort and QueryPort.") +
-          structure<QueueAttributes>("Of CreateCq and CreateEq.");
-  text += structure<MrAttributes>("Of RegisterMr.") + structure<QpCreate>("Of CreateQp.");
+          structure<QueueAttributes>("Of CreateCq, CreateEq, QueryCq and QueryEq.");
+  text += structure<PdAttributes>("Of QueryPd.") +
+          structure<MrAttributes>("Of RegisterMr and QueryMr.") +
+          structure<QpCreate>("Of CreateQp.");
   text += structure<QpAttributes>("Of ModifyQp and QueryQp.");
+  text += structure<VectorAttributes>(
+      "Of SetVector and QueryVector: an entry of the MSI-X table, masked at first.");
   return text;
 }
 
 std::string transitions_section() {
-  constexpr std::array<std::string_view, 16> bits{
-      "State",   "P_KeyIndex", "Port",     "Access",          "path",
-      "PathMTU", "DestQP",     "RqPSN",    "MaxDestRdAtomic", "MinRnrTimer",
-      "Timeout", "RetryCount", "RnrRetry", "SqPSN",           "MaxRdAtomic",
-      "Q_Key"};
   const auto names = [&](u32 mask) {
     std::string list;
-    for (unsigned i = 0; i < bits.size(); ++i)
-      if (mask >> i & 1) list += (list.empty() ? "" : ", ") + std::string(bits[i]);
+    for (unsigned i = 0; i < kQpMaskNames.size(); ++i)
+      if (mask >> i & 1) list += (list.empty() ? "" : ", ") + std::string(kQpMaskNames[i]);
     return list;
   };
   std::string text = "\nThe bits of `Mask`, from bit 0: ";
-  for (unsigned i = 0; i < bits.size(); ++i) text += (i ? ", " : "") + std::string(bits[i]);
+  for (unsigned i = 0; i < kQpMaskNames.size(); ++i)
+    text += (i ? ", " : "") + std::string(kQpMaskNames[i]);
   text +=
       ".\n\nTransitions of a reliable connection (Reset and Error can be entered from every state "
-      "with State alone):\n\n"
+      "with State alone; attributes that SQD allows to change are refused while it drains):\n\n"
       "| from | to | required | optional | statement |\n|---|---|---|---|---|\n";
   for (const QpTransition& t : kRcTransitions)
     text += fmt::format("| {} | {} | {} | {} | {} |\n", name_of(t.from), name_of(t.to),
@@ -164,6 +175,7 @@ std::string device_document() {
   return "# The device\n\nWhat host software and the HCA share: one BAR and structures in host "
          "memory. Bit 7 is the most significant bit "
          "of a byte, numbers are big-endian, fields without a meaning are 0.\n" +
-         bar_section() + queues_section() + commands_section() + transitions_section();
+         bar_section() + queues_section() + events_section() + commands_section() +
+         transitions_section();
 }
 }  // namespace hca::testbench

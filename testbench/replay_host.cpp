@@ -99,9 +99,8 @@ ReplayHost::ReplayHost(const Capture& capture, End end, ReplayDevice& device)
   });
   const ReplaySide& us = capture.side(end);
   PortAttributes port{};
-  port.framing = u8(Framing::RoceV2Ip4), port.mtu = 4096, port.mac = us.mac, port.pkey = 0xffff;
-  port.gid_high = half(us.gid4, 0), port.gid_low = half(us.gid4, 8);
-  port.gid6_high = half(us.gid6, 0), port.gid6_low = half(us.gid6, 8);
+  port.framing = u8(Framing::RoceV2Ip4), port.mtu = 4096, port.mac = us.mac;
+  port.gids = {Gid{us.gid4}, Gid{us.gid6}};
   must_execute(verbs_.set_port(port), "port");
   send_cq_ = verbs_.create_cq(kQueueEntries);
   recv_cq_ = verbs_.create_cq(kQueueEntries);

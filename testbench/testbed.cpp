@@ -129,10 +129,9 @@ proto::PortAttributes Testbed::port_of(unsigned i) const {
   port.framing = u8(scenario_.connection.framing);
   port.mtu = 4096;
   port.mac = kMacBase + i;
-  port.gid_low = gid_low_of_ipv4(i);
-  port.gid6_high = kIpv6Prefix, port.gid6_low = gid_low_of_ipv6(i);
+  port.gids[0] = proto::make_gid(0, gid_low_of_ipv4(i));
+  port.gids[1] = proto::make_gid(kIpv6Prefix, gid_low_of_ipv6(i));
   port.lid = u16(kLidBase + i);
-  port.pkey = 0xffff;
   return port;
 }
 

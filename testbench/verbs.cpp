@@ -13,8 +13,6 @@ using proto::CommandStatus;
 using proto::QpState;
 
 namespace {
-constexpr u32 kPd = 1;  // one protection domain a context
-
 u8 log2_up(u32 n) { return u8(std::bit_width(std::max(n, 1u) - 1)); }
 
 Error error_of(CommandStatus status) {
@@ -23,6 +21,8 @@ Error error_of(CommandStatus status) {
       return Error::None;
     case CommandStatus::NoResources:
       return Error::NoMemory;
+    case CommandStatus::Busy:
+      return Error::Busy;
     default:
       return Error::Invalid;
   }
@@ -81,31 +81,84 @@ CommandStatus VerbsContext::wait(Command command) {
   return last_status_ = status(command);
 }
 
-Error VerbsContext::set_port(const proto::PortAttributes& attributes) {
-  return error_of(execute(CommandOpcode::SetPort, 1, attributes));
+CommandStatus VerbsContext::execute(CommandOpcode opcode, u32 object) {
+  return wait(begin(opcode, object, std::span<const u8>()));
+}
+
+std::array<u8, proto::kCommandBytes> VerbsContext::query_block(CommandOpcode opcode, u32 object) {
+  const Command command = begin(opcode, object, std::span<const u8>());
+  if (const CommandStatus status = wait(command); status != CommandStatus::Ok)
+    throw std::runtime_error(
+        fmt::format("object {:#x} cannot be queried: {}", object, proto::name_of(status)));
+  std::array<u8, proto::kCommandBytes> block;
+  memory_.read(command.block, block.data(), block.size());
+  return block;
+}
+
+proto::DeviceAttributes VerbsContext::query_device() {
+  return query<proto::DeviceAttributes>(CommandOpcode::QueryDevice, 0);
+}
+
+Error VerbsContext::set_port(const proto::PortAttributes& attributes, u32 port) {
+  return error_of(execute(CommandOpcode::SetPort, port, attributes));
+}
+
+proto::PortAttributes VerbsContext::query_port(u32 port) {
+  return query<proto::PortAttributes>(CommandOpcode::QueryPort, port);
+}
+
+Pd* VerbsContext::alloc_pd() {
+  const Pd pd{next_pd_};
+  if (execute(CommandOpcode::AllocPd, pd.number) != CommandStatus::Ok) return nullptr;
+  ++next_pd_;
+  return &pds_.emplace_back(pd);
+}
+
+Error VerbsContext::dealloc_pd(const Pd& pd) {
+  return error_of(execute(CommandOpcode::DeallocPd, pd.number));
+}
+
+u32 VerbsContext::number_of(const Pd* pd) {
+  if (pd) return pd->number;
+  if (!own_pd_) own_pd_ = alloc_pd();
+  return own_pd_ ? own_pd_->number : 0;
 }
 
 // Twice the entries asked for: the HCA hears of the consumer index only now and then.
-Cq* VerbsContext::create_cq(u32 cqe) {
+Cq* VerbsContext::create_cq(u32 cqe, const CompChannel* channel) {
   Cq cq;
-  cq.cqn = u32(cqs_.size()) + 1;
+  cq.cqn = next_cqn_;
   cq.log_entries = log2_up(std::max(2 * cqe, 4u));
   cq.address = alloc(u64{cq.entries()} * proto::kCqeBytes);
-  const proto::QueueAttributes attributes{cq.address, cq.log_entries, 0};
+  const proto::QueueAttributes attributes{
+      .address = cq.address, .log_entries = cq.log_entries, .eqn = channel ? channel->eqn : 0};
   if (execute(CommandOpcode::CreateCq, cq.cqn, attributes) != CommandStatus::Ok) return nullptr;
+  ++next_cqn_;
   return &cqs_.emplace_back(cq);
 }
 
-Mr VerbsContext::reg_mr(u64 addr, u64 length, u8 access, u32 key) {
+proto::QueueAttributes VerbsContext::query_cq(const Cq& cq) {
+  return query<proto::QueueAttributes>(CommandOpcode::QueryCq, cq.cqn);
+}
+
+Error VerbsContext::destroy_cq(const Cq& cq) {
+  return error_of(execute(CommandOpcode::DestroyCq, cq.cqn));
+}
+
+Mr VerbsContext::reg_mr(u64 addr, u64 length, u8 access, u32 key, const Pd* pd) {
   if (!key) key = next_key_ << 8 | (next_key_ & 0xff), ++next_key_;
-  const proto::MrAttributes attributes{addr, length, addr, kPd, key, access};
+  const proto::MrAttributes attributes{addr, length, addr, number_of(pd), key, access};
   if (execute(CommandOpcode::RegisterMr, proto::key_index(key), attributes) != CommandStatus::Ok)
     return {};
   return {addr, length, key, key};
 }
 
 Error VerbsContext::dereg_mr(const Mr& mr) {
-  return error_of(execute(CommandOpcode::DeregisterMr, mr.lkey, proto::CommandDoorbell{}));
+  return error_of(execute(CommandOpcode::DeregisterMr, mr.lkey));
+}
+
+proto::MrAttributes VerbsContext::query_mr(const Mr& mr) {
+  return query<proto::MrAttributes>(CommandOpcode::QueryMr, mr.lkey);
 }
 
 Qp* VerbsContext::create_qp(const QpInitAttr& a, u32 qpn) {
@@ -121,7 +174,7 @@ Qp* VerbsContext::create_qp(const QpInitAttr& a, u32 qpn) {
   qp.sq_address = alloc(u64{1} << (sq_log + qp.sq_log_stride), 256);
   qp.rq_address = alloc(u64{1} << (rq_log + qp.rq_log_stride), 256);
   qp.send_ids.resize(std::size_t{1} << sq_log), qp.recv_ids.resize(std::size_t{1} << rq_log);
-  const proto::QpCreate create{u8(proto::Service::Rc), a.sq_sig_all,    kPd,
+  const proto::QpCreate create{u8(proto::Service::Rc), a.sq_sig_all,    number_of(a.pd),
                                a.send_cq->cqn,         a.recv_cq->cqn,  qp.sq_address,
                                qp.rq_address,          sq_log,          rq_log,
                                qp.sq_log_stride,       qp.rq_log_stride};
@@ -141,17 +194,11 @@ Error VerbsContext::modify_qp(Qp& qp, const proto::QpAttributes& attributes) {
 }
 
 proto::QpAttributes VerbsContext::query_qp(const Qp& qp) {
-  const Command command = begin(CommandOpcode::QueryQp, qp.qpn, proto::QpAttributes{});
-  if (wait(command) != CommandStatus::Ok)
-    throw std::runtime_error(fmt::format("QP {:#x} cannot be queried: command status {}", qp.qpn,
-                                         proto::name_of(last_status_)));
-  std::array<u8, proto::bytes_of<proto::QpAttributes>()> body;
-  memory_.read(command.block + proto::kCommandHeaderBytes, body.data(), body.size());
-  return proto::decode<proto::QpAttributes>(body.data());
+  return query<proto::QpAttributes>(CommandOpcode::QueryQp, qp.qpn);
 }
 
 Error VerbsContext::destroy_qp(Qp& qp) {
-  const Error error = error_of(execute(CommandOpcode::DestroyQp, qp.qpn, proto::CommandDoorbell{}));
+  const Error error = error_of(execute(CommandOpcode::DestroyQp, qp.qpn));
   if (error == Error::None) by_qpn_[qp.qpn] = nullptr;
   return error;
 }

@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,9 +16,23 @@
 #include "tlm/host_memory.h"
 
 namespace hca::testbench {
+struct Pd {
+  u32 number = 0;
+};
+
 struct Mr {
   u64 addr = 0, length = 0;
   u32 lkey = 0, rkey = 0;
+};
+
+// An event queue and its interrupt vector, which writes to a word of host memory.
+struct CompChannel {
+  u32 eqn = 0;
+  u8 log_entries = 0;
+  u16 vector = 0;
+  u64 address = 0, message = 0;
+  u32 consumer = 0;
+  u32 entries() const { return u32{1} << log_entries; }
 };
 
 struct Cq {
@@ -32,6 +47,7 @@ struct Cq {
 struct QpInitAttr {
   Cq* send_cq = nullptr;
   Cq* recv_cq = nullptr;
+  const Pd* pd = nullptr;  // nullptr: the context's own
   u32 max_send_wr = 128, max_recv_wr = 128;
   u32 max_send_sge = 1, max_recv_sge = 1;
   u32 max_inline_data = 0;
@@ -81,6 +97,12 @@ struct Wc {
   bool with_imm = false, with_invalidate = false;
 };
 
+// ibv_async_event; `element`: number of the QP or CQ.
+struct AsyncEvent {
+  proto::EventType type{};
+  u32 element = 0;
+};
+
 // Immediate errors, with errno's values.
 enum class Error : int { None = 0, NoMemory = 12, Busy = 16, Invalid = 22 };
 constexpr std::string_view name_of(Error error) {
@@ -120,16 +142,40 @@ class VerbsContext {
   static constexpr u64 kCommandBlockBytes = u64{kCommandSlots} * proto::kCommandBytes;
   u64 command_blocks() const { return command_blocks_; }
 
-  Error set_port(const proto::PortAttributes& attributes);
-  Cq* create_cq(u32 cqe);
-  // `key`: the one to use for both L_Key and R_Key; 0: chosen.
-  Mr reg_mr(u64 addr, u64 length, u8 access, u32 key = 0);
+  proto::DeviceAttributes query_device();
+  Error set_port(const proto::PortAttributes& attributes, u32 port = 1);
+  proto::PortAttributes query_port(u32 port = 1);
+  Pd* alloc_pd();
+  Error dealloc_pd(const Pd& pd);
+  Cq* create_cq(u32 cqe, const CompChannel* channel = nullptr);
+  proto::QueueAttributes query_cq(const Cq& cq);
+  Error destroy_cq(const Cq& cq);
+  // `key`: the one to use for both L_Key and R_Key; 0: chosen. `pd`: nullptr: the context's own.
+  Mr reg_mr(u64 addr, u64 length, u8 access, u32 key = 0, const Pd* pd = nullptr);
+  proto::MrAttributes query_mr(const Mr& mr);
   Qp* create_qp(const QpInitAttr& attributes, u32 qpn = 0);  // 0: the next free number
   Error modify_qp(Qp& qp, const proto::QpAttributes& attributes);
   proto::QpAttributes query_qp(const Qp& qp);
 
   Error destroy_qp(Qp& qp);
   Error dereg_mr(const Mr& mr);
+
+  // ---- Events (verbs_events.cpp)
+  // Event queue `eqn` with room for `entries`, armed, and its vector of the same number.
+  CompChannel* create_comp_channel(u32 entries = 64) { return create_eq(next_eqn_++, entries); }
+  // Asynchronous events are lost before this.
+  CompChannel* open_async_events(u32 entries = 64) { return create_eq(proto::kAsyncEq, entries); }
+  Error destroy_comp_channel(const CompChannel& channel);
+  proto::QueueAttributes query_eq(const CompChannel& channel);
+  Error set_vector(const CompChannel& channel, bool masked);
+  proto::VectorAttributes query_vector(const CompChannel& channel);
+  // The next event that is there, if any; its queue is armed again when it is empty.
+  std::optional<u32> get_cq_event(CompChannel& channel);  // number of the CQ
+  std::optional<AsyncEvent> get_async_event(CompChannel& channel);
+  // Whether an interrupt came since the last call.
+  bool take_interrupt(const CompChannel& channel);
+  // Steps the device until an interrupt comes; false: the device has nothing more to do.
+  bool wait_interrupt(const CompChannel& channel);
 
   // All or, with an error, those in front of `bad`: their doorbell is rung.
   Error post_send(Qp& qp, std::span<const SendWr> list, std::size_t* bad = nullptr);
@@ -148,6 +194,14 @@ class VerbsContext {
   Command begin(proto::CommandOpcode opcode, u32 object, std::span<const u8> body);
   template <class Body>
   proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object, const Body& body);
+  proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object);
+  template <class Body>
+  Body query(proto::CommandOpcode opcode, u32 object);
+  std::array<u8, proto::kCommandBytes> query_block(proto::CommandOpcode opcode, u32 object);
+  u32 number_of(const Pd* pd);
+  CompChannel* create_eq(u32 eqn, u32 entries);
+  bool take_eqe(CompChannel& channel, std::array<u8, proto::kEqeBytes>& eqe);
+  void ring_eq(const CompChannel& channel, bool arm);
   proto::CommandStatus wait(Command command);
   Error check_send(const Qp& qp, const SendWr& wr) const;
   u32 write_send_wqe(Qp& qp, const SendWr& wr, u8* wqe) const;
@@ -163,7 +217,10 @@ class VerbsContext {
   u64 command_blocks_;
   u32 next_command_ = 0;
   proto::CommandStatus last_status_ = proto::CommandStatus::Ok;
-  u32 next_key_ = 1, next_qpn_ = 16;
+  u32 next_key_ = 1, next_qpn_ = 16, next_cqn_ = 1, next_eqn_ = 1, next_pd_ = 1;
+  const Pd* own_pd_ = nullptr;  // allocated when it is first needed
+  std::deque<Pd> pds_;
+  std::deque<CompChannel> channels_;
   std::deque<Cq> cqs_;
   std::deque<Qp> qps_;
   std::vector<Qp*> by_qpn_;
@@ -180,5 +237,9 @@ template <class Body>
 proto::CommandStatus VerbsContext::execute(proto::CommandOpcode opcode, u32 object,
                                            const Body& body) {
   return wait(begin(opcode, object, body));
+}
+template <class Body>
+Body VerbsContext::query(proto::CommandOpcode opcode, u32 object) {
+  return proto::decode<Body>(query_block(opcode, object).data() + proto::kCommandHeaderBytes);
 }
 }  // namespace hca::testbench

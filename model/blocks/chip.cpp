@@ -29,8 +29,9 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
       event(config.event, qp_context.contexts),
       dma(timing, outside),
       command(config.command, qp_context.contexts, requester, responder_execute) {
-  qp_context.contexts.limits = {config.core.max_qps, config.core.max_cqs, config.core.max_eqs,
-                                config.core.max_regions};
+  qp_context.contexts =
+      Contexts({config.core.max_qps, config.core.max_cqs, config.core.max_eqs,
+                config.core.max_regions, config.core.max_pds, config.core.max_vectors, 1});
   qp_context.contexts.options.credits = config.core.credits;
   responder_check.reads_finished = &responder_execute.reads_finished;
   add_blocks();
@@ -111,12 +112,15 @@ void Chip::connect_completion() {
   completion.buffers.connect(completion.self, "CQE buffers");
   connect(completion, completion.ports.events_out, event, event.events_in[0], "completion events");
   event.buffers.connect(event.self, "EQE buffers");
+  connect(doorbell, doorbell.ports.eq_out, event, event.bells_in, "EQ doorbells");
   connect(doorbell, doorbell.ports.command_out, command, command.bells_in, "command doorbells");
   connect(requester, requester.ports.faults_out, command, command.faults_in[0], "requester faults");
   connect(responder_execute, responder_execute.ports.faults_out, command, command.faults_in[1],
           "responder faults");
   connect(completion, completion.ports.faults_out, command, command.faults_in[2],
           "completion faults");
+  connect(port_receive, port_receive.ports.events_out, command, command.faults_in[3],
+          "port events");
   connect(command, command.ports.events_out, event, event.events_in[1], "asynchronous events");
   command.blocks_in.connect(dma.self, command.self, "command blocks");
   doorbell.writes_in.connect(doorbell.self, "BAR");

@@ -17,6 +17,7 @@ namespace hca::blocks {
 struct CoreConfig {
   u64 clock = 400'000'000;  // Hz
   u32 max_qps = 1 << 16, max_cqs = 1 << 16, max_eqs = 64, max_regions = 1 << 20;
+  u32 max_pds = 1 << 16, max_vectors = 64;
   bool credits = true;  // end-to-end credits in AETHs
 };
 
@@ -64,9 +65,13 @@ struct hca::engine::Knobs<hca::blocks::CoreConfig> {
   static constexpr auto rows = std::make_tuple(
       knob("clock", &C::clock, Unit::Hertz, 1'000'000, 10'000'000'000, blocks::kWholePeriod,
            "clock of the chip"),
-      knob("max_qps", &C::max_qps, Unit::Count, 1, 1 << 24, "QP numbers are below this"),
-      knob("max_cqs", &C::max_cqs, Unit::Count, 2, 1 << 24, "CQ numbers are below this"),
-      knob("max_eqs", &C::max_eqs, Unit::Count, 2, 1 << 16, "EQ numbers are below this"),
+      knob("max_qps", &C::max_qps, Unit::Count, 1, 1 << proto::kAeqeObjectBits,
+           "QP numbers are below this"),
+      knob("max_cqs", &C::max_cqs, Unit::Count, 2, 1 << proto::kAeqeObjectBits,
+           "CQ numbers are below this"),
+      knob("max_eqs", &C::max_eqs, Unit::Count, 1, 1 << 16, "EQ numbers are below this"),
       knob("max_regions", &C::max_regions, Unit::Count, 1, 1 << 24, "key indices are below this"),
+      knob("max_pds", &C::max_pds, Unit::Count, 2, 1 << 24, "PD numbers are below this"),
+      knob("max_vectors", &C::max_vectors, Unit::Count, 1, 2048, "vectors of the MSI-X table"),
       knob("credits", &C::credits, "AETHs tell the free receive WQEs (G6.1)"));
 };

@@ -9,7 +9,8 @@ using namespace proto;
 void Command::tick() {
   for (FaultLink& link : faults_in)
     if (link.can_pop()) take_fault(link);
-  if (blocks_in.can_pop() && ports.dma_out->can_push()) blocks_in.pop(), execute();
+  if (blocks_in.can_pop() && ports.dma_out->can_push() && ports.events_out->can_push())
+    blocks_in.pop(), execute();
   if (busy_ || !bells_in.can_pop()) return;
   if (now() < written_) return wake_at(written_);
   if (ports.dma_out->can_push()) start(bells_in.pop().address);
@@ -22,11 +23,17 @@ void Command::take_fault(FaultLink& link) {
     ++counters.invalidations;
     return link.drop();
   }
-  if (f.raise && !ports.events_out->can_push()) return;
-  if (f.raise) ports.events_out->push(EventNote{kAsyncEq, {f.event, f.qpn, false}});
-  if (const QpConfig* qp = contexts_.find_qp(f.qpn);
-      qp && qp->state != QpState::Error && qp->state != QpState::Reset) {
+  const QpConfig* qp = contexts_.find_qp(f.qpn);
+  const bool fails = f.fails && qp && qp->state != QpState::Error && qp->state != QpState::Reset;
+  if (f.raise && fails == f.fails) {
+    if (!ports.events_out->can_push()) return;
+    ports.events_out->push(EventNote{kAsyncEq, {f.event, f.qpn}});
+  }
+  if (fails) {
     contexts_.qps[f.qpn].state = QpState::Error;
+    ReceiveState& r = contexts_.receive[f.qpn];
+    // What was judged behind it does not count.
+    if (f.refused) r.epsn = f.psn, r.msn = f.msn, r.nak_sent = false;
     ++counters.faults;
     requester_.enter_error(f.qpn);
     execute_.enter_error(f.qpn);
@@ -45,6 +52,9 @@ void Command::execute() {
   ++counters.commands, counters.refused += header.status != CommandStatus::Ok;
   if (effect.flush) requester_.enter_error(effect.qpn), execute_.enter_error(effect.qpn);
   if (effect.clear) requester_.clear(effect.qpn), execute_.clear(effect.qpn);
+  if (effect.drain) requester_.drain(effect.qpn);
+  if (effect.resume) requester_.resume(effect.qpn);
+  if (effect.message) ports.events_out->push(EventNote{.message = true, .vector = effect.vector});
   ports.dma_out->start().set_write(address_, block_.data(), kCommandBytes, nullptr, false,
                                    now() + 1, now() + 1);
   probe.event(now(), Step::Passed, header.object, u64(header.opcode), u64(header.status));

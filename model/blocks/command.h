@@ -34,8 +34,8 @@ class Command : public engine::Block {
       : config_(config), contexts_(contexts), requester_(requester), execute_(execute) {}
 
   CommandBellLink bells_in{4};
-  std::array<FaultLink, 3> faults_in{FaultLink{4}, FaultLink{4},
-                                     FaultLink{4}};  // requester, responder, completion
+  std::array<FaultLink, 4> faults_in{FaultLink{4}, FaultLink{4}, FaultLink{4},
+                                     FaultLink{4}};  // requester, responder, completion, port
   engine::Link<u32, 2> blocks_in{2};                 // by dma: the command block is here
   Ports ports;
   CommandCounters counters;

@@ -3,16 +3,20 @@
 
 #include <algorithm>
 
+#include "model/blocks/event_queue.h"
+
 namespace hca::blocks {
 using namespace proto;
 
 void Completion::tick() {
-  if (bells_in.can_pop()) ring(bells_in.pop());
+  if (bells_in.can_pop()) ring_cq(contexts_, bells_in.pop());
+  if (!faults_.empty()) push_fault();
   if (written_in.can_pop() && ports.events_out->can_push()) raise(written_in.pop());
+  if (!drained_.empty()) raise_drained();
   const bool any = completions_in[0].can_pop() || completions_in[1].can_pop();
   if (!any) return;
   if (now() < next_) return wake_at(next_);
-  if (!buffers.available() || !ports.dma_out->can_push() || !ports.faults_out->can_push()) return;
+  if (!buffers.available() || !ports.dma_out->can_push()) return;
   const unsigned i = completions_in[next_input_].can_pop() ? next_input_ : 1 - next_input_;
   next_input_ = 1 - i;
   next_ = now() + config_.interval;
@@ -22,7 +26,12 @@ void Completion::tick() {
 
 void Completion::write(const Completed& c) {
   EventRing& cq = contexts_.cqs[c.cqn];
-  if (cq.overflowed || cq.is_full()) return overflow(cq, c);
+  if (c.drained) {
+    drained_.push({c.cqe.qpn, used_});
+    return wake_at(now() + 1);
+  }
+  if (!cq.allocated) return;  // the queue pair is gone, and its CQ
+  if (!cq.takes_more()) return overflow(cq, c);
   const u32 slot = used_++ % kBuffers;
   buffers.take();
   Cqe cqe = c.cqe;
@@ -40,17 +49,24 @@ void Completion::write(const Completed& c) {
 // G21.3: the CQ takes no more CQEs, the queue pair enters Error.
 void Completion::overflow(EventRing& cq, const Completed& c) {
   ++counters.overflows;
-  cq.overflowed = true;
-  ports.faults_out->push(Fault{c.cqe.qpn, true, EventType::CqErr});
+  if (!std::exchange(cq.overflowed, true))
+    faults_.push({.qpn = c.cqn, .raise = true, .event = EventType::CqErr, .fails = false});
+  faults_.push({.qpn = c.cqe.qpn, .raise = true, .event = EventType::QpFatal});
+  push_fault();
 }
 
-void Completion::ring(const CqDoorbell& bell) {
-  if (bell.cqn >= contexts_.cqs.size() || !contexts_.cqs[bell.cqn].allocated) return;
-  EventRing& cq = contexts_.cqs[bell.cqn];
-  cq.consumer = bell.consumer;
-  // G21.2: "solicited" may become "next", not the reverse.
-  if (bell.arm == Arm::Next || (bell.arm == Arm::Solicited && cq.armed == Arm::None))
-    cq.armed = bell.arm;
+void Completion::push_fault() {
+  if (!ports.faults_out->can_push()) return;
+  ports.faults_out->push(faults_.pop());
+  if (!faults_.empty()) ports.faults_out->wake_when_free();
+}
+
+void Completion::raise_drained() {
+  const Drained& first = drained_.front();
+  if (s32(in_memory_.seen(now()) - first.behind) < 0 || !ports.events_out->can_push()) return;
+  ports.events_out->push(EventNote{kAsyncEq, {EventType::SqDrained, first.qpn}});
+  drained_.drop();
+  if (!drained_.empty()) wake_at(now() + 1);
 }
 
 void Completion::raise(u32 slot) {
@@ -59,7 +75,7 @@ void Completion::raise(u32 slot) {
   if (cq.armed == Arm::None || !cq.eqn || (cq.armed == Arm::Solicited && !solicits_[slot])) return;
   cq.armed = Arm::None;
   ++counters.events;
-  ports.events_out->push(EventNote{cq.eqn, {EventType::Completion, cqn, false}});
+  ports.events_out->push(EventNote{cq.eqn, {EventType::Completion, cqn}});
 }
 
 Dma::Client Completion::client() {
@@ -68,6 +84,8 @@ Dma::Client Completion::client() {
             const u32 slot = u32(
                 (static_cast<u8*>(static_cast<void*>(r.buffer)) - x.cqes_[0].data()) / kCqeBytes);
             x.buffers.give(x.dma.now() + 1);
+            x.in_memory_.add(x.dma.now());
+            if (!x.drained_.empty()) x.self.wake(x.dma.now() + 1);
             const EventRing& cq = x.contexts_.cqs[x.cq_of_[slot]];
             if (cq.armed != Arm::None && x.written_in.can_push()) x.written_in.push(slot);
           }};

@@ -3,8 +3,10 @@
 #include <array>
 
 #include "model/blocks/contexts.h"
+#include "model/blocks/delayed.h"
 #include "model/blocks/dma.h"
 #include "model/blocks/items.h"
+#include "model/blocks/ring.h"
 #include "model/blocks/stage_config.h"
 #include "model/engine/budget.h"
 
@@ -20,7 +22,8 @@ struct CompletionCounters {
 // take turns.
 //
 // Contract: a completion seen in cycle n asks for its DMA write in n + latency; one each `interval`
-// cycles. An event is raised when the CQE that causes it is in memory.
+// cycles. An event is raised when the CQE that causes it is in memory, SQ_DRAINED when all CQEs in
+// front of it are.
 class Completion : public engine::Block {
  public:
   static constexpr u32 kBuffers = 64;
@@ -48,8 +51,9 @@ class Completion : public engine::Block {
  private:
   void write(const Completed& c);
   void overflow(EventRing& cq, const Completed& c);
-  void ring(const proto::CqDoorbell& bell);
+  void push_fault();
   void raise(u32 cqn);
+  void raise_drained();
 
   const CompletionConfig config_;
   Contexts& contexts_;
@@ -57,6 +61,12 @@ class Completion : public engine::Block {
   std::array<u32, kBuffers> cq_of_{};
   std::array<bool, kBuffers> solicits_{};
   u32 used_ = 0;
+  Delayed in_memory_;  // CQEs
+  struct Drained {
+    u32 qpn = 0, behind = 0;  // when so many CQEs are in memory
+  };
+  Ring<Drained> drained_;
+  Ring<Fault> faults_;
   unsigned next_input_ = 0;
   Cycle next_ = 0;
 };

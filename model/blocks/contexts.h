@@ -4,6 +4,7 @@
 #pragma once
 #include <vector>
 
+#include "model/proto/commands.h"
 #include "model/proto/memory_region.h"
 #include "model/proto/qp.h"
 #include "model/proto/qp_transitions.h"
@@ -14,6 +15,9 @@ struct ObjectLimits {
   u32 cqs = 1 << 16;      // CQ numbers
   u32 eqs = 64;           // EQ numbers
   u32 regions = 1 << 20;  // key indices
+  u32 pds = 1 << 16;      // PD numbers
+  u32 vectors = 64;       // interrupt vectors
+  u32 ports = 1;
 };
 
 // A ring in host memory that the HCA produces into: CQ or EQ.
@@ -21,12 +25,16 @@ struct EventRing {
   bool allocated = false;
   u64 address = 0;
   u8 log_entries = 0;
-  u32 eqn = 0;  // of a CQ; 0: none
+  u32 eqn = 0;     // of a CQ; 0: none
+  u16 vector = 0;  // of an EQ
+  u64 context = 0;
+  u32 uses = 0;  // work queues on a CQ, CQs on an EQ
   u32 producer = 0, consumer = 0;
   proto::Arm armed = proto::Arm::None;
-  bool overflowed = false;
+  bool overflowed = false;  // CQ: takes no more (G21.3); EQ: events are lost since the last EQE
 
   u32 entries() const { return u32{1} << log_entries; }
+  bool takes_more() const { return !overflowed && !is_full(); }
   bool is_full() const { return producer - consumer >= entries(); }
   u64 slot(u32 entry_bytes) const {
     return address + u64{producer & (entries() - 1)} * entry_bytes;
@@ -34,16 +42,28 @@ struct EventRing {
   bool phase() const { return !(producer >> log_entries & 1); }  // 1 on the first turn
 };
 
+struct Pd {
+  bool allocated = false;
+  u32 uses = 0;  // regions and queue pairs
+};
+
 struct Contexts {
   ObjectLimits limits;
   proto::TransportOptions options;
-  proto::PortState port;
+  std::vector<proto::PortAttributes> ports;  // from port 1 on
   std::vector<proto::QpConfig> qps;
+  std::vector<proto::QpAttributes> given;  // by QP: by ModifyQp
+  std::vector<u64> qp_contexts;            // by QP: the host's own
   std::vector<proto::SendState> send;
   std::vector<proto::ReceiveState> receive;
   std::vector<std::vector<proto::SentMessage>> sent;  // by QP: WQE index modulo the queue's size
   std::vector<proto::Region> regions;                 // by key index
+  std::vector<Pd> pds;
   std::vector<EventRing> cqs, eqs;
+  std::vector<proto::VectorAttributes> vectors;
+
+  explicit Contexts(const ObjectLimits& l = {})
+      : limits(l), ports(l.ports), vectors(l.vectors, proto::VectorAttributes{0, 0, true}) {}
 
   const proto::QpConfig* find_qp(u32 qpn) const {
     return qpn < qps.size() && qps[qpn].allocated ? &qps[qpn] : nullptr;
@@ -52,16 +72,29 @@ struct Contexts {
     const u32 index = proto::key_index(key);
     return index < regions.size() ? &regions[index] : nullptr;
   }
+  EventRing* find_cq(u32 cqn) { return find(cqs, cqn); }
+  EventRing* find_eq(u32 eqn) { return find(eqs, eqn); }
+  Pd* find_pd(u32 pd) { return find(pds, pd); }
   proto::SentMessage& message(u32 qpn, u32 index) {
     return sent[qpn][index & u32(sent[qpn].size() - 1)];
   }
+
+ private:
+  template <class T>
+  static T* find(std::vector<T>& table, u32 number) {
+    return number < table.size() && table[number].allocated ? &table[number] : nullptr;
+  }
 };
 
-// Executes one command block in place: header and structure in, header and result out. Returns the
-// QP that entered Error or Reset by it, if any, so that the runner can flush or clear its queues.
+// Executes one command block in place: header and structure in, header and result out. What the
+// runner has to do then: flush or clear the queues of a queue pair, or let them go on; write the
+// message of a vector.
 struct CommandEffect {
   u32 qpn = 0;
-  bool flush = false, clear = false;
+  bool flush = false, clear = false, resume = false;
+  bool drain = false;  // it entered SQD
+  bool message = false;
+  u16 vector = 0;
 };
 CommandEffect execute_command(Contexts& contexts, u8* block);
 }  // namespace hca::blocks

@@ -54,6 +54,8 @@ bool Doorbell::pass(u32 offset, u64 value) {
     }
     case BarOffset::CqDoorbell:
       return to(ports.cq_out, proto::decode<proto::CqDoorbell>(bytes));
+    case BarOffset::EqDoorbell:
+      return to(ports.eq_out, proto::decode<proto::EqDoorbell>(bytes));
     case BarOffset::CommandDoorbell:
       return to(ports.command_out, CommandBell{value});
     default:

@@ -26,6 +26,7 @@ class Doorbell : public engine::Block {
     SendBellLink* send_out = nullptr;
     ReceiveBellLink* receive_out = nullptr;
     CqBellLink* cq_out = nullptr;
+    EqBellLink* eq_out = nullptr;
     CommandBellLink* command_out = nullptr;
   };
   explicit Doorbell(const DoorbellConfig& config) : config_(config) {}

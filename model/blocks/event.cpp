@@ -3,28 +3,53 @@
 
 namespace hca::blocks {
 void Event::tick() {
+  if (bells_in.can_pop()) notify(ring_eq(contexts_, bells_in.pop()));
+  if (!messages_.empty()) {
+    if (!buffers.available() || !ports.dma_out->can_push()) return;
+    return send_message();
+  }
   if (!events_in[0].can_pop() && !events_in[1].can_pop()) return;
   if (now() < next_) return wake_at(next_);
   if (!buffers.available() || !ports.dma_out->can_push()) return;
   next_ = now() + config_.interval;
-  write(events_in[events_in[0].can_pop() ? 0 : 1].pop());
+  take(events_in[events_in[0].can_pop() ? 0 : 1].pop());
   if (events_in[0].can_pop() || events_in[1].can_pop()) wake_at(next_);
 }
 
-void Event::write(const EventNote& note) {
-  if (note.eqn >= contexts_.eqs.size() || !contexts_.eqs[note.eqn].allocated)
-    return void(++counters.lost);
-  EventRing& eq = contexts_.eqs[note.eqn];
-  auto& bytes = eqes_[used_++ % kBuffers];
+void Event::take(const EventNote& note) {
+  if (note.message) return notify(note.vector);
+  std::array<u8, proto::kEqeBytes> eqe;
+  const std::optional<u64> address = put_event(contexts_, note.eqn, note.event, eqe.data());
+  if (!address) return void(++counters.lost);
+  push(*address, eqe, proto::kEqeBytes);
+  ++counters.eqes;
+  probe.event(now() + config_.latency, Step::Passed, note.event.object, u64(note.event.type));
+  notify(take_interrupt(contexts_, note.eqn));
+}
+
+void Event::notify(std::optional<u16> vector) {
+  if (!vector) return;
+  messages_.push(*vector);
+  wake_at(now() + 1);
+}
+
+void Event::send_message() {
+  std::array<u8, proto::kEqeBytes> message{};
+  const u16 number = messages_.pop();
+  const proto::VectorAttributes& vector = contexts_.vectors[number];
+  encode_message(vector, message.data());
+  push(vector.address, message, proto::kMessageBytes);
+  ++counters.messages;
+  probe.event(now() + config_.latency, Step::Completed, number);
+  wake_at(now() + 1);
+}
+
+void Event::push(u64 address, const std::array<u8, proto::kEqeBytes>& bytes, u32 count) {
+  auto& buffer = eqes_[used_++ % kBuffers];
+  buffer = bytes;
   buffers.take();
-  proto::Eqe eqe = note.eqe;
-  eqe.phase = eq.phase();
-  proto::encode(eqe, bytes.data());
   const Cycle leaves = now() + config_.latency;
   ports.dma_out->start(1, config_.latency - 1)
-      .set_write(eq.slot(proto::kEqeBytes), bytes.data(), proto::kEqeBytes, nullptr, false, leaves,
-                 leaves);
-  ++eq.producer, ++counters.eqes;
-  probe.event(now() + config_.latency, Step::Passed, note.eqe.object, u64(note.eqe.type));
+      .set_write(address, buffer.data(), count, nullptr, false, leaves, leaves);
 }
 }  // namespace hca::blocks

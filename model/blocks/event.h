@@ -4,7 +4,9 @@
 
 #include "model/blocks/contexts.h"
 #include "model/blocks/dma.h"
+#include "model/blocks/event_queue.h"
 #include "model/blocks/items.h"
+#include "model/blocks/ring.h"
 #include "model/blocks/stage_config.h"
 #include "model/engine/budget.h"
 
@@ -13,14 +15,15 @@ struct EventConfig {
   Cycle latency = 2, interval = 1;
 };
 struct EventCounters {
-  u64 eqes = 0, lost = 0;
+  u64 eqes = 0, lost = 0, messages = 0;
 };
-inline constexpr u32 kAsyncEq = 1;  // where asynchronous events go
 
-// Writes EQEs into their rings.
+// Writes EQEs into their rings and the messages of interrupt vectors behind them; owns the EQs'
+// producers and their arming.
 //
 // Contract: an event seen in cycle n asks for its DMA write in n + latency; one each `interval`
-// cycles.
+// cycles. A message asks one cycle after the EQE or latency + 1 cycles after the doorbell that
+// causes it, and no EQE goes in front of it.
 class Event : public engine::Block {
  public:
   static constexpr u32 kBuffers = 16;
@@ -31,6 +34,7 @@ class Event : public engine::Block {
       : buffers(kBuffers), config_(config), contexts_(contexts) {}
 
   std::array<EventLink, 2> events_in{EventLink{4}, EventLink{4}};  // completion, command
+  EqBellLink bells_in{4};
   engine::Budget buffers;
   Ports ports;
   EventCounters counters;
@@ -46,12 +50,16 @@ class Event : public engine::Block {
   }
 
  private:
-  void write(const EventNote& note);
+  void take(const EventNote& note);
+  void notify(std::optional<u16> vector);
+  void send_message();
+  void push(u64 address, const std::array<u8, proto::kEqeBytes>& bytes, u32 count);
 
   const EventConfig config_;
   Contexts& contexts_;
   std::array<std::array<u8, proto::kEqeBytes>, kBuffers> eqes_{};
   u32 used_ = 0;
+  Ring<u16> messages_;  // vectors
   Cycle next_ = 0;
 };
 }  // namespace hca::blocks
@@ -67,7 +75,8 @@ template <>
 struct hca::engine::Counters<hca::blocks::EventCounters> {
   using C = hca::blocks::EventCounters;
   static constexpr std::string_view block = "event";
-  static constexpr auto rows =
-      std::make_tuple(counter("eqes", &C::eqes, "EQEs", "EQEs written"),
-                      counter("lost", &C::lost, "events", "events without an event queue"));
+  static constexpr auto rows = std::make_tuple(
+      counter("eqes", &C::eqes, "EQEs", "EQEs written"),
+      counter("lost", &C::lost, "events", "events without an event queue or without room in it"),
+      counter("messages", &C::messages, "messages", "interrupt messages"));
 };

@@ -6,7 +6,7 @@
 #include "model/blocks/packet.h"
 #include "model/blocks/pool.h"
 #include "model/engine/link.h"
-#include "model/proto/device.h"
+#include "model/proto/events.h"
 
 namespace hca::blocks {
 // A send WQE that came with its doorbell.
@@ -63,10 +63,12 @@ struct Acknowledgement {
   Packet* packet = nullptr;
 };
 
-// A completion on its way to its CQ.
+// A completion on its way to its CQ; `drained`: instead, the queue pair is drained, behind all
+// completions before.
 struct Completed {
   u32 cqn = 0;
   proto::Cqe cqe{};
+  bool drained = false;
 };
 
 // An answer of the responder; `cnp`: a congestion notification instead; `packet`: a READ or ATOMIC
@@ -79,23 +81,30 @@ struct Reply {
 };
 
 // What must happen between two cycles: a queue pair enters Error, with the affiliated asynchronous
-// event to raise, if any; or a key is invalidated.
+// event to raise, if any; or a key is invalidated; or an event is raised and nothing else.
 struct Fault {
-  u32 qpn = 0;
+  u32 qpn = 0;  // of an event alone: the number of its object
   bool raise = false;
   proto::EventType event{};
-  u32 invalidate = 0;  // this key; the queue pair goes on
+  u32 invalidate = 0;    // this key; the queue pair goes on
+  bool fails = true;     // the queue pair enters Error
+  bool refused = false;  // a request with this PSN; MSN without it
+  u32 psn = 0, msn = 0;
 };
 
+// An event for its event queue, or the message of a vector.
 struct EventNote {
   u32 eqn = 0;
-  proto::Eqe eqe{};
+  proto::Event event{};
+  bool message = false;
+  u16 vector = 0;
 };
 
 using SendBellLink = engine::Link<SendBell, 8>;
 using ReceiveBellLink = engine::Link<ReceiveBell, 8>;
 using CommandBellLink = engine::Link<CommandBell, 4>;
 using CqBellLink = engine::Link<proto::CqDoorbell, 8>;
+using EqBellLink = engine::Link<proto::EqDoorbell, 4>;
 using TurnLink = engine::Link<Turn*, 8>;
 using FetchedLink = engine::Link<Turn*, 64>;
 using NoteLink = engine::Link<SchedulerNote, 8>;

@@ -6,6 +6,7 @@
 #include "model/blocks/outside.h"
 #include "model/blocks/responder_check.h"
 #include "model/blocks/response_check.h"
+#include "model/blocks/ring.h"
 #include "model/blocks/stage_config.h"
 #include "model/engine/budget.h"
 #include "model/engine/mailbox.h"
@@ -67,6 +68,7 @@ class PortReceive : public engine::Block {
     AckLink* acks_out = nullptr;           // to requester
     ReplyLink* cnps_out = nullptr;         // to responder_reply
     ReceiveBellLink* bells_out = nullptr;  // to responder_execute
+    FaultLink* events_out = nullptr;       // to command
   };
   PortReceive(const PortConfig& config, const IcrcUnitConfig& icrc, u64 clock_hz,
               Contexts& contexts, ResponderCheck& responder, ResponseCheck& response,
@@ -94,6 +96,7 @@ class PortReceive : public engine::Block {
   bool frame_good(Packet& p);
   void route(Packet* p, Cycle checked);
   void ring(const ReceiveBell& bell);
+  void push_event();
 
   const PortConfig config_;
   IcrcUnit icrc_;
@@ -103,6 +106,7 @@ class PortReceive : public engine::Block {
   ResponseCheck& response_;
   Congestion& congestion_;
   u32 arrivals_ = 0;
+  Ring<u32> established_;  // queue pairs whose first packet came in RTR
 };
 }  // namespace hca::blocks
 

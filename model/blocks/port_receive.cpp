@@ -19,6 +19,7 @@ void PortReceive::arrive(Packet* packet, Cycle at) {
 
 void PortReceive::tick() {
   if (bells_in.can_pop() && ports.bells_out->can_push()) ring(bells_in.pop());
+  if (!established_.empty()) push_event();
   if (!packets_in.can_pop()) return;
   if (!ports.requests_out->can_push() || !ports.acks_out->can_push() || !ports.cnps_out->can_push())
     return;
@@ -40,7 +41,7 @@ void PortReceive::receive(Packet* p, Cycle checked) {
 }
 
 bool PortReceive::frame_good(Packet& p) {
-  const LinkLayer link = framing_row(Framing(contexts_.port.attributes.framing)).link;
+  const LinkLayer link = framing_row(Framing(contexts_.ports[0].framing)).link;
   const std::span<u8> frame{p.frame(), p.frame_bytes};
   const PacketVerdict verdict = parse(frame, link, p.parsed);
   if (verdict == PacketVerdict::ReservedOpcode) {  // the queue pair answers it, if its ICRC is good
@@ -51,7 +52,7 @@ bool PortReceive::frame_good(Packet& p) {
   }
   if (!icrc_good(frame, p.parsed) || (is_native(p.parsed.framing) && !vcrc_good(frame, p.parsed)))
     return ++counters.rx_bad_icrc, false;
-  if (is_for_port(contexts_.port.attributes.mac, p.frame(), p.parsed)) return true;
+  if (is_for_port(contexts_.ports[0].mac, p.frame(), p.parsed)) return true;
   return ++counters.rx_wrong_address, false;
 }
 
@@ -61,12 +62,22 @@ void PortReceive::route(Packet* p, Cycle checked) {
   if (!response) {
     const Cycle at = responder_.check(*p, now(), checked);
     if (p->verdict.action == RequestAction::Drop) return PacketPool::give_back(p);
+    if (contexts_.qps[p->qpn].state == QpState::Rtr && take_established(contexts_.receive[p->qpn]))
+      established_.push(p->qpn), wake_at(now() + 1);
     return ports.requests_out->push(p, 1, at - now() - 1);
   }
   Acknowledgement a;
   const Cycle at = response_.check(*p, p->last, a);
   if (at != kNever) ports.acks_out->push(a, 1, at - now() - 1);
   if (!a.packet) PacketPool::give_back(p);
+}
+
+// COMM_EST, by `command`.
+void PortReceive::push_event() {
+  if (!ports.events_out->can_push()) return;
+  ports.events_out->push(
+      {.qpn = established_.pop(), .raise = true, .event = EventType::CommEst, .fails = false});
+  if (!established_.empty()) ports.events_out->wake_when_free();
 }
 
 void PortReceive::ring(const ReceiveBell& bell) {

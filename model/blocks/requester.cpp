@@ -84,6 +84,7 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
   const u32 index = turn.first + lane.at;
+  if (index == s.started && starts_nothing(qp)) return false;  // resume() activates the lane again
   const u8* wqe = turn.wqes.data() + lane.at * qp.sq.stride();
   u64 bytes = 0;
   const WcStatus status = check_wqe(qp, lane, wqe, index, bytes);

@@ -6,6 +6,7 @@
 #include "model/blocks/qp_context.h"
 #include "model/blocks/ring.h"
 #include "model/blocks/timers.h"
+#include "model/proto/qp_transitions.h"
 #include "model/proto/response_rules.h"
 #include "model/proto/work_rules.h"
 
@@ -61,6 +62,9 @@ class Requester : public engine::Block {
   // By `command`, between cycles: a queue pair entered Error, or was reset or destroyed.
   void enter_error(u32 qpn);
   void clear(u32 qpn);
+  // By `command`: it entered SQD, or left it for RTS.
+  void drain(u32 qpn);
+  void resume(u32 qpn);
   Cycle next_timer() const { return timers_.next(); }
 
  private:
@@ -114,6 +118,7 @@ class Requester : public engine::Block {
   void fail(u32 qpn, u32 index, proto::WcStatus status);
   void complete();
   bool complete_one(u32 qpn, Lane& lane);
+  void push_drained(u32 qpn);
   void push_completion(u32 qpn, u32 index, proto::WcStatus status,
                        const proto::SentMessage* message);
   void flush();

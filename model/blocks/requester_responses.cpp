@@ -111,6 +111,7 @@ void Requester::drop_turns(u32, Lane& lane) {
 void Requester::fail(u32 qpn, u32 index, WcStatus status) {
   Lane& lane = lanes_[qpn];
   if (lane.failing) return;
+  contexts_.send[qpn].notify_drained = false;
   lane.failing = true, lane.fail_index = index, lane.fail_status = status;
   ++contexts_.send[qpn].epoch;
   drop_turns(qpn, lane);
@@ -150,7 +151,17 @@ void Requester::complete() {
     if (complete_one(qpn, lanes_[qpn])) return ports.completions_out->wake_when_free();
     completing_.pop();
     lanes_[qpn].completing = false;
+    if (contexts_.send[qpn].notify_drained && take_drained(contexts_.qps[qpn], contexts_.send[qpn]))
+      return push_drained(qpn);
   }
+}
+
+// G20.1: behind the CQEs of all that was begun.
+void Requester::push_drained(u32 qpn) {
+  Completed& completed = ports.completions_out->start();
+  completed.drained = true, completed.cqn = contexts_.qps[qpn].send_cq;
+  completed.cqe = {}, completed.cqe.qpn = qpn;
+  ports.completions_out->wake_when_free();
 }
 
 // True if a CQE was written and more may follow.
@@ -179,7 +190,7 @@ bool Requester::complete_one(u32 qpn, Lane& lane) {
 
 void Requester::push_completion(u32 qpn, u32 index, WcStatus status, const SentMessage* message) {
   Completed& completed = ports.completions_out->start();
-  completed.cqn = contexts_.qps[qpn].send_cq;
+  completed.drained = false, completed.cqn = contexts_.qps[qpn].send_cq;
   Cqe& cqe = completed.cqe = {};
   cqe.status = status, cqe.qpn = qpn, cqe.wqe_index = u16(index);
   if (message)
@@ -201,7 +212,7 @@ void Requester::enter_errors() {
     if (lane.in_error) continue;
     SendState& s = contexts_.send[qpn];
     lane.in_error = true, lane.failing = false;
-    ++s.epoch;
+    ++s.epoch, s.notify_drained = false;
     timers_.clear(qpn);
     drop_turns(qpn, lane);
     // What is acknowledged completes first; the scheduler then sends the rest of the queue as turns
@@ -232,6 +243,16 @@ void Requester::flush() {
     ++s.completed;
     return ports.completions_out->wake_when_free();
   }
+}
+
+void Requester::drain(u32 qpn) {
+  queue_completion(qpn, lanes_[qpn]);
+  self.wake(now() + 1);
+}
+
+void Requester::resume(u32 qpn) {
+  activate(qpn, lanes_[qpn]);
+  self.wake(now() + 1);
 }
 
 // By `command`: a reset or destroyed queue pair forgets everything, without completions (G20.3).

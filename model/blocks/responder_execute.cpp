@@ -7,6 +7,12 @@
 namespace hca::blocks {
 using namespace proto;
 
+namespace {
+Fault fault_of(const Packet& p, bool raise, EventType event) {
+  return {p.qpn, raise, event, 0, true, true, p.psn, p.effect.msn};
+}
+}  // namespace
+
 void ResponderExecute::tick() {
   if (bells_in.can_pop()) ring(bells_in.pop());
   if (batches_in.can_pop()) accept_batch(batches_in.pop());
@@ -71,7 +77,7 @@ void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
     outcome.completed.cqe.opcode = CqeOpcode::Receive;
     outcome.completed.cqe.status = failure.status;
     outcome.fails = q.failed = true;
-    outcome.fault = {p->qpn, !outcome.completes, failure.event};
+    outcome.fault = fault_of(*p, !outcome.completes, failure.event);
   }
   PacketPool::give_back(p);
 }
@@ -151,7 +157,7 @@ void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
                       (p->parsed.opcode->has(Ext::ImmDt) && verdict.cause == RequestCause::BadRkey);
   outcome.completed.cqe.opcode = CqeOpcode::Receive;
   outcome.completed.cqe.status = failure.status;
-  outcome.fault = {p->qpn, !outcome.completes, failure.event};
+  outcome.fault = fault_of(*p, !outcome.completes, failure.event);
   PacketPool::give_back(p);
 }
 

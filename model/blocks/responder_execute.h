@@ -80,7 +80,7 @@ class ResponderExecute : public engine::Block {
   using OrderedLink = engine::Link<Ordered, 64>;
 
   ResponderExecute(const ResponderExecuteConfig& config, const TxRelease& timing,
-                   const Contexts& contexts, Protection& protection)
+                   Contexts& contexts, Protection& protection)
       : responses(config.responses),
         config_(config),
         timing_(timing),
@@ -179,7 +179,7 @@ class ResponderExecute : public engine::Block {
 
   const ResponderExecuteConfig config_;
   const TxRelease timing_;
-  const Contexts& contexts_;
+  Contexts& contexts_;  // in Error it counts the receive WQEs, before that it only reads
   Protection& protection_;
   engine::Stage stage_;
   ByQp<Queue> queues_;  // in place: a scatter list may be in use

@@ -138,6 +138,7 @@ void ResponderExecute::flush() {
     const u32 qpn = flushes_.front();
     Queue& q = queues_[qpn];
     if (!q.flushing || (q.next_wqe == q.posted && !q.wqe_open)) {
+      if (q.flushing) contexts_.receive[qpn].rq_consumed = q.next_wqe;
       flushes_.pop();
       continue;
     }

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "model/blocks/contexts.h"
+#include "model/blocks/event_queue.h"
+#include "model/proto/qp_transitions.h"
 #include "model/proto/reply_rules.h"
 #include "model/proto/response_rules.h"
 #include "model/proto/work_rules.h"
@@ -27,6 +28,7 @@ struct Io {
 struct Counters {
   u64 sent = 0, received = 0;
   u64 malformed = 0, bad_icrc = 0, unexpected_answers = 0, bad_doorbells = 0;
+  u64 lost_events = 0;  // without an event queue, or without room in it
   std::array<u64, std::size_t(proto::RequestCause::Count)> requests{};  // by cause
 };
 
@@ -78,11 +80,12 @@ class FunctionalHca {
   // Host side: host_side.cpp.
   void ring_send(u32 qpn, u16 producer);
   void ring_receive(u32 qpn, u16 producer);
-  void ring_cq(const proto::CqDoorbell& bell);
   void run_command(u64 address);
   void complete(u32 cqn, proto::Cqe cqe);
-  void raise(u32 eqn, proto::EventType type, u32 object);
-  void raise_for_qp(u32 qpn, proto::EventType type);
+  void raise(u32 eqn, const proto::Event& event);
+  void raise(proto::EventType type, u32 object) { raise(proto::kAsyncEq, {type, object}); }
+  void interrupt(std::optional<u16> vector);
+  void raise_if_drained(u32 qpn);
   void enter_error(u32 qpn);
   void flush(u32 qpn);
   std::vector<proto::Sge> read_sges(u64 address, u32 count);

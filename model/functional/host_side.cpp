@@ -29,7 +29,10 @@ void FunctionalHca::mmio_write(u32 offset, std::span<const u8> bytes) {
       return ring_receive(bell.qpn, bell.producer);
     }
     case BarOffset::CqDoorbell:
-      return ring_cq(decode<CqDoorbell>(bytes.data()));
+      if (!blocks::ring_cq(contexts_, decode<CqDoorbell>(bytes.data()))) ++counters_.bad_doorbells;
+      return;
+    case BarOffset::EqDoorbell:
+      return interrupt(blocks::ring_eq(contexts_, decode<EqDoorbell>(bytes.data())));
     case BarOffset::CommandDoorbell:
       return run_command(decode<CommandDoorbell>(bytes.data()).address);
     default:
@@ -60,16 +63,6 @@ void FunctionalHca::ring_receive(u32 qpn, u16 producer) {
   if (qp->state == QpState::Error) flush(qpn);
 }
 
-// G21.2: an armed "solicited" may become "next", not the reverse.
-void FunctionalHca::ring_cq(const CqDoorbell& bell) {
-  if (bell.cqn >= contexts_.cqs.size() || !contexts_.cqs[bell.cqn].allocated)
-    return void(++counters_.bad_doorbells);
-  blocks::EventRing& cq = contexts_.cqs[bell.cqn];
-  cq.consumer = bell.consumer;
-  if (bell.arm == Arm::Next || (bell.arm == Arm::Solicited && cq.armed == Arm::None))
-    cq.armed = bell.arm;
-}
-
 // ---- Commands
 void FunctionalHca::run_command(u64 address) {
   std::array<u8, kCommandBytes> block;
@@ -79,6 +72,8 @@ void FunctionalHca::run_command(u64 address) {
   if (effect.flush) stop_timer(effect.qpn), flush(effect.qpn);
   if (effect.clear) stop_timer(effect.qpn), side(effect.qpn) = {};
   io_.write(address, block);
+  if (effect.message) interrupt(effect.vector);
+  if (effect.drain) raise_if_drained(effect.qpn);
   if (asked.opcode == CommandOpcode::ModifyQp && contexts_.find_qp(asked.object))
     pump(asked.object);
 }
@@ -86,10 +81,10 @@ void FunctionalHca::run_command(u64 address) {
 // ---- Completions and events
 void FunctionalHca::complete(u32 cqn, Cqe cqe) {
   blocks::EventRing& cq = contexts_.cqs[cqn];
-  if (cq.is_full()) {  // G21.3, classes F and G
-    if (!std::exchange(cq.overflowed, true)) raise(cq.eqn, EventType::CqErr, cqn);
+  if (!cq.takes_more()) {  // G21.3, classes F and G
+    if (!std::exchange(cq.overflowed, true)) raise(EventType::CqErr, cqn);
     if (contexts_.qps[cqe.qpn].state != QpState::Error) {
-      raise_for_qp(cqe.qpn, EventType::QpFatal);
+      raise(EventType::QpFatal, cqe.qpn);
       enter_error(cqe.qpn);
     }
     return;
@@ -100,28 +95,34 @@ void FunctionalHca::complete(u32 cqn, Cqe cqe) {
   io_.write(cq.slot(kCqeBytes), bytes);
   ++cq.producer;
   const bool solicited = cqe.solicited || cqe.status != WcStatus::Success;
-  if (cq.armed == Arm::Next || (cq.armed == Arm::Solicited && solicited)) {
+  if (cq.eqn && (cq.armed == Arm::Next || (cq.armed == Arm::Solicited && solicited))) {
     cq.armed = Arm::None;
-    raise(cq.eqn, EventType::Completion, cqn);
+    raise(cq.eqn, {EventType::Completion, cqn});
   }
 }
 
-void FunctionalHca::raise(u32 eqn, EventType type, u32 object) {
-  if (!eqn || eqn >= contexts_.eqs.size() || !contexts_.eqs[eqn].allocated) return;
-  blocks::EventRing& eq = contexts_.eqs[eqn];
-  std::array<u8, kEqeBytes> bytes;
-  encode(Eqe{type, object, eq.phase()}, bytes.data());
-  io_.write(eq.slot(kEqeBytes), bytes);
-  ++eq.producer;
+void FunctionalHca::raise(u32 eqn, const Event& event) {
+  std::array<u8, kEqeBytes> eqe;
+  const std::optional<u64> address = blocks::put_event(contexts_, eqn, event, eqe.data());
+  if (!address) return void(++counters_.lost_events);
+  io_.write(*address, eqe);
+  interrupt(blocks::take_interrupt(contexts_, eqn));
 }
 
-// Affiliated asynchronous events go where the events of the QP's receive CQ go.
-void FunctionalHca::raise_for_qp(u32 qpn, EventType type) {
-  raise(contexts_.cqs[contexts_.qps[qpn].receive_cq].eqn, type, qpn);
+void FunctionalHca::interrupt(std::optional<u16> vector) {
+  if (!vector) return;
+  std::array<u8, kMessageBytes> message;
+  blocks::encode_message(contexts_.vectors[*vector], message.data());
+  io_.write(contexts_.vectors[*vector].address, message);
+}
+
+void FunctionalHca::raise_if_drained(u32 qpn) {
+  if (take_drained(contexts_.qps[qpn], contexts_.send[qpn])) raise(EventType::SqDrained, qpn);
 }
 
 void FunctionalHca::enter_error(u32 qpn) {
   contexts_.qps[qpn].state = QpState::Error;
+  contexts_.send[qpn].notify_drained = false;
   stop_timer(qpn);
   flush(qpn);
 }

@@ -8,14 +8,17 @@
 namespace hca::functional {
 using namespace proto;
 
+namespace {
+bool sends(const QpConfig& qp) { return qp.state == QpState::Rts || qp.state == QpState::Sqd; }
+}  // namespace
+
 // Sends all that may be sent now.
 void FunctionalHca::pump(u32 qpn) {
-  while (contexts_.qps[qpn].state == QpState::Rts && !contexts_.send[qpn].waits_rnr &&
+  while (sends(contexts_.qps[qpn]) && !contexts_.send[qpn].waits_rnr &&
          side(qpn).fault == WcStatus::Success && send_next_message(qpn)) {
   }
   const SendState& s = contexts_.send[qpn];
-  if (s.anything_unacked() && !s.waits_rnr && !side(qpn).due &&
-      contexts_.qps[qpn].state == QpState::Rts)
+  if (s.anything_unacked() && !s.waits_rnr && !side(qpn).due && sends(contexts_.qps[qpn]))
     set_timer(qpn, ack_timeout_ns(contexts_.qps[qpn].timeout));  // G11.1
   fail_if_due(qpn);
 }
@@ -27,7 +30,7 @@ bool FunctionalHca::send_next_message(u32 qpn) {
   const u32 index =
       wqe_of_psn(s.completed, s.started, s.send_psn,
                  [&](u32 i) -> const SentMessage& { return contexts_.message(qpn, i); });
-  if (index == side(qpn).posted) return false;
+  if (index == side(qpn).posted || (index == s.started && starts_nothing(qp))) return false;
   fetch_send(qp, index);
   if (work_.status == WcStatus::Success && index == s.started) {
     if (must_wait(s, qp, work_.wqe, psns_of(work_.bytes, qp.path_mtu))) return false;
@@ -186,7 +189,7 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
   const bool progress = verdict.psn != s.unacked_psn;
   apply(s, qp, verdict);
   complete_sent(qpn);
-  if (qp.state != QpState::Rts) return;           // the CQ was full
+  if (!sends(qp)) return;                         // the CQ was full
   if (progress && !s.waits_rnr) stop_timer(qpn);  // G11.1: pump() starts it again
   switch (verdict.action) {
     case AckAction::Fail:
@@ -210,7 +213,7 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
 void FunctionalHca::complete_sent(u32 qpn) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
-  while (s.completed != s.started && qp.state == QpState::Rts) {
+  while (s.completed != s.started && sends(qp)) {
     const SentMessage m = contexts_.message(qpn, s.completed);
     if (psn_distance(m.end_psn(), s.unacked_psn) < 0) return;
     Cqe cqe{};
@@ -218,6 +221,7 @@ void FunctionalHca::complete_sent(u32 qpn) {
     cqe.opcode = kWorkRows[std::size_t(m.opcode)].completion;
     if (m.signaled) complete(qp.send_cq, cqe);  // G21.1
   }
+  raise_if_drained(qpn);
 }
 
 // Class B: the oldest WQE completes with `status`, all behind it are flushed.
@@ -236,7 +240,7 @@ void FunctionalHca::fail_send(u32 qpn, WcStatus status) {
 void FunctionalHca::fail_if_due(u32 qpn) {
   Side& s = side(qpn);
   if (s.fault == WcStatus::Success || s.faulty != contexts_.send[qpn].completed ||
-      contexts_.qps[qpn].state != QpState::Rts)
+      !sends(contexts_.qps[qpn]))
     return;
   fail_send(qpn, std::exchange(s.fault, WcStatus::Success));
 }

@@ -14,7 +14,7 @@ void FunctionalHca::receive(std::span<const u8> frame) {
   if (form != PacketVerdict::Good && form != PacketVerdict::ReservedOpcode)
     return void(++counters_.malformed);
   if (!icrc_good(frame, packet)) return void(++counters_.bad_icrc);
-  if (!is_for_port(contexts_.port.attributes.mac, frame.data(), packet))
+  if (!is_for_port(contexts_.ports[0].mac, frame.data(), packet))
     return void(++counters_.malformed);
   const QpConfig* qp = contexts_.find_qp(packet.bth.dest_qp);
   if (!qp) return void(++counters_.requests[std::size_t(RequestCause::UnknownQp)]);
@@ -32,6 +32,8 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   if (verdict.action == RequestAction::Execute && !reads) verdict = find_place(qpn, packet);
   ++counters_.requests[std::size_t(verdict.cause)];
   const RequestEffect effect = apply(state, packet, qp.path_mtu, verdict);
+  if (verdict.action != RequestAction::Drop && qp.state == QpState::Rtr && take_established(state))
+    raise(EventType::CommEst, qpn);
   switch (verdict.action) {
     case RequestAction::Drop:
       return;
@@ -194,6 +196,7 @@ void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const Requ
   const FailureRow failure = failure_of(v.cause);
   ReceiveState& r = contexts_.receive[qpn];
   contexts_.qps[qpn].state = QpState::Error;
+  r.nak_sent = false;
   const bool takes = failure_takes_receive_wqe(packet, v);
   if (takes || holds_receive_wqe(r)) {
     r.rq_consumed += takes;
@@ -203,7 +206,7 @@ void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const Requ
     cqe.qpn = qpn, cqe.wqe_index = u16(r.rq_consumed - 1);
     complete(contexts_.qps[qpn].receive_cq, cqe);
   } else {
-    raise_for_qp(qpn, failure.event);
+    raise(failure.event, qpn);
   }
   enter_error(qpn);
 }

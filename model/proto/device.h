@@ -53,6 +53,22 @@ struct Layout<CqDoorbell> {
 };
 static_assert(bytes_of<CqDoorbell>() == 8);
 
+struct EqDoorbell {
+  bool arm;
+  u32 eqn;
+  u32 consumer;
+};
+template <>
+struct Layout<EqDoorbell> {
+  static constexpr std::string_view name = "EQ doorbell";
+  static constexpr auto fields = std::make_tuple(
+      unused(7),
+      field(&EqDoorbell::arm, "Arm", 1, "the next EQE, or one not taken yet, interrupts"),
+      field(&EqDoorbell::eqn, "EQN", 24, "event queue"),
+      field(&EqDoorbell::consumer, "ConsumerIndex", 32, "EQEs taken so far"));
+};
+static_assert(bytes_of<EqDoorbell>() == 8);
+
 struct CommandDoorbell {
   u64 address;  // of a command block
 };
@@ -232,20 +248,4 @@ struct Layout<Cqe> {
 inline constexpr u32 kCqeBytes = bytes_of<Cqe>();
 static_assert(kCqeBytes == 32);
 
-// A completion event or an asynchronous event.
-enum class EventType : u8 { Completion, QpFatal, QpReqErr, QpAccessErr, CqErr, CommEst, SqDrained };
-struct Eqe {
-  EventType type;
-  u32 object;  // CQN or QPN
-  bool phase;
-};
-template <>
-struct Layout<Eqe> {
-  static constexpr std::string_view name = "EQE";
-  static constexpr auto fields = std::make_tuple(
-      field(&Eqe::type, "Type", 8, "see below"), field(&Eqe::object, "Object", 24, "CQN or QPN"),
-      unused(64), unused(31), field(&Eqe::phase, "Phase", 1, "as in a CQE"));
-};
-inline constexpr u32 kEqeBytes = bytes_of<Eqe>();
-static_assert(kEqeBytes == 16);
 }  // namespace hca::proto

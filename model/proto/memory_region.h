@@ -11,7 +11,8 @@ struct Region {
   u64 physical = 0;  // of the first byte
   u32 pd = 0, key = 0;
   u8 access = 0;
-  bool valid = false;
+  bool valid = false;      // false: the peer invalidated it
+  bool allocated = false;  // registered, and not deregistered
 
   u64 translate(u64 va) const { return physical + (va - start); }
 };

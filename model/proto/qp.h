@@ -74,8 +74,9 @@ struct alignas(64) SendState {
   u32 epoch = 0;    // counts rewinds: a WQE fetched before the last one is stale
   u8 retries_left = 0, rnr_retries_left = 0;
   bool waits_rnr = false;
-  bool waits_restart = false;  // after an implied NAK, until the repeated PSN is answered (G12.4)
-  bool read_repeated = false;  // a READ that is under way may be answered anew or go on (T9-21)
+  bool notify_drained = false;  // SQ_DRAINED is asked for (G20.1)
+  bool waits_restart = false;   // after an implied NAK, until the repeated PSN is answered (G12.4)
+  bool read_repeated = false;   // a READ that is under way may be answered anew or go on (T9-21)
   Credit credit = Credit::Unknown;
 
   bool anything_unacked() const { return unacked_psn != sent_psn; }
@@ -92,6 +93,7 @@ struct alignas(64) ReceiveState {
   u32 write_rkey = 0, write_left = 0, write_bytes = 0;
   u32 reads_accepted = 0;  // READs and ATOMICs
   InMessage message = InMessage::None;
-  bool nak_sent = false;  // suppresses further NAKs until ePSN arrives (G2.3, G2.5)
+  bool established = false;  // COMM_EST was raised
+  bool nak_sent = false;     // suppresses further NAKs until ePSN arrives (G2.3, G2.5)
 };
 }  // namespace hca::proto

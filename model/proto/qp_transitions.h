@@ -2,6 +2,8 @@
 // T13: the QP's states, what each allows, and which attributes a transition needs.
 #pragma once
 #include <array>
+#include <span>
+#include <utility>
 
 #include "model/proto/qp.h"
 
@@ -12,18 +14,19 @@ struct QpTransition {
   std::string_view statement;
 };
 
-namespace detail {
-inline constexpr u32 kAnyTime = kQpState;
-inline constexpr u32 kRtsChange = kQpState | kQpAccess | kQpMinRnrTimer;
-}  // namespace detail
-
+inline constexpr u32 kSqdAttributes = kQpPort | kQpPath | kQpTimeout | kQpRetryCount | kQpRnrRetry |
+                                      kQpMaxRdAtomic | kQpMaxDestRdAtomic | kQpAccess |
+                                      kQpPkeyIndex | kQpMinRnrTimer;
 inline constexpr std::array kRcTransitions{
     // clang-format off
     QpTransition{QpState::Reset, QpState::Init, kQpState | kQpPkeyIndex | kQpPort | kQpAccess, 0, "T13-Reset-Init/RC"},
     QpTransition{QpState::Init,  QpState::Init, kQpState, kQpPkeyIndex | kQpPort | kQpAccess, "T13-Init/transitions"},
     QpTransition{QpState::Init,  QpState::Rtr,  kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer, kQpPkeyIndex | kQpAccess, "T13-Init-RTR/RC"},
-    QpTransition{QpState::Rtr,   QpState::Rts,  kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic, kQpAccess | kQpMinRnrTimer, "T13-RTR-RTS/RC"},
-    QpTransition{QpState::Rts,   QpState::Rts,  kQpState, kQpAccess | kQpMinRnrTimer, "T13-RTS/transitions"},
+    QpTransition{QpState::Rtr,   QpState::Rts,  kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-RTR-RTS/RC"},
+    QpTransition{QpState::Rts,   QpState::Rts,  kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-RTS/transitions"},
+    QpTransition{QpState::Rts,   QpState::Sqd,  kQpState, kQpSqdNotify, "T13-RTS/transitions"},
+    QpTransition{QpState::Sqd,   QpState::Sqd,  kQpState, kSqdAttributes, "T13-SQD/transitions"},
+    QpTransition{QpState::Sqd,   QpState::Rts,  kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-SQD/transitions"},
     // clang-format on
 };
 
@@ -38,31 +41,43 @@ inline const QpTransition* find_transition(QpState from, QpState to) {
   return nullptr;
 }
 
-struct PortState {
-  PortAttributes attributes{};
-  std::array<u16, 1> pkeys{0xffff};
-};
+// Whether software may make this transition: its row, its mask, the state that the host believes
+// in. While the send queue drains, attributes stay as they are.
+inline CommandStatus check_transition(QpState from, bool draining, const QpAttributes& a) {
+  if (a.state > QpState::Error) return CommandStatus::BadValue;
+  const QpTransition* t = find_transition(from, a.state);
+  if (!t || (a.mask & t->required) != t->required || (a.mask & ~(t->required | t->optional)))
+    return CommandStatus::BadState;
+  if ((a.mask & kQpCurState) && a.cur_state != from) return CommandStatus::BadState;
+  const bool changes_in_sqd = from == QpState::Sqd && (a.mask & kSqdAttributes);
+  return changes_in_sqd && draining ? CommandStatus::BadState : CommandStatus::Ok;
+}
+
+constexpr bool is_mtu(u32 bytes) {
+  return bytes == 256 || bytes == 512 || bytes == 1024 || bytes == 2048 || bytes == 4096;
+}
 
 namespace detail {
 constexpr bool value_ok(u32 mask, u32 bit, bool ok) { return !(mask & bit) || ok; }
 
-inline bool values_ok(const QpAttributes& a, const PortState& port) {
-  const bool mtu_ok = a.path_mtu == 256 || a.path_mtu == 512 || a.path_mtu == 1024 ||
-                      a.path_mtu == 2048 || a.path_mtu == 4096;
-  return value_ok(a.mask, kQpPathMtu, mtu_ok && a.path_mtu <= port.attributes.mtu) &&
-         value_ok(a.mask, kQpPkeyIndex, a.pkey_index < port.pkeys.size()) &&
-         value_ok(a.mask, kQpPort, a.port == 1) && value_ok(a.mask, kQpTimeout, a.timeout < 32) &&
+inline bool path_ok(const QpAttributes& a, const PortAttributes& port) {
+  const bool udp = !is_native(Framing(port.framing)) && Framing(port.framing) != Framing::RoceV1;
+  return a.sgid_index < kGidEntries && a.sl < 16 && a.flow_label < 1u << 20 &&
+         (!udp || is_roce_source_port(a.udp_source_port));
+}
+
+// `port`: that the queue pair will have.
+inline bool values_ok(const QpAttributes& a, const PortAttributes& port) {
+  return value_ok(a.mask, kQpPathMtu, is_mtu(a.path_mtu) && a.path_mtu <= port.mtu) &&
+         value_ok(a.mask, kQpPkeyIndex, a.pkey_index < kPkeyEntries) &&
+         value_ok(a.mask, kQpTimeout, a.timeout < 32) &&
+         value_ok(a.mask, kQpAccess, a.access <= kAllAccess) &&
+         value_ok(a.mask, kQpMaxRdAtomic, a.max_rd_atomic <= kMaxRdAtomic) &&
+         value_ok(a.mask, kQpMaxDestRdAtomic, a.max_dest_rd_atomic <= kMaxRdAtomic) &&
          value_ok(a.mask, kQpRetryCount, a.retry_count < 8) &&
          value_ok(a.mask, kQpRnrRetry, a.rnr_retry < 8) &&
          value_ok(a.mask, kQpMinRnrTimer, a.min_rnr_timer < 32) &&
-         value_ok(a.mask, kQpPath, a.sgid_index < 2);
-}
-
-inline Gid gid_of(u64 high, u64 low) {
-  Gid gid;
-  store_be<8>(gid.bytes.data(), high);
-  store_be<8>(gid.bytes.data() + 8, low);
-  return gid;
+         value_ok(a.mask, kQpPath, path_ok(a, port));
 }
 
 inline bool is_ipv4_mapped(const Gid& gid) {
@@ -72,9 +87,8 @@ inline bool is_ipv4_mapped(const Gid& gid) {
 
 inline Path path_of(const QpAttributes& a, const PortAttributes& port) {
   AddressVector av;
-  av.source_gid =
-      a.sgid_index ? gid_of(port.gid6_high, port.gid6_low) : gid_of(port.gid_high, port.gid_low);
-  av.destination_gid = gid_of(a.dgid_high, a.dgid_low);
+  av.source_gid = port.gids[a.sgid_index];
+  av.destination_gid = make_gid(a.dgid_high, a.dgid_low);
   av.framing = Framing(port.framing);
   if (!is_native(av.framing) && av.framing != Framing::RoceV1)
     av.framing = is_ipv4_mapped(av.source_gid) ? Framing::RoceV2Ip4 : Framing::RoceV2Ip6;
@@ -86,43 +100,87 @@ inline Path path_of(const QpAttributes& a, const PortAttributes& port) {
   return make_path(av);
 }
 
-inline void copy_values(QpConfig& qp, const QpAttributes& a, const PortState& port) {
-  const auto has = [&](QpMask bit) { return (a.mask & bit) != 0; };
-  if (has(kQpPkeyIndex)) qp.pkey_index = a.pkey_index, qp.pkey = port.pkeys[a.pkey_index];
-  if (has(kQpPort)) qp.port = a.port;
-  if (has(kQpAccess)) qp.access = a.access;
-  if (has(kQpPath)) qp.path = path_of(a, port.attributes);
-  if (has(kQpPathMtu)) qp.path_mtu = a.path_mtu;
-  if (has(kQpDestQpn)) qp.dest_qpn = a.dest_qpn;
-  if (has(kQpRqPsn)) qp.rq_psn = a.rq_psn;
-  if (has(kQpSqPsn)) qp.sq_psn = a.sq_psn;
-  if (has(kQpMaxRdAtomic)) qp.max_rd_atomic = a.max_rd_atomic;
-  if (has(kQpMaxDestRdAtomic)) qp.max_dest_rd_atomic = a.max_dest_rd_atomic;
-  if (has(kQpMinRnrTimer)) qp.min_rnr_timer = a.min_rnr_timer;
-  if (has(kQpTimeout)) qp.timeout = a.timeout;
-  if (has(kQpRetryCount)) qp.retry_count = a.retry_count;
-  if (has(kQpRnrRetry)) qp.rnr_retry = a.rnr_retry;
+// What a queue pair was given last, attribute by attribute: QueryQp tells it.
+inline void remember(QpAttributes& given, const QpAttributes& a) {
+  const auto take = [&](u32 bit, auto... members) {
+    if (a.mask & bit) ((given.*members = a.*members), ...);
+  };
+  using A = QpAttributes;
+  take(kQpPkeyIndex, &A::pkey_index), take(kQpPort, &A::port), take(kQpAccess, &A::access);
+  take(kQpPath, &A::dmac, &A::dgid_high, &A::dgid_low, &A::sgid_index, &A::traffic_class,
+       &A::hop_limit, &A::sl, &A::flow_label, &A::dlid, &A::udp_source_port);
+  take(kQpPathMtu, &A::path_mtu), take(kQpDestQpn, &A::dest_qpn), take(kQpQkey, &A::qkey);
+  take(kQpRqPsn, &A::rq_psn), take(kQpSqPsn, &A::sq_psn);
+  take(kQpMaxRdAtomic, &A::max_rd_atomic), take(kQpMaxDestRdAtomic, &A::max_dest_rd_atomic);
+  take(kQpMinRnrTimer, &A::min_rnr_timer), take(kQpTimeout, &A::timeout);
+  take(kQpRetryCount, &A::retry_count), take(kQpRnrRetry, &A::rnr_retry);
+}
+
+// The same for those who execute: the fields that packets need.
+inline void configure(QpConfig& qp, const QpAttributes& given, u32 mask,
+                      const PortAttributes& port) {
+  qp.port = given.port, qp.access = given.access;
+  qp.pkey_index = given.pkey_index, qp.pkey = port.pkeys[given.pkey_index];
+  qp.path_mtu = given.path_mtu, qp.dest_qpn = given.dest_qpn, qp.qkey = given.qkey;
+  qp.rq_psn = given.rq_psn, qp.sq_psn = given.sq_psn;
+  qp.max_rd_atomic = given.max_rd_atomic, qp.max_dest_rd_atomic = given.max_dest_rd_atomic;
+  qp.min_rnr_timer = given.min_rnr_timer, qp.timeout = given.timeout;
+  qp.retry_count = given.retry_count, qp.rnr_retry = given.rnr_retry;
+  if (mask & (kQpPath | kQpPort)) qp.path = path_of(given, port);
 }
 }  // namespace detail
 
-// ModifyQp: an invalid mask or value changes nothing, not even the state.
-inline CommandStatus modify_qp(QpConfig& qp, SendState& send, ReceiveState& receive,
-                               const QpAttributes& a, const PortState& port) {
-  const QpTransition* t = find_transition(qp.state, a.state);
-  if (!t) return CommandStatus::BadState;
-  if ((a.mask & t->required) != t->required || (a.mask & ~(t->required | t->optional)))
-    return CommandStatus::BadState;
+// In SQD: messages that are begun are not completed (G20.1).
+inline bool is_draining(const QpConfig& qp, const SendState& s) {
+  return qp.state == QpState::Sqd && s.completed != s.started;
+}
+
+// True once, when a queue pair is drained that was to tell it.
+inline bool take_drained(const QpConfig& qp, SendState& s) {
+  return s.notify_drained && !is_draining(qp, s) && std::exchange(s.notify_drained, false);
+}
+
+// ModifyQp: an invalid mask or value changes nothing, not even the state. `ports`: from port 1 on.
+inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& send,
+                               ReceiveState& receive, const QpAttributes& a,
+                               std::span<const PortAttributes> ports) {
+  const CommandStatus allowed = check_transition(qp.state, is_draining(qp, send), a);
+  if (allowed != CommandStatus::Ok) return allowed;
+  const u8 number = a.mask & kQpPort ? a.port : given.port;
+  if ((a.mask & kQpPort) && (!number || number > ports.size())) return CommandStatus::BadValue;
+  const PortAttributes& port = ports[number ? number - 1 : 0];
   if (!detail::values_ok(a, port)) return CommandStatus::BadValue;
-  detail::copy_values(qp, a, port);
-  if (a.state == QpState::Rtr && qp.state == QpState::Init) {
-    receive.epsn = qp.rq_psn, receive.msn = 0;  // G2.1, G5.1
-  } else if (a.state == QpState::Rts && qp.state == QpState::Rtr) {
-    send.next_psn = send.unacked_psn = send.sent_psn = send.send_psn = qp.sq_psn;  // G1.1
-    send.retries_left = qp.retry_count, send.rnr_retries_left = qp.rnr_retry;
-  } else if (a.state == QpState::Reset) {
-    send = {}, receive = {};  // G20.3
+  if (a.state == QpState::Reset) {
+    given = {}, send = {}, receive = {};  // G20.3
+  } else if (a.state != QpState::Error) {
+    detail::remember(given, a);
+    detail::configure(qp, given, a.mask, port);
   }
+  if (a.state == QpState::Rtr)
+    receive.epsn = qp.rq_psn, receive.msn = 0;  // G2.1, G5.1
+  else if (a.state == QpState::Rts && qp.state == QpState::Rtr)
+    send.next_psn = send.unacked_psn = send.sent_psn = send.send_psn = qp.sq_psn;  // G1.1
+  if (a.mask & kQpRetryCount) send.retries_left = qp.retry_count;
+  if (a.mask & kQpRnrRetry) send.rnr_retries_left = qp.rnr_retry;
+  send.notify_drained =
+      a.state == QpState::Sqd && (a.mask & kQpSqdNotify ? a.sqd_notify : send.notify_drained);
   qp.state = a.state;
   return CommandStatus::Ok;
+}
+
+// QueryQp: what was given, and what is now.
+inline QpAttributes query_qp(const QpConfig& qp, const QpAttributes& given, const SendState& s,
+                             const ReceiveState& r) {
+  QpAttributes a = given;
+  a.mask = 0, a.state = a.cur_state = qp.state;
+  a.rq_psn = r.epsn, a.sq_psn = s.next_psn, a.unacked_psn = s.unacked_psn, a.sent_psn = s.sent_psn;
+  a.sq_posted = s.started, a.sq_completed = s.completed;
+  a.rq_posted = r.rq_posted, a.rq_consumed = r.rq_consumed, a.msn = r.msn;
+  a.sq_draining = is_draining(qp, s), a.sqd_notify = s.notify_drained;
+  a.waits_rnr = s.waits_rnr, a.nak_sent = r.nak_sent;
+  a.credit = u8(s.credit), a.ssn = s.ssn, a.limit_ssn = s.limit_ssn;
+  a.retries_left = s.retries_left, a.rnr_retries_left = s.rnr_retries_left;
+  a.reads_outstanding = s.reads_started - s.reads_placed, a.reads_accepted = r.reads_accepted;
+  return a;
 }
 }  // namespace hca::proto

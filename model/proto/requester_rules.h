@@ -21,6 +21,9 @@ inline bool window_is_full(const SendState& s, u32 packets) {
 // READs and ATOMICs that are started and whose data are not in memory (G29.1).
 inline u32 reads_outstanding(const SendState& s) { return s.reads_started - s.reads_placed; }
 
+// G20.1: in SQD what is begun is finished, and nothing is begun.
+inline bool starts_nothing(const QpConfig& qp) { return qp.state == QpState::Sqd; }
+
 // Whether a new message must wait: the window (G1.4), its fence (G30.1), the limit of READs and
 // ATOMICs (G29.1), the peer's credits (G6.3: the message just beyond the limit may go).
 inline bool must_wait(const SendState& s, const QpConfig& qp, const SendWqe& wqe, u32 packets) {

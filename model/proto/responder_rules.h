@@ -267,6 +267,9 @@ inline void accept_read(ReceiveState& s, const ParsedPacket& packet, u32 path_mt
 }
 }  // namespace request
 
+// T15-COMM_EST: true once, for the first packet that a queue pair in RTR takes.
+inline bool take_established(ReceiveState& s) { return !std::exchange(s.established, true); }
+
 // Applies a verdict (G2.2, G2.3, G5.2) and returns the effect.
 inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, u32 path_mtu,
                            const RequestVerdict& v) {

@@ -87,9 +87,17 @@ TEST_CASE("an armed CQ raises one event when its CQE is in memory", "[completion
   CHECK(bench.events->seen == Cycles{80 + 1 + 1});  // seen by completion in 81, by event in 82
 }
 
-TEST_CASE("a full CQ overflows: a fault instead of a CQE", "[completion][G21.3]") {
-  CompletionBench bench({}, {10});
+// In 10 and 11 one CQE each: CQ_ERR once, and QP_FATAL for the queue pair each time.
+TEST_CASE("a full CQ overflows: faults instead of CQEs", "[completion][G21.3][T15-CQ_ERR]") {
+  CompletionBench bench({}, {10, 11});
   bench.contexts.cqs[1].producer = bench.contexts.cqs[1].consumer + bench.contexts.cqs[1].entries();
   CHECK(bench.seen().empty());
-  CHECK(bench.faults->seen == Cycles{11});
+  REQUIRE(bench.faults->seen == Cycles{11, 12, 13});
+  const std::vector<Fault>& faults = bench.faults->items;
+  CHECK(faults[0].event == proto::EventType::CqErr);
+  CHECK_FALSE(faults[0].fails);
+  for (const Fault& fault : {faults[1], faults[2]}) {
+    CHECK(fault.event == proto::EventType::QpFatal);
+    CHECK(fault.fails);
+  }
 }

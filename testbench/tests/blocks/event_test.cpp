@@ -19,14 +19,14 @@ struct EventBench : Bench {
     add(event, "event");
     feed(event.events_in[0], event, plan_of(completions, eqn));
     feed(event.events_in[1], event, plan_of(faults, eqn));
+    feed(event.bells_in, event, {});
     event.buffers.connect(event.self, "EQE buffers");
     event.dma = event.self;
     writes = &take(event.ports.dma_out, event, depth, from);
   }
   static Plan<EventNote> plan_of(const Cycles& cycles, u32 eqn) {
     Plan<EventNote> plan;
-    for (const Cycle at : cycles)
-      plan.push_back({at, {eqn, {proto::EventType::Completion, 1, false}}});
+    for (const Cycle at : cycles) plan.push_back({at, {eqn, {proto::EventType::Completion, 1}}});
     return plan;
   }
   Cycles seen() {

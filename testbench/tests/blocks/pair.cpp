@@ -37,10 +37,11 @@ void mark(Packet& p) {
 
 void set_up(Contexts& c, const PairConfig& config, bool second) {
   PortAttributes port{};
-  port.framing = u8(Framing::RoceV2Ip4), port.mtu = 4096, port.pkey = 0xffff;
+  port.framing = u8(Framing::RoceV2Ip4), port.mtu = 4096;
   port.mac = second ? 0x02000000000b : 0x02000000000a;
-  port.gid_low = 0xffffc0000201 + second;
-  command(c, CommandOpcode::SetPort, 0, port);
+  port.gids[0] = make_gid(0, 0xffffc0000201 + second);
+  command(c, CommandOpcode::SetPort, 1, port);
+  command(c, CommandOpcode::AllocPd, 1, CommandDoorbell{});
   if (config.armed) command(c, CommandOpcode::CreateEq, 1, QueueAttributes{kEqs, kLogEqes, 0});
   for (u32 cqn = 1; cqn <= config.cqs; ++cqn) {
     command(c, CommandOpcode::CreateCq, cqn, QueueAttributes{cq_ring(cqn), kLogCqes, config.armed});

@@ -76,8 +76,8 @@ struct Pair {
 
   void set_up(Station& s, u8 number, const PairOptions& options) {
     proto::PortAttributes port{};
-    port.framing = u8(proto::Framing::RoceV2Ip4), port.mtu = 4096, port.pkey = 0xffff;
-    port.mac = 0x020000000000 + number, port.gid_low = gid_low(number);
+    port.framing = u8(proto::Framing::RoceV2Ip4), port.mtu = 4096;
+    port.mac = 0x020000000000 + number, port.gids[0] = proto::make_gid(0, gid_low(number));
     s.verbs.set_port(port);
     s.send_cq = s.verbs.create_cq(64), s.recv_cq = s.verbs.create_cq(64);
     testbench::QpInitAttr init;

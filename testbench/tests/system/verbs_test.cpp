@@ -42,8 +42,8 @@ struct Pair {
     for (Side* side : {&a, &b}) {
       const bool first = side == &a;
       proto::PortAttributes port{};
-      port.framing = u8(proto::Framing::RoceV2Ip4), port.mtu = 4096, port.pkey = 0xffff;
-      port.mac = kMac + !first, port.gid_low = 0xffff0a000001 + !first;
+      port.framing = u8(proto::Framing::RoceV2Ip4), port.mtu = 4096;
+      port.mac = kMac + !first, port.gids[0] = proto::make_gid(0, 0xffff0a000001 + !first);
       REQUIRE(side->verbs.set_port(port) == Error::None);
       side->cq = side->verbs.create_cq(16);
       caps.send_cq = caps.recv_cq = side->cq;

@@ -36,9 +36,10 @@ class Host : public sc_core::sc_module {
   // Everything up to a queue pair in RTS that sends to the host with number `peer`.
   void connect(u8 peer) {
     PortAttributes port{};
-    port.framing = u8(Framing::RoceV2Ip4), port.mtu = 4096, port.pkey = 0xffff;
-    port.mac = mac_of(number_), port.gid_low = gid_low_of(number_);
+    port.framing = u8(Framing::RoceV2Ip4), port.mtu = 4096;
+    port.mac = mac_of(number_), port.gids[0] = make_gid(0, gid_low_of(number_));
     execute(CommandOpcode::SetPort, 1, port);
+    execute(CommandOpcode::AllocPd, kPd, PdAttributes{});
     execute(CommandOpcode::CreateCq, kCqn, QueueAttributes{kCqRing, 4, 0});
     execute(CommandOpcode::RegisterMr, key_index(kKey),
             MrAttributes{kBuffer, kBufferBytes, kBuffer, kPd, kKey, kAccess});

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands, each a function: commands_*.cpp. A command that is refused changes nothing.
+#pragma once
+#include <algorithm>
+
+#include "model/blocks/contexts.h"
+
+namespace hca::blocks {
+struct Call {
+  Contexts& contexts;
+  const proto::CommandHeader& header;
+  u8* body;
+  CommandEffect& effect;
+};
+
+// The entry of a table that grows to the largest number used.
+template <class T>
+T& at(std::vector<T>& table, u32 index) {
+  if (index >= table.size()) table.resize(std::max<std::size_t>(index + 1, table.size() * 2));
+  return table[index];
+}
+
+using CommandFunction = proto::CommandStatus(Call&);
+CommandFunction query_device, set_port, query_port, alloc_pd, query_pd, dealloc_pd, register_mr,
+    query_mr, deregister_mr;
+CommandFunction create_cq, query_cq, destroy_cq, create_eq, query_eq, destroy_eq, set_vector,
+    query_vector;
+CommandFunction create_qp, modify_qp, query_qp, destroy_qp;
+}  // namespace hca::blocks

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queue pairs.
+#include "model/blocks/command_call.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+namespace {
+bool values_ok(const QpCreate& a) {
+  return Service(a.service) == Service::Rc && a.sq_log_entries <= kMaxLogWorkEntries &&
+         a.rq_log_entries <= kMaxLogWorkEntries && a.sq_log_stride >= 6 && a.sq_log_stride <= 8 &&
+         a.rq_log_stride >= 5 && a.rq_log_stride <= 8;
+}
+}  // namespace
+
+CommandStatus create_qp(Call& c) {
+  const auto a = decode<QpCreate>(c.body);
+  Contexts& x = c.contexts;
+  const u32 qpn = c.header.object;
+  if (qpn >= x.limits.qps) return CommandStatus::NoResources;
+  EventRing *send_cq = x.find_cq(a.send_cq), *receive_cq = x.find_cq(a.receive_cq);
+  Pd* pd = x.find_pd(a.pd);
+  if (x.find_qp(qpn) || !send_cq || !receive_cq || !pd) return CommandStatus::BadObject;
+  if (!values_ok(a)) return CommandStatus::BadValue;
+  QpConfig qp;
+  qp.allocated = true, qp.signal_all = a.signal_all, qp.service = Service(a.service);
+  qp.qpn = qpn, qp.pd = a.pd, qp.send_cq = a.send_cq, qp.receive_cq = a.receive_cq;
+  qp.sq = {a.sq_address, a.sq_log_entries, a.sq_log_stride};
+  qp.rq = {a.rq_address, a.rq_log_entries, a.rq_log_stride};
+  at(x.qps, qpn) = qp;
+  at(x.given, qpn) = {}, at(x.qp_contexts, qpn) = a.context;
+  SendState& send = at(x.send, qpn);
+  const u32 epoch =
+      send.epoch;  // what was fetched for an earlier queue pair of this number stays stale
+  send = {}, send.epoch = epoch;
+  at(x.receive, qpn) = {};
+  at(x.sent, qpn).assign(qp.sq.entries(), {});
+  ++send_cq->uses, ++receive_cq->uses, ++pd->uses;
+  return CommandStatus::Ok;
+}
+
+CommandStatus modify_qp(Call& c) {
+  const u32 qpn = c.header.object;
+  Contexts& x = c.contexts;
+  if (!x.find_qp(qpn)) return CommandStatus::BadObject;
+  const auto a = decode<QpAttributes>(c.body);
+  QpConfig& qp = x.qps[qpn];
+  const QpState from = qp.state;
+  const CommandStatus status =
+      proto::modify_qp(qp, x.given[qpn], x.send[qpn], x.receive[qpn], a, x.ports);
+  if (status != CommandStatus::Ok) return status;
+  c.effect.qpn = qpn;
+  c.effect.flush = a.state == QpState::Error, c.effect.clear = a.state == QpState::Reset;
+  c.effect.resume = from == QpState::Sqd && a.state == QpState::Rts;
+  c.effect.drain = a.state == QpState::Sqd;
+  return status;
+}
+
+CommandStatus query_qp(Call& c) {
+  const QpConfig* qp = c.contexts.find_qp(c.header.object);
+  if (!qp) return CommandStatus::BadObject;
+  const u32 qpn = qp->qpn;
+  encode(proto::query_qp(*qp, c.contexts.given[qpn], c.contexts.send[qpn], c.contexts.receive[qpn]),
+         c.body);
+  return CommandStatus::Ok;
+}
+
+CommandStatus destroy_qp(Call& c) {
+  Contexts& x = c.contexts;
+  const QpConfig* qp = x.find_qp(c.header.object);
+  if (!qp) return CommandStatus::BadObject;
+  --x.cqs[qp->send_cq].uses, --x.cqs[qp->receive_cq].uses, --x.pds[qp->pd].uses;
+  x.qps[c.header.object] = {};
+  c.effect.qpn = c.header.object, c.effect.clear = true;
+  return CommandStatus::Ok;
+}
+}  // namespace hca::blocks

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Completion queues, event queues and the interrupt vectors of event queues.
+#include "model/blocks/command_call.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+namespace {
+EventRing ring_of(const QueueAttributes& a) {
+  EventRing ring;
+  ring.allocated = true, ring.address = a.address, ring.log_entries = a.log_entries;
+  ring.eqn = a.eqn, ring.vector = a.vector, ring.context = a.context;
+  return ring;
+}
+
+CommandStatus query_ring(Call& c, const EventRing* ring) {
+  if (!ring) return CommandStatus::BadObject;
+  QueueAttributes a;
+  a.address = ring->address, a.log_entries = ring->log_entries, a.eqn = ring->eqn;
+  a.vector = ring->vector, a.context = ring->context, a.armed = ring->armed;
+  a.overflowed = ring->overflowed, a.producer = ring->producer, a.consumer = ring->consumer;
+  a.uses = ring->uses;
+  encode(a, c.body);
+  return CommandStatus::Ok;
+}
+}  // namespace
+
+CommandStatus create_cq(Call& c) {
+  const auto a = decode<QueueAttributes>(c.body);
+  const u32 cqn = c.header.object;
+  if (cqn >= c.contexts.limits.cqs) return CommandStatus::NoResources;
+  EventRing* eq = a.eqn ? c.contexts.find_eq(a.eqn) : nullptr;
+  if (!cqn || c.contexts.find_cq(cqn) || (a.eqn && !eq)) return CommandStatus::BadObject;
+  if (a.log_entries > kMaxLogQueueEntries || a.context & 1) return CommandStatus::BadValue;
+  at(c.contexts.cqs, cqn) = ring_of(a);
+  if (eq) ++eq->uses;
+  return CommandStatus::Ok;
+}
+
+CommandStatus query_cq(Call& c) { return query_ring(c, c.contexts.find_cq(c.header.object)); }
+
+CommandStatus destroy_cq(Call& c) {
+  EventRing* cq = c.contexts.find_cq(c.header.object);
+  if (!cq) return CommandStatus::BadObject;
+  if (cq->uses) return CommandStatus::Busy;
+  if (cq->eqn) --c.contexts.eqs[cq->eqn].uses;
+  *cq = {};
+  return CommandStatus::Ok;
+}
+
+CommandStatus create_eq(Call& c) {
+  const auto a = decode<QueueAttributes>(c.body);
+  const u32 eqn = c.header.object;
+  if (eqn >= c.contexts.limits.eqs) return CommandStatus::NoResources;
+  if (c.contexts.find_eq(eqn) || a.vector >= c.contexts.limits.vectors)
+    return CommandStatus::BadObject;
+  if (a.log_entries > kMaxLogQueueEntries || a.eqn) return CommandStatus::BadValue;
+  at(c.contexts.eqs, eqn) = ring_of(a);
+  return CommandStatus::Ok;
+}
+
+CommandStatus query_eq(Call& c) { return query_ring(c, c.contexts.find_eq(c.header.object)); }
+
+CommandStatus destroy_eq(Call& c) {
+  EventRing* eq = c.contexts.find_eq(c.header.object);
+  if (!eq) return CommandStatus::BadObject;
+  if (eq->uses) return CommandStatus::Busy;
+  *eq = {};
+  return CommandStatus::Ok;
+}
+
+// ---- Vectors: each exists, without an address and masked, from the start.
+CommandStatus set_vector(Call& c) {
+  if (c.header.object >= c.contexts.vectors.size()) return CommandStatus::BadObject;
+  const auto a = decode<VectorAttributes>(c.body);
+  if (a.address % kMessageBytes) return CommandStatus::BadValue;
+  VectorAttributes& v = c.contexts.vectors[c.header.object];
+  const bool pending = v.pending;
+  v = a, v.pending = pending && a.masked;
+  c.effect.message = pending && !a.masked, c.effect.vector = u16(c.header.object);
+  return CommandStatus::Ok;
+}
+
+CommandStatus query_vector(Call& c) {
+  if (c.header.object >= c.contexts.vectors.size()) return CommandStatus::BadObject;
+  encode(c.contexts.vectors[c.header.object], c.body);
+  return CommandStatus::Ok;
+}
+}  // namespace hca::blocks

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/event_queue.h"
+
+#include <utility>
+
+namespace hca::blocks {
+using namespace proto;
+
+namespace {
+u64 context_of(const Contexts& contexts, const Event& event) {
+  const EventRow* row = async_event(event.type);
+  if (!row) return 0;
+  return row->object == EventObject::Cq ? contexts.cqs[event.object].context
+                                        : contexts.qp_contexts[event.object];
+}
+}  // namespace
+
+std::optional<u64> put_event(Contexts& contexts, u32 eqn, const Event& event, u8* eqe) {
+  EventRing* eq = contexts.find_eq(eqn);
+  if (!eq) return std::nullopt;
+  if (eq->is_full()) return eq->overflowed = true, std::nullopt;
+  encode_event(event, context_of(contexts, event), eq->phase(),
+               std::exchange(eq->overflowed, false), eqe);
+  const u64 address = eq->slot(kEqeBytes);
+  ++eq->producer;
+  return address;
+}
+
+std::optional<u16> take_interrupt(Contexts& contexts, u32 eqn) {
+  EventRing& eq = contexts.eqs[eqn];
+  if (std::exchange(eq.armed, Arm::None) == Arm::None) return std::nullopt;
+  VectorAttributes& vector = contexts.vectors[eq.vector];
+  if (!vector.masked) return eq.vector;
+  vector.pending = true;
+  return std::nullopt;
+}
+
+std::optional<u16> ring_eq(Contexts& contexts, const EqDoorbell& bell) {
+  EventRing* eq = contexts.find_eq(bell.eqn);
+  if (!eq) return std::nullopt;
+  eq->consumer = bell.consumer;
+  if (bell.arm) eq->armed = Arm::Next;
+  return eq->producer == eq->consumer ? std::nullopt : take_interrupt(contexts, bell.eqn);
+}
+
+bool ring_cq(Contexts& contexts, const CqDoorbell& bell) {
+  EventRing* cq = contexts.find_cq(bell.cqn);
+  if (!cq) return false;
+  cq->consumer = bell.consumer;
+  if (bell.arm == Arm::Next || (bell.arm == Arm::Solicited && cq->armed == Arm::None))
+    cq->armed = bell.arm;
+  return true;
+}
+}  // namespace hca::blocks

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an event does to its event queue, and an event queue to its interrupt vector.
+#pragma once
+#include <optional>
+
+#include "model/blocks/contexts.h"
+
+namespace hca::blocks {
+// Writes the EQE of `event` for event queue `eqn` to `eqe` and gives its address; nothing if there
+// is no such queue or no room in it: the event is lost.
+std::optional<u64> put_event(Contexts& contexts, u32 eqn, const proto::Event& event, u8* eqe);
+// After an EQE of `eqn`: the vector whose message is due, if the queue was armed.
+std::optional<u16> take_interrupt(Contexts& contexts, u32 eqn);
+// An EQ doorbell: the same, if it arms a queue that holds EQEs not taken.
+std::optional<u16> ring_eq(Contexts& contexts, const proto::EqDoorbell& bell);
+// G21.2: an armed "solicited" may become "next", not the reverse. False: there is no such queue.
+bool ring_cq(Contexts& contexts, const proto::CqDoorbell& bell);
+// The message of a vector: 4 bytes, low byte first.
+inline void encode_message(const proto::VectorAttributes& vector, u8* out) {
+  for (unsigned i = 0; i < proto::kMessageBytes; ++i) out[i] = u8(vector.data >> 8 * i);
+}
+}  // namespace hca::blocks

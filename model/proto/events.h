@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events: which there are, where they go, how they stand in an event queue (T15, T17).
+#pragma once
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "model/proto/device.h"
+
+namespace hca::proto {
+enum class EventType : u8 { Completion, QpFatal, QpReqErr, QpAccessErr, CqErr, CommEst, SqDrained };
+enum class EventObject : u8 { Qp, Cq };
+
+// Where all asynchronous events go. Completion events go to the EQ that their CQ names.
+inline constexpr u32 kAsyncEq = 0;
+
+// An asynchronous event, and its code and source in the entry of T17.
+struct EventRow {
+  EventType type;
+  EventObject object;
+  u16 code;
+  u8 source;
+  std::string_view name;  // behind IBV_EVENT_
+  std::string_view statement, meaning;
+};
+inline constexpr std::array kAsyncEvents{
+    // clang-format off
+    EventRow{EventType::QpFatal,     EventObject::Qp, 0x700, 0x1, "QP_FATAL",      "T15-QP_FATAL",      "a completion is impossible, or a receive WQE is broken"},
+    EventRow{EventType::QpReqErr,    EventObject::Qp, 0x208, 0x9, "QP_REQ_ERR",    "T15-QP_REQ_ERR",    "an invalid request without a receive WQE"},
+    EventRow{EventType::QpAccessErr, EventObject::Qp, 0x20d, 0x9, "QP_ACCESS_ERR", "T15-QP_ACCESS_ERR", "an R_Key violation without a receive WQE"},
+    EventRow{EventType::CqErr,       EventObject::Cq, 0x203, 0x2, "CQ_ERR",        "T15-CQ_ERR",        "the CQ ran over and takes no more CQEs"},
+    EventRow{EventType::CommEst,     EventObject::Qp, 0xf01, 0x1, "COMM_EST",      "T15-COMM_EST",      "the first packet came in RTR; the code is this device's own"},
+    EventRow{EventType::SqDrained,   EventObject::Qp, 0x900, 0x5, "SQ_DRAINED",    "T15-SQ_DRAINED",    "SQD: all messages begun are completed"},
+    // clang-format on
+};
+constexpr const EventRow* async_event(EventType type) {
+  for (const EventRow& row : kAsyncEvents)
+    if (row.type == type) return &row;
+  return nullptr;
+}
+constexpr const EventRow* async_event_of_code(u16 code) {
+  for (const EventRow& row : kAsyncEvents)
+    if (row.code == code) return &row;
+  return nullptr;
+}
+static_assert([] {
+  for (const EventRow& row : kAsyncEvents)
+    if (async_event(row.type) != &row || async_event_of_code(row.code) != &row) return false;
+  return true;
+}());
+
+inline constexpr u32 kEqeBytes = 16;
+
+// A completion event.
+struct Eqe {
+  u32 cqn;
+  bool phase;
+};
+template <>
+struct Layout<Eqe> {
+  static constexpr std::string_view name = "completion EQE";
+  static constexpr auto fields =
+      std::make_tuple(unused(8), field(&Eqe::cqn, "CQN", 24, "completion queue"), unused(64),
+                      unused(31), field(&Eqe::phase, "Phase", 1, "as in a CQE"));
+};
+static_assert(bytes_of<Eqe>() == kEqeBytes);
+
+// An asynchronous event: two 64-bit little-endian words (T17), here each from its bit 63 on.
+struct Aeqe {
+  u64 context;
+  bool valid;
+  u8 source;
+  u8 object_high;  // bits 21:19 of the object's number: this device's own
+  bool object_18;
+  u16 code;
+  bool overflow;
+  u16 wqe_index;
+  u32 object_low;
+
+  constexpr void set_object(u32 number) {
+    object_low = number & 0x3ffff, object_18 = number >> 18 & 1, object_high = u8(number >> 19 & 7);
+  }
+  constexpr u32 object() const {
+    return object_low | u32{object_18} << 18 | u32{object_high} << 19;
+  }
+};
+inline constexpr unsigned kAeqeObjectBits = 22;
+template <>
+struct Layout<Aeqe> {
+  static constexpr std::string_view name = "asynchronous EQE";
+  static constexpr auto fields = std::make_tuple(
+      field(&Aeqe::context, "Context", 64, "of the QP; of a CQ shifted right by one"),
+      field(&Aeqe::valid, "Valid", 1, "the phase, as in a CQE"), unused(9),
+      field(&Aeqe::source, "Source", 4, "see below"),
+      field(&Aeqe::object_high, "Object21_19", 3, "bits of the number of QP or CQ"),
+      field(&Aeqe::object_18, "Object18", 1, "the same"),
+      field(&Aeqe::code, "Code", 12, "see below"),
+      field(&Aeqe::overflow, "Overflow", 1, "events in front of it were lost: the EQ was full"),
+      field(&Aeqe::wqe_index, "WqeIndex", 15, "0"),
+      field(&Aeqe::object_low, "Object17_0", 18, "bits of the number of QP or CQ"));
+};
+static_assert(bytes_of<Aeqe>() == kEqeBytes);
+
+inline void swap_words(u8* aeqe) {
+  std::reverse(aeqe, aeqe + 8), std::reverse(aeqe + 8, aeqe + 16);
+}
+inline void encode_aeqe(const Aeqe& aeqe, u8* out) {
+  encode(aeqe, out);
+  swap_words(out);
+}
+inline Aeqe decode_aeqe(const u8* in) {
+  std::array<u8, kEqeBytes> bytes;
+  std::copy_n(in, kEqeBytes, bytes.begin());
+  swap_words(bytes.data());
+  return decode<Aeqe>(bytes.data());
+}
+
+// T15: an event that is to be raised; `context` is the object's own.
+struct Event {
+  EventType type;
+  u32 object;
+};
+inline void encode_event(const Event& event, u64 context, bool phase, bool overflow, u8* out) {
+  const EventRow* row = async_event(event.type);
+  if (!row) return encode(Eqe{event.object, phase}, out);
+  Aeqe aeqe{};
+  aeqe.context = row->object == EventObject::Cq ? context >> 1 : context;
+  aeqe.valid = phase, aeqe.overflow = overflow;
+  aeqe.source = row->source, aeqe.code = row->code;
+  aeqe.set_object(event.object);
+  encode_aeqe(aeqe, out);
+}
+// The phase of the EQE at `in` of event queue `eqn`.
+constexpr bool phase_of_eqe(u32 eqn, const u8* in) {
+  return in[15] >> (eqn == kAsyncEq ? 7 : 0) & 1;
+}
+}  // namespace hca::proto

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands of device, memory regions, queues and interrupt vectors carry.
+#pragma once
+#include <array>
+
+#include "model/proto/events.h"
+
+namespace hca::proto {
+inline constexpr u8 kMaxLogQueueEntries = 22;
+
+struct DeviceAttributes {  // QueryDevice
+  u8 ports, gid_entries, pkey_entries;
+  u32 max_qps, max_cqs, max_eqs, max_regions, max_pds, max_vectors;
+  u8 max_log_queue_entries, max_log_work_entries, max_rd_atomic;
+  bool credits;
+};
+template <>
+struct Layout<DeviceAttributes> {
+  static constexpr std::string_view name = "device attributes";
+  static constexpr auto fields = std::make_tuple(
+      field(&DeviceAttributes::ports, "Ports", 8, "numbered from 1 on"),
+      field(&DeviceAttributes::gid_entries, "GidEntries", 8, "of each port"),
+      field(&DeviceAttributes::pkey_entries, "PkeyEntries", 8, "of each port"),
+      field(&DeviceAttributes::credits, "Credits", 1, "AETHs tell the free receive WQEs"),
+      unused(7), field(&DeviceAttributes::max_qps, "MaxQps", 32, "QP numbers are below this"),
+      field(&DeviceAttributes::max_cqs, "MaxCqs", 32, "CQ numbers"),
+      field(&DeviceAttributes::max_eqs, "MaxEqs", 32, "EQ numbers"),
+      field(&DeviceAttributes::max_regions, "MaxRegions", 32, "key indices"),
+      field(&DeviceAttributes::max_pds, "MaxPds", 32, "PD numbers"),
+      field(&DeviceAttributes::max_vectors, "MaxVectors", 32, "interrupt vectors"),
+      field(&DeviceAttributes::max_log_queue_entries, "MaxLogEntries", 8, "of a CQ or EQ"),
+      field(&DeviceAttributes::max_log_work_entries, "MaxLogWqes", 8, "of a work queue"),
+      field(&DeviceAttributes::max_rd_atomic, "MaxRdAtomic", 8, "READs and ATOMICs of a QP"),
+      unused(8));
+};
+
+struct QueueAttributes {  // CreateCq, CreateEq, QueryCq, QueryEq
+  u64 address = 0;
+  u8 log_entries = 0;
+  u32 eqn = 0;  // of a CQ: where its events go; 0: none
+  u16 vector = 0;
+  u64 context = 0;
+  // Read only: what a query adds.
+  Arm armed = Arm::None;
+  bool overflowed = false;
+  u32 producer = 0, consumer = 0, uses = 0;
+};
+template <>
+struct Layout<QueueAttributes> {
+  static constexpr std::string_view name = "queue attributes";
+  static constexpr auto fields = std::make_tuple(
+      field(&QueueAttributes::address, "Address", 64, "of the ring in host memory"),
+      field(&QueueAttributes::log_entries, "LogEntries", 8,
+            "entries as a power of two, at most 22"),
+      field(&QueueAttributes::eqn, "EQN", 24, "of a CQ: event queue for its events, 0 none"),
+      field(&QueueAttributes::vector, "Vector", 16, "of an EQ: its interrupt vector"), unused(13),
+      field(&QueueAttributes::overflowed, "Overflowed", 1, "queried: entries were lost"),
+      field(&QueueAttributes::armed, "Armed", 2, "queried: as in the CQ doorbell"),
+      field(&QueueAttributes::context, "Context", 64,
+            "the host's own, comes back in asynchronous EQEs; of a CQ even"),
+      field(&QueueAttributes::producer, "ProducerIndex", 32, "queried: entries written"),
+      field(&QueueAttributes::consumer, "ConsumerIndex", 32, "queried: of the last doorbell"),
+      field(&QueueAttributes::uses, "Uses", 32, "queried: work queues on a CQ, CQs on an EQ"),
+      unused(32));
+};
+
+enum Access : u8 {
+  kLocalWrite = 1,
+  kRemoteWrite = 2,
+  kRemoteRead = 4,
+  kRemoteAtomic = 8,
+};
+inline constexpr u8 kAllAccess = kLocalWrite | kRemoteWrite | kRemoteRead | kRemoteAtomic;
+
+struct MrAttributes {  // RegisterMr, QueryMr
+  u64 start;           // virtual address
+  u64 bytes;
+  u64 physical;  // of the region's first byte; regions are contiguous
+  u32 pd;
+  u32 key;
+  u8 access;
+  bool valid = false;  // read only
+};
+template <>
+struct Layout<MrAttributes> {
+  static constexpr std::string_view name = "MR attributes";
+  static constexpr auto fields = std::make_tuple(
+      field(&MrAttributes::start, "Start", 64, "virtual address of the first byte"),
+      field(&MrAttributes::bytes, "Length", 64, "of the region"),
+      field(&MrAttributes::physical, "Physical", 64,
+            "address of its first byte; a region is contiguous"),
+      unused(8), field(&MrAttributes::pd, "PD", 24, "protection domain"),
+      field(&MrAttributes::key, "Key", 32, "L_Key and R_Key: index (24 bits) and key byte"),
+      field(&MrAttributes::access, "Access", 8,
+            "1 local write, 2 remote write, 4 remote read, 8 remote atomic"),
+      unused(55),
+      field(&MrAttributes::valid, "Valid", 1, "queried: 0 when the peer invalidated it"));
+};
+
+struct PdAttributes {  // QueryPd
+  u32 uses;
+};
+template <>
+struct Layout<PdAttributes> {
+  static constexpr std::string_view name = "PD attributes";
+  static constexpr auto fields =
+      std::make_tuple(field(&PdAttributes::uses, "Uses", 32, "MRs and QPs of it"), unused(32));
+};
+
+// SetVector, QueryVector: an entry of the MSI-X table.
+struct VectorAttributes {
+  u64 address;  // where its message is written
+  u32 data;     // the message
+  bool masked;
+  bool pending = false;  // read only
+};
+template <>
+struct Layout<VectorAttributes> {
+  static constexpr std::string_view name = "interrupt vector";
+  static constexpr auto fields = std::make_tuple(
+      field(&VectorAttributes::address, "Address", 64, "where its message is written"),
+      field(&VectorAttributes::data, "Data", 32, "the message: 4 bytes, low byte first"),
+      unused(30),
+      field(&VectorAttributes::pending, "Pending", 1, "queried: a message waits for the mask"),
+      field(&VectorAttributes::masked, "Masked", 1, "no message leaves, it becomes pending"));
+};
+inline constexpr u32 kMessageBytes = 4;
+}  // namespace hca::proto
