@@ -55,7 +55,6 @@ constexpr std::array kAllowed{
     AllowedDifference{"wc",    "status",         "length of WRITE with Immediate: recorded REM_INV_REQ_ERR, ours LOC_LEN_ERR", refused_length_of_immediate, "T11",             "public devices differ there"},
     AllowedDifference{"wc",    kOursOnly,        "LOC_LEN_ERR for a Last or Only response that ends a READ too early", response_too_short,         "T9-16, oddity 20",      "the recording device takes it or waits", Then::Parts},
     AllowedDifference{"wc",    kRecordedOnly,    "REM_OP_ERR after a NAK of a reserved code",                      reserved_nak_code,              "T5, oddity 21",         "a reserved code is ignored", Then::Parts},
-    AllowedDifference{"QP",    "rq_psn",         "our QP is in Error, ours counts the SEND packet that it refused", counts_refused_send,           "G2.2, T13",             "in Error no request is expected; the packet was in order, its place was not good"},
     AllowedDifference{"memory", "Byte",          "inside the buffer of a receive that completed in error",         in_failed_receive,              "T11, oddity 7",         "what such a buffer holds is undefined"},
     // clang-format on
 };

@@ -75,13 +75,6 @@ bool reserved_nak_code(const Situation& s) {
          syndrome_value(got.packet.aeth.syndrome) > u8(NakCode::InvalidRdRequest);
 }
 
-bool counts_refused_send(const Situation& s) {
-  const Seen &asked = s.qp->request, &refused = s.qp->our_answer;
-  return s.in_error && asked.is(Operation::Send) && refused.is(Operation::Acknowledge) &&
-         !refused.is_ack() && refused.psn() == asked.psn() && s.recorded_value == asked.psn() &&
-         s.our_value == psn_add(asked.psn(), 1);
-}
-
 bool in_failed_receive(const Situation& s) {
   const std::vector<JsonAt> sges = s.post->at("sge").entries();
   return receives(s) && std::any_of(sges.begin(), sges.end(), [&](const auto& sge) {

@@ -55,7 +55,6 @@ bool response_too_short(const Situation& s);
 bool reserved_nak_code(const Situation& s);
 
 // State of a queue pair.
-bool counts_refused_send(const Situation& s);
 
 // Bytes of memory; `our_value` is the address.
 bool in_failed_receive(const Situation& s);

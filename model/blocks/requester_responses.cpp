@@ -119,6 +119,7 @@ void Requester::fail(u32 qpn, u32 index, WcStatus status) {
   if (contexts_.send[qpn].completed != index)
     restart_timer(qpn);  // the WQEs before it still need their ACK
   queue_completion(qpn, lane);
+  wake_at(now() + 1);  // a WQE fails behind the completions of this cycle
 }
 
 void Requester::restart_timer(u32 qpn) {

@@ -69,6 +69,7 @@ enum Access : u8 {
   kRemoteWrite = 2,
   kRemoteRead = 4,
   kRemoteAtomic = 8,
+  kFastRegister = 16,  // of a region: made for fast register, a peer may invalidate its key
 };
 inline constexpr u8 kAllAccess = kLocalWrite | kRemoteWrite | kRemoteRead | kRemoteAtomic;
 
@@ -91,8 +92,10 @@ struct Layout<MrAttributes> {
             "address of its first byte; a region is contiguous"),
       unused(8), field(&MrAttributes::pd, "PD", 24, "protection domain"),
       field(&MrAttributes::key, "Key", 32, "L_Key and R_Key: index (24 bits) and key byte"),
-      field(&MrAttributes::access, "Access", 8,
-            "1 local write, 2 remote write, 4 remote read, 8 remote atomic"),
+      field(
+          &MrAttributes::access, "Access", 8,
+          "1 local write, 2 remote write, 4 remote read, 8 remote atomic, 16 fast register: a peer "
+          "may invalidate the key"),
       unused(55),
       field(&MrAttributes::valid, "Valid", 1, "queried: 0 when the peer invalidated it"));
 };

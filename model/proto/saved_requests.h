@@ -51,8 +51,10 @@ inline u64 atomic_result(const OpcodeRow& row, const AtomicEth& a, u64 original)
   return original == a.compare ? a.swap_add : original;
 }
 
-// G10.1: the region that a SEND with Invalidate names must be valid, of this key and domain.
+// INV-10, INV-12, INV-14: the region that a SEND with Invalidate names exists, is of this domain
+// and was made for fast register. A key that is gone already is no error (INV-19).
 inline bool may_invalidate(const Region* region, u32 key, u32 pd) {
-  return region && region->valid && region->key == key && region->pd == pd;
+  return region && region->allocated && region->key == key && region->pd == pd &&
+         (region->access & kFastRegister);
 }
 }  // namespace hca::proto

@@ -118,3 +118,13 @@ TEST_CASE("a WRITE beyond its region is refused and both queue pairs are in Erro
   REQUIRE(pair.b.host.received.size() == 2);
   CHECK(pair.b.host.received[0].status == WcStatus::WrFlushErr);
 }
+
+TEST_CASE("a first WQE with a bad L_Key completes in error", "[chip][T9-15]") {
+  Pair pair{PairConfig{}};
+  pair.a.chip.qp_context.contexts.regions[1].valid = false;
+  pair.a.host.plan = {{.remote = 4096, .bytes = 64}};
+  finish(pair);
+  REQUIRE(pair.a.host.sent.size() == 1);
+  CHECK(pair.a.host.sent[0].status == WcStatus::LocProtErr);
+  CHECK(pair.a.sent_frames.empty());
+}

@@ -234,24 +234,31 @@ TEST_CASE("a misaligned ATOMIC is an invalid request", "[chip][ATOM-6][T10-3/RC]
   CHECK(pair.a.host.sent[0].status == WcStatus::RemInvReqErr);
 }
 
-TEST_CASE("SEND with Invalidate takes the key away, once", "[chip][G10.1][G10.3][G21.4]") {
+TEST_CASE("SEND with Invalidate takes the key of a fast register region away, of no other",
+          "[chip][INV-12][INV-19][G10.1][G10.3][G21.4]") {
   Pair pair{PairConfig{}};
   auto& regions = pair.b.chip.qp_context.contexts.regions;
   regions.resize(3);
-  regions[2] = {kData, 64, kData, 1, 0x207, 0x0f, true};
+  regions[2] = regions[1];
+  regions[2].key = 0x207, regions[2].access |= proto::kFastRegister;
   pair.b.host.post_receives(1, 4, 4096);
+  // The second finds the key gone, which is no error; the third names a region of RegisterMr.
   pair.a.host.plan = {{.opcode = WorkOpcode::SendInvalidate, .bytes = 100, .immediate = 0x207},
-                      {.opcode = WorkOpcode::SendInvalidate, .bytes = 100, .immediate = 0x207}};
+                      {.opcode = WorkOpcode::SendInvalidate, .bytes = 100, .immediate = 0x207},
+                      {.opcode = WorkOpcode::SendInvalidate, .bytes = 100, .immediate = kKey}};
   pair.run();
   INFO(pair.report());
   CHECK(!regions[2].valid);
+  CHECK(regions[1].valid);
   REQUIRE(pair.b.host.received.size() == 4);
-  CHECK(pair.b.host.received[0].status == WcStatus::Success);
-  CHECK(pair.b.host.received[0].with_invalidate);
-  CHECK(pair.b.host.received[0].immediate == 0x207);
+  for (u32 i = 0; i < 2; ++i) {
+    CHECK(pair.b.host.received[i].status == WcStatus::Success);
+    CHECK(pair.b.host.received[i].with_invalidate);
+    CHECK(pair.b.host.received[i].immediate == 0x207);
+  }
   // Class J: no NAK, the receive WQE ends in error, the rest is flushed.
-  CHECK(pair.b.host.received[1].status == WcStatus::RemInvReqErr);
-  CHECK(pair.b.host.received[2].status == WcStatus::WrFlushErr);
+  CHECK(pair.b.host.received[2].status == WcStatus::RemInvReqErr);
+  CHECK(pair.b.host.received[3].status == WcStatus::WrFlushErr);
   CHECK(pair.b.chip.responder_reply.counters.naks == 0);
 }
 

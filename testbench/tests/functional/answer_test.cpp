@@ -181,7 +181,7 @@ TEST_CASE("a response to nothing, or to a PSN not sent, is dropped", "[functiona
 TEST_CASE("a SEND with Invalidate takes the key's access away",
           "[functional][INV-1][INV-6][G21.4]") {
   Pair pair(reading());
-  const testbench::Mr other = pair.b.verbs.reg_mr(kBuffer + 65536, 4096, 0xf);
+  const testbench::Mr other = pair.b.verbs.reg_mr(kBuffer + 65536, 4096, 0xf | kFastRegister);
   pair.post_receive(70, {pair.into_b(0, 64)});
   testbench::SendWr wr;
   const testbench::SgeList sge = pair.from_a(0, 8);
