@@ -18,7 +18,7 @@ class Budget {
   void connect(Waker taker, const char* name = "budget") {
     if (!taker.domain || taker_.domain) broken("a budget has one taker", taker.name(), 0, name);
     taker_ = taker, name_ = name;
-    taker.domain->watch({this, report});
+    taker.domain->watch({this, report, level});
   }
 
   bool available() {
@@ -58,6 +58,13 @@ class Budget {
   }
   [[noreturn, gnu::cold, gnu::noinline]] void fail(const char* what) const {
     broken(what, taker_.name(), taker_.now(), name_);
+  }
+  static Level level(const void* object) {
+    const Budget& b = *static_cast<const Budget*>(object);
+    unsigned free = b.free_;  // with what counts from a cycle on that has come
+    for (unsigned i = 0, at = b.head_; i < b.pending_; ++i, at = b.after(at))
+      free += b.later_[at] <= b.taker_.now();
+    return {b.name_, b.taker_.block, b.count() - free, b.count()};
   }
   static void report(const void* object, std::vector<Wait>& waits) {
     const Budget& b = *static_cast<const Budget*>(object);

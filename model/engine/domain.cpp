@@ -92,8 +92,8 @@ unsigned Domain::list(u64 run, std::array<u8, 64>& order) {
   return n;
 }
 
-// The slow loop: random order, all blocks, stalls; a block that acts while it should sleep has lost
-// a wake-up.
+// The slow loop: random order, all blocks, stalls, an observer; a block that acts while it should
+// sleep has lost a wake-up.
 void Domain::run_checked(Cycle end) {
   const u64 all = count_ == 64 ? ~u64{0} : (u64{1} << count_) - 1;
   std::array<u8, 64> order;
@@ -110,6 +110,7 @@ void Domain::run_checked(Cycle end) {
     }
     if (acted_ & ~due)
       broken("acted while asleep: a wake-up is missing", name_of(acted_ & ~due), at);
+    if (observer_) observer_(observed_by_, at);
   }
   now_ = end - 1;
 }

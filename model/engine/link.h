@@ -43,7 +43,7 @@ class Link {
       broken("a link may not leave its domain", writer.name(), 0, name);
     if (domain_) broken("a link has one writer", writer.name(), 0, name);
     domain_ = writer.domain, writer_ = writer.block, reader_ = reader.block, name_ = name;
-    domain_->watch({this, report});
+    domain_->watch({this, report, level});
   }
   const char* name() const { return name_; }
   unsigned depth() const { return depth_; }
@@ -132,6 +132,10 @@ class Link {
   }
   [[noreturn, gnu::cold, gnu::noinline]] void fail(const char* what, u64 block) const {
     broken(what, domain_->name_of(block), domain_->now(), name_);
+  }
+  static Level level(const void* object) {
+    const Link& l = *static_cast<const Link*>(object);
+    return {l.name_, l.reader_, l.tail_ - l.head_, l.depth_};
   }
   static void report(const void* object, std::vector<Wait>& waits) {
     const Link& l = *static_cast<const Link*>(object);

@@ -19,7 +19,7 @@ class Mailbox {
     if (!reader.domain || reader_.domain)
       broken("a mailbox has one reader", reader.name(), 0, name);
     reader_ = reader, name_ = name;
-    reader.domain->watch({this, report});
+    reader.domain->watch({this, report, level});
   }
   // From outside, for a later cycle of the reader.
   void deliver(Cycle at, u32 source, T item) {
@@ -56,6 +56,10 @@ class Mailbox {
   void forget_read() {
     mail_.erase(mail_.begin(), mail_.begin() + long(head_));
     head_ = 0;
+  }
+  static Level level(const void* object) {
+    const Mailbox& m = *static_cast<const Mailbox*>(object);
+    return {m.name_, m.reader_.block, unsigned(m.mail_.size() - m.head_), 0};
   }
   static void report(const void* object, std::vector<Wait>& waits) {
     const Mailbox& m = *static_cast<const Mailbox*>(object);

@@ -17,9 +17,17 @@ struct Wait {
   unsigned in, of;  // items in a link of its depth; what is free of a budget
 };
 
+// How full a link, budget or mailbox is between two cycles.
+struct Level {
+  const char* object;  // its name
+  u64 owner;           // bit of the block that reads or takes
+  unsigned used, of;   // of a budget, what is taken; `of` 0: there is no limit
+};
+
 // Something that can be waited for: registered in its domain by connect().
 struct Watched {
   const void* object;
   void (*report)(const void* object, std::vector<Wait>& waits);
+  Level (*level)(const void* object);
 };
 }  // namespace hca::engine

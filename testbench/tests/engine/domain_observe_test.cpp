@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "model/engine/budget.h"
+#include "model/engine/link.h"
+
+namespace hca::engine {
+namespace {
+struct Writer : Block {
+  Link<int>* out = nullptr;
+  Budget tags{3};
+  void tick() {
+    if (now() < 3) tags.take(), out->push(1), wake_at(now() + 1);
+    if (now() == 5) tags.give(8);
+  }
+};
+struct Reader : Block {
+  Link<int> in{2};
+  void tick() {
+    if (now() >= 5 && in.can_pop()) in.drop();
+  }
+};
+}  // namespace
+
+TEST_CASE("an observer sees the levels behind each cycle that is run", "[engine]") {
+  Domain domain{Domain::Options{}};
+  Writer writer;
+  Reader reader;
+  writer.self = {&domain, domain.add(writer, "writer")};
+  reader.self = {&domain, domain.add(reader, "reader")};
+  writer.out = &reader.in;
+  reader.in.connect(writer.self, reader.self, "items");
+  writer.tags.connect(writer.self, "tags");
+  struct Seen {
+    Domain* domain;
+    std::vector<std::array<u64, 3>> levels;  // cycle, items, tags
+  } seen{&domain, {}};
+  domain.observe(&seen, [](void* who, Cycle at) {
+    auto& s = *static_cast<Seen*>(who);
+    std::array<u64, 3> row{at, 0, 0};
+    for (const Watched& w : s.domain->watched()) {
+      const Level level = w.level(w.object);
+      row[std::string_view(level.object) == "items" ? 1 : 2] = level.used;
+    }
+    s.levels.push_back(row);
+  });
+  writer.self.wake(1), writer.self.wake(5), writer.self.wake(8), reader.self.wake(5);
+  domain.run_until(20);
+  // Pushes in 1 and 2, seen one cycle later and popped in 5 and, woken by that, in 6; a tag is
+  // given back for cycle 8. Cycle 3 has the writer's last wake-up and the reader's.
+  const std::vector<std::array<u64, 3>> expected{{1, 1, 1}, {2, 2, 2}, {3, 2, 2},
+                                                 {5, 1, 2}, {6, 0, 2}, {8, 0, 1}};
+  CHECK(seen.levels == expected);
+  domain.observe(nullptr, nullptr);
+  writer.self.wake(30);
+  domain.run_until(40);
+  CHECK(seen.levels.size() == expected.size());
+}
+}  // namespace hca::engine
