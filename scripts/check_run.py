@@ -82,6 +82,21 @@ def check_quantum(hca, directory):
     check(len(captures) == 1, "run.pcap depends on run.quantum")
 
 
+def check_files(hca, scenarios, directory):
+    """What `run:` asks for is written, and nothing else; a setting beside the file wins over it."""
+    scene, out = os.path.join(scenarios, "loss.yaml"), os.path.join(directory, "files")
+    asked = [word for key in ("events", "vcd") for word in ("--set", f"run.{key}=true")]
+    result = run(hca, "run", scene, "--set", "workload[0].messages=20", *asked, "--out", out)
+    check(result.returncode == 0, f"loss.yaml: exit {result.returncode}: {result.stdout[-500:]}{result.stderr}")
+    check(sorted(os.listdir(out)) == ["events.csv", "run.vcd", "summary.json"], f"files: {os.listdir(out)}")
+    with open(os.path.join(out, "summary.json"), encoding="utf-8") as file:
+        check(json.load(file)["messages_checked"] == 20, "--set: not 20 messages")
+    result = run(hca, "run", scene, "--set", "run.vcd=true")
+    check(result.returncode == 2 and "--out DIR" in result.stderr, "run.vcd without --out")
+    result = run(hca, "run", scene, "--set", "workload[0].depth=0")
+    check(result.returncode == 2 and "--set: workload[0].depth" in result.stderr, "--set with a value out of range")
+
+
 def check_errors(hca, directory):
     bad = scenario(directory, "bad.yaml", "hca:\n  requestr: {latency: 4 cycles}\npcie: {lanes: 99}\n")
     result = run(hca, "run", bad)
@@ -103,7 +118,8 @@ def check_config(hca):
     result = run(hca, "config")
     lines = [line for line in result.stdout.splitlines() if not line.startswith("#")]
     check(result.returncode == 0 and len(lines) > 80, f"hca config: {len(lines)} knobs")
-    for knob in ("hca.requester.latency", "pcie.lanes", "wire.latency", "workload[].depth", "faults[].psn"):
+    for knob in ("hca.requester.latency", "pcie.lanes", "wire.latency", "workload[].depth", "workload[].mix.read",
+                 "workload[].sizes[].weight", "connection.max_rd_atomic", "run.vcd", "faults[].psn"):
         check(any(line.startswith(knob + " ") for line in lines), f"hca config lacks {knob}")
 
 
@@ -112,6 +128,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         check_example(hca, scenarios, directory)
         check_quantum(hca, directory)
+        check_files(hca, scenarios, directory)
         check_errors(hca, directory)
     check_config(hca)
     for failure in failures:

@@ -90,22 +90,30 @@ struct BreakdownRecorder::Find {
   }
 };
 
-std::vector<TimePart> BreakdownRecorder::parts() const {
+// Of the last event of a kind.
+u32 BreakdownRecorder::last_psn(unsigned chip, std::string_view block, Step kind) const {
+  std::optional<u32> psn;
+  for (const Event& e : sinks_[chip].events)
+    if (testbed_.node(chip).hca.probes().name(e.block) == block && e.kind == u16(kind))
+      psn = u32(e.b);
+  if (!psn) throw std::runtime_error(fmt::format("chip {}: no packet passed {}", chip, block));
+  return *psn;
+}
+
+std::vector<TimePart> BreakdownRecorder::parts(const OperationRow& operation) const {
   constexpr unsigned client = 0, server = 1;
   const u32 qpn = testbed_.end(client).qp->qpn, peer = testbed_.end(server).qp->qpn;
   Find find{*this};
   const auto any = [](const Event&) { return true; };
   const auto on_qp = [&](const Event& e) { return e.a == qpn; };
-  // The last packet that the requester cut.
-  std::optional<Event> last;
-  for (const Event& e : sinks_[client].events)
-    if (testbed_.node(client).hca.probes().name(e.block) == "requester" &&
-        e.kind == u16(Step::Passed))
-      last = e;
-  if (!last) throw std::runtime_error("the requester sent nothing");
-  const u32 psn = u32(last->b);
+  const u32 psn = last_psn(client, "requester", Step::Passed);
+  // Of a READ or ATOMIC the answer has data, and a PSN of its own.
+  const u32 answer =
+      operation.fetches() ? last_psn(server, "responder_execute", Step::Completed) : psn;
   const auto is_last = [&](const Event& e) { return e.a == qpn && e.b == psn; };
   const auto at_peer = [&](const Event& e) { return e.a == peer && e.b == psn; };
+  const auto is_answer = [&](const Event& e) { return e.a == qpn && e.b == answer; };
+  const auto answer_at_peer = [&](const Event& e) { return e.a == peer && e.b == answer; };
 
   find.add(client, "host", HostStep::Rung, "start", any);
   find.add(client, "host", HostStep::AtBar, "PCIe, doorbell", any);
@@ -117,9 +125,12 @@ std::vector<TimePart> BreakdownRecorder::parts() const {
   find.add_link(client, psn, false, "");
   find.add(server, "responder_check", Step::Passed, "responder_check", at_peer);
   find.add(server, "responder_execute", Step::Passed, "responder_execute", at_peer);
-  find.add(server, "responder_reply", Step::Passed, "responder_reply", at_peer);
-  find.add_link(server, psn, true, "ACK: ");
-  find.add(client, "response_check", Step::Passed, "response_check", is_last);
+  if (operation.fetches())
+    find.add(server, "responder_execute", Step::Completed, "responder_execute, data",
+             answer_at_peer);
+  find.add(server, "responder_reply", Step::Passed, "responder_reply", answer_at_peer);
+  find.add_link(server, answer, true, "answer: ");
+  find.add(client, "response_check", Step::Passed, "response_check", is_answer);
   find.add(client, "requester", Step::Completed, "requester, completion", on_qp);
   find.add(client, "completion", Step::Passed, "completion", on_qp);
   find.add(client, "host", HostStep::CqeWritten, "PCIe, CQE", any);

@@ -15,7 +15,8 @@ struct TimePart {
 };
 
 // Where the time of one message goes, from the client's doorbell to its completion, in cycles of
-// the client. Followed is the last packet of the message and its acknowledgement.
+// the client. Followed is the last packet of the message and its acknowledgement; of a READ or
+// ATOMIC its request and the last response.
 struct Breakdown {
   Operation operation{};
   u32 bytes = 0;
@@ -33,7 +34,7 @@ class BreakdownRecorder {
 
   // The parts of the one message that was recorded. A stamp that is missing gives
   // std::runtime_error with its name.
-  std::vector<TimePart> parts() const;
+  std::vector<TimePart> parts(const OperationRow& operation) const;
 
  private:
   struct Stamp {
@@ -47,6 +48,7 @@ class BreakdownRecorder {
     bool response;
   };
   struct Find;
+  u32 last_psn(unsigned chip, std::string_view block, blocks::Step kind) const;
   void frame(u8 sender, u64 picoseconds, std::span<const u8> bytes);
 
   Testbed& testbed_;

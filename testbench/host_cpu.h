@@ -16,7 +16,7 @@ using engine::Cycle;
 // What the work of host software costs. Picoseconds.
 struct HostConfig {
   u64 post_send = 40'000, post_recv = 15'000;
-  u64 notice = 40'000, completion = 10'000;
+  u64 notice = 40'000, poll = 0, completion = 10'000;
 };
 }  // namespace hca::testbench
 
@@ -33,6 +33,8 @@ struct hca::engine::Knobs<hca::testbench::HostConfig> {
                            "to build a receive WQE and to ring its doorbell"),
                       knob("notice", &Config::notice, Unit::Picoseconds, 0, kMax,
                            "until a polling core sees what the HCA wrote"),
+                      knob("poll", &Config::poll, Unit::Picoseconds, 0, kMax,
+                           "to poll a completion queue and find something"),
                       knob("completion", &Config::completion, Unit::Picoseconds, 0, kMax,
                            "to take a completion from its queue"));
 };
@@ -50,6 +52,8 @@ class Program {
   virtual ~Program() = default;
   // Does one action, now; returns its cycles. 0: nothing to do until memory changes.
   virtual Cycle act(Cycle now) = 0;
+  // After an action that found nothing to do: when there will be something whatever memory does.
+  virtual Cycle wakes_at() const { return engine::kNever; }
   virtual bool finished() const = 0;
   virtual bool failed() const = 0;
 };
@@ -63,15 +67,16 @@ class HostCpu : public engine::Block {
       : post_send(cycles(config.post_send, hertz)),
         post_recv(cycles(config.post_recv, hertz)),
         notice_cycles(cycles(config.notice, hertz)),
+        poll(engine::cycles_from_picoseconds(config.poll, hertz)),
         completion(cycles(config.completion, hertz)) {}
 
-  // At least one cycle each: an action is not free.
-  const Cycle post_send, post_recv, notice_cycles, completion;
+  // At least one cycle each, but for `poll`: an action is not free.
+  const Cycle post_send, post_recv, notice_cycles, poll, completion;
   engine::Probe probe;
 
   // From outside of the simulation, for a cycle that has not begun.
   void run(Program* program, Cycle at) {
-    program_ = program, acts_at_ = at, finished_at_ = engine::kNever;
+    program_ = program, acts_at_ = at, finished_at_ = engine::kNever, idle_ = false;
     if (program) self.wake_from_outside(at);
   }
   // When the program had finished; kNever: it has not. A chip runs ahead of the kernel, so that
@@ -80,7 +85,7 @@ class HostCpu : public engine::Block {
   // The HCA wrote something that the program polls, in this cycle.
   void notice() {
     see_whether_finished();
-    if (!program_ || acts_at_ != engine::kNever) return;
+    if (!program_ || !idle_ || acts_at_ <= now() + notice_cycles) return;
     acts_at_ = now() + notice_cycles;
     wake_at(acts_at_);
   }
@@ -93,8 +98,9 @@ class HostCpu : public engine::Block {
     const Cycle taken = program_->act(now());
     acting_ = false;
     see_whether_finished();
-    acts_at_ = taken ? now() + taken : engine::kNever;
-    if (taken) wake_at(acts_at_);
+    idle_ = !taken;
+    acts_at_ = taken ? now() + taken : program_->wakes_at();
+    if (acts_at_ != engine::kNever) wake_at(acts_at_);
   }
 
  private:
@@ -106,7 +112,7 @@ class HostCpu : public engine::Block {
   }
   Program* program_ = nullptr;
   Cycle finished_at_ = engine::kNever;
-  bool acting_ = false;
-  Cycle acts_at_ = engine::kNever;  // kNever: it waits for memory to change
+  bool acting_ = false, idle_ = false;  // idle: it waits for memory to change
+  Cycle acts_at_ = engine::kNever;
 };
 }  // namespace hca::testbench

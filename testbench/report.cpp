@@ -29,20 +29,51 @@ std::string row_of(const SizeResult& r) {
 }
 
 std::string table_of(const RunResult& result, Operation operation) {
-  std::string text = fmt::format("{}\n{:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n",
-                                 kOperationNames[unsigned(operation)], "bytes", "messages", "Gb/s",
-                                 "Mmsg/s", "samples", "p50 us", "p99 us", "p99.9 us");
+  std::string text =
+      fmt::format("{}\n{:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", name_of(operation),
+                  "bytes", "messages", "Gb/s", "Mmsg/s", "samples", "p50 us", "p99 us", "p99.9 us");
   bool any = false;
   for (const SizeResult& r : result.sizes)
     if (r.operation == operation) text += row_of(r), any = true;
   return any ? text + "\n" : "";
 }
 
+// Of the streams that are more than a row of perftest.
+std::string streams_of(const RunResult& result) {
+  if (result.streams.empty()) return "";
+  const auto entry_of = [](const StreamResult& r) {
+    return fmt::format("{} {} {}", r.entry, r.backward ? "<-" : "->", r.what);
+  };
+  std::size_t width = 5;
+  for (const StreamResult& r : result.streams) width = std::max(width, entry_of(r).size());
+  std::string text = fmt::format(
+      "Streams: latency is from the post, in an open loop from the planned time, to the "
+      "completion;\nfair: slowest queue pair / fastest.\n{:<{}} {:>4} {:>9} {:>9} {:>9} {:>9} "
+      "{:>9} "
+      "{:>9} {:>9} {:>7} {:>5}\n",
+      "entry", width, "qps", "messages", "Gb/s", "Mmsg/s", "p50 us", "p99 us", "p99.9 us", "lost",
+      "queue", "fair");
+  for (const StreamResult& r : result.streams) {
+    text += fmt::format("{:<{}} {:>4} {:>9} {:>9.3f} {:>9.4f}", entry_of(r), width, r.qps,
+                        r.messages, r.gigabits_per_second(), r.million_messages_per_second());
+    for (const double percent : kPercentiles)
+      text += fmt::format(" {:>9}", microseconds(r.latency.percentile(percent)));
+    const bool open = r.planned_bits_per_second || r.planned_messages_per_second;
+    text += fmt::format(" {:>9} {:>7} {:>5.3f}\n", open ? std::to_string(r.dropped) : "",
+                        open ? std::to_string(r.queued_most) : "", r.fairness());
+  }
+  return text + "\n";
+}
+
 // One line for each part that any of the messages has, in the order of the longest list.
 std::vector<std::string> part_names(const std::vector<Breakdown>& breakdowns) {
+  std::vector<const Breakdown*> longest_first;
+  for (const Breakdown& b : breakdowns) longest_first.push_back(&b);
+  std::stable_sort(longest_first.begin(), longest_first.end(),
+                   [](auto* a, auto* b) { return a->parts.size() > b->parts.size(); });
   std::vector<std::string> names;
-  for (const Breakdown& b : breakdowns)
-    for (const TimePart& part : b.parts)
+  for (const Breakdown* b : longest_first)
+    for (const TimePart& part : b->parts)
       if (std::find(names.begin(), names.end(), part.name) == names.end())
         names.push_back(part.name);
   return names;
@@ -52,24 +83,28 @@ std::string breakdown_of(const RunResult& result, const Scenario& scenario) {
   if (result.breakdowns.empty()) return "";
   std::string text = fmt::format(
       "Where the time goes: one message alone, from its doorbell to its completion, in cycles of "
-      "{:.6g} MHz.\nEach part ends with its block's stamp; followed is the last packet.\n{:<26}",
+      "{:.6g} MHz.\nEach part ends with its block's stamp; followed is the last packet, of a READ "
+      "the last response.\n{:<28}",
       double(scenario.hca[0].core.clock) * 1e-6, "");
-  for (const Breakdown& b : result.breakdowns)
-    text += fmt::format(" {:>16}",
-                        fmt::format("{} {} B", kOperationNames[unsigned(b.operation)], b.bytes));
+  const auto title = [](const Breakdown& b) {
+    return fmt::format("{} {} B", name_of(b.operation), b.bytes);
+  };
+  std::size_t width = 0;
+  for (const Breakdown& b : result.breakdowns) width = std::max(width, title(b).size());
+  for (const Breakdown& b : result.breakdowns) text += fmt::format(" {:>{}}", title(b), width);
   text += "\n";
   for (const std::string& name : part_names(result.breakdowns)) {
-    text += fmt::format("{:<26}", name);
+    text += fmt::format("{:<28}", name);
     for (const Breakdown& b : result.breakdowns) {
       const auto at = std::find_if(b.parts.begin(), b.parts.end(),
                                    [&](const TimePart& part) { return part.name == name; });
-      text += fmt::format(" {:>16}", at == b.parts.end() ? "" : std::to_string(at->cycles));
+      text += fmt::format(" {:>{}}", at == b.parts.end() ? "" : std::to_string(at->cycles), width);
     }
     text += "\n";
   }
   const auto line = [&](std::string_view name, auto value) {
-    text += fmt::format("{:<26}", name);
-    for (const Breakdown& b : result.breakdowns) text += fmt::format(" {:>16}", value(b));
+    text += fmt::format("{:<28}", name);
+    for (const Breakdown& b : result.breakdowns) text += fmt::format(" {:>{}}", value(b), width);
     text += "\n";
   };
   line("sum of the parts", [](const Breakdown& b) { return b.sum(); });
@@ -86,7 +121,9 @@ std::string head_of(const Scenario& s) {
   return fmt::format(
       "Two HCAs, {}, path MTU {}, {:g} Gb/s, wire {:g} ns, PCIe gen {} x{}, seed {}\n"
       "As perftest measures: bandwidth is payload from the first post to the last completion;\n"
-      "latency is half the time from one post of a ping-pong to the next; no warm-up is cut.\n"
+      "latency is half the time from one post of a ping-pong to the next, of READ and ATOMIC all "
+      "of the\n"
+      "time from one to the next; no warm-up is cut.\n"
       "A percentile with fewer than {} samples beyond it stays blank.\n\n",
       kFramingWords[unsigned(s.connection.framing)], bytes_of_mtu(s.connection.path_mtu),
       double(s.hca[0].port.link_rate) * 1e-9, double(s.wire.latency) * 1e-3, s.pcie[0].generation,
@@ -96,8 +133,8 @@ std::string head_of(const Scenario& s) {
 
 std::string text_of(const RunResult& result, const Scenario& scenario) {
   std::string text = head_of(scenario);
-  for (const Operation operation : {Operation::Write, Operation::Send})
-    text += table_of(result, operation);
+  for (std::size_t i = 0; i < kOperationCount; ++i) text += table_of(result, Operation(i));
+  text += streams_of(result);
   text += breakdown_of(result, scenario);
   for (const tlm_::FaultRecord& fault : result.faults) text += "fault: " + to_string(fault) + "\n";
   text +=
@@ -109,33 +146,59 @@ std::string text_of(const RunResult& result, const Scenario& scenario) {
   return text;
 }
 
+namespace {
+nlohmann::json json_of(const engine::Histogram& latency) {
+  nlohmann::json json{{"samples", latency.count()}};
+  for (const double percent : kPercentiles) {
+    const auto value = latency.percentile(percent);
+    json[fmt::format("p{:g}_us", percent)] =
+        value ? nlohmann::json(double(*value) * 1e-6) : nlohmann::json();
+  }
+  return json;
+}
+
+nlohmann::json json_of(const StreamResult& r) {
+  return {{"entry", r.entry},
+          {"direction", r.backward ? "backward" : "forward"},
+          {"what", r.what},
+          {"qps", r.qps},
+          {"messages", r.messages},
+          {"bytes", r.bytes},
+          {"picoseconds", r.picoseconds},
+          {"gbit_per_s", r.gigabits_per_second()},
+          {"mmsg_per_s", r.million_messages_per_second()},
+          {"planned_bit_per_s", r.planned_bits_per_second},
+          {"planned_msg_per_s", r.planned_messages_per_second},
+          {"lost", r.dropped},
+          {"queue_most", r.queued_most},
+          {"qp_picoseconds", r.qp_picoseconds},
+          {"fairness", r.fairness()},
+          {"latency", json_of(r.latency)}};
+}
+}  // namespace
+
 nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
   using nlohmann::json;
   json sizes = json::array();
   for (const SizeResult& r : result.sizes) {
-    json row{{"operation", kOperationNames[unsigned(r.operation)]}, {"bytes", r.bytes}};
+    json row{{"operation", name_of(r.operation)}, {"bytes", r.bytes}};
     if (r.bandwidth)
       row["bandwidth"] = {{"messages", r.bandwidth->messages},
                           {"picoseconds", r.bandwidth->picoseconds},
                           {"gbit_per_s", r.bandwidth->gigabits_per_second(r.bytes)},
                           {"mmsg_per_s", r.bandwidth->million_messages_per_second()}};
     if (r.latency) {
-      const engine::Histogram& h = r.latency->picoseconds;
-      json latency{{"samples", h.count()}};
-      for (const double percent : kPercentiles) {
-        const auto value = h.percentile(percent);
-        latency[fmt::format("p{:g}_us", percent)] = value ? json(double(*value) * 1e-6) : json();
-      }
-      row["latency"] = latency;
+      row["latency"] = json_of(r.latency->picoseconds);
     }
     sizes.push_back(row);
   }
-  json breakdowns = json::array();
+  json breakdowns = json::array(), streams = json::array();
+  for (const StreamResult& r : result.streams) streams.push_back(json_of(r));
   for (const Breakdown& b : result.breakdowns) {
     json parts = json::array();
     for (const TimePart& part : b.parts)
       parts.push_back({{"part", part.name}, {"cycles", part.cycles}});
-    breakdowns.push_back({{"operation", kOperationNames[unsigned(b.operation)]},
+    breakdowns.push_back({{"operation", name_of(b.operation)},
                           {"bytes", b.bytes},
                           {"parts", parts},
                           {"sum", b.sum()},
@@ -146,12 +209,16 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
   const KnobTable table = knobs_of(copy);
   for (const KnobTable::Entry& entry : table.entries())
     if (!is_of_both_chips(entry.path)) knobs[entry.path] = entry.text();
+  json counters;
+  for (const CounterValue& counter : result.counters) counters[counter.name] = counter.value;
   json faults = json::array();
   for (const tlm_::FaultRecord& fault : result.faults) faults.push_back(to_string(fault));
   return {{"succeeded", result.failures.empty()},
           {"failures", result.failures},
           {"sizes", sizes},
+          {"streams", streams},
           {"breakdowns", breakdowns},
+          {"counters", counters},
           {"faults", faults},
           {"messages_checked", result.messages},
           {"bytes_checked", result.bytes_checked},

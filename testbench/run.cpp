@@ -7,15 +7,12 @@
 #include <bit>
 #include <chrono>
 
+#include "testbench/program_group.h"
 #include "testbench/workload_pingpong.h"
 #include "testbench/workload_stream.h"
 
 namespace hca::testbench {
 namespace {
-constexpr u64 kBufferBudget = 16 << 20;     // bytes in flight of one stream
-constexpr u64 kAutomaticBudget = 24 << 20;  // bytes of one size when `messages` is 0
-constexpr u64 kAutomaticStream = 5000, kAutomaticPingPong = 10'001, kAutomaticLeast = 32;
-constexpr u32 kReceiveDepth = 512;
 constexpr double kSlicesOfPatience = 500'000;  // without a message: 5 s of simulated time
 
 sc_core::sc_time slice() { return {10, sc_core::SC_US}; }
@@ -28,53 +25,42 @@ u64 now_picoseconds() {
   return sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_PS).value();
 }
 
-u64 messages_of(const WorkloadConfig& w, u32 bytes) {
-  if (w.messages) return w.messages;
-  const u64 most = w.test == Test::Bandwidth ? kAutomaticStream : kAutomaticPingPong;
-  return std::clamp(kAutomaticBudget / bytes, kAutomaticLeast, most);
-}
 // What a message costs to simulate, roughly: its packets and itself.
-double weight_of(const WorkloadConfig& w, u32 bytes, PathMtu mtu) {
-  const double each = 1.5 + double(bytes) / bytes_of_mtu(mtu);
-  return double(messages_of(w, bytes)) * each * (w.test == Test::Latency ? 2 : 1);
+double weight_of(const Traffic& t, PathMtu mtu) {
+  const double each = 1.5 + double(t.bytes) / bytes_of_mtu(mtu);
+  return double(t.messages) * each * (t.keep_posts ? 2 : 1);
 }
 template <class Fn>
 void for_each_size(const WorkloadConfig& w, Fn&& fn) {
   for (u64 bytes = w.from; bytes <= w.to; bytes *= 2) fn(u32(bytes));
 }
+// A stream as perftest has it: a row of the table.
+bool is_plain(const WorkloadConfig& w, const Traffic& t) {
+  return t.qps == 1 && t.mix.empty() && t.sizes.empty() && !t.is_open() && !w.together &&
+         w.direction == Direction::Forward;
+}
+std::string words_of(const Traffic& t) {
+  std::string text;
+  for (const auto& [operation, weight] : t.mix)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name_of(operation), weight);
+  if (text.empty()) text = name_of(t.operation);
+  if (t.sizes.empty()) return text + fmt::format(" {} B", t.bytes);
+  return text + fmt::format(" {} sizes to {} B", t.sizes.size(), t.bytes);
+}
 }  // namespace
 
-Traffic traffic_of(const WorkloadConfig& w, u32 bytes, u64 seed) {
-  Traffic t;
-  t.operation = w.operation, t.bytes = bytes, t.seed = seed;
-  t.messages = messages_of(w, bytes);
-  t.depth = u32(std::clamp<u64>(kBufferBudget / slot_bytes(bytes), 1, w.depth));
-  if (w.test == Test::Latency) t.depth = 1;
-  t.receive_depth = std::max(2 * t.depth, std::min(kReceiveDepth, 8 * t.depth));
-  // Each stream ends with a completion, and no queue is full without one.
-  t.signal_every = w.test == Test::Latency ? 1 : std::min(w.signal_every, (t.depth + 1) / 2);
-  t.inline_below = w.inline_below, t.push = w.push;
-  return t;
-}
-
-Need need_of(const Scenario& scenario) {
-  Need need;
-  for (const WorkloadConfig& w : scenario.workload)
-    for_each_size(w, [&](u32 bytes) {
-      const Traffic t = traffic_of(w, bytes, 0);
-      need.buffer_bytes = std::max(need.buffer_bytes, t.receive_depth * slot_bytes(bytes));
-      need.send_wqes = std::max(need.send_wqes, t.depth);
-      need.receive_wqes = std::max(need.receive_wqes, t.receive_depth);
-      if (w.inline_below) need.inline_bytes = std::max(need.inline_bytes, w.inline_below - 1);
-    });
-  return need;
+double StreamResult::fairness() const {
+  const auto [fastest, slowest] = std::minmax_element(qp_picoseconds.begin(), qp_picoseconds.end());
+  return double(*fastest) / double(*slowest);
 }
 
 Runner::Runner(const Scenario& scenario, ProgressSink progress)
     : scenario_(scenario), progress_(std::move(progress)), testbed_(scenario) {
   for (const WorkloadConfig& w : scenario_.workload)
-    for_each_size(
-        w, [&](u32 bytes) { weight_all_ += weight_of(w, bytes, scenario_.connection.path_mtu); });
+    for_each_size(w, [&](u32 bytes) {
+      weight_all_ +=
+          weight_of(traffic_of(w, scenario_.qps_of(w), bytes, 0), scenario_.connection.path_mtu);
+    });
 }
 
 RunResult Runner::run() {
@@ -82,12 +68,13 @@ RunResult Runner::run() {
   if (scenario_.run.hash)
     for (unsigned i = 0; i < kChips; ++i) testbed_.node(i).hca.probes().attach(digests_[i]);
   testbed_.connect();
-  for (const WorkloadConfig& workload : scenario_.workload)
-    if (result_.failures.empty()) run(workload);
+  for (const auto& group : groups_of(scenario_))
+    if (result_.failures.empty()) run_group(group);
   if (result_.failures.empty() && scenario_.faults.empty()) run_breakdowns();
   if (scenario_.run.hash) result_.hash = digests_[0].value() ^ std::rotl(digests_[1].value(), 1);
   result_.faults = testbed_.wire().faults().records();
   result_.frames = testbed_.wire().frames(0) + testbed_.wire().frames(1);
+  keep_counters();
   result_.picoseconds = now_picoseconds();
   result_.seconds = wall_seconds() - started_;
   return std::move(result_);
@@ -95,10 +82,10 @@ RunResult Runner::run() {
 
 // The smallest and the largest message of each operation, alone on the wire.
 void Runner::run_breakdowns() {
-  for (const Operation operation : {Operation::Write, Operation::Send}) {
+  for (std::size_t i = 0; i < kOperationCount; ++i) {
     const WorkloadConfig *smallest = nullptr, *largest = nullptr;
     for (const WorkloadConfig& w : scenario_.workload) {
-      if (w.operation != operation) continue;
+      if (w.is_mixed() || !w.sizes.empty() || w.operation != Operation(i)) continue;
       if (!smallest || w.from < smallest->from) smallest = &w;
       if (!largest || w.to > largest->to) largest = &w;
     }
@@ -112,10 +99,10 @@ void Runner::run_breakdowns() {
 
 void Runner::run_breakdown(const WorkloadConfig& workload, u32 bytes) {
   if (!result_.failures.empty()) return;
-  what_ = fmt::format("{} breakdown, {} B", kOperationNames[unsigned(workload.operation)], bytes);
+  what_ = fmt::format("{} breakdown, {} B", name_of(workload.operation), bytes);
   WorkloadConfig one = workload;
-  one.messages = 1;
-  const Traffic traffic = traffic_of(one, bytes, scenario_.run.seed);
+  one.messages = 1, one.rate = one.message_rate = 0;
+  const Traffic traffic = traffic_of(one, 1, bytes, scenario_.run.seed);
   StreamReceiver server(testbed_.end(1), traffic);
   StreamSender client(testbed_.end(0), traffic);
   sc_core::sc_start(head_start());  // what came before is over, and is not recorded
@@ -123,7 +110,7 @@ void Runner::run_breakdown(const WorkloadConfig& workload, u32 bytes) {
   const bool good = simulate(client, server, [&] { return client.completed(); });
   keep({&client.checker, &server.checker});
   if (!good) return;
-  Breakdown breakdown{workload.operation, bytes, recorder.parts(),
+  Breakdown breakdown{workload.operation, bytes, recorder.parts(row_of(workload.operation)),
                       client.last_completion() - client.first_post()};
   if (breakdown.sum() != breakdown.whole)
     result_.failures.push_back(fmt::format("{}: the parts are {} cycles, the whole is {}", what_,
@@ -131,45 +118,130 @@ void Runner::run_breakdown(const WorkloadConfig& workload, u32 bytes) {
   result_.breakdowns.push_back(std::move(breakdown));
 }
 
-void Runner::run(const WorkloadConfig& workload) {
-  for_each_size(workload, [&](u32 bytes) {
+// One entry, its sizes one after the other, or several with a size each, together.
+void Runner::run_group(const std::vector<std::size_t>& group) {
+  const WorkloadConfig& first = scenario_.workload[group[0]];
+  for_each_size(first, [&](u32 size) {
     if (!result_.failures.empty()) return;
-    what_ = fmt::format("{} {}, {} B", kOperationNames[unsigned(workload.operation)],
-                        kTestNames[unsigned(workload.test)], bytes);
-    weight_now_ = weight_of(workload, bytes, scenario_.connection.path_mtu);
-    const Traffic traffic =
-        traffic_of(workload, bytes, scenario_.run.seed + 1000 * result_.sizes.size() + bytes);
-    if (workload.test == Test::Bandwidth)
-      run_bandwidth(workload, traffic);
+    std::vector<Traffic> traffic;
+    weight_now_ = 0;
+    for (const std::size_t entry : group) {
+      const WorkloadConfig& w = scenario_.workload[entry];
+      const u32 bytes = group.size() == 1 ? size : u32(w.to);
+      const u64 seed =
+          scenario_.run.seed + 1000 * (result_.sizes.size() + result_.streams.size()) + bytes;
+      traffic.push_back(traffic_of(w, scenario_.qps_of(w), bytes, seed + 17 * traffic.size()));
+      weight_now_ += weight_of(traffic.back(), scenario_.connection.path_mtu);
+    }
+    what_ = fmt::format("{} {}, {} B", traffic[0].mix.empty() ? name_of(first.operation) : "mix",
+                        kTestNames[unsigned(first.test)], size);
+    if (first.test == Test::Bandwidth)
+      run_streams(group, traffic);
     else
-      run_latency(workload, traffic);
+      run_latency(first, traffic[0]);
     weight_done_ += weight_now_;
   });
 }
 
-void Runner::run_bandwidth(const WorkloadConfig& workload, const Traffic& traffic) {
-  StreamReceiver server(testbed_.end(1), traffic);
-  StreamSender client(testbed_.end(0), traffic);
-  const bool good = simulate(client, server, [&] { return client.completed(); });
-  keep({&client.checker, &server.checker});
+// Sender and receiver of one entry in one direction.
+struct Runner::Stream {
+  Stream(Testbed& testbed, std::size_t lane, std::size_t in_list, const Traffic& t, bool back)
+      : entry(in_list),
+        backward(back),
+        traffic(t),
+        receiver(testbed.end(back ? 0 : 1, lane), traffic, way()),
+        sender(testbed.end(back ? 1 : 0, lane), traffic, way()) {}
+  Way way() const { return backward ? Way::ToClient : Way::ToServer; }
+  std::size_t entry;
+  bool backward;
+  const Traffic traffic;
+  StreamReceiver receiver;
+  StreamSender sender;
+};
+
+void Runner::run_streams(const std::vector<std::size_t>& entries,
+                         const std::vector<Traffic>& traffic) {
+  std::vector<std::unique_ptr<Stream>> streams;
+  std::array<ProgramGroup, kChips> programs;
+  for (std::size_t lane = 0; lane < entries.size(); ++lane) {
+    const bool both = scenario_.workload[entries[lane]].direction == Direction::Both;
+    for (const bool backward : {false, true}) {
+      if (backward && !both) continue;
+      Stream& s = *streams.emplace_back(
+          std::make_unique<Stream>(testbed_, lane, entries[lane], traffic[lane], backward));
+      programs[backward].add(s.sender), programs[!backward].add(s.receiver);
+    }
+  }
+  const bool good = simulate(programs[0], programs[1], [&] {
+    u64 completed = 0;
+    for (const auto& s : streams) completed += s->sender.completed();
+    return completed;
+  });
+  const bool atomics = std::any_of(streams.begin(), streams.end(),
+                                   [](const auto& s) { return s->sender.uses_atomics(); });
+  if (good && atomics) wait_for_writes();
+  for (const auto& s : streams) {
+    if (good) s->sender.check_end();
+    keep({&s->sender.checker, &s->receiver.checker});
+  }
   if (!good) return;
-  const u64 period = testbed_.node(0).hca.period().value();
-  row(workload.operation, traffic.bytes).bandwidth =
-      BandwidthResult{traffic.messages, (client.last_completion() - client.first_post()) * period};
+  for (const auto& s : streams) keep_stream(*s);
+}
+
+void Runner::keep_stream(const Stream& s) {
+  const WorkloadConfig& w = scenario_.workload[s.entry];
+  const StreamSender& sender = s.sender;
+  const u64 period = testbed_.node(s.backward ? 1 : 0).hca.period().value();
+  const u64 picoseconds = (sender.last_completion() - sender.first_post()) * period;
+  if (is_plain(w, s.traffic)) {
+    row(w.operation, s.traffic.bytes).bandwidth = BandwidthResult{s.traffic.messages, picoseconds};
+    return;
+  }
+  StreamResult result;
+  result.entry = s.entry, result.backward = s.backward, result.qps = s.traffic.qps;
+  result.what = words_of(s.traffic);
+  result.messages = sender.completed(), result.bytes = sender.bytes_completed();
+  result.picoseconds = picoseconds;
+  result.planned_bits_per_second = s.traffic.bits_per_second;
+  result.planned_messages_per_second = s.traffic.messages_per_second;
+  result.dropped = sender.dropped(), result.queued_most = sender.queued_most();
+  for (u32 qp = 0; qp < s.traffic.qps; ++qp)
+    if (s.traffic.messages_on(qp))
+      result.qp_picoseconds.push_back((sender.last_completion(qp) - sender.first_post()) * period);
+  result.latency = sender.latencies();
+  result_.streams.push_back(std::move(result));
 }
 
 void Runner::run_latency(const WorkloadConfig& workload, const Traffic& traffic) {
-  PingPong server(testbed_.end(1), traffic, Way::ToClient);
-  PingPong client(testbed_.end(0), traffic, Way::ToServer);
-  const bool good = simulate(client, server, [&] { return client.completed(); });
-  keep({&client.checker_received, &server.checker_received, &client.checker_sent,
-        &server.checker_sent});
-  if (!good) return;
   LatencyResult latency;
   const u64 period = testbed_.node(0).hca.period().value();
-  for (std::size_t i = 1; i < client.posts().size(); ++i)
-    latency.picoseconds.add((client.posts()[i] - client.posts()[i - 1]) * period / 2);
-  row(workload.operation, traffic.bytes).latency = std::move(latency);
+  const auto add_posts = [&](const std::vector<Cycle>& posts, u64 parts) {
+    for (std::size_t i = 1; i < posts.size(); ++i)
+      latency.picoseconds.add((posts[i] - posts[i - 1]) * period / parts);
+  };
+  bool good;
+  if (row_of(workload.operation).fetches()) {
+    StreamReceiver server(testbed_.end(1), traffic);
+    StreamSender client(testbed_.end(0), traffic);
+    good = simulate(client, server, [&] { return client.completed(); });
+    if (good && client.uses_atomics()) wait_for_writes(), client.check_end();
+    keep({&client.checker, &server.checker});
+    add_posts(client.posts(), 1);
+  } else {
+    PingPong server(testbed_.end(1), traffic, Way::ToClient);
+    PingPong client(testbed_.end(0), traffic, Way::ToServer);
+    good = simulate(client, server, [&] { return client.completed(); });
+    keep({&client.checker_received, &server.checker_received, &client.checker_sent,
+          &server.checker_sent});
+    add_posts(client.posts(), 2);
+  }
+  if (good) row(workload.operation, traffic.bytes).latency = std::move(latency);
+}
+
+// A posted write takes its time on PCIe while the answer may already be back.
+void Runner::wait_for_writes() {
+  const u64 latency = std::max(scenario_.pcie[0].latency, scenario_.pcie[1].latency);
+  sc_core::sc_start(slice() + sc_core::sc_time(double(latency), sc_core::SC_PS));
 }
 
 bool Runner::simulate(Program& client, Program& server, const std::function<u64()>& count) {
@@ -208,6 +280,17 @@ void Runner::keep(std::initializer_list<const Checker*> checkers) {
     result_.messages += checker->messages();
     result_.bytes_checked += checker->bytes();
   }
+}
+
+void Runner::keep_counters() {
+  for (unsigned i = 0; i < kChips; ++i)
+    testbed_.node(i).hca.for_each_counters([&](const auto& counters) {
+      using C = std::remove_cvref_t<decltype(counters)>;
+      engine::for_each_counter(counters, [&](const auto& row, u64 value) {
+        result_.counters.push_back(
+            {fmt::format("hca{}.{}.{}", i, engine::Counters<C>::block, row.name), value});
+      });
+    });
 }
 
 SizeResult& Runner::row(Operation operation, u32 bytes) {

@@ -7,6 +7,7 @@
 
 #include "model/engine/histogram.h"
 #include "testbench/breakdown.h"
+#include "testbench/workload.h"
 
 namespace hca::testbench {
 struct BandwidthResult {
@@ -19,7 +20,7 @@ struct BandwidthResult {
   }
 };
 struct LatencyResult {
-  engine::Histogram picoseconds;  // half a round trip
+  engine::Histogram picoseconds;  // half a round trip; READ and ATOMIC: from post to post
 };
 // One row of the table: what is known of an operation at a size.
 struct SizeResult {
@@ -28,10 +29,34 @@ struct SizeResult {
   std::optional<BandwidthResult> bandwidth;
   std::optional<LatencyResult> latency;
 };
+// One stream that is more than perftest has: several queue pairs, a mix, an open loop, not alone.
+struct StreamResult {
+  std::size_t entry = 0;  // of the workload list
+  bool backward = false;  // from the server
+  std::string what;
+  u32 qps = 1;
+  u64 messages = 0, bytes = 0, picoseconds = 0;
+  u64 planned_bits_per_second = 0, planned_messages_per_second = 0;  // 0: closed loop
+  u64 dropped = 0, queued_most = 0;
+  std::vector<u64> qp_picoseconds;  // from the first post to the last completion of each
+  engine::Histogram latency;        // ps, from post or plan to completion
+  double gigabits_per_second() const { return double(bytes) * 8e3 / double(picoseconds); }
+  double million_messages_per_second() const {
+    return double(messages) * 1e6 / double(picoseconds);
+  }
+  // The rate of the slowest queue pair as a part of that of the fastest: 1 is fair.
+  double fairness() const;
+};
+struct CounterValue {
+  std::string name;  // "hca0.requester.packets"
+  u64 value;
+};
 
 struct RunResult {
   std::vector<SizeResult> sizes;
+  std::vector<StreamResult> streams;
   std::vector<Breakdown> breakdowns;
+  std::vector<CounterValue> counters;
   std::vector<std::string> failures;  // empty: all that was asked for succeeded
   std::vector<tlm_::FaultRecord> faults;
   u64 messages = 0, bytes_checked = 0, frames = 0;
@@ -57,14 +82,19 @@ class Runner {
   RunResult run();
 
  private:
-  void run(const WorkloadConfig& workload);
-  void run_bandwidth(const WorkloadConfig& workload, const Traffic& traffic);
+  struct Stream;
+  void run_group(const std::vector<std::size_t>& group);
+  void run_streams(const std::vector<std::size_t>& entries, const std::vector<Traffic>& traffic);
+  void keep_stream(const Stream& stream);
   void run_breakdowns();
   void run_breakdown(const WorkloadConfig& workload, u32 bytes);
   void run_latency(const WorkloadConfig& workload, const Traffic& traffic);
   // Simulates until both programs have finished or one has failed; false: stuck or failed.
   bool simulate(Program& client, Program& server, const std::function<u64()>& count);
+  // What ATOMICs have written is in memory.
+  void wait_for_writes();
   void keep(std::initializer_list<const Checker*> checkers);
+  void keep_counters();
   void report();
   SizeResult& row(Operation operation, u32 bytes);
 

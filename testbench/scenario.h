@@ -9,7 +9,7 @@
 #include "model/blocks/chip_config.h"
 #include "testbench/host_cpu.h"
 #include "testbench/knob_table.h"
-#include "testbench/workload.h"
+#include "testbench/traffic.h"
 #include "tlm/fault_script.h"
 #include "tlm/pcie_link.h"
 #include "tlm/wire.h"
@@ -26,22 +26,54 @@ constexpr u32 bytes_of_mtu(PathMtu mtu) { return 256u << unsigned(mtu); }
 struct ConnectionConfig {
   proto::Framing framing = proto::Framing::RoceV2Ip4;
   PathMtu path_mtu = PathMtu::B1024;
+  u32 qps = 1, max_rd_atomic = 16;
   u32 timeout = 14, retry_count = 7, rnr_retry = 7, min_rnr_timer = 12;
   u32 client_psn = 0x10, server_psn = 0x20, udp_source_port = proto::kFirstUdpSourcePort;
 };
 
-inline constexpr std::array<std::string_view, 2> kOperationWords{"write", "send"};
 enum class Test : u8 { Bandwidth, Latency };
 inline constexpr std::array<std::string_view, 2> kTestNames{"bandwidth", "latency"};
+enum class QpOrder : u8 { RoundRobin, Random };
+inline constexpr std::array<std::string_view, 2> kQpOrderNames{"round_robin", "random"};
+enum class ArrivalsKind : u8 { Even, Exponential };
+inline constexpr std::array<std::string_view, 2> kArrivalsNames{"even", "exponential"};
+enum class Direction : u8 { Forward, Both };
+inline constexpr std::array<std::string_view, 2> kDirectionNames{"forward", "both"};
 
-// One entry of the workload list: one operation over a range of sizes.
+// One size of a weighted list.
+struct SizeConfig {
+  u64 size = 64;
+  u32 weight = 1;
+};
+// Weights of operations; none: no mix.
+struct MixConfig {
+  u32 write = 0, send = 0, read = 0, write_immediate = 0, send_immediate = 0, compare_swap = 0,
+      fetch_add = 0;
+};
+
+// One entry of the workload list: operations over a range of sizes, one after the other, or with
+// weighted sizes in one stream.
 struct WorkloadConfig {
   Operation operation = Operation::Write;
+  MixConfig mix;
   Test test = Test::Bandwidth;
   u64 from = 2, to = 1 << 20;
+  u64 size = 0;  // 0: from `from` to `to`
+  std::vector<SizeConfig> sizes;
   u64 messages = 0;  // 0: chosen by size
-  u32 depth = 128, signal_every = 1, inline_below = 0;
+  u32 qps = 0;       // 0: those of the connection
+  QpOrder qp_order = QpOrder::RoundRobin;
+  u32 depth = 128, receive_depth = 0, signal_every = 1, inline_below = 0;
   bool push = false;
+  u64 rate = 0, message_rate = 0;  // open loop
+  ArrivalsKind arrivals = ArrivalsKind::Even;
+  u32 queue = 1024;
+  Direction direction = Direction::Forward;
+  bool together = false;
+
+  bool is_mixed() const { return !weights().empty(); }
+  bool is_open() const { return rate || message_rate; }
+  std::vector<std::pair<Operation, u32>> weights() const;
 };
 
 // One entry of the fault list; kAny in qpn and psn matches all.
@@ -55,7 +87,7 @@ struct FaultConfig {
 // Of how the simulation is run, only `seed` and the stalls may change a result.
 struct RunOptions {
   u64 seed = 1;
-  bool pcap = false, hash = false;
+  bool pcap = false, events = false, vcd = false, hash = false;
   bool every_cycle = false;
   u32 shuffle_seed = 0, stall_per_256 = 0;
   Cycle quantum = 0;  // 0: as long as the wire allows
@@ -75,13 +107,15 @@ struct Scenario {
   std::vector<FaultConfig> faults;
 
   std::vector<tlm_::FaultRule> fault_rules() const;
+  u32 qps_of(const WorkloadConfig& w) const { return w.qps ? w.qps : connection.qps; }
 };
 
 // What `hca run` does without a scenario.
 Scenario default_scenario();
-// Throws ScenarioError with every mistake in it.
-Scenario load_scenario(const std::string& file);
-Scenario parse_scenario(const std::string& text, const std::string& file);
+// Throws ScenarioError with every mistake in it. `overrides`: "key=value", which win.
+Scenario load_scenario(const std::string& file, const std::vector<std::string>& overrides = {});
+Scenario parse_scenario(const std::string& text, const std::string& file,
+                        const std::vector<std::string>& overrides = {});
 
 // Every knob of a scenario by its path, without those of the lists. "hca.", "pcie." and "host." set
 // both sides; "hca0.", "hca1." ... one.

@@ -11,7 +11,8 @@ namespace hca::testbench {
 // third entry of the list b of the map a. The text of an empty map is "{}", of an empty list "[]".
 struct Setting {
   std::string path, text;
-  int line = 0;  // from 1
+  int line = 0;            // from 1
+  bool overrides = false;  // it was given beside the text
 };
 
 // All that is wrong with a scenario, one sentence a line, each "file:line: key: ...".

@@ -11,6 +11,8 @@ struct hca::engine::Knobs<hca::testbench::RunOptions> {
   static constexpr auto rows = std::make_tuple(
       knob("seed", &Config::seed, Unit::Count, 0, ~u64{0} >> 2, "of payloads and random faults"),
       knob("pcap", &Config::pcap, "write every frame to run.pcap in the output directory"),
+      knob("events", &Config::events, "write every event of every block to events.csv there"),
+      knob("vcd", &Config::vcd, "write the levels of links and queues to run.vcd there"),
       knob("hash", &Config::hash, "a digest of all events of all blocks, to compare runs"),
       knob("every_cycle", &Config::every_cycle, "tick all blocks in all cycles: slow, same result"),
       knob("shuffle_seed", &Config::shuffle_seed, Unit::Count, 0, 0xffffffff,
@@ -29,6 +31,10 @@ struct hca::engine::Knobs<hca::testbench::ConnectionConfig> {
   static constexpr auto rows = std::make_tuple(
       knob("framing", &Config::framing, testbench::kFramingWords, "headers around the transport"),
       knob("path_mtu", &Config::path_mtu, testbench::kMtuWords, "payload of a full packet, bytes"),
+      knob("qps", &Config::qps, Unit::Count, 1, 1024,
+           "queue pairs of a workload that does not say"),
+      knob("max_rd_atomic", &Config::max_rd_atomic, Unit::Count, 1, 16,
+           "READs and ATOMICs in flight on a queue pair"),
       knob("timeout", &Config::timeout, Unit::Count, 0, 31,
            "4.096 us times 2 to this power; 0: none"),
       knob("retry_count", &Config::retry_count, Unit::Count, 0, 7, "retries after a timeout"),
@@ -43,25 +49,75 @@ struct hca::engine::Knobs<hca::testbench::ConnectionConfig> {
 };
 
 template <>
+struct hca::engine::Knobs<hca::testbench::MixConfig> {
+  using Config = testbench::MixConfig;
+  static constexpr std::string_view block = "mix";
+  static constexpr std::string_view sentence = "weights of operations in one stream";
+  static constexpr u64 kMax = 1'000'000;
+  static constexpr auto rows = std::make_tuple(
+      knob("write", &Config::write, Unit::Count, 0, kMax, "weight of WRITE"),
+      knob("send", &Config::send, Unit::Count, 0, kMax, "weight of SEND"),
+      knob("read", &Config::read, Unit::Count, 0, kMax, "weight of READ"),
+      knob("write_immediate", &Config::write_immediate, Unit::Count, 0, kMax,
+           "weight of WRITE with Immediate"),
+      knob("send_immediate", &Config::send_immediate, Unit::Count, 0, kMax,
+           "weight of SEND with Immediate"),
+      knob("compare_swap", &Config::compare_swap, Unit::Count, 0, kMax, "weight of CmpSwap"),
+      knob("fetch_add", &Config::fetch_add, Unit::Count, 0, kMax, "weight of FetchAdd"));
+};
+
+template <>
+struct hca::engine::Knobs<hca::testbench::SizeConfig> {
+  using Config = testbench::SizeConfig;
+  static constexpr std::string_view block = "sizes";
+  static constexpr std::string_view sentence = "weighted sizes of one stream";
+  static constexpr auto rows = std::make_tuple(
+      knob("size", &Config::size, Unit::Bytes, 1, u64{1} << 30, "bytes of a message"),
+      knob("weight", &Config::weight, Unit::Count, 0, 1'000'000, "how often, beside the others"));
+};
+
+template <>
 struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
   using Config = testbench::WorkloadConfig;
   static constexpr std::string_view block = "workload";
   static constexpr std::string_view sentence = "one operation over a range of sizes";
+  static constexpr u64 kMaxBytes = u64{1} << 30;
   static constexpr auto rows = std::make_tuple(
       knob("operation", &Config::operation, testbench::kOperationWords, "what is posted"),
       knob("test", &Config::test, testbench::kTestNames,
-           "a stream with a queue depth, or a ping-pong"),
-      knob("from", &Config::from, Unit::Bytes, 1, u64{1} << 30, "smallest message"),
-      knob("to", &Config::to, Unit::Bytes, 1, u64{1} << 30,
+           "a stream with a queue depth; a ping-pong, or one READ or ATOMIC after the other"),
+      knob("from", &Config::from, Unit::Bytes, 1, kMaxBytes, "smallest message"),
+      knob("to", &Config::to, Unit::Bytes, 1, kMaxBytes,
            "largest message; sizes double from the smallest on"),
+      knob("size", &Config::size, Unit::Bytes, 0, kMaxBytes,
+           "the only size; 0 B: from `from` to `to`"),
       knob("messages", &Config::messages, Unit::Count, 0, 1'000'000'000,
            "of each size; 0: 5000 (bandwidth) or 10001 (latency), fewer of large ones"),
-      knob("depth", &Config::depth, Unit::Count, 1, 8192, "messages in flight; at most 16 MiB"),
+      knob("qps", &Config::qps, Unit::Count, 0, 1024,
+           "queue pairs, which share the messages; 0: connection.qps"),
+      knob("qp_order", &Config::qp_order, testbench::kQpOrderNames,
+           "which queue pair is posted to next"),
+      knob("depth", &Config::depth, Unit::Count, 1, 8192,
+           "messages in flight on a queue pair; at most 16 MiB on all"),
+      knob("receive_depth", &Config::receive_depth, Unit::Count, 0, 16384,
+           "receive WQEs posted ahead on a queue pair; 0: twice the depth or more"),
       knob("signal_every", &Config::signal_every, Unit::Count, 1, 8192,
            "one completion for so many messages"),
       knob("inline_below", &Config::inline_below, Unit::Bytes, 0, 224,
            "shorter messages go inside their WQE"),
-      knob("push", &Config::push, "WQEs go with their doorbells"));
+      knob("push", &Config::push, "WQEs go with their doorbells"),
+      knob("rate", &Config::rate, Unit::BitsPerSecond, 0, 100'000'000'000'000,
+           "open loop: payload that is planned; 0 b/s: closed loop"),
+      knob("message_rate", &Config::message_rate, Unit::Count, 0, 1'000'000'000,
+           "open loop: messages a second that are planned"),
+      knob("arrivals", &Config::arrivals, testbench::kArrivalsNames,
+           "open loop: times of the plan, evenly or as a Poisson process"),
+      knob("queue", &Config::queue, Unit::Count, 1, 1'000'000,
+           "open loop: messages that wait at the host; more are lost"),
+      knob("direction", &Config::direction, testbench::kDirectionNames,
+           "from the client, or from both ends at once"),
+      knob("together", &Config::together,
+           "runs at the same time as its neighbours that say so too"));
 };
 
 template <>

@@ -33,6 +33,7 @@ engine::Domain::Options domain_options(const RunOptions& run) {
 sc_core::sc_time slice() { return {1, sc_core::SC_US}; }
 sc_core::sc_time command_patience() { return {100, sc_core::SC_MS}; }
 constexpr u64 kSlicesAhead = 1000;
+constexpr u32 kReportedQps = 8;
 }  // namespace
 
 Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index)
@@ -136,35 +137,43 @@ proto::PortAttributes Testbed::port_of(unsigned i) const {
 }
 
 void Testbed::connect() {
-  for (unsigned i = 0; i < kChips; ++i) create(i);
-  for (unsigned i = 0; i < kChips; ++i) {
-    ends_[i].peer_recv = ends_[1 - i].recv_mr;
-    modify(i);
+  for (const Need& need : needs_of(scenario_)) {
+    auto& ends = lanes_.emplace_back();
+    for (unsigned i = 0; i < kChips; ++i) create(i, ends[i], need);
+    for (unsigned i = 0; i < kChips; ++i) {
+      ends[i].peer_recv = ends[1 - i].recv_mr, ends[i].peer_fetch = ends[1 - i].fetch_mr;
+      ends[i].peer_memory = &nodes_[1 - i]->memory;
+      for (u32 qp = 0; qp < need.qps; ++qp) modify(i, ends, qp);
+    }
   }
 }
 
-void Testbed::create(unsigned i) {
+void Testbed::create(unsigned i, Endpoint& end, const Need& need) {
   Node& node = *nodes_[i];
-  Endpoint& end = ends_[i];
-  const Need need = need_of(scenario_);
   const auto check = [&](bool good, std::string_view what) {
     if (!good)
       throw std::runtime_error(fmt::format("chip {}: {} gives command status {}", i, what,
                                            proto::name_of(node.verbs.last_status())));
   };
-  end.verbs = &node.verbs, end.cpu = &node.cpu;
+  end.verbs = &node.verbs, end.cpu = &node.cpu, end.period = node.hca.period().value();
   check(node.verbs.set_port(port_of(i)) == Error::None, "SetPort");
-  check(end.send_cq = node.verbs.create_cq(need.send_wqes), "CreateCq");
-  check(end.recv_cq = node.verbs.create_cq(need.receive_wqes), "CreateCq");
-  const u64 send = node.verbs.alloc(need.buffer_bytes, kBufferAlignment);
-  const u64 receive = node.verbs.alloc(need.buffer_bytes, kBufferAlignment);
-  check((end.send_mr = node.verbs.reg_mr(send, need.buffer_bytes, kAccess)).lkey, "RegisterMr");
-  check((end.recv_mr = node.verbs.reg_mr(receive, need.buffer_bytes, kAccess)).lkey, "RegisterMr");
+  check(end.send_cq = node.verbs.create_cq(need.qps * need.send_wqes), "CreateCq");
+  check(end.recv_cq = node.verbs.create_cq(need.qps * need.receive_wqes), "CreateCq");
+  const auto region = [&](Mr& mr, u64 bytes) {
+    const u64 at = node.verbs.alloc(bytes, kBufferAlignment);
+    check((mr = node.verbs.reg_mr(at, bytes, kAccess)).lkey, "RegisterMr");
+  };
+  region(end.send_mr, need.send_bytes), region(end.recv_mr, need.recv_bytes);
+  region(end.fetch_mr, need.fetch_bytes);
   QpInitAttr attributes;
   attributes.send_cq = end.send_cq, attributes.recv_cq = end.recv_cq;
   attributes.max_send_wr = need.send_wqes, attributes.max_recv_wr = need.receive_wqes;
   attributes.max_inline_data = need.inline_bytes;
-  check(end.qp = node.verbs.create_qp(attributes), "CreateQp");
+  for (u32 qp = 0; qp < need.qps; ++qp) {
+    end.qps.push_back(node.verbs.create_qp(attributes));
+    check(end.qps.back(), "CreateQp");
+  }
+  end.qp = end.qps.front();
   for (const Cq* cq : {end.send_cq, end.recv_cq})
     node.memory.watch(cq->address, u64{cq->entries()} * proto::kCqeBytes,
                       [&node, number = cq->cqn](u64, u64) {
@@ -173,15 +182,15 @@ void Testbed::create(unsigned i) {
                       });
 }
 
-void Testbed::modify(unsigned i) {
+void Testbed::modify(unsigned i, const std::array<Endpoint, kChips>& ends, u32 qp) {
   const ConnectionConfig& c = scenario_.connection;
   const unsigned peer = 1 - i;
   proto::QpAttributes a{};
   a.port = 1, a.access = kAccess;
-  a.dest_qpn = ends_[peer].qp->qpn;
+  a.dest_qpn = ends[peer].qps[qp]->qpn;
   a.path_mtu = bytes_of_mtu(c.path_mtu);
   a.sq_psn = i ? c.server_psn : c.client_psn, a.rq_psn = i ? c.client_psn : c.server_psn;
-  a.max_rd_atomic = a.max_dest_rd_atomic = 16;
+  a.max_rd_atomic = a.max_dest_rd_atomic = u8(c.max_rd_atomic);
   a.min_rnr_timer = u8(c.min_rnr_timer), a.timeout = u8(c.timeout);
   a.retry_count = u8(c.retry_count), a.rnr_retry = u8(c.rnr_retry);
   a.dmac = kMacBase + peer;
@@ -192,7 +201,7 @@ void Testbed::modify(unsigned i) {
   using namespace proto;
   const auto to = [&](QpState state, u32 mask) {
     a.state = state, a.mask = kQpState | mask;
-    if (nodes_[i]->verbs.modify_qp(*ends_[i].qp, a) != Error::None)
+    if (nodes_[i]->verbs.modify_qp(*ends[i].qps[qp], a) != Error::None)
       throw std::runtime_error(fmt::format("chip {}: ModifyQp to state {} gives command status {}",
                                            i, name_of(state),
                                            name_of(nodes_[i]->verbs.last_status())));
@@ -209,22 +218,31 @@ bool Testbed::is_asleep() const {
   return true;
 }
 
+std::string Testbed::progress_of(unsigned i, const Qp& qp) {
+  try {
+    const proto::QpAttributes a = nodes_[i]->verbs.query_qp(qp);
+    return fmt::format(
+        "chip {}: QP {:#x} in {}: {} send WQEs posted, {} started, {} completed, oldest "
+        "unacknowledged PSN {:#x}, next PSN {:#x}; {} receive WQEs posted, {} used, expected PSN "
+        "{:#x}\n",
+        i, qp.qpn, proto::name_of(a.state), qp.sq_posted, a.sq_posted, a.sq_completed,
+        a.unacked_psn, a.sq_psn, qp.rq_posted, a.rq_consumed, a.rq_psn);
+  } catch (const std::exception& error) {
+    return fmt::format("chip {}: QueryQp: {}\n", i, error.what());
+  }
+}
+
 std::string Testbed::stuck_report() {
   std::string report;
   for (unsigned i = 0; i < kChips; ++i) {
     const std::string waits = nodes_[i]->hca.domain().stuck_report();
     report += fmt::format("chip {}: {}\n", i, waits.empty() ? "no block waits" : waits);
-    try {
-      const proto::QpAttributes a = nodes_[i]->verbs.query_qp(*ends_[i].qp);
-      report += fmt::format(
-          "chip {}: QP {:#x} in {}: {} send WQEs posted, {} started, {} completed, oldest "
-          "unacknowledged PSN {:#x}, next PSN {:#x}; {} receive WQEs posted, {} used, expected PSN "
-          "{:#x}\n",
-          i, ends_[i].qp->qpn, proto::name_of(a.state), ends_[i].qp->sq_posted, a.sq_posted,
-          a.sq_completed, a.unacked_psn, a.sq_psn, ends_[i].qp->rq_posted, a.rq_consumed, a.rq_psn);
-    } catch (const std::exception& error) {
-      report += fmt::format("chip {}: QueryQp: {}\n", i, error.what());
-    }
+    u32 shown = 0;
+    for (const auto& ends : lanes_)
+      for (const Qp* qp : ends[i].qps)
+        if (++shown <= kReportedQps) report += progress_of(i, *qp);
+    if (shown > kReportedQps)
+      report += fmt::format("chip {}: {} queue pairs more\n", i, shown - kReportedQps);
   }
   return report;
 }

@@ -5,9 +5,8 @@
 #include <optional>
 
 #include "model/hca.h"
+#include "testbench/endpoint.h"
 #include "testbench/scenario.h"
-#include "testbench/verbs.h"
-#include "testbench/workload.h"
 #include "tlm/memory_target.h"
 
 namespace hca::testbench {
@@ -45,14 +44,15 @@ class Node : public sc_core::sc_module {
   Cycle command_done_ = engine::kNever;  // when the HCA last wrote to a command block
 };
 
-// Two nodes and a wire; the queue pairs of a connection. Chip 0 is the client.
+// Two nodes and a wire; the queue pairs of their connections. Chip 0 is the client. Workloads that
+// run together have a lane each, the others share the first.
 class Testbed {
  public:
   explicit Testbed(const Scenario& scenario);
 
   // Objects and connection, by commands. Throws std::runtime_error with the command that failed.
   void connect();
-  const Endpoint& end(unsigned index) const { return ends_[index]; }
+  const Endpoint& end(unsigned index, std::size_t lane = 0) const { return lanes_[lane][index]; }
   Node& node(unsigned index) { return *nodes_[index]; }
   tlm_::Wire& wire() { return *wire_; }
   proto::LinkLayer link() const { return proto::framing_row(scenario_.connection.framing).link; }
@@ -62,22 +62,26 @@ class Testbed {
   std::string stuck_report();
 
  private:
-  void create(unsigned index);
-  void modify(unsigned index);
+  std::string progress_of(unsigned index, const Qp& qp);
+  void create(unsigned index, Endpoint& end, const struct Need& need);
+  void modify(unsigned index, const std::array<Endpoint, kChips>& ends, u32 qp);
   proto::PortAttributes port_of(unsigned index) const;
 
   const Scenario scenario_;
   std::array<std::unique_ptr<Node>, kChips> nodes_;
   std::unique_ptr<tlm_::Wire> wire_;
-  std::array<Endpoint, kChips> ends_;
+  std::vector<std::array<Endpoint, kChips>> lanes_;
 };
 
-// Bytes that the largest workload needs in each buffer, and the deepest queue.
+// Entries of the workload list that run at the same time: most often one. An entry's lane is its
+// place in its group.
+std::vector<std::vector<std::size_t>> groups_of(const Scenario& scenario);
+// What the largest workload of a lane needs.
 struct Need {
-  u64 buffer_bytes = 0;
-  u32 send_wqes = 0, receive_wqes = 0, inline_bytes = 0;
+  u64 send_bytes = 0, recv_bytes = 0, fetch_bytes = 0;
+  u32 qps = 1, send_wqes = 0, receive_wqes = 0, inline_bytes = 0;
 };
-Need need_of(const Scenario& scenario);
+std::vector<Need> needs_of(const Scenario& scenario);
 // The traffic of one size of a workload.
-Traffic traffic_of(const WorkloadConfig& workload, u32 bytes, u64 seed);
+Traffic traffic_of(const WorkloadConfig& workload, u32 qps, u32 bytes, u64 seed);
 }  // namespace hca::testbench

@@ -3,22 +3,37 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace hca::testbench {
 namespace {
-u64 pattern_seed(const Traffic& traffic, Way way) { return traffic.seed * 2 + u64(way); }
+constexpr u64 pattern_of(u32 qp, u64 k) { return u64{qp} << 40 | k; }
 }  // namespace
 
-void Checker::fill(tlm_::HostMemory& memory, u64 address, u64 message) const {
-  write_pattern(memory, address, traffic_.bytes, pattern_seed(traffic_, way_), message);
+void Checker::fill(tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) const {
+  write_pattern(memory, address, traffic_.message(qp, k).bytes, seed(false), pattern_of(qp, k));
 }
 
-void Checker::check(const tlm_::HostMemory& memory, u64 address, u64 message) {
-  ++messages_;
-  const auto wrong =
-      check_pattern(memory, address, traffic_.bytes, pattern_seed(traffic_, way_), message);
-  if (wrong)
-    fail(fmt::format("message {} of {} bytes: byte {} is {:#04x}, sent was {:#04x}", message,
-                     traffic_.bytes, wrong->offset, wrong->found, wrong->expected));
+void Checker::fill_served(tlm_::HostMemory& memory, u64 address, u32 qp, u64 slot) const {
+  write_pattern(memory, address, traffic_.bytes, seed(true), pattern_of(qp, slot));
+}
+
+void Checker::check(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) {
+  compare(memory, address, qp, k, seed(false), pattern_of(qp, k));
+}
+
+void Checker::check_served(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k, u64 slot) {
+  compare(memory, address, qp, k, seed(true), pattern_of(qp, slot));
+}
+
+void Checker::compare(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k, u64 seed,
+                      u64 pattern) {
+  const Message m = traffic_.message(qp, k);
+  ++messages_, bytes_ += m.bytes;
+  if (const auto wrong = check_pattern(memory, address, m.bytes, seed, pattern))
+    fail(m.operation,
+         fmt::format("{} of {} bytes: byte {} is {:#04x}, sent was {:#04x}", name(qp, k), m.bytes,
+                     wrong->offset, wrong->found, wrong->expected));
 }
 
 bool Checker::check(const Wc& wc) {
@@ -27,52 +42,79 @@ bool Checker::check(const Wc& wc) {
   return false;
 }
 
-void Checker::fail(std::string sentence) {
-  failed_ = true;
-  if (failures_.size() < kKept)
-    failures_.push_back(
-        fmt::format("{}, {}: {}", where_, kOperationNames[unsigned(traffic_.operation)], sentence));
+void Checker::check(bool good, u32 qp, u64 k, const std::string& sentence) {
+  const Message m = traffic_.message(qp, k);
+  ++messages_, bytes_ += m.bytes;
+  if (!good) fail(m.operation, sentence);
 }
 
-WriteWatch::WriteWatch(const Endpoint& end, const Traffic& traffic, u32 slots, Checker& checker)
-    : end_(end), traffic_(traffic), slots_(slots), checker_(checker) {
-  watch_ = end_.verbs->memory().watch(end_.recv_mr.addr, slots * slot_bytes(traffic.bytes),
+std::string Checker::name(u32 qp, u64 k) const {
+  return traffic_.qps == 1 ? fmt::format("message {}", k)
+                           : fmt::format("message {} of queue pair {}", k, qp);
+}
+
+void Checker::fail(Operation operation, const std::string& sentence) {
+  failed_ = true;
+  if (failures_.size() < kKept)
+    failures_.push_back(fmt::format("{}, {}: {}", where_, name_of(operation), sentence));
+}
+
+WriteWatch::WriteWatch(const Endpoint& end, const Traffic& traffic, Checker& checker)
+    : end_(end), traffic_(traffic), layout_(traffic), checker_(checker), next_(traffic.qps) {
+  watch_ = end_.verbs->memory().watch(end_.recv_mr.addr, layout_.flight_bytes(),
                                       [this](u64 address, u64 bytes) { written(address, bytes); });
 }
 WriteWatch::~WriteWatch() { end_.verbs->memory().unwatch(watch_); }
 
 void WriteWatch::written(u64 address, u64 bytes) {
-  const u64 slot = arrived_ % slots_ * slot_bytes(traffic_.bytes) + end_.recv_mr.addr;
-  if (address < slot || address + bytes > slot + traffic_.bytes)
-    return checker_.fail(fmt::format("{} bytes written at {:#x}, message {} belongs at {:#x}",
-                                     bytes, address, arrived_, slot));
-  if (address + bytes != slot + traffic_.bytes) return;
-  checker_.check(end_.verbs->memory(), slot, arrived_++);
+  const u64 each = layout_.flight_bytes() / traffic_.qps;
+  const u32 qp = u32((address - end_.recv_mr.addr) / each);
+  if (qp >= traffic_.qps) return;
+  u64& k = next_[qp];
+  Message m = traffic_.message(qp, k);
+  while (!m.row().writes) m = traffic_.message(qp, ++k);
+  const u64 slot = end_.recv_mr.addr + layout_.in_flight(qp, k);
+  if (address < slot || address + bytes > slot + m.bytes)
+    return checker_.fail(m.operation, fmt::format("{} bytes written at {:#x}, {} belongs at {:#x}",
+                                                  bytes, address, checker_.name(qp, k), slot));
+  if (address + bytes != slot + m.bytes) return;
+  checker_.check(end_.verbs->memory(), slot, qp, k++);
+  arrived_ += !m.row().takes_receive;
   end_.cpu->notice();
 }
 
-SendWr work_request(const Endpoint& end, const Traffic& t, u64 message, u32 slot,
-                    const SgeList& sge) {
+SendWr work_request(const Endpoint& end, const Traffic& t, u32 qp, u64 k, const SgeList& sge) {
+  const Message m = t.message(qp, k);
+  const Layout layout(t);
   SendWr wr;
-  wr.wr_id = message;
+  wr.wr_id = k;
   wr.sg_list = {&sge, 1};
-  wr.send_flags =
-      (message + 1) % t.signal_every == 0 || message + 1 == t.messages ? u32(kSignaled) : 0;
-  if (t.bytes < t.inline_below) wr.send_flags |= kInline;
+  wr.opcode = m.row().opcode;
+  wr.send_flags = (k + 1) % t.signal_every == 0 || k + 1 == t.messages_on(qp) ? u32(kSignaled) : 0;
   wr.push = t.push;
-  if (t.operation == Operation::Send) return wr;
-  wr.opcode = proto::WorkOpcode::RdmaWrite;
-  wr.remote_addr = end.peer_recv.addr + slot * slot_bytes(t.bytes);
-  wr.rkey = end.peer_recv.rkey;
+  if (!m.row().fetches() && m.bytes < t.inline_below) wr.send_flags |= kInline;
+  if (m.row().immediate) wr.imm_data = u32(k);
+  if (m.row().writes)
+    wr.remote_addr = end.peer_recv.addr + layout.in_flight(qp, k), wr.rkey = end.peer_recv.rkey;
+  if (m.row().fetches())
+    wr.remote_addr = end.peer_fetch.addr + layout.served(qp, k), wr.rkey = end.peer_fetch.rkey;
   return wr;
 }
 
-void post_receives(const Endpoint& end, const Traffic& t, u32 slots) {
-  std::vector<SgeList> sges;
-  std::vector<RecvWr> list;
-  for (u32 i = 0; i < slots; ++i)
-    sges.push_back({end.recv_mr.addr + i * slot_bytes(t.bytes), t.bytes, end.recv_mr.lkey});
-  for (u32 i = 0; i < slots; ++i) list.push_back({i, {&sges[i], 1}});
-  end.verbs->post_recv(*end.qp, list);
+SgeList receive_buffer(const Endpoint& end, const Traffic& t, u32 qp, u64 slot) {
+  return {end.recv_mr.addr + Layout(t).received(qp, slot), t.bytes, end.recv_mr.lkey};
+}
+
+void post_receives(const Endpoint& end, const Traffic& t) {
+  for (u32 qp = 0; qp < t.qps; ++qp) {
+    const u64 count = std::min<u64>(
+        t.receive_depth, t.count(qp, [](const OperationRow& r) { return r.takes_receive; }));
+    if (!count) continue;
+    std::vector<SgeList> sges;
+    std::vector<RecvWr> list;
+    for (u64 i = 0; i < count; ++i) sges.push_back(receive_buffer(end, t, qp, i));
+    for (u64 i = 0; i < count; ++i) list.push_back({i, {&sges[i], 1}});
+    end.verbs->post_recv(*end.qps[qp], list);
+  }
 }
 }  // namespace hca::testbench

@@ -1,94 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of the benchmark, each as perftest has it: a stream with a queue depth (ib_write_bw,
-// ib_send_bw) and a ping-pong (ib_write_lat, ib_send_lat). Every byte that arrives is checked.
+// What the programs of the benchmark share, each as perftest has it. Every byte that arrives is
+// checked.
 #pragma once
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "testbench/host_cpu.h"
+#include "testbench/endpoint.h"
 #include "testbench/pattern.h"
-#include "testbench/verbs.h"
 
 namespace hca::testbench {
-enum class Operation : u8 { Write, Send };
-inline constexpr std::array<std::string_view, 2> kOperationNames{"WRITE", "SEND"};
-
-// One measurement at one message size.
-struct Traffic {
-  Operation operation = Operation::Write;
-  u32 bytes = 64;
-  u64 messages = 1000;
-  u32 depth = 128;          // messages in flight
-  u32 receive_depth = 512;  // receive WQEs posted ahead
-  u32 signal_every = 1;     // a completion each so many messages
-  u32 inline_below = 0;     // shorter messages go inside their WQE
-  bool push = false;        // WQEs go with their doorbells
-  u64 seed = 1;
-};
-
-// One end of a connection, ready to send: what a program works with. Slots of `slot_bytes` lie one
-// after the other in both buffers.
-struct Endpoint {
-  VerbsContext* verbs = nullptr;
-  HostCpu* cpu = nullptr;
-  Qp* qp = nullptr;
-  Cq *send_cq = nullptr, *recv_cq = nullptr;
-  Mr send_mr, recv_mr;
-  Mr peer_recv;  // where WRITEs go
-};
-constexpr u64 slot_bytes(u32 bytes) { return (u64{bytes} + 63) / 64 * 64; }
-
-// Which way a message goes; both ways have patterns of their own.
+// Which way a message goes; all ways have patterns of their own.
 enum class Way : u8 { ToServer, ToClient };
+constexpr Way opposite(Way way) { return way == Way::ToServer ? Way::ToClient : Way::ToServer; }
 
 // Compares what arrives with what was sent; any difference fails the run.
 class Checker {
  public:
   Checker(std::string_view where, const Traffic& traffic, Way way)
       : where_(where), traffic_(traffic), way_(way) {}
-  void fill(tlm_::HostMemory& memory, u64 address, u64 message) const;
-  // The bytes of message `message` at `address` are complete.
-  void check(const tlm_::HostMemory& memory, u64 address, u64 message);
+  // The payload of message k of a queue pair, and what a READ into its slot finds at the peer.
+  void fill(tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) const;
+  void fill_served(tlm_::HostMemory& memory, u64 address, u32 qp, u64 slot) const;
+  // The bytes of message k at `address` are complete.
+  void check(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k);
+  void check_served(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k, u64 slot);
   // Whether the completion is a success.
   bool check(const Wc& wc);
-  void fail(std::string sentence);
+  // A message without a pattern was right, or not.
+  void check(bool good, u32 qp, u64 k, const std::string& sentence);
+  void fail(Operation operation, const std::string& sentence);
+  void fail(const std::string& sentence) { fail(traffic_.operation, sentence); }
+  // "message 3", "message 3 of queue pair 1"
+  std::string name(u32 qp, u64 k) const;
 
   u64 messages() const { return messages_; }
-  u64 bytes() const { return messages_ * traffic_.bytes; }
+  u64 bytes() const { return bytes_; }
   bool failed() const { return failed_; }
   const std::vector<std::string>& failures() const { return failures_; }
 
  private:
   static constexpr std::size_t kKept = 10;
+  u64 seed(bool served) const { return traffic_.seed * 4 + 2 * served + u64(way_); }
+  void compare(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k, u64 seed, u64 pattern);
   std::string where_;
   const Traffic& traffic_;
   Way way_;
   bool failed_ = false;
-  u64 messages_ = 0;
+  u64 messages_ = 0, bytes_ = 0;
   std::vector<std::string> failures_;
 };
 
-// Watches a receive buffer: counts and checks each WRITE when its last byte is in memory.
+// Watches where the peer's WRITEs go: checks each, with or without immediate, when its last byte is
+// in memory. Those of a queue pair come in order.
 class WriteWatch {
  public:
-  WriteWatch(const Endpoint& end, const Traffic& traffic, u32 slots, Checker& checker);
+  WriteWatch(const Endpoint& end, const Traffic& traffic, Checker& checker);
   ~WriteWatch();
   WriteWatch(const WriteWatch&) = delete;
+  // WRITEs without immediate: the others have a completion.
   u64 arrived() const { return arrived_; }
+  bool has_arrived(u32 qp, u64 k) const { return k < next_[qp]; }
 
  private:
   void written(u64 address, u64 bytes);
   Endpoint end_;
   const Traffic& traffic_;
-  u32 slots_, watch_;
+  Layout layout_;
+  u32 watch_;
   Checker& checker_;
+  std::vector<u64> next_;
   u64 arrived_ = 0;
 };
 
-// The work request of message `message`, whose bytes lie in `sge`.
-SendWr work_request(const Endpoint& end, const Traffic& traffic, u64 message, u32 slot,
-                    const SgeList& sge);
-// Receive WQEs for the first `slots` slots of the receive buffer, with one doorbell.
-void post_receives(const Endpoint& end, const Traffic& traffic, u32 slots);
+// The work request of message k of a queue pair, whose bytes lie in `sge`.
+SendWr work_request(const Endpoint& end, const Traffic& traffic, u32 qp, u64 k, const SgeList& sge);
+// Receive buffer `slot` of a queue pair.
+SgeList receive_buffer(const Endpoint& end, const Traffic& traffic, u32 qp, u64 slot);
+// Receive WQEs for the first messages of each queue pair that take one, with one doorbell each.
+void post_receives(const Endpoint& end, const Traffic& traffic);
 }  // namespace hca::testbench

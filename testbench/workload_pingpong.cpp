@@ -3,23 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace hca::testbench {
-namespace {
-Way other(Way way) { return way == Way::ToServer ? Way::ToClient : Way::ToServer; }
-}  // namespace
-
 PingPong::PingPong(const Endpoint& end, const Traffic& traffic, Way sends)
     : checker_sent(sends == Way::ToServer ? "client" : "server", traffic, sends),
-      checker_received(sends == Way::ToServer ? "client" : "server", traffic, other(sends)),
+      checker_received(sends == Way::ToServer ? "client" : "server", traffic, opposite(sends)),
       end_(end),
       traffic_(traffic),
       step_(sends == Way::ToServer ? Step::Post : Step::Wait) {
-  if (traffic.operation == Operation::Write)
-    watch_ = std::make_unique<WriteWatch>(end_, traffic_, 1, checker_received);
-  else
-    post_receives(end_, traffic_, u32(std::min<u64>(traffic.receive_depth, traffic.messages)));
+  const OperationRow& row = row_of(traffic.operation);
+  if (row.writes) watch_ = std::make_unique<WriteWatch>(end_, traffic_, checker_received);
+  if (row.takes_receive) post_receives(end_, traffic_);
   posts_.reserve(traffic.messages);
 }
 
@@ -37,7 +30,7 @@ Cycle PingPong::act(Cycle now) {
 
 Cycle PingPong::wait(Cycle now) {
   if (received_ == traffic_.messages) return 0;
-  if (watch_) {
+  if (!row_of(traffic_.operation).takes_receive) {
     if (watch_->arrived() == received_) return 0;
     ++received_;
     return posted_ < traffic_.messages ? post(now) : 0;
@@ -46,19 +39,21 @@ Cycle PingPong::wait(Cycle now) {
   if (!end_.verbs->poll_cq(*end_.recv_cq, {&wc, 1})) return 0;
   checker_received.check(wc);
   const u64 slot = received_ % traffic_.receive_depth;
-  const SgeList sge{end_.recv_mr.addr + slot * slot_bytes(traffic_.bytes), traffic_.bytes,
-                    end_.recv_mr.lkey};
-  checker_received.check(end_.verbs->memory(), sge.addr, received_++);
+  const SgeList sge = receive_buffer(end_, traffic_, 0, slot);
+  if (!watch_) checker_received.check(end_.verbs->memory(), sge.addr, 0, received_);
+  if (watch_ && !watch_->has_arrived(0, received_))
+    checker_received.fail(fmt::format("message {}: completed before its last byte", received_));
+  ++received_;
   if (received_ + traffic_.receive_depth <= traffic_.messages)
     end_.verbs->post_recv(*end_.qp, {slot, {&sge, 1}});
   step_ = posted_ < traffic_.messages ? Step::Post : Step::Wait;
-  return end_.cpu->completion + end_.cpu->post_recv;
+  return end_.cpu->poll + end_.cpu->completion + end_.cpu->post_recv;
 }
 
 Cycle PingPong::post(Cycle now) {
   const SgeList sge{end_.send_mr.addr, traffic_.bytes, end_.send_mr.lkey};
-  checker_sent.fill(end_.verbs->memory(), sge.addr, posted_);
-  const SendWr wr = work_request(end_, traffic_, posted_, 0, sge);
+  checker_sent.fill(end_.verbs->memory(), sge.addr, 0, posted_);
+  const SendWr wr = work_request(end_, traffic_, 0, posted_, sge);
   if (const Error error = end_.verbs->post_send(*end_.qp, wr); error != Error::None)
     checker_sent.fail(fmt::format("post_send of message {} gives error {}", posted_, int(error)));
   posts_.push_back(now);
@@ -73,6 +68,6 @@ Cycle PingPong::complete() {
   checker_sent.check(wc);
   ++completed_;
   step_ = Step::Wait;
-  return end_.cpu->completion;
+  return end_.cpu->poll + end_.cpu->completion;
 }
 }  // namespace hca::testbench

@@ -8,67 +8,191 @@
 namespace hca::testbench {
 namespace {
 constexpr u32 kPollBatch = 16;  // as perftest does
+constexpr u8 kPoison = 0xdb;    // what a READ or ATOMIC must overwrite
+}  // namespace
+
+StreamSender::StreamSender(const Endpoint& end, const Traffic& traffic, Way way)
+    : checker(way == Way::ToServer ? "client" : "server", traffic, way),
+      end_(end),
+      traffic_(traffic),
+      layout_(traffic),
+      ledger_(end, traffic),
+      lanes_(traffic.qps),
+      random_(traffic.seed ^ 0x51ed270b),
+      arrivals_(traffic.exponential, traffic.seed ^ 0xa5a5a5a5) {
+  for (Lane& lane : lanes_) lane.since.resize(traffic.depth);
+  if (traffic.keep_posts) posts_.reserve(traffic.messages);
+  if (!traffic.has([](const OperationRow& r) { return r.is_read(); })) return;
+  for (u32 qp = 0; qp < traffic.qps; ++qp)
+    for (u64 k = 0; k < std::min<u64>(traffic.depth, traffic.messages_on(qp)); ++k)
+      checker.fill_served(*end_.peer_memory, end_.peer_fetch.addr + layout_.served(qp, k), qp, k);
 }
 
-StreamSender::StreamSender(const Endpoint& end, const Traffic& traffic)
-    : checker("client", traffic, Way::ToServer), end_(end), traffic_(traffic) {}
-
 Cycle StreamSender::act(Cycle now) {
-  if (posted_ < traffic_.messages && posted_ - completed_ < traffic_.depth) {
-    if (!posted_) first_post_ = now;
-    post();
-    return end_.cpu->post_send;
-  }
+  if (!began_) began_ = true, first_post_ = now;
+  if (traffic_.is_open()) admit((now - first_post_) * end_.period);
+  const auto room = [&](u32 qp) { return has_work(qp); };
+  const bool any = traffic_.is_open() ? waiting_ != 0
+                                      : in_flight_ < u64{traffic_.depth} * traffic_.qps &&
+                                            planned_ < traffic_.messages;
+  if (any)
+    if (const auto qp = choose(next_post_, room)) return post(*qp, now), end_.cpu->post_send;
   return poll(now);
 }
 
-void StreamSender::post() {
-  const u32 slot = u32(posted_ % traffic_.depth);
-  const SgeList sge{end_.send_mr.addr + slot * slot_bytes(traffic_.bytes), traffic_.bytes,
-                    end_.send_mr.lkey};
-  checker.fill(end_.verbs->memory(), sge.addr, posted_);
-  const SendWr wr = work_request(end_, traffic_, posted_, slot, sge);
-  if (const Error error = end_.verbs->post_send(*end_.qp, wr); error != Error::None)
-    checker.fail(fmt::format("post_send of message {} gives error {}", posted_, int(error)));
-  ++posted_;
+Cycle StreamSender::wakes_at() const {
+  if (!traffic_.is_open() || planned_ == traffic_.messages) return engine::kNever;
+  const Cycle distance = (arrivals_.next() + end_.period - 1) / end_.period;
+  return std::max(first_post_ + distance, end_.cpu->self.now() + 1);
+}
+
+bool StreamSender::has_work(u32 qp) const {
+  const Lane& lane = lanes_[qp];
+  if (lane.posted - lane.completed >= traffic_.depth) return false;
+  return traffic_.is_open() ? !lane.waiting.empty() : lane.posted < traffic_.messages_on(qp);
+}
+
+// The next queue pair that fits: in turn, or from a random one on.
+template <class Fits>
+std::optional<u32> StreamSender::choose(u32& next, Fits&& fits) {
+  const u32 first = traffic_.random_qps ? u32(random_.below(traffic_.qps)) : next;
+  for (u32 i = 0; i < traffic_.qps; ++i) {
+    const u32 qp = first + i < traffic_.qps ? first + i : first + i - traffic_.qps;
+    if (!fits(qp)) continue;
+    next = qp + 1 == traffic_.qps ? 0 : qp + 1;
+    return qp;
+  }
+  return std::nullopt;
+}
+
+// The messages that were planned until now enter the queue.
+void StreamSender::admit(u64 until) {
+  while (planned_ < traffic_.messages && arrivals_.next() <= until) {
+    const auto left = [&](u32 q) { return lanes_[q].planned < traffic_.messages_on(q); };
+    const u32 qp = *choose(next_plan_, left);
+    Lane& lane = lanes_[qp];
+    const u64 bits = u64{traffic_.message(qp, lane.planned).bytes} * 8;
+    if (waiting_ == traffic_.queue) {
+      ++dropped_;
+    } else {
+      lane.waiting.push_back(arrivals_.next());
+      queued_most_ = std::max(queued_most_, ++waiting_);
+      ++lane.planned, ++planned_;
+    }
+    if (traffic_.messages_per_second)
+      arrivals_.advance(engine::kPicosecondsPerSecond, traffic_.messages_per_second);
+    else
+      arrivals_.advance(engine::u128{bits} * engine::kPicosecondsPerSecond,
+                        traffic_.bits_per_second);
+  }
+}
+
+void StreamSender::post(u32 qp, Cycle now) {
+  Lane& lane = lanes_[qp];
+  const u64 k = lane.posted++;
+  const Message m = traffic_.message(qp, k);
+  const bool fetches = m.row().fetches();
+  const Mr& mr = fetches ? end_.fetch_mr : end_.send_mr;
+  const u64 offset = fetches ? layout_.fetched(qp, k) : layout_.in_flight(qp, k);
+  const SgeList sge{mr.addr + offset, m.bytes, mr.lkey};
+  if (fetches)
+    end_.verbs->memory().fill(sge.addr, kPoison, m.bytes);
+  else
+    checker.fill(end_.verbs->memory(), sge.addr, qp, k);
+  SendWr wr = work_request(end_, traffic_, qp, k, sge);
+  if (m.row().is_atomic()) ledger_.post(wr, qp);
+  if (const Error error = end_.verbs->post_send(*end_.qps[qp], wr); error != Error::None)
+    checker.fail(m.operation,
+                 fmt::format("post_send of {} gives error {}", checker.name(qp, k), int(error)));
+  u64& since = lane.since[k % traffic_.depth];
+  if (traffic_.is_open())
+    since = lane.waiting.front(), lane.waiting.pop_front(), --waiting_;
+  else
+    since = (now - first_post_) * end_.period, ++planned_;
+  if (traffic_.keep_posts) posts_.push_back(now);
+  ++in_flight_;
 }
 
 Cycle StreamSender::poll(Cycle now) {
   std::array<Wc, kPollBatch> wcs;
   const u32 found = end_.verbs->poll_cq(*end_.send_cq, wcs);
-  for (u32 i = 0; i < found; ++i)
-    if (checker.check(wcs[i])) completed_ = wcs[i].wr_id + 1;
-  if (found) last_completion_ = now;
-  return found * end_.cpu->completion;
+  for (u32 i = 0; i < found; ++i) {
+    if (!checker.check(wcs[i])) continue;
+    const u32 qp = wcs[i].qp_num - end_.qp->qpn;
+    Lane& lane = lanes_[qp];
+    lane.last_completion = now;
+    for (; lane.completed <= wcs[i].wr_id; ++lane.completed) complete(qp, lane.completed, now);
+  }
+  if (!found) return 0;
+  last_completion_ = now;
+  return end_.cpu->poll + found * end_.cpu->completion;
 }
 
-StreamReceiver::StreamReceiver(const Endpoint& end, const Traffic& traffic)
-    : checker("server", traffic, Way::ToServer), end_(end), traffic_(traffic) {
-  if (traffic.operation == Operation::Write)
-    watch_ = std::make_unique<WriteWatch>(end_, traffic_, traffic.depth, checker);
-  else
-    post_receives(end_, traffic_, u32(std::min<u64>(traffic.receive_depth, traffic.messages)));
+void StreamSender::complete(u32 qp, u64 k, Cycle now) {
+  const Message m = traffic_.message(qp, k);
+  ++completed_, --in_flight_, bytes_completed_ += m.bytes;
+  latencies_.add((now - first_post_) * end_.period - lanes_[qp].since[k % traffic_.depth]);
+  if (!m.row().fetches()) return;
+  const u64 at = end_.fetch_mr.addr + layout_.fetched(qp, k);
+  if (m.row().is_read())
+    return checker.check_served(end_.verbs->memory(), at, qp, k, k % traffic_.depth);
+  std::array<u8, proto::kAtomicBytes> bytes;
+  end_.verbs->memory().read(at, bytes.data(), bytes.size());
+  const auto wrong = ledger_.returned(m.operation, qp, proto::load_le8(bytes.data()));
+  checker.check(!wrong, qp, k, wrong ? checker.name(qp, k) + " " + *wrong : "");
+}
+
+void StreamSender::check_end() {
+  if (const auto wrong = ledger_.wrong_sum()) checker.fail(*wrong);
+}
+
+StreamReceiver::StreamReceiver(const Endpoint& end, const Traffic& traffic, Way way)
+    : checker(way == Way::ToServer ? "server" : "client", traffic, way),
+      end_(end),
+      traffic_(traffic),
+      lanes_(traffic.qps),
+      takes_receives_(traffic.has([](const OperationRow& r) { return r.takes_receive; })) {
+  for (u32 qp = 0; qp < traffic.qps; ++qp) {
+    lanes_[qp].receives = traffic.count(qp, [](const OperationRow& r) { return r.takes_receive; });
+    expected_ += traffic.count(qp, [](const OperationRow& r) { return !r.fetches(); });
+  }
+  if (traffic.has([](const OperationRow& r) { return r.writes; }))
+    watch_ = std::make_unique<WriteWatch>(end_, traffic_, checker);
+  if (takes_receives_) post_receives(end_, traffic_);
 }
 
 Cycle StreamReceiver::act(Cycle) {
-  if (watch_) return 0;
+  if (!takes_receives_) return 0;
   std::array<Wc, kPollBatch> wcs;
   const u32 found = end_.verbs->poll_cq(*end_.recv_cq, wcs);
   for (u32 i = 0; i < found; ++i)
     if (checker.check(wcs[i])) take(wcs[i]);
-  return found * (end_.cpu->completion + end_.cpu->post_recv);
+  if (!found) return 0;
+  return end_.cpu->poll + found * (end_.cpu->completion + end_.cpu->post_recv);
 }
 
-// Messages arrive in order, so the receive WQEs are used in order.
+// Messages of a queue pair arrive in order, so its receive WQEs are used in order.
 void StreamReceiver::take(const Wc& wc) {
-  const u64 slot = received_ % traffic_.receive_depth;
-  if (wc.wr_id != slot || wc.byte_len != traffic_.bytes)
-    checker.fail(fmt::format("message {}: receive {} with {} bytes completed, expected was {}",
-                             received_, wc.wr_id, wc.byte_len, slot));
-  const SgeList sge{end_.recv_mr.addr + slot * slot_bytes(traffic_.bytes), traffic_.bytes,
-                    end_.recv_mr.lkey};
-  checker.check(end_.verbs->memory(), sge.addr, received_++);
-  if (received_ + traffic_.receive_depth <= traffic_.messages)
-    end_.verbs->post_recv(*end_.qp, {slot, {&sge, 1}});
+  const u32 qp = wc.qp_num - end_.qp->qpn;
+  Lane& lane = lanes_[qp];
+  while (!traffic_.message(qp, lane.next).row().takes_receive) ++lane.next;
+  const u64 k = lane.next++, slot = lane.received++ % traffic_.receive_depth;
+  const Message m = traffic_.message(qp, k);
+  const auto fail = [&](const std::string& sentence) {
+    checker.fail(m.operation, checker.name(qp, k) + ": " + sentence);
+  };
+  if (wc.wr_id != slot || wc.byte_len != m.bytes)
+    fail(fmt::format("receive {} with {} bytes completed, expected was {} with {}", wc.wr_id,
+                     wc.byte_len, slot, m.bytes));
+  if (wc.with_imm != m.row().immediate || (m.row().immediate && wc.imm_data != u32(k)))
+    fail(fmt::format("immediate data {:#x}, sent was {:#x}", wc.imm_data, u32(k)));
+  const SgeList sge = receive_buffer(end_, traffic_, qp, slot);
+  if (!m.row().writes)
+    checker.check(end_.verbs->memory(), sge.addr, qp, k);
+  else if (!watch_->has_arrived(qp, k))
+    fail("completed before its last byte");
+  ++received_;
+  if (lane.received + traffic_.receive_depth <= lane.receives)
+    end_.verbs->post_recv(*end_.qps[qp], {slot, {&sge, 1}});
 }
 }  // namespace hca::testbench

@@ -1,42 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <deque>
 #include <memory>
 
+#include "model/engine/histogram.h"
+#include "testbench/arrivals.h"
+#include "testbench/atomic_ledger.h"
 #include "testbench/workload.h"
 
 namespace hca::testbench {
-// Sends as ib_*_bw does: posts until `depth` messages are in flight, then polls its CQ.
+// Sends on one or several queue pairs. Closed loop, as ib_*_bw does: posts until `depth` messages
+// are in flight on each, then polls its CQ. Open loop: messages are planned, wait in a bounded
+// queue of the host until the queue pair has room, and are lost where the queue is full.
 class StreamSender : public Program {
  public:
-  StreamSender(const Endpoint& end, const Traffic& traffic);
+  StreamSender(const Endpoint& end, const Traffic& traffic, Way way = Way::ToServer);
   Cycle act(Cycle now) override;
+  Cycle wakes_at() const override;
   bool finished() const override { return completed_ == traffic_.messages; }
   bool failed() const override { return checker.failed(); }
+  // When all writes of the run have arrived: checks what ATOMICs have left.
+  void check_end();
+  bool uses_atomics() const { return ledger_.is_used(); }
 
   u64 completed() const { return completed_; }
-  Cycle first_post() const { return first_post_; }
+  u64 bytes_completed() const { return bytes_completed_; }
+  Cycle first_post() const { return first_post_; }  // open loop: when the plan begins
   Cycle last_completion() const { return last_completion_; }
+  Cycle last_completion(u32 qp) const { return lanes_[qp].last_completion; }
+  const std::vector<Cycle>& posts() const { return posts_; }
+  // From the post, open loop: from the planned time, to the completion that the program takes; ps.
+  const engine::Histogram& latencies() const { return latencies_; }
+  u64 dropped() const { return dropped_; }
+  u64 queued_most() const { return queued_most_; }
   Checker checker;
 
  private:
-  void post();
+  struct Lane {
+    u64 planned = 0, posted = 0, completed = 0;
+    Cycle last_completion = 0;
+    std::deque<u64> waiting;  // planned times, ps
+    std::vector<u64> since;   // by slot: where the latency begins, ps
+  };
+  bool has_work(u32 qp) const;
+  template <class Fits>
+  std::optional<u32> choose(u32& next, Fits&& fits);
+  void admit(u64 until);
+  void post(u32 qp, Cycle now);
   Cycle poll(Cycle now);
+  void complete(u32 qp, u64 k, Cycle now);
 
   Endpoint end_;
   const Traffic& traffic_;
-  u64 posted_ = 0, completed_ = 0;
+  Layout layout_;
+  AtomicLedger ledger_;
+  std::vector<Lane> lanes_;
+  engine::Random random_;
+  Arrivals arrivals_;
+  u32 next_post_ = 0, next_plan_ = 0;  // whose turn it is
+  u64 planned_ = 0, waiting_ = 0, in_flight_ = 0, completed_ = 0, bytes_completed_ = 0;
+  u64 dropped_ = 0, queued_most_ = 0;
+  bool began_ = false;
   Cycle first_post_ = 0, last_completion_ = 0;
+  std::vector<Cycle> posts_;
+  engine::Histogram latencies_;
 };
 
-// The other end: for SEND it takes receive completions and posts their buffers again, for WRITE it
-// only looks at what arrives.
+// The other end: takes receive completions and posts their buffers again; at WRITEs it only looks,
+// and of READs and ATOMICs it sees nothing.
 class StreamReceiver : public Program {
  public:
-  StreamReceiver(const Endpoint& end, const Traffic& traffic);
+  StreamReceiver(const Endpoint& end, const Traffic& traffic, Way way = Way::ToServer);
   Cycle act(Cycle now) override;
-  bool finished() const override { return received() == traffic_.messages; }
+  bool finished() const override { return received() == expected_; }
   bool failed() const override { return checker.failed(); }
-  u64 received() const { return watch_ ? watch_->arrived() : received_; }
+  u64 received() const { return received_ + (watch_ ? watch_->arrived() : 0); }
   Checker checker;
 
  private:
@@ -44,6 +82,12 @@ class StreamReceiver : public Program {
   Endpoint end_;
   const Traffic& traffic_;
   std::unique_ptr<WriteWatch> watch_;
-  u64 received_ = 0;
+  struct Lane {
+    u64 next = 0;  // message
+    u64 received = 0, receives = 0;
+  };
+  std::vector<Lane> lanes_;
+  bool takes_receives_;
+  u64 expected_ = 0, received_ = 0;
 };
 }  // namespace hca::testbench

@@ -23,7 +23,11 @@ void print_all() {
   KnobTable lists;
   WorkloadConfig workload;
   FaultConfig fault;
+  MixConfig mix;
+  SizeConfig size;
   lists.add("workload[]", workload);
+  lists.add("workload[].mix", mix);
+  lists.add("workload[].sizes[]", size);
   lists.add("faults[]", fault);
   fmt::print(
       "# key, default, range, meaning. A number with a unit needs it: 4 cycles, 2 us, 100 Gb/s.\n"

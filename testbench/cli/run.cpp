@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hca run: two HCAs, their hosts and a wire; without a scenario, WRITE and SEND of all sizes.
+// hca run: two HCAs, their hosts and a wire; without a scenario, each operation of all sizes.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,8 +9,10 @@
 #include <memory>
 
 #include "testbench/cli/commands.h"
+#include "testbench/event_log.h"
 #include "testbench/report.h"
 #include "testbench/scenario_file.h"
+#include "testbench/vcd_file.h"
 #include "testbench/wire_capture.h"
 
 namespace hca::cli {
@@ -19,6 +21,7 @@ using namespace testbench;
 namespace {
 struct Options {
   std::string scenario, directory;
+  std::vector<std::string> settings;
 };
 
 // On a terminal one line that changes, otherwise a line every few seconds; on stderr.
@@ -51,20 +54,30 @@ void write_summary(const std::string& path, const RunResult& result, const Scena
 }
 
 int run(const Options& options) {
-  Scenario scenario =
-      options.scenario.empty() ? default_scenario() : load_scenario(options.scenario);
-  if (scenario.run.pcap && options.directory.empty())
-    throw std::runtime_error("run.pcap needs a directory to write to: --out DIR");
+  const Scenario scenario = load_scenario(options.scenario, options.settings);
+  const RunOptions& files = scenario.run;
+  if ((files.pcap || files.events || files.vcd) && options.directory.empty())
+    throw std::runtime_error(
+        fmt::format("run.{} needs a directory to write to: --out DIR", files.pcap     ? "pcap"
+                                                                       : files.events ? "events"
+                                                                                      : "vcd"));
   if (!options.directory.empty()) std::filesystem::create_directories(options.directory);
   auto progress = std::make_shared<ProgressLines>();
   Runner runner(scenario, [progress](const ProgressState& state) { (*progress)(state); });
   std::unique_ptr<WireCapture> capture;
-  if (scenario.run.pcap)
-    capture = std::make_unique<WireCapture>(options.directory + "/run.pcap",
-                                            runner.testbed().wire(), runner.testbed().link());
+  std::unique_ptr<EventLog> events;
+  std::unique_ptr<VcdFile> vcd;
+  Testbed& testbed = runner.testbed();
+  const std::string& out = options.directory;
+  if (files.pcap)
+    capture = std::make_unique<WireCapture>(out + "/run.pcap", testbed.wire(), testbed.link());
+  if (files.events) events = std::make_unique<EventLog>(out + "/events.csv", testbed);
+  if (files.vcd) vcd = std::make_unique<VcdFile>(out + "/run.vcd", testbed);
   const RunResult result = runner.run();
   progress->end();
   if (capture) capture->close();
+  if (events) events->close();
+  if (vcd) vcd->close();
   std::fputs(text_of(result, scenario).c_str(), stdout);
   if (!options.directory.empty())
     write_summary(options.directory + "/summary.json", result, scenario);
@@ -77,8 +90,11 @@ void add_run(CLI::App& app, int& exit_code) {
       "run", "simulate two HCAs: bandwidth, message rate, latency, and where the time goes");
   auto options = std::make_shared<Options>();
   command->add_option("scenario", options->scenario,
-                      "YAML file; without it WRITE and SEND from 2 B to 1 MiB");
-  command->add_option("--out", options->directory, "write summary.json (and run.pcap) there");
+                      "YAML file; without it WRITE, SEND and READ from 2 B to 1 MiB, and ATOMICs");
+  command->add_option("--out", options->directory,
+                      "write summary.json (and what run: asks for) there");
+  command->add_option("--set", options->settings, "KEY=VALUE: a setting that wins over the file's")
+      ->allow_extra_args(false);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 }  // namespace hca::cli

@@ -242,13 +242,13 @@ TEST_CASE("a run that stands still names what waits", "[run]") {
 
 TEST_CASE_METHOD(FreshKernel, "a byte that changes in memory or on the way fails the run",
                  "[run][integrity]") {
+  const std::string operation = GENERATE("write", "send");
   const Scenario scenario = parse_scenario(
-      "workload:\n  - {operation: write, from: 256 B, to: 256 B, messages: 3}\n", "test.yaml");
+      "workload:\n  - {operation: " + operation + ", from: 256 B, to: 256 B, messages: 3}\n",
+      "test.yaml");
   Testbed testbed(scenario);
   testbed.connect();
-  Traffic traffic = traffic_of(scenario.workload[0], 256, 1);
-  const Operation operation = GENERATE(Operation::Write, Operation::Send);
-  traffic.operation = operation;
+  const Traffic traffic = traffic_of(scenario.workload[0], 1, 256, 1);
   StreamReceiver server(testbed.end(1), traffic);
   StreamSender client(testbed.end(0), traffic);
   // The sender's buffer changes after the message was posted and before the HCA reads it.

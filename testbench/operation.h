@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operations of a workload: one row each.
+#pragma once
+#include <array>
+#include <string_view>
+
+#include "model/proto/work_rows.h"
+
+namespace hca::testbench {
+enum class Operation : u8 {
+  Write,
+  Send,
+  Read,
+  WriteImmediate,
+  SendImmediate,
+  CompareSwap,
+  FetchAdd
+};
+
+struct OperationRow {
+  std::string_view word, name;  // in a scenario, in a report
+  proto::WorkOpcode opcode;
+  bool writes;         // its payload lands where the client says
+  bool takes_receive;  // the server gets a completion
+  bool immediate;
+
+  bool is_atomic() const {
+    return proto::kWorkRows[std::size_t(opcode)].answer == proto::Answer::Atomic;
+  }
+  bool is_read() const {
+    return proto::kWorkRows[std::size_t(opcode)].answer == proto::Answer::Read;
+  }
+  // The client waits for data; otherwise it sends them.
+  bool fetches() const { return is_atomic() || is_read(); }
+};
+inline constexpr std::array kOperations{
+    // clang-format off
+    //           word               name               opcode                                writes takes imm
+    OperationRow{"write",           "WRITE",           proto::WorkOpcode::RdmaWrite,          true,  false, false},
+    OperationRow{"send",            "SEND",            proto::WorkOpcode::Send,               false, true,  false},
+    OperationRow{"read",            "READ",            proto::WorkOpcode::RdmaRead,           false, false, false},
+    OperationRow{"write_immediate", "WRITE_IMMEDIATE", proto::WorkOpcode::RdmaWriteImmediate, true,  true,  true},
+    OperationRow{"send_immediate",  "SEND_IMMEDIATE",  proto::WorkOpcode::SendImmediate,      false, true,  true},
+    OperationRow{"compare_swap",    "CMP_SWAP",        proto::WorkOpcode::CompareSwap,        false, false, false},
+    OperationRow{"fetch_add",       "FETCH_ADD",       proto::WorkOpcode::FetchAdd,           false, false, false},
+    // clang-format on
+};
+inline constexpr std::size_t kOperationCount = kOperations.size();
+constexpr const OperationRow& row_of(Operation operation) {
+  return kOperations[std::size_t(operation)];
+}
+constexpr std::string_view name_of(Operation operation) { return row_of(operation).name; }
+
+inline constexpr auto kOperationWords = [] {
+  std::array<std::string_view, kOperationCount> words;
+  for (std::size_t i = 0; i < kOperationCount; ++i) words[i] = kOperations[i].word;
+  return words;
+}();
+}  // namespace hca::testbench

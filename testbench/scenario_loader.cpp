@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the settings of a scenario's text to the scenario.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <map>
+#include <optional>
+
+#include "testbench/scenario_file.h"
+#include "testbench/scenario_knobs.h"
+#include "testbench/shortened.h"
+#include "testbench/workload_rules.h"
+
+namespace hca::testbench {
+namespace {
+// "workload[3].depth": list, index and the key's path inside of the entry, with its dot. The
+// brackets come from read_yaml(), never from a key of the text, so the index counts real entries.
+struct ListKey {
+  std::string_view list, key;
+  std::size_t index;
+};
+std::optional<ListKey> list_key(std::string_view path) {
+  const auto open = path.find('['), close = path.find("]", open);
+  if (open == path.npos || close == path.npos) return std::nullopt;
+  ListKey found{path.substr(0, open), path.substr(close + 1), 0};
+  std::from_chars(path.data() + open + 1, path.data() + close, found.index);
+  return found;
+}
+// A path that is, or lies below, a list without saying which entry.
+bool misses_entry(std::string_view path, std::string_view list) {
+  return path == list || (path.starts_with(list) && path[list.size()] == '.');
+}
+
+class Loader {
+ public:
+  Loader(Scenario& scenario, std::string file)
+      : scenario_(scenario), file_(std::move(file)), table_(knobs_of(scenario)) {}
+  // What is for both chips comes first, whatever the order of the text.
+  void load(const std::vector<Setting>& settings) {
+    for (const bool single : {false, true})
+      for (const Setting& s : settings)
+        if (is_of_one_chip(s.path) == single) take(s);
+    if (errors_.empty()) check();
+    if (!errors_.empty()) throw ScenarioError(errors_);
+  }
+
+ private:
+  void take(const Setting& s) {
+    const auto in_list = list_key(s.path);
+    if (in_list && in_list->list == "workload") return take(s, *in_list, scenario_.workload);
+    if (in_list && in_list->list == "faults") return take(s, *in_list, scenario_.faults);
+    if (s.path == "faults" && s.text == "[]") return;
+    if (s.path == "workload" && s.text == "[]")
+      return complain(s, "workload: is empty; allowed: one entry or more");
+    for (const std::string_view list : {"workload", "faults"})
+      if (misses_entry(s.path, list))
+        return complain(s, s.path + ": is no entry of a list; allowed: \"" + std::string(list) +
+                               ":\" and below it entries that begin with \"- \"");
+    if (const auto problem = table_.set(s.path, s.text)) complain(s, *problem);
+  }
+  template <class Config>
+  void take(const Setting& s, const ListKey& key, std::vector<Config>& list) {
+    if (key.index > list.size() || (!s.line && key.index == list.size()))
+      return complain(s, fmt::format("{}: is no entry of {}; allowed: {}", s.path, key.list,
+                                     list.empty() ? "none, it has no entries"
+                                                  : fmt::format("0 to {}", list.size() - 1)));
+    if (key.index == list.size()) list.emplace_back();
+    const std::string path = fmt::format("{}[{}]", key.list, key.index);
+    KnobTable entry;
+    if constexpr (std::is_same_v<Config, WorkloadConfig>) {
+      lines_.resize(list.size()), given_.resize(list.size());
+      const std::string name(key.key.substr(key.key.starts_with('.')));
+      lines_[key.index].emplace(name, line_of(s)), given_[key.index].insert(name);
+      if (key.key == ".mix" || key.key == ".sizes")
+        return complain(s, fmt::format("{}: is no {}; allowed: {}", s.path,
+                                       key.key == ".mix" ? "map of weights" : "list",
+                                       key.key == ".mix" ? "{write: 70, read: 30}"
+                                                         : "[{size: 64 B, weight: 3}]"));
+      if (name.starts_with("sizes[")) {
+        const auto inner = list_key(name);
+        return take(s, {path + ".sizes", inner->key, inner->index}, list[key.index].sizes);
+      }
+      entry.add(path + ".mix", list[key.index].mix);
+    }
+    entry.add(path, list[key.index]);
+    if (!key.key.starts_with('.'))
+      complain(s, fmt::format("{}: is no map of keys; allowed: {}", s.path, names_in(entry)));
+    else if (const auto problem = entry.set(s.path, s.text))
+      complain(s, *problem);
+  }
+  void complain(const Setting& s, const std::string& problem) { complain(line_of(s), problem); }
+  // 0: it is of no file.
+  static int line_of(const Setting& s) { return s.overrides ? 0 : s.line; }
+  void complain(int line, const std::string& problem) {
+    errors_.push_back(line ? fmt::format("{}:{}: {}", file_, line, problem) : "--set: " + problem);
+  }
+  // What no single value shows.
+  void check() {
+    for (std::size_t i = 0; i < given_.size(); ++i) {
+      WorkloadConfig& w = scenario_.workload[i];
+      if (const auto wrong = mistake_in(w, given_[i], scenario_.qps_of(w)))
+        complain(line_of(i, wrong->key), fmt::format("workload[{}].{}: {}; allowed: {}", i,
+                                                     wrong->key, wrong->problem, wrong->allowed));
+      settle_sizes(w, given_[i]);
+    }
+  }
+  // Of a key of an entry, of what lies below it, or of the entry.
+  int line_of(std::size_t i, const std::string& key) const {
+    const auto at = lines_[i].lower_bound(key);
+    if (at != lines_[i].end() && at->first.starts_with(key)) return at->second;
+    return lines_[i].begin()->second;
+  }
+  static std::string names_in(const KnobTable& table) {
+    std::string names;
+    for (const KnobTable::Entry& e : table.entries())
+      if (e.path.find(".mix.") == e.path.npos)
+        names += (names.empty() ? "" : ", ") + std::string(e.info.name);
+    return names;
+  }
+  Scenario& scenario_;
+  std::string file_;
+  KnobTable table_;
+  std::vector<std::map<std::string, int>> lines_;  // of the keys of each workload entry
+  std::vector<GivenKeys> given_;
+  std::vector<std::string> errors_;
+};
+}  // namespace
+
+namespace {
+// "key=value" takes the place of what the text says, or stands beside it.
+void override_with(std::vector<Setting>& settings, const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == text.npos || !equals)
+    throw ScenarioError(
+        {fmt::format("--set: \"{}\" is no setting; allowed: key=value", shortened(text))});
+  Setting given{text.substr(0, equals), text.substr(equals + 1), 0, true};
+  for (Setting& s : settings)
+    if (s.path == given.path) {
+      s.text = std::move(given.text), s.overrides = true;
+      return;
+    }
+  settings.push_back(std::move(given));
+}
+
+Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
+                     const std::vector<std::string>& overrides) {
+  for (const std::string& text : overrides) override_with(settings, text);
+  Scenario scenario;
+  Loader(scenario, file).load(settings);
+  if (scenario.workload.empty()) scenario.workload = default_scenario().workload;
+  return scenario;
+}
+}  // namespace
+
+Scenario parse_scenario(const std::string& text, const std::string& file,
+                        const std::vector<std::string>& overrides) {
+  return scenario_of(read_yaml(text, file), file, overrides);
+}
+Scenario load_scenario(const std::string& file, const std::vector<std::string>& overrides) {
+  return scenario_of(file.empty() ? std::vector<Setting>{} : read_yaml_file(file), file, overrides);
+}
+}  // namespace hca::testbench

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workloads of all operations, and that a wrong byte or value fails them.
+#include <catch2/catch.hpp>
+
+#include "testbench/fresh_kernel.h"
+#include "testbench/run.h"
+#include "testbench/workload_stream.h"
+
+namespace hca::testbench {
+namespace {
+using Catch::Matchers::Contains;
+
+RunResult run_text(const std::string& text) {
+  FreshKernel kernel;
+  Runner runner(parse_scenario(text, "test.yaml"), {});
+  return runner.run();
+}
+std::string all(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+const char* const kFramings[] = {"ib_local", "rocev1", "rocev2_ip6"};
+}  // namespace
+
+TEST_CASE("every operation arrives whole in both tests", "[workload]") {
+  const std::string operation =
+      GENERATE("read", "write_immediate", "send_immediate", "compare_swap", "fetch_add");
+  const std::string framing = kFramings[GENERATE(0, 1, 2)];
+  INFO(operation << " " << framing);
+  const bool atomic = operation == "compare_swap" || operation == "fetch_add";
+  const std::string sizes = atomic ? "" : ", from: 1 B, to: 8 KiB";
+  const RunResult result = run_text(
+      "connection: {framing: " + framing + "}\nworkload:\n  - {operation: " + operation + sizes +
+      ", messages: 40}\n  - {operation: " + operation + sizes + ", test: latency, messages: 10}\n");
+  CHECK(all(result.failures) == "");
+  // 14 sizes or one; a ping-pong is checked at both ends; a message each for the breakdowns.
+  const bool pingpong = operation == "write_immediate" || operation == "send_immediate";
+  const u64 count = atomic ? 1 : 14;
+  CHECK(result.messages == count * 40 + count * 10 * (pingpong ? 2 : 1) + (atomic ? 1 : 2));
+  for (const Breakdown& b : result.breakdowns) {
+    CHECK(b.sum() == b.whole);
+    CHECK(b.parts.size() == (pingpong ? 24u : 25u));
+  }
+}
+
+TEST_CASE("a mix with weighted sizes on several queue pairs, both ways, is checked whole",
+          "[workload]") {
+  const RunResult result = run_text(
+      "workload:\n"
+      "  - {mix: {write: 30, send: 20, read: 30, write_immediate: 10, send_immediate: 10},\n"
+      "     sizes: [{size: 64 B, weight: 3}, {size: 3000 B}], qps: 5, messages: 1001,\n"
+      "     direction: both, depth: 16, signal_every: 4}\n"
+      "  - {operation: send, size: 100 B, messages: 100}\n");  // on what the mix has left
+  CHECK(all(result.failures) == "");
+  CHECK(result.messages == 2 * 1001 + 100 + 1);
+  REQUIRE(result.streams.size() == 2);
+  for (const StreamResult& s : result.streams) {
+    CHECK(s.messages == 1001);
+    // A quarter of the messages is large; the mean is 798 B, with a deviation of 40 B.
+    CHECK(double(s.bytes) / 1001 == Approx(798).margin(160));
+  }
+}
+
+TEST_CASE("weights choose operations and sizes", "[workload]") {
+  Traffic t;
+  t.mix = {{Operation::Write, 70}, {Operation::Read, 30}};
+  t.sizes = {{64, 1}, {4096, 3}};
+  u64 reads = 0, large = 0;
+  for (u64 k = 0; k < 10'000; ++k) {
+    reads += t.message(0, k).operation == Operation::Read;
+    large += t.message(0, k).bytes == 4096;
+  }
+  // Standard deviations: 46 and 43.
+  CHECK(double(reads) == Approx(3000).margin(200));
+  CHECK(double(large) == Approx(7500).margin(200));
+  t.seed = 2;
+  u64 same = 0;
+  for (u64 k = 0; k < 1000; ++k) same += t.message(0, k).operation == Operation::Read;
+  CHECK(double(same) == Approx(300).margin(60));
+}
+
+TEST_CASE("workloads of a group run at the same time", "[workload]") {
+  const std::string one = "size: 64 KiB, messages: 200, depth: 8";
+  const RunResult alone = run_text("workload: [{operation: write, " + one + "}]\n");
+  const RunResult both =
+      run_text("workload:\n  - {operation: write, " + one +
+               ", together: true}\n  - {operation: send, " + one + ", together: true}\n");
+  CHECK(all(both.failures) == "");
+  REQUIRE(both.streams.size() == 2);
+  // They share the link.
+  for (const StreamResult& s : both.streams)
+    CHECK(s.gigabits_per_second() < 0.6 * alone.sizes[0].bandwidth->gigabits_per_second(65536));
+}
+
+TEST_CASE("a post costs what host.post_send says, a poll what host.poll says", "[workload]") {
+  const auto each = [](const std::string& knobs) {
+    const RunResult result =
+        run_text(knobs + "workload: [{operation: write, size: 8 B, depth: 1, messages: 100}]\n");
+    return double(result.sizes.at(0).bandwidth->picoseconds) / 100;
+  };
+  const double base = each("");
+  // The post is on the way of every message; the last poll's cost is not in the time.
+  CHECK(each("host.poll: 1 us\n") - base == Approx(1e6).epsilon(0.02));
+  CHECK(each("host.notice: 1040 ns\n") - base == Approx(1e6).epsilon(0.02));
+}
+
+TEST_CASE_METHOD(FreshKernel, "a wrong byte of a READ or a wrong value of an ATOMIC fails the run",
+                 "[workload][integrity]") {
+  const Operation operation =
+      GENERATE(Operation::Read, Operation::FetchAdd, Operation::CompareSwap);
+  const Scenario scenario =
+      parse_scenario("workload: [{operation: read, size: 256 B, messages: 8}]\n", "test.yaml");
+  Testbed testbed(scenario);
+  testbed.connect();
+  Traffic traffic = traffic_of(scenario.workload[0], 1, 256, 1);
+  traffic.operation = operation, traffic.depth = 1;
+  StreamSender client(testbed.end(0), traffic);
+  testbed.node(0).run(&client);
+  const Hca& hca = testbed.node(0).hca;
+  sc_core::sc_start((double(hca.quantum()) + 10) * hca.period());  // posted, not yet executed
+  // One bit of what the server holds changes.
+  const Layout layout(traffic);
+  const u64 offset = operation == Operation::Read       ? layout.served(0, 0) + 100
+                     : operation == Operation::FetchAdd ? layout.sum() + 1
+                                                        : layout.swapped(0) + 1;
+  const u64 at = testbed.end(1).fetch_mr.addr + offset;
+  u8 byte;
+  testbed.node(1).memory.read(at, &byte, 1);
+  byte ^= 0x10;
+  testbed.node(1).memory.write(at, &byte, 1);
+  sc_core::sc_start(50, sc_core::SC_US);
+  if (!client.failed()) client.check_end();
+  CHECK(client.failed());
+  const std::string failures = all(client.checker.failures());
+  if (operation == Operation::Read)
+    CHECK_THAT(failures, Contains("client, READ: message 0 of 256 bytes: byte 100 is"));
+  else if (operation == Operation::FetchAdd)
+    CHECK_THAT(failures, Contains("FetchAdds of 1 made") || Contains("below its start") ||
+                             Contains("beyond the sum"));
+  else
+    CHECK_THAT(failures, Contains("CMP_SWAP: message 0 returned"));
+  testbed.node(0).run(nullptr);
+}
+
+TEST_CASE_METHOD(FreshKernel, "an ATOMIC whose effect is lost fails the run",
+                 "[workload][integrity]") {
+  const Operation operation = GENERATE(Operation::FetchAdd, Operation::CompareSwap);
+  const Scenario scenario =
+      parse_scenario("workload: [{operation: fetch_add, messages: 20}]\n", "test.yaml");
+  Testbed testbed(scenario);
+  testbed.connect();
+  Traffic traffic = traffic_of(scenario.workload[0], 1, 8, 1);
+  traffic.operation = operation;
+  StreamSender client(testbed.end(0), traffic);
+  testbed.node(0).run(&client);
+  sc_core::sc_start(100, sc_core::SC_US);
+  REQUIRE(client.finished());
+  client.check_end();
+  REQUIRE_FALSE(client.failed());
+  // The last write did not happen.
+  const Layout layout(traffic);
+  const u64 at = testbed.end(1).fetch_mr.addr +
+                 (operation == Operation::FetchAdd ? layout.sum() : layout.swapped(0));
+  std::array<u8, 8> bytes;
+  testbed.node(1).memory.read(at, bytes.data(), 8);
+  proto::store_le8(bytes.data(), proto::load_le8(bytes.data()) - 1);
+  testbed.node(1).memory.write(at, bytes);
+  client.check_end();
+  CHECK_THAT(all(client.checker.failures()),
+             Contains("20 FetchAdds of 1 made") || Contains("20 CmpSwaps of queue pair 0 made"));
+  testbed.node(0).run(nullptr);
+}
+
+TEST_CASE("READs and ATOMICs survive a lossy wire", "[workload]") {
+  const std::string operation = GENERATE("read", "fetch_add", "compare_swap");
+  const RunResult result =
+      run_text("connection: {timeout: 8}\nworkload:\n  - {operation: " + operation +
+               ", size: 8 B, messages: 1000, qps: 3}\nfaults:\n"
+               "  - {action: drop, from: 0, occurrence: 0, per_million: 10000}\n"
+               "  - {action: drop, from: 1, occurrence: 0, per_million: 10000}\n"
+               "  - {action: duplicate, from: 0, occurrence: 0, per_million: 10000}\n");
+  CHECK(all(result.failures) == "");
+  CHECK(result.messages == 1000);
+  CHECK(result.faults.size() > 3);
+}
+
+TEST_CASE("order of ticks and quantum change no event of READs, ATOMICs and open loops",
+          "[workload]") {
+  const auto hash = [&](const std::string& run) {
+    const RunResult result = run_text(
+        "run: {hash: true" + run +
+        "}\nwire: {latency: 100 ns}\nworkload:\n"
+        "  - {mix: {write: 40, read: 40, send: 20}, size: 2 KiB, qps: 3, messages: 90,"
+        " direction: both}\n"
+        "  - {operation: send, size: 512 B, rate: 30 Gb/s, arrivals: exponential, messages: 90}\n"
+        "  - {operation: fetch_add, qps: 2, qp_order: random, messages: 60}\n");
+    CHECK(all(result.failures) == "");
+    return result.hash.value();
+  };
+  const u64 plain = hash("");
+  CHECK(hash(", quantum: 1 cycle") == plain);
+  CHECK(hash(", quantum: 7 cycles") == plain);
+  CHECK(hash(", every_cycle: true") == plain);
+  for (int seed = 1; seed <= 3; ++seed)
+    CHECK(hash(", shuffle_seed: " + std::to_string(seed)) == plain);
+  CHECK(hash(", seed: 2") != plain);
+}
+}  // namespace hca::testbench

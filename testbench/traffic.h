@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "testbench/operation.h"
+
+namespace hca::testbench {
+constexpr u64 slot_bytes(u32 bytes) { return (u64{bytes} + 63) / 64 * 64; }
+
+struct SizeWeight {
+  u32 bytes = 64, weight = 1;
+};
+// The k-th message of a queue pair.
+struct Message {
+  Operation operation;
+  u32 bytes;
+  const OperationRow& row() const { return row_of(operation); }
+};
+
+// One measurement: what is sent, and how it is posted. Both ends know from it what the k-th message
+// of each queue pair is.
+struct Traffic {
+  Operation operation = Operation::Write;
+  std::vector<std::pair<Operation, u32>> mix;  // with weights; empty: `operation` alone
+  u32 bytes = 64;                              // of the largest message
+  std::vector<SizeWeight> sizes;               // empty: all of `bytes`
+  u64 messages = 1000;
+  u32 qps = 1;
+  bool random_qps = false;  // the next queue pair is chosen by the seed, not in turn
+  u32 depth = 128;          // messages in flight on a queue pair
+  u32 receive_depth = 512;  // receive WQEs posted ahead on a queue pair
+  u32 signal_every = 1;     // a completion each so many messages
+  u32 inline_below = 0;     // shorter messages go inside their WQE
+  bool push = false;        // WQEs go with their doorbells
+  u64 seed = 1;
+  // Open loop: messages are planned at this rate and wait in a queue of the host.
+  u64 bits_per_second = 0, messages_per_second = 0;
+  bool exponential = false;
+  u32 queue = 1024;
+  bool keep_posts = false;  // the cycle of each post, for a latency test
+
+  bool is_open() const { return bits_per_second || messages_per_second; }
+  Message message(u32 qp, u64 k) const;
+  // Messages are shared out evenly, the rest to the first queue pairs.
+  u64 messages_on(u32 qp) const { return messages / qps + (qp < messages % qps); }
+  bool has(bool (*fits)(const OperationRow&)) const;
+  // How many messages of a queue pair fit.
+  u64 count(u32 qp, bool (*fits)(const OperationRow&)) const;
+  u64 slot() const { return slot_bytes(bytes); }
+};
+}  // namespace hca::testbench

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a scenario's workloads to what runs: groups, traffic of one size, room that it needs.
+#include <algorithm>
+
+#include "testbench/testbed.h"
+
+namespace hca::testbench {
+namespace {
+constexpr u64 kBufferBudget = 16 << 20;     // bytes in flight of one stream
+constexpr u64 kAutomaticBudget = 24 << 20;  // bytes of one size when `messages` is 0
+constexpr u64 kAutomaticStream = 5000, kAutomaticPingPong = 10'001, kAutomaticLeast = 32;
+constexpr u32 kReceiveDepth = 512;
+
+u64 messages_of(const WorkloadConfig& w, u32 bytes) {
+  if (w.messages) return w.messages;
+  const u64 most = w.test == Test::Bandwidth ? kAutomaticStream : kAutomaticPingPong;
+  return std::clamp(kAutomaticBudget / bytes, kAutomaticLeast, most);
+}
+}  // namespace
+
+std::vector<std::vector<std::size_t>> groups_of(const Scenario& scenario) {
+  std::vector<std::vector<std::size_t>> groups;
+  bool joins = false;
+  for (std::size_t i = 0; i < scenario.workload.size(); ++i) {
+    const bool together = scenario.workload[i].together;
+    if (!joins || !together) groups.emplace_back();
+    groups.back().push_back(i);
+    joins = together;
+  }
+  return groups;
+}
+
+Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed) {
+  const bool latency = w.test == Test::Latency;
+  Traffic t;
+  t.operation = w.operation, t.mix = w.weights(), t.bytes = bytes, t.seed = seed;
+  for (const SizeConfig& s : w.sizes) t.sizes.push_back({u32(s.size), s.weight});
+  t.messages = messages_of(w, bytes);
+  t.qps = latency ? 1 : qps, t.random_qps = w.qp_order == QpOrder::Random;
+  t.depth = u32(std::clamp<u64>(kBufferBudget / t.slot() / t.qps, 1, w.depth));
+  if (latency) t.depth = 1;
+  t.receive_depth = w.receive_depth ? w.receive_depth
+                                    : std::max(2 * t.depth, std::min(kReceiveDepth, 8 * t.depth));
+  // Each stream ends with a completion, and no queue is full without one.
+  t.signal_every = latency ? 1 : std::min(w.signal_every, (t.depth + 1) / 2);
+  t.inline_below = w.inline_below, t.push = w.push, t.keep_posts = latency;
+  t.bits_per_second = w.rate, t.messages_per_second = w.message_rate;
+  t.exponential = w.arrivals == ArrivalsKind::Exponential, t.queue = w.queue;
+  return t;
+}
+
+namespace {
+void widen(Need& need, const Traffic& t) {
+  const Layout layout(t);
+  need.send_bytes = std::max(need.send_bytes, layout.flight_bytes());
+  need.recv_bytes = std::max(need.recv_bytes, layout.receive_bytes());
+  need.fetch_bytes = std::max(need.fetch_bytes, layout.fetch_bytes());
+  need.qps = std::max(need.qps, t.qps);
+  need.send_wqes = std::max(need.send_wqes, t.depth);
+  need.receive_wqes = std::max(need.receive_wqes, t.receive_depth);
+  if (t.inline_below) need.inline_bytes = std::max(need.inline_bytes, t.inline_below - 1);
+}
+}  // namespace
+
+std::vector<Need> needs_of(const Scenario& scenario) {
+  std::vector<Need> needs(1);
+  for (const auto& group : groups_of(scenario))
+    for (std::size_t lane = 0; lane < group.size(); ++lane) {
+      const WorkloadConfig& w = scenario.workload[group[lane]];
+      if (lane == needs.size()) needs.emplace_back();
+      for (u64 bytes = w.from; bytes <= w.to; bytes *= 2) {
+        widen(needs[lane], traffic_of(w, scenario.qps_of(w), u32(bytes), 0));
+        widen(needs[0], traffic_of(w, 1, u32(bytes), 0));  // for its time breakdown
+      }
+    }
+  return needs;
+}
+}  // namespace hca::testbench

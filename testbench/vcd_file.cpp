@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/vcd_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <stdexcept>
+
+#include "model/engine/rate.h"
+#include "model/proto/framing.h"
+
+namespace hca::testbench {
+namespace {
+u64 kernel_picoseconds() {
+  return sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_PS).value();
+}
+
+// Names of signals and scopes have no blanks.
+std::string word(std::string_view name) {
+  std::string text(name);
+  for (char& c : text)
+    if (!std::isalnum(u8(c))) c = '_';
+  return text;
+}
+
+// "!", "\"", ... : printable characters, as short as possible.
+std::string identifier(std::size_t n) {
+  constexpr std::size_t kFirst = '!', kCount = '~' - '!' + 1;
+  std::string id;
+  do id += char(kFirst + n % kCount);
+  while (n /= kCount);
+  return id;
+}
+
+std::string binary(u64 value) {
+  std::string text;
+  for (unsigned bit = std::max(1u, unsigned(std::bit_width(value))); bit-- > 0;)
+    text += value >> bit & 1 ? '1' : '0';
+  return text;
+}
+
+constexpr unsigned kUnlimitedWidth = 32, kWireWidth = 8;
+}  // namespace
+
+VcdFile::VcdFile(const std::string& path, Testbed& testbed)
+    : path_(path),
+      file_(path),
+      testbed_(testbed),
+      changes_([this](u64 at, const Change& change) { write(at, change); }) {
+  if (!file_) throw std::runtime_error(path + ": cannot be written");
+  declare();
+  for (Chip& chip : chips_)
+    chip.domain->observe(&chip, [](void* who, Cycle at) {
+      Chip& c = *static_cast<Chip*>(who);
+      c.file->sample(c, at);
+    });
+  testbed.wire().add_tap([this](u8 sender, sc_core::sc_time at, std::span<const u8> frame_bytes) {
+    frame(sender, at.value(), frame_bytes.size());
+  });
+}
+
+VcdFile::~VcdFile() {
+  for (Chip& chip : chips_) chip.domain->observe(nullptr, nullptr);
+}
+
+void VcdFile::declare(std::size_t signal, const std::string& name, unsigned width) {
+  if (signal >= signals_.size()) signals_.resize(signal + 1);
+  signals_[signal].width = width, signals_[signal].id = identifier(signal);
+  file_ << fmt::format("$var reg {} {} {} $end\n", width, signals_[signal].id, name);
+}
+
+void VcdFile::declare() {
+  file_ << "$version hca run $end\n$timescale 1 ps $end\n";
+  for (unsigned i = 0; i < kChips; ++i) {
+    Chip& chip = chips_[i];
+    const Hca& hca = testbed_.node(i).hca;
+    chip.file = this, chip.domain = &testbed_.node(i).hca.domain();
+    chip.period = hca.period().value(), chip.first = signals_.size();
+    // Declared block by block, kept in the order of the list.
+    std::map<std::string, std::vector<std::size_t>> blocks;
+    const auto& watched = chip.domain->watched();
+    for (std::size_t w = 0; w < watched.size(); ++w)
+      blocks[chip.domain->name_of(watched[w].level(watched[w].object).owner)].push_back(w);
+    signals_.resize(chip.first + watched.size()), chip.values.resize(watched.size());
+    file_ << fmt::format("$scope module hca{} $end\n", i);
+    for (const auto& [block, list] : blocks) {
+      file_ << fmt::format("$scope module {} $end\n", word(block));
+      std::map<std::string, unsigned> names;
+      for (const std::size_t w : list) {
+        const engine::Level level = watched[w].level(watched[w].object);
+        std::string name = word(level.object);
+        if (const unsigned n = names[name]++) name += fmt::format("_{}", n);
+        declare(chip.first + w, name,
+                level.of ? unsigned(std::bit_width(level.of)) : kUnlimitedWidth);
+      }
+      file_ << "$upscope $end\n";
+    }
+    file_ << "$upscope $end\n";
+  }
+  wire_ = signals_.size();
+  file_ << "$scope module wire $end\n";
+  for (unsigned i = 0; i < kChips; ++i)
+    declare(wire_ + i, fmt::format("from_hca{}", i), kWireWidth);
+  file_ << "$upscope $end\n$enddefinitions $end\n#0\n$dumpvars\n";
+  for (const Signal& s : signals_) file_ << fmt::format("b0 {}\n", s.id);
+  file_ << "$end\n";
+}
+
+void VcdFile::sample(Chip& chip, Cycle at) {
+  const auto& watched = chip.domain->watched();
+  for (std::size_t w = 0; w < watched.size(); ++w) {
+    const u64 used = watched[w].level(watched[w].object).used;
+    if (used == chip.values[w]) continue;
+    chip.values[w] = used;
+    changes_.add(at * chip.period, 0, {chip.first + w, used, false});
+  }
+  changes_.hand_on_until(kernel_picoseconds());
+}
+
+// From its first bit to its last one, with what a link has around a frame. Of a frame that ends
+// when the next one begins the end comes first. Frames begin at edges of the sender's clock, so the
+// time of one counts in whole cycles of it, rounded down: then none overlap.
+void VcdFile::frame(u8 sender, u64 at, std::size_t bytes) {
+  const bool ethernet = testbed_.link() == proto::LinkLayer::Ethernet;
+  const u64 bits = (bytes + (ethernet ? proto::kEthernetOverhead : 0)) * 8;
+  const u64 rate = testbed_.node(sender).hca.config().port.link_rate;
+  const u64 time = u64(engine::u128{bits} * engine::kPicosecondsPerSecond / rate);
+  changes_.add(at, 1, {wire_ + sender, 1, true});
+  changes_.add(at + time / chips_[sender].period * chips_[sender].period, 0,
+               {wire_ + sender, ~u64{0}, true});
+}
+
+void VcdFile::write(u64 picoseconds, const Change& change) {
+  Signal& signal = signals_[change.signal];
+  const u64 value = change.adds ? signal.value + change.value : change.value;
+  if (signal.value == value) return;
+  signal.value = value;
+  if (picoseconds != written_at_) file_ << '#' << (written_at_ = picoseconds) << '\n';
+  file_ << 'b' << binary(value) << ' ' << signal.id << '\n';
+}
+
+void VcdFile::close() {
+  changes_.hand_on_until(~u64{0});
+  if (!file_.flush()) throw std::runtime_error(path_ + ": cannot be written");
+}
+}  // namespace hca::testbench

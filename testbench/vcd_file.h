@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "testbench/by_time.h"
+#include "testbench/testbed.h"
+
+namespace hca::testbench {
+// A value change dump (IEEE 1364) with how full each link, budget and mailbox of both chips is,
+// below the block that reads it, and how many frames pass the receiving end of each direction of
+// the wire. A level is that behind the last block of its cycle; time is in picoseconds.
+class VcdFile {
+ public:
+  VcdFile(const std::string& path, Testbed& testbed);
+  ~VcdFile();
+  VcdFile(const VcdFile&) = delete;
+  void close();
+
+ private:
+  struct Signal {
+    unsigned width;
+    std::string id;
+    u64 value = 0;
+  };
+  struct Change {
+    std::size_t signal;
+    u64 value;  // or what is added to it
+    bool adds;
+  };
+  struct Chip {
+    VcdFile* file = nullptr;
+    engine::Domain* domain = nullptr;
+    u64 period = 0;
+    std::size_t first = 0;  // its signals are in the order of its domain's list
+    std::vector<u64> values;
+  };
+  void declare();
+  void declare(std::size_t signal, const std::string& name, unsigned width);
+  void sample(Chip& chip, Cycle at);
+  void frame(u8 sender, u64 picoseconds, std::size_t bytes);
+  void write(u64 picoseconds, const Change& change);
+
+  std::string path_;
+  std::ofstream file_;
+  Testbed& testbed_;
+  std::vector<Signal> signals_;
+  std::array<Chip, kChips> chips_;
+  std::size_t wire_ = 0;  // the first of its signals
+  ByTime<Change> changes_;
+  u64 written_at_ = 0;
+};
+}  // namespace hca::testbench

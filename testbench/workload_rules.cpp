@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/workload_rules.h"
+
+#include <algorithm>
+#include <array>
+
+namespace hca::testbench {
+namespace {
+constexpr u64 kMaxInFlight = 1 << 20;  // messages of all queue pairs: the largest CQ
+
+struct Entry {
+  const WorkloadConfig& w;
+  const GivenKeys& given;
+  u32 qps;
+  bool has(std::string_view key) const {
+    const auto at = given.lower_bound(key);
+    return at != given.end() && at->starts_with(key);
+  }
+  bool has_exactly(std::string_view key) const { return given.contains(key); }
+  bool has_range() const { return has_exactly("from") || has_exactly("to"); }
+  bool is_atomic() const { return !has("mix.") && row_of(w.operation).is_atomic(); }
+  bool is_latency() const { return w.test == Test::Latency; }
+};
+struct Rule {
+  std::string_view key, problem, allowed;
+  bool (*broken)(const Entry&);
+};
+bool no_weight(const Entry& e) {
+  return e.has("sizes[") && std::all_of(e.w.sizes.begin(), e.w.sizes.end(),
+                                        [](const SizeConfig& s) { return !s.weight; });
+}
+bool gives_another_size(const Entry& e) {
+  const u64 size = e.w.size;
+  return e.has("sizes[") || (size && size != proto::kAtomicBytes) ||
+         (e.has_exactly("from") && e.w.from != proto::kAtomicBytes) ||
+         (e.has_exactly("to") && e.w.to != proto::kAtomicBytes);
+}
+
+constexpr std::array kRules{
+    // clang-format off
+    Rule{"mix", "has no weight above 0", "one weight or more above 0",
+         [](const Entry& e) { return e.has("mix.") && !e.w.is_mixed(); }},
+    Rule{"mix", "stands beside operation", "one of them",
+         [](const Entry& e) { return e.has("mix.") && e.has_exactly("operation"); }},
+    Rule{"operation", "is an ATOMIC, which has 8 B", "no size, or 8 B",
+         [](const Entry& e) { return e.is_atomic() && gives_another_size(e); }},
+    Rule{"size", "stands beside from or to", "size alone, or from and to",
+         [](const Entry& e) { return e.w.size && e.has_range(); }},
+    Rule{"sizes", "stands beside size, from or to", "one of them",
+         [](const Entry& e) { return e.has("sizes[") && (e.w.size || e.has_range()); }},
+    Rule{"sizes", "has no weight above 0", "one weight or more above 0", no_weight},
+    Rule{"message_rate", "stands beside rate", "one of them",
+         [](const Entry& e) { return e.w.rate && e.w.message_rate; }},
+    Rule{"arrivals", "is for an open loop", "rate or message_rate beside it",
+         [](const Entry& e) { return e.has_exactly("arrivals") && !e.w.is_open(); }},
+    Rule{"queue", "is for an open loop", "rate or message_rate beside it",
+         [](const Entry& e) { return e.has_exactly("queue") && !e.w.is_open(); }},
+    Rule{"signal_every", "is above 1 in an open loop", "1",
+         [](const Entry& e) { return e.w.is_open() && e.w.signal_every > 1; }},
+    Rule{"test", "is latency with several queue pairs", "qps: 1",
+         [](const Entry& e) { return e.is_latency() && e.w.qps > 1; }},
+    Rule{"test", "is latency with a mix", "one operation",
+         [](const Entry& e) { return e.is_latency() && e.has("mix."); }},
+    Rule{"test", "is latency with weighted sizes", "size, or from and to",
+         [](const Entry& e) { return e.is_latency() && e.has("sizes["); }},
+    Rule{"test", "is latency in an open loop", "no rate and no message_rate",
+         [](const Entry& e) { return e.is_latency() && e.w.is_open(); }},
+    Rule{"test", "is latency in both directions", "direction: forward",
+         [](const Entry& e) { return e.is_latency() && e.w.direction == Direction::Both; }},
+    Rule{"together", "is set for a latency test", "test: bandwidth",
+         [](const Entry& e) { return e.w.together && e.is_latency(); }},
+    Rule{"together", "is set with several sizes one after the other", "size or sizes",
+         [](const Entry& e) {
+           return e.w.together && !e.w.size && !e.has("sizes[") && !e.is_atomic() &&
+                  e.w.from * 2 <= e.w.to; }},
+    Rule{"depth", "makes more than 1048576 messages in flight on all queue pairs",
+         "qps times depth up to that",
+         [](const Entry& e) { return u64{e.qps} * e.w.depth > kMaxInFlight; }},
+    Rule{"receive_depth", "makes more than 2097152 receive WQEs on all queue pairs",
+         "qps times receive_depth up to that",
+         [](const Entry& e) { return u64{e.qps} * e.w.receive_depth > 2 * kMaxInFlight; }},
+    // clang-format on
+};
+}  // namespace
+
+std::optional<WorkloadMistake> mistake_in(const WorkloadConfig& w, const GivenKeys& given,
+                                          u32 qps) {
+  const Entry entry{w, given, qps};
+  for (const Rule& rule : kRules)
+    if (rule.broken(entry))
+      return WorkloadMistake{std::string(rule.key), std::string(rule.problem),
+                             std::string(rule.allowed)};
+  if (w.from > w.to && !w.size && !entry.has("sizes[") && !entry.is_atomic())
+    return WorkloadMistake{"to", std::to_string(w.to) + " B is less than from",
+                           std::to_string(w.from) + " B or more"};
+  return std::nullopt;
+}
+
+void settle_sizes(WorkloadConfig& w, const GivenKeys& given) {
+  const Entry entry{w, given, 1};
+  if (w.size) w.from = w.to = w.size;
+  if (entry.is_atomic()) w.from = w.to = proto::kAtomicBytes;
+  for (const SizeConfig& s : w.sizes)
+    w.from = w.to = &s == w.sizes.data() ? s.size : std::max(w.to, s.size);
+}
+}  // namespace hca::testbench
