@@ -22,8 +22,8 @@ struct EventCounters {
 // producers and their arming.
 //
 // Contract: an event seen in cycle n asks for its DMA write in n + latency; one each `interval`
-// cycles. A message asks one cycle after the EQE or latency + 1 cycles after the doorbell that
-// causes it, and no EQE goes in front of it.
+// cycles. A message asks one cycle after the EQE that causes it, latency cycles after the doorbell,
+// or latency + 1 after a mask is lifted; no EQE goes in front of it.
 class Event : public engine::Block {
  public:
   static constexpr u32 kBuffers = 16;

@@ -11,13 +11,13 @@ using namespace hca::test;
 namespace {
 struct CompletionBench : Bench {
   CompletionBench(const CompletionConfig& c, const Cycles& sends, const Cycles& receives = {},
-                  unsigned depth = 8, Cycle from = 0)
+                  unsigned depth = 8, Cycle from = 0, bool drained = false)
       : config(c), completion(config, contexts) {
     PairConfig two;
     two.armed = true;
     set_up(contexts, two, false);
     add(completion, "completion");
-    feed(completion.completions_in[0], completion, plan_of(sends));
+    feed(completion.completions_in[0], completion, plan_of(sends, drained));
     feed(completion.completions_in[1], completion, plan_of(receives));
     feed(completion.bells_in, completion, {});
     completion.written_in.connect(completion.self, completion.self, "CQEs in memory");
@@ -27,11 +27,13 @@ struct CompletionBench : Bench {
     events = &take(completion.ports.events_out, completion);
     faults = &take(completion.ports.faults_out, completion);
   }
-  static Plan<Completed> plan_of(const Cycles& cycles) {
+  // `drained`: the last of them tells that its queue pair is drained.
+  static Plan<Completed> plan_of(const Cycles& cycles, bool drained = false) {
     Plan<Completed> plan;
     Completed one;
     one.cqn = one.cqe.qpn = 1;
     for (const Cycle at : cycles) plan.push_back({at, one});
+    if (drained) plan.back().second.drained = true;
     return plan;
   }
   void in_memory(std::size_t i) {
@@ -85,6 +87,20 @@ TEST_CASE("an armed CQ raises one event when its CQE is in memory", "[completion
   bench.plan({{80, [&] { bench.in_memory(0); }}, {81, [&] { bench.in_memory(1); }}});
   bench.seen();
   CHECK(bench.events->seen == Cycles{80 + 1 + 1});  // seen by completion in 81, by event in 82
+}
+
+// The CQE is in memory in 80, the event raised in 81 and seen in 82; without a CQE in 11.
+TEST_CASE("SQ_DRAINED waits until the CQEs in front of it are in memory",
+          "[completion][T15-SQ_DRAINED]") {
+  CompletionBench behind({}, {10, 11}, {}, 8, 0, true), alone({}, {10}, {}, 8, 0, true);
+  behind.contexts.cqs[1].armed = proto::Arm::None;
+  behind.plan({{80, [&] { behind.in_memory(0); }}});
+  CHECK(behind.seen() == Cycles{13});
+  CHECK(behind.events->seen == Cycles{82});
+  CHECK(behind.events->items.at(0).event.type == proto::EventType::SqDrained);
+  CHECK(behind.events->items.at(0).eqn == proto::kAsyncEq);
+  CHECK(alone.seen().empty());
+  CHECK(alone.events->seen == Cycles{12});
 }
 
 // In 10 and 11 one CQE each: CQ_ERR once, and QP_FATAL for the queue pair each time.

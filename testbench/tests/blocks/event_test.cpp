@@ -11,7 +11,7 @@ using namespace hca::test;
 namespace {
 struct EventBench : Bench {
   EventBench(const EventConfig& c, const Cycles& completions, const Cycles& faults = {},
-             unsigned depth = 8, Cycle from = 0, u32 eqn = 1)
+             unsigned depth = 8, Cycle from = 0, u32 eqn = 1, const Cycles& bells = {})
       : config(c), event(config, contexts) {
     PairConfig two;
     two.armed = true;
@@ -19,7 +19,10 @@ struct EventBench : Bench {
     add(event, "event");
     feed(event.events_in[0], event, plan_of(completions, eqn));
     feed(event.events_in[1], event, plan_of(faults, eqn));
-    feed(event.bells_in, event, {});
+    Plan<proto::EqDoorbell> arms;
+    for (const Cycle at : bells) arms.push_back({at, {true, 1, 0}});
+    feed(event.bells_in, event, arms);
+    contexts.vectors[0] = {kEqs + 0x8000, 1, false};
     event.buffers.connect(event.self, "EQE buffers");
     event.dma = event.self;
     writes = &take(event.ports.dma_out, event, depth, from);
@@ -69,4 +72,18 @@ TEST_CASE("an event without an event queue is counted and takes its turn", "[eve
   EventBench bench({}, {10}, {}, 8, 0, 3);
   CHECK(bench.seen().empty());
   CHECK(bench.event.counters.lost == 1);
+}
+
+// Armed in 9. The EQE of 10 is seen in 12 and its message in 13; the second EQE, there since 11,
+// waits for that. Armed again in 20 with two EQEs not taken: the message asks in 20 + latency.
+TEST_CASE("an armed queue's message follows its EQE by one cycle, its doorbell by the latency",
+          "[event][G30.4]") {
+  EventBench bench({.latency = 2, .interval = 1}, {10, 11}, {}, 8, 0, 1, {9, 20});
+  CHECK(bench.seen() == Cycles{12, 13, 14, 20 + 2});
+  REQUIRE(bench.writes->items.size() == 4);
+  const Cycles sizes{bench.writes->items[0].bytes, bench.writes->items[1].bytes,
+                     bench.writes->items[2].bytes, bench.writes->items[3].bytes};
+  CHECK(sizes == Cycles{16, 4, 16, 4});
+  CHECK(bench.writes->items[1].address == kEqs + 0x8000);
+  CHECK(bench.event.counters.messages == 2);
 }
