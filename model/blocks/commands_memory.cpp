@@ -84,7 +84,8 @@ CommandStatus register_mr(Call& c) {
   Pd* pd = c.contexts.find_pd(a.pd);
   const Region* held = c.contexts.find_region(a.key);
   if (!pd || (held && held->allocated)) return CommandStatus::BadObject;
-  if (a.start + a.bytes < a.start || a.physical + a.bytes < a.physical || a.access > kAllAccess)
+  if (a.start + a.bytes < a.start || a.physical + a.bytes < a.physical ||
+      a.access > (kAllAccess | kFastRegister))
     return CommandStatus::BadValue;
   at(c.contexts.regions, index) = {a.start, a.bytes, a.physical, a.pd, a.key, a.access, true, true};
   ++pd->uses;

@@ -87,7 +87,7 @@ TEST_CASE("a region comes back as it was registered", "[commands]") {
         S::BadValue);
   CHECK(d.run(CommandOpcode::RegisterMr, 0, with([](A& a) { a.physical = ~u64{0} - 62; })) ==
         S::BadValue);
-  CHECK(d.run(CommandOpcode::RegisterMr, 0, with([](A& a) { a.access = 16; })) == S::BadValue);
+  CHECK(d.run(CommandOpcode::RegisterMr, 0, with([](A& a) { a.access = 32; })) == S::BadValue);
   CHECK(d.run(CommandOpcode::QueryMr, 0x205) == S::BadObject);
   CHECK(d.uses_of_pd(1) == 0);
   REQUIRE(d.run(CommandOpcode::RegisterMr, 0, kRegion) == S::Ok);
