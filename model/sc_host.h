@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <memory>
 #include <systemc>
 
 #include "model/engine/domain.h"
@@ -19,9 +20,16 @@ class DomainHost {
     options.spawn_method();
     options.dont_initialize();
     options.set_sensitivity(&due_);
-    sc_core::sc_spawn([this] { run(); }, sc_core::sc_gen_unique_name("quantum"), &options);
+    const auto self = self_;
+    sc_core::sc_spawn(
+        [self] {
+          if (*self) (*self)->run();
+        },
+        sc_core::sc_gen_unique_name("quantum"), &options);
     sleep_until(domain_.next());
   }
+  // The process is the kernel's and may be due once more.
+  ~DomainHost() { *self_ = nullptr; }
   DomainHost(const DomainHost&) = delete;
 
   u64 activations() const { return activations_; }
@@ -57,6 +65,7 @@ class DomainHost {
     if (at != kNever) due_.notify(sc_core::sc_time::from_value((at - cycle()) * period_.value()));
   }
 
+  std::shared_ptr<DomainHost*> self_ = std::make_shared<DomainHost*>(this);
   engine::Domain& domain_;
   sc_core::sc_time period_;
   u64 period_value_ = period_.value(), started_ = 0;
