@@ -2,6 +2,7 @@
 // What travels on the links between blocks, beside packets.
 #pragma once
 #include <array>
+#include <optional>
 
 #include "model/blocks/packet.h"
 #include "model/blocks/pool.h"
@@ -86,9 +87,9 @@ struct Fault {
   u32 qpn = 0;  // of an event alone: the number of its object
   bool raise = false;
   proto::EventType event{};
-  u32 invalidate = 0;    // this key; the queue pair goes on
-  bool fails = true;     // the queue pair enters Error
-  bool refused = false;  // a request with this PSN; MSN without it
+  std::optional<u32> invalidate{};  // this key; the queue pair goes on
+  bool fails = true;                // the queue pair enters Error
+  bool refused = false;             // a request with this PSN; MSN without it
   u32 psn = 0, msn = 0;
 };
 

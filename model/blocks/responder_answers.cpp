@@ -20,9 +20,9 @@ Outcome& ResponderExecute::retire(const Packet& p) {
   o->completed.cqe.qpn = p.qpn;
   o->completed.cqe.wqe_index = u16(p.effect.receive_wqe);
   ++in_flight_;
-  if (q.first) return q.last->next = o, *(q.last = o);
-  q.first = q.last = o;
-  list(p.qpn, q);
+  (q.first ? q.last->next : q.first) = o;
+  q.last = o;
+  if (q.first == o || q.reading) list(p.qpn, q);
   return *o;
 }
 
@@ -33,23 +33,23 @@ void ResponderExecute::list(u32 qpn, Queue& q) {
   settling_.push(qpn);
 }
 
-// One outcome a cycle, the queue pairs in turn. A READ or ATOMIC is only started: it says itself
-// when it is over.
+// One outcome a cycle, the queue pairs in turn. A READ or ATOMIC only begins: it says itself when
+// it is over.
 void ResponderExecute::settle() {
   while (!settling_.empty()) {
     const u32 qpn = settling_.front();
     Queue& q = queues_[qpn];
-    Outcome* const o = q.first;
-    const bool due = o && !o->started && (!o->waits || q.ordered);
+    Outcome* const o = next_to_begin(q);
+    const bool due = o && (!o->waits || q.ordered);
     if (due && now() < o->not_before) return wake_at(o->not_before);
     if (due && now() < next_outcome_) return wake_at(next_outcome_);
-    if (due && o->invalidates) examine_key(qpn, q, *o);
+    if (due && o->fault.invalidate) examine_key(qpn, q, *o);
     if (due && o->kind == OutcomeKind::Plain && !emit(*o)) return;
     settling_.drop();
     q.listed = false;
     if (!due) continue;
     if (o->kind != OutcomeKind::Plain) {
-      start_first(qpn, q);
+      begin(qpn, q, *o);
       continue;
     }
     q.ordered -= o->waits;
@@ -62,24 +62,24 @@ void ResponderExecute::settle() {
 // G10: the key of a SEND with Invalidate is examined when the data have been placed; a bad one is
 // class J: no NAK, the receive WQE ends in error.
 void ResponderExecute::examine_key(u32 qpn, Queue& q, Outcome& o) {
-  const u32 key = o.fault.invalidate;
+  const u32 key = *o.fault.invalidate;
   if (may_invalidate(protection_.find(key), key, contexts_.qps[qpn].pd)) return;
   ++counters.failed;
-  o.invalidates = o.replies = false;
-  o.fails = q.failed = true, o.fault = {qpn, false, {}, 0};
+  o.replies = false;
+  o.fails = q.failed = true, o.fault = {.qpn = qpn};
   o.completed.cqe.status = failure_of(RequestCause::BadInvalidate).status;
 }
 
 // False: a link has no room.
 bool ResponderExecute::emit(const Outcome& o) {
-  const bool faults = o.fails || o.invalidates;
+  const bool faults = o.fails || o.fault.invalidate;
   if (o.replies && !ports.replies_out->can_push()) return false;
   if (o.completes && !ports.completions_out->can_push()) return false;
   if (faults && !ports.faults_out->can_push()) return false;
   if (o.replies) ports.replies_out->push(o.reply);
   if (o.completes) ports.completions_out->push(o.completed);
   if (faults) ports.faults_out->push(o.fault);
-  if (o.invalidates) next_outcome_ = now() + 2;  // the next one sees the key gone
+  if (o.fault.invalidate) next_outcome_ = now() + 2;  // the next one sees the key gone
   return true;
 }
 
@@ -93,6 +93,7 @@ void ResponderExecute::drop_first(u32 qpn, Queue& q) {
 
 // By a reset: nothing leaves any more.
 void ResponderExecute::forget_outcomes(Queue& q) {
+  q.reading = nullptr;
   while (q.first) {
     Outcome* const o = q.first;
     q.first = o->next;

@@ -9,7 +9,12 @@ using namespace proto;
 
 namespace {
 Fault fault_of(const Packet& p, bool raise, EventType event) {
-  return {p.qpn, raise, event, 0, true, true, p.psn, p.effect.msn};
+  return {.qpn = p.qpn,
+          .raise = raise,
+          .event = event,
+          .refused = true,
+          .psn = p.psn,
+          .msn = p.effect.msn};
 }
 }  // namespace
 
@@ -72,7 +77,10 @@ void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
     const FailureRow failure = failure_of(p->verdict.cause);
     // The packet came so far as to take a WQE of its own (T11).
     const bool takes = failure_takes_receive_wqe(p->parsed, p->verdict);
-    if (takes) outcome.completed.cqe.wqe_index = u16(q.next_wqe = p->effect.receive_wqe + 2) - 1;
+    if (takes) {  // which responder_check left where it was
+      const u32 own = p->effect.receive_wqe + 1;
+      outcome.completed.cqe.wqe_index = u16(own), q.next_wqe = own + 1;
+    }
     outcome.completes = std::exchange(q.wqe_open, false) || takes;
     outcome.completed.cqe.opcode = CqeOpcode::Receive;
     outcome.completed.cqe.status = failure.status;
@@ -208,7 +216,7 @@ void ResponderExecute::finish(Packet* p, bool has_payload) {
     outcome.replies = replies, outcome.completes = completes, outcome.waits = waits;
     if (completes) complete(*p, q, outcome);
     if (row.has(Ext::Ieth))
-      outcome.invalidates = true, outcome.fault = {p->qpn, false, {}, p->parsed.ieth.rkey};
+      outcome.fault = {.qpn = p->qpn, .invalidate = p->parsed.ieth.rkey, .fails = false};
   }
   if (!has_payload) PacketPool::give_back(p);
 }
@@ -230,10 +238,7 @@ void ResponderExecute::execute_read(Packet* p) {
   enter(p, p->effect.rkey);
   const bool repeats = p->verdict.action == RequestAction::Repeat;
   const Region* region = protection_.find(p->effect.rkey);
-  const bool good = !p->effect.byte_len ||
-                    check_access(region, p->effect.rkey, contexts_.qps[p->qpn].pd, p->effect.va,
-                                 p->effect.byte_len,
-                                 request::needed_access(*p->parsed.opcode)) == AccessFault::None;
+  const bool good = key_allows(region, p->effect, contexts_.qps[p->qpn].pd, *p->parsed.opcode);
   // The key is gone since the request was judged; of a duplicate ATOMIC it does not matter
   // (ATOM-27).
   const bool atomic = request::is_atomic(*p->parsed.opcode);

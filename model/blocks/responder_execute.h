@@ -35,14 +35,15 @@ struct ReceiveBatch {
 };
 
 // What remains of a request when it is executed: its answer, completion or failure, in the order of
-// its queue pair (G4.4). A READ or ATOMIC begins when it is the first of them.
+// its queue pair (G4.4). A READ or ATOMIC begins when it is
+// the first of them, a new READ also behind a READ whose packets are all asked for.
 enum class OutcomeKind : u8 { Plain, Read, Atomic };
 struct Outcome {
   Outcome* next = nullptr;
   Pool<Outcome>* home = nullptr;
   OutcomeKind kind{};
   bool waits = false;  // for its data to be ordered
-  bool replies = false, completes = false, fails = false, invalidates = false;
+  bool replies = false, completes = false, fails = false;
   bool started = false, repeats = false, key_good = false;  // READ, ATOMIC
   Cycle not_before = 0;                                     // its last beat is known good
   Reply reply{};
@@ -127,7 +128,8 @@ class ResponderExecute : public engine::Block {
     Scatter scatter;
     u32 placed = 0;  // bytes of the SEND in progress
     Outcome *first = nullptr, *last = nullptr;
-    u32 ordered = 0;  // payloads ordered, not yet used by settle()
+    Outcome* reading = nullptr;  // the READ that began last
+    u32 ordered = 0;             // payloads ordered, not yet used by settle()
     proto::SavedRequests saved;
   };
 
@@ -154,7 +156,8 @@ class ResponderExecute : public engine::Block {
   void drop_first(u32 qpn, Queue& q);
   void forget_outcomes(Queue& q);
   // responder_reads.cpp: READ and ATOMIC
-  void start_first(u32 qpn, Queue& q);
+  static Outcome* next_to_begin(const Queue& q);
+  void begin(u32 qpn, Queue& q, Outcome& outcome);
   void ask_response();
   void response_arrived(Packet* p, Cycle first, Cycle last);
   void forward_response();

@@ -1,28 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// READ and ATOMIC: from the first outcome of a queue pair to its response packets.
+// READ and ATOMIC: from an outcome that may begin to its response packets.
 #include "model/blocks/responder_execute.h"
 #include "model/proto/reply_rules.h"
 
 namespace hca::blocks {
 using namespace proto;
 
-// The first outcome of the queue pair is a READ or ATOMIC.
-void ResponderExecute::start_first(u32 qpn, Queue& q) {
-  Outcome& o = *q.first;
+// The outcome that may begin: the first of its queue pair, or a new READ right behind one whose
+// packets are all asked for. Their data come in the order in which they are asked for.
+Outcome* ResponderExecute::next_to_begin(const Queue& q) {
+  if (!q.first || !q.first->started) return q.first;
+  if (!q.reading || q.reading->asked < q.reading->effect.packets) return nullptr;
+  Outcome* const next = q.reading->next;
+  return next && next->kind == OutcomeKind::Read && !next->repeats ? next : nullptr;
+}
+
+// Begins a READ or ATOMIC.
+void ResponderExecute::begin(u32 qpn, Queue& q, Outcome& o) {
   const QpConfig& qp = contexts_.qps[qpn];
   o.started = true;
   if (o.kind == OutcomeKind::Atomic) return atomics_.push(qpn);
-  if (o.repeats && !(o.key_good && q.saved.holds_read(o.effect, qp.path_mtu))) {
+  if (o.repeats && !may_repeat_read(q.saved, o.effect, qp.path_mtu, o.key_good)) {
     ++counters.not_saved;
     return finish_first(qpn, q);
   }
   ++counters.reads, counters.repeated += o.repeats;
   if (!o.repeats) q.saved.save(qp.max_dest_rd_atomic, o.effect, false, 0);
+  q.reading = &o;
   reads_.push(qpn);
 }
 
 void ResponderExecute::finish_first(u32 qpn, Queue& q) {
   if (!q.first->repeats) reads_finished[qpn].add(now());
+  if (q.reading == q.first) q.reading = nullptr;
   drop_first(qpn, q);
   wake_at(now() + 1);
 }
@@ -34,13 +44,15 @@ void ResponderExecute::ask_response() {
   if (!responses.available() || !ports.reads_out->can_push()) return;
   const u32 qpn = reads_.pop();
   Queue& q = queues_[qpn];
-  const bool still = q.first && q.first->kind == OutcomeKind::Read && q.first->started;
-  if (still && q.first->asked < q.first->effect.packets) {
-    Outcome& o = *q.first;
+  if (q.reading && q.reading->asked < q.reading->effect.packets) {
+    Outcome& o = *q.reading;
     const ReadResponsePlan plan = plan_read_response(contexts_.qps[qpn], o.effect, o.asked);
     Packet* p = make_response(contexts_.qps[qpn], o, *plan.row, plan.psn, plan.bytes, 0);
     ports.reads_out->start().set_read(o.address + plan.offset, p->payload(), plan.bytes, p, true);
-    if (++o.asked < o.effect.packets) reads_.push(qpn);
+    if (++o.asked < o.effect.packets)
+      reads_.push(qpn);
+    else
+      list(qpn, q), wake_at(now() + 1);
   }
   if (!reads_.empty()) wake_at(now() + 1);
 }

@@ -163,8 +163,9 @@ void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const Reque
   if (request::is_atomic(*packet.opcode)) {
     if (const SavedRequest* held = saved.find_atomic(effect.ack_psn))
       return respond_atomic(qp, effect, held->original);
-  } else if (may_repeat_read(saved, effect, qp.path_mtu, contexts_.find_region(effect.rkey),
-                             qp.pd)) {
+  } else if (may_repeat_read(
+                 saved, effect, qp.path_mtu,
+                 key_allows(contexts_.find_region(effect.rkey), effect, qp.pd, *packet.opcode))) {
     return respond_read(qp, effect);
   }
   ++counters_.requests[std::size_t(RequestCause::NotSaved)];

@@ -35,4 +35,8 @@ constexpr AccessFault check_access(const Region* region, u32 key, u32 pd, u64 va
       va >= region->start && bytes <= region->bytes && offset <= region->bytes - bytes;
   return inside ? AccessFault::None : AccessFault::OutOfBounds;
 }
+// G22.2, G22.3: an access of no bytes names no memory.
+constexpr bool key_allows(const Region* region, u32 key, u32 pd, u64 va, u64 bytes, u8 rights) {
+  return !bytes || check_access(region, key, pd, va, bytes, rights) == AccessFault::None;
+}
 }  // namespace hca::proto

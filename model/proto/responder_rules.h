@@ -170,13 +170,12 @@ inline bool misaligned(const RequestView& v) {
 // HDR-12, G22.3, G22.5: the whole DMALen is checked with the packet that carries the RETH.
 inline bool bad_rkey(const RequestView& v) {
   const OpcodeRow& row = *v.packet.opcode;
+  const u32 key = remote_key(v.packet), pd = v.qp.pd;
   const u8 needed = needed_access(row);
   if (is_atomic(row))
-    return check_access(v.region, v.packet.atomic_eth.rkey, v.qp.pd, v.packet.atomic_eth.va,
-                        kAtomicBytes, needed) != AccessFault::None;
-  if (!has_reth(row) || !v.packet.reth.dma_len) return false;
-  return check_access(v.region, v.packet.reth.rkey, v.qp.pd, v.packet.reth.va,
-                      v.packet.reth.dma_len, needed) != AccessFault::None;
+    return !key_allows(v.region, key, pd, v.packet.atomic_eth.va, kAtomicBytes, needed);
+  if (!has_reth(row)) return false;
+  return !key_allows(v.region, key, pd, v.packet.reth.va, v.packet.reth.dma_len, needed);
 }
 }  // namespace request
 

@@ -36,8 +36,7 @@ constexpr u8 local_right(const WorkRow& row) { return row.sends_payload() ? 0 : 
 
 // T9 row 15, T10 row 1: one SGE with local rights; an empty one names no memory (G22.3).
 inline bool sge_is_good(const Region* region, const Sge& sge, u32 pd, u8 rights) {
-  return !sge.bytes ||
-         check_access(region, sge.lkey, pd, sge.va, sge.bytes, rights) == AccessFault::None;
+  return key_allows(region, sge.lkey, pd, sge.va, sge.bytes, rights);
 }
 
 // ---- Receive WQEs
@@ -64,15 +63,15 @@ inline bool write_key_is_gone(const Region* region, const ReceiveState& s, u32 p
          AccessFault::None;
 }
 
-// What only the execution of a READ or ATOMIC can tell: the saved entry of a duplicate is gone, or
-// its key no longer allows it (T10-7).
-inline constexpr RequestVerdict kNotSaved{
-    RequestAction::Drop, RequestCause::NotSaved, {}, "T10-7/RC"};
+// Whether the key still allows what a READ or ATOMIC asks for.
+inline bool key_allows(const Region* region, const RequestEffect& e, u32 pd, const OpcodeRow& row) {
+  return key_allows(region, e.rkey, pd, e.va, e.byte_len, request::needed_access(row));
+}
+// G3.3, T10-7: a duplicate READ is answered if it is a part of one that is held, and its key is
+// good; else it is dropped.
 inline bool may_repeat_read(const SavedRequests& saved, const RequestEffect& e, u32 path_mtu,
-                            const Region* region, u32 pd) {
-  if (!saved.holds_read(e, path_mtu)) return false;
-  return !e.byte_len ||
-         check_access(region, e.rkey, pd, e.va, e.byte_len, kRemoteRead) == AccessFault::None;
+                            bool key_good) {
+  return key_good && saved.holds_read(e, path_mtu);
 }
 
 // Whether `bytes` from `offset` of a scatter list on fit, and the keys that they touch allow it;

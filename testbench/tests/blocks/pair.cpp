@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/tests/blocks/pair.h"
 
+#include <catch2/catch.hpp>
 #include <stdexcept>
 
 #include "model/engine/digest.h"
+#include "model/proto/ip_checksum.h"
 
 namespace hca::test {
 using namespace proto;
@@ -27,11 +29,9 @@ u64 receive_ring(u32 qpn) { return kReceiveRings + u64{qpn} * kEntries * 64; }
 // What a switch does that is about to overflow; the IPv4 header gets a new checksum.
 void mark(Packet& p) {
   u8* ip = p.frame() + p.shape.network_offset;
-  u32 sum = 0;
-  ip[1] |= kEcnCongestionExperienced, ip[10] = ip[11] = 0;
-  for (unsigned i = 0; i < 20; i += 2) sum += u32(ip[i]) << 8 | ip[i + 1];
-  sum = (sum & 0xffff) + (sum >> 16), sum = ~(sum + (sum >> 16));
-  ip[10] = u8(sum >> 8), ip[11] = u8(sum);
+  const u16 before = u16(load_be<2>(ip));
+  ip[1] |= kEcnCongestionExperienced;
+  store_be<2>(ip + 10, checksum_after(u16(load_be<2>(ip + 10)), before, u16(load_be<2>(ip))));
 }
 }  // namespace
 
@@ -166,6 +166,16 @@ std::string Pair::report() const {
     text += side->chip.domain.stuck_report();
   }
   return text;
+}
+
+void finish(Pair& pair) {
+  const bool finished = pair.run();
+  INFO(pair.report());
+  REQUIRE(finished);
+}
+void check_success(const std::vector<Cqe>& cqes, std::size_t count) {
+  REQUIRE(cqes.size() == count);
+  for (const Cqe& cqe : cqes) CHECK(cqe.status == WcStatus::Success);
 }
 
 void TestHost::tick() {

@@ -135,4 +135,9 @@ class Pair {
   Side a, b;
   Cycle cycles = 0;
 };
+
+// A test fails, with the chips' report, unless both hosts are finished in time.
+void finish(Pair& pair);
+// So many CQEs, all of them good.
+void check_success(const std::vector<proto::Cqe>& cqes, std::size_t count);
 }  // namespace hca::test

@@ -7,18 +7,6 @@ using namespace hca;
 using namespace hca::test;
 using proto::WcStatus;
 
-namespace {
-void finish(Pair& pair) {
-  const bool finished = pair.run();
-  INFO(pair.report());
-  REQUIRE(finished);
-}
-void check_success(const std::vector<proto::Cqe>& cqes, std::size_t count) {
-  REQUIRE(cqes.size() == count);
-  for (const proto::Cqe& cqe : cqes) CHECK(cqe.status == WcStatus::Success);
-}
-}  // namespace
-
 TEST_CASE("one WRITE goes from doorbell to completion", "[chip][C9-17][G4.1]") {
   Pair pair{PairConfig{}};
   pair.a.host.plan = {{.local = 64, .remote = 4096, .bytes = 3079}};

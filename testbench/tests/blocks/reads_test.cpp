@@ -11,15 +11,6 @@ using proto::WcStatus;
 using proto::WorkOpcode;
 
 namespace {
-void finish(Pair& pair) {
-  const bool finished = pair.run();
-  INFO(pair.report());
-  REQUIRE(finished);
-}
-void check_success(const std::vector<proto::Cqe>& cqes, std::size_t count) {
-  REQUIRE(cqes.size() == count);
-  for (const proto::Cqe& cqe : cqes) CHECK(cqe.status == WcStatus::Success);
-}
 u64 word(Pair& pair, Pair::Side& side, u64 offset) {
   return proto::load_le8(pair.data(side, offset));
 }
@@ -277,4 +268,34 @@ TEST_CASE("a READ of two queue pairs at once shares the way packet by packet", "
   // 64 packets each: the one that came first does not keep the other waiting to its end.
   const Cycle apart = pair.a.host.sent_at[1] - pair.a.host.sent_at[0];
   CHECK(apart < 200);
+}
+
+TEST_CASE("READs of one queue pair do not wait for each other's data", "[chip][G29.1]") {
+  PairConfig config;
+  config.max_rd_atomic = config.max_dest_rd_atomic = 8;
+  Pair pair{config};
+  for (u32 i = 0; i < 8; ++i)
+    pair.a.host.plan.push_back(
+        {.opcode = WorkOpcode::RdmaRead, .local = i * 64, .remote = i * 64, .bytes = 64});
+  finish(pair);
+  check_success(pair.a.host.sent, 8);
+  // Host memory is 120 cycles away, there and back: all eight responses leave within less.
+  REQUIRE(pair.b.sent_frames.size() == 8);
+  CHECK(pair.b.sent_frames[7].first - pair.b.sent_frames[0].first < 120);
+}
+
+TEST_CASE("a WRITE with Immediate to a bad key takes its receive WQE along", "[chip][T11]") {
+  Pair pair{PairConfig{}};
+  pair.b.chip.qp_context.contexts.regions[1].access = proto::kLocalWrite;
+  pair.b.host.post_receives(1, 2, 4096);
+  pair.a.host.plan = {{.opcode = WorkOpcode::RdmaWriteImmediate, .remote = 4096, .bytes = 64}};
+  pair.run();
+  pair.advance(5000);
+  REQUIRE(pair.b.host.received.size() == 2);
+  CHECK(pair.b.host.received[0].status == WcStatus::LocAccessErr);
+  CHECK(pair.b.host.received[0].wqe_index == 0);
+  CHECK(pair.b.host.received[1].status == WcStatus::WrFlushErr);
+  CHECK(pair.b.host.received[1].wqe_index == 1);
+  REQUIRE(pair.a.host.sent.size() == 1);
+  CHECK(pair.a.host.sent[0].status == WcStatus::RemAccessErr);
 }
