@@ -42,7 +42,6 @@ void ResponderExecute::settle() {
     Outcome* const o = next_to_begin(q);
     const bool due = o && (!o->waits || q.ordered);
     if (due && now() < o->not_before) return wake_at(o->not_before);
-    if (due && now() < next_outcome_) return wake_at(next_outcome_);
     if (due && o->fault.invalidate) examine_key(qpn, q, *o);
     if (due && o->kind == OutcomeKind::Plain && !emit(*o)) return;
     settling_.drop();
@@ -79,7 +78,6 @@ bool ResponderExecute::emit(const Outcome& o) {
   if (o.replies) ports.replies_out->push(o.reply);
   if (o.completes) ports.completions_out->push(o.completed);
   if (faults) ports.faults_out->push(o.fault);
-  if (o.fault.invalidate) next_outcome_ = now() + 2;  // the next one sees the key gone
   return true;
 }
 

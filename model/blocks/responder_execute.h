@@ -193,7 +193,7 @@ class ResponderExecute : public engine::Block {
   Ring<u32> settling_;         // queue pairs whose first outcome may be due
   Ring<u32> reads_, atomics_;  // queue pairs whose first outcome is one
   u32 parked_ = 0, in_flight_ = 0;
-  Cycle next_packet_ = 0, last_ask_ = 0, last_response_ = 0, next_outcome_ = 0;
+  Cycle next_packet_ = 0, last_ask_ = 0, last_response_ = 0;
   // The packet whose pieces are being written.
   Packet* placing_ = nullptr;
   Scatter* scatter_ = nullptr;

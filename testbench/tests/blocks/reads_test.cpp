@@ -299,3 +299,48 @@ TEST_CASE("a WRITE with Immediate to a bad key takes its receive WQE along", "[c
   REQUIRE(pair.a.host.sent.size() == 1);
   CHECK(pair.a.host.sent[0].status == WcStatus::RemAccessErr);
 }
+
+TEST_CASE("a READ whose buffer's key goes meanwhile fails and writes nothing", "[chip][T9-15]") {
+  Pair pair{PairConfig{}};
+  pair.a.host.plan = {{.opcode = WorkOpcode::RdmaRead, .local = 64, .remote = 4096, .bytes = 64}};
+  const std::vector<u8> before(pair.data(pair.a, 64), pair.data(pair.a, 128));
+  pair.advance(300);  // the request is on its way, the response is not back (latency_test.cpp)
+  REQUIRE(pair.a.sent_frames.size() == 1);
+  pair.a.chip.qp_context.contexts.regions[1].valid = false;
+  finish(pair);
+  REQUIRE(pair.a.host.sent.size() == 1);
+  CHECK(pair.a.host.sent[0].status == WcStatus::LocProtErr);
+  CHECK(!std::memcmp(before.data(), pair.data(pair.a, 64), 64));
+}
+
+TEST_CASE("a duplicate READ that nothing answers leaves the READ before it alone",
+          "[chip][G3.3][T10-7/RC]") {
+  PairConfig config;
+  config.timeout = 0;
+  Pair pair{config};
+  pair.a.loses = [](const Packet&) { return true; };  // the test speaks for A
+  const proto::QpConfig& from = pair.a.chip.qp_context.contexts.qps[1];
+  PacketPool pool;
+  const auto read = [&](u32 psn, u32 bytes, Cycle at) {
+    proto::SendWqe wqe{};
+    wqe.opcode = WorkOpcode::RdmaRead, wqe.remote_va = kData, wqe.rkey = kKey;
+    proto::SentMessage m;
+    m.first_psn = psn, m.bytes = bytes, m.packets = proto::psns_of(bytes, config.path_mtu);
+    m.opcode = wqe.opcode, m.answer = proto::Answer::Read;
+    const proto::PacketPlan plan = proto::plan_packet(from, wqe, m, 0);
+    proto::ExtHeaders ext;
+    proto::request_headers(ext, wqe, {}, m, plan);
+    Packet* p = pool.take();
+    proto::write_headers(from.path, *plan.row, proto::request_bth(from, plan), ext, 0, p->frame());
+    p->shape = proto::shape_of(from.path, *plan.row, 0);
+    p->frame_bytes = proto::finish_frame(p->frame(), p->shape);
+    pair.b.chip.port_receive.arrive(p, at);
+  };
+  read(100, 4096, 100);  // PSN 100 to 103
+  read(90, 64, 110);     // behind ePSN, and never executed
+  read(104, 64, 120);
+  pair.advance(2000);
+  REQUIRE(pair.b.sent_frames.size() == 5);
+  for (u32 i = 0; i < 5; ++i) CHECK(pair.b.sent_frames[i].second == 100 + i);
+  CHECK(pair.b.chip.responder_execute.counters.not_saved == 1);
+}

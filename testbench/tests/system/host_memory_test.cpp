@@ -7,7 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "testbench/tests/system/fresh_kernel.h"
+#include "testbench/fresh_kernel.h"
 #include "tlm/memory_target.h"
 
 namespace hca::tlm_ {

@@ -3,10 +3,10 @@
 // the same.
 #include <catch2/catch.hpp>
 
+#include "testbench/fresh_kernel.h"
 #include "testbench/scenario_file.h"
 #include "testbench/testbed.h"
 #include "testbench/tests/functional/functional_pair.h"
-#include "testbench/tests/system/fresh_kernel.h"
 
 namespace hca::testbench {
 namespace {

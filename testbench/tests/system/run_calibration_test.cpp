@@ -5,8 +5,8 @@
 #include <map>
 #include <sstream>
 
+#include "testbench/fresh_kernel.h"
 #include "testbench/run.h"
-#include "testbench/tests/system/fresh_kernel.h"
 
 namespace hca::testbench {
 namespace {

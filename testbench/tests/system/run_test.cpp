@@ -8,7 +8,7 @@
 #include "model/proto/packet.h"
 #include "testbench/report.h"
 #include "testbench/scenario_file.h"
-#include "testbench/tests/system/fresh_kernel.h"
+#include "testbench/tests/system/run_text.h"
 #include "testbench/workload_pingpong.h"
 #include "testbench/workload_stream.h"
 
@@ -16,16 +16,6 @@ namespace hca::testbench {
 namespace {
 using Catch::Matchers::Contains;
 
-RunResult run_text(const std::string& text) {
-  FreshKernel kernel;
-  Runner runner(parse_scenario(text, "test.yaml"), {});
-  return runner.run();
-}
-std::string all(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  return text;
-}
 u64 total(const BandwidthResult& b) { return b.picoseconds; }
 }  // namespace
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "model/proto/packet.h"
-#include "testbench/tests/system/fresh_kernel.h"
+#include "testbench/fresh_kernel.h"
 
 namespace hca::tlm_ {
 namespace {

@@ -2,24 +2,14 @@
 // Workloads of all operations, and that a wrong byte or value fails them.
 #include <catch2/catch.hpp>
 
-#include "testbench/fresh_kernel.h"
 #include "testbench/run.h"
+#include "testbench/tests/system/run_text.h"
 #include "testbench/workload_stream.h"
 
 namespace hca::testbench {
 namespace {
 using Catch::Matchers::Contains;
 
-RunResult run_text(const std::string& text) {
-  FreshKernel kernel;
-  Runner runner(parse_scenario(text, "test.yaml"), {});
-  return runner.run();
-}
-std::string all(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  return text;
-}
 const char* const kFramings[] = {"ib_local", "rocev1", "rocev2_ip6"};
 }  // namespace
 
