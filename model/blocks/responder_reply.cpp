@@ -13,17 +13,25 @@ bool is_ack(const Reply& r) {
 }  // namespace
 
 void ResponderReply::tick() {
-  if (waiting_.size() < config_.depth) {
-    if (replies_in.can_pop())
-      queue(replies_in.pop());
-    else if (cnps_in.can_pop())
-      queue(cnps_in.pop());
-  }
+  take();
+  send_next();
+  if (has_room() && (replies_in.can_pop() || cnps_in.can_pop())) wake_at(now() + 1);
+}
+
+void ResponderReply::take() {
+  if (!has_room()) return;
+  if (replies_in.can_pop())
+    queue(replies_in.pop());
+  else if (cnps_in.can_pop())
+    queue(cnps_in.pop());
+}
+
+void ResponderReply::send_next() {
   if (waiting_.empty()) return;
   if (now() < next_) return wake_at(next_);
   if (!ports.packets_out->can_push()) return;
   send(waiting_.pop());
-  if (!waiting_.empty() || replies_in.can_pop() || cnps_in.can_pop()) wake_at(next_);
+  if (!waiting_.empty()) wake_at(next_);
 }
 
 void ResponderReply::queue(const Reply& reply) {

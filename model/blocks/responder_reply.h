@@ -37,6 +37,9 @@ class ResponderReply : public engine::Block {
   void tick();
 
  private:
+  bool has_room() const { return waiting_.size() < config_.depth; }
+  void take();
+  void send_next();
   void queue(const Reply& reply);
   void send(const Reply& reply);
   void drop(const Reply& reply);
