@@ -24,6 +24,7 @@ struct alignas(64) Packet {
   u32 qpn = 0;  // of this side's queue pair
   u32 psn = 0;
   bool is_request = false;
+  bool abandoned = false;             // its queue pair was reset while it was gathered
   u32 life = 0;                       // of the queue pair when the packet was made
   engine::Budget* buffers = nullptr;  // where its room is given back when it is on the wire
   proto::FrameShape shape{};          // of what is sent

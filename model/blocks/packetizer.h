@@ -57,6 +57,8 @@ class Packetizer {
   void start(Packet* packet, GatherCursor& cursor, u32 pd, Cycle now, Cycle at);
   // Asks for the next piece; true when none is left.
   bool gather(Cycle now);
+  // The packet that is being gathered goes nowhere; the last piece only takes back what it holds.
+  void abandon() { packet_->abandoned = true, left_ = 0; }
 
   Dma::Client client() {
     return {this, [](void* owner, const DmaRequest& r, Cycle first, Cycle last) {

@@ -24,6 +24,7 @@ void Requester::tick() {
 
 bool Requester::gather() {
   if (!packetizer_.dma_out->can_push() || !packetizer_.gather(now())) return false;
+  if (gathers_nothing_) return true;
   if (gathers_last_)
     finish_wqe(gathering_, lanes_[gathering_]);
   else
@@ -151,7 +152,7 @@ void Requester::send_packet(u32 qpn, Lane& lane) {
   if (plan.ack_requested && !timers_.runs(qpn)) restart_timer(qpn);
   lane.packet += plan.psns;
   packetizer_.start(p, lane.cursor, qp.pd, now(), at);
-  gathering_ = qpn, gathers_last_ = plan.last;
+  gathering_ = qpn, gathers_last_ = plan.last, gathers_nothing_ = false;
   if (plan.last && !packetizer_.busy()) finish_wqe(qpn, lane);
 }
 

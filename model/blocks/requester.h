@@ -151,8 +151,9 @@ class Requester : public engine::Block {
   } placing_;  // the response whose data are being written
   Cycle next_packet_ = 0;
   u32 clears_ = 0;
-  u32 gathering_ = 0;          // the queue pair whose packet the packetizer gathers
-  bool gathers_last_ = false;  // and whether it is the last of its message
+  u32 gathering_ = 0;             // the queue pair whose packet the packetizer gathers
+  bool gathers_last_ = false;     // and whether it is the last of its message
+  bool gathers_nothing_ = false;  // it was reset meanwhile
 };
 }  // namespace hca::blocks
 

@@ -258,12 +258,11 @@ void Requester::resume(u32 qpn) {
 
 // By `command`: a reset or destroyed queue pair forgets everything, without completions (G20.3).
 void Requester::clear(u32 qpn) {
-  Lane* const found = lanes_.find(qpn);
-  if (!found) return;
-  Lane& lane = *found;
+  Lane& lane = lanes_[qpn];  // new, if its first turn is still on its way
   const bool active = lane.active, completing = lane.completing;
   const u32 life = lane.life + 1;
   drop_turns(qpn, lane);
+  if (packetizer_.busy() && gathering_ == qpn) packetizer_.abandon(), gathers_nothing_ = true;
   if (placing_.packet && placing_.packet->qpn == qpn)
     placing_ = {};  // its buffer stays with the writes under way
   lane = {};

@@ -116,3 +116,29 @@ TEST_CASE("a first WQE with a bad L_Key completes in error", "[chip][T9-15]") {
   CHECK(pair.a.host.sent[0].status == WcStatus::LocProtErr);
   CHECK(pair.a.sent_frames.empty());
 }
+
+// The host posts in 1, the requester has the WQE in 151 (latency_test.cpp) and asks for one of the
+// six pieces a cycle, the last in 156; a command rung in 0 takes effect in 148 + latency
+// (command_test.cpp): those of latency 1 to 7 come before.
+TEST_CASE("a queue pair that is reset while a packet is gathered sends all of it or nothing",
+          "[chip][G20.3]") {
+  u32 dropped = 0;
+  for (Cycle latency = 1; latency < 40; ++latency) {
+    PairConfig config;
+    config.chip.command.latency = latency;
+    Pair pair{config};
+    proto::QpAttributes reset{};
+    reset.state = proto::QpState::Reset, reset.mask = proto::kQpState;
+    pair.a.host.command(0, proto::CommandOpcode::ModifyQp, 1, reset);
+    pair.a.host.plan = {{.local = 64, .remote = 4096, .bytes = 600, .sges = 6}};
+    pair.advance(2000);
+    CAPTURE(latency);
+    const std::vector<u8> there(pair.data(pair.b, 4096), pair.data(pair.b, 4096 + 600));
+    const bool arrived = !std::memcmp(pair.data(pair.a, 64), there.data(), 600);
+    CHECK(arrived == !pair.a.sent_frames.empty());
+    CHECK(pair.b.chip.port_receive.counters.rx_packets == pair.a.sent_frames.size());
+    dropped += !arrived;
+    CHECK(pair.a.chip.domain.stuck_report().empty());
+  }
+  CHECK(dropped == 7);
+}
