@@ -242,7 +242,6 @@ void Requester::flush() {
     push_completion(turn->qpn, s.completed, WcStatus::WrFlushErr, nullptr);
     if (s.started == s.completed) ++s.started;
     ++s.completed;
-    return ports.completions_out->wake_when_free();
   }
 }
 
