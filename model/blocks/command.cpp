@@ -11,8 +11,7 @@ void Command::tick() {
     if (link.can_pop()) take_fault(link);
   if (blocks_in.can_pop() && ports.dma_out->can_push() && ports.events_out->can_push())
     blocks_in.pop(), execute();
-  if (busy_ || !bells_in.can_pop()) return;
-  if (now() < written_) return wake_at(written_);
+  if (busy_ || now() < written_ || !bells_in.can_pop()) return;
   if (ports.dma_out->can_push()) start(bells_in.pop().address);
 }
 

@@ -199,7 +199,6 @@ bool ResponderExecute::next_piece() {
   if (left_) return ports.payload_out->wake_when_free(), false;
   placing_ = nullptr;
   finish(p, true);
-  if (packets_in.can_pop() || !unparks_.empty()) wake_at(std::max(next_packet_, now() + 1));
   return true;
 }
 

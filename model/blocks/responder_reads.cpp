@@ -129,7 +129,6 @@ void ResponderExecute::finish_atomic() {
   atomic_in.drop();
   if (alive && !written) return write_atomic(*q.first);
   atomic_busy_ = false;
-  wake_at(now() + 1);
   if (!alive) return;
   const u64 original = load_le8(atomic_read_.data());
   ++counters.atomics;
