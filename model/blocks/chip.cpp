@@ -77,6 +77,7 @@ void Chip::connect_requester() {
   packetizer.buffers.connect(requester.self, "packet buffers");
   requester.placed_in.connect(dma.self, requester.self, "placed responses");
   port_transmit.counters = &port_receive.counters;
+  port_transmit.contexts = &qp_context.contexts;
 }
 
 void Chip::connect_responder() {

@@ -32,7 +32,7 @@ void Command::take_fault(FaultLink& link) {
     contexts_.qps[f.qpn].state = QpState::Error;
     ReceiveState& r = contexts_.receive[f.qpn];
     // What was judged behind it does not count.
-    if (f.refused) r.epsn = f.psn, r.msn = f.msn, r.nak_sent = false;
+    if (f.refused) r.epsn = f.psn, r.msn = f.msn, r.nak_sent = false, r.refused = true;
     ++counters.faults;
     requester_.enter_error(f.qpn);
     execute_.enter_error(f.qpn);

@@ -39,11 +39,13 @@ class PortTransmit : public engine::Block {
   PacketLink requests_in{64};
   PacketLink replies_in{16};
   PortCounters* counters = nullptr;
+  const Contexts* contexts = nullptr;
   engine::Probe probe, icrc_probe;
 
   void tick();
 
  private:
+  bool stopped(const Packet& p) const;
   void send(PacketLink& from, PacketLink& other);
 
   const PortConfig config_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "model/blocks/port.h"
+#include "model/proto/reply_rules.h"
 
 namespace hca::blocks {
 void PortTransmit::tick() {
@@ -10,8 +11,19 @@ void PortTransmit::tick() {
   if (requests) send(requests_in, replies_in);
 }
 
+// A response of a READ or ATOMIC whose queue pair has left the states that answer.
+bool PortTransmit::stopped(const Packet& p) const {
+  const bool response = !p.is_request && p.buffers;
+  return response && contexts &&
+         !proto::may_respond(contexts->qps[p.qpn], contexts->receive[p.qpn]);
+}
+
 void PortTransmit::send(PacketLink& from, PacketLink& other) {
   Packet* p = from.front();
+  if (stopped(*p)) {
+    from.drop(), p->buffers->give(now() + 1);
+    return PacketPool::give_back(p);
+  }
   p->frame_bytes = proto::finish_frame(p->frame(), p->shape);
   const bool ethernet = !proto::is_native(p->shape.framing);
   const u32 on_wire =

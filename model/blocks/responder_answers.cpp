@@ -39,6 +39,7 @@ void ResponderExecute::settle() {
   while (!settling_.empty()) {
     const u32 qpn = settling_.front();
     Queue& q = queues_[qpn];
+    end_stopped(qpn, q);
     Outcome* const o = next_to_begin(q);
     const bool due = o && (!o->waits || q.ordered);
     if (due && now() < o->not_before) return wake_at(o->not_before);
@@ -79,6 +80,13 @@ bool ResponderExecute::emit(const Outcome& o) {
   if (o.completes) ports.completions_out->push(o.completed);
   if (faults) ports.faults_out->push(o.fault);
   return true;
+}
+
+// In Error: READs that wait for nothing that they asked for are over.
+void ResponderExecute::end_stopped(u32 qpn, Queue& q) {
+  while (q.flushing && q.first && q.first->kind == OutcomeKind::Read && q.first->started &&
+         q.first->answered == q.first->effect.packets)
+    finish_first(qpn, q);
 }
 
 void ResponderExecute::drop_first(u32 qpn, Queue& q) {

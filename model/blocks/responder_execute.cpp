@@ -50,7 +50,8 @@ void ResponderExecute::take() {
     Packet* p = packets_in.pop();
     Queue& q = queues_[p->qpn];
     p->life = q.life;
-    if (q.failed) return PacketPool::give_back(p);  // G7.4
+    // G7.4; a request judged in front of a reset is not executed behind it (T13).
+    if (q.failed || !takes_requests(contexts_.qps[p->qpn].state)) return PacketPool::give_back(p);
     if (q.parked_head) return park(p, q);
     process(p);
   }

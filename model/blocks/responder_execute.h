@@ -153,6 +153,7 @@ class ResponderExecute : public engine::Block {
   void settle();
   void examine_key(u32 qpn, Queue& q, Outcome& outcome);
   bool emit(const Outcome& outcome);
+  void end_stopped(u32 qpn, Queue& q);
   void drop_first(u32 qpn, Queue& q);
   void forget_outcomes(Queue& q);
   // responder_reads.cpp: READ and ATOMIC

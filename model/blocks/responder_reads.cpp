@@ -10,14 +10,16 @@ using namespace proto;
 // packets are all asked for. Their data come in the order in which they are asked for.
 Outcome* ResponderExecute::next_to_begin(const Queue& q) {
   if (!q.first || !q.first->started) return q.first;
+  if (q.flushing) return nullptr;
   if (!q.reading || q.reading->asked < q.reading->effect.packets) return nullptr;
   Outcome* const next = q.reading->next;
   return next && next->kind == OutcomeKind::Read && !next->repeats ? next : nullptr;
 }
 
-// Begins a READ or ATOMIC.
+// Begins a READ or ATOMIC; in Error it is the first and over at once.
 void ResponderExecute::begin(u32 qpn, Queue& q, Outcome& o) {
   const QpConfig& qp = contexts_.qps[qpn];
+  if (q.flushing) return finish_first(qpn, q);
   o.started = true;
   if (o.kind == OutcomeKind::Atomic) return atomics_.push(qpn);
   if (o.repeats && !may_repeat_read(q.saved, o.effect, qp.path_mtu, o.key_good)) {
@@ -98,8 +100,13 @@ void ResponderExecute::forward_response() {
     responses.give(now() + 1);
     return PacketPool::give_back(p);
   }
-  ports.replies_out->push(Reply{qpn, p->psn, 0, 0, false, p});
-  probe.event(now() + 1, Step::Completed, qpn, p->psn);
+  if (q.flushing) {
+    responses.give(now() + 1);
+    PacketPool::give_back(p);
+  } else {
+    ports.replies_out->push(Reply{qpn, p->psn, 0, 0, false, p});
+    probe.event(now() + 1, Step::Completed, qpn, p->psn);
+  }
   if (++q.first->answered == q.first->effect.packets) finish_first(qpn, q);
 }
 
@@ -112,6 +119,7 @@ void ResponderExecute::start_atomic() {
   Queue& q = queues_[qpn];
   if (!atomics_.empty()) wake_at(now() + 1);
   if (!q.first || q.first->kind != OutcomeKind::Atomic || !q.first->started) return;
+  if (q.flushing) return finish_first(qpn, q);
   if (q.first->repeats) return repeat_atomic(qpn, q);
   atomic_busy_ = true, atomic_qpn_ = qpn, atomic_life_ = q.life;
   ports.reads_out->start().set_read(q.first->address, atomic_read_.data(), kAtomicBytes, nullptr,
@@ -124,12 +132,14 @@ void ResponderExecute::finish_atomic() {
   if (!atomic_in.can_pop()) return;
   Queue& q = queues_[atomic_qpn_];
   const bool alive = atomic_life_ == q.life, written = atomic_in.front() == AtomicStep::Written;
+  const bool goes_on = alive && !q.flushing;
   if (!written && !ports.payload_out->can_push()) return;
-  if (written && alive && !(responses.available() && ports.replies_out->can_push())) return;
+  if (written && goes_on && !(responses.available() && ports.replies_out->can_push())) return;
   atomic_in.drop();
-  if (alive && !written) return write_atomic(*q.first);
+  if (goes_on && !written) return write_atomic(*q.first);
   atomic_busy_ = false;
   if (!alive) return;
+  if (!goes_on) return finish_first(atomic_qpn_, q);
   const u64 original = load_le8(atomic_read_.data());
   ++counters.atomics;
   q.saved.save(contexts_.qps[atomic_qpn_].max_dest_rd_atomic, q.first->effect, true, original);

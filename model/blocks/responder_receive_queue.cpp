@@ -128,6 +128,8 @@ void ResponderExecute::enter_error(u32 qpn) {
   if (q.flushing) return;
   q.failed = q.flushing = true;
   q.posted = contexts_.receive[qpn].rq_posted;
+  if (q.reading) q.reading->effect.packets = q.reading->asked;  // no response begins any more
+  list(qpn, q);
   flushes_.push(qpn);
   self.wake(now() + 1);
 }

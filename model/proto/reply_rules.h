@@ -17,6 +17,12 @@ constexpr const OpcodeRow& reply_row(Service service, Operation operation,
   return *opcode_row(service, operation, position);
 }
 
+// Whether a response of a READ or ATOMIC may begin: not when its queue pair processes requests no
+// more (T13), but in front of the NAK that took it to Error (G7.2).
+inline bool may_respond(const QpConfig& qp, const ReceiveState& r) {
+  return takes_requests(qp.state) || (qp.state == QpState::Error && r.refused);
+}
+
 // Response packet `index` of a READ; a repeated READ is answered from its own first packet on
 // (G3.3).
 struct ReadResponsePlan {

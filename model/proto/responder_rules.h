@@ -76,6 +76,11 @@ struct RequestRule {
   NakCode nak;
 };
 
+// T13: the states in which inbound requests are processed.
+constexpr bool takes_requests(QpState state) {
+  return state == QpState::Rtr || state == QpState::Rts || state == QpState::Sqd;
+}
+
 namespace request {
 inline bool starts(Position p) { return p == Position::First || p == Position::Only; }
 inline bool ends(Position p) { return p == Position::Last || p == Position::Only; }
@@ -116,9 +121,7 @@ inline bool takes_receive_wqe(const OpcodeRow& row) {
 inline bool wrong_service(const RequestView& v) {
   return v.packet.bth.opcode >> 5 != unsigned(v.qp.service);
 }
-inline bool bad_state(const RequestView& v) {
-  return v.qp.state != QpState::Rts && v.qp.state != QpState::Rtr && v.qp.state != QpState::Sqd;
-}
+inline bool bad_state(const RequestView& v) { return !takes_requests(v.qp.state); }
 inline bool wrong_path(const RequestView& v) {
   return !comes_from_peer(v.qp.path, v.frame.data(), v.packet);
 }
