@@ -9,10 +9,9 @@ using namespace proto;
 void Command::tick() {
   for (FaultLink& link : faults_in)
     if (link.can_pop()) take_fault(link);
-  if (blocks_in.can_pop() && ports.dma_out->can_push() && ports.events_out->can_push())
-    blocks_in.pop(), execute();
+  if (blocks_in.can_pop() && ports.events_out->can_push()) blocks_in.pop(), execute();
   if (busy_ || now() < written_ || !bells_in.can_pop()) return;
-  if (ports.dma_out->can_push()) start(bells_in.pop().address);
+  start(bells_in.pop().address);  // one at a time: dma_out has room
 }
 
 void Command::take_fault(FaultLink& link) {
