@@ -27,13 +27,14 @@ struct CompletionBench : Bench {
     events = &take(completion.ports.events_out, completion);
     faults = &take(completion.ports.faults_out, completion);
   }
-  // `drained`: the last of them tells that its queue pair is drained.
+  // `drained`: all but the first tell that their queue pair is drained, or the only one does.
   static Plan<Completed> plan_of(const Cycles& cycles, bool drained = false) {
     Plan<Completed> plan;
     Completed one;
     one.cqn = one.cqe.qpn = 1;
     for (const Cycle at : cycles) plan.push_back({at, one});
-    if (drained) plan.back().second.drained = true;
+    for (std::size_t i = plan.size() > 1; drained && i < plan.size(); ++i)
+      plan[i].second.drained = true;
     return plan;
   }
   void in_memory(std::size_t i) {
@@ -116,4 +117,23 @@ TEST_CASE("a full CQ overflows: faults instead of CQEs", "[completion][G21.3][T1
     CHECK(fault.event == proto::EventType::QpFatal);
     CHECK(fault.fails);
   }
+}
+
+// A full CQ and one completion, in 10: CQ_ERR goes first, QP_FATAL follows a cycle later.
+TEST_CASE("the second fault of an overflow follows without another completion",
+          "[completion][G21.3][T15-QP_FATAL]") {
+  CompletionBench bench({}, {10});
+  bench.contexts.cqs[1].producer = bench.contexts.cqs[1].consumer + bench.contexts.cqs[1].entries();
+  bench.seen();
+  CHECK(bench.faults->seen == Cycles{11, 12});
+}
+
+// Both wait for the CQE in front of them: it is in memory in 80, they are raised in 81 and 82.
+TEST_CASE("two queue pairs that are drained by one CQE raise one event a cycle",
+          "[completion][T15-SQ_DRAINED]") {
+  CompletionBench bench({}, {10, 11, 12}, {}, 8, 0, true);
+  bench.contexts.cqs[1].armed = proto::Arm::None;
+  bench.plan({{80, [&] { bench.in_memory(0); }}});
+  bench.seen();
+  CHECK(bench.events->seen == Cycles{82, 83});
 }

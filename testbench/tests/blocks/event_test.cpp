@@ -87,3 +87,8 @@ TEST_CASE("an armed queue's message follows its EQE by one cycle, its doorbell b
   CHECK(bench.writes->items[1].address == kEqs + 0x8000);
   CHECK(bench.event.counters.messages == 2);
 }
+
+TEST_CASE("of two events in one cycle the second follows an interval later", "[event]") {
+  CHECK(EventBench({.latency = 2, .interval = 1}, {10}, {10}).seen() == Cycles{12, 13});
+  CHECK(EventBench({.latency = 2, .interval = 5}, {10}, {10}).seen() == Cycles{12, 17});
+}

@@ -244,12 +244,15 @@ void TestHost::post(const Message& m) {
   posted_at.push_back(now()), ++posted;
 }
 
-void TestHost::post_receives(u32 qpn, u32 count, u32 bytes) {
+void TestHost::post_receives(u32 qpn, u32 count, u32 bytes, u32 sges) {
   for (u32 i = 0; i < count; ++i) {
     const u32 index = receives_[qpn]++;
     u8* slot = &memory_[receive_ring(qpn) + u64{index & (kEntries - 1)} * 64];
-    encode(ReceiveWqe{1, u16(index)}, slot);
-    encode(Sge{kData + 0x800000 + u64{index} * bytes, kKey, bytes}, slot + kReceiveWqeBytes);
+    encode(ReceiveWqe{u8(sges), u16(index)}, slot);
+    for (u32 s = 0; s < sges; ++s)
+      encode(Sge{kData + 0x800000 + u64{index} * bytes + u64{s} * (bytes / sges), kKey,
+                 s + 1 == sges ? bytes - s * (bytes / sges) : bytes / sges},
+             slot + kReceiveWqeBytes + s * kSgeBytes);
   }
   ring(BarOffset::ReceiveDoorbell, qpn, receives_[qpn]);
 }

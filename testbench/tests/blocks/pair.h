@@ -49,7 +49,7 @@ class TestHost : public engine::Block {
   void tick();
   // Seen from the next cycle on, whenever this block is ticked.
   void cqe_written() { poll_from_ = std::min(poll_from_, now() + 1), wake_at(now() + 1); }
-  void post_receives(u32 qpn, u32 count, u32 bytes);
+  void post_receives(u32 qpn, u32 count, u32 bytes, u32 sges = 1);
   // Writes a command block into slot `slot` and rings its doorbell; it is done when it is written
   // again.
   template <class T>

@@ -54,9 +54,10 @@ struct TransmitBench : Bench {
 };
 
 struct ReceiveBench : Bench {
-  ReceiveBench(const PortConfig& c, const IcrcUnitConfig& icrc, unsigned depth = 64, Cycle from = 0)
+  ReceiveBench(const PortConfig& c, const IcrcUnitConfig& icrc, unsigned depth = 64, Cycle from = 0,
+               u32 qps = 1)
       : config(c), port(config, icrc, kClock, context.contexts, responder, response, congestion) {
-    set_up(peer, 1), set_up(context.contexts, 1, true);
+    set_up(peer, qps), set_up(context.contexts, qps, true);
     add(port, "port_receive");
     port.packets_in.connect(port.self, "wire");
     feed(port.bells_in, port, {});
@@ -181,4 +182,17 @@ TEST_CASE("a packet that waited for the ICRC unit is known good no later than it
   bench.arrive(100, 100, 64), bench.arrive(113, 101, 1024);
   CHECK(bench.seen() == Cycles{114 + 5 + kChecks, 134 + 5 + kChecks});
   CHECK(bench.requests->items.at(1)->last == 113 + 10 + 35 + 5);
+}
+
+// Three queue pairs in RTR, whose first packets are taken before the first event is: then one a
+// cycle.
+TEST_CASE("COMM_EST events that wait for command follow each other", "[port][T15-COMM_EST]") {
+  ReceiveBench bench({}, {}, 64, 0, 3);
+  auto& events = bench.take(bench.port.ports.events_out, bench.port, 1, 500);
+  for (u32 qpn = 1; qpn <= 3; ++qpn) {
+    bench.context.contexts.qps[qpn].state = proto::QpState::Rtr;
+    bench.port.arrive(write_packet(bench.pool, bench.peer.qps[qpn], 100, 64), 10 + 20 * qpn);
+  }
+  bench.seen();
+  CHECK(events.seen == Cycles{500, 502, 504});  // depth 1: room is seen a cycle after each
 }
