@@ -233,6 +233,14 @@ bool notifies_of_congestion(const Situation& s) {
   return ecn == kEcnCongestionExperienced && cnp.good &&
          cnp.packet.opcode->service == Service::Cnp && cnp.packet.bth.becn && !cnp.psn();
 }
+// G6.6: after "no credits", the same PSN and MSN again with credits.
+bool credits_behind_none(const Situation& s) {
+  const ToldCredits& told = s.qp->told;
+  const Seen& ack = *s.ours;
+  return ack.good && ack.is_ack() && told.any && told.syndrome == ack_syndrome(0) &&
+         ack.psn() == told.psn && ack.packet.aeth.msn == told.msn && ack.packet.aeth.syndrome &&
+         ack.packet.aeth.syndrome != kNoCredits;
+}
 bool refused_by_library(const Situation& s) { return is_misaligned_atomic(*s.post); }
 bool never_came(const Situation& s) { return was_lost_behind_wire(*s.qp, s.frame_index); }
 }  // namespace hca::testbench::conditions

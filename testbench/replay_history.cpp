@@ -89,6 +89,8 @@ void QpHistory::send(const Seen& frame) {
     return;
   }
   our_answer = frame;
+  if (frame.packet.has(Ext::Aeth))
+    note_told(told, frame.psn(), frame.packet.aeth.msn, frame.packet.aeth.syndrome, 0);
   if (frame.is_rnr_nak()) passed.clear();
   const bool refuses = frame.is(Operation::Acknowledge) && !frame.is_ack();
   if (executed && refuses && frame.psn() == request.psn()) responder = before, executed = false;

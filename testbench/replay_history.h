@@ -8,6 +8,7 @@
 
 #include "model/proto/packet.h"
 #include "model/proto/qp.h"
+#include "model/proto/reply_rules.h"
 #include "model/proto/syndrome.h"
 #include "testbench/replay_capture.h"
 #include "testbench/replay_timeline.h"
@@ -94,6 +95,7 @@ struct QpHistory {
 
   // Answers of ours; the frames passed since an RNR NAK came or left.
   Seen our_answer;
+  proto::ToldCredits told;  // by our ACKs and responses (G6.6)
   std::vector<u32> passed;
 
  private:

@@ -16,6 +16,7 @@ Outcome& ResponderExecute::retire(const Packet& p) {
   o->not_before = std::max(p.last, enters_);
   o->reply = {p.qpn, p.effect.ack_psn, p.effect.msn,
               answer_syndrome(p.verdict, p.effect, qp, contexts_.options.credits)};
+  o->consumed = p.effect.receive_wqe + 1;
   o->completed.cqn = qp.receive_cq;
   o->completed.cqe.qpn = p.qpn;
   o->completed.cqe.wqe_index = u16(p.effect.receive_wqe);
@@ -76,7 +77,10 @@ bool ResponderExecute::emit(const Outcome& o) {
   if (o.replies && !ports.replies_out->can_push()) return false;
   if (o.completes && !ports.completions_out->can_push()) return false;
   if (faults && !ports.faults_out->can_push()) return false;
-  if (o.replies) ports.replies_out->push(o.reply);
+  if (o.replies) {
+    ports.replies_out->push(o.reply);
+    note_told(queues_[o.reply.qpn].told, o.reply.psn, o.reply.msn, o.reply.syndrome, o.consumed);
+  }
   if (o.completes) ports.completions_out->push(o.completed);
   if (faults) ports.faults_out->push(o.fault);
   return true;
@@ -94,7 +98,34 @@ void ResponderExecute::drop_first(u32 qpn, Queue& q) {
   q.first = o->next;
   Pool<Outcome>::give_back(o);
   if (in_flight_-- == config_.outcomes) wake_at(now() + 1);
-  if (q.first) list(qpn, q);
+  if (q.first)
+    list(qpn, q);
+  else
+    offer_credits(qpn, q);
+}
+
+// Credits that the peer does not know of are told when no answer is on its way.
+void ResponderExecute::offer_credits(u32 qpn, Queue& q) {
+  if (q.tells || q.first || q.failed || !q.told.must_be_told_again(q.posted)) return;
+  q.tells = true;
+  tells_.push(qpn);
+}
+
+// G6.6, C9-217: the newest ACK again, with its MSN and what is free as of then: no more is promised
+// than there is, whatever has been taken since.
+void ResponderExecute::tell_credits() {
+  while (!tells_.empty()) {
+    const u32 qpn = tells_.front();
+    Queue& q = queues_[qpn];
+    if (!q.first && !q.failed && q.told.must_be_told_again(q.posted)) {
+      if (!ports.replies_out->can_push()) return;
+      q.told.syndrome = ack_syndrome(credit_code(q.told.free(q.posted)));
+      ports.replies_out->push(Reply{qpn, q.told.psn, q.told.msn, q.told.syndrome});
+      ++counters.credit_updates;
+    }
+    tells_.drop();
+    q.tells = false;
+  }
 }
 
 // By a reset: nothing leaves any more.

@@ -35,6 +35,7 @@ void ResponderExecute::tick() {
   settle();
   ask_response();
   start_atomic();
+  tell_credits();
   if (!placing_) flush();
 }
 

@@ -10,6 +10,7 @@
 #include "model/blocks/stage_config.h"
 #include "model/blocks/tx_start.h"
 #include "model/engine/budget.h"
+#include "model/proto/reply_rules.h"
 #include "model/proto/work_rules.h"
 
 namespace hca::blocks {
@@ -22,7 +23,7 @@ struct ResponderExecuteConfig {
 };
 struct ResponderExecuteCounters {
   u64 writes = 0, sends = 0, reads = 0, atomics = 0, repeated = 0, not_saved = 0;
-  u64 receive_fetches = 0, parked = 0, failed = 0;
+  u64 receive_fetches = 0, parked = 0, failed = 0, credit_updates = 0;
 };
 
 // A run of receive WQEs as they stand in host memory.
@@ -49,6 +50,7 @@ struct Outcome {
   Reply reply{};
   Completed completed{};
   Fault fault{};
+  u32 consumed = 0;  // receive WQEs taken up to this request
   // READ, ATOMIC
   proto::RequestEffect effect{};
   u64 address = 0;
@@ -123,6 +125,7 @@ class ResponderExecute : public engine::Block {
     bool fetching = false, unparking = false, failed = false, flushing = false;
     bool wqe_open = false;
     bool listed = false;  // in settling_
+    bool tells = false;   // in tells_
     u32 life = 0;
     u32 posted = 0, next_wqe = 0;  // next_wqe: the next that a message will take
     Scatter scatter;
@@ -131,6 +134,7 @@ class ResponderExecute : public engine::Block {
     Outcome* reading = nullptr;  // the READ that began last
     u32 ordered = 0;             // payloads ordered, not yet used by settle()
     proto::SavedRequests saved;
+    proto::ToldCredits told;
   };
 
   // responder_execute.cpp: requests
@@ -153,6 +157,8 @@ class ResponderExecute : public engine::Block {
   void settle();
   void examine_key(u32 qpn, Queue& q, Outcome& outcome);
   bool emit(const Outcome& outcome);
+  void offer_credits(u32 qpn, Queue& q);
+  void tell_credits();
   void end_stopped(u32 qpn, Queue& q);
   void drop_first(u32 qpn, Queue& q);
   void forget_outcomes(Queue& q);
@@ -192,6 +198,7 @@ class ResponderExecute : public engine::Block {
   PacketPool pool_;  // of responses
   Ring<u32> fetches_, unparks_, flushes_;
   Ring<u32> settling_;         // queue pairs whose first outcome may be due
+  Ring<u32> tells_;            // queue pairs whose peer may not know of their credits
   Ring<u32> reads_, atomics_;  // queue pairs whose first outcome is one
   u32 parked_ = 0, in_flight_ = 0;
   Cycle next_packet_ = 0, last_ask_ = 0, last_response_ = 0;
@@ -239,5 +246,6 @@ struct hca::engine::Counters<hca::blocks::ResponderExecuteCounters> {
               "duplicate READs and ATOMICs dropped: nothing saved answers them"),
       counter("receive_fetches", &C::receive_fetches, "reads", "batches of receive WQEs read"),
       counter("parked", &C::parked, "packets", "packets that waited for a receive WQE"),
+      counter("credit_updates", &C::credit_updates, "packets", "ACKs sent only for their credits"),
       counter("failed", &C::failed, "packets", "requests refused while they were executed"));
 };

@@ -107,7 +107,12 @@ void ResponderExecute::forward_response() {
     ports.replies_out->push(Reply{qpn, p->psn, 0, 0, false, p});
     probe.event(now() + 1, Step::Completed, qpn, p->psn);
   }
-  if (++q.first->answered == q.first->effect.packets) finish_first(qpn, q);
+  const Outcome& o = *q.first;
+  if (++q.first->answered != o.effect.packets) return;
+  if (!q.flushing)
+    note_told(q.told, psn_add(o.effect.ack_psn, o.effect.packets - 1), o.reply.msn,
+              o.reply.syndrome, o.consumed);
+  finish_first(qpn, q);
 }
 
 // ---- ATOMIC
@@ -169,6 +174,7 @@ void ResponderExecute::reply_atomic(u32 qpn, Queue& q, u64 original) {
                             o.effect.ack_psn, 0, original);
   ports.replies_out->push(Reply{qpn, p->psn, 0, 0, false, p});
   probe.event(now() + 1, Step::Completed, qpn, p->psn);
+  note_told(q.told, o.effect.ack_psn, o.reply.msn, o.reply.syndrome, o.consumed);
   finish_first(qpn, q);
 }
 }  // namespace hca::blocks

@@ -121,6 +121,7 @@ void ResponderExecute::ring(const ReceiveBell& bell) {
   q.posted = bell.posted;
   if (q.flushing) return flushes_.push(bell.qpn);
   if (!q.current) ask_batch(bell.qpn);
+  offer_credits(bell.qpn, q);
 }
 
 void ResponderExecute::enter_error(u32 qpn) {
@@ -169,9 +170,9 @@ void ResponderExecute::clear(u32 qpn) {
   for (Packet* p = q.parked_head; p;) PacketPool::give_back(std::exchange(p, p->next)), --parked_;
   forget_outcomes(q);
   reads_finished[qpn].reset();
-  const bool unparking = q.unparking, listed = q.listed;
+  const bool unparking = q.unparking, listed = q.listed, tells = q.tells;
   const u32 life = q.life + 1;
   q = {};
-  q.unparking = unparking, q.listed = listed, q.life = life;
+  q.unparking = unparking, q.listed = listed, q.tells = tells, q.life = life;
 }
 }  // namespace hca::blocks

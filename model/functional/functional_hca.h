@@ -75,6 +75,7 @@ class FunctionalHca {
     std::vector<proto::Sge> scatter;  // of the receive WQE in use
     u32 received = 0;
     proto::SavedRequests saved;
+    proto::ToldCredits told;
   };
 
   // Host side: host_side.cpp.
@@ -130,6 +131,7 @@ class FunctionalHca {
   void scatter(Side& s, std::span<const u8> payload);
   void answer(const proto::QpConfig& qp, const proto::RequestVerdict& verdict,
               const proto::RequestEffect& effect);
+  void tell_credits(const proto::QpConfig& qp);
 
   Io io_;
   proto::LinkLayer link_;

@@ -61,6 +61,7 @@ void FunctionalHca::ring_receive(u32 qpn, u16 producer) {
   if (posted - r.rq_consumed > qp->rq.entries()) return void(++counters_.bad_doorbells);
   r.rq_posted = posted;
   if (qp->state == QpState::Error) flush(qpn);
+  if (takes_requests(qp->state)) tell_credits(*qp);
 }
 
 // ---- Commands

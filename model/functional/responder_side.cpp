@@ -181,6 +181,8 @@ void FunctionalHca::respond_read(const QpConfig& qp, const RequestEffect& effect
                {frame_.data() + header_bytes(qp.path, *plan.row), plan.bytes});
     transmit(qp, *plan.row, reply_bth(qp, plan.psn), ext, plan.bytes);
   }
+  note_told(side(qp.qpn).told, psn_add(effect.ack_psn, effect.packets - 1), ext.aeth.msn,
+            ext.aeth.syndrome, effect.receive_wqe + 1);
 }
 
 void FunctionalHca::respond_atomic(const QpConfig& qp, const RequestEffect& effect, u64 original) {
@@ -189,6 +191,8 @@ void FunctionalHca::respond_atomic(const QpConfig& qp, const RequestEffect& effe
   ext.atomic_ack_eth = {original};
   transmit(qp, reply_row(qp.service, Operation::AtomicAcknowledge), reply_bth(qp, effect.ack_psn),
            ext, 0);
+  note_told(side(qp.qpn).told, effect.ack_psn, ext.aeth.msn, ext.aeth.syndrome,
+            effect.receive_wqe + 1);
 }
 
 // Classes A and C: the receive WQE in use completes in error, or an event tells; then all is
@@ -219,5 +223,17 @@ void FunctionalHca::answer(const QpConfig& qp, const RequestVerdict& verdict,
   ext.aeth = {answer_syndrome(verdict, effect, qp, options_.credits), effect.msn};
   transmit(qp, reply_row(qp.service, Operation::Acknowledge), reply_bth(qp, effect.ack_psn), ext,
            0);
+  note_told(side(qp.qpn).told, effect.ack_psn, ext.aeth.msn, ext.aeth.syndrome,
+            effect.receive_wqe + 1);
+}
+
+// G6.6, C9-217: receive WQEs were posted; the newest ACK again, with their number.
+void FunctionalHca::tell_credits(const QpConfig& qp) {
+  const u32 posted = contexts_.receive[qp.qpn].rq_posted;
+  ToldCredits& told = side(qp.qpn).told;
+  if (!told.must_be_told_again(posted)) return;
+  ExtHeaders ext;
+  ext.aeth = {told.syndrome = ack_syndrome(credit_code(told.free(posted))), told.msn};
+  transmit(qp, reply_row(qp.service, Operation::Acknowledge), reply_bth(qp, told.psn), ext, 0);
 }
 }  // namespace hca::functional

@@ -23,6 +23,27 @@ inline bool may_respond(const QpConfig& qp, const ReceiveState& r) {
   return takes_requests(qp.state) || (qp.state == QpState::Error && r.refused);
 }
 
+// What the newest ACK or response of a queue pair told its peer.
+struct ToldCredits {
+  bool any = false;
+  u8 syndrome = 0;
+  u32 psn = 0, msn = 0;
+  u32 consumed = 0;  // receive WQEs that the messages up to this MSN have taken
+
+  // G6.6, C9-217: the same PSN and MSN may be told again with the WQEs posted since then.
+  u32 free(u32 posted) const { return posted - consumed; }
+  // The peer was told that none is free, and now there are.
+  bool must_be_told_again(u32 posted) const {
+    return any && syndrome == ack_syndrome(0) && free(posted);
+  }
+};
+// Takes note of an AETH for `psn`; a repeated response names no newer PSN.
+inline void note_told(ToldCredits& told, u32 psn, u32 msn, u8 syndrome, u32 consumed) {
+  if (syndrome_kind(syndrome) != SyndromeKind::Ack) return;
+  if (!told.any || psn_distance(told.psn, psn) > 0) told.psn = psn;
+  told.any = true, told.msn = msn, told.syndrome = syndrome, told.consumed = consumed;
+}
+
 // Response packet `index` of a READ; a repeated READ is answered from its own first packet on
 // (G3.3).
 struct ReadResponsePlan {

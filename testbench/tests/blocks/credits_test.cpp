@@ -63,3 +63,42 @@ TEST_CASE("READs and WRITEs need no credit and move the limit on", "[chip][G6.3]
   REQUIRE(pair.run());
   CHECK(pair.b.host.received.size() == 4);
 }
+
+// SEND 1 takes the only receive WQE: its ACK says MSN 1 and no credit, LSN = 1. Four are posted:
+// the same PSN again with MSN 1 and code 4, LSN = 5. Nothing of B arrives after that, so that the
+// limit stays: of seven SENDs more those of SSN 2 to 5 go, and 6 as the one beyond: PSN 101 to 105.
+TEST_CASE("receive WQEs posted after \"no credits\" are told by an ACK of their own",
+          "[chip][G6.6][C9-217]") {
+  const bool credits = GENERATE(true, false);
+  PairConfig config;
+  config.chip.core.credits = credits;
+  config.min_rnr_timer = 5;
+  Pair pair{config};
+  pair.b.host.post_receives(1, 1, 4096);
+  pair.a.host.plan = {send(64)};
+  REQUIRE(pair.run());
+  REQUIRE(pair.b.sent_frames.size() == 1);
+  pair.b.host.post_receives(1, 4, 4096);
+  pair.b.host.post_receives(1, 4, 4096);  // of these nothing is told: 4 are known
+  pair.advance(1000);
+  CHECK(pair.b.sent_frames.size() == (credits ? 2 : 1));
+  CHECK(pair.b.sent_frames.back().second == 100);
+  CHECK(pair.b.chip.responder_execute.counters.credit_updates == credits);
+  pair.b.loses = [](const Packet&) { return true; };
+  for (int i = 0; i < 7; ++i) pair.a.host.plan.push_back(send(64));
+  pair.a.host.start(1);
+  pair.advance(4000);
+  std::set<u32> wanted{100, 101, 102, 103, 104, 105};
+  if (!credits) wanted.insert({106, 107});
+  CHECK(psns_sent(pair.a) == wanted);
+}
+
+TEST_CASE("without \"no credits\" before it a post is not told", "[chip][G6.6]") {
+  Pair pair{PairConfig{}};
+  pair.b.host.post_receives(1, 2, 4096);  // nothing was acknowledged before
+  pair.a.host.plan = {send(64)};
+  REQUIRE(pair.run());
+  pair.b.host.post_receives(1, 4, 4096);  // one was free
+  pair.advance(1000);
+  CHECK(pair.b.sent_frames.size() == 1);
+}

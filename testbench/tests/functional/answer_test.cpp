@@ -63,6 +63,27 @@ TEST_CASE("READs, ATOMICs and WRITEs need no credits", "[functional][G6.3]") {
   CHECK(pair.a.sent.size() == 4);
 }
 
+// SEND 1 takes the only receive WQE: MSN 1, code 0. The first of five posts is told, with code 1;
+// of the others the peer hears with the next ACK.
+TEST_CASE("receive WQEs posted after \"no credits\" are told by the newest ACK again",
+          "[functional][G6.6][C9-217]") {
+  Pair pair;
+  pair.post_receive(1, {pair.into_b(0, 64)});
+  pair.post(WorkOpcode::Send, 1, {pair.from_a(0, 4)});
+  pair.carry();
+  REQUIRE(pair.log_b.size() == 1);
+  CHECK(parsed(pair.log_b[0]).aeth.syndrome == 0x00);
+  pair.post_receive(2, {pair.into_b(0, 64)});  // told at once: code 1
+  for (u64 id = 3; id <= 6; ++id) pair.post_receive(id, {pair.into_b(0, 64)});
+  pair.carry();
+  REQUIRE(pair.log_b.size() == 2);
+  const ParsedPacket again = parsed(pair.log_b[1]);
+  CHECK(again.bth.opcode == kAck);
+  CHECK(again.bth.psn == kP);
+  CHECK(again.aeth.msn == 1);
+  CHECK(again.aeth.syndrome == 0x01);
+}
+
 TEST_CASE("code 31 lifts the limit for good", "[functional][G6.5]") {
   Pair pair;
   pair.post(WorkOpcode::Send, 1, {pair.from_a(0, 4)});
