@@ -23,7 +23,9 @@ void PortReceive::tick() {
   if (!packets_in.can_pop()) return;
   if (!ports.requests_out->can_push() || !ports.acks_out->can_push() || !ports.cnps_out->can_push())
     return;
-  const Cycle checked = icrc_.pass(now(), packets_in.front()->frame_bytes);
+  // A stored frame went through the ICRC unit as it came.
+  const bool stored = config_.rx_forward == RxForward::Store;
+  const Cycle checked = icrc_.pass(now(), stored ? 1 : packets_in.front()->frame_bytes);
   receive(packets_in.pop(std::max(config_.interval, icrc_.free_from() - now())), checked);
 }
 

@@ -145,6 +145,17 @@ TEST_CASE("a packet is taken when its headers are in, or all of it", "[port]") {
   CHECK(seen(RxForward::Store, 1024) == Cycles{100 + 10 + 35 + 5 + kChecks});
 }
 
+// 1098 bytes in 110 to 145, then at once 138 bytes in 146 to 150. The long frame's 18 beats went
+// through the ICRC unit as they came: the short one does not wait for them until 163.
+TEST_CASE("a stored packet takes its arrival and the latencies, whatever came in front of it",
+          "[port][icrc_unit]") {
+  ReceiveBench bench({.latency = 10, .interval = 1, .rx_forward = RxForward::Store},
+                     {.latency = 5});
+  bench.arrive(100, 100, 1024), bench.arrive(136, 101, 64);
+  CHECK(bench.seen() == Cycles{145 + 5 + kChecks, 150 + 5 + kChecks});
+  CHECK(bench.requests->items.at(1)->last == 150 + 5);
+}
+
 TEST_CASE("the last byte of a packet is known good the ICRC unit's latency after it arrived",
           "[port][icrc_unit]") {
   ReceiveBench bench({.latency = 10, .rx_forward = RxForward::CutThrough}, {.latency = 5});
