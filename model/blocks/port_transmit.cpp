@@ -22,6 +22,7 @@ void PortTransmit::send(PacketLink& from, PacketLink& other) {
   Packet* p = from.front();
   if (stopped(*p)) {
     from.drop(), p->buffers->give(now() + 1);
+    if (other.can_pop()) wake_at(now() + 1);
     return PacketPool::give_back(p);
   }
   p->frame_bytes = proto::finish_frame(p->frame(), p->shape);
