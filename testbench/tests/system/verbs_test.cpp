@@ -274,6 +274,36 @@ TEST_CASE("a device that never answers a command is an error, not a hang", "[ver
   CHECK(steps == 10);
 }
 
+// The device is the test: its message is there behind so many steps, of which each but the last
+// says that more is to do.
+TEST_CASE("waiting for an interrupt steps the device until it comes or nothing is left to do",
+          "[verbs]") {
+  tlm_::HostMemory memory;
+  const CompChannel channel = [] {
+    CompChannel c;
+    c.message = 0x1000;
+    return c;
+  }();
+  u32 steps = 0, comes_in = 0, ends_in = 0;
+  VerbsContext verbs(memory, [](u32, std::span<const u8>) {});
+  verbs.set_step([&] {
+    const u32 message = 1;
+    if (++steps == comes_in) memory.write(channel.message, &message, sizeof message);
+    return steps != ends_in;
+  });
+  const auto wait = [&](u32 comes, u32 ends) {
+    steps = 0, comes_in = comes, ends_in = ends;
+    return verbs.wait_interrupt(channel);
+  };
+  CHECK(wait(3, 9));
+  CHECK(steps == 3);
+  CHECK_FALSE(verbs.take_interrupt(channel));  // it is taken
+  CHECK_FALSE(wait(0, 4));
+  CHECK(steps == 4);
+  CHECK(wait(4, 4));  // with the last thing there was to do
+  CHECK(steps == 4);
+}
+
 TEST_CASE("objects can be destroyed once", "[verbs]") {
   Pair pair;
   CHECK(pair.a.verbs.dereg_mr(pair.a.mr) == Error::None);

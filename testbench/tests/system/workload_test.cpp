@@ -38,7 +38,8 @@ TEST_CASE("a mix with weighted sizes on several queue pairs, both ways, is check
           "[workload]") {
   const RunResult result = run_text(
       "workload:\n"
-      "  - {mix: {write: 30, send: 20, read: 30, write_immediate: 10, send_immediate: 10},\n"
+      "  - {mix: {write: 30, send: 20, read: 30, write_immediate: 10, send_immediate: 10,\n"
+      "     fetch_add: 5, compare_swap: 5},\n"
       "     sizes: [{size: 64 B, weight: 3}, {size: 3000 B}], qps: 5, messages: 1001,\n"
       "     direction: both, depth: 16, signal_every: 4}\n"
       "  - {operation: send, size: 100 B, messages: 100}\n");  // on what the mix has left
