@@ -105,6 +105,8 @@ def check_errors(hca, directory):
         check(text in result.stderr, f"bad.yaml: stderr lacks {text!r}: {result.stderr}")
     check(run(hca, "run", "/nonexistent.yaml").returncode == 2, "a file that is not there: exit code")
     check(run(hca, "run", "--nonsense").returncode == 2, "an unknown option: exit code")
+    result = run(hca, "run", "")
+    check(result.returncode == 2 and "empty name" in result.stderr, f"an empty name: {result.stderr}")
     dead = scenario(directory, "dead.yaml",
                     "connection: {timeout: 4, retry_count: 1}\n"
                     "workload:\n  - {operation: write, from: 64 B, to: 64 B, messages: 5}\n"

@@ -89,8 +89,10 @@ void add_run(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "run", "simulate two HCAs: bandwidth, message rate, latency, and where the time goes");
   auto options = std::make_shared<Options>();
-  command->add_option("scenario", options->scenario,
-                      "YAML file; without it WRITE, SEND and READ from 2 B to 1 MiB, and ATOMICs");
+  command
+      ->add_option("scenario", options->scenario,
+                   "YAML file; without it WRITE, SEND and READ from 2 B to 1 MiB, and ATOMICs")
+      ->check([](const std::string& file) { return file.empty() ? "is an empty name" : ""; });
   command->add_option("--out", options->directory,
                       "write summary.json (and what run: asks for) there");
   command->add_option("--set", options->settings, "KEY=VALUE: a setting that wins over the file's")
