@@ -102,6 +102,8 @@ std::vector<Setting> read_yaml(const std::string& text, const std::string& file)
   if (!has_content(text)) return {};
   try {
     const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    // Behind the last line break the library takes an open quote for a closed one.
+    YAML::LoadAll(text.substr(0, text.find_last_not_of(" \r\n") + 1));
     if (documents.size() > 1)
       refuse(file, documents[1].Mark().line + 1, "", "more than one document; allowed: one");
     if (documents.empty() || !documents[0].IsMap() || !documents[0].size())

@@ -53,6 +53,7 @@ const std::array kErrors{
     ErrorRow{YAML::ErrorMsg::END_OF_SEQ_FLOW, "a \"[\" without its \"]\""},
     ErrorRow{YAML::ErrorMsg::FLOW_END, "a \"}\" or \"]\" that closes nothing"},
     ErrorRow{YAML::ErrorMsg::BLOCK_ENTRY, "a \"- \" where no entry may begin"},
+    ErrorRow{YAML::ErrorMsg::EOF_IN_SCALAR, "a quote without its end"},
     ErrorRow{YAML::ErrorMsg::MAP_KEY, "a key where none may stand"},
     ErrorRow{YAML::ErrorMsg::MAP_VALUE, "a second \": \", or a value without its key"},
     ErrorRow{YAML::ErrorMsg::TAB_IN_INDENTATION, "a tab in front of a line"},

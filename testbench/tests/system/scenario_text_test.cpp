@@ -58,6 +58,9 @@ TEST_CASE("each kind of wrong scenario text is told with line, key and what is a
       BadText{"run.seed: 1\n---\nrun.seed: 2\n", "s.yaml:3: (top): more than one document"},
       BadText{"run.seed: |\n  1\n  2\n", "s.yaml:1: run.seed: has a value of several lines"},
       // What the YAML library does not understand.
+      BadText{"run.seed: \"12\n", "s.yaml:1: (top): column 14 has a quote without its end"},
+      BadText{"\nrun.seed: '12\n\n", "s.yaml:2: (top): column 14 has a quote without its end"},
+      BadText{"run.seed: 1\nrun.jobs: \"1", "s.yaml:2: (top): column 13 has a quote without its"},
       BadText{"a: [1, 2\nb: }\n", "s.yaml:2: (top): column "},
       BadText{"run: {seed: 1\n", "s.yaml:2: (top): column 1 has a \"{\" without its \"}\""},
       BadText{"run: [\n", "s.yaml:2: (top): column 1 has a \"[\" without its \"]\""},
