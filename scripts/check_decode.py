@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-# tables.md T2, vector 1, and the same with a bit of Resv7 set (which the ICRC covers).
+# T2, vector 1, and the same with a bit of Resv7 set (which the ICRC covers).
 GOOD = ("7012375C000E17D20A2024870087B1B3000DEC2A01710A1C015D400238F27A050000000E"
         "BB884D85FD5CFBA4728BC0690ED400009625B75A45FA")
 BROKEN = GOOD.replace("000DEC2A", "400DEC2A")

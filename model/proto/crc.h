@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two CRCs of an InfiniBand packet over plain bytes (tables.md T2). What is masked, icrc.cpp
+// The two CRCs of an InfiniBand packet over plain bytes (T2). What is masked, icrc.cpp
 // says.
 #pragma once
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The framings in which the one transport travels: which headers stand in front of the BTH, and
-// what of them the ICRC covers (tables.md T2).
+// what of them the ICRC covers (T2).
 #pragma once
 #include <array>
 #include <string_view>

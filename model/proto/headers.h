@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every transport header, once: the struct says what it means, its table where its bits are
-// (tables.md T1).
+// (T1).
 #pragma once
 #include "model/proto/layout.h"
 #include "model/proto/link_headers.h"

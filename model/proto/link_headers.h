@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers in front of a BTH: link layer and network layer (tables.md T2).
+// The headers in front of a BTH: link layer and network layer (T2).
 #pragma once
 #include "model/proto/layout.h"
 

@@ -32,7 +32,7 @@ enum class Operation : u8 {
 
 enum class Position : u8 { First, Middle, Last, Only };
 
-// Payload bytes L without pad (tables.md T7).
+// Payload bytes L without pad (T7).
 enum class PayloadRule : u8 {
   None,      // L = 0, PadCnt 0
   FullMtu,   // L = PMTU, PadCnt 0
@@ -42,7 +42,7 @@ enum class PayloadRule : u8 {
   UpTo256,   // 0 <= L <= 256
 };
 
-// The headers that can follow a BTH, in the order in which they follow it (tables.md T1).
+// The headers that can follow a BTH, in the order in which they follow it (T1).
 enum class Ext : u8 {
   Rdeth,
   Deth,
@@ -117,7 +117,7 @@ inline constexpr u8 kSenders = kConnected | kUd;
 inline constexpr u8 kReliable = kRc | kRd | kXrc;
 inline constexpr ExtSet kNoExt{};
 
-// One line of tables.md T3: an operation and the services that have it.
+// One line of T3: an operation and the services that have it.
 struct OperationLine {
   u8 code;  // OpCode[4:0]
   std::string_view name;
@@ -248,8 +248,8 @@ constexpr const OpcodeRow* opcode_row(Service service, Operation operation, Posi
   return nullptr;
 }
 
-// Whether L = `payload_bytes` is a length that this opcode may have at this path MTU (tables.md
-// T7).
+// Whether L = `payload_bytes` is a length that this opcode may have at this path MTU
+// (T7).
 constexpr bool payload_length_ok(PayloadRule rule, u32 payload_bytes, u32 pmtu) {
   switch (rule) {
     case PayloadRule::None:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partition keys (rules.md G18).
+// Partition keys (G18).
 #pragma once
 #include "model/proto/types.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PSN arithmetic modulo 2^24 and the regions around the expected PSN (tables.md T6).
+// PSN arithmetic modulo 2^24 and the regions around the expected PSN (T6).
 #pragma once
 #include "model/proto/types.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The AETH syndrome byte, its credit codes and its RNR timer codes (tables.md T5).
+// The AETH syndrome byte, its credit codes and its RNR timer codes (T5).
 #pragma once
 #include <array>
 #include <string_view>

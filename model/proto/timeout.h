@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transport timer and the retry counters (tables.md T5, C9-141).
+// The transport timer and the retry counters (T5-22, T5-23).
 #pragma once
 #include "model/proto/types.h"
 

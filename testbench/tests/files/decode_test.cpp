@@ -15,7 +15,7 @@ using namespace hca::testbench;
 
 namespace {
 
-// tables.md T2, vector 1: VL 7, SL 1, DLID 375C, SLID 17D2; RC RDMA WRITE Only; 14 bytes and 2 of
+// T2, vector 1: VL 7, SL 1, DLID 375C, SLID 17D2; RC RDMA WRITE Only; 14 bytes and 2 of
 // pad.
 const std::string kSample =
     "70 12 37 5C 00 0E 17 D2 0A 20 24 87 00 87 B1 B3 00 0D EC 2A 01 71 0A 1C 01 5D 40 02 38 F2 7A "

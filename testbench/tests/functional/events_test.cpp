@@ -154,7 +154,7 @@ TEST_CASE("errors of the responder without a receive WQE are events",
 
 // T17, by hand: word 0 the context, word 1 valid 1 << 63 | source 9 << 50 | code 0x20d << 34 |
 // QPN 0x12, both with their lowest byte first: 1 << 63 | 0x24 << 48 | 0x834 << 32 | 0x12.
-TEST_CASE("an asynchronous EQE is that of T17", "[functional][T17-entry]") {
+TEST_CASE("an asynchronous EQE is that of T17", "[functional][AEQ-5]") {
   Pair pair;
   CompChannel* channel = pair.b.verbs.open_async_events();
   pair.post(WorkOpcode::RdmaWrite, 1, {pair.from_a(0, 10)}, 0, Pair::kBuffer - 1);

@@ -9,7 +9,7 @@
 
 namespace hca::testbench {
 namespace {
-// Bit by bit, as tables.md T2 words it.
+// Bit by bit, as T2 words it.
 u32 crc_bit_by_bit(u32 reg, const Bytes& bytes) {
   for (const u8 byte : bytes)
     for (unsigned bit = 0; bit < 8; ++bit) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends single frames through rtl/icrc.sv, and the frames of tables.md T2.
+// Sends single frames through rtl/icrc.sv, and the frames of T2.
 #pragma once
 #include <catch2/catch.hpp>
 #include <string>
@@ -79,7 +79,7 @@ inline RtlFrame through_rtl(rtl::IcrcRtl& rtl, const Bytes& frame, IcrcMode mode
   return out;
 }
 
-// The ICRC vectors of tables.md T2: what the ICRC covers (without an LRH that is all ones), and its
+// The ICRC vectors of T2: what the ICRC covers (without an LRH that is all ones), and its
 // bytes.
 struct IcrcVector {
   std::string_view name;
