@@ -5,6 +5,7 @@ import pathlib
 import unittest
 
 import check_layers
+import check_requirements
 import check_tree
 
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
@@ -54,6 +55,51 @@ class Layers(unittest.TestCase):
     def test_symbols_and_libraries_of_systemc_are_found(self):
         symbols = ["U sc_core::sc_module::sc_module()", "T hca::proto::crc32(unsigned)", "U tlm::tlm_generic_payload::f()"]
         self.assertEqual(len(check_layers.systemc_parts(symbols, ["NEEDED [libsystemc.so]", "NEEDED [libc.so.6]"])), 3)
+
+
+class Requirements(unittest.TestCase):
+    ROW = ["C9-1", "chapter", "9.2", "RC;UC", "both", "CA", "any", "active", "ordering", "It holds.", "packet bytes", "chapter 9.2", ""]
+    HEADER = ",".join(check_requirements.COLUMNS) + "\n"
+
+    def whats(self, *rows):
+        found = check_requirements.read_rows(self.HEADER + "".join(rows))[1]
+        return [f"{line}: {what}" for line, what in found]
+
+    def row(self, **changed):
+        fields = dict(zip(check_requirements.COLUMNS, self.ROW)) | changed
+        return ",".join(fields.values()) + "\n"
+
+    def test_good_rows_pass(self):
+        self.assertEqual(self.whats(self.row(), self.row(id="C9-2", statement='"a ""b"", c"'), self.row(id="C9-3", services="any")), [])
+
+    def test_a_bad_row_is_found_with_its_line(self):
+        for changed, what in (
+                ({"group": "chapters"}, "group 'chapters'"), ({"role": "host"}, "role 'host'"), ({"applies": "HCA;TCA"}, "applies"),
+                ({"status": "old"}, "status"), ({"kind": "thing"}, "kind"), ({"services": "RC;ANY"}, "services"),
+                ({"services": "RC;RC"}, "services"), ({"framing": "roce;ib"}, "framing"), ({"source": "a file"}, "source"),
+                ({"observable": "see the st" + "atement; G1"}, "shows nothing"), ({"observable": ""}, "observable is empty"),
+                ({"statement": " It"}, "blanks"), ({"mutant": "\"a\nb\""}, "line break")):
+            found = self.whats(self.row(), self.row(id="C9-2", **changed))
+            self.assertEqual(len(found), 1, found)
+            self.assertRegex(found[0], f"^3: .*{what}")
+
+    def test_faults_of_the_format_are_found(self):
+        for rows, what in (
+                ([self.row(), self.row()], "3: id 'C9-1' stands twice, first in line 2"),
+                ([self.row(statement='a "b" c')], "2: a quote inside a field"), ([self.row(statement='"a" b')], "2: text behind"),
+                ([self.row(statement='"a')], "2: a quote is not closed"), (["C9-1,chapter\n"], "2: 2 fields instead of 13")):
+            self.assertIn(what, self.whats(*rows)[0])
+        self.assertIn("1: the columns", "%d: %s" % check_requirements.read_rows("id,group\n")[1][0])
+
+    def test_numbers_that_do_not_exist_are_found(self):
+        rows = {"C9-1": {}, "T10-5/RC": {}, "G2.1": {"statement": "x", "line": 7}, "SEND-5": {}}
+        rules, tables = "## G2 Rules\n\n* G2.1 y\n\n| C9-105 | rule |\n", "## T10 Errors\n"
+        known = check_requirements.Known(rows, rules, tables)
+        good = "C9-1, C9-105, G2, G2.1, T10, T10-5, T10-5/RC, SEND-5 to SEND-5, [C9-1] and C99-1x, MT10, A-T10"
+        self.assertEqual(list(check_requirements.unknown_numbers(good, known)), [])
+        for bad in ("C9-2", "o9-1.a1", "G2.2", "G3", "T9", "T10-6", "T10-5/UC", "SEND-55", "[T17-en" + "try]"):
+            self.assertEqual(len(list(check_requirements.unknown_numbers(f"one\n // ({bad})", known))), 1, bad)
+        self.assertEqual(list(check_requirements.differences(rows, rules))[0][0], 3)
 
 
 if __name__ == "__main__":
