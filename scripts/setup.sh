@@ -30,6 +30,7 @@ catch2|unit tests
 libbenchmark-dev|the speed measurement hca_bench
 tshark|independent judge of our packets
 python3-scapy|independent judge of the ICRC
+python3-jsonschema|checks the conformance vectors against their schema
 git|lists the files of the tree
 '
 

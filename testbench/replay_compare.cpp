@@ -164,9 +164,9 @@ std::vector<FieldDifference> compare_frames(const Seen& recorded, const Seen& ou
   return std::move(all.found);
 }
 
-std::string describe_frame(std::span<const u8> frame) {
+std::string describe_frame(std::span<const u8> frame, LinkLayer link) {
   ParsedPacket p;
-  const PacketVerdict verdict = parse(frame, LinkLayer::Ethernet, p);
+  const PacketVerdict verdict = parse(frame, link, p);
   if (verdict != PacketVerdict::Good)
     return fmt::format("{} bytes, {}", frame.size(), verdict_row(verdict).name);
   std::string text =

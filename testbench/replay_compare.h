@@ -22,5 +22,6 @@ std::vector<FieldDifference> compare_frames(const Seen& recorded, const Seen& ou
                                             const QpHistory* qp, AllowedUses& uses);
 
 // A frame in one line: opcode, PSN and what its headers say.
-std::string describe_frame(std::span<const u8> frame);
+std::string describe_frame(std::span<const u8> frame,
+                           proto::LinkLayer link = proto::LinkLayer::Ethernet);
 }  // namespace hca::testbench

@@ -48,7 +48,7 @@ struct Surroundings : sc_core::sc_module {
 
 class CycleDevice : public ReplayDevice {
  public:
-  CycleDevice() {
+  explicit CycleDevice(const DeviceOptions& options) : config_(config_of(options)) {
     hca_.dma_initiator.bind(target_.dma_target);
     hca_.wire_initiator.bind(outside_.from_hca);
     outside_.mmio.bind(hca_.mmio_target);
@@ -77,19 +77,39 @@ class CycleDevice : public ReplayDevice {
     const Cycle timer = hca_.next_timer();
     while (due() != kNever && hca_.next_timer() == timer) run_cycle(due());
   }
+  void advance(u64 nanoseconds) override {
+    const sc_core::sc_time end =
+        sc_core::sc_time_stamp() + sc_core::sc_time(double(nanoseconds), sc_core::SC_NS);
+    const Cycle last = end.value() / hca_.period().value();
+    while (due() != kNever && due() < last) run_cycle(due());
+    sc_core::sc_start(end - sc_core::sc_time_stamp());
+  }
+  bool cuts_through() const override {
+    return config_.port.rx_forward == blocks::RxForward::CutThrough;
+  }
 
  private:
+  static blocks::ChipConfig config_of(const DeviceOptions& options) {
+    blocks::ChipConfig config;
+    config.core.credits = options.transport.credits;
+    config.port.rx_forward =
+        options.cut_through ? blocks::RxForward::CutThrough : blocks::RxForward::Store;
+    return config;
+  }
   Cycle due() { return hca_.domain().next(); }
   void run_cycle(Cycle cycle) { sc_core::sc_start(hca_.delay_to(cycle + 1)); }
   u64 nanoseconds(Cycle cycle) const { return cycle * hca_.period().value() / 1000; }
 
+  blocks::ChipConfig config_;
   FreshKernel kernel_;
   tlm_::HostMemory memory_;
   tlm_::MemoryTarget target_{"memory", memory_};
   Surroundings outside_{"outside"};
-  Hca hca_{"hca", blocks::ChipConfig{}, std::make_unique<blocks::FixedHostTiming>(kHostLatency)};
+  Hca hca_{"hca", config_, std::make_unique<blocks::FixedHostTiming>(kHostLatency)};
 };
 }  // namespace
 
-std::unique_ptr<ReplayDevice> make_cycle_device() { return std::make_unique<CycleDevice>(); }
+std::unique_ptr<ReplayDevice> make_cycle_device(const DeviceOptions& options) {
+  return std::make_unique<CycleDevice>(options);
+}
 }  // namespace hca::testbench

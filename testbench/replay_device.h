@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/proto/framing.h"
+#include "model/proto/qp.h"
 #include "tlm/host_memory.h"
 
 namespace hca::testbench {
@@ -28,15 +30,26 @@ class ReplayDevice {
   virtual u64 now() = 0;
   // Lets time pass to the next timer, which fires.
   virtual void advance_to_next_timer() = 0;
+  // Lets time pass; the timers on the way fire.
+  virtual void advance(u64 nanoseconds) = 0;
+  // Whether a payload may be written before its packet is known good.
+  virtual bool cuts_through() const { return false; }
+};
+
+struct DeviceOptions {
+  proto::LinkLayer link = proto::LinkLayer::Ethernet;
+  proto::TransportOptions transport;
+  bool cut_through = false;  // of the cycle model
 };
 
 // A runner that captures can be replayed on.
 struct ReplayRunner {
   std::string_view name;
-  std::unique_ptr<ReplayDevice> (*make)();
+  std::unique_ptr<ReplayDevice> (*make)(const DeviceOptions&);
+  bool cut_through = false;
 };
 std::span<const ReplayRunner> replay_runners();
 
-std::unique_ptr<ReplayDevice> make_functional_device();
-std::unique_ptr<ReplayDevice> make_cycle_device();
+std::unique_ptr<ReplayDevice> make_functional_device(const DeviceOptions& options);
+std::unique_ptr<ReplayDevice> make_cycle_device(const DeviceOptions& options);
 }  // namespace hca::testbench

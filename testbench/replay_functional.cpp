@@ -6,6 +6,7 @@ namespace hca::testbench {
 namespace {
 class FunctionalDevice : public ReplayDevice {
  public:
+  explicit FunctionalDevice(const DeviceOptions& options) : options_(options) {}
   tlm_::HostMemory& memory() override { return memory_; }
   void mmio_write(u32 offset, std::span<const u8> bytes) override {
     hca_.mmio_write(offset, bytes);
@@ -18,8 +19,10 @@ class FunctionalDevice : public ReplayDevice {
   void advance_to_next_timer() override {
     if (const auto due = hca_.next_timer()) hca_.advance_to(*due);
   }
+  void advance(u64 nanoseconds) override { hca_.advance_to(hca_.now() + nanoseconds); }
 
  private:
+  DeviceOptions options_;
   tlm_::HostMemory memory_;
   std::vector<Frame> sent_;
   functional::FunctionalHca hca_{
@@ -27,11 +30,13 @@ class FunctionalDevice : public ReplayDevice {
        [this](u64 address, std::span<const u8> from) {
          memory_.write(address, from.data(), from.size());
        },
-       [this](std::span<const u8> frame) { sent_.emplace_back(frame.begin(), frame.end()); }}};
+       [this](std::span<const u8> frame) { sent_.emplace_back(frame.begin(), frame.end()); }},
+      options_.link,
+      options_.transport};
 };
 }  // namespace
 
-std::unique_ptr<ReplayDevice> make_functional_device() {
-  return std::make_unique<FunctionalDevice>();
+std::unique_ptr<ReplayDevice> make_functional_device(const DeviceOptions& options) {
+  return std::make_unique<FunctionalDevice>(options);
 }
 }  // namespace hca::testbench

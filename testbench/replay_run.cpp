@@ -29,7 +29,7 @@ class Run {
         end_(end),
         losses_(losses),
         report_(report),
-        device_(runner.make()),
+        device_(runner.make({})),
         host_(capture, end, *device_),
         timer_(report.window.high - report.window.low) {
     for (std::size_t i = 0; i < capture.frames.size(); ++i)

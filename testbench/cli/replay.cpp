@@ -1,22 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
-// hca replay: recorded conversations against the model, from each end that was a real device.
+// hca replay: conformance vectors, and recorded conversations from each end that was a real device.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
 #include "testbench/cli/commands.h"
 #include "testbench/replay_report.h"
+#include "testbench/text_file.h"
+#include "testbench/vectors/junit.h"
+#include "testbench/vectors/report.h"
 
 namespace hca::cli {
 using namespace testbench;
+namespace fs = std::filesystem;
 
 namespace {
 struct Options {
-  std::vector<std::string> files;
-  std::string json_path, runner, end;
+  std::vector<std::string> paths;
+  std::string json_path, junit_path, filter, runner, end;
 };
 
-void replay_one(const Options& options, const std::string& file, ReplayRun& run) {
+// What the paths hold.
+struct Inputs {
+  std::vector<std::string> captures;
+  std::vector<Vector> vectors;
+  std::size_t passed_over = 0;
+};
+
+bool is_capture(const fs::path& file) {
+  return file.extension() == ".pcap" || file.extension() == ".pcapng";
+}
+// The JSON text of a capture, which is read with it.
+bool belongs_to_capture(const fs::path& file) {
+  return file.extension() == ".json" && (fs::exists(fs::path(file).replace_extension(".pcap")) ||
+                                         fs::exists(fs::path(file).replace_extension(".pcapng")));
+}
+// A broken JSON text is a vector that does not load: it must not be passed over.
+bool is_vector_file(const fs::path& file) {
+  if (file.extension() != ".json") return false;
+  const auto text = read_text_file(file.string());
+  const nlohmann::json json = nlohmann::json::parse(text.value_or(""), nullptr, false);
+  return json.is_discarded() || is_vector(json);
+}
+
+Inputs find_inputs(const std::vector<std::string>& paths) {
+  Inputs in;
+  for (const std::string& path : paths) {
+    std::vector<std::string> files{path};
+    const bool is_folder = fs::is_directory(path);
+    if (is_folder) {
+      files.clear();
+      for (const auto& entry : fs::recursive_directory_iterator(path))
+        if (entry.is_regular_file()) files.push_back(entry.path().string());
+      std::sort(files.begin(), files.end());
+    }
+    for (const std::string& file : files)
+      if (is_capture(file))
+        in.captures.push_back(file);
+      else if (is_folder && belongs_to_capture(file))
+        continue;
+      else if (is_vector_file(file))
+        in.vectors.push_back(load_vector(file));
+      else if (is_folder)
+        ++in.passed_over;
+      else
+        throw std::runtime_error(path +
+                                 ": neither a capture nor a vector; allowed: .pcap, .pcapng, "
+                                 ".json with \"vector\": \"" +
+                                 std::string(kVectorSchema) + "\"");
+  }
+  return in;
+}
+
+// `filter`: a statement, or a part of a vector's name.
+bool is_wanted(const Vector& v, const std::string& filter) {
+  return filter.empty() || v.name.find(filter) != v.name.npos ||
+         std::find(v.statements.begin(), v.statements.end(), filter) != v.statements.end();
+}
+
+void replay_capture(const Options& options, const std::string& file, ReplayRun& run) {
   const Capture capture = load_capture(file);
   if (const std::string needs = waits_for(capture); !needs.empty())
     return run.waiting.push_back({capture.name, needs});
@@ -33,10 +99,10 @@ void replay_one(const Options& options, const std::string& file, ReplayRun& run)
   if (!any) throw std::runtime_error("no device at this end");
 }
 
-ReplayRun replay_all(const Options& options) {
+ReplayRun replay_captures(const Options& options, const std::vector<std::string>& files) {
   ReplayRun run;
-  for (const std::string& file : options.files) try {
-      replay_one(options, file, run);
+  for (const std::string& file : files) try {
+      replay_capture(options, file, run);
     } catch (const std::exception& error) {
       const std::string what = error.what();
       throw std::runtime_error(what.starts_with(file) || what.starts_with(json_beside(file))
@@ -46,31 +112,76 @@ ReplayRun replay_all(const Options& options) {
   return run;
 }
 
-void write_json(const std::string& path, const ReplayRun& run) {
+void write_file(const std::string& path, const std::string& text) {
+  if (path.empty()) return;
   std::ofstream file(path);
-  file << json_of(run).dump(1) << '\n';
+  file << text;
   if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
+}
+
+nlohmann::json json_of_all(const ReplayRun& run, std::span<const VectorReport> vectors) {
+  nlohmann::json json = json_of(run);
+  json["vectors"] = nlohmann::json::array();
+  for (const VectorReport& report : vectors) json["vectors"].push_back(json_of(report));
+  return json;
+}
+
+std::string junit_of_all(const ReplayRun& run, std::span<const VectorReport> vectors) {
+  std::vector<JunitCase> cases;
+  for (const ReplayReport& r : run.reports)
+    cases.push_back({"captures", fmt::format("{} {} {}", r.capture, r.runner, name_of(r.end)),
+                     r.same() ? "" : r.difference->where + ": " + r.difference->what});
+  for (const VectorReport& r : vectors) {
+    const VectorReport one[] = {r};
+    cases.push_back({"vectors", r.vector.name, r.passed() ? "" : text_of(std::span(one))});
+  }
+  return junit_of(cases);
+}
+
+int replay_all(const Options& options) {
+  const Inputs in = find_inputs(options.paths);
+  const bool captures = options.filter.empty() && !in.captures.empty();
+  const ReplayRun run = captures ? replay_captures(options, in.captures) : ReplayRun{};
+  std::vector<VectorReport> vectors;
+  for (const Vector& v : in.vectors)
+    if (is_wanted(v, options.filter)) vectors.push_back(run_vector(v));
+  if (!options.filter.empty() && vectors.empty())
+    throw std::runtime_error("--filter " + options.filter + ": no vector is for it");
+  if (captures) std::fputs(text_of(run).c_str(), stdout);
+  if (!vectors.empty()) std::fputs(text_of(vectors).c_str(), stdout);
+  if (in.passed_over) fmt::print("{} other files passed over\n", in.passed_over);
+  write_file(options.json_path, json_of_all(run, vectors).dump(1) + '\n');
+  write_file(options.junit_path, junit_of_all(run, vectors));
+  const auto failed = [](const auto& all, auto good) {
+    return !std::all_of(all.begin(), all.end(), good);
+  };
+  return failed(run.reports, [](const auto& r) { return r.same(); }) ||
+                 failed(vectors, [](const auto& r) { return r.passed(); })
+             ? kCheckFailed
+             : kSucceeded;
 }
 }  // namespace
 
 void add_replay(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "replay", "replay captures: the model takes each end's place and must do as recorded");
+  CLI::App* command =
+      app.add_subcommand("replay", "replay vectors and captures: the model must do as they say");
   auto options = std::make_shared<Options>();
-  command->add_option("files", options->files, "captures; the JSON stands beside each pcap")
+  command
+      ->add_option("paths", options->paths,
+                   "captures (the JSON stands beside each), vectors, and folders of them")
       ->required()
-      ->check(CLI::ExistingFile);
+      ->check(CLI::ExistingPath);
+  command->add_option("--filter", options->filter, "only vectors for this statement, or so named");
   command->add_option("--json", options->json_path, "write the reports there");
-  command->add_option("--end", options->end, "only this end")->check(CLI::IsMember({"A", "B"}));
+  command->add_option("--junit", options->junit_path, "write them there as JUnit XML");
+  command->add_option("--end", options->end, "only this end of captures")
+      ->check(CLI::IsMember({"A", "B"}));
   std::vector<std::string> names;
   for (const ReplayRunner& runner : replay_runners()) names.emplace_back(runner.name);
-  command->add_option("--runner", options->runner, "only this runner")->check(CLI::IsMember(names));
+  command->add_option("--runner", options->runner, "captures only on this runner")
+      ->check(CLI::IsMember(names));
   command->callback([options, &exit_code] {
-    const ReplayRun run = replay_all(*options);
-    std::fputs(text_of(run).c_str(), stdout);
-    if (!options->json_path.empty()) write_json(options->json_path, run);
-    for (const ReplayReport& r : run.reports)
-      if (!r.same()) exit_code = kCheckFailed;
+    if (const int code = replay_all(*options); code != kSucceeded) exit_code = code;
   });
 }
 }  // namespace hca::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Headers and device structures by the names of their fields, as the tables have them.
+#pragma once
+#include <vector>
+
+#include "model/proto/layout.h"
+#include "testbench/replay_compare.h"
+#include "testbench/vectors/symbols.h"
+
+namespace hca::testbench {
+// nullptr: the header has no such field.
+const proto::FieldInfo* find_field(const proto::HeaderInfo& header, std::string_view name);
+
+// Writes `json` into a field of the header that starts at `header`. A value wider than the field is
+// refused.
+void set_field(u8* header, const proto::FieldInfo& field, const JsonAt& json,
+               const Symbols& symbols);
+
+// Whether the field holds what `json` says; else the difference.
+std::optional<FieldDifference> compare_field(const u8* header, const proto::HeaderInfo& info,
+                                             const proto::FieldInfo& field, const JsonAt& json,
+                                             const Symbols& symbols);
+
+// For an error: the names of all fields with a meaning.
+std::string names_of_fields(const proto::HeaderInfo& header);
+}  // namespace hca::testbench

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host software of a vector: makes its objects and does its steps.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "testbench/replay_device.h"
+#include "testbench/vectors/contents.h"
+#include "testbench/vectors/packet.h"
+#include "testbench/verbs.h"
+
+namespace hca::testbench {
+struct VectorQp {
+  std::string name;
+  Qp* qp = nullptr;
+  PeerView peer;
+};
+// A completion, with the queue that it ends a work request of.
+struct QueueCompletion {
+  u32 qpn;
+  bool is_receive;
+  Wc wc;
+};
+
+class VectorHost {
+ public:
+  VectorHost(const JsonAt& setup, ReplayDevice& device);
+
+  // Steps. A work request that is refused must be refused as its "error" says, and so must a
+  // command by its "status"; what is wrong comes back in words, nothing if all is as it must be.
+  std::optional<std::string> post_send(const JsonAt& json);
+  std::optional<std::string> post_recv(const JsonAt& json);
+  std::optional<std::string> modify_qp(const JsonAt& json);
+  std::optional<std::string> command(const JsonAt& json, std::vector<FieldDifference>& differences);
+  void ring(const JsonAt& json);
+  void arm(const JsonAt& json);
+
+  std::vector<QueueCompletion> poll();
+  std::optional<AsyncEvent> next_async_event();
+  std::optional<u32> next_cq_event();
+
+  const Symbols& symbols() const { return symbols_; }
+  Contents& contents() { return contents_; }
+  // The queue pair that `json` names with "qp"; the only one if it names none.
+  const VectorQp& qp_of(const JsonAt& json) const;
+  const VectorQp* qp_of_peer(u32 peer_qpn) const;
+  const VectorQp* qp_of_number(u32 qpn) const;
+  PacketContext packet_context(const VectorQp& qp) const;
+  // All that QUERY tells of the objects, as text.
+  std::map<std::string, std::string> query_all();
+
+ private:
+  using Block = std::array<u8, proto::kCommandBytes>;
+  void make_port(const JsonAt& setup);
+  void make_pds(const JsonAt& setup);
+  void make_cqs(const JsonAt& setup);
+  void make_regions(const JsonAt& setup);
+  void make_qps(const JsonAt& setup);
+  void make_qp(const std::string& name, const JsonAt& json, u32 number);
+  std::vector<SgeList> sges_of(const JsonAt& json) const;
+  proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object, Block& block);
+  void must_execute(proto::CommandOpcode opcode, u32 object, Block& block, const JsonAt& where);
+  Cq& cq_of(const JsonAt& json) const;
+  static void encode_qp_attributes(const JsonAt& json, const Symbols& symbols, u8* body);
+
+  ReplayDevice& device_;
+  VerbsContext verbs_;
+  Symbols symbols_;
+  Contents contents_;
+  proto::PortAttributes port_{}, peer_port_{};
+  u64 block_ = 0;
+  std::map<std::string, u32> pds_;
+  std::map<std::string, Cq*> cqs_;
+  std::map<std::string, u32> keys_;
+  std::map<std::string, VectorQp> qps_;
+  CompChannel *async_ = nullptr, *channel_ = nullptr;
+};
+}  // namespace hca::testbench

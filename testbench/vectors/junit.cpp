@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/vectors/junit.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace hca::testbench {
+namespace {
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        if (c == '\n' || c == '\t' || static_cast<unsigned char>(c) >= ' ') out += c;
+    }
+  }
+  return out;
+}
+}  // namespace
+
+std::string junit_of(const std::vector<JunitCase>& cases) {
+  std::map<std::string, std::vector<const JunitCase*>> suites;
+  for (const JunitCase& c : cases) suites[c.suite].push_back(&c);
+  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
+  for (const auto& [suite, members] : suites) {
+    std::size_t failures = 0;
+    for (const JunitCase* c : members) failures += !c->failure.empty();
+    text += fmt::format("<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\">\n", escaped(suite),
+                        members.size(), failures);
+    for (const JunitCase* c : members) {
+      text +=
+          fmt::format("<testcase classname=\"{}\" name=\"{}\"", escaped(suite), escaped(c->name));
+      text += c->failure.empty()
+                  ? "/>\n"
+                  : fmt::format("><failure>{}</failure></testcase>\n", escaped(c->failure));
+    }
+    text += "</testsuite>\n";
+  }
+  return text + "</testsuites>\n";
+}
+}  // namespace hca::testbench

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+namespace hca::testbench {
+struct JunitCase {
+  std::string suite, name;
+  std::string failure;  // empty: it passed
+};
+// The cases as JUnit XML, as continuous integration systems read it.
+std::string junit_of(const std::vector<JunitCase>& cases);
+}  // namespace hca::testbench

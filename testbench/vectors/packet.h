@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets of a vector: by fields or by bytes, to inject or to compare with.
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "model/proto/packet.h"
+#include "testbench/replay_device.h"
+#include "testbench/vectors/fields.h"
+
+namespace hca::testbench {
+// A queue pair as its peer sees it.
+struct PeerView {
+  u32 qpn = 0, peer_qpn = 0;
+  u16 pkey = 0xffff;
+  proto::Service service = proto::Service::Rc;
+  proto::Path from_peer{};
+};
+
+struct PacketContext {
+  const Symbols& symbols;
+  const PeerView& peer;
+  // The bytes that a "payload" names.
+  std::function<std::vector<u8>(const JsonAt&)> bytes_of;
+};
+
+// A packet from the peer to the queue pair. What is not given is right: addresses, P_Key, DestQP,
+// M, A in the last packet of a request, DMALen of a message of one packet, lengths and CRCs.
+Frame build_packet(const JsonAt& json, const PacketContext& context);
+
+// What the packet does not have as `json` gives it, and what no packet may do: a broken rule of
+// form, a wrong CRC, an address or P_Key that is not the queue pair's.
+std::vector<FieldDifference> compare_packet(const JsonAt& json, const PacketContext& context,
+                                            std::span<const u8> frame);
+}  // namespace hca::testbench

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+
+#include "testbench/vectors/run.h"
+
+namespace hca::testbench {
+// What failed and why, with the packets around it; then one line with the numbers.
+std::string text_of(std::span<const VectorReport> reports);
+nlohmann::json json_of(const VectorReport& report);
+}  // namespace hca::testbench

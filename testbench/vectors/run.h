@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "testbench/replay_compare.h"
+#include "testbench/replay_device.h"
+#include "testbench/vectors/vector.h"
+
+namespace hca::testbench {
+// The first thing that is not as the vector says.
+struct VectorFailure {
+  std::string where, what;  // "steps[3].sent", "a NAK was expected"
+  std::vector<FieldDifference> fields;
+};
+struct VectorResult {
+  std::string runner;
+  std::optional<VectorFailure> failure;
+  std::vector<std::string> ladder;  // what happened, in order
+  // All that can be seen of the run from outside, by where: what two runners are compared by.
+  std::map<std::string, std::vector<std::string>> seen;
+
+  bool passed() const { return !failure; }
+};
+struct VectorReport {
+  Vector vector;
+  std::vector<VectorResult> results;          // one a runner
+  std::optional<std::string> runners_differ;  // from each other, though each is as the vector says
+  bool passed() const;
+};
+
+// The runners of a vector: without time, and cycle by cycle with both ways of forwarding.
+std::span<const ReplayRunner> vector_runners();
+
+// Throws std::runtime_error, "path: place: ...", for a vector that cannot be executed.
+VectorReport run_vector(const Vector& vector);
+VectorResult run_vector(const Vector& vector, const ReplayRunner& runner);
+}  // namespace hca::testbench

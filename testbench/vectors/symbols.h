@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <string>
+
+#include "testbench/json_at.h"
+
+namespace hca::testbench {
+// The numbers of a vector: "27", "0x1b", a name, or several of them with +, - and | between: "m +
+// 64", "m.key", "local_write | remote_read". Objects of the set-up have names; so have states,
+// statuses and rights.
+class Symbols {
+ public:
+  Symbols();
+  // `where` names the object in an error: a name is given once.
+  void define(const std::string& name, u64 value, const JsonAt& where);
+  u64 value(const JsonAt& json, u64 max = ~u64{0}) const;
+  // Without |, + and -: what `value` of one name would be, if there is such a name.
+  const u64* find(const std::string& name) const;
+
+ private:
+  u64 term(std::string_view text, const JsonAt& where) const;
+  std::map<std::string, u64, std::less<>> values_;
+};
+
+// A time with its unit, in ns: "100 ns", "4 us", "65 ms", "2 s".
+u64 nanoseconds_of(const JsonAt& json);
+}  // namespace hca::testbench
