@@ -25,6 +25,7 @@ libfmt-dev|text output
 libcli11-dev|command line
 libyaml-cpp-dev|scenario files
 nlohmann-json3-dev|JSON
+libcsv-dev|reads the list of statements
 libpcap-dev|reads and writes captures
 catch2|unit tests
 libbenchmark-dev|the speed measurement hca_bench

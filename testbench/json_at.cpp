@@ -64,6 +64,16 @@ std::vector<JsonAt> JsonAt::entries() const {
   return all;
 }
 
+void JsonAt::check_keys(std::initializer_list<std::string_view> allowed) const {
+  std::string names;
+  for (const std::string_view name : allowed)
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  if (!value_.is_object()) refuse_value("an object with " + names);
+  for (const auto& [key, unused] : value_.items())
+    if (std::find(allowed.begin(), allowed.end(), key) == allowed.end())
+      (*this)[key].refuse("is unknown", names);
+}
+
 u64 JsonAt::number(u64 min, u64 max) const {
   const std::optional<u64> number = number_of(value_);
   if (!number || *number < min || *number > max)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ class JsonAt {
   JsonAt operator[](std::size_t index) const;      // of a list, which must be as long
   bool has(std::string_view name) const { return value_.contains(name); }
   std::vector<JsonAt> entries() const;  // of a list
+
+  // An object with no other members than these.
+  void check_keys(std::initializer_list<std::string_view> allowed) const;
 
   // A whole number, or a string with one: "27", "0x1b".
   u64 number(u64 min = 0, u64 max = ~u64{0}) const;

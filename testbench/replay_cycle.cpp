@@ -5,6 +5,7 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include "model/hca.h"
+#include "model/proto/mutant.h"
 #include "testbench/fresh_kernel.h"
 #include "testbench/replay_device.h"
 #include "tlm/memory_target.h"
@@ -57,9 +58,11 @@ class CycleDevice : public ReplayDevice {
   }
   tlm_::HostMemory& memory() override { return memory_; }
   void mmio_write(u32 offset, std::span<const u8> bytes) override {
+    const proto::InDevice inside;
     Surroundings::write(outside_.mmio, offset, bytes);
   }
   void inject(std::span<const u8> frame) override {
+    const proto::InDevice inside;
     Surroundings::write(outside_.to_hca, 0, frame);
   }
   void run() override {
@@ -82,6 +85,7 @@ class CycleDevice : public ReplayDevice {
         sc_core::sc_time_stamp() + sc_core::sc_time(double(nanoseconds), sc_core::SC_NS);
     const Cycle last = end.value() / hca_.period().value();
     while (due() != kNever && due() < last) run_cycle(due());
+    const proto::InDevice inside;
     sc_core::sc_start(end - sc_core::sc_time_stamp());
   }
   bool cuts_through() const override {
@@ -97,7 +101,10 @@ class CycleDevice : public ReplayDevice {
     return config;
   }
   Cycle due() { return hca_.domain().next(); }
-  void run_cycle(Cycle cycle) { sc_core::sc_start(hca_.delay_to(cycle + 1)); }
+  void run_cycle(Cycle cycle) {
+    const proto::InDevice inside;
+    sc_core::sc_start(hca_.delay_to(cycle + 1));
+  }
   u64 nanoseconds(Cycle cycle) const { return cycle * hca_.period().value() / 1000; }
 
   blocks::ChipConfig config_;

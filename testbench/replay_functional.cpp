@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/functional/functional_hca.h"
+#include "model/proto/mutant.h"
 #include "testbench/replay_device.h"
 
 namespace hca::testbench {
@@ -9,17 +10,25 @@ class FunctionalDevice : public ReplayDevice {
   explicit FunctionalDevice(const DeviceOptions& options) : options_(options) {}
   tlm_::HostMemory& memory() override { return memory_; }
   void mmio_write(u32 offset, std::span<const u8> bytes) override {
+    const proto::InDevice inside;
     hca_.mmio_write(offset, bytes);
   }
-  void inject(std::span<const u8> frame) override { hca_.receive(frame); }
+  void inject(std::span<const u8> frame) override {
+    const proto::InDevice inside;
+    hca_.receive(frame);
+  }
   void run() override {}  // work takes no time: it is done
   std::vector<Frame> take_frames() override { return std::exchange(sent_, {}); }
   std::optional<u64> next_timer() override { return hca_.next_timer(); }
   u64 now() override { return hca_.now(); }
   void advance_to_next_timer() override {
+    const proto::InDevice inside;
     if (const auto due = hca_.next_timer()) hca_.advance_to(*due);
   }
-  void advance(u64 nanoseconds) override { hca_.advance_to(hca_.now() + nanoseconds); }
+  void advance(u64 nanoseconds) override {
+    const proto::InDevice inside;
+    hca_.advance_to(hca_.now() + nanoseconds);
+  }
 
  private:
   DeviceOptions options_;

@@ -67,26 +67,6 @@ void must_succeed(Error error, std::string_view what) {
 }  // namespace
 
 std::string_view state_name(QpState state) { return kStateNames.at(std::size_t(state)); }
-std::string_view wc_opcode_name(CqeOpcode opcode) {
-  switch (opcode) {
-    case CqeOpcode::Send:
-      return "SEND";
-    case CqeOpcode::RdmaWrite:
-      return "RDMA_WRITE";
-    case CqeOpcode::RdmaRead:
-      return "RDMA_READ";
-    case CqeOpcode::CompareSwap:
-      return "COMP_SWAP";
-    case CqeOpcode::FetchAdd:
-      return "FETCH_ADD";
-    case CqeOpcode::Receive:
-      return "RECV";
-    case CqeOpcode::ReceiveRdmaImmediate:
-      return "RECV_RDMA_WITH_IMM";
-  }
-  return "?";
-}
-
 ReplayHost::ReplayHost(const Capture& capture, End end, ReplayDevice& device)
     : capture_(capture),
       end_(end),

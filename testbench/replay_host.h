@@ -62,5 +62,4 @@ class ReplayHost {
 constexpr u8 pattern_byte(u64 seed, u64 i) { return u8(31 * seed + 7 * i + 13 * (i >> 8)); }
 
 std::string_view state_name(proto::QpState state);
-std::string_view wc_opcode_name(proto::CqeOpcode opcode);
 }  // namespace hca::testbench

@@ -230,7 +230,7 @@ inline const RequestVerdict& judge_request(const RequestView& view) {
   std::size_t first = kRequestRules.size();
   const auto is_broken = [&]<std::size_t i>() {
     constexpr auto broken = kRequestRules[i].broken;  // a call that the compiler sees through
-    if (!broken(view)) return false;
+    if (row_is_off<kRequestRules, i>() || !broken(view)) return false;
     first = i;
     return true;
   };

@@ -21,6 +21,7 @@ int sc_main(int argc, char** argv) {
   hca::cli::add_decode(app, exit_code);
   hca::cli::add_docs(app, exit_code);
   hca::cli::add_replay(app, exit_code);
+  hca::cli::add_vectors(app, exit_code);
 #ifdef HCA_BUILD_RTL
   hca::cli::add_rtl(app, exit_code);
 #endif

@@ -4,77 +4,26 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 
 #include "testbench/cli/commands.h"
 #include "testbench/replay_report.h"
-#include "testbench/text_file.h"
+#include "testbench/vectors/coverage.h"
+#include "testbench/vectors/inputs.h"
 #include "testbench/vectors/junit.h"
 #include "testbench/vectors/report.h"
 
 namespace hca::cli {
 using namespace testbench;
-namespace fs = std::filesystem;
 
 namespace {
 struct Options {
   std::vector<std::string> paths;
   std::string json_path, junit_path, filter, runner, end;
+  bool mutants = false;
+  CoverageOptions coverage;
 };
-
-// What the paths hold.
-struct Inputs {
-  std::vector<std::string> captures;
-  std::vector<Vector> vectors;
-  std::size_t passed_over = 0;
-};
-
-bool is_capture(const fs::path& file) {
-  return file.extension() == ".pcap" || file.extension() == ".pcapng";
-}
-// The JSON text of a capture, which is read with it.
-bool belongs_to_capture(const fs::path& file) {
-  return file.extension() == ".json" && (fs::exists(fs::path(file).replace_extension(".pcap")) ||
-                                         fs::exists(fs::path(file).replace_extension(".pcapng")));
-}
-// A broken JSON text is a vector that does not load: it must not be passed over.
-bool is_vector_file(const fs::path& file) {
-  if (file.extension() != ".json") return false;
-  const auto text = read_text_file(file.string());
-  const nlohmann::json json = nlohmann::json::parse(text.value_or(""), nullptr, false);
-  return json.is_discarded() || is_vector(json);
-}
-
-Inputs find_inputs(const std::vector<std::string>& paths) {
-  Inputs in;
-  for (const std::string& path : paths) {
-    std::vector<std::string> files{path};
-    const bool is_folder = fs::is_directory(path);
-    if (is_folder) {
-      files.clear();
-      for (const auto& entry : fs::recursive_directory_iterator(path))
-        if (entry.is_regular_file()) files.push_back(entry.path().string());
-      std::sort(files.begin(), files.end());
-    }
-    for (const std::string& file : files)
-      if (is_capture(file))
-        in.captures.push_back(file);
-      else if (is_folder && belongs_to_capture(file))
-        continue;
-      else if (is_vector_file(file))
-        in.vectors.push_back(load_vector(file));
-      else if (is_folder)
-        ++in.passed_over;
-      else
-        throw std::runtime_error(path +
-                                 ": neither a capture nor a vector; allowed: .pcap, .pcapng, "
-                                 ".json with \"vector\": \"" +
-                                 std::string(kVectorSchema) + "\"");
-  }
-  return in;
-}
 
 // `filter`: a statement, or a part of a vector's name.
 bool is_wanted(const Vector& v, const std::string& filter) {
@@ -138,8 +87,39 @@ std::string junit_of_all(const ReplayRun& run, std::span<const VectorReport> vec
   return junit_of(cases);
 }
 
+// Mistakes that no vector notices, with the reason: `statement,mutant,reason` in survivors.csv.
+bool is_explained(const std::vector<Survivor>& known, const std::string& mutant,
+                  const std::string& id) {
+  return std::any_of(known.begin(), known.end(),
+                     [&](const Survivor& s) { return s.mutant == mutant && s.statement == id; });
+}
+
+int try_mutants(const Options& options) {
+  const auto list = find_beside(options.paths, "requirements.csv");
+  if (!list)
+    throw std::runtime_error(
+        "--mutants: no path holds requirements.csv; allowed: the folder of it");
+  std::vector<VectorReport> reports;
+  for (const Vector& v : find_inputs(options.paths).vectors)
+    if (is_wanted(v, options.filter)) reports.push_back(run_vector(v));
+  const Coverage coverage = cover(load_statements(*list), reports, options.coverage);
+  const auto survivors = find_beside(options.paths, "survivors.csv");
+  const std::vector<Survivor> known =
+      survivors ? load_survivors(*survivors) : std::vector<Survivor>{};
+  bool all_explained = true;
+  for (const auto& [mutant, ids] : coverage.survivors)
+    for (const std::string& id : ids) {
+      const bool explained = is_explained(known, mutant, id);
+      all_explained &= explained;
+      fmt::print("survived: {} ({}){}\n", mutant, id, explained ? ", as listed" : "");
+    }
+  fmt::print("{} mistakes tried, {} noticed\n", coverage.mutants, coverage.killed);
+  write_file(options.json_path, json_of(coverage).dump(1) + '\n');
+  return all_explained ? kSucceeded : kCheckFailed;
+}
+
 int replay_all(const Options& options) {
-  const Inputs in = find_inputs(options.paths);
+  const ReplayInputs in = find_inputs(options.paths);
   const bool captures = options.filter.empty() && !in.captures.empty();
   const ReplayRun run = captures ? replay_captures(options, in.captures) : ReplayRun{};
   std::vector<VectorReport> vectors;
@@ -172,6 +152,13 @@ void add_replay(CLI::App& app, int& exit_code) {
       ->required()
       ->check(CLI::ExistingPath);
   command->add_option("--filter", options->filter, "only vectors for this statement, or so named");
+  command->add_flag("--mutants", options->mutants,
+                    "run the vectors on the model with one deliberate mistake at a time");
+  command->add_option("--share", options->coverage.share, "only one mistake in so many")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--seed", options->coverage.seed, "which of them: any text");
+  command->add_option("--jobs", options->coverage.jobs, "mistakes at once")
+      ->check(CLI::Range(1, 256));
   command->add_option("--json", options->json_path, "write the reports there");
   command->add_option("--junit", options->junit_path, "write them there as JUnit XML");
   command->add_option("--end", options->end, "only this end of captures")
@@ -181,7 +168,9 @@ void add_replay(CLI::App& app, int& exit_code) {
   command->add_option("--runner", options->runner, "captures only on this runner")
       ->check(CLI::IsMember(names));
   command->callback([options, &exit_code] {
-    if (const int code = replay_all(*options); code != kSucceeded) exit_code = code;
+    if (const int code = options->mutants ? try_mutants(*options) : replay_all(*options);
+        code != kSucceeded)
+      exit_code = code;
   });
 }
 }  // namespace hca::cli

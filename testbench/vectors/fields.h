@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "model/proto/layout.h"
-#include "testbench/replay_compare.h"
+#include "testbench/frame_text.h"
 #include "testbench/vectors/symbols.h"
 
 namespace hca::testbench {

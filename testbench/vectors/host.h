@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "testbench/replay_device.h"
+#include "testbench/vectors/completion.h"
 #include "testbench/vectors/contents.h"
 #include "testbench/vectors/packet.h"
-#include "testbench/verbs.h"
 
 namespace hca::testbench {
 struct VectorQp {
@@ -17,13 +17,6 @@ struct VectorQp {
   Qp* qp = nullptr;
   PeerView peer;
 };
-// A completion, with the queue that it ends a work request of.
-struct QueueCompletion {
-  u32 qpn;
-  bool is_receive;
-  Wc wc;
-};
-
 class VectorHost {
  public:
   VectorHost(const JsonAt& setup, ReplayDevice& device);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "testbench/replay_compare.h"
+#include "testbench/frame_text.h"
 #include "testbench/replay_device.h"
 #include "testbench/vectors/vector.h"
 

@@ -90,6 +90,10 @@ u64 Symbols::value(const JsonAt& json, u64 max) const {
   return sum;
 }
 
+u64 Symbols::value_or(const JsonAt& object, const char* key, u64 otherwise, u64 max) const {
+  return object.has(key) ? value(object[key], max) : otherwise;
+}
+
 u64 nanoseconds_of(const JsonAt& json) {
   constexpr std::string_view allowed = "a whole number and ns, us, ms or s";
   const std::string_view text = json.text();

@@ -15,6 +15,8 @@ class Symbols {
   // `where` names the object in an error: a name is given once.
   void define(const std::string& name, u64 value, const JsonAt& where);
   u64 value(const JsonAt& json, u64 max = ~u64{0}) const;
+  // Of an object's member, which it may lack.
+  u64 value_or(const JsonAt& object, const char* key, u64 otherwise, u64 max = ~u64{0}) const;
   // Without |, + and -: what `value` of one name would be, if there is such a name.
   const u64* find(const std::string& name) const;
 

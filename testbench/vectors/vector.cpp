@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <set>
 #include <stdexcept>
 
 #include "testbench/json_at.h"
@@ -12,13 +11,8 @@
 
 namespace hca::testbench {
 namespace {
-const std::set<std::string, std::less<>> kKeys{"vector", "for",   "says",
-                                               "setup",  "steps", "because"};
-
 void check(const JsonAt& top, Vector& v) {
-  for (const auto& [key, unused] : v.document.items())
-    if (!kKeys.contains(key))
-      top[key].refuse("is unknown", "vector, for, says, setup, steps, because");
+  top.check_keys({"vector", "for", "says", "setup", "steps", "because"});
   for (const JsonAt& id : top["for"].entries()) v.statements.push_back(id.text());
   if (v.statements.empty() || v.statements.size() > kMaxStatements)
     top["for"].refuse(fmt::format("names {} statements", v.statements.size()), "1 .. 5");

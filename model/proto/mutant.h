@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deliberate mistakes. Each has a name and stands where it would be made; a conformance vector
+// proves its statement by failing under one. They exist only in a build of their own (HCA_MUTANTS),
+// where one of them can be switched on; everywhere else mutant<...>() is false at compile time.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "model/proto/types.h"
+
+namespace hca::proto {
+// A name as a template argument.
+template <std::size_t N>
+struct MutantName {
+  char text[N];
+  constexpr MutantName(const char (&name)[N]) {
+    for (std::size_t i = 0; i < N; ++i) text[i] = name[i];
+  }
+};
+
+#ifdef HCA_MUTANTS
+inline constexpr bool kMutants = true;
+
+// One switch in the list of all.
+class Mutant {
+ public:
+  explicit Mutant(std::string name) : name_(std::move(name)), next_(first_) { first_ = this; }
+  Mutant(const Mutant&) = delete;
+
+  bool on() const { return on_ && in_device_; }
+  const std::string& name() const { return name_; }
+  const Mutant* next() const { return next_; }
+  static const Mutant* first() { return first_; }
+  // Switches on those of this name and no other; false: there is none.
+  static bool choose(std::string_view name) {
+    bool found = false;
+    for (Mutant* m = first_; m; m = m->next_) found |= m->on_ = m->name_ == name;
+    return found;
+  }
+  // Mistakes are the device's: whoever builds and judges packets around it makes none.
+  static bool enter_device(bool inside) { return std::exchange(in_device_, inside); }
+
+ private:
+  std::string name_;
+  bool on_ = false;
+  Mutant* next_;
+  static inline Mutant* first_ = nullptr;
+  static inline bool in_device_ = false;
+};
+
+template <MutantName name>
+inline Mutant kMutant{name.text};
+template <MutantName name>
+inline bool mutant() {
+  return kMutant<name>.on();
+}
+
+// "rule:G2.3": row `i` of a table of rules is never broken.
+template <const auto& table, std::size_t i>
+inline Mutant kRowMutant{"rule:" + std::string(table[i].statement)};
+template <const auto& table, std::size_t i>
+inline bool row_is_off() {
+  return kRowMutant<table, i>.on();
+}
+
+// "field:BTH.PSN": the lowest bit of a field is wrong, written or read.
+template <class H, std::size_t i>
+inline Mutant kFieldMutant{"field:" + std::string(H::name) + "." +
+                           std::string(std::get<i>(H::fields).name)};
+template <class H, std::size_t i>
+constexpr bool field_is_wrong() {
+  return !std::is_constant_evaluated() && kFieldMutant<H, i>.on();
+}
+#else
+inline constexpr bool kMutants = false;
+
+template <MutantName>
+consteval bool mutant() {
+  return false;
+}
+template <const auto&, std::size_t>
+consteval bool row_is_off() {
+  return false;
+}
+template <class, std::size_t>
+consteval bool field_is_wrong() {
+  return false;
+}
+#endif
+
+// While it lives, mistakes may be made.
+class InDevice {
+ public:
+#ifdef HCA_MUTANTS
+  InDevice() : before_(Mutant::enter_device(true)) {}
+  ~InDevice() { Mutant::enter_device(before_); }
+
+ private:
+  bool before_;
+#else
+  InDevice() {}
+#endif
+};
+}  // namespace hca::proto

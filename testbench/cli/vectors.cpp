@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// hca vectors coverage: which statements of the specification the vectors show.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <memory>
+
+#include "testbench/cli/commands.h"
+#include "testbench/vectors/coverage.h"
+#include "testbench/vectors/inputs.h"
+
+namespace hca::cli {
+using namespace testbench;
+
+namespace {
+struct Options {
+  std::vector<std::string> paths{"vectors"};
+  std::string json_path, html_path;
+  CoverageOptions coverage;
+};
+
+void write_file(const std::string& path, const std::string& text) {
+  if (path.empty()) return;
+  std::ofstream file(path);
+  file << text;
+  if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
+}
+
+int show_coverage(const Options& options) {
+  const auto list = find_beside(options.paths, "requirements.csv");
+  if (!list) throw std::runtime_error("no path holds requirements.csv; allowed: the folder of it");
+  std::vector<VectorReport> reports;
+  for (const Vector& v : find_inputs(options.paths).vectors) reports.push_back(run_vector(v));
+  const Coverage coverage = cover(load_statements(*list), reports, options.coverage);
+  write_file(options.json_path, json_of(coverage).dump(1) + '\n');
+  write_file(options.html_path, html_of(coverage));
+  fmt::print("{} vectors, {} active statements\n", reports.size(), coverage.rows.size());
+  for (const Verdict v : {Verdict::Passing, Verdict::Survived, Verdict::UnknownMutant,
+                          Verdict::NoMutant, Verdict::Failing, Verdict::None})
+    fmt::print("  {:<15} {:>4}\n", name_of(v), coverage.count(v));
+  return coverage.count(Verdict::Failing) ? kCheckFailed : kSucceeded;
+}
+}  // namespace
+
+void add_vectors(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("vectors", "the conformance vectors as a whole");
+  command->require_subcommand(1);
+  CLI::App* coverage = command->add_subcommand(
+      "coverage", "each active statement with its vectors and whether its mistake is noticed");
+  auto options = std::make_shared<Options>();
+  coverage
+      ->add_option("paths", options->paths, "folders and files; one folder holds requirements.csv")
+      ->check(CLI::ExistingPath)
+      ->capture_default_str();
+  coverage->add_option("--json", options->json_path, "write the matrix there");
+  coverage->add_option("--html", options->html_path, "write it there as a page");
+  coverage->add_option("--jobs", options->coverage.jobs, "mistakes at once")
+      ->check(CLI::Range(1, 256));
+  coverage->callback([options, &exit_code] {
+    if (const int code = show_coverage(*options); code != kSucceeded) exit_code = code;
+  });
+}
+}  // namespace hca::cli

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// hca_mutants: runs vectors on the model with one deliberate mistake at a time. `hca replay
+// --mutants` and `hca vectors coverage` start it; what it is asked and answers is JSON.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <systemc>
+
+#include "model/proto/mutant.h"
+#include "testbench/mutants/trial.h"
+#include "testbench/text_file.h"
+
+namespace {
+using namespace hca::testbench;
+
+int list_mutants() {
+  std::set<std::string> names;
+  for (const auto* m = hca::proto::Mutant::first(); m; m = m->next()) names.insert(m->name());
+  for (const std::string& name : names) fmt::print("{}\n", name);
+  return 0;
+}
+
+int run_trials(const std::string& pairs, const std::string& out, unsigned jobs) {
+  const auto text = read_text_file(pairs);
+  if (!text) throw std::runtime_error(pairs + ": cannot be read");
+  std::ofstream file(out);
+  file << try_mutants(nlohmann::json::parse(*text), jobs).dump(1) << '\n';
+  if (!file.flush()) throw std::runtime_error(out + ": cannot be written");
+  return 0;
+}
+}  // namespace
+
+int sc_main(int argc, char** argv) try {
+  CLI::App app{"conformance vectors on the model with one deliberate mistake at a time"};
+  bool list = false;
+  std::string pairs, out;
+  unsigned jobs = 2;
+  app.add_flag("--list", list, "print the names of all mistakes");
+  app.add_option("--pairs", pairs, R"(JSON: [{"mutant": name, "vectors": [path, ...]}, ...])");
+  app.add_option("--json", out, "write the answers there");
+  app.add_option("--jobs", jobs, "mistakes that are tried at once")->check(CLI::Range(1, 256));
+  CLI11_PARSE(app, argc, argv);
+  if (list) return list_mutants();
+  if (pairs.empty() || out.empty()) throw std::runtime_error("--list, or --pairs and --json");
+  return run_trials(pairs, out, jobs);
+} catch (const std::exception& error) {
+  fmt::print(stderr, "hca_mutants: {}\n", error.what());
+  return 2;
+}

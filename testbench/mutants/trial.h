@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json.hpp>
+
+namespace hca::testbench {
+// `pairs`: [{"mutant": name, "vectors": [path, ...]}, ...]. For each the same object with
+// "results": by vector and runner "passed", "failed: where: what", "died" or "hung"; or with
+// "unknown": true for a name that the model does not have. Each mutant runs in a process of its
+// own, `jobs` at once.
+nlohmann::json try_mutants(const nlohmann::json& pairs, unsigned jobs);
+}  // namespace hca::testbench

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/vectors/completion.h"
+
+#include <fmt/format.h>
+
+namespace hca::testbench {
+using namespace proto;
+
+std::vector<FieldDifference> compare_completion(const JsonAt& json, const Wc& wc,
+                                                const Symbols& symbols) {
+  std::vector<FieldDifference> all;
+  for (const auto& [name, unused] : json.value().items()) {
+    const auto number = [&](u64 got) {
+      const u64 expected = symbols.value(json[name]);
+      if (expected != got)
+        all.push_back({"CQE", name, fmt::format("{:#x}", expected), fmt::format("{:#x}", got)});
+    };
+    if (name == "qp")
+      continue;
+    else if (name == "wr_id")
+      number(wc.wr_id);
+    else if (name == "byte_len")
+      number(wc.byte_len);
+    else if (name == "imm" && wc.with_imm)
+      number(wc.imm_data);
+    else if (name == "invalidated" && wc.with_invalidate)
+      number(wc.imm_data);
+    else if (name == "imm" || name == "invalidated")
+      all.push_back({"CQE", name, "a value", "none"});
+    else if (name == "src_qp")
+      number(wc.src_qp);
+    else if (name == "status" && name_of(wc.status) != json[name].text())
+      all.push_back({"CQE", name, json[name].text(), std::string(name_of(wc.status))});
+    else if (name == "opcode" && wc_opcode_name(wc.opcode) != json[name].text())
+      all.push_back({"CQE", name, json[name].text(), std::string(wc_opcode_name(wc.opcode))});
+    else if (name != "status" && name != "opcode")
+      json[name].refuse("is unknown",
+                        "qp, wr_id, status, opcode, byte_len, imm, invalidated, src_qp");
+  }
+  const bool wants_success = !json.has("status");
+  if (wants_success && wc.status != WcStatus::Success)
+    all.push_back({"CQE", "status", "SUCCESS", std::string(name_of(wc.status))});
+  return all;
+}
+
+std::string describe(const QueueCompletion& c) {
+  return fmt::format("QP {:#x} {} wr_id {} {} {} byte_len {}{}", c.qpn,
+                     c.is_receive ? "receive" : "send", c.wc.wr_id, wc_opcode_name(c.wc.opcode),
+                     name_of(c.wc.status), c.wc.byte_len,
+                     c.wc.with_imm ? fmt::format(" imm {:#x}", c.wc.imm_data) : "");
+}
+}  // namespace hca::testbench

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/vectors/inputs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+#include "testbench/text_file.h"
+
+namespace hca::testbench {
+namespace fs = std::filesystem;
+
+namespace {
+bool is_capture(const fs::path& file) {
+  return file.extension() == ".pcap" || file.extension() == ".pcapng";
+}
+// The JSON text of a capture, which is read with it.
+bool belongs_to_capture(const fs::path& file) {
+  return file.extension() == ".json" && (fs::exists(fs::path(file).replace_extension(".pcap")) ||
+                                         fs::exists(fs::path(file).replace_extension(".pcapng")));
+}
+// A broken JSON text is a vector that does not load: it must not be passed over.
+bool is_vector_file(const fs::path& file) {
+  if (file.extension() != ".json") return false;
+  const auto text = read_text_file(file.string());
+  const nlohmann::json json = nlohmann::json::parse(text.value_or(""), nullptr, false);
+  return json.is_discarded() || is_vector(json);
+}
+
+}  // namespace
+
+ReplayInputs find_inputs(std::span<const std::string> paths) {
+  ReplayInputs in;
+  for (const std::string& path : paths) {
+    std::vector<std::string> files{path};
+    const bool is_folder = fs::is_directory(path);
+    if (is_folder) {
+      files.clear();
+      for (const auto& entry : fs::recursive_directory_iterator(path))
+        if (entry.is_regular_file()) files.push_back(entry.path().string());
+      std::sort(files.begin(), files.end());
+    }
+    for (const std::string& file : files)
+      if (is_capture(file))
+        in.captures.push_back(file);
+      else if (is_folder && belongs_to_capture(file))
+        continue;
+      else if (is_vector_file(file))
+        in.vectors.push_back(load_vector(file));
+      else if (is_folder)
+        ++in.passed_over;
+      else
+        throw std::runtime_error(path +
+                                 ": neither a capture nor a vector; allowed: .pcap, .pcapng, "
+                                 ".json with \"vector\": \"" +
+                                 std::string(kVectorSchema) + "\"");
+  }
+  return in;
+}
+
+std::optional<std::string> find_beside(std::span<const std::string> paths,
+                                       const std::string& name) {
+  for (const std::string& path : paths)
+    if (const fs::path file = fs::path(path) / name; fs::exists(file)) return file.string();
+  return std::nullopt;
+}
+}  // namespace hca::testbench

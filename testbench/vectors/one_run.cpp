@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/vectors/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <stdexcept>
+
+#include "model/proto/syndrome.h"
+#include "testbench/vectors/host.h"
+
+namespace hca::testbench {
+using namespace proto;
+
+namespace {
+struct Failed {
+  VectorFailure failure;
+};
+
+struct SeenFrame {
+  Frame bytes;
+  ParsedPacket packet{};
+  bool good = false;
+};
+
+// The merging rule: of a run of ACKs of one queue pair only the last counts.
+bool is_plain_ack(const SeenFrame& f) {
+  return f.good && f.packet.opcode->operation == Operation::Acknowledge &&
+         syndrome_kind(f.packet.aeth.syndrome) == SyndromeKind::Ack;
+}
+
+const nlohmann::json kNoSetup = nlohmann::json::object();
+
+DeviceOptions options_of(const Vector& v) {
+  DeviceOptions options;
+  const JsonAt top(v.document);
+  if (!top.has("setup")) return options;
+  const JsonAt setup = top["setup"];
+  if (setup.has("framing"))
+    for (const FramingRow& row : kFramingRows)
+      if (row.name == setup["framing"].text()) options.link = row.link;
+  if (setup.has("options"))
+    for (const auto& [name, value] : setup["options"].value().items()) {
+      if (name == "credits" && value.is_boolean())
+        options.transport.credits = value.get<bool>();
+      else
+        setup["options"][name].refuse("is no option, or has no such value",
+                                      "credits: true | false");
+    }
+  return options;
+}
+
+class Run {
+ public:
+  Run(const Vector& vector, const ReplayRunner& runner, VectorResult& result)
+      : vector_(vector),
+        top_(vector.document),
+        result_(result),
+        device_(runner.make(with_forward(options_of(vector), runner))),
+        host_(top_.has("setup") ? top_["setup"] : JsonAt(kNoSetup, "setup"), *device_) {}
+
+  void all() {
+    settle();
+    require_quiet("setup");
+    for (const JsonAt& step : top_["steps"].entries()) execute(step);
+    where_ = "the end";
+    require_quiet("the end");
+    if (const auto differs = host_.contents().difference()) fail(*differs);
+    record();
+  }
+
+ private:
+  static DeviceOptions with_forward(DeviceOptions options, const ReplayRunner& runner) {
+    options.cut_through = runner.cut_through;
+    return options;
+  }
+  [[noreturn]] void fail(const std::string& what, std::vector<FieldDifference> fields = {}) const {
+    throw Failed{{where_, what, std::move(fields)}};
+  }
+  void note(const std::string& line) { result_.ladder.push_back(line); }
+
+  // ---- Steps
+  struct Verb {
+    std::string_view name;
+    bool acts;  // all that came before must be explained
+    void (Run::*run)(const JsonAt&);
+  };
+  static constexpr std::size_t kVerbs = 17;
+  static const std::array<Verb, kVerbs>& verbs() {
+    static constexpr std::array<Verb, kVerbs> rows{{
+        {"post_send", true, &Run::post_send},
+        {"post_recv", true, &Run::post_recv},
+        {"inject", true, &Run::inject},
+        {"command", true, &Run::command},
+        {"ring", true, &Run::ring},
+        {"arm", true, &Run::arm},
+        {"write_memory", true, &Run::write_memory},
+        {"advance", true, &Run::advance},
+        {"silence", true, &Run::silence},
+        {"sent", false, &Run::sent},
+        {"send_cqe", false, &Run::send_cqe},
+        {"recv_cqe", false, &Run::recv_cqe},
+        {"event", false, &Run::event},
+        {"cq_event", false, &Run::cq_event},
+        {"memory", false, &Run::memory},
+        {"query", false, &Run::query},
+        {"dropped", false, &Run::dropped},
+    }};
+    return rows;
+  }
+
+  void execute(const JsonAt& step) {
+    std::string names;
+    for (const Verb& verb : verbs()) {
+      names += (names.empty() ? "" : ", ") + std::string(verb.name);
+      if (!step.has(verb.name)) continue;
+      if (step.value().size() != 1 + std::size_t(step.has("note")))
+        step.refuse("has more than one verb", "one verb, and a note");
+      const JsonAt json = step[verb.name];
+      if (verb.acts) require_quiet(step.path());
+      where_ = json.path();
+      note(fmt::format("{} {}", step.path(), verb.name));
+      (this->*verb.run)(json);
+      if (verb.acts) settle();
+      return;
+    }
+    step.refuse("has no verb", names);
+  }
+
+  void judge(const std::optional<std::string>& wrong) const {
+    if (wrong) fail(*wrong);
+  }
+  void post_send(const JsonAt& json) { judge(host_.post_send(json)); }
+  void post_recv(const JsonAt& json) { judge(host_.post_recv(json)); }
+  void ring(const JsonAt& json) { host_.ring(json); }
+  void arm(const JsonAt& json) { host_.arm(json); }
+  void write_memory(const JsonAt& json) { host_.contents().write(json, host_.symbols()); }
+  void memory(const JsonAt& json) { host_.contents().expect(json, host_.symbols()); }
+  void command(const JsonAt& json) {
+    std::vector<FieldDifference> differences;
+    judge(host_.command(json, differences));
+    if (!differences.empty()) fail("the answer differs", std::move(differences));
+  }
+
+  template <class Each>
+  static void each(const JsonAt& json, const Each& visit) {
+    if (!json.value().is_array()) return visit(json);
+    for (const JsonAt& entry : json.entries()) visit(entry);
+  }
+
+  void inject(const JsonAt& json) {
+    each(json, [&](const JsonAt& packet) {
+      const VectorQp& qp = host_.qp_of(packet);
+      const Frame frame = build_packet(packet, host_.packet_context(qp));
+      note("  <- " + text_of(frame));
+      note_write(qp, packet, frame);
+      device_->inject(frame);
+    });
+  }
+  // A packet with a wrong ICRC may have written a part of its message before it was known.
+  void note_write(const VectorQp& qp, const JsonAt& json, const Frame& frame) {
+    ParsedPacket p;
+    if (parse(frame, link_of(qp), p) != PacketVerdict::Good) return;
+    if (p.has(Ext::Reth)) writes_[qp.peer.qpn] = {p.reth.va, p.reth.dma_len};
+    if (json.has("ICRC") && device_->cuts_through())
+      host_.contents().may_change(writes_[qp.peer.qpn].first, writes_[qp.peer.qpn].second);
+  }
+  void advance(const JsonAt& json) { device_->advance(nanoseconds_of(json)); }
+  void silence(const JsonAt& json) {
+    device_->advance(nanoseconds_of(json));
+    settle();
+    require_quiet(where_);
+  }
+
+  // ---- Expectations
+  void sent(const JsonAt& json) {
+    each(json, [&](const JsonAt& packet) {
+      const VectorQp& qp = host_.qp_of(packet);
+      auto found = frames_.begin();
+      while (found != frames_.end() && found->good && found->packet.bth.dest_qp != qp.peer.peer_qpn)
+        ++found;
+      where_ = packet.path();
+      if (found == frames_.end()) fail("expected a packet, nothing was sent");
+      std::vector<FieldDifference> differences =
+          compare_packet(packet, host_.packet_context(qp), found->bytes);
+      if (!differences.empty()) fail("sent: " + text_of(found->bytes), std::move(differences));
+      frames_.erase(found);
+    });
+  }
+
+  void send_cqe(const JsonAt& json) { completion(json, false); }
+  void recv_cqe(const JsonAt& json) { completion(json, true); }
+  void completion(const JsonAt& json, bool is_receive) {
+    each(json, [&](const JsonAt& one) {
+      const VectorQp& qp = host_.qp_of(one);
+      where_ = one.path();
+      const auto found = std::find_if(completions_.begin(), completions_.end(), [&](const auto& c) {
+        return c.qpn == qp.peer.qpn && c.is_receive == is_receive;
+      });
+      if (found == completions_.end()) fail("expected a completion, there is none");
+      std::vector<FieldDifference> differences =
+          compare_completion(one, found->wc, host_.symbols());
+      if (!differences.empty()) fail("completion: " + describe(*found), std::move(differences));
+      completions_.erase(found);
+    });
+  }
+  void event(const JsonAt& json) {
+    if (events_.empty()) fail("expected an asynchronous event, there is none");
+    const AsyncEvent got = events_.front();
+    const EventRow* row = async_event(got.type);
+    const u64 object =
+        json.has("cq") ? host_.symbols().value(json["cq"]) : u64{host_.qp_of(json).peer.qpn};
+    if (!row || row->name != json["type"].text() || object != got.element)
+      fail(fmt::format("expected event {} of {:#x}, got {} of {:#x}", json["type"].text(), object,
+                       row ? row->name : "?", got.element));
+    events_.pop_front();
+  }
+  void cq_event(const JsonAt& json) {
+    const u64 cqn = host_.symbols().value(json);
+    if (cq_events_.empty()) fail("expected a completion event, there is none");
+    if (cq_events_.front() != cqn)
+      fail(fmt::format("expected an event of CQ {:#x}, got one of {:#x}", cqn, cq_events_.front()));
+    cq_events_.pop_front();
+  }
+
+  // {"qp": name, field: value ..}, or any query command with its "answer".
+  void query(const JsonAt& json) {
+    std::vector<FieldDifference> differences;
+    if (json.has("name")) {
+      judge(host_.command(json, differences));
+    } else {
+      nlohmann::json asked{{"name", "QueryQp"}, {"object", host_.qp_of(json).peer.qpn}};
+      asked["answer"] = json.value();
+      asked["answer"].erase("qp");
+      judge(host_.command(JsonAt(asked, json.path()), differences));
+    }
+    if (!differences.empty()) fail("the state differs", std::move(differences));
+  }
+
+  void dropped(const JsonAt& json) {
+    for (const auto& [name, unused] : json.value().items())
+      expected_drops_[name] += host_.symbols().value(json[name]);
+  }
+
+  // ---- What the device does
+  void settle() {
+    device_->run();
+    for (Frame& bytes : device_->take_frames()) take(std::move(bytes));
+    for (const QueueCompletion& c : host_.poll()) {
+      note("  CQE " + describe(c));
+      result_.seen[fmt::format("QP {:#x} {} completions", c.qpn, c.is_receive ? "receive" : "send")]
+          .push_back(describe(c));
+      completions_.push_back(c);
+    }
+    while (const auto e = host_.next_async_event()) {
+      const EventRow* row = async_event(e->type);
+      const std::string text = fmt::format("{} {:#x}", row ? row->name : "?", e->element);
+      note("  event " + text);
+      result_.seen["events"].push_back(text);
+      events_.push_back(*e);
+    }
+    while (const auto cqn = host_.next_cq_event()) {
+      note(fmt::format("  event of CQ {:#x}", *cqn));
+      result_.seen["completion events"].push_back(fmt::format("{:#x}", *cqn));
+      cq_events_.push_back(*cqn);
+    }
+  }
+  void take(Frame bytes) {
+    SeenFrame f{std::move(bytes)};
+    f.good = parse(f.bytes, link_, f.packet) == PacketVerdict::Good;
+    note("  -> " + text_of(f.bytes));
+    const bool merges = is_plain_ack(f) && !frames_.empty() && is_plain_ack(frames_.back()) &&
+                        frames_.back().packet.bth.dest_qp == f.packet.bth.dest_qp;
+    if (merges) frames_.pop_back();
+    auto& seen =
+        result_.seen[f.good ? fmt::format("packets to QP {:#x}", f.packet.bth.dest_qp) : "packets"];
+    if (merges) seen.pop_back();
+    seen.push_back(fingerprint(f));
+    frames_.push_back(std::move(f));
+  }
+  // All of a packet but what counts packets: IPv4 identification and checksum, and so the ICRC.
+  static std::string fingerprint(const SeenFrame& f) {
+    std::string text;
+    const std::size_t from = f.good ? f.packet.transport_offset : 0;
+    const std::size_t to = f.good ? f.packet.icrc_offset : f.bytes.size();
+    for (std::size_t i = from; i < to; ++i) text += fmt::format("{:02x}", f.bytes[i]);
+    return text;
+  }
+
+  // Whatever the device did must have been expected.
+  void require_quiet(const std::string& before) {
+    if (before != where_) where_ = "before " + before;
+    if (!frames_.empty()) fail("not expected: " + text_of(frames_.front().bytes));
+    if (!completions_.empty()) fail("not expected: completion " + describe(completions_.front()));
+    if (!events_.empty())
+      fail(fmt::format("not expected: event {} of {:#x}", async_event(events_.front().type)->name,
+                       events_.front().element));
+    if (!cq_events_.empty())
+      fail(fmt::format("not expected: an event of CQ {:#x}", cq_events_.front()));
+  }
+
+  void record() {
+    for (const auto& [name, text] : host_.query_all()) result_.seen["state of " + name] = {text};
+  }
+
+  std::string text_of(std::span<const u8> frame) const { return describe_frame(frame, link_); }
+  LinkLayer link_of(const VectorQp& qp) const {
+    return framing_row(qp.peer.from_peer.framing).link;
+  }
+
+  const Vector& vector_;
+  JsonAt top_;
+  VectorResult& result_;
+  std::unique_ptr<ReplayDevice> device_;
+  VectorHost host_;
+  LinkLayer link_ = options_of(vector_).link;
+  std::string where_ = "setup";
+  std::deque<SeenFrame> frames_;
+  std::deque<QueueCompletion> completions_;
+  std::deque<AsyncEvent> events_;
+  std::deque<u32> cq_events_;
+  std::map<u32, std::pair<u64, u64>> writes_;  // by QP: VA and length of the WRITE in progress
+  std::map<std::string, u64> expected_drops_;
+};
+}  // namespace
+
+VectorResult run_vector(const Vector& vector, const ReplayRunner& runner) try {
+  VectorResult result;
+  result.runner = runner.name;
+  try {
+    Run(vector, runner, result).all();
+  } catch (const Failed& failed) {
+    result.failure = failed.failure;
+  }
+  return result;
+} catch (const std::exception& error) {
+  throw std::runtime_error(vector.path + ": " + error.what());
+}
+}  // namespace hca::testbench

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+namespace hca::testbench {
+// A row of vectors/requirements.csv.
+struct Statement {
+  std::string id, group, section, services, role, status, kind, text, mutant;
+  bool is_active() const { return status == "active"; }
+};
+// Throws std::runtime_error "path:line: what".
+std::vector<Statement> load_statements(const std::string& path);
+
+// A mistake that its statement's vectors need not notice, and why.
+struct Survivor {
+  std::string statement, mutant, reason;
+};
+std::vector<Survivor> load_survivors(const std::string& path);
+}  // namespace hca::testbench
