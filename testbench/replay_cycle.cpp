@@ -17,7 +17,7 @@ using engine::kNever;
 
 constexpr Cycle kHostLatency = 100;  // cycles, of a DMA one way
 // No work pauses longer. What is due behind such a pause is a timer that was set once and moved.
-constexpr Cycle kLongestPause = 20'000;
+constexpr Cycle kLongestPause = 2'000;
 
 // What is at the other side of the sockets.
 struct Surroundings : sc_core::sc_module {
@@ -34,9 +34,9 @@ struct Surroundings : sc_core::sc_module {
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
   }
   template <class Socket>
-  static void write(Socket& socket, u64 address, std::span<const u8> bytes) {
+  static void write(Socket& socket, u64 address, std::span<const u8> bytes,
+                    sc_core::sc_time delay = sc_core::SC_ZERO_TIME) {
     tlm::tlm_generic_payload payload;
-    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     payload.set_command(tlm::TLM_WRITE_COMMAND);
     payload.set_address(address);
     payload.set_data_ptr(const_cast<u8*>(bytes.data()));
@@ -63,11 +63,14 @@ class CycleDevice : public ReplayDevice {
   }
   void inject(std::span<const u8> frame) override {
     const proto::InDevice inside;
-    Surroundings::write(outside_.to_hca, 0, frame);
+    // Frames of one moment follow each other on the link.
+    const sc_core::sc_time now = sc_core::sc_time_stamp(), start = std::max(now, link_free_);
+    link_free_ = start + sc_core::sc_time(double(wire_time(frame.size())), sc_core::SC_PS);
+    Surroundings::write(outside_.to_hca, 0, frame, start - now);
   }
   void run() override {
     while (due() != kNever && due() < hca_.next_timer() &&
-           due() <= hca_.domain().now() + kLongestPause)
+           due() <= std::max(hca_.domain().now(), present()) + kLongestPause)
       run_cycle(due());
   }
   std::vector<Frame> take_frames() override { return std::exchange(outside_.frames, {}); }
@@ -75,7 +78,7 @@ class CycleDevice : public ReplayDevice {
     if (hca_.next_timer() == kNever) return std::nullopt;
     return nanoseconds(hca_.next_timer());
   }
-  u64 now() override { return nanoseconds(hca_.domain().now()); }
+  u64 now() override { return nanoseconds(std::max(hca_.domain().now(), present())); }
   void advance_to_next_timer() override {
     const Cycle timer = hca_.next_timer();
     while (due() != kNever && hca_.next_timer() == timer) run_cycle(due());
@@ -101,6 +104,10 @@ class CycleDevice : public ReplayDevice {
     return config;
   }
   Cycle due() { return hca_.domain().next(); }
+  Cycle present() const { return sc_core::sc_time_stamp().value() / hca_.period().value(); }
+  u64 wire_time(std::size_t bytes) const {
+    return bytes * 8 * engine::kPicosecondsPerSecond / config_.port.link_rate + 1;
+  }
   void run_cycle(Cycle cycle) {
     const proto::InDevice inside;
     sc_core::sc_start(hca_.delay_to(cycle + 1));
@@ -109,6 +116,7 @@ class CycleDevice : public ReplayDevice {
 
   blocks::ChipConfig config_;
   FreshKernel kernel_;
+  sc_core::sc_time link_free_;
   tlm_::HostMemory memory_;
   tlm_::MemoryTarget target_{"memory", memory_};
   Surroundings outside_{"outside"};

@@ -132,6 +132,7 @@ int replay_all(const Options& options) {
   if (in.passed_over) fmt::print("{} other files passed over\n", in.passed_over);
   write_file(options.json_path, json_of_all(run, vectors).dump(1) + '\n');
   write_file(options.junit_path, junit_of_all(run, vectors));
+  if (std::any_of(vectors.begin(), vectors.end(), is_broken)) return kBadInput;
   const auto failed = [](const auto& all, auto good) {
     return !std::all_of(all.begin(), all.end(), good);
   };

@@ -138,6 +138,44 @@ std::optional<std::string> VectorHost::post_recv(const JsonAt& json) {
   return judge_error(json, verbs_.post_recv(*qp_of(json).qp, wr));
 }
 
+// A WQE field by field, as no driver would write it, and its doorbell.
+void VectorHost::post_raw(const JsonAt& json) {
+  json.check_keys({"qp", "queue", "fields", "sge", "wr_id"});
+  Qp& qp = *qp_of(json).qp;
+  const bool receives = json.has("queue") && json["queue"].text() == "receive";
+  if (json.has("queue") && !receives && json["queue"].text() != "send")
+    json["queue"].refuse("is '" + json["queue"].text() + "'", "send, receive");
+  const std::vector<SgeList> sges = sges_of(json);
+  const HeaderInfo& info = receives ? kHeaderInfo<ReceiveWqe> : kHeaderInfo<SendWqe>;
+  std::vector<u8> wqe(info.bytes + sges.size() * kSgeBytes);
+  u32& posted = receives ? qp.rq_posted : qp.sq_posted;
+  if (receives)
+    encode(ReceiveWqe{u8(sges.size()), u16(posted)}, wqe.data());
+  else
+    encode(SendWqe{WorkOpcode::Send, true, false, false, false, u8(sges.size()), u16(posted), 0, 0,
+                   0, 0},
+           wqe.data());
+  for (std::size_t i = 0; i < sges.size(); ++i)
+    encode(Sge{sges[i].addr, sges[i].lkey, sges[i].length},
+           wqe.data() + info.bytes + i * kSgeBytes);
+  if (json.has("fields"))
+    for (const auto& [name, unused] : json["fields"].value().items()) {
+      const FieldInfo* field = find_field(info, name);
+      if (!field) json["fields"][name].refuse("is no field", names_of_fields(info));
+      set_field(wqe.data(), *field, json["fields"][name], symbols_);
+    }
+  std::vector<u64>& ids = receives ? qp.recv_ids : qp.send_ids;
+  const u32 slot = posted & u32(ids.size() - 1);
+  const u64 ring = receives ? qp.rq_address : qp.sq_address;
+  verbs_.memory().write(ring + (u64{slot} << (receives ? qp.rq_log_stride : qp.sq_log_stride)),
+                        wqe);
+  ids[slot] = symbols_.value_or(json, "wr_id", 0);
+  ++posted;
+  std::array<u8, 8> bell;
+  encode(QueueDoorbell{qp.qpn, u16(posted)}, bell.data());
+  device_.mmio_write(u32(receives ? BarOffset::ReceiveDoorbell : BarOffset::SendDoorbell), bell);
+}
+
 void VectorHost::arm(const JsonAt& json) {
   json.check_keys({"cq", "solicited"});
   verbs_.req_notify_cq(cq_of(json), json.has("solicited") && json["solicited"].value() == true);
@@ -166,7 +204,7 @@ CommandStatus VectorHost::execute(CommandOpcode opcode, u32 object, Block& block
   device_.run();
   device_.memory().read(block_, block.data(), block.size());
   const auto header = decode<CommandHeader>(block.data());
-  if (!header.done) throw std::runtime_error("the device stopped and did not execute a command");
+  if (!header.done) throw DeviceStopped("the device stopped and did not execute a command");
   return header.status;
 }
 

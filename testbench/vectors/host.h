@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,11 @@ struct VectorQp {
   Qp* qp = nullptr;
   PeerView peer;
 };
+// The device does nothing more and has not done what was asked.
+struct DeviceStopped : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 class VectorHost {
  public:
   VectorHost(const JsonAt& setup, ReplayDevice& device);
@@ -25,7 +31,7 @@ class VectorHost {
   // command by its "status"; what is wrong comes back in words, nothing if all is as it must be.
   std::optional<std::string> post_send(const JsonAt& json);
   std::optional<std::string> post_recv(const JsonAt& json);
-  std::optional<std::string> modify_qp(const JsonAt& json);
+  void post_raw(const JsonAt& json);
   std::optional<std::string> command(const JsonAt& json, std::vector<FieldDifference>& differences);
   void ring(const JsonAt& json);
   void arm(const JsonAt& json);

@@ -53,8 +53,9 @@ DeviceOptions options_of(const Vector& v) {
 
 class Run {
  public:
-  Run(const Vector& vector, const ReplayRunner& runner, VectorResult& result)
-      : vector_(vector),
+  Run(const Vector& vector, const ReplayRunner& runner, VectorResult& result, std::string& where)
+      : where_(where),
+        vector_(vector),
         top_(vector.document),
         result_(result),
         device_(runner.make(with_forward(options_of(vector), runner))),
@@ -86,11 +87,12 @@ class Run {
     bool acts;  // all that came before must be explained
     void (Run::*run)(const JsonAt&);
   };
-  static constexpr std::size_t kVerbs = 17;
+  static constexpr std::size_t kVerbs = 18;
   static const std::array<Verb, kVerbs>& verbs() {
     static constexpr std::array<Verb, kVerbs> rows{{
         {"post_send", true, &Run::post_send},
         {"post_recv", true, &Run::post_recv},
+        {"post_raw", true, &Run::post_raw},
         {"inject", true, &Run::inject},
         {"command", true, &Run::command},
         {"ring", true, &Run::ring},
@@ -133,6 +135,7 @@ class Run {
   }
   void post_send(const JsonAt& json) { judge(host_.post_send(json)); }
   void post_recv(const JsonAt& json) { judge(host_.post_recv(json)); }
+  void post_raw(const JsonAt& json) { host_.post_raw(json); }
   void ring(const JsonAt& json) { host_.ring(json); }
   void arm(const JsonAt& json) { host_.arm(json); }
   void write_memory(const JsonAt& json) { host_.contents().write(json, host_.symbols()); }
@@ -309,13 +312,13 @@ class Run {
     return framing_row(qp.peer.from_peer.framing).link;
   }
 
+  std::string& where_;  // the step or expectation at hand
   const Vector& vector_;
   JsonAt top_;
   VectorResult& result_;
   std::unique_ptr<ReplayDevice> device_;
   VectorHost host_;
   LinkLayer link_ = options_of(vector_).link;
-  std::string where_ = "setup";
   std::deque<SeenFrame> frames_;
   std::deque<QueueCompletion> completions_;
   std::deque<AsyncEvent> events_;
@@ -325,16 +328,19 @@ class Run {
 };
 }  // namespace
 
-VectorResult run_vector(const Vector& vector, const ReplayRunner& runner) try {
+VectorResult run_vector(const Vector& vector, const ReplayRunner& runner) {
   VectorResult result;
   result.runner = runner.name;
+  std::string where = "setup";
   try {
-    Run(vector, runner, result).all();
+    Run(vector, runner, result, where).all();
   } catch (const Failed& failed) {
     result.failure = failed.failure;
+  } catch (const DeviceStopped& stopped) {
+    result.failure = {where, stopped.what(), {}};
+  } catch (const std::exception& error) {
+    result.failure = {"the vector cannot be executed", error.what(), {}, true};
   }
   return result;
-} catch (const std::exception& error) {
-  throw std::runtime_error(vector.path + ": " + error.what());
 }
 }  // namespace hca::testbench

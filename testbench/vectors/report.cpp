@@ -21,6 +21,11 @@ std::string text_of(const VectorResult& r) {
 }
 }  // namespace
 
+bool is_broken(const VectorReport& report) {
+  return std::any_of(report.results.begin(), report.results.end(),
+                     [](const VectorResult& r) { return r.is_broken(); });
+}
+
 std::string text_of(std::span<const VectorReport> reports) {
   std::string text;
   for (const VectorReport& report : reports) {
@@ -32,8 +37,10 @@ std::string text_of(std::span<const VectorReport> reports) {
     if (report.runners_differ) text += "  " + *report.runners_differ + '\n';
     text += fmt::format("  because: {}\n\n", report.vector.because);
   }
+  const auto broken = std::count_if(reports.begin(), reports.end(), is_broken);
   const auto failed =
       std::count_if(reports.begin(), reports.end(), [](const auto& r) { return !r.passed(); });
+  if (broken) text += fmt::format("{} vectors cannot be executed\n", broken);
   return text + fmt::format("{} vectors on {} runners: {} passed, {} failed\n", reports.size(),
                             vector_runners().size(), reports.size() - std::size_t(failed), failed);
 }

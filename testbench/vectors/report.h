@@ -9,5 +9,7 @@
 namespace hca::testbench {
 // What failed and why, with the packets around it; then one line with the numbers.
 std::string text_of(std::span<const VectorReport> reports);
+// The vector is wrong, not the model.
+bool is_broken(const VectorReport& report);
 nlohmann::json json_of(const VectorReport& report);
 }  // namespace hca::testbench

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +15,7 @@ namespace hca::testbench {
 struct VectorFailure {
   std::string where, what;  // "steps[3].sent", "a NAK was expected"
   std::vector<FieldDifference> fields;
+  bool is_broken = false;  // the vector, not the model
 };
 struct VectorResult {
   std::string runner;
@@ -22,6 +25,7 @@ struct VectorResult {
   std::map<std::string, std::vector<std::string>> seen;
 
   bool passed() const { return !failure; }
+  bool is_broken() const { return failure && failure->is_broken; }
 };
 struct VectorReport {
   Vector vector;
@@ -33,7 +37,7 @@ struct VectorReport {
 // The runners of a vector: without time, and cycle by cycle with both ways of forwarding.
 std::span<const ReplayRunner> vector_runners();
 
-// Throws std::runtime_error, "path: place: ...", for a vector that cannot be executed.
+// A vector that cannot be executed fails with `is_broken`.
 VectorReport run_vector(const Vector& vector);
 VectorResult run_vector(const Vector& vector, const ReplayRunner& runner);
 }  // namespace hca::testbench
