@@ -21,7 +21,7 @@ void Requester::acknowledge() {
   if (acks_in.front().packet && !ports.responses_out->can_push()) return;
   const Acknowledgement a = acks_in.pop();
   const QpConfig* qp = contexts_.find_qp(a.qpn);
-  if (!qp || !sends(*qp)) {
+  if (!qp || !sends(*qp) || lanes_[a.qpn].in_error) {  // C9-215
     if (a.packet) PacketPool::give_back(a.packet);
     return;
   }
@@ -63,6 +63,7 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
     case AckAction::Resend:
       counters.sequence_naks += !v.by_timer && !v.implied, counters.implied_naks += v.implied;
       go_back(qpn, v.psn, NoteKind::Rewind);
+      s.waits_rnr = false;
       break;
     case AckAction::Wait: {
       ++counters.rnr_naks;
@@ -80,7 +81,7 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
            v.status);
       break;
     default:
-      if (progress) restart_timer(qpn);
+      if (progress && !s.waits_rnr) restart_timer(qpn);
   }
   queue_completion(qpn, lane);
   activate(qpn, lane);

@@ -53,7 +53,7 @@ void ResponderExecute::take() {
     p->life = q.life;
     // G7.4; a request judged in front of a reset is not executed behind it (T13).
     if (q.failed || !takes_requests(contexts_.qps[p->qpn].state)) return PacketPool::give_back(p);
-    if (q.parked_head) return park(p, q);
+    if (q.parked_head || waits_for_atomic(*p, q)) return park(p, q);
     process(p);
   }
   next_packet_ = now() + config_.interval;
@@ -248,7 +248,7 @@ void ResponderExecute::execute_read(Packet* p) {
   outcome.kind = atomic ? OutcomeKind::Atomic : OutcomeKind::Read;
   outcome.repeats = repeats, outcome.key_good = good;
   outcome.effect = p->effect, outcome.opcode = p->parsed.opcode;
-  if (atomic) outcome.operands = p->parsed.atomic_eth;
+  if (atomic) outcome.operands = p->parsed.atomic_eth, queues_[p->qpn].atomics += !repeats;
   if (good && p->effect.byte_len) outcome.address = region->translate(p->effect.va);
   PacketPool::give_back(p);
 }

@@ -132,6 +132,7 @@ class ResponderExecute : public engine::Block {
     u32 placed = 0;  // bytes of the SEND in progress
     Outcome *first = nullptr, *last = nullptr;
     Outcome* reading = nullptr;  // the READ that began last
+    u32 atomics = 0;             // new ones that are not done
     u32 ordered = 0;             // payloads ordered, not yet used by settle()
     proto::SavedRequests saved;
     proto::ToldCredits told;
@@ -181,7 +182,9 @@ class ResponderExecute : public engine::Block {
   void ask_batch(u32 qpn);
   void fetch_batches();
   void accept_batch(ReceiveBatch* batch);
+  static bool waits_for_atomic(const Packet& p, const Queue& q);
   void park(Packet* p, Queue& q);
+  void unpark_later(u32 qpn, Queue& q);
   bool unpark();
   void ring(const ReceiveBell& bell);
   void flush();

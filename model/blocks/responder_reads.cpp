@@ -34,6 +34,8 @@ void ResponderExecute::begin(u32 qpn, Queue& q, Outcome& o) {
 
 void ResponderExecute::finish_first(u32 qpn, Queue& q) {
   if (!q.first->repeats) reads_finished[qpn].add(now());
+  if (q.first->kind == OutcomeKind::Atomic && !q.first->repeats && !--q.atomics)
+    unpark_later(qpn, q);
   if (q.reading == q.first) q.reading = nullptr;
   drop_first(qpn, q);
   wake_at(now() + 1);

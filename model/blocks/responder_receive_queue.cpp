@@ -77,7 +77,17 @@ void ResponderExecute::accept_batch(ReceiveBatch* b) {
     if (q.current) Pool<ReceiveBatch>::give_back(q.current);
     q.current = b;
   }
-  if (q.parked_head && !q.unparking) q.unparking = true, unparks_.push(b->qpn);
+  unpark_later(b->qpn, q);
+}
+
+// C9-28: what writes memory comes behind the ATOMICs in front of it; they are done out of `take`.
+bool ResponderExecute::waits_for_atomic(const Packet& p, const Queue& q) {
+  return q.atomics && p.verdict.action == RequestAction::Execute &&
+         !request::is_saved(*p.parsed.opcode);
+}
+
+void ResponderExecute::unpark_later(u32 qpn, Queue& q) {
+  if (q.parked_head && !q.unparking) q.unparking = true, unparks_.push(qpn);
 }
 
 void ResponderExecute::park(Packet* p, Queue& q) {
@@ -98,9 +108,11 @@ bool ResponderExecute::unpark() {
   const bool needs_wqe = p && p->verdict.action == RequestAction::Execute &&
                          p->parsed.opcode->operation == Operation::Send &&
                          request::starts(p->parsed.opcode->position);
-  if (!p || (needs_wqe && !holds(q.current, p->effect.receive_wqe) &&
-             !holds(q.following, p->effect.receive_wqe))) {
-    if (p) q.next_wqe = p->effect.receive_wqe, ask_batch(qpn);
+  const bool waits = p && !q.failed && waits_for_atomic(*p, q);
+  if (!p || waits ||
+      (needs_wqe && !holds(q.current, p->effect.receive_wqe) &&
+       !holds(q.following, p->effect.receive_wqe))) {
+    if (p && !waits) q.next_wqe = p->effect.receive_wqe, ask_batch(qpn);
     q.unparking = false;
     unparks_.pop();
     return false;
