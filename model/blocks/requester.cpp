@@ -89,7 +89,11 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
   const u8* wqe = turn.wqes.data() + lane.at * qp.sq.stride();
   u64 bytes = 0;
   const WcStatus status = check_wqe(qp, lane, wqe, index, bytes);
-  if (status != WcStatus::Success) return fail(qpn, index, status), false;
+  if (status != WcStatus::Success) {  // it fails when those in front of it are done (C9-209)
+    lane.waits_to_fail = index != s.completed;
+    if (!lane.waits_to_fail) fail(qpn, index, status);
+    return false;
+  }
   if (index == s.started) {
     if (must_wait(s, qp, lane.wqe, psns_of(bytes, qp.path_mtu)))
       return false;  // what it waits for activates the lane again

@@ -78,8 +78,9 @@ class Requester : public engine::Block {
     Turn *head = nullptr, *tail = nullptr;
     u32 at = 0;  // WQE within the first turn
     bool active = false, sending = false, failed = false, in_error = false, completing = false;
-    u32 packet = 0;  // PSNs of the message in progress that are sent
-    u32 life = 0;    // of the queue pair
+    bool waits_to_fail = false;  // its next WQE cannot be executed
+    u32 packet = 0;              // PSNs of the message in progress that are sent
+    u32 life = 0;                // of the queue pair
     Ring<AwaitedWork> awaited;
     proto::SendWqe wqe{};
     proto::AtomicOperands operands{};

@@ -153,6 +153,7 @@ void Requester::complete() {
     if (complete_one(qpn, lanes_[qpn])) return ports.completions_out->wake_when_free();
     completing_.pop();
     lanes_[qpn].completing = false;
+    if (std::exchange(lanes_[qpn].waits_to_fail, false)) activate(qpn, lanes_[qpn]);
     if (contexts_.send[qpn].notify_drained && take_drained(contexts_.qps[qpn], contexts_.send[qpn]))
       return push_drained(qpn);
   }

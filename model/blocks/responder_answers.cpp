@@ -68,7 +68,11 @@ void ResponderExecute::examine_key(u32 qpn, Queue& q, Outcome& o) {
   ++counters.failed;
   o.replies = false;
   o.fails = q.failed = true, o.fault = {.qpn = qpn};
-  o.completed.cqe.status = failure_of(RequestCause::BadInvalidate).status;
+  Cqe& cqe = o.completed.cqe;
+  cqe = {.opcode = CqeOpcode::Receive,
+         .status = failure_of(RequestCause::BadInvalidate).status,
+         .qpn = cqe.qpn,
+         .wqe_index = cqe.wqe_index};
 }
 
 // False: a link has no room.

@@ -68,10 +68,8 @@ class FunctionalHca {
   };
   // What a QP has beyond its contexts.
   struct Side {
-    u32 posted = 0;       // send WQEs
-    Nanoseconds due = 0;  // of its timer; 0: none runs
-    u32 faulty = 0;       // the WQE that stops the queue, once all before it are completed
-    proto::WcStatus fault = proto::WcStatus::Success;
+    u32 posted = 0;                   // send WQEs
+    Nanoseconds due = 0;              // of its timer; 0: none runs
     std::vector<proto::Sge> scatter;  // of the receive WQE in use
     u32 received = 0;
     proto::SavedRequests saved;
@@ -108,7 +106,6 @@ class FunctionalHca {
   void act(u32 qpn, const proto::AckVerdict& verdict);
   void complete_sent(u32 qpn);
   void fail_send(u32 qpn, proto::WcStatus status);
-  void fail_if_due(u32 qpn);
   void time_out(u32 qpn);
   void gather(const Pieces& pieces, u32 offset, std::span<u8> to);
   void transmit(const proto::QpConfig& qp, const proto::OpcodeRow& row, const proto::Bth& bth,

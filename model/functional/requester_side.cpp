@@ -14,13 +14,11 @@ bool sends(const QpConfig& qp) { return qp.state == QpState::Rts || qp.state == 
 
 // Sends all that may be sent now.
 void FunctionalHca::pump(u32 qpn) {
-  while (sends(contexts_.qps[qpn]) && !contexts_.send[qpn].waits_rnr &&
-         side(qpn).fault == WcStatus::Success && send_next_message(qpn)) {
+  while (sends(contexts_.qps[qpn]) && !contexts_.send[qpn].waits_rnr && send_next_message(qpn)) {
   }
   const SendState& s = contexts_.send[qpn];
   if (s.anything_unacked() && !s.waits_rnr && !side(qpn).due && sends(contexts_.qps[qpn]))
     set_timer(qpn, ack_timeout_ns(contexts_.qps[qpn].timeout));  // G11.1
-  fail_if_due(qpn);
 }
 
 // Goes on with the message that holds send_psn, or begins a new one; false: nothing to send.
@@ -38,8 +36,8 @@ bool FunctionalHca::send_next_message(u32 qpn) {
         begin_message(s, work_.wqe, index, work_.bytes, qp.path_mtu, qp.signal_all);
     ++s.started;
   }
-  if (work_.status != WcStatus::Success) {
-    side(qpn).faulty = index, side(qpn).fault = work_.status;
+  if (work_.status != WcStatus::Success) {  // it fails when those in front of it are done (C9-209)
+    if (index == s.completed) fail_send(qpn, work_.status);
     return false;
   }
   send_packets(qpn, index);
@@ -234,15 +232,6 @@ void FunctionalHca::fail_send(u32 qpn, WcStatus status) {
   contexts_.qps[qpn].state = QpState::Error;
   complete(qp.send_cq, cqe);
   enter_error(qpn);
-}
-
-// A WQE that cannot be executed fails after those in front of it (C9-214).
-void FunctionalHca::fail_if_due(u32 qpn) {
-  Side& s = side(qpn);
-  if (s.fault == WcStatus::Success || s.faulty != contexts_.send[qpn].completed ||
-      !sends(contexts_.qps[qpn]))
-    return;
-  fail_send(qpn, std::exchange(s.fault, WcStatus::Success));
 }
 
 void FunctionalHca::time_out(u32 qpn) {

@@ -55,6 +55,11 @@ std::pair<MemoryPlace*, u64> Contents::place_of(const JsonAt& json, u64 bytes) {
 }
 
 void Contents::expect(const JsonAt& json, const Symbols& symbols) {
+  if (json.has("undefined")) {
+    const u64 bytes = symbols.value(json["bytes"]);
+    const auto [place, at] = place_of(json, bytes);
+    return place->may_differ.push_back({at, bytes});
+  }
   const std::vector<u8> bytes = bytes_of(json["is"], symbols);
   const auto [place, at] = place_of(json, bytes.size());
   std::copy(bytes.begin(), bytes.end(), place->expected.begin() + std::ptrdiff_t(at));
@@ -62,8 +67,9 @@ void Contents::expect(const JsonAt& json, const Symbols& symbols) {
 
 void Contents::write(const JsonAt& json, const Symbols& symbols) {
   expect(json, symbols);
-  const auto [place, at] = place_of(json, 0);
-  memory_.write(place->physical, place->expected);
+  const std::vector<u8> bytes = bytes_of(json["is"], symbols);
+  const auto [place, at] = place_of(json, bytes.size());
+  memory_.write(place->physical + at, bytes);
 }
 
 void Contents::may_change(u64 va, u64 bytes) {
