@@ -170,6 +170,6 @@ void Chip::add_probes() {
   add_probe(responder_execute.probe, "responder_execute"),
       add_probe(responder_reply.probe, "responder_reply");
   add_probe(completion.probe, "completion"), add_probe(event.probe, "event");
-  add_probe(congestion.probe, "congestion"), add_probe(dma.probe, "dma");
+  add_probe(congestion.probe, "congestion");
 }
 }  // namespace hca::blocks

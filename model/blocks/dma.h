@@ -7,7 +7,6 @@
 #include "model/blocks/ring.h"
 #include "model/engine/counters.h"
 #include "model/engine/link.h"
-#include "model/engine/probe.h"
 
 namespace hca::blocks {
 // Who asks for host memory, in the order of the links below.
@@ -71,7 +70,6 @@ class Dma : public engine::Block {
   std::array<DmaLink, kDmaClients> requests_in;
   std::array<Client, kDmaClients> clients{};
   DmaCounters counters;
-  engine::Probe probe;
 
   void tick();
 
