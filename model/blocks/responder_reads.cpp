@@ -119,18 +119,22 @@ void ResponderExecute::forward_response() {
 
 // ---- ATOMIC
 void ResponderExecute::start_atomic() {
-  if (atomic_busy_ || atomics_.empty()) return;
-  if (!responses.available() || !ports.reads_out->can_push() || !ports.replies_out->can_push())
-    return;
-  const u32 qpn = atomics_.pop();
-  Queue& q = queues_[qpn];
-  if (!atomics_.empty()) wake_at(now() + 1);
-  if (!q.first || q.first->kind != OutcomeKind::Atomic || !q.first->started) return;
-  if (q.flushing) return finish_first(qpn, q);
-  if (q.first->repeats) return repeat_atomic(qpn, q);
-  atomic_busy_ = true, atomic_qpn_ = qpn, atomic_life_ = q.life;
-  ports.reads_out->start().set_read(q.first->address, atomic_read_.data(), kAtomicBytes, nullptr,
-                                    true);
+  while (!atomic_busy_ && !atomics_.empty()) {
+    if (!responses.available() || !ports.reads_out->can_push() || !ports.replies_out->can_push())
+      return;
+    const u32 qpn = atomics_.pop();
+    Queue& q = queues_[qpn];
+    if (!q.first || q.first->kind != OutcomeKind::Atomic || !q.first->started) continue;
+    if (q.flushing) {
+      finish_first(qpn, q);
+    } else if (q.first->repeats) {
+      repeat_atomic(qpn, q);
+    } else {
+      atomic_busy_ = true, atomic_qpn_ = qpn, atomic_life_ = q.life;
+      ports.reads_out->start().set_read(q.first->address, atomic_read_.data(), kAtomicBytes,
+                                        nullptr, true);
+    }
+  }
 }
 
 // The value is here: the new one is written. It is ordered: the old one is the answer. Only then

@@ -13,9 +13,9 @@ namespace {
 // dma for an empty read.
 struct RequesterBench : Bench {
   explicit RequesterBench(const RequesterConfig& c, u32 buffers = 32,
-                          const Plan<Acknowledgement>& acks = {})
+                          const Plan<Acknowledgement>& acks = {}, Cycle faults_from = 0)
       : config(c), packetizer_config{.latency = 4, .interval = 1, .buffers = buffers} {
-    set_up(context.contexts, 2);
+    set_up(context.contexts, 3);
     add(requester, "requester");
     packetizer.buffers.connect(requester.self, "packet buffers");
     turn_buffers.connect(requester.self, "turn buffers");
@@ -23,7 +23,7 @@ struct RequesterBench : Bench {
     feed(requester.acks_in, requester, acks);
     completions = &take(requester.ports.completions_out, requester);
     take(requester.ports.notes_out, requester);
-    take(requester.ports.faults_out, requester);
+    faults = &take(requester.ports.faults_out, requester, faults_from ? 1 : 4, faults_from);
     take(requester.ports.responses_out, requester);
     requester.placed_in.connect(requester.self, requester.self, "placed responses");
     reads = &take(packetizer.dma_out, requester);
@@ -40,6 +40,20 @@ struct RequesterBench : Bench {
     turn_buffers.take();
     feed(requester.turns_in, requester, {{at, t}});
   }
+  // One WQE of each queue pair, whose index is wrong.
+  void post_bad(Cycle at) {
+    Plan<Turn*> plan;
+    for (u32 qpn = 1; qpn <= 3; ++qpn) {
+      Turn* t = pool.take();
+      t->qpn = qpn, t->count = 1;
+      proto::SendWqe w{};
+      w.opcode = proto::WorkOpcode::RdmaWrite, w.index = 9;
+      proto::encode(w, t->wqes.data());
+      turn_buffers.take();
+      plan.push_back({at, t});
+    }
+    feed(requester.turns_in, requester, plan);
+  }
   RequesterConfig config;
   PacketizerConfig packetizer_config;
   QpContext context{{.latency = 2, .interval = 1}};
@@ -50,6 +64,7 @@ struct RequesterBench : Bench {
   Pool<Turn> pool;
   Taker<Completed, 8>* completions = nullptr;
   Taker<DmaRequest, 8>* reads = nullptr;
+  Taker<Fault, 4>* faults = nullptr;
 };
 }  // namespace
 
@@ -80,4 +95,12 @@ TEST_CASE("an acknowledgement completes what it covers, one work request a cycle
   bench.post(10, 3);
   bench.domain.run_until(100);
   CHECK(bench.completions->seen == Cycles{41, 42, 43});
+}
+
+// One fault has room; the next is seen two cycles after each that is taken.
+TEST_CASE("faults that wait for command follow each other", "[requester]") {
+  RequesterBench bench({}, 32, {}, 500);
+  bench.post_bad(10);
+  bench.domain.run_until(600);
+  CHECK(bench.faults->seen == Cycles{500, 502, 504});
 }

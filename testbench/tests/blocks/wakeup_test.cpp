@@ -15,14 +15,15 @@ constexpr const char* kBlocks[] = {
     "doorbell",          "qp_scheduler",    "wqe_fetch",  "requester", "port_transmit",
     "port_receive",      "responder_reply", "completion", "event",     "dma",
     "responder_execute", "command",         "host"};
-constexpr u32 kQps = 20;
+constexpr u32 kFastKey = 0x207;  // of a region that SENDs invalidate
 constexpr WorkOpcode kOpcodes[] = {WorkOpcode::RdmaWrite,          WorkOpcode::Send,
                                    WorkOpcode::RdmaRead,           WorkOpcode::FetchAdd,
                                    WorkOpcode::RdmaWriteImmediate, WorkOpcode::CompareSwap,
-                                   WorkOpcode::RdmaWrite};
+                                   WorkOpcode::RdmaWrite,          WorkOpcode::SendInvalidate};
 
 struct Load {
   const char* name;
+  u32 qps;
   bool tight;    // small buffers everywhere
   bool marked;   // each packet draws a CNP
   bool changes;  // queue pairs change their states
@@ -30,19 +31,19 @@ struct Load {
   u32 loss_per_256, messages, largest;
 };
 constexpr Load kLoads[] = {
-    {"small", false, true, false, 0, 0, 80, 200},
-    {"large", false, false, false, 0, 6, 24, 9000},
-    {"tight", true, true, false, 0, 6, 40, 4000},
-    {"states", false, false, true, 0, 0, 80, 3000},
-    {"states, tight", true, true, true, 0, 6, 80, 1000},
-    {"states, small", false, false, true, 0, 0, 80, 60},
-    {"failures", false, false, false, 6, 0, 200, 300},
-    {"failures at once", false, false, false, 1, 0, 40, 300},
+    {"small", 6, false, true, false, 0, 0, 80, 200},
+    {"large", 6, false, false, false, 0, 6, 24, 9000},
+    {"tight", 6, true, true, false, 0, 6, 40, 4000},
+    {"states", 6, false, false, true, 0, 0, 80, 3000},
+    {"states, tight", 6, true, true, true, 0, 6, 80, 1000},
+    {"states, small", 20, false, false, true, 0, 0, 80, 60},
+    {"failures", 12, false, false, false, 6, 0, 200, 300},
+    {"failures at once", 20, false, false, false, 1, 0, 40, 300},
 };
 
 PairConfig config_of(const Load& load) {
   PairConfig c;
-  c.path_mtu = 512, c.qps = kQps, c.cqs = 3, c.timeout = 2, c.armed = true;
+  c.path_mtu = 512, c.qps = load.qps, c.cqs = 3, c.timeout = 2, c.armed = true;
   c.chip.congestion.cnp_interval = 0;
   if (load.tight) {
     c.chip.packetizer.buffers = 2, c.chip.qp_scheduler.slots = 3, c.chip.qp_scheduler.batch = 2;
@@ -58,9 +59,10 @@ void post(Pair::Side& side, const Load& load, u32 seed) {
   for (u32 i = 0; i < load.messages; ++i) {
     Message m;
     m.opcode = kOpcodes[random.below(std::size(kOpcodes))];
-    m.qpn = u32(1 + random.below(kQps)), m.bytes = u32(random.below(load.largest + 1));
+    m.qpn = u32(1 + random.below(load.qps)), m.bytes = u32(random.below(load.largest + 1));
     m.local = random.below(0x100000), m.remote = 0x200000 + random.below(0x100000);
     m.sges = u32(1 + random.below(3)), m.fence = !random.below(6), m.solicited = random.below(2);
+    m.immediate = kFastKey;
     if (m.opcode == WorkOpcode::CompareSwap || m.opcode == WorkOpcode::FetchAdd)
       m.bytes = 8, m.sges = 1, m.remote &= ~u64{7};
     if (load.bad && !random.below(load.bad))
@@ -68,7 +70,7 @@ void post(Pair::Side& side, const Load& load, u32 seed) {
     host.plan.push_back(m);
   }
   host.window = 40;
-  for (u32 qpn = 1; qpn <= kQps; ++qpn) host.post_receives(qpn, 30, load.largest + 3, 3);
+  for (u32 qpn = 1; qpn <= load.qps; ++qpn) host.post_receives(qpn, 30, load.largest + 3, 3);
   auto turns = std::make_shared<std::map<u64, u32>>();
   side.loses = [turns, load](const Packet& p) {
     u64 state = u64{p.qpn} << 40 | u64{p.psn} << 8 | (*turns)[u64{p.qpn} << 24 | p.psn]++ % 256;
@@ -84,7 +86,7 @@ void ring(Pair::Side& side, BarOffset offset, u64 value) {
 }
 
 // Arms all CQs and the EQs, and asks for what the chip knows.
-void ask(Pair::Side& side, u32 turn) {
+void ask(Pair::Side& side, const Load& load, u32 turn) {
   u8 bell[8];
   for (u32 cqn = 1; cqn <= 3; ++cqn) {
     const u32 consumer = side.chip.qp_context.contexts.cqs[cqn].consumer;
@@ -96,7 +98,7 @@ void ask(Pair::Side& side, u32 turn) {
     encode(EqDoorbell{true, eqn, side.chip.qp_context.contexts.eqs[eqn].producer}, bell);
     ring(side, BarOffset::EqDoorbell, load_be<8>(bell));
   }
-  side.host.command(turn % 8, CommandOpcode::QueryQp, 1 + turn % kQps, QpAttributes{});
+  side.host.command(turn % 8, CommandOpcode::QueryQp, 1 + turn % load.qps, QpAttributes{});
 }
 
 void modify(Pair::Side& side, u32 qpn, QpState state) {
@@ -109,7 +111,7 @@ void modify(Pair::Side& side, u32 qpn, QpState state) {
 // What a host does by the clock.
 std::map<Cycle, std::function<void()>> plan_of(Pair::Side& side, const Load& load) {
   std::map<Cycle, std::function<void()>> plan;
-  for (u32 i = 0; i < 40; ++i) plan[500 + 300 * i] = [&side, i] { ask(side, i); };
+  for (u32 i = 0; i < 40; ++i) plan[500 + 300 * i] = [&side, &load, i] { ask(side, load, i); };
   if (!load.changes) return plan;
   for (u32 i = 0; i < 6; ++i)
     plan[1100 + 1000 * i] = [&side, i] { modify(side, 1, i % 2 ? QpState::Rts : QpState::Sqd); };
@@ -137,13 +139,16 @@ u64 hash(const Load& load, const engine::Domain::Options& options) {
   std::vector<std::unique_ptr<Doer>> doers;
   for (Pair::Side* side : {&pair.a, &pair.b}) {
     open_events(side->chip.qp_context.contexts);
+    auto& regions = side->chip.qp_context.contexts.regions;
+    regions.resize(3), regions[2] = regions[1];
+    regions[2].key = kFastKey, regions[2].access |= kFastRegister;
     post(*side, load, side == &pair.a ? 3 : 4);
     if (load.bad) {
       EventRing& cq = side->chip.qp_context.contexts.cqs[3];
       cq.consumer = cq.producer + 4 - cq.entries();  // it overflows with the fifth CQE
     }
     if (load.changes && side == &pair.b)
-      for (u32 qpn = 5; qpn <= kQps; ++qpn)
+      for (u32 qpn = 5; qpn <= load.qps; ++qpn)
         side->chip.qp_context.contexts.qps[qpn].state = QpState::Rtr;
     doers.push_back(std::make_unique<Doer>(plan_of(*side, load)));
     doers.back()->self = {&side->chip.domain, side->chip.domain.add_last(*doers.back(), "clock")};
