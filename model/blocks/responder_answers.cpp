@@ -69,10 +69,9 @@ void ResponderExecute::examine_key(u32 qpn, Queue& q, Outcome& o) {
   o.replies = false;
   o.fails = q.failed = true, o.fault = {.qpn = qpn};
   Cqe& cqe = o.completed.cqe;
-  cqe = {.opcode = CqeOpcode::Receive,
-         .status = failure_of(RequestCause::BadInvalidate).status,
-         .qpn = cqe.qpn,
-         .wqe_index = cqe.wqe_index};
+  cqe.status = failure_of(RequestCause::BadInvalidate).status;
+  cqe.with_immediate = cqe.with_invalidate = cqe.solicited = false;
+  cqe.byte_len = cqe.immediate = 0;
 }
 
 // False: a link has no room.
