@@ -103,8 +103,11 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
     ++s.started, ++counters.messages;
   }
   const SentMessage& m = contexts_.message(qpn, index);
-  const u32 sent = psns_between(m.first_psn, s.send_psn);
-  lane.packet = sent < m.packets ? sent : 0;
+  if (psn_distance(m.end_psn(), s.send_psn) >= 0) {  // acknowledged while it waited to be repeated
+    finish_wqe(qpn, lane);
+    return false;
+  }
+  lane.packet = psns_between(m.first_psn, s.send_psn);
   if (row_of(lane.wqe).sends_payload()) lane.cursor.skip(lane.packet * qp.path_mtu);
   lane.sending = true;
   return true;
