@@ -39,8 +39,7 @@ class FunctionalDevice : public ReplayDevice {
        [this](u64 address, std::span<const u8> from) {
          memory_.write(address, from.data(), from.size());
        },
-       [this](std::span<const u8> frame) { sent_.emplace_back(frame.begin(), frame.end()); }},
-      options_.link,
+       [this](u32, std::span<const u8> frame) { sent_.emplace_back(frame.begin(), frame.end()); }},
       options_.transport};
 };
 }  // namespace

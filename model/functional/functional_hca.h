@@ -18,30 +18,34 @@
 namespace hca::functional {
 using Nanoseconds = u64;
 
-// What the device does to its surroundings. `transmit` must not call back into the device.
+// What the device does to its surroundings. `transmit` must not call back into the device. Ports
+// count from 1.
 struct Io {
   std::function<void(u64 address, std::span<u8> bytes)> read;
   std::function<void(u64 address, std::span<const u8> bytes)> write;
-  std::function<void(std::span<const u8> frame)> transmit;
+  std::function<void(u32 port, std::span<const u8> frame)> transmit;
 };
 
 struct Counters {
-  u64 sent = 0, received = 0;
-  u64 malformed = 0, bad_icrc = 0, unexpected_answers = 0, bad_doorbells = 0;
+  u64 bad_doorbells = 0;
   u64 lost_events = 0;  // without an event queue, or without room in it
+};
+// Of a port, one a cause.
+struct PortCounters {
+  u64 sent = 0, received = 0;
+  u64 malformed = 0, bad_icrc = 0, unexpected_answers = 0;
   std::array<u64, std::size_t(proto::RequestCause::Count)> requests{};  // by cause
 };
 
 class FunctionalHca {
  public:
-  explicit FunctionalHca(Io io, proto::LinkLayer link = proto::LinkLayer::Ethernet,
-                         const proto::TransportOptions& options = {})
-      : io_(std::move(io)), link_(link), options_(options) {}
+  explicit FunctionalHca(Io io, const proto::TransportOptions& options = {}, u32 ports = 1)
+      : io_(std::move(io)), options_(options), contexts_({.ports = ports}), counters_(ports) {}
 
   // A write to the BAR: a doorbell, or a doorbell and its WQE to the push buffer.
   void mmio_write(u32 offset, std::span<const u8> bytes);
-  // A frame from the wire, without FCS.
-  void receive(std::span<const u8> frame);
+  // A frame from the wire of a port, without FCS.
+  void receive(std::span<const u8> frame, u32 port = 1);
 
   Nanoseconds now() const { return now_; }
   // When the next timer is due, if one runs.
@@ -49,7 +53,8 @@ class FunctionalHca {
   // Moves the clock to `time`; the timers on the way fire in their order.
   void advance_to(Nanoseconds time);
 
-  const Counters& counters() const { return counters_; }
+  const Counters& counters() const { return host_counters_; }
+  const PortCounters& port_counters(u32 port = 1) const { return counters_[port - 1]; }
 
  private:
   // A run of bytes in host memory that passed its key check.
@@ -91,6 +96,7 @@ class FunctionalHca {
   void set_timer(u32 qpn, Nanoseconds delay);
   void stop_timer(u32 qpn);
   Side& side(u32 qpn);
+  PortCounters& counters(const proto::QpConfig& qp) { return counters_[qp.port - 1u]; }
 
   // Requester: requester_side.cpp.
   void pump(u32 qpn);
@@ -131,7 +137,6 @@ class FunctionalHca {
   void tell_credits(const proto::QpConfig& qp);
 
   Io io_;
-  proto::LinkLayer link_;
   proto::TransportOptions options_;
   Nanoseconds now_ = 0;
   blocks::Contexts contexts_;
@@ -140,6 +145,7 @@ class FunctionalHca {
   SendWork work_;
   std::array<u8, 4096 + proto::kMaxHeaderBytes> frame_;  // being built
   u16 ip_id_ = 0;
-  Counters counters_;
+  std::vector<PortCounters> counters_;  // from port 1 on
+  Counters host_counters_;
 };
 }  // namespace hca::functional

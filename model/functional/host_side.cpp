@@ -17,7 +17,7 @@ void FunctionalHca::mmio_write(u32 offset, std::span<const u8> bytes) {
   const auto at = BarOffset(offset % kUserPageBytes);
   const bool push = at == BarOffset::PushBuffer;  // the ring holds the same WQE: it is fetched
   if (push ? bytes.size() <= 8 || bytes.size() > 8 + kPushBytes : bytes.size() != 8)
-    return void(++counters_.bad_doorbells);
+    return void(++host_counters_.bad_doorbells);
   switch (at) {
     case BarOffset::SendDoorbell:
     case BarOffset::PushBuffer: {
@@ -29,14 +29,15 @@ void FunctionalHca::mmio_write(u32 offset, std::span<const u8> bytes) {
       return ring_receive(bell.qpn, bell.producer);
     }
     case BarOffset::CqDoorbell:
-      if (!blocks::ring_cq(contexts_, decode<CqDoorbell>(bytes.data()))) ++counters_.bad_doorbells;
+      if (!blocks::ring_cq(contexts_, decode<CqDoorbell>(bytes.data())))
+        ++host_counters_.bad_doorbells;
       return;
     case BarOffset::EqDoorbell:
       return interrupt(blocks::ring_eq(contexts_, decode<EqDoorbell>(bytes.data())));
     case BarOffset::CommandDoorbell:
       return run_command(decode<CommandDoorbell>(bytes.data()).address);
     default:
-      ++counters_.bad_doorbells;
+      ++host_counters_.bad_doorbells;
   }
 }
 
@@ -44,10 +45,10 @@ void FunctionalHca::ring_send(u32 qpn, u16 producer) {
   const QpConfig* qp = contexts_.find_qp(qpn);
   const bool sends =
       qp && (qp->state == QpState::Rts || qp->state == QpState::Sqd || qp->state == QpState::Error);
-  if (!sends) return void(++counters_.bad_doorbells);
+  if (!sends) return void(++host_counters_.bad_doorbells);
   const u32 posted = widen_index(side(qpn).posted, producer);
   if (posted - contexts_.send[qpn].completed > qp->sq.entries())
-    return void(++counters_.bad_doorbells);
+    return void(++host_counters_.bad_doorbells);
   side(qpn).posted = posted;
   if (qp->state == QpState::Error) return flush(qpn);
   pump(qpn);
@@ -55,10 +56,10 @@ void FunctionalHca::ring_send(u32 qpn, u16 producer) {
 
 void FunctionalHca::ring_receive(u32 qpn, u16 producer) {
   const QpConfig* qp = contexts_.find_qp(qpn);
-  if (!qp || qp->state == QpState::Reset) return void(++counters_.bad_doorbells);
+  if (!qp || qp->state == QpState::Reset) return void(++host_counters_.bad_doorbells);
   ReceiveState& r = contexts_.receive[qpn];
   const u32 posted = widen_index(r.rq_posted, producer);
-  if (posted - r.rq_consumed > qp->rq.entries()) return void(++counters_.bad_doorbells);
+  if (posted - r.rq_consumed > qp->rq.entries()) return void(++host_counters_.bad_doorbells);
   r.rq_posted = posted;
   if (qp->state == QpState::Error) flush(qpn);
   if (takes_requests(qp->state)) tell_credits(*qp);
@@ -105,7 +106,7 @@ void FunctionalHca::complete(u32 cqn, Cqe cqe) {
 void FunctionalHca::raise(u32 eqn, const Event& event) {
   std::array<u8, kEqeBytes> eqe;
   const std::optional<u64> address = blocks::put_event(contexts_, eqn, event, eqe.data());
-  if (!address) return void(++counters_.lost_events);
+  if (!address) return void(++host_counters_.lost_events);
   io_.write(*address, eqe);
   interrupt(blocks::take_interrupt(contexts_, eqn));
 }

@@ -113,8 +113,8 @@ void FunctionalHca::transmit(const QpConfig& qp, const OpcodeRow& row, const Bth
                              const ExtHeaders& ext, u32 payload_bytes) {
   write_headers(qp.path, row, bth, ext, payload_bytes, frame_.data(), ip_id_++);
   const u32 bytes = finish_frame(frame_.data(), shape_of(qp.path, row, payload_bytes));
-  ++counters_.sent;
-  io_.transmit({frame_.data(), bytes});
+  ++counters(qp).sent;
+  io_.transmit(qp.port, {frame_.data(), bytes});
 }
 
 // ---- Answers
@@ -125,8 +125,8 @@ void FunctionalHca::receive_answer(const QpConfig& qp, const ParsedPacket& packe
   SendState& s = contexts_.send[qp.qpn];
   for (const RequestRule& rule : kRequestRules)
     if (rule.stage == RuleStage::Header && rule.broken(view))
-      return void(++counters_.unexpected_answers);
-  if (qp.state == QpState::Rtr) return void(++counters_.unexpected_answers);  // G12.7
+      return void(++counters(qp).unexpected_answers);
+  if (qp.state == QpState::Rtr) return void(++counters(qp).unexpected_answers);  // G12.7
   if (packet.opcode->operation != Operation::Acknowledge)
     return receive_response(qp, packet, frame.subspan(packet.payload_offset, packet.payload_bytes));
   const AckVerdict verdict =
@@ -180,7 +180,8 @@ WcStatus FunctionalHca::place(const QpConfig& qp, u32 index, u32 offset, std::sp
 }
 
 void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
-  if (verdict.action == AckAction::Drop) return void(++counters_.unexpected_answers);
+  if (verdict.action == AckAction::Drop)
+    return void(++counters(contexts_.qps[qpn]).unexpected_answers);
   if (verdict.action == AckAction::Credits) return pump(qpn);
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];

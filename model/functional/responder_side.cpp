@@ -7,17 +7,20 @@
 namespace hca::functional {
 using namespace proto;
 
-void FunctionalHca::receive(std::span<const u8> frame) {
-  ++counters_.received;
+void FunctionalHca::receive(std::span<const u8> frame, u32 port) {
+  const PortAttributes& own = contexts_.ports[port - 1];
+  PortCounters& counters = counters_[port - 1];
+  ++counters.received;
   ParsedPacket packet;
-  const PacketVerdict form = parse(frame, link_, packet);
+  const PacketVerdict form = parse(frame, framing_row(Framing(own.framing)).link, packet);
   if (form != PacketVerdict::Good && form != PacketVerdict::ReservedOpcode)
-    return void(++counters_.malformed);
-  if (!icrc_good(frame, packet)) return void(++counters_.bad_icrc);
-  if (!is_for_port(contexts_.ports[0].mac, frame.data(), packet))
-    return void(++counters_.malformed);
+    return void(++counters.malformed);
+  if (!icrc_good(frame, packet)) return void(++counters.bad_icrc);
+  if (!is_for_port(own.mac, frame.data(), packet)) return void(++counters.malformed);
   const QpConfig* qp = contexts_.find_qp(packet.bth.dest_qp);
-  if (!qp) return void(++counters_.requests[std::size_t(RequestCause::UnknownQp)]);
+  if (!qp) return void(++counters.requests[std::size_t(RequestCause::UnknownQp)]);
+  if (!is_of_port(*qp, port))
+    return void(++counters.requests[std::size_t(RequestCause::WrongPort)]);
   if (packet.opcode && !packet.opcode->is_request) return receive_answer(*qp, packet, frame);
   receive_request(qp->qpn, packet, frame);
 }
@@ -30,7 +33,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
       judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet))});
   const bool reads = packet.opcode && request::is_saved(*packet.opcode);
   if (verdict.action == RequestAction::Execute && !reads) verdict = find_place(qpn, packet);
-  ++counters_.requests[std::size_t(verdict.cause)];
+  ++counters(qp).requests[std::size_t(verdict.cause)];
   const RequestEffect effect = apply(state, packet, qp.path_mtu, verdict);
   if (verdict.action != RequestAction::Drop && qp.state == QpState::Rtr && take_established(state))
     raise(EventType::CommEst, qpn);
@@ -131,7 +134,7 @@ void FunctionalHca::fail_invalidate(u32 qpn, const RequestEffect& effect) {
   Cqe cqe{};
   cqe.opcode = CqeOpcode::Receive, cqe.status = failure_of(RequestCause::BadInvalidate).status;
   cqe.qpn = qpn, cqe.wqe_index = u16(effect.receive_wqe);
-  ++counters_.requests[std::size_t(RequestCause::BadInvalidate)];
+  ++counters(contexts_.qps[qpn]).requests[std::size_t(RequestCause::BadInvalidate)];
   contexts_.qps[qpn].state = QpState::Error;
   complete(contexts_.qps[qpn].receive_cq, cqe);
   enter_error(qpn);
@@ -168,7 +171,7 @@ void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const Reque
                  key_allows(contexts_.find_region(effect.rkey), effect, qp.pd, *packet.opcode))) {
     return respond_read(qp, effect);
   }
-  ++counters_.requests[std::size_t(RequestCause::NotSaved)];
+  ++counters(qp).requests[std::size_t(RequestCause::NotSaved)];
 }
 
 void FunctionalHca::respond_read(const QpConfig& qp, const RequestEffect& effect) {

@@ -31,7 +31,7 @@ struct QpConfig {
   bool allocated = false, signal_all = false;
   QpState state = QpState::Reset;
   Service service = Service::Rc;
-  u8 port = 0, access = 0;
+  u8 port = 1, access = 0;  // port: from 1 on
   u8 timeout = 0, retry_count = 0, rnr_retry = 0, min_rnr_timer = 0;
   u8 max_rd_atomic = 0, max_dest_rd_atomic = 0;
   u16 pkey_index = 0, pkey = 0xffff;
@@ -41,6 +41,10 @@ struct QpConfig {
   WorkQueue sq, rq;
   Path path;
 };
+
+// DROP-1, T12-7: a packet is tied to a queue pair of the port that it came in on, or to none.
+// `port`: from 1 on.
+constexpr bool is_of_port(const QpConfig& qp, u32 port) { return qp.port == port; }
 
 // A message that has PSNs (of a READ those of its responses): what go-back-N and completion need to
 // know of it. Kept for each WQE in [completed, started).

@@ -148,6 +148,8 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
   if (allowed != CommandStatus::Ok) return allowed;
   const u8 number = a.mask & kQpPort ? a.port : given.port;
   if ((a.mask & kQpPort) && (!number || number > ports.size())) return CommandStatus::BadValue;
+  // Packets are under way behind the port in SQD: a queue pair changes it in Init alone.
+  if (qp.state == QpState::Sqd && number != given.port) return CommandStatus::BadValue;
   const PortAttributes& port = ports[number ? number - 1 : 0];
   if (!detail::values_ok(a, port)) return CommandStatus::BadValue;
   if (a.state == QpState::Reset) {

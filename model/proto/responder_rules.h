@@ -47,6 +47,7 @@ enum class RequestCause : u8 {
   LocalProtection,
   BadReceiveWqe,
   BadInvalidate,
+  WrongPort,
   Count,
 };
 

@@ -193,7 +193,7 @@ TEST_CASE("a response to nothing, or to a PSN not sent, is dropped", "[functiona
   pair.post(WorkOpcode::RdmaWrite, 1, {pair.from_a(0, 4)});
   pair.a.hca.receive(pair.frame(kAck, psn_add(kP, 1), aeth(0x1f, 1)));
   pair.a.hca.receive(pair.frame(kOnly, psn_sub(kP, 1), aeth(0x1f, 1), 4));
-  CHECK(pair.a.hca.counters().unexpected_answers == 2);
+  CHECK(pair.a.hca.port_counters().unexpected_answers == 2);
   CHECK(pair.a.poll(pair.a.send_cq).empty());
   CHECK(pair.a.hca.next_timer());
 }

@@ -13,12 +13,19 @@
 namespace hca::functional {
 // Two functional HCAs, their hosts, and a wire that a test can read and cut.
 struct Station {
+  explicit Station(u32 count = 1) : ports(count) {}
+  const u32 ports;
   tlm_::HostMemory memory;
   std::deque<std::vector<u8>> sent;
+  u32 sent_through = 0;  // the port of the last one
   FunctionalHca hca{
       {[this](u64 at, std::span<u8> to) { memory.read(at, to.data(), to.size()); },
        [this](u64 at, std::span<const u8> from) { memory.write(at, from.data(), from.size()); },
-       [this](std::span<const u8> frame) { sent.emplace_back(frame.begin(), frame.end()); }}};
+       [this](u32 port, std::span<const u8> frame) {
+         sent.emplace_back(frame.begin(), frame.end()), sent_through = port;
+       }},
+      {},
+      ports};
   testbench::VerbsContext verbs{
       memory, [this](u32 offset, std::span<const u8> data) { hca.mmio_write(offset, data); }};
   testbench::Cq *send_cq = nullptr, *recv_cq = nullptr;
@@ -42,6 +49,8 @@ struct PairOptions {
   u32 send_entries = 64, receive_entries = 64;
   u8 access = proto::kRemoteWrite;  // of both queue pairs
   u8 max_rd_atomic = 0, max_dest_rd_atomic = 0;
+  u32 ports = 1;
+  u8 port = 1;  // of both queue pairs
 };
 // READs and ATOMICs are allowed, `depth` at a time.
 inline PairOptions reading(u8 depth = 4) {
@@ -56,6 +65,7 @@ struct Pair {
   static constexpr u32 kBufferBytes = 1 << 20;
   static constexpr u32 kFirstPsn = 0xfffffe;  // so that PSNs wrap
 
+  const u8 port;
   Station a, b;
   testbench::Mr mr_a, mr_b;
   // Whether frame `n` (from 0, of one direction) is lost.
@@ -63,7 +73,7 @@ struct Pair {
   u32 carried_from_a = 0, carried_from_b = 0;
   std::vector<std::vector<u8>> log_a, log_b;  // all that was sent
 
-  explicit Pair(PairOptions options = {}) {
+  explicit Pair(PairOptions options = {}) : port(options.port), a(options.ports), b(options.ports) {
     set_up(a, 1, options), set_up(b, 2, options);
     mr_a = a.verbs.reg_mr(kBuffer, kBufferBytes, 0xf);
     mr_b = b.verbs.reg_mr(kBuffer, kBufferBytes, 0xf);
@@ -75,10 +85,7 @@ struct Pair {
   }
 
   void set_up(Station& s, u8 number, const PairOptions& options) {
-    proto::PortAttributes port{};
-    port.framing = u8(proto::Framing::RoceV2Ip4), port.mtu = 4096;
-    port.mac = 0x020000000000 + number, port.gids[0] = proto::make_gid(0, gid_low(number));
-    s.verbs.set_port(port);
+    for (u32 i = 1; i <= s.ports; ++i) s.verbs.set_port(attributes(number, u8(i)), i);
     s.send_cq = s.verbs.create_cq(64), s.recv_cq = s.verbs.create_cq(64);
     testbench::QpInitAttr init;
     init.send_cq = s.send_cq, init.recv_cq = s.recv_cq;
@@ -86,18 +93,27 @@ struct Pair {
     init.max_send_sge = init.max_recv_sge = 4, init.max_inline_data = 64;
     s.qp = s.verbs.create_qp(init, 0x10 + number);
   }
-  static u64 gid_low(u8 number) { return 0xffff'0a000000 + number; }
+  // Station and port.
+  static u64 mac(u8 number, u8 of) { return 0x020000000000 + number + 16 * (of - 1); }
+  static u64 gid_low(u8 number, u8 of) { return 0xffff'0a000000 + number + 16 * (of - 1); }
+  static proto::PortAttributes attributes(u8 number, u8 of) {
+    proto::PortAttributes attributes{};
+    attributes.framing = u8(proto::Framing::RoceV2Ip4), attributes.mtu = 4096;
+    attributes.mac = mac(number, of);
+    attributes.gids[0] = proto::make_gid(0, gid_low(number, of));
+    return attributes;
+  }
 
   void connect(Station& s, u8 own, u8 peer, const PairOptions& o) {
     using namespace proto;
     QpAttributes q{};
-    q.state = QpState::Init, q.port = 1, q.access = o.access;
+    q.state = QpState::Init, q.port = o.port, q.access = o.access;
     q.mask = kQpState | kQpPkeyIndex | kQpPort | kQpAccess;
     s.verbs.modify_qp(*s.qp, q);
     q.state = QpState::Rtr, q.path_mtu = o.path_mtu, q.dest_qpn = 0x10u + peer;
     q.rq_psn = q.sq_psn = kFirstPsn, q.min_rnr_timer = o.min_rnr_timer;
     q.max_dest_rd_atomic = o.max_dest_rd_atomic;
-    q.dmac = 0x020000000000 + peer, q.dgid_low = gid_low(peer), q.hop_limit = 64;
+    q.dmac = mac(peer, o.port), q.dgid_low = gid_low(peer, o.port), q.hop_limit = 64;
     q.udp_source_port = u16(0xC000 + own);
     q.mask = kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic |
              kQpMinRnrTimer;
@@ -122,7 +138,7 @@ struct Pair {
     const std::vector<u8> frame = std::move(from.sent.front());
     from.sent.pop_front();
     log.push_back(frame);
-    if (!lost(n++)) to.hca.receive(frame);
+    if (!lost(n++)) to.hca.receive(frame, port);
   }
 
   testbench::Error post(proto::WorkOpcode opcode, u64 id, std::vector<testbench::SgeList> sges,

@@ -30,7 +30,7 @@ std::vector<std::vector<u8>> answers(Pair& pair, const std::vector<u8>& request)
   return all;
 }
 u64 requests(const Pair& pair, RequestCause cause) {
-  return pair.b.hca.counters().requests[std::size_t(cause)];
+  return pair.b.hca.port_counters().requests[std::size_t(cause)];
 }
 }  // namespace
 

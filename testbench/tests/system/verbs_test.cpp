@@ -90,7 +90,7 @@ Side::Side(Pair& owner, unsigned number)
     : device(
           {[this](u64 at, std::span<u8> to) { memory.read(at, to.data(), to.size()); },
            [this](u64 at, std::span<const u8> from) { memory.write(at, from.data(), from.size()); },
-           [&owner, number](std::span<const u8> frame) {
+           [&owner, number](u32, std::span<const u8> frame) {
              owner.frames.push_back({1 - number, {frame.begin(), frame.end()}});
            }}),
       verbs(memory, [this](u32 offset, std::span<const u8> data) {
