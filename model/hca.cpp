@@ -15,11 +15,14 @@ sc_core::sc_time period_of(const blocks::CoreConfig& core) {
 Hca::Hca(const sc_core::sc_module_name& name, const blocks::ChipConfig& config,
          std::unique_ptr<blocks::HostTiming> timing, engine::Domain::Options options)
     : sc_module(name),
+      wire_initiator("wire_initiator", config.core.ports),
+      wire_target("wire_target", config.core.ports),
       timing_(std::move(timing)),
       chip_(config, options, *timing_, *this),
       host_(chip_.domain, period_of(config.core), 1) {
   mmio_target.register_b_transport(this, &Hca::mmio);
-  wire_target.register_b_transport(this, &Hca::arrive);
+  for (unsigned port = 0; port < ports(); ++port)
+    wire_target[port].register_b_transport(this, &Hca::arrive, int(port));
   wire_payload_.set_extension(&wire_extension_);
   add_modules();
 }
@@ -58,7 +61,7 @@ void Hca::transmit(blocks::Packet* packet, Cycle at) {
   wire_payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   wire_extension_.packet = packet;
   sc_core::sc_time delay = host_.delay_in_run(at);
-  wire_initiator->b_transport(wire_payload_, delay);
+  wire_initiator[packet->port]->b_transport(wire_payload_, delay);
   if (wire_extension_.packet) blocks::PacketPool::give_back(wire_extension_.packet);
 }
 
@@ -73,7 +76,7 @@ void Hca::mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
-void Hca::arrive(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+void Hca::arrive(int port, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   const u32 bytes = payload.get_data_length();
   if (bytes > blocks::PacketPool::kFrameCapacity) {
     payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
@@ -89,26 +92,33 @@ void Hca::arrive(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   }
   packet->frame_bytes = bytes;
   // The chip may have run past the first bit, but not past what it changes.
-  const Cycle at = host_.cycle_at(sc_core::sc_time_stamp() + delay) + ingress();
-  chip_.port_receive.arrive(packet, std::max(at, chip_.domain.now() + 1) - ingress());
+  const Cycle inside = ingress(unsigned(port));
+  const Cycle at = host_.cycle_at(sc_core::sc_time_stamp() + delay) + inside;
+  chip_.ports[unsigned(port)]->receive.arrive(packet,
+                                              std::max(at, chip_.domain.now() + 1) - inside);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
 // One module for each block, named as in the block diagram, with its knobs and counters.
 void Hca::add_modules() {
-  blocks::for_each_block_config(chip_.config, [&](const auto& block) {
-    using Config = std::remove_cvref_t<decltype(block)>;
-    modules_.push_back(
-        std::make_unique<BlockModule>(std::string(engine::Knobs<Config>::block).c_str()));
+  const auto add_module = [&](const std::string& name, const auto& block) {
+    modules_.push_back(std::make_unique<BlockModule>(name.c_str()));
     engine::for_each_knob(block, [&](const auto& knob) {
       modules_.back()->values.push_back(
           {std::string(knob.info.name), {}, knob.info.sentence, nullptr, knob.text()});
     });
+  };
+  blocks::for_each_block_config(chip_.config, [&]<class Config>(const Config& block) {
+    if constexpr (!blocks::kIsOfPort<std::remove_const_t<Config>>)
+      add_module(std::string(engine::Knobs<Config>::block), block);
   });
-  chip_.for_each_counters([&](const auto& counters) {
-    using C = std::remove_cvref_t<decltype(counters)>;
+  for (unsigned i = 0; i < ports(); ++i)
+    blocks::for_each_port_config(chip_.config, i, [&]<class Config>(const Config& block) {
+      add_module(blocks::port_block_name(ports(), i, engine::Knobs<Config>::block), block);
+    });
+  chip_.for_each_counters([&](std::string_view name, const auto& counters) {
     for (auto& module : modules_)
-      if (module->basename() == std::string(engine::Counters<C>::block))
+      if (module->basename() == name)
         engine::for_each_counter(counters, [&](const auto& row, const u64& value) {
           module->values.push_back({std::string(row.name), row.unit, row.sentence, &value, {}});
         });

@@ -35,16 +35,16 @@ class BlockModule : public sc_core::sc_module {
 // dma_initiator: host memory. One b_transport moves the bytes of one request in the cycle in which
 // it reaches memory; the delay is that cycle's distance from the kernel's time.
 //
-// wire_initiator: frames that leave. The delay is the distance to the first bit; WireExtension may
-// ride along.
+// wire_initiator: frames that leave, one socket a port (`config.core.ports`). The delay is the
+// distance to the first bit; WireExtension may ride along.
 //
-// wire_target: frames that arrive. The delay says when the first bit is here.
+// wire_target: frames that arrive, one socket a port. The delay says when the first bit is here.
 class Hca : public sc_core::sc_module, private blocks::Outside {
  public:
   tlm_utils::simple_target_socket<Hca> mmio_target{"mmio_target"};
   tlm_utils::simple_initiator_socket<Hca> dma_initiator{"dma_initiator"};
-  tlm_utils::simple_initiator_socket<Hca> wire_initiator{"wire_initiator"};
-  tlm_utils::simple_target_socket<Hca> wire_target{"wire_target"};
+  sc_core::sc_vector<tlm_utils::simple_initiator_socket<Hca>> wire_initiator;
+  sc_core::sc_vector<tlm_utils::simple_target_socket_tagged<Hca>> wire_target;
 
   Hca(const sc_core::sc_module_name& name, const blocks::ChipConfig& config,
       std::unique_ptr<blocks::HostTiming> timing, engine::Domain::Options options = {});
@@ -58,8 +58,11 @@ class Hca : public sc_core::sc_module, private blocks::Outside {
   Cycle quantum() const { return host_.ahead(); }
   // From the cycle in which a packet is handed to the wire to its first bit, and from a first bit
   // to what it changes.
-  Cycle egress() const { return chip_.config.icrc_unit.latency + chip_.config.port.latency; }
-  Cycle ingress() const { return chip_.config.port.latency; }
+  Cycle egress(unsigned port = 0) const {
+    return chip_.config.icrc_unit.latency + chip_.config.port[port].latency;
+  }
+  Cycle ingress(unsigned port = 0) const { return chip_.config.port[port].latency; }
+  unsigned ports() const { return chip_.config.core.ports; }
 
   // For host software that is a block on the chip's clock; add it with add_last().
   engine::Domain& domain() { return chip_.domain; }
@@ -73,6 +76,7 @@ class Hca : public sc_core::sc_module, private blocks::Outside {
   sc_core::sc_time delay_to(Cycle at) const { return host_.delay_to(at); }
   u64 activations() const { return host_.activations(); }
   const std::vector<std::unique_ptr<BlockModule>>& blocks() const { return modules_; }
+  // Calls fn(name, counters) for each block.
   template <class Fn>
   void for_each_counters(Fn&& fn) const {
     chip_.for_each_counters(fn);
@@ -84,7 +88,7 @@ class Hca : public sc_core::sc_module, private blocks::Outside {
   void transmit(blocks::Packet* packet, Cycle at) override;
   void transport_dma(tlm::tlm_command command, u64 address, u8* data, u32 bytes, Cycle at);
   void mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  void arrive(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  void arrive(int port, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void add_modules();
 
   std::unique_ptr<blocks::HostTiming> timing_;

@@ -19,16 +19,17 @@ u64 Breakdown::sum() const {
   return cycles;
 }
 
-BreakdownRecorder::BreakdownRecorder(Testbed& testbed) : testbed_(testbed) {
+BreakdownRecorder::BreakdownRecorder(Testbed& testbed, std::size_t lane)
+    : testbed_(testbed), lane_(lane) {
   for (unsigned i = 0; i < kChips; ++i) testbed.node(i).hca.probes().attach(sinks_[i]);
-  testbed.wire().add_tap([this](u8 sender, sc_core::sc_time at, std::span<const u8> bytes) {
+  testbed.wire(port()).add_tap([this](u8 sender, sc_core::sc_time at, std::span<const u8> bytes) {
     frame(sender, at.value(), bytes);
   });
 }
 
 BreakdownRecorder::~BreakdownRecorder() {
   for (unsigned i = 0; i < kChips; ++i) testbed_.node(i).hca.probes().detach(sinks_[i]);
-  testbed_.wire().remove_tap();
+  testbed_.wire(port()).remove_tap();
 }
 
 void BreakdownRecorder::frame(u8 sender, u64 picoseconds, std::span<const u8> bytes) {
@@ -69,22 +70,22 @@ struct BreakdownRecorder::Find {
   // The port does not know a packet's numbers yet: its arrival is the last one before its check.
   const Event& arrival(unsigned chip, const Event& checked) const {
     const engine::ProbeHub& hub = recorder.testbed_.node(chip).hca.probes();
+    const std::string port = recorder.own("port");
     for (const Event* e = &checked; e-- != recorder.sinks_[chip].events.data();)
-      if (e->kind == u16(Step::Arrived) && hub.name(e->block) == "port") return *e;
+      if (e->kind == u16(Step::Arrived) && hub.name(e->block) == port) return *e;
     throw std::runtime_error("no arrival at the port");
   }
   // A packet through icrc_unit and port of `sender` over the wire to the far port and icrc_unit.
   void add_link(unsigned sender, u32 psn, bool response, const std::string& what) {
     const unsigned receiver = 1 - sender;
-    const u32 from = recorder.testbed_.end(sender).qp->qpn,
-              to = recorder.testbed_.end(receiver).qp->qpn;
+    const u32 from = recorder.end(sender).qp->qpn, to = recorder.end(receiver).qp->qpn;
     const auto sent = [&](const Event& e) { return e.a == from && e.b == psn; };
-    add(sender, "icrc_unit", Step::Passed, what + "icrc_unit, inserted", sent);
-    add(sender, "port", Step::Passed, what + "port, transmit", sent);
+    add(sender, recorder.own("icrc_unit"), Step::Passed, what + "icrc_unit, inserted", sent);
+    add(sender, recorder.own("port"), Step::Passed, what + "port, transmit", sent);
     add_wire(u8(sender), psn, response, what + "wire");
     const auto received = [&](const Event& e) { return e.a == to && e.b == psn; };
-    const Event& checked =
-        event(receiver, "icrc_unit", u16(Step::Received), what + "icrc_unit, checked", received);
+    const Event& checked = event(receiver, recorder.own("icrc_unit"), u16(Step::Received),
+                                 what + "icrc_unit, checked", received);
     stamps.push_back({what + "port, receive", time_of(receiver, arrival(receiver, checked).at)});
     stamps.push_back({what + "icrc_unit, checked", time_of(receiver, checked.at)});
   }
@@ -102,7 +103,7 @@ u32 BreakdownRecorder::last_psn(unsigned chip, std::string_view block, Step kind
 
 std::vector<TimePart> BreakdownRecorder::parts(const OperationRow& operation) const {
   constexpr unsigned client = 0, server = 1;
-  const u32 qpn = testbed_.end(client).qp->qpn, peer = testbed_.end(server).qp->qpn;
+  const u32 qpn = end(client).qp->qpn, peer = end(server).qp->qpn;
   Find find{*this};
   const auto any = [](const Event&) { return true; };
   const auto on_qp = [&](const Event& e) { return e.a == qpn; };
@@ -123,14 +124,14 @@ std::vector<TimePart> BreakdownRecorder::parts(const OperationRow& operation) co
   find.add(client, "requester", Step::Passed, "requester", is_last);
   find.add(client, "packetizer", Step::Passed, "packetizer", is_last);
   find.add_link(client, psn, false, "");
-  find.add(server, "responder_check", Step::Passed, "responder_check", at_peer);
+  find.add(server, own("responder_check"), Step::Passed, "responder_check", at_peer);
   find.add(server, "responder_execute", Step::Passed, "responder_execute", at_peer);
   if (operation.fetches())
     find.add(server, "responder_execute", Step::Completed, "responder_execute, data",
              answer_at_peer);
   find.add(server, "responder_reply", Step::Passed, "responder_reply", answer_at_peer);
   find.add_link(server, answer, true, "answer: ");
-  find.add(client, "response_check", Step::Passed, "response_check", is_answer);
+  find.add(client, own("response_check"), Step::Passed, "response_check", is_answer);
   find.add(client, "requester", Step::Completed, "requester, completion", on_qp);
   find.add(client, "completion", Step::Passed, "completion", on_qp);
   find.add(client, "host", HostStep::CqeWritten, "PCIe, CQE", any);

@@ -19,16 +19,16 @@ struct TimePart {
 // ATOMIC its request and the last response.
 struct Breakdown {
   Operation operation{};
-  u32 bytes = 0;
+  u32 port = 1, bytes = 0;
   std::vector<TimePart> parts;
   u64 whole = 0;  // measured by the program that posted the message, not by probes
   u64 sum() const;
 };
 
-// Listens to the probes of both chips and to the wire while it exists.
+// Listens to the probes of both chips and to the wire of a lane's port while it exists.
 class BreakdownRecorder {
  public:
-  explicit BreakdownRecorder(Testbed& testbed);
+  BreakdownRecorder(Testbed& testbed, std::size_t lane);
   ~BreakdownRecorder();
   BreakdownRecorder(const BreakdownRecorder&) = delete;
 
@@ -51,7 +51,15 @@ class BreakdownRecorder {
   u32 last_psn(unsigned chip, std::string_view block, blocks::Step kind) const;
   void frame(u8 sender, u64 picoseconds, std::span<const u8> bytes);
 
+  const Endpoint& end(unsigned index) const { return testbed_.end(index, lane_); }
+  unsigned port() const { return end(0).port - 1; }
+  // Of the port's block.
+  std::string own(std::string_view block) const {
+    return blocks::port_block_name(testbed_.ports(), port(), block);
+  }
+
   Testbed& testbed_;
+  const std::size_t lane_;
   std::array<engine::RecordingSink, kChips> sinks_;
   std::vector<Frame> frames_;
 };

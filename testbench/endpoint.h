@@ -12,6 +12,7 @@ struct Endpoint {
   VerbsContext* verbs = nullptr;
   HostCpu* cpu = nullptr;
   u64 period = 0;    // of the core's clock, ps
+  u32 port = 1;      // of its queue pairs
   Qp* qp = nullptr;  // the first
   std::vector<Qp*> qps;
   Cq *send_cq = nullptr, *recv_cq = nullptr;

@@ -51,9 +51,9 @@ class CycleDevice : public ReplayDevice {
  public:
   explicit CycleDevice(const DeviceOptions& options) : config_(config_of(options)) {
     hca_.dma_initiator.bind(target_.dma_target);
-    hca_.wire_initiator.bind(outside_.from_hca);
+    hca_.wire_initiator[0].bind(outside_.from_hca);
     outside_.mmio.bind(hca_.mmio_target);
-    outside_.to_hca.bind(hca_.wire_target);
+    outside_.to_hca.bind(hca_.wire_target[0]);
     sc_core::sc_start(hca_.period());  // elaborates
   }
   tlm_::HostMemory& memory() override { return memory_; }
@@ -92,21 +92,21 @@ class CycleDevice : public ReplayDevice {
     sc_core::sc_start(end - sc_core::sc_time_stamp());
   }
   bool cuts_through() const override {
-    return config_.port.rx_forward == blocks::RxForward::CutThrough;
+    return config_.port[0].rx_forward == blocks::RxForward::CutThrough;
   }
 
  private:
   static blocks::ChipConfig config_of(const DeviceOptions& options) {
     blocks::ChipConfig config;
     config.core.credits = options.transport.credits;
-    config.port.rx_forward =
+    config.port[0].rx_forward =
         options.cut_through ? blocks::RxForward::CutThrough : blocks::RxForward::Store;
     return config;
   }
   Cycle due() { return hca_.domain().next(); }
   Cycle present() const { return sc_core::sc_time_stamp().value() / hca_.period().value(); }
   u64 wire_time(std::size_t bytes) const {
-    return bytes * 8 * engine::kPicosecondsPerSecond / config_.port.link_rate + 1;
+    return bytes * 8 * engine::kPicosecondsPerSecond / config_.port[0].link_rate + 1;
   }
   void run_cycle(Cycle cycle) {
     const proto::InDevice inside;

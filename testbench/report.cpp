@@ -28,21 +28,28 @@ std::string row_of(const SizeResult& r) {
   return line + "\n";
 }
 
-std::string table_of(const RunResult& result, Operation operation) {
-  std::string text =
-      fmt::format("{}\n{:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", name_of(operation),
-                  "bytes", "messages", "Gb/s", "Mmsg/s", "samples", "p50 us", "p99 us", "p99.9 us");
+// ", port 2" where there are two.
+std::string at_port(const Scenario& scenario, u32 port) {
+  return scenario.ports() == 1 ? "" : fmt::format(", port {}", port);
+}
+
+std::string table_of(const RunResult& result, const Scenario& scenario, Operation operation,
+                     u32 port) {
+  std::string text = fmt::format("{}{}\n{:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n",
+                                 name_of(operation), at_port(scenario, port), "bytes", "messages",
+                                 "Gb/s", "Mmsg/s", "samples", "p50 us", "p99 us", "p99.9 us");
   bool any = false;
   for (const SizeResult& r : result.sizes)
-    if (r.operation == operation) text += row_of(r), any = true;
+    if (r.operation == operation && r.port == port) text += row_of(r), any = true;
   return any ? text + "\n" : "";
 }
 
 // Of the streams that are more than a row of perftest.
-std::string streams_of(const RunResult& result) {
+std::string streams_of(const RunResult& result, const Scenario& scenario) {
   if (result.streams.empty()) return "";
-  const auto entry_of = [](const StreamResult& r) {
-    return fmt::format("{} {} {}", r.entry, r.backward ? "<-" : "->", r.what);
+  const auto entry_of = [&](const StreamResult& r) {
+    return fmt::format("{} {} {}{}", r.entry, r.backward ? "<-" : "->", r.what,
+                       at_port(scenario, r.port));
   };
   std::size_t width = 5;
   for (const StreamResult& r : result.streams) width = std::max(width, entry_of(r).size());
@@ -86,8 +93,8 @@ std::string breakdown_of(const RunResult& result, const Scenario& scenario) {
       "{:.6g} MHz.\nEach part ends with its block's stamp; followed is the last packet, of a READ "
       "the last response.\n{:<28}",
       double(scenario.hca[0].core.clock) * 1e-6, "");
-  const auto title = [](const Breakdown& b) {
-    return fmt::format("{} {} B", name_of(b.operation), b.bytes);
+  const auto title = [&](const Breakdown& b) {
+    return fmt::format("{} {} B{}", name_of(b.operation), b.bytes, at_port(scenario, b.port));
   };
   std::size_t width = 0;
   for (const Breakdown& b : result.breakdowns) width = std::max(width, title(b).size());
@@ -117,26 +124,41 @@ std::string breakdown_of(const RunResult& result, const Scenario& scenario) {
          "push), its payload in packetizer.\n\n";
 }
 
+// Of each port, if they differ.
+template <class Fn>
+std::string of_ports(const Scenario& s, Fn&& number) {
+  std::string text = fmt::format("{:g}", number(0));
+  if (s.ports() > 1 && number(0) != number(1)) text += fmt::format(" and {:g}", number(1));
+  return text;
+}
+
 std::string head_of(const Scenario& s) {
+  const auto rate = [&](unsigned i) { return double(s.hca[0].port[i].link_rate) * 1e-9; };
+  const auto latency = [&](unsigned i) { return double(s.wire[i].latency) * 1e-3; };
   return fmt::format(
-      "Two HCAs, {}, path MTU {}, {:g} Gb/s, wire {:g} ns, PCIe gen {} x{}, seed {}\n"
+      "Two HCAs{}, {}, path MTU {}, {} Gb/s, wire {} ns, PCIe gen {} x{}, seed {}\n"
       "As perftest measures: bandwidth is payload from the first post to the last completion;\n"
       "latency is half the time from one post of a ping-pong to the next, of READ and ATOMIC all "
       "of the\n"
       "time from one to the next; no warm-up is cut.\n"
       "A percentile with fewer than {} samples beyond it stays blank.\n\n",
-      kFramingWords[unsigned(s.connection.framing)], bytes_of_mtu(s.connection.path_mtu),
-      double(s.hca[0].port.link_rate) * 1e-9, double(s.wire.latency) * 1e-3, s.pcie[0].generation,
-      s.pcie[0].lanes, s.run.seed, engine::Histogram::kNeededBeyond);
+      s.ports() == 1 ? "" : " with two ports", kFramingWords[unsigned(s.connection.framing)],
+      bytes_of_mtu(s.connection.path_mtu), of_ports(s, rate), of_ports(s, latency),
+      s.pcie[0].generation, s.pcie[0].lanes, s.run.seed, engine::Histogram::kNeededBeyond);
+}
+std::string words_of(const WireFault& fault, const Scenario& scenario) {
+  return to_string(fault.record) + at_port(scenario, fault.port);
 }
 }  // namespace
 
 std::string text_of(const RunResult& result, const Scenario& scenario) {
   std::string text = head_of(scenario);
-  for (std::size_t i = 0; i < kOperationCount; ++i) text += table_of(result, Operation(i));
-  text += streams_of(result);
+  for (std::size_t i = 0; i < kOperationCount; ++i)
+    for (u32 port = 1; port <= scenario.ports(); ++port)
+      text += table_of(result, scenario, Operation(i), port);
+  text += streams_of(result, scenario);
   text += breakdown_of(result, scenario);
-  for (const tlm_::FaultRecord& fault : result.faults) text += "fault: " + to_string(fault) + "\n";
+  for (const WireFault& fault : result.faults) text += "fault: " + words_of(fault, scenario) + "\n";
   text +=
       fmt::format("{} messages with {} bytes checked, {} frames; {:.3f} ms simulated in {:.2f} s\n",
                   result.messages, result.bytes_checked, result.frames,
@@ -161,6 +183,7 @@ nlohmann::json json_of(const StreamResult& r) {
   return {{"entry", r.entry},
           {"direction", r.backward ? "backward" : "forward"},
           {"what", r.what},
+          {"port", r.port},
           {"qps", r.qps},
           {"messages", r.messages},
           {"bytes", r.bytes},
@@ -181,7 +204,7 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
   using nlohmann::json;
   json sizes = json::array();
   for (const SizeResult& r : result.sizes) {
-    json row{{"operation", name_of(r.operation)}, {"bytes", r.bytes}};
+    json row{{"operation", name_of(r.operation)}, {"port", r.port}, {"bytes", r.bytes}};
     if (r.bandwidth)
       row["bandwidth"] = {{"messages", r.bandwidth->messages},
                           {"picoseconds", r.bandwidth->picoseconds},
@@ -199,6 +222,7 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
     for (const TimePart& part : b.parts)
       parts.push_back({{"part", part.name}, {"cycles", part.cycles}});
     breakdowns.push_back({{"operation", name_of(b.operation)},
+                          {"port", b.port},
                           {"bytes", b.bytes},
                           {"parts", parts},
                           {"sum", b.sum()},
@@ -208,11 +232,13 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
   json knobs;
   const KnobTable table = knobs_of(copy);
   for (const KnobTable::Entry& entry : table.entries())
-    if (!is_of_both_chips(entry.path)) knobs[entry.path] = entry.text();
+    if (!is_of_both_chips(entry.path) &&
+        !(scenario.ports() == 1 ? is_of_one_port(entry.path) : is_of_both_ports(entry.path)))
+      knobs[entry.path] = entry.text();
   json counters;
   for (const CounterValue& counter : result.counters) counters[counter.name] = counter.value;
   json faults = json::array();
-  for (const tlm_::FaultRecord& fault : result.faults) faults.push_back(to_string(fault));
+  for (const WireFault& fault : result.faults) faults.push_back(words_of(fault, scenario));
   return {{"succeeded", result.failures.empty()},
           {"failures", result.failures},
           {"sizes", sizes},

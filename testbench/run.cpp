@@ -72,8 +72,7 @@ RunResult Runner::run() {
     if (result_.failures.empty()) run_group(group);
   if (result_.failures.empty() && scenario_.faults.empty()) run_breakdowns();
   if (scenario_.run.hash) result_.hash = digests_[0].value() ^ std::rotl(digests_[1].value(), 1);
-  result_.faults = testbed_.wire().faults().records();
-  result_.frames = testbed_.wire().frames(0) + testbed_.wire().frames(1);
+  keep_wires();
   keep_counters();
   result_.picoseconds = now_picoseconds();
   result_.seconds = wall_seconds() - started_;
@@ -103,14 +102,16 @@ void Runner::run_breakdown(const WorkloadConfig& workload, u32 bytes) {
   WorkloadConfig one = workload;
   one.messages = 1, one.rate = one.message_rate = 0;
   const Traffic traffic = traffic_of(one, 1, bytes, scenario_.run.seed);
-  StreamReceiver server(testbed_.end(1), traffic);
-  StreamSender client(testbed_.end(0), traffic);
+  const std::size_t lane = lane_of(workload, 0);
+  StreamReceiver server(testbed_.end(1, lane), traffic);
+  StreamSender client(testbed_.end(0, lane), traffic);
   sc_core::sc_start(head_start());  // what came before is over, and is not recorded
-  BreakdownRecorder recorder(testbed_);
+  BreakdownRecorder recorder(testbed_, lane);
   const bool good = simulate(client, server, [&] { return client.completed(); });
   keep({&client.checker, &server.checker});
   if (!good) return;
-  Breakdown breakdown{workload.operation, bytes, recorder.parts(row_of(workload.operation)),
+  Breakdown breakdown{workload.operation, workload.port, bytes,
+                      recorder.parts(row_of(workload.operation)),
                       client.last_completion() - client.first_post()};
   if (breakdown.sum() != breakdown.whole)
     result_.failures.push_back(fmt::format("{}: the parts are {} cycles, the whole is {}", what_,
@@ -163,12 +164,12 @@ void Runner::run_streams(const std::vector<std::size_t>& entries,
                          const std::vector<Traffic>& traffic) {
   std::vector<std::unique_ptr<Stream>> streams;
   std::array<ProgramGroup, kChips> programs;
-  for (std::size_t lane = 0; lane < entries.size(); ++lane) {
-    const bool both = scenario_.workload[entries[lane]].direction == Direction::Both;
+  for (std::size_t place = 0; place < entries.size(); ++place) {
+    const WorkloadConfig& w = scenario_.workload[entries[place]];
     for (const bool backward : {false, true}) {
-      if (backward && !both) continue;
-      Stream& s = *streams.emplace_back(
-          std::make_unique<Stream>(testbed_, lane, entries[lane], traffic[lane], backward));
+      if (backward && w.direction != Direction::Both) continue;
+      Stream& s = *streams.emplace_back(std::make_unique<Stream>(
+          testbed_, lane_of(w, place), entries[place], traffic[place], backward));
       programs[backward].add(s.sender), programs[!backward].add(s.receiver);
     }
   }
@@ -194,11 +195,12 @@ void Runner::keep_stream(const Stream& s) {
   const u64 period = testbed_.node(s.backward ? 1 : 0).hca.period().value();
   const u64 picoseconds = (sender.last_completion() - sender.first_post()) * period;
   if (is_plain(w, s.traffic)) {
-    row(w.operation, s.traffic.bytes).bandwidth = BandwidthResult{s.traffic.messages, picoseconds};
+    row(w, s.traffic.bytes).bandwidth = BandwidthResult{s.traffic.messages, picoseconds};
     return;
   }
   StreamResult result;
-  result.entry = s.entry, result.backward = s.backward, result.qps = s.traffic.qps;
+  result.entry = s.entry, result.backward = s.backward;
+  result.port = w.port, result.qps = s.traffic.qps;
   result.what = words_of(s.traffic);
   result.messages = sender.completed(), result.bytes = sender.bytes_completed();
   result.picoseconds = picoseconds;
@@ -214,6 +216,7 @@ void Runner::keep_stream(const Stream& s) {
 
 void Runner::run_latency(const WorkloadConfig& workload, const Traffic& traffic) {
   LatencyResult latency;
+  const std::size_t lane = lane_of(workload, 0);
   const u64 period = testbed_.node(0).hca.period().value();
   const auto add_posts = [&](const std::vector<Cycle>& posts, u64 parts) {
     for (std::size_t i = 1; i < posts.size(); ++i)
@@ -221,21 +224,21 @@ void Runner::run_latency(const WorkloadConfig& workload, const Traffic& traffic)
   };
   bool good;
   if (row_of(workload.operation).fetches()) {
-    StreamReceiver server(testbed_.end(1), traffic);
-    StreamSender client(testbed_.end(0), traffic);
+    StreamReceiver server(testbed_.end(1, lane), traffic);
+    StreamSender client(testbed_.end(0, lane), traffic);
     good = simulate(client, server, [&] { return client.completed(); });
     if (good && client.uses_atomics()) wait_for_writes(), client.check_end();
     keep({&client.checker, &server.checker});
     add_posts(client.posts(), 1);
   } else {
-    PingPong server(testbed_.end(1), traffic, Way::ToClient);
-    PingPong client(testbed_.end(0), traffic, Way::ToServer);
+    PingPong server(testbed_.end(1, lane), traffic, Way::ToClient);
+    PingPong client(testbed_.end(0, lane), traffic, Way::ToServer);
     good = simulate(client, server, [&] { return client.completed(); });
     keep({&client.checker_received, &server.checker_received, &client.checker_sent,
           &server.checker_sent});
     add_posts(client.posts(), 2);
   }
-  if (good) row(workload.operation, traffic.bytes).latency = std::move(latency);
+  if (good) row(workload, traffic.bytes).latency = std::move(latency);
 }
 
 // A posted write takes its time on PCIe while the answer may already be back.
@@ -282,21 +285,31 @@ void Runner::keep(std::initializer_list<const Checker*> checkers) {
   }
 }
 
+void Runner::keep_wires() {
+  for (unsigned port = 0; port < testbed_.ports(); ++port) {
+    const tlm_::Wire& wire = testbed_.wire(port);
+    for (const tlm_::FaultRecord& record : wire.faults().records())
+      result_.faults.push_back({port + 1, record});
+    result_.frames += wire.frames(0) + wire.frames(1);
+  }
+  std::stable_sort(result_.faults.begin(), result_.faults.end(), [](const auto& a, const auto& b) {
+    return a.record.picoseconds < b.record.picoseconds;
+  });
+}
+
 void Runner::keep_counters() {
   for (unsigned i = 0; i < kChips; ++i)
-    testbed_.node(i).hca.for_each_counters([&](const auto& counters) {
-      using C = std::remove_cvref_t<decltype(counters)>;
+    testbed_.node(i).hca.for_each_counters([&](std::string_view block, const auto& counters) {
       engine::for_each_counter(counters, [&](const auto& row, u64 value) {
-        result_.counters.push_back(
-            {fmt::format("hca{}.{}.{}", i, engine::Counters<C>::block, row.name), value});
+        result_.counters.push_back({fmt::format("hca{}.{}.{}", i, block, row.name), value});
       });
     });
 }
 
-SizeResult& Runner::row(Operation operation, u32 bytes) {
+SizeResult& Runner::row(const WorkloadConfig& w, u32 bytes) {
   for (SizeResult& size : result_.sizes)
-    if (size.operation == operation && size.bytes == bytes) return size;
-  result_.sizes.push_back({operation, bytes, {}, {}});
+    if (size.operation == w.operation && size.port == w.port && size.bytes == bytes) return size;
+  result_.sizes.push_back({w.operation, w.port, bytes, {}, {}});
   return result_.sizes.back();
 }
 

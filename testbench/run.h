@@ -22,10 +22,10 @@ struct BandwidthResult {
 struct LatencyResult {
   engine::Histogram picoseconds;  // half a round trip; READ and ATOMIC: from post to post
 };
-// One row of the table: what is known of an operation at a size.
+// One row of the table: what is known of an operation at a port and a size.
 struct SizeResult {
   Operation operation{};
-  u32 bytes = 0;
+  u32 port = 1, bytes = 0;
   std::optional<BandwidthResult> bandwidth;
   std::optional<LatencyResult> latency;
 };
@@ -34,7 +34,7 @@ struct StreamResult {
   std::size_t entry = 0;  // of the workload list
   bool backward = false;  // from the server
   std::string what;
-  u32 qps = 1;
+  u32 port = 1, qps = 1;
   u64 messages = 0, bytes = 0, picoseconds = 0;
   u64 planned_bits_per_second = 0, planned_messages_per_second = 0;  // 0: closed loop
   u64 dropped = 0, queued_most = 0;
@@ -47,6 +47,11 @@ struct StreamResult {
   // The rate of the slowest queue pair as a part of that of the fastest: 1 is fair.
   double fairness() const;
 };
+// A fault on the wire of a port.
+struct WireFault {
+  u32 port;
+  tlm_::FaultRecord record;
+};
 struct CounterValue {
   std::string name;  // "hca0.requester.packets"
   u64 value;
@@ -58,7 +63,7 @@ struct RunResult {
   std::vector<Breakdown> breakdowns;
   std::vector<CounterValue> counters;
   std::vector<std::string> failures;  // empty: all that was asked for succeeded
-  std::vector<tlm_::FaultRecord> faults;
+  std::vector<WireFault> faults;      // in the order of time
   u64 messages = 0, bytes_checked = 0, frames = 0;
   std::optional<u64> hash;  // of all events, if it was asked for
   u64 picoseconds = 0;      // simulated
@@ -95,8 +100,9 @@ class Runner {
   void wait_for_writes();
   void keep(std::initializer_list<const Checker*> checkers);
   void keep_counters();
+  void keep_wires();
   void report();
-  SizeResult& row(Operation operation, u32 bytes);
+  SizeResult& row(const WorkloadConfig& workload, u32 bytes);
 
   const Scenario scenario_;
   ProgressSink progress_;

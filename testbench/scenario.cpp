@@ -8,8 +8,25 @@ bool is_of_both_chips(std::string_view path) {
   return path.starts_with("hca.") || path.starts_with("pcie.") || path.starts_with("host.");
 }
 bool is_of_one_chip(std::string_view path) {
+  const std::string_view group = path.substr(0, path.find('.'));
+  return !group.starts_with("wire") && (group.ends_with('0') || group.ends_with('1'));
+}
+namespace {
+// Of "port.latency" or "hca0.port.latency".
+bool names_group(std::string_view path, std::string_view group) {
   const auto dot = path.find('.');
-  return dot != path.npos && dot && (path[dot - 1] == '0' || path[dot - 1] == '1');
+  const std::string_view rest =
+      path.starts_with("hca") ? path.substr(std::min(dot, path.size() - 1) + 1) : path;
+  return rest.substr(0, rest.find('.')) == group;
+}
+}  // namespace
+bool is_of_both_ports(std::string_view path) {
+  return names_group(path, "port") || names_group(path, "wire");
+}
+bool is_of_one_port(std::string_view path) {
+  for (const std::string_view group : {"port1", "port2", "wire1", "wire2"})
+    if (names_group(path, group)) return true;
+  return false;
 }
 
 KnobTable knobs_of(Scenario& scenario) {
@@ -18,21 +35,27 @@ KnobTable knobs_of(Scenario& scenario) {
   for (const std::string which : {"", "0", "1"})
     for (unsigned i = 0; i < kChips; ++i) {
       if (!which.empty() && which != std::to_string(i)) continue;
+      const std::string hca = "hca" + which + ".";
       blocks::for_each_block_config(scenario.hca[i], [&]<class Config>(Config& config) {
-        table.add("hca" + which + "." + std::string(engine::Knobs<Config>::block), config);
+        table.add(hca + std::string(engine::Knobs<Config>::block), config);
       });
+      for (unsigned port = 0; port < blocks::kMaxPorts; ++port)
+        table.add(hca + "port" + std::to_string(port + 1), scenario.hca[i].port[port]);
       table.add("pcie" + which, scenario.pcie[i]);
       table.add("host" + which, scenario.host[i]);
     }
-  table.add("wire", scenario.wire);
+  for (tlm_::WireConfig& wire : scenario.wire) table.add("wire", wire);
+  for (unsigned port = 0; port < blocks::kMaxPorts; ++port)
+    table.add("wire" + std::to_string(port + 1), scenario.wire[port]);
   table.add("connection", scenario.connection);
   table.add("run", scenario.run);
   return table;
 }
 
-std::vector<tlm_::FaultRule> Scenario::fault_rules() const {
+std::vector<tlm_::FaultRule> Scenario::fault_rules(unsigned port) const {
   std::vector<tlm_::FaultRule> rules;
   for (const FaultConfig& f : faults) {
+    if (f.port && f.port != port + 1) continue;
     tlm_::FaultRule rule{f.action, u8(f.from), {}, {}, f.occurrence, f.per_million, f.delay};
     if (f.qpn != FaultConfig::kAny) rule.qpn = f.qpn;
     if (f.psn != FaultConfig::kAny) rule.psn = f.psn;

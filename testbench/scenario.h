@@ -70,6 +70,7 @@ struct WorkloadConfig {
   u32 queue = 1024;
   Direction direction = Direction::Forward;
   bool together = false;
+  u32 port = 1;
 
   bool is_mixed() const { return !weights().empty(); }
   bool is_open() const { return rate || message_rate; }
@@ -81,6 +82,7 @@ struct FaultConfig {
   static constexpr u32 kAny = 1 << 24;
   tlm_::FaultAction action = tlm_::FaultAction::Drop;
   u32 from = 0, qpn = kAny, psn = kAny;
+  u32 port = 0;  // 0: the wires of all
   u64 occurrence = 1, per_million = 0, delay = 0;
 };
 
@@ -101,12 +103,13 @@ struct Scenario {
   std::array<blocks::ChipConfig, kChips> hca;
   std::array<tlm_::PcieConfig, kChips> pcie;
   std::array<HostConfig, kChips> host;
-  tlm_::WireConfig wire;
+  blocks::PerPort<tlm_::WireConfig> wire;  // between the ports of the same number
   ConnectionConfig connection;
   std::vector<WorkloadConfig> workload;
   std::vector<FaultConfig> faults;
 
-  std::vector<tlm_::FaultRule> fault_rules() const;
+  unsigned ports() const { return hca[0].core.ports; }
+  std::vector<tlm_::FaultRule> fault_rules(unsigned port) const;  // of the wire at a port
   u32 qps_of(const WorkloadConfig& w) const { return w.qps ? w.qps : connection.qps; }
 };
 
@@ -118,8 +121,11 @@ Scenario parse_scenario(const std::string& text, const std::string& file,
                         const std::vector<std::string>& overrides = {});
 
 // Every knob of a scenario by its path, without those of the lists. "hca.", "pcie." and "host." set
-// both sides; "hca0.", "hca1." ... one.
+// both sides; "hca0.", "hca1." ... one. "hca.port." and "wire." set both ports, "hca.port1.",
+// "wire2." ... one.
 KnobTable knobs_of(Scenario& scenario);
 bool is_of_both_chips(std::string_view path);
 bool is_of_one_chip(std::string_view path);
+bool is_of_both_ports(std::string_view path);
+bool is_of_one_port(std::string_view path);
 }  // namespace hca::testbench

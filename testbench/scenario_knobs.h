@@ -10,7 +10,8 @@ struct hca::engine::Knobs<hca::testbench::RunOptions> {
   static constexpr std::string_view sentence = "the whole run";
   static constexpr auto rows = std::make_tuple(
       knob("seed", &Config::seed, Unit::Count, 0, ~u64{0} >> 2, "of payloads and random faults"),
-      knob("pcap", &Config::pcap, "write every frame to run.pcap in the output directory"),
+      knob("pcap", &Config::pcap,
+           "write every frame to run.pcap, of two ports to run.pcapng, in the output directory"),
       knob("events", &Config::events, "write every event of every block to events.csv there"),
       knob("vcd", &Config::vcd, "write the levels of links and queues to run.vcd there"),
       knob("hash", &Config::hash, "a digest of all events of all blocks, to compare runs"),
@@ -117,7 +118,9 @@ struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
       knob("direction", &Config::direction, testbench::kDirectionNames,
            "from the client, or from both ends at once"),
       knob("together", &Config::together,
-           "runs at the same time as its neighbours that say so too"));
+           "runs at the same time as its neighbours that say so too"),
+      knob("port", &Config::port, Unit::Count, 1, blocks::kMaxPorts,
+           "of both chips: where its queue pairs are"));
 };
 
 template <>
@@ -128,6 +131,8 @@ struct hca::engine::Knobs<hca::testbench::FaultConfig> {
   static constexpr auto rows = std::make_tuple(
       knob("action", &Config::action, tlm_::kFaultNames, "what happens to the frame"),
       knob("from", &Config::from, Unit::Count, 0, 1, "the chip that sends it"),
+      knob("port", &Config::port, Unit::Count, 0, blocks::kMaxPorts,
+           "the port whose wire it is on; 0: any"),
       knob("qpn", &Config::qpn, Unit::Count, 0, Config::kAny, "its DestQP; 16777216: any"),
       knob("psn", &Config::psn, Unit::Count, 0, Config::kAny, "its PSN; 16777216: any"),
       knob("occurrence", &Config::occurrence, Unit::Count, 0, ~u64{0} >> 1,

@@ -35,11 +35,14 @@ class Loader {
  public:
   Loader(Scenario& scenario, std::string file)
       : scenario_(scenario), file_(std::move(file)), table_(knobs_of(scenario)) {}
-  // What is for both chips comes first, whatever the order of the text.
+  // What is for both comes first, whatever the order of the text: for both ports, and of these for
+  // both chips.
   void load(const std::vector<Setting>& settings) {
-    for (const bool single : {false, true})
-      for (const Setting& s : settings)
-        if (is_of_one_chip(s.path) == single) take(s);
+    for (const bool one_port : {false, true})
+      for (const bool one_chip : {false, true})
+        for (const Setting& s : settings)
+          if (is_of_one_port(s.path) == one_port && is_of_one_chip(s.path) == one_chip) take(s);
+    settings_ = &settings;
     if (errors_.empty()) check();
     if (!errors_.empty()) throw ScenarioError(errors_);
   }
@@ -96,6 +99,7 @@ class Loader {
   }
   // What no single value shows.
   void check() {
+    check_ports();
     for (std::size_t i = 0; i < given_.size(); ++i) {
       WorkloadConfig& w = scenario_.workload[i];
       if (const auto wrong = mistake_in(w, given_[i], scenario_.qps_of(w)))
@@ -103,6 +107,27 @@ class Loader {
                                                      wrong->key, wrong->problem, wrong->allowed));
       settle_sizes(w, given_[i]);
     }
+  }
+  // Both chips have the ports that a wire joins, and all that names one means one that is there.
+  void check_ports() {
+    const u32 ports = scenario_.ports(), others = scenario_.hca[1].core.ports;
+    for (const Setting& s : *settings_) {
+      if (s.path.ends_with(".core.ports") && ports != others)
+        complain(s,
+                 fmt::format("{}: hca0 has {} and hca1 {}, with a wire at each; allowed: the same",
+                             s.path, ports, others));
+      else if (ports == 1 && names_second_port(s))
+        complain(s, fmt::format("{}: is of port 2; allowed: port 1, or hca.core.ports: 2", s.path));
+    }
+  }
+  // "wire2.latency", "hca.port2.latency", "port: 2" in an entry of a list.
+  bool names_second_port(const Setting& s) const {
+    if (is_of_one_port(s.path))
+      return s.path.starts_with("wire2.") || s.path.find(".port2.") != s.path.npos;
+    const auto entry = list_key(s.path);
+    if (!entry || entry->key != ".port") return false;
+    return (entry->list == "faults" ? scenario_.faults[entry->index].port
+                                    : scenario_.workload[entry->index].port) == 2;
   }
   // Of a key of an entry, of what lies below it, or of the entry.
   int line_of(std::size_t i, const std::string& key) const {
@@ -123,6 +148,7 @@ class Loader {
   std::vector<std::map<std::string, int>> lines_;  // of the keys of each workload entry
   std::vector<GivenKeys> given_;
   std::vector<std::string> errors_;
+  const std::vector<Setting>* settings_ = nullptr;
 };
 }  // namespace
 

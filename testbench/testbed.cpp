@@ -18,8 +18,13 @@ constexpr u64 kBufferAlignment = 1 << 21;
 constexpr u8 kAccess =
     proto::kLocalWrite | proto::kRemoteWrite | proto::kRemoteRead | proto::kRemoteAtomic;
 
-u64 gid_low_of_ipv4(unsigned index) { return kMappedIpv4 | (kIpv4Base + index); }
-u64 gid_low_of_ipv6(unsigned index) { return 1 + index; }
+// Addresses of port 0 or 1 of a chip: each port is in a subnet of its own.
+u64 mac_of(unsigned index, unsigned port) { return kMacBase + index + kChips * port; }
+u64 gid_low_of_ipv4(unsigned index, unsigned port) {
+  return kMappedIpv4 | (kIpv4Base + index + (port << 8));
+}
+u64 gid_low_of_ipv6(unsigned index, unsigned port) { return 1 + index + (port << 8); }
+u16 lid_of(unsigned index, unsigned port) { return u16(kLidBase + index + kChips * port); }
 
 engine::Domain::Options domain_options(const RunOptions& run) {
   engine::Domain::Options options;
@@ -103,42 +108,56 @@ void Node::mmio_write(u32 offset, std::span<const u8> data) {
 Testbed::Testbed(const Scenario& scenario) : scenario_(scenario) {
   for (unsigned i = 0; i < kChips; ++i)
     nodes_[i] = std::make_unique<Node>(fmt::format("node{}", i).c_str(), scenario_, i);
-  tlm_::WireConfig config = scenario_.wire;
-  config.rate = scenario_.hca[0].port.link_rate;
-  const proto::LinkLayer link = proto::framing_row(scenario_.connection.framing).link;
-  wire_ = std::make_unique<tlm_::Wire>(
-      "wire", config, tlm_::FaultScript(scenario_.fault_rules(), link, scenario_.run.seed),
-      scenario_.run.seed);
-  nodes_[0]->hca.wire_initiator.bind(wire_->from_a);
-  nodes_[1]->hca.wire_initiator.bind(wire_->from_b);
-  wire_->to_a.bind(nodes_[0]->hca.wire_target);
-  wire_->to_b.bind(nodes_[1]->hca.wire_target);
+  for (unsigned port = 0; port < scenario_.ports(); ++port) add_wire(port);
   for (unsigned i = 0; i < kChips; ++i) {
     auto& node = nodes_[i];
-    const u64 period = node->hca.period().value();
-    const u64 latency = sc_core::sc_time(double(config.latency), sc_core::SC_PS).value();
-    // What a packet needs from the peer into this chip; the peer's egress is in cycles of the peer.
-    const Hca& peer = nodes_[1 - i]->hca;
-    const u64 egress = peer.egress() * peer.period().value();
-    node->set_quantum((egress + latency) / period + node->hca.ingress(), scenario_.run.quantum);
+    node->set_quantum(quantum_of(i), scenario_.run.quantum);
     node->verbs.set_step([&node] { return node->wait_for_command(); });
   }
 }
 
-proto::PortAttributes Testbed::port_of(unsigned i) const {
+void Testbed::add_wire(unsigned port) {
+  tlm_::WireConfig config = scenario_.wire[port];
+  config.rate = scenario_.hca[0].port[port].link_rate;
+  const u64 seed = scenario_.run.seed + (u64{port} << 32);
+  const std::string name = scenario_.ports() == 1 ? "wire" : fmt::format("wire{}", port + 1);
+  tlm_::Wire& wire = *wires_.emplace_back(std::make_unique<tlm_::Wire>(
+      name.c_str(), config, tlm_::FaultScript(scenario_.fault_rules(port), link(), seed), seed));
+  Hca &a = nodes_[0]->hca, &b = nodes_[1]->hca;
+  a.wire_initiator[port].bind(wire.from_a), b.wire_initiator[port].bind(wire.from_b);
+  wire.to_a.bind(a.wire_target[port]), wire.to_b.bind(b.wire_target[port]);
+}
+
+// What a packet needs at least from the peer into this chip; the peer's egress is in cycles of the
+// peer.
+Cycle Testbed::quantum_of(unsigned i) const {
+  const Hca &hca = nodes_[i]->hca, &peer = nodes_[1 - i]->hca;
+  const u64 period = hca.period().value();
+  Cycle shortest = engine::kNever;
+  for (unsigned port = 0; port < ports(); ++port) {
+    const u64 latency =
+        sc_core::sc_time(double(scenario_.wire[port].latency), sc_core::SC_PS).value();
+    const u64 egress = peer.egress(port) * peer.period().value();
+    shortest = std::min(shortest, (egress + latency) / period + hca.ingress(port));
+  }
+  return shortest;
+}
+
+proto::PortAttributes Testbed::port_of(unsigned i, unsigned number) const {
   proto::PortAttributes port{};
   port.framing = u8(scenario_.connection.framing);
   port.mtu = 4096;
-  port.mac = kMacBase + i;
-  port.gids[0] = proto::make_gid(0, gid_low_of_ipv4(i));
-  port.gids[1] = proto::make_gid(kIpv6Prefix, gid_low_of_ipv6(i));
-  port.lid = u16(kLidBase + i);
+  port.mac = mac_of(i, number);
+  port.gids[0] = proto::make_gid(0, gid_low_of_ipv4(i, number));
+  port.gids[1] = proto::make_gid(kIpv6Prefix, gid_low_of_ipv6(i, number));
+  port.lid = lid_of(i, number);
   return port;
 }
 
 void Testbed::connect() {
   for (const Need& need : needs_of(scenario_)) {
     auto& ends = lanes_.emplace_back();
+    if (!need.qps) continue;
     for (unsigned i = 0; i < kChips; ++i) create(i, ends[i], need);
     for (unsigned i = 0; i < kChips; ++i) {
       ends[i].peer_recv = ends[1 - i].recv_mr, ends[i].peer_fetch = ends[1 - i].fetch_mr;
@@ -156,7 +175,8 @@ void Testbed::create(unsigned i, Endpoint& end, const Need& need) {
                                            proto::name_of(node.verbs.last_status())));
   };
   end.verbs = &node.verbs, end.cpu = &node.cpu, end.period = node.hca.period().value();
-  check(node.verbs.set_port(port_of(i)) == Error::None, "SetPort");
+  end.port = need.port;
+  check(node.verbs.set_port(port_of(i, need.port - 1), need.port) == Error::None, "SetPort");
   check(end.send_cq = node.verbs.create_cq(need.qps * need.send_wqes), "CreateCq");
   check(end.recv_cq = node.verbs.create_cq(need.qps * need.receive_wqes), "CreateCq");
   const auto region = [&](Mr& mr, u64 bytes) {
@@ -184,20 +204,20 @@ void Testbed::create(unsigned i, Endpoint& end, const Need& need) {
 
 void Testbed::modify(unsigned i, const std::array<Endpoint, kChips>& ends, u32 qp) {
   const ConnectionConfig& c = scenario_.connection;
-  const unsigned peer = 1 - i;
+  const unsigned peer = 1 - i, port = ends[i].port - 1;
   proto::QpAttributes a{};
-  a.port = 1, a.access = kAccess;
+  a.port = u8(ends[i].port), a.access = kAccess;
   a.dest_qpn = ends[peer].qps[qp]->qpn;
   a.path_mtu = bytes_of_mtu(c.path_mtu);
   a.sq_psn = i ? c.server_psn : c.client_psn, a.rq_psn = i ? c.client_psn : c.server_psn;
   a.max_rd_atomic = a.max_dest_rd_atomic = u8(c.max_rd_atomic);
   a.min_rnr_timer = u8(c.min_rnr_timer), a.timeout = u8(c.timeout);
   a.retry_count = u8(c.retry_count), a.rnr_retry = u8(c.rnr_retry);
-  a.dmac = kMacBase + peer;
+  a.dmac = mac_of(peer, port);
   a.sgid_index = c.framing == proto::Framing::RoceV2Ip4 ? 0 : 1;
   a.dgid_high = a.sgid_index ? kIpv6Prefix : 0;
-  a.dgid_low = a.sgid_index ? gid_low_of_ipv6(peer) : gid_low_of_ipv4(peer);
-  a.hop_limit = 64, a.dlid = u16(kLidBase + peer), a.udp_source_port = u16(c.udp_source_port);
+  a.dgid_low = a.sgid_index ? gid_low_of_ipv6(peer, port) : gid_low_of_ipv4(peer, port);
+  a.hop_limit = 64, a.dlid = lid_of(peer, port), a.udp_source_port = u16(c.udp_source_port);
   using namespace proto;
   const auto to = [&](QpState state, u32 mask) {
     a.state = state, a.mask = kQpState | mask;

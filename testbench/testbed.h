@@ -44,8 +44,9 @@ class Node : public sc_core::sc_module {
   Cycle command_done_ = engine::kNever;  // when the HCA last wrote to a command block
 };
 
-// Two nodes and a wire; the queue pairs of their connections. Chip 0 is the client. Workloads that
-// run together have a lane each, the others share the first.
+// Two nodes and a wire between their ports of the same number; the queue pairs of their
+// connections. Chip 0 is the client. Workloads that run together have a lane each, the others share
+// the first of their port.
 class Testbed {
  public:
   explicit Testbed(const Scenario& scenario);
@@ -54,7 +55,8 @@ class Testbed {
   void connect();
   const Endpoint& end(unsigned index, std::size_t lane = 0) const { return lanes_[lane][index]; }
   Node& node(unsigned index) { return *nodes_[index]; }
-  tlm_::Wire& wire() { return *wire_; }
+  unsigned ports() const { return unsigned(wires_.size()); }
+  tlm_::Wire& wire(unsigned port = 0) { return *wires_[port]; }
   proto::LinkLayer link() const { return proto::framing_row(scenario_.connection.framing).link; }
   // Nothing will happen any more.
   bool is_asleep() const;
@@ -63,23 +65,27 @@ class Testbed {
 
  private:
   std::string progress_of(unsigned index, const Qp& qp);
+  void add_wire(unsigned port);
+  Cycle quantum_of(unsigned index) const;
   void create(unsigned index, Endpoint& end, const struct Need& need);
   void modify(unsigned index, const std::array<Endpoint, kChips>& ends, u32 qp);
-  proto::PortAttributes port_of(unsigned index) const;
+  proto::PortAttributes port_of(unsigned index, unsigned port) const;
 
   const Scenario scenario_;
   std::array<std::unique_ptr<Node>, kChips> nodes_;
-  std::unique_ptr<tlm_::Wire> wire_;
+  std::vector<std::unique_ptr<tlm_::Wire>> wires_;  // by port
   std::vector<std::array<Endpoint, kChips>> lanes_;
 };
 
 // Entries of the workload list that run at the same time: most often one. An entry's lane is its
 // place in its group.
 std::vector<std::vector<std::size_t>> groups_of(const Scenario& scenario);
-// What the largest workload of a lane needs.
+// The lane of the entry at this place of its group.
+std::size_t lane_of(const WorkloadConfig& workload, std::size_t place);
+// What the largest workload of a lane needs; a lane that no workload uses has no queue pairs.
 struct Need {
   u64 send_bytes = 0, recv_bytes = 0, fetch_bytes = 0;
-  u32 qps = 1, send_wqes = 0, receive_wqes = 0, inline_bytes = 0;
+  u32 port = 1, qps = 0, send_wqes = 0, receive_wqes = 0, inline_bytes = 0;
 };
 std::vector<Need> needs_of(const Scenario& scenario);
 // The traffic of one size of a workload.

@@ -35,14 +35,18 @@ std::string timing_knob_table() {
       "Those of a block stand in a scenario as `hca.<block>.<knob>` for both HCAs, `hca0.` or "
       "`hca1.` "
       "for one. What they mean in time is in timing.md. `pcie` and `host` are for both sides too, "
-      "`pcie0`, `host1` for one; what ends in `[]` is an entry of a list (running.md).\n";
+      "`pcie0`, `host1` for one. `hca.port` and `wire` are for both ports of a chip, `hca.port1`, "
+      "`hca.port2`, `wire1`, `wire2` for one. What ends in `[]` is an entry of a list "
+      "(running.md).\n";
   const blocks::ChipConfig config;
-  blocks::for_each_block_config(config, [&](const auto& block) {
-    text += section(block, engine::Knobs<std::remove_cvref_t<decltype(block)>>::block);
+  blocks::for_each_block_config(config, [&]<class Config>(const Config& block) {
+    if constexpr (std::is_same_v<Config, blocks::PortConfig>)
+      if (&block != &config.port.front()) return;  // the same knobs
+    text += section(block, engine::Knobs<Config>::block);
   });
   const Scenario scenario;
   text += section(scenario.pcie[0], "pcie") + section(scenario.host[0], "host");
-  text += section(scenario.wire, "wire") + section(scenario.connection, "connection");
+  text += section(scenario.wire[0], "wire") + section(scenario.connection, "connection");
   text += section(scenario.run, "run") + section(WorkloadConfig{}, "workload[]");
   text += section(MixConfig{}, "workload[].mix") + section(SizeConfig{}, "workload[].sizes[]");
   return text + section(FaultConfig{}, "faults[]");

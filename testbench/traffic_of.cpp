@@ -62,15 +62,21 @@ void widen(Need& need, const Traffic& t) {
 }
 }  // namespace
 
+std::size_t lane_of(const WorkloadConfig& workload, std::size_t place) {
+  return place * blocks::kMaxPorts + workload.port - 1;
+}
+
 std::vector<Need> needs_of(const Scenario& scenario) {
   std::vector<Need> needs(1);
   for (const auto& group : groups_of(scenario))
-    for (std::size_t lane = 0; lane < group.size(); ++lane) {
-      const WorkloadConfig& w = scenario.workload[group[lane]];
-      if (lane == needs.size()) needs.emplace_back();
+    for (std::size_t place = 0; place < group.size(); ++place) {
+      const WorkloadConfig& w = scenario.workload[group[place]];
+      const std::size_t lane = lane_of(w, place), alone = lane_of(w, 0);
+      needs.resize(std::max(needs.size(), lane + 1));
+      needs[lane].port = needs[alone].port = w.port;
       for (u64 bytes = w.from; bytes <= w.to; bytes *= 2) {
         widen(needs[lane], traffic_of(w, scenario.qps_of(w), u32(bytes), 0));
-        widen(needs[0], traffic_of(w, 1, u32(bytes), 0));  // for its time breakdown
+        widen(needs[alone], traffic_of(w, 1, u32(bytes), 0));  // for its time breakdown
       }
     }
   return needs;

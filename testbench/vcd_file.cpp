@@ -56,9 +56,11 @@ VcdFile::VcdFile(const std::string& path, Testbed& testbed)
       Chip& c = *static_cast<Chip*>(who);
       c.file->sample(c, at);
     });
-  testbed.wire().add_tap([this](u8 sender, sc_core::sc_time at, std::span<const u8> frame_bytes) {
-    frame(sender, at.value(), frame_bytes.size());
-  });
+  for (unsigned port = 0; port < testbed.ports(); ++port)
+    testbed.wire(port).add_tap(
+        [this, port](u8 sender, sc_core::sc_time at, std::span<const u8> frame_bytes) {
+          frame(port, sender, at.value(), frame_bytes.size());
+        });
 }
 
 VcdFile::~VcdFile() {
@@ -100,10 +102,14 @@ void VcdFile::declare() {
     file_ << "$upscope $end\n";
   }
   wire_ = signals_.size();
-  file_ << "$scope module wire $end\n";
-  for (unsigned i = 0; i < kChips; ++i)
-    declare(wire_ + i, fmt::format("from_hca{}", i), kWireWidth);
-  file_ << "$upscope $end\n$enddefinitions $end\n#0\n$dumpvars\n";
+  for (unsigned port = 0; port < testbed_.ports(); ++port) {
+    file_ << fmt::format("$scope module {} $end\n",
+                         testbed_.ports() == 1 ? "wire" : fmt::format("wire{}", port + 1));
+    for (unsigned i = 0; i < kChips; ++i)
+      declare(wire_ + port * kChips + i, fmt::format("from_hca{}", i), kWireWidth);
+    file_ << "$upscope $end\n";
+  }
+  file_ << "$enddefinitions $end\n#0\n$dumpvars\n";
   for (const Signal& s : signals_) file_ << fmt::format("b0 {}\n", s.id);
   file_ << "$end\n";
 }
@@ -122,14 +128,15 @@ void VcdFile::sample(Chip& chip, Cycle at) {
 // From its first bit to its last one, with what a link has around a frame. Of a frame that ends
 // when the next one begins the end comes first. Frames begin at edges of the sender's clock, so the
 // time of one counts in whole cycles of it, rounded down: then none overlap.
-void VcdFile::frame(u8 sender, u64 at, std::size_t bytes) {
+void VcdFile::frame(unsigned port, u8 sender, u64 at, std::size_t bytes) {
   const bool ethernet = testbed_.link() == proto::LinkLayer::Ethernet;
   const u64 bits = (bytes + (ethernet ? proto::kEthernetOverhead : 0)) * 8;
-  const u64 rate = testbed_.node(sender).hca.config().port.link_rate;
+  const u64 rate = testbed_.node(sender).hca.config().port[port].link_rate;
   const u64 time = u64(engine::u128{bits} * engine::kPicosecondsPerSecond / rate);
-  changes_.add(at, 1, {wire_ + sender, 1, true});
+  const std::size_t signal = wire_ + port * kChips + sender;
+  changes_.add(at, 1, {signal, 1, true});
   changes_.add(at + time / chips_[sender].period * chips_[sender].period, 0,
-               {wire_ + sender, ~u64{0}, true});
+               {signal, ~u64{0}, true});
 }
 
 void VcdFile::write(u64 picoseconds, const Change& change) {

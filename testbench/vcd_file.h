@@ -11,7 +11,7 @@
 namespace hca::testbench {
 // A value change dump (IEEE 1364) with how full each link, budget and mailbox of both chips is,
 // below the block that reads it, and how many frames pass the receiving end of each direction of
-// the wire. A level is that behind the last block of its cycle; time is in picoseconds.
+// each wire. A level is that behind the last block of its cycle; time is in picoseconds.
 class VcdFile {
  public:
   VcdFile(const std::string& path, Testbed& testbed);
@@ -40,7 +40,7 @@ class VcdFile {
   void declare();
   void declare(std::size_t signal, const std::string& name, unsigned width);
   void sample(Chip& chip, Cycle at);
-  void frame(u8 sender, u64 picoseconds, std::size_t bytes);
+  void frame(unsigned port, u8 sender, u64 picoseconds, std::size_t bytes);
   void write(u64 picoseconds, const Change& change);
 
   std::string path_;

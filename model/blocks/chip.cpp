@@ -2,44 +2,65 @@
 #include "model/blocks/chip.h"
 
 namespace hca::blocks {
+namespace {
+// Of each port's wire.
+PerPort<TxRelease> release_of(const ChipConfig& c) {
+  const auto of = [&c](const PortConfig& port) {
+    return TxRelease(c.packetizer.tx_start, engine::Rate(port.link_rate, c.core.clock));
+  };
+  return {of(c.port[0]), of(c.port[1])};
+}
+}  // namespace
+
+ChipPort::ChipPort(const ChipConfig& config, unsigned port, QpContext& context,
+                   Protection& protection, Outside& outside)
+    : transmit(config.port[port], config.icrc_unit, config.core.clock, outside),
+      congestion(config.congestion, config.core.clock),
+      responder_check(config.responder_check, context, protection, port),
+      response_check(config.response_check, context, port),
+      receive(config.port[port], config.icrc_unit, config.core.clock, context.contexts,
+              responder_check, response_check, congestion, port) {}
+
 Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& timing,
            Outside& outside)
     : config(c),
       domain(options),
       qp_context(config.qp_context),
       protection(config.protection, qp_context.contexts),
-      doorbell(config.doorbell),
+      doorbell(config.doorbell, qp_context.contexts),
       qp_scheduler(config.qp_scheduler, qp_context.contexts),
       wqe_fetch(config.wqe_fetch, qp_context.contexts),
-      packetizer(config.packetizer, protection,
-                 engine::Rate(config.port.link_rate, config.core.clock)),
+      packetizer(config.packetizer, protection, release_of(config)),
       requester(config.requester, config.core.clock, qp_context, protection, packetizer),
-      port_transmit(config.port, config.icrc_unit, config.core.clock, outside),
-      congestion(config.congestion, config.core.clock),
-      responder_check(config.responder_check, qp_context, protection),
-      response_check(config.response_check, qp_context),
-      port_receive(config.port, config.icrc_unit, config.core.clock, qp_context.contexts,
-                   responder_check, response_check, congestion),
-      responder_execute(
-          config.responder_execute,
-          {config.packetizer.tx_start, engine::Rate(config.port.link_rate, config.core.clock)},
-          qp_context.contexts, protection),
-      responder_reply(config.responder_reply, qp_context.contexts),
+      responder_execute(config.responder_execute, release_of(config), qp_context.contexts,
+                        protection),
+      responder_reply(config.responder_reply, qp_context.contexts, config.core.ports),
       completion(config.completion, qp_context.contexts),
       event(config.event, qp_context.contexts),
       dma(timing, outside),
       command(config.command, qp_context.contexts, requester, responder_execute) {
-  qp_context.contexts =
-      Contexts({config.core.max_qps, config.core.max_cqs, config.core.max_eqs,
-                config.core.max_regions, config.core.max_pds, config.core.max_vectors, 1});
-  qp_context.contexts.options.credits = config.core.credits;
-  responder_check.reads_finished = &responder_execute.reads_finished;
+  const CoreConfig& core = config.core;
+  qp_context.contexts = Contexts({core.max_qps, core.max_cqs, core.max_eqs, core.max_regions,
+                                  core.max_pds, core.max_vectors, core.ports});
+  qp_context.contexts.options.credits = core.credits;
+  for (unsigned i = 0; i < core.ports; ++i)
+    ports.push_back(std::make_unique<ChipPort>(config, i, qp_context, protection, outside));
   add_blocks();
   connect_requester();
   connect_responder();
+  for (unsigned i = 0; i < core.ports; ++i) connect_port(i);
   connect_completion();
   connect_dma();
   add_probes();
+}
+
+const char* Chip::block_name(unsigned port, const char* name) {
+  return names_.emplace_back(port_block_name(config.core.ports, port, name)).c_str();
+}
+
+const char* Chip::link_name(unsigned port, const char* name) {
+  if (config.core.ports == 1) return name;
+  return names_.emplace_back(std::string(name) + " of port " + std::to_string(port + 1)).c_str();
 }
 
 template <class B>
@@ -59,8 +80,10 @@ void Chip::connect(engine::Block& writer, engine::Link<T, N>*& out, engine::Bloc
 // look-ups of whoever asks.
 void Chip::add_blocks() {
   add(doorbell, "doorbell"), add(qp_scheduler, "qp_scheduler"), add(wqe_fetch, "wqe_fetch");
-  add(requester, "requester"), add(port_transmit, "port_transmit"),
-      add(port_receive, "port_receive");
+  add(requester, "requester");
+  for (unsigned i = 0; i < ports.size(); ++i)
+    add(ports[i]->transmit, block_name(i, "port_transmit")),
+        add(ports[i]->receive, block_name(i, "port_receive"));
   add(responder_execute, "responder_execute"), add(responder_reply, "responder_reply");
   add(completion, "completion"), add(event, "event"), add(dma, "dma");
   command.self = {&domain, domain.add_last(command, "command")};
@@ -71,36 +94,48 @@ void Chip::connect_requester() {
   connect(qp_scheduler, qp_scheduler.ports.turns_out, wqe_fetch, wqe_fetch.turns_in, "turns");
   connect(dma, wqe_fetch.turns_out, requester, requester.turns_in, "fetched turns");
   connect(requester, requester.ports.notes_out, qp_scheduler, qp_scheduler.notes_in, "notes");
-  connect(dma, packetizer.packets_out, port_transmit, port_transmit.requests_in, "request packets");
   qp_scheduler.turns.connect(qp_scheduler.self, "turn buffers");
   requester.turns = &qp_scheduler.turns;
-  packetizer.buffers.connect(requester.self, "packet buffers");
   requester.placed_in.connect(dma.self, requester.self, "placed responses");
-  port_transmit.counters = &port_receive.counters;
-  port_transmit.contexts = &qp_context.contexts;
 }
 
 void Chip::connect_responder() {
-  port_receive.packets_in.connect(port_receive.self, "wire");
-  connect(doorbell, doorbell.ports.receive_out, port_receive, port_receive.bells_in,
-          "receive doorbells");
-  connect(port_receive, port_receive.ports.requests_out, responder_execute,
-          responder_execute.packets_in, "judged requests");
-  connect(port_receive, port_receive.ports.bells_out, responder_execute, responder_execute.bells_in,
-          "posted receives");
-  connect(port_receive, port_receive.ports.acks_out, requester, requester.acks_in,
-          "acknowledgements");
-  connect(port_receive, port_receive.ports.cnps_out, responder_reply, responder_reply.cnps_in,
-          "CNPs");
-  connect(responder_execute, responder_execute.ports.replies_out, responder_reply,
-          responder_reply.replies_in, "answers");
-  connect(responder_reply, responder_reply.ports.packets_out, port_transmit,
-          port_transmit.replies_in, "reply packets");
   responder_execute.batches_in.connect(dma.self, responder_execute.self, "receive WQEs");
   responder_execute.ordered_in.connect(dma.self, responder_execute.self, "ordered payloads");
-  responder_execute.responses_in.connect(dma.self, responder_execute.self, "READ responses");
   responder_execute.atomic_in.connect(dma.self, responder_execute.self, "ATOMIC value");
-  responder_execute.responses.connect(responder_execute.self, "response buffers");
+}
+
+// What a port has for itself, in front of the blocks that all share and behind them.
+void Chip::connect_port(unsigned i) {
+  ChipPort& port = *ports[i];
+  const auto name = [&](const char* link) { return link_name(i, link); };
+  port.receive.packets_in.connect(port.receive.self, "wire");
+  port.transmit.counters = &port.receive.counters;
+  port.transmit.contexts = &qp_context.contexts;
+  port.responder_check.reads_finished = &responder_execute.reads_finished;
+  connect(dma, packetizer.sides[i].packets_out, port.transmit, port.transmit.requests_in,
+          "request packets");
+  packetizer.sides[i].buffers.connect(requester.self, name("packet buffers"));
+  connect(doorbell, doorbell.ports.receive_out[i], port.receive, port.receive.bells_in,
+          "receive doorbells");
+  connect(port.receive, port.receive.ports.requests_out, responder_execute,
+          responder_execute.packets_in.add(), name("judged requests"));
+  connect(port.receive, port.receive.ports.bells_out, responder_execute,
+          responder_execute.bells_in.add(), name("posted receives"));
+  connect(port.receive, port.receive.ports.acks_out, requester, requester.acks_in.add(),
+          name("acknowledgements"));
+  connect(port.receive, port.receive.ports.cnps_out, responder_reply,
+          responder_reply.sides[i].cnps_in, name("CNPs"));
+  connect(port.receive, port.receive.ports.events_out, command, command.port_faults_in.add(),
+          name("port events"));
+  ResponderExecute::Side& execute = responder_execute.sides[i];
+  execute.responses_in.connect(dma.self, responder_execute.self, name("READ responses"));
+  execute.responses.connect(responder_execute.self, name("response buffers"));
+  ResponderReply::Side& reply = responder_reply.sides[i];
+  connect(responder_execute, execute.replies_out, responder_reply, reply.replies_in,
+          name("answers"));
+  connect(responder_reply, reply.packets_out, port.transmit, port.transmit.replies_in,
+          "reply packets");
 }
 
 void Chip::connect_completion() {
@@ -120,8 +155,6 @@ void Chip::connect_completion() {
           "responder faults");
   connect(completion, completion.ports.faults_out, command, command.faults_in[2],
           "completion faults");
-  connect(port_receive, port_receive.ports.events_out, command, command.faults_in[3],
-          "port events");
   connect(command, command.ports.events_out, event, event.events_in[1], "asynchronous events");
   command.blocks_in.connect(dma.self, command.self, "command blocks");
   doorbell.writes_in.connect(doorbell.self, "BAR");
@@ -159,17 +192,29 @@ void Chip::add_probes() {
   };
   add_probe(doorbell.probe, "doorbell"), add_probe(command.probe, "command");
   add_probe(qp_scheduler.probe, "qp_scheduler"), add_probe(wqe_fetch.probe, "wqe_fetch");
-  // A block with several ports has a probe for each: the order of events is that of one port.
-  for (engine::Probe& probe : qp_context.probes) add_probe(probe, "qp_context");
-  for (engine::Probe& probe : protection.probes) add_probe(probe, "protection");
+  // A table has a probe for each client: the order of events is that of one.
+  add_probe(qp_context.requester.probe, "qp_context");
+  add_probe(protection.requester.probe, "protection");
+  add_probe(protection.execute.probe, "protection");
   add_probe(requester.probe, "requester"), add_probe(packetizer.probe, "packetizer");
-  add_probe(port_transmit.icrc_probe, "icrc_unit"), add_probe(port_transmit.probe, "port");
-  add_probe(port_receive.icrc_probe, "icrc_unit"), add_probe(port_receive.probe, "port");
-  add_probe(responder_check.probe, "responder_check"),
-      add_probe(response_check.probe, "response_check");
   add_probe(responder_execute.probe, "responder_execute"),
       add_probe(responder_reply.probe, "responder_reply");
   add_probe(completion.probe, "completion"), add_probe(event.probe, "event");
-  add_probe(congestion.probe, "congestion");
+  for (unsigned i = 0; i < ports.size(); ++i) add_port_probes(i);
+}
+
+void Chip::add_port_probes(unsigned i) {
+  ChipPort& port = *ports[i];
+  const auto add_probe = [&](engine::Probe& probe, const char* name) {
+    probe = probes.add(port_block_name(config.core.ports, i, name), kStepNames);
+  };
+  add_probe(port.transmit.icrc_probe, "icrc_unit"), add_probe(port.transmit.probe, "port");
+  add_probe(port.receive.icrc_probe, "icrc_unit"), add_probe(port.receive.probe, "port");
+  add_probe(port.responder_check.probe, "responder_check");
+  add_probe(port.response_check.probe, "response_check");
+  add_probe(port.congestion.probe, "congestion");
+  for (ReadPort* look_up : {&qp_context.responder[i], &qp_context.response[i]})
+    look_up->probe = probes.add("qp_context", kStepNames);
+  protection.responder[i].probe = probes.add("protection", kStepNames);
 }
 }  // namespace hca::blocks

@@ -1,8 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <deque>
+#include <memory>
+
 #include "model/blocks/chip_config.h"
 
 namespace hca::blocks {
+// The blocks that carry the stream of one port, and nothing else.
+struct ChipPort {
+  ChipPort(const ChipConfig& config, unsigned port, QpContext& context, Protection& protection,
+           Outside& outside);
+  PortTransmit transmit;
+  Congestion congestion;
+  ResponderCheck responder_check;
+  ResponseCheck response_check;
+  PortReceive receive;
+};
+
 // One HCA without its shell: every block, the links between them, one domain. This is the block
 // diagram in code; class Hca puts it into SystemC.
 class Chip {
@@ -22,11 +36,7 @@ class Chip {
   WqeFetch wqe_fetch;
   Packetizer packetizer;
   Requester requester;
-  PortTransmit port_transmit;
-  Congestion congestion;
-  ResponderCheck responder_check;
-  ResponseCheck response_check;
-  PortReceive port_receive;
+  std::vector<std::unique_ptr<ChipPort>> ports;
   ResponderExecute responder_execute;
   ResponderReply responder_reply;
   Completion completion;
@@ -38,18 +48,32 @@ class Chip {
   // work in progress.
   Cycle next_timer() const { return requester.next_timer(); }
 
-  // Calls fn(counters of one block) for each block.
+  // Calls fn(name, counters) for each block.
   template <class Fn>
   void for_each_counters(Fn&& fn) const {
-    fn(doorbell.counters), fn(command.counters), fn(qp_scheduler.counters), fn(wqe_fetch.counters);
-    fn(qp_context.counters), fn(protection.counters), fn(requester.counters),
-        fn(packetizer.counters);
-    fn(port_receive.counters), fn(responder_check.counters), fn(responder_execute.counters);
-    fn(responder_reply.counters), fn(response_check.counters), fn(completion.counters);
-    fn(event.counters), fn(congestion.counters), fn(dma.counters);
+    const auto shared = [&](const auto&... counters) { (fn(name_of(counters), counters), ...); };
+    shared(doorbell.counters, command.counters, qp_scheduler.counters, wqe_fetch.counters);
+    shared(qp_context.counters, protection.counters, requester.counters, packetizer.counters);
+    for (unsigned i = 0; i < ports.size(); ++i) {
+      const auto own = [&](const auto&... counters) {
+        (fn(port_block_name(unsigned(ports.size()), i, name_of(counters)), counters), ...);
+      };
+      const ChipPort& port = *ports[i];
+      own(port.receive.counters, port.responder_check.counters, port.response_check.counters,
+          port.congestion.counters);
+    }
+    shared(responder_execute.counters, responder_reply.counters, completion.counters);
+    shared(event.counters, dma.counters);
   }
 
  private:
+  template <class C>
+  static std::string_view name_of(const C&) {
+    return engine::Counters<C>::block;
+  }
+  // A name that says the port, and lives as long as the chip.
+  const char* block_name(unsigned port, const char* name);
+  const char* link_name(unsigned port, const char* name);
   template <class B>
   void add(B& block, const char* name);
   template <class T, unsigned N>
@@ -58,8 +82,12 @@ class Chip {
   void add_blocks();
   void connect_requester();
   void connect_responder();
+  void connect_port(unsigned number);
   void connect_completion();
   void connect_dma();
   void add_probes();
+  void add_port_probes(unsigned number);
+
+  std::deque<std::string> names_;
 };
 }  // namespace hca::blocks

@@ -6,6 +6,7 @@
 #include "model/blocks/congestion.h"
 #include "model/blocks/doorbell.h"
 #include "model/blocks/event.h"
+#include "model/blocks/per_port.h"
 #include "model/blocks/port.h"
 #include "model/blocks/qp_scheduler.h"
 #include "model/blocks/requester.h"
@@ -18,6 +19,7 @@ struct CoreConfig {
   u64 clock = 400'000'000;  // Hz
   u32 max_qps = 1 << 16, max_cqs = 1 << 16, max_eqs = 64, max_regions = 1 << 20;
   u32 max_pds = 1 << 16, max_vectors = 64;
+  u32 ports = 1;
   bool credits = true;  // end-to-end credits in AETHs
 };
 
@@ -37,7 +39,7 @@ struct ChipConfig {
   RequesterConfig requester;
   PacketizerConfig packetizer;
   IcrcUnitConfig icrc_unit;
-  PortConfig port;
+  PerPort<PortConfig> port;
   ResponderCheckConfig responder_check;
   ResponderExecuteConfig responder_execute;
   ResponderReplyConfig responder_reply;
@@ -47,13 +49,24 @@ struct ChipConfig {
   CongestionConfig congestion;
 };
 
-// Calls fn(config of one block) for each block, in the order of the pipeline.
+// Calls fn(config of one block) for each block, in the order of the pipeline; of all ports.
 template <class Config, class Fn>
 void for_each_block_config(Config& c, Fn&& fn) {
   fn(c.core), fn(c.doorbell), fn(c.command), fn(c.qp_scheduler), fn(c.wqe_fetch), fn(c.qp_context);
-  fn(c.protection), fn(c.requester), fn(c.packetizer), fn(c.icrc_unit), fn(c.port);
+  fn(c.protection), fn(c.requester), fn(c.packetizer), fn(c.icrc_unit);
+  for (auto& port : c.port) fn(port);
   fn(c.responder_check), fn(c.responder_execute), fn(c.responder_reply), fn(c.response_check);
   fn(c.completion), fn(c.event), fn(c.congestion);
+}
+// Of the blocks that each port has for itself.
+template <class Config>
+inline constexpr bool kIsOfPort =
+    std::is_same_v<Config, IcrcUnitConfig> || std::is_same_v<Config, PortConfig> ||
+    std::is_same_v<Config, ResponderCheckConfig> || std::is_same_v<Config, ResponseCheckConfig> ||
+    std::is_same_v<Config, CongestionConfig>;
+template <class Config, class Fn>
+void for_each_port_config(Config& c, unsigned port, Fn&& fn) {
+  fn(c.icrc_unit), fn(c.port[port]), fn(c.responder_check), fn(c.response_check), fn(c.congestion);
 }
 }  // namespace hca::blocks
 
@@ -73,5 +86,6 @@ struct hca::engine::Knobs<hca::blocks::CoreConfig> {
       knob("max_regions", &C::max_regions, Unit::Count, 1, 1 << 24, "key indices are below this"),
       knob("max_pds", &C::max_pds, Unit::Count, 2, 1 << 24, "PD numbers are below this"),
       knob("max_vectors", &C::max_vectors, Unit::Count, 1, 2048, "vectors of the MSI-X table"),
+      knob("ports", &C::ports, Unit::Count, 1, blocks::kMaxPorts, "ports, each with a wire"),
       knob("credits", &C::credits, "AETHs tell the free receive WQEs (G6.1)"));
 };

@@ -9,6 +9,8 @@ using namespace proto;
 void Command::tick() {
   for (FaultLink& link : faults_in)
     if (link.can_pop()) take_fault(link);
+  for (unsigned port = 0; port < port_faults_in.count(); ++port)
+    if (port_faults_in[port].can_pop()) take_fault(port_faults_in[port]);
   if (blocks_in.can_pop() && ports.events_out->can_push()) blocks_in.pop(), execute();
   if (busy_ || now() < written_ || !bells_in.can_pop()) return;
   start(bells_in.pop().address);  // one at a time: dma_out has room

@@ -5,6 +5,7 @@
 #include "model/blocks/dma.h"
 #include "model/blocks/event.h"
 #include "model/blocks/items.h"
+#include "model/blocks/per_port.h"
 #include "model/blocks/requester.h"
 #include "model/blocks/responder_execute.h"
 #include "model/blocks/stage_config.h"
@@ -34,9 +35,10 @@ class Command : public engine::Block {
       : config_(config), contexts_(contexts), requester_(requester), execute_(execute) {}
 
   CommandBellLink bells_in{4};
-  std::array<FaultLink, 4> faults_in{FaultLink{4}, FaultLink{4}, FaultLink{4},
-                                     FaultLink{4}};  // requester, responder, completion, port
-  engine::Link<u32, 2> blocks_in{2};                 // by dma: the command block is here
+  // Of requester, responder and completion; of the ports.
+  std::array<FaultLink, 3> faults_in{FaultLink{4}, FaultLink{4}, FaultLink{4}};
+  PortLinks<FaultLink> port_faults_in{4};
+  engine::Link<u32, 2> blocks_in{2};  // by dma: the command block is here
   Ports ports;
   CommandCounters counters;
   engine::Probe probe;

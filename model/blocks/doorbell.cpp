@@ -50,7 +50,8 @@ bool Doorbell::pass(u32 offset, u64 value) {
     }
     case BarOffset::ReceiveDoorbell: {
       const auto bell = proto::decode<proto::QueueDoorbell>(bytes);
-      return to(ports.receive_out, ReceiveBell{bell.qpn, bell.producer});
+      const proto::QpConfig* qp = contexts_.find_qp(bell.qpn);
+      return to(ports.receive_out[qp ? port_of(*qp) : 0], ReceiveBell{bell.qpn, bell.producer});
     }
     case BarOffset::CqDoorbell:
       return to(ports.cq_out, proto::decode<proto::CqDoorbell>(bytes));

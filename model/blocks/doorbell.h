@@ -2,7 +2,9 @@
 #pragma once
 #include <span>
 
+#include "model/blocks/contexts.h"
 #include "model/blocks/items.h"
+#include "model/blocks/per_port.h"
 #include "model/blocks/ring.h"
 #include "model/blocks/stage_config.h"
 #include "model/engine/mailbox.h"
@@ -24,12 +26,13 @@ class Doorbell : public engine::Block {
  public:
   struct Ports {
     SendBellLink* send_out = nullptr;
-    ReceiveBellLink* receive_out = nullptr;
+    PerPort<ReceiveBellLink*> receive_out{};  // to the port of the queue pair
     CqBellLink* cq_out = nullptr;
     EqBellLink* eq_out = nullptr;
     CommandBellLink* command_out = nullptr;
   };
-  explicit Doorbell(const DoorbellConfig& config) : config_(config) {}
+  Doorbell(const DoorbellConfig& config, const Contexts& contexts)
+      : config_(config), contexts_(contexts) {}
 
   // A write of `data` at `offset` of the BAR that arrives in cycle `at`. A write that is no
   // doorbell is counted and ignored.
@@ -46,6 +49,7 @@ class Doorbell : public engine::Block {
   bool pass(u32 offset, u64 value);
 
   const DoorbellConfig config_;
+  const Contexts& contexts_;
   u32 arrivals_ = 0;
   Pool<PushedWqe> pool_;
   Ring<PushedWqe*> pushed_;  // that belong to the push writes in `writes_in`, in their order

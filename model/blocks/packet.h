@@ -23,6 +23,7 @@ struct alignas(64) Packet {
   u32 frame_bytes = 0;
   u32 qpn = 0;  // of this side's queue pair
   u32 psn = 0;
+  u8 port = 0;  // through which it leaves
   bool is_request = false;
   bool abandoned = false;             // its queue pair was reset while it was gathered
   u32 life = 0;                       // of the queue pair when the packet was made

@@ -21,8 +21,9 @@ void GatherCursor::skip(u32 bytes) {
 }
 
 void Packetizer::start(Packet* packet, GatherCursor& cursor, u32 pd, Cycle now, Cycle at) {
-  buffers.take();
-  packet->buffers = &buffers, packet->abandoned = false;
+  engine::Budget& own = sides[packet->port].buffers;
+  own.take();
+  packet->buffers = &own, packet->abandoned = false;
   packet_ = packet, cursor_ = &cursor, pd_ = pd;
   left_ = packet->shape.payload_bytes, filled_ = 0;
   packet->first = kNever;
@@ -67,10 +68,11 @@ void Packetizer::arrived(const DmaRequest& request, Cycle first, Cycle last) {
   if (!request.notify) return;
   p->last = last;
   const Cycle now = dma.now();
-  if (p->abandoned) return buffers.give(now + 1), PacketPool::give_back(p);
-  Cycle at = release_.release(p->first, last, p->shape.payload_bytes);
-  at = last_release_ = std::max({at, last_release_, now + 1});
-  packets_out->push(p, 1, at - now - 1);
+  if (p->abandoned) return p->buffers->give(now + 1), PacketPool::give_back(p);
+  Side& side = sides[p->port];
+  Cycle at = side.release.release(p->first, last, p->shape.payload_bytes);
+  at = side.last_release = std::max({at, side.last_release, now + 1});
+  side.packets_out->push(p, 1, at - now - 1);
   probe.event(at, Step::Passed, p->qpn, p->psn);
 }
 }  // namespace hca::blocks

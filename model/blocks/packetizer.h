@@ -4,6 +4,7 @@
 
 #include "model/blocks/dma.h"
 #include "model/blocks/items.h"
+#include "model/blocks/per_port.h"
 #include "model/blocks/protection.h"
 #include "model/blocks/stage_config.h"
 #include "model/blocks/tx_start.h"
@@ -14,7 +15,7 @@ namespace hca::blocks {
 struct PacketizerConfig {
   Cycle latency = 4, interval = 1;
   TxStart tx_start = TxStart::Threshold;
-  u32 buffers = 32;  // packets between payload request and wire
+  u32 buffers = 32;  // of each port: packets between payload request and wire
 };
 struct PacketizerCounters {
   u64 packets = 0, payload_bytes = 0, gathers = 0;
@@ -37,21 +38,29 @@ struct GatherCursor {
 // are in (full), or as early as no gap can open on the wire (threshold).
 class Packetizer {
  public:
-  Packetizer(const PacketizerConfig& config, Protection& protection, engine::Rate wire)
-      : buffers(config.buffers),
+  Packetizer(const PacketizerConfig& config, Protection& protection,
+             const PerPort<TxRelease>& release)
+      : sides{Side(config, release[0]), Side(config, release[1])},
         protection_(protection),
-        release_(config.tx_start, wire),
         stage_(config.latency, config.interval) {}
 
+  // Of each port.
+  struct Side {
+    Side(const PacketizerConfig& config, const TxRelease& release_of_port)
+        : buffers(config.buffers), release(release_of_port) {}
+    PacketLink* packets_out = nullptr;  // written in the cycle of the memory access, by dma
+    engine::Budget buffers;             // given back by the port
+    const TxRelease release;
+    Cycle last_release = 0;
+  };
   DmaLink* dma_out = nullptr;
-  PacketLink* packets_out = nullptr;  // written in the cycle of the memory access, by dma
-  engine::Budget buffers;             // given back by the port
+  PerPort<Side> sides;
   PacketizerCounters counters;
   engine::Probe probe;
 
   bool busy() const { return packet_; }
-  // A packet can be taken; if not, the caller is woken when it can.
-  bool can_start() { return buffers.available() && dma_out->can_push(); }
+  // A packet for this port can be taken; if not, the caller is woken when it can.
+  bool can_start(unsigned port) { return sides[port].buffers.available() && dma_out->can_push(); }
   // Takes a packet whose headers stand; `cursor` moves past its payload. `at`: the cycle in which
   // it comes in.
   void start(Packet* packet, GatherCursor& cursor, u32 pd, Cycle now, Cycle at);
@@ -72,12 +81,11 @@ class Packetizer {
   void ask(u8* buffer, u64 address, u32 bytes, bool complete, Cycle now);
 
   Protection& protection_;
-  const TxRelease release_;
   engine::Stage stage_;
   Packet* packet_ = nullptr;  // being gathered
   GatherCursor* cursor_ = nullptr;
   u32 pd_ = 0, left_ = 0, filled_ = 0;
-  Cycle enters_ = 0, last_ask_ = 0, last_release_ = 0;
+  Cycle enters_ = 0, last_ask_ = 0;
 };
 }  // namespace hca::blocks
 
@@ -91,7 +99,7 @@ struct hca::engine::Knobs<hca::blocks::PacketizerConfig> {
       std::make_tuple(knob("tx_start", &C::tx_start, hca::blocks::kTxStartNames,
                            "send when the payload is in, or as early as no gap can open"),
                       knob("buffers", &C::buffers, Unit::Count, 1, 64,
-                           "packets between payload request and wire")));
+                           "packets of a port between payload request and wire")));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::PacketizerCounters> {

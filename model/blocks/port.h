@@ -23,7 +23,7 @@ struct PortConfig {
 };
 struct PortCounters {
   u64 tx_packets = 0, tx_bytes = 0, rx_packets = 0, rx_bytes = 0;
-  u64 rx_bad_frame = 0, rx_bad_icrc = 0, rx_wrong_address = 0, rx_unknown_qp = 0;
+  u64 rx_bad_frame = 0, rx_bad_icrc = 0, rx_wrong_address = 0, rx_unknown_qp = 0, rx_wrong_port = 0;
 };
 
 // The sending half: requests and replies take turns, the ICRC is inserted, the link is paced.
@@ -56,7 +56,8 @@ class PortTransmit : public engine::Block {
 };
 
 // The receiving half, and the segment behind it: frame checks, ICRC, then responder_check or
-// response_check. The room of both outputs is reserved before a packet is taken.
+// response_check. The room of both outputs is reserved before a packet is taken. Packets reach the
+// queue pairs of this port alone, so what the segment changes is seen by no other port.
 //
 // Contract: a packet whose first bit arrives in cycle n is taken latency cycles after its 128th
 // byte, or its last one if it is shorter (cut_through), or latency cycles after its last one
@@ -74,8 +75,10 @@ class PortReceive : public engine::Block {
   };
   PortReceive(const PortConfig& config, const IcrcUnitConfig& icrc, u64 clock_hz,
               Contexts& contexts, ResponderCheck& responder, ResponseCheck& response,
-              Congestion& congestion)
+              Congestion& congestion, unsigned port = 0)
       : config_(config),
+        port_(port + 1),
+        attributes_(contexts.ports[port]),
         icrc_({icrc}, {}),
         wire_(config.link_rate, clock_hz),
         contexts_(contexts),
@@ -101,6 +104,8 @@ class PortReceive : public engine::Block {
   void push_event();
 
   const PortConfig config_;
+  const unsigned port_;  // from 1 on
+  const proto::PortAttributes& attributes_;
   IcrcUnit icrc_;
   engine::Rate wire_;
   Contexts& contexts_;
@@ -146,5 +151,7 @@ struct hca::engine::Counters<hca::blocks::PortCounters> {
       counter("rx_bad_frame", &C::rx_bad_frame, "packets", "dropped: structure"),
       counter("rx_bad_icrc", &C::rx_bad_icrc, "packets", "dropped: ICRC or VCRC"),
       counter("rx_wrong_address", &C::rx_wrong_address, "packets", "dropped: not for this port"),
-      counter("rx_unknown_qp", &C::rx_unknown_qp, "packets", "dropped: no such queue pair"));
+      counter("rx_unknown_qp", &C::rx_unknown_qp, "packets", "dropped: no such queue pair"),
+      counter("rx_wrong_port", &C::rx_wrong_port, "packets",
+              "dropped: the queue pair is of another port"));
 };

@@ -36,14 +36,16 @@ void PortReceive::receive(Packet* p, Cycle checked) {
   p->qpn = p->parsed.bth.dest_qp, p->psn = p->parsed.bth.psn;
   p->last = std::max(p->last, now()) + (checked - now());
   icrc_probe.event(p->last, Step::Received, p->qpn, p->psn);
-  if (!contexts_.find_qp(p->qpn)) return ++counters.rx_unknown_qp, PacketPool::give_back(p);
+  const QpConfig* qp = contexts_.find_qp(p->qpn);
+  if (!qp) return ++counters.rx_unknown_qp, PacketPool::give_back(p);
+  if (!is_of_port(*qp, port_)) return ++counters.rx_wrong_port, PacketPool::give_back(p);
   if (const Cycle at = congestion_.notify(*p, p->last); at != kNever)
     ports.cnps_out->push(Reply{p->qpn, 0, 0, 0, true}, 1, at - now() - 1);
   route(p, checked);
 }
 
 bool PortReceive::frame_good(Packet& p) {
-  const LinkLayer link = framing_row(Framing(contexts_.ports[0].framing)).link;
+  const LinkLayer link = framing_row(Framing(attributes_.framing)).link;
   const std::span<u8> frame{p.frame(), p.frame_bytes};
   const PacketVerdict verdict = parse(frame, link, p.parsed);
   if (verdict == PacketVerdict::ReservedOpcode) {  // the queue pair answers it, if its ICRC is good
@@ -54,7 +56,7 @@ bool PortReceive::frame_good(Packet& p) {
   }
   if (!icrc_good(frame, p.parsed) || (is_native(p.parsed.framing) && !vcrc_good(frame, p.parsed)))
     return ++counters.rx_bad_icrc, false;
-  if (is_for_port(contexts_.ports[0].mac, p.frame(), p.parsed)) return true;
+  if (is_for_port(attributes_.mac, p.frame(), p.parsed)) return true;
   return ++counters.rx_wrong_address, false;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <array>
-
 #include "model/blocks/contexts.h"
+#include "model/blocks/per_port.h"
+#include "model/blocks/read_port.h"
 #include "model/blocks/stage_config.h"
 
 namespace hca::blocks {
@@ -20,16 +20,18 @@ struct ProtectionCounters {
 // port each `interval` cycles.
 class Protection {
  public:
-  enum class Port : u8 { Requester, Responder, Execute, Count };
   Protection(const ProtectionConfig& config, const Contexts& contexts)
-      : contexts_(contexts), ports_{make(config), make(config), make(config)} {}
+      : requester(config),
+        execute(config),
+        responder{ReadPort(config), ReadPort(config)},
+        contexts_(contexts) {}
 
-  Cycle look_up(Port port, Cycle at, u32 key) {
+  Cycle look_up(ReadPort& port, Cycle at, u32 key) {
     ++counters.lookups;
-    const Cycle out = ports_[unsigned(port)].enter(at);
-    probes[unsigned(port)].event(out, Step::Passed, key);
-    return out;
+    return port.look_up(at, key);
   }
+  ReadPort requester, execute;
+  PerPort<ReadPort> responder;
   const proto::Region* find(u32 key) const { return contexts_.find_region(key); }
   // The local access of an SGE (G22.4): nullptr if it is refused.
   const proto::Region* local(const proto::Sge& sge, u32 pd, u8 rights) {
@@ -40,12 +42,9 @@ class Protection {
     return nullptr;
   }
   ProtectionCounters counters;
-  std::array<engine::Probe, unsigned(Port::Count)> probes;
 
  private:
-  static engine::Stage make(const ProtectionConfig& c) { return {c.latency, c.interval}; }
   const Contexts& contexts_;
-  std::array<engine::Stage, unsigned(Port::Count)> ports_;
 };
 }  // namespace hca::blocks
 

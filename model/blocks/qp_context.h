@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <array>
-
 #include "model/blocks/contexts.h"
+#include "model/blocks/per_port.h"
+#include "model/blocks/read_port.h"
 #include "model/blocks/stage_config.h"
 
 namespace hca::blocks {
@@ -20,23 +20,17 @@ struct QpContextCounters {
 // Contract: a look-up in cycle n answers in n + latency; one look-up a port each `interval` cycles.
 class QpContext {
  public:
-  enum class Port : u8 { Requester, Responder, Response, Count };
   explicit QpContext(const QpContextConfig& config)
-      : ports_{make(config), make(config), make(config)} {}
+      : requester(config), responder{ReadPort(config), ReadPort(config)}, response(responder) {}
 
-  Cycle look_up(Port port, Cycle at, u32 qpn) {
+  Cycle look_up(ReadPort& port, Cycle at, u32 qpn) {
     ++counters.lookups;
-    const Cycle out = ports_[unsigned(port)].enter(at);
-    probes[unsigned(port)].event(out, Step::Passed, qpn);
-    return out;
+    return port.look_up(at, qpn);
   }
+  ReadPort requester;
+  PerPort<ReadPort> responder, response;
   Contexts contexts;
   QpContextCounters counters;
-  std::array<engine::Probe, unsigned(Port::Count)> probes;
-
- private:
-  static engine::Stage make(const QpContextConfig& c) { return {c.latency, c.interval}; }
-  std::array<engine::Stage, unsigned(Port::Count)> ports_;
 };
 }  // namespace hca::blocks
 

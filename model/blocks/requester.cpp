@@ -48,7 +48,7 @@ void Requester::accept_turn(Turn* turn) {
 void Requester::activate(u32 qpn, Lane& lane) {
   if (lane.active || !lane.head || lane.failing || lane.in_error) return;
   lane.active = true;
-  active_.push(qpn);
+  active_of(qpn).push(qpn);
 }
 
 // A turn's buffer goes back, and the scheduler hears that its queue pair may have another one.
@@ -58,16 +58,46 @@ void Requester::release(Turn* turn) {
   Pool<Turn>::give_back(turn);
 }
 
-void Requester::send() {
-  if (active_.empty()) return;
-  if (now() < next_packet_) return wake_at(next_packet_);
-  if (!packetizer_.can_start()) return;
-  const u32 qpn = active_.pop();
+// The next queue pair of a port cuts a packet.
+inline void Requester::cut_next(Ring<u32>& active) {
+  const u32 qpn = active.pop();
   Lane& lane = lanes_[qpn];
   lane.active = false;
   if (lane.head && cut(qpn, lane) && !packetizer_.busy()) activate(qpn, lane);
+}
+
+void Requester::send() {
+  if (several()) [[unlikely]]
+    return send_several();
+  Ring<u32>& active = active_[0];
+  if (active.empty()) return;
+  if (now() < next_packet_) return wake_at(next_packet_);
+  if (!packetizer_.can_start(0)) return;
+  cut_next(active);
   // A refusal arranges the next tick itself.
-  if (!active_.empty() && !packetizer_.busy() && packetizer_.can_start())
+  if (!active.empty() && !packetizer_.busy() && packetizer_.can_start(0))
+    wake_at(std::max(next_packet_, now() + 1));
+}
+
+// A port without room for a packet is passed over.
+void Requester::send_several() {
+  const auto may_send = [&](unsigned port) {
+    return !active_[port].empty() && packetizer_.can_start(port);
+  };
+  if (now() < next_packet_) {
+    if (!active_[0].empty() || !active_[1].empty()) wake_at(next_packet_);
+    return;
+  }
+  const bool sent = serve_in_turn(acks_in.count(), turn_, [&](unsigned port) {
+    if (!may_send(port)) return false;
+    Ring<u32>& active = active_[port];
+    if (const u32 qpn = active.front(); &active_of(qpn) == &active)
+      cut_next(active);
+    else  // it was reset, and is of the other port now
+      active.drop(), lanes_[qpn].active = false, activate(qpn, lanes_[qpn]);
+    return true;
+  });
+  if (sent && !packetizer_.busy() && (may_send(0) || may_send(1)))
     wake_at(std::max(next_packet_, now() + 1));
 }
 
@@ -141,13 +171,13 @@ void Requester::send_packet(u32 qpn, Lane& lane) {
   const SentMessage& m = contexts_.message(qpn, index);
   const PacketPlan plan = plan_packet(qp, lane.wqe, m, lane.packet);
   Packet* p = pool_.take();
-  p->qpn = qpn, p->psn = plan.psn, p->is_request = true;
+  p->qpn = qpn, p->psn = plan.psn, p->port = u8(port_of(qp)), p->is_request = true;
   ExtHeaders ext;
   request_headers(ext, lane.wqe, lane.operands, m, plan);
   write_headers(qp.path, *plan.row, request_bth(qp, plan), ext, plan.bytes, p->frame());
   p->shape = shape_of(qp.path, *plan.row, plan.bytes);
-  Cycle at = context_.look_up(QpContext::Port::Requester, now(), qpn);
-  at = protection_.look_up(Protection::Port::Requester, at, lane.wqe.rkey);
+  Cycle at = context_.look_up(context_.requester, now(), qpn);
+  at = protection_.look_up(protection_.requester, at, lane.wqe.rkey);
   at = stage_.enter(at);
   probe.event(at, Step::Passed, qpn, plan.psn, index);
   ++counters.packets;

@@ -20,7 +20,8 @@ struct RequesterCounters {
 };
 
 // Messages to packets: segmentation, PSNs, go-back-N, timers, completion of work requests. Owns the
-// send states. Queue pairs with fetched WQEs take turns, packet by packet.
+// send states. The ports take turns, and for each its queue pairs with fetched WQEs, packet by
+// packet; a port without room is passed over.
 //
 // Contract: a packet cut in cycle n enters the packetizer in n + look-ups + latency; one packet
 // each `interval` cycles. An acknowledgement seen in cycle n completes its first work request in
@@ -46,7 +47,7 @@ class Requester : public engine::Block {
         stage_(config.latency, config.interval) {}
 
   FetchedLink turns_in{64};
-  AckLink acks_in{8};
+  PortLinks<AckLink> acks_in{8};
   struct Placed {
     u32 qpn = 0, index = 0, life = 0;
   };
@@ -94,6 +95,14 @@ class Requester : public engine::Block {
   bool gather();
   void accept_turn(Turn* turn);
   void send();
+  void send_several();
+  void cut_next(Ring<u32>& active);
+  bool several() const { return acks_in.count() > 1; }
+  Ring<u32>& active_of(u32 qpn) {
+    if (!several()) [[likely]]
+      return active_[0];
+    return active_[port_of(contexts_.qps[qpn])];
+  }
   bool cut(u32 qpn, Lane& lane);
   bool begin(u32 qpn, Lane& lane, const Turn& turn);
   proto::WcStatus check_wqe(const proto::QpConfig& qp, Lane& lane, const u8* wqe, u32 index,
@@ -140,7 +149,9 @@ class Requester : public engine::Block {
   PacketPool pool_;
   Timers timers_;
   ByQp<Lane> lanes_;
-  Ring<u32> active_, completing_, errors_;
+  PerPort<Ring<u32>> active_;
+  unsigned turn_ = 0;  // the port that may send first
+  Ring<u32> completing_, errors_;
   Ring<Turn*> flushing_;
   Ring<SchedulerNote> notes_;
   Ring<Fault> faults_;

@@ -17,9 +17,10 @@ void Requester::acknowledge() {
     if (placing_.packet) ports.responses_out->wake_when_free();
     return;
   }
-  if (!acks_in.can_pop()) return;
-  if (acks_in.front().packet && !ports.responses_out->can_push()) return;
-  const Acknowledgement a = acks_in.pop();
+  AckLink& link = acks_in.next();
+  if (!link.can_pop() || (link.front().packet && !ports.responses_out->can_push())) return;
+  const Acknowledgement a = link.pop();
+  acks_in.pass_turn(link, now());
   const QpConfig* qp = contexts_.find_qp(a.qpn);
   if (!qp || !sends(*qp) || lanes_[a.qpn].in_error) {  // C9-215
     if (a.packet) PacketPool::give_back(a.packet);

@@ -31,22 +31,23 @@ Outcome& ResponderExecute::retire(const Packet& p) {
 void ResponderExecute::list(u32 qpn, Queue& q) {
   if (q.listed) return;
   q.listed = true;
-  settling_.push(qpn);
+  side_of(qpn).settling.push(qpn);
 }
 
-// One outcome a cycle, the queue pairs in turn. A READ or ATOMIC only begins: it says itself when
-// it is over.
-void ResponderExecute::settle() {
-  while (!settling_.empty()) {
-    const u32 qpn = settling_.front();
+// One outcome of a port, its queue pairs in turn; true: it has left. A READ or ATOMIC only begins:
+// it says itself when it is over.
+bool ResponderExecute::settle(Side& side) {
+  Ring<u32>& settling = side.settling;
+  while (!settling.empty()) {
+    const u32 qpn = settling.front();
     Queue& q = queues_[qpn];
     end_stopped(qpn, q);
     Outcome* const o = next_to_begin(q);
     const bool due = o && (!o->waits || q.ordered);
-    if (due && now() < o->not_before) return wake_at(o->not_before);
+    if (due && now() < o->not_before) return wake_at(o->not_before), false;
     if (due && o->fault.invalidate) examine_key(qpn, q, *o);
-    if (due && o->kind == OutcomeKind::Plain && !emit(*o)) return;
-    settling_.drop();
+    if (due && o->kind == OutcomeKind::Plain && !emit(*o)) return false;
+    settling.drop();
     q.listed = false;
     if (!due) continue;
     if (o->kind != OutcomeKind::Plain) {
@@ -55,9 +56,9 @@ void ResponderExecute::settle() {
     }
     q.ordered -= o->waits;
     drop_first(qpn, q);
-    if (!settling_.empty()) wake_at(now() + 1);
-    return;
+    return true;
   }
+  return false;
 }
 
 // G10: the key of a SEND with Invalidate is examined when the data have been placed; a bad one is
@@ -77,11 +78,12 @@ void ResponderExecute::examine_key(u32 qpn, Queue& q, Outcome& o) {
 // False: a link has no room.
 bool ResponderExecute::emit(const Outcome& o) {
   const bool faults = o.fails || o.fault.invalidate;
-  if (o.replies && !ports.replies_out->can_push()) return false;
+  ReplyLink* const replies = o.replies ? side_of(o.reply.qpn).replies_out : nullptr;
+  if (replies && !replies->can_push()) return false;
   if (o.completes && !ports.completions_out->can_push()) return false;
   if (faults && !ports.faults_out->can_push()) return false;
-  if (o.replies) {
-    ports.replies_out->push(o.reply);
+  if (replies) {
+    replies->push(o.reply);
     note_told(queues_[o.reply.qpn].told, o.reply.psn, o.reply.msn, o.reply.syndrome, o.consumed);
   }
   if (o.completes) ports.completions_out->push(o.completed);
@@ -111,22 +113,23 @@ void ResponderExecute::drop_first(u32 qpn, Queue& q) {
 void ResponderExecute::offer_credits(u32 qpn, Queue& q) {
   if (q.tells || q.first || q.failed || !q.told.must_be_told_again(q.posted)) return;
   q.tells = true;
-  tells_.push(qpn);
+  side_of(qpn).tells.push(qpn);
 }
 
 // G6.6, C9-217: the newest ACK again, with its MSN and what is free as of then: no more is promised
 // than there is, whatever has been taken since.
-void ResponderExecute::tell_credits() {
-  while (!tells_.empty()) {
-    const u32 qpn = tells_.front();
+void ResponderExecute::tell_credits(Ring<u32>& tells) {
+  while (!tells.empty()) {
+    const u32 qpn = tells.front();
     Queue& q = queues_[qpn];
     if (!q.first && !q.failed && q.told.must_be_told_again(q.posted)) {
-      if (!ports.replies_out->can_push()) return;
+      ReplyLink& replies = *side_of(qpn).replies_out;
+      if (!replies.can_push()) return;
       q.told.syndrome = ack_syndrome(credit_code(q.told.free(q.posted)));
-      ports.replies_out->push(Reply{qpn, q.told.psn, q.told.msn, q.told.syndrome});
+      replies.push(Reply{qpn, q.told.psn, q.told.msn, q.told.syndrome});
       ++counters.credit_updates;
     }
-    tells_.drop();
+    tells.drop();
     q.tells = false;
   }
 }

@@ -12,12 +12,12 @@ Cycle ResponderCheck::check(Packet& p, Cycle now, Cycle at) {
   ReceiveState& state = context_.contexts.receive[p.qpn];
   const u32 key = remote_key(p.parsed);
   if (p.qpn >= written_.size()) written_.resize(p.qpn + 1 + p.qpn / 2);
-  Cycle ready = context_.look_up(QpContext::Port::Responder, at, p.qpn);
+  Cycle ready = context_.look_up(context_port_, at, p.qpn);
   if (written_[p.qpn] > ready) {
     ++counters.context_stalls;
     if (config_.context_forwarding == ContextForwarding::Stall) ready = written_[p.qpn];
   }
-  if (key) ready = protection_.look_up(Protection::Port::Responder, ready, key);
+  if (key) ready = protection_.look_up(key_port_, ready, key);
   const Cycle out = std::max(stage_.enter(ready), last_out_ + 1);
   written_[p.qpn] = last_out_ = out;
   const RequestView view{p.parsed, {p.frame(), p.frame_bytes}, qp,

@@ -23,7 +23,7 @@ struct ResponderCheckCounters {
 };
 
 // The rules of 9.6 and 9.7 (proto/responder_rules.h), one stage a cycle; owns the receive states.
-// It is activated as part of the port's receive segment.
+// It is activated as part of the receive segment of its port; each port has one.
 //
 // Contract: a request whose ICRC stage is passed in cycle n leaves with its verdict in n + look-ups
 // + latency; one each `interval` cycles. It reads the queue pair's context in its first stage and
@@ -31,8 +31,11 @@ struct ResponderCheckCounters {
 // value (forward).
 class ResponderCheck {
  public:
-  ResponderCheck(const ResponderCheckConfig& config, QpContext& context, Protection& protection)
+  ResponderCheck(const ResponderCheckConfig& config, QpContext& context, Protection& protection,
+                 unsigned port = 0)
       : config_(config),
+        context_port_(context.responder[port]),
+        key_port_(protection.responder[port]),
         context_(context),
         protection_(protection),
         stage_(config.latency, config.interval) {}
@@ -50,6 +53,7 @@ class ResponderCheck {
   u32 reads_unfinished(u32 qpn, Cycle now) const;
 
   const ResponderCheckConfig config_;
+  ReadPort &context_port_, &key_port_;
   QpContext& context_;
   Protection& protection_;
   engine::Stage stage_;

@@ -18,8 +18,22 @@ Fault fault_of(const Packet& p, bool raise, EventType event) {
 }
 }  // namespace
 
+// What is under way for the ports.
+inline void ResponderExecute::serve_ports() {
+  if (packets_in.count() > 1) [[unlikely]]
+    return serve_several();
+  Side& only = sides[0];
+  if (only.responses_in.can_pop()) forward_response(only);
+  if (atomic_in.can_pop()) finish_atomic();
+  if (!only.settling.empty() && settle(only) && !only.settling.empty()) wake_at(now() + 1);
+  if (!only.reads.empty() && ask_response(only) && !only.reads.empty()) wake_at(now() + 1);
+  if (!atomics_.empty()) start_atomic();
+  if (!only.tells.empty()) tell_credits(only.tells);
+}
+
 void ResponderExecute::tick() {
-  if (bells_in.can_pop()) ring(bells_in.pop());
+  if (ReceiveBellLink& link = bells_in.next(); link.can_pop())
+    ring(link.pop()), bells_in.pass_turn(link, now());
   if (batches_in.can_pop()) accept_batch(batches_in.pop());
   if (ordered_in.can_pop()) {
     const Ordered ordered = ordered_in.pop();
@@ -30,13 +44,23 @@ void ResponderExecute::tick() {
     fetch_batches();
     if (!placing_) take();
   }
-  forward_response();
-  finish_atomic();
-  settle();
-  ask_response();
-  start_atomic();
-  tell_credits();
+  serve_ports();
   if (!placing_) flush();
+}
+
+void ResponderExecute::serve_several() {
+  for (Side& side : sides)
+    if (side.responses_in.can_pop()) forward_response(side);
+  if (atomic_in.can_pop()) finish_atomic();
+  const unsigned count = packets_in.count();
+  const bool settled =
+      serve_in_turn(count, settle_turn_, [&](unsigned i) { return settle(sides[i]); });
+  const bool asked = serve_in_turn(count, read_turn_, [&](unsigned i) {
+    return !sides[i].reads.empty() && ask_response(sides[i]);
+  });
+  if (settled || asked) wake_at(now() + 1);
+  if (!atomics_.empty()) start_atomic();
+  for (Side& side : sides) tell_credits(side.tells);
 }
 
 // The next request: those whose receive WQE has come go first.
@@ -46,9 +70,10 @@ void ResponderExecute::take() {
   bool unparked = false;
   while (!unparked && !unparks_.empty()) unparked = unpark();
   if (!unparked) {
-    if (!packets_in.can_pop() || parked_ >= config_.parking || in_flight_ >= config_.outcomes)
-      return;
-    Packet* p = packets_in.pop();
+    PacketLink& link = packets_in.next();
+    if (!link.can_pop() || parked_ >= config_.parking || in_flight_ >= config_.outcomes) return;
+    Packet* p = link.pop();
+    packets_in.pass_turn(link, now());
     Queue& q = queues_[p->qpn];
     p->life = q.life;
     // G7.4; a request judged in front of a reset is not executed behind it (T13).
@@ -94,7 +119,7 @@ void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
 
 // The cycle in which a request's first write may be asked for.
 Cycle ResponderExecute::enter(Packet* p, u32 key) {
-  enters_ = stage_.enter(protection_.look_up(Protection::Port::Execute, now(), key));
+  enters_ = stage_.enter(protection_.look_up(protection_.execute, now(), key));
   probe.event(enters_, Step::Passed, p->qpn, p->psn);
   return enters_;
 }

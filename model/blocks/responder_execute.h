@@ -4,6 +4,7 @@
 #include "model/blocks/delayed.h"
 #include "model/blocks/dma.h"
 #include "model/blocks/items.h"
+#include "model/blocks/per_port.h"
 #include "model/blocks/protection.h"
 #include "model/blocks/qp_context.h"
 #include "model/blocks/ring.h"
@@ -19,7 +20,7 @@ struct ResponderExecuteConfig {
   u32 parking = 64;    // packets that wait for receive WQEs
   u32 batch = 8;       // receive WQEs read at once
   u32 outcomes = 256;  // requests executed whose answer has not left
-  u32 responses = 32;  // response packets between memory and wire
+  u32 responses = 32;  // of each port: response packets between memory and wire
 };
 struct ResponderExecuteCounters {
   u64 writes = 0, sends = 0, reads = 0, atomics = 0, repeated = 0, not_saved = 0;
@@ -63,6 +64,7 @@ struct Outcome {
 // then answer and completion when the last byte is ordered before them. A SEND that has no receive
 // WQE at hand waits for it, and with it its queue pair, no other. The READs of several queue pairs
 // share the way packet by packet; ATOMICs are done one at a time, so that each is indivisible.
+// Ports take turns wherever they meet, and what waits for one port holds up no other.
 //
 // Contract: a request seen in cycle n asks for its first DMA write in n + look-up + latency and for
 // one more piece a cycle; one request each `interval` cycles. Its answer leaves one cycle after the
@@ -72,9 +74,21 @@ class ResponderExecute : public engine::Block {
  public:
   struct Ports {
     DmaLink *payload_out = nullptr, *receive_wqes_out = nullptr, *reads_out = nullptr;
-    ReplyLink* replies_out = nullptr;
     CompletedLink* completions_out = nullptr;
     FaultLink* faults_out = nullptr;
+  };
+  // What each port has for itself.
+  struct Side {
+    Side(const ResponderExecuteConfig& config, const TxRelease& timing_of_port)
+        : responses(config.responses), timing(timing_of_port) {}
+    ReplyLink* replies_out = nullptr;
+    PacketLink responses_in{64};  // written by dma: a response packet has its data
+    engine::Budget responses;     // given back by the port
+    const TxRelease timing;
+    Ring<u32> settling;  // queue pairs whose first outcome may be due
+    Ring<u32> reads;     // queue pairs whose first outcome is one
+    Ring<u32> tells;     // queue pairs whose peer may not know of their credits
+    Cycle last_response = 0;
   };
   using BatchLink = engine::Link<ReceiveBatch*, 64>;
   struct Ordered {
@@ -82,24 +96,22 @@ class ResponderExecute : public engine::Block {
   };
   using OrderedLink = engine::Link<Ordered, 64>;
 
-  ResponderExecute(const ResponderExecuteConfig& config, const TxRelease& timing,
+  ResponderExecute(const ResponderExecuteConfig& config, const PerPort<TxRelease>& timing,
                    Contexts& contexts, Protection& protection)
-      : responses(config.responses),
+      : sides{Side(config, timing[0]), Side(config, timing[1])},
         config_(config),
-        timing_(timing),
         contexts_(contexts),
         protection_(protection),
         stage_(config.latency, config.interval) {}
 
-  PacketLink packets_in{16};
-  ReceiveBellLink bells_in{8};
-  BatchLink batches_in{64};     // written by dma
-  OrderedLink ordered_in{64};   // written by dma: a payload of this queue pair is ordered
-  PacketLink responses_in{64};  // written by dma: a response packet has its data
+  PortLinks<PacketLink> packets_in{16};
+  PortLinks<ReceiveBellLink> bells_in{8};
+  BatchLink batches_in{64};    // written by dma
+  OrderedLink ordered_in{64};  // written by dma: a payload of this queue pair is ordered
   enum class AtomicStep : u8 { Read, Written };
   engine::Link<AtomicStep, 2> atomic_in;  // written by dma: a value is here, a new one ordered
-  engine::Budget responses;               // given back by the port
-  ByQp<Delayed> reads_finished;           // READs and ATOMICs whose responses have all left
+  PerPort<Side> sides;
+  ByQp<Delayed> reads_finished;  // READs and ATOMICs whose responses have all left
   Ports ports;
   ResponderExecuteCounters counters;
   engine::Probe probe;
@@ -124,8 +136,8 @@ class ResponderExecute : public engine::Block {
     Packet *parked_head = nullptr, *parked_tail = nullptr;
     bool fetching = false, unparking = false, failed = false, flushing = false;
     bool wqe_open = false;
-    bool listed = false;  // in settling_
-    bool tells = false;   // in tells_
+    bool listed = false;  // in settling of its side
+    bool tells = false;   // in tells of its side
     u32 life = 0;
     u32 posted = 0, next_wqe = 0;  // next_wqe: the next that a message will take
     Scatter scatter;
@@ -139,6 +151,8 @@ class ResponderExecute : public engine::Block {
   };
 
   // responder_execute.cpp: requests
+  void serve_ports();
+  void serve_several();
   void take();
   void process(Packet* p);
   void answer_refusal(Packet* p, Queue& q);
@@ -155,21 +169,27 @@ class ResponderExecute : public engine::Block {
   // responder_answers.cpp: outcomes in the order of their queue pairs
   Outcome& retire(const Packet& p);
   void list(u32 qpn, Queue& q);
-  void settle();
+  bool settle(Side& side);
   void examine_key(u32 qpn, Queue& q, Outcome& outcome);
   bool emit(const Outcome& outcome);
   void offer_credits(u32 qpn, Queue& q);
-  void tell_credits();
+  void tell_credits(Ring<u32>& tells);
   void end_stopped(u32 qpn, Queue& q);
   void drop_first(u32 qpn, Queue& q);
   void forget_outcomes(Queue& q);
   // responder_reads.cpp: READ and ATOMIC
   static Outcome* next_to_begin(const Queue& q);
   void begin(u32 qpn, Queue& q, Outcome& outcome);
-  void ask_response();
+  bool ask_response(Side& side);
   void response_arrived(Packet* p, Cycle first, Cycle last);
-  void forward_response();
+  void forward_response(Side& side);
+  Side& side_of(u32 qpn) {
+    if (packets_in.count() == 1) [[likely]]
+      return sides[0];
+    return sides[port_of(contexts_.qps[qpn])];
+  }
   void start_atomic();
+  bool may_reply(u32 qpn);
   void finish_atomic();
   void write_atomic(const Outcome& outcome);
   void repeat_atomic(u32 qpn, Queue& q);
@@ -191,7 +211,6 @@ class ResponderExecute : public engine::Block {
   void drop_batches(Queue& q);
 
   const ResponderExecuteConfig config_;
-  const TxRelease timing_;
   Contexts& contexts_;  // in Error it counts the receive WQEs, before that it only reads
   Protection& protection_;
   engine::Stage stage_;
@@ -200,11 +219,10 @@ class ResponderExecute : public engine::Block {
   Pool<Outcome> outcomes_;
   PacketPool pool_;  // of responses
   Ring<u32> fetches_, unparks_, flushes_;
-  Ring<u32> settling_;         // queue pairs whose first outcome may be due
-  Ring<u32> tells_;            // queue pairs whose peer may not know of their credits
-  Ring<u32> reads_, atomics_;  // queue pairs whose first outcome is one
+  Ring<u32> atomics_;                         // queue pairs whose first outcome is one
+  unsigned settle_turn_ = 0, read_turn_ = 0;  // the port that is asked first
   u32 parked_ = 0, in_flight_ = 0;
-  Cycle next_packet_ = 0, last_ask_ = 0, last_response_ = 0;
+  Cycle next_packet_ = 0, last_ask_ = 0;
   // The packet whose pieces are being written.
   Packet* placing_ = nullptr;
   Scatter* scatter_ = nullptr;
@@ -233,7 +251,7 @@ struct hca::engine::Knobs<hca::blocks::ResponderExecuteConfig> {
           knob("outcomes", &C::outcomes, Unit::Count, 1, 65536,
                "requests executed whose answer has not left"),
           knob("responses", &C::responses, Unit::Count, 1, 64,
-               "READ response packets between memory and wire")));
+               "READ response packets of a port between memory and wire")));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::ResponderExecuteCounters> {

@@ -29,7 +29,7 @@ void ResponderExecute::begin(u32 qpn, Queue& q, Outcome& o) {
   ++counters.reads, counters.repeated += o.repeats;
   if (!o.repeats) q.saved.save(qp.max_dest_rd_atomic, o.effect, false, 0);
   q.reading = &o;
-  reads_.push(qpn);
+  sides[port_of(qp)].reads.push(qpn);
 }
 
 void ResponderExecute::finish_first(u32 qpn, Queue& q) {
@@ -42,31 +42,35 @@ void ResponderExecute::finish_first(u32 qpn, Queue& q) {
 }
 
 // ---- READ
-// Asks for the data of one response packet; the queue pairs take turns.
-void ResponderExecute::ask_response() {
-  if (reads_.empty()) return;
-  if (!responses.available() || !ports.reads_out->can_push()) return;
-  const u32 qpn = reads_.pop();
+// Asks for the data of one response packet of a port that has READs; the queue pairs take turns.
+bool ResponderExecute::ask_response(Side& side) {
+  if (!side.responses.available() || !ports.reads_out->can_push()) return false;
+  Ring<u32>& reads = side.reads;
+  const u32 qpn = reads.pop();
   Queue& q = queues_[qpn];
-  if (q.reading && q.reading->asked < q.reading->effect.packets) {
+  const bool here = &side_of(qpn) == &side;  // it was not reset meanwhile
+  if (here && q.reading && q.reading->asked < q.reading->effect.packets) {
     Outcome& o = *q.reading;
     const ReadResponsePlan plan = plan_read_response(contexts_.qps[qpn], o.effect, o.asked);
     Packet* p = make_response(contexts_.qps[qpn], o, *plan.row, plan.psn, plan.bytes, 0);
     ports.reads_out->start().set_read(o.address + plan.offset, p->payload(), plan.bytes, p, true);
     if (++o.asked < o.effect.packets)
-      reads_.push(qpn);
+      reads.push(qpn);
     else
       list(qpn, q), wake_at(now() + 1);
   }
-  if (!reads_.empty()) wake_at(now() + 1);
+  return true;
 }
 
 // The headers of a response packet; room for it is taken.
 Packet* ResponderExecute::make_response(const QpConfig& qp, const Outcome& o, const OpcodeRow& row,
                                         u32 psn, u32 bytes, u64 original) {
+  const unsigned port = port_of(qp);
+  engine::Budget& responses = sides[port].responses;
   responses.take();
   Packet* p = pool_.take();
-  p->qpn = qp.qpn, p->psn = psn, p->is_request = false, p->buffers = &responses;
+  p->qpn = qp.qpn, p->psn = psn, p->port = u8(port), p->is_request = false;
+  p->buffers = &responses;
   p->life = queues_[qp.qpn].life;
   ExtHeaders ext;
   ext.aeth = {o.reply.syndrome, o.reply.msn};
@@ -87,26 +91,27 @@ Dma::Client ResponderExecute::read_client() {
 
 // In the cycle of the memory access.
 void ResponderExecute::response_arrived(Packet* p, Cycle first, Cycle last) {
-  const Cycle at = timing_.release(first, last, p->shape.payload_bytes), now = dma.now();
+  Side& side = sides[p->port];
+  const Cycle at = side.timing.release(first, last, p->shape.payload_bytes), now = dma.now();
   p->first = first, p->last = last;
-  last_response_ = std::max({at, last_response_, now + 1});
-  responses_in.push(p, 1, last_response_ - now - 1);
+  side.last_response = std::max({at, side.last_response, now + 1});
+  side.responses_in.push(p, 1, side.last_response - now - 1);
 }
 
-void ResponderExecute::forward_response() {
-  if (!responses_in.can_pop() || !ports.replies_out->can_push()) return;
-  Packet* p = responses_in.pop();
+void ResponderExecute::forward_response(Side& side) {
+  if (!side.replies_out->can_push()) return;
+  Packet* p = side.responses_in.pop();
   const u32 qpn = p->qpn;
   Queue& q = queues_[qpn];
   if (p->life != q.life) {  // of a queue pair that was reset
-    responses.give(now() + 1);
+    side.responses.give(now() + 1);
     return PacketPool::give_back(p);
   }
   if (q.flushing) {
-    responses.give(now() + 1);
+    side.responses.give(now() + 1);
     PacketPool::give_back(p);
   } else {
-    ports.replies_out->push(Reply{qpn, p->psn, 0, 0, false, p});
+    side.replies_out->push(Reply{qpn, p->psn, 0, 0, false, p});
     probe.event(now() + 1, Step::Completed, qpn, p->psn);
   }
   const Outcome& o = *q.first;
@@ -118,11 +123,17 @@ void ResponderExecute::forward_response() {
 }
 
 // ---- ATOMIC
+// Room for a response packet, and for it among the answers.
+inline bool ResponderExecute::may_reply(u32 qpn) {
+  Side& side = side_of(qpn);
+  return side.responses.available() && side.replies_out->can_push();
+}
+
 void ResponderExecute::start_atomic() {
   while (!atomic_busy_ && !atomics_.empty()) {
-    if (!responses.available() || !ports.reads_out->can_push() || !ports.replies_out->can_push())
-      return;
-    const u32 qpn = atomics_.pop();
+    const u32 qpn = atomics_.front();
+    if (!may_reply(qpn) || !ports.reads_out->can_push()) return;
+    atomics_.drop();
     Queue& q = queues_[qpn];
     if (!q.first || q.first->kind != OutcomeKind::Atomic || !q.first->started) continue;
     if (q.flushing) {
@@ -140,12 +151,11 @@ void ResponderExecute::start_atomic() {
 // The value is here: the new one is written. It is ordered: the old one is the answer. Only then
 // may another value be read (ATOM-2, G30.3).
 void ResponderExecute::finish_atomic() {
-  if (!atomic_in.can_pop()) return;
   Queue& q = queues_[atomic_qpn_];
   const bool alive = atomic_life_ == q.life, written = atomic_in.front() == AtomicStep::Written;
   const bool goes_on = alive && !q.flushing;
   if (!written && !ports.payload_out->can_push()) return;
-  if (written && goes_on && !(responses.available() && ports.replies_out->can_push())) return;
+  if (written && goes_on && !may_reply(atomic_qpn_)) return;
   atomic_in.drop();
   if (goes_on && !written) return write_atomic(*q.first);
   atomic_busy_ = false;
@@ -178,7 +188,7 @@ void ResponderExecute::reply_atomic(u32 qpn, Queue& q, u64 original) {
   const Outcome& o = *q.first;
   Packet* p = make_response(qp, o, reply_row(qp.service, Operation::AtomicAcknowledge),
                             o.effect.ack_psn, 0, original);
-  ports.replies_out->push(Reply{qpn, p->psn, 0, 0, false, p});
+  side_of(qpn).replies_out->push(Reply{qpn, p->psn, 0, 0, false, p});
   probe.event(now() + 1, Step::Completed, qpn, p->psn);
   note_told(q.told, o.effect.ack_psn, o.reply.msn, o.reply.syndrome, o.consumed);
   finish_first(qpn, q);

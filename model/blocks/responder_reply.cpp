@@ -13,45 +13,58 @@ bool is_ack(const Reply& r) {
 }  // namespace
 
 void ResponderReply::tick() {
-  take();
-  send_next();
-  if (has_room() && (replies_in.can_pop() || cnps_in.can_pop())) wake_at(now() + 1);
+  if (ports_ > 1) [[unlikely]]
+    return tick_several();
+  Side& only = sides[0];
+  take(only);
+  if (send(only) && !only.waiting.empty()) wake_at(next_);
+  if (takes_more(only)) wake_at(now() + 1);
 }
 
-void ResponderReply::take() {
-  if (!has_room()) return;
-  if (replies_in.can_pop())
-    queue(replies_in.pop());
-  else if (cnps_in.can_pop())
-    queue(cnps_in.pop());
+void ResponderReply::tick_several() {
+  for (Side& side : sides) take(side);
+  const bool sent = serve_in_turn(ports_, turn_, [&](unsigned i) { return send(sides[i]); });
+  if (sent && !(sides[0].waiting.empty() && sides[1].waiting.empty())) wake_at(next_);
+  if (takes_more(sides[0]) || takes_more(sides[1])) wake_at(now() + 1);
 }
 
-void ResponderReply::send_next() {
-  if (waiting_.empty()) return;
-  if (now() < next_) return wake_at(next_);
-  if (!ports.packets_out->can_push()) return;
-  send(waiting_.pop());
-  if (!waiting_.empty()) wake_at(next_);
+void ResponderReply::take(Side& side) {
+  if (!has_room(side)) return;
+  if (side.replies_in.can_pop())
+    queue(side.waiting, side.replies_in.pop());
+  else if (side.cnps_in.can_pop())
+    queue(side.waiting, side.cnps_in.pop());
 }
 
-void ResponderReply::queue(const Reply& reply) {
-  if (!waiting_.empty() && is_ack(reply)) {
-    Reply& last = waiting_.at(waiting_.size() - 1);
+// False: there is nothing, or no room for it, or the last one was less than an interval ago.
+bool ResponderReply::send(Side& side) {
+  if (side.waiting.empty()) return false;
+  if (now() < next_) return wake_at(next_), false;
+  if (!side.packets_out->can_push()) return false;
+  send(side, side.waiting.pop());
+  return true;
+}
+
+void ResponderReply::queue(Ring<Reply>& waiting, const Reply& reply) {
+  if (!waiting.empty() && is_ack(reply)) {
+    Reply& last = waiting.at(waiting.size() - 1);
     if (last.qpn == reply.qpn && is_ack(last)) return ++counters.coalesced, void(last = reply);
   }
-  waiting_.push(reply);
+  waiting.push(reply);
 }
 
-void ResponderReply::send(const Reply& reply) {
+void ResponderReply::send(Side& side, const Reply& reply) {
   next_ = now() + config_.interval;
   const QpConfig* qp = contexts_.find_qp(reply.qpn);
-  if (!qp || qp->state == QpState::Reset || qp->state == QpState::Init) return drop(reply);
+  const bool moved = ports_ > 1 && qp && &side != &sides[port_of(*qp)];  // by a reset
+  if (!qp || qp->state == QpState::Reset || qp->state == QpState::Init || moved) return drop(reply);
   Packet* p = reply.packet;
   if (p)
     ++counters.responses;
   else
     p = build(reply, *qp);
-  ports.packets_out->push(p, 1, config_.latency - 1);
+  p->port = u8(&side == &sides[0] ? 0 : 1);
+  side.packets_out->push(p, 1, config_.latency - 1);
   probe.event(now() + config_.latency, Step::Passed, reply.qpn, reply.psn, reply.syndrome);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "model/blocks/contexts.h"
 #include "model/blocks/items.h"
+#include "model/blocks/per_port.h"
 #include "model/blocks/ring.h"
 #include "model/blocks/stage_config.h"
 
@@ -16,32 +17,38 @@ struct ResponderReplyCounters {
 
 // Builds Acknowledge packets and CNPs, passes READ and ATOMIC responses on in their order. An ACK
 // that still waits is overtaken by the next ACK of its queue pair (G4.2); NAKs keep their place
-// (G4.4).
+// (G4.4). Answers wait for their port alone; the ports take turns.
 //
 // Contract: an answer seen in cycle n reaches the port in n + latency; one packet each `interval`
 // cycles.
 class ResponderReply : public engine::Block {
  public:
-  struct Ports {
+  // Of each port.
+  struct Side {
+    ReplyLink replies_in{8};
+    ReplyLink cnps_in{8};
     PacketLink* packets_out = nullptr;
+    Ring<Reply> waiting;
   };
-  ResponderReply(const ResponderReplyConfig& config, const Contexts& contexts)
-      : config_(config), contexts_(contexts) {}
+  ResponderReply(const ResponderReplyConfig& config, const Contexts& contexts, unsigned count = 1)
+      : config_(config), contexts_(contexts), ports_(count) {}
 
-  ReplyLink replies_in{8};
-  ReplyLink cnps_in{8};
-  Ports ports;
+  PerPort<Side> sides;
   ResponderReplyCounters counters;
   engine::Probe probe;
 
   void tick();
 
  private:
-  bool has_room() const { return waiting_.size() < config_.depth; }
-  void take();
-  void send_next();
-  void queue(const Reply& reply);
-  void send(const Reply& reply);
+  void tick_several();
+  bool has_room(const Side& side) const { return side.waiting.size() < config_.depth; }
+  bool takes_more(const Side& side) const {
+    return has_room(side) && (side.replies_in.can_pop() || side.cnps_in.can_pop());
+  }
+  void take(Side& side);
+  void queue(Ring<Reply>& waiting, const Reply& reply);
+  bool send(Side& side);
+  void send(Side& side, const Reply& reply);
   void drop(const Reply& reply);
   Packet* build(const Reply& reply, const proto::QpConfig& qp);
   void build_ack(Packet& p, const proto::QpConfig& qp, const Reply& reply);
@@ -50,7 +57,8 @@ class ResponderReply : public engine::Block {
   const ResponderReplyConfig config_;
   const Contexts& contexts_;
   PacketPool pool_;
-  Ring<Reply> waiting_;
+  const unsigned ports_;
+  unsigned turn_ = 0;  // the port that is asked first
   Cycle next_ = 0;
 };
 }  // namespace hca::blocks
@@ -63,7 +71,7 @@ struct hca::engine::Knobs<hca::blocks::ResponderReplyConfig> {
   static constexpr auto rows = std::tuple_cat(
       hca::blocks::stage_rows<C>("from an answer to the port", "between two answers"),
       std::make_tuple(
-          knob("depth", &C::depth, Unit::Count, 1, 1024, "answers that wait for the port")));
+          knob("depth", &C::depth, Unit::Count, 1, 1024, "answers that wait for a port")));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::ResponderReplyCounters> {

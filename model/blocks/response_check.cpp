@@ -13,7 +13,7 @@ Cycle ResponseCheck::check(Packet& p, Cycle at, Acknowledgement& out) {
   out = {p.qpn, p.psn, 0, 0, nullptr};
   if (p.parsed.has(Ext::Aeth)) out.msn = p.parsed.aeth.msn, out.syndrome = p.parsed.aeth.syndrome;
   if (p.parsed.opcode->operation != Operation::Acknowledge) out.packet = &p;
-  const Cycle leaves = stage_.enter(context_.look_up(QpContext::Port::Response, at, p.qpn));
+  const Cycle leaves = stage_.enter(context_.look_up(port_, at, p.qpn));
   probe.event(leaves, Step::Passed, p.qpn, p.psn);
   return leaves;
 }

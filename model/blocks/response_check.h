@@ -13,14 +13,14 @@ struct ResponseCheckCounters {
 };
 
 // Header validation of responses; what they mean is the requester's. It is activated as part of the
-// port's receive segment.
+// receive segment of its port; each port has one.
 //
 // Contract: a response that is known good in cycle n reaches the requester in n + look-up +
 // latency; one each `interval` cycles.
 class ResponseCheck {
  public:
-  ResponseCheck(const ResponseCheckConfig& config, QpContext& context)
-      : context_(context), stage_(config.latency, config.interval) {}
+  ResponseCheck(const ResponseCheckConfig& config, QpContext& context, unsigned port = 0)
+      : port_(context.response[port]), context_(context), stage_(config.latency, config.interval) {}
 
   ResponseCheckCounters counters;
   engine::Probe probe;
@@ -31,6 +31,7 @@ class ResponseCheck {
  private:
   bool good(const Packet& packet, const proto::QpConfig& qp);
 
+  ReadPort& port_;
   QpContext& context_;
   engine::Stage stage_;
 };

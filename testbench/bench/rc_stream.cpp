@@ -91,8 +91,8 @@ Scenario scenario_of(const Load& load) {
   s.workload[0].from = s.workload[0].to = load.message_bytes;
   s.workload[0].depth = load.depth;
   // 100 ns of MAC, FEC and PHY at each port and 20 m of cable; the quantum follows from these.
-  for (blocks::ChipConfig& hca : s.hca) hca.port.latency = 40;
-  s.wire.latency = 100'000;
+  for (blocks::ChipConfig& hca : s.hca) hca.port[0].latency = 40;
+  s.wire[0].latency = 100'000;
   for (HostConfig& host : s.host) host.post_send = host.completion = host.notice = 1000;
   return s;
 }

@@ -13,7 +13,7 @@ using namespace testbench;
 namespace {
 void print(const KnobTable& table) {
   for (const KnobTable::Entry& entry : table.entries())
-    if (!is_of_one_chip(entry.path))
+    if (!is_of_one_chip(entry.path) && !is_of_one_port(entry.path))
       fmt::print("{:<42} {:<14} {:<34} {}\n", entry.path, entry.text(), entry.info.range(),
                  entry.info.sentence);
 }
@@ -31,7 +31,9 @@ void print_all() {
   lists.add("faults[]", fault);
   fmt::print(
       "# key, default, range, meaning. A number with a unit needs it: 4 cycles, 2 us, 100 Gb/s.\n"
-      "# hca0., hca1., pcie0. ... set a knob for one of the two sides.\n");
+      "# hca0., hca1., pcie0. ... set a knob for one of the two sides, hca.port1., hca.port2., "
+      "wire1.\n"
+      "# and wire2. for one of two ports.\n");
   print(knobs_of(scenario));
   print(lists);
 }

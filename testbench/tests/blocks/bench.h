@@ -107,6 +107,12 @@ class Bench {
   std::vector<std::shared_ptr<void>> kept_;
 };
 
+// Of ports with 100 Gb/s at 400 MHz.
+inline PerPort<TxRelease> release(TxStart start) {
+  const TxRelease one(start, engine::Rate(100'000'000'000, 400'000'000));
+  return {one, one};
+}
+
 // The objects of one side of a Pair, without a chip.
 inline void set_up(Contexts& contexts, u32 qps, bool second = false) {
   PairConfig config;

@@ -12,9 +12,9 @@ using proto::BarOffset;
 namespace {
 struct DoorbellBench : Bench {
   explicit DoorbellBench(const DoorbellConfig& config = {}, Cycle command_from = 0)
-      : doorbell(config),
+      : doorbell(config, contexts),
         sends((add(doorbell, "doorbell"), take(doorbell.ports.send_out, doorbell))),
-        receives(take(doorbell.ports.receive_out, doorbell)),
+        receives(take(doorbell.ports.receive_out[0], doorbell)),
         cqs(take(doorbell.ports.cq_out, doorbell)),
         commands(take(doorbell.ports.command_out, doorbell, 1, command_from)) {
     doorbell.writes_in.connect(doorbell.self, "BAR");
@@ -24,6 +24,7 @@ struct DoorbellBench : Bench {
     proto::store_be<8>(bytes, value);
     doorbell.write(at, u32(offset), bytes);
   }
+  Contexts contexts;
   Doorbell doorbell;
   Taker<SendBell, 8>& sends;
   Taker<ReceiveBell, 8>& receives;

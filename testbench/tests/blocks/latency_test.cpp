@@ -35,10 +35,15 @@ struct Row {
   std::array<u32, kOperations> passes;  // how often an operation passes the block
   Operation stream;  // of which operation the block limits a stream, by one item each
 };
+template <class Config>
+Config& only(Config& config) {
+  return config;
+}
+PortConfig& only(PerPort<PortConfig>& ports) { return ports[0]; }
 template <auto kMember>
 constexpr Row row(const char* block, std::array<u32, kOperations> passes, Operation stream) {
-  return {block, [](ChipConfig& c) -> Cycle& { return (c.*kMember).latency; },
-          [](ChipConfig& c) -> Cycle& { return (c.*kMember).interval; }, passes, stream};
+  return {block, [](ChipConfig& c) -> Cycle& { return only(c.*kMember).latency; },
+          [](ChipConfig& c) -> Cycle& { return only(c.*kMember).interval; }, passes, stream};
 }
 // WRITE, with requester, responder and response: contexts and, but for the response, keys are
 // looked up by each, and the key once more by responder_execute. Frames pass port and ICRC unit on

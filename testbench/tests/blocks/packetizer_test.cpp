@@ -14,8 +14,8 @@ struct PacketizerBench : Bench {
     set_up(contexts, 1);
     driver.bench = this, add(driver, "driver");
     requests = &take(packetizer.dma_out, driver);
-    released = &take(packetizer.packets_out, driver);
-    packetizer.buffers.connect(driver.self, "packet buffers");
+    released = &take(packetizer.sides[0].packets_out, driver);
+    packetizer.sides[0].buffers.connect(driver.self, "packet buffers");
     packetizer.dma = driver.self;
   }
   // In cycle `now`, a packet that comes in at `at` with `sges` pieces of 64 bytes.
@@ -45,8 +45,7 @@ struct PacketizerBench : Bench {
   PacketizerConfig config;
   Contexts contexts;
   Protection protection{{}, contexts};
-  Packetizer packetizer{config, protection,
-                        engine::Rate(100'000'000'000, 400'000'000)};  // 31.25 bytes a cycle
+  Packetizer packetizer{config, protection, release(config.tx_start)};  // 31.25 bytes a cycle
   PacketPool pool;
   u8 segments[8 * proto::kSgeBytes] = {};
   GatherCursor cursor;
@@ -77,10 +76,10 @@ TEST_CASE("without a packet buffer the packetizer takes nothing at n - 1 and a p
           "[packetizer]") {
   PacketizerBench bench({.buffers = 1});
   bench.asked({{10, [&] { bench.start(10, 20, 1); }},
-               {11, [&] { CHECK_FALSE(bench.packetizer.can_start()); }},
-               {20, [&] { bench.packetizer.buffers.give(30); }},
-               {29, [&] { CHECK_FALSE(bench.packetizer.can_start()); }},
-               {30, [&] { CHECK(bench.packetizer.can_start()); }}});
+               {11, [&] { CHECK_FALSE(bench.packetizer.can_start(0)); }},
+               {20, [&] { bench.packetizer.sides[0].buffers.give(30); }},
+               {29, [&] { CHECK_FALSE(bench.packetizer.can_start(0)); }},
+               {30, [&] { CHECK(bench.packetizer.can_start(0)); }}});
 }
 
 // 256 bytes take 8.2, so 9 cycles on the wire: a packet whose last byte is in at 80 has no gap if

@@ -22,6 +22,8 @@ CommandHeader command(Contexts& contexts, CommandOpcode opcode, u32 object, cons
   return header;
 }
 
+u64 mac_of(u32 port, bool second) { return 0x02000000000a + second + 16 * (port - 1); }
+u64 gid_low_of(u32 port, bool second) { return 0xffffc0000201 + second + 16 * (port - 1); }
 u64 send_ring(u32 qpn) { return kSendRings + u64{qpn} * kEntries * 128; }
 u64 cq_ring(u32 cqn) { return kCqs + (u64{cqn - 1} << kLogCqes) * kCqeBytes; }
 u64 receive_ring(u32 qpn) { return kReceiveRings + u64{qpn} * kEntries * 64; }
@@ -36,11 +38,14 @@ void mark(Packet& p) {
 }  // namespace
 
 void set_up(Contexts& c, const PairConfig& config, bool second) {
-  PortAttributes port{};
-  port.framing = u8(Framing::RoceV2Ip4), port.mtu = 4096;
-  port.mac = second ? 0x02000000000b : 0x02000000000a;
-  port.gids[0] = make_gid(0, 0xffffc0000201 + second);
-  command(c, CommandOpcode::SetPort, 1, port);
+  const u32 ports = u32(c.ports.size());
+  for (u32 number = 1; number <= ports; ++number) {
+    PortAttributes port{};
+    port.framing = u8(Framing::RoceV2Ip4), port.mtu = 4096;
+    port.mac = mac_of(number, second);
+    port.gids[0] = make_gid(0, gid_low_of(number, second));
+    command(c, CommandOpcode::SetPort, number, port);
+  }
   command(c, CommandOpcode::AllocPd, 1, CommandDoorbell{});
   if (config.armed) command(c, CommandOpcode::CreateEq, 1, QueueAttributes{kEqs, kLogEqes, 0});
   for (u32 cqn = 1; cqn <= config.cqs; ++cqn) {
@@ -54,14 +59,15 @@ void set_up(Contexts& c, const PairConfig& config, bool second) {
             QpCreate{0, false, 1, 1 + (qpn - 1) % config.cqs, 1 + (qpn - 1) % config.cqs,
                      send_ring(qpn), receive_ring(qpn), kLogEntries, kLogEntries, 7, 6});
     QpAttributes a{};
-    a.state = QpState::Init, a.port = 1, a.access = config.access;
+    a.state = QpState::Init, a.port = u8(1 + (qpn - 1) % ports), a.access = config.access;
     a.mask = kQpState | kQpPkeyIndex | kQpPort | kQpAccess;
     command(c, CommandOpcode::ModifyQp, qpn, a);
     a.state = QpState::Rtr, a.path_mtu = config.path_mtu, a.dest_qpn = qpn,
     a.rq_psn = second ? 100 : 200;
     a.max_dest_rd_atomic = config.max_dest_rd_atomic, a.max_rd_atomic = config.max_rd_atomic;
-    a.min_rnr_timer = config.min_rnr_timer, a.dmac = second ? 0x02000000000a : 0x02000000000b;
-    a.dgid_low = 0xffffc0000201 + !second, a.hop_limit = 64, a.udp_source_port = u16(0xc000 + qpn);
+    a.min_rnr_timer = config.min_rnr_timer, a.dmac = mac_of(a.port, !second);
+    a.dgid_low = gid_low_of(a.port, !second), a.hop_limit = 64,
+    a.udp_source_port = u16(0xc000 + qpn);
     a.mask = kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic |
              kQpMinRnrTimer;
     command(c, CommandOpcode::ModifyQp, qpn, a);
@@ -108,7 +114,7 @@ void Pair::Side::transmit(Packet* packet, Cycle at) {
   sent_frames.push_back({at, packet->psn});
   if (loses(*packet)) return PacketPool::give_back(packet);
   if (marks(*packet)) mark(*packet);
-  peer->chip.port_receive.arrive(packet, at + wire_latency);
+  peer->chip.ports[packet->port]->receive.arrive(packet, at + wire_latency);
 }
 
 Pair::Pair(const PairConfig& c) : config(c), a(config, 1), b(config, 2) {
@@ -155,12 +161,11 @@ std::string Pair::report() const {
   std::string text = "cycle " + std::to_string(cycles) + "\n";
   for (const Side* side : {&a, &b}) {
     text += side == &a ? "A\n" : "B\n";
-    side->chip.for_each_counters([&](const auto& counters) {
-      using C = std::remove_cvref_t<decltype(counters)>;
+    side->chip.for_each_counters([&](std::string_view name, const auto& counters) {
       engine::for_each_counter(counters, [&](const auto& row, u64 value) {
         if (value)
-          text += "  " + std::string(engine::Counters<C>::block) + "." + std::string(row.name) +
-                  " " + std::to_string(value) + "\n";
+          text += "  " + std::string(name) + "." + std::string(row.name) + " " +
+                  std::to_string(value) + "\n";
       });
     });
     text += side->chip.domain.stuck_report();

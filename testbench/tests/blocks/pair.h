@@ -93,8 +93,8 @@ struct PairConfig {
   u8 access = 0x0f;
 };
 
-// By commands: the port, region kKey, the EQ, the CQs and the queue pairs 1 .. qps, connected and
-// in RTS.
+// By commands: the ports, region kKey, the EQ, the CQs and the queue pairs 1 .. qps, which take
+// turns in using the ports, connected and in RTS.
 void set_up(Contexts& contexts, const PairConfig& config, bool second);
 
 class Pair {

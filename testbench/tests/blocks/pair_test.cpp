@@ -40,8 +40,8 @@ TEST_CASE("a lost packet in the middle draws one NAK and is sent again with all 
   CHECK(!std::memcmp(pair.data(pair.a, 0), pair.data(pair.b, 65536), 8 * 1024));
   CHECK(pair.a.chip.requester.counters.sequence_naks == 1);
   CHECK(pair.a.chip.requester.counters.resent == 5);  // PSN 103 .. 107
-  CHECK(pair.b.chip.responder_check.counters.psn_ahead == 1);
-  CHECK(pair.b.chip.responder_check.counters.nak_pending == 3);  // 105 .. 107
+  CHECK(pair.b.chip.ports[0]->responder_check.counters.psn_ahead == 1);
+  CHECK(pair.b.chip.ports[0]->responder_check.counters.nak_pending == 3);  // 105 .. 107
 }
 
 TEST_CASE("a lost ACK is made good by the timer and the duplicate is acknowledged again",
@@ -53,7 +53,7 @@ TEST_CASE("a lost ACK is made good by the timer and the duplicate is acknowledge
   finish(pair);
   check_success(pair.a.host.sent, 1);
   CHECK(pair.a.chip.requester.counters.timeouts == 1);
-  CHECK(pair.b.chip.responder_check.counters.duplicate == 1);
+  CHECK(pair.b.chip.ports[0]->responder_check.counters.duplicate == 1);
   // T = 4.096 us * 2^4 = 65.536 us = 26214.4 cycles of 2.5 ns: the packet is on the wire again no
   // earlier.
   REQUIRE(pair.a.sent_frames.size() == 2);
@@ -136,7 +136,7 @@ TEST_CASE("a queue pair that is reset while a packet is gathered sends all of it
     const std::vector<u8> there(pair.data(pair.b, 4096), pair.data(pair.b, 4096 + 600));
     const bool arrived = !std::memcmp(pair.data(pair.a, 64), there.data(), 600);
     CHECK(arrived == !pair.a.sent_frames.empty());
-    CHECK(pair.b.chip.port_receive.counters.rx_packets == pair.a.sent_frames.size());
+    CHECK(pair.b.chip.ports[0]->receive.counters.rx_packets == pair.a.sent_frames.size());
     dropped += !arrived;
     CHECK(pair.a.chip.domain.stuck_report().empty());
   }

@@ -7,16 +7,15 @@
 
 using namespace hca;
 using namespace hca::test;
-using Port = Protection::Port;
 
 TEST_CASE("an access is judged after the latency of protection", "[protection]") {
   Contexts contexts;
   Protection protection({.latency = 2, .interval = 3}, contexts);
-  CHECK(protection.look_up(Port::Execute, 10, kKey) == 10 + 2);
-  CHECK(protection.look_up(Port::Execute, 12, kKey) == 13 + 2);  // blocked in 12
-  CHECK(protection.look_up(Port::Execute, 16, kKey) == 16 + 2);  // ready in 16
-  CHECK(protection.look_up(Port::Responder, 10, kKey) == 10 + 2);
-  CHECK(protection.look_up(Port::Requester, 10, kKey) == 10 + 2);
+  CHECK(protection.look_up(protection.execute, 10, kKey) == 10 + 2);
+  CHECK(protection.look_up(protection.execute, 12, kKey) == 13 + 2);  // blocked in 12
+  CHECK(protection.look_up(protection.execute, 16, kKey) == 16 + 2);  // ready in 16
+  CHECK(protection.look_up(protection.responder[0], 10, kKey) == 10 + 2);
+  CHECK(protection.look_up(protection.requester, 10, kKey) == 10 + 2);
 }
 
 TEST_CASE("a local access outside of its region, its PD or its rights is refused",

@@ -180,7 +180,7 @@ TEST_CASE("no more READs are under way than max_rd_atomic", "[chip][G29.1]") {
         {.opcode = WorkOpcode::RdmaRead, .local = i * 1024, .remote = i * 2048, .bytes = 1000});
   finish(pair);
   check_success(pair.a.host.sent, 9);
-  CHECK(pair.b.chip.responder_check.counters.too_many_reads == 0);
+  CHECK(pair.b.chip.ports[0]->responder_check.counters.too_many_reads == 0);
   // READ n leaves when READ n - limit is back.
   for (u32 i = limit; i < 9; ++i)
     CHECK(pair.a.sent_frames[i].first > pair.b.sent_frames[i - limit].first);
@@ -194,7 +194,7 @@ TEST_CASE("more READs than the responder allows are an invalid request", "[chip]
     pair.a.host.plan.push_back(
         {.opcode = WorkOpcode::RdmaRead, .local = i * 8192, .remote = i * 8192, .bytes = 8000});
   pair.run();
-  CHECK(pair.b.chip.responder_check.counters.too_many_reads == 1);
+  CHECK(pair.b.chip.ports[0]->responder_check.counters.too_many_reads == 1);
   REQUIRE(pair.a.host.sent.size() == 4);
   CHECK(pair.a.host.sent[0].status == WcStatus::Success);
   CHECK(pair.a.host.sent[1].status == WcStatus::RemInvReqErr);
@@ -334,7 +334,7 @@ TEST_CASE("a duplicate READ that nothing answers leaves the READ before it alone
     proto::write_headers(from.path, *plan.row, proto::request_bth(from, plan), ext, 0, p->frame());
     p->shape = proto::shape_of(from.path, *plan.row, 0);
     p->frame_bytes = proto::finish_frame(p->frame(), p->shape);
-    pair.b.chip.port_receive.arrive(p, at);
+    pair.b.chip.ports[0]->receive.arrive(p, at);
   };
   read(100, 4096, 100);  // PSN 100 to 103
   read(90, 64, 110);     // behind ePSN, and never executed

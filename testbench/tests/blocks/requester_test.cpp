@@ -17,10 +17,10 @@ struct RequesterBench : Bench {
       : config(c), packetizer_config{.latency = 4, .interval = 1, .buffers = buffers} {
     set_up(context.contexts, 3);
     add(requester, "requester");
-    packetizer.buffers.connect(requester.self, "packet buffers");
+    packetizer.sides[0].buffers.connect(requester.self, "packet buffers");
     turn_buffers.connect(requester.self, "turn buffers");
     requester.turns = &turn_buffers;
-    feed(requester.acks_in, requester, acks);
+    feed(requester.acks_in.add(), requester, acks);
     completions = &take(requester.ports.completions_out, requester);
     take(requester.ports.notes_out, requester);
     faults = &take(requester.ports.faults_out, requester, faults_from ? 1 : 4, faults_from);
@@ -58,7 +58,7 @@ struct RequesterBench : Bench {
   PacketizerConfig packetizer_config;
   QpContext context{{.latency = 2, .interval = 1}};
   Protection protection{{.latency = 2, .interval = 1}, context.contexts};
-  Packetizer packetizer{packetizer_config, protection, engine::Rate(100'000'000'000, 400'000'000)};
+  Packetizer packetizer{packetizer_config, protection, release(TxStart::Threshold)};
   Requester requester{config, 400'000'000, context, protection, packetizer};
   engine::Budget turn_buffers{4};
   Pool<Turn> pool;
@@ -83,7 +83,7 @@ TEST_CASE("without a packet buffer the requester is blocked at n - 1 and ready a
           "[requester]") {
   RequesterBench bench({.latency = 4, .interval = 1}, 1);
   bench.post(10, 2);
-  bench.plan({{50, [&] { bench.packetizer.buffers.give(60); }}});
+  bench.plan({{50, [&] { bench.packetizer.sides[0].buffers.give(60); }}});
   bench.domain.run_until(100);
   CHECK(bench.reads->seen == Cycles{10 + 12, 60 + 12});
 }

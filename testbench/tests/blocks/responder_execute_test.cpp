@@ -24,17 +24,17 @@ struct ExecuteBench : Bench {
       p->last = 0;
       plan.push_back({at, p});
     }
-    feed(execute.packets_in, execute, plan);
-    feed(execute.bells_in, execute, {});
+    feed(execute.packets_in.add(), execute, plan);
+    feed(execute.bells_in.add(), execute, {});
     execute.batches_in.connect(execute.self, execute.self, "receive WQEs");
     execute.ordered_in.connect(execute.self, execute.self, "ordered payloads");
-    execute.responses_in.connect(execute.self, execute.self, "READ responses");
+    execute.sides[0].responses_in.connect(execute.self, execute.self, "READ responses");
     execute.atomic_in.connect(execute.self, execute.self, "ATOMIC value");
-    execute.responses.connect(execute.self, "response buffers");
+    execute.sides[0].responses.connect(execute.self, "response buffers");
     take(execute.ports.reads_out, execute);
     writes = &take(execute.ports.payload_out, execute, depth, from);
     take(execute.ports.receive_wqes_out, execute);
-    replies = &take(execute.ports.replies_out, execute);
+    replies = &take(execute.sides[0].replies_out, execute);
     take(execute.ports.completions_out, execute), take(execute.ports.faults_out, execute);
     execute.dma = execute.self;
   }
@@ -49,10 +49,7 @@ struct ExecuteBench : Bench {
   ResponderCheckConfig check_config;
   ResponderCheck check{check_config, context, protection};
   PacketPool pool;
-  ResponderExecute execute{config,
-                           {TxStart::Full, engine::Rate(100'000'000'000, 400'000'000)},
-                           context.contexts,
-                           protection};
+  ResponderExecute execute{config, release(TxStart::Full), context.contexts, protection};
   Taker<DmaRequest, 8>* writes = nullptr;
   Taker<Reply, 8>* replies = nullptr;
 };

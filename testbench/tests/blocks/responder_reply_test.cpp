@@ -15,9 +15,9 @@ struct ReplyBench : Bench {
       : config(c), reply(config, contexts) {
     set_up(contexts, 4);
     add(reply, "responder_reply");
-    feed(reply.replies_in, reply, answers);
-    feed(reply.cnps_in, reply, cnps);
-    packets = &take(reply.ports.packets_out, reply, depth, from);
+    feed(reply.sides[0].replies_in, reply, answers);
+    feed(reply.sides[0].cnps_in, reply, cnps);
+    packets = &take(reply.sides[0].packets_out, reply, depth, from);
   }
   Cycles seen() {
     domain.run_until(300);

@@ -15,6 +15,7 @@ struct Traffic {
   unsigned loss_per_256;
   bool tight;          // small buffers everywhere
   bool reads = false;  // READs and ATOMICs as well
+  u32 ports = 1;       // the second with a quarter of the first one's rate
 };
 constexpr Traffic kTraffic[] = {
     {"small messages of many queue pairs", 256, 8, 60, 300, 0, false},
@@ -24,6 +25,8 @@ constexpr Traffic kTraffic[] = {
     {"back-pressure and loss", 4096, 3, 30, 12000, 8, true},
     {"READs and ATOMICs", 1024, 3, 40, 9000, 0, false, true},
     {"READs and ATOMICs, back-pressure and loss", 512, 3, 30, 5000, 8, true, true},
+    {"two ports", 1024, 6, 40, 6000, 0, false, true, 2},
+    {"two ports, back-pressure and loss", 512, 4, 30, 5000, 8, true, true, 2},
 };
 
 constexpr proto::WorkOpcode kReads[] = {proto::WorkOpcode::RdmaRead, proto::WorkOpcode::CompareSwap,
@@ -33,6 +36,7 @@ PairConfig config_of(const Traffic& t) {
   PairConfig c;
   c.path_mtu = t.path_mtu, c.qps = t.qps, c.timeout = 2;
   c.wire_latency = 64;
+  c.chip.core.ports = t.ports, c.chip.port[1].link_rate /= 4;
   if (t.tight) {
     c.chip.packetizer.buffers = 2, c.chip.qp_scheduler.slots = 3,
     c.chip.responder_execute.parking = 2;

@@ -36,10 +36,10 @@ TEST_CASE("a scenario sets knobs by path, nested or dotted", "[scenario]") {
   CHECK(s.hca[1].requester.latency == 8);
   CHECK(s.hca[0].doorbell.latency == 9);
   CHECK(s.hca[1].doorbell.latency == 9);
-  CHECK(s.hca[1].port.link_rate == 200'000'000'000);
+  CHECK(s.hca[1].port[0].link_rate == 200'000'000'000);
   CHECK(s.pcie[0].generation == 4);
   CHECK(s.pcie[1].generation == 4);
-  CHECK(s.wire.latency == 1'500'000);
+  CHECK(s.wire[0].latency == 1'500'000);
   CHECK(s.connection.framing == proto::Framing::RoceV2Ip6);
   CHECK(bytes_of_mtu(s.connection.path_mtu) == 4096);
   CHECK(s.run.seed == 42);
@@ -67,7 +67,7 @@ TEST_CASE("workloads and faults are lists", "[scenario]") {
   CHECK(s.workload[0].test == Test::Latency);
   CHECK(s.workload[0].to == 32768);
   CHECK(s.workload[1].depth == 16);
-  const auto rules = s.fault_rules();
+  const auto rules = s.fault_rules(0);
   REQUIRE(rules.size() == 2);
   CHECK(rules[0].direction == 1);
   CHECK(rules[0].psn == 5u);

@@ -18,8 +18,8 @@ struct Platform : sc_core::sc_module {
   hca::tlm_::Wire wire{"wire", hca::tlm_::WireConfig{}};
 
   explicit Platform(const sc_core::sc_module_name& name) : sc_module(name) {
-    a.hca.wire_initiator.bind(wire.from_a), b.hca.wire_initiator.bind(wire.from_b);
-    wire.to_a.bind(a.hca.wire_target), wire.to_b.bind(b.hca.wire_target);
+    a.hca.wire_initiator[0].bind(wire.from_a), b.hca.wire_initiator[0].bind(wire.from_b);
+    wire.to_a.bind(a.hca.wire_target[0]), wire.to_b.bind(b.hca.wire_target[0]);
   }
 };
 
