@@ -140,6 +140,15 @@ std::vector<CapturedFrame> read_capture(const std::string& path) {
   return frames;
 }
 
+void make_record(LinkType type, u64 time_ns, std::span<const u8> frame, std::vector<u8>& record) {
+  record.clear();
+  if (type == LinkType::Erf) {
+    const auto header = erf_header(time_ns, frame.size());
+    record.assign(header.begin(), header.end());
+  }
+  record.insert(record.end(), frame.begin(), frame.end());
+}
+
 void CaptureWriter::Close::operator()(pcap* file) const { pcap_close(file); }
 void CaptureWriter::Close::operator()(pcap_dumper* file) const {
   pcap_dump_close(reinterpret_cast<pcap_dumper_t*>(file));
@@ -160,12 +169,7 @@ CaptureWriter::CaptureWriter(const std::string& path, LinkType type) : path_(pat
 }
 
 void CaptureWriter::write(u64 time_ns, std::span<const u8> frame) {
-  record_.clear();
-  if (type_ == LinkType::Erf) {
-    const auto header = erf_header(time_ns, frame.size());
-    record_.assign(header.begin(), header.end());
-  }
-  record_.insert(record_.end(), frame.begin(), frame.end());
+  make_record(type_, time_ns, frame, record_);
   pcap_pkthdr header{};
   header.ts.tv_sec = time_t(time_ns / kNsPerSecond);
   header.ts.tv_usec = suseconds_t(time_ns % kNsPerSecond);

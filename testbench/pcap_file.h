@@ -58,6 +58,9 @@ class CaptureReader {
 
 std::vector<CapturedFrame> read_capture(const std::string& path);
 
+// A frame as it stands in a file: with an ERF header, or as it is.
+void make_record(LinkType type, u64 time_ns, std::span<const u8> frame, std::vector<u8>& record);
+
 class CaptureWriter {
  public:
   CaptureWriter(const std::string& path, LinkType type);

@@ -10,19 +10,34 @@ u64 picoseconds_of(const sc_core::sc_time& time) {
 }
 }  // namespace
 
-WireCapture::WireCapture(const std::string& path, tlm_::Wire& wire, proto::LinkLayer link)
-    : writer_(path, link == proto::LinkLayer::Ethernet ? LinkType::Ethernet : LinkType::Erf),
-      frames_([this](u64 at, std::span<const u8> frame) {
-        writer_.write(at / kPicosecondsPerNanosecond, frame);
+WireCapture::WireCapture(const std::string& path, const std::vector<tlm_::Wire*>& wires,
+                         proto::LinkLayer link)
+    : frames_([this](u64 at, u32 source, std::span<const u8> frame) {
+        write(at / kPicosecondsPerNanosecond, source, frame);
       }) {
-  wire.add_tap([this](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
-    frames_.add(picoseconds_of(at), sender, frame);
-    frames_.hand_on_until(picoseconds_of(sc_core::sc_time_stamp()));
-  });
+  const LinkType type = link == proto::LinkLayer::Ethernet ? LinkType::Ethernet : LinkType::Erf;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < wires.size(); ++i) names.push_back("port " + std::to_string(i + 1));
+  if (wires.size() == 1)
+    pcap_.emplace(path, type);
+  else
+    pcapng_.emplace(path, type, names);
+  for (u32 i = 0; i < wires.size(); ++i)
+    wires[i]->add_tap([this, i](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+      frames_.add(picoseconds_of(at), i * tlm_::Wire::kEnds + sender, frame);
+      frames_.hand_on_until(picoseconds_of(sc_core::sc_time_stamp()));
+    });
+}
+
+void WireCapture::write(u64 time_ns, u32 source, std::span<const u8> frame) {
+  if (pcap_)
+    pcap_->write(time_ns, frame);
+  else
+    pcapng_->write(source / tlm_::Wire::kEnds, time_ns, frame);
 }
 
 void WireCapture::close() {
   frames_.hand_on_until(~u64{0});
-  writer_.close();
+  pcap_ ? pcap_->close() : pcapng_->close();
 }
 }  // namespace hca::testbench

@@ -69,8 +69,12 @@ int run(const Options& options) {
   std::unique_ptr<VcdFile> vcd;
   Testbed& testbed = runner.testbed();
   const std::string& out = options.directory;
-  if (files.pcap)
-    capture = std::make_unique<WireCapture>(out + "/run.pcap", testbed.wire(), testbed.link());
+  if (files.pcap) {
+    std::vector<tlm_::Wire*> wires;
+    for (unsigned port = 0; port < testbed.ports(); ++port) wires.push_back(&testbed.wire(port));
+    capture = std::make_unique<WireCapture>(out + "/" + WireCapture::name_of(wires.size()), wires,
+                                            testbed.link());
+  }
   if (files.events) events = std::make_unique<EventLog>(out + "/events.csv", testbed);
   if (files.vcd) vcd = std::make_unique<VcdFile>(out + "/run.vcd", testbed);
   const RunResult result = runner.run();

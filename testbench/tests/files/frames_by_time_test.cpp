@@ -10,7 +10,7 @@ namespace {
 // Frames of one byte each; what left is "time:byte" in order.
 struct Order {
   std::string left;
-  FramesByTime frames{[this](u64 at, std::span<const u8> frame) {
+  FramesByTime frames{[this](u64 at, u32, std::span<const u8> frame) {
     left += std::to_string(at) + ":" + char(frame[0]) + " ";
   }};
   void add(u64 at, u8 sender, char name) {

@@ -122,6 +122,34 @@ TEST_CASE("scenario many_qps: 64 queue pairs share evenly at full rate", "[scena
   }
 }
 
+TEST_CASE("scenario two_ports: twice the rate of one, and loss on one wire is its own",
+          "[scenarios][ports]") {
+  const RunResult result = run_ready("two_ports");
+  REQUIRE(result.streams.size() == 2);
+  const double one = gigabits(result, Operation::Write);
+  CHECK(one == Approx(link_gigabits(65536)).epsilon(0.01));
+  for (const StreamResult& s : result.streams)
+    CHECK(s.gigabits_per_second() == Approx(one).epsilon(0.01));
+  // 64 packets of each message, all of entry 0 and 1 through port 1.
+  CHECK(counter(result, "hca0.port1.tx_packets") == 600 * 64);
+  CHECK(counter(result, "hca0.port2.tx_packets") == 300 * 64);
+
+  // 16 lanes of 8 GT/s with 128b/130b, less 8.1 % of overhead, carry 115.8 Gb/s; of a payload of
+  // 256 bytes 20 more are the completion's header: 107.4 Gb/s for both.
+  const RunResult narrow = run_ready("two_ports", {"pcie.generation=3"});
+  double sum = 0;
+  for (const StreamResult& s : narrow.streams) sum += s.gigabits_per_second();
+  CHECK(sum == Approx(107.4).epsilon(0.02));
+  CHECK(narrow.streams[0].gigabits_per_second() ==
+        Approx(narrow.streams[1].gigabits_per_second()).epsilon(0.01));
+
+  const RunResult lossy = run_ready("two_ports", {"faults[0].per_million=5000"});
+  REQUIRE(!lossy.faults.empty());
+  for (const WireFault& fault : lossy.faults) CHECK(fault.port == 1);
+  CHECK(lossy.streams[0].gigabits_per_second() < 0.9 * one);
+  CHECK(lossy.streams[1].gigabits_per_second() == Approx(one).epsilon(0.01));
+}
+
 TEST_CASE("scenario slow_receiver: the receiver sets the rate by RNR NAKs", "[scenarios]") {
   const RunResult result = run_ready("slow_receiver", {"workload[0].messages=400"});
   // 2 us for each receive WQE and 10 ns for its completion.
