@@ -21,8 +21,8 @@ T& at(std::vector<T>& table, u32 index) {
 }
 
 using CommandFunction = proto::CommandStatus(Call&);
-CommandFunction query_device, set_port, query_port, alloc_pd, query_pd, dealloc_pd, register_mr,
-    query_mr, deregister_mr;
+CommandFunction query_device, set_port, query_port, query_drops, alloc_pd, query_pd, dealloc_pd,
+    register_mr, query_mr, deregister_mr;
 CommandFunction create_cq, query_cq, destroy_cq, create_eq, query_eq, destroy_eq, set_vector,
     query_vector;
 CommandFunction create_qp, modify_qp, query_qp, destroy_qp;

@@ -3,11 +3,12 @@
 #include "model/blocks/packet.h"
 #include "model/blocks/stage_config.h"
 #include "model/engine/rate.h"
+#include "model/proto/congestion_rules.h"
 
 namespace hca::blocks {
 struct CongestionConfig {
   Cycle latency = 1, interval = 1;
-  u64 cnp_interval = 50'000'000;  // picoseconds, per queue pair
+  u64 cnp_interval = 1000 * proto::kCnpIntervalNs;  // picoseconds, per queue pair
 };
 struct CongestionCounters {
   u64 marked = 0, cnps = 0;
@@ -30,10 +31,7 @@ class Congestion {
 
   // The cycle in which a CNP for this packet leaves; kNever: none is due.
   Cycle notify(const Packet& packet, Cycle at) {
-    if (proto::is_native(packet.parsed.framing) ||
-        (proto::traffic_class_of(packet.frame(), packet.parsed) & proto::kEcnMask) !=
-            proto::kEcnCongestionExperienced)
-      return kNever;
+    if (!proto::draws_cnp(packet.frame(), packet.parsed)) return kNever;
     ++counters.marked;
     if (packet.qpn >= next_.size()) next_.resize(packet.qpn + 1 + packet.qpn / 2);
     if (at < next_[packet.qpn]) return kNever;

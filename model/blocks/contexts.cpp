@@ -34,6 +34,7 @@ constexpr std::array kCommands{
     CommandRow{CommandOpcode::DestroyEq,    destroy_eq},
     CommandRow{CommandOpcode::SetVector,    set_vector},
     CommandRow{CommandOpcode::QueryVector,  query_vector},
+    CommandRow{CommandOpcode::QueryDrops,   query_drops},
     // clang-format on
 };
 static_assert(kCommands.size() == kCommandOpcodes.size());

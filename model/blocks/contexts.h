@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/proto/commands.h"
+#include "model/proto/drop_counters.h"
 #include "model/proto/memory_region.h"
 #include "model/proto/qp.h"
 #include "model/proto/qp_transitions.h"
@@ -51,6 +52,7 @@ struct Contexts {
   ObjectLimits limits;
   proto::TransportOptions options;
   std::vector<proto::PortAttributes> ports;  // from port 1 on
+  std::vector<proto::DropCounters> drops;    // the same
   std::vector<proto::QpConfig> qps;
   std::vector<proto::QpAttributes> given;  // by QP: by ModifyQp
   std::vector<u64> qp_contexts;            // by QP: the host's own
@@ -63,8 +65,15 @@ struct Contexts {
   std::vector<proto::VectorAttributes> vectors;
 
   explicit Contexts(const ObjectLimits& l = {})
-      : limits(l), ports(l.ports), vectors(l.vectors, proto::VectorAttributes{0, 0, true}) {}
+      : limits(l),
+        ports(l.ports),
+        drops(l.ports),
+        vectors(l.vectors, proto::VectorAttributes{0, 0, true}) {}
 
+  // `counter`: nullptr counts nothing. `port`: from 1 on.
+  void count_drop(u32 port, u64 proto::DropCounters::*counter) {
+    if (counter) ++(drops[port - 1].*counter);
+  }
   const proto::QpConfig* find_qp(u32 qpn) const {
     return qpn < qps.size() && qps[qpn].allocated ? &qps[qpn] : nullptr;
   }

@@ -99,6 +99,7 @@ class PortReceive : public engine::Block {
  private:
   void receive(Packet* p, Cycle checked);
   bool frame_good(Packet& p);
+  bool drop(u64 proto::DropCounters::*counter);
   void route(Packet* p, Cycle checked);
   void ring(const ReceiveBell& bell);
   void push_event();

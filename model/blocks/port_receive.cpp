@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "model/blocks/port.h"
-#include "model/proto/path_rules.h"
+#include "model/proto/port_rules.h"
 
 namespace hca::blocks {
 using namespace proto;
@@ -36,10 +36,8 @@ void PortReceive::receive(Packet* p, Cycle checked) {
   p->qpn = p->parsed.bth.dest_qp, p->psn = p->parsed.bth.psn;
   p->last = std::max(p->last, now()) + (checked - now());
   icrc_probe.event(p->last, Step::Received, p->qpn, p->psn);
-  const QpConfig* qp = contexts_.find_qp(p->qpn);
-  if (!qp) return ++counters.rx_unknown_qp, PacketPool::give_back(p);
-  if (!is_of_port(*qp, port_)) return ++counters.rx_wrong_port, PacketPool::give_back(p);
-  if (const Cycle at = congestion_.notify(*p, p->last); at != kNever)
+  const bool has_path = takes_requests(contexts_.qps[p->qpn].state);
+  if (const Cycle at = has_path ? congestion_.notify(*p, p->last) : kNever; at != kNever)
     ports.cnps_out->push(Reply{p->qpn, 0, 0, 0, true}, 1, at - now() - 1);
   route(p, checked);
 }
@@ -47,17 +45,22 @@ void PortReceive::receive(Packet* p, Cycle checked) {
 bool PortReceive::frame_good(Packet& p) {
   const LinkLayer link = framing_row(Framing(attributes_.framing)).link;
   const std::span<u8> frame{p.frame(), p.frame_bytes};
-  const PacketVerdict verdict = parse(frame, link, p.parsed);
-  if (verdict == PacketVerdict::ReservedOpcode) {  // the queue pair answers it, if its ICRC is good
-    p.parsed.opcode = nullptr, p.parsed.payload_bytes = 0;
-    p.parsed.payload_offset = u16(p.parsed.transport_offset + bytes_of<Bth>());
-  } else if (verdict != PacketVerdict::Good) {
-    return ++counters.rx_bad_frame, false;
-  }
-  if (!icrc_good(frame, p.parsed) || (is_native(p.parsed.framing) && !vcrc_good(frame, p.parsed)))
-    return ++counters.rx_bad_icrc, false;
-  if (is_for_port(attributes_.mac, p.frame(), p.parsed)) return true;
-  return ++counters.rx_wrong_address, false;
+  if (const PacketVerdict v = check_frame(frame, link, p.parsed); v != PacketVerdict::Good)
+    return drop(counter_of(v));
+  const QpConfig* qp = contexts_.find_qp(p.parsed.bth.dest_qp);
+  const auto counter = port_drop(attributes_, port_, p.frame(), p.parsed, qp);
+  return !counter || drop(counter);
+}
+
+bool PortReceive::drop(u64 DropCounters::*counter) {
+  using D = DropCounters;
+  contexts_.count_drop(port_, counter);
+  ++(counter == &D::bad_icrc || counter == &D::bad_vcrc ? counters.rx_bad_icrc
+     : counter == &D::not_for_port                      ? counters.rx_wrong_address
+     : counter == &D::unknown_qp                        ? counters.rx_unknown_qp
+     : counter == &D::wrong_port                        ? counters.rx_wrong_port
+                                                        : counters.rx_bad_frame);
+  return false;
 }
 
 // Requests wait for nothing but their headers, responses for their last beat.
@@ -65,7 +68,10 @@ void PortReceive::route(Packet* p, Cycle checked) {
   const bool response = p->parsed.opcode && !p->parsed.opcode->is_request;
   if (!response) {
     const Cycle at = responder_.check(*p, now(), checked);
-    if (p->verdict.action == RequestAction::Drop) return PacketPool::give_back(p);
+    if (p->verdict.action == RequestAction::Drop) {
+      contexts_.count_drop(port_, counter_of(p->verdict.cause));
+      return PacketPool::give_back(p);
+    }
     if (contexts_.qps[p->qpn].state == QpState::Rtr && take_established(contexts_.receive[p->qpn]))
       established_.push(p->qpn), wake_at(now() + 1);
     return ports.requests_out->push(p, 1, at - now() - 1);

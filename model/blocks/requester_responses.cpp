@@ -23,6 +23,7 @@ void Requester::acknowledge() {
   acks_in.pass_turn(link, now());
   const QpConfig* qp = contexts_.find_qp(a.qpn);
   if (!qp || !sends(*qp) || lanes_[a.qpn].in_error) {  // C9-215
+    if (qp) contexts_.count_drop(qp->port, &DropCounters::bad_qp_state);
     if (a.packet) PacketPool::give_back(a.packet);
     return;
   }

@@ -77,7 +77,10 @@ void ResponderExecute::take() {
     Queue& q = queues_[p->qpn];
     p->life = q.life;
     // G7.4; a request judged in front of a reset is not executed behind it (T13).
-    if (q.failed || !takes_requests(contexts_.qps[p->qpn].state)) return PacketPool::give_back(p);
+    if (const QpConfig& qp = contexts_.qps[p->qpn]; q.failed || !takes_requests(qp.state)) {
+      contexts_.count_drop(qp.port, &DropCounters::bad_qp_state);
+      return PacketPool::give_back(p);
+    }
     if (q.parked_head || waits_for_atomic(*p, q)) return park(p, q);
     process(p);
   }

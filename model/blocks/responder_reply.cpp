@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/blocks/responder_reply.h"
 
+#include "model/proto/congestion_rules.h"
 #include "model/proto/reply_rules.h"
 
 namespace hca::blocks {
@@ -96,12 +97,9 @@ void ResponderReply::build_ack(Packet& p, const QpConfig& qp, const Reply& reply
                                  : counters.rnr_naks);
 }
 
-// G26.2: DestQP is the peer, BECN is set, PSN 0, 16 bytes of zeros.
 void ResponderReply::build_cnp(Packet& p, const QpConfig& qp) {
-  const OpcodeRow& row = *opcode_row(0x81);
-  Bth bth{};
-  bth.pkey = qp.pkey, bth.dest_qp = qp.dest_qpn, bth.becn = true;
-  write_headers(qp.path, row, bth, {}, 0, p.frame());
+  const OpcodeRow& row = *opcode_row(kCnpOpcode);
+  write_headers(qp.path, row, cnp_bth(qp), {}, 0, p.frame());
   p.shape = shape_of(qp.path, row, 0);
   ++counters.cnps;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/blocks/response_check.h"
 
-#include "model/proto/path_rules.h"
+#include "model/proto/port_rules.h"
 
 namespace hca::blocks {
 using namespace proto;
@@ -19,12 +19,21 @@ Cycle ResponseCheck::check(Packet& p, Cycle at, Acknowledgement& out) {
 }
 
 bool ResponseCheck::good(const Packet& p, const QpConfig& qp) {
-  if (p.parsed.bth.opcode >> 5 != unsigned(qp.service))
-    return ++counters.wrong_service, false;  // C9-38
-  if (qp.state != QpState::Rts && qp.state != QpState::Sqd)
-    return ++counters.bad_qp_state, false;                                                  // G12.7
-  if (!comes_from_peer(qp.path, p.frame(), p.parsed)) return ++counters.wrong_path, false;  // VAL-6
-  if (!pkey_match(p.parsed.bth.pkey, qp.pkey)) return ++counters.bad_pkey, false;           // C9-43
-  return true;
+  Contexts& contexts = context_.contexts;
+  const RequestCause cause = judge_response_header(
+      {p.parsed, {p.frame(), p.frame_bytes}, qp, contexts.receive[p.qpn], nullptr});
+  contexts.count_drop(qp.port, counter_of(cause));
+  switch (cause) {
+    case RequestCause::Good:
+      return true;
+    case RequestCause::WrongService:
+      return ++counters.wrong_service, false;
+    case RequestCause::BadQpState:
+      return ++counters.bad_qp_state, false;
+    case RequestCause::WrongPath:
+      return ++counters.wrong_path, false;
+    default:
+      return ++counters.bad_pkey, false;
+  }
 }
 }  // namespace hca::blocks

@@ -79,6 +79,7 @@ class FunctionalHca {
     u32 received = 0;
     proto::SavedRequests saved;
     proto::ToldCredits told;
+    Nanoseconds next_cnp = 0;  // not before
   };
 
   // Host side: host_side.cpp.
@@ -118,6 +119,8 @@ class FunctionalHca {
                 const proto::ExtHeaders& ext, u32 payload_bytes);
 
   // Responder: responder_side.cpp.
+  void notify_congestion(const proto::QpConfig& qp, const proto::ParsedPacket& packet,
+                         std::span<const u8> frame);
   void receive_request(u32 qpn, const proto::ParsedPacket& packet, std::span<const u8> frame);
   proto::RequestVerdict find_place(u32 qpn, const proto::ParsedPacket& packet);
   void execute(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestEffect& effect,

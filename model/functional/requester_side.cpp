@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/functional/functional_hca.h"
+#include "model/proto/port_rules.h"
 #include "model/proto/timeout.h"
 
 namespace hca::functional {
@@ -123,10 +124,10 @@ void FunctionalHca::receive_answer(const QpConfig& qp, const ParsedPacket& packe
                                    std::span<const u8> frame) {
   const RequestView view{packet, frame, qp, contexts_.receive[qp.qpn], nullptr};
   SendState& s = contexts_.send[qp.qpn];
-  for (const RequestRule& rule : kRequestRules)
-    if (rule.stage == RuleStage::Header && rule.broken(view))
-      return void(++counters(qp).unexpected_answers);
-  if (qp.state == QpState::Rtr) return void(++counters(qp).unexpected_answers);  // G12.7
+  if (const RequestCause cause = judge_response_header(view); cause != RequestCause::Good) {
+    ++counters(qp).unexpected_answers;
+    return contexts_.count_drop(qp.port, counter_of(cause));
+  }
   if (packet.opcode->operation != Operation::Acknowledge)
     return receive_response(qp, packet, frame.subspan(packet.payload_offset, packet.payload_bytes));
   const AckVerdict verdict =

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "model/functional/functional_hca.h"
+#include "model/proto/congestion_rules.h"
+#include "model/proto/port_rules.h"
 
 namespace hca::functional {
 using namespace proto;
@@ -12,17 +14,32 @@ void FunctionalHca::receive(std::span<const u8> frame, u32 port) {
   PortCounters& counters = counters_[port - 1];
   ++counters.received;
   ParsedPacket packet;
-  const PacketVerdict form = parse(frame, framing_row(Framing(own.framing)).link, packet);
-  if (form != PacketVerdict::Good && form != PacketVerdict::ReservedOpcode)
-    return void(++counters.malformed);
-  if (!icrc_good(frame, packet)) return void(++counters.bad_icrc);
-  if (!is_for_port(own.mac, frame.data(), packet)) return void(++counters.malformed);
+  const PacketVerdict form = check_frame(frame, framing_row(Framing(own.framing)).link, packet);
+  if (form != PacketVerdict::Good) {
+    ++(form == PacketVerdict::BadIcrc || form == PacketVerdict::BadVcrc ? counters.bad_icrc
+                                                                        : counters.malformed);
+    return contexts_.count_drop(port, counter_of(form));
+  }
   const QpConfig* qp = contexts_.find_qp(packet.bth.dest_qp);
-  if (!qp) return void(++counters.requests[std::size_t(RequestCause::UnknownQp)]);
-  if (!is_of_port(*qp, port))
-    return void(++counters.requests[std::size_t(RequestCause::WrongPort)]);
+  if (const auto dropped = port_drop(own, port, frame.data(), packet, qp)) {
+    if (dropped == &DropCounters::not_for_port) ++counters.malformed;
+    if (dropped == &DropCounters::unknown_qp)
+      ++counters.requests[std::size_t(RequestCause::UnknownQp)];
+    if (dropped == &DropCounters::wrong_port)
+      ++counters.requests[std::size_t(RequestCause::WrongPort)];
+    return contexts_.count_drop(port, dropped);
+  }
+  notify_congestion(*qp, packet, frame);
   if (packet.opcode && !packet.opcode->is_request) return receive_answer(*qp, packet, frame);
   receive_request(qp->qpn, packet, frame);
+}
+
+void FunctionalHca::notify_congestion(const QpConfig& qp, const ParsedPacket& packet,
+                                      std::span<const u8> frame) {
+  if (!takes_requests(qp.state) || !draws_cnp(frame.data(), packet)) return;
+  if (now_ < side(qp.qpn).next_cnp) return;
+  side(qp.qpn).next_cnp = now_ + kCnpIntervalNs;
+  transmit(qp, *opcode_row(kCnpOpcode), cnp_bth(qp), {}, 0);
 }
 
 void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
@@ -34,6 +51,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   const bool reads = packet.opcode && request::is_saved(*packet.opcode);
   if (verdict.action == RequestAction::Execute && !reads) verdict = find_place(qpn, packet);
   ++counters(qp).requests[std::size_t(verdict.cause)];
+  contexts_.count_drop(qp.port, counter_of(verdict.cause));
   const RequestEffect effect = apply(state, packet, qp.path_mtu, verdict);
   if (verdict.action != RequestAction::Drop && qp.state == QpState::Rtr && take_established(state))
     raise(EventType::CommEst, qpn);

@@ -5,6 +5,7 @@
 #pragma once
 #include <array>
 
+#include "model/proto/drop_counters.h"
 #include "model/proto/object_attributes.h"
 #include "model/proto/port_attributes.h"
 #include "model/proto/qp_attributes.h"
@@ -35,6 +36,7 @@ enum class CommandOpcode : u8 {
   DestroyEq,
   SetVector,
   QueryVector,
+  QueryDrops,
 };
 struct CommandOpcodeRow {
   CommandOpcode opcode;
@@ -63,6 +65,7 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::DestroyEq,    "DestroyEq",    "object: EQN; Busy while a CQ names it"},
     CommandOpcodeRow{CommandOpcode::SetVector,    "SetVector",    "object: vector; interrupt vector. A pending message leaves when the mask goes"},
     CommandOpcodeRow{CommandOpcode::QueryVector,  "QueryVector",  "object: vector; interrupt vector comes back"},
+    CommandOpcodeRow{CommandOpcode::QueryDrops,   "QueryDrops",   "object: port number; drop counters come back"},
     // clang-format on
 };
 static_assert([] {
@@ -115,5 +118,5 @@ template <class... Body>
 inline constexpr bool kFitsBlock = ((kCommandHeaderBytes + bytes_of<Body>() <= kCommandBytes) &&
                                     ...);
 static_assert(kFitsBlock<DeviceAttributes, PortAttributes, QueueAttributes, MrAttributes, QpCreate,
-                         QpAttributes, VectorAttributes, PdAttributes>);
+                         QpAttributes, VectorAttributes, PdAttributes, DropCounters>);
 }  // namespace hca::proto

@@ -76,6 +76,19 @@ bool vcrc_good(std::span<const u8> frame, const FrameShape& shape) {
   return frame[end] == u8(crc) && frame[end + 1] == u8(crc >> 8);
 }
 
+PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, ParsedPacket& out) {
+  const PacketVerdict verdict = parse(frame, link, out);
+  if (verdict == PacketVerdict::ReservedOpcode) {
+    out.opcode = nullptr, out.payload_bytes = 0;
+    out.payload_offset = u16(out.transport_offset + bytes_of<Bth>());
+  } else if (verdict != PacketVerdict::Good) {
+    return verdict;
+  }
+  if (!icrc_good(frame, out)) return PacketVerdict::BadIcrc;
+  if (is_native(out.framing) && !vcrc_good(frame, out)) return PacketVerdict::BadVcrc;
+  return PacketVerdict::Good;
+}
+
 u32 finish_frame(u8* frame, const FrameShape& shape) {
   std::fill(frame + shape.payload_offset + shape.payload_bytes, frame + shape.icrc_offset, u8{0});
   const u32 crc = icrc_of(frame, shape);

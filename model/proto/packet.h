@@ -75,6 +75,9 @@ PacketVerdict parse(std::span<const u8> frame, LinkLayer link, ParsedPacket& out
 // on the wire are this number, low byte first. The frame is not written.
 u32 icrc_of(const u8* frame, const FrameShape& shape);
 bool icrc_good(std::span<const u8> frame, const FrameShape& shape);
+// parse(), then the CRCs. A packet of a reserved opcode is Good too, without an OpcodeRow and
+// without payload: its queue pair answers it (BTH-4).
+PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, ParsedPacket& out);
 // Native framings: the two bytes after the ICRC.
 bool vcrc_good(std::span<const u8> frame, const FrameShape& shape);
 

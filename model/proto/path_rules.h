@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "model/proto/packet.h"
+#include "model/proto/port_attributes.h"
 
 namespace hca::proto {
 // True if the frame's addresses are those of the path with source and destination exchanged (VAL-6,
@@ -25,10 +26,13 @@ inline bool comes_from_peer(const Path& path, const u8* frame, const FrameShape&
   }
 }
 
-// G34.3: an Ethernet frame is for the port whose MAC address is its destination; InfiniBand has its
-// LIDs in the path.
-inline bool is_for_port(u64 mac, const u8* frame, const FrameShape& shape) {
-  if (is_native(shape.framing)) return true;
-  return load_be<4>(frame) == mac >> 16 && load_be<2>(frame + 4) == (mac & 0xffff);
+// LIDs of multicast groups; no packet comes from one (C9-56).
+constexpr bool is_multicast_lid(u64 lid) { return lid >= 0xc000 && lid != 0xffff; }
+
+// G34.3, C9-53: the destination of a frame is the port's MAC address or LID.
+inline bool is_for_port(const PortAttributes& port, const u8* frame, const FrameShape& shape) {
+  if (is_native(shape.framing))
+    return load_be<2>(frame + 2) == port.lid && !is_multicast_lid(load_be<2>(frame + 6));
+  return load_be<4>(frame) == port.mac >> 16 && load_be<2>(frame + 4) == (port.mac & 0xffff);
 }
 }  // namespace hca::proto

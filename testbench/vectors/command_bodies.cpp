@@ -31,6 +31,8 @@ const HeaderInfo* body_of(CommandOpcode opcode) {
       return &kHeaderInfo<DeviceAttributes>;
     case CommandOpcode::QueryPd:
       return &kHeaderInfo<PdAttributes>;
+    case CommandOpcode::QueryDrops:
+      return &kHeaderInfo<DropCounters>;
     case CommandOpcode::SetVector:
     case CommandOpcode::QueryVector:
       return &kHeaderInfo<VectorAttributes>;

@@ -254,6 +254,24 @@ std::optional<std::string> VectorHost::command(const JsonAt& json,
   return std::nullopt;
 }
 
+std::vector<FieldDifference> VectorHost::compare_drops(const JsonAt& json) {
+  const HeaderInfo& info = kHeaderInfo<DropCounters>;
+  for (const auto& [name, unused] : json.value().items())
+    if (!find_field(info, name)) json[name].refuse("is no counter", names_of_fields(info));
+  Block block{};
+  execute(CommandOpcode::QueryDrops, 1, block);
+  static const nlohmann::json kZero = 0;
+  std::vector<FieldDifference> all;
+  for (const FieldInfo& field : info) {
+    const std::string name(field.name);
+    const JsonAt expected = json.has(name) ? json[name] : JsonAt(kZero, name);
+    if (auto differs =
+            compare_field(block.data() + kCommandHeaderBytes, info, field, expected, symbols_))
+      all.push_back(std::move(*differs));
+  }
+  return all;
+}
+
 // ---- What comes back
 std::vector<QueueCompletion> VectorHost::poll() {
   std::vector<QueueCompletion> all;
@@ -280,6 +298,7 @@ std::map<std::string, std::string> VectorHost::query_all() {
   for (const auto& [name, qp] : qps_) query(CommandOpcode::QueryQp, qp.peer.qpn, "QP " + name);
   for (const auto& [name, key] : keys_) query(CommandOpcode::QueryMr, key, "MR " + name);
   for (const auto& [name, cq] : cqs_) query(CommandOpcode::QueryCq, cq->cqn, "CQ " + name);
+  query(CommandOpcode::QueryDrops, 1, "drops of port 1");
   for (const auto& [name, pd] : pds_) query(CommandOpcode::QueryPd, pd, "PD " + name);
   return all;
 }

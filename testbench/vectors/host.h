@@ -35,6 +35,8 @@ class VectorHost {
   std::optional<std::string> command(const JsonAt& json, std::vector<FieldDifference>& differences);
   void ring(const JsonAt& json);
   void arm(const JsonAt& json);
+  // {"counter": number ..}: all drop counters of port 1, those that are not named being 0.
+  std::vector<FieldDifference> compare_drops(const JsonAt& json);
 
   std::vector<QueueCompletion> poll();
   std::optional<AsyncEvent> next_async_event();

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The notification point of RoCEv2 (G26.2).
+#pragma once
+#include "model/proto/packet.h"
+#include "model/proto/qp.h"
+
+namespace hca::proto {
+// A packet that met congestion draws a CNP, for each queue pair at most one in an interval.
+inline bool draws_cnp(const u8* frame, const ParsedPacket& packet) {
+  return !is_native(packet.framing) &&
+         (traffic_class_of(frame, packet) & kEcnMask) == kEcnCongestionExperienced;
+}
+inline constexpr u64 kCnpIntervalNs = 50'000;
+
+// DestQP is the peer, BECN is set, PSN 0; 16 bytes of zeros follow.
+inline constexpr u8 kCnpOpcode = 0x81;
+inline Bth cnp_bth(const QpConfig& qp) {
+  Bth bth{};
+  bth.pkey = qp.pkey, bth.dest_qp = qp.dest_qpn, bth.becn = true;
+  return bth;
+}
+}  // namespace hca::proto

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/proto/drop_counters.h"
+#include "model/proto/responder_rules.h"
+
+namespace hca::proto {
+// What a port asks of a frame with a good structure before its queue pair looks at it: the counter
+// of the first that does not hold; nullptr if all do. `number`: of the port, from 1 on; `qp`: that
+// DestQP names, if there is one.
+inline u64 DropCounters::*port_drop(const PortAttributes& port, u32 number, const u8* frame,
+                                    const ParsedPacket& packet, const QpConfig* qp) {
+  using D = DropCounters;
+  if (!is_for_port(port, frame, packet)) return &D::not_for_port;
+  if (packet.payload_bytes > port.mtu) return &D::above_mtu;  // G34.3
+  if (!qp) return &D::unknown_qp;
+  return is_of_port(*qp, number) ? nullptr : &D::wrong_port;
+}
+
+// The rules of stage Header hold for responses too; those that a queue pair waits for come in fewer
+// states (G12.7). Good if none is broken.
+inline RequestCause judge_response_header(const RequestView& view) {
+  for (const RequestRule& rule : kRequestRules) {
+    if (rule.stage != RuleStage::Header) break;
+    if (rule.broken(view)) return rule.cause;
+    if (rule.cause == RequestCause::BadQpState && view.qp.state == QpState::Rtr) return rule.cause;
+  }
+  return RequestCause::Good;
+}
+
+// Of a packet that breaks a rule of stage Header; nullptr: it breaks none.
+constexpr u64 DropCounters::*counter_of(RequestCause cause) {
+  using D = DropCounters;
+  switch (cause) {
+    case RequestCause::WrongService:
+      return &D::wrong_service;
+    case RequestCause::BadQpState:
+      return &D::bad_qp_state;
+    case RequestCause::WrongPath:
+      return &D::wrong_path;
+    case RequestCause::BadPkey:
+      return &D::bad_pkey;
+    default:
+      return nullptr;
+  }
+}
+}  // namespace hca::proto
