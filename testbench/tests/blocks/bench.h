@@ -85,9 +85,9 @@ class Bench {
   }
   template <class T, unsigned N>
   Taker<T, N>& take(engine::Link<T, N>*& out, engine::Block& writer, unsigned depth = N,
-                    Cycle from = 0) {
+                    Cycle from = 0, const char* name = "taken") {
     auto& taker = add(keep<Taker<T, N>>(depth, from), "taker");
-    taker.in.connect(writer.self, taker.self, "taken");
+    taker.in.connect(writer.self, taker.self, name);
     out = &taker.in;
     return taker;
   }

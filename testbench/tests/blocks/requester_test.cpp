@@ -23,7 +23,8 @@ struct RequesterBench : Bench {
     feed(requester.acks_in.add(), requester, acks);
     completions = &take(requester.ports.completions_out, requester);
     take(requester.ports.notes_out, requester);
-    faults = &take(requester.ports.faults_out, requester, faults_from ? 1 : 4, faults_from);
+    faults = &take(requester.ports.faults_out, requester, faults_from ? 1 : 4, faults_from,
+                   "requester faults");  // as in the chip, for scripts/block_wakeups.py
     take(requester.ports.responses_out, requester);
     requester.placed_in.connect(requester.self, requester.self, "placed responses");
     reads = &take(packetizer.dma_out, requester);
