@@ -58,6 +58,24 @@ template <MutantName name>
 inline bool mutant() {
   return kMutant<name>.on();
 }
+// The same for constexpr functions: false where the compiler calculates. That includes an attempt
+// to: `const bool wrong = constexpr_mutant<...>() && x;` is false for good.
+template <MutantName name>
+constexpr bool constexpr_mutant() {
+  return !std::is_constant_evaluated() && mutant<name>();
+}
+
+// "status:BadRkey": what a table says of an entry of a list of names is wrong.
+template <MutantName what, const auto& names, std::size_t i>
+inline Mutant kEntryMutant{std::string(what.text) + ":" + std::string(names[i])};
+template <MutantName what, const auto& names, class Entry>
+constexpr bool entry_is_wrong(Entry entry) {
+  if (std::is_constant_evaluated()) return false;
+  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return ((std::size_t(entry) == i && kEntryMutant<what, names, i>.on()) || ...);
+  }
+  (std::make_index_sequence<names.size()>{});
+}
 
 // "rule:G2.3": row `i` of a table of rules is never broken.
 template <const auto& table, std::size_t i>
@@ -65,6 +83,28 @@ inline Mutant kRowMutant{"rule:" + std::string(table[i].statement)};
 template <const auto& table, std::size_t i>
 inline bool row_is_off() {
   return kRowMutant<table, i>.on();
+}
+// "first:G2.3": row `i` is judged before all others.
+template <const auto& table, std::size_t i>
+inline Mutant kFirstMutant{"first:" + std::string(table[i].statement)};
+template <const auto& table, std::size_t i>
+bool row_goes_first() {
+  return kFirstMutant<table, i>.on();
+}
+// "action:G2.3=Drop": row `i` has another action; `names` are those of all actions.
+template <const auto& table, std::size_t i, const auto& names, std::size_t action>
+inline Mutant kActionMutant{"action:" + std::string(table[i].statement) + "=" +
+                            std::string(names[action])};
+template <const auto& table, std::size_t i, const auto& names>
+auto action_of_row() {
+  auto chosen = table[i].action;
+  [&]<std::size_t... action>(std::index_sequence<action...>) {
+    ((kActionMutant<table, i, names, action>.on() ? void(chosen = decltype(chosen)(action))
+                                                  : void()),
+     ...);
+  }
+  (std::make_index_sequence<names.size()>{});
+  return chosen;
 }
 
 // "field:BTH.PSN": the lowest bit of a field is wrong, written or read.
@@ -82,8 +122,20 @@ template <MutantName>
 consteval bool mutant() {
   return false;
 }
+template <MutantName>
+consteval bool constexpr_mutant() {
+  return false;
+}
+template <MutantName, const auto&, class Entry>
+constexpr bool entry_is_wrong(Entry) {
+  return false;
+}
 template <const auto&, std::size_t>
 consteval bool row_is_off() {
+  return false;
+}
+template <const auto&, std::size_t>
+consteval bool row_goes_first() {
   return false;
 }
 template <class, std::size_t>
