@@ -19,7 +19,7 @@ void Command::tick() {
 void Command::take_fault(FaultLink& link) {
   const Fault& f = link.front();
   if (f.invalidate) {
-    contexts_.regions[key_index(*f.invalidate)].valid = false;
+    contexts_.invalidate(*f.invalidate);
     ++counters.invalidations;
     return link.drop();
   }

@@ -93,7 +93,8 @@ CommandStatus register_mr(Call& c) {
   if (a.start + a.bytes < a.start || a.physical + a.bytes < a.physical ||
       a.access > (kAllAccess | kFastRegister))
     return CommandStatus::BadValue;
-  at(c.contexts.regions, index) = {a.start, a.bytes, a.physical, a.pd, a.key, a.access, true, true};
+  const u64 bytes = a.bytes + mutant<"register_length_plus_one">();
+  at(c.contexts.regions, index) = {a.start, bytes, a.physical, a.pd, a.key, a.access, true, true};
   ++pd->uses;
   return CommandStatus::Ok;
 }
@@ -109,7 +110,9 @@ CommandStatus deregister_mr(Call& c) {
   Region* region = find_key(c);
   if (!region) return CommandStatus::BadObject;
   --c.contexts.pds[region->pd].uses;
-  *region = {};
+  if (mutant<"key_one_per_address">())
+    for (Region& r : c.contexts.regions) r.valid &= r.start != region->start;
+  if (!mutant<"dereg_keeps_key">()) *region = {};
   return CommandStatus::Ok;
 }
 }  // namespace hca::blocks

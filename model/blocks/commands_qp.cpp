@@ -70,7 +70,7 @@ CommandStatus destroy_qp(Call& c) {
   const QpConfig* qp = x.find_qp(c.header.object);
   if (!qp) return CommandStatus::BadObject;
   --x.cqs[qp->send_cq].uses, --x.cqs[qp->receive_cq].uses, --x.pds[qp->pd].uses;
-  x.qps[c.header.object] = {};
+  if (!mutant<"destroy_keeps_qp">()) x.qps[c.header.object] = {};
   c.effect.qpn = c.header.object, c.effect.clear = true;
   return CommandStatus::Ok;
 }

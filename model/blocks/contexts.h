@@ -35,7 +35,9 @@ struct EventRing {
   bool overflowed = false;  // CQ: takes no more (G21.3); EQ: events are lost since the last EQE
 
   u32 entries() const { return u32{1} << log_entries; }
-  bool takes_more() const { return !overflowed && !is_full(); }
+  bool takes_more() const {
+    return (!overflowed && !is_full()) || proto::mutant<"cq_overflow_ignored">();
+  }
   bool is_full() const { return producer - consumer >= entries(); }
   u64 slot(u32 entry_bytes) const {
     return address + u64{producer & (entries() - 1)} * entry_bytes;
@@ -79,7 +81,25 @@ struct Contexts {
   }
   const proto::Region* find_region(u32 key) const {
     const u32 index = proto::key_index(key);
+    if (proto::mutant<"index_ignored">() && (index >= regions.size() || !regions[index].allocated))
+      return first_of(regions);
     return index < regions.size() ? &regions[index] : nullptr;
+  }
+  // A peer invalidated the key: the region stays, without access (INV-7).
+  void invalidate(u32 key) {
+    const u32 index = proto::key_index(key);
+    if (proto::mutant<"invalidate_ignored">() || index >= regions.size()) return;
+    if (proto::mutant<"invalidate_all_same_memory">())
+      for (proto::Region& r : regions) r.valid &= r.physical != regions[index].physical;
+    regions[index].valid = false;
+    if (proto::mutant<"invalidate_frees">()) regions[index].allocated = false;
+  }
+  // What a mistake takes for any other.
+  template <class T>
+  static const T* first_of(const std::vector<T>& table) {
+    for (const T& entry : table)
+      if (entry.allocated) return &entry;
+    return nullptr;
   }
   EventRing* find_cq(u32 cqn) { return find(cqs, cqn); }
   EventRing* find_eq(u32 eqn) { return find(eqs, eqn); }

@@ -47,7 +47,10 @@ bool PortReceive::frame_good(Packet& p) {
   const std::span<u8> frame{p.frame(), p.frame_bytes};
   if (const PacketVerdict v = check_frame(frame, link, p.parsed); v != PacketVerdict::Good)
     return drop(counter_of(v));
-  const QpConfig* qp = contexts_.find_qp(p.parsed.bth.dest_qp);
+  u32& dest_qp = p.parsed.bth.dest_qp;
+  if (mutant<"unknown_qp_is_first">() && !contexts_.find_qp(dest_qp))
+    dest_qp = contexts_.first_of(contexts_.qps)->qpn;
+  const QpConfig* qp = contexts_.find_qp(dest_qp);
   const auto counter = port_drop(attributes_, port_, p.frame(), p.parsed, qp);
   return !counter || drop(counter);
 }

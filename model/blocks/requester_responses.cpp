@@ -64,7 +64,7 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
   switch (v.action) {
     case AckAction::Resend:
       counters.sequence_naks += !v.by_timer && !v.implied, counters.implied_naks += v.implied;
-      go_back(qpn, v.psn, NoteKind::Rewind);
+      go_back(qpn, psn_add(v.psn, mutant<"resend_skips_first">()), NoteKind::Rewind);
       s.waits_rnr = false;
       break;
     case AckAction::Wait: {

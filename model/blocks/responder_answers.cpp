@@ -67,8 +67,10 @@ void ResponderExecute::examine_key(u32 qpn, Queue& q, Outcome& o) {
   const u32 key = *o.fault.invalidate;
   if (may_invalidate(protection_.find(key), key, contexts_.qps[qpn].pd)) return;
   ++counters.failed;
-  o.replies = false;
-  o.fails = q.failed = true, o.fault = {.qpn = qpn};
+  o.replies = mutant<"inv_bad_key_nak">();
+  if (o.replies) o.reply.syndrome = nak_syndrome(NakCode::RemoteAccessError);
+  o.fails = q.failed = !mutant<"inv_no_flush">();
+  o.fault = {.qpn = qpn, .raise = mutant<"inv_both_reports">(), .event = EventType::QpAccessErr};
   Cqe& cqe = o.completed.cqe;
   cqe.status = failure_of(RequestCause::BadInvalidate).status;
   cqe.with_immediate = cqe.with_invalidate = cqe.solicited = false;

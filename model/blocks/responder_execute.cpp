@@ -77,7 +77,8 @@ void ResponderExecute::take() {
     Queue& q = queues_[p->qpn];
     p->life = q.life;
     // G7.4; a request judged in front of a reset is not executed behind it (T13).
-    if (const QpConfig& qp = contexts_.qps[p->qpn]; q.failed || !takes_requests(qp.state)) {
+    if (const QpConfig& qp = contexts_.qps[p->qpn];
+        (q.failed && !mutant<"states_ignored">()) || !takes_requests(qp.state)) {
       contexts_.count_drop(qp.port, &DropCounters::bad_qp_state);
       return PacketPool::give_back(p);
     }
@@ -101,6 +102,15 @@ void ResponderExecute::process(Packet* p) {
 // A duplicate, a NAK or an RNR NAK.
 void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
   enter(p, 0);
+  const RequestVerdict& v = p->verdict;
+  if (mutant<"duplicate_ack_overtakes">() && v.cause == RequestCause::Duplicate) {
+    side_of(p->qpn).replies_out->push(
+        {p->qpn, p->effect.ack_psn, p->effect.msn,
+         answer_syndrome(v, p->effect, contexts_.qps[p->qpn], false)});
+    return PacketPool::give_back(p);
+  }
+  if (mutant<"refused_atomic_saved">() && p->parsed.opcode && request::is_saved(*p->parsed.opcode))
+    q.saved.save(contexts_.qps[p->qpn].max_dest_rd_atomic, p->effect, true, 0);
   Outcome& outcome = retire(*p);
   outcome.replies = true;
   if (p->verdict.action == RequestAction::NakAndFail) {
@@ -111,7 +121,8 @@ void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
       const u32 own = p->effect.receive_wqe + 1;
       outcome.completed.cqe.wqe_index = u16(own), q.next_wqe = own + 1;
     }
-    outcome.completes = std::exchange(q.wqe_open, false) || takes;
+    outcome.completes =
+        (std::exchange(q.wqe_open, false) && !mutant<"held_wqe_flushed">()) || takes;
     outcome.completed.cqe.opcode = CqeOpcode::Receive;
     outcome.completed.cqe.status = failure.status;
     outcome.fails = q.failed = true;
@@ -157,6 +168,10 @@ bool ResponderExecute::execute_send(Packet* p, Queue& q) {
   ++counters.sends;
   enter(p, 0);
   if (!bytes) return finish(p, false), true;
+  if (p->parsed.has(Ext::Ieth) &&
+      invalidates_too_early(p->parsed, protection_.find(p->parsed.ieth.rkey),
+                            contexts_.qps[p->qpn].pd))
+    return refuse(p, kEarlyInvalidate), true;
   const WcStatus fits = judge_scatter(p->qpn, q, bytes);
   if (fits == WcStatus::LocLenErr) return refuse(p, kReceiveTooShort), true;
   if (fits != WcStatus::Success) return refuse(p, kReceiveProtection), true;
@@ -173,7 +188,7 @@ WcStatus ResponderExecute::judge_scatter(u32 qpn, const Queue& q, u32 bytes) {
     if (s.index == s.count) return WcStatus::LocLenErr;
     const auto sge = decode<Sge>(s.sges + s.index * kSgeBytes);
     const u32 here = std::min(bytes, sge.bytes - s.offset);
-    if (here && !protection_.local(sge, contexts_.qps[qpn].pd, kLocalWrite))
+    if (here && !protection_.local(sge, contexts_.qps[qpn].pd, receive_right()))
       return WcStatus::LocProtErr;
     bytes -= here, s.offset = 0, ++s.index;
   }
@@ -256,7 +271,8 @@ void ResponderExecute::complete(const Packet& p, const Queue& q, Outcome& outcom
   Cqe& cqe = outcome.completed.cqe;
   cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
   cqe.byte_len = send ? q.placed : p.effect.byte_len;
-  cqe.with_immediate = row.has(Ext::ImmDt), cqe.with_invalidate = row.has(Ext::Ieth);
+  cqe.with_immediate = row.has(Ext::ImmDt),
+  cqe.with_invalidate = row.has(Ext::Ieth) && !mutant<"inv_flag_missing">();
   if (cqe.with_immediate) cqe.immediate = p.parsed.imm_dt.data;
   if (cqe.with_invalidate) cqe.immediate = p.parsed.ieth.rkey;
   cqe.solicited = p.parsed.bth.solicited;

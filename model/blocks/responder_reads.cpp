@@ -27,7 +27,8 @@ void ResponderExecute::begin(u32 qpn, Queue& q, Outcome& o) {
     return finish_first(qpn, q);
   }
   ++counters.reads, counters.repeated += o.repeats;
-  if (!o.repeats) q.saved.save(qp.max_dest_rd_atomic, o.effect, false, 0);
+  if (!o.repeats || mutant<"dup_saved_again">())
+    q.saved.save(qp.max_dest_rd_atomic, o.effect, false, 0);
   q.reading = &o;
   sides[port_of(qp)].reads.push(qpn);
 }
@@ -138,7 +139,8 @@ void ResponderExecute::start_atomic() {
     if (!q.first || q.first->kind != OutcomeKind::Atomic || !q.first->started) continue;
     if (q.flushing) {
       finish_first(qpn, q);
-    } else if (q.first->repeats) {
+    } else if (q.first->repeats && !mutant<"dup_atomic_executed">() &&
+               !mutant<"dup_atomic_read_anew">()) {
       repeat_atomic(qpn, q);
     } else {
       atomic_busy_ = true, atomic_qpn_ = qpn, atomic_life_ = q.life;
@@ -157,7 +159,8 @@ void ResponderExecute::finish_atomic() {
   if (!written && !ports.payload_out->can_push()) return;
   if (written && goes_on && !may_reply(atomic_qpn_)) return;
   atomic_in.drop();
-  if (goes_on && !written) return write_atomic(*q.first);
+  const bool only_reads = mutant<"dup_atomic_read_anew">() && alive && q.first->repeats;
+  if (goes_on && !written && !only_reads) return write_atomic(*q.first);
   atomic_busy_ = false;
   if (!alive) return;
   if (!goes_on) return finish_first(atomic_qpn_, q);
@@ -178,9 +181,13 @@ void ResponderExecute::write_atomic(const Outcome& o) {
 // G3.4: the saved result, or nothing.
 void ResponderExecute::repeat_atomic(u32 qpn, Queue& q) {
   const SavedRequest* held = q.saved.find_atomic(q.first->effect.ack_psn);
-  if (!held) return ++counters.not_saved, finish_first(qpn, q);
+  if (!held || (mutant<"dup_atomic_key_checked">() && !q.first->key_good))
+    return ++counters.not_saved, finish_first(qpn, q);
   ++counters.repeated;
-  reply_atomic(qpn, q, held->original);
+  const u64 original = held->original;
+  if (mutant<"dup_saved_again">())
+    q.saved.save(contexts_.qps[qpn].max_dest_rd_atomic, q.first->effect, true, original);
+  reply_atomic(qpn, q, original);
 }
 
 void ResponderExecute::reply_atomic(u32 qpn, Queue& q, u64 original) {

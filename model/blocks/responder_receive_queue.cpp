@@ -82,8 +82,8 @@ void ResponderExecute::accept_batch(ReceiveBatch* b) {
 
 // C9-28: what writes memory comes behind the ATOMICs in front of it; they are done out of `take`.
 bool ResponderExecute::waits_for_atomic(const Packet& p, const Queue& q) {
-  return q.atomics && p.verdict.action == RequestAction::Execute &&
-         !request::is_saved(*p.parsed.opcode);
+  return q.atomics && !mutant<"atomic_out_of_order">() &&
+         p.verdict.action == RequestAction::Execute && !request::is_saved(*p.parsed.opcode);
 }
 
 void ResponderExecute::unpark_later(u32 qpn, Queue& q) {
@@ -184,7 +184,9 @@ void ResponderExecute::clear(u32 qpn) {
   reads_finished[qpn].reset();
   const bool unparking = q.unparking, listed = q.listed, tells = q.tells;
   const u32 life = q.life + 1;
+  const SavedRequests saved = mutant<"reset_keeps_saved">() ? q.saved : SavedRequests{};
   q = {};
+  q.saved = saved;
   q.unparking = unparking, q.listed = listed, q.tells = tells, q.life = life;
 }
 }  // namespace hca::blocks

@@ -148,6 +148,7 @@ class FunctionalHca {
   SendWork work_;
   std::array<u8, 4096 + proto::kMaxHeaderBytes> frame_;  // being built
   u16 ip_id_ = 0;
+  std::function<void()> put_off_;       // by a mistake: done behind the next request
   std::vector<PortCounters> counters_;  // from port 1 on
   Counters host_counters_;
 };

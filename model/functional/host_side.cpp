@@ -72,7 +72,13 @@ void FunctionalHca::run_command(u64 address) {
   const auto asked = decode<CommandHeader>(block.data());
   const blocks::CommandEffect effect = blocks::execute_command(contexts_, block.data());
   if (effect.flush) stop_timer(effect.qpn), flush(effect.qpn);
-  if (effect.clear) stop_timer(effect.qpn), side(effect.qpn) = {};
+  if (effect.clear) {
+    stop_timer(effect.qpn);
+    Side& s = side(effect.qpn);
+    const SavedRequests kept = mutant<"reset_keeps_saved">() ? s.saved : SavedRequests{};
+    s = {};
+    s.saved = kept;
+  }
   io_.write(address, block);
   if (effect.message) interrupt(effect.vector);
   if (effect.drain) raise_if_drained(effect.qpn);

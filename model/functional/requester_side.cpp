@@ -199,7 +199,7 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
       set_timer(qpn, rnr_delay_ns(verdict.rnr_code));  // G8.2, G8.3
       [[fallthrough]];
     case AckAction::Resend:
-      s.send_psn = s.unacked_psn;
+      s.send_psn = psn_add(s.unacked_psn, mutant<"resend_skips_first">());
       ++s.epoch;
       if (verdict.action == AckAction::Resend) stop_timer(qpn), s.waits_rnr = false;
       break;

@@ -21,6 +21,7 @@ void FunctionalHca::receive(std::span<const u8> frame, u32 port) {
     return contexts_.count_drop(port, counter_of(form));
   }
   const QpConfig* qp = contexts_.find_qp(packet.bth.dest_qp);
+  if (mutant<"unknown_qp_is_first">() && !qp) qp = contexts_.first_of(contexts_.qps);
   if (const auto dropped = port_drop(own, port, frame.data(), packet, qp)) {
     if (dropped == &DropCounters::not_for_port) ++counters.malformed;
     if (dropped == &DropCounters::unknown_qp)
@@ -31,7 +32,10 @@ void FunctionalHca::receive(std::span<const u8> frame, u32 port) {
   }
   notify_congestion(*qp, packet, frame);
   if (packet.opcode && !packet.opcode->is_request) return receive_answer(*qp, packet, frame);
+  std::function<void()> late;
+  if constexpr (kMutants) late = std::exchange(put_off_, {});
   receive_request(qp->qpn, packet, frame);
+  if (late) late();
 }
 
 void FunctionalHca::notify_congestion(const QpConfig& qp, const ParsedPacket& packet,
@@ -46,6 +50,8 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
                                     std::span<const u8> frame) {
   const QpConfig& qp = contexts_.qps[qpn];
   ReceiveState& state = contexts_.receive[qpn];
+  if (mutant<"inv_at_parse">() && packet.opcode && packet.has(Ext::Ieth))
+    contexts_.invalidate(packet.ieth.rkey);
   RequestVerdict verdict =
       judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet))});
   const bool reads = packet.opcode && request::is_saved(*packet.opcode);
@@ -55,6 +61,10 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   const RequestEffect effect = apply(state, packet, qp.path_mtu, verdict);
   if (verdict.action != RequestAction::Drop && qp.state == QpState::Rtr && take_established(state))
     raise(EventType::CommEst, qpn);
+  const bool answered =
+      verdict.action == RequestAction::Nak || verdict.action == RequestAction::NakAndFail;
+  if (mutant<"refused_atomic_saved">() && answered && reads)
+    side(qpn).saved.save(qp.max_dest_rd_atomic, effect, true, 0);
   switch (verdict.action) {
     case RequestAction::Drop:
       return;
@@ -80,6 +90,8 @@ RequestVerdict FunctionalHca::find_place(u32 qpn, const ParsedPacket& packet) {
   const auto find = [this](u32 key) { return contexts_.find_region(key); };
   if (row.operation == Operation::Send) {
     if (request::takes_receive_wqe(row) && !read_receive_wqe(qpn)) return kBadReceiveWqe;
+    if (row.has(Ext::Ieth) && invalidates_too_early(packet, find(packet.ieth.rkey), qp.pd))
+      return kEarlyInvalidate;
     return judge_scatter(side(qpn).scatter, side(qpn).received, packet.payload_bytes, qp.pd, find);
   }
   const ReceiveState& state = contexts_.receive[qpn];
@@ -105,8 +117,15 @@ void FunctionalHca::execute(u32 qpn, const ParsedPacket& packet, const RequestEf
   const OpcodeRow& row = *packet.opcode;
   if (row.operation == Operation::Send)
     scatter(side(qpn), payload);
-  else if (!payload.empty())
-    io_.write(contexts_.find_region(effect.rkey)->translate(effect.va), payload);
+  else if (!payload.empty()) {
+    const u64 address = contexts_.find_region(effect.rkey)->translate(effect.va);
+    if (mutant<"atomic_out_of_order">())
+      put_off_ = [=, this, bytes = std::vector<u8>(payload.begin(), payload.end())] {
+        io_.write(address, bytes);
+      };
+    else
+      io_.write(address, payload);
+  }
   const bool uses_wqe = row.operation == Operation::Send || row.has(Ext::ImmDt);
   if (effect.completes_message && uses_wqe) complete_receive(qpn, packet, effect);
 }
@@ -133,7 +152,7 @@ void FunctionalHca::complete_receive(u32 qpn, const ParsedPacket& packet,
     const u32 key = packet.ieth.rkey;
     if (!may_invalidate(contexts_.find_region(key), key, contexts_.qps[qpn].pd))
       return fail_invalidate(qpn, effect);
-    contexts_.regions[key_index(key)].valid = false;
+    contexts_.invalidate(key);
   }
   Cqe cqe{};
   cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
@@ -141,7 +160,7 @@ void FunctionalHca::complete_receive(u32 qpn, const ParsedPacket& packet,
   cqe.solicited = packet.bth.solicited;
   cqe.qpn = qpn, cqe.wqe_index = u16(effect.receive_wqe);
   cqe.byte_len = send ? side(qpn).received : effect.byte_len;
-  cqe.with_invalidate = packet.has(Ext::Ieth);
+  cqe.with_invalidate = packet.has(Ext::Ieth) && !mutant<"inv_flag_missing">();
   if (cqe.with_immediate) cqe.immediate = packet.imm_dt.data;
   if (cqe.with_invalidate) cqe.immediate = packet.ieth.rkey;
   complete(contexts_.qps[qpn].receive_cq, cqe);
@@ -153,6 +172,9 @@ void FunctionalHca::fail_invalidate(u32 qpn, const RequestEffect& effect) {
   cqe.opcode = CqeOpcode::Receive, cqe.status = failure_of(RequestCause::BadInvalidate).status;
   cqe.qpn = qpn, cqe.wqe_index = u16(effect.receive_wqe);
   ++counters(contexts_.qps[qpn]).requests[std::size_t(RequestCause::BadInvalidate)];
+  if (mutant<"inv_bad_key_nak">()) answer(contexts_.qps[qpn], kEarlyInvalidate, effect);
+  if (mutant<"inv_no_flush">()) return complete(contexts_.qps[qpn].receive_cq, cqe);
+  if (mutant<"inv_both_reports">()) raise(EventType::QpAccessErr, qpn);
   contexts_.qps[qpn].state = QpState::Error;
   complete(contexts_.qps[qpn].receive_cq, cqe);
   enter_error(qpn);
@@ -174,19 +196,33 @@ void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const Requ
   side(qpn).saved.save(qp.max_dest_rd_atomic, effect, atomic, original);
   if (atomic)
     respond_atomic(qp, effect, original);
+  else if (mutant<"duplicate_ack_overtakes">())
+    put_off_ = [=, this] { respond_read(contexts_.qps[qpn], effect); };
   else
     respond_read(qp, effect);
 }
 
 void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect) {
   const QpConfig& qp = contexts_.qps[qpn];
-  const SavedRequests& saved = side(qpn).saved;
-  if (request::is_atomic(*packet.opcode)) {
-    if (const SavedRequest* held = saved.find_atomic(effect.ack_psn))
-      return respond_atomic(qp, effect, held->original);
-  } else if (may_repeat_read(
-                 saved, effect, qp.path_mtu,
-                 key_allows(contexts_.find_region(effect.rkey), effect, qp.pd, *packet.opcode))) {
+  SavedRequests& saved = side(qpn).saved;
+  const bool atomic = request::is_atomic(*packet.opcode);
+  if (mutant<"dup_atomic_executed">() && atomic) return execute_read(qpn, packet, effect);
+  const Region* region = contexts_.find_region(effect.rkey);
+  const bool key_good = key_allows(region, effect, qp.pd, *packet.opcode);
+  if (atomic) {
+    const SavedRequest* held = saved.find_atomic(effect.ack_psn);
+    if (held && (key_good || !mutant<"dup_atomic_key_checked">())) {
+      u64 original = held->original;
+      if (mutant<"dup_saved_again">()) saved.save(qp.max_dest_rd_atomic, effect, true, original);
+      if (mutant<"dup_atomic_read_anew">()) {
+        std::array<u8, kAtomicBytes> bytes;
+        io_.read(region->translate(effect.va), bytes);
+        original = load_le8(bytes.data());
+      }
+      return respond_atomic(qp, effect, original);
+    }
+  } else if (may_repeat_read(saved, effect, qp.path_mtu, key_good)) {
+    if (mutant<"dup_saved_again">()) saved.save(qp.max_dest_rd_atomic, effect, false, 0);
     return respond_read(qp, effect);
   }
   ++counters(qp).requests[std::size_t(RequestCause::NotSaved)];

@@ -14,7 +14,7 @@ struct Region {
   bool valid = false;      // false: the peer invalidated it
   bool allocated = false;  // registered, and not deregistered
 
-  u64 translate(u64 va) const { return physical + (va - start); }
+  u64 translate(u64 va) const { return mutant<"va_as_physical">() ? va : physical + (va - start); }
 };
 
 constexpr u32 key_index(u32 key) { return key >> 8; }
@@ -23,20 +23,35 @@ constexpr u32 key_index(u32 key) { return key >> 8; }
 // access error.
 enum class AccessFault : u8 { None, NoEntry, WrongKey, NotValid, WrongPd, NoRight, OutOfBounds };
 
+constexpr bool keys_equal(u32 a, u32 b) {
+  if (constexpr_mutant<"index_ignored">()) return u8(a) == u8(b);
+  return constexpr_mutant<"key_byte_ignored">() ? key_index(a) == key_index(b) : a == b;
+}
+
 constexpr AccessFault check_access(const Region* region, u32 key, u32 pd, u64 va, u64 bytes,
                                    u8 rights) {
   if (!region) return AccessFault::NoEntry;
-  if (region->key != key) return AccessFault::WrongKey;
+  if (!keys_equal(region->key, key)) return AccessFault::WrongKey;
   if (!region->valid) return AccessFault::NotValid;
-  if (region->pd != pd) return AccessFault::WrongPd;
-  if ((region->access & rights) != rights) return AccessFault::NoRight;
+  if (region->pd != pd && !constexpr_mutant<"pd_not_compared">()) return AccessFault::WrongPd;
+  // 0xe: the remote rights.
+  const bool allowed = constexpr_mutant<"rights_ored">() ? !rights || (region->access & 0xe)
+                                                         : (region->access & rights) == rights;
+  if (!allowed) return AccessFault::NoRight;
+  if (constexpr_mutant<"unregistered_open">() ||
+      (constexpr_mutant<"local_key_unchecked">() && !rights))
+    return AccessFault::None;
   const u64 offset = va - region->start;
-  const bool inside =
-      va >= region->start && bytes <= region->bytes && offset <= region->bytes - bytes;
+  const bool inside = va >= region->start && bytes <= region->bytes &&
+                      offset <= region->bytes - bytes + constexpr_mutant<"bounds_end_off">();
+  if (constexpr_mutant<"bounds_wrap">() && va >= region->start &&
+      va + bytes <= region->start + region->bytes)
+    return AccessFault::None;
   return inside ? AccessFault::None : AccessFault::OutOfBounds;
 }
 // G22.2, G22.3: an access of no bytes names no memory.
 constexpr bool key_allows(const Region* region, u32 key, u32 pd, u64 va, u64 bytes, u8 rights) {
-  return !bytes || check_access(region, key, pd, va, bytes, rights) == AccessFault::None;
+  return (!bytes && !constexpr_mutant<"zero_length_checked">()) ||
+         check_access(region, key, pd, va, bytes, rights) == AccessFault::None;
 }
 }  // namespace hca::proto

@@ -50,7 +50,7 @@ PacketVerdict parse_transport(const u8* frame, u32 offset, u32 bytes, ParsedPack
   out.transport_offset = u16(offset);
   out.icrc_offset = offset + bytes - kIcrcBytes;
   decode_to(frame + offset, out.bth);
-  if (out.bth.tver != 0) [[unlikely]]
+  if (out.bth.tver != 0 && !mutant<"tver_not_read">()) [[unlikely]]
     return BadTver;
   out.opcode = opcode_row(out.bth.opcode);
   if (out.opcode == nullptr) [[unlikely]]
@@ -133,9 +133,9 @@ PacketVerdict parse_ipv6(std::span<const u8> frame, u32 offset, ParsedPacket& ou
 PacketVerdict parse_grh(const u8* frame, u32 offset, u32 available, bool exact, ParsedPacket& out) {
   if (available < bytes_of<Grh>()) return Truncated;
   const Grh grh = decode<Grh>(frame + offset);
-  if (grh.ip_ver != kIpVersion6) [[unlikely]]
+  if (grh.ip_ver != kIpVersion6 && !mutant<"ipver_not_read">()) [[unlikely]]
     return BadIpVersion;
-  if (grh.nxt_hdr != kNextHeaderIba) [[unlikely]]
+  if (grh.nxt_hdr != kNextHeaderIba && !mutant<"nxthdr_not_read">()) [[unlikely]]
     return BadNextHeader;
   if (grh.pay_len > available - bytes_of<Grh>()) [[unlikely]]
     return exact ? BadLength : Truncated;
@@ -147,13 +147,13 @@ PacketVerdict parse_grh(const u8* frame, u32 offset, u32 available, bool exact, 
 PacketVerdict parse_native(std::span<const u8> frame, ParsedPacket& out) {
   if (frame.size() < bytes_of<Lrh>()) return Truncated;
   const Lrh lrh = decode<Lrh>(frame.data());
-  if (lrh.lver != 0) [[unlikely]]
+  if (lrh.lver != 0 && !mutant<"lver_not_read">()) [[unlikely]]
     return BadLver;
   const u32 bytes = 4u * lrh.pkt_len;  // LRH to ICRC
   if (bytes + kVcrcBytes > frame.size()) return Truncated;
   if (bytes + kVcrcBytes != frame.size() || bytes < bytes_of<Lrh>()) return BadLength;
   const u32 behind = bytes - bytes_of<Lrh>();
-  if (lrh.lnh == kLnhLocal) {
+  if (lrh.lnh == kLnhLocal || (lrh.lnh < kLnhLocal && mutant<"raw_parsed">())) {
     out.framing = Framing::IbLocal;
     out.network_offset = 0;
     return parse_transport(frame.data(), bytes_of<Lrh>(), behind, out);

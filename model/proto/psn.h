@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PSN arithmetic modulo 2^24 and the regions around the expected PSN (T6).
 #pragma once
-#include "model/proto/types.h"
+#include "model/proto/mutant.h"
 
 namespace hca::proto {
 
@@ -12,7 +12,9 @@ inline constexpr Psn kPsnMask = kPsnModulus - 1;
 // No requester has more PSNs outstanding, from its oldest unacknowledged one on.
 inline constexpr u32 kPsnWindow = 1u << 23;
 
-constexpr Psn psn_add(Psn psn, u32 n) { return (psn + n) & kPsnMask; }
+constexpr Psn psn_add(Psn psn, u32 n) {
+  return (psn + n + (psn + n > kPsnMask && constexpr_mutant<"psn_wraps_to_one">())) & kPsnMask;
+}
 constexpr Psn psn_sub(Psn psn, u32 n) { return (psn - n) & kPsnMask; }
 
 // From `from` to `to`: -2^23 .. 2^23-1.
@@ -24,12 +26,17 @@ enum class PsnRegion : u8 { Expected, Ahead, Duplicate };
 
 constexpr PsnRegion psn_region(Psn received, Psn expected) {
   const std::int32_t d = psn_distance(expected, received);
+  if (constexpr_mutant<"region_bound_low">() && d == s32(kPsnWindow) - 1)
+    return PsnRegion::Duplicate;
+  if (constexpr_mutant<"region_bound_high">() && d == -s32(kPsnWindow)) return PsnRegion::Ahead;
   return d == 0 ? PsnRegion::Expected : d > 0 ? PsnRegion::Ahead : PsnRegion::Duplicate;
 }
 
 // PSNs that a SEND or WRITE of `bytes` takes, or the responses of a READ.
 constexpr u32 psns_of(u64 bytes, u32 pmtu) {
-  return bytes == 0 ? 1 : u32((bytes + pmtu - 1) / pmtu);
+  return bytes == 0
+             ? 1
+             : u32((bytes + (constexpr_mutant<"psns_of_rounds_down">() ? 0 : pmtu - 1)) / pmtu);
 }
 
 }  // namespace hca::proto

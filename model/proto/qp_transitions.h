@@ -123,7 +123,9 @@ inline void configure(QpConfig& qp, const QpAttributes& given, u32 mask,
   qp.pkey_index = given.pkey_index, qp.pkey = port.pkeys[given.pkey_index];
   qp.path_mtu = given.path_mtu, qp.dest_qpn = given.dest_qpn, qp.qkey = given.qkey;
   qp.rq_psn = given.rq_psn, qp.sq_psn = given.sq_psn;
-  qp.max_rd_atomic = given.max_rd_atomic, qp.max_dest_rd_atomic = given.max_dest_rd_atomic;
+  qp.max_rd_atomic = u8(given.max_rd_atomic + mutant<"max_rd_atomic_plus_one">());
+  qp.max_dest_rd_atomic = u8(given.max_dest_rd_atomic + mutant<"depth_plus_one">());
+  if (qp.max_dest_rd_atomic > 1) qp.max_dest_rd_atomic -= mutant<"depth_minus_one">();
   qp.min_rnr_timer = given.min_rnr_timer, qp.timeout = given.timeout;
   qp.retry_count = given.retry_count, qp.rnr_retry = given.rnr_retry;
   if (mask & (kQpPath | kQpPort)) qp.path = path_of(given, port);
@@ -159,9 +161,10 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
     detail::configure(qp, given, a.mask, port);
   }
   if (a.state == QpState::Rtr)
-    receive.epsn = qp.rq_psn, receive.msn = 0;  // G2.1, G5.1
+    receive.epsn = psn_add(qp.rq_psn, mutant<"epsn_off">()), receive.msn = 0;  // G2.1, G5.1
   else if (a.state == QpState::Rts && qp.state == QpState::Rtr)
-    send.next_psn = send.unacked_psn = send.sent_psn = send.send_psn = qp.sq_psn;  // G1.1
+    send.next_psn = send.unacked_psn = send.sent_psn = send.send_psn =
+        psn_add(qp.sq_psn, mutant<"first_psn_off">());  // G1.1
   if (a.mask & kQpRetryCount) send.retries_left = qp.retry_count;
   if (a.mask & kQpRnrRetry) send.rnr_retries_left = qp.rnr_retry;
   send.notify_drained =

@@ -16,7 +16,8 @@ constexpr u32 psns_between(Psn from, Psn to) { return (to - from) & kPsnMask; }
 // True if the message would put more than 2^23 PSNs between the oldest unacknowledged and the
 // newest (G1.4).
 inline bool window_is_full(const SendState& s, u32 packets) {
-  return psns_between(s.unacked_psn, s.next_psn) + packets > kPsnWindow;
+  return psns_between(s.unacked_psn, s.next_psn) + packets >
+         (mutant<"window_bound">() ? kPsnMask : kPsnWindow);
 }
 // READs and ATOMICs that are started and whose data are not in memory (G29.1).
 inline u32 reads_outstanding(const SendState& s) { return s.reads_started - s.reads_placed; }
@@ -42,7 +43,9 @@ inline SentMessage begin_message(SendState& s, const SendWqe& wqe, u32 index, u3
   const WorkRow& row = row_of(wqe);
   SentMessage m;
   m.first_psn = s.next_psn, m.bytes = bytes;
-  m.packets = row.answer == Answer::Atomic ? 1 : psns_of(bytes, path_mtu);
+  const bool one = row.answer == Answer::Atomic ||
+                   (mutant<"read_takes_one_psn">() && row.answer == Answer::Read);
+  m.packets = one ? 1 : psns_of(bytes, path_mtu);
   m.opcode = wqe.opcode, m.answer = row.answer, m.signaled = wqe.signaled || signal_all;
   s.next_psn = m.end_psn();
   s.ssn = psn_add(s.ssn, 1);
@@ -101,7 +104,9 @@ inline void request_headers(ExtHeaders& ext, const SendWqe& wqe, const AtomicOpe
   ext.ieth = {wqe.immediate};
   if (m.answer == Answer::Atomic)
     ext.atomic_eth = {wqe.remote_va, wqe.rkey, operands.swap_or_add, operands.compare};
-  else  // of a WRITE only the first packet has it
-    ext.reth = {wqe.remote_va + plan.offset, wqe.rkey, m.bytes - plan.offset};
+  else {  // of a WRITE only the first packet has it
+    const u32 offset = mutant<"retry_whole_read">() ? 0 : plan.offset;
+    ext.reth = {wqe.remote_va + offset, wqe.rkey, m.bytes - offset};
+  }
 }
 }  // namespace hca::proto

@@ -24,6 +24,8 @@ enum class RequestAction : u8 {
   NakAndFail,   // with `nak`, and the QP goes to Error (class A, C)
   RnrNak,       // class B with the RNR timer code
 };
+inline constexpr std::array<std::string_view, 7> kRequestActionNames{
+    "Execute", "Acknowledge", "Repeat", "Drop", "Nak", "NakAndFail", "RnrNak"};
 // Why; one counter each.
 enum class RequestCause : u8 {
   Good,
@@ -50,6 +52,13 @@ enum class RequestCause : u8 {
   WrongPort,
   Count,
 };
+inline constexpr std::array<std::string_view, std::size_t(RequestCause::Count)> kRequestCauseNames{
+    "Good",          "UnknownQp",    "WrongService",    "BadQpState",      "WrongPath",
+    "BadPkey",       "Duplicate",    "NakPending",      "PsnAhead",        "BadSequence",
+    "Unsupported",   "TooManyReads", "NoReceiveWqe",    "BadLength",       "Misaligned",
+    "BadRkey",       "NotSaved",     "ReceiveTooShort", "LocalProtection", "BadReceiveWqe",
+    "BadInvalidate", "WrongPort"};
+static_assert(kRequestCauseNames.back() == "WrongPort");
 
 struct RequestView {
   const ParsedPacket& packet;
@@ -79,7 +88,8 @@ struct RequestRule {
 
 // T13: the states in which inbound requests are processed.
 constexpr bool takes_requests(QpState state) {
-  return state == QpState::Rtr || state == QpState::Rts || state == QpState::Sqd;
+  return constexpr_mutant<"states_ignored">() || state == QpState::Rtr || state == QpState::Rts ||
+         state == QpState::Sqd;
 }
 
 namespace request {
@@ -120,7 +130,8 @@ inline bool takes_receive_wqe(const OpcodeRow& row) {
 }
 
 inline bool wrong_service(const RequestView& v) {
-  return v.packet.bth.opcode >> 5 != unsigned(v.qp.service);
+  const unsigned bits = mutant<"service_low_blocks_only">() ? 3 : 7;
+  return (v.packet.bth.opcode >> 5 & bits) != unsigned(v.qp.service);
 }
 inline bool bad_state(const RequestView& v) { return !takes_requests(v.qp.state); }
 inline bool wrong_path(const RequestView& v) {
@@ -135,18 +146,24 @@ inline bool duplicate_read(const RequestView& v) {
 inline bool ahead_again(const RequestView& v) {
   return region(v) == PsnRegion::Ahead && v.state.nak_sent;
 }
-inline bool ahead(const RequestView& v) { return region(v) == PsnRegion::Ahead; }
+inline bool ahead(const RequestView& v) {
+  if (mutant<"read_ahead_executed">() && v.packet.opcode && is_saved(*v.packet.opcode))
+    return false;
+  return region(v) == PsnRegion::Ahead;
+}
 inline bool out_of_sequence(const RequestView& v) {
   if (!v.packet.opcode) return false;  // the next stage refuses it
   const bool inside = v.state.message != InMessage::None,
              begins = starts(v.packet.opcode->position);
-  return inside == begins || (inside && kind(*v.packet.opcode) != v.state.message);
+  if (inside && begins) return !mutant<"begins_inside_allowed">();
+  if (!inside && !begins) return !mutant<"middle_taken_as_only">();
+  return inside && kind(*v.packet.opcode) != v.state.message && !mutant<"kind_not_compared">();
 }
 inline bool unsupported(const RequestView& v) {
   const OpcodeRow* row = v.packet.opcode;
   if (!row || (kind(*row) == InMessage::None && !is_saved(*row))) return true;
   const u8 needed = needed_access(*row);
-  return (v.qp.access & needed) != needed;  // G31.1
+  return (v.qp.access & needed) != needed && !mutant<"qp_access_ignored">();  // G31.1
 }
 // G29.3, G29.4.
 inline bool too_many_reads(const RequestView& v) {
@@ -155,17 +172,23 @@ inline bool too_many_reads(const RequestView& v) {
 inline bool no_receive_wqe(const RequestView& v) {
   return takes_receive_wqe(*v.packet.opcode) && v.state.rq_posted == v.state.rq_consumed;
 }
+// C9-9.
+inline bool too_long(u32 dma_len) { return dma_len > (u32{1} << 31) && !mutant<"dmalen_bound">(); }
 // T7-l1 to T7-l3, T7-l8.
 inline bool bad_length(const RequestView& v) {
   const u32 bytes = v.packet.payload_bytes, mtu = v.qp.path_mtu;
   if (is_saved(*v.packet.opcode))  // T7-l4; C9-9
-    return bytes || (v.packet.has(Ext::Reth) && v.packet.reth.dma_len > (u32{1} << 31));
+    return (bytes && !mutant<"read_payload_allowed">()) ||
+           (v.packet.has(Ext::Reth) && too_long(v.packet.reth.dma_len));
   const Position at = v.packet.opcode->position;
   const bool full = at == Position::First || at == Position::Middle;
-  if (full ? bytes != mtu : bytes > mtu || (at == Position::Last && !bytes)) return true;
+  if (full && bytes != mtu) return bytes > mtu || !mutant<"full_test_off">();
+  if (bytes > mtu + (mutant<"only_may_exceed_mtu">() ? 4 : 0)) return true;
+  if (at == Position::Last && !bytes) return !mutant<"last_may_be_empty">();
   if (kind(*v.packet.opcode) != InMessage::Write) return false;
   const u32 left = starts(at) ? v.packet.reth.dma_len : v.state.write_left;
-  if (left > (u32{1} << 31)) return true;  // C9-9
+  if (too_long(left)) return true;
+  if (mutant<"dmalen_not_compared">()) return false;
   return full ? left <= bytes : left != bytes;
 }
 inline bool misaligned(const RequestView& v) {
@@ -176,10 +199,13 @@ inline bool bad_rkey(const RequestView& v) {
   const OpcodeRow& row = *v.packet.opcode;
   const u32 key = remote_key(v.packet), pd = v.qp.pd;
   const u8 needed = needed_access(row);
+  if (mutant<"key_bound_to_qp">() && key && v.qp.qpn % 2 == 0) return true;
   if (is_atomic(row))
     return !key_allows(v.region, key, pd, v.packet.atomic_eth.va, kAtomicBytes, needed);
   if (!has_reth(row)) return false;
-  return !key_allows(v.region, key, pd, v.packet.reth.va, v.packet.reth.dma_len, needed);
+  const bool by_packet = mutant<"dmalen_checked_per_packet">() && kind(row) == InMessage::Write;
+  const u32 bytes = by_packet ? v.packet.payload_bytes : v.packet.reth.dma_len;
+  return !key_allows(v.region, key, pd, v.packet.reth.va, bytes, needed);
 }
 }  // namespace request
 
@@ -229,16 +255,31 @@ inline constexpr auto kRequestVerdicts = [] {
 // The first broken rule; Execute if none is.
 inline const RequestVerdict& judge_request(const RequestView& view) {
   std::size_t first = kRequestRules.size();
+#ifdef HCA_MUTANTS
+  static RequestVerdict changed;
+  changed = kRequestVerdicts[first];
+#endif
   const auto is_broken = [&]<std::size_t i>() {
     constexpr auto broken = kRequestRules[i].broken;  // a call that the compiler sees through
     if (row_is_off<kRequestRules, i>() || !broken(view)) return false;
     first = i;
+#ifdef HCA_MUTANTS
+    changed = kRequestVerdicts[i];
+    changed.action = action_of_row<kRequestRules, i, kRequestActionNames>();
+#endif
     return true;
   };
   [&]<std::size_t... i>(std::index_sequence<i...>) {
-    (void)(is_broken.template operator()<i>() || ...);
+    (void)(((row_goes_first<kRequestRules, i>() &&
+             (view.packet.opcode || kRequestRules[i].stage <= RuleStage::Support) &&
+             is_broken.template operator()<i>()) ||
+            ...) ||
+           (is_broken.template operator()<i>() || ...));
   }
   (std::make_index_sequence<kRequestRules.size()>{});
+#ifdef HCA_MUTANTS
+  return changed;
+#endif
   return kRequestVerdicts[first];
 }
 
@@ -263,8 +304,8 @@ inline void accept_read(ReceiveState& s, const ParsedPacket& packet, u32 path_mt
   e.byte_len = atomic ? kAtomicBytes : packet.reth.dma_len;
   e.packets = atomic ? 1 : psns_of(e.byte_len, path_mtu);
   if (!is_new) return;
-  s.epsn = psn_add(s.epsn, e.packets);  // G2.2
-  s.msn = psn_add(s.msn, 1);            // G5.2
+  s.epsn = psn_add(s.epsn, mutant<"epsn_plus_one_for_read">() ? 1 : e.packets);  // G2.2
+  s.msn = psn_add(s.msn, 1);                                                     // G5.2
   s.nak_sent = false;
   ++s.reads_accepted;
 }
@@ -298,12 +339,16 @@ inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, u32 path
     s.nak_sent = false;
     if (last) s.msn = (s.msn + 1) & kPsnMask, e.completes_message = true;
   } else if (v.action == RequestAction::Acknowledge) {
-    e.ack_psn = psn_sub(s.epsn, 1);  // ePSN - 1 (G3.1)
+    if (!mutant<"duplicate_ack_own_psn">()) e.ack_psn = psn_sub(s.epsn, 1);  // ePSN - 1 (G3.1)
+    s.msn += mutant<"dup_counts_msn">();
   } else if (v.cause == RequestCause::PsnAhead) {
-    e.ack_psn = s.epsn;  // G7.1
+    if (!mutant<"nak_psn_is_received">()) e.ack_psn = s.epsn;  // G7.1
     s.nak_sent = true;
   } else if (v.action == RequestAction::RnrNak) {
-    s.nak_sent = true;  // G2.5
+    s.nak_sent = !mutant<"rnr_does_not_suppress">();  // G2.5
+  } else if (v.action == RequestAction::Drop) {
+    s.rq_consumed += mutant<"drop_takes_wqe">();
+    s.epsn += mutant<"drop_moves_epsn">();
   }
   e.receive_wqe = s.rq_consumed - 1;
   e.free_receives = s.rq_posted - s.rq_consumed;
@@ -317,7 +362,7 @@ inline u8 answer_syndrome(const RequestVerdict& v, const RequestEffect& e, const
                           bool credits) {
   if (v.action == RequestAction::RnrNak) return rnr_syndrome(qp.min_rnr_timer);
   if (v.action == RequestAction::Nak || v.action == RequestAction::NakAndFail)
-    return nak_syndrome(v.nak);
+    return nak_syndrome(NakCode(u8(v.nak) ^ entry_is_wrong<"nak", kRequestCauseNames>(v.cause)));
   return ack_syndrome(credits ? credit_code(e.free_receives) : kCreditsUnused);
 }
 }  // namespace hca::proto

@@ -30,7 +30,7 @@ struct ResponseVerdict : AckVerdict {
 };
 
 inline WcStatus status_of_nak(NakCode code) {
-  switch (code) {
+  switch (NakCode(u8(code) + mutant<"nak_status_shifted">())) {
     case NakCode::InvalidRequest:
       return WcStatus::RemInvReqErr;
     case NakCode::RemoteAccessError:
@@ -49,6 +49,12 @@ inline AckVerdict fail(u32 psn, WcStatus status, std::string_view why) {
 }
 inline bool is_outstanding(const SendState& s, u32 psn) {  // u .. s-1 (G12.1)
   return psns_between(s.unacked_psn, psn) < psns_between(s.unacked_psn, s.sent_psn);
+}
+// T5: codes of a NAK that mean nothing to a requester.
+inline bool is_reserved_nak(u8 code) {
+  if (mutant<"code5_fails">()) return code > u8(NakCode::OperationInProgress);
+  if (mutant<"reserved_nak_fails">()) return code == u8(NakCode::OperationInProgress);
+  return code > u8(NakCode::InvalidRdRequest) - mutant<"code4_reserved">();
 }
 inline bool awaits_response(const SendState& s) { return s.reads_started != s.reads_answered; }
 // The first PSN of `m`, the oldest READ or ATOMIC that is not answered, whose response is missing.
@@ -75,8 +81,8 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
     const bool newest = psn == psn_sub(s.unacked_psn, 1) && kind == SyndromeKind::Ack;
     return newest ? AckVerdict{AckAction::Credits, s.unacked_psn, {}, 0, "C9-217"} : drop("G12.1");
   }
-  if (kind == SyndromeKind::Reserved ||
-      (kind == SyndromeKind::Nak && value > u8(NakCode::InvalidRdRequest)))
+  if ((kind == SyndromeKind::Reserved && !mutant<"reserved_syndrome_fails">()) ||
+      (kind == SyndromeKind::Nak && is_reserved_nak(value)))
     return drop("T5");
   if (awaited) {
     const u32 missing = missing_psn(s, *awaited);
@@ -92,10 +98,13 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
         return fail(psn, WcStatus::RnrRetryExcErr, "G8.2");
       return {AckAction::Wait, psn, {}, value, "G8.2"};
     default:
-      if (NakCode(value) != NakCode::PsnSequenceError)
+      if (NakCode(value) != NakCode::PsnSequenceError &&
+          !(mutant<"nak_retried">() && s.retries_left))
         return fail(psn, status_of_nak(NakCode(value)), "C9-214");
       if (s.waits_rnr && psn == s.unacked_psn) return drop("G8.2");  // it waits for that PSN
-      if (!s.retries_left) return fail(psn, WcStatus::RetryExcErr, "C9-212");
+      if (!s.retries_left || mutant<"nak_seq_fails">())
+        return fail(psn, WcStatus::RetryExcErr, "C9-212");
+      if (mutant<"nak_resends_from_u">()) psn = s.unacked_psn;
       return {AckAction::Resend, psn, {}, 0, "G11.4"};
   }
 }
@@ -156,6 +165,7 @@ inline AckVerdict judge_timeout(const SendState& s) {
 // part.
 inline void apply(SendState& s, const QpConfig& qp, const AckVerdict& v) {
   if (v.action == AckAction::Drop || v.action == AckAction::Credits) return;
+  if (mutant<"nak_completes_nothing">() && v.action == AckAction::Fail) return;
   const bool progress = v.psn != s.unacked_psn;
   s.unacked_psn = v.psn;
   if (psn_distance(s.send_psn, v.psn) > 0)
@@ -164,7 +174,7 @@ inline void apply(SendState& s, const QpConfig& qp, const AckVerdict& v) {
   if (v.action == AckAction::Progress || (v.action == AckAction::Resend && !v.by_timer))
     s.rnr_retries_left = qp.rnr_retry;  // G11.6
   if (v.action == AckAction::Resend) {
-    --s.retries_left;  // C9-212
+    s.retries_left -= !mutant<"nak_keeps_retries">();  // C9-212
     s.waits_restart = v.implied, s.read_repeated = true;
   }
   if (v.action == AckAction::Wait) s.rnr_retries_left -= qp.rnr_retry != 7;  // G8.2

@@ -18,21 +18,25 @@ struct SavedRequest {
 class SavedRequests {
  public:
   void save(u32 depth, const RequestEffect& e, bool atomic, u64 original) {
+    if (atomic && mutant<"atomic_not_saved">()) return;
     if (entries_.size() != depth) entries_.assign(depth, {}), next_ = 0;
+    if (mutant<"read_not_saved_over_atomic">() && !atomic && entries_[next_].atomic) return;
     entries_[next_] = {e.ack_psn, e.packets, e.va, e.rkey, e.byte_len, original, atomic, true};
     next_ = next_ + 1 == entries_.size() ? 0 : next_ + 1;
   }
   // G3.3: a part of a READ that is held: the PSN says where it begins, all else must agree.
   bool holds_read(const RequestEffect& e, u32 path_mtu) const {
     const SavedRequest* held = find(e.ack_psn);
-    if (!held || held->atomic || held->rkey != e.rkey) return false;
+    if (!held || held->atomic) return false;
+    if (held->rkey != e.rkey && !mutant<"dup_read_rkey_unchecked">()) return false;
     const u64 offset = u64{psn_sub(e.ack_psn, held->first_psn)} * path_mtu;
-    return e.va == held->va + offset && e.byte_len <= held->bytes - offset;
+    if (e.va != held->va + offset && !mutant<"dup_read_va_unchecked">()) return false;
+    return e.byte_len <= held->bytes - offset;
   }
   // G3.4; nullptr if its result is not held.
   const SavedRequest* find_atomic(u32 psn) const {
     const SavedRequest* held = find(psn);
-    return held && held->atomic ? held : nullptr;
+    return held && (held->atomic || mutant<"find_by_range_only">()) ? held : nullptr;
   }
 
  private:
@@ -54,7 +58,9 @@ inline u64 atomic_result(const OpcodeRow& row, const AtomicEth& a, u64 original)
 // INV-10, INV-12, INV-14: the region that a SEND with Invalidate names exists, is of this domain
 // and was made for fast register. A key that is gone already is no error (INV-19).
 inline bool may_invalidate(const Region* region, u32 key, u32 pd) {
-  return region && region->allocated && region->key == key && region->pd == pd &&
-         (region->access & kFastRegister);
+  if (!region || !region->allocated || region->key != key) return mutant<"inv_unknown_ok">();
+  if (mutant<"inv_twice_fails">() && !region->valid) return false;
+  return (region->pd == pd || mutant<"inv_pd">()) &&
+         (region->access & kFastRegister || mutant<"inv_any_region">());
 }
 }  // namespace hca::proto

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "model/proto/types.h"
+#include "model/proto/mutant.h"
 
 namespace hca::proto {
 
@@ -41,7 +41,9 @@ constexpr u8 syndrome_value(u8 syndrome) { return syndrome & 0x1F; }  // bits 4:
 
 constexpr u8 ack_syndrome(u8 credit_code) { return credit_code & 0x1F; }
 constexpr u8 rnr_syndrome(u8 timer_code) { return u8(0x20 | (timer_code & 0x1F)); }
-constexpr u8 nak_syndrome(NakCode code) { return u8(0x60 | u8(code)); }
+constexpr u8 nak_syndrome(NakCode code) {
+  return u8((constexpr_mutant<"nak_kind_bits">() ? 0x40 : 0x60) | u8(code));
+}
 
 // Receive WQEs available, by credit code; code 31 says that credits are not used.
 inline constexpr u8 kCreditsUnused = 31;

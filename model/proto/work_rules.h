@@ -32,7 +32,13 @@ constexpr WcStatus check_message_bytes(const WorkRow& row, u64 bytes) {
 }
 
 // The local right that the SGEs of a work request need: a response is written to them.
-constexpr u8 local_right(const WorkRow& row) { return row.sends_payload() ? 0 : kLocalWrite; }
+constexpr u8 local_right(const WorkRow& row) {
+  return row.sends_payload() && !constexpr_mutant<"send_needs_local_write">() ? 0 : kLocalWrite;
+}
+// The same of a receive WQE.
+constexpr u8 receive_right() {
+  return constexpr_mutant<"local_write_not_needed">() ? 0 : kLocalWrite;
+}
 
 // T9 row 15, T10 row 1: one SGE with local rights; an empty one names no memory (G22.3).
 inline bool sge_is_good(const Region* region, const Sge& sge, u32 pd, u8 rights) {
@@ -63,6 +69,13 @@ inline bool write_key_is_gone(const Region* region, const ReceiveState& s, u32 p
          AccessFault::None;
 }
 
+// A mistake: the key of a SEND with Invalidate decides before its data have a place (G10.1).
+inline constexpr RequestVerdict kEarlyInvalidate{
+    RequestAction::NakAndFail, RequestCause::BadInvalidate, NakCode::RemoteAccessError, "G10.1"};
+inline bool invalidates_too_early(const ParsedPacket& packet, const Region* region, u32 pd) {
+  return mutant<"inv_before_send">() && !may_invalidate(region, packet.ieth.rkey, pd);
+}
+
 // Whether the key still allows what a READ or ATOMIC asks for.
 inline bool key_allows(const Region* region, const RequestEffect& e, u32 pd, const OpcodeRow& row) {
   return key_allows(region, e.rkey, pd, e.va, e.byte_len, request::needed_access(row));
@@ -71,7 +84,7 @@ inline bool key_allows(const Region* region, const RequestEffect& e, u32 pd, con
 // good; else it is dropped.
 inline bool may_repeat_read(const SavedRequests& saved, const RequestEffect& e, u32 path_mtu,
                             bool key_good) {
-  return key_good && saved.holds_read(e, path_mtu);
+  return (key_good || mutant<"dup_read_key_unchecked">()) && saved.holds_read(e, path_mtu);
 }
 
 // Whether `bytes` from `offset` of a scatter list on fit, and the keys that they touch allow it;
@@ -85,7 +98,7 @@ RequestVerdict judge_scatter(std::span<const Sge> scatter, u64 offset, u32 bytes
       offset -= sge.bytes;
       continue;
     }
-    if (!sge_is_good(find(sge.lkey), sge, pd, kLocalWrite)) return kReceiveProtection;
+    if (!sge_is_good(find(sge.lkey), sge, pd, receive_right())) return kReceiveProtection;
     bytes -= u32(std::min<u64>(bytes, sge.bytes - offset));
     offset = 0;
   }
@@ -115,14 +128,28 @@ inline constexpr std::array kFailureRows{
 };
 constexpr FailureRow failure_of(RequestCause cause) {
   for (const FailureRow& row : kFailureRows)
-    if (row.cause == cause) return row;
+    if (row.cause == cause) {
+      FailureRow failure = row;
+      if (entry_is_wrong<"status", kRequestCauseNames>(cause))
+        failure.status = WcStatus(u8(row.status) + 1);
+      if (entry_is_wrong<"event", kRequestCauseNames>(cause))
+        failure.event =
+            row.event == EventType::QpReqErr ? EventType::QpAccessErr : EventType::QpReqErr;
+      return failure;
+    }
   return {cause, WcStatus::LocQpOpErr, EventType::QpFatal};
 }
 
 // Whether a receive WQE is in use when `v` fails the request: the message in progress holds one, or
 // the packet came so far as to take one (after RuleStage::Resource).
-inline bool holds_receive_wqe(const ReceiveState& s) { return s.message == InMessage::Send; }
+inline bool holds_receive_wqe(const ReceiveState& s) {
+  return s.message == InMessage::Send && !mutant<"held_wqe_flushed">();
+}
 inline bool failure_takes_receive_wqe(const ParsedPacket& packet, const RequestVerdict& v) {
+  if (packet.opcode && packet.opcode->operation != Operation::Send) {
+    if (mutant<"write_imm_rkey_event">()) return false;
+    if (mutant<"write_blames_receive_wqe">()) return true;
+  }
   const bool behind_resource =
       v.cause != RequestCause::BadSequence && v.cause != RequestCause::Unsupported;
   return packet.opcode && behind_resource && request::takes_receive_wqe(*packet.opcode);
