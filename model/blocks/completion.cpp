@@ -35,7 +35,7 @@ void Completion::write(const Completed& c) {
   const u32 slot = used_++ % kBuffers;
   buffers.take();
   Cqe cqe = c.cqe;
-  cqe.phase = cq.phase();
+  cqe.phase = cq.phase(), cqe.status = told_status(cqe.status);
   encode(cqe, cqes_[slot].data());
   cq_of_[slot] = c.cqn, solicits_[slot] = c.cqe.solicited || c.cqe.status != WcStatus::Success;
   const Cycle leaves = now() + config_.latency;

@@ -7,7 +7,8 @@
 namespace hca::blocks {
 namespace {
 proto::Sge sge_at(const GatherCursor& c) {
-  return proto::decode<proto::Sge>(c.segments + c.index * proto::kSgeBytes);
+  const u32 index = proto::mutant<"sges_reversed">() ? c.count - 1 - c.index : c.index;
+  return proto::decode<proto::Sge>(c.segments + index * proto::kSgeBytes);
 }
 }  // namespace
 
@@ -69,6 +70,8 @@ void Packetizer::arrived(const DmaRequest& request, Cycle first, Cycle last) {
   p->last = last;
   const Cycle now = dma.now();
   if (p->abandoned) return p->buffers->give(now + 1), PacketPool::give_back(p);
+  if (proto::mutant<"payload_kept">())
+    proto::keep_first(kept_(), p->psn, {p->payload(), p->shape.payload_bytes});
   Side& side = sides[p->port];
   Cycle at = side.release.release(p->first, last, p->shape.payload_bytes);
   at = side.last_release = std::max({at, side.last_release, now + 1});

@@ -85,6 +85,7 @@ class Packetizer {
   Packet* packet_ = nullptr;  // being gathered
   GatherCursor* cursor_ = nullptr;
   u32 pd_ = 0, left_ = 0, filled_ = 0;
+  [[no_unique_address]] proto::MutantMemory<proto::KeptBytes> kept_;
   Cycle enters_ = 0, last_ask_ = 0;
 };
 }  // namespace hca::blocks

@@ -53,6 +53,7 @@ class PortTransmit : public engine::Block {
   engine::Pacer pacer_;
   Outside& outside_;
   bool replies_next_ = false;
+  [[no_unique_address]] proto::MutantMemory<Packet*> late_;
 };
 
 // The receiving half, and the segment behind it: frame checks, ICRC, then responder_check or

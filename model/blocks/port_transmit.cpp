@@ -11,6 +11,13 @@ void PortTransmit::tick() {
   if (requests) send(requests_in, replies_in);
 }
 
+namespace {
+bool is_last(const Packet& p) {
+  const proto::OpcodeRow* row = proto::opcode_row(p.frame()[p.shape.transport_offset]);
+  return p.is_request && row && row->position == proto::Position::Last;
+}
+}  // namespace
+
 // A response of a READ or ATOMIC whose queue pair has left the states that answer.
 bool PortTransmit::stopped(const Packet& p) const {
   const bool response = !p.is_request && p.buffers;
@@ -39,6 +46,10 @@ void PortTransmit::send(PacketLink& from, PacketLink& other) {
   ++counters->tx_packets, counters->tx_bytes += p->frame_bytes;
   icrc_probe.event(through, Step::Passed, p->qpn, p->psn);
   probe.event(at, Step::Passed, p->qpn, p->psn);
+  if (proto::mutant<"last_packet_late">()) {
+    if (!late_() && is_last(*p)) return void(late_() = p);
+    if (p->is_request && late_()) outside_.transmit(p, at), p = std::exchange(late_(), nullptr);
+  }
   outside_.transmit(p, at);
 }
 }  // namespace hca::blocks

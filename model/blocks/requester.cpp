@@ -116,11 +116,13 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
   SendState& s = contexts_.send[qpn];
   const u32 index = turn.first + lane.at;
   if (index == s.started && starts_nothing(qp)) return false;  // resume() activates the lane again
-  const u8* wqe = turn.wqes.data() + lane.at * qp.sq.stride();
+  const u32 at = lane.at ^ (mutant<"wqes_swapped">() && (lane.at | 1) < turn.count);
+  const u8* wqe = turn.wqes.data() + at * qp.sq.stride();
   u64 bytes = 0;
-  const WcStatus status = check_wqe(qp, lane, wqe, index, bytes);
+  const WcStatus status = check_wqe(qp, lane, wqe, turn.first + at, bytes);
   if (status != WcStatus::Success) {  // it fails when those in front of it are done (C9-209)
     lane.waits_to_fail = index != s.completed;
+    if (mutant<"local_error_not_in_order">()) return fail(qpn, s.completed, status), false;
     if (!lane.waits_to_fail) fail(qpn, index, status);
     return false;
   }
@@ -159,7 +161,7 @@ WcStatus Requester::check_wqe(const QpConfig& qp, Lane& lane, const u8* wqe, u32
   for (u32 i = 0; i < lane.wqe.sge_count; ++i) {
     const auto sge = decode<Sge>(lane.cursor.segments + i * kSgeBytes);
     if (sge.bytes && !protection_.local(sge, qp.pd, local_right(row))) return WcStatus::LocProtErr;
-    bytes += sge.bytes;
+    if (!bytes || !mutant<"length_of_first_sge">()) bytes += sge.bytes;
   }
   return check_message_bytes(row, bytes);
 }
@@ -169,7 +171,7 @@ void Requester::send_packet(u32 qpn, Lane& lane) {
   SendState& s = contexts_.send[qpn];
   const u32 index = lane.head->first + lane.at;
   const SentMessage& m = contexts_.message(qpn, index);
-  const PacketPlan plan = plan_packet(qp, lane.wqe, m, lane.packet);
+  PacketPlan plan = plan_packet(qp, lane.wqe, m, lane.packet);
   Packet* p = pool_.take();
   p->qpn = qpn, p->psn = plan.psn, p->port = u8(port_of(qp)), p->is_request = true;
   ExtHeaders ext;
@@ -186,6 +188,8 @@ void Requester::send_packet(u32 qpn, Lane& lane) {
     s.sent_psn = s.send_psn;
   else
     ++counters.resent;
+  if (mutant<"resend_one_packet">() && s.send_psn != s.sent_psn)
+    s.send_psn = s.sent_psn, plan.last = true;
   if (plan.ack_requested && !timers_.runs(qpn)) restart_timer(qpn);
   lane.packet += plan.psns;
   packetizer_.start(p, lane.cursor, qp.pd, now(), at);

@@ -3,14 +3,11 @@
 #include <algorithm>
 
 #include "model/blocks/requester.h"
+#include "model/proto/port_rules.h"
 #include "model/proto/timeout.h"
 
 namespace hca::blocks {
 using namespace proto;
-
-namespace {
-bool sends(const QpConfig& qp) { return qp.state == QpState::Rts || qp.state == QpState::Sqd; }
-}  // namespace
 
 void Requester::acknowledge() {
   if (placing_.packet && (!ports.responses_out->can_push() || !place())) {
@@ -22,7 +19,10 @@ void Requester::acknowledge() {
   const Acknowledgement a = link.pop();
   acks_in.pass_turn(link, now());
   const QpConfig* qp = contexts_.find_qp(a.qpn);
-  if (!qp || !sends(*qp) || lanes_[a.qpn].in_error) {  // C9-215
+  const auto in_error = [&] {
+    return lanes_[a.qpn].in_error && (a.packet || !mutant<"response_taken_in_error">());
+  };
+  if (!qp || !takes_responses(qp->state) || in_error()) {  // C9-215
     if (qp) contexts_.count_drop(qp->port, &DropCounters::bad_qp_state);
     if (a.packet) PacketPool::give_back(a.packet);
     return;
@@ -53,6 +53,7 @@ void Requester::expire() {
 }
 
 void Requester::act(u32 qpn, const AckVerdict& v) {
+  if (v.action == AckAction::Drop && mutant<"drop_restarts_timer">()) restart_timer(qpn);
   if (v.action == AckAction::Drop) return;
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
@@ -83,7 +84,7 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
            v.status);
       break;
     default:
-      if (progress && !s.waits_rnr) restart_timer(qpn);
+      if (progress && !s.waits_rnr && !mutant<"progress_keeps_timer">()) restart_timer(qpn);
   }
   queue_completion(qpn, lane);
   activate(qpn, lane);
@@ -187,6 +188,7 @@ bool Requester::complete_one(u32 qpn, Lane& lane) {
   if (s.started == s.completed) ++s.started;
   ++s.completed;
   lane.failing = false;
+  if (mutant<"class_b_keeps_state">()) return true;
   faults_.push({qpn});
   errors_.push(qpn);
   wake_at(now() + 1);

@@ -236,7 +236,8 @@ bool ResponderExecute::next_piece() {
   }
   left_ -= bytes;
   const bool answered = p->parsed.bth.ack_req || p->effect.completes_message;
-  const Cycle at = last_ask_ = std::max({enters_, last_ask_ + 1, now() + 1});
+  Cycle at = last_ask_ = std::max({enters_, last_ask_ + 1, now() + 1});
+  if (mutant<"write_lands_late">()) at = last_ask_ += 1000;
   ports.payload_out->start(1, at - now() - 1)
       .set_write(address_, p->frame() + p->parsed.payload_offset + done_, bytes,
                  left_ ? nullptr : p, !left_ && answered, at, std::max(at, p->last));
@@ -253,7 +254,7 @@ void ResponderExecute::finish(Packet* p, bool has_payload) {
   const OpcodeRow& row = *p->parsed.opcode;
   const bool send = row.operation == Operation::Send, last = p->effect.completes_message;
   const bool replies = p->parsed.bth.ack_req, completes = last && (send || row.has(Ext::ImmDt));
-  const bool waits = has_payload && (replies || last);
+  const bool waits = has_payload && (replies || last) && !mutant<"write_lands_late">();
   if (last && send) q.wqe_open = false;
   if (replies || completes || waits) {
     Outcome& outcome = retire(*p);
@@ -271,7 +272,8 @@ void ResponderExecute::complete(const Packet& p, const Queue& q, Outcome& outcom
   Cqe& cqe = outcome.completed.cqe;
   cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
   cqe.byte_len = send ? q.placed : p.effect.byte_len;
-  cqe.with_immediate = row.has(Ext::ImmDt),
+  if (send && mutant<"send_byte_len_of_last">()) cqe.byte_len = p.parsed.payload_bytes;
+  cqe.with_immediate = row.has(Ext::ImmDt);
   cqe.with_invalidate = row.has(Ext::Ieth) && !mutant<"inv_flag_missing">();
   if (cqe.with_immediate) cqe.immediate = p.parsed.imm_dt.data;
   if (cqe.with_invalidate) cqe.immediate = p.parsed.ieth.rkey;

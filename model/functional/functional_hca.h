@@ -148,7 +148,8 @@ class FunctionalHca {
   SendWork work_;
   std::array<u8, 4096 + proto::kMaxHeaderBytes> frame_;  // being built
   u16 ip_id_ = 0;
-  std::function<void()> put_off_;       // by a mistake: done behind the next request
+  std::function<void()> put_off_;  // by a mistake: done behind the next request
+  [[no_unique_address]] proto::MutantMemory<proto::KeptBytes> kept_;
   std::vector<PortCounters> counters_;  // from port 1 on
   Counters host_counters_;
 };

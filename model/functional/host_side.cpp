@@ -50,6 +50,7 @@ void FunctionalHca::ring_send(u32 qpn, u16 producer) {
   if (posted - contexts_.send[qpn].completed > qp->sq.entries())
     return void(++host_counters_.bad_doorbells);
   side(qpn).posted = posted;
+  if (qp->state == QpState::Error && mutant<"post_in_error_forgotten">()) return;
   if (qp->state == QpState::Error) return flush(qpn);
   pump(qpn);
 }
@@ -97,7 +98,7 @@ void FunctionalHca::complete(u32 cqn, Cqe cqe) {
     }
     return;
   }
-  cqe.phase = cq.phase();
+  cqe.phase = cq.phase(), cqe.status = told_status(cqe.status);
   std::array<u8, kCqeBytes> bytes;
   encode(cqe, bytes.data());
   io_.write(cq.slot(kCqeBytes), bytes);

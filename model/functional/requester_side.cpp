@@ -38,7 +38,7 @@ bool FunctionalHca::send_next_message(u32 qpn) {
     ++s.started;
   }
   if (work_.status != WcStatus::Success) {  // it fails when those in front of it are done (C9-209)
-    if (index == s.completed) fail_send(qpn, work_.status);
+    if (index == s.completed || mutant<"local_error_not_in_order">()) fail_send(qpn, work_.status);
     return false;
   }
   send_packets(qpn, index);
@@ -54,11 +54,16 @@ void FunctionalHca::send_packets(u32 qpn, u32 index) {
     const PacketPlan plan = plan_packet(qp, work_.wqe, m, i);
     request_headers(ext, work_.wqe, work_.operands, m, plan);
     const u32 headers = header_bytes(qp.path, *plan.row);
-    gather(work_.pieces, plan.offset, {frame_.data() + headers, plan.bytes});
-    transmit(qp, *plan.row, request_bth(qp, plan), ext, plan.bytes);
+    const std::span<u8> payload{frame_.data() + headers, plan.bytes};
     const bool first_time = s.send_psn == s.sent_psn;
     s.send_psn = psn_add(s.send_psn, plan.psns);
     if (first_time) s.sent_psn = s.send_psn;
+    if (mutant<"last_packet_late">() && plan.last && plan.offset)
+      send_next_message(qpn), fetch_send(qp, index);
+    gather(work_.pieces, plan.offset, payload);
+    if (mutant<"payload_kept">()) keep_first(kept_(), plan.psn, payload);
+    transmit(qp, *plan.row, request_bth(qp, plan), ext, plan.bytes);
+    if (mutant<"resend_one_packet">() && !first_time) return void(s.send_psn = s.sent_psn);
     i += plan.psns;
   }
 }
@@ -66,12 +71,13 @@ void FunctionalHca::send_packets(u32 qpn, u32 index) {
 // Reads send WQE `index` into work_ and checks its form and keys.
 void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
   std::array<u8, kSendWqeBytes> raw;
-  const u64 slot = qp.sq.slot(index);
+  const u32 at = index ^ (mutant<"wqes_swapped">() && (index | 1) < side(qp.qpn).posted);
+  const u64 slot = qp.sq.slot(at);
   io_.read(slot, raw);
   work_.wqe = decode<SendWqe>(raw.data());
   work_.pieces.clear();
   u64 bytes = 0;
-  work_.status = check_send_wqe(work_.wqe, index, qp.sq.stride());
+  work_.status = check_send_wqe(work_.wqe, at, qp.sq.stride());
   if (work_.status != WcStatus::Success) return;
   const WorkRow& row = row_of(work_.wqe);
   const u64 segments = slot + segments_offset(row);
@@ -88,10 +94,11 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
       const Region* region = contexts_.find_region(sge.lkey);
       if (!sge_is_good(region, sge, qp.pd, local_right(row)))
         return void(work_.status = WcStatus::LocProtErr);
-      bytes += sge.bytes;
+      if (!bytes || !mutant<"length_of_first_sge">()) bytes += sge.bytes;
       if (sge.bytes) work_.pieces.push_back({region->translate(sge.va), sge.bytes});
     }
   }
+  if (mutant<"sges_reversed">()) std::reverse(work_.pieces.begin(), work_.pieces.end());
   work_.status = check_message_bytes(row, bytes);
   work_.bytes = u32(bytes);
 }
@@ -181,16 +188,20 @@ WcStatus FunctionalHca::place(const QpConfig& qp, u32 index, u32 offset, std::sp
 }
 
 void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
-  if (verdict.action == AckAction::Drop)
-    return void(++counters(contexts_.qps[qpn]).unexpected_answers);
+  if (verdict.action == AckAction::Drop) {
+    ++counters(contexts_.qps[qpn]).unexpected_answers;
+    if (mutant<"drop_restarts_timer">()) stop_timer(qpn), pump(qpn);
+    return;
+  }
   if (verdict.action == AckAction::Credits) return pump(qpn);
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
   const bool progress = verdict.psn != s.unacked_psn;
   apply(s, qp, verdict);
   complete_sent(qpn);
-  if (!sends(qp)) return;                         // the CQ was full
-  if (progress && !s.waits_rnr) stop_timer(qpn);  // G11.1: pump() starts it again
+  if (!sends(qp)) return;  // the CQ was full
+  if (progress && !s.waits_rnr && !mutant<"progress_keeps_timer">())
+    stop_timer(qpn);  // G11.1: pump() starts it again
   switch (verdict.action) {
     case AckAction::Fail:
       return fail_send(qpn, verdict.status);
@@ -231,6 +242,7 @@ void FunctionalHca::fail_send(u32 qpn, WcStatus status) {
   Cqe cqe{};
   cqe.qpn = qpn, cqe.status = status, cqe.wqe_index = u16(s.completed);
   if (s.completed++ == s.started) ++s.started;
+  if (mutant<"class_b_keeps_state">()) return complete(qp.send_cq, cqe);
   contexts_.qps[qpn].state = QpState::Error;
   complete(qp.send_cq, cqe);
   enter_error(qpn);

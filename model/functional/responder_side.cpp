@@ -119,7 +119,7 @@ void FunctionalHca::execute(u32 qpn, const ParsedPacket& packet, const RequestEf
     scatter(side(qpn), payload);
   else if (!payload.empty()) {
     const u64 address = contexts_.find_region(effect.rkey)->translate(effect.va);
-    if (mutant<"atomic_out_of_order">())
+    if (mutant<"atomic_out_of_order">() || mutant<"write_lands_late">())
       put_off_ = [=, this, bytes = std::vector<u8>(payload.begin(), payload.end())] {
         io_.write(address, bytes);
       };
@@ -160,6 +160,7 @@ void FunctionalHca::complete_receive(u32 qpn, const ParsedPacket& packet,
   cqe.solicited = packet.bth.solicited;
   cqe.qpn = qpn, cqe.wqe_index = u16(effect.receive_wqe);
   cqe.byte_len = send ? side(qpn).received : effect.byte_len;
+  if (send && mutant<"send_byte_len_of_last">()) cqe.byte_len = packet.payload_bytes;
   cqe.with_invalidate = packet.has(Ext::Ieth) && !mutant<"inv_flag_missing">();
   if (cqe.with_immediate) cqe.immediate = packet.imm_dt.data;
   if (cqe.with_invalidate) cqe.immediate = packet.ieth.rkey;

@@ -187,7 +187,7 @@ u32 write_headers(const Path& path, const OpcodeRow& row, const Bth& bth, const 
   patch_lengths(path, bytes_of<Bth>() + row.ext_bytes + payload_bytes + pad + kIcrcBytes, frame,
                 ip_id);
   Bth sent = bth;
-  sent.opcode = row.code;
+  sent.opcode = row.code ^ opcode_is_wrong(row);
   sent.pad_count = u8(pad);
   u8* at = frame + path.bytes;
   put(sent, at);

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "model/proto/commands.h"
+#include "model/proto/mutant.h"
 
 namespace hca::proto {
 // An MPT entry. A key is index (24 bits) and key byte (8 bits); the index finds the entry.
@@ -14,7 +15,10 @@ struct Region {
   bool valid = false;      // false: the peer invalidated it
   bool allocated = false;  // registered, and not deregistered
 
-  u64 translate(u64 va) const { return mutant<"va_as_physical">() ? va : physical + (va - start); }
+  u64 translate(u64 va) const {
+    if (mutant<"va_as_physical">()) return va;
+    return physical + ((mutant<"translate_aligned">() ? va & ~u64{3} : va) - start);
+  }
 };
 
 constexpr u32 key_index(u32 key) { return key >> 8; }

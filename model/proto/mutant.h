@@ -3,12 +3,17 @@
 // proves its statement by failing under one. They exist only in a build of their own (HCA_MUTANTS),
 // where one of them can be switched on; everywhere else mutant<...>() is false at compile time.
 #pragma once
+#include <algorithm>
 #include <cstddef>
+#include <cstdlib>
+#include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "model/proto/types.h"
 
@@ -115,6 +120,16 @@ template <class H, std::size_t i>
 constexpr bool field_is_wrong() {
   return !std::is_constant_evaluated() && kFieldMutant<H, i>.on();
 }
+
+// What a mistake must remember.
+template <class T>
+class MutantMemory {
+ public:
+  T& operator()() { return value_; }
+
+ private:
+  T value_{};
+};
 #else
 inline constexpr bool kMutants = false;
 
@@ -142,7 +157,18 @@ template <class, std::size_t>
 consteval bool field_is_wrong() {
   return false;
 }
+template <class T>
+struct MutantMemory {
+  T& operator()() { std::abort(); }
+};
 #endif
+
+// The bytes of `key` as they were at first.
+using KeptBytes = std::map<u32, std::vector<u8>>;
+inline void keep_first(KeptBytes& kept, u32 key, std::span<u8> bytes) {
+  const auto& first = kept.try_emplace(key, bytes.begin(), bytes.end()).first->second;
+  std::copy_n(first.begin(), std::min(first.size(), bytes.size()), bytes.begin());
+}
 
 // While it lives, mistakes may be made.
 class InDevice {

@@ -248,6 +248,17 @@ constexpr const OpcodeRow* opcode_row(Service service, Operation operation, Posi
   return nullptr;
 }
 
+// "opcode:SEND First": a packet of this operation leaves with the OpCode next to it.
+inline constexpr auto kOperationNames = [] {
+  std::array<std::string_view, 32> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = "reserved";
+  for (const detail::OperationLine& line : detail::kOperations) names[line.code] = line.name;
+  return names;
+}();
+constexpr bool opcode_is_wrong(const OpcodeRow& row) {
+  return entry_is_wrong<"opcode", kOperationNames>(row.code & 0x1F);
+}
+
 // Whether L = `payload_bytes` is a length that this opcode may have at this path MTU
 // (T7).
 constexpr bool payload_length_ok(PayloadRule rule, u32 payload_bytes, u32 pmtu) {

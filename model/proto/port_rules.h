@@ -16,13 +16,20 @@ inline u64 DropCounters::*port_drop(const PortAttributes& port, u32 number, cons
   return is_of_port(*qp, number) ? nullptr : &D::wrong_port;
 }
 
+// T13, C9-215, G12.7: the states in which responses count.
+inline bool takes_responses(QpState state) {
+  if (mutant<"response_taken_in_rtr">() && state == QpState::Rtr) return true;
+  if (mutant<"response_taken_in_error">() && state == QpState::Error) return true;
+  return takes_requests(state) && state != QpState::Rtr;
+}
+
 // The rules of stage Header hold for responses too; those that a queue pair waits for come in fewer
 // states (G12.7). Good if none is broken.
 inline RequestCause judge_response_header(const RequestView& view) {
   for (const RequestRule& rule : kRequestRules) {
     if (rule.stage != RuleStage::Header) break;
-    if (rule.broken(view)) return rule.cause;
-    if (rule.cause == RequestCause::BadQpState && view.qp.state == QpState::Rtr) return rule.cause;
+    const bool by_state = rule.cause == RequestCause::BadQpState;
+    if (by_state ? !takes_responses(view.qp.state) : rule.broken(view)) return rule.cause;
   }
   return RequestCause::Good;
 }

@@ -34,9 +34,8 @@ constexpr PsnRegion psn_region(Psn received, Psn expected) {
 
 // PSNs that a SEND or WRITE of `bytes` takes, or the responses of a READ.
 constexpr u32 psns_of(u64 bytes, u32 pmtu) {
-  return bytes == 0
-             ? 1
-             : u32((bytes + (constexpr_mutant<"psns_of_rounds_down">() ? 0 : pmtu - 1)) / pmtu);
+  if (constexpr_mutant<"psns_of_rounds_down">() && bytes >= pmtu) return u32(bytes / pmtu);
+  return bytes == 0 ? 1 : u32((bytes + pmtu - 1) / pmtu);
 }
 
 }  // namespace hca::proto

@@ -81,7 +81,7 @@ struct alignas(64) SendState {
   bool notify_drained = false;  // SQ_DRAINED is asked for (G20.1)
   bool waits_restart = false;   // after an implied NAK, until the repeated PSN is answered (G12.4)
   bool read_repeated = false;   // a READ that is under way may be answered anew or go on (T9-21)
-  Credit credit = Credit::Unknown;
+  Credit credit = mutant<"credit_starts_unlimited">() ? Credit::Unlimited : Credit::Unknown;
 
   bool anything_unacked() const { return unacked_psn != sent_psn; }
 };

@@ -161,7 +161,8 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
     detail::configure(qp, given, a.mask, port);
   }
   if (a.state == QpState::Rtr)
-    receive.epsn = psn_add(qp.rq_psn, mutant<"epsn_off">()), receive.msn = 0;  // G2.1, G5.1
+    receive.epsn = psn_add(qp.rq_psn, mutant<"epsn_off">()),
+    receive.msn = mutant<"msn_starts_at_one">();  // G2.1, G5.1
   else if (a.state == QpState::Rts && qp.state == QpState::Rtr)
     send.next_psn = send.unacked_psn = send.sent_psn = send.send_psn =
         psn_add(qp.sq_psn, mutant<"first_psn_off">());  // G1.1

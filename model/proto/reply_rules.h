@@ -14,6 +14,8 @@ inline Bth reply_bth(const QpConfig& qp, u32 psn) {
 
 constexpr const OpcodeRow& reply_row(Service service, Operation operation,
                                      Position position = Position::Only) {
+  if (constexpr_mutant<"atomic_answered_by_ack">() && operation == Operation::AtomicAcknowledge)
+    operation = Operation::Acknowledge;
   return *opcode_row(service, operation, position);
 }
 
@@ -34,7 +36,8 @@ struct ToldCredits {
   u32 free(u32 posted) const { return posted - consumed; }
   // The peer was told that none is free, and now there are.
   bool must_be_told_again(u32 posted) const {
-    return any && syndrome == ack_syndrome(0) && free(posted);
+    return any && syndrome == ack_syndrome(0) && free(posted) &&
+           !mutant<"credits_not_told_again">();
   }
 };
 // Takes note of an AETH for `psn`; a repeated response names no newer PSN.
@@ -56,8 +59,9 @@ inline ReadResponsePlan plan_read_response(const QpConfig& qp, const RequestEffe
   const Position position = first  ? (last ? Position::Only : Position::First)
                             : last ? Position::Last
                                    : Position::Middle;
-  const u32 offset = index * qp.path_mtu;
-  return {&reply_row(qp.service, Operation::ReadResponse, position), psn_add(e.ack_psn, index),
+  const u32 offset = index * (qp.path_mtu - mutant<"read_offset_255">());
+  const u32 ahead = mutant<"response_psns_fall">() ? e.packets - 1 - index : index;
+  return {&reply_row(qp.service, Operation::ReadResponse, position), psn_add(e.ack_psn, ahead),
           offset, last ? e.byte_len - offset : qp.path_mtu, last};
 }
 }  // namespace hca::proto

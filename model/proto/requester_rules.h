@@ -23,7 +23,9 @@ inline bool window_is_full(const SendState& s, u32 packets) {
 inline u32 reads_outstanding(const SendState& s) { return s.reads_started - s.reads_placed; }
 
 // G20.1: in SQD what is begun is finished, and nothing is begun.
-inline bool starts_nothing(const QpConfig& qp) { return qp.state == QpState::Sqd; }
+inline bool starts_nothing(const QpConfig& qp) {
+  return qp.state == QpState::Sqd && !mutant<"sqd_starts_new">();
+}
 
 // Whether a new message must wait: the window (G1.4), its fence (G30.1), the limit of READs and
 // ATOMICs (G29.1), the peer's credits (G6.3: the message just beyond the limit may go).
@@ -31,9 +33,12 @@ inline bool must_wait(const SendState& s, const QpConfig& qp, const SendWqe& wqe
   const WorkRow& row = row_of(wqe);
   if (window_is_full(s, packets)) return true;
   const u32 outstanding = reads_outstanding(s);
-  if (wqe.fence && outstanding) return true;
+  if (mutant<"fence_waits_for_all">() && wqe.fence && s.anything_unacked()) return true;
+  const bool fenced = (wqe.fence && !mutant<"fence_ignored">()) || mutant<"everything_fenced">();
+  if (fenced && outstanding) return true;
   if (row.answer != Answer::Acknowledge) return outstanding >= qp.max_rd_atomic;
-  if (!row.takes_credit || s.credit != Credit::Limited) return false;
+  if (!row.takes_credit || s.credit != Credit::Limited || mutant<"credits_not_asked">())
+    return false;
   return psn_distance(psn_add(s.limit_ssn, 1), psn_add(s.ssn, 1)) > 0;
 }
 
@@ -46,9 +51,10 @@ inline SentMessage begin_message(SendState& s, const SendWqe& wqe, u32 index, u3
   const bool one = row.answer == Answer::Atomic ||
                    (mutant<"read_takes_one_psn">() && row.answer == Answer::Read);
   m.packets = one ? 1 : psns_of(bytes, path_mtu);
-  m.opcode = wqe.opcode, m.answer = row.answer, m.signaled = wqe.signaled || signal_all;
+  m.opcode = wqe.opcode, m.answer = row.answer;
+  m.signaled = wqe.signaled || signal_all || mutant<"all_op_success_signaled">();
   s.next_psn = m.end_psn();
-  s.ssn = psn_add(s.ssn, 1);
+  s.ssn = psn_add(s.ssn, mutant<"ssn_per_packet">() ? m.packets : 1);
   if (row.answer != Answer::Acknowledge) {
     if (s.reads_started == s.reads_answered) s.awaited = index;
     ++s.reads_started;
@@ -72,16 +78,18 @@ inline PacketPlan plan_packet(const QpConfig& qp, const SendWqe& wqe, const Sent
                               u32 index) {
   const WorkRow& work = row_of(wqe);
   const bool reads = work.answer == Answer::Read;
-  const bool first = index == 0, last = reads || index + 1 == m.packets;
+  const bool first = index == 0, whole = reads && !mutant<"read_psns_one">();
+  const bool last = whole || index + 1 == m.packets;
   const u8 operation = first ? (last ? work.only : work.first) : (last ? work.last : work.middle);
   const u32 offset = index * qp.path_mtu;
-  const u32 bytes = last ? m.bytes - offset : qp.path_mtu;
+  const u32 bytes =
+      last ? m.bytes - offset : qp.path_mtu - (mutant<"middle_short">() && !first ? 4 : 0);
   return {opcode_row(u8(u8(qp.service) << 5 | operation)),
           psn_add(m.first_psn, index),
-          reads ? m.packets - index : 1,
+          whole ? m.packets - index : 1,
           offset,
           work.sends_payload() ? bytes : 0,
-          last,  // G4.5: the last packet asks for the ACK
+          last && (first || !mutant<"last_without_a">()),  // G4.5: the last packet asks for the ACK
           last && wqe.solicited && work.solicitable,
           last};
 }
@@ -106,7 +114,8 @@ inline void request_headers(ExtHeaders& ext, const SendWqe& wqe, const AtomicOpe
     ext.atomic_eth = {wqe.remote_va, wqe.rkey, operands.swap_or_add, operands.compare};
   else {  // of a WRITE only the first packet has it
     const u32 offset = mutant<"retry_whole_read">() ? 0 : plan.offset;
-    ext.reth = {wqe.remote_va + offset, wqe.rkey, m.bytes - offset};
+    ext.reth = {wqe.remote_va + offset, wqe.rkey,
+                mutant<"dma_len_of_packet">() ? plan.bytes : m.bytes - offset};
   }
 }
 }  // namespace hca::proto

@@ -124,6 +124,8 @@ inline u8 needed_access(const OpcodeRow& row) {
 inline bool has_reth(const OpcodeRow& row) { return row.has(Ext::Reth); }
 // G23.1: a receive WQE is taken by the first packet of a SEND, the last of a WRITE with Immediate.
 inline bool takes_receive_wqe(const OpcodeRow& row) {
+  if (row.operation == Operation::Write && mutant<"write_takes_wqe_at_first">())
+    return starts(row.position);
   return row.operation == Operation::Send
              ? starts(row.position)
              : row.operation == Operation::Write && row.has(Ext::ImmDt);
@@ -305,7 +307,7 @@ inline void accept_read(ReceiveState& s, const ParsedPacket& packet, u32 path_mt
   e.packets = atomic ? 1 : psns_of(e.byte_len, path_mtu);
   if (!is_new) return;
   s.epsn = psn_add(s.epsn, mutant<"epsn_plus_one_for_read">() ? 1 : e.packets);  // G2.2
-  s.msn = psn_add(s.msn, 1);                                                     // G5.2
+  s.msn = psn_add(s.msn, !mutant<"read_not_counted">());                         // G5.2
   s.nak_sent = false;
   ++s.reads_accepted;
 }
@@ -325,19 +327,22 @@ inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, u32 path
   } else if (v.action == RequestAction::Execute) {
     const OpcodeRow& row = *packet.opcode;
     const bool last = request::ends(row.position);
+    e.ack_psn = psn_sub(e.ack_psn, mutant<"ack_psn_one_less">());
     if (request::kind(row) == InMessage::Write) {
       if (request::has_reth(row)) {
         s.write_va = packet.reth.va, s.write_rkey = packet.reth.rkey;
         s.write_left = packet.reth.dma_len, s.write_bytes = packet.reth.dma_len;
       }
       e.va = s.write_va, e.rkey = s.write_rkey, e.byte_len = s.write_bytes;
-      s.write_va += packet.payload_bytes, s.write_left -= packet.payload_bytes;
+      s.write_left -= packet.payload_bytes;
+      if (!mutant<"write_va_not_advanced">()) s.write_va += packet.payload_bytes;
     }
     if (request::takes_receive_wqe(row)) ++s.rq_consumed;
     s.message = last ? InMessage::None : request::kind(row);
     s.epsn = psn_add(s.epsn, 1);
     s.nak_sent = false;
-    if (last) s.msn = (s.msn + 1) & kPsnMask, e.completes_message = true;
+    if (last || mutant<"msn_per_packet">()) s.msn = (s.msn + 1) & kPsnMask;
+    e.completes_message = last;
   } else if (v.action == RequestAction::Acknowledge) {
     if (!mutant<"duplicate_ack_own_psn">()) e.ack_psn = psn_sub(s.epsn, 1);  // ePSN - 1 (G3.1)
     s.msn += mutant<"dup_counts_msn">();
@@ -351,8 +356,12 @@ inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, u32 path
     s.epsn += mutant<"drop_moves_epsn">();
   }
   e.receive_wqe = s.rq_consumed - 1;
+  e.receive_wqe -= mutant<"receive_wqe_stays">() && e.receive_wqe;
   e.free_receives = s.rq_posted - s.rq_consumed;
   e.msn = s.msn;
+  const bool refused = v.action == RequestAction::Nak || v.action == RequestAction::NakAndFail ||
+                       v.action == RequestAction::RnrNak;
+  if (refused && mutant<"nak_msn_plus_one">()) e.msn = psn_add(e.msn, 1);
   return e;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "model/proto/requester_rules.h"
 #include "model/proto/syndrome.h"
+#include "model/proto/timeout.h"
 
 namespace hca::proto {
 enum class AckAction : u8 {
@@ -48,7 +49,12 @@ inline AckVerdict fail(u32 psn, WcStatus status, std::string_view why) {
   return {AckAction::Fail, psn, status, 0, why};
 }
 inline bool is_outstanding(const SendState& s, u32 psn) {  // u .. s-1 (G12.1)
-  return psns_between(s.unacked_psn, psn) < psns_between(s.unacked_psn, s.sent_psn);
+  const u32 sent = psns_between(s.unacked_psn, s.sent_psn) + mutant<"ghost_ack_accepted">();
+  return psns_between(s.unacked_psn, psn) < sent || mutant<"everything_outstanding">();
+}
+// T5-23: 7 tries for ever.
+inline bool counts_rnr(const QpConfig& qp) {
+  return qp.rnr_retry != kRnrRetryForever || mutant<"rnr_seven_counts">();
 }
 // T5: codes of a NAK that mean nothing to a requester.
 inline bool is_reserved_nak(u8 code) {
@@ -79,12 +85,14 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
   const SyndromeKind kind = syndrome_kind(syndrome);
   if (!is_outstanding(s, psn)) {
     const bool newest = psn == psn_sub(s.unacked_psn, 1) && kind == SyndromeKind::Ack;
-    return newest ? AckVerdict{AckAction::Credits, s.unacked_psn, {}, 0, "C9-217"} : drop("G12.1");
+    return newest && !mutant<"unsolicited_dropped">()
+               ? AckVerdict{AckAction::Credits, s.unacked_psn, {}, 0, "C9-217"}
+               : drop("G12.1");
   }
   if ((kind == SyndromeKind::Reserved && !mutant<"reserved_syndrome_fails">()) ||
       (kind == SyndromeKind::Nak && is_reserved_nak(value)))
     return drop("T5");
-  if (awaited) {
+  if (awaited && !mutant<"ack_passes_read">()) {
     const u32 missing = missing_psn(s, *awaited);
     const s32 beyond = psn_distance(missing, psn);
     if (beyond > 0 || (beyond == 0 && kind == SyndromeKind::Ack))
@@ -92,17 +100,20 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
   }
   switch (kind) {
     case SyndromeKind::Ack:
-      return {AckAction::Progress, psn_add(psn, 1), {}, 0, "G12.2"};
+      return {AckAction::Progress, psn_add(psn, !mutant<"ack_covers_one_less">()), {}, 0, "G12.2"};
     case SyndromeKind::RnrNak:
-      if (!s.rnr_retries_left && qp.rnr_retry != 7)
+      if ((s.rnr_retries_left <= int{mutant<"rnr_retry_too_few">()} && counts_rnr(qp)) ||
+          mutant<"rnr_fails_at_once">())
         return fail(psn, WcStatus::RnrRetryExcErr, "G8.2");
-      return {AckAction::Wait, psn, {}, value, "G8.2"};
+      return {
+          AckAction::Wait, mutant<"rnr_acks_nothing">() ? s.unacked_psn : psn, {}, value, "G8.2"};
     default:
       if (NakCode(value) != NakCode::PsnSequenceError &&
           !(mutant<"nak_retried">() && s.retries_left))
         return fail(psn, status_of_nak(NakCode(value)), "C9-214");
       if (s.waits_rnr && psn == s.unacked_psn) return drop("G8.2");  // it waits for that PSN
-      if (!s.retries_left || mutant<"nak_seq_fails">())
+      if ((!s.retries_left && !mutant<"sequence_nak_never_exhausts">()) ||
+          mutant<"nak_seq_fails">())
         return fail(psn, WcStatus::RetryExcErr, "C9-212");
       if (mutant<"nak_resends_from_u">()) psn = s.unacked_psn;
       return {AckAction::Resend, psn, {}, 0, "G11.4"};
@@ -119,7 +130,8 @@ inline bool position_fits(const SendState& s, const SentMessage& m, u32 missing,
 // T7, T9-16: First and Middle are full and not the end, Last and Only are the rest.
 inline bool length_fits(Position p, u32 bytes, u32 left, u32 mtu) {
   const bool more = p == Position::First || p == Position::Middle;
-  return more ? bytes == mtu && left > mtu : bytes == left && bytes <= mtu;
+  if (more) return (bytes == mtu || mutant<"read_middle_any_length">()) && left > mtu;
+  return (bytes == left || (mutant<"short_read_accepted">() && bytes < left)) && bytes <= mtu;
 }
 inline bool has_good_syndrome(const ParsedPacket& packet) {
   return !packet.has(Ext::Aeth) || syndrome_kind(packet.aeth.syndrome) == SyndromeKind::Ack;
@@ -143,11 +155,12 @@ inline ResponseVerdict judge_response(const SendState& s, const QpConfig& qp,
   if (is_read != (awaited->answer == Answer::Read) || !has_good_syndrome(packet))
     return {fail(psn, WcStatus::BadRespErr, "T9-21")};
   ResponseVerdict v{{AckAction::Progress, psn_add(psn, 1), {}, 0, "G12.5"}};
+  if (mutant<"response_acks_itself_only">() && psn != s.unacked_psn) v.psn = s.unacked_psn;
   v.places = v.completes = true;
   if (!is_read) return v;
   const Position p = packet.opcode->position;
   v.offset = psns_between(awaited->first_psn, psn) * qp.path_mtu;
-  v.completes = v.psn == awaited->end_psn();
+  v.completes = psn == awaited->last_psn();
   if (!position_fits(s, *awaited, missing, p)) return {fail(psn, WcStatus::BadRespErr, "T9-21")};
   if (!length_fits(p, packet.payload_bytes, awaited->bytes - v.offset, qp.path_mtu))
     return {fail(psn, WcStatus::LocLenErr, "T9-16")};
@@ -156,9 +169,10 @@ inline ResponseVerdict judge_response(const SendState& s, const QpConfig& qp,
 
 // The transport timer expired (G11.3).
 inline AckVerdict judge_timeout(const SendState& s) {
-  if (!s.retries_left)
+  if (s.retries_left <= int{mutant<"one_retry_too_few">()} && !mutant<"retries_begin_anew">())
     return {AckAction::Fail, s.unacked_psn, WcStatus::RetryExcErr, 0, "G11.3", true};
-  return {AckAction::Resend, s.unacked_psn, {}, 0, "G11.3", true};
+  const u32 from = psn_add(s.unacked_psn, mutant<"timeout_skips_oldest">());
+  return {AckAction::Resend, from, {}, 0, "G11.3", true};
 }
 
 // Applies a verdict to PSNs and retry counters. Completing WQEs up to unacked_psn is the caller's
@@ -170,14 +184,22 @@ inline void apply(SendState& s, const QpConfig& qp, const AckVerdict& v) {
   s.unacked_psn = v.psn;
   if (psn_distance(s.send_psn, v.psn) > 0)
     s.send_psn = v.psn;  // what is acknowledged is not repeated
-  if (progress) s.retries_left = qp.retry_count, s.waits_restart = false;  // G11.6
-  if (v.action == AckAction::Progress || (v.action == AckAction::Resend && !v.by_timer))
+  if (progress) {
+    s.waits_restart = false;
+    if (!mutant<"no_reload_on_progress">()) s.retries_left = qp.retry_count;  // G11.6
+  }
+  if ((v.action == AckAction::Progress || (v.action == AckAction::Resend && !v.by_timer)) &&
+      !mutant<"no_rnr_reload">())
     s.rnr_retries_left = qp.rnr_retry;  // G11.6
   if (v.action == AckAction::Resend) {
-    s.retries_left -= !mutant<"nak_keeps_retries">();  // C9-212
+    if (!(v.by_timer && mutant<"timeout_not_counted">()) &&
+        !(v.implied && mutant<"implied_nak_not_counted">()) && !mutant<"nak_keeps_retries">())
+      --s.retries_left;  // C9-212
     s.waits_restart = v.implied, s.read_repeated = true;
   }
-  if (v.action == AckAction::Wait) s.rnr_retries_left -= qp.rnr_retry != 7;  // G8.2
+  if (v.action == AckAction::Wait)  // G8.2
+    (mutant<"rnr_takes_error_retry">() ? s.retries_left : s.rnr_retries_left) -=
+        response::counts_rnr(qp);
 }
 
 // The READ or ATOMIC that was awaited is answered; `message(i)` gives the SentMessage of WQE i.
@@ -191,11 +213,15 @@ void answer_awaited(SendState& s, const MessageOf& message) {
 
 // G6.2, G6.5: the credits of an AETH that was accepted. Code 31 switches to unlimited for good.
 inline void take_credits(SendState& s, u32 msn, u8 syndrome) {
-  if (syndrome_kind(syndrome) != SyndromeKind::Ack || s.credit == Credit::Unlimited) return;
+  if (syndrome_kind(syndrome) != SyndromeKind::Ack ||
+      (s.credit == Credit::Unlimited && !mutant<"unlimited_not_for_good">()))
+    return;
   const u8 code = syndrome_value(syndrome);
   if (code == kCreditsUnused) return void(s.credit = Credit::Unlimited);
   const u32 limit = psn_add(msn, credits_of(code));
-  if (s.credit == Credit::Unknown || psn_distance(s.limit_ssn, limit) > 0) s.limit_ssn = limit;
+  if (s.credit == Credit::Unknown || psn_distance(s.limit_ssn, limit) > 0 ||
+      mutant<"limit_may_fall">())
+    s.limit_ssn = limit;
   s.credit = Credit::Limited;
 }
 

@@ -34,13 +34,17 @@ inline constexpr std::array kNakRows{
 };
 
 constexpr SyndromeKind syndrome_kind(u8 syndrome) {
-  if (syndrome & 0x80) return SyndromeKind::Reserved;
-  return SyndromeKind(syndrome >> 5);
+  if ((syndrome & 0x80) && !constexpr_mutant<"syndrome_bit7_ignored">())
+    return SyndromeKind::Reserved;
+  if (syndrome == 0x1F && constexpr_mutant<"syndrome_1f_reserved">()) return SyndromeKind::Reserved;
+  return SyndromeKind(syndrome >> 5 & 3);
 }
 constexpr u8 syndrome_value(u8 syndrome) { return syndrome & 0x1F; }  // bits 4:0
 
 constexpr u8 ack_syndrome(u8 credit_code) { return credit_code & 0x1F; }
-constexpr u8 rnr_syndrome(u8 timer_code) { return u8(0x20 | (timer_code & 0x1F)); }
+constexpr u8 rnr_syndrome(u8 timer_code) {
+  return u8(0x20 | (constexpr_mutant<"rnr_code_constant">() ? 12 : timer_code & 0x1F));
+}
 constexpr u8 nak_syndrome(NakCode code) {
   return u8((constexpr_mutant<"nak_kind_bits">() ? 0x40 : 0x60) | u8(code));
 }
@@ -51,14 +55,16 @@ inline constexpr std::array<u32, 31> kCredits{
     0,   1,   2,   3,   4,    6,    8,    12,   16,   24,   32,   48,    64,    96,    128,  192,
     256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768};
 
-constexpr u32 credits_of(u8 code) { return kCredits[code]; }  // code 0..30
+constexpr u32 credits_of(u8 code) {  // code 0..30
+  return kCredits[code] - (code == 5 && constexpr_mutant<"credit_row_5">());
+}
 
 // The code of the largest count that is not above `available`.
 constexpr u8 credit_code(u32 available) {
   u8 code = 0;
   for (u8 c = 1; c < kCredits.size(); ++c)
-    if (kCredits[c] <= available) code = c;
-  return code;
+    if (credits_of(c) <= available) code = c;
+  return code + (constexpr_mutant<"credit_code_rounds_up">() && credits_of(code) < available);
 }
 
 // Minimum wait after an RNR NAK, in units of 10 us, by timer code; code 0 is the longest.
@@ -67,6 +73,9 @@ inline constexpr std::array<u32, 32> kRnrDelays{
     48,    64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
     2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
-constexpr u64 rnr_delay_ns(u8 code) { return u64{kRnrDelays[code & 0x1F]} * 10'000; }
+constexpr u64 rnr_delay_ns(u8 code) {
+  if (constexpr_mutant<"rnr_code_zero_is_shortest">() && code == 0) code = 1;
+  return u64{kRnrDelays[code & 0x1F]} * (constexpr_mutant<"rnr_delay_halved">() ? 5'000 : 10'000);
+}
 
 }  // namespace hca::proto

@@ -18,7 +18,9 @@ constexpr u32 segments_offset(const WorkRow& row) {
 // The form of send WQE `index` in slots of `stride` bytes; Success if it holds (T9 row 17).
 inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, u32 stride) {
   const WorkRow* row = work_row(wqe.opcode);
-  if (!row || wqe.index != u16(index) || (wqe.inline_data && !row->sends_payload()))
+  if (!row || (wqe.index != u16(index) && !mutant<"send_wqe_index_not_checked">()) ||
+      (mutant<"no_sges_refused">() && !wqe.sge_count && !wqe.inline_data) ||
+      (wqe.inline_data && !row->sends_payload()))
     return WcStatus::LocQpOpErr;
   const u64 behind = wqe.inline_data ? wqe.inline_bytes : u64{wqe.sge_count} * kSgeBytes;
   return behind + segments_offset(*row) <= stride ? WcStatus::Success : WcStatus::LocQpOpErr;
@@ -26,8 +28,10 @@ inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, u32 stride) {
 
 // T9 row 16; an ATOMIC returns 8 bytes.
 constexpr WcStatus check_message_bytes(const WorkRow& row, u64 bytes) {
-  const bool good =
-      row.answer == Answer::Atomic ? bytes == kAtomicBytes : bytes <= kMaxMessageBytes;
+  if (constexpr_mutant<"length_in_32_bits">()) bytes = u32(bytes);
+  const bool good = row.answer == Answer::Atomic
+                        ? bytes == kAtomicBytes
+                        : bytes <= kMaxMessageBytes - constexpr_mutant<"max_message_one_less">();
   return good ? WcStatus::Success : WcStatus::LocLenErr;
 }
 
