@@ -99,6 +99,7 @@ struct alignas(64) ReceiveState {
   InMessage message = InMessage::None;
   bool established = false;  // COMM_EST was raised
   bool nak_sent = false;     // suppresses further NAKs until ePSN arrives (G2.3, G2.5)
+  bool failing = false;      // a request was refused that takes it to Error
   bool refused = false;      // a NAK took it to Error: the answers in front of the NAK leave (G7.2)
 };
 }  // namespace hca::proto

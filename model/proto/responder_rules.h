@@ -135,7 +135,11 @@ inline bool wrong_service(const RequestView& v) {
   const unsigned bits = mutant<"service_low_blocks_only">() ? 3 : 7;
   return (v.packet.bth.opcode >> 5 & bits) != unsigned(v.qp.service);
 }
-inline bool bad_state(const RequestView& v) { return !takes_requests(v.qp.state); }
+// A request that takes the queue pair to Error ends it for all behind, before the state is Error
+// (G7.4).
+inline bool bad_state(const RequestView& v) {
+  return !takes_requests(v.qp.state) || v.state.failing;
+}
 inline bool wrong_path(const RequestView& v) {
   return !comes_from_peer(v.qp.path, v.frame.data(), v.packet);
 }
@@ -355,6 +359,7 @@ inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, u32 path
     s.rq_consumed += mutant<"drop_takes_wqe">();
     s.epsn += mutant<"drop_moves_epsn">();
   }
+  s.failing |= v.action == RequestAction::NakAndFail;
   e.receive_wqe = s.rq_consumed - 1;
   e.receive_wqe -= mutant<"receive_wqe_stays">() && e.receive_wqe;
   e.free_receives = s.rq_posted - s.rq_consumed;
