@@ -87,7 +87,7 @@ TEST_CASE("the device tells its limits", "[commands]") {
 TEST_CASE("an opcode without a command is refused", "[commands]") {
   Device d;
   CHECK(d.run(CommandOpcode(0), 1) == S::BadOpcode);
-  CHECK(d.run(CommandOpcode(0x16), 1) == S::BadOpcode);
+  CHECK(d.run(CommandOpcode(0x17), 1) == S::BadOpcode);
   CHECK(d.run(CommandOpcode(0xff), 1) == S::BadOpcode);
 }
 
