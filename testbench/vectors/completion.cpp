@@ -9,7 +9,8 @@ using namespace proto;
 std::vector<FieldDifference> compare_completion(const JsonAt& json, const Wc& wc,
                                                 const Symbols& symbols) {
   std::vector<FieldDifference> all;
-  for (const auto& [name, unused] : json.value().items()) {
+  for (const auto& item : json.value().items()) {
+    const std::string& name = item.key();
     const auto number = [&](u64 got) {
       const u64 expected = symbols.value(json[name]);
       if (expected != got)

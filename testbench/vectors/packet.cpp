@@ -39,7 +39,9 @@ std::string header_names(const Dissection& d) {
 // The places that the fields of a packet's JSON name: `visit(place, field, json)` for each.
 template <class Visit>
 void for_each_field(const JsonAt& json, const Dissection& d, const Visit& visit) {
-  for (const auto& [name, value] : json.value().items()) {
+  for (const auto& item : json.value().items()) {
+    const std::string& name = item.key();
+    const nlohmann::json& value = item.value();
     if (is_key(name)) continue;
     const JsonAt at = json[name];
     const auto header = std::find_if(

@@ -11,7 +11,8 @@ namespace {
 std::optional<std::string> find_difference(const VectorResult& a, const VectorResult& b) {
   auto all = a.seen;
   for (const auto& [where, unused] : b.seen) all.try_emplace(where);
-  for (const auto& [where, unused] : all) {
+  for (const auto& place : all) {
+    const std::string& where = place.first;
     const auto of = [&](const VectorResult& r) {
       const auto found = r.seen.find(where);
       return found == r.seen.end() ? std::vector<std::string>{} : found->second;
