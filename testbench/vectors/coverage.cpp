@@ -16,8 +16,6 @@
 
 #include "testbench/text_file.h"
 
-extern char** environ;
-
 namespace hca::testbench {
 namespace fs = std::filesystem;
 
