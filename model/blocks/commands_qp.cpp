@@ -20,11 +20,13 @@ CommandStatus create_qp(Call& c) {
   if (qpn >= x.limits.qps) return CommandStatus::NoResources;
   EventRing *send_cq = x.find_cq(a.send_cq), *receive_cq = x.find_cq(a.receive_cq);
   Pd* pd = x.find_pd(a.pd);
-  if (x.find_qp(qpn) || !send_cq || !receive_cq || !pd) return CommandStatus::BadObject;
+  if ((x.find_qp(qpn) && !mutant<"qpn_created_twice">()) || !send_cq || !receive_cq || !pd)
+    return CommandStatus::BadObject;
   if (!values_ok(a)) return CommandStatus::BadValue;
   QpConfig qp;
   qp.allocated = true, qp.signal_all = a.signal_all, qp.service = Service(a.service);
-  qp.qpn = qpn, qp.pd = a.pd, qp.send_cq = a.send_cq, qp.receive_cq = a.receive_cq;
+  qp.qpn = qpn, qp.pd = a.pd, qp.send_cq = a.send_cq;
+  qp.receive_cq = mutant<"receive_cqes_to_send_cq">() ? a.send_cq : a.receive_cq;
   qp.sq = {a.sq_address, a.sq_log_entries, a.sq_log_stride};
   qp.rq = {a.rq_address, a.rq_log_entries, a.rq_log_stride};
   at(x.qps, qpn) = qp;
@@ -72,6 +74,7 @@ CommandStatus destroy_qp(Call& c) {
   --x.cqs[qp->send_cq].uses, --x.cqs[qp->receive_cq].uses, --x.pds[qp->pd].uses;
   if (!mutant<"destroy_keeps_qp">()) x.qps[c.header.object] = {};
   c.effect.qpn = c.header.object, c.effect.clear = true;
+  if (mutant<"destroy_raises">()) c.effect.drain = x.send[c.header.object].notify_drained = true;
   return CommandStatus::Ok;
 }
 }  // namespace hca::blocks

@@ -42,7 +42,7 @@ CommandStatus query_cq(Call& c) { return query_ring(c, c.contexts.find_cq(c.head
 CommandStatus destroy_cq(Call& c) {
   EventRing* cq = c.contexts.find_cq(c.header.object);
   if (!cq) return CommandStatus::BadObject;
-  if (cq->uses) return CommandStatus::Busy;
+  if (cq->uses && !mutant<"cq_destroyed_in_use">()) return CommandStatus::Busy;
   if (cq->eqn) --c.contexts.eqs[cq->eqn].uses;
   *cq = {};
   return CommandStatus::Ok;

@@ -49,9 +49,13 @@ void Completion::write(const Completed& c) {
 // G21.3: the CQ takes no more CQEs, the queue pair enters Error.
 void Completion::overflow(EventRing& cq, const Completed& c) {
   ++counters.overflows;
-  if (!std::exchange(cq.overflowed, true))
+  const bool told = std::exchange(cq.overflowed, true) && !mutant<"cq_err_each_time">();
+  if (!told && !mutant<"cq_err_not_raised">())
     faults_.push({.qpn = c.cqn, .raise = true, .event = EventType::CqErr, .fails = false});
-  faults_.push({.qpn = c.cqe.qpn, .raise = true, .event = EventType::QpFatal});
+  faults_.push({.qpn = c.cqe.qpn,
+                .raise = !mutant<"qp_fatal_not_raised">(),
+                .event = EventType::QpFatal,
+                .fails = !mutant<"overflow_keeps_state">()});
   push_fault();
 }
 

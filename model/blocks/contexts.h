@@ -42,7 +42,8 @@ struct EventRing {
   u64 slot(u32 entry_bytes) const {
     return address + u64{producer & (entries() - 1)} * entry_bytes;
   }
-  bool phase() const { return !(producer >> log_entries & 1); }  // 1 on the first turn
+  // 1 on the first turn.
+  bool phase() const { return !(producer >> log_entries & 1) || proto::mutant<"phase_stuck">(); }
 };
 
 struct Pd {

@@ -38,7 +38,7 @@ std::optional<u16> take_interrupt(Contexts& contexts, u32 eqn) {
 std::optional<u16> ring_eq(Contexts& contexts, const EqDoorbell& bell) {
   EventRing* eq = contexts.find_eq(bell.eqn);
   if (!eq) return std::nullopt;
-  eq->consumer = bell.consumer;
+  if (!mutant<"eq_consumer_ignored">()) eq->consumer = bell.consumer;
   if (bell.arm) eq->armed = Arm::Next;
   return eq->producer == eq->consumer ? std::nullopt : take_interrupt(contexts, bell.eqn);
 }
@@ -47,7 +47,10 @@ bool ring_cq(Contexts& contexts, const CqDoorbell& bell) {
   EventRing* cq = contexts.find_cq(bell.cqn);
   if (!cq) return false;
   cq->consumer = bell.consumer;
-  if (bell.arm == Arm::Next || (bell.arm == Arm::Solicited && cq->armed == Arm::None))
+  if (mutant<"cq_arm_ignored">() && bell.arm == Arm::Next) return true;
+  const bool last_wins = mutant<"cq_arm_reduced">();
+  if (bell.arm == Arm::Next ||
+      (bell.arm == Arm::Solicited && (cq->armed == Arm::None || last_wins)))
     cq->armed = bell.arm;
   return true;
 }

@@ -95,7 +95,7 @@ void PortReceive::push_event() {
 
 void PortReceive::ring(const ReceiveBell& bell) {
   const QpConfig* qp = contexts_.find_qp(bell.qpn);
-  if (!qp || qp->state == QpState::Reset) return;
+  if (!qp || !takes_receives(qp->state)) return;
   ReceiveState& r = contexts_.receive[bell.qpn];
   r.rq_posted = widen_index(r.rq_posted, u16(bell.posted));
   ports.bells_out->push(ReceiveBell{bell.qpn, r.rq_posted});

@@ -16,10 +16,7 @@ void QpScheduler::tick() {
 
 void QpScheduler::ring(const SendBell& bell) {
   const proto::QpConfig* qp = contexts_.find_qp(bell.qpn);
-  const bool sends =
-      qp && (qp->state == proto::QpState::Rts || qp->state == proto::QpState::Sqd ||
-             (qp->state == proto::QpState::Error && !proto::mutant<"post_in_error_forgotten">()));
-  if (!sends) {
+  if (!qp || !proto::takes_sends(qp->state)) {
     if (bell.pushed) Pool<PushedWqe>::give_back(bell.pushed);
     return;
   }

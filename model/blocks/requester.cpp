@@ -176,7 +176,9 @@ void Requester::send_packet(u32 qpn, Lane& lane) {
   p->qpn = qpn, p->psn = plan.psn, p->port = u8(port_of(qp)), p->is_request = true;
   ExtHeaders ext;
   request_headers(ext, lane.wqe, lane.operands, m, plan);
-  write_headers(qp.path, *plan.row, request_bth(qp, plan), ext, plan.bytes, p->frame());
+  Bth bth = request_bth(qp, plan);
+  if (mutant<"repeat_takes_new_psn">() && plan.psn != s.sent_psn) bth.psn = s.sent_psn;
+  write_headers(qp.path, *plan.row, bth, ext, plan.bytes, p->frame());
   p->shape = shape_of(qp.path, *plan.row, plan.bytes);
   Cycle at = context_.look_up(context_.requester, now(), qpn);
   at = protection_.look_up(protection_.requester, at, lane.wqe.rkey);
@@ -194,6 +196,8 @@ void Requester::send_packet(u32 qpn, Lane& lane) {
   lane.packet += plan.psns;
   packetizer_.start(p, lane.cursor, qp.pd, now(), at);
   gathering_ = qpn, gathers_last_ = plan.last, gathers_nothing_ = false;
+  if (plan.last && mutant<"send_completes_when_sent">())
+    s.unacked_psn = s.sent_psn, queue_completion(qpn, lane), wake_at(now() + 1);
   if (plan.last && !packetizer_.busy()) finish_wqe(qpn, lane);
 }
 

@@ -199,7 +199,7 @@ void Requester::push_completion(u32 qpn, u32 index, WcStatus status, const SentM
   Completed& completed = ports.completions_out->start();
   completed.drained = false, completed.cqn = contexts_.qps[qpn].send_cq;
   Cqe& cqe = completed.cqe = {};
-  cqe.status = status, cqe.qpn = qpn, cqe.wqe_index = u16(index);
+  cqe.status = status, cqe.qpn = qpn, cqe.wqe_index = named_index(index);
   if (message)
     cqe.opcode = kWorkRows[std::size_t(message->opcode)].completion, cqe.byte_len = message->bytes;
   probe.event(now() + 1, Step::Completed, qpn, index);
@@ -245,7 +245,8 @@ void Requester::flush() {
       continue;
     }
     if (lanes_[turn->qpn].completing || !ports.completions_out->can_push()) return;
-    push_completion(turn->qpn, s.completed, WcStatus::WrFlushErr, nullptr);
+    if (!flush_is_lost(false, s.completed != turn->first))
+      push_completion(turn->qpn, s.completed, flush_status(), nullptr);
     if (s.started == s.completed) ++s.started;
     ++s.completed;
   }

@@ -253,7 +253,7 @@ void ResponderExecute::finish(Packet* p, bool has_payload) {
   Queue& q = queues_[p->qpn];
   const OpcodeRow& row = *p->parsed.opcode;
   const bool send = row.operation == Operation::Send, last = p->effect.completes_message;
-  const bool replies = p->parsed.bth.ack_req, completes = last && (send || row.has(Ext::ImmDt));
+  const bool replies = p->parsed.bth.ack_req, completes = last && makes_receive_cqe(row);
   const bool waits = has_payload && (replies || last) && !mutant<"write_lands_late">();
   if (last && send) q.wqe_open = false;
   if (replies || completes || waits) {
@@ -277,7 +277,7 @@ void ResponderExecute::complete(const Packet& p, const Queue& q, Outcome& outcom
   cqe.with_invalidate = row.has(Ext::Ieth) && !mutant<"inv_flag_missing">();
   if (cqe.with_immediate) cqe.immediate = p.parsed.imm_dt.data;
   if (cqe.with_invalidate) cqe.immediate = p.parsed.ieth.rkey;
-  cqe.solicited = p.parsed.bth.solicited;
+  cqe.solicited = p.parsed.bth.solicited && !mutant<"solicited_not_set">();
 }
 
 // A READ or ATOMIC waits for its turn among the answers of its queue pair.

@@ -164,7 +164,8 @@ void ResponderExecute::finish_atomic() {
   atomic_busy_ = false;
   if (!alive) return;
   if (!goes_on) return finish_first(atomic_qpn_, q);
-  const u64 original = load_le8(atomic_read_.data());
+  const auto& value = mutant<"atomic_returns_new">() ? atomic_written_ : atomic_read_;
+  const u64 original = load_le8(value.data());
   ++counters.atomics;
   q.saved.save(contexts_.qps[atomic_qpn_].max_dest_rd_atomic, q.first->effect, true, original);
   reply_atomic(atomic_qpn_, q, original);

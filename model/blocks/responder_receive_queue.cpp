@@ -160,8 +160,9 @@ void ResponderExecute::flush() {
     if (q.first || !ports.completions_out->can_push()) return;
     if (std::exchange(q.wqe_open, false)) --q.next_wqe;  // of a message that will not be finished
     Completed c{contexts_.qps[qpn].receive_cq, {}};
-    c.cqe.opcode = CqeOpcode::Receive, c.cqe.status = WcStatus::WrFlushErr, c.cqe.qpn = qpn;
+    c.cqe.opcode = CqeOpcode::Receive, c.cqe.status = flush_status(), c.cqe.qpn = qpn;
     c.cqe.wqe_index = u16(q.next_wqe++);
+    if (flush_is_lost(true, false)) continue;
     ports.completions_out->push(c);
     return ports.completions_out->wake_when_free();
   }

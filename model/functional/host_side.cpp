@@ -43,21 +43,18 @@ void FunctionalHca::mmio_write(u32 offset, std::span<const u8> bytes) {
 
 void FunctionalHca::ring_send(u32 qpn, u16 producer) {
   const QpConfig* qp = contexts_.find_qp(qpn);
-  const bool sends =
-      qp && (qp->state == QpState::Rts || qp->state == QpState::Sqd || qp->state == QpState::Error);
-  if (!sends) return void(++host_counters_.bad_doorbells);
+  if (!qp || !takes_sends(qp->state)) return void(++host_counters_.bad_doorbells);
   const u32 posted = widen_index(side(qpn).posted, producer);
   if (posted - contexts_.send[qpn].completed > qp->sq.entries())
     return void(++host_counters_.bad_doorbells);
   side(qpn).posted = posted;
-  if (qp->state == QpState::Error && mutant<"post_in_error_forgotten">()) return;
   if (qp->state == QpState::Error) return flush(qpn);
   pump(qpn);
 }
 
 void FunctionalHca::ring_receive(u32 qpn, u16 producer) {
   const QpConfig* qp = contexts_.find_qp(qpn);
-  if (!qp || qp->state == QpState::Reset) return void(++host_counters_.bad_doorbells);
+  if (!qp || !takes_receives(qp->state)) return void(++host_counters_.bad_doorbells);
   ReceiveState& r = contexts_.receive[qpn];
   const u32 posted = widen_index(r.rq_posted, producer);
   if (posted - r.rq_consumed > qp->rq.entries()) return void(++host_counters_.bad_doorbells);
@@ -91,10 +88,11 @@ void FunctionalHca::run_command(u64 address) {
 void FunctionalHca::complete(u32 cqn, Cqe cqe) {
   blocks::EventRing& cq = contexts_.cqs[cqn];
   if (!cq.takes_more()) {  // G21.3, classes F and G
-    if (!std::exchange(cq.overflowed, true)) raise(EventType::CqErr, cqn);
+    const bool told = std::exchange(cq.overflowed, true) && !mutant<"cq_err_each_time">();
+    if (!told && !mutant<"cq_err_not_raised">()) raise(EventType::CqErr, cqn);
     if (contexts_.qps[cqe.qpn].state != QpState::Error) {
-      raise(EventType::QpFatal, cqe.qpn);
-      enter_error(cqe.qpn);
+      if (!mutant<"qp_fatal_not_raised">()) raise(EventType::QpFatal, cqe.qpn);
+      if (!mutant<"overflow_keeps_state">()) enter_error(cqe.qpn);
     }
     return;
   }
@@ -110,12 +108,13 @@ void FunctionalHca::complete(u32 cqn, Cqe cqe) {
   }
 }
 
-void FunctionalHca::raise(u32 eqn, const Event& event) {
+void FunctionalHca::raise(u32 eqn, const Event& event, bool again) {
   std::array<u8, kEqeBytes> eqe;
   const std::optional<u64> address = blocks::put_event(contexts_, eqn, event, eqe.data());
   if (!address) return void(++host_counters_.lost_events);
   io_.write(*address, eqe);
   interrupt(blocks::take_interrupt(contexts_, eqn));
+  if (mutant<"event_raised_twice">() && !again && eqn == kAsyncEq) raise(eqn, event, true);
 }
 
 void FunctionalHca::interrupt(std::optional<u16> vector) {
@@ -142,11 +141,11 @@ void FunctionalHca::flush(u32 qpn) {
   SendState& s = contexts_.send[qpn];
   ReceiveState& r = contexts_.receive[qpn];
   Cqe cqe{};
-  cqe.qpn = qpn, cqe.status = WcStatus::WrFlushErr;
+  cqe.qpn = qpn, cqe.status = flush_status();
   cqe.opcode = CqeOpcode::Send;
-  while (s.completed != side(qpn).posted) {
+  for (const u32 first = s.completed; s.completed != side(qpn).posted;) {
     cqe.wqe_index = u16(s.completed++);
-    complete(qp.send_cq, cqe);
+    if (!flush_is_lost(false, s.completed != first + 1)) complete(qp.send_cq, cqe);
   }
   s.started = s.completed;
   cqe.opcode = CqeOpcode::Receive;
@@ -157,7 +156,7 @@ void FunctionalHca::flush(u32 qpn) {
   }
   while (r.rq_consumed != r.rq_posted) {
     cqe.wqe_index = u16(r.rq_consumed++);
-    complete(qp.receive_cq, cqe);
+    if (!flush_is_lost(true, false)) complete(qp.receive_cq, cqe);
   }
 }
 

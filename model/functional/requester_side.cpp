@@ -9,16 +9,13 @@
 namespace hca::functional {
 using namespace proto;
 
-namespace {
-bool sends(const QpConfig& qp) { return qp.state == QpState::Rts || qp.state == QpState::Sqd; }
-}  // namespace
-
 // Sends all that may be sent now.
 void FunctionalHca::pump(u32 qpn) {
-  while (sends(contexts_.qps[qpn]) && !contexts_.send[qpn].waits_rnr && send_next_message(qpn)) {
+  while (sends(contexts_.qps[qpn].state) && !contexts_.send[qpn].waits_rnr &&
+         send_next_message(qpn)) {
   }
   const SendState& s = contexts_.send[qpn];
-  if (s.anything_unacked() && !s.waits_rnr && !side(qpn).due && sends(contexts_.qps[qpn]))
+  if (s.anything_unacked() && !s.waits_rnr && !side(qpn).due && sends(contexts_.qps[qpn].state))
     set_timer(qpn, ack_timeout_ns(contexts_.qps[qpn].timeout));  // G11.1
 }
 
@@ -62,10 +59,13 @@ void FunctionalHca::send_packets(u32 qpn, u32 index) {
       send_next_message(qpn), fetch_send(qp, index);
     gather(work_.pieces, plan.offset, payload);
     if (mutant<"payload_kept">()) keep_first(kept_(), plan.psn, payload);
-    transmit(qp, *plan.row, request_bth(qp, plan), ext, plan.bytes);
+    Bth bth = request_bth(qp, plan);
+    if (mutant<"repeat_takes_new_psn">() && plan.psn != s.sent_psn) bth.psn = s.sent_psn;
+    transmit(qp, *plan.row, bth, ext, plan.bytes);
     if (mutant<"resend_one_packet">() && !first_time) return void(s.send_psn = s.sent_psn);
     i += plan.psns;
   }
+  if (mutant<"send_completes_when_sent">()) s.unacked_psn = s.sent_psn, complete_sent(qpn);
 }
 
 // Reads send WQE `index` into work_ and checks its form and keys.
@@ -199,7 +199,7 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
   const bool progress = verdict.psn != s.unacked_psn;
   apply(s, qp, verdict);
   complete_sent(qpn);
-  if (!sends(qp)) return;  // the CQ was full
+  if (!sends(qp.state)) return;  // the CQ was full
   if (progress && !s.waits_rnr && !mutant<"progress_keeps_timer">())
     stop_timer(qpn);  // G11.1: pump() starts it again
   switch (verdict.action) {
@@ -224,11 +224,11 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
 void FunctionalHca::complete_sent(u32 qpn) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
-  while (s.completed != s.started && sends(qp)) {
+  while (s.completed != s.started && sends(qp.state)) {
     const SentMessage m = contexts_.message(qpn, s.completed);
     if (psn_distance(m.end_psn(), s.unacked_psn) < 0) return;
     Cqe cqe{};
-    cqe.qpn = qpn, cqe.wqe_index = u16(s.completed++), cqe.byte_len = m.bytes;
+    cqe.qpn = qpn, cqe.wqe_index = named_index(s.completed++), cqe.byte_len = m.bytes;
     cqe.opcode = kWorkRows[std::size_t(m.opcode)].completion;
     if (m.signaled) complete(qp.send_cq, cqe);  // G21.1
   }
@@ -240,7 +240,7 @@ void FunctionalHca::fail_send(u32 qpn, WcStatus status) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
   Cqe cqe{};
-  cqe.qpn = qpn, cqe.status = status, cqe.wqe_index = u16(s.completed);
+  cqe.qpn = qpn, cqe.status = status, cqe.wqe_index = named_index(s.completed);
   if (s.completed++ == s.started) ++s.started;
   if (mutant<"class_b_keeps_state">()) return complete(qp.send_cq, cqe);
   contexts_.qps[qpn].state = QpState::Error;

@@ -126,8 +126,7 @@ void FunctionalHca::execute(u32 qpn, const ParsedPacket& packet, const RequestEf
     else
       io_.write(address, payload);
   }
-  const bool uses_wqe = row.operation == Operation::Send || row.has(Ext::ImmDt);
-  if (effect.completes_message && uses_wqe) complete_receive(qpn, packet, effect);
+  if (effect.completes_message && makes_receive_cqe(row)) complete_receive(qpn, packet, effect);
 }
 
 void FunctionalHca::scatter(Side& s, std::span<const u8> payload) {
@@ -157,7 +156,7 @@ void FunctionalHca::complete_receive(u32 qpn, const ParsedPacket& packet,
   Cqe cqe{};
   cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
   cqe.with_immediate = packet.has(Ext::ImmDt);
-  cqe.solicited = packet.bth.solicited;
+  cqe.solicited = packet.bth.solicited && !mutant<"solicited_not_set">();
   cqe.qpn = qpn, cqe.wqe_index = u16(effect.receive_wqe);
   cqe.byte_len = send ? side(qpn).received : effect.byte_len;
   if (send && mutant<"send_byte_len_of_last">()) cqe.byte_len = packet.payload_bytes;
@@ -193,6 +192,7 @@ void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const Requ
     original = load_le8(bytes.data());
     store_le8(bytes.data(), atomic_result(*packet.opcode, packet.atomic_eth, original));
     io_.write(address, bytes);
+    if (mutant<"atomic_returns_new">()) original = load_le8(bytes.data());
   }
   side(qpn).saved.save(qp.max_dest_rd_atomic, effect, atomic, original);
   if (atomic)

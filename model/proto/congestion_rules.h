@@ -16,7 +16,7 @@ inline constexpr u64 kCnpIntervalNs = 50'000;
 inline constexpr u8 kCnpOpcode = 0x81;
 inline Bth cnp_bth(const QpConfig& qp) {
   Bth bth{};
-  bth.pkey = qp.pkey, bth.dest_qp = qp.dest_qpn, bth.becn = true;
+  bth.pkey = qp.pkey, bth.dest_qp = qp.dest_qpn, bth.becn = !mutant<"cnp_without_becn">();
   return bth;
 }
 }  // namespace hca::proto

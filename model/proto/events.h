@@ -33,6 +33,11 @@ inline constexpr std::array kAsyncEvents{
     EventRow{EventType::SqDrained,   EventObject::Qp, 0x900, 0x5, "SQ_DRAINED",    "T15-SQ_DRAINED",    "SQD: all messages begun are completed"},
     // clang-format on
 };
+inline constexpr auto kAsyncEventNames = [] {
+  std::array<std::string_view, kAsyncEvents.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kAsyncEvents[i].name;
+  return names;
+}();
 constexpr const EventRow* async_event(EventType type) {
   for (const EventRow& row : kAsyncEvents)
     if (row.type == type) return &row;
@@ -124,9 +129,12 @@ inline void encode_event(const Event& event, u64 context, bool phase, bool overf
   const EventRow* row = async_event(event.type);
   if (!row) return encode(Eqe{event.object, phase}, out);
   Aeqe aeqe{};
-  aeqe.context = row->object == EventObject::Cq ? context >> 1 : context;
+  const bool shifted = row->object == EventObject::Cq && !mutant<"cq_context_whole">();
+  aeqe.context = context >> shifted;
   aeqe.valid = phase, aeqe.overflow = overflow;
-  aeqe.source = row->source, aeqe.code = row->code;
+  const std::size_t i = std::size_t(row - kAsyncEvents.data());
+  aeqe.source = u8(row->source ^ (entry_is_wrong<"source", kAsyncEventNames>(i) ? 4 : 0));
+  aeqe.code = row->code ^ entry_is_wrong<"code", kAsyncEventNames>(i);
   aeqe.set_object(event.object);
   encode_aeqe(aeqe, out);
 }

@@ -67,6 +67,9 @@ u32 icrc_of(const u8* frame, const FrameShape& shape) {
 }
 
 bool icrc_good(std::span<const u8> frame, const FrameShape& shape) {
+  const u8* const bth = frame.data() + shape.transport_offset;
+  if (mutant<"icrc_covers_bth4">() && bth[4]) return false;
+  if (mutant<"icrc_masks_resv7">() && bth[8] & 0x7f) return true;
   return icrc_of(frame.data(), shape) == load_le32(frame.data() + shape.icrc_offset);
 }
 

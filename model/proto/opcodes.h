@@ -4,6 +4,9 @@
 #pragma once
 #include <array>
 #include <bit>
+#ifdef HCA_MUTANTS
+#include <deque>
+#endif
 #include <string_view>
 
 #include "model/proto/headers.h"
@@ -72,6 +75,12 @@ class ExtSet {
   constexpr bool has(Ext e) const { return bits_ >> unsigned(e) & 1; }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr u16 bits() const { return bits_; }
+  // The set with `e`, or without it if it has it.
+  constexpr ExtSet toggled(Ext e) const {
+    ExtSet other = *this;
+    other.bits_ ^= u16(1u << unsigned(e));
+    return other;
+  }
   friend constexpr ExtSet operator|(ExtSet a, ExtSet b) {
     ExtSet c;
     c.bits_ = u16(a.bits_ | b.bits_);
@@ -234,8 +243,40 @@ inline constexpr auto kOpcodeIndex = [] {
   return index;
 }();
 
+#ifdef HCA_MUTANTS
+// "headers:SEND Only^RETH": an opcode of RC has an extension header more, or less.
+struct OpcodeMutant {
+  Mutant mutant;
+  OpcodeRow row;
+  OpcodeMutant(const OpcodeRow& right, Ext e)
+      : mutant("headers:" + std::string(right.name) + "^" +
+               std::string(kExtHeaders[unsigned(e)].name)),
+        row(right) {
+    row.ext = right.ext.toggled(e), row.ext_bytes = u8(row.ext.bytes());
+  }
+};
+inline const auto kOpcodeMutants = [] {
+  std::deque<OpcodeMutant> all;
+  for (const OpcodeRow& row : kOpcodeRows)
+    for (unsigned e = 0; row.service == Service::Rc && e < kExtCount; ++e)
+      all.emplace_back(row, Ext(e));
+  return all;
+}();
+inline const OpcodeRow* wrong_opcode_row(u8 code) {
+  for (const OpcodeMutant& m : kOpcodeMutants)
+    if (m.row.code == code && m.mutant.on()) return &m.row;
+  return nullptr;
+}
+#else
+constexpr const OpcodeRow* wrong_opcode_row(u8) { return nullptr; }
+#endif
+
 // nullptr: reserved, or of a manufacturer.
-constexpr const OpcodeRow* opcode_row(u8 code) { return kOpcodeIndex[code]; }
+constexpr const OpcodeRow* opcode_row(u8 code) {
+  if (kMutants && !std::is_constant_evaluated())
+    if (const OpcodeRow* wrong = wrong_opcode_row(code)) return wrong;
+  return kOpcodeIndex[code];
+}
 
 // The row of an operation, for those who build packets; nullptr if the service has none.
 constexpr const OpcodeRow* opcode_row(Service service, Operation operation, Position position,
@@ -244,7 +285,7 @@ constexpr const OpcodeRow* opcode_row(Service service, Operation operation, Posi
   for (const OpcodeRow& row : kOpcodeRows)
     if (row.service == service && row.operation == operation && row.position == position &&
         (row.ext.bits() & choice.bits()) == carried.bits())
-      return &row;
+      return opcode_row(row.code);
   return nullptr;
 }
 

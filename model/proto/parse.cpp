@@ -50,6 +50,7 @@ PacketVerdict parse_transport(const u8* frame, u32 offset, u32 bytes, ParsedPack
   out.transport_offset = u16(offset);
   out.icrc_offset = offset + bytes - kIcrcBytes;
   decode_to(frame + offset, out.bth);
+  if (mutant<"qpn_16_bits">()) out.bth.dest_qp &= 0xffff;
   if (out.bth.tver != 0 && !mutant<"tver_not_read">()) [[unlikely]]
     return BadTver;
   out.opcode = opcode_row(out.bth.opcode);
@@ -64,7 +65,7 @@ PacketVerdict parse_transport(const u8* frame, u32 offset, u32 bytes, ParsedPack
   if (out.bth.pad_count > padded) [[unlikely]]
     return BadPad;
   out.payload_offset = u16(offset + headers);
-  out.payload_bytes = padded - out.bth.pad_count;
+  out.payload_bytes = padded - (mutant<"pad_not_stripped">() ? 0 : out.bth.pad_count);
 
   const u8* at = frame + offset + bytes_of<Bth>();
   out.opcode->ext.for_each([&](Ext ext) { take_ext(ext, at, out); });
@@ -85,7 +86,8 @@ PacketVerdict parse_udp(const u8* frame, u32 offset, u32 bytes, std::span<const 
     return BadUdpPort;
   if (udp.length != bytes) [[unlikely]]
     return BadLength;
-  if (udp.checksum != 0 && !udp_checksum_good(addresses, frame + offset, bytes)) [[unlikely]]
+  if (udp.checksum != 0 && !mutant<"udp_checksum_ignored">() &&
+      !udp_checksum_good(addresses, frame + offset, bytes)) [[unlikely]]
     return BadUdpChecksum;
   return parse_transport(frame, offset + bytes_of<Udp>(), bytes - bytes_of<Udp>(), out);
 }

@@ -10,18 +10,27 @@ namespace hca::proto {
 // C9-47.1.1; LIDs where there is no GRH). IPv4 has its addresses at 12 and 16, IPv6 and the GRH at
 // 8 and 24.
 inline bool comes_from_peer(const Path& path, const u8* frame, const FrameShape& shape) {
-  if (shape.framing != path.framing) return false;
-  const u8 *theirs = frame + shape.network_offset, *ours = path.head.data() + path.network_offset;
+  const bool lids_alone = mutant<"grh_presence_ignored">() && path.framing == Framing::IbLocal;
+  if (shape.framing != path.framing && !lids_alone) return false;
+  if (mutant<"grh_presence_is_enough">()) return true;
+  const u8* theirs = frame + (lids_alone ? 0 : shape.network_offset);
+  const u8* ours = path.head.data() + path.network_offset;
   const auto crossed = [&](unsigned source, unsigned destination, unsigned bytes) {
-    return !std::memcmp(theirs + source, ours + destination, bytes) &&
-           !std::memcmp(theirs + destination, ours + source, bytes);
+    return (!std::memcmp(theirs + source, ours + destination, bytes) ||
+            mutant<"source_not_compared">()) &&
+           (!std::memcmp(theirs + destination, ours + source, bytes) ||
+            mutant<"destination_not_compared">());
   };
-  switch (shape.framing) {
+  switch (path.framing) {
     case Framing::IbLocal:
+      if (mutant<"lid_8_bits">()) return crossed(7, 3, 1);
       return crossed(6, 2, 2) || mutant<"lid_not_compared">();
     case Framing::RoceV2Ip4:
-      return crossed(12, 16, 4);
+      return crossed(12, 16, 4 - mutant<"ipv4_last_byte_ignored">());
     default:
+      if (mutant<"slid_compared_with_grh">() && shape.framing == Framing::IbGlobal &&
+          std::memcmp(frame + 6, path.head.data() + 2, 2))
+        return false;
       return crossed(8, 24, 16);
   }
 }
@@ -32,7 +41,8 @@ constexpr bool is_multicast_lid(u64 lid) { return lid >= 0xc000 && lid != 0xffff
 // G34.3, C9-53: the destination of a frame is the port's MAC address or LID.
 inline bool is_for_port(const PortAttributes& port, const u8* frame, const FrameShape& shape) {
   if (is_native(shape.framing))
-    return load_be<2>(frame + 2) == port.lid && !is_multicast_lid(load_be<2>(frame + 6));
+    return (load_be<2>(frame + 2) == port.lid || mutant<"destination_not_compared">()) &&
+           (!is_multicast_lid(load_be<2>(frame + 6)) || mutant<"multicast_slid_taken">());
   return load_be<4>(frame) == port.mac >> 16 && load_be<2>(frame + 4) == (port.mac & 0xffff);
 }
 }  // namespace hca::proto

@@ -20,7 +20,8 @@ inline u64 DropCounters::*port_drop(const PortAttributes& port, u32 number, cons
 inline bool takes_responses(QpState state) {
   if (mutant<"response_taken_in_rtr">() && state == QpState::Rtr) return true;
   if (mutant<"response_taken_in_error">() && state == QpState::Error) return true;
-  return takes_requests(state) && state != QpState::Rtr;
+  return (state == QpState::Rts || state == QpState::Sqd) !=
+         entry_is_wrong<"responses", kQpStateNames>(state);
 }
 
 // The rules of stage Header hold for responses too; those that a queue pair waits for come in fewer

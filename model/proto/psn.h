@@ -35,6 +35,7 @@ constexpr PsnRegion psn_region(Psn received, Psn expected) {
 // PSNs that a SEND or WRITE of `bytes` takes, or the responses of a READ.
 constexpr u32 psns_of(u64 bytes, u32 pmtu) {
   if (constexpr_mutant<"psns_of_rounds_down">() && bytes >= pmtu) return u32(bytes / pmtu);
+  if (constexpr_mutant<"full_packet_is_first">()) return u32(bytes / pmtu + 1);
   return bytes == 0 ? 1 : u32((bytes + pmtu - 1) / pmtu);
 }
 

@@ -30,14 +30,41 @@ inline constexpr std::array kRcTransitions{
     // clang-format on
 };
 
+// "Init-RTS": all pairs of states, a mistake may allow each.
+inline constexpr auto kQpStatePairText = [] {
+  std::array<std::array<char, 16>, 49> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    char* at = std::copy(kQpStateNames[i / 7].begin(), kQpStateNames[i / 7].end(), all[i].data());
+    *at++ = '-';
+    std::copy(kQpStateNames[i % 7].begin(), kQpStateNames[i % 7].end(), at);
+  }
+  return all;
+}();
+inline constexpr auto kQpStatePairs = [] {
+  std::array<std::string_view, 49> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kQpStatePairText[i].data();
+  return names;
+}();
+
+// What a transition needs; a mistake forgets one attribute.
+constexpr u32 required_by(const QpTransition& t) {
+  u32 mask = t.required;
+  for (unsigned bit = 0; bit < kQpMaskNames.size(); ++bit)
+    if (entry_is_wrong<"not required", kQpMaskNames>(bit)) mask &= ~(1u << bit);
+  return mask;
+}
+
 // Reset and Error can be entered from every state by software.
 inline const QpTransition* find_transition(QpState from, QpState to) {
   static constexpr QpTransition kToReset{QpState::Reset, QpState::Reset, kQpState, 0, "G20.3"};
   static constexpr QpTransition kToError{QpState::Error, QpState::Error, kQpState, 0, "G20.2"};
   if (to == QpState::Reset) return &kToReset;
   if (to == QpState::Error) return &kToError;
-  for (const QpTransition& t : kRcTransitions)
+  for (const QpTransition& t : kRcTransitions) {
     if (t.from == from && t.to == to) return &t;
+    if (t.to == to && entry_is_wrong<"transition", kQpStatePairs>(7 * int(from) + int(to)))
+      return &t;
+  }
   return nullptr;
 }
 
@@ -46,11 +73,13 @@ inline const QpTransition* find_transition(QpState from, QpState to) {
 inline CommandStatus check_transition(QpState from, bool draining, const QpAttributes& a) {
   if (a.state > QpState::Error) return CommandStatus::BadValue;
   const QpTransition* t = find_transition(from, a.state);
-  if (!t || (a.mask & t->required) != t->required || (a.mask & ~(t->required | t->optional)))
+  if (!t || (a.mask & required_by(*t)) != required_by(*t) ||
+      (a.mask & ~(t->required | t->optional)))
     return CommandStatus::BadState;
   if ((a.mask & kQpCurState) && a.cur_state != from) return CommandStatus::BadState;
   const bool changes_in_sqd = from == QpState::Sqd && (a.mask & kSqdAttributes);
-  return changes_in_sqd && draining ? CommandStatus::BadState : CommandStatus::Ok;
+  return changes_in_sqd && draining && !mutant<"change_while_draining">() ? CommandStatus::BadState
+                                                                          : CommandStatus::Ok;
 }
 
 constexpr bool is_mtu(u32 bytes) {
@@ -120,7 +149,8 @@ inline void remember(QpAttributes& given, const QpAttributes& a) {
 inline void configure(QpConfig& qp, const QpAttributes& given, u32 mask,
                       const PortAttributes& port) {
   qp.port = given.port, qp.access = given.access;
-  qp.pkey_index = given.pkey_index, qp.pkey = port.pkeys[given.pkey_index];
+  qp.pkey_index = given.pkey_index,
+  qp.pkey = port.pkeys[mutant<"pkey_of_entry_0">() ? 0 : given.pkey_index];
   qp.path_mtu = given.path_mtu, qp.dest_qpn = given.dest_qpn, qp.qkey = given.qkey;
   qp.rq_psn = given.rq_psn, qp.sq_psn = given.sq_psn;
   qp.max_rd_atomic = u8(given.max_rd_atomic + mutant<"max_rd_atomic_plus_one">());
@@ -128,13 +158,14 @@ inline void configure(QpConfig& qp, const QpAttributes& given, u32 mask,
   if (qp.max_dest_rd_atomic > 1) qp.max_dest_rd_atomic -= mutant<"depth_minus_one">();
   qp.min_rnr_timer = given.min_rnr_timer, qp.timeout = given.timeout;
   qp.retry_count = given.retry_count, qp.rnr_retry = given.rnr_retry;
+  if (mutant<"path_not_changed">() && qp.state == QpState::Sqd) return;
   if (mask & (kQpPath | kQpPort)) qp.path = path_of(given, port);
 }
 }  // namespace detail
 
 // In SQD: messages that are begun are not completed (G20.1).
 inline bool is_draining(const QpConfig& qp, const SendState& s) {
-  return qp.state == QpState::Sqd && s.completed != s.started;
+  return qp.state == QpState::Sqd && s.completed != s.started && !mutant<"drained_without_ack">();
 }
 
 // True once, when a queue pair is drained that was to tell it.
@@ -169,7 +200,8 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
   if (a.mask & kQpRetryCount) send.retries_left = qp.retry_count;
   if (a.mask & kQpRnrRetry) send.rnr_retries_left = qp.rnr_retry;
   send.notify_drained =
-      a.state == QpState::Sqd && (a.mask & kQpSqdNotify ? a.sqd_notify : send.notify_drained);
+      a.state == QpState::Sqd &&
+      (a.mask & kQpSqdNotify ? a.sqd_notify : send.notify_drained || mutant<"drained_always">());
   qp.state = a.state;
   return CommandStatus::Ok;
 }
@@ -178,6 +210,7 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
 inline QpAttributes query_qp(const QpConfig& qp, const QpAttributes& given, const SendState& s,
                              const ReceiveState& r) {
   QpAttributes a = given;
+  if (mutant<"query_without_timeout">()) a.timeout = 0;
   a.mask = 0, a.state = a.cur_state = qp.state;
   a.rq_psn = r.epsn, a.sq_psn = s.next_psn, a.unacked_psn = s.unacked_psn, a.sent_psn = s.sent_psn;
   a.sq_posted = s.started, a.sq_completed = s.completed;

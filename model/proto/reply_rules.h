@@ -7,7 +7,8 @@ namespace hca::proto {
 // The connection's path, SE = 0, A = 0.
 inline Bth reply_bth(const QpConfig& qp, u32 psn) {
   Bth bth{};
-  bth.mig_req = true;  // G17.5
+  bth.mig_req = !mutant<"m_bit_0">();  // G17.5
+  bth.ack_req = mutant<"reply_asks_for_ack">();
   bth.pkey = qp.pkey, bth.dest_qp = qp.dest_qpn, bth.psn = psn;
   return bth;
 }

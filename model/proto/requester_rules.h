@@ -22,6 +22,20 @@ inline bool window_is_full(const SendState& s, u32 packets) {
 // READs and ATOMICs that are started and whose data are not in memory (G29.1).
 inline u32 reads_outstanding(const SendState& s) { return s.reads_started - s.reads_placed; }
 
+// T13: the states in which send WQEs are executed, and those in which they are taken: in Error they
+// are flushed.
+inline bool sends(QpState state) {
+  return (state == QpState::Rts || state == QpState::Sqd) !=
+         entry_is_wrong<"sends", kQpStateNames>(state);
+}
+inline bool takes_sends(QpState state) {
+  return sends(state) || (state == QpState::Error && !mutant<"post_in_error_forgotten">());
+}
+// Those in which receive WQEs are taken.
+inline bool takes_receives(QpState state) {
+  return (state != QpState::Reset) != entry_is_wrong<"receives", kQpStateNames>(state);
+}
+
 // G20.1: in SQD what is begun is finished, and nothing is begun.
 inline bool starts_nothing(const QpConfig& qp) {
   return qp.state == QpState::Sqd && !mutant<"sqd_starts_new">();
@@ -36,7 +50,9 @@ inline bool must_wait(const SendState& s, const QpConfig& qp, const SendWqe& wqe
   if (mutant<"fence_waits_for_all">() && wqe.fence && s.anything_unacked()) return true;
   const bool fenced = (wqe.fence && !mutant<"fence_ignored">()) || mutant<"everything_fenced">();
   if (fenced && outstanding) return true;
-  if (row.answer != Answer::Acknowledge) return outstanding >= qp.max_rd_atomic;
+  if (mutant<"atomics_not_counted">() && row.answer == Answer::Atomic) return false;
+  if (row.answer != Answer::Acknowledge)
+    return outstanding >= u32(qp.max_rd_atomic) + mutant<"read_limit_plus_one">();
   if (!row.takes_credit || s.credit != Credit::Limited || mutant<"credits_not_asked">())
     return false;
   return psn_distance(psn_add(s.limit_ssn, 1), psn_add(s.ssn, 1)) > 0;
@@ -80,17 +96,20 @@ inline PacketPlan plan_packet(const QpConfig& qp, const SendWqe& wqe, const Sent
   const bool reads = work.answer == Answer::Read;
   const bool first = index == 0, whole = reads && !mutant<"read_psns_one">();
   const bool last = whole || index + 1 == m.packets;
-  const u8 operation = first ? (last ? work.only : work.first) : (last ? work.last : work.middle);
+  const bool only = last && (m.bytes || !mutant<"zero_is_first">());
+  const u8 operation = first ? (only ? work.only : work.first) : (last ? work.last : work.middle);
   const u32 offset = index * qp.path_mtu;
   const u32 bytes =
-      last ? m.bytes - offset : qp.path_mtu - (mutant<"middle_short">() && !first ? 4 : 0);
+      last
+          ? m.bytes - offset
+          : qp.path_mtu - (mutant<"middle_short">() && !first ? 4 : mutant<"full_packets_short">());
   return {opcode_row(u8(u8(qp.service) << 5 | operation)),
           psn_add(m.first_psn, index),
           whole ? m.packets - index : 1,
           offset,
           work.sends_payload() ? bytes : 0,
           last && (first || !mutant<"last_without_a">()),  // G4.5: the last packet asks for the ACK
-          last && wqe.solicited && work.solicitable,
+          (last || mutant<"se_in_every_packet">()) && wqe.solicited && work.solicitable,
           last};
 }
 
@@ -99,18 +118,21 @@ inline Bth request_bth(const QpConfig& qp, const PacketPlan& plan) {
   Bth bth{};
   bth.opcode = plan.row->code;
   bth.solicited = plan.solicited;
-  bth.mig_req = true;  // G17.5
+  bth.mig_req = !mutant<"m_bit_0">();  // G17.5
   bth.pkey = qp.pkey;
   bth.dest_qp = qp.dest_qpn;
   bth.ack_req = plan.ack_requested;
   bth.psn = plan.psn;
+  bth.becn = mutant<"pd_on_wire">() && qp.pd > 1;
   return bth;
 }
 inline void request_headers(ExtHeaders& ext, const SendWqe& wqe, const AtomicOperands& operands,
                             const SentMessage& m, const PacketPlan& plan) {
   ext.imm_dt = {wqe.immediate};
   ext.ieth = {wqe.immediate};
-  if (m.answer == Answer::Atomic)
+  if (m.answer == Answer::Atomic && mutant<"atomic_operands_swapped">())
+    ext.atomic_eth = {wqe.remote_va, wqe.rkey, operands.compare, operands.swap_or_add};
+  else if (m.answer == Answer::Atomic)
     ext.atomic_eth = {wqe.remote_va, wqe.rkey, operands.swap_or_add, operands.compare};
   else {  // of a WRITE only the first packet has it
     const u32 offset = mutant<"retry_whole_read">() ? 0 : plan.offset;

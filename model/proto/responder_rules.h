@@ -11,55 +11,10 @@
 #include "model/proto/pkey.h"
 #include "model/proto/psn.h"
 #include "model/proto/qp.h"
+#include "model/proto/request_causes.h"
 #include "model/proto/syndrome.h"
 
 namespace hca::proto {
-// What happens to a request.
-enum class RequestAction : u8 {
-  Execute,
-  Acknowledge,  // a duplicate SEND or WRITE: answer again, execute nothing (G3.1)
-  Repeat,       // a duplicate READ or ATOMIC: answer from what is saved, or drop (G3.3, G3.4)
-  Drop,         // silently
-  Nak,          // with `nak`, and nothing else changes (class B)
-  NakAndFail,   // with `nak`, and the QP goes to Error (class A, C)
-  RnrNak,       // class B with the RNR timer code
-};
-inline constexpr std::array<std::string_view, 7> kRequestActionNames{
-    "Execute", "Acknowledge", "Repeat", "Drop", "Nak", "NakAndFail", "RnrNak"};
-// Why; one counter each.
-enum class RequestCause : u8 {
-  Good,
-  UnknownQp,
-  WrongService,
-  BadQpState,
-  WrongPath,
-  BadPkey,
-  Duplicate,
-  NakPending,
-  PsnAhead,
-  BadSequence,
-  Unsupported,
-  TooManyReads,
-  NoReceiveWqe,
-  BadLength,
-  Misaligned,
-  BadRkey,
-  NotSaved,
-  ReceiveTooShort,
-  LocalProtection,
-  BadReceiveWqe,
-  BadInvalidate,
-  WrongPort,
-  Count,
-};
-inline constexpr std::array<std::string_view, std::size_t(RequestCause::Count)> kRequestCauseNames{
-    "Good",          "UnknownQp",    "WrongService",    "BadQpState",      "WrongPath",
-    "BadPkey",       "Duplicate",    "NakPending",      "PsnAhead",        "BadSequence",
-    "Unsupported",   "TooManyReads", "NoReceiveWqe",    "BadLength",       "Misaligned",
-    "BadRkey",       "NotSaved",     "ReceiveTooShort", "LocalProtection", "BadReceiveWqe",
-    "BadInvalidate", "WrongPort"};
-static_assert(kRequestCauseNames.back() == "WrongPort");
-
 struct RequestView {
   const ParsedPacket& packet;
   std::span<const u8> frame;
@@ -88,8 +43,9 @@ struct RequestRule {
 
 // T13: the states in which inbound requests are processed.
 constexpr bool takes_requests(QpState state) {
-  return constexpr_mutant<"states_ignored">() || state == QpState::Rtr || state == QpState::Rts ||
-         state == QpState::Sqd;
+  const bool takes = state == QpState::Rtr || state == QpState::Rts || state == QpState::Sqd;
+  return constexpr_mutant<"states_ignored">() ||
+         takes != entry_is_wrong<"requests", kQpStateNames>(state);
 }
 
 namespace request {
@@ -132,18 +88,28 @@ inline bool takes_receive_wqe(const OpcodeRow& row) {
 }
 
 inline bool wrong_service(const RequestView& v) {
+  if (mutant<"cnp_taken_as_response">() && v.packet.bth.opcode == 0x81) return false;
   const unsigned bits = mutant<"service_low_blocks_only">() ? 3 : 7;
   return (v.packet.bth.opcode >> 5 & bits) != unsigned(v.qp.service);
 }
 // A request that takes the queue pair to Error ends it for all behind, before the state is Error
 // (G7.4).
 inline bool bad_state(const RequestView& v) {
-  return !takes_requests(v.qp.state) || v.state.failing;
+  return !takes_requests(v.qp.state) || v.state.failing ||
+         (mutant<"atomic_stalls_responder">() && v.state.nak_sent);
 }
 inline bool wrong_path(const RequestView& v) {
   return !comes_from_peer(v.qp.path, v.frame.data(), v.packet);
 }
-inline bool bad_pkey(const RequestView& v) { return !pkey_match(v.packet.bth.pkey, v.qp.pkey); }
+inline bool bad_pkey(const RequestView& v) {
+  const Framing framing = v.packet.framing;
+  if (mutant<"pkey_ignored_on_roce">() && !is_native(framing)) return false;
+  if (mutant<"pkey_skipped_with_grh">() &&
+      (framing == Framing::IbGlobal || framing == Framing::RoceV1))
+    return false;
+  if (mutant<"pkey_index_compared">() && v.qp.pkey_index) return true;
+  return !pkey_match(v.packet.bth.pkey, v.qp.pkey);
+}
 inline PsnRegion region(const RequestView& v) { return psn_region(v.packet.bth.psn, v.state.epsn); }
 inline bool duplicate(const RequestView& v) { return region(v) == PsnRegion::Duplicate; }
 inline bool duplicate_read(const RequestView& v) {
@@ -167,13 +133,16 @@ inline bool out_of_sequence(const RequestView& v) {
 }
 inline bool unsupported(const RequestView& v) {
   const OpcodeRow* row = v.packet.opcode;
+  if (mutant<"get_and_put_supported">() && row && row->has(Ext::Eoeth)) return false;
   if (!row || (kind(*row) == InMessage::None && !is_saved(*row))) return true;
   const u8 needed = needed_access(*row);
   return (v.qp.access & needed) != needed && !mutant<"qp_access_ignored">();  // G31.1
 }
 // G29.3, G29.4.
 inline bool too_many_reads(const RequestView& v) {
-  return is_saved(*v.packet.opcode) && v.reads_unfinished >= v.qp.max_dest_rd_atomic;
+  const u32 held = mutant<"finished_reads_count">() ? v.state.reads_accepted : v.reads_unfinished;
+  const u32 depth = v.qp.max_dest_rd_atomic;
+  return is_saved(*v.packet.opcode) && held >= depth + (mutant<"depth_0_is_1">() && !depth);
 }
 inline bool no_receive_wqe(const RequestView& v) {
   return takes_receive_wqe(*v.packet.opcode) && v.state.rq_posted == v.state.rq_consumed;
@@ -188,6 +157,7 @@ inline bool bad_length(const RequestView& v) {
            (v.packet.has(Ext::Reth) && too_long(v.packet.reth.dma_len));
   const Position at = v.packet.opcode->position;
   const bool full = at == Position::First || at == Position::Middle;
+  if (mutant<"se_in_middle_refused">() && full && v.packet.bth.solicited) return true;
   if (full && bytes != mtu) return bytes > mtu || !mutant<"full_test_off">();
   if (bytes > mtu + (mutant<"only_may_exceed_mtu">() ? 4 : 0)) return true;
   if (at == Position::Last && !bytes) return !mutant<"last_may_be_empty">();
@@ -197,8 +167,10 @@ inline bool bad_length(const RequestView& v) {
   if (mutant<"dmalen_not_compared">()) return false;
   return full ? left <= bytes : left != bytes;
 }
+inline u32 checked_atomic_bytes() { return mutant<"atomic_4_bytes_checked">() ? 4 : kAtomicBytes; }
 inline bool misaligned(const RequestView& v) {
-  return is_atomic(*v.packet.opcode) && v.packet.atomic_eth.va % kAtomicBytes;
+  return is_atomic(*v.packet.opcode) &&
+         v.packet.atomic_eth.va % (mutant<"aligned_to_4">() ? 4 : kAtomicBytes);
 }
 // HDR-12, G22.3, G22.5: the whole DMALen is checked with the packet that carries the RETH.
 inline bool bad_rkey(const RequestView& v) {
@@ -207,7 +179,7 @@ inline bool bad_rkey(const RequestView& v) {
   const u8 needed = needed_access(row);
   if (mutant<"key_bound_to_qp">() && key && v.qp.qpn % 2 == 0) return true;
   if (is_atomic(row))
-    return !key_allows(v.region, key, pd, v.packet.atomic_eth.va, kAtomicBytes, needed);
+    return !key_allows(v.region, key, pd, v.packet.atomic_eth.va, checked_atomic_bytes(), needed);
   if (!has_reth(row)) return false;
   const bool by_packet = mutant<"dmalen_checked_per_packet">() && kind(row) == InMessage::Write;
   const u32 bytes = by_packet ? v.packet.payload_bytes : v.packet.reth.dma_len;
@@ -307,18 +279,20 @@ inline void accept_read(ReceiveState& s, const ParsedPacket& packet, u32 path_mt
                         RequestEffect& e) {
   const bool atomic = is_atomic(*packet.opcode);
   e.va = atomic ? packet.atomic_eth.va : packet.reth.va, e.rkey = remote_key(packet);
-  e.byte_len = atomic ? kAtomicBytes : packet.reth.dma_len;
+  e.byte_len = atomic ? checked_atomic_bytes() : packet.reth.dma_len;
   e.packets = atomic ? 1 : psns_of(e.byte_len, path_mtu);
   if (!is_new) return;
   s.epsn = psn_add(s.epsn, mutant<"epsn_plus_one_for_read">() ? 1 : e.packets);  // G2.2
   s.msn = psn_add(s.msn, !mutant<"read_not_counted">());                         // G5.2
-  s.nak_sent = false;
-  ++s.reads_accepted;
+  s.nak_sent = atomic && mutant<"atomic_stalls_responder">();
+  ++s.reads_accepted, s.rq_consumed += mutant<"read_uses_receive">();
 }
 }  // namespace request
 
 // T15-COMM_EST: true once, for the first packet that a queue pair in RTR takes.
-inline bool take_established(ReceiveState& s) { return !std::exchange(s.established, true); }
+inline bool take_established(ReceiveState& s) {
+  return !std::exchange(s.established, true) || mutant<"comm_est_each_packet">();
+}
 
 // Applies a verdict (G2.2, G2.3, G5.2) and returns the effect.
 inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, u32 path_mtu,

@@ -39,13 +39,15 @@ inline WcStatus status_of_nak(NakCode code) {
     case NakCode::InvalidRdRequest:
       return WcStatus::RemInvRdReqErr;
     default:
-      return WcStatus::RemOpErr;
+      return mutant<"status_above_table">() ? WcStatus(0x13) : WcStatus::RemOpErr;
   }
 }
 
 namespace response {
 constexpr AckVerdict drop(std::string_view why) { return {AckAction::Drop, 0, {}, 0, why}; }
 inline AckVerdict fail(u32 psn, WcStatus status, std::string_view why) {
+  if (mutant<"bad_resp_is_len_err">() && status == WcStatus::BadRespErr)
+    status = WcStatus::LocLenErr;
   return {AckAction::Fail, psn, status, 0, why};
 }
 inline bool is_outstanding(const SendState& s, u32 psn) {  // u .. s-1 (G12.1)
@@ -69,8 +71,8 @@ inline u32 missing_psn(const SendState& s, const SentMessage& m) {
 }
 // G12.3, G12.4: once, until the restarted PSN is answered.
 inline AckVerdict implied_nak(const SendState& s, u32 missing, std::string_view why) {
-  if (s.waits_restart) return drop("G12.4");
-  if (!s.retries_left)
+  if (s.waits_restart && !mutant<"implied_nak_each_time">()) return drop("G12.4");
+  if (!s.retries_left && !mutant<"implied_nak_never_exhausts">())
     return {AckAction::Fail, missing, WcStatus::RetryExcErr, 0, "T9-4", false, true};
   return {AckAction::Resend, missing, {}, 0, why, false, true};
 }
@@ -92,7 +94,9 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
   if ((kind == SyndromeKind::Reserved && !mutant<"reserved_syndrome_fails">()) ||
       (kind == SyndromeKind::Nak && is_reserved_nak(value)))
     return drop("T5");
-  if (awaited && !mutant<"ack_passes_read">()) {
+  const bool passed =
+      mutant<"plain_ack_completes_atomic">() && awaited && awaited->answer == Answer::Atomic;
+  if (awaited && !passed && !mutant<"ack_passes_read">()) {
     const u32 missing = missing_psn(s, *awaited);
     const s32 beyond = psn_distance(missing, psn);
     if (beyond > 0 || (beyond == 0 && kind == SyndromeKind::Ack))
@@ -125,7 +129,8 @@ namespace response {
 // response may begin anew, or go on (T9-21).
 inline bool position_fits(const SendState& s, const SentMessage& m, u32 missing, Position p) {
   const bool begins = p == Position::First || p == Position::Only;
-  return s.read_repeated || begins == (missing == m.first_psn);
+  const bool anew = s.read_repeated && !mutant<"repeated_read_goes_on_only">();
+  return anew || begins == (missing == m.first_psn) || mutant<"read_position_unchecked">();
 }
 // T7, T9-16: First and Middle are full and not the end, Last and Only are the rest.
 inline bool length_fits(Position p, u32 bytes, u32 left, u32 mtu) {
@@ -134,7 +139,8 @@ inline bool length_fits(Position p, u32 bytes, u32 left, u32 mtu) {
   return (bytes == left || (mutant<"short_read_accepted">() && bytes < left)) && bytes <= mtu;
 }
 inline bool has_good_syndrome(const ParsedPacket& packet) {
-  return !packet.has(Ext::Aeth) || syndrome_kind(packet.aeth.syndrome) == SyndromeKind::Ack;
+  return !packet.has(Ext::Aeth) || syndrome_kind(packet.aeth.syndrome) == SyndromeKind::Ack ||
+         mutant<"nak_in_response_taken">();
 }
 }  // namespace response
 
@@ -148,11 +154,12 @@ inline ResponseVerdict judge_response(const SendState& s, const QpConfig& qp,
     return {psn == s.unacked_psn ? fail(psn, WcStatus::BadRespErr, "T9-21") : drop("G12.1")};
   const u32 missing = missing_psn(s, *awaited);
   const s32 beyond = psn_distance(missing, psn);
-  if (beyond > 0) return {implied_nak(s, missing, "G12.4")};
+  if (beyond > 0 && !mutant<"response_gap_taken">()) return {implied_nak(s, missing, "G12.4")};
   if (beyond < 0)  // at a SEND or WRITE
     return {psn == s.unacked_psn ? fail(psn, WcStatus::BadRespErr, "T9-21") : drop("G12.1")};
   const bool is_read = packet.opcode->operation == Operation::ReadResponse;
-  if (is_read != (awaited->answer == Answer::Read) || !has_good_syndrome(packet))
+  const bool right = is_read == (awaited->answer == Answer::Read);
+  if ((!right && !mutant<"response_kind_unchecked">()) || !has_good_syndrome(packet))
     return {fail(psn, WcStatus::BadRespErr, "T9-21")};
   ResponseVerdict v{{AckAction::Progress, psn_add(psn, 1), {}, 0, "G12.5"}};
   if (mutant<"response_acks_itself_only">() && psn != s.unacked_psn) v.psn = s.unacked_psn;
@@ -161,6 +168,7 @@ inline ResponseVerdict judge_response(const SendState& s, const QpConfig& qp,
   const Position p = packet.opcode->position;
   v.offset = psns_between(awaited->first_psn, psn) * qp.path_mtu;
   v.completes = psn == awaited->last_psn();
+  if (mutant<"read_completes_with_first">()) v.psn = awaited->end_psn(), v.completes = true;
   if (!position_fits(s, *awaited, missing, p)) return {fail(psn, WcStatus::BadRespErr, "T9-21")};
   if (!length_fits(p, packet.payload_bytes, awaited->bytes - v.offset, qp.path_mtu))
     return {fail(psn, WcStatus::LocLenErr, "T9-16")};
@@ -169,8 +177,13 @@ inline ResponseVerdict judge_response(const SendState& s, const QpConfig& qp,
 
 // The transport timer expired (G11.3).
 inline AckVerdict judge_timeout(const SendState& s) {
-  if (s.retries_left <= int{mutant<"one_retry_too_few">()} && !mutant<"retries_begin_anew">())
-    return {AckAction::Fail, s.unacked_psn, WcStatus::RetryExcErr, 0, "G11.3", true};
+  const bool exhausted =
+      s.retries_left <= int{mutant<"one_retry_too_few">()} && !mutant<"retries_begin_anew">();
+  if (exhausted || (mutant<"read_not_retried">() && response::awaits_response(s))) {
+    const auto status =
+        mutant<"exhausted_is_success">() ? WcStatus::Success : WcStatus::RetryExcErr;
+    return {AckAction::Fail, s.unacked_psn, status, 0, "G11.3", true};
+  }
   const u32 from = psn_add(s.unacked_psn, mutant<"timeout_skips_oldest">());
   return {AckAction::Resend, from, {}, 0, "G11.3", true};
 }

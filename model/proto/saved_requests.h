@@ -19,6 +19,7 @@ class SavedRequests {
  public:
   void save(u32 depth, const RequestEffect& e, bool atomic, u64 original) {
     if (atomic && mutant<"atomic_not_saved">()) return;
+    if (mutant<"depth_0_is_1">() && !depth) depth = 1;
     if (entries_.size() != depth) entries_.assign(depth, {}), next_ = 0;
     if (mutant<"read_not_saved_over_atomic">() && !atomic && entries_[next_].atomic) return;
     entries_[next_] = {e.ack_psn, e.packets, e.va, e.rkey, e.byte_len, original, atomic, true};
@@ -51,8 +52,13 @@ class SavedRequests {
 
 // ATOM-7, ATOM-8: the value that an ATOMIC leaves behind.
 inline u64 atomic_result(const OpcodeRow& row, const AtomicEth& a, u64 original) {
-  if (row.operation == Operation::FetchAdd) return original + a.swap_add;
-  return original == a.compare ? a.swap_add : original;
+  if (mutant<"atomic_write_lost">()) return original;
+  if (row.operation == Operation::FetchAdd) {
+    const u64 sum = original + a.swap_add;
+    return mutant<"add_saturates">() && sum < original ? ~u64{0} : sum;
+  }
+  const bool equal = original == a.compare;
+  return equal != mutant<"compare_inverted">() ? a.swap_add : original;
 }
 
 // INV-10, INV-12, INV-14: the region that a SEND with Invalidate names exists, is of this domain

@@ -49,6 +49,24 @@ inline bool sge_is_good(const Region* region, const Sge& sge, u32 pd, u8 rights)
   return key_allows(region, sge.lkey, pd, sge.va, sge.bytes, rights);
 }
 
+// ---- Completions
+// The index by which a CQE of the send queue names its WQE.
+inline u16 named_index(u32 index) { return u16(index + mutant<"cqe_index_off_by_one">()); }
+// G20.2.
+inline WcStatus flush_status() {
+  return mutant<"flush_status_success">() ? WcStatus::Success : WcStatus::WrFlushErr;
+}
+// A mistake: WQEs that are flushed without a CQE.
+inline bool flush_is_lost(bool receives, bool not_first) {
+  return (mutant<"flush_first_only">() && not_first) ||
+         (receives ? mutant<"flush_no_receives">() : mutant<"flush_no_sends">());
+}
+// G23.1: the last packet of a SEND, or of a WRITE with Immediate.
+inline bool makes_receive_cqe(const OpcodeRow& row) {
+  return row.operation == Operation::Send || row.has(Ext::ImmDt) ||
+         mutant<"write_makes_receive_cqe">();
+}
+
 // ---- Receive WQEs
 // -------------------------------------------------------------------------------------------------
 inline bool receive_wqe_is_good(const ReceiveWqe& wqe, u32 index, u32 stride) {
