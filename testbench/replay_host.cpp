@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "testbench/verbs_names.h"
+
 namespace hca::testbench {
 using namespace proto;
 
@@ -15,20 +17,6 @@ constexpr u32 kMaxSges = 8, kMaxInline = 224;
 // The recording device's port is not the host's choice.
 constexpr u16 kSourcePort = kFirstUdpSourcePort;
 
-struct OperationName {
-  std::string_view name;
-  WorkOpcode opcode;
-};
-constexpr std::array kOperationNames{
-    OperationName{"SEND", WorkOpcode::Send},
-    OperationName{"SEND_WITH_IMM", WorkOpcode::SendImmediate},
-    OperationName{"SEND_WITH_INV", WorkOpcode::SendInvalidate},
-    OperationName{"RDMA_WRITE", WorkOpcode::RdmaWrite},
-    OperationName{"RDMA_WRITE_WITH_IMM", WorkOpcode::RdmaWriteImmediate},
-    OperationName{"RDMA_READ", WorkOpcode::RdmaRead},
-    OperationName{"ATOMIC_CMP_AND_SWP", WorkOpcode::CompareSwap},
-    OperationName{"ATOMIC_FETCH_AND_ADD", WorkOpcode::FetchAdd},
-};
 constexpr std::array<std::string_view, 7> kStateNames{"RESET", "INIT", "RTR", "RTS",
                                                       "SQD",   "SQE",  "ERR"};
 
@@ -43,8 +31,7 @@ u8 access_of(const std::string& words) {
 }
 
 WorkOpcode operation_of(const std::string& name) {
-  for (const OperationName& row : kOperationNames)
-    if (row.name == name) return row.opcode;
+  if (const auto opcode = work_opcode_of(name)) return *opcode;
   throw std::runtime_error(fmt::format("the model has no operation '{}' yet", name));
 }
 

@@ -10,6 +10,7 @@
 #include "model/proto/timeout.h"
 #include "testbench/replay_host.h"
 #include "testbench/replay_timer.h"
+#include "testbench/verbs_names.h"
 
 namespace hca::testbench {
 namespace {

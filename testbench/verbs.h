@@ -97,9 +97,6 @@ struct Wc {
   bool with_imm = false, with_invalidate = false;
 };
 
-// As ibv_wc_opcode names it behind IBV_WC_.
-std::string_view wc_opcode_name(proto::CqeOpcode opcode);
-
 // ibv_async_event; `element`: number of the QP or CQ.
 struct AsyncEvent {
   proto::EventType type{};

@@ -31,26 +31,6 @@ u64 total(std::span<const SgeList> list) {
 }
 }  // namespace
 
-std::string_view wc_opcode_name(proto::CqeOpcode opcode) {
-  switch (opcode) {
-    case proto::CqeOpcode::Send:
-      return "SEND";
-    case proto::CqeOpcode::RdmaWrite:
-      return "RDMA_WRITE";
-    case proto::CqeOpcode::RdmaRead:
-      return "RDMA_READ";
-    case proto::CqeOpcode::CompareSwap:
-      return "COMP_SWAP";
-    case proto::CqeOpcode::FetchAdd:
-      return "FETCH_ADD";
-    case proto::CqeOpcode::Receive:
-      return "RECV";
-    case proto::CqeOpcode::ReceiveRdmaImmediate:
-      return "RECV_RDMA_WITH_IMM";
-  }
-  return "?";
-}
-
 u32 VerbsContext::free_send_slots(const Qp& qp) {
   return qp.cap.max_send_wr - (qp.sq_posted - qp.sq_completed);
 }

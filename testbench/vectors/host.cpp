@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "testbench/vectors/command_bodies.h"
+#include "testbench/verbs_names.h"
 
 namespace hca::testbench {
 using namespace proto;
@@ -19,20 +20,6 @@ u32 mask_of_field(std::string_view name) {
   return kQpPath;
 }
 
-struct OperationName {
-  std::string_view name;
-  WorkOpcode opcode;
-};
-constexpr std::array kOperations{
-    OperationName{"SEND", WorkOpcode::Send},
-    OperationName{"SEND_WITH_IMM", WorkOpcode::SendImmediate},
-    OperationName{"SEND_WITH_INV", WorkOpcode::SendInvalidate},
-    OperationName{"RDMA_WRITE", WorkOpcode::RdmaWrite},
-    OperationName{"RDMA_WRITE_WITH_IMM", WorkOpcode::RdmaWriteImmediate},
-    OperationName{"RDMA_READ", WorkOpcode::RdmaRead},
-    OperationName{"ATOMIC_CMP_AND_SWP", WorkOpcode::CompareSwap},
-    OperationName{"ATOMIC_FETCH_AND_ADD", WorkOpcode::FetchAdd},
-};
 struct FlagName {
   std::string_view name;
   SendFlags flag;
@@ -41,12 +28,8 @@ constexpr std::array kFlags{FlagName{"fence", kFence}, FlagName{"solicited", kSo
                             FlagName{"inline", kInline}};
 
 WorkOpcode operation_of(const JsonAt& json) {
-  std::string names;
-  for (const OperationName& row : kOperations) {
-    if (row.name == json.text()) return row.opcode;
-    names += std::string(names.empty() ? "" : ", ") + std::string(row.name);
-  }
-  json.refuse("is '" + json.text() + "'", names);
+  if (const auto opcode = work_opcode_of(json.text())) return *opcode;
+  json.refuse("is '" + json.text() + "'", work_opcode_names());
 }
 
 // What came instead of what the step says.

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names of libibverbs, without their prefixes.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/proto/device.h"
+
+namespace hca::testbench {
+// Behind IBV_WC_.
+std::string_view wc_opcode_name(proto::CqeOpcode opcode);
+// Behind IBV_WR_, and SEND_WITH_INV.
+std::optional<proto::WorkOpcode> work_opcode_of(std::string_view name);
+// For an error: all of them.
+std::string work_opcode_names();
+}  // namespace hca::testbench
