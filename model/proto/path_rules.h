@@ -29,7 +29,7 @@ inline bool comes_from_peer(const Path& path, const u8* frame, const FrameShape&
       return crossed(12, 16, 4 - mutant<"ipv4_last_byte_ignored">());
     default:
       if (mutant<"slid_compared_with_grh">() && shape.framing == Framing::IbGlobal &&
-          std::memcmp(frame + 6, path.head.data() + 2, 2))
+          std::memcmp(frame + 6, path.head.data() + 2, 2) != 0)
         return false;
       return crossed(8, 24, 16);
   }
