@@ -39,10 +39,9 @@ u32 ResponderCheck::reads_unfinished(u32 qpn, Cycle now) const {
 void ResponderCheck::count(RequestCause cause) {
   using C = ResponderCheckCounters;
   static constexpr std::array<u64 C::*, std::size_t(RequestCause::BadRkey) + 1> kMembers{
-      &C::good,           &C::unknown_qp,   &C::wrong_service, &C::bad_qp_state,
-      &C::wrong_path,     &C::bad_pkey,     &C::duplicate,     &C::nak_pending,
-      &C::psn_ahead,      &C::bad_sequence, &C::unsupported,   &C::too_many_reads,
-      &C::no_receive_wqe, &C::bad_length,   &C::misaligned,    &C::bad_rkey};
+      &C::good,           &C::wrong_service,  &C::bad_qp_state, &C::wrong_path,   &C::bad_pkey,
+      &C::duplicate,      &C::nak_pending,    &C::psn_ahead,    &C::bad_sequence, &C::unsupported,
+      &C::too_many_reads, &C::no_receive_wqe, &C::bad_length,   &C::misaligned,   &C::bad_rkey};
   ++(counters.*kMembers[std::size_t(cause)]);
 }
 }  // namespace hca::blocks

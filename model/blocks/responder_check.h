@@ -16,7 +16,7 @@ struct ResponderCheckConfig {
   ContextForwarding context_forwarding = ContextForwarding::Forward;
 };
 struct ResponderCheckCounters {
-  u64 good = 0, unknown_qp = 0, wrong_service = 0, bad_qp_state = 0, wrong_path = 0, bad_pkey = 0;
+  u64 good = 0, wrong_service = 0, bad_qp_state = 0, wrong_path = 0, bad_pkey = 0;
   u64 duplicate = 0, nak_pending = 0, psn_ahead = 0, bad_sequence = 0, unsupported = 0;
   u64 too_many_reads = 0, no_receive_wqe = 0, bad_length = 0, misaligned = 0, bad_rkey = 0;
   u64 context_stalls = 0;
@@ -79,7 +79,6 @@ struct hca::engine::Counters<hca::blocks::ResponderCheckCounters> {
   static constexpr std::string_view block = "responder_check";
   static constexpr auto rows = std::make_tuple(
       counter("good", &C::good, "packets", "requests to execute"),
-      counter("unknown_qp", &C::unknown_qp, "packets", "dropped: no such queue pair"),
       counter("wrong_service", &C::wrong_service, "packets", "dropped: another transport service"),
       counter("bad_qp_state", &C::bad_qp_state, "packets", "dropped: state of the queue pair"),
       counter("wrong_path", &C::wrong_path, "packets", "dropped: not the peer's addresses"),

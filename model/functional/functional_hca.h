@@ -33,7 +33,7 @@ struct Counters {
 // Of a port, one a cause.
 struct PortCounters {
   u64 sent = 0, received = 0;
-  u64 malformed = 0, bad_icrc = 0, unexpected_answers = 0;
+  u64 unexpected_answers = 0;
   std::array<u64, std::size_t(proto::RequestCause::Count)> requests{};  // by cause
 };
 
@@ -55,6 +55,7 @@ class FunctionalHca {
 
   const Counters& counters() const { return host_counters_; }
   const PortCounters& port_counters(u32 port = 1) const { return counters_[port - 1]; }
+  const proto::DropCounters& drops(u32 port = 1) const { return contexts_.drops[port - 1]; }
 
  private:
   // A run of bytes in host memory that passed its key check.
@@ -148,7 +149,8 @@ class FunctionalHca {
   SendWork work_;
   std::array<u8, 4096 + proto::kMaxHeaderBytes> frame_;  // being built
   u16 ip_id_ = 0;
-  std::function<void()> put_off_;  // by a mistake: done behind the next request
+  // By mistakes: what is done behind the next request, what was sent first.
+  [[no_unique_address]] proto::MutantMemory<std::function<void()>> put_off_;
   [[no_unique_address]] proto::MutantMemory<proto::KeptBytes> kept_;
   std::vector<PortCounters> counters_;  // from port 1 on
   Counters host_counters_;

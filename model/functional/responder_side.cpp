@@ -11,31 +11,23 @@ using namespace proto;
 
 void FunctionalHca::receive(std::span<const u8> frame, u32 port) {
   const PortAttributes& own = contexts_.ports[port - 1];
-  PortCounters& counters = counters_[port - 1];
-  ++counters.received;
+  ++counters_[port - 1].received;
   ParsedPacket packet;
   const PacketVerdict form = check_frame(frame, framing_row(Framing(own.framing)).link, packet);
-  if (form != PacketVerdict::Good) {
-    ++(form == PacketVerdict::BadIcrc || form == PacketVerdict::BadVcrc ? counters.bad_icrc
-                                                                        : counters.malformed);
-    return contexts_.count_drop(port, counter_of(form));
-  }
+  if (form != PacketVerdict::Good) return contexts_.count_drop(port, counter_of(form));
   const QpConfig* qp = contexts_.find_qp(packet.bth.dest_qp);
   if (mutant<"unknown_qp_is_first">() && !qp) qp = contexts_.first_of(contexts_.qps);
-  if (const auto dropped = port_drop(own, port, frame.data(), packet, qp)) {
-    if (dropped == &DropCounters::not_for_port) ++counters.malformed;
-    if (dropped == &DropCounters::unknown_qp)
-      ++counters.requests[std::size_t(RequestCause::UnknownQp)];
-    if (dropped == &DropCounters::wrong_port)
-      ++counters.requests[std::size_t(RequestCause::WrongPort)];
+  if (const auto dropped = port_drop(own, port, frame.data(), packet, qp))
     return contexts_.count_drop(port, dropped);
-  }
   notify_congestion(*qp, packet, frame);
   if (packet.opcode && !packet.opcode->is_request) return receive_answer(*qp, packet, frame);
-  std::function<void()> late;
-  if constexpr (kMutants) late = std::exchange(put_off_, {});
-  receive_request(qp->qpn, packet, frame);
-  if (late) late();
+  if constexpr (kMutants) {
+    const std::function<void()> late = std::exchange(put_off_(), {});
+    receive_request(qp->qpn, packet, frame);
+    if (late) late();
+  } else {
+    receive_request(qp->qpn, packet, frame);
+  }
 }
 
 void FunctionalHca::notify_congestion(const QpConfig& qp, const ParsedPacket& packet,
@@ -120,7 +112,7 @@ void FunctionalHca::execute(u32 qpn, const ParsedPacket& packet, const RequestEf
   else if (!payload.empty()) {
     const u64 address = contexts_.find_region(effect.rkey)->translate(effect.va);
     if (mutant<"atomic_out_of_order">() || mutant<"write_lands_late">())
-      put_off_ = [=, this, bytes = std::vector<u8>(payload.begin(), payload.end())] {
+      put_off_() = [=, this, bytes = std::vector<u8>(payload.begin(), payload.end())] {
         io_.write(address, bytes);
       };
     else
@@ -198,7 +190,7 @@ void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const Requ
   if (atomic)
     respond_atomic(qp, effect, original);
   else if (mutant<"duplicate_ack_overtakes">())
-    put_off_ = [=, this] { respond_read(contexts_.qps[qpn], effect); };
+    put_off_() = [=, this] { respond_read(contexts_.qps[qpn], effect); };
   else
     respond_read(qp, effect);
 }

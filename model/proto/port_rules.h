@@ -27,12 +27,21 @@ inline bool takes_responses(QpState state) {
 // The rules of stage Header hold for responses too; those that a queue pair waits for come in fewer
 // states (G12.7). Good if none is broken.
 inline RequestCause judge_response_header(const RequestView& view) {
-  for (const RequestRule& rule : kRequestRules) {
-    if (rule.stage != RuleStage::Header) break;
+  RequestCause first = RequestCause::Good;
+  const auto is_broken = [&]<std::size_t i>() {
+    constexpr RequestRule rule = kRequestRules[i];
+    if constexpr (rule.stage != RuleStage::Header) return false;
     const bool by_state = rule.cause == RequestCause::BadQpState;
-    if (by_state ? !takes_responses(view.qp.state) : rule.broken(view)) return rule.cause;
+    const bool broken =
+        by_state ? !takes_responses(view.qp.state) || view.state.failing : rule.broken(view);
+    if (broken) first = rule.cause;
+    return broken;
+  };
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (void)(is_broken.template operator()<i>() || ...);
   }
-  return RequestCause::Good;
+  (std::make_index_sequence<kRequestRules.size()>{});
+  return first;
 }
 
 // Of a packet that breaks a rule of stage Header; nullptr: it breaks none.

@@ -22,7 +22,6 @@ inline constexpr std::array<std::string_view, 7> kRequestActionNames{
 // Why; one counter each.
 enum class RequestCause : u8 {
   Good,
-  UnknownQp,
   WrongService,
   BadQpState,
   WrongPath,
@@ -42,14 +41,12 @@ enum class RequestCause : u8 {
   LocalProtection,
   BadReceiveWqe,
   BadInvalidate,
-  WrongPort,
   Count,
 };
 inline constexpr std::array<std::string_view, std::size_t(RequestCause::Count)> kRequestCauseNames{
-    "Good",          "UnknownQp",    "WrongService",    "BadQpState",      "WrongPath",
-    "BadPkey",       "Duplicate",    "NakPending",      "PsnAhead",        "BadSequence",
-    "Unsupported",   "TooManyReads", "NoReceiveWqe",    "BadLength",       "Misaligned",
-    "BadRkey",       "NotSaved",     "ReceiveTooShort", "LocalProtection", "BadReceiveWqe",
-    "BadInvalidate", "WrongPort"};
-static_assert(kRequestCauseNames.back() == "WrongPort");
+    "Good",         "WrongService",    "BadQpState",      "WrongPath",     "BadPkey",
+    "Duplicate",    "NakPending",      "PsnAhead",        "BadSequence",   "Unsupported",
+    "TooManyReads", "NoReceiveWqe",    "BadLength",       "Misaligned",    "BadRkey",
+    "NotSaved",     "ReceiveTooShort", "LocalProtection", "BadReceiveWqe", "BadInvalidate"};
+static_assert(kRequestCauseNames.back() == "BadInvalidate");
 }  // namespace hca::proto

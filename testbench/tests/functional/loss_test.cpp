@@ -188,10 +188,10 @@ TEST_CASE("what is not addressed right is dropped and counted", "[functional][C9
   std::vector<u8> frame = pair.a.sent.front();
   frame[frame.size() - 6] ^= 1;  // in front of the ICRC
   pair.b.hca.receive(frame);
-  CHECK(pair.b.hca.port_counters().bad_icrc == 1);
+  CHECK(pair.b.hca.drops().bad_icrc == 1);
   frame.resize(30);
   pair.b.hca.receive(frame);
-  CHECK(pair.b.hca.port_counters().malformed == 1);
+  CHECK(pair.b.hca.drops().truncated == 1);
   CHECK(pair.b.sent.empty());
 }
 }  // namespace hca::functional

@@ -44,8 +44,8 @@ TEST_CASE("a packet that comes through another port than its queue pair's change
   frame[5] = u8(Pair::mac(2, 1));  // the Ethernet destination is port 1's: no earlier check sees it
   const auto before = pair.b.verbs.query_qp(*pair.b.qp);
   pair.b.hca.receive(frame, 1);
-  CHECK(requests(pair.b.hca, 1, RequestCause::WrongPort) == 1);
-  CHECK(requests(pair.b.hca, 2, RequestCause::WrongPort) == 0);
+  CHECK(pair.b.hca.drops(1).wrong_port == 1);
+  CHECK(pair.b.hca.drops(2).wrong_port == 0);
   CHECK(requests(pair.b.hca, 1, RequestCause::Good) == 0);
   CHECK(pair.b.sent.empty());
   const auto after = pair.b.verbs.query_qp(*pair.b.qp);
@@ -61,7 +61,7 @@ TEST_CASE("a packet that comes through another port than its queue pair's change
   std::vector<u8> ack = pair.b.sent.front();
   ack[5] = u8(Pair::mac(1, 1));
   pair.a.hca.receive(ack, 1);
-  CHECK(requests(pair.a.hca, 1, RequestCause::WrongPort) == 1);
+  CHECK(pair.a.hca.drops(1).wrong_port == 1);
   CHECK(pair.a.poll(pair.a.send_cq).empty());
   pair.a.hca.receive(pair.b.sent.front(), 2);
   CHECK(pair.a.poll(pair.a.send_cq).size() == 1);
