@@ -38,7 +38,7 @@ def check_example(hca, scenarios, directory):
     for out in outs:
         result = run(hca, "run", example, "--out", out)
         check(result.returncode == 0, f"streams.yaml: exit {result.returncode}: {result.stdout[-500:]}")
-        check("measured whole" in result.stdout or "fault:" in result.stdout, "streams.yaml: no report")
+        check("measured whole" in result.stdout or " faults: " in result.stdout, "streams.yaml: no report")
     for name in ("summary.json", "run.pcap"):
         with open(os.path.join(outs[0], name), "rb") as a, open(os.path.join(outs[1], name), "rb") as b:
             check(a.read() == b.read(), f"{name} differs between two runs of one scenario")
@@ -55,13 +55,13 @@ def check_capture(path, summary):
     lines = result.stdout.splitlines()
     check(result.returncode == 0 and len(lines) > 1000, "tshark does not open run.pcap")
     # A dropped frame does not reach the far end; a duplicate would be there twice.
-    dropped = sum(": drop" in fault for fault in summary["faults"])
+    dropped = sum(fault["action"] == "drop" for fault in summary["faults"])
     check(len(lines) == summary["frames"] - dropped, "run.pcap: not every frame is there")
     times = [line.split("\t")[0] for line in lines]
     check(times == sorted(times, key=float), "run.pcap: frames are not in the order of time")
     malformed = [line for line in lines if line.split("\t")[1:] not in ([], [""])]
     # A flipped bit may well be one of a header.
-    corrupt = sum(": corrupt" in fault for fault in summary["faults"])
+    corrupt = sum(fault["action"] == "corrupt" for fault in summary["faults"])
     check(len(malformed) <= corrupt, f"tshark: malformed frames {malformed[:5]}")
 
 

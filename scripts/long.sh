@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What takes too long for every change: the tests tagged [slow], the RTL against its C++ twin for many cycles, fuzzing
-# that keeps its corpus.
+# What takes too long for every change: the tests tagged [slow], the RTL against its C++ twin for many cycles, the soak
+# with many seeds, fuzzing that keeps its corpus.
 #   scripts/long.sh [MINUTES]   time for the fuzzing of each target, 20 if not given
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -28,6 +28,11 @@ cmake --build --preset fuzz --target fuzz
 step "lockstep: rtl/icrc.sv and its twin"
 for seed in 1 2 3 4 5; do
   build/release/hca rtl icrc --cycles 10000000 --seed $seed
+done
+
+step "soak: other seeds"
+for seed in $(seq 2 51); do
+  build/release/hca run testbench/scenarios/soak.yaml --set run.seed="$seed" --shrink --out build/soak | tail -n 1
 done
 
 ctest --preset fuzz -R 'fuzz: seeds'

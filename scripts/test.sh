@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Sets up, builds and runs the tests.
-#   scripts/test.sh         g++ release build with all tests but the slow ones; unit tests, captures and vectors under
-#                           clang and under AddressSanitizer and UndefinedBehaviorSanitizer; bounded fuzzing, lint:
+#   scripts/test.sh         g++ release build with all tests but the slow ones; unit tests, captures, vectors and soak
+#                           under clang and under AddressSanitizer and UndefinedBehaviorSanitizer; bounded fuzzing, lint:
 #                           what CI runs
 #   scripts/test.sh --full  the same with every test, slow ones too, under both compilers and under the sanitizers
 # Stops at the first part that fails; the last lines are the summary of ctest.
@@ -47,7 +47,7 @@ if $full; then
 else
   for preset in clang asan; do
     build $preset hca_unit_tests -DHCA_BUILD_BENCH=OFF -DHCA_BUILD_RTL=OFF
-    run $preset -L 'unit|replay'
+    run $preset -L 'unit|replay|soak'
   done
 fi
 build fuzz fuzz

@@ -8,6 +8,7 @@
 namespace hca::testbench {
 namespace {
 constexpr std::array kPercentiles{50.0, 99.0, 99.9};
+constexpr std::size_t kShownFaults = 16;
 
 std::string microseconds(std::optional<u64> picoseconds) {
   return picoseconds ? fmt::format("{:.3f}", double(*picoseconds) * 1e-6) : "";
@@ -146,8 +147,22 @@ std::string head_of(const Scenario& s) {
       bytes_of_mtu(s.connection.path_mtu), of_ports(s, rate), of_ports(s, latency),
       s.pcie[0].generation, s.pcie[0].lanes, s.run.seed, engine::Histogram::kNeededBeyond);
 }
-std::string words_of(const WireFault& fault, const Scenario& scenario) {
-  return to_string(fault.record) + at_port(scenario, fault.port);
+// How many of each action, and the first ones.
+std::string faults_of(const RunResult& result, const Scenario& scenario) {
+  if (result.faults.empty()) return "";
+  std::array<u64, tlm_::kFaultNames.size()> counts{};
+  for (const WireFault& fault : result.faults) ++counts[unsigned(fault.record.action)];
+  std::string text = fmt::format("{} faults:", result.faults.size());
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i]) text += fmt::format(" {} {}", tlm_::kFaultNames[i], counts[i]);
+  text += "\n";
+  for (std::size_t i = 0; i < std::min(result.faults.size(), kShownFaults); ++i)
+    text +=
+        "  " + to_string(result.faults[i].record) + at_port(scenario, result.faults[i].port) + "\n";
+  if (result.faults.size() > kShownFaults)
+    text +=
+        fmt::format("  and {} more: summary.json has all\n", result.faults.size() - kShownFaults);
+  return text;
 }
 }  // namespace
 
@@ -158,7 +173,7 @@ std::string text_of(const RunResult& result, const Scenario& scenario) {
       text += table_of(result, scenario, Operation(i), port);
   text += streams_of(result, scenario);
   text += breakdown_of(result, scenario);
-  for (const WireFault& fault : result.faults) text += "fault: " + words_of(fault, scenario) + "\n";
+  text += faults_of(result, scenario);
   text +=
       fmt::format("{} messages with {} bytes checked, {} frames; {:.3f} ms simulated in {:.2f} s\n",
                   result.messages, result.bytes_checked, result.frames,
@@ -238,7 +253,14 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
   json counters;
   for (const CounterValue& counter : result.counters) counters[counter.name] = counter.value;
   json faults = json::array();
-  for (const WireFault& fault : result.faults) faults.push_back(words_of(fault, scenario));
+  for (const auto& [port, r] : result.faults)
+    faults.push_back({{"us", double(r.picoseconds) * 1e-6},
+                      {"action", tlm_::kFaultNames[unsigned(r.action)]},
+                      {"port", port},
+                      {"from", r.direction},
+                      {"qpn", r.qpn},
+                      {"psn", r.psn},
+                      {"occurrence", r.occurrence}});
   return {{"succeeded", result.failures.empty()},
           {"failures", result.failures},
           {"sizes", sizes},

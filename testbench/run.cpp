@@ -182,7 +182,7 @@ void Runner::run_streams(const std::vector<std::size_t>& entries,
                                    [](const auto& s) { return s->sender.uses_atomics(); });
   if (good && atomics) wait_for_writes();
   for (const auto& s : streams) {
-    if (good) s->sender.check_end();
+    if (good) s->sender.check_end(), s->receiver.check_end();
     keep({&s->sender.checker, &s->receiver.checker});
   }
   if (!good) return;

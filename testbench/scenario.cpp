@@ -56,7 +56,8 @@ std::vector<tlm_::FaultRule> Scenario::fault_rules(unsigned port) const {
   std::vector<tlm_::FaultRule> rules;
   for (const FaultConfig& f : faults) {
     if (f.port && f.port != port + 1) continue;
-    tlm_::FaultRule rule{f.action, u8(f.from), {}, {}, f.occurrence, f.per_million, f.delay};
+    tlm_::FaultRule rule{f.action,      u8(f.from), {}, {}, f.per_million ? 0 : f.occurrence,
+                         f.per_million, f.delay};
     if (f.qpn != FaultConfig::kAny) rule.qpn = f.qpn;
     if (f.psn != FaultConfig::kAny) rule.psn = f.psn;
     rules.push_back(rule);

@@ -73,7 +73,7 @@ struct hca::engine::Knobs<hca::testbench::SizeConfig> {
   static constexpr std::string_view block = "sizes";
   static constexpr std::string_view sentence = "weighted sizes of one stream";
   static constexpr auto rows = std::make_tuple(
-      knob("size", &Config::size, Unit::Bytes, 1, u64{1} << 30, "bytes of a message"),
+      knob("size", &Config::size, Unit::Bytes, 0, u64{1} << 30, "bytes of a message"),
       knob("weight", &Config::weight, Unit::Count, 0, 1'000'000, "how often, beside the others"));
 };
 
@@ -136,9 +136,9 @@ struct hca::engine::Knobs<hca::testbench::FaultConfig> {
       knob("qpn", &Config::qpn, Unit::Count, 0, Config::kAny, "its DestQP; 16777216: any"),
       knob("psn", &Config::psn, Unit::Count, 0, Config::kAny, "its PSN; 16777216: any"),
       knob("occurrence", &Config::occurrence, Unit::Count, 0, ~u64{0} >> 1,
-           "the n-th frame that matches; 0: by probability"),
+           "the n-th frame that matches; 0, and with per_million: by probability"),
       knob("per_million", &Config::per_million, Unit::Count, 0, 1'000'000,
-           "with occurrence 0: how many of a million matching frames"),
+           "how many of a million matching frames"),
       knob("delay", &Config::delay, Unit::Picoseconds, 0, 1'000'000'000'000,
            "of the action delay"));
 };

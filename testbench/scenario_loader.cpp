@@ -100,6 +100,7 @@ class Loader {
   // What no single value shows.
   void check() {
     check_ports();
+    check_faults();
     for (std::size_t i = 0; i < given_.size(); ++i) {
       WorkloadConfig& w = scenario_.workload[i];
       if (const auto wrong = mistake_in(w, given_[i], scenario_.qps_of(w)))
@@ -118,6 +119,15 @@ class Loader {
                              s.path, ports, others));
       else if (ports == 1 && names_second_port(s))
         complain(s, fmt::format("{}: is of port 2; allowed: port 1, or hca.core.ports: 2", s.path));
+    }
+  }
+  void check_faults() {
+    for (const Setting& s : *settings_) {
+      const auto entry = list_key(s.path);
+      if (!entry || entry->list != "faults" || entry->key != ".occurrence") continue;
+      const FaultConfig& fault = scenario_.faults[entry->index];
+      if (fault.per_million && fault.occurrence)
+        complain(s, s.path + ": stands beside per_million; allowed: one of them");
     }
   }
   // "wire2.latency", "hca.port2.latency", "port: 2" in an entry of a list.

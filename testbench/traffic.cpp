@@ -42,10 +42,10 @@ bool Traffic::has(bool (*fits)(const OperationRow&)) const {
                      [&](const auto& e) { return e.second && fits(row_of(e.first)); });
 }
 
-u64 Traffic::count(u32 qp, bool (*fits)(const OperationRow&)) const {
-  if (mix.empty()) return fits(row_of(operation)) ? messages_on(qp) : 0;
+u64 Traffic::count(u32 qp, bool (*fits)(const Message&)) const {
+  if (mix.empty() && sizes.empty()) return fits(message(qp, 0)) ? messages_on(qp) : 0;
   u64 found = 0;
-  for (u64 k = 0; k < messages_on(qp); ++k) found += fits(message(qp, k).row());
+  for (u64 k = 0; k < messages_on(qp); ++k) found += fits(message(qp, k));
   return found;
 }
 }  // namespace hca::testbench

@@ -15,6 +15,9 @@ struct Message {
   Operation operation;
   u32 bytes;
   const OperationRow& row() const { return row_of(operation); }
+  bool takes_receive() const { return row().takes_receive; }
+  // Whether bytes of it land where the client says; without any, nobody sees it arrive.
+  bool lands() const { return row().writes && bytes; }
 };
 
 // One measurement: what is sent, and how it is posted. Both ends know from it what the k-th message
@@ -45,7 +48,7 @@ struct Traffic {
   u64 messages_on(u32 qp) const { return messages / qps + (qp < messages % qps); }
   bool has(bool (*fits)(const OperationRow&)) const;
   // How many messages of a queue pair fit.
-  u64 count(u32 qp, bool (*fits)(const OperationRow&)) const;
+  u64 count(u32 qp, bool (*fits)(const Message&)) const;
   u64 slot() const { return slot_bytes(bytes); }
 };
 }  // namespace hca::testbench

@@ -72,7 +72,7 @@ void WriteWatch::written(u64 address, u64 bytes) {
   if (qp >= traffic_.qps) return;
   u64& k = next_[qp];
   Message m = traffic_.message(qp, k);
-  while (!m.row().writes) m = traffic_.message(qp, ++k);
+  while (!m.lands()) m = traffic_.message(qp, ++k);
   const u64 slot = end_.recv_mr.addr + layout_.in_flight(qp, k);
   if (address < slot || address + bytes > slot + m.bytes)
     return checker_.fail(m.operation, fmt::format("{} bytes written at {:#x}, {} belongs at {:#x}",
@@ -108,7 +108,7 @@ SgeList receive_buffer(const Endpoint& end, const Traffic& t, u32 qp, u64 slot) 
 void post_receives(const Endpoint& end, const Traffic& t) {
   for (u32 qp = 0; qp < t.qps; ++qp) {
     const u64 count = std::min<u64>(
-        t.receive_depth, t.count(qp, [](const OperationRow& r) { return r.takes_receive; }));
+        t.receive_depth, t.count(qp, [](const Message& m) { return m.takes_receive(); }));
     if (!count) continue;
     std::vector<SgeList> sges;
     std::vector<RecvWr> list;

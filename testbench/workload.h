@@ -60,7 +60,9 @@ class WriteWatch {
   WriteWatch(const WriteWatch&) = delete;
   // WRITEs without immediate: the others have a completion.
   u64 arrived() const { return arrived_; }
-  bool has_arrived(u32 qp, u64 k) const { return k < next_[qp]; }
+  bool has_arrived(u32 qp, u64 k) const {
+    return k < next_[qp] || !traffic_.message(qp, k).lands();
+  }
 
  private:
   void written(u64 address, u64 bytes);

@@ -29,6 +29,10 @@ bool no_weight(const Entry& e) {
   return e.has("sizes[") && std::all_of(e.w.sizes.begin(), e.w.sizes.end(),
                                         [](const SizeConfig& s) { return !s.weight; });
 }
+bool all_empty(const Entry& e) {
+  return e.has("sizes[") && std::all_of(e.w.sizes.begin(), e.w.sizes.end(),
+                                        [](const SizeConfig& s) { return !s.size; });
+}
 bool gives_another_size(const Entry& e) {
   const u64 size = e.w.size;
   return e.has("sizes[") || (size && size != proto::kAtomicBytes) ||
@@ -49,6 +53,7 @@ constexpr std::array kRules{
     Rule{"sizes", "stands beside size, from or to", "one of them",
          [](const Entry& e) { return e.has("sizes[") && (e.w.size || e.has_range()); }},
     Rule{"sizes", "has no weight above 0", "one weight or more above 0", no_weight},
+    Rule{"sizes", "has no size above 0 B", "one size or more above 0 B", all_empty},
     Rule{"message_rate", "stands beside rate", "one of them",
          [](const Entry& e) { return e.w.rate && e.w.message_rate; }},
     Rule{"arrivals", "is for an open loop", "rate or message_rate beside it",

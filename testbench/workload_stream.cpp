@@ -9,6 +9,13 @@ namespace hca::testbench {
 namespace {
 constexpr u32 kPollBatch = 16;  // as perftest does
 constexpr u8 kPoison = 0xdb;    // what a READ or ATOMIC must overwrite
+// A completion that nothing explains.
+void check_no_more(Cq& cq, const Endpoint& end, Checker& checker) {
+  std::array<Wc, 1> wc;
+  if (end.verbs->poll_cq(cq, wc))
+    checker.fail(fmt::format("a completion too many: work request {} of QP {:#x}", wc[0].wr_id,
+                             wc[0].qp_num));
+}
 }  // namespace
 
 StreamSender::StreamSender(const Endpoint& end, const Traffic& traffic, Way way)
@@ -121,11 +128,21 @@ Cycle StreamSender::poll(Cycle now) {
     const u32 qp = wcs[i].qp_num - end_.qp->qpn;
     Lane& lane = lanes_[qp];
     lane.last_completion = now;
+    if (const u64 next = next_signaled(qp); wcs[i].wr_id != next)
+      checker.fail(fmt::format("{} completes, expected is {}", checker.name(qp, wcs[i].wr_id),
+                               checker.name(qp, next)));
     for (; lane.completed <= wcs[i].wr_id; ++lane.completed) complete(qp, lane.completed, now);
   }
   if (!found) return 0;
   last_completion_ = now;
   return end_.cpu->poll + found * end_.cpu->completion;
+}
+
+u64 StreamSender::next_signaled(u32 qp) const {
+  const u64 done = lanes_[qp].completed;
+  return std::min(done - done % traffic_.signal_every + traffic_.signal_every,
+                  traffic_.messages_on(qp)) -
+         1;
 }
 
 void StreamSender::complete(u32 qp, u64 k, Cycle now) {
@@ -143,6 +160,7 @@ void StreamSender::complete(u32 qp, u64 k, Cycle now) {
 }
 
 void StreamSender::check_end() {
+  check_no_more(*end_.send_cq, end_, checker);
   if (const auto wrong = ledger_.wrong_sum()) checker.fail(*wrong);
 }
 
@@ -153,8 +171,8 @@ StreamReceiver::StreamReceiver(const Endpoint& end, const Traffic& traffic, Way 
       lanes_(traffic.qps),
       takes_receives_(traffic.has([](const OperationRow& r) { return r.takes_receive; })) {
   for (u32 qp = 0; qp < traffic.qps; ++qp) {
-    lanes_[qp].receives = traffic.count(qp, [](const OperationRow& r) { return r.takes_receive; });
-    expected_ += traffic.count(qp, [](const OperationRow& r) { return !r.fetches(); });
+    lanes_[qp].receives = traffic.count(qp, [](const Message& m) { return m.takes_receive(); });
+    expected_ += traffic.count(qp, [](const Message& m) { return m.takes_receive() || m.lands(); });
   }
   if (traffic.has([](const OperationRow& r) { return r.writes; }))
     watch_ = std::make_unique<WriteWatch>(end_, traffic_, checker);
@@ -169,6 +187,10 @@ Cycle StreamReceiver::act(Cycle) {
     if (checker.check(wcs[i])) take(wcs[i]);
   if (!found) return 0;
   return end_.cpu->poll + found * (end_.cpu->completion + end_.cpu->post_recv);
+}
+
+void StreamReceiver::check_end() {
+  if (takes_receives_) check_no_more(*end_.recv_cq, end_, checker);
 }
 
 // Messages of a queue pair arrive in order, so its receive WQEs are used in order.

@@ -19,7 +19,8 @@ class StreamSender : public Program {
   Cycle wakes_at() const override;
   bool finished() const override { return completed_ == traffic_.messages; }
   bool failed() const override { return checker.failed(); }
-  // When all writes of the run have arrived: checks what ATOMICs have left.
+  // When all writes of the run have arrived: checks what ATOMICs have left, and that no completion
+  // is left.
   void check_end();
   bool uses_atomics() const { return ledger_.is_used(); }
 
@@ -48,6 +49,7 @@ class StreamSender : public Program {
   void admit(u64 until);
   void post(u32 qp, Cycle now);
   Cycle poll(Cycle now);
+  u64 next_signaled(u32 qp) const;  // the message whose completion comes next
   void complete(u32 qp, u64 k, Cycle now);
 
   Endpoint end_;
@@ -75,6 +77,7 @@ class StreamReceiver : public Program {
   bool finished() const override { return received() == expected_; }
   bool failed() const override { return checker.failed(); }
   u64 received() const { return received_ + (watch_ ? watch_->arrived() : 0); }
+  void check_end();  // no completion is left
   Checker checker;
 
  private:

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/proto/ip_checksum.h"
 #include "model/proto/packet.h"
 
@@ -17,15 +19,21 @@ bool has_bth(std::span<const u8> frame, proto::LinkLayer link, proto::ParsedPack
 }  // namespace
 
 std::string to_string(const FaultRecord& r) {
-  return fmt::format("{:.3f} us: {} from end {}, DestQP {:#x}, PSN {:#x}",
+  return fmt::format("{:.3f} us: {} from end {}, DestQP {:#x}, PSN {:#x}, occurrence {}",
                      double(r.picoseconds) * 1e-6, kFaultNames[unsigned(r.action)], r.direction,
-                     r.qpn, r.psn);
+                     r.qpn, r.psn, r.occurrence);
 }
 
 FaultScript::FaultScript(std::vector<FaultRule> rules, proto::LinkLayer link, u64 seed)
     : link_(link) {
-  for (const FaultRule& rule : rules)
-    rules_.push_back({rule, engine::Random(seed + rules_.size()), 0});
+  for (const FaultRule& rule : rules) {
+    const u32 index = u32(rules_.size());
+    rules_.push_back({rule, engine::Random(seed + index), 0});
+    if (rule.qpn && rule.psn)
+      exact_.emplace(key_of(rule.direction, *rule.qpn, *rule.psn), index);
+    else
+      wide_.push_back(index);
+  }
 }
 
 bool FaultScript::fires(State& s) {
@@ -37,17 +45,24 @@ bool FaultScript::fires(State& s) {
 const FaultRule* FaultScript::decide(u8 direction, std::span<const u8> frame, u64 picoseconds) {
   proto::ParsedPacket packet;
   const bool parsed = has_bth(frame, link_, packet);
-  const FaultRule* chosen = nullptr;
-  for (State& s : rules_) {
+  const u64 key = parsed ? key_of(direction, packet.bth.dest_qp, packet.bth.psn) : 0;
+  const u64 occurrence = parsed ? ++seen_[key] : 0;
+  u32 first = u32(rules_.size());
+  for (const u32 index : wide_) {
+    State& s = rules_[index];
     const FaultRule& r = s.rule;
     if (r.direction != direction) continue;
     if (r.qpn && (!parsed || packet.bth.dest_qp != *r.qpn)) continue;
     if (r.psn && (!parsed || packet.bth.psn != *r.psn)) continue;
-    if (fires(s) && !chosen) chosen = &r;
+    if (fires(s)) first = std::min(first, index);
   }
-  if (chosen)
-    records_.push_back({picoseconds, chosen->action, direction, parsed ? packet.bth.dest_qp : 0,
-                        parsed ? packet.bth.psn : 0});
+  if (parsed && !exact_.empty())
+    for (auto [at, end] = exact_.equal_range(key); at != end; ++at)
+      if (fires(rules_[at->second])) first = std::min(first, at->second);
+  if (first == rules_.size()) return nullptr;
+  const FaultRule* chosen = &rules_[first].rule;
+  records_.push_back({picoseconds, chosen->action, direction, parsed ? packet.bth.dest_qp : 0,
+                      parsed ? packet.bth.psn : 0, occurrence, chosen->delay});
   return chosen;
 }
 

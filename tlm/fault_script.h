@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "model/engine/random.h"
@@ -32,6 +33,8 @@ struct FaultRecord {
   FaultAction action;
   u8 direction;
   u32 qpn, psn;
+  u64 occurrence;  // of this DestQP and PSN in this direction, from 1; 0: a frame without a BTH
+  u64 delay;       // ps
 };
 std::string to_string(const FaultRecord& record);
 
@@ -56,7 +59,15 @@ class FaultScript {
     u64 matches = 0;
   };
   static bool fires(State& state);
+  static u64 key_of(u8 direction, u32 qpn, u32 psn) {
+    return u64{direction} << 48 | u64{qpn} << 24 | psn;
+  }
   std::vector<State> rules_;
+  // Rules with QPN and PSN by these, the others one by one: a script may have very many of the
+  // first kind. Indices of rules_.
+  std::unordered_multimap<u64, u32> exact_;
+  std::vector<u32> wide_;
+  std::unordered_map<u64, u64> seen_;  // frames by direction, QPN and PSN
   proto::LinkLayer link_ = proto::LinkLayer::Ethernet;
   std::vector<FaultRecord> records_;
 };

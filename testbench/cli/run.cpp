@@ -12,6 +12,7 @@
 #include "testbench/event_log.h"
 #include "testbench/report.h"
 #include "testbench/scenario_file.h"
+#include "testbench/shrink.h"
 #include "testbench/vcd_file.h"
 #include "testbench/wire_capture.h"
 
@@ -22,6 +23,7 @@ namespace {
 struct Options {
   std::string scenario, directory;
   std::vector<std::string> settings;
+  bool shrink = false;
 };
 
 // On a terminal one line that changes, otherwise a line every few seconds; on stderr.
@@ -51,6 +53,31 @@ void write_summary(const std::string& path, const RunResult& result, const Scena
   std::ofstream file(path);
   file << json_of(result, scenario).dump(1) << '\n';
   if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
+}
+
+// Of a run that failed: the fewest faults that make it fail, and a scenario with them alone.
+void show_shrunk(const Options& options, const Scenario& scenario, const RunResult& failed) {
+  const Shrunk shrunk =
+      shrink(scenario, failed, [](unsigned runs, std::size_t faults, u64 messages) {
+        std::fprintf(stderr, "shrink: run %u, %zu faults, %llu messages\n", runs, faults,
+                     static_cast<unsigned long long>(messages));
+      });
+  if (!shrunk.repeats) {
+    std::puts("\nThe same faults, given by sender, DestQP, PSN and occurrence, do not fail again.");
+    return;
+  }
+  fmt::print("\nShrunk from {} faults to {} in {} runs. What is left:\n{}", failed.faults.size(),
+             shrunk.scenario.faults.size(), shrunk.runs, text_of_faults(shrunk.scenario));
+  for (const std::string& failure : shrunk.result.failures) fmt::print("FAILED: {}\n", failure);
+  if (options.directory.empty()) return;
+  const std::string path = options.directory + "/shrunk.yaml";
+  std::ofstream file(path);
+  file << text_with_faults(options.scenario, shrunk.scenario);
+  if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
+  std::string command = "hca run " + path;
+  for (const std::string& setting : options.settings)
+    if (setting.find("].messages=") == setting.npos) command += " --set '" + setting + "'";
+  fmt::print("To repeat it: {}\n", command);
 }
 
 int run(const Options& options) {
@@ -85,6 +112,7 @@ int run(const Options& options) {
   std::fputs(text_of(result, scenario).c_str(), stdout);
   if (!options.directory.empty())
     write_summary(options.directory + "/summary.json", result, scenario);
+  if (!result.failures.empty() && options.shrink) show_shrunk(options, scenario, result);
   return result.failures.empty() ? kSucceeded : kCheckFailed;
 }
 }  // namespace
@@ -101,6 +129,9 @@ void add_run(CLI::App& app, int& exit_code) {
                       "write summary.json (and what run: asks for) there");
   command->add_option("--set", options->settings, "KEY=VALUE: a setting that wins over the file's")
       ->allow_extra_args(false);
+  command->add_flag("--shrink", options->shrink,
+                    "if the run fails, look for the fewest faults with which it still fails; with "
+                    "--out they are in shrunk.yaml");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 }  // namespace hca::cli

@@ -74,6 +74,7 @@ TEST_CASE("workloads and faults are lists", "[scenario]") {
   CHECK_FALSE(rules[0].qpn);
   CHECK(rules[0].occurrence == 2);
   CHECK(rules[1].delay == 3'000'000);
+  CHECK(rules[1].occurrence == 0);
   CHECK(rules[1].per_million == 10);
 }
 

@@ -114,7 +114,7 @@ TEST_CASE_METHOD(testbench::FreshKernel, "the n-th frame of a PSN is dropped, no
   CHECK(cable.psns() == std::vector<u32>{7, 8, 7});
   REQUIRE(cable.wire.faults().records().size() == 1);
   CHECK(to_string(cable.wire.faults().records()[0]) ==
-        "0.000 us: drop from end 0, DestQP 0x1, PSN 0x7");
+        "0.000 us: drop from end 0, DestQP 0x1, PSN 0x7, occurrence 2");
   CHECK(cable.wire.frames(0) == 4);
 }
 
