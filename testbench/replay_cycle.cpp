@@ -98,7 +98,7 @@ class CycleDevice : public ReplayDevice {
  private:
   static blocks::ChipConfig config_of(const DeviceOptions& options) {
     blocks::ChipConfig config;
-    config.core.credits = options.transport.credits;
+    config.transport = options.transport;
     config.port[0].rx_forward =
         options.cut_through ? blocks::RxForward::CutThrough : blocks::RxForward::Store;
     return config;

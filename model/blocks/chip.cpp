@@ -42,7 +42,7 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
   const CoreConfig& core = config.core;
   qp_context.contexts = Contexts({core.max_qps, core.max_cqs, core.max_eqs, core.max_regions,
                                   core.max_pds, core.max_vectors, core.ports});
-  qp_context.contexts.options.credits = core.credits;
+  qp_context.contexts.options = c.transport;
   for (unsigned i = 0; i < core.ports; ++i)
     ports.push_back(std::make_unique<ChipPort>(config, i, qp_context, protection, outside));
   add_blocks();

@@ -20,7 +20,6 @@ struct CoreConfig {
   u32 max_qps = 1 << 16, max_cqs = 1 << 16, max_eqs = 64, max_regions = 1 << 20;
   u32 max_pds = 1 << 16, max_vectors = 64;
   u32 ports = 1;
-  bool credits = true;  // end-to-end credits in AETHs
 };
 
 // SystemC's time has a resolution of 1 ps, and a cycle is a whole number of them.
@@ -30,6 +29,7 @@ inline constexpr engine::KnobRule kWholePeriod{
 
 struct ChipConfig {
   CoreConfig core;
+  proto::TransportOptions transport;
   DoorbellConfig doorbell;
   CommandConfig command;
   QpSchedulerConfig qp_scheduler;
@@ -52,8 +52,8 @@ struct ChipConfig {
 // Calls fn(config of one block) for each block, in the order of the pipeline; of all ports.
 template <class Config, class Fn>
 void for_each_block_config(Config& c, Fn&& fn) {
-  fn(c.core), fn(c.doorbell), fn(c.command), fn(c.qp_scheduler), fn(c.wqe_fetch), fn(c.qp_context);
-  fn(c.protection), fn(c.requester), fn(c.packetizer), fn(c.icrc_unit);
+  fn(c.core), fn(c.transport), fn(c.doorbell), fn(c.command), fn(c.qp_scheduler), fn(c.wqe_fetch);
+  fn(c.qp_context), fn(c.protection), fn(c.requester), fn(c.packetizer), fn(c.icrc_unit);
   for (auto& port : c.port) fn(port);
   fn(c.responder_check), fn(c.responder_execute), fn(c.responder_reply), fn(c.response_check);
   fn(c.completion), fn(c.event), fn(c.congestion);
@@ -86,6 +86,26 @@ struct hca::engine::Knobs<hca::blocks::CoreConfig> {
       knob("max_regions", &C::max_regions, Unit::Count, 1, 1 << 24, "key indices are below this"),
       knob("max_pds", &C::max_pds, Unit::Count, 2, 1 << 24, "PD numbers are below this"),
       knob("max_vectors", &C::max_vectors, Unit::Count, 1, 2048, "vectors of the MSI-X table"),
-      knob("ports", &C::ports, Unit::Count, 1, blocks::kMaxPorts, "ports, each with a wire"),
-      knob("credits", &C::credits, "AETHs tell the free receive WQEs (G6.1)"));
+      knob("ports", &C::ports, Unit::Count, 1, blocks::kMaxPorts, "ports, each with a wire"));
+};
+
+template <>
+struct hca::engine::Knobs<hca::proto::TransportOptions> {
+  using C = hca::proto::TransportOptions;
+  static constexpr std::string_view block = "transport";
+  static constexpr std::string_view sentence = "what the specification leaves open";
+  static constexpr auto rows = std::make_tuple(
+      knob("credits", &C::credits, "AETHs tell the free receive WQEs, else code 31 (G6.1)"),
+      knob("gap_after_rnr", &C::gap_after_rnr, proto::kGapAfterRnrNames,
+           "a packet behind one that drew an RNR NAK: dropped, or a sequence NAK (G2.5)"),
+      knob("dup_read_check", &C::dup_read_check, proto::kDupReadCheckNames,
+           "a duplicate READ must be part of one that is held, or is executed again (G3.6)"),
+      knob("dup_read_bad_key", &C::dup_read_bad_key, proto::kDupReadBadKeyNames,
+           "a duplicate READ whose key is not good any more (G3.6)"),
+      knob("credit_probe", &C::credit_probe, proto::kCreditProbeNames,
+           "what may leave of the SEND just beyond the credits (G6.3)"),
+      knob("initial_credits", &C::initial_credits, proto::kInitialCreditsNames,
+           "messages that take a receive WQE before the first ACK (G6.4)"),
+      knob("reserved_nak", &C::reserved_nak, proto::kReservedNakNames,
+           "NAK codes 6 to 31: ignored, or the WQE fails with REM_OP_ERR (T5)"));
 };

@@ -104,9 +104,17 @@ void Requester::send_several() {
 // Sends one packet of the lane; false if the lane must wait for something else.
 bool Requester::cut(u32 qpn, Lane& lane) {
   if (!lane.sending && !begin(qpn, lane, *lane.head)) return false;
+  if (lane.packet && waits_for_probe(qpn, lane)) return false;  // its ACK activates the lane again
   send_packet(qpn, lane);
   next_packet_ = now() + config_.interval;
   return true;
+}
+
+// The first packet of its message is on the way to find out whether there is a receive WQE.
+bool Requester::waits_for_probe(u32 qpn, const Lane& lane) const {
+  const u32 index = lane.head->first + lane.at;
+  const SendState& s = contexts_.send[qpn];
+  return probes(s, contexts_.qps[qpn], contexts_.message(qpn, index), index + 1 == s.started);
 }
 
 // Opens the WQE at the front of the lane: a new message gets its PSNs, a repeated one begins where
@@ -172,6 +180,7 @@ void Requester::send_packet(u32 qpn, Lane& lane) {
   const u32 index = lane.head->first + lane.at;
   const SentMessage& m = contexts_.message(qpn, index);
   PacketPlan plan = plan_packet(qp, lane.wqe, m, lane.packet);
+  plan.ack_requested |= !lane.packet && probes(s, qp, m, index + 1 == s.started);
   Packet* p = pool_.take();
   p->qpn = qpn, p->psn = plan.psn, p->port = u8(port_of(qp)), p->is_request = true;
   ExtHeaders ext;

@@ -107,6 +107,7 @@ class Requester : public engine::Block {
   bool begin(u32 qpn, Lane& lane, const Turn& turn);
   proto::WcStatus check_wqe(const proto::QpConfig& qp, Lane& lane, const u8* wqe, u32 index,
                             u64& bytes);
+  bool waits_for_probe(u32 qpn, const Lane& lane) const;
   void send_packet(u32 qpn, Lane& lane);
   void finish_wqe(u32 qpn, Lane& lane);
   void release(Turn* turn);

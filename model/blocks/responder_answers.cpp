@@ -14,8 +14,7 @@ Outcome& ResponderExecute::retire(const Packet& p) {
   *o = {};
   o->home = home;
   o->not_before = std::max(p.last, enters_);
-  o->reply = {p.qpn, p.effect.ack_psn, p.effect.msn,
-              answer_syndrome(p.verdict, p.effect, qp, contexts_.options.credits)};
+  o->reply = {p.qpn, p.effect.ack_psn, p.effect.msn, answer_syndrome(p.verdict, p.effect, qp)};
   o->consumed = p.effect.receive_wqe + 1;
   o->completed.cqn = qp.receive_cq;
   o->completed.cqe.qpn = p.qpn;

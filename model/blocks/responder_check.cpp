@@ -25,7 +25,7 @@ Cycle ResponderCheck::check(Packet& p, Cycle now, Cycle at) {
   const RequestView view{p.parsed, {p.frame(), p.frame_bytes}, qp,
                          state,    protection_.find(key),      reads_unfinished(p.qpn, now)};
   p.verdict = judge_request(view);
-  p.effect = apply(state, p.parsed, qp.path_mtu, p.verdict);
+  p.effect = apply(state, p.parsed, qp, p.verdict);
   count(p.verdict.cause);
   probe.event(out, Step::Passed, p.qpn, p.psn, u64(p.verdict.action));
   return out;

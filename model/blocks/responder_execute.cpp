@@ -104,9 +104,8 @@ void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
   enter(p, 0);
   const RequestVerdict& v = p->verdict;
   if (mutant<"duplicate_ack_overtakes">() && v.cause == RequestCause::Duplicate) {
-    side_of(p->qpn).replies_out->push(
-        {p->qpn, p->effect.ack_psn, p->effect.msn,
-         answer_syndrome(v, p->effect, contexts_.qps[p->qpn], false)});
+    side_of(p->qpn).replies_out->push({p->qpn, p->effect.ack_psn, p->effect.msn,
+                                       answer_syndrome(v, p->effect, contexts_.qps[p->qpn])});
     return PacketPool::give_back(p);
   }
   if (mutant<"refused_atomic_saved">() && p->parsed.opcode && request::is_saved(*p->parsed.opcode))
@@ -285,11 +284,17 @@ void ResponderExecute::execute_read(Packet* p) {
   enter(p, p->effect.rkey);
   const bool repeats = p->verdict.action == RequestAction::Repeat;
   const Region* region = protection_.find(p->effect.rkey);
-  const bool good = key_allows(region, p->effect, contexts_.qps[p->qpn].pd, *p->parsed.opcode);
+  const QpConfig& qp = contexts_.qps[p->qpn];
+  const bool good = key_allows(region, p->effect, qp.pd, *p->parsed.opcode);
   // The key is gone since the request was judged; of a duplicate ATOMIC it does not matter
   // (ATOM-27).
   const bool atomic = request::is_atomic(*p->parsed.opcode);
-  if (!good && !repeats) return refuse(p, kKeyGone);
+  if (repeats ? !atomic && refuses_repeated_read(qp, good) : !good) {
+    Queue& q = queues_[p->qpn];
+    refuse(p, kKeyGone);
+    q.last->fault.refused = !repeats;  // a duplicate leaves ePSN and MSN (G3.5)
+    return;
+  }
   Outcome& outcome = retire(*p);
   outcome.kind = atomic ? OutcomeKind::Atomic : OutcomeKind::Read;
   outcome.repeats = repeats, outcome.key_good = good;

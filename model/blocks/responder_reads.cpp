@@ -22,7 +22,7 @@ void ResponderExecute::begin(u32 qpn, Queue& q, Outcome& o) {
   if (q.flushing) return finish_first(qpn, q);
   o.started = true;
   if (o.kind == OutcomeKind::Atomic) return atomics_.push(qpn);
-  if (o.repeats && !may_repeat_read(q.saved, o.effect, qp.path_mtu, o.key_good)) {
+  if (o.repeats && !may_repeat_read(q.saved, o.effect, qp, o.key_good)) {
     ++counters.not_saved;
     return finish_first(qpn, q);
   }

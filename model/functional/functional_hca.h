@@ -40,7 +40,9 @@ struct PortCounters {
 class FunctionalHca {
  public:
   explicit FunctionalHca(Io io, const proto::TransportOptions& options = {}, u32 ports = 1)
-      : io_(std::move(io)), options_(options), contexts_({.ports = ports}), counters_(ports) {}
+      : io_(std::move(io)), contexts_({.ports = ports}), counters_(ports) {
+    contexts_.options = options;
+  }
 
   // A write to the BAR: a doorbell, or a doorbell and its WQE to the push buffer.
   void mmio_write(u32 offset, std::span<const u8> bytes);
@@ -141,7 +143,6 @@ class FunctionalHca {
   void tell_credits(const proto::QpConfig& qp);
 
   Io io_;
-  proto::TransportOptions options_;
   Nanoseconds now_ = 0;
   blocks::Contexts contexts_;
   std::vector<Side> sides_;

@@ -38,8 +38,9 @@ bool FunctionalHca::send_next_message(u32 qpn) {
     if (index == s.completed || mutant<"local_error_not_in_order">()) fail_send(qpn, work_.status);
     return false;
   }
+  const u32 psn = s.send_psn;
   send_packets(qpn, index);
-  return true;
+  return s.send_psn != psn;
 }
 
 void FunctionalHca::send_packets(u32 qpn, u32 index) {
@@ -48,7 +49,10 @@ void FunctionalHca::send_packets(u32 qpn, u32 index) {
   const SentMessage& m = contexts_.message(qpn, index);
   ExtHeaders ext;
   for (u32 i = psns_between(m.first_psn, s.send_psn); i < m.packets;) {
-    const PacketPlan plan = plan_packet(qp, work_.wqe, m, i);
+    PacketPlan plan = plan_packet(qp, work_.wqe, m, i);
+    const bool probe = probes(s, qp, m, index + 1 == s.started);
+    if (probe && i) return;
+    plan.ack_requested |= probe;
     request_headers(ext, work_.wqe, work_.operands, m, plan);
     const u32 headers = header_bytes(qp.path, *plan.row);
     const std::span<u8> payload{frame_.data() + headers, plan.bytes};

@@ -50,7 +50,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   if (verdict.action == RequestAction::Execute && !reads) verdict = find_place(qpn, packet);
   ++counters(qp).requests[std::size_t(verdict.cause)];
   contexts_.count_drop(qp.port, counter_of(verdict.cause));
-  const RequestEffect effect = apply(state, packet, qp.path_mtu, verdict);
+  const RequestEffect effect = apply(state, packet, qp, verdict);
   if (verdict.action != RequestAction::Drop && qp.state == QpState::Rtr && take_established(state))
     raise(EventType::CommEst, qpn);
   const bool answered =
@@ -214,7 +214,10 @@ void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const Reque
       }
       return respond_atomic(qp, effect, original);
     }
-  } else if (may_repeat_read(saved, effect, qp.path_mtu, key_good)) {
+  } else if (refuses_repeated_read(qp, key_good)) {
+    answer(qp, kKeyGone, effect);
+    return fail_receive(qpn, packet, kKeyGone);
+  } else if (may_repeat_read(saved, effect, qp, key_good)) {
     if (mutant<"dup_saved_again">()) saved.save(qp.max_dest_rd_atomic, effect, false, 0);
     return respond_read(qp, effect);
   }
@@ -223,7 +226,7 @@ void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const Reque
 
 void FunctionalHca::respond_read(const QpConfig& qp, const RequestEffect& effect) {
   ExtHeaders ext;
-  ext.aeth = {answer_syndrome({}, effect, qp, options_.credits), effect.msn};
+  ext.aeth = {answer_syndrome({}, effect, qp), effect.msn};
   for (u32 i = 0; i < effect.packets; ++i) {
     const ReadResponsePlan plan = plan_read_response(qp, effect, i);
     if (plan.bytes)
@@ -237,7 +240,7 @@ void FunctionalHca::respond_read(const QpConfig& qp, const RequestEffect& effect
 
 void FunctionalHca::respond_atomic(const QpConfig& qp, const RequestEffect& effect, u64 original) {
   ExtHeaders ext;
-  ext.aeth = {answer_syndrome({}, effect, qp, options_.credits), effect.msn};
+  ext.aeth = {answer_syndrome({}, effect, qp), effect.msn};
   ext.atomic_ack_eth = {original};
   transmit(qp, reply_row(qp.service, Operation::AtomicAcknowledge), reply_bth(qp, effect.ack_psn),
            ext, 0);
@@ -270,7 +273,7 @@ void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const Requ
 void FunctionalHca::answer(const QpConfig& qp, const RequestVerdict& verdict,
                            const RequestEffect& effect) {
   ExtHeaders ext;
-  ext.aeth = {answer_syndrome(verdict, effect, qp, options_.credits), effect.msn};
+  ext.aeth = {answer_syndrome(verdict, effect, qp), effect.msn};
   transmit(qp, reply_row(qp.service, Operation::Acknowledge), reply_bth(qp, effect.ack_psn), ext,
            0);
   note_told(side(qp.qpn).told, effect.ack_psn, ext.aeth.msn, ext.aeth.syndrome,

@@ -5,6 +5,7 @@
 #include "model/proto/opcodes.h"
 #include "model/proto/packet.h"
 #include "model/proto/psn.h"
+#include "model/proto/transport_options.h"
 #include "model/proto/work_rows.h"
 
 namespace hca::proto {
@@ -21,11 +22,6 @@ struct WorkQueue {
 // 2^16 behind.
 constexpr u32 widen_index(u32 known, u16 low) { return known + u16(low - u16(known)); }
 
-// What the specification leaves open, or to the maker of a device.
-struct TransportOptions {
-  bool credits = true;  // an AETH tells the free receive WQEs, else code 31 (G6.1)
-};
-
 // Set by CreateQp and ModifyQp, by nobody else.
 struct QpConfig {
   bool allocated = false, signal_all = false;
@@ -38,6 +34,7 @@ struct QpConfig {
   u32 qpn = 0, pd = 0, send_cq = 0, receive_cq = 0;
   u32 dest_qpn = 0, path_mtu = 1024, qkey = 0;
   u32 sq_psn = 0, rq_psn = 0;
+  TransportOptions options;  // of its device
   WorkQueue sq, rq;
   Path path;
 };

@@ -41,6 +41,12 @@ inline bool starts_nothing(const QpConfig& qp) {
   return qp.state == QpState::Sqd && !mutant<"sqd_starts_new">();
 }
 
+// Whether the peer's receive WQEs are counted (G6): before it has told of any by an option (G6.4).
+inline bool is_limited(const SendState& s, const QpConfig& qp) {
+  return s.credit == Credit::Limited ||
+         (s.credit == Credit::Unknown && qp.options.initial_credits == InitialCredits::One);
+}
+
 // Whether a new message must wait: the window (G1.4), its fence (G30.1), the limit of READs and
 // ATOMICs (G29.1), the peer's credits (G6.3: the message just beyond the limit may go).
 inline bool must_wait(const SendState& s, const QpConfig& qp, const SendWqe& wqe, u32 packets) {
@@ -53,9 +59,15 @@ inline bool must_wait(const SendState& s, const QpConfig& qp, const SendWqe& wqe
   if (mutant<"atomics_not_counted">() && row.answer == Answer::Atomic) return false;
   if (row.answer != Answer::Acknowledge)
     return outstanding >= u32(qp.max_rd_atomic) + mutant<"read_limit_plus_one">();
-  if (!row.takes_credit || s.credit != Credit::Limited || mutant<"credits_not_asked">())
-    return false;
+  if (!row.takes_credit || !is_limited(s, qp) || mutant<"credits_not_asked">()) return false;
   return psn_distance(psn_add(s.limit_ssn, 1), psn_add(s.ssn, 1)) > 0;
+}
+// G6.3, with `credit_probe: first_packet`: a SEND just beyond the limit waits behind its first
+// packet until that is acknowledged. `newest`: no message was begun behind it.
+inline bool probes(const SendState& s, const QpConfig& qp, const SentMessage& m, bool newest) {
+  return qp.options.credit_probe == CreditProbe::FirstPacket && newest && m.packets > 1 &&
+         takes_credit_first(m.opcode) && is_limited(s, qp) &&
+         psn_distance(s.limit_ssn, s.ssn) > 0 && psn_distance(m.first_psn, s.unacked_psn) <= 0;
 }
 
 // Gives a new message its PSNs (G1.1, G1.2) and its SSN (G5.4). `index`: of its WQE.

@@ -295,13 +295,13 @@ inline bool take_established(ReceiveState& s) {
 }
 
 // Applies a verdict (G2.2, G2.3, G5.2) and returns the effect.
-inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, u32 path_mtu,
+inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, const QpConfig& qp,
                            const RequestVerdict& v) {
   RequestEffect e;
   e.ack_psn = packet.bth.psn;
   const bool reads = packet.opcode && request::is_saved(*packet.opcode);
   if (reads && (v.action == RequestAction::Execute || v.action == RequestAction::Repeat)) {
-    request::accept_read(s, packet, path_mtu, v.action == RequestAction::Execute, e);
+    request::accept_read(s, packet, qp.path_mtu, v.action == RequestAction::Execute, e);
   } else if (v.action == RequestAction::Execute) {
     const OpcodeRow& row = *packet.opcode;
     const bool last = request::ends(row.position);
@@ -328,7 +328,8 @@ inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, u32 path
     if (!mutant<"nak_psn_is_received">()) e.ack_psn = s.epsn;  // G7.1
     s.nak_sent = true;
   } else if (v.action == RequestAction::RnrNak) {
-    s.nak_sent = !mutant<"rnr_does_not_suppress">();  // G2.5
+    s.nak_sent =  // G2.5
+        qp.options.gap_after_rnr == GapAfterRnr::Drop && !mutant<"rnr_does_not_suppress">();
   } else if (v.action == RequestAction::Drop) {
     s.rq_consumed += mutant<"drop_takes_wqe">();
     s.epsn += mutant<"drop_moves_epsn">();
@@ -344,13 +345,12 @@ inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, u32 path
   return e;
 }
 
-// The AETH of the answer (T5). With `credits` it tells the free receive WQEs, else that they are
-// not counted (G6.1).
-inline u8 answer_syndrome(const RequestVerdict& v, const RequestEffect& e, const QpConfig& qp,
-                          bool credits) {
+// The AETH of the answer (T5). With the option `credits` it tells the free receive WQEs, else that
+// they are not counted (G6.1).
+inline u8 answer_syndrome(const RequestVerdict& v, const RequestEffect& e, const QpConfig& qp) {
   if (v.action == RequestAction::RnrNak) return rnr_syndrome(qp.min_rnr_timer);
   if (v.action == RequestAction::Nak || v.action == RequestAction::NakAndFail)
     return nak_syndrome(NakCode(u8(v.nak) ^ entry_is_wrong<"nak", kRequestCauseNames>(v.cause)));
-  return ack_syndrome(credits ? credit_code(e.free_receives) : kCreditsUnused);
+  return ack_syndrome(qp.options.credits ? credit_code(e.free_receives) : kCreditsUnused);
 }
 }  // namespace hca::proto

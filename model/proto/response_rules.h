@@ -59,7 +59,8 @@ inline bool counts_rnr(const QpConfig& qp) {
   return qp.rnr_retry != kRnrRetryForever || mutant<"rnr_seven_counts">();
 }
 // T5: codes of a NAK that mean nothing to a requester.
-inline bool is_reserved_nak(u8 code) {
+inline bool is_reserved_nak(u8 code, ReservedNak option) {
+  if (option == ReservedNak::Fail) return code == u8(NakCode::OperationInProgress);
   if (mutant<"code5_fails">()) return code > u8(NakCode::OperationInProgress);
   if (mutant<"reserved_nak_fails">()) return code == u8(NakCode::OperationInProgress);
   return code > u8(NakCode::InvalidRdRequest) - mutant<"code4_reserved">();
@@ -92,7 +93,7 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
                : drop("G12.1");
   }
   if ((kind == SyndromeKind::Reserved && !mutant<"reserved_syndrome_fails">()) ||
-      (kind == SyndromeKind::Nak && is_reserved_nak(value)))
+      (kind == SyndromeKind::Nak && is_reserved_nak(value, qp.options.reserved_nak)))
     return drop("T5");
   const bool passed =
       mutant<"plain_ack_completes_atomic">() && awaited && awaited->answer == Answer::Atomic;

@@ -39,6 +39,10 @@ inline constexpr std::array kWorkRows{
 constexpr const WorkRow* work_row(WorkOpcode opcode) {
   return std::size_t(opcode) < kWorkRows.size() ? &kWorkRows[std::size_t(opcode)] : nullptr;
 }
+// G23.1: a SEND takes the receive WQE of the peer by its first packet.
+constexpr bool takes_credit_first(WorkOpcode opcode) {
+  return kWorkRows[std::size_t(opcode)].completion == CqeOpcode::Send;
+}
 // Of a WQE that passed check_send_wqe.
 constexpr const WorkRow& row_of(const SendWqe& wqe) { return kWorkRows[std::size_t(wqe.opcode)]; }
 

@@ -102,11 +102,16 @@ inline bool invalidates_too_early(const ParsedPacket& packet, const Region* regi
 inline bool key_allows(const Region* region, const RequestEffect& e, u32 pd, const OpcodeRow& row) {
   return key_allows(region, e.rkey, pd, e.va, e.byte_len, request::needed_access(row));
 }
-// G3.3, T10-7: a duplicate READ is answered if it is a part of one that is held, and its key is
-// good; else it is dropped.
-inline bool may_repeat_read(const SavedRequests& saved, const RequestEffect& e, u32 path_mtu,
+// G3.3, G3.6, T10-7: a duplicate READ is answered if it is a part of one that is held and its key
+// is good; else it is dropped. Options have it answered without being held, or refused for its key.
+inline bool may_repeat_read(const SavedRequests& saved, const RequestEffect& e, const QpConfig& qp,
                             bool key_good) {
-  return (key_good || mutant<"dup_read_key_unchecked">()) && saved.holds_read(e, path_mtu);
+  const bool again = qp.options.dup_read_check == DupReadCheck::Reexecute;
+  return (key_good || mutant<"dup_read_key_unchecked">()) &&
+         (again || saved.holds_read(e, qp.path_mtu));
+}
+inline bool refuses_repeated_read(const QpConfig& qp, bool key_good) {
+  return !key_good && qp.options.dup_read_bad_key == DupReadBadKey::Nak;
 }
 
 // Whether `bytes` from `offset` of a scatter list on fit, and the keys that they touch allow it;

@@ -7,7 +7,9 @@
 #include <deque>
 #include <stdexcept>
 
+#include "model/blocks/chip_config.h"
 #include "model/proto/syndrome.h"
+#include "testbench/knob_table.h"
 #include "testbench/vectors/host.h"
 
 namespace hca::testbench {
@@ -42,11 +44,15 @@ DeviceOptions options_of(const Vector& v) {
       if (row.name == setup["framing"].text()) options.link = row.link;
   if (setup.has("options"))
     for (const auto& [name, value] : setup["options"].value().items()) {
-      if (name == "credits" && value.is_boolean())
-        options.transport.credits = value.get<bool>();
-      else
-        setup["options"][name].refuse("is no option, or has no such value",
-                                      "credits: true | false");
+      KnobTable table;
+      table.add("options", options.transport);
+      const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+      if (const auto problem = table.set("options." + name, text)) {
+        constexpr std::string_view kAllowed = "; allowed: ";
+        const auto from = problem->find(": ") + 2, to = problem->find(kAllowed);
+        setup["options"][name].refuse(problem->substr(from, to - from),
+                                      problem->substr(to + kAllowed.size()));
+      }
     }
   return options;
 }

@@ -21,7 +21,7 @@ Message send(u32 bytes) { return {.opcode = WorkOpcode::Send, .bytes = bytes}; }
 TEST_CASE("a SEND more than one beyond the credits waits for them", "[chip][G6.2][G6.3][G6.5]") {
   const bool credits = GENERATE(true, false);
   PairConfig config;
-  config.chip.core.credits = credits;
+  config.chip.transport.credits = credits;
   config.min_rnr_timer = 5;  // 60 us = 24000 cycles
   Pair pair{config};
   pair.b.host.post_receives(1, 2, 4096);
@@ -71,7 +71,7 @@ TEST_CASE("receive WQEs posted after \"no credits\" are told by an ACK of their 
           "[chip][G6.6][C9-217]") {
   const bool credits = GENERATE(true, false);
   PairConfig config;
-  config.chip.core.credits = credits;
+  config.chip.transport.credits = credits;
   config.min_rnr_timer = 5;
   Pair pair{config};
   pair.b.host.post_receives(1, 1, 4096);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the specification leaves open, says in two ways, or leaves to the maker of a device: one
+// option each. The defaults are what the text says, where it says something.
+#pragma once
+#include <array>
+#include <string_view>
+
+#include "model/proto/types.h"
+
+namespace hca::proto {
+// G2.5: what becomes of a packet behind one that drew an RNR NAK.
+enum class GapAfterRnr : u8 { Drop, Nak };
+inline constexpr std::array<std::string_view, 2> kGapAfterRnrNames{"drop", "nak"};
+
+// G3.6: a duplicate READ must be a part of one that is held, or is executed again whatever it asks
+// for.
+enum class DupReadCheck : u8 { HeldEntry, Reexecute };
+inline constexpr std::array<std::string_view, 2> kDupReadCheckNames{"held_entry", "reexecute"};
+// G3.6: what a duplicate READ gets whose key is not good any more. The NAK changes no state.
+enum class DupReadBadKey : u8 { Drop, Nak };
+inline constexpr std::array<std::string_view, 2> kDupReadBadKeyNames{"drop", "nak"};
+
+// G6.3: what may leave of the SEND just beyond the limit before there is credit. Of a WRITE with
+// Immediate, which takes its receive WQE by its last packet, all may.
+enum class CreditProbe : u8 { Message, FirstPacket };
+inline constexpr std::array<std::string_view, 2> kCreditProbeNames{"message", "first_packet"};
+// G6.4: how many messages that take a receive WQE may leave before the first ACK.
+enum class InitialCredits : u8 { Any, One };
+inline constexpr std::array<std::string_view, 2> kInitialCreditsNames{"any", "one"};
+
+// T5: NAK codes 6 to 31.
+enum class ReservedNak : u8 { Drop, Fail };
+inline constexpr std::array<std::string_view, 2> kReservedNakNames{"drop", "fail"};
+
+struct TransportOptions {
+  bool credits = true;
+  GapAfterRnr gap_after_rnr = GapAfterRnr::Drop;
+  DupReadCheck dup_read_check = DupReadCheck::HeldEntry;
+  DupReadBadKey dup_read_bad_key = DupReadBadKey::Drop;
+  CreditProbe credit_probe = CreditProbe::Message;
+  InitialCredits initial_credits = InitialCredits::Any;
+  ReservedNak reserved_nak = ReservedNak::Drop;
+};
+}  // namespace hca::proto
