@@ -76,13 +76,18 @@ std::string queues_section() {
       "and then SGEs.\n";
   text += structure<SendWqe>("The control segment of a send WQE.");
   text += "\nWork requests:\n\n| value | name | answered by |\n|---|---|---|\n";
-  static constexpr std::array kAnswers{"Acknowledge", "READ responses", "ATOMIC Acknowledge"};
+  static constexpr std::array kAnswers{"Acknowledge", "READ responses", "ATOMIC Acknowledge",
+                                       "nothing, it sends no packet"};
   for (const WorkRow& row : kWorkRows)
     text += fmt::format("| {:#x} | {} | {} |\n", unsigned(row.opcode), row.name,
                         kAnswers[std::size_t(row.answer)]);
   text += structure<AtomicOperands>(
       "Behind the control segment of an ATOMIC, in front of its SGE. Memory holds the number low "
       "byte first.");
+  text += structure<MemorySegment>(
+      "Behind the control segment of Bind MW (a window of type 2) and Fast Register MR. A work "
+      "request without packets is done before the next one begins; one that is refused completes "
+      "with MW_BIND_ERR.");
   text += structure<ReceiveWqe>("The header of a receive WQE.") +
           structure<Sge>("A piece of a scatter or gather list.");
   text += structure<Cqe>(
@@ -90,6 +95,12 @@ std::string queues_section() {
   text += values("Completion opcodes",
                  {{unsigned(CqeOpcode::Send), "Send", "a SEND of any kind"},
                   {unsigned(CqeOpcode::RdmaWrite), "RdmaWrite", "an RDMA WRITE of any kind"},
+                  {unsigned(CqeOpcode::RdmaRead), "RdmaRead", "an RDMA READ"},
+                  {unsigned(CqeOpcode::CompareSwap), "CompareSwap", "a CmpSwap"},
+                  {unsigned(CqeOpcode::FetchAdd), "FetchAdd", "a FetchAdd"},
+                  {unsigned(CqeOpcode::BindMw), "BindMw", "a Bind MW"},
+                  {unsigned(CqeOpcode::LocalInvalidate), "LocalInvalidate", "a Local Invalidate"},
+                  {unsigned(CqeOpcode::RegisterMr), "RegisterMr", "a Fast Register MR"},
                   {unsigned(CqeOpcode::Receive), "Receive", "a SEND arrived"},
                   {unsigned(CqeOpcode::ReceiveRdmaImmediate), "ReceiveRdmaImmediate",
                    "a WRITE with Immediate arrived"}});
@@ -142,7 +153,8 @@ std::string commands_section() {
   text += structure<PortAttributes>("Of SetPort and QueryPort.") +
           structure<QueueAttributes>("Of CreateCq, CreateEq, QueryCq and QueryEq.");
   text += structure<PdAttributes>("Of QueryPd.") +
-          structure<MrAttributes>("Of RegisterMr and QueryMr.") +
+          structure<MrAttributes>("Of RegisterMr, ReregisterMr, AllocMr and QueryMr.") +
+          structure<MwAttributes>("Of AllocMw, BindMw and QueryMw.") +
           structure<QpCreate>("Of CreateQp.");
   text += structure<QpAttributes>("Of ModifyQp and QueryQp.");
   text += structure<VectorAttributes>(

@@ -128,8 +128,7 @@ std::string waits_for(const Capture& capture) {
   };
   static constexpr std::array rows{
       Row{"ud_ready", "UD queue pairs"},
-      Row{"alloc_mw", "memory windows"},
-      Row{"bind_mw", "memory windows"},
+      Row{"bind_mw", "memory windows of type 1"},
       Row{"srq", "shared receive queues"},
       Row{"post_srq_recv", "shared receive queues"},
   };

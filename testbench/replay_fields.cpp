@@ -29,6 +29,8 @@ constexpr std::array kFields{
     Field{"mr", "rkey", Shape::Number, bits(32)},
     Field{"mr", "init_seed", Shape::Number, bits(32)},
 
+    Field{"alloc_mw", "rkey", Shape::Number, bits(32)},
+
     Field{"qp", "type", Shape::Text},
     Field{"qp", "qpn", Shape::Number, bits(24)},
 
@@ -63,6 +65,11 @@ constexpr std::array kFields{
     Field{"post_send", "swap", Shape::Number, bits(64), 0, Presence::Optional},
     Field{"post_send", "remote_addr", Shape::Number, bits(64), 0, Presence::Optional},
     Field{"post_send", "rkey", Shape::Number, bits(32), 0, Presence::Optional},
+    Field{"post_send", "mw_rkey_new", Shape::Number, bits(32), 0, Presence::Optional},
+    Field{"post_send", "bind_addr", Shape::Number, bits(64), 0, Presence::Optional},
+    Field{"post_send", "bind_len", Shape::Number, bits(64), 0, Presence::Optional},
+    Field{"post_send", "bind_access", Shape::Text, 0, 0, Presence::Optional},
+    Field{"post_send", "mr_lkey", Shape::Number, bits(32), 0, Presence::Optional},
 
     Field{"post_recv", "qpn", Shape::Number, bits(24)},
     Field{"post_recv", "wr_id", Shape::Number, bits(64)},
@@ -100,9 +107,14 @@ bool has_immediate(const JsonAt& wc) {
   return is_success(wc) && wc["queue"].text() == "recv" &&
          (wc["wc_flags"].number() & kWithImmediate);
 }
+bool binds(const JsonAt& post) { return post.has("bind_addr"); }
 constexpr std::array kNeeded{
     Needed{"post_send", "rkey", [](const JsonAt& e) { return e.has("remote_addr"); }},
     Needed{"post_send", "swap", [](const JsonAt& e) { return e.has("compare_add"); }},
+    Needed{"post_send", "mw_rkey_new", binds},
+    Needed{"post_send", "bind_len", binds},
+    Needed{"post_send", "bind_access", binds},
+    Needed{"post_send", "mr_lkey", binds},
     Needed{"wc", "opcode", is_success},
     Needed{"wc", "byte_len", is_success},
     Needed{"wc", "wc_flags", is_success},

@@ -20,13 +20,14 @@ constexpr u16 kSourcePort = kFirstUdpSourcePort;
 constexpr std::array<std::string_view, 7> kStateNames{"RESET", "INIT", "RTR", "RTS",
                                                       "SQD",   "SQE",  "ERR"};
 
-// Words of the JSON: local write, remote write, read, atomic. Memory window bind: for later.
+// Words of the JSON: local write, remote write, read, atomic, memory window bind.
 u8 access_of(const std::string& words) {
   u8 access = 0;
   if (words.find("LW") != std::string::npos) access |= kLocalWrite;
   if (words.find("RW") != std::string::npos) access |= kRemoteWrite;
   if (words.find("RR") != std::string::npos) access |= kRemoteRead;
   if (words.find("RA") != std::string::npos) access |= kRemoteAtomic;
+  if (words.find("MWB") != std::string::npos) access |= kBindWindow;
   return access;
 }
 
@@ -82,7 +83,7 @@ bool ReplayHost::execute(const ReplayEvent& event) {
       Row{"mr", &ReplayHost::register_region},  Row{"qp", &ReplayHost::create},
       Row{"connect", &ReplayHost::connect},     Row{"post_send", &ReplayHost::post_send},
       Row{"post_recv", &ReplayHost::post_recv}, Row{"mem_set", &ReplayHost::set_memory},
-      Row{"destroy_qp", &ReplayHost::destroy},
+      Row{"destroy_qp", &ReplayHost::destroy},  Row{"alloc_mw", &ReplayHost::alloc_window},
   };
   for (const Row& row : rows)
     if (row.kind == event.kind) {
@@ -103,6 +104,12 @@ void ReplayHost::register_region(const ReplayEvent& e) {
   const Mr mr = verbs_.reg_mr(region.address, region.length, access_of(e.text("access")),
                               u32(e.number("rkey")));
   if (mr.rkey != e.number("rkey")) refused("mr", name_of(verbs_.last_status()));
+}
+
+// Of type 2; the recording device has no other with these keys.
+void ReplayHost::alloc_window(const ReplayEvent& e) {
+  const Mw mw = verbs_.alloc_mw(KeyKind::Window2B, u32(e.number("rkey")));
+  if (mw.rkey != e.number("rkey")) refused("alloc_mw", name_of(verbs_.last_status()));
 }
 
 void ReplayHost::create(const ReplayEvent& e) {
@@ -156,6 +163,11 @@ void ReplayHost::post_send(const ReplayEvent& e) {
   if (e.has("compare_add")) wr.compare_add = e.number("compare_add"), wr.swap = e.number("swap");
   if (e.has("remote_addr"))
     wr.remote_addr = e.number("remote_addr"), wr.rkey = u32(e.number("rkey"));
+  if (e.has("bind_addr")) {
+    wr.rkey = u32(e.number("mw_rkey_new"));
+    wr.memory = {e.number("bind_addr"), e.number("bind_len"), u32(e.number("mr_lkey")),
+                 access_of(e.text("bind_access"))};
+  }
   must_succeed(verbs_.post_send(qp(u32(e.number("qpn"))), wr), "post_send");
 }
 

@@ -38,6 +38,7 @@ class ReplayHost {
     u64 seed = 0;
   };
   void register_region(const ReplayEvent& e);
+  void alloc_window(const ReplayEvent& e);
   void create(const ReplayEvent& e);
   void connect(const ReplayEvent& e);
   void post_send(const ReplayEvent& e);

@@ -15,19 +15,6 @@ using proto::QpState;
 namespace {
 u8 log2_up(u32 n) { return u8(std::bit_width(std::max(n, 1u) - 1)); }
 
-Error error_of(CommandStatus status) {
-  switch (status) {
-    case CommandStatus::Ok:
-      return Error::None;
-    case CommandStatus::NoResources:
-      return Error::NoMemory;
-    case CommandStatus::Busy:
-      return Error::Busy;
-    default:
-      return Error::Invalid;
-  }
-}
-
 std::span<const u8> bytes_of_layout(const auto& value, std::array<u8, 8>& buffer) {
   proto::encode(value, buffer.data());
   return buffer;
@@ -143,22 +130,6 @@ proto::QueueAttributes VerbsContext::query_cq(const Cq& cq) {
 
 Error VerbsContext::destroy_cq(const Cq& cq) {
   return error_of(execute(CommandOpcode::DestroyCq, cq.cqn));
-}
-
-Mr VerbsContext::reg_mr(u64 addr, u64 length, u8 access, u32 key, const Pd* pd) {
-  if (!key) key = next_key_ << 8 | (next_key_ & 0xff), ++next_key_;
-  const proto::MrAttributes attributes{addr, length, addr, number_of(pd), key, access};
-  if (execute(CommandOpcode::RegisterMr, proto::key_index(key), attributes) != CommandStatus::Ok)
-    return {};
-  return {addr, length, key, key};
-}
-
-Error VerbsContext::dereg_mr(const Mr& mr) {
-  return error_of(execute(CommandOpcode::DeregisterMr, mr.lkey));
-}
-
-proto::MrAttributes VerbsContext::query_mr(const Mr& mr) {
-  return query<proto::MrAttributes>(CommandOpcode::QueryMr, mr.lkey);
 }
 
 Qp* VerbsContext::create_qp(const QpInitAttr& a, u32 qpn) {

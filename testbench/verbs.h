@@ -25,6 +25,20 @@ struct Mr {
   u32 lkey = 0, rkey = 0;
 };
 
+// A memory window. Of type 2 the R_Key is what it was last bound with, as far as software knows.
+struct Mw {
+  u32 rkey = 0;
+  proto::KeyKind type{};
+};
+// ibv_mw_bind_info, and what REG_MR makes of a region.
+struct MemoryInfo {
+  u64 addr = 0, length = 0;
+  u32 lkey = 0;  // of the region that a window is bound to
+  u8 access = 0;
+  u64 physical = 0;
+  u8 log_page = 0;
+};
+
 // An event queue and its interrupt vector, which writes to a word of host memory.
 struct CompChannel {
   u32 eqn = 0;
@@ -82,6 +96,7 @@ struct SendWr {
   u64 remote_addr = 0;
   u32 rkey = 0;
   u64 compare_add = 0, swap = 0;  // ATOMICs
+  MemoryInfo memory{};            // BIND_MW, REG_MR; rkey: the new key
   bool push = false;              // the WQE goes with its doorbell; only the last of a list
 };
 struct RecvWr {
@@ -110,6 +125,19 @@ constexpr std::string_view name_of(Error error) {
          : error == Error::NoMemory ? "ENOMEM"
          : error == Error::Busy     ? "EBUSY"
                                     : "EINVAL";
+}
+
+constexpr Error error_of(proto::CommandStatus status) {
+  switch (status) {
+    case proto::CommandStatus::Ok:
+      return Error::None;
+    case proto::CommandStatus::NoResources:
+      return Error::NoMemory;
+    case proto::CommandStatus::Busy:
+      return Error::Busy;
+    default:
+      return Error::Invalid;
+  }
 }
 
 class VerbsContext {
@@ -152,7 +180,17 @@ class VerbsContext {
   Error destroy_cq(const Cq& cq);
   // `key`: the one to use for both L_Key and R_Key; 0: chosen. `pd`: nullptr: the context's own.
   Mr reg_mr(u64 addr, u64 length, u8 access, u32 key = 0, const Pd* pd = nullptr);
+  // By a list of page addresses in host memory; `addr` is the first byte of the first page.
+  Mr reg_mr_pages(u64 addr, u64 length, u8 access, std::span<const u64> pages, u8 log_page);
+  // A region for fast register.
+  Mr alloc_mr(u32 key = 0, const Pd* pd = nullptr);
+  Error rereg_mr(Mr& mr, u64 addr, u64 length, u8 access, const Pd* pd = nullptr);
   proto::MrAttributes query_mr(const Mr& mr);
+  Mw alloc_mw(proto::KeyKind type, u32 key = 0, const Pd* pd = nullptr);
+  // Type 1; no length: unbound.
+  Error bind_mw(Mw& mw, const MemoryInfo& memory);
+  proto::MwAttributes query_mw(const Mw& mw);
+  Error dealloc_mw(const Mw& mw);
   Qp* create_qp(const QpInitAttr& attributes, u32 qpn = 0);  // 0: the next free number
   Error modify_qp(Qp& qp, const proto::QpAttributes& attributes);
   proto::QpAttributes query_qp(const Qp& qp);
@@ -197,8 +235,11 @@ class VerbsContext {
   proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object);
   template <class Body>
   Body query(proto::CommandOpcode opcode, u32 object);
+  template <class Body>
+  Body answer(Command command) const;
   std::array<u8, proto::kCommandBytes> query_block(proto::CommandOpcode opcode, u32 object);
   u32 number_of(const Pd* pd);
+  u32 next_key() { return ++last_key_, last_key_ << 8 | (last_key_ & 0xff); }
   CompChannel* create_eq(u32 eqn, u32 entries);
   bool take_eqe(CompChannel& channel, std::array<u8, proto::kEqeBytes>& eqe);
   void ring_eq(const CompChannel& channel, bool arm);
@@ -217,7 +258,7 @@ class VerbsContext {
   u64 command_blocks_;
   u32 next_command_ = 0;
   proto::CommandStatus last_status_ = proto::CommandStatus::Ok;
-  u32 next_key_ = 1, next_qpn_ = 16, next_cqn_ = 1, next_eqn_ = 1, next_pd_ = 1;
+  u32 last_key_ = 0, next_qpn_ = 16, next_cqn_ = 1, next_eqn_ = 1, next_pd_ = 1;
   const Pd* own_pd_ = nullptr;  // allocated when it is first needed
   std::deque<Pd> pds_;
   std::deque<CompChannel> channels_;
@@ -237,6 +278,12 @@ template <class Body>
 proto::CommandStatus VerbsContext::execute(proto::CommandOpcode opcode, u32 object,
                                            const Body& body) {
   return wait(begin(opcode, object, body));
+}
+template <class Body>
+Body VerbsContext::answer(Command command) const {
+  std::array<u8, proto::bytes_of<Body>()> body;
+  memory_.read(command.block + proto::kCommandHeaderBytes, body.data(), body.size());
+  return proto::decode<Body>(body.data());
 }
 template <class Body>
 Body VerbsContext::query(proto::CommandOpcode opcode, u32 object) {

@@ -11,12 +11,6 @@ using proto::CommandStatus;
 
 namespace {
 constexpr u32 kMessage = 1;  // what a vector writes; 0: nothing came since it was last looked at
-
-Error error_of(CommandStatus status) {
-  return status == CommandStatus::Ok     ? Error::None
-         : status == CommandStatus::Busy ? Error::Busy
-                                         : Error::Invalid;
-}
 }  // namespace
 
 CompChannel* VerbsContext::create_eq(u32 eqn, u32 entries) {

@@ -20,6 +20,8 @@ constexpr std::array kOperations{
     OperationName{"RDMA_READ", WorkOpcode::RdmaRead},
     OperationName{"ATOMIC_CMP_AND_SWP", WorkOpcode::CompareSwap},
     OperationName{"ATOMIC_FETCH_AND_ADD", WorkOpcode::FetchAdd},
+    OperationName{"BIND_MW", WorkOpcode::BindMw},
+    OperationName{"LOCAL_INV", WorkOpcode::LocalInvalidate},
 };
 }  // namespace
 
@@ -35,6 +37,12 @@ std::string_view wc_opcode_name(CqeOpcode opcode) {
       return "COMP_SWAP";
     case CqeOpcode::FetchAdd:
       return "FETCH_ADD";
+    case CqeOpcode::BindMw:
+      return "BIND_MW";
+    case CqeOpcode::LocalInvalidate:
+      return "LOCAL_INV";
+    case CqeOpcode::RegisterMr:
+      return "REG_MR";
     case CqeOpcode::Receive:
       return "RECV";
     case CqeOpcode::ReceiveRdmaImmediate:

@@ -67,6 +67,12 @@ u32 VerbsContext::write_send_wqe(Qp& qp, const SendWr& wr, u8* wqe) const {
                   at);
     at += proto::kAtomicOperandBytes;
   }
+  if (row && row->is_local()) {
+    const MemoryInfo& m = wr.memory;
+    proto::encode(proto::MemorySegment{m.addr, m.length, m.physical, m.lkey, m.access, m.log_page},
+                  at);
+    at += proto::kMemorySegmentBytes;
+  }
   if (!is_inline) return u32(append_sges(wr.sg_list, at) - wqe);
   for (const SgeList& sge : wr.sg_list) {
     memory_.read(sge.addr, at, sge.length);

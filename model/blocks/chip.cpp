@@ -151,6 +151,7 @@ void Chip::connect_completion() {
   connect(doorbell, doorbell.ports.eq_out, event, event.bells_in, "EQ doorbells");
   connect(doorbell, doorbell.ports.command_out, command, command.bells_in, "command doorbells");
   connect(requester, requester.ports.faults_out, command, command.faults_in[0], "requester faults");
+  connect(requester, requester.ports.works_out, command, command.works_in, "local work");
   connect(responder_execute, responder_execute.ports.faults_out, command, command.faults_in[1],
           "responder faults");
   connect(completion, completion.ports.faults_out, command, command.faults_in[2],

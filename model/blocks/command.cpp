@@ -2,6 +2,7 @@
 #include "model/blocks/command.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hca::blocks {
 using namespace proto;
@@ -11,7 +12,8 @@ void Command::tick() {
     if (link.can_pop()) take_fault(link);
   for (unsigned port = 0; port < port_faults_in.count(); ++port)
     if (port_faults_in[port].can_pop()) take_fault(port_faults_in[port]);
-  if (blocks_in.can_pop() && ports.events_out->can_push()) blocks_in.pop(), execute();
+  if (blocks_in.can_pop() && ports.events_out->can_push()) blocks_in.pop(), arrived();
+  if (works_in.can_pop()) take_work();
   if (busy_ || now() < written_ || !bells_in.can_pop()) return;
   start(bells_in.pop().address);  // one at a time: dma_out has room
 }
@@ -19,7 +21,7 @@ void Command::tick() {
 void Command::take_fault(FaultLink& link) {
   const Fault& f = link.front();
   if (f.invalidate) {
-    contexts_.invalidate(*f.invalidate);
+    free_key(contexts_, *f.invalidate);
     ++counters.invalidations;
     return link.drop();
   }
@@ -46,8 +48,53 @@ void Command::start(u64 address) {
   ports.dma_out->start().set_read(address, block_.data(), kCommandBytes, nullptr);
 }
 
+// The block, or the page list that it or a work request names.
+void Command::arrived() {
+  if (work_) {
+    execute_work(*work_, pages());
+    work_.reset();
+    busy_ = false;
+    if (bells_in.can_pop() || works_in.can_pop()) wake_at(now() + 1);
+  } else if (page_count_ || !ask_pages(page_list_of(block_.data()))) {
+    execute();
+  }
+}
+
+// False: there is none.
+bool Command::ask_pages(const PageList& list) {
+  page_count_ = list.count;
+  if (!list.count) return false;
+  ports.dma_out->start().set_read(list.address, page_bytes_.data(), list.count * kPageAddressBytes,
+                                  nullptr);
+  return true;
+}
+
+std::span<const u64> Command::pages() {
+  const u32 count = std::exchange(page_count_, 0);
+  for (u32 i = 0; i < count; ++i)
+    pages_[i] = load_be<8>(page_bytes_.data() + i * kPageAddressBytes);
+  return {pages_.data(), count};
+}
+
+// One with a page list waits for its turn among the commands.
+void Command::take_work() {
+  const PageList list = page_list_of(works_in.front());
+  if (list.count && (busy_ || now() < written_)) return;
+  const LocalWork work = works_in.pop();
+  if (!list.count) return execute_work(work, {});
+  work_ = work, busy_ = true;
+  ask_pages(list);
+}
+
+void Command::execute_work(const LocalWork& work, std::span<const u64> list) {
+  if (!requester_.waits_for(work)) return;
+  requester_.end_local(work.qpn, execute_local(contexts_, work, list));
+  ++counters.local_works;
+  probe.event(now(), Step::Passed, work.qpn, u64(work.wqe.opcode), work.wqe.index);
+}
+
 void Command::execute() {
-  const CommandEffect effect = execute_command(contexts_, block_.data());
+  const CommandEffect effect = execute_command(contexts_, block_.data(), pages());
   const auto header = decode<CommandHeader>(block_.data());
   ++counters.commands, counters.refused += header.status != CommandStatus::Ok;
   if (effect.flush) requester_.enter_error(effect.qpn), execute_.enter_error(effect.qpn);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
+#include <optional>
+#include <span>
 
 #include "model/blocks/dma.h"
 #include "model/blocks/event.h"
 #include "model/blocks/items.h"
+#include "model/blocks/memory_keys.h"
 #include "model/blocks/per_port.h"
 #include "model/blocks/requester.h"
 #include "model/blocks/responder_execute.h"
@@ -15,15 +18,17 @@ struct CommandConfig {
   Cycle latency = 20, interval = 1;
 };
 struct CommandCounters {
-  u64 commands = 0, refused = 0, faults = 0, invalidations = 0;
+  u64 commands = 0, refused = 0, faults = 0, invalidations = 0, local_works = 0;
 };
 
-// Mailbox commands, transitions to Error, invalidation of keys. It ticks after all other blocks of
-// a cycle: what it changes lies between two cycles, and so between two packets for every block.
+// Mailbox commands, transitions to Error, work requests and SENDs that change the key table. It
+// ticks after all other blocks of a cycle: what it changes lies between two cycles, and so between
+// two packets for every block.
 //
 // Contract: a command whose block is read in cycle n takes effect in n + latency and is then
 // written back; one at a time, the next one's doorbell is taken `interval` cycles after that. A
-// fault takes effect in the cycle in which it is seen.
+// fault takes effect in the cycle in which it is seen, and so does a work request; a command or
+// work request with a page list takes effect `latency` after that is read.
 class Command : public engine::Block {
  public:
   struct Ports {
@@ -38,7 +43,8 @@ class Command : public engine::Block {
   // Of requester, responder and completion; of the ports.
   std::array<FaultLink, 3> faults_in{FaultLink{4}, FaultLink{4}, FaultLink{4}};
   PortLinks<FaultLink> port_faults_in{4};
-  engine::Link<u32, 2> blocks_in{2};  // by dma: the command block is here
+  engine::Link<u32, 2> blocks_in{2};  // by dma: the command block, or a page list, is here
+  LocalWorkLink works_in{4};          // by requester
   Ports ports;
   CommandCounters counters;
   engine::Probe probe;
@@ -50,13 +56,22 @@ class Command : public engine::Block {
  private:
   void take_fault(FaultLink& link);
   void start(u64 address);
+  void arrived();
+  bool ask_pages(const proto::PageList& list);
+  std::span<const u64> pages();
   void execute();
+  void take_work();
+  void execute_work(const LocalWork& work, std::span<const u64> list);
 
   const CommandConfig config_;
   Contexts& contexts_;
   Requester& requester_;
   ResponderExecute& execute_;
   std::array<u8, proto::kCommandBytes> block_{};
+  std::array<u8, proto::kMaxPages * proto::kPageAddressBytes> page_bytes_{};
+  std::array<u64, proto::kMaxPages> pages_{};
+  u32 page_count_ = 0;             // of the list that is being read or is here
+  std::optional<LocalWork> work_;  // whose page list is being read
   u64 address_ = 0;
   bool busy_ = false;
   Cycle written_ = 0;
@@ -78,5 +93,6 @@ struct hca::engine::Counters<hca::blocks::CommandCounters> {
       counter("commands", &C::commands, "commands", "commands executed"),
       counter("refused", &C::refused, "commands", "commands with another status than Ok"),
       counter("faults", &C::faults, "queue pairs", "queue pairs that entered Error by themselves"),
-      counter("invalidations", &C::invalidations, "keys", "keys invalidated by the peer"));
+      counter("invalidations", &C::invalidations, "keys", "keys invalidated by the peer"),
+      counter("local_works", &C::local_works, "WQEs", "work requests that changed the key table"));
 };

@@ -11,6 +11,7 @@ struct Call {
   const proto::CommandHeader& header;
   u8* body;
   CommandEffect& effect;
+  std::span<const u64> pages;
 };
 
 // The entry of a table that grows to the largest number used.
@@ -23,6 +24,7 @@ T& at(std::vector<T>& table, u32 index) {
 using CommandFunction = proto::CommandStatus(Call&);
 CommandFunction query_device, set_port, query_port, query_drops, alloc_pd, query_pd, dealloc_pd,
     register_mr, query_mr, deregister_mr;
+CommandFunction alloc_mr, reregister_mr, alloc_mw, dealloc_mw, query_mw, bind_mw;
 CommandFunction create_cq, query_cq, destroy_cq, create_eq, query_eq, destroy_eq, set_vector,
     query_vector;
 CommandFunction create_qp, modify_qp, query_qp, destroy_qp;

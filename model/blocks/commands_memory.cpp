@@ -1,120 +1,149 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device, ports, protection domains and memory regions.
+// Memory regions and memory windows.
 #include "model/blocks/command_call.h"
+#include "model/blocks/memory_keys.h"
 
 namespace hca::blocks {
 using namespace proto;
 
-CommandStatus query_device(Call& c) {
-  const ObjectLimits& l = c.contexts.limits;
-  DeviceAttributes a{};
-  a.ports = u8(c.contexts.ports.size()), a.gid_entries = kGidEntries,
-  a.pkey_entries = kPkeyEntries - mutant<"pkey_table_of_15">();
-  a.max_qps = l.qps, a.max_cqs = l.cqs, a.max_eqs = l.eqs, a.max_regions = l.regions;
-  a.max_pds = l.pds, a.max_vectors = l.vectors;
-  a.max_log_queue_entries = kMaxLogQueueEntries, a.max_log_work_entries = kMaxLogWorkEntries;
-  a.max_rd_atomic = kMaxRdAtomic, a.credits = c.contexts.options.credits;
-  encode(a, c.body);
-  return CommandStatus::Ok;
+namespace {
+Region* find_region(Call& c) {
+  Region* entry = find_key(c.contexts, c.header.object);
+  return entry && !entry->is_window() ? entry : nullptr;
+}
+Region* find_window(Call& c) {
+  Region* entry = find_key(c.contexts, c.header.object);
+  return entry && entry->is_window() ? entry : nullptr;
 }
 
-// ---- Ports
-namespace {
-PortAttributes* find_port(Call& c) {
-  const u32 number = c.header.object;
-  return number && number <= c.contexts.ports.size() ? &c.contexts.ports[number - 1] : nullptr;
+// Whether a new entry with this key and domain may be made; `instead`: the one whose place it
+// takes.
+CommandStatus check_new_key(const Contexts& x, u32 key, u32 pd, const Region* instead = nullptr) {
+  if (key_index(key) >= x.limits.regions) return CommandStatus::NoResources;
+  const bool pd_exists = pd < x.pds.size() && x.pds[pd].allocated;
+  const Region& held = entry_of(x, key);
+  const bool free = key != kReservedLkey && (!held.exists() || &held == instead);
+  return pd_exists && free ? CommandStatus::Ok : CommandStatus::BadObject;
+}
+
+Region& make_entry(Contexts& x, u32 key, u32 pd, KeyKind kind, KeyState state) {
+  Region& entry = at(x.regions, key_index(key)) = {};
+  entry.key = key, entry.pd = pd, entry.kind = kind, entry.state = state;
+  ++x.pds[pd].uses;
+  return entry;
+}
+
+void remove_entry(Contexts& x, Region& entry) {
+  unbind(x, entry);
+  --x.pds[entry.pd].uses;
+  x.page_lists.erase(key_index(entry.key));
+  entry = {};
+}
+
+MemoryRequest memory_of(const MrAttributes& a, const Call& c) {
+  return {a.start, a.bytes, a.physical, a.access, a.log_page, c.pages};
+}
+
+void register_region(Call& c, const MrAttributes& a) {
+  Region& region = make_entry(c.contexts, a.key, a.pd, KeyKind::Region, KeyState::Valid);
+  set_memory(c.contexts, region, memory_of(a, c));
 }
 }  // namespace
 
-CommandStatus set_port(Call& c) {
-  PortAttributes* port = find_port(c);
-  if (!port) return CommandStatus::BadObject;
-  const auto a = decode<PortAttributes>(c.body);
-  if (a.framing >= kFramingCount || !is_mtu(a.mtu)) return CommandStatus::BadValue;
-  *port = a;
-  for (QpConfig& qp : c.contexts.qps)
-    if (qp.allocated && qp.port == c.header.object && !mutant<"pkey_kept_by_set_port">())
-      qp.pkey = a.pkeys[mutant<"pkey_of_entry_0">() ? 0 : qp.pkey_index];  // G18.3
-  return CommandStatus::Ok;
-}
-
-CommandStatus query_port(Call& c) {
-  const PortAttributes* port = find_port(c);
-  if (!port) return CommandStatus::BadObject;
-  encode(*port, c.body);
-  return CommandStatus::Ok;
-}
-
-CommandStatus query_drops(Call& c) {
-  if (!find_port(c)) return CommandStatus::BadObject;
-  encode(c.contexts.drops[c.header.object - 1], c.body);
-  return CommandStatus::Ok;
-}
-
-// ---- Protection domains
-CommandStatus alloc_pd(Call& c) {
-  const u32 number = c.header.object;
-  if (number >= c.contexts.limits.pds) return CommandStatus::NoResources;
-  if (!number || c.contexts.find_pd(number)) return CommandStatus::BadObject;
-  at(c.contexts.pds, number) = {.allocated = true};
-  return CommandStatus::Ok;
-}
-
-CommandStatus query_pd(Call& c) {
-  const Pd* pd = c.contexts.find_pd(c.header.object);
-  if (!pd) return CommandStatus::BadObject;
-  encode(PdAttributes{pd->uses}, c.body);
-  return CommandStatus::Ok;
-}
-
-CommandStatus dealloc_pd(Call& c) {
-  Pd* pd = c.contexts.find_pd(c.header.object);
-  if (!pd) return CommandStatus::BadObject;
-  if (pd->uses) return CommandStatus::Busy;
-  *pd = {};
-  return CommandStatus::Ok;
-}
-
-// ---- Memory regions
-namespace {
-Region* find_key(Call& c) {
-  const u32 key = c.header.object;
-  const Region* region = c.contexts.find_region(key);
-  return region && region->allocated && region->key == key ? &c.contexts.regions[key_index(key)]
-                                                           : nullptr;
-}
-}  // namespace
-
+// ---- Regions
 CommandStatus register_mr(Call& c) {
   const auto a = decode<MrAttributes>(c.body);
-  const u32 index = key_index(a.key);
-  if (index >= c.contexts.limits.regions) return CommandStatus::NoResources;
-  Pd* pd = c.contexts.find_pd(a.pd);
-  const Region* held = c.contexts.find_region(a.key);
-  if (!pd || (held && held->allocated)) return CommandStatus::BadObject;
-  if (a.start + a.bytes < a.start || a.physical + a.bytes < a.physical ||
-      a.access > (kAllAccess | kFastRegister))
-    return CommandStatus::BadValue;
-  const u64 bytes = a.bytes + mutant<"register_length_plus_one">();
-  at(c.contexts.regions, index) = {a.start, bytes, a.physical, a.pd, a.key, a.access, true, true};
-  ++pd->uses;
+  if (const auto status = check_new_key(c.contexts, a.key, a.pd); status != CommandStatus::Ok)
+    return status;
+  if (!memory_is_good(memory_of(a, c))) return CommandStatus::BadValue;
+  register_region(c, a);
+  return CommandStatus::Ok;
+}
+
+// MR-8.
+CommandStatus reregister_mr(Call& c) {
+  const auto a = decode<MrAttributes>(c.body);
+  Region* region = find_region(c);
+  if (!region) return CommandStatus::BadObject;
+  if (region->links) return CommandStatus::Busy;
+  const CommandStatus status = check_new_key(c.contexts, a.key, a.pd, region);
+  if (status != CommandStatus::Ok) return status;
+  if (!memory_is_good(memory_of(a, c))) return CommandStatus::BadValue;
+  remove_entry(c.contexts, *region);
+  register_region(c, a);
+  return CommandStatus::Ok;
+}
+
+CommandStatus alloc_mr(Call& c) {
+  const auto a = decode<MrAttributes>(c.body);
+  if (const auto status = check_new_key(c.contexts, a.key, a.pd); status != CommandStatus::Ok)
+    return status;
+  make_entry(c.contexts, a.key, a.pd, KeyKind::Region, KeyState::Free).access = kFastRegister;
   return CommandStatus::Ok;
 }
 
 CommandStatus query_mr(Call& c) {
-  const Region* r = find_key(c);
+  const Region* r = find_region(c);
   if (!r) return CommandStatus::BadObject;
-  encode(MrAttributes{r->start, r->bytes, r->physical, r->pd, r->key, r->access, r->valid}, c.body);
+  encode(MrAttributes{r->start, r->bytes, r->physical, r->pd, r->key, u8(r->access & ~kLocalRead),
+                      r->log_page, r->state == KeyState::Valid, r->links},
+         c.body);
   return CommandStatus::Ok;
 }
 
 CommandStatus deregister_mr(Call& c) {
-  Region* region = find_key(c);
+  Region* region = find_region(c);
   if (!region) return CommandStatus::BadObject;
-  --c.contexts.pds[region->pd].uses;
+  if (region->links) return CommandStatus::Busy;  // MR-9
   if (mutant<"key_one_per_address">())
-    for (Region& r : c.contexts.regions) r.valid &= r.start != region->start;
-  if (!mutant<"dereg_keeps_key">()) *region = {};
+    for (Region& r : c.contexts.regions)
+      if (r.start == region->start) r.state = KeyState::Free;
+  if (!mutant<"dereg_keeps_key">()) remove_entry(c.contexts, *region);
+  return CommandStatus::Ok;
+}
+
+// ---- Windows
+CommandStatus alloc_mw(Call& c) {
+  const auto a = decode<MwAttributes>(c.body);
+  if (const auto status = check_new_key(c.contexts, a.key, a.pd); status != CommandStatus::Ok)
+    return status;
+  if (a.type < KeyKind::Window1 || a.type > KeyKind::Window2B) return CommandStatus::BadValue;
+  const bool type_1 = a.type == KeyKind::Window1;  // G22.1
+  make_entry(c.contexts, a.key, a.pd, a.type, type_1 ? KeyState::Valid : KeyState::Free);
+  return CommandStatus::Ok;
+}
+
+CommandStatus query_mw(Call& c) {
+  const Region* w = find_window(c);
+  if (!w) return CommandStatus::BadObject;
+  MwAttributes a;
+  a.pd = w->pd, a.key = w->key, a.type = w->kind, a.state = w->state;
+  if (w->is_bound()) {
+    a.start = w->start, a.bytes = w->bytes, a.access = w->access;
+    a.region_key = c.contexts.regions[w->links].key;
+    a.qpn = w->qpn == kAnyQp ? 0 : w->qpn;
+  }
+  encode(a, c.body);
+  return CommandStatus::Ok;
+}
+
+// The new key has the next key byte (MW-7, MW-12).
+CommandStatus bind_mw(Call& c) {
+  const Region* w = find_window(c);
+  if (!w) return CommandStatus::BadObject;
+  auto a = decode<MwAttributes>(c.body);
+  const u32 key = make_key(key_index(w->key), u8(key_byte(w->key) + 1));
+  if (!bind_window(c.contexts, key, {a.start, a.bytes, a.region_key, a.access, true, w->pd}, 0))
+    return CommandStatus::BadValue;
+  a.key = key;
+  encode(a, c.body);
+  return CommandStatus::Ok;
+}
+
+CommandStatus dealloc_mw(Call& c) {
+  Region* window = find_window(c);
+  if (!window) return CommandStatus::BadObject;
+  remove_entry(c.contexts, *window);
   return CommandStatus::Ok;
 }
 }  // namespace hca::blocks

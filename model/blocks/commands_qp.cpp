@@ -35,7 +35,7 @@ CommandStatus create_qp(Call& c) {
   const u32 epoch =
       send.epoch;  // what was fetched for an earlier queue pair of this number stays stale
   send = {}, send.epoch = epoch;
-  at(x.receive, qpn) = {};
+  at(x.receive, qpn) = {}, at(x.bound_windows, qpn) = 0;
   at(x.sent, qpn).assign(qp.sq.entries(), {});
   ++send_cq->uses, ++receive_cq->uses, ++pd->uses;
   return CommandStatus::Ok;
@@ -71,6 +71,7 @@ CommandStatus destroy_qp(Call& c) {
   Contexts& x = c.contexts;
   const QpConfig* qp = x.find_qp(c.header.object);
   if (!qp) return CommandStatus::BadObject;
+  if (x.bound_windows[qp->qpn]) return CommandStatus::Busy;  // MW-11
   --x.cqs[qp->send_cq].uses, --x.cqs[qp->receive_cq].uses, --x.pds[qp->pd].uses;
   if (!mutant<"destroy_keeps_qp">()) x.qps[c.header.object] = {};
   c.effect.qpn = c.header.object, c.effect.clear = true;

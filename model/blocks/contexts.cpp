@@ -2,6 +2,7 @@
 #include "model/blocks/contexts.h"
 
 #include "model/blocks/command_call.h"
+#include "model/proto/key_rules.h"
 
 namespace hca::blocks {
 using namespace proto;
@@ -35,15 +36,28 @@ constexpr std::array kCommands{
     CommandRow{CommandOpcode::SetVector,    set_vector},
     CommandRow{CommandOpcode::QueryVector,  query_vector},
     CommandRow{CommandOpcode::QueryDrops,   query_drops},
+    CommandRow{CommandOpcode::AllocMw,      alloc_mw},
+    CommandRow{CommandOpcode::DeallocMw,    dealloc_mw},
+    CommandRow{CommandOpcode::QueryMw,      query_mw},
+    CommandRow{CommandOpcode::BindMw,       bind_mw},
+    CommandRow{CommandOpcode::AllocMr,      alloc_mr},
+    CommandRow{CommandOpcode::ReregisterMr, reregister_mr},
     // clang-format on
 };
 static_assert(kCommands.size() == kCommandOpcodes.size());
 }  // namespace
 
-CommandEffect execute_command(Contexts& contexts, u8* block) {
+PageList page_list_of(const u8* block) {
+  const auto opcode = decode<CommandHeader>(block).opcode;
+  if (opcode != CommandOpcode::RegisterMr && opcode != CommandOpcode::ReregisterMr) return {};
+  const auto a = decode<MrAttributes>(block + kCommandHeaderBytes);
+  return proto::page_list_of(a.physical, a.bytes, a.log_page);
+}
+
+CommandEffect execute_command(Contexts& contexts, u8* block, std::span<const u64> pages) {
   CommandEffect effect;
   auto header = decode<CommandHeader>(block);
-  Call call{contexts, header, block + kCommandHeaderBytes, effect};
+  Call call{contexts, header, block + kCommandHeaderBytes, effect, pages};
   header.status = CommandStatus::BadOpcode;
   for (const CommandRow& row : kCommands)
     if (row.opcode == header.opcode) header.status = row.run(call);

@@ -2,6 +2,8 @@
 // The objects of one HCA. Commands change what software sets; each running state has one owner
 // among the blocks.
 #pragma once
+#include <map>
+#include <span>
 #include <vector>
 
 #include "model/proto/commands.h"
@@ -48,7 +50,7 @@ struct EventRing {
 
 struct Pd {
   bool allocated = false;
-  u32 uses = 0;  // regions and queue pairs
+  u32 uses = 0;  // regions, windows and queue pairs
 };
 
 struct Contexts {
@@ -62,7 +64,9 @@ struct Contexts {
   std::vector<proto::SendState> send;
   std::vector<proto::ReceiveState> receive;
   std::vector<std::vector<proto::SentMessage>> sent;  // by QP: WQE index modulo the queue's size
-  std::vector<proto::Region> regions;                 // by key index
+  std::vector<proto::Region> regions;                 // by key index: regions and windows
+  std::map<u32, std::vector<u64>> page_lists;         // by key index
+  std::vector<u32> bound_windows;                     // by QP: windows of type 2A bound with it
   std::vector<Pd> pds;
   std::vector<EventRing> cqs, eqs;
   std::vector<proto::VectorAttributes> vectors;
@@ -82,24 +86,15 @@ struct Contexts {
   }
   const proto::Region* find_region(u32 key) const {
     const u32 index = proto::key_index(key);
-    if (proto::mutant<"index_ignored">() && (index >= regions.size() || !regions[index].allocated))
+    if (proto::mutant<"index_ignored">() && (index >= regions.size() || !regions[index].exists()))
       return first_of(regions);
     return index < regions.size() ? &regions[index] : nullptr;
-  }
-  // A peer invalidated the key: the region stays, without access (INV-7).
-  void invalidate(u32 key) {
-    const u32 index = proto::key_index(key);
-    if (proto::mutant<"invalidate_ignored">() || index >= regions.size()) return;
-    if (proto::mutant<"invalidate_all_same_memory">())
-      for (proto::Region& r : regions) r.valid &= r.physical != regions[index].physical;
-    regions[index].valid = false;
-    if (proto::mutant<"invalidate_frees">()) regions[index].allocated = false;
   }
   // What a mistake takes for any other.
   template <class T>
   static const T* first_of(const std::vector<T>& table) {
     for (const T& entry : table)
-      if (entry.allocated) return &entry;
+      if (is_there(entry)) return &entry;
     return nullptr;
   }
   EventRing* find_cq(u32 cqn) { return find(cqs, cqn); }
@@ -110,6 +105,8 @@ struct Contexts {
   }
 
  private:
+  static bool is_there(const proto::QpConfig& qp) { return qp.allocated; }
+  static bool is_there(const proto::Region& entry) { return entry.exists(); }
   template <class T>
   static T* find(std::vector<T>& table, u32 number) {
     return number < table.size() && table[number].allocated ? &table[number] : nullptr;
@@ -126,5 +123,7 @@ struct CommandEffect {
   bool message = false;
   u16 vector = 0;
 };
-CommandEffect execute_command(Contexts& contexts, u8* block);
+CommandEffect execute_command(Contexts& contexts, u8* block, std::span<const u64> pages = {});
+// What must be read from host memory before it is executed: a page list.
+proto::PageList page_list_of(const u8* block);
 }  // namespace hca::blocks

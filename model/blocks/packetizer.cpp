@@ -43,10 +43,11 @@ bool Packetizer::gather(Cycle now) {
   proto::Sge sge = sge_at(*cursor_);
   while (sge.bytes == cursor_->offset)
     ++cursor_->index, cursor_->offset = 0, sge = sge_at(*cursor_);
-  const u32 here = std::min(left_, sge.bytes - cursor_->offset);
+  u32 here = std::min(left_, sge.bytes - cursor_->offset);
   // The key was good when the message began; a region that is gone since gives zeros.
   const proto::Region* region = protection_.find(sge.lkey);
-  const bool there = region && region->valid && region->key == sge.lkey;
+  const bool there = region && region->state == proto::KeyState::Valid && region->key == sge.lkey;
+  if (there) here = region->contiguous(sge.va + cursor_->offset, here);
   const u64 address = there ? region->translate(sge.va + cursor_->offset) : 0;
   u8* to = packet_->payload() + filled_;
   if (!there) std::memset(to, 0, here);

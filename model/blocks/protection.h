@@ -34,9 +34,9 @@ class Protection {
   PerPort<ReadPort> responder;
   const proto::Region* find(u32 key) const { return contexts_.find_region(key); }
   // The local access of an SGE (G22.4): nullptr if it is refused.
-  const proto::Region* local(const proto::Sge& sge, u32 pd, u8 rights) {
+  const proto::Region* local(const proto::Sge& sge, const proto::Accessor& who, u8 rights) {
     const proto::Region* region = find(sge.lkey);
-    const auto fault = proto::check_access(region, sge.lkey, pd, sge.va, sge.bytes, rights);
+    const auto fault = proto::check_access(region, sge.lkey, who, sge.va, sge.bytes, rights);
     if (fault == proto::AccessFault::None) return region;
     ++counters.refused;
     return nullptr;

@@ -123,7 +123,8 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
   const u32 index = turn.first + lane.at;
-  if (index == s.started && starts_nothing(qp)) return false;  // resume() activates the lane again
+  // resume() or end_local() activates the lane again.
+  if (index == s.started && (starts_nothing(qp) || lane.waits_local)) return false;
   const u32 at = lane.at ^ (mutant<"wqes_swapped">() && (lane.at | 1) < turn.count);
   const u8* wqe = turn.wqes.data() + at * qp.sq.stride();
   u64 bytes = 0;
@@ -139,8 +140,13 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
       return false;  // what it waits for activates the lane again
     contexts_.message(qpn, index) =
         begin_message(s, lane.wqe, index, u32(bytes), qp.path_mtu, qp.signal_all);
-    if (row_of(lane.wqe).answer != Answer::Acknowledge) keep_buffers(index, lane);
-    ++s.started, ++counters.messages;
+    ++s.started;
+    if (row_of(lane.wqe).is_local()) {
+      start_local(qpn, lane, wqe, index);
+      return false;
+    }
+    if (has_response(row_of(lane.wqe).answer)) keep_buffers(index, lane);
+    ++counters.messages;
   }
   const SentMessage& m = contexts_.message(qpn, index);
   if (psn_distance(m.end_psn(), s.send_psn) >= 0) {  // acknowledged while it waited to be repeated
@@ -168,7 +174,8 @@ WcStatus Requester::check_wqe(const QpConfig& qp, Lane& lane, const u8* wqe, u32
   }
   for (u32 i = 0; i < lane.wqe.sge_count; ++i) {
     const auto sge = decode<Sge>(lane.cursor.segments + i * kSgeBytes);
-    if (sge.bytes && !protection_.local(sge, qp.pd, local_right(row))) return WcStatus::LocProtErr;
+    if (sge.bytes && !protection_.local(sge, accessor_of(qp), local_right(row)))
+      return WcStatus::LocProtErr;
     if (!bytes || !mutant<"length_of_first_sge">()) bytes += sge.bytes;
   }
   return check_message_bytes(row, bytes);

@@ -2,6 +2,7 @@
 #pragma once
 #include "model/blocks/by_qp.h"
 #include "model/blocks/items.h"
+#include "model/blocks/memory_keys.h"
 #include "model/blocks/packetizer.h"
 #include "model/blocks/qp_context.h"
 #include "model/blocks/ring.h"
@@ -19,6 +20,8 @@ struct RequesterCounters {
       rnr_naks = 0, responses = 0, failed = 0;
 };
 
+using LocalWorkLink = engine::Link<LocalWork, 4>;
+
 // Messages to packets: segmentation, PSNs, go-back-N, timers, completion of work requests. Owns the
 // send states. The ports take turns, and for each its queue pairs with fetched WQEs, packet by
 // packet; a port without room is passed over.
@@ -27,7 +30,8 @@ struct RequesterCounters {
 // each `interval` cycles. An acknowledgement seen in cycle n completes its first work request in
 // the same cycle, one more each cycle. A READ or ATOMIC response seen in cycle n asks for its first
 // DMA write in n and for one more piece a cycle; nothing else is taken meanwhile. Its work request
-// completes when the last of its data is ordered.
+// completes when the last of its data is ordered. A work request without packets begins in its
+// turn; the next message of its queue pair begins when `command` has executed it.
 class Requester : public engine::Block {
  public:
   struct Ports {
@@ -35,6 +39,7 @@ class Requester : public engine::Block {
     DmaLink* responses_out = nullptr;  // data of READs and ATOMICs
     NoteLink* notes_out = nullptr;
     FaultLink* faults_out = nullptr;
+    LocalWorkLink* works_out = nullptr;  // work requests that change the key table
   };
   Requester(const RequesterConfig& config, u64 clock_hz, QpContext& context, Protection& protection,
             Packetizer& packetizer)
@@ -66,6 +71,9 @@ class Requester : public engine::Block {
   // By `command`: it entered SQD, or left it for RTS.
   void drain(u32 qpn);
   void resume(u32 qpn);
+  // By `command`: whether the queue pair still waits for a work request; what became of it.
+  bool waits_for(const LocalWork& work);
+  void end_local(u32 qpn, proto::WcStatus status);
   Cycle next_timer() const { return timers_.next(); }
 
  private:
@@ -86,6 +94,9 @@ class Requester : public engine::Block {
     proto::SendWqe wqe{};
     proto::AtomicOperands operands{};
     GatherCursor cursor;
+    bool waits_local = false;  // for WQE local_index, which `command` executes, or which it refused
+    u32 local_index = 0;
+    proto::WcStatus local_status{};
     bool failing = false;  // WQE fail_index ends with fail_status, after all before it
     u32 fail_index = 0;
     proto::WcStatus fail_status{};
@@ -110,6 +121,9 @@ class Requester : public engine::Block {
   bool waits_for_probe(u32 qpn, const Lane& lane) const;
   void send_packet(u32 qpn, Lane& lane);
   void finish_wqe(u32 qpn, Lane& lane);
+  // requester_local.cpp: work requests without packets
+  void start_local(u32 qpn, Lane& lane, const u8* wqe, u32 index);
+  void fail_refused(u32 qpn, Lane& lane);
   void release(Turn* turn);
   void activate(u32 qpn, Lane& lane);
   // requester_reads.cpp: READ and ATOMIC
@@ -156,6 +170,7 @@ class Requester : public engine::Block {
   Ring<Turn*> flushing_;
   Ring<SchedulerNote> notes_;
   Ring<Fault> faults_;
+  Ring<LocalWork> works_;
   struct Placing {
     Packet* packet = nullptr;
     const u8* from = nullptr;

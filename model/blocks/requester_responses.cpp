@@ -182,6 +182,7 @@ bool Requester::complete_one(u32 qpn, Lane& lane) {
     push_completion(qpn, index, WcStatus::Success, &m);
     return true;
   }
+  if (lane.waits_local) fail_refused(qpn, lane);
   if (!lane.failing || lane.fail_index != s.completed) return false;
   push_completion(qpn, s.completed, lane.fail_status, nullptr);
   ++counters.failed;
@@ -218,7 +219,7 @@ void Requester::enter_errors() {
     Lane& lane = lanes_[qpn];
     if (lane.in_error) continue;
     SendState& s = contexts_.send[qpn];
-    lane.in_error = true, lane.failing = false;
+    lane.in_error = true, lane.failing = lane.waits_local = false;
     ++s.epoch, s.notify_drained = false;
     timers_.clear(qpn);
     drop_turns(qpn, lane);
@@ -226,7 +227,8 @@ void Requester::enter_errors() {
     // to flush.
     while (s.completed != s.started) {
       const SentMessage& m = contexts_.message(qpn, s.completed);
-      if (psn_distance(m.end_psn(), s.unacked_psn) < 0 || m.signaled) break;
+      const bool undone = m.answer == Answer::Nothing && !m.placed;
+      if (psn_distance(m.end_psn(), s.unacked_psn) < 0 || m.signaled || undone) break;
       ++s.completed;
     }
     notes_.push({NoteKind::Flush, qpn, s.completed, s.epoch});
@@ -288,6 +290,10 @@ void Requester::push_outboxes() {
   if (!faults_.empty() && ports.faults_out->can_push()) {
     ports.faults_out->push(faults_.pop());
     if (!faults_.empty()) ports.faults_out->wake_when_free();
+  }
+  if (!works_.empty() && ports.works_out->can_push()) {
+    ports.works_out->push(works_.pop());
+    if (!works_.empty()) ports.works_out->wake_when_free();
   }
 }
 }  // namespace hca::blocks

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outcomes of requests: answers, completions and failures leave in the order of their queue pair.
 #include "model/blocks/responder_execute.h"
+#include "model/proto/key_rules.h"
 
 namespace hca::blocks {
 using namespace proto;
@@ -64,7 +65,7 @@ bool ResponderExecute::settle(Side& side) {
 // class J: no NAK, the receive WQE ends in error.
 void ResponderExecute::examine_key(u32 qpn, Queue& q, Outcome& o) {
   const u32 key = *o.fault.invalidate;
-  if (may_invalidate(protection_.find(key), key, contexts_.qps[qpn].pd)) return;
+  if (may_invalidate(protection_.find(key), key, accessor_of(contexts_.qps[qpn]))) return;
   ++counters.failed;
   o.replies = mutant<"inv_bad_key_nak">();
   if (o.replies) o.reply.syndrome = nak_syndrome(NakCode::RemoteAccessError);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/blocks/memory_keys.h"
+
 namespace hca::blocks {
 using namespace proto;
 
@@ -21,7 +23,7 @@ Cycle ResponderCheck::check(Packet& p, Cycle now, Cycle at) {
   const Cycle out = std::max(stage_.enter(ready), last_out_ + 1);
   written_[p.qpn] = last_out_ = out;
   if (mutant<"inv_at_parse">() && p.parsed.opcode && p.parsed.has(Ext::Ieth))
-    context_.contexts.invalidate(p.parsed.ieth.rkey);
+    free_key(context_.contexts, p.parsed.ieth.rkey);
   const RequestView view{p.parsed, {p.frame(), p.frame_bytes}, qp,
                          state,    protection_.find(key),      reads_unfinished(p.qpn, now)};
   p.verdict = judge_request(view);

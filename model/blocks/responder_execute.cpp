@@ -26,7 +26,7 @@ inline void ResponderExecute::serve_ports() {
   if (only.responses_in.can_pop()) forward_response(only);
   if (atomic_in.can_pop()) finish_atomic();
   if (!only.settling.empty() && settle(only) && !only.settling.empty()) wake_at(now() + 1);
-  if (!only.reads.empty() && ask_response(only) && !only.reads.empty()) wake_at(now() + 1);
+  if (has_reads(only) && ask_response(only) && has_reads(only)) wake_at(now() + 1);
   if (!atomics_.empty()) start_atomic();
   if (!only.tells.empty()) tell_credits(only.tells);
 }
@@ -55,9 +55,8 @@ void ResponderExecute::serve_several() {
   const unsigned count = packets_in.count();
   const bool settled =
       serve_in_turn(count, settle_turn_, [&](unsigned i) { return settle(sides[i]); });
-  const bool asked = serve_in_turn(count, read_turn_, [&](unsigned i) {
-    return !sides[i].reads.empty() && ask_response(sides[i]);
-  });
+  const bool asked = serve_in_turn(
+      count, read_turn_, [&](unsigned i) { return has_reads(sides[i]) && ask_response(sides[i]); });
   if (settled || asked) wake_at(now() + 1);
   if (!atomics_.empty()) start_atomic();
   for (Side& side : sides) tell_credits(side.tells);
@@ -145,10 +144,10 @@ void ResponderExecute::execute_write(Packet* p, Queue& q) {
   if (!bytes) return finish(p, false);
   const Region* region = protection_.find(p->effect.rkey);
   // The whole message was checked with its first packet; the key may be gone since (G22.5).
-  if (check_access(region, p->effect.rkey, contexts_.qps[p->qpn].pd, p->effect.va, bytes,
+  if (check_access(region, p->effect.rkey, accessor_of(contexts_.qps[p->qpn]), p->effect.va, bytes,
                    kRemoteWrite) != AccessFault::None)
     return refuse(p, kKeyGone);
-  begin_pieces(p, nullptr, region->translate(p->effect.va));
+  begin_pieces(p, nullptr);
 }
 
 // False: its receive WQE is not here yet.
@@ -169,13 +168,13 @@ bool ResponderExecute::execute_send(Packet* p, Queue& q) {
   if (!bytes) return finish(p, false), true;
   if (p->parsed.has(Ext::Ieth) &&
       invalidates_too_early(p->parsed, protection_.find(p->parsed.ieth.rkey),
-                            contexts_.qps[p->qpn].pd))
+                            contexts_.qps[p->qpn]))
     return refuse(p, kEarlyInvalidate), true;
   const WcStatus fits = judge_scatter(p->qpn, q, bytes);
   if (fits == WcStatus::LocLenErr) return refuse(p, kReceiveTooShort), true;
   if (fits != WcStatus::Success) return refuse(p, kReceiveProtection), true;
   q.placed += bytes;
-  begin_pieces(p, &q.scatter, 0);
+  begin_pieces(p, &q.scatter);
   return true;
 }
 
@@ -187,7 +186,7 @@ WcStatus ResponderExecute::judge_scatter(u32 qpn, const Queue& q, u32 bytes) {
     if (s.index == s.count) return WcStatus::LocLenErr;
     const auto sge = decode<Sge>(s.sges + s.index * kSgeBytes);
     const u32 here = std::min(bytes, sge.bytes - s.offset);
-    if (here && !protection_.local(sge, contexts_.qps[qpn].pd, receive_right()))
+    if (here && !protection_.local(sge, accessor_of(contexts_.qps[qpn]), receive_right()))
       return WcStatus::LocProtErr;
     bytes -= here, s.offset = 0, ++s.index;
   }
@@ -213,9 +212,9 @@ void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
   PacketPool::give_back(p);
 }
 
-// `scatter`: where the pieces go, or nullptr: all to `address`.
-void ResponderExecute::begin_pieces(Packet* p, Scatter* scatter, u64 address) {
-  placing_ = p, scatter_ = scatter, address_ = address, left_ = p->parsed.payload_bytes, done_ = 0;
+// `scatter`: where the pieces go, or nullptr: to what the R_Key names.
+void ResponderExecute::begin_pieces(Packet* p, Scatter* scatter) {
+  placing_ = p, scatter_ = scatter, left_ = p->parsed.payload_bytes, done_ = 0;
   next_piece();
 }
 
@@ -223,22 +222,25 @@ void ResponderExecute::begin_pieces(Packet* p, Scatter* scatter, u64 address) {
 bool ResponderExecute::next_piece() {
   if (!ports.payload_out->can_push()) return false;
   Packet* p = placing_;
-  u32 bytes = left_;
+  u32 bytes = left_, key = p->effect.rkey;
+  u64 va = p->effect.va + done_;
   if (scatter_) {
     auto sge = decode<Sge>(scatter_->sges + scatter_->index * kSgeBytes);
     while (sge.bytes == scatter_->offset)
       ++scatter_->index, scatter_->offset = 0,
                          sge = decode<Sge>(scatter_->sges + scatter_->index * kSgeBytes);
     bytes = std::min(left_, sge.bytes - scatter_->offset);
-    address_ = protection_.find(sge.lkey)->translate(sge.va + scatter_->offset);
-    scatter_->offset += bytes;
+    key = sge.lkey, va = sge.va + scatter_->offset;
   }
+  const Region& region = *protection_.find(key);
+  bytes = region.contiguous(va, bytes);
+  if (scatter_) scatter_->offset += bytes;
   left_ -= bytes;
   const bool answered = p->parsed.bth.ack_req || p->effect.completes_message;
   Cycle at = last_ask_ = std::max({enters_, last_ask_ + 1, now() + 1});
   if (mutant<"write_lands_late">()) at = last_ask_ += 1000;
   ports.payload_out->start(1, at - now() - 1)
-      .set_write(address_, p->frame() + p->parsed.payload_offset + done_, bytes,
+      .set_write(region.translate(va), p->frame() + p->parsed.payload_offset + done_, bytes,
                  left_ ? nullptr : p, !left_ && answered, at, std::max(at, p->last));
   done_ += bytes;
   if (left_) return ports.payload_out->wake_when_free(), false;
@@ -285,7 +287,7 @@ void ResponderExecute::execute_read(Packet* p) {
   const bool repeats = p->verdict.action == RequestAction::Repeat;
   const Region* region = protection_.find(p->effect.rkey);
   const QpConfig& qp = contexts_.qps[p->qpn];
-  const bool good = key_allows(region, p->effect, qp.pd, *p->parsed.opcode);
+  const bool good = key_allows(region, p->effect, accessor_of(qp), *p->parsed.opcode);
   // The key is gone since the request was judged; of a duplicate ATOMIC it does not matter
   // (ATOM-27).
   const bool atomic = request::is_atomic(*p->parsed.opcode);
@@ -300,7 +302,8 @@ void ResponderExecute::execute_read(Packet* p) {
   outcome.repeats = repeats, outcome.key_good = good;
   outcome.effect = p->effect, outcome.opcode = p->parsed.opcode;
   if (atomic) outcome.operands = p->parsed.atomic_eth, queues_[p->qpn].atomics += !repeats;
-  if (good && p->effect.byte_len) outcome.address = region->translate(p->effect.va);
+  if (good && p->effect.byte_len)
+    outcome.address = region->translate(p->effect.va), outcome.has_pages = region->pages;
   PacketPool::give_back(p);
 }
 

@@ -55,6 +55,7 @@ struct Outcome {
   // READ, ATOMIC
   proto::RequestEffect effect{};
   u64 address = 0;
+  bool has_pages = false;       // its key's region has a page list
   u32 asked = 0, answered = 0;  // response packets
   const proto::OpcodeRow* opcode = nullptr;
   proto::AtomicEth operands{};
@@ -161,7 +162,7 @@ class ResponderExecute : public engine::Block {
   void execute_read(Packet* p);
   void refuse(Packet* p, const proto::RequestVerdict& verdict);
   proto::WcStatus judge_scatter(u32 qpn, const Queue& q, u32 bytes);
-  void begin_pieces(Packet* p, Scatter* scatter, u64 address);
+  void begin_pieces(Packet* p, Scatter* scatter);
   bool next_piece();
   void finish(Packet* p, bool has_payload);
   void complete(const Packet& p, const Queue& q, Outcome& outcome);
@@ -180,8 +181,12 @@ class ResponderExecute : public engine::Block {
   // responder_reads.cpp: READ and ATOMIC
   static Outcome* next_to_begin(const Queue& q);
   void begin(u32 qpn, Queue& q, Outcome& outcome);
+  bool has_reads(const Side& side) const { return !side.reads.empty() || rest_.packet; }
   bool ask_response(Side& side);
-  void response_arrived(Packet* p, Cycle first, Cycle last);
+  void ask_pages(const proto::RequestEffect& effect, const proto::ReadResponsePlan& plan,
+                 Packet* p);
+  bool ask_rest();
+  void response_arrived(Packet* p, Cycle last);
   void forward_response(Side& side);
   Side& side_of(u32 qpn) {
     if (packets_in.count() == 1) [[likely]]
@@ -224,9 +229,13 @@ class ResponderExecute : public engine::Block {
   u32 parked_ = 0, in_flight_ = 0;
   Cycle next_packet_ = 0, last_ask_ = 0;
   // The packet whose pieces are being written.
+  struct Rest {
+    Packet* packet = nullptr;
+    u64 address = 0;
+    u32 offset = 0, bytes = 0;
+  } rest_;  // of a response packet's data, in another page
   Packet* placing_ = nullptr;
   Scatter* scatter_ = nullptr;
-  u64 address_ = 0;
   u32 left_ = 0, done_ = 0;
   Cycle enters_ = 0;
   // The ATOMIC that is being done. A value is read when the one written before is in memory

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/blocks/event_queue.h"
+#include "model/blocks/memory_keys.h"
 #include "model/proto/qp_transitions.h"
 #include "model/proto/reply_rules.h"
 #include "model/proto/response_rules.h"
@@ -70,6 +71,7 @@ class FunctionalHca {
   struct SendWork {
     proto::SendWqe wqe;
     proto::AtomicOperands operands;
+    proto::MemorySegment memory;
     u32 bytes;
     Pieces pieces;
     proto::WcStatus status;
@@ -97,6 +99,9 @@ class FunctionalHca {
   void enter_error(u32 qpn);
   void flush(u32 qpn);
   std::vector<proto::Sge> read_sges(u64 address, u32 count);
+  std::vector<u64> read_pages(const proto::PageList& list);
+  void read_memory(const proto::Region& region, u64 va, std::span<u8> to);
+  void write_memory(const proto::Region& region, u64 va, std::span<const u8> from);
   void set_timer(u32 qpn, Nanoseconds delay);
   void stop_timer(u32 qpn);
   Side& side(u32 qpn);
@@ -107,6 +112,8 @@ class FunctionalHca {
   bool send_next_message(u32 qpn);
   void send_packets(u32 qpn, u32 index);
   void fetch_send(const proto::QpConfig& qp, u32 index);
+  void add_pieces(const proto::Region* region, const proto::Sge& sge);
+  bool execute_local(const proto::QpConfig& qp, u32 index);
   void receive_answer(const proto::QpConfig& qp, const proto::ParsedPacket& packet,
                       std::span<const u8> frame);
   void receive_response(const proto::QpConfig& qp, const proto::ParsedPacket& packet,

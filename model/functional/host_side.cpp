@@ -68,7 +68,8 @@ void FunctionalHca::run_command(u64 address) {
   std::array<u8, kCommandBytes> block;
   io_.read(address, block);
   const auto asked = decode<CommandHeader>(block.data());
-  const blocks::CommandEffect effect = blocks::execute_command(contexts_, block.data());
+  const std::vector<u64> pages = read_pages(blocks::page_list_of(block.data()));
+  const blocks::CommandEffect effect = blocks::execute_command(contexts_, block.data(), pages);
   if (effect.flush) stop_timer(effect.qpn), flush(effect.qpn);
   if (effect.clear) {
     stop_timer(effect.qpn);
@@ -169,6 +170,32 @@ std::vector<Sge> FunctionalHca::read_sges(u64 address, u32 count) {
     decode_to(raw.data(), sges[i]);
   }
   return sges;
+}
+
+std::vector<u64> FunctionalHca::read_pages(const PageList& list) {
+  std::vector<u64> pages(list.count);
+  std::array<u8, kPageAddressBytes> raw;
+  for (u32 i = 0; i < list.count; ++i) {
+    io_.read(list.address + u64{i} * kPageAddressBytes, raw);
+    pages[i] = load_be<8>(raw.data());
+  }
+  return pages;
+}
+
+// By the pages of its region, one run of bytes after the other.
+void FunctionalHca::read_memory(const Region& region, u64 va, std::span<u8> to) {
+  while (!to.empty()) {
+    const u32 n = region.contiguous(va, u32(to.size()));
+    io_.read(region.translate(va), to.first(n));
+    va += n, to = to.subspan(n);
+  }
+}
+void FunctionalHca::write_memory(const Region& region, u64 va, std::span<const u8> from) {
+  while (!from.empty()) {
+    const u32 n = region.contiguous(va, u32(from.size()));
+    io_.write(region.translate(va), from.first(n));
+    va += n, from = from.subspan(n);
+  }
 }
 
 // ---- Time

@@ -32,6 +32,7 @@ bool FunctionalHca::send_next_message(u32 qpn) {
     if (must_wait(s, qp, work_.wqe, psns_of(work_.bytes, qp.path_mtu))) return false;
     contexts_.message(qpn, index) =
         begin_message(s, work_.wqe, index, work_.bytes, qp.path_mtu, qp.signal_all);
+    if (row_of(work_.wqe).is_local()) return execute_local(qp, index);
     ++s.started;
   }
   if (work_.status != WcStatus::Success) {  // it fails when those in front of it are done (C9-209)
@@ -90,21 +91,49 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
     io_.read(slot + kSendWqeBytes, operands);
     work_.operands = decode<AtomicOperands>(operands.data());
   }
+  if (segments_offset(row) == kSendWqeBytes + kMemorySegmentBytes) {
+    std::array<u8, kMemorySegmentBytes> memory;
+    io_.read(slot + kSendWqeBytes, memory);
+    work_.memory = decode<MemorySegment>(memory.data());
+  }
   if (work_.wqe.inline_data) {
     bytes = work_.wqe.inline_bytes;
     if (bytes) work_.pieces.push_back({segments, u32(bytes)});
   } else {
     for (const Sge& sge : read_sges(segments, work_.wqe.sge_count)) {
       const Region* region = contexts_.find_region(sge.lkey);
-      if (!sge_is_good(region, sge, qp.pd, local_right(row)))
+      if (!sge_is_good(region, sge, accessor_of(qp), local_right(row)))
         return void(work_.status = WcStatus::LocProtErr);
       if (!bytes || !mutant<"length_of_first_sge">()) bytes += sge.bytes;
-      if (sge.bytes) work_.pieces.push_back({region->translate(sge.va), sge.bytes});
+      add_pieces(region, sge);
     }
   }
   if (mutant<"sges_reversed">()) std::reverse(work_.pieces.begin(), work_.pieces.end());
   work_.status = check_message_bytes(row, bytes);
   work_.bytes = u32(bytes);
+}
+
+// The pages of an SGE that passed its checks.
+void FunctionalHca::add_pieces(const Region* region, const Sge& sge) {
+  for (u32 done = 0; done < sge.bytes;) {
+    const u32 n = region->contiguous(sge.va + done, sge.bytes - done);
+    work_.pieces.push_back({region->translate(sge.va + done), n});
+    done += n;
+  }
+}
+
+// BIND_MW, LOCAL_INV, REG_MR: done before the next work request begins. False: it waits, or fails.
+bool FunctionalHca::execute_local(const QpConfig& qp, u32 index) {
+  const blocks::LocalWork work{qp.qpn, 0, work_.wqe, work_.memory};
+  if (const WcStatus status =
+          blocks::execute_local(contexts_, work, read_pages(blocks::page_list_of(work)));
+      status != WcStatus::Success) {
+    if (index == contexts_.send[qp.qpn].completed) fail_send(qp.qpn, status);
+    return false;
+  }
+  ++contexts_.send[qp.qpn].started;
+  complete_sent(qp.qpn);
+  return true;
 }
 
 void FunctionalHca::gather(const Pieces& pieces, u32 offset, std::span<u8> to) {

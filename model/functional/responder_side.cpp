@@ -43,7 +43,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   const QpConfig& qp = contexts_.qps[qpn];
   ReceiveState& state = contexts_.receive[qpn];
   if (mutant<"inv_at_parse">() && packet.opcode && packet.has(Ext::Ieth))
-    contexts_.invalidate(packet.ieth.rkey);
+    blocks::free_key(contexts_, packet.ieth.rkey);
   RequestVerdict verdict =
       judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet))});
   const bool reads = packet.opcode && request::is_saved(*packet.opcode);
@@ -82,12 +82,13 @@ RequestVerdict FunctionalHca::find_place(u32 qpn, const ParsedPacket& packet) {
   const auto find = [this](u32 key) { return contexts_.find_region(key); };
   if (row.operation == Operation::Send) {
     if (request::takes_receive_wqe(row) && !read_receive_wqe(qpn)) return kBadReceiveWqe;
-    if (row.has(Ext::Ieth) && invalidates_too_early(packet, find(packet.ieth.rkey), qp.pd))
+    if (row.has(Ext::Ieth) && invalidates_too_early(packet, find(packet.ieth.rkey), qp))
       return kEarlyInvalidate;
-    return judge_scatter(side(qpn).scatter, side(qpn).received, packet.payload_bytes, qp.pd, find);
+    return judge_scatter(side(qpn).scatter, side(qpn).received, packet.payload_bytes,
+                         accessor_of(qp), find);
   }
   const ReceiveState& state = contexts_.receive[qpn];
-  if (!row.has(Ext::Reth) && write_key_is_gone(find(state.write_rkey), state, qp.pd))
+  if (!row.has(Ext::Reth) && write_key_is_gone(find(state.write_rkey), state, accessor_of(qp)))
     return kKeyGone;
   return {};
 }
@@ -110,13 +111,13 @@ void FunctionalHca::execute(u32 qpn, const ParsedPacket& packet, const RequestEf
   if (row.operation == Operation::Send)
     scatter(side(qpn), payload);
   else if (!payload.empty()) {
-    const u64 address = contexts_.find_region(effect.rkey)->translate(effect.va);
+    const Region& region = *contexts_.find_region(effect.rkey);
     if (mutant<"atomic_out_of_order">() || mutant<"write_lands_late">())
       put_off_() = [=, this, bytes = std::vector<u8>(payload.begin(), payload.end())] {
-        io_.write(address, bytes);
+        write_memory(region, effect.va, bytes);
       };
     else
-      io_.write(address, payload);
+      write_memory(region, effect.va, payload);
   }
   if (effect.completes_message && makes_receive_cqe(row)) complete_receive(qpn, packet, effect);
 }
@@ -131,7 +132,7 @@ void FunctionalHca::scatter(Side& s, std::span<const u8> payload) {
       continue;
     }
     const std::size_t n = std::min<std::size_t>(sge.bytes - skip, payload.size());
-    io_.write(contexts_.find_region(sge.lkey)->translate(sge.va + skip), payload.first(n));
+    write_memory(*contexts_.find_region(sge.lkey), sge.va + skip, payload.first(n));
     payload = payload.subspan(n), skip = 0;
   }
 }
@@ -141,9 +142,8 @@ void FunctionalHca::complete_receive(u32 qpn, const ParsedPacket& packet,
   const bool send = packet.opcode->operation == Operation::Send;
   if (packet.has(Ext::Ieth)) {
     const u32 key = packet.ieth.rkey;
-    if (!may_invalidate(contexts_.find_region(key), key, contexts_.qps[qpn].pd))
+    if (!blocks::invalidate_key(contexts_, key, accessor_of(contexts_.qps[qpn])))
       return fail_invalidate(qpn, effect);
-    contexts_.invalidate(key);
   }
   Cqe cqe{};
   cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
@@ -178,12 +178,12 @@ void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const Requ
   const bool atomic = request::is_atomic(*packet.opcode);
   u64 original = 0;
   if (atomic) {
-    const u64 address = contexts_.find_region(effect.rkey)->translate(effect.va);
+    const Region& region = *contexts_.find_region(effect.rkey);
     std::array<u8, kAtomicBytes> bytes;
-    io_.read(address, bytes);
+    read_memory(region, effect.va, bytes);
     original = load_le8(bytes.data());
     store_le8(bytes.data(), atomic_result(*packet.opcode, packet.atomic_eth, original));
-    io_.write(address, bytes);
+    write_memory(region, effect.va, bytes);
     if (mutant<"atomic_returns_new">()) original = load_le8(bytes.data());
   }
   side(qpn).saved.save(qp.max_dest_rd_atomic, effect, atomic, original);
@@ -201,7 +201,7 @@ void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const Reque
   const bool atomic = request::is_atomic(*packet.opcode);
   if (mutant<"dup_atomic_executed">() && atomic) return execute_read(qpn, packet, effect);
   const Region* region = contexts_.find_region(effect.rkey);
-  const bool key_good = key_allows(region, effect, qp.pd, *packet.opcode);
+  const bool key_good = key_allows(region, effect, accessor_of(qp), *packet.opcode);
   if (atomic) {
     const SavedRequest* held = saved.find_atomic(effect.ack_psn);
     if (held && (key_good || !mutant<"dup_atomic_key_checked">())) {
@@ -209,7 +209,7 @@ void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const Reque
       if (mutant<"dup_saved_again">()) saved.save(qp.max_dest_rd_atomic, effect, true, original);
       if (mutant<"dup_atomic_read_anew">()) {
         std::array<u8, kAtomicBytes> bytes;
-        io_.read(region->translate(effect.va), bytes);
+        read_memory(*region, effect.va, bytes);
         original = load_le8(bytes.data());
       }
       return respond_atomic(qp, effect, original);
@@ -230,8 +230,8 @@ void FunctionalHca::respond_read(const QpConfig& qp, const RequestEffect& effect
   for (u32 i = 0; i < effect.packets; ++i) {
     const ReadResponsePlan plan = plan_read_response(qp, effect, i);
     if (plan.bytes)
-      io_.read(contexts_.find_region(effect.rkey)->translate(effect.va) + plan.offset,
-               {frame_.data() + header_bytes(qp.path, *plan.row), plan.bytes});
+      read_memory(*contexts_.find_region(effect.rkey), effect.va + plan.offset,
+                  {frame_.data() + header_bytes(qp.path, *plan.row), plan.bytes});
     transmit(qp, *plan.row, reply_bth(qp, plan.psn), ext, plan.bytes);
   }
   note_told(side(qp.qpn).told, psn_add(effect.ack_psn, effect.packets - 1), ext.aeth.msn,

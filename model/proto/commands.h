@@ -37,6 +37,12 @@ enum class CommandOpcode : u8 {
   SetVector,
   QueryVector,
   QueryDrops,
+  AllocMw,
+  DeallocMw,
+  QueryMw,
+  BindMw,
+  AllocMr,
+  ReregisterMr,
 };
 struct CommandOpcodeRow {
   CommandOpcode opcode;
@@ -48,16 +54,16 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::QueryPort,    "QueryPort",    "object: port number; port attributes come back"},
     CommandOpcodeRow{CommandOpcode::CreateEq,     "CreateEq",     "object: EQN; queue attributes. Vector must exist"},
     CommandOpcodeRow{CommandOpcode::CreateCq,     "CreateCq",     "object: CQN, not 0; queue attributes. EQN is 0 or exists"},
-    CommandOpcodeRow{CommandOpcode::RegisterMr,   "RegisterMr",   "MR attributes. PD must exist, the key's index be free"},
-    CommandOpcodeRow{CommandOpcode::DeregisterMr, "DeregisterMr", "object: key"},
+    CommandOpcodeRow{CommandOpcode::RegisterMr,   "RegisterMr",   "MR attributes. PD must exist, the key's index be free; remote write or atomic needs local write"},
+    CommandOpcodeRow{CommandOpcode::DeregisterMr, "DeregisterMr", "object: key; Busy while a window is bound to it"},
     CommandOpcodeRow{CommandOpcode::CreateQp,     "CreateQp",     "object: QPN; QP creation. PD and CQs must exist"},
     CommandOpcodeRow{CommandOpcode::ModifyQp,     "ModifyQp",     "object: QPN; QP attributes"},
     CommandOpcodeRow{CommandOpcode::QueryQp,      "QueryQp",      "object: QPN; QP attributes come back"},
-    CommandOpcodeRow{CommandOpcode::DestroyQp,    "DestroyQp",    "object: QPN"},
+    CommandOpcodeRow{CommandOpcode::DestroyQp,    "DestroyQp",    "object: QPN; Busy while a window of type 2A is bound with it"},
     CommandOpcodeRow{CommandOpcode::QueryDevice,  "QueryDevice",  "device attributes come back"},
     CommandOpcodeRow{CommandOpcode::AllocPd,      "AllocPd",      "object: PD, not 0"},
     CommandOpcodeRow{CommandOpcode::QueryPd,      "QueryPd",      "object: PD; PD attributes come back"},
-    CommandOpcodeRow{CommandOpcode::DeallocPd,    "DeallocPd",    "object: PD; Busy while an MR or QP is of it"},
+    CommandOpcodeRow{CommandOpcode::DeallocPd,    "DeallocPd",    "object: PD; Busy while an MR, MW or QP is of it"},
     CommandOpcodeRow{CommandOpcode::QueryMr,      "QueryMr",      "object: key; MR attributes come back"},
     CommandOpcodeRow{CommandOpcode::QueryCq,      "QueryCq",      "object: CQN; queue attributes come back"},
     CommandOpcodeRow{CommandOpcode::DestroyCq,    "DestroyCq",    "object: CQN; Busy while a QP uses it"},
@@ -66,6 +72,12 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::SetVector,    "SetVector",    "object: vector; interrupt vector. A pending message leaves when the mask goes"},
     CommandOpcodeRow{CommandOpcode::QueryVector,  "QueryVector",  "object: vector; interrupt vector comes back"},
     CommandOpcodeRow{CommandOpcode::QueryDrops,   "QueryDrops",   "object: port number; drop counters come back"},
+    CommandOpcodeRow{CommandOpcode::AllocMw,      "AllocMw",      "MW attributes: PD, Key, Type. PD must exist, the key's index be free"},
+    CommandOpcodeRow{CommandOpcode::DeallocMw,    "DeallocMw",    "object: key; a bound window is unbound"},
+    CommandOpcodeRow{CommandOpcode::QueryMw,      "QueryMw",      "object: key; MW attributes come back"},
+    CommandOpcodeRow{CommandOpcode::BindMw,       "BindMw",       "object: key of a window of type 1; MW attributes, Key comes back with a new key byte"},
+    CommandOpcodeRow{CommandOpcode::AllocMr,      "AllocMr",      "MR attributes: PD, Key. A region for fast register, Free"},
+    CommandOpcodeRow{CommandOpcode::ReregisterMr, "ReregisterMr", "object: key; MR attributes. As DeregisterMr and then RegisterMr; what is refused changes nothing"},
     // clang-format on
 };
 static_assert([] {
@@ -117,6 +129,7 @@ static_assert(kCommandHeaderBytes == 16);
 template <class... Body>
 inline constexpr bool kFitsBlock = ((kCommandHeaderBytes + bytes_of<Body>() <= kCommandBytes) &&
                                     ...);
-static_assert(kFitsBlock<DeviceAttributes, PortAttributes, QueueAttributes, MrAttributes, QpCreate,
-                         QpAttributes, VectorAttributes, PdAttributes, DropCounters>);
+static_assert(
+    kFitsBlock<DeviceAttributes, PortAttributes, QueueAttributes, MrAttributes, MwAttributes,
+               QpCreate, QpAttributes, VectorAttributes, PdAttributes, DropCounters>);
 }  // namespace hca::proto

@@ -81,8 +81,8 @@ struct Layout<CommandDoorbell> {
 
 // ---- Work queue entries
 // ------------------------------------------------------------------------------------------- A
-// send WQE: this control segment, then (ATOMIC) its operands, then SGEs (16 bytes each) or inline
-// data, up to the queue's stride.
+// send WQE: this control segment, then (ATOMIC) its operands or (BIND_MW, REG_MR) a memory segment,
+// then SGEs (16 bytes each) or inline data, up to the queue's stride.
 enum class WorkOpcode : u8 {
   Send,
   SendImmediate,
@@ -92,6 +92,9 @@ enum class WorkOpcode : u8 {
   RdmaRead,
   CompareSwap,
   FetchAdd,
+  BindMw,
+  LocalInvalidate,
+  RegisterMr,
 };
 struct SendWqe {
   WorkOpcode opcode;
@@ -117,7 +120,8 @@ struct Layout<SendWqe> {
       unused(16), field(&SendWqe::immediate, "Immediate", 32, "ImmDt, or the R_Key to invalidate"),
       field(&SendWqe::inline_bytes, "InlineBytes", 32, "of inline data"),
       field(&SendWqe::remote_va, "RemoteVA", 64, "RETH:VA"),
-      field(&SendWqe::rkey, "R_Key", 32, "RETH:R_Key"), unused(32));
+      field(&SendWqe::rkey, "R_Key", 32, "RETH:R_Key, or the new key of BIND_MW and REG_MR"),
+      unused(32));
 };
 inline constexpr u32 kSendWqeBytes = bytes_of<SendWqe>();
 static_assert(kSendWqeBytes == 32);
@@ -137,6 +141,30 @@ struct Layout<AtomicOperands> {
 };
 inline constexpr u32 kAtomicOperandBytes = bytes_of<AtomicOperands>();
 static_assert(kAtomicOperandBytes == 16);
+
+// Behind the control segment of BIND_MW and REG_MR, whose R_Key is the new one: the memory that it
+// will name.
+struct MemorySegment {
+  u64 start;
+  u64 bytes;
+  u64 physical;
+  u32 region_key;
+  u8 access;
+  u8 log_page;
+};
+template <>
+struct Layout<MemorySegment> {
+  static constexpr std::string_view name = "memory segment";
+  static constexpr auto fields = std::make_tuple(
+      field(&MemorySegment::start, "Start", 64, "virtual address of the first byte"),
+      field(&MemorySegment::bytes, "Length", 64, "of the window or region"),
+      field(&MemorySegment::physical, "Physical", 64, "REG_MR: as in the MR attributes"),
+      field(&MemorySegment::region_key, "RegionKey", 32, "BIND_MW: key of the region"),
+      field(&MemorySegment::access, "Access", 8, "rights, as in the MW or MR attributes"),
+      field(&MemorySegment::log_page, "LogPage", 8, "REG_MR: as in the MR attributes"), unused(16));
+};
+inline constexpr u32 kMemorySegmentBytes = bytes_of<MemorySegment>();
+static_assert(kMemorySegmentBytes == 32);
 
 // A receive WQE: this header, then its SGEs.
 struct ReceiveWqe {
@@ -217,6 +245,9 @@ enum class CqeOpcode : u8 {
   RdmaRead,
   CompareSwap,
   FetchAdd,
+  BindMw,
+  LocalInvalidate,
+  RegisterMr,
   Receive = 128,
   ReceiveRdmaImmediate = 129,
 };

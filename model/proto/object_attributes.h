@@ -7,12 +7,14 @@
 
 namespace hca::proto {
 inline constexpr u8 kMaxLogQueueEntries = 22;
+inline constexpr u8 kWindowTypes = 7;  // bit 0 type 1, bit 1 2A, bit 2 2B
 
 struct DeviceAttributes {  // QueryDevice
   u8 ports, gid_entries, pkey_entries;
   u32 max_qps, max_cqs, max_eqs, max_regions, max_pds, max_vectors;
   u8 max_log_queue_entries, max_log_work_entries, max_rd_atomic;
   bool credits;
+  u8 window_types = kWindowTypes;
 };
 template <>
 struct Layout<DeviceAttributes> {
@@ -31,7 +33,7 @@ struct Layout<DeviceAttributes> {
       field(&DeviceAttributes::max_log_queue_entries, "MaxLogEntries", 8, "of a CQ or EQ"),
       field(&DeviceAttributes::max_log_work_entries, "MaxLogWqes", 8, "of a work queue"),
       field(&DeviceAttributes::max_rd_atomic, "MaxRdAtomic", 8, "READs and ATOMICs of a QP"),
-      unused(8));
+      field(&DeviceAttributes::window_types, "WindowTypes", 8, "1 type 1, 2 type 2A, 4 type 2B"));
 };
 
 struct QueueAttributes {  // CreateCq, CreateEq, QueryCq, QueryEq
@@ -70,17 +72,30 @@ enum Access : u8 {
   kRemoteRead = 4,
   kRemoteAtomic = 8,
   kFastRegister = 16,  // of a region: made for fast register, a peer may invalidate its key
+  kBindWindow = 32,    // of a region: windows may be bound to it
+  kZeroBased = 64,     // of a region: its addresses count from 0
 };
 inline constexpr u8 kAllAccess = kLocalWrite | kRemoteWrite | kRemoteRead | kRemoteAtomic;
+inline constexpr u8 kWindowAccess = kRemoteWrite | kRemoteRead | kRemoteAtomic;
+inline constexpr u8 kRegionAccess = kAllAccess | kFastRegister | kBindWindow | kZeroBased;
 
-struct MrAttributes {  // RegisterMr, QueryMr
+// What a key names, and whether it may be used (G22.1). Invalid: nothing is allocated there.
+enum class KeyKind : u8 { Region, Window1, Window2A, Window2B };
+enum class KeyState : u8 { Invalid, Free, Valid };
+
+inline constexpr u8 kMinLogPage = 12, kMaxLogPage = 30;
+inline constexpr u32 kMaxPages = 512;  // of a page list
+
+struct MrAttributes {  // RegisterMr, ReregisterMr, AllocMr, QueryMr
   u64 start;           // virtual address
   u64 bytes;
-  u64 physical;  // of the region's first byte; regions are contiguous
+  u64 physical;  // of the region's first byte, or of its page list
   u32 pd;
   u32 key;
   u8 access;
+  u8 log_page = 0;     // 0: contiguous
   bool valid = false;  // read only
+  u32 windows = 0;     // read only
 };
 template <>
 struct Layout<MrAttributes> {
@@ -89,15 +104,42 @@ struct Layout<MrAttributes> {
       field(&MrAttributes::start, "Start", 64, "virtual address of the first byte"),
       field(&MrAttributes::bytes, "Length", 64, "of the region"),
       field(&MrAttributes::physical, "Physical", 64,
-            "address of its first byte; a region is contiguous"),
+            "address of its first byte; with a page list, of the list"),
       unused(8), field(&MrAttributes::pd, "PD", 24, "protection domain"),
       field(&MrAttributes::key, "Key", 32, "L_Key and R_Key: index (24 bits) and key byte"),
       field(
           &MrAttributes::access, "Access", 8,
           "1 local write, 2 remote write, 4 remote read, 8 remote atomic, 16 fast register: a peer "
-          "may invalidate the key"),
-      unused(55),
-      field(&MrAttributes::valid, "Valid", 1, "queried: 0 when the peer invalidated it"));
+          "may invalidate the key, 32 windows may be bound, 64 zero based: Start is 0"),
+      field(&MrAttributes::log_page, "LogPage", 8,
+            "0: contiguous; 12 to 30: page size as a power of two, and Physical names a list of 64 "
+            "bit page addresses, at most 512; Start is a multiple of 8"),
+      unused(15),
+      field(&MrAttributes::valid, "Valid", 1, "queried: 0 when the key may not be used (Free)"),
+      field(&MrAttributes::windows, "Windows", 32, "queried: windows bound to it"));
+};
+
+struct MwAttributes {  // AllocMw, BindMw, QueryMw
+  u64 start = 0, bytes = 0;
+  u32 region_key = 0;
+  u32 pd = 0, key = 0, qpn = 0;
+  u8 access = 0;
+  KeyKind type{};
+  KeyState state{};  // read only
+};
+template <>
+struct Layout<MwAttributes> {
+  static constexpr std::string_view name = "MW attributes";
+  static constexpr auto fields = std::make_tuple(
+      field(&MwAttributes::start, "Start", 64, "virtual address of the first byte"),
+      field(&MwAttributes::bytes, "Length", 64, "of the window; BindMw: 0 unbinds it"),
+      field(&MwAttributes::region_key, "RegionKey", 32, "key of the region that it is bound to"),
+      field(&MwAttributes::key, "Key", 32, "R_Key; BindMw: the new one comes back"), unused(8),
+      field(&MwAttributes::pd, "PD", 24, "protection domain"), unused(8),
+      field(&MwAttributes::qpn, "QPN", 24, "queried: of a bound one of type 2, its queue pair"),
+      field(&MwAttributes::access, "Access", 8, "2 remote write, 4 remote read, 8 remote atomic"),
+      field(&MwAttributes::type, "Type", 8, "1 type 1, 2 type 2A, 3 type 2B"),
+      field(&MwAttributes::state, "KeyState", 8, "queried: 1 Free, 2 Valid"), unused(40));
 };
 
 struct PdAttributes {  // QueryPd
@@ -107,7 +149,7 @@ template <>
 struct Layout<PdAttributes> {
   static constexpr std::string_view name = "PD attributes";
   static constexpr auto fields =
-      std::make_tuple(field(&PdAttributes::uses, "Uses", 32, "MRs and QPs of it"), unused(32));
+      std::make_tuple(field(&PdAttributes::uses, "Uses", 32, "MRs, MWs and QPs of it"), unused(32));
 };
 
 // SetVector, QueryVector: an entry of the MSI-X table.

@@ -2,6 +2,7 @@
 // The context of a queue pair: what commands set, and the state of its two sides.
 #pragma once
 #include "model/proto/commands.h"
+#include "model/proto/memory_region.h"
 #include "model/proto/opcodes.h"
 #include "model/proto/packet.h"
 #include "model/proto/psn.h"
@@ -39,6 +40,7 @@ struct QpConfig {
   Path path;
 };
 
+inline Accessor accessor_of(const QpConfig& qp) { return {qp.pd, qp.qpn}; }
 // DROP-1, T12-7: a packet is tied to a queue pair of the port that it came in on, or to none.
 // `port`: from 1 on.
 constexpr bool is_of_port(const QpConfig& qp, u32 port) { return qp.port == port; }
@@ -51,7 +53,7 @@ struct SentMessage {
   WorkOpcode opcode = WorkOpcode::Send;
   Answer answer = Answer::Acknowledge;
   bool signaled = false;
-  bool placed = false;  // a READ or ATOMIC: its data are in memory
+  bool placed = false;  // a READ or ATOMIC: its data are in memory; without packets: it is done
 
   u32 last_psn() const { return psn_add(first_psn, packets - 1); }
   u32 end_psn() const { return psn_add(first_psn, packets); }

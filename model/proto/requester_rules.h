@@ -57,7 +57,7 @@ inline bool must_wait(const SendState& s, const QpConfig& qp, const SendWqe& wqe
   const bool fenced = (wqe.fence && !mutant<"fence_ignored">()) || mutant<"everything_fenced">();
   if (fenced && outstanding) return true;
   if (mutant<"atomics_not_counted">() && row.answer == Answer::Atomic) return false;
-  if (row.answer != Answer::Acknowledge)
+  if (has_response(row.answer))
     return outstanding >= u32(qp.max_rd_atomic) + mutant<"read_limit_plus_one">();
   if (!row.takes_credit || !is_limited(s, qp) || mutant<"credits_not_asked">()) return false;
   return psn_distance(psn_add(s.limit_ssn, 1), psn_add(s.ssn, 1)) > 0;
@@ -70,20 +70,22 @@ inline bool probes(const SendState& s, const QpConfig& qp, const SentMessage& m,
          psn_distance(s.limit_ssn, s.ssn) > 0 && psn_distance(m.first_psn, s.unacked_psn) <= 0;
 }
 
-// Gives a new message its PSNs (G1.1, G1.2) and its SSN (G5.4). `index`: of its WQE.
+// Gives a new message its PSNs (G1.1, G1.2) and its SSN (G5.4); what sends no packet gets neither.
+// `index`: of its WQE.
 inline SentMessage begin_message(SendState& s, const SendWqe& wqe, u32 index, u32 bytes,
                                  u32 path_mtu, bool signal_all) {
   const WorkRow& row = row_of(wqe);
   SentMessage m;
   m.first_psn = s.next_psn, m.bytes = bytes;
+  m.opcode = wqe.opcode, m.answer = row.answer;
+  m.signaled = wqe.signaled || signal_all || mutant<"all_op_success_signaled">();
+  if (row.is_local()) return m;
   const bool one = row.answer == Answer::Atomic ||
                    (mutant<"read_takes_one_psn">() && row.answer == Answer::Read);
   m.packets = one ? 1 : psns_of(bytes, path_mtu);
-  m.opcode = wqe.opcode, m.answer = row.answer;
-  m.signaled = wqe.signaled || signal_all || mutant<"all_op_success_signaled">();
   s.next_psn = m.end_psn();
   s.ssn = psn_add(s.ssn, mutant<"ssn_per_packet">() ? m.packets : 1);
-  if (row.answer != Answer::Acknowledge) {
+  if (has_response(row.answer)) {
     if (s.reads_started == s.reads_answered) s.awaited = index;
     ++s.reads_started;
   }

@@ -175,15 +175,16 @@ inline bool misaligned(const RequestView& v) {
 // HDR-12, G22.3, G22.5: the whole DMALen is checked with the packet that carries the RETH.
 inline bool bad_rkey(const RequestView& v) {
   const OpcodeRow& row = *v.packet.opcode;
-  const u32 key = remote_key(v.packet), pd = v.qp.pd;
+  const u32 key = remote_key(v.packet);
+  const Accessor who = accessor_of(v.qp);
   const u8 needed = needed_access(row);
   if (mutant<"key_bound_to_qp">() && key && v.qp.qpn % 2 == 0) return true;
   if (is_atomic(row))
-    return !key_allows(v.region, key, pd, v.packet.atomic_eth.va, checked_atomic_bytes(), needed);
+    return !key_allows(v.region, key, who, v.packet.atomic_eth.va, checked_atomic_bytes(), needed);
   if (!has_reth(row)) return false;
   const bool by_packet = mutant<"dmalen_checked_per_packet">() && kind(row) == InMessage::Write;
   const u32 bytes = by_packet ? v.packet.payload_bytes : v.packet.reth.dma_len;
-  return !key_allows(v.region, key, pd, v.packet.reth.va, bytes, needed);
+  return !key_allows(v.region, key, who, v.packet.reth.va, bytes, needed);
 }
 }  // namespace request
 

@@ -222,7 +222,7 @@ void answer_awaited(SendState& s, const MessageOf& message) {
   s.read_repeated = false;
   if (++s.reads_answered == s.reads_started) return;
   do ++s.awaited;
-  while (message(s.awaited).answer == Answer::Acknowledge);
+  while (!has_response(message(s.awaited).answer));
 }
 
 // G6.2, G6.5: the credits of an AETH that was accepted. Code 31 switches to unlimited for good.

@@ -60,13 +60,4 @@ inline u64 atomic_result(const OpcodeRow& row, const AtomicEth& a, u64 original)
   const bool equal = original == a.compare;
   return equal != mutant<"compare_inverted">() ? a.swap_add : original;
 }
-
-// INV-10, INV-12, INV-14: the region that a SEND with Invalidate names exists, is of this domain
-// and was made for fast register. A key that is gone already is no error (INV-19).
-inline bool may_invalidate(const Region* region, u32 key, u32 pd) {
-  if (!region || !region->allocated || region->key != key) return mutant<"inv_unknown_ok">();
-  if (mutant<"inv_twice_fails">() && !region->valid) return false;
-  return (region->pd == pd || mutant<"inv_pd">()) &&
-         (region->access & kFastRegister || mutant<"inv_any_region">());
-}
 }  // namespace hca::proto

@@ -7,8 +7,12 @@
 #include "model/proto/device.h"
 
 namespace hca::proto {
-// What a request is answered with, beyond an Acknowledge packet that may stand for many.
-enum class Answer : u8 { Acknowledge, Read, Atomic };
+// What a request is answered with, beyond an Acknowledge packet that may stand for many. Nothing:
+// it sends no packet, it changes the key table (G5.4, G22.6).
+enum class Answer : u8 { Acknowledge, Read, Atomic, Nothing };
+constexpr bool has_response(Answer answer) {
+  return answer == Answer::Read || answer == Answer::Atomic;
+}
 
 // One row per work request: its opcodes by position, what it carries and how it completes.
 struct WorkRow {
@@ -22,6 +26,7 @@ struct WorkRow {
   Answer answer;
 
   constexpr bool sends_payload() const { return answer == Answer::Acknowledge; }
+  constexpr bool is_local() const { return answer == Answer::Nothing; }
 };
 inline constexpr std::array kWorkRows{
     // clang-format off
@@ -34,6 +39,9 @@ inline constexpr std::array kWorkRows{
     WorkRow{WorkOpcode::RdmaRead,           "RDMA READ",                   0x0c, 0x0c, 0x0c, 0x0c, CqeOpcode::RdmaRead,    false, false, false, false, Answer::Read},
     WorkRow{WorkOpcode::CompareSwap,        "CmpSwap",                     0x13, 0x13, 0x13, 0x13, CqeOpcode::CompareSwap, false, false, false, false, Answer::Atomic},
     WorkRow{WorkOpcode::FetchAdd,           "FetchAdd",                    0x14, 0x14, 0x14, 0x14, CqeOpcode::FetchAdd,    false, false, false, false, Answer::Atomic},
+    WorkRow{WorkOpcode::BindMw,             "Bind MW",                     0,    0,    0,    0,    CqeOpcode::BindMw,      false, false, false, false, Answer::Nothing},
+    WorkRow{WorkOpcode::LocalInvalidate,    "Local Invalidate",            0,    0,    0,    0,    CqeOpcode::LocalInvalidate, false, true, false, false, Answer::Nothing},
+    WorkRow{WorkOpcode::RegisterMr,         "Fast Register MR",            0,    0,    0,    0,    CqeOpcode::RegisterMr,  false, false, false, false, Answer::Nothing},
     // clang-format on
 };
 constexpr const WorkRow* work_row(WorkOpcode opcode) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <span>
 
+#include "model/proto/key_rules.h"
 #include "model/proto/requester_rules.h"
 #include "model/proto/responder_rules.h"
 #include "model/proto/saved_requests.h"
@@ -12,7 +13,16 @@ namespace hca::proto {
 // ----------------------------------------------------------------------------------------------------
 // Where its SGEs or inline data begin.
 constexpr u32 segments_offset(const WorkRow& row) {
-  return kSendWqeBytes + (row.answer == Answer::Atomic ? kAtomicOperandBytes : 0);
+  switch (row.opcode) {
+    case WorkOpcode::CompareSwap:
+    case WorkOpcode::FetchAdd:
+      return kSendWqeBytes + kAtomicOperandBytes;
+    case WorkOpcode::BindMw:
+    case WorkOpcode::RegisterMr:
+      return kSendWqeBytes + kMemorySegmentBytes;
+    default:
+      return kSendWqeBytes;
+  }
 }
 
 // The form of send WQE `index` in slots of `stride` bytes; Success if it holds (T9 row 17).
@@ -22,6 +32,7 @@ inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, u32 stride) {
       (mutant<"no_sges_refused">() && !wqe.sge_count && !wqe.inline_data) ||
       (wqe.inline_data && !row->sends_payload()))
     return WcStatus::LocQpOpErr;
+  if (row->is_local() && wqe.sge_count) return WcStatus::LocQpOpErr;
   const u64 behind = wqe.inline_data ? wqe.inline_bytes : u64{wqe.sge_count} * kSgeBytes;
   return behind + segments_offset(*row) <= stride ? WcStatus::Success : WcStatus::LocQpOpErr;
 }
@@ -37,16 +48,17 @@ constexpr WcStatus check_message_bytes(const WorkRow& row, u64 bytes) {
 
 // The local right that the SGEs of a work request need: a response is written to them.
 constexpr u8 local_right(const WorkRow& row) {
-  return row.sends_payload() && !constexpr_mutant<"send_needs_local_write">() ? 0 : kLocalWrite;
+  if (constexpr_mutant<"send_needs_local_write">()) return kLocalWrite;
+  return row.sends_payload() ? kLocalRead : u8{kLocalWrite};
 }
 // The same of a receive WQE.
 constexpr u8 receive_right() {
-  return constexpr_mutant<"local_write_not_needed">() ? 0 : kLocalWrite;
+  return constexpr_mutant<"local_write_not_needed">() ? kLocalRead : u8{kLocalWrite};
 }
 
 // T9 row 15, T10 row 1: one SGE with local rights; an empty one names no memory (G22.3).
-inline bool sge_is_good(const Region* region, const Sge& sge, u32 pd, u8 rights) {
-  return key_allows(region, sge.lkey, pd, sge.va, sge.bytes, rights);
+inline bool sge_is_good(const Region* region, const Sge& sge, const Accessor& who, u8 rights) {
+  return key_allows(region, sge.lkey, who, sge.va, sge.bytes, rights);
 }
 
 // ---- Completions
@@ -86,21 +98,23 @@ inline constexpr RequestVerdict kReceiveProtection{RequestAction::NakAndFail,
 // G22.5: the R_Key of a request became invalid while it was executed.
 inline constexpr RequestVerdict kKeyGone{RequestAction::NakAndFail, RequestCause::BadRkey,
                                          NakCode::RemoteAccessError, "G22.5"};
-inline bool write_key_is_gone(const Region* region, const ReceiveState& s, u32 pd) {
-  return check_access(region, s.write_rkey, pd, s.write_va, s.write_left, kRemoteWrite) !=
+inline bool write_key_is_gone(const Region* region, const ReceiveState& s, const Accessor& who) {
+  return check_access(region, s.write_rkey, who, s.write_va, s.write_left, kRemoteWrite) !=
          AccessFault::None;
 }
 
 // A mistake: the key of a SEND with Invalidate decides before its data have a place (G10.1).
 inline constexpr RequestVerdict kEarlyInvalidate{
     RequestAction::NakAndFail, RequestCause::BadInvalidate, NakCode::RemoteAccessError, "G10.1"};
-inline bool invalidates_too_early(const ParsedPacket& packet, const Region* region, u32 pd) {
-  return mutant<"inv_before_send">() && !may_invalidate(region, packet.ieth.rkey, pd);
+inline bool invalidates_too_early(const ParsedPacket& packet, const Region* region,
+                                  const QpConfig& qp) {
+  return mutant<"inv_before_send">() && !may_invalidate(region, packet.ieth.rkey, accessor_of(qp));
 }
 
 // Whether the key still allows what a READ or ATOMIC asks for.
-inline bool key_allows(const Region* region, const RequestEffect& e, u32 pd, const OpcodeRow& row) {
-  return key_allows(region, e.rkey, pd, e.va, e.byte_len, request::needed_access(row));
+inline bool key_allows(const Region* region, const RequestEffect& e, const Accessor& who,
+                       const OpcodeRow& row) {
+  return key_allows(region, e.rkey, who, e.va, e.byte_len, request::needed_access(row));
 }
 // G3.3, G3.6, T10-7: a duplicate READ is answered if it is a part of one that is held and its key
 // is good; else it is dropped. Options have it answered without being held, or refused for its key.
@@ -117,15 +131,15 @@ inline bool refuses_repeated_read(const QpConfig& qp, bool key_good) {
 // Whether `bytes` from `offset` of a scatter list on fit, and the keys that they touch allow it;
 // the first SGE that does not hold decides. `find(key)` gives the Region of a key.
 template <class FindRegion>
-RequestVerdict judge_scatter(std::span<const Sge> scatter, u64 offset, u32 bytes, u32 pd,
-                             const FindRegion& find) {
+RequestVerdict judge_scatter(std::span<const Sge> scatter, u64 offset, u32 bytes,
+                             const Accessor& who, const FindRegion& find) {
   for (const Sge& sge : scatter) {
     if (!bytes) break;
     if (offset >= sge.bytes) {
       offset -= sge.bytes;
       continue;
     }
-    if (!sge_is_good(find(sge.lkey), sge, pd, receive_right())) return kReceiveProtection;
+    if (!sge_is_good(find(sge.lkey), sge, who, receive_right())) return kReceiveProtection;
     bytes -= u32(std::min<u64>(bytes, sge.bytes - offset));
     offset = 0;
   }

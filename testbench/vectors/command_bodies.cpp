@@ -21,7 +21,13 @@ const HeaderInfo* body_of(CommandOpcode opcode) {
       return &kHeaderInfo<QueueAttributes>;
     case CommandOpcode::RegisterMr:
     case CommandOpcode::QueryMr:
+    case CommandOpcode::AllocMr:
+    case CommandOpcode::ReregisterMr:
       return &kHeaderInfo<MrAttributes>;
+    case CommandOpcode::AllocMw:
+    case CommandOpcode::BindMw:
+    case CommandOpcode::QueryMw:
+      return &kHeaderInfo<MwAttributes>;
     case CommandOpcode::CreateQp:
       return &kHeaderInfo<QpCreate>;
     case CommandOpcode::ModifyQp:

@@ -109,7 +109,7 @@ TEST_CASE("a WRITE beyond its region is refused and both queue pairs are in Erro
 
 TEST_CASE("a first WQE with a bad L_Key completes in error", "[chip][T9-15]") {
   Pair pair{PairConfig{}};
-  pair.a.chip.qp_context.contexts.regions[1].valid = false;
+  pair.a.chip.qp_context.contexts.regions[1].state = proto::KeyState::Free;
   pair.a.host.plan = {{.remote = 4096, .bytes = 64}};
   finish(pair);
   REQUIRE(pair.a.host.sent.size() == 1);

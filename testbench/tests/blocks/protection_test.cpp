@@ -24,9 +24,9 @@ TEST_CASE("a local access outside of its region, its PD or its rights is refused
   set_up(contexts, 1);
   Protection protection({}, contexts);
   const u64 bytes = kMemoryBytes - kData;
-  CHECK(protection.local({kData, kKey, u32(bytes)}, 1, proto::kLocalWrite));
-  CHECK_FALSE(protection.local({kData, kKey, u32(bytes + 1)}, 1, proto::kLocalWrite));
-  CHECK_FALSE(protection.local({kData, kKey, 8}, 2, proto::kLocalWrite));
-  CHECK_FALSE(protection.local({kData, kKey + 1, 8}, 1, proto::kLocalWrite));
+  CHECK(protection.local({kData, kKey, u32(bytes)}, {1, 1}, proto::kLocalWrite));
+  CHECK_FALSE(protection.local({kData, kKey, u32(bytes + 1)}, {1, 1}, proto::kLocalWrite));
+  CHECK_FALSE(protection.local({kData, kKey, 8}, {2, 1}, proto::kLocalWrite));
+  CHECK_FALSE(protection.local({kData, kKey + 1, 8}, {1, 1}, proto::kLocalWrite));
   CHECK(protection.counters.refused == 3);
 }

@@ -239,8 +239,8 @@ TEST_CASE("SEND with Invalidate takes the key of a fast register region away, of
                       {.opcode = WorkOpcode::SendInvalidate, .bytes = 100, .immediate = kKey}};
   pair.run();
   INFO(pair.report());
-  CHECK(!regions[2].valid);
-  CHECK(regions[1].valid);
+  CHECK(regions[2].state == proto::KeyState::Free);
+  CHECK(regions[1].state == proto::KeyState::Valid);
   REQUIRE(pair.b.host.received.size() == 4);
   for (u32 i = 0; i < 2; ++i) {
     CHECK(pair.b.host.received[i].status == WcStatus::Success);
@@ -306,7 +306,7 @@ TEST_CASE("a READ whose buffer's key goes meanwhile fails and writes nothing", "
   const std::vector<u8> before(pair.data(pair.a, 64), pair.data(pair.a, 128));
   pair.advance(300);  // the request is on its way, the response is not back (latency_test.cpp)
   REQUIRE(pair.a.sent_frames.size() == 1);
-  pair.a.chip.qp_context.contexts.regions[1].valid = false;
+  pair.a.chip.qp_context.contexts.regions[1].state = proto::KeyState::Free;
   finish(pair);
   REQUIRE(pair.a.host.sent.size() == 1);
   CHECK(pair.a.host.sent[0].status == WcStatus::LocProtErr);

@@ -173,7 +173,7 @@ TEST_CASE("a bad L_Key fails its WQE after those in front of it", "[functional][
 
 TEST_CASE("a receive buffer without local write fails with 0x63", "[functional][T10-1/RC]") {
   Pair pair;
-  const testbench::Mr closed = pair.b.verbs.reg_mr(u64{1} << 33, 4096, kRemoteWrite);
+  const testbench::Mr closed = pair.b.verbs.reg_mr(u64{1} << 33, 4096, kRemoteRead);
   pair.post_receive(7, {{closed.addr, 64, closed.lkey}});
   pair.post(WorkOpcode::Send, 1, {pair.from_a(0, 10)});
   pair.carry();

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device, ports and protection domains.
+#include "model/blocks/command_call.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+CommandStatus query_device(Call& c) {
+  const ObjectLimits& l = c.contexts.limits;
+  DeviceAttributes a{};
+  a.ports = u8(c.contexts.ports.size()), a.gid_entries = kGidEntries,
+  a.pkey_entries = kPkeyEntries - mutant<"pkey_table_of_15">();
+  a.max_qps = l.qps, a.max_cqs = l.cqs, a.max_eqs = l.eqs, a.max_regions = l.regions;
+  a.max_pds = l.pds, a.max_vectors = l.vectors;
+  a.max_log_queue_entries = kMaxLogQueueEntries, a.max_log_work_entries = kMaxLogWorkEntries;
+  a.max_rd_atomic = kMaxRdAtomic, a.credits = c.contexts.options.credits;
+  encode(a, c.body);
+  return CommandStatus::Ok;
+}
+
+// ---- Ports
+namespace {
+PortAttributes* find_port(Call& c) {
+  const u32 number = c.header.object;
+  return number && number <= c.contexts.ports.size() ? &c.contexts.ports[number - 1] : nullptr;
+}
+}  // namespace
+
+CommandStatus set_port(Call& c) {
+  PortAttributes* port = find_port(c);
+  if (!port) return CommandStatus::BadObject;
+  const auto a = decode<PortAttributes>(c.body);
+  if (a.framing >= kFramingCount || !is_mtu(a.mtu)) return CommandStatus::BadValue;
+  *port = a;
+  for (QpConfig& qp : c.contexts.qps)
+    if (qp.allocated && qp.port == c.header.object && !mutant<"pkey_kept_by_set_port">())
+      qp.pkey = a.pkeys[mutant<"pkey_of_entry_0">() ? 0 : qp.pkey_index];  // G18.3
+  return CommandStatus::Ok;
+}
+
+CommandStatus query_port(Call& c) {
+  const PortAttributes* port = find_port(c);
+  if (!port) return CommandStatus::BadObject;
+  encode(*port, c.body);
+  return CommandStatus::Ok;
+}
+
+CommandStatus query_drops(Call& c) {
+  if (!find_port(c)) return CommandStatus::BadObject;
+  encode(c.contexts.drops[c.header.object - 1], c.body);
+  return CommandStatus::Ok;
+}
+
+// ---- Protection domains
+CommandStatus alloc_pd(Call& c) {
+  const u32 number = c.header.object;
+  if (number >= c.contexts.limits.pds) return CommandStatus::NoResources;
+  if (!number || c.contexts.find_pd(number)) return CommandStatus::BadObject;
+  at(c.contexts.pds, number) = {.allocated = true};
+  return CommandStatus::Ok;
+}
+
+CommandStatus query_pd(Call& c) {
+  const Pd* pd = c.contexts.find_pd(c.header.object);
+  if (!pd) return CommandStatus::BadObject;
+  encode(PdAttributes{pd->uses}, c.body);
+  return CommandStatus::Ok;
+}
+
+CommandStatus dealloc_pd(Call& c) {
+  Pd* pd = c.contexts.find_pd(c.header.object);
+  if (!pd) return CommandStatus::BadObject;
+  if (pd->uses) return CommandStatus::Busy;
+  *pd = {};
+  return CommandStatus::Ok;
+}
+}  // namespace hca::blocks

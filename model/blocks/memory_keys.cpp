@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/memory_keys.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+const Region& entry_of(const Contexts& contexts, u32 key) {
+  const Region* entry = contexts.find_region(key);
+  return entry ? *entry : kNoRegion;
+}
+
+Region* find_key(Contexts& contexts, u32 key) {
+  const Region& entry = entry_of(contexts, key);
+  return entry.exists() && entry.key == key ? &contexts.regions[key_index(key)] : nullptr;
+}
+
+void unbind(Contexts& contexts, Region& window) {
+  if (!window.is_bound()) return;
+  --contexts.regions[window.links].links;
+  if (window.kind == KeyKind::Window2A) --contexts.bound_windows[window.qpn];
+  window.bytes = 0, window.links = 0, window.qpn = kAnyQp;
+}
+
+void free_key(Contexts& contexts, Region& entry) {
+  if (mutant<"invalidate_ignored">()) return;
+  if (mutant<"invalidate_all_same_memory">())
+    for (Region& r : contexts.regions)
+      if (r.exists() && r.physical == entry.physical) r.state = KeyState::Free;
+  unbind(contexts, entry);
+  entry.state = mutant<"invalidate_frees">() ? KeyState::Invalid : KeyState::Free;
+}
+void free_key(Contexts& contexts, u32 key) {
+  if (Region* entry = find_key(contexts, key)) free_key(contexts, *entry);
+}
+
+bool invalidate_key(Contexts& contexts, u32 key, const Accessor& who) {
+  if (!may_invalidate(&entry_of(contexts, key), key, who)) return false;
+  free_key(contexts, key);
+  return true;
+}
+
+bool bind_window(Contexts& contexts, u32 key, const BindRequest& request, u32 qpn) {
+  const Region& region = entry_of(contexts, request.region_key);
+  if (!may_bind({&entry_of(contexts, key), &region, request})) return false;
+  Region& window = contexts.regions[key_index(key)];
+  unbind(contexts, window);
+  window.key = key, window.state = KeyState::Valid;
+  if (!request.bytes) return true;
+  window.start = request.start, window.bytes = request.bytes, window.access = request.access;
+  window.physical = region.physical, window.origin = region.origin;
+  window.pages = region.pages, window.log_page = region.log_page;
+  window.links = key_index(request.region_key);
+  ++contexts.regions[window.links].links;
+  if (!window.is_type_2()) return true;
+  window.qpn = qpn;
+  if (window.kind == KeyKind::Window2A) ++contexts.bound_windows[qpn];
+  return true;
+}
+
+void set_memory(Contexts& contexts, Region& region, const MemoryRequest& memory) {
+  const u32 index = key_index(region.key);
+  region.start = region.origin = memory.start,
+  region.bytes = memory.bytes + mutant<"register_length_plus_one">();
+  region.physical = memory.physical, region.log_page = memory.log_page;
+  region.access = memory.access | kLocalRead;
+  region.pages = nullptr;
+  if (memory.log_page) {
+    std::vector<u64>& list = contexts.page_lists[index];
+    list.assign(memory.pages.begin(), memory.pages.end());
+    region.pages = list.data();
+  } else {
+    contexts.page_lists.erase(index);
+  }
+  region.state = KeyState::Valid;
+}
+
+// ---- Work requests
+PageList page_list_of(const LocalWork& work) {
+  if (work.wqe.opcode != WorkOpcode::RegisterMr) return {};
+  return proto::page_list_of(work.memory.physical, work.memory.bytes, work.memory.log_page);
+}
+
+namespace {
+bool fast_register(Contexts& contexts, u32 key, const FastRegisterView& view) {
+  if (!may_fast_register(view)) return false;
+  Region& region = contexts.regions[key_index(key)];
+  region.key = key;
+  set_memory(contexts, region, view.memory);
+  region.access |= kFastRegister;
+  return true;
+}
+}  // namespace
+
+WcStatus execute_local(Contexts& contexts, const LocalWork& work, std::span<const u64> pages) {
+  const QpConfig& qp = contexts.qps[work.qpn];
+  const MemorySegment& m = work.memory;
+  bool done = false;
+  switch (work.wqe.opcode) {
+    case WorkOpcode::BindMw:
+      done = bind_window(contexts, work.wqe.rkey,
+                         {m.start, m.bytes, m.region_key, m.access, false, qp.pd}, qp.qpn);
+      break;
+    case WorkOpcode::LocalInvalidate:
+      done = invalidate_key(contexts, work.wqe.immediate, accessor_of(qp));
+      break;
+    default:
+      done = fast_register(contexts, work.wqe.rkey,
+                           {&entry_of(contexts, work.wqe.rkey),
+                            {m.start, m.bytes, m.physical, m.access, m.log_page, pages},
+                            qp.pd});
+  }
+  return done ? WcStatus::Success : WcStatus::MwBindErr;
+}
+}  // namespace hca::blocks

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work requests that send no packet: BIND_MW, LOCAL_INV, REG_MR. They begin in their turn,
+// `command` executes them between two packets, and what is behind them begins after that (G22.6).
+#include "model/blocks/requester.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+// It is begun; a rewind will pass over it.
+void Requester::start_local(u32 qpn, Lane& lane, const u8* wqe, u32 index) {
+  LocalWork& work = works_.add();
+  work.qpn = qpn, work.life = lane.life, work.wqe = lane.wqe, work.memory = {};
+  if (segments_offset(row_of(lane.wqe)) > kSendWqeBytes)
+    work.memory = decode<MemorySegment>(wqe + kSendWqeBytes);
+  lane.waits_local = true, lane.local_index = index, lane.local_status = WcStatus::Success;
+  finish_wqe(qpn, lane);
+}
+
+bool Requester::waits_for(const LocalWork& work) {
+  const QpConfig* qp = contexts_.find_qp(work.qpn);
+  const bool sends = qp && (qp->state == QpState::Rts || qp->state == QpState::Sqd);
+  const Lane& lane = lanes_[work.qpn];
+  return sends && lane.waits_local && !lane.in_error && lane.life == work.life;
+}
+
+void Requester::end_local(u32 qpn, WcStatus status) {
+  Lane& lane = lanes_[qpn];
+  lane.local_status = status;
+  if (status == WcStatus::Success)
+    contexts_.message(qpn, lane.local_index).placed = true, lane.waits_local = false;
+  queue_completion(qpn, lane);
+  activate(qpn, lane);
+  self.wake(now() + 1);
+}
+
+// One that was refused fails when those in front of it are done (C9-209).
+void Requester::fail_refused(u32 qpn, Lane& lane) {
+  if (lane.local_status == WcStatus::Success || contexts_.send[qpn].completed != lane.local_index)
+    return;
+  lane.waits_local = false;
+  fail(qpn, lane.local_index, lane.local_status);
+}
+}  // namespace hca::blocks
