@@ -22,6 +22,7 @@ constexpr std::array kOperations{
     OperationName{"ATOMIC_FETCH_AND_ADD", WorkOpcode::FetchAdd},
     OperationName{"BIND_MW", WorkOpcode::BindMw},
     OperationName{"LOCAL_INV", WorkOpcode::LocalInvalidate},
+    OperationName{"REG_MR", WorkOpcode::RegisterMr},
 };
 }  // namespace
 

@@ -82,9 +82,22 @@ std::vector<SgeList> VectorHost::sges_of(const JsonAt& json) const {
   return list;
 }
 
+// What a window or region is to name.
+MemoryInfo VectorHost::memory_of(const JsonAt& json) const {
+  json.check_keys({"va", "bytes", "key", "access", "physical", "log_page"});
+  MemoryInfo m;
+  m.addr = symbols_.value_or(json, "va", 0, ~u64{0});
+  m.length = symbols_.value_or(json, "bytes", 0, ~u64{0});
+  m.lkey = u32(symbols_.value_or(json, "key", 0, ~u32{0}));
+  m.access = u8(symbols_.value_or(json, "access", 0, 0xff));
+  m.physical = symbols_.value_or(json, "physical", 0, ~u64{0});
+  m.log_page = u8(symbols_.value_or(json, "log_page", 0, 0xff));
+  return m;
+}
+
 std::optional<std::string> VectorHost::post_send(const JsonAt& json) {
   json.check_keys({"qp", "op", "wr_id", "sge", "inline", "remote", "rkey", "imm", "invalidate",
-                   "compare", "swap", "add", "flags", "unsignaled", "push", "error"});
+                   "compare", "swap", "add", "memory", "flags", "unsignaled", "push", "error"});
   SendWr wr;
   std::vector<SgeList> sges = sges_of(json);
   wr.opcode = operation_of(json["op"]);
@@ -110,6 +123,7 @@ std::optional<std::string> VectorHost::post_send(const JsonAt& json) {
     if (json.has(key)) wr.imm_data = u32(symbols_.value(json[key], ~u32{0}));
   wr.compare_add = symbols_.value_or(json, json.has("add") ? "add" : "compare", 0);
   wr.swap = symbols_.value_or(json, "swap", 0, ~u64{0});
+  if (json.has("memory")) wr.memory = memory_of(json["memory"]);
   wr.push = json.has("push") && json["push"].value() == true;
   return judge_error(json, verbs_.post_send(*qp_of(json).qp, wr));
 }
@@ -280,6 +294,7 @@ std::map<std::string, std::string> VectorHost::query_all() {
   };
   for (const auto& [name, qp] : qps_) query(CommandOpcode::QueryQp, qp.peer.qpn, "QP " + name);
   for (const auto& [name, key] : keys_) query(CommandOpcode::QueryMr, key, "MR " + name);
+  for (const auto& [name, key] : windows_) query(CommandOpcode::QueryMw, key, "MW " + name);
   for (const auto& [name, cq] : cqs_) query(CommandOpcode::QueryCq, cq->cqn, "CQ " + name);
   query(CommandOpcode::QueryDrops, 1, "drops of port 1");
   for (const auto& [name, pd] : pds_) query(CommandOpcode::QueryPd, pd, "PD " + name);

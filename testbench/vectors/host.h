@@ -58,9 +58,11 @@ class VectorHost {
   void make_pds(const JsonAt& setup);
   void make_cqs(const JsonAt& setup);
   void make_regions(const JsonAt& setup);
+  void make_windows(const JsonAt& setup);
   void make_qps(const JsonAt& setup);
   void make_qp(const std::string& name, const JsonAt& json, u32 number);
   std::vector<SgeList> sges_of(const JsonAt& json) const;
+  MemoryInfo memory_of(const JsonAt& json) const;
   proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object, Block& block);
   void must_execute(proto::CommandOpcode opcode, u32 object, Block& block, const JsonAt& where);
   Cq& cq_of(const JsonAt& json) const;
@@ -74,7 +76,7 @@ class VectorHost {
   u64 block_ = 0;
   std::map<std::string, u32> pds_;
   std::map<std::string, Cq*> cqs_;
-  std::map<std::string, u32> keys_;
+  std::map<std::string, u32> keys_, windows_;
   std::map<std::string, VectorQp> qps_;
   CompChannel *async_ = nullptr, *channel_ = nullptr;
 };

@@ -16,7 +16,7 @@ namespace {
 // What a set-up leaves out.
 constexpr u64 kRegionVa = 0x100'0000, kRegionStep = 0x100'0000, kRegionPhysical = 0x800'0000;
 constexpr u64 kRegionBytes = 4096;
-constexpr u32 kFirstKey = 0x10041, kKeyStep = 0x101;
+constexpr u32 kFirstKey = 0x10041, kFirstWindowKey = 0x20081, kKeyStep = 0x101;
 constexpr u32 kFirstQpn = 0x11, kFirstPeerQpn = 0x21;
 constexpr u32 kCqEntries = 64, kWorkRequests = 16, kMaxSges = 4, kMaxInline = 64;
 constexpr u64 kOurMac = 0x020000000001, kPeerMac = 0x020000000002;
@@ -54,13 +54,15 @@ VectorHost::VectorHost(const JsonAt& setup, ReplayDevice& device)
       verbs_(device.memory(),
              [&device](u32 offset, std::span<const u8> data) { device.mmio_write(offset, data); }),
       contents_(device.memory()) {
-  setup.check_keys({"framing", "pkeys", "port", "options", "pds", "cqs", "regions", "qps"});
+  setup.check_keys(
+      {"framing", "pkeys", "port", "options", "pds", "cqs", "regions", "windows", "qps"});
   verbs_.set_step([this] { return device_.run(), false; });
   block_ = verbs_.alloc(kCommandBytes, kCommandBytes);
   make_port(setup);
   async_ = verbs_.open_async_events();
   channel_ = verbs_.create_comp_channel();
-  make_pds(setup), make_cqs(setup), make_regions(setup), make_qps(setup);
+  make_pds(setup), make_cqs(setup), make_regions(setup), make_windows(setup);
+  make_qps(setup);
 }
 
 // ---- Objects
@@ -145,6 +147,27 @@ void VectorHost::make_regions(const JsonAt& setup) {
                         u8(symbols_.value_or(r, "access", kAllAccess, 0xff))},
            block.data() + kCommandHeaderBytes);
     must_execute(CommandOpcode::RegisterMr, key_index(key), block, r);
+  }
+}
+
+void VectorHost::make_windows(const JsonAt& setup) {
+  static constexpr std::array<std::string_view, 3> kTypes{"1", "2A", "2B"};
+  const JsonAt windows = part_of(setup, "windows");
+  u32 number = 0;
+  for (const auto& [name, unused] : windows.value().items()) {
+    const JsonAt w = windows[name];
+    w.check_keys({"type", "pd", "key"});
+    const auto type = std::find(kTypes.begin(), kTypes.end(), w["type"].text());
+    if (type == kTypes.end()) w["type"].refuse("is '" + w["type"].text() + "'", "1, 2A, 2B");
+    MwAttributes a;
+    a.type = KeyKind(u8(KeyKind::Window1) + (type - kTypes.begin()));
+    a.pd = u32(symbols_.value_or(w, "pd", pds_.at("pd"), ~u32{0}));
+    a.key = u32(symbols_.value_or(w, "key", kFirstWindowKey + number++ * kKeyStep, ~u32{0}));
+    symbols_.define(name + ".key", a.key, w);
+    windows_[name] = a.key;
+    Block block{};
+    encode(a, block.data() + kCommandHeaderBytes);
+    must_execute(CommandOpcode::AllocMw, key_index(a.key), block, w);
   }
 }
 

@@ -21,7 +21,8 @@ struct Right {
 constexpr std::array kRights{
     Right{"local_write", kLocalWrite},     Right{"remote_write", kRemoteWrite},
     Right{"remote_read", kRemoteRead},     Right{"remote_atomic", kRemoteAtomic},
-    Right{"fast_register", kFastRegister}, Right{"all", kAllAccess}};
+    Right{"fast_register", kFastRegister}, Right{"bind_window", kBindWindow},
+    Right{"zero_based", kZeroBased},       Right{"all", kAllAccess}};
 struct TimeUnit {
   std::string_view name;
   u64 nanoseconds;
