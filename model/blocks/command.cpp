@@ -88,7 +88,8 @@ void Command::take_work() {
 
 void Command::execute_work(const LocalWork& work, std::span<const u64> list) {
   if (!requester_.waits_for(work)) return;
-  requester_.end_local(work.qpn, execute_local(contexts_, work, list));
+  const bool done = execute_local(contexts_, work, list);
+  requester_.end_local(work.qpn, done ? WcStatus::Success : refused_local_status());
   ++counters.local_works;
   probe.event(now(), Step::Passed, work.qpn, u64(work.wqe.opcode), work.wqe.index);
 }

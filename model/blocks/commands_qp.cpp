@@ -25,7 +25,8 @@ CommandStatus create_qp(Call& c) {
   if (!values_ok(a)) return CommandStatus::BadValue;
   QpConfig qp;
   qp.allocated = true, qp.signal_all = a.signal_all, qp.service = Service(a.service);
-  qp.qpn = qpn, qp.pd = a.pd, qp.send_cq = a.send_cq, qp.options = x.options;
+  qp.privileged = a.privileged, qp.options = x.options;
+  qp.qpn = qpn, qp.pd = a.pd, qp.send_cq = a.send_cq;
   qp.receive_cq = mutant<"receive_cqes_to_send_cq">() ? a.send_cq : a.receive_cq;
   qp.sq = {a.sq_address, a.sq_log_entries, a.sq_log_stride};
   qp.rq = {a.rq_address, a.rq_log_entries, a.rq_log_stride};

@@ -44,9 +44,11 @@ bool bind_window(Contexts& contexts, u32 key, const BindRequest& request, u32 qp
   if (!may_bind({&entry_of(contexts, key), &region, request})) return false;
   Region& window = contexts.regions[key_index(key)];
   unbind(contexts, window);
-  window.key = key, window.state = KeyState::Valid;
+  window.key = key;
+  window.state = KeyState::Valid;
   if (!request.bytes) return true;
-  window.start = request.start, window.bytes = request.bytes, window.access = request.access;
+  window.start = request.start, window.bytes = request.bytes;
+  window.access = request.access;
   window.physical = region.physical, window.origin = region.origin;
   window.pages = region.pages, window.log_page = region.log_page;
   window.links = key_index(request.region_key);
@@ -91,24 +93,20 @@ bool fast_register(Contexts& contexts, u32 key, const FastRegisterView& view) {
 }
 }  // namespace
 
-WcStatus execute_local(Contexts& contexts, const LocalWork& work, std::span<const u64> pages) {
+bool execute_local(Contexts& contexts, const LocalWork& work, std::span<const u64> pages) {
   const QpConfig& qp = contexts.qps[work.qpn];
   const MemorySegment& m = work.memory;
-  bool done = false;
   switch (work.wqe.opcode) {
     case WorkOpcode::BindMw:
-      done = bind_window(contexts, work.wqe.rkey,
+      return bind_window(contexts, work.wqe.rkey,
                          {m.start, m.bytes, m.region_key, m.access, false, qp.pd}, qp.qpn);
-      break;
     case WorkOpcode::LocalInvalidate:
-      done = invalidate_key(contexts, work.wqe.immediate, accessor_of(qp));
-      break;
+      return invalidate_key(contexts, work.wqe.immediate, accessor_of(qp));
     default:
-      done = fast_register(contexts, work.wqe.rkey,
+      return fast_register(contexts, work.wqe.rkey,
                            {&entry_of(contexts, work.wqe.rkey),
                             {m.start, m.bytes, m.physical, m.access, m.log_page, pages},
                             qp.pd});
   }
-  return done ? WcStatus::Success : WcStatus::MwBindErr;
 }
 }  // namespace hca::blocks

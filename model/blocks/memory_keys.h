@@ -33,7 +33,6 @@ struct LocalWork {
 };
 // What must be read from host memory before it is executed.
 proto::PageList page_list_of(const LocalWork& work);
-// T9-24: what it completes with.
-proto::WcStatus execute_local(Contexts& contexts, const LocalWork& work,
-                              std::span<const u64> pages);
+// False: it is refused.
+bool execute_local(Contexts& contexts, const LocalWork& work, std::span<const u64> pages);
 }  // namespace hca::blocks

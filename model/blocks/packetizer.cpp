@@ -43,17 +43,14 @@ bool Packetizer::gather(Cycle now) {
   proto::Sge sge = sge_at(*cursor_);
   while (sge.bytes == cursor_->offset)
     ++cursor_->index, cursor_->offset = 0, sge = sge_at(*cursor_);
-  u32 here = std::min(left_, sge.bytes - cursor_->offset);
   // The key was good when the message began; a region that is gone since gives zeros.
-  const proto::Region* region = protection_.find(sge.lkey);
-  const bool there = region && region->state == proto::KeyState::Valid && region->key == sge.lkey;
-  if (there) here = region->contiguous(sge.va + cursor_->offset, here);
-  const u64 address = there ? region->translate(sge.va + cursor_->offset) : 0;
+  const proto::Run run = run_of(protection_.find(sge.lkey), sge.lkey, sge.va + cursor_->offset,
+                                std::min(left_, sge.bytes - cursor_->offset));
   u8* to = packet_->payload() + filled_;
-  if (!there) std::memset(to, 0, here);
-  filled_ += here, left_ -= here, cursor_->offset += here;
+  if (!run.there) std::memset(to, 0, run.bytes);
+  filled_ += run.bytes, left_ -= run.bytes, cursor_->offset += run.bytes;
   ++counters.gathers;
-  ask(to, address, there ? here : 0, !left_, now);
+  ask(to, run.address, run.there ? run.bytes : 0, !left_, now);
   return !packet_;
 }
 

@@ -33,13 +33,14 @@ class Protection {
   ReadPort requester, execute;
   PerPort<ReadPort> responder;
   const proto::Region* find(u32 key) const { return contexts_.find_region(key); }
-  // The local access of an SGE (G22.4): nullptr if it is refused.
-  const proto::Region* local(const proto::Sge& sge, const proto::Accessor& who, u8 rights) {
-    const proto::Region* region = find(sge.lkey);
-    const auto fault = proto::check_access(region, sge.lkey, who, sge.va, sge.bytes, rights);
-    if (fault == proto::AccessFault::None) return region;
+  // Whether the local access of an SGE is allowed (G22.4).
+  bool local(const proto::Sge& sge, const proto::QpConfig& qp, u8 rights) {
+    const auto fault = proto::check_access(find(sge.lkey), sge.lkey, proto::accessor_of(qp), sge.va,
+                                           sge.bytes, rights);
+    if (fault == proto::AccessFault::None) return true;
+    if (proto::uses_reserved_lkey(qp, sge.lkey)) return true;
     ++counters.refused;
-    return nullptr;
+    return false;
   }
   ProtectionCounters counters;
 

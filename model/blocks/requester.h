@@ -149,6 +149,7 @@ class Requester : public engine::Block {
   void flush();
   void enter_errors();
   void push_outboxes();
+  void push_to_command();
   void queue_completion(u32 qpn, Lane& lane);
   void restart_timer(u32 qpn);
   void set_timer(u32 qpn, Cycle at);
@@ -171,6 +172,7 @@ class Requester : public engine::Block {
   Ring<SchedulerNote> notes_;
   Ring<Fault> faults_;
   Ring<LocalWork> works_;
+  u32 for_command_ = 0;  // faults_ and works_
   struct Placing {
     Packet* packet = nullptr;
     const u8* from = nullptr;

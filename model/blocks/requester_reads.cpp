@@ -59,7 +59,7 @@ bool Requester::may_place(const AwaitedWork& work, const QpConfig& qp, u32 bytes
   while (bytes) {
     const auto sge = decode<Sge>(at.segments + at.index * kSgeBytes);
     const u32 here = std::min(bytes, sge.bytes - at.offset);
-    if (here && !protection_.local(sge, accessor_of(qp), kLocalWrite)) return false;
+    if (here && !protection_.local(sge, qp, kLocalWrite)) return false;
     bytes -= here, ++at.index, at.offset = 0;
   }
   return true;
@@ -73,12 +73,12 @@ bool Requester::place() {
   auto sge = decode<Sge>(at.segments + at.index * kSgeBytes);
   while (sge.bytes == at.offset)
     ++at.index, at.offset = 0, sge = decode<Sge>(at.segments + at.index * kSgeBytes);
-  const Region& region = *protection_.find(sge.lkey);
-  const u64 va = sge.va + at.offset;
-  const u32 bytes = region.contiguous(va, std::min(placing_.left, sge.bytes - at.offset));
+  const Run run = run_of(protection_.find(sge.lkey), sge.lkey, sge.va + at.offset,
+                         std::min(placing_.left, sge.bytes - at.offset));
+  const u32 bytes = run.bytes;
   const bool last = placing_.left == bytes;
   if (last && placing_.completes) p->psn = awaited.front().index;  // what the notice names
-  ports.responses_out->start().set_write(region.translate(va), placing_.from, bytes,
+  ports.responses_out->start().set_write(run.address, placing_.from, run.there ? bytes : 0,
                                          last ? p : nullptr, last && placing_.completes, now() + 1,
                                          now() + 1);
   at.offset += bytes, placing_.from += bytes, placing_.left -= bytes;

@@ -190,7 +190,7 @@ bool Requester::complete_one(u32 qpn, Lane& lane) {
   ++s.completed;
   lane.failing = false;
   if (mutant<"class_b_keeps_state">()) return true;
-  faults_.push({qpn});
+  faults_.push({qpn}), ++for_command_;
   errors_.push(qpn);
   wake_at(now() + 1);
   return true;
@@ -287,12 +287,17 @@ void Requester::push_outboxes() {
     ports.notes_out->push(notes_.pop());
     if (!notes_.empty()) ports.notes_out->wake_when_free();
   }
+  if (for_command_) [[unlikely]]
+    push_to_command();
+}
+
+void Requester::push_to_command() {
   if (!faults_.empty() && ports.faults_out->can_push()) {
-    ports.faults_out->push(faults_.pop());
+    ports.faults_out->push(faults_.pop()), --for_command_;
     if (!faults_.empty()) ports.faults_out->wake_when_free();
   }
   if (!works_.empty() && ports.works_out->can_push()) {
-    ports.works_out->push(works_.pop());
+    ports.works_out->push(works_.pop()), --for_command_;
     if (!works_.empty()) ports.works_out->wake_when_free();
   }
 }

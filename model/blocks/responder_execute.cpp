@@ -26,7 +26,7 @@ inline void ResponderExecute::serve_ports() {
   if (only.responses_in.can_pop()) forward_response(only);
   if (atomic_in.can_pop()) finish_atomic();
   if (!only.settling.empty() && settle(only) && !only.settling.empty()) wake_at(now() + 1);
-  if (has_reads(only) && ask_response(only) && has_reads(only)) wake_at(now() + 1);
+  if (!only.reads.empty() && ask_response(only) && !only.reads.empty()) wake_at(now() + 1);
   if (!atomics_.empty()) start_atomic();
   if (!only.tells.empty()) tell_credits(only.tells);
 }
@@ -55,8 +55,9 @@ void ResponderExecute::serve_several() {
   const unsigned count = packets_in.count();
   const bool settled =
       serve_in_turn(count, settle_turn_, [&](unsigned i) { return settle(sides[i]); });
-  const bool asked = serve_in_turn(
-      count, read_turn_, [&](unsigned i) { return has_reads(sides[i]) && ask_response(sides[i]); });
+  const bool asked = serve_in_turn(count, read_turn_, [&](unsigned i) {
+    return !sides[i].reads.empty() && ask_response(sides[i]);
+  });
   if (settled || asked) wake_at(now() + 1);
   if (!atomics_.empty()) start_atomic();
   for (Side& side : sides) tell_credits(side.tells);
@@ -147,6 +148,9 @@ void ResponderExecute::execute_write(Packet* p, Queue& q) {
   if (check_access(region, p->effect.rkey, accessor_of(contexts_.qps[p->qpn]), p->effect.va, bytes,
                    kRemoteWrite) != AccessFault::None)
     return refuse(p, kKeyGone);
+  plain_ = !region->pages;
+  if (plain_) [[likely]]
+    address_ = region->translate(p->effect.va);
   begin_pieces(p, nullptr);
 }
 
@@ -174,6 +178,7 @@ bool ResponderExecute::execute_send(Packet* p, Queue& q) {
   if (fits == WcStatus::LocLenErr) return refuse(p, kReceiveTooShort), true;
   if (fits != WcStatus::Success) return refuse(p, kReceiveProtection), true;
   q.placed += bytes;
+  plain_ = false;
   begin_pieces(p, &q.scatter);
   return true;
 }
@@ -186,7 +191,7 @@ WcStatus ResponderExecute::judge_scatter(u32 qpn, const Queue& q, u32 bytes) {
     if (s.index == s.count) return WcStatus::LocLenErr;
     const auto sge = decode<Sge>(s.sges + s.index * kSgeBytes);
     const u32 here = std::min(bytes, sge.bytes - s.offset);
-    if (here && !protection_.local(sge, accessor_of(contexts_.qps[qpn]), receive_right()))
+    if (here && !protection_.local(sge, contexts_.qps[qpn], receive_right()))
       return WcStatus::LocProtErr;
     bytes -= here, s.offset = 0, ++s.index;
   }
@@ -212,35 +217,41 @@ void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
   PacketPool::give_back(p);
 }
 
-// `scatter`: where the pieces go, or nullptr: to what the R_Key names.
+// `scatter`: where the pieces go, or nullptr: to what the R_Key names, if plain_ all to address_.
 void ResponderExecute::begin_pieces(Packet* p, Scatter* scatter) {
   placing_ = p, scatter_ = scatter, left_ = p->parsed.payload_bytes, done_ = 0;
   next_piece();
+}
+
+// Where the next piece goes.
+Run ResponderExecute::next_run() {
+  const RequestEffect& e = placing_->effect;
+  if (!scatter_) return run_of(protection_.find(e.rkey), e.rkey, e.va + done_, left_);
+  auto sge = decode<Sge>(scatter_->sges + scatter_->index * kSgeBytes);
+  while (sge.bytes == scatter_->offset)
+    ++scatter_->index, scatter_->offset = 0,
+                       sge = decode<Sge>(scatter_->sges + scatter_->index * kSgeBytes);
+  const Run run = run_of(protection_.find(sge.lkey), sge.lkey, sge.va + scatter_->offset,
+                         std::min(left_, sge.bytes - scatter_->offset));
+  scatter_->offset += run.bytes;
+  return run;
 }
 
 // Asks for one write; true when the packet needs no more.
 bool ResponderExecute::next_piece() {
   if (!ports.payload_out->can_push()) return false;
   Packet* p = placing_;
-  u32 bytes = left_, key = p->effect.rkey;
-  u64 va = p->effect.va + done_;
-  if (scatter_) {
-    auto sge = decode<Sge>(scatter_->sges + scatter_->index * kSgeBytes);
-    while (sge.bytes == scatter_->offset)
-      ++scatter_->index, scatter_->offset = 0,
-                         sge = decode<Sge>(scatter_->sges + scatter_->index * kSgeBytes);
-    bytes = std::min(left_, sge.bytes - scatter_->offset);
-    key = sge.lkey, va = sge.va + scatter_->offset;
+  u32 bytes = left_, written = left_;
+  if (!plain_) {
+    const Run run = next_run();
+    address_ = run.address, bytes = run.bytes, written = run.there ? bytes : 0;
   }
-  const Region& region = *protection_.find(key);
-  bytes = region.contiguous(va, bytes);
-  if (scatter_) scatter_->offset += bytes;
   left_ -= bytes;
   const bool answered = p->parsed.bth.ack_req || p->effect.completes_message;
   Cycle at = last_ask_ = std::max({enters_, last_ask_ + 1, now() + 1});
   if (mutant<"write_lands_late">()) at = last_ask_ += 1000;
   ports.payload_out->start(1, at - now() - 1)
-      .set_write(region.translate(va), p->frame() + p->parsed.payload_offset + done_, bytes,
+      .set_write(address_, p->frame() + p->parsed.payload_offset + done_, written,
                  left_ ? nullptr : p, !left_ && answered, at, std::max(at, p->last));
   done_ += bytes;
   if (left_) return ports.payload_out->wake_when_free(), false;

@@ -78,6 +78,13 @@ class ResponderExecute : public engine::Block {
     CompletedLink* completions_out = nullptr;
     FaultLink* faults_out = nullptr;
   };
+  // A response packet's data that are in another page.
+  struct Rest {
+    Packet* packet = nullptr;
+    proto::Run run{};
+    u32 offset = 0;
+  };
+  static constexpr u32 kRest = ~u32{0};  // among queue pairs
   // What each port has for itself.
   struct Side {
     Side(const ResponderExecuteConfig& config, const TxRelease& timing_of_port)
@@ -87,8 +94,9 @@ class ResponderExecute : public engine::Block {
     engine::Budget responses;     // given back by the port
     const TxRelease timing;
     Ring<u32> settling;  // queue pairs whose first outcome may be due
-    Ring<u32> reads;     // queue pairs whose first outcome is one
-    Ring<u32> tells;     // queue pairs whose peer may not know of their credits
+    Ring<u32> reads;     // queue pairs whose first outcome is one; kRest: there was a rest
+    Rest rest;
+    Ring<u32> tells;  // queue pairs whose peer may not know of their credits
     Cycle last_response = 0;
   };
   using BatchLink = engine::Link<ReceiveBatch*, 64>;
@@ -163,6 +171,7 @@ class ResponderExecute : public engine::Block {
   void refuse(Packet* p, const proto::RequestVerdict& verdict);
   proto::WcStatus judge_scatter(u32 qpn, const Queue& q, u32 bytes);
   void begin_pieces(Packet* p, Scatter* scatter);
+  proto::Run next_run();
   bool next_piece();
   void finish(Packet* p, bool has_payload);
   void complete(const Packet& p, const Queue& q, Outcome& outcome);
@@ -181,12 +190,11 @@ class ResponderExecute : public engine::Block {
   // responder_reads.cpp: READ and ATOMIC
   static Outcome* next_to_begin(const Queue& q);
   void begin(u32 qpn, Queue& q, Outcome& outcome);
-  bool has_reads(const Side& side) const { return !side.reads.empty() || rest_.packet; }
   bool ask_response(Side& side);
-  void ask_pages(const proto::RequestEffect& effect, const proto::ReadResponsePlan& plan,
-                 Packet* p);
-  bool ask_rest();
-  void response_arrived(Packet* p, Cycle last);
+  void ask_pages(Side& side, const proto::RequestEffect& effect,
+                 const proto::ReadResponsePlan& plan, Packet* p);
+  void ask_rest(Rest& rest);
+  void response_arrived(Packet* p, Cycle first, Cycle last);
   void forward_response(Side& side);
   Side& side_of(u32 qpn) {
     if (packets_in.count() == 1) [[likely]]
@@ -229,13 +237,10 @@ class ResponderExecute : public engine::Block {
   u32 parked_ = 0, in_flight_ = 0;
   Cycle next_packet_ = 0, last_ask_ = 0;
   // The packet whose pieces are being written.
-  struct Rest {
-    Packet* packet = nullptr;
-    u64 address = 0;
-    u32 offset = 0, bytes = 0;
-  } rest_;  // of a response packet's data, in another page
   Packet* placing_ = nullptr;
   Scatter* scatter_ = nullptr;
+  bool plain_ = true;  // there is none, and no page list
+  u64 address_ = 0;
   u32 left_ = 0, done_ = 0;
   Cycle enters_ = 0;
   // The ATOMIC that is being done. A value is read when the one written before is in memory

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // READ and ATOMIC: from an outcome that may begin to its response packets.
 #include <cstring>
+#include <utility>
 
 #include "model/blocks/responder_execute.h"
 #include "model/proto/reply_rules.h"
@@ -47,10 +48,14 @@ void ResponderExecute::finish_first(u32 qpn, Queue& q) {
 // ---- READ
 // Asks for the data of one response packet of a port that has READs; the queue pairs take turns.
 bool ResponderExecute::ask_response(Side& side) {
-  if (rest_.packet) return ask_rest();
-  if (!side.responses.available() || !ports.reads_out->can_push()) return false;
+  if (!ports.reads_out->can_push()) return false;
+  if (side.rest.packet) [[unlikely]]
+    return ask_rest(side.rest), true;
+  if (!side.responses.available()) return false;
   Ring<u32>& reads = side.reads;
   const u32 qpn = reads.pop();
+  if (qpn == kRest) [[unlikely]]
+    return true;
   Queue& q = queues_[qpn];
   const bool here = &side_of(qpn) == &side;  // it was not reset meanwhile
   if (here && q.reading && q.reading->asked < q.reading->effect.packets) {
@@ -58,7 +63,7 @@ bool ResponderExecute::ask_response(Side& side) {
     const ReadResponsePlan plan = plan_read_response(contexts_.qps[qpn], o.effect, o.asked);
     Packet* p = make_response(contexts_.qps[qpn], o, *plan.row, plan.psn, plan.bytes, 0);
     if (o.has_pages && plan.bytes)
-      ask_pages(o.effect, plan, p);
+      ask_pages(side, o.effect, plan, p);
     else
       ports.reads_out->start().set_read(o.address + plan.offset, p->payload(), plan.bytes, p, true);
     if (++o.asked < o.effect.packets)
@@ -71,24 +76,23 @@ bool ResponderExecute::ask_response(Side& side) {
 
 // By the pages of its region; one that is gone since gives zeros. A page is no smaller than a
 // packet: what lies behind the end of one is asked for a cycle later.
-void ResponderExecute::ask_pages(const RequestEffect& e, const ReadResponsePlan& plan, Packet* p) {
+void ResponderExecute::ask_pages(Side& side, const RequestEffect& e, const ReadResponsePlan& plan,
+                                 Packet* p) {
   const Region* region = protection_.find(e.rkey);
-  if (!region || !region->exists() || region->key != e.rkey) {
-    std::memset(p->payload(), 0, plan.bytes);
-    return ports.reads_out->start().set_read(0, p->payload(), 0, p, true);
-  }
   const u64 va = e.va + plan.offset;
-  const u32 here = region->contiguous(va, plan.bytes), left = plan.bytes - here;
-  ports.reads_out->start().set_read(region->translate(va), p->payload(), here, p, !left);
-  if (left) rest_ = {p, region->translate(va + here), here, left}, wake_at(now() + 1);
+  const Run run = run_of(region, e.rkey, va, plan.bytes);
+  const u32 left = plan.bytes - run.bytes;
+  if (!run.there) std::memset(p->payload(), 0, plan.bytes);
+  ports.reads_out->start().set_read(run.address, p->payload(), run.there ? run.bytes : 0, p, !left);
+  if (!left) return;
+  side.rest = {p, run_of(region, e.rkey, va + run.bytes, left), run.bytes};
+  side.reads.push(kRest);
 }
 
-bool ResponderExecute::ask_rest() {
-  if (!ports.reads_out->can_push()) return false;
-  Packet* const p = std::exchange(rest_.packet, nullptr);
-  ports.reads_out->start().set_read(rest_.address, p->payload() + rest_.offset, rest_.bytes, p,
+void ResponderExecute::ask_rest(Rest& rest) {
+  Packet* const p = std::exchange(rest.packet, nullptr);
+  ports.reads_out->start().set_read(rest.run.address, p->payload() + rest.offset, rest.run.bytes, p,
                                     true);
-  return true;
 }
 
 // The headers of a response packet; room for it is taken.
@@ -100,7 +104,7 @@ Packet* ResponderExecute::make_response(const QpConfig& qp, const Outcome& o, co
   Packet* p = pool_.take();
   p->qpn = qp.qpn, p->psn = psn, p->port = u8(port), p->is_request = false;
   p->buffers = &responses;
-  p->life = queues_[qp.qpn].life, p->first = kNever;
+  p->life = queues_[qp.qpn].life;
   ExtHeaders ext;
   ext.aeth = {o.reply.syndrome, o.reply.msn};
   ext.atomic_ack_eth = {original};
@@ -112,21 +116,18 @@ Packet* ResponderExecute::make_response(const QpConfig& qp, const Outcome& o, co
 Dma::Client ResponderExecute::read_client() {
   return {this, [](void* owner, const DmaRequest& r, Cycle first, Cycle last) {
             auto& x = *static_cast<ResponderExecute*>(owner);
-            if (Packet* p = static_cast<Packet*>(r.context)) {
-              p->first = std::min(p->first, first);
-              if (r.notify) x.response_arrived(p, last);
-              return;
-            }
+            if (r.context && !r.notify) return;  // the rest is to come
+            if (r.context) return x.response_arrived(static_cast<Packet*>(r.context), first, last);
             x.atomic_in.push(AtomicStep::Read, 1,
                              std::max(last, x.dma.now() + 1) - x.dma.now() - 1);
           }};
 }
 
 // In the cycle of the memory access.
-void ResponderExecute::response_arrived(Packet* p, Cycle last) {
+void ResponderExecute::response_arrived(Packet* p, Cycle first, Cycle last) {
   Side& side = sides[p->port];
-  const Cycle at = side.timing.release(p->first, last, p->shape.payload_bytes), now = dma.now();
-  p->last = last;
+  const Cycle at = side.timing.release(first, last, p->shape.payload_bytes), now = dma.now();
+  p->first = first, p->last = last;
   side.last_response = std::max({at, side.last_response, now + 1});
   side.responses_in.push(p, 1, side.last_response - now - 1);
 }

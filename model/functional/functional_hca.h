@@ -84,7 +84,8 @@ class FunctionalHca {
     u32 received = 0;
     proto::SavedRequests saved;
     proto::ToldCredits told;
-    Nanoseconds next_cnp = 0;  // not before
+    std::optional<u32> refused;  // send WQE without packets that waits to fail
+    Nanoseconds next_cnp = 0;    // not before
   };
 
   // Host side: host_side.cpp.
@@ -100,8 +101,8 @@ class FunctionalHca {
   void flush(u32 qpn);
   std::vector<proto::Sge> read_sges(u64 address, u32 count);
   std::vector<u64> read_pages(const proto::PageList& list);
-  void read_memory(const proto::Region& region, u64 va, std::span<u8> to);
-  void write_memory(const proto::Region& region, u64 va, std::span<const u8> from);
+  void read_memory(u32 key, u64 va, std::span<u8> to);
+  void write_memory(u32 key, u64 va, std::span<const u8> from);
   void set_timer(u32 qpn, Nanoseconds delay);
   void stop_timer(u32 qpn);
   Side& side(u32 qpn);
@@ -112,7 +113,7 @@ class FunctionalHca {
   bool send_next_message(u32 qpn);
   void send_packets(u32 qpn, u32 index);
   void fetch_send(const proto::QpConfig& qp, u32 index);
-  void add_pieces(const proto::Region* region, const proto::Sge& sge);
+  void add_pieces(const proto::Sge& sge);
   bool execute_local(const proto::QpConfig& qp, u32 index);
   void receive_answer(const proto::QpConfig& qp, const proto::ParsedPacket& packet,
                       std::span<const u8> frame);

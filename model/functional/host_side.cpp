@@ -183,18 +183,18 @@ std::vector<u64> FunctionalHca::read_pages(const PageList& list) {
 }
 
 // By the pages of its region, one run of bytes after the other.
-void FunctionalHca::read_memory(const Region& region, u64 va, std::span<u8> to) {
+void FunctionalHca::read_memory(u32 key, u64 va, std::span<u8> to) {
   while (!to.empty()) {
-    const u32 n = region.contiguous(va, u32(to.size()));
-    io_.read(region.translate(va), to.first(n));
-    va += n, to = to.subspan(n);
+    const Run run = run_of(contexts_.find_region(key), key, va, u32(to.size()));
+    io_.read(run.address, to.first(run.bytes));
+    va += run.bytes, to = to.subspan(run.bytes);
   }
 }
-void FunctionalHca::write_memory(const Region& region, u64 va, std::span<const u8> from) {
+void FunctionalHca::write_memory(u32 key, u64 va, std::span<const u8> from) {
   while (!from.empty()) {
-    const u32 n = region.contiguous(va, u32(from.size()));
-    io_.write(region.translate(va), from.first(n));
-    va += n, from = from.subspan(n);
+    const Run run = run_of(contexts_.find_region(key), key, va, u32(from.size()));
+    io_.write(run.address, from.first(run.bytes));
+    va += run.bytes, from = from.subspan(run.bytes);
   }
 }
 

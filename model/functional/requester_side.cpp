@@ -102,10 +102,10 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
   } else {
     for (const Sge& sge : read_sges(segments, work_.wqe.sge_count)) {
       const Region* region = contexts_.find_region(sge.lkey);
-      if (!sge_is_good(region, sge, accessor_of(qp), local_right(row)))
+      if (!sge_is_good(region, sge, qp, local_right(row)))
         return void(work_.status = WcStatus::LocProtErr);
       if (!bytes || !mutant<"length_of_first_sge">()) bytes += sge.bytes;
-      add_pieces(region, sge);
+      add_pieces(sge);
     }
   }
   if (mutant<"sges_reversed">()) std::reverse(work_.pieces.begin(), work_.pieces.end());
@@ -114,21 +114,24 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
 }
 
 // The pages of an SGE that passed its checks.
-void FunctionalHca::add_pieces(const Region* region, const Sge& sge) {
+void FunctionalHca::add_pieces(const Sge& sge) {
   for (u32 done = 0; done < sge.bytes;) {
-    const u32 n = region->contiguous(sge.va + done, sge.bytes - done);
-    work_.pieces.push_back({region->translate(sge.va + done), n});
-    done += n;
+    const Run run =
+        run_of(contexts_.find_region(sge.lkey), sge.lkey, sge.va + done, sge.bytes - done);
+    work_.pieces.push_back({run.address, run.bytes});
+    done += run.bytes;
   }
 }
 
 // BIND_MW, LOCAL_INV, REG_MR: done before the next work request begins. False: it waits, or fails.
 bool FunctionalHca::execute_local(const QpConfig& qp, u32 index) {
   const blocks::LocalWork work{qp.qpn, 0, work_.wqe, work_.memory};
-  if (const WcStatus status =
-          blocks::execute_local(contexts_, work, read_pages(blocks::page_list_of(work)));
-      status != WcStatus::Success) {
-    if (index == contexts_.send[qp.qpn].completed) fail_send(qp.qpn, status);
+  std::optional<u32>& refused = side(qp.qpn).refused;
+  if (refused == index ||
+      !blocks::execute_local(contexts_, work, read_pages(blocks::page_list_of(work)))) {
+    refused = index;  // it fails when those in front of it are done (C9-209)
+    if (index == contexts_.send[qp.qpn].completed)
+      refused.reset(), fail_send(qp.qpn, refused_local_status());
     return false;
   }
   ++contexts_.send[qp.qpn].started;

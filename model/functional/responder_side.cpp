@@ -84,8 +84,7 @@ RequestVerdict FunctionalHca::find_place(u32 qpn, const ParsedPacket& packet) {
     if (request::takes_receive_wqe(row) && !read_receive_wqe(qpn)) return kBadReceiveWqe;
     if (row.has(Ext::Ieth) && invalidates_too_early(packet, find(packet.ieth.rkey), qp))
       return kEarlyInvalidate;
-    return judge_scatter(side(qpn).scatter, side(qpn).received, packet.payload_bytes,
-                         accessor_of(qp), find);
+    return judge_scatter(side(qpn).scatter, side(qpn).received, packet.payload_bytes, qp, find);
   }
   const ReceiveState& state = contexts_.receive[qpn];
   if (!row.has(Ext::Reth) && write_key_is_gone(find(state.write_rkey), state, accessor_of(qp)))
@@ -111,13 +110,12 @@ void FunctionalHca::execute(u32 qpn, const ParsedPacket& packet, const RequestEf
   if (row.operation == Operation::Send)
     scatter(side(qpn), payload);
   else if (!payload.empty()) {
-    const Region& region = *contexts_.find_region(effect.rkey);
     if (mutant<"atomic_out_of_order">() || mutant<"write_lands_late">())
       put_off_() = [=, this, bytes = std::vector<u8>(payload.begin(), payload.end())] {
-        write_memory(region, effect.va, bytes);
+        write_memory(effect.rkey, effect.va, bytes);
       };
     else
-      write_memory(region, effect.va, payload);
+      write_memory(effect.rkey, effect.va, payload);
   }
   if (effect.completes_message && makes_receive_cqe(row)) complete_receive(qpn, packet, effect);
 }
@@ -132,7 +130,7 @@ void FunctionalHca::scatter(Side& s, std::span<const u8> payload) {
       continue;
     }
     const std::size_t n = std::min<std::size_t>(sge.bytes - skip, payload.size());
-    write_memory(*contexts_.find_region(sge.lkey), sge.va + skip, payload.first(n));
+    write_memory(sge.lkey, sge.va + skip, payload.first(n));
     payload = payload.subspan(n), skip = 0;
   }
 }
@@ -178,12 +176,11 @@ void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const Requ
   const bool atomic = request::is_atomic(*packet.opcode);
   u64 original = 0;
   if (atomic) {
-    const Region& region = *contexts_.find_region(effect.rkey);
     std::array<u8, kAtomicBytes> bytes;
-    read_memory(region, effect.va, bytes);
+    read_memory(effect.rkey, effect.va, bytes);
     original = load_le8(bytes.data());
     store_le8(bytes.data(), atomic_result(*packet.opcode, packet.atomic_eth, original));
-    write_memory(region, effect.va, bytes);
+    write_memory(effect.rkey, effect.va, bytes);
     if (mutant<"atomic_returns_new">()) original = load_le8(bytes.data());
   }
   side(qpn).saved.save(qp.max_dest_rd_atomic, effect, atomic, original);
@@ -209,7 +206,7 @@ void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const Reque
       if (mutant<"dup_saved_again">()) saved.save(qp.max_dest_rd_atomic, effect, true, original);
       if (mutant<"dup_atomic_read_anew">()) {
         std::array<u8, kAtomicBytes> bytes;
-        read_memory(*region, effect.va, bytes);
+        read_memory(effect.rkey, effect.va, bytes);
         original = load_le8(bytes.data());
       }
       return respond_atomic(qp, effect, original);
@@ -230,7 +227,7 @@ void FunctionalHca::respond_read(const QpConfig& qp, const RequestEffect& effect
   for (u32 i = 0; i < effect.packets; ++i) {
     const ReadResponsePlan plan = plan_read_response(qp, effect, i);
     if (plan.bytes)
-      read_memory(*contexts_.find_region(effect.rkey), effect.va + plan.offset,
+      read_memory(effect.rkey, effect.va + plan.offset,
                   {frame_.data() + header_bytes(qp.path, *plan.row), plan.bytes});
     transmit(qp, *plan.row, reply_bth(qp, plan.psn), ext, plan.bytes);
   }

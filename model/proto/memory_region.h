@@ -14,7 +14,7 @@ inline constexpr u8 kLocalRead = 0x80;
 static_assert(!(kLocalRead & kRegionAccess));
 
 inline constexpr u32 kAnyQp = ~u32{0};
-// It names no region, but all memory by its physical addresses (G22.4).
+// It names no region, but all memory by its physical addresses; for privileged queue pairs (G22.4).
 inline constexpr u32 kReservedLkey = 0;
 
 // Who accesses.
@@ -96,7 +96,8 @@ constexpr AccessFault check_access(const Region* region, u32 key, const Accessor
   if (region->state != KeyState::Valid) return AccessFault::NotValid;
   // MW-6; of 2A it is the QP's own anyway.
   if (region->pd != who.pd && !constexpr_mutant<"pd_not_compared">()) return AccessFault::WrongPd;
-  if (region->qpn != kAnyQp && region->qpn != who.qpn) return AccessFault::WrongQp;  // MW-15, MW-16
+  // MW-15, MW-16.
+  if (region->qpn != kAnyQp && region->qpn != who.qpn) return AccessFault::WrongQp;
   const bool local = rights & (kLocalRead | kLocalWrite);
   const bool allowed = constexpr_mutant<"rights_ored">()
                            ? local || (region->access & (kRegionAccess & ~kLocalWrite))
@@ -113,6 +114,20 @@ constexpr AccessFault check_access(const Region* region, u32 key, const Accessor
     return AccessFault::None;
   return inside ? AccessFault::None : AccessFault::OutOfBounds;
 }
+// Of bytes by a local or remote key, those that lie one behind the other in memory.
+struct Run {
+  u64 address;
+  u32 bytes;
+  bool there = true;  // false: the key is gone since the access was judged
+};
+inline Run run_of(const Region* region, u32 key, u64 va, u32 wanted) {
+  const bool there = region && region->key == key && region->state == KeyState::Valid &&
+                     va - region->start < region->bytes;
+  if (!there) [[unlikely]]
+    return {key == kReservedLkey ? va : 0, wanted, key == kReservedLkey};
+  return {region->translate(va), region->contiguous(va, wanted)};
+}
+
 // G22.2, G22.3: an access of no bytes names no memory.
 constexpr bool key_allows(const Region* region, u32 key, const Accessor& who, u64 va, u64 bytes,
                           u8 rights) {

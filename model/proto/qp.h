@@ -25,7 +25,7 @@ constexpr u32 widen_index(u32 known, u16 low) { return known + u16(low - u16(kno
 
 // Set by CreateQp and ModifyQp, by nobody else.
 struct QpConfig {
-  bool allocated = false, signal_all = false;
+  bool allocated = false, signal_all = false, privileged = false;
   QpState state = QpState::Reset;
   Service service = Service::Rc;
   u8 port = 1, access = 0;  // port: from 1 on
@@ -41,6 +41,10 @@ struct QpConfig {
 };
 
 inline Accessor accessor_of(const QpConfig& qp) { return {qp.pd, qp.qpn}; }
+// G22.4.
+inline bool uses_reserved_lkey(const QpConfig& qp, u32 lkey) {
+  return lkey == kReservedLkey && qp.privileged;
+}
 // DROP-1, T12-7: a packet is tied to a queue pair of the port that it came in on, or to none.
 // `port`: from 1 on.
 constexpr bool is_of_port(const QpConfig& qp, u32 port) { return qp.port == port; }

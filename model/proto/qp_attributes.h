@@ -24,6 +24,7 @@ struct QpCreate {  // CreateQp
   u8 sq_log_entries, rq_log_entries;
   u8 sq_log_stride, rq_log_stride;  // bytes of a WQE slot, as a power of two
   u64 context = 0;
+  bool privileged = false;
 };
 template <>
 struct Layout<QpCreate> {
@@ -31,8 +32,10 @@ struct Layout<QpCreate> {
   static constexpr auto fields = std::make_tuple(
       field(&QpCreate::service, "Service", 8, "OpCode[7:5] of its service"),
       field(&QpCreate::pd, "PD", 24, "protection domain"),
-      field(&QpCreate::signal_all, "SignalAll", 1, "every send WQE is signaled"), unused(7),
-      field(&QpCreate::send_cq, "SendCQ", 24, "CQN"), unused(8),
+      field(&QpCreate::signal_all, "SignalAll", 1, "every send WQE is signaled"),
+      field(&QpCreate::privileged, "Privileged", 1,
+            "its SGEs may have L_Key 0, the reserved one: VA is then a physical address"),
+      unused(6), field(&QpCreate::send_cq, "SendCQ", 24, "CQN"), unused(8),
       field(&QpCreate::receive_cq, "ReceiveCQ", 24, "CQN"),
       field(&QpCreate::sq_log_entries, "SqLog", 8, "WQE slots as a power of two"),
       field(&QpCreate::rq_log_entries, "RqLog", 8, "WQE slots as a power of two"),

@@ -57,11 +57,14 @@ constexpr u8 receive_right() {
 }
 
 // T9 row 15, T10 row 1: one SGE with local rights; an empty one names no memory (G22.3).
-inline bool sge_is_good(const Region* region, const Sge& sge, const Accessor& who, u8 rights) {
-  return key_allows(region, sge.lkey, who, sge.va, sge.bytes, rights);
+inline bool sge_is_good(const Region* region, const Sge& sge, const QpConfig& qp, u8 rights) {
+  return key_allows(region, sge.lkey, accessor_of(qp), sge.va, sge.bytes, rights) ||
+         uses_reserved_lkey(qp, sge.lkey);
 }
 
 // ---- Completions
+// T9-24, T14-MW_BIND_ERR: what a work request without packets ends with if it is refused.
+inline WcStatus refused_local_status() { return WcStatus::MwBindErr; }
 // The index by which a CQE of the send queue names its WQE.
 inline u16 named_index(u32 index) { return u16(index + mutant<"cqe_index_off_by_one">()); }
 // G20.2.
@@ -132,14 +135,14 @@ inline bool refuses_repeated_read(const QpConfig& qp, bool key_good) {
 // the first SGE that does not hold decides. `find(key)` gives the Region of a key.
 template <class FindRegion>
 RequestVerdict judge_scatter(std::span<const Sge> scatter, u64 offset, u32 bytes,
-                             const Accessor& who, const FindRegion& find) {
+                             const QpConfig& qp, const FindRegion& find) {
   for (const Sge& sge : scatter) {
     if (!bytes) break;
     if (offset >= sge.bytes) {
       offset -= sge.bytes;
       continue;
     }
-    if (!sge_is_good(find(sge.lkey), sge, who, receive_right())) return kReceiveProtection;
+    if (!sge_is_good(find(sge.lkey), sge, qp, receive_right())) return kReceiveProtection;
     bytes -= u32(std::min<u64>(bytes, sge.bytes - offset));
     offset = 0;
   }

@@ -40,7 +40,7 @@ constexpr u32 kToRts =
 
 const std::set<std::string, std::less<>> kQpKeys{
     "pd",           "send_cq",    "recv_cq",    "max_send_wr", "max_recv_wr", "max_send_sge",
-    "max_recv_sge", "max_inline", "signal_all", "qp",          "status"};
+    "max_recv_sge", "max_inline", "signal_all", "privileged",  "qp",          "status"};
 
 const nlohmann::json kNothing = nlohmann::json::object();
 JsonAt part_of(const JsonAt& setup, const char* name) {
@@ -197,6 +197,7 @@ void VectorHost::make_qp(const std::string& name, const JsonAt& json, u32 number
   init.max_recv_sge = size("max_recv_sge", kMaxSges);
   init.max_inline_data = size("max_inline", kMaxInline);
   init.sq_sig_all = !json.has("signal_all") || json["signal_all"].value() == true;
+  init.privileged = json.has("privileged") && json["privileged"].value() == true;
   VectorQp& made = qps_[name];
   made.name = name;
   made.qp = verbs_.create_qp(init, kFirstQpn + number);
@@ -248,7 +249,7 @@ void VectorHost::encode_qp_attributes(const JsonAt& json, const Symbols& symbols
     if (!field)
       json[name].refuse("is no attribute of a queue pair",
                         "pd, send_cq, recv_cq, max_send_wr, max_recv_wr, max_send_sge, "
-                        "max_recv_sge, max_inline, signal_all, " +
+                        "max_recv_sge, max_inline, signal_all, privileged, " +
                             names_of_fields(info));
     set_field(body, *field, json[name], symbols);
   }
