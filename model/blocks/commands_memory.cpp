@@ -29,6 +29,7 @@ CommandStatus check_new_key(const Contexts& x, u32 key, u32 pd, const Region* in
 Region& make_entry(Contexts& x, u32 key, u32 pd, KeyKind kind, KeyState state) {
   Region& entry = at(x.regions, key_index(key)) = {};
   entry.key = key, entry.pd = pd, entry.kind = kind, entry.state = state;
+  if (mutant<"free_starts_valid">()) entry.state = KeyState::Valid;
   ++x.pds[pd].uses;
   return entry;
 }
@@ -69,7 +70,7 @@ CommandStatus reregister_mr(Call& c) {
   const CommandStatus status = check_new_key(c.contexts, a.key, a.pd, region);
   if (status != CommandStatus::Ok) return status;
   if (!memory_is_good(memory_of(a, c))) return CommandStatus::BadValue;
-  remove_entry(c.contexts, *region);
+  if (!mutant<"rereg_keeps_key">()) remove_entry(c.contexts, *region);
   register_region(c, a);
   return CommandStatus::Ok;
 }
@@ -94,7 +95,7 @@ CommandStatus query_mr(Call& c) {
 CommandStatus deregister_mr(Call& c) {
   Region* region = find_region(c);
   if (!region) return CommandStatus::BadObject;
-  if (region->links) return CommandStatus::Busy;  // MR-9
+  if (region->links && !mutant<"dereg_with_windows">()) return CommandStatus::Busy;  // MR-9
   if (mutant<"key_one_per_address">())
     for (Region& r : c.contexts.regions)
       if (r.start == region->start) r.state = KeyState::Free;
@@ -109,7 +110,9 @@ CommandStatus alloc_mw(Call& c) {
     return status;
   if (a.type < KeyKind::Window1 || a.type > KeyKind::Window2B) return CommandStatus::BadValue;
   const bool type_1 = a.type == KeyKind::Window1;  // G22.1
-  make_entry(c.contexts, a.key, a.pd, a.type, type_1 ? KeyState::Valid : KeyState::Free);
+  Region& window =
+      make_entry(c.contexts, a.key, a.pd, a.type, type_1 ? KeyState::Valid : KeyState::Free);
+  if (mutant<"window_starts_bound">() && type_1) window.bytes = ~u64{0}, window.access = 0xff;
   return CommandStatus::Ok;
 }
 
@@ -143,7 +146,7 @@ CommandStatus bind_mw(Call& c) {
 CommandStatus dealloc_mw(Call& c) {
   Region* window = find_window(c);
   if (!window) return CommandStatus::BadObject;
-  remove_entry(c.contexts, *window);
+  if (!mutant<"dealloc_mw_keeps">()) remove_entry(c.contexts, *window);
   return CommandStatus::Ok;
 }
 }  // namespace hca::blocks

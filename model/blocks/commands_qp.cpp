@@ -72,7 +72,8 @@ CommandStatus destroy_qp(Call& c) {
   Contexts& x = c.contexts;
   const QpConfig* qp = x.find_qp(c.header.object);
   if (!qp) return CommandStatus::BadObject;
-  if (x.bound_windows[qp->qpn]) return CommandStatus::Busy;  // MW-11
+  if (x.bound_windows[qp->qpn] && !mutant<"destroy_with_window">())
+    return CommandStatus::Busy;  // MW-11
   --x.cqs[qp->send_cq].uses, --x.cqs[qp->receive_cq].uses, --x.pds[qp->pd].uses;
   if (!mutant<"destroy_keeps_qp">()) x.qps[c.header.object] = {};
   c.effect.qpn = c.header.object, c.effect.clear = true;

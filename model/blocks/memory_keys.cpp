@@ -44,11 +44,11 @@ bool bind_window(Contexts& contexts, u32 key, const BindRequest& request, u32 qp
   if (!may_bind({&entry_of(contexts, key), &region, request})) return false;
   Region& window = contexts.regions[key_index(key)];
   unbind(contexts, window);
-  window.key = key;
+  if (!mutant<"bind_keeps_key_byte">()) window.key = key;
   window.state = KeyState::Valid;
   if (!request.bytes) return true;
-  window.start = request.start, window.bytes = request.bytes;
-  window.access = request.access;
+  window.start = request.start, window.bytes = request.bytes + mutant<"window_one_byte_longer">();
+  window.access = mutant<"bind_takes_rights_of_region">() ? region.access : request.access;
   window.physical = region.physical, window.origin = region.origin;
   window.pages = region.pages, window.log_page = region.log_page;
   window.links = key_index(request.region_key);
@@ -69,6 +69,8 @@ void set_memory(Contexts& contexts, Region& region, const MemoryRequest& memory)
   if (memory.log_page) {
     std::vector<u64>& list = contexts.page_lists[index];
     list.assign(memory.pages.begin(), memory.pages.end());
+    if (mutant<"first_page_only">())
+      for (std::size_t i = 1; i < list.size(); ++i) list[i] = list[0] + (u64{i} << memory.log_page);
     region.pages = list.data();
   } else {
     contexts.page_lists.erase(index);
@@ -101,7 +103,8 @@ bool execute_local(Contexts& contexts, const LocalWork& work, std::span<const u6
       return bind_window(contexts, work.wqe.rkey,
                          {m.start, m.bytes, m.region_key, m.access, false, qp.pd}, qp.qpn);
     case WorkOpcode::LocalInvalidate:
-      return invalidate_key(contexts, work.wqe.immediate, accessor_of(qp));
+      return mutant<"local_invalidate_ignored">() ||
+             invalidate_key(contexts, work.wqe.immediate, accessor_of(qp));
     default:
       return fast_register(contexts, work.wqe.rkey,
                            {&entry_of(contexts, work.wqe.rkey),

@@ -73,6 +73,7 @@ inline constexpr std::array kInvalidateRules{
     KeyRule<InvalidateView>{"MR-9", invalidate::region_in_use},
 };
 inline bool may_invalidate(const Region* entry, u32 key, const Accessor& who) {
+  if (mutant<"reserved_is_invalidated">() && key == kReservedLkey) return true;
   if (mutant<"inv_twice_fails">() && entry && entry->state == KeyState::Free) return false;
   return holds<kInvalidateRules>(InvalidateView{entry ? entry : &kNoRegion, key, who});
 }

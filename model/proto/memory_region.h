@@ -46,11 +46,12 @@ struct alignas(64) Region {
     const u64 offset = (mutant<"translate_aligned">() ? va & ~u64{3} : va) - origin;
     if (!pages) [[likely]]
       return physical + offset;
-    return pages[offset >> log_page] + (offset & (page_bytes() - 1));
+    const u64 in_page = offset + 8 * mutant<"page_offset_off">();
+    return pages[offset >> log_page] + (in_page & (page_bytes() - 1));
   }
   // Of `bytes` from `va` on, those that lie one behind the other in memory.
   u32 contiguous(u64 va, u32 wanted) const {
-    if (!pages) [[likely]]
+    if (!pages || mutant<"pages_as_one">()) [[likely]]
       return wanted;
     return u32(std::min<u64>(wanted, page_bytes() - ((va - origin) & (page_bytes() - 1))));
   }
@@ -97,7 +98,8 @@ constexpr AccessFault check_access(const Region* region, u32 key, const Accessor
   // MW-6; of 2A it is the QP's own anyway.
   if (region->pd != who.pd && !constexpr_mutant<"pd_not_compared">()) return AccessFault::WrongPd;
   // MW-15, MW-16.
-  if (region->qpn != kAnyQp && region->qpn != who.qpn) return AccessFault::WrongQp;
+  if (region->qpn != kAnyQp && region->qpn != who.qpn && !constexpr_mutant<"window_of_any_qp">())
+    return AccessFault::WrongQp;
   const bool local = rights & (kLocalRead | kLocalWrite);
   const bool allowed = constexpr_mutant<"rights_ored">()
                            ? local || (region->access & (kRegionAccess & ~kLocalWrite))

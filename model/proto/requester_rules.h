@@ -79,6 +79,8 @@ inline SentMessage begin_message(SendState& s, const SendWqe& wqe, u32 index, u3
   m.first_psn = s.next_psn, m.bytes = bytes;
   m.opcode = wqe.opcode, m.answer = row.answer;
   m.signaled = wqe.signaled || signal_all || mutant<"all_op_success_signaled">();
+  if (mutant<"bind_takes_psn">() && row.is_local())
+    s.next_psn = s.send_psn = s.sent_psn = psn_add(s.next_psn, 1);
   if (row.is_local()) return m;
   const bool one = row.answer == Answer::Atomic ||
                    (mutant<"read_takes_one_psn">() && row.answer == Answer::Read);

@@ -64,7 +64,9 @@ inline bool sge_is_good(const Region* region, const Sge& sge, const QpConfig& qp
 
 // ---- Completions
 // T9-24, T14-MW_BIND_ERR: what a work request without packets ends with if it is refused.
-inline WcStatus refused_local_status() { return WcStatus::MwBindErr; }
+inline WcStatus refused_local_status() {
+  return mutant<"local_loc_prot_err">() ? WcStatus::LocProtErr : WcStatus::MwBindErr;
+}
 // The index by which a CQE of the send queue names its WQE.
 inline u16 named_index(u32 index) { return u16(index + mutant<"cqe_index_off_by_one">()); }
 // G20.2.
