@@ -62,7 +62,7 @@ bool ResponderExecute::ask_response(Side& side) {
     Outcome& o = *q.reading;
     const ReadResponsePlan plan = plan_read_response(contexts_.qps[qpn], o.effect, o.asked);
     Packet* p = make_response(contexts_.qps[qpn], o, *plan.row, plan.psn, plan.bytes, 0);
-    if (o.has_pages && plan.bytes)
+    if (o.has_pages && plan.bytes) [[unlikely]]
       ask_pages(side, o.effect, plan, p);
     else
       ports.reads_out->start().set_read(o.address + plan.offset, p->payload(), plan.bytes, p, true);
@@ -76,8 +76,8 @@ bool ResponderExecute::ask_response(Side& side) {
 
 // By the pages of its region; one that is gone since gives zeros. A page is no smaller than a
 // packet: what lies behind the end of one is asked for a cycle later.
-void ResponderExecute::ask_pages(Side& side, const RequestEffect& e, const ReadResponsePlan& plan,
-                                 Packet* p) {
+[[gnu::noinline]] void ResponderExecute::ask_pages(Side& side, const RequestEffect& e,
+                                                   const ReadResponsePlan& plan, Packet* p) {
   const Region* region = protection_.find(e.rkey);
   const u64 va = e.va + plan.offset;
   const Run run = run_of(region, e.rkey, va, plan.bytes);

@@ -24,6 +24,7 @@ struct WorkRow {
   bool solicitable;   // BTH-5: SE may be set in its last packet
   bool takes_credit;  // G6.3: it consumes a receive WQE of the peer
   Answer answer;
+  u32 segment_bytes = 0;  // between the WQE and its SGEs
 
   constexpr bool sends_payload() const { return answer == Answer::Acknowledge; }
   constexpr bool is_local() const { return answer == Answer::Nothing; }
@@ -37,11 +38,11 @@ inline constexpr std::array kWorkRows{
     WorkRow{WorkOpcode::RdmaWrite,          "RDMA WRITE",                  0x06, 0x07, 0x08, 0x0a, CqeOpcode::RdmaWrite,   false, false, false, false, Answer::Acknowledge},
     WorkRow{WorkOpcode::RdmaWriteImmediate, "RDMA WRITE with Immediate",   0x06, 0x07, 0x09, 0x0b, CqeOpcode::RdmaWrite,   true,  false, true,  true,  Answer::Acknowledge},
     WorkRow{WorkOpcode::RdmaRead,           "RDMA READ",                   0x0c, 0x0c, 0x0c, 0x0c, CqeOpcode::RdmaRead,    false, false, false, false, Answer::Read},
-    WorkRow{WorkOpcode::CompareSwap,        "CmpSwap",                     0x13, 0x13, 0x13, 0x13, CqeOpcode::CompareSwap, false, false, false, false, Answer::Atomic},
-    WorkRow{WorkOpcode::FetchAdd,           "FetchAdd",                    0x14, 0x14, 0x14, 0x14, CqeOpcode::FetchAdd,    false, false, false, false, Answer::Atomic},
-    WorkRow{WorkOpcode::BindMw,             "Bind MW",                     0,    0,    0,    0,    CqeOpcode::BindMw,      false, false, false, false, Answer::Nothing},
+    WorkRow{WorkOpcode::CompareSwap,        "CmpSwap",                     0x13, 0x13, 0x13, 0x13, CqeOpcode::CompareSwap, false, false, false, false, Answer::Atomic, kAtomicOperandBytes},
+    WorkRow{WorkOpcode::FetchAdd,           "FetchAdd",                    0x14, 0x14, 0x14, 0x14, CqeOpcode::FetchAdd,    false, false, false, false, Answer::Atomic, kAtomicOperandBytes},
+    WorkRow{WorkOpcode::BindMw,             "Bind MW",                     0,    0,    0,    0,    CqeOpcode::BindMw,      false, false, false, false, Answer::Nothing, kMemorySegmentBytes},
     WorkRow{WorkOpcode::LocalInvalidate,    "Local Invalidate",            0,    0,    0,    0,    CqeOpcode::LocalInvalidate, false, true, false, false, Answer::Nothing},
-    WorkRow{WorkOpcode::RegisterMr,         "Fast Register MR",            0,    0,    0,    0,    CqeOpcode::RegisterMr,  false, false, false, false, Answer::Nothing},
+    WorkRow{WorkOpcode::RegisterMr,         "Fast Register MR",            0,    0,    0,    0,    CqeOpcode::RegisterMr,  false, false, false, false, Answer::Nothing, kMemorySegmentBytes},
     // clang-format on
 };
 constexpr const WorkRow* work_row(WorkOpcode opcode) {

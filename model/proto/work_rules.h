@@ -12,18 +12,7 @@ namespace hca::proto {
 // ---- Send WQEs
 // ----------------------------------------------------------------------------------------------------
 // Where its SGEs or inline data begin.
-constexpr u32 segments_offset(const WorkRow& row) {
-  switch (row.opcode) {
-    case WorkOpcode::CompareSwap:
-    case WorkOpcode::FetchAdd:
-      return kSendWqeBytes + kAtomicOperandBytes;
-    case WorkOpcode::BindMw:
-    case WorkOpcode::RegisterMr:
-      return kSendWqeBytes + kMemorySegmentBytes;
-    default:
-      return kSendWqeBytes;
-  }
-}
+constexpr u32 segments_offset(const WorkRow& row) { return kSendWqeBytes + row.segment_bytes; }
 
 // The form of send WQE `index` in slots of `stride` bytes; Success if it holds (T9 row 17).
 inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, u32 stride) {
