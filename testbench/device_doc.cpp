@@ -159,6 +159,8 @@ std::string commands_section() {
   text += structure<QpAttributes>("Of ModifyQp and QueryQp.");
   text += structure<VectorAttributes>(
       "Of SetVector and QueryVector: an entry of the MSI-X table, masked at first.");
+  text += structure<DropCounters>(
+      "Of QueryDrops: packets dropped since the beginning, one counter a cause.");
   return text;
 }
 
