@@ -38,11 +38,15 @@ inline bool comes_from_peer(const Path& path, const u8* frame, const FrameShape&
 // LIDs of multicast groups; no packet comes from one (C9-56).
 constexpr bool is_multicast_lid(u64 lid) { return lid >= 0xc000 && lid != 0xffff; }
 
+inline bool comes_from_group(const u8* frame, const FrameShape& shape) {
+  return is_native(shape.framing) && is_multicast_lid(load_be<2>(frame + 6)) &&
+         !mutant<"multicast_slid_taken">();
+}
+
 // G34.3, C9-53: the destination of a frame is the port's MAC address or LID.
 inline bool is_for_port(const PortAttributes& port, const u8* frame, const FrameShape& shape) {
   if (is_native(shape.framing))
-    return (load_be<2>(frame + 2) == port.lid || mutant<"destination_not_compared">()) &&
-           (!is_multicast_lid(load_be<2>(frame + 6)) || mutant<"multicast_slid_taken">());
+    return load_be<2>(frame + 2) == port.lid || mutant<"destination_not_compared">();
   return load_be<4>(frame) == port.mac >> 16 && load_be<2>(frame + 4) == (port.mac & 0xffff);
 }
 }  // namespace hca::proto

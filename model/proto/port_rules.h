@@ -11,6 +11,7 @@ inline u64 DropCounters::*port_drop(const PortAttributes& port, u32 number, cons
                                     const ParsedPacket& packet, const QpConfig* qp) {
   using D = DropCounters;
   if (!is_for_port(port, frame, packet)) return &D::not_for_port;
+  if (comes_from_group(frame, packet)) return &D::wrong_path;
   if (packet.payload_bytes > port.mtu) return &D::above_mtu;  // G34.3
   if (!qp) return &D::unknown_qp;
   return is_of_port(*qp, number) ? nullptr : &D::wrong_port;
