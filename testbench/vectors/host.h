@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host software of a vector: makes its objects and does its steps.
 #pragma once
+#include <array>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -48,6 +49,8 @@ class VectorHost {
   const VectorQp& qp_of(const JsonAt& json) const;
   const VectorQp* qp_of_peer(u32 peer_qpn) const;
   const VectorQp* qp_of_number(u32 qpn) const;
+  // Whether the peer of another queue pair is this one of ours.
+  bool is_of_loop(u32 qpn) const { return qpn == loop_[0] || qpn == loop_[1]; }
   PacketContext packet_context(const VectorQp& qp) const;
   // All that QUERY tells of the objects, as text.
   std::map<std::string, std::string> query_all();
@@ -60,6 +63,7 @@ class VectorHost {
   void make_regions(const JsonAt& setup);
   void make_windows(const JsonAt& setup);
   void make_qps(const JsonAt& setup);
+  void join_qps(const JsonAt& setup);
   void make_qp(const std::string& name, const JsonAt& json, u32 number);
   std::vector<SgeList> sges_of(const JsonAt& json) const;
   MemoryInfo memory_of(const JsonAt& json) const;
@@ -78,6 +82,7 @@ class VectorHost {
   std::map<std::string, Cq*> cqs_;
   std::map<std::string, u32> keys_, windows_;
   std::map<std::string, VectorQp> qps_;
+  std::array<u32, 2> loop_{};  // QPNs; 0: no loop
   CompChannel *async_ = nullptr, *channel_ = nullptr;
 };
 }  // namespace hca::testbench

@@ -55,7 +55,7 @@ VectorHost::VectorHost(const JsonAt& setup, ReplayDevice& device)
              [&device](u32 offset, std::span<const u8> data) { device.mmio_write(offset, data); }),
       contents_(device.memory()) {
   setup.check_keys(
-      {"framing", "pkeys", "port", "options", "pds", "cqs", "regions", "windows", "qps"});
+      {"framing", "pkeys", "port", "options", "pds", "cqs", "regions", "windows", "qps", "loop"});
   verbs_.set_step([this] { return device_.run(), false; });
   block_ = verbs_.alloc(kCommandBytes, kCommandBytes);
   make_port(setup);
@@ -174,8 +174,24 @@ void VectorHost::make_windows(const JsonAt& setup) {
 void VectorHost::make_qps(const JsonAt& setup) {
   u32 number = 0;
   if (!setup.has("qps")) return make_qp("q", JsonAt(kNothing, "setup.qps.q"), 0);
+  join_qps(setup);
   for (const auto& [name, unused] : setup["qps"].value().items())
     make_qp(name, setup["qps"][name], number++);
+}
+
+// "loop": ["a", "b"]: the numbers of two queue pairs that are connected to each other.
+void VectorHost::join_qps(const JsonAt& setup) {
+  if (!setup.has("loop")) return;
+  std::vector<u32> numbers;
+  for (const JsonAt& name : setup["loop"].entries()) {
+    const nlohmann::json& qps = setup["qps"].value();
+    const auto at = qps.find(name.text());
+    if (at == qps.end()) name.refuse("there is no queue pair '" + name.text() + "'", "one of qps");
+    numbers.push_back(kFirstQpn + u32(std::distance(qps.begin(), at)));
+  }
+  if (numbers.size() != 2 || numbers[0] == numbers[1])
+    setup["loop"].refuse("joins no two queue pairs", "two names");
+  loop_ = {numbers[0], numbers[1]};
 }
 
 void VectorHost::make_qp(const std::string& name, const JsonAt& json, u32 number) {
@@ -203,13 +219,15 @@ void VectorHost::make_qp(const std::string& name, const JsonAt& json, u32 number
   made.qp = verbs_.create_qp(init, kFirstQpn + number);
   if (!made.qp) json.refuse("the device gives no QP", std::string(name_of(verbs_.last_status())));
   symbols_.define(name, made.qp->qpn, json);
-  symbols_.define(name + ".peer", kFirstPeerQpn + number, json);
-
+  const bool loops = is_of_loop(made.qp->qpn), second = loops && made.qp->qpn == loop_[1];
+  const PortAttributes& far = loops ? port_ : peer_port_;
   QpAttributes a = default_attributes();
-  a.dest_qpn = kFirstPeerQpn + number;
-  a.dmac = peer_port_.mac, a.dlid = peer_port_.lid;
-  a.dgid_high = load_be<8>(peer_port_.gids[0].bytes.data());
-  a.dgid_low = load_be<8>(peer_port_.gids[0].bytes.data() + 8);
+  a.dest_qpn = loops ? loop_[!second] : kFirstPeerQpn + number;
+  if (second) std::swap(a.rq_psn, a.sq_psn);
+  symbols_.define(name + ".peer", a.dest_qpn, json);
+  a.dmac = far.mac, a.dlid = far.lid;
+  a.dgid_high = load_be<8>(far.gids[0].bytes.data());
+  a.dgid_low = load_be<8>(far.gids[0].bytes.data() + 8);
   std::array<u8, bytes_of<QpAttributes>()> body;
   encode(a, body.data());
   encode_qp_attributes(json, symbols_, body.data());
@@ -238,7 +256,7 @@ void VectorHost::make_qp(const std::string& name, const JsonAt& json, u32 number
   back.dmac = port_.mac, back.dlid = port_.lid;
   back.dgid_high = load_be<8>(port_.gids[0].bytes.data());
   back.dgid_low = load_be<8>(port_.gids[0].bytes.data() + 8);
-  made.peer.from_peer = detail::path_of(back, peer_port_);
+  made.peer.from_peer = detail::path_of(back, far);
 }
 
 void VectorHost::encode_qp_attributes(const JsonAt& json, const Symbols& symbols, u8* body) {

@@ -11,6 +11,7 @@
 #include "model/proto/syndrome.h"
 #include "testbench/knob_table.h"
 #include "testbench/vectors/host.h"
+#include "testbench/vectors/loop.h"
 
 namespace hca::testbench {
 using namespace proto;
@@ -93,7 +94,7 @@ class Run {
     bool acts;  // all that came before must be explained
     void (Run::*run)(const JsonAt&);
   };
-  static constexpr std::size_t kVerbs = 18;
+  static constexpr std::size_t kVerbs = 21;
   static const std::array<Verb, kVerbs>& verbs() {
     static constexpr std::array<Verb, kVerbs> rows{{
         {"post_send", true, &Run::post_send},
@@ -104,6 +105,9 @@ class Run {
         {"ring", true, &Run::ring},
         {"arm", true, &Run::arm},
         {"write_memory", true, &Run::write_memory},
+        {"hold", true, &Run::hold},
+        {"release", true, &Run::release},
+        {"drop", true, &Run::drop},
         {"advance", true, &Run::advance},
         {"silence", true, &Run::silence},
         {"sent", false, &Run::sent},
@@ -175,6 +179,14 @@ class Run {
     if (json.has("ICRC") && device_->cuts_through())
       host_.contents().may_change(writes_[qp.peer.qpn].first, writes_[qp.peer.qpn].second);
   }
+  void hold(const JsonAt& json) {
+    if (!top_.has("setup") || !top_["setup"].has("loop"))
+      json.refuse("there is no loop", "setup.loop");
+    loop_.hold(json);
+  }
+  void release(const JsonAt& json) { loop_.release(json, host_.symbols()); }
+  void drop(const JsonAt& json) { loop_.drop(json, host_.symbols()); }
+
   void advance(const JsonAt& json) { device_->advance(nanoseconds_of(json)); }
   void silence(const JsonAt& json) {
     device_->advance(nanoseconds_of(json));
@@ -259,7 +271,13 @@ class Run {
   // ---- What the device does
   void settle() {
     device_->run();
-    for (Frame& bytes : device_->take_frames()) take(std::move(bytes));
+    take_frames();
+    for (std::vector<Frame> passing = loop_.arriving(); !passing.empty();
+         passing = loop_.arriving()) {
+      for (const Frame& frame : passing) note("  => " + text_of(frame)), device_->inject(frame);
+      device_->run();
+      take_frames();
+    }
     for (const QueueCompletion& c : host_.poll()) {
       note("  CQE " + describe(c));
       result_.seen[fmt::format("QP {:#x} {} completions", c.qpn, c.is_receive ? "receive" : "send")]
@@ -279,6 +297,9 @@ class Run {
       cq_events_.push_back(*cqn);
     }
   }
+  void take_frames() {
+    for (Frame& bytes : device_->take_frames()) take(std::move(bytes));
+  }
   void take(Frame bytes) {
     SeenFrame f{std::move(bytes)};
     f.good = parse(f.bytes, link_, f.packet) == PacketVerdict::Good;
@@ -286,6 +307,10 @@ class Run {
     const bool merges = is_plain_ack(f) && !frames_.empty() && is_plain_ack(frames_.back()) &&
                         frames_.back().packet.bth.dest_qp == f.packet.bth.dest_qp;
     if (merges) frames_.pop_back();
+    if (f.good && host_.is_of_loop(f.packet.bth.dest_qp)) {
+      loop_.add(f.bytes, merges);
+      if (!loop_.holds()) return;  // nobody looks at it
+    }
     auto& seen =
         result_.seen[f.good ? fmt::format("packets to QP {:#x}", f.packet.bth.dest_qp) : "packets"];
     if (merges) seen.pop_back();
@@ -329,6 +354,7 @@ class Run {
   std::unique_ptr<ReplayDevice> device_;
   VectorHost host_;
   LinkLayer link_ = options_of(vector_).link;
+  Loop loop_;
   std::deque<SeenFrame> frames_;
   std::deque<QueueCompletion> completions_;
   std::deque<AsyncEvent> events_;

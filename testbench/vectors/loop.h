@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets on their way between two queue pairs of the device that are connected to each other.
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "testbench/replay_device.h"
+#include "testbench/vectors/symbols.h"
+
+namespace hca::testbench {
+class Loop {
+ public:
+  bool holds() const { return holds_; }
+  void hold(const JsonAt& json) {
+    if (!json.value().is_boolean()) json.refuse("is no choice", "true, false");
+    holds_ = json.value() == true;
+  }
+  // A packet has left; `merged`: an ACK that stands for the one before it, too.
+  void add(const Frame& frame, bool merged) {
+    if (!holds_)
+      passing_.push_back(frame);
+    else if (merged && !held_.empty())
+      held_.back() = frame;
+    else
+      held_.push_back(frame);
+  }
+  void release(const JsonAt& json, const Symbols& symbols) {
+    for (Frame& frame : take_held(json, symbols)) passing_.push_back(std::move(frame));
+  }
+  void drop(const JsonAt& json, const Symbols& symbols) { take_held(json, symbols); }
+  std::vector<Frame> arriving() { return std::exchange(passing_, {}); }
+
+ private:
+  // "all", or places among what is held, from 0 on, in the order in which they are wanted.
+  std::vector<Frame> take_held(const JsonAt& json, const Symbols& symbols);
+  bool holds_ = false;
+  std::vector<Frame> held_, passing_;
+};
+}  // namespace hca::testbench
