@@ -6,6 +6,20 @@
 #include "model/proto/port_attributes.h"
 
 namespace hca::proto {
+inline constexpr u64 kDefaultGidPrefix = 0xfe80'0000'0000'0000;
+
+// VAL-5, VAL-7: a GID of one port of the fabric: no multicast GID, not the loopback GID, not none.
+inline bool is_of_one_port(const u8* gid) {
+  return (gid[0] != 0xff && (load_be<8>(gid) || load_be<8>(gid + 8) > 1)) ||
+         mutant<"gid_kind_unchecked">();
+}
+// VAL-6, VAL-8: the GID itself, or its low half behind the default prefix.
+inline bool names_gid(const u8* found, const u8* gid) {
+  return !std::memcmp(found, gid, 16) ||
+         (load_be<8>(found) == kDefaultGidPrefix && !std::memcmp(found + 8, gid + 8, 8) &&
+          !mutant<"default_prefix_refused">());
+}
+
 // True if the frame's addresses are those of the path with source and destination exchanged (VAL-6,
 // C9-47.1.1; LIDs where there is no GRH). IPv4 has its addresses at 12 and 16, IPv6 and the GRH at
 // 8 and 24.
@@ -31,7 +45,9 @@ inline bool comes_from_peer(const Path& path, const u8* frame, const FrameShape&
       if (mutant<"slid_compared_with_grh">() && shape.framing == Framing::IbGlobal &&
           std::memcmp(frame + 6, path.head.data() + 2, 2) != 0)
         return false;
-      return crossed(8, 24, 16);
+      return is_of_one_port(theirs + 8) && is_of_one_port(theirs + 24) &&
+             (names_gid(theirs + 8, ours + 24) || mutant<"source_not_compared">()) &&
+             (names_gid(theirs + 24, ours + 8) || mutant<"destination_not_compared">());
   }
 }
 
