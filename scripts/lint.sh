@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-tidy by .clang-tidy over the sources of model/, tlm/ and testbench/ (not its tests), as the preset clang
+# clang-tidy by .clang-tidy over the sources of model/, tlm/ and testbench/ (not its tests), as the preset lint
 # compiles them.
 #   scripts/lint.sh [--full] [PATH...]   --full adds the static analyzer (twice the time); PATH: parts of paths to look
 #                                        at, such as model/proto
@@ -13,10 +13,10 @@ if [ "${1-}" = --full ]; then
 fi
 patterns=("$@")
 [ ${#patterns[@]} -gt 0 ] || patterns=("$PWD/model/" "$PWD/tlm/" "$PWD/testbench/(?!tests/)")
-[ -f build/clang/compile_commands.json ] || cmake --preset clang >/dev/null
+cmake --preset lint >/dev/null
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if ! run-clang-tidy -quiet -j "$(nproc)" -p build/clang -checks="$checks" "${patterns[@]}" >"$log" 2>&1; then
+if ! run-clang-tidy -quiet -j "$(nproc)" -p build/lint -checks="$checks" "${patterns[@]}" >"$log" 2>&1; then
   sed 's/\x1b\[[0-9;]*m//g' "$log" | grep -vE '^(clang-tidy|[0-9]+ warnings? )' || true
   echo "lint: clang-tidy found the above" >&2
   exit 1

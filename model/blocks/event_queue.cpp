@@ -7,7 +7,7 @@ namespace hca::blocks {
 using namespace proto;
 
 namespace {
-u64 context_of(const Contexts& contexts, const Event& event) {
+u64 context_of(const Contexts& contexts, const proto::Event& event) {
   const EventRow* row = async_event(event.type);
   if (!row) return 0;
   return row->object == EventObject::Cq ? contexts.cqs[event.object].context
@@ -15,7 +15,7 @@ u64 context_of(const Contexts& contexts, const Event& event) {
 }
 }  // namespace
 
-std::optional<u64> put_event(Contexts& contexts, u32 eqn, const Event& event, u8* eqe) {
+std::optional<u64> put_event(Contexts& contexts, u32 eqn, const proto::Event& event, u8* eqe) {
   EventRing* eq = contexts.find_eq(eqn);
   if (!eq) return std::nullopt;
   if (eq->is_full()) return eq->overflowed = true, std::nullopt;
