@@ -184,8 +184,9 @@ void Requester::send_packet(u32 qpn, Lane& lane) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
   const u32 index = lane.head->first + lane.at;
-  const SentMessage& m = contexts_.message(qpn, index);
+  SentMessage& m = contexts_.message(qpn, index);
   PacketPlan plan = plan_packet(qp, lane.wqe, m, lane.packet);
+  m.resumed |= m.answer == Answer::Read && lane.packet;
   plan.ack_requested |= !lane.packet && probes(s, qp, m, index + 1 == s.started);
   Packet* p = pool_.take();
   p->qpn = qpn, p->psn = plan.psn, p->port = u8(port_of(qp)), p->is_request = true;

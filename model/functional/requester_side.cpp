@@ -47,10 +47,11 @@ bool FunctionalHca::send_next_message(u32 qpn) {
 void FunctionalHca::send_packets(u32 qpn, u32 index) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
-  const SentMessage& m = contexts_.message(qpn, index);
+  SentMessage& m = contexts_.message(qpn, index);
   ExtHeaders ext;
   for (u32 i = psns_between(m.first_psn, s.send_psn); i < m.packets;) {
     PacketPlan plan = plan_packet(qp, work_.wqe, m, i);
+    m.resumed |= m.answer == Answer::Read && i;
     const bool probe = probes(s, qp, m, index + 1 == s.started);
     if (probe && i) return;
     plan.ack_requested |= probe;

@@ -57,7 +57,8 @@ struct SentMessage {
   WorkOpcode opcode = WorkOpcode::Send;
   Answer answer = Answer::Acknowledge;
   bool signaled = false;
-  bool placed = false;  // a READ or ATOMIC: its data are in memory; without packets: it is done
+  bool placed = false;   // a READ or ATOMIC: its data are in memory; without packets: it is done
+  bool resumed = false;  // a READ: it was asked for again from its middle on
 
   u32 last_psn() const { return psn_add(first_psn, packets - 1); }
   u32 end_psn() const { return psn_add(first_psn, packets); }
@@ -83,7 +84,6 @@ struct alignas(64) SendState {
   bool waits_rnr = false;
   bool notify_drained = false;  // SQ_DRAINED is asked for (G20.1)
   bool waits_restart = false;   // after an implied NAK, until the repeated PSN is answered (G12.4)
-  bool read_repeated = false;   // a READ that is under way may be answered anew or go on (T9-21)
   Credit credit = mutant<"credit_starts_unlimited">() ? Credit::Unlimited : Credit::Unknown;
 
   bool anything_unacked() const { return unacked_psn != sent_psn; }

@@ -126,11 +126,11 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
 }
 
 namespace response {
-// T7: what may answer the READ `m` at `missing`, with `left` bytes to come. After a repetition a
-// response may begin anew, or go on (T9-21).
-inline bool position_fits(const SendState& s, const SentMessage& m, u32 missing, Position p) {
+// T7: what may answer the READ `m` at `missing`, with `left` bytes to come. Asked for again from
+// its middle on it may be answered anew from there, or go on (T9-21).
+inline bool position_fits(const SentMessage& m, u32 missing, Position p) {
   const bool begins = p == Position::First || p == Position::Only;
-  const bool anew = s.read_repeated && !mutant<"repeated_read_goes_on_only">();
+  const bool anew = m.resumed && !mutant<"repeated_read_goes_on_only">();
   return anew || begins == (missing == m.first_psn) || mutant<"read_position_unchecked">();
 }
 // T7, T9-16: First and Middle are full and not the end, Last and Only are the rest.
@@ -170,7 +170,7 @@ inline ResponseVerdict judge_response(const SendState& s, const QpConfig& qp,
   v.offset = psns_between(awaited->first_psn, psn) * qp.path_mtu;
   v.completes = psn == awaited->last_psn();
   if (mutant<"read_completes_with_first">()) v.psn = awaited->end_psn(), v.completes = true;
-  if (!position_fits(s, *awaited, missing, p)) return {fail(psn, WcStatus::BadRespErr, "T9-21")};
+  if (!position_fits(*awaited, missing, p)) return {fail(psn, WcStatus::BadRespErr, "T9-21")};
   if (!length_fits(p, packet.payload_bytes, awaited->bytes - v.offset, qp.path_mtu))
     return {fail(psn, WcStatus::LocLenErr, "T9-16")};
   return v;
@@ -209,7 +209,7 @@ inline void apply(SendState& s, const QpConfig& qp, const AckVerdict& v) {
     if (!(v.by_timer && mutant<"timeout_not_counted">()) &&
         !(v.implied && mutant<"implied_nak_not_counted">()) && !mutant<"nak_keeps_retries">())
       --s.retries_left;  // C9-212
-    s.waits_restart = v.implied, s.read_repeated = true;
+    s.waits_restart = v.implied;
   }
   if (v.action == AckAction::Wait)  // G8.2
     (mutant<"rnr_takes_error_retry">() ? s.retries_left : s.rnr_retries_left) -=
@@ -219,7 +219,6 @@ inline void apply(SendState& s, const QpConfig& qp, const AckVerdict& v) {
 // The READ or ATOMIC that was awaited is answered; `message(i)` gives the SentMessage of WQE i.
 template <class MessageOf>
 void answer_awaited(SendState& s, const MessageOf& message) {
-  s.read_repeated = false;
   if (++s.reads_answered == s.reads_started) return;
   do ++s.awaited;
   while (!has_response(message(s.awaited).answer));
