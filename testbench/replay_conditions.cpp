@@ -198,6 +198,27 @@ bool nak_of_bad_send_length(const Situation& s) {
                          : bytes <= mtu && (bytes || rule != PayloadRule::OneToMtu);
   return !legal && is_answer(*s.ours, *s.qp, asked.psn(), kInvalidRequest, s.qp->before.msn);
 }
+// Outside the window that was bound last to its R_Key, inside the window's region.
+bool nak_of_window_bounds(const Situation& s) {
+  const Seen& asked = s.qp->request;
+  if (!asked.good || !asked.packet.has(Ext::Reth)) return false;
+  const Reth& reth = asked.packet.reth;
+  const auto holds = [&](u64 start, u64 bytes) {
+    return reth.va >= start && reth.va - start <= bytes &&
+           reth.dma_len <= bytes - (reth.va - start);
+  };
+  const ReplayEvent *bind = nullptr, *region = nullptr;
+  for (const ReplayEvent& e : s.qp->capture.events)
+    if (e.side == s.qp->end && e.has("mw_rkey_new") && e.number("mw_rkey_new") == reth.rkey)
+      bind = &e;
+  if (!bind || holds(bind->number("bind_addr"), bind->number("bind_len"))) return false;
+  for (const ReplayEvent& e : s.qp->capture.events)
+    if (e.kind == "mr" && e.side == s.qp->end && e.number("lkey") == bind->number("mr_lkey"))
+      region = &e;
+  return region && holds(region->number("addr"), region->number("len")) &&
+         is_answer(*s.ours, *s.qp, asked.psn(), nak_syndrome(NakCode::RemoteAccessError),
+                   s.qp->before.msn);
+}
 bool nak_of_reserved_opcode(const Situation& s) {
   const Seen& asked = s.qp->last;
   return asked.form == PacketVerdict::ReservedOpcode &&

@@ -32,6 +32,7 @@ bool send_beyond_credits(const Situation& s);
 // Frames that only we have.
 bool nak_of_bad_send_length(const Situation& s);
 bool nak_of_reserved_opcode(const Situation& s);
+bool nak_of_window_bounds(const Situation& s);
 bool response_to_read_further_back(const Situation& s);
 bool second_go_back(const Situation& s);
 bool read_again_behind_plain_ack(const Situation& s);

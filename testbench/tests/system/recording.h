@@ -30,7 +30,7 @@ class Recording {
                  {"addr", kOurs},
                  {"len", 16384},
                  {"init_seed", 1},
-                 {"access", "LW RW RR RA"},
+                 {"access", "LW RW RR RA MWB"},
                  {"lkey", kKey},
                  {"rkey", kKey}});
     event("qp", {{"type", "RC"}, {"qpn", kQpn}});

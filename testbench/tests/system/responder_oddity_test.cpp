@@ -134,6 +134,37 @@ std::vector<Case> responder_cases() {
        "oddity 12",
        true,
        [](Capture& c) { c.frames[0].bytes = Recording(End::B).in(0x00, kP, 256).last_frame(); }});
+  // A window of 256 bytes from 512 on; 16 bytes at 760 reach beyond it.
+  all.push_back({"WRITE beyond its window",
+                 End::B,
+                 on().event("alloc_mw", {{"rkey", 0x800}})
+                     .event("post_send", {{"qpn", Recording::kQpn},
+                                          {"wr_id", 1},
+                                          {"op", "BIND_MW"},
+                                          {"signaled", 1},
+                                          {"solicited", 0},
+                                          {"fence", 0},
+                                          {"inline", 0},
+                                          {"sge", nlohmann::json::array()},
+                                          {"mw_rkey_new", 0x801},
+                                          {"bind_addr", kOurs + 512},
+                                          {"bind_len", 256},
+                                          {"bind_access", "RW RR"},
+                                          {"mr_lkey", kKey}})
+                     .wc("send", 1, "SUCCESS", "BIND_MW", 0)
+                     .in(0x0a, kP, 16, Recording::reth(kOurs + 512, 0x801, 16))
+                     .out_answer(kP, kNoCredits, 1)
+                     .in(0x0a, kP + 1, 16, Recording::reth(kOurs + 760, 0x801, 16))
+                     .out_answer(kP + 1, kNoCredits, 2),
+                 {"frame.ours only"},
+                 "oddity 18",
+                 true,
+                 [](Capture& c) {  // beyond the region, too
+                   c.frames[2].bytes =
+                       Recording(End::B)
+                           .in(0x0a, kP + 1, 16, Recording::reth(kOurs + 16380, 0x801, 16))
+                           .last_frame();
+                 }});
   all.push_back({"SEND Last of no byte, not acknowledged",
                  End::B,
                  on().post_recv(1000, 2048)
