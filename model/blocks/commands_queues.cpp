@@ -30,7 +30,8 @@ CommandStatus create_cq(Call& c) {
   const u32 cqn = c.header.object;
   if (cqn >= c.contexts.limits.cqs) return CommandStatus::NoResources;
   EventRing* eq = a.eqn ? c.contexts.find_eq(a.eqn) : nullptr;
-  if (!cqn || c.contexts.find_cq(cqn) || (a.eqn && !eq)) return CommandStatus::BadObject;
+  if ((mutant<"cqn_0_reserved">() && !cqn) || c.contexts.find_cq(cqn) || (a.eqn && !eq))
+    return CommandStatus::BadObject;
   if (a.log_entries > kMaxLogQueueEntries || a.context & 1) return CommandStatus::BadValue;
   at(c.contexts.cqs, cqn) = ring_of(a);
   if (eq) ++eq->uses;

@@ -53,7 +53,7 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::SetPort,      "SetPort",      "object: port number; port attributes"},
     CommandOpcodeRow{CommandOpcode::QueryPort,    "QueryPort",    "object: port number; port attributes come back"},
     CommandOpcodeRow{CommandOpcode::CreateEq,     "CreateEq",     "object: EQN; queue attributes. Vector must exist"},
-    CommandOpcodeRow{CommandOpcode::CreateCq,     "CreateCq",     "object: CQN, not 0; queue attributes. EQN is 0 or exists"},
+    CommandOpcodeRow{CommandOpcode::CreateCq,     "CreateCq",     "object: CQN; queue attributes. EQN is 0 or exists"},
     CommandOpcodeRow{CommandOpcode::RegisterMr,   "RegisterMr",   "MR attributes. PD must exist, the key's index be free; remote write or atomic needs local write"},
     CommandOpcodeRow{CommandOpcode::DeregisterMr, "DeregisterMr", "object: key; Busy while a window is bound to it"},
     CommandOpcodeRow{CommandOpcode::CreateQp,     "CreateQp",     "object: QPN; QP creation. PD and CQs must exist"},

@@ -161,7 +161,8 @@ TEST_CASE("CQs and EQs come back as they were created and go when nothing uses t
   CHECK(d.run(CommandOpcode::CreateCq, 9, cq) == S::BadObject);  // no EQ 2
   REQUIRE(d.run(CommandOpcode::CreateEq, 2, eq) == S::Ok);
   CHECK(d.run(CommandOpcode::CreateEq, 2, eq) == S::BadObject);
-  CHECK(d.run(CommandOpcode::CreateCq, 0, cq) == S::BadObject);
+  CHECK(d.run(CommandOpcode::CreateCq, 0, cq) == S::Ok);  // CQ-23: no number is reserved
+  CHECK(d.run(CommandOpcode::DestroyCq, 0) == S::Ok);
   CHECK(d.run(CommandOpcode::CreateCq, 65536, cq) == S::NoResources);
   CHECK(d.run(CommandOpcode::CreateCq, 9, with(cq, &A::log_entries, u8(23))) == S::BadValue);
   CHECK(d.run(CommandOpcode::CreateCq, 9, with(cq, &A::context, u64{5})) == S::BadValue);
