@@ -7,7 +7,10 @@
 #include <cctype>
 #include <charconv>
 #include <optional>
+#include <set>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "testbench/shortened.h"
 
@@ -99,7 +102,17 @@ std::vector<u8> JsonAt::hex(std::size_t bytes) const {
 }
 
 json parse_json(std::string_view text) try {
-  return json::parse(text);
+  // The library keeps the last of two equal keys and says nothing.
+  std::vector<std::set<std::string>> keys;
+  return json::parse(text, [&keys](int, json::parse_event_t event, json& value) {
+    if (event == json::parse_event_t::object_start) keys.emplace_back();
+    if (event == json::parse_event_t::object_end) keys.pop_back();
+    if (event == json::parse_event_t::key)
+      if (const auto& key = value.get_ref<const std::string&>(); !keys.back().insert(key).second)
+        throw std::runtime_error(
+            fmt::format("key \"{}\" stands twice in one object; allowed: once", key));
+    return true;
+  });
 } catch (const json::parse_error& error) {
   const std::string_view before = text.substr(0, error.byte ? error.byte - 1 : 0);
   const std::size_t newline = before.rfind('\n');

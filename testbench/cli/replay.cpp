@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include "testbench/cli/commands.h"
 #include "testbench/replay_report.h"
@@ -13,6 +14,7 @@
 #include "testbench/vectors/inputs.h"
 #include "testbench/vectors/junit.h"
 #include "testbench/vectors/report.h"
+#include "testbench/vectors/requirements.h"
 
 namespace hca::cli {
 using namespace testbench;
@@ -48,17 +50,23 @@ void replay_capture(const Options& options, const std::string& file, ReplayRun& 
   if (!any) throw std::runtime_error("no device at this end");
 }
 
-ReplayRun replay_captures(const Options& options, const std::vector<std::string>& files) {
+// What cannot be read is added to the inputs' list of it; the others are replayed.
+ReplayRun replay_captures(const Options& options, ReplayInputs& in) {
   ReplayRun run;
-  for (const std::string& file : files) try {
+  for (const std::string& file : in.captures) try {
       replay_capture(options, file, run);
     } catch (const std::exception& error) {
       const std::string what = error.what();
-      throw std::runtime_error(what.starts_with(file) || what.starts_with(json_beside(file))
-                                   ? what
-                                   : json_beside(file) + ": " + what);
+      const bool names_it = what.starts_with(file) || what.starts_with(json_beside(file));
+      in.unreadable.push_back(names_it ? what : json_beside(file) + ": " + what);
     }
   return run;
+}
+
+// Every input that cannot be read, for people; true: there was one.
+bool tell_unreadable(const ReplayInputs& in) {
+  for (const std::string& what : in.unreadable) fmt::print(stderr, "hca: {}\n", what);
+  return !in.unreadable.empty();
 }
 
 void write_file(const std::string& path, const std::string& text) {
@@ -94,45 +102,70 @@ bool is_explained(const std::vector<Survivor>& known, const std::string& mutant,
                      [&](const Survivor& s) { return s.mutant == mutant && s.statement == id; });
 }
 
+// The statements that the wanted vectors are for, each with all of its vectors: a mistake is judged
+// by all of them.
 int try_mutants(const Options& options) {
   const auto list = find_beside(options.paths, "requirements.csv");
   if (!list)
     throw std::runtime_error(
         "--mutants: no path holds requirements.csv; allowed: the folder of it");
+  if (!options.junit_path.empty())
+    throw std::runtime_error("--junit: is not for --mutants; allowed: --json");
+  ReplayInputs in = find_inputs(options.paths);
+  std::vector<Statement> statements = load_statements(*list);
+  check_statements(in, statements);
+  if (tell_unreadable(in)) return kBadInput;
+  std::set<std::string, std::less<>> wanted;
+  for (const Vector& v : in.vectors)
+    if (is_wanted(v, options.filter)) wanted.insert(v.statements.begin(), v.statements.end());
+  std::erase_if(statements, [&](const Statement& s) { return !wanted.contains(s.id); });
   std::vector<VectorReport> reports;
-  for (const Vector& v : find_inputs(options.paths).vectors)
-    if (is_wanted(v, options.filter)) reports.push_back(run_vector(v));
-  const Coverage coverage = cover(load_statements(*list), reports, options.coverage);
+  for (const Vector& v : in.vectors)
+    if (std::any_of(v.statements.begin(), v.statements.end(),
+                    [&](const std::string& id) { return wanted.contains(id); }))
+      reports.push_back(run_vector(v));
+  const Coverage coverage = cover(statements, reports, options.coverage);
   const auto survivors = find_beside(options.paths, "survivors.csv");
   const std::vector<Survivor> known =
       survivors ? load_survivors(*survivors) : std::vector<Survivor>{};
-  bool all_explained = true;
+  bool good = true;
+  for (const VectorReport& r : reports)
+    if (!r.passed()) {
+      fmt::print("{}: does not pass without a mistake\n", r.vector.name);
+      good = false;
+    }
   for (const auto& [mutant, ids] : coverage.survivors)
     for (const std::string& id : ids) {
       const bool explained = is_explained(known, mutant, id);
-      all_explained &= explained;
+      good &= explained;
       fmt::print("survived: {} ({}){}\n", mutant, id, explained ? ", as listed" : "");
     }
   fmt::print("{} mistakes tried, {} noticed\n", coverage.mutants, coverage.killed);
   write_file(options.json_path, json_of(coverage).dump(1) + '\n');
-  return all_explained ? kSucceeded : kCheckFailed;
+  if (!coverage.mutants && good)
+    throw std::runtime_error(
+        "--mutants: no mistake was tried; allowed: a wider --filter or --share");
+  return good ? kSucceeded : kCheckFailed;
 }
 
 int replay_all(const Options& options) {
-  const ReplayInputs in = find_inputs(options.paths);
+  ReplayInputs in = find_inputs(options.paths);
+  if (const auto list = find_beside(options.paths, "requirements.csv"))
+    check_statements(in, load_statements(*list));
   const bool captures = options.filter.empty() && !in.captures.empty();
-  const ReplayRun run = captures ? replay_captures(options, in.captures) : ReplayRun{};
+  const ReplayRun run = captures ? replay_captures(options, in) : ReplayRun{};
   std::vector<VectorReport> vectors;
   for (const Vector& v : in.vectors)
     if (is_wanted(v, options.filter)) vectors.push_back(run_vector(v));
-  if (!options.filter.empty() && vectors.empty())
+  if (!options.filter.empty() && vectors.empty() && in.unreadable.empty())
     throw std::runtime_error("--filter " + options.filter + ": no vector is for it");
-  if (captures) std::fputs(text_of(run).c_str(), stdout);
+  if (!run.reports.empty() || !run.waiting.empty()) std::fputs(text_of(run).c_str(), stdout);
   if (!vectors.empty()) std::fputs(text_of(vectors).c_str(), stdout);
   if (in.passed_over) fmt::print("{} other files passed over\n", in.passed_over);
   write_file(options.json_path, json_of_all(run, vectors).dump(1) + '\n');
   write_file(options.junit_path, junit_of_all(run, vectors));
-  if (std::any_of(vectors.begin(), vectors.end(), is_broken)) return kBadInput;
+  if (tell_unreadable(in) || std::any_of(vectors.begin(), vectors.end(), is_broken))
+    return kBadInput;
   const auto failed = [](const auto& all, auto good) {
     return !std::all_of(all.begin(), all.end(), good);
   };

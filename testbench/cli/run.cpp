@@ -76,7 +76,8 @@ void show_shrunk(const Options& options, const Scenario& scenario, const RunResu
   if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
   std::string command = "hca run " + path;
   for (const std::string& setting : options.settings)
-    if (setting.find("].messages=") == setting.npos) command += " --set '" + setting + "'";
+    if (!setting.starts_with("faults") && setting.find("].messages=") == setting.npos)
+      command += " --set '" + setting + "'";
   fmt::print("To repeat it: {}\n", command);
 }
 

@@ -30,8 +30,13 @@ int show_coverage(const Options& options) {
   const auto list = find_beside(options.paths, "requirements.csv");
   if (!list) throw std::runtime_error("no path holds requirements.csv; allowed: the folder of it");
   std::vector<VectorReport> reports;
-  for (const Vector& v : find_inputs(options.paths).vectors) reports.push_back(run_vector(v));
-  const Coverage coverage = cover(load_statements(*list), reports, options.coverage);
+  ReplayInputs in = find_inputs(options.paths);
+  const std::vector<Statement> statements = load_statements(*list);
+  check_statements(in, statements);
+  for (const std::string& what : in.unreadable) fmt::print(stderr, "hca: {}\n", what);
+  if (!in.unreadable.empty()) return kBadInput;
+  for (const Vector& v : in.vectors) reports.push_back(run_vector(v));
+  const Coverage coverage = cover(statements, reports, options.coverage);
   write_file(options.json_path, json_of(coverage).dump(1) + '\n');
   write_file(options.html_path, html_of(coverage));
   fmt::print("{} vectors, {} active statements\n", reports.size(), coverage.rows.size());

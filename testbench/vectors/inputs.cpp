@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/vectors/inputs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <stdexcept>
 
 #include "testbench/text_file.h"
@@ -27,6 +30,11 @@ bool is_vector_file(const fs::path& file) {
   return json.is_discarded() || is_vector(json);
 }
 
+void take_vector(ReplayInputs& in, const std::string& file) try {
+  in.vectors.push_back(load_vector(file));
+} catch (const std::exception& error) {
+  in.unreadable.push_back(error.what());
+}
 }  // namespace
 
 ReplayInputs find_inputs(std::span<const std::string> paths) {
@@ -46,7 +54,7 @@ ReplayInputs find_inputs(std::span<const std::string> paths) {
       else if (is_folder && belongs_to_capture(file))
         continue;
       else if (is_vector_file(file))
-        in.vectors.push_back(load_vector(file));
+        take_vector(in, file);
       else if (is_folder)
         ++in.passed_over;
       else
@@ -56,6 +64,22 @@ ReplayInputs find_inputs(std::span<const std::string> paths) {
                                  std::string(kVectorSchema) + "\"");
   }
   return in;
+}
+
+void check_statements(ReplayInputs& in, std::span<const Statement> statements) {
+  std::set<std::string_view> active;
+  for (const Statement& s : statements)
+    if (s.is_active()) active.insert(s.id);
+  std::erase_if(in.vectors, [&](const Vector& v) {
+    const auto wrong = std::find_if(v.statements.begin(), v.statements.end(),
+                                    [&](const std::string& id) { return !active.contains(id); });
+    if (wrong == v.statements.end()) return false;
+    in.unreadable.push_back(
+        fmt::format("{}: for: '{}' is no active statement; allowed: those of "
+                    "requirements.csv",
+                    v.path, *wrong));
+    return true;
+  });
 }
 
 std::optional<std::string> find_beside(std::span<const std::string> paths,
