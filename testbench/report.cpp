@@ -152,7 +152,8 @@ std::string faults_of(const RunResult& result, const Scenario& scenario) {
   if (result.faults.empty()) return "";
   std::array<u64, tlm_::kFaultNames.size()> counts{};
   for (const WireFault& fault : result.faults) ++counts[unsigned(fault.record.action)];
-  std::string text = fmt::format("{} faults:", result.faults.size());
+  std::string text =
+      fmt::format("{} fault{}:", result.faults.size(), result.faults.size() == 1 ? "" : "s");
   for (std::size_t i = 0; i < counts.size(); ++i)
     if (counts[i]) text += fmt::format(" {} {}", tlm_::kFaultNames[i], counts[i]);
   text += "\n";

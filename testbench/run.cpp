@@ -269,7 +269,13 @@ bool Runner::simulate(Program& client, Program& server, const std::function<u64(
       stuck = "made no progress in 5 s of simulated time";
   }
   for (unsigned i = 0; i < kChips; ++i) testbed_.node(i).run(nullptr);
-  if (stuck.empty()) return !client.failed() && !server.failed();
+  if (stuck.empty() && !client.failed() && !server.failed()) return true;
+  if (stuck.empty()) {
+    sc_core::sc_start(slice());  // what follows from the failure comes in
+    if (const std::string causes = testbed_.causes_report(); !causes.empty())
+      result_.failures.push_back(what_ + ": a queue pair failed\n" + causes);
+    return false;
+  }
   result_.failures.push_back(fmt::format("{}: {} after {} messages, at {:.3f} us\n{}", what_, stuck,
                                          last, double(now_picoseconds()) * 1e-6,
                                          testbed_.stuck_report()));

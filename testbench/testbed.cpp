@@ -238,18 +238,43 @@ bool Testbed::is_asleep() const {
   return true;
 }
 
+// What a requester that has sent something waits for, and whether anything will end that.
+static std::string waiting_for(const proto::QpAttributes& a) {
+  if (a.unacked_psn == a.sq_psn) return "";
+  return fmt::format("  its requester waits for the answer to PSN {:#x}, {}\n", a.unacked_psn,
+                     a.timeout ? "with a timer" : "without a timer (timeout 0): for ever");
+}
+
 std::string Testbed::progress_of(unsigned i, const Qp& qp) {
   try {
     const proto::QpAttributes a = nodes_[i]->verbs.query_qp(qp);
     return fmt::format(
-        "chip {}: QP {:#x} in {}: {} send WQEs posted, {} started, {} completed, oldest "
-        "unacknowledged PSN {:#x}, next PSN {:#x}; {} receive WQEs posted, {} used, expected PSN "
-        "{:#x}\n",
-        i, qp.qpn, proto::name_of(a.state), qp.sq_posted, a.sq_posted, a.sq_completed,
-        a.unacked_psn, a.sq_psn, qp.rq_posted, a.rq_consumed, a.rq_psn);
+               "chip {}: QP {:#x} in {}: {} send WQEs posted, {} started, {} completed, oldest "
+               "unacknowledged PSN {:#x}, next PSN {:#x}; {} receive WQEs posted, {} used, "
+               "expected PSN "
+               "{:#x}\n",
+               i, qp.qpn, proto::name_of(a.state), qp.sq_posted, a.sq_posted, a.sq_completed,
+               a.unacked_psn, a.sq_psn, qp.rq_posted, a.rq_consumed, a.rq_psn) +
+           waiting_for(a);
   } catch (const std::exception& error) {
     return fmt::format("chip {}: QueryQp: {}\n", i, error.what());
   }
+}
+
+std::string Testbed::causes_report() {
+  std::string report;
+  for (unsigned i = 0; i < kChips; ++i)
+    for (const auto& ends : lanes_)
+      for (Cq* cq : {ends[i].send_cq, ends[i].recv_cq}) {
+        std::array<Wc, 1> wc;
+        while (cq && nodes_[i]->verbs.poll_cq(*cq, wc))
+          if (wc[0].status != proto::WcStatus::Success &&
+              wc[0].status != proto::WcStatus::WrFlushErr)
+            report += fmt::format("chip {}: {} work request {} of QP {:#x} completed with {}\n", i,
+                                  cq == ends[i].send_cq ? "send" : "receive", wc[0].wr_id,
+                                  wc[0].qp_num, proto::name_of(wc[0].status));
+      }
+  return report;
 }
 
 std::string Testbed::stuck_report() {

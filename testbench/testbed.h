@@ -62,6 +62,8 @@ class Testbed {
   bool is_asleep() const;
   // For a person: who waits for what, and how far the queue pairs are.
   std::string stuck_report();
+  // What no program has polled yet and is neither a success nor flushed: why a queue pair failed.
+  std::string causes_report();
 
  private:
   std::string progress_of(unsigned index, const Qp& qp);

@@ -36,9 +36,10 @@ void Checker::compare(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k
                      wrong->offset, wrong->found, wrong->expected));
 }
 
-bool Checker::check(const Wc& wc) {
+bool Checker::check(const Wc& wc, std::string_view what) {
   if (wc.status == proto::WcStatus::Success) return true;
-  fail(fmt::format("message {}: completed with status {}", wc.wr_id, proto::name_of(wc.status)));
+  fail(fmt::format("{} {}: completed with status {}, QP {:#x}", what, wc.wr_id,
+                   proto::name_of(wc.status), wc.qp_num));
   return false;
 }
 

@@ -25,8 +25,8 @@ class Checker {
   // The bytes of message k at `address` are complete.
   void check(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k);
   void check_served(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k, u64 slot);
-  // Whether the completion is a success.
-  bool check(const Wc& wc);
+  // Whether the completion, of a message or of a receive WQE, is a success.
+  bool check(const Wc& wc, std::string_view what = "message");
   // A message without a pattern was right, or not.
   void check(bool good, u32 qp, u64 k, const std::string& sentence);
   void fail(Operation operation, const std::string& sentence);

@@ -184,7 +184,7 @@ Cycle StreamReceiver::act(Cycle) {
   std::array<Wc, kPollBatch> wcs;
   const u32 found = end_.verbs->poll_cq(*end_.recv_cq, wcs);
   for (u32 i = 0; i < found; ++i)
-    if (checker.check(wcs[i])) take(wcs[i]);
+    if (checker.check(wcs[i], "receive WQE")) take(wcs[i]);
   if (!found) return 0;
   return end_.cpu->poll + found * (end_.cpu->completion + end_.cpu->post_recv);
 }

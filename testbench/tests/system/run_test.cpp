@@ -224,10 +224,12 @@ TEST_CASE("a run that stands still names what waits", "[run]") {
       "connection: {timeout: 0}\n"
       "workload:\n  - {operation: write, from: 64 B, to: 64 B, messages: 5}\n"
       "faults:\n  - {action: drop, from: 0, occurrence: 0, per_million: 1000000}\n");
-  CHECK_THAT(all(result.failures), Contains("stands still after 0 messages") &&
-                                       Contains("chip 0: QP 0x10 in RTS: 5 send WQEs posted") &&
-                                       Contains("oldest unacknowledged PSN 0x10") &&
-                                       Contains("expected PSN 0x10"));
+  CHECK_THAT(all(result.failures),
+             Contains("stands still after 0 messages") &&
+                 Contains("chip 0: QP 0x10 in RTS: 5 send WQEs posted") &&
+                 Contains("oldest unacknowledged PSN 0x10") &&
+                 Contains("waits for the answer to PSN 0x10, without a timer") &&
+                 Contains("expected PSN 0x10"));
 }
 
 TEST_CASE_METHOD(FreshKernel, "a byte that changes in memory or on the way fails the run",
