@@ -128,7 +128,7 @@ std::string waits_for(const Capture& capture) {
   };
   static constexpr std::array rows{
       Row{"ud_ready", "UD queue pairs"},
-      Row{"bind_mw", "memory windows of type 1"},
+      Row{"bind_mw", "a host that binds windows of type 1"},
       Row{"srq", "shared receive queues"},
       Row{"post_srq_recv", "shared receive queues"},
   };
