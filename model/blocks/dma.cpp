@@ -37,8 +37,10 @@ void Dma::reach_memory() {
 // The first client behind the one served last whose request is here and may leave.
 void Dma::grant() {
   unsigned reads = 0, writes = 0;
-  for (unsigned i = 0; i < kDmaClients; ++i)
-    if (requests_in[i].can_pop()) (requests_in[i].front().write ? writes : reads) |= 1u << i;
+  for (u32 m = waiting_; m; m &= m - 1) {
+    const DmaLink& link = requests_in[unsigned(std::countr_zero(m))];
+    if (link.can_pop()) (link.front().write ? writes : reads) |= m & -m;
+  }
   if (!(reads | writes)) return;
   unsigned ready = 0;
   if (reads) {
@@ -67,6 +69,7 @@ void Dma::start(unsigned client) {
   else
     start_read(link.front(), u8(client));
   link.drop();
+  if (link.empty()) waiting_ &= ~(1u << client);
 }
 
 void Dma::start_read(const DmaRequest& request, u8 client) {

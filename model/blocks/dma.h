@@ -65,7 +65,9 @@ class Dma : public engine::Block {
     void (*done)(void* self, const DmaRequest& request, Cycle first, Cycle last) = nullptr;
     void (*released)(void* self, const DmaRequest& request) = nullptr;
   };
-  Dma(HostTiming& timing, Outside& outside) : timing_(timing), outside_(outside) {}
+  Dma(HostTiming& timing, Outside& outside) : timing_(timing), outside_(outside) {
+    for (unsigned i = 0; i < kDmaClients; ++i) requests_in[i].mark(waiting_, 1u << i);
+  }
 
   std::array<DmaLink, kDmaClients> requests_in;
   std::array<Client, kDmaClients> clients{};
@@ -91,6 +93,7 @@ class Dma : public engine::Block {
   Cycle next_read_ = 0, next_write_ = 0;
   Cycle last_read_ = 0, last_read_memory_ = 0, last_write_memory_ = 0;
   unsigned next_ = 0;
+  u32 waiting_ = 0;  // clients with a request, seen or not
 };
 }  // namespace hca::blocks
 

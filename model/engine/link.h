@@ -45,6 +45,9 @@ class Link {
     domain_ = writer.domain, writer_ = writer.block, reader_ = reader.block, name_ = name;
     domain_->watch({this, report, level});
   }
+  // Each push sets these bits for the reader, who clears them when it finds the link empty: who has
+  // many links looks at those with something in them.
+  void mark(u32& marks, u32 bits) { marks_ = &marks, mark_ = bits; }
   const char* name() const { return name_; }
   unsigned depth() const { return depth_; }
   Cycle latency() const { return latency_; }
@@ -77,6 +80,7 @@ class Link {
       fail("an item overtakes an earlier one", writer_);
     Slot& filled = slot(tail_);
     filled.from = from;
+    *marks_ |= mark_;
     busy_until_ = now + beats;
     free_from_ =
         ++tail_ - head_ == depth_ ? kNever : std::max(busy_until_, slot(tail_ - depth_).from);
@@ -86,6 +90,7 @@ class Link {
 
   // Reader: woken when an item can be popped, and again after each pop that leaves another.
   bool can_pop() const { return seen_from_ <= domain_->now(); }
+  bool empty() const { return head_ == tail_; }
   const T& front() const { return slots_[head_ % kCapacity].item; }
   // `interval`: cycles until the reader accepts the next item of this link, at least 1.
   T pop(Cycle interval = 1) {
@@ -155,6 +160,8 @@ class Link {
   unsigned depth_;
   Cycle waits_since_ = kNever;  // the writer waits for a pop; kNever: it does not
   Cycle latency_;
+  u32 mark_ = 0;
+  u32* marks_ = &mark_;
   std::array<Slot, kCapacity> slots_{};
   const char* name_ = "link";
 };
