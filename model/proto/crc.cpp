@@ -16,54 +16,11 @@ namespace {
 // instruction then costs some 170 ns; clearing them costs one.
 #if defined(__x86_64__)
 const bool kHasAvx = __builtin_cpu_supports("avx");
-const bool kHasClmul = __builtin_cpu_supports("pclmul");
 __attribute__((target("avx"))) void clear_upper_halves() { _mm256_zeroupper(); }
-__attribute__((target("pclmul"))) u64 carryless_product_fast(u32 a, u32 b) {
-  return u64(_mm_cvtsi128_si64(
-      _mm_clmulepi64_si128(_mm_cvtsi32_si128(int(a)), _mm_cvtsi32_si128(int(b)), 0)));
-}
 #else
-constexpr bool kHasAvx = false, kHasClmul = false;
+constexpr bool kHasAvx = false;
 void clear_upper_halves() {}
-u64 carryless_product_fast(u32, u32) { return 0; }
 #endif
-
-constexpr u64 carryless_product(u32 a, u32 b) {
-  u64 product = 0;
-  for (unsigned i = 0; i < 32; ++i) product ^= (a >> i & 1) ? u64{b} << i : 0;
-  return product;
-}
-
-constexpr std::array kCrc32Rows{crc32_row(0), crc32_row(1), crc32_row(2), crc32_row(3)};
-
-// The product of two reflected polynomials modulo the CRC's, from their carry-less product as
-// numbers. Bit 63-k of `c` is the coefficient of x^k: the upper half is below x^32, the lower half
-// is a register four zero bytes earlier.
-constexpr u32 reduced(u64 product) {
-  const u64 c = product << 1;
-  const u32 high = u32(c);
-  return u32(c >> 32) ^ kCrc32Rows[3][high & 0xFF] ^ kCrc32Rows[2][high >> 8 & 0xFF] ^
-         kCrc32Rows[1][high >> 16 & 0xFF] ^ kCrc32Rows[0][high >> 24];
-}
-
-// x^(8n): what n zero bytes multiply a register with. A whole packet's payload in one step.
-constexpr std::size_t kMostZeros = 4352;
-constexpr auto kZeros = [] {
-  std::array<u32, kMostZeros + 1> powers{};
-  u32 reg = 0x80000000;  // 1
-  for (u32& power : powers) {
-    power = reg;
-    reg = reg >> 8 ^ kCrc32Rows[0][reg & 0xFF];
-  }
-  return powers;
-}();
-
-// The portable product, which this processor may never use.
-static_assert([] {
-  u32 reg = 0x12345678;
-  for (int i = 0; i < 100; ++i) reg = reg >> 8 ^ kCrc32Rows[0][reg & 0xFF];
-  return reduced(carryless_product(0x12345678, kZeros[100])) == reg;
-}());
 
 constexpr u16 kVcrcPolynomial = 0xD008;  // x^16+x^12+x^3+x+1, reflected
 
@@ -83,15 +40,6 @@ constexpr auto make_vcrc_tables() {
 constexpr auto kVcrcTables = make_vcrc_tables();
 
 }  // namespace
-
-u32 crc32_after_zeros(u32 reg, std::size_t bytes) {
-  const auto step = [](u32 value, std::size_t zeros) {
-    return reduced(kHasClmul ? carryless_product_fast(value, kZeros[zeros])
-                             : carryless_product(value, kZeros[zeros]));
-  };
-  for (; bytes > kMostZeros; bytes -= kMostZeros) reg = step(reg, kMostZeros);
-  return step(reg, bytes);
-}
 
 u32 crc32(u32 crc, const u8* bytes, std::size_t size) {
   const u32 result = crc32_gzip_refl(crc, bytes, size);

@@ -7,32 +7,15 @@
 namespace hca::proto {
 namespace {
 
-// One variant byte of the covered headers: how each value of it differs from ones in the register
-// behind the headers.
-template <Framing F, std::size_t I>
-inline constexpr Crc32Row kVariantRow = crc32_row(unsigned(Covered<F>::bytes - 1 - I));
-
-// The ICRC needs ones where the frame has something else. A CRC is linear: the frame is taken as it
-// is, and what the difference makes in the register is added, without a copy and without a write.
-template <Framing F>
-u32 register_of_difference(const u8* covered) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    u32 reg = 0;
-    auto add = [&]<std::size_t At>() {
-      constexpr u8 ones = Covered<F>::mask[At];
-      if constexpr (ones != 0) reg ^= kVariantRow<F, At>[u8(~covered[At] & ones)];
-    };
-    (add.template operator()<I>(), ...);
-    return reg;
-  }
-  (std::make_index_sequence<Covered<F>::bytes>{});
-}
-
+// The ICRC needs ones where the frame has something else: the headers are covered as a copy with
+// these ones, what stands behind them in place.
 template <Framing F>
 u32 icrc_over(const u8* covered, std::size_t size) {
-  const u32 difference =
-      crc32_after_zeros(register_of_difference<F>(covered), size - Covered<F>::bytes);
-  return crc32(framing_row(F).icrc_start, covered, size) ^ difference;
+  constexpr auto& mask = Covered<F>::mask;
+  alignas(64) std::array<u8, mask.size()> headers;
+  for (std::size_t i = 0; i < mask.size(); ++i) headers[i] = covered[i] | mask[i];
+  const u32 reg = crc32(framing_row(F).icrc_start, headers.data(), mask.size());
+  return crc32(reg, covered + mask.size(), size - mask.size());
 }
 
 template <class Fn>
