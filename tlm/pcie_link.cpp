@@ -50,12 +50,23 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz)
       down_(pcie_rate(config, hertz)),
       mmio_(pcie_rate(config, hertz)),
       full_answer_(answer_of(config.mrrs)),
+      full_answer_span_(down_.rate().span_of(full_answer_)),
       read_header_cycles_(up_.rate().cycles_for(config.read_header)),
       answers_lag_(up_.rate().cycles_for(full_answer_) >= read_header_cycles_ + 2),
       tag_free_from_(config.read_tags) {}
 
 blocks::ReadTiming PcieLink::read(Cycle at, u32 bytes) {
   blocks::ReadTiming timing{};
+  if (bytes <= config_.completion_bytes && bytes <= config_.mrrs) {  // one TLP each way
+    Cycle& tag = take_tag();
+    const Cycle left =
+        std::max(up_.send(at, config_.read_header), tag ? tag + read_header_cycles_ : 0);
+    timing.next = left, timing.memory = left + latency_;
+    tag = down_.send(timing.memory + memory_latency_, bytes + u64{config_.completion_header}) +
+          latency_;
+    timing.first = timing.last = tag;
+    return timing;
+  }
   Cycle left = 0;
   for (u32 asked = 0; asked < bytes;) {
     if (asked == config_.mrrs && answers_lag_ && tags_are_free(bytes - asked, at)) {
@@ -100,8 +111,11 @@ bool PcieLink::tags_are_free(u32 bytes, Cycle at) const {
 void PcieLink::ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing) {
   const u32 full = (bytes - 1) / config_.mrrs;
   up_.send(at, u64{full + 1} * config_.read_header);
-  for (u32 i = 0; i < full; ++i) take_tag() = down_.go_on(full_answer_) + latency_;
-  timing.last = down_.go_on(answer_of(bytes - full * config_.mrrs)) + latency_;
+  for (u32 i = 0; i < full; ++i) take_tag() = down_.go_on(full_answer_span_) + latency_;
+  const u32 rest = bytes - full * config_.mrrs;
+  timing.last = rest == config_.mrrs ? down_.go_on(full_answer_span_)
+                                     : down_.go_on(down_.rate().span_of(answer_of(rest)));
+  timing.last += latency_;
   take_tag() = timing.last;
 }
 

@@ -60,8 +60,8 @@ class TlpLine {
     free_.advance(bytes);
     return free_from();
   }
-  // `bytes` right behind what was sent last.
-  Cycle go_on(u64 bytes) {
+  // So many bytes right behind what was sent last.
+  Cycle go_on(const engine::Rate::Span& bytes) {
     free_.advance(bytes);
     return free_from();
   }
@@ -106,7 +106,8 @@ class PcieLink : public blocks::HostTiming {
   PcieConfig config_;
   Cycle latency_, memory_latency_;
   TlpLine up_, down_, mmio_;
-  u64 full_answer_;           // of a part of mrrs bytes
+  u64 full_answer_;  // of a part of mrrs bytes
+  engine::Rate::Span full_answer_span_;
   Cycle read_header_cycles_;  // on the line
   bool answers_lag_;          // an answer is longer than its request, by a cycle at least
   std::vector<Cycle> tag_free_from_;

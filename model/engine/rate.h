@@ -52,8 +52,8 @@ class RationalTime {
   constexpr explicit RationalTime(Rate rate) : rate_(rate) {}
   constexpr const Rate& rate() const { return rate_; }
   constexpr void set(Cycle whole) { whole_ = whole, part_ = 0; }
-  constexpr void advance(u64 n) {
-    const Rate::Span& span = span_of(n);
+  constexpr void advance(u64 n) { advance(span_of(n)); }
+  constexpr void advance(const Rate::Span& span) {
     whole_ += span.whole, part_ += span.part;
     if (part_ >= rate_.bytes) part_ -= rate_.bytes, ++whole_;
   }
