@@ -11,12 +11,12 @@ void Requester::tick() {
   // A packet that is being gathered keeps its WQE and its lane: all else waits these few cycles.
   if (packetizer_.busy() && !gather()) return packetizer_.dma_out->wake_when_free();
   if (turns_in.can_pop()) accept_turn(turns_in.pop());
-  enter_errors();
-  take_placed();
-  acknowledge();
-  expire();
-  complete();
-  flush();
+  if (!errors_.empty()) enter_errors();
+  if (placed_in.can_pop()) take_placed();
+  if (placing_.packet || acks_in.can_pop()) acknowledge();
+  if (timers_.may_be_due(now())) expire();
+  if (!completing_.empty()) complete();
+  if (!flushing_.empty()) flush();
   send();
   if (packetizer_.busy()) packetizer_.dma_out->wake_when_free();
   push_outboxes();

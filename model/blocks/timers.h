@@ -28,12 +28,13 @@ class Timers {
   }
   bool runs(u32 qpn) const { return qpn < deadlines_.size() && deadlines_[qpn].at != kNever; }
 
+  bool may_be_due(Cycle now) const { return !queue_.empty() && queue_.top().at <= now; }
   // The queue pair whose deadline is `now` or before, once; kNone if none. `again`: when to ask
   // next, if not kNever.
   static constexpr u32 kNone = ~u32{0};
   u32 due(Cycle now, Cycle& again) {
     again = kNever;
-    if (queue_.empty() || queue_.top().at > now) return kNone;
+    if (!may_be_due(now)) return kNone;
     while (!queue_.empty() && queue_.top().at <= now) {
       const Entry e = queue_.top();
       queue_.pop();
