@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <systemc>
 
@@ -9,9 +10,10 @@ namespace hca {
 using engine::Cycle;
 using engine::kNever;
 
-// Runs a domain inside SystemC: one SC_METHOD, one event. Each activation runs `ahead` cycles; more
-// than one is exact as long as nothing from outside can arrive earlier than `ahead` cycles after it
-// was sent (wire or socket latency).
+// Runs a domain inside SystemC: one SC_METHOD, one event. Each activation runs to the next multiple
+// of `ahead` cycles; more than one is exact as long as nothing from outside can arrive earlier than
+// `ahead` cycles after it was sent (wire or socket latency). Domains with the same clock and
+// `ahead` wake in the same instants.
 class DomainHost {
  public:
   DomainHost(engine::Domain& domain, sc_core::sc_time period, Cycle ahead)
@@ -56,13 +58,16 @@ class DomainHost {
     ++activations_;
     started_ = sc_core::sc_time_stamp().value();
     domain_.host_runs();
-    domain_.run_until(started_ / period_value_ + ahead_);
+    domain_.run_until(window_of(started_ / period_value_) + ahead_);
     sleep_until(domain_.next());
   }
+  // The cycle in which the activation that runs cycle `at` begins.
+  Cycle window_of(Cycle at) const { return at - at % ahead_; }
   void sleep_until(Cycle at) {
+    const Cycle from = at == kNever ? kNever : std::max(window_of(at), cycle());
     domain_.host_sleeps(
-        this, [](void* host, Cycle c) { static_cast<DomainHost*>(host)->sleep_until(c); }, at);
-    if (at != kNever) due_.notify(sc_core::sc_time::from_value((at - cycle()) * period_.value()));
+        this, [](void* host, Cycle c) { static_cast<DomainHost*>(host)->sleep_until(c); }, from);
+    if (at != kNever) due_.notify(sc_core::sc_time::from_value((from - cycle()) * period_.value()));
   }
 
   std::shared_ptr<DomainHost*> self_ = std::make_shared<DomainHost*>(this);
