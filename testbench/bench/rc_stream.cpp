@@ -163,19 +163,19 @@ void rc_stream(benchmark::State& state, Load load) {
     state.SkipWithError("a message failed or its bytes differ");
 }
 
-// Messages in flight are as many as keep the wire busy.
+// A stream is of messages of 64 KiB. In flight are as many as keep the wire busy.
 struct Row {
   const char* name;
   Load load;
 };
 constexpr Row kRows[] = {
-    {"rc_write/256", {WorkOpcode::RdmaWrite, 256, 4096, 32, 4}},
-    {"rc_write/4096", {WorkOpcode::RdmaWrite, 4096, 16384, 16, 2}},
+    {"rc_write/256", {WorkOpcode::RdmaWrite, 256, 65536, 4, 1}},
+    {"rc_write/4096", {WorkOpcode::RdmaWrite, 4096, 65536, 4, 1}},
     {"rc_write_msg/64", {WorkOpcode::RdmaWrite, 256, 64, 128, 128}},
-    {"rc_send/256", {WorkOpcode::Send, 256, 4096, 32, 4}},
-    {"rc_send/4096", {WorkOpcode::Send, 4096, 16384, 16, 2}},
-    {"rc_read/256", {WorkOpcode::RdmaRead, 256, 4096, 32, 4}},
-    {"rc_read/4096", {WorkOpcode::RdmaRead, 4096, 16384, 16, 2}},
+    {"rc_send/256", {WorkOpcode::Send, 256, 65536, 4, 1}},
+    {"rc_send/4096", {WorkOpcode::Send, 4096, 65536, 4, 1}},
+    {"rc_read/256", {WorkOpcode::RdmaRead, 256, 65536, 4, 1}},
+    {"rc_read/4096", {WorkOpcode::RdmaRead, 4096, 65536, 4, 1}},
     {"rc_atomic/8", {WorkOpcode::FetchAdd, 256, 8, 16, 16}},
 };
 const bool kRegistered = [] {
