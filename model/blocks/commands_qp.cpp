@@ -22,7 +22,8 @@ CommandStatus create_qp(Call& c) {
   Pd* pd = x.find_pd(a.pd);
   if ((x.find_qp(qpn) && !mutant<"qpn_created_twice">()) || !send_cq || !receive_cq || !pd)
     return CommandStatus::BadObject;
-  if (!values_ok(a)) return CommandStatus::BadValue;
+  if (!values_ok(a) || (qpn < x.limits.first_qp && !mutant<"management_qpn_created">()))
+    return CommandStatus::BadValue;
   QpConfig qp;
   qp.allocated = true, qp.signal_all = a.signal_all, qp.service = Service(a.service);
   qp.privileged = a.privileged, qp.options = x.options;

@@ -5,10 +5,11 @@
 #include "model/proto/qp.h"
 
 namespace hca::proto {
-// A packet that met congestion draws a CNP, for each queue pair at most one in an interval.
+// A packet that met congestion draws a CNP, for each queue pair at most one in an interval. RoCEv1
+// has no IP header to be marked.
 inline bool draws_cnp(const u8* frame, const ParsedPacket& packet) {
-  return !is_native(packet.framing) &&
-         (traffic_class_of(frame, packet) & kEcnMask) == kEcnCongestionExperienced;
+  const bool ip = packet.framing == Framing::RoceV2Ip4 || packet.framing == Framing::RoceV2Ip6;
+  return ip && (traffic_class_of(frame, packet) & kEcnMask) == kEcnCongestionExperienced;
 }
 inline constexpr u64 kCnpIntervalNs = 50'000;
 

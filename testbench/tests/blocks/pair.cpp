@@ -38,6 +38,7 @@ void mark(Packet& p) {
 }  // namespace
 
 void set_up(Contexts& c, const PairConfig& config, bool second) {
+  c.limits.first_qp = 1;  // so that queue pairs, CQs and rings count alike
   const u32 ports = u32(c.ports.size());
   for (u32 number = 1; number <= ports; ++number) {
     PortAttributes port{};
