@@ -90,19 +90,19 @@ Cycle Node::now() const {
 }
 
 void Node::mmio_write(u32 offset, std::span<const u8> data) {
-  tlm::tlm_generic_payload payload;
-  payload.set_command(tlm::TLM_WRITE_COMMAND);
-  payload.set_address(offset);
-  payload.set_data_ptr(const_cast<u8*>(data.data()));
-  payload.set_data_length(unsigned(data.size()));
-  payload.set_streaming_width(unsigned(data.size()));
+  mmio_payload_.set_command(tlm::TLM_WRITE_COMMAND);
+  mmio_payload_.set_address(offset);
+  mmio_payload_.set_data_ptr(const_cast<u8*>(data.data()));
+  mmio_payload_.set_data_length(unsigned(data.size()));
+  mmio_payload_.set_streaming_width(unsigned(data.size()));
+  mmio_payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   if (!cpu.is_acting()) command_done_ = engine::kNever;
   const Cycle at = pcie_.mmio_write(now(), u32(data.size()));
   cpu.probe.event(now(), HostStep::Rung, offset);
   cpu.probe.event(at, HostStep::AtBar, offset);
   sc_core::sc_time delay = hca.delay_to(at);
-  mmio_initiator->b_transport(payload, delay);
-  if (payload.is_response_error()) throw std::runtime_error("the HCA refused an MMIO write");
+  mmio_initiator->b_transport(mmio_payload_, delay);
+  if (mmio_payload_.is_response_error()) throw std::runtime_error("the HCA refused an MMIO write");
 }
 
 Testbed::Testbed(const Scenario& scenario) : scenario_(scenario) {

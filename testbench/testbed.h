@@ -40,6 +40,7 @@ class Node : public sc_core::sc_module {
        tlm_::PcieLink* pcie);  // which becomes the HCA's
   void mmio_write(u32 offset, std::span<const u8> data);
   tlm_::PcieLink& pcie_;
+  tlm::tlm_generic_payload mmio_payload_;
   Cycle ahead_ = 1;
   Cycle command_done_ = engine::kNever;  // when the HCA last wrote to a command block
 };
