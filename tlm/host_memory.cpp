@@ -14,11 +14,13 @@ constexpr u64 kOffsetMask = HostMemory::kPageBytes - 1;
 constexpr u64 kWatched = 1;
 constexpr std::array<u8, HostMemory::kPageBytes> kZeros{};
 
+[[noreturn, gnu::cold, gnu::noinline]] void refuse(u64 address, u64 bytes) {
+  throw std::out_of_range(fmt::format("host memory: {} bytes at {:#x} reach beyond its {:#x} bytes",
+                                      bytes, address, HostMemory::kBytes));
+}
 void check(u64 address, u64 bytes) {
   if (!HostMemory::holds(address, bytes)) [[unlikely]]
-    throw std::out_of_range(
-        fmt::format("host memory: {} bytes at {:#x} reach beyond its {:#x} bytes", bytes, address,
-                    HostMemory::kBytes));
+    refuse(address, bytes);
 }
 u64 left_in_page(u64 address) { return HostMemory::kPageBytes - (address & kOffsetMask); }
 }  // namespace
@@ -32,16 +34,21 @@ HostMemory::~HostMemory() {
   }
 }
 
-const u8* HostMemory::find(u64 address) const {
+inline const u8* HostMemory::find(u64 address) const {
   const u64 number = address / kPageBytes;
-  if (number != last_number_) {
-    const u64 leaf = number / kLeafEntries;
-    if (leaf >= leaves_.size() || !leaves_[leaf]) return nullptr;
-    const Entry found = leaves_[leaf][number % kLeafEntries];
-    if (!(found & ~kWatched)) return nullptr;
-    last_number_ = number, last_ = found;
-  }
-  return reinterpret_cast<const u8*>(last_ & ~kWatched) + (address & kOffsetMask);
+  Known& known = known_[number % known_.size()];
+  if (number != known.number) [[unlikely]]
+    if (!look_up(number, known)) return nullptr;
+  return reinterpret_cast<const u8*>(known.entry & ~kWatched) + (address & kOffsetMask);
+}
+
+bool HostMemory::look_up(u64 number, Known& known) const {
+  const u64 leaf = number / kLeafEntries;
+  if (leaf >= leaves_.size() || !leaves_[leaf]) return false;
+  const Entry found = leaves_[leaf][number % kLeafEntries];
+  if (!(found & ~kWatched)) return false;
+  known = {number, found};
+  return true;
 }
 
 // A leaf is 512 KiB of address space; the kernel gives it memory where it is touched.
@@ -63,7 +70,8 @@ u8* HostMemory::page(u64 address) {
   std::memset(bytes, 0, kPageBytes);
   made |= reinterpret_cast<Entry>(bytes);
   ++pages_;
-  last_number_ = address / kPageBytes, last_ = made;
+  const u64 number = address / kPageBytes;
+  known_[number % known_.size()] = {number, made};
   return static_cast<u8*>(bytes) + (address & kOffsetMask);
 }
 
@@ -90,7 +98,7 @@ void HostMemory::write(u64 address, const void* from, u64 bytes) {
     const u64 part = std::min(bytes, left_in_page(address));
     if (find(address) || !stays_untouched(address, in, part)) {
       std::memcpy(page(address), in, part);
-      watched |= last_ & kWatched;
+      watched |= known_[address / kPageBytes % known_.size()].entry & kWatched;
     }
     address += part, in += part, bytes -= part;
   }
@@ -123,7 +131,7 @@ u32 HostMemory::watch(u64 address, u64 bytes, Watcher watcher) {
   watches_.push_back({address, address + bytes, std::move(watcher), next_watch_});
   for (u64 at = address & ~kOffsetMask; at < address + bytes; at += kPageBytes)
     entry(at) |= kWatched;
-  last_number_ = ~u64{0};
+  known_ = {};
   return next_watch_++;
 }
 

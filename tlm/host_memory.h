@@ -55,15 +55,19 @@ class HostMemory {
     Watcher watcher;
     u32 number;
   };
+  struct Known {
+    u64 number = ~u64{0};
+    Entry entry = 0;
+  };
   const u8* find(u64 address) const;  // nullptr: an untouched page
+  bool look_up(u64 number, Known& known) const;
   Entry& entry(u64 address);
   u8* page(u64 address);  // makes it
   bool stays_untouched(u64 address, const u8* bytes, u64 count);
   void tell(u64 address, u64 bytes);
 
   std::vector<Entry*> leaves_;
-  mutable u64 last_number_ = ~u64{0};  // the page found last
-  mutable Entry last_ = 0;
+  mutable std::array<Known, 8> known_{};  // pages found last
   std::vector<Watch> watches_;
   u32 next_watch_ = 0;
   u64 pages_ = 0;
