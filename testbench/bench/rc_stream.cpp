@@ -31,9 +31,8 @@ class Poster : public Program {
   Poster(const Endpoint& end, const Load& load) : end_(end), load_(load) {}
   Cycle act(Cycle) override {
     if (posted_ - completed_ < load_.depth) return post(), end_.cpu->post_send;
-    std::array<Wc, 16> wcs;
-    const u32 found = end_.verbs->poll_cq(*end_.send_cq, wcs);
-    for (u32 i = 0; i < found; ++i) failed_ |= wcs[i].status != proto::WcStatus::Success;
+    const u32 found = end_.verbs->poll_cq(*end_.send_cq, wcs_);
+    for (u32 i = 0; i < found; ++i) failed_ |= wcs_[i].status != proto::WcStatus::Success;
     completed_ += found;
     return found;
   }
@@ -53,6 +52,7 @@ class Poster : public Program {
   }
   Endpoint end_;
   Load load_;
+  std::array<Wc, 16> wcs_;
   u64 posted_ = 0, completed_ = 0;
   bool failed_ = false;
 };
@@ -63,9 +63,8 @@ class Receiver : public Program {
   Receiver(const Endpoint& end, const Load& load) : end_(end), load_(load) {}
   Cycle act(Cycle) override {
     if (posted_ - completed_ < 2 * load_.depth) return post(), end_.cpu->post_recv;
-    std::array<Wc, 16> wcs;
-    const u32 found = end_.verbs->poll_cq(*end_.recv_cq, wcs);
-    for (u32 i = 0; i < found; ++i) failed_ |= wcs[i].status != proto::WcStatus::Success;
+    const u32 found = end_.verbs->poll_cq(*end_.recv_cq, wcs_);
+    for (u32 i = 0; i < found; ++i) failed_ |= wcs_[i].status != proto::WcStatus::Success;
     completed_ += found;
     return found;
   }
@@ -80,6 +79,7 @@ class Receiver : public Program {
   }
   Endpoint end_;
   Load load_;
+  std::array<Wc, 16> wcs_;
   u64 posted_ = 0, completed_ = 0;
   bool failed_ = false;
 };
