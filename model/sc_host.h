@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <systemc>
+#include <vector>
 
 #include "model/engine/domain.h"
 
@@ -10,28 +11,82 @@ namespace hca {
 using engine::Cycle;
 using engine::kNever;
 
-// Runs a domain inside SystemC: one SC_METHOD, one event. Each activation runs to the next multiple
-// of `ahead` cycles; more than one is exact as long as nothing from outside can arrive earlier than
-// `ahead` cycles after it was sent (wire or socket latency). Domains with the same clock and
-// `ahead` wake in the same instants.
-class DomainHost {
+// The one process of the kernel that runs the domains of a simulation: one SC_METHOD, one event,
+// however many chips.
+class DomainHosts {
  public:
-  DomainHost(engine::Domain& domain, sc_core::sc_time period, Cycle ahead)
-      : domain_(domain), period_(period), ahead_(ahead) {
+  class Host {
+   public:
+    virtual void run() = 0;
+    u64 due_at = kNever;  // in units of the kernel's time
+
+   protected:
+    ~Host() = default;
+  };
+
+  static std::shared_ptr<DomainHosts> of_simulation() {
+    static std::weak_ptr<DomainHosts> current;
+    std::shared_ptr<DomainHosts> hosts = current.lock();
+    if (!hosts || hosts->simulation_ != sc_core::sc_get_curr_simcontext()) current = hosts = make();
+    return hosts;
+  }
+  void add(Host& host) { hosts_.push_back(&host); }
+  void remove(Host& host) { std::erase(hosts_, &host); }
+  // A host that sleeps is due earlier than it was.
+  void is_due(const Host& host) {
+    if (!running_ && host.due_at < armed_) arm(host.due_at);
+  }
+
+ private:
+  static std::shared_ptr<DomainHosts> make() {
+    auto hosts = std::make_shared<DomainHosts>();
     sc_core::sc_spawn_options options;
     options.spawn_method();
     options.dont_initialize();
-    options.set_sensitivity(&due_);
-    const auto self = self_;
+    options.set_sensitivity(&hosts->due_);
+    // The process is the kernel's and may be due once more when the hosts are gone.
     sc_core::sc_spawn(
-        [self] {
-          if (*self) (*self)->run();
+        [weak = std::weak_ptr(hosts)] {
+          if (const auto self = weak.lock()) self->run();
         },
-        sc_core::sc_gen_unique_name("quantum"), &options);
+        sc_core::sc_gen_unique_name("domains"), &options);
+    return hosts;
+  }
+  void run() {
+    const u64 now = sc_core::sc_time_stamp().value();
+    running_ = true;
+    u64 next = kNever;
+    for (std::size_t i = 0; i < hosts_.size(); ++i)
+      if (hosts_[i]->due_at <= now) hosts_[i]->run();
+    for (const Host* host : hosts_) next = std::min(next, host->due_at);
+    running_ = false;
+    arm(next);
+  }
+  void arm(u64 at) {
+    armed_ = at;
+    if (at == kNever) return;
+    const u64 now = sc_core::sc_time_stamp().value();
+    due_.notify(sc_core::sc_time::from_value(at > now ? at - now : 0));
+  }
+
+  sc_core::sc_simcontext* simulation_ = sc_core::sc_get_curr_simcontext();
+  std::vector<Host*> hosts_;
+  u64 armed_ = kNever;
+  bool running_ = false;
+  sc_core::sc_event due_{"due"};
+};
+
+// Runs a domain inside SystemC. Each activation runs to the next multiple of `ahead` cycles; more
+// than one is exact as long as nothing from outside can arrive earlier than `ahead` cycles after it
+// was sent (wire or socket latency). Domains with the same clock and `ahead` are due together.
+class DomainHost final : private DomainHosts::Host {
+ public:
+  DomainHost(engine::Domain& domain, sc_core::sc_time period, Cycle ahead)
+      : domain_(domain), period_(period), ahead_(ahead) {
+    hosts_->add(*this);
     sleep_until(domain_.next());
   }
-  // The process is the kernel's and may be due once more.
-  ~DomainHost() { *self_ = nullptr; }
+  ~DomainHost() { hosts_->remove(*this); }
   DomainHost(const DomainHost&) = delete;
 
   u64 activations() const { return activations_; }
@@ -54,7 +109,7 @@ class DomainHost {
   }
 
  private:
-  void run() {
+  void run() override {
     ++activations_;
     started_ = sc_core::sc_time_stamp().value();
     domain_.host_runs();
@@ -67,15 +122,15 @@ class DomainHost {
     const Cycle from = at == kNever ? kNever : std::max(window_of(at), cycle());
     domain_.host_sleeps(
         this, [](void* host, Cycle c) { static_cast<DomainHost*>(host)->sleep_until(c); }, from);
-    if (at != kNever) due_.notify(sc_core::sc_time::from_value((from - cycle()) * period_.value()));
+    due_at = from == kNever ? kNever : from * period_value_;
+    hosts_->is_due(*this);
   }
 
-  std::shared_ptr<DomainHost*> self_ = std::make_shared<DomainHost*>(this);
   engine::Domain& domain_;
   sc_core::sc_time period_;
   u64 period_value_ = period_.value(), started_ = 0;
   Cycle ahead_;
   u64 activations_ = 0;
-  sc_core::sc_event due_{"due"};
+  std::shared_ptr<DomainHosts> hosts_ = DomainHosts::of_simulation();
 };
 }  // namespace hca
