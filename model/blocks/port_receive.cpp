@@ -45,7 +45,7 @@ void PortReceive::receive(Packet* p, Cycle checked) {
 bool PortReceive::frame_good(Packet& p) {
   const LinkLayer link = framing_row(Framing(attributes_.framing)).link;
   const std::span<u8> frame{p.frame(), p.frame_bytes};
-  if (const PacketVerdict v = check_frame(frame, link, p.parsed); v != PacketVerdict::Good)
+  if (const PacketVerdict v = check_own_frame(frame, link, p.parsed); v != PacketVerdict::Good)
     return drop(counter_of(v));
   u32& dest_qp = p.parsed.bth.dest_qp;
   if (mutant<"unknown_qp_is_first">() && !contexts_.find_qp(dest_qp))

@@ -7,7 +7,7 @@
 namespace hca::proto {
 namespace {
 
-// The ICRC needs ones where the frame has something else: the headers are covered as a copy with
+// The ICRC needs ones where the frame has something else. The headers are covered as a copy with
 // these ones, what stands behind them in place.
 template <Framing F>
 u32 icrc_over(const u8* covered, std::size_t size) {
@@ -16,6 +16,18 @@ u32 icrc_over(const u8* covered, std::size_t size) {
   for (std::size_t i = 0; i < mask.size(); ++i) headers[i] = covered[i] | mask[i];
   const u32 reg = crc32(framing_row(F).icrc_start, headers.data(), mask.size());
   return crc32(reg, covered + mask.size(), size - mask.size());
+}
+
+// The same in one call: the ones stand in the frame while it is covered.
+template <Framing F>
+u32 icrc_over(u8* covered, std::size_t size) {
+  constexpr auto& mask = Covered<F>::mask;
+  std::array<u8, mask.size()> kept;
+  std::memcpy(kept.data(), covered, kept.size());
+  for (std::size_t i = 0; i < mask.size(); ++i) covered[i] = kept[i] | mask[i];
+  const u32 crc = crc32(framing_row(F).icrc_start, covered, size);
+  std::memcpy(covered, kept.data(), kept.size());
+  return crc;
 }
 
 template <class Fn>
@@ -41,19 +53,27 @@ u32 load_le32(const u8* p) {
   return v;
 }
 
-}  // namespace
-
-u32 icrc_of(const u8* frame, const FrameShape& shape) {
-  const u8* const covered = frame + shape.network_offset;
+template <class Byte>
+u32 icrc(Byte* frame, const FrameShape& shape) {
+  Byte* const covered = frame + shape.network_offset;
   const std::size_t size = shape.icrc_offset - shape.network_offset;
   return by_framing(shape.framing, [&]<Framing F>() { return icrc_over<F>(covered, size); });
 }
 
-bool icrc_good(std::span<const u8> frame, const FrameShape& shape) {
-  const u8* const bth = frame.data() + shape.transport_offset;
+template <class Byte>
+bool is_icrc_good(Byte* frame, const FrameShape& shape) {
+  const u8* const bth = frame + shape.transport_offset;
   if (mutant<"icrc_covers_bth4">() && bth[4]) return false;
   if (mutant<"icrc_masks_resv7">() && bth[8] & 0x7f) return true;
-  return icrc_of(frame.data(), shape) == load_le32(frame.data() + shape.icrc_offset);
+  return icrc(frame, shape) == load_le32(frame + shape.icrc_offset);
+}
+
+}  // namespace
+
+u32 icrc_of(const u8* frame, const FrameShape& shape) { return icrc(frame, shape); }
+
+bool icrc_good(std::span<const u8> frame, const FrameShape& shape) {
+  return is_icrc_good(frame.data(), shape);
 }
 
 bool vcrc_good(std::span<const u8> frame, const FrameShape& shape) {
@@ -62,7 +82,9 @@ bool vcrc_good(std::span<const u8> frame, const FrameShape& shape) {
   return frame[end] == u8(crc) && frame[end + 1] == u8(crc >> 8);
 }
 
-PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, ParsedPacket& out) {
+namespace {
+template <class Byte>
+PacketVerdict check(std::span<Byte> frame, LinkLayer link, ParsedPacket& out) {
   const PacketVerdict verdict = parse(frame, link, out);
   if (verdict == PacketVerdict::ReservedOpcode) {
     out.opcode = nullptr, out.payload_bytes = 0;
@@ -70,14 +92,22 @@ PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, ParsedPacke
   } else if (verdict != PacketVerdict::Good) {
     return verdict;
   }
-  if (!icrc_good(frame, out)) return PacketVerdict::BadIcrc;
+  if (!is_icrc_good(frame.data(), out)) return PacketVerdict::BadIcrc;
   if (is_native(out.framing) && !vcrc_good(frame, out)) return PacketVerdict::BadVcrc;
   return PacketVerdict::Good;
+}
+}  // namespace
+
+PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, ParsedPacket& out) {
+  return check(frame, link, out);
+}
+PacketVerdict check_own_frame(std::span<u8> frame, LinkLayer link, ParsedPacket& out) {
+  return check(frame, link, out);
 }
 
 u32 finish_frame(u8* frame, const FrameShape& shape) {
   std::fill(frame + shape.payload_offset + shape.payload_bytes, frame + shape.icrc_offset, u8{0});
-  const u32 crc = icrc_of(frame, shape);
+  const u32 crc = icrc(frame, shape);
   std::memcpy(frame + shape.icrc_offset, &crc, kIcrcBytes);
   const u32 end = shape.icrc_offset + kIcrcBytes;
   if (!is_native(shape.framing)) return end;

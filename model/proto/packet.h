@@ -78,6 +78,8 @@ bool icrc_good(std::span<const u8> frame, const FrameShape& shape);
 // parse(), then the CRCs. A packet of a reserved opcode is Good too, without an OpcodeRow and
 // without payload: its queue pair answers it (BTH-4).
 PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, ParsedPacket& out);
+// The same, faster, of a frame that nobody else looks at: its headers are other ones meanwhile.
+PacketVerdict check_own_frame(std::span<u8> frame, LinkLayer link, ParsedPacket& out);
 // Native framings: the two bytes after the ICRC.
 bool vcrc_good(std::span<const u8> frame, const FrameShape& shape);
 
