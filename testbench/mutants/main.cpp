@@ -23,11 +23,12 @@ int list_mutants() {
   return 0;
 }
 
-int run_trials(const std::string& pairs, const std::string& out, unsigned jobs) {
+int run_trials(const std::string& pairs, const std::string& out, unsigned jobs,
+               unsigned milliseconds) {
   const auto text = read_text_file(pairs);
   if (!text) throw std::runtime_error(pairs + ": cannot be read");
   std::ofstream file(out);
-  file << try_mutants(nlohmann::json::parse(*text), jobs).dump(1) << '\n';
+  file << try_mutants(nlohmann::json::parse(*text), jobs, milliseconds).dump(1) << '\n';
   if (!file.flush()) throw std::runtime_error(out + ": cannot be written");
   return 0;
 }
@@ -37,15 +38,18 @@ int sc_main(int argc, char** argv) try {
   CLI::App app{"conformance vectors on the model with one deliberate mistake at a time"};
   bool list = false;
   std::string pairs, out;
-  unsigned jobs = 2;
+  unsigned jobs = 2, milliseconds = 1000;
   app.add_flag("--list", list, "print the names of all mistakes");
   app.add_option("--pairs", pairs, R"(JSON: [{"mutant": name, "vectors": [path, ...]}, ...])");
   app.add_option("--json", out, "write the answers there");
   app.add_option("--jobs", jobs, "mistakes that are tried at once")->check(CLI::Range(1, 256));
+  app.add_option("--milliseconds", milliseconds, "processor time after which a vector hangs")
+      ->check(CLI::Range(10, 60000))
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   if (list) return list_mutants();
   if (pairs.empty() || out.empty()) throw std::runtime_error("--list, or --pairs and --json");
-  return run_trials(pairs, out, jobs);
+  return run_trials(pairs, out, jobs, milliseconds);
 } catch (const std::exception& error) {
   fmt::print(stderr, "hca_mutants: {}\n", error.what());
   return 2;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,13 +12,13 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "model/proto/mutant.h"
 #include "testbench/vectors/run.h"
 
 namespace hca::testbench {
 namespace {
-constexpr unsigned kSecondsAVector = 5;
 constexpr std::size_t kRunners =
     2;  // functional, and cycle with store: the others share their rules
 
@@ -35,28 +36,48 @@ void write_line(int to, const std::string& text) {
   if (write(to, line.data(), line.size()) != ssize_t(line.size())) _exit(1);
 }
 
-// One line a vector and runner, as soon as it is known: the last one may never come.
-[[noreturn]] void run_child(const nlohmann::json& pair, int to) {
+// Processor time: a busy machine makes nothing hang.
+void limit_time(unsigned milliseconds) {
+  const itimerval timer{{0, 0}, {milliseconds / 1000, suseconds_t(milliseconds % 1000) * 1000}};
+  setitimer(ITIMER_PROF, &timer, nullptr);
+}
+
+// A trial is a vector on a runner; they are numbered vector by vector.
+std::size_t count_trials(const nlohmann::json& pair) {
+  return pair.at("vectors").size() * kRunners;
+}
+
+// From trial `first` on, one line each as soon as it is known: the last one may never come.
+[[noreturn]] void run_child(const nlohmann::json& pair, std::size_t first, int to,
+                            unsigned milliseconds) {
   const int nothing = open("/dev/null", O_WRONLY);
   dup2(nothing, STDOUT_FILENO), dup2(nothing, STDERR_FILENO);
   proto::Mutant::choose(pair.at("mutant").get<std::string>());
-  for (const auto& path : pair.at("vectors")) {
-    const Vector vector = load_vector(path.get<std::string>());
-    for (std::size_t i = 0; i < kRunners; ++i) {
-      alarm(kSecondsAVector);
-      write_line(to, nlohmann::json::array(
-                         {path, vector_runners()[i].name, run_one(vector, vector_runners()[i])})
-                         .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-    }
+  for (std::size_t trial = first; trial < count_trials(pair); ++trial) {
+    const Vector vector = load_vector(pair.at("vectors")[trial / kRunners].get<std::string>());
+    limit_time(milliseconds);
+    const std::string result = run_one(vector, vector_runners()[trial % kRunners]);
+    limit_time(0);
+    write_line(
+        to, nlohmann::json(result).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   }
   _exit(0);
 }
 
 // ---- In the parent
-struct Child {
-  int from = -1;
+struct Trials {
   nlohmann::json pair;
+  int from = -1;  // what the child writes
+  std::vector<std::string> results{};
 };
+
+pid_t start_child(Trials& trials, unsigned milliseconds) {
+  trials.from = memfd_create("results", MFD_CLOEXEC);
+  const pid_t pid = trials.from < 0 ? -1 : fork();
+  if (pid < 0) throw std::runtime_error("no more processes");
+  if (!pid) run_child(trials.pair, trials.results.size(), trials.from, milliseconds);
+  return pid;
+}
 
 std::string read_all(int from) {
   std::string text;
@@ -68,35 +89,44 @@ std::string read_all(int from) {
   return text;
 }
 
-// What a child wrote, and how it ended where something is missing.
-void finish(Child& child, int status) {
-  nlohmann::json& results = child.pair["results"] = nlohmann::json::object();
-  const std::string text = read_all(child.from);
+// Takes what a child wrote, and how it ended where something is missing: that is the result of the
+// trial at hand.
+void take_results(Trials& trials, int status) {
+  const std::string text = read_all(trials.from);
   std::size_t at = 0;
-  for (std::size_t end; (end = text.find('\n', at)) != text.npos; at = end + 1) {
-    const nlohmann::json line = nlohmann::json::parse(text.substr(at, end - at));
-    results[line[0].get<std::string>()][line[1].get<std::string>()] = line[2];
-  }
-  const char* ending = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "hung" : "died";
-  for (const auto& path : child.pair.at("vectors"))
-    for (std::size_t i = 0; i < kRunners; ++i) {
-      auto& result = results[path.get<std::string>()][std::string(vector_runners()[i].name)];
-      if (result.is_null()) result = ending;
-    }
+  for (std::size_t end; (end = text.find('\n', at)) != text.npos; at = end + 1)
+    trials.results.push_back(nlohmann::json::parse(text.substr(at, end - at)).get<std::string>());
+  if (trials.results.size() < count_trials(trials.pair))
+    trials.results.emplace_back(WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF ? "hung"
+                                                                                   : "died");
+}
+
+nlohmann::json answer_of(Trials& trials) {
+  nlohmann::json& results = trials.pair["results"] = nlohmann::json::object();
+  for (std::size_t trial = 0; trial < trials.results.size(); ++trial)
+    results[trials.pair.at("vectors")[trial / kRunners].get<std::string>()]
+           [std::string(vector_runners()[trial % kRunners].name)] = trials.results[trial];
+  return std::move(trials.pair);
 }
 }  // namespace
 
-nlohmann::json try_mutants(const nlohmann::json& pairs, unsigned jobs) {
+nlohmann::json try_mutants(const nlohmann::json& pairs, unsigned jobs, unsigned milliseconds) {
   nlohmann::json done = nlohmann::json::array();
-  std::map<pid_t, Child> children;
+  std::map<pid_t, Trials> running;
   const auto reap = [&] {
     int status = 0;
     const pid_t pid = waitpid(-1, &status, 0);
-    const auto found = children.find(pid);
-    if (found == children.end()) throw std::runtime_error("a process that is not ours ended");
-    finish(found->second, status);
-    done.push_back(std::move(found->second.pair));
-    children.erase(found);
+    const auto found = running.find(pid);
+    if (found == running.end()) throw std::runtime_error("a process that is not ours ended");
+    Trials trials = std::move(found->second);
+    running.erase(found);
+    take_results(trials, status);
+    if (trials.results.size() < count_trials(trials.pair)) {
+      const pid_t next = start_child(trials, milliseconds);
+      running[next] = std::move(trials);
+    } else {
+      done.push_back(answer_of(trials));
+    }
   };
   for (const auto& pair : pairs) {
     if (!proto::Mutant::choose(pair.at("mutant").get<std::string>())) {
@@ -105,14 +135,12 @@ nlohmann::json try_mutants(const nlohmann::json& pairs, unsigned jobs) {
       continue;
     }
     proto::Mutant::choose("");
-    if (children.size() == jobs) reap();
-    const int results = memfd_create("results", MFD_CLOEXEC);
-    const pid_t pid = results < 0 ? -1 : fork();
-    if (pid < 0) throw std::runtime_error("no more processes");
-    if (!pid) run_child(pair, results);
-    children[pid] = {results, pair};
+    while (running.size() >= jobs) reap();
+    Trials trials{pair};
+    const pid_t pid = start_child(trials, milliseconds);
+    running[pid] = std::move(trials);
   }
-  while (!children.empty()) reap();
+  while (!running.empty()) reap();
   return done;
 }
 }  // namespace hca::testbench
