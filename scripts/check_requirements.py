@@ -93,6 +93,9 @@ def breaches_of_row(row):
             yield f"{column} is empty"
         if value != value.strip() or "\n" in value:
             yield f"{column} has blanks at an end or a line break"
+    mutants = row["mutant"].split(";")
+    if row["mutant"] and (len(set(mutants)) != len(mutants) or any(m != m.strip() or not m for m in mutants)):
+        yield f"mutant '{row['mutant']}' is no list of different names separated by semicolons"
     if not SOURCE.fullmatch(row["source"]):
         yield f"source '{row['source']}' is no chapter or annex"
     if PLACEHOLDERS.search(row["observable"]):

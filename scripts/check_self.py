@@ -70,7 +70,8 @@ class Requirements(unittest.TestCase):
         return ",".join(fields.values()) + "\n"
 
     def test_good_rows_pass(self):
-        self.assertEqual(self.whats(self.row(), self.row(id="C9-2", statement='"a ""b"", c"'), self.row(id="C9-3", services="any")), [])
+        self.assertEqual(self.whats(self.row(), self.row(id="C9-2", statement='"a ""b"", c"'), self.row(id="C9-3", services="any"),
+                                   self.row(id="C9-4", mutant="rule:G2.3;seen")), [])
 
     def test_a_bad_row_is_found_with_its_line(self):
         for changed, what in (
@@ -78,7 +79,8 @@ class Requirements(unittest.TestCase):
                 ({"status": "old"}, "status"), ({"kind": "thing"}, "kind"), ({"services": "RC;ANY"}, "services"),
                 ({"services": "RC;RC"}, "services"), ({"framing": "roce;ib"}, "framing"), ({"source": "a file"}, "source"),
                 ({"observable": "see the st" + "atement; G1"}, "shows nothing"), ({"observable": ""}, "observable is empty"),
-                ({"statement": " It"}, "blanks"), ({"mutant": "\"a\nb\""}, "line break")):
+                ({"statement": " It"}, "blanks"), ({"mutant": "\"a\nb\""}, "line break"),
+                ({"mutant": "a;a"}, "no list of different"), ({"mutant": "a; b"}, "no list of different")):
             found = self.whats(self.row(), self.row(id="C9-2", **changed))
             self.assertEqual(len(found), 1, found)
             self.assertRegex(found[0], f"^3: .*{what}")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hca replay: conformance vectors, and recorded conversations from each end that was a real device.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -140,6 +141,8 @@ int try_mutants(const Options& options) {
       good &= explained;
       fmt::print("survived: {} ({}){}\n", mutant, id, explained ? ", as listed" : "");
     }
+  for (const auto& [mutant, ids] : coverage.died)
+    fmt::print("noticed only by a crash or hang: {} ({})\n", mutant, fmt::join(ids, ", "));
   fmt::print("{} mistakes tried, {} noticed\n", coverage.mutants, coverage.killed);
   write_file(options.json_path, json_of(coverage).dump(1) + '\n');
   if (!coverage.mutants && good)

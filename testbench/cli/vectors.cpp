@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hca vectors coverage: which statements of the specification the vectors show.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <fstream>
 #include <memory>
@@ -43,6 +44,11 @@ int show_coverage(const Options& options) {
   for (const Verdict v : {Verdict::Passing, Verdict::Survived, Verdict::UnknownMutant,
                           Verdict::NoMutant, Verdict::Failing, Verdict::None})
     fmt::print("  {:<15} {:>4}\n", name_of(v), coverage.count(v));
+  for (const CoverageRow& row : coverage.rows)
+    if (row.verdict == Verdict::Survived || row.verdict == Verdict::UnknownMutant)
+      fmt::print("{}: {}\n", row.statement.id, row.how);
+  for (const auto& [mutant, ids] : coverage.died)
+    fmt::print("noticed only by a crash or hang: {} ({})\n", mutant, fmt::join(ids, ", "));
   return coverage.count(Verdict::Failing) ? kCheckFailed : kSucceeded;
 }
 }  // namespace

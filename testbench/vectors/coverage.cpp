@@ -20,8 +20,10 @@ namespace hca::testbench {
 namespace fs = std::filesystem;
 
 namespace {
-constexpr std::array<std::string_view, 6> kVerdictNames{"none",           "failing",  "no mutant",
-                                                        "unknown mutant", "survived", "passing"};
+constexpr std::array<std::string_view, 7> kVerdictNames{
+    "none", "failing", "no mutant", "not tried", "unknown mutant", "survived", "passing"};
+constexpr std::array<std::string_view, 5> kMutantVerdictNames{"not tried", "unknown", "survived",
+                                                              "died", "killed"};
 
 // A folder that goes with its owner.
 struct Scratch {
@@ -71,24 +73,63 @@ u64 hash_of(std::string_view text) {
 using ReportsById = std::map<std::string, std::vector<const VectorReport*>>;
 
 // Whether the answers show that some vector of the statement fails on each runner.
-Verdict judge(const nlohmann::json& answer, const CoverageRow& row, const ReportsById& by_id,
-              std::string& how) {
-  if (answer.contains("unknown")) return Verdict::UnknownMutant;
-  std::map<std::string, std::string> failed;  // by runner
-  std::set<std::string> runners;
-  for (const VectorReport* report : by_id.at(row.statement.id))
+void judge(const nlohmann::json& answer, MutantRow& row,
+           std::span<const VectorReport* const> vectors) {
+  if (answer.contains("unknown")) {
+    row.verdict = MutantVerdict::Unknown, row.how = "the model has no such switch";
+    return;
+  }
+  std::map<std::string, MutantVerdict> by_runner;
+  for (const VectorReport* report : vectors)
     for (const auto& [runner, text] : answer.at("results").at(report->vector.path).items()) {
-      runners.insert(runner);
-      if (text != "passed") failed.try_emplace(runner, text.get<std::string>());
+      MutantVerdict& best = by_runner.try_emplace(runner, MutantVerdict::Survived).first->second;
+      const std::string what = text.get<std::string>();
+      if (what == "passed") continue;
+      row.noticed[report->vector.name][runner] = what;
+      best =
+          std::max(best, what.starts_with("failed") ? MutantVerdict::Killed : MutantVerdict::Died);
+      if (row.how.empty()) row.how = what;
     }
-  for (const std::string& runner : runners)
-    if (!failed.contains(runner)) return how = "passes on " + runner, Verdict::Survived;
-  how = failed.begin()->second;
-  return Verdict::Passing;
+  row.verdict = MutantVerdict::Killed;
+  for (const auto& [runner, best] : by_runner) {
+    if (best >= row.verdict) continue;
+    row.verdict = best;
+    row.how =
+        best == MutantVerdict::Survived ? "passes on " + runner : "only dies or hangs on " + runner;
+  }
+}
+
+// A row is as good as the worst of its mistakes.
+Verdict verdict_of(MutantVerdict mutant) {
+  switch (mutant) {
+    case MutantVerdict::NotTried:
+      return Verdict::NotTried;
+    case MutantVerdict::Unknown:
+      return Verdict::UnknownMutant;
+    case MutantVerdict::Survived:
+      return Verdict::Survived;
+    case MutantVerdict::Died:
+    case MutantVerdict::Killed:
+      return Verdict::Passing;
+  }
+  return Verdict::None;
+}
+void judge_row(CoverageRow& row) {
+  row.verdict = Verdict::Passing;
+  for (const MutantRow& m : row.mutants) {
+    const Verdict verdict = verdict_of(m.verdict);
+    if (verdict == Verdict::Passing) continue;
+    if (row.verdict == Verdict::Passing || verdict == Verdict::Survived) row.verdict = verdict;
+    row.how += fmt::format("{}{}: {}{}{}", row.how.empty() ? "" : "; ", m.name, name_of(m.verdict),
+                           m.how.empty() ? "" : ", ", m.how);
+  }
 }
 }  // namespace
 
 std::string_view name_of(Verdict verdict) { return kVerdictNames[std::size_t(verdict)]; }
+std::string_view name_of(MutantVerdict verdict) {
+  return kMutantVerdictNames[std::size_t(verdict)];
+}
 
 std::size_t Coverage::count(Verdict verdict) const {
   return std::size_t(std::count_if(rows.begin(), rows.end(),
@@ -97,6 +138,12 @@ std::size_t Coverage::count(Verdict verdict) const {
 
 Coverage cover(std::span<const Statement> statements, std::span<const VectorReport> reports,
                const CoverageOptions& options) {
+  return cover(statements, reports, options,
+               [&options](const nlohmann::json& pairs) { return run_mutants(pairs, options); });
+}
+
+Coverage cover(std::span<const Statement> statements, std::span<const VectorReport> reports,
+               const CoverageOptions& options, const AskMutants& ask) {
   ReportsById by_id;
   for (const VectorReport& report : reports)
     for (const std::string& id : report.vector.statements) by_id[id].push_back(&report);
@@ -106,15 +153,17 @@ Coverage cover(std::span<const Statement> statements, std::span<const VectorRepo
     if (!s.is_active()) continue;
     CoverageRow& row = all.rows.emplace_back();
     row.statement = s;
+    for (const std::string& name : s.mutants) row.mutants.push_back({name, {}, {}, {}});
     const auto found = by_id.find(s.id);
     if (found == by_id.end()) continue;
-    row.verdict = s.mutant.empty() ? Verdict::NoMutant : Verdict::Survived;
+    row.verdict = row.mutants.empty() ? Verdict::NoMutant : Verdict::NotTried;
     for (const VectorReport* report : found->second) {
       row.vectors.push_back(report->vector.name);
       if (!report->passed()) row.verdict = Verdict::Failing, row.how = report->vector.name;
     }
-    if (row.verdict == Verdict::Survived)
-      for (const VectorReport* report : found->second) wanted[s.mutant].insert(report->vector.path);
+    if (row.verdict == Verdict::NotTried)
+      for (const std::string& name : s.mutants)
+        for (const VectorReport* report : found->second) wanted[name].insert(report->vector.path);
   }
   nlohmann::json pairs = nlohmann::json::array();
   for (const auto& [mutant, paths] : wanted)
@@ -124,30 +173,31 @@ Coverage cover(std::span<const Statement> statements, std::span<const VectorRepo
       all.left_out.push_back(mutant);
   std::map<std::string, nlohmann::json> answers;
   if (!pairs.empty())
-    for (nlohmann::json& answer : run_mutants(pairs, options))
+    for (nlohmann::json& answer : ask(pairs))
       answers[answer.at("mutant").get<std::string>()] = answer;
   all.mutants = answers.size();
   for (CoverageRow& row : all.rows) {
-    if (row.verdict != Verdict::Survived) continue;
-    const auto answer = answers.find(row.statement.mutant);
-    if (answer == answers.end()) {
-      row.how = "not tried";
-      continue;
+    if (row.verdict != Verdict::NotTried) continue;
+    for (MutantRow& m : row.mutants) {
+      const auto answer = answers.find(m.name);
+      if (answer == answers.end()) continue;
+      judge(answer->second, m, by_id.at(row.statement.id));
+      if (m.verdict < MutantVerdict::Died)
+        all.survivors[m.name].push_back(row.statement.id);
+      else if (m.verdict == MutantVerdict::Died)
+        all.died[m.name].push_back(row.statement.id);
     }
-    row.verdict = judge(answer->second, row, by_id, row.how);
-    if (row.verdict != Verdict::Passing)
-      all.survivors[row.statement.mutant].push_back(row.statement.id);
+    judge_row(row);
   }
   all.killed = all.mutants - all.survivors.size();
   return all;
 }
 
 nlohmann::json json_of(const Coverage& coverage) {
-  nlohmann::json json{{"active", coverage.rows.size()},
-                      {"passing", coverage.count(Verdict::Passing)},
-                      {"mutants", coverage.mutants},
-                      {"killed", coverage.killed},
-                      {"survivors", coverage.survivors}};
+  nlohmann::json json{
+      {"active", coverage.rows.size()},  {"passing", coverage.count(Verdict::Passing)},
+      {"mutants", coverage.mutants},     {"killed", coverage.killed},
+      {"survivors", coverage.survivors}, {"died", coverage.died}};
   const auto add = [](nlohmann::json& at, bool passing) {
     if (at.is_null()) at = {{"active", 0}, {"passing", 0}};
     at["active"] = at["active"].get<int>() + 1, at["passing"] = at["passing"].get<int>() + passing;
@@ -159,10 +209,16 @@ nlohmann::json json_of(const Coverage& coverage) {
     std::istringstream services(row.statement.services);
     for (std::string service; std::getline(services, service, ';');)
       add(json["services"][service], passing);
+    nlohmann::json mutants = nlohmann::json::array();
+    for (const MutantRow& m : row.mutants)
+      mutants.push_back({{"name", m.name},
+                         {"verdict", name_of(m.verdict)},
+                         {"noticed", m.noticed},
+                         {"how", m.how}});
     json["statements"].push_back({{"id", row.statement.id},
                                   {"verdict", name_of(row.verdict)},
                                   {"vectors", row.vectors},
-                                  {"mutant", row.statement.mutant},
+                                  {"mutants", mutants},
                                   {"how", row.how}});
   }
   return json;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which statements the vectors show: each by a vector that passes, and that fails when the model
-// makes the statement's mistake.
+// Which statements the vectors show: each by vectors that pass, of which one fails whenever the
+// model makes one of the statement's mistakes.
 #pragma once
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -12,14 +13,28 @@
 #include "testbench/vectors/run.h"
 
 namespace hca::testbench {
-enum class Verdict { None, Failing, NoMutant, UnknownMutant, Survived, Passing };
+enum class Verdict { None, Failing, NoMutant, NotTried, UnknownMutant, Survived, Passing };
 std::string_view name_of(Verdict verdict);
+
+// Died: noticed, on some runner only because the model crashed or did not come back.
+enum class MutantVerdict { NotTried, Unknown, Survived, Died, Killed };
+std::string_view name_of(MutantVerdict verdict);
+
+// One mistake of a statement, judged by the statement's vectors.
+struct MutantRow {
+  std::string name;
+  MutantVerdict verdict = MutantVerdict::NotTried;
+  // Vectors that noticed it: by name and runner "failed: where: what", "died" or "hung".
+  std::map<std::string, std::map<std::string, std::string>> noticed;
+  std::string how;  // the first thing that it drew, or the runner where it draws nothing
+};
 
 struct CoverageRow {
   Statement statement;
   Verdict verdict = Verdict::None;
   std::vector<std::string> vectors;  // names
-  std::string how;                   // what the mistake drew, or what fails
+  std::vector<MutantRow> mutants;
+  std::string how;  // why it is no better
 };
 
 struct CoverageOptions {
@@ -37,11 +52,19 @@ struct Coverage {
   // Names of mutants that were tried; those that survived with the statements that name them.
   std::size_t mutants = 0, killed = 0;
   std::map<std::string, std::vector<std::string>> survivors;
+  // Those that were noticed only by a crash or a hang, with the statements.
+  std::map<std::string, std::vector<std::string>> died;
 };
+
+// Asks of pairs of mutant and vectors, answers as hca_mutants (testbench/mutants/trial.h).
+using AskMutants = std::function<nlohmann::json(const nlohmann::json& pairs)>;
 
 // Runs all that it reports. `reports`: of all vectors, as they pass without a mistake.
 Coverage cover(std::span<const Statement> statements, std::span<const VectorReport> reports,
                const CoverageOptions& options);
+// The same with answers from elsewhere.
+Coverage cover(std::span<const Statement> statements, std::span<const VectorReport> reports,
+               const CoverageOptions& options, const AskMutants& ask);
 nlohmann::json json_of(const Coverage& coverage);
 // One self-contained page.
 std::string html_of(const Coverage& coverage);

@@ -33,8 +33,23 @@ box.addEventListener('input', () => { const t = box.value.toLowerCase()
 )";
 
 std::string_view style_of(Verdict verdict) {
-  return verdict == Verdict::NoMutant || verdict == Verdict::UnknownMutant ? "other"
-                                                                           : name_of(verdict);
+  return verdict == Verdict::NoMutant || verdict == Verdict::UnknownMutant ||
+                 verdict == Verdict::NotTried
+             ? "other"
+             : name_of(verdict);
+}
+
+// The mistakes of a statement, each with its verdict and the vectors that noticed it.
+std::string mutants_of(const CoverageRow& row) {
+  std::string cell;
+  for (const MutantRow& m : row.mutants) {
+    std::vector<std::string> vectors;
+    for (const auto& [vector, unused] : m.noticed) vectors.push_back(vector);
+    cell += fmt::format("{}{}<br><small>{}{}{}; {}</small>", cell.empty() ? "" : "<br>",
+                        escaped(m.name), name_of(m.verdict), vectors.empty() ? "" : " by ",
+                        escaped(fmt::format("{}", fmt::join(vectors, ", "))), escaped(m.how));
+  }
+  return cell;
 }
 }  // namespace
 
@@ -43,19 +58,19 @@ std::string html_of(const Coverage& coverage) {
   page += fmt::format(
       "<h1>Statements and vectors</h1>\n<p>{} active statements, {} shown by a vector that passes "
       "on all "
-      "models and fails under the statement's mistake; {} mistakes tried, {} noticed.</p>\n"
+      "models, with one that fails under each of the statement's mistakes; {} mistakes tried, {} "
+      "noticed.</p>\n"
       "<p><input placeholder=\"filter: id, verdict, word\" "
       "aria-label=\"filter\"></p>\n<table><thead><tr>"
-      "<th>statement<th>verdict<th>what it says<th>vectors<th>mistake</tr></thead><tbody>\n",
+      "<th>statement<th>verdict<th>what it says<th>vectors<th>mistakes</tr></thead><tbody>\n",
       coverage.rows.size(), coverage.count(Verdict::Passing), coverage.mutants, coverage.killed);
   for (const CoverageRow& row : coverage.rows)
     page += fmt::format(
         "<tr><td>{}<br><small>{} {}</small><td "
-        "class=\"{}\">{}<td>{}<td>{}<td>{}<br><small>{}</small></tr>\n",
+        "class=\"{}\">{}<td>{}<td>{}<td>{}</tr>\n",
         escaped(row.statement.id), escaped(row.statement.section), escaped(row.statement.services),
         style_of(row.verdict), name_of(row.verdict), escaped(row.statement.text),
-        escaped(fmt::format("{}", fmt::join(row.vectors, ", "))), escaped(row.statement.mutant),
-        escaped(row.how));
+        escaped(fmt::format("{}", fmt::join(row.vectors, ", "))), mutants_of(row));
   return page + "</tbody></table>\n" + kScript + "</html>\n";
 }
 }  // namespace hca::testbench

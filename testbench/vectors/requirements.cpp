@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 #include <stdexcept>
 
 #include "testbench/text_file.h"
@@ -79,7 +80,21 @@ std::vector<Statement> load_statements(const std::string& path) {
       Column<S>{"role", &S::role},       Column<S>{"status", &S::status},
       Column<S>{"kind", &S::kind},       Column<S>{"statement", &S::text},
       Column<S>{"mutant", &S::mutant}};
-  return load(path, columns);
+  std::vector<Statement> all = load(path, columns);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    S& s = all[i];
+    std::istringstream names(s.mutant);
+    for (std::string name; std::getline(names, name, ';'); s.mutants.push_back(name))
+      if (name.empty() || std::count(s.mutants.begin(), s.mutants.end(), name))
+        throw std::runtime_error(
+            fmt::format("{}: row {}: mutant '{}'; allowed: different names separated by ';'", path,
+                        i + 2, s.mutant));
+    if (s.mutant.ends_with(';'))
+      throw std::runtime_error(
+          fmt::format("{}: row {}: mutant '{}' ends with ';'; allowed: a name behind it", path,
+                      i + 2, s.mutant));
+  }
+  return all;
 }
 
 std::vector<Survivor> load_survivors(const std::string& path) {

@@ -6,7 +6,9 @@
 namespace hca::testbench {
 // A row of vectors/requirements.csv.
 struct Statement {
-  std::string id, group, section, services, role, status, kind, text, mutant;
+  std::string id, group, section, services, role, status, kind, text;
+  std::string mutant;                // the column: names separated by ';'
+  std::vector<std::string> mutants;  // these names
   bool is_active() const { return status == "active"; }
 };
 // Throws std::runtime_error "path:line: what".
