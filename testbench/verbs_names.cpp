@@ -24,32 +24,35 @@ constexpr std::array kOperations{
     OperationName{"LOCAL_INV", WorkOpcode::LocalInvalidate},
     OperationName{"REG_MR", WorkOpcode::RegisterMr},
 };
+
+struct CompletionName {
+  std::string_view name;
+  CqeOpcode opcode;
+};
+constexpr std::array kCompletions{
+    CompletionName{"SEND", CqeOpcode::Send},
+    CompletionName{"RDMA_WRITE", CqeOpcode::RdmaWrite},
+    CompletionName{"RDMA_READ", CqeOpcode::RdmaRead},
+    CompletionName{"COMP_SWAP", CqeOpcode::CompareSwap},
+    CompletionName{"FETCH_ADD", CqeOpcode::FetchAdd},
+    CompletionName{"BIND_MW", CqeOpcode::BindMw},
+    CompletionName{"LOCAL_INV", CqeOpcode::LocalInvalidate},
+    CompletionName{"REG_MR", CqeOpcode::RegisterMr},
+    CompletionName{"RECV", CqeOpcode::Receive},
+    CompletionName{"RECV_RDMA_WITH_IMM", CqeOpcode::ReceiveRdmaImmediate},
+};
 }  // namespace
 
 std::string_view wc_opcode_name(CqeOpcode opcode) {
-  switch (opcode) {
-    case CqeOpcode::Send:
-      return "SEND";
-    case CqeOpcode::RdmaWrite:
-      return "RDMA_WRITE";
-    case CqeOpcode::RdmaRead:
-      return "RDMA_READ";
-    case CqeOpcode::CompareSwap:
-      return "COMP_SWAP";
-    case CqeOpcode::FetchAdd:
-      return "FETCH_ADD";
-    case CqeOpcode::BindMw:
-      return "BIND_MW";
-    case CqeOpcode::LocalInvalidate:
-      return "LOCAL_INV";
-    case CqeOpcode::RegisterMr:
-      return "REG_MR";
-    case CqeOpcode::Receive:
-      return "RECV";
-    case CqeOpcode::ReceiveRdmaImmediate:
-      return "RECV_RDMA_WITH_IMM";
-  }
+  for (const CompletionName& row : kCompletions)
+    if (row.opcode == opcode) return row.name;
   return "?";
+}
+
+std::vector<std::string_view> wc_opcode_names() {
+  std::vector<std::string_view> names;
+  for (const CompletionName& row : kCompletions) names.push_back(row.name);
+  return names;
 }
 
 std::optional<WorkOpcode> work_opcode_of(std::string_view name) {

@@ -24,6 +24,17 @@ u8* append_sges(std::span<const SgeList> list, u8* at) {
   return at;
 }
 
+// What a driver may do wrong with a list of work requests.
+struct ListMistakes {
+  bool first_only = false, takes_all_back = false, passes_over = false;
+  ListMistakes() {
+    const proto::InDevice driver;
+    first_only = proto::mutant<"list_posts_first_only">();
+    takes_all_back = proto::mutant<"bad_wr_takes_all_back">();
+    passes_over = proto::mutant<"bad_wr_passed_over">();
+  }
+};
+
 u64 total(std::span<const SgeList> list) {
   u64 bytes = 0;
   for (const SgeList& sge : list) bytes += sge.length;
@@ -90,6 +101,7 @@ void VerbsContext::ring_send(const Qp& qp, bool push, std::span<const u8> wqe) {
 }
 
 Error VerbsContext::post_send(Qp& qp, std::span<const SendWr> list, std::size_t* bad) {
+  const ListMistakes wrong;
   Error error = Error::None;
   std::array<u8, kMaxWqeBytes> wqe;
   u32 bytes = 0;
@@ -97,6 +109,7 @@ Error VerbsContext::post_send(Qp& qp, std::span<const SendWr> list, std::size_t*
   for (; posted < list.size(); ++posted) {
     const SendWr& wr = list[posted];
     if (error = check_send(qp, wr); error != Error::None) break;
+    if (posted && wrong.first_only) continue;
     bytes = write_send_wqe(qp, wr, wqe.data());
     const u32 slot = qp.sq_posted & u32(qp.send_ids.size() - 1);
     memory_.write(qp.sq_address + (u64{slot} << qp.sq_log_stride), wqe.data(), bytes);
@@ -104,7 +117,10 @@ Error VerbsContext::post_send(Qp& qp, std::span<const SendWr> list, std::size_t*
     ++qp.sq_posted;
   }
   if (bad) *bad = posted;
+  if (error != Error::None && wrong.takes_all_back) qp.sq_posted -= u32(posted), posted = 0;
   if (posted) ring_send(qp, posted == 1 && list[0].push, {wqe.data(), bytes});
+  if (error != Error::None && posted + 1 < list.size() && wrong.passes_over)
+    post_send(qp, list.subspan(posted + 1));
   return error;
 }
 

@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "testbench/vectors/command_bodies.h"
-#include "testbench/verbs_names.h"
 
 namespace hca::testbench {
 using namespace proto;
@@ -20,24 +19,6 @@ u32 mask_of_field(std::string_view name) {
   return kQpPath;
 }
 
-struct FlagName {
-  std::string_view name;
-  SendFlags flag;
-};
-constexpr std::array kFlags{FlagName{"fence", kFence}, FlagName{"solicited", kSolicited},
-                            FlagName{"inline", kInline}};
-
-WorkOpcode operation_of(const JsonAt& json) {
-  if (const auto opcode = work_opcode_of(json.text())) return *opcode;
-  json.refuse("is '" + json.text() + "'", work_opcode_names());
-}
-
-// What came instead of what the step says.
-std::optional<std::string> judge_error(const JsonAt& json, Error error) {
-  const std::string wanted = json.has("error") ? json["error"].text() : "success";
-  if (wanted == name_of(error)) return std::nullopt;
-  return fmt::format("expected {}, got {}", wanted, name_of(error));
-}
 }  // namespace
 
 const VectorQp& VectorHost::qp_of(const JsonAt& json) const {
@@ -63,114 +44,6 @@ const VectorQp* VectorHost::qp_of_number(u32 qpn) const {
 PacketContext VectorHost::packet_context(const VectorQp& qp) const {
   return {symbols_, qp.peer,
           [this](const JsonAt& json) { return contents_.bytes_of(json, symbols_); }};
-}
-
-// ---- Work requests
-std::vector<SgeList> VectorHost::sges_of(const JsonAt& json) const {
-  std::vector<SgeList> list;
-  if (!json.has("sge")) return list;
-  for (const JsonAt& sge : json["sge"].entries()) {
-    if (sge.value().is_object()) {
-      list.push_back({symbols_.value(sge["va"]), u32(symbols_.value(sge["bytes"], ~u32{0})),
-                      u32(symbols_.value(sge["key"], ~u32{0}))});
-      continue;
-    }
-    const MemoryPlace& place = contents_.find(sge[0]);
-    list.push_back({place.va + symbols_.value(sge[1]), u32(symbols_.value(sge[2], ~u32{0})),
-                    keys_.at(sge[0].text())});
-  }
-  return list;
-}
-
-// What a window or region is to name.
-MemoryInfo VectorHost::memory_of(const JsonAt& json) const {
-  json.check_keys({"va", "bytes", "key", "access", "physical", "log_page"});
-  MemoryInfo m;
-  m.addr = symbols_.value_or(json, "va", 0, ~u64{0});
-  m.length = symbols_.value_or(json, "bytes", 0, ~u64{0});
-  m.lkey = u32(symbols_.value_or(json, "key", 0, ~u32{0}));
-  m.access = u8(symbols_.value_or(json, "access", 0, 0xff));
-  m.physical = symbols_.value_or(json, "physical", 0, ~u64{0});
-  m.log_page = u8(symbols_.value_or(json, "log_page", 0, 0xff));
-  return m;
-}
-
-std::optional<std::string> VectorHost::post_send(const JsonAt& json) {
-  json.check_keys({"qp", "op", "wr_id", "sge", "inline", "remote", "rkey", "imm", "invalidate",
-                   "compare", "swap", "add", "memory", "flags", "unsignaled", "push", "error"});
-  SendWr wr;
-  std::vector<SgeList> sges = sges_of(json);
-  wr.opcode = operation_of(json["op"]);
-  wr.wr_id = symbols_.value_or(json, "wr_id", 0, ~u64{0});
-  wr.send_flags = json.has("unsignaled") ? 0 : u32(kSignaled);
-  if (json.has("flags"))
-    for (const JsonAt& flag : json["flags"].entries()) {
-      const auto row = std::find_if(kFlags.begin(), kFlags.end(),
-                                    [&](const FlagName& f) { return f.name == flag.text(); });
-      if (row == kFlags.end()) flag.refuse("is unknown", "fence, solicited, inline");
-      wr.send_flags |= row->flag;
-    }
-  if (json.has("inline")) {
-    const std::vector<u8> bytes = contents_.bytes_of(json["inline"], symbols_);
-    const u64 at = verbs_.alloc(std::max<u64>(bytes.size(), 1));
-    verbs_.memory().write(at, bytes);
-    sges = {{at, u32(bytes.size()), 0}}, wr.send_flags |= kInline;
-  }
-  wr.sg_list = sges;
-  wr.remote_addr = symbols_.value_or(json, "remote", 0, ~u64{0});
-  wr.rkey = u32(symbols_.value_or(json, "rkey", 0, ~u32{0}));
-  for (const char* key : {"imm", "invalidate"})
-    if (json.has(key)) wr.imm_data = u32(symbols_.value(json[key], ~u32{0}));
-  wr.compare_add = symbols_.value_or(json, json.has("add") ? "add" : "compare", 0);
-  wr.swap = symbols_.value_or(json, "swap", 0, ~u64{0});
-  if (json.has("memory")) wr.memory = memory_of(json["memory"]);
-  wr.push = json.has("push") && json["push"].value() == true;
-  return judge_error(json, verbs_.post_send(*qp_of(json).qp, wr));
-}
-
-std::optional<std::string> VectorHost::post_recv(const JsonAt& json) {
-  json.check_keys({"qp", "wr_id", "sge", "error"});
-  const std::vector<SgeList> sges = sges_of(json);
-  const RecvWr wr{symbols_.value_or(json, "wr_id", 0, ~u64{0}), sges};
-  return judge_error(json, verbs_.post_recv(*qp_of(json).qp, wr));
-}
-
-// A WQE field by field, as no driver would write it, and its doorbell.
-void VectorHost::post_raw(const JsonAt& json) {
-  json.check_keys({"qp", "queue", "fields", "sge", "wr_id"});
-  Qp& qp = *qp_of(json).qp;
-  const bool receives = json.has("queue") && json["queue"].text() == "receive";
-  if (json.has("queue") && !receives && json["queue"].text() != "send")
-    json["queue"].refuse("is '" + json["queue"].text() + "'", "send, receive");
-  const std::vector<SgeList> sges = sges_of(json);
-  const HeaderInfo& info = receives ? kHeaderInfo<ReceiveWqe> : kHeaderInfo<SendWqe>;
-  std::vector<u8> wqe(info.bytes + sges.size() * kSgeBytes);
-  u32& posted = receives ? qp.rq_posted : qp.sq_posted;
-  if (receives)
-    encode(ReceiveWqe{u8(sges.size()), u16(posted)}, wqe.data());
-  else
-    encode(SendWqe{WorkOpcode::Send, true, false, false, false, u8(sges.size()), u16(posted), 0, 0,
-                   0, 0},
-           wqe.data());
-  for (std::size_t i = 0; i < sges.size(); ++i)
-    encode(Sge{sges[i].addr, sges[i].lkey, sges[i].length},
-           wqe.data() + info.bytes + i * kSgeBytes);
-  if (json.has("fields"))
-    for (const auto& [name, unused] : json["fields"].value().items()) {
-      const FieldInfo* field = find_field(info, name);
-      if (!field) json["fields"][name].refuse("is no field", names_of_fields(info));
-      set_field(wqe.data(), *field, json["fields"][name], symbols_);
-    }
-  std::vector<u64>& ids = receives ? qp.recv_ids : qp.send_ids;
-  const u32 slot = posted & u32(ids.size() - 1);
-  const u64 ring = receives ? qp.rq_address : qp.sq_address;
-  verbs_.memory().write(ring + (u64{slot} << (receives ? qp.rq_log_stride : qp.sq_log_stride)),
-                        wqe);
-  ids[slot] = symbols_.value_or(json, "wr_id", 0);
-  ++posted;
-  std::array<u8, 8> bell;
-  encode(QueueDoorbell{qp.qpn, u16(posted)}, bell.data());
-  device_.mmio_write(u32(receives ? BarOffset::ReceiveDoorbell : BarOffset::SendDoorbell), bell);
 }
 
 void VectorHost::arm(const JsonAt& json) {

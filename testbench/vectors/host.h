@@ -66,6 +66,7 @@ class VectorHost {
   void join_qps(const JsonAt& setup);
   void make_qp(const std::string& name, const JsonAt& json, u32 number);
   std::vector<SgeList> sges_of(const JsonAt& json) const;
+  SendWr send_wr_of(const JsonAt& json, std::vector<SgeList>& sges);  // which it refers to
   MemoryInfo memory_of(const JsonAt& json) const;
   proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object, Block& block);
   void must_execute(proto::CommandOpcode opcode, u32 object, Block& block, const JsonAt& where);

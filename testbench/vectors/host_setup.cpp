@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <stdexcept>
 
@@ -18,6 +19,8 @@ constexpr u64 kRegionVa = 0x100'0000, kRegionStep = 0x100'0000, kRegionPhysical 
 constexpr u64 kRegionBytes = 4096;
 constexpr u32 kFirstKey = 0x10041, kFirstWindowKey = 0x20081, kKeyStep = 0x101;
 constexpr u32 kFirstQpn = 0x11, kFirstPeerQpn = 0x21;
+// A CQ has a power of two of entries; the verbs ask for four or more.
+constexpr u32 kMinCqEntries = 4, kMaxCqEntries = 1 << 16;
 constexpr u32 kCqEntries = 64, kWorkRequests = 16, kMaxSges = 4, kMaxInline = 64;
 constexpr u64 kOurMac = 0x020000000001, kPeerMac = 0x020000000002;
 constexpr u16 kOurLid = 1, kPeerLid = 2;
@@ -118,8 +121,11 @@ void VectorHost::make_cqs(const JsonAt& setup) {
   for (const auto& [name, unused] : cqs.value().items()) {
     const JsonAt cq = cqs[name];
     cq.check_keys({"entries", "events"});
-    make(name, u32(symbols_.value_or(cq, "entries", kCqEntries, 1 << 16)),
-         !cq.has("events") || cq["events"].value() == true, cq);
+    const u32 entries = u32(symbols_.value_or(cq, "entries", kCqEntries));
+    if (entries < kMinCqEntries || entries > kMaxCqEntries || !std::has_single_bit(entries))
+      cq["entries"].refuse(fmt::format("is {}", entries),
+                           fmt::format("a power of two, {} .. {}", kMinCqEntries, kMaxCqEntries));
+    make(name, entries, !cq.has("events") || cq["events"].value() == true, cq);
   }
 }
 

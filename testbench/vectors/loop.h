@@ -28,6 +28,7 @@ class Loop {
     for (Frame& frame : take_held(json, symbols)) passing_.push_back(std::move(frame));
   }
   void drop(const JsonAt& json, const Symbols& symbols) { take_held(json, symbols); }
+  const std::vector<Frame>& held() const { return held_; }
   std::vector<Frame> arriving() { return std::exchange(passing_, {}); }
 
  private:

@@ -74,6 +74,11 @@ class Run {
     for (const JsonAt& step : top_["steps"].entries()) execute(step);
     where_ = "the end";
     require_quiet("the end");
+    if (!loop_.held().empty()) {
+      std::string held;
+      for (const Frame& frame : loop_.held()) held += (held.empty() ? "" : "; ") + text_of(frame);
+      fail("still held: " + held);
+    }
     if (const auto differs = host_.contents().difference()) fail(*differs);
     record();
   }
@@ -179,11 +184,7 @@ class Run {
     if (json.has("ICRC") && device_->cuts_through())
       host_.contents().may_change(writes_[qp.peer.qpn].first, writes_[qp.peer.qpn].second);
   }
-  void hold(const JsonAt& json) {
-    if (!top_.has("setup") || !top_["setup"].has("loop"))
-      json.refuse("there is no loop", "setup.loop");
-    loop_.hold(json);
-  }
+  void hold(const JsonAt& json) { loop_.hold(json); }
   void release(const JsonAt& json) { loop_.release(json, host_.symbols()); }
   void drop(const JsonAt& json) { loop_.drop(json, host_.symbols()); }
 

@@ -8,6 +8,7 @@
 
 #include "testbench/json_at.h"
 #include "testbench/text_file.h"
+#include "testbench/vectors/names.h"
 
 namespace hca::testbench {
 namespace {
@@ -20,6 +21,7 @@ void check(const JsonAt& top, Vector& v) {
   if (v.says.empty()) top["says"].refuse("is empty", "a sentence");
   if (v.because.empty()) top["because"].refuse("is empty", "where the numbers come from");
   if (top["steps"].entries().empty()) top["steps"].refuse("is empty", "one step or more");
+  check_names(top);
 }
 }  // namespace
 
