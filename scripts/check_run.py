@@ -6,9 +6,11 @@ usage: check_run.py HCA SCENARIO_DIRECTORY
 """
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 # tshark guesses at payloads with these and marks good SENDs malformed.
 HEURISTICS = ["rpcrdma_infiniband", "mellanox_eoib", "eth_over_ib", "fc_infiniband"]
@@ -116,6 +118,28 @@ def check_errors(hca, directory):
     check("FAILED: " in result.stdout, "dead.yaml: no FAILED line")
 
 
+def check_shrink(hca, directory):
+    """A search that a signal ends leaves the best so far, which fails as the run did."""
+    many = scenario(directory, "many.yaml",
+                    "connection: {qps: 4, retry_count: 0, timeout: 3}\n"
+                    "workload:\n  - {operation: write, size: 1 KiB, messages: 20000, depth: 8}\n"
+                    "faults:\n  - {action: duplicate, from: 0, per_million: 20000}\n"
+                    "  - {action: drop, from: 0, per_million: 300}\n")
+    out = os.path.join(directory, "shrink")
+    shrunk = os.path.join(out, "shrunk.yaml")
+    with subprocess.Popen([hca, "run", many, "--shrink", "--out", out], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True) as search:
+        end = time.monotonic() + 120
+        while not os.path.exists(shrunk) and search.poll() is None and time.monotonic() < end:
+            time.sleep(0.01)
+        search.send_signal(signal.SIGTERM)
+        text = search.communicate()[0]
+    check(search.returncode == 1, f"--shrink and SIGTERM: exit {search.returncode}")
+    check("To repeat it: " in text, f"--shrink and SIGTERM: no last line: {text[-300:]}")
+    result = run(hca, "run", shrunk)
+    check(result.returncode == 1 and "FAILED: " in result.stdout, f"shrunk.yaml: exit {result.returncode}: {result.stderr}")
+
+
 def check_config(hca):
     result = run(hca, "config")
     lines = [line for line in result.stdout.splitlines() if not line.startswith("#")]
@@ -132,6 +156,7 @@ def main():
         check_quantum(hca, directory)
         check_files(hca, scenarios, directory)
         check_errors(hca, directory)
+        check_shrink(hca, directory)
     check_config(hca)
     for failure in failures:
         print("FAILED:", failure)

@@ -75,6 +75,7 @@ RunResult Runner::run() {
   keep_wires();
   keep_counters();
   result_.picoseconds = now_picoseconds();
+  if (!result_.failures.empty() && !result_.failed_at) result_.failed_at = result_.picoseconds;
   result_.seconds = wall_seconds() - started_;
   return std::move(result_);
 }
@@ -256,20 +257,22 @@ bool Runner::simulate(Program& client, Program& server, const std::function<u64(
   const auto finished = [&](unsigned i) {
     return testbed_.node(i).is_past(testbed_.node(i).cpu.finished_at());
   };
-  while (!(finished(0) && finished(1)) && stuck.empty()) {
-    if (client.failed() || server.failed()) break;
+  const auto failed = [&] { return client.failed() || server.failed(); };
+  while (!(finished(0) && finished(1)) && stuck.empty() && !failed()) {
     sc_core::sc_start(slice());
     const u64 counted = count();
     slices_without = counted == last ? slices_without + 1 : 0;
     last = counted;
     report();
+    if (failed()) break;  // nothing moves any more, for a known reason
     if (slices_without > 2 && testbed_.is_asleep())
       stuck = "stands still";
     else if (slices_without > kSlicesOfPatience)
       stuck = "made no progress in 5 s of simulated time";
   }
   for (unsigned i = 0; i < kChips; ++i) testbed_.node(i).run(nullptr);
-  if (stuck.empty() && !client.failed() && !server.failed()) return true;
+  if (stuck.empty() && !failed()) return true;
+  if (!result_.failed_at) result_.failed_at = now_picoseconds();
   if (stuck.empty()) {
     sc_core::sc_start(slice());  // what follows from the failure comes in
     if (const std::string causes = testbed_.causes_report(); !causes.empty())

@@ -67,6 +67,7 @@ struct RunResult {
   u64 messages = 0, bytes_checked = 0, frames = 0;
   std::optional<u64> hash;  // of all events, if it was asked for
   u64 picoseconds = 0;      // simulated
+  u64 failed_at = 0;        // ps, when the first failure was known; 0: there is none
   double seconds = 0;       // of this machine
 };
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -55,25 +57,58 @@ void write_summary(const std::string& path, const RunResult& result, const Scena
   if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
 }
 
+// Set by SIGINT and SIGTERM while a failed run is shrunk.
+volatile std::sig_atomic_t g_stop = 0;
+class StopOnSignal {
+ public:
+  StopOnSignal() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i)
+      before_[i] = std::signal(kSignals[i], [](int) { g_stop = 1; });
+  }
+  ~StopOnSignal() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) std::signal(kSignals[i], before_[i]);
+  }
+
+ private:
+  static constexpr std::array kSignals{SIGINT, SIGTERM};
+  std::array<void (*)(int), kSignals.size()> before_{};
+};
+
+// The file is whole at any time.
+void write_shrunk(const std::string& path, const std::string& from, const Scenario& scenario) {
+  const std::string next = path + ".next";
+  std::ofstream file(next);
+  file << text_with_faults(from, scenario);
+  if (!file.flush()) throw std::runtime_error(next + ": cannot be written");
+  std::filesystem::rename(next, path);
+}
+
 // Of a run that failed: the fewest faults that make it fail, and a scenario with them alone.
 void show_shrunk(const Options& options, const Scenario& scenario, const RunResult& failed) {
-  const Shrunk shrunk =
-      shrink(scenario, failed, [](unsigned runs, std::size_t faults, u64 messages) {
-        std::fprintf(stderr, "shrink: run %u, %zu faults, %llu messages\n", runs, faults,
-                     static_cast<unsigned long long>(messages));
-      });
+  const std::string path = options.directory + "/shrunk.yaml";
+  ShrinkHooks hooks;
+  hooks.after_run = [](const Shrunk& best) {
+    std::fprintf(stderr, "shrink: run %u, %zu faults, %llu messages\n", best.runs,
+                 best.scenario.faults.size(), static_cast<unsigned long long>(best.messages()));
+  };
+  hooks.better = [&](const Shrunk& best) {
+    if (!options.directory.empty()) write_shrunk(path, options.scenario, best.scenario);
+  };
+  hooks.stop = [] { return g_stop != 0; };
+  const StopOnSignal signals;
+  const Shrunk shrunk = shrink(scenario, failed, hooks);
   if (!shrunk.repeats) {
-    std::puts("\nThe same faults, given by sender, DestQP, PSN and occurrence, do not fail again.");
+    std::puts(shrunk.stopped
+                  ? "\nStopped before the same faults had failed again."
+                  : "\nThe same faults, given by sender, DestQP, PSN and occurrence, do not fail "
+                    "again.");
     return;
   }
-  fmt::print("\nShrunk from {} faults to {} in {} runs. What is left:\n{}", failed.faults.size(),
-             shrunk.scenario.faults.size(), shrunk.runs, text_of_faults(shrunk.scenario));
+  fmt::print("\nShrunk from {} faults to {} in {} runs{}. What is left:\n{}", failed.faults.size(),
+             shrunk.scenario.faults.size(), shrunk.runs,
+             shrunk.stopped ? ", then stopped: fewer may do" : "", text_of_faults(shrunk.scenario));
   for (const std::string& failure : shrunk.result.failures) fmt::print("FAILED: {}\n", failure);
   if (options.directory.empty()) return;
-  const std::string path = options.directory + "/shrunk.yaml";
-  std::ofstream file(path);
-  file << text_with_faults(options.scenario, shrunk.scenario);
-  if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
   std::string command = "hca run " + path;
   for (const std::string& setting : options.settings)
     if (!setting.starts_with("faults") && setting.find("].messages=") == setting.npos)
