@@ -127,7 +127,7 @@ std::vector<u8> build_answer(const QpHistory& qp, u32 psn, u8 syndrome, u32 msn)
   ext.aeth = {syndrome, msn};
   const OpcodeRow& row = reply_row(Service::Rc, Operation::Acknowledge);
   std::vector<u8> frame(frame_bytes(path, row, 0));
-  write_headers(path, row, reply_bth(config, psn), ext, 0, frame.data(), 0);
+  write_headers(path, row, reply_bth(config, psn, false), ext, 0, frame.data(), 0);
   finish_frame(frame.data(), shape_of(path, row, 0));
   return frame;
 }

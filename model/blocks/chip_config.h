@@ -107,5 +107,7 @@ struct hca::engine::Knobs<hca::proto::TransportOptions> {
       knob("initial_credits", &C::initial_credits, proto::kInitialCreditsNames,
            "messages that take a receive WQE before the first ACK (G6.4)"),
       knob("reserved_nak", &C::reserved_nak, proto::kReservedNakNames,
-           "NAK codes 6 to 31: ignored, or the WQE fails with REM_OP_ERR (T5)"));
+           "NAK codes 6 to 31: ignored, or the WQE fails with REM_OP_ERR (T5)"),
+      knob("congestion_control", &C::congestion_control,
+           "the answer to a request with FECN 1 has BECN 1 (G26.1); else FECN is ignored"));
 };

@@ -79,6 +79,7 @@ struct Reply {
   u8 syndrome = 0;
   bool cnp = false;
   Packet* packet = nullptr;
+  bool becn = false;  // G26.1
 };
 
 // What must happen between two cycles: a queue pair enters Error, with the affiliated asynchronous

@@ -2,6 +2,7 @@
 // Outcomes of requests: answers, completions and failures leave in the order of their queue pair.
 #include "model/blocks/responder_execute.h"
 #include "model/proto/key_rules.h"
+#include "model/proto/reply_rules.h"
 
 namespace hca::blocks {
 using namespace proto;
@@ -16,6 +17,7 @@ Outcome& ResponderExecute::retire(const Packet& p) {
   o->home = home;
   o->not_before = std::max(p.last, enters_);
   o->reply = {p.qpn, p.effect.ack_psn, p.effect.msn, answer_syndrome(p.verdict, p.effect, qp)};
+  o->congested = p.effect.congested;
   o->consumed = p.effect.receive_wqe + 1;
   o->completed.cqn = qp.receive_cq;
   o->completed.cqe.qpn = p.qpn;
@@ -84,9 +86,13 @@ bool ResponderExecute::emit(const Outcome& o) {
   if (replies && !replies->can_push()) return false;
   if (o.completes && !ports.completions_out->can_push()) return false;
   if (faults && !ports.faults_out->can_push()) return false;
+  Queue& q = queues_[o.reply.qpn];
+  q.congested |= o.congested;
   if (replies) {
-    replies->push(o.reply);
-    note_told(queues_[o.reply.qpn].told, o.reply.psn, o.reply.msn, o.reply.syndrome, o.consumed);
+    Reply reply = o.reply;
+    reply.becn = takes_becn(q.congested);
+    replies->push(reply);
+    note_told(q.told, o.reply.psn, o.reply.msn, o.reply.syndrome, o.consumed);
   }
   if (o.completes) ports.completions_out->push(o.completed);
   if (faults) ports.faults_out->push(o.fault);
@@ -128,7 +134,9 @@ void ResponderExecute::tell_credits(Ring<u32>& tells) {
       ReplyLink& replies = *side_of(qpn).replies_out;
       if (!replies.can_push()) return;
       q.told.syndrome = ack_syndrome(credit_code(q.told.free(q.posted)));
-      replies.push(Reply{qpn, q.told.psn, q.told.msn, q.told.syndrome});
+      Reply reply{qpn, q.told.psn, q.told.msn, q.told.syndrome};
+      reply.becn = takes_becn(q.congested);
+      replies.push(reply);
       ++counters.credit_updates;
     }
     tells.drop();

@@ -51,6 +51,7 @@ struct Outcome {
   Reply reply{};
   Completed completed{};
   Fault fault{};
+  bool congested = false;
   u32 consumed = 0;  // receive WQEs taken up to this request
   // READ, ATOMIC
   proto::RequestEffect effect{};
@@ -147,6 +148,7 @@ class ResponderExecute : public engine::Block {
     bool wqe_open = false;
     bool listed = false;  // in settling of its side
     bool tells = false;   // in tells of its side
+    bool congested = false;
     u32 life = 0;
     u32 posted = 0, next_wqe = 0;  // next_wqe: the next that a message will take
     Scatter scatter;

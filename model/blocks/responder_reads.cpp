@@ -24,6 +24,7 @@ void ResponderExecute::begin(u32 qpn, Queue& q, Outcome& o) {
   const QpConfig& qp = contexts_.qps[qpn];
   if (q.flushing) return finish_first(qpn, q);
   o.started = true;
+  q.congested |= o.congested;
   if (o.kind == OutcomeKind::Atomic) return atomics_.push(qpn);
   if (o.repeats && !may_repeat_read(q.saved, o.effect, qp, o.key_good)) {
     ++counters.not_saved;
@@ -108,7 +109,8 @@ Packet* ResponderExecute::make_response(const QpConfig& qp, const Outcome& o, co
   ExtHeaders ext;
   ext.aeth = {o.reply.syndrome, o.reply.msn};
   ext.atomic_ack_eth = {original};
-  write_headers(qp.path, row, reply_bth(qp, psn), ext, bytes, p->frame());
+  const Bth bth = reply_bth(qp, psn, takes_becn(queues_[qp.qpn].congested));
+  write_headers(qp.path, row, bth, ext, bytes, p->frame());
   p->shape = shape_of(qp.path, row, bytes);
   return p;
 }

@@ -49,7 +49,11 @@ bool ResponderReply::send(Side& side) {
 void ResponderReply::queue(Ring<Reply>& waiting, const Reply& reply) {
   if (!waiting.empty() && is_ack(reply)) {
     Reply& last = waiting.at(waiting.size() - 1);
-    if (last.qpn == reply.qpn && is_ack(last)) return ++counters.coalesced, void(last = reply);
+    if (last.qpn == reply.qpn && is_ack(last)) {
+      const bool becn = last.becn;
+      ++counters.coalesced, last = reply, last.becn |= becn;
+      return;
+    }
   }
   waiting.push(reply);
 }
@@ -89,7 +93,7 @@ void ResponderReply::build_ack(Packet& p, const QpConfig& qp, const Reply& reply
   const OpcodeRow& row = reply_row(qp.service, Operation::Acknowledge);
   ExtHeaders ext;
   ext.aeth = {reply.syndrome, reply.msn};
-  write_headers(qp.path, row, reply_bth(qp, reply.psn), ext, 0, p.frame());
+  write_headers(qp.path, row, reply_bth(qp, reply.psn, reply.becn), ext, 0, p.frame());
   p.shape = shape_of(qp.path, row, 0);
   const SyndromeKind kind = syndrome_kind(reply.syndrome);
   ++(kind == SyndromeKind::Ack   ? counters.acks

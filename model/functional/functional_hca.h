@@ -86,6 +86,7 @@ class FunctionalHca {
     proto::ToldCredits told;
     std::optional<u32> refused;  // send WQE without packets that waits to fail
     Nanoseconds next_cnp = 0;    // not before
+    bool congested = false;      // G26.1
   };
 
   // Host side: host_side.cpp.

@@ -51,6 +51,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   ++counters(qp).requests[std::size_t(verdict.cause)];
   contexts_.count_drop(qp.port, counter_of(verdict.cause));
   const RequestEffect effect = apply(state, packet, qp, verdict);
+  side(qpn).congested |= effect.congested;
   if (verdict.action != RequestAction::Drop && qp.state == QpState::Rtr && take_established(state))
     raise(EventType::CommEst, qpn);
   const bool answered =
@@ -229,7 +230,8 @@ void FunctionalHca::respond_read(const QpConfig& qp, const RequestEffect& effect
     if (plan.bytes)
       read_memory(effect.rkey, effect.va + plan.offset,
                   {frame_.data() + header_bytes(qp.path, *plan.row), plan.bytes});
-    transmit(qp, *plan.row, reply_bth(qp, plan.psn), ext, plan.bytes);
+    transmit(qp, *plan.row, reply_bth(qp, plan.psn, takes_becn(side(qp.qpn).congested)), ext,
+             plan.bytes);
   }
   note_told(side(qp.qpn).told, psn_add(effect.ack_psn, effect.packets - 1), ext.aeth.msn,
             ext.aeth.syndrome, effect.receive_wqe + 1);
@@ -239,8 +241,8 @@ void FunctionalHca::respond_atomic(const QpConfig& qp, const RequestEffect& effe
   ExtHeaders ext;
   ext.aeth = {answer_syndrome({}, effect, qp), effect.msn};
   ext.atomic_ack_eth = {original};
-  transmit(qp, reply_row(qp.service, Operation::AtomicAcknowledge), reply_bth(qp, effect.ack_psn),
-           ext, 0);
+  transmit(qp, reply_row(qp.service, Operation::AtomicAcknowledge),
+           reply_bth(qp, effect.ack_psn, takes_becn(side(qp.qpn).congested)), ext, 0);
   note_told(side(qp.qpn).told, effect.ack_psn, ext.aeth.msn, ext.aeth.syndrome,
             effect.receive_wqe + 1);
 }
@@ -271,8 +273,8 @@ void FunctionalHca::answer(const QpConfig& qp, const RequestVerdict& verdict,
                            const RequestEffect& effect) {
   ExtHeaders ext;
   ext.aeth = {answer_syndrome(verdict, effect, qp), effect.msn};
-  transmit(qp, reply_row(qp.service, Operation::Acknowledge), reply_bth(qp, effect.ack_psn), ext,
-           0);
+  transmit(qp, reply_row(qp.service, Operation::Acknowledge),
+           reply_bth(qp, effect.ack_psn, takes_becn(side(qp.qpn).congested)), ext, 0);
   note_told(side(qp.qpn).told, effect.ack_psn, ext.aeth.msn, ext.aeth.syndrome,
             effect.receive_wqe + 1);
 }
@@ -284,6 +286,7 @@ void FunctionalHca::tell_credits(const QpConfig& qp) {
   if (!told.must_be_told_again(posted)) return;
   ExtHeaders ext;
   ext.aeth = {told.syndrome = ack_syndrome(credit_code(told.free(posted))), told.msn};
-  transmit(qp, reply_row(qp.service, Operation::Acknowledge), reply_bth(qp, told.psn), ext, 0);
+  transmit(qp, reply_row(qp.service, Operation::Acknowledge),
+           reply_bth(qp, told.psn, takes_becn(side(qp.qpn).congested)), ext, 0);
 }
 }  // namespace hca::functional

@@ -4,9 +4,18 @@
 #include "model/proto/responder_rules.h"
 
 namespace hca::proto {
+// G26.1: whether the answer that leaves now has BECN 1; `congested`: a request since the last had
+// FECN 1.
+inline bool takes_becn(bool& congested) {
+  const bool becn = congested && !mutant<"becn_not_returned">();
+  congested &= mutant<"becn_stays">();
+  return becn;
+}
+
 // The connection's path, SE = 0, A = 0.
-inline Bth reply_bth(const QpConfig& qp, u32 psn) {
+inline Bth reply_bth(const QpConfig& qp, u32 psn, bool becn) {
   Bth bth{};
+  bth.becn = becn;
   bth.mig_req = !mutant<"m_bit_0">();  // G17.5
   bth.ack_req = mutant<"reply_asks_for_ack">();
   bth.pkey = qp.pkey, bth.dest_qp = qp.dest_qpn, bth.psn = psn;

@@ -272,6 +272,7 @@ struct RequestEffect {
   u32 packets = 0;        // READ: of its response
   u32 free_receives = 0;  // receive WQEs that nobody has taken: the credits of the answer
   bool completes_message = false;
+  bool congested = false;  // G26.1: the next answer has BECN 1
 };
 
 namespace request {
@@ -300,6 +301,8 @@ inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, const Qp
                            const RequestVerdict& v) {
   RequestEffect e;
   e.ack_psn = packet.bth.psn;
+  e.congested = packet.bth.fecn && v.action != RequestAction::Drop &&
+                (qp.options.congestion_control || mutant<"fecn_always_answered">());
   const bool reads = packet.opcode && request::is_saved(*packet.opcode);
   if (reads && (v.action == RequestAction::Execute || v.action == RequestAction::Repeat)) {
     request::accept_read(s, packet, qp.path_mtu, v.action == RequestAction::Execute, e);

@@ -40,5 +40,7 @@ struct TransportOptions {
   CreditProbe credit_probe = CreditProbe::Message;
   InitialCredits initial_credits = InitialCredits::Any;
   ReservedNak reserved_nak = ReservedNak::Drop;
+  // G26.1; without it FECN is ignored and BECN 0 (G26.3, C9-6).
+  bool congestion_control = false;
 };
 }  // namespace hca::proto

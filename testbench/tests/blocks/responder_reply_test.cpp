@@ -59,6 +59,22 @@ TEST_CASE("an ACK that waits is overtaken by the next of its queue pair, a NAK i
   CHECK(bench.reply.counters.coalesced == 1);
 }
 
+TEST_CASE("an ACK that is overtaken hands its BECN on, once", "[responder_reply][G26.1]") {
+  Reply congested = ack(1, 2);
+  congested.becn = true;
+  ReplyBench bench({.latency = 3, .interval = 10},
+                   {{10, ack(1, 1)}, {11, congested}, {12, ack(1, 3)}, {25, ack(1, 4)}});
+  CHECK(bench.seen() == Cycles{13, 23, 33});
+  const auto becn = [&](std::size_t i) {
+    const Packet& p = *bench.packets->items[i];
+    return proto::decode<proto::Bth>(p.frame() + p.shape.transport_offset).becn;
+  };
+  CHECK_FALSE(becn(0));
+  CHECK(bench.packets->items[1]->psn == 3);
+  CHECK(becn(1));
+  CHECK_FALSE(becn(2));
+}
+
 TEST_CASE("answers that wait in front of a full queue are taken when it has room",
           "[responder_reply]") {
   // Depth 1: the second waits inside from 11 on, the third in front until the second leaves in 20.
