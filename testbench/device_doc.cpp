@@ -155,7 +155,7 @@ std::string commands_section() {
   text += structure<PdAttributes>("Of QueryPd.") +
           structure<MrAttributes>("Of RegisterMr, ReregisterMr, AllocMr and QueryMr.") +
           structure<MwAttributes>("Of AllocMw, BindMw and QueryMw.") +
-          structure<QpCreate>("Of CreateQp.");
+          structure<QpCreate>("Of CreateQp and QueryQpCreate.");
   text += structure<QpAttributes>("Of ModifyQp and QueryQp.");
   text += structure<VectorAttributes>(
       "Of SetVector and QueryVector: an entry of the MSI-X table, masked at first.");

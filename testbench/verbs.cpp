@@ -176,6 +176,9 @@ Error VerbsContext::modify_qp(Qp& qp, const proto::QpAttributes& attributes) {
 proto::QpAttributes VerbsContext::query_qp(const Qp& qp) {
   return query<proto::QpAttributes>(CommandOpcode::QueryQp, qp.qpn);
 }
+proto::QpCreate VerbsContext::query_qp_create(const Qp& qp) {
+  return query<proto::QpCreate>(CommandOpcode::QueryQpCreate, qp.qpn);
+}
 
 Error VerbsContext::destroy_qp(Qp& qp) {
   const Error error = error_of(execute(CommandOpcode::DestroyQp, qp.qpn));

@@ -195,6 +195,7 @@ class VerbsContext {
   Qp* create_qp(const QpInitAttr& attributes, u32 qpn = 0);  // 0: the next free number
   Error modify_qp(Qp& qp, const proto::QpAttributes& attributes);
   proto::QpAttributes query_qp(const Qp& qp);
+  proto::QpCreate query_qp_create(const Qp& qp);
 
   Error destroy_qp(Qp& qp);
   Error dereg_mr(const Mr& mr);

@@ -69,6 +69,23 @@ CommandStatus query_qp(Call& c) {
   return CommandStatus::Ok;
 }
 
+CommandStatus query_qp_create(Call& c) {
+  const QpConfig* qp = c.contexts.find_qp(c.header.object);
+  if (!qp) return CommandStatus::BadObject;
+  QpCreate a{};
+  a.service = u8(qp->service), a.pd = qp->pd;
+  a.signal_all = qp->signal_all, a.privileged = qp->privileged;
+  a.send_cq = qp->send_cq, a.receive_cq = qp->receive_cq;
+  a.sq_log_entries = qp->sq.log_entries, a.sq_log_stride = qp->sq.log_stride;
+  a.rq_log_entries = qp->rq.log_entries, a.rq_log_stride = qp->rq.log_stride;
+  a.sq_address = qp->sq.address, a.rq_address = qp->rq.address;
+  a.context = c.contexts.qp_contexts[qp->qpn];
+  if (mutant<"query_exchanges_queues">())
+    std::swap(a.send_cq, a.receive_cq), std::swap(a.sq_address, a.rq_address);
+  encode(a, c.body);
+  return CommandStatus::Ok;
+}
+
 CommandStatus destroy_qp(Call& c) {
   Contexts& x = c.contexts;
   const QpConfig* qp = x.find_qp(c.header.object);

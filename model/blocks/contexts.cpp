@@ -42,6 +42,7 @@ constexpr std::array kCommands{
     CommandRow{CommandOpcode::BindMw,       bind_mw},
     CommandRow{CommandOpcode::AllocMr,      alloc_mr},
     CommandRow{CommandOpcode::ReregisterMr, reregister_mr},
+    CommandRow{CommandOpcode::QueryQpCreate, query_qp_create},
     // clang-format on
 };
 static_assert(kCommands.size() == kCommandOpcodes.size());

@@ -43,6 +43,7 @@ enum class CommandOpcode : u8 {
   BindMw,
   AllocMr,
   ReregisterMr,
+  QueryQpCreate,
 };
 struct CommandOpcodeRow {
   CommandOpcode opcode;
@@ -78,6 +79,7 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::BindMw,       "BindMw",       "object: key of a window of type 1; MW attributes, Key comes back with a new key byte"},
     CommandOpcodeRow{CommandOpcode::AllocMr,      "AllocMr",      "MR attributes: PD, Key. A region for fast register, Free"},
     CommandOpcodeRow{CommandOpcode::ReregisterMr, "ReregisterMr", "object: key; MR attributes. As DeregisterMr and then RegisterMr; what is refused changes nothing"},
+    CommandOpcodeRow{CommandOpcode::QueryQpCreate, "QueryQpCreate", "object: QPN; QP creation comes back, as CreateQp had it"},
     // clang-format on
 };
 static_assert([] {

@@ -29,6 +29,7 @@ const HeaderInfo* body_of(CommandOpcode opcode) {
     case CommandOpcode::QueryMw:
       return &kHeaderInfo<MwAttributes>;
     case CommandOpcode::CreateQp:
+    case CommandOpcode::QueryQpCreate:
       return &kHeaderInfo<QpCreate>;
     case CommandOpcode::ModifyQp:
     case CommandOpcode::QueryQp:

@@ -165,7 +165,10 @@ std::map<std::string, std::string> VectorHost::query_all() {
       text += fmt::format("{:02x}", block[kCommandHeaderBytes + i]);
     all[name] = text;
   };
-  for (const auto& [name, qp] : qps_) query(CommandOpcode::QueryQp, qp.peer.qpn, "QP " + name);
+  for (const auto& [name, qp] : qps_) {
+    query(CommandOpcode::QueryQp, qp.peer.qpn, "QP " + name);
+    query(CommandOpcode::QueryQpCreate, qp.peer.qpn, "creation of QP " + name);
+  }
   for (const auto& [name, key] : keys_) query(CommandOpcode::QueryMr, key, "MR " + name);
   for (const auto& [name, key] : windows_) query(CommandOpcode::QueryMw, key, "MW " + name);
   for (const auto& [name, cq] : cqs_) query(CommandOpcode::QueryCq, cq->cqn, "CQ " + name);

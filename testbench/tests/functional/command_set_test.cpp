@@ -87,7 +87,7 @@ TEST_CASE("the device tells its limits", "[commands]") {
 TEST_CASE("an opcode without a command is refused", "[commands]") {
   Device d;
   CHECK(d.run(CommandOpcode(0), 1) == S::BadOpcode);
-  CHECK(d.run(CommandOpcode(0x1d), 1) == S::BadOpcode);
+  CHECK(d.run(CommandOpcode(kCommandOpcodes.size() + 1), 1) == S::BadOpcode);
   CHECK(d.run(CommandOpcode(0xff), 1) == S::BadOpcode);
 }
 

@@ -133,6 +133,7 @@ class Script {
       answers_.add(where + "completion EQ", s.verbs->query_eq(*s.channel));
       answers_.add(where + "vector", s.verbs->query_vector(*s.channel));
       answers_.add(where + "QP", s.verbs->query_qp(*s.qp));
+      answers_.add(where + "QP creation", s.verbs->query_qp_create(*s.qp));
     }
   }
 
