@@ -98,8 +98,12 @@ inline bool bad_access(const MemoryRequest& m) {
 inline bool remote_without_local(const MemoryRequest& m) {
   return (m.access & (kRemoteWrite | kRemoteAtomic)) && !(m.access & kLocalWrite);
 }
+// Whether the last of these bytes lies beyond 2^64 - 1.
+constexpr bool passes_end(u64 start, u64 bytes) {
+  return bytes && start + (bytes - !constexpr_mutant<"last_byte_refused">()) < start;
+}
 inline bool wraps(const MemoryRequest& m) {
-  return m.start + m.bytes < m.start || (!m.log_page && m.physical + m.bytes < m.physical);
+  return passes_end(m.start, m.bytes) || (!m.log_page && passes_end(m.physical, m.bytes));
 }
 inline bool bad_pages(const MemoryRequest& m) {
   if (!m.log_page) return false;
