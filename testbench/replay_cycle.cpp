@@ -21,12 +21,14 @@ constexpr Cycle kLongestPause = 2'000;
 
 // What is at the other side of the sockets.
 struct Surroundings : sc_core::sc_module {
-  tlm_utils::simple_initiator_socket<Surroundings> mmio{"mmio"}, to_hca{"to_hca"};
-  tlm_utils::simple_target_socket<Surroundings> from_hca{"from_hca"};
+  tlm_utils::simple_initiator_socket<Surroundings> mmio{"mmio"};
+  sc_core::sc_vector<tlm_utils::simple_initiator_socket<Surroundings>> to_hca;  // by port
+  sc_core::sc_vector<tlm_utils::simple_target_socket<Surroundings>> from_hca;
   std::vector<Frame> frames;
 
-  explicit Surroundings(const sc_core::sc_module_name& name) : sc_module(name) {
-    from_hca.register_b_transport(this, &Surroundings::take);
+  Surroundings(const sc_core::sc_module_name& name, u32 ports)
+      : sc_module(name), to_hca("to_hca", ports), from_hca("from_hca", ports) {
+    for (auto& socket : from_hca) socket.register_b_transport(this, &Surroundings::take);
   }
   void take(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
     const u8* data = payload.get_data_ptr();
@@ -51,9 +53,11 @@ class CycleDevice : public ReplayDevice {
  public:
   explicit CycleDevice(const DeviceOptions& options) : config_(config_of(options)) {
     hca_.dma_initiator.bind(target_.dma_target);
-    hca_.wire_initiator[0].bind(outside_.from_hca);
     outside_.mmio.bind(hca_.mmio_target);
-    outside_.to_hca.bind(hca_.wire_target[0]);
+    for (u32 port = 0; port < options.ports; ++port) {
+      hca_.wire_initiator[port].bind(outside_.from_hca[port]);
+      outside_.to_hca[port].bind(hca_.wire_target[port]);
+    }
     sc_core::sc_start(hca_.period());  // elaborates
   }
   tlm_::HostMemory& memory() override { return memory_; }
@@ -61,12 +65,13 @@ class CycleDevice : public ReplayDevice {
     const proto::InDevice inside;
     Surroundings::write(outside_.mmio, offset, bytes);
   }
-  void inject(std::span<const u8> frame) override {
+  using ReplayDevice::inject;
+  void inject(std::span<const u8> frame, u32 port) override {
     const proto::InDevice inside;
     // Frames of one moment follow each other on the link.
     const sc_core::sc_time now = sc_core::sc_time_stamp(), start = std::max(now, link_free_);
     link_free_ = start + sc_core::sc_time(double(wire_time(frame.size())), sc_core::SC_PS);
-    Surroundings::write(outside_.to_hca, 0, frame, start - now);
+    Surroundings::write(outside_.to_hca[port - 1], 0, frame, start - now);
   }
   void run() override {
     while (due() != kNever && due() < hca_.next_timer() &&
@@ -99,8 +104,10 @@ class CycleDevice : public ReplayDevice {
   static blocks::ChipConfig config_of(const DeviceOptions& options) {
     blocks::ChipConfig config;
     config.transport = options.transport;
-    config.port[0].rx_forward =
-        options.cut_through ? blocks::RxForward::CutThrough : blocks::RxForward::Store;
+    config.core.ports = options.ports;
+    for (auto& port : config.port)
+      port.rx_forward =
+          options.cut_through ? blocks::RxForward::CutThrough : blocks::RxForward::Store;
     return config;
   }
   Cycle due() { return hca_.domain().next(); }
@@ -119,7 +126,7 @@ class CycleDevice : public ReplayDevice {
   sc_core::sc_time link_free_;
   tlm_::HostMemory memory_;
   tlm_::MemoryTarget target_{"memory", memory_};
-  Surroundings outside_{"outside"};
+  Surroundings outside_{"outside", config_.core.ports};
   Hca hca_{"hca", config_, std::make_unique<blocks::FixedHostTiming>(kHostLatency)};
 };
 }  // namespace

@@ -20,10 +20,11 @@ class ReplayDevice {
   virtual ~ReplayDevice() = default;
   virtual tlm_::HostMemory& memory() = 0;
   virtual void mmio_write(u32 offset, std::span<const u8> bytes) = 0;
-  virtual void inject(std::span<const u8> frame) = 0;
+  void inject(std::span<const u8> frame) { inject(frame, 1); }
+  virtual void inject(std::span<const u8> frame, u32 port) = 0;  // port: from 1 on
   // Works until nothing is left to do but to wait for timers.
   virtual void run() = 0;
-  // The frames sent since the last call.
+  // The frames sent since the last call, of all ports.
   virtual std::vector<Frame> take_frames() = 0;
   // When the next timer fires and what time it is, in ns.
   virtual std::optional<u64> next_timer() = 0;
@@ -40,6 +41,7 @@ struct DeviceOptions {
   proto::LinkLayer link = proto::LinkLayer::Ethernet;
   proto::TransportOptions transport;
   bool cut_through = false;  // of the cycle model
+  u32 ports = 1;
 };
 
 // A runner that captures can be replayed on.

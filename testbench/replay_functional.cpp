@@ -13,9 +13,10 @@ class FunctionalDevice : public ReplayDevice {
     const proto::InDevice inside;
     hca_.mmio_write(offset, bytes);
   }
-  void inject(std::span<const u8> frame) override {
+  using ReplayDevice::inject;
+  void inject(std::span<const u8> frame, u32 port) override {
     const proto::InDevice inside;
-    hca_.receive(frame);
+    hca_.receive(frame, port);
   }
   void run() override {}  // work takes no time: it is done
   std::vector<Frame> take_frames() override { return std::exchange(sent_, {}); }
@@ -40,7 +41,8 @@ class FunctionalDevice : public ReplayDevice {
          memory_.write(address, from.data(), from.size());
        },
        [this](u32, std::span<const u8> frame) { sent_.emplace_back(frame.begin(), frame.end()); }},
-      options_.transport};
+      options_.transport,
+      options_.ports};
 };
 }  // namespace
 

@@ -30,7 +30,8 @@ CommandStatus set_port(Call& c) {
   PortAttributes* port = find_port(c);
   if (!port) return CommandStatus::BadObject;
   const auto a = decode<PortAttributes>(c.body);
-  if (a.framing >= kFramingCount || !is_mtu(a.mtu)) return CommandStatus::BadValue;
+  if (a.framing >= kFramingCount || !is_mtu(a.mtu) || a.vlan > kMaxVlan)
+    return CommandStatus::BadValue;
   *port = a;
   for (QpConfig& qp : c.contexts.qps)
     if (qp.allocated && qp.port == c.header.object && !mutant<"pkey_kept_by_set_port">())

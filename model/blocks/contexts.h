@@ -80,7 +80,12 @@ struct Contexts {
 
   // `counter`: nullptr counts nothing. `port`: from 1 on.
   void count_drop(u32 port, u64 proto::DropCounters::*counter) {
-    if (counter) ++(drops[port - 1].*counter);
+    if (!counter) return;
+    ++(drops[port - 1].*counter);
+    if (u16& violations = ports[port - 1].bad_pkeys;
+        counter == &proto::DropCounters::bad_pkey &&
+        (violations != 0xffff || proto::mutant<"bad_pkeys_wrap">()))
+      violations = u16(violations + !proto::mutant<"bad_pkeys_not_counted">());
   }
   const proto::QpConfig* find_qp(u32 qpn) const {
     return qpn < qps.size() && qps[qpn].allocated ? &qps[qpn] : nullptr;

@@ -58,11 +58,11 @@ bool PortReceive::frame_good(Packet& p) {
 bool PortReceive::drop(u64 DropCounters::*counter) {
   using D = DropCounters;
   contexts_.count_drop(port_, counter);
-  ++(counter == &D::bad_icrc || counter == &D::bad_vcrc ? counters.rx_bad_icrc
-     : counter == &D::not_for_port                      ? counters.rx_wrong_address
-     : counter == &D::unknown_qp                        ? counters.rx_unknown_qp
-     : counter == &D::wrong_port                        ? counters.rx_wrong_port
-                                                        : counters.rx_bad_frame);
+  ++(counter == &D::bad_icrc || counter == &D::bad_vcrc         ? counters.rx_bad_icrc
+     : counter == &D::not_for_port || counter == &D::wrong_vlan ? counters.rx_wrong_address
+     : counter == &D::unknown_qp                                ? counters.rx_unknown_qp
+     : counter == &D::wrong_port                                ? counters.rx_wrong_port
+                                                                : counters.rx_bad_frame);
   return false;
 }
 
@@ -72,7 +72,8 @@ void PortReceive::route(Packet* p, Cycle checked) {
   if (!response) {
     const Cycle at = responder_.check(*p, now(), checked);
     if (p->verdict.action == RequestAction::Drop) {
-      contexts_.count_drop(port_, counter_of(p->verdict.cause));
+      const Path& path = contexts_.qps[p->qpn].path;
+      contexts_.count_drop(port_, counter_of(p->verdict.cause, path, p->frame(), p->parsed));
       return PacketPool::give_back(p);
     }
     if (contexts_.qps[p->qpn].state == QpState::Rtr && take_established(contexts_.receive[p->qpn]))

@@ -22,7 +22,7 @@ bool ResponseCheck::good(const Packet& p, const QpConfig& qp) {
   Contexts& contexts = context_.contexts;
   const RequestCause cause = judge_response_header(
       {p.parsed, {p.frame(), p.frame_bytes}, qp, contexts.receive[p.qpn], nullptr});
-  contexts.count_drop(qp.port, counter_of(cause));
+  contexts.count_drop(qp.port, counter_of(cause, qp.path, p.frame(), p.parsed));
   switch (cause) {
     case RequestCause::Good:
       return true;

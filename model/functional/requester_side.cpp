@@ -170,7 +170,7 @@ void FunctionalHca::receive_answer(const QpConfig& qp, const ParsedPacket& packe
   SendState& s = contexts_.send[qp.qpn];
   if (const RequestCause cause = judge_response_header(view); cause != RequestCause::Good) {
     ++counters(qp).unexpected_answers;
-    return contexts_.count_drop(qp.port, counter_of(cause));
+    return contexts_.count_drop(qp.port, counter_of(cause, qp.path, frame.data(), packet));
   }
   if (packet.opcode->operation != Operation::Acknowledge)
     return receive_response(qp, packet, frame.subspan(packet.payload_offset, packet.payload_bytes));

@@ -49,7 +49,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   const bool reads = packet.opcode && request::is_saved(*packet.opcode);
   if (verdict.action == RequestAction::Execute && !reads) verdict = find_place(qpn, packet);
   ++counters(qp).requests[std::size_t(verdict.cause)];
-  contexts_.count_drop(qp.port, counter_of(verdict.cause));
+  contexts_.count_drop(qp.port, counter_of(verdict.cause, qp.path, frame.data(), packet));
   const RequestEffect effect = apply(state, packet, qp, verdict);
   side(qpn).congested |= effect.congested;
   if (verdict.action != RequestAction::Drop && qp.state == QpState::Rtr && take_established(state))

@@ -14,8 +14,11 @@ struct DropCounters {
   u64 bad_udp_checksum = 0, bad_next_header = 0, bad_length = 0, bad_pad = 0, bad_tver = 0;
   u64 bad_icrc = 0, bad_vcrc = 0;
   // Its port and its queue pair.
-  u64 not_for_port = 0, above_mtu = 0, unknown_qp = 0, wrong_port = 0;
-  u64 wrong_service = 0, bad_qp_state = 0, wrong_path = 0, bad_pkey = 0;
+  u64 not_for_port = 0, wrong_vlan = 0, above_mtu = 0, unknown_qp = 0, wrong_port = 0;
+  u64 wrong_service = 0, bad_qp_state = 0;
+  // The addresses: where they come from and go to.
+  u64 multicast_slid = 0, wrong_framing = 0, wrong_sgid = 0, wrong_dgid = 0, wrong_lid = 0;
+  u64 bad_pkey = 0;
 };
 template <>
 struct Layout<DropCounters> {
@@ -41,12 +44,17 @@ struct Layout<DropCounters> {
       field(&D::bad_icrc,             "BadIcrc",           64, "ICRC"),
       field(&D::bad_vcrc,             "BadVcrc",           64, "VCRC"),
       field(&D::not_for_port,         "NotForPort",        64, "MAC address or LID of another port"),
+      field(&D::wrong_vlan,           "WrongVlan",         64, "not of the port's VLAN"),
       field(&D::above_mtu,            "AboveMtu",          64, "payload above the port's MTU"),
       field(&D::unknown_qp,           "UnknownQp",         64, "no such queue pair"),
       field(&D::wrong_port,           "WrongPort",         64, "the queue pair is of another port"),
       field(&D::wrong_service,        "WrongService",      64, "another transport service than the queue pair's"),
       field(&D::bad_qp_state,         "BadQpState",        64, "state of the queue pair"),
-      field(&D::wrong_path,           "WrongPath",         64, "not the addresses of the queue pair's peer"),
+      field(&D::multicast_slid,       "MulticastSlid",     64, "SLID of a multicast group"),
+      field(&D::wrong_framing,        "WrongFraming",      64, "a GRH where the queue pair's path has none, or none where it has one; another IP version"),
+      field(&D::wrong_sgid,           "WrongSgid",         64, "GID or IP address of another source than the queue pair's peer"),
+      field(&D::wrong_dgid,           "WrongDgid",         64, "GID or IP address of another destination than the queue pair's own"),
+      field(&D::wrong_lid,            "WrongLid",          64, "without a GRH: LIDs that are not those of the queue pair's path"),
       field(&D::bad_pkey,             "BadPkey",           64, "P_Key"));
   // clang-format on
 };

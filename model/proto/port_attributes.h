@@ -6,6 +6,7 @@
 #include "model/proto/device.h"
 
 namespace hca::proto {
+inline constexpr u16 kMaxVlan = 0xfff;
 inline constexpr unsigned kGidEntries = 8, kPkeyEntries = 16;
 
 struct PortAttributes {
@@ -13,8 +14,13 @@ struct PortAttributes {
   u16 lid = 0;
   u32 mtu = 4096;  // largest payload of a packet
   u64 mac = 0;
+  u16 vlan = 0;  // 0: none
+  // G34.4: the VLAN priority of service level i in bits 4 i + 2 .. 4 i.
+  u64 priorities = 0x7654'3210'7654'3210;
   std::array<Gid, kGidEntries> gids{};
   std::array<u16, kPkeyEntries> pkeys{0xffff};
+  // G18.2, G19.2: violations; they stop at their maximum.
+  u16 bad_pkeys = 0, bad_qkeys = 0;
 };
 template <>
 struct Layout<PortAttributes> {
@@ -23,12 +29,28 @@ struct Layout<PortAttributes> {
       field(&PortAttributes::framing, "Framing", 8,
             "0 IB local, 1 IB global, 2 RoCEv1, 3 and 4 RoCEv2"),
       unused(8), field(&PortAttributes::lid, "LID", 16, "of the port"),
-      field(&PortAttributes::mtu, "MTU", 32, "largest payload of a packet"), unused(16),
+      field(&PortAttributes::mtu, "MTU", 32, "largest payload of a packet"),
+      field(&PortAttributes::vlan, "VLAN", 16,
+            "1 .. 4095: frames carry its tag, others are dropped; 0: frames have none, and it is "
+            "not looked at"),
       field(&PortAttributes::mac, "MAC", 48, "of the port"),
       field(&PortAttributes::gids, "GIDs", 128 * kGidEntries,
             "8 entries of 16 bytes; ::ffff:a.b.c.d for IPv4"),
-      field(&PortAttributes::pkeys, "P_Keys", 16 * kPkeyEntries, "16 entries of 2 bytes"));
+      field(&PortAttributes::pkeys, "P_Keys", 16 * kPkeyEntries, "16 entries of 2 bytes"),
+      field(&PortAttributes::bad_pkeys, "BadPkeys", 16,
+            "packets dropped for their P_Key, 0xffff at most; SetPort sets it"),
+      field(&PortAttributes::bad_qkeys, "BadQkeys", 16,
+            "the same for the Q_Key: of UD, which this device does not have"),
+      unused(32),
+      field(&PortAttributes::priorities, "Priorities", 64,
+            "VLAN priority of service level i: bits 4 i + 2 .. 4 i"));
 };
+
+constexpr u8 vlan_priority(const PortAttributes& port, u8 service_level) {
+  if (constexpr_mutant<"priority_of_every_sl_0">()) return 0;
+  if (constexpr_mutant<"priority_is_sl">()) return service_level & 7;
+  return u8(port.priorities >> 4 * (service_level & 15) & 7);
+}
 
 // An entry of the GID table as two numbers, low and high half.
 constexpr Gid make_gid(u64 high, u64 low) {

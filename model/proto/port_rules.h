@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "model/proto/drop_counters.h"
+#include "model/proto/path_rules.h"
 #include "model/proto/responder_rules.h"
 
 namespace hca::proto {
@@ -11,9 +12,12 @@ inline u64 DropCounters::*port_drop(const PortAttributes& port, u32 number, cons
                                     const ParsedPacket& packet, const QpConfig* qp) {
   using D = DropCounters;
   if (!is_for_port(port, frame, packet)) return &D::not_for_port;
-  if (comes_from_group(frame, packet)) return &D::wrong_path;
-  if (packet.payload_bytes > port.mtu) return &D::above_mtu;  // G34.3
-  if (!qp) return &D::unknown_qp;
+  if (!is_of_vlan(port, frame, packet)) return &D::wrong_vlan;
+  if (comes_from_group(frame, packet))
+    return mutant<"multicast_slid_not_for_port">() ? &D::not_for_port : &D::multicast_slid;
+  if (packet.payload_bytes > port.mtu && !mutant<"above_mtu_taken">())
+    return &D::above_mtu;  // G34.3
+  if (!qp) return mutant<"unknown_qp_not_counted">() ? &D::not_for_port : &D::unknown_qp;
   return is_of_port(*qp, number) ? nullptr : &D::wrong_port;
 }
 
@@ -45,18 +49,27 @@ inline RequestCause judge_response_header(const RequestView& view) {
   return first;
 }
 
+constexpr u64 DropCounters::*counter_of(PathFault fault) {
+  using D = DropCounters;
+  constexpr std::array<u64 D::*, 5> members{nullptr, &D::wrong_framing, &D::wrong_sgid,
+                                            &D::wrong_dgid, &D::wrong_lid};
+  return members[std::size_t(fault)];
+}
+
 // Of a packet that breaks a rule of stage Header; nullptr: it breaks none.
-constexpr u64 DropCounters::*counter_of(RequestCause cause) {
+inline u64 DropCounters::*counter_of(RequestCause cause, const Path& path, const u8* frame,
+                                     const FrameShape& shape) {
   using D = DropCounters;
   switch (cause) {
     case RequestCause::WrongService:
       return &D::wrong_service;
     case RequestCause::BadQpState:
-      return &D::bad_qp_state;
+      return mutant<"state_drop_not_counted">() ? nullptr : &D::bad_qp_state;
     case RequestCause::WrongPath:
-      return &D::wrong_path;
+      return mutant<"path_drop_as_pkey">() ? &D::bad_pkey
+                                           : counter_of(path_fault(path, frame, shape));
     case RequestCause::BadPkey:
-      return &D::bad_pkey;
+      return mutant<"pkey_drop_not_counted">() ? nullptr : &D::bad_pkey;
     default:
       return nullptr;
   }

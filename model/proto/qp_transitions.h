@@ -125,6 +125,8 @@ inline Path path_of(const QpAttributes& a, const PortAttributes& port) {
   av.source_lid = port.lid, av.destination_lid = a.dlid;
   av.service_level = a.sl;
   av.traffic_class = a.traffic_class, av.hop_limit = a.hop_limit, av.flow_label = a.flow_label;
+  av.has_vlan = port.vlan && !is_native(av.framing);
+  av.vlan_id = port.vlan, av.priority = vlan_priority(port, a.sl);
   av.udp_source_port = a.udp_source_port;
   return make_path(av);
 }

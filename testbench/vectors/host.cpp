@@ -172,7 +172,10 @@ std::map<std::string, std::string> VectorHost::query_all() {
   for (const auto& [name, key] : keys_) query(CommandOpcode::QueryMr, key, "MR " + name);
   for (const auto& [name, key] : windows_) query(CommandOpcode::QueryMw, key, "MW " + name);
   for (const auto& [name, cq] : cqs_) query(CommandOpcode::QueryCq, cq->cqn, "CQ " + name);
-  query(CommandOpcode::QueryDrops, 1, "drops of port 1");
+  for (u32 port = 1; port <= ports_; ++port) {
+    query(CommandOpcode::QueryPort, port, fmt::format("port {}", port));
+    query(CommandOpcode::QueryDrops, port, fmt::format("drops of port {}", port));
+  }
   for (const auto& [name, pd] : pds_) query(CommandOpcode::QueryPd, pd, "PD " + name);
   return all;
 }

@@ -24,6 +24,9 @@ struct DeviceStopped : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Of a set-up; alike, but for what is said of them.
+u32 ports_of(const JsonAt& setup);
+
 class VectorHost {
  public:
   VectorHost(const JsonAt& setup, ReplayDevice& device);
@@ -77,6 +80,7 @@ class VectorHost {
   VerbsContext verbs_;
   Symbols symbols_;
   Contents contents_;
+  u32 ports_ = 1;
   proto::PortAttributes port_{}, peer_port_{};
   u64 block_ = 0;
   std::map<std::string, u32> pds_;

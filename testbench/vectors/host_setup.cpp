@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "model/blocks/per_port.h"
 #include "model/proto/qp_transitions.h"
 
 namespace hca::testbench {
@@ -52,13 +53,17 @@ JsonAt part_of(const JsonAt& setup, const char* name) {
 
 }  // namespace
 
+u32 ports_of(const JsonAt& setup) {
+  return setup.has("ports") ? u32(setup["ports"].number(1, blocks::kMaxPorts)) : 1;
+}
+
 VectorHost::VectorHost(const JsonAt& setup, ReplayDevice& device)
     : device_(device),
       verbs_(device.memory(),
              [&device](u32 offset, std::span<const u8> data) { device.mmio_write(offset, data); }),
       contents_(device.memory()) {
-  setup.check_keys(
-      {"framing", "pkeys", "port", "options", "pds", "cqs", "regions", "windows", "qps", "loop"});
+  setup.check_keys({"framing", "pkeys", "ports", "vlan", "priorities", "options", "pds", "cqs",
+                    "regions", "windows", "qps", "loop"});
   verbs_.set_step([this] { return device_.run(), false; });
   block_ = verbs_.alloc(kCommandBytes, kCommandBytes);
   make_port(setup);
@@ -83,6 +88,8 @@ void VectorHost::make_port(const JsonAt& setup) {
   const bool ip4 = framing == Framing::RoceV2Ip4;
   port_.framing = u8(framing), port_.mac = kOurMac, port_.lid = kOurLid;
   port_.gids[0] = ip4 ? gid_of_ipv4(kOurIp) : make_gid(kGidHigh, kOurGid);
+  port_.vlan = u16(symbols_.value_or(setup, "vlan", 0, kMaxVlan));
+  port_.priorities = symbols_.value_or(setup, "priorities", port_.priorities, ~u64{0});
   peer_port_ = port_, peer_port_.mac = kPeerMac, peer_port_.lid = kPeerLid;
   peer_port_.gids[0] = ip4 ? gid_of_ipv4(kPeerIp) : make_gid(kGidHigh, kPeerGid);
   if (setup.has("pkeys")) {
@@ -92,9 +99,11 @@ void VectorHost::make_port(const JsonAt& setup) {
     for (std::size_t i = 0; i < keys.size(); ++i)
       port_.pkeys[i] = u16(symbols_.value(keys[i], 0xffff));
   }
-  if (verbs_.set_port(port_) != Error::None)
-    throw std::runtime_error(
-        fmt::format("setup: the port is refused: {}", name_of(verbs_.last_status())));
+  ports_ = ports_of(setup);
+  for (u32 number = 1; number <= ports_; ++number)
+    if (verbs_.set_port(port_, number) != Error::None)
+      throw std::runtime_error(
+          fmt::format("setup: port {} is refused: {}", number, name_of(verbs_.last_status())));
 }
 
 void VectorHost::make_pds(const JsonAt& setup) {

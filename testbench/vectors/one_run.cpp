@@ -43,6 +43,7 @@ DeviceOptions options_of(const Vector& v) {
   if (setup.has("framing"))
     for (const FramingRow& row : kFramingRows)
       if (row.name == setup["framing"].text()) options.link = row.link;
+  options.ports = ports_of(setup);
   if (setup.has("options"))
     for (const auto& [name, value] : setup["options"].value().items()) {
       KnobTable table;
@@ -173,7 +174,7 @@ class Run {
       const Frame frame = build_packet(packet, host_.packet_context(qp));
       note("  <- " + text_of(frame));
       note_write(qp, packet, frame);
-      device_->inject(frame);
+      device_->inject(frame, packet.has("port") ? u32(packet["port"].number(1, ports_)) : 1);
     });
   }
   // A packet with a wrong ICRC may have written a part of its message before it was known.
@@ -355,6 +356,7 @@ class Run {
   std::unique_ptr<ReplayDevice> device_;
   VectorHost host_;
   LinkLayer link_ = options_of(vector_).link;
+  u32 ports_ = options_of(vector_).ports;
   Loop loop_;
   std::deque<SeenFrame> frames_;
   std::deque<QueueCompletion> completions_;

@@ -13,8 +13,8 @@ namespace hca::testbench {
 using namespace proto;
 
 namespace {
-constexpr std::array<std::string_view, 8> kKeys{"may", "qp",   "opcode", "payload",
-                                                "hex", "ICRC", "edit",   "cut"};
+constexpr std::array<std::string_view, 9> kKeys{"may", "qp",   "port", "opcode", "payload",
+                                                "hex", "ICRC", "edit", "cut"};
 bool is_key(std::string_view name) {
   return std::find(kKeys.begin(), kKeys.end(), name) != kKeys.end();
 }
