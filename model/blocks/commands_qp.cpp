@@ -92,7 +92,8 @@ CommandStatus destroy_qp(Call& c) {
   if (!qp) return CommandStatus::BadObject;
   if (x.bound_windows[qp->qpn] && !mutant<"destroy_with_window">())
     return CommandStatus::Busy;  // MW-11
-  --x.cqs[qp->send_cq].uses, --x.cqs[qp->receive_cq].uses, --x.pds[qp->pd].uses;
+  if (!mutant<"destroy_keeps_uses">())
+    --x.cqs[qp->send_cq].uses, --x.cqs[qp->receive_cq].uses, --x.pds[qp->pd].uses;
   if (!mutant<"destroy_keeps_qp">()) x.qps[c.header.object] = {};
   c.effect.qpn = c.header.object, c.effect.clear = true;
   if (mutant<"destroy_raises">()) c.effect.drain = x.send[c.header.object].notify_drained = true;

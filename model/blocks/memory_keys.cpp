@@ -47,7 +47,8 @@ bool bind_window(Contexts& contexts, u32 key, const BindRequest& request, u32 qp
   if (!mutant<"bind_keeps_key_byte">()) window.key = key;
   window.state = KeyState::Valid;
   if (!request.bytes) return true;
-  window.start = request.start, window.bytes = request.bytes + mutant<"window_one_byte_longer">();
+  window.start = request.start - mutant<"window_begins_earlier">();
+  window.bytes = request.bytes + mutant<"window_one_byte_longer">();
   window.access = mutant<"bind_takes_rights_of_region">() ? region.access : request.access;
   window.physical = region.physical, window.origin = region.origin;
   window.pages = region.pages, window.log_page = region.log_page;

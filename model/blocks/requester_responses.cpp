@@ -34,7 +34,8 @@ void Requester::acknowledge() {
   }
   SendState& s = contexts_.send[a.qpn];
   const AckVerdict v = judge_ack(s, *qp, awaited(a.qpn), a.psn, a.syndrome);
-  if (v.action != AckAction::Drop) take_credits(s, a.msn, a.syndrome);
+  if (v.action != AckAction::Drop || mutant<"credits_of_every_ghost">())
+    take_credits(s, a.msn, a.syndrome);
   act(a.qpn, v);
 }
 
@@ -128,8 +129,8 @@ void Requester::fail(u32 qpn, u32 index, WcStatus status) {
 
 void Requester::restart_timer(u32 qpn) {
   const SendState& s = contexts_.send[qpn];
-  const u8 timeout = contexts_.qps[qpn].timeout;
-  if (!timeout || !s.anything_unacked()) return timers_.clear(qpn);
+  const bool has_timer = ack_timeout_ns(contexts_.qps[qpn].timeout);
+  if (!has_timer || !s.anything_unacked()) return timers_.clear(qpn);
   set_timer(qpn, now() + timeout_of(qpn));
 }
 

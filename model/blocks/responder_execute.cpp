@@ -103,7 +103,8 @@ void ResponderExecute::process(Packet* p) {
 void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
   enter(p, 0);
   const RequestVerdict& v = p->verdict;
-  if (mutant<"duplicate_ack_overtakes">() && v.cause == RequestCause::Duplicate) {
+  if ((mutant<"duplicate_ack_overtakes">() && v.cause == RequestCause::Duplicate) ||
+      (mutant<"unsupported_nak_overtakes">() && v.cause == RequestCause::Unsupported)) {
     side_of(p->qpn).replies_out->push({p->qpn, p->effect.ack_psn, p->effect.msn,
                                        answer_syndrome(v, p->effect, contexts_.qps[p->qpn])});
     return PacketPool::give_back(p);

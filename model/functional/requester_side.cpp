@@ -176,7 +176,8 @@ void FunctionalHca::receive_answer(const QpConfig& qp, const ParsedPacket& packe
     return receive_response(qp, packet, frame.subspan(packet.payload_offset, packet.payload_bytes));
   const AckVerdict verdict =
       judge_ack(s, qp, awaited(qp.qpn), packet.bth.psn, packet.aeth.syndrome);
-  if (verdict.action != AckAction::Drop) take_credits(s, packet.aeth.msn, packet.aeth.syndrome);
+  if (verdict.action != AckAction::Drop || mutant<"credits_of_every_ghost">())
+    take_credits(s, packet.aeth.msn, packet.aeth.syndrome);
   act(qp.qpn, verdict);
 }
 

@@ -187,7 +187,7 @@ void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const Requ
   side(qpn).saved.save(qp.max_dest_rd_atomic, effect, atomic, original);
   if (atomic)
     respond_atomic(qp, effect, original);
-  else if (mutant<"duplicate_ack_overtakes">())
+  else if (mutant<"duplicate_ack_overtakes">() || mutant<"unsupported_nak_overtakes">())
     put_off_() = [=, this] { respond_read(contexts_.qps[qpn], effect); };
   else
     respond_read(qp, effect);

@@ -107,6 +107,7 @@ PacketVerdict parse_ipv4(std::span<const u8> frame, u32 offset, ParsedPacket& ou
     return BadLength;
   if (ip.total_length > available) [[unlikely]]
     return Truncated;
+  if (ip.total_length != available && mutant<"ethernet_padding_refused">()) return BadLength;
   if (ip.more_fragments || ip.fragment_offset != 0) [[unlikely]]
     return Fragment;
   if (ip.protocol != kIpProtocolUdp) [[unlikely]]

@@ -47,7 +47,9 @@ inline bool uses_reserved_lkey(const QpConfig& qp, u32 lkey) {
 }
 // DROP-1, T12-7: a packet is tied to a queue pair of the port that it came in on, or to none.
 // `port`: from 1 on.
-constexpr bool is_of_port(const QpConfig& qp, u32 port) { return qp.port == port; }
+constexpr bool is_of_port(const QpConfig& qp, u32 port) {
+  return qp.port == port || constexpr_mutant<"port_not_compared">();
+}
 
 // A message that has PSNs (of a READ those of its responses): what go-back-N and completion need to
 // know of it. Kept for each WQE in [completed, started).

@@ -92,7 +92,7 @@ constexpr bool value_ok(u32 mask, u32 bit, bool ok) { return !(mask & bit) || ok
 inline bool path_ok(const QpAttributes& a, const PortAttributes& port) {
   const bool udp = !is_native(Framing(port.framing)) && Framing(port.framing) != Framing::RoceV1;
   return a.sgid_index < kGidEntries && a.sl < 16 && a.flow_label < 1u << 20 &&
-         (!udp || is_roce_source_port(a.udp_source_port));
+         (!udp || is_roce_source_port(a.udp_source_port) || mutant<"udp_port_any_taken">());
 }
 
 // `port`: that the queue pair will have.
@@ -102,7 +102,8 @@ inline bool values_ok(const QpAttributes& a, const PortAttributes& port) {
          value_ok(a.mask, kQpTimeout, a.timeout < 32) &&
          value_ok(a.mask, kQpAccess, a.access <= kAllAccess) &&
          value_ok(a.mask, kQpMaxRdAtomic, a.max_rd_atomic <= kMaxRdAtomic) &&
-         value_ok(a.mask, kQpMaxDestRdAtomic, a.max_dest_rd_atomic <= kMaxRdAtomic) &&
+         value_ok(a.mask, kQpMaxDestRdAtomic,
+                  a.max_dest_rd_atomic <= kMaxRdAtomic || mutant<"rd_atomic_not_bounded">()) &&
          value_ok(a.mask, kQpRetryCount, a.retry_count < 8) &&
          value_ok(a.mask, kQpRnrRetry, a.rnr_retry < 8) &&
          value_ok(a.mask, kQpMinRnrTimer, a.min_rnr_timer < 32) &&
@@ -124,9 +125,9 @@ inline Path path_of(const QpAttributes& a, const PortAttributes& port) {
   av.source_mac = port.mac, av.destination_mac = a.dmac;
   av.source_lid = port.lid, av.destination_lid = a.dlid;
   av.service_level = a.sl;
-  av.traffic_class = a.traffic_class, av.hop_limit = a.hop_limit, av.flow_label = a.flow_label;
   av.has_vlan = port.vlan && !is_native(av.framing);
   av.vlan_id = port.vlan, av.priority = vlan_priority(port, a.sl);
+  av.traffic_class = a.traffic_class, av.hop_limit = a.hop_limit, av.flow_label = a.flow_label;
   av.udp_source_port = a.udp_source_port;
   return make_path(av);
 }
@@ -180,6 +181,7 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
                                ReceiveState& receive, const QpAttributes& a,
                                std::span<const PortAttributes> ports) {
   const CommandStatus allowed = check_transition(qp.state, is_draining(qp, send), a);
+  if (allowed != CommandStatus::Ok && mutant<"refused_modify_stores">()) detail::remember(given, a);
   if (allowed != CommandStatus::Ok) return allowed;
   const u8 number = a.mask & kQpPort ? a.port : given.port;
   if ((a.mask & kQpPort) && (!number || number > ports.size())) return CommandStatus::BadValue;

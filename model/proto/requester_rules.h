@@ -55,7 +55,7 @@ inline bool must_wait(const SendState& s, const QpConfig& qp, const SendWqe& wqe
   const u32 outstanding = reads_outstanding(s);
   if (mutant<"fence_waits_for_all">() && wqe.fence && s.anything_unacked()) return true;
   const bool fenced = (wqe.fence && !mutant<"fence_ignored">()) || mutant<"everything_fenced">();
-  if (fenced && outstanding) return true;
+  if (fenced && outstanding > mutant<"fence_waits_for_one">()) return true;
   if (mutant<"atomics_not_counted">() && row.answer == Answer::Atomic) return false;
   if (has_response(row.answer))
     return outstanding >= u32(qp.max_rd_atomic) + mutant<"read_limit_plus_one">();

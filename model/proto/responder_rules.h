@@ -321,9 +321,11 @@ inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, const Qp
     }
     if (request::takes_receive_wqe(row)) ++s.rq_consumed;
     s.message = last ? InMessage::None : request::kind(row);
-    s.epsn = psn_add(s.epsn, 1);
+    const bool writes = request::kind(row) == InMessage::Write;
+    s.epsn = psn_add(s.epsn, !(mutant<"write_keeps_epsn">() && writes));
     s.nak_sent = false;
-    if (last || mutant<"msn_per_packet">()) s.msn = (s.msn + 1) & kPsnMask;
+    if ((last && !(mutant<"write_not_counted">() && writes)) || mutant<"msn_per_packet">())
+      s.msn = (s.msn + 1) & kPsnMask;
     e.completes_message = last;
   } else if (v.action == RequestAction::Acknowledge) {
     if (!mutant<"duplicate_ack_own_psn">()) e.ack_psn = psn_sub(s.epsn, 1);  // ePSN - 1 (G3.1)
@@ -355,6 +357,8 @@ inline u8 answer_syndrome(const RequestVerdict& v, const RequestEffect& e, const
   if (v.action == RequestAction::RnrNak) return rnr_syndrome(qp.min_rnr_timer);
   if (v.action == RequestAction::Nak || v.action == RequestAction::NakAndFail)
     return nak_syndrome(NakCode(u8(v.nak) ^ entry_is_wrong<"nak", kRequestCauseNames>(v.cause)));
-  return ack_syndrome(qp.options.credits ? credit_code(e.free_receives) : kCreditsUnused);
+  return ack_syndrome(qp.options.credits || mutant<"credits_always">()
+                          ? credit_code(e.free_receives)
+                          : kCreditsUnused);
 }
 }  // namespace hca::proto

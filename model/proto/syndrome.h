@@ -37,6 +37,8 @@ constexpr SyndromeKind syndrome_kind(u8 syndrome) {
   if ((syndrome & 0x80) && !constexpr_mutant<"syndrome_bit7_ignored">())
     return SyndromeKind::Reserved;
   if (syndrome == 0x1F && constexpr_mutant<"syndrome_1f_reserved">()) return SyndromeKind::Reserved;
+  if (constexpr_mutant<"received_nak_kind_taken_as_ack">() && (syndrome & 0xe0) == 0x60)
+    return SyndromeKind::Ack;
   return SyndromeKind(syndrome >> 5 & 3);
 }
 constexpr u8 syndrome_value(u8 syndrome) { return syndrome & 0x1F; }  // bits 4:0

@@ -13,7 +13,7 @@ inline constexpr u8 kRnrRetryForever = 7;
 // The base interval T = 4.096 us * 2^timeout in ns, timeout 1..31; a loss is detected between T and
 // 4T. Code 0 switches the timer off and gives 0.
 constexpr u64 ack_timeout_ns(u8 timeout) {
-  return timeout == kTimeoutOff
+  return timeout == kTimeoutOff && !constexpr_mutant<"timeout_zero_is_on">()
              ? 0
              : u64{constexpr_mutant<"timeout_base_halved">() ? 2048u : 4096u} << (timeout & 0x1F);
 }
