@@ -3,13 +3,14 @@
 """Proves that `hca replay` is sharp: a copy of a capture with one thing changed must not pass.
 
 For each frame that an end must send, each field is changed (lowest and highest bit), checksums made good again, and the
-frame is left out, doubled and swapped with the next one of its direction; each copy is replayed on every runner. Fields
-that an allowed difference covers wholly are left alone, and so are those that are learned from the frame itself. Prints
+frame is left out, doubled and swapped with the next one of its direction; of what an end's host saw, each field of each
+completion and state is changed, bytes of its memory, and an asynchronous event is added. Each copy is replayed on every
+runner. Fields that an allowed difference covers wholly are left alone, and so are those that are learned from the frame
+itself. With --every, at least one change of each kind of host event is tried for each capture. Prints
 caught / tried for each capture, end and runner, and what slipped through; exits 1 if anything did, or if a capture
 does not replay. A change that makes the capture unreadable as a whole is caught.
 """
 import argparse
-import copy
 import json
 import pathlib
 import struct
@@ -49,6 +50,7 @@ EXTENSIONS = {**{op: [] for op in (0, 1, 2, 4, 7, 8, 0x0e)}, 3: [IMM], 5: [IMM],
               11: [RETH, IMM], 0x0c: [RETH], 0x0d: [AETH], 0x0f: [AETH], 0x10: [AETH], 0x11: [AETH],
               0x12: [AETH, ATOMIC_ACK], 0x13: [ATOMIC], 0x14: [ATOMIC], 0x16: [IETH], 0x17: [IETH]}
 BATCH = 250
+WITH_IMMEDIATE = 2
 
 
 def size(header):
@@ -133,6 +135,69 @@ def changed_frames(frame, learned):
     yield "ICRC", flip(frame, 8 * len(frame) - 1)
 
 
+def changed_completion(wc):
+    """(field, value) for each field that a replay compares."""
+    yield "wr_id", wc["wr_id"] + 1
+    yield "status", "WR_FLUSH_ERR" if wc["status"] != "WR_FLUSH_ERR" else "LOC_PROT_ERR"
+    if wc["status"] != "SUCCESS":
+        return
+    yield "opcode", "BIND_MW" if wc["opcode"] != "BIND_MW" else "LOCAL_INV"
+    yield "byte_len", wc["byte_len"] + 1
+    yield "src_qp", wc.get("src_qp", 0) + 1
+    yield "vendor_err", 1
+    if wc["queue"] == "recv":
+        yield "wc_flags", wc["wc_flags"] ^ WITH_IMMEDIATE
+        if wc["wc_flags"] & WITH_IMMEDIATE:
+            yield "imm", int(str(wc["imm"]), 0) ^ 1
+
+
+def undefined_bytes(events, end):
+    """(first address, last) of the buffers of receives that failed: T11 leaves open what they hold."""
+    failed = {(e["qpn"], e["wr_id"]) for e in events
+              if e["ev"] == "wc" and e["side"] == end and e["queue"] == "recv" and e["status"] != "SUCCESS"}
+    return [(int(str(at), 0), int(str(at), 0) + length) for e in events
+            if e["ev"] == "post_recv" and e["side"] == end and (e["qpn"], e["wr_id"]) in failed
+            for at, length, _ in e["sge"]]
+
+
+def changed_memory(final, regions, undefined):
+    """mem_final with one bit of a byte changed: the first and the last that is told, and one that is not."""
+    told = {offset + i: byte for offset, text in final["changed"] for i, byte in enumerate(bytes.fromhex(text))}
+    region = regions[final["mr"]]
+    base = int(str(region["addr"]), 0)
+
+    def is_defined(at):
+        return not any(first <= base + at < end for first, end in undefined)
+    told = {at: byte for at, byte in told.items() if is_defined(at)}
+    silent = next((i for i in range(region["len"]) if i not in told and is_defined(i)), None)
+    for at in sorted({min(told), max(told)} if told else ()) + ([silent] if silent is not None else []):
+        pattern = (31 * region["init_seed"] + 7 * at + 13 * (at >> 8)) & 0xff
+        byte = told.get(at, pattern) ^ 0x10
+        yield at, final["changed"] + [[at, f"{byte:02x}"]]
+
+
+def changed_hosts(events, end):
+    """Lists of (what, events), one for each kind of event, with one change to what the host of an end saw."""
+    regions = {e["name"]: e for e in events if e["ev"] == "mr" and e["side"] == end}
+
+    def with_event(i, **values):
+        return events[:i] + [{**events[i], **values}] + events[i + 1:]
+    completions, memory, states, undefined = [], [], [], undefined_bytes(events, end)
+    for i, e in enumerate(events):
+        if e.get("side") != end:
+            continue
+        where = f"event {i + 1}: {e['ev']}"
+        if e["ev"] == "wc":
+            completions += [(f"{where} {name}", with_event(i, **{name: value})) for name, value in changed_completion(e)]
+        if e["ev"] == "mem_final":
+            memory += [(f"{where} byte {at}", with_event(i, changed=changed)) for at, changed in changed_memory(e, regions, undefined)]
+        if e["ev"] == "qp_state":
+            states.append((f"{where} state", with_event(i, state="SQD")))
+            states += [(f"{where} {name}", with_event(i, **{name: (e[name] + 1) % (1 << 24)})) for name in ("sq_psn", "rq_psn")]
+    event = {"t_us": events[-1]["t_us"], "ev": "async", "side": end, "event": "CQ_ERR"}
+    return [completions, memory, states, [("an asynchronous event more", events + [event])]]
+
+
 class Capture:
     """The frames of a classic pcap and its JSON."""
 
@@ -145,14 +210,12 @@ class Capture:
             at += 16 + length
         self.text = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
 
-    def write(self, path, records, frames):
+    def write(self, path, records, changes):
         with path.open("wb") as file:
             file.write(self.head)
             for stamp, frame in records:
                 file.write(stamp + struct.pack("<II", len(frame), len(frame)) + frame)
-        text = copy.copy(self.text)
-        text["frames"] = frames
-        path.with_suffix(".json").write_text(json.dumps(text), encoding="utf-8")
+        path.with_suffix(".json").write_text(json.dumps({**self.text, **changes}), encoding="utf-8")
 
     def is_learned(self):
         return not self.text["events"]
@@ -160,8 +223,15 @@ class Capture:
     def has_device(self, end):
         return self.is_learned() or any(e["ev"] == "qp" and e["side"] == end for e in self.text["events"])
 
+    def host_mutants(self, end, every, seed):
+        """As mutants() for what the host saw: every so many of each kind, and one at least."""
+        for kind in [] if self.is_learned() else changed_hosts(self.text["events"], end):
+            chosen = [m for n, m in enumerate(kind) if (n + seed) % every == 0] or kind[seed % len(kind):][:1] if kind else []
+            for what, events in chosen:
+                yield what, self.records, {"events": events}
+
     def mutants(self, matched, recorded_only, orders_open):
-        """(what, records, frames), each with one change to what an end must send. `matched`: the frames that ours are
+        """(what, records, changes of the text), each with one change to what an end must send. `matched`: the frames that ours are
         compared with; `recorded_only`: those that need not come, but not in another shape or more often."""
         frames = self.text["frames"]
         for i in sorted(matched + recorded_only):
@@ -169,11 +239,12 @@ class Capture:
             for what, changed in changed_frames(frame, self.is_learned()):
                 records = list(self.records)
                 records[i] = (stamp, changed)
-                yield f"frame {i + 1}: {what}", records, frames
+                yield f"frame {i + 1}: {what}", records, {}
             yield (f"frame {i + 1}: doubled", self.records[:i + 1] + self.records[i:],
-                   frames[:i + 1] + frames[i:])
+                   {"frames": frames[:i + 1] + frames[i:]})
         for place, i in enumerate(matched):
-            yield f"frame {i + 1}: left out", self.records[:i] + self.records[i + 1:], frames[:i] + frames[i + 1:]
+            yield (f"frame {i + 1}: left out", self.records[:i] + self.records[i + 1:],
+                   {"frames": frames[:i] + frames[i + 1:]})
             if place + 1 < len(matched):
                 j = matched[place + 1]
                 first, second = self.records[i][1], self.records[j][1]
@@ -183,7 +254,7 @@ class Capture:
                     continue
                 records = list(self.records)
                 records[i], records[j] = (self.records[i][0], second), (self.records[j][0], first)
-                yield f"frame {i + 1}: swapped with {j + 1}", records, frames
+                yield f"frame {i + 1}: swapped with {j + 1}", records, {}
 
 
 def replay(hca, runner, end, files, folder):
@@ -212,13 +283,16 @@ def check(hca, path, runner, end, every, folder):
         return False
     matched, recorded_only = ([n - 1 for n in reports[0][f"frames_{name}"]] for name in ("matched", "recorded_only"))
     mutants = list(capture.mutants(matched, recorded_only, reports[0]["open_orders"] > 0))
-    mutants = [m for n, m in enumerate(mutants) if (n + zlib.crc32(path.stem.encode())) % every == 0]
+    seed = zlib.crc32(path.stem.encode())
+    mutants = [m for n, m in enumerate(mutants) if (n + seed) % every == 0]
+    if "parted" not in reports[0]:  # else the host's last words are not compared
+        mutants += capture.host_mutants(end, every, seed)
     slipped = []
     for first in range(0, len(mutants), BATCH):
         batch = mutants[first:first + BATCH]
         files = [folder / f"{n}.pcap" for n in range(len(batch))]
-        for file, (_, records, frames) in zip(files, batch):
-            capture.write(file, records, frames)
+        for file, (_, records, changes) in zip(files, batch):
+            capture.write(file, records, changes)
         for report, (what, _, _) in zip(replay(hca, runner, end, files, folder), batch, strict=True):
             if report and report["same"]:
                 slipped.append(f"  {what}")

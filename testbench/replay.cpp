@@ -34,6 +34,7 @@ ReplayReport replay(const Capture& capture, End end, const ReplayRunner& runner)
     ReplayReport report;
     report.capture = capture.name, report.runner = runner.name, report.end = end;
     report.left_out = capture.left_out, report.left_out_reason = capture.left_out_reason;
+    report.words_set = capture.words_set;
     report.allowed_uses.assign(allowed_differences().size(), 0);
     report.window = lines.window, report.open_pairs = lines.open_pairs;
     report.orders = lines.orders.size(), report.order_taken = i + 1;

@@ -41,7 +41,8 @@ struct ReplayReport {
   std::optional<std::string> parted;
   std::size_t left_out = 0;  // frames, of other services
   std::string left_out_reason;
-  u64 events_not_compared = 0;      // asynchronous events: the hosts' order of them is not recorded
+  std::size_t words_set = 0;        // by the host between two ATOMICs, if the recording is right
+  u64 async_compared = 0;           // asynchronous events
   std::vector<std::string> ladder;  // what happened, in order
 
   bool same() const { return !difference; }

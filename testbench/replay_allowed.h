@@ -18,6 +18,8 @@ struct Situation {
   u64 recorded_value = 0, our_value = 0;  // of the field in question
   const ReplayEvent* recorded_wc = nullptr;
   const Wc* our_wc = nullptr;
+  const ReplayEvent* recorded_async = nullptr;
+  const AsyncEvent* our_async = nullptr;
   const ReplayEvent* post = nullptr;  // of the completion
   std::size_t frame_index = 0;        // of `recorded`
   bool in_error = false;              // our queue pair
@@ -38,7 +40,7 @@ struct AllowedDifference {
   std::string_view reason;
   Then then = Then::GoesOn;
 };
-// Beside the fields: header "frame", "wc" or "post" with these.
+// Beside the fields: header "frame", "wc", "async" or "post" with these.
 inline constexpr std::string_view kRecordedOnly = "recorded only", kOursOnly = "ours only",
                                   kNeverCame = "never came";
 

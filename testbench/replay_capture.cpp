@@ -128,11 +128,13 @@ std::string waits_for(const Capture& capture) {
   };
   static constexpr std::array rows{
       Row{"ud_ready", "UD queue pairs"},
-      Row{"bind_mw", "a host that binds windows of type 1"},
       Row{"srq", "shared receive queues"},
       Row{"post_srq_recv", "shared receive queues"},
   };
+  constexpr std::array bound_by{"mw_rkey_new", "bind_addr", "bind_len", "bind_access", "mr_lkey"};
   for (const ReplayEvent& e : capture.events) {
+    for (const char* name : bound_by)
+      if (e.kind == "bind_mw" && !e.has(name)) return fmt::format("a bind_mw that tells {}", name);
     for (const Row& row : rows)
       if (row.kind == e.kind) return std::string(row.needs);
     if (e.kind == "qp" && e.text("type") != "RC") return e.text("type") + " queue pairs";

@@ -55,6 +55,8 @@ struct Capture {
   // Frames that are left out of it, and why.
   std::size_t left_out = 0;
   std::string left_out_reason;
+  // Learned: words that a host must have written between two ATOMICs.
+  std::size_t words_set = 0;
 
   const ReplaySide& side(End end) const { return sides[unsigned(end)]; }
   // True if a real device stood at this end: it has a queue pair. The other ends are hand-made and

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/proto/response_rules.h"
+#include "testbench/replay_async.h"
 #include "testbench/replay_conditions.h"
 
 namespace hca::testbench::conditions {
@@ -74,6 +75,26 @@ bool reserved_nak_code(const Situation& s) {
          syndrome_kind(got.packet.aeth.syndrome) == SyndromeKind::Nak &&
          syndrome_value(got.packet.aeth.syndrome) > u8(NakCode::InvalidRdRequest);
 }
+
+bool completion_of_bind(const Situation& s) {
+  const ReplayEvent& wc = *s.recorded_wc;
+  return wc.text("queue") == "send" && wc.text("status") == "SUCCESS" &&
+         wc.text("opcode") == "BIND_MW" &&
+         std::ranges::any_of(s.qp->capture.events, [&](const ReplayEvent& e) {
+           return e.kind == "bind_mw" && e.side == wc.side && e.has("wr_id") &&
+                  e.number("wr_id") == wc.number("wr_id");
+         });
+}
+bool vendor_code_of_error(const Situation& s) {
+  return s.recorded_wc->text("status") != "SUCCESS" && s.our_value == 0;
+}
+
+bool refused_without_receive(const Situation& s) {
+  const Seen& nak = s.qp->our_answer;
+  return (s.our_async->type == EventType::QpAccessErr && nak.is_nak(NakCode::RemoteAccessError)) ||
+         (s.our_async->type == EventType::QpReqErr && nak.is_nak(NakCode::InvalidRequest));
+}
+bool event_of_no_queue(const Situation& s) { return is_of_no_queue(*s.recorded_async); }
 
 bool in_failed_receive(const Situation& s) {
   const std::vector<JsonAt> sges = s.post->at("sge").entries();

@@ -55,8 +55,13 @@ bool refused_length_of_immediate(const Situation& s);
 // Completions that only one has.
 bool response_too_short(const Situation& s);
 bool reserved_nak_code(const Situation& s);
+bool completion_of_bind(const Situation& s);
+// The code that a completion in error has from its device.
+bool vendor_code_of_error(const Situation& s);
 
-// State of a queue pair.
+// Asynchronous events that only one has.
+bool refused_without_receive(const Situation& s);
+bool event_of_no_queue(const Situation& s);
 
 // Bytes of memory; `our_value` is the address.
 bool in_failed_receive(const Situation& s);

@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "testbench/replay_async.h"
+
 namespace hca::testbench {
 namespace {
 constexpr u64 bits(unsigned n) { return n == 64 ? ~u64{0} : (u64{1} << n) - 1; }
@@ -30,6 +32,14 @@ constexpr std::array kFields{
     Field{"mr", "init_seed", Shape::Number, bits(32)},
 
     Field{"alloc_mw", "rkey", Shape::Number, bits(32)},
+
+    Field{"bind_mw", "qpn", Shape::Number, bits(24), 0, Presence::Optional},
+    Field{"bind_mw", "wr_id", Shape::Number, bits(64), 0, Presence::Optional},
+    Field{"bind_mw", "mw_rkey_new", Shape::Number, bits(32), 0, Presence::Optional},
+    Field{"bind_mw", "bind_addr", Shape::Number, bits(64), 0, Presence::Optional},
+    Field{"bind_mw", "bind_len", Shape::Number, bits(64), 0, Presence::Optional},
+    Field{"bind_mw", "bind_access", Shape::Text, 0, 0, Presence::Optional},
+    Field{"bind_mw", "mr_lkey", Shape::Number, bits(32), 0, Presence::Optional},
 
     Field{"qp", "type", Shape::Text},
     Field{"qp", "qpn", Shape::Number, bits(24)},
@@ -83,6 +93,10 @@ constexpr std::array kFields{
     Field{"wc", "byte_len", Shape::Number, bits(32), 0, Presence::Optional},
     Field{"wc", "wc_flags", Shape::Number, bits(32), 0, Presence::Optional},
     Field{"wc", "imm", Shape::Number, bits(32), 0, Presence::Optional},
+    Field{"wc", "src_qp", Shape::Number, bits(24), 0, Presence::Optional},
+    Field{"wc", "vendor_err", Shape::Number, bits(32), 0, Presence::Optional},
+
+    Field{"async", "qpn", Shape::Number, bits(24), 0, Presence::Optional},
 
     Field{"qp_state", "qpn", Shape::Number, bits(24)},
     Field{"qp_state", "state", Shape::Text},
@@ -156,6 +170,7 @@ void check_event_fields(std::string_view kind, const JsonAt& event) {
       check(field, event[field.name]);
   for (const Needed& row : kNeeded)
     if (row.event == kind && row.is_needed(event)) event[row.name];
+  if (kind == "async") check_async(event);
   if (kind == "wc")
     if (const JsonAt queue = event["queue"]; queue.text() != "send" && queue.text() != "recv")
       queue.refuse("is " + queue.value().dump(), "send | recv");

@@ -70,6 +70,7 @@ ReplayHost::ReplayHost(const Capture& capture, End end, ReplayDevice& device)
   port.framing = u8(Framing::RoceV2Ip4), port.mtu = 4096, port.mac = us.mac;
   port.gids = {Gid{us.gid4}, Gid{us.gid6}};
   must_execute(verbs_.set_port(port), "port");
+  async_ = verbs_.open_async_events();
   send_cq_ = verbs_.create_cq(kQueueEntries);
   recv_cq_ = verbs_.create_cq(kQueueEntries);
 }
@@ -84,6 +85,7 @@ bool ReplayHost::execute(const ReplayEvent& event) {
       Row{"connect", &ReplayHost::connect},     Row{"post_send", &ReplayHost::post_send},
       Row{"post_recv", &ReplayHost::post_recv}, Row{"mem_set", &ReplayHost::set_memory},
       Row{"destroy_qp", &ReplayHost::destroy},  Row{"alloc_mw", &ReplayHost::alloc_window},
+      Row{"bind_mw", &ReplayHost::bind_window},
   };
   for (const Row& row : rows)
     if (row.kind == event.kind) {
@@ -106,10 +108,29 @@ void ReplayHost::register_region(const ReplayEvent& e) {
   if (mr.rkey != e.number("rkey")) refused("mr", name_of(verbs_.last_status()));
 }
 
-// Of type 2; the recording device has no other with these keys.
+// Of type 1 if a bind_mw is for it: a window of type 2 is bound by a work request.
 void ReplayHost::alloc_window(const ReplayEvent& e) {
-  const Mw mw = verbs_.alloc_mw(KeyKind::Window2B, u32(e.number("rkey")));
-  if (mw.rkey != e.number("rkey")) refused("alloc_mw", name_of(verbs_.last_status()));
+  const u32 key = u32(e.number("rkey"));
+  const bool is_type_1 = std::ranges::any_of(capture_.events, [&](const ReplayEvent& bind) {
+    return bind.kind == "bind_mw" && bind.side == end_ &&
+           key_index(u32(bind.number("mw_rkey_new"))) == key_index(key);
+  });
+  const Mw mw = verbs_.alloc_mw(is_type_1 ? KeyKind::Window1 : KeyKind::Window2B, key);
+  if (mw.rkey != key) refused("alloc_mw", name_of(verbs_.last_status()));
+  windows_[key_index(key)] = mw;
+}
+
+// The device has a new key byte for each binding, in order; the recording device has its own: bound
+// again until it is that one.
+void ReplayHost::bind_window(const ReplayEvent& e) {
+  const u32 key = u32(e.number("mw_rkey_new"));
+  const auto window = windows_.find(key_index(key));
+  if (window == windows_.end())
+    e.at("mw_rkey_new").refuse("names no window", "a key with the index of an alloc_mw's");
+  const MemoryInfo memory{e.number("bind_addr"), e.number("bind_len"), u32(e.number("mr_lkey")),
+                          access_of(e.text("bind_access"))};
+  do must_execute(verbs_.bind_mw(window->second, memory), "bind_mw");
+  while (window->second.rkey != key);
 }
 
 void ReplayHost::create(const ReplayEvent& e) {
@@ -217,6 +238,13 @@ std::vector<PolledCompletion> ReplayHost::poll() {
   Wc wc;
   for (Cq* cq : {recv_cq_, send_cq_})
     while (verbs_.poll_cq(*cq, {&wc, 1})) all.push_back({cq == recv_cq_ ? "recv" : "send", wc});
+  return all;
+}
+
+std::vector<AsyncEvent> ReplayHost::poll_async() {
+  std::vector<AsyncEvent> all;
+  if (!verbs_.take_interrupt(*async_)) return all;
+  while (const auto event = verbs_.get_async_event(*async_)) all.push_back(*event);
   return all;
 }
 

@@ -25,6 +25,7 @@ class ReplayHost {
   // throws std::runtime_error.
   bool execute(const ReplayEvent& event);
   std::vector<PolledCompletion> poll();
+  std::vector<AsyncEvent> poll_async();
   proto::QpAttributes query(u32 qpn);
   // Differences of region `name` from its pattern, changed as recorded; the first one in words.
   // `may_differ`: whether the byte at this address may.
@@ -39,6 +40,7 @@ class ReplayHost {
   };
   void register_region(const ReplayEvent& e);
   void alloc_window(const ReplayEvent& e);
+  void bind_window(const ReplayEvent& e);
   void create(const ReplayEvent& e);
   void connect(const ReplayEvent& e);
   void post_send(const ReplayEvent& e);
@@ -55,8 +57,10 @@ class ReplayHost {
   ReplayDevice& device_;
   VerbsContext verbs_;
   Cq *send_cq_ = nullptr, *recv_cq_ = nullptr;
+  CompChannel* async_ = nullptr;
   std::map<u32, Qp*> qps_;
   std::map<std::string, MemoryRegion> regions_;
+  std::map<u32, Mw> windows_;  // by the index of their key
 };
 
 // Byte `i` of a region with this seed before anything was written.

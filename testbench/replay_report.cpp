@@ -42,11 +42,31 @@ std::string limits_of(const ReplayReport& r) {
   std::string text;
   if (r.parted) text += fmt::format("  parts at {}\n", *r.parted);
   if (r.left_out) text += fmt::format("  {} frames left out: {}\n", r.left_out, r.left_out_reason);
+  if (r.words_set)
+    text +=
+        fmt::format("  {} words taken as written by the host between two ATOMICs\n", r.words_set);
   if (r.frames_lost)
     text += fmt::format("  {} frames taken as lost behind the recording point\n", r.frames_lost);
-  if (r.events_not_compared)
-    text += fmt::format("  {} asynchronous events not compared\n", r.events_not_compared);
   return text;
+}
+
+// "IPv4.Identification"; where several rows have that name, with the statement.
+std::string name_of_row(const AllowedDifference& row) {
+  const auto same = [&](const AllowedDifference& other) {
+    return other.header == row.header && other.field == row.field;
+  };
+  const std::string name = fmt::format("{}.{}", row.header, row.field);
+  if (std::ranges::count_if(allowed_differences(), same) == 1) return name;
+  return fmt::format("{} ({})", name, row.statement);
+}
+
+std::string allowed_of(const ReplayReport& r) {
+  std::string text;
+  for (std::size_t i = 0; i < r.allowed_uses.size(); ++i)
+    if (r.allowed_uses[i])
+      text += fmt::format("{}{} x {}", text.empty() ? "  allowed: " : ", ", r.allowed_uses[i],
+                          name_of_row(allowed_differences()[i]));
+  return text.empty() ? text : text + "\n";
 }
 
 std::string difference_of(const ReplayReport& r) {
@@ -73,7 +93,7 @@ std::string text_of(const ReplayRun& run) {
                                  "states", "memory B", "timers", "verdict");
   AllowedUses uses(allowed_differences().size());
   for (const ReplayReport& r : run.reports) {
-    text += line_of(r) + order_of(r) + limits_of(r);
+    text += line_of(r) + order_of(r) + allowed_of(r) + limits_of(r);
     if (r.difference) text += difference_of(r);
     for (std::size_t i = 0; i < uses.size(); ++i) uses[i] += r.allowed_uses[i];
   }
@@ -111,8 +131,10 @@ json json_of_report(const ReplayReport& r) {
          {"frames_matched", counted_from_1(r.matched)},
          {"frames_recorded_only", counted_from_1(r.recorded_only)},
          {"frames_left_out", r.left_out},
+         {"left_out_reason", r.left_out_reason},
+         {"words_set", r.words_set},
          {"frames_lost", r.frames_lost},
-         {"events_not_compared", r.events_not_compared},
+         {"async_compared", r.async_compared},
          {"clock_offset_ns", r.offset},
          {"clock_offset_window_ns", {r.window.low, r.window.high}},
          {"open_orders", r.open_pairs},

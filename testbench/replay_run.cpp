@@ -7,20 +7,14 @@
 #include <map>
 
 #include "model/proto/syndrome.h"
-#include "model/proto/timeout.h"
+#include "testbench/replay_async.h"
+#include "testbench/replay_completion.h"
 #include "testbench/replay_host.h"
 #include "testbench/replay_timer.h"
-#include "testbench/verbs_names.h"
 
 namespace hca::testbench {
 namespace {
 constexpr u64 kTimeoutsOfSilence = 4;
-
-// As a number of proto::WcStatus; a name of none is behind the last.
-u64 status_value(std::string_view name) {
-  const auto& names = proto::kWcStatusNames;
-  return u64(std::find(names.begin(), names.end(), name) - names.begin());
-}
 
 class Run {
  public:
@@ -33,12 +27,19 @@ class Run {
         device_(runner.make({})),
         host_(capture, end, *device_),
         timer_(report.window.high - report.window.low) {
+    has_several_ = std::ranges::count_if(capture.events, [end](const ReplayEvent& e) {
+                     return e.kind == "connect" && e.side == end;
+                   }) > 1;
     for (std::size_t i = 0; i < capture.frames.size(); ++i)
-      if (capture.frames[i].from == end && was_sent(capture.frames[i].fate)) frames_.push_back(i);
-    for (std::size_t i = 0; i < capture.events.size(); ++i)
-      if (const ReplayEvent& e = capture.events[i]; e.kind == "wc" && e.side == end)
-        completions_[{u32(e.number("qpn")), e.text("queue")}].push_back(i);
-    silence_ = longest_silence();
+      if (const ReplayFrame& f = capture.frames[i]; f.from == end && was_sent(f.fate))
+        frames_[stream_of(Seen(f.bytes))].indices.push_back(i);
+    for (std::size_t i = 0; i < capture.events.size(); ++i) {
+      const ReplayEvent& e = capture.events[i];
+      if (e.side != end) continue;
+      if (e.kind == "wc") completions_[{u32(e.number("qpn")), e.text("queue")}].push_back(i);
+      if (e.kind == "async") async_.push_back({i});
+    }
+    silence_ = kTimeoutsOfSilence * longest_timeout(capture);
   }
 
   void follow(const Timeline& timeline) {
@@ -57,23 +58,28 @@ class Run {
     std::size_t seen = 0;
     void push_back(std::size_t i) { events.push_back(i); }
   };
+  struct Frames {
+    std::vector<std::size_t> indices;
+    std::size_t seen = 0;
+  };
+  struct ExpectedAsync {
+    std::size_t event;
+    bool seen = false;
+  };
 
-  bool is_over() const { return report_.difference || report_.parted; }
-  u64 longest_silence() const {
-    u64 longest = 0;
-    for (const ReplayEvent& e : capture_.events)
-      if (e.kind == "connect")
-        longest = std::max({longest, proto::ack_timeout_ns(u8(e.number("timeout"))),
-                            proto::rnr_delay_ns(u8(e.number("min_rnr_timer")))});
-    return kTimeoutsOfSilence * longest;
+  // Frames of one queue pair have an order, those of several have none: each is a stream.
+  u32 stream_of(const Seen& seen) const {
+    return has_several_ && seen.packet.transport_offset ? seen.packet.bth.dest_qp : 0;
   }
+  bool is_over() const { return report_.difference || report_.parted; }
 
   // ---- What the recording has next
   void frame(std::size_t index) {
     const ReplayFrame& f = capture_.frames[index];
     if (f.from == end_ && was_sent(f.fate)) {
-      const std::size_t place = place_of(index, frames_);
-      wait([&] { return frames_seen_ > place; }, [&] { return pass_recorded(); },
+      Frames& frames = frames_[stream_of(Seen(f.bytes))];
+      const std::size_t place = place_of(index, frames.indices);
+      wait([&] { return frames.seen > place; }, [&] { return pass_recorded(frames); },
            fmt::format("frame {}", index + 1), describe_frame(f.bytes));
     } else if (f.from != end_ && was_delivered(f.fate)) {
       deliver(index);
@@ -108,8 +114,8 @@ class Run {
   void event(std::size_t index) {
     const ReplayEvent& e = capture_.events[index];
     if (e.side != end_) return;
-    report_.events_not_compared += e.kind == "async";
     try {
+      if (e.kind == "async") return async_due(index);
       if (e.kind == "wc") return completion_due(index);
       if (e.kind == "qp_state") return compare_state(index);
       if (e.kind == "mem_final") return compare_memory(e);
@@ -132,6 +138,7 @@ class Run {
     device_->run();
     for (const Frame& f : device_->take_frames()) check_frame(f);
     for (const PolledCompletion& c : host_.poll()) check_completion(c);
+    for (const AsyncEvent& e : host_.poll_async()) check_async_event(e);
     timer_.see(device_->next_timer(), device_->now(), recorded_now_);
   }
 
@@ -164,23 +171,26 @@ class Run {
     return fmt::format("the recording has it after {} ns, our timer takes {} ns",
                        timer_.recorded_span(item), timer_.span());
   }
-  u64 seen() const { return report_.frames_compared + report_.completions_compared; }
+  u64 seen() const {
+    return report_.frames_compared + report_.completions_compared + report_.async_compared;
+  }
 
   // ---- Frames
   void check_frame(const Frame& bytes) {
     if (is_over()) return;
     const Seen ours(bytes, recorded_now_);
     QpHistory* qp = history_to(ours.packet.bth.dest_qp);
+    Frames& frames = frames_[stream_of(ours)];
     std::vector<FieldDifference> first;
     do {
-      if (frames_seen_ == frames_.size()) break;
-      const std::size_t index = frames_[frames_seen_];
+      if (frames.seen == frames.indices.size()) break;
+      const std::size_t index = frames.indices[frames.seen];
       AllowedUses uses = report_.allowed_uses;
       const Seen recorded(capture_.frames[index].bytes);
       std::vector<FieldDifference> fields = compare_frames(recorded, ours, qp, uses);
-      if (fields.empty()) return match(index, qp, ours, std::move(uses));
+      if (fields.empty()) return ++frames.seen, match(index, qp, ours, std::move(uses));
       if (first.empty()) first = std::move(fields), first_index_ = index;
-    } while (pass_recorded() && !is_over());
+    } while (pass_recorded(frames) && !is_over());
     if (is_over() || pass_ours(qp, ours)) return;
     ++report_.frames_compared;
     if (first.empty()) {
@@ -195,7 +205,7 @@ class Run {
   }
 
   void match(std::size_t index, QpHistory* qp, const Seen& ours, AllowedUses uses) {
-    ++frames_seen_, ++report_.frames_compared;
+    ++report_.frames_compared;
     report_.allowed_uses = std::move(uses);
     report_.matched.push_back(index);
     if (qp) qp->send(ours);
@@ -203,16 +213,16 @@ class Run {
   }
 
   // The next recorded frame of our end is not to be sent.
-  bool pass_recorded() {
-    if (frames_seen_ == frames_.size()) return false;
-    const std::size_t index = frames_[frames_seen_];
+  bool pass_recorded(Frames& frames) {
+    if (frames.seen == frames.indices.size()) return false;
+    const std::size_t index = frames.indices[frames.seen];
     const Seen recorded(capture_.frames[index].bytes, recorded_now_);
     QpHistory* qp = recorded.good ? history_to(recorded.packet.bth.dest_qp) : nullptr;
     const Situation s{.qp = qp, .recorded = &recorded};
     const AllowedDifference* row =
         qp ? find_allowed("frame", kRecordedOnly, s, report_.allowed_uses) : nullptr;
     if (!row) return false;
-    ++frames_seen_;
+    ++frames.seen;
     report_.recorded_only.push_back(index);
     qp->pass(recorded);
     note(fmt::format("   not ours: frame {}: {} ({})", index + 1, describe_frame(recorded.bytes),
@@ -253,7 +263,7 @@ class Run {
     if (found != completions_.end() && found->second.seen != found->second.events.size()) {
       const std::size_t index = found->second.events[found->second.seen];
       where = fmt::format("completion (event {})", index + 1);
-      fields = compare_completion(capture_.events[index], s);
+      fields = compare_completion(capture_.events[index], s, report_.allowed_uses);
       if (fields.empty()) {
         ++found->second.seen, ++report_.completions_compared;
         if (post && got.queue == "recv" && wc.status != proto::WcStatus::Success)
@@ -265,37 +275,6 @@ class Run {
       if (const AllowedDifference* row = find_allowed("wc", kOursOnly, s, report_.allowed_uses))
         return part(*row, text);
     differ({where, text, std::move(fields)});
-  }
-
-  std::vector<FieldDifference> compare_completion(const ReplayEvent& e, Situation s) {
-    std::vector<FieldDifference> found;
-    const Wc& wc = *s.our_wc;
-    const auto compare = [&](const char* name, const std::string& expected,
-                             const std::string& got) {
-      if (expected != got) found.push_back({"wc", name, expected, got});
-    };
-    compare("wr_id", std::to_string(e.number("wr_id")), std::to_string(wc.wr_id));
-    const std::string status = e.text("status");
-    if (status != proto::name_of(wc.status)) {
-      s.recorded_wc = &e, s.our_value = u64(wc.status), s.recorded_value = status_value(status);
-      const bool may = s.qp && s.post && found.empty();
-      if (!may || !find_allowed("wc", "status", s, report_.allowed_uses))
-        compare("status", status, std::string(proto::name_of(wc.status)));
-      return found;
-    }
-    if (status != "SUCCESS") return found;
-    compare("opcode", e.text("opcode"), std::string(wc_opcode_name(wc.opcode)));
-    compare("byte_len", std::to_string(e.number("byte_len")), std::to_string(wc.byte_len));
-    constexpr u64 with_imm = 2, with_invalidate = 4;
-    if (e.text("queue") != "recv") return found;
-    const bool has_imm = e.number("wc_flags") & with_imm,
-               has_inv = e.number("wc_flags") & with_invalidate;
-    compare("with_imm", std::to_string(has_imm), std::to_string(wc.with_imm));
-    compare("with_invalidate", std::to_string(has_inv), std::to_string(wc.with_invalidate));
-    for (const char* name : {"imm", "invalidated_rkey"})
-      if ((has_imm || has_inv) && e.has(name))
-        compare(name, std::to_string(e.number(name)), std::to_string(wc.imm_data));
-    return found;
   }
 
   void completion_due(std::size_t index) {
@@ -314,6 +293,32 @@ class Run {
          fmt::format("{} wr_id {} {}", e.text("queue"), e.number("wr_id"), e.text("status")));
   }
 
+  // ---- Asynchronous events. Hosts read them when they like, so each stands for itself.
+  void check_async_event(const AsyncEvent& ours) {
+    if (is_over() || capture_.learned) return;
+    note("   " + describe(ours));
+    for (ExpectedAsync& expected : async_)
+      if (!expected.seen && is_async(capture_.events[expected.event], ours)) {
+        expected.seen = true, ++report_.async_compared;
+        return;
+      }
+    const Situation s{.qp = history_of(ours.element), .our_async = &ours};
+    if (s.qp && find_allowed("async", kOursOnly, s, report_.allowed_uses)) return;
+    differ({"extra asynchronous event", describe(ours), {}});
+  }
+
+  void async_due(std::size_t index) {
+    ExpectedAsync& expected = *std::ranges::find(async_, index, &ExpectedAsync::event);
+    const ReplayEvent& e = capture_.events[index];
+    const auto pass = [&] {
+      expected.seen = find_allowed("async", kRecordedOnly, {.recorded_async = &e},
+                                   report_.allowed_uses) != nullptr;
+      return expected.seen;
+    };
+    wait([&] { return expected.seen; }, pass,
+         fmt::format("asynchronous event (event {})", index + 1), std::string(async_name(e)));
+  }
+
   const ReplayEvent* post_of(u32 qpn, const std::string& queue, u64 wr_id) const {
     const std::string kind = queue == "send" ? "post_send" : "post_recv";
     for (const ReplayEvent& e : capture_.events)
@@ -326,20 +331,12 @@ class Run {
   void compare_state(std::size_t index) {
     const ReplayEvent& e = capture_.events[index];
     const proto::QpAttributes now = host_.query(u32(e.number("qpn")));
-    Difference d{fmt::format("QP state (event {})", index + 1), "", {}};
-    const auto compare = [&](const char* name, u64 recorded, u64 ours) {
-      Situation s{.qp = history_of(u32(e.number("qpn"))),
-                  .in_error = now.state == proto::QpState::Error};
-      s.recorded_value = recorded, s.our_value = ours;
-      if (recorded != ours && !(s.qp && find_allowed("QP", name, s, report_.allowed_uses)))
-        d.fields.push_back({"QP", name, std::to_string(recorded), std::to_string(ours)});
-    };
-    if (const std::string state(state_name(now.state)); state != e.text("state"))
-      d.fields.push_back({"QP", "state", e.text("state"), state});
-    compare("sq_psn", e.number("sq_psn"), now.sq_psn);
-    compare("rq_psn", e.number("rq_psn"), now.rq_psn);
+    const Situation s{.qp = history_of(u32(e.number("qpn"))),
+                      .in_error = now.state == proto::QpState::Error};
     ++report_.states_compared;
-    if (!d.fields.empty()) differ(std::move(d));
+    std::vector<FieldDifference> fields = testbench::compare_state(e, now, s, report_.allowed_uses);
+    if (!fields.empty())
+      differ({fmt::format("QP state (event {})", index + 1), "", std::move(fields)});
   }
 
   void compare_memory(const ReplayEvent& e) {
@@ -374,14 +371,15 @@ class Run {
 
   const Capture& capture_;
   End end_;
-  bool losses_, may_lose_ = false;
+  bool losses_, may_lose_ = false, has_several_ = false;
   ReplayReport& report_;
   std::unique_ptr<ReplayDevice> device_;
   ReplayHost host_;
   std::map<u32, QpHistory> histories_;  // by our queue pair
-  std::vector<std::size_t> frames_;     // that our side must send
-  std::size_t frames_seen_ = 0, first_index_ = 0;
+  std::map<u32, Frames> frames_;        // that our side must send, by stream
+  std::size_t first_index_ = 0;
   std::map<std::pair<u32, std::string>, Expected> completions_;  // by QP and queue
+  std::vector<ExpectedAsync> async_;
   std::vector<const ReplayEvent*> failed_receives_;
   u64 silence_ = 0;
   std::int64_t recorded_now_ = 0;  // of the item that the replay has come to

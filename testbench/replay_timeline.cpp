@@ -136,7 +136,8 @@ bool is_order_open(const ReplayEvent& event, const ReplayFrame& frame, End end,
                    const OffsetWindow& window) {
   const bool delivered = frame.from != end && was_delivered(frame.fate);
   const bool sent = frame.from == end && was_sent(frame.fate);
-  const bool matters = is_given(event) ? delivered || sent : event.kind == "wc" && delivered;
+  const bool is_told = event.kind == "wc" || event.kind == "async";
+  const bool matters = is_given(event) ? delivered || sent : is_told && delivered;
   const std::int64_t d = distance(event, frame);
   return event.side == end && matters && d > window.low && d < window.high;
 }

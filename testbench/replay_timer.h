@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "model/proto/types.h"
+#include "model/proto/timeout.h"
+#include "testbench/replay_capture.h"
 
 namespace hca::testbench {
 // Whether a timer of the model can explain what the recording has next: between the item at which
@@ -35,4 +36,14 @@ class TimerWatch {
   std::optional<u64> due_;
   Time started_ = 0, span_ = 0;
 };
+
+// Of the queue pairs of both ends.
+inline u64 longest_timeout(const Capture& capture) {
+  u64 longest = 0;
+  for (const ReplayEvent& e : capture.events)
+    if (e.kind == "connect")
+      longest = std::max({longest, proto::ack_timeout_ns(u8(e.number("timeout"))),
+                          proto::rnr_delay_ns(u8(e.number("min_rnr_timer")))});
+  return longest;
+}
 }  // namespace hca::testbench
