@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "model/proto/responder_rules.h"
-#include "testbench/replay_history.h"
+#include "testbench/replay_conversation.h"
 
 namespace hca::testbench {
 using namespace proto;
@@ -19,18 +19,11 @@ namespace {
 // Where the buffers lie that no key on the wire names: above all addresses of user programs.
 constexpr u64 kBuffers = u64{3} << 46;
 constexpr u64 kBufferBytes = u64{1} << 22;
-constexpr std::array<u32, 5> kMtus{256, 512, 1024, 2048, 4096};
 
-struct Packet {
-  Seen seen;
-  End from;
-  u64 time;
-};
+using Packet = LearnedPacket;
 struct Message {
   const Packet* first;
   std::vector<u8> payload;
-  u32 bytes = 0;  // of a READ: asked for
-  bool ended = false;
   const Packet* last = nullptr;
   const OpcodeRow& row() const { return *first->seen.packet.opcode; }
 };
@@ -79,48 +72,31 @@ class Learner {
   explicit Learner(Capture& capture) : capture_(capture) {}
 
   void run() {
-    read_packets();
+    c_ = find_conversation(capture_);
     if (packets_.empty()) return;
     find_ends();
-    find_mtu();
     find_regions();
-    for (const End end : {End::A, End::B}) connect(end);
-    for (const End end : {End::A, End::B}) find_messages(end);
+    for (std::size_t pair = 0; pair < c_.pairs.size(); ++pair)
+      for (const End end : {End::A, End::B}) connect(pair, end), find_messages(pair, end);
     for (const Packet& p : packets_)
-      if (p.seen.is_response() && !asked_[unsigned(other(p.from))].contains(p.seen.psn()))
+      if (p.seen.is_response() && !asked_[{p.pair, other(p.from)}].contains(p.seen.psn()))
         throw std::runtime_error(fmt::format("a response of end {} with PSN {} answers no request",
                                              name_of(p.from), p.seen.psn()));
+    find_first_causes();
+    std::ranges::stable_sort(messages_, {}, [](const Message& m) { return m.first->time; });
+    for (const Message& m : messages_) take(m.first->from, m);
+    count_messages_from_here(capture_, c_, executed_);
     finish();
   }
 
  private:
   // ---- What there is
-  void read_packets() {
-    const std::vector<ReplayFrame> all = std::move(capture_.frames);
-    capture_.frames.clear();
-    for (const ReplayFrame& frame : all) {
-      const Seen seen(frame.bytes);
-      if (seen.packet.transport_offset && seen.packet.bth.opcode >> 5 != unsigned(Service::Rc)) {
-        ++capture_.left_out, capture_.left_out_reason = "other services than RC";
-        continue;
-      }
-      capture_.frames.push_back(frame);
-      if (seen.good && was_sent(frame.fate)) packets_.push_back({seen, frame.from, frame.time_ns});
-    }
-  }
-
   void find_ends() {
-    for (const Packet& p : packets_)
-      qpns_[unsigned(other(p.from))].insert(p.seen.packet.bth.dest_qp);
     for (const End end : {End::A, End::B}) {
       ReplaySide& side = capture_.sides[unsigned(end)];
       side.mac = usual(end, [](const Addressing& a) { return a.source_mac; });
       side.gid4 = side.gid6 = usual(end, [](const Addressing& a) { return a.source_gid.bytes; });
     }
-    for (const End end : {End::A, End::B})
-      if (qpns_[unsigned(end)].size() != 1)
-        throw std::runtime_error(fmt::format("end {} has {} RC queue pairs, not one", name_of(end),
-                                             qpns_[unsigned(end)].size()));
   }
   // What most packets of an end have.
   template <class Value>
@@ -131,15 +107,7 @@ class Learner {
     if (counts.empty()) throw std::runtime_error(fmt::format("end {} sends nothing", name_of(end)));
     return std::ranges::max_element(counts, {}, [](const auto& c) { return c.second; })->first;
   }
-  u32 qpn(End end) const { return *qpns_[unsigned(end)].begin(); }
-
-  void find_mtu() {
-    u32 most = 0;
-    for (const Packet& p : packets_) most = std::max(most, p.seen.packet.payload_bytes);
-    mtu_ = kMtus.back();
-    for (const u32 mtu : kMtus)
-      if (mtu >= most) mtu_ = std::min(mtu_, mtu);
-  }
+  u32 qpn(std::size_t pair, End end) const { return c_.pairs[pair].qpn(end); }
 
   void find_regions() {
     std::map<std::pair<End, u32>, Range> ranges;
@@ -174,27 +142,20 @@ class Learner {
   }
 
   // ---- Events
-  void connect(End end) {
-    const auto first = [&](End from, bool request) -> const Packet* {
-      for (const Packet& p : packets_)
-        if (p.from == from && p.seen.is_request() == request) return &p;
-      return nullptr;
-    };
+  void connect(std::size_t pair, End end) {
     // An end that only answers does not show its own PSN; none is used.
-    const auto psn = [&](End from) {
-      return first(from, true) ? first(from, true)->seen.psn() : 0;
-    };
+    const auto psn = [&](End from) { return c_.pairs[pair].first[unsigned(from)].value_or(0); };
     u8 rnr_timer = 12;
     for (const Packet& p : packets_)
-      if (p.from == end && p.seen.is_rnr_nak())
+      if (p.pair == pair && p.from == end && p.seen.is_rnr_nak())
         rnr_timer = syndrome_value(p.seen.packet.aeth.syndrome);
-    add(start(), end, "qp", {{"type", "RC"}, {"qpn", qpn(end)}});
+    add(start(), end, "qp", {{"type", "RC"}, {"qpn", qpn(pair, end)}});
     add(start(), end, "connect",
-        {{"qpn", qpn(end)},
-         {"dest_qpn", qpn(other(end))},
+        {{"qpn", qpn(pair, end)},
+         {"dest_qpn", qpn(pair, other(end))},
          {"sq_psn", psn(end)},
          {"rq_psn", psn(other(end))},
-         {"path_mtu", mtu_},
+         {"path_mtu", c_.mtu},
          {"timeout", 14},
          {"retry_cnt", 7},
          {"rnr_retry", 7},
@@ -208,52 +169,63 @@ class Learner {
          {"flow_label", usual(end, [](const Addressing& a) { return a.flow_label; })}});
   }
 
-  void find_messages(End end) {
+  void find_messages(std::size_t pair, End end) {
     std::optional<u32> next;
     Message m{};
     for (const Packet& p : packets_) {
-      if (p.from != end || !p.seen.is_request()) continue;
-      const ParsedPacket& packet = p.seen.packet;
+      if (p.pair != pair || p.from != end || !p.seen.is_request()) continue;
       if (next && p.seen.psn() != *next) continue;  // a repetition
-      if (request::starts(packet.opcode->position)) m = {.first = &p, .payload = {}};
-      if (!m.first) throw std::runtime_error("the first message has no first packet");
+      const Position at = p.seen.packet.opcode->position;
+      if (request::starts(at)) m = {.first = &p, .payload = {}};
       m.payload.insert(m.payload.end(), payload_of(p).begin(), payload_of(p).end());
-      u32 packets = 1;
-      if (packet.opcode->operation == Operation::ReadRequest)
-        packets = psns_of(packet.reth.dma_len, mtu_);
+      const u32 packets = psns_of_request(p.seen, c_.mtu);
       next = psn_add(p.seen.psn(), packets);
-      for (u32 i = 0; i < packets; ++i) asked_[unsigned(end)].insert(psn_add(p.seen.psn(), i));
-      if (!request::ends(packet.opcode->position)) continue;
+      for (u32 i = 0; i < packets; ++i) asked_[{pair, end}].insert(psn_add(p.seen.psn(), i));
+      if (!request::ends(at)) continue;
       m.last = &p;
-      take(end, m);
+      executed_[{pair, end}].push_back(p.seen.psn());
+      messages_.push_back(m);
     }
   }
 
+  // For each answer, when what it answers came; of those from there on, the first.
+  void find_first_causes() {
+    std::map<std::pair<std::size_t, End>, std::map<u32, u64>> asked;
+    for (const Packet& p : packets_)
+      if (p.seen.is_request()) asked[{p.pair, p.from}].try_emplace(p.seen.psn(), p.time);
+    std::map<std::pair<std::size_t, End>, u64> first;
+    for (std::size_t i = packets_.size(); i-- > 0;) {
+      const Packet& p = packets_[i];
+      if (!p.seen.is_response()) continue;
+      const auto& requests = asked[{p.pair, other(p.from)}];
+      const auto cause = requests.find(p.seen.psn());
+      u64& earliest = first.try_emplace({p.pair, p.from}, ~u64{0}).first->second;
+      if (cause != requests.end()) earliest = std::min(earliest, cause->second);
+      first_causes_[{p.pair, p.from}][p.time] = earliest;
+    }
+  }
   // Right before its first packet; if an answer to what came before that follows it, before what
   // came: the model answers at once.
-  u64 post_time(End end, const Packet& first) const {
-    u64 time = first.time;
-    for (const Packet& answer : packets_) {
-      if (answer.from != end || answer.time < first.time || !answer.seen.is_response()) continue;
-      for (const Packet& cause : packets_)
-        if (cause.from != end && cause.seen.is_request() && cause.seen.psn() == answer.seen.psn())
-          time = std::min(time, cause.time);
-    }
-    return time;
+  u64 post_time(const Packet& first) const {
+    const auto causes = first_causes_.find({first.pair, first.from});
+    if (causes == first_causes_.end()) return first.time;
+    const auto from_here = causes->second.lower_bound(first.time);
+    return from_here == causes->second.end() ? first.time : std::min(first.time, from_here->second);
   }
 
   void take(End end, const Message& m) {
     const ParsedPacket &first = m.first->seen.packet, &last = m.last->seen.packet;
     const Operation operation = first.opcode->operation;
-    const u64 time = post_time(end, *m.first);
+    const std::size_t pair = m.first->pair;
+    const u64 time = post_time(*m.first);
     const u64 bytes = operation == Operation::ReadRequest ? first.reth.dma_len
                       : request::is_atomic(*first.opcode) ? kAtomicBytes
                                                           : m.payload.size();
     const u64 at = place(end, "sent", m.payload, bytes, time);
-    json post{{"qpn", qpn(end)},
-              {"wr_id", ++messages_},
+    json post{{"qpn", qpn(pair, end)},
+              {"wr_id", ++posted_},
               {"op", operation_of(m)},
-              {"signaled", 0},
+              {"signaled", 1},
               {"solicited", int(last.bth.solicited)},
               {"fence", 0},
               {"inline", 0},
@@ -289,14 +261,26 @@ class Learner {
     const u64 at = place(end, "received", {}, bytes, 0);
     Area& buffer = area(end, "received");
     if (bytes) buffer.changed.push_back({at - buffer.begin, hex(m.payload)});
-    add(std::min(m.first->time, post_time(other(end), *m.first)), end, "post_recv",
-        {{"qpn", qpn(end)}, {"wr_id", 1000 + messages_}, {"sge", {{at, bytes, buffer.key}}}});
+    add(post_time(*m.first), end, "post_recv",
+        {{"qpn", qpn(m.first->pair, end)},
+         {"wr_id", 1000 + posted_},
+         {"sge", {{at, bytes, buffer.key}}}});
   }
   Area& area_of_key(End end, u32 key) { return area(end, fmt::format("key {:#x}", key)); }
   void written(End end, const Message& m) {
     const Reth& reth = m.first->seen.packet.reth;
     Area& target = area_of_key(end, reth.rkey);
     if (!m.payload.empty()) target.changed.push_back({reth.va - target.begin, hex(m.payload)});
+    for (std::size_t i = 0; i < m.payload.size(); ++i) {
+      const u64 at = reth.va + i;
+      auto word = words_.upper_bound({end, at});
+      if (word == words_.begin()) continue;
+      --word;
+      const u64 byte = at - word->first.second;
+      if (word->first.first != end || byte >= kAtomicBytes) continue;
+      word->second &= ~(u64{0xff} << 8 * byte);
+      word->second |= u64{m.payload[i]} << 8 * byte;
+    }
   }
   // What the recorded answer says was in memory.
   void prepare_answer(End end, const Message& m) {
@@ -305,19 +289,32 @@ class Learner {
     Area& source = area_of_key(end, remote_key(asked));
     source.known = false;
     const u64 offset = (atomic ? asked.atomic_eth.va : asked.reth.va) - source.begin;
-    const u32 packets = atomic ? 1 : psns_of(asked.reth.dma_len, mtu_);
+    const u32 packets = psns_of_request(m.first->seen, c_.mtu);
     for (const Packet& p : packets_) {
       const u32 index = psn_sub(p.seen.psn(), m.first->seen.psn());
-      if (p.from != end || !p.seen.is_response() || index >= packets) continue;
-      std::vector<u8> bytes(payload_of(p).begin(), payload_of(p).end());
-      if (p.seen.packet.has(Ext::AtomicAckEth)) {
-        bytes.resize(kAtomicBytes);
-        store_le8(bytes.data(), p.seen.packet.atomic_ack_eth.original);
-      }
-      const u64 at = offset + u64{index} * mtu_;
-      if (!bytes.empty() && (!atomic || touched_.insert({end, source.begin + at}).second))
+      if (p.pair != m.first->pair || p.from != end || !p.seen.is_response() || index >= packets)
+        continue;
+      if (p.seen.packet.has(Ext::AtomicAckEth))
+        return prepare_word(source, offset, m, p.seen.packet.atomic_ack_eth.original);
+      const u64 at = offset + u64{index} * c_.mtu;
+      if (const auto bytes = payload_of(p); !bytes.empty())
         add(m.first->time, end, "mem_set", {{"mr", source.name}, {"off", at}, {"hex", hex(bytes)}});
     }
+  }
+  // What the ATOMICs before left is not set again: it is compared. If it is not what this one
+  // found, the host wrote there.
+  void prepare_word(const Area& area, u64 offset, const Message& m, u64 found) {
+    const AtomicEth& a = m.first->seen.packet.atomic_eth;
+    const auto [word, is_new] = words_.try_emplace({area.end, area.begin + offset}, ~found);
+    if (word->second != found) {
+      capture_.words_set += !is_new;
+      std::array<u8, kAtomicBytes> bytes;
+      store_le8(bytes.data(), found);
+      add(m.first->time, area.end, "mem_set",
+          {{"mr", area.name}, {"off", offset}, {"hex", hex(bytes)}});
+    }
+    const bool adds = m.row().operation == Operation::FetchAdd;
+    word->second = adds ? found + a.swap_add : found == a.compare ? a.swap_add : found;
   }
 
   void finish() {
@@ -346,14 +343,16 @@ class Learner {
   }
 
   Capture& capture_;
-  std::vector<Packet> packets_;
-  std::set<u32> qpns_[2];
-  std::set<u32> asked_[2];  // PSNs of the requests
-  u32 mtu_ = 0;
+  Conversation c_;
+  const std::vector<Packet>& packets_ = c_.packets;
+  std::map<std::pair<std::size_t, End>, std::set<u32>> asked_;  // PSNs of the requests
+  std::map<std::pair<std::size_t, End>, std::map<u64, u64>> first_causes_;
+  Executed executed_;
+  std::vector<Message> messages_;
   std::vector<Area> areas_;
   std::map<std::pair<End, std::string>, u64> used_;
-  std::set<std::pair<End, u64>> touched_;  // ATOMICs' words
-  u64 messages_ = 0;
+  std::map<std::pair<End, u64>, u64> words_;  // of ATOMICs: what the last one left
+  u64 posted_ = 0;
 };
 }  // namespace
 

@@ -4,9 +4,9 @@
 #include "testbench/replay_capture.h"
 
 namespace hca::testbench {
-// Sets sides and events of a capture that has only frames: addresses, queue pairs, PSNs, the path
-// MTU, the regions that its keys name, the messages and what they carry. Posts stand right before
-// their first frame. Frames of other services than RC are left out and counted. Throws
-// std::runtime_error when an end has more than one RC queue pair.
+// Sets sides and events of a capture that has only frames: addresses, pairs of queue pairs, PSNs,
+// the path MTU, the regions that its keys name, the messages and what they carry. Posts stand right
+// before their first frame. What cannot be replayed is left out and counted: see
+// find_conversation(). Throws std::runtime_error where answers and requests do not fit.
 void learn_setup(Capture& capture);
 }  // namespace hca::testbench
