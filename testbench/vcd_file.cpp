@@ -52,10 +52,16 @@ VcdFile::VcdFile(const std::string& path, Testbed& testbed)
   if (!file_) throw std::runtime_error(path + ": cannot be written");
   declare();
   for (Chip& chip : chips_)
-    chip.domain->observe(&chip, [](void* who, Cycle at) {
-      Chip& c = *static_cast<Chip*>(who);
-      c.file->sample(c, at);
-    });
+    chip.domain->observe(
+        &chip,
+        [](void* who, Cycle at) {
+          Chip& c = *static_cast<Chip*>(who);
+          c.file->catch_up(c, at);
+        },
+        [](void* who, Cycle at) {
+          Chip& c = *static_cast<Chip*>(who);
+          c.file->sample(c, at);
+        });
   for (unsigned port = 0; port < testbed.ports(); ++port)
     testbed.wire(port).add_tap(
         [this, port](u8 sender, sc_core::sc_time at, std::span<const u8> frame_bytes) {
@@ -64,7 +70,7 @@ VcdFile::VcdFile(const std::string& path, Testbed& testbed)
 }
 
 VcdFile::~VcdFile() {
-  for (Chip& chip : chips_) chip.domain->observe(nullptr, nullptr);
+  for (Chip& chip : chips_) chip.domain->observe(nullptr, nullptr, nullptr);
 }
 
 void VcdFile::declare(std::size_t signal, const std::string& name, unsigned width) {
@@ -114,15 +120,49 @@ void VcdFile::declare() {
   file_ << "$end\n";
 }
 
+// Of changes at one time the order is that of the signals, so that it does not depend on who ran
+// first; on a wire a frame ends before the next one begins.
+void VcdFile::note(std::size_t signal, u64 picoseconds, Change change) {
+  const bool begins = change.adds && change.value == 1;
+  changes_.add(picoseconds, u32(2 * signal + begins), change);
+}
+
+void VcdFile::catch_up(Chip& chip, Cycle to) {
+  if (to <= chip.seen + 1) return;
+  const auto& watched = chip.domain->watched();
+  for (std::size_t w = 0; w < watched.size(); ++w) {
+    if (!watched[w].changes) continue;
+    found_.clear();
+    watched[w].changes(watched[w].object, chip.seen, to, found_);
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      chip.values[w] += u64(std::int64_t(found_[i].by));
+      if (i + 1 < found_.size() && found_[i + 1].at == found_[i].at) continue;
+      note(chip.first + w, chip.time_of(found_[i].at), {chip.first + w, chip.values[w], false});
+    }
+  }
+  chip.seen = to - 1;
+}
+
 void VcdFile::sample(Chip& chip, Cycle at) {
   const auto& watched = chip.domain->watched();
   for (std::size_t w = 0; w < watched.size(); ++w) {
     const u64 used = watched[w].level(watched[w].object).used;
     if (used == chip.values[w]) continue;
     chip.values[w] = used;
-    changes_.add(at * chip.period, 0, {chip.first + w, used, false});
+    note(chip.first + w, chip.time_of(at), {chip.first + w, used, false});
   }
-  changes_.hand_on_until(kernel_picoseconds());
+  chip.seen = at;
+  hand_on();
+}
+
+// A chip that sleeps has changes, too. None can come for a cycle that lies before the kernel's
+// time.
+void VcdFile::hand_on() {
+  const u64 now = kernel_picoseconds();
+  for (Chip& chip : chips_) catch_up(chip, now / chip.period);
+  u64 known = now;
+  for (const Chip& chip : chips_) known = std::min(known, chip.time_of(chip.seen));
+  changes_.hand_on_until(known);
 }
 
 // From its first bit to its last one, with what a link has around a frame. Of a frame that ends
@@ -134,9 +174,8 @@ void VcdFile::frame(unsigned port, u8 sender, u64 at, std::size_t bytes) {
   const u64 rate = testbed_.node(sender).hca.config().port[port].link_rate;
   const u64 time = u64(engine::u128{bits} * engine::kPicosecondsPerSecond / rate);
   const std::size_t signal = wire_ + port * kChips + sender;
-  changes_.add(at, 1, {signal, 1, true});
-  changes_.add(at + time / chips_[sender].period * chips_[sender].period, 0,
-               {signal, ~u64{0}, true});
+  note(signal, at, {signal, 1, true});
+  note(signal, at + time / chips_[sender].period * chips_[sender].period, {signal, ~u64{0}, true});
 }
 
 void VcdFile::write(u64 picoseconds, const Change& change) {
@@ -149,6 +188,7 @@ void VcdFile::write(u64 picoseconds, const Change& change) {
 }
 
 void VcdFile::close() {
+  for (Chip& chip : chips_) catch_up(chip, engine::kNever);
   changes_.hand_on_until(~u64{0});
   if (!file_.flush()) throw std::runtime_error(path_ + ": cannot be written");
 }

@@ -11,7 +11,10 @@
 namespace hca::testbench {
 // A value change dump (IEEE 1364) with how full each link, budget and mailbox of both chips is,
 // below the block that reads it, and how many frames pass the receiving end of each direction of
-// each wire. A level is that behind the last block of its cycle; time is in picoseconds.
+// each wire. A level is that behind the last block of its cycle: mail counts from the cycle in
+// which it is due, room of a budget until the one in which it is given back; time is in
+// picoseconds. The same run has the same bytes, however far chips run ahead and whatever blocks are
+// ticked.
 class VcdFile {
  public:
   VcdFile(const std::string& path, Testbed& testbed);
@@ -36,10 +39,16 @@ class VcdFile {
     u64 period = 0;
     std::size_t first = 0;  // its signals are in the order of its domain's list
     std::vector<u64> values;
+    Cycle seen = 0;  // all changes up to this one are noted
+    u64 time_of(Cycle at) const { return at * period; }
   };
   void declare();
   void declare(std::size_t signal, const std::string& name, unsigned width);
+  // What changed in the cycles before `to` in which no block ran.
+  void catch_up(Chip& chip, Cycle to);
   void sample(Chip& chip, Cycle at);
+  void hand_on();
+  void note(std::size_t signal, u64 picoseconds, Change change);
   void frame(unsigned port, u8 sender, u64 picoseconds, std::size_t bytes);
   void write(u64 picoseconds, const Change& change);
 
@@ -51,5 +60,6 @@ class VcdFile {
   std::size_t wire_ = 0;  // the first of its signals
   ByTime<Change> changes_;
   u64 written_at_ = 0;
+  std::vector<engine::LevelChange> found_;
 };
 }  // namespace hca::testbench

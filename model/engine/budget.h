@@ -18,7 +18,7 @@ class Budget {
   void connect(Waker taker, const char* name = "budget") {
     if (!taker.domain || taker_.domain) broken("a budget has one taker", taker.name(), 0, name);
     taker_ = taker, name_ = name;
-    taker.domain->watch({this, report, level});
+    taker.domain->watch({this, report, level, changes});
   }
 
   bool available() {
@@ -65,6 +65,11 @@ class Budget {
     for (unsigned i = 0, at = b.head_; i < b.pending_; ++i, at = b.after(at))
       free += b.later_[at] <= b.taker_.now();
     return {b.name_, b.taker_.block, b.count() - free, b.count()};
+  }
+  static void changes(const void* object, Cycle from, Cycle to, std::vector<LevelChange>& list) {
+    const Budget& b = *static_cast<const Budget*>(object);
+    for (unsigned i = 0, at = b.head_; i < b.pending_; ++i, at = b.after(at))
+      if (b.later_[at] > from && b.later_[at] < to) list.push_back({b.later_[at], -1});
   }
   static void report(const void* object, std::vector<Wait>& waits) {
     const Budget& b = *static_cast<const Budget*>(object);

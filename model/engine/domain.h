@@ -100,9 +100,12 @@ class Domain {
   // Links, budgets and mailboxes register here when they are connected; they stay where they are.
   void watch(Watched watched) { watched_.push_back(watched); }
   const std::vector<Watched>& watched() const { return watched_; }
-  // Called behind all blocks of each cycle that is run; costs nothing while there is none.
+  // Called before and behind all blocks of each cycle that is run; costs nothing while there is
+  // none.
   using Observer = void (*)(void* who, Cycle at);
-  void observe(void* who, Observer observer) { observed_by_ = who, observer_ = observer; }
+  void observe(void* who, Observer before, Observer behind) {
+    observed_by_ = who, before_ = before, behind_ = behind;
+  }
   // Who waits for what since which cycle, oldest first, and where to look: for a person. Empty if
   // nobody waits.
   std::string stuck_report() const;
@@ -125,7 +128,7 @@ class Domain {
   void tick(unsigned index) const { blocks_[index].tick(blocks_[index].block); }
   bool checked() const {
     return options_.mode == Mode::EveryCycle || options_.shuffle_seed || options_.stall_per_256 ||
-           observer_;
+           behind_;
   }
   u64 advance(Cycle at) {
     now_ = at;
@@ -153,7 +156,7 @@ class Domain {
   std::array<const char*, 64> names_{};
   std::vector<Watched> watched_;
   void* observed_by_ = nullptr;
-  Observer observer_ = nullptr;
+  Observer before_ = nullptr, behind_ = nullptr;
 };
 
 // A block's handle on its domain.

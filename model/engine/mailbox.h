@@ -19,7 +19,7 @@ class Mailbox {
     if (!reader.domain || reader_.domain)
       broken("a mailbox has one reader", reader.name(), 0, name);
     reader_ = reader, name_ = name;
-    reader.domain->watch({this, report, level});
+    reader.domain->watch({this, report, level, changes});
   }
   // From outside, for a later cycle of the reader.
   void deliver(Cycle at, u32 source, T item) {
@@ -59,7 +59,15 @@ class Mailbox {
   }
   static Level level(const void* object) {
     const Mailbox& m = *static_cast<const Mailbox*>(object);
-    return {m.name_, m.reader_.block, unsigned(m.mail_.size() - m.head_), 0};
+    unsigned due = 0;
+    for (std::size_t i = m.head_; i < m.mail_.size() && m.mail_[i].at <= m.reader_.now(); ++i)
+      ++due;
+    return {m.name_, m.reader_.block, due, 0};
+  }
+  static void changes(const void* object, Cycle from, Cycle to, std::vector<LevelChange>& list) {
+    const Mailbox& m = *static_cast<const Mailbox*>(object);
+    for (std::size_t i = m.head_; i < m.mail_.size() && m.mail_[i].at < to; ++i)
+      if (m.mail_[i].at > from) list.push_back({m.mail_[i].at, 1});
   }
   static void report(const void* object, std::vector<Wait>& waits) {
     const Mailbox& m = *static_cast<const Mailbox*>(object);

@@ -24,10 +24,20 @@ struct Level {
   unsigned used, of;   // of a budget, what is taken; `of` 0: there is no limit
 };
 
+// What changes a level in a cycle without any block running in it: mail becomes due, a budget's
+// room counts again.
+struct LevelChange {
+  Cycle at;
+  int by;
+};
+
 // Something that can be waited for: registered in its domain by connect().
 struct Watched {
   const void* object;
   void (*report)(const void* object, std::vector<Wait>& waits);
   Level (*level)(const void* object);
+  // Adds those in cycles behind `from` and before `to`, as far as they are known now; nullptr:
+  // there are none.
+  void (*changes)(const void* object, Cycle from, Cycle to, std::vector<LevelChange>&) = nullptr;
 };
 }  // namespace hca::engine

@@ -22,7 +22,8 @@ struct Reader : Block {
 };
 }  // namespace
 
-TEST_CASE("an observer sees the levels behind each cycle that is run", "[engine]") {
+TEST_CASE("an observer sees the levels behind each cycle that is run, and what changes without one",
+          "[engine]") {
   Domain domain{Domain::Options{}};
   Writer writer;
   Reader reader;
@@ -33,10 +34,20 @@ TEST_CASE("an observer sees the levels behind each cycle that is run", "[engine]
   writer.tags.connect(writer.self, "tags");
   struct Seen {
     Domain* domain;
-    std::vector<std::array<u64, 3>> levels;  // cycle, items, tags
-  } seen{&domain, {}};
-  domain.observe(&seen, [](void* who, Cycle at) {
+    std::vector<std::array<u64, 3>> levels;      // cycle, items, tags
+    std::vector<std::pair<Cycle, Cycle>> freed;  // the cycle run, and one before it without a block
+    Cycle last = 0;
+  } seen{&domain, {}, {}};
+  const auto before = [](void* who, Cycle at) {
     auto& s = *static_cast<Seen*>(who);
+    std::vector<LevelChange> changes;
+    for (const Watched& w : s.domain->watched())
+      if (w.changes) w.changes(w.object, s.last, at, changes);
+    for (const LevelChange& c : changes) s.freed.push_back({at, c.by == -1 ? c.at : 0});
+  };
+  domain.observe(&seen, before, [](void* who, Cycle at) {
+    auto& s = *static_cast<Seen*>(who);
+    s.last = at;
     std::array<u64, 3> row{at, 0, 0};
     for (const Watched& w : s.domain->watched()) {
       const Level level = w.level(w.object);
@@ -51,9 +62,16 @@ TEST_CASE("an observer sees the levels behind each cycle that is run", "[engine]
   const std::vector<std::array<u64, 3>> expected{{1, 1, 1}, {2, 2, 2}, {3, 2, 2},
                                                  {5, 1, 2}, {6, 0, 2}, {8, 0, 1}};
   CHECK(seen.levels == expected);
-  domain.observe(nullptr, nullptr);
-  writer.self.wake(30);
-  domain.run_until(40);
-  CHECK(seen.levels.size() == expected.size());
+  // The tag counts again from 8 on, a cycle that is run; the next one is given back for 33.
+  CHECK(seen.freed.empty());
+  writer.tags.give(33);
+  reader.self.wake(35);
+  domain.run_until(36);
+  CHECK(seen.freed == std::vector<std::pair<Cycle, Cycle>>{{35, 33}});
+  CHECK(seen.levels.size() == expected.size() + 1);
+  domain.observe(nullptr, nullptr, nullptr);
+  writer.self.wake(40);
+  domain.run_until(50);
+  CHECK(seen.levels.size() == expected.size() + 1);
 }
 }  // namespace hca::engine
