@@ -60,8 +60,10 @@ std::string bar_section() {
                "EQEs were taken, interrupts are wanted"},
               {unsigned(BarOffset::CommandDoorbell), "CommandDoorbell", "a command block is ready"},
               {unsigned(BarOffset::PushBuffer), "PushBuffer",
-               "a queue doorbell (8 bytes) and the WQE it announces (up to 256 bytes) in one "
-               "write"}}) +
+               "a queue doorbell (8 bytes) and the WQE it announces (up to 256 bytes). One write "
+               "with all of it spares the HCA the fetch; of one that comes in pieces the first, "
+               "with 8 bytes or more, is a send doorbell, the others do nothing, and the WQE is "
+               "fetched"}}) +
          structure<QueueDoorbell>("Announces WQEs.") +
          structure<CqDoorbell>("Tells how far software is, and arms.") +
          structure<EqDoorbell>("Tells how far software is, and arms.") +
@@ -137,7 +139,10 @@ std::string events_section() {
 
 std::string commands_section() {
   std::string text = fmt::format(
-      "\n## Commands\n\nA block of {} bytes: the header, then the structure of the command. The "
+      "\n## Commands\n\nA command lies between two packets: an access that was judged before a "
+      "DeregisterMr, DeallocMw or DestroyQp is carried out whole, one behind it is refused or "
+      "dropped. None of them waits.\n\nA block of {} bytes: the header, then the structure of the "
+      "command. The "
       "HCA reads it, "
       "executes it between two packets and writes it back, `Done` with it.\n",
       kCommandBytes);

@@ -3,14 +3,19 @@
 
 #include <algorithm>
 
+#include "model/proto/work_rules.h"
+
 namespace hca::blocks {
 using proto::BarOffset;
 
 void Doorbell::write(Cycle at, u32 offset, std::span<const u8> data) {
   offset %= proto::kUserPageBytes;
-  const bool push = BarOffset(offset) == BarOffset::PushBuffer;
-  if (push ? data.size() <= 8 || data.size() > 8 + proto::kPushBytes : data.size() != 8)
+  if (proto::is_rest_of_push(offset)) return void(++counters.pieces);
+  bool push = BarOffset(offset) == BarOffset::PushBuffer;
+  if (push ? data.size() < 8 || data.size() > 8 + proto::kPushBytes : data.size() != 8)
     return void(++counters.bad);
+  if (push && !proto::holds_whole_wqe(data.subspan(8)))
+    push = false, offset = u32(BarOffset::SendDoorbell), ++counters.fallbacks;
   if (push) {
     PushedWqe* wqe = pool_.take();
     wqe->bytes = u32(data.size() - 8);

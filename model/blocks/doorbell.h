@@ -14,7 +14,7 @@ struct DoorbellConfig {
   Cycle latency = 4, interval = 1;
 };
 struct DoorbellCounters {
-  u64 doorbells = 0, pushed = 0, bad = 0;
+  u64 doorbells = 0, pushed = 0, bad = 0, fallbacks = 0, pieces = 0;
 };
 
 // Decodes the writes that arrive at the BAR. A write whose block cannot take it stays in front, and
@@ -35,7 +35,7 @@ class Doorbell : public engine::Block {
       : config_(config), contexts_(contexts) {}
 
   // A write of `data` at `offset` of the BAR that arrives in cycle `at`. A write that is no
-  // doorbell is counted and ignored.
+  // doorbell is counted and ignored. A push that comes in pieces is a doorbell by its first one.
   void write(Cycle at, u32 offset, std::span<const u8> data);
 
   Ports ports;
@@ -70,5 +70,8 @@ struct hca::engine::Counters<hca::blocks::DoorbellCounters> {
   static constexpr auto rows =
       std::make_tuple(counter("doorbells", &C::doorbells, "writes", "doorbells taken"),
                       counter("pushed", &C::pushed, "WQEs", "WQEs that came with their doorbell"),
-                      counter("bad", &C::bad, "writes", "writes that are no doorbell"));
+                      counter("bad", &C::bad, "writes", "writes that are no doorbell"),
+                      counter("fallbacks", &C::fallbacks, "writes",
+                              "pushes without their whole WQE: it is fetched"),
+                      counter("pieces", &C::pieces, "writes", "the rest of such pushes"));
 };

@@ -16,7 +16,8 @@ FunctionalHca::Side& FunctionalHca::side(u32 qpn) {
 void FunctionalHca::mmio_write(u32 offset, std::span<const u8> bytes) {
   const auto at = BarOffset(offset % kUserPageBytes);
   const bool push = at == BarOffset::PushBuffer;  // the ring holds the same WQE: it is fetched
-  if (push ? bytes.size() <= 8 || bytes.size() > 8 + kPushBytes : bytes.size() != 8)
+  if (is_rest_of_push(offset % kUserPageBytes)) return;
+  if (push ? bytes.size() < 8 || bytes.size() > 8 + kPushBytes : bytes.size() != 8)
     return void(++host_counters_.bad_doorbells);
   switch (at) {
     case BarOffset::SendDoorbell:

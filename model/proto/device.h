@@ -22,6 +22,11 @@ enum class BarOffset : u32 {
 };
 inline constexpr u32 kUserPageBytes = 4096;
 inline constexpr u32 kPushBytes = 256;  // the largest WQE that can be pushed with its doorbell
+// A write there is the rest of a push that came in pieces: its WQE is fetched.
+constexpr bool is_rest_of_push(u32 offset) {
+  return offset > u32(BarOffset::PushBuffer) &&
+         offset < u32(BarOffset::PushBuffer) + 8 + kPushBytes;
+}
 
 struct QueueDoorbell {  // SendDoorbell, ReceiveDoorbell
   u32 qpn;

@@ -26,6 +26,15 @@ inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, u32 stride) {
   return behind + segments_offset(*row) <= stride ? WcStatus::Success : WcStatus::LocQpOpErr;
 }
 
+// Whether these bytes, which begin with a send WQE, hold all of it.
+inline bool holds_whole_wqe(std::span<const u8> bytes) {
+  if (bytes.size() < kSendWqeBytes) return false;
+  const auto wqe = decode<SendWqe>(bytes.data());
+  const WorkRow* row = work_row(wqe.opcode);
+  const u64 behind = wqe.inline_data ? wqe.inline_bytes : u64{wqe.sge_count} * kSgeBytes;
+  return bytes.size() >= (row ? segments_offset(*row) : kSendWqeBytes) + behind;
+}
+
 // T9 row 16; an ATOMIC returns 8 bytes.
 constexpr WcStatus check_message_bytes(const WorkRow& row, u64 bytes) {
   if (constexpr_mutant<"length_in_32_bits">()) bytes = u32(bytes);

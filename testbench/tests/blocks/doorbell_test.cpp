@@ -65,3 +65,29 @@ TEST_CASE("a write that is no doorbell takes its turn and goes nowhere", "[doorb
   CHECK(bench.sends.seen == Cycles{12 + 4});
   CHECK(bench.doorbell.counters.bad == 1);
 }
+
+TEST_CASE("a push without its whole WQE is a send doorbell, and the rest of it does nothing",
+          "[doorbell]") {
+  DoorbellBench bench({.latency = 4, .interval = 1});
+  // One SGE behind the head of a SEND: whole or not.
+  std::array<u8, 8 + proto::kSendWqeBytes + proto::kSgeBytes> push{};
+  proto::store_be<8>(push.data(), 0x100000001);
+  proto::SendWqe wqe{};
+  wqe.opcode = proto::WorkOpcode::Send, wqe.sge_count = 1;
+  proto::encode(wqe, push.data() + 8);
+  const auto write = [&](Cycle at, std::size_t from, std::size_t to) {
+    bench.doorbell.write(at, u32(BarOffset::PushBuffer) + u32(from),
+                         std::span(push).subspan(from, to - from));
+  };
+  write(10, 0, push.size());
+  write(20, 0, push.size() - 1);
+  write(21, push.size() - 1, push.size());
+  write(30, 0, 8);
+  write(31, 8, push.size());
+  bench.domain.run_until(100);
+  CHECK(bench.sends.seen == Cycles{14, 24, 34});
+  CHECK(bench.doorbell.counters.pushed == 1);
+  CHECK(bench.doorbell.counters.fallbacks == 2);
+  CHECK(bench.doorbell.counters.pieces == 2);
+  CHECK(bench.doorbell.counters.bad == 0);
+}
