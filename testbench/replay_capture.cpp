@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "testbench/json_line.h"
 #include "testbench/pcap_file.h"
 #include "testbench/replay_fields.h"
 #include "testbench/replay_learn.h"
@@ -76,7 +77,7 @@ ReplayEvent event_of(const JsonAt& entry) {
   return event;
 }
 
-ReplayFrame frame_of(const JsonAt& entry, const CapturedFrame& captured) {
+ReplayFrame frame_of(const JsonAt& entry, const CapturedFrame& captured, u64 frames) {
   ReplayFrame frame;
   const JsonAt direction = entry["dir"], fate = entry["fate"];
   if (direction.text() != "A>B" && direction.text() != "B>A")
@@ -89,6 +90,7 @@ ReplayFrame frame_of(const JsonAt& entry, const CapturedFrame& captured) {
   if (!captured.note.empty()) entry.refuse("in the pcap: " + captured.note, "a packet");
   if (captured.bytes_on_wire != captured.bytes.size())
     entry.refuse("the pcap cut this frame", "whole frames");
+  if (entry.has("of")) entry["of"].number(0, frames - 1);
   frame.fate = row->fate, frame.time_ns = captured.time_ns, frame.bytes = captured.bytes;
   return frame;
 }
@@ -116,7 +118,7 @@ Capture read_json(const JsonAt& all, const std::vector<CapturedFrame>& captured)
     all["frames"].refuse(fmt::format("describes {} frames", frames.size()),
                          fmt::format("{}, as the pcap holds", captured.size()));
   for (std::size_t i = 0; i < captured.size(); ++i)
-    capture.frames.push_back(frame_of(frames[i], captured[i]));
+    capture.frames.push_back(frame_of(frames[i], captured[i], captured.size()));
   if (capture.learned) learn_setup(capture);
   return capture;
 }
@@ -151,6 +153,12 @@ std::string json_beside(const std::string& path) {
   return std::filesystem::path(path).replace_extension(".json").string();
 }
 
+std::string with_line(const std::string& file, const std::string& what) {
+  const std::optional<std::string> text = read_text_file(file);
+  const std::string path = what.substr(0, std::min(what.find(": "), what.find(" (")));
+  return fmt::format("{}:{}: {}", file, text ? line_of_json(*text, path) : 1, what);
+}
+
 Capture load_capture(const std::string& path) {
   const std::vector<CapturedFrame> captured = read_capture(path);
   const std::string beside = json_beside(path);
@@ -165,7 +173,7 @@ Capture load_capture(const std::string& path) {
   try {
     return read_json(JsonAt(all), captured);
   } catch (const std::runtime_error& error) {
-    throw std::runtime_error(beside + ": " + error.what());
+    throw std::runtime_error(with_line(beside, error.what()));
   }
 }
 }  // namespace hca::testbench

@@ -69,7 +69,9 @@ struct Capture {
 std::string waits_for(const Capture& capture);
 
 // `path` names the pcap; the JSON of the same base name stands beside it. Throws std::runtime_error
-// with the file, the path of the value in it, what is wrong with that and what is allowed.
+// with file, line and path of the value in it, what is wrong with that and what is allowed.
 std::string json_beside(const std::string& path);
+// What is wrong with a JSON file, "events[3].len: ...", with the file and the line of that path.
+std::string with_line(const std::string& file, const std::string& what);
 Capture load_capture(const std::string& path);
 }  // namespace hca::testbench

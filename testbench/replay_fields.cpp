@@ -30,6 +30,7 @@ constexpr std::array kFields{
     Field{"mr", "access", Shape::Text},
     Field{"mr", "rkey", Shape::Number, bits(32)},
     Field{"mr", "init_seed", Shape::Number, bits(32)},
+    Field{"mr", "lkey", Shape::Number, bits(32), 0, Presence::Optional},
 
     Field{"alloc_mw", "rkey", Shape::Number, bits(32)},
 
@@ -60,6 +61,7 @@ constexpr std::array kFields{
     Field{"connect", "traffic_class", Shape::Number, bits(8)},
     Field{"connect", "hop_limit", Shape::Number, bits(8)},
     Field{"connect", "flow_label", Shape::Number, bits(20)},
+    Field{"connect", "pkey", Shape::Number, bits(16), 0, Presence::Optional},
 
     Field{"post_send", "qpn", Shape::Number, bits(24)},
     Field{"post_send", "wr_id", Shape::Number, bits(64)},
@@ -81,6 +83,9 @@ constexpr std::array kFields{
     Field{"post_send", "bind_access", Shape::Text, 0, 0, Presence::Optional},
     Field{"post_send", "mr_lkey", Shape::Number, bits(32), 0, Presence::Optional},
 
+    Field{"post_send", "remote_qpn", Shape::Number, bits(24), 0, Presence::Optional},
+    Field{"post_send", "remote_qkey", Shape::Number, bits(32), 0, Presence::Optional},
+
     Field{"post_recv", "qpn", Shape::Number, bits(24)},
     Field{"post_recv", "wr_id", Shape::Number, bits(64)},
     Field{"post_recv", "sge", Shape::Sges},
@@ -96,6 +101,8 @@ constexpr std::array kFields{
     Field{"wc", "src_qp", Shape::Number, bits(24), 0, Presence::Optional},
     Field{"wc", "vendor_err", Shape::Number, bits(32), 0, Presence::Optional},
 
+    Field{"wc", "invalidated_rkey", Shape::Number, bits(32), 0, Presence::Optional},
+
     Field{"async", "qpn", Shape::Number, bits(24), 0, Presence::Optional},
 
     Field{"qp_state", "qpn", Shape::Number, bits(24)},
@@ -108,6 +115,23 @@ constexpr std::array kFields{
     Field{"mem_set", "hex", Shape::Hex},
     Field{"mem_final", "mr", Shape::Text},
     Field{"mem_final", "changed", Shape::Changes},
+
+    // What is only for people, or for what the model does not have.
+    Field{"fake_peer", "qpn", Shape::Number, bits(24), 0, Presence::Optional},
+    Field{"raw_tx", "dest_qpn", Shape::Number, bits(24), 0, Presence::Optional},
+    Field{"raw_tx", "opcode", Shape::Number, bits(8), 0, Presence::Optional},
+    Field{"raw_tx", "psn", Shape::Number, bits(24), 0, Presence::Optional},
+    Field{"raw_tx", "ackreq", Shape::Number, 1, 0, Presence::Optional},
+    Field{"raw_tx", "padcount", Shape::Number, bits(2), 0, Presence::Optional},
+    Field{"raw_tx", "paylen", Shape::Number, bits(16), 0, Presence::Optional},
+    Field{"ud_ready", "qpn", Shape::Number, bits(24), 0, Presence::Optional},
+    Field{"ud_ready", "sq_psn", Shape::Number, bits(24), 0, Presence::Optional},
+    Field{"ud_ready", "qkey", Shape::Number, bits(32), 0, Presence::Optional},
+    Field{"post_srq_recv", "qpn", Shape::Number, bits(24), 0, Presence::Optional},
+    Field{"post_srq_recv", "wr_id", Shape::Number, bits(64), 0, Presence::Optional},
+    Field{"mark", "frames_so_far", Shape::Number, bits(32), 0, Presence::Optional},
+    Field{"timeout_waiting_wc", "wanted", Shape::Number, bits(32), 0, Presence::Optional},
+    Field{"timeout_waiting_wc", "got", Shape::Number, bits(32), 0, Presence::Optional},
 };
 
 // A value that another one asks for.

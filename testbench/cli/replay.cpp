@@ -59,7 +59,7 @@ ReplayRun replay_captures(const Options& options, ReplayInputs& in) {
     } catch (const std::exception& error) {
       const std::string what = error.what();
       const bool names_it = what.starts_with(file) || what.starts_with(json_beside(file));
-      in.unreadable.push_back(names_it ? what : json_beside(file) + ": " + what);
+      in.unreadable.push_back(names_it ? what : with_line(json_beside(file), what));
     }
   return run;
 }

@@ -39,10 +39,12 @@ class Copy {
       return what.substr(file().size());
     }
   }
+  // The same without the line, of a text that is JSON.
   std::string error_of(const std::function<void(json&)>& change) const {
     json changed = good;
     change(changed);
-    return error_of(changed.dump());
+    const std::string error = error_of(changed.dump());
+    return error == "read" ? error : error.substr(error.find(':', 1));
   }
   json good;
 
@@ -105,9 +107,9 @@ TEST_CASE("JSON of another structure is told by path", "[replay]") {
     CHECK(text.find("; allowed: ") != text.npos);
     CHECK(text.find("json.exception") == text.npos);
   };
-  starts(copy.error_of("{}"), ": case: is missing");
-  starts(copy.error_of("[]"), ": (top): is []");
-  starts(copy.error_of("3"), ": (top): is 3");
+  starts(copy.error_of("{}"), ":1: case: is missing");
+  starts(copy.error_of("[]"), ":1: (top): is []");
+  starts(copy.error_of("\n3"), ":2: (top): is 3");
   starts(copy.error_of(""), ":1: (top): no JSON from column 1 on");
   starts(copy.error_of("{\n \"case\": }"), ":2: (top): no JSON from column 10 on");
   starts(copy.error_of("{\"case\": \"\xff\"}"), ":1: (top): no JSON from column ");
@@ -142,6 +144,16 @@ TEST_CASE("JSON of another structure is told by path", "[replay]") {
   const char* name = GENERATE("ev", "t_us", "qpn", "timeout", "qp_access");
   starts(copy.error_of([&](json& all) { all["events"][4].erase(name); }),
          ": events[4]." + std::string(name) + ": is missing; allowed:");
+}
+
+TEST_CASE("a wrong value is told with its line", "[replay]") {
+  const Copy copy;
+  json changed = copy.good;
+  changed["events"][6]["sge"][0][1] = "0x100000000";
+  const std::string text = changed.dump(1);  // a line for each value
+  const std::size_t at = text.find("0x100000000");
+  const auto line = 1 + std::count(text.begin(), text.begin() + std::ptrdiff_t(at), '\n');
+  CHECK(copy.error_of(text).starts_with(":" + std::to_string(line) + ": events[6].sge[0][1]: is "));
 }
 
 TEST_CASE("an end without a queue pair is an error unless it is hand-made", "[replay]") {
