@@ -14,9 +14,16 @@ namespace hca::testbench {
 using engine::Cycle;
 
 // What the work of host software costs. Picoseconds.
+// How programs wait for completions: they look at the queue all the time, or arm it and sleep until
+// the message of its interrupt vector is in memory.
+enum class HostWait : u8 { Poll, Event };
+inline constexpr std::array<std::string_view, 2> kHostWaitNames{"poll", "event"};
+
 struct HostConfig {
   u64 post_send = 40'000, post_recv = 15'000;
   u64 notice = 40'000, poll = 0, completion = 10'000;
+  HostWait wait = HostWait::Poll;
+  u64 arm = 50'000, interrupt = 2'000'000, event = 150'000;
 };
 }  // namespace hca::testbench
 
@@ -36,7 +43,15 @@ struct hca::engine::Knobs<hca::testbench::HostConfig> {
                       knob("poll", &Config::poll, Unit::Picoseconds, 0, kMax,
                            "to poll a completion queue and find something"),
                       knob("completion", &Config::completion, Unit::Picoseconds, 0, kMax,
-                           "to take a completion from its queue"));
+                           "to take a completion from its queue"),
+                      knob("wait", &Config::wait, testbench::kHostWaitNames,
+                           "for completions: by polling, or asleep until an interrupt"),
+                      knob("arm", &Config::arm, Unit::Picoseconds, 0, kMax,
+                           "to arm a completion queue and to look at it once more"),
+                      knob("interrupt", &Config::interrupt, Unit::Picoseconds, 0, kMax,
+                           "from an interrupt's message in memory to the program that it wakes"),
+                      knob("event", &Config::event, Unit::Picoseconds, 0, kMax,
+                           "to take the entries of the event queue and to arm it again"));
 };
 
 namespace hca::testbench {
@@ -52,6 +67,8 @@ class Program {
   virtual ~Program() = default;
   // Does one action, now; returns its cycles. 0: nothing to do until memory changes.
   virtual Cycle act(Cycle now) = 0;
+  // After such an action: whether only an interrupt can change that.
+  virtual bool waits_for_events() const { return false; }
   // After an action that found nothing to do: when there will be something whatever memory does.
   virtual Cycle wakes_at() const { return engine::kNever; }
   virtual bool finished() const = 0;
@@ -68,10 +85,15 @@ class HostCpu : public engine::Block {
         post_recv(cycles(config.post_recv, hertz)),
         notice_cycles(cycles(config.notice, hertz)),
         poll(engine::cycles_from_picoseconds(config.poll, hertz)),
-        completion(cycles(config.completion, hertz)) {}
+        completion(cycles(config.completion, hertz)),
+        arm(cycles(config.arm, hertz)),
+        interrupt_cycles(cycles(config.interrupt, hertz)),
+        event(cycles(config.event, hertz)),
+        by_events(config.wait == HostWait::Event) {}
 
   // At least one cycle each, but for `poll`: an action is not free.
-  const Cycle post_send, post_recv, notice_cycles, poll, completion;
+  const Cycle post_send, post_recv, notice_cycles, poll, completion, arm, interrupt_cycles, event;
+  const bool by_events;
   engine::Probe probe;
 
   // From outside of the simulation, for a cycle that has not begun.
@@ -85,9 +107,11 @@ class HostCpu : public engine::Block {
   // The HCA wrote something that the program polls, in this cycle.
   void notice() {
     see_whether_finished();
-    if (!program_ || !idle_ || acts_at_ <= now() + notice_cycles) return;
-    acts_at_ = now() + notice_cycles;
-    wake_at(acts_at_);
+    if (program_ && idle_ && !program_->waits_for_events()) act_in(notice_cycles);
+  }
+  // The message of an interrupt vector is in memory.
+  void interrupt() {
+    if (program_ && idle_) act_in(interrupt_cycles);
   }
   // The program is acting, in this cycle.
   bool is_acting() const { return acting_; }
@@ -106,6 +130,11 @@ class HostCpu : public engine::Block {
  private:
   static Cycle cycles(u64 picoseconds, u64 hertz) {
     return std::max<Cycle>(1, engine::cycles_from_picoseconds(picoseconds, hertz));
+  }
+  void act_in(Cycle cycles) {
+    if (acts_at_ <= now() + cycles) return;
+    acts_at_ = now() + cycles;
+    wake_at(acts_at_);
   }
   void see_whether_finished() {
     if (finished_at_ == engine::kNever && program_ && program_->finished()) finished_at_ = now();

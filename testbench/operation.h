@@ -14,7 +14,8 @@ enum class Operation : u8 {
   WriteImmediate,
   SendImmediate,
   CompareSwap,
-  FetchAdd
+  FetchAdd,
+  SendInvalidate
 };
 
 struct OperationRow {
@@ -23,6 +24,7 @@ struct OperationRow {
   bool writes;         // its payload lands where the client says
   bool takes_receive;  // the server gets a completion
   bool immediate;
+  bool invalidates = false;  // a key of the server
 
   bool is_atomic() const {
     return proto::kWorkRows[std::size_t(opcode)].answer == proto::Answer::Atomic;
@@ -43,6 +45,7 @@ inline constexpr std::array kOperations{
     OperationRow{"send_immediate",  "SEND_IMMEDIATE",  proto::WorkOpcode::SendImmediate,      false, true,  true},
     OperationRow{"compare_swap",    "CMP_SWAP",        proto::WorkOpcode::CompareSwap,        false, false, false},
     OperationRow{"fetch_add",       "FETCH_ADD",       proto::WorkOpcode::FetchAdd,           false, false, false},
+    OperationRow{"send_invalidate", "SEND_INVALIDATE", proto::WorkOpcode::SendInvalidate,     false, true,  false, true},
     // clang-format on
 };
 inline constexpr std::size_t kOperationCount = kOperations.size();

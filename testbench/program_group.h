@@ -23,6 +23,10 @@ class ProgramGroup : public Program {
     for (const Program* program : programs_) at = std::min(at, program->wakes_at());
     return at;
   }
+  bool waits_for_events() const override {
+    return std::all_of(programs_.begin(), programs_.end(),
+                       [](const Program* p) { return p->waits_for_events(); });
+  }
   bool finished() const override {
     return std::all_of(programs_.begin(), programs_.end(),
                        [](const Program* p) { return p->finished(); });

@@ -32,7 +32,7 @@ double weight_of(const Traffic& t, PathMtu mtu) {
 }
 template <class Fn>
 void for_each_size(const WorkloadConfig& w, Fn&& fn) {
-  for (u64 bytes = w.from; bytes <= w.to; bytes *= 2) fn(u32(bytes));
+  for (const u32 bytes : sizes_of(w)) fn(bytes);
 }
 // A stream as perftest has it: a row of the table.
 bool is_plain(const WorkloadConfig& w, const Traffic& t) {
@@ -91,9 +91,8 @@ void Runner::run_breakdowns() {
     }
     if (!smallest) continue;
     run_breakdown(*smallest, u32(smallest->from));
-    u64 bytes = largest->from;
-    while (bytes * 2 <= largest->to) bytes *= 2;
-    if (bytes != smallest->from) run_breakdown(*largest, u32(bytes));
+    const u32 bytes = sizes_of(*largest).back();
+    if (bytes != smallest->from) run_breakdown(*largest, bytes);
   }
 }
 

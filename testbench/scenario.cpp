@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/scenario.h"
 
+#include <algorithm>
+
 #include "testbench/scenario_knobs.h"
 
 namespace hca::testbench {
@@ -50,6 +52,13 @@ KnobTable knobs_of(Scenario& scenario) {
   table.add("connection", scenario.connection);
   table.add("run", scenario.run);
   return table;
+}
+
+bool Scenario::waits_for_events() const {
+  const bool hosts = host[0].wait == HostWait::Event || host[1].wait == HostWait::Event;
+  return std::ranges::any_of(workload, [&](const WorkloadConfig& w) {
+    return w.wait == WaitKind::Event || (w.wait == WaitKind::Host && hosts);
+  });
 }
 
 std::vector<tlm_::FaultRule> Scenario::fault_rules(unsigned port) const {

@@ -37,6 +37,9 @@ enum class QpOrder : u8 { RoundRobin, Random };
 inline constexpr std::array<std::string_view, 2> kQpOrderNames{"round_robin", "random"};
 enum class ArrivalsKind : u8 { Even, Exponential };
 inline constexpr std::array<std::string_view, 2> kArrivalsNames{"even", "exponential"};
+// Of a workload: as its hosts do, or by itself.
+enum class WaitKind : u8 { Host, Poll, Event };
+inline constexpr std::array<std::string_view, 3> kWaitKindNames{"host", "poll", "event"};
 enum class Direction : u8 { Forward, Both };
 inline constexpr std::array<std::string_view, 2> kDirectionNames{"forward", "both"};
 
@@ -48,7 +51,7 @@ struct SizeConfig {
 // Weights of operations; none: no mix.
 struct MixConfig {
   u32 write = 0, send = 0, read = 0, write_immediate = 0, send_immediate = 0, compare_swap = 0,
-      fetch_add = 0;
+      fetch_add = 0, send_invalidate = 0;
 };
 
 // One entry of the workload list: operations over a range of sizes, one after the other, or with
@@ -63,8 +66,9 @@ struct WorkloadConfig {
   u64 messages = 0;  // 0: chosen by size
   u32 qps = 0;       // 0: those of the connection
   QpOrder qp_order = QpOrder::RoundRobin;
-  u32 depth = 128, receive_depth = 0, signal_every = 1, inline_below = 0;
-  bool push = false;
+  u32 depth = 128, receive_depth = 0, signal_every = 1, inline_below = 0, sges = 1;
+  bool push = false, fence = false, solicited = false;
+  WaitKind wait = WaitKind::Host;
   u64 rate = 0, message_rate = 0;  // open loop
   ArrivalsKind arrivals = ArrivalsKind::Even;
   u32 queue = 1024;
@@ -111,6 +115,7 @@ struct Scenario {
   unsigned ports() const { return hca[0].core.ports; }
   std::vector<tlm_::FaultRule> fault_rules(unsigned port) const;  // of the wire at a port
   u32 qps_of(const WorkloadConfig& w) const { return w.qps ? w.qps : connection.qps; }
+  bool waits_for_events() const;  // any workload
 };
 
 // What `hca run` does without a scenario.

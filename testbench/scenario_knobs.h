@@ -64,7 +64,9 @@ struct hca::engine::Knobs<hca::testbench::MixConfig> {
       knob("send_immediate", &Config::send_immediate, Unit::Count, 0, kMax,
            "weight of SEND with Immediate"),
       knob("compare_swap", &Config::compare_swap, Unit::Count, 0, kMax, "weight of CmpSwap"),
-      knob("fetch_add", &Config::fetch_add, Unit::Count, 0, kMax, "weight of FetchAdd"));
+      knob("fetch_add", &Config::fetch_add, Unit::Count, 0, kMax, "weight of FetchAdd"),
+      knob("send_invalidate", &Config::send_invalidate, Unit::Count, 0, kMax,
+           "weight of SEND with Invalidate"));
 };
 
 template <>
@@ -73,16 +75,17 @@ struct hca::engine::Knobs<hca::testbench::SizeConfig> {
   static constexpr std::string_view block = "sizes";
   static constexpr std::string_view sentence = "weighted sizes of one stream";
   static constexpr auto rows = std::make_tuple(
-      knob("size", &Config::size, Unit::Bytes, 0, u64{1} << 30, "bytes of a message"),
+      knob("size", &Config::size, Unit::Bytes, 0, u64{1} << 31, "bytes of a message"),
       knob("weight", &Config::weight, Unit::Count, 0, 1'000'000, "how often, beside the others"));
 };
 
 template <>
 struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
   using Config = testbench::WorkloadConfig;
+  static constexpr u32 kMaxSges = testbench::kMaxSges;
   static constexpr std::string_view block = "workload";
   static constexpr std::string_view sentence = "one operation over a range of sizes";
-  static constexpr u64 kMaxBytes = u64{1} << 30;
+  static constexpr u64 kMaxBytes = u64{1} << 31;
   static constexpr auto rows = std::make_tuple(
       knob("operation", &Config::operation, testbench::kOperationWords, "what is posted"),
       knob("test", &Config::test, testbench::kTestNames,
@@ -106,7 +109,13 @@ struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
            "one completion for so many messages"),
       knob("inline_below", &Config::inline_below, Unit::Bytes, 0, 224,
            "shorter messages go inside their WQE"),
+      knob("sges", &Config::sges, Unit::Count, 1, kMaxSges,
+           "scatter/gather entries of each send and receive WQE"),
       knob("push", &Config::push, "WQEs go with their doorbells"),
+      knob("fence", &Config::fence, "each message waits for the READs and ATOMICs before it"),
+      knob("solicited", &Config::solicited, "SENDs and WRITEs with Immediate ask for an event"),
+      knob("wait", &Config::wait, testbench::kWaitKindNames,
+           "how its programs wait for completions; host: as host.wait says"),
       knob("rate", &Config::rate, Unit::BitsPerSecond, 0, 100'000'000'000'000,
            "open loop: payload that is planned; 0 b/s: closed loop"),
       knob("message_rate", &Config::message_rate, Unit::Count, 0, 1'000'000'000,

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "testbench/scenario_file.h"
 #include "testbench/scenario_knobs.h"
@@ -37,13 +38,14 @@ class Loader {
       : scenario_(scenario), file_(std::move(file)), table_(knobs_of(scenario)) {}
   // What is for both comes first, whatever the order of the text: for both ports, and of these for
   // both chips.
-  void load(const std::vector<Setting>& settings) {
+  void load(const std::vector<Setting>& settings, std::vector<std::string> errors) {
+    errors_ = std::move(errors);
     for (const bool one_port : {false, true})
       for (const bool one_chip : {false, true})
         for (const Setting& s : settings)
           if (is_of_one_port(s.path) == one_port && is_of_one_chip(s.path) == one_chip) take(s);
     settings_ = &settings;
-    if (errors_.empty()) check();
+    check();
     if (!errors_.empty()) throw ScenarioError(errors_);
   }
 
@@ -91,11 +93,20 @@ class Loader {
     else if (const auto problem = entry.set(s.path, s.text))
       complain(s, *problem);
   }
-  void complain(const Setting& s, const std::string& problem) { complain(line_of(s), problem); }
+  void complain(const Setting& s, const std::string& problem) {
+    wrong_.insert(s.path);
+    complain(line_of(s), problem);
+  }
   // 0: it is of no file.
   static int line_of(const Setting& s) { return s.overrides ? 0 : s.line; }
   void complain(int line, const std::string& problem) {
     errors_.push_back(line ? fmt::format("{}:{}: {}", file_, line, problem) : "--set: " + problem);
+  }
+  // Whether a value at this path or below it is wrong by itself: what it makes of others says
+  // nothing.
+  bool is_wrong(const std::string& path) const {
+    const auto at = wrong_.lower_bound(path);
+    return at != wrong_.end() && at->starts_with(path);
   }
   // What no single value shows.
   void check() {
@@ -103,16 +114,20 @@ class Loader {
     check_faults();
     for (std::size_t i = 0; i < given_.size(); ++i) {
       WorkloadConfig& w = scenario_.workload[i];
-      if (const auto wrong = mistake_in(w, given_[i], scenario_.qps_of(w)))
-        complain(line_of(i, wrong->key), fmt::format("workload[{}].{}: {}; allowed: {}", i,
-                                                     wrong->key, wrong->problem, wrong->allowed));
+      if (is_wrong(fmt::format("workload[{}]", i))) continue;
+      for (const WorkloadMistake& wrong : mistakes_in(w, given_[i], scenario_.qps_of(w)))
+        complain(line_of(i, wrong.key), fmt::format("workload[{}].{}: {}; allowed: {}", i,
+                                                    wrong.key, wrong.problem, wrong.allowed));
       settle_sizes(w, given_[i]);
     }
   }
   // Both chips have the ports that a wire joins, and all that names one means one that is there.
   void check_ports() {
     const u32 ports = scenario_.ports(), others = scenario_.hca[1].core.ports;
+    for (const char* path : {"hca.core.ports", "hca0.core.ports", "hca1.core.ports"})
+      if (is_wrong(path)) return;
     for (const Setting& s : *settings_) {
+      if (is_wrong(s.path)) continue;
       if (s.path.ends_with(".core.ports") && ports != others)
         complain(s,
                  fmt::format("{}: hca0 has {} and hca1 {}, with a wire at each; allowed: the same",
@@ -125,6 +140,7 @@ class Loader {
     for (const Setting& s : *settings_) {
       const auto entry = list_key(s.path);
       if (!entry || entry->list != "faults" || entry->key != ".occurrence") continue;
+      if (is_wrong(fmt::format("faults[{}]", entry->index))) continue;
       const FaultConfig& fault = scenario_.faults[entry->index];
       if (fault.per_million && fault.occurrence)
         complain(s, s.path + ": stands beside per_million; allowed: one of them");
@@ -158,17 +174,19 @@ class Loader {
   std::vector<std::map<std::string, int>> lines_;  // of the keys of each workload entry
   std::vector<GivenKeys> given_;
   std::vector<std::string> errors_;
+  std::set<std::string, std::less<>> wrong_;  // paths
   const std::vector<Setting>* settings_ = nullptr;
 };
 }  // namespace
 
 namespace {
 // "key=value" takes the place of what the text says, or stands beside it.
-void override_with(std::vector<Setting>& settings, const std::string& text) {
+void override_with(std::vector<Setting>& settings, const std::string& text,
+                   std::vector<std::string>& errors) {
   const auto equals = text.find('=');
   if (equals == text.npos || !equals)
-    throw ScenarioError(
-        {fmt::format("--set: \"{}\" is no setting; allowed: key=value", shortened(text))});
+    return errors.push_back(
+        fmt::format("--set: \"{}\" is no setting; allowed: key=value", shortened(text)));
   Setting given{text.substr(0, equals), text.substr(equals + 1), 0, true};
   for (Setting& s : settings)
     if (s.path == given.path) {
@@ -180,9 +198,10 @@ void override_with(std::vector<Setting>& settings, const std::string& text) {
 
 Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
                      const std::vector<std::string>& overrides) {
-  for (const std::string& text : overrides) override_with(settings, text);
+  std::vector<std::string> errors;
+  for (const std::string& text : overrides) override_with(settings, text, errors);
   Scenario scenario;
-  Loader(scenario, file).load(settings);
+  Loader(scenario, file).load(settings, std::move(errors));
   if (scenario.workload.empty()) scenario.workload = default_scenario().workload;
   return scenario;
 }

@@ -39,6 +39,7 @@ sc_core::sc_time slice() { return {1, sc_core::SC_US}; }
 sc_core::sc_time command_patience() { return {100, sc_core::SC_MS}; }
 constexpr u64 kSlicesAhead = 1000;
 constexpr u32 kReportedQps = 8;
+constexpr u32 kEventEntries = 1024;  // an armed completion queue has one event at most
 }  // namespace
 
 Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index)
@@ -155,12 +156,20 @@ proto::PortAttributes Testbed::port_of(unsigned i, unsigned number) const {
 }
 
 void Testbed::connect() {
+  if (scenario_.waits_for_events())
+    for (auto& node : nodes_) {
+      node->events = node->verbs.create_comp_channel(kEventEntries);
+      if (!node->events) throw std::runtime_error("CreateEq fails");
+      node->memory.watch(node->events->message, proto::kMessageBytes,
+                         [cpu = &node->cpu](u64, u64) { cpu->interrupt(); });
+    }
   for (const Need& need : needs_of(scenario_)) {
     auto& ends = lanes_.emplace_back();
     if (!need.qps) continue;
     for (unsigned i = 0; i < kChips; ++i) create(i, ends[i], need);
     for (unsigned i = 0; i < kChips; ++i) {
       ends[i].peer_recv = ends[1 - i].recv_mr, ends[i].peer_fetch = ends[1 - i].fetch_mr;
+      ends[i].peer_taken = ends[1 - i].taken_mr;
       ends[i].peer_memory = &nodes_[1 - i]->memory;
       for (u32 qp = 0; qp < need.qps; ++qp) modify(i, ends, qp);
     }
@@ -175,20 +184,22 @@ void Testbed::create(unsigned i, Endpoint& end, const Need& need) {
                                            proto::name_of(node.verbs.last_status())));
   };
   end.verbs = &node.verbs, end.cpu = &node.cpu, end.period = node.hca.period().value();
-  end.port = need.port;
+  end.port = need.port, end.events = node.events;
   check(node.verbs.set_port(port_of(i, need.port - 1), need.port) == Error::None, "SetPort");
-  check(end.send_cq = node.verbs.create_cq(need.qps * need.send_wqes), "CreateCq");
-  check(end.recv_cq = node.verbs.create_cq(need.qps * need.receive_wqes), "CreateCq");
-  const auto region = [&](Mr& mr, u64 bytes) {
+  check(end.send_cq = node.verbs.create_cq(need.qps * need.send_wqes, node.events), "CreateCq");
+  check(end.recv_cq = node.verbs.create_cq(need.qps * need.receive_wqes, node.events), "CreateCq");
+  const auto region = [&](Mr& mr, u64 bytes, u8 access = kAccess) {
     const u64 at = node.verbs.alloc(bytes, kBufferAlignment);
-    check((mr = node.verbs.reg_mr(at, bytes, kAccess)).lkey, "RegisterMr");
+    check((mr = node.verbs.reg_mr(at, bytes, access)).lkey, "RegisterMr");
   };
+  if (need.invalidates) region(end.taken_mr, 64, proto::kFastRegister);
   region(end.send_mr, need.send_bytes), region(end.recv_mr, need.recv_bytes);
   region(end.fetch_mr, need.fetch_bytes);
   QpInitAttr attributes;
   attributes.send_cq = end.send_cq, attributes.recv_cq = end.recv_cq;
   attributes.max_send_wr = need.send_wqes, attributes.max_recv_wr = need.receive_wqes;
   attributes.max_inline_data = need.inline_bytes;
+  attributes.max_send_sge = attributes.max_recv_sge = need.sges;
   for (u32 qp = 0; qp < need.qps; ++qp) {
     end.qps.push_back(node.verbs.create_qp(attributes));
     check(end.qps.back(), "CreateQp");

@@ -34,6 +34,7 @@ class Node : public sc_core::sc_module {
   Hca hca;
   HostCpu cpu;
   VerbsContext verbs;
+  CompChannel* events = nullptr;  // of its completion queues, where programs wait for them
 
  private:
   Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index,
@@ -83,12 +84,15 @@ class Testbed {
 // Entries of the workload list that run at the same time: most often one. An entry's lane is its
 // place in its group.
 std::vector<std::vector<std::size_t>> groups_of(const Scenario& scenario);
+// The sizes of an entry, one after the other; 0 stands alone.
+std::vector<u32> sizes_of(const WorkloadConfig& workload);
 // The lane of the entry at this place of its group.
 std::size_t lane_of(const WorkloadConfig& workload, std::size_t place);
 // What the largest workload of a lane needs; a lane that no workload uses has no queue pairs.
 struct Need {
   u64 send_bytes = 0, recv_bytes = 0, fetch_bytes = 0;
-  u32 port = 1, qps = 0, send_wqes = 0, receive_wqes = 0, inline_bytes = 0;
+  u32 port = 1, qps = 0, send_wqes = 0, receive_wqes = 0, inline_bytes = 0, sges = 1;
+  bool invalidates = false;
 };
 std::vector<Need> needs_of(const Scenario& scenario);
 // The traffic of one size of a workload.

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "testbench/operation.h"
 
 namespace hca::testbench {
-constexpr u64 slot_bytes(u32 bytes) { return (u64{bytes} + 63) / 64 * 64; }
+// At least one line, so that each message has a place.
+constexpr u64 slot_bytes(u32 bytes) { return bytes ? (u64{bytes} + 63) / 64 * 64 : 64; }
+inline constexpr u32 kMaxSges = 8;
 
 struct SizeWeight {
   u32 bytes = 64, weight = 1;
@@ -34,7 +37,10 @@ struct Traffic {
   u32 receive_depth = 512;  // receive WQEs posted ahead on a queue pair
   u32 signal_every = 1;     // a completion each so many messages
   u32 inline_below = 0;     // shorter messages go inside their WQE
+  u32 sges = 1;             // of each send and receive WQE
   bool push = false;        // WQEs go with their doorbells
+  bool fence = false, solicited = false;
+  std::optional<bool> by_events;  // how programs wait; none: as their hosts do
   u64 seed = 1;
   // Open loop: messages are planned at this rate and wait in a queue of the host.
   u64 bits_per_second = 0, messages_per_second = 0;

@@ -14,9 +14,16 @@ constexpr u32 kReceiveDepth = 512;
 u64 messages_of(const WorkloadConfig& w, u32 bytes) {
   if (w.messages) return w.messages;
   const u64 most = w.test == Test::Bandwidth ? kAutomaticStream : kAutomaticPingPong;
-  return std::clamp(kAutomaticBudget / bytes, kAutomaticLeast, most);
+  return std::clamp(kAutomaticBudget / std::max(bytes, 1u), kAutomaticLeast, most);
 }
 }  // namespace
+
+std::vector<u32> sizes_of(const WorkloadConfig& w) {
+  if (!w.from) return {0};
+  std::vector<u32> sizes;
+  for (u64 bytes = w.from; bytes <= w.to; bytes *= 2) sizes.push_back(u32(bytes));
+  return sizes;
+}
 
 std::vector<std::vector<std::size_t>> groups_of(const Scenario& scenario) {
   std::vector<std::vector<std::size_t>> groups;
@@ -41,6 +48,9 @@ Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed) {
   if (latency) t.depth = 1;
   t.receive_depth = w.receive_depth ? w.receive_depth
                                     : std::max(2 * t.depth, std::min(kReceiveDepth, 8 * t.depth));
+  if (!w.receive_depth && t.slot() > kBufferBudget) t.receive_depth = 2;
+  t.sges = w.sges, t.fence = w.fence, t.solicited = w.solicited;
+  if (w.wait != WaitKind::Host) t.by_events = w.wait == WaitKind::Event;
   // Each stream ends with a completion, and no queue is full without one.
   t.signal_every = latency ? 1 : std::min(w.signal_every, (t.depth + 1) / 2);
   t.inline_below = w.inline_below, t.push = w.push, t.keep_posts = latency;
@@ -58,6 +68,8 @@ void widen(Need& need, const Traffic& t) {
   need.qps = std::max(need.qps, t.qps);
   need.send_wqes = std::max(need.send_wqes, t.depth);
   need.receive_wqes = std::max(need.receive_wqes, t.receive_depth);
+  need.sges = std::max(need.sges, t.sges);
+  need.invalidates |= t.has([](const OperationRow& r) { return r.invalidates; });
   if (t.inline_below) need.inline_bytes = std::max(need.inline_bytes, t.inline_below - 1);
 }
 }  // namespace
@@ -74,9 +86,9 @@ std::vector<Need> needs_of(const Scenario& scenario) {
       const std::size_t lane = lane_of(w, place), alone = lane_of(w, 0);
       needs.resize(std::max(needs.size(), lane + 1));
       needs[lane].port = needs[alone].port = w.port;
-      for (u64 bytes = w.from; bytes <= w.to; bytes *= 2) {
-        widen(needs[lane], traffic_of(w, scenario.qps_of(w), u32(bytes), 0));
-        widen(needs[alone], traffic_of(w, 1, u32(bytes), 0));  // for its time breakdown
+      for (const u32 bytes : sizes_of(w)) {
+        widen(needs[lane], traffic_of(w, scenario.qps_of(w), bytes, 0));
+        widen(needs[alone], traffic_of(w, 1, bytes, 0));  // for its time breakdown
       }
     }
   return needs;

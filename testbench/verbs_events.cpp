@@ -57,7 +57,10 @@ bool VerbsContext::take_eqe(CompChannel& channel, std::array<u8, proto::kEqeByte
 std::optional<u32> VerbsContext::get_cq_event(CompChannel& channel) {
   std::array<u8, proto::kEqeBytes> eqe;
   if (!take_eqe(channel, eqe)) return std::nullopt;
-  return proto::decode<proto::Eqe>(eqe.data()).cqn;
+  const u32 cqn = proto::decode<proto::Eqe>(eqe.data()).cqn;
+  for (Cq& cq : cqs_)
+    if (cq.cqn == cqn) cq.armed = false;
+  return cqn;
 }
 
 std::optional<AsyncEvent> VerbsContext::get_async_event(CompChannel& channel) {

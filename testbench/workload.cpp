@@ -84,17 +84,45 @@ void WriteWatch::written(u64 address, u64 bytes) {
   end_.cpu->notice();
 }
 
-SendWr work_request(const Endpoint& end, const Traffic& t, u32 qp, u64 k, const SgeList& sge) {
+Pieces::Pieces(const SgeList& whole, u32 count)
+    : count_(std::clamp(whole.length, 1u, std::min(count, kMaxSges))) {
+  const u32 each = whole.length / count_;
+  for (u32 i = 0; i < count_; ++i)
+    list_[i] = {whole.addr + u64{i} * each, i + 1 == count_ ? whole.length - i * each : each,
+                whole.lkey};
+}
+Pieces pieces_of(const SgeList& whole, const Traffic& t) { return {whole, t.sges}; }
+
+bool waits_by_events(const Endpoint& end, const Traffic& t) {
+  return end.events && t.by_events.value_or(end.cpu->by_events);
+}
+Cycle found_nothing(const Endpoint& end, const Traffic& t, Cq& cq) {
+  if (!waits_by_events(end, t)) return 0;
+  if (end.verbs->take_interrupt(*end.events)) {
+    while (end.verbs->get_cq_event(*end.events)) {
+    }
+    return end.cpu->event;
+  }
+  if (cq.armed) return 0;
+  end.verbs->req_notify_cq(cq, t.solicited && &cq == end.recv_cq);
+  return end.cpu->arm;
+}
+
+SendWr work_request(const Endpoint& end, const Traffic& t, u32 qp, u64 k,
+                    std::span<const SgeList> list) {
   const Message m = t.message(qp, k);
   const Layout layout(t);
   SendWr wr;
   wr.wr_id = k;
-  wr.sg_list = {&sge, 1};
+  wr.sg_list = list;
   wr.opcode = m.row().opcode;
   wr.send_flags = (k + 1) % t.signal_every == 0 || k + 1 == t.messages_on(qp) ? u32(kSignaled) : 0;
   wr.push = t.push;
+  if (t.fence) wr.send_flags |= kFence;
+  if (t.solicited && m.takes_receive()) wr.send_flags |= kSolicited;
   if (!m.row().fetches() && m.bytes < t.inline_below) wr.send_flags |= kInline;
   if (m.row().immediate) wr.imm_data = u32(k);
+  if (m.row().invalidates) wr.imm_data = end.peer_taken.rkey;
   if (m.row().writes)
     wr.remote_addr = end.peer_recv.addr + layout.in_flight(qp, k), wr.rkey = end.peer_recv.rkey;
   if (m.row().fetches())
@@ -111,10 +139,10 @@ void post_receives(const Endpoint& end, const Traffic& t) {
     const u64 count = std::min<u64>(
         t.receive_depth, t.count(qp, [](const Message& m) { return m.takes_receive(); }));
     if (!count) continue;
-    std::vector<SgeList> sges;
+    std::vector<Pieces> sges;
     std::vector<RecvWr> list;
-    for (u64 i = 0; i < count; ++i) sges.push_back(receive_buffer(end, t, qp, i));
-    for (u64 i = 0; i < count; ++i) list.push_back({i, {&sges[i], 1}});
+    for (u64 i = 0; i < count; ++i) sges.push_back(pieces_of(receive_buffer(end, t, qp, i), t));
+    for (u64 i = 0; i < count; ++i) list.push_back({i, sges[i].list()});
     end.verbs->post_recv(*end.qps[qp], list);
   }
 }

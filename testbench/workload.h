@@ -27,7 +27,7 @@ class Checker {
   void check_served(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k, u64 slot);
   // Whether the completion, of a message or of a receive WQE, is a success.
   bool check(const Wc& wc, std::string_view what = "message");
-  // A message without a pattern was right, or not.
+  // A message without a pattern, or without a byte, was right, or not.
   void check(bool good, u32 qp, u64 k, const std::string& sentence);
   void fail(Operation operation, const std::string& sentence);
   void fail(const std::string& sentence) { fail(traffic_.operation, sentence); }
@@ -75,8 +75,26 @@ class WriteWatch {
   u64 arrived_ = 0;
 };
 
-// The work request of message k of a queue pair, whose bytes lie in `sge`.
-SendWr work_request(const Endpoint& end, const Traffic& traffic, u32 qp, u64 k, const SgeList& sge);
+// The bytes of one place as a list of up to so many entries, none of them empty but the only one.
+class Pieces {
+ public:
+  Pieces(const SgeList& whole, u32 count);
+  std::span<const SgeList> list() const { return {list_.data(), count_}; }
+
+ private:
+  std::array<SgeList, kMaxSges> list_;
+  u32 count_;
+};
+Pieces pieces_of(const SgeList& whole, const Traffic& traffic);
+
+// What a program does that finds no completion: 0, it waits; else the cycles of what it does first.
+// One that waits for events takes those that are there, and arms the queue.
+bool waits_by_events(const Endpoint& end, const Traffic& traffic);
+Cycle found_nothing(const Endpoint& end, const Traffic& traffic, Cq& cq);
+
+// The work request of message k of a queue pair, whose bytes lie in `list`.
+SendWr work_request(const Endpoint& end, const Traffic& traffic, u32 qp, u64 k,
+                    std::span<const SgeList> list);
 // Receive buffer `slot` of a queue pair.
 SgeList receive_buffer(const Endpoint& end, const Traffic& traffic, u32 qp, u64 slot);
 // Receive WQEs for the first messages of each queue pair that take one, with one doorbell each.

@@ -36,7 +36,8 @@ Cycle PingPong::wait(Cycle now) {
     return posted_ < traffic_.messages ? post(now) : 0;
   }
   Wc wc;
-  if (!end_.verbs->poll_cq(*end_.recv_cq, {&wc, 1})) return 0;
+  if (!end_.verbs->poll_cq(*end_.recv_cq, {&wc, 1}))
+    return found_nothing(end_, traffic_, *end_.recv_cq);
   checker_received.check(wc);
   const u64 slot = received_ % traffic_.receive_depth;
   const SgeList sge = receive_buffer(end_, traffic_, 0, slot);
@@ -45,7 +46,7 @@ Cycle PingPong::wait(Cycle now) {
     checker_received.fail(fmt::format("message {}: completed before its last byte", received_));
   ++received_;
   if (received_ + traffic_.receive_depth <= traffic_.messages)
-    end_.verbs->post_recv(*end_.qp, {slot, {&sge, 1}});
+    end_.verbs->post_recv(*end_.qp, {slot, pieces_of(sge, traffic_).list()});
   step_ = posted_ < traffic_.messages ? Step::Post : Step::Wait;
   return end_.cpu->poll + end_.cpu->completion + end_.cpu->post_recv;
 }
@@ -53,7 +54,8 @@ Cycle PingPong::wait(Cycle now) {
 Cycle PingPong::post(Cycle now) {
   const SgeList sge{end_.send_mr.addr, traffic_.bytes, end_.send_mr.lkey};
   checker_sent.fill(end_.verbs->memory(), sge.addr, 0, posted_);
-  const SendWr wr = work_request(end_, traffic_, 0, posted_, sge);
+  const Pieces pieces = pieces_of(sge, traffic_);
+  const SendWr wr = work_request(end_, traffic_, 0, posted_, pieces.list());
   if (const Error error = end_.verbs->post_send(*end_.qp, wr); error != Error::None)
     checker_sent.fail(fmt::format("post_send of message {} gives error {}", posted_, int(error)));
   posts_.push_back(now);
@@ -64,7 +66,8 @@ Cycle PingPong::post(Cycle now) {
 
 Cycle PingPong::complete() {
   Wc wc;
-  if (!end_.verbs->poll_cq(*end_.send_cq, {&wc, 1})) return 0;
+  if (!end_.verbs->poll_cq(*end_.send_cq, {&wc, 1}))
+    return found_nothing(end_, traffic_, *end_.send_cq);
   checker_sent.check(wc);
   ++completed_;
   step_ = Step::Wait;

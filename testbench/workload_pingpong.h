@@ -12,6 +12,11 @@ class PingPong : public Program {
  public:
   PingPong(const Endpoint& end, const Traffic& traffic, Way sends);
   Cycle act(Cycle now) override;
+  // The last byte of a WRITE is no completion: it is looked for in memory.
+  bool waits_for_events() const override {
+    const bool by_queue = step_ != Step::Wait || row_of(traffic_.operation).takes_receive;
+    return by_queue && waits_by_events(end_, traffic_);
+  }
   bool finished() const override {
     return completed_ == traffic_.messages && received_ == traffic_.messages;
   }

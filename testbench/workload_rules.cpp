@@ -53,7 +53,8 @@ constexpr std::array kRules{
     Rule{"sizes", "stands beside size, from or to", "one of them",
          [](const Entry& e) { return e.has("sizes[") && (e.w.size || e.has_range()); }},
     Rule{"sizes", "has no weight above 0", "one weight or more above 0", no_weight},
-    Rule{"sizes", "has no size above 0 B", "one size or more above 0 B", all_empty},
+    Rule{"rate", "plans bits, and no message has any", "message_rate, or one size or more above 0 B",
+         [](const Entry& e) { return e.w.rate && all_empty(e); }},
     Rule{"message_rate", "stands beside rate", "one of them",
          [](const Entry& e) { return e.w.rate && e.w.message_rate; }},
     Rule{"arrivals", "is for an open loop", "rate or message_rate beside it",
@@ -88,17 +89,16 @@ constexpr std::array kRules{
 };
 }  // namespace
 
-std::optional<WorkloadMistake> mistake_in(const WorkloadConfig& w, const GivenKeys& given,
-                                          u32 qps) {
+std::vector<WorkloadMistake> mistakes_in(const WorkloadConfig& w, const GivenKeys& given, u32 qps) {
   const Entry entry{w, given, qps};
+  std::vector<WorkloadMistake> all;
   for (const Rule& rule : kRules)
     if (rule.broken(entry))
-      return WorkloadMistake{std::string(rule.key), std::string(rule.problem),
-                             std::string(rule.allowed)};
+      all.push_back({std::string(rule.key), std::string(rule.problem), std::string(rule.allowed)});
   if (w.from > w.to && !w.size && !entry.has("sizes[") && !entry.is_atomic())
-    return WorkloadMistake{"to", std::to_string(w.to) + " B is less than from",
-                           std::to_string(w.from) + " B or more"};
-  return std::nullopt;
+    all.push_back({"to", std::to_string(w.to) + " B is less than from",
+                   std::to_string(w.from) + " B or more"});
+  return all;
 }
 
 void settle_sizes(WorkloadConfig& w, const GivenKeys& given) {

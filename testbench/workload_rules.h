@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "testbench/scenario.h"
 
@@ -14,8 +14,8 @@ using GivenKeys = std::set<std::string, std::less<>>;
 struct WorkloadMistake {
   std::string key, problem, allowed;
 };
-std::optional<WorkloadMistake> mistake_in(const WorkloadConfig& workload, const GivenKeys& given,
-                                          u32 qps);
+std::vector<WorkloadMistake> mistakes_in(const WorkloadConfig& workload, const GivenKeys& given,
+                                         u32 qps);
 // Of a good entry: `from` and `to` become what `size`, `sizes` or the operation say.
 void settle_sizes(WorkloadConfig& workload, const GivenKeys& given);
 }  // namespace hca::testbench

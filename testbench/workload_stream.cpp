@@ -106,7 +106,8 @@ void StreamSender::post(u32 qp, Cycle now) {
     end_.verbs->memory().fill(sge.addr, kPoison, m.bytes);
   else
     checker.fill(end_.verbs->memory(), sge.addr, qp, k);
-  SendWr wr = work_request(end_, traffic_, qp, k, sge);
+  const Pieces pieces(sge, m.row().is_atomic() ? 1 : traffic_.sges);
+  SendWr wr = work_request(end_, traffic_, qp, k, pieces.list());
   if (m.row().is_atomic()) ledger_.post(wr, qp);
   if (const Error error = end_.verbs->post_send(*end_.qps[qp], wr); error != Error::None)
     checker.fail(m.operation,
@@ -133,7 +134,7 @@ Cycle StreamSender::poll(Cycle now) {
                                checker.name(qp, next)));
     for (; lane.completed <= wcs[i].wr_id; ++lane.completed) complete(qp, lane.completed, now);
   }
-  if (!found) return 0;
+  if (!found) return finished() ? 0 : found_nothing(end_, traffic_, *end_.send_cq);
   last_completion_ = now;
   return end_.cpu->poll + found * end_.cpu->completion;
 }
@@ -149,6 +150,8 @@ void StreamSender::complete(u32 qp, u64 k, Cycle now) {
   const Message m = traffic_.message(qp, k);
   ++completed_, --in_flight_, bytes_completed_ += m.bytes;
   latencies_.add((now - first_post_) * end_.period - lanes_[qp].since[k % traffic_.depth]);
+  // A WRITE without a byte and without a receive shows nowhere else.
+  if (m.row().writes && !m.lands() && !m.takes_receive()) checker.check(true, qp, k, "");
   if (!m.row().fetches()) return;
   const u64 at = end_.fetch_mr.addr + layout_.fetched(qp, k);
   if (m.row().is_read())
@@ -185,12 +188,16 @@ Cycle StreamReceiver::act(Cycle) {
   const u32 found = end_.verbs->poll_cq(*end_.recv_cq, wcs);
   for (u32 i = 0; i < found; ++i)
     if (checker.check(wcs[i], "receive WQE")) take(wcs[i]);
-  if (!found) return 0;
+  if (!found) return finished() ? 0 : found_nothing(end_, traffic_, *end_.recv_cq);
   return end_.cpu->poll + found * (end_.cpu->completion + end_.cpu->post_recv);
 }
 
 void StreamReceiver::check_end() {
   if (takes_receives_) check_no_more(*end_.recv_cq, end_, checker);
+  if (traffic_.operation == Operation::SendInvalidate && traffic_.mix.empty() && received_ &&
+      end_.verbs->query_mr(end_.taken_mr).valid)
+    checker.fail(
+        fmt::format("key {:#x} is valid behind {} invalidations", end_.taken_mr.rkey, received_));
 }
 
 // Messages of a queue pair arrive in order, so its receive WQEs are used in order.
@@ -208,13 +215,18 @@ void StreamReceiver::take(const Wc& wc) {
                      wc.byte_len, slot, m.bytes));
   if (wc.with_imm != m.row().immediate || (m.row().immediate && wc.imm_data != u32(k)))
     fail(fmt::format("immediate data {:#x}, sent was {:#x}", wc.imm_data, u32(k)));
+  if (wc.with_invalidate != m.row().invalidates ||
+      (m.row().invalidates && wc.imm_data != end_.taken_mr.rkey))
+    fail(fmt::format("invalidates key {:#x}, sent was {:#x}", wc.imm_data, end_.taken_mr.rkey));
   const SgeList sge = receive_buffer(end_, traffic_, qp, slot);
   if (!m.row().writes)
     checker.check(end_.verbs->memory(), sge.addr, qp, k);
   else if (!watch_->has_arrived(qp, k))
     fail("completed before its last byte");
+  else if (!m.lands())
+    checker.check(true, qp, k, "");
   ++received_;
   if (lane.received + traffic_.receive_depth <= lane.receives)
-    end_.verbs->post_recv(*end_.qps[qp], {slot, {&sge, 1}});
+    end_.verbs->post_recv(*end_.qps[qp], {slot, pieces_of(sge, traffic_).list()});
 }
 }  // namespace hca::testbench

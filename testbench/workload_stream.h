@@ -17,6 +17,7 @@ class StreamSender : public Program {
   StreamSender(const Endpoint& end, const Traffic& traffic, Way way = Way::ToServer);
   Cycle act(Cycle now) override;
   Cycle wakes_at() const override;
+  bool waits_for_events() const override { return waits_by_events(end_, traffic_); }
   bool finished() const override { return completed_ == traffic_.messages; }
   bool failed() const override { return checker.failed(); }
   // When all writes of the run have arrived: checks what ATOMICs have left, and that no completion
@@ -74,6 +75,7 @@ class StreamReceiver : public Program {
  public:
   StreamReceiver(const Endpoint& end, const Traffic& traffic, Way way = Way::ToServer);
   Cycle act(Cycle now) override;
+  bool waits_for_events() const override { return waits_by_events(end_, traffic_); }
   bool finished() const override { return received() == expected_; }
   bool failed() const override { return checker.failed(); }
   u64 received() const { return received_ + (watch_ ? watch_->arrived() : 0); }

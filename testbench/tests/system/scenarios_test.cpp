@@ -56,6 +56,17 @@ TEST_CASE("scenario read_round_trip: a READ crosses the wire once more", "[scena
         Approx(10.0 * kMicrosecond).epsilon(0.1));
 }
 
+TEST_CASE("scenario event_or_poll: an interrupt each way, seldom where the queue is full",
+          "[scenarios]") {
+  const RunResult result = run_ready("event_or_poll");
+  const double poll = p50(result, Operation::Send), event = p50(result, Operation::SendImmediate);
+  CHECK(event - poll == Approx(2.0 * kMicrosecond).epsilon(0.1));
+  CHECK(each(result, Operation::SendImmediate) ==
+        Approx(each(result, Operation::Send)).epsilon(0.01));
+  // 2000 + 2000 + 400 + 2 * 2 completions of the client, of which it waited for less than a fourth.
+  CHECK(counter(result, "hca0.completion.events") < counter(result, "hca0.completion.cqes") / 4);
+}
+
 TEST_CASE("scenario read_depth: one READ in flight has size / round trip", "[scenarios]") {
   const RunResult one = run_ready("read_depth", {"workload[0].messages=100"});
   const RunResult near = run_ready("read_depth", {"workload[0].messages=100", "wire.latency=1 us"});

@@ -135,4 +135,26 @@ TEST_CASE("a setting beside the file wins, and is named in errors", "[scenario]"
              Contains("--set: workload[0].test: is latency with several queue pairs"));
   CHECK_THAT(error_of("", {"faults[0].psn=3"}), Contains("none, it has no entries"));
 }
+
+TEST_CASE("mistakes of all kinds are named at once", "[scenario][workload]") {
+  const std::string text =
+      "hca.core.clock: 1\n"
+      "wire2.latency: 1 us\n"
+      "workload:\n"
+      "  - {operation: writ, size: 3 B, from: 2 B}\n"
+      "  - {rate: 1 Gb/s, message_rate: 3, size: 4 B, from: 3 B}\n"
+      "faults:\n"
+      "  - {per_million: 3, occurrence: 2}\n";
+  const std::string error = error_of(text, {"nothing", "host.poll=1"});
+  for (const char* part :
+       {"s.yaml:1: hca.core.clock: \"1\" has no unit", "s.yaml:2: wire2.latency: is of port 2",
+        "s.yaml:4: workload[0].operation: \"writ\"",
+        "s.yaml:5: workload[1].size: stands beside from or to",
+        "s.yaml:5: workload[1].message_rate: stands beside rate",
+        "s.yaml:7: faults[0].occurrence: stands beside per_million",
+        "--set: \"nothing\" is no setting", "--set: host.poll: \"1\" has no unit"})
+    CHECK_THAT(error, Contains(part));
+  // An entry with a wrong value is not judged as a whole.
+  CHECK(error.find("workload[0].size") == error.npos);
+}
 }  // namespace hca::testbench

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys of a workload that change how its messages are posted and waited for.
+#include <catch2/catch.hpp>
+
+#include "testbench/fresh_kernel.h"
+#include "testbench/run.h"
+#include "testbench/scenario_file.h"
+
+namespace hca::testbench {
+namespace {
+RunResult run_text(const std::string& entries, const std::vector<std::string>& settings = {}) {
+  FreshKernel kernel;
+  Runner runner(parse_scenario("workload:\n" + entries, "t.yaml", settings), {});
+  RunResult result = runner.run();
+  for (const std::string& failure : result.failures) FAIL_CHECK(failure);
+  return result;
+}
+u64 counter(const RunResult& result, std::string_view name) {
+  for (const CounterValue& c : result.counters)
+    if (c.name == name) return c.value;
+  throw std::runtime_error("no such counter");
+}
+double p50(const RunResult& result, std::size_t row = 0) {
+  return double(result.sizes.at(row).latency->picoseconds.percentile(50).value());
+}
+}  // namespace
+
+TEST_CASE("SENDs with Invalidate take a key of the server away", "[workload][G10.1]") {
+  const RunResult result = run_text(
+      "  - {operation: send_invalidate, sizes: [{size: 0 B}, {size: 3000 B}], messages: 60, qps: "
+      "3}\n"
+      "  - {mix: {send: 1, send_invalidate: 1, write: 1}, size: 64 B, messages: 60, direction: "
+      "both}\n");
+  CHECK(result.messages == 60 + 2 * 60);
+  CHECK(counter(result, "hca1.completion.cqes") > 60);
+}
+
+TEST_CASE("each message is checked, also without a byte", "[workload]") {
+  const RunResult result = run_text(
+      "  - {operation: write, sizes: [{size: 0 B}], messages: 30}\n"
+      "  - {operation: write_immediate, sizes: [{size: 0 B}], messages: 31}\n"
+      "  - {operation: send, sizes: [{size: 0 B}], messages: 32}\n"
+      "  - {operation: read, sizes: [{size: 0 B}], messages: 33}\n"
+      "  - {mix: {write: 2, write_immediate: 1, fetch_add: 1}, sizes: [{size: 0 B}, {size: 9 B}],"
+      " messages: 34, direction: both}\n");
+  CHECK(result.messages == 30 + 31 + 32 + 33 + 2 * 34);
+  CHECK(result.bytes_checked < 2 * 34 * 9);
+}
+
+TEST_CASE("scatter/gather entries take their reads, and carry the same bytes", "[workload]") {
+  const std::string text =
+      "  - {operation: send, size: 1000 B, messages: 50, sges: 1}\n"
+      "  - {operation: read, size: 1000 B, messages: 50, sges: 1}\n";
+  const RunResult one = run_text(text);
+  const RunResult eight = run_text(text, {"workload[0].sges=8", "workload[1].sges=8"});
+  CHECK(one.messages == eight.messages);
+  CHECK(one.bytes_checked == eight.bytes_checked);
+  // 51 SENDs, the breakdown's too, are gathered from 8 places instead of one: the client's HCA has
+  // 7 reads more for each. READs are scattered by writes.
+  const u64 reads = counter(eight, "hca0.dma.reads") - counter(one, "hca0.dma.reads");
+  CHECK(reads == 51 * 7);
+}
+
+TEST_CASE("with fence READs follow each other one by one", "[workload][G30.1]") {
+  const std::string text = "  - {operation: read, size: 64 B, messages: 100, fence: false}\n";
+  const RunResult free = run_text(text), fenced = run_text(text, {"workload[0].fence=true"});
+  const RunResult alone =
+      run_text("  - {operation: read, test: latency, size: 64 B, messages: 100}\n");
+  const auto each = [](const RunResult& r) {
+    return double(r.sizes[0].bandwidth->picoseconds) / double(r.sizes[0].bandwidth->messages);
+  };
+  CHECK(each(fenced) > 4 * each(free));
+  // A round trip, without what the program of the latency test takes from one to the next.
+  CHECK(each(fenced) < p50(alone));
+  CHECK(each(fenced) > p50(alone) / 3);
+}
+
+TEST_CASE("waiting for events costs an interrupt each way", "[workload][CQ-22]") {
+  const std::string text =
+      "  - {operation: send, test: latency, size: 64 B, messages: 50, solicited: true}\n";
+  const RunResult poll = run_text(text, {"host.wait=poll"});
+  const RunResult two = run_text(text, {"host.wait=event", "host.interrupt=2 us"});
+  const RunResult five = run_text(text, {"host.wait=event", "host.interrupt=5 us"});
+  const RunResult by_entry = run_text(text, {"workload[0].wait=event", "host.interrupt=2 us"});
+  // Half a round trip has one interrupt in it; polling sees a completion after host.notice, 40 ns.
+  CHECK(p50(five) - p50(two) == 3'000'000);
+  CHECK(p50(two) - p50(poll) > 2'000'000 - 40'000);
+  CHECK(p50(two) - p50(poll) < 2'000'000 + 500'000);
+  CHECK(p50(by_entry) == p50(two));
+  CHECK(counter(poll, "hca0.event.messages") == 0);
+  CHECK(counter(two, "hca1.event.messages") >= 50);
+  CHECK(counter(two, "hca1.event.messages") <= counter(two, "hca1.completion.cqes"));
+}
+
+TEST_CASE("a WRITE's last byte is looked for in memory, also where completions are events",
+          "[workload]") {
+  const RunResult result = run_text(
+      "  - {operation: write, test: latency, size: 64 B, messages: 20}\n"
+      "  - {mix: {write: 1, send: 1, read: 1, fetch_add: 1}, size: 64 B, messages: 200, qps: 4,"
+      " direction: both, together: true}\n"
+      "  - {operation: write_immediate, size: 100 B, messages: 100, message_rate: 1000000,"
+      " together: true}\n",
+      {"host.wait=event"});
+  CHECK(result.messages >= 2 * 20 + 400 + 100);
+}
+
+TEST_CASE("sizes reach 2 GiB, and no further", "[scenario]") {
+  const auto load = [](const std::string& size) {
+    return parse_scenario("workload: [{operation: write, size: " + size + "}]\n", "t.yaml");
+  };
+  CHECK(load("2 GiB").workload[0].to == u64{1} << 31);
+  CHECK_THROWS_AS(load("2147483649 B"), ScenarioError);
+  CHECK(traffic_of(load("2 GiB").workload[0], 1, 1u << 31, 0).depth == 1);
+}
+}  // namespace hca::testbench
