@@ -149,9 +149,9 @@ TEST_CASE("JSON of another structure is told by path", "[replay]") {
 TEST_CASE("a wrong value is told with its line", "[replay]") {
   const Copy copy;
   json changed = copy.good;
-  changed["events"][6]["sge"][0][1] = "0x100000000";
+  changed["events"][6]["sge"][0][1] = "0x123456789";
   const std::string text = changed.dump(1);  // a line for each value
-  const std::size_t at = text.find("0x100000000");
+  const std::size_t at = text.find("0x123456789");
   const auto line = 1 + std::count(text.begin(), text.begin() + std::ptrdiff_t(at), '\n');
   CHECK(copy.error_of(text).starts_with(":" + std::to_string(line) + ": events[6].sge[0][1]: is "));
 }

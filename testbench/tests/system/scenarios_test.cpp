@@ -26,9 +26,11 @@ const SizeResult& row(const RunResult& result, Operation operation) {
 double p50(const RunResult& result, Operation operation) {
   return double(row(result, operation).latency->picoseconds.percentile(50).value());
 }
-double each(const RunResult& result, Operation operation) {  // ps a message
-  const BandwidthResult& b = *row(result, operation).bandwidth;
-  return double(b.picoseconds) / double(b.messages);
+double each(const RunResult& result, Operation operation) {  // ps a message of its stream
+  for (const SizeResult& r : result.sizes)
+    if (r.operation == operation && r.bandwidth)
+      return double(r.bandwidth->picoseconds) / double(r.bandwidth->messages);
+  throw std::runtime_error("no such stream");
 }
 double gigabits(const RunResult& result, Operation operation) {
   const SizeResult& r = row(result, operation);
