@@ -8,7 +8,8 @@ namespace hca::proto {
 // A packet that met congestion draws a CNP, for each queue pair at most one in an interval. RoCEv1
 // has no IP header to be marked.
 inline bool draws_cnp(const u8* frame, const ParsedPacket& packet) {
-  const bool ip = packet.framing == Framing::RoceV2Ip4 || packet.framing == Framing::RoceV2Ip6;
+  const bool ip = packet.framing == Framing::RoceV2Ip4 || packet.framing == Framing::RoceV2Ip6 ||
+                  (packet.framing == Framing::RoceV1 && mutant<"cnp_on_rocev1">());
   return ip && (traffic_class_of(frame, packet) & kEcnMask) == kEcnCongestionExperienced;
 }
 inline constexpr u64 kCnpIntervalNs = 50'000;

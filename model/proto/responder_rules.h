@@ -341,6 +341,8 @@ inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, const Qp
     s.epsn += mutant<"drop_moves_epsn">();
   }
   s.failing |= v.action == RequestAction::NakAndFail;
+  s.reads_accepted +=
+      reads && v.action == RequestAction::NakAndFail && mutant<"refused_atomic_counted">();
   e.receive_wqe = s.rq_consumed - 1;
   e.receive_wqe -= mutant<"receive_wqe_stays">() && e.receive_wqe;
   e.free_receives = s.rq_posted - s.rq_consumed;

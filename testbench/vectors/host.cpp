@@ -114,6 +114,10 @@ std::optional<std::string> VectorHost::command(const JsonAt& json,
       if (qp->qp->state == QpState::Reset)
         qp->qp->sq_posted = qp->qp->sq_completed = qp->qp->rq_posted = qp->qp->rq_completed = 0;
     }
+  // What a vector makes anew is its own: the host takes no event from it.
+  if (row->opcode == CommandOpcode::DestroyEq && status == CommandStatus::Ok && async_ &&
+      async_->eqn == object)
+    async_ = nullptr;
   const std::string wanted = json.has("status") ? json["status"].text() : "Ok";
   if (wanted != name_of(status))
     return fmt::format("{}: expected status {}, got {}", row->name, wanted, name_of(status));
@@ -151,7 +155,9 @@ std::vector<QueueCompletion> VectorHost::poll() {
       all.push_back({wc.qp_num, u8(wc.opcode) >= u8(CqeOpcode::Receive), wc});
   return all;
 }
-std::optional<AsyncEvent> VectorHost::next_async_event() { return verbs_.get_async_event(*async_); }
+std::optional<AsyncEvent> VectorHost::next_async_event() {
+  return async_ ? verbs_.get_async_event(*async_) : std::nullopt;
+}
 std::optional<u32> VectorHost::next_cq_event() { return verbs_.get_cq_event(*channel_); }
 
 std::map<std::string, std::string> VectorHost::query_all() {
