@@ -28,7 +28,8 @@ struct Surroundings : sc_core::sc_module {
 
   Surroundings(const sc_core::sc_module_name& name, u32 ports)
       : sc_module(name), to_hca("to_hca", ports), from_hca("from_hca", ports) {
-    for (auto& socket : from_hca) socket.register_b_transport(this, &Surroundings::take);
+    for (u32 port = 0; port < ports; ++port)
+      from_hca[port].register_b_transport(this, &Surroundings::take);
   }
   void take(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
     const u8* data = payload.get_data_ptr();
