@@ -150,7 +150,7 @@ Coverage cover(std::span<const Statement> statements, std::span<const VectorRepo
   Coverage all;
   std::map<std::string, std::set<std::string>> wanted;  // mutant: paths of vectors
   for (const Statement& s : statements) {
-    if (!s.is_active()) continue;
+    if (!s.is_active() || !s.concerns_hca()) continue;
     CoverageRow& row = all.rows.emplace_back();
     row.statement = s;
     for (const std::string& name : s.mutants) row.mutants.push_back({name, {}, {}, {}});

@@ -77,9 +77,9 @@ std::vector<Statement> load_statements(const std::string& path) {
   static constexpr std::array columns{
       Column<S>{"id", &S::id},           Column<S>{"group", &S::group},
       Column<S>{"section", &S::section}, Column<S>{"services", &S::services},
-      Column<S>{"role", &S::role},       Column<S>{"status", &S::status},
-      Column<S>{"kind", &S::kind},       Column<S>{"statement", &S::text},
-      Column<S>{"mutant", &S::mutant}};
+      Column<S>{"role", &S::role},       Column<S>{"applies", &S::applies},
+      Column<S>{"status", &S::status},   Column<S>{"kind", &S::kind},
+      Column<S>{"statement", &S::text},  Column<S>{"mutant", &S::mutant}};
   std::vector<Statement> all = load(path, columns);
   for (std::size_t i = 0; i < all.size(); ++i) {
     S& s = all[i];

@@ -6,10 +6,11 @@
 namespace hca::testbench {
 // A row of vectors/requirements.csv.
 struct Statement {
-  std::string id, group, section, services, role, status, kind, text;
+  std::string id, group, section, services, role, applies, status, kind, text;
   std::string mutant;                // the column: names separated by ';'
   std::vector<std::string> mutants;  // these names
   bool is_active() const { return status == "active"; }
+  bool concerns_hca() const { return applies != "TCA"; }
 };
 // Throws std::runtime_error "path:line: what".
 std::vector<Statement> load_statements(const std::string& path);
