@@ -38,6 +38,9 @@ constexpr std::array<std::string_view, 21> kEventKinds{"mr",
                                                        "mem_final",
                                                        "destroy_qp",
                                                        "timeout_waiting_wc"};
+// As libibverbs names them.
+constexpr std::array<std::string_view, 6> kQpTypes{"RC",       "UC",       "UD",
+                                                   "XRC_SEND", "XRC_RECV", "RAW_PACKET"};
 struct FateName {
   Fate fate;
   std::string_view name;
@@ -72,13 +75,18 @@ ReplayEvent event_of(const JsonAt& entry) {
   if (std::find(kEventKinds.begin(), kEventKinds.end(), event.kind) == kEventKinds.end())
     entry["ev"].refuse("is " + entry["ev"].value().dump(),
                        fmt::format("{}", fmt::join(kEventKinds, " | ")));
-  if (event.has("side")) event.side = end_of(entry["side"]);
+  if (event.kind != "mark" && event.kind != "rule") event.side = end_of(entry["side"]);
   check_event_fields(event.kind, entry);
+  if (event.kind == "qp" &&
+      std::find(kQpTypes.begin(), kQpTypes.end(), event.text("type")) == kQpTypes.end())
+    entry["type"].refuse("is " + entry["type"].value().dump(),
+                         fmt::format("{}", fmt::join(kQpTypes, " | ")));
   return event;
 }
 
-ReplayFrame frame_of(const JsonAt& entry, const CapturedFrame& captured, u64 frames) {
+ReplayFrame frame_of(const JsonAt& entry, const CapturedFrame& captured, u64 number, u64 frames) {
   ReplayFrame frame;
+  entry["n"].number(number, number);
   const JsonAt direction = entry["dir"], fate = entry["fate"];
   if (direction.text() != "A>B" && direction.text() != "B>A")
     direction.refuse("is " + direction.value().dump(), "A>B | B>A");
@@ -118,7 +126,7 @@ Capture read_json(const JsonAt& all, const std::vector<CapturedFrame>& captured)
     all["frames"].refuse(fmt::format("describes {} frames", frames.size()),
                          fmt::format("{}, as the pcap holds", captured.size()));
   for (std::size_t i = 0; i < captured.size(); ++i)
-    capture.frames.push_back(frame_of(frames[i], captured[i], captured.size()));
+    capture.frames.push_back(frame_of(frames[i], captured[i], i + 1, captured.size()));
   if (capture.learned) learn_setup(capture);
   return capture;
 }

@@ -135,13 +135,16 @@ TEST_CASE("JSON of another structure is told by path", "[replay]") {
            {"/events/8/queue", "\"both\"", ": events[8].queue: is \"both\"; allowed: send | recv"},
            {"/frames", "[]", ": frames: describes 0 frames; allowed: 34, as the pcap holds"},
            {"/frames/1/dir", "\"A>C\"", ": frames[1].dir: is \"A>C\"; allowed: A>B | B>A"},
+           {"/events/2/type", "\"RX\"", ": events[2].type: is \"RX\"; allowed: RC | UC | UD"},
+           {"/events/4/pkey", "\"0x8001\"", ": events[4].pkey: is \"0x8001\""},
+           {"/frames/1/n", "1", ": frames[1].n: is 1; allowed: a whole number, 2 .. 2"},
            {"/frames/1/fate", "7", ": frames[1].fate: is 7; allowed: a string"}}) {
     INFO(row.pointer);
     starts(copy.error_of(
                [&](json& all) { all[json::json_pointer(row.pointer)] = json::parse(row.value); }),
            row.error);
   }
-  const char* name = GENERATE("ev", "t_us", "qpn", "timeout", "qp_access");
+  const char* name = GENERATE("ev", "t_us", "side", "qpn", "timeout", "qp_access");
   starts(copy.error_of([&](json& all) { all["events"][4].erase(name); }),
          ": events[4]." + std::string(name) + ": is missing; allowed:");
 }
