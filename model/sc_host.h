@@ -17,11 +17,11 @@ class DomainHosts {
  public:
   class Host {
    public:
+    Host() = default;
+    Host(const Host&) = delete;
+    virtual ~Host() = default;
     virtual void run() = 0;
     u64 due_at = kNever;  // in units of the kernel's time
-
-   protected:
-    ~Host() = default;
   };
 
   static std::shared_ptr<DomainHosts> of_simulation() {
@@ -86,8 +86,7 @@ class DomainHost final : private DomainHosts::Host {
     hosts_->add(*this);
     sleep_until(domain_.next());
   }
-  ~DomainHost() { hosts_->remove(*this); }
-  DomainHost(const DomainHost&) = delete;
+  ~DomainHost() override { hosts_->remove(*this); }
 
   u64 activations() const { return activations_; }
   void set_ahead(Cycle ahead) { ahead_ = ahead; }

@@ -50,7 +50,7 @@ class Walk {
       if (named) {
         const std::string name(string());
         next(), take();  // the colon
-        value(here.empty() ? name : here + '.' + name);
+        value(here.empty() ? name : fmt::format("{}.{}", here, name));
       } else {
         value(fmt::format("{}[{}]", here, i));
       }

@@ -70,15 +70,16 @@ inline bool awaits_response(const SendState& s) { return s.reads_started != s.re
 inline u32 missing_psn(const SendState& s, const SentMessage& m) {
   return psn_distance(m.first_psn, s.unacked_psn) > 0 ? s.unacked_psn : m.first_psn;
 }
-// A NAK of `psn` may be the last straw, unless it acknowledges something and so reloads the counter
-// (G11.6).
-inline bool is_exhausted(const SendState& s, u32 psn) {
-  return !s.retries_left && (psn == s.unacked_psn || mutant<"nak_reloads_nothing">());
+// Whether a NAK of `psn` finds no retry left: what it acknowledges reloads the counter (G11.6).
+inline bool is_exhausted(const SendState& s, const QpConfig& qp, u32 psn) {
+  const bool progress = psn != s.unacked_psn && !mutant<"nak_reloads_nothing">();
+  return !(progress ? qp.retry_count : s.retries_left);
 }
 // G12.3, G12.4: once, until the restarted PSN is answered.
-inline AckVerdict implied_nak(const SendState& s, u32 missing, std::string_view why) {
+inline AckVerdict implied_nak(const SendState& s, const QpConfig& qp, u32 missing,
+                              std::string_view why) {
   if (s.waits_restart && !mutant<"implied_nak_each_time">()) return drop("G12.4");
-  if (is_exhausted(s, missing) && !mutant<"implied_nak_never_exhausts">())
+  if (is_exhausted(s, qp, missing) && !mutant<"implied_nak_never_exhausts">())
     return {AckAction::Fail, missing, WcStatus::RetryExcErr, 0, "T9-4", false, true};
   return {AckAction::Resend, missing, {}, 0, why, false, true};
 }
@@ -106,7 +107,7 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
     const u32 missing = missing_psn(s, *awaited);
     const s32 beyond = psn_distance(missing, psn);
     if (beyond > 0 || (beyond == 0 && kind == SyndromeKind::Ack))
-      return implied_nak(s, missing, "G12.3");
+      return implied_nak(s, qp, missing, "G12.3");
   }
   switch (kind) {
     case SyndromeKind::Ack:
@@ -122,7 +123,7 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
           !(mutant<"nak_retried">() && s.retries_left))
         return fail(psn, status_of_nak(NakCode(value)), "C9-214");
       if (s.waits_rnr && psn == s.unacked_psn) return drop("G8.2");  // it waits for that PSN
-      if ((is_exhausted(s, psn) && !mutant<"sequence_nak_never_exhausts">()) ||
+      if ((is_exhausted(s, qp, psn) && !mutant<"sequence_nak_never_exhausts">()) ||
           mutant<"nak_seq_fails">())
         return fail(psn, WcStatus::RetryExcErr, "C9-212");
       if (mutant<"nak_resends_from_u">()) psn = s.unacked_psn;
@@ -160,7 +161,7 @@ inline ResponseVerdict judge_response(const SendState& s, const QpConfig& qp,
     return {psn == s.unacked_psn ? fail(psn, WcStatus::BadRespErr, "T9-21") : drop("G12.1")};
   const u32 missing = missing_psn(s, *awaited);
   const s32 beyond = psn_distance(missing, psn);
-  if (beyond > 0 && !mutant<"response_gap_taken">()) return {implied_nak(s, missing, "G12.4")};
+  if (beyond > 0 && !mutant<"response_gap_taken">()) return {implied_nak(s, qp, missing, "G12.4")};
   if (beyond < 0)  // at a SEND or WRITE
     return {psn == s.unacked_psn ? fail(psn, WcStatus::BadRespErr, "T9-21") : drop("G12.1")};
   const bool is_read = packet.opcode->operation == Operation::ReadResponse;
