@@ -117,12 +117,25 @@ bool Requester::waits_for_probe(u32 qpn, const Lane& lane) const {
   return probes(s, contexts_.qps[qpn], contexts_.message(qpn, index), index + 1 == s.started);
 }
 
+// A WQE that was begun needs no repetition. One that is completed may have been fetched when the
+// host had used its slot for another.
+bool Requester::is_acknowledged(u32 qpn, u32 index) {
+  const SendState& s = contexts_.send[qpn];
+  if (index == s.started) return false;
+  return index - s.completed >= s.started - s.completed ||
+         psn_distance(contexts_.message(qpn, index).end_psn(), s.send_psn) >= 0;
+}
+
 // Opens the WQE at the front of the lane: a new message gets its PSNs, a repeated one begins where
 // go-back-N left it.
 bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
   const u32 index = turn.first + lane.at;
+  if (is_acknowledged(qpn, index)) {  // while it waited to be repeated
+    finish_wqe(qpn, lane);
+    return false;
+  }
   // resume() or end_local() activates the lane again.
   if (index == s.started && (starts_nothing(qp) || lane.waits_local)) return false;
   const u32 at = lane.at ^ (mutant<"wqes_swapped">() && (lane.at | 1) < turn.count);
@@ -149,10 +162,6 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
     ++counters.messages;
   }
   const SentMessage& m = contexts_.message(qpn, index);
-  if (psn_distance(m.end_psn(), s.send_psn) >= 0) {  // acknowledged while it waited to be repeated
-    finish_wqe(qpn, lane);
-    return false;
-  }
   lane.packet = psns_between(m.first_psn, s.send_psn);
   if (row_of(lane.wqe).sends_payload()) lane.cursor.skip(lane.packet * qp.path_mtu);
   lane.sending = true;
@@ -201,9 +210,11 @@ void Requester::send_packet(u32 qpn, Lane& lane) {
   at = stage_.enter(at);
   probe.event(at, Step::Passed, qpn, plan.psn, index);
   ++counters.packets;
-  s.send_psn = psn_add(plan.psn, plan.psns);
+  const u32 behind = psn_add(plan.psn, plan.psns);
+  // What is repeated may have been acknowledged further than this meanwhile.
+  if (plan.psn == s.send_psn || psn_distance(s.send_psn, behind) > 0) s.send_psn = behind;
   if (plan.psn == s.sent_psn)
-    s.sent_psn = s.send_psn;
+    s.sent_psn = behind;
   else
     ++counters.resent;
   if (mutant<"resend_one_packet">() && s.send_psn != s.sent_psn)

@@ -115,6 +115,7 @@ class Requester : public engine::Block {
     return active_[port_of(contexts_.qps[qpn])];
   }
   bool cut(u32 qpn, Lane& lane);
+  bool is_acknowledged(u32 qpn, u32 index);
   bool begin(u32 qpn, Lane& lane, const Turn& turn);
   proto::WcStatus check_wqe(const proto::QpConfig& qp, Lane& lane, const u8* wqe, u32 index,
                             u64& bytes);
