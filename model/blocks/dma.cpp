@@ -12,7 +12,7 @@ void Dma::tick() {
 
 void Dma::reach_memory() {
   // Posted writes first: a read of the same cycle sees them. No two of a kind reach memory in one
-  // cycle.
+  // cycle; a tick that comes late does not let a read pass the writes in front of it.
   bool late = false;
   if (!writes_.empty() && writes_.front().memory <= now()) {
     const Access& a = writes_.front();
@@ -22,15 +22,17 @@ void Dma::reach_memory() {
     writes_.drop();
     late = !writes_.empty() && writes_.front().memory <= now();
   }
-  if (!reads_.empty() && reads_.front().memory <= now()) {
+  const bool behind_writes =
+      !writes_.empty() && !reads_.empty() && writes_.front().memory <= reads_.front().memory;
+  if (!reads_.empty() && reads_.front().memory <= now() && !behind_writes) {
     const Access& a = reads_.front();
     if (a.request.bytes)
       outside_.read_memory(a.request.address, a.request.buffer, a.request.bytes, now());
     clients[a.client].done(clients[a.client].self, a.request, std::max(a.first, now()),
                            std::max(a.last, now()));
     reads_.drop();
-    late |= !reads_.empty() && reads_.front().memory <= now();
   }
+  late |= !reads_.empty() && reads_.front().memory <= now();
   if (late) wake_at(now() + 1);
 }
 
