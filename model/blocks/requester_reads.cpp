@@ -90,7 +90,6 @@ bool Requester::place() {
 
 // The data of a READ or ATOMIC are ordered before all that follows.
 void Requester::take_placed() {
-  if (!placed_in.can_pop()) return;
   const Placed placed = placed_in.pop();
   Lane& lane = lanes_[placed.qpn];
   if (placed.life != lane.life) return;
