@@ -71,6 +71,7 @@ class Hca : public sc_core::sc_module, private blocks::Outside {
   // The earliest transport timer; kNever if none runs. A domain that is due later than that, or
   // never, is idle.
   Cycle next_timer() const { return chip_.next_timer(); }
+  Cycle timer_of(u32 qpn) const { return chip_.timer_of(qpn); }
   sc_core::sc_time period() const { return host_.period(); }
   // From the kernel's time to a cycle of the chip: the delay argument of a transport.
   sc_core::sc_time delay_to(Cycle at) const { return host_.delay_to(at); }

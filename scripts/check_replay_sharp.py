@@ -4,7 +4,8 @@
 
 For each frame that an end must send, each field is changed (lowest and highest bit), checksums made good again, and the
 frame is left out, doubled and swapped with the next one of its direction; of what an end's host saw, each field of each
-completion and state is changed, bytes of its memory, and an asynchronous event is added. Each copy is replayed on every
+completion and state is changed, bytes of its memory, an asynchronous event is added, and what a connection was given (PSN, timers,
+retries) is changed where the recording shows it. Each copy is replayed on every
 runner. Fields that an allowed difference covers wholly are left alone, and so are those that are learned from the frame
 itself. Without set-up, a frame that is left out of the comparison more than before is noticed. With --every, at least one change of each kind of host event is tried for each capture. Prints
 caught / tried for each capture, end and runner, and what slipped through; exits 1 if anything did, or if a capture
@@ -51,6 +52,7 @@ EXTENSIONS = {**{op: [] for op in (0, 1, 2, 4, 7, 8, 0x0e)}, 3: [IMM], 5: [IMM],
               0x12: [AETH, ATOMIC_ACK], 0x13: [ATOMIC], 0x14: [ATOMIC], 0x16: [IETH], 0x17: [IETH]}
 BATCH = 250
 WITH_IMMEDIATE = 2
+ACKNOWLEDGE = 0x11
 
 
 def size(header):
@@ -176,6 +178,30 @@ def changed_memory(final, regions, undefined):
         yield at, final["changed"] + [[at, f"{byte:02x}"]]
 
 
+def changed_connections(events, end, report, answers):
+    """(what, events) for each attribute of a queue pair that the recording shows to be what it is. `answers`: the Acknowledge
+    packets that this end sent, as (peer QPN, syndrome)."""
+    failed = {(e["qpn"], e["status"]) for e in events if e["ev"] == "wc" and e["side"] == end}
+    transport_timers = report["timers_fired"] - report["rnr_timers_fired"]
+    for i, e in enumerate(events):
+        if e["ev"] != "connect" or e["side"] != end:
+            continue
+        values = {}
+        if transport_timers and not report["rnr_timers_fired"]:
+            values["timeout"] = [e["timeout"] - 3, e["timeout"] + 3]
+        if (e["qpn"], "RETRY_EXC_ERR") in failed:
+            values["retry_cnt"] = [e["retry_cnt"] - 1]
+        if (e["qpn"], "RNR_RETRY_EXC_ERR") in failed:
+            values["rnr_retry"] = [e["rnr_retry"] - 1]
+        if any(qpn == e["dest_qpn"] and syndrome >> 5 == 1 for qpn, syndrome in answers):
+            values["min_rnr_timer"] = [e["min_rnr_timer"] ^ 1]
+        if any(qpn == e["dest_qpn"] for qpn, _ in answers):
+            values["rq_psn"] = [(e["rq_psn"] + step) % (1 << 24) for step in (1, -1)]
+        for name, changed in values.items():
+            for value in changed:
+                yield f"event {i + 1}: {name} {value}", events[:i] + [{**e, name: value}] + events[i + 1:]
+
+
 def changed_hosts(events, end):
     """Lists of (what, events), one for each kind of event, with one change to what the host of an end saw."""
     regions = {e["name"]: e for e in events if e["ev"] == "mr" and e["side"] == end}
@@ -223,9 +249,21 @@ class Capture:
     def has_device(self, end):
         return self.is_learned() or any(e["ev"] == "qp" and e["side"] == end for e in self.text["events"])
 
-    def host_mutants(self, end, every, seed):
-        """As mutants() for what the host saw: every so many of each kind, and one at least."""
-        for kind in [] if self.is_learned() else changed_hosts(self.text["events"], end):
+    def answers(self, frames):
+        """(destination QP, syndrome) of the Acknowledge packets among them."""
+        for i in frames:
+            frame = self.records[i][1]
+            at = {header: at for header, at in headers_of(frame)[0]}
+            if frame[at[BTH]] == ACKNOWLEDGE:
+                yield int.from_bytes(frame[at[BTH] + 5:at[BTH] + 8], "big"), frame[at[AETH]]
+
+    def host_mutants(self, end, every, seed, report):
+        """As mutants() for what the host saw and asked for: every so many of each kind, and one at least."""
+        answers = list(self.answers([n - 1 for n in report["frames_matched"]]))
+        kinds = [] if self.is_learned() else changed_hosts(self.text["events"], end)
+        if kinds:
+            kinds.append(list(changed_connections(self.text["events"], end, report, answers)))
+        for kind in kinds:
             chosen = [m for n, m in enumerate(kind) if (n + seed) % every == 0] or kind[seed % len(kind):][:1] if kind else []
             for what, events in chosen:
                 yield what, self.records, {"events": events}
@@ -286,7 +324,7 @@ def check(hca, path, runner, end, every, folder):
     seed = zlib.crc32(path.stem.encode())
     mutants = [m for n, m in enumerate(mutants) if (n + seed) % every == 0]
     if "parted" not in reports[0]:  # else the host's last words are not compared
-        mutants += capture.host_mutants(end, every, seed)
+        mutants += capture.host_mutants(end, every, seed, reports[0])
     slipped = []
     for first in range(0, len(mutants), BATCH):
         batch = mutants[first:first + BATCH]

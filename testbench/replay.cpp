@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
 #include "testbench/replay_run.h"
 
 namespace hca::testbench {
@@ -26,27 +29,43 @@ std::vector<std::string> orders_taken(const Capture& capture, End end, const Tim
 }  // namespace
 
 ReplayReport replay(const Capture& capture, End end, const ReplayRunner& runner) {
+  constexpr std::size_t kMostRuns = 1000;
   const Timelines lines = find_timelines(capture, end);
   std::optional<ReplayReport> best;
   bool may_lose = false;  // whether some frame may have been lost behind the recording point
-  for (std::size_t n = 0; n < lines.orders.size() * (may_lose ? 2 : 1); ++n) {
-    const std::size_t i = n % lines.orders.size();
-    ReplayReport report;
-    report.capture = capture.name, report.runner = runner.name, report.end = end;
-    report.left_out = capture.left_out, report.left_out_reason = capture.left_out_reason;
-    report.words_set = capture.words_set;
-    report.allowed_uses.assign(allowed_differences().size(), 0);
-    report.window = lines.window, report.open_pairs = lines.open_pairs;
-    report.orders = lines.orders.size(), report.order_taken = i + 1;
-    report.offset = lines.orders[i].offset;
-    report.taken = orders_taken(capture, end, lines, lines.orders[i]);
-    may_lose |= run_replay(capture, end, runner, lines.orders[i], n != i, report);
-    const auto reach = [](const ReplayReport& r) {
-      return r.frames_compared + r.frames_delivered + r.completions_compared;
+  std::size_t runs = 0;
+  for (const bool losses : {false, true}) {
+    if (losses && !may_lose) break;
+    // How orders that do not explain the recording begin.
+    std::vector<std::vector<TimelineItem>> failed;
+    const auto has_failed = [&](const Timeline& line) {
+      return std::ranges::any_of(failed, [&](const auto& begin) {
+        return std::ranges::equal(begin, std::span(line.items).first(begin.size()));
+      });
     };
-    if (!best || report.same() || reach(report) > reach(*best)) best = std::move(report);
-    if (best->same()) break;
+    for (std::size_t i = 0; i < lines.offsets.size() && runs < kMostRuns; ++i) {
+      const Timeline line = make_timeline(capture, end, lines.offsets[i]);
+      if (has_failed(line)) continue;
+      ReplayReport report;
+      report.capture = capture.name, report.runner = runner.name, report.end = end;
+      report.left_out = capture.left_out, report.left_out_reason = capture.left_out_reason;
+      report.words_set = capture.words_set;
+      report.allowed_uses.assign(allowed_differences().size(), 0);
+      report.window = lines.window, report.open_pairs = lines.open_pairs;
+      report.orders = lines.offsets.size(), report.order_taken = i + 1;
+      report.offset = line.offset;
+      report.taken = orders_taken(capture, end, lines, line);
+      const RunEnd run = run_replay(capture, end, runner, line, losses, report);
+      ++runs, may_lose |= run.may_lose;
+      if (report.same()) return report;
+      failed.emplace_back(line.items.begin(), line.items.begin() + std::ptrdiff_t(run.items));
+      const auto reach = [](const ReplayReport& r) {
+        return r.frames_compared + r.frames_delivered + r.completions_compared;
+      };
+      if (!best || reach(report) > reach(*best)) best = std::move(report);
+    }
   }
+  best->gave_up_after = runs == kMostRuns ? runs : 0;
   return std::move(*best);
 }
 }  // namespace hca::testbench

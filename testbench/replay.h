@@ -25,11 +25,13 @@ struct ReplayReport {
   std::string_view runner;
   End end = End::A;
   u64 frames_compared = 0, frames_delivered = 0, completions_compared = 0, states_compared = 0;
-  u64 memory_bytes_compared = 0, timers_fired = 0, frames_lost = 0;
+  u64 memory_bytes_compared = 0, frames_lost = 0;
+  u64 timers_fired = 0, rnr_timers_fired = 0;  // of all, those behind RNR NAKs
   AllowedUses allowed_uses;
   // The order of events and frames.
   OffsetWindow window;
   std::size_t open_pairs = 0, orders = 0, order_taken = 0;
+  std::size_t gave_up_after = 0;  // runs, if there are orders that were not tried
   std::int64_t offset = 0;
   std::vector<std::string> taken;  // of the open orders: neighbours in time
   std::optional<Difference> difference;

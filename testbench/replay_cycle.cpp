@@ -80,10 +80,8 @@ class CycleDevice : public ReplayDevice {
       run_cycle(due());
   }
   std::vector<Frame> take_frames() override { return std::exchange(outside_.frames, {}); }
-  std::optional<u64> next_timer() override {
-    if (hca_.next_timer() == kNever) return std::nullopt;
-    return nanoseconds(hca_.next_timer());
-  }
+  std::optional<u64> next_timer() override { return due_at(hca_.next_timer()); }
+  std::optional<u64> timer_of(u32 qpn) override { return due_at(hca_.timer_of(qpn)); }
   u64 now() override { return nanoseconds(std::max(hca_.domain().now(), present())); }
   void advance_to_next_timer() override {
     const Cycle timer = hca_.next_timer();
@@ -112,6 +110,10 @@ class CycleDevice : public ReplayDevice {
     return config;
   }
   Cycle due() { return hca_.domain().next(); }
+  std::optional<u64> due_at(Cycle timer) const {
+    if (timer == kNever) return std::nullopt;
+    return nanoseconds(timer);
+  }
   Cycle present() const { return sc_core::sc_time_stamp().value() / hca_.period().value(); }
   u64 wire_time(std::size_t bytes) const {
     return bytes * 8 * engine::kPicosecondsPerSecond / config_.port[0].link_rate + 1;

@@ -26,8 +26,9 @@ class ReplayDevice {
   virtual void run() = 0;
   // The frames sent since the last call, of all ports.
   virtual std::vector<Frame> take_frames() = 0;
-  // When the next timer fires and what time it is, in ns.
+  // When the next timer fires, when that of a queue pair does, and what time it is, in ns.
   virtual std::optional<u64> next_timer() = 0;
+  virtual std::optional<u64> timer_of(u32 qpn) = 0;
   virtual u64 now() = 0;
   // Lets time pass to the next timer, which fires.
   virtual void advance_to_next_timer() = 0;

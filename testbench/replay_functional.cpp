@@ -21,6 +21,7 @@ class FunctionalDevice : public ReplayDevice {
   void run() override {}  // work takes no time: it is done
   std::vector<Frame> take_frames() override { return std::exchange(sent_, {}); }
   std::optional<u64> next_timer() override { return hca_.next_timer(); }
+  std::optional<u64> timer_of(u32 qpn) override { return hca_.timer_of(qpn); }
   u64 now() override { return hca_.now(); }
   void advance_to_next_timer() override {
     const proto::InDevice inside;

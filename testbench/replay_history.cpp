@@ -136,9 +136,11 @@ bool was_lost_behind_wire(const QpHistory& qp, std::size_t frame_index) {
   const std::vector<ReplayFrame>& frames = qp.capture.frames;
   const Seen lost(frames[frame_index].bytes);
   if (!lost.is_request() || lost.psn() != qp.responder.epsn) return false;
+  const u64 us = qp.connect.number("qpn"), peer = qp.connect.number("dest_qpn");
   bool came_again = false, older_came = false;
   for (std::size_t i = frame_index + 1; i < frames.size(); ++i) {
     const Seen seen(frames[i].bytes);
+    if (!seen.good || seen.packet.bth.dest_qp != (frames[i].from == qp.end ? peer : us)) continue;
     const s32 behind = psn_distance(lost.psn(), seen.psn());
     if (frames[i].from != qp.end && was_delivered(frames[i].fate) && seen.is_request())
       came_again |= behind == 0, older_came |= behind < 0;

@@ -25,15 +25,23 @@ std::string line_of(const ReplayReport& r) {
 }
 
 std::string order_of(const ReplayReport& r) {
-  if (!r.window.bounded) return "  order: nothing ties the two clocks; events first\n";
-  std::string text = fmt::format("  order: clock offset known to {:.1f} us",
-                                 double(r.window.high - r.window.low) / 1000);
+  std::string text = "  order: ";
+  if (r.window.one_clock)
+    text += "events learned from the frames, one clock";
+  else if (r.window.is_known())
+    text += fmt::format("clock offset known to {:.1f} us", double(r.window.width()) / 1000);
+  else if (r.window.has_low() || r.window.has_high())
+    text += "clock offset bounded on one side only";
+  else
+    text += "nothing ties the two clocks, events first";
   if (r.open_pairs == 0) return text + ", no order open\n";
   text += fmt::format(", {} orders open, {} of {} taken", r.open_pairs, r.order_taken, r.orders);
   for (std::size_t i = 0; i < std::min(r.taken.size(), kOrdersNamed); ++i)
     text += (i ? ", " : ": ") + r.taken[i];
   if (r.taken.size() > kOrdersNamed)
     text += fmt::format(", and {} more", r.taken.size() - kOrdersNamed);
+  if (r.gave_up_after)
+    text += fmt::format("; given up after {} runs, not every order was tried", r.gave_up_after);
   return text + "\n";
 }
 
@@ -117,6 +125,14 @@ json json_of(const ReplayRun& run) {
 }
 
 namespace {
+// null where it is open.
+json json_of_window(const OffsetWindow& window) {
+  json j{nullptr, nullptr};
+  if (window.has_low()) j[0] = window.low;
+  if (window.has_high()) j[1] = window.high;
+  return j;
+}
+
 json json_of_report(const ReplayReport& r) {
   json j{{"capture", r.capture},
          {"runner", r.runner},
@@ -128,6 +144,7 @@ json json_of_report(const ReplayReport& r) {
          {"states_compared", r.states_compared},
          {"memory_bytes_compared", r.memory_bytes_compared},
          {"timers_fired", r.timers_fired},
+         {"rnr_timers_fired", r.rnr_timers_fired},
          {"frames_matched", counted_from_1(r.matched)},
          {"frames_recorded_only", counted_from_1(r.recorded_only)},
          {"frames_left_out", r.left_out},
@@ -136,9 +153,10 @@ json json_of_report(const ReplayReport& r) {
          {"frames_lost", r.frames_lost},
          {"async_compared", r.async_compared},
          {"clock_offset_ns", r.offset},
-         {"clock_offset_window_ns", {r.window.low, r.window.high}},
+         {"clock_offset_window_ns", json_of_window(r.window)},
          {"open_orders", r.open_pairs},
          {"order", {r.order_taken, r.orders}},
+         {"gave_up_after_runs", r.gave_up_after},
          {"orders_taken", r.taken}};
   for (std::size_t i = 0; i < r.allowed_uses.size(); ++i) {
     const AllowedDifference& row = allowed_differences()[i];

@@ -25,8 +25,7 @@ class Run {
         losses_(losses),
         report_(report),
         device_(runner.make({})),
-        host_(capture, end, *device_),
-        timer_(report.window.high - report.window.low) {
+        host_(capture, end, *device_) {
     has_several_ = std::ranges::count_if(capture.events, [end](const ReplayEvent& e) {
                      return e.kind == "connect" && e.side == end;
                    }) > 1;
@@ -42,13 +41,16 @@ class Run {
     silence_ = kTimeoutsOfSilence * longest_timeout(capture);
   }
 
-  void follow(const Timeline& timeline) {
+  // The items that were looked at.
+  std::size_t follow(const Timeline& timeline) {
+    std::size_t looked_at = 0;
     for (const TimelineItem& item : timeline.items) {
-      if (is_over()) return;
-      recorded_now_ = item.time;
+      if (is_over()) return looked_at;
+      ++looked_at, recorded_now_ = item.time;
       item.is_frame ? frame(item.index) : event(item.index);
     }
     settle();
+    return looked_at;
   }
   bool may_lose() const { return may_lose_; }
 
@@ -80,7 +82,7 @@ class Run {
       Frames& frames = frames_[stream_of(Seen(f.bytes))];
       const std::size_t place = place_of(index, frames.indices);
       wait([&] { return frames.seen > place; }, [&] { return pass_recorded(frames); },
-           fmt::format("frame {}", index + 1), describe_frame(f.bytes));
+           fmt::format("frame {}", index + 1), describe_frame(f.bytes), true);
     } else if (f.from != end_ && was_delivered(f.fate)) {
       deliver(index);
     }
@@ -139,23 +141,31 @@ class Run {
     for (const Frame& f : device_->take_frames()) check_frame(f);
     for (const PolledCompletion& c : host_.poll()) check_completion(c);
     for (const AsyncEvent& e : host_.poll_async()) check_async_event(e);
-    timer_.see(device_->next_timer(), device_->now(), recorded_now_);
+    for (const auto& [qpn, history] : histories_)
+      timers_[qpn].see(device_->timer_of(qpn), device_->now(), recorded_now_);
   }
 
-  // Until `done`: lets timers fire that explain what is missing, or `pass`es over it.
+  // Until `done`: lets timers fire that explain what is missing, or `pass`es over it. `is_stamped`:
+  // it stands where it happened; hosts look at the rest when they like.
   template <class Done, class Pass>
-  void wait(const Done& done, const Pass& pass, const std::string& where, const std::string& what) {
+  void wait(const Done& done, const Pass& pass, const std::string& where, const std::string& what,
+            bool is_stamped = false) {
     settle();
     const std::int64_t item = recorded_now_;
     u64 since = device_->now(), progress = seen();
     while (!done() && !is_over()) {
       const std::optional<u64> due = device_->next_timer();
-      const std::string why = why_not_wait(due, since, item);
+      const auto next = std::ranges::find(timers_, due, [](auto& t) { return t.second.due(); });
+      const std::string why =
+          !due || next == timers_.end()
+              ? "nothing is left to do and no timer runs"
+              : why_not_wait(next->first, next->second, since, item, is_stamped);
       if (!why.empty()) {
         if (pass()) continue;
         return differ({where, fmt::format("missing: {}; {}", what, why), {}});
       }
-      recorded_now_ = timer_.fired(item);
+      recorded_now_ = next->second.fired(item);
+      report_.rnr_timers_fired += histories_.at(next->first).rnr_nak.has_value();
       device_->advance_to_next_timer();
       ++report_.timers_fired;
       note(fmt::format("timer fires at {} ns", device_->now()));
@@ -163,13 +173,22 @@ class Run {
       if (seen() != progress) since = device_->now(), progress = seen();
     }
   }
-  std::string why_not_wait(std::optional<u64> due, u64 since, std::int64_t item) const {
-    if (!due) return "nothing is left to do and no timer runs";
-    if (*due - since > silence_)
+  std::string why_not_wait(u32 qpn, const TimerWatch& timer, u64 since, std::int64_t item,
+                           bool is_stamped) const {
+    const std::int64_t uncertainty = report_.window.width();
+    if (*timer.due() - since > silence_)
       return fmt::format("silence of more than {} timeouts", kTimeoutsOfSilence);
-    if (timer_.explains(item)) return "";
-    return fmt::format("the recording has it after {} ns, our timer takes {} ns",
-                       timer_.recorded_span(item), timer_.span());
+    if (!timer.is_over(item, uncertainty))
+      return fmt::format("the recording has it after {} ns, our timer takes {} ns",
+                         timer.recorded_span(item), timer.span());
+    // G8.2 bounds the wait after an RNR NAK from below only.
+    const QpHistory& qp = histories_.at(qpn);
+    const u64 longest =
+        kTimeoutsOfSilence * proto::ack_timeout_ns(u8(qp.connect.number("timeout")));
+    if (is_stamped && !qp.rnr_nak && timer.is_long_over(item, uncertainty, std::int64_t(longest)))
+      return fmt::format("the recording has it after {} ns, no timer of {} ns takes so long",
+                         timer.recorded_span(item), timer.span());
+    return "";
   }
   u64 seen() const {
     return report_.frames_compared + report_.completions_compared + report_.async_compared;
@@ -382,15 +401,15 @@ class Run {
   std::vector<ExpectedAsync> async_;
   std::vector<const ReplayEvent*> failed_receives_;
   u64 silence_ = 0;
-  std::int64_t recorded_now_ = 0;  // of the item that the replay has come to
-  TimerWatch timer_;
+  std::int64_t recorded_now_ = 0;     // of the item that the replay has come to
+  std::map<u32, TimerWatch> timers_;  // by our queue pair
 };
 }  // namespace
 
-bool run_replay(const Capture& capture, End end, const ReplayRunner& runner,
-                const Timeline& timeline, bool losses, ReplayReport& report) {
+RunEnd run_replay(const Capture& capture, End end, const ReplayRunner& runner,
+                  const Timeline& timeline, bool losses, ReplayReport& report) {
   Run run(capture, end, runner, losses, report);
-  run.follow(timeline);
-  return run.may_lose();
+  const std::size_t looked_at = run.follow(timeline);
+  return {looked_at, run.may_lose()};
 }
 }  // namespace hca::testbench

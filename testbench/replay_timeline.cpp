@@ -2,13 +2,14 @@
 #include "testbench/replay_timeline.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "model/proto/packet.h"
 #include "model/proto/psn.h"
+#include "model/proto/responder_rules.h"
+#include "model/proto/response_rules.h"
 #include "model/proto/syndrome.h"
 #include "model/proto/work_rows.h"
 
@@ -16,14 +17,13 @@ namespace hca::testbench {
 using namespace proto;
 
 namespace {
-constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max() / 4;
-
 // What of a frame matters here.
 struct Mark {
   const ReplayFrame* frame;
   bool good;
   bool is_request;
   bool refuses;  // NAK or RNR NAK: it acknowledges only what is before its PSN
+  bool ends_receive;
   u32 qpn, psn;
 };
 
@@ -34,8 +34,11 @@ std::vector<Mark> marks_of(const Capture& capture) {
     const bool good = parse(frame.bytes, LinkLayer::Ethernet, p) == PacketVerdict::Good;
     const bool refuses = good && p.opcode->operation == Operation::Acknowledge &&
                          syndrome_kind(p.aeth.syndrome) != SyndromeKind::Ack;
-    marks.push_back({&frame, good, good && p.opcode->is_request, refuses, good ? p.bth.dest_qp : 0,
-                     good ? p.bth.psn : 0});
+    const bool ends_receive =
+        good && request::ends(p.opcode->position) &&
+        (p.opcode->operation == Operation::Send || request::takes_receive_wqe(*p.opcode));
+    marks.push_back({&frame, good, good && p.opcode->is_request, refuses, ends_receive,
+                     good ? p.bth.dest_qp : 0, good ? p.bth.psn : 0});
   }
   return marks;
 }
@@ -67,7 +70,7 @@ const ReplayFrame* answer_to(const SentWork& m, const std::vector<Mark>& marks) 
 
 // The frames that a hand-made end sent, each behind its event.
 std::int64_t low_of_raw_frames(const Capture& capture, End end) {
-  std::int64_t low = -kFar;
+  std::int64_t low = -OffsetWindow::kFar;
   std::size_t at = 0;
   for (const ReplayEvent& e : capture.events) {
     if (e.kind != "raw_tx" || e.side != end) continue;
@@ -79,24 +82,42 @@ std::int64_t low_of_raw_frames(const Capture& capture, End end) {
   return low;
 }
 
+// What a completion of a send follows: the answer that allows it, or, when it failed, all copies of
+// its packets.
+const ReplayFrame* cause_of(const ReplayEvent& wc, const SentWork& m,
+                            const std::vector<Mark>& marks) {
+  if (wc.text("status") == "SUCCESS") return answer_to(m, marks);
+  const ReplayFrame* last = nullptr;
+  for (const Mark& mark : marks)
+    if (mark.good && mark.is_request && mark.frame->from == m.post->side && mark.qpn == m.peer &&
+        psns_between(m.first_psn, mark.psn) <= psns_between(m.first_psn, m.last_psn))
+      last = mark.frame;
+  return last;
+}
+
 const ReplayEvent* completion_of(const SentWork& m, const Capture& capture) {
   for (const ReplayEvent& e : capture.events)
     if (e.kind == "wc" && e.side == m.post->side && e.text("queue") == "send" &&
-        e.text("status") == "SUCCESS" && e.number("qpn") == m.post->number("qpn") &&
-        e.number("wr_id") == m.post->number("wr_id"))
+        e.number("qpn") == m.post->number("qpn") && e.number("wr_id") == m.post->number("wr_id"))
       return &e;
   return nullptr;
 }
 
-Timeline make_timeline(const Capture& capture, std::int64_t offset) {
-  Timeline timeline{offset, {}};
-  for (std::size_t i = 0; i < capture.events.size(); ++i)
-    timeline.items.push_back({false, i, std::int64_t(capture.events[i].time_ns)});
-  for (std::size_t i = 0; i < capture.frames.size(); ++i)
-    timeline.items.push_back({true, i, std::int64_t(capture.frames[i].time_ns) + offset});
-  std::stable_sort(timeline.items.begin(), timeline.items.end(),
-                   [](const TimelineItem& a, const TimelineItem& b) { return a.time < b.time; });
-  return timeline;
+// The nth successful receive of a queue pair follows the nth packet that ends a message which takes
+// a receive WQE.
+std::int64_t high_of_receives(const Capture& capture, const std::vector<Mark>& marks) {
+  std::int64_t high = OffsetWindow::kFar;
+  std::map<std::pair<End, u64>, std::size_t> next;  // mark to look at
+  for (const ReplayEvent& e : capture.events) {
+    if (e.kind != "wc" || e.text("queue") != "recv" || e.text("status") != "SUCCESS") continue;
+    std::size_t& at = next[{e.side, e.number("qpn")}];
+    while (at < marks.size() &&
+           !(marks[at].ends_receive && marks[at].frame->from != e.side &&
+             was_delivered(marks[at].frame->fate) && marks[at].qpn == e.number("qpn")))
+      ++at;
+    if (at < marks.size()) high = std::min(high, distance(e, *marks[at++].frame));
+  }
+  return high;
 }
 
 bool is_given(const ReplayEvent& e) {
@@ -145,49 +166,102 @@ bool is_order_open(const ReplayEvent& event, const ReplayFrame& frame, End end,
 OffsetWindow find_offset_window(const Capture& capture) {
   if (capture.learned) return {0, 0, true};
   const std::vector<Mark> marks = marks_of(capture);
-  std::int64_t low =
-      std::max(low_of_raw_frames(capture, End::A), low_of_raw_frames(capture, End::B));
-  std::int64_t high = kFar;
+  OffsetWindow window;
+  window.low = std::max(low_of_raw_frames(capture, End::A), low_of_raw_frames(capture, End::B));
+  window.high = high_of_receives(capture, marks);
   for (const SentWork& m : sent_works(capture)) {
     if (const ReplayFrame* frame = first_frame_of(m, marks))
-      low = std::max(low, distance(*m.post, *frame));
+      window.low = std::max(window.low, distance(*m.post, *frame));
     const ReplayEvent* done = completion_of(m, capture);
-    if (const ReplayFrame* frame = done ? answer_to(m, marks) : nullptr)
-      high = std::min(high, distance(*done, *frame));
+    if (const ReplayFrame* frame = done ? cause_of(*done, m, marks) : nullptr)
+      window.high = std::min(window.high, distance(*done, *frame));
   }
-  if (low == -kFar && high == kFar) {  // nothing ties them: events first
-    const bool any = !capture.events.empty() && !capture.frames.empty();
-    low = high = any ? distance(capture.events.back(), capture.frames.front()) : 0;
-    return {low, high, false};
-  }
-  if (low == -kFar) low = high;
-  if (high == kFar) high = low;
-  return {low, high, true};
+  return window;
 }
 
-Timelines find_timelines(const Capture& capture, End end, std::size_t limit) {
-  Timelines found{find_offset_window(capture), 0, {}};
-  const std::int64_t low = found.window.low, high = found.window.high;
-  std::set<std::int64_t> crossings;
-  for (const ReplayEvent& e : capture.events)
-    for (const ReplayFrame& f : capture.frames)
-      if (is_order_open(e, f, end, found.window))
-        crossings.insert(distance(e, f)), ++found.open_pairs;
-  // One offset of each interval between crossings; those next to the middle first.
-  std::vector<std::int64_t> offsets{low + (high - low) / 2};
-  std::int64_t from = low;
-  crossings.insert(high);
-  std::vector<std::int64_t> others;
-  for (const std::int64_t to : crossings) {
-    if (!(offsets[0] >= from && offsets[0] < to) && to > from) others.push_back((from + to) / 2);
-    from = to;
+Timeline make_timeline(const Capture& capture, End end, std::int64_t offset) {
+  Timeline timeline{offset, {}};
+  for (std::size_t i = 0; i < capture.events.size(); ++i)
+    if (capture.events[i].side == end)
+      timeline.items.push_back({false, i, std::int64_t(capture.events[i].time_ns)});
+  for (std::size_t i = 0; i < capture.frames.size(); ++i)
+    timeline.items.push_back({true, i, std::int64_t(capture.frames[i].time_ns) + offset});
+  std::stable_sort(timeline.items.begin(), timeline.items.end(),
+                   [](const TimelineItem& a, const TimelineItem& b) { return a.time < b.time; });
+  return timeline;
+}
+
+namespace {
+// Which queue pair of `end` events and frames belong to.
+class Owner {
+ public:
+  Owner(const Capture& capture, End end) : end_(end) {
+    for (const ReplayEvent& e : capture.events)
+      if (e.kind == "connect" && e.side == end) of_peer_[e.number("dest_qpn")] = e.number("qpn");
   }
+  // True if one may well come before the other and no queue pair can tell.
+  bool differ(const ReplayEvent& e, const Mark& mark) const {
+    if (!e.has("qpn") || !mark.good) return false;
+    const auto ours = of_peer_.find(mark.qpn);
+    if (mark.frame->from == end_ && ours == of_peer_.end()) return false;
+    return e.number("qpn") != (mark.frame->from == end_ ? ours->second : mark.qpn);
+  }
+
+ private:
+  End end_;
+  std::map<u64, u64> of_peer_;
+};
+
+// One offset of each interval between the crossings that is not in `found` yet, those next to
+// `middle` first.
+void add_offsets(const std::set<std::int64_t>& crossings, const OffsetWindow& window,
+                 std::int64_t middle, std::vector<std::int64_t>& found) {
+  std::vector<std::int64_t> others;
+  std::set<std::int64_t> known(found.begin(), found.end());
+  constexpr std::int64_t kStep = 1000;  // beyond the last crossing, where the window is open
+  std::int64_t from = window.low;
+  const auto interval = [&](std::int64_t to) {
+    const auto inside = known.lower_bound(from);
+    if (to > from && (inside == known.end() || *inside >= to))
+      others.push_back(from == -OffsetWindow::kFar ? to - kStep
+                       : to == OffsetWindow::kFar  ? from + kStep
+                                                   : from + (to - from) / 2);
+    from = to;
+  };
+  for (const std::int64_t to : crossings) interval(to);
+  interval(window.high);
   std::sort(others.begin(), others.end(), [&](std::int64_t a, std::int64_t b) {
-    return std::abs(a - offsets[0]) < std::abs(b - offsets[0]);
+    return std::abs(a - middle) < std::abs(b - middle);
   });
-  offsets.insert(offsets.end(), others.begin(), others.end());
-  for (const std::int64_t offset : offsets)
-    if (found.orders.size() < limit) found.orders.push_back(make_timeline(capture, offset));
+  found.insert(found.end(), others.begin(), others.end());
+}
+
+std::int64_t middle_of(const OffsetWindow& window, const Capture& capture) {
+  if (window.is_known()) return window.low + window.width() / 2;
+  if (window.has_low()) return window.low;
+  if (window.has_high()) return window.high;
+  // Nothing ties them: events first.
+  const bool any = !capture.events.empty() && !capture.frames.empty();
+  return any ? distance(capture.events.back(), capture.frames.front()) : 0;
+}
+}  // namespace
+
+Timelines find_timelines(const Capture& capture, End end) {
+  Timelines found{find_offset_window(capture), 0, {}};
+  const OffsetWindow& window = found.window;
+  found.offsets.push_back(middle_of(window, capture));
+  if (!window.has_low() && !window.has_high()) return found;
+  const Owner owner(capture, end);
+  std::set<std::int64_t> crossings, all;
+  for (const Mark& mark : marks_of(capture))
+    for (const ReplayEvent& e : capture.events) {
+      if (!is_order_open(e, *mark.frame, end, window)) continue;
+      ++found.open_pairs;
+      all.insert(distance(e, *mark.frame));
+      if (!owner.differ(e, mark)) crossings.insert(distance(e, *mark.frame));
+    }
+  add_offsets(crossings, window, found.offsets[0], found.offsets);
+  add_offsets(all, window, found.offsets[0], found.offsets);
   return found;
 }
 }  // namespace hca::testbench

@@ -3,6 +3,7 @@
 // bounded by causality: a post precedes its first frame, a completion follows the frame that allows
 // it. Where the bounds leave the order of an event and a frame open, each order is a timeline.
 #pragma once
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,15 @@
 
 namespace hca::testbench {
 struct OffsetWindow {
-  std::int64_t low = 0, high = 0;  // event time - frame time, in ns
-  bool bounded = false;            // false: no event is tied to a frame
+  static constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max() / 4;
+  std::int64_t low = -kFar, high = kFar;  // event time - frame time, in ns
+  bool one_clock = false;                 // events learned from the frames
+
+  bool has_low() const { return low > -kFar; }
+  bool has_high() const { return high < kFar; }
+  bool is_known() const { return has_low() && has_high(); }
+  // By how much a time between the clocks may be wrong; 0 if nothing is known.
+  std::int64_t width() const { return is_known() ? high - low : 0; }
 };
 OffsetWindow find_offset_window(const Capture& capture);
 
@@ -38,17 +46,23 @@ struct TimelineItem {
   bool is_frame;
   std::size_t index;  // of Capture::frames or Capture::events
   std::int64_t time;  // ns, of the events' clock
+
+  bool operator==(const TimelineItem& o) const {
+    return is_frame == o.is_frame && index == o.index;
+  }
 };
 struct Timeline {
   std::int64_t offset = 0;
   std::vector<TimelineItem> items;
 };
 
-// All orders that the window leaves, the middle of the window first; at most `limit`.
+// All orders that the window leaves. First those that differ for some queue pair, from the middle
+// of the window outwards, then those in which an event of one and a frame of another change places.
 struct Timelines {
   OffsetWindow window;
-  std::size_t open_pairs = 0;  // an event of `end` and a frame whose order is open
-  std::vector<Timeline> orders;
+  std::size_t open_pairs = 0;         // an event of `end` and a frame whose order is open
+  std::vector<std::int64_t> offsets;  // one for each order
 };
-Timelines find_timelines(const Capture& capture, End end, std::size_t limit = 32);
+Timelines find_timelines(const Capture& capture, End end);
+Timeline make_timeline(const Capture& capture, End end, std::int64_t offset);
 }  // namespace hca::testbench

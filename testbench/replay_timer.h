@@ -7,32 +7,34 @@
 #include "testbench/replay_capture.h"
 
 namespace hca::testbench {
-// Whether a timer of the model can explain what the recording has next: between the item at which
-// the timer was started and the one it is to explain its time must lie, for no device's timers are
-// shorter than their codes say (G8.2, G11.2), but for the tick in which they count. All times in
-// ns.
+// Whether the timer of a queue pair can explain what the recording has next. Between the item at
+// which the timer was started and the one it is to explain its time must lie, for no device's
+// timers are shorter than their codes say (G8.2, G11.2), but for the tick in which they count; and
+// a transport timer fires before four times its code (G11.2). All times in ns.
 class TimerWatch {
  public:
   using Time = std::int64_t;
-  // `uncertainty`: of the recording's clocks.
-  explicit TimerWatch(Time uncertainty) : uncertainty_(uncertainty) {}
 
-  // The model's next timer after an item that was recorded at `recorded`.
+  // The model's timer after an item that was recorded at `recorded`.
   void see(std::optional<u64> due, u64 model_now, Time recorded) {
     if (due == due_) return;
     due_ = due, started_ = recorded, span_ = due ? Time(*due) - Time(model_now) : 0;
   }
+  std::optional<u64> due() const { return due_; }
   Time span() const { return span_; }
   Time recorded_span(Time recorded) const { return recorded - started_; }
-  bool explains(Time recorded) const {
-    constexpr Time kTick = 4'000'000;  // of the recording device's timers
-    return recorded_span(recorded) + uncertainty_ + std::min(kTick, span_ / 8) >= span_;
+  // `uncertainty`: of the recording's clocks.
+  bool is_over(Time recorded, Time uncertainty) const {
+    return recorded_span(recorded) + uncertainty + std::min(kTick, span_ / 8) >= span_;
+  }
+  bool is_long_over(Time recorded, Time uncertainty, Time longest) const {
+    return recorded_span(recorded) > longest + uncertainty + 2 * kTick;
   }
   // When it fired, in the recording's time, if that is before `recorded`.
   Time fired(Time recorded) const { return std::min(recorded, started_ + span_); }
 
  private:
-  Time uncertainty_;
+  static constexpr Time kTick = 4'000'000;  // of the recording device's timers
   std::optional<u64> due_;
   Time started_ = 0, span_ = 0;
 };

@@ -47,6 +47,7 @@ class Chip {
   // The earliest transport timer; kNever: none runs. Whatever the domain has to do before it is
   // work in progress.
   Cycle next_timer() const { return requester.next_timer(); }
+  Cycle timer_of(u32 qpn) const { return requester.timer_of(qpn); }
 
   // Calls fn(name, counters) for each block.
   template <class Fn>

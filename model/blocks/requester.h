@@ -75,6 +75,7 @@ class Requester : public engine::Block {
   bool waits_for(const LocalWork& work);
   void end_local(u32 qpn, proto::WcStatus status);
   Cycle next_timer() const { return timers_.next(); }
+  Cycle timer_of(u32 qpn) const { return timers_.deadline(qpn); }
 
  private:
   // A READ or ATOMIC that is not answered: its WQE's SGEs, and how far its data came.

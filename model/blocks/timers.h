@@ -26,7 +26,9 @@ class Timers {
   void clear(u32 qpn) {
     if (qpn < deadlines_.size()) deadlines_[qpn].at = kNever;
   }
-  bool runs(u32 qpn) const { return qpn < deadlines_.size() && deadlines_[qpn].at != kNever; }
+  // kNever: it does not run.
+  Cycle deadline(u32 qpn) const { return qpn < deadlines_.size() ? deadlines_[qpn].at : kNever; }
+  bool runs(u32 qpn) const { return deadline(qpn) != kNever; }
 
   bool may_be_due(Cycle now) const { return !queue_.empty() && queue_.top().at <= now; }
   // The queue pair whose deadline is `now` or before, once; kNone if none. `again`: when to ask

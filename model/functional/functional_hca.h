@@ -53,6 +53,7 @@ class FunctionalHca {
   Nanoseconds now() const { return now_; }
   // When the next timer is due, if one runs.
   std::optional<Nanoseconds> next_timer() const;
+  std::optional<Nanoseconds> timer_of(u32 qpn) const;
   // Moves the clock to `time`; the timers on the way fire in their order.
   void advance_to(Nanoseconds time);
 

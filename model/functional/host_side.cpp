@@ -216,6 +216,12 @@ std::optional<Nanoseconds> FunctionalHca::next_timer() const {
   return timers_.begin()->first;
 }
 
+std::optional<Nanoseconds> FunctionalHca::timer_of(u32 qpn) const {
+  for (const auto& [due, owner] : timers_)
+    if (owner == qpn) return due;
+  return std::nullopt;
+}
+
 void FunctionalHca::advance_to(Nanoseconds time) {
   while (!timers_.empty() && timers_.begin()->first <= time) {
     const auto [due, qpn] = *timers_.begin();
