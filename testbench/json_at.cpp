@@ -101,16 +101,39 @@ std::vector<u8> JsonAt::hex(std::size_t bytes) const {
   return out;
 }
 
+namespace {
+// Over a text, counting the lines that were read.
+struct CountedText {
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  const char* at;
+  u64* line;
+  reference operator*() const { return *at; }
+  CountedText& operator++() {
+    *line += *at++ == '\n';
+    return *this;
+  }
+  bool operator==(const CountedText& o) const { return at == o.at; }
+  bool operator!=(const CountedText& o) const { return at != o.at; }
+};
+}  // namespace
+
 json parse_json(std::string_view text) try {
   // The library keeps the last of two equal keys and says nothing.
   std::vector<std::set<std::string>> keys;
-  return json::parse(text, [&keys](int, json::parse_event_t event, json& value) {
+  u64 line = 1;
+  const CountedText from{text.data(), &line}, end{text.data() + text.size(), &line};
+  return json::parse(from, end, [&](int, json::parse_event_t event, json& value) {
     if (event == json::parse_event_t::object_start) keys.emplace_back();
     if (event == json::parse_event_t::object_end) keys.pop_back();
     if (event == json::parse_event_t::key)
       if (const auto& key = value.get_ref<const std::string&>(); !keys.back().insert(key).second)
         throw std::runtime_error(
-            fmt::format("key \"{}\" stands twice in one object; allowed: once", key));
+            fmt::format("{}: key \"{}\" stands twice in one object; allowed: once", line, key));
     return true;
   });
 } catch (const json::parse_error& error) {

@@ -14,8 +14,6 @@
 
 namespace hca::testbench {
 namespace {
-constexpr u64 kTimeoutsOfSilence = 4;
-
 class Run {
  public:
   Run(const Capture& capture, End end, const ReplayRunner& runner, bool losses,
@@ -25,7 +23,8 @@ class Run {
         losses_(losses),
         report_(report),
         device_(runner.make({})),
-        host_(capture, end, *device_) {
+        host_(capture, end, *device_),
+        timers_(capture, report.window) {
     has_several_ = std::ranges::count_if(capture.events, [end](const ReplayEvent& e) {
                      return e.kind == "connect" && e.side == end;
                    }) > 1;
@@ -38,7 +37,6 @@ class Run {
       if (e.kind == "wc") completions_[{u32(e.number("qpn")), e.text("queue")}].push_back(i);
       if (e.kind == "async") async_.push_back({i});
     }
-    silence_ = kTimeoutsOfSilence * longest_timeout(capture);
   }
 
   // The items that were looked at.
@@ -141,8 +139,7 @@ class Run {
     for (const Frame& f : device_->take_frames()) check_frame(f);
     for (const PolledCompletion& c : host_.poll()) check_completion(c);
     for (const AsyncEvent& e : host_.poll_async()) check_async_event(e);
-    for (const auto& [qpn, history] : histories_)
-      timers_[qpn].see(device_->timer_of(qpn), device_->now(), recorded_now_);
+    timers_.see(*device_, histories_, recorded_now_);
   }
 
   // Until `done`: lets timers fire that explain what is missing, or `pass`es over it. `is_stamped`:
@@ -154,41 +151,21 @@ class Run {
     const std::int64_t item = recorded_now_;
     u64 since = device_->now(), progress = seen();
     while (!done() && !is_over()) {
-      const std::optional<u64> due = device_->next_timer();
-      const auto next = std::ranges::find(timers_, due, [](auto& t) { return t.second.due(); });
-      const std::string why =
-          !due || next == timers_.end()
-              ? "nothing is left to do and no timer runs"
-              : why_not_wait(next->first, next->second, since, item, is_stamped);
+      const std::optional<u32> next = timers_.next(*device_);
+      const std::string why = next ? timers_.why_not(histories_.at(*next), since, item, is_stamped)
+                                   : "nothing is left to do and no timer runs";
       if (!why.empty()) {
         if (pass()) continue;
         return differ({where, fmt::format("missing: {}; {}", what, why), {}});
       }
-      recorded_now_ = next->second.fired(item);
-      report_.rnr_timers_fired += histories_.at(next->first).rnr_nak.has_value();
+      recorded_now_ = timers_.of(*next).fired(item);
+      report_.rnr_timers_fired += histories_.at(*next).rnr_nak.has_value();
       device_->advance_to_next_timer();
       ++report_.timers_fired;
       note(fmt::format("timer fires at {} ns", device_->now()));
       settle();
       if (seen() != progress) since = device_->now(), progress = seen();
     }
-  }
-  std::string why_not_wait(u32 qpn, const TimerWatch& timer, u64 since, std::int64_t item,
-                           bool is_stamped) const {
-    const std::int64_t uncertainty = report_.window.width();
-    if (*timer.due() - since > silence_)
-      return fmt::format("silence of more than {} timeouts", kTimeoutsOfSilence);
-    if (!timer.is_over(item, uncertainty))
-      return fmt::format("the recording has it after {} ns, our timer takes {} ns",
-                         timer.recorded_span(item), timer.span());
-    // G8.2 bounds the wait after an RNR NAK from below only.
-    const QpHistory& qp = histories_.at(qpn);
-    const u64 longest =
-        kTimeoutsOfSilence * proto::ack_timeout_ns(u8(qp.connect.number("timeout")));
-    if (is_stamped && !qp.rnr_nak && timer.is_long_over(item, uncertainty, std::int64_t(longest)))
-      return fmt::format("the recording has it after {} ns, no timer of {} ns takes so long",
-                         timer.recorded_span(item), timer.span());
-    return "";
   }
   u64 seen() const {
     return report_.frames_compared + report_.completions_compared + report_.async_compared;
@@ -400,9 +377,8 @@ class Run {
   std::map<std::pair<u32, std::string>, Expected> completions_;  // by QP and queue
   std::vector<ExpectedAsync> async_;
   std::vector<const ReplayEvent*> failed_receives_;
-  u64 silence_ = 0;
-  std::int64_t recorded_now_ = 0;     // of the item that the replay has come to
-  std::map<u32, TimerWatch> timers_;  // by our queue pair
+  std::int64_t recorded_now_ = 0;  // of the item that the replay has come to
+  QpTimers timers_;
 };
 }  // namespace
 

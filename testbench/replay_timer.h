@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <string>
 
-#include "model/proto/timeout.h"
-#include "testbench/replay_capture.h"
+#include "testbench/replay_device.h"
+#include "testbench/replay_history.h"
+#include "testbench/replay_timeline.h"
 
 namespace hca::testbench {
 // Whether the timer of a queue pair can explain what the recording has next. Between the item at
@@ -39,13 +42,24 @@ class TimerWatch {
   Time started_ = 0, span_ = 0;
 };
 
-// Of the queue pairs of both ends.
-inline u64 longest_timeout(const Capture& capture) {
-  u64 longest = 0;
-  for (const ReplayEvent& e : capture.events)
-    if (e.kind == "connect")
-      longest = std::max({longest, proto::ack_timeout_ns(u8(e.number("timeout"))),
-                          proto::rnr_delay_ns(u8(e.number("min_rnr_timer")))});
-  return longest;
-}
+// The timers of all queue pairs of the model.
+class QpTimers {
+ public:
+  QpTimers(const Capture& capture, const OffsetWindow& window);
+
+  // What the model has armed after an item that was recorded at `recorded`.
+  void see(ReplayDevice& device, const std::map<u32, QpHistory>& qps, std::int64_t recorded);
+  // The queue pair whose timer fires next.
+  std::optional<u32> next(ReplayDevice& device) const;
+  const TimerWatch& of(u32 qpn) const { return timers_.at(qpn); }
+  // Why the timer of this queue pair cannot explain an item of the recording; empty: it can.
+  // `since`: when the model last did something, on its clock. `is_stamped`: the item stands where
+  // it happened; hosts look at the rest when they like.
+  std::string why_not(const QpHistory& qp, u64 since, std::int64_t item, bool is_stamped) const;
+
+ private:
+  std::map<u32, TimerWatch> timers_;  // by our queue pair
+  std::int64_t uncertainty_;
+  u64 silence_;
+};
 }  // namespace hca::testbench

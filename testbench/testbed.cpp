@@ -176,12 +176,35 @@ void Testbed::connect() {
   }
 }
 
+namespace {
+// The knob that bounds the objects which a command makes.
+struct ObjectLimit {
+  std::string_view command, knob;
+  u32 blocks::CoreConfig::*value;
+};
+constexpr std::array kObjectLimits{
+    ObjectLimit{"CreateCq", "max_cqs", &blocks::CoreConfig::max_cqs},
+    ObjectLimit{"CreateQp", "max_qps", &blocks::CoreConfig::max_qps},
+    ObjectLimit{"RegisterMr", "max_regions", &blocks::CoreConfig::max_regions},
+};
+
+std::string refusal_of(unsigned chip, std::string_view command, proto::CommandStatus status,
+                       const blocks::CoreConfig& core) {
+  std::string text =
+      fmt::format("chip {}: {} gives command status {}", chip, command, proto::name_of(status));
+  for (const ObjectLimit& limit : kObjectLimits)
+    if (limit.command == command && status == proto::CommandStatus::NoResources)
+      text += fmt::format("; hca{}.core.{} is {}", chip, limit.knob, core.*limit.value);
+  return text;
+}
+}  // namespace
+
 void Testbed::create(unsigned i, Endpoint& end, const Need& need) {
   Node& node = *nodes_[i];
   const auto check = [&](bool good, std::string_view what) {
     if (!good)
-      throw std::runtime_error(fmt::format("chip {}: {} gives command status {}", i, what,
-                                           proto::name_of(node.verbs.last_status())));
+      throw std::runtime_error(
+          refusal_of(i, what, node.verbs.last_status(), scenario_.hca[i].core));
   };
   end.verbs = &node.verbs, end.cpu = &node.cpu, end.period = node.hca.period().value();
   end.port = need.port, end.events = node.events;

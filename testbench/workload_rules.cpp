@@ -75,7 +75,8 @@ constexpr std::array kRules{
          [](const Entry& e) { return e.is_latency() && e.w.direction == Direction::Both; }},
     Rule{"together", "is set for a latency test", "test: bandwidth",
          [](const Entry& e) { return e.w.together && e.is_latency(); }},
-    Rule{"together", "is set with several sizes one after the other", "size or sizes",
+    Rule{"together", "is set with several sizes one after the other",
+         "size from 1 B on, or sizes",
          [](const Entry& e) {
            return e.w.together && !e.w.size && !e.has("sizes[") && !e.is_atomic() &&
                   e.w.from * 2 <= e.w.to; }},

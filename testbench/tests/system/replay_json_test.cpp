@@ -112,6 +112,8 @@ TEST_CASE("JSON of another structure is told by path", "[replay]") {
   starts(copy.error_of("\n3"), ":2: (top): is 3");
   starts(copy.error_of(""), ":1: (top): no JSON from column 1 on");
   starts(copy.error_of("{\n \"case\": }"), ":2: (top): no JSON from column 10 on");
+  starts(copy.error_of("{\"case\": \"a\",\n \"events\":\n [],\n\n \"events\": []}"),
+         ":5: key \"events\" stands twice in one object");
   starts(copy.error_of("{\"case\": \"\xff\"}"), ":1: (top): no JSON from column ");
 
   struct Row {

@@ -215,7 +215,7 @@ TEST_CASE("a dead wire ends with the status of the exhausted retries", "[run]") 
 TEST_CASE("a command that the device refuses is named with its status", "[run]") {
   // The second CQ has number 2, beyond the limit.
   CHECK_THROWS_WITH(run_text("hca.core.max_cqs: 2\nworkload: [{from: 64 B, to: 64 B}]\n"),
-                    "chip 0: CreateCq gives command status NoResources");
+                    "chip 0: CreateCq gives command status NoResources; hca0.core.max_cqs is 2");
 }
 
 TEST_CASE("a run that stands still names what waits", "[run]") {
