@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // One beat of a packet stream as it stands on the pins of an RTL block. The SystemVerilog struct
-// `beat_t` of hca_pkg is generated from this table, so both sides always agree on the bits.
+// `beat_t` of hca_pkg is generated from this table, so both sides always agree on the bits. The
+// data stand beside it, as wide as the block: 32 or 64 bytes.
 #pragma once
 #include <array>
 
 #include "model/proto/layout.h"
 
 namespace hca::rtl {
-inline constexpr unsigned kBeatBytes = 64;
-inline constexpr unsigned kControlWord = kBeatBytes / 4;  // of the pins, as 32-bit words
+inline constexpr unsigned kMaxBeatBytes = 64;
 
-// What stands above the data. Byte i of a beat is data[8 * i + 7 : 8 * i]; byte 0 of the frame
+// What stands beside the data. Byte i of a beat is data[8 * i + 7 : 8 * i]; byte 0 of the frame
 // comes first.
 struct BeatControl {
+  bool vcrc_ok;  // with the last beat of a native packet in check mode: its VCRC is right
   bool icrc_ok;  // with the last beat of a packet in check mode: its ICRC is right
   bool vlan;   // side band of the packet, read with the first beat: the Ethernet header has a VLAN
                // tag
@@ -20,15 +21,17 @@ struct BeatControl {
   u8 mode;     // side band: icrc_mode_e
   bool first;
   bool last;
-  u8 bytes;  // of the frame in this beat: 64, in the last one 1 to 64
+  u8 bytes;  // of the frame in this beat: all, in the last one 1 or more
   friend constexpr bool operator==(const BeatControl&, const BeatControl&) = default;
 };
 
-struct Beat {
-  BeatControl control{};
-  std::array<u8, kBeatBytes> data{};
-  friend constexpr bool operator==(const Beat&, const Beat&) = default;
+template <class Control>
+struct BeatOf {
+  Control control{};
+  std::array<u8, kMaxBeatBytes> data{};
+  friend constexpr bool operator==(const BeatOf&, const BeatOf&) = default;
 };
+using Beat = BeatOf<BeatControl>;
 }  // namespace hca::rtl
 
 namespace hca::proto {
@@ -36,7 +39,9 @@ template <>
 struct Layout<rtl::BeatControl> {
   static constexpr std::string_view name = "beat";
   static constexpr auto fields =
-      std::make_tuple(field(&rtl::BeatControl::icrc_ok, "icrc_ok", 1),  //
+      std::make_tuple(reserved("spare", 7, ""),                         //
+                      field(&rtl::BeatControl::vcrc_ok, "vcrc_ok", 1),  //
+                      field(&rtl::BeatControl::icrc_ok, "icrc_ok", 1),  //
                       field(&rtl::BeatControl::vlan, "vlan", 1),        //
                       field(&rtl::BeatControl::framing, "framing", 3),  //
                       field(&rtl::BeatControl::mode, "mode", 2),        //
@@ -44,5 +49,5 @@ struct Layout<rtl::BeatControl> {
                       field(&rtl::BeatControl::last, "last", 1),        //
                       field(&rtl::BeatControl::bytes, "bytes", 7));
 };
-static_assert(bytes_of<rtl::BeatControl>() == 2);
+static_assert(bytes_of<rtl::BeatControl>() == 3);
 }  // namespace hca::proto

@@ -177,71 +177,65 @@ package hca_pkg;
 
   typedef enum logic [1:0] {IcrcBypass = 2'd0, IcrcGenerate = 2'd1, IcrcCheck = 2'd2} icrc_mode_e;
 
-  // Variant bits of the first and of the second beat: the ICRC sees ones.
-  function automatic logic [511:0] icrc_ones_first(input framing_e framing, input logic vlan);
+  // An LRH in front, a VCRC behind.
+  function automatic logic is_native(input framing_e framing);
+    is_native = 1'b0;
+    if (framing == 3'd0) is_native = 1'b1;  // IbLocal
+    if (framing == 3'd1) is_native = 1'b1;  // IbGlobal
+  endfunction
+
+  // Variant bits of the first bytes of a frame: the ICRC sees ones.
+  localparam int unsigned MaskBytes = 128;
+  function automatic logic [1023:0] icrc_ones(input framing_e framing, input logic vlan);
     unique case ({framing, vlan})
-      4'b0000: icrc_ones_first = 512'h000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ff0000000000000000000000f0;  // IbLocal
-      4'b0010: icrc_ones_first = 512'h0000000000000000000000ff000000000000000000000000000000000000000000000000000000000000000000000000ff000000ffffff0f0000000000000000;  // IbGlobal
-      4'b0100: icrc_ones_first = 512'h0000000000ff000000000000000000000000000000000000000000000000000000000000000000000000ff000000ffffff0f0000000000000000000000000000;  // RoceV1
-      4'b0101: icrc_ones_first = 512'h00ff000000000000000000000000000000000000000000000000000000000000000000000000ff000000ffffff0f000000000000000000000000000000000000;  // RoceV1, vlan
-      4'b0110: icrc_ones_first = 512'h0000000000000000000000000000000000ff00000000ffff0000000000000000000000000000ffff00ff000000000000ff000000000000000000000000000000;  // RoceV2Ip4
-      4'b0111: icrc_ones_first = 512'h00000000000000000000000000ff00000000ffff0000000000000000000000000000ffff00ff000000000000ff00000000000000000000000000000000000000;  // RoceV2Ip4, vlan
-      4'b1000: icrc_ones_first = 512'h0000ffff0000000000000000000000000000000000000000000000000000000000000000000000000000ff000000ffffff0f0000000000000000000000000000;  // RoceV2Ip6
-      4'b1001: icrc_ones_first = 512'h0000000000000000000000000000000000000000000000000000000000000000000000000000ff000000ffffff0f000000000000000000000000000000000000;  // RoceV2Ip6, vlan
-      default: icrc_ones_first = 512'd0;
+      4'b0000: icrc_ones = 1024'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ff0000000000000000000000f0;  // IbLocal
+      4'b0010: icrc_ones = 1024'h000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ff000000000000000000000000000000000000000000000000000000000000000000000000ff000000ffffff0f0000000000000000;  // IbGlobal
+      4'b0100: icrc_ones = 1024'h000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ff000000000000000000000000000000000000000000000000000000000000000000000000ff000000ffffff0f0000000000000000000000000000;  // RoceV1
+      4'b0101: icrc_ones = 1024'h0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ff000000000000000000000000000000000000000000000000000000000000000000000000ff000000ffffff0f000000000000000000000000000000000000;  // RoceV1, vlan
+      4'b0110: icrc_ones = 1024'h000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ff00000000ffff0000000000000000000000000000ffff00ff000000000000ff000000000000000000000000000000;  // RoceV2Ip4
+      4'b0111: icrc_ones = 1024'h0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ff00000000ffff0000000000000000000000000000ffff00ff000000000000ff00000000000000000000000000000000000000;  // RoceV2Ip4, vlan
+      4'b1000: icrc_ones = 1024'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ff00000000ffff0000000000000000000000000000000000000000000000000000000000000000000000000000ff000000ffffff0f0000000000000000000000000000;  // RoceV2Ip6
+      4'b1001: icrc_ones = 1024'h000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ff00000000ffff0000000000000000000000000000000000000000000000000000000000000000000000000000ff000000ffffff0f000000000000000000000000000000000000;  // RoceV2Ip6, vlan
+      default: icrc_ones = 1024'd0;
     endcase
   endfunction
 
-  function automatic logic [511:0] icrc_ones_second(input framing_e framing, input logic vlan);
+  // Which of the first 32 bytes the ICRC covers: not the Ethernet header or the LRH in front of a GRH.
+  function automatic logic [255:0] icrc_covered(input framing_e framing, input logic vlan);
     unique case ({framing, vlan})
-      4'b0000: icrc_ones_second = 512'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000;  // IbLocal
-      4'b0010: icrc_ones_second = 512'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000;  // IbGlobal
-      4'b0100: icrc_ones_second = 512'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000;  // RoceV1
-      4'b0101: icrc_ones_second = 512'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000;  // RoceV1, vlan
-      4'b0110: icrc_ones_second = 512'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000;  // RoceV2Ip4
-      4'b0111: icrc_ones_second = 512'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000;  // RoceV2Ip4, vlan
-      4'b1000: icrc_ones_second = 512'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ff0000;  // RoceV2Ip6
-      4'b1001: icrc_ones_second = 512'h000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ff00000000ffff;  // RoceV2Ip6, vlan
-      default: icrc_ones_second = 512'd0;
-    endcase
-  endfunction
-
-  // Bytes of the first beat that the ICRC covers: all but the Ethernet header or the LRH in front of a GRH.
-  function automatic logic [511:0] icrc_covered(input framing_e framing, input logic vlan);
-    unique case ({framing, vlan})
-      4'b0000: icrc_covered = 512'hffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff;  // IbLocal
-      4'b0010: icrc_covered = 512'hffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff0000000000000000;  // IbGlobal
-      4'b0100: icrc_covered = 512'hffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff0000000000000000000000000000;  // RoceV1
-      4'b0101: icrc_covered = 512'hffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff000000000000000000000000000000000000;  // RoceV1, vlan
-      4'b0110: icrc_covered = 512'hffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff0000000000000000000000000000;  // RoceV2Ip4
-      4'b0111: icrc_covered = 512'hffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff000000000000000000000000000000000000;  // RoceV2Ip4, vlan
-      4'b1000: icrc_covered = 512'hffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff0000000000000000000000000000;  // RoceV2Ip6
-      4'b1001: icrc_covered = 512'hffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff000000000000000000000000000000000000;  // RoceV2Ip6, vlan
-      default: icrc_covered = 512'd0;
+      4'b0000: icrc_covered = 256'hffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff;  // IbLocal
+      4'b0010: icrc_covered = 256'hffffffffffffffffffffffffffffffffffffffffffffffff0000000000000000;  // IbGlobal
+      4'b0100: icrc_covered = 256'hffffffffffffffffffffffffffffffffffff0000000000000000000000000000;  // RoceV1
+      4'b0101: icrc_covered = 256'hffffffffffffffffffffffffffff000000000000000000000000000000000000;  // RoceV1, vlan
+      4'b0110: icrc_covered = 256'hffffffffffffffffffffffffffffffffffff0000000000000000000000000000;  // RoceV2Ip4
+      4'b0111: icrc_covered = 256'hffffffffffffffffffffffffffff000000000000000000000000000000000000;  // RoceV2Ip4, vlan
+      4'b1000: icrc_covered = 256'hffffffffffffffffffffffffffffffffffff0000000000000000000000000000;  // RoceV2Ip6
+      4'b1001: icrc_covered = 256'hffffffffffffffffffffffffffff000000000000000000000000000000000000;  // RoceV2Ip6, vlan
+      default: icrc_covered = 256'd0;
     endcase
   endfunction
 
   // The start value, to be XORed into the first covered bytes of a register that starts at 0.
   // Behind an Ethernet header it is the register after the 8 bytes of ones that stand for the LRH.
-  function automatic logic [511:0] icrc_seed(input framing_e framing, input logic vlan);
+  function automatic logic [255:0] icrc_seed(input framing_e framing, input logic vlan);
     unique case ({framing, vlan})
-      4'b0000: icrc_seed = 512'h000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000ffffffff;  // IbLocal
-      4'b0010: icrc_seed = 512'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000debb20e30000000000000000;  // IbGlobal
-      4'b0100: icrc_seed = 512'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000debb20e30000000000000000000000000000;  // RoceV1
-      4'b0101: icrc_seed = 512'h000000000000000000000000000000000000000000000000000000000000000000000000000000000000debb20e3000000000000000000000000000000000000;  // RoceV1, vlan
-      4'b0110: icrc_seed = 512'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000debb20e30000000000000000000000000000;  // RoceV2Ip4
-      4'b0111: icrc_seed = 512'h000000000000000000000000000000000000000000000000000000000000000000000000000000000000debb20e3000000000000000000000000000000000000;  // RoceV2Ip4, vlan
-      4'b1000: icrc_seed = 512'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000debb20e30000000000000000000000000000;  // RoceV2Ip6
-      4'b1001: icrc_seed = 512'h000000000000000000000000000000000000000000000000000000000000000000000000000000000000debb20e3000000000000000000000000000000000000;  // RoceV2Ip6, vlan
-      default: icrc_seed = 512'd0;
+      4'b0000: icrc_seed = 256'h00000000000000000000000000000000000000000000000000000000ffffffff;  // IbLocal
+      4'b0010: icrc_seed = 256'h0000000000000000000000000000000000000000debb20e30000000000000000;  // IbGlobal
+      4'b0100: icrc_seed = 256'h0000000000000000000000000000debb20e30000000000000000000000000000;  // RoceV1
+      4'b0101: icrc_seed = 256'h00000000000000000000debb20e3000000000000000000000000000000000000;  // RoceV1, vlan
+      4'b0110: icrc_seed = 256'h0000000000000000000000000000debb20e30000000000000000000000000000;  // RoceV2Ip4
+      4'b0111: icrc_seed = 256'h00000000000000000000debb20e3000000000000000000000000000000000000;  // RoceV2Ip4, vlan
+      4'b1000: icrc_seed = 256'h0000000000000000000000000000debb20e30000000000000000000000000000;  // RoceV2Ip6
+      4'b1001: icrc_seed = 256'h00000000000000000000debb20e3000000000000000000000000000000000000;  // RoceV2Ip6, vlan
+      default: icrc_seed = 256'd0;
     endcase
   endfunction
 
-  // The shortest frame with a BTH and an ICRC.
+  // The shortest frame with a BTH and its CRCs.
   function automatic logic [6:0] icrc_min_bytes(input framing_e framing, input logic vlan);
     unique case ({framing, vlan})
-      4'b0000: icrc_min_bytes = 7'd24;  // IbLocal
-      4'b0010: icrc_min_bytes = 7'd64;  // IbGlobal
+      4'b0000: icrc_min_bytes = 7'd26;  // IbLocal
+      4'b0010: icrc_min_bytes = 7'd66;  // IbGlobal
       4'b0100: icrc_min_bytes = 7'd70;  // RoceV1
       4'b0101: icrc_min_bytes = 7'd74;  // RoceV1, vlan
       4'b0110: icrc_min_bytes = 7'd58;  // RoceV2Ip4
@@ -252,8 +246,10 @@ package hca_pkg;
     endcase
   endfunction
 
-  // One beat of a packet stream. Byte i of the beat is data[8*i+7:8*i]; byte 0 of the frame comes first.
+  // What stands beside the data of a beat.
   typedef struct packed {
+    logic [6:0] spare;
+    logic vcrc_ok;
     logic icrc_ok;
     logic vlan;
     framing_e framing;
@@ -261,298 +257,628 @@ package hca_pkg;
     logic first;
     logic last;
     logic [6:0] bytes;
-    logic [511:0] data;
   } beat_t;
 
-  // CRC-32 register, reflected, not complemented. Each function is one matrix of XORs.
-  localparam logic [31:0] IcrcResidue = 32'hdebb20e3;  // after a good packet and its ICRC
+  // The registers of ICRC (CRC-32) and VCRC (CRC-16), reflected, not complemented. Each function is one matrix of
+  // XORs. The residue stands in the register after good bytes and their CRC.
+  localparam logic [31:0] IcrcResidue = 32'hdebb20e3;
+
+  // 32 bytes into a register of 0.
+  function automatic logic [31:0] icrc_fold_32(input logic [255:0] x);
+    icrc_fold_32[0] = ^(x & 256'h04d101df481b4e5af182fa07eb46de2f17830a34c6f00657cee3d50174482112);
+    icrc_fold_32[1] = ^(x & 256'h09a203be90369cb5e305f40fd68dbc5e2f0614698de00caf9dc7aa02e8904225);
+    icrc_fold_32[2] = ^(x & 256'h1344077d206d396bc60be81fad1b78bc5e0c28d31bc0195f3b8f5405d120844a);
+    icrc_fold_32[3] = ^(x & 256'h26880efa40da72d78c17d03f5a36f178bc1851a6378032be771ea80ba2410895);
+    icrc_fold_32[4] = ^(x & 256'h4d101df481b4e5af182fa07eb46de2f17830a34c6f00657cee3d50174482112a);
+    icrc_fold_32[5] = ^(x & 256'h9a203be90369cb5e305f40fd68dbc5e2f0614698de00caf9dc7aa02e89042255);
+    icrc_fold_32[6] = ^(x & 256'h3091760d4ec8d8e6913c7bfd3af155eaf74187057af193a47616955c664065b8);
+    icrc_fold_32[7] = ^(x & 256'h6122ec1a9d91b1cd2278f7fa75e2abd5ee830e0af5e32748ec2d2ab8cc80cb71);
+    icrc_fold_32[8] = ^(x & 256'hc245d8353b23639a44f1eff4ebc557abdd061c15ebc64e91d85a5571990196e3);
+    icrc_fold_32[9] = ^(x & 256'h805ab1b53e5d896e786125ee3ccc7178ad8f321f117c9b747e577fe2464b0cd4);
+    icrc_fold_32[10] = ^(x & 256'h046462b534a05c860140b1db92de3cde4c9d6e0ae40930bf324d2ac5f8de38bb);
+    icrc_fold_32[11] = ^(x & 256'h08c8c56a6940b90c028163b725bc79bc993adc15c812617e649a558bf1bc7176);
+    icrc_fold_32[12] = ^(x & 256'h11918ad4d28172180502c76e4b78f3793275b82b9024c2fcc934ab17e378e2ec);
+    icrc_fold_32[13] = ^(x & 256'h232315a9a502e4300a058edc96f1e6f264eb7057204985f99269562fc6f1c5d8);
+    icrc_fold_32[14] = ^(x & 256'h46462b534a05c860140b1db92de3cde4c9d6e0ae40930bf324d2ac5f8de38bb0);
+    icrc_fold_32[15] = ^(x & 256'h8c8c56a6940b90c028163b725bc79bc993adc15c812617e649a558bf1bc71760);
+    icrc_fold_32[16] = ^(x & 256'h1dc9ac92600c6fdaa1ae8ce35cc9e9bc30d8888dc4bc299b5da9647f43c60fd2);
+    icrc_fold_32[17] = ^(x & 256'h3b935924c018dfb5435d19c6b993d37861b1111b89785336bb52c8fe878c1fa5);
+    icrc_fold_32[18] = ^(x & 256'h7726b2498031bf6a86ba338d7327a6f0c362223712f0a66d76a591fd0f183f4a);
+    icrc_fold_32[19] = ^(x & 256'hee4d649300637ed50d74671ae64f4de186c4446e25e14cdaed4b23fa1e307e95);
+    icrc_fold_32[20] = ^(x & 256'hd84bc8f948ddb3f0eb6a343227d845ec1a0b82e88d329fe2147592f54828dc39);
+    icrc_fold_32[21] = ^(x & 256'hb446902dd9a029bb27569263a4f655f723940fe5dc953993e608f0ebe4199960);
+    icrc_fold_32[22] = ^(x & 256'h6c5c2184fb5b1d2cbf2fdec0a2aa75c150ab15ff7fda757002f234d6bc7b13d3);
+    icrc_fold_32[23] = ^(x & 256'hd8b84309f6b63a597e5fbd814554eb82a1562bfeffb4eae005e469ad78f627a7);
+    icrc_fold_32[24] = ^(x & 256'hb5a187cca5773ae80d3d810561ef092a552f5dc93999d397c52b065b85a46e5d);
+    icrc_fold_32[25] = ^(x & 256'h6f920e4602f53b8aebf9f80d2898cc7bbdddb1a6b5c3a17844b5d9b67f00fda8);
+    icrc_fold_32[26] = ^(x & 256'hdf241c8c05ea7715d7f3f01a513198f77bbb634d6b8742f0896bb36cfe01fb50);
+    icrc_fold_32[27] = ^(x & 256'hba9938c743cfa0715e651a334925efc1e0f5ccae11fe83b6dc34b3d8884bd7b2);
+    icrc_fold_32[28] = ^(x & 256'h71e37051cf840eb84d48ce61790d01acd6689368e50d013a768ab2b064df8e77);
+    icrc_fold_32[29] = ^(x & 256'he3c6e0a39f081d709a919cc2f21a0359acd126d1ca1a0274ed156560c9bf1cef);
+    icrc_fold_32[30] = ^(x & 256'hc35cc098760b74bbc4a1c3820f72d89c4e21479752c402be14c91fc0e73618cd);
+    icrc_fold_32[31] = ^(x & 256'h826880efa40da72d78c17d03f5a36f178bc1851a6378032be771ea80ba241089);
+  endfunction
+
+  // The register after 32 bytes of 0.
+  function automatic logic [31:0] icrc_advance_32(input logic [31:0] x);
+    icrc_advance_32[0] = ^(x & 32'h74482112);
+    icrc_advance_32[1] = ^(x & 32'he8904225);
+    icrc_advance_32[2] = ^(x & 32'hd120844a);
+    icrc_advance_32[3] = ^(x & 32'ha2410895);
+    icrc_advance_32[4] = ^(x & 32'h4482112a);
+    icrc_advance_32[5] = ^(x & 32'h89042255);
+    icrc_advance_32[6] = ^(x & 32'h664065b8);
+    icrc_advance_32[7] = ^(x & 32'hcc80cb71);
+    icrc_advance_32[8] = ^(x & 32'h990196e3);
+    icrc_advance_32[9] = ^(x & 32'h464b0cd4);
+    icrc_advance_32[10] = ^(x & 32'hf8de38bb);
+    icrc_advance_32[11] = ^(x & 32'hf1bc7176);
+    icrc_advance_32[12] = ^(x & 32'he378e2ec);
+    icrc_advance_32[13] = ^(x & 32'hc6f1c5d8);
+    icrc_advance_32[14] = ^(x & 32'h8de38bb0);
+    icrc_advance_32[15] = ^(x & 32'h1bc71760);
+    icrc_advance_32[16] = ^(x & 32'h43c60fd2);
+    icrc_advance_32[17] = ^(x & 32'h878c1fa5);
+    icrc_advance_32[18] = ^(x & 32'h0f183f4a);
+    icrc_advance_32[19] = ^(x & 32'h1e307e95);
+    icrc_advance_32[20] = ^(x & 32'h4828dc39);
+    icrc_advance_32[21] = ^(x & 32'he4199960);
+    icrc_advance_32[22] = ^(x & 32'hbc7b13d3);
+    icrc_advance_32[23] = ^(x & 32'h78f627a7);
+    icrc_advance_32[24] = ^(x & 32'h85a46e5d);
+    icrc_advance_32[25] = ^(x & 32'h7f00fda8);
+    icrc_advance_32[26] = ^(x & 32'hfe01fb50);
+    icrc_advance_32[27] = ^(x & 32'h884bd7b2);
+    icrc_advance_32[28] = ^(x & 32'h64df8e77);
+    icrc_advance_32[29] = ^(x & 32'hc9bf1cef);
+    icrc_advance_32[30] = ^(x & 32'he73618cd);
+    icrc_advance_32[31] = ^(x & 32'hba241089);
+  endfunction
 
   // 64 bytes into a register of 0.
-  function automatic logic [31:0] crc_fold(input logic [511:0] x);
-    crc_fold[0] = ^(x & 512'h04d101df481b4e5af182fa07eb46de2f17830a34c6f00657cee3d50174482112a998da2757f68d2fc30eedb88e65954877971b956500d811d04d951be5fe1c77);
-    crc_fold[1] = ^(x & 512'h09a203be90369cb5e305f40fd68dbc5e2f0614698de00caf9dc7aa02e89042255331b44eafed1a5f861ddb711ccb2a90ef2e372aca01b023a09b2a37cbfc38ee);
-    crc_fold[2] = ^(x & 512'h1344077d206d396bc60be81fad1b78bc5e0c28d31bc0195f3b8f5405d120844aa663689d5fda34bf0c3bb6e239965521de5c6e55940360474136546f97f871dd);
-    crc_fold[3] = ^(x & 512'h26880efa40da72d78c17d03f5a36f178bc1851a6378032be771ea80ba24108954cc6d13abfb4697e18776dc4732caa43bcb8dcab2806c08e826ca8df2ff0e3ba);
-    crc_fold[4] = ^(x & 512'h4d101df481b4e5af182fa07eb46de2f17830a34c6f00657cee3d50174482112a998da2757f68d2fc30eedb88e65954877971b956500d811d04d951be5fe1c775);
-    crc_fold[5] = ^(x & 512'h9a203be90369cb5e305f40fd68dbc5e2f0614698de00caf9dc7aa02e89042255331b44eafed1a5f861ddb711ccb2a90ef2e372aca01b023a09b2a37cbfc38eea);
-    crc_fold[6] = ^(x & 512'h3091760d4ec8d8e6913c7bfd3af155eaf74187057af193a47616955c664065b8cfae53f2aa55c6df00b5839b1700c7559251fecc2536dc65c328d3e29a7901a2);
-    crc_fold[7] = ^(x & 512'h6122ec1a9d91b1cd2278f7fa75e2abd5ee830e0af5e32748ec2d2ab8cc80cb719f5ca7e554ab8dbe016b07362e018eab24a3fd984a6db8cb8651a7c534f20345);
-    crc_fold[8] = ^(x & 512'hc245d8353b23639a44f1eff4ebc557abdd061c15ebc64e91d85a5571990196e33eb94fcaa9571b7c02d60e6c5c031d564947fb3094db71970ca34f8a69e4068b);
-    crc_fold[9] = ^(x & 512'h805ab1b53e5d896e786125ee3ccc7178ad8f321f117c9b747e577fe2464b0cd4d4ea45b20558bbd7c6a2f1603663afe4e518edf44cb63b3fc90b0a0f36361160);
-    crc_fold[10] = ^(x & 512'h046462b534a05c860140b1db92de3cde4c9d6e0ae40930bf324d2ac5f8de38bb004c51435d47fa804e4b0f78e2a2ca81bda6c07dfc6cae6e425b810589923eb7);
-    crc_fold[11] = ^(x & 512'h08c8c56a6940b90c028163b725bc79bc993adc15c812617e649a558bf1bc71760098a286ba8ff5009c961ef1c54595037b4d80fbf8d95cdc84b7020b13247d6f);
-    crc_fold[12] = ^(x & 512'h11918ad4d28172180502c76e4b78f3793275b82b9024c2fcc934ab17e378e2ec0131450d751fea01392c3de38a8b2a06f69b01f7f1b2b9b9096e04162648fade);
-    crc_fold[13] = ^(x & 512'h232315a9a502e4300a058edc96f1e6f264eb7057204985f99269562fc6f1c5d802628a1aea3fd40272587bc71516540ded3603efe365737212dc082c4c91f5bd);
-    crc_fold[14] = ^(x & 512'h46462b534a05c860140b1db92de3cde4c9d6e0ae40930bf324d2ac5f8de38bb004c51435d47fa804e4b0f78e2a2ca81bda6c07dfc6cae6e425b810589923eb7a);
-    crc_fold[15] = ^(x & 512'h8c8c56a6940b90c028163b725bc79bc993adc15c812617e649a558bf1bc71760098a286ba8ff5009c961ef1c54595037b4d80fbf8d95cdc84b7020b13247d6f4);
-    crc_fold[16] = ^(x & 512'h1dc9ac92600c6fdaa1ae8ce35cc9e9bc30d8888dc4bc299b5da9647f43c60fd2ba8c8af006082d3c51cd338026d735271e2704ea7e2b438146add4798171b19f);
-    crc_fold[17] = ^(x & 512'h3b935924c018dfb5435d19c6b993d37861b1111b89785336bb52c8fe878c1fa5751915e00c105a78a39a67004dae6a4e3c4e09d4fc5687028d5ba8f302e3633e);
-    crc_fold[18] = ^(x & 512'h7726b2498031bf6a86ba338d7327a6f0c362223712f0a66d76a591fd0f183f4aea322bc01820b4f14734ce009b5cd49c789c13a9f8ad0e051ab751e605c6c67d);
-    crc_fold[19] = ^(x & 512'hee4d649300637ed50d74671ae64f4de186c4446e25e14cdaed4b23fa1e307e95d4645780304169e28e699c0136b9a938f1382753f15a1c0a356ea3cc0b8d8cfa);
-    crc_fold[20] = ^(x & 512'hd84bc8f948ddb3f0eb6a343227d845ec1a0b82e88d329fe2147592f54828dc390150752737745eeadfddd5bae316c73995e7553287b4e005ba90d283f2e50583);
-    crc_fold[21] = ^(x & 512'hb446902dd9a029bb27569263a4f655f723940fe5dc953993e608f0ebe4199960ab383069391e30fa7cb546cd48481b3b5c59b1f06a69181aa56c301c00341771);
-    crc_fold[22] = ^(x & 512'h6c5c2184fb5b1d2cbf2fdec0a2aa75c150ab15ff7fda757002f234d6bc7b13d3ffe8baf525caecdb3a6460221ef5a33ecf247875b1d2e8249a95f523e5963294);
-    crc_fold[23] = ^(x & 512'hd8b84309f6b63a597e5fbd814554eb82a1562bfeffb4eae005e469ad78f627a7ffd175ea4b95d9b674c8c0443deb467d9e48f0eb63a5d049352bea47cb2c6528);
-    crc_fold[24] = ^(x & 512'hb5a187cca5773ae80d3d810561ef092a552f5dc93999d397c52b065b85a46e5d563a31f3c0dd3e432a9f6d30f5b319b34b06fa43a24b7883ba1a419473a6d627);
-    crc_fold[25] = ^(x & 512'h6f920e4602f53b8aebf9f80d2898cc7bbdddb1a6b5c3a17844b5d9b67f00fda805ecb9c0d64cf1a9963037d96503a62ee19aef1221962916a479163302b3b039);
-    crc_fold[26] = ^(x & 512'hdf241c8c05ea7715d7f3f01a513198f77bbb634d6b8742f0896bb36cfe01fb500bd97381ac99e3532c606fb2ca074c5dc335de24432c522d48f22c6605676073);
-    crc_fold[27] = ^(x & 512'hba9938c743cfa0715e651a334925efc1e0f5ccae11fe83b6dc34b3d8884bd7b2be2a3d240ec54b899bce32dd1a6b0df3f1fca7dde3587c4b41a9cdd7ef30dc91);
-    crc_fold[28] = ^(x & 512'h71e37051cf840eb84d48ce61790d01acd6689368e50d013a768ab2b064df8e77d5cca06f4a7c1a3cf4928802bab38eaf946e542ea3b02087531e0eb43b9fa554);
-    crc_fold[29] = ^(x & 512'he3c6e0a39f081d709a919cc2f21a0359acd126d1ca1a0274ed156560c9bf1cefab9940de94f83479e925100575671d5f28dca85d4760410ea63c1d68773f4aa8);
-    crc_fold[30] = ^(x & 512'hc35cc098760b74bbc4a1c3820f72d89c4e21479752c402be14c91fc0e73618cdfeaa5b9a7e06e5dc1144cdb264abaff6262e4b2febc05a0c9c35afcb0b808926);
-    crc_fold[31] = ^(x & 512'h826880efa40da72d78c17d03f5a36f178bc1851a6378032be771ea80ba24108954cc6d13abfb4697e18776dc4732caa43bcb8dcab2806c08e826ca8df2ff0e3b);
+  function automatic logic [31:0] icrc_fold_64(input logic [511:0] x);
+    icrc_fold_64[0] = ^(x & 512'h04d101df481b4e5af182fa07eb46de2f17830a34c6f00657cee3d50174482112a998da2757f68d2fc30eedb88e65954877971b956500d811d04d951be5fe1c77);
+    icrc_fold_64[1] = ^(x & 512'h09a203be90369cb5e305f40fd68dbc5e2f0614698de00caf9dc7aa02e89042255331b44eafed1a5f861ddb711ccb2a90ef2e372aca01b023a09b2a37cbfc38ee);
+    icrc_fold_64[2] = ^(x & 512'h1344077d206d396bc60be81fad1b78bc5e0c28d31bc0195f3b8f5405d120844aa663689d5fda34bf0c3bb6e239965521de5c6e55940360474136546f97f871dd);
+    icrc_fold_64[3] = ^(x & 512'h26880efa40da72d78c17d03f5a36f178bc1851a6378032be771ea80ba24108954cc6d13abfb4697e18776dc4732caa43bcb8dcab2806c08e826ca8df2ff0e3ba);
+    icrc_fold_64[4] = ^(x & 512'h4d101df481b4e5af182fa07eb46de2f17830a34c6f00657cee3d50174482112a998da2757f68d2fc30eedb88e65954877971b956500d811d04d951be5fe1c775);
+    icrc_fold_64[5] = ^(x & 512'h9a203be90369cb5e305f40fd68dbc5e2f0614698de00caf9dc7aa02e89042255331b44eafed1a5f861ddb711ccb2a90ef2e372aca01b023a09b2a37cbfc38eea);
+    icrc_fold_64[6] = ^(x & 512'h3091760d4ec8d8e6913c7bfd3af155eaf74187057af193a47616955c664065b8cfae53f2aa55c6df00b5839b1700c7559251fecc2536dc65c328d3e29a7901a2);
+    icrc_fold_64[7] = ^(x & 512'h6122ec1a9d91b1cd2278f7fa75e2abd5ee830e0af5e32748ec2d2ab8cc80cb719f5ca7e554ab8dbe016b07362e018eab24a3fd984a6db8cb8651a7c534f20345);
+    icrc_fold_64[8] = ^(x & 512'hc245d8353b23639a44f1eff4ebc557abdd061c15ebc64e91d85a5571990196e33eb94fcaa9571b7c02d60e6c5c031d564947fb3094db71970ca34f8a69e4068b);
+    icrc_fold_64[9] = ^(x & 512'h805ab1b53e5d896e786125ee3ccc7178ad8f321f117c9b747e577fe2464b0cd4d4ea45b20558bbd7c6a2f1603663afe4e518edf44cb63b3fc90b0a0f36361160);
+    icrc_fold_64[10] = ^(x & 512'h046462b534a05c860140b1db92de3cde4c9d6e0ae40930bf324d2ac5f8de38bb004c51435d47fa804e4b0f78e2a2ca81bda6c07dfc6cae6e425b810589923eb7);
+    icrc_fold_64[11] = ^(x & 512'h08c8c56a6940b90c028163b725bc79bc993adc15c812617e649a558bf1bc71760098a286ba8ff5009c961ef1c54595037b4d80fbf8d95cdc84b7020b13247d6f);
+    icrc_fold_64[12] = ^(x & 512'h11918ad4d28172180502c76e4b78f3793275b82b9024c2fcc934ab17e378e2ec0131450d751fea01392c3de38a8b2a06f69b01f7f1b2b9b9096e04162648fade);
+    icrc_fold_64[13] = ^(x & 512'h232315a9a502e4300a058edc96f1e6f264eb7057204985f99269562fc6f1c5d802628a1aea3fd40272587bc71516540ded3603efe365737212dc082c4c91f5bd);
+    icrc_fold_64[14] = ^(x & 512'h46462b534a05c860140b1db92de3cde4c9d6e0ae40930bf324d2ac5f8de38bb004c51435d47fa804e4b0f78e2a2ca81bda6c07dfc6cae6e425b810589923eb7a);
+    icrc_fold_64[15] = ^(x & 512'h8c8c56a6940b90c028163b725bc79bc993adc15c812617e649a558bf1bc71760098a286ba8ff5009c961ef1c54595037b4d80fbf8d95cdc84b7020b13247d6f4);
+    icrc_fold_64[16] = ^(x & 512'h1dc9ac92600c6fdaa1ae8ce35cc9e9bc30d8888dc4bc299b5da9647f43c60fd2ba8c8af006082d3c51cd338026d735271e2704ea7e2b438146add4798171b19f);
+    icrc_fold_64[17] = ^(x & 512'h3b935924c018dfb5435d19c6b993d37861b1111b89785336bb52c8fe878c1fa5751915e00c105a78a39a67004dae6a4e3c4e09d4fc5687028d5ba8f302e3633e);
+    icrc_fold_64[18] = ^(x & 512'h7726b2498031bf6a86ba338d7327a6f0c362223712f0a66d76a591fd0f183f4aea322bc01820b4f14734ce009b5cd49c789c13a9f8ad0e051ab751e605c6c67d);
+    icrc_fold_64[19] = ^(x & 512'hee4d649300637ed50d74671ae64f4de186c4446e25e14cdaed4b23fa1e307e95d4645780304169e28e699c0136b9a938f1382753f15a1c0a356ea3cc0b8d8cfa);
+    icrc_fold_64[20] = ^(x & 512'hd84bc8f948ddb3f0eb6a343227d845ec1a0b82e88d329fe2147592f54828dc390150752737745eeadfddd5bae316c73995e7553287b4e005ba90d283f2e50583);
+    icrc_fold_64[21] = ^(x & 512'hb446902dd9a029bb27569263a4f655f723940fe5dc953993e608f0ebe4199960ab383069391e30fa7cb546cd48481b3b5c59b1f06a69181aa56c301c00341771);
+    icrc_fold_64[22] = ^(x & 512'h6c5c2184fb5b1d2cbf2fdec0a2aa75c150ab15ff7fda757002f234d6bc7b13d3ffe8baf525caecdb3a6460221ef5a33ecf247875b1d2e8249a95f523e5963294);
+    icrc_fold_64[23] = ^(x & 512'hd8b84309f6b63a597e5fbd814554eb82a1562bfeffb4eae005e469ad78f627a7ffd175ea4b95d9b674c8c0443deb467d9e48f0eb63a5d049352bea47cb2c6528);
+    icrc_fold_64[24] = ^(x & 512'hb5a187cca5773ae80d3d810561ef092a552f5dc93999d397c52b065b85a46e5d563a31f3c0dd3e432a9f6d30f5b319b34b06fa43a24b7883ba1a419473a6d627);
+    icrc_fold_64[25] = ^(x & 512'h6f920e4602f53b8aebf9f80d2898cc7bbdddb1a6b5c3a17844b5d9b67f00fda805ecb9c0d64cf1a9963037d96503a62ee19aef1221962916a479163302b3b039);
+    icrc_fold_64[26] = ^(x & 512'hdf241c8c05ea7715d7f3f01a513198f77bbb634d6b8742f0896bb36cfe01fb500bd97381ac99e3532c606fb2ca074c5dc335de24432c522d48f22c6605676073);
+    icrc_fold_64[27] = ^(x & 512'hba9938c743cfa0715e651a334925efc1e0f5ccae11fe83b6dc34b3d8884bd7b2be2a3d240ec54b899bce32dd1a6b0df3f1fca7dde3587c4b41a9cdd7ef30dc91);
+    icrc_fold_64[28] = ^(x & 512'h71e37051cf840eb84d48ce61790d01acd6689368e50d013a768ab2b064df8e77d5cca06f4a7c1a3cf4928802bab38eaf946e542ea3b02087531e0eb43b9fa554);
+    icrc_fold_64[29] = ^(x & 512'he3c6e0a39f081d709a919cc2f21a0359acd126d1ca1a0274ed156560c9bf1cefab9940de94f83479e925100575671d5f28dca85d4760410ea63c1d68773f4aa8);
+    icrc_fold_64[30] = ^(x & 512'hc35cc098760b74bbc4a1c3820f72d89c4e21479752c402be14c91fc0e73618cdfeaa5b9a7e06e5dc1144cdb264abaff6262e4b2febc05a0c9c35afcb0b808926);
+    icrc_fold_64[31] = ^(x & 512'h826880efa40da72d78c17d03f5a36f178bc1851a6378032be771ea80ba24108954cc6d13abfb4697e18776dc4732caa43bcb8dcab2806c08e826ca8df2ff0e3b);
   endfunction
 
   // The register after 64 bytes of 0.
-  function automatic logic [31:0] crc_advance(input logic [31:0] x);
-    crc_advance[0] = ^(x & 32'he5fe1c77);
-    crc_advance[1] = ^(x & 32'hcbfc38ee);
-    crc_advance[2] = ^(x & 32'h97f871dd);
-    crc_advance[3] = ^(x & 32'h2ff0e3ba);
-    crc_advance[4] = ^(x & 32'h5fe1c775);
-    crc_advance[5] = ^(x & 32'hbfc38eea);
-    crc_advance[6] = ^(x & 32'h9a7901a2);
-    crc_advance[7] = ^(x & 32'h34f20345);
-    crc_advance[8] = ^(x & 32'h69e4068b);
-    crc_advance[9] = ^(x & 32'h36361160);
-    crc_advance[10] = ^(x & 32'h89923eb7);
-    crc_advance[11] = ^(x & 32'h13247d6f);
-    crc_advance[12] = ^(x & 32'h2648fade);
-    crc_advance[13] = ^(x & 32'h4c91f5bd);
-    crc_advance[14] = ^(x & 32'h9923eb7a);
-    crc_advance[15] = ^(x & 32'h3247d6f4);
-    crc_advance[16] = ^(x & 32'h8171b19f);
-    crc_advance[17] = ^(x & 32'h02e3633e);
-    crc_advance[18] = ^(x & 32'h05c6c67d);
-    crc_advance[19] = ^(x & 32'h0b8d8cfa);
-    crc_advance[20] = ^(x & 32'hf2e50583);
-    crc_advance[21] = ^(x & 32'h00341771);
-    crc_advance[22] = ^(x & 32'he5963294);
-    crc_advance[23] = ^(x & 32'hcb2c6528);
-    crc_advance[24] = ^(x & 32'h73a6d627);
-    crc_advance[25] = ^(x & 32'h02b3b039);
-    crc_advance[26] = ^(x & 32'h05676073);
-    crc_advance[27] = ^(x & 32'hef30dc91);
-    crc_advance[28] = ^(x & 32'h3b9fa554);
-    crc_advance[29] = ^(x & 32'h773f4aa8);
-    crc_advance[30] = ^(x & 32'h0b808926);
-    crc_advance[31] = ^(x & 32'hf2ff0e3b);
+  function automatic logic [31:0] icrc_advance_64(input logic [31:0] x);
+    icrc_advance_64[0] = ^(x & 32'he5fe1c77);
+    icrc_advance_64[1] = ^(x & 32'hcbfc38ee);
+    icrc_advance_64[2] = ^(x & 32'h97f871dd);
+    icrc_advance_64[3] = ^(x & 32'h2ff0e3ba);
+    icrc_advance_64[4] = ^(x & 32'h5fe1c775);
+    icrc_advance_64[5] = ^(x & 32'hbfc38eea);
+    icrc_advance_64[6] = ^(x & 32'h9a7901a2);
+    icrc_advance_64[7] = ^(x & 32'h34f20345);
+    icrc_advance_64[8] = ^(x & 32'h69e4068b);
+    icrc_advance_64[9] = ^(x & 32'h36361160);
+    icrc_advance_64[10] = ^(x & 32'h89923eb7);
+    icrc_advance_64[11] = ^(x & 32'h13247d6f);
+    icrc_advance_64[12] = ^(x & 32'h2648fade);
+    icrc_advance_64[13] = ^(x & 32'h4c91f5bd);
+    icrc_advance_64[14] = ^(x & 32'h9923eb7a);
+    icrc_advance_64[15] = ^(x & 32'h3247d6f4);
+    icrc_advance_64[16] = ^(x & 32'h8171b19f);
+    icrc_advance_64[17] = ^(x & 32'h02e3633e);
+    icrc_advance_64[18] = ^(x & 32'h05c6c67d);
+    icrc_advance_64[19] = ^(x & 32'h0b8d8cfa);
+    icrc_advance_64[20] = ^(x & 32'hf2e50583);
+    icrc_advance_64[21] = ^(x & 32'h00341771);
+    icrc_advance_64[22] = ^(x & 32'he5963294);
+    icrc_advance_64[23] = ^(x & 32'hcb2c6528);
+    icrc_advance_64[24] = ^(x & 32'h73a6d627);
+    icrc_advance_64[25] = ^(x & 32'h02b3b039);
+    icrc_advance_64[26] = ^(x & 32'h05676073);
+    icrc_advance_64[27] = ^(x & 32'hef30dc91);
+    icrc_advance_64[28] = ^(x & 32'h3b9fa554);
+    icrc_advance_64[29] = ^(x & 32'h773f4aa8);
+    icrc_advance_64[30] = ^(x & 32'h0b808926);
+    icrc_advance_64[31] = ^(x & 32'hf2ff0e3b);
   endfunction
 
   // The register as it was before 1 bytes of 0.
-  function automatic logic [31:0] crc_rewind_1(input logic [31:0] x);
-    crc_rewind_1[0] = ^(x & 32'hab000000);
-    crc_rewind_1[1] = ^(x & 32'h56000000);
-    crc_rewind_1[2] = ^(x & 32'hac000000);
-    crc_rewind_1[3] = ^(x & 32'h58000000);
-    crc_rewind_1[4] = ^(x & 32'hb0000000);
-    crc_rewind_1[5] = ^(x & 32'h60000000);
-    crc_rewind_1[6] = ^(x & 32'h6b000000);
-    crc_rewind_1[7] = ^(x & 32'hd6000000);
-    crc_rewind_1[8] = ^(x & 32'hac000001);
-    crc_rewind_1[9] = ^(x & 32'hf3000002);
-    crc_rewind_1[10] = ^(x & 32'h4d000004);
-    crc_rewind_1[11] = ^(x & 32'h9a000008);
-    crc_rewind_1[12] = ^(x & 32'h34000010);
-    crc_rewind_1[13] = ^(x & 32'h68000020);
-    crc_rewind_1[14] = ^(x & 32'hd0000040);
-    crc_rewind_1[15] = ^(x & 32'ha0000080);
-    crc_rewind_1[16] = ^(x & 32'heb000100);
-    crc_rewind_1[17] = ^(x & 32'hd6000200);
-    crc_rewind_1[18] = ^(x & 32'hac000400);
-    crc_rewind_1[19] = ^(x & 32'h58000800);
-    crc_rewind_1[20] = ^(x & 32'h1b001000);
-    crc_rewind_1[21] = ^(x & 32'h9d002000);
-    crc_rewind_1[22] = ^(x & 32'h91004000);
-    crc_rewind_1[23] = ^(x & 32'h22008000);
-    crc_rewind_1[24] = ^(x & 32'hef010000);
-    crc_rewind_1[25] = ^(x & 32'h75020000);
-    crc_rewind_1[26] = ^(x & 32'hea040000);
-    crc_rewind_1[27] = ^(x & 32'h7f080000);
-    crc_rewind_1[28] = ^(x & 32'h55100000);
-    crc_rewind_1[29] = ^(x & 32'haa200000);
-    crc_rewind_1[30] = ^(x & 32'hff400000);
-    crc_rewind_1[31] = ^(x & 32'h55800000);
+  function automatic logic [31:0] icrc_rewind_1(input logic [31:0] x);
+    icrc_rewind_1[0] = ^(x & 32'hab000000);
+    icrc_rewind_1[1] = ^(x & 32'h56000000);
+    icrc_rewind_1[2] = ^(x & 32'hac000000);
+    icrc_rewind_1[3] = ^(x & 32'h58000000);
+    icrc_rewind_1[4] = ^(x & 32'hb0000000);
+    icrc_rewind_1[5] = ^(x & 32'h60000000);
+    icrc_rewind_1[6] = ^(x & 32'h6b000000);
+    icrc_rewind_1[7] = ^(x & 32'hd6000000);
+    icrc_rewind_1[8] = ^(x & 32'hac000001);
+    icrc_rewind_1[9] = ^(x & 32'hf3000002);
+    icrc_rewind_1[10] = ^(x & 32'h4d000004);
+    icrc_rewind_1[11] = ^(x & 32'h9a000008);
+    icrc_rewind_1[12] = ^(x & 32'h34000010);
+    icrc_rewind_1[13] = ^(x & 32'h68000020);
+    icrc_rewind_1[14] = ^(x & 32'hd0000040);
+    icrc_rewind_1[15] = ^(x & 32'ha0000080);
+    icrc_rewind_1[16] = ^(x & 32'heb000100);
+    icrc_rewind_1[17] = ^(x & 32'hd6000200);
+    icrc_rewind_1[18] = ^(x & 32'hac000400);
+    icrc_rewind_1[19] = ^(x & 32'h58000800);
+    icrc_rewind_1[20] = ^(x & 32'h1b001000);
+    icrc_rewind_1[21] = ^(x & 32'h9d002000);
+    icrc_rewind_1[22] = ^(x & 32'h91004000);
+    icrc_rewind_1[23] = ^(x & 32'h22008000);
+    icrc_rewind_1[24] = ^(x & 32'hef010000);
+    icrc_rewind_1[25] = ^(x & 32'h75020000);
+    icrc_rewind_1[26] = ^(x & 32'hea040000);
+    icrc_rewind_1[27] = ^(x & 32'h7f080000);
+    icrc_rewind_1[28] = ^(x & 32'h55100000);
+    icrc_rewind_1[29] = ^(x & 32'haa200000);
+    icrc_rewind_1[30] = ^(x & 32'hff400000);
+    icrc_rewind_1[31] = ^(x & 32'h55800000);
   endfunction
 
   // The register as it was before 2 bytes of 0.
-  function automatic logic [31:0] crc_rewind_2(input logic [31:0] x);
-    crc_rewind_2[0] = ^(x & 32'h1aab0000);
-    crc_rewind_2[1] = ^(x & 32'h35560000);
-    crc_rewind_2[2] = ^(x & 32'h6aac0000);
-    crc_rewind_2[3] = ^(x & 32'hd5580000);
-    crc_rewind_2[4] = ^(x & 32'haab00000);
-    crc_rewind_2[5] = ^(x & 32'h55600000);
-    crc_rewind_2[6] = ^(x & 32'hb06b0000);
-    crc_rewind_2[7] = ^(x & 32'h60d60000);
-    crc_rewind_2[8] = ^(x & 32'hc1ac0000);
-    crc_rewind_2[9] = ^(x & 32'h99f30000);
-    crc_rewind_2[10] = ^(x & 32'h294d0000);
-    crc_rewind_2[11] = ^(x & 32'h529a0000);
-    crc_rewind_2[12] = ^(x & 32'ha5340000);
-    crc_rewind_2[13] = ^(x & 32'h4a680000);
-    crc_rewind_2[14] = ^(x & 32'h94d00000);
-    crc_rewind_2[15] = ^(x & 32'h29a00000);
-    crc_rewind_2[16] = ^(x & 32'h49eb0001);
-    crc_rewind_2[17] = ^(x & 32'h93d60002);
-    crc_rewind_2[18] = ^(x & 32'h27ac0004);
-    crc_rewind_2[19] = ^(x & 32'h4f580008);
-    crc_rewind_2[20] = ^(x & 32'h841b0010);
-    crc_rewind_2[21] = ^(x & 32'h129d0020);
-    crc_rewind_2[22] = ^(x & 32'h3f910040);
-    crc_rewind_2[23] = ^(x & 32'h7f220080);
-    crc_rewind_2[24] = ^(x & 32'he4ef0100);
-    crc_rewind_2[25] = ^(x & 32'hd3750200);
-    crc_rewind_2[26] = ^(x & 32'ha6ea0400);
-    crc_rewind_2[27] = ^(x & 32'h577f0800);
-    crc_rewind_2[28] = ^(x & 32'hb4551000);
-    crc_rewind_2[29] = ^(x & 32'h68aa2000);
-    crc_rewind_2[30] = ^(x & 32'hcbff4000);
-    crc_rewind_2[31] = ^(x & 32'h8d558000);
+  function automatic logic [31:0] icrc_rewind_2(input logic [31:0] x);
+    icrc_rewind_2[0] = ^(x & 32'h1aab0000);
+    icrc_rewind_2[1] = ^(x & 32'h35560000);
+    icrc_rewind_2[2] = ^(x & 32'h6aac0000);
+    icrc_rewind_2[3] = ^(x & 32'hd5580000);
+    icrc_rewind_2[4] = ^(x & 32'haab00000);
+    icrc_rewind_2[5] = ^(x & 32'h55600000);
+    icrc_rewind_2[6] = ^(x & 32'hb06b0000);
+    icrc_rewind_2[7] = ^(x & 32'h60d60000);
+    icrc_rewind_2[8] = ^(x & 32'hc1ac0000);
+    icrc_rewind_2[9] = ^(x & 32'h99f30000);
+    icrc_rewind_2[10] = ^(x & 32'h294d0000);
+    icrc_rewind_2[11] = ^(x & 32'h529a0000);
+    icrc_rewind_2[12] = ^(x & 32'ha5340000);
+    icrc_rewind_2[13] = ^(x & 32'h4a680000);
+    icrc_rewind_2[14] = ^(x & 32'h94d00000);
+    icrc_rewind_2[15] = ^(x & 32'h29a00000);
+    icrc_rewind_2[16] = ^(x & 32'h49eb0001);
+    icrc_rewind_2[17] = ^(x & 32'h93d60002);
+    icrc_rewind_2[18] = ^(x & 32'h27ac0004);
+    icrc_rewind_2[19] = ^(x & 32'h4f580008);
+    icrc_rewind_2[20] = ^(x & 32'h841b0010);
+    icrc_rewind_2[21] = ^(x & 32'h129d0020);
+    icrc_rewind_2[22] = ^(x & 32'h3f910040);
+    icrc_rewind_2[23] = ^(x & 32'h7f220080);
+    icrc_rewind_2[24] = ^(x & 32'he4ef0100);
+    icrc_rewind_2[25] = ^(x & 32'hd3750200);
+    icrc_rewind_2[26] = ^(x & 32'ha6ea0400);
+    icrc_rewind_2[27] = ^(x & 32'h577f0800);
+    icrc_rewind_2[28] = ^(x & 32'hb4551000);
+    icrc_rewind_2[29] = ^(x & 32'h68aa2000);
+    icrc_rewind_2[30] = ^(x & 32'hcbff4000);
+    icrc_rewind_2[31] = ^(x & 32'h8d558000);
   endfunction
 
   // The register as it was before 4 bytes of 0.
-  function automatic logic [31:0] crc_rewind_4(input logic [31:0] x);
-    crc_rewind_4[0] = ^(x & 32'hc8851aab);
-    crc_rewind_4[1] = ^(x & 32'h910a3556);
-    crc_rewind_4[2] = ^(x & 32'h22146aac);
-    crc_rewind_4[3] = ^(x & 32'h4428d558);
-    crc_rewind_4[4] = ^(x & 32'h8851aab0);
-    crc_rewind_4[5] = ^(x & 32'h10a35560);
-    crc_rewind_4[6] = ^(x & 32'he9c3b06b);
-    crc_rewind_4[7] = ^(x & 32'hd38760d6);
-    crc_rewind_4[8] = ^(x & 32'ha70ec1ac);
-    crc_rewind_4[9] = ^(x & 32'h869899f3);
-    crc_rewind_4[10] = ^(x & 32'hc5b4294d);
-    crc_rewind_4[11] = ^(x & 32'h8b68529a);
-    crc_rewind_4[12] = ^(x & 32'h16d0a534);
-    crc_rewind_4[13] = ^(x & 32'h2da14a68);
-    crc_rewind_4[14] = ^(x & 32'h5b4294d0);
-    crc_rewind_4[15] = ^(x & 32'hb68529a0);
-    crc_rewind_4[16] = ^(x & 32'ha58f49eb);
-    crc_rewind_4[17] = ^(x & 32'h4b1e93d6);
-    crc_rewind_4[18] = ^(x & 32'h963d27ac);
-    crc_rewind_4[19] = ^(x & 32'h2c7a4f58);
-    crc_rewind_4[20] = ^(x & 32'h9071841b);
-    crc_rewind_4[21] = ^(x & 32'he866129d);
-    crc_rewind_4[22] = ^(x & 32'h18493f91);
-    crc_rewind_4[23] = ^(x & 32'h30927f22);
-    crc_rewind_4[24] = ^(x & 32'ha9a1e4ef);
-    crc_rewind_4[25] = ^(x & 32'h9bc6d375);
-    crc_rewind_4[26] = ^(x & 32'h378da6ea);
-    crc_rewind_4[27] = ^(x & 32'ha79e577f);
-    crc_rewind_4[28] = ^(x & 32'h87b9b455);
-    crc_rewind_4[29] = ^(x & 32'h0f7368aa);
-    crc_rewind_4[30] = ^(x & 32'hd663cbff);
-    crc_rewind_4[31] = ^(x & 32'h64428d55);
+  function automatic logic [31:0] icrc_rewind_4(input logic [31:0] x);
+    icrc_rewind_4[0] = ^(x & 32'hc8851aab);
+    icrc_rewind_4[1] = ^(x & 32'h910a3556);
+    icrc_rewind_4[2] = ^(x & 32'h22146aac);
+    icrc_rewind_4[3] = ^(x & 32'h4428d558);
+    icrc_rewind_4[4] = ^(x & 32'h8851aab0);
+    icrc_rewind_4[5] = ^(x & 32'h10a35560);
+    icrc_rewind_4[6] = ^(x & 32'he9c3b06b);
+    icrc_rewind_4[7] = ^(x & 32'hd38760d6);
+    icrc_rewind_4[8] = ^(x & 32'ha70ec1ac);
+    icrc_rewind_4[9] = ^(x & 32'h869899f3);
+    icrc_rewind_4[10] = ^(x & 32'hc5b4294d);
+    icrc_rewind_4[11] = ^(x & 32'h8b68529a);
+    icrc_rewind_4[12] = ^(x & 32'h16d0a534);
+    icrc_rewind_4[13] = ^(x & 32'h2da14a68);
+    icrc_rewind_4[14] = ^(x & 32'h5b4294d0);
+    icrc_rewind_4[15] = ^(x & 32'hb68529a0);
+    icrc_rewind_4[16] = ^(x & 32'ha58f49eb);
+    icrc_rewind_4[17] = ^(x & 32'h4b1e93d6);
+    icrc_rewind_4[18] = ^(x & 32'h963d27ac);
+    icrc_rewind_4[19] = ^(x & 32'h2c7a4f58);
+    icrc_rewind_4[20] = ^(x & 32'h9071841b);
+    icrc_rewind_4[21] = ^(x & 32'he866129d);
+    icrc_rewind_4[22] = ^(x & 32'h18493f91);
+    icrc_rewind_4[23] = ^(x & 32'h30927f22);
+    icrc_rewind_4[24] = ^(x & 32'ha9a1e4ef);
+    icrc_rewind_4[25] = ^(x & 32'h9bc6d375);
+    icrc_rewind_4[26] = ^(x & 32'h378da6ea);
+    icrc_rewind_4[27] = ^(x & 32'ha79e577f);
+    icrc_rewind_4[28] = ^(x & 32'h87b9b455);
+    icrc_rewind_4[29] = ^(x & 32'h0f7368aa);
+    icrc_rewind_4[30] = ^(x & 32'hd663cbff);
+    icrc_rewind_4[31] = ^(x & 32'h64428d55);
   endfunction
 
   // The register as it was before 8 bytes of 0.
-  function automatic logic [31:0] crc_rewind_8(input logic [31:0] x);
-    crc_rewind_8[0] = ^(x & 32'hd33ca1fe);
-    crc_rewind_8[1] = ^(x & 32'ha67943fd);
-    crc_rewind_8[2] = ^(x & 32'h4cf287fb);
-    crc_rewind_8[3] = ^(x & 32'h99e50ff6);
-    crc_rewind_8[4] = ^(x & 32'h33ca1fec);
-    crc_rewind_8[5] = ^(x & 32'h67943fd9);
-    crc_rewind_8[6] = ^(x & 32'h1c14de4c);
-    crc_rewind_8[7] = ^(x & 32'h3829bc99);
-    crc_rewind_8[8] = ^(x & 32'h70537933);
-    crc_rewind_8[9] = ^(x & 32'h339a5399);
-    crc_rewind_8[10] = ^(x & 32'hb40806cd);
-    crc_rewind_8[11] = ^(x & 32'h68100d9b);
-    crc_rewind_8[12] = ^(x & 32'hd0201b37);
-    crc_rewind_8[13] = ^(x & 32'ha040366e);
-    crc_rewind_8[14] = ^(x & 32'h40806cdc);
-    crc_rewind_8[15] = ^(x & 32'h8100d9b8);
-    crc_rewind_8[16] = ^(x & 32'hd13d128f);
-    crc_rewind_8[17] = ^(x & 32'ha27a251f);
-    crc_rewind_8[18] = ^(x & 32'h44f44a3e);
-    crc_rewind_8[19] = ^(x & 32'h89e8947d);
-    crc_rewind_8[20] = ^(x & 32'hc0ed8904);
-    crc_rewind_8[21] = ^(x & 32'h52e7b3f7);
-    crc_rewind_8[22] = ^(x & 32'h76f3c611);
-    crc_rewind_8[23] = ^(x & 32'hede78c22);
-    crc_rewind_8[24] = ^(x & 32'h08f3b9ba);
-    crc_rewind_8[25] = ^(x & 32'hc2dbd28b);
-    crc_rewind_8[26] = ^(x & 32'h85b7a517);
-    crc_rewind_8[27] = ^(x & 32'hd853ebd0);
-    crc_rewind_8[28] = ^(x & 32'h639b765f);
-    crc_rewind_8[29] = ^(x & 32'hc736ecbf);
-    crc_rewind_8[30] = ^(x & 32'h5d517880);
-    crc_rewind_8[31] = ^(x & 32'h699e50ff);
+  function automatic logic [31:0] icrc_rewind_8(input logic [31:0] x);
+    icrc_rewind_8[0] = ^(x & 32'hd33ca1fe);
+    icrc_rewind_8[1] = ^(x & 32'ha67943fd);
+    icrc_rewind_8[2] = ^(x & 32'h4cf287fb);
+    icrc_rewind_8[3] = ^(x & 32'h99e50ff6);
+    icrc_rewind_8[4] = ^(x & 32'h33ca1fec);
+    icrc_rewind_8[5] = ^(x & 32'h67943fd9);
+    icrc_rewind_8[6] = ^(x & 32'h1c14de4c);
+    icrc_rewind_8[7] = ^(x & 32'h3829bc99);
+    icrc_rewind_8[8] = ^(x & 32'h70537933);
+    icrc_rewind_8[9] = ^(x & 32'h339a5399);
+    icrc_rewind_8[10] = ^(x & 32'hb40806cd);
+    icrc_rewind_8[11] = ^(x & 32'h68100d9b);
+    icrc_rewind_8[12] = ^(x & 32'hd0201b37);
+    icrc_rewind_8[13] = ^(x & 32'ha040366e);
+    icrc_rewind_8[14] = ^(x & 32'h40806cdc);
+    icrc_rewind_8[15] = ^(x & 32'h8100d9b8);
+    icrc_rewind_8[16] = ^(x & 32'hd13d128f);
+    icrc_rewind_8[17] = ^(x & 32'ha27a251f);
+    icrc_rewind_8[18] = ^(x & 32'h44f44a3e);
+    icrc_rewind_8[19] = ^(x & 32'h89e8947d);
+    icrc_rewind_8[20] = ^(x & 32'hc0ed8904);
+    icrc_rewind_8[21] = ^(x & 32'h52e7b3f7);
+    icrc_rewind_8[22] = ^(x & 32'h76f3c611);
+    icrc_rewind_8[23] = ^(x & 32'hede78c22);
+    icrc_rewind_8[24] = ^(x & 32'h08f3b9ba);
+    icrc_rewind_8[25] = ^(x & 32'hc2dbd28b);
+    icrc_rewind_8[26] = ^(x & 32'h85b7a517);
+    icrc_rewind_8[27] = ^(x & 32'hd853ebd0);
+    icrc_rewind_8[28] = ^(x & 32'h639b765f);
+    icrc_rewind_8[29] = ^(x & 32'hc736ecbf);
+    icrc_rewind_8[30] = ^(x & 32'h5d517880);
+    icrc_rewind_8[31] = ^(x & 32'h699e50ff);
   endfunction
 
   // The register as it was before 16 bytes of 0.
-  function automatic logic [31:0] crc_rewind_16(input logic [31:0] x);
-    crc_rewind_16[0] = ^(x & 32'h9074ce54);
-    crc_rewind_16[1] = ^(x & 32'h20e99ca9);
-    crc_rewind_16[2] = ^(x & 32'h41d33952);
-    crc_rewind_16[3] = ^(x & 32'h83a672a5);
-    crc_rewind_16[4] = ^(x & 32'h074ce54a);
-    crc_rewind_16[5] = ^(x & 32'h0e99ca95);
-    crc_rewind_16[6] = ^(x & 32'h8d475b7f);
-    crc_rewind_16[7] = ^(x & 32'h1a8eb6ff);
-    crc_rewind_16[8] = ^(x & 32'h351d6dfe);
-    crc_rewind_16[9] = ^(x & 32'hfa4e15a9);
-    crc_rewind_16[10] = ^(x & 32'h64e8e507);
-    crc_rewind_16[11] = ^(x & 32'hc9d1ca0e);
-    crc_rewind_16[12] = ^(x & 32'h93a3941c);
-    crc_rewind_16[13] = ^(x & 32'h27472839);
-    crc_rewind_16[14] = ^(x & 32'h4e8e5072);
-    crc_rewind_16[15] = ^(x & 32'h9d1ca0e4);
-    crc_rewind_16[16] = ^(x & 32'haa4d8f9c);
-    crc_rewind_16[17] = ^(x & 32'h549b1f39);
-    crc_rewind_16[18] = ^(x & 32'ha9363e72);
-    crc_rewind_16[19] = ^(x & 32'h526c7ce4);
-    crc_rewind_16[20] = ^(x & 32'h34ac379c);
-    crc_rewind_16[21] = ^(x & 32'hf92ca16d);
-    crc_rewind_16[22] = ^(x & 32'h622d8c8e);
-    crc_rewind_16[23] = ^(x & 32'hc45b191d);
-    crc_rewind_16[24] = ^(x & 32'h18c2fc6e);
-    crc_rewind_16[25] = ^(x & 32'ha1f13688);
-    crc_rewind_16[26] = ^(x & 32'h43e26d11);
-    crc_rewind_16[27] = ^(x & 32'h17b01477);
-    crc_rewind_16[28] = ^(x & 32'hbf14e6ba);
-    crc_rewind_16[29] = ^(x & 32'h7e29cd75);
-    crc_rewind_16[30] = ^(x & 32'h6c2754bf);
-    crc_rewind_16[31] = ^(x & 32'h483a672a);
+  function automatic logic [31:0] icrc_rewind_16(input logic [31:0] x);
+    icrc_rewind_16[0] = ^(x & 32'h9074ce54);
+    icrc_rewind_16[1] = ^(x & 32'h20e99ca9);
+    icrc_rewind_16[2] = ^(x & 32'h41d33952);
+    icrc_rewind_16[3] = ^(x & 32'h83a672a5);
+    icrc_rewind_16[4] = ^(x & 32'h074ce54a);
+    icrc_rewind_16[5] = ^(x & 32'h0e99ca95);
+    icrc_rewind_16[6] = ^(x & 32'h8d475b7f);
+    icrc_rewind_16[7] = ^(x & 32'h1a8eb6ff);
+    icrc_rewind_16[8] = ^(x & 32'h351d6dfe);
+    icrc_rewind_16[9] = ^(x & 32'hfa4e15a9);
+    icrc_rewind_16[10] = ^(x & 32'h64e8e507);
+    icrc_rewind_16[11] = ^(x & 32'hc9d1ca0e);
+    icrc_rewind_16[12] = ^(x & 32'h93a3941c);
+    icrc_rewind_16[13] = ^(x & 32'h27472839);
+    icrc_rewind_16[14] = ^(x & 32'h4e8e5072);
+    icrc_rewind_16[15] = ^(x & 32'h9d1ca0e4);
+    icrc_rewind_16[16] = ^(x & 32'haa4d8f9c);
+    icrc_rewind_16[17] = ^(x & 32'h549b1f39);
+    icrc_rewind_16[18] = ^(x & 32'ha9363e72);
+    icrc_rewind_16[19] = ^(x & 32'h526c7ce4);
+    icrc_rewind_16[20] = ^(x & 32'h34ac379c);
+    icrc_rewind_16[21] = ^(x & 32'hf92ca16d);
+    icrc_rewind_16[22] = ^(x & 32'h622d8c8e);
+    icrc_rewind_16[23] = ^(x & 32'hc45b191d);
+    icrc_rewind_16[24] = ^(x & 32'h18c2fc6e);
+    icrc_rewind_16[25] = ^(x & 32'ha1f13688);
+    icrc_rewind_16[26] = ^(x & 32'h43e26d11);
+    icrc_rewind_16[27] = ^(x & 32'h17b01477);
+    icrc_rewind_16[28] = ^(x & 32'hbf14e6ba);
+    icrc_rewind_16[29] = ^(x & 32'h7e29cd75);
+    icrc_rewind_16[30] = ^(x & 32'h6c2754bf);
+    icrc_rewind_16[31] = ^(x & 32'h483a672a);
   endfunction
 
   // The register as it was before 32 bytes of 0.
-  function automatic logic [31:0] crc_rewind_32(input logic [31:0] x);
-    crc_rewind_32[0] = ^(x & 32'hbe88e8cc);
-    crc_rewind_32[1] = ^(x & 32'h7d11d199);
-    crc_rewind_32[2] = ^(x & 32'hfa23a332);
-    crc_rewind_32[3] = ^(x & 32'hf4474665);
-    crc_rewind_32[4] = ^(x & 32'he88e8cca);
-    crc_rewind_32[5] = ^(x & 32'hd11d1995);
-    crc_rewind_32[6] = ^(x & 32'h1cb2dbe6);
-    crc_rewind_32[7] = ^(x & 32'h3965b7cd);
-    crc_rewind_32[8] = ^(x & 32'h72cb6f9b);
-    crc_rewind_32[9] = ^(x & 32'h5b1e37fa);
-    crc_rewind_32[10] = ^(x & 32'h08b48738);
-    crc_rewind_32[11] = ^(x & 32'h11690e70);
-    crc_rewind_32[12] = ^(x & 32'h22d21ce1);
-    crc_rewind_32[13] = ^(x & 32'h45a439c2);
-    crc_rewind_32[14] = ^(x & 32'h8b487384);
-    crc_rewind_32[15] = ^(x & 32'h1690e708);
-    crc_rewind_32[16] = ^(x & 32'h93a926dc);
-    crc_rewind_32[17] = ^(x & 32'h27524db8);
-    crc_rewind_32[18] = ^(x & 32'h4ea49b70);
-    crc_rewind_32[19] = ^(x & 32'h9d4936e1);
-    crc_rewind_32[20] = ^(x & 32'h841a850f);
-    crc_rewind_32[21] = ^(x & 32'hb6bde2d2);
-    crc_rewind_32[22] = ^(x & 32'hd3f32d69);
-    crc_rewind_32[23] = ^(x & 32'ha7e65ad2);
-    crc_rewind_32[24] = ^(x & 32'hf1445d69);
-    crc_rewind_32[25] = ^(x & 32'h5c00521e);
-    crc_rewind_32[26] = ^(x & 32'hb800a43c);
-    crc_rewind_32[27] = ^(x & 32'hce89a0b5);
-    crc_rewind_32[28] = ^(x & 32'h239ba9a6);
-    crc_rewind_32[29] = ^(x & 32'h4737534c);
-    crc_rewind_32[30] = ^(x & 32'h30e64e55);
-    crc_rewind_32[31] = ^(x & 32'hdf447466);
+  function automatic logic [31:0] icrc_rewind_32(input logic [31:0] x);
+    icrc_rewind_32[0] = ^(x & 32'hbe88e8cc);
+    icrc_rewind_32[1] = ^(x & 32'h7d11d199);
+    icrc_rewind_32[2] = ^(x & 32'hfa23a332);
+    icrc_rewind_32[3] = ^(x & 32'hf4474665);
+    icrc_rewind_32[4] = ^(x & 32'he88e8cca);
+    icrc_rewind_32[5] = ^(x & 32'hd11d1995);
+    icrc_rewind_32[6] = ^(x & 32'h1cb2dbe6);
+    icrc_rewind_32[7] = ^(x & 32'h3965b7cd);
+    icrc_rewind_32[8] = ^(x & 32'h72cb6f9b);
+    icrc_rewind_32[9] = ^(x & 32'h5b1e37fa);
+    icrc_rewind_32[10] = ^(x & 32'h08b48738);
+    icrc_rewind_32[11] = ^(x & 32'h11690e70);
+    icrc_rewind_32[12] = ^(x & 32'h22d21ce1);
+    icrc_rewind_32[13] = ^(x & 32'h45a439c2);
+    icrc_rewind_32[14] = ^(x & 32'h8b487384);
+    icrc_rewind_32[15] = ^(x & 32'h1690e708);
+    icrc_rewind_32[16] = ^(x & 32'h93a926dc);
+    icrc_rewind_32[17] = ^(x & 32'h27524db8);
+    icrc_rewind_32[18] = ^(x & 32'h4ea49b70);
+    icrc_rewind_32[19] = ^(x & 32'h9d4936e1);
+    icrc_rewind_32[20] = ^(x & 32'h841a850f);
+    icrc_rewind_32[21] = ^(x & 32'hb6bde2d2);
+    icrc_rewind_32[22] = ^(x & 32'hd3f32d69);
+    icrc_rewind_32[23] = ^(x & 32'ha7e65ad2);
+    icrc_rewind_32[24] = ^(x & 32'hf1445d69);
+    icrc_rewind_32[25] = ^(x & 32'h5c00521e);
+    icrc_rewind_32[26] = ^(x & 32'hb800a43c);
+    icrc_rewind_32[27] = ^(x & 32'hce89a0b5);
+    icrc_rewind_32[28] = ^(x & 32'h239ba9a6);
+    icrc_rewind_32[29] = ^(x & 32'h4737534c);
+    icrc_rewind_32[30] = ^(x & 32'h30e64e55);
+    icrc_rewind_32[31] = ^(x & 32'hdf447466);
+  endfunction
+
+  localparam logic [15:0] VcrcResidue = 16'h556f;
+
+  // 32 bytes into a register of 0.
+  function automatic logic [15:0] vcrc_fold_32(input logic [255:0] x);
+    vcrc_fold_32[0] = ^(x & 256'h111a1a5b48bc59bdf8a3f3c7f525e8cda56d1587ec70523170d543eb6dbd0b96);
+    vcrc_fold_32[1] = ^(x & 256'h223434b69178b37bf147e78fea4bd19b4ada2b0fd8e0a462e1aa87d6db7a172c);
+    vcrc_fold_32[2] = ^(x & 256'h4468696d22f166f7e28fcf1fd497a33695b4561fb1c148c5c3550fadb6f42e58);
+    vcrc_fold_32[3] = ^(x & 256'h88d0d2da45e2cdefc51f9e3fa92f466d2b68ac3f6382918b86aa1f5b6de85cb1);
+    vcrc_fold_32[4] = ^(x & 256'h00bbbfefc379c262729ccfb8a77b6417f3bc4df92b7571267d817d5db66db2f4);
+    vcrc_fold_32[5] = ^(x & 256'h01777fdf86f384c4e5399f714ef6c82fe7789bf256eae24cfb02fabb6cdb65e8);
+    vcrc_fold_32[6] = ^(x & 256'h02eeffbf0de70989ca733ee29ded905fcef137e4add5c499f605f576d9b6cbd0);
+    vcrc_fold_32[7] = ^(x & 256'h05ddff7e1bce131394e67dc53bdb20bf9de26fc95bab8933ec0beaedb36d97a0);
+    vcrc_fold_32[8] = ^(x & 256'h0bbbfefc379c262729ccfb8a77b6417f3bc4df92b7571267d817d5db66db2f40);
+    vcrc_fold_32[9] = ^(x & 256'h1777fdf86f384c4e5399f714ef6c82fe7789bf256eae24cfb02fabb6cdb65e80);
+    vcrc_fold_32[10] = ^(x & 256'h2eeffbf0de70989ca733ee29ded905fcef137e4add5c499f605f576d9b6cbd00);
+    vcrc_fold_32[11] = ^(x & 256'h5ddff7e1bce131394e67dc53bdb20bf9de26fc95bab8933ec0beaedb36d97a00);
+    vcrc_fold_32[12] = ^(x & 256'hbbbfefc379c262729ccfb8a77b6417f3bc4df92b7571267d817d5db66db2f400);
+    vcrc_fold_32[13] = ^(x & 256'h6665c5ddbb389d58c13c828903edc72addf6e7d106921eca722ff887b6d8e397);
+    vcrc_fold_32[14] = ^(x & 256'hcccb8bbb76713ab18279051207db8e55bbedcfa20d243d94e45ff10f6db1c72e);
+    vcrc_fold_32[15] = ^(x & 256'h888d0d2da45e2cdefc51f9e3fa92f466d2b68ac3f6382918b86aa1f5b6de85cb);
+  endfunction
+
+  // The register after 32 bytes of 0.
+  function automatic logic [15:0] vcrc_advance_32(input logic [15:0] x);
+    vcrc_advance_32[0] = ^(x & 16'h0b96);
+    vcrc_advance_32[1] = ^(x & 16'h172c);
+    vcrc_advance_32[2] = ^(x & 16'h2e58);
+    vcrc_advance_32[3] = ^(x & 16'h5cb1);
+    vcrc_advance_32[4] = ^(x & 16'hb2f4);
+    vcrc_advance_32[5] = ^(x & 16'h65e8);
+    vcrc_advance_32[6] = ^(x & 16'hcbd0);
+    vcrc_advance_32[7] = ^(x & 16'h97a0);
+    vcrc_advance_32[8] = ^(x & 16'h2f40);
+    vcrc_advance_32[9] = ^(x & 16'h5e80);
+    vcrc_advance_32[10] = ^(x & 16'hbd00);
+    vcrc_advance_32[11] = ^(x & 16'h7a00);
+    vcrc_advance_32[12] = ^(x & 16'hf400);
+    vcrc_advance_32[13] = ^(x & 16'he397);
+    vcrc_advance_32[14] = ^(x & 16'hc72e);
+    vcrc_advance_32[15] = ^(x & 16'h85cb);
+  endfunction
+
+  // 64 bytes into a register of 0.
+  function automatic logic [15:0] vcrc_fold_64(input logic [511:0] x);
+    vcrc_fold_64[0] = ^(x & 512'h111a1a5b48bc59bdf8a3f3c7f525e8cda56d1587ec70523170d543eb6dbd0b962229e9af8f7b5fadc1804a208714fe7d235bc3027abeb1241bf3cf7df53a17e0);
+    vcrc_fold_64[1] = ^(x & 512'h223434b69178b37bf147e78fea4bd19b4ada2b0fd8e0a462e1aa87d6db7a172c4453d35f1ef6bf5b830094410e29fcfa46b78604f57d624837e79efbea742fc1);
+    vcrc_fold_64[2] = ^(x & 512'h4468696d22f166f7e28fcf1fd497a33695b4561fb1c148c5c3550fadb6f42e5888a7a6be3ded7eb7060128821c53f9f48d6f0c09eafac4906fcf3df7d4e85f82);
+    vcrc_fold_64[3] = ^(x & 512'h88d0d2da45e2cdefc51f9e3fa92f466d2b68ac3f6382918b86aa1f5b6de85cb1114f4d7c7bdafd6e0c02510438a7f3e91ade1813d5f58920df9e7befa9d0bf04);
+    vcrc_fold_64[4] = ^(x & 512'h00bbbfefc379c262729ccfb8a77b6417f3bc4df92b7571267d817d5db66db2f400b7735778cea571d984e828f65b19af16e7f325d155a365a4cf38a2a69b69e8);
+    vcrc_fold_64[5] = ^(x & 512'h01777fdf86f384c4e5399f714ef6c82fe7789bf256eae24cfb02fabb6cdb65e8016ee6aef19d4ae3b309d051ecb6335e2dcfe64ba2ab46cb499e71454d36d3d0);
+    vcrc_fold_64[6] = ^(x & 512'h02eeffbf0de70989ca733ee29ded905fcef137e4add5c499f605f576d9b6cbd002ddcd5de33a95c76613a0a3d96c66bc5b9fcc9745568d96933ce28a9a6da7a1);
+    vcrc_fold_64[7] = ^(x & 512'h05ddff7e1bce131394e67dc53bdb20bf9de26fc95bab8933ec0beaedb36d97a005bb9abbc6752b8ecc274147b2d8cd78b73f992e8aad1b2d2679c51534db4f43);
+    vcrc_fold_64[8] = ^(x & 512'h0bbbfefc379c262729ccfb8a77b6417f3bc4df92b7571267d817d5db66db2f400b7735778cea571d984e828f65b19af16e7f325d155a365a4cf38a2a69b69e87);
+    vcrc_fold_64[9] = ^(x & 512'h1777fdf86f384c4e5399f714ef6c82fe7789bf256eae24cfb02fabb6cdb65e8016ee6aef19d4ae3b309d051ecb6335e2dcfe64ba2ab46cb499e71454d36d3d0e);
+    vcrc_fold_64[10] = ^(x & 512'h2eeffbf0de70989ca733ee29ded905fcef137e4add5c499f605f576d9b6cbd002ddcd5de33a95c76613a0a3d96c66bc5b9fcc9745568d96933ce28a9a6da7a1c);
+    vcrc_fold_64[11] = ^(x & 512'h5ddff7e1bce131394e67dc53bdb20bf9de26fc95bab8933ec0beaedb36d97a005bb9abbc6752b8ecc274147b2d8cd78b73f992e8aad1b2d2679c51534db4f439);
+    vcrc_fold_64[12] = ^(x & 512'hbbbfefc379c262729ccfb8a77b6417f3bc4df92b7571267d817d5db66db2f400b7735778cea571d984e828f65b19af16e7f325d155a365a4cf38a2a69b69e872);
+    vcrc_fold_64[13] = ^(x & 512'h6665c5ddbb389d58c13c828903edc72addf6e7d106921eca722ff887b6d8e3974ccf475e1231bc1ec8501bcc3127a050ecbd88a0d1f87a6d85828a30c3e9c704);
+    vcrc_fold_64[14] = ^(x & 512'hcccb8bbb76713ab18279051207db8e55bbedcfa20d243d94e45ff10f6db1c72e999e8ebc2463783d90a03798624f40a1d97b1141a3f0f4db0b05146187d38e08);
+    vcrc_fold_64[15] = ^(x & 512'h888d0d2da45e2cdefc51f9e3fa92f466d2b68ac3f6382918b86aa1f5b6de85cb1114f4d7c7bdafd6e0c02510438a7f3e91ade1813d5f58920df9e7befa9d0bf0);
+  endfunction
+
+  // The register after 64 bytes of 0.
+  function automatic logic [15:0] vcrc_advance_64(input logic [15:0] x);
+    vcrc_advance_64[0] = ^(x & 16'h17e0);
+    vcrc_advance_64[1] = ^(x & 16'h2fc1);
+    vcrc_advance_64[2] = ^(x & 16'h5f82);
+    vcrc_advance_64[3] = ^(x & 16'hbf04);
+    vcrc_advance_64[4] = ^(x & 16'h69e8);
+    vcrc_advance_64[5] = ^(x & 16'hd3d0);
+    vcrc_advance_64[6] = ^(x & 16'ha7a1);
+    vcrc_advance_64[7] = ^(x & 16'h4f43);
+    vcrc_advance_64[8] = ^(x & 16'h9e87);
+    vcrc_advance_64[9] = ^(x & 16'h3d0e);
+    vcrc_advance_64[10] = ^(x & 16'h7a1c);
+    vcrc_advance_64[11] = ^(x & 16'hf439);
+    vcrc_advance_64[12] = ^(x & 16'he872);
+    vcrc_advance_64[13] = ^(x & 16'hc704);
+    vcrc_advance_64[14] = ^(x & 16'h8e08);
+    vcrc_advance_64[15] = ^(x & 16'h0bf0);
+  endfunction
+
+  // The register as it was before 1 bytes of 0.
+  function automatic logic [15:0] vcrc_rewind_1(input logic [15:0] x);
+    vcrc_rewind_1[0] = ^(x & 16'h9700);
+    vcrc_rewind_1[1] = ^(x & 16'h2e00);
+    vcrc_rewind_1[2] = ^(x & 16'h5c00);
+    vcrc_rewind_1[3] = ^(x & 16'hb800);
+    vcrc_rewind_1[4] = ^(x & 16'he700);
+    vcrc_rewind_1[5] = ^(x & 16'hce00);
+    vcrc_rewind_1[6] = ^(x & 16'h9c00);
+    vcrc_rewind_1[7] = ^(x & 16'h3800);
+    vcrc_rewind_1[8] = ^(x & 16'h7001);
+    vcrc_rewind_1[9] = ^(x & 16'he002);
+    vcrc_rewind_1[10] = ^(x & 16'hc004);
+    vcrc_rewind_1[11] = ^(x & 16'h8008);
+    vcrc_rewind_1[12] = ^(x & 16'h0010);
+    vcrc_rewind_1[13] = ^(x & 16'h9720);
+    vcrc_rewind_1[14] = ^(x & 16'h2e40);
+    vcrc_rewind_1[15] = ^(x & 16'hcb80);
+  endfunction
+
+  // The register as it was before 2 bytes of 0.
+  function automatic logic [15:0] vcrc_rewind_2(input logic [15:0] x);
+    vcrc_rewind_2[0] = ^(x & 16'h9b97);
+    vcrc_rewind_2[1] = ^(x & 16'h372e);
+    vcrc_rewind_2[2] = ^(x & 16'h6e5c);
+    vcrc_rewind_2[3] = ^(x & 16'hdcb8);
+    vcrc_rewind_2[4] = ^(x & 16'h22e7);
+    vcrc_rewind_2[5] = ^(x & 16'h45ce);
+    vcrc_rewind_2[6] = ^(x & 16'h8b9c);
+    vcrc_rewind_2[7] = ^(x & 16'h1738);
+    vcrc_rewind_2[8] = ^(x & 16'h2e70);
+    vcrc_rewind_2[9] = ^(x & 16'h5ce0);
+    vcrc_rewind_2[10] = ^(x & 16'hb9c0);
+    vcrc_rewind_2[11] = ^(x & 16'h7380);
+    vcrc_rewind_2[12] = ^(x & 16'he700);
+    vcrc_rewind_2[13] = ^(x & 16'h5597);
+    vcrc_rewind_2[14] = ^(x & 16'hab2e);
+    vcrc_rewind_2[15] = ^(x & 16'hcdcb);
+  endfunction
+
+  // The register as it was before 4 bytes of 0.
+  function automatic logic [15:0] vcrc_rewind_4(input logic [15:0] x);
+    vcrc_rewind_4[0] = ^(x & 16'hdce1);
+    vcrc_rewind_4[1] = ^(x & 16'hb9c3);
+    vcrc_rewind_4[2] = ^(x & 16'h7386);
+    vcrc_rewind_4[3] = ^(x & 16'he70c);
+    vcrc_rewind_4[4] = ^(x & 16'h12f8);
+    vcrc_rewind_4[5] = ^(x & 16'h25f0);
+    vcrc_rewind_4[6] = ^(x & 16'h4be0);
+    vcrc_rewind_4[7] = ^(x & 16'h97c1);
+    vcrc_rewind_4[8] = ^(x & 16'h2f82);
+    vcrc_rewind_4[9] = ^(x & 16'h5f04);
+    vcrc_rewind_4[10] = ^(x & 16'hbe08);
+    vcrc_rewind_4[11] = ^(x & 16'h7c11);
+    vcrc_rewind_4[12] = ^(x & 16'hf822);
+    vcrc_rewind_4[13] = ^(x & 16'h2ca4);
+    vcrc_rewind_4[14] = ^(x & 16'h5948);
+    vcrc_rewind_4[15] = ^(x & 16'h6e70);
+  endfunction
+
+  // The register as it was before 8 bytes of 0.
+  function automatic logic [15:0] vcrc_rewind_8(input logic [15:0] x);
+    vcrc_rewind_8[0] = ^(x & 16'h2833);
+    vcrc_rewind_8[1] = ^(x & 16'h5066);
+    vcrc_rewind_8[2] = ^(x & 16'ha0cc);
+    vcrc_rewind_8[3] = ^(x & 16'h4198);
+    vcrc_rewind_8[4] = ^(x & 16'hab03);
+    vcrc_rewind_8[5] = ^(x & 16'h5607);
+    vcrc_rewind_8[6] = ^(x & 16'hac0e);
+    vcrc_rewind_8[7] = ^(x & 16'h581c);
+    vcrc_rewind_8[8] = ^(x & 16'hb039);
+    vcrc_rewind_8[9] = ^(x & 16'h6073);
+    vcrc_rewind_8[10] = ^(x & 16'hc0e7);
+    vcrc_rewind_8[11] = ^(x & 16'h81ce);
+    vcrc_rewind_8[12] = ^(x & 16'h039c);
+    vcrc_rewind_8[13] = ^(x & 16'h2f0a);
+    vcrc_rewind_8[14] = ^(x & 16'h5e15);
+    vcrc_rewind_8[15] = ^(x & 16'h9419);
+  endfunction
+
+  // The register as it was before 16 bytes of 0.
+  function automatic logic [15:0] vcrc_rewind_16(input logic [15:0] x);
+    vcrc_rewind_16[0] = ^(x & 16'h2b95);
+    vcrc_rewind_16[1] = ^(x & 16'h572a);
+    vcrc_rewind_16[2] = ^(x & 16'hae55);
+    vcrc_rewind_16[3] = ^(x & 16'h5cab);
+    vcrc_rewind_16[4] = ^(x & 16'h92c2);
+    vcrc_rewind_16[5] = ^(x & 16'h2584);
+    vcrc_rewind_16[6] = ^(x & 16'h4b08);
+    vcrc_rewind_16[7] = ^(x & 16'h9610);
+    vcrc_rewind_16[8] = ^(x & 16'h2c20);
+    vcrc_rewind_16[9] = ^(x & 16'h5840);
+    vcrc_rewind_16[10] = ^(x & 16'hb080);
+    vcrc_rewind_16[11] = ^(x & 16'h6100);
+    vcrc_rewind_16[12] = ^(x & 16'hc201);
+    vcrc_rewind_16[13] = ^(x & 16'haf97);
+    vcrc_rewind_16[14] = ^(x & 16'h5f2f);
+    vcrc_rewind_16[15] = ^(x & 16'h95ca);
+  endfunction
+
+  // The register as it was before 32 bytes of 0.
+  function automatic logic [15:0] vcrc_rewind_32(input logic [15:0] x);
+    vcrc_rewind_32[0] = ^(x & 16'h3be5);
+    vcrc_rewind_32[1] = ^(x & 16'h77cb);
+    vcrc_rewind_32[2] = ^(x & 16'hef97);
+    vcrc_rewind_32[3] = ^(x & 16'hdf2e);
+    vcrc_rewind_32[4] = ^(x & 16'h85b9);
+    vcrc_rewind_32[5] = ^(x & 16'h0b72);
+    vcrc_rewind_32[6] = ^(x & 16'h16e4);
+    vcrc_rewind_32[7] = ^(x & 16'h2dc9);
+    vcrc_rewind_32[8] = ^(x & 16'h5b93);
+    vcrc_rewind_32[9] = ^(x & 16'hb726);
+    vcrc_rewind_32[10] = ^(x & 16'h6e4c);
+    vcrc_rewind_32[11] = ^(x & 16'hdc98);
+    vcrc_rewind_32[12] = ^(x & 16'hb930);
+    vcrc_rewind_32[13] = ^(x & 16'h4985);
+    vcrc_rewind_32[14] = ^(x & 16'h930b);
+    vcrc_rewind_32[15] = ^(x & 16'h1df2);
+  endfunction
+
+  // 4 bytes into a register of 0.
+  function automatic logic [15:0] vcrc_fold_4(input logic [31:0] x);
+    vcrc_fold_4[0] = ^(x & 32'h111a1a5b);
+    vcrc_fold_4[1] = ^(x & 32'h223434b6);
+    vcrc_fold_4[2] = ^(x & 32'h4468696d);
+    vcrc_fold_4[3] = ^(x & 32'h88d0d2da);
+    vcrc_fold_4[4] = ^(x & 32'h00bbbfef);
+    vcrc_fold_4[5] = ^(x & 32'h01777fdf);
+    vcrc_fold_4[6] = ^(x & 32'h02eeffbf);
+    vcrc_fold_4[7] = ^(x & 32'h05ddff7e);
+    vcrc_fold_4[8] = ^(x & 32'h0bbbfefc);
+    vcrc_fold_4[9] = ^(x & 32'h1777fdf8);
+    vcrc_fold_4[10] = ^(x & 32'h2eeffbf0);
+    vcrc_fold_4[11] = ^(x & 32'h5ddff7e1);
+    vcrc_fold_4[12] = ^(x & 32'hbbbfefc3);
+    vcrc_fold_4[13] = ^(x & 32'h6665c5dd);
+    vcrc_fold_4[14] = ^(x & 32'hcccb8bbb);
+    vcrc_fold_4[15] = ^(x & 32'h888d0d2d);
+  endfunction
+
+  // The register after 2 bytes of 0.
+  function automatic logic [31:0] icrc_advance_2(input logic [31:0] x);
+    icrc_advance_2[0] = ^(x & 32'h000104d1);
+    icrc_advance_2[1] = ^(x & 32'h000209a2);
+    icrc_advance_2[2] = ^(x & 32'h00041344);
+    icrc_advance_2[3] = ^(x & 32'h00082688);
+    icrc_advance_2[4] = ^(x & 32'h00104d10);
+    icrc_advance_2[5] = ^(x & 32'h00209a20);
+    icrc_advance_2[6] = ^(x & 32'h00403091);
+    icrc_advance_2[7] = ^(x & 32'h00806122);
+    icrc_advance_2[8] = ^(x & 32'h0100c245);
+    icrc_advance_2[9] = ^(x & 32'h0200805a);
+    icrc_advance_2[10] = ^(x & 32'h04000464);
+    icrc_advance_2[11] = ^(x & 32'h080008c8);
+    icrc_advance_2[12] = ^(x & 32'h10001191);
+    icrc_advance_2[13] = ^(x & 32'h20002323);
+    icrc_advance_2[14] = ^(x & 32'h40004646);
+    icrc_advance_2[15] = ^(x & 32'h80008c8c);
+    icrc_advance_2[16] = ^(x & 32'h00001dc9);
+    icrc_advance_2[17] = ^(x & 32'h00003b93);
+    icrc_advance_2[18] = ^(x & 32'h00007726);
+    icrc_advance_2[19] = ^(x & 32'h0000ee4d);
+    icrc_advance_2[20] = ^(x & 32'h0000d84b);
+    icrc_advance_2[21] = ^(x & 32'h0000b446);
+    icrc_advance_2[22] = ^(x & 32'h00006c5c);
+    icrc_advance_2[23] = ^(x & 32'h0000d8b8);
+    icrc_advance_2[24] = ^(x & 32'h0000b5a1);
+    icrc_advance_2[25] = ^(x & 32'h00006f92);
+    icrc_advance_2[26] = ^(x & 32'h0000df24);
+    icrc_advance_2[27] = ^(x & 32'h0000ba99);
+    icrc_advance_2[28] = ^(x & 32'h000071e3);
+    icrc_advance_2[29] = ^(x & 32'h0000e3c6);
+    icrc_advance_2[30] = ^(x & 32'h0000c35c);
+    icrc_advance_2[31] = ^(x & 32'h00008268);
   endfunction
 
 endpackage

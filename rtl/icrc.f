@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SPDX-License-Identifier: Apache-2.0
 hca_pkg.sv
+crc_fold.sv
+crc_advance.sv
+crc_rewind.sv
 icrc.sv

@@ -30,9 +30,9 @@
       if (packets_in_valid_i) begin
         first_in_place: assert (packets_in_i.first != in_packet_q)
           else $error("packets_in: first where it does not belong");
-        bytes_in_range: assert (packets_in_i.bytes == 7'd64
+        bytes_in_range: assert (packets_in_i.bytes == Full
                                 || (packets_in_i.last && packets_in_i.bytes != 7'd0
-                                    && packets_in_i.bytes < 7'd64))
+                                    && packets_in_i.bytes < Full))
           else $error("packets_in: %0d bytes in a beat", packets_in_i.bytes);
       end
       if (out_stands_q) begin
@@ -52,7 +52,7 @@
         no_gap_out: assert (packets_out_valid_o) else $error("packets_out: a gap inside a packet");
       end
       if (s5_spill_q) begin
-        room_for_icrc: assert (!s4_valid_q) else $error("packets_out: no cycle for the ICRC's beat");
+        room_for_icrc: assert (!s4_valid_q) else $error("packets_out: no cycle for the beat of the CRCs");
       end
     end
   end

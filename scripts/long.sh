@@ -27,7 +27,9 @@ cmake --build --preset fuzz --target fuzz
 
 step "lockstep: rtl/icrc.sv and its twin"
 for seed in 1 2 3 4 5; do
-  build/release/hca rtl icrc --cycles 10000000 --seed $seed
+  for width in 256 512; do
+    build/release/hca rtl icrc --cycles 10000000 --seed $seed --width $width
+  done
 done
 
 step "soak: other seeds"

@@ -33,20 +33,29 @@ IcrcUnit::IcrcUnit(const IcrcUnitConfig& config, const Ports& ports, engine::Pro
 
 u32 IcrcUnit::insert(u8* frame, u32 bytes, proto::Framing framing, bool vlan) {
   const u32 icrc = proto::icrc_of(frame, shape_of(bytes, framing, vlan));
-  for (u32 i = 0; i < proto::kIcrcBytes; ++i) frame[bytes + i] = u8(icrc >> 8 * i);
-  return bytes + proto::kIcrcBytes;
+  for (u32 i = 0; i < proto::kIcrcBytes; ++i) frame[bytes++] = u8(icrc >> 8 * i);
+  if (!proto::is_native(framing)) return bytes;
+  const u16 vcrc = proto::crc16_vcrc(0, frame, bytes);
+  for (u32 i = 0; i < proto::kVcrcBytes; ++i) frame[bytes++] = u8(vcrc >> 8 * i);
+  return bytes;
 }
 
 bool IcrcUnit::good(const u8* frame, u32 bytes, proto::Framing framing, bool vlan) {
   if (bytes < icrc_min_bytes(framing, vlan)) return false;
-  return proto::icrc_good({frame, bytes}, shape_of(bytes - proto::kIcrcBytes, framing, vlan));
+  return proto::icrc_good({frame, bytes}, shape_of(bytes - crc_bytes(framing), framing, vlan));
+}
+
+bool IcrcUnit::vcrc_good(const u8* frame, u32 bytes, proto::Framing framing) {
+  if (!proto::is_native(framing) || bytes < icrc_min_bytes(framing, false)) return false;
+  return proto::vcrc_good({frame, bytes}, shape_of(bytes - crc_bytes(framing), framing, false));
 }
 
 void IcrcUnit::process(IcrcItem& item) {
   if (item.mode == IcrcMode::Generate)
     item.bytes = insert(item.frame, item.bytes, item.framing, item.vlan);
-  item.icrc_ok =
-      item.mode == IcrcMode::Check && good(item.frame, item.bytes, item.framing, item.vlan);
+  const bool check = item.mode == IcrcMode::Check;
+  item.icrc_ok = check && good(item.frame, item.bytes, item.framing, item.vlan);
+  item.vcrc_ok = check && vcrc_good(item.frame, item.bytes, item.framing);
 }
 
 void IcrcUnit::tick() {
@@ -54,10 +63,12 @@ void IcrcUnit::tick() {
   IcrcItem item = ports_.packets_in->front();
   process(item);
   const engine::Cycle out_beats = beats(item.bytes), leaves = pass(now(), item.bytes);
-  probe_.event(leaves, Kind::Leaves, item.bytes, item.icrc_ok, u64(item.mode));
+  probe_.event(leaves, Kind::Leaves, item.bytes, u64(item.icrc_ok) | u64(item.vcrc_ok) << 1,
+               u64(item.mode));
   ports_.packets_in->pop(std::max(config_.interval, out_beats));
   ports_.packets_out->push(item, out_beats, leaves - now() - ports_.packets_out->latency());
   ++packets_;
-  bad_packets_ += item.mode == IcrcMode::Check && !item.icrc_ok;
+  const bool good = item.icrc_ok && (item.vcrc_ok || !proto::is_native(item.framing));
+  bad_packets_ += item.mode == IcrcMode::Check && !good;
 }
 }  // namespace hca::blocks

@@ -14,10 +14,13 @@ using testbench::IcrcLockstepOptions;
 using testbench::IcrcLockstepResult;
 
 void print(const IcrcLockstepOptions& options, const IcrcLockstepResult& r, double seconds) {
-  fmt::print("icrc: {} cycles compared, seed {}, stall {} %, {} rooms behind\n", r.cycles,
-             options.seed, options.stall_percent, options.rooms);
-  fmt::print("  packets {} (generated {}, good {}, bad {}, bypassed {}), beats {}\n", r.packets,
-             r.generated, r.good, r.bad, r.bypassed, r.beats);
+  fmt::print("icrc: {} bits, {} cycles compared, seed {}, stall {} %, {} rooms behind\n",
+             8 * options.twin.beat_bytes, r.cycles, options.seed, options.stall_percent,
+             options.rooms);
+  fmt::print(
+      "  packets {} (generated {}, good {}, bad {}, of them {} by the VCRC, bypassed {}), beats "
+      "{}\n",
+      r.packets, r.generated, r.good, r.bad, r.bad_vcrc, r.bypassed, r.beats);
   fmt::print("  starts right behind another packet {}, cycles held without a grant {}\n",
              r.full_rate_starts, r.held_cycles);
   fmt::print("  divergences {}, failed assertions {}\n", int(r.divergence.has_value()),
@@ -62,6 +65,11 @@ void add_rtl(CLI::App& app, int& exit_code) {
   icrc->add_option("--interval", options->twin.interval, "of the model, cycles")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
+  icrc->add_option_function<u32>(
+          "--width", [options](u32 bits) { options->twin.beat_bytes = bits / 8; },
+          "of the datapath, bits")
+      ->default_str("512")
+      ->check(CLI::IsMember({256, 512}));
   icrc->add_flag("--break-contract", options->break_contract,
                  "leave gaps inside packets: the RTL's assertion fires");
   icrc->add_option("--fst", options->waves, "waveform of the cycles around the first divergence");

@@ -11,8 +11,6 @@ namespace {
 std::string headers_of(const IcrcPacket& p, u32 bytes) {
   std::vector<u8> frame(p.frame.begin(), p.frame.begin() + bytes);
   const proto::LinkLayer link = proto::framing_row(p.framing).link;
-  if (link == proto::LinkLayer::InfiniBand)
-    frame.resize(bytes + proto::kVcrcBytes);  // not the unit's
   std::string out;
   for (const proto::HeaderPlace& place : proto::dissect(frame, link)) {
     const u8* const header = frame.data() + place.offset;

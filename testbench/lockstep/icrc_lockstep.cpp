@@ -26,7 +26,8 @@ class Run {
       : options_(options),
         stalls_(options.seed, options.stall_percent),
         twin_(options.seed, options.twin, options.rooms, stalls_),
-        sender_(options.seed ^ 0x5eed),
+        rtl_(options.twin.beat_bytes),
+        sender_(options.seed ^ 0x5eed, options.twin.beat_bytes),
         receiver_(options.rooms, stalls_),
         gaps_(options.seed ^ 0x6a95) {}
 
@@ -89,11 +90,12 @@ class Run {
     }
     if (!valid) return;
     const u32 index = u32(at - out->first_beat);
-    Beat expected = beat_of(out->packet->frame.data(), out->bytes, index);
+    Beat expected = beat_of(out->packet->frame.data(), out->bytes, index, beat_bytes());
     expected.control.mode = u8(out->packet->mode);
     expected.control.framing = u8(out->packet->framing);
     expected.control.vlan = out->packet->vlan;
     expected.control.icrc_ok = out->icrc_ok && expected.control.last;
+    expected.control.vcrc_ok = out->vcrc_ok && expected.control.last;
     compare_beats(at, index, *out, expected, pins.out);
     ++result_.beats;
     if (expected.control.last) count(*out), twin_.outputs.pop_front();
@@ -106,18 +108,19 @@ class Run {
       if (m != r)
         differ(at, "packets_out", std::string(field), fmt::format(fmt::runtime(format), m),
                fmt::format(fmt::runtime(format), r),
-               fmt::format("beat {} of {}, {}", index, beats_of(out.bytes),
+               fmt::format("beat {} of {}, {}", index, beats_of(out.bytes, beat_bytes()),
                            describe(*out.packet, out.bytes)));
     };
     const auto &m = model.control, &r = rtl.control;
     say("first", m.first, r.first, "{}");
     say("last", m.last, r.last, "{}");
     say("bytes", m.bytes, r.bytes, "{}");
-    for (u32 i = 0; i < rtl::kBeatBytes; ++i)
+    for (u32 i = 0; i < beat_bytes(); ++i)
       say(fmt::format("data[{}:{}] (byte {} of the frame)", 8 * i + 7, 8 * i,
-                      index * rtl::kBeatBytes + i),
+                      index * beat_bytes() + i),
           model.data[i], rtl.data[i], "{:#04x}");
     say("icrc_ok", m.icrc_ok, r.icrc_ok, "{}");
+    say("vcrc_ok", m.vcrc_ok, r.vcrc_ok, "{}");
     say("mode", m.mode, r.mode, "{}");
     say("framing", m.framing, r.framing, "{}");
     say("vlan", m.vlan, r.vlan, "{}");
@@ -140,7 +143,8 @@ class Run {
         ++result_.generated;
         break;
       case blocks::IcrcMode::Check:
-        ++(out.icrc_ok ? result_.good : result_.bad);
+        ++(out.good() ? result_.good : result_.bad);
+        result_.bad_vcrc += out.icrc_ok && !out.good();
         break;
     }
   }
@@ -181,6 +185,9 @@ class Run {
       case Kind::IcrcOk:
         put(last, [&] { control.icrc_ok = !control.icrc_ok; });
         break;
+      case Kind::VcrcOk:
+        put(last, [&] { control.vcrc_ok = !control.vcrc_ok; });
+        break;
       case Kind::BeatLost:
         put(beat, [&] { pins.out_valid = false; });
         break;
@@ -198,6 +205,8 @@ class Run {
         break;
     }
   }
+
+  u32 beat_bytes() const { return rtl_.beat_bytes(); }
 
   IcrcLockstepOptions options_;
   Stalls stalls_;

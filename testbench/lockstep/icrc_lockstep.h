@@ -22,6 +22,7 @@ struct PinFault {
     FramingField,
     VlanField,
     IcrcOk,
+    VcrcOk,
     BeatLost,
     BeatInvented,
     ReadyLost,
@@ -30,15 +31,15 @@ struct PinFault {
   };
   Kind kind = Kind::None;
   engine::Cycle from = 0;
-  u32 bit = 0;  // DataBit: which of the 512
+  u32 bit = 0;  // DataBit: which one
 };
 
 struct IcrcLockstepOptions {
   u64 seed = 1;
   engine::Cycle cycles = 100'000;
-  u32 stall_percent = 20;  // of the cycles in which the receiver behind takes nothing
-  u32 rooms = 8;           // packets for which there is room behind the unit, 1 to 8
-  blocks::IcrcUnitConfig twin{};
+  u32 stall_percent = 20;         // of the cycles in which the receiver behind takes nothing
+  u32 rooms = 8;                  // packets for which there is room behind the unit, 1 to 8
+  blocks::IcrcUnitConfig twin{};  // beat_bytes, 32 or 64, is the RTL's too
   PinFault fault{};
   bool break_contract =
       false;          // the sender leaves gaps inside packets: the RTL's assertion must fire
@@ -53,9 +54,10 @@ struct Divergence {
 };
 
 struct IcrcLockstepResult {
-  engine::Cycle cycles = 0;    // compared
-  u64 packets = 0, beats = 0;  // that have left the RTL
-  u64 generated = 0, good = 0, bad = 0, bypassed = 0;
+  engine::Cycle cycles = 0;                            // compared
+  u64 packets = 0, beats = 0;                          // that have left the RTL
+  u64 generated = 0, good = 0, bad = 0, bypassed = 0;  // bad: ICRC or VCRC
+  u64 bad_vcrc = 0;                                    // with a good ICRC
   u64 full_rate_starts = 0;       // starts in the first possible cycle behind the packet before
   u64 held_cycles = 0;            // a packet on offer and no grant
   bool assertion_failed = false;  // one of the RTL; it has printed its message

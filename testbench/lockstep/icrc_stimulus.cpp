@@ -66,7 +66,7 @@ IcrcPacket IcrcStimulus::next() {
   else
     make_roce(p);
   p.sent = p.frame;
-  p.frame.resize(p.frame.size() + proto::kIcrcBytes);
+  p.frame.resize(p.frame.size() + blocks::crc_bytes(p.framing));
   return p;
 }
 
@@ -88,10 +88,11 @@ void IcrcStimulus::make_roce(IcrcPacket& p) {
   const u32 mode = u32(random_.below(5));
   p.mode = mode < 2 ? IcrcMode::Generate : mode < 4 ? IcrcMode::Check : IcrcMode::Bypass;
   // Any length, not only multiples of 4: up to 3 bytes less than the headers promise.
-  const u32 least = blocks::icrc_min_bytes(p.framing, p.vlan) - proto::kIcrcBytes;
+  const u32 crcs = blocks::crc_bytes(p.framing);
+  const u32 least = blocks::icrc_min_bytes(p.framing, p.vlan) - crcs;
   u32 end = proto::shape_of(path, row, payload).icrc_offset;
   end -= u32(random_.below(std::min(end - least, 3u) + 1));
-  p.frame.resize(end + proto::kIcrcBytes);
+  p.frame.resize(end + crcs);
   if (p.mode != IcrcMode::Generate)
     blocks::IcrcUnit::insert(p.frame.data(), end, p.framing, p.vlan);
   else
@@ -104,10 +105,12 @@ void IcrcStimulus::make_roce(IcrcPacket& p) {
 // One to three bits turned: in a variant field or in front of the covered part the ICRC stays good.
 void IcrcStimulus::damage(IcrcPacket& p) {
   const u64 bits = 1 + random_.below(3);
-  // Half of it in the headers, where the masks are.
-  const u64 range = random_.chance(1, 2) ? std::min<u64>(p.frame.size(), 86) : p.frame.size();
+  // Half of it in the headers, where the masks are, a quarter in the CRCs.
+  const u64 where = random_.below(4), size = p.frame.size();
+  const u64 range = where < 2 ? std::min<u64>(size, 86) : where == 2 ? 6 : size;
+  const u64 from = where == 2 ? 8 * (size - 6) : 0;
   for (u64 i = 0; i < bits; ++i) {
-    const u64 bit = random_.below(8 * range);
+    const u64 bit = from + random_.below(8 * range);
     p.frame[bit / 8] ^= u8(1u << bit % 8);
     p.what += fmt::format(", bit {} of byte {} turned", bit % 8, bit / 8);
   }

@@ -12,8 +12,8 @@ namespace hca::testbench {
 struct IcrcPacket {
   u64 number = 0;
   engine::Cycle gap = 0;  // cycles without a packet on offer behind the last beat of the one before
-  std::vector<u8> sent;   // what enters: up to the ICRC (Generate) or with it
-  std::vector<u8> frame;  // the same for the twin, with room for an ICRC
+  std::vector<u8> sent;   // what enters: up to the ICRC (Generate) or with the CRCs
+  std::vector<u8> frame;  // the same for the twin, with room for its CRCs
   blocks::IcrcMode mode = blocks::IcrcMode::Bypass;
   proto::Framing framing = proto::Framing::RoceV2Ip4;
   bool vlan = false;

@@ -56,7 +56,7 @@ void IcrcTwin::Sink::tick() {
 }
 
 void IcrcTwin::event(const engine::Event& e) {
-  outputs.push_back({std::move(inside_.front()), e.at, u32(e.a), e.b != 0});
+  outputs.push_back({std::move(inside_.front()), e.at, u32(e.a), bool(e.b & 1), bool(e.b & 2)});
   inside_.pop_front();
 }
 }  // namespace hca::testbench

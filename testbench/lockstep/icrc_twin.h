@@ -31,7 +31,8 @@ struct TwinOutput {
   std::shared_ptr<IcrcPacket> packet;
   engine::Cycle first_beat = 0;
   u32 bytes = 0;
-  bool icrc_ok = false;
+  bool icrc_ok = false, vcrc_ok = false;
+  bool good() const { return icrc_ok && (vcrc_ok || !proto::is_native(packet->framing)); }
 };
 
 class IcrcTwin : engine::ProbeSink {

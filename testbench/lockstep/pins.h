@@ -9,13 +9,15 @@
 
 namespace hca::testbench {
 // Beat `index` of a packet of so many bytes; behind the last byte stands 0.
-rtl::Beat beat_of(const u8* frame, u32 bytes, u32 index);
-inline u32 beats_of(u32 bytes) { return (bytes + rtl::kBeatBytes - 1) / rtl::kBeatBytes; }
+rtl::Beat beat_of(const u8* frame, u32 bytes, u32 index, u32 beat_bytes = rtl::kMaxBeatBytes);
+inline u32 beats_of(u32 bytes, u32 beat_bytes = rtl::kMaxBeatBytes) {
+  return (bytes + beat_bytes - 1) / beat_bytes;
+}
 
 // Sends the packets on offer: starts in a cycle with a grant, then a beat a cycle.
 class PinSender {
  public:
-  explicit PinSender(u64 seed) : random_(seed) {}
+  PinSender(u64 seed, u32 beat_bytes) : beat_bytes_(beat_bytes), random_(seed) {}
   bool inside_packet() const { return beat_ != 0; }
   // A packet waits for its start in this cycle.
   bool on_offer(const std::deque<IcrcTwin::Offer>& offers, engine::Cycle at) const {
@@ -27,6 +29,7 @@ class PinSender {
 
  private:
   void set_side_band(bool first);
+  const u32 beat_bytes_;
   std::shared_ptr<IcrcPacket> packet_;
   u32 beat_ = 0;  // of the packet, the next one
   rtl::Beat now_;

@@ -16,9 +16,10 @@ namespace hca::testbench {
 namespace {
 using proto::HeaderInfo;
 using proto::kHeaderInfo;
-using rtl::kBeatBytes;
 
-constexpr unsigned kMaskBeats = 2;  // no framing has a variant byte behind the second beat
+constexpr unsigned kMaskBytes = 128;  // no framing has a variant byte behind them
+constexpr unsigned kFrontBytes = 32;  // the first covered byte and three more are among these
+constexpr std::array kBeatBytes{32u, 64u};
 
 std::string identifier(std::string_view name) {
   std::string out;
@@ -77,11 +78,11 @@ std::vector<u8> header_mask(proto::Framing framing) {
 
 // What the ICRC of one framing needs to know, by byte of the frame.
 struct Cover {
-  std::vector<u8> ones = std::vector<u8>(kMaskBeats * kBeatBytes);  // replaced by ones
-  std::vector<u8> covered = std::vector<u8>(kBeatBytes, 0xff);      // first beat
+  std::vector<u8> ones = std::vector<u8>(kMaskBytes);            // replaced by ones
+  std::vector<u8> covered = std::vector<u8>(kFrontBytes, 0xff);  // the first bytes
   std::vector<u8> seed =
-      std::vector<u8>(kBeatBytes);  // start value, where the first covered byte is
-  unsigned min_bytes = 0;           // headers and ICRC
+      std::vector<u8>(kFrontBytes);  // start value, where the first covered byte is
+  unsigned min_bytes = 0;            // headers and CRCs
 };
 Cover cover_of(proto::Framing framing, bool vlan) {
   Cover cover;
@@ -91,7 +92,7 @@ Cover cover_of(proto::Framing framing, bool vlan) {
   std::fill_n(cover.covered.begin(), from, u8{0});
   for (unsigned i = 0; i < 4; ++i) cover.seed[from + i] = u8(start >> 8 * i);
   for (unsigned i = 0; i < mask.size(); ++i) cover.ones.at(from + i) = mask[i];
-  cover.min_bytes = from + unsigned(mask.size()) + proto::kIcrcBytes;
+  cover.min_bytes = from + unsigned(mask.size()) + blocks::crc_bytes(framing);
   return cover;
 }
 
@@ -120,48 +121,67 @@ std::string framing_part() {
       "  } framing_e;\n\n"
       "  typedef enum logic [1:0] {IcrcBypass = 2'd0, IcrcGenerate = 2'd1, IcrcCheck = 2'd2} "
       "icrc_mode_e;\n\n";
-  const auto part = [](const std::vector<u8>& v, unsigned beat) {
-    return literal({v.begin() + beat * kBeatBytes, v.begin() + (beat + 1) * kBeatBytes});
-  };
-  out += "  // Variant bits of the first and of the second beat: the ICRC sees ones.\n";
-  out += framing_function("icrc_ones_first", 512, [&](const Cover& c) { return part(c.ones, 0); });
-  out += framing_function("icrc_ones_second", 512, [&](const Cover& c) { return part(c.ones, 1); });
+  out += "  // An LRH in front, a VCRC behind.\n";
+  out += "  function automatic logic is_native(input framing_e framing);\n    is_native = 1'b0;\n";
+  for (const FramingNames& f : kFramingNames)  // numbers: not every tool finds the names in here
+    if (proto::is_native(f.framing))
+      out += fmt::format("    if (framing == 3'd{}) is_native = 1'b1;  // {}\n",
+                         unsigned(f.framing), f.name);
+  out += "  endfunction\n\n";
+  out += "  // Variant bits of the first bytes of a frame: the ICRC sees ones.\n";
+  out += fmt::format("  localparam int unsigned MaskBytes = {};\n", kMaskBytes);
   out +=
-      "  // Bytes of the first beat that the ICRC covers: all but the Ethernet header or the LRH "
-      "in front of a GRH.\n";
-  out += framing_function("icrc_covered", 512, [](const Cover& c) { return literal(c.covered); });
+      framing_function("icrc_ones", 8 * kMaskBytes, [](const Cover& c) { return literal(c.ones); });
+  out += fmt::format(
+      "  // Which of the first {} bytes the ICRC covers: not the Ethernet header or the LRH in "
+      "front "
+      "of a GRH.\n",
+      kFrontBytes);
+  out += framing_function("icrc_covered", 8 * kFrontBytes,
+                          [](const Cover& c) { return literal(c.covered); });
   out +=
       "  // The start value, to be XORed into the first covered bytes of a register that starts at "
       "0.\n"
       "  // Behind an Ethernet header it is the register after the 8 bytes of ones that stand for "
       "the LRH.\n";
-  out += framing_function("icrc_seed", 512, [](const Cover& c) { return literal(c.seed); });
-  out += "  // The shortest frame with a BTH and an ICRC.\n";
+  out += framing_function("icrc_seed", 8 * kFrontBytes,
+                          [](const Cover& c) { return literal(c.seed); });
+  out += "  // The shortest frame with a BTH and its CRCs.\n";
   out += framing_function("icrc_min_bytes", 7,
                           [](const Cover& c) { return fmt::format("7'd{}", c.min_bytes); });
   return out;
 }
 
-// ---- the CRC register as a linear machine ----
-constexpr u32 kPolynomial = 0xedb88320u;  // reflected 0x04c11db7
+// ---- the CRC registers as linear machines ----
+struct Crc {
+  std::string_view name, residue;
+  unsigned bits;
+  u32 polynomial;  // reflected
 
-constexpr u32 forward(u32 reg, unsigned bits) {
-  for (; bits; --bits) reg = reg >> 1 ^ (reg & 1 ? kPolynomial : 0);
-  return reg;
-}
-constexpr u32 backward(u32 reg, unsigned bits) {
-  for (; bits; --bits) reg = reg >> 31 ? (reg ^ kPolynomial) << 1 | 1 : reg << 1;
-  return reg;
-}
-static_assert(backward(forward(0x12345678, 13), 13) == 0x12345678);
+  constexpr u32 ones() const { return u32(~u64{0} >> (64 - bits)); }
+  constexpr u32 forward(u32 reg, unsigned steps) const {
+    for (; steps; --steps) reg = reg >> 1 ^ (reg & 1 ? polynomial : 0);
+    return reg;
+  }
+  constexpr u32 backward(u32 reg, unsigned steps) const {
+    for (; steps; --steps)
+      reg = (reg >> (bits - 1) ? (reg ^ polynomial) << 1 | 1 : reg << 1) & ones();
+    return reg;
+  }
+};
+constexpr Crc kIcrc{"icrc", "IcrcResidue", 32, 0xedb88320};  // 0x04c11db7
+constexpr Crc kVcrc{"vcrc", "VcrcResidue", 16, 0xd008};      // 0x100b
+static_assert(kIcrc.backward(kIcrc.forward(0x12345678, 13), 13) == 0x12345678);
+static_assert(kVcrc.backward(kVcrc.forward(0x1234, 13), 13) == 0x1234);
 
 // A function `name` whose result bit i is the parity of the input bits that reach it; `column(j)`
 // is the result for input bit j alone.
 template <class Column>
-std::string linear_function(std::string_view name, unsigned inputs, Column column) {
-  std::string out = fmt::format("  function automatic logic [31:0] {}(input logic [{}:0] x);\n",
-                                name, inputs - 1);
-  for (unsigned row = 0; row < 32; ++row) {
+std::string linear_function(std::string_view name, unsigned outputs, unsigned inputs,
+                            Column column) {
+  std::string out = fmt::format("  function automatic logic [{}:0] {}(input logic [{}:0] x);\n",
+                                outputs - 1, name, inputs - 1);
+  for (unsigned row = 0; row < outputs; ++row) {
     std::vector<u8> bits(inputs / 8);
     for (unsigned j = 0; j < inputs; ++j)
       if (column(j) >> row & 1) bits[j / 8] |= u8(1u << j % 8);
@@ -170,22 +190,38 @@ std::string linear_function(std::string_view name, unsigned inputs, Column colum
   return out + "  endfunction\n\n";
 }
 
+// Bytes into a register of 0: bit j passes through all the steps of the bits from j on.
+std::string fold_function(const Crc& crc, unsigned bytes) {
+  return fmt::format("  // {} bytes into a register of 0.\n", bytes) +
+         linear_function(fmt::format("{}_fold_{}", crc.name, bytes), crc.bits, 8 * bytes,
+                         [&](unsigned j) { return crc.forward(1, 8 * bytes - j); });
+}
+std::string advance_function(const Crc& crc, unsigned bytes) {
+  return fmt::format("  // The register after {} bytes of 0.\n", bytes) +
+         linear_function(fmt::format("{}_advance_{}", crc.name, bytes), crc.bits, crc.bits,
+                         [&](unsigned j) { return crc.forward(1u << j, 8 * bytes); });
+}
+std::string rewind_function(const Crc& crc, unsigned bytes) {
+  return fmt::format("  // The register as it was before {} bytes of 0.\n", bytes) +
+         linear_function(fmt::format("{}_rewind_{}", crc.name, bytes), crc.bits, crc.bits,
+                         [&](unsigned j) { return crc.backward(1u << j, 8 * bytes); });
+}
+
 std::string crc_part() {
   std::string out =
-      "  // CRC-32 register, reflected, not complemented. Each function is one matrix of XORs.\n"
-      "  localparam logic [31:0] IcrcResidue = 32'hdebb20e3;  // after a good packet and its "
-      "ICRC\n\n"
-      "  // 64 bytes into a register of 0.\n";
-  // Bit j of a beat passes through all the steps of the bits from j on.
-  out += linear_function("crc_fold", 512, [](unsigned j) { return forward(1, 512 - j); });
-  out += "  // The register after 64 bytes of 0.\n";
-  out += linear_function("crc_advance", 32, [](unsigned j) { return forward(1u << j, 512); });
-  for (unsigned bytes = 1; bytes < kBeatBytes; bytes *= 2) {
-    out += fmt::format("  // The register as it was before {} bytes of 0.\n", bytes);
-    out += linear_function(fmt::format("crc_rewind_{}", bytes), 32,
-                           [&](unsigned j) { return backward(1u << j, 8 * bytes); });
+      "  // The registers of ICRC (CRC-32) and VCRC (CRC-16), reflected, not complemented. Each "
+      "function is one matrix of\n  // XORs. The residue stands in the register after good bytes "
+      "and their CRC.\n";
+  for (const Crc& crc : {kIcrc, kVcrc}) {
+    out += fmt::format("  localparam logic [{}:0] {} = {}'h{:0{}x};\n\n", crc.bits - 1, crc.residue,
+                       crc.bits, crc.forward(crc.ones(), crc.bits), crc.bits / 4);
+    for (const unsigned bytes : kBeatBytes)
+      out += fold_function(crc, bytes) + advance_function(crc, bytes);
+    for (unsigned bytes = 1; bytes < kBeatBytes.back(); bytes *= 2)
+      out += rewind_function(crc, bytes);
   }
-  return out;
+  // The VCRC over an ICRC, and the ICRC's register behind a VCRC.
+  return out + fold_function(kVcrc, proto::kIcrcBytes) + advance_function(kIcrc, proto::kVcrcBytes);
 }
 
 template <class... H>
@@ -195,8 +231,7 @@ std::string header_structs() {
 
 std::string beat_struct() {
   std::string out =
-      "  // One beat of a packet stream. Byte i of the beat is data[8*i+7:8*i]; byte 0 of the "
-      "frame comes first.\n"
+      "  // What stands beside the data of a beat.\n"
       "  typedef struct packed {\n";
   for (const auto& f : kHeaderInfo<rtl::BeatControl>) {
     const std::string type = f.name == "framing" ? "framing_e"
@@ -205,7 +240,7 @@ std::string beat_struct() {
                                                  : fmt::format("logic [{}:0]", f.bits - 1);
     out += fmt::format("    {} {};\n", type, f.name);
   }
-  return out + fmt::format("    logic [{}:0] data;\n  }} beat_t;\n\n", 8 * kBeatBytes - 1);
+  return out + "  } beat_t;\n\n";
 }
 }  // namespace
 

@@ -16,7 +16,7 @@ class Bench {
   Bench(const IcrcUnitConfig& config, u32 bytes, IcrcMode mode, u32 rooms)
       : out_(rooms, 1), unit_(config, {&in_, &out_}) {
     frame_.assign(bytes + 4, 0x5a);
-    item_ = {frame_.data(), bytes, mode, proto::Framing::RoceV2Ip4, false, false};
+    item_ = {frame_.data(), bytes, mode, proto::Framing::RoceV2Ip4, false, false, false};
     source_.bench = sink_.bench = this;
     const auto add = [&](auto& block, const char* name) {
       block.self = Waker{&domain_, domain_.add(block, name)};

@@ -21,14 +21,14 @@ Watched step(rtl::IcrcRtl& rtl, const rtl::Beat* beat, bool grant = true) {
   rtl.end_cycle();
   return w;
 }
-rtl::Beat single(u32 bytes, IcrcMode mode) {
-  return pins_of(Bytes(bytes, 0x11), 0, mode, kFraming, false);
+rtl::Beat single(u32 bytes, IcrcMode mode, Framing framing = kFraming) {
+  return pins_of(Bytes(bytes, 0x11), 0, mode, framing, false);
 }
 }  // namespace
 
 TEST_CASE("a packet leaves 5 cycles after it entered, whatever its length and mode",
           "[icrc][rtl]") {
-  rtl::IcrcRtl rtl;
+  rtl::IcrcRtl rtl(GENERATE(32u, 64u));
   for (const u32 bytes : {58u, 64u, 65u, 128u, 1000u, 4200u})
     for (const IcrcMode mode : {IcrcMode::Bypass, IcrcMode::Generate, IcrcMode::Check})
       CHECK(through_rtl(rtl, Bytes(bytes, 0x22), mode, kFraming).latency == 5);
@@ -48,17 +48,20 @@ TEST_CASE("single beats pass back to back, one in each cycle", "[icrc][rtl]") {
   CHECK(valid == 15);
 }
 
-TEST_CASE("an ICRC that needs a beat of its own holds the next start back by one cycle",
+TEST_CASE("CRCs that need a beat of their own hold the next start back by one cycle",
           "[icrc][rtl]") {
-  for (const u32 bytes : {58u, 60u, 61u, 62u, 64u}) {
+  for (const u32 bytes : {57u, 58u, 59u, 60u, 61u, 62u, 64u}) {
     for (const IcrcMode mode : {IcrcMode::Generate, IcrcMode::Check}) {
-      INFO(bytes << " bytes, mode " << int(mode));
-      const bool held = mode == IcrcMode::Generate && bytes > 60;
-      rtl::IcrcRtl rtl;
-      const rtl::Beat beat = single(bytes, mode);
-      CHECK(step(rtl, &beat).ready);
-      CHECK(step(rtl, nullptr).ready == !held);
-      CHECK(step(rtl, nullptr).ready);
+      for (const Framing framing : {kFraming, Framing::IbLocal}) {
+        INFO(bytes << " bytes, mode " << int(mode) << ", framing " << int(framing));
+        const u32 fits = framing == Framing::IbLocal ? 58 : 60;  // 6 and 4 bytes behind
+        const bool held = mode == IcrcMode::Generate && bytes > fits;
+        rtl::IcrcRtl rtl;
+        const rtl::Beat beat = single(bytes, mode, framing);
+        CHECK(step(rtl, &beat).ready);
+        CHECK(step(rtl, nullptr).ready == !held);
+        CHECK(step(rtl, nullptr).ready);
+      }
     }
   }
 }

@@ -17,12 +17,13 @@ TEST_CASE("RTL and model are equal in every cycle under random packets and stall
           "[icrc][lockstep]") {
   struct Row {
     u64 seed, cycles;
-    u32 stall_percent, rooms;
+    u32 stall_percent, rooms, beat_bytes;
   };
-  for (const Row& row : {Row{1, 100'000, 20, 8}, Row{2, 20'000, 0, 8}, Row{3, 20'000, 90, 2},
-                         Row{4, 20'000, 50, 1}}) {
+  for (const Row& row :
+       {Row{1, 200'000, 20, 8, 64}, Row{2, 20'000, 0, 8, 64}, Row{3, 20'000, 90, 2, 64},
+        Row{4, 20'000, 50, 1, 64}, Row{5, 200'000, 20, 8, 32}, Row{6, 40'000, 50, 1, 32}}) {
     IcrcLockstepOptions options;
-    options.seed = row.seed, options.cycles = row.cycles;
+    options.seed = row.seed, options.cycles = row.cycles, options.twin.beat_bytes = row.beat_bytes;
     options.stall_percent = row.stall_percent, options.rooms = row.rooms;
     const IcrcLockstepResult r = run_icrc_lockstep(options);
     INFO("seed " << row.seed << ": " << (r.divergence ? r.divergence->text() : ""));
@@ -32,11 +33,12 @@ TEST_CASE("RTL and model are equal in every cycle under random packets and stall
     CHECK(r.generated > 100);
     CHECK(r.good > 50);
     CHECK(r.bad > 50);
+    CHECK(r.bad_vcrc >= (row.cycles >= 200'000 ? 20u : 0u));
     CHECK(r.bypassed > 50);
     CHECK(r.beats > row.cycles / 20);
     CHECK(r.held_cycles > 100);
     // With one room a packet has to leave before the next one enters.
-    CHECK(r.full_rate_starts > (row.rooms == 8 ? 500 : 0));
+    CHECK(r.full_rate_starts > (row.rooms == 8 ? 400 : 0));
   }
 }
 
@@ -56,6 +58,7 @@ TEST_CASE("one wrong value on one pin in one cycle is found in that cycle", "[ic
                                          {{Kind::FramingField, 3000}, "packets_out.framing"},
                                          {{Kind::VlanField, 3000}, "packets_out.vlan"},
                                          {{Kind::IcrcOk, 3000}, "packets_out.icrc_ok"},
+                                         {{Kind::VcrcOk, 3000}, "packets_out.vcrc_ok"},
                                          {{Kind::BeatLost, 3000}, "packets_out.valid"},
                                          {{Kind::BeatInvented, 3000}, "packets_out.valid"},
                                          {{Kind::ReadyLost, 3000}, "packets_in.ready"},

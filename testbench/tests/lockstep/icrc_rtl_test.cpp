@@ -36,40 +36,61 @@ const IcrcVector& vector_of(Framing framing) {
 }
 }  // namespace
 
-TEST_CASE("the RTL inserts and checks the ICRCs that are published", "[icrc][rtl][DROP-2]") {
-  rtl::IcrcRtl rtl;
+TEST_CASE("the RTL inserts and checks the CRCs that are published", "[icrc][rtl][DROP-2]") {
+  rtl::IcrcRtl rtl(GENERATE(32u, 64u));
   for (const IcrcVector& v : icrc_vectors())
     for (const bool vlan : {false, true}) {
-      if (vlan && proto::is_native(v.framing)) continue;
+      const bool native = proto::is_native(v.framing);
+      if (vlan && native) continue;
       INFO(v.name << (vlan ? ", VLAN" : ""));
-      const Bytes frame = on_the_wire(v, vlan), whole = frame + v.icrc;
+      const Bytes frame = on_the_wire(v, vlan), whole = frame + v.crcs;
       CHECK(hex(through_rtl(rtl, frame, IcrcMode::Generate, v.framing, vlan).bytes) == hex(whole));
       const RtlFrame checked = through_rtl(rtl, whole, IcrcMode::Check, v.framing, vlan);
       CHECK(hex(checked.bytes) == hex(whole));
       CHECK(checked.icrc_ok);
-      for (unsigned bit = 0; bit < 32; ++bit) {
+      CHECK(checked.vcrc_ok == native);
+      for (unsigned bit = 0; bit < 8 * v.crcs.size(); ++bit) {
         Bytes bad = whole;
         bad[frame.size() + bit / 8] ^= u8(1u << bit % 8);
-        CHECK_FALSE(through_rtl(rtl, bad, IcrcMode::Check, v.framing, vlan).icrc_ok);
+        const RtlFrame turned = through_rtl(rtl, bad, IcrcMode::Check, v.framing, vlan);
+        CHECK(turned.icrc_ok == (bit >= 32));  // a VCRC covers the ICRC, not the other way round
+        CHECK_FALSE(turned.vcrc_ok);
       }
       const RtlFrame passed = through_rtl(rtl, whole, IcrcMode::Bypass, v.framing, vlan);
       CHECK(hex(passed.bytes) == hex(whole));
       CHECK_FALSE(passed.icrc_ok);
+      CHECK_FALSE(passed.vcrc_ok);
     }
   CHECK_FALSE(rtl.assertion_failed());
 }
 
-TEST_CASE("the model inserts and checks the ICRCs that are published", "[icrc][rtl][DROP-2]") {
+TEST_CASE("the model inserts and checks the CRCs that are published", "[icrc][rtl][DROP-2]") {
+  using blocks::IcrcUnit;
   for (const IcrcVector& v : icrc_vectors()) {
     INFO(v.name);
     const Bytes frame = on_the_wire(v, false);
-    Bytes whole = frame + Bytes(4);
-    CHECK(blocks::IcrcUnit::insert(whole.data(), u32(frame.size()), v.framing, false) ==
-          whole.size());
-    CHECK(hex(whole) == hex(frame + v.icrc));
-    CHECK(blocks::IcrcUnit::good(whole.data(), u32(whole.size()), v.framing, false));
-    whole.back() ^= 1;
-    CHECK_FALSE(blocks::IcrcUnit::good(whole.data(), u32(whole.size()), v.framing, false));
+    Bytes whole = frame + Bytes(v.crcs.size());
+    const u32 bytes = u32(whole.size());
+    CHECK(IcrcUnit::insert(whole.data(), u32(frame.size()), v.framing, false) == bytes);
+    CHECK(hex(whole) == hex(frame + v.crcs));
+    CHECK(IcrcUnit::good(whole.data(), bytes, v.framing, false));
+    CHECK(IcrcUnit::vcrc_good(whole.data(), bytes, v.framing) == proto::is_native(v.framing));
+    whole[frame.size()] ^= 1;
+    CHECK_FALSE(IcrcUnit::good(whole.data(), bytes, v.framing, false));
+    CHECK_FALSE(IcrcUnit::vcrc_good(whole.data(), bytes, v.framing));
+  }
+}
+
+TEST_CASE("the VCRC covers every bit from the LRH to the ICRC", "[icrc][rtl]") {
+  rtl::IcrcRtl rtl(GENERATE(32u, 64u));
+  for (const Framing framing : {Framing::IbLocal, Framing::IbGlobal}) {
+    const IcrcVector& v = vector_of(framing);
+    const Bytes whole = v.frame + v.crcs;
+    for (unsigned bit = 0; bit < 8 * whole.size(); ++bit) {
+      Bytes turned = whole;
+      turned[bit / 8] ^= u8(1u << bit % 8);
+      CHECK_FALSE(through_rtl(rtl, turned, IcrcMode::Check, framing).vcrc_ok);
+    }
   }
 }
 
@@ -78,7 +99,7 @@ TEST_CASE("a turned header bit breaks the ICRC unless the bit is variant",
   rtl::IcrcRtl rtl;
   for (const bool vlan : {false, true}) {
     const IcrcVector& v = vector_of(Framing::RoceV2Ip4);
-    const Bytes whole = on_the_wire(v, vlan) + v.icrc;
+    const Bytes whole = on_the_wire(v, vlan) + v.crcs;
     const unsigned ip = vlan ? 18 : 14;
     for (unsigned bit = 0; bit < 8 * whole.size(); ++bit) {
       const unsigned byte = bit / 8;
@@ -94,7 +115,7 @@ TEST_CASE("a turned header bit breaks the ICRC unless the bit is variant",
 
 TEST_CASE("a frame of any length gets the ICRC that a CRC bit by bit gives",
           "[icrc][rtl][DROP-2]") {
-  rtl::IcrcRtl rtl;
+  rtl::IcrcRtl rtl(GENERATE(32u, 64u));
   engine::Random random(1);
   const Bytes ethernet = from_hex("02 11 22 33 44 55 02 66 77 88 99 AA 08 00");
   for (unsigned length = 40; length < 40 + 3 * 64 + 8; ++length) {
@@ -105,6 +126,31 @@ TEST_CASE("a frame of any length gets the ICRC that a CRC bit by bit gives",
     CHECK(hex(through_rtl(rtl, ethernet + packet, IcrcMode::Generate, Framing::RoceV2Ip4).bytes) ==
           hex(whole));
     CHECK(through_rtl(rtl, whole, IcrcMode::Check, Framing::RoceV2Ip4).icrc_ok);
+  }
+}
+
+TEST_CASE("a native frame of any length gets both CRCs that CRCs bit by bit give",
+          "[icrc][rtl][DROP-2]") {
+  rtl::IcrcRtl rtl(GENERATE(32u, 64u));
+  engine::Random random(1);
+  for (unsigned length = 20; length < 20 + 2 * 64 + 8; ++length) {
+    Bytes frame(length);
+    for (u8& b : frame) b = u8(random());
+    // VL, Resv6 with FECN and BECN: the variant bits of LRH and BTH.
+    Bytes masked = frame;
+    masked[0] |= 0xf0, masked[12] = 0xff;
+    const u32 icrc = ~crc_bit_by_bit(~u32{0}, masked);
+    const Bytes covered = frame + Bytes{u8(icrc), u8(icrc >> 8), u8(icrc >> 16), u8(icrc >> 24)};
+    u16 vcrc = 0xffff;
+    for (const u8 byte : covered)
+      for (unsigned bit = 0; bit < 8; ++bit)
+        vcrc = u16(vcrc >> 1 ^ ((vcrc ^ byte >> bit) & 1 ? 0xd008 : 0));
+    const Bytes whole = covered + Bytes{u8(~vcrc), u8(~vcrc >> 8)};
+    INFO(length << " bytes from the LRH on");
+    CHECK(hex(through_rtl(rtl, frame, IcrcMode::Generate, Framing::IbLocal).bytes) == hex(whole));
+    const RtlFrame checked = through_rtl(rtl, whole, IcrcMode::Check, Framing::IbLocal);
+    CHECK(checked.icrc_ok);
+    CHECK(checked.vcrc_ok);
   }
 }
 
@@ -134,7 +180,7 @@ TEST_CASE(
   REQUIRE(beat.size() == 64);
   CHECK(through_rtl(rtl, beat, IcrcMode::Check, Framing::RoceV2Ip4).icrc_ok);
   const RtlFrame more = through_rtl(rtl, beat + Bytes(64), IcrcMode::Check, Framing::RoceV2Ip4);
-  CHECK_FALSE(more.icrc_ok_early);
+  CHECK_FALSE(more.ok_early);
   CHECK_FALSE(more.icrc_ok);
 }
 

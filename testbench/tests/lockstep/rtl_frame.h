@@ -45,13 +45,14 @@ inline Bytes operator+(Bytes a, const Bytes& b) {
 
 struct RtlFrame {
   Bytes bytes;
-  bool icrc_ok = false;        // with the last beat
-  bool icrc_ok_early = false;  // with any other
-  unsigned latency = 0;        // cycles from the first beat in to the first beat out
+  bool icrc_ok = false, vcrc_ok = false;  // with the last beat
+  bool ok_early = false;                  // one of them with any other
+  unsigned latency = 0;                   // cycles from the first beat in to the first beat out
 };
 
-inline rtl::Beat pins_of(const Bytes& frame, u32 index, IcrcMode mode, Framing framing, bool vlan) {
-  rtl::Beat beat = beat_of(frame.data(), u32(frame.size()), index);
+inline rtl::Beat pins_of(const Bytes& frame, u32 index, IcrcMode mode, Framing framing, bool vlan,
+                         u32 beat_bytes = rtl::kMaxBeatBytes) {
+  rtl::Beat beat = beat_of(frame.data(), u32(frame.size()), index, beat_bytes);
   beat.control.mode = u8(mode), beat.control.framing = u8(framing), beat.control.vlan = vlan;
   return beat;
 }
@@ -59,17 +60,20 @@ inline rtl::Beat pins_of(const Bytes& frame, u32 index, IcrcMode mode, Framing f
 inline RtlFrame through_rtl(rtl::IcrcRtl& rtl, const Bytes& frame, IcrcMode mode, Framing framing,
                             bool vlan = false) {
   RtlFrame out;
-  const u32 beats = beats_of(u32(frame.size()));
+  const u32 beats = beats_of(u32(frame.size()), rtl.beat_bytes());
   for (u32 cycle = 0; cycle < beats + 20; ++cycle) {
     rtl.begin_cycle(true);
     if (rtl.out_valid()) {
       const rtl::Beat beat = rtl.out();
       if (beat.control.first) out.latency = cycle;
       out.bytes.insert(out.bytes.end(), beat.data.begin(), beat.data.begin() + beat.control.bytes);
-      (beat.control.last ? out.icrc_ok : out.icrc_ok_early) |= beat.control.icrc_ok;
+      if (beat.control.last)
+        out.icrc_ok = beat.control.icrc_ok, out.vcrc_ok = beat.control.vcrc_ok;
+      else
+        out.ok_early |= beat.control.icrc_ok || beat.control.vcrc_ok;
     }
     if (cycle < beats) {
-      const rtl::Beat beat = pins_of(frame, cycle, mode, framing, vlan);
+      const rtl::Beat beat = pins_of(frame, cycle, mode, framing, vlan, rtl.beat_bytes());
       rtl.drive(&beat);
     } else {
       rtl.drive(nullptr);
@@ -79,13 +83,12 @@ inline RtlFrame through_rtl(rtl::IcrcRtl& rtl, const Bytes& frame, IcrcMode mode
   return out;
 }
 
-// The ICRC vectors of T2: what the ICRC covers (without an LRH that is all ones), and its
-// bytes.
+// The CRC vectors of T2: a frame, the bytes of its ICRC and, natively, of its VCRC.
 struct IcrcVector {
   std::string_view name;
   Framing framing;
-  Bytes frame;  // without Ethernet header and ICRC
-  Bytes icrc;
+  Bytes frame;  // without Ethernet header and CRCs
+  Bytes crcs;
 };
 inline const std::vector<IcrcVector>& icrc_vectors() {
   static const Bytes sample = from_hex(
@@ -93,12 +96,12 @@ inline const std::vector<IcrcVector>& icrc_vectors() {
       "BB 88 4D 85 FD 5C FB A4 72 8B C0 69 0E D4 00 00");
   static const std::vector<IcrcVector> vectors{
       {"1: native local", Framing::IbLocal, from_hex("70 12 37 5C 00 0E 17 D2") + sample,
-       from_hex("96 25 B7 5A")},
+       from_hex("96 25 B7 5A 45 FA")},
       {"2: native global", Framing::IbGlobal,
        from_hex("70 13 37 5C 00 18 17 D2 60 00 00 00 00 32 00 10 0000000000000125 0000000000000026"
                 "0000000000000117 0000000000000096") +
            sample,
-       from_hex("14 93 EC 46")},
+       from_hex("14 93 EC 46 7C 44")},
       {"3: RoCEv2 IPv4, UC SEND Only", Framing::RoceV2Ip4,
        from_hex(
            "45 01 00 40 04 78 40 00 40 11 A4 DF C0 A8 00 07 C0 A8 00 07 C0 00 12 B7 00 2C 00 00"

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Verilated block with one packet stream in and one out, cycle by cycle. Its SystemVerilog module
+// has the ports of rtl/icrc.sv.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "rtl/beat.h"
+
+namespace hca::rtl {
+// The Verilated module behind a BlockRtl; verilated_block.h makes it.
+template <class In, class Out>
+class VerilatedBlock {
+ public:
+  virtual ~VerilatedBlock() = default;
+  virtual void set_grant(bool packets_out_ready) = 0;
+  virtual void set_beat(const BeatOf<In>* packets_in) = 0;
+  virtual bool in_ready() const = 0;
+  virtual bool out_start() const = 0;
+  virtual bool out_valid() const = 0;
+  virtual BeatOf<Out> out() const = 0;
+  virtual void clock() = 0;
+  virtual bool assertion_failed() const = 0;
+  virtual void trace_to(const std::string& file) = 0;
+  virtual void trace_end() = 0;
+};
+
+// A cycle is three calls in this order:
+//   begin_cycle  gives the grant behind the block; then in_ready(), out_valid() and out() stand
+//   drive        the beat that enters, or none; then out_start() stands
+//   end_cycle    the clock edge
+// The contract's assertions of the RTL are on; the first that fails is kept.
+template <class In, class Out>
+class BlockRtl {
+ public:
+  using InBeat = BeatOf<In>;
+  using OutBeat = BeatOf<Out>;
+
+  u32 beat_bytes() const { return beat_bytes_; }
+  void begin_cycle(bool packets_out_ready) { rtl_->set_grant(packets_out_ready); }
+  bool in_ready() const { return rtl_->in_ready(); }
+  bool out_valid() const { return rtl_->out_valid(); }
+  OutBeat out() const { return rtl_->out(); }  // meant while out_valid()
+  void drive(const InBeat* packets_in) { rtl_->set_beat(packets_in); }
+  bool out_start() const { return rtl_->out_start(); }
+  void end_cycle() { rtl_->clock(); }
+
+  bool assertion_failed() const { return rtl_->assertion_failed(); }
+
+  // Waveform (FST) of all signals from the next cycle on, two time steps a cycle. One file in an
+  // object's life.
+  void trace_to(const std::string& file) { rtl_->trace_to(file); }
+  void trace_end() { rtl_->trace_end(); }
+
+ protected:
+  BlockRtl(u32 beat_bytes, std::unique_ptr<VerilatedBlock<In, Out>> rtl)
+      : beat_bytes_(beat_bytes), rtl_(std::move(rtl)) {}
+
+ private:
+  u32 beat_bytes_;
+  std::unique_ptr<VerilatedBlock<In, Out>> rtl_;
+};
+}  // namespace hca::rtl

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The class that Verilator makes, driven as a VerilatedBlock. For the sources of wrappers only.
+#pragma once
+#include <verilated.h>
+#include <verilated_fst_c.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "rtl/block_rtl.h"
+
+namespace hca::rtl {
+// Pins hold bit 0 in their first byte, headers have their most significant bit there.
+template <class Control, class Pins>
+void put_control(const Control& control, Pins& pins) {
+  constexpr unsigned kBytes = proto::bytes_of<Control>();
+  static_assert(sizeof(Pins) >= kBytes);
+  u8 bytes[kBytes];
+  proto::encode(control, bytes);
+  std::reverse(bytes, bytes + kBytes);
+  std::memcpy(&pins, bytes, kBytes);
+}
+template <class Control, class Pins>
+Control get_control(const Pins& pins) {
+  constexpr unsigned kBytes = proto::bytes_of<Control>();
+  static_assert(sizeof(Pins) >= kBytes);
+  u8 bytes[kBytes];
+  std::memcpy(bytes, &pins, kBytes);
+  std::reverse(bytes, bytes + kBytes);
+  return proto::decode<Control>(bytes);
+}
+
+template <class Top, class In, class Out>
+class VerilatedTop : public VerilatedBlock<In, Out> {
+ public:
+  explicit VerilatedTop(const char* name) {
+    context_.traceEverOn(true);
+    context_.fatalOnError(false);  // a failed assertion is reported, not the end of the program
+    top_ = std::make_unique<Top>(&context_, name);
+    top_->clk_i = 0, top_->rst_ni = 1, top_->packets_in_valid_i = 0, top_->packets_out_ready_i = 0;
+    put({});
+    eval();
+    top_->rst_ni = 0;
+    eval();
+    top_->clk_i = 1;
+    eval();
+    top_->clk_i = 0, top_->rst_ni = 1;
+    eval();
+  }
+  ~VerilatedTop() override {
+    end_waves();
+    top_->final();
+  }
+
+  void set_grant(bool packets_out_ready) override {
+    top_->packets_out_ready_i = packets_out_ready;
+    top_->packets_in_valid_i = 0;
+    eval();
+  }
+  void set_beat(const BeatOf<In>* packets_in) override {
+    if (!packets_in) return;
+    top_->packets_in_valid_i = 1;
+    put(*packets_in);
+    eval();
+  }
+  bool in_ready() const override { return top_->packets_in_ready_o; }
+  bool out_start() const override { return top_->packets_out_start_o; }
+  bool out_valid() const override { return top_->packets_out_valid_o; }
+  BeatOf<Out> out() const override {
+    BeatOf<Out> beat;
+    beat.control = get_control<Out>(top_->packets_out_o);
+    std::memcpy(beat.data.data(), &top_->packets_out_data_o, sizeof(top_->packets_out_data_o));
+    return beat;
+  }
+  void clock() override {
+    dump();
+    context_.timeInc(1);
+    top_->clk_i = 1;
+    eval();
+    dump();
+    context_.timeInc(1);
+    top_->clk_i = 0;
+    eval();
+  }
+  bool assertion_failed() const override { return context_.gotError(); }
+
+  void trace_to(const std::string& file) override {
+    if (waves_) throw std::logic_error("a waveform is being written");
+    waves_ = std::make_unique<VerilatedFstC>();
+    top_->trace(waves_.get(), 99);
+    waves_->open(file.c_str());
+    if (!waves_->isOpen()) throw std::runtime_error(file + ": cannot be written");
+  }
+  void trace_end() override { end_waves(); }
+
+  Top& top() { return *top_; }
+
+ private:
+  void put(const BeatOf<In>& beat) {
+    put_control(beat.control, top_->packets_in_i);
+    std::memcpy(&top_->packets_in_data_i, beat.data.data(), sizeof(top_->packets_in_data_i));
+  }
+  void eval() {
+    Verilated::threadContextp(&context_);
+    top_->eval();
+  }
+  void dump() {
+    if (waves_) waves_->dump(context_.time());
+  }
+  void end_waves() {
+    if (!waves_) return;
+    waves_->close();
+    waves_.reset();
+  }
+
+  VerilatedContext context_;
+  std::unique_ptr<Top> top_;
+  std::unique_ptr<VerilatedFstC> waves_;  // before `top_` goes
+};
+}  // namespace hca::rtl
