@@ -41,7 +41,9 @@ struct EventRing {
   bool takes_more() const {
     return (!overflowed && !is_full()) || proto::mutant<"cq_overflow_ignored">();
   }
-  bool is_full() const { return producer - consumer >= entries(); }
+  bool is_full() const {
+    return producer - consumer + proto::mutant<"ring_one_entry_less">() >= entries();
+  }
   u64 slot(u32 entry_bytes) const {
     return address + u64{producer & (entries() - 1)} * entry_bytes;
   }

@@ -6,6 +6,14 @@
 #include "model/proto/work_rules.h"
 
 namespace hca::blocks {
+namespace {
+proto::QueueDoorbell queue_bell(const u8* bytes) {
+  auto bell = proto::decode<proto::QueueDoorbell>(bytes);
+  if (proto::mutant<"doorbell_qpn_16_bits">()) bell.qpn &= 0xffff;
+  return bell;
+}
+}  // namespace
+
 using proto::BarOffset;
 
 void Doorbell::write(Cycle at, u32 offset, std::span<const u8> data) {
@@ -45,7 +53,7 @@ bool Doorbell::pass(u32 offset, u64 value) {
   switch (BarOffset(offset)) {
     case BarOffset::SendDoorbell:
     case BarOffset::PushBuffer: {
-      const auto bell = proto::decode<proto::QueueDoorbell>(bytes);
+      const auto bell = queue_bell(bytes);
       const bool push = BarOffset(offset) == BarOffset::PushBuffer;
       if (!to(ports.send_out, SendBell{bell.qpn, bell.producer, push ? pushed_.front() : nullptr}))
         return false;
@@ -54,7 +62,7 @@ bool Doorbell::pass(u32 offset, u64 value) {
       return true;
     }
     case BarOffset::ReceiveDoorbell: {
-      const auto bell = proto::decode<proto::QueueDoorbell>(bytes);
+      const auto bell = queue_bell(bytes);
       const proto::QpConfig* qp = contexts_.find_qp(bell.qpn);
       return to(ports.receive_out[qp ? port_of(*qp) : 0], ReceiveBell{bell.qpn, bell.producer});
     }

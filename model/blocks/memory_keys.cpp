@@ -14,10 +14,18 @@ Region* find_key(Contexts& contexts, u32 key) {
   return entry.exists() && entry.key == key ? &contexts.regions[key_index(key)] : nullptr;
 }
 
+namespace {
+// MW-11.
+bool holds_queue_pair(const Region& window) {
+  return window.kind == KeyKind::Window2A ||
+         (mutant<"any_type_2_holds_qp">() && window.kind == KeyKind::Window2B);
+}
+}  // namespace
+
 void unbind(Contexts& contexts, Region& window) {
   if (!window.is_bound()) return;
   --contexts.regions[window.links].links;
-  if (window.kind == KeyKind::Window2A) --contexts.bound_windows[window.qpn];
+  if (holds_queue_pair(window)) --contexts.bound_windows[window.qpn];
   window.bytes = 0, window.links = 0, window.qpn = kAnyQp;
 }
 
@@ -56,7 +64,7 @@ bool bind_window(Contexts& contexts, u32 key, const BindRequest& request, u32 qp
   ++contexts.regions[window.links].links;
   if (!window.is_type_2()) return true;
   window.qpn = qpn;
-  if (window.kind == KeyKind::Window2A) ++contexts.bound_windows[qpn];
+  if (holds_queue_pair(window)) ++contexts.bound_windows[qpn];
   return true;
 }
 

@@ -103,6 +103,7 @@ class PortReceive : public engine::Block {
   bool drop(u64 proto::DropCounters::*counter);
   void route(Packet* p, Cycle checked);
   void ring(const ReceiveBell& bell);
+  void establish(u32 qpn);
   void push_event();
 
   const PortConfig config_;
@@ -116,6 +117,7 @@ class PortReceive : public engine::Block {
   Congestion& congestion_;
   u32 arrivals_ = 0;
   Ring<u32> established_;  // queue pairs whose first packet came in RTR
+  [[no_unique_address]] proto::MutantMemory<Cycle> late_;
 };
 }  // namespace hca::blocks
 

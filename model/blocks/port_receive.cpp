@@ -19,7 +19,7 @@ void PortReceive::arrive(Packet* packet, Cycle at) {
 
 void PortReceive::tick() {
   if (bells_in.can_pop() && ports.bells_out->can_push()) ring(bells_in.pop());
-  if (!established_.empty()) push_event();
+  if (!established_.empty() && !(mutant<"comm_est_late">() && now() < late_())) push_event();
   if (!packets_in.can_pop()) return;
   if (!ports.requests_out->can_push() || !ports.acks_out->can_push() || !ports.cnps_out->can_push())
     return;
@@ -45,9 +45,12 @@ void PortReceive::receive(Packet* p, Cycle checked) {
 bool PortReceive::frame_good(Packet& p) {
   const LinkLayer link = framing_row(Framing(attributes_.framing)).link;
   const std::span<u8> frame{p.frame(), p.frame_bytes};
-  if (const PacketVerdict v = check_own_frame(frame, link, p.parsed); v != PacketVerdict::Good)
-    return drop(counter_of(v));
+  const PacketVerdict v = check_own_frame(frame, link, p.parsed);
   u32& dest_qp = p.parsed.bth.dest_qp;
+  if (mutant<"unknown_qp_before_tver">() && v == PacketVerdict::BadTver &&
+      !contexts_.find_qp(dest_qp))
+    return drop(&DropCounters::unknown_qp);
+  if (v != PacketVerdict::Good) return drop(counter_of(v));
   if (mutant<"unknown_qp_is_first">() && !contexts_.find_qp(dest_qp))
     dest_qp = contexts_.first_of(contexts_.qps)->qpn;
   const QpConfig* qp = contexts_.find_qp(dest_qp);
@@ -77,13 +80,18 @@ void PortReceive::route(Packet* p, Cycle checked) {
       return PacketPool::give_back(p);
     }
     if (contexts_.qps[p->qpn].state == QpState::Rtr && take_established(contexts_.receive[p->qpn]))
-      established_.push(p->qpn), wake_at(now() + 1);
+      establish(p->qpn);
     return ports.requests_out->push(p, 1, at - now() - 1);
   }
   Acknowledgement a;
   const Cycle at = response_.check(*p, p->last, a);
   if (at != kNever) ports.acks_out->push(a, 1, at - now() - 1);
   if (!a.packet) PacketPool::give_back(p);
+}
+
+void PortReceive::establish(u32 qpn) {
+  if (mutant<"comm_est_late">()) late_() = now() + 2000;
+  established_.push(qpn), wake_at(mutant<"comm_est_late">() ? late_() : now() + 1);
 }
 
 // COMM_EST, by `command`.

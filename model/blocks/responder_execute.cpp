@@ -291,6 +291,7 @@ void ResponderExecute::complete(const Packet& p, const Queue& q, Outcome& outcom
   if (cqe.with_immediate) cqe.immediate = p.parsed.imm_dt.data;
   if (cqe.with_invalidate) cqe.immediate = p.parsed.ieth.rkey;
   cqe.solicited = p.parsed.bth.solicited && !mutant<"solicited_not_set">();
+  cqe.solicited |= mutant<"long_message_solicited">() && row.position == Position::Last;
 }
 
 // A READ or ATOMIC waits for its turn among the answers of its queue pair.

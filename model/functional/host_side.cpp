@@ -43,6 +43,7 @@ void FunctionalHca::mmio_write(u32 offset, std::span<const u8> bytes) {
 }
 
 void FunctionalHca::ring_send(u32 qpn, u16 producer) {
+  if (mutant<"doorbell_qpn_16_bits">()) qpn &= 0xffff;
   const QpConfig* qp = contexts_.find_qp(qpn);
   if (!qp || !takes_sends(qp->state)) return void(++host_counters_.bad_doorbells);
   const u32 posted = widen_index(side(qpn).posted, producer);
@@ -54,6 +55,7 @@ void FunctionalHca::ring_send(u32 qpn, u16 producer) {
 }
 
 void FunctionalHca::ring_receive(u32 qpn, u16 producer) {
+  if (mutant<"doorbell_qpn_16_bits">()) qpn &= 0xffff;
   const QpConfig* qp = contexts_.find_qp(qpn);
   if (!qp || !takes_receives(qp->state)) return void(++host_counters_.bad_doorbells);
   ReceiveState& r = contexts_.receive[qpn];

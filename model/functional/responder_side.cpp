@@ -14,6 +14,9 @@ void FunctionalHca::receive(std::span<const u8> frame, u32 port) {
   ++counters_[port - 1].received;
   ParsedPacket packet;
   const PacketVerdict form = check_frame(frame, framing_row(Framing(own.framing)).link, packet);
+  if (mutant<"unknown_qp_before_tver">() && form == PacketVerdict::BadTver &&
+      !contexts_.find_qp(packet.bth.dest_qp))
+    return contexts_.count_drop(port, &DropCounters::unknown_qp);
   if (form != PacketVerdict::Good) return contexts_.count_drop(port, counter_of(form));
   const QpConfig* qp = contexts_.find_qp(packet.bth.dest_qp);
   if (mutant<"unknown_qp_is_first">() && !qp) qp = contexts_.first_of(contexts_.qps);
@@ -52,8 +55,13 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   contexts_.count_drop(qp.port, counter_of(verdict.cause, qp.path, frame.data(), packet));
   const RequestEffect effect = apply(state, packet, qp, verdict);
   side(qpn).congested |= effect.congested;
-  if (verdict.action != RequestAction::Drop && qp.state == QpState::Rtr && take_established(state))
-    raise(EventType::CommEst, qpn);
+  if (verdict.action != RequestAction::Drop && qp.state == QpState::Rtr &&
+      take_established(state)) {
+    if (mutant<"comm_est_late">())
+      put_off_() = [=, this] { raise(EventType::CommEst, qpn); };
+    else
+      raise(EventType::CommEst, qpn);
+  }
   const bool answered =
       verdict.action == RequestAction::Nak || verdict.action == RequestAction::NakAndFail;
   if (mutant<"refused_atomic_saved">() && answered && reads)
@@ -148,6 +156,7 @@ void FunctionalHca::complete_receive(u32 qpn, const ParsedPacket& packet,
   cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
   cqe.with_immediate = packet.has(Ext::ImmDt);
   cqe.solicited = packet.bth.solicited && !mutant<"solicited_not_set">();
+  cqe.solicited |= mutant<"long_message_solicited">() && packet.opcode->position == Position::Last;
   cqe.qpn = qpn, cqe.wqe_index = u16(effect.receive_wqe);
   cqe.byte_len = send ? side(qpn).received : effect.byte_len;
   if (send && mutant<"send_byte_len_of_last">()) cqe.byte_len = packet.payload_bytes;

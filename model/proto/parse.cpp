@@ -82,9 +82,9 @@ PacketVerdict parse_udp(const u8* frame, u32 offset, u32 bytes, std::span<const 
                         ParsedPacket& out) {
   if (bytes < bytes_of<Udp>()) return Truncated;
   const Udp udp = decode<Udp>(frame + offset);
-  if (udp.destination_port != kRoceUdpPort) [[unlikely]]
+  if (udp.destination_port != kRoceUdpPort && !mutant<"udp_port_not_read">()) [[unlikely]]
     return BadUdpPort;
-  if (udp.length != bytes) [[unlikely]]
+  if (udp.length != bytes && !mutant<"udp_length_not_compared">()) [[unlikely]]
     return BadLength;
   if (udp.checksum != 0 && !mutant<"udp_checksum_ignored">() &&
       !udp_checksum_good(addresses, frame + offset, bytes)) [[unlikely]]
@@ -97,20 +97,20 @@ PacketVerdict parse_ipv4(std::span<const u8> frame, u32 offset, ParsedPacket& ou
   if (available < bytes_of<Ipv4>()) return Truncated;
   const u8* const at = frame.data() + offset;
   const Ipv4 ip = decode<Ipv4>(at);
-  if (ip.version != kIpVersion4) [[unlikely]]
+  if (ip.version != kIpVersion4 && !mutant<"ipver_not_read">()) [[unlikely]]
     return BadIpVersion;
-  if (ip.header_words != kIpv4HeaderWords) [[unlikely]]
+  if (ip.header_words != kIpv4HeaderWords && !mutant<"ihl_not_read">()) [[unlikely]]
     return BadIpHeaderLength;
-  if (!ipv4_checksum_good(at)) [[unlikely]]
+  if (!ipv4_checksum_good(at) && !mutant<"ip_checksum_ignored">()) [[unlikely]]
     return BadIpChecksum;
   if (ip.total_length < bytes_of<Ipv4>()) [[unlikely]]
     return BadLength;
   if (ip.total_length > available) [[unlikely]]
     return Truncated;
   if (ip.total_length != available && mutant<"ethernet_padding_refused">()) return BadLength;
-  if (ip.more_fragments || ip.fragment_offset != 0) [[unlikely]]
+  if ((ip.more_fragments || ip.fragment_offset != 0) && !mutant<"fragment_taken">()) [[unlikely]]
     return Fragment;
-  if (ip.protocol != kIpProtocolUdp) [[unlikely]]
+  if (ip.protocol != kIpProtocolUdp && !mutant<"ip_protocol_not_read">()) [[unlikely]]
     return NotUdp;
   out.framing = Framing::RoceV2Ip4;
   return parse_udp(frame.data(), offset + bytes_of<Ipv4>(), ip.total_length - bytes_of<Ipv4>(),
@@ -122,11 +122,11 @@ PacketVerdict parse_ipv6(std::span<const u8> frame, u32 offset, ParsedPacket& ou
   if (available < bytes_of<Ipv6>()) return Truncated;
   const u8* const at = frame.data() + offset;
   const Ipv6 ip = decode<Ipv6>(at);
-  if (ip.version != kIpVersion6) [[unlikely]]
+  if (ip.version != kIpVersion6 && !mutant<"ipver_not_read">()) [[unlikely]]
     return BadIpVersion;
   if (ip.payload_length > available - bytes_of<Ipv6>()) [[unlikely]]
     return Truncated;
-  if (ip.next_header != kIpProtocolUdp) [[unlikely]]
+  if (ip.next_header != kIpProtocolUdp && !mutant<"ip_protocol_not_read">()) [[unlikely]]
     return NotUdp;
   out.framing = Framing::RoceV2Ip6;
   return parse_udp(frame.data(), offset + bytes_of<Ipv6>(), ip.payload_length, {at + 8, 32}, out);
@@ -154,7 +154,9 @@ PacketVerdict parse_native(std::span<const u8> frame, ParsedPacket& out) {
     return BadLver;
   const u32 bytes = 4u * lrh.pkt_len;  // LRH to ICRC
   if (bytes + kVcrcBytes > frame.size()) return Truncated;
-  if (bytes + kVcrcBytes != frame.size() || bytes < bytes_of<Lrh>()) return BadLength;
+  if ((bytes + kVcrcBytes != frame.size() && !mutant<"pktlen_not_compared">()) ||
+      bytes < bytes_of<Lrh>())
+    return BadLength;
   const u32 behind = bytes - bytes_of<Lrh>();
   if (lrh.lnh == kLnhLocal || (lrh.lnh < kLnhLocal && mutant<"raw_parsed">())) {
     out.framing = Framing::IbLocal;

@@ -17,7 +17,7 @@ constexpr u32 psns_between(Psn from, Psn to) { return (to - from) & kPsnMask; }
 // newest (G1.4).
 inline bool window_is_full(const SendState& s, u32 packets) {
   return psns_between(s.unacked_psn, s.next_psn) + packets >
-         (mutant<"window_bound">() ? kPsnMask : kPsnWindow);
+         (mutant<"window_bound">() ? kPsnMask : kPsnWindow - mutant<"window_one_less">());
 }
 // READs and ATOMICs that are started and whose data are not in memory (G29.1).
 inline u32 reads_outstanding(const SendState& s) { return s.reads_started - s.reads_placed; }
@@ -91,7 +91,8 @@ inline SentMessage begin_message(SendState& s, const SendWqe& wqe, u32 index, u3
     if (s.reads_started == s.reads_answered) s.awaited = index;
     ++s.reads_started;
   }
-  if (!row.takes_credit) s.limit_ssn = psn_add(s.limit_ssn, 1);  // G6.3
+  if (!row.takes_credit && !mutant<"limit_not_raised">())
+    s.limit_ssn = psn_add(s.limit_ssn, 1);  // G6.3
   return m;
 }
 

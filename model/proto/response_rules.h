@@ -111,6 +111,7 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
   }
   switch (kind) {
     case SyndromeKind::Ack:
+      if (mutant<"ack_covers_one_more">()) psn = psn_add(psn, 1);
       return {AckAction::Progress, psn_add(psn, !mutant<"ack_covers_one_less">()), {}, 0, "G12.2"};
     case SyndromeKind::RnrNak:
       if ((s.rnr_retries_left <= int{mutant<"rnr_retry_too_few">()} && counts_rnr(qp)) ||
