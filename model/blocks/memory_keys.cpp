@@ -51,7 +51,7 @@ bool bind_window(Contexts& contexts, u32 key, const BindRequest& request, u32 qp
   const Region& region = entry_of(contexts, request.region_key);
   if (!may_bind({&entry_of(contexts, key), &region, request})) return false;
   Region& window = contexts.regions[key_index(key)];
-  unbind(contexts, window);
+  if (!mutant<"empty_bind_keeps">() || request.bytes) unbind(contexts, window);
   if (!mutant<"bind_keeps_key_byte">()) window.key = key;
   window.state = KeyState::Valid;
   if (!request.bytes) return true;

@@ -76,7 +76,8 @@ inline CommandStatus check_transition(QpState from, bool draining, const QpAttri
   if (!t || (a.mask & required_by(*t)) != required_by(*t) ||
       (a.mask & ~(t->required | t->optional)))
     return CommandStatus::BadState;
-  if ((a.mask & kQpCurState) && a.cur_state != from) return CommandStatus::BadState;
+  if ((a.mask & kQpCurState) && a.cur_state != from && !mutant<"cur_state_ignored">())
+    return CommandStatus::BadState;
   const bool changes_in_sqd = from == QpState::Sqd && (a.mask & kSqdAttributes);
   return changes_in_sqd && draining && !mutant<"change_while_draining">() ? CommandStatus::BadState
                                                                           : CommandStatus::Ok;
@@ -101,7 +102,8 @@ inline bool values_ok(const QpAttributes& a, const PortAttributes& port) {
          value_ok(a.mask, kQpPkeyIndex, a.pkey_index < kPkeyEntries) &&
          value_ok(a.mask, kQpTimeout, a.timeout < 32) &&
          value_ok(a.mask, kQpAccess, a.access <= kAllAccess) &&
-         value_ok(a.mask, kQpMaxRdAtomic, a.max_rd_atomic <= kMaxRdAtomic) &&
+         value_ok(a.mask, kQpMaxRdAtomic,
+                  a.max_rd_atomic <= kMaxRdAtomic || mutant<"rd_atomic_not_bounded">()) &&
          value_ok(a.mask, kQpMaxDestRdAtomic,
                   a.max_dest_rd_atomic <= kMaxRdAtomic || mutant<"rd_atomic_not_bounded">()) &&
          value_ok(a.mask, kQpRetryCount, a.retry_count < 8) &&

@@ -320,7 +320,7 @@ inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, const Qp
       if (!mutant<"write_va_not_advanced">()) s.write_va += packet.payload_bytes;
     }
     if (request::takes_receive_wqe(row)) ++s.rq_consumed;
-    s.message = last ? InMessage::None : request::kind(row);
+    s.message = last && !mutant<"message_never_ends">() ? InMessage::None : request::kind(row);
     const bool writes = request::kind(row) == InMessage::Write;
     s.epsn = psn_add(s.epsn, !(mutant<"write_keeps_epsn">() && writes));
     s.nak_sent = false;
