@@ -90,8 +90,10 @@ void PortReceive::route(Packet* p, Cycle checked) {
 }
 
 void PortReceive::establish(u32 qpn) {
-  if (mutant<"comm_est_late">()) late_() = now() + 2000;
-  established_.push(qpn), wake_at(mutant<"comm_est_late">() ? late_() : now() + 1);
+  const bool late = mutant<"comm_est_late">();
+  const Cycle at = now() + (late ? 2000 : 1);
+  if (late) late_() = at;
+  established_.push(qpn), wake_at(at);
 }
 
 // COMM_EST, by `command`.
