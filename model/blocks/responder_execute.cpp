@@ -142,7 +142,10 @@ void ResponderExecute::execute_write(Packet* p, Queue& q) {
   ++counters.writes;
   enter(p, p->effect.rkey);
   const u32 bytes = p->parsed.payload_bytes;
-  if (request::takes_receive_wqe(*p->parsed.opcode)) q.next_wqe = p->effect.receive_wqe + 1;
+  if (request::takes_receive_wqe(*p->parsed.opcode)) {
+    q.next_wqe = p->effect.receive_wqe + 1;
+    q.posted = std::max(q.posted, q.next_wqe);  // its doorbell may still be on the way
+  }
   if (!bytes) return finish(p, false);
   const Region* region = protection_.find(p->effect.rkey);
   // The whole message was checked with its first packet; the key may be gone since (G22.5).

@@ -28,7 +28,11 @@ const u8* ResponderExecute::receive_wqe(u32 qpn, Queue& q, u32 index) {
 
 void ResponderExecute::ask_batch(u32 qpn) {
   Queue& q = queues_[qpn];
-  if (q.fetching || q.failed || q.following) return;
+  if (q.fetching || q.failed) return;
+  // WRITEs with Immediate take WQEs without a look at them, perhaps all that are here.
+  if (q.following && !holds(q.current, q.next_wqe) && !holds(q.following, q.next_wqe))
+    Pool<ReceiveBatch>::give_back(std::exchange(q.following, nullptr));
+  if (q.following) return;
   const u32 first = q.current && holds(q.current, q.next_wqe - 1)
                         ? q.current->first + q.current->count
                         : q.next_wqe;
@@ -48,6 +52,7 @@ void ResponderExecute::fetch_batches() {
   const u32 first = q.current && holds(q.current, q.next_wqe - 1)
                         ? q.current->first + q.current->count
                         : q.next_wqe;
+  if (first == q.posted) return void(q.fetching = false);  // taken since it was asked
   const u32 to_end = qp->rq.entries() - (first & (qp->rq.entries() - 1));
   ReceiveBatch* b = batches_.take();
   b->qpn = qpn, b->first = first, b->life = q.life;
@@ -130,7 +135,7 @@ bool ResponderExecute::unpark() {
 // flushed.
 void ResponderExecute::ring(const ReceiveBell& bell) {
   Queue& q = queues_[bell.qpn];
-  q.posted = bell.posted;
+  q.posted = std::max(q.posted, bell.posted);
   if (q.flushing) return flushes_.push(bell.qpn);
   if (!q.current) ask_batch(bell.qpn);
   offer_credits(bell.qpn, q);
