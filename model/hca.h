@@ -72,6 +72,7 @@ class Hca : public sc_core::sc_module, private blocks::Outside {
   // never, is idle.
   Cycle next_timer() const { return chip_.next_timer(); }
   Cycle timer_of(u32 qpn) const { return chip_.timer_of(qpn); }
+  std::string standstill(u32 qpn, u32 rung) const { return chip_.standstill(qpn, rung); }
   sc_core::sc_time period() const { return host_.period(); }
   // From the kernel's time to a cycle of the chip: the delay argument of a transport.
   sc_core::sc_time delay_to(Cycle at) const { return host_.delay_to(at); }

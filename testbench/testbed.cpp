@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <sstream>
 #include <stdexcept>
 
 namespace hca::testbench {
@@ -279,6 +281,13 @@ static std::string waiting_for(const proto::QpAttributes& a) {
                      a.timeout ? "with a timer" : "without a timer (timeout 0): for ever");
 }
 
+std::string Testbed::standstill_of(unsigned i, const Qp& qp) const {
+  std::istringstream lines(nodes_[i]->hca.standstill(qp.qpn, qp.sq_posted));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) text += "  " + line + '\n';
+  return text;
+}
+
 std::string Testbed::progress_of(unsigned i, const Qp& qp) {
   try {
     const proto::QpAttributes a = nodes_[i]->verbs.query_qp(qp);
@@ -289,7 +298,7 @@ std::string Testbed::progress_of(unsigned i, const Qp& qp) {
                "{:#x}\n",
                i, qp.qpn, proto::name_of(a.state), qp.sq_posted, a.sq_posted, a.sq_completed,
                a.unacked_psn, a.sq_psn, qp.rq_posted, a.rq_consumed, a.rq_psn) +
-           waiting_for(a);
+           waiting_for(a) + standstill_of(i, qp);
   } catch (const std::exception& error) {
     return fmt::format("chip {}: QueryQp: {}\n", i, error.what());
   }
@@ -316,12 +325,18 @@ std::string Testbed::stuck_report() {
   for (unsigned i = 0; i < kChips; ++i) {
     const std::string waits = nodes_[i]->hca.domain().stuck_report();
     report += fmt::format("chip {}: {}\n", i, waits.empty() ? "no block waits" : waits);
-    u32 shown = 0;
-    for (const auto& ends : lanes_)
-      for (const Qp* qp : ends[i].qps)
-        if (++shown <= kReportedQps) report += progress_of(i, *qp);
-    if (shown > kReportedQps)
-      report += fmt::format("chip {}: {} queue pairs more\n", i, shown - kReportedQps);
+    std::vector<const Qp*> qps;
+    for (const auto& ends : lanes_) qps.insert(qps.end(), ends[i].qps.begin(), ends[i].qps.end());
+    // First those that a block holds up, and those with work.
+    const auto rank = [&](const Qp* qp) {
+      return !standstill_of(i, *qp).empty() ? 0 : qp->sq_posted != qp->sq_completed ? 1 : 2;
+    };
+    std::stable_sort(qps.begin(), qps.end(),
+                     [&](const Qp* a, const Qp* b) { return rank(a) < rank(b); });
+    const std::size_t shown = std::min<std::size_t>(qps.size(), kReportedQps);
+    for (std::size_t k = 0; k < shown; ++k) report += progress_of(i, *qps[k]);
+    if (qps.size() > shown)
+      report += fmt::format("chip {}: {} queue pairs more\n", i, qps.size() - shown);
   }
   return report;
 }

@@ -62,12 +62,15 @@ class Testbed {
   proto::LinkLayer link() const { return proto::framing_row(scenario_.connection.framing).link; }
   // Nothing will happen any more.
   bool is_asleep() const;
-  // For a person: who waits for what, and how far the queue pairs are.
+  // For a person: who waits for what, how far the queue pairs are, and which block should have
+  // acted.
   std::string stuck_report();
   // What no program has polled yet and is neither a success nor flushed: why a queue pair failed.
   std::string causes_report();
 
  private:
+  // Which block holds a queue pair up, and why.
+  std::string standstill_of(unsigned index, const Qp& qp) const;
   std::string progress_of(unsigned index, const Qp& qp);
   void add_wire(unsigned port);
   Cycle quantum_of(unsigned index) const;

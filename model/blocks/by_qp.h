@@ -16,6 +16,7 @@ class ByQp {
       return *items_[qpn];
     return make(qpn);
   }
+  const T* find(u32 qpn) const { return qpn < items_.size() ? items_[qpn].get() : nullptr; }
   T* find(u32 qpn) { return qpn < items_.size() ? items_[qpn].get() : nullptr; }
 
  private:

@@ -218,4 +218,13 @@ void Chip::add_port_probes(unsigned i) {
     look_up->probe = probes.add("qp_context", kStepNames);
   protection.responder[i].probe = probes.add("protection", kStepNames);
 }
+
+std::string Chip::standstill(u32 qpn, u32 rung) const {
+  const Contexts& contexts = qp_context.contexts;
+  if (!contexts.find_qp(qpn)) return "";
+  const std::string sends = send_standstill(contexts.qps[qpn], contexts.send[qpn], rung,
+                                            qp_scheduler.hold(qpn), requester.hold(qpn));
+  const std::string receives = receive_standstill(responder_execute.hold(qpn));
+  return sends + (sends.empty() || receives.empty() ? "" : "\n") + receives;
+}
 }  // namespace hca::blocks

@@ -49,6 +49,10 @@ class Chip {
   Cycle next_timer() const { return requester.next_timer(); }
   Cycle timer_of(u32 qpn) const { return requester.timer_of(qpn); }
 
+  // Why the two sides of a queue pair stand still: a line each, the block first; nothing for one
+  // that has nothing to do or waits for its peer. `rung`: the producer index of its last doorbell.
+  std::string standstill(u32 qpn, u32 rung) const;
+
   // Calls fn(name, counters) for each block.
   template <class Fn>
   void for_each_counters(Fn&& fn) const {

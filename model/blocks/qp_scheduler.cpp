@@ -53,6 +53,12 @@ void QpScheduler::note(const SchedulerNote& n) {
   make_ready(n.qpn);
 }
 
+SchedulerHold QpScheduler::hold(u32 qpn) const {
+  const Queue* const q = queues_.find(qpn);
+  if (!q) return {};
+  return {q->posted, q->fetch, q->turns, config_.turns, q->ready, q->paused};
+}
+
 void QpScheduler::make_ready(u32 qpn) {
   Queue& q = queues_[qpn];
   if (q.ready || !wants_turn(q)) return;

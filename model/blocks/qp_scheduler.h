@@ -5,6 +5,7 @@
 #include "model/blocks/items.h"
 #include "model/blocks/ring.h"
 #include "model/blocks/stage_config.h"
+#include "model/blocks/standstill.h"
 #include "model/engine/budget.h"
 
 namespace hca::blocks {
@@ -39,6 +40,7 @@ class QpScheduler : public engine::Block {
   engine::Probe probe;
 
   void tick();
+  SchedulerHold hold(u32 qpn) const;
 
  private:
   struct Queue {

@@ -189,6 +189,25 @@ WcStatus Requester::check_wqe(const QpConfig& qp, Lane& lane, const u8* wqe, u32
   return check_message_bytes(row, bytes);
 }
 
+RequesterHold Requester::hold(u32 qpn) const {
+  const Lane* const lane = lanes_.find(qpn);
+  if (!lane) return {};
+  RequesterHold h;
+  h.has_wqe = lane->head, h.listed = lane->active;
+  h.failing = lane->failing || lane->waits_to_fail, h.waits_local = lane->waits_local;
+  h.timer_runs = timers_.runs(qpn);
+  if (!h.has_wqe || h.listed) return h;
+  const QpConfig& qp = contexts_.qps[qpn];
+  const SendState& s = contexts_.send[qpn];
+  h.probes = lane->sending;
+  if (lane->sending || !must_wait(s, qp, lane->wqe, 1)) return h;
+  h.waits_data =
+      reads_outstanding(s) && (lane->wqe.fence || has_response(row_of(lane->wqe).answer));
+  h.waits_window = !h.waits_data && window_is_full(s, 1);
+  h.waits_credits = !h.waits_data && !h.waits_window;
+  return h;
+}
+
 void Requester::send_packet(u32 qpn, Lane& lane) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];

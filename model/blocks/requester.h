@@ -6,6 +6,7 @@
 #include "model/blocks/packetizer.h"
 #include "model/blocks/qp_context.h"
 #include "model/blocks/ring.h"
+#include "model/blocks/standstill.h"
 #include "model/blocks/timers.h"
 #include "model/proto/qp_transitions.h"
 #include "model/proto/response_rules.h"
@@ -76,6 +77,7 @@ class Requester : public engine::Block {
   void end_local(u32 qpn, proto::WcStatus status);
   Cycle next_timer() const { return timers_.next(); }
   Cycle timer_of(u32 qpn) const { return timers_.deadline(qpn); }
+  RequesterHold hold(u32 qpn) const;
 
  private:
   // A READ or ATOMIC that is not answered: its WQE's SGEs, and how far its data came.

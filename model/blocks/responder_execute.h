@@ -9,6 +9,7 @@
 #include "model/blocks/qp_context.h"
 #include "model/blocks/ring.h"
 #include "model/blocks/stage_config.h"
+#include "model/blocks/standstill.h"
 #include "model/blocks/tx_start.h"
 #include "model/engine/budget.h"
 #include "model/proto/reply_rules.h"
@@ -134,6 +135,7 @@ class ResponderExecute : public engine::Block {
   // By `command`, between cycles.
   void enter_error(u32 qpn);
   void clear(u32 qpn);
+  ResponderHold hold(u32 qpn) const;
 
  private:
   // The scatter list of the receive WQE in use.

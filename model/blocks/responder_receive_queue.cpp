@@ -173,6 +173,22 @@ void ResponderExecute::flush() {
   }
 }
 
+ResponderHold ResponderExecute::hold(u32 qpn) const {
+  const Queue* const q = queues_.find(qpn);
+  if (!q) return {};
+  ResponderHold h;
+  for (const Packet* p = q->parked_head; p; p = p->next) ++h.parked;
+  if (const Packet* const p = q->parked_head) {
+    h.psn = p->psn, h.wqe = p->effect.receive_wqe;
+    h.waits_atomic = waits_for_atomic(*p, *q), h.reading = q->fetching;
+  }
+  if (const Outcome* const o = q->first) {
+    h.has_answer = true, h.answer_psn = o->reply.psn, h.answer_listed = q->listed;
+    h.answer_waits = (o->waits && !q->ordered) || (o->kind != OutcomeKind::Plain && o->started);
+  }
+  return h;
+}
+
 void ResponderExecute::drop_batches(Queue& q) {
   for (ReceiveBatch** b : {&q.current, &q.following})
     if (*b) Pool<ReceiveBatch>::give_back(std::exchange(*b, nullptr));

@@ -232,6 +232,32 @@ TEST_CASE("a run that stands still names what waits", "[run]") {
                  Contains("expected PSN 0x10"));
 }
 
+TEST_CASE_METHOD(FreshKernel, "a queue pair that stands still names the block that holds it",
+                 "[run]") {
+  const Scenario scenario = parse_scenario(
+      "connection: {qps: 12}\nworkload:\n  - {operation: write, from: 64 B, to: 64 B}\n",
+      "test.yaml");
+  Testbed testbed(scenario);
+  testbed.connect();
+  const Endpoint& end = testbed.end(0);
+  // In SQD nothing is begun; the queue pair is reported though ten others stand in front of it.
+  Qp& last = *end.qps[10];
+  proto::QpAttributes a{};
+  a.state = proto::QpState::Sqd, a.mask = proto::kQpState;
+  REQUIRE(end.verbs->modify_qp(last, a) == Error::None);
+  const SgeList sge{end.send_mr.addr, 64, end.send_mr.lkey};
+  SendWr wr;
+  wr.sg_list = {&sge, 1}, wr.opcode = proto::WorkOpcode::RdmaWrite;
+  wr.remote_addr = end.peer_recv.addr, wr.rkey = end.peer_recv.rkey;
+  REQUIRE(end.verbs->post_send(last, wr) == Error::None);
+  sc_core::sc_start(50, sc_core::SC_US);
+  REQUIRE(testbed.is_asleep());
+  CHECK_THAT(testbed.stuck_report(),
+             Contains("QP 0x1a in SQD: 1 send WQEs posted, 0 started") &&
+                 Contains("host: in SQD nothing is begun, until ModifyQp takes it to RTS") &&
+                 Contains("chip 0: 4 queue pairs more"));
+}
+
 TEST_CASE_METHOD(FreshKernel, "a byte that changes in memory or on the way fails the run",
                  "[run][integrity]") {
   const std::string operation = GENERATE("write", "send");

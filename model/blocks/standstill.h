@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a queue pair stands still: what each block holds of it, and which of them should have acted.
+// For a person, when nothing moves any more.
+#pragma once
+#include <string>
+
+#include "model/proto/qp.h"
+
+namespace hca::blocks {
+struct SchedulerHold {  // qp_scheduler
+  u32 posted = 0, fetch = 0;
+  u32 turns = 0, turns_at_most = 0;  // of this queue pair
+  bool ready = false, paused = false;
+};
+struct RequesterHold {
+  bool has_wqe = false, listed = false;
+  bool failing = false, waits_local = false, timer_runs = false;
+  bool probes = false;  // the first packet of its message waits for its ACK (G6.3)
+  bool waits_data = false, waits_credits = false, waits_window = false;  // must_wait()
+};
+struct ResponderHold {      // responder_execute
+  u32 parked = 0, psn = 0;  // packets that wait for a receive WQE or an ATOMIC; that of the first
+  u32 wqe = 0;              // the receive WQE that the first of them needs
+  bool waits_atomic = false, reading = false;  // reading: receive WQEs are on their way
+  bool has_answer = false, answer_waits = false, answer_listed = false;
+  u32 answer_psn = 0;
+};
+
+// What holds the send queue up: the block that should act and why, a sentence; "" if it has nothing
+// to do or waits for the peer's answer. `rung`: the producer index of the last doorbell.
+std::string send_standstill(const proto::QpConfig& qp, const proto::SendState& s, u32 rung,
+                            const SchedulerHold& scheduler, const RequesterHold& requester);
+std::string receive_standstill(const ResponderHold& responder);
+}  // namespace hca::blocks
