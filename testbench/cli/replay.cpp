@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <set>
@@ -59,14 +60,14 @@ ReplayRun replay_captures(const Options& options, ReplayInputs& in) {
     } catch (const std::exception& error) {
       const std::string what = error.what();
       const bool names_it = what.starts_with(file) || what.starts_with(json_beside(file));
-      in.unreadable.push_back(names_it ? what : with_line(json_beside(file), what));
+      in.unreadable.push_back({file, names_it ? what : with_line(json_beside(file), what), true});
     }
   return run;
 }
 
 // Every input that cannot be read, for people; true: there was one.
 bool tell_unreadable(const ReplayInputs& in) {
-  for (const std::string& what : in.unreadable) fmt::print(stderr, "hca: {}\n", what);
+  for (const Unreadable& u : in.unreadable) fmt::print(stderr, "hca: {}\n", u.what);
   return !in.unreadable.empty();
 }
 
@@ -77,22 +78,30 @@ void write_file(const std::string& path, const std::string& text) {
   if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
 }
 
-nlohmann::json json_of_all(const ReplayRun& run, std::span<const VectorReport> vectors) {
+nlohmann::json json_of_all(const ReplayRun& run, std::span<const VectorReport> vectors,
+                           std::span<const Unreadable> unreadable) {
   nlohmann::json json = json_of(run);
+  json["errors"] = nlohmann::json::array();
+  for (const Unreadable& u : unreadable)
+    json["errors"].push_back({{"path", u.path}, {"what", u.what}});
   json["vectors"] = nlohmann::json::array();
   for (const VectorReport& report : vectors) json["vectors"].push_back(json_of(report));
   return json;
 }
 
-std::string junit_of_all(const ReplayRun& run, std::span<const VectorReport> vectors) {
+std::string junit_of_all(const ReplayRun& run, std::span<const VectorReport> vectors,
+                         std::span<const Unreadable> unreadable) {
   std::vector<JunitCase> cases;
   for (const ReplayReport& r : run.reports)
     cases.push_back({"captures", fmt::format("{} {} {}", r.capture, r.runner, name_of(r.end)),
                      r.same() ? "" : r.difference->where + ": " + r.difference->what});
   for (const VectorReport& r : vectors) {
     const VectorReport one[] = {r};
-    cases.push_back({"vectors", r.vector.name, r.passed() ? "" : text_of(std::span(one))});
+    const std::string text = r.passed() ? "" : text_of(std::span(one));
+    cases.push_back({"vectors", r.vector.name, text, is_broken(r) ? text : ""});
   }
+  for (const Unreadable& u : unreadable)
+    cases.push_back({u.is_capture ? "captures" : "vectors", u.path, "", u.what});
   return junit_of(cases);
 }
 
@@ -103,15 +112,33 @@ bool is_explained(const std::vector<Survivor>& known, const std::string& mutant,
                      [&](const Survivor& s) { return s.mutant == mutant && s.statement == id; });
 }
 
-// The statements that the wanted vectors are for, each with all of its vectors: a mistake is judged
-// by all of them.
+// Statements that vectors outside of `in` show as well.
+std::set<std::string> shown_elsewhere(const ReplayInputs& in, const std::string& list) {
+  namespace fs = std::filesystem;
+  std::set<fs::path> here;
+  for (const Vector& v : in.vectors) here.insert(fs::weakly_canonical(v.path));
+  const std::string folder = fs::path(list).parent_path().string();
+  std::set<std::string> ids;
+  for (const Vector& v : find_inputs(std::span(&folder, 1)).vectors)
+    if (!here.contains(fs::weakly_canonical(v.path)))
+      ids.insert(v.statements.begin(), v.statements.end());
+  return ids;
+}
+
+// The statements that the wanted vectors are for, each with all of its vectors in the paths. A
+// mistake that these do not notice is no failure if the statement has others.
 int try_mutants(const Options& options) {
+  for (const auto& [name, text] : {std::pair{"--junit", &options.junit_path},
+                                   {"--end", &options.end},
+                                   {"--runner", &options.runner}})
+    if (!text->empty())
+      throw std::runtime_error(fmt::format(
+          "{}: is not for --mutants; allowed: --json, --filter, --share, --seed, --jobs", name));
   const auto list = find_beside(options.paths, "requirements.csv");
   if (!list)
     throw std::runtime_error(
-        "--mutants: no path holds requirements.csv; allowed: the folder of it");
-  if (!options.junit_path.empty())
-    throw std::runtime_error("--junit: is not for --mutants; allowed: --json");
+        "--mutants: no path holds requirements.csv, and no folder above it; allowed: the folder of "
+        "it, and those in it");
   ReplayInputs in = find_inputs(options.paths);
   std::vector<Statement> statements = load_statements(*list);
   check_statements(in, statements);
@@ -129,6 +156,7 @@ int try_mutants(const Options& options) {
   const auto survivors = find_beside(options.paths, "survivors.csv");
   const std::vector<Survivor> known =
       survivors ? load_survivors(*survivors) : std::vector<Survivor>{};
+  const std::set<std::string> elsewhere = shown_elsewhere(in, *list);
   bool good = true;
   for (const VectorReport& r : reports)
     if (!r.passed()) {
@@ -137,9 +165,12 @@ int try_mutants(const Options& options) {
     }
   for (const auto& [mutant, ids] : coverage.survivors)
     for (const std::string& id : ids) {
-      const bool explained = is_explained(known, mutant, id);
-      good &= explained;
-      fmt::print("survived: {} ({}){}\n", mutant, id, explained ? ", as listed" : "");
+      const bool explained = is_explained(known, mutant, id), more = elsewhere.contains(id);
+      good &= explained || more;
+      fmt::print("survived: {} ({}){}\n", mutant, id,
+                 explained ? ", as listed"
+                 : more    ? ", which has vectors in other folders"
+                           : "");
     }
   for (const auto& [mutant, ids] : coverage.died)
     fmt::print("noticed only by a crash or hang: {} ({})\n", mutant, fmt::join(ids, ", "));
@@ -153,7 +184,7 @@ int try_mutants(const Options& options) {
 
 int replay_all(const Options& options) {
   ReplayInputs in = find_inputs(options.paths);
-  if (const auto list = find_beside(options.paths, "requirements.csv"))
+  if (const auto list = find_beside(options.paths, "requirements.csv"); list && !in.vectors.empty())
     check_statements(in, load_statements(*list));
   const bool captures = options.filter.empty() && !in.captures.empty();
   const ReplayRun run = captures ? replay_captures(options, in) : ReplayRun{};
@@ -165,8 +196,8 @@ int replay_all(const Options& options) {
   if (!run.reports.empty() || !run.waiting.empty()) std::fputs(text_of(run).c_str(), stdout);
   if (!vectors.empty()) std::fputs(text_of(vectors).c_str(), stdout);
   if (in.passed_over) fmt::print("{} other files passed over\n", in.passed_over);
-  write_file(options.json_path, json_of_all(run, vectors).dump(1) + '\n');
-  write_file(options.junit_path, junit_of_all(run, vectors));
+  write_file(options.json_path, json_of_all(run, vectors, in.unreadable).dump(1) + '\n');
+  write_file(options.junit_path, junit_of_all(run, vectors, in.unreadable));
   if (tell_unreadable(in) || std::any_of(vectors.begin(), vectors.end(), is_broken))
     return kBadInput;
   const auto failed = [](const auto& all, auto good) {
@@ -189,12 +220,15 @@ void add_replay(CLI::App& app, int& exit_code) {
       ->required()
       ->check(CLI::ExistingPath);
   command->add_option("--filter", options->filter, "only vectors for this statement, or so named");
-  command->add_flag("--mutants", options->mutants,
-                    "run the vectors on the model with one deliberate mistake at a time");
+  CLI::Option* mutants =
+      command->add_flag("--mutants", options->mutants,
+                        "run the vectors on the model with one deliberate mistake at a time");
   command->add_option("--share", options->coverage.share, "only one mistake in so many")
+      ->needs(mutants)
       ->check(CLI::Range(1, 1000));
-  command->add_option("--seed", options->coverage.seed, "which of them: any text");
+  command->add_option("--seed", options->coverage.seed, "which of them: any text")->needs(mutants);
   command->add_option("--jobs", options->coverage.jobs, "mistakes at once")
+      ->needs(mutants)
       ->check(CLI::Range(1, 256));
   command->add_option("--json", options->json_path, "write the reports there");
   command->add_option("--junit", options->junit_path, "write them there as JUnit XML");

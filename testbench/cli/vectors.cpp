@@ -34,7 +34,7 @@ int show_coverage(const Options& options) {
   ReplayInputs in = find_inputs(options.paths);
   const std::vector<Statement> statements = load_statements(*list);
   check_statements(in, statements);
-  for (const std::string& what : in.unreadable) fmt::print(stderr, "hca: {}\n", what);
+  for (const Unreadable& u : in.unreadable) fmt::print(stderr, "hca: {}\n", u.what);
   if (!in.unreadable.empty()) return kBadInput;
   for (const Vector& v : in.vectors) reports.push_back(run_vector(v));
   const Coverage coverage = cover(statements, reports, options.coverage);

@@ -33,7 +33,7 @@ bool is_vector_file(const fs::path& file) {
 void take_vector(ReplayInputs& in, const std::string& file) try {
   in.vectors.push_back(load_vector(file));
 } catch (const std::exception& error) {
-  in.unreadable.push_back(error.what());
+  in.unreadable.push_back({file, error.what()});
 }
 }  // namespace
 
@@ -75,9 +75,9 @@ void check_statements(ReplayInputs& in, std::span<const Statement> statements) {
                                     [&](const std::string& id) { return !active.contains(id); });
     if (wrong == v.statements.end()) return false;
     in.unreadable.push_back(
-        fmt::format("{}: for: '{}' is no active statement; allowed: those of "
-                    "requirements.csv",
-                    v.path, *wrong));
+        {v.path, fmt::format("{}: for: '{}' is no active statement; allowed: those of "
+                             "requirements.csv",
+                             v.path, *wrong)});
     return true;
   });
 }
@@ -86,6 +86,11 @@ std::optional<std::string> find_beside(std::span<const std::string> paths,
                                        const std::string& name) {
   for (const std::string& path : paths)
     if (const fs::path file = fs::path(path) / name; fs::exists(file)) return file.string();
+  for (const std::string& path : paths)
+    for (fs::path at = fs::weakly_canonical(path); at.has_relative_path();) {
+      at = at.parent_path();
+      if (const fs::path file = at / name; fs::exists(file)) return file.string();
+    }
   return std::nullopt;
 }
 }  // namespace hca::testbench

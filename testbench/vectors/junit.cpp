@@ -36,16 +36,20 @@ std::string junit_of(const std::vector<JunitCase>& cases) {
   for (const JunitCase& c : cases) suites[c.suite].push_back(&c);
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
   for (const auto& [suite, members] : suites) {
-    std::size_t failures = 0;
-    for (const JunitCase* c : members) failures += !c->failure.empty();
-    text += fmt::format("<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\">\n", escaped(suite),
-                        members.size(), failures);
+    std::size_t failures = 0, errors = 0;
+    for (const JunitCase* c : members)
+      errors += !c->error.empty(), failures += c->error.empty() && !c->failure.empty();
+    text += fmt::format("<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n",
+                        escaped(suite), members.size(), failures, errors);
     for (const JunitCase* c : members) {
       text +=
           fmt::format("<testcase classname=\"{}\" name=\"{}\"", escaped(suite), escaped(c->name));
-      text += c->failure.empty()
-                  ? "/>\n"
-                  : fmt::format("><failure>{}</failure></testcase>\n", escaped(c->failure));
+      if (!c->error.empty())
+        text += fmt::format("><error>{}</error></testcase>\n", escaped(c->error));
+      else if (!c->failure.empty())
+        text += fmt::format("><failure>{}</failure></testcase>\n", escaped(c->failure));
+      else
+        text += "/>\n";
     }
     text += "</testsuite>\n";
   }

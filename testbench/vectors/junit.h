@@ -7,6 +7,7 @@ namespace hca::testbench {
 struct JunitCase {
   std::string suite, name;
   std::string failure;  // empty: it passed
+  std::string error{};  // not empty: it could not be run
 };
 // The cases as JUnit XML, as continuous integration systems read it.
 std::string junit_of(const std::vector<JunitCase>& cases);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 
@@ -14,7 +15,11 @@ namespace hca::testbench {
 namespace {
 void check(const JsonAt& top, Vector& v) {
   top.check_keys({"vector", "for", "says", "setup", "steps", "because"});
-  for (const JsonAt& id : top["for"].entries()) v.statements.push_back(id.text());
+  for (const JsonAt& id : top["for"].entries()) {
+    if (std::count(v.statements.begin(), v.statements.end(), id.text()))
+      id.refuse("names '" + id.text() + "' again", "each statement once");
+    v.statements.push_back(id.text());
+  }
   if (v.statements.empty() || v.statements.size() > kMaxStatements)
     top["for"].refuse(fmt::format("names {} statements", v.statements.size()), "1 .. 5");
   v.says = top["says"].text(), v.because = top["because"].text();
