@@ -29,15 +29,18 @@ Hca::Hca(const sc_core::sc_module_name& name, const blocks::ChipConfig& config,
 
 Hca::~Hca() { wire_payload_.clear_extension(&wire_extension_); }
 
-void Hca::read_memory(u64 address, u8* to, u32 bytes, Cycle at) {
-  transport_dma(tlm::TLM_READ_COMMAND, address, to, bytes, at);
+bool Hca::read_memory(u64 address, u8* to, u32 bytes, Cycle at) {
+  if (transport_dma(tlm::TLM_READ_COMMAND, address, to, bytes, at)) return true;
+  std::memset(to, 0xff, bytes);  // as on PCIe
+  return false;
 }
 
 void Hca::write_memory(u64 address, const u8* from, u32 bytes, Cycle at) {
   transport_dma(tlm::TLM_WRITE_COMMAND, address, const_cast<u8*>(from), bytes, at);
 }
 
-void Hca::transport_dma(tlm::tlm_command command, u64 address, u8* data, u32 bytes, Cycle at) {
+// False: it was answered with an error. A write is lost then.
+bool Hca::transport_dma(tlm::tlm_command command, u64 address, u8* data, u32 bytes, Cycle at) {
   dma_payload_.set_command(command);
   dma_payload_.set_address(address);
   dma_payload_.set_data_ptr(data);
@@ -46,10 +49,7 @@ void Hca::transport_dma(tlm::tlm_command command, u64 address, u8* data, u32 byt
   dma_payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   sc_core::sc_time delay = host_.delay_in_run(at);
   dma_initiator->b_transport(dma_payload_, delay);
-  if (dma_payload_.is_response_error()) {
-    // What is not there reads as ones, as on PCIe; a write to it is lost.
-    if (command == tlm::TLM_READ_COMMAND) std::memset(data, 0xff, bytes);
-  }
+  return !dma_payload_.is_response_error();
 }
 
 void Hca::transmit(blocks::Packet* packet, Cycle at) {

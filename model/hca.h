@@ -85,10 +85,10 @@ class Hca : public sc_core::sc_module, private blocks::Outside {
   }
 
  private:
-  void read_memory(u64 address, u8* to, u32 bytes, Cycle at) override;
+  bool read_memory(u64 address, u8* to, u32 bytes, Cycle at) override;
   void write_memory(u64 address, const u8* from, u32 bytes, Cycle at) override;
   void transmit(blocks::Packet* packet, Cycle at) override;
-  void transport_dma(tlm::tlm_command command, u64 address, u8* data, u32 bytes, Cycle at);
+  bool transport_dma(tlm::tlm_command command, u64 address, u8* data, u32 bytes, Cycle at);
   void mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void arrive(int port, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void add_modules();

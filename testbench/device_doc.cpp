@@ -75,7 +75,12 @@ std::string queues_section() {
       "\n## Queues in host memory\n\nRings of a power of two of slots; indices run freely. A send "
       "WQE is its control "
       "segment and then SGEs or inline data, up to the queue's stride; a receive WQE is its header "
-      "and then SGEs.\n";
+      "and then SGEs.\n\nWQEs are read several at once; one of them that cannot be read (the bus "
+      "answers with an error) makes all of them unreadable. No WQE is blamed then: of the send "
+      "queue all that are outstanding are flushed and QP_FATAL is raised (T9-18, class C); a SEND "
+      "that needs an unreadable receive WQE draws a NAK of a remote operational error, QP_FATAL is "
+      "raised, and all receive WQEs are flushed (T10-17, class A). A command block that cannot be "
+      "read is not executed and not answered. All else that cannot be read reads as ones.\n";
   text += structure<SendWqe>("The control segment of a send WQE.");
   text += "\nWork requests:\n\n| value | name | answered by |\n|---|---|---|\n";
   static constexpr std::array kAnswers{"Acknowledge", "READ responses", "ATOMIC Acknowledge",

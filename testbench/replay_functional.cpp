@@ -37,7 +37,14 @@ class FunctionalDevice : public ReplayDevice {
   tlm_::HostMemory memory_;
   std::vector<Frame> sent_;
   functional::FunctionalHca hca_{
-      {[this](u64 address, std::span<u8> to) { memory_.read(address, to.data(), to.size()); },
+      {[this](u64 address, std::span<u8> to) {
+         const bool readable = memory_.is_readable(address, to.size());
+         if (readable)
+           memory_.read(address, to.data(), to.size());
+         else
+           std::fill(to.begin(), to.end(), u8{0xff});
+         return readable;
+       },
        [this](u64 address, std::span<const u8> from) {
          memory_.write(address, from.data(), from.size());
        },

@@ -145,4 +145,15 @@ void HostMemory::tell(u64 address, u64 bytes) {
     if (address < watches_[i].end && watches_[i].begin < address + bytes)
       watches_[i].watcher(address, bytes);
 }
+
+void HostMemory::make_unreadable(u64 address, u64 bytes) {
+  check(address, bytes);
+  unreadable_.push_back({address, address + bytes});
+}
+
+bool HostMemory::touches_unreadable(u64 address, u64 bytes) const {
+  return std::any_of(unreadable_.begin(), unreadable_.end(), [&](const auto& range) {
+    return address < range.second && range.first < address + bytes;
+  });
+}
 }  // namespace hca::tlm_

@@ -30,6 +30,12 @@ class HostMemory {
   void read(u64 address, void* to, u64 bytes) const;
   void write(u64 address, const void* from, u64 bytes);
   void fill(u64 address, u8 value, u64 bytes);
+  // A device that reads any of these bytes gets an error; the host's own software, and writes, do
+  // not.
+  void make_unreadable(u64 address, u64 bytes);
+  bool is_readable(u64 address, u64 bytes) const {
+    return unreadable_.empty() || !touches_unreadable(address, bytes);
+  }
   template <class Bytes>
   void write(u64 address, const Bytes& from) {
     const std::span<const u8> all(from);
@@ -65,10 +71,12 @@ class HostMemory {
   u8* page(u64 address);  // makes it
   bool stays_untouched(u64 address, const u8* bytes, u64 count);
   void tell(u64 address, u64 bytes);
+  bool touches_unreadable(u64 address, u64 bytes) const;
 
   std::vector<Entry*> leaves_;
   mutable std::array<Known, 8> known_{};  // pages found last
   std::vector<Watch> watches_;
+  std::vector<std::pair<u64, u64>> unreadable_;  // from, up to
   u32 next_watch_ = 0;
   u64 pages_ = 0;
 };

@@ -23,6 +23,8 @@ tlm::tlm_response_status MemoryTarget::move(tlm::tlm_generic_payload& payload) {
   if (!HostMemory::holds(address, bytes)) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
   if (payload.get_byte_enable_ptr()) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
   if (payload.get_streaming_width() < bytes) return tlm::TLM_BURST_ERROR_RESPONSE;
+  if (payload.is_read() && !memory_.is_readable(address, bytes))
+    return tlm::TLM_GENERIC_ERROR_RESPONSE;
   if (payload.is_read())
     memory_.read(address, payload.get_data_ptr(), bytes);
   else if (payload.is_write())

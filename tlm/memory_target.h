@@ -9,7 +9,8 @@
 namespace hca::tlm_ {
 // The TLM side of a host memory: moves the bytes of a DMA at once and adds no delay, since the HCA
 // calls in the cycle in which its request reaches memory. What reaches beyond the memory gets
-// TLM_ADDRESS_ERROR_RESPONSE. Several HCAs may share one.
+// TLM_ADDRESS_ERROR_RESPONSE, what cannot be read TLM_GENERIC_ERROR_RESPONSE. Several HCAs may
+// share one.
 class MemoryTarget : public sc_core::sc_module {
  public:
   tlm_utils::simple_target_socket<MemoryTarget> dma_target;

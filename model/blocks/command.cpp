@@ -12,7 +12,7 @@ void Command::tick() {
     if (link.can_pop()) take_fault(link);
   for (unsigned port = 0; port < port_faults_in.count(); ++port)
     if (port_faults_in[port].can_pop()) take_fault(port_faults_in[port]);
-  if (blocks_in.can_pop() && ports.events_out->can_push()) blocks_in.pop(), arrived();
+  if (blocks_in.can_pop() && ports.events_out->can_push()) arrived(blocks_in.pop());
   if (works_in.can_pop()) take_work();
   if (busy_ || now() < written_ || !bells_in.can_pop()) return;
   start(bells_in.pop().address);  // one at a time: dma_out has room
@@ -49,8 +49,10 @@ void Command::start(u64 address) {
 }
 
 // The block, or the page list that it or a work request names.
-void Command::arrived() {
-  if (work_) {
+void Command::arrived(bool readable) {
+  if (!readable && !work_ && !page_count_) {
+    drop_unread();
+  } else if (work_) {
     execute_work(*work_, pages());
     work_.reset();
     busy_ = false;
@@ -58,6 +60,16 @@ void Command::arrived() {
   } else if (page_count_ || !ask_pages(page_list_of(block_.data()))) {
     execute();
   }
+}
+
+// A command block that cannot be read names nothing that could be told or taken to Error (ERR-23).
+void Command::drop_unread() {
+  ++counters.refused;
+  if (mutant<"unread_command_is_fatal">())
+    if (const QpConfig* qp = contexts_.first_of(contexts_.qps))
+      ports.events_out->push(EventNote{kAsyncEq, {EventType::QpFatal, qp->qpn}});
+  busy_ = false;
+  if (bells_in.can_pop() || works_in.can_pop()) wake_at(now() + 1);
 }
 
 // False: there is none.
@@ -110,10 +122,10 @@ void Command::execute() {
 
 Dma::Client Command::client() {
   return {this,
-          [](void* owner, const DmaRequest&, Cycle, Cycle last) {
+          [](void* owner, const DmaRequest& r, Cycle, Cycle last) {
             auto& x = *static_cast<Command*>(owner);
             const Cycle seen = std::max(last, x.dma.now()) + x.config_.latency;
-            x.blocks_in.push(1u, 1, seen - x.dma.now() - 1);
+            x.blocks_in.push(u32{!r.failed}, 1, seen - x.dma.now() - 1);
           },
           [](void* owner, const DmaRequest&) {
             auto& x = *static_cast<Command*>(owner);

@@ -43,7 +43,7 @@ class Command : public engine::Block {
   // Of requester, responder and completion; of the ports.
   std::array<FaultLink, 3> faults_in{FaultLink{4}, FaultLink{4}, FaultLink{4}};
   PortLinks<FaultLink> port_faults_in{4};
-  engine::Link<u32, 2> blocks_in{2};  // by dma: the command block, or a page list, is here
+  engine::Link<u32, 2> blocks_in{2};  // by dma: a command block or page list is here; 0: unreadable
   LocalWorkLink works_in{4};          // by requester
   Ports ports;
   CommandCounters counters;
@@ -56,7 +56,8 @@ class Command : public engine::Block {
  private:
   void take_fault(FaultLink& link);
   void start(u64 address);
-  void arrived();
+  void arrived(bool readable);
+  void drop_unread();
   bool ask_pages(const proto::PageList& list);
   std::span<const u64> pages();
   void execute();

@@ -25,9 +25,10 @@ void Dma::reach_memory() {
   const bool behind_writes =
       !writes_.empty() && !reads_.empty() && writes_.front().memory <= reads_.front().memory;
   if (!reads_.empty() && reads_.front().memory <= now() && !behind_writes) {
-    const Access& a = reads_.front();
-    if (a.request.bytes)
-      outside_.read_memory(a.request.address, a.request.buffer, a.request.bytes, now());
+    Access& a = reads_.front();
+    if (a.request.bytes && !outside_.read_memory(a.request.address, a.request.buffer,
+                                                 a.request.bytes, now())) [[unlikely]]
+      a.request.failed = true, ++counters.failed_reads;
     clients[a.client].done(clients[a.client].self, a.request, std::max(a.first, now()),
                            std::max(a.last, now()));
     reads_.drop();

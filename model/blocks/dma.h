@@ -30,12 +30,14 @@ struct DmaRequest {
   u32 bytes = 0;  // a read may have 0: it only keeps its place in the order
   bool write = false;
   bool notify = false;  // of a write: tell the client when it is ordered before all later ones
+  bool failed = false;  // of a read that is done: memory answered with an error, all bytes are ones
   void* context = nullptr;
   Cycle first_in = 0, last_in = 0;  // of a write: when its bytes are at hand
 
   // Fill a request in place (Link::start).
   void set_read(u64 from, u8* to, u32 n, void* with, bool tell = false) {
     address = from, buffer = to, bytes = n, write = false, notify = tell, context = with;
+    failed = false;
   }
   void set_write(u64 to, const u8* from, u32 n, void* with, bool tell, Cycle first, Cycle last) {
     address = to, buffer = const_cast<u8*>(from), bytes = n, write = true, notify = tell;
@@ -45,7 +47,7 @@ struct DmaRequest {
 using DmaLink = engine::Link<DmaRequest, 8>;
 
 struct DmaCounters {
-  u64 reads = 0, read_bytes = 0, writes = 0, write_bytes = 0;
+  u64 reads = 0, read_bytes = 0, writes = 0, write_bytes = 0, failed_reads = 0;
 };
 
 // The chip's way to host memory. When a request reaches memory is the arithmetic of HostTiming; in
@@ -105,5 +107,7 @@ struct hca::engine::Counters<hca::blocks::DmaCounters> {
       counter("reads", &C::reads, "requests", "reads of host memory"),
       counter("read_bytes", &C::read_bytes, "bytes", "bytes read from host memory"),
       counter("writes", &C::writes, "requests", "posted writes to host memory"),
-      counter("write_bytes", &C::write_bytes, "bytes", "bytes written to host memory"));
+      counter("write_bytes", &C::write_bytes, "bytes", "bytes written to host memory"),
+      counter("failed_reads", &C::failed_reads, "requests",
+              "reads that memory answered with an error"));
 };

@@ -39,6 +39,7 @@ struct Turn {
   Pool<Turn>* home = nullptr;
   u32 qpn = 0, first = 0, count = 0, epoch = 0;
   bool flush = false;
+  bool unreadable = false;  // memory answered with an error
   PushedWqe* pushed = nullptr;
   alignas(64) std::array<u8, kBytes> wqes{};
 };

@@ -7,7 +7,8 @@ namespace hca::blocks {
 class Outside {
  public:
   virtual ~Outside() = default;
-  virtual void read_memory(u64 address, u8* to, u32 bytes, Cycle at) = 0;
+  // False: what is there cannot be read.
+  virtual bool read_memory(u64 address, u8* to, u32 bytes, Cycle at) = 0;
   virtual void write_memory(u64 address, const u8* from, u32 bytes, Cycle at) = 0;
   // The first bit of the packet's frame enters the wire in cycle `at`; the packet is the receiver's
   // from now on.

@@ -140,6 +140,8 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
   if (index == s.started && (starts_nothing(qp) || lane.waits_local)) return false;
   const u32 at = lane.at ^ (mutant<"wqes_swapped">() && (lane.at | 1) < turn.count);
   const u8* wqe = turn.wqes.data() + at * qp.sq.stride();
+  if (turn.unreadable && !blames_unread_wqe()) [[unlikely]]
+    return fail_unread(qpn), false;
   u64 bytes = 0;
   const WcStatus status = check_wqe(qp, lane, wqe, turn.first + at, bytes);
   if (status != WcStatus::Success) {  // it fails when those in front of it are done (C9-209)

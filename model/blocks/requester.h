@@ -145,6 +145,7 @@ class Requester : public engine::Block {
   void go_back(u32 qpn, u32 psn, NoteKind kind);
   void drop_turns(u32 qpn, Lane& lane);
   void fail(u32 qpn, u32 index, proto::WcStatus status);
+  void fail_unread(u32 qpn);
   void complete();
   bool complete_one(u32 qpn, Lane& lane);
   void push_drained(u32 qpn);

@@ -127,6 +127,14 @@ void Requester::fail(u32 qpn, u32 index, WcStatus status) {
   wake_at(now() + 1);  // a WQE fails behind the completions of this cycle
 }
 
+// Class C (C9-216): no WQE is blamed, and none waits for its answer any more.
+void Requester::fail_unread(u32 qpn) {
+  faults_.push({.qpn = qpn, .raise = tells_unread_wqe(), .event = EventType::QpFatal});
+  ++for_command_;
+  errors_.push(qpn);
+  wake_at(now() + 1);
+}
+
 void Requester::restart_timer(u32 qpn) {
   const SendState& s = contexts_.send[qpn];
   const bool has_timer = ack_timeout_ns(contexts_.qps[qpn].timeout);

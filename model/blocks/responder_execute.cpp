@@ -164,6 +164,11 @@ bool ResponderExecute::execute_send(Packet* p, Queue& q) {
   if (request::starts(p->parsed.opcode->position)) {
     const u8* wqe = receive_wqe(p->qpn, q, index);
     if (!wqe) return false;
+    if (q.current->unreadable) [[unlikely]] {  // it is not taken: all are flushed
+      q.wqe_open = mutant<"unread_receive_wqe_blamed">();
+      q.next_wqe = index + q.wqe_open;
+      return refuse(p, kUnreadableReceiveWqe), true;
+    }
     const auto header = decode<ReceiveWqe>(wqe);
     q.scatter = {wqe + kReceiveWqeBytes, header.sge_count}, q.placed = 0;
     q.wqe_open = true;

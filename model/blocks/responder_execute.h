@@ -33,7 +33,8 @@ struct ReceiveBatch {
   ReceiveBatch* next = nullptr;
   Pool<ReceiveBatch>* home = nullptr;
   u32 qpn = 0, first = 0, count = 0;
-  u32 life = 0;  // of the queue pair that asked for it
+  u32 life = 0;             // of the queue pair that asked for it
+  bool unreadable = false;  // memory answered with an error
   alignas(64) std::array<u8, 1024> wqes{};
 };
 

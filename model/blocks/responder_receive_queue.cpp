@@ -67,8 +67,9 @@ Dma::Client ResponderExecute::receive_wqe_client() {
   return {this, [](void* owner, const DmaRequest& r, Cycle, Cycle last) {
             auto& x = *static_cast<ResponderExecute*>(owner);
             const Cycle now = x.dma.now();
-            x.batches_in.push(static_cast<ReceiveBatch*>(r.context), 1,
-                              last > now + 1 ? last - now - 1 : 0);
+            auto* const batch = static_cast<ReceiveBatch*>(r.context);
+            batch->unreadable = r.failed;
+            x.batches_in.push(batch, 1, last > now + 1 ? last - now - 1 : 0);
           }};
 }
 

@@ -24,6 +24,7 @@ void WqeFetch::tick() {
 
 void WqeFetch::fetched(const DmaRequest& request, Cycle last) {
   Turn* t = static_cast<Turn*>(request.context);
+  t->unreadable = request.failed;
   const Cycle at = std::max(last, turns_out_free_);
   turns_out_free_ = at;
   const Cycle now = dma.now();

@@ -13,8 +13,9 @@ struct WqeFetchCounters {
   u64 fetches = 0, pushed = 0;
 };
 
-// Reads the WQEs of a turn from the send queue in host memory. A pushed WQE takes the same way
-// without the read.
+// Reads the WQEs of a turn from the send queue in host memory, all at once: if one of them cannot
+// be read, none is, and the requester hears of it in the turn's place (T9-18). A pushed WQE takes
+// the same way without the read.
 //
 // Contract: a turn seen in cycle n asks for its DMA in n + latency; its WQEs reach the requester
 // with the last of their data; one turn each `interval` cycles.

@@ -22,7 +22,8 @@ using Nanoseconds = u64;
 // What the device does to its surroundings. `transmit` must not call back into the device. Ports
 // count from 1.
 struct Io {
-  std::function<void(u64 address, std::span<u8> bytes)> read;
+  // False: what is there cannot be read; the bytes are ones then.
+  std::function<bool(u64 address, std::span<u8> bytes)> read;
   std::function<void(u64 address, std::span<const u8> bytes)> write;
   std::function<void(u32 port, std::span<const u8> frame)> transmit;
 };
@@ -76,6 +77,7 @@ class FunctionalHca {
     u32 bytes;
     Pieces pieces;
     proto::WcStatus status;
+    bool unreadable;  // none is known
   };
   // What a QP has beyond its contexts.
   struct Side {
@@ -126,6 +128,7 @@ class FunctionalHca {
   void act(u32 qpn, const proto::AckVerdict& verdict);
   void complete_sent(u32 qpn);
   void fail_send(u32 qpn, proto::WcStatus status);
+  void fail_unread(u32 qpn);
   void time_out(u32 qpn);
   void gather(const Pieces& pieces, u32 offset, std::span<u8> to);
   void transmit(const proto::QpConfig& qp, const proto::OpcodeRow& row, const proto::Bth& bth,
@@ -146,7 +149,7 @@ class FunctionalHca {
   void respond_atomic(const proto::QpConfig& qp, const proto::RequestEffect& effect, u64 original);
   void fail_invalidate(u32 qpn, const proto::RequestEffect& effect);
   void fail_receive(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestVerdict& v);
-  bool read_receive_wqe(u32 qpn);
+  proto::RequestVerdict read_receive_wqe(u32 qpn);
   void scatter(Side& s, std::span<const u8> payload);
   void answer(const proto::QpConfig& qp, const proto::RequestVerdict& verdict,
               const proto::RequestEffect& effect);

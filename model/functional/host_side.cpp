@@ -69,7 +69,12 @@ void FunctionalHca::ring_receive(u32 qpn, u16 producer) {
 // ---- Commands
 void FunctionalHca::run_command(u64 address) {
   std::array<u8, kCommandBytes> block;
-  io_.read(address, block);
+  if (!io_.read(address, block)) {  // it names nothing that could be told (ERR-23)
+    if (const QpConfig* qp = contexts_.first_of(contexts_.qps);
+        qp && mutant<"unread_command_is_fatal">())
+      raise(EventType::QpFatal, qp->qpn);
+    return;
+  }
   const auto asked = decode<CommandHeader>(block.data());
   const std::vector<u64> pages = read_pages(blocks::page_list_of(block.data()));
   const blocks::CommandEffect effect = blocks::execute_command(contexts_, block.data(), pages);

@@ -28,6 +28,7 @@ bool FunctionalHca::send_next_message(u32 qpn) {
                  [&](u32 i) -> const SentMessage& { return contexts_.message(qpn, i); });
   if (index == side(qpn).posted || (index == s.started && starts_nothing(qp))) return false;
   fetch_send(qp, index);
+  if (work_.unreadable && !blames_unread_wqe()) return fail_unread(qpn), false;
   if (work_.status == WcStatus::Success && index == s.started) {
     if (must_wait(s, qp, work_.wqe, psns_of(work_.bytes, qp.path_mtu))) return false;
     contexts_.message(qpn, index) =
@@ -79,7 +80,7 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
   std::array<u8, kSendWqeBytes> raw;
   const u32 at = index ^ (mutant<"wqes_swapped">() && (index | 1) < side(qp.qpn).posted);
   const u64 slot = qp.sq.slot(at);
-  io_.read(slot, raw);
+  work_.unreadable = !io_.read(slot, raw);
   work_.wqe = decode<SendWqe>(raw.data());
   work_.pieces.clear();
   u64 bytes = 0;
@@ -283,6 +284,13 @@ void FunctionalHca::fail_send(u32 qpn, WcStatus status) {
   if (mutant<"class_b_keeps_state">()) return complete(qp.send_cq, cqe);
   contexts_.qps[qpn].state = QpState::Error;
   complete(qp.send_cq, cqe);
+  enter_error(qpn);
+}
+
+// Class C (C9-216): no WQE is blamed, and none waits for its answer any more.
+void FunctionalHca::fail_unread(u32 qpn) {
+  contexts_.qps[qpn].state = QpState::Error;
+  if (tells_unread_wqe()) raise(EventType::QpFatal, qpn);
   enter_error(qpn);
 }
 

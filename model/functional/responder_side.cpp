@@ -90,7 +90,9 @@ RequestVerdict FunctionalHca::find_place(u32 qpn, const ParsedPacket& packet) {
   const OpcodeRow& row = *packet.opcode;
   const auto find = [this](u32 key) { return contexts_.find_region(key); };
   if (row.operation == Operation::Send) {
-    if (request::takes_receive_wqe(row) && !read_receive_wqe(qpn)) return kBadReceiveWqe;
+    if (request::takes_receive_wqe(row))
+      if (const RequestVerdict v = read_receive_wqe(qpn); v.action != RequestAction::Execute)
+        return v;
     if (row.has(Ext::Ieth) && invalidates_too_early(packet, find(packet.ieth.rkey), qp))
       return kEarlyInvalidate;
     return judge_scatter(side(qpn).scatter, side(qpn).received, packet.payload_bytes, qp, find);
@@ -101,16 +103,16 @@ RequestVerdict FunctionalHca::find_place(u32 qpn, const ParsedPacket& packet) {
   return {};
 }
 
-bool FunctionalHca::read_receive_wqe(u32 qpn) {
+RequestVerdict FunctionalHca::read_receive_wqe(u32 qpn) {
   const QpConfig& qp = contexts_.qps[qpn];
   const u32 index = contexts_.receive[qpn].rq_consumed;
   std::array<u8, kReceiveWqeBytes> raw;
-  io_.read(qp.rq.slot(index), raw);
+  if (!io_.read(qp.rq.slot(index), raw)) return kUnreadableReceiveWqe;
   const auto wqe = decode<ReceiveWqe>(raw.data());
-  if (!receive_wqe_is_good(wqe, index, qp.rq.stride())) return false;
+  if (!receive_wqe_is_good(wqe, index, qp.rq.stride())) return kBadReceiveWqe;
   side(qpn).scatter = read_sges(qp.rq.slot(index) + kReceiveWqeBytes, wqe.sge_count);
   side(qpn).received = 0;
-  return true;
+  return {};
 }
 
 void FunctionalHca::execute(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect,

@@ -40,6 +40,7 @@ enum class RequestCause : u8 {
   ReceiveTooShort,
   LocalProtection,
   BadReceiveWqe,
+  UnreadableReceiveWqe,
   BadInvalidate,
   Count,
 };
@@ -47,6 +48,7 @@ inline constexpr std::array<std::string_view, std::size_t(RequestCause::Count)> 
     "Good",         "WrongService",    "BadQpState",      "WrongPath",     "BadPkey",
     "Duplicate",    "NakPending",      "PsnAhead",        "BadSequence",   "Unsupported",
     "TooManyReads", "NoReceiveWqe",    "BadLength",       "Misaligned",    "BadRkey",
-    "NotSaved",     "ReceiveTooShort", "LocalProtection", "BadReceiveWqe", "BadInvalidate"};
+    "NotSaved",     "ReceiveTooShort", "LocalProtection", "BadReceiveWqe", "UnreadableReceiveWqe",
+    "BadInvalidate"};
 static_assert(kRequestCauseNames.back() == "BadInvalidate");
 }  // namespace hca::proto

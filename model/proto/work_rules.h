@@ -35,6 +35,11 @@ inline bool holds_whole_wqe(std::span<const u8> bytes) {
   return bytes.size() >= (row ? segments_offset(*row) : kSendWqeBytes) + behind;
 }
 
+// T9 row 18, class C: what is done where the send WQEs of a queue pair cannot be read, for none of
+// them is known that could be blamed. All that are outstanding are flushed, at once.
+inline bool blames_unread_wqe() { return mutant<"class_c_blames_wqe">(); }
+inline bool tells_unread_wqe() { return !mutant<"class_c_not_told">(); }
+
 // T9 row 16; an ATOMIC returns 8 bytes.
 constexpr WcStatus check_message_bytes(const WorkRow& row, u64 bytes) {
   if (constexpr_mutant<"length_in_32_bits">()) bytes = u32(bytes);
@@ -94,6 +99,10 @@ inline constexpr RequestVerdict kReceiveTooShort{
 inline constexpr RequestVerdict kBadReceiveWqe{RequestAction::NakAndFail,
                                                RequestCause::BadReceiveWqe,
                                                NakCode::RemoteOperationalError, "T10-1/RC"};
+// No WQE is known that could be blamed.
+inline constexpr RequestVerdict kUnreadableReceiveWqe{RequestAction::NakAndFail,
+                                                      RequestCause::UnreadableReceiveWqe,
+                                                      NakCode::RemoteOperationalError, "T10-17/RC"};
 inline constexpr RequestVerdict kReceiveProtection{RequestAction::NakAndFail,
                                                    RequestCause::LocalProtection,
                                                    NakCode::RemoteOperationalError, "T10-1/RC"};
@@ -168,6 +177,7 @@ inline constexpr std::array kFailureRows{
     FailureRow{RequestCause::ReceiveTooShort, WcStatus::LocLenErr,     EventType::QpReqErr},
     FailureRow{RequestCause::LocalProtection, WcStatus::LocProtErr,    EventType::QpFatal},
     FailureRow{RequestCause::BadReceiveWqe,   WcStatus::LocQpOpErr,    EventType::QpFatal},
+    FailureRow{RequestCause::UnreadableReceiveWqe, WcStatus::LocQpOpErr, EventType::QpFatal},
     // clang-format on
 };
 constexpr FailureRow failure_of(RequestCause cause) {
@@ -190,6 +200,7 @@ inline bool holds_receive_wqe(const ReceiveState& s) {
   return s.message == InMessage::Send && !mutant<"held_wqe_flushed">();
 }
 inline bool failure_takes_receive_wqe(const ParsedPacket& packet, const RequestVerdict& v) {
+  if (v.cause == RequestCause::UnreadableReceiveWqe) return mutant<"unread_receive_wqe_blamed">();
   if (packet.opcode && packet.opcode->operation != Operation::Send) {
     if (mutant<"write_imm_rkey_event">()) return false;
     if (mutant<"write_blames_receive_wqe">()) return true;

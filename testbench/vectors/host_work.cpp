@@ -141,13 +141,38 @@ std::optional<std::string> VectorHost::post_recv(const JsonAt& json) {
   return judge_error(json, error, posted, list.size());
 }
 
+namespace {
+// "queue": whether a step means the receive queue; the send queue if it does not say.
+bool means_receive_queue(const JsonAt& json) {
+  if (!json.has("queue") || json["queue"].text() == "send") return false;
+  if (json["queue"].text() != "receive")
+    json["queue"].refuse("is '" + json["queue"].text() + "'", "send, receive");
+  return true;
+}
+}  // namespace
+
+void VectorHost::make_unreadable(const JsonAt& json) {
+  if (json.has("region")) {
+    json.check_keys({"region", "at", "bytes"});
+    const MemoryPlace& place = contents_.find(json["region"]);
+    const u64 at = json.has("at") ? symbols_.value(json["at"], place.bytes) : 0;
+    const u64 bytes = symbols_.value_or(json, "bytes", place.bytes - at, place.bytes - at);
+    return device_.memory().make_unreadable(place.physical + at, bytes);
+  }
+  json.check_keys({"qp", "queue"});
+  json["queue"].text();  // is there
+  const Qp& qp = *qp_of(json).qp;
+  if (means_receive_queue(json))
+    device_.memory().make_unreadable(qp.rq_address, qp.recv_ids.size() << qp.rq_log_stride);
+  else
+    device_.memory().make_unreadable(qp.sq_address, qp.send_ids.size() << qp.sq_log_stride);
+}
+
 // A WQE field by field, as no driver would write it, and its doorbell.
 void VectorHost::post_raw(const JsonAt& json) {
   json.check_keys({"qp", "queue", "fields", "sge", "wr_id"});
   Qp& qp = *qp_of(json).qp;
-  const bool receives = json.has("queue") && json["queue"].text() == "receive";
-  if (json.has("queue") && !receives && json["queue"].text() != "send")
-    json["queue"].refuse("is '" + json["queue"].text() + "'", "send, receive");
+  const bool receives = means_receive_queue(json);
   const std::vector<SgeList> sges = sges_of(json);
   const HeaderInfo& info = receives ? kHeaderInfo<ReceiveWqe> : kHeaderInfo<SendWqe>;
   std::vector<u8> wqe(info.bytes + sges.size() * kSgeBytes);

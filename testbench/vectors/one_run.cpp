@@ -100,7 +100,7 @@ class Run {
     bool acts;  // all that came before must be explained
     void (Run::*run)(const JsonAt&);
   };
-  static constexpr std::size_t kVerbs = 21;
+  static constexpr std::size_t kVerbs = 22;
   static const std::array<Verb, kVerbs>& verbs() {
     static constexpr std::array<Verb, kVerbs> rows{{
         {"post_send", true, &Run::post_send},
@@ -111,6 +111,7 @@ class Run {
         {"ring", true, &Run::ring},
         {"arm", true, &Run::arm},
         {"write_memory", true, &Run::write_memory},
+        {"unreadable", true, &Run::unreadable},
         {"hold", true, &Run::hold},
         {"release", true, &Run::release},
         {"drop", true, &Run::drop},
@@ -155,6 +156,7 @@ class Run {
   void ring(const JsonAt& json) { host_.ring(json); }
   void arm(const JsonAt& json) { host_.arm(json); }
   void write_memory(const JsonAt& json) { host_.contents().write(json, host_.symbols()); }
+  void unreadable(const JsonAt& json) { host_.make_unreadable(json); }
   void memory(const JsonAt& json) { host_.contents().expect(json, host_.symbols()); }
   void command(const JsonAt& json) {
     std::vector<FieldDifference> differences;

@@ -15,7 +15,11 @@ struct SlowHost : HostTiming {
   WriteTiming write(Cycle, Cycle last_in, u32) override { return {last_in + 7, last_in + 30}; }
 };
 struct Memory : Outside {
-  void read_memory(u64, u8*, u32, Cycle at) override { reads.push_back(at); }
+  bool read_memory(u64 address, u8*, u32, Cycle at) override {
+    reads.push_back(at);
+    return address != kUnreadable;
+  }
+  static constexpr u64 kUnreadable = 0x1000;
   void write_memory(u64, const u8*, u32, Cycle at) override { writes.push_back(at); }
   void transmit(Packet*, Cycle) override {}
   Cycles reads, writes;
@@ -26,8 +30,9 @@ struct DmaBench : Bench {
     for (unsigned i = 0; i < kDmaClients; ++i) {
       const auto plan = plans.find(DmaClient(i));
       feed(dma.requests_in[i], dma, plan == plans.end() ? Plan<DmaRequest>{} : plan->second);
-      dma.clients[i] = {this, [](void* self, const DmaRequest&, Cycle first, Cycle) {
-                          static_cast<DmaBench*>(self)->done.push_back(first);
+      dma.clients[i] = {this, [](void* self, const DmaRequest& r, Cycle first, Cycle) {
+                          auto& bench = *static_cast<DmaBench*>(self);
+                          bench.done.push_back(first), bench.failed.push_back(r.failed);
                         }};
     }
     domain.run_until(300);
@@ -36,6 +41,7 @@ struct DmaBench : Bench {
   Memory memory;
   Dma dma{host, memory};
   Cycles done;
+  std::vector<bool> failed;
 };
 const DmaRequest kRead{.bytes = 64}, kWrite{.bytes = 64, .write = true}, kEmpty{};
 }  // namespace
@@ -80,4 +86,13 @@ TEST_CASE("a read passes no earlier write, an empty one keeps its place", "[dma]
   CHECK(bench.memory.reads == Cycles{60});
   CHECK(bench.done ==
         Cycles{11 + 60 + 19, 11 + 60 + 19});  // 19 cycles late, and the empty one with it
+}
+
+TEST_CASE("a read that memory answers with an error says so, the next one does not", "[dma]") {
+  const DmaBench bench({{DmaClient::WqeFetch,
+                         {{10, DmaRequest{.address = Memory::kUnreadable, .bytes = 64}},
+                          {11, kRead},
+                          {12, kEmpty}}}});
+  CHECK(bench.failed == std::vector<bool>{true, false, false});
+  CHECK(bench.dma.counters.failed_reads == 1);
 }

@@ -96,8 +96,9 @@ Pair::Side::Side(const PairConfig& c, u64 seed)
   chip.probes.attach(digest);
 }
 
-void Pair::Side::read_memory(u64 address, u8* to, u32 bytes, Cycle) {
+bool Pair::Side::read_memory(u64 address, u8* to, u32 bytes, Cycle) {
   std::memcpy(to, &memory.at(address), bytes);
+  return true;
 }
 void Pair::Side::write_memory(u64 address, const u8* from, u32 bytes, Cycle at) {
   if (address + bytes > memory.size()) throw std::runtime_error("write outside of memory");

@@ -12,7 +12,7 @@ namespace {
 constexpr u64 kClock = 400'000'000;  // at 100 Gb/s 31.25 bytes a cycle
 
 struct Wire : Outside {
-  void read_memory(u64, u8*, u32, Cycle) override {}
+  bool read_memory(u64, u8*, u32, Cycle) override { return true; }
   void write_memory(u64, const u8*, u32, Cycle) override {}
   void transmit(Packet*, Cycle at) override { sent.push_back(at); }
   Cycles sent;

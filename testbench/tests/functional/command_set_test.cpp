@@ -14,9 +14,10 @@ using S = CommandStatus;
 namespace {
 // A chip alone; its memory is one command block, all else reads as zeros.
 struct Mailbox : blocks::Outside {
-  void read_memory(u64 address, u8* to, u32 count, blocks::Cycle) override {
+  bool read_memory(u64 address, u8* to, u32 count, blocks::Cycle) override {
     std::memset(to, 0, count);
     if (address + count <= sizeof block) std::memcpy(to, block + address, count);
+    return true;
   }
   void write_memory(u64 address, const u8* from, u32 count, blocks::Cycle) override {
     if (address + count <= sizeof block) std::memcpy(block + address, from, count);

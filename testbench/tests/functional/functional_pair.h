@@ -19,7 +19,7 @@ struct Station {
   std::deque<std::vector<u8>> sent;
   u32 sent_through = 0;  // the port of the last one
   FunctionalHca hca{
-      {[this](u64 at, std::span<u8> to) { memory.read(at, to.data(), to.size()); },
+      {[this](u64 at, std::span<u8> to) { return memory.read(at, to.data(), to.size()), true; },
        [this](u64 at, std::span<const u8> from) { memory.write(at, from.data(), from.size()); },
        [this](u32 port, std::span<const u8> frame) {
          sent.emplace_back(frame.begin(), frame.end()), sent_through = port;

@@ -114,4 +114,23 @@ TEST_CASE_METHOD(testbench::FreshKernel, "a DMA moves bytes at once and adds no 
         tlm::TLM_ADDRESS_ERROR_RESPONSE);
   CHECK(target.transactions() == 3);
 }
+
+TEST_CASE_METHOD(testbench::FreshKernel,
+                 "a DMA that reads what is unreadable gets an error, one beside it does not",
+                 "[host_memory][tlm]") {
+  HostMemory memory;
+  MemoryTarget target("memory", memory);
+  Initiator initiator("initiator");
+  initiator.socket.bind(target.dma_target);
+  sc_core::sc_spawn([] {});  // something for the kernel to start
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  memory.make_unreadable(0x8004, 2);  // bytes 0x8004 and 0x8005
+  std::array<u8, 4> bytes{};
+  const auto read = [&](u64 at) { return initiator.move(tlm::TLM_READ_COMMAND, at, bytes); };
+  CHECK(read(0x8000) == tlm::TLM_OK_RESPONSE);
+  CHECK(read(0x8001) == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  CHECK(read(0x8005) == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  CHECK(read(0x8006) == tlm::TLM_OK_RESPONSE);
+  CHECK(initiator.move(tlm::TLM_WRITE_COMMAND, 0x8004, bytes) == tlm::TLM_OK_RESPONSE);
+}
 }  // namespace hca::tlm_
