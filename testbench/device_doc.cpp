@@ -94,7 +94,7 @@ std::string queues_section() {
   text += structure<MemorySegment>(
       "Behind the control segment of Bind MW (a window of type 2) and Fast Register MR. A work "
       "request without packets is done before the next one begins; one that is refused completes "
-      "with MW_BIND_ERR.");
+      "with MW_BIND_ERR. Key 0, the reserved L_Key, is given to nothing.");
   text += structure<ReceiveWqe>("The header of a receive WQE.") +
           structure<Sge>("A piece of a scatter or gather list.");
   text += structure<Cqe>(

@@ -130,14 +130,17 @@ CommandStatus query_mw(Call& c) {
   return CommandStatus::Ok;
 }
 
-// The new key has the next key byte (MW-7, MW-12).
+// The new key has the next key byte (MW-7, MW-12), and is not the reserved one (G22.4).
 CommandStatus bind_mw(Call& c) {
   const Region* w = find_window(c);
   if (!w) return CommandStatus::BadObject;
   auto a = decode<MwAttributes>(c.body);
-  const u32 key = make_key(key_index(w->key), u8(key_byte(w->key) + 1));
-  if (!bind_window(c.contexts, key, {a.start, a.bytes, a.region_key, a.access, true, w->pd}, 0))
-    return CommandStatus::BadValue;
+  u32 key = make_key(key_index(w->key), u8(key_byte(w->key) + 1));
+  if (key == kReservedLkey && !mutant<"bind_gives_reserved">()) ++key;
+  const BindRequest request{a.start, a.bytes, a.region_key, a.access, true, w->pd};
+  if (bind::unknown_region(entry_of(c.contexts, a.region_key), request))
+    return CommandStatus::BadObject;
+  if (!bind_window(c.contexts, key, request, 0)) return CommandStatus::BadValue;
   a.key = key;
   encode(a, c.body);
   return CommandStatus::Ok;

@@ -49,7 +49,7 @@ bool invalidate_key(Contexts& contexts, u32 key, const Accessor& who) {
 
 bool bind_window(Contexts& contexts, u32 key, const BindRequest& request, u32 qpn) {
   const Region& region = entry_of(contexts, request.region_key);
-  if (!may_bind({&entry_of(contexts, key), &region, request})) return false;
+  if (!may_bind({&entry_of(contexts, key), &region, request, key})) return false;
   Region& window = contexts.regions[key_index(key)];
   if (!mutant<"empty_bind_keeps">() || request.bytes) unbind(contexts, window);
   if (!mutant<"bind_keeps_key_byte">()) window.key = key;
@@ -118,7 +118,8 @@ bool execute_local(Contexts& contexts, const LocalWork& work, std::span<const u6
       return fast_register(contexts, work.wqe.rkey,
                            {&entry_of(contexts, work.wqe.rkey),
                             {m.start, m.bytes, m.physical, m.access, m.log_page, pages},
-                            qp.pd});
+                            qp.pd,
+                            work.wqe.rkey});
   }
 }
 }  // namespace hca::blocks

@@ -134,8 +134,10 @@ struct BindRequest {
 struct BindView {
   const Region *window, *region;  // kNoRegion: there is none
   BindRequest request;
+  u32 key;  // that the window is to have
 };
 namespace bind {
+inline bool is_reserved(const BindView& v) { return v.key == kReservedLkey; }
 inline bool no_window(const BindView& v) { return !v.window->exists() || !v.window->is_window(); }
 inline bool wrong_way(const BindView& v) {
   return (v.window->kind == KeyKind::Window1) != v.request.by_command;
@@ -145,10 +147,12 @@ inline bool is_valid(const BindView& v) {
 }
 inline bool empty(const BindView& v) { return v.window->is_type_2() && !v.request.bytes; }
 // A region that can be bound to; an unbind needs none.
+inline bool unknown_region(const Region& r, const BindRequest& request) {
+  return request.bytes && (!r.exists() || r.is_window() || r.key != request.region_key);
+}
 inline bool no_region(const BindView& v) {
-  const Region& r = *v.region;
-  return v.request.bytes &&
-         (r.is_window() || r.key != v.request.region_key || r.state != KeyState::Valid);
+  return unknown_region(*v.region, v.request) ||
+         (v.request.bytes && v.region->state != KeyState::Valid);
 }
 inline bool no_right(const BindView& v) {
   return v.request.bytes && !(v.region->access & kBindWindow);
@@ -173,6 +177,7 @@ inline bool needs_local_write(const BindView& v) {
 }  // namespace bind
 inline constexpr std::array kBindRules{
     KeyRule<BindView>{"MW-22", bind::no_window},
+    KeyRule<BindView>{"G22.4", bind::is_reserved},
     KeyRule<BindView>{"MW-8", bind::wrong_way},
     KeyRule<BindView>{"MW-14", bind::is_valid},
     KeyRule<BindView>{"MW-9", bind::empty},
@@ -190,9 +195,13 @@ inline bool may_bind(const BindView& v) { return holds<kBindRules>(v); }
 struct FastRegisterView {
   const Region* region;  // kNoRegion: there is none
   MemoryRequest memory;
-  u32 pd;  // of the queue pair
+  u32 pd;   // of the queue pair
+  u32 key;  // that the region is to have
 };
 namespace fast_register {
+// It would take the physical addresses of privileged queue pairs away, or give others a key for
+// them.
+inline bool is_reserved(const FastRegisterView& v) { return v.key == kReservedLkey; }
 inline bool no_region(const FastRegisterView& v) {
   return v.region->is_window() || !(v.region->access & kFastRegister);
 }
@@ -202,6 +211,7 @@ inline bool bad_memory(const FastRegisterView& v) { return !memory_is_good(v.mem
 }  // namespace fast_register
 inline constexpr std::array kFastRegisterRules{
     KeyRule<FastRegisterView>{"INV-12", fast_register::no_region},
+    KeyRule<FastRegisterView>{"G22.4", fast_register::is_reserved},
     KeyRule<FastRegisterView>{"G22.1", fast_register::not_free},
     KeyRule<FastRegisterView>{"INV-14", fast_register::other_pd},
     KeyRule<FastRegisterView>{"MR-11", fast_register::bad_memory},
