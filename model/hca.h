@@ -55,7 +55,7 @@ class Hca : public sc_core::sc_module, private blocks::Outside {
   // ahead of the kernel in one activation. Host software that is not a block of `domain()` needs 1,
   // the default.
   void set_quantum(Cycle cycles) { host_.set_ahead(cycles); }
-  Cycle quantum() const { return host_.ahead(); }
+  Cycle quantum() const { return host_.ahead_cycles(); }
   // From the cycle in which a packet is handed to the wire to its first bit, and from a first bit
   // to what it changes.
   Cycle egress(unsigned port = 0) const {

@@ -105,7 +105,7 @@ void Runner::run_breakdown(const WorkloadConfig& workload, u32 bytes) {
   const std::size_t lane = lane_of(workload, 0);
   StreamReceiver server(testbed_.end(1, lane), traffic);
   StreamSender client(testbed_.end(0, lane), traffic);
-  sc_core::sc_start(head_start());  // what came before is over, and is not recorded
+  run_for(head_start());  // what came before is over, and is not recorded
   BreakdownRecorder recorder(testbed_, lane);
   const bool good = simulate(client, server, [&] { return client.completed(); });
   keep({&client.checker, &server.checker});
@@ -244,11 +244,11 @@ void Runner::run_latency(const WorkloadConfig& workload, const Traffic& traffic)
 // A posted write takes its time on PCIe while the answer may already be back.
 void Runner::wait_for_writes() {
   const u64 latency = std::max(scenario_.pcie[0].latency, scenario_.pcie[1].latency);
-  sc_core::sc_start(slice() + sc_core::sc_time(double(latency), sc_core::SC_PS));
+  run_for(slice() + sc_core::sc_time(double(latency), sc_core::SC_PS));
 }
 
 bool Runner::simulate(Program& client, Program& server, const std::function<u64()>& count) {
-  sc_core::sc_start(head_start());  // the receive WQEs are there before the first message
+  run_for(head_start());  // the receive WQEs are there before the first message
   testbed_.node(1).run(&server);
   testbed_.node(0).run(&client);
   u64 last = count(), slices_without = 0;
@@ -258,7 +258,7 @@ bool Runner::simulate(Program& client, Program& server, const std::function<u64(
   };
   const auto failed = [&] { return client.failed() || server.failed(); };
   while (!(finished(0) && finished(1)) && stuck.empty() && !failed()) {
-    sc_core::sc_start(slice());
+    run_for(slice());
     const u64 counted = count();
     slices_without = counted == last ? slices_without + 1 : 0;
     last = counted;
@@ -273,7 +273,7 @@ bool Runner::simulate(Program& client, Program& server, const std::function<u64(
   if (stuck.empty() && !failed()) return true;
   if (!result_.failed_at) result_.failed_at = now_picoseconds();
   if (stuck.empty()) {
-    sc_core::sc_start(slice());  // what follows from the failure comes in
+    run_for(slice());  // what follows from the failure comes in
     if (const std::string causes = testbed_.causes_report(); !causes.empty())
       result_.failures.push_back(what_ + ": a queue pair failed\n" + causes);
     return false;

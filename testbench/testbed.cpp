@@ -76,7 +76,7 @@ bool Node::wait_for_command() {
   const auto each = std::max(slice(), sc_core::sc_time::from_value(ahead.value() / kSlicesAhead));
   const sc_core::sc_time end = sc_core::sc_time_stamp() + ahead + command_patience();
   while (sc_core::sc_time_stamp() < end) {
-    sc_core::sc_start(each);
+    run_for(each);
     if (is_past(command_done_)) return true;
   }
   return false;

@@ -124,7 +124,7 @@ void fill(Testbed& bed, const Load& load) {
 }
 
 // What an architect pays for: a script counts the instructions of this function.
-[[gnu::noinline]] void simulate() { sc_core::sc_start(50, sc_core::SC_US); }
+[[gnu::noinline]] void simulate() { run_for({50, sc_core::SC_US}); }
 
 void rc_stream(benchmark::State& state, Load load) {
   FreshKernel kernel;
@@ -136,7 +136,7 @@ void rc_stream(benchmark::State& state, Load load) {
   Receiver receiver(bed.end(1), load);
   bed.node(0).run(&poster);
   if (load.opcode == WorkOpcode::Send) bed.node(1).run(&receiver);
-  sc_core::sc_start(200, sc_core::SC_US);  // warm
+  run_for({200, sc_core::SC_US});  // warm
   const u64 messages = poster.completed();
   const auto activations = [&] {
     return bed.node(0).hca.domain().ticks() + bed.node(1).hca.domain().ticks();

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <memory>
+#include <systemc>
+#include <utility>
+#include <vector>
+
+#include "model/engine/cycle.h"
+
+namespace hca {
+using engine::Cycle;
+using engine::kNever;
+
+// The one process of the kernel that runs the domains of a simulation: one SC_METHOD, one event,
+// however many chips. Times are in units of the kernel's.
+class DomainHosts {
+ public:
+  class Host {
+   public:
+    Host() = default;
+    Host(const Host&) = delete;
+    virtual ~Host() = default;
+    // Runs what is due before `reached` and in windows that begin by `last`.
+    virtual void run(u64 reached, u64 last) = 0;
+    virtual u64 next_cycle() const = 0;  // in which a block is due
+    virtual u64 ahead() const = 0;       // nothing from outside changes it sooner
+    u64 due_at = kNever;                 // where the window of its next cycle begins
+  };
+
+  static std::shared_ptr<DomainHosts> of_simulation() {
+    static std::weak_ptr<DomainHosts> current;
+    std::shared_ptr<DomainHosts> hosts = current.lock();
+    if (!hosts || hosts->simulation_ != sc_core::sc_get_curr_simcontext()) current = hosts = make();
+    return hosts;
+  }
+  void add(Host& host) { hosts_.push_back(&host); }
+  void remove(Host& host) { std::erase(hosts_, &host); }
+  // A host that sleeps is due earlier than it was.
+  void is_due(const Host& host) {
+    if (!running_ && host.due_at < armed_) arm(host.due_at);
+  }
+  // sc_start() with its end told: up to there the hosts go back to the kernel only for others.
+  void run_for(const sc_core::sc_time& duration) {
+    end_ = now() + duration.value();
+    sc_core::sc_start(duration);
+    end_ = 0;
+  }
+
+ private:
+  static std::shared_ptr<DomainHosts> make() {
+    auto hosts = std::make_shared<DomainHosts>();
+    sc_core::sc_spawn_options options;
+    options.spawn_method();
+    options.dont_initialize();
+    options.set_sensitivity(&hosts->due_);
+    // The process is the kernel's and may be due once more when the hosts are gone.
+    sc_core::sc_spawn(
+        [weak = std::weak_ptr(hosts)] {
+          if (const auto self = weak.lock()) self->run();
+        },
+        sc_core::sc_gen_unique_name("domains"), &options);
+    return hosts;
+  }
+  static u64 now() { return sc_core::sc_time_stamp().value(); }
+
+  void run() {
+    running_ = true;
+    for (u64 last; Host* host = first_due(last = last_window());)
+      host->run(reached_from_others(*host), last);
+    u64 next = kNever;
+    for (const Host* host : hosts_) next = std::min(next, host->due_at);
+    running_ = false;
+    arm(next);
+  }
+  // Windows that begin by then are run now: nothing else happens in the kernel until they begin.
+  u64 last_window() const {
+    const u64 at = now();
+    if (end_ <= at) return at;
+    const u64 pending = sc_core::sc_time_to_pending_activity().value();
+    return std::max(at, std::min(end_, at + pending) - 1);
+  }
+  Host* first_due(u64 last) const {
+    Host* first = nullptr;
+    u64 at = kNever;
+    for (Host* host : hosts_)
+      if (host->due_at <= last)
+        if (const u64 next = host->next_cycle(); next < at) first = host, at = next;
+    return first;
+  }
+  // When another host may change this one at the earliest: by what it does in its next cycle, or in
+  // answer to what this one does now.
+  u64 reached_from_others(const Host& host) const {
+    const u64 from = host.next_cycle();
+    u64 acts = kNever - host.ahead();
+    for (const Host* other : hosts_)
+      if (other != &host) acts = std::min({acts, other->next_cycle(), from + other->ahead()});
+    return acts + host.ahead();
+  }
+  void arm(u64 at) {
+    armed_ = at;
+    if (at == kNever) return;
+    const u64 from = now();
+    due_.notify(sc_core::sc_time::from_value(at > from ? at - from : 0));
+  }
+
+  sc_core::sc_simcontext* simulation_ = sc_core::sc_get_curr_simcontext();
+  std::vector<Host*> hosts_;
+  u64 armed_ = kNever, end_ = 0;
+  bool running_ = false;
+  sc_core::sc_event due_{"due"};
+};
+
+// sc_start() for whoever looks at nothing before it returns: all that can be seen then is the same,
+// and chips run from packet to packet instead of from event to event of the kernel.
+inline void run_for(const sc_core::sc_time& duration) {
+  DomainHosts::of_simulation()->run_for(duration);
+}
+}  // namespace hca
