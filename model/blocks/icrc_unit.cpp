@@ -21,12 +21,18 @@ void require(bool holds, const char* knob, u64 value, const char* range) {
   throw std::invalid_argument(std::string("icrc_unit.") + knob + " is " + std::to_string(value) +
                               ", allowed is " + range);
 }
+u64 at_least_one(const char* knob, u64 value) {
+  require(value >= 1, knob, value, "1 or more");
+  return value;
+}
 }  // namespace
 
 IcrcUnit::IcrcUnit(const IcrcUnitConfig& config, const Ports& ports, engine::Probe probe)
-    : config_(config), ports_(ports), stage_(config.latency, config.interval), probe_(probe) {
-  require(config.interval >= 1, "interval", config.interval, "1 or more");
-  require(config.beat_bytes >= 1, "beat_bytes", config.beat_bytes, "1 or more");
+    : config_(config),
+      ports_(ports),
+      beats_(engine::Rate(8 * at_least_one("beat_bytes", config.beat_bytes), 1)),
+      stage_(config.latency, at_least_one("interval", config.interval)),
+      probe_(probe) {
   const engine::Cycle least = ports.packets_out ? ports.packets_out->latency() : 1;
   require(config.latency >= least, "latency", config.latency, "the latency of packets_out or more");
 }

@@ -16,6 +16,7 @@
 #include "model/engine/domain.h"
 #include "model/engine/link.h"
 #include "model/engine/probe.h"
+#include "model/engine/rate.h"
 #include "model/engine/stage.h"
 #include "model/proto/packet.h"
 
@@ -83,9 +84,7 @@ class IcrcUnit : public engine::Block {
   static void process(IcrcItem& item);
 
   // ---- time ----
-  engine::Cycle beats(u32 bytes) const {
-    return (bytes + config_.beat_bytes - 1) / config_.beat_bytes;
-  }
+  engine::Cycle beats(u32 bytes) { return beats_.cycles_for(bytes); }
   // A packet of so many bytes behind the unit asks to start in `at`: its first beat leaves in the
   // cycle returned.
   engine::Cycle pass(engine::Cycle at, u32 bytes_out) { return stage_.enter(at, beats(bytes_out)); }
@@ -100,6 +99,7 @@ class IcrcUnit : public engine::Block {
  private:
   IcrcUnitConfig config_;
   Ports ports_;
+  engine::Meter beats_;
   engine::Stage stage_;
   engine::Probe probe_;
   u64 packets_ = 0, bad_packets_ = 0;

@@ -50,7 +50,7 @@ class Packetizer {
         : buffers(config.buffers), release(release_of_port) {}
     PacketLink* packets_out = nullptr;  // written in the cycle of the memory access, by dma
     engine::Budget buffers;             // given back by the port
-    const TxRelease release;
+    TxRelease release;
     Cycle last_release = 0;
   };
   DmaLink* dma_out = nullptr;

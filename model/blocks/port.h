@@ -81,7 +81,8 @@ class PortReceive : public engine::Block {
         port_(port + 1),
         attributes_(contexts.ports[port]),
         icrc_({icrc}, {}),
-        wire_(config.link_rate, clock_hz),
+        wire_(engine::Rate(config.link_rate, clock_hz)),
+        all_headers_(engine::Rate(config.link_rate, clock_hz).cycles_for(proto::kMaxHeaderBytes)),
         contexts_(contexts),
         responder_(responder),
         response_(response),
@@ -110,7 +111,8 @@ class PortReceive : public engine::Block {
   const unsigned port_;  // from 1 on
   const proto::PortAttributes& attributes_;
   IcrcUnit icrc_;
-  engine::Rate wire_;
+  engine::Meter wire_;
+  const Cycle all_headers_;  // in which the longest headers arrive
   Contexts& contexts_;
   ResponderCheck& responder_;
   ResponseCheck& response_;

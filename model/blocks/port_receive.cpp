@@ -10,9 +10,10 @@ using namespace proto;
 void PortReceive::arrive(Packet* packet, Cycle at) {
   const u32 bytes = packet->frame_bytes;
   packet->first = at + config_.latency;
-  packet->last = packet->first + wire_.cycles_for(bytes) - 1;
+  const Cycle all = wire_.cycles_for(bytes);
+  packet->last = packet->first + all - 1;
   // The first 128 bytes hold all headers.
-  const Cycle headers = packet->first + wire_.cycles_for(std::min<u32>(bytes, kMaxHeaderBytes)) - 1;
+  const Cycle headers = packet->first + std::min(all, all_headers_) - 1;
   packets_in.deliver(config_.rx_forward == RxForward::Store ? packet->last : headers, arrivals_++,
                      packet);
 }
@@ -29,7 +30,7 @@ void PortReceive::tick() {
   receive(packets_in.pop(std::max(config_.interval, icrc_.free_from() - now())), checked);
 }
 
-void PortReceive::receive(Packet* p, Cycle checked) {
+inline void PortReceive::receive(Packet* p, Cycle checked) {
   ++counters.rx_packets, counters.rx_bytes += p->frame_bytes;
   probe.event(now(), Step::Arrived, 0, 0, p->frame_bytes);
   if (!frame_good(*p)) return PacketPool::give_back(p);
@@ -42,7 +43,7 @@ void PortReceive::receive(Packet* p, Cycle checked) {
   route(p, checked);
 }
 
-bool PortReceive::frame_good(Packet& p) {
+inline bool PortReceive::frame_good(Packet& p) {
   const LinkLayer link = framing_row(Framing(attributes_.framing)).link;
   const std::span<u8> frame{p.frame(), p.frame_bytes};
   const PacketVerdict v = check_own_frame(frame, link, p.parsed);
@@ -70,7 +71,7 @@ bool PortReceive::drop(u64 DropCounters::*counter) {
 }
 
 // Requests wait for nothing but their headers, responses for their last beat.
-void PortReceive::route(Packet* p, Cycle checked) {
+inline void PortReceive::route(Packet* p, Cycle checked) {
   const bool response = p->parsed.opcode && !p->parsed.opcode->is_request;
   if (!response) {
     const Cycle at = responder_.check(*p, now(), checked);

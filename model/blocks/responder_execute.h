@@ -95,7 +95,7 @@ class ResponderExecute : public engine::Block {
     ReplyLink* replies_out = nullptr;
     PacketLink responses_in{64};  // written by dma: a response packet has its data
     engine::Budget responses;     // given back by the port
-    const TxRelease timing;
+    TxRelease timing;
     Ring<u32> settling;  // queue pairs whose first outcome may be due
     Ring<u32> reads;     // queue pairs whose first outcome is one; kRest: there was a rest
     Rest rest;

@@ -18,7 +18,7 @@ inline constexpr std::array<std::string_view, 2> kTxStartNames{"full", "threshol
 class TxRelease {
  public:
   TxRelease(TxStart start, engine::Rate wire) : start_(start), wire_(wire) {}
-  Cycle release(Cycle first, Cycle last, u32 bytes) const {
+  Cycle release(Cycle first, Cycle last, u32 bytes) {
     if (start_ == TxStart::Full) return last;
     const Cycle on_wire = wire_.cycles_for(bytes);
     return std::max(first, last > on_wire ? last - on_wire : 0);
@@ -26,6 +26,6 @@ class TxRelease {
 
  private:
   TxStart start_;
-  engine::Rate wire_;
+  engine::Meter wire_;
 };
 }  // namespace hca::blocks

@@ -45,6 +45,36 @@ struct Rate {
   }
 };
 
+// Divides by a number that is known only at run time, without a division.
+class Divisor {
+ public:
+  constexpr explicit Divisor(u64 by) : by_(by), inverse_(~u64{0} / by) {}
+  constexpr u64 value() const { return by_; }
+  constexpr u64 quotient(u64 n) const {
+    const u64 near = u64(u128{n} * inverse_ >> 64);  // the quotient, or 1 less
+    return near + (n - near * by_ >= by_);
+  }
+  constexpr u64 rounded_down(u64 n) const { return quotient(n) * by_; }
+
+ private:
+  u64 by_, inverse_;
+};
+
+// Whole cycles for sizes that repeat: the last one is remembered, and divides nothing.
+class Meter {
+ public:
+  constexpr explicit Meter(Rate rate) : rate_(rate) {}
+  constexpr Cycle cycles_for(u64 n) {
+    if (n != known_) known_ = n, cycles_ = rate_.cycles_for(n);
+    return cycles_;
+  }
+
+ private:
+  Rate rate_;
+  u64 known_ = 0;
+  Cycle cycles_ = 0;
+};
+
 // A point in time as a whole cycle and a part of one, that moves on by bytes of a rate. The sizes
 // of a stream repeat: what a size takes is remembered, and moving on divides nothing.
 class RationalTime {

@@ -41,6 +41,32 @@ TEST_CASE("rates are reduced fractions of bytes per cycle", "[engine][rate]") {
   CHECK(Rate(100'000'000'000, 250'000'000).cycles_for(100) == 2);
 }
 
+TEST_CASE("a meter tells the cycles of each size, whatever size came before", "[engine][rate]") {
+  Meter meter(Rate(100'000'000'000, 250'000'000));  // 50 bytes a cycle
+  CHECK(meter.cycles_for(0) == 0);
+  CHECK(meter.cycles_for(101) == 3);
+  CHECK(meter.cycles_for(101) == 3);
+  CHECK(meter.cycles_for(100) == 2);
+  CHECK(meter.cycles_for(0) == 0);
+}
+
+TEST_CASE("a divisor divides all numbers exactly", "[engine][rate]") {
+  constexpr u64 kMost = ~u64{0};
+  for (const u64 by :
+       {u64{1}, u64{2}, u64{3}, u64{125}, u64{2'482}, u64{1} << 40, kMost - 1, kMost}) {
+    const Divisor divisor(by);
+    for (const u64 n :
+         {u64{0}, u64{1}, by - 1, by, by + 1, by * 7 - 1, by * 7, u64{1} << 63, kMost - 1, kMost})
+      CHECK(divisor.quotient(n) == n / by);
+    CHECK(divisor.rounded_down(kMost) == kMost / by * by);
+  }
+  Random random(1);
+  for (int i = 0; i < 10'000; ++i) {
+    const u64 by = (random() >> random.below(63)) | 1, n = random() >> random.below(63);
+    REQUIRE(Divisor(by).quotient(n) == n / by);
+  }
+}
+
 TEST_CASE("a stream at 50 bytes a cycle starts a packet of 100 bytes every 2 cycles",
           "[engine][rate]") {
   Pacer pacer(100'000'000'000, 250'000'000);
