@@ -23,9 +23,9 @@ class DomainHosts {
     virtual ~Host() = default;
     // Runs what is due before `reached` and in windows that begin by `last`.
     virtual void run(u64 reached, u64 last) = 0;
-    virtual u64 next_cycle() const = 0;  // in which a block is due
-    virtual u64 ahead() const = 0;       // nothing from outside changes it sooner
-    u64 due_at = kNever;                 // where the window of its next cycle begins
+    u64 next_at = kNever;  // its next cycle with work
+    u64 due_at = kNever;   // where the window of that cycle begins
+    u64 ahead = 0;         // what is sent to it from outside takes that long at least
   };
 
   static std::shared_ptr<DomainHosts> of_simulation() {
@@ -84,18 +84,16 @@ class DomainHosts {
     Host* first = nullptr;
     u64 at = kNever;
     for (Host* host : hosts_)
-      if (host->due_at <= last)
-        if (const u64 next = host->next_cycle(); next < at) first = host, at = next;
+      if (host->due_at <= last && host->next_at < at) first = host, at = host->next_at;
     return first;
   }
   // When another host may change this one at the earliest: by what it does in its next cycle, or in
   // answer to what this one does now.
   u64 reached_from_others(const Host& host) const {
-    const u64 from = host.next_cycle();
-    u64 acts = kNever - host.ahead();
+    u64 acts = kNever - host.ahead;
     for (const Host* other : hosts_)
-      if (other != &host) acts = std::min({acts, other->next_cycle(), from + other->ahead()});
-    return acts + host.ahead();
+      if (other != &host) acts = std::min({acts, other->next_at, host.next_at + other->ahead});
+    return acts + host.ahead;
   }
   void arm(u64 at) {
     armed_ = at;

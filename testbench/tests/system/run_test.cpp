@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/run.h"
 
+#include <bit>
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <sstream>
@@ -180,6 +181,56 @@ TEST_CASE("order of ticks, sleeping and quantum change no event of a run", "[run
   for (int seed = 1; seed <= 10; ++seed)
     CHECK(hash(", shuffle_seed: " + std::to_string(seed)) == plain);
   CHECK(hash(", seed: 2") != plain);  // other faults
+}
+
+TEST_CASE("chips that know when the simulation pauses do the same up to there", "[run]") {
+  const Scenario scenario = parse_scenario(
+      "wire: {latency: 50 ns}\n"
+      "workload: [{operation: write, from: 3 KiB, to: 3 KiB, messages: 200}]\n",
+      "test.yaml");
+  struct Seen {
+    u64 digest;
+    std::array<Cycle, kChips> next;  // cycle in which a block is due
+    u64 completed, activations;
+  };
+  // Pauses in the middle of a window, at the end of one, and when all is over.
+  const auto run = [&](void (*pass)(const sc_core::sc_time&)) {
+    FreshKernel kernel;
+    Testbed testbed(scenario);
+    testbed.connect();
+    std::array<engine::DigestSink, kChips> digests;
+    for (unsigned i = 0; i < kChips; ++i) testbed.node(i).hca.probes().attach(digests[i]);
+    const Traffic traffic = traffic_of(scenario.workload[0], 1, 3072, 1);
+    StreamReceiver server(testbed.end(1), traffic);
+    StreamSender client(testbed.end(0), traffic);
+    pass({2, sc_core::SC_US});
+    testbed.node(1).run(&server), testbed.node(0).run(&client);
+    std::vector<Seen> seen;
+    const sc_core::sc_time window =
+        double(testbed.node(0).hca.quantum()) * testbed.node(0).hca.period();
+    for (const sc_core::sc_time& each :
+         {sc_core::sc_time(9, sc_core::SC_US), 100 * window, 7.3 * window, window,
+          sc_core::sc_time(90, sc_core::SC_US)}) {
+      pass(each);
+      seen.push_back({digests[0].value() ^ std::rotl(digests[1].value(), 1),
+                      {testbed.node(0).hca.domain().next(), testbed.node(1).hca.domain().next()},
+                      client.completed(),
+                      testbed.node(0).hca.activations()});
+    }
+    testbed.node(0).run(nullptr), testbed.node(1).run(nullptr);
+    return seen;
+  };
+  const auto windows = run([](const sc_core::sc_time& t) { sc_core::sc_start(t); });
+  const auto told = run([](const sc_core::sc_time& t) { run_for(t); });
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    INFO("pause " << i);
+    CHECK(told[i].digest == windows[i].digest);
+    CHECK(told[i].next == windows[i].next);
+    CHECK(told[i].completed == windows[i].completed);
+  }
+  CHECK(windows.back().completed == 200);
+  CHECK(windows[1].completed < 200);
+  CHECK(told[1].activations < windows[1].activations * 3 / 4);
 }
 
 TEST_CASE("lost, doubled, late and damaged frames cost time but no byte", "[run][G12.1]") {
