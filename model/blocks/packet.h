@@ -28,12 +28,12 @@ struct alignas(64) Packet {
   bool abandoned = false;             // its queue pair was reset while it was gathered
   u32 life = 0;                       // of the queue pair when the packet was made
   engine::Budget* buffers = nullptr;  // where its room is given back when it is on the wire
-  proto::FrameShape shape{};          // of what is sent
 
-  // On the receiving side.
-  proto::ParsedPacket parsed;
+  // On the receiving side; what every packet has stands in as few lines of the cache as it can.
   proto::RequestVerdict verdict{};
   proto::RequestEffect effect{};
+  proto::FrameShape shape{};  // of what is sent
+  proto::ParsedPacket parsed;
 
   u8* frame() { return reinterpret_cast<u8*>(this + 1); }
   const u8* frame() const { return reinterpret_cast<const u8*>(this + 1); }

@@ -57,10 +57,11 @@ struct ExtHeaders {
 };
 
 // A frame taken apart. Not initialised: what the verdict and the opcode do not promise is not set.
-struct ParsedPacket : FrameShape, ExtHeaders {
+struct ParsedStart : FrameShape {
   const OpcodeRow* opcode;  // nullptr: reserved
   Bth bth;
-
+};
+struct ParsedPacket : ParsedStart, ExtHeaders {
   bool has(Ext e) const { return opcode->has(e); }
 };
 
