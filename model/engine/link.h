@@ -80,7 +80,7 @@ class Link {
       fail("an item overtakes an earlier one", writer_);
     Slot& filled = slot(tail_);
     filled.from = from;
-    *marks_ |= mark_;
+    if (mark_) *marks_ |= mark_;
     busy_until_ = now + beats;
     free_from_ =
         ++tail_ - head_ == depth_ ? kNever : std::max(busy_until_, slot(tail_ - depth_).from);
@@ -161,7 +161,7 @@ class Link {
   Cycle waits_since_ = kNever;  // the writer waits for a pop; kNever: it does not
   Cycle latency_;
   u32 mark_ = 0;
-  u32* marks_ = &mark_;
+  u32* marks_ = nullptr;
   std::array<Slot, kCapacity> slots_{};
   const char* name_ = "link";
 };

@@ -32,14 +32,16 @@ class ProbeHub;
 class Probe {
  public:
   Probe() = default;
-  inline bool attached() const;
+  bool attached() const { return *attached_; }
   // `kind`: a value of the block's enum class.
   template <class Kind>
   inline void event(Cycle at, Kind kind, u64 a = 0, u64 b = 0, u64 c = 0) const;
 
  private:
   friend class ProbeHub;
-  Probe(ProbeHub& hub, u16 block) : hub_(&hub), block_(block) {}
+  inline Probe(ProbeHub& hub, u16 block);
+  static constexpr bool kDetached = false;
+  const bool* attached_ = &kDetached;  // of the hub
   ProbeHub* hub_ = nullptr;
   u16 block_ = 0;
 };
@@ -59,6 +61,7 @@ class ProbeHub {
   void emit(const Event& event);
 
  private:
+  friend class Probe;
   struct Source {
     std::string name;
     std::span<const std::string_view> kinds;
@@ -68,7 +71,8 @@ class ProbeHub {
   std::vector<Source> blocks_;
 };
 
-inline bool Probe::attached() const { return hub_ && hub_->attached(); }
+inline Probe::Probe(ProbeHub& hub, u16 block)
+    : attached_(&hub.attached_), hub_(&hub), block_(block) {}
 template <class Kind>
 inline void Probe::event(Cycle at, Kind kind, u64 a, u64 b, u64 c) const {
   if (attached()) [[unlikely]]
