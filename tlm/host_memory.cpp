@@ -96,8 +96,9 @@ void HostMemory::write(u64 address, const void* from, u64 bytes) {
   bool watched = false;
   for (const u8* in = static_cast<const u8*>(from); bytes;) {
     const u64 part = std::min(bytes, left_in_page(address));
-    if (find(address) || !stays_untouched(address, in, part)) {
-      std::memcpy(page(address), in, part);
+    const u8* there = find(address);
+    if (there || !stays_untouched(address, in, part)) {
+      std::memcpy(there ? const_cast<u8*>(there) : page(address), in, part);
       watched |= known_[address / kPageBytes % known_.size()].entry & kWatched;
     }
     address += part, in += part, bytes -= part;

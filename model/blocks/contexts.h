@@ -90,13 +90,13 @@ struct Contexts {
       violations = u16(violations + !proto::mutant<"bad_pkeys_not_counted">());
   }
   const proto::QpConfig* find_qp(u32 qpn) const {
-    return qpn < qps.size() && qps[qpn].allocated ? &qps[qpn] : nullptr;
+    return holds(qps, qpn) && qps[qpn].allocated ? &qps[qpn] : nullptr;
   }
   const proto::Region* find_region(u32 key) const {
     const u32 index = proto::key_index(key);
     if (proto::mutant<"index_ignored">() && (index >= regions.size() || !regions[index].exists()))
       return first_of(regions);
-    return index < regions.size() ? &regions[index] : nullptr;
+    return holds(regions, index) ? &regions[index] : nullptr;
   }
   // What a mistake takes for any other.
   template <class T>
@@ -115,9 +115,14 @@ struct Contexts {
  private:
   static bool is_there(const proto::QpConfig& qp) { return qp.allocated; }
   static bool is_there(const proto::Region& entry) { return entry.exists(); }
+  // In bytes: the number of entries would be a division.
+  template <class T>
+  static bool holds(const std::vector<T>& table, u32 number) {
+    return u64{number} * sizeof(T) < std::span(table).size_bytes();
+  }
   template <class T>
   static T* find(std::vector<T>& table, u32 number) {
-    return number < table.size() && table[number].allocated ? &table[number] : nullptr;
+    return holds(table, number) && table[number].allocated ? &table[number] : nullptr;
   }
 };
 

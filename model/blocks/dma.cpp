@@ -7,10 +7,10 @@
 namespace hca::blocks {
 void Dma::tick() {
   reach_memory();
-  grant();
+  if (waiting_) grant();
 }
 
-void Dma::reach_memory() {
+inline void Dma::reach_memory() {
   // Posted writes first: a read of the same cycle sees them. No two of a kind reach memory in one
   // cycle; a tick that comes late does not let a read pass the writes in front of it.
   bool late = false;
@@ -38,7 +38,7 @@ void Dma::reach_memory() {
 }
 
 // The first client behind the one served last whose request is here and may leave.
-void Dma::grant() {
+inline void Dma::grant() {
   unsigned reads = 0, writes = 0;
   for (u32 m = waiting_; m; m &= m - 1) {
     const DmaLink& link = requests_in[unsigned(std::countr_zero(m))];
@@ -64,7 +64,7 @@ void Dma::grant() {
   if (ready & (ready - 1)) wake_at(now() + 1);
 }
 
-void Dma::start(unsigned client) {
+inline void Dma::start(unsigned client) {
   DmaLink& link = requests_in[client];
   next_ = client + 1 == kDmaClients ? 0 : client + 1;
   if (link.front().write)
@@ -75,7 +75,7 @@ void Dma::start(unsigned client) {
   if (link.empty()) waiting_ &= ~(1u << client);
 }
 
-void Dma::start_read(const DmaRequest& request, u8 client) {
+inline void Dma::start_read(const DmaRequest& request, u8 client) {
   Cycle memory, first, last;
   if (!request.bytes) {
     memory = std::max(now() + 1, last_read_memory_ + 1);
@@ -94,7 +94,7 @@ void Dma::start_read(const DmaRequest& request, u8 client) {
   wake_at(memory);
 }
 
-void Dma::start_write(const DmaRequest& request, u8 client) {
+inline void Dma::start_write(const DmaRequest& request, u8 client) {
   const WriteTiming t = timing_.write(std::max(request.first_in, now()),
                                       std::max(request.last_in, now()), request.bytes);
   const Cycle memory = std::max({t.memory, last_write_memory_ + 1, now() + 1});

@@ -54,7 +54,7 @@ bool Packetizer::gather(Cycle now) {
   return !packet_;
 }
 
-void Packetizer::ask(u8* buffer, u64 address, u32 bytes, bool complete, Cycle now) {
+inline void Packetizer::ask(u8* buffer, u64 address, u32 bytes, bool complete, Cycle now) {
   const Cycle at = std::max({enters_, last_ask_ + 1, now + 1});
   last_ask_ = at;
   dma_out->start(1, at - now - 1).set_read(address, buffer, bytes, packet_, complete);

@@ -19,7 +19,7 @@ bool is_last(const Packet& p) {
 }  // namespace
 
 // A response of a READ or ATOMIC whose queue pair has left the states that answer.
-bool PortTransmit::stopped(const Packet& p) const {
+inline bool PortTransmit::stopped(const Packet& p) const {
   const bool response = !p.is_request && p.buffers;
   return response && contexts &&
          !proto::may_respond(contexts->qps[p.qpn], contexts->receive[p.qpn]);

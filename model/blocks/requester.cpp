@@ -66,7 +66,7 @@ inline void Requester::cut_next(Ring<u32>& active) {
   if (lane.head && cut(qpn, lane) && !packetizer_.busy()) activate(qpn, lane);
 }
 
-void Requester::send() {
+inline void Requester::send() {
   if (several()) [[unlikely]]
     return send_several();
   Ring<u32>& active = active_[0];
@@ -102,7 +102,7 @@ void Requester::send_several() {
 }
 
 // Sends one packet of the lane; false if the lane must wait for something else.
-bool Requester::cut(u32 qpn, Lane& lane) {
+inline bool Requester::cut(u32 qpn, Lane& lane) {
   if (!lane.sending && !begin(qpn, lane, *lane.head)) return false;
   if (lane.packet && waits_for_probe(qpn, lane)) return false;  // its ACK activates the lane again
   send_packet(qpn, lane);
@@ -210,7 +210,7 @@ RequesterHold Requester::hold(u32 qpn) const {
   return h;
 }
 
-void Requester::send_packet(u32 qpn, Lane& lane) {
+inline void Requester::send_packet(u32 qpn, Lane& lane) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
   const u32 index = lane.head->first + lane.at;

@@ -33,12 +33,12 @@ Cycle ResponderCheck::check(Packet& p, Cycle now, Cycle at) {
   return out;
 }
 
-u32 ResponderCheck::reads_unfinished(u32 qpn, Cycle now) const {
+inline u32 ResponderCheck::reads_unfinished(u32 qpn, Cycle now) const {
   const u32 accepted = context_.contexts.receive[qpn].reads_accepted;
   return accepted ? accepted - (*reads_finished)[qpn].seen(now) : 0;
 }
 
-void ResponderCheck::count(RequestCause cause) {
+inline void ResponderCheck::count(RequestCause cause) {
   using C = ResponderCheckCounters;
   static constexpr std::array<u64 C::*, std::size_t(RequestCause::BadRkey) + 1> kMembers{
       &C::good,           &C::wrong_service,  &C::bad_qp_state, &C::wrong_path,   &C::bad_pkey,

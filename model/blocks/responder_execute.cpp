@@ -64,7 +64,7 @@ void ResponderExecute::serve_several() {
 }
 
 // The next request: those whose receive WQE has come go first.
-void ResponderExecute::take() {
+inline void ResponderExecute::take() {
   if (now() < next_packet_) return wake_at(next_packet_);
   if (!ports.payload_out->can_push()) return;
   bool unparked = false;
@@ -138,7 +138,7 @@ Cycle ResponderExecute::enter(Packet* p, u32 key) {
   return enters_;
 }
 
-void ResponderExecute::execute_write(Packet* p, Queue& q) {
+inline void ResponderExecute::execute_write(Packet* p, Queue& q) {
   ++counters.writes;
   enter(p, p->effect.rkey);
   const u32 bytes = p->parsed.payload_bytes;
@@ -227,13 +227,13 @@ void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
 }
 
 // `scatter`: where the pieces go, or nullptr: to what the R_Key names, if plain_ all to address_.
-void ResponderExecute::begin_pieces(Packet* p, Scatter* scatter) {
+inline void ResponderExecute::begin_pieces(Packet* p, Scatter* scatter) {
   placing_ = p, scatter_ = scatter, left_ = p->parsed.payload_bytes, done_ = 0;
   next_piece();
 }
 
 // Where the next piece goes.
-Run ResponderExecute::next_run() {
+inline Run ResponderExecute::next_run() {
   const RequestEffect& e = placing_->effect;
   if (!scatter_) return run_of(protection_.find(e.rkey), e.rkey, e.va + done_, left_);
   auto sge = decode<Sge>(scatter_->sges + scatter_->index * kSgeBytes);
