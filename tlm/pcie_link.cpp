@@ -53,6 +53,8 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz)
       full_answer_span_(down_.rate().span_of(full_answer_)),
       read_header_cycles_(up_.rate().cycles_for(config.read_header)),
       answers_lag_(up_.rate().cycles_for(full_answer_) >= read_header_cycles_ + 2),
+      read_parts_(config.mrrs),
+      write_parts_(config.mps),
       tag_free_from_(config.read_tags) {}
 
 blocks::ReadTiming PcieLink::read(Cycle at, u32 bytes) {
@@ -99,8 +101,8 @@ Cycle& PcieLink::take_tag() {
 }
 
 // Tags come back in the order in which they are taken: the last one needed tells.
-bool PcieLink::tags_are_free(u32 bytes, Cycle at) const {
-  const std::size_t parts = (bytes - 1) / config_.mrrs + 1, all = tag_free_from_.size();
+bool PcieLink::tags_are_free(u32 bytes, Cycle at) {
+  const std::size_t parts = read_parts_.full_of(bytes) + 1u, all = tag_free_from_.size();
   if (parts > all) return false;
   const std::size_t last = next_tag_ + parts - 1;
   return tag_free_from_[last < all ? last : last - all] <= at;
@@ -109,7 +111,7 @@ bool PcieLink::tags_are_free(u32 bytes, Cycle at) const {
 // The parts behind the first, none of which waits for a tag. Each answer is longer than a request,
 // so that the answers follow each other without a gap, as the requests do.
 void PcieLink::ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing) {
-  const u32 full = (bytes - 1) / config_.mrrs;
+  const u32 full = read_parts_.full_of(bytes);
   up_.send(at, u64{full + 1} * config_.read_header);
   for (u32 i = 0; i < full; ++i) take_tag() = down_.go_on(full_answer_span_) + latency_;
   const u32 rest = bytes - full * config_.mrrs;
@@ -133,7 +135,7 @@ blocks::WriteTiming PcieLink::write(Cycle first_in, Cycle last_in, u32 bytes) {
   }
   // The bytes come evenly: the train waits for its first TLP, for the one before its last, or for
   // its last one; what lies between is never the latest.
-  const u32 before = (bytes - 1) / config_.mps, tail = bytes - before * config_.mps;
+  const u32 before = write_parts_.full_of(bytes), tail = bytes - before * config_.mps;
   up_.send(at_hand(first_in, last_in, config_.mps, bytes), bytes + (before + 1) * header);
   up_.not_before(at_hand(first_in, last_in, bytes - tail, bytes), config_.mps + tail + 2 * header);
   up_.not_before(last_in, tail + header);

@@ -98,9 +98,22 @@ class PcieLink : public blocks::HostTiming {
   Cycle latency() const { return latency_; }
 
  private:
+  // The sizes of a stream repeat: into how many parts the last one fell is remembered.
+  class Parts {
+   public:
+    explicit Parts(u32 most) : most_(most) {}
+    // The parts in front of the last one of `bytes`, all of them full.
+    u32 full_of(u32 bytes) {
+      if (bytes != known_) known_ = bytes, full_ = (bytes - 1) / most_;
+      return full_;
+    }
+
+   private:
+    u32 most_, known_ = 1, full_ = 0;
+  };
   u64 answer_of(u32 part) const;
   Cycle& take_tag();
-  bool tags_are_free(u32 bytes, Cycle at) const;
+  bool tags_are_free(u32 bytes, Cycle at);
   void ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing);
 
   PcieConfig config_;
@@ -110,6 +123,7 @@ class PcieLink : public blocks::HostTiming {
   engine::Rate::Span full_answer_span_;
   Cycle read_header_cycles_;  // on the line
   bool answers_lag_;          // an answer is longer than its request, by a cycle at least
+  Parts read_parts_, write_parts_;
   std::vector<Cycle> tag_free_from_;
   std::size_t next_tag_ = 0;
 };
