@@ -20,7 +20,7 @@ Wire::Wire(sc_core::sc_module_name name, const WireConfig& config, FaultScript f
       config_(config),
       latency_(picoseconds(config.latency)),
       faults_(std::move(faults)),
-      random_(seed) {
+      random_{engine::Random(seed), engine::Random(seed + 1)} {
   engine::check_knobs(config);
   from_a.register_b_transport(this, &Wire::b_transport, 0);
   from_b.register_b_transport(this, &Wire::b_transport, 1);
@@ -74,7 +74,7 @@ void Wire::apply(const FaultRule& rule, u8 sender, tlm::tlm_generic_payload& pay
     case FaultAction::Delay:
       return forward_copy(sender, std::move(copy), delay + latency_ + picoseconds(rule.delay));
     case FaultAction::Corrupt:
-      corrupt_frame(copy, faults_.link(), random_);
+      corrupt_frame(copy, faults_.link(), random_[sender]);
       return forward_copy(sender, std::move(copy), arrival(sender, delay, bytes));
     case FaultAction::MarkEcn:
       mark_congestion(copy, faults_.link());
@@ -82,8 +82,9 @@ void Wire::apply(const FaultRule& rule, u8 sender, tlm::tlm_generic_payload& pay
   }
 }
 
-void Wire::release_held(u8 sender, sc_time delay) {
-  if (ends_[sender].held.empty()) return;
+inline void Wire::release_held(u8 sender, const sc_time& delay) {
+  if (ends_[sender].held.empty()) [[likely]]
+    return;
   std::vector<u8> frame = std::exchange(ends_[sender].held, {});
   ends_[sender].moved = true;
   const u64 bytes = frame.size();

@@ -63,7 +63,7 @@ class Wire : public sc_core::sc_module {
              sc_core::sc_time delay);
   void forward(u8 sender, tlm::tlm_generic_payload& payload, sc_core::sc_time arrival);
   void forward_copy(u8 sender, std::vector<u8> frame, sc_core::sc_time arrival);
-  void release_held(u8 sender, sc_core::sc_time delay);
+  void release_held(u8 sender, const sc_core::sc_time& delay);
   // From now on until the first bit is at the far end, not before the last frame moved by a fault.
   sc_core::sc_time arrival(u8 sender, sc_core::sc_time delay, u64 bytes);
   sc_core::sc_time time_of(u64 bytes) const;
@@ -71,7 +71,7 @@ class Wire : public sc_core::sc_module {
   WireConfig config_;
   sc_core::sc_time latency_;
   FaultScript faults_;
-  engine::Random random_;
+  std::array<engine::Random, kEnds> random_;  // of damage, by sender: chips run in no order
   std::vector<Tap> taps_;
   std::array<End, kEnds> ends_;
 };
