@@ -5,6 +5,15 @@
 #include "model/proto/reply_rules.h"
 
 namespace hca::blocks {
+namespace {
+// What is looked at first of the next packet: it has left the first-level cache while its payload
+// was read.
+void fetch_ahead(const Packet& p) {
+  __builtin_prefetch(&p), __builtin_prefetch(&p.shape);
+  __builtin_prefetch(p.frame()), __builtin_prefetch(p.frame() + 64);
+}
+}  // namespace
+
 void PortTransmit::tick() {
   const bool replies = replies_in.can_pop(), requests = requests_in.can_pop();
   if (replies && (replies_next_ || !requests)) return send(replies_in, requests_in);
@@ -41,6 +50,7 @@ void PortTransmit::send(PacketLink& from, PacketLink& other) {
   const Cycle next =
       std::max({pacer_.next(now(), on_wire), now() + config_.interval, icrc_.free_from()});
   from.pop(next - now()), other.hold_until(next);
+  if (!from.empty()) fetch_ahead(*from.front());
   replies_next_ = p->is_request;
   if (p->buffers) p->buffers->give(now() + 1);
   ++counters->tx_packets, counters->tx_bytes += p->frame_bytes;
