@@ -29,13 +29,14 @@ std::vector<std::string> orders_taken(const Capture& capture, End end, const Tim
 }  // namespace
 
 ReplayReport replay(const Capture& capture, End end, const ReplayRunner& runner) {
-  constexpr std::size_t kMostRuns = 1000;
+  constexpr std::size_t kMostRuns = 1000;  // with losses and without
   const Timelines lines = find_timelines(capture, end);
   std::optional<ReplayReport> best;
   bool may_lose = false;  // whether some frame may have been lost behind the recording point
-  std::size_t runs = 0;
+  bool gave_up = false;
   for (const bool losses : {false, true}) {
     if (losses && !may_lose) break;
+    std::size_t runs = 0;
     // How orders that do not explain the recording begin.
     std::vector<std::vector<TimelineItem>> failed;
     const auto has_failed = [&](const Timeline& line) {
@@ -43,7 +44,7 @@ ReplayReport replay(const Capture& capture, End end, const ReplayRunner& runner)
         return std::ranges::equal(begin, std::span(line.items).first(begin.size()));
       });
     };
-    for (std::size_t i = 0; i < lines.offsets.size() && runs < kMostRuns; ++i) {
+    for (std::size_t i = 0; i < lines.offsets.size() && !(gave_up |= runs == kMostRuns); ++i) {
       const Timeline line = make_timeline(capture, end, lines.offsets[i]);
       if (has_failed(line)) continue;
       ReplayReport report;
@@ -65,7 +66,7 @@ ReplayReport replay(const Capture& capture, End end, const ReplayRunner& runner)
       if (!best || reach(report) > reach(*best)) best = std::move(report);
     }
   }
-  best->gave_up_after = runs == kMostRuns ? runs : 0;
+  best->gave_up_after = gave_up ? kMostRuns : 0;
   return std::move(*best);
 }
 }  // namespace hca::testbench

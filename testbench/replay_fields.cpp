@@ -61,7 +61,7 @@ constexpr std::array kFields{
     Field{"connect", "traffic_class", Shape::Number, bits(8)},
     Field{"connect", "hop_limit", Shape::Number, bits(8)},
     Field{"connect", "flow_label", Shape::Number, bits(20)},
-    Field{"connect", "pkey", Shape::Number, bits(16), bits(16), Presence::Optional},  // oddity 27
+    Field{"connect", "pkey", Shape::Number, bits(16), bits(16)},  // oddity 27
 
     Field{"post_send", "qpn", Shape::Number, bits(24)},
     Field{"post_send", "wr_id", Shape::Number, bits(64)},

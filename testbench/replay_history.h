@@ -93,6 +93,8 @@ struct QpHistory {
   bool goes_back_again = false;  // a second NAK found it so, and no RNR wait
   proto::SendState credits;      // only what the AETHs say (G6)
 
+  std::int64_t newest_frame = 0;  // when the recording has it, sent or delivered
+
   // Answers of ours; the frames passed since an RNR NAK came or left.
   Seen our_answer;
   proto::ToldCredits told;  // by our ACKs and responses (G6.6)

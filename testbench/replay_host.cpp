@@ -4,16 +4,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
+#include "testbench/replay_timeline.h"
 #include "testbench/verbs_names.h"
 
 namespace hca::testbench {
 using namespace proto;
 
 namespace {
-constexpr u32 kQueueEntries = 256;
-constexpr u32 kMaxSges = 8, kMaxInline = 224;
+// What the posts of an end need.
+struct Needs {
+  u32 entries = 256, sges = 8, inline_bytes = 224;
+
+  Needs(const Capture& capture, End end) {
+    u32 posts = 0;
+    for (const ReplayEvent& e : capture.events) {
+      if (e.side != end || !e.kind.starts_with("post_")) continue;
+      ++posts, sges = std::max(sges, u32(e.at("sge").entries().size()));
+      if (e.kind == "post_send" && e.number("inline"))
+        inline_bytes = std::max(inline_bytes, u32(sge_bytes(e)));
+    }
+    entries = std::max(entries, std::bit_ceil(2 * posts));
+  }
+};
 // The recording device's port is not the host's choice.
 constexpr u16 kSourcePort = kFirstUdpSourcePort;
 
@@ -71,8 +86,9 @@ ReplayHost::ReplayHost(const Capture& capture, End end, ReplayDevice& device)
   port.gids = {Gid{us.gid4}, Gid{us.gid6}};
   must_execute(verbs_.set_port(port), "port");
   async_ = verbs_.open_async_events();
-  send_cq_ = verbs_.create_cq(kQueueEntries);
-  recv_cq_ = verbs_.create_cq(kQueueEntries);
+  const Needs needs(capture, end);
+  send_cq_ = verbs_.create_cq(needs.entries);
+  recv_cq_ = verbs_.create_cq(needs.entries);
 }
 
 bool ReplayHost::execute(const ReplayEvent& event) {
@@ -138,8 +154,9 @@ void ReplayHost::create(const ReplayEvent& e) {
     throw std::runtime_error(fmt::format("the model has no {} queue pairs yet", e.text("type")));
   QpInitAttr init;
   init.send_cq = send_cq_, init.recv_cq = recv_cq_;
-  init.max_send_wr = init.max_recv_wr = kQueueEntries;
-  init.max_send_sge = init.max_recv_sge = kMaxSges, init.max_inline_data = kMaxInline;
+  const Needs needs(capture_, end_);
+  init.max_send_wr = init.max_recv_wr = needs.entries;
+  init.max_send_sge = init.max_recv_sge = needs.sges, init.max_inline_data = needs.inline_bytes;
   const u32 qpn = u32(e.number("qpn"));
   qps_[qpn] = verbs_.create_qp(init, qpn);
   if (!qps_[qpn]) refused("qp", name_of(verbs_.last_status()));

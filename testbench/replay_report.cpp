@@ -28,6 +28,9 @@ std::string order_of(const ReplayReport& r) {
   std::string text = "  order: ";
   if (r.window.one_clock)
     text += "events learned from the frames, one clock";
+  else if (r.window.contradicts_itself())
+    text += fmt::format("no clock offset fits: an event is {:.1f} us before what causes it",
+                        double(r.window.low - r.window.high) / 1000);
   else if (r.window.is_known())
     text += fmt::format("clock offset known to {:.1f} us", double(r.window.width()) / 1000);
   else if (r.window.has_low() || r.window.has_high())

@@ -93,7 +93,7 @@ class Run {
                         : nullptr;
     note(fmt::format("<- frame {}: {}", index + 1, describe_frame(seen.bytes)));
     if (qp && never_came(*qp, seen, index)) return;
-    if (qp) qp->deliver(seen);
+    if (qp) qp->deliver(seen), qp->newest_frame = recorded_now_;
     device_->inject(seen.bytes);
     ++report_.frames_delivered;
     settle();
@@ -139,20 +139,20 @@ class Run {
     for (const Frame& f : device_->take_frames()) check_frame(f);
     for (const PolledCompletion& c : host_.poll()) check_completion(c);
     for (const AsyncEvent& e : host_.poll_async()) check_async_event(e);
-    timers_.see(*device_, histories_, recorded_now_);
+    timers_.see(*device_, histories_);
   }
 
-  // Until `done`: lets timers fire that explain what is missing, or `pass`es over it. `is_stamped`:
-  // it stands where it happened; hosts look at the rest when they like.
+  // Until `done`: lets timers fire that explain what is missing, or `pass`es over it. `is_frame`:
+  // what is missing is one.
   template <class Done, class Pass>
   void wait(const Done& done, const Pass& pass, const std::string& where, const std::string& what,
-            bool is_stamped = false) {
+            bool is_frame = false) {
     settle();
     const std::int64_t item = recorded_now_;
     u64 since = device_->now(), progress = seen();
     while (!done() && !is_over()) {
       const std::optional<u32> next = timers_.next(*device_);
-      const std::string why = next ? timers_.why_not(histories_.at(*next), since, item, is_stamped)
+      const std::string why = next ? timers_.why_not(histories_.at(*next), since, item, is_frame)
                                    : "nothing is left to do and no timer runs";
       if (!why.empty()) {
         if (pass()) continue;
@@ -166,6 +166,7 @@ class Run {
       settle();
       if (seen() != progress) since = device_->now(), progress = seen();
     }
+    recorded_now_ = item;
   }
   u64 seen() const {
     return report_.frames_compared + report_.completions_compared + report_.async_compared;
@@ -204,7 +205,10 @@ class Run {
     ++report_.frames_compared;
     report_.allowed_uses = std::move(uses);
     report_.matched.push_back(index);
-    if (qp) qp->send(ours);
+    if (qp) {
+      qp->send(ours);
+      qp->newest_frame = std::int64_t(capture_.frames[index].time_ns) + report_.offset;
+    }
     note(fmt::format("-> frame {}: {}", index + 1, describe_frame(ours.bytes)));
   }
 
@@ -250,7 +254,7 @@ class Run {
     const std::string text = fmt::format("{} completion of QP {:#x} wr_id {} {}", got.queue,
                                          wc.qp_num, wc.wr_id, proto::name_of(wc.status));
     note("   " + text);
-    const ReplayEvent* post = post_of(wc.qp_num, got.queue, wc.wr_id);
+    const ReplayEvent* post = take_post(wc.qp_num, got.queue, wc.wr_id);
     const Situation s{.qp = history_of(wc.qp_num), .our_wc = &wc, .post = post};
     if (capture_.learned && wc.status == proto::WcStatus::Success) return;
     const auto found = completions_.find({wc.qp_num, got.queue});
@@ -315,11 +319,14 @@ class Run {
          fmt::format("asynchronous event (event {})", index + 1), std::string(async_name(e)));
   }
 
-  const ReplayEvent* post_of(u32 qpn, const std::string& queue, u64 wr_id) const {
+  // The oldest post of that queue that this can be the completion of: a wr_id may come again.
+  const ReplayEvent* take_post(u32 qpn, const std::string& queue, u64 wr_id) {
     const std::string kind = queue == "send" ? "post_send" : "post_recv";
-    for (const ReplayEvent& e : capture_.events)
-      if (e.kind == kind && e.side == end_ && e.number("qpn") == qpn && e.number("wr_id") == wr_id)
-        return &e;
+    std::size_t& from = completed_[{qpn, queue}];
+    for (std::size_t i = from; i < capture_.events.size(); ++i)
+      if (const ReplayEvent& e = capture_.events[i];
+          e.kind == kind && e.side == end_ && e.number("qpn") == qpn && e.number("wr_id") == wr_id)
+        return from = i + 1, &e;
     return nullptr;
   }
 
@@ -374,7 +381,8 @@ class Run {
   std::map<u32, QpHistory> histories_;  // by our queue pair
   std::map<u32, Frames> frames_;        // that our side must send, by stream
   std::size_t first_index_ = 0;
-  std::map<std::pair<u32, std::string>, Expected> completions_;  // by QP and queue
+  std::map<std::pair<u32, std::string>, Expected> completions_;   // by QP and queue
+  std::map<std::pair<u32, std::string>, std::size_t> completed_;  // next post to look at
   std::vector<ExpectedAsync> async_;
   std::vector<const ReplayEvent*> failed_receives_;
   std::int64_t recorded_now_ = 0;  // of the item that the replay has come to

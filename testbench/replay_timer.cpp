@@ -27,10 +27,9 @@ u64 longest_timeout(const Capture& capture) {
 QpTimers::QpTimers(const Capture& capture, const OffsetWindow& window)
     : uncertainty_(window.width()), silence_(kTimeoutsOfSilence * longest_timeout(capture)) {}
 
-void QpTimers::see(ReplayDevice& device, const std::map<u32, QpHistory>& qps,
-                   std::int64_t recorded) {
+void QpTimers::see(ReplayDevice& device, const std::map<u32, QpHistory>& qps) {
   for (const auto& [qpn, history] : qps)
-    timers_[qpn].see(device.timer_of(qpn), device.now(), recorded);
+    timers_[qpn].see(device.timer_of(qpn), device.now(), history.newest_frame);
 }
 
 std::optional<u32> QpTimers::next(ReplayDevice& device) const {
@@ -41,16 +40,17 @@ std::optional<u32> QpTimers::next(ReplayDevice& device) const {
 }
 
 std::string QpTimers::why_not(const QpHistory& qp, u64 since, std::int64_t item,
-                              bool is_stamped) const {
+                              bool is_frame) const {
+  const std::int64_t uncertainty = is_frame ? 0 : uncertainty_;
   const TimerWatch& timer = of(u32(qp.connect.number("qpn")));
   if (*timer.due() - since > silence_)
     return fmt::format("silence of more than {} timeouts", kTimeoutsOfSilence);
-  if (!timer.is_over(item, uncertainty_))
+  if (!timer.is_over(item, uncertainty))
     return fmt::format("the recording has it after {} ns, our timer takes {} ns",
                        timer.recorded_span(item), timer.span());
   // G8.2 bounds the wait after an RNR NAK from below only.
   const u64 longest = kTimeoutsOfSilence * ack_timeout_of(qp.connect);
-  if (is_stamped && !qp.rnr_nak && timer.is_long_over(item, uncertainty_, std::int64_t(longest)))
+  if (is_frame && !qp.rnr_nak && timer.is_long_over(item, std::int64_t(longest)))
     return fmt::format("the recording has it after {} ns, no timer of {} ns takes so long",
                        timer.recorded_span(item), timer.span());
   return "";

@@ -10,15 +10,15 @@
 #include "testbench/replay_timeline.h"
 
 namespace hca::testbench {
-// Whether the timer of a queue pair can explain what the recording has next. Between the item at
-// which the timer was started and the one it is to explain its time must lie, for no device's
+// Whether the timer of a queue pair can explain what the recording has next. Between the frame that
+// started the timer and the item it is to explain its time must lie, for no device's
 // timers are shorter than their codes say (G8.2, G11.2), but for the tick in which they count; and
 // a transport timer fires before four times its code (G11.2). All times in ns.
 class TimerWatch {
  public:
   using Time = std::int64_t;
 
-  // The model's timer after an item that was recorded at `recorded`.
+  // The model's timer behind the frame that was recorded at `recorded`.
   void see(std::optional<u64> due, u64 model_now, Time recorded) {
     if (due == due_) return;
     due_ = due, started_ = recorded, span_ = due ? Time(*due) - Time(model_now) : 0;
@@ -30,8 +30,8 @@ class TimerWatch {
   bool is_over(Time recorded, Time uncertainty) const {
     return recorded_span(recorded) + uncertainty + std::min(kTick, span_ / 8) >= span_;
   }
-  bool is_long_over(Time recorded, Time uncertainty, Time longest) const {
-    return recorded_span(recorded) > longest + uncertainty + 2 * kTick;
+  bool is_long_over(Time recorded, Time longest) const {
+    return recorded_span(recorded) > longest + 2 * kTick;
   }
   // When it fired, in the recording's time, if that is before `recorded`.
   Time fired(Time recorded) const { return std::min(recorded, started_ + span_); }
@@ -47,15 +47,15 @@ class QpTimers {
  public:
   QpTimers(const Capture& capture, const OffsetWindow& window);
 
-  // What the model has armed after an item that was recorded at `recorded`.
-  void see(ReplayDevice& device, const std::map<u32, QpHistory>& qps, std::int64_t recorded);
+  // What the model has armed now.
+  void see(ReplayDevice& device, const std::map<u32, QpHistory>& qps);
   // The queue pair whose timer fires next.
   std::optional<u32> next(ReplayDevice& device) const;
   const TimerWatch& of(u32 qpn) const { return timers_.at(qpn); }
   // Why the timer of this queue pair cannot explain an item of the recording; empty: it can.
   // `since`: when the model last did something, on its clock. `is_stamped`: the item stands where
   // it happened; hosts look at the rest when they like.
-  std::string why_not(const QpHistory& qp, u64 since, std::int64_t item, bool is_stamped) const;
+  std::string why_not(const QpHistory& qp, u64 since, std::int64_t item, bool is_frame) const;
 
  private:
   std::map<u32, TimerWatch> timers_;  // by our queue pair

@@ -246,6 +246,34 @@ TEST_CASE("a lost packet of ours is repeated only when the timer fires", "[repla
   CHECK(report.timers_fired == 1);
 }
 
+TEST_CASE("a transport timer fires between its time and four times that, each time", "[replay]") {
+  // G11.2. Code 14 is 67.1 ms, the recording's copies follow each other after 66 to 68 ms.
+  const ReplayRunner& runner = any_runner();
+  const auto stretched = [&](double by) {
+    Capture capture = load("rc_retry_exceeded");
+    const u64 first_frame = capture.frames.front().time_ns;
+    u64 post = 0;
+    for (ReplayFrame& f : capture.frames)
+      f.time_ns = first_frame + u64(double(f.time_ns - first_frame) * by);
+    for (ReplayEvent& e : capture.events) {
+      if (!post && e.kind == "post_send") post = e.time_ns;
+      if (post) e.time_ns = post + u64(double(e.time_ns - post) * by);
+    }
+    return replay(capture, End::A, runner);
+  };
+  for (const double by : {1.0, 1.8, 3.5}) CHECK(stretched(by).same());
+  for (const double by : {0.1, 0.5, 0.9, 4.5}) CHECK_FALSE(stretched(by).same());
+}
+
+TEST_CASE("a wr_id may come again on a queue pair", "[replay]") {
+  Capture capture = load("rc_send_mtu1024");
+  for (ReplayEvent& e : capture.events)
+    if (e.kind == "post_send" || (e.kind == "wc" && e.text("queue") == "send"))
+      e.values["wr_id"] = e.number("wr_id") % 2;
+  CHECK(find_offset_window(capture).is_known());
+  for (const End end : {End::A, End::B}) CHECK(replay(capture, end, any_runner()).same());
+}
+
 TEST_CASE("the order of events and frames comes from causality", "[replay]") {
   const Capture capture = load("rc_write_mtu1024");
   const OffsetWindow window = find_offset_window(capture);
