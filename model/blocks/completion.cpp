@@ -9,9 +9,9 @@ namespace hca::blocks {
 using namespace proto;
 
 void Completion::tick() {
-  if (bells_in.can_pop()) ring_cq(contexts_, bells_in.pop());
+  if (bells_in.can_pop() && ports.events_out->can_push()) ring(bells_in.pop());
   if (!faults_.empty()) push_fault();
-  if (written_in.can_pop() && ports.events_out->can_push()) raise(written_in.pop());
+  if (written_in.can_pop() && ports.events_out->can_push()) count(written_in.pop());
   if (!drained_.empty()) raise_drained();
   const bool any = completions_in[0].can_pop() || completions_in[1].can_pop();
   if (!any) return;
@@ -73,13 +73,19 @@ void Completion::raise_drained() {
   if (!drained_.empty()) wake_at(now() + 1);
 }
 
-void Completion::raise(u32 slot) {
+void Completion::ring(const CqDoorbell& bell) {
+  ring_cq(contexts_, bell);
+  if (take_armed(contexts_, bell.cqn)) raise(bell.cqn);
+}
+
+void Completion::count(u32 slot) {
   const u32 cqn = cq_of_[slot];
-  EventRing& cq = contexts_.cqs[cqn];
-  if (cq.armed == Arm::None || !cq.eqn || (cq.armed == Arm::Solicited && !solicits_[slot])) return;
-  cq.armed = Arm::None;
+  if (count_cqe(contexts_.cqs[cqn], solicits_[slot])) raise(cqn);
+}
+
+void Completion::raise(u32 cqn) {
   ++counters.events;
-  ports.events_out->push(EventNote{cq.eqn, {EventType::Completion, cqn}});
+  ports.events_out->push(EventNote{contexts_.cqs[cqn].eqn, {EventType::Completion, cqn}});
 }
 
 Dma::Client Completion::client() {
@@ -91,7 +97,7 @@ Dma::Client Completion::client() {
             x.in_memory_.add(x.dma.now());
             if (!x.drained_.empty()) x.self.wake(x.dma.now() + 1);
             const EventRing& cq = x.contexts_.cqs[x.cq_of_[slot]];
-            if (cq.armed != Arm::None && x.written_in.can_push()) x.written_in.push(slot);
+            if (cq.eqn && x.written_in.can_push()) x.written_in.push(slot);
           }};
 }
 }  // namespace hca::blocks

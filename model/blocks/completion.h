@@ -52,6 +52,8 @@ class Completion : public engine::Block {
   void write(const Completed& c);
   void overflow(EventRing& cq, const Completed& c);
   void push_fault();
+  void ring(const proto::CqDoorbell& bell);
+  void count(u32 slot);
   void raise(u32 cqn);
   void raise_drained();
 

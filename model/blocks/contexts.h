@@ -34,6 +34,8 @@ struct EventRing {
   u64 context = 0;
   u32 uses = 0;  // work queues on a CQ, CQs on an EQ
   u32 producer = 0, consumer = 0;
+  // Of a CQ with an EQ: the CQEs in memory, and those up to the newest that is solicited or failed.
+  u32 written = 0, solicited = 0;
   proto::Arm armed = proto::Arm::None;
   bool overflowed = false;  // CQ: takes no more (G21.3); EQ: events are lost since the last EQE
 

@@ -43,6 +43,23 @@ std::optional<u16> ring_eq(Contexts& contexts, const EqDoorbell& bell) {
   return eq->producer == eq->consumer ? std::nullopt : take_interrupt(contexts, bell.eqn);
 }
 
+bool count_cqe(EventRing& cq, bool solicited) {
+  ++cq.written;
+  if (solicited) cq.solicited = cq.written;
+  if (cq.armed == Arm::None || (cq.armed == Arm::Solicited && !solicited)) return false;
+  cq.armed = Arm::None;
+  return true;
+}
+
+bool take_armed(Contexts& contexts, u32 cqn) {
+  EventRing* cq = contexts.find_cq(cqn);
+  if (!cq || !cq->eqn || cq->armed == Arm::None) return false;
+  const u32 newest = cq->armed == Arm::Next ? cq->written : cq->solicited;
+  if (s32(newest - cq->consumer) <= 0) return false;
+  cq->armed = Arm::None;
+  return true;
+}
+
 bool ring_cq(Contexts& contexts, const CqDoorbell& bell) {
   EventRing* cq = contexts.find_cq(bell.cqn);
   if (!cq) return false;

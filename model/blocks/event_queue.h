@@ -13,8 +13,13 @@ std::optional<u64> put_event(Contexts& contexts, u32 eqn, const proto::Event& ev
 std::optional<u16> take_interrupt(Contexts& contexts, u32 eqn);
 // An EQ doorbell: the same, if it arms a queue that holds EQEs not taken.
 std::optional<u16> ring_eq(Contexts& contexts, const proto::EqDoorbell& bell);
+// A CQE of a CQ with an EQ is in memory. True: its completion event is due, the CQ no longer armed.
+bool count_cqe(EventRing& cq, bool solicited);
 // G21.2: an armed "solicited" may become "next", not the reverse. False: there is no such queue.
 bool ring_cq(Contexts& contexts, const proto::CqDoorbell& bell);
+// Behind such a doorbell, true: the CQ holds CQEs not taken that it is armed for. Their event is
+// due now, for software may have looked for them before the doorbell came.
+bool take_armed(Contexts& contexts, u32 cqn);
 // The message of a vector: 4 bytes, low byte first.
 inline void encode_message(const proto::VectorAttributes& vector, u8* out) {
   for (unsigned i = 0; i < proto::kMessageBytes; ++i) out[i] = u8(vector.data >> 8 * i);

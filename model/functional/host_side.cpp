@@ -29,10 +29,13 @@ void FunctionalHca::mmio_write(u32 offset, std::span<const u8> bytes) {
       const auto bell = decode<QueueDoorbell>(bytes.data());
       return ring_receive(bell.qpn, bell.producer);
     }
-    case BarOffset::CqDoorbell:
-      if (!blocks::ring_cq(contexts_, decode<CqDoorbell>(bytes.data())))
-        ++host_counters_.bad_doorbells;
+    case BarOffset::CqDoorbell: {
+      const auto bell = decode<CqDoorbell>(bytes.data());
+      if (!blocks::ring_cq(contexts_, bell)) ++host_counters_.bad_doorbells;
+      if (blocks::take_armed(contexts_, bell.cqn))
+        raise(contexts_.cqs[bell.cqn].eqn, {EventType::Completion, bell.cqn});
       return;
+    }
     case BarOffset::EqDoorbell:
       return interrupt(blocks::ring_eq(contexts_, decode<EqDoorbell>(bytes.data())));
     case BarOffset::CommandDoorbell:
@@ -111,10 +114,7 @@ void FunctionalHca::complete(u32 cqn, Cqe cqe) {
   io_.write(cq.slot(kCqeBytes), bytes);
   ++cq.producer;
   const bool solicited = cqe.solicited || cqe.status != WcStatus::Success;
-  if (cq.eqn && (cq.armed == Arm::Next || (cq.armed == Arm::Solicited && solicited))) {
-    cq.armed = Arm::None;
-    raise(cq.eqn, {EventType::Completion, cqn});
-  }
+  if (cq.eqn && blocks::count_cqe(cq, solicited)) raise(cq.eqn, {EventType::Completion, cqn});
 }
 
 void FunctionalHca::raise(u32 eqn, const Event& event, bool again) {

@@ -52,7 +52,8 @@ struct Layout<CqDoorbell> {
   static constexpr std::string_view name = "CQ doorbell";
   static constexpr auto fields = std::make_tuple(
       unused(6),
-      field(&CqDoorbell::arm, "Arm", 2, "0 none, 1 next completion, 2 next solicited one or error"),
+      field(&CqDoorbell::arm, "Arm", 2,
+            "0 none, 1 next completion, 2 next solicited one or error; or one not taken yet"),
       field(&CqDoorbell::cqn, "CQN", 24, "completion queue"),
       field(&CqDoorbell::consumer, "ConsumerIndex", 32, "CQEs taken so far"));
 };

@@ -269,6 +269,16 @@ TEST_CASE("a command that the device refuses is named with its status", "[run]")
                     "chip 0: CreateCq gives command status NoResources; hca0.core.max_cqs is 2");
 }
 
+TEST_CASE("a completion that comes while its queue is being armed wakes the host", "[run]") {
+  // The host looks once more when it has rung the doorbell, which is on its way twice as long.
+  const RunResult result = run_text(
+      "connection: {qps: 1, timeout: 6, min_rnr_timer: 1}\n"
+      "workload:\n  - {mix: {fetch_add: 1}, size: 64 B, messages: 99, depth: 12, wait: event, "
+      "direction: forward}\n");
+  CHECK(all(result.failures) == "");
+  CHECK(result.messages == 99);
+}
+
 TEST_CASE("a run that stands still names what waits", "[run]") {
   // Without a timer a lost packet is waited for without end.
   const RunResult result = run_text(
