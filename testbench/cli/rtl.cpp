@@ -23,6 +23,7 @@ void print(const IcrcLockstepOptions& options, const IcrcLockstepResult& r, doub
       r.packets, r.generated, r.good, r.bad, r.bad_vcrc, r.bypassed, r.beats);
   fmt::print("  starts right behind another packet {}, cycles held without a grant {}\n",
              r.full_rate_starts, r.held_cycles);
+  fmt::print("{}", r.coverage.text());
   fmt::print("  divergences {}, failed assertions {}\n", int(r.divergence.has_value()),
              int(r.assertion_failed));
   fmt::print("  {:.2f} s, {:.2f} M cycles/s\n", seconds, double(r.cycles) / seconds / 1e6);

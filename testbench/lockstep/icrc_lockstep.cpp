@@ -29,7 +29,9 @@ class Run {
         rtl_(options.twin.beat_bytes),
         sender_(options.seed ^ 0x5eed, options.twin.beat_bytes),
         receiver_(options.rooms, stalls_),
-        gaps_(options.seed ^ 0x6a95) {}
+        gaps_(options.seed ^ 0x6a95) {
+    result_.coverage = IcrcCoverage(beat_bytes());
+  }
 
   IcrcLockstepResult run(Cycle waves_from, const std::string& waves) {
     for (Cycle at = 1; at <= options_.cycles && result_.equal(); ++at) {
@@ -135,6 +137,7 @@ class Run {
 
   void count(const TwinOutput& out) {
     ++result_.packets;
+    result_.coverage.count(*out.packet, out.icrc_ok, out.vcrc_ok);
     switch (out.packet->mode) {
       case blocks::IcrcMode::Bypass:
         ++result_.bypassed;

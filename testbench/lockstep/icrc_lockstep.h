@@ -7,6 +7,7 @@
 
 #include "model/blocks/icrc_unit.h"
 #include "rtl/beat.h"
+#include "testbench/lockstep/icrc_coverage.h"
 
 namespace hca::testbench {
 // One fault put between the RTL's pins and the comparison in the first cycle from `from` on in
@@ -60,6 +61,7 @@ struct IcrcLockstepResult {
   u64 bad_vcrc = 0;                                    // with a good ICRC
   u64 full_rate_starts = 0;       // starts in the first possible cycle behind the packet before
   u64 held_cycles = 0;            // a packet on offer and no grant
+  IcrcCoverage coverage;          // what these packets have tried
   bool assertion_failed = false;  // one of the RTL; it has printed its message
   std::optional<Divergence> divergence;
   std::string waves;  // the file, if one was written

@@ -3,6 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <span>
+
+#include "model/proto/crc.h"
+
 namespace hca::testbench {
 namespace {
 using blocks::IcrcMode;
@@ -43,6 +48,17 @@ proto::AddressVector random_address(engine::Random& random, Framing framing, boo
   av.udp_source_port = u16(proto::kFirstUdpSourcePort + random.below(0x4000));
   return av;
 }
+
+// The variant bits from the first covered byte on.
+constexpr std::array<std::span<const u8>, proto::kFramingCount> kMasks{
+    proto::Covered<Framing::IbLocal>::mask, proto::Covered<Framing::IbGlobal>::mask,
+    proto::Covered<Framing::RoceV1>::mask, proto::Covered<Framing::RoceV2Ip4>::mask,
+    proto::Covered<Framing::RoceV2Ip6>::mask};
+
+void append_vcrc(std::vector<u8>& frame) {
+  const u16 vcrc = proto::crc16_vcrc(0, frame.data(), frame.size());
+  frame.push_back(u8(vcrc)), frame.push_back(u8(vcrc >> 8));
+}
 }  // namespace
 
 void IcrcStimulus::change_regime() {
@@ -61,8 +77,10 @@ IcrcPacket IcrcStimulus::next() {
   IcrcPacket p;
   p.number = made_++;
   if (random_.chance(regime_.gap_percent, 100)) p.gap = 1 + random_.below(regime_.largest_gap);
-  if (random_.chance(1, 40))
-    make_runt(p);
+  if (const u64 choice = random_.below(80); choice == 0)
+    make_random(p);
+  else if (choice == 1)
+    make_sealed(p);
   else
     make_roce(p);
   p.sent = p.frame;
@@ -70,11 +88,22 @@ IcrcPacket IcrcStimulus::next() {
   return p;
 }
 
-// A frame as an HCA sends it, half of them RoCEv2 over IPv4.
+// Bytes of payload: any number, or as many as make the frame end near the end of a beat.
+u32 IcrcStimulus::payload_of(const proto::Path& path, const proto::OpcodeRow& row, u32 crcs_sent) {
+  constexpr u32 kBeat = 64, kNear = 8;
+  const u32 payload = u32(random_.below(regime_.largest_payload + 1));
+  if (payload < kBeat || random_.chance(2, 3)) return payload;
+  const u32 sent = proto::shape_of(path, row, payload).icrc_offset + crcs_sent;
+  const u32 wanted = kBeat - kNear + u32(random_.below(2 * kNear + 1));
+  return payload - (sent + 2 * kBeat - wanted) % kBeat;
+}
+
+// A frame as an HCA sends it.
 void IcrcStimulus::make_roce(IcrcPacket& p) {
-  p.framing =
-      random_.chance(1, 2) ? Framing::RoceV2Ip4 : Framing(random_.below(proto::kFramingCount));
-  p.vlan = !proto::is_native(p.framing) && random_.chance(1, 3);
+  p.framing = Framing(random_.below(proto::kFramingCount));
+  p.vlan = !proto::is_native(p.framing) && random_.chance(1, 2);
+  const u32 mode = u32(random_.below(5));
+  p.mode = mode < 2 ? IcrcMode::Generate : mode < 4 ? IcrcMode::Check : IcrcMode::Bypass;
   const proto::Path path = proto::make_path(random_address(random_, p.framing, p.vlan));
   const proto::OpcodeRow& row = *proto::opcode_row(kOpcodes[random_.below(kOpcodes.size())]);
   proto::Bth bth{};
@@ -82,13 +111,12 @@ void IcrcStimulus::make_roce(IcrcPacket& p) {
   bth.fecn = random_.chance(1, 2), bth.becn = random_.chance(1, 2);
   bth.pkey = u16(random_()), bth.dest_qp = u32(random_.below(1 << 24)),
   bth.psn = u32(random_.below(1 << 24));
-  const u32 payload = u32(random_.below(regime_.largest_payload + 1));
+  const u32 crcs = blocks::crc_bytes(p.framing);
+  const u32 payload = payload_of(path, row, p.mode == IcrcMode::Generate ? 0 : crcs);
+  p.payload = payload;
   p.frame = random_bytes(random_, proto::frame_bytes(path, row, payload));
   proto::write_headers(path, row, bth, {}, payload, p.frame.data(), u16(random_()));
-  const u32 mode = u32(random_.below(5));
-  p.mode = mode < 2 ? IcrcMode::Generate : mode < 4 ? IcrcMode::Check : IcrcMode::Bypass;
   // Any length, not only multiples of 4: up to 3 bytes less than the headers promise.
-  const u32 crcs = blocks::crc_bytes(p.framing);
   const u32 least = blocks::icrc_min_bytes(p.framing, p.vlan) - crcs;
   u32 end = proto::shape_of(path, row, payload).icrc_offset;
   end -= u32(random_.below(std::min(end - least, 3u) + 1));
@@ -102,27 +130,61 @@ void IcrcStimulus::make_roce(IcrcPacket& p) {
   if (p.mode != IcrcMode::Generate && random_.chance(1, 2)) damage(p);
 }
 
-// One to three bits turned: in a variant field or in front of the covered part the ICRC stays good.
+// In a variant field or in front of the covered part the ICRC stays good. A third of native packets
+// has a bad VCRC alone, another a VCRC made again.
 void IcrcStimulus::damage(IcrcPacket& p) {
-  const u64 bits = 1 + random_.below(3);
+  const u64 size = p.frame.size(), vcrc = proto::is_native(p.framing) ? random_.below(3) : 2;
+  if (vcrc == 0) return turn_bits(p, size - proto::kVcrcBytes, proto::kVcrcBytes);
   // Half of it in the headers, where the masks are, a quarter in the CRCs.
-  const u64 where = random_.below(4), size = p.frame.size();
-  const u64 range = where < 2 ? std::min<u64>(size, 86) : where == 2 ? 6 : size;
-  const u64 from = where == 2 ? 8 * (size - 6) : 0;
-  for (u64 i = 0; i < bits; ++i) {
-    const u64 bit = from + random_.below(8 * range);
+  const u64 where = random_.below(4);
+  if (where < 2)
+    turn_bits(p, 0, std::min<u64>(size, 86));
+  else if (where == 2)
+    turn_bits(p, size - 6, 6);
+  else
+    turn_bits(p, 0, size);
+  if (vcrc != 1) return;
+  p.frame.resize(size - proto::kVcrcBytes);
+  append_vcrc(p.frame);
+  p.what += ", VCRC made again";
+}
+
+// One to three.
+void IcrcStimulus::turn_bits(IcrcPacket& p, u64 from_byte, u64 bytes) {
+  for (u64 bits = 1 + random_.below(3); bits; --bits) {
+    const u64 bit = 8 * from_byte + random_.below(8 * bytes);
     p.frame[bit / 8] ^= u8(1u << bit % 8);
     p.what += fmt::format(", bit {} of byte {} turned", bit % 8, bit / 8);
   }
 }
 
 // Any bytes, mostly too few for an ICRC.
-void IcrcStimulus::make_runt(IcrcPacket& p) {
+void IcrcStimulus::make_random(IcrcPacket& p) {
   p.framing = Framing(random_.below(proto::kFramingCount));
   p.vlan = !proto::is_native(p.framing) && random_.chance(1, 2);
   p.mode = random_.chance(1, 4) ? IcrcMode::Bypass : IcrcMode::Check;
   p.frame = random_bytes(random_, 1 + random_.below(100));
   p.what = fmt::format("random bytes as {}{}", proto::framing_row(p.framing).name,
+                       p.vlan ? " with VLAN" : "");
+}
+
+// Right CRCs over fewer bytes than the headers have.
+void IcrcStimulus::make_sealed(IcrcPacket& p) {
+  p.framing = Framing(random_.below(proto::kFramingCount));
+  p.vlan = !proto::is_native(p.framing) && random_.chance(1, 2);
+  p.mode = IcrcMode::Check;
+  p.sealed = true;
+  const u32 from = blocks::covered_from(p.framing, p.vlan);
+  const u32 headers =
+      blocks::icrc_min_bytes(p.framing, p.vlan) - blocks::crc_bytes(p.framing) - from;
+  p.frame = random_bytes(random_, from + random_.below(headers));
+  std::vector<u8> covered(p.frame.begin() + from, p.frame.end());
+  for (std::size_t i = 0; i < covered.size(); ++i) covered[i] |= kMasks[unsigned(p.framing)][i];
+  const u32 icrc =
+      proto::crc32(proto::framing_row(p.framing).icrc_start, covered.data(), covered.size());
+  for (u32 i = 0; i < proto::kIcrcBytes; ++i) p.frame.push_back(u8(icrc >> 8 * i));
+  if (proto::is_native(p.framing)) append_vcrc(p.frame);
+  p.what = fmt::format("right CRCs on too few bytes as {}{}", proto::framing_row(p.framing).name,
                        p.vlan ? " with VLAN" : "");
 }
 }  // namespace hca::testbench

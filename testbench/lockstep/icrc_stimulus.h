@@ -2,6 +2,7 @@
 // Random packets for the ICRC unit: frames of all lengths in all framings, to be completed, good or
 // damaged.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,9 @@ struct IcrcPacket {
   blocks::IcrcMode mode = blocks::IcrcMode::Bypass;
   proto::Framing framing = proto::Framing::RoceV2Ip4;
   bool vlan = false;
-  std::string what;  // for a person: how it was made
+  std::optional<u32> payload;  // bytes; none in a frame of random bytes
+  bool sealed = false;         // too short for its headers, and its CRCs are right
+  std::string what;            // for a person: how it was made
 };
 
 class IcrcStimulus {
@@ -35,8 +38,11 @@ class IcrcStimulus {
   };
   void change_regime();
   void make_roce(IcrcPacket& p);
-  void make_runt(IcrcPacket& p);
+  u32 payload_of(const proto::Path& path, const proto::OpcodeRow& row, u32 crcs_sent);
+  void make_random(IcrcPacket& p);
+  void make_sealed(IcrcPacket& p);
   void damage(IcrcPacket& p);
+  void turn_bits(IcrcPacket& p, u64 from_byte, u64 bytes);
 
   engine::Random random_;
   Regime regime_;
