@@ -56,14 +56,14 @@ constexpr std::array kEnds{
     EndRow{"full", [](u32 beat, u32) { return beat; }},
 };
 
-constexpr std::array<std::string_view, 4> kShorts{"too short, CRCs wrong", "too short, CRCs right",
-                                                  "the shortest good one",
-                                                  "the shortest that gets CRCs"};
+constexpr std::array<std::string_view, 5> kSpecials{
+    "too short, CRCs wrong", "too short, CRCs right", "the shortest good one",
+    "the shortest that gets CRCs", "right CRCs and more bytes behind"};
 
 constexpr std::array<std::string_view, 3> kGroups{
     "framing x mode and verdict x bytes in the last beat",
     "framing x mode and verdict x payload x end in the last beat",
-    "framing x the shortest packets",
+    "framing x special packets",
 };
 
 // ---- where a packet belongs ----
@@ -110,20 +110,23 @@ IcrcCoverage::IcrcCoverage(u32 beat_bytes) : beat_bytes_(beat_bytes) {
     for (const u32 payload : kPayloadsUpTo)
       for (const EndRow& end : kEnds) add(fmt::format("payload up to {}, {}", payload, end.name));
   });
-  shorts_from_ = bins_.size();
+  specials_from_ = bins_.size();
   for (const StreamRow& stream : kStreams)
-    for (const std::string_view what : kShorts) bins_.push_back({2, name_of(stream, what), 0});
+    for (const std::string_view what : kSpecials) bins_.push_back({2, name_of(stream, what), 0});
 }
 
 void IcrcCoverage::count(const IcrcPacket& p, bool icrc_ok, bool vcrc_ok) {
   const u32 stream = stream_of(p), sent = u32(p.sent.size()), crcs = blocks::crc_bytes(p.framing);
   const u32 least = blocks::icrc_min_bytes(p.framing, p.vlan);
-  const auto hit_short = [&](u32 what) { hit(shorts_from_ + stream * kShorts.size() + what); };
-  if (p.mode == IcrcMode::Check && sent < least) hit_short(p.sealed ? 1 : 0);
+  const auto hit_special = [&](u32 what) {
+    hit(specials_from_ + stream * kSpecials.size() + what);
+  };
+  if (p.mode == IcrcMode::Check && sent < least) hit_special(p.sealed ? 1 : 0);
+  if (p.sealed && sent >= least) hit_special(4);
   if (!p.payload) return;
   const u32 kind = kind_of(p, icrc_ok, vcrc_ok);
-  if (kKinds[kind].icrc_ok && kKinds[kind].vcrc_ok && sent == least) hit_short(2);
-  if (p.mode == IcrcMode::Generate && sent + crcs == least) hit_short(3);
+  if (kKinds[kind].icrc_ok && kKinds[kind].vcrc_ok && sent == least) hit_special(2);
+  if (p.mode == IcrcMode::Generate && sent + crcs == least) hit_special(3);
   const u32 last = (sent - 1) % beat_bytes_ + 1, row = stream * u32(kKinds.size()) + kind;
   hit(row * beat_bytes_ + last - 1);
   const u32 size = index_in(kPayloadsUpTo, [&](u32 up_to) { return *p.payload <= up_to; });

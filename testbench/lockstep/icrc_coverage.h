@@ -35,6 +35,6 @@ class IcrcCoverage {
 
   u32 beat_bytes_;
   std::vector<Bin> bins_;
-  u64 sizes_from_ = 0, shorts_from_ = 0;  // where the second and the third group begin
+  u64 sizes_from_ = 0, specials_from_ = 0;  // where the second and the third group begin
 };
 }  // namespace hca::testbench

@@ -155,11 +155,11 @@ class Run {
   void put_fault(Cycle at, bool idle, Pins& pins) {
     using Kind = PinFault::Kind;
     const PinFault& fault = options_.fault;
-    if (fault.kind == Kind::None || at < fault.from || fault_done_) return;
+    if (fault.kind == Kind::None || at < fault.from || result_.fault_at) return;
     auto& control = pins.out.control;
     const bool beat = pins.out_valid, last = beat && control.last;
     const auto put = [&](bool shows, auto change) {
-      if (shows) change(), fault_done_ = true;
+      if (shows) change(), result_.fault_at = at;
     };
     switch (fault.kind) {
       case Kind::None:
@@ -219,7 +219,6 @@ class Run {
   PinReceiver receiver_;
   engine::Random gaps_;
   bool was_inside_ = false;  // the cycle before held a beat
-  bool fault_done_ = false;
   IcrcLockstepResult result_;
 };
 }  // namespace

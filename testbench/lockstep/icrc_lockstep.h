@@ -63,6 +63,7 @@ struct IcrcLockstepResult {
   u64 held_cycles = 0;            // a packet on offer and no grant
   IcrcCoverage coverage;          // what these packets have tried
   bool assertion_failed = false;  // one of the RTL; it has printed its message
+  std::optional<engine::Cycle> fault_at;  // when the PinFault was put
   std::optional<Divergence> divergence;
   std::string waves;  // the file, if one was written
   bool equal() const { return !divergence && !assertion_failed; }

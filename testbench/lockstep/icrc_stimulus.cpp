@@ -80,7 +80,7 @@ IcrcPacket IcrcStimulus::next() {
   if (const u64 choice = random_.below(80); choice == 0)
     make_random(p);
   else if (choice == 1)
-    make_sealed(p);
+    random_.chance(1, 2) ? make_sealed_short(p) : make_sealed_inside(p);
   else
     make_roce(p);
   p.sent = p.frame;
@@ -168,23 +168,40 @@ void IcrcStimulus::make_random(IcrcPacket& p) {
                        p.vlan ? " with VLAN" : "");
 }
 
-// Right CRCs over fewer bytes than the headers have.
-void IcrcStimulus::make_sealed(IcrcPacket& p) {
+// Right CRCs over fewer bytes than the headers have; in half of them only a few are missing.
+void IcrcStimulus::make_sealed_short(IcrcPacket& p) {
   p.framing = Framing(random_.below(proto::kFramingCount));
   p.vlan = !proto::is_native(p.framing) && random_.chance(1, 2);
-  p.mode = IcrcMode::Check;
-  p.sealed = true;
   const u32 from = blocks::covered_from(p.framing, p.vlan);
   const u32 headers =
       blocks::icrc_min_bytes(p.framing, p.vlan) - blocks::crc_bytes(p.framing) - from;
-  p.frame = random_bytes(random_, from + random_.below(headers));
-  std::vector<u8> covered(p.frame.begin() + from, p.frame.end());
-  for (std::size_t i = 0; i < covered.size(); ++i) covered[i] |= kMasks[unsigned(p.framing)][i];
+  const u32 missing = 1 + u32(random_.below(random_.chance(1, 2) ? 4 : headers));
+  p.frame = random_bytes(random_, from + headers - missing);
+  p.what = "right CRCs on too few bytes";
+  seal(p);
+}
+
+// Right CRCs at the end of a beat, and the packet goes on.
+void IcrcStimulus::make_sealed_inside(IcrcPacket& p) {
+  p.framing = Framing(random_.below(proto::kFramingCount));
+  p.vlan = !proto::is_native(p.framing) && random_.chance(1, 2);
+  p.frame = random_bytes(random_, 64 * (2 + random_.below(3)) - blocks::crc_bytes(p.framing));
+  p.what = "right CRCs and more bytes behind";
+  seal(p);
+  const std::vector<u8> more = random_bytes(random_, 1 + random_.below(100));
+  p.frame.insert(p.frame.end(), more.begin(), more.end());
+}
+
+void IcrcStimulus::seal(IcrcPacket& p) {
+  p.mode = IcrcMode::Check;
+  p.sealed = true;
+  const std::span<const u8> mask = kMasks[unsigned(p.framing)];
+  std::vector<u8> covered(p.frame.begin() + blocks::covered_from(p.framing, p.vlan), p.frame.end());
+  for (std::size_t i = 0; i < std::min(covered.size(), mask.size()); ++i) covered[i] |= mask[i];
   const u32 icrc =
       proto::crc32(proto::framing_row(p.framing).icrc_start, covered.data(), covered.size());
   for (u32 i = 0; i < proto::kIcrcBytes; ++i) p.frame.push_back(u8(icrc >> 8 * i));
   if (proto::is_native(p.framing)) append_vcrc(p.frame);
-  p.what = fmt::format("right CRCs on too few bytes as {}{}", proto::framing_row(p.framing).name,
-                       p.vlan ? " with VLAN" : "");
+  p.what += fmt::format(" as {}{}", proto::framing_row(p.framing).name, p.vlan ? " with VLAN" : "");
 }
 }  // namespace hca::testbench

@@ -19,7 +19,7 @@ struct IcrcPacket {
   proto::Framing framing = proto::Framing::RoceV2Ip4;
   bool vlan = false;
   std::optional<u32> payload;  // bytes; none in a frame of random bytes
-  bool sealed = false;         // too short for its headers, and its CRCs are right
+  bool sealed = false;         // right CRCs that do not make it good: too early in the packet
   std::string what;            // for a person: how it was made
 };
 
@@ -40,7 +40,9 @@ class IcrcStimulus {
   void make_roce(IcrcPacket& p);
   u32 payload_of(const proto::Path& path, const proto::OpcodeRow& row, u32 crcs_sent);
   void make_random(IcrcPacket& p);
-  void make_sealed(IcrcPacket& p);
+  void make_sealed_short(IcrcPacket& p);
+  void make_sealed_inside(IcrcPacket& p);
+  void seal(IcrcPacket& p);
   void damage(IcrcPacket& p);
   void turn_bits(IcrcPacket& p, u64 from_byte, u64 bytes);
 

@@ -34,8 +34,8 @@ TEST_CASE("a packet is counted where it belongs and nowhere else", "[icrc][cover
   REQUIRE(coverage.groups().size() == 3);
   CHECK(coverage.groups()[0].bins == 36 * 64);
   CHECK(coverage.groups()[1].bins == 36 * 4 * 7);
-  CHECK(coverage.groups()[2].bins == 8 * 4);
-  CHECK(coverage.holes().size() == 36 * 64 + 36 * 4 * 7 + 8 * 4);
+  CHECK(coverage.groups()[2].bins == 8 * 5);
+  CHECK(coverage.holes().size() == 36 * 64 + 36 * 4 * 7 + 8 * 5);
   CHECK(hits(coverage) == Hits{0, 0, 0});
 
   // 54 of headers, 4 of ICRC, 66 of payload: 124, 60 in the second beat.
@@ -73,6 +73,10 @@ TEST_CASE("a packet is counted where it belongs and nowhere else", "[icrc][cover
   coverage.count(runt, false, false);
   CHECK(tried(coverage, "IB local: too short, CRCs right"));
   CHECK(hits(coverage) == Hits{7, 7, 4});
+  runt.sent.resize(26);
+  coverage.count(runt, false, false);
+  CHECK(tried(coverage, "IB local: right CRCs and more bytes behind"));
+  CHECK(hits(coverage) == Hits{7, 7, 5});
 }
 
 TEST_CASE("the stimuli leave no bin out", "[icrc][coverage]") {
