@@ -3,8 +3,10 @@
 #include "rtl/block_rtl.h"
 
 namespace hca::rtl {
+using IcrcBlock = BlockRtl<BeatControl, BeatControl>;
+
 // rtl/icrc.sv. Bytes of a beat: 32 or 64.
-class IcrcRtl : public BlockRtl<BeatControl, BeatControl> {
+class IcrcRtl : public IcrcBlock {
  public:
   explicit IcrcRtl(u32 beat_bytes = kMaxBeatBytes);
 };

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "rtl/icrc_rtl.h"
 #include "testbench/lockstep/describe.h"
 #include "testbench/lockstep/pins.h"
 
@@ -26,7 +25,7 @@ class Run {
       : options_(options),
         stalls_(options.seed, options.stall_percent),
         twin_(options.seed, options.twin, options.rooms, stalls_),
-        rtl_(options.twin.beat_bytes),
+        rtl_(options.rtl ? options.rtl() : rtl::IcrcRtl(options.twin.beat_bytes)),
         sender_(options.seed ^ 0x5eed, options.twin.beat_bytes),
         receiver_(options.rooms, stalls_),
         gaps_(options.seed ^ 0x6a95) {
@@ -214,7 +213,7 @@ class Run {
   IcrcLockstepOptions options_;
   Stalls stalls_;
   IcrcTwin twin_;
-  rtl::IcrcRtl rtl_;
+  rtl::IcrcBlock rtl_;
   PinSender sender_;
   PinReceiver receiver_;
   engine::Random gaps_;

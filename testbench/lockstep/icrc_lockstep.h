@@ -2,11 +2,12 @@
 // rtl/icrc.sv and blocks::IcrcUnit side by side: the same random packets, the same random stalls
 // behind, compared in every cycle on both streams until they differ.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "model/blocks/icrc_unit.h"
-#include "rtl/beat.h"
+#include "rtl/icrc_rtl.h"
 #include "testbench/lockstep/icrc_coverage.h"
 
 namespace hca::testbench {
@@ -42,6 +43,7 @@ struct IcrcLockstepOptions {
   u32 rooms = 8;                  // packets for which there is room behind the unit, 1 to 8
   blocks::IcrcUnitConfig twin{};  // beat_bytes, 32 or 64, is the RTL's too
   PinFault fault{};
+  std::function<rtl::IcrcBlock()> rtl{};  // another one in the place of rtl/icrc.sv
   bool break_contract =
       false;          // the sender leaves gaps inside packets: the RTL's assertion must fire
   std::string waves;  // FST of the cycles around the first divergence; empty: none
