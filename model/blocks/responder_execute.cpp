@@ -144,7 +144,7 @@ inline void ResponderExecute::execute_write(Packet* p, Queue& q) {
   const u32 bytes = p->parsed.payload_bytes;
   if (request::takes_receive_wqe(*p->parsed.opcode)) {
     q.next_wqe = p->effect.receive_wqe + 1;
-    q.posted = std::max(q.posted, q.next_wqe);  // its doorbell may still be on the way
+    q.posted = later_index(q.posted, q.next_wqe);  // its doorbell may still be on the way
   }
   if (!bytes) return finish(p, false);
   const Region* region = protection_.find(p->effect.rkey);

@@ -217,6 +217,7 @@ class ResponderExecute : public engine::Block {
   void reply_atomic(u32 qpn, Queue& q, u64 original);
   // responder_receive_queue.cpp
   const u8* receive_wqe(u32 qpn, Queue& q, u32 index);
+  static u32 next_batch(const Queue& q);
   void ask_batch(u32 qpn);
   void fetch_batches();
   void accept_batch(ReceiveBatch* batch);

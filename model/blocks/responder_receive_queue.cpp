@@ -15,7 +15,7 @@ bool holds(const ReceiveBatch* b, u32 index) { return b && index - b->first < b-
 // for as well.
 const u8* ResponderExecute::receive_wqe(u32 qpn, Queue& q, u32 index) {
   q.next_wqe = index;
-  q.posted = std::max(q.posted, index + 1);
+  q.posted = later_index(q.posted, index + 1);
   if (!holds(q.current, index) && holds(q.following, index)) {
     Pool<ReceiveBatch>::give_back(q.current);
     q.current = std::exchange(q.following, nullptr);
@@ -26,6 +26,11 @@ const u8* ResponderExecute::receive_wqe(u32 qpn, Queue& q, u32 index) {
   return q.current->wqes.data() + (index - q.current->first) * contexts_.qps[qpn].rq.stride();
 }
 
+// The first WQE that is not here.
+u32 ResponderExecute::next_batch(const Queue& q) {
+  return holds(q.current, q.next_wqe - 1) ? q.current->first + q.current->count : q.next_wqe;
+}
+
 void ResponderExecute::ask_batch(u32 qpn) {
   Queue& q = queues_[qpn];
   if (q.fetching || q.failed) return;
@@ -33,9 +38,7 @@ void ResponderExecute::ask_batch(u32 qpn) {
   if (q.following && !holds(q.current, q.next_wqe) && !holds(q.following, q.next_wqe))
     Pool<ReceiveBatch>::give_back(std::exchange(q.following, nullptr));
   if (q.following) return;
-  const u32 first = q.current && holds(q.current, q.next_wqe - 1)
-                        ? q.current->first + q.current->count
-                        : q.next_wqe;
+  const u32 first = next_batch(q);
   if (first == q.posted) return;
   q.fetching = true;
   fetches_.push(qpn);
@@ -49,9 +52,7 @@ void ResponderExecute::fetch_batches() {
   Queue& q = queues_[qpn];
   const QpConfig* qp = contexts_.find_qp(qpn);
   if (!qp) return void(q.fetching = false);
-  const u32 first = q.current && holds(q.current, q.next_wqe - 1)
-                        ? q.current->first + q.current->count
-                        : q.next_wqe;
+  const u32 first = next_batch(q);
   if (first == q.posted) return void(q.fetching = false);  // taken since it was asked
   const u32 to_end = qp->rq.entries() - (first & (qp->rq.entries() - 1));
   ReceiveBatch* b = batches_.take();
@@ -136,7 +137,7 @@ bool ResponderExecute::unpark() {
 // flushed.
 void ResponderExecute::ring(const ReceiveBell& bell) {
   Queue& q = queues_[bell.qpn];
-  q.posted = std::max(q.posted, bell.posted);
+  q.posted = later_index(q.posted, bell.posted);
   if (q.flushing) return flushes_.push(bell.qpn);
   if (!q.current) ask_batch(bell.qpn);
   offer_credits(bell.qpn, q);

@@ -22,6 +22,8 @@ struct WorkQueue {
 // The free-running index whose low 16 bits a doorbell carried; `known` is the last one, less than
 // 2^16 behind.
 constexpr u32 widen_index(u32 known, u16 low) { return known + u16(low - u16(known)); }
+// Of two free-running indices less than 2^31 apart, the one further on.
+constexpr u32 later_index(u32 a, u32 b) { return b - a < u32{1} << 31 ? b : a; }
 
 // Set by CreateQp and ModifyQp, by nobody else.
 struct QpConfig {

@@ -4,11 +4,21 @@
 #include "model/proto/key.h"
 #include "model/proto/pkey.h"
 #include "model/proto/psn.h"
+#include "model/proto/qp.h"
 #include "model/proto/syndrome.h"
 #include "model/proto/timeout.h"
 
 using namespace hca;
 using namespace hca::proto;
+
+TEST_CASE("indices of queues run on over 2^32", "[proto][qp]") {
+  CHECK(widen_index(0xffff'fff0, 0x0010) == 0x10);
+  CHECK(later_index(5, 5) == 5);
+  CHECK(later_index(4, 5) == 5);
+  CHECK(later_index(5, 4) == 5);
+  CHECK(later_index(0xffff'ffff, 0) == 0);
+  CHECK(later_index(0, 0xffff'ffff) == 0);
+}
 
 TEST_CASE("PSNs wrap at 2^24 in both directions", "[proto][psn][BTH-19]") {
   CHECK(psn_add(0xFFFFFF, 1) == 0);
