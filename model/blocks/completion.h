@@ -22,8 +22,8 @@ struct CompletionCounters {
 // take turns.
 //
 // Contract: a completion seen in cycle n asks for its DMA write in n + latency; one each `interval`
-// cycles. An event is raised when the CQE that causes it is in memory, SQ_DRAINED when all CQEs in
-// front of it are.
+// cycles. A completion event is raised when the CQE that causes it is in memory, or by the doorbell
+// that arms its CQ if that came later; SQ_DRAINED when all CQEs in front of it are.
 class Completion : public engine::Block {
  public:
   static constexpr u32 kBuffers = 64;

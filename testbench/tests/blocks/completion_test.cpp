@@ -11,15 +11,16 @@ using namespace hca::test;
 namespace {
 struct CompletionBench : Bench {
   CompletionBench(const CompletionConfig& c, const Cycles& sends, const Cycles& receives = {},
-                  unsigned depth = 8, Cycle from = 0, bool drained = false)
+                  unsigned depth = 8, Cycle from = 0, bool drained = false,
+                  const Plan<proto::CqDoorbell>& bells = {}, bool solicited = false)
       : config(c), completion(config, contexts) {
     PairConfig two;
     two.armed = true;
     set_up(contexts, two, false);
     add(completion, "completion");
-    feed(completion.completions_in[0], completion, plan_of(sends, drained));
+    feed(completion.completions_in[0], completion, plan_of(sends, drained, solicited));
     feed(completion.completions_in[1], completion, plan_of(receives));
-    feed(completion.bells_in, completion, {});
+    feed(completion.bells_in, completion, bells);
     completion.written_in.connect(completion.self, completion.self, "CQEs in memory");
     completion.buffers.connect(completion.self, "CQE buffers");
     completion.dma = completion.self;
@@ -28,10 +29,12 @@ struct CompletionBench : Bench {
     faults = &take(completion.ports.faults_out, completion);
   }
   // `drained`: all but the first tell that their queue pair is drained, or the only one does.
-  static Plan<Completed> plan_of(const Cycles& cycles, bool drained = false) {
+  static Plan<Completed> plan_of(const Cycles& cycles, bool drained = false,
+                                 bool solicited = false) {
     Plan<Completed> plan;
     Completed one;
     one.cqn = one.cqe.qpn = 1;
+    one.cqe.solicited = solicited;
     for (const Cycle at : cycles) plan.push_back({at, one});
     for (std::size_t i = plan.size() > 1; drained && i < plan.size(); ++i)
       plan[i].second.drained = true;
@@ -88,6 +91,28 @@ TEST_CASE("an armed CQ raises one event when its CQE is in memory", "[completion
   bench.plan({{80, [&] { bench.in_memory(0); }}, {81, [&] { bench.in_memory(1); }}});
   bench.seen();
   CHECK(bench.events->seen == Cycles{80 + 1 + 1});  // seen by completion in 81, by event in 82
+}
+
+// The CQE is in memory in 80, the doorbell that arms is seen in 100, its event in 101: the next one
+// if the CQE is not taken, a solicited one if the CQE is.
+TEST_CASE("a doorbell that arms a CQ with CQEs not taken raises the event", "[completion]") {
+  struct Case {
+    proto::Arm arm;
+    u32 taken;
+    bool solicits, raises;
+  };
+  const Case c = GENERATE(
+      Case{proto::Arm::Next, 0, false, true}, Case{proto::Arm::Next, 1, true, false},
+      Case{proto::Arm::Solicited, 0, true, true}, Case{proto::Arm::Solicited, 0, false, false},
+      Case{proto::Arm::Solicited, 1, true, false}, Case{proto::Arm::None, 0, true, false});
+  CAPTURE(int(c.arm), c.taken, c.solicits);
+  CompletionBench bench({}, {10}, {}, 8, 0, false, {{100, {c.arm, 1, c.taken}}}, c.solicits);
+  EventRing& cq = bench.contexts.cqs[1];
+  cq.armed = proto::Arm::None;
+  bench.plan({{80, [&] { bench.in_memory(0); }}});
+  bench.seen();
+  CHECK(bench.events->seen == (c.raises ? Cycles{101} : Cycles{}));
+  CHECK((cq.armed == proto::Arm::None) == (c.raises || c.arm == proto::Arm::None));
 }
 
 // The CQE is in memory in 80, the event raised in 81 and seen in 82; without a CQE in 11.

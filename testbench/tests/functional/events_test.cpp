@@ -234,6 +234,17 @@ TEST_CASE("CQE, EQE and interrupt message are written in this order", "[function
   CHECK(pair.a.verbs.take_interrupt(*channel));
   CHECK(pair.a.verbs.get_cq_event(*channel) == cq->cqn);
   CHECK_FALSE(pair.a.verbs.get_cq_event(*channel));
+  // Two CQEs are not taken, both of failed WQEs: each arming raises one event.
+  for (const bool solicited : {false, true}) {
+    pair.a.verbs.req_notify_cq(*cq, solicited);
+    CHECK(pair.a.verbs.get_cq_event(*channel) == cq->cqn);
+    CHECK_FALSE(pair.a.verbs.get_cq_event(*channel));
+    CHECK(pair.a.verbs.query_cq(*cq).armed == Arm::None);
+  }
+  CHECK(pair.a.poll(cq).size() == 2);
+  pair.a.verbs.req_notify_cq(*cq, false);
+  CHECK_FALSE(pair.a.verbs.get_cq_event(*channel));
+  CHECK(pair.a.verbs.query_cq(*cq).armed == Arm::Next);
 }
 
 TEST_CASE("a masked vector keeps its message, an armed queue with EQEs interrupts at once",
