@@ -4,13 +4,13 @@
 
 For each frame that an end must send, each field is changed (lowest and highest bit), checksums made good again, and the
 frame is left out, doubled and swapped with the next one of its direction; of what an end's host saw, each field of each
-completion and state is changed, bytes of its memory, an asynchronous event is added, and what a connection was given (PSN, timers,
-retries) is changed where the recording shows it. Each copy is replayed on every
-runner. Fields that an allowed difference covers wholly are left alone, and so are those that are learned from the frame
-itself. Without set-up, a frame that is left out of the comparison more than before is noticed. With --every, at least one change of each kind of host event is tried for each capture. Prints
-caught / tried for each capture, end and runner, and what slipped through; exits 1 if anything did, or if a capture
-does not replay. A copy
-that is refused as unreadable counts as not caught, but for captures without set-up.
+completion and state is changed, bytes of its memory, an asynchronous event is added, and what a connection was given
+(PSN, timers, retries) is changed where the recording shows it. Each copy is replayed on every runner. Fields that an
+allowed difference covers wholly are left alone, and so are those that are learned from the frame itself. Without set-
+up, a frame that is left out of the comparison more than before is noticed. With --every, at least one change of each
+kind of host event is tried for each capture. Prints caught / tried for each capture, end and runner, and what slipped
+through; exits 1 if anything did, or if a capture does not replay. A copy that is refused as unreadable counts as not
+caught, but for captures without set-up.
 """
 import argparse
 import json

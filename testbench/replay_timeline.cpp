@@ -253,7 +253,7 @@ void add_offsets(const std::set<std::int64_t>& crossings, const OffsetWindow& wi
 }
 
 std::int64_t middle_of(const OffsetWindow& window, const Capture& capture) {
-  if (window.is_known()) return window.low + window.width() / 2;
+  if (window.is_known()) return window.low + (window.high - window.low) / 2;
   if (window.has_low()) return window.low;
   if (window.has_high()) return window.high;
   // Nothing ties them: events first.

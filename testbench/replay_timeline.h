@@ -19,8 +19,11 @@ struct OffsetWindow {
   bool has_high() const { return high < kFar; }
   bool is_known() const { return has_low() && has_high(); }
   bool contradicts_itself() const { return low > high; }
-  // By how much a time between the clocks may be wrong; 0 if nothing is known.
-  std::int64_t width() const { return is_known() && high > low ? high - low : 0; }
+  // By how much a time between the clocks may be wrong.
+  std::int64_t width() const {
+    if (contradicts_itself()) return 0;
+    return is_known() ? high - low : kFar;
+  }
 };
 OffsetWindow find_offset_window(const Capture& capture);
 

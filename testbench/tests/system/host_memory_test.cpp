@@ -96,16 +96,20 @@ struct Initiator : sc_core::sc_module {
     return payload.get_response_status();
   }
 };
+
+struct Bus : testbench::FreshKernel {
+  HostMemory memory;
+  MemoryTarget target{"memory", memory};
+  Initiator initiator{"initiator"};
+  Bus() {
+    initiator.socket.bind(target.dma_target);
+    sc_core::sc_spawn([] {});  // something for the kernel to start
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  }
+};
 }  // namespace
 
-TEST_CASE_METHOD(testbench::FreshKernel, "a DMA moves bytes at once and adds no delay",
-                 "[host_memory][tlm]") {
-  HostMemory memory;
-  MemoryTarget target("memory", memory);
-  Initiator initiator("initiator");
-  initiator.socket.bind(target.dma_target);
-  sc_core::sc_spawn([] {});  // something for the kernel to start
-  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+TEST_CASE_METHOD(Bus, "a DMA moves bytes at once and adds no delay", "[host_memory][tlm]") {
   std::array<u8, 4> in{1, 2, 3, 4}, out{};
   CHECK(initiator.move(tlm::TLM_WRITE_COMMAND, 0x8000, in) == tlm::TLM_OK_RESPONSE);
   CHECK(initiator.move(tlm::TLM_READ_COMMAND, 0x8000, out) == tlm::TLM_OK_RESPONSE);
@@ -115,15 +119,8 @@ TEST_CASE_METHOD(testbench::FreshKernel, "a DMA moves bytes at once and adds no 
   CHECK(target.transactions() == 3);
 }
 
-TEST_CASE_METHOD(testbench::FreshKernel,
-                 "a DMA that reads what is unreadable gets an error, one beside it does not",
+TEST_CASE_METHOD(Bus, "a DMA that reads what is unreadable gets an error, one beside it does not",
                  "[host_memory][tlm]") {
-  HostMemory memory;
-  MemoryTarget target("memory", memory);
-  Initiator initiator("initiator");
-  initiator.socket.bind(target.dma_target);
-  sc_core::sc_spawn([] {});  // something for the kernel to start
-  sc_core::sc_start(sc_core::SC_ZERO_TIME);
   memory.make_unreadable(0x8004, 2);  // bytes 0x8004 and 0x8005
   std::array<u8, 4> bytes{};
   const auto read = [&](u64 at) { return initiator.move(tlm::TLM_READ_COMMAND, at, bytes); };

@@ -5,6 +5,7 @@
 
 #include "testbench/replay_host.h"
 #include "testbench/tests/system/recording.h"
+#include "testbench/tests/system/replayed.h"
 
 namespace hca::testbench {
 using namespace proto;
@@ -12,10 +13,6 @@ using namespace proto;
 namespace {
 constexpr u32 kP = Recording::kFirst, kBytes = 256;
 constexpr u64 kOurs = Recording::kOurs;
-
-const ReplayRunner& any_runner() {
-  return replay_runners()[GENERATE(range(std::size_t{0}, replay_runners().size()))];
-}
 
 // A device with a region and a queue pair in RTS, and its driver.
 struct Device {

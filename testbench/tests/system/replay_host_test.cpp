@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "testbench/tests/system/recording.h"
+#include "testbench/tests/system/replayed.h"
 
 namespace hca::testbench {
 namespace {
@@ -11,9 +12,6 @@ constexpr u32 kP = Recording::kFirst;
 constexpr u64 kOurs = Recording::kOurs;
 constexpr u8 kNoCredits = 0x1f;
 
-const ReplayRunner& any_runner() {
-  return replay_runners()[GENERATE(range(std::size_t{0}, replay_runners().size()))];
-}
 u64 uses(const ReplayReport& report, std::string_view header, std::string_view field,
          std::string_view condition = "") {
   u64 all = 0;
@@ -23,11 +21,6 @@ u64 uses(const ReplayReport& report, std::string_view header, std::string_view f
       all += report.allowed_uses[i];
   }
   return all;
-}
-std::string first_field(const ReplayReport& report) {
-  return report.difference && !report.difference->fields.empty()
-             ? report.difference->fields[0].name()
-             : "";
 }
 // A WRITE with a key that does not exist, and no receive: QP_ACCESS_ERR (T11).
 Recording refused_write() {

@@ -7,6 +7,7 @@
 #include "testbench/replay.h"
 #include "testbench/replay_learn.h"
 #include "testbench/tests/system/recording.h"
+#include "testbench/tests/system/replayed.h"
 
 namespace hca::testbench {
 using namespace proto;
@@ -14,8 +15,7 @@ using namespace proto;
 namespace {
 // The frames of a capture and no word of its hosts; not learned from yet.
 Capture frames_of(const std::string& name) {
-  Capture capture =
-      load_capture(std::string(HCA_SOURCE_DIR) + "/vectors/captures/" + name + ".pcap");
+  Capture capture = load(name);
   capture.events.clear();
   for (ReplaySide& side : capture.sides) side = {};
   capture.learned = true;

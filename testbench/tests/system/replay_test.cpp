@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Captures of an independent implementation, replayed from both ends on each runner; and copies
 // with one thing changed, which must not pass.
-#include "testbench/replay.h"
-
 #include <catch2/catch.hpp>
 
 #include "model/proto/headers.h"
 #include "testbench/replay_learn.h"
+#include "testbench/tests/system/replayed.h"
 
 namespace hca::testbench {
 using namespace proto;
 
 namespace {
-Capture load(const std::string& name) {
-  return load_capture(std::string(HCA_SOURCE_DIR) + "/vectors/captures/" + name + ".pcap");
-}
-
 ParsedPacket parsed(const std::vector<u8>& frame) {
   ParsedPacket packet;
   REQUIRE(parse(frame, LinkLayer::Ethernet, packet) == PacketVerdict::Good);
@@ -27,22 +22,6 @@ void make_icrc_good(std::vector<u8>& frame) {
   for (u32 i = 0; i < 4; ++i) frame[p.icrc_offset + i] = u8(icrc >> 8 * i);
 }
 
-// The n-th frame (from 0) that `end` sends.
-std::size_t sent_by(const Capture& capture, End end, std::size_t n) {
-  for (std::size_t i = 0; i < capture.frames.size(); ++i)
-    if (capture.frames[i].from == end && n-- == 0) return i;
-  FAIL("no such frame");
-  return 0;
-}
-std::string first_field(const ReplayReport& report) {
-  return report.difference && !report.difference->fields.empty()
-             ? report.difference->fields[0].name()
-             : "";
-}
-const ReplayRunner& any_runner() {
-  const std::size_t n = GENERATE(range(std::size_t{0}, replay_runners().size()));
-  return replay_runners()[n];
-}
 }  // namespace
 
 TEST_CASE("a capture replays from both ends on each runner", "[replay]") {
@@ -177,16 +156,6 @@ TEST_CASE("a frame that stands doubled in the recording is missed", "[replay]") 
   CHECK(report.difference->what.find("missing") == 0);
 }
 
-TEST_CASE("a repetition that comes too early for any timer is a difference", "[replay][G11.2]") {
-  const ReplayRunner& runner = any_runner();
-  Capture capture = load("rc_send_mtu256");
-  capture.frames.insert(capture.frames.begin(), capture.frames[0]);
-  const ReplayReport report = replay(capture, End::A, runner);
-  REQUIRE(report.difference);
-  CHECK(report.difference->where == "frame 2");
-  CHECK(report.difference->what.find("our timer takes 107") != std::string::npos);
-}
-
 TEST_CASE("two swapped frames of ours are found at the first", "[replay]") {
   const ReplayRunner& runner = any_runner();
   Capture capture = load("rc_write_mtu1024");
@@ -224,72 +193,6 @@ TEST_CASE("a completion or state that is not as recorded is named", "[replay]") 
   SECTION("memory") {
     event("mem_final", 0).values["changed"][0][0] = 4;
     CHECK(replay(capture, End::B, runner).difference->where == "memory");
-  }
-}
-
-TEST_CASE("a lost packet of ours is repeated only when the timer fires", "[replay][G11.3]") {
-  const ReplayRunner& runner = any_runner();
-  Capture capture = load("rc_send_mtu256");
-  // The first message is lost once: recorded as sent and dropped, 1.1 s later sent again.
-  ReplayFrame lost = capture.frames[0];
-  lost.fate = Fate::Dropped, lost.time_ns -= 1'100'000'000;
-  capture.frames.insert(capture.frames.begin(), lost);
-  for (ReplayEvent& e : capture.events)
-    if (e.kind == "post_send" && e.number("wr_id") == 0) e.time_ns -= 1'100'000'000;
-  for (ReplayEvent& e : capture.events)
-    if (e.kind != "post_send" && e.kind != "wc" && e.kind != "post_recv" && e.kind != "qp_state" &&
-        e.kind != "mem_final")
-      e.time_ns -= 1'200'000'000;
-  const ReplayReport report = replay(capture, End::A, runner);
-  INFO((report.difference ? report.difference->where + ": " + report.difference->what : ""));
-  CHECK(report.same());
-  CHECK(report.timers_fired == 1);
-}
-
-TEST_CASE("a transport timer fires between its time and four times that, each time", "[replay]") {
-  // G11.2. Code 14 is 67.1 ms, the recording's copies follow each other after 66 to 68 ms.
-  const ReplayRunner& runner = any_runner();
-  const auto stretched = [&](double by) {
-    Capture capture = load("rc_retry_exceeded");
-    const u64 first_frame = capture.frames.front().time_ns;
-    u64 post = 0;
-    for (ReplayFrame& f : capture.frames)
-      f.time_ns = first_frame + u64(double(f.time_ns - first_frame) * by);
-    for (ReplayEvent& e : capture.events) {
-      if (!post && e.kind == "post_send") post = e.time_ns;
-      if (post) e.time_ns = post + u64(double(e.time_ns - post) * by);
-    }
-    return replay(capture, End::A, runner);
-  };
-  for (const double by : {1.0, 1.8, 3.5}) CHECK(stretched(by).same());
-  for (const double by : {0.1, 0.5, 0.9, 4.5}) CHECK_FALSE(stretched(by).same());
-}
-
-TEST_CASE("a wr_id may come again on a queue pair", "[replay]") {
-  Capture capture = load("rc_send_mtu1024");
-  for (ReplayEvent& e : capture.events)
-    if (e.kind == "post_send" || (e.kind == "wc" && e.text("queue") == "send"))
-      e.values["wr_id"] = e.number("wr_id") % 2;
-  CHECK(find_offset_window(capture).is_known());
-  for (const End end : {End::A, End::B}) CHECK(replay(capture, end, any_runner()).same());
-}
-
-TEST_CASE("the order of events and frames comes from causality", "[replay]") {
-  const Capture capture = load("rc_write_mtu1024");
-  const OffsetWindow window = find_offset_window(capture);
-  REQUIRE(window.is_known());
-  CHECK(window.low <= window.high);
-  // Every post stands before its first frame, and every completion behind its ACK, whatever offset
-  // of the window is taken; for this capture the first post is at 5680433 us.
-  const Timelines lines = find_timelines(capture, End::A);
-  REQUIRE(lines.offsets.size() == 1);
-  CHECK(lines.open_pairs == 0);
-  std::size_t posts = 0, ends = 0;
-  for (const TimelineItem& item : make_timeline(capture, End::A, lines.offsets[0]).items) {
-    if (!item.is_frame) posts += capture.events[item.index].kind == "post_send";
-    if (item.is_frame && capture.frames[item.index].from == End::B) ++ends;
-    CHECK(ends <= posts);
-    CHECK(posts <= ends + 1);
   }
 }
 
