@@ -11,6 +11,7 @@
 #include "testbench/replay_completion.h"
 #include "testbench/replay_host.h"
 #include "testbench/replay_timer.h"
+#include "testbench/replay_wr_ids.h"
 
 namespace hca::testbench {
 namespace {
@@ -24,6 +25,7 @@ class Run {
         report_(report),
         device_(runner.make({})),
         host_(capture, end, *device_),
+        posts_(capture),
         timers_(capture, report.window) {
     has_several_ = std::ranges::count_if(capture.events, [end](const ReplayEvent& e) {
                      return e.kind == "connect" && e.side == end;
@@ -254,7 +256,8 @@ class Run {
     const std::string text = fmt::format("{} completion of QP {:#x} wr_id {} {}", got.queue,
                                          wc.qp_num, wc.wr_id, proto::name_of(wc.status));
     note("   " + text);
-    const ReplayEvent* post = take_post(wc.qp_num, got.queue, wc.wr_id);
+    const ReplayEvent* post =
+        posts_.take(end_, "post_" + got.queue, got.queue, wc.qp_num, wc.wr_id);
     const Situation s{.qp = history_of(wc.qp_num), .our_wc = &wc, .post = post};
     if (capture_.learned && wc.status == proto::WcStatus::Success) return;
     const auto found = completions_.find({wc.qp_num, got.queue});
@@ -319,17 +322,6 @@ class Run {
          fmt::format("asynchronous event (event {})", index + 1), std::string(async_name(e)));
   }
 
-  // The oldest post of that queue that this can be the completion of: a wr_id may come again.
-  const ReplayEvent* take_post(u32 qpn, const std::string& queue, u64 wr_id) {
-    const std::string kind = queue == "send" ? "post_send" : "post_recv";
-    std::size_t& from = completed_[{qpn, queue}];
-    for (std::size_t i = from; i < capture_.events.size(); ++i)
-      if (const ReplayEvent& e = capture_.events[i];
-          e.kind == kind && e.side == end_ && e.number("qpn") == qpn && e.number("wr_id") == wr_id)
-        return from = i + 1, &e;
-    return nullptr;
-  }
-
   // ---- State and memory
   void compare_state(std::size_t index) {
     const ReplayEvent& e = capture_.events[index];
@@ -378,11 +370,11 @@ class Run {
   ReplayReport& report_;
   std::unique_ptr<ReplayDevice> device_;
   ReplayHost host_;
+  WrIdCursor posts_;
   std::map<u32, QpHistory> histories_;  // by our queue pair
   std::map<u32, Frames> frames_;        // that our side must send, by stream
   std::size_t first_index_ = 0;
-  std::map<std::pair<u32, std::string>, Expected> completions_;   // by QP and queue
-  std::map<std::pair<u32, std::string>, std::size_t> completed_;  // next post to look at
+  std::map<std::pair<u32, std::string>, Expected> completions_;  // by QP and queue
   std::vector<ExpectedAsync> async_;
   std::vector<const ReplayEvent*> failed_receives_;
   std::int64_t recorded_now_ = 0;  // of the item that the replay has come to

@@ -12,6 +12,7 @@
 #include "model/proto/response_rules.h"
 #include "model/proto/syndrome.h"
 #include "model/proto/work_rows.h"
+#include "testbench/replay_wr_ids.h"
 
 namespace hca::testbench {
 using namespace proto;
@@ -95,27 +96,11 @@ const ReplayFrame* cause_of(const ReplayEvent& wc, const SentWork& m,
   return last;
 }
 
-// Finds the completions of the works, asked for in the order of their posts: a wr_id may come
-// again.
-class SendCompletions {
- public:
-  explicit SendCompletions(const Capture& capture) : events_(capture.events) {}
-  const ReplayEvent* of(const SentWork& m) {
-    if (!m.post->number("signaled")) return nullptr;
-    const u64 qpn = m.post->number("qpn"), wr_id = m.post->number("wr_id");
-    std::size_t& from = from_[{m.post->side, qpn}];
-    for (std::size_t i = from; i < events_.size(); ++i)
-      if (const ReplayEvent& e = events_[i]; e.kind == "wc" && e.side == m.post->side &&
-                                             e.text("queue") == "send" && e.number("qpn") == qpn &&
-                                             e.number("wr_id") == wr_id)
-        return from = i + 1, &e;
-    return nullptr;
-  }
-
- private:
-  const std::vector<ReplayEvent>& events_;
-  std::map<std::pair<End, u64>, std::size_t> from_;
-};
+const ReplayEvent* completion_of(const SentWork& m, WrIdCursor& completions) {
+  if (!m.post->number("signaled")) return nullptr;
+  return completions.take(m.post->side, "wc", "send", m.post->number("qpn"),
+                          m.post->number("wr_id"));
+}
 
 // The nth successful receive of a queue pair follows the nth packet that ends a message which takes
 // a receive WQE.
@@ -182,11 +167,11 @@ OffsetWindow find_offset_window(const Capture& capture) {
   const std::vector<Mark> marks = marks_of(capture);
   OffsetWindow window;
   window.low = std::max(low_of_raw_frames(capture, End::A), low_of_raw_frames(capture, End::B));
-  SendCompletions completions(capture);
+  WrIdCursor completions(capture);
   for (const SentWork& m : sent_works(capture)) {
     if (const ReplayFrame* frame = first_frame_of(m, marks))
       window.low = std::max(window.low, distance(*m.post, *frame));
-    const ReplayEvent* done = completions.of(m);
+    const ReplayEvent* done = completion_of(m, completions);
     if (const ReplayFrame* frame = done ? cause_of(*done, m, marks) : nullptr)
       window.high = std::min(window.high, distance(*done, *frame));
   }
