@@ -174,6 +174,14 @@ std::string commands_section() {
   return text;
 }
 
+std::string names_of(Services services) {
+  std::string list;
+  for (const Service service : kServices)
+    if (includes(services, service))
+      list += (list.empty() ? "" : ", ") + std::string(name_of(service));
+  return list;
+}
+
 std::string transitions_section() {
   const auto names = [&](u32 mask) {
     std::string list;
@@ -185,12 +193,12 @@ std::string transitions_section() {
   for (unsigned i = 0; i < kQpMaskNames.size(); ++i)
     text += (i ? ", " : "") + std::string(kQpMaskNames[i]);
   text +=
-      ".\n\nTransitions of a reliable connection (Reset and Error can be entered from every state "
+      ".\n\nTransitions by service (Reset and Error can be entered from every state "
       "with State alone; attributes that SQD allows to change are refused while it drains):\n\n"
-      "| from | to | required | optional | statement |\n|---|---|---|---|---|\n";
-  for (const QpTransition& t : kRcTransitions)
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", name_of(t.from), name_of(t.to),
-                        names(t.required), names(t.optional), t.statement);
+      "| service | from | to | required | optional | statement |\n|---|---|---|---|---|---|\n";
+  for (const QpTransition& t : kTransitions)
+    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", names_of(t.services), name_of(t.from),
+                        name_of(t.to), names(t.required), names(t.optional), t.statement);
   return text;
 }
 }  // namespace

@@ -60,6 +60,7 @@ struct Cq {
 
 // ibv_qp_cap and ibv_qp_init_attr.
 struct QpInitAttr {
+  proto::Service service = proto::Service::Rc;
   Cq* send_cq = nullptr;
   Cq* recv_cq = nullptr;
   const Pd* pd = nullptr;  // nullptr: the context's own

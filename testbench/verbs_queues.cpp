@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "model/proto/requester_rules.h"
 #include "testbench/verbs.h"
 
 namespace hca::testbench {
@@ -54,6 +55,7 @@ Error VerbsContext::check_send(const Qp& qp, const SendWr& wr) const {
   if (!free_send_slots(qp) && !proto::mutant<"full_queue_posted">()) return Error::NoMemory;
   const proto::WorkRow* row = proto::work_row(wr.opcode);
   if (!row || ((wr.send_flags & kInline) && !row->sends_payload())) return Error::Invalid;
+  if (!proto::includes(row->services, qp.cap.service)) return Error::Invalid;  // T4
   if (wr.send_flags & kInline)
     return total(wr.sg_list) > qp.cap.max_inline_data ? Error::NoMemory : Error::None;
   return wr.sg_list.size() > qp.cap.max_send_sge ? Error::Invalid : Error::None;
@@ -194,7 +196,8 @@ Wc VerbsContext::take(const proto::Cqe& cqe) {
   wc.wr_id = ids[cqe.wqe_index & u32(ids.size() - 1)];
   u32& completed = receive ? qp->rq_completed : qp->sq_completed;
   completed = proto::widen_index(completed, u16(cqe.wqe_index + 1));
-  if (cqe.status != proto::WcStatus::Success) qp->state = QpState::Error;
+  if (cqe.status != proto::WcStatus::Success && qp->state != QpState::Error)
+    qp->state = receive ? QpState::Error : proto::state_of_failed_sends(qp->cap.service);
   return wc;
 }
 }  // namespace hca::testbench

@@ -124,6 +124,8 @@ void Chip::connect_port(unsigned i) {
           responder_execute.bells_in.add(), name("posted receives"));
   connect(port.receive, port.receive.ports.acks_out, requester, requester.acks_in.add(),
           name("acknowledgements"));
+  connect(port.transmit, port.transmit.sent_out, requester, requester.sent_in.add(),
+          name("sent messages"));
   connect(port.receive, port.receive.ports.cnps_out, responder_reply,
           responder_reply.sides[i].cnps_in, name("CNPs"));
   connect(port.receive, port.receive.ports.events_out, command, command.port_faults_in.add(),

@@ -26,6 +26,10 @@ void Command::take_fault(FaultLink& link) {
     return link.drop();
   }
   const QpConfig* qp = contexts_.find_qp(f.qpn);
+  if (f.sends_alone) {  // whose requester has stopped
+    if (qp && sends(qp->state)) contexts_.qps[f.qpn].state = QpState::Sqe, ++counters.faults;
+    return link.drop();
+  }
   const bool fails = f.fails && qp && qp->state != QpState::Error && qp->state != QpState::Reset;
   if (f.raise && fails == f.fails) {
     if (!ports.events_out->can_push()) return;
@@ -114,6 +118,7 @@ void Command::execute() {
   if (effect.clear) requester_.clear(effect.qpn), execute_.clear(effect.qpn);
   if (effect.drain) requester_.drain(effect.qpn);
   if (effect.resume) requester_.resume(effect.qpn);
+  if (effect.recover) requester_.recover(effect.qpn);
   if (effect.message) ports.events_out->push(EventNote{.message = true, .vector = effect.vector});
   ports.dma_out->start().set_write(address_, block_.data(), kCommandBytes, nullptr, false,
                                    now() + 1, now() + 1);

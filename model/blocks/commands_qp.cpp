@@ -7,9 +7,10 @@ using namespace proto;
 
 namespace {
 bool values_ok(const QpCreate& a) {
-  return Service(a.service) == Service::Rc && a.sq_log_entries <= kMaxLogWorkEntries &&
-         a.rq_log_entries <= kMaxLogWorkEntries && a.sq_log_stride >= 6 && a.sq_log_stride <= 8 &&
-         a.rq_log_stride >= 5 && a.rq_log_stride <= 8;
+  return (Service(a.service) == Service::Rc || Service(a.service) == Service::Uc) &&
+         a.sq_log_entries <= kMaxLogWorkEntries && a.rq_log_entries <= kMaxLogWorkEntries &&
+         a.sq_log_stride >= 6 && a.sq_log_stride <= 8 && a.rq_log_stride >= 5 &&
+         a.rq_log_stride <= 8;
 }
 }  // namespace
 
@@ -26,6 +27,7 @@ CommandStatus create_qp(Call& c) {
     return CommandStatus::BadValue;
   QpConfig qp;
   qp.allocated = true, qp.signal_all = a.signal_all, qp.service = Service(a.service);
+  qp.reliable = is_reliable(qp.service);
   qp.privileged = a.privileged, qp.options = x.options;
   qp.qpn = qpn, qp.pd = a.pd, qp.send_cq = a.send_cq;
   qp.receive_cq = mutant<"receive_cqes_to_send_cq">() ? a.send_cq : a.receive_cq;
@@ -57,6 +59,7 @@ CommandStatus modify_qp(Call& c) {
   c.effect.flush = a.state == QpState::Error, c.effect.clear = a.state == QpState::Reset;
   c.effect.resume = from == QpState::Sqd && a.state == QpState::Rts;
   c.effect.drain = a.state == QpState::Sqd;
+  c.effect.recover = from == QpState::Sqe && a.state == QpState::Rts;
   return status;
 }
 

@@ -134,7 +134,8 @@ struct Contexts {
 struct CommandEffect {
   u32 qpn = 0;
   bool flush = false, clear = false, resume = false;
-  bool drain = false;  // it entered SQD
+  bool drain = false;    // it entered SQD
+  bool recover = false;  // it left SQE for RTS
   bool message = false;
   u16 vector = 0;
 };

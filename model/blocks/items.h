@@ -65,6 +65,12 @@ struct Acknowledgement {
   Packet* packet = nullptr;
 };
 
+// The last packet of a message that nobody will answer is handed to the wire.
+struct SentPacket {
+  u32 qpn = 0, next_psn = 0;
+  u32 life = 0;  // of the queue pair that sent it
+};
+
 // A completion on its way to its CQ; `drained`: instead, the queue pair is drained, behind all
 // completions before.
 struct Completed {
@@ -91,6 +97,7 @@ struct Fault {
   proto::EventType event{};
   std::optional<u32> invalidate{};  // this key; the queue pair goes on
   bool fails = true;                // the queue pair enters Error
+  bool sends_alone = false;         // the queue pair enters SQE instead
   bool refused = false;             // a request with this PSN; MSN without it
   u32 psn = 0, msn = 0;
 };
@@ -112,6 +119,7 @@ using TurnLink = engine::Link<Turn*, 8>;
 using FetchedLink = engine::Link<Turn*, 64>;
 using NoteLink = engine::Link<SchedulerNote, 8>;
 using AckLink = engine::Link<Acknowledgement, 8>;
+using SentLink = engine::Link<SentPacket, 8>;
 using CompletedLink = engine::Link<Completed, 8>;
 using ReplyLink = engine::Link<Reply, 8>;
 using FaultLink = engine::Link<Fault, 4>;

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "model/engine/budget.h"
+#include "model/proto/request_effect.h"
 #include "model/proto/requester_rules.h"
-#include "model/proto/responder_rules.h"
 
 namespace hca::blocks {
 using engine::Cycle;
@@ -26,6 +26,7 @@ struct alignas(64) Packet {
   u8 port = 0;  // through which it leaves
   bool is_request = false;
   bool abandoned = false;             // its queue pair was reset while it was gathered
+  bool tells_sent = false;            // the requester waits for it to be on the wire
   u32 life = 0;                       // of the queue pair when the packet was made
   engine::Budget* buffers = nullptr;  // where its room is given back when it is on the wire
 

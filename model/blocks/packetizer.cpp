@@ -67,7 +67,8 @@ void Packetizer::arrived(const DmaRequest& request, Cycle first, Cycle last) {
   if (!request.notify) return;
   p->last = last;
   const Cycle now = dma.now();
-  if (p->abandoned) return p->buffers->give(now + 1), PacketPool::give_back(p);
+  if (p->abandoned)
+    return p->tells_sent = false, p->buffers->give(now + 1), PacketPool::give_back(p);
   if (proto::mutant<"payload_kept">())
     proto::keep_first(kept_(), p->psn, {p->payload(), p->shape.payload_bytes});
   Side& side = sides[p->port];

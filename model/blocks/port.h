@@ -38,6 +38,7 @@ class PortTransmit : public engine::Block {
 
   PacketLink requests_in{64};
   PacketLink replies_in{16};
+  SentLink* sent_out = nullptr;  // to requester
   PortCounters* counters = nullptr;
   const Contexts* contexts = nullptr;
   engine::Probe probe, icrc_probe;

@@ -75,13 +75,16 @@ inline void PortReceive::route(Packet* p, Cycle checked) {
   const bool response = p->parsed.opcode && !p->parsed.opcode->is_request;
   if (!response) {
     const Cycle at = responder_.check(*p, now(), checked);
-    if (p->verdict.action == RequestAction::Drop) {
+    const bool silent = is_silent(p->verdict.action);
+    if (silent) [[unlikely]] {
       const Path& path = contexts_.qps[p->qpn].path;
       contexts_.count_drop(port_, counter_of(p->verdict.cause, path, p->frame(), p->parsed));
-      return PacketPool::give_back(p);
+      if (p->verdict.action == RequestAction::Drop) return PacketPool::give_back(p);
     }
     if (contexts_.qps[p->qpn].state == QpState::Rtr && take_established(contexts_.receive[p->qpn]))
       establish(p->qpn);
+    if (silent) [[unlikely]]
+      return PacketPool::give_back(p);
     return ports.requests_out->push(p, 1, at - now() - 1);
   }
   Acknowledgement a;

@@ -41,6 +41,11 @@ void PortTransmit::send(PacketLink& from, PacketLink& other) {
     if (other.can_pop()) wake_at(now() + 1);
     return PacketPool::give_back(p);
   }
+  if (p->tells_sent) [[unlikely]] {
+    if (!sent_out->can_push()) return;
+    sent_out->push(SentPacket{p->qpn, proto::psn_add(p->psn, 1), p->life});
+    p->tells_sent = false;
+  }
   p->frame_bytes = proto::finish_frame(p->frame(), p->shape);
   const bool ethernet = !proto::is_native(p->shape.framing);
   const u32 on_wire =

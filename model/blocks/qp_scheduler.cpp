@@ -41,6 +41,7 @@ void QpScheduler::note(const SchedulerNote& n) {
       [[fallthrough]];
     case NoteKind::Rewind:
       q.fetch = n.index, q.epoch = n.epoch, q.paused = n.kind == NoteKind::Pause;
+      q.flush = false;
       break;
     case NoteKind::Flush:
       q.fetch = n.index, q.epoch = n.epoch, q.paused = false, q.flush = true;

@@ -13,6 +13,8 @@ void Requester::tick() {
   if (turns_in.can_pop()) accept_turn(turns_in.pop());
   if (!errors_.empty()) enter_errors();
   if (placed_in.can_pop()) take_placed();
+  if (waits_sent_) [[unlikely]]
+    take_sent();
   if (placing_.packet || acks_in.can_pop()) acknowledge();
   if (timers_.may_be_due(now())) expire();
   if (!completing_.empty()) complete();
@@ -174,7 +176,7 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
 WcStatus Requester::check_wqe(const QpConfig& qp, Lane& lane, const u8* wqe, u32 index,
                               u64& bytes) {
   lane.wqe = decode<SendWqe>(wqe);
-  const WcStatus form = check_send_wqe(lane.wqe, index, qp.sq.stride());
+  const WcStatus form = check_send_wqe(lane.wqe, index, qp);
   if (form != WcStatus::Success) return form;
   const WorkRow& row = row_of(lane.wqe);
   if (row.answer == Answer::Atomic) lane.operands = decode<AtomicOperands>(wqe + kSendWqeBytes);
@@ -241,11 +243,10 @@ inline void Requester::send_packet(u32 qpn, Lane& lane) {
   if (mutant<"resend_one_packet">() && s.send_psn != s.sent_psn)
     s.send_psn = s.sent_psn, plan.last = true;
   if (plan.ack_requested && !timers_.runs(qpn)) restart_timer(qpn);
+  if (plan.last && ends_when_sent(qp)) p->tells_sent = waits_sent_ = true, p->life = lane.life;
   lane.packet += plan.psns;
   packetizer_.start(p, lane.cursor, qp.pd, now(), at);
   gathering_ = qpn, gathers_last_ = plan.last, gathers_nothing_ = false;
-  if (plan.last && mutant<"send_completes_when_sent">())
-    s.unacked_psn = s.sent_psn, queue_completion(qpn, lane), wake_at(now() + 1);
   if (plan.last && !packetizer_.busy()) finish_wqe(qpn, lane);
 }
 

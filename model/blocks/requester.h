@@ -33,6 +33,9 @@ using LocalWorkLink = engine::Link<LocalWork, 4>;
 // DMA write in n and for one more piece a cycle; nothing else is taken meanwhile. Its work request
 // completes when the last of its data is ordered. A work request without packets begins in its
 // turn; the next message of its queue pair begins when `command` has executed it.
+//
+// A message of an unreliable service completes by its last packet: when the port begins to send it
+// in cycle n, the requester sees that in n + 1 and completes the work request then.
 class Requester : public engine::Block {
  public:
   struct Ports {
@@ -54,6 +57,7 @@ class Requester : public engine::Block {
 
   FetchedLink turns_in{64};
   PortLinks<AckLink> acks_in{8};
+  PortLinks<SentLink> sent_in{8};  // written by the sending halves of the ports
   struct Placed {
     u32 qpn = 0, index = 0, life = 0;
   };
@@ -69,9 +73,10 @@ class Requester : public engine::Block {
   // By `command`, between cycles: a queue pair entered Error, or was reset or destroyed.
   void enter_error(u32 qpn);
   void clear(u32 qpn);
-  // By `command`: it entered SQD, or left it for RTS.
+  // By `command`: it entered SQD, or left it for RTS; it left SQE for RTS.
   void drain(u32 qpn);
   void resume(u32 qpn);
+  void recover(u32 qpn);
   // By `command`: whether the queue pair still waits for a work request; what became of it.
   bool waits_for(const LocalWork& work);
   void end_local(u32 qpn, proto::WcStatus status);
@@ -140,6 +145,7 @@ class Requester : public engine::Block {
   void mark_placed(u32 qpn, u32 index);
   // requester_responses.cpp: what comes back
   void acknowledge();
+  void take_sent();
   void act(u32 qpn, const proto::AckVerdict& verdict);
   void expire();
   void go_back(u32 qpn, u32 psn, NoteKind kind);
@@ -186,6 +192,7 @@ class Requester : public engine::Block {
   } placing_;  // the response whose data are being written
   Cycle next_packet_ = 0;
   u32 clears_ = 0;
+  bool waits_sent_ = false;       // a packet was told to say when it is on the wire
   u32 gathering_ = 0;             // the queue pair whose packet the packetizer gathers
   bool gathers_last_ = false;     // and whether it is the last of its message
   bool gathers_nothing_ = false;  // it was reset meanwhile

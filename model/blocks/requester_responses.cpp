@@ -39,6 +39,20 @@ void Requester::acknowledge() {
   act(a.qpn, v);
 }
 
+// G14.1.
+void Requester::take_sent() {
+  SentLink& link = sent_in.next();
+  if (!link.can_pop()) return;
+  const SentPacket sent = link.pop();
+  sent_in.pass_turn(link, now());
+  const QpConfig* qp = contexts_.find_qp(sent.qpn);
+  Lane& lane = lanes_[sent.qpn];
+  if (!qp || !sends(qp->state) || lane.in_error || sent.life != lane.life) return;
+  contexts_.send[sent.qpn].unacked_psn = sent.next_psn;
+  queue_completion(sent.qpn, lane);
+  activate(sent.qpn, lane);  // it may have waited for its window
+}
+
 void Requester::expire() {
   Cycle again = kNever;
   const u32 qpn = timers_.due(now(), again);
@@ -199,7 +213,8 @@ bool Requester::complete_one(u32 qpn, Lane& lane) {
   ++s.completed;
   lane.failing = false;
   if (mutant<"class_b_keeps_state">()) return true;
-  faults_.push({qpn}), ++for_command_;
+  const bool sends_alone = state_of_failed_sends(contexts_.qps[qpn].service) == QpState::Sqe;
+  faults_.push({.qpn = qpn, .sends_alone = sends_alone}), ++for_command_;
   errors_.push(qpn);
   wake_at(now() + 1);
   return true;
@@ -270,6 +285,14 @@ void Requester::drain(u32 qpn) {
 
 void Requester::resume(u32 qpn) {
   activate(qpn, lanes_[qpn]);
+  self.wake(now() + 1);
+}
+
+// What is posted from now on is sent again.
+void Requester::recover(u32 qpn) {
+  lanes_[qpn].in_error = false;
+  SendState& s = contexts_.send[qpn];
+  notes_.push({NoteKind::Rewind, qpn, s.completed, ++s.epoch});
   self.wake(now() + 1);
 }
 

@@ -94,7 +94,13 @@ void ResponderExecute::process(Packet* p) {
   const RequestAction action = p->verdict.action;
   const bool executes = action == RequestAction::Execute || action == RequestAction::Repeat;
   if (!executes) return answer_refusal(p, q);
+  if (p->effect.unreliable) [[unlikely]]
+    return process_unreliable(p, q);
   if (request::is_saved(*p->parsed.opcode)) return execute_read(p);
+  place(p, q);
+}
+
+void ResponderExecute::place(Packet* p, Queue& q) {
   if (p->parsed.opcode->operation == Operation::Write) return execute_write(p, q);
   if (!execute_send(p, q)) park(p, q);
 }
@@ -116,7 +122,7 @@ void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
   if (p->verdict.action == RequestAction::NakAndFail) {
     const FailureRow failure = failure_of(p->verdict.cause);
     // The packet came so far as to take a WQE of its own (T11).
-    const bool takes = failure_takes_receive_wqe(p->parsed, p->verdict);
+    const bool takes = failure_takes_receive_wqe(contexts_.qps[p->qpn], p->parsed, p->verdict);
     if (takes) {  // which responder_check left where it was
       const u32 own = p->effect.receive_wqe + 1;
       outcome.completed.cqe.wqe_index = u16(own), q.next_wqe = own + 1;
@@ -207,17 +213,24 @@ WcStatus ResponderExecute::judge_scatter(u32 qpn, const Queue& q, u32 bytes) {
   return WcStatus::Success;
 }
 
-// An error found while a request is executed: class A or C, the queue pair fails.
+// An error found while a request is executed: class A or C, the queue pair fails; or, without
+// answers, the message ends.
 void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
   Queue& q = queues_[p->qpn];
+  p->verdict = on_service(verdict, contexts_.qps[p->qpn].service);
+  if (is_silent(p->verdict.action)) {
+    if (request::takes_receive_wqe(*p->parsed.opcode))
+      q.next_wqe = p->effect.receive_wqe, q.wqe_open = false;
+    return abandon(p, q);
+  }
   ++counters.failed;
-  p->verdict = verdict;
-  p->effect.msn = psn_sub(p->effect.msn,
-                          p->effect.completes_message);  // the NAKed message does not count (G5.3)
+  const bool answers = p->verdict.action == RequestAction::NakAndFail;
+  // The NAKed message does not count (G5.3).
+  if (answers) p->effect.msn = psn_sub(p->effect.msn, p->effect.completes_message);
   q.failed = true;
   const FailureRow failure = failure_of(verdict.cause);
   Outcome& outcome = retire(*p);
-  outcome.replies = outcome.fails = true;
+  outcome.replies = answers, outcome.fails = true;
   outcome.completes = std::exchange(q.wqe_open, false) ||
                       (p->parsed.opcode->has(Ext::ImmDt) && verdict.cause == RequestCause::BadRkey);
   outcome.completed.cqe.opcode = CqeOpcode::Receive;
@@ -289,6 +302,8 @@ void ResponderExecute::finish(Packet* p, bool has_payload) {
 
 void ResponderExecute::complete(const Packet& p, const Queue& q, Outcome& outcome) {
   const OpcodeRow& row = *p.parsed.opcode;
+  if (p.effect.unreliable) [[unlikely]]
+    contexts_.receive[p.qpn].rq_consumed = q.next_wqe;
   const bool send = row.operation == Operation::Send;
   Cqe& cqe = outcome.completed.cqe;
   cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;

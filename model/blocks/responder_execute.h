@@ -24,7 +24,7 @@ struct ResponderExecuteConfig {
   u32 responses = 32;  // of each port: response packets between memory and wire
 };
 struct ResponderExecuteCounters {
-  u64 writes = 0, sends = 0, reads = 0, atomics = 0, repeated = 0, not_saved = 0;
+  u64 writes = 0, sends = 0, reads = 0, atomics = 0, repeated = 0, not_saved = 0, abandoned = 0;
   u64 receive_fetches = 0, parked = 0, failed = 0, credit_updates = 0;
 };
 
@@ -154,6 +154,7 @@ class ResponderExecute : public engine::Block {
     bool congested = false;
     u32 life = 0;
     u32 posted = 0, next_wqe = 0;  // next_wqe: the next that a message will take
+    bool abandoned = false;        // UC: until a packet begins a message
     Scatter scatter;
     u32 placed = 0;  // bytes of the SEND in progress
     Outcome *first = nullptr, *last = nullptr;
@@ -169,6 +170,12 @@ class ResponderExecute : public engine::Block {
   void serve_several();
   void take();
   void process(Packet* p);
+  void place(Packet* p, Queue& q);
+  // responder_unreliable.cpp: requests that nobody answers
+  void process_unreliable(Packet* p, Queue& q);
+  static void begin_unreliable(const Packet& p, Queue& q);
+  static bool lacks_wqe(const Packet& p, const Queue& q);
+  void abandon(Packet* p, Queue& q);
   void answer_refusal(Packet* p, Queue& q);
   void execute_write(Packet* p, Queue& q);
   bool execute_send(Packet* p, Queue& q);
@@ -288,5 +295,7 @@ struct hca::engine::Counters<hca::blocks::ResponderExecuteCounters> {
       counter("receive_fetches", &C::receive_fetches, "reads", "batches of receive WQEs read"),
       counter("parked", &C::parked, "packets", "packets that waited for a receive WQE"),
       counter("credit_updates", &C::credit_updates, "packets", "ACKs sent only for their credits"),
+      counter("abandoned", &C::abandoned, "packets",
+              "dropped without an answer while they were executed"),
       counter("failed", &C::failed, "packets", "requests refused while they were executed"));
 };

@@ -26,9 +26,10 @@ const u8* ResponderExecute::receive_wqe(u32 qpn, Queue& q, u32 index) {
   return q.current->wqes.data() + (index - q.current->first) * contexts_.qps[qpn].rq.stride();
 }
 
-// The first WQE that is not here.
+// The first WQE that is not here: a message that was abandoned gives its own back.
 u32 ResponderExecute::next_batch(const Queue& q) {
-  return holds(q.current, q.next_wqe - 1) ? q.current->first + q.current->count : q.next_wqe;
+  const bool here = holds(q.current, q.next_wqe - 1) || holds(q.current, q.next_wqe);
+  return here ? q.current->first + q.current->count : q.next_wqe;
 }
 
 void ResponderExecute::ask_batch(u32 qpn) {
@@ -112,14 +113,15 @@ bool ResponderExecute::unpark() {
   const u32 qpn = unparks_.front();
   Queue& q = queues_[qpn];
   Packet* p = q.parked_head;
+  if (p && p->effect.unreliable) begin_unreliable(*p, q);
   const bool needs_wqe = p && p->verdict.action == RequestAction::Execute &&
                          p->parsed.opcode->operation == Operation::Send &&
-                         request::starts(p->parsed.opcode->position);
+                         request::starts(p->parsed.opcode->position) &&
+                         !(p->effect.unreliable && lacks_wqe(*p, q));
+  const u32 index = p && p->effect.unreliable ? q.next_wqe : p ? p->effect.receive_wqe : 0;
   const bool waits = p && !q.failed && waits_for_atomic(*p, q);
-  if (!p || waits ||
-      (needs_wqe && !holds(q.current, p->effect.receive_wqe) &&
-       !holds(q.following, p->effect.receive_wqe))) {
-    if (p && !waits) q.next_wqe = p->effect.receive_wqe, ask_batch(qpn);
+  if (!p || waits || (needs_wqe && !holds(q.current, index) && !holds(q.following, index))) {
+    if (p && !waits) q.next_wqe = index, ask_batch(qpn);
     q.unparking = false;
     unparks_.pop();
     return false;

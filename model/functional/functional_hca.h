@@ -102,7 +102,8 @@ class FunctionalHca {
   void interrupt(std::optional<u16> vector);
   void raise_if_drained(u32 qpn);
   void enter_error(u32 qpn);
-  void flush(u32 qpn);
+  void flush_sends(u32 qpn);
+  void flush_receives(u32 qpn);
   std::vector<proto::Sge> read_sges(u64 address, u32 count);
   std::vector<u64> read_pages(const proto::PageList& list);
   void read_memory(u32 key, u64 va, std::span<u8> to);
@@ -139,6 +140,7 @@ class FunctionalHca {
                          std::span<const u8> frame);
   void receive_request(u32 qpn, const proto::ParsedPacket& packet, std::span<const u8> frame);
   proto::RequestVerdict find_place(u32 qpn, const proto::ParsedPacket& packet);
+  proto::RequestVerdict find_own_place(u32 qpn, const proto::ParsedPacket& packet);
   void execute(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestEffect& effect,
                std::span<const u8> payload);
   void complete_receive(u32 qpn, const proto::ParsedPacket& packet,

@@ -53,7 +53,7 @@ void FunctionalHca::ring_send(u32 qpn, u16 producer) {
   if (posted - contexts_.send[qpn].completed > qp->sq.entries())
     return void(++host_counters_.bad_doorbells);
   side(qpn).posted = posted;
-  if (qp->state == QpState::Error) return flush(qpn);
+  if (flushes_sends(qp->state)) return flush_sends(qpn);
   pump(qpn);
 }
 
@@ -65,7 +65,7 @@ void FunctionalHca::ring_receive(u32 qpn, u16 producer) {
   const u32 posted = widen_index(r.rq_posted, producer);
   if (posted - r.rq_consumed > qp->rq.entries()) return void(++host_counters_.bad_doorbells);
   r.rq_posted = posted;
-  if (qp->state == QpState::Error) flush(qpn);
+  if (qp->state == QpState::Error) flush_receives(qpn);
   if (takes_requests(qp->state)) tell_credits(*qp);
 }
 
@@ -81,7 +81,7 @@ void FunctionalHca::run_command(u64 address) {
   const auto asked = decode<CommandHeader>(block.data());
   const std::vector<u64> pages = read_pages(blocks::page_list_of(block.data()));
   const blocks::CommandEffect effect = blocks::execute_command(contexts_, block.data(), pages);
-  if (effect.flush) stop_timer(effect.qpn), flush(effect.qpn);
+  if (effect.flush) stop_timer(effect.qpn), flush_sends(effect.qpn), flush_receives(effect.qpn);
   if (effect.clear) {
     stop_timer(effect.qpn);
     Side& s = side(effect.qpn);
@@ -141,14 +141,13 @@ void FunctionalHca::enter_error(u32 qpn) {
   contexts_.qps[qpn].state = QpState::Error;
   contexts_.send[qpn].notify_drained = false;
   stop_timer(qpn);
-  flush(qpn);
+  flush_sends(qpn), flush_receives(qpn);
 }
 
 // G20.2: what is posted completes in posting order, SQ and RQ each on its own.
-void FunctionalHca::flush(u32 qpn) {
+void FunctionalHca::flush_sends(u32 qpn) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
-  ReceiveState& r = contexts_.receive[qpn];
   Cqe cqe{};
   cqe.qpn = qpn, cqe.status = flush_status();
   cqe.opcode = CqeOpcode::Send;
@@ -157,8 +156,15 @@ void FunctionalHca::flush(u32 qpn) {
     if (!flush_is_lost(false, s.completed != first + 1)) complete(qp.send_cq, cqe);
   }
   s.started = s.completed;
+}
+
+void FunctionalHca::flush_receives(u32 qpn) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  ReceiveState& r = contexts_.receive[qpn];
+  Cqe cqe{};
+  cqe.qpn = qpn, cqe.status = flush_status();
   cqe.opcode = CqeOpcode::Receive;
-  if (holds_receive_wqe(r)) {
+  if (holds_receive_wqe(qp, r)) {
     r.message = InMessage::None;
     cqe.wqe_index = u16(r.rq_consumed - 1);
     complete(qp.receive_cq, cqe);

@@ -72,7 +72,7 @@ void FunctionalHca::send_packets(u32 qpn, u32 index) {
     if (mutant<"resend_one_packet">() && !first_time) return void(s.send_psn = s.sent_psn);
     i += plan.psns;
   }
-  if (mutant<"send_completes_when_sent">()) s.unacked_psn = s.sent_psn, complete_sent(qpn);
+  if (ends_when_sent(qp)) s.unacked_psn = s.sent_psn, complete_sent(qpn);
 }
 
 // Reads send WQE `index` into work_ and checks its form and keys.
@@ -84,7 +84,7 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
   work_.wqe = decode<SendWqe>(raw.data());
   work_.pieces.clear();
   u64 bytes = 0;
-  work_.status = check_send_wqe(work_.wqe, at, qp.sq.stride());
+  work_.status = check_send_wqe(work_.wqe, at, qp);
   if (work_.status != WcStatus::Success) return;
   const WorkRow& row = row_of(work_.wqe);
   const u64 segments = slot + segments_offset(row);
@@ -274,7 +274,8 @@ void FunctionalHca::complete_sent(u32 qpn) {
   raise_if_drained(qpn);
 }
 
-// Class B: the oldest WQE completes with `status`, all behind it are flushed.
+// Class B: the oldest WQE completes with `status`, all behind it are flushed; the receive queue of
+// an unreliable service goes on.
 void FunctionalHca::fail_send(u32 qpn, WcStatus status) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
@@ -282,9 +283,11 @@ void FunctionalHca::fail_send(u32 qpn, WcStatus status) {
   cqe.qpn = qpn, cqe.status = status, cqe.wqe_index = named_index(s.completed);
   if (s.completed++ == s.started) ++s.started;
   if (mutant<"class_b_keeps_state">()) return complete(qp.send_cq, cqe);
-  contexts_.qps[qpn].state = QpState::Error;
+  contexts_.qps[qpn].state = state_of_failed_sends(qp.service);
   complete(qp.send_cq, cqe);
-  enter_error(qpn);
+  if (qp.state == QpState::Error) return enter_error(qpn);
+  s.notify_drained = false;
+  flush_sends(qpn);
 }
 
 // Class C (C9-216): no WQE is blamed, and none waits for its answer any more.

@@ -53,7 +53,11 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   if (verdict.action == RequestAction::Execute && !reads) verdict = find_place(qpn, packet);
   ++counters(qp).requests[std::size_t(verdict.cause)];
   contexts_.count_drop(qp.port, counter_of(verdict.cause, qp.path, frame.data(), packet));
-  const RequestEffect effect = apply(state, packet, qp, verdict);
+  const bool reliable = qp.reliable;
+  const bool answers = reliable || mutant<"unreliable_answers">();
+  if (mutant<"abandoned_wqe_consumed">() && abandons_send(state, packet, qp, verdict))
+    ++state.rq_consumed;
+  RequestEffect effect = apply(state, packet, qp, verdict);
   side(qpn).congested |= effect.congested;
   if (verdict.action != RequestAction::Drop && qp.state == QpState::Rtr &&
       take_established(state)) {
@@ -68,13 +72,18 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
     side(qpn).saved.save(qp.max_dest_rd_atomic, effect, true, 0);
   switch (verdict.action) {
     case RequestAction::Drop:
+    case RequestAction::Abandon:
       return;
+    case RequestAction::Fail:
+      return fail_receive(qpn, packet, verdict);
     case RequestAction::Repeat:
       return repeat_read(qpn, packet, effect);
     case RequestAction::Execute:
       if (reads) return execute_read(qpn, packet, effect);
+      if (!reliable) take_receive(state, packet, effect);
       execute(qpn, packet, effect, frame.subspan(packet.payload_offset, packet.payload_bytes));
-      if (packet.bth.ack_req && qp.state != QpState::Error) answer(qp, verdict, effect);  // G4.1
+      if (packet.bth.ack_req && answers && qp.state != QpState::Error)
+        answer(qp, verdict, effect);  // G4.1
       return;
     case RequestAction::NakAndFail:
       answer(qp, verdict, effect);
@@ -84,8 +93,18 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   }
 }
 
-// Whether the payload has a place: the receive WQE of a SEND, the key of a WRITE in progress.
+// Whether the payload has a place, as its service sees it.
 RequestVerdict FunctionalHca::find_place(u32 qpn, const ParsedPacket& packet) {
+  const Service service = contexts_.qps[qpn].service;
+  if (is_reliable(service)) return find_own_place(qpn, packet);
+  const ReceiveState& r = contexts_.receive[qpn];
+  if (request::takes_receive_wqe(*packet.opcode) && r.rq_posted == r.rq_consumed)
+    return on_service(kNoReceiveWqe, service);
+  return on_service(find_own_place(qpn, packet), service);
+}
+
+// The receive WQE of a SEND, the key of a WRITE in progress.
+RequestVerdict FunctionalHca::find_own_place(u32 qpn, const ParsedPacket& packet) {
   const QpConfig& qp = contexts_.qps[qpn];
   const OpcodeRow& row = *packet.opcode;
   const auto find = [this](u32 key) { return contexts_.find_region(key); };
@@ -265,8 +284,8 @@ void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const Requ
   ReceiveState& r = contexts_.receive[qpn];
   contexts_.qps[qpn].state = QpState::Error;
   r.nak_sent = false;
-  const bool takes = failure_takes_receive_wqe(packet, v);
-  if (takes || holds_receive_wqe(r)) {
+  const bool takes = failure_takes_receive_wqe(contexts_.qps[qpn], packet, v);
+  if (takes || holds_receive_wqe(contexts_.qps[qpn], r)) {
     r.rq_consumed += takes;
     r.message = InMessage::None;
     Cqe cqe{};

@@ -10,11 +10,9 @@
 #include <string_view>
 
 #include "model/proto/headers.h"
+#include "model/proto/services.h"
 
 namespace hca::proto {
-
-// OpCode[7:5].
-enum class Service : u8 { Rc = 0, Uc = 1, Rd = 2, Ud = 3, Cnp = 4, Xrc = 5 };
 
 enum class Operation : u8 {
   Send,
@@ -120,17 +118,13 @@ struct OpcodeRow {
 
 namespace detail {
 
-enum ServiceBit : u8 { kRc = 1, kUc = 2, kRd = 4, kUd = 8, kXrc = 32 };
-inline constexpr u8 kConnected = kRc | kUc | kRd | kXrc;
-inline constexpr u8 kSenders = kConnected | kUd;
-inline constexpr u8 kReliable = kRc | kRd | kXrc;
 inline constexpr ExtSet kNoExt{};
 
 // One line of T3: an operation and the services that have it.
 struct OperationLine {
   u8 code;  // OpCode[4:0]
   std::string_view name;
-  u8 services;
+  Services services;
   Operation operation;
   Position position;
   ExtSet ext;  // of RC; RD and UD put RDETH and DETH, XRC puts XRCETH in front
@@ -183,9 +177,6 @@ inline constexpr std::array kCongestionRows{
 };
 // clang-format on
 
-inline constexpr std::array kServices{Service::Rc, Service::Uc, Service::Rd, Service::Ud,
-                                      Service::Xrc};
-
 constexpr ExtSet ext_in_service(const OperationLine& line, Service service) {
   switch (service) {
     case Service::Rd:
@@ -199,13 +190,10 @@ constexpr ExtSet ext_in_service(const OperationLine& line, Service service) {
   }
 }
 
-constexpr bool has_service(const OperationLine& line, Service service) {
-  return line.services >> unsigned(service) & 1;
-}
 constexpr std::size_t count_rows() {
   std::size_t n = kCongestionRows.size();
   for (Service service : kServices)
-    for (const OperationLine& line : kOperations) n += has_service(line, service);
+    for (const OperationLine& line : kOperations) n += includes(line.services, service);
   return n;
 }
 constexpr auto make_opcode_rows() {
@@ -215,7 +203,7 @@ constexpr auto make_opcode_rows() {
     if (service == Service::Xrc)
       for (const OpcodeRow& row : kCongestionRows) rows[n++] = row;
     for (const OperationLine& line : kOperations) {
-      if (!has_service(line, service)) continue;
+      if (!includes(line.services, service)) continue;
       const ExtSet ext = ext_in_service(line, service);
       rows[n++] = {u8(unsigned(service) << 5 | line.code),
                    line.name,
@@ -318,11 +306,6 @@ constexpr bool payload_length_ok(PayloadRule rule, u32 payload_bytes, u32 pmtu) 
       return payload_bytes <= 256;
   }
   return false;
-}
-
-constexpr std::string_view name_of(Service service) {
-  constexpr std::array<std::string_view, 6> names{"RC", "UC", "RD", "UD", "CNP", "XRC"};
-  return names[unsigned(service)];
 }
 
 // The laws of the table.

@@ -35,7 +35,8 @@ inline RequestCause judge_response_header(const RequestView& view) {
   RequestCause first = RequestCause::Good;
   const auto is_broken = [&]<std::size_t i>() {
     constexpr RequestRule rule = kRequestRules[i];
-    if constexpr (rule.stage != RuleStage::Header) return false;
+    if constexpr (rule.stage != RuleStage::Header || !includes(rule.services, Service::Rc))
+      return false;
     const bool by_state = rule.cause == RequestCause::BadQpState;
     const bool broken =
         by_state ? !takes_responses(view.qp.state) || view.state.failing : rule.broken(view);

@@ -9,24 +9,32 @@
 
 namespace hca::proto {
 struct QpTransition {
+  Services services;
   QpState from, to;
-  u32 required, optional;  // masks of QpMask, for RC
+  u32 required, optional;  // masks of QpMask
   std::string_view statement;
 };
 
-inline constexpr u32 kSqdAttributes = kQpPort | kQpPath | kQpTimeout | kQpRetryCount | kQpRnrRetry |
-                                      kQpMaxRdAtomic | kQpMaxDestRdAtomic | kQpAccess |
-                                      kQpPkeyIndex | kQpMinRnrTimer;
-inline constexpr std::array kRcTransitions{
+// What SQD allows to change, of RC and of UC.
+inline constexpr u32 kUcSqdAttributes = kQpPort | kQpPath | kQpAccess | kQpPkeyIndex;
+inline constexpr u32 kSqdAttributes = kUcSqdAttributes | kQpTimeout | kQpRetryCount | kQpRnrRetry |
+                                      kQpMaxRdAtomic | kQpMaxDestRdAtomic | kQpMinRnrTimer;
+inline constexpr std::array kTransitions{
     // clang-format off
-    QpTransition{QpState::Reset, QpState::Init, kQpState | kQpPkeyIndex | kQpPort | kQpAccess, 0, "T13-Reset-Init/RC"},
-    QpTransition{QpState::Init,  QpState::Init, kQpState, kQpPkeyIndex | kQpPort | kQpAccess, "T13-Init/transitions"},
-    QpTransition{QpState::Init,  QpState::Rtr,  kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer, kQpPkeyIndex | kQpAccess, "T13-Init-RTR/RC"},
-    QpTransition{QpState::Rtr,   QpState::Rts,  kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-RTR-RTS/RC"},
-    QpTransition{QpState::Rts,   QpState::Rts,  kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-RTS/transitions"},
-    QpTransition{QpState::Rts,   QpState::Sqd,  kQpState, kQpSqdNotify, "T13-RTS/transitions"},
-    QpTransition{QpState::Sqd,   QpState::Sqd,  kQpState, kSqdAttributes, "T13-SQD/transitions"},
-    QpTransition{QpState::Sqd,   QpState::Rts,  kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-SQD/transitions"},
+    QpTransition{kRc | kUc, QpState::Reset, QpState::Init, kQpState | kQpPkeyIndex | kQpPort | kQpAccess, 0, "T13-Reset-Init/RC"},
+    QpTransition{kRc | kUc, QpState::Init,  QpState::Init, kQpState, kQpPkeyIndex | kQpPort | kQpAccess, "T13-Init/transitions"},
+    QpTransition{kRc,       QpState::Init,  QpState::Rtr,  kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer, kQpPkeyIndex | kQpAccess, "T13-Init-RTR/RC"},
+    QpTransition{kUc,       QpState::Init,  QpState::Rtr,  kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn, kQpPkeyIndex | kQpAccess, "T13-Init-RTR/UC"},
+    QpTransition{kRc,       QpState::Rtr,   QpState::Rts,  kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-RTR-RTS/RC"},
+    QpTransition{kUc,       QpState::Rtr,   QpState::Rts,  kQpState | kQpSqPsn, kQpCurState | kQpAccess, "T13-RTR-RTS/UC"},
+    QpTransition{kRc,       QpState::Rts,   QpState::Rts,  kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-RTS/transitions"},
+    QpTransition{kUc,       QpState::Rts,   QpState::Rts,  kQpState, kQpCurState | kQpAccess, "T13-RTS/transitions"},
+    QpTransition{kRc | kUc, QpState::Rts,   QpState::Sqd,  kQpState, kQpSqdNotify, "T13-RTS/transitions"},
+    QpTransition{kRc,       QpState::Sqd,   QpState::Sqd,  kQpState, kSqdAttributes, "T13-SQD/transitions"},
+    QpTransition{kUc,       QpState::Sqd,   QpState::Sqd,  kQpState, kUcSqdAttributes, "T13-SQD/transitions"},
+    QpTransition{kRc,       QpState::Sqd,   QpState::Rts,  kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-SQD/transitions"},
+    QpTransition{kUc,       QpState::Sqd,   QpState::Rts,  kQpState, kQpCurState | kQpAccess, "T13-SQD/transitions"},
+    QpTransition{kUc,       QpState::Sqe,   QpState::Rts,  kQpState, kQpCurState | kQpAccess, "T13-SQE/transitions"},
     // clang-format on
 };
 
@@ -55,12 +63,15 @@ constexpr u32 required_by(const QpTransition& t) {
 }
 
 // Reset and Error can be entered from every state by software.
-inline const QpTransition* find_transition(QpState from, QpState to) {
-  static constexpr QpTransition kToReset{QpState::Reset, QpState::Reset, kQpState, 0, "G20.3"};
-  static constexpr QpTransition kToError{QpState::Error, QpState::Error, kQpState, 0, "G20.2"};
+inline const QpTransition* find_transition(Service service, QpState from, QpState to) {
+  static constexpr QpTransition kToReset{kSenders, QpState::Reset, QpState::Reset, kQpState,
+                                         0,        "G20.3"};
+  static constexpr QpTransition kToError{kSenders, QpState::Error, QpState::Error, kQpState,
+                                         0,        "G20.2"};
   if (to == QpState::Reset) return &kToReset;
   if (to == QpState::Error) return &kToError;
-  for (const QpTransition& t : kRcTransitions) {
+  for (const QpTransition& t : kTransitions) {
+    if (!includes(t.services, service)) continue;
     if (t.from == from && t.to == to) return &t;
     if (t.to == to && entry_is_wrong<"transition", kQpStatePairs>(7 * int(from) + int(to)))
       return &t;
@@ -70,9 +81,10 @@ inline const QpTransition* find_transition(QpState from, QpState to) {
 
 // Whether software may make this transition: its row, its mask, the state that the host believes
 // in. While the send queue drains, attributes stay as they are.
-inline CommandStatus check_transition(QpState from, bool draining, const QpAttributes& a) {
+inline CommandStatus check_transition(Service service, QpState from, bool draining,
+                                      const QpAttributes& a) {
   if (a.state > QpState::Error) return CommandStatus::BadValue;
-  const QpTransition* t = find_transition(from, a.state);
+  const QpTransition* t = find_transition(service, from, a.state);
   if (!t || (a.mask & required_by(*t)) != required_by(*t) ||
       (a.mask & ~(t->required | t->optional)))
     return CommandStatus::BadState;
@@ -182,7 +194,7 @@ inline bool take_drained(const QpConfig& qp, SendState& s) {
 inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& send,
                                ReceiveState& receive, const QpAttributes& a,
                                std::span<const PortAttributes> ports) {
-  const CommandStatus allowed = check_transition(qp.state, is_draining(qp, send), a);
+  const CommandStatus allowed = check_transition(qp.service, qp.state, is_draining(qp, send), a);
   if (allowed != CommandStatus::Ok && mutant<"refused_modify_stores">()) detail::remember(given, a);
   if (allowed != CommandStatus::Ok) return allowed;
   const u8 number = a.mask & kQpPort ? a.port : given.port;
@@ -202,7 +214,8 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
     receive.msn = mutant<"msn_starts_at_one">();  // G2.1, G5.1
   else if (a.state == QpState::Rts && qp.state == QpState::Rtr)
     send.next_psn = send.unacked_psn = send.sent_psn = send.send_psn =
-        psn_add(qp.sq_psn, mutant<"first_psn_off">());  // G1.1
+        psn_add(qp.sq_psn, mutant<"first_psn_off">());            // G1.1
+  if (!is_reliable(qp.service)) send.credit = Credit::Unlimited;  // T4
   if (a.mask & kQpRetryCount) send.retries_left = qp.retry_count;
   if (a.mask & kQpRnrRetry) send.rnr_retries_left = qp.rnr_retry;
   send.notify_drained =

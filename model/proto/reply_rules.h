@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The packets that a responder sends (G4.6, T3): Acknowledge, READ responses, ATOMIC Acknowledge.
 #pragma once
-#include "model/proto/responder_rules.h"
+#include "model/proto/request_effect.h"
 
 namespace hca::proto {
 // G26.1: whether the answer that leaves now has BECN 1; `congested`: a request since the last had
@@ -24,6 +24,7 @@ inline Bth reply_bth(const QpConfig& qp, u32 psn, bool becn) {
 
 constexpr const OpcodeRow& reply_row(Service service, Operation operation,
                                      Position position = Position::Only) {
+  if (constexpr_mutant<"unreliable_answers">() && !is_reliable(service)) service = Service::Rc;
   if (constexpr_mutant<"atomic_answered_by_ack">() && operation == Operation::AtomicAcknowledge)
     operation = Operation::Acknowledge;
   return *opcode_row(service, operation, position);

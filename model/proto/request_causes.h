@@ -12,13 +12,17 @@ enum class RequestAction : u8 {
   Execute,
   Acknowledge,  // a duplicate SEND or WRITE: answer again, execute nothing (G3.1)
   Repeat,       // a duplicate READ or ATOMIC: answer from what is saved, or drop (G3.3, G3.4)
-  Drop,         // silently
   Nak,          // with `nak`, and nothing else changes (class B)
   NakAndFail,   // with `nak`, and the QP goes to Error (class A, C)
   RnrNak,       // class B with the RNR timer code
+  Fail,         // silently, and the QP goes to Error (class A of an unreliable service)
+  Drop,         // silently (class D)
+  Abandon,      // silently, and with it the message that it is in (class D1)
 };
-inline constexpr std::array<std::string_view, 7> kRequestActionNames{
-    "Execute", "Acknowledge", "Repeat", "Drop", "Nak", "NakAndFail", "RnrNak"};
+inline constexpr std::array<std::string_view, 9> kRequestActionNames{
+    "Execute", "Acknowledge", "Repeat", "Nak", "NakAndFail", "RnrNak", "Fail", "Drop", "Abandon"};
+// Nothing of it is executed and nobody is told.
+constexpr bool is_silent(RequestAction action) { return action >= RequestAction::Drop; }
 // Why; one counter each.
 enum class RequestCause : u8 {
   Good,

@@ -22,18 +22,26 @@ inline bool window_is_full(const SendState& s, u32 packets) {
 // READs and ATOMICs that are started and whose data are not in memory (G29.1).
 inline u32 reads_outstanding(const SendState& s) { return s.reads_started - s.reads_placed; }
 
-// T13: the states in which send WQEs are executed, and those in which they are taken: in Error they
-// are flushed.
+// T13: the states in which send WQEs are executed, and those in which they are taken: in Error and
+// SQE they are flushed.
 inline bool sends(QpState state) {
   return (state == QpState::Rts || state == QpState::Sqd) !=
          entry_is_wrong<"sends", kQpStateNames>(state);
 }
-inline bool takes_sends(QpState state) {
-  return sends(state) || (state == QpState::Error && !mutant<"post_in_error_forgotten">());
+inline bool flushes_sends(QpState state) {
+  return (state == QpState::Error && !mutant<"post_in_error_forgotten">()) ||
+         (state == QpState::Sqe && !mutant<"post_in_sqe_forgotten">());
 }
+inline bool takes_sends(QpState state) { return sends(state) || flushes_sends(state); }
 // Those in which receive WQEs are taken.
 inline bool takes_receives(QpState state) {
   return (state != QpState::Reset) != entry_is_wrong<"receives", kQpStateNames>(state);
+}
+
+// C9-214: the state that a send WQE which ends in error leads to.
+constexpr QpState state_of_failed_sends(Service service) {
+  return is_reliable(service) || constexpr_mutant<"class_b_is_error">() ? QpState::Error
+                                                                        : QpState::Sqe;
 }
 
 // G20.1: in SQD what is begun is finished, and nothing is begun.
@@ -96,6 +104,12 @@ inline SentMessage begin_message(SendState& s, const SendWqe& wqe, u32 index, u3
   return m;
 }
 
+// G14.1, CQ-8: a message is done when its last packet is handed to the wire; no answer will come.
+inline bool ends_when_sent(const QpConfig& qp) {
+  return (!qp.reliable && !mutant<"unreliable_waits_for_ack">()) ||
+         mutant<"send_completes_when_sent">();
+}
+
 // ---- Packets
 // Packet `index` of a message: opcode by length and position (SEND-5 to SEND-8, WRITE-5, WRITE-6),
 // its part of the data. A READ is one packet that asks for all from PSN `index` of its answer on
@@ -120,14 +134,12 @@ inline PacketPlan plan_packet(const QpConfig& qp, const SendWqe& wqe, const Sent
       last
           ? m.bytes - offset
           : qp.path_mtu - (mutant<"middle_short">() && !first ? 4 : mutant<"full_packets_short">());
-  return {opcode_row(u8(u8(qp.service) << 5 | operation)),
-          psn_add(m.first_psn, index),
-          whole ? m.packets - index : 1,
-          offset,
-          work.sends_payload() ? bytes : 0,
-          last && (first || !mutant<"last_without_a">()),  // G4.5: the last packet asks for the ACK
-          (last || mutant<"se_in_every_packet">()) && wqe.solicited && work.solicitable,
-          last};
+  return {opcode_row(u8(u8(qp.service) << 5 | operation)), psn_add(m.first_psn, index),
+          whole ? m.packets - index : 1, offset, work.sends_payload() ? bytes : 0,
+          // G4.5: the last packet asks for the ACK, if there will be one (G14.1)
+          last && (first || !mutant<"last_without_a">()) &&
+              (qp.reliable || mutant<"unreliable_asks_for_ack">()),
+          (last || mutant<"se_in_every_packet">()) && wqe.solicited && work.solicitable, last};
 }
 
 // The BTH and the extension headers of a planned packet.

@@ -33,6 +33,7 @@ inline u32 remote_key(const ParsedPacket& packet) {
 enum class RuleStage : u8 { Header, Order, Sequence, Support, Resource, Length, Access };
 
 struct RequestRule {
+  Services services;
   RuleStage stage;
   RequestCause cause;
   std::string_view statement;
@@ -43,7 +44,8 @@ struct RequestRule {
 
 // T13: the states in which inbound requests are processed.
 constexpr bool takes_requests(QpState state) {
-  const bool takes = state == QpState::Rtr || state == QpState::Rts || state == QpState::Sqd;
+  const bool takes = state == QpState::Rtr || state == QpState::Rts || state == QpState::Sqd ||
+                     state == QpState::Sqe;
   return constexpr_mutant<"states_ignored">() ||
          takes != entry_is_wrong<"requests", kQpStateNames>(state);
 }
@@ -131,6 +133,19 @@ inline bool out_of_sequence(const RequestView& v) {
   if (!inside && !begins) return !mutant<"middle_taken_as_only">();
   return inside && kind(*v.packet.opcode) != v.state.message && !mutant<"kind_not_compared">();
 }
+// UC, G14.2: a packet behind a gap that begins no message.
+inline bool begins(const RequestView& v) {
+  return v.packet.opcode && starts(v.packet.opcode->position);
+}
+inline bool behind_gap(const RequestView& v) {
+  return region(v) != PsnRegion::Expected && (!begins(v) || mutant<"first_behind_gap_refused">());
+}
+// UC, G14.3: one that belongs to no message; First and Only begin one, whatever was before.
+inline bool continues_nothing(const RequestView& v) {
+  if (!v.packet.opcode) return false;  // the next stage refuses it
+  if (begins(v)) return v.state.message != InMessage::None && mutant<"begins_inside_refused">();
+  return v.state.message != kind(*v.packet.opcode) && !mutant<"kind_not_compared">();
+}
 inline bool unsupported(const RequestView& v) {
   const OpcodeRow* row = v.packet.opcode;
   if (mutant<"get_and_put_supported">() && row && row->has(Ext::Eoeth)) return false;
@@ -190,22 +205,27 @@ inline bool bad_rkey(const RequestView& v) {
 
 inline constexpr std::array kRequestRules{
     // clang-format off
-    //          stage                cause                        statement     broken                    action                    NAK
-    RequestRule{RuleStage::Header,   RequestCause::WrongService,  "C9-38",      request::wrong_service,   RequestAction::Drop,        {}},
-    RequestRule{RuleStage::Header,   RequestCause::BadQpState,    "C9-37",      request::bad_state,       RequestAction::Drop,        {}},
-    RequestRule{RuleStage::Header,   RequestCause::WrongPath,     "VAL-6",      request::wrong_path,      RequestAction::Drop,        {}},
-    RequestRule{RuleStage::Header,   RequestCause::BadPkey,       "C9-43",      request::bad_pkey,        RequestAction::Drop,        {}},
-    RequestRule{RuleStage::Order,    RequestCause::Duplicate,     "G3.3",       request::duplicate_read,  RequestAction::Repeat,      {}},
-    RequestRule{RuleStage::Order,    RequestCause::Duplicate,     "G3.1",       request::duplicate,       RequestAction::Acknowledge, {}},
-    RequestRule{RuleStage::Order,    RequestCause::NakPending,    "G2.3",       request::ahead_again,     RequestAction::Drop,        {}},
-    RequestRule{RuleStage::Order,    RequestCause::PsnAhead,      "T10-8/RC",   request::ahead,           RequestAction::Nak,         NakCode::PsnSequenceError},
-    RequestRule{RuleStage::Sequence, RequestCause::BadSequence,   "T10-9/RC",   request::out_of_sequence, RequestAction::NakAndFail,  NakCode::InvalidRequest},
-    RequestRule{RuleStage::Support,  RequestCause::Unsupported,   "T10-2/RC",   request::unsupported,     RequestAction::NakAndFail,  NakCode::InvalidRequest},
-    RequestRule{RuleStage::Resource, RequestCause::TooManyReads,  "T10-4/RC",   request::too_many_reads,  RequestAction::NakAndFail,  NakCode::InvalidRequest},
-    RequestRule{RuleStage::Resource, RequestCause::NoReceiveWqe,  "G8.1",       request::no_receive_wqe,  RequestAction::RnrNak,      {}},
-    RequestRule{RuleStage::Length,   RequestCause::BadLength,     "T10-16/RC",  request::bad_length,      RequestAction::NakAndFail,  NakCode::InvalidRequest},
-    RequestRule{RuleStage::Access,   RequestCause::Misaligned,    "T10-3/RC",   request::misaligned,      RequestAction::NakAndFail,  NakCode::InvalidRequest},
-    RequestRule{RuleStage::Access,   RequestCause::BadRkey,       "T10-5/RC",   request::bad_rkey,        RequestAction::NakAndFail,  NakCode::RemoteAccessError},
+    //          services    stage                cause                        statement     broken                      action                    NAK
+    RequestRule{kConnected, RuleStage::Header,   RequestCause::WrongService,  "C9-38",      request::wrong_service,     RequestAction::Drop,        {}},
+    RequestRule{kConnected, RuleStage::Header,   RequestCause::BadQpState,    "C9-37",      request::bad_state,         RequestAction::Drop,        {}},
+    RequestRule{kConnected, RuleStage::Header,   RequestCause::WrongPath,     "VAL-6",      request::wrong_path,        RequestAction::Drop,        {}},
+    RequestRule{kConnected, RuleStage::Header,   RequestCause::BadPkey,       "C9-43",      request::bad_pkey,          RequestAction::Drop,        {}},
+    RequestRule{kRc,        RuleStage::Order,    RequestCause::Duplicate,     "G3.3",       request::duplicate_read,    RequestAction::Repeat,      {}},
+    RequestRule{kRc,        RuleStage::Order,    RequestCause::Duplicate,     "G3.1",       request::duplicate,         RequestAction::Acknowledge, {}},
+    RequestRule{kRc,        RuleStage::Order,    RequestCause::NakPending,    "G2.3",       request::ahead_again,       RequestAction::Drop,        {}},
+    RequestRule{kRc,        RuleStage::Order,    RequestCause::PsnAhead,      "T10-8/RC",   request::ahead,             RequestAction::Nak,         NakCode::PsnSequenceError},
+    RequestRule{kUc,        RuleStage::Order,    RequestCause::PsnAhead,      "T10-8/UC",   request::behind_gap,        RequestAction::Abandon,     {}},
+    RequestRule{kRc,        RuleStage::Sequence, RequestCause::BadSequence,   "T10-9/RC",   request::out_of_sequence,   RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kUc,        RuleStage::Sequence, RequestCause::BadSequence,   "T10-10/UC",  request::continues_nothing, RequestAction::Abandon,     {}},
+    RequestRule{kRc,        RuleStage::Support,  RequestCause::Unsupported,   "T10-2/RC",   request::unsupported,       RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kUc,        RuleStage::Support,  RequestCause::Unsupported,   "T10-2/UC",   request::unsupported,       RequestAction::Abandon,     {}},
+    RequestRule{kRc,        RuleStage::Resource, RequestCause::TooManyReads,  "T10-4/RC",   request::too_many_reads,    RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kRc,        RuleStage::Resource, RequestCause::NoReceiveWqe,  "G8.1",       request::no_receive_wqe,    RequestAction::RnrNak,      {}},
+    RequestRule{kRc,        RuleStage::Length,   RequestCause::BadLength,     "T10-16/RC",  request::bad_length,        RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kUc,        RuleStage::Length,   RequestCause::BadLength,     "T10-16/UC",  request::bad_length,        RequestAction::Abandon,     {}},
+    RequestRule{kRc,        RuleStage::Access,   RequestCause::Misaligned,    "T10-3/RC",   request::misaligned,        RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kRc,        RuleStage::Access,   RequestCause::BadRkey,       "T10-5/RC",   request::bad_rkey,          RequestAction::NakAndFail,  NakCode::RemoteAccessError},
+    RequestRule{kUc,        RuleStage::Access,   RequestCause::BadRkey,       "T10-5/UC",   request::bad_rkey,          RequestAction::Abandon,     {}},
     // clang-format on
 };
 static_assert([] {
@@ -231,14 +251,16 @@ inline constexpr auto kRequestVerdicts = [] {
   return verdicts;
 }();
 
-// The first broken rule; Execute if none is.
-inline const RequestVerdict& judge_request(const RequestView& view) {
+// The first broken rule of a service; Execute if none is.
+template <Service service>
+const RequestVerdict& judge_request_of(const RequestView& view) {
   std::size_t first = kRequestRules.size();
 #ifdef HCA_MUTANTS
   static RequestVerdict changed;
   changed = kRequestVerdicts[first];
 #endif
   const auto is_broken = [&]<std::size_t i>() {
+    if constexpr (!includes(kRequestRules[i].services, service)) return false;
     constexpr auto broken = kRequestRules[i].broken;  // a call that the compiler sees through
     if (row_is_off<kRequestRules, i>() || !broken(view)) return false;
     first = i;
@@ -261,106 +283,9 @@ inline const RequestVerdict& judge_request(const RequestView& view) {
 #endif
   return kRequestVerdicts[first];
 }
-
-// What a request does to the responder's state, and what the following stages need of it.
-struct RequestEffect {
-  u64 va = 0;  // WRITE: where the payload goes; READ, ATOMIC: what is read
-  u32 rkey = 0;
-  u32 receive_wqe = 0;  // the WQE that it takes or belongs to
-  u32 byte_len = 0;     // WRITE with Immediate: DMALen of the message; READ: what is asked for
-  u32 ack_psn = 0, msn = 0;
-  u32 packets = 0;        // READ: of its response
-  u32 free_receives = 0;  // receive WQEs that nobody has taken: the credits of the answer
-  bool completes_message = false;
-  bool congested = false;  // G26.1: the next answer has BECN 1
-};
-
-namespace request {
-// READ or ATOMIC, new or repeated: what is read. Only a new one changes the state.
-inline void accept_read(ReceiveState& s, const ParsedPacket& packet, u32 path_mtu, bool is_new,
-                        RequestEffect& e) {
-  const bool atomic = is_atomic(*packet.opcode);
-  e.va = atomic ? packet.atomic_eth.va : packet.reth.va, e.rkey = remote_key(packet);
-  e.byte_len = atomic ? checked_atomic_bytes() : packet.reth.dma_len;
-  e.packets = atomic ? 1 : psns_of(e.byte_len, path_mtu);
-  if (!is_new) return;
-  s.epsn = psn_add(s.epsn, mutant<"epsn_plus_one_for_read">() ? 1 : e.packets);  // G2.2
-  s.msn = psn_add(s.msn, !mutant<"read_not_counted">());                         // G5.2
-  s.nak_sent = atomic && mutant<"atomic_stalls_responder">();
-  ++s.reads_accepted, s.rq_consumed += mutant<"read_uses_receive">();
-}
-}  // namespace request
-
-// T15-COMM_EST: true once, for the first packet that a queue pair in RTR takes.
-inline bool take_established(ReceiveState& s) {
-  return !std::exchange(s.established, true) || mutant<"comm_est_each_packet">();
-}
-
-// Applies a verdict (G2.2, G2.3, G5.2) and returns the effect.
-inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, const QpConfig& qp,
-                           const RequestVerdict& v) {
-  RequestEffect e;
-  e.ack_psn = packet.bth.psn;
-  e.congested = packet.bth.fecn && v.action != RequestAction::Drop &&
-                (qp.options.congestion_control || mutant<"fecn_always_answered">());
-  const bool reads = packet.opcode && request::is_saved(*packet.opcode);
-  if (reads && (v.action == RequestAction::Execute || v.action == RequestAction::Repeat)) {
-    request::accept_read(s, packet, qp.path_mtu, v.action == RequestAction::Execute, e);
-  } else if (v.action == RequestAction::Execute) {
-    const OpcodeRow& row = *packet.opcode;
-    const bool last = request::ends(row.position);
-    e.ack_psn = psn_sub(e.ack_psn, mutant<"ack_psn_one_less">());
-    if (request::kind(row) == InMessage::Write) {
-      if (request::has_reth(row)) {
-        s.write_va = packet.reth.va, s.write_rkey = packet.reth.rkey;
-        s.write_left = packet.reth.dma_len, s.write_bytes = packet.reth.dma_len;
-      }
-      e.va = s.write_va, e.rkey = s.write_rkey, e.byte_len = s.write_bytes;
-      s.write_left -= packet.payload_bytes;
-      if (!mutant<"write_va_not_advanced">()) s.write_va += packet.payload_bytes;
-    }
-    if (request::takes_receive_wqe(row)) ++s.rq_consumed;
-    s.message = last && !mutant<"message_never_ends">() ? InMessage::None : request::kind(row);
-    const bool writes = request::kind(row) == InMessage::Write;
-    s.epsn = psn_add(s.epsn, !(mutant<"write_keeps_epsn">() && writes));
-    s.nak_sent = false;
-    if ((last && !(mutant<"write_not_counted">() && writes)) || mutant<"msn_per_packet">())
-      s.msn = (s.msn + 1) & kPsnMask;
-    e.completes_message = last;
-  } else if (v.action == RequestAction::Acknowledge) {
-    if (!mutant<"duplicate_ack_own_psn">()) e.ack_psn = psn_sub(s.epsn, 1);  // ePSN - 1 (G3.1)
-    s.msn += mutant<"dup_counts_msn">();
-  } else if (v.cause == RequestCause::PsnAhead) {
-    if (!mutant<"nak_psn_is_received">()) e.ack_psn = s.epsn;  // G7.1
-    s.nak_sent = true;
-  } else if (v.action == RequestAction::RnrNak) {
-    s.nak_sent =  // G2.5
-        qp.options.gap_after_rnr == GapAfterRnr::Drop && !mutant<"rnr_does_not_suppress">();
-  } else if (v.action == RequestAction::Drop) {
-    s.rq_consumed += mutant<"drop_takes_wqe">();
-    s.epsn += mutant<"drop_moves_epsn">();
-  }
-  s.failing |= v.action == RequestAction::NakAndFail;
-  s.reads_accepted +=
-      reads && v.action == RequestAction::NakAndFail && mutant<"refused_atomic_counted">();
-  e.receive_wqe = s.rq_consumed - 1;
-  e.receive_wqe -= mutant<"receive_wqe_stays">() && e.receive_wqe;
-  e.free_receives = s.rq_posted - s.rq_consumed;
-  e.msn = s.msn;
-  const bool refused = v.action == RequestAction::Nak || v.action == RequestAction::NakAndFail ||
-                       v.action == RequestAction::RnrNak;
-  if (refused && mutant<"nak_msn_plus_one">()) e.msn = psn_add(e.msn, 1);
-  return e;
-}
-
-// The AETH of the answer (T5). With the option `credits` it tells the free receive WQEs, else that
-// they are not counted (G6.1).
-inline u8 answer_syndrome(const RequestVerdict& v, const RequestEffect& e, const QpConfig& qp) {
-  if (v.action == RequestAction::RnrNak) return rnr_syndrome(qp.min_rnr_timer);
-  if (v.action == RequestAction::Nak || v.action == RequestAction::NakAndFail)
-    return nak_syndrome(NakCode(u8(v.nak) ^ entry_is_wrong<"nak", kRequestCauseNames>(v.cause)));
-  return ack_syndrome(qp.options.credits || mutant<"credits_always">()
-                          ? credit_code(e.free_receives)
-                          : kCreditsUnused);
+inline const RequestVerdict& judge_request(const RequestView& view) {
+  if (!view.qp.reliable) [[unlikely]]
+    return judge_request_of<Service::Uc>(view);
+  return judge_request_of<Service::Rc>(view);
 }
 }  // namespace hca::proto

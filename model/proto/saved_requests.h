@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "model/proto/responder_rules.h"
+#include "model/proto/request_effect.h"
 
 namespace hca::proto {
 struct SavedRequest {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "model/proto/device.h"
+#include "model/proto/services.h"
 
 namespace hca::proto {
 // What a request is answered with, beyond an Acknowledge packet that may stand for many. Nothing:
@@ -24,6 +25,7 @@ struct WorkRow {
   bool solicitable;   // BTH-5: SE may be set in its last packet
   bool takes_credit;  // G6.3: it consumes a receive WQE of the peer
   Answer answer;
+  Services services;      // that have it (T4)
   u32 segment_bytes = 0;  // between the WQE and its SGEs
 
   constexpr bool sends_payload() const { return answer == Answer::Acknowledge; }
@@ -32,17 +34,17 @@ struct WorkRow {
 inline constexpr std::array kWorkRows{
     // clang-format off
     //                                                                    first middle last  only                           immediate invalidate solicit credit
-    WorkRow{WorkOpcode::Send,               "SEND",                        0x00, 0x01, 0x02, 0x04, CqeOpcode::Send,        false, false, true,  true,  Answer::Acknowledge},
-    WorkRow{WorkOpcode::SendImmediate,      "SEND with Immediate",         0x00, 0x01, 0x03, 0x05, CqeOpcode::Send,        true,  false, true,  true,  Answer::Acknowledge},
-    WorkRow{WorkOpcode::SendInvalidate,     "SEND with Invalidate",        0x00, 0x01, 0x16, 0x17, CqeOpcode::Send,        false, true,  true,  true,  Answer::Acknowledge},
-    WorkRow{WorkOpcode::RdmaWrite,          "RDMA WRITE",                  0x06, 0x07, 0x08, 0x0a, CqeOpcode::RdmaWrite,   false, false, false, false, Answer::Acknowledge},
-    WorkRow{WorkOpcode::RdmaWriteImmediate, "RDMA WRITE with Immediate",   0x06, 0x07, 0x09, 0x0b, CqeOpcode::RdmaWrite,   true,  false, true,  true,  Answer::Acknowledge},
-    WorkRow{WorkOpcode::RdmaRead,           "RDMA READ",                   0x0c, 0x0c, 0x0c, 0x0c, CqeOpcode::RdmaRead,    false, false, false, false, Answer::Read},
-    WorkRow{WorkOpcode::CompareSwap,        "CmpSwap",                     0x13, 0x13, 0x13, 0x13, CqeOpcode::CompareSwap, false, false, false, false, Answer::Atomic, kAtomicOperandBytes},
-    WorkRow{WorkOpcode::FetchAdd,           "FetchAdd",                    0x14, 0x14, 0x14, 0x14, CqeOpcode::FetchAdd,    false, false, false, false, Answer::Atomic, kAtomicOperandBytes},
-    WorkRow{WorkOpcode::BindMw,             "Bind MW",                     0,    0,    0,    0,    CqeOpcode::BindMw,      false, false, false, false, Answer::Nothing, kMemorySegmentBytes},
-    WorkRow{WorkOpcode::LocalInvalidate,    "Local Invalidate",            0,    0,    0,    0,    CqeOpcode::LocalInvalidate, false, true, false, false, Answer::Nothing},
-    WorkRow{WorkOpcode::RegisterMr,         "Fast Register MR",            0,    0,    0,    0,    CqeOpcode::RegisterMr,  false, false, false, false, Answer::Nothing, kMemorySegmentBytes},
+    WorkRow{WorkOpcode::Send,               "SEND",                        0x00, 0x01, 0x02, 0x04, CqeOpcode::Send,        false, false, true,  true,  Answer::Acknowledge, kSenders},
+    WorkRow{WorkOpcode::SendImmediate,      "SEND with Immediate",         0x00, 0x01, 0x03, 0x05, CqeOpcode::Send,        true,  false, true,  true,  Answer::Acknowledge, kSenders},
+    WorkRow{WorkOpcode::SendInvalidate,     "SEND with Invalidate",        0x00, 0x01, 0x16, 0x17, CqeOpcode::Send,        false, true,  true,  true,  Answer::Acknowledge, kRc | kXrc},
+    WorkRow{WorkOpcode::RdmaWrite,          "RDMA WRITE",                  0x06, 0x07, 0x08, 0x0a, CqeOpcode::RdmaWrite,   false, false, false, false, Answer::Acknowledge, kConnected},
+    WorkRow{WorkOpcode::RdmaWriteImmediate, "RDMA WRITE with Immediate",   0x06, 0x07, 0x09, 0x0b, CqeOpcode::RdmaWrite,   true,  false, true,  true,  Answer::Acknowledge, kConnected},
+    WorkRow{WorkOpcode::RdmaRead,           "RDMA READ",                   0x0c, 0x0c, 0x0c, 0x0c, CqeOpcode::RdmaRead,    false, false, false, false, Answer::Read, kReliable},
+    WorkRow{WorkOpcode::CompareSwap,        "CmpSwap",                     0x13, 0x13, 0x13, 0x13, CqeOpcode::CompareSwap, false, false, false, false, Answer::Atomic, kReliable, kAtomicOperandBytes},
+    WorkRow{WorkOpcode::FetchAdd,           "FetchAdd",                    0x14, 0x14, 0x14, 0x14, CqeOpcode::FetchAdd,    false, false, false, false, Answer::Atomic, kReliable, kAtomicOperandBytes},
+    WorkRow{WorkOpcode::BindMw,             "Bind MW",                     0,    0,    0,    0,    CqeOpcode::BindMw,      false, false, false, false, Answer::Nothing, kConnected, kMemorySegmentBytes},
+    WorkRow{WorkOpcode::LocalInvalidate,    "Local Invalidate",            0,    0,    0,    0,    CqeOpcode::LocalInvalidate, false, true, false, false, Answer::Nothing, kConnected},
+    WorkRow{WorkOpcode::RegisterMr,         "Fast Register MR",            0,    0,    0,    0,    CqeOpcode::RegisterMr,  false, false, false, false, Answer::Nothing, kConnected, kMemorySegmentBytes},
     // clang-format on
 };
 constexpr const WorkRow* work_row(WorkOpcode opcode) {

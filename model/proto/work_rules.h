@@ -14,16 +14,23 @@ namespace hca::proto {
 // Where its SGEs or inline data begin.
 constexpr u32 segments_offset(const WorkRow& row) { return kSendWqeBytes + row.segment_bytes; }
 
-// The form of send WQE `index` in slots of `stride` bytes; Success if it holds (T9 row 17).
-inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, u32 stride) {
+// T4: which work requests a service has.
+inline bool may_send(Service service, const WorkRow& row) {
+  return includes(row.services, service) || mutant<"any_service_sends">();
+}
+
+// The form of send WQE `index` of a queue pair; Success if it holds (T9 row 17).
+inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, const QpConfig& qp) {
   const WorkRow* row = work_row(wqe.opcode);
-  if (!row || (wqe.index != u16(index) && !mutant<"send_wqe_index_not_checked">()) ||
+  if (!row || !may_send(qp.service, *row) ||
+      (wqe.index != u16(index) && !mutant<"send_wqe_index_not_checked">()) ||
       (mutant<"no_sges_refused">() && !wqe.sge_count && !wqe.inline_data) ||
       (wqe.inline_data && !row->sends_payload()))
     return WcStatus::LocQpOpErr;
   if (row->is_local() && wqe.sge_count) return WcStatus::LocQpOpErr;
   const u64 behind = wqe.inline_data ? wqe.inline_bytes : u64{wqe.sge_count} * kSgeBytes;
-  return behind + segments_offset(*row) <= stride ? WcStatus::Success : WcStatus::LocQpOpErr;
+  return behind + segments_offset(*row) <= qp.sq.stride() ? WcStatus::Success
+                                                          : WcStatus::LocQpOpErr;
 }
 
 // Whether these bytes, which begin with a send WQE, hold all of it.
@@ -107,12 +114,43 @@ inline constexpr RequestVerdict kReceiveProtection{RequestAction::NakAndFail,
                                                    RequestCause::LocalProtection,
                                                    NakCode::RemoteOperationalError, "T10-1/RC"};
 
+inline constexpr RequestVerdict kNoReceiveWqe{RequestAction::RnrNak, RequestCause::NoReceiveWqe,
+                                              NakCode{}, "G8.1"};
+
 // G22.5: the R_Key of a request became invalid while it was executed.
 inline constexpr RequestVerdict kKeyGone{RequestAction::NakAndFail, RequestCause::BadRkey,
                                          NakCode::RemoteAccessError, "G22.5"};
 inline bool write_key_is_gone(const Region* region, const ReceiveState& s, const Accessor& who) {
   return check_access(region, s.write_rkey, who, s.write_va, s.write_left, kRemoteWrite) !=
          AccessFault::None;
+}
+
+// What these are where there are no answers (T10, T11): class D1 or A.
+struct UnreliableRow {
+  Services services;
+  RequestCause cause;
+  RequestAction action;
+  std::string_view statement;
+};
+inline constexpr std::array kUnreliableRows{
+    // clang-format off
+    UnreliableRow{kUc, RequestCause::NoReceiveWqe,    RequestAction::Abandon, "T10-15/UC"},
+    UnreliableRow{kUc, RequestCause::ReceiveTooShort, RequestAction::Abandon, "T10-16/UC"},
+    UnreliableRow{kUc, RequestCause::BadRkey,         RequestAction::Abandon, "G22.5"},
+    UnreliableRow{kUc, RequestCause::BadReceiveWqe,   RequestAction::Fail,    "T10-1/UC"},
+    UnreliableRow{kUc, RequestCause::LocalProtection, RequestAction::Fail,    "T10-1/UC"},
+    // clang-format on
+};
+inline RequestVerdict on_service(const RequestVerdict& v, Service service) {
+  for (const UnreliableRow& row : kUnreliableRows) {
+    if (row.cause != v.cause || !includes(row.services, service)) continue;
+    RequestAction action = row.action;
+    if (mutant<"class_a_drops">() && action == RequestAction::Fail) action = RequestAction::Drop;
+    if (entry_is_wrong<"unreliable fails", kRequestCauseNames>(row.cause))
+      action = RequestAction::Fail;
+    return {action, v.cause, {}, row.statement};
+  }
+  return v;
 }
 
 // A mistake: the key of a SEND with Invalidate decides before its data have a place (G10.1).
@@ -158,6 +196,14 @@ RequestVerdict judge_scatter(std::span<const Sge> scatter, u64 offset, u32 bytes
   return bytes ? kReceiveTooShort : RequestVerdict{};
 }
 
+// UC: a SEND is in progress and ends without being complete.
+inline bool abandons_send(const ReceiveState& s, const ParsedPacket& packet, const QpConfig& qp,
+                          const RequestVerdict& v) {
+  const bool begins = packet.opcode && request::starts(packet.opcode->position);
+  return qp.service == Service::Uc && s.message == InMessage::Send &&
+         (v.action == RequestAction::Abandon || (v.action == RequestAction::Execute && begins));
+}
+
 // Local report of a request that takes the QP down (T11 classes A and C): the status of the receive
 // WQE in use, or the asynchronous event where there is none.
 struct FailureRow {
@@ -196,11 +242,15 @@ constexpr FailureRow failure_of(RequestCause cause) {
 
 // Whether a receive WQE is in use when `v` fails the request: the message in progress holds one, or
 // the packet came so far as to take one (after RuleStage::Resource).
-inline bool holds_receive_wqe(const ReceiveState& s) {
-  return s.message == InMessage::Send && !mutant<"held_wqe_flushed">();
+// Without answers a WQE counts when its message ends (take_receive): none is held.
+inline bool holds_receive_wqe(const QpConfig& qp, const ReceiveState& s) {
+  return s.message == InMessage::Send && qp.reliable && !mutant<"held_wqe_flushed">();
 }
-inline bool failure_takes_receive_wqe(const ParsedPacket& packet, const RequestVerdict& v) {
+inline bool failure_takes_receive_wqe(const QpConfig& qp, const ParsedPacket& packet,
+                                      const RequestVerdict& v) {
   if (v.cause == RequestCause::UnreadableReceiveWqe) return mutant<"unread_receive_wqe_blamed">();
+  if (!qp.reliable)
+    return packet.opcode->operation == Operation::Send && v.cause != RequestCause::NoReceiveWqe;
   if (packet.opcode && packet.opcode->operation != Operation::Send) {
     if (mutant<"write_imm_rkey_event">()) return false;
     if (mutant<"write_blames_receive_wqe">()) return true;

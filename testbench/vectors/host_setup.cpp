@@ -36,15 +36,20 @@ QpAttributes default_attributes() {
   a.hop_limit = 64, a.udp_source_port = kFirstUdpSourcePort;
   return a;
 }
-constexpr u32 kToInit = kQpState | kQpPkeyIndex | kQpPort | kQpAccess;
-constexpr u32 kToRtr =
-    kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer;
-constexpr u32 kToRts =
-    kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic;
+Service service_of(const JsonAt& json) {
+  constexpr std::array kMade{Service::Rc, Service::Uc};
+  std::string names;
+  for (const Service service : kMade) {
+    if (json.text() == name_of(service)) return service;
+    names += (names.empty() ? "" : ", ") + std::string(name_of(service));
+  }
+  json.refuse("is '" + json.text() + "'", names);
+}
 
 const std::set<std::string, std::less<>> kQpKeys{
-    "pd",           "send_cq",    "recv_cq",    "max_send_wr", "max_recv_wr", "max_send_sge",
-    "max_recv_sge", "max_inline", "signal_all", "privileged",  "qp",          "status"};
+    "pd",           "send_cq",      "recv_cq",    "max_send_wr", "max_recv_wr",
+    "max_send_sge", "max_recv_sge", "max_inline", "signal_all",  "privileged",
+    "qp",           "status",       "service"};
 
 const nlohmann::json kNothing = nlohmann::json::object();
 JsonAt part_of(const JsonAt& setup, const char* name) {
@@ -211,6 +216,7 @@ void VectorHost::join_qps(const JsonAt& setup) {
 
 void VectorHost::make_qp(const std::string& name, const JsonAt& json, u32 number) {
   QpInitAttr init;
+  if (json.has("service")) init.service = service_of(json["service"]);
   const auto cq = [&](const char* key) {
     const std::string cq_name = json.has(key) ? json[key].text() : "cq";
     if (!cqs_.contains(cq_name)) json[key].refuse("there is no CQ '" + cq_name + "'", "one of cqs");
@@ -248,23 +254,19 @@ void VectorHost::make_qp(const std::string& name, const JsonAt& json, u32 number
   encode_qp_attributes(json, symbols_, body.data());
   decode_to(body.data(), a);
   const QpState last = a.state;
-  struct Stage {
-    QpState state;
-    u32 mask;
-  };
-  for (const Stage& stage :
-       {Stage{QpState::Init, kToInit}, Stage{QpState::Rtr, kToRtr}, Stage{QpState::Rts, kToRts}}) {
-    if (last != QpState::Error && last != QpState::Sqd && u8(stage.state) > u8(last)) break;
-    a.state = stage.state, a.mask = stage.mask;
+  QpState from = QpState::Reset;
+  for (const QpState to : {QpState::Init, QpState::Rtr, QpState::Rts}) {
+    if (last != QpState::Error && last != QpState::Sqd && u8(to) > u8(last)) break;
+    a.state = to, a.mask = find_transition(init.service, std::exchange(from, to), to)->required;
     if (verbs_.modify_qp(*made.qp, a) != Error::None)
-      json.refuse(
-          fmt::format("{} is refused: {}", name_of(stage.state), name_of(verbs_.last_status())),
-          "attributes that the transition takes");
+      json.refuse(fmt::format("{} is refused: {}", name_of(to), name_of(verbs_.last_status())),
+                  "attributes that the transition takes");
   }
   if (last == QpState::Error || last == QpState::Sqd) {
     a.state = last, a.mask = kQpState;
     verbs_.modify_qp(*made.qp, a);
   }
+  made.peer.service = init.service;
   made.peer.qpn = made.qp->qpn, made.peer.peer_qpn = a.dest_qpn;
   made.peer.pkey = port_.pkeys[a.pkey_index];
   QpAttributes back = a;  // the peer's way to us
@@ -281,7 +283,7 @@ void VectorHost::encode_qp_attributes(const JsonAt& json, const Symbols& symbols
     const FieldInfo* field = find_field(info, name);
     if (!field)
       json[name].refuse("is no attribute of a queue pair",
-                        "pd, send_cq, recv_cq, max_send_wr, max_recv_wr, max_send_sge, "
+                        "service, pd, send_cq, recv_cq, max_send_wr, max_recv_wr, max_send_sge, "
                         "max_recv_sge, max_inline, signal_all, privileged, " +
                             names_of_fields(info));
     set_field(body, *field, json[name], symbols);

@@ -261,7 +261,7 @@ TEST_CASE("a queue pair holds its CQs and its PD", "[commands]") {
   CHECK(create(9, with(&A::pd, 2u)) == S::BadObject);
   CHECK(create(9, with(&A::send_cq, 3u)) == S::BadObject);
   CHECK(create(9, with(&A::receive_cq, 0u)) == S::BadObject);
-  CHECK(create(9, with(&A::service, u8(1))) == S::BadValue);
+  CHECK(create(9, with(&A::service, u8(7))) == S::BadValue);
   CHECK(create(9, with(&A::sq_log_entries, u8(16))) == S::BadValue);
   CHECK(create(9, with(&A::rq_log_entries, u8(16))) == S::BadValue);
   CHECK(create(9, with(&A::sq_log_stride, u8(5))) == S::BadValue);

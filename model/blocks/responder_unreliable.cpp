@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests of unreliable services. A message may end at any packet without being complete, and some
+// causes are found here, behind responder_check: so receive WQEs are counted here, by the messages
+// that came to their end (G14.4).
+#include "model/blocks/responder_execute.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+void ResponderExecute::process_unreliable(Packet* p, Queue& q) {
+  if (!mutant<"unreliable_answers">()) p->parsed.bth.ack_req = false;  // SVC-7
+  begin_unreliable(*p, q);
+  if (q.abandoned) return abandon(p, q);
+  p->effect.receive_wqe = q.next_wqe - q.wqe_open;
+  if (lacks_wqe(*p, q)) return refuse(p, kNoReceiveWqe);
+  place(p, q);
+}
+
+// A packet that begins a message ends the one before, whose receive WQE it takes over (ERR-36).
+void ResponderExecute::begin_unreliable(const Packet& p, Queue& q) {
+  if (!request::starts(p.parsed.opcode->position)) return;
+  q.abandoned = false;
+  q.next_wqe -= std::exchange(q.wqe_open, false) && !mutant<"abandoned_wqe_consumed">();
+}
+
+// None was posted when it came.
+bool ResponderExecute::lacks_wqe(const Packet& p, const Queue& q) {
+  return request::takes_receive_wqe(*p.parsed.opcode) && q.next_wqe == p.effect.rq_posted;
+}
+
+// Class D1: the rest of the message has no effect.
+void ResponderExecute::abandon(Packet* p, Queue& q) {
+  ++counters.abandoned;
+  q.abandoned = true;
+  q.next_wqe -= std::exchange(q.wqe_open, false) && !mutant<"abandoned_wqe_consumed">();
+  PacketPool::give_back(p);
+}
+}  // namespace hca::blocks
