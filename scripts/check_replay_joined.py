@@ -4,6 +4,7 @@
 both ends, on every runner. Prints same / tried and what differs; exits 1 if anything does.
 """
 import argparse
+import json
 import pathlib
 import subprocess
 import sys
@@ -21,7 +22,7 @@ def is_joinable(capture):
     """One connection of two devices; a destroy_qp names no queue pair and would take all."""
     kinds = [e["ev"] for e in capture.text["events"]]
     return (capture.records and all(kind not in kinds for kind in ("srq", "post_srq_recv", "ud_ready", "fake_peer", "destroy_qp"))
-            and all(e["type"] == "RC" for e in capture.text["events"] if e["ev"] == "qp") and kinds)
+            and all(e["type"] in ("RC", "UC") for e in capture.text["events"] if e["ev"] == "qp") and kinds)
 
 
 def main():
@@ -40,8 +41,9 @@ def main():
             path = pathlib.Path(folder) / f"joined{n}.pcap"
             text["case"] = path.stem
             chosen[0].write(path, records, text)
-            run = subprocess.run([arguments.hca, "replay", path], capture_output=True, text=True, check=False)
-            is_same = run.returncode == 0 and "waits for" not in run.stdout
+            report = path.with_suffix(".report")
+            run = subprocess.run([arguments.hca, "replay", path, "--json", report], capture_output=True, text=True, check=False)
+            is_same = run.returncode == 0 and not json.loads(report.read_text())["waiting"]
             same += is_same
             if not is_same:
                 print(f"{' + '.join(c.text['case'] for c in chosen)}, begun within {spread} us:\n{run.stdout}{run.stderr}")

@@ -51,6 +51,8 @@ LEARNED = {"RETH.VA", "RETH.R_Key", "ImmDt.ImmDt", "AtomicETH.VA", "AtomicETH.R_
 EXTENSIONS = {**{op: [] for op in (0, 1, 2, 4, 7, 8, 0x0e)}, 3: [IMM], 5: [IMM], 6: [RETH], 9: [IMM], 10: [RETH],
               11: [RETH, IMM], 0x0c: [RETH], 0x0d: [AETH], 0x0f: [AETH], 0x10: [AETH], 0x11: [AETH],
               0x12: [AETH, ATOMIC_ACK], 0x13: [ATOMIC], 0x14: [ATOMIC], 0x16: [IETH], 0x17: [IETH]}
+# UC: the same operations, up to RDMA WRITE Only with Immediate.
+EXTENSIONS |= {0x20 | op: EXTENSIONS[op] for op in range(0x0c)}
 BATCH = 250
 WITH_IMMEDIATE = 2
 ACKNOWLEDGE = 0x11

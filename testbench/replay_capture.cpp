@@ -132,6 +132,12 @@ Capture read_json(const JsonAt& all, const std::vector<CapturedFrame>& captured)
 }
 }  // namespace
 
+std::optional<proto::Service> service_of(std::string_view type) {
+  for (const proto::Service service : {proto::Service::Rc, proto::Service::Uc})
+    if (name_of(service) == type) return service;
+  return std::nullopt;
+}
+
 std::string waits_for(const Capture& capture) {
   struct Row {
     std::string_view kind, needs;
@@ -147,7 +153,7 @@ std::string waits_for(const Capture& capture) {
       if (e.kind == "bind_mw" && !e.has(name)) return fmt::format("a bind_mw that tells {}", name);
     for (const Row& row : rows)
       if (row.kind == e.kind) return std::string(row.needs);
-    if (e.kind == "qp" && e.text("type") != "RC") return e.text("type") + " queue pairs";
+    if (e.kind == "qp" && !service_of(e.text("type"))) return e.text("type") + " queue pairs";
   }
   return capture.events.empty() ? capture.left_out_reason : "";
 }

@@ -2,9 +2,11 @@
 // A recorded conversation: CASE.pcap with the frames of both directions, CASE.json with what both
 // hosts did.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "model/proto/services.h"
 #include "testbench/json_at.h"
 
 namespace hca::testbench {
@@ -64,6 +66,9 @@ struct Capture {
   bool has_device(End end) const { return has_event(end, "qp"); }
   bool has_event(End end, std::string_view kind) const;
 };
+
+// Of a queue pair's "type", if the model has it.
+std::optional<proto::Service> service_of(std::string_view type);
 
 // What the model does not have that the capture needs; empty: nothing.
 std::string waits_for(const Capture& capture);

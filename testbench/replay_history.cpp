@@ -44,7 +44,10 @@ void QpHistory::take_request(const Seen& frame) {
   const OpcodeRow& row = *frame.packet.opcode;
   const bool is_read = row.operation == Operation::ReadRequest;
   request = frame, before = attempted = responder, reads_back = false;
-  executed = frame.psn() == responder.epsn;
+  // G14.2: without answers a message may begin at any PSN.
+  const bool begins = row.service == Service::Uc && request::starts(row.position);
+  executed = begins || frame.psn() == responder.epsn;
+  if (begins) responder.epsn = frame.psn();
   if (executed) {
     const u32 packets =
         is_read ? psns_of(frame.packet.reth.dma_len, u32(connect.number("path_mtu"))) : 1;
@@ -82,7 +85,7 @@ void QpHistory::take_answer(const Seen& frame) {
 }
 
 void QpHistory::send(const Seen& frame) {
-  if (!frame.good || frame.packet.opcode->service != Service::Rc) return;
+  if (!frame.good || frame.packet.opcode->service > Service::Uc) return;
   if (frame.is_request()) {
     const auto [at, is_new] = sent.try_emplace(frame.psn(), Sent{frame, frame.time});
     at->second.frame = frame;

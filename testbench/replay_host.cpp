@@ -7,6 +7,7 @@
 #include <bit>
 #include <stdexcept>
 
+#include "model/proto/qp_transitions.h"
 #include "testbench/replay_timeline.h"
 #include "testbench/verbs_names.h"
 
@@ -150,9 +151,11 @@ void ReplayHost::bind_window(const ReplayEvent& e) {
 }
 
 void ReplayHost::create(const ReplayEvent& e) {
-  if (e.text("type") != "RC")
+  const std::optional<Service> service = service_of(e.text("type"));
+  if (!service)
     throw std::runtime_error(fmt::format("the model has no {} queue pairs yet", e.text("type")));
   QpInitAttr init;
+  init.service = *service;
   init.send_cq = send_cq_, init.recv_cq = recv_cq_;
   const Needs needs(capture_, end_);
   init.max_send_wr = init.max_recv_wr = needs.entries;
@@ -168,11 +171,12 @@ void ReplayHost::connect(const ReplayEvent& e) {
   const auto& dgid = e.number("ipv6") ? peer.gid6 : peer.gid4;
   QpAttributes a{};
   a.port = 1, a.access = access_of(e.text("qp_access"));
-  a.state = QpState::Init, a.mask = kQpState | kQpPkeyIndex | kQpPort | kQpAccess;
+  const auto mask = [&](QpState from, QpState to) {
+    return find_transition(q.cap.service, from, to)->required;
+  };
+  a.state = QpState::Init, a.mask = mask(QpState::Reset, QpState::Init);
   must_execute(verbs_.modify_qp(q, a), "connect, to Init");
-  a.state = QpState::Rtr;
-  a.mask =
-      kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer;
+  a.state = QpState::Rtr, a.mask = mask(QpState::Init, QpState::Rtr);
   a.path_mtu = u32(e.number("path_mtu")), a.dest_qpn = u32(e.number("dest_qpn"));
   a.rq_psn = u32(e.number("rq_psn")), a.min_rnr_timer = u8(e.number("min_rnr_timer"));
   a.max_dest_rd_atomic = u8(e.number("max_dest_rd_atomic"));
@@ -181,8 +185,7 @@ void ReplayHost::connect(const ReplayEvent& e) {
   a.traffic_class = u8(e.number("traffic_class")), a.hop_limit = u8(e.number("hop_limit"));
   a.flow_label = u32(e.number("flow_label")), a.udp_source_port = kSourcePort;
   must_execute(verbs_.modify_qp(q, a), "connect, to RTR");
-  a.state = QpState::Rts;
-  a.mask = kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic;
+  a.state = QpState::Rts, a.mask = mask(QpState::Rtr, QpState::Rts);
   a.timeout = u8(e.number("timeout")), a.retry_count = u8(e.number("retry_cnt"));
   a.rnr_retry = u8(e.number("rnr_retry")), a.sq_psn = u32(e.number("sq_psn"));
   a.max_rd_atomic = u8(e.number("max_rd_atomic"));
