@@ -20,10 +20,13 @@ inline constexpr std::array<std::string_view, proto::kFramingCount> kFramingWord
     "ib_local", "ib_global", "rocev1", "rocev2_ip4", "rocev2_ip6"};
 enum class PathMtu : u8 { B256, B512, B1024, B2048, B4096 };
 inline constexpr std::array<std::string_view, 5> kMtuWords{"256", "512", "1024", "2048", "4096"};
+// In the order of proto::Service.
+inline constexpr std::array<std::string_view, 2> kServiceWords{"rc", "uc"};
 constexpr u32 bytes_of_mtu(PathMtu mtu) { return 256u << unsigned(mtu); }
 
 // How the two queue pairs are connected.
 struct ConnectionConfig {
+  proto::Service service = proto::Service::Rc;
   proto::Framing framing = proto::Framing::RoceV2Ip4;
   PathMtu path_mtu = PathMtu::B1024;
   u32 qps = 1, max_rd_atomic = 16;

@@ -115,7 +115,8 @@ class Loader {
     for (std::size_t i = 0; i < given_.size(); ++i) {
       WorkloadConfig& w = scenario_.workload[i];
       if (is_wrong(fmt::format("workload[{}]", i))) continue;
-      for (const WorkloadMistake& wrong : mistakes_in(w, given_[i], scenario_.qps_of(w)))
+      for (const WorkloadMistake& wrong :
+           mistakes_in(w, given_[i], scenario_.qps_of(w), scenario_.connection.service))
         complain(line_of(i, wrong.key), fmt::format("workload[{}].{}: {}; allowed: {}", i,
                                                     wrong.key, wrong.problem, wrong.allowed));
       settle_sizes(w, given_[i]);
@@ -202,7 +203,12 @@ Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
   for (const std::string& text : overrides) override_with(settings, text, errors);
   Scenario scenario;
   Loader(scenario, file).load(settings, std::move(errors));
-  if (scenario.workload.empty()) scenario.workload = default_scenario().workload;
+  if (scenario.workload.empty()) {
+    scenario.workload = default_scenario().workload;
+    std::erase_if(scenario.workload, [&](const WorkloadConfig& w) {
+      return !has_operations(scenario.connection.service, w);
+    });
+  }
   return scenario;
 }
 }  // namespace

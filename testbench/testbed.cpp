@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
+
+#include "model/proto/qp_transitions.h"
 
 namespace hca::testbench {
 using proto::QpState;
@@ -222,6 +225,7 @@ void Testbed::create(unsigned i, Endpoint& end, const Need& need) {
   region(end.fetch_mr, need.fetch_bytes);
   QpInitAttr attributes;
   attributes.send_cq = end.send_cq, attributes.recv_cq = end.recv_cq;
+  attributes.service = scenario_.connection.service;
   attributes.max_send_wr = need.send_wqes, attributes.max_recv_wr = need.receive_wqes;
   attributes.max_inline_data = need.inline_bytes;
   attributes.max_send_sge = attributes.max_recv_sge = need.sges;
@@ -255,17 +259,15 @@ void Testbed::modify(unsigned i, const std::array<Endpoint, kChips>& ends, u32 q
   a.dgid_low = a.sgid_index ? gid_low_of_ipv6(peer, port) : gid_low_of_ipv4(peer, port);
   a.hop_limit = 64, a.dlid = lid_of(peer, port), a.udp_source_port = u16(c.udp_source_port);
   using namespace proto;
-  const auto to = [&](QpState state, u32 mask) {
-    a.state = state, a.mask = kQpState | mask;
+  QpState from = QpState::Reset;
+  for (const QpState state : {QpState::Init, QpState::Rtr, QpState::Rts}) {
+    a.state = state;
+    a.mask = find_transition(c.service, std::exchange(from, state), state)->required;
     if (nodes_[i]->verbs.modify_qp(*ends[i].qps[qp], a) != Error::None)
       throw std::runtime_error(fmt::format("chip {}: ModifyQp to state {} gives command status {}",
                                            i, name_of(state),
                                            name_of(nodes_[i]->verbs.last_status())));
-  };
-  to(QpState::Init, kQpPkeyIndex | kQpPort | kQpAccess);
-  to(QpState::Rtr,
-     kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer);
-  to(QpState::Rts, kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic);
+  }
 }
 
 bool Testbed::is_asleep() const {

@@ -12,6 +12,7 @@ struct Entry {
   const WorkloadConfig& w;
   const GivenKeys& given;
   u32 qps;
+  proto::Service service;
   bool has(std::string_view key) const {
     const auto at = given.lower_bound(key);
     return at != given.end() && at->starts_with(key);
@@ -46,6 +47,10 @@ constexpr std::array kRules{
          [](const Entry& e) { return e.has("mix.") && !e.w.is_mixed(); }},
     Rule{"mix", "stands beside operation", "one of them",
          [](const Entry& e) { return e.has("mix.") && e.has_exactly("operation"); }},
+    Rule{"mix", "has an operation that connection.service does not have", "WRITE and SEND with uc",
+         [](const Entry& e) { return e.has("mix.") && !has_operations(e.service, e.w); }},
+    Rule{"operation", "is one that connection.service does not have", "WRITE or SEND with uc",
+         [](const Entry& e) { return !e.has("mix.") && !has_operations(e.service, e.w); }},
     Rule{"operation", "is an ATOMIC, which has 8 B", "no size, or 8 B",
          [](const Entry& e) { return e.is_atomic() && gives_another_size(e); }},
     Rule{"size", "stands beside from or to", "size alone, or from and to",
@@ -90,8 +95,19 @@ constexpr std::array kRules{
 };
 }  // namespace
 
-std::vector<WorkloadMistake> mistakes_in(const WorkloadConfig& w, const GivenKeys& given, u32 qps) {
-  const Entry entry{w, given, qps};
+bool has_operations(proto::Service service, const WorkloadConfig& w) {
+  const auto has = [&](Operation operation) {
+    return includes(proto::kWorkRows[std::size_t(row_of(operation).opcode)].services, service);
+  };
+  const auto weights = w.weights();
+  if (weights.empty()) return has(w.operation);
+  return std::all_of(weights.begin(), weights.end(),
+                     [&](const auto& weight) { return has(weight.first); });
+}
+
+std::vector<WorkloadMistake> mistakes_in(const WorkloadConfig& w, const GivenKeys& given, u32 qps,
+                                         proto::Service service) {
+  const Entry entry{w, given, qps, service};
   std::vector<WorkloadMistake> all;
   for (const Rule& rule : kRules)
     if (rule.broken(entry))
@@ -103,7 +119,7 @@ std::vector<WorkloadMistake> mistakes_in(const WorkloadConfig& w, const GivenKey
 }
 
 void settle_sizes(WorkloadConfig& w, const GivenKeys& given) {
-  const Entry entry{w, given, 1};
+  const Entry entry{w, given, 1, proto::Service::Rc};
   if (w.size) w.from = w.to = w.size;
   if (entry.is_atomic()) w.from = w.to = proto::kAtomicBytes;
   for (const SizeConfig& s : w.sizes)

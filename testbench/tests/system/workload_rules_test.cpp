@@ -157,4 +157,18 @@ TEST_CASE("mistakes of all kinds are named at once", "[scenario][workload]") {
   // An entry with a wrong value is not judged as a whole.
   CHECK(error.find("workload[0].size") == error.npos);
 }
+
+// T4: UC has neither READ nor ATOMIC.
+TEST_CASE("operations that the connection's service does not have are refused",
+          "[scenario][workload]") {
+  const std::vector<std::string> uc{"connection.service=uc"};
+  CHECK_THAT(error_of(entry("operation: read"), uc),
+             Contains("workload[0].operation: is one that connection.service does not have"));
+  CHECK_THAT(error_of(entry("mix: {write: 1, fetch_add: 1}"), uc),
+             Contains("workload[0].mix: has an operation that connection.service does not have"));
+  for (const char* good : {"operation: write", "operation: send", "mix: {write: 1, send: 1}"})
+    CHECK(error_of(entry(good), uc) == "(none)");
+  for (const WorkloadConfig& w : parse_scenario("run.seed: 1\n", "s.yaml", uc).workload)
+    CHECK((w.operation == Operation::Write || w.operation == Operation::Send));
+}
 }  // namespace hca::testbench

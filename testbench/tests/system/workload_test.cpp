@@ -34,6 +34,17 @@ TEST_CASE("every operation arrives whole in both tests", "[workload]") {
   }
 }
 
+TEST_CASE("unreliable connections carry SEND and WRITE whole", "[workload][G14.1]") {
+  const std::string operation = GENERATE("write", "send", "write_immediate", "send_immediate");
+  INFO(operation);
+  const RunResult result =
+      run_text("connection: {service: uc, path_mtu: 256}\nworkload:\n  - {operation: " + operation +
+               ", from: 1 B, to: 8 KiB, messages: 40, depth: 16}\n  - {operation: " + operation +
+               ", from: 1 B, to: 8 KiB, test: latency, messages: 10}\n");
+  CHECK(all(result.failures) == "");
+  CHECK(result.messages >= 14 * 40 + 14 * 10 * 2);
+}
+
 TEST_CASE("a mix with weighted sizes on several queue pairs, both ways, is checked whole",
           "[workload]") {
   const RunResult result = run_text(
