@@ -61,6 +61,7 @@ constexpr std::array kAllowed{
     AllowedDifference{"wc",    "vendor_err",     "a completion in error: ours tells none",                         vendor_code_of_error,           "T14",                   "a code of the recording device alone"},
     AllowedDifference{"async", kOursOnly,        "QP_ACCESS_ERR or QP_REQ_ERR for our NAK 0x62 or 0x61, no receive in use", refused_without_receive, "T11",               "the recording device tells its host of no request that it refused"},
     AllowedDifference{"async", kRecordedOnly,    "of a port or of the device, not of a queue pair or CQ",          event_of_no_queue,              "T15",                   "what happens to a link and a device is not in a capture"},
+    AllowedDifference{"state", kRecordedOnly,    "UC: the expected PSN is one that was delivered",                 lost_in_receiver,               "G14.2, oddity 22",      "lost between the recording point and the device, which waits for a First or Only", Then::Parts},
     AllowedDifference{"memory", "Byte",          "inside the buffer of a receive that completed in error",         in_failed_receive,              "T11, oddity 7",         "what such a buffer holds is undefined"},
     // clang-format on
 };

@@ -16,7 +16,7 @@ struct Situation {
   const QpHistory* qp = nullptr;
   const Seen *recorded = nullptr, *ours = nullptr;
   u64 recorded_value = 0, our_value = 0;  // of the field in question
-  const ReplayEvent* recorded_wc = nullptr;
+  const ReplayEvent *recorded_wc = nullptr, *recorded_state = nullptr;
   const Wc* our_wc = nullptr;
   const ReplayEvent* recorded_async = nullptr;
   const AsyncEvent* our_async = nullptr;
@@ -40,7 +40,7 @@ struct AllowedDifference {
   std::string_view reason;
   Then then = Then::GoesOn;
 };
-// Beside the fields: header "frame", "wc", "async" or "post" with these.
+// Beside the fields: header "frame", "wc", "async", "state" or "post" with these.
 inline constexpr std::string_view kRecordedOnly = "recorded only", kOursOnly = "ours only",
                                   kNeverCame = "never came";
 

@@ -96,6 +96,14 @@ bool refused_without_receive(const Situation& s) {
 }
 bool event_of_no_queue(const Situation& s) { return is_of_no_queue(*s.recorded_async); }
 
+bool lost_in_receiver(const Situation& s) {
+  const Seen& last = s.qp->request;
+  if (!last.good || last.packet.opcode->service != Service::Uc) return false;
+  const u32 recorded = u32(s.recorded_state->number("rq_psn"));
+  return psn_distance(u32(s.our_value), recorded) < 0 &&
+         psn_distance(u32(s.qp->connect.number("rq_psn")), recorded) >= 0;
+}
+
 bool in_failed_receive(const Situation& s) {
   const std::vector<JsonAt> sges = s.post->at("sge").entries();
   return receives(s) && std::any_of(sges.begin(), sges.end(), [&](const auto& sge) {

@@ -64,5 +64,6 @@ bool refused_without_receive(const Situation& s);
 bool event_of_no_queue(const Situation& s);
 
 // Bytes of memory; `our_value` is the address.
+bool lost_in_receiver(const Situation& s);
 bool in_failed_receive(const Situation& s);
 }  // namespace hca::testbench::conditions
