@@ -2,23 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # clang-tidy by .clang-tidy over the sources of model/, tlm/ and testbench/ (not its tests), as the preset lint
 # compiles them.
-#   scripts/lint.sh [--full | --third] [PATH...]
+#   scripts/lint.sh [--full | --sixth] [PATH...]
 #     --full   adds the static analyzer (twice the time)
-#     --third  looks at one source in three, chosen by the commit
+#     --sixth  looks at one source in six, chosen by the commit
 #     PATH     parts of paths to look at, such as model/proto
 set -euo pipefail
 cd "$(dirname "$0")/.."
 checks='-clang-analyzer-*'
-third=false
+sixth=false
 case "${1-}" in
   --full) checks='' && shift ;;
-  --third) third=true && shift ;;
+  --sixth) sixth=true && shift ;;
 esac
 patterns=("$@")
-if $third; then
+if $sixth; then
   commit=$(git rev-parse HEAD 2>/dev/null || echo 0)
   mapfile -t patterns < <(git ls-files 'model/*.cpp' 'tlm/*.cpp' 'testbench/*.cpp' ':!testbench/tests' ':!testbench/fuzz' |
-    awk -v "third=$((16#${commit:0:6} % 3))" -v "root=$PWD" 'NR % 3 == third { print root "/" $0 "$" }')
+    awk -v "sixth=$((16#${commit:0:6} % 6))" -v "root=$PWD" 'NR % 6 == sixth { print root "/" $0 "$" }')
 fi
 [ ${#patterns[@]} -gt 0 ] || patterns=("$PWD/model/" "$PWD/tlm/" "$PWD/testbench/(?!tests/)")
 cmake --preset lint >/dev/null

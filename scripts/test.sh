@@ -57,6 +57,6 @@ if $full; then
   scripts/lint.sh --full
   run release
 else
-  scripts/lint.sh --third
+  scripts/lint.sh --sixth
   run release -LE slow
 fi
