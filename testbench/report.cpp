@@ -147,6 +147,16 @@ std::string head_of(const Scenario& s) {
       bytes_of_mtu(s.connection.path_mtu), of_ports(s, rate), of_ports(s, latency),
       s.pcie[0].generation, s.pcie[0].lanes, s.run.seed, engine::Histogram::kNeededBeyond);
 }
+// A fault that never happened is most often one that says another frame than it means.
+std::string unused_faults_of(const RunResult& result, const Scenario& scenario) {
+  std::string text;
+  for (const tlm_::FaultUse& use : result.fault_uses)
+    if (!use.done)
+      text += fmt::format("faults[{}] ({}) never happened: {} frame{} matched\n", use.number,
+                          tlm_::kFaultNames[unsigned(scenario.faults[use.number].action)],
+                          use.matches, use.matches == 1 ? "" : "s");
+  return text;
+}
 // How many of each action, and the first ones.
 std::string faults_of(const RunResult& result, const Scenario& scenario) {
   if (result.faults.empty()) return "";
@@ -174,7 +184,7 @@ std::string text_of(const RunResult& result, const Scenario& scenario) {
       text += table_of(result, scenario, Operation(i), port);
   text += streams_of(result, scenario);
   text += breakdown_of(result, scenario);
-  text += faults_of(result, scenario);
+  text += faults_of(result, scenario) + unused_faults_of(result, scenario);
   text +=
       fmt::format("{} messages with {} bytes checked, {} frames; {:.3f} ms simulated in {:.2f} s\n",
                   result.messages, result.bytes_checked, result.frames,
@@ -262,6 +272,9 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
                       {"qpn", r.qpn},
                       {"psn", r.psn},
                       {"occurrence", r.occurrence}});
+  json unused = json::array();
+  for (const tlm_::FaultUse& use : result.fault_uses)
+    if (!use.done) unused.push_back({{"index", use.number}, {"matched", use.matches}});
   return {{"succeeded", result.failures.empty()},
           {"failures", result.failures},
           {"sizes", sizes},
@@ -269,6 +282,7 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
           {"breakdowns", breakdowns},
           {"counters", counters},
           {"faults", faults},
+          {"unused_faults", unused},
           {"messages_checked", result.messages},
           {"bytes_checked", result.bytes_checked},
           {"frames", result.frames},

@@ -62,8 +62,9 @@ struct RunResult {
   std::vector<StreamResult> streams;
   std::vector<Breakdown> breakdowns;
   std::vector<CounterValue> counters;
-  std::vector<std::string> failures;  // empty: all that was asked for succeeded
-  std::vector<WireFault> faults;      // in the order of time
+  std::vector<std::string> failures;       // empty: all that was asked for succeeded
+  std::vector<WireFault> faults;           // in the order of time
+  std::vector<tlm_::FaultUse> fault_uses;  // of each of the scenario's list
   u64 messages = 0, bytes_checked = 0, frames = 0;
   std::optional<u64> hash;  // of all events, if it was asked for
   u64 picoseconds = 0;      // simulated

@@ -63,10 +63,17 @@ bool Scenario::waits_for_events() const {
 
 std::vector<tlm_::FaultRule> Scenario::fault_rules(unsigned port) const {
   std::vector<tlm_::FaultRule> rules;
-  for (const FaultConfig& f : faults) {
+  for (u32 number = 0; number < faults.size(); ++number) {
+    const FaultConfig& f = faults[number];
     if (f.port && f.port != port + 1) continue;
-    tlm_::FaultRule rule{f.action,      u8(f.from), {}, {}, f.per_million ? 0 : f.occurrence,
-                         f.per_million, f.delay};
+    tlm_::FaultRule rule{.action = f.action,
+                         .direction = u8(f.from),
+                         .qpn = {},
+                         .psn = {},
+                         .occurrence = f.per_million ? 0 : f.occurrence,
+                         .per_million = f.per_million,
+                         .delay = f.delay,
+                         .number = number};
     if (f.qpn != FaultConfig::kAny) rule.qpn = f.qpn;
     if (f.psn != FaultConfig::kAny) rule.psn = f.psn;
     rules.push_back(rule);

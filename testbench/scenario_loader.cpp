@@ -138,6 +138,14 @@ class Loader {
     }
   }
   void check_faults() {
+    for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
+      const FaultConfig& fault = scenario_.faults[i];
+      const std::string path = fmt::format("faults[{}].action", i);
+      if (fault.action != tlm_::FaultAction::Delay || fault.delay || is_wrong(path)) continue;
+      for (const Setting& s : *settings_)
+        if (s.path == path)
+          complain(s, path + ": is delay, without a delay; allowed: with delay: 1 ps .. 1 s");
+    }
     for (const Setting& s : *settings_) {
       const auto entry = list_key(s.path);
       if (!entry || entry->list != "faults" || entry->key != ".occurrence") continue;

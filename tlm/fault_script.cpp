@@ -28,7 +28,7 @@ FaultScript::FaultScript(std::vector<FaultRule> rules, proto::LinkLayer link, u6
     : link_(link) {
   for (const FaultRule& rule : rules) {
     const u32 index = u32(rules_.size());
-    rules_.push_back({rule, engine::Random(seed + index), 0});
+    rules_.push_back({rule, engine::Random(seed + index)});
     if (rule.qpn && rule.psn)
       exact_.emplace(key_of(rule.direction, *rule.qpn, *rule.psn), index);
     else
@@ -60,10 +60,17 @@ const FaultRule* FaultScript::decide(u8 direction, std::span<const u8> frame, u6
     for (auto [at, end] = exact_.equal_range(key); at != end; ++at)
       if (fires(rules_[at->second])) first = std::min(first, at->second);
   if (first == rules_.size()) return nullptr;
+  ++rules_[first].done;
   const FaultRule* chosen = &rules_[first].rule;
   records_.push_back({picoseconds, chosen->action, direction, parsed ? packet.bth.dest_qp : 0,
                       parsed ? packet.bth.psn : 0, occurrence, chosen->delay});
   return chosen;
+}
+
+std::vector<FaultUse> FaultScript::uses() const {
+  std::vector<FaultUse> uses;
+  for (const State& s : rules_) uses.push_back({s.rule.number, s.matches, s.done});
+  return uses;
 }
 
 void corrupt_frame(std::span<u8> frame, proto::LinkLayer link, engine::Random& random) {

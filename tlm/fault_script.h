@@ -25,6 +25,7 @@ struct FaultRule {
   u64 occurrence = 1;   // counts matches from 1; 0: by probability
   u64 per_million = 0;  // probability
   u64 delay = 0;        // ps, of FaultAction::Delay
+  u32 number = 0;       // its place in the list that it comes from
 };
 
 // What was done to which frame: the report of a run, from which it can be repeated.
@@ -37,6 +38,12 @@ struct FaultRecord {
   u64 delay;       // ps
 };
 std::string to_string(const FaultRecord& record);
+
+// How often a rule matched a frame, and how often it was what happened to it.
+struct FaultUse {
+  u32 number;
+  u64 matches, done;
+};
 
 // Decides for each frame, in the order in which they enter the wire. Same seed and frames: same
 // faults; each rule has its own random numbers, so that a rule more changes nothing for the others.
@@ -51,12 +58,13 @@ class FaultScript {
   // without QPN and PSN.
   const FaultRule* decide(u8 direction, std::span<const u8> frame, u64 picoseconds);
   const std::vector<FaultRecord>& records() const { return records_; }
+  std::vector<FaultUse> uses() const;
 
  private:
   struct State {
     FaultRule rule;
     engine::Random random;
-    u64 matches = 0;
+    u64 matches = 0, done = 0;
   };
   static bool fires(State& state);
   static u64 key_of(u8 direction, u32 qpn, u32 psn) {

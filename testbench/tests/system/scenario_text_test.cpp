@@ -57,6 +57,9 @@ TEST_CASE("each kind of wrong scenario text is told with line, key and what is a
       BadText{"word\n", "s.yaml:1: (top): is no map of keys and values"},
       BadText{"run.seed: 1\n---\nrun.seed: 2\n", "s.yaml:3: (top): more than one document"},
       BadText{"run.seed: |\n  1\n  2\n", "s.yaml:1: run.seed: has a value of several lines"},
+      // What does nothing.
+      BadText{"faults:\n  - psn: 3\n    action: delay\n",
+              "s.yaml:3: faults[0].action: is delay, without a delay"},
       // What the YAML library does not understand.
       BadText{"run.seed: \"12\n", "s.yaml:1: (top): column 14 has a quote without its end"},
       BadText{"\nrun.seed: '12\n\n", "s.yaml:2: (top): column 14 has a quote without its end"},
