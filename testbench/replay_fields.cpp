@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <sstream>
 
+#include "model/proto/object_attributes.h"
 #include "testbench/replay_async.h"
 
 namespace hca::testbench {
@@ -12,7 +15,7 @@ namespace {
 constexpr u64 bits(unsigned n) { return n == 64 ? ~u64{0} : (u64{1} << n) - 1; }
 constexpr u64 kMaxRegionBytes = u64{1} << 28;  // a region stands in memory of this machine, twice
 
-enum class Shape : u8 { Number, Text, Hex, Sges, Changes };
+enum class Shape : u8 { Number, Text, Access, Hex, Sges, Changes };
 enum class Presence : u8 { Always, Optional };
 struct Field {
   std::string_view event, name;
@@ -27,7 +30,7 @@ constexpr std::array kFields{
     Field{"mr", "name", Shape::Text},
     Field{"mr", "addr", Shape::Number, bits(64)},
     Field{"mr", "len", Shape::Number, kMaxRegionBytes},
-    Field{"mr", "access", Shape::Text},
+    Field{"mr", "access", Shape::Access},
     Field{"mr", "rkey", Shape::Number, bits(32)},
     Field{"mr", "init_seed", Shape::Number, bits(32)},
     Field{"mr", "lkey", Shape::Number, bits(32), 0, Presence::Optional},
@@ -39,7 +42,7 @@ constexpr std::array kFields{
     Field{"bind_mw", "mw_rkey_new", Shape::Number, bits(32), 0, Presence::Optional},
     Field{"bind_mw", "bind_addr", Shape::Number, bits(64), 0, Presence::Optional},
     Field{"bind_mw", "bind_len", Shape::Number, bits(64), 0, Presence::Optional},
-    Field{"bind_mw", "bind_access", Shape::Text, 0, 0, Presence::Optional},
+    Field{"bind_mw", "bind_access", Shape::Access, 0, 0, Presence::Optional},
     Field{"bind_mw", "mr_lkey", Shape::Number, bits(32), 0, Presence::Optional},
 
     Field{"qp", "type", Shape::Text},
@@ -56,7 +59,7 @@ constexpr std::array kFields{
     Field{"connect", "min_rnr_timer", Shape::Number, bits(5)},
     Field{"connect", "max_rd_atomic", Shape::Number, bits(8)},
     Field{"connect", "max_dest_rd_atomic", Shape::Number, bits(8)},
-    Field{"connect", "qp_access", Shape::Text},
+    Field{"connect", "qp_access", Shape::Access},
     Field{"connect", "ipv6", Shape::Number, 1},
     Field{"connect", "traffic_class", Shape::Number, bits(8)},
     Field{"connect", "hop_limit", Shape::Number, bits(8)},
@@ -80,7 +83,7 @@ constexpr std::array kFields{
     Field{"post_send", "mw_rkey_new", Shape::Number, bits(32), 0, Presence::Optional},
     Field{"post_send", "bind_addr", Shape::Number, bits(64), 0, Presence::Optional},
     Field{"post_send", "bind_len", Shape::Number, bits(64), 0, Presence::Optional},
-    Field{"post_send", "bind_access", Shape::Text, 0, 0, Presence::Optional},
+    Field{"post_send", "bind_access", Shape::Access, 0, 0, Presence::Optional},
     Field{"post_send", "mr_lkey", Shape::Number, bits(32), 0, Presence::Optional},
 
     Field{"post_send", "remote_qpn", Shape::Number, bits(24), 0, Presence::Optional},
@@ -177,6 +180,9 @@ void check(const Field& field, const JsonAt& value) {
     case Shape::Text:
       value.text();
       return;
+    case Shape::Access:
+      access_of(value);
+      return;
     case Shape::Hex:
       value.hex();
       return;
@@ -187,6 +193,23 @@ void check(const Field& field, const JsonAt& value) {
   }
 }
 }  // namespace
+
+u8 access_of(const JsonAt& words) {
+  using namespace proto;
+  constexpr std::array<std::pair<std::string_view, u8>, 5> kRights{{{"LW", kLocalWrite},
+                                                                    {"RW", kRemoteWrite},
+                                                                    {"RR", kRemoteRead},
+                                                                    {"RA", kRemoteAtomic},
+                                                                    {"MWB", kBindWindow}}};
+  u8 access = 0;
+  std::istringstream text(words.text());
+  for (std::string word; text >> word;) {
+    const auto right = std::ranges::find(kRights, word, [](const auto& row) { return row.first; });
+    if (right == kRights.end()) words.refuse("has \"" + word + "\"", "LW, RW, RR, RA, MWB");
+    access |= right->second;
+  }
+  return access;
+}
 
 void check_event_fields(std::string_view kind, const JsonAt& event) {
   for (const Field& field : kFields)

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "model/proto/qp_transitions.h"
+#include "testbench/replay_fields.h"
 #include "testbench/replay_timeline.h"
 #include "testbench/verbs_names.h"
 
@@ -35,17 +36,6 @@ constexpr u16 kSourcePort = kFirstUdpSourcePort;
 
 constexpr std::array<std::string_view, 7> kStateNames{"RESET", "INIT", "RTR", "RTS",
                                                       "SQD",   "SQE",  "ERR"};
-
-// Words of the JSON: local write, remote write, read, atomic, memory window bind.
-u8 access_of(const std::string& words) {
-  u8 access = 0;
-  if (words.find("LW") != std::string::npos) access |= kLocalWrite;
-  if (words.find("RW") != std::string::npos) access |= kRemoteWrite;
-  if (words.find("RR") != std::string::npos) access |= kRemoteRead;
-  if (words.find("RA") != std::string::npos) access |= kRemoteAtomic;
-  if (words.find("MWB") != std::string::npos) access |= kBindWindow;
-  return access;
-}
 
 WorkOpcode operation_of(const std::string& name) {
   if (const auto opcode = work_opcode_of(name)) return *opcode;
@@ -120,9 +110,11 @@ void ReplayHost::register_region(const ReplayEvent& e) {
   std::vector<u8> bytes(region.length);
   for (u64 i = 0; i < region.length; ++i) bytes[i] = pattern_byte(region.seed, i);
   device_.memory().write(region.address, bytes);
-  const Mr mr = verbs_.reg_mr(region.address, region.length, access_of(e.text("access")),
+  const Mr mr = verbs_.reg_mr(region.address, region.length, access_of(e.at("access")),
                               u32(e.number("rkey")));
   if (mr.rkey != e.number("rkey")) refused("mr", name_of(verbs_.last_status()));
+  if (e.has("lkey") && e.number("lkey") != mr.lkey)
+    e.at("lkey").refuse("is not the rkey", "one key for each region: the rkey");
 }
 
 // Of type 1 if a bind_mw is for it: a window of type 2 is bound by a work request.
@@ -145,7 +137,7 @@ void ReplayHost::bind_window(const ReplayEvent& e) {
   if (window == windows_.end())
     e.at("mw_rkey_new").refuse("names no window", "a key with the index of an alloc_mw's");
   const MemoryInfo memory{e.number("bind_addr"), e.number("bind_len"), u32(e.number("mr_lkey")),
-                          access_of(e.text("bind_access"))};
+                          access_of(e.at("bind_access"))};
   do must_execute(verbs_.bind_mw(window->second, memory), "bind_mw");
   while (window->second.rkey != key);
 }
@@ -170,7 +162,7 @@ void ReplayHost::connect(const ReplayEvent& e) {
   const ReplaySide& peer = capture_.side(other(end_));
   const auto& dgid = e.number("ipv6") ? peer.gid6 : peer.gid4;
   QpAttributes a{};
-  a.port = 1, a.access = access_of(e.text("qp_access"));
+  a.port = 1, a.access = access_of(e.at("qp_access"));
   const auto mask = [&](QpState from, QpState to) {
     return find_transition(q.cap.service, from, to)->required;
   };
@@ -207,7 +199,7 @@ void ReplayHost::post_send(const ReplayEvent& e) {
   if (e.has("bind_addr")) {
     wr.rkey = u32(e.number("mw_rkey_new"));
     wr.memory = {e.number("bind_addr"), e.number("bind_len"), u32(e.number("mr_lkey")),
-                 access_of(e.text("bind_access"))};
+                 access_of(e.at("bind_access"))};
   }
   must_succeed(verbs_.post_send(qp(u32(e.number("qpn"))), wr), "post_send");
 }

@@ -130,6 +130,8 @@ TEST_CASE("JSON of another structure is told by path", "[replay]") {
            {"/events/0/t_us", "-1", ": events[0].t_us: is -1"},
            {"/events/0/ev", "\"mrr\"", ": events[0].ev: is \"mrr\"; allowed: mr | qp"},
            {"/events/0/side", "\"C\"", ": events[0].side: is \"C\"; allowed: A | B"},
+           {"/events/0/access", "\"LW WR\"", ": events[0].access: has \"WR\"; allowed: LW, RW, "},
+           {"/events/0/access", "\"lw\"", ": events[0].access: has \"lw\"; allowed: LW, RW, "},
            {"/events/0/len", "4294967296", ": events[0].len: is 4294967296"},
            {"/events/6/sge", "3", ": events[6].sge: is 3; allowed: a list"},
            {"/events/6/sge/0", "[1]", ": events[6].sge[0]: is [1]; allowed: a list of 2 or more"},
@@ -177,6 +179,14 @@ TEST_CASE("what the device refuses is named with the command's status", "[replay
   capture.events[5].values["path_mtu"] = 1000;  // connect of B; no MTU of the specification
   CHECK_THROWS_WITH(replay(capture, End::B, replay_runners()[0]),
                     "events[5] (connect): connect, to RTR: the device refuses it: BadValue");
+}
+
+TEST_CASE("a region has one key", "[replay]") {
+  Capture capture = load_capture(kCapture.string() + ".pcap");
+  capture.events[0].values["lkey"] = 1;
+  CHECK_THROWS_WITH(replay(capture, capture.events[0].side, replay_runners()[0]),
+                    "events[0] (mr): events[0].lkey: is not the rkey; allowed: one key for each "
+                    "region: the rkey");
 }
 
 TEST_CASE("bytes outside of their region, and regions that are not there, are named", "[replay]") {
