@@ -89,6 +89,9 @@ def main():
         (root / "captures/requirements.csv").write_text("package,version\n")
         check.run(2, root / "captures", says="alone.pcap", silent="requirements.csv")
 
+        (root / "nothing").mkdir()
+        check.run(2, root / "nothing", says="nothing to replay; allowed: captures, vectors")
+
         for option in (["--junit", root / "x"], ["--end", "A"], ["--runner", "functional"]):
             check.run(2, vectors, "--mutants", *option, says=f"{option[0]}: is not for --mutants")
         for option in (["--share", "3"], ["--seed", "x"], ["--jobs", "1"]):

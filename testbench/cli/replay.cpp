@@ -193,6 +193,10 @@ int replay_all(const Options& options) {
     if (is_wanted(v, options.filter)) vectors.push_back(run_vector(v));
   if (!options.filter.empty() && vectors.empty() && in.unreadable.empty())
     throw std::runtime_error("--filter " + options.filter + ": no vector is for it");
+  if (run.reports.empty() && run.waiting.empty() && vectors.empty() && in.unreadable.empty())
+    throw std::runtime_error(
+        fmt::format("{}: nothing to replay; allowed: captures, vectors, or folders that hold some",
+                    fmt::join(options.paths, ", ")));
   if (!run.reports.empty() || !run.waiting.empty()) std::fputs(text_of(run).c_str(), stdout);
   if (!vectors.empty()) std::fputs(text_of(vectors).c_str(), stdout);
   if (in.passed_over) fmt::print("{} other files passed over\n", in.passed_over);

@@ -70,6 +70,8 @@ class Run {
         host_(top_.has("setup") ? top_["setup"] : JsonAt(kNoSetup, "setup"), *device_) {}
 
   void all() {
+    if (const JsonAt steps = top_["steps"]; std::ranges::none_of(steps.entries(), expects))
+      steps.refuse("expects nothing", "a packet, completion, event, value, answer or silence");
     settle();
     require_quiet("setup");
     for (const JsonAt& step : top_["steps"].entries()) execute(step);
@@ -127,6 +129,15 @@ class Run {
         {"dropped", false, &Run::dropped},
     }};
     return rows;
+  }
+
+  // Commands expect their status, and a post that is refused its error.
+  static bool expects(const JsonAt& step) {
+    return step.has("command") || step.has("silence") ||
+           std::ranges::any_of(verbs(), [&](const Verb& verb) {
+             if (!step.has(verb.name)) return false;
+             return !verb.acts || step[verb.name].has("error");
+           });
   }
 
   void execute(const JsonAt& step) {

@@ -70,6 +70,13 @@ TEST_CASE("a set-up takes the states that a queue pair can begin in", "[vectors]
   CHECK(refusal(R"({"qps": {"q": {"State": 3}}})", step).find("setup.qps.q.State: is 3") == 0);
 }
 
+TEST_CASE("a vector expects something", "[vectors]") {
+  const VectorResult nothing = run("{}", R"({"post_recv": {}}, {"advance": "1 us"})");
+  REQUIRE(nothing.is_broken());
+  CHECK(nothing.failure->what.find("expects nothing; allowed: a packet, ") != std::string::npos);
+  CHECK(run("{}", R"({"post_recv": {}}, {"silence": "1 us"})").passed());
+}
+
 TEST_CASE("packets are held in a loop alone, and none at the end", "[vectors]") {
   CHECK(refusal("{}", R"({"release": "all"})") ==
         "steps[0].release: there is no loop; allowed: setup.loop");
@@ -102,7 +109,7 @@ TEST_CASE("a list of work requests names the one that is refused", "[vectors]") 
       {"va": 0, "bytes": 1, "key": 0}, {"va": 0, "bytes": 1, "key": 0},
       {"va": 0, "bytes": 1, "key": 0}, {"va": 0, "bytes": 1, "key": 0},
       {"va": 0, "bytes": 1, "key": 0}]}])" +
-                         rest + "}}");
+                         rest + R"(}}, {"silence": "1 us"})");
   };
   CHECK(posted(R"(, "bad": 1, "error": "EINVAL")").passed());
   CHECK(posted(R"(, "bad": 0, "error": "EINVAL")").failure->what ==
