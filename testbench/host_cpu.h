@@ -13,12 +13,12 @@
 namespace hca::testbench {
 using engine::Cycle;
 
-// What the work of host software costs. Picoseconds.
 // How programs wait for completions: they look at the queue all the time, or arm it and sleep until
 // the message of its interrupt vector is in memory.
 enum class HostWait : u8 { Poll, Event };
 inline constexpr std::array<std::string_view, 2> kHostWaitNames{"poll", "event"};
 
+// What the work of host software costs. Picoseconds.
 struct HostConfig {
   u64 post_send = 40'000, post_recv = 15'000;
   u64 notice = 40'000, poll = 0, completion = 10'000;
@@ -113,6 +113,8 @@ class HostCpu : public engine::Block {
   void interrupt() {
     if (program_ && idle_) act_in(interrupt_cycles);
   }
+  // The program sleeps until an interrupt.
+  bool sleeps() const { return program_ && idle_ && program_->waits_for_events(); }
   // The program is acting, in this cycle.
   bool is_acting() const { return acting_; }
   void tick() {

@@ -274,6 +274,7 @@ bool Runner::simulate(Program& client, Program& server, const std::function<u64(
     else if (slices_without > kSlicesOfPatience)
       stuck = "made no progress in 5 s of simulated time";
   }
+  const std::string asleep = testbed_.sleep_report();
   for (unsigned i = 0; i < kChips; ++i) testbed_.node(i).run(nullptr);
   if (stuck.empty() && !failed()) return true;
   if (!result_.failed_at) result_.failed_at = now_picoseconds();
@@ -283,8 +284,8 @@ bool Runner::simulate(Program& client, Program& server, const std::function<u64(
       result_.failures.push_back(what_ + ": a queue pair failed\n" + causes);
     return false;
   }
-  result_.failures.push_back(fmt::format("{}: {} after {} messages, at {:.3f} us\n{}", what_, stuck,
-                                         last, double(now_picoseconds()) * 1e-6,
+  result_.failures.push_back(fmt::format("{}: {} after {} messages, at {:.3f} us\n{}{}", what_,
+                                         stuck, last, double(now_picoseconds()) * 1e-6, asleep,
                                          testbed_.stuck_report()));
   return false;
 }
@@ -299,10 +300,16 @@ void Runner::keep(std::initializer_list<const Checker*> checkers) {
 }
 
 void Runner::keep_wires() {
+  for (u32 number = 0; number < scenario_.faults.size(); ++number)
+    result_.fault_uses.push_back({number, 0, 0});
   for (unsigned port = 0; port < testbed_.ports(); ++port) {
     const tlm_::Wire& wire = testbed_.wire(port);
     for (const tlm_::FaultRecord& record : wire.faults().records())
       result_.faults.push_back({port + 1, record});
+    for (const tlm_::FaultUse& use : wire.faults().uses()) {
+      result_.fault_uses[use.number].matches += use.matches;
+      result_.fault_uses[use.number].done += use.done;
+    }
     result_.frames += wire.frames(0) + wire.frames(1);
   }
   std::stable_sort(result_.faults.begin(), result_.faults.end(), [](const auto& a, const auto& b) {

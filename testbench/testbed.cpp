@@ -322,6 +322,21 @@ std::string Testbed::causes_report() {
   return report;
 }
 
+std::string Testbed::sleep_report() const {
+  std::string report;
+  for (unsigned i = 0; i < kChips; ++i) {
+    if (!nodes_[i]->cpu.sleeps()) continue;
+    report += fmt::format("chip {}: its program sleeps until an interrupt\n", i);
+    for (const auto& ends : lanes_)
+      for (const Cq* cq : {ends[i].send_cq, ends[i].recv_cq})
+        if (cq)
+          report += fmt::format(
+              "  CQ {:#x}: {}, {}\n", cq->cqn, cq->armed ? "armed" : "not armed",
+              nodes_[i]->verbs.has_completion(*cq) ? "a CQE waits to be taken" : "empty");
+  }
+  return report;
+}
+
 std::string Testbed::stuck_report() {
   std::string report;
   for (unsigned i = 0; i < kChips; ++i) {

@@ -65,6 +65,8 @@ class Testbed {
   // For a person: who waits for what, how far the queue pairs are, and which block should have
   // acted.
   std::string stuck_report();
+  // Programs that wait for an interrupt, and what lies in their completion queues meanwhile.
+  std::string sleep_report() const;
   // What no program has polled yet and is neither a success nor flushed: why a queue pair failed.
   std::string causes_report();
 

@@ -254,6 +254,25 @@ TEST_CASE("lost, doubled, late and damaged frames cost time but no byte", "[run]
   CHECK(result.faults.size() > 8);
 }
 
+TEST_CASE("a fault that never happens is told", "[run]") {
+  const std::string text =
+      "workload: [{operation: write, size: 64 B, messages: 5, test: latency}]\n"
+      "faults:\n"
+      "  - {action: delay, delay: 1 us, psn: 16}\n"
+      "  - {action: drop, qpn: 999}\n"
+      "  - {action: duplicate, psn: 17, occurrence: 3}\n";  // once from each end
+  const Scenario scenario = parse_scenario(text, "t.yaml");
+  const RunResult result = run_text(text);
+  CHECK(all(result.failures) == "");
+  const std::string report = text_of(result, scenario);
+  CHECK_THAT(report, Contains("faults[1] (drop) never happened: 0 frames matched\n") &&
+                         Contains("faults[2] (duplicate) never happened: 1 frame matched\n") &&
+                         !Contains("faults[0] (delay) never"));
+  const nlohmann::json unused = json_of(result, scenario)["unused_faults"];
+  CHECK(unused ==
+        nlohmann::json::parse(R"([{"index": 1, "matched": 0}, {"index": 2, "matched": 1}])"));
+}
+
 TEST_CASE("a dead wire ends with the status of the exhausted retries", "[run]") {
   const RunResult result = run_text(
       "connection: {timeout: 4, retry_count: 2}\n"
@@ -291,6 +310,15 @@ TEST_CASE("a run that stands still names what waits", "[run]") {
                  Contains("oldest unacknowledged PSN 0x10") &&
                  Contains("waits for the answer to PSN 0x10, without a timer") &&
                  Contains("expected PSN 0x10"));
+}
+
+TEST_CASE("a run that stands still names the programs that sleep", "[run]") {
+  const RunResult result = run_text(
+      "connection: {timeout: 0}\n"
+      "workload:\n  - {operation: write, size: 64 B, messages: 5, test: bandwidth, wait: event}\n"
+      "faults:\n  - {action: drop, from: 0, occurrence: 0, per_million: 1000000}\n");
+  CHECK_THAT(all(result.failures), Contains("chip 0: its program sleeps until an interrupt\n") &&
+                                       Contains(": armed, empty\n"));
 }
 
 TEST_CASE_METHOD(FreshKernel, "a queue pair that stands still names the block that holds it",
