@@ -138,17 +138,17 @@ Qp* VerbsContext::create_qp(const QpInitAttr& a, u32 qpn) {
   qp.cap = a;
   const u32 send_bytes =
       proto::kSendWqeBytes + std::max(a.max_send_sge * proto::kSgeBytes, a.max_inline_data);
-  const u32 recv_bytes = proto::kReceiveWqeBytes + a.max_recv_sge * proto::kSgeBytes;
   qp.sq_log_stride = std::max<u8>(6, log2_up(send_bytes));
-  qp.rq_log_stride = std::max<u8>(5, log2_up(recv_bytes));
+  qp.rq_log_stride = receive_log_stride(a.max_recv_sge);
   const u8 sq_log = log2_up(a.max_send_wr), rq_log = log2_up(a.max_recv_wr);
   qp.sq_address = alloc(u64{1} << (sq_log + qp.sq_log_stride), 256);
   qp.rq_address = alloc(u64{1} << (rq_log + qp.rq_log_stride), 256);
   qp.send_ids.resize(std::size_t{1} << sq_log), qp.recv_ids.resize(std::size_t{1} << rq_log);
-  const proto::QpCreate create{u8(a.service),  a.sq_sig_all,     number_of(a.pd),  a.send_cq->cqn,
-                               a.recv_cq->cqn, qp.sq_address,    qp.rq_address,    sq_log,
-                               rq_log,         qp.sq_log_stride, qp.rq_log_stride, 0,
-                               a.privileged};
+  const proto::QpCreate create{
+      u8(a.service),  a.sq_sig_all,           number_of(a.pd),  a.send_cq->cqn,
+      a.recv_cq->cqn, qp.sq_address,          qp.rq_address,    sq_log,
+      rq_log,         qp.sq_log_stride,       qp.rq_log_stride, 0,
+      a.privileged,   a.srq ? a.srq->srqn : 0};
   if (execute(CommandOpcode::CreateQp, qp.qpn, create) != CommandStatus::Ok) return nullptr;
   Qp& made = qps_.emplace_back(std::move(qp));
   if (made.qpn >= by_qpn_.size()) by_qpn_.resize(made.qpn + 1);

@@ -58,12 +58,32 @@ struct Cq {
   u32 entries() const { return u32{1} << log_entries; }
 };
 
+// ibv_srq_init_attr.
+struct SrqInitAttr {
+  u32 max_wr = 128, max_sge = 1, srq_limit = 0;
+  const Pd* pd = nullptr;  // nullptr: the context's own
+  u32 port = 1;            // of its queue pairs
+};
+struct Srq {
+  struct Slot {
+    u64 wr_id = 0;
+    bool in_use = false;  // posted, not completed
+  };
+  u32 srqn = 0;
+  u32 max_wr = 0, max_sge = 0;
+  u8 log_stride = 5;
+  u64 address = 0;
+  u32 posted = 0, outstanding = 0;
+  std::vector<Slot> slots;
+};
+
 // ibv_qp_cap and ibv_qp_init_attr.
 struct QpInitAttr {
   proto::Service service = proto::Service::Rc;
   Cq* send_cq = nullptr;
   Cq* recv_cq = nullptr;
   const Pd* pd = nullptr;  // nullptr: the context's own
+  Srq* srq = nullptr;      // in the place of a receive queue
   u32 max_send_wr = 128, max_recv_wr = 128;
   u32 max_send_sge = 1, max_recv_sge = 1;
   u32 max_inline_data = 0;
@@ -115,7 +135,7 @@ struct Wc {
   bool with_imm = false, with_invalidate = false;
 };
 
-// ibv_async_event; `element`: number of the QP or CQ.
+// ibv_async_event; `element`: number of the QP, CQ or SRQ.
 struct AsyncEvent {
   proto::EventType type{};
   u32 element = 0;
@@ -202,6 +222,16 @@ class VerbsContext {
   Error destroy_qp(Qp& qp);
   Error dereg_mr(const Mr& mr);
 
+  // ---- Shared receive queues (verbs_srq.cpp)
+  Srq* create_srq(const SrqInitAttr& attributes);
+  Error set_srq_limit(const Srq& srq, u32 limit);
+  Error resize_srq(Srq& srq, u32 max_wr);
+  // Nothing: it is refused.
+  std::optional<proto::SrqAttributes> query_srq(const Srq& srq);
+  Error destroy_srq(const Srq& srq);
+  Error post_srq_recv(Srq& srq, std::span<const RecvWr> list, std::size_t* bad = nullptr);
+  Error post_srq_recv(Srq& srq, const RecvWr& wr) { return post_srq_recv(srq, {&wr, 1}); }
+
   // ---- Events (verbs_events.cpp)
   // Event queue `eqn` with room for `entries`, armed, and its vector of the same number.
   CompChannel* create_comp_channel(u32 entries = 64) { return create_eq(next_eqn_++, entries); }
@@ -252,6 +282,10 @@ class VerbsContext {
   u32 write_send_wqe(Qp& qp, const SendWr& wr, u8* wqe) const;
   void ring_send(const Qp& qp, bool push, std::span<const u8> wqe);
   void ring_cq(Cq& cq, proto::Arm arm);
+  static u8 receive_log_stride(u32 sges);
+  void write_receive_wqe(u64 ring, u8 log_stride, u32 slots, u32 index, const RecvWr& wr);
+  void ring_receive(proto::BarOffset bell, u32 number, u32 posted);
+  static u64 take_shared(Srq& srq, u16 wqe_index);
   Wc take(const proto::Cqe& cqe);
   Qp* find_qp(u32 qpn) const { return qpn < by_qpn_.size() ? by_qpn_[qpn] : nullptr; }
 
@@ -263,10 +297,12 @@ class VerbsContext {
   u32 next_command_ = 0;
   proto::CommandStatus last_status_ = proto::CommandStatus::Ok;
   u32 last_key_ = 0, next_qpn_ = 16, next_cqn_ = 1, next_eqn_ = 1, next_pd_ = 1;
+  u32 next_srqn_ = 1;
   const Pd* own_pd_ = nullptr;  // allocated when it is first needed
   std::deque<Pd> pds_;
   std::deque<CompChannel> channels_;
   std::deque<Cq> cqs_;
+  std::deque<Srq> srqs_;
   std::deque<Qp> qps_;
   std::vector<Qp*> by_qpn_;
 };

@@ -128,29 +128,40 @@ Error VerbsContext::post_send(Qp& qp, std::span<const SendWr> list, std::size_t*
 
 Error VerbsContext::post_recv(Qp& qp, std::span<const RecvWr> list, std::size_t* bad) {
   Error error = Error::None;
-  std::array<u8, kMaxWqeBytes> wqe;
   std::size_t posted = 0;
   for (; posted < list.size(); ++posted) {
     const RecvWr& wr = list[posted];
-    if (qp.state == QpState::Reset || wr.sg_list.size() > qp.cap.max_recv_sge)
+    if (qp.state == QpState::Reset || qp.cap.srq || wr.sg_list.size() > qp.cap.max_recv_sge)
       error = Error::Invalid;
     else if (qp.rq_posted - qp.rq_completed >= qp.cap.max_recv_wr)
       error = Error::NoMemory;
     if (error != Error::None) break;
-    proto::encode(proto::ReceiveWqe{u8(wr.sg_list.size()), u16(qp.rq_posted)}, wqe.data());
-    const u8* end = append_sges(wr.sg_list, wqe.data() + proto::kReceiveWqeBytes);
-    const u32 slot = qp.rq_posted & u32(qp.recv_ids.size() - 1);
-    memory_.write(qp.rq_address + (u64{slot} << qp.rq_log_stride), wqe.data(),
-                  u64(end - wqe.data()));
-    qp.recv_ids[slot] = wr.wr_id;
-    ++qp.rq_posted;
+    const u32 slots = u32(qp.recv_ids.size());
+    write_receive_wqe(qp.rq_address, qp.rq_log_stride, slots, qp.rq_posted, wr);
+    qp.recv_ids[qp.rq_posted++ & (slots - 1)] = wr.wr_id;
   }
   if (bad) *bad = posted;
-  std::array<u8, 8> bell;
-  if (posted)
-    mmio_write_(u32(proto::BarOffset::ReceiveDoorbell),
-                encoded(proto::QueueDoorbell{qp.qpn, u16(qp.rq_posted)}, bell));
+  if (posted) ring_receive(proto::BarOffset::ReceiveDoorbell, qp.qpn, qp.rq_posted);
   return error;
+}
+
+u8 VerbsContext::receive_log_stride(u32 sges) {
+  const u32 bytes = proto::kReceiveWqeBytes + sges * proto::kSgeBytes;
+  return std::max<u8>(5, u8(std::bit_width(bytes - 1)));
+}
+
+// `index` runs freely over `slots`.
+void VerbsContext::write_receive_wqe(u64 ring, u8 log_stride, u32 slots, u32 index,
+                                     const RecvWr& wr) {
+  std::array<u8, kMaxWqeBytes> wqe;
+  proto::encode(proto::ReceiveWqe{u8(wr.sg_list.size()), u16(index)}, wqe.data());
+  const u8* end = append_sges(wr.sg_list, wqe.data() + proto::kReceiveWqeBytes);
+  memory_.write(ring + (u64{index & (slots - 1)} << log_stride), wqe.data(), u64(end - wqe.data()));
+}
+
+void VerbsContext::ring_receive(proto::BarOffset bell, u32 number, u32 posted) {
+  std::array<u8, 8> bytes;
+  mmio_write_(u32(bell), encoded(proto::QueueDoorbell{number, u16(posted)}, bytes));
 }
 
 bool VerbsContext::has_completion(const Cq& cq) const {
@@ -192,6 +203,15 @@ Wc VerbsContext::take(const proto::Cqe& cqe) {
   Qp* qp = find_qp(cqe.qpn);
   if (!qp) return wc;
   const bool receive = u8(cqe.opcode) >= u8(proto::CqeOpcode::Receive);
+  if (receive && qp->cap.srq) {
+    wc.wr_id = take_shared(*qp->cap.srq, cqe.wqe_index);
+    // Class E: a WQE that was taken, without answers, ends alone (G9).
+    const bool alone =
+        !proto::is_reliable(qp->cap.service) &&
+        (cqe.status == proto::WcStatus::LocLenErr || cqe.status == proto::WcStatus::RemAbortErr);
+    if (cqe.status != proto::WcStatus::Success && !alone) qp->state = QpState::Error;
+    return wc;
+  }
   const std::vector<u64>& ids = receive ? qp->recv_ids : qp->send_ids;
   wc.wr_id = ids[cqe.wqe_index & u32(ids.size() - 1)];
   u32& completed = receive ? qp->rq_completed : qp->sq_completed;

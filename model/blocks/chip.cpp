@@ -41,7 +41,7 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
       command(config.command, qp_context.contexts, requester, responder_execute) {
   const CoreConfig& core = config.core;
   qp_context.contexts = Contexts({core.max_qps, core.max_cqs, core.max_eqs, core.max_regions,
-                                  core.max_pds, core.max_vectors, core.ports});
+                                  core.max_srqs, core.max_pds, core.max_vectors, core.ports});
   qp_context.contexts.options = c.transport;
   for (unsigned i = 0; i < core.ports; ++i)
     ports.push_back(std::make_unique<ChipPort>(config, i, qp_context, protection, outside));

@@ -17,7 +17,7 @@
 namespace hca::blocks {
 struct CoreConfig {
   u64 clock = 400'000'000;  // Hz
-  u32 max_qps = 1 << 16, max_cqs = 1 << 16, max_eqs = 64, max_regions = 1 << 20;
+  u32 max_qps = 1 << 16, max_cqs = 1 << 16, max_eqs = 64, max_regions = 1 << 20, max_srqs = 1 << 16;
   u32 max_pds = 1 << 16, max_vectors = 64;
   u32 ports = 1;
 };
@@ -83,6 +83,8 @@ struct hca::engine::Knobs<hca::blocks::CoreConfig> {
       knob("max_cqs", &C::max_cqs, Unit::Count, 2, 1 << proto::kAeqeObjectBits,
            "CQ numbers are below this"),
       knob("max_eqs", &C::max_eqs, Unit::Count, 1, 1 << 16, "EQ numbers are below this"),
+      knob("max_srqs", &C::max_srqs, Unit::Count, 1, 1 << proto::kAeqeObjectBits,
+           "SRQ numbers are below this"),
       knob("max_regions", &C::max_regions, Unit::Count, 1, 1 << 24, "key indices are below this"),
       knob("max_pds", &C::max_pds, Unit::Count, 2, 1 << 24, "PD numbers are below this"),
       knob("max_vectors", &C::max_vectors, Unit::Count, 1, 2048, "vectors of the MSI-X table"),

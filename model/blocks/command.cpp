@@ -30,6 +30,13 @@ void Command::take_fault(FaultLink& link) {
     if (qp && sends(qp->state)) contexts_.qps[f.qpn].state = QpState::Sqe, ++counters.faults;
     return link.drop();
   }
+  if (f.fails_shared && qp)
+    if (SharedQueue* queue = contexts_.find_srq(qp->srqn); queue && !queue->failed) {
+      if (!ports.events_out->can_push()) return;
+      queue->failed = true;
+      ports.events_out->push(EventNote{kAsyncEq, {EventType::SrqErr, qp->srqn}});
+      return wake_at(now() + 1);  // for the queue pair
+    }
   const bool fails = f.fails && qp && qp->state != QpState::Error && qp->state != QpState::Reset;
   if (f.raise && fails == f.fails) {
     if (!ports.events_out->can_push()) return;

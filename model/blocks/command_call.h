@@ -27,5 +27,6 @@ CommandFunction query_device, set_port, query_port, query_drops, alloc_pd, query
 CommandFunction alloc_mr, reregister_mr, alloc_mw, dealloc_mw, query_mw, bind_mw;
 CommandFunction create_cq, query_cq, destroy_cq, create_eq, query_eq, destroy_eq, set_vector,
     query_vector;
+CommandFunction create_srq, modify_srq, query_srq, destroy_srq;
 CommandFunction create_qp, modify_qp, query_qp, query_qp_create, destroy_qp;
 }  // namespace hca::blocks

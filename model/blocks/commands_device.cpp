@@ -11,7 +11,7 @@ CommandStatus query_device(Call& c) {
   a.ports = u8(c.contexts.ports.size()), a.gid_entries = kGidEntries,
   a.pkey_entries = kPkeyEntries - mutant<"pkey_table_of_15">();
   a.max_qps = l.qps, a.max_cqs = l.cqs, a.max_eqs = l.eqs, a.max_regions = l.regions;
-  a.max_pds = l.pds, a.max_vectors = l.vectors;
+  a.max_pds = l.pds, a.max_vectors = l.vectors, a.max_srqs = l.srqs;
   a.max_log_queue_entries = kMaxLogQueueEntries, a.max_log_work_entries = kMaxLogWorkEntries;
   a.max_rd_atomic = kMaxRdAtomic, a.credits = c.contexts.options.credits;
   encode(a, c.body);

@@ -21,6 +21,8 @@ CommandStatus create_qp(Call& c) {
   if (qpn >= x.limits.qps) return CommandStatus::NoResources;
   EventRing *send_cq = x.find_cq(a.send_cq), *receive_cq = x.find_cq(a.receive_cq);
   Pd* pd = x.find_pd(a.pd);
+  SharedQueue* srq = a.srqn ? x.find_srq(a.srqn) : nullptr;
+  if (a.srqn && !srq) return CommandStatus::BadObject;
   if ((x.find_qp(qpn) && !mutant<"qpn_created_twice">()) || !send_cq || !receive_cq || !pd)
     return CommandStatus::BadObject;
   if (!values_ok(a) || (qpn < x.limits.first_qp && !mutant<"management_qpn_created">()))
@@ -33,6 +35,8 @@ CommandStatus create_qp(Call& c) {
   qp.receive_cq = mutant<"receive_cqes_to_send_cq">() ? a.send_cq : a.receive_cq;
   qp.sq = {a.sq_address, a.sq_log_entries, a.sq_log_stride};
   qp.rq = {a.rq_address, a.rq_log_entries, a.rq_log_stride};
+  qp.srqn = a.srqn, qp.receive_pd = srq ? srq->pd : a.pd;
+  if (srq) qp.rq = srq->wqes, ++srq->uses, qp.options.credits = false;  // G6.1
   at(x.qps, qpn) = qp;
   at(x.given, qpn) = {}, at(x.qp_contexts, qpn) = a.context;
   SendState& send = at(x.send, qpn);
@@ -52,6 +56,7 @@ CommandStatus modify_qp(Call& c) {
   const auto a = decode<QpAttributes>(c.body);
   QpConfig& qp = x.qps[qpn];
   const QpState from = qp.state;
+  if (qp.srqn && a.mask & kQpPort && a.port != x.srqs[qp.srqn].port) return CommandStatus::BadValue;
   const CommandStatus status =
       proto::modify_qp(qp, x.given[qpn], x.send[qpn], x.receive[qpn], a, x.ports);
   if (status != CommandStatus::Ok) return status;
@@ -82,6 +87,7 @@ CommandStatus query_qp_create(Call& c) {
   a.sq_log_entries = qp->sq.log_entries, a.sq_log_stride = qp->sq.log_stride;
   a.rq_log_entries = qp->rq.log_entries, a.rq_log_stride = qp->rq.log_stride;
   a.sq_address = qp->sq.address, a.rq_address = qp->rq.address;
+  a.srqn = qp->srqn;
   a.context = c.contexts.qp_contexts[qp->qpn];
   if (mutant<"query_exchanges_queues">())
     std::swap(a.send_cq, a.receive_cq), std::swap(a.sq_address, a.rq_address);
@@ -97,6 +103,7 @@ CommandStatus destroy_qp(Call& c) {
     return CommandStatus::Busy;  // MW-11
   if (!mutant<"destroy_keeps_uses">())
     --x.cqs[qp->send_cq].uses, --x.cqs[qp->receive_cq].uses, --x.pds[qp->pd].uses;
+  if (qp->srqn) --x.srqs[qp->srqn].uses;
   if (!mutant<"destroy_keeps_qp">()) x.qps[c.header.object] = {};
   c.effect.qpn = c.header.object, c.effect.clear = true;
   if (mutant<"destroy_raises">()) c.effect.drain = x.send[c.header.object].notify_drained = true;

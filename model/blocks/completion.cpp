@@ -12,7 +12,7 @@ void Completion::tick() {
   if (bells_in.can_pop() && ports.events_out->can_push()) ring(bells_in.pop());
   if (!faults_.empty()) push_fault();
   if (written_in.can_pop() && ports.events_out->can_push()) count(written_in.pop());
-  if (!drained_.empty()) raise_drained();
+  if (!late_events_.empty()) raise_late();
   const bool any = completions_in[0].can_pop() || completions_in[1].can_pop();
   if (!any) return;
   if (now() < next_) return wake_at(next_);
@@ -26,8 +26,8 @@ void Completion::tick() {
 
 void Completion::write(const Completed& c) {
   EventRing& cq = contexts_.cqs[c.cqn];
-  if (c.drained) {
-    drained_.push({c.cqe.qpn, used_});
+  if (c.is_event()) {
+    late_events_.push({{c.event, c.cqe.qpn}, used_});
     return wake_at(now() + 1);
   }
   if (!cq.allocated) return;  // the queue pair is gone, and its CQ
@@ -65,12 +65,12 @@ void Completion::push_fault() {
   if (!faults_.empty()) ports.faults_out->wake_when_free();
 }
 
-void Completion::raise_drained() {
-  const Drained& first = drained_.front();
+void Completion::raise_late() {
+  const LateEvent& first = late_events_.front();
   if (s32(in_memory_.seen(now()) - first.behind) < 0 || !ports.events_out->can_push()) return;
-  ports.events_out->push(EventNote{kAsyncEq, {EventType::SqDrained, first.qpn}});
-  drained_.drop();
-  if (!drained_.empty()) wake_at(now() + 1);
+  ports.events_out->push(EventNote{kAsyncEq, first.event});
+  late_events_.drop();
+  if (!late_events_.empty()) wake_at(now() + 1);
 }
 
 void Completion::ring(const CqDoorbell& bell) {
@@ -95,7 +95,7 @@ Dma::Client Completion::client() {
                 (static_cast<u8*>(static_cast<void*>(r.buffer)) - x.cqes_[0].data()) / kCqeBytes);
             x.buffers.give(x.dma.now() + 1);
             x.in_memory_.add(x.dma.now());
-            if (!x.drained_.empty()) x.self.wake(x.dma.now() + 1);
+            if (!x.late_events_.empty()) x.self.wake(x.dma.now() + 1);
             const EventRing& cq = x.contexts_.cqs[x.cq_of_[slot]];
             if (cq.eqn && x.written_in.can_push()) x.written_in.push(slot);
           }};

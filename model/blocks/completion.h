@@ -23,7 +23,8 @@ struct CompletionCounters {
 //
 // Contract: a completion seen in cycle n asks for its DMA write in n + latency; one each `interval`
 // cycles. A completion event is raised when the CQE that causes it is in memory, or by the doorbell
-// that arms its CQ if that came later; SQ_DRAINED when all CQEs in front of it are.
+// that arms its CQ if that came later; SQ_DRAINED and QP_LAST_WQE_REACHED when all CQEs in front of
+// it are.
 class Completion : public engine::Block {
  public:
   static constexpr u32 kBuffers = 64;
@@ -55,7 +56,7 @@ class Completion : public engine::Block {
   void ring(const proto::CqDoorbell& bell);
   void count(u32 slot);
   void raise(u32 cqn);
-  void raise_drained();
+  void raise_late();
 
   const CompletionConfig config_;
   Contexts& contexts_;
@@ -64,10 +65,11 @@ class Completion : public engine::Block {
   std::array<bool, kBuffers> solicits_{};
   u32 used_ = 0;
   Delayed in_memory_;  // CQEs
-  struct Drained {
-    u32 qpn = 0, behind = 0;  // when so many CQEs are in memory
+  struct LateEvent {
+    proto::Event event{};
+    u32 behind = 0;  // when so many CQEs are in memory
   };
-  Ring<Drained> drained_;
+  Ring<LateEvent> late_events_;
   Ring<Fault> faults_;
   unsigned next_input_ = 0;
   Cycle next_ = 0;

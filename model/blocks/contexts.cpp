@@ -43,6 +43,10 @@ constexpr std::array kCommands{
     CommandRow{CommandOpcode::AllocMr,      alloc_mr},
     CommandRow{CommandOpcode::ReregisterMr, reregister_mr},
     CommandRow{CommandOpcode::QueryQpCreate, query_qp_create},
+    CommandRow{CommandOpcode::CreateSrq,    create_srq},
+    CommandRow{CommandOpcode::ModifySrq,    modify_srq},
+    CommandRow{CommandOpcode::QuerySrq,     query_srq},
+    CommandRow{CommandOpcode::DestroySrq,   destroy_srq},
     // clang-format on
 };
 static_assert(kCommands.size() == kCommandOpcodes.size());

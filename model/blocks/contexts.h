@@ -11,6 +11,7 @@
 #include "model/proto/memory_region.h"
 #include "model/proto/qp.h"
 #include "model/proto/qp_transitions.h"
+#include "model/proto/shared_queue.h"
 
 namespace hca::blocks {
 struct ObjectLimits {
@@ -18,6 +19,7 @@ struct ObjectLimits {
   u32 cqs = 1 << 16;      // CQ numbers
   u32 eqs = 64;           // EQ numbers
   u32 regions = 1 << 20;  // key indices
+  u32 srqs = 1 << 16;     // SRQ numbers
   u32 pds = 1 << 16;      // PD numbers
   u32 vectors = 64;       // interrupt vectors
   u32 ports = 1;
@@ -74,6 +76,7 @@ struct Contexts {
   std::vector<u32> bound_windows;                     // by QP: windows of type 2A bound with it
   std::vector<Pd> pds;
   std::vector<EventRing> cqs, eqs;
+  std::vector<proto::SharedQueue> srqs;
   std::vector<proto::VectorAttributes> vectors;
 
   explicit Contexts(const ObjectLimits& l = {})
@@ -108,6 +111,10 @@ struct Contexts {
     return nullptr;
   }
   EventRing* find_cq(u32 cqn) { return find(cqs, cqn); }
+  proto::SharedQueue* find_srq(u32 srqn) { return find(srqs, srqn); }
+  const proto::SharedQueue* find_srq(u32 srqn) const {
+    return holds(srqs, srqn) && srqs[srqn].allocated ? &srqs[srqn] : nullptr;
+  }
   EventRing* find_eq(u32 eqn) { return find(eqs, eqn); }
   Pd* find_pd(u32 pd) { return find(pds, pd); }
   proto::SentMessage& message(u32 qpn, u32 index) {

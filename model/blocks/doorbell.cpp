@@ -66,6 +66,12 @@ bool Doorbell::pass(u32 offset, u64 value) {
       const proto::QpConfig* qp = contexts_.find_qp(bell.qpn);
       return to(ports.receive_out[qp ? port_of(*qp) : 0], ReceiveBell{bell.qpn, bell.producer});
     }
+    case BarOffset::SharedDoorbell: {
+      const auto bell = queue_bell(bytes);
+      const proto::SharedQueue* srq = contexts_.find_srq(bell.qpn);
+      return to(ports.receive_out[srq ? srq->port - 1 : 0],
+                ReceiveBell{bell.qpn, bell.producer, true});
+    }
     case BarOffset::CqDoorbell:
       return to(ports.cq_out, proto::decode<proto::CqDoorbell>(bytes));
     case BarOffset::EqDoorbell:

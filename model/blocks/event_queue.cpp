@@ -10,8 +10,14 @@ namespace {
 u64 context_of(const Contexts& contexts, const proto::Event& event) {
   const EventRow* row = async_event(event.type);
   if (!row) return 0;
-  return row->object == EventObject::Cq ? contexts.cqs[event.object].context
-                                        : contexts.qp_contexts[event.object];
+  switch (row->object) {
+    case EventObject::Cq:
+      return contexts.cqs[event.object].context;
+    case EventObject::Srq:
+      return contexts.srqs[event.object].context;
+    default:
+      return contexts.qp_contexts[event.object];
+  }
 }
 }  // namespace
 

@@ -25,7 +25,8 @@ struct SendBell {
 };
 struct ReceiveBell {
   u32 qpn = 0;
-  u32 posted = 0;  // widened behind responder_check; 16 bits before
+  u32 posted = 0;       // widened behind responder_check; 16 bits before
+  bool shared = false;  // of an SRQ, whose number is `qpn`
 };
 struct CommandBell {
   u64 address = 0;
@@ -71,12 +72,14 @@ struct SentPacket {
   u32 life = 0;  // of the queue pair that sent it
 };
 
-// A completion on its way to its CQ; `drained`: instead, the queue pair is drained, behind all
+// A completion on its way to its CQ; `event`: instead, an event of its queue pair, behind all
 // completions before.
 struct Completed {
   u32 cqn = 0;
   proto::Cqe cqe{};
-  bool drained = false;
+  proto::EventType event = proto::EventType::Completion;
+
+  bool is_event() const { return event != proto::EventType::Completion; }
 };
 
 // An answer of the responder; `cnp`: a congestion notification instead; `packet`: a READ or ATOMIC
@@ -99,6 +102,7 @@ struct Fault {
   bool fails = true;                // the queue pair enters Error
   bool sends_alone = false;         // the queue pair enters SQE instead
   bool refused = false;             // a request with this PSN; MSN without it
+  bool fails_shared = false;        // the SRQ of the queue pair fails too
   u32 psn = 0, msn = 0;
 };
 

@@ -105,6 +105,7 @@ class PortReceive : public engine::Block {
   bool drop(u64 proto::DropCounters::*counter);
   void route(Packet* p, Cycle checked);
   void ring(const ReceiveBell& bell);
+  void ring_shared(const ReceiveBell& bell);
   void establish(u32 qpn);
   void push_event();
 
@@ -119,7 +120,7 @@ class PortReceive : public engine::Block {
   ResponseCheck& response_;
   Congestion& congestion_;
   u32 arrivals_ = 0;
-  Ring<u32> established_;  // queue pairs whose first packet came in RTR
+  Ring<proto::Event> events_;  // that came of requests
   [[no_unique_address]] proto::MutantMemory<Cycle> late_;
 };
 }  // namespace hca::blocks

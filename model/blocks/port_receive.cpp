@@ -20,7 +20,7 @@ void PortReceive::arrive(Packet* packet, Cycle at) {
 
 void PortReceive::tick() {
   if (bells_in.can_pop() && ports.bells_out->can_push()) ring(bells_in.pop());
-  if (!established_.empty() && !(mutant<"comm_est_late">() && now() < late_())) push_event();
+  if (!events_.empty() && !(mutant<"comm_est_late">() && now() < late_())) push_event();
   if (!packets_in.can_pop()) return;
   if (!ports.requests_out->can_push() || !ports.acks_out->can_push() || !ports.cnps_out->can_push())
     return;
@@ -81,9 +81,14 @@ inline void PortReceive::route(Packet* p, Cycle checked) {
       contexts_.count_drop(port_, counter_of(p->verdict.cause, path, p->frame(), p->parsed));
       if (p->verdict.action == RequestAction::Drop) return PacketPool::give_back(p);
     }
+    if (responder_.below_limit) [[unlikely]] {
+      events_.push({EventType::SrqLimitReached, std::exchange(responder_.below_limit, 0)});
+      wake_at(now() + 1);
+    }
     if (contexts_.qps[p->qpn].state == QpState::Rtr && take_established(contexts_.receive[p->qpn]))
       establish(p->qpn);
-    if (silent) [[unlikely]]
+    // A WQE of an SRQ cannot be put back: responder_execute ends it (G9.2).
+    if (silent && !contexts_.qps[p->qpn].srqn) [[unlikely]]
       return PacketPool::give_back(p);
     return ports.requests_out->push(p, 1, at - now() - 1);
   }
@@ -97,22 +102,28 @@ void PortReceive::establish(u32 qpn) {
   const bool late = mutant<"comm_est_late">();
   const Cycle at = now() + (late ? 2000 : 1);
   if (late) late_() = at;
-  established_.push(qpn), wake_at(at);
+  events_.push({EventType::CommEst, qpn}), wake_at(at);
 }
 
-// COMM_EST, by `command`.
+// COMM_EST and SRQ_LIMIT_REACHED, by `command`.
 void PortReceive::push_event() {
   if (!ports.events_out->can_push()) return;
-  ports.events_out->push(
-      {.qpn = established_.pop(), .raise = true, .event = EventType::CommEst, .fails = false});
-  if (!established_.empty()) ports.events_out->wake_when_free();
+  const Event event = events_.pop();
+  ports.events_out->push({.qpn = event.object, .raise = true, .event = event.type, .fails = false});
+  if (!events_.empty()) ports.events_out->wake_when_free();
 }
 
 void PortReceive::ring(const ReceiveBell& bell) {
+  if (bell.shared) return ring_shared(bell);
   const QpConfig* qp = contexts_.find_qp(bell.qpn);
-  if (!qp || !takes_receives(qp->state)) return;
+  if (!qp || !takes_receives(qp->state) || qp->srqn) return;
   ReceiveState& r = contexts_.receive[bell.qpn];
   r.rq_posted = widen_index(r.rq_posted, u16(bell.posted));
   ports.bells_out->push(ReceiveBell{bell.qpn, r.rq_posted});
+}
+
+void PortReceive::ring_shared(const ReceiveBell& bell) {
+  if (SharedQueue* queue = contexts_.find_srq(bell.qpn))
+    queue->posted = widen_index(queue->posted, u16(bell.posted));
 }
 }  // namespace hca::blocks

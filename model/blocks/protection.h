@@ -34,9 +34,10 @@ class Protection {
   PerPort<ReadPort> responder;
   const proto::Region* find(u32 key) const { return contexts_.find_region(key); }
   // Whether the local access of an SGE is allowed (G22.4).
-  bool local(const proto::Sge& sge, const proto::QpConfig& qp, u8 rights) {
-    const auto fault = proto::check_access(find(sge.lkey), sge.lkey, proto::accessor_of(qp), sge.va,
-                                           sge.bytes, rights);
+  bool local(const proto::Sge& sge, const proto::Accessor& who, const proto::QpConfig& qp,
+             u8 rights) {
+    const auto fault =
+        proto::check_access(find(sge.lkey), sge.lkey, who, sge.va, sge.bytes, rights);
     if (fault == proto::AccessFault::None) return true;
     if (proto::uses_reserved_lkey(qp, sge.lkey)) return true;
     ++counters.refused;

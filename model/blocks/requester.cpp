@@ -187,7 +187,8 @@ WcStatus Requester::check_wqe(const QpConfig& qp, Lane& lane, const u8* wqe, u32
   }
   for (u32 i = 0; i < lane.wqe.sge_count; ++i) {
     const auto sge = decode<Sge>(lane.cursor.segments + i * kSgeBytes);
-    if (sge.bytes && !protection_.local(sge, qp, local_right(row))) return WcStatus::LocProtErr;
+    if (sge.bytes && !protection_.local(sge, accessor_of(qp), qp, local_right(row)))
+      return WcStatus::LocProtErr;
     if (!bytes || !mutant<"length_of_first_sge">()) bytes += sge.bytes;
   }
   return check_message_bytes(row, bytes);

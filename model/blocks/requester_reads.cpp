@@ -59,7 +59,7 @@ bool Requester::may_place(const AwaitedWork& work, const QpConfig& qp, u32 bytes
   while (bytes) {
     const auto sge = decode<Sge>(at.segments + at.index * kSgeBytes);
     const u32 here = std::min(bytes, sge.bytes - at.offset);
-    if (here && !protection_.local(sge, qp, kLocalWrite)) return false;
+    if (here && !protection_.local(sge, accessor_of(qp), qp, kLocalWrite)) return false;
     bytes -= here, ++at.index, at.offset = 0;
   }
   return true;

@@ -188,7 +188,7 @@ void Requester::complete() {
 // G20.1: behind the CQEs of all that was begun.
 void Requester::push_drained(u32 qpn) {
   Completed& completed = ports.completions_out->start();
-  completed.drained = true, completed.cqn = contexts_.qps[qpn].send_cq;
+  completed.event = EventType::SqDrained, completed.cqn = contexts_.qps[qpn].send_cq;
   completed.cqe = {}, completed.cqe.qpn = qpn;
   ports.completions_out->wake_when_free();
 }
@@ -222,7 +222,7 @@ bool Requester::complete_one(u32 qpn, Lane& lane) {
 
 void Requester::push_completion(u32 qpn, u32 index, WcStatus status, const SentMessage* message) {
   Completed& completed = ports.completions_out->start();
-  completed.drained = false, completed.cqn = contexts_.qps[qpn].send_cq;
+  completed.event = EventType::Completion, completed.cqn = contexts_.qps[qpn].send_cq;
   Cqe& cqe = completed.cqe = {};
   cqe.status = status, cqe.qpn = qpn, cqe.wqe_index = named_index(index);
   if (message)

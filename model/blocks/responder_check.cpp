@@ -5,6 +5,7 @@
 #include <array>
 
 #include "model/blocks/memory_keys.h"
+#include "model/proto/work_rules.h"
 
 namespace hca::blocks {
 using namespace proto;
@@ -24,13 +25,24 @@ Cycle ResponderCheck::check(Packet& p, Cycle now, Cycle at) {
   written_[p.qpn] = last_out_ = out;
   if (mutant<"inv_at_parse">() && p.parsed.opcode && p.parsed.has(Ext::Ieth))
     free_key(context_.contexts, p.parsed.ieth.rkey);
+  SharedQueue* const shared = qp.srqn ? context_.contexts.find_srq(qp.srqn) : nullptr;
+  if (shared) [[unlikely]]
+    look_at(state, *shared);
   const RequestView view{p.parsed, {p.frame(), p.frame_bytes}, qp,
                          state,    protection_.find(key),      reads_unfinished(p.qpn, now)};
   p.verdict = judge_request(view);
   p.effect = apply(state, p.parsed, qp, p.verdict);
+  if (shared) [[unlikely]]
+    take_shared(*shared, state, p);
   count(p.verdict.cause);
   probe.event(out, Step::Passed, p.qpn, p.psn, u64(p.verdict.action));
   return out;
+}
+
+void ResponderCheck::take_shared(SharedQueue& shared, ReceiveState& state, Packet& p) {
+  const QpConfig& qp = context_.contexts.qps[p.qpn];
+  const bool passed = p.verdict.action == RequestAction::Execute;
+  if (take_from(shared, state, p.parsed, qp, p.verdict, passed, p.effect)) below_limit = qp.srqn;
 }
 
 inline u32 ResponderCheck::reads_unfinished(u32 qpn, Cycle now) const {
@@ -41,9 +53,10 @@ inline u32 ResponderCheck::reads_unfinished(u32 qpn, Cycle now) const {
 inline void ResponderCheck::count(RequestCause cause) {
   using C = ResponderCheckCounters;
   static constexpr std::array<u64 C::*, std::size_t(RequestCause::BadRkey) + 1> kMembers{
-      &C::good,           &C::wrong_service,  &C::bad_qp_state, &C::wrong_path,   &C::bad_pkey,
-      &C::duplicate,      &C::nak_pending,    &C::psn_ahead,    &C::bad_sequence, &C::unsupported,
-      &C::too_many_reads, &C::no_receive_wqe, &C::bad_length,   &C::misaligned,   &C::bad_rkey};
+      &C::good,         &C::wrong_service, &C::bad_qp_state,   &C::wrong_path,
+      &C::bad_pkey,     &C::duplicate,     &C::nak_pending,    &C::psn_ahead,
+      &C::bad_sequence, &C::unsupported,   &C::too_many_reads, &C::no_receive_wqe,
+      &C::srq_failed,   &C::bad_length,    &C::misaligned,     &C::bad_rkey};
   ++(counters.*kMembers[std::size_t(cause)]);
 }
 }  // namespace hca::blocks

@@ -18,7 +18,8 @@ struct ResponderCheckConfig {
 struct ResponderCheckCounters {
   u64 good = 0, wrong_service = 0, bad_qp_state = 0, wrong_path = 0, bad_pkey = 0;
   u64 duplicate = 0, nak_pending = 0, psn_ahead = 0, bad_sequence = 0, unsupported = 0;
-  u64 too_many_reads = 0, no_receive_wqe = 0, bad_length = 0, misaligned = 0, bad_rkey = 0;
+  u64 too_many_reads = 0, no_receive_wqe = 0, srq_failed = 0, bad_length = 0, misaligned = 0,
+      bad_rkey = 0;
   u64 context_stalls = 0;
 };
 
@@ -41,6 +42,7 @@ class ResponderCheck {
         stage_(config.latency, config.interval) {}
 
   ByQp<Delayed>* reads_finished = nullptr;  // of responder_execute
+  u32 below_limit = 0;  // SRQ from which the request took so that it is below its limit; 0: none
   ResponderCheckCounters counters;
   engine::Probe probe;
 
@@ -50,6 +52,7 @@ class ResponderCheck {
 
  private:
   void count(proto::RequestCause cause);
+  void take_shared(proto::SharedQueue& shared, proto::ReceiveState& state, Packet& packet);
   u32 reads_unfinished(u32 qpn, Cycle now) const;
 
   const ResponderCheckConfig config_;
@@ -91,6 +94,7 @@ struct hca::engine::Counters<hca::blocks::ResponderCheckCounters> {
       counter("too_many_reads", &C::too_many_reads, "packets",
               "NAK invalid request: READs and ATOMICs beyond the limit"),
       counter("no_receive_wqe", &C::no_receive_wqe, "packets", "RNR NAK"),
+      counter("srq_failed", &C::srq_failed, "packets", "NAK remote operational error: SRQ"),
       counter("bad_length", &C::bad_length, "packets", "NAK invalid request: length"),
       counter("misaligned", &C::misaligned, "packets", "NAK invalid request: ATOMIC not aligned"),
       counter("bad_rkey", &C::bad_rkey, "packets", "NAK remote access error"),

@@ -80,8 +80,10 @@ inline void ResponderExecute::take() {
     if (const QpConfig& qp = contexts_.qps[p->qpn];
         (q.failed && !mutant<"states_ignored">()) || !takes_requests(qp.state)) {
       contexts_.count_drop(qp.port, &DropCounters::bad_qp_state);
+      if (p->effect.takes_shared && qp.state != QpState::Reset) ++q.taken, lose(*p, q);
       return PacketPool::give_back(p);
     }
+    q.taken += p->effect.takes_shared;
     if (q.parked_head || waits_for_atomic(*p, q)) return park(p, q);
     process(p);
   }
@@ -93,6 +95,8 @@ void ResponderExecute::process(Packet* p) {
   Queue& q = queues_[p->qpn];
   const RequestAction action = p->verdict.action;
   const bool executes = action == RequestAction::Execute || action == RequestAction::Repeat;
+  if (action == RequestAction::Abandon) [[unlikely]]
+    return end_broken(p, q);
   if (!executes) return answer_refusal(p, q);
   if (p->effect.unreliable) [[unlikely]]
     return process_unreliable(p, q);
@@ -118,8 +122,8 @@ void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
   if (mutant<"refused_atomic_saved">() && p->parsed.opcode && request::is_saved(*p->parsed.opcode))
     q.saved.save(contexts_.qps[p->qpn].max_dest_rd_atomic, p->effect, true, 0);
   Outcome& outcome = retire(*p);
-  outcome.replies = true;
-  if (p->verdict.action == RequestAction::NakAndFail) {
+  outcome.replies = p->verdict.action != RequestAction::Fail;
+  if (p->verdict.action == RequestAction::NakAndFail || p->verdict.action == RequestAction::Fail) {
     const FailureRow failure = failure_of(p->verdict.cause);
     // The packet came so far as to take a WQE of its own (T11).
     const bool takes = failure_takes_receive_wqe(contexts_.qps[p->qpn], p->parsed, p->verdict);
@@ -172,7 +176,7 @@ bool ResponderExecute::execute_send(Packet* p, Queue& q) {
     if (!wqe) return false;
     if (q.current->unreadable) [[unlikely]] {  // it is not taken: all are flushed
       q.wqe_open = mutant<"unread_receive_wqe_blamed">();
-      q.next_wqe = index + q.wqe_open;
+      q.next_wqe = index + (q.wqe_open || p->effect.takes_shared);
       return refuse(p, kUnreadableReceiveWqe), true;
     }
     const auto header = decode<ReceiveWqe>(wqe);
@@ -201,12 +205,13 @@ bool ResponderExecute::execute_send(Packet* p, Queue& q) {
 // Whether the next `bytes` fit the receive WQE's scatter list, and its keys allow them (T10-16,
 // T10-1).
 WcStatus ResponderExecute::judge_scatter(u32 qpn, const Queue& q, u32 bytes) {
+  const QpConfig& qp = contexts_.qps[qpn];
   Scatter s = q.scatter;
   while (bytes) {
     if (s.index == s.count) return WcStatus::LocLenErr;
     const auto sge = decode<Sge>(s.sges + s.index * kSgeBytes);
     const u32 here = std::min(bytes, sge.bytes - s.offset);
-    if (here && !protection_.local(sge, contexts_.qps[qpn], receive_right()))
+    if (here && !protection_.local(sge, receiver_of(qp), qp, receive_right()))
       return WcStatus::LocProtErr;
     bytes -= here, s.offset = 0, ++s.index;
   }
@@ -219,8 +224,12 @@ void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
   Queue& q = queues_[p->qpn];
   p->verdict = on_service(verdict, contexts_.qps[p->qpn].service);
   if (is_silent(p->verdict.action)) {
-    if (request::takes_receive_wqe(*p->parsed.opcode))
+    const bool takes = request::takes_receive_wqe(*p->parsed.opcode);
+    if (contexts_.qps[p->qpn].srqn) {
+      if (takes || q.wqe_open) end_shared(*p, q, status_of_abandoned(verdict.cause));
+    } else if (takes) {
       q.next_wqe = p->effect.receive_wqe, q.wqe_open = false;
+    }
     return abandon(p, q);
   }
   ++counters.failed;
@@ -236,6 +245,8 @@ void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
   outcome.completed.cqe.opcode = CqeOpcode::Receive;
   outcome.completed.cqe.status = failure.status;
   outcome.fault = fault_of(*p, !outcome.completes, failure.event);
+  outcome.fault.fails_shared =
+      p->effect.takes_shared && verdict.cause == RequestCause::UnreadableReceiveWqe;
   PacketPool::give_back(p);
 }
 
@@ -302,7 +313,7 @@ void ResponderExecute::finish(Packet* p, bool has_payload) {
 
 void ResponderExecute::complete(const Packet& p, const Queue& q, Outcome& outcome) {
   const OpcodeRow& row = *p.parsed.opcode;
-  if (p.effect.unreliable) [[unlikely]]
+  if (counts_itself(p)) [[unlikely]]
     contexts_.receive[p.qpn].rq_consumed = q.next_wqe;
   const bool send = row.operation == Operation::Send;
   Cqe& cqe = outcome.completed.cqe;

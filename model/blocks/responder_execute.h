@@ -155,6 +155,7 @@ class ResponderExecute : public engine::Block {
     u32 life = 0;
     u32 posted = 0, next_wqe = 0;  // next_wqe: the next that a message will take
     bool abandoned = false;        // UC: until a packet begins a message
+    u32 taken = 0;                 // WQEs of an SRQ, of requests that came here
     Scatter scatter;
     u32 placed = 0;  // bytes of the SEND in progress
     Outcome *first = nullptr, *last = nullptr;
@@ -173,9 +174,16 @@ class ResponderExecute : public engine::Block {
   void place(Packet* p, Queue& q);
   // responder_unreliable.cpp: requests that nobody answers
   void process_unreliable(Packet* p, Queue& q);
-  static void begin_unreliable(const Packet& p, Queue& q);
+  void begin_unreliable(const Packet& p, Queue& q);
   static bool lacks_wqe(const Packet& p, const Queue& q);
   void abandon(Packet* p, Queue& q);
+  bool counts_itself(const Packet& p) const;
+  // responder_shared.cpp: WQEs of an SRQ
+  void lose(const Packet& p, const Queue& q);
+  void end_shared(const Packet& p, Queue& q, proto::WcStatus status);
+  void end_broken(Packet* p, Queue& q);
+  bool flush_lost();
+  bool tell_last(u32 qpn);
   void answer_refusal(Packet* p, Queue& q);
   void execute_write(Packet* p, Queue& q);
   bool execute_send(Packet* p, Queue& q);
@@ -245,7 +253,11 @@ class ResponderExecute : public engine::Block {
   Pool<Outcome> outcomes_;
   PacketPool pool_;  // of responses
   Ring<u32> fetches_, unparks_, flushes_;
-  Ring<u32> atomics_;                         // queue pairs whose first outcome is one
+  struct Lost {
+    u32 qpn = 0, life = 0, cqn = 0, wqe = 0;
+  };
+  Ring<Lost> lost_;    // WQEs of SRQs that were taken for requests which nobody executes
+  Ring<u32> atomics_;  // queue pairs whose first outcome is one
   unsigned settle_turn_ = 0, read_turn_ = 0;  // the port that is asked first
   u32 parked_ = 0, in_flight_ = 0;
   Cycle next_packet_ = 0, last_ask_ = 0;

@@ -113,25 +113,26 @@ bool ResponderExecute::unpark() {
   const u32 qpn = unparks_.front();
   Queue& q = queues_[qpn];
   Packet* p = q.parked_head;
-  if (p && p->effect.unreliable) begin_unreliable(*p, q);
+  const bool counts = p && counts_itself(*p);
+  if (counts) begin_unreliable(*p, q);
   const bool needs_wqe = p && p->verdict.action == RequestAction::Execute &&
                          p->parsed.opcode->operation == Operation::Send &&
-                         request::starts(p->parsed.opcode->position) &&
-                         !(p->effect.unreliable && lacks_wqe(*p, q));
-  const u32 index = p && p->effect.unreliable ? q.next_wqe : p ? p->effect.receive_wqe : 0;
+                         request::starts(p->parsed.opcode->position) && !q.failed &&
+                         !(counts && lacks_wqe(*p, q));
+  const u32 index = counts ? q.next_wqe : p ? p->effect.receive_wqe : 0;
   const bool waits = p && !q.failed && waits_for_atomic(*p, q);
   if (!p || waits || (needs_wqe && !holds(q.current, index) && !holds(q.following, index))) {
-    if (p && !waits) q.next_wqe = index, ask_batch(qpn);
+    if (p && !waits)
+      q.next_wqe = index, q.posted = later_index(q.posted, index + 1), ask_batch(qpn);
     q.unparking = false;
     unparks_.pop();
     return false;
   }
   q.parked_head = p->next;
   --parked_;
-  if (q.failed)
-    PacketPool::give_back(p);
-  else
-    process(p);
+  if (!q.failed) return process(p), true;
+  if (p->effect.takes_shared) lose(*p, q);
+  PacketPool::give_back(p);
   return true;
 }
 
@@ -149,7 +150,8 @@ void ResponderExecute::enter_error(u32 qpn) {
   Queue& q = queues_[qpn];
   if (q.flushing) return;
   q.failed = q.flushing = true;
-  q.posted = contexts_.receive[qpn].rq_posted;
+  q.posted = contexts_.qps[qpn].srqn ? q.next_wqe : contexts_.receive[qpn].rq_posted;
+  unpark_later(qpn, q);
   if (q.reading) q.reading->effect.packets = q.reading->asked;  // no response begins any more
   list(qpn, q);
   flushes_.push(qpn);
@@ -158,11 +160,16 @@ void ResponderExecute::enter_error(u32 qpn) {
 
 // Flushes one WQE a cycle, behind all completions that are on their way (G20.2).
 void ResponderExecute::flush() {
+  if (flush_lost()) return;
   while (!flushes_.empty()) {
     const u32 qpn = flushes_.front();
     Queue& q = queues_[qpn];
     if (!q.flushing || (q.next_wqe == q.posted && !q.wqe_open)) {
-      if (q.flushing) contexts_.receive[qpn].rq_consumed = q.next_wqe;
+      if (q.flushing && contexts_.qps[qpn].srqn) {
+        if (!tell_last(qpn)) return;
+      } else if (q.flushing) {
+        contexts_.receive[qpn].rq_consumed = q.next_wqe;
+      }
       flushes_.pop();
       continue;
     }

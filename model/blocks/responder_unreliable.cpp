@@ -11,15 +11,26 @@ void ResponderExecute::process_unreliable(Packet* p, Queue& q) {
   if (!mutant<"unreliable_answers">()) p->parsed.bth.ack_req = false;  // SVC-7
   begin_unreliable(*p, q);
   if (q.abandoned) return abandon(p, q);
-  p->effect.receive_wqe = q.next_wqe - q.wqe_open;
-  if (lacks_wqe(*p, q)) return refuse(p, kNoReceiveWqe);
+  if (counts_itself(*p)) {
+    p->effect.receive_wqe = q.next_wqe - q.wqe_open;
+    if (lacks_wqe(*p, q)) return refuse(p, kNoReceiveWqe);
+  }
   place(p, q);
+}
+
+// WQEs of an SRQ are counted by responder_check.
+bool ResponderExecute::counts_itself(const Packet& p) const {
+  return p.effect.unreliable && !contexts_.qps[p.qpn].srqn;
 }
 
 // A packet that begins a message ends the one before, whose receive WQE it takes over (ERR-36).
 void ResponderExecute::begin_unreliable(const Packet& p, Queue& q) {
   if (!request::starts(p.parsed.opcode->position)) return;
   q.abandoned = false;
+  if (!counts_itself(p)) {
+    if (q.wqe_open) end_shared(p, q, WcStatus::RemAbortErr);
+    return;
+  }
   q.next_wqe -= std::exchange(q.wqe_open, false) && !mutant<"abandoned_wqe_consumed">();
 }
 
@@ -32,7 +43,8 @@ bool ResponderExecute::lacks_wqe(const Packet& p, const Queue& q) {
 void ResponderExecute::abandon(Packet* p, Queue& q) {
   ++counters.abandoned;
   q.abandoned = true;
-  q.next_wqe -= std::exchange(q.wqe_open, false) && !mutant<"abandoned_wqe_consumed">();
+  if (counts_itself(*p))
+    q.next_wqe -= std::exchange(q.wqe_open, false) && !mutant<"abandoned_wqe_consumed">();
   PacketPool::give_back(p);
 }
 }  // namespace hca::blocks

@@ -95,6 +95,7 @@ class FunctionalHca {
   // Host side: host_side.cpp.
   void ring_send(u32 qpn, u16 producer);
   void ring_receive(u32 qpn, u16 producer);
+  void ring_shared(u32 srqn, u16 producer);
   void run_command(u64 address);
   void complete(u32 cqn, proto::Cqe cqe);
   void raise(u32 eqn, const proto::Event& event, bool again = false);
@@ -150,6 +151,7 @@ class FunctionalHca {
   void respond_read(const proto::QpConfig& qp, const proto::RequestEffect& effect);
   void respond_atomic(const proto::QpConfig& qp, const proto::RequestEffect& effect, u64 original);
   void fail_invalidate(u32 qpn, const proto::RequestEffect& effect);
+  void abandon_shared(u32 qpn, u32 index, proto::RequestCause cause);
   void fail_receive(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestVerdict& v);
   proto::RequestVerdict read_receive_wqe(u32 qpn);
   void scatter(Side& s, std::span<const u8> payload);

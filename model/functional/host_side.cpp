@@ -29,6 +29,10 @@ void FunctionalHca::mmio_write(u32 offset, std::span<const u8> bytes) {
       const auto bell = decode<QueueDoorbell>(bytes.data());
       return ring_receive(bell.qpn, bell.producer);
     }
+    case BarOffset::SharedDoorbell: {
+      const auto bell = decode<QueueDoorbell>(bytes.data());
+      return ring_shared(bell.qpn, bell.producer);
+    }
     case BarOffset::CqDoorbell: {
       const auto bell = decode<CqDoorbell>(bytes.data());
       if (!blocks::ring_cq(contexts_, bell)) ++host_counters_.bad_doorbells;
@@ -60,13 +64,19 @@ void FunctionalHca::ring_send(u32 qpn, u16 producer) {
 void FunctionalHca::ring_receive(u32 qpn, u16 producer) {
   if (mutant<"doorbell_qpn_16_bits">()) qpn &= 0xffff;
   const QpConfig* qp = contexts_.find_qp(qpn);
-  if (!qp || !takes_receives(qp->state)) return void(++host_counters_.bad_doorbells);
+  if (!qp || !takes_receives(qp->state) || qp->srqn) return void(++host_counters_.bad_doorbells);
   ReceiveState& r = contexts_.receive[qpn];
   const u32 posted = widen_index(r.rq_posted, producer);
   if (posted - r.rq_consumed > qp->rq.entries()) return void(++host_counters_.bad_doorbells);
   r.rq_posted = posted;
   if (qp->state == QpState::Error) flush_receives(qpn);
   if (takes_requests(qp->state)) tell_credits(*qp);
+}
+
+void FunctionalHca::ring_shared(u32 srqn, u16 producer) {
+  SharedQueue* queue = contexts_.find_srq(srqn);
+  if (!queue) return void(++host_counters_.bad_doorbells);
+  queue->posted = widen_index(queue->posted, producer);
 }
 
 // ---- Commands
@@ -166,13 +176,15 @@ void FunctionalHca::flush_receives(u32 qpn) {
   cqe.opcode = CqeOpcode::Receive;
   if (holds_receive_wqe(qp, r)) {
     r.message = InMessage::None;
-    cqe.wqe_index = u16(r.rq_consumed - 1);
+    cqe.wqe_index = u16(qp.srqn ? r.shared_wqe : r.rq_consumed - 1);
     complete(qp.receive_cq, cqe);
   }
   while (r.rq_consumed != r.rq_posted) {
     cqe.wqe_index = u16(r.rq_consumed++);
     if (!flush_is_lost(true, false)) complete(qp.receive_cq, cqe);
   }
+  if (qp.srqn && !mutant<"last_wqe_not_told">() && !std::exchange(r.last_wqe_told, true))
+    raise(EventType::QpLastWqeReached, qpn);  // G20.4
 }
 
 // ---- Host memory

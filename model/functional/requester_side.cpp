@@ -104,7 +104,7 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
   } else {
     for (const Sge& sge : read_sges(segments, work_.wqe.sge_count)) {
       const Region* region = contexts_.find_region(sge.lkey);
-      if (!sge_is_good(region, sge, qp, local_right(row)))
+      if (!sge_is_good(region, sge, accessor_of(qp), qp, local_right(row)))
         return void(work_.status = WcStatus::LocProtErr);
       if (!bytes || !mutant<"length_of_first_sge">()) bytes += sge.bytes;
       add_pieces(sge);

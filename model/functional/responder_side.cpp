@@ -47,17 +47,28 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   ReceiveState& state = contexts_.receive[qpn];
   if (mutant<"inv_at_parse">() && packet.opcode && packet.has(Ext::Ieth))
     blocks::free_key(contexts_, packet.ieth.rkey);
+  SharedQueue* const shared = qp.srqn ? contexts_.find_srq(qp.srqn) : nullptr;
+  if (shared) look_at(state, *shared);
   RequestVerdict verdict =
       judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet))});
   const bool reads = packet.opcode && request::is_saved(*packet.opcode);
-  if (verdict.action == RequestAction::Execute && !reads) verdict = find_place(qpn, packet);
+  const bool passed = verdict.action == RequestAction::Execute;
+  if (passed && !reads) verdict = find_place(qpn, packet);
   ++counters(qp).requests[std::size_t(verdict.cause)];
   contexts_.count_drop(qp.port, counter_of(verdict.cause, qp.path, frame.data(), packet));
   const bool reliable = qp.reliable;
   const bool answers = reliable || mutant<"unreliable_answers">();
   if (mutant<"abandoned_wqe_consumed">() && abandons_send(state, packet, qp, verdict))
     ++state.rq_consumed;
+  const bool breaks = shared && abandons_send(state, packet, qp, verdict);
   RequestEffect effect = apply(state, packet, qp, verdict);
+  if (shared) {
+    if (breaks) abandon_shared(qpn, state.shared_wqe, verdict.cause);
+    if (take_from(*shared, state, packet, qp, verdict, passed, effect))
+      raise(EventType::SrqLimitReached, qp.srqn);
+    if (effect.takes_shared && verdict.action == RequestAction::Abandon)
+      abandon_shared(qpn, state.shared_wqe, verdict.cause);
+  }
   side(qpn).congested |= effect.congested;
   if (verdict.action != RequestAction::Drop && qp.state == QpState::Rtr &&
       take_established(state)) {
@@ -80,7 +91,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
       return repeat_read(qpn, packet, effect);
     case RequestAction::Execute:
       if (reads) return execute_read(qpn, packet, effect);
-      if (!reliable) take_receive(state, packet, effect);
+      if (!reliable && !shared) take_receive(state, packet, effect);
       execute(qpn, packet, effect, frame.subspan(packet.payload_offset, packet.payload_bytes));
       if (packet.bth.ack_req && answers && qp.state != QpState::Error)
         answer(qp, verdict, effect);  // G4.1
@@ -98,7 +109,8 @@ RequestVerdict FunctionalHca::find_place(u32 qpn, const ParsedPacket& packet) {
   const Service service = contexts_.qps[qpn].service;
   if (is_reliable(service)) return find_own_place(qpn, packet);
   const ReceiveState& r = contexts_.receive[qpn];
-  if (request::takes_receive_wqe(*packet.opcode) && r.rq_posted == r.rq_consumed)
+  if (!contexts_.qps[qpn].srqn && request::takes_receive_wqe(*packet.opcode) &&
+      r.rq_posted == r.rq_consumed)
     return on_service(kNoReceiveWqe, service);
   return on_service(find_own_place(qpn, packet), service);
 }
@@ -126,7 +138,10 @@ RequestVerdict FunctionalHca::read_receive_wqe(u32 qpn) {
   const QpConfig& qp = contexts_.qps[qpn];
   const u32 index = contexts_.receive[qpn].rq_consumed;
   std::array<u8, kReceiveWqeBytes> raw;
-  if (!io_.read(qp.rq.slot(index), raw)) return kUnreadableReceiveWqe;
+  if (!io_.read(qp.rq.slot(index), raw)) {
+    if (qp.srqn) contexts_.srqs[qp.srqn].failed = true, raise(EventType::SrqErr, qp.srqn);
+    return kUnreadableReceiveWqe;
+  }
   const auto wqe = decode<ReceiveWqe>(raw.data());
   if (!receive_wqe_is_good(wqe, index, qp.rq.stride())) return kBadReceiveWqe;
   side(qpn).scatter = read_sges(qp.rq.slot(index) + kReceiveWqeBytes, wqe.sge_count);
@@ -290,12 +305,21 @@ void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const Requ
     r.message = InMessage::None;
     Cqe cqe{};
     cqe.opcode = CqeOpcode::Receive, cqe.status = failure.status;
-    cqe.qpn = qpn, cqe.wqe_index = u16(r.rq_consumed - 1);
+    cqe.qpn = qpn;
+    cqe.wqe_index = u16(contexts_.qps[qpn].srqn ? r.shared_wqe : r.rq_consumed - 1);
     complete(contexts_.qps[qpn].receive_cq, cqe);
   } else {
     raise(failure.event, qpn);
   }
   enter_error(qpn);
+}
+
+// G9.2: the WQE of an SRQ that was taken for a message which is not delivered.
+void FunctionalHca::abandon_shared(u32 qpn, u32 index, RequestCause cause) {
+  Cqe cqe{};
+  cqe.opcode = CqeOpcode::Receive, cqe.status = status_of_abandoned(cause);
+  cqe.qpn = qpn, cqe.wqe_index = u16(index);
+  complete(contexts_.qps[qpn].receive_cq, cqe);
 }
 
 // G4.6, G7.1: an Acknowledge packet.

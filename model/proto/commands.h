@@ -9,6 +9,7 @@
 #include "model/proto/object_attributes.h"
 #include "model/proto/port_attributes.h"
 #include "model/proto/qp_attributes.h"
+#include "model/proto/srq_attributes.h"
 
 namespace hca::proto {
 inline constexpr u32 kCommandBytes = 256;
@@ -44,6 +45,10 @@ enum class CommandOpcode : u8 {
   AllocMr,
   ReregisterMr,
   QueryQpCreate,
+  CreateSrq,
+  ModifySrq,
+  QuerySrq,
+  DestroySrq,
 };
 struct CommandOpcodeRow {
   CommandOpcode opcode;
@@ -57,14 +62,14 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::CreateCq,     "CreateCq",     "object: CQN; queue attributes. EQN is 0 or exists"},
     CommandOpcodeRow{CommandOpcode::RegisterMr,   "RegisterMr",   "MR attributes. PD must exist, the key's index be free; remote write or atomic needs local write"},
     CommandOpcodeRow{CommandOpcode::DeregisterMr, "DeregisterMr", "object: key; Busy while a window is bound to it"},
-    CommandOpcodeRow{CommandOpcode::CreateQp,     "CreateQp",     "object: QPN, 2 or more; QP creation. PD and CQs must exist"},
+    CommandOpcodeRow{CommandOpcode::CreateQp,     "CreateQp",     "object: QPN, 2 or more; QP creation. PD, CQs and SRQ must exist"},
     CommandOpcodeRow{CommandOpcode::ModifyQp,     "ModifyQp",     "object: QPN; QP attributes"},
     CommandOpcodeRow{CommandOpcode::QueryQp,      "QueryQp",      "object: QPN; QP attributes come back"},
     CommandOpcodeRow{CommandOpcode::DestroyQp,    "DestroyQp",    "object: QPN; Busy while a window of type 2A is bound with it"},
     CommandOpcodeRow{CommandOpcode::QueryDevice,  "QueryDevice",  "device attributes come back"},
     CommandOpcodeRow{CommandOpcode::AllocPd,      "AllocPd",      "object: PD, not 0"},
     CommandOpcodeRow{CommandOpcode::QueryPd,      "QueryPd",      "object: PD; PD attributes come back"},
-    CommandOpcodeRow{CommandOpcode::DeallocPd,    "DeallocPd",    "object: PD; Busy while an MR, MW or QP is of it"},
+    CommandOpcodeRow{CommandOpcode::DeallocPd,    "DeallocPd",    "object: PD; Busy while an MR, MW, QP or SRQ is of it"},
     CommandOpcodeRow{CommandOpcode::QueryMr,      "QueryMr",      "object: key; MR attributes come back"},
     CommandOpcodeRow{CommandOpcode::QueryCq,      "QueryCq",      "object: CQN; queue attributes come back"},
     CommandOpcodeRow{CommandOpcode::DestroyCq,    "DestroyCq",    "object: CQN; Busy while a QP uses it"},
@@ -80,6 +85,10 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::AllocMr,      "AllocMr",      "MR attributes: PD, Key. A region for fast register, Free"},
     CommandOpcodeRow{CommandOpcode::ReregisterMr, "ReregisterMr", "object: key; MR attributes. As DeregisterMr and then RegisterMr; what is refused changes nothing"},
     CommandOpcodeRow{CommandOpcode::QueryQpCreate, "QueryQpCreate", "object: QPN; QP creation comes back, as CreateQp had it"},
+    CommandOpcodeRow{CommandOpcode::CreateSrq,    "CreateSrq",    "object: SRQN, not 0; SRQ attributes. PD must exist"},
+    CommandOpcodeRow{CommandOpcode::ModifySrq,    "ModifySrq",    "object: SRQN; SRQ attributes. A new ring has room for all WQEs that are left, which software has copied there; BadState when the SRQ has failed"},
+    CommandOpcodeRow{CommandOpcode::QuerySrq,     "QuerySrq",     "object: SRQN; SRQ attributes come back; BadState when it has failed"},
+    CommandOpcodeRow{CommandOpcode::DestroySrq,   "DestroySrq",   "object: SRQN; Busy while a QP is on it"},
     // clang-format on
 };
 static_assert([] {
@@ -131,7 +140,7 @@ static_assert(kCommandHeaderBytes == 16);
 template <class... Body>
 inline constexpr bool kFitsBlock = ((kCommandHeaderBytes + bytes_of<Body>() <= kCommandBytes) &&
                                     ...);
-static_assert(
-    kFitsBlock<DeviceAttributes, PortAttributes, QueueAttributes, MrAttributes, MwAttributes,
-               QpCreate, QpAttributes, VectorAttributes, PdAttributes, DropCounters>);
+static_assert(kFitsBlock<DeviceAttributes, PortAttributes, QueueAttributes, MrAttributes,
+                         MwAttributes, QpCreate, QpAttributes, SrqAttributes, VectorAttributes,
+                         PdAttributes, DropCounters>);
 }  // namespace hca::proto

@@ -18,6 +18,7 @@ enum class BarOffset : u32 {
   CqDoorbell = 0x010,
   EqDoorbell = 0x018,
   CommandDoorbell = 0x020,
+  SharedDoorbell = 0x028,
   PushBuffer = 0x800,
 };
 inline constexpr u32 kUserPageBytes = 4096;

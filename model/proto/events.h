@@ -8,8 +8,19 @@
 #include "model/proto/device.h"
 
 namespace hca::proto {
-enum class EventType : u8 { Completion, QpFatal, QpReqErr, QpAccessErr, CqErr, CommEst, SqDrained };
-enum class EventObject : u8 { Qp, Cq };
+enum class EventType : u8 {
+  Completion,
+  QpFatal,
+  QpReqErr,
+  QpAccessErr,
+  CqErr,
+  CommEst,
+  SqDrained,
+  QpLastWqeReached,
+  SrqLimitReached,
+  SrqErr
+};
+enum class EventObject : u8 { Qp, Cq, Srq };
 
 // Where all asynchronous events go. Completion events go to the EQ that their CQ names.
 inline constexpr u32 kAsyncEq = 0;
@@ -31,6 +42,9 @@ inline constexpr std::array kAsyncEvents{
     EventRow{EventType::CqErr,       EventObject::Cq, 0x203, 0x2, "CQ_ERR",        "T15-CQ_ERR",        "the CQ ran over and takes no more CQEs"},
     EventRow{EventType::CommEst,     EventObject::Qp, 0xf01, 0x1, "COMM_EST",      "T15-COMM_EST",      "the first packet came in RTR; the code is this device's own"},
     EventRow{EventType::SqDrained,   EventObject::Qp, 0x900, 0x5, "SQ_DRAINED",    "T15-SQ_DRAINED",    "SQD: all messages begun are completed"},
+    EventRow{EventType::QpLastWqeReached, EventObject::Qp, 0xf02, 0x1, "QP_LAST_WQE_REACHED", "T15-QP_LAST_WQE_REACHED", "a queue pair on an SRQ is in Error and has completed all WQEs that it took; own code"},
+    EventRow{EventType::SrqLimitReached, EventObject::Srq, 0xf03, 0x1, "SRQ_LIMIT_REACHED", "T15-SRQ_LIMIT_REACHED", "fewer WQEs are left than its limit; own code"},
+    EventRow{EventType::SrqErr,      EventObject::Srq, 0xf04, 0x1, "SRQ_ERR",       "T15-SRQ_ERR",       "the WQEs of the SRQ cannot be read; own code"},
     // clang-format on
 };
 inline constexpr auto kAsyncEventNames = [] {
@@ -97,7 +111,7 @@ struct Layout<Aeqe> {
       field(&Aeqe::context, "Context", 64, "of the QP; of a CQ shifted right by one"),
       field(&Aeqe::valid, "Valid", 1, "the phase, as in a CQE"), unused(9),
       field(&Aeqe::source, "Source", 4, "see below"),
-      field(&Aeqe::object_high, "Object21_19", 3, "bits of the number of QP or CQ"),
+      field(&Aeqe::object_high, "Object21_19", 3, "bits of the number of QP, CQ or SRQ"),
       field(&Aeqe::object_18, "Object18", 1, "the same"),
       field(&Aeqe::code, "Code", 12, "see below"),
       field(&Aeqe::overflow, "Overflow", 1, "events in front of it were lost: the EQ was full"),

@@ -11,7 +11,7 @@ inline constexpr u8 kWindowTypes = 7;  // bit 0 type 1, bit 1 2A, bit 2 2B
 
 struct DeviceAttributes {  // QueryDevice
   u8 ports, gid_entries, pkey_entries;
-  u32 max_qps, max_cqs, max_eqs, max_regions, max_pds, max_vectors;
+  u32 max_qps, max_cqs, max_eqs, max_regions, max_pds, max_vectors, max_srqs;
   u8 max_log_queue_entries, max_log_work_entries, max_rd_atomic;
   bool credits;
   u8 window_types = kWindowTypes;
@@ -33,7 +33,8 @@ struct Layout<DeviceAttributes> {
       field(&DeviceAttributes::max_log_queue_entries, "MaxLogEntries", 8, "of a CQ or EQ"),
       field(&DeviceAttributes::max_log_work_entries, "MaxLogWqes", 8, "of a work queue"),
       field(&DeviceAttributes::max_rd_atomic, "MaxRdAtomic", 8, "READs and ATOMICs of a QP"),
-      field(&DeviceAttributes::window_types, "WindowTypes", 8, "1 type 1, 2 type 2A, 4 type 2B"));
+      field(&DeviceAttributes::window_types, "WindowTypes", 8, "1 type 1, 2 type 2A, 4 type 2B"),
+      field(&DeviceAttributes::max_srqs, "MaxSrqs", 32, "SRQ numbers"));
 };
 
 struct QueueAttributes {  // CreateCq, CreateEq, QueryCq, QueryEq

@@ -38,12 +38,18 @@ struct QpConfig {
   u32 qpn = 0, pd = 0, send_cq = 0, receive_cq = 0;
   u32 dest_qpn = 0, path_mtu = 1024, qkey = 0;
   u32 sq_psn = 0, rq_psn = 0;
+  u32 srqn = 0;              // 0: a receive queue of its own
+  u32 receive_pd = 0;        // of receive buffers: its SRQ's, or its own
   TransportOptions options;  // of its device
-  WorkQueue sq, rq;
+  WorkQueue sq, rq;          // rq: of its SRQ, if it has one
   Path path;
 };
 
 inline Accessor accessor_of(const QpConfig& qp) { return {qp.pd, qp.qpn}; }
+// Of the buffers of receive WQEs (SRQ-4).
+inline Accessor receiver_of(const QpConfig& qp) {
+  return {mutant<"srq_pd_of_qp">() ? qp.pd : qp.receive_pd, qp.qpn};
+}
 // G22.4.
 inline bool uses_reserved_lkey(const QpConfig& qp, u32 lkey) {
   return lkey == kReservedLkey && qp.privileged;
@@ -109,5 +115,9 @@ struct alignas(64) ReceiveState {
   bool nak_sent = false;     // suppresses further NAKs until ePSN arrives (G2.3, G2.5)
   bool failing = false;      // a request was refused that takes it to Error
   bool refused = false;      // a NAK took it to Error: the answers in front of the NAK leave (G7.2)
+  bool shared_failed = false;  // its SRQ has
+  bool last_wqe_told = false;  // QP_LAST_WQE_REACHED was raised
+  u32 shared_wqe = 0;          // of its SRQ, taken last
+  u32 shared_taken = 0;        // WQEs
 };
 }  // namespace hca::proto

@@ -25,6 +25,7 @@ struct QpCreate {  // CreateQp
   u8 sq_log_stride, rq_log_stride;  // bytes of a WQE slot, as a power of two
   u64 context = 0;
   bool privileged = false;
+  u32 srqn = 0;
 };
 template <>
 struct Layout<QpCreate> {
@@ -43,7 +44,10 @@ struct Layout<QpCreate> {
       field(&QpCreate::rq_log_stride, "RqStride", 8, "the same, 5 to 8"),
       field(&QpCreate::sq_address, "SqAddress", 64, "of the ring"),
       field(&QpCreate::rq_address, "RqAddress", 64, "of the ring"),
-      field(&QpCreate::context, "Context", 64, "the host's own, comes back in asynchronous EQEs"));
+      field(&QpCreate::context, "Context", 64, "the host's own, comes back in asynchronous EQEs"),
+      unused(8),
+      field(&QpCreate::srqn, "SRQN", 24, "SRQ in the place of its receive queue; 0: none"),
+      unused(32));
 };
 
 // Which attributes a ModifyQp carries.

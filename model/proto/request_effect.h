@@ -18,6 +18,7 @@ struct RequestEffect {
   u32 free_receives = 0;  // receive WQEs that nobody has taken: the credits of the answer
   u32 rq_posted = 0;      // without answers: when it came
   bool unreliable = false;
+  bool takes_shared = false;  // it took a WQE of its SRQ
   bool completes_message = false;
   bool congested = false;  // G26.1: the next answer has BECN 1
 };

@@ -163,6 +163,11 @@ inline bool no_receive_wqe(const RequestView& v) {
   return takes_receive_wqe(*v.packet.opcode) && v.state.rq_posted == v.state.rq_consumed;
 }
 // C9-9.
+inline bool shared_queue_failed(const RequestView& v) {
+  return v.state.shared_failed && takes_receive_wqe(*v.packet.opcode);
+}
+// Without answers, of an SRQ: its WQEs are taken as they come (G23.1).
+inline bool lacks_shared_wqe(const RequestView& v) { return v.qp.srqn && no_receive_wqe(v); }
 inline bool too_long(u32 dma_len) { return dma_len > (u32{1} << 31) && !mutant<"dmalen_bound">(); }
 // T7-l1 to T7-l3, T7-l8.
 inline bool bad_length(const RequestView& v) {
@@ -220,6 +225,9 @@ inline constexpr std::array kRequestRules{
     RequestRule{kRc,        RuleStage::Support,  RequestCause::Unsupported,   "T10-2/RC",   request::unsupported,       RequestAction::NakAndFail,  NakCode::InvalidRequest},
     RequestRule{kUc,        RuleStage::Support,  RequestCause::Unsupported,   "T10-2/UC",   request::unsupported,       RequestAction::Abandon,     {}},
     RequestRule{kRc,        RuleStage::Resource, RequestCause::TooManyReads,  "T10-4/RC",   request::too_many_reads,    RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kRc,        RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/RC", request::shared_queue_failed, RequestAction::NakAndFail, NakCode::RemoteOperationalError},
+    RequestRule{kUc,        RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/UC", request::shared_queue_failed, RequestAction::Fail, {}},
+    RequestRule{kUc,        RuleStage::Resource, RequestCause::NoReceiveWqe,  "G23.3",      request::lacks_shared_wqe,  RequestAction::Abandon,     {}},
     RequestRule{kRc,        RuleStage::Resource, RequestCause::NoReceiveWqe,  "G8.1",       request::no_receive_wqe,    RequestAction::RnrNak,      {}},
     RequestRule{kRc,        RuleStage::Length,   RequestCause::BadLength,     "T10-16/RC",  request::bad_length,        RequestAction::NakAndFail,  NakCode::InvalidRequest},
     RequestRule{kUc,        RuleStage::Length,   RequestCause::BadLength,     "T10-16/UC",  request::bad_length,        RequestAction::Abandon,     {}},

@@ -7,6 +7,7 @@
 #include "model/proto/requester_rules.h"
 #include "model/proto/responder_rules.h"
 #include "model/proto/saved_requests.h"
+#include "model/proto/shared_queue.h"
 
 namespace hca::proto {
 // ---- Send WQEs
@@ -67,8 +68,9 @@ constexpr u8 receive_right() {
 }
 
 // T9 row 15, T10 row 1: one SGE with local rights; an empty one names no memory (G22.3).
-inline bool sge_is_good(const Region* region, const Sge& sge, const QpConfig& qp, u8 rights) {
-  return key_allows(region, sge.lkey, accessor_of(qp), sge.va, sge.bytes, rights) ||
+inline bool sge_is_good(const Region* region, const Sge& sge, const Accessor& who,
+                        const QpConfig& qp, u8 rights) {
+  return key_allows(region, sge.lkey, who, sge.va, sge.bytes, rights) ||
          uses_reserved_lkey(qp, sge.lkey);
 }
 
@@ -139,6 +141,7 @@ inline constexpr std::array kUnreliableRows{
     UnreliableRow{kUc, RequestCause::BadRkey,         RequestAction::Abandon, "G22.5"},
     UnreliableRow{kUc, RequestCause::BadReceiveWqe,   RequestAction::Fail,    "T10-1/UC"},
     UnreliableRow{kUc, RequestCause::LocalProtection, RequestAction::Fail,    "T10-1/UC"},
+    UnreliableRow{kUc, RequestCause::UnreadableReceiveWqe, RequestAction::Fail, "T10-17/UC"},
     // clang-format on
 };
 inline RequestVerdict on_service(const RequestVerdict& v, Service service) {
@@ -189,7 +192,8 @@ RequestVerdict judge_scatter(std::span<const Sge> scatter, u64 offset, u32 bytes
       offset -= sge.bytes;
       continue;
     }
-    if (!sge_is_good(find(sge.lkey), sge, qp, receive_right())) return kReceiveProtection;
+    if (!sge_is_good(find(sge.lkey), sge, receiver_of(qp), qp, receive_right()))
+      return kReceiveProtection;
     bytes -= u32(std::min<u64>(bytes, sge.bytes - offset));
     offset = 0;
   }
@@ -223,6 +227,7 @@ inline constexpr std::array kFailureRows{
     FailureRow{RequestCause::ReceiveTooShort, WcStatus::LocLenErr,     EventType::QpReqErr},
     FailureRow{RequestCause::LocalProtection, WcStatus::LocProtErr,    EventType::QpFatal},
     FailureRow{RequestCause::BadReceiveWqe,   WcStatus::LocQpOpErr,    EventType::QpFatal},
+    FailureRow{RequestCause::SharedQueueFailed, WcStatus::LocQpOpErr, EventType::QpFatal},
     FailureRow{RequestCause::UnreadableReceiveWqe, WcStatus::LocQpOpErr, EventType::QpFatal},
     // clang-format on
 };
@@ -242,13 +247,14 @@ constexpr FailureRow failure_of(RequestCause cause) {
 
 // Whether a receive WQE is in use when `v` fails the request: the message in progress holds one, or
 // the packet came so far as to take one (after RuleStage::Resource).
-// Without answers a WQE counts when its message ends (take_receive): none is held.
+// Without answers a WQE counts when its message ends (take_receive): none is held, but of an SRQ.
 inline bool holds_receive_wqe(const QpConfig& qp, const ReceiveState& s) {
-  return s.message == InMessage::Send && qp.reliable && !mutant<"held_wqe_flushed">();
+  return s.message == InMessage::Send && (qp.reliable || qp.srqn) && !mutant<"held_wqe_flushed">();
 }
 inline bool failure_takes_receive_wqe(const QpConfig& qp, const ParsedPacket& packet,
                                       const RequestVerdict& v) {
   if (v.cause == RequestCause::UnreadableReceiveWqe) return mutant<"unread_receive_wqe_blamed">();
+  if (v.cause == RequestCause::SharedQueueFailed) return false;
   if (!qp.reliable)
     return packet.opcode->operation == Operation::Send && v.cause != RequestCause::NoReceiveWqe;
   if (packet.opcode && packet.opcode->operation != Operation::Send) {
@@ -258,5 +264,29 @@ inline bool failure_takes_receive_wqe(const QpConfig& qp, const ParsedPacket& pa
   const bool behind_resource =
       v.cause != RequestCause::BadSequence && v.cause != RequestCause::Unsupported;
   return packet.opcode && behind_resource && request::takes_receive_wqe(*packet.opcode);
+}
+
+// ---- Shared receive queues
+// What a request took of its SRQ, behind apply(): `passed`: its checks had nothing against it, so
+// that without answers a WQE is in use whatever follows (G9.1, G9.2). True: fewer than the limit
+// are left now (G23.1).
+inline bool take_from(SharedQueue& queue, ReceiveState& s, const ParsedPacket& packet,
+                      const QpConfig& qp, const RequestVerdict& v, bool passed, RequestEffect& e) {
+  const bool takes = passed && request::takes_receive_wqe(*packet.opcode);
+  const bool fails = v.action == RequestAction::NakAndFail || v.action == RequestAction::Fail;
+  // As of a receive queue of its own: the WQE behind the effect's is the one that fails.
+  const bool fails_own = fails && !takes && failure_takes_receive_wqe(qp, packet, v);
+  e.takes_shared = takes || fails_own;
+  if (e.takes_shared) s.shared_wqe = queue.taken++, ++s.shared_taken;
+  e.receive_wqe = s.shared_wqe - fails_own;
+  s.rq_posted = s.rq_consumed = 0;  // there is no queue of its own
+  const bool below = e.takes_shared && queue.limit && queue.available() < queue.limit &&
+                     !mutant<"srq_limit_ignored">();
+  if (below && !mutant<"srq_limit_stays">()) queue.limit = 0;
+  return below;
+}
+// The status of a WQE that was taken for a message which is not delivered, and cannot be put back.
+inline WcStatus status_of_abandoned(RequestCause cause) {
+  return cause == RequestCause::ReceiveTooShort ? WcStatus::LocLenErr : WcStatus::RemAbortErr;
 }
 }  // namespace hca::proto

@@ -40,6 +40,10 @@ const HeaderInfo* body_of(CommandOpcode opcode) {
       return &kHeaderInfo<PdAttributes>;
     case CommandOpcode::QueryDrops:
       return &kHeaderInfo<DropCounters>;
+    case CommandOpcode::CreateSrq:
+    case CommandOpcode::ModifySrq:
+    case CommandOpcode::QuerySrq:
+      return &kHeaderInfo<SrqAttributes>;
     case CommandOpcode::SetVector:
     case CommandOpcode::QueryVector:
       return &kHeaderInfo<VectorAttributes>;

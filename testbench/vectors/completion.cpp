@@ -17,7 +17,7 @@ std::vector<FieldDifference> compare_completion(const JsonAt& json, const Wc& wc
       if (expected != got)
         all.push_back({"CQE", name, fmt::format("{:#x}", expected), fmt::format("{:#x}", got)});
     };
-    if (name == "qp")
+    if (name == "qp" || name == "cq")
       continue;
     else if (name == "wr_id")
       number(wc.wr_id);
@@ -37,7 +37,7 @@ std::vector<FieldDifference> compare_completion(const JsonAt& json, const Wc& wc
       all.push_back({"CQE", name, json[name].text(), std::string(wc_opcode_name(wc.opcode))});
     else if (name != "status" && name != "opcode")
       json[name].refuse("is unknown",
-                        "qp, wr_id, status, opcode, byte_len, imm, invalidated, src_qp");
+                        "qp, cq, wr_id, status, opcode, byte_len, imm, invalidated, src_qp");
   }
   const bool wants_success = !json.has("status");
   if (wants_success && wc.status != WcStatus::Success)

@@ -10,7 +10,7 @@
 namespace hca::testbench {
 // A completion, with the queue that it ends a work request of.
 struct QueueCompletion {
-  u32 qpn;
+  u32 qpn, cqn;
   bool is_receive;
   Wc wc;
 };

@@ -152,7 +152,7 @@ std::vector<QueueCompletion> VectorHost::poll() {
   Wc wc;
   for (const auto& [name, cq] : cqs_)
     while (verbs_.poll_cq(*cq, {&wc, 1}))
-      all.push_back({wc.qp_num, u8(wc.opcode) >= u8(CqeOpcode::Receive), wc});
+      all.push_back({wc.qp_num, cq->cqn, u8(wc.opcode) >= u8(CqeOpcode::Receive), wc});
   return all;
 }
 std::optional<AsyncEvent> VectorHost::next_async_event() {
@@ -177,6 +177,7 @@ std::map<std::string, std::string> VectorHost::query_all() {
   }
   for (const auto& [name, key] : keys_) query(CommandOpcode::QueryMr, key, "MR " + name);
   for (const auto& [name, key] : windows_) query(CommandOpcode::QueryMw, key, "MW " + name);
+  for (const auto& [name, srq] : srqs_) query(CommandOpcode::QuerySrq, srq->srqn, "SRQ " + name);
   for (const auto& [name, cq] : cqs_) query(CommandOpcode::QueryCq, cq->cqn, "CQ " + name);
   for (u32 port = 1; port <= ports_; ++port) {
     query(CommandOpcode::QueryPort, port, fmt::format("port {}", port));

@@ -67,6 +67,7 @@ class VectorHost {
   void make_cqs(const JsonAt& setup);
   void make_regions(const JsonAt& setup);
   void make_windows(const JsonAt& setup);
+  void make_srqs(const JsonAt& setup);
   void make_qps(const JsonAt& setup);
   void join_qps(const JsonAt& setup);
   void make_qp(const std::string& name, const JsonAt& json, u32 number);
@@ -76,6 +77,7 @@ class VectorHost {
   proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object, Block& block);
   void must_execute(proto::CommandOpcode opcode, u32 object, Block& block, const JsonAt& where);
   Cq& cq_of(const JsonAt& json) const;
+  Srq& srq_of(const JsonAt& json) const;  // by its name in "srq"
   static void encode_qp_attributes(const JsonAt& json, const Symbols& symbols, u8* body);
 
   ReplayDevice& device_;
@@ -87,6 +89,7 @@ class VectorHost {
   u64 block_ = 0;
   std::map<std::string, u32> pds_;
   std::map<std::string, Cq*> cqs_;
+  std::map<std::string, Srq*> srqs_;
   std::map<std::string, u32> keys_, windows_;
   std::map<std::string, VectorQp> qps_;
   std::array<u32, 2> loop_{};  // QPNs; 0: no loop

@@ -49,7 +49,7 @@ Service service_of(const JsonAt& json) {
 const std::set<std::string, std::less<>> kQpKeys{
     "pd",           "send_cq",      "recv_cq",    "max_send_wr", "max_recv_wr",
     "max_send_sge", "max_recv_sge", "max_inline", "signal_all",  "privileged",
-    "qp",           "status",       "service"};
+    "srq",          "qp",           "status",     "service"};
 
 const nlohmann::json kNothing = nlohmann::json::object();
 JsonAt part_of(const JsonAt& setup, const char* name) {
@@ -68,14 +68,14 @@ VectorHost::VectorHost(const JsonAt& setup, ReplayDevice& device)
              [&device](u32 offset, std::span<const u8> data) { device.mmio_write(offset, data); }),
       contents_(device.memory()) {
   setup.check_keys({"framing", "pkeys", "ports", "vlan", "priorities", "options", "pds", "cqs",
-                    "regions", "windows", "qps", "loop"});
+                    "regions", "windows", "srqs", "qps", "loop"});
   verbs_.set_step([this] { return device_.run(), false; });
   block_ = verbs_.alloc(kCommandBytes, kCommandBytes);
   make_port(setup);
   async_ = verbs_.open_async_events();
   channel_ = verbs_.create_comp_channel();
   make_pds(setup), make_cqs(setup), make_regions(setup), make_windows(setup);
-  make_qps(setup);
+  make_srqs(setup), make_qps(setup);
 }
 
 // ---- Objects
@@ -191,6 +191,30 @@ void VectorHost::make_windows(const JsonAt& setup) {
   }
 }
 
+void VectorHost::make_srqs(const JsonAt& setup) {
+  const JsonAt srqs = part_of(setup, "srqs");
+  for (const auto& [name, unused] : srqs.value().items()) {
+    const JsonAt s = srqs[name];
+    s.check_keys({"max_wr", "max_sge", "limit", "pd", "port"});
+    SrqInitAttr init;
+    Pd pd{u32(symbols_.value_or(s, "pd", pds_.at("pd"), ~u32{0}))};
+    init.pd = &pd, init.port = u32(symbols_.value_or(s, "port", 1, blocks::kMaxPorts));
+    init.max_wr = u32(symbols_.value_or(s, "max_wr", kWorkRequests, 1 << 15));
+    init.max_sge = u32(symbols_.value_or(s, "max_sge", kMaxSges, 1 << 15));
+    init.srq_limit = u32(symbols_.value_or(s, "limit", 0, ~u32{0}));
+    srqs_[name] = verbs_.create_srq(init);
+    if (!srqs_[name]) s.refuse("the device gives no SRQ", "fewer or smaller SRQs");
+    symbols_.define(name, srqs_[name]->srqn, s);
+  }
+}
+
+Srq& VectorHost::srq_of(const JsonAt& json) const {
+  const auto found = srqs_.find(json["srq"].text());
+  if (found == srqs_.end())
+    json["srq"].refuse("there is no SRQ '" + json["srq"].text() + "'", "one of setup.srqs");
+  return *found->second;
+}
+
 void VectorHost::make_qps(const JsonAt& setup) {
   u32 number = 0;
   if (!setup.has("qps")) return make_qp("q", JsonAt(kNothing, "setup.qps.q"), 0);
@@ -234,6 +258,7 @@ void VectorHost::make_qp(const std::string& name, const JsonAt& json, u32 number
   init.max_recv_sge = size("max_recv_sge", kMaxSges);
   init.max_inline_data = size("max_inline", kMaxInline);
   init.sq_sig_all = !json.has("signal_all") || json["signal_all"].value() == true;
+  if (json.has("srq")) init.srq = &srq_of(json);
   init.privileged = json.has("privileged") && json["privileged"].value() == true;
   VectorQp& made = qps_[name];
   made.name = name;
@@ -284,7 +309,7 @@ void VectorHost::encode_qp_attributes(const JsonAt& json, const Symbols& symbols
     if (!field)
       json[name].refuse("is no attribute of a queue pair",
                         "service, pd, send_cq, recv_cq, max_send_wr, max_recv_wr, max_send_sge, "
-                        "max_recv_sge, max_inline, signal_all, privileged, " +
+                        "max_recv_sge, max_inline, signal_all, privileged, srq, " +
                             names_of_fields(info));
     set_field(body, *field, json[name], symbols);
   }

@@ -132,12 +132,13 @@ std::optional<std::string> VectorHost::post_recv(const JsonAt& json) {
     if (json.has("list"))
       one.check_keys({"wr_id", "sge"});
     else
-      one.check_keys({"qp", "wr_id", "sge", "error"});
+      one.check_keys({"qp", "srq", "wr_id", "sge", "error"});
     sges.push_back(sges_of(one));
     list.push_back({symbols_.value_or(one, "wr_id", 0, ~u64{0}), sges.back()});
   }
   std::size_t posted = 0;
-  const Error error = verbs_.post_recv(*qp_of(json).qp, list, &posted);
+  const Error error = json.has("srq") ? verbs_.post_srq_recv(srq_of(json), list, &posted)
+                                      : verbs_.post_recv(*qp_of(json).qp, list, &posted);
   return judge_error(json, error, posted, list.size());
 }
 
@@ -158,6 +159,11 @@ void VectorHost::make_unreadable(const JsonAt& json) {
     const u64 at = json.has("at") ? symbols_.value(json["at"], place.bytes) : 0;
     const u64 bytes = symbols_.value_or(json, "bytes", place.bytes - at, place.bytes - at);
     return device_.memory().make_unreadable(place.physical + at, bytes);
+  }
+  if (json.has("srq")) {
+    json.check_keys({"srq"});
+    const Srq& srq = srq_of(json);
+    return device_.memory().make_unreadable(srq.address, srq.slots.size() << srq.log_stride);
   }
   json.check_keys({"qp", "queue"});
   json["queue"].text();  // is there

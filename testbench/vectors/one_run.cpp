@@ -240,6 +240,8 @@ class Run {
       if (found == completions_.end()) fail("expected a completion, there is none");
       std::vector<FieldDifference> differences =
           compare_completion(one, found->wc, host_.symbols());
+      if (one.has("cq") && host_.symbols().value(one["cq"]) != found->cqn)
+        fail(fmt::format("the completion is in CQ {:#x}: {}", found->cqn, describe(*found)));
       if (!differences.empty()) fail("completion: " + describe(*found), std::move(differences));
       completions_.erase(found);
     });
@@ -248,8 +250,8 @@ class Run {
     if (events_.empty()) fail("expected an asynchronous event, there is none");
     const AsyncEvent got = events_.front();
     const EventRow* row = async_event(got.type);
-    const u64 object =
-        json.has("cq") ? host_.symbols().value(json["cq"]) : u64{host_.qp_of(json).peer.qpn};
+    const char* of = json.has("cq") ? "cq" : json.has("srq") ? "srq" : "";
+    const u64 object = *of ? host_.symbols().value(json[of]) : u64{host_.qp_of(json).peer.qpn};
     if (!row || row->name != json["type"].text() || object != got.element)
       fail(fmt::format("expected event {} of {:#x}, got {} of {:#x}", json["type"].text(), object,
                        row ? row->name : "?", got.element));

@@ -37,7 +37,7 @@ struct CompletionBench : Bench {
     one.cqe.solicited = solicited;
     for (const Cycle at : cycles) plan.push_back({at, one});
     for (std::size_t i = plan.size() > 1; drained && i < plan.size(); ++i)
-      plan[i].second.drained = true;
+      plan[i].second.event = proto::EventType::SqDrained;
     return plan;
   }
   void in_memory(std::size_t i) {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared receive queues.
+#include "model/blocks/command_call.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+namespace {
+bool values_ok(const SrqAttributes& a, const Contexts& contexts) {
+  return a.log_entries <= kMaxLogWorkEntries && a.log_stride >= 5 && a.log_stride <= 8 && a.port &&
+         a.port <= contexts.ports.size();
+}
+}  // namespace
+
+CommandStatus create_srq(Call& c) {
+  const auto a = decode<SrqAttributes>(c.body);
+  const u32 srqn = c.header.object;
+  Contexts& x = c.contexts;
+  if (srqn >= x.limits.srqs) return CommandStatus::NoResources;
+  Pd* pd = x.find_pd(a.pd);
+  if (!srqn || x.find_srq(srqn) || !pd) return CommandStatus::BadObject;
+  if (!values_ok(a, x)) return CommandStatus::BadValue;
+  SharedQueue queue;
+  queue.allocated = true, queue.port = a.port, queue.pd = a.pd, queue.limit = a.limit;
+  queue.wqes = {a.address, a.log_entries, a.log_stride}, queue.context = a.context;
+  at(x.srqs, srqn) = queue;
+  ++pd->uses;
+  return CommandStatus::Ok;
+}
+
+// SRQ-9. The ring of its queue pairs is the same.
+CommandStatus modify_srq(Call& c) {
+  const auto a = decode<SrqAttributes>(c.body);
+  Contexts& x = c.contexts;
+  SharedQueue* queue = x.find_srq(c.header.object);
+  if (!queue) return CommandStatus::BadObject;
+  if (queue->failed) return CommandStatus::BadState;
+  const WorkQueue ring{a.address, a.log_entries, queue->wqes.log_stride};
+  if (a.mask & ~(kSrqLimit | kSrqRing)) return CommandStatus::BadValue;
+  if (a.mask & kSrqRing &&
+      (a.log_entries > kMaxLogWorkEntries || queue->available() > ring.entries()))
+    return CommandStatus::BadValue;
+  if (a.mask & kSrqLimit) queue->limit = a.limit;
+  if (!(a.mask & kSrqRing)) return CommandStatus::Ok;
+  queue->wqes = ring;
+  for (QpConfig& qp : x.qps)
+    if (qp.allocated && qp.srqn == c.header.object) qp.rq = ring;
+  return CommandStatus::Ok;
+}
+
+CommandStatus query_srq(Call& c) {
+  const SharedQueue* queue = c.contexts.find_srq(c.header.object);
+  if (!queue) return CommandStatus::BadObject;
+  if (queue->failed) return CommandStatus::BadState;
+  SrqAttributes a;
+  a.pd = queue->pd, a.port = queue->port, a.address = queue->wqes.address;
+  a.log_entries = queue->wqes.log_entries, a.log_stride = queue->wqes.log_stride;
+  a.limit = queue->limit, a.context = queue->context;
+  a.posted = queue->posted, a.taken = queue->taken, a.uses = queue->uses;
+  encode(a, c.body);
+  return CommandStatus::Ok;
+}
+
+CommandStatus destroy_srq(Call& c) {
+  SharedQueue* queue = c.contexts.find_srq(c.header.object);
+  if (!queue) return CommandStatus::BadObject;
+  if (queue->uses && !mutant<"srq_destroyed_in_use">()) return CommandStatus::Busy;
+  --c.contexts.pds[queue->pd].uses;
+  *queue = {};
+  return CommandStatus::Ok;
+}
+}  // namespace hca::blocks

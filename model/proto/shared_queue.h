@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared receive queues (G23): their state.
+#pragma once
+#include "model/proto/qp.h"
+
+namespace hca::proto {
+struct SharedQueue {
+  bool allocated = false;
+  bool failed = false;  // its WQEs cannot be read: only destruction ends that (SRQ-11)
+  u8 port = 1;
+  u32 pd = 0, limit = 0, uses = 0;
+  u32 posted = 0, taken = 0;
+  WorkQueue wqes;
+  u64 context = 0;
+
+  u32 available() const { return posted - taken; }
+};
+
+// What its queue pair sees while a request is judged.
+inline void look_at(ReceiveState& s, const SharedQueue& queue) {
+  s.rq_posted = queue.posted, s.rq_consumed = queue.taken, s.shared_failed = queue.failed;
+}
+}  // namespace hca::proto
