@@ -144,8 +144,6 @@ std::string waits_for(const Capture& capture) {
   };
   static constexpr std::array rows{
       Row{"ud_ready", "UD queue pairs"},
-      Row{"srq", "shared receive queues"},
-      Row{"post_srq_recv", "shared receive queues"},
   };
   constexpr std::array bound_by{"mw_rkey_new", "bind_addr", "bind_len", "bind_access", "mr_lkey"};
   for (const ReplayEvent& e : capture.events) {
@@ -161,6 +159,13 @@ std::string waits_for(const Capture& capture) {
 bool Capture::has_event(End end, std::string_view kind) const {
   return std::any_of(events.begin(), events.end(),
                      [&](const ReplayEvent& e) { return e.kind == kind && e.side == end; });
+}
+
+bool Capture::shares_receives(End end, u64 qpn) const {
+  return has_event(end, "post_srq_recv") &&
+         std::none_of(events.begin(), events.end(), [&](const ReplayEvent& e) {
+           return e.kind == "post_recv" && e.side == end && e.number("qpn") == qpn;
+         });
 }
 
 std::string json_beside(const std::string& path) {

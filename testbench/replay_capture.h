@@ -65,6 +65,9 @@ struct Capture {
   // say so by a `fake_peer` event.
   bool has_device(End end) const { return has_event(end, "qp"); }
   bool has_event(End end, std::string_view kind) const;
+  // A queue pair of an end with an SRQ to whose own receive queue nothing is posted: it is on the
+  // SRQ.
+  bool shares_receives(End end, u64 qpn) const;
 };
 
 // Of a queue pair's "type", if the model has it.

@@ -13,7 +13,7 @@ namespace {
 bool statuses(const Situation& s, WcStatus recorded, WcStatus ours) {
   return WcStatus(s.recorded_value) == recorded && WcStatus(s.our_value) == ours;
 }
-bool receives(const Situation& s) { return s.post->kind == "post_recv"; }
+bool receives(const Situation& s) { return s.post->kind != "post_send"; }
 // How many bytes more, or less than 0, the last READ response has than are due.
 std::int64_t surplus(const Situation& s) {
   const Seen& got = s.qp->answer;

@@ -93,6 +93,9 @@ constexpr std::array kFields{
     Field{"post_recv", "wr_id", Shape::Number, bits(64)},
     Field{"post_recv", "sge", Shape::Sges},
 
+    Field{"post_srq_recv", "wr_id", Shape::Number, bits(64)},
+    Field{"post_srq_recv", "sge", Shape::Sges},
+
     Field{"wc", "queue", Shape::Text},
     Field{"wc", "qpn", Shape::Number, bits(24)},
     Field{"wc", "wr_id", Shape::Number, bits(64)},
@@ -130,8 +133,6 @@ constexpr std::array kFields{
     Field{"ud_ready", "qpn", Shape::Number, bits(24), 0, Presence::Optional},
     Field{"ud_ready", "sq_psn", Shape::Number, bits(24), 0, Presence::Optional},
     Field{"ud_ready", "qkey", Shape::Number, bits(32), 0, Presence::Optional},
-    Field{"post_srq_recv", "qpn", Shape::Number, bits(24), 0, Presence::Optional},
-    Field{"post_srq_recv", "wr_id", Shape::Number, bits(64), 0, Presence::Optional},
     Field{"mark", "frames_so_far", Shape::Number, bits(32), 0, Presence::Optional},
     Field{"timeout_waiting_wc", "wanted", Shape::Number, bits(32), 0, Presence::Optional},
     Field{"timeout_waiting_wc", "got", Shape::Number, bits(32), 0, Presence::Optional},

@@ -92,7 +92,7 @@ bool ReplayHost::execute(const ReplayEvent& event) {
       Row{"connect", &ReplayHost::connect},     Row{"post_send", &ReplayHost::post_send},
       Row{"post_recv", &ReplayHost::post_recv}, Row{"mem_set", &ReplayHost::set_memory},
       Row{"destroy_qp", &ReplayHost::destroy},  Row{"alloc_mw", &ReplayHost::alloc_window},
-      Row{"bind_mw", &ReplayHost::bind_window},
+      Row{"bind_mw", &ReplayHost::bind_window}, Row{"post_srq_recv", &ReplayHost::post_srq_recv},
   };
   for (const Row& row : rows)
     if (row.kind == event.kind) {
@@ -153,6 +153,10 @@ void ReplayHost::create(const ReplayEvent& e) {
   init.max_send_wr = init.max_recv_wr = needs.entries;
   init.max_send_sge = init.max_recv_sge = needs.sges, init.max_inline_data = needs.inline_bytes;
   const u32 qpn = u32(e.number("qpn"));
+  if (capture_.shares_receives(end_, qpn)) {
+    if (!srq_) srq_ = verbs_.create_srq({.max_wr = needs.entries, .max_sge = needs.sges});
+    init.srq = srq_;
+  }
   qps_[qpn] = verbs_.create_qp(init, qpn);
   if (!qps_[qpn]) refused("qp", name_of(verbs_.last_status()));
 }
@@ -208,6 +212,12 @@ void ReplayHost::post_recv(const ReplayEvent& e) {
   const std::vector<SgeList> sges = sges_of(e);
   must_succeed(verbs_.post_recv(qp(u32(e.number("qpn"))), RecvWr{e.number("wr_id"), sges}),
                "post_recv");
+}
+
+void ReplayHost::post_srq_recv(const ReplayEvent& e) {
+  if (!srq_) refused("post_srq_recv", "no queue pair of this end is on an SRQ");
+  const std::vector<SgeList> sges = sges_of(e);
+  must_succeed(verbs_.post_srq_recv(*srq_, RecvWr{e.number("wr_id"), sges}), "post_srq_recv");
 }
 
 void ReplayHost::set_memory(const ReplayEvent& e) {

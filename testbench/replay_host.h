@@ -45,6 +45,7 @@ class ReplayHost {
   void connect(const ReplayEvent& e);
   void post_send(const ReplayEvent& e);
   void post_recv(const ReplayEvent& e);
+  void post_srq_recv(const ReplayEvent& e);
   void set_memory(const ReplayEvent& e);
   void destroy(const ReplayEvent& e);
   void must_execute(Error error, std::string_view command) const;
@@ -57,6 +58,7 @@ class ReplayHost {
   ReplayDevice& device_;
   VerbsContext verbs_;
   Cq *send_cq_ = nullptr, *recv_cq_ = nullptr;
+  Srq* srq_ = nullptr;  // once a queue pair needs it
   CompChannel* async_ = nullptr;
   std::map<u32, Qp*> qps_;
   std::map<std::string, MemoryRegion> regions_;

@@ -256,8 +256,9 @@ class Run {
     const std::string text = fmt::format("{} completion of QP {:#x} wr_id {} {}", got.queue,
                                          wc.qp_num, wc.wr_id, proto::name_of(wc.status));
     note("   " + text);
-    const ReplayEvent* post =
-        posts_.take(end_, "post_" + got.queue, got.queue, wc.qp_num, wc.wr_id);
+    const bool shared = got.queue == "recv" && capture_.shares_receives(end_, wc.qp_num);
+    const ReplayEvent* post = posts_.take(end_, shared ? "post_srq_recv" : "post_" + got.queue,
+                                          got.queue, wc.qp_num, wc.wr_id);
     const Situation s{.qp = history_of(wc.qp_num), .our_wc = &wc, .post = post};
     if (capture_.learned && wc.status == proto::WcStatus::Success) return;
     const auto found = completions_.find({wc.qp_num, got.queue});

@@ -13,14 +13,17 @@ namespace hca::testbench {
 class WrIdCursor {
  public:
   explicit WrIdCursor(const Capture& capture) : events_(capture.events) {}
-  // The next event of that kind; a completion of that queue. Null: none is left.
+  // The next event of that kind; a completion of that queue. A post to an SRQ names no queue pair.
+  // Null: none is left.
   const ReplayEvent* take(End side, std::string_view kind, const std::string& queue, u64 qpn,
                           u64 wr_id) {
+    const bool shared = kind == "post_srq_recv";
+    if (shared) qpn = 0;
     std::size_t& from = from_[{side, queue, qpn}];
     for (std::size_t i = from; i < events_.size(); ++i)
-      if (const ReplayEvent& e = events_[i]; e.kind == kind && e.side == side &&
-                                             (kind != "wc" || e.text("queue") == queue) &&
-                                             e.number("qpn") == qpn && e.number("wr_id") == wr_id)
+      if (const ReplayEvent& e = events_[i];
+          e.kind == kind && e.side == side && (kind != "wc" || e.text("queue") == queue) &&
+          (shared || e.number("qpn") == qpn) && e.number("wr_id") == wr_id)
         return from = i + 1, &e;
     return nullptr;
   }
