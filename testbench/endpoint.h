@@ -16,9 +16,10 @@ struct Endpoint {
   Qp* qp = nullptr;  // the first
   std::vector<Qp*> qps;
   Cq *send_cq = nullptr, *recv_cq = nullptr;
-  Mr send_mr;   // what is sent
-  Mr recv_mr;   // where WRITEs go, then the receive buffers
-  Mr fetch_mr;  // what the peer READs, where READs and ATOMICs return, what ATOMICs change
+  Srq* srq = nullptr;  // nullptr: each queue pair has its own receive queue
+  Mr send_mr;          // what is sent
+  Mr recv_mr;          // where WRITEs go, then the receive buffers
+  Mr fetch_mr;         // what the peer READs, where READs and ATOMICs return, what ATOMICs change
   Mr peer_recv, peer_fetch;
   Mr taken_mr, peer_taken;                  // whose key each SEND with Invalidate names
   CompChannel* events = nullptr;            // of both CQs; none: programs poll

@@ -30,6 +30,7 @@ struct hca::engine::Knobs<hca::testbench::ConnectionConfig> {
   static constexpr std::string_view block = "connection";
   static constexpr std::string_view sentence = "how the queue pairs are connected";
   static constexpr auto rows = std::make_tuple(
+      knob("srq", &Config::srq, "the queue pairs of an end take their receive WQEs from one SRQ"),
       knob("service", &Config::service, testbench::kServiceWords,
            "of the queue pairs; uc has no READ and no ATOMIC, and loses what the wire loses"),
       knob("framing", &Config::framing, testbench::kFramingWords, "headers around the transport"),

@@ -190,6 +190,7 @@ struct ObjectLimit {
 constexpr std::array kObjectLimits{
     ObjectLimit{"CreateCq", "max_cqs", &blocks::CoreConfig::max_cqs},
     ObjectLimit{"CreateQp", "max_qps", &blocks::CoreConfig::max_qps},
+    ObjectLimit{"CreateSrq", "max_srqs", &blocks::CoreConfig::max_srqs},
     ObjectLimit{"RegisterMr", "max_regions", &blocks::CoreConfig::max_regions},
 };
 
@@ -229,6 +230,11 @@ void Testbed::create(unsigned i, Endpoint& end, const Need& need) {
   attributes.max_send_wr = need.send_wqes, attributes.max_recv_wr = need.receive_wqes;
   attributes.max_inline_data = need.inline_bytes;
   attributes.max_send_sge = attributes.max_recv_sge = need.sges;
+  if (scenario_.connection.srq)
+    check(end.srq = node.verbs.create_srq(
+              {.max_wr = need.qps * need.receive_wqes, .max_sge = need.sges, .port = need.port}),
+          "CreateSrq");
+  attributes.srq = end.srq;
   for (u32 qp = 0; qp < need.qps; ++qp) {
     end.qps.push_back(node.verbs.create_qp(attributes));
     check(end.qps.back(), "CreateQp");

@@ -134,10 +134,43 @@ SgeList receive_buffer(const Endpoint& end, const Traffic& t, u32 qp, u64 slot) 
   return {end.recv_mr.addr + Layout(t).received(qp, slot), t.bytes, end.recv_mr.lkey};
 }
 
+SgeList shared_buffer(const Endpoint& end, const Traffic& t, u64 slot) {
+  return receive_buffer(end, t, u32(slot / t.receive_depth), slot % t.receive_depth);
+}
+
+void ReceivePoster::post(u32 qp, u64 slot) {
+  if (!end_.srq) {
+    const Pieces pieces = pieces_of(receive_buffer(end_, traffic_, qp, slot), traffic_);
+    end_.verbs->post_recv(*end_.qps[qp], {slot, pieces.list()});
+    return;
+  }
+  late_.push_back(slot);
+  post_late();
+}
+
+void ReceivePoster::post_late() {
+  for (; !late_.empty(); late_.pop_front()) {
+    const Pieces pieces = pieces_of(shared_buffer(end_, traffic_, late_.front()), traffic_);
+    if (end_.verbs->post_srq_recv(*end_.srq, {late_.front(), pieces.list()}) != Error::None) return;
+  }
+}
+
+namespace {
+u64 receives_on(const Traffic& t, u32 qp) {
+  return t.count(qp, [](const Message& m) { return m.takes_receive(); });
+}
+void post_shared_receives(const Endpoint& end, const Traffic& t) {
+  u64 all = 0;
+  for (u32 qp = 0; qp < t.qps; ++qp) all += receives_on(t, qp);
+  ReceivePoster poster(end, t);
+  for (u64 i = 0; i < std::min(all, u64{t.qps} * t.receive_depth); ++i) poster.post(0, i);
+}
+}  // namespace
+
 void post_receives(const Endpoint& end, const Traffic& t) {
+  if (end.srq) return post_shared_receives(end, t);
   for (u32 qp = 0; qp < t.qps; ++qp) {
-    const u64 count = std::min<u64>(
-        t.receive_depth, t.count(qp, [](const Message& m) { return m.takes_receive(); }));
+    const u64 count = std::min<u64>(t.receive_depth, receives_on(t, qp));
     if (!count) continue;
     std::vector<Pieces> sges;
     std::vector<RecvWr> list;

@@ -2,6 +2,7 @@
 // What the programs of the benchmark share, each as perftest has it. Every byte that arrives is
 // checked.
 #pragma once
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,4 +100,21 @@ SendWr work_request(const Endpoint& end, const Traffic& traffic, u32 qp, u64 k,
 SgeList receive_buffer(const Endpoint& end, const Traffic& traffic, u32 qp, u64 slot);
 // Receive WQEs for the first messages of each queue pair that take one, with one doorbell each.
 void post_receives(const Endpoint& end, const Traffic& traffic);
+// Posts a receive WQE again, of an SRQ perhaps not at once: the slot of its ring may still be in
+// use by a message that began long ago.
+class ReceivePoster {
+ public:
+  ReceivePoster(const Endpoint& end, const Traffic& traffic) : end_(end), traffic_(traffic) {}
+  // `slot`: of the queue pair; with an SRQ, of all.
+  void post(u32 qp, u64 slot);
+  // What could not be posted then.
+  void post_late();
+
+ private:
+  const Endpoint& end_;
+  const Traffic& traffic_;
+  std::deque<u64> late_;  // slots
+};
+// The buffer of a slot of the SRQ of an end.
+SgeList shared_buffer(const Endpoint& end, const Traffic& traffic, u64 slot);
 }  // namespace hca::testbench

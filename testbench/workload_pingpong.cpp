@@ -9,6 +9,7 @@ PingPong::PingPong(const Endpoint& end, const Traffic& traffic, Way sends)
       checker_received(sends == Way::ToServer ? "client" : "server", traffic, opposite(sends)),
       end_(end),
       traffic_(traffic),
+      poster_(end_, traffic_),
       step_(sends == Way::ToServer ? Step::Post : Step::Wait) {
   const OperationRow& row = row_of(traffic.operation);
   if (row.writes) watch_ = std::make_unique<WriteWatch>(end_, traffic_, checker_received);
@@ -45,8 +46,7 @@ Cycle PingPong::wait(Cycle now) {
   if (watch_ && !watch_->has_arrived(0, received_))
     checker_received.fail(fmt::format("message {}: completed before its last byte", received_));
   ++received_;
-  if (received_ + traffic_.receive_depth <= traffic_.messages)
-    end_.verbs->post_recv(*end_.qp, {slot, pieces_of(sge, traffic_).list()});
+  if (received_ + traffic_.receive_depth <= traffic_.messages) poster_.post(0, slot);
   step_ = posted_ < traffic_.messages ? Step::Post : Step::Wait;
   return end_.cpu->poll + end_.cpu->completion + end_.cpu->post_recv;
 }

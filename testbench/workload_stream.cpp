@@ -172,7 +172,8 @@ StreamReceiver::StreamReceiver(const Endpoint& end, const Traffic& traffic, Way 
       end_(end),
       traffic_(traffic),
       lanes_(traffic.qps),
-      takes_receives_(traffic.has([](const OperationRow& r) { return r.takes_receive; })) {
+      takes_receives_(traffic.has([](const OperationRow& r) { return r.takes_receive; })),
+      poster_(end_, traffic_) {
   for (u32 qp = 0; qp < traffic.qps; ++qp) {
     lanes_[qp].receives = traffic.count(qp, [](const Message& m) { return m.takes_receive(); });
     expected_ += traffic.count(qp, [](const Message& m) { return m.takes_receive() || m.lands(); });
@@ -180,6 +181,10 @@ StreamReceiver::StreamReceiver(const Endpoint& end, const Traffic& traffic, Way 
   if (traffic.has([](const OperationRow& r) { return r.writes; }))
     watch_ = std::make_unique<WriteWatch>(end_, traffic_, checker);
   if (takes_receives_) post_receives(end_, traffic_);
+  if (!end_.srq) return;
+  for (const Lane& lane : lanes_) shared_left_ += lane.receives;
+  in_use_.assign(std::min<u64>(shared_left_, u64{traffic.qps} * traffic.receive_depth), true);
+  shared_left_ -= in_use_.size();
 }
 
 Cycle StreamReceiver::act(Cycle) {
@@ -205,11 +210,18 @@ void StreamReceiver::take(const Wc& wc) {
   const u32 qp = wc.qp_num - end_.qp->qpn;
   Lane& lane = lanes_[qp];
   while (!traffic_.message(qp, lane.next).row().takes_receive) ++lane.next;
-  const u64 k = lane.next++, slot = lane.received++ % traffic_.receive_depth;
+  const u64 k = lane.next++;
+  const u64 slot = end_.srq ? wc.wr_id : lane.received % traffic_.receive_depth;
+  ++lane.received;
   const Message m = traffic_.message(qp, k);
   const auto fail = [&](const std::string& sentence) {
     checker.fail(m.operation, checker.name(qp, k) + ": " + sentence);
   };
+  if (end_.srq) {
+    if (slot >= in_use_.size() || !in_use_[slot])
+      return fail(fmt::format("receive {} completed, which was not posted", slot));
+    in_use_[slot] = false;
+  }
   if (wc.wr_id != slot || wc.byte_len != m.bytes)
     fail(fmt::format("receive {} with {} bytes completed, expected was {} with {}", wc.wr_id,
                      wc.byte_len, slot, m.bytes));
@@ -218,7 +230,8 @@ void StreamReceiver::take(const Wc& wc) {
   if (wc.with_invalidate != m.row().invalidates ||
       (m.row().invalidates && wc.imm_data != end_.taken_mr.rkey))
     fail(fmt::format("invalidates key {:#x}, sent was {:#x}", wc.imm_data, end_.taken_mr.rkey));
-  const SgeList sge = receive_buffer(end_, traffic_, qp, slot);
+  const SgeList sge =
+      end_.srq ? shared_buffer(end_, traffic_, slot) : receive_buffer(end_, traffic_, qp, slot);
   if (!m.row().writes)
     checker.check(end_.verbs->memory(), sge.addr, qp, k);
   else if (!watch_->has_arrived(qp, k))
@@ -226,7 +239,9 @@ void StreamReceiver::take(const Wc& wc) {
   else if (!m.lands())
     checker.check(true, qp, k, "");
   ++received_;
-  if (lane.received + traffic_.receive_depth <= lane.receives)
-    end_.verbs->post_recv(*end_.qps[qp], {slot, pieces_of(sge, traffic_).list()});
+  if (end_.srq ? shared_left_ == 0 : lane.received + traffic_.receive_depth > lane.receives)
+    return poster_.post_late();
+  if (end_.srq) --shared_left_, in_use_[slot] = true;
+  poster_.post(qp, slot);
 }
 }  // namespace hca::testbench

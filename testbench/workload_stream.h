@@ -93,6 +93,9 @@ class StreamReceiver : public Program {
   };
   std::vector<Lane> lanes_;
   bool takes_receives_;
+  ReceivePoster poster_;
+  std::vector<bool> in_use_;  // slots of the SRQ
+  u64 shared_left_ = 0;       // receives that are to be posted to it
   u64 expected_ = 0, received_ = 0;
 };
 }  // namespace hca::testbench

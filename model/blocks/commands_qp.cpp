@@ -35,7 +35,7 @@ CommandStatus create_qp(Call& c) {
   qp.receive_cq = mutant<"receive_cqes_to_send_cq">() ? a.send_cq : a.receive_cq;
   qp.sq = {a.sq_address, a.sq_log_entries, a.sq_log_stride};
   qp.rq = {a.rq_address, a.rq_log_entries, a.rq_log_stride};
-  qp.srqn = a.srqn, qp.receive_pd = srq ? srq->pd : a.pd;
+  qp.srqn = a.srqn, qp.srq_pd = srq ? srq->pd : 0;
   if (srq) qp.rq = srq->wqes, ++srq->uses, qp.options.credits = false;  // G6.1
   at(x.qps, qpn) = qp;
   at(x.given, qpn) = {}, at(x.qp_contexts, qpn) = a.context;

@@ -39,7 +39,7 @@ struct QpConfig {
   u32 dest_qpn = 0, path_mtu = 1024, qkey = 0;
   u32 sq_psn = 0, rq_psn = 0;
   u32 srqn = 0;              // 0: a receive queue of its own
-  u32 receive_pd = 0;        // of receive buffers: its SRQ's, or its own
+  u32 srq_pd = 0;            // of the buffers that its WQEs name
   TransportOptions options;  // of its device
   WorkQueue sq, rq;          // rq: of its SRQ, if it has one
   Path path;
@@ -48,7 +48,7 @@ struct QpConfig {
 inline Accessor accessor_of(const QpConfig& qp) { return {qp.pd, qp.qpn}; }
 // Of the buffers of receive WQEs (SRQ-4).
 inline Accessor receiver_of(const QpConfig& qp) {
-  return {mutant<"srq_pd_of_qp">() ? qp.pd : qp.receive_pd, qp.qpn};
+  return {qp.srqn && !mutant<"srq_pd_of_qp">() ? qp.srq_pd : qp.pd, qp.qpn};
 }
 // G22.4.
 inline bool uses_reserved_lkey(const QpConfig& qp, u32 lkey) {

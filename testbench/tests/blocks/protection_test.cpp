@@ -26,12 +26,14 @@ TEST_CASE("a local access outside of its region, its PD or its rights is refused
   const u64 bytes = kMemoryBytes - kData;
   proto::QpConfig qp = contexts.qps[1], other = qp;
   other.pd = 2;
-  CHECK(protection.local({kData, kKey, u32(bytes)}, qp, proto::kLocalWrite));
-  CHECK_FALSE(protection.local({kData, kKey, u32(bytes + 1)}, qp, proto::kLocalWrite));
-  CHECK_FALSE(protection.local({kData, kKey, 8}, other, proto::kLocalWrite));
-  CHECK_FALSE(protection.local({kData, kKey + 1, 8}, qp, proto::kLocalWrite));
-  CHECK_FALSE(protection.local({0, proto::kReservedLkey, 8}, qp, proto::kLocalWrite));
+  CHECK(protection.local({kData, kKey, u32(bytes)}, accessor_of(qp), qp, proto::kLocalWrite));
+  CHECK_FALSE(
+      protection.local({kData, kKey, u32(bytes + 1)}, accessor_of(qp), qp, proto::kLocalWrite));
+  CHECK_FALSE(protection.local({kData, kKey, 8}, accessor_of(other), other, proto::kLocalWrite));
+  CHECK_FALSE(protection.local({kData, kKey + 1, 8}, accessor_of(qp), qp, proto::kLocalWrite));
+  CHECK_FALSE(
+      protection.local({0, proto::kReservedLkey, 8}, accessor_of(qp), qp, proto::kLocalWrite));
   CHECK(protection.counters.refused == 4);
   qp.privileged = true;
-  CHECK(protection.local({0, proto::kReservedLkey, 8}, qp, proto::kLocalWrite));
+  CHECK(protection.local({0, proto::kReservedLkey, 8}, accessor_of(qp), qp, proto::kLocalWrite));
 }

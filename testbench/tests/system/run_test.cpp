@@ -159,17 +159,17 @@ TEST_CASE("the same seed gives the same run, and a tap or probe changes nothing"
 }
 
 TEST_CASE("order of ticks, sleeping and quantum change no event of a run", "[run]") {
-  const std::string stalls = GENERATE("0", "20");
+  const std::string stalls = GENERATE("0", "20"), srq = GENERATE("false", "true");
   const auto hash = [&](const std::string& run) {
-    const RunResult result =
-        run_text("run: {hash: true, stall_per_256: " + stalls + run +
-                 "}\n"
-                 "wire: {latency: 100 ns}\n"
-                 "workload:\n"
-                 "  - {operation: write, from: 64 B, to: 4 KiB, messages: 20, push: true}\n"
-                 "  - {operation: send, from: 64 B, to: 4 KiB, messages: 20}\n"
-                 "  - {operation: send, test: latency, from: 64 B, to: 1 KiB, messages: 5}\n"
-                 "faults:\n  - {action: drop, occurrence: 0, per_million: 10000}\n");
+    const RunResult result = run_text(
+        "run: {hash: true, stall_per_256: " + stalls + run + "}\nconnection: {qps: 3, srq: " + srq +
+        "}\n"
+        "wire: {latency: 100 ns}\n"
+        "workload:\n"
+        "  - {operation: write, from: 64 B, to: 4 KiB, messages: 20, push: true}\n"
+        "  - {operation: send, from: 64 B, to: 4 KiB, messages: 20}\n"
+        "  - {operation: send, test: latency, from: 64 B, to: 1 KiB, messages: 5}\n"
+        "faults:\n  - {action: drop, occurrence: 0, per_million: 10000}\n");
     CHECK(all(result.failures) == "");
     return result.hash.value();
   };
