@@ -177,7 +177,10 @@ class ResponderExecute : public engine::Block {
   void begin_unreliable(const Packet& p, Queue& q);
   static bool lacks_wqe(const Packet& p, const Queue& q);
   void abandon(Packet* p, Queue& q);
-  bool counts_itself(const Packet& p) const;
+  // WQEs of an SRQ are counted by responder_check.
+  bool counts_itself(const Packet& p) const {
+    return p.effect.unreliable && !contexts_.qps[p.qpn].srqn;
+  }
   // responder_shared.cpp: WQEs of an SRQ
   void lose(const Packet& p, const Queue& q);
   void end_shared(const Packet& p, Queue& q, proto::WcStatus status);

@@ -18,11 +18,6 @@ void ResponderExecute::process_unreliable(Packet* p, Queue& q) {
   place(p, q);
 }
 
-// WQEs of an SRQ are counted by responder_check.
-bool ResponderExecute::counts_itself(const Packet& p) const {
-  return p.effect.unreliable && !contexts_.qps[p.qpn].srqn;
-}
-
 // A packet that begins a message ends the one before, whose receive WQE it takes over (ERR-36).
 void ResponderExecute::begin_unreliable(const Packet& p, Queue& q) {
   if (!request::starts(p.parsed.opcode->position)) return;
