@@ -91,12 +91,20 @@ std::string queues_section() {
   text += structure<AtomicOperands>(
       "Behind the control segment of an ATOMIC, in front of its SGE. Memory holds the number low "
       "byte first.");
+  text += structure<AddressHandle>(
+      "Behind the control segment of every send WQE of a UD queue pair. A DGID of a multicast "
+      "group "
+      "stands for the group's MAC address, whatever DMAC is.");
   text += structure<MemorySegment>(
       "Behind the control segment of Bind MW (a window of type 2) and Fast Register MR. A work "
       "request without packets is done before the next one begins; one that is refused completes "
       "with MW_BIND_ERR. Key 0, the reserved L_Key, is given to nothing.");
-  text += structure<ReceiveWqe>("The header of a receive WQE.") +
-          structure<Sge>("A piece of a scatter or gather list.");
+  text +=
+      structure<ReceiveWqe>(
+          "The header of a receive WQE. Of a datagram the first 40 bytes of the buffer hold the "
+          "GRH or IPv6 header, or behind 20 bytes of 0 the IPv4 header, or without any nothing "
+          "that means something; ByteLen counts them.") +
+      structure<Sge>("A piece of a scatter or gather list.");
   text += structure<Cqe>(
       "A completion. On another status than success only QPN, index and status are meaningful.");
   text += values("Completion opcodes",
@@ -165,10 +173,13 @@ std::string commands_section() {
   text += structure<PdAttributes>("Of QueryPd.") +
           structure<MrAttributes>("Of RegisterMr, ReregisterMr, AllocMr and QueryMr.") +
           structure<MwAttributes>("Of AllocMw, BindMw and QueryMw.") +
-          structure<QpCreate>("Of CreateQp and QueryQpCreate.");
+          structure<QpCreate>(
+              "Of CreateQp and QueryQpCreate. QPN 0 and 1 exist once in the device, bound to one "
+              "port like any other.");
   text += structure<QpAttributes>("Of ModifyQp and QueryQp.");
   text += structure<VectorAttributes>(
       "Of SetVector and QueryVector: an entry of the MSI-X table, masked at first.");
+  text += structure<MulticastAttributes>("Of AttachMulticast and DetachMulticast.");
   text += structure<DropCounters>(
       "Of QueryDrops: packets dropped since the beginning, one counter a cause.");
   return text;

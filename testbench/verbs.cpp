@@ -132,12 +132,13 @@ Error VerbsContext::destroy_cq(const Cq& cq) {
   return error_of(execute(CommandOpcode::DestroyCq, cq.cqn));
 }
 
-Qp* VerbsContext::create_qp(const QpInitAttr& a, u32 qpn) {
+Qp* VerbsContext::create_qp(const QpInitAttr& a, std::optional<u32> qpn) {
   Qp qp;
-  qp.qpn = qpn ? qpn : next_qpn_++;
+  qp.qpn = qpn ? *qpn : next_qpn_++;
   qp.cap = a;
-  const u32 send_bytes =
-      proto::kSendWqeBytes + std::max(a.max_send_sge * proto::kSgeBytes, a.max_inline_data);
+  const u32 send_bytes = proto::kSendWqeBytes +
+                         (a.service == proto::Service::Ud ? proto::kAddressHandleBytes : 0) +
+                         std::max(a.max_send_sge * proto::kSgeBytes, a.max_inline_data);
   qp.sq_log_stride = std::max<u8>(6, log2_up(send_bytes));
   qp.rq_log_stride = receive_log_stride(a.max_recv_sge);
   const u8 sq_log = log2_up(a.max_send_wr), rq_log = log2_up(a.max_recv_wr);

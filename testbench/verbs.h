@@ -120,6 +120,7 @@ struct SendWr {
   u32 rkey = 0;
   u64 compare_add = 0, swap = 0;  // ATOMICs
   MemoryInfo memory{};            // BIND_MW, REG_MR; rkey: the new key
+  proto::AddressHandle ah{};      // UD
   bool push = false;              // the WQE goes with its doorbell; only the last of a list
 };
 struct RecvWr {
@@ -132,7 +133,9 @@ struct Wc {
   proto::WcStatus status{};
   proto::CqeOpcode opcode{};
   u32 byte_len = 0, imm_data = 0, qp_num = 0, src_qp = 0;
-  bool with_imm = false, with_invalidate = false;
+  bool with_imm = false, with_invalidate = false, has_grh = false;
+  u16 slid = 0, pkey_index = 0;
+  u8 sl = 0;
 };
 
 // ibv_async_event; `element`: number of the QP, CQ or SRQ.
@@ -214,7 +217,8 @@ class VerbsContext {
   Error bind_mw(Mw& mw, const MemoryInfo& memory);
   proto::MwAttributes query_mw(const Mw& mw);
   Error dealloc_mw(const Mw& mw);
-  Qp* create_qp(const QpInitAttr& attributes, u32 qpn = 0);  // 0: the next free number
+  Qp* create_qp(const QpInitAttr& attributes,
+                std::optional<u32> qpn = std::nullopt);  // else the next free number
   Error modify_qp(Qp& qp, const proto::QpAttributes& attributes);
   proto::QpAttributes query_qp(const Qp& qp);
   proto::QpCreate query_qp_create(const Qp& qp);

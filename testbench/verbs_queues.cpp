@@ -80,6 +80,10 @@ u32 VerbsContext::write_send_wqe(Qp& qp, const SendWr& wr, u8* wqe) const {
                   at);
     at += proto::kAtomicOperandBytes;
   }
+  if (qp.cap.service == proto::Service::Ud) {
+    proto::encode(wr.ah, at);
+    at += proto::kAddressHandleBytes;
+  }
   if (row && row->is_local()) {
     const MemoryInfo& m = wr.memory;
     proto::encode(proto::MemorySegment{m.addr, m.length, m.physical, m.lkey, m.access, m.log_page},
@@ -198,8 +202,19 @@ void VerbsContext::ring_cq(Cq& cq, proto::Arm arm) {
 
 // A completion of a send WQE also ends all unsignalled ones in front of it.
 Wc VerbsContext::take(const proto::Cqe& cqe) {
-  Wc wc{0,       cqe.status, cqe.opcode,         cqe.byte_len,       cqe.immediate,
-        cqe.qpn, cqe.src_qp, cqe.with_immediate, cqe.with_invalidate};
+  Wc wc{0,
+        cqe.status,
+        cqe.opcode,
+        cqe.byte_len,
+        cqe.immediate,
+        cqe.qpn,
+        cqe.src_qp,
+        cqe.with_immediate,
+        cqe.with_invalidate,
+        cqe.has_grh,
+        cqe.slid,
+        cqe.pkey_index,
+        cqe.sl};
   Qp* qp = find_qp(cqe.qpn);
   if (!qp) return wc;
   const bool receive = u8(cqe.opcode) >= u8(proto::CqeOpcode::Receive);

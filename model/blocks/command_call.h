@@ -28,5 +28,6 @@ CommandFunction alloc_mr, reregister_mr, alloc_mw, dealloc_mw, query_mw, bind_mw
 CommandFunction create_cq, query_cq, destroy_cq, create_eq, query_eq, destroy_eq, set_vector,
     query_vector;
 CommandFunction create_srq, modify_srq, query_srq, destroy_srq;
+CommandFunction attach_multicast, detach_multicast;
 CommandFunction create_qp, modify_qp, query_qp, query_qp_create, destroy_qp;
 }  // namespace hca::blocks

@@ -36,6 +36,8 @@ CommandStatus set_port(Call& c) {
   for (QpConfig& qp : c.contexts.qps)
     if (qp.allocated && qp.port == c.header.object && !mutant<"pkey_kept_by_set_port">())
       qp.pkey = a.pkeys[mutant<"pkey_of_entry_0">() ? 0 : qp.pkey_index];  // G18.3
+  for (QpConfig& qp : c.contexts.qps)
+    if (qp.service == Service::Ud && qp.port == c.header.object) qp.path_mtu = a.mtu;
   return CommandStatus::Ok;
 }
 

@@ -7,7 +7,7 @@ using namespace proto;
 
 namespace {
 bool values_ok(const QpCreate& a) {
-  return (Service(a.service) == Service::Rc || Service(a.service) == Service::Uc) &&
+  return a.service < 8 && includes(kRc | kUc | kUd, Service(a.service)) &&
          a.sq_log_entries <= kMaxLogWorkEntries && a.rq_log_entries <= kMaxLogWorkEntries &&
          a.sq_log_stride >= 6 && a.sq_log_stride <= 8 && a.rq_log_stride >= 5 &&
          a.rq_log_stride <= 8;
@@ -25,7 +25,8 @@ CommandStatus create_qp(Call& c) {
   if (a.srqn && !srq) return CommandStatus::BadObject;
   if ((x.find_qp(qpn) && !mutant<"qpn_created_twice">()) || !send_cq || !receive_cq || !pd)
     return CommandStatus::BadObject;
-  if (!values_ok(a) || (qpn < x.limits.first_qp && !mutant<"management_qpn_created">()))
+  const bool manages = Service(a.service) == Service::Ud;
+  if (!values_ok(a) || (qpn < x.limits.first_qp && !manages && !mutant<"management_qpn_created">()))
     return CommandStatus::BadValue;
   QpConfig qp;
   qp.allocated = true, qp.signal_all = a.signal_all, qp.service = Service(a.service);
@@ -101,6 +102,8 @@ CommandStatus destroy_qp(Call& c) {
   if (!qp) return CommandStatus::BadObject;
   if (x.bound_windows[qp->qpn] && !mutant<"destroy_with_window">())
     return CommandStatus::Busy;  // MW-11
+  for (const MulticastMember& member : x.members)
+    if (member.qpn == qp->qpn) return CommandStatus::Busy;
   if (!mutant<"destroy_keeps_uses">())
     --x.cqs[qp->send_cq].uses, --x.cqs[qp->receive_cq].uses, --x.pds[qp->pd].uses;
   if (qp->srqn) --x.srqs[qp->srqn].uses;

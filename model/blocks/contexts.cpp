@@ -47,6 +47,8 @@ constexpr std::array kCommands{
     CommandRow{CommandOpcode::ModifySrq,    modify_srq},
     CommandRow{CommandOpcode::QuerySrq,     query_srq},
     CommandRow{CommandOpcode::DestroySrq,   destroy_srq},
+    CommandRow{CommandOpcode::AttachMulticast, attach_multicast},
+    CommandRow{CommandOpcode::DetachMulticast, detach_multicast},
     // clang-format on
 };
 static_assert(kCommands.size() == kCommandOpcodes.size());

@@ -24,6 +24,7 @@ struct ObjectLimits {
   u32 vectors = 64;       // interrupt vectors
   u32 ports = 1;
   u32 first_qp = 2;  // QP numbers below are reserved for management (QPS-1)
+  u32 multicast_members = 1024;
 };
 
 // A ring in host memory that the HCA produces into: CQ or EQ.
@@ -77,6 +78,7 @@ struct Contexts {
   std::vector<Pd> pds;
   std::vector<EventRing> cqs, eqs;
   std::vector<proto::SharedQueue> srqs;
+  std::vector<proto::MulticastMember> members;
   std::vector<proto::VectorAttributes> vectors;
 
   explicit Contexts(const ObjectLimits& l = {})
@@ -89,10 +91,24 @@ struct Contexts {
   void count_drop(u32 port, u64 proto::DropCounters::*counter) {
     if (!counter) return;
     ++(drops[port - 1].*counter);
-    if (u16& violations = ports[port - 1].bad_pkeys;
-        counter == &proto::DropCounters::bad_pkey &&
-        (violations != 0xffff || proto::mutant<"bad_pkeys_wrap">()))
-      violations = u16(violations + !proto::mutant<"bad_pkeys_not_counted">());
+    if (counter == &proto::DropCounters::bad_pkey && !proto::mutant<"bad_pkeys_not_counted">())
+      count_violation(ports[port - 1].bad_pkeys, proto::mutant<"bad_pkeys_wrap">());
+    if (counter == &proto::DropCounters::bad_qkey && !proto::mutant<"bad_qkeys_not_counted">())
+      count_violation(ports[port - 1].bad_qkeys, proto::mutant<"bad_qkeys_wrap">());
+  }
+  bool attached(const proto::MulticastMember& m) const {
+    return std::find(members.begin(), members.end(), m) != members.end();
+  }
+  // The members of a group whose queue pair is of the port get a datagram (C9-59): `visit(qpn)`.
+  template <class Visit>
+  void each_receiver(u32 port, const proto::Gid& dgid, const u8* frame,
+                     const proto::FrameShape& shape, const Visit& visit) const {
+    for (const proto::MulticastMember& m : members) {
+      if (!proto::is_member(m, dgid, frame, shape) || !proto::is_of_port(qps[m.qpn], port))
+        continue;
+      visit(m.qpn);
+      if (proto::mutant<"multicast_one_copy">()) return;
+    }
   }
   const proto::QpConfig* find_qp(u32 qpn) const {
     return holds(qps, qpn) && qps[qpn].allocated ? &qps[qpn] : nullptr;
@@ -122,6 +138,10 @@ struct Contexts {
   }
 
  private:
+  // G18.2, G19.2.
+  static void count_violation(u16& violations, bool wraps) {
+    if (violations != 0xffff || wraps) ++violations;
+  }
   static bool is_there(const proto::QpConfig& qp) { return qp.allocated; }
   static bool is_there(const proto::Region& entry) { return entry.exists(); }
   // In bytes: the number of entries would be a division.

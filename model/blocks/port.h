@@ -24,6 +24,7 @@ struct PortConfig {
 struct PortCounters {
   u64 tx_packets = 0, tx_bytes = 0, rx_packets = 0, rx_bytes = 0;
   u64 rx_bad_frame = 0, rx_bad_icrc = 0, rx_wrong_address = 0, rx_unknown_qp = 0, rx_wrong_port = 0;
+  u64 rx_copies = 0;
 };
 
 // The sending half: requests and replies take turns, the ICRC is inserted, the link is paced.
@@ -65,7 +66,8 @@ class PortTransmit : public engine::Block {
 // byte, or its last one if it is shorter (cut_through), or latency cycles after its last one
 // (store), when icrc_unit is free, and not before `interval` cycles have passed since the one
 // before. Its headers are checked icrc_unit.latency later; its verdict follows its last byte by the
-// same.
+// same. The copies of a multicast datagram follow one a cycle, and what arrives behind it after
+// them.
 class PortReceive : public engine::Block {
  public:
   struct Ports {
@@ -101,7 +103,10 @@ class PortReceive : public engine::Block {
 
  private:
   void receive(Packet* p, Cycle checked);
-  bool frame_good(Packet& p);
+  bool frame_good(Packet& p, Cycle checked);
+  // port_multicast.cpp
+  bool spread(const Packet& p, Cycle checked);
+  void forward_copy();
   bool drop(u64 proto::DropCounters::*counter);
   void route(Packet* p, Cycle checked);
   void ring(const ReceiveBell& bell);
@@ -121,6 +126,13 @@ class PortReceive : public engine::Block {
   Congestion& congestion_;
   u32 arrivals_ = 0;
   Ring<proto::Event> events_;  // that came of requests
+  // Of a multicast datagram, one for each queue pair of its group.
+  struct Copy {
+    Packet* packet = nullptr;
+    Cycle checked = 0;
+  };
+  Ring<Copy> copies_;
+  PacketPool pool_;
   [[no_unique_address]] proto::MutantMemory<Cycle> late_;
 };
 }  // namespace hca::blocks
@@ -161,5 +173,6 @@ struct hca::engine::Counters<hca::blocks::PortCounters> {
       counter("rx_wrong_address", &C::rx_wrong_address, "packets", "dropped: not for this port"),
       counter("rx_unknown_qp", &C::rx_unknown_qp, "packets", "dropped: no such queue pair"),
       counter("rx_wrong_port", &C::rx_wrong_port, "packets",
-              "dropped: the queue pair is of another port"));
+              "dropped: the queue pair is of another port"),
+      counter("rx_copies", &C::rx_copies, "packets", "made of multicast datagrams"));
 };

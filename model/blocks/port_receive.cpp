@@ -21,6 +21,8 @@ void PortReceive::arrive(Packet* packet, Cycle at) {
 void PortReceive::tick() {
   if (bells_in.can_pop() && ports.bells_out->can_push()) ring(bells_in.pop());
   if (!events_.empty() && !(mutant<"comm_est_late">() && now() < late_())) push_event();
+  if (!copies_.empty()) [[unlikely]]
+    return forward_copy();
   if (!packets_in.can_pop()) return;
   if (!ports.requests_out->can_push() || !ports.acks_out->can_push() || !ports.cnps_out->can_push())
     return;
@@ -33,17 +35,18 @@ void PortReceive::tick() {
 inline void PortReceive::receive(Packet* p, Cycle checked) {
   ++counters.rx_packets, counters.rx_bytes += p->frame_bytes;
   probe.event(now(), Step::Arrived, 0, 0, p->frame_bytes);
-  if (!frame_good(*p)) return PacketPool::give_back(p);
+  if (!frame_good(*p, checked)) return PacketPool::give_back(p);
   p->qpn = p->parsed.bth.dest_qp, p->psn = p->parsed.bth.psn;
   p->last = std::max(p->last, now()) + (checked - now());
   icrc_probe.event(p->last, Step::Received, p->qpn, p->psn);
-  const bool has_path = takes_requests(contexts_.qps[p->qpn].state);
+  const QpConfig& qp = contexts_.qps[p->qpn];
+  const bool has_path = takes_requests(qp.state) && qp.service != Service::Ud;
   if (const Cycle at = has_path ? congestion_.notify(*p, p->last) : kNever; at != kNever)
     ports.cnps_out->push(Reply{p->qpn, 0, 0, 0, true}, 1, at - now() - 1);
   route(p, checked);
 }
 
-inline bool PortReceive::frame_good(Packet& p) {
+inline bool PortReceive::frame_good(Packet& p, Cycle checked) {
   const LinkLayer link = framing_row(Framing(attributes_.framing)).link;
   const std::span<u8> frame{p.frame(), p.frame_bytes};
   const PacketVerdict v = check_own_frame(frame, link, p.parsed);
@@ -55,6 +58,7 @@ inline bool PortReceive::frame_good(Packet& p) {
   if (mutant<"unknown_qp_is_first">() && !contexts_.find_qp(dest_qp))
     dest_qp = contexts_.first_of(contexts_.qps)->qpn;
   const QpConfig* qp = contexts_.find_qp(dest_qp);
+  if (!qp && dest_qp == kMulticastQp) return spread(p, checked);
   const auto counter = port_drop(attributes_, port_, p.frame(), p.parsed, qp);
   return !counter || drop(counter);
 }
@@ -96,6 +100,14 @@ inline void PortReceive::route(Packet* p, Cycle checked) {
   const Cycle at = response_.check(*p, p->last, a);
   if (at != kNever) ports.acks_out->push(a, 1, at - now() - 1);
   if (!a.packet) PacketPool::give_back(p);
+}
+
+// A copy of a multicast datagram, when its turn has come.
+[[gnu::cold]] void PortReceive::forward_copy() {
+  if (!ports.requests_out->can_push() || !ports.acks_out->can_push()) return;
+  const Copy copy = copies_.pop();
+  route(copy.packet, std::max(copy.checked, now()));
+  wake_at(now() + 1);
 }
 
 void PortReceive::establish(u32 qpn) {

@@ -172,6 +172,14 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
   return true;
 }
 
+// Where a datagram goes; false: its address handle is not good.
+bool Requester::take_address(const QpConfig& qp, const u8* handle) {
+  datagram_.address = decode<AddressHandle>(handle);
+  const auto path = path_of_datagram(qp, datagram_.address, contexts_.ports[port_of(qp)]);
+  if (path) datagram_.path = *path;
+  return path.has_value();
+}
+
 // The form of a WQE and its local access rights; the sum of its lengths in `bytes`.
 WcStatus Requester::check_wqe(const QpConfig& qp, Lane& lane, const u8* wqe, u32 index,
                               u64& bytes) {
@@ -181,9 +189,14 @@ WcStatus Requester::check_wqe(const QpConfig& qp, Lane& lane, const u8* wqe, u32
   const WorkRow& row = row_of(lane.wqe);
   if (row.answer == Answer::Atomic) lane.operands = decode<AtomicOperands>(wqe + kSendWqeBytes);
   lane.cursor = {wqe + segments_offset(row), lane.wqe.sge_count};
+  const bool datagram = qp.service == Service::Ud;
+  if (datagram) [[unlikely]] {
+    if (!take_address(qp, wqe + kSendWqeBytes)) return WcStatus::LocQpOpErr;
+    lane.cursor.segments += kAddressHandleBytes;
+  }
   if (lane.wqe.inline_data) {
     lane.cursor.count = 0, bytes = lane.wqe.inline_bytes;
-    return WcStatus::Success;
+    return datagram ? check_message_bytes(row, bytes, qp) : WcStatus::Success;
   }
   for (u32 i = 0; i < lane.wqe.sge_count; ++i) {
     const auto sge = decode<Sge>(lane.cursor.segments + i * kSgeBytes);
@@ -191,7 +204,7 @@ WcStatus Requester::check_wqe(const QpConfig& qp, Lane& lane, const u8* wqe, u32
       return WcStatus::LocProtErr;
     if (!bytes || !mutant<"length_of_first_sge">()) bytes += sge.bytes;
   }
-  return check_message_bytes(row, bytes);
+  return check_message_bytes(row, bytes, qp);
 }
 
 RequesterHold Requester::hold(u32 qpn) const {
@@ -227,8 +240,11 @@ inline void Requester::send_packet(u32 qpn, Lane& lane) {
   request_headers(ext, lane.wqe, lane.operands, m, plan);
   Bth bth = request_bth(qp, plan);
   if (mutant<"repeat_takes_new_psn">() && plan.psn != s.sent_psn) bth.psn = s.sent_psn;
-  write_headers(qp.path, *plan.row, bth, ext, plan.bytes, p->frame());
-  p->shape = shape_of(qp.path, *plan.row, plan.bytes);
+  const Path* path = &qp.path;
+  if (qp.service == Service::Ud) [[unlikely]]
+    address_datagram(bth, ext, qp, datagram_.address), path = &datagram_.path;
+  write_headers(*path, *plan.row, bth, ext, plan.bytes, p->frame());
+  p->shape = shape_of(*path, *plan.row, plan.bytes);
   Cycle at = context_.look_up(context_.requester, now(), qpn);
   at = protection_.look_up(protection_.requester, at, lane.wqe.rkey);
   at = stage_.enter(at);

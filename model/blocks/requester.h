@@ -127,6 +127,7 @@ class Requester : public engine::Block {
   bool begin(u32 qpn, Lane& lane, const Turn& turn);
   proto::WcStatus check_wqe(const proto::QpConfig& qp, Lane& lane, const u8* wqe, u32 index,
                             u64& bytes);
+  bool take_address(const proto::QpConfig& qp, const u8* handle);
   bool waits_for_probe(u32 qpn, const Lane& lane) const;
   void send_packet(u32 qpn, Lane& lane);
   void finish_wqe(u32 qpn, Lane& lane);
@@ -175,6 +176,12 @@ class Requester : public engine::Block {
   engine::Stage stage_;
   PacketPool pool_;
   Timers timers_;
+  // Of a datagram, which is cut in the cycle in which its WQE is checked: where it goes.
+  struct Datagram {
+    proto::AddressHandle address{};
+    proto::Path path{};
+  };
+  Datagram datagram_;
   ByQp<Lane> lanes_;
   PerPort<Ring<u32>> active_;
   unsigned turn_ = 0;  // the port that may send first

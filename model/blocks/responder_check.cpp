@@ -28,8 +28,9 @@ Cycle ResponderCheck::check(Packet& p, Cycle now, Cycle at) {
   SharedQueue* const shared = qp.srqn ? context_.contexts.find_srq(qp.srqn) : nullptr;
   if (shared) [[unlikely]]
     look_at(state, *shared);
-  const RequestView view{p.parsed, {p.frame(), p.frame_bytes}, qp,
-                         state,    protection_.find(key),      reads_unfinished(p.qpn, now)};
+  const RequestView view{p.parsed,    {p.frame(), p.frame_bytes}, qp,
+                         state,       protection_.find(key),      reads_unfinished(p.qpn, now),
+                         &attributes_};
   p.verdict = judge_request(view);
   p.effect = apply(state, p.parsed, qp, p.verdict);
   if (shared) [[unlikely]]
@@ -53,10 +54,10 @@ inline u32 ResponderCheck::reads_unfinished(u32 qpn, Cycle now) const {
 inline void ResponderCheck::count(RequestCause cause) {
   using C = ResponderCheckCounters;
   static constexpr std::array<u64 C::*, std::size_t(RequestCause::BadRkey) + 1> kMembers{
-      &C::good,         &C::wrong_service, &C::bad_qp_state,   &C::wrong_path,
-      &C::bad_pkey,     &C::duplicate,     &C::nak_pending,    &C::psn_ahead,
-      &C::bad_sequence, &C::unsupported,   &C::too_many_reads, &C::no_receive_wqe,
-      &C::srq_failed,   &C::bad_length,    &C::misaligned,     &C::bad_rkey};
+      &C::good,         &C::wrong_service, &C::bad_qp_state,   &C::wrong_path,     &C::wrong_vl,
+      &C::bad_pkey,     &C::bad_qkey,      &C::duplicate,      &C::nak_pending,    &C::psn_ahead,
+      &C::bad_sequence, &C::unsupported,   &C::too_many_reads, &C::no_receive_wqe, &C::srq_failed, &C::bad_length,
+      &C::misaligned,   &C::bad_rkey};
   ++(counters.*kMembers[std::size_t(cause)]);
 }
 }  // namespace hca::blocks

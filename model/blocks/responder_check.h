@@ -16,7 +16,8 @@ struct ResponderCheckConfig {
   ContextForwarding context_forwarding = ContextForwarding::Forward;
 };
 struct ResponderCheckCounters {
-  u64 good = 0, wrong_service = 0, bad_qp_state = 0, wrong_path = 0, bad_pkey = 0;
+  u64 good = 0, wrong_service = 0, bad_qp_state = 0, wrong_path = 0, wrong_vl = 0, bad_pkey = 0,
+      bad_qkey = 0;
   u64 duplicate = 0, nak_pending = 0, psn_ahead = 0, bad_sequence = 0, unsupported = 0;
   u64 too_many_reads = 0, no_receive_wqe = 0, srq_failed = 0, bad_length = 0, misaligned = 0,
       bad_rkey = 0;
@@ -38,6 +39,7 @@ class ResponderCheck {
         context_port_(context.responder[port]),
         key_port_(protection.responder[port]),
         context_(context),
+        attributes_(context.contexts.ports[port]),
         protection_(protection),
         stage_(config.latency, config.interval) {}
 
@@ -58,6 +60,7 @@ class ResponderCheck {
   const ResponderCheckConfig config_;
   ReadPort &context_port_, &key_port_;
   QpContext& context_;
+  const proto::PortAttributes& attributes_;
   Protection& protection_;
   engine::Stage stage_;
   std::vector<Cycle> written_;  // by QP: when its context is written
@@ -85,7 +88,9 @@ struct hca::engine::Counters<hca::blocks::ResponderCheckCounters> {
       counter("wrong_service", &C::wrong_service, "packets", "dropped: another transport service"),
       counter("bad_qp_state", &C::bad_qp_state, "packets", "dropped: state of the queue pair"),
       counter("wrong_path", &C::wrong_path, "packets", "dropped: not the peer's addresses"),
+      counter("wrong_vl", &C::wrong_vl, "packets", "dropped: virtual lane"),
       counter("bad_pkey", &C::bad_pkey, "packets", "dropped: P_Key"),
+      counter("bad_qkey", &C::bad_qkey, "packets", "dropped: Q_Key"),
       counter("duplicate", &C::duplicate, "packets", "duplicates, acknowledged again"),
       counter("nak_pending", &C::nak_pending, "packets", "dropped behind a NAK"),
       counter("psn_ahead", &C::psn_ahead, "packets", "NAK PSN sequence error"),

@@ -12,7 +12,7 @@ Fault fault_of(const Packet& p, bool raise, EventType event) {
   return {.qpn = p.qpn,
           .raise = raise,
           .event = event,
-          .refused = true,
+          .refused = !p.effect.has_header,  // of a datagram the PSN has no meaning
           .psn = p.psn,
           .msn = p.effect.msn};
 }
@@ -313,8 +313,8 @@ void ResponderExecute::finish(Packet* p, bool has_payload) {
 
 void ResponderExecute::complete(const Packet& p, const Queue& q, Outcome& outcome) {
   const OpcodeRow& row = *p.parsed.opcode;
-  if (counts_itself(p)) [[unlikely]]
-    contexts_.receive[p.qpn].rq_consumed = q.next_wqe;
+  if (p.effect.unreliable) [[unlikely]]
+    complete_unreliable(p, q, outcome.completed.cqe);
   const bool send = row.operation == Operation::Send;
   Cqe& cqe = outcome.completed.cqe;
   cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;

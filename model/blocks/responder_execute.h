@@ -175,6 +175,7 @@ class ResponderExecute : public engine::Block {
   // responder_unreliable.cpp: requests that nobody answers
   void process_unreliable(Packet* p, Queue& q);
   void begin_unreliable(const Packet& p, Queue& q);
+  void complete_unreliable(const Packet& p, const Queue& q, proto::Cqe& cqe);
   static bool lacks_wqe(const Packet& p, const Queue& q);
   void abandon(Packet* p, Queue& q);
   // WQEs of an SRQ are counted by responder_check.

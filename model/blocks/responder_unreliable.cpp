@@ -3,6 +3,7 @@
 // causes are found here, behind responder_check: so receive WQEs are counted here, by the messages
 // that came to their end (G14.4).
 #include "model/blocks/responder_execute.h"
+#include "model/proto/datagram.h"
 
 namespace hca::blocks {
 using namespace proto;
@@ -15,6 +16,8 @@ void ResponderExecute::process_unreliable(Packet* p, Queue& q) {
     p->effect.receive_wqe = q.next_wqe - q.wqe_open;
     if (lacks_wqe(*p, q)) return refuse(p, kNoReceiveWqe);
   }
+  if (p->parsed.has(Ext::Deth) && !p->effect.has_header)
+    prepend_header(p->frame(), p->parsed, p->effect);
   place(p, q);
 }
 
@@ -34,9 +37,18 @@ bool ResponderExecute::lacks_wqe(const Packet& p, const Queue& q) {
   return request::takes_receive_wqe(*p.parsed.opcode) && q.next_wqe == p.effect.rq_posted;
 }
 
+void ResponderExecute::complete_unreliable(const Packet& p, const Queue& q, Cqe& cqe) {
+  if (counts_itself(p)) contexts_.receive[p.qpn].rq_consumed = q.next_wqe;
+  const QpConfig& qp = contexts_.qps[p.qpn];
+  if (qp.service == Service::Ud)
+    tell_datagram(cqe, p.parsed, p.effect, qp, contexts_.ports[port_of(qp)]);
+}
+
 // Class D1: the rest of the message has no effect.
 void ResponderExecute::abandon(Packet* p, Queue& q) {
   ++counters.abandoned;
+  if (const QpConfig& qp = contexts_.qps[p->qpn]; qp.service == Service::Ud)
+    contexts_.count_drop(qp.port, counter_without_place(p->verdict.cause));
   q.abandoned = true;
   if (counts_itself(*p))
     q.next_wqe -= std::exchange(q.wqe_open, false) && !mutant<"abandoned_wqe_consumed">();

@@ -44,6 +44,8 @@ class WqeFetch : public engine::Block {
  private:
   void fetched(const DmaRequest& request, Cycle last);
 
+  void drop_cut_push(Turn& t);
+
   const WqeFetchConfig config_;
   const Contexts& contexts_;
   Cycle turns_out_free_ = 0;

@@ -74,6 +74,8 @@ class FunctionalHca {
     proto::SendWqe wqe;
     proto::AtomicOperands operands;
     proto::MemorySegment memory;
+    proto::AddressHandle address;  // UD
+    proto::Path path;              // the same
     u32 bytes;
     Pieces pieces;
     proto::WcStatus status;
@@ -134,12 +136,18 @@ class FunctionalHca {
   void time_out(u32 qpn);
   void gather(const Pieces& pieces, u32 offset, std::span<u8> to);
   void transmit(const proto::QpConfig& qp, const proto::OpcodeRow& row, const proto::Bth& bth,
-                const proto::ExtHeaders& ext, u32 payload_bytes);
+                const proto::ExtHeaders& ext, u32 payload_bytes) {
+    transmit(qp, qp.path, row, bth, ext, payload_bytes);
+  }
+  void transmit(const proto::QpConfig& qp, const proto::Path& path, const proto::OpcodeRow& row,
+                const proto::Bth& bth, const proto::ExtHeaders& ext, u32 payload_bytes);
 
   // Responder: responder_side.cpp.
+  void receive_multicast(const proto::ParsedPacket& packet, std::span<const u8> frame, u32 port);
   void notify_congestion(const proto::QpConfig& qp, const proto::ParsedPacket& packet,
                          std::span<const u8> frame);
   void receive_request(u32 qpn, const proto::ParsedPacket& packet, std::span<const u8> frame);
+  void receive_datagram(u32 qpn, proto::ParsedPacket packet, std::span<const u8> frame);
   proto::RequestVerdict find_place(u32 qpn, const proto::ParsedPacket& packet);
   proto::RequestVerdict find_own_place(u32 qpn, const proto::ParsedPacket& packet);
   void execute(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestEffect& effect,
@@ -165,7 +173,8 @@ class FunctionalHca {
   std::vector<Side> sides_;
   std::set<std::pair<Nanoseconds, u32>> timers_;  // (due, QPN)
   SendWork work_;
-  std::array<u8, 4096 + proto::kMaxHeaderBytes> frame_;  // being built
+  std::array<u8, 4096 + proto::kMaxHeaderBytes> frame_;          // being built
+  std::array<u8, 4096 + proto::kMaxHeaderBytes + 64> datagram_;  // with its header in front
   u16 ip_id_ = 0;
   // By mistakes: what is done behind the next request, what was sent first.
   [[no_unique_address]] proto::MutantMemory<std::function<void()>> put_off_;

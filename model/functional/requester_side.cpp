@@ -50,6 +50,8 @@ void FunctionalHca::send_packets(u32 qpn, u32 index) {
   SendState& s = contexts_.send[qpn];
   SentMessage& m = contexts_.message(qpn, index);
   ExtHeaders ext;
+  const bool datagram = qp.service == Service::Ud;
+  const Path& path = datagram ? work_.path : qp.path;
   for (u32 i = psns_between(m.first_psn, s.send_psn); i < m.packets;) {
     PacketPlan plan = plan_packet(qp, work_.wqe, m, i);
     m.resumed |= m.answer == Answer::Read && i;
@@ -57,7 +59,7 @@ void FunctionalHca::send_packets(u32 qpn, u32 index) {
     if (probe && i) return;
     plan.ack_requested |= probe;
     request_headers(ext, work_.wqe, work_.operands, m, plan);
-    const u32 headers = header_bytes(qp.path, *plan.row);
+    const u32 headers = header_bytes(path, *plan.row);
     const std::span<u8> payload{frame_.data() + headers, plan.bytes};
     const bool first_time = s.send_psn == s.sent_psn;
     s.send_psn = psn_add(s.send_psn, plan.psns);
@@ -68,7 +70,8 @@ void FunctionalHca::send_packets(u32 qpn, u32 index) {
     if (mutant<"payload_kept">()) keep_first(kept_(), plan.psn, payload);
     Bth bth = request_bth(qp, plan);
     if (mutant<"repeat_takes_new_psn">() && plan.psn != s.sent_psn) bth.psn = s.sent_psn;
-    transmit(qp, *plan.row, bth, ext, plan.bytes);
+    if (datagram) address_datagram(bth, ext, qp, work_.address);
+    transmit(qp, path, *plan.row, bth, ext, plan.bytes);
     if (mutant<"resend_one_packet">() && !first_time) return void(s.send_psn = s.sent_psn);
     i += plan.psns;
   }
@@ -87,7 +90,15 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
   work_.status = check_send_wqe(work_.wqe, at, qp);
   if (work_.status != WcStatus::Success) return;
   const WorkRow& row = row_of(work_.wqe);
-  const u64 segments = slot + segments_offset(row);
+  const u64 segments = slot + segments_offset(row, qp.service);
+  if (qp.service == Service::Ud) {
+    std::array<u8, kAddressHandleBytes> handle;
+    io_.read(slot + kSendWqeBytes, handle);
+    work_.address = decode<AddressHandle>(handle.data());
+    const auto path = path_of_datagram(qp, work_.address, contexts_.ports[qp.port - 1u]);
+    if (!path) return void(work_.status = WcStatus::LocQpOpErr);
+    work_.path = *path;
+  }
   if (row.answer == Answer::Atomic) {
     std::array<u8, kAtomicOperandBytes> operands;
     io_.read(slot + kSendWqeBytes, operands);
@@ -111,7 +122,7 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
     }
   }
   if (mutant<"sges_reversed">()) std::reverse(work_.pieces.begin(), work_.pieces.end());
-  work_.status = check_message_bytes(row, bytes);
+  work_.status = check_message_bytes(row, bytes, qp);
   work_.bytes = u32(bytes);
 }
 
@@ -155,10 +166,10 @@ void FunctionalHca::gather(const Pieces& pieces, u32 offset, std::span<u8> to) {
 }
 
 // The payload stands in frame_ behind the room for the headers.
-void FunctionalHca::transmit(const QpConfig& qp, const OpcodeRow& row, const Bth& bth,
-                             const ExtHeaders& ext, u32 payload_bytes) {
-  write_headers(qp.path, row, bth, ext, payload_bytes, frame_.data(), ip_id_++);
-  const u32 bytes = finish_frame(frame_.data(), shape_of(qp.path, row, payload_bytes));
+void FunctionalHca::transmit(const QpConfig& qp, const Path& path, const OpcodeRow& row,
+                             const Bth& bth, const ExtHeaders& ext, u32 payload_bytes) {
+  write_headers(path, row, bth, ext, payload_bytes, frame_.data(), ip_id_++);
+  const u32 bytes = finish_frame(frame_.data(), shape_of(path, row, payload_bytes));
   ++counters(qp).sent;
   io_.transmit(qp.port, {frame_.data(), bytes});
 }

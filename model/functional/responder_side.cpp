@@ -4,6 +4,7 @@
 
 #include "model/functional/functional_hca.h"
 #include "model/proto/congestion_rules.h"
+#include "model/proto/datagram.h"
 #include "model/proto/port_rules.h"
 
 namespace hca::functional {
@@ -19,6 +20,7 @@ void FunctionalHca::receive(std::span<const u8> frame, u32 port) {
     return contexts_.count_drop(port, &DropCounters::unknown_qp);
   if (form != PacketVerdict::Good) return contexts_.count_drop(port, counter_of(form));
   const QpConfig* qp = contexts_.find_qp(packet.bth.dest_qp);
+  if (!qp && packet.bth.dest_qp == kMulticastQp) return receive_multicast(packet, frame, port);
   if (mutant<"unknown_qp_is_first">() && !qp) qp = contexts_.first_of(contexts_.qps);
   if (const auto dropped = port_drop(own, port, frame.data(), packet, qp))
     return contexts_.count_drop(port, dropped);
@@ -33,9 +35,25 @@ void FunctionalHca::receive(std::span<const u8> frame, u32 port) {
   }
 }
 
+// A copy for each queue pair of the group, judged as any other datagram (G25.2).
+void FunctionalHca::receive_multicast(const ParsedPacket& packet, std::span<const u8> frame,
+                                      u32 port) {
+  std::vector<u32> receivers;
+  const auto is_attached = [&](const Gid& dgid) {
+    contexts_.each_receiver(port, dgid, frame.data(), packet,
+                            [&](u32 qpn) { receivers.push_back(qpn); });
+    return !receivers.empty();
+  };
+  if (const auto dropped =
+          multicast_drop(contexts_.ports[port - 1], frame.data(), packet, is_attached))
+    return contexts_.count_drop(port, dropped);
+  for (const u32 qpn : receivers) receive_request(qpn, packet, frame);
+}
+
 void FunctionalHca::notify_congestion(const QpConfig& qp, const ParsedPacket& packet,
                                       std::span<const u8> frame) {
-  if (!takes_requests(qp.state) || !draws_cnp(frame.data(), packet)) return;
+  if (!takes_requests(qp.state) || qp.service == Service::Ud || !draws_cnp(frame.data(), packet))
+    return;
   if (now_ < side(qp.qpn).next_cnp) return;
   side(qp.qpn).next_cnp = now_ + kCnpIntervalNs;
   transmit(qp, *opcode_row(kCnpOpcode), cnp_bth(qp), {}, 0);
@@ -50,9 +68,11 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   SharedQueue* const shared = qp.srqn ? contexts_.find_srq(qp.srqn) : nullptr;
   if (shared) look_at(state, *shared);
   RequestVerdict verdict =
-      judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet))});
+      judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet)), 0,
+                     &contexts_.ports[qp.port - 1u]});
   const bool reads = packet.opcode && request::is_saved(*packet.opcode);
   const bool passed = verdict.action == RequestAction::Execute;
+  if (passed && qp.service == Service::Ud) return receive_datagram(qpn, packet, frame);
   if (passed && !reads) verdict = find_place(qpn, packet);
   ++counters(qp).requests[std::size_t(verdict.cause)];
   contexts_.count_drop(qp.port, counter_of(verdict.cause, qp.path, frame.data(), packet));
@@ -102,6 +122,30 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
     default:
       answer(qp, verdict, effect);
   }
+}
+
+// What is delivered of a datagram begins with its network header.
+void FunctionalHca::receive_datagram(u32 qpn, ParsedPacket packet, std::span<const u8> frame) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  ReceiveState& state = contexts_.receive[qpn];
+  RequestEffect header;
+  std::copy(frame.begin(), frame.end(), datagram_.begin());
+  prepend_header(datagram_.data(), packet, header);
+  const RequestVerdict verdict = find_place(qpn, packet);
+  ++counters(qp).requests[std::size_t(verdict.cause)];
+  RequestEffect effect = apply(state, packet, qp, verdict);
+  SharedQueue* const shared = qp.srqn ? contexts_.find_srq(qp.srqn) : nullptr;
+  if (shared && take_from(*shared, state, packet, qp, verdict, true, effect))
+    raise(EventType::SrqLimitReached, qp.srqn);
+  effect.slid = header.slid, effect.sl = header.sl;
+  if (qp.state == QpState::Rtr && take_established(state)) raise(EventType::CommEst, qpn);
+  if (is_silent(verdict.action)) {
+    if (shared) abandon_shared(qpn, state.shared_wqe, verdict.cause);
+    return contexts_.count_drop(qp.port, counter_without_place(verdict.cause));
+  }
+  if (verdict.action == RequestAction::Fail) return fail_receive(qpn, packet, verdict);
+  if (!shared) take_receive(state, packet, effect);
+  execute(qpn, packet, effect, {datagram_.data() + packet.payload_offset, packet.payload_bytes});
 }
 
 // Whether the payload has a place, as its service sees it.
@@ -199,6 +243,9 @@ void FunctionalHca::complete_receive(u32 qpn, const ParsedPacket& packet,
   cqe.with_invalidate = packet.has(Ext::Ieth) && !mutant<"inv_flag_missing">();
   if (cqe.with_immediate) cqe.immediate = packet.imm_dt.data;
   if (cqe.with_invalidate) cqe.immediate = packet.ieth.rkey;
+  const QpConfig& qp = contexts_.qps[qpn];
+  if (qp.service == Service::Ud)
+    tell_datagram(cqe, packet, effect, qp, contexts_.ports[qp.port - 1u]);
   complete(contexts_.qps[qpn].receive_cq, cqe);
 }
 

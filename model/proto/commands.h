@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mailbox commands. A command block of 256 bytes lies in host memory: header, then the command's
+// Mailbox commands. A command block of 512 bytes lies in host memory: header, then the command's
 // structure. The HCA reads it by DMA, executes it between packets and writes header (and, for a
 // query, the structure) back.
 #pragma once
@@ -12,7 +12,7 @@
 #include "model/proto/srq_attributes.h"
 
 namespace hca::proto {
-inline constexpr u32 kCommandBytes = 256;
+inline constexpr u32 kCommandBytes = 512;
 
 enum class CommandOpcode : u8 {
   None,
@@ -49,6 +49,8 @@ enum class CommandOpcode : u8 {
   ModifySrq,
   QuerySrq,
   DestroySrq,
+  AttachMulticast,
+  DetachMulticast,
 };
 struct CommandOpcodeRow {
   CommandOpcode opcode;
@@ -62,10 +64,10 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::CreateCq,     "CreateCq",     "object: CQN; queue attributes. EQN is 0 or exists"},
     CommandOpcodeRow{CommandOpcode::RegisterMr,   "RegisterMr",   "MR attributes. PD must exist, the key's index be free; remote write or atomic needs local write"},
     CommandOpcodeRow{CommandOpcode::DeregisterMr, "DeregisterMr", "object: key; Busy while a window is bound to it"},
-    CommandOpcodeRow{CommandOpcode::CreateQp,     "CreateQp",     "object: QPN, 2 or more; QP creation. PD, CQs and SRQ must exist"},
+    CommandOpcodeRow{CommandOpcode::CreateQp,     "CreateQp",     "object: QPN; QP creation. PD, CQs and SRQ must exist; QPN 0 and 1 are of UD"},
     CommandOpcodeRow{CommandOpcode::ModifyQp,     "ModifyQp",     "object: QPN; QP attributes"},
     CommandOpcodeRow{CommandOpcode::QueryQp,      "QueryQp",      "object: QPN; QP attributes come back"},
-    CommandOpcodeRow{CommandOpcode::DestroyQp,    "DestroyQp",    "object: QPN; Busy while a window of type 2A is bound with it"},
+    CommandOpcodeRow{CommandOpcode::DestroyQp,    "DestroyQp",    "object: QPN; Busy while a window of type 2A is bound with it, or it is attached to a multicast group"},
     CommandOpcodeRow{CommandOpcode::QueryDevice,  "QueryDevice",  "device attributes come back"},
     CommandOpcodeRow{CommandOpcode::AllocPd,      "AllocPd",      "object: PD, not 0"},
     CommandOpcodeRow{CommandOpcode::QueryPd,      "QueryPd",      "object: PD; PD attributes come back"},
@@ -89,6 +91,8 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::ModifySrq,    "ModifySrq",    "object: SRQN; SRQ attributes. A new ring has room for all WQEs that are left, which software has copied there; BadState when the SRQ has failed"},
     CommandOpcodeRow{CommandOpcode::QuerySrq,     "QuerySrq",     "object: SRQN; SRQ attributes come back; BadState when it has failed"},
     CommandOpcodeRow{CommandOpcode::DestroySrq,   "DestroySrq",   "object: SRQN; Busy while a QP is on it"},
+    CommandOpcodeRow{CommandOpcode::AttachMulticast, "AttachMulticast", "object: QPN of a UD queue pair; multicast attributes: datagrams to QP 0xFFFFFF with this DGID (and DLID) reach it too; BadState if they do already"},
+    CommandOpcodeRow{CommandOpcode::DetachMulticast, "DetachMulticast", "object: QPN; multicast attributes as AttachMulticast had them"},
     // clang-format on
 };
 static_assert([] {
@@ -142,5 +146,5 @@ inline constexpr bool kFitsBlock = ((kCommandHeaderBytes + bytes_of<Body>() <= k
                                     ...);
 static_assert(kFitsBlock<DeviceAttributes, PortAttributes, QueueAttributes, MrAttributes,
                          MwAttributes, QpCreate, QpAttributes, SrqAttributes, VectorAttributes,
-                         PdAttributes, DropCounters>);
+                         PdAttributes, DropCounters, MulticastAttributes>);
 }  // namespace hca::proto

@@ -149,6 +149,33 @@ struct Layout<AtomicOperands> {
 inline constexpr u32 kAtomicOperandBytes = bytes_of<AtomicOperands>();
 static_assert(kAtomicOperandBytes == 16);
 
+// Behind the control segment of every work request of a UD queue pair: where it goes (PSR-10).
+struct AddressHandle {
+  u32 dest_qpn, qkey;
+  bool global;  // native InfiniBand: with a GRH
+  u8 sgid_index, sl, traffic_class, hop_limit;
+  u32 flow_label;
+  u16 dlid, udp_source_port;
+  u64 dmac, dgid_high, dgid_low;
+};
+template <>
+struct Layout<AddressHandle> {
+  using A = AddressHandle;
+  static constexpr std::string_view name = "address handle";
+  static constexpr auto fields = std::make_tuple(
+      unused(8), field(&A::dest_qpn, "DestQP", 24, "queue pair there"),
+      field(&A::qkey, "Q_Key", 32, "of the DETH; bit 31 set: that of the own queue pair instead"),
+      field(&A::global, "Global", 1, "native InfiniBand: with a GRH"), unused(7),
+      field(&A::sgid_index, "SgidIndex", 8, "in the GID table"), field(&A::sl, "SL", 8, ""),
+      field(&A::traffic_class, "TClass", 8, ""), field(&A::hop_limit, "HopLimit", 8, ""), unused(4),
+      field(&A::flow_label, "FlowLabel", 20, ""), field(&A::dlid, "DLID", 16, ""),
+      field(&A::udp_source_port, "UdpSourcePort", 16, "RoCEv2: 0xC000 to 0xFFFF"), unused(16),
+      field(&A::dmac, "DMAC", 48, ""), field(&A::dgid_high, "DGIDHigh", 64, ""),
+      field(&A::dgid_low, "DGIDLow", 64, ""), unused(32));
+};
+inline constexpr u32 kAddressHandleBytes = bytes_of<AddressHandle>();
+static_assert(kAddressHandleBytes == 48);
+
 // Behind the control segment of BIND_MW and REG_MR, whose R_Key is the new one: the memory that it
 // will name.
 struct MemorySegment {
@@ -262,12 +289,15 @@ struct Cqe {
   CqeOpcode opcode;
   WcStatus status;
   bool with_immediate, with_invalidate, solicited;
+  bool has_grh;
   u8 vendor_error;
   u32 qpn;
   u16 wqe_index;
   u32 byte_len;
   u32 immediate;
   u32 src_qp;
+  u16 slid, pkey_index;
+  u8 sl;
   bool phase;  // the owner's bit: flips each time the ring wraps
 };
 template <>
@@ -278,13 +308,17 @@ struct Layout<Cqe> {
       field(&Cqe::status, "Status", 8, "value of ibv_wc_status"),
       field(&Cqe::with_immediate, "Immediate", 1, "ImmDt is valid"),
       field(&Cqe::with_invalidate, "Invalidate", 1, "ImmDt holds the R_Key invalidated"),
-      field(&Cqe::solicited, "Solicited", 1, "the message had SE = 1"), unused(5),
-      field(&Cqe::vendor_error, "VendorError", 8, "0"), unused(8),
+      field(&Cqe::solicited, "Solicited", 1, "the message had SE = 1"),
+      field(&Cqe::has_grh, "Grh", 1, "UD: the first 40 bytes of the buffer hold a header"),
+      unused(4), field(&Cqe::vendor_error, "VendorError", 8, "0"), unused(8),
       field(&Cqe::qpn, "QPN", 24, "queue pair"), unused(16),
       field(&Cqe::wqe_index, "WqeIndex", 16, "low 16 bits of the index of its WQE"),
       field(&Cqe::byte_len, "ByteLen", 32, "bytes of the message"),
       field(&Cqe::immediate, "ImmDt", 32, "immediate data"), unused(8),
-      field(&Cqe::src_qp, "SrcQP", 24, "sender's queue pair (UD)"), unused(63),
+      field(&Cqe::src_qp, "SrcQP", 24, "sender's queue pair (UD)"),
+      field(&Cqe::slid, "SLID", 16, "UD, native InfiniBand"),
+      field(&Cqe::pkey_index, "P_KeyIndex", 16, "UD: entry that matched"),
+      field(&Cqe::sl, "SL", 4, "UD, native InfiniBand"), unused(27),
       field(&Cqe::phase, "Phase", 1,
             "1 on the first turn of the ring, then 0, 1 ...: the entry is new when it changes"));
 };

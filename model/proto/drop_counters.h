@@ -19,6 +19,8 @@ struct DropCounters {
   // The addresses: where they come from and go to.
   u64 multicast_slid = 0, wrong_framing = 0, wrong_sgid = 0, wrong_dgid = 0, wrong_lid = 0;
   u64 bad_pkey = 0;
+  // Datagrams.
+  u64 bad_qkey = 0, bad_multicast = 0, wrong_vl = 0, no_receive_wqe = 0, receive_too_short = 0;
 };
 template <>
 struct Layout<DropCounters> {
@@ -55,7 +57,12 @@ struct Layout<DropCounters> {
       field(&D::wrong_sgid,           "WrongSgid",         64, "GID or IP address of another source than the queue pair's peer"),
       field(&D::wrong_dgid,           "WrongDgid",         64, "GID or IP address of another destination than the queue pair's own"),
       field(&D::wrong_lid,            "WrongLid",          64, "without a GRH: LIDs that are not those of the queue pair's path"),
-      field(&D::bad_pkey,             "BadPkey",           64, "P_Key"));
+      field(&D::bad_pkey,             "BadPkey",           64, "P_Key"),
+      field(&D::bad_qkey,             "BadQkey",           64, "Q_Key of a datagram"),
+      field(&D::bad_multicast,        "BadMulticast",      64, "DestQP 0xFFFFFF without a GRH, with a DGID of no group or of one that no queue pair of the port is attached to"),
+      field(&D::wrong_vl,             "WrongVl",           64, "QP 0 takes packets of VL 15 alone, other UD queue pairs take none of it"),
+      field(&D::no_receive_wqe,       "NoReceiveWqe",      64, "a datagram that no receive WQE is posted for"),
+      field(&D::receive_too_short,    "ReceiveTooShort",   64, "a datagram longer than its receive WQE"));
   // clang-format on
 };
 

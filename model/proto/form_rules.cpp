@@ -2,6 +2,7 @@
 #include "model/proto/form_rules.h"
 
 #include "model/proto/key.h"
+#include "model/proto/path_rules.h"
 #include "model/proto/pkey.h"
 #include "model/proto/syndrome.h"
 
@@ -13,14 +14,12 @@ using enum Position;
 
 constexpr u32 kMaxMtu = 4096;
 constexpr u32 kMaxMessage = 1u << 31;
-constexpr u16 kPermissiveLid = 0xFFFF;
 constexpr u16 kFirstMulticastLid = 0xC000;
-constexpr u8 kQp0Lane = 15;
 
 constexpr bool is_mtu(u32 bytes) {
   return bytes == 256 || bytes == 512 || bytes == 1024 || bytes == 2048 || bytes == 4096;
 }
-bool is_multicast(const Gid& gid) { return gid.bytes[0] == 0xFF; }
+bool is_multicast_gid(const Gid& gid) { return gid.bytes[0] == 0xFF; }
 bool is_loopback(const Gid& gid) {
   Gid loopback{};
   loopback.bytes[15] = 1;
@@ -113,7 +112,7 @@ constexpr std::array kFormRules{
            [](const FormView& v) { return native(v) && v.addressing.dlid == kPermissiveLid && dest_qp(v) != 0; }},
   FormRule{"VAL-7", "the SGID is a multicast or the loopback GID",
            [](const FormView& v) {
-             return has_gids(v) && is_connected(v) && (is_multicast(v.addressing.source_gid) || is_loopback(v.addressing.source_gid));
+             return has_gids(v) && is_connected(v) && (is_multicast_gid(v.addressing.source_gid) || is_loopback(v.addressing.source_gid));
            }},
   FormRule{"VAL-5", "the DGID is the reserved or the loopback GID",
            [](const FormView& v) {
@@ -122,7 +121,7 @@ constexpr std::array kFormRules{
   FormRule{"C9-58", "a packet to QP 0xFFFFFF is not UD or has no GRH with a multicast DGID",
            [](const FormView& v) {
              if (dest_qp(v) != kMulticastQp || has_udp(v)) return false;
-             return !is_datagram(v) || !has_gids(v) || !is_multicast(v.addressing.destination_gid);
+             return !is_datagram(v) || !has_gids(v) || !is_multicast_gid(v.addressing.destination_gid);
            }},
   FormRule{"G34.4", "the UDP source port is below 0xC000",
            [](const FormView& v) { return has_udp(v) && !is_congestion(v) && !is_roce_source_port(v.addressing.udp_source_port); }},

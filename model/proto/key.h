@@ -9,6 +9,9 @@ constexpr u32 key_index(u32 key) { return key >> 8; }
 constexpr u8 key_byte(u32 key) { return u8(key); }
 constexpr u32 make_key(u32 index, u8 byte) { return index << 8 | byte; }
 
+// QP 0 and QP 1: subnet management and general services (QPS-1).
+inline constexpr u32 kQp0 = 0, kQp1 = 1;
+inline constexpr u8 kQp0Lane = 15;
 inline constexpr u32 kQp1Qkey = 0x80010000;
 inline constexpr u32 kMulticastQp = 0xFFFFFF;
 

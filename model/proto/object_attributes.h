@@ -171,4 +171,18 @@ struct Layout<VectorAttributes> {
       field(&VectorAttributes::masked, "Masked", 1, "no message leaves, it becomes pending"));
 };
 inline constexpr u32 kMessageBytes = 4;
+
+struct MulticastAttributes {  // AttachMulticast, DetachMulticast
+  u16 lid;
+  u64 gid_high, gid_low;
+};
+template <>
+struct Layout<MulticastAttributes> {
+  using M = MulticastAttributes;
+  static constexpr std::string_view name = "multicast attributes";
+  static constexpr auto fields = std::make_tuple(
+      field(&M::lid, "LID", 16, "native InfiniBand: DLID of the group's packets"), unused(48),
+      field(&M::gid_high, "GIDHigh", 64, "of the group: ff00::/8, or ::ffff:224.0.0.0/100"),
+      field(&M::gid_low, "GIDLow", 64, ""));
+};
 }  // namespace hca::proto

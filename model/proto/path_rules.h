@@ -2,6 +2,7 @@
 #pragma once
 #include <cstring>
 
+#include "model/proto/key.h"
 #include "model/proto/packet.h"
 #include "model/proto/port_attributes.h"
 
@@ -72,7 +73,8 @@ inline bool comes_from_peer(const Path& path, const u8* frame, const FrameShape&
 }
 
 // LIDs of multicast groups; no packet comes from one (C9-56).
-constexpr bool is_multicast_lid(u64 lid) { return lid >= 0xc000 && lid != 0xffff; }
+inline constexpr u16 kPermissiveLid = 0xffff;
+constexpr bool is_multicast_lid(u64 lid) { return lid >= 0xc000 && lid != kPermissiveLid; }
 
 inline bool comes_from_group(const u8* frame, const FrameShape& shape) {
   return is_native(shape.framing) && is_multicast_lid(load_be<2>(frame + 6)) &&
@@ -94,5 +96,10 @@ inline bool is_for_port(const PortAttributes& port, const u8* frame, const Frame
     return load_be<2>(frame + 2) == port.lid || mutant<"destination_not_compared">();
   return (load_be<4>(frame) == port.mac >> 16 && load_be<2>(frame + 4) == (port.mac & 0xffff)) ||
          mutant<"mac_not_compared">();
+}
+// C9-55: the permissive LID, of packets to QP 0 alone.
+inline bool is_for_any_port(const u8* frame, const ParsedPacket& packet) {
+  return is_native(packet.framing) && load_be<2>(frame + 2) == kPermissiveLid &&
+         (packet.bth.dest_qp == kQp0 || mutant<"permissive_lid_for_all">());
 }
 }  // namespace hca::proto

@@ -2,6 +2,8 @@
 // Partition keys (G18).
 #pragma once
 #include <array>
+#include <optional>
+#include <span>
 
 #include "model/proto/mutant.h"
 
@@ -30,4 +32,10 @@ constexpr bool pkey_match(u16 a, u16 b) {
   return pkey_is_valid(a) && (full != 0) != entry_is_wrong<"members", kPkeyMembers>(full);
 }
 
+// The first entry of a table that matches (C9-42).
+inline std::optional<u16> find_pkey(std::span<const u16> table, u16 pkey) {
+  for (std::size_t i = 0; i < table.size(); ++i)
+    if (pkey_match(pkey, table[i])) return u16(i);
+  return std::nullopt;
+}
 }  // namespace hca::proto

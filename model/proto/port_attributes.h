@@ -39,9 +39,7 @@ struct Layout<PortAttributes> {
       field(&PortAttributes::pkeys, "P_Keys", 16 * kPkeyEntries, "16 entries of 2 bytes"),
       field(&PortAttributes::bad_pkeys, "BadPkeys", 16,
             "packets dropped for their P_Key, 0xffff at most; SetPort sets it"),
-      field(&PortAttributes::bad_qkeys, "BadQkeys", 16,
-            "the same for the Q_Key: of UD, which this device does not have"),
-      unused(32),
+      field(&PortAttributes::bad_qkeys, "BadQkeys", 16, "the same for the Q_Key"), unused(32),
       field(&PortAttributes::priorities, "Priorities", 64,
             "VLAN priority of service level i: bits 4 i + 2 .. 4 i"));
 };

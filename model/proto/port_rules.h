@@ -11,7 +11,7 @@ namespace hca::proto {
 inline u64 DropCounters::*port_drop(const PortAttributes& port, u32 number, const u8* frame,
                                     const ParsedPacket& packet, const QpConfig* qp) {
   using D = DropCounters;
-  if (!is_for_port(port, frame, packet)) return &D::not_for_port;
+  if (!is_for_port(port, frame, packet) && !is_for_any_port(frame, packet)) return &D::not_for_port;
   if (!is_of_vlan(port, frame, packet)) return &D::wrong_vlan;
   if (comes_from_group(frame, packet))
     return mutant<"multicast_slid_not_for_port">() ? &D::not_for_port : &D::multicast_slid;
@@ -71,6 +71,10 @@ inline u64 DropCounters::*counter_of(RequestCause cause, const Path& path, const
                                            : counter_of(path_fault(path, frame, shape));
     case RequestCause::BadPkey:
       return mutant<"pkey_drop_not_counted">() ? nullptr : &D::bad_pkey;
+    case RequestCause::BadQkey:
+      return mutant<"qkey_drop_not_counted">() ? nullptr : &D::bad_qkey;
+    case RequestCause::WrongVl:
+      return &D::wrong_vl;
     default:
       return nullptr;
   }

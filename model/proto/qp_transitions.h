@@ -2,9 +2,12 @@
 // T13: the QP's states, what each allows, and which attributes a transition needs.
 #pragma once
 #include <array>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "model/proto/key.h"
+#include "model/proto/multicast.h"
 #include "model/proto/qp.h"
 
 namespace hca::proto {
@@ -35,6 +38,15 @@ inline constexpr std::array kTransitions{
     QpTransition{kRc,       QpState::Sqd,   QpState::Rts,  kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-SQD/transitions"},
     QpTransition{kUc,       QpState::Sqd,   QpState::Rts,  kQpState, kQpCurState | kQpAccess, "T13-SQD/transitions"},
     QpTransition{kUc,       QpState::Sqe,   QpState::Rts,  kQpState, kQpCurState | kQpAccess, "T13-SQE/transitions"},
+    QpTransition{kUd,       QpState::Reset, QpState::Init, kQpState | kQpPkeyIndex | kQpPort | kQpQkey, 0, "T13-Reset-Init/UD"},
+    QpTransition{kUd,       QpState::Init,  QpState::Init, kQpState, kQpPkeyIndex | kQpPort | kQpQkey, "T13-Init/transitions"},
+    QpTransition{kUd,       QpState::Init,  QpState::Rtr,  kQpState, kQpPkeyIndex | kQpQkey, "T13-Init-RTR/UD"},
+    QpTransition{kUd,       QpState::Rtr,   QpState::Rts,  kQpState | kQpSqPsn, kQpCurState | kQpQkey, "T13-RTR-RTS/UD"},
+    QpTransition{kUd,       QpState::Rts,   QpState::Rts,  kQpState, kQpCurState | kQpQkey, "T13-RTS/transitions"},
+    QpTransition{kUd,       QpState::Rts,   QpState::Sqd,  kQpState, kQpSqdNotify, "T13-RTS/transitions"},
+    QpTransition{kUd,       QpState::Sqd,   QpState::Sqd,  kQpState, kQpPkeyIndex | kQpQkey, "T13-SQD/transitions"},
+    QpTransition{kUd,       QpState::Sqd,   QpState::Rts,  kQpState, kQpCurState | kQpQkey, "T13-SQD/transitions"},
+    QpTransition{kUd,       QpState::Sqe,   QpState::Rts,  kQpState, kQpCurState | kQpQkey, "T13-SQE/transitions"},
     // clang-format on
 };
 
@@ -86,7 +98,7 @@ inline CommandStatus check_transition(Service service, QpState from, bool draini
   if (a.state > QpState::Error) return CommandStatus::BadValue;
   const QpTransition* t = find_transition(service, from, a.state);
   if (!t || (a.mask & required_by(*t)) != required_by(*t) ||
-      (a.mask & ~(t->required | t->optional)))
+      ((a.mask & ~(t->required | t->optional)) && !mutant<"extra_attributes_taken">()))
     return CommandStatus::BadState;
   if ((a.mask & kQpCurState) && a.cur_state != from && !mutant<"cur_state_ignored">())
     return CommandStatus::BadState;
@@ -102,15 +114,19 @@ constexpr bool is_mtu(u32 bytes) {
 namespace detail {
 constexpr bool value_ok(u32 mask, u32 bit, bool ok) { return !(mask & bit) || ok; }
 
-inline bool path_ok(const QpAttributes& a, const PortAttributes& port) {
+template <class Attributes>
+bool path_ok(const Attributes& a, const PortAttributes& port) {
   const bool udp = !is_native(Framing(port.framing)) && Framing(port.framing) != Framing::RoceV1;
   return a.sgid_index < kGidEntries && a.sl < 16 && a.flow_label < 1u << 20 &&
          (!udp || is_roce_source_port(a.udp_source_port) || mutant<"udp_port_any_taken">());
 }
 
 // `port`: that the queue pair will have.
-inline bool values_ok(const QpAttributes& a, const PortAttributes& port) {
-  return value_ok(a.mask, kQpPathMtu, is_mtu(a.path_mtu) && a.path_mtu <= port.mtu) &&
+inline bool values_ok(const QpConfig& qp, const QpAttributes& a, const PortAttributes& port) {
+  return value_ok(
+             a.mask, kQpQkey,  // G19.1
+             !qkey_is_controlled(a.qkey) || qp.privileged || mutant<"controlled_qkey_set">()) &&
+         value_ok(a.mask, kQpPathMtu, is_mtu(a.path_mtu) && a.path_mtu <= port.mtu) &&
          value_ok(a.mask, kQpPkeyIndex, a.pkey_index < kPkeyEntries) &&
          value_ok(a.mask, kQpTimeout, a.timeout < 32) &&
          value_ok(a.mask, kQpAccess, a.access <= kAllAccess) &&
@@ -124,19 +140,19 @@ inline bool values_ok(const QpAttributes& a, const PortAttributes& port) {
          value_ok(a.mask, kQpPath, path_ok(a, port));
 }
 
-inline bool is_ipv4_mapped(const Gid& gid) {
-  constexpr std::array<u8, 12> prefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  return std::equal(prefix.begin(), prefix.end(), gid.bytes.begin());
-}
-
-inline Path path_of(const QpAttributes& a, const PortAttributes& port) {
+// Of QpAttributes or an AddressHandle.
+template <class Attributes>
+Path path_of(const Attributes& a, const PortAttributes& port, u8 virtual_lane = 0) {
   AddressVector av;
+  av.virtual_lane = virtual_lane;
   av.source_gid = port.gids[a.sgid_index];
   av.destination_gid = make_gid(a.dgid_high, a.dgid_low);
   av.framing = Framing(port.framing);
   if (!is_native(av.framing) && av.framing != Framing::RoceV1)
     av.framing = is_ipv4_mapped(av.source_gid) ? Framing::RoceV2Ip4 : Framing::RoceV2Ip6;
   av.source_mac = port.mac, av.destination_mac = a.dmac;
+  if (!is_native(av.framing) && is_multicast(av.destination_gid))
+    av.destination_mac = mac_of_group(av.destination_gid);
   av.source_lid = port.lid, av.destination_lid = a.dlid;
   av.service_level = a.sl;
   av.has_vlan = port.vlan && !is_native(av.framing);
@@ -176,9 +192,22 @@ inline void configure(QpConfig& qp, const QpAttributes& given, u32 mask,
   qp.min_rnr_timer = given.min_rnr_timer, qp.timeout = given.timeout;
   qp.retry_count = given.retry_count, qp.rnr_retry = given.rnr_retry;
   if (mutant<"path_not_changed">() && qp.state == QpState::Sqd) return;
-  if (mask & (kQpPath | kQpPort)) qp.path = path_of(given, port);
+  if (qp.service == Service::Ud)
+    qp.path_mtu = port.mtu;
+  else if (mask & (kQpPath | kQpPort))
+    qp.path = path_of(given, port);
 }
 }  // namespace detail
+
+// Where a datagram goes; nothing if its handle is not good.
+inline std::optional<Path> path_of_datagram(const QpConfig& qp, const AddressHandle& ah,
+                                            const PortAttributes& port) {
+  if (!detail::path_ok(ah, port)) return std::nullopt;
+  PortAttributes from = port;
+  if (is_native(Framing(port.framing)))
+    from.framing = u8(ah.global ? Framing::IbGlobal : Framing::IbLocal);
+  return detail::path_of(ah, from, qp.qpn == kQp0 ? kQp0Lane : 0);  // G27.2
+}
 
 // In SQD: messages that are begun are not completed (G20.1).
 inline bool is_draining(const QpConfig& qp, const SendState& s) {
@@ -202,7 +231,7 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
   // Packets are under way behind the port in SQD: a queue pair changes it in Init alone.
   if (qp.state == QpState::Sqd && number != given.port) return CommandStatus::BadValue;
   const PortAttributes& port = ports[number ? number - 1 : 0];
-  if (!detail::values_ok(a, port)) return CommandStatus::BadValue;
+  if (!detail::values_ok(qp, a, port)) return CommandStatus::BadValue;
   if (a.state == QpState::Reset) {
     given = {}, send = {}, receive = {};  // G20.3
   } else if (a.state != QpState::Error) {

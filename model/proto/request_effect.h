@@ -21,7 +21,14 @@ struct RequestEffect {
   bool takes_shared = false;  // it took a WQE of its SRQ
   bool completes_message = false;
   bool congested = false;  // G26.1: the next answer has BECN 1
+  // Of a datagram: what its LRH says, and whether its network header stands in front of its
+  // payload.
+  u8 sl = 0;
+  u16 slid = 0;
+  bool has_header = false;
 };
+
+static_assert(sizeof(RequestEffect) == 48);
 
 namespace request {
 // READ or ATOMIC, new or repeated: what is read. Only a new one changes the state.
@@ -60,8 +67,14 @@ inline RequestEffect apply_unreliable(ReceiveState& s, const ParsedPacket& packe
                                       const RequestVerdict& v) {
   RequestEffect e;
   e.unreliable = true, e.rq_posted = s.rq_posted;
+  s.failing |= v.cause == RequestCause::Unsupported && mutant<"unsupported_datagram_fails">();
   if (v.action == RequestAction::Drop) return e;
   s.message = InMessage::None;
+  if (packet.opcode && packet.has(Ext::Deth)) {  // G15.1: its PSN has no meaning
+    s.failing |= v.action == RequestAction::Fail;
+    e.completes_message = v.action == RequestAction::Execute;
+    return e;
+  }
   s.epsn = packet.bth.psn;
   s.failing |= v.action == RequestAction::Fail;
   if (s.failing) return e;

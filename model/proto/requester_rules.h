@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 
+#include "model/proto/key.h"
 #include "model/proto/psn.h"
 #include "model/proto/qp.h"
 #include "model/proto/work_rows.h"
@@ -134,8 +135,10 @@ inline PacketPlan plan_packet(const QpConfig& qp, const SendWqe& wqe, const Sent
       last
           ? m.bytes - offset
           : qp.path_mtu - (mutant<"middle_short">() && !first ? 4 : mutant<"full_packets_short">());
-  return {opcode_row(u8(u8(qp.service) << 5 | operation)), psn_add(m.first_psn, index),
-          whole ? m.packets - index : 1, offset, work.sends_payload() ? bytes : 0,
+  const OpcodeRow* row = opcode_row(u8(u8(qp.service) << 5 | operation));
+  if (kMutants && !row) row = opcode_row(0x64);  // of a service that has no such operation
+  return {row, psn_add(m.first_psn, index), whole ? m.packets - index : 1, offset,
+          work.sends_payload() ? bytes : 0,
           // G4.5: the last packet asks for the ACK, if there will be one (G14.1)
           last && (first || !mutant<"last_without_a">()) &&
               (qp.reliable || mutant<"unreliable_asks_for_ack">()),
@@ -168,5 +171,12 @@ inline void request_headers(ExtHeaders& ext, const SendWqe& wqe, const AtomicOpe
     ext.reth = {wqe.remote_va + offset, wqe.rkey,
                 mutant<"dma_len_of_packet">() ? plan.bytes : m.bytes - offset};
   }
+}
+// Of a datagram, whose address handle stands in its WQE (PSR-18, G15.2).
+inline void address_datagram(Bth& bth, ExtHeaders& ext, const QpConfig& qp,
+                             const AddressHandle& ah) {
+  bth.dest_qp = ah.dest_qpn;
+  ext.deth.qkey = mutant<"controlled_qkey_sent">() ? ah.qkey : qkey_to_send(ah.qkey, qp.qkey);
+  ext.deth.src_qp = qp.qpn;
 }
 }  // namespace hca::proto

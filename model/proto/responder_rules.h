@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "model/proto/key.h"
 #include "model/proto/memory_region.h"
 #include "model/proto/path_rules.h"
 #include "model/proto/pkey.h"
@@ -22,6 +23,7 @@ struct RequestView {
   const ReceiveState& state;
   const Region* region;      // that the R_Key of its RETH or AtomicETH names, if it has one
   u32 reads_unfinished = 0;  // READs and ATOMICs accepted before whose responses have not all left
+  const PortAttributes* port = nullptr;  // UD: that it came through
 };
 // The R_Key that a request is judged by, 0 if it has none.
 inline u32 remote_key(const ParsedPacket& packet) {
@@ -112,6 +114,32 @@ inline bool bad_pkey(const RequestView& v) {
   if (mutant<"pkey_index_compared">() && v.qp.pkey_index) return true;
   return !pkey_match(v.packet.bth.pkey, v.qp.pkey);
 }
+// G27.2, G27.3: VL 15 is of QP 0, and of no other.
+inline bool wrong_vl(const RequestView& v) {
+  if (!is_native(v.packet.framing)) return false;
+  const bool is_lane = v.frame[0] >> 4 == kQp0Lane;
+  if (is_lane) return v.qp.qpn != kQp0 && !mutant<"lane_15_for_all">();
+  return v.qp.qpn == kQp0 && !mutant<"qp0_on_any_lane">();
+}
+// C9-41, C9-42, C9-43.
+inline bool bad_datagram_pkey(const RequestView& v) {
+  if (mutant<"datagram_path_checked">() && wrong_path(v)) return true;
+  if (v.qp.qpn == kQp0 && !mutant<"qp0_pkey_checked">()) return false;
+  if (v.qp.qpn == kQp1 && v.port && !mutant<"qp1_pkey_of_own_entry">())
+    return !find_pkey(v.port->pkeys, v.packet.bth.pkey);
+  return bad_pkey(v);
+}
+// C9-48, C9-49, C9-50; a packet of a reserved opcode has no DETH.
+inline u32 expected_qkey(const QpConfig& qp) {
+  return qp.qpn == kQp1 && !mutant<"qp1_own_qkey">() ? kQp1Qkey : qp.qkey;
+}
+inline bool bad_qkey(const RequestView& v) {
+  if (!v.packet.opcode) return false;  // a later stage refuses it
+  if (mutant<"deth_reserved_checked">() && v.frame[v.packet.transport_offset + 16]) return true;
+  if (mutant<"datagram_psn_checked">() && v.packet.bth.psn != v.state.epsn) return true;
+  if (v.qp.qpn == kQp0 && !mutant<"qp0_qkey_checked">()) return false;
+  return v.packet.deth.qkey != expected_qkey(v.qp) && !mutant<"qkey_not_compared">();
+}
 inline PsnRegion region(const RequestView& v) { return psn_region(v.packet.bth.psn, v.state.epsn); }
 inline bool duplicate(const RequestView& v) { return region(v) == PsnRegion::Duplicate; }
 inline bool duplicate_read(const RequestView& v) {
@@ -146,7 +174,7 @@ inline bool continues_nothing(const RequestView& v) {
   if (begins(v)) return v.state.message != InMessage::None && mutant<"begins_inside_refused">();
   return v.state.message != kind(*v.packet.opcode) && !mutant<"kind_not_compared">();
 }
-inline bool unsupported(const RequestView& v) {
+[[gnu::always_inline]] inline bool unsupported(const RequestView& v) {
   const OpcodeRow* row = v.packet.opcode;
   if (mutant<"get_and_put_supported">() && row && row->has(Ext::Eoeth)) return false;
   if (!row || (kind(*row) == InMessage::None && !is_saved(*row))) return true;
@@ -211,10 +239,13 @@ inline bool bad_rkey(const RequestView& v) {
 inline constexpr std::array kRequestRules{
     // clang-format off
     //          services    stage                cause                        statement     broken                      action                    NAK
-    RequestRule{kConnected, RuleStage::Header,   RequestCause::WrongService,  "C9-38",      request::wrong_service,     RequestAction::Drop,        {}},
-    RequestRule{kConnected, RuleStage::Header,   RequestCause::BadQpState,    "C9-37",      request::bad_state,         RequestAction::Drop,        {}},
+    RequestRule{kSenders,   RuleStage::Header,   RequestCause::WrongService,  "C9-38",      request::wrong_service,     RequestAction::Drop,        {}},
+    RequestRule{kSenders,   RuleStage::Header,   RequestCause::BadQpState,    "C9-37",      request::bad_state,         RequestAction::Drop,        {}},
     RequestRule{kConnected, RuleStage::Header,   RequestCause::WrongPath,     "VAL-6",      request::wrong_path,        RequestAction::Drop,        {}},
+    RequestRule{kUd,        RuleStage::Header,   RequestCause::WrongVl,       "G27.2",      request::wrong_vl,          RequestAction::Drop,        {}},
     RequestRule{kConnected, RuleStage::Header,   RequestCause::BadPkey,       "C9-43",      request::bad_pkey,          RequestAction::Drop,        {}},
+    RequestRule{kUd,        RuleStage::Header,   RequestCause::BadPkey,       "T10-13/UD",  request::bad_datagram_pkey, RequestAction::Drop,        {}},
+    RequestRule{kUd,        RuleStage::Header,   RequestCause::BadQkey,       "T10-12/UD",  request::bad_qkey,          RequestAction::Drop,        {}},
     RequestRule{kRc,        RuleStage::Order,    RequestCause::Duplicate,     "G3.3",       request::duplicate_read,    RequestAction::Repeat,      {}},
     RequestRule{kRc,        RuleStage::Order,    RequestCause::Duplicate,     "G3.1",       request::duplicate,         RequestAction::Acknowledge, {}},
     RequestRule{kRc,        RuleStage::Order,    RequestCause::NakPending,    "G2.3",       request::ahead_again,       RequestAction::Drop,        {}},
@@ -224,13 +255,17 @@ inline constexpr std::array kRequestRules{
     RequestRule{kUc,        RuleStage::Sequence, RequestCause::BadSequence,   "T10-10/UC",  request::continues_nothing, RequestAction::Abandon,     {}},
     RequestRule{kRc,        RuleStage::Support,  RequestCause::Unsupported,   "T10-2/RC",   request::unsupported,       RequestAction::NakAndFail,  NakCode::InvalidRequest},
     RequestRule{kUc,        RuleStage::Support,  RequestCause::Unsupported,   "T10-2/UC",   request::unsupported,       RequestAction::Abandon,     {}},
+    RequestRule{kUd,        RuleStage::Support,  RequestCause::Unsupported,   "T10-2/UD",   request::unsupported,       RequestAction::Drop,        {}},
     RequestRule{kRc,        RuleStage::Resource, RequestCause::TooManyReads,  "T10-4/RC",   request::too_many_reads,    RequestAction::NakAndFail,  NakCode::InvalidRequest},
     RequestRule{kRc,        RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/RC", request::shared_queue_failed, RequestAction::NakAndFail, NakCode::RemoteOperationalError},
     RequestRule{kUc,        RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/UC", request::shared_queue_failed, RequestAction::Fail, {}},
+    RequestRule{kUd,        RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/UD", request::shared_queue_failed, RequestAction::Fail, {}},
+    RequestRule{kUd,        RuleStage::Resource, RequestCause::NoReceiveWqe,  "G15.5",      request::lacks_shared_wqe,  RequestAction::Drop,        {}},
     RequestRule{kUc,        RuleStage::Resource, RequestCause::NoReceiveWqe,  "G23.3",      request::lacks_shared_wqe,  RequestAction::Abandon,     {}},
     RequestRule{kRc,        RuleStage::Resource, RequestCause::NoReceiveWqe,  "G8.1",       request::no_receive_wqe,    RequestAction::RnrNak,      {}},
     RequestRule{kRc,        RuleStage::Length,   RequestCause::BadLength,     "T10-16/RC",  request::bad_length,        RequestAction::NakAndFail,  NakCode::InvalidRequest},
     RequestRule{kUc,        RuleStage::Length,   RequestCause::BadLength,     "T10-16/UC",  request::bad_length,        RequestAction::Abandon,     {}},
+    RequestRule{kUd,        RuleStage::Length,   RequestCause::BadLength,     "T10-16/UD",  request::bad_length,        RequestAction::Drop,        {}},
     RequestRule{kRc,        RuleStage::Access,   RequestCause::Misaligned,    "T10-3/RC",   request::misaligned,        RequestAction::NakAndFail,  NakCode::InvalidRequest},
     RequestRule{kRc,        RuleStage::Access,   RequestCause::BadRkey,       "T10-5/RC",   request::bad_rkey,          RequestAction::NakAndFail,  NakCode::RemoteAccessError},
     RequestRule{kUc,        RuleStage::Access,   RequestCause::BadRkey,       "T10-5/UC",   request::bad_rkey,          RequestAction::Abandon,     {}},
@@ -293,7 +328,8 @@ const RequestVerdict& judge_request_of(const RequestView& view) {
 }
 inline const RequestVerdict& judge_request(const RequestView& view) {
   if (!view.qp.reliable) [[unlikely]]
-    return judge_request_of<Service::Uc>(view);
+    return view.qp.service == Service::Uc ? judge_request_of<Service::Uc>(view)
+                                          : judge_request_of<Service::Ud>(view);
   return judge_request_of<Service::Rc>(view);
 }
 }  // namespace hca::proto

@@ -13,7 +13,9 @@ namespace hca::proto {
 // ---- Send WQEs
 // ----------------------------------------------------------------------------------------------------
 // Where its SGEs or inline data begin.
-constexpr u32 segments_offset(const WorkRow& row) { return kSendWqeBytes + row.segment_bytes; }
+constexpr u32 segments_offset(const WorkRow& row, Service service = Service::Rc) {
+  return kSendWqeBytes + row.segment_bytes + (service == Service::Ud ? kAddressHandleBytes : 0);
+}
 
 // T4: which work requests a service has.
 inline bool may_send(Service service, const WorkRow& row) {
@@ -30,17 +32,17 @@ inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, const QpConfig& qp
     return WcStatus::LocQpOpErr;
   if (row->is_local() && wqe.sge_count) return WcStatus::LocQpOpErr;
   const u64 behind = wqe.inline_data ? wqe.inline_bytes : u64{wqe.sge_count} * kSgeBytes;
-  return behind + segments_offset(*row) <= qp.sq.stride() ? WcStatus::Success
-                                                          : WcStatus::LocQpOpErr;
+  return behind + segments_offset(*row, qp.service) <= qp.sq.stride() ? WcStatus::Success
+                                                                      : WcStatus::LocQpOpErr;
 }
 
-// Whether these bytes, which begin with a send WQE, hold all of it.
-inline bool holds_whole_wqe(std::span<const u8> bytes) {
+// Whether these bytes, which begin with a send WQE of a queue pair of this service, hold all of it.
+inline bool holds_whole_wqe(std::span<const u8> bytes, Service service = Service::Rc) {
   if (bytes.size() < kSendWqeBytes) return false;
   const auto wqe = decode<SendWqe>(bytes.data());
   const WorkRow* row = work_row(wqe.opcode);
   const u64 behind = wqe.inline_data ? wqe.inline_bytes : u64{wqe.sge_count} * kSgeBytes;
-  return bytes.size() >= (row ? segments_offset(*row) : kSendWqeBytes) + behind;
+  return bytes.size() >= (row ? segments_offset(*row, service) : kSendWqeBytes) + behind;
 }
 
 // T9 row 18, class C: what is done where the send WQEs of a queue pair cannot be read, for none of
@@ -49,12 +51,14 @@ inline bool blames_unread_wqe() { return mutant<"class_c_blames_wqe">(); }
 inline bool tells_unread_wqe() { return !mutant<"class_c_not_told">(); }
 
 // T9 row 16; an ATOMIC returns 8 bytes.
-constexpr WcStatus check_message_bytes(const WorkRow& row, u64 bytes) {
+constexpr WcStatus check_message_bytes(const WorkRow& row, u64 bytes, const QpConfig& qp) {
   if (constexpr_mutant<"length_in_32_bits">()) bytes = u32(bytes);
   const bool good = row.answer == Answer::Atomic
                         ? bytes == kAtomicBytes
                         : bytes <= kMaxMessageBytes - constexpr_mutant<"max_message_one_less">();
-  return good ? WcStatus::Success : WcStatus::LocLenErr;
+  const bool fits = qp.service != Service::Ud || bytes <= qp.path_mtu ||
+                    constexpr_mutant<"datagram_of_two_packets">();
+  return good && fits ? WcStatus::Success : WcStatus::LocLenErr;
 }
 
 // The local right that the SGEs of a work request need: a response is written to them.
@@ -139,9 +143,14 @@ inline constexpr std::array kUnreliableRows{
     UnreliableRow{kUc, RequestCause::NoReceiveWqe,    RequestAction::Abandon, "T10-15/UC"},
     UnreliableRow{kUc, RequestCause::ReceiveTooShort, RequestAction::Abandon, "T10-16/UC"},
     UnreliableRow{kUc, RequestCause::BadRkey,         RequestAction::Abandon, "G22.5"},
+    UnreliableRow{kUd, RequestCause::NoReceiveWqe,    RequestAction::Drop,    "T10-15/UD"},
+    UnreliableRow{kUd, RequestCause::ReceiveTooShort, RequestAction::Drop,    "T10-16/UD"},
     UnreliableRow{kUc, RequestCause::BadReceiveWqe,   RequestAction::Fail,    "T10-1/UC"},
+    UnreliableRow{kUd, RequestCause::BadReceiveWqe,   RequestAction::Fail,    "T10-1/UD"},
     UnreliableRow{kUc, RequestCause::LocalProtection, RequestAction::Fail,    "T10-1/UC"},
+    UnreliableRow{kUd, RequestCause::LocalProtection, RequestAction::Fail,    "T10-1/UD"},
     UnreliableRow{kUc, RequestCause::UnreadableReceiveWqe, RequestAction::Fail, "T10-17/UC"},
+    UnreliableRow{kUd, RequestCause::UnreadableReceiveWqe, RequestAction::Fail, "T10-17/UD"},
     // clang-format on
 };
 inline RequestVerdict on_service(const RequestVerdict& v, Service service) {

@@ -44,6 +44,9 @@ const HeaderInfo* body_of(CommandOpcode opcode) {
     case CommandOpcode::ModifySrq:
     case CommandOpcode::QuerySrq:
       return &kHeaderInfo<SrqAttributes>;
+    case CommandOpcode::AttachMulticast:
+    case CommandOpcode::DetachMulticast:
+      return &kHeaderInfo<MulticastAttributes>;
     case CommandOpcode::SetVector:
     case CommandOpcode::QueryVector:
       return &kHeaderInfo<VectorAttributes>;

@@ -18,6 +18,7 @@ struct VectorQp {
   std::string name;
   Qp* qp = nullptr;
   PeerView peer;
+  proto::AddressHandle to_peer{};  // UD
 };
 // The device does nothing more and has not done what was asked.
 struct DeviceStopped : std::runtime_error {
@@ -55,7 +56,9 @@ class VectorHost {
   const VectorQp* qp_of_peer(u32 peer_qpn) const;
   const VectorQp* qp_of_number(u32 qpn) const;
   // Whether the peer of another queue pair is this one of ours.
-  bool is_of_loop(u32 qpn) const { return qpn == loop_[0] || qpn == loop_[1]; }
+  bool is_of_loop(u32 qpn) const {
+    return loop_[0] != loop_[1] && (qpn == loop_[0] || qpn == loop_[1]);
+  }
   PacketContext packet_context(const VectorQp& qp) const;
   // All that QUERY tells of the objects, as text.
   std::map<std::string, std::string> query_all();
@@ -72,7 +75,8 @@ class VectorHost {
   void join_qps(const JsonAt& setup);
   void make_qp(const std::string& name, const JsonAt& json, u32 number);
   std::vector<SgeList> sges_of(const JsonAt& json) const;
-  SendWr send_wr_of(const JsonAt& json, std::vector<SgeList>& sges);  // which it refers to
+  SendWr send_wr_of(const JsonAt& json, const VectorQp& qp,
+                    std::vector<SgeList>& sges);  // which it refers to
   MemoryInfo memory_of(const JsonAt& json) const;
   proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object, Block& block);
   void must_execute(proto::CommandOpcode opcode, u32 object, Block& block, const JsonAt& where);

@@ -22,6 +22,7 @@ constexpr u32 kFirstKey = 0x10041, kFirstWindowKey = 0x20081, kKeyStep = 0x101;
 constexpr u32 kFirstQpn = 0x11, kFirstPeerQpn = 0x21;
 // A CQ has a power of two of entries; the verbs ask for four or more.
 constexpr u32 kMinCqEntries = 4, kMaxCqEntries = 1 << 16;
+constexpr u32 kQkey = 0x11111111;
 constexpr u32 kCqEntries = 64, kWorkRequests = 16, kMaxSges = 4, kMaxInline = 64;
 constexpr u64 kOurMac = 0x020000000001, kPeerMac = 0x020000000002;
 constexpr u16 kOurLid = 1, kPeerLid = 2;
@@ -34,10 +35,11 @@ QpAttributes default_attributes() {
   a.rq_psn = 0x100, a.sq_psn = 0x200, a.max_rd_atomic = a.max_dest_rd_atomic = 4;
   a.min_rnr_timer = 12, a.timeout = 14, a.retry_count = 7, a.rnr_retry = 7;
   a.hop_limit = 64, a.udp_source_port = kFirstUdpSourcePort;
+  a.qkey = kQkey;
   return a;
 }
 Service service_of(const JsonAt& json) {
-  constexpr std::array kMade{Service::Rc, Service::Uc};
+  constexpr std::array kMade{Service::Rc, Service::Uc, Service::Ud};
   std::string names;
   for (const Service service : kMade) {
     if (json.text() == name_of(service)) return service;
@@ -49,7 +51,7 @@ Service service_of(const JsonAt& json) {
 const std::set<std::string, std::less<>> kQpKeys{
     "pd",           "send_cq",      "recv_cq",    "max_send_wr", "max_recv_wr",
     "max_send_sge", "max_recv_sge", "max_inline", "signal_all",  "privileged",
-    "srq",          "qp",           "status",     "service"};
+    "srq",          "qp",           "status",     "service",     "qpn"};
 
 const nlohmann::json kNothing = nlohmann::json::object();
 JsonAt part_of(const JsonAt& setup, const char* name) {
@@ -262,7 +264,8 @@ void VectorHost::make_qp(const std::string& name, const JsonAt& json, u32 number
   init.privileged = json.has("privileged") && json["privileged"].value() == true;
   VectorQp& made = qps_[name];
   made.name = name;
-  made.qp = verbs_.create_qp(init, kFirstQpn + number);
+  made.qp =
+      verbs_.create_qp(init, u32(symbols_.value_or(json, "qpn", kFirstQpn + number, 0xffffff)));
   if (!made.qp) json.refuse("the device gives no QP", std::string(name_of(verbs_.last_status())));
   symbols_.define(name, made.qp->qpn, json);
   const bool loops = is_of_loop(made.qp->qpn), second = loops && made.qp->qpn == loop_[1];
@@ -293,12 +296,21 @@ void VectorHost::make_qp(const std::string& name, const JsonAt& json, u32 number
   }
   made.peer.service = init.service;
   made.peer.qpn = made.qp->qpn, made.peer.peer_qpn = a.dest_qpn;
-  made.peer.pkey = port_.pkeys[a.pkey_index];
+  made.peer.pkey = port_.pkeys[a.pkey_index], made.peer.qkey = a.qkey;
+  made.to_peer = {a.dest_qpn,        a.qkey,       port_.framing == u8(Framing::IbGlobal),
+                  a.sgid_index,      a.sl,         a.traffic_class,
+                  a.hop_limit,       a.flow_label, a.dlid,
+                  a.udp_source_port, a.dmac,       a.dgid_high,
+                  a.dgid_low};
   QpAttributes back = a;  // the peer's way to us
   back.dmac = port_.mac, back.dlid = port_.lid;
   back.dgid_high = load_be<8>(port_.gids[0].bytes.data());
   back.dgid_low = load_be<8>(port_.gids[0].bytes.data() + 8);
-  made.peer.from_peer = detail::path_of(back, far);
+  made.peer.from_peer = detail::path_of(back, far, made.qp->qpn == kQp0 ? kQp0Lane : 0);
+  PortAttributes global = far;  // where a datagram may have a GRH and another none
+  global.framing = u8(Framing::IbGlobal);
+  made.peer.global_from_peer = detail::path_of(back, is_native(Framing(far.framing)) ? global : far,
+                                               made.qp->qpn == kQp0 ? kQp0Lane : 0);
 }
 
 void VectorHost::encode_qp_attributes(const JsonAt& json, const Symbols& symbols, u8* body) {
@@ -307,10 +319,11 @@ void VectorHost::encode_qp_attributes(const JsonAt& json, const Symbols& symbols
     if (kQpKeys.contains(name)) continue;
     const FieldInfo* field = find_field(info, name);
     if (!field)
-      json[name].refuse("is no attribute of a queue pair",
-                        "service, pd, send_cq, recv_cq, max_send_wr, max_recv_wr, max_send_sge, "
-                        "max_recv_sge, max_inline, signal_all, privileged, srq, " +
-                            names_of_fields(info));
+      json[name].refuse(
+          "is no attribute of a queue pair",
+          "service, qpn, pd, send_cq, recv_cq, max_send_wr, max_recv_wr, max_send_sge, "
+          "max_recv_sge, max_inline, signal_all, privileged, srq, " +
+              names_of_fields(info));
     set_field(body, *field, json[name], symbols);
   }
 }

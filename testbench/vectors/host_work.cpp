@@ -77,7 +77,7 @@ MemoryInfo VectorHost::memory_of(const JsonAt& json) const {
   return m;
 }
 
-SendWr VectorHost::send_wr_of(const JsonAt& json, std::vector<SgeList>& sges) {
+SendWr VectorHost::send_wr_of(const JsonAt& json, const VectorQp& qp, std::vector<SgeList>& sges) {
   SendWr wr;
   sges = sges_of(json);
   wr.opcode = operation_of(json["op"]);
@@ -104,6 +104,18 @@ SendWr VectorHost::send_wr_of(const JsonAt& json, std::vector<SgeList>& sges) {
   wr.compare_add = symbols_.value_or(json, json.has("add") ? "add" : "compare", 0);
   wr.swap = symbols_.value_or(json, "swap", 0, ~u64{0});
   if (json.has("memory")) wr.memory = memory_of(json["memory"]);
+  wr.ah = qp.to_peer;
+  if (json.has("ah")) {
+    std::array<u8, kAddressHandleBytes> handle;
+    encode(wr.ah, handle.data());
+    for (const auto& [name, unused] : json["ah"].value().items()) {
+      const FieldInfo* field = find_field(kHeaderInfo<AddressHandle>, name);
+      if (!field)
+        json["ah"][name].refuse("is no field of it", names_of_fields(kHeaderInfo<AddressHandle>));
+      set_field(handle.data(), *field, json["ah"][name], symbols_);
+    }
+    wr.ah = decode<AddressHandle>(handle.data());
+  }
   wr.push = json.has("push") && json["push"].value() == true;
   return wr;
 }
@@ -114,11 +126,12 @@ std::optional<std::string> VectorHost::post_send(const JsonAt& json) {
   for (const JsonAt& one : work_requests_of(json)) {
     if (json.has("list"))
       one.check_keys({"op", "wr_id", "sge", "inline", "remote", "rkey", "imm", "invalidate",
-                      "compare", "swap", "add", "memory", "flags", "unsignaled"});
+                      "compare", "swap", "add", "memory", "ah", "flags", "unsignaled"});
     else
       one.check_keys({"qp", "op", "wr_id", "sge", "inline", "remote", "rkey", "imm", "invalidate",
-                      "compare", "swap", "add", "memory", "flags", "unsignaled", "push", "error"});
-    list.push_back(send_wr_of(one, sges.emplace_back()));
+                      "compare", "swap", "add", "memory", "ah", "flags", "unsignaled", "push",
+                      "error"});
+    list.push_back(send_wr_of(one, qp_of(json), sges.emplace_back()));
   }
   std::size_t posted = 0;
   const Error error = verbs_.post_send(*qp_of(json).qp, list, &posted);
@@ -181,7 +194,10 @@ void VectorHost::post_raw(const JsonAt& json) {
   const bool receives = means_receive_queue(json);
   const std::vector<SgeList> sges = sges_of(json);
   const HeaderInfo& info = receives ? kHeaderInfo<ReceiveWqe> : kHeaderInfo<SendWqe>;
-  std::vector<u8> wqe(info.bytes + sges.size() * kSgeBytes);
+  const bool has_handle = !receives && qp.cap.service == Service::Ud;
+  const u32 segments = info.bytes + (has_handle ? kAddressHandleBytes : 0);
+  std::vector<u8> wqe(segments + sges.size() * kSgeBytes);
+  if (has_handle) encode(qp_of(json).to_peer, wqe.data() + info.bytes);
   u32& posted = receives ? qp.rq_posted : qp.sq_posted;
   if (receives)
     encode(ReceiveWqe{u8(sges.size()), u16(posted)}, wqe.data());
@@ -190,8 +206,7 @@ void VectorHost::post_raw(const JsonAt& json) {
                    0, 0},
            wqe.data());
   for (std::size_t i = 0; i < sges.size(); ++i)
-    encode(Sge{sges[i].addr, sges[i].lkey, sges[i].length},
-           wqe.data() + info.bytes + i * kSgeBytes);
+    encode(Sge{sges[i].addr, sges[i].lkey, sges[i].length}, wqe.data() + segments + i * kSgeBytes);
   if (json.has("fields"))
     for (const auto& [name, unused] : json["fields"].value().items()) {
       const FieldInfo* field = find_field(info, name);

@@ -213,9 +213,9 @@ class Run {
   void sent(const JsonAt& json) {
     each(json, [&](const JsonAt& packet) {
       const VectorQp& qp = host_.qp_of(packet);
+      const u64 to = host_.symbols().value_or(packet, "DestQP", qp.peer.peer_qpn, kMulticastQp);
       auto found = frames_.begin();
-      while (found != frames_.end() && found->good && found->packet.bth.dest_qp != qp.peer.peer_qpn)
-        ++found;
+      while (found != frames_.end() && found->good && found->packet.bth.dest_qp != to) ++found;
       where_ = packet.path();
       const bool may_lack = packet.has("may") && packet["may"].value() == true;
       if (found == frames_.end() && may_lack) return;

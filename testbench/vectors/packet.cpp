@@ -13,8 +13,8 @@ namespace hca::testbench {
 using namespace proto;
 
 namespace {
-constexpr std::array<std::string_view, 9> kKeys{"may", "qp",   "port", "opcode", "payload",
-                                                "hex", "ICRC", "edit", "cut"};
+constexpr std::array<std::string_view, 11> kKeys{
+    "may", "qp", "port", "opcode", "payload", "hex", "ICRC", "edit", "cut", "global", "elsewhere"};
 bool is_key(std::string_view name) {
   return std::find(kKeys.begin(), kKeys.end(), name) != kKeys.end();
 }
@@ -107,16 +107,18 @@ Frame build_packet(const JsonAt& json, const PacketContext& context) {
   const OpcodeRow& row = opcode_of(json["opcode"], peer.service);
   const std::vector<u8> payload =
       json.has("payload") ? context.bytes_of(json["payload"]) : std::vector<u8>{};
-  const FrameShape shape = shape_of(peer.from_peer, row, u32(payload.size()));
+  const bool global = json.has("global") && json["global"].value() == true;
+  const Path& path = global ? peer.global_from_peer : peer.from_peer;
+  const FrameShape shape = shape_of(path, row, u32(payload.size()));
   const bool ends = row.position == Position::Last || row.position == Position::Only;
   Bth bth{};
   bth.mig_req = true, bth.pkey = peer.pkey, bth.dest_qp = peer.qpn;
   bth.ack_req = row.is_request && ends && row.service != Service::Ud && row.service != Service::Uc;
   ExtHeaders ext{};
   if (row.operation == Operation::Write) ext.reth.dma_len = u32(payload.size());
-  ext.deth.src_qp = peer.peer_qpn;
+  ext.deth = {peer.qkey, peer.peer_qpn};
   Frame frame(shape.icrc_offset + kIcrcBytes + (is_native(shape.framing) ? kVcrcBytes : 0));
-  write_headers(peer.from_peer, row, bth, ext, u32(payload.size()), frame.data());
+  write_headers(path, row, bth, ext, u32(payload.size()), frame.data());
   std::copy(payload.begin(), payload.end(), frame.begin() + shape.payload_offset);
   const Dissection d = dissect(frame, framing_row(shape.framing).link);
   for_each_field(json, d, [&](const HeaderPlace& place, const FieldInfo& field, const JsonAt& at) {
@@ -146,7 +148,9 @@ std::vector<FieldDifference> compare_packet(const JsonAt& json, const PacketCont
     return all;
   }
   const ParsedPacket& p = d.packet;
-  if (!comes_from_peer(peer.from_peer, frame.data(), p))
+  const bool global = json.has("global") && json["global"].value() == true;
+  if (!comes_from_peer(global ? peer.global_from_peer : peer.from_peer, frame.data(), p) &&
+      !json.has("elsewhere"))
     all.push_back({"frame", "Addresses", "to the peer", "others"});
   if (!gives(json, "BTH", "P_Key") && !json.has("P_Key") && p.bth.pkey != peer.pkey)
     all.push_back(

@@ -13,8 +13,9 @@ namespace hca::testbench {
 struct PeerView {
   u32 qpn = 0, peer_qpn = 0;
   u16 pkey = 0xffff;
+  u32 qkey = 0;
   proto::Service service = proto::Service::Rc;
-  proto::Path from_peer{};
+  proto::Path from_peer{}, global_from_peer{};  // the second with a GRH
 };
 
 struct PacketContext {
