@@ -21,7 +21,7 @@ import sys
 import tempfile
 import zlib
 
-ETHERNET, IPV4, IPV6, UDP, BTH, RETH, AETH, IMM, ATOMIC, ATOMIC_ACK, IETH = range(11)
+ETHERNET, IPV4, IPV6, UDP, BTH, RETH, AETH, IMM, ATOMIC, ATOMIC_ACK, IETH, DETH = range(12)
 # (name, bits) in the order of the wire.
 FIELDS = {
     ETHERNET: [("Destination", 48), ("Source", 48), ("EtherType", 16)],
@@ -39,22 +39,26 @@ FIELDS = {
     ATOMIC: [("VA", 64), ("R_Key", 32), ("SwapDt", 64), ("CmpDt", 64)],
     ATOMIC_ACK: [("OrigRemDt", 64)],
     IETH: [("R_Key", 32)],
+    DETH: [("Q_Key", 32), ("Reserved", 8), ("SrcQP", 24)],
 }
 NAMES = {ETHERNET: "Ethernet", IPV4: "IPv4", IPV6: "IPv6", UDP: "UDP", BTH: "BTH", RETH: "RETH", AETH: "AETH",
-         IMM: "ImmDt", ATOMIC: "AtomicETH", ATOMIC_ACK: "AtomicAckETH", IETH: "IETH"}
+         IMM: "ImmDt", ATOMIC: "AtomicETH", ATOMIC_ACK: "AtomicAckETH", IETH: "IETH", DETH: "DETH"}
 # Wholly covered by allowed differences. SourcePort only as long as it stays in 0xC000 to 0xFFFF: its highest bit is tried.
 COVERED = {"IPv4.Identification", "IPv4.HeaderChecksum", "BTH.M"}
 HIGHEST_ONLY = {"UDP.SourcePort"}
 # What a capture without set-up is the only source of: a changed value is another, equally good conversation.
 LEARNED = {"RETH.VA", "RETH.R_Key", "ImmDt.ImmDt", "AtomicETH.VA", "AtomicETH.R_Key", "AtomicETH.SwapDt",
-           "AtomicETH.CmpDt", "AtomicAckETH.OrigRemDt", "IETH.R_Key", "BTH.SE"}
+           "AtomicETH.CmpDt", "AtomicAckETH.OrigRemDt", "IETH.R_Key", "BTH.SE", "DETH.Q_Key"}
 EXTENSIONS = {**{op: [] for op in (0, 1, 2, 4, 7, 8, 0x0e)}, 3: [IMM], 5: [IMM], 6: [RETH], 9: [IMM], 10: [RETH],
               11: [RETH, IMM], 0x0c: [RETH], 0x0d: [AETH], 0x0f: [AETH], 0x10: [AETH], 0x11: [AETH],
               0x12: [AETH, ATOMIC_ACK], 0x13: [ATOMIC], 0x14: [ATOMIC], 0x16: [IETH], 0x17: [IETH]}
+# UD.
+EXTENSIONS |= {0x64: [DETH], 0x65: [DETH, IMM]}
 # UC: the same operations, up to RDMA WRITE Only with Immediate.
 EXTENSIONS |= {0x20 | op: EXTENSIONS[op] for op in range(0x0c)}
 BATCH = 250
-WITH_IMMEDIATE = 2
+WITH_GRH, WITH_IMMEDIATE = 1, 2
+DATAGRAMS = (0x64, 0x65)
 ACKNOWLEDGE = 0x11
 
 
@@ -115,8 +119,12 @@ def same_but_for_covered(one, two):
     return rest(one) == rest(two)
 
 
+def opcode_of(frame):
+    return frame[14 + size(IPV4 if frame[12:14] == b"\x08\x00" else IPV6) + 8]
+
+
 def is_request(frame):
-    opcode = frame[14 + size(IPV4 if frame[12:14] == b"\x08\x00" else IPV6) + 8]
+    opcode = opcode_of(frame)
     return not 0x0d <= opcode <= 0x12
 
 
@@ -129,7 +137,7 @@ def changed_frames(frame, learned):
             full = f"{NAMES[header]}.{name}"
             if full not in COVERED and not (learned and full in LEARNED):
                 # Without set-up a SEND with Immediate is as good as one with four bytes more.
-                sends = learned and full == "BTH.OpCode" and frame[bit // 8] in (2, 3, 4, 5)
+                sends = learned and full == "BTH.OpCode" and frame[bit // 8] in (2, 3, 4, 5, *DATAGRAMS)
                 places = {bit} if sends or full in HIGHEST_ONLY else {bit, bit + bits - 1}
                 for place in sorted(places):
                     yield f"{full} bit {place - bit}", make_good(flip(frame, place))
@@ -140,7 +148,7 @@ def changed_frames(frame, learned):
     yield "ICRC", flip(frame, 8 * len(frame) - 1)
 
 
-def changed_completion(wc):
+def changed_completion(wc, is_datagram):
     """(field, value) for each field that a replay compares."""
     yield "wr_id", wc["wr_id"] + 1
     yield "status", "WR_FLUSH_ERR" if wc["status"] != "WR_FLUSH_ERR" else "LOC_PROT_ERR"
@@ -152,6 +160,8 @@ def changed_completion(wc):
     yield "vendor_err", 1
     if wc["queue"] == "recv":
         yield "wc_flags", wc["wc_flags"] ^ WITH_IMMEDIATE
+        if is_datagram:
+            yield "wc_flags", wc["wc_flags"] ^ WITH_GRH
         if wc["wc_flags"] & WITH_IMMEDIATE:
             yield "imm", int(str(wc["imm"]), 0) ^ 1
 
@@ -186,7 +196,11 @@ def changed_connections(events, end, report, answers):
     packets that this end sent, as (peer QPN, syndrome)."""
     failed = {(e["qpn"], e["status"]) for e in events if e["ev"] == "wc" and e["side"] == end}
     transport_timers = report["timers_fired"] - report["rnr_timers_fired"]
+    received = {e["qpn"] for e in events if e["ev"] == "wc" and e["side"] == end and e["queue"] == "recv"}
     for i, e in enumerate(events):
+        if e["ev"] == "ud_ready" and e["side"] == end and e["qpn"] in received:
+            qkey = int(str(e["qkey"]), 0) ^ 1
+            yield f"event {i + 1}: qkey {qkey:#x}", events[:i] + [{**e, "qkey": qkey}] + events[i + 1:]
         if e["ev"] != "connect" or e["side"] != end:
             continue
         values = {}
@@ -211,6 +225,7 @@ def changed_hosts(events, end):
 
     def with_event(i, **values):
         return events[:i] + [{**events[i], **values}] + events[i + 1:]
+    is_datagram = any(e["ev"] == "ud_ready" for e in events)
     completions, memory, states, undefined = [], [], [], undefined_bytes(events, end)
     for i, e in enumerate(events):
         if e.get("side") != end:
@@ -218,7 +233,7 @@ def changed_hosts(events, end):
         where = f"event {i + 1}: {e['ev']}"
         if e["ev"] == "wc":
             completions += [(f"{where} {name}", with_event(i, **{"imm": e.get("imm", 0), name: value}))
-                            for name, value in changed_completion(e)]
+                            for name, value in changed_completion(e, is_datagram)]
         if e["ev"] == "mem_final":
             memory += [(f"{where} byte {at}", with_event(i, changed=changed)) for at, changed in changed_memory(e, regions, undefined)]
         if e["ev"] == "qp_state":
@@ -290,8 +305,11 @@ class Capture:
             yield (f"frame {i + 1}: doubled", self.records[:i + 1] + self.records[i:],
                    {"frames": numbered(frames[:i + 1] + frames[i:], lambda of: of + (of > i))})
         for place, i in enumerate(matched):
-            yield (f"frame {i + 1}: left out", self.records[:i] + self.records[i + 1:],
-                   {"frames": numbered(frames[:i] + frames[i + 1:], lambda of: max(of - (of >= i), 0))})
+            # Without set-up and answers, datagrams without the first or last one are as good.
+            at_end = place in (0, len(matched) - 1)
+            if not (at_end and self.is_learned() and opcode_of(self.records[i][1]) in DATAGRAMS):
+                yield (f"frame {i + 1}: left out", self.records[:i] + self.records[i + 1:],
+                       {"frames": numbered(frames[:i] + frames[i + 1:], lambda of: max(of - (of >= i), 0))})
             if place + 1 < len(matched):
                 j = matched[place + 1]
                 first, second = self.records[i][1], self.records[j][1]

@@ -15,7 +15,8 @@ constexpr std::array kAllowed{
     AllowedDifference{"IPv4",  "Identification", "both datagrams are whole and have DF set",                       whole_datagrams,                "G34, RFC 6864",         "a counter of the sender; without fragments it means nothing"},
     AllowedDifference{"IPv4",  "HeaderChecksum", "each is right for its own header",                               both_checksums_right,           "RFC 791",               "follows from the fields around it"},
     AllowedDifference{"UDP",   "SourcePort",     "both are in the range of RoCEv2",                                   dynamic_ports,                  "G34.4",                 "the sender's choice for each queue pair"},
-    AllowedDifference{"BTH",   "M",              "RC or UC, recorded 0 and ours 1",                                connected_migrated,             "G17.5, oddity 1",       "the recording device never says that the path is migrated"},
+    AllowedDifference{"BTH",   "M",              "RC, UC or UD, recorded 0 and ours 1",                            connected_migrated,             "G17.5, oddity 1",       "the recording device never says that the path is migrated"},
+    AllowedDifference{"DETH",  "Q_Key",          "recorded with bit 31 set, ours that of the queue pair",          sends_controlled_qkey,          "G15.2, oddity 23",      "a controlled Q_Key is replaced by the queue pair's own"},
     AllowedDifference{"AETH",  "Syndrome",       "both are ACKs, the recorded credit is 31",                       ack_without_credits,            "G6.1, oddity 2",        "the recording device announces no credits"},
     AllowedDifference{"ICRC",  "Value",          "each is good for its own frame",                                 both_icrcs_good,                "C9-1",                  "follows from the fields above"},
     AllowedDifference{"IPv4",  "TTL",            "recorded 64, ours as the path asks",                             hop_limit_of_route,             "G34.4, oddity 4",       "the recording device takes the route's hop limit"},
@@ -62,6 +63,7 @@ constexpr std::array kAllowed{
     AllowedDifference{"async", kOursOnly,        "QP_ACCESS_ERR or QP_REQ_ERR for our NAK 0x62 or 0x61, no receive in use", refused_without_receive, "T11",               "the recording device tells its host of no request that it refused"},
     AllowedDifference{"async", kRecordedOnly,    "of a port or of the device, not of a queue pair or CQ",          event_of_no_queue,              "T15",                   "what happens to a link and a device is not in a capture"},
     AllowedDifference{"state", kRecordedOnly,    "UC: the expected PSN is one that was delivered",                 lost_in_receiver,               "G14.2, oddity 22",      "lost between the recording point and the device, which waits for a First or Only", Then::Parts},
+    AllowedDifference{"QP",    "rq_psn",         "UD: recorded the PSN behind the last datagram taken, ours 0",    counts_datagrams,               "G15.1, oddity 28",      "no PSN is expected of a datagram"},
     AllowedDifference{"memory", "Byte",          "inside the buffer of a receive that completed in error",         in_failed_receive,              "T11, oddity 7",         "what such a buffer holds is undefined"},
     // clang-format on
 };

@@ -103,6 +103,23 @@ ReplayFrame frame_of(const JsonAt& entry, const CapturedFrame& captured, u64 num
   return frame;
 }
 
+// A datagram queue pair made ready, as the connection to the one at the other end that it speaks
+// with: what a connection has beyond that means nothing there.
+void connect_datagrams(Capture& capture) {
+  for (ReplayEvent& e : capture.events) {
+    if (e.kind != "ud_ready") continue;
+    u64 peer = 0;
+    for (const ReplayEvent& qp : capture.events)
+      if (qp.kind == "qp" && qp.side != e.side && qp.text("type") == "UD") peer = qp.number("qpn");
+    for (const char* name :
+         {"rq_psn", "timeout", "retry_cnt", "rnr_retry", "min_rnr_timer", "max_rd_atomic",
+          "max_dest_rd_atomic", "ipv6", "traffic_class", "flow_label"})
+      if (!e.has(name)) e.values[name] = 0;
+    e.kind = "connect", e.values["dest_qpn"] = peer, e.values["path_mtu"] = 4096;
+    e.values["qp_access"] = "", e.values["hop_limit"] = 64;
+  }
+}
+
 // An end is a device, whose host made a queue pair, or hand-made.
 void check_ends(const Capture& capture, const JsonAt& events) {
   for (const End end : {End::A, End::B})
@@ -121,6 +138,7 @@ Capture read_json(const JsonAt& all, const std::vector<CapturedFrame>& captured)
       capture.sides[unsigned(end)] = side_of(all["sides"][std::string(1, name_of(end))]);
   for (const JsonAt& entry : all["events"].entries()) capture.events.push_back(event_of(entry));
   if (!capture.learned) check_ends(capture, all["events"]);
+  connect_datagrams(capture);
   const std::vector<JsonAt> frames = all["frames"].entries();
   if (frames.size() != captured.size())
     all["frames"].refuse(fmt::format("describes {} frames", frames.size()),
@@ -133,24 +151,16 @@ Capture read_json(const JsonAt& all, const std::vector<CapturedFrame>& captured)
 }  // namespace
 
 std::optional<proto::Service> service_of(std::string_view type) {
-  for (const proto::Service service : {proto::Service::Rc, proto::Service::Uc})
+  for (const proto::Service service : {proto::Service::Rc, proto::Service::Uc, proto::Service::Ud})
     if (name_of(service) == type) return service;
   return std::nullopt;
 }
 
 std::string waits_for(const Capture& capture) {
-  struct Row {
-    std::string_view kind, needs;
-  };
-  static constexpr std::array rows{
-      Row{"ud_ready", "UD queue pairs"},
-  };
   constexpr std::array bound_by{"mw_rkey_new", "bind_addr", "bind_len", "bind_access", "mr_lkey"};
   for (const ReplayEvent& e : capture.events) {
     for (const char* name : bound_by)
       if (e.kind == "bind_mw" && !e.has(name)) return fmt::format("a bind_mw that tells {}", name);
-    for (const Row& row : rows)
-      if (row.kind == e.kind) return std::string(row.needs);
     if (e.kind == "qp" && !service_of(e.text("type"))) return e.text("type") + " queue pairs";
   }
   return capture.events.empty() ? capture.left_out_reason : "";

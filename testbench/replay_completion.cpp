@@ -38,14 +38,16 @@ class Comparison {
 };
 
 // The fields of a good completion.
-void compare_contents(const ReplayEvent& e, const Wc& wc, Comparison& all) {
-  constexpr u64 with_imm = 2, with_invalidate = 4;
+void compare_contents(const ReplayEvent& e, const Wc& wc, bool datagram, Comparison& all) {
+  constexpr u64 with_grh = 1, with_imm = 2, with_invalidate = 4;
   all.text("opcode", e.text("opcode"), std::string(wc_opcode_name(wc.opcode)));
   all.number("byte_len", e.number("byte_len"), wc.byte_len);
   if (e.has("src_qp")) all.number("src_qp", e.number("src_qp"), wc.src_qp);
   if (e.text("queue") != "recv") return;
   const bool has_imm = e.number("wc_flags") & with_imm,
              has_inv = e.number("wc_flags") & with_invalidate;
+  // The recording device sets it on connections too.
+  if (datagram) all.number("with_grh", e.number("wc_flags") & with_grh, wc.has_grh);
   all.number("with_imm", has_imm, wc.with_imm);
   all.number("with_invalidate", has_inv, wc.with_invalidate);
   for (const char* name : {"imm", "invalidated_rkey"})
@@ -66,7 +68,8 @@ std::vector<FieldDifference> compare_completion(const ReplayEvent& e, Situation 
     all.text("status", status, ours);
   if (const u64 code = e.has("vendor_err") ? e.number("vendor_err") : 0)
     if (!all.allows("vendor_err", code, 0)) all.number("vendor_err", code, 0);
-  if (status == ours && status == "SUCCESS") compare_contents(e, wc, all);
+  if (status == ours && status == "SUCCESS")
+    compare_contents(e, wc, s.qp && s.qp->connect.has("qkey"), all);
   return std::move(all.found);
 }
 

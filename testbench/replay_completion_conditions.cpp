@@ -96,6 +96,10 @@ bool refused_without_receive(const Situation& s) {
 }
 bool event_of_no_queue(const Situation& s) { return is_of_no_queue(*s.recorded_async); }
 
+bool counts_datagrams(const Situation& s) {
+  return s.qp && s.qp->connect.has("qkey") && !s.our_value &&
+         s.recorded_value == s.qp->responder.epsn;
+}
 bool lost_in_receiver(const Situation& s) {
   const Seen& last = s.qp->request;
   if (!last.good || last.packet.opcode->service != Service::Uc) return false;

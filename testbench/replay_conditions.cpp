@@ -61,8 +61,13 @@ bool dynamic_ports(const Situation& s) {
   return is_roce_source_port(s.recorded_value) && is_roce_source_port(s.our_value);
 }
 bool connected_migrated(const Situation& s) {
-  const Service service = s.ours->packet.opcode->service;
-  return (service == Service::Rc || service == Service::Uc) && !s.recorded_value && s.our_value;
+  return service_of(name_of(s.ours->packet.opcode->service)) && !s.recorded_value && s.our_value;
+}
+bool sends_controlled_qkey(const Situation& s) {
+  const SentWork* work = s.qp ? s.qp->work_at(s.recorded->psn()) : nullptr;
+  return work && qkey_is_controlled(u32(s.recorded_value)) && s.qp->connect.has("qkey") &&
+         s.recorded_value == work->post->number("remote_qkey") &&
+         s.our_value == s.qp->connect.number("qkey");
 }
 bool ack_without_credits(const Situation& s) {
   return s.recorded_value == kNoCredits && syndrome_kind(u8(s.our_value)) == SyndromeKind::Ack;

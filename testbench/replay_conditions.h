@@ -9,6 +9,8 @@ bool whole_datagrams(const Situation& s);
 bool both_checksums_right(const Situation& s);
 bool dynamic_ports(const Situation& s);
 bool connected_migrated(const Situation& s);
+bool sends_controlled_qkey(const Situation&);
+bool counts_datagrams(const Situation&);
 bool ack_without_credits(const Situation& s);
 bool both_icrcs_good(const Situation& s);
 bool hop_limit_of_route(const Situation& s);

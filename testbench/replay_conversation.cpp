@@ -23,10 +23,17 @@ class Finder {
   explicit Finder(Capture& capture) : capture_(capture) {}
 
   Conversation run() {
-    keep_frames([](const Seen& seen, End) {
-      const bool is_other =
-          seen.packet.transport_offset && seen.packet.bth.opcode >> 5 != unsigned(Service::Rc);
-      return is_other ? kOtherService : "";
+    const auto is_of = [](const Seen& seen, Service service) {
+      return seen.packet.transport_offset && seen.packet.bth.opcode >> 5 == unsigned(service);
+    };
+    const auto has = [&](Service service) {
+      return std::ranges::any_of(capture_.frames, [&](const ReplayFrame& frame) {
+        return is_of(Seen(frame.bytes), service);
+      });
+    };
+    if (!has(Service::Rc) && has(Service::Ud)) c_.service = Service::Ud;
+    keep_frames([&](const Seen& seen, End) {
+      return seen.packet.transport_offset && !is_of(seen, c_.service) ? kOtherService : "";
     });
     read_packets();
     if (c_.packets.empty()) return finish();

@@ -28,10 +28,12 @@ struct Conversation {
   std::vector<LearnedPacket> packets;  // good ones, as sent
   std::vector<LearnedPair> pairs;
   u32 mtu = 0;
+  proto::Service service = proto::Service::Rc;
 };
 
-// Takes frames that cannot be replayed out of the capture, and counts them: other services than RC,
-// what belongs to messages that began before the capture or end behind it.
+// Takes frames that cannot be replayed out of the capture, and counts them: other services than RC
+// (than UD if there is no RC), what belongs to messages that began before the capture or end behind
+// it.
 Conversation find_conversation(Capture& capture);
 
 // The PSNs of a request: one, of a READ those of its responses.

@@ -45,8 +45,10 @@ void QpHistory::take_request(const Seen& frame) {
   const bool is_read = row.operation == Operation::ReadRequest;
   request = frame, before = attempted = responder, reads_back = false;
   // G14.2: without answers a message may begin at any PSN.
-  const bool begins = row.service == Service::Uc && request::starts(row.position);
-  executed = begins || frame.psn() == responder.epsn;
+  const bool has_other_qkey = row.service == Service::Ud && connect.has("qkey") &&
+                              frame.packet.deth.qkey != connect.number("qkey");
+  const bool begins = !is_reliable(row.service) && request::starts(row.position) && !has_other_qkey;
+  executed = begins || (frame.psn() == responder.epsn && !has_other_qkey);
   if (begins) responder.epsn = frame.psn();
   if (executed) {
     const u32 packets =
@@ -85,7 +87,7 @@ void QpHistory::take_answer(const Seen& frame) {
 }
 
 void QpHistory::send(const Seen& frame) {
-  if (!frame.good || frame.packet.opcode->service > Service::Uc) return;
+  if (!frame.good || !service_of(name_of(frame.packet.opcode->service))) return;
   if (frame.is_request()) {
     const auto [at, is_new] = sent.try_emplace(frame.psn(), Sent{frame, frame.time});
     at->second.frame = frame;

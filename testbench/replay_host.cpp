@@ -18,7 +18,9 @@ using namespace proto;
 namespace {
 // What the posts of an end need.
 struct Needs {
-  u32 entries = 256, sges = 8, inline_bytes = 224;
+  // A WQE has 256 bytes, control segment and address handle among them.
+  u32 entries = 256, sges = 8;
+  u32 inline_bytes = kPushBytes - kSendWqeBytes - kAddressHandleBytes;
 
   Needs(const Capture& capture, End end) {
     u32 posts = 0;
@@ -171,6 +173,7 @@ void ReplayHost::connect(const ReplayEvent& e) {
     return find_transition(q.cap.service, from, to)->required;
   };
   a.state = QpState::Init, a.mask = mask(QpState::Reset, QpState::Init);
+  if (e.has("qkey")) a.qkey = u32(e.number("qkey"));
   must_execute(verbs_.modify_qp(q, a), "connect, to Init");
   a.state = QpState::Rtr, a.mask = mask(QpState::Init, QpState::Rtr);
   a.path_mtu = u32(e.number("path_mtu")), a.dest_qpn = u32(e.number("dest_qpn"));
@@ -186,6 +189,10 @@ void ReplayHost::connect(const ReplayEvent& e) {
   a.rnr_retry = u8(e.number("rnr_retry")), a.sq_psn = u32(e.number("sq_psn"));
   a.max_rd_atomic = u8(e.number("max_rd_atomic"));
   must_execute(verbs_.modify_qp(q, a), "connect, to RTS");
+  if (q.cap.service == Service::Ud)
+    handles_[q.qpn] = {a.dest_qpn,      0,           false,        a.sgid_index, a.sl,
+                       a.traffic_class, a.hop_limit, a.flow_label, a.dlid,       a.udp_source_port,
+                       a.dmac,          a.dgid_high, a.dgid_low};
 }
 
 void ReplayHost::post_send(const ReplayEvent& e) {
@@ -204,6 +211,10 @@ void ReplayHost::post_send(const ReplayEvent& e) {
     wr.rkey = u32(e.number("mw_rkey_new"));
     wr.memory = {e.number("bind_addr"), e.number("bind_len"), u32(e.number("mr_lkey")),
                  access_of(e.at("bind_access"))};
+  }
+  if (e.has("remote_qpn")) {
+    wr.ah = handles_.at(u32(e.number("qpn")));
+    wr.ah.dest_qpn = u32(e.number("remote_qpn")), wr.ah.qkey = u32(e.number("remote_qkey"));
   }
   must_succeed(verbs_.post_send(qp(u32(e.number("qpn"))), wr), "post_send");
 }

@@ -61,6 +61,7 @@ class ReplayHost {
   Srq* srq_ = nullptr;  // once a queue pair needs it
   CompChannel* async_ = nullptr;
   std::map<u32, Qp*> qps_;
+  std::map<u32, proto::AddressHandle> handles_;  // by datagram queue pair: to its peer
   std::map<std::string, MemoryRegion> regions_;
   std::map<u32, Mw> windows_;  // by the index of their key
 };

@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "model/proto/datagram.h"
 #include "model/proto/responder_rules.h"
 #include "testbench/replay_conversation.h"
 
@@ -47,6 +48,16 @@ std::string hex(std::span<const u8> bytes) {
 }
 std::span<const u8> payload_of(const Packet& p) {
   return std::span(p.seen.bytes).subspan(p.seen.packet.payload_offset, p.seen.packet.payload_bytes);
+}
+// What a receive buffer holds of a datagram: an IPv4 header stands behind 20 bytes of 0.
+std::vector<u8> with_network_header(const Message& m) {
+  const Seen& seen = m.first->seen;
+  const u32 bytes = seen.packet.framing == Framing::RoceV2Ip4 ? 20 : kDatagramHeaderBytes;
+  std::vector<u8> all(kDatagramHeaderBytes + m.payload.size());
+  std::copy_n(seen.bytes.begin() + seen.packet.network_offset, bytes,
+              all.begin() + (kDatagramHeaderBytes - bytes));
+  std::ranges::copy(m.payload, all.begin() + kDatagramHeaderBytes);
+  return all;
 }
 std::string operation_of(const Message& m) {
   const OpcodeRow& first = m.row();
@@ -149,24 +160,27 @@ class Learner {
     for (const Packet& p : packets_)
       if (p.pair == pair && p.from == end && p.seen.is_rnr_nak())
         rnr_timer = syndrome_value(p.seen.packet.aeth.syndrome);
-    add(start(), end, "qp", {{"type", "RC"}, {"qpn", qpn(pair, end)}});
-    add(start(), end, "connect",
-        {{"qpn", qpn(pair, end)},
-         {"dest_qpn", qpn(pair, other(end))},
-         {"sq_psn", psn(end)},
-         {"rq_psn", psn(other(end))},
-         {"path_mtu", c_.mtu},
-         {"timeout", 14},
-         {"retry_cnt", 7},
-         {"rnr_retry", 7},
-         {"min_rnr_timer", rnr_timer},
-         {"max_rd_atomic", 64},
-         {"max_dest_rd_atomic", 64},
-         {"qp_access", "LW RW RR RA"},
-         {"ipv6", int(packets_.front().seen.packet.framing == Framing::RoceV2Ip6)},
-         {"traffic_class", usual(end, [](const Addressing& a) { return a.traffic_class; })},
-         {"hop_limit", usual(end, [](const Addressing& a) { return a.hop_limit; })},
-         {"flow_label", usual(end, [](const Addressing& a) { return a.flow_label; })}});
+    add(start(), end, "qp", {{"type", name_of(c_.service)}, {"qpn", qpn(pair, end)}});
+    json values{{"qpn", qpn(pair, end)},
+                {"dest_qpn", qpn(pair, other(end))},
+                {"sq_psn", psn(end)},
+                {"rq_psn", psn(other(end))},
+                {"path_mtu", c_.mtu},
+                {"timeout", 14},
+                {"retry_cnt", 7},
+                {"rnr_retry", 7},
+                {"min_rnr_timer", rnr_timer},
+                {"max_rd_atomic", 64},
+                {"max_dest_rd_atomic", 64},
+                {"qp_access", "LW RW RR RA"},
+                {"ipv6", int(packets_.front().seen.packet.framing == Framing::RoceV2Ip6)},
+                {"traffic_class", usual(end, [](const Addressing& a) { return a.traffic_class; })},
+                {"hop_limit", usual(end, [](const Addressing& a) { return a.hop_limit; })},
+                {"flow_label", usual(end, [](const Addressing& a) { return a.flow_label; })}};
+    for (const Packet& p : packets_)  // UD: what reaches it
+      if (p.pair == pair && p.from != end && p.seen.packet.has(Ext::Deth))
+        values["qkey"] = p.seen.packet.deth.qkey;
+    add(start(), end, "connect", std::move(values));
   }
 
   void find_messages(std::size_t pair, End end) {
@@ -237,6 +251,8 @@ class Learner {
       post["remote_addr"] = a.va, post["rkey"] = a.rkey;
       post["compare_add"] = adds ? a.swap_add : a.compare, post["swap"] = adds ? 0 : a.swap_add;
     }
+    if (first.has(Ext::Deth))
+      post["remote_qpn"] = first.bth.dest_qp, post["remote_qkey"] = first.deth.qkey;
     if (last.has(Ext::ImmDt)) post["imm"] = last.imm_dt.data;
     if (last.has(Ext::Ieth)) post["invalidate_rkey"] = last.ieth.rkey;
     if (operation == Operation::Send || last.has(Ext::ImmDt)) receive(other(end), m);
@@ -257,10 +273,12 @@ class Learner {
   }
   void receive(End end, const Message& m) {
     const bool send = m.row().operation == Operation::Send;
-    const u64 bytes = send ? m.payload.size() : 0;
+    std::vector<u8> what = send ? m.payload : std::vector<u8>{};
+    if (m.first->seen.packet.has(Ext::Deth)) what = with_network_header(m);
+    const u64 bytes = what.size();
     const u64 at = place(end, "received", {}, bytes, 0);
     Area& buffer = area(end, "received");
-    if (bytes) buffer.changed.push_back({at - buffer.begin, hex(m.payload)});
+    if (bytes) buffer.changed.push_back({at - buffer.begin, hex(what)});
     add(post_time(*m.first), end, "post_recv",
         {{"qpn", qpn(m.first->pair, end)},
          {"wr_id", 1000 + posted_},
