@@ -21,9 +21,10 @@ struct Endpoint {
   Mr recv_mr;          // where WRITEs go, then the receive buffers
   Mr fetch_mr;         // what the peer READs, where READs and ATOMICs return, what ATOMICs change
   Mr peer_recv, peer_fetch;
-  Mr taken_mr, peer_taken;                  // whose key each SEND with Invalidate names
-  CompChannel* events = nullptr;            // of both CQs; none: programs poll
-  tlm_::HostMemory* peer_memory = nullptr;  // for patterns and checks alone
+  Mr taken_mr, peer_taken;                    // whose key each SEND with Invalidate names
+  CompChannel* events = nullptr;              // of both CQs; none: programs poll
+  std::vector<proto::AddressHandle> to_peer;  // UD: of each queue pair
+  tlm_::HostMemory* peer_memory = nullptr;    // for patterns and checks alone
 };
 
 // Where things lie in an endpoint's regions: slots of messages, queue pair by queue pair.

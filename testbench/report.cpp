@@ -190,6 +190,7 @@ std::string text_of(const RunResult& result, const Scenario& scenario) {
                   result.messages, result.bytes_checked, result.frames,
                   double(result.picoseconds) * 1e-9, result.seconds);
   if (result.hash) text += fmt::format("hash {:016x}\n", *result.hash);
+  if (result.lost) text += fmt::format("{} datagrams lost\n", result.lost);
   for (const std::string& failure : result.failures) text += "FAILED: " + failure + "\n";
   return text;
 }
@@ -219,6 +220,7 @@ nlohmann::json json_of(const StreamResult& r) {
           {"planned_bit_per_s", r.planned_bits_per_second},
           {"planned_msg_per_s", r.planned_messages_per_second},
           {"lost", r.dropped},
+          {"lost_on_the_way", r.lost_on_the_way},
           {"queue_most", r.queued_most},
           {"qp_picoseconds", r.qp_picoseconds},
           {"fairness", r.fairness()},
@@ -286,6 +288,7 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
           {"messages_checked", result.messages},
           {"bytes_checked", result.bytes_checked},
           {"frames", result.frames},
+          {"lost", result.lost},
           {"simulated_ps", result.picoseconds},
           {"hash", result.hash ? json(fmt::format("{:016x}", *result.hash)) : json()},
           {"knobs", knobs}};

@@ -59,7 +59,8 @@ Runner::Runner(const Scenario& scenario, ProgressSink progress)
   for (const WorkloadConfig& w : scenario_.workload)
     for_each_size(w, [&](u32 bytes) {
       weight_all_ +=
-          weight_of(traffic_of(w, scenario_.qps_of(w), bytes, 0), scenario_.connection.path_mtu);
+          weight_of(traffic_of(w, scenario_.qps_of(w), bytes, 0, scenario_.connection.service()),
+                    scenario_.connection.path_mtu);
     });
 }
 
@@ -72,7 +73,7 @@ RunResult Runner::run() {
     if (result_.failures.empty()) run_group(group);
   // A breakdown follows a message to its acknowledgement.
   if (result_.failures.empty() && scenario_.faults.empty() &&
-      proto::is_reliable(scenario_.connection.service))
+      proto::is_reliable(scenario_.connection.service()))
     run_breakdowns();
   if (scenario_.run.hash) result_.hash = digests_[0].value() ^ std::rotl(digests_[1].value(), 1);
   keep_wires();
@@ -104,7 +105,8 @@ void Runner::run_breakdown(const WorkloadConfig& workload, u32 bytes) {
   what_ = fmt::format("{} breakdown, {} B", name_of(workload.operation), bytes);
   WorkloadConfig one = workload;
   one.messages = 1, one.rate = one.message_rate = 0;
-  const Traffic traffic = traffic_of(one, 1, bytes, scenario_.run.seed);
+  const Traffic traffic =
+      traffic_of(one, 1, bytes, scenario_.run.seed, scenario_.connection.service());
   const std::size_t lane = lane_of(workload, 0);
   StreamReceiver server(testbed_.end(1, lane), traffic);
   StreamSender client(testbed_.end(0, lane), traffic);
@@ -134,7 +136,8 @@ void Runner::run_group(const std::vector<std::size_t>& group) {
       const u32 bytes = group.size() == 1 ? size : u32(w.to);
       const u64 seed =
           scenario_.run.seed + 1000 * (result_.sizes.size() + result_.streams.size()) + bytes;
-      traffic.push_back(traffic_of(w, scenario_.qps_of(w), bytes, seed + 17 * traffic.size()));
+      traffic.push_back(traffic_of(w, scenario_.qps_of(w), bytes, seed + 17 * traffic.size(),
+                                   scenario_.connection.service()));
       weight_now_ += weight_of(traffic.back(), scenario_.connection.path_mtu);
     }
     what_ = fmt::format("{} {}, {} B", traffic[0].mix.empty() ? name_of(first.operation) : "mix",
@@ -176,17 +179,26 @@ void Runner::run_streams(const std::vector<std::size_t>& entries,
       programs[backward].add(s.sender), programs[!backward].add(s.receiver);
     }
   }
-  const bool good = simulate(programs[0], programs[1], [&] {
-    u64 completed = 0;
-    for (const auto& s : streams) completed += s->sender.completed();
-    return completed;
-  });
+  const bool good = simulate(
+      programs[0], programs[1],
+      [&] {
+        u64 completed = 0;
+        for (const auto& s : streams) completed += s->sender.completed();
+        return completed;
+      },
+      [&] {
+        bool lost = false;
+        for (const auto& s : streams) lost |= s->receiver.lose_rest();
+        return lost && std::all_of(streams.begin(), streams.end(),
+                                   [](const auto& s) { return s->sender.finished(); });
+      });
   const bool atomics = std::any_of(streams.begin(), streams.end(),
                                    [](const auto& s) { return s->sender.uses_atomics(); });
   if (good && atomics) wait_for_writes();
   for (const auto& s : streams) {
     if (good) s->sender.check_end(), s->receiver.check_end();
     keep({&s->sender.checker, &s->receiver.checker});
+    result_.lost += s->receiver.lost();
   }
   if (!good) return;
   for (const auto& s : streams) keep_stream(*s);
@@ -209,6 +221,7 @@ void Runner::keep_stream(const Stream& s) {
   result.picoseconds = picoseconds;
   result.planned_bits_per_second = s.traffic.bits_per_second;
   result.planned_messages_per_second = s.traffic.messages_per_second;
+  result.lost_on_the_way = s.receiver.lost();
   result.dropped = sender.dropped(), result.queued_most = sender.queued_most();
   for (u32 qp = 0; qp < s.traffic.qps; ++qp)
     if (s.traffic.messages_on(qp))
@@ -250,7 +263,8 @@ void Runner::wait_for_writes() {
   run_for(slice() + sc_core::sc_time(double(latency), sc_core::SC_PS));
 }
 
-bool Runner::simulate(Program& client, Program& server, const std::function<u64()>& count) {
+bool Runner::simulate(Program& client, Program& server, const std::function<u64()>& count,
+                      const std::function<bool()>& lose) {
   run_for(head_start());  // the receive WQEs are there before the first message
   testbed_.node(1).run(&server);
   testbed_.node(0).run(&client);
@@ -269,9 +283,10 @@ bool Runner::simulate(Program& client, Program& server, const std::function<u64(
     report();
     if (failed()) break;   // nothing moves any more, for a known reason
     if (is_over()) break;  // what sends last may complete long before it arrives
-    if (slices_without > 2 && testbed_.is_asleep())
+    if (slices_without > 2 && testbed_.is_asleep()) {
+      if (lose && lose()) break;
       stuck = "stands still";
-    else if (slices_without > kSlicesOfPatience)
+    } else if (slices_without > kSlicesOfPatience)
       stuck = "made no progress in 5 s of simulated time";
   }
   const std::string asleep = testbed_.sleep_report();

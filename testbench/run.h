@@ -38,6 +38,7 @@ struct StreamResult {
   u64 messages = 0, bytes = 0, picoseconds = 0;
   u64 planned_bits_per_second = 0, planned_messages_per_second = 0;  // 0: closed loop
   u64 dropped = 0, queued_most = 0;
+  u64 lost_on_the_way = 0;          // datagrams
   std::vector<u64> qp_picoseconds;  // from the first post to the last completion of each
   engine::Histogram latency;        // ps, from post or plan to completion
   double gigabits_per_second() const { return double(bytes) * 8e3 / double(picoseconds); }
@@ -66,6 +67,7 @@ struct RunResult {
   std::vector<WireFault> faults;           // in the order of time
   std::vector<tlm_::FaultUse> fault_uses;  // of each of the scenario's list
   u64 messages = 0, bytes_checked = 0, frames = 0;
+  u64 lost = 0;             // datagrams that did not arrive
   std::optional<u64> hash;  // of all events, if it was asked for
   u64 picoseconds = 0;      // simulated
   u64 failed_at = 0;        // ps, when the first failure was known; 0: there is none
@@ -97,7 +99,8 @@ class Runner {
   void run_breakdown(const WorkloadConfig& workload, u32 bytes);
   void run_latency(const WorkloadConfig& workload, const Traffic& traffic);
   // Simulates until both programs have finished or one has failed; false: stuck or failed.
-  bool simulate(Program& client, Program& server, const std::function<u64()>& count);
+  bool simulate(Program& client, Program& server, const std::function<u64()>& count,
+                const std::function<bool()>& lose = {});
   // What ATOMICs have written is in memory.
   void wait_for_writes();
   void keep(std::initializer_list<const Checker*> checkers);

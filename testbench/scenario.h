@@ -20,19 +20,24 @@ inline constexpr std::array<std::string_view, proto::kFramingCount> kFramingWord
     "ib_local", "ib_global", "rocev1", "rocev2_ip4", "rocev2_ip6"};
 enum class PathMtu : u8 { B256, B512, B1024, B2048, B4096 };
 inline constexpr std::array<std::string_view, 5> kMtuWords{"256", "512", "1024", "2048", "4096"};
-// In the order of proto::Service.
-inline constexpr std::array<std::string_view, 2> kServiceWords{"rc", "uc"};
+enum class ServiceChoice : u8 { Rc, Uc, Ud };
+inline constexpr std::array<std::string_view, 3> kServiceWords{"rc", "uc", "ud"};
 constexpr u32 bytes_of_mtu(PathMtu mtu) { return 256u << unsigned(mtu); }
 
 // How the two queue pairs are connected.
 struct ConnectionConfig {
-  proto::Service service = proto::Service::Rc;
+  ServiceChoice service_choice = ServiceChoice::Rc;
   proto::Framing framing = proto::Framing::RoceV2Ip4;
   PathMtu path_mtu = PathMtu::B1024;
   u32 qps = 1, max_rd_atomic = 16;
   bool srq = false;  // the queue pairs of a workload share one at each end
   u32 timeout = 14, retry_count = 7, rnr_retry = 7, min_rnr_timer = 12;
   u32 client_psn = 0x10, server_psn = 0x20, udp_source_port = proto::kFirstUdpSourcePort;
+
+  proto::Service service() const {
+    constexpr std::array all{proto::Service::Rc, proto::Service::Uc, proto::Service::Ud};
+    return all[std::size_t(service_choice)];
+  }
 };
 
 enum class Test : u8 { Bandwidth, Latency };

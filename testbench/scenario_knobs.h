@@ -31,8 +31,9 @@ struct hca::engine::Knobs<hca::testbench::ConnectionConfig> {
   static constexpr std::string_view sentence = "how the queue pairs are connected";
   static constexpr auto rows = std::make_tuple(
       knob("srq", &Config::srq, "the queue pairs of an end take their receive WQEs from one SRQ"),
-      knob("service", &Config::service, testbench::kServiceWords,
-           "of the queue pairs; uc has no READ and no ATOMIC, and loses what the wire loses"),
+      knob("service", &Config::service_choice, testbench::kServiceWords,
+           "of the queue pairs; uc has no READ and no ATOMIC, ud has SENDs of one packet alone; "
+           "both lose what the wire loses"),
       knob("framing", &Config::framing, testbench::kFramingWords, "headers around the transport"),
       knob("path_mtu", &Config::path_mtu, testbench::kMtuWords, "payload of a full packet, bytes"),
       knob("qps", &Config::qps, Unit::Count, 1, 1024,

@@ -116,7 +116,8 @@ class Loader {
       WorkloadConfig& w = scenario_.workload[i];
       if (is_wrong(fmt::format("workload[{}]", i))) continue;
       for (const WorkloadMistake& wrong :
-           mistakes_in(w, given_[i], scenario_.qps_of(w), scenario_.connection.service))
+           mistakes_in(w, given_[i], scenario_.qps_of(w), scenario_.connection.service(),
+                       bytes_of_mtu(scenario_.connection.path_mtu)))
         complain(line_of(i, wrong.key), fmt::format("workload[{}].{}: {}; allowed: {}", i,
                                                     wrong.key, wrong.problem, wrong.allowed));
       settle_sizes(w, given_[i]);
@@ -214,8 +215,12 @@ Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
   if (scenario.workload.empty()) {
     scenario.workload = default_scenario().workload;
     std::erase_if(scenario.workload, [&](const WorkloadConfig& w) {
-      return !has_operations(scenario.connection.service, w);
+      return !has_operations(scenario.connection.service(), w);
     });
+    if (const u64 mtu = bytes_of_mtu(scenario.connection.path_mtu);
+        scenario.connection.service() == proto::Service::Ud)
+      for (WorkloadConfig& w : scenario.workload)
+        w.from = std::min(w.from, mtu), w.to = std::min(w.to, mtu);
   }
   return scenario;
 }

@@ -20,6 +20,7 @@ constexpr u64 kIpv6Prefix = 0xfe80'0000'0000'0000;
 constexpr u64 kMappedIpv4 = 0xffff'0000'0000;
 constexpr u16 kLidBase = 1;
 constexpr u64 kBufferAlignment = 1 << 21;
+constexpr u32 kQkey = 0x1234;
 constexpr u8 kAccess =
     proto::kLocalWrite | proto::kRemoteWrite | proto::kRemoteRead | proto::kRemoteAtomic;
 
@@ -152,7 +153,8 @@ Cycle Testbed::quantum_of(unsigned i) const {
 proto::PortAttributes Testbed::port_of(unsigned i, unsigned number) const {
   proto::PortAttributes port{};
   port.framing = u8(scenario_.connection.framing);
-  port.mtu = 4096;
+  const bool datagrams = scenario_.connection.service() == proto::Service::Ud;
+  port.mtu = datagrams ? bytes_of_mtu(scenario_.connection.path_mtu) : 4096;
   port.mac = mac_of(i, number);
   port.gids[0] = proto::make_gid(0, gid_low_of_ipv4(i, number));
   port.gids[1] = proto::make_gid(kIpv6Prefix, gid_low_of_ipv6(i, number));
@@ -226,7 +228,7 @@ void Testbed::create(unsigned i, Endpoint& end, const Need& need) {
   region(end.fetch_mr, need.fetch_bytes);
   QpInitAttr attributes;
   attributes.send_cq = end.send_cq, attributes.recv_cq = end.recv_cq;
-  attributes.service = scenario_.connection.service;
+  attributes.service = scenario_.connection.service();
   attributes.max_send_wr = need.send_wqes, attributes.max_recv_wr = need.receive_wqes;
   attributes.max_inline_data = need.inline_bytes;
   attributes.max_send_sge = attributes.max_recv_sge = need.sges;
@@ -248,7 +250,7 @@ void Testbed::create(unsigned i, Endpoint& end, const Need& need) {
                       });
 }
 
-void Testbed::modify(unsigned i, const std::array<Endpoint, kChips>& ends, u32 qp) {
+void Testbed::modify(unsigned i, std::array<Endpoint, kChips>& ends, u32 qp) {
   const ConnectionConfig& c = scenario_.connection;
   const unsigned peer = 1 - i, port = ends[i].port - 1;
   proto::QpAttributes a{};
@@ -264,11 +266,15 @@ void Testbed::modify(unsigned i, const std::array<Endpoint, kChips>& ends, u32 q
   a.dgid_high = a.sgid_index ? kIpv6Prefix : 0;
   a.dgid_low = a.sgid_index ? gid_low_of_ipv6(peer, port) : gid_low_of_ipv4(peer, port);
   a.hop_limit = 64, a.dlid = lid_of(peer, port), a.udp_source_port = u16(c.udp_source_port);
+  a.qkey = kQkey;
+  ends[i].to_peer.push_back({a.dest_qpn, a.qkey, c.framing == proto::Framing::IbGlobal,
+                             a.sgid_index, a.sl, a.traffic_class, a.hop_limit, a.flow_label, a.dlid,
+                             a.udp_source_port, a.dmac, a.dgid_high, a.dgid_low});
   using namespace proto;
   QpState from = QpState::Reset;
   for (const QpState state : {QpState::Init, QpState::Rtr, QpState::Rts}) {
     a.state = state;
-    a.mask = find_transition(c.service, std::exchange(from, state), state)->required;
+    a.mask = find_transition(c.service(), std::exchange(from, state), state)->required;
     if (nodes_[i]->verbs.modify_qp(*ends[i].qps[qp], a) != Error::None)
       throw std::runtime_error(fmt::format("chip {}: ModifyQp to state {} gives command status {}",
                                            i, name_of(state),

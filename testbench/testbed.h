@@ -77,7 +77,7 @@ class Testbed {
   void add_wire(unsigned port);
   Cycle quantum_of(unsigned index) const;
   void create(unsigned index, Endpoint& end, const struct Need& need);
-  void modify(unsigned index, const std::array<Endpoint, kChips>& ends, u32 qp);
+  void modify(unsigned index, std::array<Endpoint, kChips>& ends, u32 qp);
   proto::PortAttributes port_of(unsigned index, unsigned port) const;
 
   const Scenario scenario_;
@@ -101,5 +101,6 @@ struct Need {
 };
 std::vector<Need> needs_of(const Scenario& scenario);
 // The traffic of one size of a workload.
-Traffic traffic_of(const WorkloadConfig& workload, u32 qps, u32 bytes, u64 seed);
+Traffic traffic_of(const WorkloadConfig& workload, u32 qps, u32 bytes, u64 seed,
+                   proto::Service service = proto::Service::Rc);
 }  // namespace hca::testbench

@@ -37,6 +37,7 @@ struct Traffic {
   u32 receive_depth = 512;  // receive WQEs posted ahead on a queue pair
   u32 signal_every = 1;     // a completion each so many messages
   u32 inline_below = 0;     // shorter messages go inside their WQE
+  u32 receive_header = 0;   // bytes in front of the data in a receive buffer
   u32 sges = 1;             // of each send and receive WQE
   bool push = false;        // WQEs go with their doorbells
   bool fence = false, solicited = false;
@@ -55,6 +56,6 @@ struct Traffic {
   bool has(bool (*fits)(const OperationRow&)) const;
   // How many messages of a queue pair fit.
   u64 count(u32 qp, bool (*fits)(const Message&)) const;
-  u64 slot() const { return slot_bytes(bytes); }
+  u64 slot() const { return slot_bytes(bytes + receive_header); }
 };
 }  // namespace hca::testbench

@@ -2,6 +2,7 @@
 // From a scenario's workloads to what runs: groups, traffic of one size, room that it needs.
 #include <algorithm>
 
+#include "model/proto/datagram.h"
 #include "testbench/testbed.h"
 
 namespace hca::testbench {
@@ -37,10 +38,11 @@ std::vector<std::vector<std::size_t>> groups_of(const Scenario& scenario) {
   return groups;
 }
 
-Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed) {
+Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto::Service service) {
   const bool latency = w.test == Test::Latency;
   Traffic t;
   t.operation = w.operation, t.mix = w.weights(), t.bytes = bytes, t.seed = seed;
+  if (service == proto::Service::Ud) t.receive_header = proto::kDatagramHeaderBytes;
   for (const SizeConfig& s : w.sizes) t.sizes.push_back({u32(s.size), s.weight});
   t.messages = messages_of(w, bytes);
   t.qps = latency ? 1 : qps, t.random_qps = w.qp_order == QpOrder::Random;
@@ -80,6 +82,7 @@ std::size_t lane_of(const WorkloadConfig& workload, std::size_t place) {
 
 std::vector<Need> needs_of(const Scenario& scenario) {
   std::vector<Need> needs(1);
+  const proto::Service service = scenario.connection.service();
   for (const auto& group : groups_of(scenario))
     for (std::size_t place = 0; place < group.size(); ++place) {
       const WorkloadConfig& w = scenario.workload[group[place]];
@@ -87,8 +90,8 @@ std::vector<Need> needs_of(const Scenario& scenario) {
       needs.resize(std::max(needs.size(), lane + 1));
       needs[lane].port = needs[alone].port = w.port;
       for (const u32 bytes : sizes_of(w)) {
-        widen(needs[lane], traffic_of(w, scenario.qps_of(w), bytes, 0));
-        widen(needs[alone], traffic_of(w, 1, bytes, 0));  // for its time breakdown
+        widen(needs[lane], traffic_of(w, scenario.qps_of(w), bytes, 0, service));
+        widen(needs[alone], traffic_of(w, 1, bytes, 0, service));  // for its time breakdown
       }
     }
   return needs;

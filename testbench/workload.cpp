@@ -18,6 +18,11 @@ void Checker::fill_served(tlm_::HostMemory& memory, u64 address, u32 qp, u64 slo
   write_pattern(memory, address, traffic_.bytes, seed(true), pattern_of(qp, slot));
 }
 
+bool Checker::has(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) const {
+  return !check_pattern(memory, address, traffic_.message(qp, k).bytes, seed(false),
+                        pattern_of(qp, k));
+}
+
 void Checker::check(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) {
   compare(memory, address, qp, k, seed(false), pattern_of(qp, k));
 }
@@ -118,6 +123,7 @@ SendWr work_request(const Endpoint& end, const Traffic& t, u32 qp, u64 k,
   wr.opcode = m.row().opcode;
   wr.send_flags = (k + 1) % t.signal_every == 0 || k + 1 == t.messages_on(qp) ? u32(kSignaled) : 0;
   wr.push = t.push;
+  if (t.receive_header) wr.ah = end.to_peer[qp];
   if (t.fence) wr.send_flags |= kFence;
   if (t.solicited && m.takes_receive()) wr.send_flags |= kSolicited;
   if (!m.row().fetches() && m.bytes < t.inline_below) wr.send_flags |= kInline;
@@ -131,7 +137,8 @@ SendWr work_request(const Endpoint& end, const Traffic& t, u32 qp, u64 k,
 }
 
 SgeList receive_buffer(const Endpoint& end, const Traffic& t, u32 qp, u64 slot) {
-  return {end.recv_mr.addr + Layout(t).received(qp, slot), t.bytes, end.recv_mr.lkey};
+  return {end.recv_mr.addr + Layout(t).received(qp, slot), t.bytes + t.receive_header,
+          end.recv_mr.lkey};
 }
 
 SgeList shared_buffer(const Endpoint& end, const Traffic& t, u64 slot) {

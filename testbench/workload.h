@@ -23,6 +23,8 @@ class Checker {
   // The payload of message k of a queue pair, and what a READ into its slot finds at the peer.
   void fill(tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) const;
   void fill_served(tlm_::HostMemory& memory, u64 address, u32 qp, u64 slot) const;
+  // Whether the bytes of message k lie there.
+  bool has(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) const;
   // The bytes of message k at `address` are complete.
   void check(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k);
   void check_served(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k, u64 slot);

@@ -42,7 +42,8 @@ Cycle PingPong::wait(Cycle now) {
   checker_received.check(wc);
   const u64 slot = received_ % traffic_.receive_depth;
   const SgeList sge = receive_buffer(end_, traffic_, 0, slot);
-  if (!watch_) checker_received.check(end_.verbs->memory(), sge.addr, 0, received_);
+  if (!watch_)
+    checker_received.check(end_.verbs->memory(), sge.addr + traffic_.receive_header, 0, received_);
   if (watch_ && !watch_->has_arrived(0, received_))
     checker_received.fail(fmt::format("message {}: completed before its last byte", received_));
   ++received_;

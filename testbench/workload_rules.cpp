@@ -13,6 +13,7 @@ struct Entry {
   const GivenKeys& given;
   u32 qps;
   proto::Service service;
+  u32 path_mtu;
   bool has(std::string_view key) const {
     const auto at = given.lower_bound(key);
     return at != given.end() && at->starts_with(key);
@@ -20,6 +21,14 @@ struct Entry {
   bool has_exactly(std::string_view key) const { return given.contains(key); }
   bool has_range() const { return has_exactly("from") || has_exactly("to"); }
   bool is_atomic() const { return !has("mix.") && row_of(w.operation).is_atomic(); }
+  bool is_above_mtu() const {
+    const auto above = [this](u64 bytes) { return bytes > path_mtu; };
+    return service == proto::Service::Ud &&
+           (w.size || !w.sizes.empty()
+                ? above(w.size) || std::any_of(w.sizes.begin(), w.sizes.end(),
+                                               [&](const SizeConfig& s) { return above(s.size); })
+                : above(w.to));
+  }
   bool is_latency() const { return w.test == Test::Latency; }
 };
 struct Rule {
@@ -47,10 +56,12 @@ constexpr std::array kRules{
          [](const Entry& e) { return e.has("mix.") && !e.w.is_mixed(); }},
     Rule{"mix", "stands beside operation", "one of them",
          [](const Entry& e) { return e.has("mix.") && e.has_exactly("operation"); }},
-    Rule{"mix", "has an operation that connection.service does not have", "WRITE and SEND with uc",
+    Rule{"mix", "has an operation that connection.service does not have", "WRITE and SEND with uc, SEND with ud",
          [](const Entry& e) { return e.has("mix.") && !has_operations(e.service, e.w); }},
-    Rule{"operation", "is one that connection.service does not have", "WRITE or SEND with uc",
+    Rule{"operation", "is one that connection.service does not have", "WRITE or SEND with uc, SEND with ud",
          [](const Entry& e) { return !e.has("mix.") && !has_operations(e.service, e.w); }},
+    Rule{"size", "makes datagrams of more than connection.path_mtu", "that or less with ud",
+         [](const Entry& e) { return e.is_above_mtu(); }},
     Rule{"operation", "is an ATOMIC, which has 8 B", "no size, or 8 B",
          [](const Entry& e) { return e.is_atomic() && gives_another_size(e); }},
     Rule{"size", "stands beside from or to", "size alone, or from and to",
@@ -106,8 +117,8 @@ bool has_operations(proto::Service service, const WorkloadConfig& w) {
 }
 
 std::vector<WorkloadMistake> mistakes_in(const WorkloadConfig& w, const GivenKeys& given, u32 qps,
-                                         proto::Service service) {
-  const Entry entry{w, given, qps, service};
+                                         proto::Service service, u32 path_mtu) {
+  const Entry entry{w, given, qps, service, path_mtu};
   std::vector<WorkloadMistake> all;
   for (const Rule& rule : kRules)
     if (rule.broken(entry))
@@ -119,7 +130,7 @@ std::vector<WorkloadMistake> mistakes_in(const WorkloadConfig& w, const GivenKey
 }
 
 void settle_sizes(WorkloadConfig& w, const GivenKeys& given) {
-  const Entry entry{w, given, 1, proto::Service::Rc};
+  const Entry entry{w, given, 1, proto::Service::Rc, 0};
   if (w.size) w.from = w.to = w.size;
   if (entry.is_atomic()) w.from = w.to = proto::kAtomicBytes;
   for (const SizeConfig& s : w.sizes)

@@ -15,7 +15,7 @@ struct WorkloadMistake {
   std::string key, problem, allowed;
 };
 std::vector<WorkloadMistake> mistakes_in(const WorkloadConfig& workload, const GivenKeys& given,
-                                         u32 qps, proto::Service service);
+                                         u32 qps, proto::Service service, u32 path_mtu);
 // T4: whether a service has all its operations.
 bool has_operations(proto::Service service, const WorkloadConfig& workload);
 // Of a good entry: `from` and `to` become what `size`, `sizes` or the operation say.

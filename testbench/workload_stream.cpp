@@ -175,6 +175,7 @@ StreamReceiver::StreamReceiver(const Endpoint& end, const Traffic& traffic, Way 
       takes_receives_(traffic.has([](const OperationRow& r) { return r.takes_receive; })),
       poster_(end_, traffic_) {
   for (u32 qp = 0; qp < traffic.qps; ++qp) {
+    if (traffic.receive_header) lanes_[qp].seen.resize(traffic.messages_on(qp));
     lanes_[qp].receives = traffic.count(qp, [](const Message& m) { return m.takes_receive(); });
     expected_ += traffic.count(qp, [](const Message& m) { return m.takes_receive() || m.lands(); });
   }
@@ -205,24 +206,53 @@ void StreamReceiver::check_end() {
         fmt::format("key {:#x} is valid behind {} invalidations", end_.taken_mr.rkey, received_));
 }
 
+// The first message behind the last one, or else before it, that has these bytes and has not come:
+// some are lost, some come late.
+std::optional<u64> StreamReceiver::find_datagram(const Wc& wc, u32 qp, u64 address) const {
+  const Lane& lane = lanes_[qp];
+  const u64 messages = lane.seen.size();
+  for (u64 i = 0; i < messages; ++i) {
+    const u64 k = (lane.next + i) % messages;
+    const Message m = traffic_.message(qp, k);
+    if (!lane.seen[k] && wc.byte_len == m.bytes + traffic_.receive_header &&
+        wc.with_imm == m.row().immediate && (!wc.with_imm || wc.imm_data == u32(k)) &&
+        checker.has(end_.verbs->memory(), address, qp, k))
+      return k;
+  }
+  return std::nullopt;
+}
+
+bool StreamReceiver::lose_rest() {
+  if (!traffic_.receive_header || finished()) return false;
+  lost_ = expected_ - received_, expected_ = received_;
+  return true;
+}
+
 // Messages of a queue pair arrive in order, so its receive WQEs are used in order.
 void StreamReceiver::take(const Wc& wc) {
   const u32 qp = wc.qp_num - end_.qp->qpn;
   Lane& lane = lanes_[qp];
-  while (!traffic_.message(qp, lane.next).row().takes_receive) ++lane.next;
-  const u64 k = lane.next++;
   const u64 slot = end_.srq ? wc.wr_id : lane.received % traffic_.receive_depth;
   ++lane.received;
+  if (end_.srq) {
+    if (slot >= in_use_.size() || !in_use_[slot])
+      return checker.fail(fmt::format("receive {} completed, which was not posted", slot));
+    in_use_[slot] = false;
+  }
+  const SgeList sge =
+      end_.srq ? shared_buffer(end_, traffic_, slot) : receive_buffer(end_, traffic_, qp, slot);
+  if (traffic_.receive_header) {
+    const auto found = find_datagram(wc, qp, sge.addr + traffic_.receive_header);
+    if (!found) return checker.fail("a datagram arrived that was not sent, or came before");
+    lane.next = *found, lane.seen[*found] = true;
+  }
+  while (!traffic_.message(qp, lane.next).row().takes_receive) ++lane.next;
+  const u64 k = lane.next++;
   const Message m = traffic_.message(qp, k);
   const auto fail = [&](const std::string& sentence) {
     checker.fail(m.operation, checker.name(qp, k) + ": " + sentence);
   };
-  if (end_.srq) {
-    if (slot >= in_use_.size() || !in_use_[slot])
-      return fail(fmt::format("receive {} completed, which was not posted", slot));
-    in_use_[slot] = false;
-  }
-  if (wc.wr_id != slot || wc.byte_len != m.bytes)
+  if (wc.wr_id != slot || wc.byte_len != m.bytes + traffic_.receive_header)
     fail(fmt::format("receive {} with {} bytes completed, expected was {} with {}", wc.wr_id,
                      wc.byte_len, slot, m.bytes));
   if (wc.with_imm != m.row().immediate || (m.row().immediate && wc.imm_data != u32(k)))
@@ -230,18 +260,17 @@ void StreamReceiver::take(const Wc& wc) {
   if (wc.with_invalidate != m.row().invalidates ||
       (m.row().invalidates && wc.imm_data != end_.taken_mr.rkey))
     fail(fmt::format("invalidates key {:#x}, sent was {:#x}", wc.imm_data, end_.taken_mr.rkey));
-  const SgeList sge =
-      end_.srq ? shared_buffer(end_, traffic_, slot) : receive_buffer(end_, traffic_, qp, slot);
   if (!m.row().writes)
-    checker.check(end_.verbs->memory(), sge.addr, qp, k);
+    checker.check(end_.verbs->memory(), sge.addr + traffic_.receive_header, qp, k);
   else if (!watch_->has_arrived(qp, k))
     fail("completed before its last byte");
   else if (!m.lands())
     checker.check(true, qp, k, "");
   ++received_;
-  if (end_.srq ? shared_left_ == 0 : lane.received + traffic_.receive_depth > lane.receives)
-    return poster_.post_late();
-  if (end_.srq) --shared_left_, in_use_[slot] = true;
+  const bool more =
+      end_.srq ? shared_left_ != 0 : lane.received + traffic_.receive_depth <= lane.receives;
+  if (!more && !traffic_.receive_header) return poster_.post_late();
+  if (end_.srq) shared_left_ -= more, in_use_[slot] = true;
   poster_.post(qp, slot);
 }
 }  // namespace hca::testbench

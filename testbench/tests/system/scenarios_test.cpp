@@ -227,4 +227,17 @@ TEST_CASE("scenario small_beside_large: small messages wait for packets, not for
   CHECK(latency(1) - latency(0) < 33 * 4178 * 0.08 * kNanosecond);
   CHECK(result.streams[2].gigabits_per_second() > 95);
 }
+
+TEST_CASE("scenario datagrams: what the wire loses is lost, and counted", "[scenarios][SVC-9]") {
+  const RunResult result = run_ready("datagrams");
+  u64 faults = 0;
+  for (const WireFault& f : result.faults)
+    faults +=
+        f.record.action == tlm_::FaultAction::Drop || f.record.action == tlm_::FaultAction::Corrupt;
+  // 1.1 % of 20000 are 220, give or take.
+  CHECK(faults > 150);
+  CHECK(result.lost == faults);
+  CHECK(result.messages + result.lost == 20000);
+  CHECK(counter(result, "hca0.requester.resent") == 0);
+}
 }  // namespace hca::testbench

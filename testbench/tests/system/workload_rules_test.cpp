@@ -170,5 +170,13 @@ TEST_CASE("operations that the connection's service does not have are refused",
     CHECK(error_of(entry(good), uc) == "(none)");
   for (const WorkloadConfig& w : parse_scenario("run.seed: 1\n", "s.yaml", uc).workload)
     CHECK((w.operation == Operation::Write || w.operation == Operation::Send));
+  const std::vector<std::string> ud{"connection.service=ud", "connection.path_mtu=512"};
+  CHECK_THAT(error_of(entry("operation: write"), ud),
+             Contains("workload[0].operation: is one that connection.service does not have"));
+  CHECK_THAT(error_of(entry("operation: send, size: 513 B"), ud),
+             Contains("workload[0].size: makes datagrams of more than connection.path_mtu"));
+  CHECK(error_of(entry("operation: send, size: 512 B"), ud) == "(none)");
+  for (const WorkloadConfig& w : parse_scenario("run.seed: 1\n", "s.yaml", ud).workload)
+    CHECK((w.operation == Operation::Send && w.to <= 512));
 }
 }  // namespace hca::testbench

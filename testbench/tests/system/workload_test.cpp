@@ -45,6 +45,27 @@ TEST_CASE("unreliable connections carry SEND and WRITE whole", "[workload][G14.1
   CHECK(result.messages >= 14 * 40 + 14 * 10 * 2);
 }
 
+TEST_CASE("datagrams arrive whole, and what the wire loses is counted", "[workload][SVC-9]") {
+  const std::string operation = GENERATE("send", "send_immediate");
+  INFO(operation);
+  const RunResult good =
+      run_text("connection: {service: ud, path_mtu: 256}\nworkload:\n  - {operation: " + operation +
+               ", from: 1 B, to: 256 B, messages: 40, depth: 16}\n  - {operation: " + operation +
+               ", from: 1 B, to: 256 B, test: latency, messages: 10}\n");
+  CHECK(all(good.failures) == "");
+  CHECK(good.messages == 9 * 40 + 9 * 10 * 2);
+  CHECK(good.lost == 0);
+  // One frame a message: of the 3 that are lost, one has a wrong ICRC.
+  const RunResult lossy = run_text(
+      "connection: {service: ud, path_mtu: 256}\nworkload:\n  - {operation: " + operation +
+      ", size: 200 B, messages: 100, depth: 16}\nfaults:\n  - {action: drop, from: 0, "
+      "occurrence: 7}\n  - {action: drop, from: 0, occurrence: 100}\n  - {action: corrupt, "
+      "from: 0, occurrence: 40}\n  - {action: reorder, from: 0, occurrence: 60}\n");
+  CHECK(all(lossy.failures) == "");
+  CHECK(lossy.messages == 97);
+  CHECK(lossy.lost == 3);
+}
+
 TEST_CASE("a mix with weighted sizes on several queue pairs, both ways, is checked whole",
           "[workload]") {
   const RunResult result = run_text(
