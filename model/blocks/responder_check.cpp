@@ -56,8 +56,8 @@ inline void ResponderCheck::count(RequestCause cause) {
   static constexpr std::array<u64 C::*, std::size_t(RequestCause::BadRkey) + 1> kMembers{
       &C::good,         &C::wrong_service, &C::bad_qp_state,   &C::wrong_path,     &C::wrong_vl,
       &C::bad_pkey,     &C::bad_qkey,      &C::duplicate,      &C::nak_pending,    &C::psn_ahead,
-      &C::bad_sequence, &C::unsupported,   &C::too_many_reads, &C::no_receive_wqe, &C::srq_failed, &C::bad_length,
-      &C::misaligned,   &C::bad_rkey};
+      &C::bad_sequence, &C::unsupported,   &C::too_many_reads, &C::no_receive_wqe, &C::srq_failed,
+      &C::bad_length,   &C::misaligned,    &C::bad_rkey};
   ++(counters.*kMembers[std::size_t(cause)]);
 }
 }  // namespace hca::blocks

@@ -45,7 +45,7 @@ void ResponderExecute::tick() {
     if (!placing_) take();
   }
   serve_ports();
-  if (!placing_) flush();
+  if (!placing_ && (!flushes_.empty() || !lost_.empty())) flush();
 }
 
 void ResponderExecute::serve_several() {
@@ -98,13 +98,9 @@ void ResponderExecute::process(Packet* p) {
   if (action == RequestAction::Abandon) [[unlikely]]
     return end_broken(p, q);
   if (!executes) return answer_refusal(p, q);
-  if (p->effect.unreliable) [[unlikely]]
-    return process_unreliable(p, q);
+  if (p->effect.unreliable && !goes_on(p, q)) [[unlikely]]
+    return;
   if (request::is_saved(*p->parsed.opcode)) return execute_read(p);
-  place(p, q);
-}
-
-void ResponderExecute::place(Packet* p, Queue& q) {
   if (p->parsed.opcode->operation == Operation::Write) return execute_write(p, q);
   if (!execute_send(p, q)) park(p, q);
 }

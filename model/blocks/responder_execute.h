@@ -171,9 +171,8 @@ class ResponderExecute : public engine::Block {
   void serve_several();
   void take();
   void process(Packet* p);
-  void place(Packet* p, Queue& q);
   // responder_unreliable.cpp: requests that nobody answers
-  void process_unreliable(Packet* p, Queue& q);
+  bool goes_on(Packet* p, Queue& q);
   void begin_unreliable(const Packet& p, Queue& q);
   void complete_unreliable(const Packet& p, const Queue& q, proto::Cqe& cqe);
   static bool lacks_wqe(const Packet& p, const Queue& q);

@@ -8,17 +8,18 @@
 namespace hca::blocks {
 using namespace proto;
 
-void ResponderExecute::process_unreliable(Packet* p, Queue& q) {
+// A request of a service without answers; false: it ends here.
+bool ResponderExecute::goes_on(Packet* p, Queue& q) {
   if (!mutant<"unreliable_answers">()) p->parsed.bth.ack_req = false;  // SVC-7
   begin_unreliable(*p, q);
-  if (q.abandoned) return abandon(p, q);
+  if (q.abandoned) return abandon(p, q), false;
   if (counts_itself(*p)) {
     p->effect.receive_wqe = q.next_wqe - q.wqe_open;
-    if (lacks_wqe(*p, q)) return refuse(p, kNoReceiveWqe);
+    if (lacks_wqe(*p, q)) return refuse(p, kNoReceiveWqe), false;
   }
   if (p->parsed.has(Ext::Deth) && !p->effect.has_header)
     prepend_header(p->frame(), p->parsed, p->effect);
-  place(p, q);
+  return true;
 }
 
 // A packet that begins a message ends the one before, whose receive WQE it takes over (ERR-36).

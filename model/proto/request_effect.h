@@ -24,8 +24,8 @@ struct RequestEffect {
   // Of a datagram: what its LRH says, and whether its network header stands in front of its
   // payload.
   u8 sl = 0;
-  u16 slid = 0;
   bool has_header = false;
+  u16 slid = 0;
 };
 
 static_assert(sizeof(RequestEffect) == 48);
