@@ -12,6 +12,8 @@ namespace hca::testbench {
 using namespace proto;
 
 namespace {
+constexpr u32 kMaxSrqEntries = 1 << 15;
+
 struct FlagName {
   std::string_view name;
   SendFlags flag;
@@ -25,9 +27,12 @@ WorkOpcode operation_of(const JsonAt& json) {
 }
 
 // A step that posts is one work request, or a "list" of them that one call posts.
-std::vector<JsonAt> work_requests_of(const JsonAt& json) {
+std::vector<JsonAt> work_requests_of(const JsonAt& json, bool receives) {
   if (!json.has("list")) return {json};
-  json.check_keys({"qp", "list", "bad", "error"});
+  if (receives)
+    json.check_keys({"qp", "srq", "list", "bad", "error"});
+  else
+    json.check_keys({"qp", "list", "bad", "error"});
   if (json.has("bad") != json.has("error"))
     json.refuse("has one of bad and error", "both, or none of them");
   std::vector<JsonAt> list = json["list"].entries();
@@ -123,7 +128,7 @@ SendWr VectorHost::send_wr_of(const JsonAt& json, const VectorQp& qp, std::vecto
 std::optional<std::string> VectorHost::post_send(const JsonAt& json) {
   std::deque<std::vector<SgeList>> sges;
   std::vector<SendWr> list;
-  for (const JsonAt& one : work_requests_of(json)) {
+  for (const JsonAt& one : work_requests_of(json, false)) {
     if (json.has("list"))
       one.check_keys({"op", "wr_id", "sge", "inline", "remote", "rkey", "imm", "invalidate",
                       "compare", "swap", "add", "memory", "ah", "flags", "unsignaled"});
@@ -141,7 +146,7 @@ std::optional<std::string> VectorHost::post_send(const JsonAt& json) {
 std::optional<std::string> VectorHost::post_recv(const JsonAt& json) {
   std::deque<std::vector<SgeList>> sges;
   std::vector<RecvWr> list;
-  for (const JsonAt& one : work_requests_of(json)) {
+  for (const JsonAt& one : work_requests_of(json, true)) {
     if (json.has("list"))
       one.check_keys({"wr_id", "sge"});
     else
@@ -189,16 +194,19 @@ void VectorHost::make_unreadable(const JsonAt& json) {
 
 // A WQE field by field, as no driver would write it, and its doorbell.
 void VectorHost::post_raw(const JsonAt& json) {
-  json.check_keys({"qp", "queue", "fields", "sge", "wr_id"});
-  Qp& qp = *qp_of(json).qp;
-  const bool receives = means_receive_queue(json);
+  json.check_keys({"qp", "srq", "queue", "fields", "sge", "wr_id"});
+  Srq* const srq = json.has("srq") ? &srq_of(json) : nullptr;
+  if (srq && (json.has("qp") || json.has("queue")))
+    json.refuse("has srq and qp or queue", "an SRQ, or a queue of a queue pair");
+  Qp* const qp = srq ? nullptr : qp_of(json).qp;
+  const bool receives = srq || means_receive_queue(json);
   const std::vector<SgeList> sges = sges_of(json);
   const HeaderInfo& info = receives ? kHeaderInfo<ReceiveWqe> : kHeaderInfo<SendWqe>;
-  const bool has_handle = !receives && qp.cap.service == Service::Ud;
+  const bool has_handle = !receives && qp->cap.service == Service::Ud;
   const u32 segments = info.bytes + (has_handle ? kAddressHandleBytes : 0);
   std::vector<u8> wqe(segments + sges.size() * kSgeBytes);
   if (has_handle) encode(qp_of(json).to_peer, wqe.data() + info.bytes);
-  u32& posted = receives ? qp.rq_posted : qp.sq_posted;
+  u32& posted = srq ? srq->posted : receives ? qp->rq_posted : qp->sq_posted;
   if (receives)
     encode(ReceiveWqe{u8(sges.size()), u16(posted)}, wqe.data());
   else
@@ -213,15 +221,35 @@ void VectorHost::post_raw(const JsonAt& json) {
       if (!field) json["fields"][name].refuse("is no field", names_of_fields(info));
       set_field(wqe.data(), *field, json["fields"][name], symbols_);
     }
-  std::vector<u64>& ids = receives ? qp.recv_ids : qp.send_ids;
-  const u32 slot = posted & u32(ids.size() - 1);
-  const u64 ring = receives ? qp.rq_address : qp.sq_address;
-  verbs_.memory().write(ring + (u64{slot} << (receives ? qp.rq_log_stride : qp.sq_log_stride)),
-                        wqe);
-  ids[slot] = symbols_.value_or(json, "wr_id", 0);
+  const u64 id = symbols_.value_or(json, "wr_id", 0);
+  const BarOffset bell = srq        ? BarOffset::SharedDoorbell
+                         : receives ? BarOffset::ReceiveDoorbell
+                                    : BarOffset::SendDoorbell;
+  const auto put = [&](u64 ring, u32 slot, u8 log_stride) {
+    verbs_.memory().write(ring + (u64{slot} << log_stride), wqe);
+  };
+  if (srq) {
+    const u32 slot = posted & u32(srq->slots.size() - 1);
+    put(srq->address, slot, srq->log_stride);
+    srq->outstanding += !srq->slots[slot].in_use;
+    srq->slots[slot] = {id, true};
+  } else {
+    std::vector<u64>& ids = receives ? qp->recv_ids : qp->send_ids;
+    const u32 slot = posted & u32(ids.size() - 1);
+    put(receives ? qp->rq_address : qp->sq_address, slot,
+        receives ? qp->rq_log_stride : qp->sq_log_stride);
+    ids[slot] = id;
+  }
   ++posted;
-  std::array<u8, 8> bell;
-  encode(QueueDoorbell{qp.qpn, u16(posted)}, bell.data());
-  device_.mmio_write(u32(receives ? BarOffset::ReceiveDoorbell : BarOffset::SendDoorbell), bell);
+  std::array<u8, 8> bytes;
+  encode(QueueDoorbell{srq ? srq->srqn : qp->qpn, u16(posted)}, bytes.data());
+  device_.mmio_write(u32(bell), bytes);
+}
+
+std::optional<std::string> VectorHost::resize_srq(const JsonAt& json) {
+  json.check_keys({"srq", "max_wr", "error"});
+  const Error error =
+      verbs_.resize_srq(srq_of(json), u32(symbols_.value(json["max_wr"], kMaxSrqEntries)));
+  return judge_error(json, error, 0, 0);
 }
 }  // namespace hca::testbench

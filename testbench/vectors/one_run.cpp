@@ -102,12 +102,13 @@ class Run {
     bool acts;  // all that came before must be explained
     void (Run::*run)(const JsonAt&);
   };
-  static constexpr std::size_t kVerbs = 22;
+  static constexpr std::size_t kVerbs = 23;
   static const std::array<Verb, kVerbs>& verbs() {
     static constexpr std::array<Verb, kVerbs> rows{{
         {"post_send", true, &Run::post_send},
         {"post_recv", true, &Run::post_recv},
         {"post_raw", true, &Run::post_raw},
+        {"resize_srq", true, &Run::resize_srq},
         {"inject", true, &Run::inject},
         {"command", true, &Run::command},
         {"ring", true, &Run::ring},
@@ -164,6 +165,7 @@ class Run {
   void post_send(const JsonAt& json) { judge(host_.post_send(json)); }
   void post_recv(const JsonAt& json) { judge(host_.post_recv(json)); }
   void post_raw(const JsonAt& json) { host_.post_raw(json); }
+  void resize_srq(const JsonAt& json) { judge(host_.resize_srq(json)); }
   void ring(const JsonAt& json) { host_.ring(json); }
   void arm(const JsonAt& json) { host_.arm(json); }
   void write_memory(const JsonAt& json) { host_.contents().write(json, host_.symbols()); }
@@ -201,7 +203,6 @@ class Run {
   void hold(const JsonAt& json) { loop_.hold(json); }
   void release(const JsonAt& json) { loop_.release(json, host_.symbols()); }
   void drop(const JsonAt& json) { loop_.drop(json, host_.symbols()); }
-
   void advance(const JsonAt& json) { device_->advance(nanoseconds_of(json)); }
   void silence(const JsonAt& json) {
     device_->advance(nanoseconds_of(json));
