@@ -135,7 +135,8 @@ Error VerbsContext::post_recv(Qp& qp, std::span<const RecvWr> list, std::size_t*
   std::size_t posted = 0;
   for (; posted < list.size(); ++posted) {
     const RecvWr& wr = list[posted];
-    if (qp.state == QpState::Reset || qp.cap.srq || wr.sg_list.size() > qp.cap.max_recv_sge)
+    const bool refused = qp.cap.srq && !proto::mutant<"srq_qp_takes_posts">();
+    if (qp.state == QpState::Reset || refused || wr.sg_list.size() > qp.cap.max_recv_sge)
       error = Error::Invalid;
     else if (qp.rq_posted - qp.rq_completed >= qp.cap.max_recv_wr)
       error = Error::NoMemory;

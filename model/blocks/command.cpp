@@ -34,7 +34,8 @@ void Command::take_fault(FaultLink& link) {
     if (SharedQueue* queue = contexts_.find_srq(qp->srqn); queue && !queue->failed) {
       if (!ports.events_out->can_push()) return;
       queue->failed = true;
-      ports.events_out->push(EventNote{kAsyncEq, {EventType::SrqErr, qp->srqn}});
+      if (!mutant<"srq_err_not_raised">())
+        ports.events_out->push(EventNote{kAsyncEq, {EventType::SrqErr, qp->srqn}});
       return wake_at(now() + 1);  // for the queue pair
     }
   const bool fails = f.fails && qp && qp->state != QpState::Error && qp->state != QpState::Reset;

@@ -37,7 +37,13 @@ CommandStatus create_qp(Call& c) {
   qp.sq = {a.sq_address, a.sq_log_entries, a.sq_log_stride};
   qp.rq = {a.rq_address, a.rq_log_entries, a.rq_log_stride};
   qp.srqn = a.srqn, qp.srq_pd = srq ? srq->pd : 0;
-  if (srq) qp.rq = srq->wqes, ++srq->uses, qp.options.credits = false;  // G6.1
+  if (srq) {
+    qp.rq = srq->wqes, ++srq->uses;
+    if (!mutant<"srq_counts_credits">()) qp.options.credits = false;  // G6.1
+    if (mutant<"srq_cq_of_first">())
+      for (const QpConfig& other : x.qps)
+        if (other.allocated && other.srqn == a.srqn) qp.receive_cq = x.qps[other.qpn].receive_cq;
+  }
   at(x.qps, qpn) = qp;
   at(x.given, qpn) = {}, at(x.qp_contexts, qpn) = a.context;
   SendState& send = at(x.send, qpn);

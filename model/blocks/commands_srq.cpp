@@ -34,14 +34,14 @@ CommandStatus modify_srq(Call& c) {
   Contexts& x = c.contexts;
   SharedQueue* queue = x.find_srq(c.header.object);
   if (!queue) return CommandStatus::BadObject;
-  if (queue->failed) return CommandStatus::BadState;
+  if (!may_modify(*queue)) return CommandStatus::BadState;
   const WorkQueue ring{a.address, a.log_entries, queue->wqes.log_stride};
   if (a.mask & ~(kSrqLimit | kSrqRing)) return CommandStatus::BadValue;
   if (a.mask & kSrqRing &&
       (a.log_entries > kMaxLogWorkEntries || queue->available() > ring.entries()))
     return CommandStatus::BadValue;
-  if (a.mask & kSrqLimit) queue->limit = a.limit;
-  if (!(a.mask & kSrqRing)) return CommandStatus::Ok;
+  if (a.mask & kSrqLimit && !mutant<"srq_limit_not_set">()) queue->limit = a.limit;
+  if (!(a.mask & kSrqRing) || mutant<"srq_ring_kept">()) return CommandStatus::Ok;
   queue->wqes = ring;
   for (QpConfig& qp : x.qps)
     if (qp.allocated && qp.srqn == c.header.object) qp.rq = ring;
@@ -51,7 +51,7 @@ CommandStatus modify_srq(Call& c) {
 CommandStatus query_srq(Call& c) {
   const SharedQueue* queue = c.contexts.find_srq(c.header.object);
   if (!queue) return CommandStatus::BadObject;
-  if (queue->failed) return CommandStatus::BadState;
+  if (!may_query(*queue)) return CommandStatus::BadState;
   SrqAttributes a;
   a.pd = queue->pd, a.port = queue->port, a.address = queue->wqes.address;
   a.log_entries = queue->wqes.log_entries, a.log_stride = queue->wqes.log_stride;
@@ -64,9 +64,9 @@ CommandStatus query_srq(Call& c) {
 CommandStatus destroy_srq(Call& c) {
   SharedQueue* queue = c.contexts.find_srq(c.header.object);
   if (!queue) return CommandStatus::BadObject;
-  if (queue->uses && !mutant<"srq_destroyed_in_use">()) return CommandStatus::Busy;
+  if (!may_destroy(*queue)) return CommandStatus::Busy;
   --c.contexts.pds[queue->pd].uses;
-  *queue = {};
+  if (!mutant<"srq_destroy_keeps">()) *queue = {};
   return CommandStatus::Ok;
 }
 }  // namespace hca::blocks

@@ -3,6 +3,7 @@
 
 #include "model/blocks/port.h"
 #include "model/proto/port_rules.h"
+#include "model/proto/work_rules.h"
 
 namespace hca::blocks {
 using namespace proto;
@@ -128,14 +129,16 @@ void PortReceive::push_event() {
 void PortReceive::ring(const ReceiveBell& bell) {
   if (bell.shared) return ring_shared(bell);
   const QpConfig* qp = contexts_.find_qp(bell.qpn);
-  if (!qp || !takes_receives(qp->state) || qp->srqn) return;
+  if (!qp || !has_receive_queue(*qp)) return;
   ReceiveState& r = contexts_.receive[bell.qpn];
   r.rq_posted = widen_index(r.rq_posted, u16(bell.posted));
   ports.bells_out->push(ReceiveBell{bell.qpn, r.rq_posted});
 }
 
 void PortReceive::ring_shared(const ReceiveBell& bell) {
-  if (SharedQueue* queue = contexts_.find_srq(bell.qpn))
-    queue->posted = widen_index(queue->posted, u16(bell.posted));
+  SharedQueue* queue = contexts_.find_srq(bell.qpn);
+  if (!queue) return;
+  queue->posted = widen_index(queue->posted, u16(bell.posted));
+  if (refuses_posts(*queue)) events_.push({EventType::SrqErr, bell.qpn}), wake_at(now() + 1);
 }
 }  // namespace hca::blocks

@@ -176,8 +176,10 @@ bool ResponderExecute::execute_send(Packet* p, Queue& q) {
       return refuse(p, kUnreadableReceiveWqe), true;
     }
     const auto header = decode<ReceiveWqe>(wqe);
-    q.scatter = {wqe + kReceiveWqeBytes, header.sge_count}, q.placed = 0;
-    q.wqe_open = true;
+    const u32 first = first_sge(header.sge_count);
+    q.scatter = {wqe + kReceiveWqeBytes + first * kSgeBytes, header.sge_count - first};
+    q.placed = 0;
+    q.wqe_open = true, q.open_wqe = index;
     const u32 room = contexts_.qps[p->qpn].rq.stride() - kReceiveWqeBytes;
     if (header.index != u16(index) || header.sge_count * kSgeBytes > room)
       return refuse(p, kBadReceiveWqe), true;
@@ -242,7 +244,8 @@ void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
   outcome.completed.cqe.status = failure.status;
   outcome.fault = fault_of(*p, !outcome.completes, failure.event);
   outcome.fault.fails_shared =
-      p->effect.takes_shared && verdict.cause == RequestCause::UnreadableReceiveWqe;
+      (p->effect.takes_shared && verdict.cause == RequestCause::UnreadableReceiveWqe) ||
+      mutant<"class_a_fails_srq">();
   PacketPool::give_back(p);
 }
 
@@ -313,6 +316,9 @@ void ResponderExecute::complete(const Packet& p, const Queue& q, Outcome& outcom
     complete_unreliable(p, q, outcome.completed.cqe);
   const bool send = row.operation == Operation::Send;
   Cqe& cqe = outcome.completed.cqe;
+  if constexpr (kMutants)
+    cqe.wqe_index =
+        named_shared(contexts_.find_srq(contexts_.qps[p.qpn].srqn), p.effect.receive_wqe);
   cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
   cqe.byte_len = send ? q.placed : p.effect.byte_len;
   if (send && mutant<"send_byte_len_of_last">()) cqe.byte_len = p.parsed.payload_bytes;

@@ -154,6 +154,7 @@ class ResponderExecute : public engine::Block {
     bool congested = false;
     u32 life = 0;
     u32 posted = 0, next_wqe = 0;  // next_wqe: the next that a message will take
+    u32 open_wqe = 0;              // if wqe_open: of the message in progress
     bool abandoned = false;        // UC: until a packet begins a message
     u32 taken = 0;                 // WQEs of an SRQ, of requests that came here
     Scatter scatter;
@@ -185,6 +186,7 @@ class ResponderExecute : public engine::Block {
   void lose(const Packet& p, const Queue& q);
   void end_shared(const Packet& p, Queue& q, proto::WcStatus status);
   void end_broken(Packet* p, Queue& q);
+  void end_message(const Packet& p);
   bool flush_lost();
   bool tell_last(u32 qpn);
   void answer_refusal(Packet* p, Queue& q);

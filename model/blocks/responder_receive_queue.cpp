@@ -150,7 +150,12 @@ void ResponderExecute::enter_error(u32 qpn) {
   Queue& q = queues_[qpn];
   if (q.flushing) return;
   q.failed = q.flushing = true;
-  q.posted = contexts_.qps[qpn].srqn ? q.next_wqe : contexts_.receive[qpn].rq_posted;
+  const bool shared = contexts_.qps[qpn].srqn;
+  if (shared && q.wqe_open) q.next_wqe = q.open_wqe + 1;  // all that is left to flush here
+  if (shared && mutant<"srq_flushed_whole">())
+    contexts_.receive[qpn].rq_posted = contexts_.srqs[contexts_.qps[qpn].srqn].posted;
+  q.posted =
+      shared && !mutant<"srq_flushed_whole">() ? q.next_wqe : contexts_.receive[qpn].rq_posted;
   unpark_later(qpn, q);
   if (q.reading) q.reading->effect.packets = q.reading->asked;  // no response begins any more
   list(qpn, q);

@@ -17,9 +17,9 @@ void ResponderExecute::lose(const Packet& p, const Queue& q) {
 // The WQE of a message that is not delivered.
 void ResponderExecute::end_shared(const Packet& p, Queue& q, WcStatus status) {
   Outcome& outcome = retire(p);
-  outcome.completes = true;
+  outcome.completes = !mutant<"srq_abandoned_silent">();
   outcome.completed.cqe.opcode = CqeOpcode::Receive, outcome.completed.cqe.status = status;
-  if (std::exchange(q.wqe_open, false)) outcome.completed.cqe.wqe_index = u16(q.next_wqe - 1);
+  if (std::exchange(q.wqe_open, false)) outcome.completed.cqe.wqe_index = u16(q.open_wqe);
 }
 
 // A packet that continues no message: the one in progress is not delivered.
@@ -29,12 +29,21 @@ void ResponderExecute::end_broken(Packet* p, Queue& q) {
   PacketPool::give_back(p);
 }
 
-// False: nothing was to flush, or there is no room.
+// The rest of the message takes no WQE, if responder_check has not seen any of it.
+void ResponderExecute::end_message(const Packet& p) {
+  ReceiveState& r = contexts_.receive[p.qpn];
+  if (r.epsn == psn_add(p.psn, 1)) r.message = InMessage::None;
+}
+
+// Behind all completions of its queue pair that are on their way. False: nothing was to flush, not
+// yet, or there is no room.
 bool ResponderExecute::flush_lost() {
   while (!lost_.empty()) {
-    if (!ports.completions_out->can_push()) return false;
+    const Queue& q = queues_[lost_.front().qpn];
+    const bool is_late = lost_.front().life != q.life;
+    if (!is_late && (q.first || !ports.completions_out->can_push())) return false;
     const Lost lost = lost_.pop();
-    if (lost.life != queues_[lost.qpn].life) continue;
+    if (is_late) continue;
     Completed c{lost.cqn, {}};
     c.cqe.opcode = CqeOpcode::Receive, c.cqe.status = flush_status(), c.cqe.qpn = lost.qpn;
     c.cqe.wqe_index = u16(lost.wqe);

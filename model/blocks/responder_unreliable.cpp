@@ -12,7 +12,10 @@ using namespace proto;
 bool ResponderExecute::goes_on(Packet* p, Queue& q) {
   if (!mutant<"unreliable_answers">()) p->parsed.bth.ack_req = false;  // SVC-7
   begin_unreliable(*p, q);
-  if (q.abandoned) return abandon(p, q), false;
+  if (q.abandoned) {
+    if (p->effect.takes_shared) end_shared(*p, q, WcStatus::RemAbortErr);
+    return abandon(p, q), false;
+  }
   if (counts_itself(*p)) {
     p->effect.receive_wqe = q.next_wqe - q.wqe_open;
     if (lacks_wqe(*p, q)) return refuse(p, kNoReceiveWqe), false;
@@ -53,6 +56,8 @@ void ResponderExecute::abandon(Packet* p, Queue& q) {
   q.abandoned = true;
   if (counts_itself(*p))
     q.next_wqe -= std::exchange(q.wqe_open, false) && !mutant<"abandoned_wqe_consumed">();
+  else
+    end_message(*p);
   PacketPool::give_back(p);
 }
 }  // namespace hca::blocks

@@ -159,6 +159,7 @@ class FunctionalHca {
   void respond_read(const proto::QpConfig& qp, const proto::RequestEffect& effect);
   void respond_atomic(const proto::QpConfig& qp, const proto::RequestEffect& effect, u64 original);
   void fail_invalidate(u32 qpn, const proto::RequestEffect& effect);
+  void fail_shared(u32 srqn);
   void abandon_shared(u32 qpn, u32 index, proto::RequestCause cause);
   void fail_receive(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestVerdict& v);
   proto::RequestVerdict read_receive_wqe(u32 qpn);

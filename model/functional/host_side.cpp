@@ -64,7 +64,7 @@ void FunctionalHca::ring_send(u32 qpn, u16 producer) {
 void FunctionalHca::ring_receive(u32 qpn, u16 producer) {
   if (mutant<"doorbell_qpn_16_bits">()) qpn &= 0xffff;
   const QpConfig* qp = contexts_.find_qp(qpn);
-  if (!qp || !takes_receives(qp->state) || qp->srqn) return void(++host_counters_.bad_doorbells);
+  if (!qp || !has_receive_queue(*qp)) return void(++host_counters_.bad_doorbells);
   ReceiveState& r = contexts_.receive[qpn];
   const u32 posted = widen_index(r.rq_posted, producer);
   if (posted - r.rq_consumed > qp->rq.entries()) return void(++host_counters_.bad_doorbells);
@@ -76,6 +76,7 @@ void FunctionalHca::ring_receive(u32 qpn, u16 producer) {
 void FunctionalHca::ring_shared(u32 srqn, u16 producer) {
   SharedQueue* queue = contexts_.find_srq(srqn);
   if (!queue) return void(++host_counters_.bad_doorbells);
+  if (refuses_posts(*queue)) raise(EventType::SrqErr, srqn);
   queue->posted = widen_index(queue->posted, producer);
 }
 
@@ -179,6 +180,8 @@ void FunctionalHca::flush_receives(u32 qpn) {
     cqe.wqe_index = u16(qp.srqn ? r.shared_wqe : r.rq_consumed - 1);
     complete(qp.receive_cq, cqe);
   }
+  if (mutant<"srq_flushed_whole">() && qp.srqn && !r.last_wqe_told)
+    r.rq_consumed = contexts_.srqs[qp.srqn].taken, r.rq_posted = contexts_.srqs[qp.srqn].posted;
   while (r.rq_consumed != r.rq_posted) {
     cqe.wqe_index = u16(r.rq_consumed++);
     if (!flush_is_lost(true, false)) complete(qp.receive_cq, cqe);

@@ -83,7 +83,11 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   const bool breaks = shared && abandons_send(state, packet, qp, verdict);
   RequestEffect effect = apply(state, packet, qp, verdict);
   if (shared) {
-    if (breaks) abandon_shared(qpn, state.shared_wqe, verdict.cause);
+    if (breaks) {
+      const bool begins = request::starts(packet.opcode->position);
+      abandon_shared(qpn, state.shared_wqe, begins ? RequestCause::BadSequence : verdict.cause);
+      if (verdict.action == RequestAction::Fail) state.message = InMessage::None;
+    }
     if (take_from(*shared, state, packet, qp, verdict, passed, effect))
       raise(EventType::SrqLimitReached, qp.srqn);
     if (effect.takes_shared && verdict.action == RequestAction::Abandon)
@@ -180,17 +184,25 @@ RequestVerdict FunctionalHca::find_own_place(u32 qpn, const ParsedPacket& packet
 
 RequestVerdict FunctionalHca::read_receive_wqe(u32 qpn) {
   const QpConfig& qp = contexts_.qps[qpn];
-  const u32 index = contexts_.receive[qpn].rq_consumed;
+  const u32 index = qp.srqn ? contexts_.srqs[qp.srqn].head() : contexts_.receive[qpn].rq_consumed;
   std::array<u8, kReceiveWqeBytes> raw;
   if (!io_.read(qp.rq.slot(index), raw)) {
-    if (qp.srqn) contexts_.srqs[qp.srqn].failed = true, raise(EventType::SrqErr, qp.srqn);
+    if (qp.srqn) fail_shared(qp.srqn);
     return kUnreadableReceiveWqe;
   }
   const auto wqe = decode<ReceiveWqe>(raw.data());
   if (!receive_wqe_is_good(wqe, index, qp.rq.stride())) return kBadReceiveWqe;
-  side(qpn).scatter = read_sges(qp.rq.slot(index) + kReceiveWqeBytes, wqe.sge_count);
+  const u32 first = first_sge(wqe.sge_count);
+  side(qpn).scatter =
+      read_sges(qp.rq.slot(index) + kReceiveWqeBytes + first * kSgeBytes, wqe.sge_count - first);
   side(qpn).received = 0;
   return {};
+}
+
+// SRQ-11.
+void FunctionalHca::fail_shared(u32 srqn) {
+  contexts_.srqs[srqn].failed = true;
+  if (!mutant<"srq_err_not_raised">()) raise(EventType::SrqErr, srqn);
 }
 
 void FunctionalHca::execute(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect,
@@ -237,7 +249,8 @@ void FunctionalHca::complete_receive(u32 qpn, const ParsedPacket& packet,
   cqe.with_immediate = packet.has(Ext::ImmDt);
   cqe.solicited = packet.bth.solicited && !mutant<"solicited_not_set">();
   cqe.solicited |= mutant<"long_message_solicited">() && packet.opcode->position == Position::Last;
-  cqe.qpn = qpn, cqe.wqe_index = u16(effect.receive_wqe);
+  cqe.qpn = qpn;
+  cqe.wqe_index = named_shared(contexts_.find_srq(contexts_.qps[qpn].srqn), effect.receive_wqe);
   cqe.byte_len = send ? side(qpn).received : effect.byte_len;
   if (send && mutant<"send_byte_len_of_last">()) cqe.byte_len = packet.payload_bytes;
   cqe.with_invalidate = packet.has(Ext::Ieth) && !mutant<"inv_flag_missing">();
@@ -344,11 +357,13 @@ void FunctionalHca::respond_atomic(const QpConfig& qp, const RequestEffect& effe
 void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const RequestVerdict& v) {
   const FailureRow failure = failure_of(v.cause);
   ReceiveState& r = contexts_.receive[qpn];
+  if (mutant<"class_a_fails_srq">() && contexts_.qps[qpn].srqn)
+    contexts_.srqs[contexts_.qps[qpn].srqn].failed = true;
   contexts_.qps[qpn].state = QpState::Error;
   r.nak_sent = false;
   const bool takes = failure_takes_receive_wqe(contexts_.qps[qpn], packet, v);
   if (takes || holds_receive_wqe(contexts_.qps[qpn], r)) {
-    r.rq_consumed += takes;
+    r.rq_consumed += takes && !contexts_.qps[qpn].srqn;
     r.message = InMessage::None;
     Cqe cqe{};
     cqe.opcode = CqeOpcode::Receive, cqe.status = failure.status;
@@ -363,6 +378,7 @@ void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const Requ
 
 // G9.2: the WQE of an SRQ that was taken for a message which is not delivered.
 void FunctionalHca::abandon_shared(u32 qpn, u32 index, RequestCause cause) {
+  if (mutant<"srq_abandoned_silent">()) return;
   Cqe cqe{};
   cqe.opcode = CqeOpcode::Receive, cqe.status = status_of_abandoned(cause);
   cqe.qpn = qpn, cqe.wqe_index = u16(index);

@@ -45,7 +45,9 @@ struct QpConfig {
   Path path;
 };
 
-inline Accessor accessor_of(const QpConfig& qp) { return {qp.pd, qp.qpn}; }
+inline Accessor accessor_of(const QpConfig& qp) {
+  return {qp.srqn && mutant<"remote_pd_of_srq">() ? qp.srq_pd : qp.pd, qp.qpn};
+}
 // Of the buffers of receive WQEs (SRQ-4).
 inline Accessor receiver_of(const QpConfig& qp) {
   return {qp.srqn && !mutant<"srq_pd_of_qp">() ? qp.srq_pd : qp.pd, qp.qpn};

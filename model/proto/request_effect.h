@@ -69,7 +69,6 @@ inline RequestEffect apply_unreliable(ReceiveState& s, const ParsedPacket& packe
   e.unreliable = true, e.rq_posted = s.rq_posted;
   s.failing |= v.cause == RequestCause::Unsupported && mutant<"unsupported_datagram_fails">();
   if (v.action == RequestAction::Drop) return e;
-  s.message = InMessage::None;
   if (packet.opcode && packet.has(Ext::Deth)) {  // G15.1: its PSN has no meaning
     s.failing |= v.action == RequestAction::Fail;
     e.completes_message = v.action == RequestAction::Execute;
@@ -77,7 +76,8 @@ inline RequestEffect apply_unreliable(ReceiveState& s, const ParsedPacket& packe
   }
   s.epsn = packet.bth.psn;
   s.failing |= v.action == RequestAction::Fail;
-  if (s.failing) return e;
+  if (s.failing) return e;  // the message in progress may hold a WQE of an SRQ
+  s.message = InMessage::None;
   s.epsn = psn_add(s.epsn, 1);
   if (v.action != RequestAction::Execute) return e;
   const OpcodeRow& row = *packet.opcode;

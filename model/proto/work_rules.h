@@ -100,11 +100,19 @@ inline bool makes_receive_cqe(const OpcodeRow& row) {
          mutant<"write_makes_receive_cqe">();
 }
 
+// G23.2: whether receive WQEs are posted to it, and not to an SRQ or nowhere.
+inline bool has_receive_queue(const QpConfig& qp) {
+  return takes_receives(qp.state) && (!qp.srqn || mutant<"srq_qp_takes_doorbell">());
+}
+
 // ---- Receive WQEs
 // -------------------------------------------------------------------------------------------------
 inline bool receive_wqe_is_good(const ReceiveWqe& wqe, u32 index, u32 stride) {
   return wqe.index == u16(index) && wqe.sge_count * kSgeBytes <= stride - kReceiveWqeBytes;
 }
+
+// SRQ-12. A mistake: its first SGE is passed over.
+inline u32 first_sge(u32 count) { return count > 1 && mutant<"first_receive_sge_skipped">(); }
 
 // What only the receive WQE can tell, after the rules of judge_request: T10 rows 16 and 1, 17.
 inline constexpr RequestVerdict kReceiveTooShort{
@@ -209,12 +217,16 @@ RequestVerdict judge_scatter(std::span<const Sge> scatter, u64 offset, u32 bytes
   return bytes ? kReceiveTooShort : RequestVerdict{};
 }
 
-// UC: a SEND is in progress and ends without being complete.
+// UC: a SEND is in progress and ends without being complete, by its own packet or by one that
+// begins another message, whatever becomes of that.
 inline bool abandons_send(const ReceiveState& s, const ParsedPacket& packet, const QpConfig& qp,
                           const RequestVerdict& v) {
+  if (qp.service != Service::Uc || s.message != InMessage::Send) return false;
+  if (v.action == RequestAction::Abandon) return true;
   const bool begins = packet.opcode && request::starts(packet.opcode->position);
-  return qp.service == Service::Uc && s.message == InMessage::Send &&
-         (v.action == RequestAction::Abandon || (v.action == RequestAction::Execute && begins));
+  return begins &&
+         (v.action == RequestAction::Execute ||
+          (v.action == RequestAction::Fail && v.cause != RequestCause::SharedQueueFailed));
 }
 
 // Local report of a request that takes the QP down (T11 classes A and C): the status of the receive
@@ -265,7 +277,8 @@ inline bool failure_takes_receive_wqe(const QpConfig& qp, const ParsedPacket& pa
   if (v.cause == RequestCause::UnreadableReceiveWqe) return mutant<"unread_receive_wqe_blamed">();
   if (v.cause == RequestCause::SharedQueueFailed) return false;
   if (!qp.reliable)
-    return packet.opcode->operation == Operation::Send && v.cause != RequestCause::NoReceiveWqe;
+    return packet.opcode->operation == Operation::Send && v.cause != RequestCause::NoReceiveWqe &&
+           (!qp.srqn || request::takes_receive_wqe(*packet.opcode));
   if (packet.opcode && packet.opcode->operation != Operation::Send) {
     if (mutant<"write_imm_rkey_event">()) return false;
     if (mutant<"write_blames_receive_wqe">()) return true;
@@ -276,6 +289,13 @@ inline bool failure_takes_receive_wqe(const QpConfig& qp, const ParsedPacket& pa
 }
 
 // ---- Shared receive queues
+// G23.1, behind the take.
+inline bool is_below_limit(const SharedQueue& queue, const OpcodeRow& row) {
+  if (mutant<"srq_limit_ignored">()) return false;
+  if (mutant<"srq_limit_at_last">() && !request::ends(row.position)) return false;
+  if (!queue.limit) return mutant<"srq_limit_0_counts">() && !queue.available();
+  return queue.available() < queue.limit + mutant<"srq_limit_at_equal">();
+}
 // What a request took of its SRQ, behind apply(): `passed`: its checks had nothing against it, so
 // that without answers a WQE is in use whatever follows (G9.1, G9.2). True: fewer than the limit
 // are left now (G23.1).
@@ -286,16 +306,16 @@ inline bool take_from(SharedQueue& queue, ReceiveState& s, const ParsedPacket& p
   // As of a receive queue of its own: the WQE behind the effect's is the one that fails.
   const bool fails_own = fails && !takes && failure_takes_receive_wqe(qp, packet, v);
   e.takes_shared = takes || fails_own;
-  if (e.takes_shared) s.shared_wqe = queue.taken++, ++s.shared_taken;
+  if (e.takes_shared) s.shared_wqe = queue.head(), ++queue.taken, ++s.shared_taken;
   e.receive_wqe = s.shared_wqe - fails_own;
   s.rq_posted = s.rq_consumed = 0;  // there is no queue of its own
-  const bool below = e.takes_shared && queue.limit && queue.available() < queue.limit &&
-                     !mutant<"srq_limit_ignored">();
+  const bool below = e.takes_shared && is_below_limit(queue, *packet.opcode);
   if (below && !mutant<"srq_limit_stays">()) queue.limit = 0;
   return below;
 }
 // The status of a WQE that was taken for a message which is not delivered, and cannot be put back.
 inline WcStatus status_of_abandoned(RequestCause cause) {
+  if (mutant<"srq_abandoned_success">()) return WcStatus::Success;
   return cause == RequestCause::ReceiveTooShort ? WcStatus::LocLenErr : WcStatus::RemAbortErr;
 }
 }  // namespace hca::proto
