@@ -130,13 +130,21 @@ Error VerbsContext::post_send(Qp& qp, std::span<const SendWr> list, std::size_t*
   return error;
 }
 
+namespace {
+// G23.2.
+bool has_receive_queue(const Qp& qp) {
+  const proto::InDevice driver;
+  return !qp.cap.srq || proto::mutant<"srq_qp_takes_posts">();
+}
+}  // namespace
+
 Error VerbsContext::post_recv(Qp& qp, std::span<const RecvWr> list, std::size_t* bad) {
   Error error = Error::None;
   std::size_t posted = 0;
   for (; posted < list.size(); ++posted) {
     const RecvWr& wr = list[posted];
-    const bool refused = qp.cap.srq && !proto::mutant<"srq_qp_takes_posts">();
-    if (qp.state == QpState::Reset || refused || wr.sg_list.size() > qp.cap.max_recv_sge)
+    if (qp.state == QpState::Reset || !has_receive_queue(qp) ||
+        wr.sg_list.size() > qp.cap.max_recv_sge)
       error = Error::Invalid;
     else if (qp.rq_posted - qp.rq_completed >= qp.cap.max_recv_wr)
       error = Error::NoMemory;
