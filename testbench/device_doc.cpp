@@ -46,6 +46,10 @@ std::string values(std::string_view title, const std::vector<Named>& rows) {
   return text;
 }
 
+std::string_view name_of_object(EventObject object) {
+  return object == EventObject::Cq ? "CQ" : object == EventObject::Srq ? "SRQ" : "QP";
+}
+
 std::string bar_section() {
   return "\n## The BAR\n\nOne user page of 4 KiB. Each doorbell is one 64-bit write; anything else "
          "is counted and ignored.\n" +
@@ -59,6 +63,8 @@ std::string bar_section() {
               {unsigned(BarOffset::EqDoorbell), "EqDoorbell",
                "EQEs were taken, interrupts are wanted"},
               {unsigned(BarOffset::CommandDoorbell), "CommandDoorbell", "a command block is ready"},
+              {unsigned(BarOffset::SharedDoorbell), "SharedDoorbell",
+               "receive WQEs were posted to an SRQ: a queue doorbell with its SRQN"},
               {unsigned(BarOffset::PushBuffer), "PushBuffer",
                "a queue doorbell (8 bytes) and the WQE it announces (up to 256 bytes). One write "
                "with all of it spares the HCA the fetch; of one that comes in pieces the first, "
@@ -145,8 +151,7 @@ std::string events_section() {
       "|\n|---|---|---|---|---|---|\n";
   for (const EventRow& row : kAsyncEvents)
     text += fmt::format("| {:#x} | {:#x} | IBV_EVENT_{} | {} | {} | {} |\n", row.code, row.source,
-                        row.name, row.object == EventObject::Cq ? "CQ" : "QP", row.meaning,
-                        row.statement);
+                        row.name, name_of_object(row.object), row.meaning, row.statement);
   return text;
 }
 
@@ -177,6 +182,7 @@ std::string commands_section() {
               "Of CreateQp and QueryQpCreate. QPN 0 and 1 exist once in the device, bound to one "
               "port like any other.");
   text += structure<QpAttributes>("Of ModifyQp and QueryQp.");
+  text += structure<SrqAttributes>("Of CreateSrq, ModifySrq and QuerySrq.");
   text += structure<VectorAttributes>(
       "Of SetVector and QueryVector: an entry of the MSI-X table, masked at first.");
   text += structure<MulticastAttributes>("Of AttachMulticast and DetachMulticast.");
