@@ -49,6 +49,8 @@ HIGHEST_ONLY = {"UDP.SourcePort"}
 # What a capture without set-up is the only source of: a changed value is another, equally good conversation.
 LEARNED = {"RETH.VA", "RETH.R_Key", "ImmDt.ImmDt", "AtomicETH.VA", "AtomicETH.R_Key", "AtomicETH.SwapDt",
            "AtomicETH.CmpDt", "AtomicAckETH.OrigRemDt", "IETH.R_Key", "BTH.SE", "DETH.Q_Key"}
+# Of an address handle no recording tells.
+LEARNED_OF_DATAGRAMS = {"IPv4.TOS", "IPv6.TrafficClass"}
 EXTENSIONS = {**{op: [] for op in (0, 1, 2, 4, 7, 8, 0x0e)}, 3: [IMM], 5: [IMM], 6: [RETH], 9: [IMM], 10: [RETH],
               11: [RETH, IMM], 0x0c: [RETH], 0x0d: [AETH], 0x0f: [AETH], 0x10: [AETH], 0x11: [AETH],
               0x12: [AETH, ATOMIC_ACK], 0x13: [ATOMIC], 0x14: [ATOMIC], 0x16: [IETH], 0x17: [IETH]}
@@ -131,11 +133,13 @@ def is_request(frame):
 def changed_frames(frame, learned):
     """(what, frame) for each field and some payload bytes, but for what is learned from this very frame."""
     headers, payload = headers_of(frame)
+    datagram = opcode_of(frame) in DATAGRAMS
     for header, at in headers:
         bit = 8 * at
         for name, bits in FIELDS[header]:
             full = f"{NAMES[header]}.{name}"
-            if full not in COVERED and not (learned and full in LEARNED):
+            is_learned = learned and full in LEARNED or datagram and full in LEARNED_OF_DATAGRAMS
+            if full not in COVERED and not is_learned:
                 # Without set-up a SEND with Immediate is as good as one with four bytes more.
                 sends = learned and full == "BTH.OpCode" and frame[bit // 8] in (2, 3, 4, 5, *DATAGRAMS)
                 places = {bit} if sends or full in HIGHEST_ONLY else {bit, bit + bits - 1}

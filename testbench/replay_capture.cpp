@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 
+#include "model/proto/packet.h"
+#include "model/proto/psn.h"
 #include "testbench/json_line.h"
 #include "testbench/pcap_file.h"
 #include "testbench/replay_fields.h"
@@ -120,6 +123,24 @@ void connect_datagrams(Capture& capture) {
   }
 }
 
+// The traffic class of an address handle is not recorded: it is learned from the datagram.
+void learn_traffic_classes(Capture& capture) {
+  std::map<std::pair<End, u64>, u32> next;  // PSN, by queue pair
+  for (ReplayEvent& e : capture.events) {
+    if (e.kind == "connect" && e.has("qkey"))
+      next[{e.side, e.number("qpn")}] = u32(e.number("sq_psn"));
+    if (e.kind != "post_send" || !e.has("remote_qpn")) continue;
+    const u32 psn = next[{e.side, e.number("qpn")}]++ & proto::kPsnMask;
+    for (const ReplayFrame& frame : capture.frames) {
+      proto::ParsedPacket p;
+      if (frame.from == e.side && was_sent(frame.fate) &&
+          proto::parse(frame.bytes, proto::LinkLayer::Ethernet, p) == proto::PacketVerdict::Good &&
+          p.opcode->service == proto::Service::Ud && p.bth.psn == psn)
+        e.values["traffic_class"] = proto::addressing_of(frame.bytes.data(), p).traffic_class;
+    }
+  }
+}
+
 // An end is a device, whose host made a queue pair, or hand-made.
 void check_ends(const Capture& capture, const JsonAt& events) {
   for (const End end : {End::A, End::B})
@@ -145,6 +166,7 @@ Capture read_json(const JsonAt& all, const std::vector<CapturedFrame>& captured)
                          fmt::format("{}, as the pcap holds", captured.size()));
   for (std::size_t i = 0; i < captured.size(); ++i)
     capture.frames.push_back(frame_of(frames[i], captured[i], i + 1, captured.size()));
+  learn_traffic_classes(capture);
   if (capture.learned) learn_setup(capture);
   return capture;
 }

@@ -214,6 +214,7 @@ void ReplayHost::post_send(const ReplayEvent& e) {
   }
   if (e.has("remote_qpn")) {
     wr.ah = handles_.at(u32(e.number("qpn")));
+    if (e.has("traffic_class")) wr.ah.traffic_class = u8(e.number("traffic_class"));
     wr.ah.dest_qpn = u32(e.number("remote_qpn")), wr.ah.qkey = u32(e.number("remote_qkey"));
   }
   must_succeed(verbs_.post_send(qp(u32(e.number("qpn"))), wr), "post_send");

@@ -269,8 +269,8 @@ void StreamReceiver::take(const Wc& wc) {
   ++received_;
   const bool more =
       end_.srq ? shared_left_ != 0 : lane.received + traffic_.receive_depth <= lane.receives;
-  if (!more && !traffic_.receive_header) return poster_.post_late();
-  if (end_.srq) shared_left_ -= more, in_use_[slot] = true;
+  if (!more) return poster_.post_late();
+  if (end_.srq) --shared_left_, in_use_[slot] = true;
   poster_.post(qp, slot);
 }
 }  // namespace hca::testbench

@@ -31,24 +31,24 @@ using Cycles = std::vector<Cycle>;
 }  // namespace
 
 // Rung in 0, at the BAR in 20, 4 cycles through doorbell: seen in 24, asked for in 25 (dma). 60
-// cycles to memory and 60 back: the first of its 4 beats of 64 bytes is back in 145, the last in
-// 148. Its effect comes `latency` cycles later, in 168; dma sees the write in 169, its 4th beat
-// leaves in 172 and is in memory in 232.
+// cycles to memory and 60 back: the first of its 8 beats of 64 bytes is back in 145, the last in
+// 152. Its effect comes `latency` cycles later, in 172; dma sees the write in 173, its 8th beat
+// leaves in 180 and is in memory in 240.
 TEST_CASE("a command takes effect its latency after its block is read and is then written back",
           "[command]") {
   const CommandRun run({.latency = 20, .interval = 1}, 1);
-  CHECK(run.effects == Cycles{168});
-  CHECK(run.written == Cycles{232});
+  CHECK(run.effects == Cycles{172});
+  CHECK(run.written == Cycles{240});
 }
 
-// The second doorbell waits since 25: it is blocked in 232 and taken in 232 + interval; then all is
-// as for the first one, which was taken in 24: 144 cycles to its effect, 208 until it is written.
+// The second doorbell waits since 25: it is blocked in 240 and taken in 240 + interval; then all is
+// as for the first one, which was taken in 24: 148 cycles to its effect, 216 until it is written.
 TEST_CASE("the next command is blocked until `interval` cycles after the one before is written",
           "[command]") {
   const CommandRun next({.latency = 20, .interval = 1}, 2),
       later({.latency = 20, .interval = 7}, 2);
-  CHECK(next.effects == Cycles{168, 233 + 144});
-  CHECK(next.written == Cycles{232, 233 + 208});
-  CHECK(later.effects == Cycles{168, 239 + 144});
-  CHECK(later.written == Cycles{232, 239 + 208});
+  CHECK(next.effects == Cycles{172, 241 + 148});
+  CHECK(next.written == Cycles{240, 241 + 216});
+  CHECK(later.effects == Cycles{172, 247 + 148});
+  CHECK(later.written == Cycles{240, 247 + 216});
 }

@@ -159,14 +159,14 @@ double spacing(const ChipConfig& chip, Operation operation) {
 // 375, +1: 376 responder_reply, +3, +5, +10: 394 on the wire, +40, +10, +2 (70 bytes), +5: 451 as
 // before.
 // CNP     the last byte is known good in 356, +1 congestion, +3 responder_reply, +5, +10: 375 on
-// the wire, 297 in front. command see command_test.cpp: 232.
+// the wire, 297 in front. command see command_test.cpp: 240.
 TEST_CASE("an operation takes the sum of the latencies that it passes", "[chip][timing]") {
   constexpr Cycle kPost = 1;
   CHECK(time_of(plain(), WriteDone) == kPost + 519);
   CHECK(time_of(plain(), SendDone) == kPost + 435);
   CHECK(time_of(plain(), EventRaised) == kPost + 582);
   CHECK(time_of(plain(), CnpSent) == 375 - 297);
-  CHECK(time_of(plain(), CommandDone) == 232);
+  CHECK(time_of(plain(), CommandDone) == 240);
   CHECK(time_of(plain(), ReadDone) == kPost + 524);
   CHECK(time_of(plain(), AtomicDone) == kPost + 524);
 }
@@ -185,7 +185,7 @@ TEST_CASE("a cycle more of a block's latency is seen as often as the operation p
 }
 
 // A block that takes an item each 300 cycles is slower than all others together: a stream runs at
-// its pace. A command is written back 208 cycles after it is taken (command_test.cpp), the next one
+// its pace. A command is written back 216 cycles after it is taken (command_test.cpp), the next one
 // is taken `interval` cycles later.
 TEST_CASE("a cycle more of a block's interval is seen in the spacing of a stream",
           "[chip][timing]") {
@@ -194,6 +194,6 @@ TEST_CASE("a cycle more of a block's interval is seen in the spacing of a stream
       ChipConfig slow = plain();
       r.interval(slow) = interval;
       CAPTURE(r.block, interval);
-      CHECK(spacing(slow, r.stream) == double(interval + (r.stream == CommandDone ? 208 : 0)));
+      CHECK(spacing(slow, r.stream) == double(interval + (r.stream == CommandDone ? 216 : 0)));
     }
 }
