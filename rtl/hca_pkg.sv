@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by `hca rtl package` from the tables of model/proto: change those, then make this file again.
 package hca_pkg;
+  /* verilator lint_off UNUSEDPARAM */  // no block needs all of them
+
   // LRH, 8 bytes, as sent: most significant bit first.
   typedef struct packed {
     logic [3:0] vl;  // variant
@@ -258,6 +260,307 @@ package hca_pkg;
     logic last;
     logic [6:0] bytes;
   } beat_t;
+
+  // Where packets go: what the headers in front of the BTH are made from.
+  typedef struct packed {
+    logic [127:0] source_gid;
+    logic [127:0] destination_gid;
+    logic [47:0] source_mac;
+    logic [47:0] destination_mac;
+    logic [15:0] source_lid;
+    logic [15:0] destination_lid;
+    logic [15:0] udp_source_port;
+    logic [7:0] traffic_class;
+    logic [7:0] hop_limit;
+    logic [3:0] service_level;
+    logic [3:0] virtual_lane;
+    logic [19:0] flow_label;
+    logic [11:0] vlan_id;
+    logic [2:0] vlan_priority;
+    logic spare;
+    framing_e framing;
+    logic vlan;
+  } address_t;
+
+  // The headers that can follow a BTH, in their order.
+  typedef struct packed {
+    rdeth_t rdeth;
+    deth_t deth;
+    xrceth_t xrceth;
+    eoeth_t eoeth;
+    feth_t feth;
+    reth_t reth;
+    atomiceth_t atomiceth;
+    aeth_t aeth;
+    atomicacketh_t atomicacketh;
+    immdt_t immdt;
+    ieth_t ieth;
+  } ext_headers_t;
+
+  // What stands beside the data of a payload: the packet that it becomes.
+  typedef struct packed {
+    logic [1:0] spare;
+    logic [15:0] ip_id;
+    logic [12:0] payload_bytes;
+    logic first;
+    logic last;
+    logic [6:0] bytes;
+    address_t address;
+    bth_t bth;
+    ext_headers_t ext;
+  } descriptor_t;
+
+  localparam logic [15:0] EtherTypeVlan = 16'h8100;
+  localparam logic [15:0] EtherTypeIpv4 = 16'h800;
+  localparam logic [15:0] EtherTypeIpv6 = 16'h86dd;
+  localparam logic [15:0] EtherTypeRoce = 16'h8915;
+  localparam logic [15:0] RoceUdpPort = 16'h12b7;
+  localparam logic [7:0] IpProtocolUdp = 8'h11;
+  localparam logic [7:0] NextHeaderIba = 8'h1b;
+  localparam logic [1:0] LnhGlobal = 2'h3;
+  localparam logic [1:0] LnhLocal = 2'h2;
+  localparam logic [3:0] IpVersion4 = 4'h4;
+  localparam logic [3:0] IpVersion6 = 4'h6;
+  localparam logic [3:0] Ipv4HeaderWords = 4'h5;
+  localparam logic [12:0] MaxPayload = 13'h1000;
+  localparam int unsigned IcrcBytes = 4;
+  localparam int unsigned VcrcBytes = 2;
+  localparam int unsigned MaxHeaderBytes = 128;
+  localparam int unsigned LrhBytes = 8;
+  localparam int unsigned GrhBytes = 40;
+  localparam int unsigned EthernetBytes = 14;
+  localparam int unsigned VlanBytes = 4;
+  localparam int unsigned Ipv4Bytes = 20;
+  localparam int unsigned Ipv6Bytes = 40;
+  localparam int unsigned UdpBytes = 8;
+  localparam int unsigned BthBytes = 12;
+  localparam int unsigned RdethBytes = 4;
+  localparam int unsigned DethBytes = 8;
+  localparam int unsigned XrcethBytes = 4;
+  localparam int unsigned RethBytes = 16;
+  localparam int unsigned AtomicethBytes = 28;
+  localparam int unsigned AethBytes = 4;
+  localparam int unsigned AtomicackethBytes = 8;
+  localparam int unsigned ImmdtBytes = 4;
+  localparam int unsigned IethBytes = 4;
+  localparam int unsigned EoethBytes = 12;
+  localparam int unsigned FethBytes = 4;
+
+  // The headers that can follow a BTH, in their order.
+  localparam int unsigned ExtCount = 12;
+  localparam int unsigned MaxExtBytes = 40;
+  localparam int unsigned ExtRdeth = 0;
+  localparam int unsigned ExtDeth = 1;
+  localparam int unsigned ExtXrceth = 2;
+  localparam int unsigned ExtEoeth = 3;
+  localparam int unsigned ExtFeth = 4;
+  localparam int unsigned ExtReth = 5;
+  localparam int unsigned ExtAtomiceth = 6;
+  localparam int unsigned ExtAeth = 7;
+  localparam int unsigned ExtAtomicacketh = 8;
+  localparam int unsigned ExtImmdt = 9;
+  localparam int unsigned ExtIeth = 10;
+  localparam int unsigned ExtCnp = 11;
+
+  // Which of them the packets of an opcode have, one bit each; all: the opcode is reserved.
+  function automatic logic [11:0] opcode_row(input logic [7:0] opcode);
+    unique case (opcode)
+      8'h00: opcode_row = 12'h000;  // SEND First
+      8'h01: opcode_row = 12'h000;  // SEND Middle
+      8'h02: opcode_row = 12'h000;  // SEND Last
+      8'h03: opcode_row = 12'h200;  // SEND Last with Immediate
+      8'h04: opcode_row = 12'h000;  // SEND Only
+      8'h05: opcode_row = 12'h200;  // SEND Only with Immediate
+      8'h06: opcode_row = 12'h020;  // RDMA WRITE First
+      8'h07: opcode_row = 12'h000;  // RDMA WRITE Middle
+      8'h08: opcode_row = 12'h000;  // RDMA WRITE Last
+      8'h09: opcode_row = 12'h200;  // RDMA WRITE Last with Immediate
+      8'h0a: opcode_row = 12'h020;  // RDMA WRITE Only
+      8'h0b: opcode_row = 12'h220;  // RDMA WRITE Only with Immediate
+      8'h0c: opcode_row = 12'h020;  // RDMA READ Request
+      8'h0d: opcode_row = 12'h080;  // RDMA READ Response First
+      8'h0e: opcode_row = 12'h000;  // RDMA READ Response Middle
+      8'h0f: opcode_row = 12'h080;  // RDMA READ Response Last
+      8'h10: opcode_row = 12'h080;  // RDMA READ Response Only
+      8'h11: opcode_row = 12'h080;  // Acknowledge
+      8'h12: opcode_row = 12'h180;  // ATOMIC Acknowledge
+      8'h13: opcode_row = 12'h040;  // CmpSwap
+      8'h14: opcode_row = 12'h040;  // FetchAdd
+      8'h16: opcode_row = 12'h400;  // SEND Last with Invalidate
+      8'h17: opcode_row = 12'h400;  // SEND Only with Invalidate
+      8'h1a: opcode_row = 12'h008;  // GET class operation
+      8'h1b: opcode_row = 12'h008;  // PUT class operation
+      8'h1c: opcode_row = 12'h030;  // FLUSH
+      8'h1d: opcode_row = 12'h020;  // ATOMIC WRITE
+      8'h20: opcode_row = 12'h000;  // SEND First
+      8'h21: opcode_row = 12'h000;  // SEND Middle
+      8'h22: opcode_row = 12'h000;  // SEND Last
+      8'h23: opcode_row = 12'h200;  // SEND Last with Immediate
+      8'h24: opcode_row = 12'h000;  // SEND Only
+      8'h25: opcode_row = 12'h200;  // SEND Only with Immediate
+      8'h26: opcode_row = 12'h020;  // RDMA WRITE First
+      8'h27: opcode_row = 12'h000;  // RDMA WRITE Middle
+      8'h28: opcode_row = 12'h000;  // RDMA WRITE Last
+      8'h29: opcode_row = 12'h200;  // RDMA WRITE Last with Immediate
+      8'h2a: opcode_row = 12'h020;  // RDMA WRITE Only
+      8'h2b: opcode_row = 12'h220;  // RDMA WRITE Only with Immediate
+      8'h40: opcode_row = 12'h003;  // SEND First
+      8'h41: opcode_row = 12'h003;  // SEND Middle
+      8'h42: opcode_row = 12'h003;  // SEND Last
+      8'h43: opcode_row = 12'h203;  // SEND Last with Immediate
+      8'h44: opcode_row = 12'h003;  // SEND Only
+      8'h45: opcode_row = 12'h203;  // SEND Only with Immediate
+      8'h46: opcode_row = 12'h023;  // RDMA WRITE First
+      8'h47: opcode_row = 12'h003;  // RDMA WRITE Middle
+      8'h48: opcode_row = 12'h003;  // RDMA WRITE Last
+      8'h49: opcode_row = 12'h203;  // RDMA WRITE Last with Immediate
+      8'h4a: opcode_row = 12'h023;  // RDMA WRITE Only
+      8'h4b: opcode_row = 12'h223;  // RDMA WRITE Only with Immediate
+      8'h4c: opcode_row = 12'h023;  // RDMA READ Request
+      8'h4d: opcode_row = 12'h081;  // RDMA READ Response First
+      8'h4e: opcode_row = 12'h001;  // RDMA READ Response Middle
+      8'h4f: opcode_row = 12'h081;  // RDMA READ Response Last
+      8'h50: opcode_row = 12'h081;  // RDMA READ Response Only
+      8'h51: opcode_row = 12'h081;  // Acknowledge
+      8'h52: opcode_row = 12'h181;  // ATOMIC Acknowledge
+      8'h53: opcode_row = 12'h043;  // CmpSwap
+      8'h54: opcode_row = 12'h043;  // FetchAdd
+      8'h55: opcode_row = 12'h003;  // RESYNC
+      8'h5a: opcode_row = 12'h00b;  // GET class operation
+      8'h5b: opcode_row = 12'h00b;  // PUT class operation
+      8'h5c: opcode_row = 12'h033;  // FLUSH
+      8'h64: opcode_row = 12'h002;  // SEND Only
+      8'h65: opcode_row = 12'h202;  // SEND Only with Immediate
+      8'h80: opcode_row = 12'h800;  // CN
+      8'h81: opcode_row = 12'h800;  // CNP
+      8'ha0: opcode_row = 12'h004;  // SEND First
+      8'ha1: opcode_row = 12'h004;  // SEND Middle
+      8'ha2: opcode_row = 12'h004;  // SEND Last
+      8'ha3: opcode_row = 12'h204;  // SEND Last with Immediate
+      8'ha4: opcode_row = 12'h004;  // SEND Only
+      8'ha5: opcode_row = 12'h204;  // SEND Only with Immediate
+      8'ha6: opcode_row = 12'h024;  // RDMA WRITE First
+      8'ha7: opcode_row = 12'h004;  // RDMA WRITE Middle
+      8'ha8: opcode_row = 12'h004;  // RDMA WRITE Last
+      8'ha9: opcode_row = 12'h204;  // RDMA WRITE Last with Immediate
+      8'haa: opcode_row = 12'h024;  // RDMA WRITE Only
+      8'hab: opcode_row = 12'h224;  // RDMA WRITE Only with Immediate
+      8'hac: opcode_row = 12'h024;  // RDMA READ Request
+      8'had: opcode_row = 12'h080;  // RDMA READ Response First
+      8'hae: opcode_row = 12'h000;  // RDMA READ Response Middle
+      8'haf: opcode_row = 12'h080;  // RDMA READ Response Last
+      8'hb0: opcode_row = 12'h080;  // RDMA READ Response Only
+      8'hb1: opcode_row = 12'h080;  // Acknowledge
+      8'hb2: opcode_row = 12'h180;  // ATOMIC Acknowledge
+      8'hb3: opcode_row = 12'h044;  // CmpSwap
+      8'hb4: opcode_row = 12'h044;  // FetchAdd
+      8'hb6: opcode_row = 12'h404;  // SEND Last with Invalidate
+      8'hb7: opcode_row = 12'h404;  // SEND Only with Invalidate
+      8'hba: opcode_row = 12'h00c;  // GET class operation
+      8'hbb: opcode_row = 12'h00c;  // PUT class operation
+      8'hbc: opcode_row = 12'h034;  // FLUSH
+      default: opcode_row = '1;
+    endcase
+  endfunction
+  function automatic logic opcode_known(input logic [7:0] opcode);
+    opcode_known = opcode_row(opcode) != '1;
+  endfunction
+  // None of a reserved one.
+  function automatic logic [11:0] opcode_ext(input logic [7:0] opcode);
+    opcode_ext = opcode_row(opcode);
+    if (opcode_ext == '1) opcode_ext = '0;
+  endfunction
+
+  // Bytes of a BTH and of these behind it.
+  function automatic logic [6:0] transport_bytes(input logic [11:0] has);
+    unique case (has)
+      12'h000: transport_bytes = 7'd12;
+      12'h001: transport_bytes = 7'd16;
+      12'h002: transport_bytes = 7'd20;
+      12'h003: transport_bytes = 7'd24;
+      12'h004: transport_bytes = 7'd16;
+      12'h008: transport_bytes = 7'd24;
+      12'h00b: transport_bytes = 7'd36;
+      12'h00c: transport_bytes = 7'd28;
+      12'h020: transport_bytes = 7'd28;
+      12'h023: transport_bytes = 7'd40;
+      12'h024: transport_bytes = 7'd32;
+      12'h030: transport_bytes = 7'd32;
+      12'h033: transport_bytes = 7'd44;
+      12'h034: transport_bytes = 7'd36;
+      12'h040: transport_bytes = 7'd40;
+      12'h043: transport_bytes = 7'd52;
+      12'h044: transport_bytes = 7'd44;
+      12'h080: transport_bytes = 7'd16;
+      12'h081: transport_bytes = 7'd20;
+      12'h180: transport_bytes = 7'd24;
+      12'h181: transport_bytes = 7'd28;
+      12'h200: transport_bytes = 7'd16;
+      12'h202: transport_bytes = 7'd24;
+      12'h203: transport_bytes = 7'd28;
+      12'h204: transport_bytes = 7'd20;
+      12'h220: transport_bytes = 7'd32;
+      12'h223: transport_bytes = 7'd44;
+      12'h224: transport_bytes = 7'd36;
+      12'h400: transport_bytes = 7'd16;
+      12'h404: transport_bytes = 7'd20;
+      12'h800: transport_bytes = 7'd28;
+      default: transport_bytes = 7'd12;
+    endcase
+  endfunction
+
+  // The extension headers of a packet, the first one in the most significant bits; `ext` is an ext_headers_t. A CNP has zeros.
+  function automatic logic [319:0] ext_headers(input logic [11:0] has, input logic [767:0] ext);
+    ext_headers = '0;
+    unique case (has)
+      12'h001: ext_headers = {ext[767 -: 32], 288'd0};  // RDETH
+      12'h002: ext_headers = {ext[735 -: 64], 256'd0};  // DETH
+      12'h003: ext_headers = {ext[767 -: 32], ext[735 -: 64], 224'd0};  // RDETH DETH
+      12'h004: ext_headers = {ext[671 -: 32], 288'd0};  // XRCETH
+      12'h008: ext_headers = {ext[639 -: 96], 224'd0};  // EOETH
+      12'h00b: ext_headers = {ext[767 -: 32], ext[735 -: 64], ext[639 -: 96], 128'd0};  // RDETH DETH EOETH
+      12'h00c: ext_headers = {ext[671 -: 32], ext[639 -: 96], 192'd0};  // XRCETH EOETH
+      12'h020: ext_headers = {ext[511 -: 128], 192'd0};  // RETH
+      12'h023: ext_headers = {ext[767 -: 32], ext[735 -: 64], ext[511 -: 128], 96'd0};  // RDETH DETH RETH
+      12'h024: ext_headers = {ext[671 -: 32], ext[511 -: 128], 160'd0};  // XRCETH RETH
+      12'h030: ext_headers = {ext[543 -: 32], ext[511 -: 128], 160'd0};  // FETH RETH
+      12'h033: ext_headers = {ext[767 -: 32], ext[735 -: 64], ext[543 -: 32], ext[511 -: 128], 64'd0};  // RDETH DETH FETH RETH
+      12'h034: ext_headers = {ext[671 -: 32], ext[543 -: 32], ext[511 -: 128], 128'd0};  // XRCETH FETH RETH
+      12'h040: ext_headers = {ext[383 -: 224], 96'd0};  // AtomicETH
+      12'h043: ext_headers = {ext[767 -: 32], ext[735 -: 64], ext[383 -: 224]};  // RDETH DETH AtomicETH
+      12'h044: ext_headers = {ext[671 -: 32], ext[383 -: 224], 64'd0};  // XRCETH AtomicETH
+      12'h080: ext_headers = {ext[159 -: 32], 288'd0};  // AETH
+      12'h081: ext_headers = {ext[767 -: 32], ext[159 -: 32], 256'd0};  // RDETH AETH
+      12'h180: ext_headers = {ext[159 -: 32], ext[127 -: 64], 224'd0};  // AETH AtomicAckETH
+      12'h181: ext_headers = {ext[767 -: 32], ext[159 -: 32], ext[127 -: 64], 192'd0};  // RDETH AETH AtomicAckETH
+      12'h200: ext_headers = {ext[63 -: 32], 288'd0};  // ImmDt
+      12'h202: ext_headers = {ext[735 -: 64], ext[63 -: 32], 224'd0};  // DETH ImmDt
+      12'h203: ext_headers = {ext[767 -: 32], ext[735 -: 64], ext[63 -: 32], 192'd0};  // RDETH DETH ImmDt
+      12'h204: ext_headers = {ext[671 -: 32], ext[63 -: 32], 256'd0};  // XRCETH ImmDt
+      12'h220: ext_headers = {ext[511 -: 128], ext[63 -: 32], 160'd0};  // RETH ImmDt
+      12'h223: ext_headers = {ext[767 -: 32], ext[735 -: 64], ext[511 -: 128], ext[63 -: 32], 64'd0};  // RDETH DETH RETH ImmDt
+      12'h224: ext_headers = {ext[671 -: 32], ext[511 -: 128], ext[63 -: 32], 128'd0};  // XRCETH RETH ImmDt
+      12'h400: ext_headers = {ext[31 -: 32], 288'd0};  // IETH
+      12'h404: ext_headers = {ext[671 -: 32], ext[31 -: 32], 256'd0};  // XRCETH IETH
+      default: ;
+    endcase
+  endfunction
+
+  localparam int unsigned MaxPathBytes = 66;
+  // Bytes in front of the BTH.
+  function automatic logic [6:0] path_bytes(input framing_e framing, input logic vlan);
+    unique case ({framing, vlan})
+      4'b0000: path_bytes = 7'd8;  // IbLocal
+      4'b0010: path_bytes = 7'd48;  // IbGlobal
+      4'b0100: path_bytes = 7'd54;  // RoceV1
+      4'b0101: path_bytes = 7'd58;  // RoceV1, vlan
+      4'b0110: path_bytes = 7'd42;  // RoceV2Ip4
+      4'b0111: path_bytes = 7'd46;  // RoceV2Ip4, vlan
+      4'b1000: path_bytes = 7'd62;  // RoceV2Ip6
+      4'b1001: path_bytes = 7'd66;  // RoceV2Ip6, vlan
+      default: path_bytes = 7'd0;
+    endcase
+  endfunction
 
   // The registers of ICRC (CRC-32) and VCRC (CRC-16), reflected, not complemented. Each function is one matrix of
   // XORs. The residue stands in the register after good bytes and their CRC.

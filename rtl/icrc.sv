@@ -293,6 +293,9 @@ module icrc #(
   end
 
 `ifdef HCA_ASSERT
+  localparam int unsigned Latency = 5;  // packets_out_start_o to the first beat
+  localparam logic MayBeEmpty = 1'b0;
+`include "stream_assert.svh"
 `include "icrc_assert.svh"
 `endif
 endmodule

@@ -9,26 +9,29 @@
 #include <stdexcept>
 
 #include "rtl/block_rtl.h"
+#include "rtl/side_band.h"
 
 namespace hca::rtl {
 // Pins hold bit 0 in their first byte, headers have their most significant bit there.
 template <class Control, class Pins>
 void put_control(const Control& control, Pins& pins) {
-  constexpr unsigned kBytes = proto::bytes_of<Control>();
+  constexpr unsigned kBytes = SideBand<Control>::kBytes;
   static_assert(sizeof(Pins) >= kBytes);
   u8 bytes[kBytes];
-  proto::encode(control, bytes);
+  SideBand<Control>::encode(control, bytes);
   std::reverse(bytes, bytes + kBytes);
   std::memcpy(&pins, bytes, kBytes);
 }
 template <class Control, class Pins>
 Control get_control(const Pins& pins) {
-  constexpr unsigned kBytes = proto::bytes_of<Control>();
+  constexpr unsigned kBytes = SideBand<Control>::kBytes;
   static_assert(sizeof(Pins) >= kBytes);
   u8 bytes[kBytes];
   std::memcpy(bytes, &pins, kBytes);
   std::reverse(bytes, bytes + kBytes);
-  return proto::decode<Control>(bytes);
+  Control control{};
+  SideBand<Control>::decode(bytes, control);
+  return control;
 }
 
 template <class Top, class In, class Out>
@@ -118,4 +121,19 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
   std::unique_ptr<Top> top_;
   std::unique_ptr<VerilatedFstC> waves_;  // before `top_` goes
 };
+
+// A block of one of the two widths; `set_up` gets its top before it is used.
+template <class Top256, class Top512, class In, class Out, class SetUp>
+std::unique_ptr<VerilatedBlock<In, Out>> make_block(const char* name, u32 beat_bytes,
+                                                    SetUp&& set_up) {
+  const auto make = [&]<class Top>() -> std::unique_ptr<VerilatedBlock<In, Out>> {
+    auto block = std::make_unique<VerilatedTop<Top, In, Out>>(name);
+    set_up(block->top());
+    return block;
+  };
+  if (beat_bytes == 32) return make.template operator()<Top256>();
+  if (beat_bytes == 64) return make.template operator()<Top512>();
+  throw std::invalid_argument(std::string(name) + ": a beat has 32 or 64 bytes, not " +
+                              std::to_string(beat_bytes));
+}
 }  // namespace hca::rtl

@@ -25,10 +25,12 @@ step "build fuzz"
 cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz --target fuzz
 
-step "lockstep: rtl/icrc.sv and its twin"
-for seed in 1 2 3 4 5; do
-  for width in 256 512; do
-    build/release/hca rtl icrc --cycles 10000000 --seed $seed --width $width
+for block in icrc packetizer; do
+  step "lockstep: rtl/$block.sv and its twin"
+  for seed in 1 2 3 4 5; do
+    for width in 256 512; do
+      build/release/hca rtl $block --cycles 10000000 --seed $seed --width $width
+    done
   done
 done
 

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Puts all mistakes of a table into one copy of an RTL block, each behind its number on a new input mutant_i (0: none).
-Usage: rtl_mutants.py TABLE BLOCK.sv OUT.sv OUT.h. OUT.h has their names."""
+Usage: rtl_mutants.py TABLE BLOCK.sv FOLDER NAMES. Writes FOLDER/BLOCK.sv and FOLDER/BLOCK_mutants.h, which has their names
+in a constant NAMES."""
 import pathlib
 import re
 import sys
@@ -18,8 +19,9 @@ def rows(table):
 
 
 def main():
-    table, block, out, header = sys.argv[1:]
-    text = pathlib.Path(block).read_text()
+    table, block, folder, constant = sys.argv[1:]
+    block, folder = pathlib.Path(block), pathlib.Path(folder)
+    text = block.read_text()
     names, at = [], {}
     for number, (name, old, new) in rows(table):
         if text.count(old) != 1:
@@ -31,11 +33,12 @@ def main():
         text = f"{text[:place]}({choice}({old})){text[place + len(old):]}"
     clock = re.search(r"\n  input +logic +clk_i,", text)
     text = f"{text[:clock.start()]}\n  input  logic [7:0] mutant_i,{text[clock.start():]}"
-    pathlib.Path(out).write_text(text)
+    (folder / block.name).write_text(text)
     lines = "".join(f'    "{name}",\n' for name in names)
-    pathlib.Path(header).write_text(f"#pragma once\n#include <array>\n#include <string_view>\n\nnamespace hca::testbench {{\n"
-                                    f"inline constexpr std::array<std::string_view, {len(names)}> kIcrcMutants{{\n"
-                                    f"{lines}}};\n}}  // namespace hca::testbench\n")
+    (folder / f"{block.stem}_mutants.h").write_text(
+        "#pragma once\n#include <array>\n#include <string_view>\n\nnamespace hca::testbench {\n"
+        f"inline constexpr std::array<std::string_view, {len(names)}> {constant}{{\n{lines}}};\n"
+        "}  // namespace hca::testbench\n")
 
 
 if __name__ == "__main__":

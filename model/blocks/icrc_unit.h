@@ -2,22 +2,14 @@
 // The ICRC of packets that pass, and the VCRC of native ones: inserted on the way out, checked on
 // the way in. The C++ twin of rtl/icrc.sv.
 //
-// Contract (docs/timing.md, block icrc_unit)
-//   a packet that starts in cycle n leaves with its first beat in n + latency, whatever its length
-//   and mode; one beat a cycle, packets back to back, never closer than `interval` cycles from
-//   start to start; 4 bytes, 6 in native framings, are appended in Generate: where they need a beat
-//   of their own, the next start comes one cycle later; no room of its own: a packet enters when
-//   there is room for it behind the block, which it takes by its start, so that nothing is ever
-//   stalled inside.
+// Contract (docs/timing.md, block icrc_unit): that of a PacketUnit; 4 bytes, 6 in native framings,
+// are appended in Generate: where they need a beat of their own, the next start comes one cycle
+// later.
 // Three ways to use it: the operations on a frame; the timing as a Stage in the segment of another
 // block (`pass`); a block between two links (`tick`), which is what the RTL is compared with and
 // what a replacement takes the place of.
 #pragma once
-#include "model/engine/domain.h"
-#include "model/engine/link.h"
-#include "model/engine/probe.h"
-#include "model/engine/rate.h"
-#include "model/engine/stage.h"
+#include "model/blocks/packet_unit.h"
 #include "model/proto/packet.h"
 
 namespace hca::blocks {
@@ -34,6 +26,12 @@ struct IcrcItem {
   bool vlan = false;
   bool icrc_ok = false;  // after Check
   bool vcrc_ok = false;  // after Check, in native framings
+
+  static constexpr const char* kUnit = "icrc_unit";
+  void process();
+  u32 bytes_out() const { return bytes; }
+  // Bytes, 1 if the ICRC is good and 2 more if the VCRC is, mode.
+  std::array<u64, 3> told() const { return {bytes, u64(icrc_ok) | u64(vcrc_ok) << 1, u64(mode)}; }
 };
 
 // The first byte of a frame that the ICRC covers.
@@ -58,50 +56,15 @@ struct IcrcUnitConfig {
   u32 beat_bytes = 64;         // bytes a cycle
 };
 
-class IcrcUnit : public engine::Block {
+class IcrcUnit : public PacketUnit<IcrcItem, IcrcUnitConfig> {
  public:
-  // Events of its probe. Leaves: at the cycle of the first beat behind the unit; bytes, 1 if the
-  // ICRC is good and 2 more if the VCRC is, mode.
-  enum class Kind : u16 { Leaves };
-  static constexpr std::array<std::string_view, 1> kKinds{"leaves"};
+  using PacketUnit::PacketUnit;
 
-  using PacketLink = engine::Link<IcrcItem, 8>;
-  struct Ports {
-    PacketLink* packets_in = nullptr;
-    PacketLink* packets_out = nullptr;  // its latency is part of the unit's
-  };
-
-  // Ports may be null where only operations or `pass` are used.
-  IcrcUnit(const IcrcUnitConfig& config, const Ports& ports, engine::Probe probe = {});
-
-  // ---- operations on a frame ----
   // Appends the CRCs; returns the new length. The frame holds at least icrc_min_bytes without them.
   static u32 insert(u8* frame, u32 bytes, proto::Framing framing, bool vlan);
   // Whether the ICRC, the VCRC of a native frame, is right. A frame that is too short for a BTH and
   // its CRCs is bad.
   static bool good(const u8* frame, u32 bytes, proto::Framing framing, bool vlan);
   static bool vcrc_good(const u8* frame, u32 bytes, proto::Framing framing);
-  static void process(IcrcItem& item);
-
-  // ---- time ----
-  engine::Cycle beats(u32 bytes) { return beats_.cycles_for(bytes); }
-  // A packet of so many bytes behind the unit asks to start in `at`: its first beat leaves in the
-  // cycle returned.
-  engine::Cycle pass(engine::Cycle at, u32 bytes_out) { return stage_.enter(at, beats(bytes_out)); }
-  // A packet may start in this cycle, if there is room behind.
-  engine::Cycle free_from() const { return stage_.free_from(); }
-
-  // ---- block between links ----
-  void tick();
-  u64 packets() const { return packets_; }
-  u64 bad_packets() const { return bad_packets_; }
-
- private:
-  IcrcUnitConfig config_;
-  Ports ports_;
-  engine::Meter beats_;
-  engine::Stage stage_;
-  engine::Probe probe_;
-  u64 packets_ = 0, bad_packets_ = 0;
 };
 }  // namespace hca::blocks

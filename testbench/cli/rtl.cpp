@@ -6,21 +6,18 @@
 
 #include "testbench/cli/commands.h"
 #include "testbench/lockstep/icrc_lockstep.h"
+#include "testbench/lockstep/packetizer_lockstep.h"
 #include "testbench/lockstep/sv_package.h"
 
 namespace hca::cli {
 namespace {
-using testbench::IcrcLockstepOptions;
-using testbench::IcrcLockstepResult;
-
-void print(const IcrcLockstepOptions& options, const IcrcLockstepResult& r, double seconds) {
-  fmt::print("icrc: {} bits, {} cycles compared, seed {}, stall {} %, {} rooms behind\n",
+template <class Pair>
+void print(const testbench::LockstepOptions<Pair>& options,
+           const testbench::LockstepResult<Pair>& r, double seconds) {
+  fmt::print("{}: {} bits, {} cycles compared, seed {}, stall {} %, {} rooms behind\n", Pair::kName,
              8 * options.twin.beat_bytes, r.cycles, options.seed, options.stall_percent,
              options.rooms);
-  fmt::print(
-      "  packets {} (generated {}, good {}, bad {}, of them {} by the VCRC, bypassed {}), beats "
-      "{}\n",
-      r.packets, r.generated, r.good, r.bad, r.bad_vcrc, r.bypassed, r.beats);
+  fmt::print("  packets {} ({}), beats {}\n", r.packets, r.counts.text(), r.beats);
   fmt::print("  starts right behind another packet {}, cycles held without a grant {}\n",
              r.full_rate_starts, r.held_cycles);
   fmt::print("{}", r.coverage.text());
@@ -32,49 +29,59 @@ void print(const IcrcLockstepOptions& options, const IcrcLockstepResult& r, doub
   if (!r.waves.empty()) fmt::print("waveform: {}\n", r.waves);
 }
 
-int run_icrc(const IcrcLockstepOptions& options) {
+template <class Pair>
+int run(const testbench::LockstepOptions<Pair>& options) {
   const auto start = std::chrono::steady_clock::now();
-  const IcrcLockstepResult result = testbench::run_icrc_lockstep(options);
+  const auto result = testbench::run_lockstep(options);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   print(options, result, seconds.count());
   return result.equal() ? kSucceeded : kCheckFailed;
+}
+
+// The subcommand of one block.
+template <class Pair>
+void add_block(CLI::App& rtl, int& exit_code) {
+  CLI::App* block = rtl.add_subcommand(
+      Pair::kName,
+      fmt::format("rtl/{}.sv against {}, compared in every cycle", Pair::kName, Pair::kTwin));
+  auto options = std::make_shared<testbench::LockstepOptions<Pair>>();
+  options->cycles = 1'000'000;
+  block->add_option("--cycles", options->cycles, "cycles to compare")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  block->add_option("--seed", options->seed, "of packets, gaps and stalls")->capture_default_str();
+  block
+      ->add_option("--stall", options->stall_percent,
+                   "percent of the cycles in which the receiver takes no packet")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 99));
+  block->add_option("--rooms", options->rooms, "packets for which the receiver has room")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 8));
+  block->add_option("--latency", options->twin.latency, "of the model, cycles")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  block->add_option("--interval", options->twin.interval, "of the model, cycles")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  block
+      ->add_option_function<u32>(
+          "--width", [options](u32 bits) { options->twin.beat_bytes = bits / 8; },
+          "of the datapath, bits")
+      ->default_str("512")
+      ->check(CLI::IsMember({256, 512}));
+  block->add_flag("--break-contract", options->break_contract,
+                  "leave gaps inside packets: the RTL's assertion fires");
+  block->add_option("--fst", options->waves, "waveform of the cycles around the first divergence");
+  block->callback([options, &exit_code] { exit_code = run(*options); });
 }
 }  // namespace
 
 void add_rtl(CLI::App& app, int& exit_code) {
   CLI::App* rtl = app.add_subcommand("rtl", "RTL blocks in lockstep with the model");
   rtl->require_subcommand(1);
-
-  CLI::App* icrc =
-      rtl->add_subcommand("icrc", "rtl/icrc.sv against IcrcUnit, compared in every cycle");
-  auto options = std::make_shared<IcrcLockstepOptions>();
-  options->cycles = 1'000'000;
-  icrc->add_option("--cycles", options->cycles, "cycles to compare")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  icrc->add_option("--seed", options->seed, "of packets, gaps and stalls")->capture_default_str();
-  icrc->add_option("--stall", options->stall_percent,
-                   "percent of the cycles in which the receiver takes no packet")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 99));
-  icrc->add_option("--rooms", options->rooms, "packets for which the receiver has room")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 8));
-  icrc->add_option("--latency", options->twin.latency, "of the model, cycles")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
-  icrc->add_option("--interval", options->twin.interval, "of the model, cycles")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
-  icrc->add_option_function<u32>(
-          "--width", [options](u32 bits) { options->twin.beat_bytes = bits / 8; },
-          "of the datapath, bits")
-      ->default_str("512")
-      ->check(CLI::IsMember({256, 512}));
-  icrc->add_flag("--break-contract", options->break_contract,
-                 "leave gaps inside packets: the RTL's assertion fires");
-  icrc->add_option("--fst", options->waves, "waveform of the cycles around the first divergence");
-  icrc->callback([options, &exit_code] { exit_code = run_icrc(*options); });
+  add_block<testbench::IcrcLockstep>(*rtl, exit_code);
+  add_block<testbench::PacketizerLockstep>(*rtl, exit_code);
 
   CLI::App* package = rtl->add_subcommand("package", "print rtl/hca_pkg.sv, made from the tables");
   package->callback([&exit_code] {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <span>
 #include <string>
 
-#include "testbench/lockstep/icrc_stimulus.h"
+#include "model/proto/framing.h"
 
 namespace hca::testbench {
-// A packet as a person wants to see it beside a divergence: how it was made, its headers, its
-// bytes. `bytes`: how many of p.frame count.
-std::string describe(const IcrcPacket& p, u32 bytes);
+// A frame as a person wants to see it beside a divergence: its headers, each on a line of its own.
+std::string headers_of(std::span<const u8> frame, proto::LinkLayer link);
+std::string hex_dump(std::span<const u8> bytes);
 }  // namespace hca::testbench

@@ -16,39 +16,6 @@ using proto::Framing;
 // Opcodes with an optional payload of any length; the ICRC does not look at them.
 constexpr std::array<u8, 4> kOpcodes{0x04, 0x07, 0x0a, 0x2a};
 
-std::vector<u8> random_bytes(engine::Random& random, std::size_t size) {
-  std::vector<u8> bytes(size);
-  for (std::size_t i = 0; i < size; i += 8) {
-    const u64 word = random();
-    for (std::size_t k = i; k < std::min(size, i + 8); ++k) bytes[k] = u8(word >> 8 * (k - i));
-  }
-  return bytes;
-}
-
-proto::Gid random_gid(engine::Random& random) {
-  proto::Gid gid;
-  for (u8& b : gid.bytes) b = u8(random());
-  return gid;
-}
-
-proto::AddressVector random_address(engine::Random& random, Framing framing, bool vlan) {
-  proto::AddressVector av;
-  av.framing = framing;
-  av.source_mac = random() & proto::low_mask(48),
-  av.destination_mac = random() & proto::low_mask(48);
-  av.has_vlan = vlan;
-  av.priority = u8(random.below(8)), av.vlan_id = u16(random.below(4095));
-  av.source_lid = u16(random.below(0xc000)), av.destination_lid = u16(random.below(0xc000));
-  av.service_level = u8(random.below(16)), av.virtual_lane = u8(random.below(15));
-  const bool ipv4 = framing == Framing::RoceV2Ip4;
-  av.source_gid = ipv4 ? proto::gid_of_ipv4(u32(random())) : random_gid(random);
-  av.destination_gid = ipv4 ? proto::gid_of_ipv4(u32(random())) : random_gid(random);
-  av.traffic_class = u8(random()), av.flow_label = u32(random.below(1 << 20));
-  av.hop_limit = u8(1 + random.below(255));
-  av.udp_source_port = u16(proto::kFirstUdpSourcePort + random.below(0x4000));
-  return av;
-}
-
 // The variant bits from the first covered byte on.
 constexpr std::array<std::span<const u8>, proto::kFramingCount> kMasks{
     proto::Covered<Framing::IbLocal>::mask, proto::Covered<Framing::IbGlobal>::mask,
@@ -61,22 +28,10 @@ void append_vcrc(std::vector<u8>& frame) {
 }
 }  // namespace
 
-void IcrcStimulus::change_regime() {
-  constexpr std::array<u32, 6> kPayloads{8, 70, 200, 600, 1100, 4096};
-  constexpr std::array<u32, 5> kGapPercent{0, 0, 0, 25, 90};
-  constexpr std::array<u32, 3> kGaps{1, 6, 40};
-  regime_.largest_payload = kPayloads[random_.below(kPayloads.size())];
-  regime_.packets = 20 + random_.below(regime_.largest_payload > 300 ? 60 : 400);
-  regime_.gap_percent = kGapPercent[random_.below(kGapPercent.size())];
-  regime_.largest_gap = kGaps[random_.below(kGaps.size())];
-}
-
 IcrcPacket IcrcStimulus::next() {
-  if (regime_.packets == 0) change_regime();
-  --regime_.packets;
   IcrcPacket p;
   p.number = made_++;
-  if (random_.chance(regime_.gap_percent, 100)) p.gap = 1 + random_.below(regime_.largest_gap);
+  p.gap = regime_.gap(random_);
   if (const u64 choice = random_.below(80); choice == 0)
     make_random(p);
   else if (choice == 1)
@@ -84,6 +39,7 @@ IcrcPacket IcrcStimulus::next() {
   else
     make_roce(p);
   p.sent = p.frame;
+  p.bytes_sent = p.sent.size();
   p.frame.resize(p.frame.size() + blocks::crc_bytes(p.framing));
   return p;
 }
@@ -91,7 +47,7 @@ IcrcPacket IcrcStimulus::next() {
 // Bytes of payload: any number, or as many as make the frame end near the end of a beat.
 u32 IcrcStimulus::payload_of(const proto::Path& path, const proto::OpcodeRow& row, u32 crcs_sent) {
   constexpr u32 kBeat = 64, kNear = 8;
-  const u32 payload = u32(random_.below(regime_.largest_payload + 1));
+  const u32 payload = u32(random_.below(regime_.largest_payload() + 1));
   if (payload < kBeat || random_.chance(2, 3)) return payload;
   const u32 sent = proto::shape_of(path, row, payload).icrc_offset + crcs_sent;
   const u32 wanted = kBeat - kNear + u32(random_.below(2 * kNear + 1));

@@ -3,16 +3,12 @@
 // damaged.
 #pragma once
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "model/blocks/icrc_unit.h"
-#include "model/engine/random.h"
+#include "testbench/lockstep/random_packets.h"
 
 namespace hca::testbench {
-struct IcrcPacket {
-  u64 number = 0;
-  engine::Cycle gap = 0;  // cycles without a packet on offer behind the last beat of the one before
+struct IcrcPacket : StreamPacket {
   std::vector<u8> sent;   // what enters: up to the ICRC (Generate) or with the CRCs
   std::vector<u8> frame;  // the same for the twin, with room for its CRCs
   blocks::IcrcMode mode = blocks::IcrcMode::Bypass;
@@ -20,7 +16,10 @@ struct IcrcPacket {
   bool vlan = false;
   std::optional<u32> payload;  // bytes; none in a frame of random bytes
   bool sealed = false;         // right CRCs that do not make it good: too early in the packet
-  std::string what;            // for a person: how it was made
+  // Of the frame that leaves.
+  u32 bytes_out = 0;
+  bool icrc_ok = false, vcrc_ok = false;
+  bool good() const { return icrc_ok && (vcrc_ok || !proto::is_native(framing)); }
 };
 
 class IcrcStimulus {
@@ -29,14 +28,6 @@ class IcrcStimulus {
   IcrcPacket next();
 
  private:
-  // How packets come changes now and then: back to back or with gaps, short or long ones.
-  struct Regime {
-    u64 packets = 0;
-    u32 largest_payload = 0;
-    u32 gap_percent = 0;
-    u32 largest_gap = 0;
-  };
-  void change_regime();
   void make_roce(IcrcPacket& p);
   u32 payload_of(const proto::Path& path, const proto::OpcodeRow& row, u32 crcs_sent);
   void make_random(IcrcPacket& p);

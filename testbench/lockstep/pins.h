@@ -2,37 +2,80 @@
 // From packets to pins and back: a sender and a receiver that keep the grant rule of the links beat
 // by beat.
 #pragma once
-#include <deque>
+#include <span>
 
 #include "rtl/beat.h"
-#include "testbench/lockstep/icrc_twin.h"
+#include "rtl/side_band.h"
+#include "testbench/lockstep/twin.h"
 
 namespace hca::testbench {
-// Beat `index` of a packet of so many bytes; behind the last byte stands 0.
-rtl::Beat beat_of(const u8* frame, u32 bytes, u32 index, u32 beat_bytes = rtl::kMaxBeatBytes);
+// A packet without bytes takes a beat too.
 inline u32 beats_of(u32 bytes, u32 beat_bytes = rtl::kMaxBeatBytes) {
-  return (bytes + beat_bytes - 1) / beat_bytes;
+  return bytes ? (bytes + beat_bytes - 1) / beat_bytes : 1;
+}
+// Beat `index` of so many bytes: its data and place; behind the last byte stands 0.
+template <class Control>
+rtl::BeatOf<Control> beat_of(std::span<const u8> bytes, u32 index, u32 beat_bytes) {
+  rtl::BeatOf<Control> beat;
+  const u32 from = index * beat_bytes, size = std::min(u32(bytes.size()) - from, beat_bytes);
+  std::copy_n(bytes.data() + from, size, beat.data.begin());
+  beat.control.first = index == 0;
+  beat.control.last = from + size == bytes.size();
+  beat.control.bytes = u8(size);
+  return beat;
+}
+inline void fill(std::span<u8> bytes, engine::Random& random) {
+  for (std::size_t i = 0; i < bytes.size(); i += 8) {
+    const u64 word = random();
+    for (std::size_t k = i; k < std::min(bytes.size(), i + 8); ++k)
+      bytes[k] = u8(word >> 8 * (k - i));
+  }
 }
 
 // Sends the packets on offer: starts in a cycle with a grant, then a beat a cycle.
+template <class Pair>
 class PinSender {
  public:
+  using Beat = rtl::BeatOf<typename Pair::In>;
+  using Offers = std::deque<typename Twin<Pair>::Offer>;
+
   PinSender(u64 seed, u32 beat_bytes) : beat_bytes_(beat_bytes), random_(seed) {}
   bool inside_packet() const { return beat_ != 0; }
   // A packet waits for its start in this cycle.
-  bool on_offer(const std::deque<IcrcTwin::Offer>& offers, engine::Cycle at) const {
+  bool on_offer(const Offers& offers, engine::Cycle at) const {
     return !inside_packet() && !offers.empty() && offers.front().from <= at;
   }
-  // The beat of this cycle or nullptr. Data behind the last byte is random: the unit must not look
-  // at it.
-  const rtl::Beat* beat(std::deque<IcrcTwin::Offer>& offers, engine::Cycle at, bool ready);
+  // The beat of this cycle or nullptr. Data behind the last byte and side band that does not count
+  // are random: the block must not look at them.
+  const Beat* beat(Offers& offers, engine::Cycle at, bool ready) {
+    if (!inside_packet()) {
+      if (!on_offer(offers, at) || !ready) return nullptr;
+      packet_ = std::move(offers.front().packet);
+      offers.pop_front();
+    }
+    now_ = beat_of<typename Pair::In>(Pair::sent(*packet_), beat_, beat_bytes_);
+    const auto& place = now_.control;
+    const bool first = place.first, last = place.last;
+    const u8 bytes = place.bytes;
+    scramble(now_.control);
+    now_.control.first = first, now_.control.last = last, now_.control.bytes = bytes;
+    Pair::set_side_band(*packet_, now_.control);
+    fill(std::span(now_.data).subspan(bytes, beat_bytes_ - bytes), random_);
+    beat_ = last ? 0 : beat_ + 1;
+    return &now_;
+  }
 
  private:
-  void set_side_band(bool first);
+  void scramble(typename Pair::In& control) {
+    std::array<u8, rtl::SideBand<typename Pair::In>::kBytes> bits;
+    fill(bits, random_);
+    rtl::SideBand<typename Pair::In>::decode(bits.data(), control);
+  }
+
   const u32 beat_bytes_;
-  std::shared_ptr<IcrcPacket> packet_;
+  std::shared_ptr<typename Pair::Packet> packet_;
   u32 beat_ = 0;  // of the packet, the next one
-  rtl::Beat now_;
+  Beat now_;
   engine::Random random_;
 };
 

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <vector>
 
 #include "model/blocks/icrc_unit.h"
 #include "model/proto/framing.h"
 #include "rtl/beat.h"
+#include "rtl/descriptor.h"
+#include "testbench/lockstep/sv_crc.h"
 
 namespace hca::testbench {
 namespace {
@@ -19,19 +22,11 @@ using proto::kHeaderInfo;
 
 constexpr unsigned kMaskBytes = 128;  // no framing has a variant byte behind them
 constexpr unsigned kFrontBytes = 32;  // the first covered byte and three more are among these
-constexpr std::array kBeatBytes{32u, 64u};
 
 std::string identifier(std::string_view name) {
   std::string out;
   for (const char c : name) out += std::isalnum(u8(c)) ? char(std::tolower(u8(c))) : '_';
   return out;
-}
-
-// A vector of bytes as a SystemVerilog literal, byte 0 lowest.
-std::string literal(const std::vector<u8>& bytes) {
-  std::string digits;
-  for (auto b = bytes.rbegin(); b != bytes.rend(); ++b) digits += fmt::format("{:02x}", *b);
-  return fmt::format("{}'h{}", 8 * bytes.size(), digits);
 }
 
 // ---- headers ----
@@ -48,6 +43,13 @@ std::string packed_struct(const HeaderInfo& header) {
     out += fmt::format("    logic {}{};{}\n", width, name, variant ? "  // variant" : "");
   }
   return out + fmt::format("  }} {}_t;\n\n", identifier(header.name));
+}
+
+std::string type_of(const proto::FieldInfo& f) {
+  return f.name == "framing" ? "framing_e"
+         : f.name == "mode"  ? "icrc_mode_e"
+         : f.bits == 1       ? "logic"
+                             : fmt::format("logic [{}:0]", f.bits - 1);
 }
 
 // ---- framings ----
@@ -82,6 +84,7 @@ struct Cover {
   std::vector<u8> covered = std::vector<u8>(kFrontBytes, 0xff);  // the first bytes
   std::vector<u8> seed =
       std::vector<u8>(kFrontBytes);  // start value, where the first covered byte is
+  u32 path_bytes = 0;                // in front of the BTH
   unsigned min_bytes = 0;            // headers and CRCs
 };
 Cover cover_of(proto::Framing framing, bool vlan) {
@@ -92,6 +95,7 @@ Cover cover_of(proto::Framing framing, bool vlan) {
   std::fill_n(cover.covered.begin(), from, u8{0});
   for (unsigned i = 0; i < 4; ++i) cover.seed[from + i] = u8(start >> 8 * i);
   for (unsigned i = 0; i < mask.size(); ++i) cover.ones.at(from + i) = mask[i];
+  cover.path_bytes = from + proto::framing_row(framing).covered_header_bytes;
   cover.min_bytes = from + unsigned(mask.size()) + blocks::crc_bytes(framing);
   return cover;
 }
@@ -152,95 +156,161 @@ std::string framing_part() {
   return out;
 }
 
-// ---- the CRC registers as linear machines ----
-struct Crc {
-  std::string_view name, residue;
-  unsigned bits;
-  u32 polynomial;  // reflected
-
-  constexpr u32 ones() const { return u32(~u64{0} >> (64 - bits)); }
-  constexpr u32 forward(u32 reg, unsigned steps) const {
-    for (; steps; --steps) reg = reg >> 1 ^ (reg & 1 ? polynomial : 0);
-    return reg;
-  }
-  constexpr u32 backward(u32 reg, unsigned steps) const {
-    for (; steps; --steps)
-      reg = (reg >> (bits - 1) ? (reg ^ polynomial) << 1 | 1 : reg << 1) & ones();
-    return reg;
-  }
-};
-constexpr Crc kIcrc{"icrc", "IcrcResidue", 32, 0xedb88320};  // 0x04c11db7
-constexpr Crc kVcrc{"vcrc", "VcrcResidue", 16, 0xd008};      // 0x100b
-static_assert(kIcrc.backward(kIcrc.forward(0x12345678, 13), 13) == 0x12345678);
-static_assert(kVcrc.backward(kVcrc.forward(0x1234, 13), 13) == 0x1234);
-
-// A function `name` whose result bit i is the parity of the input bits that reach it; `column(j)`
-// is the result for input bit j alone.
-template <class Column>
-std::string linear_function(std::string_view name, unsigned outputs, unsigned inputs,
-                            Column column) {
-  std::string out = fmt::format("  function automatic logic [{}:0] {}(input logic [{}:0] x);\n",
-                                outputs - 1, name, inputs - 1);
-  for (unsigned row = 0; row < outputs; ++row) {
-    std::vector<u8> bits(inputs / 8);
-    for (unsigned j = 0; j < inputs; ++j)
-      if (column(j) >> row & 1) bits[j / 8] |= u8(1u << j % 8);
-    out += fmt::format("    {}[{}] = ^(x & {});\n", name, row, literal(bits));
-  }
-  return out + "  endfunction\n\n";
-}
-
-// Bytes into a register of 0: bit j passes through all the steps of the bits from j on.
-std::string fold_function(const Crc& crc, unsigned bytes) {
-  return fmt::format("  // {} bytes into a register of 0.\n", bytes) +
-         linear_function(fmt::format("{}_fold_{}", crc.name, bytes), crc.bits, 8 * bytes,
-                         [&](unsigned j) { return crc.forward(1, 8 * bytes - j); });
-}
-std::string advance_function(const Crc& crc, unsigned bytes) {
-  return fmt::format("  // The register after {} bytes of 0.\n", bytes) +
-         linear_function(fmt::format("{}_advance_{}", crc.name, bytes), crc.bits, crc.bits,
-                         [&](unsigned j) { return crc.forward(1u << j, 8 * bytes); });
-}
-std::string rewind_function(const Crc& crc, unsigned bytes) {
-  return fmt::format("  // The register as it was before {} bytes of 0.\n", bytes) +
-         linear_function(fmt::format("{}_rewind_{}", crc.name, bytes), crc.bits, crc.bits,
-                         [&](unsigned j) { return crc.backward(1u << j, 8 * bytes); });
-}
-
-std::string crc_part() {
-  std::string out =
-      "  // The registers of ICRC (CRC-32) and VCRC (CRC-16), reflected, not complemented. Each "
-      "function is one matrix of\n  // XORs. The residue stands in the register after good bytes "
-      "and their CRC.\n";
-  for (const Crc& crc : {kIcrc, kVcrc}) {
-    out += fmt::format("  localparam logic [{}:0] {} = {}'h{:0{}x};\n\n", crc.bits - 1, crc.residue,
-                       crc.bits, crc.forward(crc.ones(), crc.bits), crc.bits / 4);
-    for (const unsigned bytes : kBeatBytes)
-      out += fold_function(crc, bytes) + advance_function(crc, bytes);
-    for (unsigned bytes = 1; bytes < kBeatBytes.back(); bytes *= 2)
-      out += rewind_function(crc, bytes);
-  }
-  // The VCRC over an ICRC, and the ICRC's register behind a VCRC.
-  return out + fold_function(kVcrc, proto::kIcrcBytes) + advance_function(kIcrc, proto::kVcrcBytes);
-}
-
 template <class... H>
 std::string header_structs() {
   return (packed_struct(kHeaderInfo<H>) + ...);
 }
 
-std::string beat_struct() {
+// ---- side bands ----
+// A side band's own fields stand in it one by one, a header that it has is one field.
+template <class Control>
+std::string side_band(std::string_view comment) {
+  std::string out = fmt::format("  // {}\n  typedef struct packed {{\n", comment);
+  bool ext = false;
+  rtl::SideBand<Control>::for_each_part(
+      [&](std::string_view name, const HeaderInfo& header, unsigned) {
+        if (name.substr(0, 4) == "ext.") {
+          if (!ext) out += "    ext_headers_t ext;\n";
+          ext = true;
+          return;
+        }
+        if (!name.empty()) {
+          out += fmt::format("    {}_t {};\n", identifier(header.name), name);
+          return;
+        }
+        for (const auto& f : header) out += fmt::format("    {} {};\n", type_of(f), f.name);
+      });
+  return out + fmt::format("  }} {}_t;\n\n", identifier(rtl::SideBand<Control>::kName));
+}
+std::string address_struct() {
   std::string out =
-      "  // What stands beside the data of a beat.\n"
+      "  // Where packets go: what the headers in front of the BTH are made from.\n"
       "  typedef struct packed {\n";
-  for (const auto& f : kHeaderInfo<rtl::BeatControl>) {
-    const std::string type = f.name == "framing" ? "framing_e"
-                             : f.name == "mode"  ? "icrc_mode_e"
-                             : f.bits == 1       ? "logic"
-                                                 : fmt::format("logic [{}:0]", f.bits - 1);
-    out += fmt::format("    {} {};\n", type, f.name);
+  for (const auto& f : kHeaderInfo<proto::AddressVector>)
+    out += fmt::format("    {} {};\n", type_of(f), f.name);
+  return out + "  } address_t;\n\n";
+}
+std::string ext_struct() {
+  std::string out =
+      "  // The headers that can follow a BTH, in their order.\n  typedef struct packed {\n";
+  for (const HeaderInfo& header : proto::kExtHeaders)
+    if (&header != &proto::kExtHeaders.back())  // that of a CNP says nothing
+      out += fmt::format("    {0}_t {0};\n", identifier(header.name));
+  return out + "  } ext_headers_t;\n\n";
+}
+std::string side_bands() {
+  return side_band<rtl::BeatControl>("What stands beside the data of a beat.") + address_struct() +
+         ext_struct() +
+         side_band<rtl::Descriptor>(
+             "What stands beside the data of a payload: the packet that it becomes.");
+}
+
+// ---- numbers ----
+std::string number(std::string_view name, unsigned bits, u64 value) {
+  return fmt::format("  localparam logic [{}:0] {} = {}'h{:x};\n", bits - 1, name, bits, value);
+}
+std::string size(std::string_view name, u64 value) {
+  return fmt::format("  localparam int unsigned {} = {};\n", name, value);
+}
+std::string capitalized(std::string_view name) {
+  std::string out = identifier(name);
+  out[0] = char(std::toupper(u8(out[0])));
+  return out;
+}
+template <class... H>
+std::string header_sizes() {
+  return (size(capitalized(proto::Layout<H>::name) + "Bytes", proto::bytes_of<H>()) + ...);
+}
+std::string numbers() {
+  using namespace proto;
+  return number("EtherTypeVlan", 16, kEtherTypeVlan) + number("EtherTypeIpv4", 16, kEtherTypeIpv4) +
+         number("EtherTypeIpv6", 16, kEtherTypeIpv6) + number("EtherTypeRoce", 16, kEtherTypeRoce) +
+         number("RoceUdpPort", 16, kRoceUdpPort) + number("IpProtocolUdp", 8, kIpProtocolUdp) +
+         number("NextHeaderIba", 8, kNextHeaderIba) + number("LnhGlobal", 2, kLnhGlobal) +
+         number("LnhLocal", 2, kLnhLocal) + number("IpVersion4", 4, kIpVersion4) +
+         number("IpVersion6", 4, kIpVersion6) + number("Ipv4HeaderWords", 4, kIpv4HeaderWords) +
+         number("MaxPayload", 13, rtl::kMaxPayload) + size("IcrcBytes", kIcrcBytes) +
+         size("VcrcBytes", kVcrcBytes) + size("MaxHeaderBytes", kMaxHeaderBytes) +
+         header_sizes<Lrh, Grh, Ethernet, Vlan, Ipv4, Ipv6, Udp, Bth, Rdeth, Deth, XrcEth, Reth,
+                      AtomicEth, Aeth, AtomicAckEth, ImmDt, Ieth, Eoeth, Feth>();
+}
+
+// ---- opcodes ----
+std::string opcode_part() {
+  using namespace proto;
+  u32 longest = 0;
+  for (const OpcodeRow& row : kOpcodeRows) longest = std::max<u32>(longest, row.ext_bytes);
+  std::string out = "\n  // The headers that can follow a BTH, in their order.\n" +
+                    size("ExtCount", kExtCount) + size("MaxExtBytes", longest);
+  for (unsigned e = 0; e < kExtCount; ++e) out += size("Ext" + capitalized(kExtHeaders[e].name), e);
+  out += fmt::format(
+      "\n  // Which of them the packets of an opcode have, one bit each; all: the opcode is "
+      "reserved.\n"
+      "  function automatic logic [{}:0] opcode_row(input logic [7:0] opcode);\n"
+      "    unique case (opcode)\n",
+      kExtCount - 1);
+  for (const OpcodeRow& row : kOpcodeRows)
+    out += fmt::format("      8'h{:02x}: opcode_row = {}'h{:03x};  // {}\n", row.code, kExtCount,
+                       row.ext.bits(), row.name);
+  out +=
+      "      default: opcode_row = '1;\n    endcase\n  endfunction\n"
+      "  function automatic logic opcode_known(input logic [7:0] opcode);\n"
+      "    opcode_known = opcode_row(opcode) != '1;\n  endfunction\n"
+      "  // None of a reserved one.\n";
+  out += fmt::format(
+      "  function automatic logic [{0}:0] opcode_ext(input logic [7:0] opcode);\n"
+      "    opcode_ext = opcode_row(opcode);\n    if (opcode_ext == '1) opcode_ext = '0;\n"
+      "  endfunction\n\n"
+      "  // Bytes of a BTH and of these behind it.\n"
+      "  function automatic logic [6:0] transport_bytes(input logic [{0}:0] has);\n"
+      "    unique case (has)\n",
+      kExtCount - 1);
+  std::map<u16, u32> sets;
+  for (const OpcodeRow& row : kOpcodeRows) sets[row.ext.bits()] = row.ext_bytes;
+  for (const auto& [bits, bytes] : sets)
+    out += fmt::format("      {}'h{:03x}: transport_bytes = 7'd{};\n", kExtCount, bits,
+                       bytes_of<Bth>() + bytes);
+  out += fmt::format("      default: transport_bytes = 7'd{};\n    endcase\n  endfunction\n\n",
+                     bytes_of<Bth>());
+  unsigned all = 0;  // bits of ext_headers_t
+  for (unsigned e = 0; Ext(e) != Ext::CnpPayload; ++e) all += 8 * kExtHeaders[e].bytes;
+  out += fmt::format(
+      "  // The extension headers of a packet, the first one in the most significant bits; `ext` "
+      "is an "
+      "ext_headers_t. A CNP has zeros.\n"
+      "  function automatic logic [{}:0] ext_headers(input logic [{}:0] has, input logic "
+      "[{}:0] ext);\n"
+      "    ext_headers = '0;\n    unique case (has)\n",
+      8 * longest - 1, kExtCount - 1, all - 1);
+  for (const auto& [bits, bytes] : sets) {
+    std::string headers, names;
+    unsigned from = all;  // the bit above it
+    for (unsigned e = 0; e < kExtCount && Ext(e) != Ext::CnpPayload; ++e) {
+      const unsigned size = 8 * kExtHeaders[e].bytes;
+      if (bits >> e & 1) {
+        headers += fmt::format("{}ext[{} -: {}]", headers.empty() ? "" : ", ", from - 1, size);
+        names += fmt::format(" {}", kExtHeaders[e].name);
+      }
+      from -= size;
+    }
+    if (!headers.empty())
+      out +=
+          fmt::format("      {}'h{:03x}: ext_headers = {{{}{}}};  //{}\n", kExtCount, bits, headers,
+                      bytes == longest ? "" : fmt::format(", {}'d0", 8 * (longest - bytes)), names);
   }
-  return out + "  } beat_t;\n\n";
+  return out + "      default: ;\n    endcase\n  endfunction\n\n";
+}
+std::string path_part() {
+  u32 longest = 0;
+  const auto bytes = [&](const Cover& c) {
+    longest = std::max(longest, c.path_bytes);
+    return c.path_bytes;
+  };
+  std::string out =
+      "  // Bytes in front of the BTH.\n" + framing_function("path_bytes", 7, [&](const Cover& c) {
+        return fmt::format("7'd{}", bytes(c));
+      });
+  return size("MaxPathBytes", longest) + out;
 }
 }  // namespace
 
@@ -249,9 +319,11 @@ std::string hca_pkg_sv() {
   return "// SPDX-License-Identifier: Apache-2.0\n"
          "// Made by `hca rtl package` from the tables of model/proto: change those, then make "
          "this file again.\n"
-         "package hca_pkg;\n" +
+         "package hca_pkg;\n"
+         "  /* verilator lint_off UNUSEDPARAM */  // no block needs all of them\n\n" +
          header_structs<Lrh, Grh, Ethernet, Vlan, Ipv4, Ipv6, Udp, Bth, Rdeth, Deth, XrcEth, Reth,
                         AtomicEth, Aeth, AtomicAckEth, ImmDt, Ieth, Eoeth, Feth>() +
-         framing_part() + beat_struct() + crc_part() + "endpackage\n";
+         framing_part() + side_bands() + numbers() + opcode_part() + path_part() + crc_part() +
+         "endpackage\n";
 }
 }  // namespace hca::testbench

@@ -52,7 +52,7 @@ struct RtlFrame {
 
 inline rtl::Beat pins_of(const Bytes& frame, u32 index, IcrcMode mode, Framing framing, bool vlan,
                          u32 beat_bytes = rtl::kMaxBeatBytes) {
-  rtl::Beat beat = beat_of(frame.data(), u32(frame.size()), index, beat_bytes);
+  rtl::Beat beat = beat_of<rtl::BeatControl>(frame, index, beat_bytes);
   beat.control.mode = u8(mode), beat.control.framing = u8(framing), beat.control.vlan = vlan;
   return beat;
 }

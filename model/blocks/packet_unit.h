@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// A block that changes whole packets between two links, a beat a cycle. Those that have an RTL twin
+// are made of it.
+//
+// Contract
+//   a packet that starts in cycle n leaves with its first beat in n + latency, whatever its length;
+//   one beat a cycle, packets back to back, never closer than `interval` cycles or the beats of the
+//   packet behind the unit from start to start; no room of its own: a packet enters when there is
+//   room for it behind the block, which it takes by its start, so that nothing is ever stalled
+//   inside.
+#pragma once
+#include <stdexcept>
+#include <string>
+
+#include "model/engine/domain.h"
+#include "model/engine/link.h"
+#include "model/engine/probe.h"
+#include "model/engine/rate.h"
+#include "model/engine/stage.h"
+
+namespace hca::blocks {
+// Item has
+//   kUnit       the unit's name
+//   process()   what is done to the packet
+//   bytes_out() of the packet behind the unit, as it counts in beats; meant after process()
+//   told()      three numbers for the probe
+// UnitConfig has `latency` and `interval`, cycles, at least 1, and `beat_bytes`, bytes a cycle.
+template <class Item, class UnitConfig>
+class PacketUnit : public engine::Block {
+ public:
+  // Events of its probe. Leaves: at the cycle of the first beat behind the unit; what told() says.
+  enum class Kind : u16 { Leaves };
+  static constexpr std::array<std::string_view, 1> kKinds{"leaves"};
+
+  using Config = UnitConfig;
+  using PacketLink = engine::Link<Item, 8>;
+  struct Ports {
+    PacketLink* packets_in = nullptr;
+    PacketLink* packets_out = nullptr;  // its latency is part of the unit's
+  };
+
+  // Ports may be null where only `pass` is used.
+  PacketUnit(const Config& config, const Ports& ports, engine::Probe probe = {})
+      : config_(config),
+        ports_(ports),
+        beats_(engine::Rate(8 * at_least_one("beat_bytes", config.beat_bytes), 1)),
+        stage_(config.latency, at_least_one("interval", config.interval)),
+        probe_(probe) {
+    const engine::Cycle least = ports.packets_out ? ports.packets_out->latency() : 1;
+    require(config.latency >= least, "latency", config.latency,
+            "the latency of packets_out or more");
+  }
+
+  // ---- time ----
+  // A packet without bytes takes a beat too.
+  engine::Cycle beats(u32 bytes) { return bytes ? beats_.cycles_for(bytes) : 1; }
+  // A packet of so many bytes behind the unit asks to start in `at`: its first beat leaves in the
+  // cycle returned.
+  engine::Cycle pass(engine::Cycle at, u32 bytes_out) { return stage_.enter(at, beats(bytes_out)); }
+  // A packet may start in this cycle, if there is room behind.
+  engine::Cycle free_from() const { return stage_.free_from(); }
+
+  // ---- block between links ----
+  void tick() {
+    if (!ports_.packets_in->can_pop() || !ports_.packets_out->can_push()) return;
+    Item item = ports_.packets_in->front();
+    item.process();
+    const engine::Cycle out_beats = beats(item.bytes_out()), leaves = pass(now(), item.bytes_out());
+    const std::array<u64, 3> told = item.told();
+    probe_.event(leaves, Kind::Leaves, told[0], told[1], told[2]);
+    ports_.packets_in->pop(std::max(config_.interval, out_beats));
+    ports_.packets_out->push(item, out_beats, leaves - now() - ports_.packets_out->latency());
+    ++packets_;
+  }
+  u64 packets() const { return packets_; }
+
+ private:
+  static void require(bool holds, const char* knob, u64 value, const char* range) {
+    if (holds) return;
+    throw std::invalid_argument(std::string(Item::kUnit) + "." + knob + " is " +
+                                std::to_string(value) + ", allowed is " + range);
+  }
+  static u64 at_least_one(const char* knob, u64 value) {
+    require(value >= 1, knob, value, "1 or more");
+    return value;
+  }
+
+  Config config_;
+  Ports ports_;
+  engine::Meter beats_;
+  engine::Stage stage_;
+  engine::Probe probe_;
+  u64 packets_ = 0;
+};
+}  // namespace hca::blocks

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// An RTL block and its C++ twin side by side: the same random packets, the same random stalls
+// behind, compared in every cycle on both streams until they differ.
+//
+// A Pair of both, the template argument of all this, has
+//   kName, kTwin, kData  the RTL, its twin and what its data leave as, for a person
+//   Packet, Stimulus     a StreamPacket, and what makes random ones: Stimulus(seed).next()
+//   Unit, Rtl            the PacketUnit and the BlockRtl; In and Out, the side bands of the latter
+//   item_of(packet)      the unit's item; take_result(packet, event) when it has left
+//   sent(packet)         the bytes that enter; set_side_band(packet, control) what counts beside
+//   bytes_out(packet), expected(packet, index, beat_bytes)   of what leaves, beat by beat
+//   describe(packet, left)   the packet as a person wants to see it, before or behind the block
+//   Coverage, Counts     what the packets have tried: count(packet), text()
+#pragma once
+#include <fmt/format.h>
+
+#include <functional>
+#include <optional>
+
+#include "rtl/block_rtl.h"
+#include "testbench/lockstep/pins.h"
+
+namespace hca::testbench {
+// One fault put between the RTL's pins and the comparison in the first cycle from `from` on in
+// which it shows: a test of the comparison itself.
+struct PinFault {
+  enum class Kind : u8 {
+    None,
+    DataBit,
+    Field,
+    BeatLost,
+    BeatInvented,
+    ReadyLost,
+    ReadyInvented,
+    StartLost
+  };
+  Kind kind = Kind::None;
+  engine::Cycle from = 0;
+  u32 bit = 0;               // DataBit: which one
+  std::string_view field{};  // Field: whose lowest bit
+};
+
+template <class Pair>
+struct LockstepOptions {
+  u64 seed = 1;
+  engine::Cycle cycles = 100'000;
+  u32 stall_percent = 20;              // of the cycles in which the receiver behind takes nothing
+  u32 rooms = 8;                       // packets for which there is room behind the block, 1 to 8
+  typename Pair::Unit::Config twin{};  // beat_bytes, 32 or 64, is the RTL's too
+  PinFault fault{};
+  std::function<rtl::BlockRtl<typename Pair::In, typename Pair::Out>()> rtl{};  // another one
+  bool break_contract = false;  // the sender leaves gaps inside packets: an assertion must fire
+  std::string waves;            // FST of the cycles around the first divergence; empty: none
+};
+
+struct Divergence {
+  engine::Cycle cycle = 0;
+  std::string port, field, model, rtl;  // where, and the value on either side
+  std::string packet;                   // which packet, several lines, its bytes among them
+  std::string where() const { return port + "." + field; }
+  std::string line() const {
+    return fmt::format("cycle {}, {}: model {}, RTL {}", cycle, where(), model, rtl);
+  }
+  std::string text() const { return fmt::format("{}\n  {}", line(), packet); }
+};
+
+template <class Pair>
+struct LockstepResult {
+  engine::Cycle cycles = 0;          // compared
+  u64 packets = 0, beats = 0;        // that have left the RTL
+  u64 full_rate_starts = 0;          // starts in the first possible cycle behind the packet before
+  u64 held_cycles = 0;               // a packet on offer and no grant
+  typename Pair::Counts counts;      // of these packets
+  typename Pair::Coverage coverage;  // what they have tried
+  bool assertion_failed = false;     // one of the RTL; it has printed its message
+  std::optional<engine::Cycle> fault_at;  // when the PinFault was put
+  std::optional<Divergence> divergence;
+  std::string waves;  // the file, if one was written
+  bool equal() const { return !divergence && !assertion_failed; }
+};
+
+// The first field in which two side bands differ, with both values: of the place of a beat in its
+// packet, or of all others.
+struct FieldDifference {
+  std::string field, model, rtl;
+};
+std::optional<FieldDifference> difference_in(std::string_view part, const proto::HeaderInfo& header,
+                                             const u8* model, const u8* rtl, bool place);
+template <class Control>
+std::optional<FieldDifference> difference(const Control& model, const Control& rtl, bool place) {
+  using Band = hca::rtl::SideBand<Control>;
+  std::array<u8, Band::kBytes> m, r;
+  Band::encode(model, m.data()), Band::encode(rtl, r.data());
+  if (m == r) return {};
+  std::optional<FieldDifference> first;
+  Band::for_each_part([&](std::string_view name, const proto::HeaderInfo& h, unsigned at) {
+    if (!first) first = difference_in(name, h, m.data() + at, r.data() + at, place);
+  });
+  return first;
+}
+// The first byte in which they differ. `offset`: of the beat, in what `of` names.
+std::optional<FieldDifference> difference(std::span<const u8> model, std::span<const u8> rtl,
+                                          u32 offset, std::string_view of);
+// Turns the lowest bit of the field of that name.
+template <class Control>
+void turn_field(Control& control, std::string_view name) {
+  using Band = hca::rtl::SideBand<Control>;
+  std::array<u8, Band::kBytes> bits;
+  Band::encode(control, bits.data());
+  Band::for_each_part([&](std::string_view, const proto::HeaderInfo& h, unsigned at) {
+    for (const proto::FieldInfo& f : h)
+      if (f.name == name)
+        bits[at + (f.bit_at + f.bits - 1) / 8] ^= u8(0x80u >> (f.bit_at + f.bits - 1) % 8);
+  });
+  Band::decode(bits.data(), control);
+}
+
+template <class Pair>
+class LockstepRun {
+ public:
+  using Cycle = engine::Cycle;
+  using Packet = typename Pair::Packet;
+  using OutBeat = rtl::BeatOf<typename Pair::Out>;
+  using Result = LockstepResult<Pair>;
+
+  explicit LockstepRun(const LockstepOptions<Pair>& options)
+      : options_(options),
+        stalls_(options.seed, options.stall_percent),
+        twin_(options.seed, options.twin, options.rooms, stalls_),
+        rtl_(options.rtl ? options.rtl() : typename Pair::Rtl(options.twin.beat_bytes)),
+        sender_(options.seed ^ 0x5eed, options.twin.beat_bytes),
+        receiver_(options.rooms, stalls_),
+        gaps_(options.seed ^ 0x6a95) {
+    result_.coverage = typename Pair::Coverage(beat_bytes());
+  }
+
+  Result run(Cycle waves_from, const std::string& waves) {
+    for (Cycle at = 1; at <= options_.cycles && result_.equal(); ++at) {
+      if (!waves.empty() && at == waves_from) rtl_.trace_to(waves);
+      cycle(at);
+      ++result_.cycles;
+    }
+    rtl_.trace_end();
+    return std::move(result_);
+  }
+
+ private:
+  // What stands on the RTL's pins in one cycle.
+  struct Pins {
+    bool in_ready = false, out_start = false, out_valid = false;
+    OutBeat out{};
+  };
+
+  // One cycle: the twin, the RTL, the comparison, the clock edge.
+  void cycle(Cycle at) {
+    twin_.run_cycle(at);
+    rtl_.begin_cycle(receiver_.ready());
+    const bool idle = !sender_.inside_packet();
+    const bool offered = sender_.on_offer(twin_.offers, at), ready = rtl_.in_ready();
+    result_.held_cycles += offered && !ready;
+    const bool gap = options_.break_contract && !idle && gaps_.chance(1, 50);
+    Packet* starting = offered ? twin_.offers.front().packet.get() : nullptr;
+    if (offered && twin_.open()) note_start(*starting);
+    const auto* beat = gap ? nullptr : sender_.beat(twin_.offers, at, ready);
+    rtl_.drive(beat);
+    Pins pins{ready, rtl_.out_start(), rtl_.out_valid(), {}};
+    if (pins.out_valid) pins.out = rtl_.out();
+    const bool start = pins.out_start, valid = pins.out_valid;
+    const bool first = pins.out.control.first, last = pins.out.control.last;
+    put_fault(at, idle, pins);
+    compare_inputs(at, idle, starting, pins);
+    compare_outputs(at, pins);
+    receiver_.end_cycle(at, start, valid, first, last);
+    rtl_.end_cycle();
+    result_.assertion_failed = rtl_.assertion_failed();
+  }
+
+  // A packet on offer where one can start, if there is room behind.
+  void note_start(Packet& p) {
+    if (!twin_.room_behind())
+      p.start = Start::Held;
+    else if (!was_closed_ && p.start != Start::Held)
+      p.start = Start::AfterPause;
+  }
+
+  void compare_inputs(Cycle at, bool idle, const Packet* offered, const Pins& pins) {
+    const auto say = [&](const char* port, const char* field, bool model, bool rtl) {
+      if (model != rtl)
+        differ(at, port, {field, fmt::format("{:d}", model), fmt::format("{:d}", rtl)},
+               offered ? Pair::describe(*offered, false) : "no packet on offer\n");
+    };
+    if (idle) {  // where a packet could start
+      if (twin_.open()) say("packets_out", "ready", twin_.room_behind(), receiver_.ready());
+      say("packets_in", "ready", twin_.open() && twin_.room_behind(), pins.in_ready);
+      result_.full_rate_starts += pins.out_start && was_closed_;
+    }
+    say("packets_out", "start", twin_.started(), pins.out_start);
+    was_closed_ = !idle || !twin_.open() || pins.out_start;
+  }
+
+  void compare_outputs(Cycle at, const Pins& pins) {
+    auto* out = twin_.outputs.empty() ? nullptr : &twin_.outputs.front();
+    const bool valid = out && out->first_beat <= at;
+    if (valid != pins.out_valid)
+      return differ(at, "packets_out",
+                    {"valid", fmt::format("{:d}", valid), fmt::format("{:d}", pins.out_valid)},
+                    out ? Pair::describe(*out->packet, true) : "no packet inside\n");
+    if (!valid) return;
+    const u32 index = u32(at - out->first_beat);
+    const OutBeat expected = Pair::expected(*out->packet, index, beat_bytes());
+    auto unequal = difference(expected.control, pins.out.control, true);
+    if (!unequal)
+      unequal = difference(expected.data, pins.out.data, index * beat_bytes(), Pair::kData);
+    if (!unequal) unequal = difference(expected.control, pins.out.control, false);
+    if (unequal)
+      differ(at, "packets_out", *unequal,
+             fmt::format("beat {} of {}, {}", index,
+                         beats_of(Pair::bytes_out(*out->packet), beat_bytes()),
+                         Pair::describe(*out->packet, true)));
+    ++result_.beats;
+    if (!expected.control.last) return;
+    ++result_.packets;
+    result_.counts.count(*out->packet);
+    result_.coverage.count(*out->packet);
+    twin_.outputs.pop_front();
+  }
+
+  void differ(Cycle at, const char* port, const FieldDifference& d, std::string packet) {
+    if (!result_.divergence)  // the first one counts
+      result_.divergence = {at, port, d.field, d.model, d.rtl, std::move(packet)};
+  }
+
+  void put_fault(Cycle at, bool idle, Pins& pins) {
+    using Kind = PinFault::Kind;
+    const PinFault& fault = options_.fault;
+    if (fault.kind == Kind::None || at < fault.from || result_.fault_at) return;
+    const bool beat = pins.out_valid;
+    const auto put = [&](bool shows, auto change) {
+      if (shows) change(), result_.fault_at = at;
+    };
+    switch (fault.kind) {
+      case Kind::None:
+        break;
+      case Kind::DataBit:
+        put(beat, [&] { pins.out.data[fault.bit / 8] ^= u8(1u << fault.bit % 8); });
+        break;
+      case Kind::Field:
+        put(beat, [&] { turn_field(pins.out.control, fault.field); });
+        break;
+      case Kind::BeatLost:
+        put(beat, [&] { pins.out_valid = false; });
+        break;
+      case Kind::BeatInvented:
+        put(!beat, [&] { pins.out_valid = true; });
+        break;
+      case Kind::ReadyLost:
+        put(idle && pins.in_ready, [&] { pins.in_ready = false; });
+        break;
+      case Kind::ReadyInvented:
+        put(idle && !pins.in_ready, [&] { pins.in_ready = true; });
+        break;
+      case Kind::StartLost:
+        put(pins.out_start, [&] { pins.out_start = false; });
+        break;
+    }
+  }
+
+  u32 beat_bytes() const { return rtl_.beat_bytes(); }
+
+  LockstepOptions<Pair> options_;
+  Stalls stalls_;
+  Twin<Pair> twin_;
+  rtl::BlockRtl<typename Pair::In, typename Pair::Out> rtl_;
+  PinSender<Pair> sender_;
+  PinReceiver receiver_;
+  engine::Random gaps_;
+  bool was_closed_ = false;  // in the cycle before no packet could have started behind another
+  Result result_;
+};
+
+// With `waves`, a run that ends with a divergence or an assertion is done again with a waveform of
+// its last cycles.
+template <class Pair>
+LockstepResult<Pair> run_lockstep(const LockstepOptions<Pair>& options) {
+  constexpr engine::Cycle kWavesBefore = 64;
+  auto result = LockstepRun<Pair>(options).run(0, "");
+  if (result.equal() || options.waves.empty()) return result;
+  // The same run again: from the same seed it goes the same way.
+  LockstepRun<Pair>(options).run(std::max(result.cycles, kWavesBefore) - kWavesBefore + 1,
+                                 options.waves);
+  result.waves = options.waves;
+  return result;
+}
+}  // namespace hca::testbench

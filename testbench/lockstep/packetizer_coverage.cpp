@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/lockstep/packetizer_coverage.h"
+
+#include <fmt/format.h>
+
+namespace hca::testbench {
+namespace {
+// The sizes that extension headers have in opcodes with a payload.
+const std::vector<u32>& ext_sizes() {
+  static const std::vector<u32> sizes = [] {
+    std::vector<u32> all;
+    for (const proto::OpcodeRow& row : proto::kOpcodeRows)
+      if (row.payload != proto::PayloadRule::None) all.push_back(row.ext_bytes);
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  }();
+  return sizes;
+}
+constexpr std::array<u32, 7> kPayloadsUpTo{0, 3, 31, 64, 256, 1024, 4096};
+constexpr u32 kPads = 4;
+bool can_be(u32 up_to, u32 pad) { return up_to == 0 ? pad == 0 : up_to != 3 || pad != 0; }
+}  // namespace
+
+PacketizerCoverage::PacketizerCoverage(u32 beat_bytes) : beat_bytes_(beat_bytes) {
+  add_group("framing x opcode");
+  for (const StreamRow& stream : kStreams)
+    for (const proto::OpcodeRow& row : proto::kOpcodeRows)
+      add(fmt::format("{}: {} {:#04x}", stream.name(), row.name, row.code));
+  ends_from_ = add_group("framing x bytes of extension headers x bytes in the last beat");
+  for (const StreamRow& stream : kStreams)
+    for (const u32 ext : ext_sizes())
+      for (u32 last = 0; last < beat_bytes_ / 4; ++last)
+        add(fmt::format("{}: {} bytes of extension headers, {} to {} bytes", stream.name(), ext,
+                        4 * last + 1, 4 * last + 4));
+  sizes_from_ = add_group("framing x payload x pad");
+  for (const StreamRow& stream : kStreams)
+    for (const u32 up_to : kPayloadsUpTo)
+      for (u32 pad = 0; pad < kPads; ++pad)
+        add(can_be(up_to, pad)
+                ? fmt::format("{}: payload up to {}, pad {}", stream.name(), up_to, pad)
+                : "");
+  starts_from_ = add_group("framing x payload x start");
+  for (const StreamRow& stream : kStreams)
+    for (const u32 up_to : kPayloadsUpTo)
+      for (const std::string_view start : kStartNames)
+        add(fmt::format("{}: payload up to {}, {}", stream.name(), up_to, start));
+}
+
+void PacketizerCoverage::count(const PacketizerPacket& p) {
+  const u32 stream = stream_of(p.descriptor.address.framing, p.descriptor.address.has_vlan);
+  hit(stream * proto::kOpcodeRows.size() + u32(p.opcode - proto::kOpcodeRows.data()));
+  const std::vector<u32>& sizes = ext_sizes();
+  const u32 last = (p.bytes_out - 1) % beat_bytes_;
+  if (p.opcode->payload != proto::PayloadRule::None) {
+    const u32 ext = index_in(sizes, [&](u32 bytes) { return bytes == p.opcode->ext_bytes; });
+    hit(ends_from_ + (stream * sizes.size() + ext) * (beat_bytes_ / 4) + last / 4);
+  }
+  const u32 size = index_in(kPayloadsUpTo, [&](u32 up_to) { return p.payload.size() <= up_to; });
+  const u64 row = stream * kPayloadsUpTo.size() + size;
+  hit(sizes_from_ + row * kPads + proto::pad_of(u32(p.payload.size())));
+  hit(starts_from_ + row * kStartNames.size() + u32(p.start));
+}
+}  // namespace hca::testbench

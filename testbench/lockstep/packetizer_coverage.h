@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "testbench/lockstep/coverage.h"
+#include "testbench/lockstep/packetizer_stimulus.h"
+
+namespace hca::testbench {
+// What the packets that have passed rtl/packetizer.sv have tried.
+class PacketizerCoverage : public Coverage {
+ public:
+  explicit PacketizerCoverage(u32 beat_bytes = 64);
+  void count(const PacketizerPacket& p);
+
+ private:
+  u32 beat_bytes_;
+  u64 ends_from_ = 0, sizes_from_ = 0, starts_from_ = 0;  // where the other groups begin
+};
+}  // namespace hca::testbench

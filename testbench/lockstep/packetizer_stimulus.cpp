@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/lockstep/packetizer_stimulus.h"
+
+#include <fmt/format.h>
+
+namespace hca::testbench {
+namespace {
+using proto::Framing;
+
+// A header with any value in each field; reserved bits are 0.
+template <class Header>
+void randomize(Header& header, engine::Random& random) {
+  proto::decode_to(random_bytes(random, proto::bytes_of<Header>()).data(), header);
+}
+void randomize(proto::ExtHeaders& ext, engine::Random& random) {
+  randomize(ext.rdeth, random), randomize(ext.deth, random), randomize(ext.xrc_eth, random);
+  randomize(ext.eoeth, random), randomize(ext.feth, random), randomize(ext.reth, random);
+  randomize(ext.atomic_eth, random), randomize(ext.aeth, random);
+  randomize(ext.atomic_ack_eth, random), randomize(ext.imm_dt, random);
+  randomize(ext.ieth, random);
+}
+
+// An identification with which the sum of the IPv4 header has a carry in its last step.
+u16 carrying_id(const PacketizerPacket& p) {
+  const u32 behind = proto::bytes_of<proto::Ipv4>() + proto::bytes_of<proto::Udp>() +
+                     proto::bytes_of<proto::Bth>() + p.opcode->ext_bytes + u32(p.bytes_sent) +
+                     proto::pad_of(u32(p.bytes_sent)) + proto::kIcrcBytes;
+  return u16(0xffff - (proto::make_path(p.descriptor.address).ipv4_sum + behind) % 0x10000);
+}
+}  // namespace
+
+// Of any length, whatever the path MTU: the packetizer does not know it. One in eight is empty, one
+// in eight as many bytes as fill whole words or beats.
+u32 PacketizerStimulus::payload_of(proto::PayloadRule rule) {
+  if (rule == proto::PayloadRule::None) return 0;
+  const u32 payload = u32(random_.below(regime_.largest_payload() + 1));
+  switch (random_.below(8)) {
+    case 0:
+      return 0;
+    case 1:
+      return payload & ~(random_.chance(1, 2) ? 31u : 3u);
+    default:
+      return payload;
+  }
+}
+
+PacketizerPacket PacketizerStimulus::next() {
+  PacketizerPacket p;
+  p.number = made_++;
+  p.gap = regime_.gap(random_);
+  const auto& stream = kStreams[random_.below(kStreams.size())];
+  const proto::OpcodeRow& row = proto::kOpcodeRows[random_.below(proto::kOpcodeRows.size())];
+  p.opcode = &row;
+  rtl::Descriptor& d = p.descriptor;
+  d.address = random_address(random_, stream.framing, stream.vlan);
+  randomize(d.bth, random_);
+  d.bth.opcode = row.code;
+  randomize(static_cast<proto::ExtHeaders&>(d), random_);
+  d.ip_id = u16(random_());
+  p.payload = random_bytes(random_, payload_of(row.payload));
+  p.bytes_sent = p.payload.size();
+  d.payload_bytes = u16(p.bytes_sent);
+  if (d.address.framing == Framing::RoceV2Ip4 && random_.chance(1, 8)) d.ip_id = carrying_id(p);
+  p.frame.resize(proto::kMaxHeaderBytes + p.bytes_sent + 3);
+  p.what = fmt::format("{} {}, {} bytes of payload", row.name, stream.name(), p.bytes_sent);
+  return p;
+}
+}  // namespace hca::testbench

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random packets for the packetizer: every opcode in all framings with payloads of all lengths.
+#pragma once
+#include "rtl/descriptor.h"
+#include "testbench/lockstep/random_packets.h"
+
+namespace hca::testbench {
+struct PacketizerPacket : StreamPacket {
+  rtl::Descriptor descriptor{};
+  const proto::OpcodeRow* opcode = nullptr;
+  std::vector<u8> payload;
+  // Of the frame that leaves.
+  std::vector<u8> frame;
+  u32 bytes_out = 0;
+};
+
+class PacketizerStimulus {
+ public:
+  explicit PacketizerStimulus(u64 seed) : random_(seed) {}
+  PacketizerPacket next();
+
+ private:
+  u32 payload_of(proto::PayloadRule rule);
+  engine::Random random_;
+  Regime regime_;
+  u64 made_ = 0;
+};
+}  // namespace hca::testbench

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the stimuli of all blocks are made of.
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+#include "model/engine/cycle.h"
+#include "model/engine/random.h"
+#include "model/proto/packet.h"
+
+namespace hca::testbench {
+// What all stimuli's packets have.
+enum class Start : u8 { BackToBack, AfterPause, Held };  // Held: there was no room behind
+inline constexpr std::array<std::string_view, 3> kStartNames{"back to back", "after a pause",
+                                                             "held back"};
+struct StreamPacket {
+  u64 number = 0;
+  engine::Cycle gap = 0;  // cycles without a packet on offer behind the last beat of the one before
+  std::string what;       // for a person: how it was made
+  std::size_t bytes_sent = 0;       // that enter
+  Start start = Start::BackToBack;  // how it came in
+};
+
+// The framings, those with an Ethernet header with and without a VLAN tag.
+struct StreamRow {
+  proto::Framing framing;
+  bool vlan;
+  std::string name() const;
+};
+inline constexpr std::array kStreams{
+    StreamRow{proto::Framing::IbLocal, false},   StreamRow{proto::Framing::IbGlobal, false},
+    StreamRow{proto::Framing::RoceV1, false},    StreamRow{proto::Framing::RoceV1, true},
+    StreamRow{proto::Framing::RoceV2Ip4, false}, StreamRow{proto::Framing::RoceV2Ip4, true},
+    StreamRow{proto::Framing::RoceV2Ip6, false}, StreamRow{proto::Framing::RoceV2Ip6, true},
+};
+
+std::vector<u8> random_bytes(engine::Random& random, std::size_t size);
+proto::AddressVector random_address(engine::Random& random, proto::Framing framing, bool vlan);
+
+// How packets come changes now and then: back to back or with gaps, short or long ones.
+class Regime {
+ public:
+  // Of the next packet.
+  engine::Cycle gap(engine::Random& random);
+  u32 largest_payload() const { return largest_payload_; }
+
+ private:
+  void change(engine::Random& random);
+  u64 packets_ = 0;
+  u32 largest_payload_ = 0;
+  u32 gap_percent_ = 0, largest_gap_ = 0;
+};
+}  // namespace hca::testbench

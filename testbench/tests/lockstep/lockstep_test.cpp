@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The comparison of RTL and model of each block: equal over many cycles, and sharp against each
+// kind of difference.
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "testbench/lockstep/icrc_lockstep.h"
+#include "testbench/lockstep/packetizer_lockstep.h"
+
+namespace hca::testbench {
+namespace {
+template <class Pair>
+std::string where(const LockstepResult<Pair>& r) {
+  return r.divergence ? r.divergence->where() : "nowhere";
+}
+
+// What a run of so many cycles must have seen.
+void check_counts(const IcrcCounts& c, engine::Cycle cycles) {
+  CHECK(c.generated > 100);
+  CHECK(c.good > 50);
+  CHECK(c.bad > 50);
+  CHECK(c.bad_vcrc >= (cycles >= 200'000 ? 20u : 0u));
+  CHECK(c.bypassed > 50);
+}
+
+void check_counts(const PacketizerCounts& c, engine::Cycle cycles) {
+  CHECK(c.empty > 50);
+  CHECK(c.padded > 50);
+  CHECK(c.payload_bytes > cycles);
+}
+
+// Side band to turn a bit of.
+template <class Pair>
+inline const std::vector<std::string_view> kFields;
+template <>
+inline const std::vector<std::string_view> kFields<IcrcLockstep>{
+    "bytes", "first", "last", "mode", "framing", "vlan", "icrc_ok", "vcrc_ok"};
+template <>
+inline const std::vector<std::string_view> kFields<PacketizerLockstep>{"bytes", "first",   "last",
+                                                                       "mode",  "framing", "vlan"};
+}  // namespace
+
+TEMPLATE_TEST_CASE("RTL and model are equal in every cycle under random packets and stalls",
+                   "[lockstep]", IcrcLockstep, PacketizerLockstep) {
+  struct Row {
+    u64 seed, cycles;
+    u32 stall_percent, rooms, beat_bytes;
+  };
+  for (const Row& row :
+       {Row{1, 200'000, 20, 8, 64}, Row{2, 60'000, 0, 8, 64}, Row{3, 20'000, 90, 2, 64},
+        Row{4, 20'000, 50, 1, 64}, Row{5, 200'000, 20, 8, 32}, Row{6, 40'000, 50, 1, 32}}) {
+    LockstepOptions<TestType> options;
+    options.seed = row.seed, options.cycles = row.cycles, options.twin.beat_bytes = row.beat_bytes;
+    options.stall_percent = row.stall_percent, options.rooms = row.rooms;
+    const auto r = run_lockstep(options);
+    INFO("seed " << row.seed << ": " << (r.divergence ? r.divergence->text() : ""));
+    CHECK(r.equal());
+    CHECK(r.cycles == row.cycles);
+    // The run has seen what it is there for.
+    check_counts(r.counts, row.cycles);
+    CHECK(r.beats > row.cycles / 20);
+    CHECK(r.held_cycles > 100);
+    // With one room a packet has to leave before the next one enters.
+    CHECK(r.full_rate_starts > (row.rooms == 8 ? 400 : 0));
+  }
+}
+
+TEMPLATE_TEST_CASE("one wrong value on one pin in one cycle is found in that cycle", "[lockstep]",
+                   IcrcLockstep, PacketizerLockstep) {
+  using Kind = PinFault::Kind;
+  struct Row {
+    PinFault fault;
+    std::string found_in;
+  };
+  std::vector<Row> rows{{{Kind::DataBit, 3000, 0}, "packets_out.data[7:0]"},
+                        {{Kind::DataBit, 3000, 100}, "packets_out.data[103:96]"},
+                        {{Kind::DataBit, 3000, 511}, "packets_out.data[511:504]"},
+                        {{Kind::BeatLost, 3000}, "packets_out.valid"},
+                        {{Kind::BeatInvented, 3000}, "packets_out.valid"},
+                        {{Kind::ReadyLost, 3000}, "packets_in.ready"},
+                        {{Kind::ReadyInvented, 3000}, "packets_in.ready"},
+                        {{Kind::StartLost, 3000}, "packets_out.start"}};
+  for (const std::string_view field : kFields<TestType>)
+    rows.push_back({{Kind::Field, 3000, 0, field}, fmt::format("packets_out.{}", field)});
+  for (const Row& row : rows) {
+    LockstepOptions<TestType> options;
+    options.cycles = 10'000;
+    options.fault = row.fault;
+    const auto r = run_lockstep(options);
+    INFO(row.found_in << ", found in " << where(r));
+    REQUIRE(r.divergence);
+    CHECK(where(r).substr(0, row.found_in.size()) == row.found_in);
+    CHECK(r.divergence->cycle >= 3000);
+    CHECK(r.divergence->cycle == r.fault_at);
+    CHECK(r.divergence->cycle == r.cycles);
+    CHECK(r.divergence->model != r.divergence->rtl);
+  }
+}
+
+TEMPLATE_TEST_CASE("a model with one cycle more of latency or interval is found", "[lockstep]",
+                   IcrcLockstep, PacketizerLockstep) {
+  LockstepOptions<TestType> options;
+  SECTION("one more: the first beat of the first packet comes too early") {
+    ++options.twin.latency;
+    const auto r = run_lockstep(options);
+    REQUIRE(r.divergence);
+    CHECK(where(r) == "packets_out.valid");
+    CHECK(r.divergence->model == "0");
+    CHECK(r.divergence->rtl == "1");
+    CHECK(r.packets == 0);
+  }
+  SECTION("one less: it comes too late") {
+    --options.twin.latency;
+    const auto r = run_lockstep(options);
+    REQUIRE(r.divergence);
+    CHECK(where(r) == "packets_out.valid");
+    CHECK(r.divergence->rtl == "0");
+  }
+  SECTION("interval 2: the RTL is ready right behind a packet of one beat") {
+    options.twin.interval = 2;
+    const auto r = run_lockstep(options);
+    REQUIRE(r.divergence);
+    CHECK(where(r) == "packets_in.ready");
+    CHECK(r.divergence->model == "0");
+  }
+}
+
+TEMPLATE_TEST_CASE("a sender that leaves a gap inside a packet is caught by the RTL's assertion",
+                   "[lockstep]", IcrcLockstep, PacketizerLockstep) {
+  LockstepOptions<TestType> options;
+  options.break_contract = true;
+  const auto r = run_lockstep(options);
+  CHECK(r.assertion_failed);
+  CHECK_FALSE(r.equal());
+  CHECK(r.cycles < options.cycles);
+}
+
+TEMPLATE_TEST_CASE("a divergence leaves a report for a person and a waveform", "[lockstep]",
+                   IcrcLockstep, PacketizerLockstep) {
+  const auto file =
+      std::filesystem::temp_directory_path() / fmt::format("hca_{}_test.fst", TestType::kName);
+  std::filesystem::remove(file);
+  LockstepOptions<TestType> options;
+  options.fault = {PinFault::Kind::DataBit, 3000, 9};
+  options.waves = file.string();
+  const auto r = run_lockstep(options);
+  REQUIRE(r.divergence);
+  CHECK(r.waves == file.string());
+  CHECK(std::filesystem::file_size(file) > 500);
+  const std::string text = r.divergence->text();
+  for (const char* part : {"cycle 3", "packets_out.data[15:8]", "model 0x", "RTL 0x", "packet ",
+                           "beat ", "BTH: OpCode"})
+    CHECK(text.find(part) != std::string::npos);
+  std::filesystem::remove(file);
+}
+
+TEMPLATE_TEST_CASE("the same seed gives the same run", "[lockstep]", IcrcLockstep,
+                   PacketizerLockstep) {
+  LockstepOptions<TestType> options;
+  options.cycles = 20'000;
+  const auto a = run_lockstep(options), b = run_lockstep(options);
+  options.seed = 2;
+  const auto c = run_lockstep(options);
+  CHECK(a.packets == b.packets);
+  CHECK(a.beats == b.beats);
+  CHECK(a.beats != c.beats);
+}
+}  // namespace hca::testbench
