@@ -10,6 +10,8 @@ namespace {
 // Cycles in which all bins are hit.
 template <class Pair>
 constexpr engine::Cycle kCyclesForAll = 4'000'000;
+template <>
+constexpr engine::Cycle kCyclesForAll<PacketizerLockstep> = 2'000'000;
 
 template <class Pair>
 void check_no_holes(u32 beat_bytes) {
