@@ -310,6 +310,42 @@ package hca_pkg;
     ext_headers_t ext;
   } descriptor_t;
 
+  // The first thing that does not hold in a frame.
+  typedef enum logic [4:0] {
+    VerdictGood = 5'd0,
+    VerdictTruncated = 5'd1,
+    VerdictUnknownEtherType = 5'd2,
+    VerdictRawPacket = 5'd3,
+    VerdictBadLVer = 5'd4,
+    VerdictBadIPVersion = 5'd5,
+    VerdictBadIHL = 5'd6,
+    VerdictBadIPChecksum = 5'd7,
+    VerdictFragment = 5'd8,
+    VerdictNotUDP = 5'd9,
+    VerdictBadUDPPort = 5'd10,
+    VerdictBadUDPChecksum = 5'd11,
+    VerdictBadNxtHdr = 5'd12,
+    VerdictBadLength = 5'd13,
+    VerdictBadPadCnt = 5'd14,
+    VerdictBadTVer = 5'd15,
+    VerdictReservedOpCode = 5'd16,
+    VerdictBadICRC = 5'd17,
+    VerdictBadVCRC = 5'd18
+  } verdict_e;
+
+  // What stands beside the data of a payload that was received.
+  typedef struct packed {
+    logic [1:0] spare;
+    verdict_e verdict;
+    logic [15:0] payload_bytes;
+    logic first;
+    logic last;
+    logic [6:0] bytes;
+    address_t address;
+    bth_t bth;
+    ext_headers_t ext;
+  } parsed_t;
+
   localparam logic [15:0] EtherTypeVlan = 16'h8100;
   localparam logic [15:0] EtherTypeIpv4 = 16'h800;
   localparam logic [15:0] EtherTypeIpv6 = 16'h86dd;
@@ -544,6 +580,44 @@ package hca_pkg;
       12'h404: ext_headers = {ext[671 -: 32], ext[31 -: 32], 256'd0};  // XRCETH IETH
       default: ;
     endcase
+  endfunction
+
+  // The other way round: an ext_headers_t of what stands behind a BTH; what is not there is 0, reserved bits are.
+  function automatic logic [767:0] ext_fields(input logic [11:0] has, input logic [319:0] packet);
+    ext_fields = '0;
+    unique case (has)
+      12'h001: ext_fields = {packet[319 -: 32], 736'd0};
+      12'h002: ext_fields = {32'd0, packet[319 -: 64], 672'd0};
+      12'h003: ext_fields = {packet[319 -: 32], packet[287 -: 64], 672'd0};
+      12'h004: ext_fields = {96'd0, packet[319 -: 32], 640'd0};
+      12'h008: ext_fields = {128'd0, packet[319 -: 96], 544'd0};
+      12'h00b: ext_fields = {packet[319 -: 32], packet[287 -: 64], 32'd0, packet[223 -: 96], 544'd0};
+      12'h00c: ext_fields = {96'd0, packet[319 -: 32], packet[287 -: 96], 544'd0};
+      12'h020: ext_fields = {256'd0, packet[319 -: 128], 384'd0};
+      12'h023: ext_fields = {packet[319 -: 32], packet[287 -: 64], 160'd0, packet[223 -: 128], 384'd0};
+      12'h024: ext_fields = {96'd0, packet[319 -: 32], 128'd0, packet[287 -: 128], 384'd0};
+      12'h030: ext_fields = {224'd0, packet[319 -: 32], packet[287 -: 128], 384'd0};
+      12'h033: ext_fields = {packet[319 -: 32], packet[287 -: 64], 128'd0, packet[223 -: 32], packet[191 -: 128], 384'd0};
+      12'h034: ext_fields = {96'd0, packet[319 -: 32], 96'd0, packet[287 -: 32], packet[255 -: 128], 384'd0};
+      12'h040: ext_fields = {384'd0, packet[319 -: 224], 160'd0};
+      12'h043: ext_fields = {packet[319 -: 32], packet[287 -: 64], 288'd0, packet[223 -: 224], 160'd0};
+      12'h044: ext_fields = {96'd0, packet[319 -: 32], 256'd0, packet[287 -: 224], 160'd0};
+      12'h080: ext_fields = {608'd0, packet[319 -: 32], 128'd0};
+      12'h081: ext_fields = {packet[319 -: 32], 576'd0, packet[287 -: 32], 128'd0};
+      12'h180: ext_fields = {608'd0, packet[319 -: 32], packet[287 -: 64], 64'd0};
+      12'h181: ext_fields = {packet[319 -: 32], 576'd0, packet[287 -: 32], packet[255 -: 64], 64'd0};
+      12'h200: ext_fields = {704'd0, packet[319 -: 32], 32'd0};
+      12'h202: ext_fields = {32'd0, packet[319 -: 64], 608'd0, packet[255 -: 32], 32'd0};
+      12'h203: ext_fields = {packet[319 -: 32], packet[287 -: 64], 608'd0, packet[223 -: 32], 32'd0};
+      12'h204: ext_fields = {96'd0, packet[319 -: 32], 576'd0, packet[287 -: 32], 32'd0};
+      12'h220: ext_fields = {256'd0, packet[319 -: 128], 320'd0, packet[191 -: 32], 32'd0};
+      12'h223: ext_fields = {packet[319 -: 32], packet[287 -: 64], 160'd0, packet[223 -: 128], 320'd0, packet[95 -: 32], 32'd0};
+      12'h224: ext_fields = {96'd0, packet[319 -: 32], 128'd0, packet[287 -: 128], 320'd0, packet[159 -: 32], 32'd0};
+      12'h400: ext_fields = {736'd0, packet[319 -: 32]};
+      12'h404: ext_fields = {96'd0, packet[319 -: 32], 608'd0, packet[287 -: 32]};
+      default: ;
+    endcase
+    ext_fields = ext_fields & 768'h00ffffffffffffff00ffffff00ffffff0000ffffffffffffffffffff0000003fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff;
   endfunction
 
   localparam int unsigned MaxPathBytes = 66;

@@ -7,6 +7,7 @@
 #include "testbench/cli/commands.h"
 #include "testbench/lockstep/icrc_lockstep.h"
 #include "testbench/lockstep/packetizer_lockstep.h"
+#include "testbench/lockstep/rx_parser_lockstep.h"
 #include "testbench/lockstep/sv_package.h"
 
 namespace hca::cli {
@@ -82,6 +83,7 @@ void add_rtl(CLI::App& app, int& exit_code) {
   rtl->require_subcommand(1);
   add_block<testbench::IcrcLockstep>(*rtl, exit_code);
   add_block<testbench::PacketizerLockstep>(*rtl, exit_code);
+  add_block<testbench::RxParserLockstep>(*rtl, exit_code);
 
   CLI::App* package = rtl->add_subcommand("package", "print rtl/hca_pkg.sv, made from the tables");
   package->callback([&exit_code] {

@@ -13,6 +13,7 @@
 #include "model/proto/framing.h"
 #include "rtl/beat.h"
 #include "rtl/descriptor.h"
+#include "rtl/parsed.h"
 #include "testbench/lockstep/sv_crc.h"
 
 namespace hca::testbench {
@@ -46,10 +47,11 @@ std::string packed_struct(const HeaderInfo& header) {
 }
 
 std::string type_of(const proto::FieldInfo& f) {
-  return f.name == "framing" ? "framing_e"
-         : f.name == "mode"  ? "icrc_mode_e"
-         : f.bits == 1       ? "logic"
-                             : fmt::format("logic [{}:0]", f.bits - 1);
+  return f.name == "framing"   ? "framing_e"
+         : f.name == "mode"    ? "icrc_mode_e"
+         : f.name == "verdict" ? "verdict_e"
+         : f.bits == 1         ? "logic"
+                               : fmt::format("logic [{}:0]", f.bits - 1);
 }
 
 // ---- framings ----
@@ -198,11 +200,29 @@ std::string ext_struct() {
       out += fmt::format("    {0}_t {0};\n", identifier(header.name));
   return out + "  } ext_headers_t;\n\n";
 }
+// "bad IP version": VerdictBadIPVersion.
+std::string verdict_enum() {
+  std::string out =
+      "  // The first thing that does not hold in a frame.\n  typedef enum logic [4:0] {\n";
+  for (const proto::VerdictRow& row : proto::verdict_rows()) {
+    std::string name = "Verdict";
+    bool begins = true;
+    for (const char c : row.name) {
+      if (c != ' ') name += begins ? char(std::toupper(u8(c))) : c;
+      begins = c == ' ';
+    }
+    out += fmt::format("    {} = 5'd{}{}\n", name, unsigned(row.verdict),
+                       &row == &proto::verdict_rows().back() ? "" : ",");
+  }
+  return out + "  } verdict_e;\n\n";
+}
 std::string side_bands() {
   return side_band<rtl::BeatControl>("What stands beside the data of a beat.") + address_struct() +
          ext_struct() +
          side_band<rtl::Descriptor>(
-             "What stands beside the data of a payload: the packet that it becomes.");
+             "What stands beside the data of a payload: the packet that it becomes.") +
+         verdict_enum() +
+         side_band<rtl::Parsed>("What stands beside the data of a payload that was received.");
 }
 
 // ---- numbers ----
@@ -298,7 +318,50 @@ std::string opcode_part() {
           fmt::format("      {}'h{:03x}: ext_headers = {{{}{}}};  //{}\n", kExtCount, bits, headers,
                       bytes == longest ? "" : fmt::format(", {}'d0", 8 * (longest - bytes)), names);
   }
-  return out + "      default: ;\n    endcase\n  endfunction\n\n";
+  out += "      default: ;\n    endcase\n  endfunction\n\n";
+  out += fmt::format(
+      "  // The other way round: an ext_headers_t of what stands behind a BTH; what is not there "
+      "is "
+      "0, reserved bits are.\n"
+      "  function automatic logic [{}:0] ext_fields(input logic [{}:0] has, input logic "
+      "[{}:0] packet);\n"
+      "    ext_fields = '0;\n    unique case (has)\n",
+      all - 1, kExtCount - 1, 8 * longest - 1);
+  for (const auto& [bits, bytes] : sets) {
+    if (bits == 0 || bits == ExtSet(Ext::CnpPayload).bits()) continue;
+    std::string headers;
+    unsigned from = 8 * longest, gap = 0;
+    const auto put_gap = [&] {
+      if (gap) headers += fmt::format("{}{}'d0", headers.empty() ? "" : ", ", gap);
+      gap = 0;
+    };
+    for (unsigned e = 0; e < kExtCount && Ext(e) != Ext::CnpPayload; ++e) {
+      const unsigned size = 8 * kExtHeaders[e].bytes;
+      if (bits >> e & 1) {
+        put_gap();
+        headers += fmt::format("{}packet[{} -: {}]", headers.empty() ? "" : ", ", from - 1, size);
+        from -= size;
+      } else {
+        gap += size;
+      }
+    }
+    put_gap();
+    out += fmt::format("      {}'h{:03x}: ext_fields = {{{}}};\n", kExtCount, bits, headers);
+  }
+  std::vector<u8> meaning;  // the first header lowest
+  for (unsigned e = 0; Ext(e) != Ext::CnpPayload; ++e) {
+    std::vector<u8> header(kExtHeaders[e].bytes, 0xff);
+    for (const FieldInfo& f : kExtHeaders[e])
+      if (f.is_reserved)
+        for (unsigned b = f.bit_at; b < f.bit_at + f.bits; ++b)
+          header[b / 8] &= u8(~(0x80u >> b % 8));
+    meaning.insert(meaning.end(), header.begin(), header.end());
+  }
+  std::reverse(meaning.begin(), meaning.end());
+  return out +
+         fmt::format(
+             "      default: ;\n    endcase\n    ext_fields = ext_fields & {};\n  endfunction\n\n",
+             literal(meaning));
 }
 std::string path_part() {
   u32 longest = 0;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands beside the data behind rtl/rx_parser.sv: `parsed_t` of hca_pkg.
+#pragma once
+#include "rtl/descriptor.h"
+
+namespace hca::rtl {
+struct ParsedStart {
+  proto::PacketVerdict verdict;  // with the last beat; in those before, what the headers say
+  u16 payload_bytes;             // of the packet, as its headers announce
+  bool first;
+  bool last;
+  u8 bytes;  // of the payload in this beat
+};
+// The headers hold in all beats of a packet; those that it does not have are 0.
+struct Parsed : ParsedStart, proto::ExtHeaders {
+  proto::AddressVector address;
+  proto::Bth bth;
+
+  static constexpr std::string_view kName = "parsed";
+  template <class Header>
+  using Of = Part<Parsed, Header>;
+  // The headers of `ext` stand in the order of proto::Ext.
+  static constexpr auto parts() {
+    return std::make_tuple(
+        Of<ParsedStart>{}, Of<proto::AddressVector>{"address", &Parsed::address},
+        Of<proto::Bth>{"bth", &Parsed::bth}, Of<proto::Rdeth>{"ext.rdeth", &Parsed::rdeth},
+        Of<proto::Deth>{"ext.deth", &Parsed::deth},
+        Of<proto::XrcEth>{"ext.xrceth", &Parsed::xrc_eth},
+        Of<proto::Eoeth>{"ext.eoeth", &Parsed::eoeth}, Of<proto::Feth>{"ext.feth", &Parsed::feth},
+        Of<proto::Reth>{"ext.reth", &Parsed::reth},
+        Of<proto::AtomicEth>{"ext.atomiceth", &Parsed::atomic_eth},
+        Of<proto::Aeth>{"ext.aeth", &Parsed::aeth},
+        Of<proto::AtomicAckEth>{"ext.atomicacketh", &Parsed::atomic_ack_eth},
+        Of<proto::ImmDt>{"ext.immdt", &Parsed::imm_dt}, Of<proto::Ieth>{"ext.ieth", &Parsed::ieth});
+  }
+};
+}  // namespace hca::rtl
+
+namespace hca::proto {
+template <>
+struct Layout<rtl::ParsedStart> {
+  using P = rtl::ParsedStart;
+  static constexpr std::string_view name = "parsed start";
+  static constexpr auto fields = std::make_tuple(reserved("spare", 2, ""),                       //
+                                                 field(&P::verdict, "verdict", 5),               //
+                                                 field(&P::payload_bytes, "payload_bytes", 16),  //
+                                                 field(&P::first, "first", 1),                   //
+                                                 field(&P::last, "last", 1),                     //
+                                                 field(&P::bytes, "bytes", 7));
+};
+static_assert(bytes_of<rtl::ParsedStart>() == 4);
+}  // namespace hca::proto

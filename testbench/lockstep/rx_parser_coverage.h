@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "testbench/lockstep/coverage.h"
+#include "testbench/lockstep/rx_parser_stimulus.h"
+
+namespace hca::testbench {
+// What the frames that have passed rtl/rx_parser.sv have tried.
+class RxParserCoverage : public Coverage {
+ public:
+  explicit RxParserCoverage(u32 beat_bytes = 64);
+  void count(const RxParserPacket& p);
+
+ private:
+  u32 beat_bytes_;
+  u64 verdicts_from_ = 0, ends_from_ = 0, starts_from_ = 0;  // where the other groups begin
+};
+}  // namespace hca::testbench

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/lockstep/rx_parser_stimulus.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "model/proto/ip_checksum.h"
+
+namespace hca::testbench {
+namespace {
+using namespace proto;
+
+// The fields whose value decides about a frame, and the framings that have them.
+struct FieldRow {
+  HeaderInfo header;
+  std::string_view field;
+  unsigned framings;  // one bit each
+};
+constexpr unsigned bit(Framing f) { return 1u << unsigned(f); }
+constexpr unsigned kNative = bit(Framing::IbLocal) | bit(Framing::IbGlobal);
+constexpr unsigned kGrh = bit(Framing::IbGlobal) | bit(Framing::RoceV1);
+constexpr unsigned kUdp = bit(Framing::RoceV2Ip4) | bit(Framing::RoceV2Ip6);
+constexpr unsigned kAll = kNative | kGrh | kUdp;
+constexpr std::array kFields{
+    FieldRow{kHeaderInfo<Lrh>, "LVer", kNative},
+    FieldRow{kHeaderInfo<Lrh>, "LNH", kNative},
+    FieldRow{kHeaderInfo<Lrh>, "PktLen", kNative},
+    FieldRow{kHeaderInfo<Grh>, "IPVer", kGrh},
+    FieldRow{kHeaderInfo<Grh>, "NxtHdr", kGrh},
+    FieldRow{kHeaderInfo<Grh>, "PayLen", kGrh},
+    FieldRow{kHeaderInfo<Ethernet>, "EtherType", kAll & ~kNative},
+    FieldRow{kHeaderInfo<Vlan>, "EtherType", kAll & ~kNative},
+    FieldRow{kHeaderInfo<Ipv4>, "Version", bit(Framing::RoceV2Ip4)},
+    FieldRow{kHeaderInfo<Ipv4>, "IHL", bit(Framing::RoceV2Ip4)},
+    FieldRow{kHeaderInfo<Ipv4>, "TotalLength", bit(Framing::RoceV2Ip4)},
+    FieldRow{kHeaderInfo<Ipv4>, "MF", bit(Framing::RoceV2Ip4)},
+    FieldRow{kHeaderInfo<Ipv4>, "FragmentOffset", bit(Framing::RoceV2Ip4)},
+    FieldRow{kHeaderInfo<Ipv4>, "Protocol", bit(Framing::RoceV2Ip4)},
+    FieldRow{kHeaderInfo<Ipv4>, "HeaderChecksum", bit(Framing::RoceV2Ip4)},
+    FieldRow{kHeaderInfo<Ipv6>, "Version", bit(Framing::RoceV2Ip6)},
+    FieldRow{kHeaderInfo<Ipv6>, "PayloadLength", bit(Framing::RoceV2Ip6)},
+    FieldRow{kHeaderInfo<Ipv6>, "NextHeader", bit(Framing::RoceV2Ip6)},
+    FieldRow{kHeaderInfo<Udp>, "DestinationPort", kUdp},
+    FieldRow{kHeaderInfo<Udp>, "Length", kUdp},
+    FieldRow{kHeaderInfo<Bth>, "TVer", kAll},
+    FieldRow{kHeaderInfo<Bth>, "OpCode", kAll},
+    FieldRow{kHeaderInfo<Bth>, "PadCnt", kAll},
+};
+
+// Where a header of that kind stands in a frame; no value: nowhere.
+std::optional<u32> offset_of(const HeaderInfo& header, const Path& path, const StreamRow& s) {
+  if (header.name == Layout<Bth>::name) return path.bytes;
+  if (header.name == Layout<Udp>::name) return path.bytes - bytes_of<Udp>();
+  if (header.name == Layout<Lrh>::name || header.name == Layout<Ethernet>::name) return 0;
+  if (header.name == Layout<Vlan>::name) {
+    if (!s.vlan) return {};
+    return bytes_of<Ethernet>();
+  }
+  return path.network_offset;
+}
+
+void set_ip_checksum(u8* ip) {
+  store_be<2>(ip + 10, 0);
+  store_be<2>(ip + 10, u16(~folded(sum_of_words(ip, bytes_of<Ipv4>()))));
+}
+// Over the bytes that the UDP header says, if the frame has them.
+void set_udp_checksum(std::vector<u8>& frame, const Path& path) {
+  const u32 udp = path.bytes - bytes_of<Udp>();
+  const u32 addresses = path.framing == Framing::RoceV2Ip4 ? 8 : 32;
+  const u32 length = u32(load_be<2>(&frame[udp + 4]));
+  if (udp + length > frame.size()) return;
+  store_be<2>(&frame[udp + 6], 0);
+  const u16 sum = folded(sum_of_words(&frame[udp - addresses], addresses) + kIpProtocolUdp +
+                         length + sum_of_words(&frame[udp], length));
+  store_be<2>(&frame[udp + 6], sum == 0xffff ? 0xffff : u16(~sum));
+}
+}  // namespace
+
+// Another value: near by, one bit away or any.
+void RxParserStimulus::change(RxParserPacket& p, u32 offset, const HeaderInfo& header,
+                              std::string_view field) {
+  for (const FieldInfo& f : header)
+    if (f.name == field) {
+      u8* const at = &p.frame[offset];
+      u64 value = get_bits(at, f.bit_at, f.bits);
+      switch (random_.below(4)) {
+        case 0:
+          value ^= u64{1} << random_.below(f.bits);
+          break;
+        case 1:
+          value = random_();
+          break;
+        default:
+          value += random_.below(9) - 4;
+      }
+      set_bits(at, f.bit_at, f.bits, value & low_mask(f.bits));
+      p.what += fmt::format(", {}.{} changed", header.name, field);
+    }
+}
+
+void RxParserStimulus::damage_headers(RxParserPacket& p, const Path& path) {
+  bool checksum = true;
+  for (u64 times = 1 + random_.below(2); times;) {
+    const FieldRow& row = kFields[random_.below(kFields.size())];
+    const std::optional<u32> offset = offset_of(row.header, path, p.stream);
+    if (!(row.framings & bit(p.stream.framing)) || !offset) continue;
+    change(p, *offset, row.header, row.field);
+    checksum = checksum && row.field != "HeaderChecksum";
+    --times;
+  }
+  if (p.stream.framing == Framing::RoceV2Ip4 && checksum)
+    set_ip_checksum(&p.frame[path.network_offset]);
+}
+
+// The CRCs as icrc_unit finds them, or anything where it does not know where they are.
+void RxParserStimulus::judge_crcs(RxParserPacket& p) {
+  ParsedPacket parsed;
+  const PacketVerdict v = parse(p.frame, p.link(), parsed);
+  p.icrc_ok = random_.chance(1, 2), p.vcrc_ok = random_.chance(1, 2);
+  if (v != PacketVerdict::Good && v != PacketVerdict::ReservedOpcode) return;
+  p.icrc_ok = icrc_good(p.frame, parsed);
+  if (is_native(parsed.framing)) p.vcrc_ok = vcrc_good(p.frame, parsed);
+}
+
+// The frame ends too early or goes on, or bits of it are turned.
+void RxParserStimulus::damage_end(RxParserPacket& p) {
+  switch (random_.below(4)) {
+    case 0:
+      p.frame.resize(1 + random_.below(p.frame.size()));
+      p.what += ", cut";
+      break;
+    case 1:
+      p.frame.resize(p.frame.size() - random_.below(std::min<u64>(p.frame.size(), 9)));
+      p.what += ", cut a little";
+      break;
+    case 2: {
+      const std::vector<u8> more = random_bytes(random_, 1 + random_.below(100));
+      p.frame.insert(p.frame.end(), more.begin(), more.end());
+      p.what += ", longer";
+      break;
+    }
+    default: {
+      const u64 bit = random_.below(8 * p.frame.size());
+      p.frame[bit / 8] ^= u8(1u << bit % 8);
+      p.what += fmt::format(", bit {} of byte {} turned", bit % 8, bit / 8);
+    }
+  }
+}
+
+RxParserPacket RxParserStimulus::next() {
+  RxParserPacket p;
+  p.number = made_++;
+  p.gap = regime_.gap(random_);
+  p.stream = kStreams[random_.below(kStreams.size())];
+  const OpcodeRow& row = kOpcodeRows[random_.below(kOpcodeRows.size())];
+  p.opcode = row.code;
+  const u32 payload = row.payload == PayloadRule::None || random_.chance(1, 8)
+                          ? 0
+                          : u32(random_.below(regime_.largest_payload() + 1));
+  const Path path = make_path(random_address(random_, p.stream.framing, p.stream.vlan));
+  const FrameShape shape = shape_of(path, row, payload);
+  p.frame = random_bytes(random_, frame_bytes(path, row, payload));
+  Bth bth{};
+  decode_to(random_bytes(random_, bytes_of<Bth>()).data(), bth);
+  bth.tver = 0;
+  write_headers(path, row, bth, {}, payload, p.frame.data(), u16(random_()));
+  const auto ext = random_bytes(random_, row.ext_bytes);  // reserved bits too
+  std::copy(ext.begin(), ext.end(), p.frame.begin() + path.bytes + bytes_of<Bth>());
+  p.what = fmt::format("{} {}, {} bytes of payload", row.name, p.stream.name(), payload);
+  const u64 kind = random_.below(8);
+  if (kind < 3) damage_headers(p, path);
+  finish_frame(p.frame.data(), shape);
+  if (kind == 3) damage_end(p);
+  const bool udp = unsigned(p.stream.framing) >= unsigned(Framing::RoceV2Ip4);
+  if (udp && random_.chance(1, 3)) set_udp_checksum(p.frame, path);
+  if (!is_native(p.stream.framing) && random_.chance(1, 8))
+    p.frame.resize(p.frame.size() + random_.below(70));
+  if (kind == 4 || (kind == 0 && random_.chance(1, 4))) damage_end(p);
+  judge_crcs(p);
+  p.bytes_sent = p.frame.size();
+  return p;
+}
+}  // namespace hca::testbench

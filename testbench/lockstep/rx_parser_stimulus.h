@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random frames for the parser: good ones of every opcode in all framings, and ones with a mistake
+// in any field that it looks at.
+#pragma once
+#include "model/blocks/rx_parser_unit.h"
+#include "testbench/lockstep/random_packets.h"
+
+namespace hca::testbench {
+struct RxParserPacket : StreamPacket {
+  std::vector<u8> frame;
+  StreamRow stream{};  // as it was built
+  u8 opcode = 0;
+  bool icrc_ok = false, vcrc_ok = false;  // what stands beside its last beat
+  blocks::ParsedFrame parsed;             // when it leaves
+  proto::LinkLayer link() const { return proto::framing_row(stream.framing).link; }
+};
+
+class RxParserStimulus {
+ public:
+  explicit RxParserStimulus(u64 seed) : random_(seed) {}
+  RxParserPacket next();
+
+ private:
+  void damage_headers(RxParserPacket& p, const proto::Path& path);
+  void change(RxParserPacket& p, u32 offset, const proto::HeaderInfo& header,
+              std::string_view field);
+  void judge_crcs(RxParserPacket& p);
+  void damage_end(RxParserPacket& p);
+
+  engine::Random random_;
+  Regime regime_;
+  u64 made_ = 0;
+};
+}  // namespace hca::testbench

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The count of what the stimuli of rtl/rx_parser.sv try.
+#include "testbench/lockstep/rx_parser_coverage.h"
+
+#include <catch2/catch.hpp>
+
+namespace hca::testbench {
+namespace {
+using proto::PacketVerdict;
+
+RxParserPacket frame(u32 bytes, PacketVerdict verdict, Start start) {
+  RxParserPacket p;
+  p.stream = {proto::Framing::RoceV2Ip4, false};
+  p.frame.resize(bytes), p.start = start;
+  p.parsed.verdict = verdict;
+  p.parsed.packet.bth.opcode = 0x04;
+  return p;
+}
+std::vector<u64> hits(const RxParserCoverage& coverage) {
+  std::vector<u64> hits;
+  for (const Coverage::Group& group : coverage.groups()) hits.push_back(group.hit);
+  return hits;
+}
+using Hits = std::vector<u64>;
+}  // namespace
+
+TEST_CASE("a frame for the parser is counted where it belongs and nowhere else",
+          "[rx_parser][coverage]") {
+  RxParserCoverage coverage(64);
+  // 8 framings, 94 opcodes; native frames are whole words and a VCRC; 6 payloads with 3 starts.
+  REQUIRE(coverage.groups().size() == 4);
+  CHECK(coverage.groups()[0].bins == 8 * 94);
+  CHECK(coverage.groups()[2].bins == 2 * 16 + 6 * 64);
+  CHECK(coverage.groups()[3].bins == 8 * 6 * 3);
+  coverage.count(frame(128, PacketVerdict::Good, Start::BackToBack));
+  CHECK(hits(coverage) == Hits{1, 1, 1, 1});
+  coverage.count(frame(128, PacketVerdict::Good, Start::Held));
+  CHECK(hits(coverage) == Hits{1, 1, 1, 2});
+  coverage.count(frame(129, PacketVerdict::Good, Start::Held));
+  CHECK(hits(coverage) == Hits{1, 2, 2, 2});
+  coverage.count(frame(129, PacketVerdict::Fragment, Start::AfterPause));
+  CHECK(hits(coverage) == Hits{1, 3, 2, 2});
+}
+}  // namespace hca::testbench
