@@ -2,23 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # clang-tidy by .clang-tidy over the sources of model/, tlm/ and testbench/ (not its tests), as the preset lint
 # compiles them.
-#   scripts/lint.sh [--full | --sixth] [PATH...]
-#     --full   adds the static analyzer (twice the time)
-#     --sixth  looks at one source in six, chosen by the commit
-#     PATH     parts of paths to look at, such as model/proto
+#   scripts/lint.sh [--full | --twelfth] [PATH...]
+#     --full     adds the static analyzer (twice the time)
+#     --twelfth  looks at one source in twelve, chosen by the commit
+#     PATH       parts of paths to look at, such as model/proto
 set -euo pipefail
 cd "$(dirname "$0")/.."
 checks='-clang-analyzer-*'
-sixth=false
+twelfth=false
 case "${1-}" in
   --full) checks='' && shift ;;
-  --sixth) sixth=true && shift ;;
+  --twelfth) twelfth=true && shift ;;
 esac
 patterns=("$@")
-if $sixth; then
+if $twelfth; then
   commit=$(git rev-parse HEAD 2>/dev/null || echo 0)
   mapfile -t patterns < <(git ls-files 'model/*.cpp' 'tlm/*.cpp' 'testbench/*.cpp' ':!testbench/tests' ':!testbench/fuzz' |
-    awk -v "sixth=$((16#${commit:0:6} % 6))" -v "root=$PWD" 'NR % 6 == sixth { print root "/" $0 "$" }')
+    awk -v "twelfth=$((16#${commit:0:6} % 12))" -v "root=$PWD" 'NR % 12 == twelfth { print root "/" $0 "$" }')
 fi
 [ ${#patterns[@]} -gt 0 ] || patterns=("$PWD/model/" "$PWD/tlm/" "$PWD/testbench/(?!tests/)")
 cmake --preset lint >/dev/null

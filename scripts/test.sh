@@ -57,6 +57,6 @@ if $full; then
   scripts/lint.sh --full
   run release
 else
-  scripts/lint.sh --sixth
+  scripts/lint.sh --twelfth
   run release -LE slow
 fi
