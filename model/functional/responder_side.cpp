@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The responder: a frame from the wire is judged, executed and answered.
+// The responder: a frame from the wire is judged and executed. Its answers: responder_answers.cpp.
 #include <algorithm>
 
 #include "model/functional/functional_hca.h"
@@ -276,82 +276,6 @@ void FunctionalHca::fail_invalidate(u32 qpn, const RequestEffect& effect) {
   enter_error(qpn);
 }
 
-// ---- READ and ATOMIC
-void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect) {
-  const QpConfig& qp = contexts_.qps[qpn];
-  const bool atomic = request::is_atomic(*packet.opcode);
-  u64 original = 0;
-  if (atomic) {
-    std::array<u8, kAtomicBytes> bytes;
-    read_memory(effect.rkey, effect.va, bytes);
-    original = load_le8(bytes.data());
-    store_le8(bytes.data(), atomic_result(*packet.opcode, packet.atomic_eth, original));
-    write_memory(effect.rkey, effect.va, bytes);
-    if (mutant<"atomic_returns_new">()) original = load_le8(bytes.data());
-  }
-  side(qpn).saved.save(qp.max_dest_rd_atomic, effect, atomic, original);
-  if (atomic)
-    respond_atomic(qp, effect, original);
-  else if (mutant<"duplicate_ack_overtakes">() || mutant<"unsupported_nak_overtakes">())
-    put_off_() = [=, this] { respond_read(contexts_.qps[qpn], effect); };
-  else
-    respond_read(qp, effect);
-}
-
-void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect) {
-  const QpConfig& qp = contexts_.qps[qpn];
-  SavedRequests& saved = side(qpn).saved;
-  const bool atomic = request::is_atomic(*packet.opcode);
-  if (mutant<"dup_atomic_executed">() && atomic) return execute_read(qpn, packet, effect);
-  const Region* region = contexts_.find_region(effect.rkey);
-  const bool key_good = key_allows(region, effect, accessor_of(qp), *packet.opcode);
-  if (atomic) {
-    const SavedRequest* held = saved.find_atomic(effect.ack_psn);
-    if (held && (key_good || !mutant<"dup_atomic_key_checked">())) {
-      u64 original = held->original;
-      if (mutant<"dup_saved_again">()) saved.save(qp.max_dest_rd_atomic, effect, true, original);
-      if (mutant<"dup_atomic_read_anew">()) {
-        std::array<u8, kAtomicBytes> bytes;
-        read_memory(effect.rkey, effect.va, bytes);
-        original = load_le8(bytes.data());
-      }
-      return respond_atomic(qp, effect, original);
-    }
-  } else if (refuses_repeated_read(qp, key_good)) {
-    answer(qp, kKeyGone, effect);
-    return fail_receive(qpn, packet, kKeyGone);
-  } else if (may_repeat_read(saved, effect, qp, key_good)) {
-    if (mutant<"dup_saved_again">()) saved.save(qp.max_dest_rd_atomic, effect, false, 0);
-    return respond_read(qp, effect);
-  }
-  ++counters(qp).requests[std::size_t(RequestCause::NotSaved)];
-}
-
-void FunctionalHca::respond_read(const QpConfig& qp, const RequestEffect& effect) {
-  ExtHeaders ext;
-  ext.aeth = {answer_syndrome({}, effect, qp), effect.msn};
-  for (u32 i = 0; i < effect.packets; ++i) {
-    const ReadResponsePlan plan = plan_read_response(qp, effect, i);
-    if (plan.bytes)
-      read_memory(effect.rkey, effect.va + plan.offset,
-                  {frame_.data() + header_bytes(qp.path, *plan.row), plan.bytes});
-    transmit(qp, *plan.row, reply_bth(qp, plan.psn, takes_becn(side(qp.qpn).congested)), ext,
-             plan.bytes);
-  }
-  note_told(side(qp.qpn).told, psn_add(effect.ack_psn, effect.packets - 1), ext.aeth.msn,
-            ext.aeth.syndrome, effect.receive_wqe + 1);
-}
-
-void FunctionalHca::respond_atomic(const QpConfig& qp, const RequestEffect& effect, u64 original) {
-  ExtHeaders ext;
-  ext.aeth = {answer_syndrome({}, effect, qp), effect.msn};
-  ext.atomic_ack_eth = {original};
-  transmit(qp, reply_row(qp.service, Operation::AtomicAcknowledge),
-           reply_bth(qp, effect.ack_psn, takes_becn(side(qp.qpn).congested)), ext, 0);
-  note_told(side(qp.qpn).told, effect.ack_psn, ext.aeth.msn, ext.aeth.syndrome,
-            effect.receive_wqe + 1);
-}
-
 // Classes A and C: the receive WQE in use completes in error, or an event tells; then all is
 // flushed.
 void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const RequestVerdict& v) {
@@ -383,27 +307,5 @@ void FunctionalHca::abandon_shared(u32 qpn, u32 index, RequestCause cause) {
   cqe.opcode = CqeOpcode::Receive, cqe.status = status_of_abandoned(cause);
   cqe.qpn = qpn, cqe.wqe_index = u16(index);
   complete(contexts_.qps[qpn].receive_cq, cqe);
-}
-
-// G4.6, G7.1: an Acknowledge packet.
-void FunctionalHca::answer(const QpConfig& qp, const RequestVerdict& verdict,
-                           const RequestEffect& effect) {
-  ExtHeaders ext;
-  ext.aeth = {answer_syndrome(verdict, effect, qp), effect.msn};
-  transmit(qp, reply_row(qp.service, Operation::Acknowledge),
-           reply_bth(qp, effect.ack_psn, takes_becn(side(qp.qpn).congested)), ext, 0);
-  note_told(side(qp.qpn).told, effect.ack_psn, ext.aeth.msn, ext.aeth.syndrome,
-            effect.receive_wqe + 1);
-}
-
-// G6.6, C9-217: receive WQEs were posted; the newest ACK again, with their number.
-void FunctionalHca::tell_credits(const QpConfig& qp) {
-  const u32 posted = contexts_.receive[qp.qpn].rq_posted;
-  ToldCredits& told = side(qp.qpn).told;
-  if (!told.must_be_told_again(posted)) return;
-  ExtHeaders ext;
-  ext.aeth = {told.syndrome = ack_syndrome(credit_code(told.free(posted))), told.msn};
-  transmit(qp, reply_row(qp.service, Operation::Acknowledge),
-           reply_bth(qp, told.psn, takes_becn(side(qp.qpn).congested)), ext, 0);
 }
 }  // namespace hca::functional
