@@ -309,9 +309,11 @@ class Capture:
             yield (f"frame {i + 1}: doubled", self.records[:i + 1] + self.records[i:],
                    {"frames": numbered(frames[:i + 1] + frames[i:], lambda of: of + (of > i))})
         for place, i in enumerate(matched):
-            # Without set-up and answers, datagrams without the first or last one are as good.
-            at_end = place in (0, len(matched) - 1)
-            if not (at_end and self.is_learned() and opcode_of(self.records[i][1]) in DATAGRAMS):
+            # Without set-up and answers, datagrams without the first or last one are as good, and so is any conversation
+            # whose recording ends before the last answer.
+            at_end, last = place in (0, len(matched) - 1), place == len(matched) - 1
+            opcode = opcode_of(self.records[i][1])
+            if not (self.is_learned() and ((at_end and opcode in DATAGRAMS) or (last and not is_request(self.records[i][1])))):
                 yield (f"frame {i + 1}: left out", self.records[:i] + self.records[i + 1:],
                        {"frames": numbered(frames[:i] + frames[i + 1:], lambda of: max(of - (of >= i), 0))})
             if place + 1 < len(matched):

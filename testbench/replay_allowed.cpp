@@ -46,6 +46,7 @@ constexpr std::array kAllowed{
     AllowedDifference{"frame", kOursOnly,        "READ or ATOMIC again after an ACK without its data",             read_again_behind_plain_ack,    "G12.3, oddity 20",      "that ACK is an implied NAK", Then::Parts},
     AllowedDifference{"frame", kOursOnly,        "CNP for a packet that came with ECN 11b",                        notifies_of_congestion,         "G26.2, oddity 4",       "the recording device makes no CNPs"},
     AllowedDifference{"frame", kOursOnly,        "our last ACK again with credits, after it told none",            credits_behind_none,            "G6.6, oddity 2",        "the recording device announces no credits"},
+    AllowedDifference{"frame", kOursOnly,        "stock tool: answer behind the last recorded frame of its queue pair", answer_behind_recording,   "G4.1",                  "the recording ended before the answer came"},
     AllowedDifference{"frame", kNeverCame,       "expected request unanswered till it came again, older PSN acknowledged after", never_came,       "G2.2, G3.1",            "lost between the recording point and the device"},
     AllowedDifference{"post",  kRecordedOnly,    "an ATOMIC at an address that is no multiple of 8",              refused_by_library,             "T10-3, oddity 25",      "the recording host's library refuses it in front of the device"},
     // Completions and memory.

@@ -23,6 +23,7 @@ struct Situation {
   const ReplayEvent* post = nullptr;  // of the completion
   std::size_t frame_index = 0;        // of `recorded`
   bool in_error = false;              // our queue pair
+  bool is_cut = false;  // a conversation whose recording has no more frames of our queue pair
 };
 
 // What becomes of the replay behind an allowed difference.

@@ -267,6 +267,7 @@ bool credits_behind_none(const Situation& s) {
          ack.psn() == told.psn && ack.packet.aeth.msn == told.msn && ack.packet.aeth.syndrome &&
          ack.packet.aeth.syndrome != kNoCredits;
 }
+bool answer_behind_recording(const Situation& s) { return s.is_cut && s.ours->is_response(); }
 bool refused_by_library(const Situation& s) { return is_misaligned_atomic(*s.post); }
 bool never_came(const Situation& s) { return was_lost_behind_wire(*s.qp, s.frame_index); }
 }  // namespace hca::testbench::conditions

@@ -40,6 +40,7 @@ bool second_go_back(const Situation& s);
 bool read_again_behind_plain_ack(const Situation& s);
 bool notifies_of_congestion(const Situation& s);
 bool credits_behind_none(const Situation& s);
+bool answer_behind_recording(const Situation& s);
 // A frame that the recorded device never got.
 bool never_came(const Situation& s);
 

@@ -190,7 +190,7 @@ class Run {
       if (fields.empty()) return ++frames.seen, match(index, qp, ours, std::move(uses));
       if (first.empty()) first = std::move(fields), first_index_ = index;
     } while (pass_recorded(frames) && !is_over());
-    if (is_over() || pass_ours(qp, ours)) return;
+    if (is_over() || pass_ours(qp, ours, frames)) return;
     ++report_.frames_compared;
     if (first.empty()) {
       note("-> extra: " + describe_frame(bytes));
@@ -233,8 +233,9 @@ class Run {
     return true;
   }
 
-  bool pass_ours(QpHistory* qp, const Seen& ours) {
-    const Situation s{.qp = qp, .ours = &ours};
+  bool pass_ours(QpHistory* qp, const Seen& ours, const Frames& frames) {
+    const bool is_cut = capture_.learned && frames.seen == frames.indices.size();
+    const Situation s{.qp = qp, .ours = &ours, .is_cut = is_cut};
     const AllowedDifference* row =
         qp ? find_allowed("frame", kOursOnly, s, report_.allowed_uses) : nullptr;
     if (!row) return false;

@@ -46,7 +46,8 @@ std::size_t find(const Capture& capture, u8 opcode, std::size_t n = 0) {
   FAIL("no such frame");
   return 0;
 }
-constexpr u8 kWriteFirst = 0x06, kWriteLast = 0x08, kFetchAdd = 0x14, kAtomicAck = 0x12;
+constexpr u8 kWriteFirst = 0x06, kWriteLast = 0x08, kFetchAdd = 0x14, kAtomicAck = 0x12,
+             kAcknowledge = 0x11;
 }  // namespace
 
 TEST_CASE("conversations of several queue pairs are told apart by their answers", "[replay]") {
@@ -96,6 +97,20 @@ TEST_CASE("a message that is not there to its end is left out", "[replay]") {
   CHECK(capture.left_out == 1);
   CHECK(capture.left_out_reason == "of a message that ends behind the capture");
   must_be_same(capture, 8, 8);
+}
+
+TEST_CASE("a recording may end before the last answer, and nowhere else without one", "[replay]") {
+  Capture capture = frames_of("rc_write_mtu1024");
+  // Eight messages of a packet with their ACKs, one of two packets; its ACK is not there.
+  capture.frames.resize(find(capture, kWriteLast) + 1);
+  Capture without_an_ack = capture;
+  learn_setup(capture);
+  must_be_same(capture, 8 + 2, 8);
+  without_an_ack.frames.erase(without_an_ack.frames.begin() +
+                              std::ptrdiff_t(find(capture, kAcknowledge, 3)));
+  learn_setup(without_an_ack);
+  const ReplayReport report = replay(without_an_ack, End::B, any_runner());
+  REQUIRE_FALSE(report.same());
 }
 
 TEST_CASE("a wrong MSN is found though it counts from before the capture", "[replay][G5.3]") {
