@@ -9,10 +9,11 @@ using namespace proto;
 
 namespace {
 Fault fault_of(const Packet& p, bool raise, EventType event) {
+  const bool is_datagram = p.parsed.opcode && p.parsed.has(Ext::Deth);
   return {.qpn = p.qpn,
           .raise = raise,
           .event = event,
-          .refused = !p.effect.has_header,  // of a datagram the PSN has no meaning
+          .refused = !is_datagram,  // whose PSN has no meaning
           .psn = p.psn,
           .msn = p.effect.msn};
 }
