@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "model/blocks/port.h"
+#include "model/proto/datagram.h"
 #include "model/proto/port_rules.h"
 #include "model/proto/work_rules.h"
 
@@ -82,8 +83,10 @@ inline void PortReceive::route(Packet* p, Cycle checked) {
     const Cycle at = responder_.check(*p, now(), checked);
     const bool silent = is_silent(p->verdict.action);
     if (silent) [[unlikely]] {
-      const Path& path = contexts_.qps[p->qpn].path;
-      contexts_.count_drop(port_, counter_of(p->verdict.cause, path, p->frame(), p->parsed));
+      const QpConfig& qp = contexts_.qps[p->qpn];
+      contexts_.count_drop(port_, counter_of(p->verdict.cause, qp.path, p->frame(), p->parsed));
+      if (qp.service == Service::Ud)
+        contexts_.count_drop(port_, counter_without_place(p->verdict.cause));
       if (p->verdict.action == RequestAction::Drop) return PacketPool::give_back(p);
     }
     if (responder_.below_limit) [[unlikely]] {

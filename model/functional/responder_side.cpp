@@ -76,6 +76,8 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   if (passed && !reads) verdict = find_place(qpn, packet);
   ++counters(qp).requests[std::size_t(verdict.cause)];
   contexts_.count_drop(qp.port, counter_of(verdict.cause, qp.path, frame.data(), packet));
+  if (qp.service == Service::Ud)
+    contexts_.count_drop(qp.port, counter_without_place(verdict.cause));
   const bool reliable = qp.reliable;
   const bool answers = reliable || mutant<"unreliable_answers">();
   if (mutant<"abandoned_wqe_consumed">() && abandons_send(state, packet, qp, verdict))

@@ -301,7 +301,8 @@ inline bool is_below_limit(const SharedQueue& queue, const OpcodeRow& row) {
 // are left now (G23.1).
 inline bool take_from(SharedQueue& queue, ReceiveState& s, const ParsedPacket& packet,
                       const QpConfig& qp, const RequestVerdict& v, bool passed, RequestEffect& e) {
-  const bool takes = passed && request::takes_receive_wqe(*packet.opcode);
+  const bool behind_failure = s.failing && v.action == RequestAction::Execute;  // not executed
+  const bool takes = passed && !behind_failure && request::takes_receive_wqe(*packet.opcode);
   const bool fails = v.action == RequestAction::NakAndFail || v.action == RequestAction::Fail;
   // As of a receive queue of its own: the WQE behind the effect's is the one that fails.
   const bool fails_own = fails && !takes && failure_takes_receive_wqe(qp, packet, v);
