@@ -343,7 +343,8 @@ std::string Testbed::sleep_report() const {
       for (const Cq* cq : {ends[i].send_cq, ends[i].recv_cq})
         if (cq)
           report += fmt::format(
-              "  CQ {:#x}: {}, {}\n", cq->cqn, cq->armed ? "armed" : "not armed",
+              "  CQ {:#x}: {}, {}\n", cq->cqn,
+              cq->armed == proto::Arm::None ? "not armed" : "armed",
               nodes_[i]->verbs.has_completion(*cq) ? "a CQE waits to be taken" : "empty");
   }
   return report;

@@ -54,7 +54,7 @@ struct Cq {
   u8 log_entries = 0;
   u64 address = 0;
   u32 consumer = 0, reported = 0;  // reported: what the HCA was told last
-  bool armed = false;              // as far as software knows
+  proto::Arm armed{};              // as far as software knows
   u32 entries() const { return u32{1} << log_entries; }
 };
 

@@ -59,7 +59,7 @@ std::optional<u32> VerbsContext::get_cq_event(CompChannel& channel) {
   if (!take_eqe(channel, eqe)) return std::nullopt;
   const u32 cqn = proto::decode<proto::Eqe>(eqe.data()).cqn;
   for (Cq& cq : cqs_)
-    if (cq.cqn == cqn) cq.armed = false;
+    if (cq.cqn == cqn) cq.armed = proto::Arm::None;
   return cqn;
 }
 

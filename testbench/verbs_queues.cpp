@@ -198,8 +198,8 @@ u32 VerbsContext::poll_cq(Cq& cq, std::span<Wc> out) {
 }
 
 void VerbsContext::req_notify_cq(Cq& cq, bool solicited_only) {
-  ring_cq(cq, solicited_only ? proto::Arm::Solicited : proto::Arm::Next);
-  cq.armed = true;
+  cq.armed = solicited_only ? proto::Arm::Solicited : proto::Arm::Next;
+  ring_cq(cq, cq.armed);
 }
 
 void VerbsContext::ring_cq(Cq& cq, proto::Arm arm) {

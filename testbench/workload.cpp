@@ -108,8 +108,10 @@ Cycle found_nothing(const Endpoint& end, const Traffic& t, Cq& cq) {
     }
     return end.cpu->event;
   }
-  if (cq.armed) return 0;
-  end.verbs->req_notify_cq(cq, t.solicited && &cq == end.recv_cq);
+  const bool solicited = t.solicited && &cq == end.recv_cq;
+  // Another workload may have armed it, for solicited events alone.
+  if (cq.armed == proto::Arm::Next || (solicited && cq.armed == proto::Arm::Solicited)) return 0;
+  end.verbs->req_notify_cq(cq, solicited);
   return end.cpu->arm;
 }
 

@@ -78,7 +78,8 @@ void StreamSender::admit(u64 until) {
     const auto left = [&](u32 q) { return lanes_[q].planned < traffic_.messages_on(q); };
     const u32 qp = *choose(next_plan_, left);
     Lane& lane = lanes_[qp];
-    const u64 bits = u64{traffic_.message(qp, lane.planned).bytes} * 8;
+    // One without a byte takes the time of one byte: time must pass.
+    const u64 bits = u64{std::max(traffic_.message(qp, lane.planned).bytes, 1u)} * 8;
     if (waiting_ == traffic_.queue) {
       ++dropped_;
     } else {

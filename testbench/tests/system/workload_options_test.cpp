@@ -104,6 +104,23 @@ TEST_CASE("a WRITE's last byte is looked for in memory, also where completions a
   CHECK(result.messages >= 2 * 20 + 400 + 100);
 }
 
+TEST_CASE("a queue that was armed for solicited events wakes the next workload too", "[workload]") {
+  const RunResult result = run_text(
+      "  - {mix: {send: 1, write: 3}, size: 64 B, messages: 20, depth: 1, wait: event,"
+      " solicited: true}\n"
+      "  - {operation: send, size: 64 B, messages: 20, wait: event}\n",
+      {"run.seed=3"});
+  CHECK(result.messages >= 2 * 20);
+}
+
+TEST_CASE("messages without a byte in an open loop end", "[workload]") {
+  const RunResult result = run_text(
+      "  - {operation: write, sizes: [{size: 0 B}, {size: 1 KiB}], messages: 500, rate: 200 Gb/s,"
+      " queue: 2}\n",
+      {});
+  CHECK(result.messages == 500);
+}
+
 TEST_CASE("sizes reach 2 GiB, and no further", "[scenario]") {
   const auto load = [](const std::string& size) {
     return parse_scenario("workload: [{operation: write, size: " + size + "}]\n", "t.yaml");
