@@ -9,7 +9,6 @@
 namespace hca::testbench {
 namespace {
 using blocks::IcrcMode;
-using proto::Framing;
 
 // ---- what is crossed ----
 // What is done and what comes out. Behind an Ethernet header there is no VCRC.
