@@ -165,7 +165,7 @@ void ResponderExecute::enter_error(u32 qpn) {
 
 // Flushes one WQE a cycle, behind all completions that are on their way (G20.2).
 void ResponderExecute::flush() {
-  if (!lost_.empty() && flush_lost()) return;
+  if (flush_lost()) return;
   while (!flushes_.empty()) {
     const u32 qpn = flushes_.front();
     Queue& q = queues_[qpn];

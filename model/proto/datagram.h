@@ -5,13 +5,14 @@
 #include <cstring>
 
 #include "model/proto/drop_counters.h"
+#include "model/proto/link_headers.h"
 #include "model/proto/request_effect.h"
 #include "model/proto/responder_rules.h"
 
 namespace hca::proto {
 // In front of each payload in a receive buffer: a GRH or IPv6 header, or an IPv4 header behind 20
 // bytes without a meaning; without any, all 40 have none.
-inline constexpr u32 kDatagramHeaderBytes = 40;
+inline constexpr u32 kDatagramHeaderBytes = bytes_of<Grh>();
 
 constexpr bool has_network_header(Framing framing) { return framing != Framing::IbLocal; }
 
@@ -19,13 +20,12 @@ constexpr bool has_network_header(Framing framing) { return framing != Framing::
 // more; a frame has room behind it for those 40 bytes.
 inline void prepend_header(u8* frame, ParsedPacket& packet, RequestEffect& e) {
   if (is_native(packet.framing)) {
-    const u8* const lrh = packet.framing == Framing::IbLocal ? frame + packet.network_offset
-                                                             : frame + packet.network_offset - 8;
-    e.slid = u16(load_be<2>(lrh + 6)), e.sl = lrh[1] >> 4;
+    const auto lrh = decode<Lrh>(frame);
+    e.slid = lrh.slid, e.sl = lrh.sl;
   }
   std::array<u8, kDatagramHeaderBytes> header{};
   if (mutant<"datagram_without_header">()) return void(e.has_header = true);
-  const u32 bytes = packet.framing == Framing::RoceV2Ip4 ? 20 : kDatagramHeaderBytes;
+  const u32 bytes = packet.framing == Framing::RoceV2Ip4 ? bytes_of<Ipv4>() : kDatagramHeaderBytes;
   if (has_network_header(packet.framing))
     std::memcpy(header.data() + (mutant<"ipv4_header_in_front">() ? 0 : header.size() - bytes),
                 frame + packet.network_offset, bytes);
