@@ -7,6 +7,20 @@
 namespace hca::rtl {
 inline constexpr u32 kMaxPayload = 4096;  // the largest path MTU
 
+// The parts of a side band with all headers; those of `ext` in the order of proto::Ext.
+template <class T>
+constexpr auto header_parts() {
+  using namespace proto;
+  return std::make_tuple(
+      Part<T, AddressVector>{"address", &T::address}, Part<T, Bth>{"bth", &T::bth},
+      Part<T, Rdeth>{"ext.rdeth", &T::rdeth}, Part<T, Deth>{"ext.deth", &T::deth},
+      Part<T, XrcEth>{"ext.xrceth", &T::xrc_eth}, Part<T, Eoeth>{"ext.eoeth", &T::eoeth},
+      Part<T, Feth>{"ext.feth", &T::feth}, Part<T, Reth>{"ext.reth", &T::reth},
+      Part<T, AtomicEth>{"ext.atomiceth", &T::atomic_eth}, Part<T, Aeth>{"ext.aeth", &T::aeth},
+      Part<T, AtomicAckEth>{"ext.atomicacketh", &T::atomic_ack_eth},
+      Part<T, ImmDt>{"ext.immdt", &T::imm_dt}, Part<T, Ieth>{"ext.ieth", &T::ieth});
+}
+
 // Of each beat: its place; with the first one: of the packet.
 struct DescriptorStart {
   bool first;
@@ -20,23 +34,9 @@ struct Descriptor : DescriptorStart, proto::ExtHeaders {
   proto::Bth bth;
 
   static constexpr std::string_view kName = "descriptor";
-  template <class Header>
-  using Of = Part<Descriptor, Header>;
-  // The headers of `ext` stand in the order of proto::Ext.
   static constexpr auto parts() {
-    return std::make_tuple(
-        Of<DescriptorStart>{}, Of<proto::AddressVector>{"address", &Descriptor::address},
-        Of<proto::Bth>{"bth", &Descriptor::bth}, Of<proto::Rdeth>{"ext.rdeth", &Descriptor::rdeth},
-        Of<proto::Deth>{"ext.deth", &Descriptor::deth},
-        Of<proto::XrcEth>{"ext.xrceth", &Descriptor::xrc_eth},
-        Of<proto::Eoeth>{"ext.eoeth", &Descriptor::eoeth},
-        Of<proto::Feth>{"ext.feth", &Descriptor::feth},
-        Of<proto::Reth>{"ext.reth", &Descriptor::reth},
-        Of<proto::AtomicEth>{"ext.atomiceth", &Descriptor::atomic_eth},
-        Of<proto::Aeth>{"ext.aeth", &Descriptor::aeth},
-        Of<proto::AtomicAckEth>{"ext.atomicacketh", &Descriptor::atomic_ack_eth},
-        Of<proto::ImmDt>{"ext.immdt", &Descriptor::imm_dt},
-        Of<proto::Ieth>{"ext.ieth", &Descriptor::ieth});
+    return std::tuple_cat(std::make_tuple(Part<Descriptor, DescriptorStart>{}),
+                          header_parts<Descriptor>());
   }
 };
 }  // namespace hca::rtl

@@ -17,21 +17,8 @@ struct Parsed : ParsedStart, proto::ExtHeaders {
   proto::Bth bth;
 
   static constexpr std::string_view kName = "parsed";
-  template <class Header>
-  using Of = Part<Parsed, Header>;
-  // The headers of `ext` stand in the order of proto::Ext.
   static constexpr auto parts() {
-    return std::make_tuple(
-        Of<ParsedStart>{}, Of<proto::AddressVector>{"address", &Parsed::address},
-        Of<proto::Bth>{"bth", &Parsed::bth}, Of<proto::Rdeth>{"ext.rdeth", &Parsed::rdeth},
-        Of<proto::Deth>{"ext.deth", &Parsed::deth},
-        Of<proto::XrcEth>{"ext.xrceth", &Parsed::xrc_eth},
-        Of<proto::Eoeth>{"ext.eoeth", &Parsed::eoeth}, Of<proto::Feth>{"ext.feth", &Parsed::feth},
-        Of<proto::Reth>{"ext.reth", &Parsed::reth},
-        Of<proto::AtomicEth>{"ext.atomiceth", &Parsed::atomic_eth},
-        Of<proto::Aeth>{"ext.aeth", &Parsed::aeth},
-        Of<proto::AtomicAckEth>{"ext.atomicacketh", &Parsed::atomic_ack_eth},
-        Of<proto::ImmDt>{"ext.immdt", &Parsed::imm_dt}, Of<proto::Ieth>{"ext.ieth", &Parsed::ieth});
+    return std::tuple_cat(std::make_tuple(Part<Parsed, ParsedStart>{}), header_parts<Parsed>());
   }
 };
 }  // namespace hca::rtl
