@@ -226,7 +226,7 @@ Wc VerbsContext::take(const proto::Cqe& cqe) {
         cqe.sl};
   Qp* qp = find_qp(cqe.qpn);
   if (!qp) return wc;
-  const bool receive = u8(cqe.opcode) >= u8(proto::CqeOpcode::Receive);
+  const bool receive = proto::is_of_receive(cqe.opcode);
   if (receive && qp->cap.srq) {
     wc.wr_id = take_shared(*qp->cap.srq, cqe.wqe_index);
     // Class E: a WQE that was taken, without answers, ends alone (G9).

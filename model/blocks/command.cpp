@@ -41,7 +41,7 @@ void Command::take_fault(FaultLink& link) {
   const bool fails = f.fails && qp && qp->state != QpState::Error && qp->state != QpState::Reset;
   if (f.raise && fails == f.fails) {
     if (!ports.events_out->can_push()) return;
-    ports.events_out->push(EventNote{kAsyncEq, {f.event, f.qpn}});
+    ports.events_out->push(EventNote{kAsyncEq, {f.event, f.qpn, f.of_sends, f.wqe_index}});
   }
   if (fails) {
     contexts_.qps[f.qpn].state = QpState::Error;

@@ -55,6 +55,8 @@ void Completion::overflow(EventRing& cq, const Completed& c) {
   faults_.push({.qpn = c.cqe.qpn,
                 .raise = !mutant<"qp_fatal_not_raised">(),
                 .event = EventType::QpFatal,
+                .of_sends = !is_of_receive(c.cqe.opcode),
+                .wqe_index = c.cqe.wqe_index,
                 .fails = !mutant<"overflow_keeps_state">()});
   push_fault();
 }

@@ -98,6 +98,8 @@ struct Fault {
   u32 qpn = 0;  // of an event alone: the number of its object
   bool raise = false;
   proto::EventType event{};
+  bool of_sends = false;  // the event, as its WQE
+  u16 wqe_index = 0;
   std::optional<u32> invalidate{};  // this key; the queue pair goes on
   bool fails = true;                // the queue pair enters Error
   bool sends_alone = false;         // the queue pair enters SQE instead

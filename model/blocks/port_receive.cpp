@@ -84,7 +84,7 @@ inline void PortReceive::route(Packet* p, Cycle checked) {
     const bool silent = is_silent(p->verdict.action);
     if (silent) [[unlikely]] {
       const QpConfig& qp = contexts_.qps[p->qpn];
-      contexts_.count_drop(port_, counter_of(p->verdict.cause, qp.path, p->frame(), p->parsed));
+      contexts_.count_drop(port_, counter_of(p->verdict.cause, qp, p->frame(), p->parsed));
       if (qp.service == Service::Ud)
         contexts_.count_drop(port_, counter_without_place(p->verdict.cause));
       if (p->verdict.action == RequestAction::Drop) return PacketPool::give_back(p);

@@ -143,7 +143,8 @@ void Requester::fail(u32 qpn, u32 index, WcStatus status) {
 
 // Class C (C9-216): no WQE is blamed, and none waits for its answer any more.
 void Requester::fail_unread(u32 qpn) {
-  faults_.push({.qpn = qpn, .raise = tells_unread_wqe(), .event = EventType::QpFatal});
+  faults_.push(
+      {.qpn = qpn, .raise = tells_unread_wqe(), .event = EventType::QpFatal, .of_sends = true});
   ++for_command_;
   errors_.push(qpn);
   wake_at(now() + 1);

@@ -13,6 +13,7 @@ Fault fault_of(const Packet& p, bool raise, EventType event) {
   return {.qpn = p.qpn,
           .raise = raise,
           .event = event,
+          .wqe_index = names_receive_wqe(p.verdict.cause) ? u16(p.effect.receive_wqe) : u16{0},
           .refused = !is_datagram,  // whose PSN has no meaning
           .psn = p.psn,
           .msn = p.effect.msn};
@@ -77,19 +78,23 @@ inline void ResponderExecute::take() {
     packets_in.pass_turn(link, now());
     Queue& q = queues_[p->qpn];
     p->life = q.life;
-    // G7.4; a request judged in front of a reset is not executed behind it (T13).
-    if (const QpConfig& qp = contexts_.qps[p->qpn];
-        (q.failed && !mutant<"states_ignored">()) || !takes_requests(qp.state)) {
-      contexts_.count_drop(qp.port, &DropCounters::bad_qp_state);
-      if (p->effect.takes_shared && qp.state != QpState::Reset) ++q.taken, lose(*p, q);
-      return PacketPool::give_back(p);
-    }
-    q.taken += p->effect.takes_shared;
+    const QpState state = contexts_.qps[p->qpn].state;
+    q.taken += p->effect.takes_shared && state != QpState::Reset;
+    if ((q.failed && !mutant<"states_ignored">()) || !takes_requests(state))
+      return drop_behind_failure(p, q);
     if (q.parked_head || waits_for_atomic(*p, q)) return park(p, q);
     process(p);
   }
   next_packet_ = now() + config_.interval;
   if (packets_in.can_pop() || !unparks_.empty()) wake_at(next_packet_);
+}
+
+// G7.4; nor is a request that was judged in front of a reset executed behind it (T13).
+void ResponderExecute::drop_behind_failure(Packet* p, const Queue& q) {
+  const QpConfig& qp = contexts_.qps[p->qpn];
+  contexts_.count_drop(qp.port, &DropCounters::bad_qp_state);
+  if (p->effect.takes_shared && qp.state != QpState::Reset) lose(*p, q);
+  PacketPool::give_back(p);
 }
 
 void ResponderExecute::process(Packet* p) {

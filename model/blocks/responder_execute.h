@@ -172,6 +172,7 @@ class ResponderExecute : public engine::Block {
   void serve_several();
   void take();
   void process(Packet* p);
+  void drop_behind_failure(Packet* p, const Queue& q);
   // responder_unreliable.cpp: requests that nobody answers
   bool goes_on(Packet* p, Queue& q);
   void begin_unreliable(const Packet& p, Queue& q);

@@ -131,8 +131,7 @@ bool ResponderExecute::unpark() {
   q.parked_head = p->next;
   --parked_;
   if (!q.failed) return process(p), true;
-  if (p->effect.takes_shared) lose(*p, q);
-  PacketPool::give_back(p);
+  drop_behind_failure(p, q);
   return true;
 }
 
@@ -217,7 +216,7 @@ void ResponderExecute::clear(u32 qpn) {
   if (placing_ && placing_->qpn == qpn)
     placing_ = nullptr;  // its buffer stays with the writes under way
   drop_batches(q);
-  for (Packet* p = q.parked_head; p;) PacketPool::give_back(std::exchange(p, p->next)), --parked_;
+  for (Packet* p = q.parked_head; p; --parked_) drop_behind_failure(std::exchange(p, p->next), q);
   forget_outcomes(q);
   reads_finished[qpn].reset();
   const bool unparking = q.unparking, listed = q.listed, tells = q.tells;

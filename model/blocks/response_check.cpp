@@ -22,7 +22,7 @@ bool ResponseCheck::good(const Packet& p, const QpConfig& qp) {
   Contexts& contexts = context_.contexts;
   const RequestCause cause = judge_response_header(
       {p.parsed, {p.frame(), p.frame_bytes}, qp, contexts.receive[p.qpn], nullptr});
-  contexts.count_drop(qp.port, counter_of(cause, qp.path, p.frame(), p.parsed));
+  contexts.count_drop(qp.port, counter_of(cause, qp, p.frame(), p.parsed));
   switch (cause) {
     case RequestCause::Good:
       return true;
@@ -32,6 +32,8 @@ bool ResponseCheck::good(const Packet& p, const QpConfig& qp) {
       return ++counters.bad_qp_state, false;
     case RequestCause::WrongPath:
       return ++counters.wrong_path, false;
+    case RequestCause::WrongVl:
+      return ++counters.wrong_vl, false;
     default:
       return ++counters.bad_pkey, false;
   }

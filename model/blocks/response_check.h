@@ -9,7 +9,7 @@ struct ResponseCheckConfig {
   Cycle latency = 4, interval = 1;
 };
 struct ResponseCheckCounters {
-  u64 good = 0, wrong_service = 0, bad_qp_state = 0, wrong_path = 0, bad_pkey = 0;
+  u64 good = 0, wrong_service = 0, bad_qp_state = 0, wrong_path = 0, wrong_vl = 0, bad_pkey = 0;
 };
 
 // Header validation of responses; what they mean is the requester's. It is activated as part of the
@@ -53,5 +53,6 @@ struct hca::engine::Counters<hca::blocks::ResponseCheckCounters> {
       counter("wrong_service", &C::wrong_service, "packets", "dropped: another transport service"),
       counter("bad_qp_state", &C::bad_qp_state, "packets", "dropped: state of the queue pair"),
       counter("wrong_path", &C::wrong_path, "packets", "dropped: not the peer's addresses"),
+      counter("wrong_vl", &C::wrong_vl, "packets", "dropped: virtual lane"),
       counter("bad_pkey", &C::bad_pkey, "packets", "dropped: P_Key"));
 };

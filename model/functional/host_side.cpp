@@ -114,7 +114,8 @@ void FunctionalHca::complete(u32 cqn, Cqe cqe) {
     const bool told = std::exchange(cq.overflowed, true) && !mutant<"cq_err_each_time">();
     if (!told && !mutant<"cq_err_not_raised">()) raise(EventType::CqErr, cqn);
     if (contexts_.qps[cqe.qpn].state != QpState::Error) {
-      if (!mutant<"qp_fatal_not_raised">()) raise(EventType::QpFatal, cqe.qpn);
+      if (!mutant<"qp_fatal_not_raised">())
+        raise(kAsyncEq, {EventType::QpFatal, cqe.qpn, !is_of_receive(cqe.opcode), cqe.wqe_index});
       if (!mutant<"overflow_keeps_state">()) enter_error(cqe.qpn);
     }
     return;

@@ -182,7 +182,7 @@ void FunctionalHca::receive_answer(const QpConfig& qp, const ParsedPacket& packe
   SendState& s = contexts_.send[qp.qpn];
   if (const RequestCause cause = judge_response_header(view); cause != RequestCause::Good) {
     ++counters(qp).unexpected_answers;
-    return contexts_.count_drop(qp.port, counter_of(cause, qp.path, frame.data(), packet));
+    return contexts_.count_drop(qp.port, counter_of(cause, qp, frame.data(), packet));
   }
   if (packet.opcode->operation != Operation::Acknowledge)
     return receive_response(qp, packet, frame.subspan(packet.payload_offset, packet.payload_bytes));
@@ -304,7 +304,7 @@ void FunctionalHca::fail_send(u32 qpn, WcStatus status) {
 // Class C (C9-216): no WQE is blamed, and none waits for its answer any more.
 void FunctionalHca::fail_unread(u32 qpn) {
   contexts_.qps[qpn].state = QpState::Error;
-  if (tells_unread_wqe()) raise(EventType::QpFatal, qpn);
+  if (tells_unread_wqe()) raise(kAsyncEq, {EventType::QpFatal, qpn, true});
   enter_error(qpn);
 }
 

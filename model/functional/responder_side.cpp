@@ -75,7 +75,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   if (passed && qp.service == Service::Ud) return receive_datagram(qpn, packet, frame);
   if (passed && !reads) verdict = find_place(qpn, packet);
   ++counters(qp).requests[std::size_t(verdict.cause)];
-  contexts_.count_drop(qp.port, counter_of(verdict.cause, qp.path, frame.data(), packet));
+  contexts_.count_drop(qp.port, counter_of(verdict.cause, qp, frame.data(), packet));
   if (qp.service == Service::Ud)
     contexts_.count_drop(qp.port, counter_without_place(verdict.cause));
   const bool reliable = qp.reliable;
@@ -297,7 +297,9 @@ void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const Requ
     cqe.wqe_index = u16(contexts_.qps[qpn].srqn ? r.shared_wqe : r.rq_consumed - 1);
     complete(contexts_.qps[qpn].receive_cq, cqe);
   } else {
-    raise(failure.event, qpn);
+    const bool named = names_receive_wqe(v.cause);
+    const u32 index = contexts_.qps[qpn].srqn ? r.shared_wqe : r.rq_consumed;
+    raise(kAsyncEq, {failure.event, qpn, false, named ? u16(index) : u16{0}});
   }
   enter_error(qpn);
 }

@@ -285,6 +285,7 @@ enum class CqeOpcode : u8 {
   Receive = 128,
   ReceiveRdmaImmediate = 129,
 };
+constexpr bool is_of_receive(CqeOpcode opcode) { return opcode >= CqeOpcode::Receive; }
 struct Cqe {
   CqeOpcode opcode;
   WcStatus status;

@@ -60,7 +60,7 @@ struct Layout<DropCounters> {
       field(&D::bad_pkey,             "BadPkey",           64, "P_Key"),
       field(&D::bad_qkey,             "BadQkey",           64, "Q_Key of a datagram"),
       field(&D::bad_multicast,        "BadMulticast",      64, "DestQP 0xFFFFFF without a GRH, with a DGID of no group or of one that no queue pair of the port is attached to"),
-      field(&D::wrong_vl,             "WrongVl",           64, "QP 0 takes packets of VL 15 alone, other UD queue pairs take none of it"),
+      field(&D::wrong_vl,             "WrongVl",           64, "QP 0 takes packets of VL 15 alone, other queue pairs take none of it"),
       field(&D::no_receive_wqe,       "NoReceiveWqe",      64, "a datagram that no receive WQE is posted for"),
       field(&D::receive_too_short,    "ReceiveTooShort",   64, "a datagram longer than its receive WQE"));
   // clang-format on

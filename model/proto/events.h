@@ -36,7 +36,7 @@ struct EventRow {
 };
 inline constexpr std::array kAsyncEvents{
     // clang-format off
-    EventRow{EventType::QpFatal,     EventObject::Qp, 0x700, 0x1, "QP_FATAL",      "T15-QP_FATAL",      "a completion is impossible, a receive WQE is broken, or a WQE cannot be read"},
+    EventRow{EventType::QpFatal,     EventObject::Qp, 0x700, 0x1, "QP_FATAL",      "T15-QP_FATAL",      "a completion is impossible, a receive WQE is broken, or a WQE cannot be read; of the send queue: source 0x5"},
     EventRow{EventType::QpReqErr,    EventObject::Qp, 0x208, 0x9, "QP_REQ_ERR",    "T15-QP_REQ_ERR",    "an invalid request without a receive WQE"},
     EventRow{EventType::QpAccessErr, EventObject::Qp, 0x20d, 0x9, "QP_ACCESS_ERR", "T15-QP_ACCESS_ERR", "an R_Key violation without a receive WQE"},
     EventRow{EventType::CqErr,       EventObject::Cq, 0x203, 0x2, "CQ_ERR",        "T15-CQ_ERR",        "the CQ ran over and takes no more CQEs"},
@@ -115,7 +115,8 @@ struct Layout<Aeqe> {
       field(&Aeqe::object_18, "Object18", 1, "the same"),
       field(&Aeqe::code, "Code", 12, "see below"),
       field(&Aeqe::overflow, "Overflow", 1, "events in front of it were lost: the EQ was full"),
-      field(&Aeqe::wqe_index, "WqeIndex", 15, "0"),
+      field(&Aeqe::wqe_index, "WqeIndex", 15,
+            "QP_FATAL: low bits of the index of the WQE that failed, if one did; else 0"),
       field(&Aeqe::object_low, "Object17_0", 18, "bits of the number of QP or CQ"));
 };
 static_assert(bytes_of<Aeqe>() == kEqeBytes);
@@ -134,11 +135,17 @@ inline Aeqe decode_aeqe(const u8* in) {
   return decode<Aeqe>(bytes.data());
 }
 
-// T15: an event that is to be raised; `context` is the object's own.
+// T17: a fault of the send queue, where that of the row is the receive queue.
+inline constexpr u8 kSendQueueSource = 0x5;
+
+// T15: an event that is to be raised.
 struct Event {
-  EventType type;
-  u32 object;
+  EventType type{};
+  u32 object = 0;
+  bool of_sends = false;  // QP_FATAL: its send queue failed, not the receive queue
+  u16 wqe_index = 0;      // QP_FATAL: of the WQE that failed, if there is one (AEQ-12)
 };
+// `context` is the object's own.
 inline void encode_event(const Event& event, u64 context, bool phase, bool overflow, u8* out) {
   const EventRow* row = async_event(event.type);
   if (!row) return encode(Eqe{event.object, phase}, out);
@@ -147,8 +154,10 @@ inline void encode_event(const Event& event, u64 context, bool phase, bool overf
   aeqe.context = context >> shifted;
   aeqe.valid = phase, aeqe.overflow = overflow;
   const std::size_t i = std::size_t(row - kAsyncEvents.data());
-  aeqe.source = u8(row->source ^ (entry_is_wrong<"source", kAsyncEventNames>(i) ? 4 : 0));
+  const u8 source = event.of_sends ? kSendQueueSource : row->source;
+  aeqe.source = u8(source ^ (entry_is_wrong<"source", kAsyncEventNames>(i) ? 4 : 0));
   aeqe.code = row->code ^ entry_is_wrong<"code", kAsyncEventNames>(i);
+  aeqe.wqe_index = mutant<"event_without_index">() ? 0 : event.wqe_index & 0x7fff;
   aeqe.set_object(event.object);
   encode_aeqe(aeqe, out);
 }

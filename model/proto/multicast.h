@@ -57,7 +57,6 @@ u64 DropCounters::*multicast_drop(const PortAttributes& port, const u8* frame,
   if (!is_for_group(dgid, frame, packet) && !is_for_port(port, frame, packet))
     return &D::not_for_port;
   if (!is_of_vlan(port, frame, packet)) return &D::wrong_vlan;
-  if (comes_from_group(frame, packet)) return &D::multicast_slid;
   if (packet.payload_bytes > port.mtu) return &D::above_mtu;
   const bool good = packet.framing == Framing::IbLocal
                         ? mutant<"group_without_grh">()

@@ -22,7 +22,16 @@ inline bool names_gid(const u8* found, const u8* gid) {
 }
 
 // What of a frame's addresses is not of a path; T12: steps 8 and 9 in this order.
-enum class PathFault : u8 { None, Framing, Sgid, Dgid, Lid };
+enum class PathFault : u8 { None, Framing, Sgid, Dgid, MulticastSlid, Lid };
+
+// LIDs of multicast groups; no packet comes from one (C9-56).
+inline constexpr u16 kPermissiveLid = 0xffff;
+constexpr bool is_multicast_lid(u64 lid) { return lid >= 0xc000 && lid != kPermissiveLid; }
+
+inline bool comes_from_group(const u8* frame, const FrameShape& shape) {
+  return is_native(shape.framing) && is_multicast_lid(load_be<2>(frame + 6)) &&
+         !mutant<"multicast_slid_taken">();
+}
 
 // None if the frame's addresses are those of the path with source and destination exchanged (VAL-6,
 // C9-47.1.1; LIDs where there is no GRH). IPv4 has its addresses at 12 and 16, IPv6 and the GRH at
@@ -43,6 +52,7 @@ inline PathFault path_fault(const Path& path, const u8* frame, const FrameShape&
   };
   switch (path.framing) {
     case Framing::IbLocal: {
+      if (comes_from_group(frame, shape)) return PathFault::MulticastSlid;
       const unsigned low = mutant<"lid_8_bits">();
       const bool good =
           source_is(6 + low, 2 + low, 2 - low) && destination_is(6 + low, 2 + low, 2 - low);
@@ -65,20 +75,11 @@ inline PathFault path_fault(const Path& path, const u8* frame, const FrameShape&
         return PathFault::Dgid;
       if (!names_gid(theirs + 24, ours + 8) && !mutant<"destination_not_compared">())
         return PathFault::Dgid;
-      return PathFault::None;
+      return comes_from_group(frame, shape) ? PathFault::MulticastSlid : PathFault::None;
   }
 }
 inline bool comes_from_peer(const Path& path, const u8* frame, const FrameShape& shape) {
   return path_fault(path, frame, shape) == PathFault::None;
-}
-
-// LIDs of multicast groups; no packet comes from one (C9-56).
-inline constexpr u16 kPermissiveLid = 0xffff;
-constexpr bool is_multicast_lid(u64 lid) { return lid >= 0xc000 && lid != kPermissiveLid; }
-
-inline bool comes_from_group(const u8* frame, const FrameShape& shape) {
-  return is_native(shape.framing) && is_multicast_lid(load_be<2>(frame + 6)) &&
-         !mutant<"multicast_slid_taken">();
 }
 
 // G34.3: the tag of a port's VLAN, if it has one; else any, or none.

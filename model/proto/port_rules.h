@@ -13,8 +13,6 @@ inline u64 DropCounters::*port_drop(const PortAttributes& port, u32 number, cons
   using D = DropCounters;
   if (!is_for_port(port, frame, packet) && !is_for_any_port(frame, packet)) return &D::not_for_port;
   if (!is_of_vlan(port, frame, packet)) return &D::wrong_vlan;
-  if (comes_from_group(frame, packet))
-    return mutant<"multicast_slid_not_for_port">() ? &D::not_for_port : &D::multicast_slid;
   if (packet.payload_bytes > port.mtu && !mutant<"above_mtu_taken">())
     return &D::above_mtu;  // G34.3
   if (!qp) return mutant<"unknown_qp_not_counted">() ? &D::not_for_port : &D::unknown_qp;
@@ -52,13 +50,15 @@ inline RequestCause judge_response_header(const RequestView& view) {
 
 constexpr u64 DropCounters::*counter_of(PathFault fault) {
   using D = DropCounters;
-  constexpr std::array<u64 D::*, 5> members{nullptr, &D::wrong_framing, &D::wrong_sgid,
-                                            &D::wrong_dgid, &D::wrong_lid};
+  constexpr std::array<u64 D::*, 6> members{nullptr,        &D::wrong_framing,  &D::wrong_sgid,
+                                            &D::wrong_dgid, &D::multicast_slid, &D::wrong_lid};
+  if (constexpr_mutant<"multicast_slid_not_for_port">() && fault == PathFault::MulticastSlid)
+    return &D::not_for_port;
   return members[std::size_t(fault)];
 }
 
 // Of a packet that breaks a rule of stage Header; nullptr: it breaks none.
-inline u64 DropCounters::*counter_of(RequestCause cause, const Path& path, const u8* frame,
+inline u64 DropCounters::*counter_of(RequestCause cause, const QpConfig& qp, const u8* frame,
                                      const FrameShape& shape) {
   using D = DropCounters;
   switch (cause) {
@@ -67,8 +67,9 @@ inline u64 DropCounters::*counter_of(RequestCause cause, const Path& path, const
     case RequestCause::BadQpState:
       return mutant<"state_drop_not_counted">() ? nullptr : &D::bad_qp_state;
     case RequestCause::WrongPath:
-      return mutant<"path_drop_as_pkey">() ? &D::bad_pkey
-                                           : counter_of(path_fault(path, frame, shape));
+      if (mutant<"path_drop_as_pkey">()) return &D::bad_pkey;
+      return counter_of(includes(kConnected, qp.service) ? path_fault(qp.path, frame, shape)
+                                                         : PathFault::MulticastSlid);
     case RequestCause::BadPkey:
       return mutant<"pkey_drop_not_counted">() ? nullptr : &D::bad_pkey;
     case RequestCause::BadQkey:

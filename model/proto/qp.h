@@ -52,6 +52,10 @@ inline Accessor accessor_of(const QpConfig& qp) {
 inline Accessor receiver_of(const QpConfig& qp) {
   return {qp.srqn && !mutant<"srq_pd_of_qp">() ? qp.srq_pd : qp.pd, qp.qpn};
 }
+// G19.1: that its datagrams carry, and that a controlled Q_Key of a work request stands for.
+inline u32 own_qkey(const QpConfig& qp) {
+  return qp.qpn == kQp1 && !mutant<"qp1_own_qkey">() ? kQp1Qkey : qp.qkey;
+}
 // G22.4.
 inline bool uses_reserved_lkey(const QpConfig& qp, u32 lkey) {
   return lkey == kReservedLkey && qp.privileged;

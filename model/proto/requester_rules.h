@@ -176,7 +176,7 @@ inline void request_headers(ExtHeaders& ext, const SendWqe& wqe, const AtomicOpe
 inline void address_datagram(Bth& bth, ExtHeaders& ext, const QpConfig& qp,
                              const AddressHandle& ah) {
   bth.dest_qp = ah.dest_qpn;
-  ext.deth.qkey = mutant<"controlled_qkey_sent">() ? ah.qkey : qkey_to_send(ah.qkey, qp.qkey);
+  ext.deth.qkey = mutant<"controlled_qkey_sent">() ? ah.qkey : qkey_to_send(ah.qkey, own_qkey(qp));
   ext.deth.src_qp = qp.qpn;
 }
 }  // namespace hca::proto

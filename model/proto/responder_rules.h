@@ -105,6 +105,8 @@ inline bool bad_state(const RequestView& v) {
 inline bool wrong_path(const RequestView& v) {
   return !comes_from_peer(v.qp.path, v.frame.data(), v.packet);
 }
+// C9-56: all that the addresses of a datagram's sender may not be.
+inline bool from_group(const RequestView& v) { return comes_from_group(v.frame.data(), v.packet); }
 inline bool bad_pkey(const RequestView& v) {
   const Framing framing = v.packet.framing;
   if (mutant<"pkey_ignored_on_roce">() && !is_native(framing)) return false;
@@ -130,15 +132,12 @@ inline bool bad_datagram_pkey(const RequestView& v) {
   return bad_pkey(v);
 }
 // C9-48, C9-49, C9-50; a packet of a reserved opcode has no DETH.
-inline u32 expected_qkey(const QpConfig& qp) {
-  return qp.qpn == kQp1 && !mutant<"qp1_own_qkey">() ? kQp1Qkey : qp.qkey;
-}
 inline bool bad_qkey(const RequestView& v) {
   if (!v.packet.opcode) return false;  // a later stage refuses it
   if (mutant<"deth_reserved_checked">() && v.frame[v.packet.transport_offset + 16]) return true;
   if (mutant<"datagram_psn_checked">() && v.packet.bth.psn != v.state.epsn) return true;
   if (v.qp.qpn == kQp0 && !mutant<"qp0_qkey_checked">()) return false;
-  return v.packet.deth.qkey != expected_qkey(v.qp) && !mutant<"qkey_not_compared">();
+  return v.packet.deth.qkey != own_qkey(v.qp) && !mutant<"qkey_not_compared">();
 }
 inline PsnRegion region(const RequestView& v) { return psn_region(v.packet.bth.psn, v.state.epsn); }
 inline bool duplicate(const RequestView& v) { return region(v) == PsnRegion::Duplicate; }
@@ -242,7 +241,8 @@ inline constexpr std::array kRequestRules{
     RequestRule{kSenders,   RuleStage::Header,   RequestCause::WrongService,  "C9-38",      request::wrong_service,     RequestAction::Drop,        {}},
     RequestRule{kSenders,   RuleStage::Header,   RequestCause::BadQpState,    "C9-37",      request::bad_state,         RequestAction::Drop,        {}},
     RequestRule{kConnected, RuleStage::Header,   RequestCause::WrongPath,     "VAL-6",      request::wrong_path,        RequestAction::Drop,        {}},
-    RequestRule{kUd,        RuleStage::Header,   RequestCause::WrongVl,       "G27.2",      request::wrong_vl,          RequestAction::Drop,        {}},
+    RequestRule{kUd,        RuleStage::Header,   RequestCause::WrongPath,     "C9-56",      request::from_group,        RequestAction::Drop,        {}},
+    RequestRule{kSenders,   RuleStage::Header,   RequestCause::WrongVl,       "G27.2",      request::wrong_vl,          RequestAction::Drop,        {}},
     RequestRule{kConnected, RuleStage::Header,   RequestCause::BadPkey,       "C9-43",      request::bad_pkey,          RequestAction::Drop,        {}},
     RequestRule{kUd,        RuleStage::Header,   RequestCause::BadPkey,       "T10-13/UD",  request::bad_datagram_pkey, RequestAction::Drop,        {}},
     RequestRule{kUd,        RuleStage::Header,   RequestCause::BadQkey,       "T10-12/UD",  request::bad_qkey,          RequestAction::Drop,        {}},

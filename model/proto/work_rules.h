@@ -266,6 +266,11 @@ constexpr FailureRow failure_of(RequestCause cause) {
   return {cause, WcStatus::LocQpOpErr, EventType::QpFatal};
 }
 
+// AEQ-12: an event of this failure names the receive WQE.
+constexpr bool names_receive_wqe(RequestCause cause) {
+  return cause == RequestCause::UnreadableReceiveWqe;
+}
+
 // Whether a receive WQE is in use when `v` fails the request: the message in progress holds one, or
 // the packet came so far as to take one (after RuleStage::Resource).
 // Without answers a WQE counts when its message ends (take_receive): none is held, but of an SRQ.

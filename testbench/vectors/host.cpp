@@ -152,7 +152,7 @@ std::vector<QueueCompletion> VectorHost::poll() {
   Wc wc;
   for (const auto& [name, cq] : cqs_)
     while (verbs_.poll_cq(*cq, {&wc, 1}))
-      all.push_back({wc.qp_num, cq->cqn, u8(wc.opcode) >= u8(CqeOpcode::Receive), wc});
+      all.push_back({wc.qp_num, cq->cqn, is_of_receive(wc.opcode), wc});
   return all;
 }
 std::optional<AsyncEvent> VectorHost::next_async_event() {
