@@ -1,59 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/functional/functional_hca.h"
-#include "model/proto/mutant.h"
-#include "testbench/replay_device.h"
+#include "testbench/functional_device.h"
 
 namespace hca::testbench {
-namespace {
-class FunctionalDevice : public ReplayDevice {
- public:
-  explicit FunctionalDevice(const DeviceOptions& options) : options_(options) {}
-  tlm_::HostMemory& memory() override { return memory_; }
-  void mmio_write(u32 offset, std::span<const u8> bytes) override {
-    const proto::InDevice inside;
-    hca_.mmio_write(offset, bytes);
-  }
-  using ReplayDevice::inject;
-  void inject(std::span<const u8> frame, u32 port) override {
-    const proto::InDevice inside;
-    hca_.receive(frame, port);
-  }
-  void run() override {}  // work takes no time: it is done
-  std::vector<Frame> take_frames() override { return std::exchange(sent_, {}); }
-  std::optional<u64> next_timer() override { return hca_.next_timer(); }
-  std::optional<u64> timer_of(u32 qpn) override { return hca_.timer_of(qpn); }
-  u64 now() override { return hca_.now(); }
-  void advance_to_next_timer() override {
-    const proto::InDevice inside;
-    if (const auto due = hca_.next_timer()) hca_.advance_to(*due);
-  }
-  void advance(u64 nanoseconds) override {
-    const proto::InDevice inside;
-    hca_.advance_to(hca_.now() + nanoseconds);
-  }
-
- private:
-  DeviceOptions options_;
-  tlm_::HostMemory memory_;
-  std::vector<Frame> sent_;
-  functional::FunctionalHca hca_{
-      {[this](u64 address, std::span<u8> to) {
-         const bool readable = memory_.is_readable(address, to.size());
-         if (readable)
-           memory_.read(address, to.data(), to.size());
-         else
-           std::fill(to.begin(), to.end(), u8{0xff});
-         return readable;
-       },
-       [this](u64 address, std::span<const u8> from) {
-         memory_.write(address, from.data(), from.size());
-       },
-       [this](u32, std::span<const u8> frame) { sent_.emplace_back(frame.begin(), frame.end()); }},
-      options_.transport,
-      options_.ports};
-};
-}  // namespace
-
 std::unique_ptr<ReplayDevice> make_functional_device(const DeviceOptions& options) {
   return std::make_unique<FunctionalDevice>(options);
 }

@@ -160,6 +160,17 @@ std::optional<AsyncEvent> VectorHost::next_async_event() {
 }
 std::optional<u32> VectorHost::next_cq_event() { return verbs_.get_cq_event(*channel_); }
 
+u64 VectorHost::told(CommandOpcode query, u32 object, const std::string& name) {
+  const HeaderInfo& info = *find_command(kCommandOpcodes[std::size_t(query) - 1].name)->body;
+  const FieldInfo* const field = find_field(info, name);
+  if (!field || field->bits > 64)
+    throw std::runtime_error(
+        fmt::format("no field '{}' of 64 bits; allowed: {}", name, names_of_fields(info)));
+  Block block{};
+  execute(query, object, block);
+  return get_bits(block.data() + kCommandHeaderBytes, field->bit_at, field->bits);
+}
+
 std::map<std::string, std::string> VectorHost::query_all() {
   std::map<std::string, std::string> all;
   const auto query = [&](CommandOpcode opcode, u32 object, const std::string& name) {

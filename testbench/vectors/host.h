@@ -27,6 +27,7 @@ struct DeviceStopped : std::runtime_error {
 
 // Of a set-up; alike, but for what is said of them.
 u32 ports_of(const JsonAt& setup);
+DeviceOptions options_of(const JsonAt& setup);  // device_options.cpp
 
 class VectorHost {
  public:
@@ -61,6 +62,8 @@ class VectorHost {
     return loop_[0] != loop_[1] && (qpn == loop_[0] || qpn == loop_[1]);
   }
   PacketContext packet_context(const VectorQp& qp) const;
+  // A field, of at most 64 bits, of what a query command tells of an object.
+  u64 told(proto::CommandOpcode query, u32 object, const std::string& field);
   // All that QUERY tells of the objects, as text.
   std::map<std::string, std::string> query_all();
 

@@ -7,9 +7,7 @@
 #include <deque>
 #include <stdexcept>
 
-#include "model/blocks/chip_config.h"
 #include "model/proto/syndrome.h"
-#include "testbench/knob_table.h"
 #include "testbench/vectors/host.h"
 #include "testbench/vectors/loop.h"
 
@@ -36,27 +34,8 @@ bool is_plain_ack(const SeenFrame& f) {
 const nlohmann::json kNoSetup = nlohmann::json::object();
 
 DeviceOptions options_of(const Vector& v) {
-  DeviceOptions options;
   const JsonAt top(v.document);
-  if (!top.has("setup")) return options;
-  const JsonAt setup = top["setup"];
-  if (setup.has("framing"))
-    for (const FramingRow& row : kFramingRows)
-      if (row.name == setup["framing"].text()) options.link = row.link;
-  options.ports = ports_of(setup);
-  if (setup.has("options"))
-    for (const auto& [name, value] : setup["options"].value().items()) {
-      KnobTable table;
-      table.add("options", options.transport);
-      const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-      if (const auto problem = table.set("options." + name, text)) {
-        constexpr std::string_view kAllowed = "; allowed: ";
-        const auto from = problem->find(": ") + 2, to = problem->find(kAllowed);
-        setup["options"][name].refuse(problem->substr(from, to - from),
-                                      problem->substr(to + kAllowed.size()));
-      }
-    }
-  return options;
+  return top.has("setup") ? options_of(top["setup"]) : DeviceOptions{};
 }
 
 class Run {

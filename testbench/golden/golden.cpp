@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C functions: no exception leaves them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "model/proto/dissect.h"
+#include "testbench/golden/golden_context.h"
+#include "testbench/golden/hca_golden.h"
+#include "testbench/vectors/fields.h"
+
+using namespace hca;
+using testbench::Frame;
+using testbench::GoldenContext;
+
+struct hca_golden {
+  std::unique_ptr<GoldenContext> context;  // none: the set-up was refused
+  int code = HCA_GOLDEN_OK;
+  std::string text;
+
+  int tell(int new_code, std::string new_text = {}) {
+    text = std::move(new_text);
+    return code = new_code;
+  }
+  // What `run` returns, or what it throws.
+  template <class Run>
+  int guard(const Run& run) {
+    if (!context) return code;
+    try {
+      return run(*context);
+    } catch (const std::exception& error) {
+      return tell(HCA_GOLDEN_BAD_INPUT, error.what());
+    }
+  }
+  int give(const std::optional<std::string>& found) {
+    return found ? tell(HCA_GOLDEN_OK, *found) : tell(HCA_GOLDEN_NOTHING);
+  }
+  int give(std::span<const u8> found, uint8_t* to, uint32_t* bytes) {
+    if (found.size() > HCA_GOLDEN_FRAME_BYTES)
+      return tell(HCA_GOLDEN_BAD_INPUT, fmt::format("{} bytes; allowed: at most {}", found.size(),
+                                                    HCA_GOLDEN_FRAME_BYTES));
+    std::fill(std::copy(found.begin(), found.end(), to), to + HCA_GOLDEN_FRAME_BYTES, uint8_t{0});
+    *bytes = u32(found.size());
+    return tell(HCA_GOLDEN_OK);
+  }
+};
+
+namespace {
+proto::LinkLayer link_of(uint32_t link) {
+  return link == HCA_GOLDEN_INFINIBAND ? proto::LinkLayer::InfiniBand : proto::LinkLayer::Ethernet;
+}
+// "bad ICRC (T12-1)" for each verdict.
+const auto kVerdicts = [] {
+  std::vector<std::string> all;
+  for (const proto::VerdictRow& row : proto::verdict_rows())
+    all.push_back(row.statement.empty() ? std::string(row.name)
+                                        : fmt::format("{} ({})", row.name, row.statement));
+  return all;
+}();
+}  // namespace
+
+extern "C" {
+int hca_golden_frame_check(const uint8_t* frame, uint32_t bytes, uint32_t link) {
+  proto::ParsedPacket packet;
+  return int(proto::check_frame({frame, bytes}, link_of(link), packet));
+}
+const char* hca_golden_frame_verdict(int verdict) {
+  return verdict >= 0 && std::size_t(verdict) < kVerdicts.size()
+             ? kVerdicts[std::size_t(verdict)].c_str()
+             : "unknown verdict";
+}
+int hca_golden_frame_field(const uint8_t* frame, uint32_t bytes, uint32_t link, const char* name,
+                           uint64_t* value) {
+  const std::string_view full = name;
+  const auto dot = full.find('.');
+  if (dot == full.npos) return HCA_GOLDEN_BAD_INPUT;
+  const proto::Dissection d = proto::dissect({frame, bytes}, link_of(link));
+  for (const proto::HeaderPlace& place : d) {
+    if (place.header->name != full.substr(0, dot)) continue;
+    const proto::FieldInfo* const field =
+        testbench::find_field(*place.header, full.substr(dot + 1));
+    if (!field || field->bits > 64) return HCA_GOLDEN_BAD_INPUT;
+    *value = proto::get_bits(frame + place.offset, field->bit_at, field->bits);
+    return HCA_GOLDEN_OK;
+  }
+  return HCA_GOLDEN_NOTHING;
+}
+int hca_golden_frame_icrc(const uint8_t* frame, uint32_t bytes, uint32_t link, uint32_t* icrc) {
+  const proto::Dissection d = proto::dissect({frame, bytes}, link_of(link));
+  if (!d.has_icrc) return HCA_GOLDEN_NOTHING;
+  *icrc = proto::icrc_of(frame, d.packet);
+  return HCA_GOLDEN_OK;
+}
+
+hca_golden* hca_golden_open(const char* setup) {
+  auto hca = std::make_unique<hca_golden>();
+  try {
+    hca->context = std::make_unique<GoldenContext>(setup);
+  } catch (const std::exception& error) {
+    hca->tell(HCA_GOLDEN_BAD_INPUT, fmt::format("setup: {}", error.what()));
+  }
+  return hca.release();
+}
+void hca_golden_close(hca_golden* hca) { delete hca; }
+int hca_golden_code(const hca_golden* hca) { return hca->code; }
+const char* hca_golden_text(const hca_golden* hca) { return hca->text.c_str(); }
+
+int hca_golden_do(hca_golden* hca, const char* step) {
+  return hca->guard([&](GoldenContext& c) { return c.act(step), hca->tell(HCA_GOLDEN_OK); });
+}
+int hca_golden_build(hca_golden* hca, const char* packet, uint8_t* frame, uint32_t* bytes) {
+  return hca->guard([&](GoldenContext& c) { return hca->give(c.build(packet), frame, bytes); });
+}
+int hca_golden_compare(hca_golden* hca, const char* packet, const uint8_t* frame, uint32_t bytes) {
+  return hca->guard([&](GoldenContext& c) {
+    std::string text;
+    for (const auto& d : c.compare(packet, {frame, bytes}))
+      text += fmt::format("{}{}: expected {}, got {}", text.empty() ? "" : "; ", d.name(),
+                          d.expected, d.got);
+    return text.empty() ? hca->tell(HCA_GOLDEN_OK) : hca->tell(HCA_GOLDEN_DIFFERS, text);
+  });
+}
+int hca_golden_encode(hca_golden* hca, const char* structure, const char* fields, uint8_t* to,
+                      uint32_t* bytes) {
+  return hca->guard(
+      [&](GoldenContext& c) { return hca->give(c.encode(structure, fields), to, bytes); });
+}
+int hca_golden_receive(hca_golden* hca, uint32_t port, const uint8_t* frame, uint32_t bytes) {
+  return hca->guard([&](GoldenContext& c) { return hca->give(c.receive({frame, bytes}, port)); });
+}
+int hca_golden_sent(hca_golden* hca, uint8_t* frame, uint32_t* bytes) {
+  return hca->guard([&](GoldenContext& c) {
+    const std::optional<Frame> sent = c.sent();
+    return sent ? hca->give(*sent, frame, bytes) : hca->tell(HCA_GOLDEN_NOTHING);
+  });
+}
+int hca_golden_completion(hca_golden* hca) {
+  return hca->guard([&](GoldenContext& c) { return hca->give(c.completion()); });
+}
+int hca_golden_event(hca_golden* hca) {
+  return hca->guard([&](GoldenContext& c) { return hca->give(c.event()); });
+}
+int hca_golden_query(hca_golden* hca, const char* qp, const char* field, uint64_t* value) {
+  return hca->guard([&](GoldenContext& c) {
+    *value = c.query(qp, field);
+    return hca->tell(HCA_GOLDEN_OK);
+  });
+}
+int hca_golden_drops(hca_golden* hca, uint32_t port, const char* counter, uint64_t* value) {
+  return hca->guard([&](GoldenContext& c) {
+    *value = c.drops(port, counter);
+    return hca->tell(HCA_GOLDEN_OK);
+  });
+}
+int hca_golden_memory(hca_golden* hca, const char* region, uint64_t at, uint32_t count,
+                      uint8_t* to) {
+  return hca->guard([&](GoldenContext& c) {
+    const std::vector<u8> found = c.memory(region, at, count);
+    std::copy(found.begin(), found.end(), to);
+    return hca->tell(HCA_GOLDEN_OK);
+  });
+}
+}  // extern "C"
