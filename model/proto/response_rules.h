@@ -133,17 +133,20 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
 }
 
 namespace response {
-// T7: what may answer the READ `m` at `missing`, with `left` bytes to come. Asked for again from
-// its middle on it may be answered anew from there, or go on (T9-21).
-inline bool position_fits(const SentMessage& m, u32 missing, Position p) {
+inline bool has_more_behind(Position p) { return p == Position::First || p == Position::Middle; }
+// T7: what may answer the READ `m` at `missing`, with `left` bytes to come: First or Middle if they
+// are more than a packet holds, Last if not (ERR-16), Only always. Asked for again from its middle
+// on it may be answered anew from there, or go on (T9-21).
+inline bool position_fits(const SentMessage& m, u32 missing, Position p, u32 left, u32 mtu) {
   const bool begins = p == Position::First || p == Position::Only;
   const bool anew = m.resumed && !mutant<"repeated_read_goes_on_only">();
+  if (p != Position::Only && has_more_behind(p) != (left > mtu) && !mutant<"read_end_unchecked">())
+    return false;
   return anew || begins == (missing == m.first_psn) || mutant<"read_position_unchecked">();
 }
-// T7, T9-16: First and Middle are full and not the end, Last and Only are the rest.
+// T9-16: First and Middle are full, Last and Only are the rest.
 inline bool length_fits(Position p, u32 bytes, u32 left, u32 mtu) {
-  const bool more = p == Position::First || p == Position::Middle;
-  if (more) return (bytes == mtu || mutant<"read_middle_any_length">()) && left > mtu;
+  if (has_more_behind(p)) return bytes == mtu || mutant<"read_middle_any_length">();
   return (bytes == left || (mutant<"short_read_accepted">() && bytes < left)) && bytes <= mtu;
 }
 inline bool has_good_syndrome(const ParsedPacket& packet) {
@@ -177,8 +180,10 @@ inline ResponseVerdict judge_response(const SendState& s, const QpConfig& qp,
   v.offset = psns_between(awaited->first_psn, psn) * qp.path_mtu;
   v.completes = psn == awaited->last_psn();
   if (mutant<"read_completes_with_first">()) v.psn = awaited->end_psn(), v.completes = true;
-  if (!position_fits(*awaited, missing, p)) return {fail(psn, WcStatus::BadRespErr, "T9-21")};
-  if (!length_fits(p, packet.payload_bytes, awaited->bytes - v.offset, qp.path_mtu))
+  const u32 left = awaited->bytes - v.offset;
+  if (!position_fits(*awaited, missing, p, left, qp.path_mtu))
+    return {fail(psn, WcStatus::BadRespErr, "T9-21")};
+  if (!length_fits(p, packet.payload_bytes, left, qp.path_mtu))
     return {fail(psn, WcStatus::LocLenErr, "T9-16")};
   return v;
 }
