@@ -14,6 +14,12 @@ std::string microseconds(std::optional<u64> picoseconds) {
   return picoseconds ? fmt::format("{:.3f}", double(*picoseconds) * 1e-6) : "";
 }
 
+// "lost 3, twice 1": of what was sent.
+template <class Result>
+std::string on_the_way(const Result& r) {
+  return fmt::format("lost {}, twice {}", r.lost_on_the_way, r.duplicates);
+}
+
 std::string row_of(const SizeResult& r) {
   std::string line = fmt::format("{:>9}", r.bytes);
   if (r.bandwidth)
@@ -22,11 +28,12 @@ std::string row_of(const SizeResult& r) {
                         r.bandwidth->million_messages_per_second());
   else
     line += fmt::format(" {:>9} {:>9} {:>9}", "", "", "");
-  if (!r.latency) return line + "\n";
+  const bool whole = !r.bandwidth || (!r.bandwidth->lost_on_the_way && !r.bandwidth->duplicates);
+  if (!r.latency) return line + (whole ? "\n" : " " + on_the_way(*r.bandwidth) + "\n");
   line += fmt::format(" {:>9}", r.latency->picoseconds.count());
   for (const double percent : kPercentiles)
     line += fmt::format(" {:>9}", microseconds(r.latency->picoseconds.percentile(percent)));
-  return line + "\n";
+  return line + (whole ? "\n" : " " + on_the_way(*r.bandwidth) + "\n");
 }
 
 // ", port 2" where there are two.
@@ -56,7 +63,8 @@ std::string streams_of(const RunResult& result, const Scenario& scenario) {
   for (const StreamResult& r : result.streams) width = std::max(width, entry_of(r).size());
   std::string text = fmt::format(
       "Streams: latency is from the post, in an open loop from the planned time, to the "
-      "completion;\nfair: slowest queue pair / fastest.\n{:<{}} {:>4} {:>9} {:>9} {:>9} {:>9} "
+      "completion;\nlost: at the sender, whose queue was full; fair: slowest queue pair / "
+      "fastest.\n{:<{}} {:>4} {:>9} {:>9} {:>9} {:>9} "
       "{:>9} "
       "{:>9} {:>9} {:>7} {:>5}\n",
       "entry", width, "qps", "messages", "Gb/s", "Mmsg/s", "p50 us", "p99 us", "p99.9 us", "lost",
@@ -67,8 +75,10 @@ std::string streams_of(const RunResult& result, const Scenario& scenario) {
     for (const double percent : kPercentiles)
       text += fmt::format(" {:>9}", microseconds(r.latency.percentile(percent)));
     const bool open = r.planned_bits_per_second || r.planned_messages_per_second;
-    text += fmt::format(" {:>9} {:>7} {:>5.3f}\n", open ? std::to_string(r.dropped) : "",
-                        open ? std::to_string(r.queued_most) : "", r.fairness());
+    const bool whole = !r.lost_on_the_way && !r.duplicates;
+    text += fmt::format(" {:>9} {:>7} {:>5.3f}{}\n", open ? std::to_string(r.dropped) : "",
+                        open ? std::to_string(r.queued_most) : "", r.fairness(),
+                        whole ? "" : " " + on_the_way(r));
   }
   return text + "\n";
 }
@@ -190,7 +200,8 @@ std::string text_of(const RunResult& result, const Scenario& scenario) {
                   result.messages, result.bytes_checked, result.frames,
                   double(result.picoseconds) * 1e-9, result.seconds);
   if (result.hash) text += fmt::format("hash {:016x}\n", *result.hash);
-  if (result.lost) text += fmt::format("{} datagrams lost\n", result.lost);
+  if (result.lost) text += fmt::format("messages lost on the way: {}\n", result.lost);
+  if (result.duplicates) text += fmt::format("messages that came twice: {}\n", result.duplicates);
   for (const std::string& failure : result.failures) text += "FAILED: " + failure + "\n";
   return text;
 }
@@ -221,6 +232,7 @@ nlohmann::json json_of(const StreamResult& r) {
           {"planned_msg_per_s", r.planned_messages_per_second},
           {"lost", r.dropped},
           {"lost_on_the_way", r.lost_on_the_way},
+          {"duplicates", r.duplicates},
           {"queue_most", r.queued_most},
           {"qp_picoseconds", r.qp_picoseconds},
           {"fairness", r.fairness()},
@@ -237,7 +249,9 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
       row["bandwidth"] = {{"messages", r.bandwidth->messages},
                           {"picoseconds", r.bandwidth->picoseconds},
                           {"gbit_per_s", r.bandwidth->gigabits_per_second(r.bytes)},
-                          {"mmsg_per_s", r.bandwidth->million_messages_per_second()}};
+                          {"mmsg_per_s", r.bandwidth->million_messages_per_second()},
+                          {"lost_on_the_way", r.bandwidth->lost_on_the_way},
+                          {"duplicates", r.bandwidth->duplicates}};
     if (r.latency) {
       row["latency"] = json_of(r.latency->picoseconds);
     }
@@ -289,6 +303,7 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
           {"bytes_checked", result.bytes_checked},
           {"frames", result.frames},
           {"lost", result.lost},
+          {"duplicates", result.duplicates},
           {"simulated_ps", result.picoseconds},
           {"hash", result.hash ? json(fmt::format("{:016x}", *result.hash)) : json()},
           {"knobs", knobs}};

@@ -11,7 +11,8 @@
 
 namespace hca::testbench {
 struct BandwidthResult {
-  u64 messages = 0, picoseconds = 0;
+  u64 messages = 0, picoseconds = 0;        // sent
+  u64 lost_on_the_way = 0, duplicates = 0;  // of an unreliable service
   double gigabits_per_second(u32 bytes) const {
     return double(messages) * bytes * 8e3 / double(picoseconds);
   }
@@ -38,9 +39,9 @@ struct StreamResult {
   u64 messages = 0, bytes = 0, picoseconds = 0;
   u64 planned_bits_per_second = 0, planned_messages_per_second = 0;  // 0: closed loop
   u64 dropped = 0, queued_most = 0;
-  u64 lost_on_the_way = 0;          // datagrams
-  std::vector<u64> qp_picoseconds;  // from the first post to the last completion of each
-  engine::Histogram latency;        // ps, from post or plan to completion
+  u64 lost_on_the_way = 0, duplicates = 0;  // of an unreliable service
+  std::vector<u64> qp_picoseconds;          // from the first post to the last completion of each
+  engine::Histogram latency;                // ps, from post or plan to completion
   double gigabits_per_second() const { return double(bytes) * 8e3 / double(picoseconds); }
   double million_messages_per_second() const {
     return double(messages) * 1e6 / double(picoseconds);
@@ -67,11 +68,11 @@ struct RunResult {
   std::vector<WireFault> faults;           // in the order of time
   std::vector<tlm_::FaultUse> fault_uses;  // of each of the scenario's list
   u64 messages = 0, bytes_checked = 0, frames = 0;
-  u64 lost = 0;             // datagrams that did not arrive
-  std::optional<u64> hash;  // of all events, if it was asked for
-  u64 picoseconds = 0;      // simulated
-  u64 failed_at = 0;        // ps, when the first failure was known; 0: there is none
-  double seconds = 0;       // of this machine
+  u64 lost = 0, duplicates = 0;  // messages of an unreliable service that did not arrive, or twice
+  std::optional<u64> hash;       // of all events, if it was asked for
+  u64 picoseconds = 0;           // simulated
+  u64 failed_at = 0;             // ps, when the first failure was known; 0: there is none
+  double seconds = 0;            // of this machine
 };
 
 // Told every now and then. `done`: of the whole run, 0 to 1.

@@ -55,11 +55,19 @@ class Testbed {
 
   // Objects and connection, by commands. Throws std::runtime_error with the command that failed.
   void connect();
+  // New queue pairs, and SRQs, of a lane in the place of the old ones and with their numbers: none
+  // of the receive WQEs that are still posted is left. Nothing of theirs may be under way.
+  void renew(std::size_t lane);
   const Endpoint& end(unsigned index, std::size_t lane = 0) const { return lanes_[lane][index]; }
   Node& node(unsigned index) { return *nodes_[index]; }
   unsigned ports() const { return unsigned(wires_.size()); }
   tlm_::Wire& wire(unsigned port = 0) { return *wires_[port]; }
   proto::LinkLayer link() const { return proto::framing_row(scenario_.connection.framing).link; }
+  // Something happened that may lose a packet: a fault of a wire, or a request without a receive
+  // WQE.
+  bool may_have_lost() const;
+  // Lets frames arrive that a fault reorders and that no other followed; false: there are none.
+  bool release_held();
   // Nothing will happen any more.
   bool is_asleep() const;
   // For a person: who waits for what, how far the queue pairs are, and which block should have
@@ -76,7 +84,9 @@ class Testbed {
   std::string progress_of(unsigned index, const Qp& qp);
   void add_wire(unsigned port);
   Cycle quantum_of(unsigned index) const;
+  void check(unsigned index, bool good, std::string_view command);
   void create(unsigned index, Endpoint& end, const struct Need& need);
+  void create_queues(unsigned index, Endpoint& end, const struct Need& need);
   void modify(unsigned index, std::array<Endpoint, kChips>& ends, u32 qp);
   proto::PortAttributes port_of(unsigned index, unsigned port) const;
 
@@ -100,6 +110,11 @@ struct Need {
   bool invalidates = false;
 };
 std::vector<Need> needs_of(const Scenario& scenario);
+// The longest message that fits a WQE which can be pushed.
+constexpr u32 most_inline(proto::Service service) {
+  const bool datagram = service == proto::Service::Ud;
+  return proto::kPushBytes - proto::kSendWqeBytes - (datagram ? proto::kAddressHandleBytes : 0);
+}
 // The traffic of one size of a workload.
 Traffic traffic_of(const WorkloadConfig& workload, u32 qps, u32 bytes, u64 seed,
                    proto::Service service = proto::Service::Rc);

@@ -38,6 +38,7 @@ struct Traffic {
   u32 signal_every = 1;     // a completion each so many messages
   u32 inline_below = 0;     // shorter messages go inside their WQE
   u32 receive_header = 0;   // bytes in front of the data in a receive buffer
+  bool may_lose = false;    // an unreliable service: what is lost, or comes twice, is counted
   u32 sges = 1;             // of each send and receive WQE
   bool push = false;        // WQEs go with their doorbells
   bool fence = false, solicited = false;

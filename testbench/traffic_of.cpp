@@ -43,6 +43,7 @@ Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto:
   Traffic t;
   t.operation = w.operation, t.mix = w.weights(), t.bytes = bytes, t.seed = seed;
   if (service == proto::Service::Ud) t.receive_header = proto::kDatagramHeaderBytes;
+  t.may_lose = !proto::is_reliable(service);
   for (const SizeConfig& s : w.sizes) t.sizes.push_back({u32(s.size), s.weight});
   t.messages = messages_of(w, bytes);
   t.qps = latency ? 1 : qps, t.random_qps = w.qp_order == QpOrder::Random;
@@ -55,7 +56,8 @@ Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto:
   if (w.wait != WaitKind::Host) t.by_events = w.wait == WaitKind::Event;
   // Each stream ends with a completion, and no queue is full without one.
   t.signal_every = latency ? 1 : std::min(w.signal_every, (t.depth + 1) / 2);
-  t.inline_below = w.inline_below, t.push = w.push, t.keep_posts = latency;
+  t.inline_below = std::min(w.inline_below, most_inline(service) + 1), t.push = w.push,
+  t.keep_posts = latency;
   t.bits_per_second = w.rate, t.messages_per_second = w.message_rate;
   t.exponential = w.arrivals == ArrivalsKind::Exponential, t.queue = w.queue;
   return t;

@@ -227,7 +227,7 @@ class VerbsContext {
   Error dereg_mr(const Mr& mr);
 
   // ---- Shared receive queues (verbs_srq.cpp)
-  Srq* create_srq(const SrqInitAttr& attributes);
+  Srq* create_srq(const SrqInitAttr& attributes, std::optional<u32> srqn = {});
   Error set_srq_limit(const Srq& srq, u32 limit);
   Error resize_srq(Srq& srq, u32 max_wr);
   // Nothing: it is refused.

@@ -9,9 +9,9 @@ namespace hca::testbench {
 using proto::CommandOpcode;
 using proto::CommandStatus;
 
-Srq* VerbsContext::create_srq(const SrqInitAttr& a) {
+Srq* VerbsContext::create_srq(const SrqInitAttr& a, std::optional<u32> srqn) {
   Srq srq;
-  srq.srqn = next_srqn_, srq.max_wr = a.max_wr, srq.max_sge = a.max_sge;
+  srq.srqn = srqn.value_or(next_srqn_), srq.max_wr = a.max_wr, srq.max_sge = a.max_sge;
   srq.log_stride = receive_log_stride(a.max_sge);
   srq.address = alloc(u64{std::bit_ceil(a.max_wr)} << srq.log_stride, 256);
   srq.slots.resize(std::bit_ceil(a.max_wr));
@@ -20,7 +20,7 @@ Srq* VerbsContext::create_srq(const SrqInitAttr& a) {
   create.address = srq.address, create.log_stride = srq.log_stride;
   create.log_entries = u8(std::bit_width(srq.slots.size() - 1));
   if (execute(CommandOpcode::CreateSrq, srq.srqn, create) != CommandStatus::Ok) return nullptr;
-  ++next_srqn_;
+  next_srqn_ += !srqn;
   return &srqs_.emplace_back(std::move(srq));
 }
 

@@ -67,6 +67,8 @@ void Checker::fail(Operation operation, const std::string& sentence) {
 
 WriteWatch::WriteWatch(const Endpoint& end, const Traffic& traffic, Checker& checker)
     : end_(end), traffic_(traffic), layout_(traffic), checker_(checker), next_(traffic.qps) {
+  if (traffic_.may_lose)
+    for (u32 qp = 0; qp < traffic_.qps; ++qp) seen_.emplace_back(traffic_.messages_on(qp));
   watch_ = end_.verbs->memory().watch(end_.recv_mr.addr, layout_.flight_bytes(),
                                       [this](u64 address, u64 bytes) { written(address, bytes); });
 }
@@ -76,6 +78,7 @@ void WriteWatch::written(u64 address, u64 bytes) {
   const u64 each = layout_.flight_bytes() / traffic_.qps;
   const u32 qp = u32((address - end_.recv_mr.addr) / each);
   if (qp >= traffic_.qps) return;
+  if (traffic_.may_lose) return written_unreliably(qp, address + bytes);
   u64& k = next_[qp];
   Message m = traffic_.message(qp, k);
   while (!m.lands()) m = traffic_.message(qp, ++k);
@@ -83,10 +86,38 @@ void WriteWatch::written(u64 address, u64 bytes) {
   if (address < slot || address + bytes > slot + m.bytes)
     return checker_.fail(m.operation, fmt::format("{} bytes written at {:#x}, {} belongs at {:#x}",
                                                   bytes, address, checker_.name(qp, k), slot));
-  if (address + bytes != slot + m.bytes) return;
-  checker_.check(end_.verbs->memory(), slot, qp, k++);
-  arrived_ += !m.row().takes_receive;
+  if (address + bytes == slot + m.bytes) arrive(qp, k);
+}
+
+void WriteWatch::arrive(u32 qp, u64 k) {
+  const u64 slot = end_.recv_mr.addr + layout_.in_flight(qp, k);
+  checker_.check(end_.verbs->memory(), slot, qp, k);
+  next_[qp] = k + 1;
+  arrived_ += !traffic_.message(qp, k).row().takes_receive;
   end_.cpu->notice();
+}
+
+// The message that is complete with the byte in front of `end`, if one is: the next that has not
+// come, or one that has.
+void WriteWatch::written_unreliably(u32 qp, u64 end) {
+  constexpr u64 kFarthest = 256;  // messages of the slot that are looked at
+  const u64 first = end_.recv_mr.addr + layout_.in_flight(qp, 0), size = traffic_.slot();
+  const u64 place = (end - 1 - first) / size, depth = traffic_.depth;
+  const auto is_complete = [&](u64 k) {
+    const Message m = traffic_.message(qp, k);
+    const u64 slot = first + place * size;
+    return m.lands() && slot + m.bytes == end && checker_.has(end_.verbs->memory(), slot, qp, k);
+  };
+  const u64 next = next_[qp], behind = next % depth;
+  const u64 from = next + (place + depth - behind) % depth;
+  for (u64 k = from; k < std::min(seen_[qp].size(), from + kFarthest * depth); k += depth)
+    if (!seen_[qp][k] && is_complete(k)) return seen_[qp][k] = true, arrive(qp, k);
+  for (u64 k = from; k >= depth && from - k < kFarthest * depth;) {
+    k -= depth;
+    if (!is_complete(k)) continue;
+    if (seen_[qp][k]) return void(++duplicates_);
+    return seen_[qp][k] = true, arrive(qp, k);
+  }
 }
 
 Pieces::Pieces(const SgeList& whole, u32 count)

@@ -55,7 +55,8 @@ class Checker {
 };
 
 // Watches where the peer's WRITEs go: checks each, with or without immediate, when its last byte is
-// in memory. Those of a queue pair come in order.
+// in memory. Those of a queue pair come in order; of an unreliable service some may be missing, or
+// come twice.
 class WriteWatch {
  public:
   WriteWatch(const Endpoint& end, const Traffic& traffic, Checker& checker);
@@ -64,18 +65,22 @@ class WriteWatch {
   // WRITEs without immediate: the others have a completion.
   u64 arrived() const { return arrived_; }
   bool has_arrived(u32 qp, u64 k) const {
-    return k < next_[qp] || !traffic_.message(qp, k).lands();
+    return (traffic_.may_lose ? seen_[qp][k] : k < next_[qp]) || !traffic_.message(qp, k).lands();
   }
+  u64 duplicates() const { return duplicates_; }
 
  private:
   void written(u64 address, u64 bytes);
+  void written_unreliably(u32 qp, u64 end);
+  void arrive(u32 qp, u64 k);
   Endpoint end_;
   const Traffic& traffic_;
   Layout layout_;
   u32 watch_;
   Checker& checker_;
   std::vector<u64> next_;
-  u64 arrived_ = 0;
+  std::vector<std::vector<bool>> seen_;  // of an unreliable service, by queue pair and message
+  u64 arrived_ = 0, duplicates_ = 0;
 };
 
 // The bytes of one place as a list of up to so many entries, none of them empty but the only one.

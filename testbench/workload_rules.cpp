@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "testbench/testbed.h"
+
 namespace hca::testbench {
 namespace {
 constexpr u64 kMaxInFlight = 1 << 20;  // messages of all queue pairs: the largest CQ
@@ -62,6 +64,8 @@ constexpr std::array kRules{
          [](const Entry& e) { return !e.has("mix.") && !has_operations(e.service, e.w); }},
     Rule{"size", "makes datagrams of more than connection.path_mtu", "that or less with ud",
          [](const Entry& e) { return e.is_above_mtu(); }},
+    Rule{"inline_below", "leaves no room for the address handle of a datagram in a WQE of 256 B", "0 to 177 B with ud",
+         [](const Entry& e) { return e.has_exactly("inline_below") && e.w.inline_below > most_inline(e.service) + 1; }},
     Rule{"operation", "is an ATOMIC, which has 8 B", "no size, or 8 B",
          [](const Entry& e) { return e.is_atomic() && gives_another_size(e); }},
     Rule{"size", "stands beside from or to", "size alone, or from and to",

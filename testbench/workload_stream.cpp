@@ -176,7 +176,7 @@ StreamReceiver::StreamReceiver(const Endpoint& end, const Traffic& traffic, Way 
       takes_receives_(traffic.has([](const OperationRow& r) { return r.takes_receive; })),
       poster_(end_, traffic_) {
   for (u32 qp = 0; qp < traffic.qps; ++qp) {
-    if (traffic.receive_header) lanes_[qp].seen.resize(traffic.messages_on(qp));
+    if (traffic.may_lose) lanes_[qp].seen.resize(traffic.messages_on(qp));
     lanes_[qp].receives = traffic.count(qp, [](const Message& m) { return m.takes_receive(); });
     expected_ += traffic.count(qp, [](const Message& m) { return m.takes_receive() || m.lands(); });
   }
@@ -194,7 +194,7 @@ Cycle StreamReceiver::act(Cycle) {
   std::array<Wc, kPollBatch> wcs;
   const u32 found = end_.verbs->poll_cq(*end_.recv_cq, wcs);
   for (u32 i = 0; i < found; ++i)
-    if (checker.check(wcs[i], "receive WQE")) take(wcs[i]);
+    if (traffic_.may_lose || checker.check(wcs[i], "receive WQE")) take(wcs[i]);
   if (!found) return finished() ? 0 : found_nothing(end_, traffic_, *end_.recv_cq);
   return end_.cpu->poll + found * (end_.cpu->completion + end_.cpu->post_recv);
 }
@@ -207,33 +207,65 @@ void StreamReceiver::check_end() {
         fmt::format("key {:#x} is valid behind {} invalidations", end_.taken_mr.rkey, received_));
 }
 
-// The first message behind the last one, or else before it, that has these bytes and has not come:
-// some are lost, some come late.
-std::optional<u64> StreamReceiver::find_datagram(const Wc& wc, u32 qp, u64 address) const {
-  const Lane& lane = lanes_[qp];
-  const u64 messages = lane.seen.size();
-  for (u64 i = 0; i < messages; ++i) {
-    const u64 k = (lane.next + i) % messages;
+template <class Fits>
+std::optional<u64> StreamReceiver::find_message(u32 qp, u64 from, Fits&& fits) const {
+  const u64 messages = lanes_[qp].seen.size();
+  for (u64 i = 0; i < messages; ++i)
+    if (const u64 k = (from + i) % messages; fits(k)) return k;
+  return std::nullopt;
+}
+
+// The first behind the last one, or else before it, that has these bytes and has not come: some are
+// lost, some come late. Of an SRQ the WQE of a message that was begun and not ended ends too
+// (G9.2).
+std::optional<u64> StreamReceiver::identify(const Wc& wc, u32 qp, u64 slot) {
+  Lane& lane = lanes_[qp];
+  const SgeList sge =
+      end_.srq ? shared_buffer(end_, traffic_, slot) : receive_buffer(end_, traffic_, qp, slot);
+  const auto is_it = [&](u64 k) {
     const Message m = traffic_.message(qp, k);
-    if (!lane.seen[k] && wc.byte_len == m.bytes + traffic_.receive_header &&
-        wc.with_imm == m.row().immediate && (!wc.with_imm || wc.imm_data == u32(k)) &&
-        checker.has(end_.verbs->memory(), address, qp, k))
-      return k;
+    if (!m.takes_receive() || wc.byte_len != m.bytes + traffic_.receive_header ||
+        wc.with_imm != m.row().immediate || (wc.with_imm && wc.imm_data != u32(k)))
+      return false;
+    return m.row().writes
+               ? watch_->has_arrived(qp, k)
+               : checker.has(end_.verbs->memory(), sge.addr + traffic_.receive_header, qp, k);
+  };
+  if (wc.status == proto::WcStatus::RemAbortErr) {
+    ++aborted_;
+  } else if (!checker.check(wc, "receive WQE")) {
+    return std::nullopt;
+  } else if (const auto found =
+                 find_message(qp, lane.next, [&](u64 k) { return !lane.seen[k] && is_it(k); })) {
+    lane.seen[*found] = true;
+    return found;
+  } else if (!find_message(qp, lane.next, is_it)) {
+    checker.fail(fmt::format("{} bytes arrived that were not sent", wc.byte_len));
+    return std::nullopt;
+  } else {
+    ++duplicates_;
   }
+  post_again(qp, slot);
   return std::nullopt;
 }
 
 bool StreamReceiver::lose_rest() {
-  if (!traffic_.receive_header || finished()) return false;
-  lost_ = expected_ - received_, expected_ = received_;
+  if (!traffic_.may_lose || finished()) return false;
+  lost_ = expected_ - received(), expected_ = received();
   return true;
+}
+
+void StreamReceiver::post_again(u32 qp, u64 slot) {
+  if (end_.srq) in_use_[slot] = true;
+  poster_.post(qp, slot);
 }
 
 // Messages of a queue pair arrive in order, so its receive WQEs are used in order.
 void StreamReceiver::take(const Wc& wc) {
   const u32 qp = wc.qp_num - end_.qp->qpn;
   Lane& lane = lanes_[qp];
-  const u64 slot = end_.srq ? wc.wr_id : lane.received % traffic_.receive_depth;
+  const u64 slot =
+      end_.srq || traffic_.may_lose ? wc.wr_id : lane.received % traffic_.receive_depth;
   ++lane.received;
   if (end_.srq) {
     if (slot >= in_use_.size() || !in_use_[slot])
@@ -242,10 +274,10 @@ void StreamReceiver::take(const Wc& wc) {
   }
   const SgeList sge =
       end_.srq ? shared_buffer(end_, traffic_, slot) : receive_buffer(end_, traffic_, qp, slot);
-  if (traffic_.receive_header) {
-    const auto found = find_datagram(wc, qp, sge.addr + traffic_.receive_header);
-    if (!found) return checker.fail("a datagram arrived that was not sent, or came before");
-    lane.next = *found, lane.seen[*found] = true;
+  if (traffic_.may_lose) {
+    const auto found = identify(wc, qp, slot);
+    if (!found) return;
+    lane.next = *found;
   }
   while (!traffic_.message(qp, lane.next).row().takes_receive) ++lane.next;
   const u64 k = lane.next++;
@@ -255,7 +287,7 @@ void StreamReceiver::take(const Wc& wc) {
   };
   if (wc.wr_id != slot || wc.byte_len != m.bytes + traffic_.receive_header)
     fail(fmt::format("receive {} with {} bytes completed, expected was {} with {}", wc.wr_id,
-                     wc.byte_len, slot, m.bytes));
+                     wc.byte_len, slot, m.bytes + traffic_.receive_header));
   if (wc.with_imm != m.row().immediate || (m.row().immediate && wc.imm_data != u32(k)))
     fail(fmt::format("immediate data {:#x}, sent was {:#x}", wc.imm_data, u32(k)));
   if (wc.with_invalidate != m.row().invalidates ||
@@ -271,7 +303,7 @@ void StreamReceiver::take(const Wc& wc) {
   const bool more =
       end_.srq ? shared_left_ != 0 : lane.received + traffic_.receive_depth <= lane.receives;
   if (!more) return poster_.post_late();
-  if (end_.srq) --shared_left_, in_use_[slot] = true;
-  poster_.post(qp, slot);
+  if (end_.srq) --shared_left_;
+  post_again(qp, slot);
 }
 }  // namespace hca::testbench

@@ -80,27 +80,36 @@ class StreamReceiver : public Program {
   bool failed() const override { return checker.failed(); }
   u64 received() const { return received_ + (watch_ ? watch_->arrived() : 0); }
   void check_end();  // no completion is left
-  // Datagrams: what has not arrived when nothing moves any more is lost. True if there is some.
+  // Of an unreliable service: what has not arrived when nothing moves any more is lost. True if
+  // there is some.
   bool lose_rest();
   u64 lost() const { return lost_; }
+  u64 duplicates() const { return duplicates_ + (watch_ ? watch_->duplicates() : 0); }
+  // Receive WQEs are left, or were used for nothing.
+  bool has_left_receives() const { return takes_receives_ && (lost_ || duplicates_ || aborted_); }
   Checker checker;
 
  private:
   void take(const Wc& wc);
-  std::optional<u64> find_datagram(const Wc& wc, u32 qp, u64 address) const;
+  // Of an unreliable service: the message that the completion is of; none: it failed, or came
+  // twice.
+  std::optional<u64> identify(const Wc& wc, u32 qp, u64 slot);
+  template <class Fits>
+  std::optional<u64> find_message(u32 qp, u64 from, Fits&& fits) const;
+  void post_again(u32 qp, u64 slot);
   Endpoint end_;
   const Traffic& traffic_;
   std::unique_ptr<WriteWatch> watch_;
   struct Lane {
     u64 next = 0;  // message
     u64 received = 0, receives = 0;
-    std::vector<bool> seen;  // datagrams, by message
+    std::vector<bool> seen;  // of an unreliable service, by message
   };
   std::vector<Lane> lanes_;
   bool takes_receives_;
   ReceivePoster poster_;
   std::vector<bool> in_use_;  // slots of the SRQ
   u64 shared_left_ = 0;       // receives that are to be posted to it
-  u64 expected_ = 0, received_ = 0, lost_ = 0;
+  u64 expected_ = 0, received_ = 0, lost_ = 0, duplicates_ = 0, aborted_ = 0;
 };
 }  // namespace hca::testbench

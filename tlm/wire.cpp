@@ -91,6 +91,15 @@ inline void Wire::release_held(u8 sender, const sc_time& delay) {
   forward_copy(sender, std::move(frame), arrival(sender, delay, bytes));
 }
 
+bool Wire::release_held(const sc_time& delay) {
+  bool released = false;
+  for (u8 sender = 0; sender < kEnds; ++sender) {
+    released |= !ends_[sender].held.empty();
+    release_held(sender, delay);
+  }
+  return released;
+}
+
 void Wire::forward_copy(u8 sender, std::vector<u8> frame, sc_time at) {
   tlm::tlm_generic_payload payload;
   payload.set_command(tlm::TLM_WRITE_COMMAND);

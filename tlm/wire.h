@@ -32,8 +32,8 @@ namespace hca::tlm_ {
 // A full duplex cable between two wire sockets. A frame comes as a generic payload whose delay says
 // when its first bit enters; it leaves as the same payload, later by the latency. Faults of the
 // script act on copies, so the sender's buffer stays as it was. A reordered frame follows the next
-// one of its direction, a delayed one comes beside whatever is on the wire then; behind a duplicate
-// all later frames move back as far as they must.
+// one of its direction, if one comes, a delayed one comes beside whatever is on the wire then;
+// behind a duplicate all later frames move back as far as they must.
 class Wire : public sc_core::sc_module {
  public:
   static constexpr unsigned kEnds = 2;
@@ -49,6 +49,9 @@ class Wire : public sc_core::sc_module {
   void add_tap(Tap tap) { taps_.push_back(std::move(tap)); }
   void remove_tap() { taps_.pop_back(); }
   const FaultScript& faults() const { return faults_; }
+  // Lets a reordered frame that no other has followed arrive, by `delay` later than now; false:
+  // none waits. From outside of the simulation, while nothing is under way.
+  bool release_held(const sc_core::sc_time& delay);
   u64 frames(u8 sender) const { return ends_[sender].frames; }
 
  private:

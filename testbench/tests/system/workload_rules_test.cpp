@@ -176,6 +176,12 @@ TEST_CASE("operations that the connection's service does not have are refused",
   CHECK_THAT(error_of(entry("operation: send, size: 513 B"), ud),
              Contains("workload[0].size: makes datagrams of more than connection.path_mtu"));
   CHECK(error_of(entry("operation: send, size: 512 B"), ud) == "(none)");
+  // 256 B of a WQE that can be pushed, less its header of 32 B and the address handle of 48 B.
+  CHECK(error_of(entry("operation: send, size: 512 B, inline_below: 177 B"), ud) == "(none)");
+  CHECK_THAT(error_of(entry("operation: send, size: 512 B, inline_below: 178 B"), ud),
+             Contains("workload[0].inline_below: leaves no room for the address handle") &&
+                 Contains("allowed: 0 to 177 B with ud"));
+  CHECK(error_of(entry("operation: send, inline_below: 178 B"), uc) == "(none)");
   for (const WorkloadConfig& w : parse_scenario("run.seed: 1\n", "s.yaml", ud).workload)
     CHECK((w.operation == Operation::Send && w.to <= 512));
 }

@@ -66,6 +66,56 @@ TEST_CASE("datagrams arrive whole, and what the wire loses is counted", "[worklo
   CHECK(lossy.lost == 3);
 }
 
+TEST_CASE("an unreliable connection loses whole messages, counts them and goes on",
+          "[workload][SVC-9]") {
+  const std::string operation = GENERATE("send", "write", "send_immediate", "write_immediate");
+  const std::string srq = GENERATE("false", "true");
+  INFO(operation << ", srq " << srq);
+  // Messages of 200 B have one frame, those of 2 KiB eight; all go to the same queue pair. Of the
+  // first 100 frames three are lost; frame 60 comes behind frame 61, and UC takes both. Of the
+  // others frame 10 of the first 16 is lost, a Middle of the second message.
+  const RunResult result =
+      run_text("connection: {service: uc, path_mtu: 256, srq: " + srq +
+               "}\nworkload:\n  - {operation: " + operation +
+               ", size: 200 B, messages: 100, depth: 4}\n  - {operation: " + operation +
+               ", size: 2 KiB, messages: 50, depth: 4}\nfaults:\n  - {action: drop, from: 0, "
+               "occurrence: 7}\n"
+               "  - {action: drop, from: 0, occurrence: 100}\n  - {action: corrupt, from: 0, "
+               "occurrence: 40}\n"
+               "  - {action: reorder, from: 0, occurrence: 60}\n  - {action: drop, from: 0, "
+               "occurrence: 110}\n");
+  CHECK(all(result.failures) == "");
+  REQUIRE(result.sizes.size() == 2);
+  CHECK(result.sizes[0].bandwidth->lost_on_the_way == 3);
+  CHECK(result.sizes[1].bandwidth->lost_on_the_way == 1);
+  CHECK(result.lost == 4);
+  CHECK(result.duplicates == 0);
+  CHECK(result.messages == 97 + 49);
+}
+
+TEST_CASE(
+    "a message of an unreliable service that comes twice is counted, the next sizes are whole",
+    "[workload][SVC-9]") {
+  const std::string service = GENERATE("uc", "ud");
+  const std::string srq = GENERATE("false", "true");
+  INFO(service << ", srq " << srq);
+  // Four sizes of 50 frames each. Frame 10 comes twice, frame 20 is lost, frame 50 is the last of
+  // its stream and follows nothing.
+  const RunResult result = run_text("connection: {service: " + service + ", srq: " + srq +
+                                    "}\nworkload:\n  - {operation: send, from: 64 B, to: 512 B, "
+                                    "messages: 50, depth: 4}\nfaults:\n"
+                                    "  - {action: duplicate, from: 0, occurrence: 10}\n  - "
+                                    "{action: drop, from: 0, occurrence: 20}\n"
+                                    "  - {action: reorder, from: 0, occurrence: 50}\n");
+  CHECK(all(result.failures) == "");
+  REQUIRE(result.sizes.size() == 4);
+  CHECK(result.sizes[0].bandwidth->lost_on_the_way == 1);
+  CHECK(result.sizes[0].bandwidth->duplicates == 1);
+  CHECK(result.lost == 1);
+  CHECK(result.duplicates == 1);
+  CHECK(result.messages == 199);
+}
+
 TEST_CASE("a mix with weighted sizes on several queue pairs, both ways, is checked whole",
           "[workload]") {
   const RunResult result = run_text(

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objects of a testbed: ports, completion queues, regions, queue pairs and their connections.
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "model/proto/qp_transitions.h"
+#include "testbench/testbed.h"
+
+namespace hca::testbench {
+using proto::QpState;
+
+namespace {
+constexpr u64 kMacBase = 0x02'00'00'00'00'01;  // locally administered
+constexpr u32 kIpv4Base = 0x0a000001;          // 10.0.0.1
+constexpr u64 kIpv6Prefix = 0xfe80'0000'0000'0000;
+constexpr u64 kMappedIpv4 = 0xffff'0000'0000;
+constexpr u16 kLidBase = 1;
+constexpr u64 kBufferAlignment = 1 << 21;
+constexpr u32 kQkey = 0x1234;
+constexpr u8 kAccess =
+    proto::kLocalWrite | proto::kRemoteWrite | proto::kRemoteRead | proto::kRemoteAtomic;
+
+// Addresses of port 0 or 1 of a chip: each port is in a subnet of its own.
+u64 mac_of(unsigned index, unsigned port) { return kMacBase + index + kChips * port; }
+u64 gid_low_of_ipv4(unsigned index, unsigned port) {
+  return kMappedIpv4 | (kIpv4Base + index + (port << 8));
+}
+u64 gid_low_of_ipv6(unsigned index, unsigned port) { return 1 + index + (port << 8); }
+u16 lid_of(unsigned index, unsigned port) { return u16(kLidBase + index + kChips * port); }
+
+constexpr u32 kEventEntries = 1024;  // an armed completion queue has one event at most
+}  // namespace
+
+proto::PortAttributes Testbed::port_of(unsigned i, unsigned number) const {
+  proto::PortAttributes port{};
+  port.framing = u8(scenario_.connection.framing);
+  const bool datagrams = scenario_.connection.service() == proto::Service::Ud;
+  port.mtu = datagrams ? bytes_of_mtu(scenario_.connection.path_mtu) : 4096;
+  port.mac = mac_of(i, number);
+  port.gids[0] = proto::make_gid(0, gid_low_of_ipv4(i, number));
+  port.gids[1] = proto::make_gid(kIpv6Prefix, gid_low_of_ipv6(i, number));
+  port.lid = lid_of(i, number);
+  return port;
+}
+
+void Testbed::connect() {
+  if (scenario_.waits_for_events())
+    for (auto& node : nodes_) {
+      node->events = node->verbs.create_comp_channel(kEventEntries);
+      if (!node->events) throw std::runtime_error("CreateEq fails");
+      node->memory.watch(node->events->message, proto::kMessageBytes,
+                         [cpu = &node->cpu](u64, u64) { cpu->interrupt(); });
+    }
+  for (const Need& need : needs_of(scenario_)) {
+    auto& ends = lanes_.emplace_back();
+    if (!need.qps) continue;
+    for (unsigned i = 0; i < kChips; ++i) create(i, ends[i], need);
+    for (unsigned i = 0; i < kChips; ++i) {
+      ends[i].peer_recv = ends[1 - i].recv_mr, ends[i].peer_fetch = ends[1 - i].fetch_mr;
+      ends[i].peer_taken = ends[1 - i].taken_mr;
+      ends[i].peer_memory = &nodes_[1 - i]->memory;
+      for (u32 qp = 0; qp < need.qps; ++qp) modify(i, ends, qp);
+    }
+  }
+}
+
+namespace {
+// The knob that bounds the objects which a command makes.
+struct ObjectLimit {
+  std::string_view command, knob;
+  u32 blocks::CoreConfig::*value;
+};
+constexpr std::array kObjectLimits{
+    ObjectLimit{"CreateCq", "max_cqs", &blocks::CoreConfig::max_cqs},
+    ObjectLimit{"CreateQp", "max_qps", &blocks::CoreConfig::max_qps},
+    ObjectLimit{"CreateSrq", "max_srqs", &blocks::CoreConfig::max_srqs},
+    ObjectLimit{"RegisterMr", "max_regions", &blocks::CoreConfig::max_regions},
+};
+
+std::string refusal_of(unsigned chip, std::string_view command, proto::CommandStatus status,
+                       const blocks::CoreConfig& core) {
+  std::string text =
+      fmt::format("chip {}: {} gives command status {}", chip, command, proto::name_of(status));
+  for (const ObjectLimit& limit : kObjectLimits)
+    if (limit.command == command && status == proto::CommandStatus::NoResources)
+      text += fmt::format("; hca{}.core.{} is {}", chip, limit.knob, core.*limit.value);
+  return text;
+}
+}  // namespace
+
+void Testbed::check(unsigned i, bool good, std::string_view command) {
+  if (!good)
+    throw std::runtime_error(
+        refusal_of(i, command, nodes_[i]->verbs.last_status(), scenario_.hca[i].core));
+}
+
+void Testbed::create(unsigned i, Endpoint& end, const Need& need) {
+  Node& node = *nodes_[i];
+  end.verbs = &node.verbs, end.cpu = &node.cpu, end.period = node.hca.period().value();
+  end.port = need.port, end.events = node.events;
+  check(i, node.verbs.set_port(port_of(i, need.port - 1), need.port) == Error::None, "SetPort");
+  check(i, end.send_cq = node.verbs.create_cq(need.qps * need.send_wqes, node.events), "CreateCq");
+  check(i, end.recv_cq = node.verbs.create_cq(need.qps * need.receive_wqes, node.events),
+        "CreateCq");
+  const auto region = [&](Mr& mr, u64 bytes, u8 access = kAccess) {
+    const u64 at = node.verbs.alloc(bytes, kBufferAlignment);
+    check(i, (mr = node.verbs.reg_mr(at, bytes, access)).lkey, "RegisterMr");
+  };
+  if (need.invalidates) region(end.taken_mr, 64, proto::kFastRegister);
+  region(end.send_mr, need.send_bytes), region(end.recv_mr, need.recv_bytes);
+  region(end.fetch_mr, need.fetch_bytes);
+  create_queues(i, end, need);
+  for (const Cq* cq : {end.send_cq, end.recv_cq})
+    node.memory.watch(cq->address, u64{cq->entries()} * proto::kCqeBytes,
+                      [&node, number = cq->cqn](u64, u64) {
+                        node.cpu.probe.event(node.cpu.self.now(), HostStep::CqeWritten, number);
+                        node.cpu.notice();
+                      });
+}
+
+void Testbed::create_queues(unsigned i, Endpoint& end, const Need& need) {
+  Node& node = *nodes_[i];
+  QpInitAttr attributes;
+  attributes.send_cq = end.send_cq, attributes.recv_cq = end.recv_cq;
+  attributes.service = scenario_.connection.service();
+  attributes.max_send_wr = need.send_wqes, attributes.max_recv_wr = need.receive_wqes;
+  attributes.max_inline_data = need.inline_bytes;
+  attributes.max_send_sge = attributes.max_recv_sge = need.sges;
+  std::vector<std::optional<u32>> numbers(need.qps);
+  for (std::size_t qp = 0; qp < end.qps.size(); ++qp) {
+    numbers[qp] = end.qps[qp]->qpn;
+    check(i, node.verbs.destroy_qp(*end.qps[qp]) == Error::None, "DestroyQp");
+  }
+  end.qps.clear(), end.to_peer.clear();
+  std::optional<u32> srqn;
+  if (end.srq) {
+    srqn = end.srq->srqn;
+    check(i, node.verbs.destroy_srq(*end.srq) == Error::None, "DestroySrq");
+  }
+  const SrqInitAttr shared{
+      .max_wr = need.qps * need.receive_wqes, .max_sge = need.sges, .port = need.port};
+  if (scenario_.connection.srq)
+    check(i, end.srq = node.verbs.create_srq(shared, srqn), "CreateSrq");
+  attributes.srq = end.srq;
+  for (const std::optional<u32> number : numbers) {
+    end.qps.push_back(node.verbs.create_qp(attributes, number));
+    check(i, end.qps.back(), "CreateQp");
+  }
+  end.qp = end.qps.front();
+}
+
+void Testbed::renew(std::size_t lane) {
+  auto& ends = lanes_[lane];
+  const Need need = needs_of(scenario_)[lane];
+  for (unsigned i = 0; i < kChips; ++i) create_queues(i, ends[i], need);
+  for (unsigned i = 0; i < kChips; ++i)
+    for (u32 qp = 0; qp < need.qps; ++qp) modify(i, ends, qp);
+}
+
+void Testbed::modify(unsigned i, std::array<Endpoint, kChips>& ends, u32 qp) {
+  const ConnectionConfig& c = scenario_.connection;
+  const unsigned peer = 1 - i, port = ends[i].port - 1;
+  proto::QpAttributes a{};
+  a.port = u8(ends[i].port), a.access = kAccess;
+  a.dest_qpn = ends[peer].qps[qp]->qpn;
+  a.path_mtu = bytes_of_mtu(c.path_mtu);
+  a.sq_psn = i ? c.server_psn : c.client_psn, a.rq_psn = i ? c.client_psn : c.server_psn;
+  a.max_rd_atomic = a.max_dest_rd_atomic = u8(c.max_rd_atomic);
+  a.min_rnr_timer = u8(c.min_rnr_timer), a.timeout = u8(c.timeout);
+  a.retry_count = u8(c.retry_count), a.rnr_retry = u8(c.rnr_retry);
+  a.dmac = mac_of(peer, port);
+  a.sgid_index = c.framing == proto::Framing::RoceV2Ip4 ? 0 : 1;
+  a.dgid_high = a.sgid_index ? kIpv6Prefix : 0;
+  a.dgid_low = a.sgid_index ? gid_low_of_ipv6(peer, port) : gid_low_of_ipv4(peer, port);
+  a.hop_limit = 64, a.dlid = lid_of(peer, port), a.udp_source_port = u16(c.udp_source_port);
+  a.qkey = kQkey;
+  ends[i].to_peer.push_back({a.dest_qpn, a.qkey, c.framing == proto::Framing::IbGlobal,
+                             a.sgid_index, a.sl, a.traffic_class, a.hop_limit, a.flow_label, a.dlid,
+                             a.udp_source_port, a.dmac, a.dgid_high, a.dgid_low});
+  using namespace proto;
+  QpState from = QpState::Reset;
+  for (const QpState state : {QpState::Init, QpState::Rtr, QpState::Rts}) {
+    a.state = state;
+    a.mask = find_transition(c.service(), std::exchange(from, state), state)->required;
+    if (nodes_[i]->verbs.modify_qp(*ends[i].qps[qp], a) != Error::None)
+      throw std::runtime_error(fmt::format("chip {}: ModifyQp to state {} gives command status {}",
+                                           i, name_of(state),
+                                           name_of(nodes_[i]->verbs.last_status())));
+  }
+}
+}  // namespace hca::testbench
