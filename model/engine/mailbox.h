@@ -26,7 +26,8 @@ class Mailbox {
     if (at <= reader_.now()) [[unlikely]]
       broken("mail for a cycle that has begun", reader_.name(), reader_.now(), name_);
     if (head_ > 256 && head_ * 2 > mail_.size()) forget_read();
-    mail_.push_back({at, source, std::move(item)});
+    Mail& mail = mail_.emplace_back();  // filled in place: narrow stores, no wide load behind them
+    mail.at = at, mail.source = source, mail.item = std::move(item);
     for (std::size_t i = mail_.size() - 1; i > head_ && mail_[i].before(mail_[i - 1]); --i)
       std::swap(mail_[i], mail_[i - 1]);
     if (mail_[head_].at == at) reader_.wake_from_outside(std::max(at, held_until_));
@@ -48,9 +49,9 @@ class Mailbox {
 
  private:
   struct Mail {
-    Cycle at;
-    u32 source;
-    T item;
+    Cycle at = 0;
+    u32 source = 0;
+    T item{};
     bool before(const Mail& o) const { return at < o.at || (at == o.at && source < o.source); }
   };
   void forget_read() {
