@@ -111,14 +111,18 @@ bool PcieLink::tags_are_free(u32 bytes, Cycle at) {
 // The parts behind the first, none of which waits for a tag. Each answer is longer than a request,
 // so that the answers follow each other without a gap, as the requests do.
 void PcieLink::ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing) {
-  const u32 full = read_parts_.full_of(bytes);
-  up_.send(at, u64{full + 1} * config_.read_header);
-  for (u32 i = 0; i < full; ++i) take_tag() = down_.go_on(full_answer_span_) + latency_;
-  const u32 rest = bytes - full * config_.mrrs;
-  timing.last = rest == config_.mrrs ? down_.go_on(full_answer_span_)
-                                     : down_.go_on(down_.rate().span_of(answer_of(rest)));
-  timing.last += latency_;
-  take_tag() = timing.last;
+  const u32 before = read_parts_.full_of(bytes), rest = bytes - before * config_.mrrs;
+  const bool all_full = rest == config_.mrrs;
+  up_.send(at, u64{before + 1} * config_.read_header);
+  const std::size_t all = tag_free_from_.size();
+  std::size_t tag = next_tag_;
+  const auto answered = [&, latency = latency_](Cycle sent) {
+    tag_free_from_[tag] = timing.last = sent + latency;
+    tag = tag + 1 == all ? 0 : tag + 1;
+  };
+  down_.go_on(full_answer_span_, before + all_full, answered);
+  if (!all_full) down_.go_on(down_.rate().span_of(answer_of(rest)), 1, answered);
+  next_tag_ = tag;
 }
 
 // The bytes on the line of all completions of a part.

@@ -60,10 +60,10 @@ class TlpLine {
     free_.advance(bytes);
     return free_from();
   }
-  // So many bytes right behind what was sent last.
-  Cycle go_on(const engine::Rate::Span& bytes) {
-    free_.advance(bytes);
-    return free_from();
+  // So many bytes right behind what was sent last, and again; sent(cycle) hears when each has left.
+  template <class Sent>
+  void go_on(const engine::Rate::Span& bytes, u32 times, Sent&& sent) {
+    free_.advance(bytes, times, sent);
   }
   // The end of what was sent last is no earlier than `bytes` that start in cycle `at`.
   void not_before(Cycle at, u64 bytes) { free_.not_before(at, bytes); }
