@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/blocks/check_request.h"
 #include "model/blocks/memory_keys.h"
-#include "model/proto/work_rules.h"
 
 namespace hca::blocks {
 using namespace proto;
@@ -26,24 +26,13 @@ Cycle ResponderCheck::check(Packet& p, Cycle now, Cycle at) {
   if (mutant<"inv_at_parse">() && p.parsed.opcode && p.parsed.has(Ext::Ieth))
     free_key(context_.contexts, p.parsed.ieth.rkey);
   SharedQueue* const shared = qp.srqn ? context_.contexts.find_srq(qp.srqn) : nullptr;
-  if (shared) [[unlikely]]
-    look_at(state, *shared);
   const RequestView view{p.parsed,    {p.frame(), p.frame_bytes}, qp,
                          state,       protection_.find(key),      reads_unfinished(p.qpn, now),
                          &attributes_};
-  p.verdict = judge_request(view);
-  p.effect = apply(state, p.parsed, qp, p.verdict);
-  if (shared) [[unlikely]]
-    take_shared(*shared, state, p);
+  if (check_request(view, state, shared, p.verdict, p.effect)) below_limit = qp.srqn;
   count(p.verdict.cause);
   probe.event(out, Step::Passed, p.qpn, p.psn, u64(p.verdict.action));
   return out;
-}
-
-void ResponderCheck::take_shared(SharedQueue& shared, ReceiveState& state, Packet& p) {
-  const QpConfig& qp = context_.contexts.qps[p.qpn];
-  const bool passed = p.verdict.action == RequestAction::Execute;
-  if (take_from(shared, state, p.parsed, qp, p.verdict, passed, p.effect)) below_limit = qp.srqn;
 }
 
 inline u32 ResponderCheck::reads_unfinished(u32 qpn, Cycle now) const {

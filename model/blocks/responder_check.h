@@ -54,7 +54,6 @@ class ResponderCheck {
 
  private:
   void count(proto::RequestCause cause);
-  void take_shared(proto::SharedQueue& shared, proto::ReceiveState& state, Packet& packet);
   u32 reads_unfinished(u32 qpn, Cycle now) const;
 
   const ResponderCheckConfig config_;

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/proto/work_rules.h"
+
+namespace hca::blocks {
+// A request judged and its verdict applied: to its queue pair, whose state `view` has, and to the
+// SRQ, if there is one. True: it took the WQE below the limit of that.
+[[gnu::always_inline]] inline bool check_request(const proto::RequestView& view,
+                                                 proto::ReceiveState& state,
+                                                 proto::SharedQueue* shared,
+                                                 proto::RequestVerdict& verdict,
+                                                 proto::RequestEffect& effect) {
+  if (shared) [[unlikely]]
+    look_at(state, *shared);
+  verdict = judge_request(view);
+  effect = apply(state, view.packet, view.qp, verdict);
+  if (!shared) [[likely]]
+    return false;
+  const bool passed = verdict.action == proto::RequestAction::Execute;
+  return take_from(*shared, state, view.packet, view.qp, verdict, passed, effect);
+}
+}  // namespace hca::blocks
