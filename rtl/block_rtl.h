@@ -6,6 +6,7 @@
 #include <string>
 
 #include "rtl/beat.h"
+#include "rtl/look_up_pins.h"
 
 namespace hca::rtl {
 // The Verilated module behind a BlockRtl; verilated_block.h makes it.
@@ -23,6 +24,7 @@ class VerilatedBlock {
   virtual bool assertion_failed() const = 0;
   virtual void trace_to(const std::string& file) = 0;
   virtual void trace_end() = 0;
+  virtual LookUpPins* look_ups() = 0;
 };
 
 // A cycle is three calls in this order:
@@ -51,6 +53,9 @@ class BlockRtl {
   // object's life.
   void trace_to(const std::string& file) { rtl_->trace_to(file); }
   void trace_end() { rtl_->trace_end(); }
+
+  // nullptr: it has none.
+  LookUpPins* look_ups() { return rtl_->look_ups(); }
 
  protected:
   BlockRtl(u32 beat_bytes, std::unique_ptr<VerilatedBlock<In, Out>> rtl)

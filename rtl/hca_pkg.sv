@@ -636,6 +636,388 @@ package hca_pkg;
     endcase
   endfunction
 
+  localparam logic [3:0] ActionExecute = 4'h0;
+  localparam logic [3:0] ActionAcknowledge = 4'h1;
+  localparam logic [3:0] ActionRepeat = 4'h2;
+  localparam logic [3:0] ActionNak = 4'h3;
+  localparam logic [3:0] ActionNakAndFail = 4'h4;
+  localparam logic [3:0] ActionRnrNak = 4'h5;
+  localparam logic [3:0] ActionFail = 4'h6;
+  localparam logic [3:0] ActionDrop = 4'h7;
+  localparam logic [3:0] ActionAbandon = 4'h8;
+  localparam logic [4:0] CauseGood = 5'h0;
+  localparam logic [4:0] CauseWrongService = 5'h1;
+  localparam logic [4:0] CauseBadQpState = 5'h2;
+  localparam logic [4:0] CauseWrongPath = 5'h3;
+  localparam logic [4:0] CauseWrongVl = 5'h4;
+  localparam logic [4:0] CauseBadPkey = 5'h5;
+  localparam logic [4:0] CauseBadQkey = 5'h6;
+  localparam logic [4:0] CauseDuplicate = 5'h7;
+  localparam logic [4:0] CauseNakPending = 5'h8;
+  localparam logic [4:0] CausePsnAhead = 5'h9;
+  localparam logic [4:0] CauseBadSequence = 5'ha;
+  localparam logic [4:0] CauseUnsupported = 5'hb;
+  localparam logic [4:0] CauseTooManyReads = 5'hc;
+  localparam logic [4:0] CauseNoReceiveWqe = 5'hd;
+  localparam logic [4:0] CauseSharedQueueFailed = 5'he;
+  localparam logic [4:0] CauseBadLength = 5'hf;
+  localparam logic [4:0] CauseMisaligned = 5'h10;
+  localparam logic [4:0] CauseBadRkey = 5'h11;
+  localparam logic [4:0] CauseNotSaved = 5'h12;
+  localparam logic [4:0] CauseReceiveTooShort = 5'h13;
+  localparam logic [4:0] CauseLocalProtection = 5'h14;
+  localparam logic [4:0] CauseBadReceiveWqe = 5'h15;
+  localparam logic [4:0] CauseUnreadableReceiveWqe = 5'h16;
+  localparam logic [4:0] CauseBadInvalidate = 5'h17;
+  localparam logic [2:0] QpStateReset = 3'h0;
+  localparam logic [2:0] QpStateInit = 3'h1;
+  localparam logic [2:0] QpStateRTR = 3'h2;
+  localparam logic [2:0] QpStateRTS = 3'h3;
+  localparam logic [2:0] QpStateSQD = 3'h4;
+  localparam logic [2:0] QpStateSQE = 3'h5;
+  localparam logic [2:0] QpStateError = 3'h6;
+  localparam logic [1:0] PositionFirst = 2'h0;
+  localparam logic [1:0] PositionMiddle = 2'h1;
+  localparam logic [1:0] PositionLast = 2'h2;
+  localparam logic [1:0] PositionOnly = 2'h3;
+  localparam logic [2:0] NakPsnSequenceError = 3'h0;
+  localparam logic [2:0] NakInvalidRequest = 3'h1;
+  localparam logic [2:0] NakRemoteAccessError = 3'h2;
+  localparam logic [2:0] NakRemoteOperationalError = 3'h3;
+  localparam logic [2:0] NakInvalidRdRequest = 3'h4;
+  localparam logic [2:0] NakOperationInProgress = 3'h5;
+  localparam logic [2:0] ServiceRC = 3'h0;
+  localparam logic [2:0] ServiceUC = 3'h1;
+  localparam logic [2:0] ServiceUD = 3'h3;
+  localparam logic [3:0] OperationSend = 4'h0;
+  localparam logic [3:0] OperationWrite = 4'h1;
+  localparam logic [3:0] OperationReadRequest = 4'h2;
+  localparam logic [3:0] OperationCompareSwap = 4'h6;
+  localparam logic [3:0] OperationFetchAdd = 4'h7;
+  localparam logic [1:0] InMessageNone = 2'h0;
+  localparam logic [1:0] InMessageSend = 2'h1;
+  localparam logic [1:0] InMessageWrite = 2'h2;
+  localparam logic [1:0] KeyStateValid = 2'h2;
+  localparam logic [7:0] RemoteWrite = 8'h2;
+  localparam logic [7:0] RemoteRead = 8'h4;
+  localparam logic [7:0] RemoteAtomic = 8'h8;
+  localparam logic [31:0] AnyQp = 32'hffffffff;
+  localparam logic [31:0] AtomicBytes = 32'h8;
+  localparam logic [31:0] MaxMessageBytes = 32'h80000000;
+  localparam logic [23:0] Qp0 = 24'h0;
+  localparam logic [23:0] Qp1 = 24'h1;
+  localparam logic [3:0] Qp0Lane = 4'hf;
+  localparam logic [31:0] Qp1Qkey = 32'h80010000;
+  localparam logic [63:0] DefaultGidPrefix = 64'hfe80000000000000;
+  localparam logic [2:0] AckKind = 3'h0;
+  localparam logic [2:0] RnrNakKind = 3'h1;
+  localparam logic [2:0] NakKind = 3'h3;
+  localparam logic [4:0] CreditsUnused = 5'h1f;
+  localparam int unsigned PkeyEntries = 16;
+  localparam int unsigned ContextBits = 888;
+  localparam int unsigned RegionBits = 240;
+
+  // What the packets of an opcode are: request (1 bit), operation (4), position (2).
+  function automatic logic [6:0] opcode_kind(input logic [7:0] opcode);
+    unique case (opcode)
+      8'h00: opcode_kind = {1'b1, 4'd0, 2'd0};  // SEND First
+      8'h01: opcode_kind = {1'b1, 4'd0, 2'd1};  // SEND Middle
+      8'h02: opcode_kind = {1'b1, 4'd0, 2'd2};  // SEND Last
+      8'h03: opcode_kind = {1'b1, 4'd0, 2'd2};  // SEND Last with Immediate
+      8'h04: opcode_kind = {1'b1, 4'd0, 2'd3};  // SEND Only
+      8'h05: opcode_kind = {1'b1, 4'd0, 2'd3};  // SEND Only with Immediate
+      8'h06: opcode_kind = {1'b1, 4'd1, 2'd0};  // RDMA WRITE First
+      8'h07: opcode_kind = {1'b1, 4'd1, 2'd1};  // RDMA WRITE Middle
+      8'h08: opcode_kind = {1'b1, 4'd1, 2'd2};  // RDMA WRITE Last
+      8'h09: opcode_kind = {1'b1, 4'd1, 2'd2};  // RDMA WRITE Last with Immediate
+      8'h0a: opcode_kind = {1'b1, 4'd1, 2'd3};  // RDMA WRITE Only
+      8'h0b: opcode_kind = {1'b1, 4'd1, 2'd3};  // RDMA WRITE Only with Immediate
+      8'h0c: opcode_kind = {1'b1, 4'd2, 2'd3};  // RDMA READ Request
+      8'h0d: opcode_kind = {1'b0, 4'd3, 2'd0};  // RDMA READ Response First
+      8'h0e: opcode_kind = {1'b0, 4'd3, 2'd1};  // RDMA READ Response Middle
+      8'h0f: opcode_kind = {1'b0, 4'd3, 2'd2};  // RDMA READ Response Last
+      8'h10: opcode_kind = {1'b0, 4'd3, 2'd3};  // RDMA READ Response Only
+      8'h11: opcode_kind = {1'b0, 4'd4, 2'd3};  // Acknowledge
+      8'h12: opcode_kind = {1'b0, 4'd5, 2'd3};  // ATOMIC Acknowledge
+      8'h13: opcode_kind = {1'b1, 4'd6, 2'd3};  // CmpSwap
+      8'h14: opcode_kind = {1'b1, 4'd7, 2'd3};  // FetchAdd
+      8'h16: opcode_kind = {1'b1, 4'd0, 2'd2};  // SEND Last with Invalidate
+      8'h17: opcode_kind = {1'b1, 4'd0, 2'd3};  // SEND Only with Invalidate
+      8'h1a: opcode_kind = {1'b1, 4'd9, 2'd3};  // GET class operation
+      8'h1b: opcode_kind = {1'b1, 4'd10, 2'd3};  // PUT class operation
+      8'h1c: opcode_kind = {1'b1, 4'd11, 2'd3};  // FLUSH
+      8'h1d: opcode_kind = {1'b1, 4'd12, 2'd3};  // ATOMIC WRITE
+      8'h20: opcode_kind = {1'b1, 4'd0, 2'd0};  // SEND First
+      8'h21: opcode_kind = {1'b1, 4'd0, 2'd1};  // SEND Middle
+      8'h22: opcode_kind = {1'b1, 4'd0, 2'd2};  // SEND Last
+      8'h23: opcode_kind = {1'b1, 4'd0, 2'd2};  // SEND Last with Immediate
+      8'h24: opcode_kind = {1'b1, 4'd0, 2'd3};  // SEND Only
+      8'h25: opcode_kind = {1'b1, 4'd0, 2'd3};  // SEND Only with Immediate
+      8'h26: opcode_kind = {1'b1, 4'd1, 2'd0};  // RDMA WRITE First
+      8'h27: opcode_kind = {1'b1, 4'd1, 2'd1};  // RDMA WRITE Middle
+      8'h28: opcode_kind = {1'b1, 4'd1, 2'd2};  // RDMA WRITE Last
+      8'h29: opcode_kind = {1'b1, 4'd1, 2'd2};  // RDMA WRITE Last with Immediate
+      8'h2a: opcode_kind = {1'b1, 4'd1, 2'd3};  // RDMA WRITE Only
+      8'h2b: opcode_kind = {1'b1, 4'd1, 2'd3};  // RDMA WRITE Only with Immediate
+      8'h40: opcode_kind = {1'b1, 4'd0, 2'd0};  // SEND First
+      8'h41: opcode_kind = {1'b1, 4'd0, 2'd1};  // SEND Middle
+      8'h42: opcode_kind = {1'b1, 4'd0, 2'd2};  // SEND Last
+      8'h43: opcode_kind = {1'b1, 4'd0, 2'd2};  // SEND Last with Immediate
+      8'h44: opcode_kind = {1'b1, 4'd0, 2'd3};  // SEND Only
+      8'h45: opcode_kind = {1'b1, 4'd0, 2'd3};  // SEND Only with Immediate
+      8'h46: opcode_kind = {1'b1, 4'd1, 2'd0};  // RDMA WRITE First
+      8'h47: opcode_kind = {1'b1, 4'd1, 2'd1};  // RDMA WRITE Middle
+      8'h48: opcode_kind = {1'b1, 4'd1, 2'd2};  // RDMA WRITE Last
+      8'h49: opcode_kind = {1'b1, 4'd1, 2'd2};  // RDMA WRITE Last with Immediate
+      8'h4a: opcode_kind = {1'b1, 4'd1, 2'd3};  // RDMA WRITE Only
+      8'h4b: opcode_kind = {1'b1, 4'd1, 2'd3};  // RDMA WRITE Only with Immediate
+      8'h4c: opcode_kind = {1'b1, 4'd2, 2'd3};  // RDMA READ Request
+      8'h4d: opcode_kind = {1'b0, 4'd3, 2'd0};  // RDMA READ Response First
+      8'h4e: opcode_kind = {1'b0, 4'd3, 2'd1};  // RDMA READ Response Middle
+      8'h4f: opcode_kind = {1'b0, 4'd3, 2'd2};  // RDMA READ Response Last
+      8'h50: opcode_kind = {1'b0, 4'd3, 2'd3};  // RDMA READ Response Only
+      8'h51: opcode_kind = {1'b0, 4'd4, 2'd3};  // Acknowledge
+      8'h52: opcode_kind = {1'b0, 4'd5, 2'd3};  // ATOMIC Acknowledge
+      8'h53: opcode_kind = {1'b1, 4'd6, 2'd3};  // CmpSwap
+      8'h54: opcode_kind = {1'b1, 4'd7, 2'd3};  // FetchAdd
+      8'h55: opcode_kind = {1'b1, 4'd8, 2'd3};  // RESYNC
+      8'h5a: opcode_kind = {1'b1, 4'd9, 2'd3};  // GET class operation
+      8'h5b: opcode_kind = {1'b1, 4'd10, 2'd3};  // PUT class operation
+      8'h5c: opcode_kind = {1'b1, 4'd11, 2'd3};  // FLUSH
+      8'h64: opcode_kind = {1'b1, 4'd0, 2'd3};  // SEND Only
+      8'h65: opcode_kind = {1'b1, 4'd0, 2'd3};  // SEND Only with Immediate
+      8'h80: opcode_kind = {1'b0, 4'd13, 2'd3};  // CN
+      8'h81: opcode_kind = {1'b0, 4'd13, 2'd3};  // CNP
+      8'ha0: opcode_kind = {1'b1, 4'd0, 2'd0};  // SEND First
+      8'ha1: opcode_kind = {1'b1, 4'd0, 2'd1};  // SEND Middle
+      8'ha2: opcode_kind = {1'b1, 4'd0, 2'd2};  // SEND Last
+      8'ha3: opcode_kind = {1'b1, 4'd0, 2'd2};  // SEND Last with Immediate
+      8'ha4: opcode_kind = {1'b1, 4'd0, 2'd3};  // SEND Only
+      8'ha5: opcode_kind = {1'b1, 4'd0, 2'd3};  // SEND Only with Immediate
+      8'ha6: opcode_kind = {1'b1, 4'd1, 2'd0};  // RDMA WRITE First
+      8'ha7: opcode_kind = {1'b1, 4'd1, 2'd1};  // RDMA WRITE Middle
+      8'ha8: opcode_kind = {1'b1, 4'd1, 2'd2};  // RDMA WRITE Last
+      8'ha9: opcode_kind = {1'b1, 4'd1, 2'd2};  // RDMA WRITE Last with Immediate
+      8'haa: opcode_kind = {1'b1, 4'd1, 2'd3};  // RDMA WRITE Only
+      8'hab: opcode_kind = {1'b1, 4'd1, 2'd3};  // RDMA WRITE Only with Immediate
+      8'hac: opcode_kind = {1'b1, 4'd2, 2'd3};  // RDMA READ Request
+      8'had: opcode_kind = {1'b0, 4'd3, 2'd0};  // RDMA READ Response First
+      8'hae: opcode_kind = {1'b0, 4'd3, 2'd1};  // RDMA READ Response Middle
+      8'haf: opcode_kind = {1'b0, 4'd3, 2'd2};  // RDMA READ Response Last
+      8'hb0: opcode_kind = {1'b0, 4'd3, 2'd3};  // RDMA READ Response Only
+      8'hb1: opcode_kind = {1'b0, 4'd4, 2'd3};  // Acknowledge
+      8'hb2: opcode_kind = {1'b0, 4'd5, 2'd3};  // ATOMIC Acknowledge
+      8'hb3: opcode_kind = {1'b1, 4'd6, 2'd3};  // CmpSwap
+      8'hb4: opcode_kind = {1'b1, 4'd7, 2'd3};  // FetchAdd
+      8'hb6: opcode_kind = {1'b1, 4'd0, 2'd2};  // SEND Last with Invalidate
+      8'hb7: opcode_kind = {1'b1, 4'd0, 2'd3};  // SEND Only with Invalidate
+      8'hba: opcode_kind = {1'b1, 4'd9, 2'd3};  // GET class operation
+      8'hbb: opcode_kind = {1'b1, 4'd10, 2'd3};  // PUT class operation
+      8'hbc: opcode_kind = {1'b1, 4'd11, 2'd3};  // FLUSH
+      default: opcode_kind = '0;
+    endcase
+  endfunction
+
+  // The rules of 9.6 and 9.7 in their order, by their statements.
+  localparam int unsigned RuleCount = 30;
+  localparam int unsigned RuleC9_38 = 0;
+  localparam int unsigned RuleC9_37 = 1;
+  localparam int unsigned RuleVAL_6 = 2;
+  localparam int unsigned RuleG27_2 = 3;
+  localparam int unsigned RuleC9_43 = 4;
+  localparam int unsigned RuleT10_13_UD = 5;
+  localparam int unsigned RuleT10_12_UD = 6;
+  localparam int unsigned RuleG3_3 = 7;
+  localparam int unsigned RuleG3_1 = 8;
+  localparam int unsigned RuleG2_3 = 9;
+  localparam int unsigned RuleT10_8_RC = 10;
+  localparam int unsigned RuleT10_8_UC = 11;
+  localparam int unsigned RuleT10_9_RC = 12;
+  localparam int unsigned RuleT10_10_UC = 13;
+  localparam int unsigned RuleT10_2_RC = 14;
+  localparam int unsigned RuleT10_2_UC = 15;
+  localparam int unsigned RuleT10_2_UD = 16;
+  localparam int unsigned RuleT10_4_RC = 17;
+  localparam int unsigned RuleT10_20_RC = 18;
+  localparam int unsigned RuleT10_20_UC = 19;
+  localparam int unsigned RuleT10_20_UD = 20;
+  localparam int unsigned RuleG15_5 = 21;
+  localparam int unsigned RuleG23_3 = 22;
+  localparam int unsigned RuleG8_1 = 23;
+  localparam int unsigned RuleT10_16_RC = 24;
+  localparam int unsigned RuleT10_16_UC = 25;
+  localparam int unsigned RuleT10_16_UD = 26;
+  localparam int unsigned RuleT10_3_RC = 27;
+  localparam int unsigned RuleT10_5_RC = 28;
+  localparam int unsigned RuleT10_5_UC = 29;
+
+  // Those that hold for a service.
+  function automatic logic [29:0] request_rules(input logic [2:0] service);
+    unique case (service)
+      3'd0: request_rules = 30'h19865797;  // RC
+      3'd1: request_rules = 30'h2248a817;  // UC
+      3'd3: request_rules = 30'h431006b;  // UD
+      default: request_rules = '0;
+    endcase
+  endfunction
+
+  // What becomes of a request that breaks these: action, cause, NAK code. The first one decides.
+  function automatic logic [11:0] request_verdict(input logic [29:0] broken);
+    request_verdict = {ActionExecute, CauseGood, 3'd0};
+    if (broken[RuleT10_5_UC]) request_verdict = {ActionAbandon, CauseBadRkey, 3'd0};
+    if (broken[RuleT10_5_RC]) request_verdict = {ActionNakAndFail, CauseBadRkey, NakRemoteAccessError};
+    if (broken[RuleT10_3_RC]) request_verdict = {ActionNakAndFail, CauseMisaligned, NakInvalidRequest};
+    if (broken[RuleT10_16_UD]) request_verdict = {ActionDrop, CauseBadLength, 3'd0};
+    if (broken[RuleT10_16_UC]) request_verdict = {ActionAbandon, CauseBadLength, 3'd0};
+    if (broken[RuleT10_16_RC]) request_verdict = {ActionNakAndFail, CauseBadLength, NakInvalidRequest};
+    if (broken[RuleG8_1]) request_verdict = {ActionRnrNak, CauseNoReceiveWqe, 3'd0};
+    if (broken[RuleG23_3]) request_verdict = {ActionAbandon, CauseNoReceiveWqe, 3'd0};
+    if (broken[RuleG15_5]) request_verdict = {ActionDrop, CauseNoReceiveWqe, 3'd0};
+    if (broken[RuleT10_20_UD]) request_verdict = {ActionFail, CauseSharedQueueFailed, 3'd0};
+    if (broken[RuleT10_20_UC]) request_verdict = {ActionFail, CauseSharedQueueFailed, 3'd0};
+    if (broken[RuleT10_20_RC]) request_verdict = {ActionNakAndFail, CauseSharedQueueFailed, NakRemoteOperationalError};
+    if (broken[RuleT10_4_RC]) request_verdict = {ActionNakAndFail, CauseTooManyReads, NakInvalidRequest};
+    if (broken[RuleT10_2_UD]) request_verdict = {ActionDrop, CauseUnsupported, 3'd0};
+    if (broken[RuleT10_2_UC]) request_verdict = {ActionAbandon, CauseUnsupported, 3'd0};
+    if (broken[RuleT10_2_RC]) request_verdict = {ActionNakAndFail, CauseUnsupported, NakInvalidRequest};
+    if (broken[RuleT10_10_UC]) request_verdict = {ActionAbandon, CauseBadSequence, 3'd0};
+    if (broken[RuleT10_9_RC]) request_verdict = {ActionNakAndFail, CauseBadSequence, NakInvalidRequest};
+    if (broken[RuleT10_8_UC]) request_verdict = {ActionAbandon, CausePsnAhead, 3'd0};
+    if (broken[RuleT10_8_RC]) request_verdict = {ActionNak, CausePsnAhead, NakPsnSequenceError};
+    if (broken[RuleG2_3]) request_verdict = {ActionDrop, CauseNakPending, 3'd0};
+    if (broken[RuleG3_1]) request_verdict = {ActionAcknowledge, CauseDuplicate, 3'd0};
+    if (broken[RuleG3_3]) request_verdict = {ActionRepeat, CauseDuplicate, 3'd0};
+    if (broken[RuleT10_12_UD]) request_verdict = {ActionDrop, CauseBadQkey, 3'd0};
+    if (broken[RuleT10_13_UD]) request_verdict = {ActionDrop, CauseBadPkey, 3'd0};
+    if (broken[RuleC9_43]) request_verdict = {ActionDrop, CauseBadPkey, 3'd0};
+    if (broken[RuleG27_2]) request_verdict = {ActionDrop, CauseWrongVl, 3'd0};
+    if (broken[RuleVAL_6]) request_verdict = {ActionDrop, CauseWrongPath, 3'd0};
+    if (broken[RuleC9_37]) request_verdict = {ActionDrop, CauseBadQpState, 3'd0};
+    if (broken[RuleC9_38]) request_verdict = {ActionDrop, CauseWrongService, 3'd0};
+  endfunction
+
+  // The code of the largest count of receive WQEs that is not above `available`.
+  function automatic logic [4:0] credit_code(input logic [31:0] available);
+    credit_code = 5'd0;
+    if (available >= 32'd1) credit_code = 5'd1;
+    if (available >= 32'd2) credit_code = 5'd2;
+    if (available >= 32'd3) credit_code = 5'd3;
+    if (available >= 32'd4) credit_code = 5'd4;
+    if (available >= 32'd6) credit_code = 5'd5;
+    if (available >= 32'd8) credit_code = 5'd6;
+    if (available >= 32'd12) credit_code = 5'd7;
+    if (available >= 32'd16) credit_code = 5'd8;
+    if (available >= 32'd24) credit_code = 5'd9;
+    if (available >= 32'd32) credit_code = 5'd10;
+    if (available >= 32'd48) credit_code = 5'd11;
+    if (available >= 32'd64) credit_code = 5'd12;
+    if (available >= 32'd96) credit_code = 5'd13;
+    if (available >= 32'd128) credit_code = 5'd14;
+    if (available >= 32'd192) credit_code = 5'd15;
+    if (available >= 32'd256) credit_code = 5'd16;
+    if (available >= 32'd384) credit_code = 5'd17;
+    if (available >= 32'd512) credit_code = 5'd18;
+    if (available >= 32'd768) credit_code = 5'd19;
+    if (available >= 32'd1024) credit_code = 5'd20;
+    if (available >= 32'd1536) credit_code = 5'd21;
+    if (available >= 32'd2048) credit_code = 5'd22;
+    if (available >= 32'd3072) credit_code = 5'd23;
+    if (available >= 32'd4096) credit_code = 5'd24;
+    if (available >= 32'd6144) credit_code = 5'd25;
+    if (available >= 32'd8192) credit_code = 5'd26;
+    if (available >= 32'd12288) credit_code = 5'd27;
+    if (available >= 32'd16384) credit_code = 5'd28;
+    if (available >= 32'd24576) credit_code = 5'd29;
+    if (available >= 32'd32768) credit_code = 5'd30;
+  endfunction
+
+  // Of a context: what requests change, of the queue pair and of its receive queue.
+  typedef struct packed {
+    logic [63:0] write_va;
+    logic [31:0] write_rkey;
+    logic [31:0] write_left;
+    logic [31:0] write_bytes;
+    logic [31:0] reads_accepted;
+    logic [31:0] shared_wqe;
+    logic [31:0] shared_taken;
+    logic [23:0] epsn;
+    logic [23:0] msn;
+    logic [31:0] rq_consumed;
+    logic [31:0] rq_limit;
+    logic [3:0] spare;
+    logic [1:0] message;
+    logic nak_sent;
+    logic failing;
+  } checked_state_t;
+
+  // The context of a queue pair, as it answers.
+  typedef struct packed {
+    logic [127:0] own_gid;
+    logic [127:0] peer_gid;
+    logic [15:0] own_lid;
+    logic [15:0] peer_lid;
+    logic [31:0] pd;
+    logic [31:0] qkey;
+    logic [31:0] reads_finished;
+    logic [31:0] rq_posted;
+    logic [23:0] srqn;
+    logic [15:0] pkey;
+    logic [12:0] path_mtu;
+    framing_e framing;
+    logic [7:0] access;
+    logic [7:0] max_reads;
+    logic [4:0] min_rnr_timer;
+    logic [2:0] service;
+    logic [7:0] spare;
+    logic [2:0] qp_state;
+    logic shared;
+    logic credits;
+    logic drop_after_rnr;
+    logic congestion_control;
+    logic rq_failed;
+    checked_state_t state;
+  } context_t;
+
+  // What an R_Key names.
+  typedef struct packed {
+    logic [63:0] start;
+    logic [63:0] bytes;
+    logic [31:0] key;
+    logic [31:0] pd;
+    logic [31:0] qpn;
+    logic [7:0] access;
+    logic [4:0] spare;
+    logic [1:0] state;
+    logic exists;
+  } region_t;
+
+  // The verdict on a request, and the context that it leaves behind.
+  typedef struct packed {
+    logic [23:0] qpn;
+    logic [4:0] spare;
+    logic first;
+    logic last;
+    logic completes_message;
+    logic [3:0] action;
+    logic [4:0] cause;
+    logic [2:0] nak;
+    logic congested;
+    logic takes_shared;
+    logic below_limit;
+    logic shared;
+    logic [7:0] syndrome;
+    logic [23:0] srqn;
+    logic [23:0] ack_psn;
+    logic [23:0] msn;
+    logic [31:0] packets;
+    logic [63:0] va;
+    logic [31:0] rkey;
+    logic [31:0] byte_len;
+    logic [31:0] receive_wqe;
+    logic [31:0] free_receives;
+    checked_state_t state;
+  } judged_t;
+
   // The registers of ICRC (CRC-32) and VCRC (CRC-16), reflected, not complemented. Each function is one matrix of
   // XORs. The residue stands in the register after good bytes and their CRC.
   localparam logic [31:0] IcrcResidue = 32'hdebb20e3;

@@ -293,6 +293,7 @@ module icrc #(
   end
 
 `ifdef HCA_ASSERT
+  localparam logic BytesFill = 1'b1;
   localparam int unsigned Latency = 5;  // packets_out_start_o to the first beat
   localparam logic MayBeEmpty = 1'b0;
 `include "stream_assert.svh"

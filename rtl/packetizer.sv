@@ -328,6 +328,7 @@ module packetizer #(
   end
 
 `ifdef HCA_ASSERT
+  localparam logic BytesFill = 1'b1;
   localparam int unsigned Latency = 4;  // packets_out_start_o to the first beat
   localparam logic MayBeEmpty = 1'b1;
 `include "stream_assert.svh"

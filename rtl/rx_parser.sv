@@ -411,6 +411,7 @@ module rx_parser #(
   end
 
 `ifdef HCA_ASSERT
+  localparam logic BytesFill = 1'b1;
   localparam int unsigned Latency = Beats + 4;  // packets_out_start_o to the first beat
   localparam logic MayBeEmpty = 1'b0;
 `include "stream_assert.svh"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract of both streams of a block, checked in every cycle (define HCA_ASSERT). Included inside its module, which has
-// Full, the bytes of a beat, Latency from packets_out_start_o to the first beat, and MayBeEmpty where a packet of one beat
-// may have 0 bytes.
+// Full, the bytes of a beat, Latency from packets_out_start_o to the first beat, BytesFill where `bytes` of packets_in says
+// how full a beat is, and MayBeEmpty where a packet of one beat may have 0 of them.
 
   logic in_packet_q, out_packet_q, in_stands_q, out_stands_q;
   logic [Latency-1:0] starts_q;  // how long ago packets were started
@@ -16,7 +16,7 @@
     end else begin
       if (packets_in_valid_i) in_packet_q <= !packets_in_i.last;
       if (packets_out_valid_o) out_packet_q <= !packets_out_o.last;
-      in_stands_q <= packets_in_ready_o && !packets_out_start_o;
+      in_stands_q <= packets_in_ready_o && !(packets_in_valid_i && packets_in_i.first);
       out_stands_q <= packets_out_ready_i && !packets_out_start_o;
       starts_q <= {starts_q[Latency-2:0], packets_out_start_o};
 
@@ -30,7 +30,7 @@
       if (packets_in_valid_i) begin
         first_in_place: assert (packets_in_i.first != in_packet_q)
           else $error("packets_in: first where it does not belong");
-        bytes_in_range: assert (packets_in_i.bytes == Full
+        bytes_in_range: assert (!BytesFill || packets_in_i.bytes == Full
                                 || (packets_in_i.last && packets_in_i.bytes < Full
                                     && (packets_in_i.bytes != 7'd0 || (MayBeEmpty && packets_in_i.first))))
           else $error("packets_in: %0d bytes in a beat", packets_in_i.bytes);

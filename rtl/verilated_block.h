@@ -34,6 +34,48 @@ Control get_control(const Pins& pins) {
   return control;
 }
 
+template <class Top>
+concept HasLookUps = requires(Top& top) {
+  top.context_valid_i;
+};
+template <class Top>
+concept HasData = requires(Top& top) {
+  top.packets_in_data_i;
+};
+
+// Its asks and answers. `eval` is called when pins have changed.
+template <class Top, class Eval>
+class VerilatedLookUps : public LookUpPins {
+ public:
+  VerilatedLookUps(Top& top, Eval eval) : top_(top), eval_(eval) {
+    top_.context_valid_i = 0, top_.region_valid_i = 0;
+    for (auto& word : top_.pkeys_i.m_storage) word = 0;
+  }
+  void answer(const CheckedContext* context, const CheckedRegion* region) override {
+    top_.context_valid_i = context != nullptr, top_.region_valid_i = region != nullptr;
+    if (context) put_control(*context, top_.context_i);
+    if (region) put_control(*region, top_.region_i);
+    eval_();
+  }
+  std::optional<u32> context_asked() const override {
+    return top_.context_ask_valid_o ? std::optional<u32>(top_.context_ask_o) : std::nullopt;
+  }
+  std::optional<u32> region_asked() const override {
+    return top_.region_ask_valid_o ? std::optional<u32>(top_.region_ask_o) : std::nullopt;
+  }
+  void set_pkeys(std::span<const u16> pkeys) override {
+    for (std::size_t i = 0; i < pkeys.size(); ++i) {
+      auto& word = top_.pkeys_i.m_storage[i / 2];
+      const unsigned at = 16 * (i % 2);
+      word = (word & ~(u32{0xffff} << at)) | u32{pkeys[i]} << at;
+    }
+  }
+
+ private:
+  Top& top_;
+  Eval eval_;
+};
+
 template <class Top, class In, class Out>
 class VerilatedTop : public VerilatedBlock<In, Out> {
  public:
@@ -42,6 +84,11 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
     context_.fatalOnError(false);  // a failed assertion is reported, not the end of the program
     top_ = std::make_unique<Top>(&context_, name);
     top_->clk_i = 0, top_->rst_ni = 1, top_->packets_in_valid_i = 0, top_->packets_out_ready_i = 0;
+    if constexpr (HasLookUps<Top>) {
+      const auto pins_changed = [this] { eval(); };
+      look_ups_ =
+          std::make_unique<VerilatedLookUps<Top, decltype(pins_changed)>>(*top_, pins_changed);
+    }
     put({});
     eval();
     top_->rst_ni = 0;
@@ -73,7 +120,8 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
   BeatOf<Out> out() const override {
     BeatOf<Out> beat;
     beat.control = get_control<Out>(top_->packets_out_o);
-    std::memcpy(beat.data.data(), &top_->packets_out_data_o, sizeof(top_->packets_out_data_o));
+    if constexpr (HasData<Top>)
+      std::memcpy(beat.data.data(), &top_->packets_out_data_o, sizeof(top_->packets_out_data_o));
     return beat;
   }
   void clock() override {
@@ -96,13 +144,15 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
     if (!waves_->isOpen()) throw std::runtime_error(file + ": cannot be written");
   }
   void trace_end() override { end_waves(); }
+  LookUpPins* look_ups() override { return look_ups_.get(); }
 
   Top& top() { return *top_; }
 
  private:
   void put(const BeatOf<In>& beat) {
     put_control(beat.control, top_->packets_in_i);
-    std::memcpy(&top_->packets_in_data_i, beat.data.data(), sizeof(top_->packets_in_data_i));
+    if constexpr (HasData<Top>)
+      std::memcpy(&top_->packets_in_data_i, beat.data.data(), sizeof(top_->packets_in_data_i));
   }
   void eval() {
     Verilated::threadContextp(&context_);
@@ -119,6 +169,7 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
 
   VerilatedContext context_;
   std::unique_ptr<Top> top_;
+  std::unique_ptr<LookUpPins> look_ups_;
   std::unique_ptr<VerilatedFstC> waves_;  // before `top_` goes
 };
 

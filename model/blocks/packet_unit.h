@@ -59,6 +59,8 @@ class PacketUnit : public engine::Block {
   engine::Cycle pass(engine::Cycle at, u32 bytes_out) { return stage_.enter(at, beats(bytes_out)); }
   // A packet may start in this cycle, if there is room behind.
   engine::Cycle free_from() const { return stage_.free_from(); }
+  bool open() const { return free_from() <= now(); }
+  static constexpr bool kHasRoom = false;
 
   // ---- block between links ----
   void tick() {

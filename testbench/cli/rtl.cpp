@@ -7,6 +7,7 @@
 #include "testbench/cli/commands.h"
 #include "testbench/lockstep/icrc_lockstep.h"
 #include "testbench/lockstep/packetizer_lockstep.h"
+#include "testbench/lockstep/responder_check_lockstep.h"
 #include "testbench/lockstep/rx_parser_lockstep.h"
 #include "testbench/lockstep/sv_package.h"
 
@@ -84,6 +85,7 @@ void add_rtl(CLI::App& app, int& exit_code) {
   add_block<testbench::IcrcLockstep>(*rtl, exit_code);
   add_block<testbench::PacketizerLockstep>(*rtl, exit_code);
   add_block<testbench::RxParserLockstep>(*rtl, exit_code);
+  add_block<testbench::ResponderCheckLockstep>(*rtl, exit_code);
 
   CLI::App* package = rtl->add_subcommand("package", "print rtl/hca_pkg.sv, made from the tables");
   package->callback([&exit_code] {

@@ -11,6 +11,7 @@
 //   bytes_out(packet), expected(packet, index, beat_bytes)   of what leaves, beat by beat
 //   describe(packet, left)   the packet as a person wants to see it, before or behind the block
 //   Coverage, Counts     what the packets have tried: count(packet), text()
+//   LookUps              of a block with LookUpPins: who answers them, see look_ups.h
 #pragma once
 #include <fmt/format.h>
 
@@ -132,6 +133,7 @@ class LockstepRun {
         receiver_(options.rooms, stalls_),
         gaps_(options.seed ^ 0x6a95) {
     result_.coverage = typename Pair::Coverage(beat_bytes());
+    if constexpr (kLooksUp) look_ups_.begin(*rtl_.look_ups());
   }
 
   Result run(Cycle waves_from, const std::string& waves) {
@@ -155,12 +157,13 @@ class LockstepRun {
   void cycle(Cycle at) {
     twin_.run_cycle(at);
     rtl_.begin_cycle(receiver_.ready());
+    if constexpr (kLooksUp) look_ups_.answer(at, *rtl_.look_ups());
     const bool idle = !sender_.inside_packet();
     const bool offered = sender_.on_offer(twin_.offers, at), ready = rtl_.in_ready();
     result_.held_cycles += offered && !ready;
     const bool gap = options_.break_contract && !idle && gaps_.chance(1, 50);
-    Packet* starting = offered ? twin_.offers.front().packet.get() : nullptr;
-    if (offered && twin_.open()) note_start(*starting);
+    const std::shared_ptr<Packet> starting = offered ? twin_.offers.front().packet : nullptr;
+    if (offered && (twin_.open() || Pair::Unit::kHasRoom)) note_start(*starting);
     const auto* beat = gap ? nullptr : sender_.beat(twin_.offers, at, ready);
     rtl_.drive(beat);
     Pins pins{ready, rtl_.out_start(), rtl_.out_valid(), {}};
@@ -168,7 +171,12 @@ class LockstepRun {
     const bool start = pins.out_start, valid = pins.out_valid;
     const bool first = pins.out.control.first, last = pins.out.control.last;
     put_fault(at, idle, pins);
-    compare_inputs(at, idle, starting, pins);
+    if constexpr (kLooksUp) {
+      if (idle && beat) look_ups_.note_sent(starting);
+      compare_asks(at);
+      if (valid) look_ups_.write(pins.out.control);
+    }
+    compare_inputs(at, idle, starting.get(), idle && beat, pins);
     compare_outputs(at, pins);
     receiver_.end_cycle(at, start, valid, first, last);
     rtl_.end_cycle();
@@ -177,25 +185,46 @@ class LockstepRun {
 
   // A packet on offer where one can start, if there is room behind.
   void note_start(Packet& p) {
-    if (!twin_.room_behind())
+    if (!twin_.grants())
       p.start = Start::Held;
     else if (!was_closed_ && p.start != Start::Held)
       p.start = Start::AfterPause;
   }
 
-  void compare_inputs(Cycle at, bool idle, const Packet* offered, const Pins& pins) {
+  // What is asked for in this cycle.
+  void compare_asks(Cycle at) {
+    auto& asks = look_ups_.take_asks(at, *rtl_.look_ups());
+    for (unsigned i = 0; i < asks.size(); ++i) {
+      auto& expected = i ? twin_.region_asks : twin_.context_asks;
+      const bool asks_now = !expected.empty() && expected.front().at == at;
+      const std::string port = i ? "region_ask" : "context_ask";
+      if (asks_now != asks[i].has_value())
+        differ(at, port.c_str(),
+               {"valid", fmt::format("{:d}", asks_now), fmt::format("{:d}", asks[i].has_value())},
+               look_ups_.describe());
+      else if (asks_now && expected.front().number != *asks[i])
+        differ(at, port.c_str(),
+               {"number", fmt::format("{:#x}", expected.front().number),
+                fmt::format("{:#x}", *asks[i])},
+               look_ups_.describe());
+      if (asks_now) expected.pop_front();
+    }
+  }
+
+  void compare_inputs(Cycle at, bool idle, const Packet* offered, bool entered, const Pins& pins) {
     const auto say = [&](const char* port, const char* field, bool model, bool rtl) {
       if (model != rtl)
         differ(at, port, {field, fmt::format("{:d}", model), fmt::format("{:d}", rtl)},
                offered ? Pair::describe(*offered, false) : "no packet on offer\n");
     };
+    if (Pair::Unit::kHasRoom || (idle && twin_.open()))
+      say("packets_out", "ready", twin_.room_behind(), receiver_.ready());
     if (idle) {  // where a packet could start
-      if (twin_.open()) say("packets_out", "ready", twin_.room_behind(), receiver_.ready());
-      say("packets_in", "ready", twin_.open() && twin_.room_behind(), pins.in_ready);
-      result_.full_rate_starts += pins.out_start && was_closed_;
+      say("packets_in", "ready", twin_.grants(), pins.in_ready);
+      result_.full_rate_starts += entered && was_closed_;
     }
     say("packets_out", "start", twin_.started(), pins.out_start);
-    was_closed_ = !idle || !twin_.open() || pins.out_start;
+    was_closed_ = !idle || !twin_.open() || entered;
   }
 
   void compare_outputs(Cycle at, const Pins& pins) {
@@ -267,12 +296,25 @@ class LockstepRun {
 
   u32 beat_bytes() const { return rtl_.beat_bytes(); }
 
+  static constexpr bool kLooksUp = requires { typename Pair::LookUps; };
+  struct None {};
+  template <class P>
+  struct LookUpsOf {
+    using Type = None;
+  };
+  template <class P>
+  requires requires { typename P::LookUps; }
+  struct LookUpsOf<P> {
+    using Type = typename P::LookUps;
+  };
+
   LockstepOptions<Pair> options_;
   Stalls stalls_;
   Twin<Pair> twin_;
   rtl::BlockRtl<typename Pair::In, typename Pair::Out> rtl_;
   PinSender<Pair> sender_;
   PinReceiver receiver_;
+  typename LookUpsOf<Pair>::Type look_ups_;
   engine::Random gaps_;
   bool was_closed_ = false;  // in the cycle before no packet could have started behind another
   Result result_;

@@ -2,35 +2,11 @@
 #include "testbench/lockstep/rx_parser_lockstep.h"
 
 #include "testbench/lockstep/describe.h"
+#include "testbench/lockstep/parsed_side_band.h"
 
 namespace hca::testbench {
 namespace {
 using namespace proto;
-
-void put_addresses(const blocks::ParsedFrame& f, AddressVector& out) {
-  const Addressing& a = f.addressing;
-  out.framing = f.packet.framing;
-  out.source_mac = a.source_mac, out.destination_mac = a.destination_mac;
-  out.has_vlan = a.has_vlan, out.priority = a.priority, out.vlan_id = a.vlan_id;
-  out.source_lid = a.slid, out.destination_lid = a.dlid;
-  out.service_level = a.service_level, out.virtual_lane = a.virtual_lane;
-  out.source_gid = a.source_gid, out.destination_gid = a.destination_gid;
-  out.traffic_class = a.traffic_class, out.flow_label = a.flow_label, out.hop_limit = a.hop_limit;
-  out.udp_source_port = a.udp_source_port;
-}
-void put_ext(const ParsedPacket& p, ExtHeaders& out) {
-  if (p.has(Ext::Rdeth)) out.rdeth = p.rdeth;
-  if (p.has(Ext::Deth)) out.deth = p.deth;
-  if (p.has(Ext::XrcEth)) out.xrc_eth = p.xrc_eth;
-  if (p.has(Ext::Eoeth)) out.eoeth = p.eoeth;
-  if (p.has(Ext::Feth)) out.feth = p.feth;
-  if (p.has(Ext::Reth)) out.reth = p.reth;
-  if (p.has(Ext::AtomicEth)) out.atomic_eth = p.atomic_eth;
-  if (p.has(Ext::Aeth)) out.aeth = p.aeth;
-  if (p.has(Ext::AtomicAckEth)) out.atomic_ack_eth = p.atomic_ack_eth;
-  if (p.has(Ext::ImmDt)) out.imm_dt = p.imm_dt;
-  if (p.has(Ext::Ieth)) out.ieth = p.ieth;
-}
 }  // namespace
 
 void RxParserCounts::count(const RxParserPacket& p) {
@@ -57,8 +33,7 @@ rtl::BeatOf<rtl::Parsed> RxParserLockstep::expected(const Packet& p, u32 index, 
   const blocks::ParsedFrame& f = p.parsed;
   rtl::BeatOf<Out> beat;
   Out& c = beat.control;
-  c.address = {}, c.address.hop_limit = 0, c.address.udp_source_port = 0;
-  c.address.framing = Framing::IbLocal;
+  clear_headers(c);
   c.first = index == 0, c.last = (index + 1) * beat_bytes >= p.frame.size();
   c.verdict = c.last ? f.verdict : f.headers;
   c.payload_bytes = u16(f.payload_bytes());
@@ -67,8 +42,7 @@ rtl::BeatOf<rtl::Parsed> RxParserLockstep::expected(const Packet& p, u32 index, 
   if (c.bytes)
     std::copy_n(f.whole.begin() + f.packet.payload_offset + from, c.bytes, beat.data.begin());
   if (!f.has_transport()) return beat;
-  c.bth = f.packet.bth;
-  put_addresses(f, c.address);
+  put_transport(f.packet, f.addressing, c);
   if (f.headers == PacketVerdict::Good) put_ext(f.packet, c);
   return beat;
 }

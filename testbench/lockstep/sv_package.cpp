@@ -15,6 +15,8 @@
 #include "rtl/descriptor.h"
 #include "rtl/parsed.h"
 #include "testbench/lockstep/sv_crc.h"
+#include "testbench/lockstep/sv_rules.h"
+#include "testbench/lockstep/sv_text.h"
 
 namespace hca::testbench {
 namespace {
@@ -23,12 +25,6 @@ using proto::kHeaderInfo;
 
 constexpr unsigned kMaskBytes = 128;  // no framing has a variant byte behind them
 constexpr unsigned kFrontBytes = 32;  // the first covered byte and three more are among these
-
-std::string identifier(std::string_view name) {
-  std::string out;
-  for (const char c : name) out += std::isalnum(u8(c)) ? char(std::tolower(u8(c))) : '_';
-  return out;
-}
 
 // ---- headers ----
 std::string packed_struct(const HeaderInfo& header) {
@@ -44,14 +40,6 @@ std::string packed_struct(const HeaderInfo& header) {
     out += fmt::format("    logic {}{};{}\n", width, name, variant ? "  // variant" : "");
   }
   return out + fmt::format("  }} {}_t;\n\n", identifier(header.name));
-}
-
-std::string type_of(const proto::FieldInfo& f) {
-  return f.name == "framing"   ? "framing_e"
-         : f.name == "mode"    ? "icrc_mode_e"
-         : f.name == "verdict" ? "verdict_e"
-         : f.bits == 1         ? "logic"
-                               : fmt::format("logic [{}:0]", f.bits - 1);
 }
 
 // ---- framings ----
@@ -164,34 +152,6 @@ std::string header_structs() {
 }
 
 // ---- side bands ----
-// A side band's own fields stand in it one by one, a header that it has is one field.
-template <class Control>
-std::string side_band(std::string_view comment) {
-  std::string out = fmt::format("  // {}\n  typedef struct packed {{\n", comment);
-  bool ext = false;
-  rtl::SideBand<Control>::for_each_part(
-      [&](std::string_view name, const HeaderInfo& header, unsigned) {
-        if (name.substr(0, 4) == "ext.") {
-          if (!ext) out += "    ext_headers_t ext;\n";
-          ext = true;
-          return;
-        }
-        if (!name.empty()) {
-          out += fmt::format("    {}_t {};\n", identifier(header.name), name);
-          return;
-        }
-        for (const auto& f : header) out += fmt::format("    {} {};\n", type_of(f), f.name);
-      });
-  return out + fmt::format("  }} {}_t;\n\n", identifier(rtl::SideBand<Control>::kName));
-}
-std::string address_struct() {
-  std::string out =
-      "  // Where packets go: what the headers in front of the BTH are made from.\n"
-      "  typedef struct packed {\n";
-  for (const auto& f : kHeaderInfo<proto::AddressVector>)
-    out += fmt::format("    {} {};\n", type_of(f), f.name);
-  return out + "  } address_t;\n\n";
-}
 std::string ext_struct() {
   std::string out =
       "  // The headers that can follow a BTH, in their order.\n  typedef struct packed {\n";
@@ -217,7 +177,9 @@ std::string verdict_enum() {
   return out + "  } verdict_e;\n\n";
 }
 std::string side_bands() {
-  return side_band<rtl::BeatControl>("What stands beside the data of a beat.") + address_struct() +
+  return side_band<rtl::BeatControl>("What stands beside the data of a beat.") +
+         plain_struct<proto::AddressVector>(
+             "Where packets go: what the headers in front of the BTH are made from.", "address") +
          ext_struct() +
          side_band<rtl::Descriptor>(
              "What stands beside the data of a payload: the packet that it becomes.") +
@@ -226,17 +188,6 @@ std::string side_bands() {
 }
 
 // ---- numbers ----
-std::string number(std::string_view name, unsigned bits, u64 value) {
-  return fmt::format("  localparam logic [{}:0] {} = {}'h{:x};\n", bits - 1, name, bits, value);
-}
-std::string size(std::string_view name, u64 value) {
-  return fmt::format("  localparam int unsigned {} = {};\n", name, value);
-}
-std::string capitalized(std::string_view name) {
-  std::string out = identifier(name);
-  out[0] = char(std::toupper(u8(out[0])));
-  return out;
-}
 template <class... H>
 std::string header_sizes() {
   return (size(capitalized(proto::Layout<H>::name) + "Bytes", proto::bytes_of<H>()) + ...);
@@ -386,7 +337,7 @@ std::string hca_pkg_sv() {
          "  /* verilator lint_off UNUSEDPARAM */  // no block needs all of them\n\n" +
          header_structs<Lrh, Grh, Ethernet, Vlan, Ipv4, Ipv6, Udp, Bth, Rdeth, Deth, XrcEth, Reth,
                         AtomicEth, Aeth, AtomicAckEth, ImmDt, Ieth, Eoeth, Feth>() +
-         framing_part() + side_bands() + numbers() + opcode_part() + path_part() + crc_part() +
-         "endpackage\n";
+         framing_part() + side_bands() + numbers() + opcode_part() + path_part() + rules_part() +
+         crc_part() + "endpackage\n";
 }
 }  // namespace hca::testbench

@@ -40,6 +40,7 @@ class Twin : engine::ProbeSink {
   // Of the cycle that has run, as it was at its begin.
   bool room_behind() const { return observer_.room_behind; }
   bool open() const { return observer_.open; }  // a packet may start, if there is room behind
+  bool grants() const { return open() && (Unit::kHasRoom || room_behind()); }
   bool started() const { return unit_.packets() != observer_.packets_before; }
 
   // Packets on offer in front of the unit, the next cycle's among them; taken by the one who drives
@@ -55,6 +56,12 @@ class Twin : engine::ProbeSink {
     engine::Cycle first_beat;
   };
   std::deque<Output> outputs;  // taken by the comparison
+  // What a unit with look-ups asks for; taken by the comparison.
+  struct Ask {
+    engine::Cycle at;
+    u64 number;
+  };
+  std::deque<Ask> context_asks, region_asks;
 
  private:
   struct Observer : engine::Block {  // sees each cycle before the others act
@@ -63,7 +70,7 @@ class Twin : engine::ProbeSink {
     u64 packets_before = 0;
     void tick() {
       room_behind = twin->packets_out_.can_push();
-      open = twin->unit_.free_from() <= now();
+      open = twin->unit_.open();
       packets_before = twin->unit_.packets();
       wake_at(now() + 1);
     }
@@ -98,6 +105,12 @@ class Twin : engine::ProbeSink {
     }
   };
   void event(const engine::Event& e) override {
+    using Kind = typename Unit::Kind;
+    if constexpr (requires { Kind::AsksContext; }) {
+      if (Kind(e.kind) == Kind::AsksContext) return context_asks.push_back({e.at, e.a});
+      if (Kind(e.kind) == Kind::AsksRegion) return region_asks.push_back({e.at, e.a});
+      if (Kind(e.kind) == Kind::Falls) return inside_.pop_front();
+    }
     Pair::take_result(*inside_.front(), e);
     outputs.push_back({std::move(inside_.front()), e.at});
     inside_.pop_front();

@@ -40,12 +40,12 @@ std::string text_of(const char* file) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("without a mistake nothing is noticed", "[mutants]", IcrcLockstep,
-                   PacketizerLockstep, RxParserLockstep) {
+                   PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep) {
   CHECK(run_mutant<TestType>(GENERATE(32u, 64u), 0, true).equal());
 }
 
 TEMPLATE_TEST_CASE("every mistake in the RTL is noticed as docs/rtl.md says", "[mutants]",
-                   IcrcLockstep, PacketizerLockstep, RxParserLockstep) {
+                   IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep) {
   const auto names = Mutants<TestType>::names();
   REQUIRE(names.size() >= 10);
   std::string table = fmt::format(
@@ -63,7 +63,7 @@ TEMPLATE_TEST_CASE("every mistake in the RTL is noticed as docs/rtl.md says", "[
 }
 
 TEMPLATE_TEST_CASE("every mistake in the RTL is noticed with other seeds too", "[mutants][slow]",
-                   IcrcLockstep, PacketizerLockstep, RxParserLockstep) {
+                   IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep) {
   const auto names = Mutants<TestType>::names();
   for (u64 seed = 2; seed <= 21; ++seed)
     for (const u32 beat_bytes : {32u, 64u})

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The headers of a frame as they stand beside its payload behind rtl/rx_parser.sv.
+#pragma once
+#include "model/proto/packet.h"
+#include "rtl/parsed.h"
+
+namespace hca::testbench {
+void clear_headers(rtl::Parsed& out);
+// Addresses and BTH.
+void put_transport(const proto::ParsedPacket& packet, const proto::Addressing& addressing,
+                   rtl::Parsed& out);
+// The extension headers of its opcode.
+void put_ext(const proto::ParsedPacket& packet, proto::ExtHeaders& out);
+}  // namespace hca::testbench

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/lockstep/responder_check_coverage.h"
+
+#include <fmt/format.h>
+
+namespace hca::testbench {
+namespace {
+using namespace proto;
+
+// Verdicts: each rule, and behind them that none is broken. Opcodes: each row, and behind them a
+// reserved one.
+constexpr std::size_t kVerdicts = kRequestRules.size() + 1;
+constexpr std::size_t kOpcodes = kOpcodeRows.size() + 1;
+
+const RequestRule* rule_of(std::size_t verdict) {
+  return verdict < kRequestRules.size() ? &kRequestRules[verdict] : nullptr;
+}
+std::string verdict_name(std::size_t verdict) {
+  const RequestRule* rule = rule_of(verdict);
+  return rule
+             ? fmt::format("{} ({})", rule->statement, kRequestCauseNames[std::size_t(rule->cause)])
+             : "good";
+}
+u32 verdict_of(const ResponderCheckPacket& p) {
+  return index_in(kRequestRules, [&](const RequestRule& rule) {
+    return rule.statement == p.checked.verdict.statement;
+  });
+}
+
+bool is_executed(const OpcodeRow& row) {
+  return request::kind(row) != InMessage::None || request::is_saved(row);
+}
+bool has_key(const OpcodeRow& row) { return row.has(Ext::Reth) || row.has(Ext::AtomicEth); }
+
+// Whether a request with this opcode to a queue pair of its service can break the rule and none in
+// front of it.
+bool can_break(const OpcodeRow& row, const RequestRule& rule) {
+  using enum RequestCause;
+  if (rule.cause == WrongService) return true;
+  if (!includes(rule.services, row.service)) return false;
+  const bool rc = row.service == Service::Rc, begins = request::starts(row.position);
+  switch (rule.cause) {
+    case Duplicate:
+      return request::is_saved(row) == (rule.action == RequestAction::Repeat);
+    case PsnAhead:
+    case BadSequence:
+      return rc || !begins;
+    case Unsupported:
+      return !is_executed(row) || request::needed_access(row);
+    case TooManyReads:
+      return request::is_saved(row);
+    case NoReceiveWqe:
+    case SharedQueueFailed:
+      return request::takes_receive_wqe(row);
+    case BadLength:
+      return is_executed(row);
+    case Misaligned:
+      return request::is_atomic(row);
+    case BadRkey:
+      return is_executed(row) && has_key(row);
+    default:
+      return true;
+  }
+}
+bool reserved_can_break(const RequestRule& rule) {
+  using enum RequestCause;
+  if (rule.cause == Duplicate) return rule.action == RequestAction::Acknowledge;
+  return rule.stage <= RuleStage::Support && rule.cause != BadSequence && rule.cause != BadQkey;
+}
+bool is_judged(const OpcodeRow& row) {
+  return row.service == Service::Rc || row.service == Service::Uc || row.service == Service::Ud;
+}
+bool can_be(std::size_t opcode, std::size_t verdict) {
+  const RequestRule* rule = rule_of(verdict);
+  if (opcode == kOpcodeRows.size()) return rule && reserved_can_break(*rule);
+  const OpcodeRow& row = kOpcodeRows[opcode];
+  if (!row.is_request) return false;
+  if (!is_judged(row)) return rule && rule->cause == RequestCause::WrongService;
+  return rule ? can_break(row, *rule) : is_executed(row);
+}
+bool carries_key(std::size_t verdict) {
+  for (std::size_t i = 0; i < kOpcodeRows.size(); ++i)
+    if (can_be(i, verdict) && has_key(kOpcodeRows[i])) return true;
+  return false;
+}
+
+constexpr std::array<std::string_view, 3> kLate{"answers in time", "context late", "region late"};
+
+constexpr std::array<std::string_view, 7> kDistances{"ePSN",          "ePSN + 1", "ePSN + 2^23 - 1",
+                                                     "ePSN - 2^23",   "ePSN - 1", "further ahead",
+                                                     "further behind"};
+u32 distance_of(const ResponderCheckPacket& p) {
+  constexpr std::array<std::int32_t, 5> kExact{0, 1, (1 << 23) - 1, -(1 << 23), -1};
+  const std::int32_t d = psn_distance(p.before.epsn, p.parsed.bth.psn);
+  const u32 exact = index_in(kExact, [&](std::int32_t e) { return e == d; });
+  return exact < kExact.size() ? exact : d > 0 ? 5 : 6;
+}
+constexpr std::array<std::string_view, 3> kExpected{"0 or 1", "2^24 - 1 or - 2", "another"};
+u32 expected_of(const ResponderCheckPacket& p) {
+  return p.before.epsn < 2 ? 0 : p.before.epsn >= kPsnModulus - 2 ? 1 : 2;
+}
+
+// Packets back, up to so many.
+constexpr std::array<u32, 6> kBack{1, 2, 3, 7, 15, 40};
+u32 back_of(u32 distance) {
+  return index_in(kBack, [&](u32 up_to) { return distance <= up_to; });
+}
+
+constexpr std::array<u32, 4> kPayloadsUpTo{0, 64, 1024, 4096};
+constexpr unsigned kSyndromes = 0x64;  // up to the last NAK code that a rule has
+}  // namespace
+
+ResponderCheckCoverage::ResponderCheckCoverage(u32) {
+  add_group("opcode x verdict");
+  for (std::size_t i = 0; i < kOpcodes; ++i)
+    for (std::size_t v = 0; v < kVerdicts; ++v) {
+      const bool is_row = i < kOpcodeRows.size();
+      const std::string opcode = is_row
+                                     ? fmt::format("{} {} {:#04x}", name_of(kOpcodeRows[i].service),
+                                                   kOpcodeRows[i].name, kOpcodeRows[i].code)
+                                     : "reserved";
+      add(can_be(i, v) ? fmt::format("{}: {}", opcode, verdict_name(v)) : "");
+    }
+  late_ = add_group("verdict x look-ups");
+  for (std::size_t v = 0; v < kVerdicts; ++v)
+    for (std::size_t late = 0; late < kLate.size(); ++late)
+      add(late == 2 && !carries_key(v) ? "" : fmt::format("{}: {}", verdict_name(v), kLate[late]));
+  framings_ = add_group("verdict on the header x framing");
+  for (std::size_t v = 0; v < kVerdicts; ++v)
+    for (const StreamRow& stream : kStreams) {
+      const RequestRule* rule = rule_of(v);
+      const bool wrong_lane = rule && rule->cause == RequestCause::WrongVl;
+      const bool can =
+          (!rule || rule->stage == RuleStage::Header) && (!wrong_lane || is_native(stream.framing));
+      add(can ? fmt::format("{}: {}", stream.name(), verdict_name(v)) : "");
+    }
+  psns_ = add_group("service x PSN x ePSN");
+  for (const std::string_view service : {"RC", "UC"})
+    for (const std::string_view distance : kDistances)
+      for (const std::string_view expected : kExpected)
+        add(fmt::format("{}: {}, ePSN is {}", service, distance, expected));
+  hazards_ = add_group("action on the request before of the queue pair x requests between");
+  for (const std::string_view action : kRequestActionNames)
+    for (const u32 back : kBack) add(fmt::format("{}, up to {} back", action, back));
+  shared_ = add_group("WQE taken from the SRQ by another queue pair x requests between");
+  for (const u32 back : kBack) add(fmt::format("SRQ, up to {} back", back));
+  syndromes_ = add_group("syndrome");
+  for (unsigned syndrome = 0; syndrome < kSyndromes; ++syndrome)
+    add(syndrome >= 0x40 && syndrome < 0x60 ? "" : fmt::format("syndrome {:#04x}", syndrome));
+  starts_ = add_group("payload x start");
+  for (const u32 up_to : kPayloadsUpTo)
+    for (const std::string_view start : kStartNames)
+      add(fmt::format("payload up to {}, {}", up_to, start));
+}
+
+void ResponderCheckCoverage::count(const ResponderCheckPacket& p) {
+  const u32 v = verdict_of(p);
+  const u32 opcode =
+      index_in(kOpcodeRows, [&](const OpcodeRow& row) { return row.code == p.parsed.bth.opcode; });
+  hit(opcode * kVerdicts + v);
+  hit(late_ + v * kLate.size() + (remote_key(p.parsed) && p.region_late ? 2 : p.context_late != 0));
+  const u32 stream = stream_of(p.parsed.framing, p.headers.address.has_vlan);
+  hit(framings_ + v * kStreams.size() + stream);
+  if (p.qp.service != Service::Ud)
+    hit(psns_ + (u32(p.qp.service) * kDistances.size() + distance_of(p)) * kExpected.size() +
+        expected_of(p));
+  if (p.distance && p.distance <= kBack.back())
+    hit(hazards_ + u32(p.action_before) * kBack.size() + back_of(p.distance));
+  if (p.shared_distance && p.shared_distance <= kBack.back())
+    hit(shared_ + back_of(p.shared_distance));
+  if (p.qp.reliable && !is_silent(p.checked.verdict.action)) hit(syndromes_ + p.checked.syndrome);
+  const u32 size =
+      index_in(kPayloadsUpTo, [&](u32 up_to) { return p.parsed.payload_bytes <= up_to; });
+  hit(starts_ + size * kStartNames.size() + u32(p.start));
+}
+}  // namespace hca::testbench

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "testbench/lockstep/coverage.h"
+#include "testbench/lockstep/responder_check_stimulus.h"
+
+namespace hca::testbench {
+// What the requests that have passed rtl/responder_check.sv have tried.
+class ResponderCheckCoverage : public Coverage {
+ public:
+  explicit ResponderCheckCoverage(u32 beat_bytes = 64);
+  void count(const ResponderCheckPacket& p);
+
+ private:
+  // Where the groups behind the first one begin.
+  u64 late_ = 0, framings_ = 0, psns_ = 0, hazards_ = 0, shared_ = 0, syndromes_ = 0, starts_ = 0;
+};
+}  // namespace hca::testbench

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/lockstep/responder_check_stimulus.h"
+
+#include <fmt/format.h>
+
+#include "testbench/lockstep/parsed_side_band.h"
+
+namespace hca::testbench {
+namespace {
+using namespace proto;
+using engine::Random;
+
+// Further apart than requests can be inside of the block: no write-back is on its way any more.
+constexpr u64 kFarApart = 40;
+
+template <class Header>
+void randomize(Header& header, Random& random) {
+  decode_to(random_bytes(random, bytes_of<Header>()).data(), header);
+}
+void randomize(ExtHeaders& ext, Random& random) {
+  randomize(ext.rdeth, random), randomize(ext.deth, random), randomize(ext.xrc_eth, random);
+  randomize(ext.eoeth, random), randomize(ext.feth, random), randomize(ext.reth, random);
+  randomize(ext.atomic_eth, random), randomize(ext.aeth, random);
+  randomize(ext.atomic_ack_eth, random), randomize(ext.imm_dt, random);
+  randomize(ext.ieth, random);
+}
+template <class List>
+auto one_of(Random& random, const List& list) {
+  return list[random.below(std::size(list))];
+}
+AddressVector turned(const AddressVector& av) {
+  AddressVector out = av;
+  std::swap(out.source_gid, out.destination_gid);
+  std::swap(out.source_mac, out.destination_mac);
+  std::swap(out.source_lid, out.destination_lid);
+  return out;
+}
+bool is_executed(const OpcodeRow& row) {
+  return request::kind(row) != InMessage::None || request::is_saved(row);
+}
+}  // namespace
+
+rtl::CheckedState checked_state(const ReceiveState& s, u32 rq_consumed, u32 rq_limit) {
+  rtl::CheckedState out{};
+  out.write_va = s.write_va, out.write_rkey = s.write_rkey;
+  out.write_left = s.write_left, out.write_bytes = s.write_bytes;
+  out.reads_accepted = s.reads_accepted;
+  out.shared_wqe = s.shared_wqe, out.shared_taken = s.shared_taken;
+  out.rq_consumed = rq_consumed, out.rq_limit = rq_limit;
+  out.epsn = s.epsn, out.msn = s.msn;
+  out.message = u8(s.message), out.nak_sent = s.nak_sent, out.failing = s.failing;
+  return out;
+}
+
+blocks::ResponderCheckItem ResponderCheckPacket::item() {
+  blocks::ResponderCheckItem item;
+  item.frame = frame;
+  if (!judged) return item;
+  item.packet = &parsed, item.qp = &qp, item.port = &ResponderCheckStimulus::port();
+  item.region = has_region ? &region : nullptr;
+  item.state = &of->twin, item.shared = of->srq ? &of->srq->twin : nullptr;
+  item.rq_posted = rq_posted, item.reads_finished = reads_finished, item.rq_failed = rq_failed;
+  item.context_late = context_late, item.region_late = region_late;
+  item.checked = &checked;
+  return item;
+}
+
+// Both kinds of members, and partitions that differ in one bit.
+const PortAttributes& ResponderCheckStimulus::port() {
+  static const PortAttributes port = [] {
+    PortAttributes p;
+    for (unsigned i = 0; i < p.pkeys.size(); ++i)
+      p.pkeys[i] = u16((i % 3 ? 0x8000 : 0) | (i == 5 ? 0 : 0x1230 + 0x11 * i));
+    return p;
+  }();
+  return port;
+}
+
+ResponderCheckStimulus::ResponderCheckStimulus(u64 seed) : random_(seed), fresh_srqs_(kSrqs) {
+  qps_.resize(kQps), srqs_.resize(kSrqs);
+}
+
+// Any value, or one close to where it wraps.
+u32 ResponderCheckStimulus::near(u32 value, u32 range) {
+  return random_.chance(1, 2) ? u32(random_()) : value - u32(random_.below(range));
+}
+
+// Of no queue pair or SRQ that is there, but often one bit away.
+u32 ResponderCheckStimulus::new_number() {
+  for (;;) {
+    u32 number = u32(random_.below(kMulticastQp - 2)) + 2;
+    const auto& like = qps_[random_.below(kQps)];
+    if (like && random_.chance(1, 2)) number = like->config.qpn ^ (1u << random_.below(24));
+    bool taken = number < 2 || number == kMulticastQp;
+    for (const auto& qp : qps_) taken = taken || (qp && qp->config.qpn == number);
+    for (const auto& qp : qps_) taken = taken || (qp && qp->config.srqn == number);
+    for (const u32 recent : recent_) taken = taken || recent == number;
+    if (taken) continue;
+    recent_[recent_at_++ % recent_.size()] = number;
+    return number;
+  }
+}
+
+std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
+  constexpr std::array kServicesOf{Service::Rc, Service::Rc, Service::Rc, Service::Uc, Service::Ud};
+  constexpr std::array<u16, 8> kMtus{256, 256, 256, 256, 512, 1024, 2048, 4096};
+  auto qp = std::make_shared<CheckedQp>();
+  QpConfig& c = qp->config;
+  const StreamRow stream = one_of(random_, kStreams);
+  AddressVector& av = qp->address;
+  av = random_address(random_, stream.framing, stream.vlan);
+  if (random_.chance(1, 24)) av.source_gid.bytes[0] = 0xff;  // multicast
+  if (random_.chance(1, 24)) av.destination_gid = make_gid(0, random_.below(4));
+  if (stream.framing == Framing::RoceV2Ip4) av.source_gid = gid_of_ipv4(u32(random_()));
+  if (stream.framing == Framing::RoceV2Ip4) av.destination_gid = gid_of_ipv4(u32(random_()));
+  c.allocated = true, c.service = one_of(random_, kServicesOf);
+  c.reliable = is_reliable(c.service);
+  c.qpn = new_number();
+  if (c.service == Service::Ud && random_.chance(1, 2)) {
+    const u32 special = u32(random_.below(2));
+    if (!special_used_[special] || special_used_[special] + kFarApart < made_) {
+      bool taken = false;
+      for (const auto& other : qps_) taken = taken || (other && other->config.qpn == special);
+      if (!taken) c.qpn = special;
+    }
+  }
+  c.access = random_.chance(3, 4) ? u8{kAllAccess} : u8(random_());
+  c.path_mtu = one_of(random_, kMtus);
+  c.max_dest_rd_atomic = u8(random_.chance(1, 8) ? random_() : random_.below(4));
+  c.min_rnr_timer = u8(random_.below(32));
+  c.pkey = u16(random_.chance(1, 16) ? random_() & 0x8000 : random_());
+  c.qkey = u32(random_()), c.pd = u32(random_());
+  c.options.credits = random_.chance(2, 3);
+  c.options.gap_after_rnr = random_.chance(1, 2) ? GapAfterRnr::Drop : GapAfterRnr::Nak;
+  c.options.congestion_control = random_.chance(1, 2);
+  c.path = make_path(av);
+  ReceiveState& s = qp->ahead;
+  constexpr std::array<u32, 3> kPsns{2, 0x800002, 0x1000002};
+  s.epsn = near(one_of(random_, kPsns), 4) & kPsnMask, s.msn = near(0x1000001, 4) & kPsnMask;
+  s.rq_consumed = near(2, 6), s.reads_accepted = near(2, 4);
+  s.shared_wqe = u32(random_()), s.shared_taken = near(2, 4);
+  if (random_.chance(1, 3)) {
+    const u32 i = u32(random_.below(kSrqs));
+    if (!srqs_[i] || random_.chance(1, 4)) {
+      srqs_[i] = std::make_shared<CheckedSrq>();
+      srqs_[i]->srqn = new_number(), srqs_[i]->ahead.allocated = true;
+      srqs_[i]->ahead.taken = near(2, 6);
+      srqs_[i]->twin = srqs_[i]->ahead;
+      srqs_[i]->ahead.limit = srqs_[i]->twin.limit =
+          random_.chance(1, 2) ? u32(random_.below(4)) : 0;
+      fresh_srqs_[i] = true;
+    }
+    qp->srq = srqs_[i], c.srqn = srqs_[i]->srqn, s.rq_consumed = 0;
+  }
+  qp->twin = s;
+  return qp;
+}
+
+void ResponderCheckStimulus::choose_qp(Packet& p) {
+  if (!random_.chance(1, 2)) last_ = u32(random_.below(kQps));
+  std::shared_ptr<CheckedQp>& qp = qps_[last_];
+  const bool ends = qp && (random_.chance(1, 40) || (qp->ahead.failing && random_.chance(1, 2)));
+  if (!qp || ends) qp = new_qp();
+  p.of = qp, p.qp = qp->config;
+  if (qp->config.qpn < 2) special_used_[qp->config.qpn] = made_ + 1;
+}
+
+// Mostly one that goes on with the message, or begins one.
+const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
+  const Service service = qp.config.service;
+  const u64 kind = random_.below(20);
+  for (;;) {
+    const OpcodeRow& row = kOpcodeRows[random_.below(kOpcodeRows.size())];
+    if (kind == 0) return row;
+    if (row.service != service || !row.is_request) continue;
+    if (kind == 1) return row;
+    if (!is_executed(row)) continue;
+    if (kind == 2) return row;
+    const InMessage in = qp.ahead.message;
+    if (in == InMessage::None ? !request::starts(row.position)
+                              : request::starts(row.position) || request::kind(row) != in)
+      continue;
+    // Long messages end some day, and WRITEs where they should.
+    const u32 mtu = qp.config.path_mtu;
+    if (in == InMessage::Write && qp.ahead.write_left <= mtu && !request::ends(row.position))
+      continue;
+    if (in == InMessage::Write && qp.ahead.write_left > mtu && request::ends(row.position) &&
+        random_.chance(7, 8))
+      continue;
+    // Short messages are more requests.
+    if (in == InMessage::None && !request::ends(row.position) && random_.chance(1, 2)) continue;
+    return row;
+  }
+}
+
+u32 ResponderCheckStimulus::choose_psn(const ReceiveState& state) {
+  const u32 epsn = state.epsn;
+  if (state.nak_sent && random_.chance(1, 3)) return psn_add(epsn, 1 + u32(random_.below(8)));
+  switch (random_.below(24)) {
+    case 0:
+      return psn_add(epsn, 1);
+    case 1:
+      return psn_sub(epsn, 1);
+    case 2:
+      return psn_add(epsn, kPsnWindow - 1);
+    case 3:
+      return psn_add(epsn, kPsnWindow);
+    case 4:
+      return psn_sub(epsn, 1 + u32(random_.below(8)));
+    case 5:
+      return u32(random_()) & kPsnMask;
+    default:
+      return epsn;
+  }
+}
+
+u32 ResponderCheckStimulus::choose_payload(const CheckedQp& qp, const OpcodeRow& row) {
+  const u32 mtu = qp.config.path_mtu;
+  if (random_.chance(1, 12)) {
+    const std::array<u32, 7> kOdd{0, 1, mtu - 1, mtu, mtu + 1, mtu - 4, u32(random_.below(64))};
+    return std::min<u32>(one_of(random_, kOdd), 4096);
+  }
+  if (request::is_saved(row) || !is_executed(row)) return 0;
+  if (!request::ends(row.position)) return mtu;
+  if (request::kind(row) == InMessage::Write && !request::starts(row.position) &&
+      qp.ahead.write_left <= mtu)
+    return qp.ahead.write_left;
+  switch (random_.below(8)) {
+    case 0:
+      return mtu;
+    case 1:
+      return row.position == Position::Only || random_.chance(1, 2) ? 0 : 1;
+    default:
+      return 1 + u32(random_.below(64));
+  }
+}
+
+void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32 payload,
+                                            ExtHeaders& ext) {
+  randomize(ext, random_);
+  const u32 mtu = p.qp.path_mtu;
+  constexpr u32 kMost = u32{1} << 31;
+  if (row.has(Ext::Reth)) {
+    u32& bytes = ext.reth.dma_len;
+    if (row.operation == Operation::Write)
+      bytes = row.position == Position::First ? payload + 1 + u32(random_.below(2 * mtu)) : payload;
+    else
+      bytes = u32(random_.chance(1, 3) ? mtu * random_.below(4) : random_.below(3 * mtu));
+    const std::array<u32, 8> kOdd{0,        payload, payload + 1, payload - 1,
+                                  mtu * 4u, kMost,   kMost + 1,   u32(random_())};
+    if (random_.chance(1, 8)) bytes = one_of(random_, kOdd);
+    if (random_.chance(1, 24)) ext.reth.rkey = 0;
+  }
+  if (row.has(Ext::AtomicEth)) {
+    ext.atomic_eth.va &= ~u64{7};
+    if (random_.chance(1, 6)) ext.atomic_eth.va |= u64{1} << random_.below(3);
+    if (random_.chance(1, 24)) ext.atomic_eth.rkey = 0;
+  }
+  if (random_.chance(1, 16)) ext.reth.va |= ~u64{0} << random_.below(33);  // close to the end
+  ext.deth.qkey = request::expected_qkey(p.qp);
+  if (random_.chance(1, 12)) ext.deth.qkey ^= 1u << random_.below(32);
+  if (random_.chance(1, 24)) ext.deth.qkey = p.qp.qkey;
+}
+
+// Mostly just around the access; else with one thing wrong.
+void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, const ExtHeaders& ext) {
+  const bool atomic = request::is_atomic(row);
+  if (!row.has(Ext::Reth) && !row.has(Ext::AtomicEth)) return;
+  const u32 key = atomic ? ext.atomic_eth.rkey : ext.reth.rkey;
+  const u64 va = atomic ? ext.atomic_eth.va : ext.reth.va;
+  const u64 bytes = atomic ? 8 : ext.reth.dma_len;
+  Region& r = p.region;
+  p.has_region = key != 0 && !random_.chance(1, 24);
+  r.key = key, r.pd = p.qp.pd, r.access = kAllAccess, r.state = KeyState::Valid;
+  r.qpn = random_.chance(1, 2) ? kAnyQp : p.qp.qpn;
+  const u64 before = random_.chance(1, 2) ? 0 : random_.below(100),
+            behind = random_.chance(1, 2) ? 0 : random_.below(100);
+  r.start = va - std::min(before, va);
+  r.bytes = va - r.start + bytes + behind;
+  if (!random_.chance(1, 4)) return;
+  switch (random_.below(11)) {
+    case 0:
+      r.key ^= 1u << random_.below(32);
+      break;
+    case 1:
+      r.pd ^= 1u << random_.below(32);
+      break;
+    case 2:
+      r.qpn = p.qp.qpn ^ (1u << random_.below(24));
+      break;
+    case 3:
+      r.access = u8(random_());
+      break;
+    case 4:
+      r.state = random_.chance(1, 2) ? KeyState::Free : KeyState::Invalid;
+      break;
+    case 5:
+      r.start = va + 1, r.bytes = bytes + 1;
+      break;
+    case 6:
+      r.start = va, r.bytes = bytes - (bytes != 0);
+      break;
+    case 7:
+      r.start = va - 1, r.bytes = bytes;
+      break;
+    case 8:
+      r.bytes = random_.below(16);
+      break;
+    case 9:
+      r.start = 0, r.bytes = ~u64{0} >> random_.below(2);
+      break;
+    default:
+      r.start = random_(), r.bytes = random_();
+  }
+}
+
+// The peer's addresses, or others.
+AddressVector ResponderCheckStimulus::choose_path(const Packet& p) {
+  AddressVector av = turned(p.of->address);
+  const bool ipv4 = av.framing == Framing::RoceV2Ip4;
+  const auto prefixed = [&](Gid& gid) {
+    if (!ipv4) store_be<8>(gid.bytes.data(), kDefaultGidPrefix);
+  };
+  if (random_.chance(1, 8)) prefixed(av.source_gid);
+  if (random_.chance(1, 8)) prefixed(av.destination_gid);
+  if (random_.chance(1, 10)) {
+    const u32 byte = ipv4 ? 12 + u32(random_.below(4)) : u32(random_.below(16));
+    const u8 bit = u8(1u << random_.below(8));
+    switch (random_.below(5)) {
+      case 0:
+        av.source_gid.bytes[byte] ^= bit;
+        break;
+      case 1:
+        av.destination_gid.bytes[byte] ^= bit;
+        break;
+      case 2:
+        av.source_lid = (av.source_lid ^ u16(1u << random_.below(16)));
+        break;
+      case 3:
+        av.destination_lid = u16(av.destination_lid ^ u16(1u << random_.below(16)));
+        break;
+      default: {
+        const StreamRow other = one_of(random_, kStreams);
+        if (other.framing == av.framing) break;
+        const AddressVector fresh = random_address(random_, other.framing, other.vlan);
+        const bool same_kind = (other.framing == Framing::RoceV2Ip4) == ipv4;
+        const Gid source = av.source_gid, destination = av.destination_gid;
+        const u16 slid = av.source_lid, dlid = av.destination_lid;
+        av = fresh, av.source_lid = slid, av.destination_lid = dlid;
+        if (same_kind) av.source_gid = source, av.destination_gid = destination;
+      }
+    }
+  }
+  if (p.qp.qpn == kQp0 ? !random_.chance(1, 8) : random_.chance(1, 16)) av.virtual_lane = kQp0Lane;
+  return av;
+}
+
+void ResponderCheckStimulus::build(Packet& p) {
+  const OpcodeRow& chosen = choose_opcode(*p.of);
+  OpcodeRow row = chosen;
+  if (random_.chance(1, 40)) {
+    do
+      row.code =
+          u8(random_.chance(1, 2) ? random_() : (random_() & 31) | unsigned(p.qp.service) << 5);
+    while (opcode_row(row.code));
+    row.name = "reserved", row.ext = {}, row.ext_bytes = 0;
+  }
+  const u32 payload = choose_payload(*p.of, chosen);
+  ExtHeaders ext{};
+  choose_headers(p, row, payload, ext);
+  if (opcode_row(row.code)) choose_region(p, row, ext);
+  const AddressVector av = choose_path(p);
+  const Path path = make_path(av);
+  Bth bth{};
+  randomize(bth, random_);
+  bth.tver = 0, bth.dest_qp = p.qp.qpn, bth.psn = choose_psn(p.of->ahead);
+  bth.pkey = u16(p.qp.pkey | 0x8000);
+  if (p.qp.qpn == kQp1) bth.pkey = u16(one_of(random_, port().pkeys) | 0x8000);
+  if (random_.chance(1, 12)) bth.pkey ^= u16(1u << random_.below(16));
+  p.frame.assign(frame_bytes(path, row, payload), 0);
+  write_headers(path, row, bth, ext, payload, p.frame.data(), u16(random_()));
+  p.link = framing_row(av.framing).link;
+  p.what = fmt::format("{} {:#04x} of {} bytes to a QP of {}", row.name, row.code, payload,
+                       name_of(p.qp.service));
+}
+
+// What stands beside its beats, and what the look-ups answer.
+void ResponderCheckStimulus::answer(Packet& p) {
+  clear_headers(p.headers);
+  PacketVerdict v = parse(p.frame, p.link, p.parsed);
+  if (v == PacketVerdict::Good || v == PacketVerdict::ReservedOpcode) {
+    put_transport(p.parsed, addressing_of(p.frame.data(), p.parsed), p.headers);
+    if (v == PacketVerdict::Good) {
+      put_ext(p.parsed, p.headers);
+      p.headers.payload_bytes = u16(p.parsed.payload_bytes);
+    } else {
+      p.parsed.opcode = nullptr, p.parsed.payload_bytes = 0;
+    }
+    p.judged = v == PacketVerdict::ReservedOpcode || p.parsed.opcode->is_request;
+    if (random_.chance(1, 40)) v = PacketVerdict::BadIcrc, p.judged = false;
+  }
+  p.headers.verdict = v;
+  if (!p.judged) return;
+
+  const QpConfig& qp = p.qp;
+  CheckedSrq* const srq = p.of->srq.get();
+  rtl::CheckedConfig& c = p.config;
+  const AddressVector& av = p.of->address;
+  c.own_gid = av.source_gid, c.peer_gid = av.destination_gid;
+  c.own_lid = av.source_lid, c.peer_lid = av.destination_lid;
+  c.framing = u8(av.framing), c.pd = qp.pd, c.qkey = qp.qkey, c.srqn = qp.srqn;
+  c.shared = srq != nullptr, c.pkey = qp.pkey, c.path_mtu = u16(qp.path_mtu);
+  c.access = qp.access, c.max_reads = qp.max_dest_rd_atomic, c.min_rnr_timer = qp.min_rnr_timer;
+  c.service = u8(qp.service), c.qp_state = u8(qp.state), c.credits = qp.options.credits;
+  c.drop_after_rnr = qp.options.gap_after_rnr == GapAfterRnr::Drop;
+  c.congestion_control = qp.options.congestion_control;
+  c.reads_finished = p.reads_finished, c.rq_posted = p.rq_posted, c.rq_failed = p.rq_failed;
+  const Region& r = p.region;
+  if (p.has_region)
+    p.answered_region = {r.start, r.bytes, r.key, r.pd, r.qpn, r.access, u8(r.state), true};
+  if (!p.of->packets++) p.fresh = checked_state(p.of->ahead, p.of->ahead.rq_consumed, 0);
+  for (u32 i = 0; i < kSrqs; ++i)
+    if (srq && srqs_[i].get() == srq && fresh_srqs_[i]) {
+      fresh_srqs_[i] = false;
+      p.fresh_srq = {srq->ahead.taken, srq->ahead.limit};
+    }
+}
+
+// In front of the twin, to know what comes next.
+void ResponderCheckStimulus::judge_ahead(Packet& p) {
+  CheckedQp& qp = *p.of;
+  CheckedSrq* const srq = qp.srq.get();
+  blocks::CheckedRequest checked;
+  blocks::ResponderCheckItem item = p.item();
+  item.state = &qp.ahead, item.shared = srq ? &srq->ahead : nullptr;
+  item.checked = &checked;
+  item.process();
+  if (qp.last) p.distance = u32(made_ + 1 - qp.last), p.action_before = qp.last_action;
+  qp.last = made_ + 1, qp.last_action = checked.verdict.action;
+  if (!srq) return;
+  if (srq->last_taken && srq->last_taker != qp.config.qpn)
+    p.shared_distance = u32(made_ + 1 - srq->last_taken);
+  if (checked.effect.takes_shared) srq->last_taken = made_ + 1, srq->last_taker = qp.config.qpn;
+}
+
+ResponderCheckPacket ResponderCheckStimulus::next() {
+  Packet p;
+  p.number = made_;
+  p.gap = regime_.gap(random_);
+  choose_qp(p);
+  p.qp.state = random_.chance(1, 24)  ? QpState(random_.below(7))
+               : random_.chance(1, 8) ? QpState(2 + random_.below(4))
+                                      : QpState::Rts;
+  if (random_.chance(1, 24)) p.qp.access = u8(random_());  // changed, and back again
+  build(p);
+  const ReceiveState& s = p.of->ahead;
+  const u32 consumed = p.of->srq ? p.of->srq->ahead.taken : s.rq_consumed;
+  constexpr std::array<u32, 10> kFree{0, 1, 2, 3, 4, 5, 6, 31, 32, 33};
+  p.rq_posted =
+      consumed + (random_.chance(1, 32)  ? u32(random_())
+                  : random_.chance(1, 8) ? 0
+                  : random_.chance(1, 3) ? one_of(random_, kCredits) - u32(random_.below(2))
+                                         : one_of(random_, kFree));
+  p.rq_failed = p.of->srq && random_.chance(1, 32);
+  const u32 depth = p.qp.max_dest_rd_atomic;
+  p.reads_finished =
+      s.reads_accepted - u32(random_.below(depth + (random_.chance(1, 4) ? 2 : !depth)));
+  if (made_ % 256 == 0) late_percent_ = std::array<u32, 4>{0, 0, 10, 60}[random_.below(4)];
+  if (random_.chance(late_percent_, 100)) p.context_late = 1 + random_.below(20);
+  if (random_.chance(late_percent_, 100)) p.region_late = 1 + random_.below(20);
+  answer(p);
+  p.before = s;
+  if (p.judged) judge_ahead(p);
+  p.bytes_sent = p.frame.size();
+  ++made_;
+  return p;
+}
+}  // namespace hca::testbench

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random requests for the checker, to a few queue pairs in turn: mostly what the state of the queue
+// pair asks for, else with a mistake that one of the rules finds.
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "model/blocks/responder_check_unit.h"
+#include "rtl/judged.h"
+#include "rtl/parsed.h"
+#include "testbench/lockstep/random_packets.h"
+
+namespace hca::testbench {
+// The twin's state, and the same as the stimulus knows it when it makes the next packet.
+struct CheckedSrq {
+  u32 srqn = 0;
+  proto::SharedQueue twin{}, ahead{};
+  u64 last_taken = 0;  // number of the last packet that did, from 1 on, and its queue pair
+  u32 last_taker = 0;
+};
+struct CheckedQp {
+  proto::QpConfig config{};
+  proto::AddressVector address{};
+  proto::ReceiveState twin{}, ahead{};
+  std::shared_ptr<CheckedSrq> srq{};
+  u64 packets = 0;  // requests that were made for it
+  u64 last = 0;     // number of the last one, from 1 on, and what became of it
+  proto::RequestAction last_action{};
+};
+
+struct ResponderCheckPacket : StreamPacket {
+  std::vector<u8> frame;
+  proto::LinkLayer link{};
+  proto::ParsedPacket parsed{};
+  rtl::Parsed headers{};  // beside its beats
+  bool judged = false;    // a request, or of a reserved opcode
+  std::shared_ptr<CheckedQp> of{};
+  proto::QpConfig qp{};
+  proto::Region region{};
+  bool has_region = false;
+  u32 rq_posted = 0, reads_finished = 0;
+  bool rq_failed = false;
+  engine::Cycle context_late = 0, region_late = 0;
+  blocks::CheckedRequest checked{};
+  proto::ReceiveState before{};  // as it is judged
+  // Packets back to the request before of its queue pair, and what became of that; to the one of
+  // another queue pair that took a WQE of its SRQ. 0: there is none.
+  u32 distance = 0, shared_distance = 0;
+  proto::RequestAction action_before{};
+  // What the look-ups answer; the state only with the first packet of a queue pair or SRQ.
+  rtl::CheckedConfig config{};
+  std::optional<rtl::CheckedState> fresh{};
+  struct FreshSrq {
+    u32 consumed, limit;
+  };
+  std::optional<FreshSrq> fresh_srq{};
+  rtl::CheckedRegion answered_region{};
+
+  blocks::ResponderCheckItem item();
+};
+
+class ResponderCheckStimulus {
+ public:
+  explicit ResponderCheckStimulus(u64 seed);
+  ResponderCheckPacket next();
+
+  static const proto::PortAttributes& port();
+  static constexpr u32 kQps = 6, kSrqs = 3;
+
+ private:
+  using Packet = ResponderCheckPacket;
+  u32 near(u32 value, u32 range);
+  u32 new_number();
+  std::shared_ptr<CheckedQp> new_qp();
+  void choose_qp(Packet& p);
+  const proto::OpcodeRow& choose_opcode(const CheckedQp& qp);
+  u32 choose_psn(const proto::ReceiveState& state);
+  u32 choose_payload(const CheckedQp& qp, const proto::OpcodeRow& row);
+  void choose_headers(Packet& p, const proto::OpcodeRow& row, u32 payload, proto::ExtHeaders& ext);
+  void choose_region(Packet& p, const proto::OpcodeRow& row, const proto::ExtHeaders& ext);
+  proto::AddressVector choose_path(const Packet& p);
+  void build(Packet& p);
+  void answer(Packet& p);
+  void judge_ahead(Packet& p);
+
+  engine::Random random_;
+  Regime regime_;
+  u64 made_ = 0;
+  std::vector<std::shared_ptr<CheckedQp>> qps_;
+  std::vector<std::shared_ptr<CheckedSrq>> srqs_;
+  std::array<u64, 2> special_used_{};  // number of the last packet of QP 0 and QP 1, from 1 on
+  std::vector<bool> fresh_srqs_;
+  std::array<u32, 64> recent_{};  // numbers given: none comes again while it is inside
+  std::size_t recent_at_ = 0;
+  u32 last_ = 0;
+  u32 late_percent_ = 0;
+};
+rtl::CheckedState checked_state(const proto::ReceiveState& state, u32 rq_consumed, u32 rq_limit);
+}  // namespace hca::testbench
