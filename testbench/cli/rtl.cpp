@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "testbench/cli/commands.h"
+#include "testbench/load_frames.h"
 #include "testbench/lockstep/icrc_lockstep.h"
 #include "testbench/lockstep/packetizer_lockstep.h"
 #include "testbench/lockstep/responder_check_lockstep.h"
@@ -19,6 +20,7 @@ void print(const testbench::LockstepOptions<Pair>& options,
   fmt::print("{}: {} bits, {} cycles compared, seed {}, stall {} %, {} rooms behind\n", Pair::kName,
              8 * options.twin.beat_bytes, r.cycles, options.seed, options.stall_percent,
              options.rooms);
+  if (options.given.any()) fmt::print("  frames given {}, sent in turn\n", options.given.size());
   fmt::print("  packets {} ({}), beats {}\n", r.packets, r.counts.text(), r.beats);
   fmt::print("  starts right behind another packet {}, cycles held without a grant {}\n",
              r.full_rate_starts, r.held_cycles);
@@ -75,7 +77,15 @@ void add_block(CLI::App& rtl, int& exit_code) {
   block->add_flag("--break-contract", options->break_contract,
                   "leave gaps inside packets: the RTL's assertion fires");
   block->add_option("--fst", options->waves, "waveform of the cycles around the first divergence");
-  block->callback([options, &exit_code] { exit_code = run(*options); });
+  auto packets = std::make_shared<std::vector<std::string>>();
+  if constexpr (std::is_constructible_v<typename Pair::Stimulus, u64, testbench::GivenFrames>)
+    block->add_option("--packets", *packets,
+                      "captures and vectors whose frames are sent in turn instead of random ones");
+  block->callback([options, packets, &exit_code] {
+    if (!packets->empty())
+      options->given = testbench::GivenFrames(testbench::load_frames(*packets));
+    exit_code = run(*options);
+  });
 }
 }  // namespace
 

@@ -32,7 +32,9 @@ IcrcPacket IcrcStimulus::next() {
   IcrcPacket p;
   p.number = made_++;
   p.gap = regime_.gap(random_);
-  if (const u64 choice = random_.below(80); choice == 0)
+  if (given_.any())
+    take_given(p);
+  else if (const u64 choice = random_.below(80); choice == 0)
     make_random(p);
   else if (choice == 1)
     random_.chance(1, 2) ? make_sealed_short(p) : make_sealed_inside(p);
@@ -52,6 +54,26 @@ u32 IcrcStimulus::payload_of(const proto::Path& path, const proto::OpcodeRow& ro
   const u32 sent = proto::shape_of(path, row, payload).icrc_offset + crcs_sent;
   const u32 wanted = kBeat - kNear + u32(random_.below(2 * kNear + 1));
   return payload - (sent + 2 * kBeat - wanted) % kBeat;
+}
+
+// A frame as it is, to be checked, and in each second round without its CRCs, to be completed.
+void IcrcStimulus::take_given(IcrcPacket& p) {
+  const GivenFrame& given = given_.of(p.number);
+  proto::ParsedPacket parsed;
+  const proto::PacketVerdict v = proto::parse(given.bytes, given.link, parsed);
+  const bool known = v == proto::PacketVerdict::Good;
+  const bool native = given.link == proto::LinkLayer::InfiniBand;
+  p.frame = given.bytes;
+  p.mode = IcrcMode::Check;
+  p.framing = known ? parsed.framing : native ? Framing::IbLocal : Framing::RoceV2Ip4;
+  p.vlan = known && !native && parsed.network_offset > proto::bytes_of<proto::Ethernet>();
+  p.what = given.source;
+  if (!known) return;
+  p.payload = parsed.payload_bytes;
+  p.frame.resize(parsed.icrc_offset + blocks::crc_bytes(p.framing));
+  if (given_.round(p.number) % 2 == 0) return;
+  p.mode = IcrcMode::Generate;
+  p.frame.resize(parsed.icrc_offset);
 }
 
 // A frame as an HCA sends it.

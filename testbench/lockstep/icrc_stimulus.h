@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "model/blocks/icrc_unit.h"
+#include "testbench/lockstep/given_frames.h"
 #include "testbench/lockstep/random_packets.h"
 
 namespace hca::testbench {
@@ -24,10 +25,12 @@ struct IcrcPacket : StreamPacket {
 
 class IcrcStimulus {
  public:
-  explicit IcrcStimulus(u64 seed) : random_(seed) {}
+  explicit IcrcStimulus(u64 seed, GivenFrames given = {})
+      : random_(seed), given_(std::move(given)) {}
   IcrcPacket next();
 
  private:
+  void take_given(IcrcPacket& p);
   void make_roce(IcrcPacket& p);
   u32 payload_of(const proto::Path& path, const proto::OpcodeRow& row, u32 crcs_sent);
   void make_random(IcrcPacket& p);
@@ -38,6 +41,7 @@ class IcrcStimulus {
   void turn_bits(IcrcPacket& p, u64 from_byte, u64 bytes);
 
   engine::Random random_;
+  GivenFrames given_;
   Regime regime_;
   u64 made_ = 0;
 };

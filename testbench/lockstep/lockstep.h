@@ -50,6 +50,7 @@ struct LockstepOptions {
   typename Pair::Unit::Config twin{};  // beat_bytes, 32 or 64, is the RTL's too
   PinFault fault{};
   std::function<rtl::BlockRtl<typename Pair::In, typename Pair::Out>()> rtl{};  // another one
+  GivenFrames given{};          // sent in turn instead of random packets, if there are any
   bool break_contract = false;  // the sender leaves gaps inside packets: an assertion must fire
   std::string waves;            // FST of the cycles around the first divergence; empty: none
 };
@@ -127,7 +128,7 @@ class LockstepRun {
   explicit LockstepRun(const LockstepOptions<Pair>& options)
       : options_(options),
         stalls_(options.seed, options.stall_percent),
-        twin_(options.seed, options.twin, options.rooms, stalls_),
+        twin_(options.seed, options.given, options.twin, options.rooms, stalls_),
         rtl_(options.rtl ? options.rtl() : typename Pair::Rtl(options.twin.beat_bytes)),
         sender_(options.seed ^ 0x5eed, options.twin.beat_bytes),
         receiver_(options.rooms, stalls_),

@@ -3,15 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "testbench/lockstep/parsed_side_band.h"
-
 namespace hca::testbench {
 namespace {
 using namespace proto;
 using engine::Random;
-
-// Further apart than requests can be inside of the block: no write-back is on its way any more.
-constexpr u64 kFarApart = 40;
 
 template <class Header>
 void randomize(Header& header, Random& random) {
@@ -40,31 +35,6 @@ bool is_executed(const OpcodeRow& row) {
 }
 }  // namespace
 
-rtl::CheckedState checked_state(const ReceiveState& s, u32 rq_consumed, u32 rq_limit) {
-  rtl::CheckedState out{};
-  out.write_va = s.write_va, out.write_rkey = s.write_rkey;
-  out.write_left = s.write_left, out.write_bytes = s.write_bytes;
-  out.reads_accepted = s.reads_accepted;
-  out.shared_wqe = s.shared_wqe, out.shared_taken = s.shared_taken;
-  out.rq_consumed = rq_consumed, out.rq_limit = rq_limit;
-  out.epsn = s.epsn, out.msn = s.msn;
-  out.message = u8(s.message), out.nak_sent = s.nak_sent, out.failing = s.failing;
-  return out;
-}
-
-blocks::ResponderCheckItem ResponderCheckPacket::item() {
-  blocks::ResponderCheckItem item;
-  item.frame = frame;
-  if (!judged) return item;
-  item.packet = &parsed, item.qp = &qp, item.port = &ResponderCheckStimulus::port();
-  item.region = has_region ? &region : nullptr;
-  item.state = &of->twin, item.shared = of->srq ? &of->srq->twin : nullptr;
-  item.rq_posted = rq_posted, item.reads_finished = reads_finished, item.rq_failed = rq_failed;
-  item.context_late = context_late, item.region_late = region_late;
-  item.checked = &checked;
-  return item;
-}
-
 // Both kinds of members, and partitions that differ in one bit.
 const PortAttributes& ResponderCheckStimulus::port() {
   static const PortAttributes port = [] {
@@ -76,7 +46,8 @@ const PortAttributes& ResponderCheckStimulus::port() {
   return port;
 }
 
-ResponderCheckStimulus::ResponderCheckStimulus(u64 seed) : random_(seed), fresh_srqs_(kSrqs) {
+ResponderCheckStimulus::ResponderCheckStimulus(u64 seed, GivenFrames given)
+    : random_(seed), given_(std::move(given)), fresh_srqs_(kSrqs) {
   qps_.resize(kQps), srqs_.resize(kSrqs);
 }
 
@@ -118,7 +89,7 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
   c.qpn = new_number();
   if (c.service == Service::Ud && random_.chance(1, 2)) {
     const u32 special = u32(random_.below(2));
-    if (!special_used_[special] || special_used_[special] + kFarApart < made_) {
+    if (!special_used_[special] || special_used_[special] + kRequestsFarApart < made_) {
       bool taken = false;
       for (const auto& other : qps_) taken = taken || (other && other->config.qpn == special);
       if (!taken) c.qpn = special;
@@ -384,69 +355,8 @@ void ResponderCheckStimulus::build(Packet& p) {
                        name_of(p.qp.service));
 }
 
-// What stands beside its beats, and what the look-ups answer.
-void ResponderCheckStimulus::answer(Packet& p) {
-  clear_headers(p.headers);
-  PacketVerdict v = parse(p.frame, p.link, p.parsed);
-  if (v == PacketVerdict::Good || v == PacketVerdict::ReservedOpcode) {
-    put_transport(p.parsed, addressing_of(p.frame.data(), p.parsed), p.headers);
-    if (v == PacketVerdict::Good) {
-      put_ext(p.parsed, p.headers);
-      p.headers.payload_bytes = u16(p.parsed.payload_bytes);
-    } else {
-      p.parsed.opcode = nullptr, p.parsed.payload_bytes = 0;
-    }
-    p.judged = v == PacketVerdict::ReservedOpcode || p.parsed.opcode->is_request;
-    if (random_.chance(1, 40)) v = PacketVerdict::BadIcrc, p.judged = false;
-  }
-  p.headers.verdict = v;
-  if (!p.judged) return;
-
-  const QpConfig& qp = p.qp;
-  CheckedSrq* const srq = p.of->srq.get();
-  rtl::CheckedConfig& c = p.config;
-  const AddressVector& av = p.of->address;
-  c.own_gid = av.source_gid, c.peer_gid = av.destination_gid;
-  c.own_lid = av.source_lid, c.peer_lid = av.destination_lid;
-  c.framing = u8(av.framing), c.pd = qp.pd, c.qkey = qp.qkey, c.srqn = qp.srqn;
-  c.shared = srq != nullptr, c.pkey = qp.pkey, c.path_mtu = u16(qp.path_mtu);
-  c.access = qp.access, c.max_reads = qp.max_dest_rd_atomic, c.min_rnr_timer = qp.min_rnr_timer;
-  c.service = u8(qp.service), c.qp_state = u8(qp.state), c.credits = qp.options.credits;
-  c.drop_after_rnr = qp.options.gap_after_rnr == GapAfterRnr::Drop;
-  c.congestion_control = qp.options.congestion_control;
-  c.reads_finished = p.reads_finished, c.rq_posted = p.rq_posted, c.rq_failed = p.rq_failed;
-  const Region& r = p.region;
-  if (p.has_region)
-    p.answered_region = {r.start, r.bytes, r.key, r.pd, r.qpn, r.access, u8(r.state), true};
-  if (!p.of->packets++) p.fresh = checked_state(p.of->ahead, p.of->ahead.rq_consumed, 0);
-  for (u32 i = 0; i < kSrqs; ++i)
-    if (srq && srqs_[i].get() == srq && fresh_srqs_[i]) {
-      fresh_srqs_[i] = false;
-      p.fresh_srq = {srq->ahead.taken, srq->ahead.limit};
-    }
-}
-
-// In front of the twin, to know what comes next.
-void ResponderCheckStimulus::judge_ahead(Packet& p) {
-  CheckedQp& qp = *p.of;
-  CheckedSrq* const srq = qp.srq.get();
-  blocks::CheckedRequest checked;
-  blocks::ResponderCheckItem item = p.item();
-  item.state = &qp.ahead, item.shared = srq ? &srq->ahead : nullptr;
-  item.checked = &checked;
-  item.process();
-  if (qp.last) p.distance = u32(made_ + 1 - qp.last), p.action_before = qp.last_action;
-  qp.last = made_ + 1, qp.last_action = checked.verdict.action;
-  if (!srq) return;
-  if (srq->last_taken && srq->last_taker != qp.config.qpn)
-    p.shared_distance = u32(made_ + 1 - srq->last_taken);
-  if (checked.effect.takes_shared) srq->last_taken = made_ + 1, srq->last_taker = qp.config.qpn;
-}
-
-ResponderCheckPacket ResponderCheckStimulus::next() {
-  Packet p;
-  p.number = made_;
-  p.gap = regime_.gap(random_);
+// One of its own.
+void ResponderCheckStimulus::make_request(Packet& p) {
   choose_qp(p);
   p.qp.state = random_.chance(1, 24)  ? QpState(random_.below(7))
                : random_.chance(1, 8) ? QpState(2 + random_.below(4))
@@ -465,11 +375,17 @@ ResponderCheckPacket ResponderCheckStimulus::next() {
   const u32 depth = p.qp.max_dest_rd_atomic;
   p.reads_finished =
       s.reads_accepted - u32(random_.below(depth + (random_.chance(1, 4) ? 2 : !depth)));
+}
+
+ResponderCheckPacket ResponderCheckStimulus::next() {
+  Packet p;
+  p.number = made_;
+  p.gap = regime_.gap(random_);
+  given_.any() ? take_given(p) : make_request(p);
   if (made_ % 256 == 0) late_percent_ = std::array<u32, 4>{0, 0, 10, 60}[random_.below(4)];
   if (random_.chance(late_percent_, 100)) p.context_late = 1 + random_.below(20);
   if (random_.chance(late_percent_, 100)) p.region_late = 1 + random_.below(20);
   answer(p);
-  p.before = s;
   if (p.judged) judge_ahead(p);
   p.bytes_sent = p.frame.size();
   ++made_;

@@ -2,12 +2,14 @@
 // Random requests for the checker, to a few queue pairs in turn: mostly what the state of the queue
 // pair asks for, else with a mistake that one of the rules finds.
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 
 #include "model/blocks/responder_check_unit.h"
 #include "rtl/judged.h"
 #include "rtl/parsed.h"
+#include "testbench/lockstep/given_frames.h"
 #include "testbench/lockstep/random_packets.h"
 
 namespace hca::testbench {
@@ -27,6 +29,9 @@ struct CheckedQp {
   u64 last = 0;     // number of the last one, from 1 on, and what became of it
   proto::RequestAction last_action{};
 };
+
+// Further apart than requests can be inside of the block: no write-back is on its way any more.
+inline constexpr u64 kRequestsFarApart = 40;
 
 struct ResponderCheckPacket : StreamPacket {
   std::vector<u8> frame;
@@ -61,7 +66,7 @@ struct ResponderCheckPacket : StreamPacket {
 
 class ResponderCheckStimulus {
  public:
-  explicit ResponderCheckStimulus(u64 seed);
+  explicit ResponderCheckStimulus(u64 seed, GivenFrames given = {});
   ResponderCheckPacket next();
 
   static const proto::PortAttributes& port();
@@ -80,10 +85,14 @@ class ResponderCheckStimulus {
   void choose_region(Packet& p, const proto::OpcodeRow& row, const proto::ExtHeaders& ext);
   proto::AddressVector choose_path(const Packet& p);
   void build(Packet& p);
+  void make_request(Packet& p);
+  void take_given(Packet& p);
   void answer(Packet& p);
   void judge_ahead(Packet& p);
 
   engine::Random random_;
+  GivenFrames given_;
+  std::map<u32, std::shared_ptr<CheckedQp>> given_qps_;  // by DestQP of the frames
   Regime regime_;
   u64 made_ = 0;
   std::vector<std::shared_ptr<CheckedQp>> qps_;

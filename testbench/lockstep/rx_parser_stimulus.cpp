@@ -148,10 +148,27 @@ void RxParserStimulus::damage_end(RxParserPacket& p) {
   }
 }
 
+RxParserPacket RxParserStimulus::take_given(RxParserPacket p) {
+  const GivenFrame& given = given_.of(p.number);
+  p.frame = given.bytes, p.what = given.source;
+  const bool native = given.link == LinkLayer::InfiniBand;
+  p.stream.framing = native ? Framing::IbLocal : Framing::RoceV2Ip4;
+  ParsedPacket parsed;
+  if (parse(p.frame, p.link(), parsed) == PacketVerdict::Good) {
+    p.stream.framing = parsed.framing;
+    p.stream.vlan = !native && parsed.network_offset > bytes_of<Ethernet>();
+    p.opcode = parsed.bth.opcode;
+  }
+  judge_crcs(p);
+  p.bytes_sent = p.frame.size();
+  return p;
+}
+
 RxParserPacket RxParserStimulus::next() {
   RxParserPacket p;
   p.number = made_++;
   p.gap = regime_.gap(random_);
+  if (given_.any()) return take_given(std::move(p));
   p.stream = kStreams[random_.below(kStreams.size())];
   const OpcodeRow& row = kOpcodeRows[random_.below(kOpcodeRows.size())];
   p.opcode = row.code;

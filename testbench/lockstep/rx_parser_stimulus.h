@@ -3,6 +3,7 @@
 // in any field that it looks at.
 #pragma once
 #include "model/blocks/rx_parser_unit.h"
+#include "testbench/lockstep/given_frames.h"
 #include "testbench/lockstep/random_packets.h"
 
 namespace hca::testbench {
@@ -17,17 +18,20 @@ struct RxParserPacket : StreamPacket {
 
 class RxParserStimulus {
  public:
-  explicit RxParserStimulus(u64 seed) : random_(seed) {}
+  explicit RxParserStimulus(u64 seed, GivenFrames given = {})
+      : random_(seed), given_(std::move(given)) {}
   RxParserPacket next();
 
  private:
   void damage_headers(RxParserPacket& p, const proto::Path& path);
   void change(RxParserPacket& p, u32 offset, const proto::HeaderInfo& header,
               std::string_view field);
+  RxParserPacket take_given(RxParserPacket p);
   void judge_crcs(RxParserPacket& p);
   void damage_end(RxParserPacket& p);
 
   engine::Random random_;
+  GivenFrames given_;
   Regime regime_;
   u64 made_ = 0;
 };

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "model/blocks/packet_unit.h"
+#include "testbench/lockstep/given_frames.h"
 #include "testbench/lockstep/random_packets.h"
 #include "testbench/lockstep/stalls.h"
 
@@ -17,8 +18,9 @@ class Twin : engine::ProbeSink {
   using Packet = typename Pair::Packet;
   using Unit = typename Pair::Unit;
 
-  Twin(u64 seed, const typename Unit::Config& config, u32 rooms, const Stalls& stalls)
-      : stimulus_(seed),
+  Twin(u64 seed, const GivenFrames& given, const typename Unit::Config& config, u32 rooms,
+       const Stalls& stalls)
+      : stimulus_(make_stimulus(seed, given)),
         packets_out_(rooms, 1),
         sink_(stalls),
         unit_(config, {&packets_in_, &packets_out_}, probes_.add("unit", Unit::kKinds)) {
@@ -104,6 +106,12 @@ class Twin : engine::ProbeSink {
       twin->packets_out_.pop(twin->unit_.beats(twin->packets_out_.front().bytes_out()));
     }
   };
+  static typename Pair::Stimulus make_stimulus(u64 seed, const GivenFrames& given) {
+    if constexpr (std::is_constructible_v<typename Pair::Stimulus, u64, GivenFrames>)
+      return typename Pair::Stimulus(seed, given);
+    else
+      return typename Pair::Stimulus(seed);
+  }
   void event(const engine::Event& e) override {
     using Kind = typename Unit::Kind;
     if constexpr (requires { Kind::AsksContext; }) {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the look-ups answer for a request, and requests that come from outside.
+#include "testbench/lockstep/parsed_side_band.h"
+#include "testbench/lockstep/responder_check_stimulus.h"
+
+namespace hca::testbench {
+using namespace proto;
+
+rtl::CheckedState checked_state(const ReceiveState& s, u32 rq_consumed, u32 rq_limit) {
+  rtl::CheckedState out{};
+  out.write_va = s.write_va, out.write_rkey = s.write_rkey;
+  out.write_left = s.write_left, out.write_bytes = s.write_bytes;
+  out.reads_accepted = s.reads_accepted;
+  out.shared_wqe = s.shared_wqe, out.shared_taken = s.shared_taken;
+  out.rq_consumed = rq_consumed, out.rq_limit = rq_limit;
+  out.epsn = s.epsn, out.msn = s.msn;
+  out.message = u8(s.message), out.nak_sent = s.nak_sent, out.failing = s.failing;
+  return out;
+}
+
+blocks::ResponderCheckItem ResponderCheckPacket::item() {
+  blocks::ResponderCheckItem item;
+  item.frame = frame;
+  if (!judged) return item;
+  item.packet = &parsed, item.qp = &qp, item.port = &ResponderCheckStimulus::port();
+  item.region = has_region ? &region : nullptr;
+  item.state = &of->twin, item.shared = of->srq ? &of->srq->twin : nullptr;
+  item.rq_posted = rq_posted, item.reads_finished = reads_finished, item.rq_failed = rq_failed;
+  item.context_late = context_late, item.region_late = region_late;
+  item.checked = &checked;
+  return item;
+}
+
+// A request from outside gets a queue pair as it would have one, when the one of that number does
+// not come again so soon: the addresses, keys and PSN of the frame, WQEs, and a region just as
+// large as it asks for.
+void ResponderCheckStimulus::take_given(Packet& p) {
+  const GivenFrame& given = given_.of(p.number);
+  p.frame = given.bytes, p.link = given.link, p.what = given.source;
+  ParsedPacket& in = p.parsed;
+  const PacketVerdict v = parse(p.frame, p.link, in);
+  if (v == PacketVerdict::ReservedOpcode) in.opcode = nullptr, in.payload_bytes = 0;
+  if (v != PacketVerdict::Good && v != PacketVerdict::ReservedOpcode) return;
+  std::shared_ptr<CheckedQp>& qp = given_qps_[in.bth.dest_qp];
+  if (!qp || qp->last + kRequestsFarApart < made_) {
+    qp = std::make_shared<CheckedQp>();
+    QpConfig& c = qp->config;
+    const auto service = Service(in.bth.opcode >> 5);
+    c.allocated = true, c.qpn = in.bth.dest_qp;
+    c.service = service == Service::Uc || service == Service::Ud ? service : Service::Rc;
+    c.reliable = is_reliable(c.service), c.access = kAllAccess, c.state = QpState::Rts;
+    c.max_dest_rd_atomic = 16, c.pkey = u16(in.bth.pkey | 0x8000), c.pd = 1;
+    if (in.opcode && in.has(Ext::Deth)) c.qkey = in.deth.qkey;
+    const Addressing a = addressing_of(p.frame.data(), in);
+    AddressVector& av = qp->address;
+    av.framing = in.framing;
+    av.source_gid = a.destination_gid, av.destination_gid = a.source_gid;
+    av.source_lid = a.dlid, av.destination_lid = a.slid;
+    c.path = make_path(av);
+    qp->ahead.epsn = in.bth.psn;
+    qp->twin = qp->ahead;
+  }
+  p.of = qp, p.qp = qp->config;
+  const u32 payload = in.payload_bytes;
+  const bool full = in.opcode && !request::ends(in.opcode->position);
+  if (full && payload >= 256 && payload <= 4096 && std::has_single_bit(payload))
+    p.qp.path_mtu = payload;
+  if (in.opcode && remote_key(in)) {
+    const bool atomic = request::is_atomic(*in.opcode);
+    p.has_region = true;
+    p.region.start = atomic ? in.atomic_eth.va : in.reth.va;
+    p.region.bytes = atomic ? kAtomicBytes : in.reth.dma_len;
+    p.region.key = remote_key(in), p.region.pd = p.qp.pd;
+    p.region.access = kAllAccess, p.region.state = KeyState::Valid;
+  }
+  p.rq_posted = qp->ahead.rq_consumed + 5, p.reads_finished = qp->ahead.reads_accepted;
+}
+
+// What stands beside its beats, and what the look-ups answer.
+void ResponderCheckStimulus::answer(Packet& p) {
+  clear_headers(p.headers);
+  PacketVerdict v = parse(p.frame, p.link, p.parsed);
+  if (v == PacketVerdict::Good || v == PacketVerdict::ReservedOpcode) {
+    put_transport(p.parsed, addressing_of(p.frame.data(), p.parsed), p.headers);
+    if (v == PacketVerdict::Good) {
+      put_ext(p.parsed, p.headers);
+      p.headers.payload_bytes = u16(p.parsed.payload_bytes);
+    } else {
+      p.parsed.opcode = nullptr, p.parsed.payload_bytes = 0;
+    }
+    p.judged = v == PacketVerdict::ReservedOpcode || p.parsed.opcode->is_request;
+    if (!given_.any() && random_.chance(1, 40)) v = PacketVerdict::BadIcrc, p.judged = false;
+  }
+  p.headers.verdict = v;
+  if (!p.judged) return;
+
+  const QpConfig& qp = p.qp;
+  CheckedSrq* const srq = p.of->srq.get();
+  rtl::CheckedConfig& c = p.config;
+  const AddressVector& av = p.of->address;
+  c.own_gid = av.source_gid, c.peer_gid = av.destination_gid;
+  c.own_lid = av.source_lid, c.peer_lid = av.destination_lid;
+  c.framing = u8(av.framing), c.pd = qp.pd, c.qkey = qp.qkey, c.srqn = qp.srqn;
+  c.shared = srq != nullptr, c.pkey = qp.pkey, c.path_mtu = u16(qp.path_mtu);
+  c.access = qp.access, c.max_reads = qp.max_dest_rd_atomic, c.min_rnr_timer = qp.min_rnr_timer;
+  c.service = u8(qp.service), c.qp_state = u8(qp.state), c.credits = qp.options.credits;
+  c.drop_after_rnr = qp.options.gap_after_rnr == GapAfterRnr::Drop;
+  c.congestion_control = qp.options.congestion_control;
+  c.reads_finished = p.reads_finished, c.rq_posted = p.rq_posted, c.rq_failed = p.rq_failed;
+  const Region& r = p.region;
+  if (p.has_region)
+    p.answered_region = {r.start, r.bytes, r.key, r.pd, r.qpn, r.access, u8(r.state), true};
+  if (!p.of->packets++) p.fresh = checked_state(p.of->ahead, p.of->ahead.rq_consumed, 0);
+  for (u32 i = 0; i < kSrqs; ++i)
+    if (srq && srqs_[i].get() == srq && fresh_srqs_[i]) {
+      fresh_srqs_[i] = false;
+      p.fresh_srq = {srq->ahead.taken, srq->ahead.limit};
+    }
+}
+
+// In front of the twin, to know what comes next.
+void ResponderCheckStimulus::judge_ahead(Packet& p) {
+  CheckedQp& qp = *p.of;
+  p.before = qp.ahead;
+  CheckedSrq* const srq = qp.srq.get();
+  blocks::CheckedRequest checked;
+  blocks::ResponderCheckItem item = p.item();
+  item.state = &qp.ahead, item.shared = srq ? &srq->ahead : nullptr;
+  item.checked = &checked;
+  item.process();
+  if (qp.last) p.distance = u32(made_ + 1 - qp.last), p.action_before = qp.last_action;
+  qp.last = made_ + 1, qp.last_action = checked.verdict.action;
+  if (!srq) return;
+  if (srq->last_taken && srq->last_taker != qp.config.qpn)
+    p.shared_distance = u32(made_ + 1 - srq->last_taken);
+  if (checked.effect.takes_shared) srq->last_taken = made_ + 1, srq->last_taker = qp.config.qpn;
+}
+}  // namespace hca::testbench
