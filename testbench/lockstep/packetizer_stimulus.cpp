@@ -7,19 +7,6 @@ namespace hca::testbench {
 namespace {
 using proto::Framing;
 
-// A header with any value in each field; reserved bits are 0.
-template <class Header>
-void randomize(Header& header, engine::Random& random) {
-  proto::decode_to(random_bytes(random, proto::bytes_of<Header>()).data(), header);
-}
-void randomize(proto::ExtHeaders& ext, engine::Random& random) {
-  randomize(ext.rdeth, random), randomize(ext.deth, random), randomize(ext.xrc_eth, random);
-  randomize(ext.eoeth, random), randomize(ext.feth, random), randomize(ext.reth, random);
-  randomize(ext.atomic_eth, random), randomize(ext.aeth, random);
-  randomize(ext.atomic_ack_eth, random), randomize(ext.imm_dt, random);
-  randomize(ext.ieth, random);
-}
-
 // An identification with which the sum of the IPv4 header has a carry in its last step.
 u16 carrying_id(const PacketizerPacket& p) {
   const u32 behind = proto::bytes_of<proto::Ipv4>() + proto::bytes_of<proto::Udp>() +

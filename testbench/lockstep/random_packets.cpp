@@ -25,6 +25,14 @@ std::vector<u8> random_bytes(engine::Random& random, std::size_t size) {
   return bytes;
 }
 
+void randomize(proto::ExtHeaders& ext, engine::Random& random) {
+  randomize(ext.rdeth, random), randomize(ext.deth, random), randomize(ext.xrc_eth, random);
+  randomize(ext.eoeth, random), randomize(ext.feth, random), randomize(ext.reth, random);
+  randomize(ext.atomic_eth, random), randomize(ext.aeth, random);
+  randomize(ext.atomic_ack_eth, random), randomize(ext.imm_dt, random);
+  randomize(ext.ieth, random);
+}
+
 proto::AddressVector random_address(engine::Random& random, proto::Framing framing, bool vlan) {
   proto::AddressVector av;
   av.framing = framing;

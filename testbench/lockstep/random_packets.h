@@ -36,6 +36,12 @@ inline constexpr std::array kStreams{
 };
 
 std::vector<u8> random_bytes(engine::Random& random, std::size_t size);
+// A header with any value in each field; reserved bits are 0.
+template <class Header>
+void randomize(Header& header, engine::Random& random) {
+  proto::decode_to(random_bytes(random, proto::bytes_of<Header>()).data(), header);
+}
+void randomize(proto::ExtHeaders& ext, engine::Random& random);
 proto::AddressVector random_address(engine::Random& random, proto::Framing framing, bool vlan);
 
 // How packets come changes now and then: back to back or with gaps, short or long ones.

@@ -27,9 +27,6 @@ u32 verdict_of(const ResponderCheckPacket& p) {
   });
 }
 
-bool is_executed(const OpcodeRow& row) {
-  return request::kind(row) != InMessage::None || request::is_saved(row);
-}
 bool has_key(const OpcodeRow& row) { return row.has(Ext::Reth) || row.has(Ext::AtomicEth); }
 
 // Whether a request with this opcode to a queue pair of its service can break the rule and none in

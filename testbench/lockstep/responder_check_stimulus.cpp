@@ -8,17 +8,6 @@ namespace {
 using namespace proto;
 using engine::Random;
 
-template <class Header>
-void randomize(Header& header, Random& random) {
-  decode_to(random_bytes(random, bytes_of<Header>()).data(), header);
-}
-void randomize(ExtHeaders& ext, Random& random) {
-  randomize(ext.rdeth, random), randomize(ext.deth, random), randomize(ext.xrc_eth, random);
-  randomize(ext.eoeth, random), randomize(ext.feth, random), randomize(ext.reth, random);
-  randomize(ext.atomic_eth, random), randomize(ext.aeth, random);
-  randomize(ext.atomic_ack_eth, random), randomize(ext.imm_dt, random);
-  randomize(ext.ieth, random);
-}
 template <class List>
 auto one_of(Random& random, const List& list) {
   return list[random.below(std::size(list))];
@@ -29,9 +18,6 @@ AddressVector turned(const AddressVector& av) {
   std::swap(out.source_mac, out.destination_mac);
   std::swap(out.source_lid, out.destination_lid);
   return out;
-}
-bool is_executed(const OpcodeRow& row) {
-  return request::kind(row) != InMessage::None || request::is_saved(row);
 }
 }  // namespace
 

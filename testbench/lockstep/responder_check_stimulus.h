@@ -64,6 +64,11 @@ struct ResponderCheckPacket : StreamPacket {
   blocks::ResponderCheckItem item();
 };
 
+// An operation that a responder can execute.
+inline bool is_executed(const proto::OpcodeRow& row) {
+  return proto::request::kind(row) != proto::InMessage::None || proto::request::is_saved(row);
+}
+
 class ResponderCheckStimulus {
  public:
   explicit ResponderCheckStimulus(u64 seed, GivenFrames given = {});
