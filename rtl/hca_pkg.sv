@@ -819,50 +819,51 @@ package hca_pkg;
   endfunction
 
   // The rules of 9.6 and 9.7 in their order, by their statements.
-  localparam int unsigned RuleCount = 30;
+  localparam int unsigned RuleCount = 31;
   localparam int unsigned RuleC9_38 = 0;
   localparam int unsigned RuleC9_37 = 1;
   localparam int unsigned RuleVAL_6 = 2;
-  localparam int unsigned RuleG27_2 = 3;
-  localparam int unsigned RuleC9_43 = 4;
-  localparam int unsigned RuleT10_13_UD = 5;
-  localparam int unsigned RuleT10_12_UD = 6;
-  localparam int unsigned RuleG3_3 = 7;
-  localparam int unsigned RuleG3_1 = 8;
-  localparam int unsigned RuleG2_3 = 9;
-  localparam int unsigned RuleT10_8_RC = 10;
-  localparam int unsigned RuleT10_8_UC = 11;
-  localparam int unsigned RuleT10_9_RC = 12;
-  localparam int unsigned RuleT10_10_UC = 13;
-  localparam int unsigned RuleT10_2_RC = 14;
-  localparam int unsigned RuleT10_2_UC = 15;
-  localparam int unsigned RuleT10_2_UD = 16;
-  localparam int unsigned RuleT10_4_RC = 17;
-  localparam int unsigned RuleT10_20_RC = 18;
-  localparam int unsigned RuleT10_20_UC = 19;
-  localparam int unsigned RuleT10_20_UD = 20;
-  localparam int unsigned RuleG15_5 = 21;
-  localparam int unsigned RuleG23_3 = 22;
-  localparam int unsigned RuleG8_1 = 23;
-  localparam int unsigned RuleT10_16_RC = 24;
-  localparam int unsigned RuleT10_16_UC = 25;
-  localparam int unsigned RuleT10_16_UD = 26;
-  localparam int unsigned RuleT10_3_RC = 27;
-  localparam int unsigned RuleT10_5_RC = 28;
-  localparam int unsigned RuleT10_5_UC = 29;
+  localparam int unsigned RuleC9_56 = 3;
+  localparam int unsigned RuleG27_2 = 4;
+  localparam int unsigned RuleC9_43 = 5;
+  localparam int unsigned RuleT10_13_UD = 6;
+  localparam int unsigned RuleT10_12_UD = 7;
+  localparam int unsigned RuleG3_3 = 8;
+  localparam int unsigned RuleG3_1 = 9;
+  localparam int unsigned RuleG2_3 = 10;
+  localparam int unsigned RuleT10_8_RC = 11;
+  localparam int unsigned RuleT10_8_UC = 12;
+  localparam int unsigned RuleT10_9_RC = 13;
+  localparam int unsigned RuleT10_10_UC = 14;
+  localparam int unsigned RuleT10_2_RC = 15;
+  localparam int unsigned RuleT10_2_UC = 16;
+  localparam int unsigned RuleT10_2_UD = 17;
+  localparam int unsigned RuleT10_4_RC = 18;
+  localparam int unsigned RuleT10_20_RC = 19;
+  localparam int unsigned RuleT10_20_UC = 20;
+  localparam int unsigned RuleT10_20_UD = 21;
+  localparam int unsigned RuleG15_5 = 22;
+  localparam int unsigned RuleG23_3 = 23;
+  localparam int unsigned RuleG8_1 = 24;
+  localparam int unsigned RuleT10_16_RC = 25;
+  localparam int unsigned RuleT10_16_UC = 26;
+  localparam int unsigned RuleT10_16_UD = 27;
+  localparam int unsigned RuleT10_3_RC = 28;
+  localparam int unsigned RuleT10_5_RC = 29;
+  localparam int unsigned RuleT10_5_UC = 30;
 
   // Those that hold for a service.
-  function automatic logic [29:0] request_rules(input logic [2:0] service);
+  function automatic logic [30:0] request_rules(input logic [2:0] service);
     unique case (service)
-      3'd0: request_rules = 30'h19865797;  // RC
-      3'd1: request_rules = 30'h2248a817;  // UC
-      3'd3: request_rules = 30'h431006b;  // UD
+      3'd0: request_rules = 31'h330caf37;  // RC
+      3'd1: request_rules = 31'h44915037;  // UC
+      3'd3: request_rules = 31'h86200db;  // UD
       default: request_rules = '0;
     endcase
   endfunction
 
   // What becomes of a request that breaks these: action, cause, NAK code. The first one decides.
-  function automatic logic [11:0] request_verdict(input logic [29:0] broken);
+  function automatic logic [11:0] request_verdict(input logic [30:0] broken);
     request_verdict = {ActionExecute, CauseGood, 3'd0};
     if (broken[RuleT10_5_UC]) request_verdict = {ActionAbandon, CauseBadRkey, 3'd0};
     if (broken[RuleT10_5_RC]) request_verdict = {ActionNakAndFail, CauseBadRkey, NakRemoteAccessError};
@@ -891,6 +892,7 @@ package hca_pkg;
     if (broken[RuleT10_13_UD]) request_verdict = {ActionDrop, CauseBadPkey, 3'd0};
     if (broken[RuleC9_43]) request_verdict = {ActionDrop, CauseBadPkey, 3'd0};
     if (broken[RuleG27_2]) request_verdict = {ActionDrop, CauseWrongVl, 3'd0};
+    if (broken[RuleC9_56]) request_verdict = {ActionDrop, CauseWrongPath, 3'd0};
     if (broken[RuleVAL_6]) request_verdict = {ActionDrop, CauseWrongPath, 3'd0};
     if (broken[RuleC9_37]) request_verdict = {ActionDrop, CauseBadQpState, 3'd0};
     if (broken[RuleC9_38]) request_verdict = {ActionDrop, CauseWrongService, 3'd0};

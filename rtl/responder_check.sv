@@ -278,7 +278,7 @@ module responder_check #(
 
   // ---- 4: rule stage 1, Header: service, state, addresses ----
   work_t work_1;
-  logic from_peer;
+  logic from_peer, from_group;
   logic [127:0] source, destination;
 
   function automatic logic of_one_port(input logic [127:0] gid);
@@ -300,7 +300,10 @@ module responder_check #(
                   && of_one_port(destination) && names_gid(destination, qp_1_q.own_gid);
     work_1.broken[hca_pkg::RuleC9_38] = work_1_q.request.opcode[7:5] != qp_1_q.service;
     work_1.broken[hca_pkg::RuleC9_37] = qp_1_q.qp_state < hca_pkg::QpStateRTR || qp_1_q.qp_state > hca_pkg::QpStateSQE;
-    work_1.broken[hca_pkg::RuleVAL_6] = work_1_q.request.framing != qp_1_q.framing || !from_peer;
+    from_group = work_1_q.request.native && work_1_q.request.source_lid[15:14] == 2'b11
+                 && work_1_q.request.source_lid != 16'hffff;
+    work_1.broken[hca_pkg::RuleVAL_6] = work_1_q.request.framing != qp_1_q.framing || !from_peer || from_group;
+    work_1.broken[hca_pkg::RuleC9_56] = from_group;
   end
 
   // ---- 5: rule stage 2, Header: virtual lane, keys ----

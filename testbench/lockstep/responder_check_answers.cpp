@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the look-ups answer for a request, and requests that come from outside.
+#include <utility>
+
 #include "testbench/lockstep/parsed_side_band.h"
 #include "testbench/lockstep/responder_check_stimulus.h"
 
@@ -111,11 +113,7 @@ void ResponderCheckStimulus::answer(Packet& p) {
   if (p.has_region)
     p.answered_region = {r.start, r.bytes, r.key, r.pd, r.qpn, r.access, u8(r.state), true};
   if (!p.of->packets++) p.fresh = checked_state(p.of->ahead, p.of->ahead.rq_consumed, 0);
-  for (u32 i = 0; i < kSrqs; ++i)
-    if (srq && srqs_[i].get() == srq && fresh_srqs_[i]) {
-      fresh_srqs_[i] = false;
-      p.fresh_srq = {srq->ahead.taken, srq->ahead.limit};
-    }
+  if (srq && std::exchange(srq->fresh, false)) p.fresh_srq = {srq->ahead.taken, srq->ahead.limit};
 }
 
 // In front of the twin, to know what comes next.

@@ -33,7 +33,7 @@ const PortAttributes& ResponderCheckStimulus::port() {
 }
 
 ResponderCheckStimulus::ResponderCheckStimulus(u64 seed, GivenFrames given)
-    : random_(seed), given_(std::move(given)), fresh_srqs_(kSrqs) {
+    : random_(seed), given_(std::move(given)) {
   qps_.resize(kQps), srqs_.resize(kSrqs);
 }
 
@@ -105,7 +105,6 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
       srqs_[i]->twin = srqs_[i]->ahead;
       srqs_[i]->ahead.limit = srqs_[i]->twin.limit =
           random_.chance(1, 2) ? u32(random_.below(4)) : 0;
-      fresh_srqs_[i] = true;
     }
     qp->srq = srqs_[i], c.srqn = srqs_[i]->srqn, s.rq_consumed = 0;
   }
@@ -214,7 +213,7 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
     if (random_.chance(1, 24)) ext.atomic_eth.rkey = 0;
   }
   if (random_.chance(1, 16)) ext.reth.va |= ~u64{0} << random_.below(33);  // close to the end
-  ext.deth.qkey = request::expected_qkey(p.qp);
+  ext.deth.qkey = own_qkey(p.qp);
   if (random_.chance(1, 12)) ext.deth.qkey ^= 1u << random_.below(32);
   if (random_.chance(1, 24)) ext.deth.qkey = p.qp.qkey;
 }
@@ -309,6 +308,7 @@ AddressVector ResponderCheckStimulus::choose_path(const Packet& p) {
     }
   }
   if (p.qp.qpn == kQp0 ? !random_.chance(1, 8) : random_.chance(1, 16)) av.virtual_lane = kQp0Lane;
+  if (random_.chance(1, 32)) av.source_lid = u16(0xc000 | (random_() & 0x3fff));  // of a group
   return av;
 }
 

@@ -19,6 +19,7 @@ struct CheckedSrq {
   proto::SharedQueue twin{}, ahead{};
   u64 last_taken = 0;  // number of the last packet that did, from 1 on, and its queue pair
   u32 last_taker = 0;
+  bool fresh = true;  // nothing was judged by it
 };
 struct CheckedQp {
   proto::QpConfig config{};
@@ -103,8 +104,7 @@ class ResponderCheckStimulus {
   std::vector<std::shared_ptr<CheckedQp>> qps_;
   std::vector<std::shared_ptr<CheckedSrq>> srqs_;
   std::array<u64, 2> special_used_{};  // number of the last packet of QP 0 and QP 1, from 1 on
-  std::vector<bool> fresh_srqs_;
-  std::array<u32, 64> recent_{};  // numbers given: none comes again while it is inside
+  std::array<u32, 64> recent_{};       // numbers given: none comes again while it is inside
   std::size_t recent_at_ = 0;
   u32 last_ = 0;
   u32 late_percent_ = 0;
