@@ -127,7 +127,10 @@ json parse_json(std::string_view text) try {
   std::vector<std::set<std::string>> keys;
   u64 line = 1;
   const CountedText from{text.data(), &line}, end{text.data() + text.size(), &line};
-  return json::parse(from, end, [&](int, json::parse_event_t event, json& value) {
+  return json::parse(from, end, [&](int depth, json::parse_event_t event, json& value) {
+    if (depth > kDeepestJson)
+      throw std::runtime_error(fmt::format(
+          "{}: values stand in one another too deeply; allowed: {}", line, kDeepestJson));
     if (event == json::parse_event_t::object_start) keys.emplace_back();
     if (event == json::parse_event_t::object_end) keys.pop_back();
     if (event == json::parse_event_t::key)

@@ -39,6 +39,8 @@ class JsonAt {
   std::string path_;
 };
 
+// How many values may stand in one another: what reads them follows them down.
+inline constexpr int kDeepestJson = 100;
 // Throws std::runtime_error "line: (top): ...", for text that is no JSON.
 nlohmann::json parse_json(std::string_view text);
 }  // namespace hca::testbench

@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "testbench/json_at.h"
 #include "testbench/text_file.h"
 
 namespace hca::testbench {
@@ -26,7 +27,10 @@ bool belongs_to_capture(const fs::path& file) {
 bool is_vector_file(const fs::path& file) {
   if (file.extension() != ".json") return false;
   const auto text = read_text_file(file.string());
-  const nlohmann::json json = nlohmann::json::parse(text.value_or(""), nullptr, false);
+  const auto is_shallow = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    return depth <= kDeepestJson;
+  };
+  const nlohmann::json json = nlohmann::json::parse(text.value_or(""), is_shallow, false);
   return json.is_discarded() || is_vector(json);
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 
+#include "testbench/json_at.h"
 #include "testbench/replay.h"
 
 namespace hca::testbench {
@@ -210,5 +211,15 @@ TEST_CASE("bytes outside of their region, and regions that are not there, are na
   final_of_b->values["mr"] = "c";
   CHECK(error_of() == final_of_b->path + " (mem_final): " + final_of_b->path +
                           ".mr: is \"c\"; allowed: the name of an mr event before it");
+}
+
+TEST_CASE("JSON whose values stand in one another too deeply is refused", "[replay]") {
+  const auto nested = [](std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
+  CHECK_NOTHROW(parse_json(nested(100)));
+  CHECK_THROWS_WITH(parse_json(nested(102)),
+                    "1: values stand in one another too deeply; allowed: 100");
+  CHECK_THROWS_WITH(parse_json(nested(200'000)), Catch::Contains("too deeply"));
 }
 }  // namespace hca::testbench
