@@ -61,6 +61,8 @@ void Wire::apply(const FaultRule& rule, u8 sender, tlm::tlm_generic_payload& pay
   const u64 bytes = copy.size();
   switch (rule.action) {
     case FaultAction::None:
+      forward(sender, payload, arrival(sender, delay, bytes));
+      return release_held(sender, delay);
     case FaultAction::Drop:
       return;
     case FaultAction::Duplicate:

@@ -118,6 +118,22 @@ TEST_CASE_METHOD(testbench::FreshKernel, "the n-th frame of a PSN is dropped, no
   CHECK(cable.wire.frames(0) == 4);
 }
 
+TEST_CASE_METHOD(testbench::FreshKernel, "a rule that does nothing lets the frame pass", "[wire]") {
+  Cable cable({on_psn(FaultAction::None, 7), on_psn(FaultAction::Reorder, 6)});
+  for (const u32 psn : {6, 7, 8}) cable.a.send(frame_of(1, psn), sc_core::SC_ZERO_TIME);
+  CHECK(cable.psns() == std::vector<u32>{7, 6, 8});
+}
+
+TEST_CASE_METHOD(testbench::FreshKernel, "a reordered frame that no other follows can be released",
+                 "[wire]") {
+  Cable cable({on_psn(FaultAction::Reorder, 8)});
+  for (const u32 psn : {7, 8}) cable.a.send(frame_of(1, psn), sc_core::SC_ZERO_TIME);
+  CHECK(cable.psns() == std::vector<u32>{7});
+  CHECK(cable.wire.release_held(sc_time(1, SC_NS)));
+  CHECK(cable.psns() == std::vector<u32>{7, 8});
+  CHECK_FALSE(cable.wire.release_held(sc_time(1, SC_NS)));
+}
+
 TEST_CASE_METHOD(testbench::FreshKernel, "a rule is for one direction and one queue pair",
                  "[wire]") {
   FaultRule rule = on_psn(FaultAction::Drop, 7);
