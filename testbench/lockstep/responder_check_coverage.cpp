@@ -126,9 +126,10 @@ ResponderCheckCoverage::ResponderCheckCoverage(u32) {
   for (std::size_t v = 0; v < kVerdicts; ++v)
     for (const StreamRow& stream : kStreams) {
       const RequestRule* rule = rule_of(v);
-      const bool wrong_lane = rule && rule->cause == RequestCause::WrongVl;
+      const bool of_lrh =
+          rule && (rule->cause == RequestCause::WrongVl || rule->broken == request::from_group);
       const bool can =
-          (!rule || rule->stage == RuleStage::Header) && (!wrong_lane || is_native(stream.framing));
+          (!rule || rule->stage == RuleStage::Header) && (!of_lrh || is_native(stream.framing));
       add(can ? fmt::format("{}: {}", stream.name(), verdict_name(v)) : "");
     }
   psns_ = add_group("service x PSN x ePSN");

@@ -307,7 +307,7 @@ AddressVector ResponderCheckStimulus::choose_path(const Packet& p) {
       }
     }
   }
-  if (p.qp.qpn == kQp0 ? !random_.chance(1, 8) : random_.chance(1, 16)) av.virtual_lane = kQp0Lane;
+  if (p.qp.qpn == kQp0 ? !random_.chance(1, 8) : random_.chance(1, 10)) av.virtual_lane = kQp0Lane;
   if (random_.chance(1, 32)) av.source_lid = u16(0xc000 | (random_() & 0x3fff));  // of a group
   return av;
 }

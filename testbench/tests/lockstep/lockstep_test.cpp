@@ -115,7 +115,7 @@ TEMPLATE_TEST_CASE("one wrong value on one pin in one cycle is found in that cyc
     rows.push_back({{Kind::Field, 3000, 0, field}, fmt::format("packets_out.{}", field)});
   for (const Row& row : rows) {
     LockstepOptions<TestType> options;
-    options.cycles = 10'000;
+    options.cycles = 30'000;  // in which it can show
     options.fault = row.fault;
     const auto r = run_lockstep(options);
     INFO(row.found_in << ", found in " << where(r));
