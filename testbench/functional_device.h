@@ -8,7 +8,9 @@ namespace hca::testbench {
 // The functional model with its host memory.
 class FunctionalDevice : public ReplayDevice {
  public:
-  explicit FunctionalDevice(const DeviceOptions& options) : options_(options) {}
+  using Judged = std::function<void(const proto::RequestVerdict&)>;
+  explicit FunctionalDevice(const DeviceOptions& options, Judged judged = {})
+      : options_(options), judged_(std::move(judged)) {}
   tlm_::HostMemory& memory() override { return memory_; }
   void mmio_write(u32 offset, std::span<const u8> bytes) override {
     const proto::InDevice inside;
@@ -37,6 +39,7 @@ class FunctionalDevice : public ReplayDevice {
 
  private:
   DeviceOptions options_;
+  Judged judged_;
   tlm_::HostMemory memory_;
   std::vector<Frame> sent_;
   functional::FunctionalHca hca_{
@@ -51,7 +54,8 @@ class FunctionalDevice : public ReplayDevice {
        [this](u64 address, std::span<const u8> from) {
          memory_.write(address, from.data(), from.size());
        },
-       [this](u32, std::span<const u8> frame) { sent_.emplace_back(frame.begin(), frame.end()); }},
+       [this](u32, std::span<const u8> frame) { sent_.emplace_back(frame.begin(), frame.end()); },
+       judged_},
       options_.transport,
       options_.ports};
 };

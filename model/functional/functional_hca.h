@@ -26,6 +26,8 @@ struct Io {
   std::function<bool(u64 address, std::span<u8> bytes)> read;
   std::function<void(u64 address, std::span<const u8> bytes)> write;
   std::function<void(u32 port, std::span<const u8> frame)> transmit;
+  // Each request that a queue pair has judged; may be left out.
+  std::function<void(const proto::RequestVerdict&)> judged = {};
 };
 
 struct Counters {
@@ -143,6 +145,10 @@ class FunctionalHca {
                 const proto::Bth& bth, const proto::ExtHeaders& ext, u32 payload_bytes);
 
   // Responder: responder_side.cpp.
+  void count(const proto::QpConfig& qp, const proto::RequestVerdict& verdict) {
+    ++counters(qp).requests[std::size_t(verdict.cause)];
+    if (io_.judged) io_.judged(verdict);
+  }
   void receive_multicast(const proto::ParsedPacket& packet, std::span<const u8> frame, u32 port);
   void notify_congestion(const proto::QpConfig& qp, const proto::ParsedPacket& packet,
                          std::span<const u8> frame);

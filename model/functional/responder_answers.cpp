@@ -54,7 +54,7 @@ void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const Reque
     if (mutant<"dup_saved_again">()) saved.save(qp.max_dest_rd_atomic, effect, false, 0);
     return respond_read(qp, effect);
   }
-  ++counters(qp).requests[std::size_t(RequestCause::NotSaved)];
+  count(qp, {RequestAction::Drop, RequestCause::NotSaved, {}, {}});
 }
 
 void FunctionalHca::respond_read(const QpConfig& qp, const RequestEffect& effect) {

@@ -74,7 +74,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   const bool passed = verdict.action == RequestAction::Execute;
   if (passed && qp.service == Service::Ud) return receive_datagram(qpn, packet, frame);
   if (passed && !reads) verdict = find_place(qpn, packet);
-  ++counters(qp).requests[std::size_t(verdict.cause)];
+  count(qp, verdict);
   contexts_.count_drop(qp.port, counter_of(verdict.cause, qp, frame.data(), packet));
   if (qp.service == Service::Ud)
     contexts_.count_drop(qp.port, counter_without_place(verdict.cause));
@@ -138,7 +138,7 @@ void FunctionalHca::receive_datagram(u32 qpn, ParsedPacket packet, std::span<con
   std::copy(frame.begin(), frame.end(), datagram_.begin());
   prepend_header(datagram_.data(), packet, header);
   const RequestVerdict verdict = find_place(qpn, packet);
-  ++counters(qp).requests[std::size_t(verdict.cause)];
+  count(qp, verdict);
   RequestEffect effect = apply(state, packet, qp, verdict);
   SharedQueue* const shared = qp.srqn ? contexts_.find_srq(qp.srqn) : nullptr;
   if (shared && take_from(*shared, state, packet, qp, verdict, true, effect))
@@ -269,7 +269,7 @@ void FunctionalHca::fail_invalidate(u32 qpn, const RequestEffect& effect) {
   Cqe cqe{};
   cqe.opcode = CqeOpcode::Receive, cqe.status = failure_of(RequestCause::BadInvalidate).status;
   cqe.qpn = qpn, cqe.wqe_index = u16(effect.receive_wqe);
-  ++counters(contexts_.qps[qpn]).requests[std::size_t(RequestCause::BadInvalidate)];
+  count(contexts_.qps[qpn], {RequestAction::Fail, RequestCause::BadInvalidate, {}, {}});
   if (mutant<"inv_bad_key_nak">()) answer(contexts_.qps[qpn], kEarlyInvalidate, effect);
   if (mutant<"inv_no_flush">()) return complete(contexts_.qps[qpn].receive_cq, cqe);
   if (mutant<"inv_both_reports">()) raise(EventType::QpAccessErr, qpn);

@@ -58,12 +58,6 @@ constexpr std::array kActs{
         }},
 };
 
-std::string_view statement_of(RequestCause cause, Service service) {
-  for (const RequestRule& rule : kRequestRules)
-    if (rule.cause == cause && includes(rule.services, service)) return rule.statement;
-  return {};
-}
-
 // The structures that encode() knows, by their names in the documents.
 constexpr std::array<const HeaderInfo*, 14> kStructures{
     &kHeaderInfo<Bth>,   &kHeaderInfo<Reth>,         &kHeaderInfo<AtomicEth>,
@@ -75,7 +69,7 @@ constexpr std::array<const HeaderInfo*, 14> kStructures{
 
 GoldenContext::GoldenContext(const std::string& setup)
     : setup_(text_of(setup)),
-      device_(options_of(setup_.at())),
+      device_(options_of(setup_.at()), [this](const RequestVerdict& v) { judged_.push_back(v); }),
       host_(setup_.at(), device_),
       ports_(ports_of(setup_.at())) {
   if (setup_.document.contains("loop"))
@@ -131,24 +125,16 @@ std::string GoldenContext::receive(std::span<const u8> frame, u32 port) {
   if (!port || port > ports_)
     throw std::runtime_error(fmt::format("port {}; allowed: 1 to {}", port, ports_));
   const functional::FunctionalHca& hca = device_.hca();
-  const auto requests = hca.port_counters(port).requests;
+  judged_.clear();
   std::vector<u8> before(bytes_of<DropCounters>()), after(before);
   proto::encode(hca.drops(port), before.data());
   device_.inject(frame, port);
   proto::encode(hca.drops(port), after.data());
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  ParsedPacket packet;
-  const VectorQp* qp = parse(frame, options_of(setup_.at()).link, packet) == PacketVerdict::Good
-                           ? host_.qp_of_number(packet.bth.dest_qp)
-                           : nullptr;
-  for (std::size_t i = 0; i < requests.size(); ++i)
-    for (u64 n = requests[i]; n < hca.port_counters(port).requests[i]; ++n) {
-      nlohmann::ordered_json one{{"cause", kRequestCauseNames[i]}};
-      const std::string_view statement =
-          statement_of(RequestCause(i), qp ? qp->peer.service : Service::Ud);
-      if (!statement.empty()) one["statement"] = statement;
-      all.push_back(one);
-    }
+  for (const RequestVerdict& v : judged_) {
+    all.push_back({{"cause", kRequestCauseNames[std::size_t(v.cause)]}});
+    if (!v.statement.empty()) all.back()["statement"] = v.statement;
+  }
   if (all.empty())
     for (const FieldInfo& field : kHeaderInfo<DropCounters>)
       if (get_bits(before.data(), field.bit_at, field.bits) !=

@@ -36,6 +36,7 @@ class GoldenContext {
   static Text text_of(const std::string& json) { return {parse_json(json)}; }
 
   Text setup_;
+  std::vector<proto::RequestVerdict> judged_;  // by the last frame
   FunctionalDevice device_;
   VectorHost host_;
   u32 ports_;

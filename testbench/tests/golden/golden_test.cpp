@@ -97,6 +97,13 @@ TEST_CASE("golden: a request is executed, answered and completed") {
   CHECK(psn == 0x101);
 }
 
+TEST_CASE("golden: of rules with one cause the one that decided is told") {
+  Golden g(R"({"regions": {"m": {}}, "qps": {"q": {"RqPSN": "0x101"}}})");
+  REQUIRE(g.build(R"({"opcode": "SEND Only", "PSN": "0x100"})") == HCA_GOLDEN_OK);
+  REQUIRE(g.receive() == HCA_GOLDEN_OK);
+  CHECK(g.text() == R"({"cause":"Duplicate","statement":"G3.1"})");  // not G3.3, of READs
+}
+
 TEST_CASE("golden: what is wrong with a packet is told") {
   Golden g(kMemory);
   REQUIRE(g.build(R"({"opcode": "SEND Only", "PSN": "0x100", "P_Key": "0x8001"})") ==
