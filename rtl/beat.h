@@ -38,16 +38,15 @@ namespace hca::proto {
 template <>
 struct Layout<rtl::BeatControl> {
   static constexpr std::string_view name = "beat";
-  static constexpr auto fields =
-      std::make_tuple(reserved("spare", 7, ""),                         //
-                      field(&rtl::BeatControl::vcrc_ok, "vcrc_ok", 1),  //
-                      field(&rtl::BeatControl::icrc_ok, "icrc_ok", 1),  //
-                      field(&rtl::BeatControl::vlan, "vlan", 1),        //
-                      field(&rtl::BeatControl::framing, "framing", 3),  //
-                      field(&rtl::BeatControl::mode, "mode", 2),        //
-                      field(&rtl::BeatControl::first, "first", 1),      //
-                      field(&rtl::BeatControl::last, "last", 1),        //
-                      field(&rtl::BeatControl::bytes, "bytes", 7));
+  static constexpr auto fields = make_rows(reserved("spare", 7, ""),                         //
+                                           field(&rtl::BeatControl::vcrc_ok, "vcrc_ok", 1),  //
+                                           field(&rtl::BeatControl::icrc_ok, "icrc_ok", 1),  //
+                                           field(&rtl::BeatControl::vlan, "vlan", 1),        //
+                                           field(&rtl::BeatControl::framing, "framing", 3),  //
+                                           field(&rtl::BeatControl::mode, "mode", 2),        //
+                                           field(&rtl::BeatControl::first, "first", 1),      //
+                                           field(&rtl::BeatControl::last, "last", 1),        //
+                                           field(&rtl::BeatControl::bytes, "bytes", 7));
 };
 static_assert(bytes_of<rtl::BeatControl>() == 3);
 }  // namespace hca::proto

@@ -11,7 +11,7 @@ inline constexpr u32 kMaxPayload = 4096;  // the largest path MTU
 template <class T>
 constexpr auto header_parts() {
   using namespace proto;
-  return std::make_tuple(
+  return make_rows(
       Part<T, AddressVector>{"address", &T::address}, Part<T, Bth>{"bth", &T::bth},
       Part<T, Rdeth>{"ext.rdeth", &T::rdeth}, Part<T, Deth>{"ext.deth", &T::deth},
       Part<T, XrcEth>{"ext.xrceth", &T::xrc_eth}, Part<T, Eoeth>{"ext.eoeth", &T::eoeth},
@@ -35,8 +35,7 @@ struct Descriptor : DescriptorStart, proto::ExtHeaders {
 
   static constexpr std::string_view kName = "descriptor";
   static constexpr auto parts() {
-    return std::tuple_cat(std::make_tuple(Part<Descriptor, DescriptorStart>{}),
-                          header_parts<Descriptor>());
+    return join_rows(make_rows(Part<Descriptor, DescriptorStart>{}), header_parts<Descriptor>());
   }
 };
 }  // namespace hca::rtl
@@ -46,18 +45,18 @@ template <>
 struct Layout<rtl::DescriptorStart> {
   using D = rtl::DescriptorStart;
   static constexpr std::string_view name = "descriptor start";
-  static constexpr auto fields = std::make_tuple(reserved("spare", 2, ""),                       //
-                                                 field(&D::ip_id, "ip_id", 16),                  //
-                                                 field(&D::payload_bytes, "payload_bytes", 13),  //
-                                                 field(&D::first, "first", 1),                   //
-                                                 field(&D::last, "last", 1),                     //
-                                                 field(&D::bytes, "bytes", 7));
+  static constexpr auto fields = make_rows(reserved("spare", 2, ""),                       //
+                                           field(&D::ip_id, "ip_id", 16),                  //
+                                           field(&D::payload_bytes, "payload_bytes", 13),  //
+                                           field(&D::first, "first", 1),                   //
+                                           field(&D::last, "last", 1),                     //
+                                           field(&D::bytes, "bytes", 7));
 };
 template <>
 struct Layout<AddressVector> {
   using A = AddressVector;
   static constexpr std::string_view name = "address";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&A::source_gid, "source_gid", 128), field(&A::destination_gid, "destination_gid", 128),
       field(&A::source_mac, "source_mac", 48), field(&A::destination_mac, "destination_mac", 48),
       field(&A::source_lid, "source_lid", 16), field(&A::destination_lid, "destination_lid", 16),

@@ -39,8 +39,8 @@ struct CheckedContext : CheckedConfig {
 
   static constexpr std::string_view kName = "context";
   static constexpr auto parts() {
-    return std::make_tuple(Part<CheckedContext, CheckedConfig>{},
-                           Part<CheckedContext, CheckedState>{"state", &CheckedContext::state});
+    return make_rows(Part<CheckedContext, CheckedConfig>{},
+                     Part<CheckedContext, CheckedState>{"state", &CheckedContext::state});
   }
 };
 
@@ -71,8 +71,8 @@ struct Judged : JudgedStart {
 
   static constexpr std::string_view kName = "judged";
   static constexpr auto parts() {
-    return std::make_tuple(Part<Judged, JudgedStart>{},
-                           Part<Judged, CheckedState>{"state", &Judged::state});
+    return make_rows(Part<Judged, JudgedStart>{},
+                     Part<Judged, CheckedState>{"state", &Judged::state});
   }
 };
 }  // namespace hca::rtl
@@ -83,7 +83,7 @@ template <>
 struct Layout<rtl::CheckedState> {
   using S = rtl::CheckedState;
   static constexpr std::string_view name = "checked state";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&S::write_va,       "write_va",       64),
       field(&S::write_rkey,     "write_rkey",     32),
       field(&S::write_left,     "write_left",     32),
@@ -104,7 +104,7 @@ template <>
 struct Layout<rtl::CheckedConfig> {
   using C = rtl::CheckedConfig;
   static constexpr std::string_view name = "checked config";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&C::own_gid,        "own_gid",        128),
       field(&C::peer_gid,       "peer_gid",       128),
       field(&C::own_lid,        "own_lid",        16),
@@ -133,7 +133,7 @@ template <>
 struct Layout<rtl::CheckedRegion> {
   using R = rtl::CheckedRegion;
   static constexpr std::string_view name = "region";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&R::start,  "start",  64),
       field(&R::bytes,  "bytes",  64),
       field(&R::key,    "key",    32),
@@ -148,7 +148,7 @@ template <>
 struct Layout<rtl::JudgedStart> {
   using J = rtl::JudgedStart;
   static constexpr std::string_view name = "judged start";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&J::qpn,               "qpn",               24),
       reserved("spare", 5, ""),
       field(&J::first,             "first",             1),

@@ -18,7 +18,7 @@ struct Parsed : ParsedStart, proto::ExtHeaders {
 
   static constexpr std::string_view kName = "parsed";
   static constexpr auto parts() {
-    return std::tuple_cat(std::make_tuple(Part<Parsed, ParsedStart>{}), header_parts<Parsed>());
+    return join_rows(make_rows(Part<Parsed, ParsedStart>{}), header_parts<Parsed>());
   }
 };
 }  // namespace hca::rtl
@@ -28,12 +28,12 @@ template <>
 struct Layout<rtl::ParsedStart> {
   using P = rtl::ParsedStart;
   static constexpr std::string_view name = "parsed start";
-  static constexpr auto fields = std::make_tuple(reserved("spare", 2, ""),                       //
-                                                 field(&P::verdict, "verdict", 5),               //
-                                                 field(&P::payload_bytes, "payload_bytes", 16),  //
-                                                 field(&P::first, "first", 1),                   //
-                                                 field(&P::last, "last", 1),                     //
-                                                 field(&P::bytes, "bytes", 7));
+  static constexpr auto fields = make_rows(reserved("spare", 2, ""),                       //
+                                           field(&P::verdict, "verdict", 5),               //
+                                           field(&P::payload_bytes, "payload_bytes", 16),  //
+                                           field(&P::first, "first", 1),                   //
+                                           field(&P::last, "last", 1),                     //
+                                           field(&P::bytes, "bytes", 7));
 };
 static_assert(bytes_of<rtl::ParsedStart>() == 4);
 }  // namespace hca::proto

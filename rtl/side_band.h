@@ -44,21 +44,21 @@ struct SideBand<Control> {
     return proto::bytes_of<Header>();
   }
   static constexpr unsigned kBytes =
-      std::apply([](const auto&... p) { return (bytes_of_part(p) + ...); }, Control::parts());
+      with_rows([](const auto&... p) { return (bytes_of_part(p) + ...); }, Control::parts());
   static constexpr std::string_view kName = Control::kName;
   static void encode(const Control& control, u8* out) {
     const auto put = [&](const auto& p) {
       proto::encode(p.of(control), out);
       out += bytes_of_part(p);
     };
-    std::apply([&](const auto&... p) { (put(p), ...); }, Control::parts());
+    with_rows([&](const auto&... p) { (put(p), ...); }, Control::parts());
   }
   static void decode(const u8* in, Control& control) {
     const auto take = [&](const auto& p) {
       proto::decode_to(in, p.of(control));
       in += bytes_of_part(p);
     };
-    std::apply([&](const auto&... p) { (take(p), ...); }, Control::parts());
+    with_rows([&](const auto&... p) { (take(p), ...); }, Control::parts());
   }
   template <class Fn>
   static void for_each_part(Fn&& fn) {
@@ -67,7 +67,7 @@ struct SideBand<Control> {
       fn(p.name, proto::kHeaderInfo<Header>, from);
       from += bytes_of_part(p);
     };
-    std::apply([&](const auto&... p) { (show(p), ...); }, Control::parts());
+    with_rows([&](const auto&... p) { (show(p), ...); }, Control::parts());
   }
 };
 }  // namespace hca::rtl

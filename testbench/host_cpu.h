@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
-#include <tuple>
 
 #include "model/engine/domain.h"
 #include "model/engine/knob.h"
@@ -34,24 +33,24 @@ struct hca::engine::Knobs<hca::testbench::HostConfig> {
   static constexpr std::string_view sentence = "the core that runs the benchmark";
   static constexpr u64 kMax = 1'000'000'000;
   static constexpr auto rows =
-      std::make_tuple(knob("post_send", &Config::post_send, Unit::Picoseconds, 0, kMax,
-                           "to build a send WQE and to ring its doorbell"),
-                      knob("post_recv", &Config::post_recv, Unit::Picoseconds, 0, kMax,
-                           "to build a receive WQE and to ring its doorbell"),
-                      knob("notice", &Config::notice, Unit::Picoseconds, 0, kMax,
-                           "until a polling core sees what the HCA wrote"),
-                      knob("poll", &Config::poll, Unit::Picoseconds, 0, kMax,
-                           "to poll a completion queue and find something"),
-                      knob("completion", &Config::completion, Unit::Picoseconds, 0, kMax,
-                           "to take a completion from its queue"),
-                      knob("wait", &Config::wait, testbench::kHostWaitNames,
-                           "for completions: by polling, or asleep until an interrupt"),
-                      knob("arm", &Config::arm, Unit::Picoseconds, 0, kMax,
-                           "to arm a completion queue and to look at it once more"),
-                      knob("interrupt", &Config::interrupt, Unit::Picoseconds, 0, kMax,
-                           "from an interrupt's message in memory to the program that it wakes"),
-                      knob("event", &Config::event, Unit::Picoseconds, 0, kMax,
-                           "to take the entries of the event queue and to arm it again"));
+      make_rows(knob("post_send", &Config::post_send, Unit::Picoseconds, 0, kMax,
+                     "to build a send WQE and to ring its doorbell"),
+                knob("post_recv", &Config::post_recv, Unit::Picoseconds, 0, kMax,
+                     "to build a receive WQE and to ring its doorbell"),
+                knob("notice", &Config::notice, Unit::Picoseconds, 0, kMax,
+                     "until a polling core sees what the HCA wrote"),
+                knob("poll", &Config::poll, Unit::Picoseconds, 0, kMax,
+                     "to poll a completion queue and find something"),
+                knob("completion", &Config::completion, Unit::Picoseconds, 0, kMax,
+                     "to take a completion from its queue"),
+                knob("wait", &Config::wait, testbench::kHostWaitNames,
+                     "for completions: by polling, or asleep until an interrupt"),
+                knob("arm", &Config::arm, Unit::Picoseconds, 0, kMax,
+                     "to arm a completion queue and to look at it once more"),
+                knob("interrupt", &Config::interrupt, Unit::Picoseconds, 0, kMax,
+                     "from an interrupt's message in memory to the program that it wakes"),
+                knob("event", &Config::event, Unit::Picoseconds, 0, kMax,
+                     "to take the entries of the event queue and to arm it again"));
 };
 
 namespace hca::testbench {

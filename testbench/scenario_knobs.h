@@ -8,7 +8,7 @@ struct hca::engine::Knobs<hca::testbench::RunOptions> {
   using Config = testbench::RunOptions;
   static constexpr std::string_view block = "run";
   static constexpr std::string_view sentence = "the whole run";
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       knob("seed", &Config::seed, Unit::Count, 0, ~u64{0} >> 2, "of payloads and random faults"),
       knob("pcap", &Config::pcap,
            "write every frame to run.pcap, of two ports to run.pcapng, in the output directory"),
@@ -29,7 +29,7 @@ struct hca::engine::Knobs<hca::testbench::ConnectionConfig> {
   using Config = testbench::ConnectionConfig;
   static constexpr std::string_view block = "connection";
   static constexpr std::string_view sentence = "how the queue pairs are connected";
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       knob("srq", &Config::srq, "the queue pairs of an end take their receive WQEs from one SRQ"),
       knob("service", &Config::service_choice, testbench::kServiceWords,
            "of the queue pairs; uc has no READ and no ATOMIC, ud has SENDs of one packet alone; "
@@ -59,7 +59,7 @@ struct hca::engine::Knobs<hca::testbench::MixConfig> {
   static constexpr std::string_view block = "mix";
   static constexpr std::string_view sentence = "weights of operations in one stream";
   static constexpr u64 kMax = 1'000'000;
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       knob("write", &Config::write, Unit::Count, 0, kMax, "weight of WRITE"),
       knob("send", &Config::send, Unit::Count, 0, kMax, "weight of SEND"),
       knob("read", &Config::read, Unit::Count, 0, kMax, "weight of READ"),
@@ -78,7 +78,7 @@ struct hca::engine::Knobs<hca::testbench::SizeConfig> {
   using Config = testbench::SizeConfig;
   static constexpr std::string_view block = "sizes";
   static constexpr std::string_view sentence = "weighted sizes of one stream";
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       knob("size", &Config::size, Unit::Bytes, 0, u64{1} << 31, "bytes of a message"),
       knob("weight", &Config::weight, Unit::Count, 0, 1'000'000, "how often, beside the others"));
 };
@@ -90,7 +90,7 @@ struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
   static constexpr std::string_view block = "workload";
   static constexpr std::string_view sentence = "one operation over a range of sizes";
   static constexpr u64 kMaxBytes = u64{1} << 31;
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       knob("operation", &Config::operation, testbench::kOperationWords, "what is posted"),
       knob("test", &Config::test, testbench::kTestNames,
            "a stream with a queue depth; a ping-pong, or one READ or ATOMIC after the other"),
@@ -141,7 +141,7 @@ struct hca::engine::Knobs<hca::testbench::FaultConfig> {
   using Config = testbench::FaultConfig;
   static constexpr std::string_view block = "faults";
   static constexpr std::string_view sentence = "what happens to frames on the wire";
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       knob("action", &Config::action, tlm_::kFaultNames, "what happens to the frame"),
       knob("from", &Config::from, Unit::Count, 0, 1, "the chip that sends it"),
       knob("port", &Config::port, Unit::Count, 0, blocks::kMaxPorts,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <tuple>
 #include <vector>
 
 #include "model/blocks/host_timing.h"
@@ -25,7 +24,7 @@ struct hca::engine::Knobs<hca::tlm_::PcieConfig> {
   using Config = tlm_::PcieConfig;
   static constexpr std::string_view block = "pcie";
   static constexpr std::string_view sentence = "the link between HCA and root complex";
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       knob("generation", &Config::generation, Unit::Count, 1, 5, "2.5, 5, 8, 16 or 32 GT/s a lane"),
       knob("lanes", &Config::lanes, Unit::Count, 1, 16, "width"),
       knob("overhead", &Config::overhead, Unit::Count, 0, 500,

@@ -24,8 +24,8 @@ struct hca::engine::Knobs<hca::tlm_::WireConfig> {
   using Config = tlm_::WireConfig;
   static constexpr std::string_view block = "wire";
   static constexpr std::string_view sentence = "the cable between two ports";
-  static constexpr auto rows = std::make_tuple(knob("latency", &Config::latency, Unit::Picoseconds,
-                                                    1'000, 1'000'000'000'000, "of a bit, one way"));
+  static constexpr auto rows = make_rows(knob("latency", &Config::latency, Unit::Picoseconds, 1'000,
+                                              1'000'000'000'000, "of a bit, one way"));
 };
 
 namespace hca::tlm_ {

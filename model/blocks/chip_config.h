@@ -75,7 +75,7 @@ struct hca::engine::Knobs<hca::blocks::CoreConfig> {
   using C = hca::blocks::CoreConfig;
   static constexpr std::string_view block = "core";
   static constexpr std::string_view sentence = "what all blocks share";
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       knob("clock", &C::clock, Unit::Hertz, 1'000'000, 10'000'000'000, blocks::kWholePeriod,
            "clock of the chip"),
       knob("max_qps", &C::max_qps, Unit::Count, 1, 1 << proto::kAeqeObjectBits,
@@ -96,7 +96,7 @@ struct hca::engine::Knobs<hca::proto::TransportOptions> {
   using C = hca::proto::TransportOptions;
   static constexpr std::string_view block = "transport";
   static constexpr std::string_view sentence = "what the specification leaves open";
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       knob("credits", &C::credits, "AETHs tell the free receive WQEs, else code 31 (G6.1)"),
       knob("gap_after_rnr", &C::gap_after_rnr, proto::kGapAfterRnrNames,
            "a packet behind one that drew an RNR NAK: dropped, or a sequence NAK (G2.5)"),

@@ -90,7 +90,7 @@ template <>
 struct hca::engine::Counters<hca::blocks::CommandCounters> {
   using C = hca::blocks::CommandCounters;
   static constexpr std::string_view block = "command";
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       counter("commands", &C::commands, "commands", "commands executed"),
       counter("refused", &C::refused, "commands", "commands with another status than Ok"),
       counter("faults", &C::faults, "queue pairs", "queue pairs that entered Error by themselves"),

@@ -88,7 +88,7 @@ struct hca::engine::Counters<hca::blocks::CompletionCounters> {
   using C = hca::blocks::CompletionCounters;
   static constexpr std::string_view block = "completion";
   static constexpr auto rows =
-      std::make_tuple(counter("cqes", &C::cqes, "CQEs", "CQEs written"),
-                      counter("overflows", &C::overflows, "CQEs", "CQEs that found no room"),
-                      counter("events", &C::events, "events", "completion events raised"));
+      make_rows(counter("cqes", &C::cqes, "CQEs", "CQEs written"),
+                counter("overflows", &C::overflows, "CQEs", "CQEs that found no room"),
+                counter("events", &C::events, "events", "completion events raised"));
 };

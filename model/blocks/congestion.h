@@ -54,16 +54,16 @@ struct hca::engine::Knobs<hca::blocks::CongestionConfig> {
   using C = hca::blocks::CongestionConfig;
   static constexpr std::string_view block = "congestion";
   static constexpr std::string_view sentence = "CNPs for packets that met congestion";
-  static constexpr auto rows = std::tuple_cat(
+  static constexpr auto rows = join_rows(
       hca::blocks::stage_rows<C>("from a marked packet to its CNP", "between two CNPs"),
-      std::make_tuple(knob("cnp_interval", &C::cnp_interval, Unit::Picoseconds, 0,
-                           1'000'000'000'000, "shortest time between two CNPs of a queue pair")));
+      make_rows(knob("cnp_interval", &C::cnp_interval, Unit::Picoseconds, 0, 1'000'000'000'000,
+                     "shortest time between two CNPs of a queue pair")));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::CongestionCounters> {
   using C = hca::blocks::CongestionCounters;
   static constexpr std::string_view block = "congestion";
-  static constexpr auto rows = std::make_tuple(
-      counter("marked", &C::marked, "packets", "packets with Congestion Experienced"),
-      counter("cnps", &C::cnps, "packets", "CNPs asked for"));
+  static constexpr auto rows =
+      make_rows(counter("marked", &C::marked, "packets", "packets with Congestion Experienced"),
+                counter("cnps", &C::cnps, "packets", "CNPs asked for"));
 };

@@ -103,11 +103,11 @@ template <>
 struct hca::engine::Counters<hca::blocks::DmaCounters> {
   using C = hca::blocks::DmaCounters;
   static constexpr std::string_view block = "dma";
-  static constexpr auto rows = std::make_tuple(
-      counter("reads", &C::reads, "requests", "reads of host memory"),
-      counter("read_bytes", &C::read_bytes, "bytes", "bytes read from host memory"),
-      counter("writes", &C::writes, "requests", "posted writes to host memory"),
-      counter("write_bytes", &C::write_bytes, "bytes", "bytes written to host memory"),
-      counter("failed_reads", &C::failed_reads, "requests",
-              "reads that memory answered with an error"));
+  static constexpr auto rows =
+      make_rows(counter("reads", &C::reads, "requests", "reads of host memory"),
+                counter("read_bytes", &C::read_bytes, "bytes", "bytes read from host memory"),
+                counter("writes", &C::writes, "requests", "posted writes to host memory"),
+                counter("write_bytes", &C::write_bytes, "bytes", "bytes written to host memory"),
+                counter("failed_reads", &C::failed_reads, "requests",
+                        "reads that memory answered with an error"));
 };

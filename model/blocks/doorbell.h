@@ -68,10 +68,10 @@ struct hca::engine::Counters<hca::blocks::DoorbellCounters> {
   using C = hca::blocks::DoorbellCounters;
   static constexpr std::string_view block = "doorbell";
   static constexpr auto rows =
-      std::make_tuple(counter("doorbells", &C::doorbells, "writes", "doorbells taken"),
-                      counter("pushed", &C::pushed, "WQEs", "WQEs that came with their doorbell"),
-                      counter("bad", &C::bad, "writes", "writes that are no doorbell"),
-                      counter("fallbacks", &C::fallbacks, "writes",
-                              "pushes without their whole WQE: it is fetched"),
-                      counter("pieces", &C::pieces, "writes", "the rest of such pushes"));
+      make_rows(counter("doorbells", &C::doorbells, "writes", "doorbells taken"),
+                counter("pushed", &C::pushed, "WQEs", "WQEs that came with their doorbell"),
+                counter("bad", &C::bad, "writes", "writes that are no doorbell"),
+                counter("fallbacks", &C::fallbacks, "writes",
+                        "pushes without their whole WQE: it is fetched"),
+                counter("pieces", &C::pieces, "writes", "the rest of such pushes"));
 };

@@ -75,7 +75,7 @@ template <>
 struct hca::engine::Counters<hca::blocks::EventCounters> {
   using C = hca::blocks::EventCounters;
   static constexpr std::string_view block = "event";
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       counter("eqes", &C::eqes, "EQEs", "EQEs written"),
       counter("lost", &C::lost, "events", "events without an event queue or without room in it"),
       counter("messages", &C::messages, "messages", "interrupt messages"));

@@ -95,19 +95,19 @@ struct hca::engine::Knobs<hca::blocks::PacketizerConfig> {
   using C = hca::blocks::PacketizerConfig;
   static constexpr std::string_view block = "packetizer";
   static constexpr std::string_view sentence = "headers from the tables, payload gathered by DMA";
-  static constexpr auto rows = std::tuple_cat(
+  static constexpr auto rows = join_rows(
       hca::blocks::stage_rows<C>("from a packet to its first DMA request", "between two packets"),
-      std::make_tuple(knob("tx_start", &C::tx_start, hca::blocks::kTxStartNames,
-                           "send when the payload is in, or as early as no gap can open"),
-                      knob("buffers", &C::buffers, Unit::Count, 1, 64,
-                           "packets of a port between payload request and wire")));
+      make_rows(knob("tx_start", &C::tx_start, hca::blocks::kTxStartNames,
+                     "send when the payload is in, or as early as no gap can open"),
+                knob("buffers", &C::buffers, Unit::Count, 1, 64,
+                     "packets of a port between payload request and wire")));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::PacketizerCounters> {
   using C = hca::blocks::PacketizerCounters;
   static constexpr std::string_view block = "packetizer";
   static constexpr auto rows =
-      std::make_tuple(counter("packets", &C::packets, "packets", "packets built"),
-                      counter("payload_bytes", &C::payload_bytes, "bytes", "payload gathered"),
-                      counter("gathers", &C::gathers, "requests", "DMA requests for payload"));
+      make_rows(counter("packets", &C::packets, "packets", "packets built"),
+                counter("payload_bytes", &C::payload_bytes, "bytes", "payload gathered"),
+                counter("gathers", &C::gathers, "requests", "DMA requests for payload"));
 };

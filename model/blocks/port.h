@@ -142,28 +142,27 @@ struct hca::engine::Knobs<hca::blocks::PortConfig> {
   using C = hca::blocks::PortConfig;
   static constexpr std::string_view block = "port";
   static constexpr std::string_view sentence = "link transmit and receive";
-  static constexpr auto rows = std::tuple_cat(
+  static constexpr auto rows = join_rows(
       hca::blocks::stage_rows<C>("of MAC and PHY, in each direction", "between two packets"),
-      std::make_tuple(knob("link_rate", &C::link_rate, Unit::BitsPerSecond, 1'000'000'000,
-                           800'000'000'000, "data rate of the link"),
-                      knob("rx_forward", &C::rx_forward, hca::blocks::kRxForwardNames,
-                           "write a payload when its packet is known good, or while it arrives")));
+      make_rows(knob("link_rate", &C::link_rate, Unit::BitsPerSecond, 1'000'000'000,
+                     800'000'000'000, "data rate of the link"),
+                knob("rx_forward", &C::rx_forward, hca::blocks::kRxForwardNames,
+                     "write a payload when its packet is known good, or while it arrives")));
 };
 template <>
 struct hca::engine::Knobs<hca::blocks::IcrcUnitConfig> {
   using C = hca::blocks::IcrcUnitConfig;
   static constexpr std::string_view block = "icrc_unit";
   static constexpr std::string_view sentence = "ICRC and VCRC, inserted and checked at line rate";
-  static constexpr auto rows = std::tuple_cat(
+  static constexpr auto rows = join_rows(
       hca::blocks::stage_rows<C>("from first beat in to first beat out", "from packet to packet"),
-      std::make_tuple(
-          knob("beat_bytes", &C::beat_bytes, Unit::Bytes, 32, 512, "bytes of one beat")));
+      make_rows(knob("beat_bytes", &C::beat_bytes, Unit::Bytes, 32, 512, "bytes of one beat")));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::PortCounters> {
   using C = hca::blocks::PortCounters;
   static constexpr std::string_view block = "port";
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       counter("tx_packets", &C::tx_packets, "packets", "packets sent"),
       counter("tx_bytes", &C::tx_bytes, "bytes", "bytes of frames sent"),
       counter("rx_packets", &C::rx_packets, "packets", "frames received"),

@@ -62,6 +62,6 @@ struct hca::engine::Counters<hca::blocks::ProtectionCounters> {
   using C = hca::blocks::ProtectionCounters;
   static constexpr std::string_view block = "protection";
   static constexpr auto rows =
-      std::make_tuple(counter("lookups", &C::lookups, "look-ups", "keys looked up"),
-                      counter("refused", &C::refused, "accesses", "local accesses refused"));
+      make_rows(counter("lookups", &C::lookups, "look-ups", "keys looked up"),
+                counter("refused", &C::refused, "accesses", "local accesses refused"));
 };

@@ -46,5 +46,5 @@ struct hca::engine::Counters<hca::blocks::QpContextCounters> {
   using C = hca::blocks::QpContextCounters;
   static constexpr std::string_view block = "qp_context";
   static constexpr auto rows =
-      std::make_tuple(counter("lookups", &C::lookups, "look-ups", "contexts looked up"));
+      make_rows(counter("lookups", &C::lookups, "look-ups", "contexts looked up"));
 };

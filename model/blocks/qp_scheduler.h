@@ -71,18 +71,17 @@ struct hca::engine::Knobs<hca::blocks::QpSchedulerConfig> {
   using C = hca::blocks::QpSchedulerConfig;
   static constexpr std::string_view block = "qp_scheduler";
   static constexpr std::string_view sentence = "which queue pair sends next";
-  static constexpr auto rows = std::tuple_cat(
+  static constexpr auto rows = join_rows(
       hca::blocks::stage_rows<C>("from a doorbell to its turn", "between two turns"),
-      std::make_tuple(
-          knob("batch", &C::batch, Unit::Count, 1, 16, "WQEs of one turn, at most"),
-          knob("turns", &C::turns, Unit::Count, 1, 8, "turns of one queue pair in flight"),
-          knob("slots", &C::slots, Unit::Count, 1, 64, "turns in flight in all")));
+      make_rows(knob("batch", &C::batch, Unit::Count, 1, 16, "WQEs of one turn, at most"),
+                knob("turns", &C::turns, Unit::Count, 1, 8, "turns of one queue pair in flight"),
+                knob("slots", &C::slots, Unit::Count, 1, 64, "turns in flight in all")));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::QpSchedulerCounters> {
   using C = hca::blocks::QpSchedulerCounters;
   static constexpr std::string_view block = "qp_scheduler";
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       counter("turns", &C::turns, "turns", "turns given"),
       counter("wqes", &C::wqes, "WQEs", "WQEs in these turns"),
       counter("pauses", &C::pauses, "pauses", "queue pairs stopped by the requester for a time"),

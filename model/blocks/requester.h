@@ -217,7 +217,7 @@ template <>
 struct hca::engine::Counters<hca::blocks::RequesterCounters> {
   using C = hca::blocks::RequesterCounters;
   static constexpr std::string_view block = "requester";
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       counter("messages", &C::messages, "messages", "messages begun"),
       counter("packets", &C::packets, "packets", "packets cut, repetitions included"),
       counter("resent", &C::resent, "packets", "packets sent again"),

@@ -72,17 +72,17 @@ struct hca::engine::Knobs<hca::blocks::ResponderCheckConfig> {
   using C = hca::blocks::ResponderCheckConfig;
   static constexpr std::string_view block = "responder_check";
   static constexpr std::string_view sentence = "9.6 header validation, then 9.7 checks";
-  static constexpr auto rows = std::tuple_cat(
+  static constexpr auto rows = join_rows(
       hca::blocks::stage_rows<C>("of all rule stages, without look-ups", "between two requests"),
-      std::make_tuple(knob("context_forwarding", &C::context_forwarding,
-                           hca::blocks::kContextForwardingNames,
-                           "what a request does whose context is being changed")));
+      make_rows(knob("context_forwarding", &C::context_forwarding,
+                     hca::blocks::kContextForwardingNames,
+                     "what a request does whose context is being changed")));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::ResponderCheckCounters> {
   using C = hca::blocks::ResponderCheckCounters;
   static constexpr std::string_view block = "responder_check";
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       counter("good", &C::good, "packets", "requests to execute"),
       counter("wrong_service", &C::wrong_service, "packets", "dropped: another transport service"),
       counter("bad_qp_state", &C::bad_qp_state, "packets", "dropped: state of the queue pair"),

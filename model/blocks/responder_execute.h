@@ -288,9 +288,9 @@ struct hca::engine::Knobs<hca::blocks::ResponderExecuteConfig> {
   static constexpr std::string_view block = "responder_execute";
   static constexpr std::string_view sentence =
       "receive WQEs, writes, READs and ATOMICs in host memory";
-  static constexpr auto rows = std::tuple_cat(
+  static constexpr auto rows = join_rows(
       hca::blocks::stage_rows<C>("from a request to its first DMA write", "between two requests"),
-      std::make_tuple(
+      make_rows(
           knob("parking", &C::parking, Unit::Count, 1, 4096, "packets that wait for receive WQEs"),
           knob("batch", &C::batch, Unit::Count, 1, 16, "receive WQEs read at once"),
           knob("outcomes", &C::outcomes, Unit::Count, 1, 65536,
@@ -302,7 +302,7 @@ template <>
 struct hca::engine::Counters<hca::blocks::ResponderExecuteCounters> {
   using C = hca::blocks::ResponderExecuteCounters;
   static constexpr std::string_view block = "responder_execute";
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       counter("writes", &C::writes, "packets", "RDMA WRITE packets executed"),
       counter("sends", &C::sends, "packets", "SEND packets executed"),
       counter("reads", &C::reads, "messages", "RDMA READs executed, repeated ones included"),

@@ -68,20 +68,19 @@ struct hca::engine::Knobs<hca::blocks::ResponderReplyConfig> {
   using C = hca::blocks::ResponderReplyConfig;
   static constexpr std::string_view block = "responder_reply";
   static constexpr std::string_view sentence = "ACK, NAK, RNR NAK and CNP";
-  static constexpr auto rows = std::tuple_cat(
+  static constexpr auto rows = join_rows(
       hca::blocks::stage_rows<C>("from an answer to the port", "between two answers"),
-      std::make_tuple(
-          knob("depth", &C::depth, Unit::Count, 1, 1024, "answers that wait for a port")));
+      make_rows(knob("depth", &C::depth, Unit::Count, 1, 1024, "answers that wait for a port")));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::ResponderReplyCounters> {
   using C = hca::blocks::ResponderReplyCounters;
   static constexpr std::string_view block = "responder_reply";
-  static constexpr auto rows = std::make_tuple(
-      counter("acks", &C::acks, "packets", "ACKs sent"),
-      counter("naks", &C::naks, "packets", "NAKs sent"),
-      counter("rnr_naks", &C::rnr_naks, "packets", "RNR NAKs sent"),
-      counter("responses", &C::responses, "packets", "READ and ATOMIC responses sent"),
-      counter("cnps", &C::cnps, "packets", "CNPs sent"),
-      counter("coalesced", &C::coalesced, "answers", "ACKs merged into a later one"));
+  static constexpr auto rows =
+      make_rows(counter("acks", &C::acks, "packets", "ACKs sent"),
+                counter("naks", &C::naks, "packets", "NAKs sent"),
+                counter("rnr_naks", &C::rnr_naks, "packets", "RNR NAKs sent"),
+                counter("responses", &C::responses, "packets", "READ and ATOMIC responses sent"),
+                counter("cnps", &C::cnps, "packets", "CNPs sent"),
+                counter("coalesced", &C::coalesced, "answers", "ACKs merged into a later one"));
 };

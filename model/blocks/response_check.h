@@ -48,7 +48,7 @@ template <>
 struct hca::engine::Counters<hca::blocks::ResponseCheckCounters> {
   using C = hca::blocks::ResponseCheckCounters;
   static constexpr std::string_view block = "response_check";
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       counter("good", &C::good, "packets", "responses given to the requester"),
       counter("wrong_service", &C::wrong_service, "packets", "dropped: another transport service"),
       counter("bad_qp_state", &C::bad_qp_state, "packets", "dropped: state of the queue pair"),

@@ -23,8 +23,7 @@ struct StageKnobs {
 template <class Config>
 constexpr auto stage_rows(std::string_view latency, std::string_view interval) {
   using engine::Unit;
-  return std::make_tuple(
-      engine::knob("latency", &Config::latency, Unit::Cycles, 1, 100000, latency),
-      engine::knob("interval", &Config::interval, Unit::Cycles, 1, 100000, interval));
+  return make_rows(engine::knob("latency", &Config::latency, Unit::Cycles, 1, 100000, latency),
+                   engine::knob("interval", &Config::interval, Unit::Cycles, 1, 100000, interval));
 }
 }  // namespace hca::blocks

@@ -64,6 +64,6 @@ struct hca::engine::Counters<hca::blocks::WqeFetchCounters> {
   using C = hca::blocks::WqeFetchCounters;
   static constexpr std::string_view block = "wqe_fetch";
   static constexpr auto rows =
-      std::make_tuple(counter("fetches", &C::fetches, "reads", "turns read from host memory"),
-                      counter("pushed", &C::pushed, "WQEs", "WQEs that needed no read"));
+      make_rows(counter("fetches", &C::fetches, "reads", "turns read from host memory"),
+                counter("pushed", &C::pushed, "WQEs", "WQEs that needed no read"));
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string_view>
-#include <tuple>
 #include <utility>
 
+#include "model/proto/rows.h"
 #include "model/proto/types.h"
 
 namespace hca::engine {
@@ -20,7 +20,7 @@ struct Counter {
 //   struct PortCounters { u64 packets = 0, bytes = 0; };
 //   template <> struct Counters<PortCounters> {
 //     static constexpr std::string_view block = "port";
-//     static constexpr auto rows = std::make_tuple(
+//     static constexpr auto rows = make_rows(
 //         counter("packets", &PortCounters::packets, "packets", "packets put on the wire"), ...);
 //   };
 template <class C>
@@ -36,14 +36,14 @@ constexpr Counter<C> counter(std::string_view name, u64 C::*member, std::string_
 // `counters` is.
 template <class C, class Fn>
 void for_each_counter(C& counters, Fn&& fn) {
-  std::apply([&](const auto&... row) { (fn(row, counters.*row.member), ...); },
-             Counters<std::remove_const_t<C>>::rows);
+  with_rows([&](const auto&... row) { (fn(row, counters.*row.member), ...); },
+            Counters<std::remove_const_t<C>>::rows);
 }
 
 // Sums of several chips or ports.
 template <class C>
 void add_counters(C& sum, const C& more) {
-  std::apply([&](const auto&... row) { ((sum.*row.member += more.*row.member), ...); },
-             Counters<C>::rows);
+  with_rows([&](const auto&... row) { ((sum.*row.member += more.*row.member), ...); },
+            Counters<C>::rows);
 }
 }  // namespace hca::engine

@@ -2,10 +2,10 @@
 #pragma once
 #include <array>
 #include <limits>
-#include <tuple>
 #include <type_traits>
 
 #include "model/engine/knob_text.h"
+#include "model/proto/rows.h"
 
 namespace hca::engine {
 // One knob of a configuration struct: a row of its table.
@@ -25,7 +25,7 @@ struct Knob {
 //   template <> struct Knobs<RequesterConfig> {
 //     static constexpr std::string_view block = "requester";
 //     static constexpr std::string_view sentence = "messages to packets";
-//     static constexpr auto rows = std::make_tuple(
+//     static constexpr auto rows = make_rows(
 //         knob("latency", &RequesterConfig::latency, Unit::Cycles, 1, 1000, "from a WQE to its
 //         first packet"), knob("rx_forward", &RequesterConfig::rx_forward, kRxForwardNames, "when
 //         payload is written"));
@@ -119,13 +119,13 @@ class KnobRef {
 // Calls fn(KnobRef) for each row in the table's order.
 template <class Config, class Fn>
 void for_each_knob(Config& config, Fn&& fn) {
-  std::apply([&](const auto&... row) { (fn(KnobRef<Config>(config, row)), ...); },
-             Knobs<std::remove_const_t<Config>>::rows);
+  with_rows([&](const auto&... row) { (fn(KnobRef<Config>(config, row)), ...); },
+            Knobs<std::remove_const_t<Config>>::rows);
 }
 
 template <class Config>
 constexpr auto knob_names() {
-  return std::apply(
+  return with_rows(
       [](const auto&... row) { return std::array<std::string_view, sizeof...(row)>{row.name...}; },
       Knobs<Config>::rows);
 }

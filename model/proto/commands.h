@@ -132,7 +132,7 @@ struct CommandHeader {
 template <>
 struct Layout<CommandHeader> {
   static constexpr std::string_view name = "command header";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&CommandHeader::opcode, "Opcode", 8, "see below"),
       field(&CommandHeader::status, "Status", 8, "written by the HCA, see below"), unused(15),
       field(&CommandHeader::done, "Done", 1, "written by the HCA: the command is over"),

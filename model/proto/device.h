@@ -36,7 +36,7 @@ struct QueueDoorbell {  // SendDoorbell, ReceiveDoorbell
 template <>
 struct Layout<QueueDoorbell> {
   static constexpr std::string_view name = "queue doorbell";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       unused(8), field(&QueueDoorbell::qpn, "QPN", 24, "queue pair"), unused(16),
       field(&QueueDoorbell::producer, "ProducerIndex", 16, "WQEs posted so far, low 16 bits"));
 };
@@ -51,7 +51,7 @@ struct CqDoorbell {
 template <>
 struct Layout<CqDoorbell> {
   static constexpr std::string_view name = "CQ doorbell";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       unused(6),
       field(&CqDoorbell::arm, "Arm", 2,
             "0 none, 1 next completion, 2 next solicited one or error; or one not taken yet"),
@@ -68,11 +68,11 @@ struct EqDoorbell {
 template <>
 struct Layout<EqDoorbell> {
   static constexpr std::string_view name = "EQ doorbell";
-  static constexpr auto fields = std::make_tuple(
-      unused(7),
-      field(&EqDoorbell::arm, "Arm", 1, "the next EQE, or one not taken yet, interrupts"),
-      field(&EqDoorbell::eqn, "EQN", 24, "event queue"),
-      field(&EqDoorbell::consumer, "ConsumerIndex", 32, "EQEs taken so far"));
+  static constexpr auto fields =
+      make_rows(unused(7),
+                field(&EqDoorbell::arm, "Arm", 1, "the next EQE, or one not taken yet, interrupts"),
+                field(&EqDoorbell::eqn, "EQN", 24, "event queue"),
+                field(&EqDoorbell::consumer, "ConsumerIndex", 32, "EQEs taken so far"));
 };
 static_assert(bytes_of<EqDoorbell>() == 8);
 
@@ -82,7 +82,7 @@ struct CommandDoorbell {
 template <>
 struct Layout<CommandDoorbell> {
   static constexpr std::string_view name = "command doorbell";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&CommandDoorbell::address, "Address", 64, "of a command block in host memory"));
 };
 
@@ -116,7 +116,7 @@ struct SendWqe {
 template <>
 struct Layout<SendWqe> {
   static constexpr std::string_view name = "send WQE";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&SendWqe::opcode, "Opcode", 8, "work request, see below"),
       field(&SendWqe::signaled, "Signaled", 1, "a CQE also when it succeeds"),
       field(&SendWqe::solicited, "Solicited", 1, "BTH:SE in its last packet"),
@@ -142,7 +142,7 @@ struct AtomicOperands {
 template <>
 struct Layout<AtomicOperands> {
   static constexpr std::string_view name = "ATOMIC operands";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&AtomicOperands::swap_or_add, "SwapOrAdd", 64, "new value, or what is added"),
       field(&AtomicOperands::compare, "Compare", 64, "CmpSwap: the value that must be there"));
 };
@@ -162,7 +162,7 @@ template <>
 struct Layout<AddressHandle> {
   using A = AddressHandle;
   static constexpr std::string_view name = "address handle";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       unused(8), field(&A::dest_qpn, "DestQP", 24, "queue pair there"),
       field(&A::qkey, "Q_Key", 32, "of the DETH; bit 31 set: that of the own queue pair instead"),
       field(&A::global, "Global", 1, "native InfiniBand: with a GRH"), unused(7),
@@ -189,7 +189,7 @@ struct MemorySegment {
 template <>
 struct Layout<MemorySegment> {
   static constexpr std::string_view name = "memory segment";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&MemorySegment::start, "Start", 64, "virtual address of the first byte"),
       field(&MemorySegment::bytes, "Length", 64, "of the window or region"),
       field(&MemorySegment::physical, "Physical", 64, "REG_MR: as in the MR attributes"),
@@ -208,7 +208,7 @@ struct ReceiveWqe {
 template <>
 struct Layout<ReceiveWqe> {
   static constexpr std::string_view name = "receive WQE";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       unused(8), field(&ReceiveWqe::sge_count, "SgeCount", 8, "SGEs that follow"),
       field(&ReceiveWqe::index, "Index", 16, "low 16 bits of the WQE's index: a form check"),
       unused(64), unused(32));
@@ -224,9 +224,9 @@ struct Sge {
 template <>
 struct Layout<Sge> {
   static constexpr std::string_view name = "SGE";
-  static constexpr auto fields = std::make_tuple(
-      field(&Sge::va, "VA", 64, "virtual address"), field(&Sge::lkey, "L_Key", 32, "of its region"),
-      field(&Sge::bytes, "Length", 32, "bytes; 0 is nothing"));
+  static constexpr auto fields = make_rows(field(&Sge::va, "VA", 64, "virtual address"),
+                                           field(&Sge::lkey, "L_Key", 32, "of its region"),
+                                           field(&Sge::bytes, "Length", 32, "bytes; 0 is nothing"));
 };
 inline constexpr u32 kSgeBytes = bytes_of<Sge>();
 static_assert(kSgeBytes == 16);
@@ -304,7 +304,7 @@ struct Cqe {
 template <>
 struct Layout<Cqe> {
   static constexpr std::string_view name = "CQE";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&Cqe::opcode, "Opcode", 8, "what completed, see below"),
       field(&Cqe::status, "Status", 8, "value of ibv_wc_status"),
       field(&Cqe::with_immediate, "Immediate", 1, "ImmDt is valid"),

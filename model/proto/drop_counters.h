@@ -27,7 +27,7 @@ struct Layout<DropCounters> {
   using D = DropCounters;
   static constexpr std::string_view name = "drop counters";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&D::truncated,            "Truncated",         64, "shorter than its headers say"),
       field(&D::unknown_ether_type,   "UnknownEtherType",  64, "neither IP nor RoCE"),
       field(&D::raw_packet,           "RawPacket",         64, "LNH of a raw packet"),

@@ -79,8 +79,8 @@ template <>
 struct Layout<Eqe> {
   static constexpr std::string_view name = "completion EQE";
   static constexpr auto fields =
-      std::make_tuple(unused(8), field(&Eqe::cqn, "CQN", 24, "completion queue"), unused(64),
-                      unused(31), field(&Eqe::phase, "Phase", 1, "as in a CQE"));
+      make_rows(unused(8), field(&Eqe::cqn, "CQN", 24, "completion queue"), unused(64), unused(31),
+                field(&Eqe::phase, "Phase", 1, "as in a CQE"));
 };
 static_assert(bytes_of<Eqe>() == kEqeBytes);
 
@@ -107,7 +107,7 @@ inline constexpr unsigned kAeqeObjectBits = 22;
 template <>
 struct Layout<Aeqe> {
   static constexpr std::string_view name = "asynchronous EQE";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&Aeqe::context, "Context", 64, "of the QP; of a CQ shifted right by one"),
       field(&Aeqe::valid, "Valid", 1, "the phase, as in a CQE"), unused(9),
       field(&Aeqe::source, "Source", 4, "see below"),

@@ -24,7 +24,7 @@ template <>
 struct Layout<Bth> {
   static constexpr std::string_view name = "BTH";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&Bth::opcode,    "OpCode", 8),
       field(&Bth::solicited, "SE",     1),
       field(&Bth::mig_req,   "M",      1),
@@ -48,7 +48,7 @@ template <>
 struct Layout<Rdeth> {
   static constexpr std::string_view name = "RDETH";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       reserved("Reserved", 8, "o9-2"),
       field(&Rdeth::ee_context, "EEContext", 24, Show::Both));
   // clang-format on
@@ -62,7 +62,7 @@ template <>
 struct Layout<Deth> {
   static constexpr std::string_view name = "DETH";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&Deth::qkey,   "Q_Key", 32),
       reserved("Reserved", 8, "C9-8"),
       field(&Deth::src_qp, "SrcQP", 24, Show::Both));
@@ -76,7 +76,7 @@ template <>
 struct Layout<XrcEth> {
   static constexpr std::string_view name = "XRCETH";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       reserved("Reserved", 8, "o9-3.a1"),
       field(&XrcEth::xrc_srq, "XRCSRQ", 24, Show::Both));
   // clang-format on
@@ -91,7 +91,7 @@ template <>
 struct Layout<Eoeth> {
   static constexpr std::string_view name = "EOETH";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       reserved("Reserved", 16, "EXT-2"),
       field(&Eoeth::extended_opcode, "ExtendedOpCode",     16),
       field(&Eoeth::response_length, "ResponseDataLength", 32, Show::Dec),
@@ -107,7 +107,7 @@ template <>
 struct Layout<Feth> {
   static constexpr std::string_view name = "FETH";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       reserved("Reserved", 26, "C9-6"),
       field(&Feth::selectivity,    "SEL", 2, Show::Dec),
       field(&Feth::placement_type, "PLT", 4, Show::Dec));
@@ -123,7 +123,7 @@ template <>
 struct Layout<Reth> {
   static constexpr std::string_view name = "RETH";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&Reth::va,      "VA",     64),
       field(&Reth::rkey,    "R_Key",  32),
       field(&Reth::dma_len, "DMALen", 32, Show::Dec));
@@ -140,7 +140,7 @@ template <>
 struct Layout<AtomicEth> {
   static constexpr std::string_view name = "AtomicETH";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&AtomicEth::va,       "VA",           64),
       field(&AtomicEth::rkey,     "R_Key",        32),
       field(&AtomicEth::swap_add, "SwapDt/AddDt", 64),
@@ -156,7 +156,7 @@ template <>
 struct Layout<Aeth> {
   static constexpr std::string_view name = "AETH";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&Aeth::syndrome, "Syndrome", 8),
       field(&Aeth::msn,      "MSN",      24, Show::Both));
   // clang-format on
@@ -169,7 +169,7 @@ template <>
 struct Layout<AtomicAckEth> {
   static constexpr std::string_view name = "AtomicAckETH";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&AtomicAckEth::original, "OrigRemDt", 64));
   // clang-format on
 };
@@ -181,7 +181,7 @@ template <>
 struct Layout<ImmDt> {
   static constexpr std::string_view name = "ImmDt";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&ImmDt::data, "ImmDt", 32));
   // clang-format on
 };
@@ -193,7 +193,7 @@ template <>
 struct Layout<Ieth> {
   static constexpr std::string_view name = "IETH";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&Ieth::rkey, "R_Key", 32));
   // clang-format on
 };
@@ -204,7 +204,7 @@ template <>
 struct Layout<CnpPayload> {
   static constexpr std::string_view name = "CNP";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       reserved("Reserved", 64, "G26.2"),
       reserved("Reserved2", 64, "G26.2"));
   // clang-format on

@@ -6,12 +6,12 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "model/proto/bytes.h"
 #include "model/proto/mutant.h"
+#include "model/proto/rows.h"
 
 namespace hca::proto {
 
@@ -79,24 +79,16 @@ inline constexpr std::size_t kEntries<std::array<T, N>> = N;
 // ---- what the tables say of themselves ----
 template <class H>
 inline constexpr std::size_t kFieldCount =
-    std::tuple_size_v<std::remove_cvref_t<decltype(Layout<H>::fields)>>;
-template <class H, std::size_t I>
-inline constexpr unsigned kFieldBits = std::get<I>(Layout<H>::fields).bits;
+    kRowCount<std::remove_cvref_t<decltype(Layout<H>::fields)>>;
 
 template <class H>
 constexpr unsigned bits_of() {
-  return std::apply([](const auto&... f) { return (f.bits + ... + 0u); }, Layout<H>::fields);
+  return with_rows([](const auto&... f) { return (f.bits + ... + 0u); }, Layout<H>::fields);
 }
 template <class H>
 constexpr unsigned bytes_of() {
   static_assert(bits_of<H>() % 8 == 0);
   return bits_of<H>() / 8;
-}
-// First bit of field I, counted from the most significant bit of the header's first byte.
-template <class H, std::size_t I>
-constexpr unsigned bit_at() {
-  return []<std::size_t... J>(std::index_sequence<J...>) { return (kFieldBits<H, J> + ... + 0u); }
-  (std::make_index_sequence<I>{});
 }
 
 // One field as data, for those who print it.
@@ -124,11 +116,14 @@ constexpr auto make_field_table() {
     at += f.bits;
     ++i;
   };
-  std::apply([&](const auto&... f) { (row(f), ...); }, Layout<H>::fields);
+  with_rows([&](const auto&... f) { (row(f), ...); }, Layout<H>::fields);
   return rows;
 }
 template <class H>
 inline constexpr auto kFieldTable = make_field_table<H>();
+// First bit of field I, counted from the most significant bit of the header's first byte.
+template <class H, std::size_t I>
+inline constexpr unsigned kBitAt = kFieldTable<H>[I].bit_at;
 
 // Ones where the header's bits are variant.
 template <class H>
@@ -187,10 +182,10 @@ constexpr T load_field(const u8* in) {
 template <class H>
 constexpr void decode_to(const u8* in, H& h) {
   auto take = [&]<std::size_t I>() {
-    constexpr auto f = std::get<I>(Layout<H>::fields);
+    constexpr auto f = row_at<I>(Layout<H>::fields);
     if constexpr (!kIsReserved<decltype(f)>) {
       using Value = typename std::remove_cvref_t<decltype(f)>::Value;
-      h.*f.at = load_field<Value, bit_at<H, I>(), f.bits, bytes_of<H>()>(in);
+      h.*f.at = load_field<Value, kBitAt<H, I>, f.bits, bytes_of<H>()>(in);
       if constexpr (std::is_integral_v<Value> || std::is_enum_v<Value>)
         if (field_is_wrong<Layout<H>, I>()) h.*f.at = Value(u64(h.*f.at) ^ 1);
     }
@@ -213,7 +208,7 @@ constexpr H decode(const u8* in) {
 
 template <class H, std::size_t I>
 constexpr u64 checked_value(const H& h) {
-  constexpr auto f = std::get<I>(Layout<H>::fields);
+  constexpr auto f = row_at<I>(Layout<H>::fields);
   using Value = typename std::remove_cvref_t<decltype(f)>::Value;
   const u64 value = static_cast<u64>(h.*f.at) ^ u64 { field_is_wrong<Layout<H>, I>() };
   if constexpr (f.bits < 8 * sizeof(Value) && !std::is_same_v<Value, bool>)
@@ -241,8 +236,8 @@ constexpr u64 bytes_of_entries(const std::array<T, N>& entries, int from, unsign
 // What field I adds to the `Bytes` bytes that start at `Byte`.
 template <class H, std::size_t I, unsigned Byte, unsigned Bytes>
 constexpr u64 share_of(const H& h) {
-  constexpr auto f = std::get<I>(Layout<H>::fields);
-  constexpr unsigned first = bit_at<H, I>(), end = first + f.bits;
+  constexpr auto f = row_at<I>(Layout<H>::fields);
+  constexpr unsigned first = kBitAt<H, I>, end = first + f.bits;
   constexpr unsigned word_first = 8 * Byte, word_end = 8 * (Byte + Bytes);
   if constexpr (kIsReserved<decltype(f)> || end <= word_first || first >= word_end) {
     return 0;

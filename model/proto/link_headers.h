@@ -18,7 +18,7 @@ template <>
 struct Layout<Lrh> {
   static constexpr std::string_view name = "LRH";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&Lrh::vl,      "VL",     4, Show::Dec, Icrc::Variant),
       field(&Lrh::lver,    "LVer",   4, Show::Dec),
       field(&Lrh::sl,      "SL",     4, Show::Dec),
@@ -45,7 +45,7 @@ template <>
 struct Layout<Grh> {
   static constexpr std::string_view name = "GRH";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&Grh::ip_ver,     "IPVer",     4, Show::Dec),
       field(&Grh::tclass,     "TClass",    8, Icrc::Variant),
       field(&Grh::flow_label, "FlowLabel", 20, Icrc::Variant),
@@ -66,7 +66,7 @@ template <>
 struct Layout<Ethernet> {
   static constexpr std::string_view name = "Ethernet";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&Ethernet::destination, "Destination", 48, Show::Mac),
       field(&Ethernet::source,      "Source",      48, Show::Mac),
       field(&Ethernet::type,        "EtherType",   16));
@@ -84,7 +84,7 @@ template <>
 struct Layout<Vlan> {
   static constexpr std::string_view name = "VLAN";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&Vlan::priority,      "PCP",       3, Show::Dec),
       field(&Vlan::drop_eligible, "DEI",       1),
       field(&Vlan::vlan_id,       "VID",       12, Show::Dec),
@@ -112,7 +112,7 @@ template <>
 struct Layout<Ipv4> {
   static constexpr std::string_view name = "IPv4";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&Ipv4::version,         "Version",        4, Show::Dec),
       field(&Ipv4::header_words,    "IHL",            4, Show::Dec),
       field(&Ipv4::tos,             "TOS",            8, Icrc::Variant),
@@ -144,7 +144,7 @@ template <>
 struct Layout<Ipv6> {
   static constexpr std::string_view name = "IPv6";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&Ipv6::version,        "Version",       4, Show::Dec),
       field(&Ipv6::traffic_class,  "TrafficClass",  8, Icrc::Variant),
       field(&Ipv6::flow_label,     "FlowLabel",     20, Icrc::Variant),
@@ -166,7 +166,7 @@ template <>
 struct Layout<Udp> {
   static constexpr std::string_view name = "UDP";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&Udp::source_port,      "SourcePort",      16, Show::Dec),
       field(&Udp::destination_port, "DestinationPort", 16, Show::Dec),
       field(&Udp::length,           "Length",          16, Show::Dec),

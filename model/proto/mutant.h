@@ -10,11 +10,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "model/proto/rows.h"
 #include "model/proto/types.h"
 
 namespace hca::proto {
@@ -115,7 +115,7 @@ auto action_of_row() {
 // "field:BTH.PSN": the lowest bit of a field is wrong, written or read.
 template <class H, std::size_t i>
 inline Mutant kFieldMutant{"field:" + std::string(H::name) + "." +
-                           std::string(std::get<i>(H::fields).name)};
+                           std::string(row_at<i>(H::fields).name)};
 template <class H, std::size_t i>
 constexpr bool field_is_wrong() {
   return !std::is_constant_evaluated() && kFieldMutant<H, i>.on();

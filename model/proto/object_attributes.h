@@ -19,7 +19,7 @@ struct DeviceAttributes {  // QueryDevice
 template <>
 struct Layout<DeviceAttributes> {
   static constexpr std::string_view name = "device attributes";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&DeviceAttributes::ports, "Ports", 8, "numbered from 1 on"),
       field(&DeviceAttributes::gid_entries, "GidEntries", 8, "of each port"),
       field(&DeviceAttributes::pkey_entries, "PkeyEntries", 8, "of each port"),
@@ -51,7 +51,7 @@ struct QueueAttributes {  // CreateCq, CreateEq, QueryCq, QueryEq
 template <>
 struct Layout<QueueAttributes> {
   static constexpr std::string_view name = "queue attributes";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&QueueAttributes::address, "Address", 64, "of the ring in host memory"),
       field(&QueueAttributes::log_entries, "LogEntries", 8,
             "entries as a power of two, at most 22"),
@@ -101,7 +101,7 @@ struct MrAttributes {  // RegisterMr, ReregisterMr, AllocMr, QueryMr
 template <>
 struct Layout<MrAttributes> {
   static constexpr std::string_view name = "MR attributes";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&MrAttributes::start, "Start", 64, "virtual address of the first byte"),
       field(&MrAttributes::bytes, "Length", 64, "of the region"),
       field(&MrAttributes::physical, "Physical", 64,
@@ -131,7 +131,7 @@ struct MwAttributes {  // AllocMw, BindMw, QueryMw
 template <>
 struct Layout<MwAttributes> {
   static constexpr std::string_view name = "MW attributes";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&MwAttributes::start, "Start", 64, "virtual address of the first byte"),
       field(&MwAttributes::bytes, "Length", 64, "of the window; BindMw: 0 unbinds it"),
       field(&MwAttributes::region_key, "RegionKey", 32, "key of the region that it is bound to"),
@@ -150,7 +150,7 @@ template <>
 struct Layout<PdAttributes> {
   static constexpr std::string_view name = "PD attributes";
   static constexpr auto fields =
-      std::make_tuple(field(&PdAttributes::uses, "Uses", 32, "MRs, MWs and QPs of it"), unused(32));
+      make_rows(field(&PdAttributes::uses, "Uses", 32, "MRs, MWs and QPs of it"), unused(32));
 };
 
 // SetVector, QueryVector: an entry of the MSI-X table.
@@ -163,7 +163,7 @@ struct VectorAttributes {
 template <>
 struct Layout<VectorAttributes> {
   static constexpr std::string_view name = "interrupt vector";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&VectorAttributes::address, "Address", 64, "where its message is written"),
       field(&VectorAttributes::data, "Data", 32, "the message: 4 bytes, low byte first"),
       unused(30),
@@ -180,7 +180,7 @@ template <>
 struct Layout<MulticastAttributes> {
   using M = MulticastAttributes;
   static constexpr std::string_view name = "multicast attributes";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&M::lid, "LID", 16, "native InfiniBand: DLID of the group's packets"), unused(48),
       field(&M::gid_high, "GIDHigh", 64, "of the group: ff00::/8, or ::ffff:224.0.0.0/100"),
       field(&M::gid_low, "GIDLow", 64, ""));

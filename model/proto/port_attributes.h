@@ -25,7 +25,7 @@ struct PortAttributes {
 template <>
 struct Layout<PortAttributes> {
   static constexpr std::string_view name = "port attributes";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&PortAttributes::framing, "Framing", 8,
             "0 IB local, 1 IB global, 2 RoCEv1, 3 and 4 RoCEv2"),
       unused(8), field(&PortAttributes::lid, "LID", 16, "of the port"),

@@ -30,7 +30,7 @@ struct QpCreate {  // CreateQp
 template <>
 struct Layout<QpCreate> {
   static constexpr std::string_view name = "QP creation";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&QpCreate::service, "Service", 8, "OpCode[7:5] of its service"),
       field(&QpCreate::pd, "PD", 24, "protection domain"),
       field(&QpCreate::signal_all, "SignalAll", 1, "every send WQE is signaled"),
@@ -103,7 +103,7 @@ struct QpAttributes {  // ModifyQp, QueryQp
 template <>
 struct Layout<QpAttributes> {
   static constexpr std::string_view name = "QP attributes";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&QpAttributes::mask, "Mask", 32, "which attributes are given, one bit each, see below"),
       field(&QpAttributes::state, "State", 8,
             "0 Reset, 1 Init, 2 RTR, 3 RTS, 4 SQD, 5 SQE, 6 Error"),

@@ -20,7 +20,7 @@ template <>
 struct Layout<SrqAttributes> {
   using A = SrqAttributes;
   static constexpr std::string_view name = "SRQ attributes";
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&A::port, "Port", 8, "of its queue pairs"),
       field(&A::pd, "PD", 24, "of the buffers that its WQEs name"),
       field(&A::mask, "Mask", 8, "ModifySrq: 1 Limit, 2 Address and Log"),

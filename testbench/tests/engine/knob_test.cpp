@@ -27,7 +27,7 @@ template <>
 struct hca::engine::Knobs<TestConfig> {
   static constexpr std::string_view block = "unit";
   static constexpr std::string_view sentence = "one knob of each kind";
-  static constexpr auto rows = std::make_tuple(
+  static constexpr auto rows = make_rows(
       knob("latency", &TestConfig::latency, Unit::Cycles, 1, 1000, "from its input to its output"),
       knob("depth", &TestConfig::depth, Unit::Count, 1, 64, "entries"),
       knob("rate", &TestConfig::rate, Unit::BitsPerSecond, 1'000'000, 1'600'000'000'000,

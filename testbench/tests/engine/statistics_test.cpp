@@ -19,9 +19,9 @@ constexpr std::array<std::string_view, 2> kPortKinds{"sent", "dropped"};
 template <>
 struct hca::engine::Counters<PortCounters> {
   static constexpr std::string_view block = "port";
-  static constexpr auto rows = std::make_tuple(
-      counter("packets", &PortCounters::packets, "packets", "packets put on the wire"),
-      counter("bytes", &PortCounters::bytes, "bytes", "their bytes with framing"));
+  static constexpr auto rows =
+      make_rows(counter("packets", &PortCounters::packets, "packets", "packets put on the wire"),
+                counter("bytes", &PortCounters::bytes, "bytes", "their bytes with framing"));
 };
 
 TEST_CASE("percentiles are the nearest ranks", "[engine][histogram]") {

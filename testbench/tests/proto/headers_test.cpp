@@ -23,7 +23,7 @@ std::vector<u8> encoded(const H& header) {
 // back.
 template <class H, std::size_t I>
 void check_field() {
-  constexpr auto f = std::get<I>(Layout<H>::fields);
+  constexpr auto f = row_at<I>(Layout<H>::fields);
   if constexpr (!kIsReserved<decltype(f)>) {
     using Value = typename std::remove_cvref_t<decltype(f)>::Value;
     INFO(Layout<H>::name << "." << f.name);
@@ -36,11 +36,11 @@ void check_field() {
       }
       const std::vector<u8> bytes = encoded(header);
       for (unsigned bit = 0; bit < 8 * bytes.size(); ++bit) {
-        const bool inside = bit >= bit_at<H, I>() && bit < bit_at<H, I>() + f.bits;
+        const bool inside = bit >= kBitAt<H, I> && bit < kBitAt<H, I> + f.bits;
         if (!inside) CHECK((bytes[bit / 8] >> (7 - bit % 8) & 1) == 0);
       }
       if constexpr (f.bits <= 64)
-        CHECK(get_bits(bytes.data(), bit_at<H, I>(), f.bits) == (pattern & low_mask(f.bits)));
+        CHECK(get_bits(bytes.data(), kBitAt<H, I>, f.bits) == (pattern & low_mask(f.bits)));
       CHECK(decode<H>(bytes.data()).*f.at == header.*f.at);
       CHECK(encoded(decode<H>(bytes.data())) == bytes);
     }

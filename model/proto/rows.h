@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of a table whose types differ: what std::tuple would hold, as an aggregate without
+// constructors. Each source reads dozens of such tables, and std::tuple made that half its
+// compile time.
+#pragma once
+#include <cstddef>
+#include <utility>
+
+namespace hca {
+template <std::size_t I, class T>
+struct RowAt {
+  T value;
+};
+template <class Places, class... T>
+struct RowsAt;
+template <std::size_t... I, class... T>
+struct RowsAt<std::index_sequence<I...>, T...> : RowAt<I, T>... {};
+
+template <class... T>
+using Rows = RowsAt<std::index_sequence_for<T...>, T...>;
+
+template <class... T>
+constexpr Rows<T...> make_rows(const T&... row) {
+  return {{row}...};
+}
+
+template <class Table>
+inline constexpr std::size_t kRowCount = 0;
+template <std::size_t... I, class... T>
+inline constexpr std::size_t kRowCount<RowsAt<std::index_sequence<I...>, T...>> = sizeof...(T);
+
+template <std::size_t I, class T>
+constexpr const T& row_at(const RowAt<I, T>& rows) {
+  return rows.value;
+}
+
+// fn(first row, second row, ...)
+template <class Fn, std::size_t... I, class... T>
+constexpr decltype(auto) with_rows(Fn&& fn, const RowsAt<std::index_sequence<I...>, T...>& rows) {
+  return fn(row_at<I>(rows)...);
+}
+
+// The rows of both.
+template <std::size_t... I, class... T, class... U>
+constexpr Rows<T..., U...> join_rows(const RowsAt<std::index_sequence<I...>, T...>& front,
+                                     const Rows<U...>& back) {
+  return with_rows([&](const U&... row) { return make_rows(row_at<I>(front)..., row...); }, back);
+}
+}  // namespace hca
