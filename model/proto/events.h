@@ -25,6 +25,10 @@ enum class EventObject : u8 { Qp, Cq, Srq };
 // Where all asynchronous events go. Completion events go to the EQ that their CQ names.
 inline constexpr u32 kAsyncEq = 0;
 
+// T17: what an event of the send queue has as its source, also where its row names the receive
+// queue.
+inline constexpr u8 kSendQueueSource = 0x5;
+
 // An asynchronous event, and its code and source in the entry of T17.
 struct EventRow {
   EventType type;
@@ -41,7 +45,7 @@ inline constexpr std::array kAsyncEvents{
     EventRow{EventType::QpAccessErr, EventObject::Qp, 0x20d, 0x9, "QP_ACCESS_ERR", "T15-QP_ACCESS_ERR", "an R_Key violation without a receive WQE"},
     EventRow{EventType::CqErr,       EventObject::Cq, 0x203, 0x2, "CQ_ERR",        "T15-CQ_ERR",        "the CQ ran over and takes no more CQEs"},
     EventRow{EventType::CommEst,     EventObject::Qp, 0xf01, 0x1, "COMM_EST",      "T15-COMM_EST",      "the first packet came in RTR; the code is this device's own"},
-    EventRow{EventType::SqDrained,   EventObject::Qp, 0x900, 0x5, "SQ_DRAINED",    "T15-SQ_DRAINED",    "SQD: all messages begun are completed"},
+    EventRow{EventType::SqDrained,   EventObject::Qp, 0x900, kSendQueueSource, "SQ_DRAINED",    "T15-SQ_DRAINED",    "SQD: all messages begun are completed"},
     EventRow{EventType::QpLastWqeReached, EventObject::Qp, 0xf02, 0x1, "QP_LAST_WQE_REACHED", "T15-QP_LAST_WQE_REACHED", "a queue pair on an SRQ is in Error and has completed all WQEs that it took; own code"},
     EventRow{EventType::SrqLimitReached, EventObject::Srq, 0xf03, 0x1, "SRQ_LIMIT_REACHED", "T15-SRQ_LIMIT_REACHED", "fewer WQEs are left than its limit; own code"},
     EventRow{EventType::SrqErr,      EventObject::Srq, 0xf04, 0x1, "SRQ_ERR",       "T15-SRQ_ERR",       "the WQEs of the SRQ cannot be read; own code"},
@@ -134,9 +138,6 @@ inline Aeqe decode_aeqe(const u8* in) {
   swap_words(bytes.data());
   return decode<Aeqe>(bytes.data());
 }
-
-// T17: a fault of the send queue, where that of the row is the receive queue.
-inline constexpr u8 kSendQueueSource = 0x5;
 
 // T15: an event that is to be raised.
 struct Event {

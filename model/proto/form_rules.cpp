@@ -2,7 +2,7 @@
 #include "model/proto/form_rules.h"
 
 #include "model/proto/key.h"
-#include "model/proto/path_rules.h"
+#include "model/proto/multicast.h"
 #include "model/proto/pkey.h"
 #include "model/proto/syndrome.h"
 
@@ -14,12 +14,10 @@ using enum Position;
 
 constexpr u32 kMaxMtu = 4096;
 constexpr u32 kMaxMessage = 1u << 31;
-constexpr u16 kFirstMulticastLid = 0xC000;
 
 constexpr bool is_mtu(u32 bytes) {
   return bytes == 256 || bytes == 512 || bytes == 1024 || bytes == 2048 || bytes == 4096;
 }
-bool is_multicast_gid(const Gid& gid) { return gid.bytes[0] == 0xFF; }
 bool is_loopback(const Gid& gid) {
   Gid loopback{};
   loopback.bytes[15] = 1;
@@ -107,12 +105,12 @@ constexpr std::array kFormRules{
   FormRule{"G27.3", "a packet to another QP than QP0 travels on VL15",
            [](const FormView& v) { return native(v) && dest_qp(v) != 0 && v.addressing.virtual_lane == kQp0Lane; }},
   FormRule{"C9-56", "the SLID is a multicast LID",
-           [](const FormView& v) { return native(v) && v.addressing.slid >= kFirstMulticastLid && v.addressing.slid != kPermissiveLid; }},
+           [](const FormView& v) { return native(v) && is_multicast_lid(v.addressing.slid); }},
   FormRule{"C9-55", "a packet to another QP than QP0 has the permissive DLID",
            [](const FormView& v) { return native(v) && v.addressing.dlid == kPermissiveLid && dest_qp(v) != 0; }},
   FormRule{"VAL-7", "the SGID is a multicast or the loopback GID",
            [](const FormView& v) {
-             return has_gids(v) && is_connected(v) && (is_multicast_gid(v.addressing.source_gid) || is_loopback(v.addressing.source_gid));
+             return has_gids(v) && is_connected(v) && (is_multicast(v.addressing.source_gid) || is_loopback(v.addressing.source_gid));
            }},
   FormRule{"VAL-5", "the DGID is the reserved or the loopback GID",
            [](const FormView& v) {
@@ -121,7 +119,7 @@ constexpr std::array kFormRules{
   FormRule{"C9-58", "a packet to QP 0xFFFFFF is not UD or has no GRH with a multicast DGID",
            [](const FormView& v) {
              if (dest_qp(v) != kMulticastQp || has_udp(v)) return false;
-             return !is_datagram(v) || !has_gids(v) || !is_multicast_gid(v.addressing.destination_gid);
+             return !is_datagram(v) || !has_gids(v) || !is_multicast(v.addressing.destination_gid);
            }},
   FormRule{"G34.4", "the UDP source port is below 0xC000",
            [](const FormView& v) { return has_udp(v) && !is_congestion(v) && !is_roce_source_port(v.addressing.udp_source_port); }},
