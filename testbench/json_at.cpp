@@ -83,6 +83,10 @@ u64 JsonAt::number(u64 min, u64 max) const {
     refuse_value(fmt::format("a whole number, {} .. {}", shown(min), shown(max)));
   return *number;
 }
+bool JsonAt::truth() const {
+  if (!value_.is_boolean()) refuse_value("true, false");
+  return value_.get<bool>();
+}
 const std::string& JsonAt::text() const {
   if (!value_.is_string()) refuse_value("a string");
   return value_.get_ref<const std::string&>();

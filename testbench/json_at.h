@@ -25,6 +25,7 @@ class JsonAt {
 
   // A whole number, or a string with one: "27", "0x1b".
   u64 number(u64 min = 0, u64 max = ~u64{0}) const;
+  bool truth() const;  // true or false
   const std::string& text() const;
   // A string of hex digits in pairs; `bytes`: how many of them, 0: any number.
   std::vector<u8> hex(std::size_t bytes = 0) const;

@@ -8,6 +8,7 @@
 #include "model/proto/headers.h"
 #include "model/proto/responder_rules.h"
 #include "testbench/vectors/fields.h"
+#include "testbench/vectors/format.h"
 #include "testbench/verbs_names.h"
 
 namespace hca::testbench {
@@ -71,7 +72,7 @@ GoldenContext::GoldenContext(const std::string& setup)
     : setup_(text_of(setup)),
       device_(options_of(setup_.at()), [this](const RequestVerdict& v) { judged_.push_back(v); }),
       host_(setup_.at(), device_),
-      ports_(ports_of(setup_.at())) {
+      ports_(host_.plan().ports) {
   if (setup_.document.contains("loop"))
     setup_.at()["loop"].refuse("joins two queue pairs of the device",
                                "queue pairs whose peers are outside");
@@ -84,7 +85,7 @@ void GoldenContext::act(const std::string& step) {
   for (const Act& act : kActs) {
     names += (names.empty() ? "" : ", ") + std::string(act.name);
     if (!json.has(act.name)) continue;
-    if (json.value().size() != 1) json.refuse("has more than one verb", "one verb");
+    check_step(json, host_.plan());
     if (const auto wrong = act.run(host_, device_, json[act.name]))
       throw std::runtime_error(fmt::format("{}: {}", act.name, *wrong));
     return;
@@ -94,12 +95,14 @@ void GoldenContext::act(const std::string& step) {
 
 Frame GoldenContext::build(const std::string& packet) {
   const Text text = text_of(packet);
+  check_injected(text.at(), host_.plan());
   return build_packet(text.at(), host_.packet_context(host_.qp_of(text.at())));
 }
 
 std::vector<FieldDifference> GoldenContext::compare(const std::string& packet,
                                                     std::span<const u8> frame) {
   const Text text = text_of(packet);
+  check_sent(text.at(), host_.plan());
   return compare_packet(text.at(), host_.packet_context(host_.qp_of(text.at())), frame);
 }
 

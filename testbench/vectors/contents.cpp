@@ -12,7 +12,6 @@ std::vector<u8> pattern_bytes(u64 seed, u64 bytes) {
   for (u64 i = 0; i < bytes; ++i) all[i] = pattern(seed, i);
   return all;
 }
-constexpr u64 kMaxBytes = 1 << 20;  // of one payload
 }  // namespace
 
 MemoryPlace& Contents::add(const std::string& name, const MemoryPlace& place, u64 seed) {
@@ -45,9 +44,10 @@ std::vector<u8> Contents::bytes_of(const JsonAt& json, const Symbols& symbols) c
   return {from, from + std::ptrdiff_t(bytes)};
 }
 
-std::pair<MemoryPlace*, u64> Contents::place_of(const JsonAt& json, u64 bytes) {
+std::pair<MemoryPlace*, u64> Contents::place_of(const JsonAt& json, u64 bytes,
+                                                const Symbols& symbols) {
   auto& place = const_cast<MemoryPlace&>(find(json["region"]));
-  const u64 at = json.has("at") ? json["at"].number() : 0;
+  const u64 at = symbols.value_or(json, "at", 0);
   if (at > place.expected.size() || bytes > place.expected.size() - at)
     json.refuse(fmt::format("{} bytes at {} leave the region", bytes, at),
                 fmt::format("0 .. {}", place.expected.size()));
@@ -57,18 +57,18 @@ std::pair<MemoryPlace*, u64> Contents::place_of(const JsonAt& json, u64 bytes) {
 void Contents::expect(const JsonAt& json, const Symbols& symbols) {
   if (json.has("undefined")) {
     const u64 bytes = symbols.value(json["bytes"]);
-    const auto [place, at] = place_of(json, bytes);
+    const auto [place, at] = place_of(json, bytes, symbols);
     return place->may_differ.push_back({at, bytes});
   }
   const std::vector<u8> bytes = bytes_of(json["is"], symbols);
-  const auto [place, at] = place_of(json, bytes.size());
+  const auto [place, at] = place_of(json, bytes.size(), symbols);
   std::copy(bytes.begin(), bytes.end(), place->expected.begin() + std::ptrdiff_t(at));
 }
 
 void Contents::write(const JsonAt& json, const Symbols& symbols) {
   expect(json, symbols);
   const std::vector<u8> bytes = bytes_of(json["is"], symbols);
-  const auto [place, at] = place_of(json, bytes.size());
+  const auto [place, at] = place_of(json, bytes.size(), symbols);
   memory_.write(place->physical + at, bytes);
 }
 

@@ -23,6 +23,7 @@ struct MemoryPlace {
 class Contents {
  public:
   static constexpr u64 kCompared = 4 << 20;
+  static constexpr u64 kMaxBytes = 1 << 20;  // of one value
 
   explicit Contents(tlm_::HostMemory& memory) : memory_(memory) {}
   MemoryPlace& add(const std::string& name, const MemoryPlace& place, u64 seed);
@@ -42,7 +43,7 @@ class Contents {
   const std::map<std::string, MemoryPlace>& places() const { return places_; }
 
  private:
-  std::pair<MemoryPlace*, u64> place_of(const JsonAt& json, u64 bytes);
+  std::pair<MemoryPlace*, u64> place_of(const JsonAt& json, u64 bytes, const Symbols& symbols);
   tlm_::HostMemory& memory_;
   std::map<std::string, MemoryPlace> places_;
 };

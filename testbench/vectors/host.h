@@ -12,6 +12,7 @@
 #include "testbench/vectors/completion.h"
 #include "testbench/vectors/contents.h"
 #include "testbench/vectors/packet.h"
+#include "testbench/vectors/setup_plan.h"
 
 namespace hca::testbench {
 struct VectorQp {
@@ -25,16 +26,16 @@ struct DeviceStopped : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Of a set-up; alike, but for what is said of them.
-u32 ports_of(const JsonAt& setup);
+// Of a set-up.
 DeviceOptions options_of(const JsonAt& setup);  // device_options.cpp
 
 class VectorHost {
  public:
   VectorHost(const JsonAt& setup, ReplayDevice& device);
 
-  // Steps. A work request that is refused must be refused as its "error" says, and so must a
-  // command by its "status"; what is wrong comes back in words, nothing if all is as it must be.
+  // Steps, as check_step (format.h) takes them. A work request that is refused must be refused as
+  // its "error" says, and so must a command by its "status"; what is wrong comes back in words,
+  // nothing if all is as it must be.
   std::optional<std::string> post_send(const JsonAt& json);
   std::optional<std::string> post_recv(const JsonAt& json);
   void post_raw(const JsonAt& json);
@@ -51,16 +52,15 @@ class VectorHost {
   std::optional<AsyncEvent> next_async_event();
   std::optional<u32> next_cq_event();
 
-  const Symbols& symbols() const { return symbols_; }
+  const SetupPlan& plan() const { return plan_; }
+  const Symbols& symbols() const { return plan_.symbols; }
   Contents& contents() { return contents_; }
   // The queue pair that `json` names with "qp"; the only one if it names none.
   const VectorQp& qp_of(const JsonAt& json) const;
   const VectorQp* qp_of_peer(u32 peer_qpn) const;
   const VectorQp* qp_of_number(u32 qpn) const;
   // Whether the peer of another queue pair is this one of ours.
-  bool is_of_loop(u32 qpn) const {
-    return loop_[0] != loop_[1] && (qpn == loop_[0] || qpn == loop_[1]);
-  }
+  bool is_of_loop(u32 qpn) const { return plan_.is_of_loop(qpn); }
   PacketContext packet_context(const VectorQp& qp) const;
   // A field, of at most 64 bits, of what a query command tells of an object.
   u64 told(proto::CommandOpcode query, u32 object, const std::string& field);
@@ -69,15 +69,11 @@ class VectorHost {
 
  private:
   using Block = std::array<u8, proto::kCommandBytes>;
-  void make_port(const JsonAt& setup);
-  void make_pds(const JsonAt& setup);
-  void make_cqs(const JsonAt& setup);
-  void make_regions(const JsonAt& setup);
-  void make_windows(const JsonAt& setup);
-  void make_srqs(const JsonAt& setup);
-  void make_qps(const JsonAt& setup);
-  void join_qps(const JsonAt& setup);
-  void make_qp(const std::string& name, const JsonAt& json, u32 number);
+  void make_pds();
+  void make_cqs();
+  void make_keys();  // regions and windows
+  void make_srqs();
+  void make_qp(const std::string& name, const PlannedQp& planned);
   std::vector<SgeList> sges_of(const JsonAt& json) const;
   SendWr send_wr_of(const JsonAt& json, const VectorQp& qp,
                     std::vector<SgeList>& sges);  // which it refers to
@@ -86,21 +82,15 @@ class VectorHost {
   void must_execute(proto::CommandOpcode opcode, u32 object, Block& block, const JsonAt& where);
   Cq& cq_of(const JsonAt& json) const;
   Srq& srq_of(const JsonAt& json) const;  // by its name in "srq"
-  static void encode_qp_attributes(const JsonAt& json, const Symbols& symbols, u8* body);
 
   ReplayDevice& device_;
   VerbsContext verbs_;
-  Symbols symbols_;
+  SetupPlan plan_;
   Contents contents_;
-  u32 ports_ = 1;
-  proto::PortAttributes port_{}, peer_port_{};
   u64 block_ = 0;
-  std::map<std::string, u32> pds_;
   std::map<std::string, Cq*> cqs_;
   std::map<std::string, Srq*> srqs_;
-  std::map<std::string, u32> keys_, windows_;
   std::map<std::string, VectorQp> qps_;
-  std::array<u32, 2> loop_{};  // QPNs; 0: no loop
   CompChannel *async_ = nullptr, *channel_ = nullptr;
 };
 }  // namespace hca::testbench

@@ -21,24 +21,9 @@ struct FlagName {
 constexpr std::array kFlags{FlagName{"fence", kFence}, FlagName{"solicited", kSolicited},
                             FlagName{"inline", kInline}};
 
-WorkOpcode operation_of(const JsonAt& json) {
-  if (const auto opcode = work_opcode_of(json.text())) return *opcode;
-  json.refuse("is '" + json.text() + "'", work_opcode_names());
-}
-
 // A step that posts is one work request, or a "list" of them that one call posts.
-std::vector<JsonAt> work_requests_of(const JsonAt& json, bool receives) {
-  if (!json.has("list")) return {json};
-  if (receives)
-    json.check_keys({"qp", "srq", "list", "bad", "error"});
-  else
-    json.check_keys({"qp", "list", "bad", "error"});
-  if (json.has("bad") != json.has("error"))
-    json.refuse("has one of bad and error", "both, or none of them");
-  std::vector<JsonAt> list = json["list"].entries();
-  if (list.empty()) json["list"].refuse("is empty", "one work request or more");
-  if (json.has("bad")) json["bad"].number(0, list.size() - 1);
-  return list;
+std::vector<JsonAt> work_requests_of(const JsonAt& json) {
+  return json.has("list") ? json["list"].entries() : std::vector<JsonAt>{json};
 }
 
 // What came instead of what the step says. `posted`: how many before the one that is refused.
@@ -58,56 +43,56 @@ std::vector<SgeList> VectorHost::sges_of(const JsonAt& json) const {
   if (!json.has("sge")) return list;
   for (const JsonAt& sge : json["sge"].entries()) {
     if (sge.value().is_object()) {
-      list.push_back({symbols_.value(sge["va"]), u32(symbols_.value(sge["bytes"], ~u32{0})),
-                      u32(symbols_.value(sge["key"], ~u32{0}))});
+      list.push_back({plan_.symbols.value(sge["va"]),
+                      u32(plan_.symbols.value(sge["bytes"], ~u32{0})),
+                      u32(plan_.symbols.value(sge["key"], ~u32{0}))});
       continue;
     }
     const MemoryPlace& place = contents_.find(sge[0]);
-    list.push_back({place.va + symbols_.value(sge[1]), u32(symbols_.value(sge[2], ~u32{0})),
-                    keys_.at(sge[0].text())});
+    list.push_back({place.va + plan_.symbols.value(sge[1]),
+                    u32(plan_.symbols.value(sge[2], ~u32{0})),
+                    plan_.regions.at(sge[0].text()).attributes.key});
   }
   return list;
 }
 
 // What a window or region is to name.
 MemoryInfo VectorHost::memory_of(const JsonAt& json) const {
-  json.check_keys({"va", "bytes", "key", "access", "physical", "log_page"});
   MemoryInfo m;
-  m.addr = symbols_.value_or(json, "va", 0, ~u64{0});
-  m.length = symbols_.value_or(json, "bytes", 0, ~u64{0});
-  m.lkey = u32(symbols_.value_or(json, "key", 0, ~u32{0}));
-  m.access = u8(symbols_.value_or(json, "access", 0, 0xff));
-  m.physical = symbols_.value_or(json, "physical", 0, ~u64{0});
-  m.log_page = u8(symbols_.value_or(json, "log_page", 0, 0xff));
+  m.addr = plan_.symbols.value_or(json, "va", 0, ~u64{0});
+  m.length = plan_.symbols.value_or(json, "bytes", 0, ~u64{0});
+  m.lkey = u32(plan_.symbols.value_or(json, "key", 0, ~u32{0}));
+  m.access = u8(plan_.symbols.value_or(json, "access", 0, 0xff));
+  m.physical = plan_.symbols.value_or(json, "physical", 0, ~u64{0});
+  m.log_page = u8(plan_.symbols.value_or(json, "log_page", 0, 0xff));
   return m;
 }
 
 SendWr VectorHost::send_wr_of(const JsonAt& json, const VectorQp& qp, std::vector<SgeList>& sges) {
   SendWr wr;
   sges = sges_of(json);
-  wr.opcode = operation_of(json["op"]);
-  wr.wr_id = symbols_.value_or(json, "wr_id", 0, ~u64{0});
+  wr.opcode = *work_opcode_of(json["op"].text());
+  wr.wr_id = plan_.symbols.value_or(json, "wr_id", 0, ~u64{0});
   wr.send_flags = json.has("unsignaled") ? 0 : u32(kSignaled);
   if (json.has("flags"))
     for (const JsonAt& flag : json["flags"].entries()) {
       const auto row = std::find_if(kFlags.begin(), kFlags.end(),
                                     [&](const FlagName& f) { return f.name == flag.text(); });
-      if (row == kFlags.end()) flag.refuse("is unknown", "fence, solicited, inline");
       wr.send_flags |= row->flag;
     }
   if (json.has("inline")) {
-    const std::vector<u8> bytes = contents_.bytes_of(json["inline"], symbols_);
+    const std::vector<u8> bytes = contents_.bytes_of(json["inline"], plan_.symbols);
     const u64 at = verbs_.alloc(std::max<u64>(bytes.size(), 1));
     verbs_.memory().write(at, bytes);
     sges = {{at, u32(bytes.size()), 0}}, wr.send_flags |= kInline;
   }
   wr.sg_list = sges;
-  wr.remote_addr = symbols_.value_or(json, "remote", 0, ~u64{0});
-  wr.rkey = u32(symbols_.value_or(json, "rkey", 0, ~u32{0}));
+  wr.remote_addr = plan_.symbols.value_or(json, "remote", 0, ~u64{0});
+  wr.rkey = u32(plan_.symbols.value_or(json, "rkey", 0, ~u32{0}));
   for (const char* key : {"imm", "invalidate"})
-    if (json.has(key)) wr.imm_data = u32(symbols_.value(json[key], ~u32{0}));
-  wr.compare_add = symbols_.value_or(json, json.has("add") ? "add" : "compare", 0);
-  wr.swap = symbols_.value_or(json, "swap", 0, ~u64{0});
+    if (json.has(key)) wr.imm_data = u32(plan_.symbols.value(json[key], ~u32{0}));
+  wr.compare_add = plan_.symbols.value_or(json, json.has("add") ? "add" : "compare", 0);
+  wr.swap = plan_.symbols.value_or(json, "swap", 0, ~u64{0});
   if (json.has("memory")) wr.memory = memory_of(json["memory"]);
   wr.ah = qp.to_peer;
   if (json.has("ah")) {
@@ -115,29 +100,19 @@ SendWr VectorHost::send_wr_of(const JsonAt& json, const VectorQp& qp, std::vecto
     encode(wr.ah, handle.data());
     for (const auto& [name, unused] : json["ah"].value().items()) {
       const FieldInfo* field = find_field(kHeaderInfo<AddressHandle>, name);
-      if (!field)
-        json["ah"][name].refuse("is no field of it", names_of_fields(kHeaderInfo<AddressHandle>));
-      set_field(handle.data(), *field, json["ah"][name], symbols_);
+      set_field(handle.data(), *field, json["ah"][name], plan_.symbols);
     }
     wr.ah = decode<AddressHandle>(handle.data());
   }
-  wr.push = json.has("push") && json["push"].value() == true;
+  wr.push = json.has("push") && json["push"].truth();
   return wr;
 }
 
 std::optional<std::string> VectorHost::post_send(const JsonAt& json) {
   std::deque<std::vector<SgeList>> sges;
   std::vector<SendWr> list;
-  for (const JsonAt& one : work_requests_of(json, false)) {
-    if (json.has("list"))
-      one.check_keys({"op", "wr_id", "sge", "inline", "remote", "rkey", "imm", "invalidate",
-                      "compare", "swap", "add", "memory", "ah", "flags", "unsignaled"});
-    else
-      one.check_keys({"qp", "op", "wr_id", "sge", "inline", "remote", "rkey", "imm", "invalidate",
-                      "compare", "swap", "add", "memory", "ah", "flags", "unsignaled", "push",
-                      "error"});
+  for (const JsonAt& one : work_requests_of(json))
     list.push_back(send_wr_of(one, qp_of(json), sges.emplace_back()));
-  }
   std::size_t posted = 0;
   const Error error = verbs_.post_send(*qp_of(json).qp, list, &posted);
   return judge_error(json, error, posted, list.size());
@@ -146,13 +121,9 @@ std::optional<std::string> VectorHost::post_send(const JsonAt& json) {
 std::optional<std::string> VectorHost::post_recv(const JsonAt& json) {
   std::deque<std::vector<SgeList>> sges;
   std::vector<RecvWr> list;
-  for (const JsonAt& one : work_requests_of(json, true)) {
-    if (json.has("list"))
-      one.check_keys({"wr_id", "sge"});
-    else
-      one.check_keys({"qp", "srq", "wr_id", "sge", "error"});
+  for (const JsonAt& one : work_requests_of(json)) {
     sges.push_back(sges_of(one));
-    list.push_back({symbols_.value_or(one, "wr_id", 0, ~u64{0}), sges.back()});
+    list.push_back({plan_.symbols.value_or(one, "wr_id", 0, ~u64{0}), sges.back()});
   }
   std::size_t posted = 0;
   const Error error = json.has("srq") ? verbs_.post_srq_recv(srq_of(json), list, &posted)
@@ -163,28 +134,22 @@ std::optional<std::string> VectorHost::post_recv(const JsonAt& json) {
 namespace {
 // "queue": whether a step means the receive queue; the send queue if it does not say.
 bool means_receive_queue(const JsonAt& json) {
-  if (!json.has("queue") || json["queue"].text() == "send") return false;
-  if (json["queue"].text() != "receive")
-    json["queue"].refuse("is '" + json["queue"].text() + "'", "send, receive");
-  return true;
+  return json.has("queue") && json["queue"].text() == "receive";
 }
 }  // namespace
 
 void VectorHost::make_unreadable(const JsonAt& json) {
   if (json.has("region")) {
-    json.check_keys({"region", "at", "bytes"});
     const MemoryPlace& place = contents_.find(json["region"]);
-    const u64 at = json.has("at") ? symbols_.value(json["at"], place.bytes) : 0;
-    const u64 bytes = symbols_.value_or(json, "bytes", place.bytes - at, place.bytes - at);
+    const u64 at = json.has("at") ? plan_.symbols.value(json["at"], place.bytes) : 0;
+    const u64 bytes = plan_.symbols.value_or(json, "bytes", place.bytes - at, place.bytes - at);
     return device_.memory().make_unreadable(place.physical + at, bytes);
   }
   if (json.has("srq")) {
-    json.check_keys({"srq"});
     const Srq& srq = srq_of(json);
     return device_.memory().make_unreadable(srq.address, srq.slots.size() << srq.log_stride);
   }
   json.check_keys({"qp", "queue"});
-  json["queue"].text();  // is there
   const Qp& qp = *qp_of(json).qp;
   if (means_receive_queue(json))
     device_.memory().make_unreadable(qp.rq_address, qp.recv_ids.size() << qp.rq_log_stride);
@@ -196,8 +161,6 @@ void VectorHost::make_unreadable(const JsonAt& json) {
 void VectorHost::post_raw(const JsonAt& json) {
   json.check_keys({"qp", "srq", "queue", "fields", "sge", "wr_id"});
   Srq* const srq = json.has("srq") ? &srq_of(json) : nullptr;
-  if (srq && (json.has("qp") || json.has("queue")))
-    json.refuse("has srq and qp or queue", "an SRQ, or a queue of a queue pair");
   Qp* const qp = srq ? nullptr : qp_of(json).qp;
   const bool receives = srq || means_receive_queue(json);
   const std::vector<SgeList> sges = sges_of(json);
@@ -218,10 +181,9 @@ void VectorHost::post_raw(const JsonAt& json) {
   if (json.has("fields"))
     for (const auto& [name, unused] : json["fields"].value().items()) {
       const FieldInfo* field = find_field(info, name);
-      if (!field) json["fields"][name].refuse("is no field", names_of_fields(info));
-      set_field(wqe.data(), *field, json["fields"][name], symbols_);
+      set_field(wqe.data(), *field, json["fields"][name], plan_.symbols);
     }
-  const u64 id = symbols_.value_or(json, "wr_id", 0);
+  const u64 id = plan_.symbols.value_or(json, "wr_id", 0);
   const BarOffset bell = srq        ? BarOffset::SharedDoorbell
                          : receives ? BarOffset::ReceiveDoorbell
                                     : BarOffset::SendDoorbell;
@@ -249,7 +211,7 @@ void VectorHost::post_raw(const JsonAt& json) {
 std::optional<std::string> VectorHost::resize_srq(const JsonAt& json) {
   json.check_keys({"srq", "max_wr", "error"});
   const Error error =
-      verbs_.resize_srq(srq_of(json), u32(symbols_.value(json["max_wr"], kMaxSrqEntries)));
+      verbs_.resize_srq(srq_of(json), u32(plan_.symbols.value(json["max_wr"], kMaxSrqEntries)));
   return judge_error(json, error, 0, 0);
 }
 }  // namespace hca::testbench

@@ -11,10 +11,7 @@ namespace hca::testbench {
 class Loop {
  public:
   bool holds() const { return holds_; }
-  void hold(const JsonAt& json) {
-    if (!json.value().is_boolean()) json.refuse("is no choice", "true, false");
-    holds_ = json.value() == true;
-  }
+  void hold(const JsonAt& json) { holds_ = json.truth(); }
   // A packet has left; `merged`: an ACK that stands for the one before it, too.
   void add(const Frame& frame, bool merged) {
     if (!holds_)

@@ -131,7 +131,7 @@ Frame build_packet(const JsonAt& json, const PacketContext& context) {
                                          : u32(context.symbols.value(json["ICRC"], ~u32{0}));
   insert_crcs(frame.data(), shape, icrc);
   if (json.has("edit")) edit(json["edit"], frame);
-  if (json.has("cut")) frame.resize(json["cut"].number(0, frame.size()));
+  if (json.has("cut")) frame.resize(json["cut"].number(1, frame.size() - 1));
   return frame;
 }
 

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
+#include <optional>
 
 #include "model/proto/commands.h"
 #include "model/proto/device.h"
@@ -35,6 +37,28 @@ std::string_view trimmed(std::string_view text) {
   return first == text.npos ? std::string_view{}
                             : text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
+
+// "27", "0x1b".
+std::optional<u64> literal_of(std::string_view text) {
+  const bool is_hex = text.starts_with("0x");
+  u64 number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] =
+      std::from_chars(text.data() + (is_hex ? 2 : 0), end, number, is_hex ? 16 : 10);
+  return error == std::errc{} && stop == end ? std::optional(number) : std::nullopt;
+}
+
+// `visit(with, term)`; `with`: the sign in front, + of the first.
+template <class Visit>
+void for_each_term(std::string_view text, const Visit& visit) {
+  char with = '+';
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find_first_of("+-|", at), text.size());
+    visit(with, trimmed(text.substr(at, end - at)));
+    if (end < text.size()) with = text[end];
+    at = end + 1;
+  }
+}
 }  // namespace
 
 Symbols::Symbols() {
@@ -44,49 +68,31 @@ Symbols::Symbols() {
 }
 
 void Symbols::define(const std::string& name, u64 value, const JsonAt& where) {
-  const auto good = [](char c) { return std::isalnum(u8(c)) || c == '_' || c == '.'; };
-  if (name.empty() || std::isdigit(u8(name[0])) || !std::all_of(name.begin(), name.end(), good))
+  if (!is_name(std::string_view(name).substr(0, name.find('.'))))
     where.refuse(fmt::format("'{}' is no name", name), "letters, digits and _, no digit in front");
   if (!values_.emplace(name, value).second)
     where.refuse(fmt::format("the name '{}' is taken", name), "another name");
 }
 
-const u64* Symbols::find(const std::string& name) const {
-  const auto found = values_.find(name);
-  return found == values_.end() ? nullptr : &found->second;
-}
-
 u64 Symbols::term(std::string_view text, const JsonAt& where) const {
-  text = trimmed(text);
   if (const auto found = values_.find(text); found != values_.end()) return found->second;
-  const bool is_hex = text.starts_with("0x");
-  u64 number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] =
-      std::from_chars(text.data() + (is_hex ? 2 : 0), end, number, is_hex ? 16 : 10);
-  if (error != std::errc{} || stop != end || text.empty())
-    where.refuse(fmt::format("'{}' is neither a number nor a name of the set-up", text),
-                 "27, \"0x1b\", \"m.key\", \"m + 64\"");
-  return number;
+  if (const auto number = literal_of(text)) return *number;
+  where.refuse(fmt::format("'{}' is neither a number nor a name of the set-up", text),
+               "27, \"0x1b\", \"m.key\", \"m + 64\"");
 }
 
 u64 Symbols::value(const JsonAt& json, u64 max) const {
   u64 sum = 0;
-  if (json.value().is_boolean()) {
-    sum = json.value().get<bool>();
-  } else if (!json.value().is_string()) {
+  if (!json.value().is_string())
     sum = json.number();
-  } else {
-    const std::string_view text = json.text();
-    char with = '+';
-    for (std::size_t at = 0; at <= text.size();) {
-      const std::size_t end = std::min(text.find_first_of("+-|", at), text.size());
-      const u64 next = term(text.substr(at, end - at), json);
+  else
+    for_each_term(json.text(), [&](char with, std::string_view text) {
+      const u64 next = term(text, json);
+      if (with == '-' ? next > sum : with == '+' && next > ~sum)
+        json.refuse(fmt::format("is below 0 or beyond 64 bits at '{}'", text),
+                    fmt::format("0 .. {:#x}", max));
       sum = with == '|' ? sum | next : with == '-' ? sum - next : sum + next;
-      if (end < text.size()) with = text[end];
-      at = end + 1;
-    }
-  }
+    });
   if (sum > max) json.refuse(fmt::format("is {:#x}", sum), fmt::format("0 .. {:#x}", max));
   return sum;
 }
@@ -95,15 +101,32 @@ u64 Symbols::value_or(const JsonAt& object, const char* key, u64 otherwise, u64 
   return object.has(key) ? value(object[key], max) : otherwise;
 }
 
+bool is_name(std::string_view text) {
+  const auto good = [](char c) { return std::isalnum(u8(c)) || c == '_'; };
+  return !text.empty() && !std::isdigit(u8(text[0])) && std::all_of(text.begin(), text.end(), good);
+}
+
+void check_number_form(const JsonAt& json) {
+  if (!json.value().is_string()) return void(json.number());
+  for_each_term(json.text(), [&](char, std::string_view text) {
+    const std::size_t dot = text.find('.');
+    const bool good_tail =
+        dot == text.npos || text.substr(dot) == ".key" || text.substr(dot) == ".peer";
+    if (!literal_of(text) && !(is_name(text.substr(0, dot)) && good_tail))
+      json.refuse(fmt::format("'{}' is neither a number nor a name", text),
+                  "27, \"0x1b\", \"m.key\", \"m + 64\"");
+  });
+}
+
 u64 nanoseconds_of(const JsonAt& json) {
-  constexpr std::string_view allowed = "a whole number and ns, us, ms or s";
+  constexpr u64 kMost = 999'999'999;
   const std::string_view text = json.text();
-  u64 number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit = trimmed(text.substr(std::size_t(stop - text.data())));
+  const std::size_t blank = std::min(text.find(' '), text.size());
+  const std::string_view unit = blank < text.size() ? text.substr(blank + 1) : "";
+  const u64 number = text.starts_with('0') ? 0 : literal_of(text.substr(0, blank)).value_or(0);
   for (const TimeUnit& row : kTimeUnits)
-    if (error == std::errc{} && row.name == unit && number < 1'000'000'000)
-      return number * row.nanoseconds;
-  json.refuse(fmt::format("is '{}'", text), allowed);
+    if (number && number <= kMost && row.name == unit) return number * row.nanoseconds;
+  json.refuse(fmt::format("is '{}'", text),
+              fmt::format("1 .. {}, a blank, and ns, us, ms or s", kMost));
 }
 }  // namespace hca::testbench

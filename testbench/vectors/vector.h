@@ -16,7 +16,7 @@ struct Vector {
   nlohmann::json document;
 };
 
-// Whether a JSON text says that it is a vector.
+// Whether a JSON text means to be a vector, perhaps a broken one: it says so, or has steps.
 bool is_vector(const nlohmann::json& document);
 // Throws std::runtime_error "path: place: what; allowed: ...".
 Vector load_vector(const std::string& path);
