@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """check_replay_cli.py HCA VECTORS [MUTANTS]: `hca replay` as a program: exit codes, what cannot be read in both reports, where it
-finds requirements.csv, and the options of --mutants, which it runs if MUTANTS (the program hca_mutants) is named."""
+finds requirements.csv, what that and survivors.csv may hold, --filter, and the options of --mutants, which it runs if MUTANTS (the program hca_mutants) is named."""
+import csv
+import io
 import json
 import pathlib
 import shutil
@@ -9,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
+
+import check_requirements
 
 GOOD = "psn/ahead_draws_one_nak.json"
 
@@ -54,6 +58,92 @@ def reports(check, folder, wrong):
     check.that(set(errors) == set(wrong), f"--json: errors of {sorted(errors)}")
 
 
+def filters(check, vectors):
+    """--filter names a statement, a theme or a case whole, or is a glob."""
+    themes = [v for v in vectors.glob("*/*.json") if v.parent.name != "captures"]
+    shows = {v: json.loads(v.read_text())["for"] for v in themes}
+    count = lambda wanted: sum(map(wanted, themes))  # noqa: E731
+    of_c9_5 = count(lambda v: "C9-5" in shows[v])
+    check.that(of_c9_5 != count(lambda v: any("C9-5" in i for i in shows[v])), "no id has another in front")
+    wanted = {"C9-57": count(lambda v: "C9-57" in shows[v]), "psn": count(lambda v: v.parent.name == "psn"),
+              "ahead_draws_one_nak": 1, "psn/ahead_draws_one_nak": 1, "ps?/ahead*nak": 1,
+              "C9-5*": count(lambda v: any(i.startswith("C9-5") for i in shows[v]))}
+    if of_c9_5:
+        wanted["C9-5"] = of_c9_5
+    for text, number in wanted.items():
+        check.run(0, vectors, "--filter", text, says=f"{number} vectors on 3 runners: {number} passed")
+    for text, near in {"ahead_draws": "ahead_draws_one_nak", "C9-5x": "C9-5", "ps": "psn", "zz*": "near: "}.items():
+        check.run(2, vectors, "--filter", text, says=f"--filter {text}: no vector is for it, nor is a theme or case so named")
+        check.run(2, vectors, "--filter", text, says=near)
+        check.run(2, vectors, "--filter", text, "--mutants", says=near)
+
+
+def lists(check, root, vector, source):
+    """What requirements.csv and survivors.csv may not hold, each with file and line."""
+    head, *rows = source.read_text().splitlines()
+    columns = head.split(",")
+    broken = root / "requirements.csv"
+    row = dict(zip(columns, next(csv.reader([next(r for r in rows if r.startswith("C9-"))]))))
+
+    def with_row(**changes):
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerow([{**row, "id": "C9-99999", **changes}[c] for c in columns])
+        broken.write_text("\n".join([head, *rows, text.getvalue()]))
+
+    line = len(rows) + 2
+    with_row()
+    check.run(0, vector)
+    with_row(id=rows[4].split(",")[0])
+    check.run(2, vector, says=f"requirements.csv:{line}: id '{rows[4].split(',')[0]}' stands twice, first in line 6")
+    for column in columns:
+        if column != "mutant":
+            with_row(**{column: " "})
+            check.run(2, vector, says=f"requirements.csv:{line}: {column} is empty")
+    for column in [*check_requirements.ALLOWED, *check_requirements.ALLOWED_LISTS]:
+        for value in ("zz", "any;any"):
+            with_row(**{column: value})
+            check.run(2, vector, says=f"requirements.csv:{line}: {column} is '{value}'")
+        known = check_requirements.ALLOWED.get(column) or check_requirements.ALLOWED_LISTS[column][1]
+        for value in known:
+            with_row(**{column: value})
+            check.run(0, vector)
+    for value in ("a;a", "a;", ";a"):
+        with_row(mutant=value)
+        check.run(2, vector, says=f"requirements.csv:{line}: mutant '{value}'")
+    # A row of several lines is named by its first, and those behind it by theirs.
+    broken.write_text(f'{head}\n"x\ny",rule\n\nz,rule\n')
+    check.run(2, vector, says="requirements.csv:2: 2 columns; allowed: 13")
+    broken.write_text(head.replace("observable", "observed") + "\n")
+    check.run(2, vector, says="requirements.csv:1: has no column observable")
+    shutil.copy(source, broken)
+
+    statement, mutant = next((r["id"], r["mutant"].split(";")[0]) for r in csv.DictReader(io.StringIO(source.read_text()))
+                             if r["mutant"] and r["status"] == "active")
+    survivors = root / "survivors.csv"
+    good = f"{statement},{mutant},It has a reason."
+    for text, says in {f"{statement},{mutant},": "survivors.csv:2: reason is empty", f"{statement},{mutant},  ": "survivors.csv:2: reason is empty",
+                       f"C9-99999,{mutant},Why.": "survivors.csv:2: 'C9-99999' is no active statement",
+                       f"{statement},rule:none,Why.": f"survivors.csv:2: 'rule:none' is no mistake of {statement}",
+                       f"{good}\n{good}": f"survivors.csv:3: {statement} and '{mutant}' stand twice, first in line 2"}.items():
+        survivors.write_text(f"statement,mutant,reason\n{text}\n")
+        check.run(2, vector, "--mutants", says=says)
+    survivors.unlink()
+
+
+def stale(check, root, vectors):
+    """A row for a mistake that is noticed is out of date."""
+    folder = root / "stale"
+    shutil.copytree(vectors / "psn", folder / "psn")
+    shutil.copy(vectors / "requirements.csv", folder)
+    of = json.loads((folder / GOOD).read_text())["for"]
+    with open(vectors / "requirements.csv", encoding="utf-8", newline="") as file:
+        row = next(r for r in csv.DictReader(file) if r["id"] in of and r["mutant"])
+    mutant = row["mutant"].split(";")[0]
+    (folder / "survivors.csv").write_text(f"statement,mutant,reason\n\n{row['id']},{mutant},It is said to survive.\n")
+    check.run(2, folder, "--mutants", "--filter", "ahead_draws_one_nak",
+              says=f"survivors.csv:3: '{mutant}' of {row['id']} does not survive: killed")
+
+
 def main():
     if len(sys.argv) not in (3, 4):
         print(__doc__, file=sys.stderr)
@@ -66,11 +156,12 @@ def main():
         write(theme / "good.json", good)
         check.run(0, theme, says="1 passed, 0 failed")
         write(theme / "unknown.json", good, **{"for": ["C9-99999"]})
-        check.run(0, theme, says="2 passed")  # without a list no statement is judged
+        check.run(0, theme, says="2 passed")  # without a list no statement is judged, and it says so
+        check.run(0, theme, says="hca: no requirements.csv beside or above")
         # The list in the folder above is found for the folder and for a file in it.
         shutil.copy(vectors / "requirements.csv", root)
         no_statement = "'C9-99999' is no active statement"
-        check.run(2, theme, says=no_statement)
+        check.run(2, theme, says=no_statement, silent="no requirements.csv")
         check.run(2, theme / "unknown.json", says=no_statement)
         check.run(0, theme / "good.json", says="1 passed")
         write(theme / "twice.json", good, **{"for": [good["for"][0], good["for"][0]]})
@@ -96,8 +187,12 @@ def main():
             check.run(2, vectors, "--mutants", *option, says=f"{option[0]}: is not for --mutants")
         for option in (["--share", "3"], ["--seed", "x"], ["--jobs", "1"]):
             check.run(2, theme / "good.json", *option, says=f"{option[0]} requires --mutants")
+        filters(check, vectors)
+        lists(check, root, theme / "good.json", vectors / "requirements.csv")
         (root / "requirements.csv").unlink()
         check.run(2, theme, "--mutants", says="no folder above it")
+        if len(sys.argv) == 4:
+            stale(check, root, vectors)
     if len(sys.argv) == 4:
         told = check.run(0, vectors / "psn", "--mutants", "--share", "5", "--seed", "theme", says=" mistakes tried, ")
         check.that(not told.rstrip().splitlines()[-1].startswith("0 "), "no mistake was tried")

@@ -13,6 +13,7 @@
 #include "testbench/cli/commands.h"
 #include "testbench/replay_report.h"
 #include "testbench/vectors/coverage.h"
+#include "testbench/vectors/filter.h"
 #include "testbench/vectors/inputs.h"
 #include "testbench/vectors/junit.h"
 #include "testbench/vectors/report.h"
@@ -28,12 +29,6 @@ struct Options {
   bool mutants = false;
   CoverageOptions coverage;
 };
-
-// `filter`: a statement, or a part of a vector's name.
-bool is_wanted(const Vector& v, const std::string& filter) {
-  return filter.empty() || v.name.find(filter) != v.name.npos ||
-         std::find(v.statements.begin(), v.statements.end(), filter) != v.statements.end();
-}
 
 void replay_capture(const Options& options, const std::string& file, ReplayRun& run) {
   const Capture capture = load_capture(file);
@@ -69,6 +64,14 @@ ReplayRun replay_captures(const Options& options, ReplayInputs& in) {
 bool tell_unreadable(const ReplayInputs& in) {
   for (const Unreadable& u : in.unreadable) fmt::print(stderr, "hca: {}\n", u.what);
   return !in.unreadable.empty();
+}
+
+// Of the vectors that can be read.
+void must_take_one(const VectorFilter& filter, const ReplayInputs& in) try {
+  filter.must_take_one(in.vectors);
+} catch (const std::exception&) {
+  tell_unreadable(in);  // what it is for may be among these
+  throw;
 }
 
 void write_file(const std::string& path, const std::string& text) {
@@ -112,6 +115,22 @@ bool is_explained(const std::vector<Survivor>& known, const std::string& mutant,
                      [&](const Survivor& s) { return s.mutant == mutant && s.statement == id; });
 }
 
+// A row that excuses what was tried and noticed, or what the model cannot do, is out of date.
+void check_survivors(const std::string& path, std::span<const Survivor> known,
+                     const Coverage& coverage) {
+  for (const Survivor& s : known)
+    for (const CoverageRow& row : coverage.rows)
+      for (const MutantRow& m : row.mutants) {
+        const bool survives = m.verdict == MutantVerdict::Survived;
+        if (row.statement.id != s.statement || m.name != s.mutant || survives ||
+            m.verdict == MutantVerdict::NotTried)
+          continue;
+        throw std::runtime_error(fmt::format(
+            "{}:{}: '{}' of {} does not survive: {}{}; allowed: mistakes that survive", path,
+            s.line, s.mutant, s.statement, name_of(m.verdict), m.how.empty() ? "" : ", " + m.how));
+      }
+}
+
 // Statements that vectors outside of `in` show as well.
 std::set<std::string> shown_elsewhere(const ReplayInputs& in, const std::string& list) {
   namespace fs = std::filesystem;
@@ -142,10 +161,15 @@ int try_mutants(const Options& options) {
   ReplayInputs in = find_inputs(options.paths);
   std::vector<Statement> statements = load_statements(*list);
   check_statements(in, statements);
+  const auto survivors = find_beside(options.paths, "survivors.csv");
+  const std::vector<Survivor> known =
+      survivors ? load_survivors(*survivors, statements) : std::vector<Survivor>{};
   if (tell_unreadable(in)) return kBadInput;
+  const VectorFilter filter(options.filter);
+  filter.must_take_one(in.vectors);
   std::set<std::string, std::less<>> wanted;
   for (const Vector& v : in.vectors)
-    if (is_wanted(v, options.filter)) wanted.insert(v.statements.begin(), v.statements.end());
+    if (filter.takes(v)) wanted.insert(v.statements.begin(), v.statements.end());
   std::erase_if(statements, [&](const Statement& s) { return !wanted.contains(s.id); });
   std::vector<VectorReport> reports;
   for (const Vector& v : in.vectors)
@@ -153,9 +177,7 @@ int try_mutants(const Options& options) {
                     [&](const std::string& id) { return wanted.contains(id); }))
       reports.push_back(run_vector(v));
   const Coverage coverage = cover(statements, reports, options.coverage);
-  const auto survivors = find_beside(options.paths, "survivors.csv");
-  const std::vector<Survivor> known =
-      survivors ? load_survivors(*survivors) : std::vector<Survivor>{};
+  if (survivors) check_survivors(*survivors, known, coverage);
   const std::set<std::string> elsewhere = shown_elsewhere(in, *list);
   bool good = true;
   for (const VectorReport& r : reports)
@@ -184,15 +206,22 @@ int try_mutants(const Options& options) {
 
 int replay_all(const Options& options) {
   ReplayInputs in = find_inputs(options.paths);
-  if (const auto list = find_beside(options.paths, "requirements.csv"); list && !in.vectors.empty())
-    check_statements(in, load_statements(*list));
+  if (!in.vectors.empty()) {
+    if (const auto list = find_beside(options.paths, "requirements.csv"))
+      check_statements(in, load_statements(*list));
+    else
+      fmt::print(stderr,
+                 "hca: no requirements.csv beside or above {}: whether the statements of vectors "
+                 "exist is not checked\n",
+                 fmt::join(options.paths, ", "));
+  }
+  const VectorFilter filter(options.filter);
+  must_take_one(filter, in);
   const bool captures = options.filter.empty() && !in.captures.empty();
   const ReplayRun run = captures ? replay_captures(options, in) : ReplayRun{};
   std::vector<VectorReport> vectors;
   for (const Vector& v : in.vectors)
-    if (is_wanted(v, options.filter)) vectors.push_back(run_vector(v));
-  if (!options.filter.empty() && vectors.empty() && in.unreadable.empty())
-    throw std::runtime_error("--filter " + options.filter + ": no vector is for it");
+    if (filter.takes(v)) vectors.push_back(run_vector(v));
   if (run.reports.empty() && run.waiting.empty() && vectors.empty() && in.unreadable.empty())
     throw std::runtime_error(
         fmt::format("{}: nothing to replay; allowed: captures, vectors, or folders that hold some",
@@ -223,7 +252,10 @@ void add_replay(CLI::App& app, int& exit_code) {
                    "captures (the JSON stands beside each), vectors, and folders of them")
       ->required()
       ->check(CLI::ExistingPath);
-  command->add_option("--filter", options->filter, "only vectors for this statement, or so named");
+  command->add_option(
+      "--filter", options->filter,
+      "only vectors for this statement, of this theme or of this case; with *, ? or []: "
+      "as a glob");
   CLI::Option* mutants =
       command->add_flag("--mutants", options->mutants,
                         "run the vectors on the model with one deliberate mistake at a time");

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
 namespace hca::testbench {
 // A row of vectors/requirements.csv.
 struct Statement {
-  std::string id, group, section, services, role, applies, status, kind, text;
+  std::size_t line = 0;  // in the file
+  std::string id, group, section, services, role, applies, framing, status, kind, text;
+  std::string observable, source;
   std::string mutant;                // the column: names separated by ';'
   std::vector<std::string> mutants;  // these names
   bool is_active() const { return status == "active"; }
@@ -15,9 +18,13 @@ struct Statement {
 // Throws std::runtime_error "path:line: what".
 std::vector<Statement> load_statements(const std::string& path);
 
-// A mistake that its statement's vectors need not notice, and why.
+// A row of survivors.csv: a mistake that its statement's vectors need not notice, and why.
 struct Survivor {
+  std::size_t line = 0;  // in the file
   std::string statement, mutant, reason;
 };
-std::vector<Survivor> load_survivors(const std::string& path);
+// `statements`: all; a row of none of them, or of a mistake that is not theirs, is refused like one
+// without a reason.
+std::vector<Survivor> load_survivors(const std::string& path,
+                                     std::span<const Statement> statements);
 }  // namespace hca::testbench

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "testbench/vectors/vector.h"
+
+namespace hca::testbench {
+// Which vectors a --filter means: those for a statement ("C9-57"), of a theme ("psn"), or of a case
+// ("ahead_draws_one_nak", "psn/ahead_draws_one_nak"). With *, ? or [] in it: of all of these that
+// it matches as a glob does.
+class VectorFilter {
+ public:
+  explicit VectorFilter(std::string text) : text_(std::move(text)) {}  // "": all
+  bool takes(const Vector& vector) const;
+  // Throws std::runtime_error, with names that are near, if it takes none of them.
+  void must_take_one(std::span<const Vector> vectors) const;
+
+ private:
+  std::string text_;
+};
+}  // namespace hca::testbench
