@@ -74,6 +74,7 @@ STEPS = [
     ({"inject": {"qp": "a", "opcode": "SEND Only", "payload": {"of": "m", "seed": 1, "bytes": 1}}}, ".inject.payload.seed", True),
     ({"inject": {"qp": "a", "opcode": "RDMA WRITE Only", "VA": "m - 0x2000000"}}, ".inject.VA", False),
     ({"inject": {"qp": "a", "opcode": "RDMA WRITE Only", "VA": "x + 1"}}, ".inject.VA", False),
+    ({"inject": {"qp": "a", "opcode": "SEND Only", "payload": {"bytes": 8001}}}, ".inject.payload", False),
     ({"inject": {"qp": "a", "opcode": "RDMA WRITE Only", "VA": 1.5}}, ".inject.VA", True),
     ({"post_send": {"qp": "a", "op": "SEND", "sge": [["m", 0, 1]], "inline": "00"}}, ".post_send.inline", True),
     ({"post_send": {"qp": "a", "op": "SEND", "sge": [["m", 0, 1, 2]]}}, ".post_send.sge[0]", True),

@@ -9,6 +9,14 @@ using namespace proto;
 
 namespace {
 void a_port_of_setup(const JsonAt& json, const SetupPlan* plan) { json.number(1, plan->ports); }
+// PktLen of the LRH counts 2047 words, headers among them.
+constexpr u64 kMaxPayload = 8000;
+void a_payload(const JsonAt& json, const SetupPlan* plan) {
+  bytes_or_none(json, plan);
+  if (const u64 bytes = plan->count_bytes(json); bytes > kMaxPayload)
+    json.refuse("has " + std::to_string(bytes) + " bytes",
+                "0 .. " + std::to_string(kMaxPayload) + " of one packet");
+}
 void an_icrc(const JsonAt& json, const SetupPlan* plan) {
   if (json.value() != "bad") a_number<~u32{0}>(json, plan);
 }
@@ -29,8 +37,8 @@ void an_opcode_name(const JsonAt& json, const SetupPlan*) {
   json.text();
 }  // build_packet knows them
 
-constexpr FormatKey kOpcodeKey{"opcode", an_opcode_name, true},
-    kPayloadKey{"payload", bytes_or_none}, kGlobalKey{"global", a_global};
+constexpr FormatKey kOpcodeKey{"opcode", an_opcode_name, true}, kPayloadKey{"payload", a_payload},
+    kGlobalKey{"global", a_global};
 constexpr std::array kInjectedKeys{kQp,
                                    kOpcodeKey,
                                    kPayloadKey,
