@@ -188,6 +188,8 @@ std::string commands_section() {
   text += structure<MulticastAttributes>("Of AttachMulticast and DetachMulticast.");
   text += structure<DropCounters>(
       "Of QueryDrops: packets dropped since the beginning, one counter a cause.");
+  text += structure<TransportCounters>(
+      "Of QueryTransport: what reliable queue pairs met since the beginning, one counter a cause.");
   return text;
 }
 

@@ -54,6 +54,12 @@ CommandStatus query_drops(Call& c) {
   return CommandStatus::Ok;
 }
 
+CommandStatus query_transport(Call& c) {
+  if (!find_port(c)) return CommandStatus::BadObject;
+  encode(c.contexts.transport[c.header.object - 1], c.body);
+  return CommandStatus::Ok;
+}
+
 // ---- Protection domains
 CommandStatus alloc_pd(Call& c) {
   const u32 number = c.header.object;

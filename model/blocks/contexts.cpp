@@ -49,6 +49,7 @@ constexpr std::array kCommands{
     CommandRow{CommandOpcode::DestroySrq,   destroy_srq},
     CommandRow{CommandOpcode::AttachMulticast, attach_multicast},
     CommandRow{CommandOpcode::DetachMulticast, detach_multicast},
+    CommandRow{CommandOpcode::QueryTransport, query_transport},
     // clang-format on
 };
 static_assert(kCommands.size() == kCommandOpcodes.size());

@@ -66,6 +66,7 @@ struct Contexts {
   proto::TransportOptions options;
   std::vector<proto::PortAttributes> ports;  // from port 1 on
   std::vector<proto::DropCounters> drops;    // the same
+  std::vector<proto::TransportCounters> transport;
   std::vector<proto::QpConfig> qps;
   std::vector<proto::QpAttributes> given;  // by QP: by ModifyQp
   std::vector<u64> qp_contexts;            // by QP: the host's own
@@ -85,6 +86,7 @@ struct Contexts {
       : limits(l),
         ports(l.ports),
         drops(l.ports),
+        transport(l.ports),
         vectors(l.vectors, proto::VectorAttributes{0, 0, true}) {}
 
   // `counter`: nullptr counts nothing. `port`: from 1 on.
@@ -95,6 +97,20 @@ struct Contexts {
       count_violation(ports[port - 1].bad_pkeys, proto::mutant<"bad_pkeys_wrap">());
     if (counter == &proto::DropCounters::bad_qkey && !proto::mutant<"bad_qkeys_not_counted">())
       count_violation(ports[port - 1].bad_qkeys, proto::mutant<"bad_qkeys_wrap">());
+  }
+  // Of a queue pair with a reliable service. `counter`: nullptr counts nothing.
+  void count(const proto::QpConfig& qp, u64 proto::TransportCounters::*counter) {
+    if (counter && qp.reliable) ++(transport[qp.port - 1u].*counter);
+  }
+  void count(const proto::QpConfig& qp, proto::RequestCause cause) {
+    count(qp, proto::counter_of(cause));
+  }
+  void count_timeout(const proto::QpConfig& qp) {
+    if (!proto::mutant<"timeouts_uncounted">()) count(qp, &proto::TransportCounters::timeouts);
+  }
+  void count_implied_nak(const proto::QpConfig& qp) {
+    if (!proto::mutant<"implied_naks_uncounted">())
+      count(qp, &proto::TransportCounters::implied_naks);
   }
   bool attached(const proto::MulticastMember& m) const {
     return std::find(members.begin(), members.end(), m) != members.end();

@@ -81,6 +81,8 @@ inline void PortReceive::route(Packet* p, Cycle checked) {
   const bool response = p->parsed.opcode && !p->parsed.opcode->is_request;
   if (!response) {
     const Cycle at = responder_.check(*p, now(), checked);
+    if (p->verdict.cause != RequestCause::Good) [[unlikely]]
+      contexts_.count(contexts_.qps[p->qpn], p->verdict.cause);
     const bool silent = is_silent(p->verdict.action);
     if (silent) [[unlikely]] {
       const QpConfig& qp = contexts_.qps[p->qpn];

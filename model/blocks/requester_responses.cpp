@@ -64,6 +64,7 @@ void Requester::expire() {
     return notes_.push({NoteKind::Resume, qpn, 0, 0});
   }
   ++counters.timeouts;
+  contexts_.count_timeout(contexts_.qps[qpn]);
   act(qpn, judge_timeout(s));
 }
 
@@ -76,6 +77,7 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
   if (v.action == AckAction::Credits) return activate(qpn, lane);
   if (lane.in_error) return;
   const bool progress = v.psn != s.unacked_psn;
+  if (v.implied) contexts_.count_implied_nak(qp);
   apply(s, qp, v);
   switch (v.action) {
     case AckAction::Resend:

@@ -232,6 +232,7 @@ class ResponderExecute : public engine::Block {
   void finish_atomic();
   void write_atomic(const Outcome& outcome);
   void repeat_atomic(u32 qpn, Queue& q);
+  void count_not_saved(const proto::QpConfig& qp);
   void finish_first(u32 qpn, Queue& q);
   Packet* make_response(const proto::QpConfig& qp, const Outcome& outcome,
                         const proto::OpcodeRow& row, u32 psn, u32 bytes, u64 original);

@@ -27,7 +27,7 @@ void ResponderExecute::begin(u32 qpn, Queue& q, Outcome& o) {
   q.congested |= o.congested;
   if (o.kind == OutcomeKind::Atomic) return atomics_.push(qpn);
   if (o.repeats && !may_repeat_read(q.saved, o.effect, qp, o.key_good)) {
-    ++counters.not_saved;
+    count_not_saved(qp);
     return finish_first(qpn, q);
   }
   ++counters.reads, counters.repeated += o.repeats;
@@ -214,11 +214,16 @@ void ResponderExecute::write_atomic(const Outcome& o) {
       .set_write(o.address, atomic_written_.data(), kAtomicBytes, nullptr, true, at, at);
 }
 
+void ResponderExecute::count_not_saved(const QpConfig& qp) {
+  ++counters.not_saved;
+  contexts_.count(qp, RequestCause::NotSaved);
+}
+
 // G3.4: the saved result, or nothing.
 void ResponderExecute::repeat_atomic(u32 qpn, Queue& q) {
   const SavedRequest* held = q.saved.find_atomic(q.first->effect.ack_psn);
   if (!held || (mutant<"dup_atomic_key_checked">() && !q.first->key_good))
-    return ++counters.not_saved, finish_first(qpn, q);
+    return count_not_saved(contexts_.qps[qpn]), finish_first(qpn, q);
   ++counters.repeated;
   const u64 original = held->original;
   if (mutant<"dup_saved_again">())

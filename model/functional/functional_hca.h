@@ -147,6 +147,7 @@ class FunctionalHca {
   // Responder: responder_side.cpp.
   void count(const proto::QpConfig& qp, const proto::RequestVerdict& verdict) {
     ++counters(qp).requests[std::size_t(verdict.cause)];
+    contexts_.count(qp, verdict.cause);
     if (io_.judged) io_.judged(verdict);
   }
   void receive_multicast(const proto::ParsedPacket& packet, std::span<const u8> frame, u32 port);

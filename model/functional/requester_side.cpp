@@ -247,6 +247,7 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
   const bool progress = verdict.psn != s.unacked_psn;
+  if (verdict.implied) contexts_.count_implied_nak(qp);
   apply(s, qp, verdict);
   complete_sent(qpn);
   if (!sends(qp.state)) return;  // the CQ was full
@@ -311,6 +312,7 @@ void FunctionalHca::fail_unread(u32 qpn) {
 void FunctionalHca::time_out(u32 qpn) {
   SendState& s = contexts_.send[qpn];
   if (std::exchange(s.waits_rnr, false)) return pump(qpn);  // G8.2
+  contexts_.count_timeout(contexts_.qps[qpn]);
   act(qpn, judge_timeout(s));
 }
 }  // namespace hca::functional

@@ -10,6 +10,7 @@
 #include "model/proto/port_attributes.h"
 #include "model/proto/qp_attributes.h"
 #include "model/proto/srq_attributes.h"
+#include "model/proto/transport_counters.h"
 
 namespace hca::proto {
 inline constexpr u32 kCommandBytes = 512;
@@ -51,6 +52,7 @@ enum class CommandOpcode : u8 {
   DestroySrq,
   AttachMulticast,
   DetachMulticast,
+  QueryTransport,
 };
 struct CommandOpcodeRow {
   CommandOpcode opcode;
@@ -93,6 +95,7 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::DestroySrq,   "DestroySrq",   "object: SRQN; Busy while a QP is on it"},
     CommandOpcodeRow{CommandOpcode::AttachMulticast, "AttachMulticast", "object: QPN of a UD queue pair; multicast attributes: datagrams to QP 0xFFFFFF with this DGID (and DLID) reach it too; BadState if they do already"},
     CommandOpcodeRow{CommandOpcode::DetachMulticast, "DetachMulticast", "object: QPN; multicast attributes as AttachMulticast had them"},
+    CommandOpcodeRow{CommandOpcode::QueryTransport, "QueryTransport", "object: port number; transport counters come back"},
     // clang-format on
 };
 static_assert([] {
@@ -146,5 +149,5 @@ inline constexpr bool kFitsBlock = ((kCommandHeaderBytes + bytes_of<Body>() <= k
                                     ...);
 static_assert(kFitsBlock<DeviceAttributes, PortAttributes, QueueAttributes, MrAttributes,
                          MwAttributes, QpCreate, QpAttributes, SrqAttributes, VectorAttributes,
-                         PdAttributes, DropCounters, MulticastAttributes>);
+                         PdAttributes, DropCounters, MulticastAttributes, TransportCounters>);
 }  // namespace hca::proto

@@ -40,6 +40,8 @@ const HeaderInfo* body_of(CommandOpcode opcode) {
       return &kHeaderInfo<PdAttributes>;
     case CommandOpcode::QueryDrops:
       return &kHeaderInfo<DropCounters>;
+    case CommandOpcode::QueryTransport:
+      return &kHeaderInfo<TransportCounters>;
     case CommandOpcode::CreateSrq:
     case CommandOpcode::ModifySrq:
     case CommandOpcode::QuerySrq:

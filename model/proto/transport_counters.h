@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What reliable queue pairs of a port met that was not as it should be, one counter a cause.
+// QueryTransport tells them.
+#pragma once
+#include <array>
+
+#include "model/proto/device.h"
+#include "model/proto/request_causes.h"
+
+namespace hca::proto {
+struct TransportCounters {
+  // Requests, in the order of RequestCause.
+  u64 duplicate = 0, nak_pending = 0, psn_ahead = 0, bad_sequence = 0, unsupported = 0;
+  u64 too_many_reads = 0, no_receive_wqe = 0, srq_failed = 0, bad_length = 0, misaligned = 0;
+  u64 bad_rkey = 0, not_saved = 0, failed = 0;
+  // What requests lacked.
+  u64 implied_naks = 0, timeouts = 0;
+};
+template <>
+struct Layout<TransportCounters> {
+  using T = TransportCounters;
+  static constexpr std::string_view name = "transport counters";
+  // clang-format off
+  static constexpr auto fields = std::make_tuple(
+      field(&T::duplicate,      "Duplicate",    64, "requests behind the expected PSN: answered again or dropped"),
+      field(&T::nak_pending,    "NakPending",   64, "requests ahead of the expected PSN, dropped behind a NAK"),
+      field(&T::psn_ahead,      "PsnAhead",     64, "NAK PSN sequence error"),
+      field(&T::bad_sequence,   "BadSequence",  64, "NAK invalid request: sequence of OpCodes"),
+      field(&T::unsupported,    "Unsupported",  64, "NAK invalid request: OpCode"),
+      field(&T::too_many_reads, "TooManyReads", 64, "NAK invalid request: READs and ATOMICs beyond the limit"),
+      field(&T::no_receive_wqe, "NoReceiveWqe", 64, "RNR NAK"),
+      field(&T::srq_failed,     "SrqFailed",    64, "NAK remote operational error: SRQ"),
+      field(&T::bad_length,     "BadLength",    64, "NAK invalid request: length"),
+      field(&T::misaligned,     "Misaligned",   64, "NAK invalid request: ATOMIC not aligned"),
+      field(&T::bad_rkey,       "BadRkey",      64, "NAK remote access error"),
+      field(&T::not_saved,      "NotSaved",     64, "duplicate READs and ATOMICs dropped: nothing saved answers them"),
+      field(&T::failed,         "Failed",       64, "requests whose receive WQE or key to invalidate is bad"),
+      field(&T::implied_naks,   "ImpliedNaks",  64, "responses that are missing in front of what was answered"),
+      field(&T::timeouts,       "Timeouts",     64, "transport timers that expired"));
+  // clang-format on
+};
+
+// nullptr: a drop counter tells it, or it is none.
+constexpr u64 TransportCounters::*counter_of(RequestCause cause) {
+  using T = TransportCounters;
+  constexpr std::array<u64 T::*, std::size_t(RequestCause::Count)> members{nullptr,
+                                                                           nullptr,
+                                                                           nullptr,
+                                                                           nullptr,
+                                                                           nullptr,
+                                                                           nullptr,
+                                                                           nullptr,
+                                                                           &T::duplicate,
+                                                                           &T::nak_pending,
+                                                                           &T::psn_ahead,
+                                                                           &T::bad_sequence,
+                                                                           &T::unsupported,
+                                                                           &T::too_many_reads,
+                                                                           &T::no_receive_wqe,
+                                                                           &T::srq_failed,
+                                                                           &T::bad_length,
+                                                                           &T::misaligned,
+                                                                           &T::bad_rkey,
+                                                                           &T::not_saved,
+                                                                           &T::failed,
+                                                                           &T::failed,
+                                                                           &T::failed,
+                                                                           &T::failed,
+                                                                           &T::failed};
+  if (entry_is_wrong<"uncounted", kRequestCauseNames>(cause)) return nullptr;
+  return members[std::size_t(cause)];
+}
+static_assert(counter_of(RequestCause::PsnAhead) == &TransportCounters::psn_ahead);
+static_assert(counter_of(RequestCause::NotSaved) == &TransportCounters::not_saved);
+static_assert(counter_of(RequestCause::BadInvalidate) == &TransportCounters::failed);
+}  // namespace hca::proto
