@@ -19,9 +19,9 @@ class FunctionalDevice : public ReplayDevice {
   using ReplayDevice::inject;
   void inject(std::span<const u8> frame, u32 port) override {
     const proto::InDevice inside;
-    hca_.receive(frame, port);
+    hca_.receive(frame, port, std::exchange(at_once_, true));
   }
-  void run() override {}  // work takes no time: it is done
+  void run() override { at_once_ = false; }  // work takes no time: it is done
   std::vector<Frame> take_frames() override { return std::exchange(sent_, {}); }
   std::optional<u64> next_timer() override { return hca_.next_timer(); }
   std::optional<u64> timer_of(u32 qpn) override { return hca_.timer_of(qpn); }
@@ -40,6 +40,7 @@ class FunctionalDevice : public ReplayDevice {
  private:
   DeviceOptions options_;
   Judged judged_;
+  bool at_once_ = false;  // the next frame comes right behind the one before
   tlm_::HostMemory memory_;
   std::vector<Frame> sent_;
   functional::FunctionalHca hca_{

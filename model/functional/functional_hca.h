@@ -50,8 +50,9 @@ class FunctionalHca {
 
   // A write to the BAR: a doorbell, or a doorbell and its WQE to the push buffer.
   void mmio_write(u32 offset, std::span<const u8> bytes);
-  // A frame from the wire of a port, without FCS.
-  void receive(std::span<const u8> frame, u32 port = 1);
+  // A frame from the wire of a port, without FCS. `at_once`: right behind the one before, so that
+  // READs and ATOMICs which that and those before it in the same row asked for are not finished.
+  void receive(std::span<const u8> frame, u32 port = 1, bool at_once = false);
 
   Nanoseconds now() const { return now_; }
   // When the next timer is due, if one runs.
@@ -89,6 +90,8 @@ class FunctionalHca {
     Nanoseconds due = 0;              // of its timer; 0: none runs
     std::vector<proto::Sge> scatter;  // of the receive WQE in use
     u32 received = 0;
+    u64 row = 0;             // of frames that came at once, in which it got its last request
+    u32 reads_finished = 0;  // READs and ATOMICs accepted before that
     proto::SavedRequests saved;
     proto::ToldCredits told;
     std::optional<u32> refused;  // send WQE without packets that waits to fail
@@ -176,7 +179,10 @@ class FunctionalHca {
   void tell_credits(const proto::QpConfig& qp);
 
   Io io_;
+  u32 reads_unfinished(u32 qpn);
+
   Nanoseconds now_ = 0;
+  u64 row_ = 0;  // of frames that came at once
   blocks::Contexts contexts_;
   std::vector<Side> sides_;
   std::set<std::pair<Nanoseconds, u32>> timers_;  // (due, QPN)

@@ -10,7 +10,8 @@
 namespace hca::functional {
 using namespace proto;
 
-void FunctionalHca::receive(std::span<const u8> frame, u32 port) {
+void FunctionalHca::receive(std::span<const u8> frame, u32 port, bool at_once) {
+  row_ += !at_once;
   const PortAttributes& own = contexts_.ports[port - 1];
   ++counters_[port - 1].received;
   ParsedPacket packet;
@@ -59,6 +60,14 @@ void FunctionalHca::notify_congestion(const QpConfig& qp, const ParsedPacket& pa
   transmit(qp, *opcode_row(kCnpOpcode), cnp_bth(qp), {}, 0);
 }
 
+// G29.3: work takes no time, but responses leave behind what came at once.
+u32 FunctionalHca::reads_unfinished(u32 qpn) {
+  Side& s = side(qpn);
+  const u32 accepted = contexts_.receive[qpn].reads_accepted;
+  if (std::exchange(s.row, row_) != row_) s.reads_finished = accepted;
+  return accepted - s.reads_finished;
+}
+
 void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
                                     std::span<const u8> frame) {
   const QpConfig& qp = contexts_.qps[qpn];
@@ -68,8 +77,8 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   SharedQueue* const shared = qp.srqn ? contexts_.find_srq(qp.srqn) : nullptr;
   if (shared) look_at(state, *shared);
   RequestVerdict verdict =
-      judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet)), 0,
-                     &contexts_.ports[qp.port - 1u]});
+      judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet)),
+                     reads_unfinished(qpn), &contexts_.ports[qp.port - 1u]});
   const bool reads = packet.opcode && request::is_saved(*packet.opcode);
   const bool passed = verdict.action == RequestAction::Execute;
   if (passed && qp.service == Service::Ud) return receive_datagram(qpn, packet, frame);

@@ -182,7 +182,8 @@ inline bool continues_nothing(const RequestView& v) {
 }
 // G29.3, G29.4.
 inline bool too_many_reads(const RequestView& v) {
-  const u32 held = mutant<"finished_reads_count">() ? v.state.reads_accepted : v.reads_unfinished;
+  const u32 unfinished = mutant<"unfinished_reads_forgotten">() ? 0 : v.reads_unfinished;
+  const u32 held = mutant<"finished_reads_count">() ? v.state.reads_accepted : unfinished;
   const u32 depth = v.qp.max_dest_rd_atomic;
   return is_saved(*v.packet.opcode) && held >= depth + (mutant<"depth_0_is_1">() && !depth);
 }

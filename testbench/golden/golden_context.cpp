@@ -131,6 +131,7 @@ std::string GoldenContext::receive(std::span<const u8> frame, u32 port) {
   judged_.clear();
   std::vector<u8> before(bytes_of<DropCounters>()), after(before);
   proto::encode(hca.drops(port), before.data());
+  device_.run();
   device_.inject(frame, port);
   proto::encode(hca.drops(port), after.data());
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
