@@ -43,9 +43,19 @@ constexpr SyndromeKind syndrome_kind(u8 syndrome) {
 }
 constexpr u8 syndrome_value(u8 syndrome) { return syndrome & 0x1F; }  // bits 4:0
 
-constexpr u8 ack_syndrome(u8 credit_code) { return credit_code & 0x1F; }
+constexpr u8 ack_syndrome(u8 credit_code) {
+  u8 kind = 0;
+  if (constexpr_mutant<"ack_sent_with_bit7">()) kind = 0x80;
+  if (constexpr_mutant<"ack_sent_as_rnr">()) kind = 0x20;
+  if (constexpr_mutant<"ack_sent_as_reserved">()) kind = 0x40;
+  return kind | (credit_code & 0x1F);
+}
 constexpr u8 rnr_syndrome(u8 timer_code) {
-  return u8(0x20 | (constexpr_mutant<"rnr_code_constant">() ? 12 : timer_code & 0x1F));
+  u8 kind = 0x20;
+  if (constexpr_mutant<"rnr_sent_as_ack">()) kind = 0;
+  if (constexpr_mutant<"rnr_sent_with_bit7">()) kind = 0xa0;
+  if (constexpr_mutant<"rnr_sent_as_nak">()) kind = 0x60;
+  return kind | (constexpr_mutant<"rnr_code_constant">() ? 12 : timer_code & 0x1F);
 }
 constexpr u8 nak_syndrome(NakCode code) {
   return u8((constexpr_mutant<"nak_kind_bits">() ? 0x40 : 0x60) | u8(code));
