@@ -50,7 +50,7 @@ inline constexpr std::array kTransitions{
     // clang-format on
 };
 
-// "Init-RTS": all pairs of states, a mistake may allow each.
+// "Init-RTS": all pairs of states, a mistake may allow each, or refuse it.
 inline constexpr auto kQpStatePairText = [] {
   std::array<std::array<char, 16>, 49> all{};
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -74,19 +74,21 @@ constexpr u32 required_by(const QpTransition& t) {
   return mask;
 }
 
-// Reset and Error can be entered from every state by software.
+// Reset and Error can be entered from every state by software, SQE from none.
 inline const QpTransition* find_transition(Service service, QpState from, QpState to) {
   static constexpr QpTransition kToReset{kSenders, QpState::Reset, QpState::Reset, kQpState,
                                          0,        "G20.3"};
   static constexpr QpTransition kToError{kSenders, QpState::Error, QpState::Error, kQpState,
                                          0,        "G20.2"};
+  const int pair = 7 * int(from) + int(to);
+  if (entry_is_wrong<"no transition", kQpStatePairs>(pair)) return nullptr;
   if (to == QpState::Reset) return &kToReset;
   if (to == QpState::Error) return &kToError;
+  if (to == QpState::Sqe && entry_is_wrong<"transition", kQpStatePairs>(pair)) return &kToError;
   for (const QpTransition& t : kTransitions) {
     if (!includes(t.services, service)) continue;
     if (t.from == from && t.to == to) return &t;
-    if (t.to == to && entry_is_wrong<"transition", kQpStatePairs>(7 * int(from) + int(to)))
-      return &t;
+    if (t.to == to && entry_is_wrong<"transition", kQpStatePairs>(pair)) return &t;
   }
   return nullptr;
 }
