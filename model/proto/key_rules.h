@@ -158,18 +158,25 @@ inline bool no_right(const BindView& v) {
   return v.request.bytes && !(v.region->access & kBindWindow);
 }
 inline bool other_pd(const BindView& v) {
-  return v.window->pd != v.request.pd || (v.request.bytes && v.region->pd != v.window->pd);
+  const bool window = v.window->pd != v.request.pd && !mutant<"bind_window_of_any_pd">();
+  const bool region = v.region->pd != v.window->pd && !mutant<"bind_region_of_any_pd">();
+  return window || (v.request.bytes && region);
 }
 inline bool zero_based(const BindView& v) {
-  return v.request.bytes && (v.region->access & kZeroBased);
+  return v.request.bytes && (v.region->access & kZeroBased) && !mutant<"bind_zero_based_region">();
 }
 inline bool outside(const BindView& v) {
-  if (!v.request.bytes) return false;
+  if (!v.request.bytes || mutant<"bind_anywhere">()) return false;
   const u64 offset = v.request.start - v.region->start;
   return v.request.start < v.region->start || v.request.bytes > v.region->bytes ||
          offset > v.region->bytes - v.request.bytes;
 }
-inline bool bad_access(const BindView& v) { return v.request.access & ~kWindowAccess; }
+// G22.6: nor is a window of type 1 zero-based.
+inline bool bad_access(const BindView& v) {
+  const bool may_be_zero_based =
+      v.window->kind == KeyKind::Window1 && mutant<"type_1_zero_based">();
+  return v.request.access & ~(kWindowAccess | (may_be_zero_based ? kZeroBased : 0));
+}
 inline bool needs_local_write(const BindView& v) {
   return v.request.bytes && (v.request.access & (kRemoteWrite | kRemoteAtomic)) &&
          !(v.region->access & kLocalWrite);
