@@ -64,7 +64,9 @@ constexpr WcStatus check_message_bytes(const WorkRow& row, u64 bytes, const QpCo
 // The local right that the SGEs of a work request need: a response is written to them.
 constexpr u8 local_right(const WorkRow& row) {
   if (constexpr_mutant<"send_needs_local_write">()) return kLocalWrite;
-  return row.sends_payload() ? kLocalRead : u8{kLocalWrite};
+  return row.sends_payload() || constexpr_mutant<"response_needs_no_local_write">()
+             ? kLocalRead
+             : u8{kLocalWrite};
 }
 // The same of a receive WQE.
 constexpr u8 receive_right() {
@@ -307,7 +309,9 @@ inline bool is_below_limit(const SharedQueue& queue, const OpcodeRow& row) {
 inline bool take_from(SharedQueue& queue, ReceiveState& s, const ParsedPacket& packet,
                       const QpConfig& qp, const RequestVerdict& v, bool passed, RequestEffect& e) {
   const bool behind_failure = s.failing && v.action == RequestAction::Execute;  // not executed
-  const bool takes = passed && !behind_failure && request::takes_receive_wqe(*packet.opcode);
+  const bool in_error = mutant<"srq_taken_in_error">() && v.cause == RequestCause::BadQpState;
+  const bool takes =
+      (passed || in_error) && !behind_failure && request::takes_receive_wqe(*packet.opcode);
   const bool fails = v.action == RequestAction::NakAndFail || v.action == RequestAction::Fail;
   // As of a receive queue of its own: the WQE behind the effect's is the one that fails.
   const bool fails_own = fails && !takes && failure_takes_receive_wqe(qp, packet, v);
