@@ -59,8 +59,7 @@ void Requester::expire() {
   if (again != kNever) wake_at(std::max(again, now() + 1));
   if (qpn == Timers::kNone) return;
   SendState& s = contexts_.send[qpn];
-  if (s.waits_rnr) {
-    s.waits_rnr = false;
+  if (std::exchange(s.waits_rnr, false) && !mutant<"rnr_keeps_timer">()) {
     return notes_.push({NoteKind::Resume, qpn, 0, 0});
   }
   ++counters.timeouts;
@@ -90,7 +89,7 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
       go_back(qpn, v.psn, NoteKind::Pause);
       s.waits_rnr = true;
       const Cycle wait =
-          engine::cycles_from_picoseconds(rnr_delay_ns(v.rnr_code) * 1000, clock_hz_);
+          engine::cycles_from_picoseconds(rnr_wait_ns(v.rnr_code, qp.timeout) * 1000, clock_hz_);
       set_timer(qpn, now() + wait);
       break;
     }

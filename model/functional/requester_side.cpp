@@ -258,7 +258,7 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
       return fail_send(qpn, verdict.status);
     case AckAction::Wait:
       s.waits_rnr = true;
-      set_timer(qpn, rnr_delay_ns(verdict.rnr_code));  // G8.2, G8.3
+      set_timer(qpn, rnr_wait_ns(verdict.rnr_code, qp.timeout));  // G8.2, G8.3
       [[fallthrough]];
     case AckAction::Resend:
       s.send_psn = psn_add(s.unacked_psn, mutant<"resend_skips_first">());
@@ -311,7 +311,7 @@ void FunctionalHca::fail_unread(u32 qpn) {
 
 void FunctionalHca::time_out(u32 qpn) {
   SendState& s = contexts_.send[qpn];
-  if (std::exchange(s.waits_rnr, false)) return pump(qpn);  // G8.2
+  if (std::exchange(s.waits_rnr, false) && !mutant<"rnr_keeps_timer">()) return pump(qpn);  // G8.2
   contexts_.count_timeout(contexts_.qps[qpn]);
   act(qpn, judge_timeout(s));
 }

@@ -40,7 +40,8 @@ inline void accept_read(ReceiveState& s, const ParsedPacket& packet, u32 path_mt
   e.packets = atomic ? 1 : psns_of(e.byte_len, path_mtu);
   if (!is_new) return;
   s.epsn = psn_add(s.epsn, mutant<"epsn_plus_one_for_read">() ? 1 : e.packets);  // G2.2
-  s.msn = psn_add(s.msn, !mutant<"read_not_counted">());                         // G5.2
+  const bool counted = !mutant<"read_not_counted">() && !(atomic && mutant<"atomic_not_counted">());
+  s.msn = psn_add(s.msn, counted);  // G5.2
   s.nak_sent = atomic && mutant<"atomic_stalls_responder">();
   ++s.reads_accepted, s.rq_consumed += mutant<"read_uses_receive">();
 }

@@ -28,7 +28,7 @@ class SavedRequests {
   // G3.3: a part of a READ that is held: the PSN says where it begins, all else must agree.
   bool holds_read(const RequestEffect& e, u32 path_mtu) const {
     const SavedRequest* held = find(e.ack_psn);
-    if (!held || held->atomic) return false;
+    if (!held || (held->atomic && !mutant<"find_by_range_only">())) return false;
     if (held->rkey != e.rkey && !mutant<"dup_read_rkey_unchecked">()) return false;
     const u64 offset = u64{psn_sub(e.ack_psn, held->first_psn)} * path_mtu;
     if (e.va != held->va + offset && !mutant<"dup_read_va_unchecked">()) return false;

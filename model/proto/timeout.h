@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transport timer and the retry counters (T5-22, T5-23).
 #pragma once
-#include "model/proto/mutant.h"
-#include "model/proto/types.h"
+#include "model/proto/syndrome.h"
 
 namespace hca::proto {
 
@@ -16,6 +15,10 @@ constexpr u64 ack_timeout_ns(u8 timeout) {
   return timeout == kTimeoutOff && !constexpr_mutant<"timeout_zero_is_on">()
              ? 0
              : u64{constexpr_mutant<"timeout_base_halved">() ? 2048u : 4096u} << (timeout & 0x1F);
+}
+// G8.3: while it waits after an RNR NAK the transport timer stands.
+constexpr u64 rnr_wait_ns(u8 code, u8 timeout) {
+  return constexpr_mutant<"rnr_keeps_timer">() ? ack_timeout_ns(timeout) : rnr_delay_ns(code);
 }
 constexpr u64 ack_timeout_limit_ns(u8 timeout) { return 4 * ack_timeout_ns(timeout); }
 
