@@ -21,7 +21,7 @@ struct Layout<TransportCounters> {
   using T = TransportCounters;
   static constexpr std::string_view name = "transport counters";
   // clang-format off
-  static constexpr auto fields = std::make_tuple(
+  static constexpr auto fields = make_rows(
       field(&T::duplicate,      "Duplicate",    64, "requests behind the expected PSN: answered again or dropped"),
       field(&T::nak_pending,    "NakPending",   64, "requests ahead of the expected PSN, dropped behind a NAK"),
       field(&T::psn_ahead,      "PsnAhead",     64, "NAK PSN sequence error"),
@@ -40,37 +40,38 @@ struct Layout<TransportCounters> {
   // clang-format on
 };
 
+struct CountedCause {
+  RequestCause cause;
+  u64 TransportCounters::*counter;
+};
+inline constexpr std::array kCountedCauses{
+    // clang-format off
+    CountedCause{RequestCause::Duplicate,            &TransportCounters::duplicate},
+    CountedCause{RequestCause::NakPending,           &TransportCounters::nak_pending},
+    CountedCause{RequestCause::PsnAhead,             &TransportCounters::psn_ahead},
+    CountedCause{RequestCause::BadSequence,          &TransportCounters::bad_sequence},
+    CountedCause{RequestCause::Unsupported,          &TransportCounters::unsupported},
+    CountedCause{RequestCause::TooManyReads,         &TransportCounters::too_many_reads},
+    CountedCause{RequestCause::NoReceiveWqe,         &TransportCounters::no_receive_wqe},
+    CountedCause{RequestCause::SharedQueueFailed,    &TransportCounters::srq_failed},
+    CountedCause{RequestCause::BadLength,            &TransportCounters::bad_length},
+    CountedCause{RequestCause::Misaligned,           &TransportCounters::misaligned},
+    CountedCause{RequestCause::BadRkey,              &TransportCounters::bad_rkey},
+    CountedCause{RequestCause::NotSaved,             &TransportCounters::not_saved},
+    CountedCause{RequestCause::ReceiveTooShort,      &TransportCounters::failed},
+    CountedCause{RequestCause::LocalProtection,      &TransportCounters::failed},
+    CountedCause{RequestCause::BadReceiveWqe,        &TransportCounters::failed},
+    CountedCause{RequestCause::UnreadableReceiveWqe, &TransportCounters::failed},
+    CountedCause{RequestCause::BadInvalidate,        &TransportCounters::failed},
+    // clang-format on
+};
 // nullptr: a drop counter tells it, or it is none.
 constexpr u64 TransportCounters::*counter_of(RequestCause cause) {
-  using T = TransportCounters;
-  constexpr std::array<u64 T::*, std::size_t(RequestCause::Count)> members{nullptr,
-                                                                           nullptr,
-                                                                           nullptr,
-                                                                           nullptr,
-                                                                           nullptr,
-                                                                           nullptr,
-                                                                           nullptr,
-                                                                           &T::duplicate,
-                                                                           &T::nak_pending,
-                                                                           &T::psn_ahead,
-                                                                           &T::bad_sequence,
-                                                                           &T::unsupported,
-                                                                           &T::too_many_reads,
-                                                                           &T::no_receive_wqe,
-                                                                           &T::srq_failed,
-                                                                           &T::bad_length,
-                                                                           &T::misaligned,
-                                                                           &T::bad_rkey,
-                                                                           &T::not_saved,
-                                                                           &T::failed,
-                                                                           &T::failed,
-                                                                           &T::failed,
-                                                                           &T::failed,
-                                                                           &T::failed};
   if (entry_is_wrong<"uncounted", kRequestCauseNames>(cause)) return nullptr;
-  return members[std::size_t(cause)];
+  for (const CountedCause& row : kCountedCauses)
+    if (row.cause == cause) return row.counter;
+  return nullptr;
 }
 static_assert(counter_of(RequestCause::PsnAhead) == &TransportCounters::psn_ahead);
-static_assert(counter_of(RequestCause::NotSaved) == &TransportCounters::not_saved);
-static_assert(counter_of(RequestCause::BadInvalidate) == &TransportCounters::failed);
+static_assert(!counter_of(RequestCause::BadPkey));
 }  // namespace hca::proto

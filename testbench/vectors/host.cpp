@@ -187,6 +187,8 @@ std::map<std::string, std::string> VectorHost::query_all() {
   for (u32 port = 1; port <= plan_.ports; ++port) {
     query(CommandOpcode::QueryPort, port, fmt::format("port {}", port));
     query(CommandOpcode::QueryDrops, port, fmt::format("drops of port {}", port));
+    if (!plan_.loops())  // what passes there unseen, and how often, depends on time
+      query(CommandOpcode::QueryTransport, port, fmt::format("transport of port {}", port));
   }
   for (const auto& [name, pd] : plan_.pds) query(CommandOpcode::QueryPd, pd, "PD " + name);
   return all;
