@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/engine/domain.h"
 
-#include <algorithm>
 #include <sstream>
 #include <string_view>
 
@@ -65,8 +64,9 @@ std::string ring(const Domain& domain, const std::vector<Wait>& waits) {
 }
 }  // namespace
 
-void Domain::woken_too_late(u64 blocks) const {
-  broken("woken for a cycle that has begun", name_of(blocks), now_);
+void Domain::wake_far(u64 blocks, Cycle at) {
+  if (at <= now_) broken("woken for a cycle that has begun", name_of(blocks), now_);
+  wheel_.set_far(blocks, at);
 }
 
 void Domain::enter_name(const char* name) {
@@ -98,7 +98,9 @@ void Domain::run_checked(Cycle end) {
   const u64 all = count_ == 64 ? ~u64{0} : (u64{1} << count_) - 1;
   std::array<u8, 64> order;
   for (Cycle at; (at = next()) < end;) {
-    const u64 due = advance(at);
+    now_ = at;
+    wheel_.bring_near(at);
+    const u64 due = wheel_.take_near(at);
     const unsigned n = list(options_.mode == Mode::EveryCycle ? all : due, order);
     acted_ = 0;
     if (before_) before_(observed_by_, at);
@@ -132,7 +134,7 @@ std::string Domain::stuck_report() const {
   if (asleep())
     text << "all blocks sleep\n";
   else
-    text << "next due in cycle " << (next_ ? now_ + 1 : wheel_.next(now_)) << '\n';
+    text << "next due in cycle " << wheel_.next(now_) << '\n';
   u64 asked = 0, asking = 0;
   for (const Wait& w : all) {
     text << "  " << sentence(*this, w) << '\n';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <array>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "model/engine/random.h"
@@ -47,19 +47,16 @@ class Domain {
   }
 
   Cycle now() const { return now_; }
-  Cycle next() const {
-    return next_ || options_.mode == Mode::EveryCycle ? now_ + 1 : wheel_.next(now_);
-  }
+  Cycle next() const { return options_.mode == Mode::EveryCycle ? now_ + 1 : wheel_.next(now_); }
   // No block is due in any later cycle; when work is left, this is a hang, whatever the mode.
-  bool asleep() const { return !next_ && wheel_.next(now_) == kNever; }
+  bool asleep() const { return wheel_.next(now_) == kNever; }
 
   // Called by the blocks of this domain while it runs: tick `blocks` in a later cycle.
-  void wake_next(u64 blocks) { next_ |= blocks; }
+  void wake_next(u64 blocks) { wheel_.set_near(blocks, now_ + 1); }
   [[gnu::always_inline]] void wake(u64 blocks, Cycle at) {
-    if (at == now_ + 1) return wake_next(blocks);
-    if (at <= now_) [[unlikely]]
-      woken_too_late(blocks);
-    wheel_.set(blocks, at, now_);
+    if (!Wheel::is_near(at, now_)) [[unlikely]]
+      return wake_far(blocks, at);
+    wheel_.set_near(blocks, at);
   }
   // The same from outside, where a sleeping host may have to hear of it.
   void wake_from_outside(u64 blocks, Cycle at) {
@@ -74,21 +71,18 @@ class Domain {
   void run_until(Cycle end) {
     if (checked()) return run_checked(end);
     u64 ticks = 0;
-    for (Cycle at; (at = next_ ? now_ + 1 : wheel_.next(now_)) < end;) {
-      u64 due = advance(at);
-      for (; due; due &= due - 1, ++ticks) tick(unsigned(std::countr_zero(due)));
+    for (Cycle at; (at = wheel_.next(now_)) < end;) {
+      // Up to there all that is due is near, whatever the blocks ask for meanwhile.
+      const Cycle near_end = std::min(end, wheel_.bring_near(at));
+      for (; at < near_end; at = wheel_.next_near(at)) {
+        now_ = at;
+        for (u64 due = wheel_.take_near(at); due; due &= due - 1, ++ticks)
+          tick(unsigned(std::countr_zero(due)));
+      }
     }
     ticks_ += ticks;
     now_ = end - 1;
   }
-
-  // For a host that gives each block a process of its own.
-  unsigned blocks() const { return count_; }
-  void begin_cycle(Cycle at) { now_ = at; }
-  void tick_one(unsigned index) { tick(index), ++ticks_; }
-  u64 take_next() { return std::exchange(next_, 0); }
-  Cycle next_timer() const { return wheel_.next(now_); }
-  u64 take_timers(Cycle at) { return wheel_.take(at); }
 
   // A host (SystemC) that sleeps until cycle `at` wants to hear of earlier wake-ups.
   void host_sleeps(void* host, Rearm rearm, Cycle at) { host_ = host, rearm_ = rearm, armed_ = at; }
@@ -120,9 +114,13 @@ class Domain {
   };
 
   template <class B>
+  [[gnu::hot]] static void tick_of(void* block) {
+    static_cast<B*>(block)->tick();
+  }
+  template <class B>
   u64 enter(B& block, const char* name) {
     if (count_ == blocks_.size()) broken("more than 64 blocks in a domain", name, 0);
-    blocks_[count_] = {[](void* b) { static_cast<B*>(b)->tick(); }, &block};
+    blocks_[count_] = {tick_of<B>, &block};
     enter_name(name);
     return u64{1} << count_++;
   }
@@ -132,18 +130,13 @@ class Domain {
     return options_.mode == Mode::EveryCycle || options_.shuffle_seed || options_.stall_per_256 ||
            behind_;
   }
-  u64 advance(Cycle at) {
-    now_ = at;
-    return std::exchange(next_, 0) | wheel_.take(at);
-  }
-  [[noreturn, gnu::cold]] void woken_too_late(u64 blocks) const;
+  [[gnu::cold, gnu::noinline]] void wake_far(u64 blocks, Cycle at);
   void enter_name(const char* name);
   void run_checked(Cycle end);
   unsigned list(u64 run, std::array<u8, 64>& order);
   bool stalled(unsigned index) const;
 
   Cycle now_ = 0, armed_ = 0;
-  u64 next_ = 0;  // due in cycle now + 1: most wake-ups
   u64 acted_ = 0, ticks_ = 0;
   u64 last_ = 0;  // blocks that tick after all others
   unsigned count_ = 0;

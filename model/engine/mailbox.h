@@ -25,25 +25,26 @@ class Mailbox {
   void deliver(Cycle at, u32 source, T item) {
     if (at <= reader_.now()) [[unlikely]]
       broken("mail for a cycle that has begun", reader_.name(), reader_.now(), name_);
-    if (head_ > 256 && head_ * 2 > mail_.size()) forget_read();
-    Mail& mail = mail_.emplace_back();  // filled in place: narrow stores, no wide load behind them
+    if (tail_ - head_ == mail_.size()) [[unlikely]]
+      grow();
+    Mail& mail = slot(tail_++);  // filled in place: narrow stores, no wide load behind them
     mail.at = at, mail.source = source, mail.item = std::move(item);
-    for (std::size_t i = mail_.size() - 1; i > head_ && mail_[i].before(mail_[i - 1]); --i)
-      std::swap(mail_[i], mail_[i - 1]);
-    if (mail_[head_].at == at) reader_.wake_from_outside(std::max(at, held_until_));
+    for (u32 i = tail_ - 1; i != head_ && slot(i).before(slot(i - 1)); --i)
+      std::swap(slot(i), slot(i - 1));
+    if (slot(head_).at == at) reader_.wake_from_outside(std::max(at, held_until_));
   }
   bool can_pop() const {
-    return head_ < mail_.size() && std::max(mail_[head_].at, held_until_) <= reader_.now();
+    return head_ != tail_ && std::max(slot(head_).at, held_until_) <= reader_.now();
   }
-  const T& front() const { return mail_[head_].item; }
+  const T& front() const { return slot(head_).item; }
   // `interval`: cycles until the reader accepts the next item, at least 1.
   T pop(Cycle interval = 1) {
     if (!can_pop()) [[unlikely]]
       broken("pop of nothing", reader_.name(), reader_.now(), name_);
-    T item = std::move(mail_[head_++].item);
+    T item = std::move(slot(head_++).item);
     held_until_ = reader_.now() + interval;
     reader_.acted();
-    if (head_ < mail_.size()) reader_.wake(std::max(mail_[head_].at, held_until_));
+    if (head_ != tail_) reader_.wake(std::max(slot(head_).at, held_until_));
     return item;
   }
 
@@ -54,33 +55,39 @@ class Mailbox {
     T item{};
     bool before(const Mail& o) const { return at < o.at || (at == o.at && source < o.source); }
   };
-  void forget_read() {
-    mail_.erase(mail_.begin(), mail_.begin() + long(head_));
-    head_ = 0;
+  Mail& slot(u32 i) { return mail_[i & mask_]; }
+  const Mail& slot(u32 i) const { return mail_[i & mask_]; }
+  [[gnu::cold, gnu::noinline]] void grow() {
+    std::rotate(mail_.begin(), mail_.begin() + (head_ & mask_), mail_.end());
+    head_ = 0, tail_ = u32(mail_.size());
+    mail_.resize(mail_.size() * 2);
+    mask_ = u32(mail_.size()) - 1;
   }
   static Level level(const void* object) {
     const Mailbox& m = *static_cast<const Mailbox*>(object);
     unsigned due = 0;
-    for (std::size_t i = m.head_; i < m.mail_.size() && m.mail_[i].at <= m.reader_.now(); ++i)
-      ++due;
+    for (u32 i = m.head_; i != m.tail_ && m.slot(i).at <= m.reader_.now(); ++i) ++due;
     return {m.name_, m.reader_.block, due, 0};
   }
   static void changes(const void* object, Cycle from, Cycle to, std::vector<LevelChange>& list) {
     const Mailbox& m = *static_cast<const Mailbox*>(object);
-    for (std::size_t i = m.head_; i < m.mail_.size() && m.mail_[i].at < to; ++i)
-      if (m.mail_[i].at > from) list.push_back({m.mail_[i].at, 1});
+    for (u32 i = m.head_; i != m.tail_ && m.slot(i).at < to; ++i)
+      if (m.slot(i).at > from) list.push_back({m.slot(i).at, 1});
   }
   static void report(const void* object, std::vector<Wait>& waits) {
     const Mailbox& m = *static_cast<const Mailbox*>(object);
-    const unsigned items = unsigned(m.mail_.size() - m.head_);
+    const u32 items = m.tail_ - m.head_;
     if (m.can_pop())
-      waits.push_back({Wait::For::Mail, m.name_, std::max(m.mail_[m.head_].at, m.held_until_),
+      waits.push_back({Wait::For::Mail, m.name_, std::max(m.slot(m.head_).at, m.held_until_),
                        m.reader_.block, 0, items, items});
   }
 
+  static constexpr u32 kFirstSlots = 16;  // and twice as many whenever they do not suffice
+
   Waker reader_;
-  std::vector<Mail> mail_;
-  std::size_t head_ = 0;
+  std::vector<Mail> mail_ = std::vector<Mail>(kFirstSlots);
+  u32 mask_ = kFirstSlots - 1;
+  u32 head_ = 0, tail_ = 0;  // counts of what was read and delivered
   Cycle held_until_ = 0;
   const char* name_ = "mailbox";
 };

@@ -11,60 +11,68 @@
 namespace hca::engine {
 // Which blocks are due when: one 64-bit mask per cycle, one bit per block. Setting a bit twice is
 // harmless, so wake-ups are never merged, moved or cancelled. Cycles beyond the horizon wait in a
-// heap.
+// heap until bring_near().
 class Wheel {
  public:
   static constexpr unsigned kSlots = 256;
 
-  void set(u64 blocks, Cycle at, Cycle now) {
-    if (at - now >= kSlots) [[unlikely]]
-      return set_far(blocks, at);
+  // A later cycle within the horizon: set_near(), else set_far(). Before `now` it is neither.
+  static bool is_near(Cycle at, Cycle now) { return at - now - 1 < kSlots - 1; }
+  void set_near(u64 blocks, Cycle at) {
     const unsigned slot = at % kSlots;
     due_[slot] |= blocks;
     busy_[slot / 64] |= u64{1} << slot % 64;
   }
-
-  // The first due cycle after `now`, kNever if none.
-  Cycle next(Cycle now) const {
-    const Cycle near = next_near(now + 1);
-    return near < far_from_ ? near : far_from_;
-  }
-
-  // The blocks due at `at`; they are no longer due afterwards.
-  u64 take(Cycle at) {
-    const unsigned slot = at % kSlots;
-    const u64 far = far_from_ == at ? take_far(at) : 0;
-    const u64 near = due_[slot];
-    if (!near) return far;
-    due_[slot] = 0;
-    busy_[slot / 64] &= ~(u64{1} << slot % 64);
-    return near | far;
-  }
-
- private:
-  [[gnu::noinline]] void set_far(u64 blocks, Cycle at) {
+  void set_far(u64 blocks, Cycle at) {
     far_.push({at, blocks});
     far_from_ = far_.top().at;
   }
-  [[gnu::noinline]] u64 take_far(Cycle at) {
-    u64 blocks = 0;
-    for (; !far_.empty() && far_.top().at == at; far_.pop()) blocks |= far_.top().blocks;
-    far_from_ = far_.empty() ? kNever : far_.top().at;
-    return blocks;
+
+  // The first due cycle after `now`, kNever if none.
+  Cycle next(Cycle now) const {
+    const Cycle near = next_near(now);
+    return near < far_from_ ? near : far_from_;
   }
+  // The same of those that are near.
+  Cycle next_near(Cycle now) const {
+    const unsigned slot = (now + 1) % kSlots, word = slot / 64;
+    if (const u64 bits = busy_[word] >> slot % 64) [[likely]]
+      return now + 1 + unsigned(std::countr_zero(bits));
+    return next_in_words(now + 1 - slot % 64, word);
+  }
+  // `at`: the next due cycle. All wake-ups up to the cycle returned become near; what is set as far
+  // in `at` or later is not before it.
+  Cycle bring_near(Cycle at) {
+    const Cycle end = at + kSlots - 1;
+    if (far_from_ < end) [[unlikely]]
+      take_far(end);
+    return end;
+  }
+  // The blocks due at `at`, whose far wake-ups are near; they are no longer due afterwards.
+  u64 take_near(Cycle at) {
+    const unsigned slot = at % kSlots;
+    busy_[slot / 64] &= ~(u64{1} << slot % 64);
+    return std::exchange(due_[slot], 0);
+  }
+
+ private:
   struct Far {
     Cycle at;
     u64 blocks;
     bool operator<(const Far& other) const { return at > other.at; }
   };
 
-  Cycle next_near(Cycle from) const {
-    const unsigned slot = from % kSlots, word = slot / 64;
-    if (const u64 bits = busy_[word] >> slot % 64) return from + unsigned(std::countr_zero(bits));
+  // `from`: the first cycle of the word, in which nothing is due.
+  Cycle next_in_words(Cycle from, unsigned word) const {
     for (unsigned i = 1; i <= busy_.size(); ++i)
       if (const u64 bits = busy_[(word + i) % busy_.size()])
-        return from + 64 * i - slot % 64 + unsigned(std::countr_zero(bits));
+        return from + 64 * i + unsigned(std::countr_zero(bits));
     return kNever;
+  }
+  [[gnu::cold, gnu::noinline]] void take_far(Cycle end) {
+    for (; !far_.empty() && far_.top().at < end; far_.pop())
+      set_near(far_.top().blocks, far_.top().at);
+    far_from_ = far_.empty() ? kNever : far_.top().at;
   }
 
   std::array<u64, kSlots / 64> busy_{};  // one bit per cycle with due blocks
