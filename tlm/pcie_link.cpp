@@ -21,13 +21,6 @@ PcieConfig checked(const PcieConfig& config) {
   return config;
 }
 
-// The cycle in which the first `bytes` of a write are at hand: its beats come evenly.
-Cycle at_hand(Cycle first_in, Cycle last_in, u64 bytes, u64 all_bytes) {
-  const u64 beats = (all_bytes + kBeatBytes - 1) / kBeatBytes;
-  if (beats <= 1) return last_in;
-  const u64 beat = (bytes + kBeatBytes - 1) / kBeatBytes - 1;
-  return first_in + ((last_in - first_in) * beat + beats - 2) / (beats - 1);
-}
 }  // namespace
 
 engine::Rate pcie_rate(const PcieConfig& config, u64 hertz) {
@@ -50,48 +43,56 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz)
       down_(pcie_rate(config, hertz)),
       mmio_(pcie_rate(config, hertz)),
       full_answer_(answer_of(config.mrrs)),
-      full_answer_span_(down_.rate().span_of(full_answer_)),
+      request_(up_.rate().span_of(config.read_header)),
+      full_(down_.rate().span_of(full_answer_)),
+      full_first_(down_.rate().span_of(first_answer_of(config.mrrs))),
+      full_others_(down_.rate().span_of(full_answer_ - first_answer_of(config.mrrs))),
       read_header_cycles_(up_.rate().cycles_for(config.read_header)),
       answers_lag_(up_.rate().cycles_for(full_answer_) >= read_header_cycles_ + 2),
       read_parts_(config.mrrs),
-      write_parts_(config.mps),
       tag_free_from_(config.read_tags) {}
 
-blocks::ReadTiming PcieLink::read(Cycle at, u32 bytes) {
-  blocks::ReadTiming timing{};
+[[gnu::hot]] blocks::ReadTiming PcieLink::read(Cycle at, u32 bytes) {
+  blocks::ReadTiming timing;
+  Cycle& tag = take_tag();
+  const Cycle left = std::max(up_.send(at, request_), tag ? tag + read_header_cycles_ : 0);
+  timing.next = left, timing.memory = left + latency_;
+  const Cycle answered = timing.memory + memory_latency_;
   if (bytes <= config_.completion_bytes && bytes <= config_.mrrs) {  // one TLP each way
-    Cycle& tag = take_tag();
-    const Cycle left =
-        std::max(up_.send(at, config_.read_header), tag ? tag + read_header_cycles_ : 0);
-    timing.next = left, timing.memory = left + latency_;
-    tag = down_.send(timing.memory + memory_latency_, bytes + u64{config_.completion_header}) +
-          latency_;
+    tag = down_.send(answered, bytes + u64{config_.completion_header}) + latency_;
     timing.first = timing.last = tag;
     return timing;
   }
-  Cycle left = 0;
-  for (u32 asked = 0; asked < bytes;) {
-    if (asked == config_.mrrs && answers_lag_ && tags_are_free(bytes - asked, at)) {
-      ask_rest(at, bytes - asked, timing);
-      break;
-    }
+  // The completions of a part follow each other without a gap: behind the first they are one run
+  // of bytes.
+  if (bytes >= config_.mrrs) [[likely]] {
+    timing.first = down_.send(answered, full_first_) + latency_;
+    tag = timing.last = down_.send(answered, full_others_) + latency_;
+  } else {
+    const u64 first = first_answer_of(bytes);
+    timing.first = down_.send(answered, first) + latency_;
+    tag = timing.last = down_.send(answered, answer_of(bytes) - first) + latency_;
+  }
+  if (bytes <= config_.mrrs) return timing;
+  const u32 rest = bytes - config_.mrrs;
+  if (answers_lag_ && tags_are_free(rest, at)) [[likely]]
+    ask_rest(at, rest, timing);
+  else
+    ask_each(at, rest, timing);
+  return timing;
+}
+
+// The parts behind the first, each of which may wait for its tag.
+[[gnu::noinline]] void PcieLink::ask_each(Cycle at, u32 bytes, blocks::ReadTiming& timing) {
+  Cycle left = timing.next;
+  for (u32 part; bytes; bytes -= part) {
+    part = std::min(bytes, config_.mrrs);
     Cycle& tag = take_tag();
-    const u32 part = std::min(bytes - asked, config_.mrrs);
-    left = std::max(up_.send(at, config_.read_header), tag ? tag + read_header_cycles_ : 0);
-    const Cycle arrived = left + latency_, answered = arrived + memory_latency_;
-    u64 answer = part == config_.mrrs ? full_answer_ : answer_of(part);
-    if (!asked) {
-      timing.memory = arrived;
-      const u64 first = std::min(part, config_.completion_bytes) + u64{config_.completion_header};
-      timing.first = down_.send(answered, first) + latency_;
-      answer -= first;
-    }
-    // The completions of a part follow each other without a gap: they are one run of bytes.
-    tag = timing.last = down_.send(answered, answer) + latency_;
-    asked += part;
+    left = std::max(up_.send(at, request_), tag ? tag + read_header_cycles_ : 0);
+    const Cycle answered = left + latency_ + memory_latency_;
+    tag = timing.last = down_.send(answered, answer_of(part)) + latency_;
   }
   timing.next = std::max(up_.free_from(), left);
-  return timing;
 }
 
 Cycle& PcieLink::take_tag() {
@@ -110,7 +111,7 @@ bool PcieLink::tags_are_free(u32 bytes, Cycle at) {
 
 // The parts behind the first, none of which waits for a tag. Each answer is longer than a request,
 // so that the answers follow each other without a gap, as the requests do.
-void PcieLink::ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing) {
+inline void PcieLink::ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing) {
   const u32 before = read_parts_.full_of(bytes), rest = bytes - before * config_.mrrs;
   const bool all_full = rest == config_.mrrs;
   up_.send(at, u64{before + 1} * config_.read_header);
@@ -120,9 +121,11 @@ void PcieLink::ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing) {
     tag_free_from_[tag] = timing.last = sent + latency;
     tag = tag + 1 == all ? 0 : tag + 1;
   };
-  down_.go_on(full_answer_span_, before + all_full, answered);
-  if (!all_full) down_.go_on(down_.rate().span_of(answer_of(rest)), 1, answered);
+  down_.go_on(full_, before + all_full, answered);
+  if (!all_full) [[unlikely]]
+    down_.go_on(down_.rate().span_of(answer_of(rest)), 1, answered);
   next_tag_ = tag;
+  timing.next = std::max(up_.free_from(), timing.next);
 }
 
 // The bytes on the line of all completions of a part.
@@ -131,19 +134,44 @@ u64 PcieLink::answer_of(u32 part) const {
   return part + headers * config_.completion_header;
 }
 
-blocks::WriteTiming PcieLink::write(Cycle first_in, Cycle last_in, u32 bytes) {
-  const u64 header = config_.write_header;
+// Of the first of them.
+u64 PcieLink::first_answer_of(u32 part) const {
+  return std::min(part, config_.completion_bytes) + u64{config_.completion_header};
+}
+
+[[gnu::hot]] blocks::WriteTiming PcieLink::write(Cycle first_in, Cycle last_in, u32 bytes) {
   if (bytes <= config_.mps) {
-    const Cycle sent = up_.send(last_in, bytes + header);
+    const Cycle sent = up_.send(last_in, bytes + u64{config_.write_header});
     return {sent, sent + latency_};
   }
+  if (bytes != train_.bytes) [[unlikely]]
+    learn_train(bytes);
   // The bytes come evenly: the train waits for its first TLP, for the one before its last, or for
   // its last one; what lies between is never the latest.
-  const u32 before = write_parts_.full_of(bytes), tail = bytes - before * config_.mps;
-  up_.send(at_hand(first_in, last_in, config_.mps, bytes), bytes + (before + 1) * header);
-  up_.not_before(at_hand(first_in, last_in, bytes - tail, bytes), config_.mps + tail + 2 * header);
-  up_.not_before(last_in, tail + header);
+  const Train& t = train_;
+  up_.send(t.at_hand(t.first, first_in, last_in), t.all);
+  up_.not_before(t.at_hand(t.next_last, first_in, last_in), t.last_two);
+  up_.not_before(last_in, t.last);
   return {up_.free_from(), up_.free_from() + latency_};
+}
+
+// The cycle in which a beat is at hand: they come evenly.
+inline Cycle PcieLink::Train::at_hand(u64 beat, Cycle first_in, Cycle last_in) const {
+  return first_in + gaps.quotient((last_in - first_in) * beat + gaps.value() - 1);
+}
+
+[[gnu::noinline]] void PcieLink::learn_train(u32 bytes) {
+  const u64 header = config_.write_header;
+  const u32 before = (bytes - 1) / config_.mps, tail = bytes - before * config_.mps;
+  const auto beat = [](u64 end) { return (end + kBeatBytes - 1) / kBeatBytes - 1; };
+  const engine::Rate& rate = up_.rate();
+  train_ = {bytes,
+            engine::Divisor(beat(bytes)),
+            beat(config_.mps),
+            beat(bytes - tail),
+            rate.span_of(bytes + (before + 1) * header),
+            rate.span_of(config_.mps + tail + 2 * header),
+            rate.span_of(tail + header)};
 }
 
 Cycle PcieLink::mmio_write(Cycle at, u32 bytes) {

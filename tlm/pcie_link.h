@@ -54,18 +54,19 @@ class TlpLine {
  public:
   explicit TlpLine(engine::Rate rate) : free_(rate) {}
   // A TLP of `bytes` that may start in cycle `at`: the first cycle in which all of it has left.
-  Cycle send(Cycle at, u64 bytes) {
+  Cycle send(Cycle at, const engine::Rate::Span& bytes) {
     if (at > free_from()) free_.set(at);
     free_.advance(bytes);
     return free_from();
   }
+  Cycle send(Cycle at, u64 bytes) { return send(at, free_.span_of(bytes)); }
   // So many bytes right behind what was sent last, and again; sent(cycle) hears when each has left.
   template <class Sent>
   void go_on(const engine::Rate::Span& bytes, u32 times, Sent&& sent) {
     free_.advance(bytes, times, sent);
   }
   // The end of what was sent last is no earlier than `bytes` that start in cycle `at`.
-  void not_before(Cycle at, u64 bytes) { free_.not_before(at, bytes); }
+  void not_before(Cycle at, const engine::Rate::Span& bytes) { free_.not_before(at, bytes); }
   Cycle free_from() const { return free_.edge(); }
   const engine::Rate& rate() const { return free_.rate(); }
 
@@ -103,26 +104,40 @@ class PcieLink : public blocks::HostTiming {
     explicit Parts(u32 most) : most_(most) {}
     // The parts in front of the last one of `bytes`, all of them full.
     u32 full_of(u32 bytes) {
-      if (bytes != known_) known_ = bytes, full_ = (bytes - 1) / most_;
+      if (bytes != known_) [[unlikely]]
+        known_ = bytes, full_ = (bytes - 1) / most_;
       return full_;
     }
 
    private:
     u32 most_, known_ = 1, full_ = 0;
   };
+  // A write of more than one TLP: its beats, from 0 on, and what it takes on the line.
+  struct Train {
+    u32 bytes = 0;
+    engine::Divisor gaps{1};       // between its beats
+    u64 first = 0, next_last = 0;  // the last beat of its first TLP, of the one before its last
+    engine::Rate::Span all{}, last_two{}, last{};  // TLPs
+    Cycle at_hand(u64 beat, Cycle first_in, Cycle last_in) const;
+  };
   u64 answer_of(u32 part) const;
+  u64 first_answer_of(u32 part) const;
   Cycle& take_tag();
   bool tags_are_free(u32 bytes, Cycle at);
   void ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing);
+  void ask_each(Cycle at, u32 bytes, blocks::ReadTiming& timing);
+  void learn_train(u32 bytes);
 
   PcieConfig config_;
   Cycle latency_, memory_latency_;
   TlpLine up_, down_, mmio_;
   u64 full_answer_;  // of a part of mrrs bytes
-  engine::Rate::Span full_answer_span_;
+  // On the line: a request, a part of mrrs bytes, its first completion, the others.
+  engine::Rate::Span request_, full_, full_first_, full_others_;
   Cycle read_header_cycles_;  // on the line
   bool answers_lag_;          // an answer is longer than its request, by a cycle at least
-  Parts read_parts_, write_parts_;
+  Parts read_parts_;
+  Train train_;  // of the last write
   std::vector<Cycle> tag_free_from_;
   std::size_t next_tag_ = 0;
 };

@@ -65,11 +65,15 @@ class Meter {
  public:
   constexpr explicit Meter(Rate rate) : rate_(rate) {}
   constexpr Cycle cycles_for(u64 n) {
-    if (n != known_) known_ = n, cycles_ = rate_.cycles_for(n);
+    if (n != known_) [[unlikely]]
+      learn(n);
     return cycles_;
   }
 
  private:
+  [[gnu::cold, gnu::noinline]] constexpr void learn(u64 n) {
+    known_ = n, cycles_ = rate_.cycles_for(n);
+  }
   Rate rate_;
   u64 known_ = 0;
   Cycle cycles_ = 0;
@@ -102,9 +106,8 @@ class RationalTime {
     }
     whole_ = whole, part_ = part;
   }
-  // Moves on to the end of `n` bytes from the edge of cycle `at`, if that is later.
-  constexpr void not_before(Cycle at, u64 n) {
-    const Rate::Span& span = span_of(n);
+  // Moves on to the end of `span` from the edge of cycle `at`, if that is later.
+  constexpr void not_before(Cycle at, const Rate::Span& span) {
     const Cycle whole = at + span.whole;
     if (whole > whole_ || (whole == whole_ && span.part > part_)) whole_ = whole, part_ = span.part;
   }
@@ -112,12 +115,16 @@ class RationalTime {
   constexpr u64 part() const { return part_; }
   // The first cycle edge not before it.
   constexpr Cycle edge() const { return whole_ + (part_ != 0); }
-
- private:
   constexpr const Rate::Span& span_of(u64 n) {
     Rate::Span& span = known_[(n ^ n >> 4) % known_.size()];
-    if (span.n != n) span = rate_.span_of(n);
+    if (span.n != n) [[unlikely]]
+      learn(span, n);
     return span;
+  }
+
+ private:
+  [[gnu::cold, gnu::noinline]] constexpr void learn(Rate::Span& span, u64 n) {
+    span = rate_.span_of(n);
   }
 
   Rate rate_;
