@@ -5,26 +5,23 @@
 #include <bit>
 
 namespace hca::blocks {
-void Dma::tick() {
-  reach_memory();
+[[gnu::hot]] void Dma::tick() {
+  if (std::min(write_memory_, read_memory_) <= now()) reach_memory();
   if (waiting_) grant();
 }
 
 inline void Dma::reach_memory() {
   // Posted writes first: a read of the same cycle sees them. No two of a kind reach memory in one
   // cycle; a tick that comes late does not let a read pass the writes in front of it.
-  bool late = false;
-  if (!writes_.empty() && writes_.front().memory <= now()) {
+  if (write_memory_ <= now()) {
     const Access& a = writes_.front();
     outside_.write_memory(a.request.address, a.request.buffer, a.request.bytes, now());
     const Client& client = clients[a.client];
     if (client.released) client.released(client.self, a.request);
     writes_.drop();
-    late = !writes_.empty() && writes_.front().memory <= now();
+    write_memory_ = writes_.empty() ? engine::kNever : writes_.front().memory;
   }
-  const bool behind_writes =
-      !writes_.empty() && !reads_.empty() && writes_.front().memory <= reads_.front().memory;
-  if (!reads_.empty() && reads_.front().memory <= now() && !behind_writes) {
+  if (read_memory_ <= now() && read_memory_ < write_memory_) {
     Access& a = reads_.front();
     if (a.request.bytes && !outside_.read_memory(a.request.address, a.request.buffer,
                                                  a.request.bytes, now())) [[unlikely]]
@@ -32,31 +29,23 @@ inline void Dma::reach_memory() {
     clients[a.client].done(clients[a.client].self, a.request, std::max(a.first, now()),
                            std::max(a.last, now()));
     reads_.drop();
+    read_memory_ = reads_.empty() ? engine::kNever : reads_.front().memory;
   }
-  late |= !reads_.empty() && reads_.front().memory <= now();
-  if (late) wake_at(now() + 1);
+  if (std::min(write_memory_, read_memory_) <= now()) [[unlikely]]
+    wake_at(now() + 1);
 }
 
 // The first client behind the one served last whose request is here and may leave.
 inline void Dma::grant() {
-  unsigned reads = 0, writes = 0;
+  unsigned ready = 0;
   for (u32 m = waiting_; m; m &= m - 1) {
     const DmaLink& link = requests_in[unsigned(std::countr_zero(m))];
-    if (link.can_pop()) (link.front().write ? writes : reads) |= m & -m;
-  }
-  if (!(reads | writes)) return;
-  unsigned ready = 0;
-  if (reads) {
-    if (next_read_ <= now())
-      ready |= reads;
+    if (!link.can_pop()) continue;
+    const Cycle from = link.front().write ? next_write_ : next_read_;
+    if (from <= now())
+      ready |= m & -m;
     else
-      wake_at(next_read_);
-  }
-  if (writes) {
-    if (next_write_ <= now())
-      ready |= writes;
-    else
-      wake_at(next_write_);
+      wake_at(from);
   }
   if (!ready) return;
   const unsigned behind = ready >> next_ << next_;
@@ -76,34 +65,38 @@ inline void Dma::start(unsigned client) {
 }
 
 inline void Dma::start_read(const DmaRequest& request, u8 client) {
+  const Cycle now = this->now();
   Cycle memory, first, last;
   if (!request.bytes) {
-    memory = std::max(now() + 1, last_read_memory_ + 1);
+    memory = std::max(now, last_read_memory_) + 1;
     first = last = std::max(memory, last_read_);
   } else {
-    const ReadTiming t = timing_.read(now(), request.bytes);
+    const ReadTiming t = timing_.read(now, request.bytes);
     const Cycle late = last_write_memory_ > t.memory ? last_write_memory_ - t.memory : 0;
-    memory = std::max({t.memory + late, last_read_memory_ + 1, now() + 1});
+    memory = std::max(t.memory + late, std::max(now, last_read_memory_) + 1);
     first = std::max({t.first + late, last_read_, memory}), last = std::max(t.last + late, first);
     next_read_ = t.next;
     ++counters.reads, counters.read_bytes += request.bytes;
   }
   last_read_memory_ = memory, last_read_ = last;
+  if (reads_.empty()) read_memory_ = memory;
   Access& a = reads_.add();
   a.memory = memory, a.first = first, a.last = last, a.request = request, a.client = client;
   wake_at(memory);
 }
 
 inline void Dma::start_write(const DmaRequest& request, u8 client) {
-  const WriteTiming t = timing_.write(std::max(request.first_in, now()),
-                                      std::max(request.last_in, now()), request.bytes);
-  const Cycle memory = std::max({t.memory, last_write_memory_ + 1, now() + 1});
+  const Cycle now = this->now();
+  const WriteTiming t =
+      timing_.write(std::max(request.first_in, now), std::max(request.last_in, now), request.bytes);
+  const Cycle memory = std::max(t.memory, std::max(now, last_write_memory_) + 1);
   next_write_ = t.next;
   last_write_memory_ = memory;
   ++counters.writes, counters.write_bytes += request.bytes;
+  if (writes_.empty()) write_memory_ = memory;
   Access& a = writes_.add();
   a.memory = memory, a.request = request, a.client = client;
-  const Cycle ordered = std::max(t.next, now() + 1);
+  const Cycle ordered = std::max(t.next, now + 1);
   if (request.notify) clients[client].done(clients[client].self, request, ordered, ordered);
   wake_at(memory);
 }

@@ -92,6 +92,8 @@ class Dma : public engine::Block {
   HostTiming& timing_;
   Outside& outside_;
   Ring<Access> reads_, writes_;  // on their way to memory
+  Cycle read_memory_ = engine::kNever,
+        write_memory_ = engine::kNever;  // when the first of them reaches it
   Cycle next_read_ = 0, next_write_ = 0;
   Cycle last_read_ = 0, last_read_memory_ = 0, last_write_memory_ = 0;
   unsigned next_ = 0;

@@ -31,14 +31,8 @@ class HostTiming {
 class FixedHostTiming : public HostTiming {
  public:
   explicit FixedHostTiming(Cycle latency) : latency_(latency) {}
-  ReadTiming read(Cycle at, u32 bytes) override {
-    const Cycle beats = (bytes + 63) / 64;
-    return {at + 1, at + latency_, at + 2 * latency_, at + 2 * latency_ + beats - 1};
-  }
-  WriteTiming write(Cycle, Cycle last_in, u32 bytes) override {
-    const Cycle beats = (bytes + 63) / 64;
-    return {last_in + beats, last_in + beats - 1 + latency_};
-  }
+  ReadTiming read(Cycle at, u32 bytes) override;
+  WriteTiming write(Cycle first_in, Cycle last_in, u32 bytes) override;
 
  private:
   Cycle latency_;
