@@ -13,7 +13,7 @@ namespace hca::blocks {
   if (shared) [[unlikely]]
     look_at(state, *shared);
   verdict = judge_request(view);
-  effect = apply(state, view.packet, view.qp, verdict);
+  apply(state, view.packet, view.qp, verdict, effect);
   if (!shared) [[likely]]
     return false;
   const bool passed = verdict.action == proto::RequestAction::Execute;

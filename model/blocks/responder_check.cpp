@@ -10,11 +10,12 @@
 namespace hca::blocks {
 using namespace proto;
 
-Cycle ResponderCheck::check(Packet& p, Cycle now, Cycle at) {
+[[gnu::hot]] Cycle ResponderCheck::check(Packet& p, Cycle now, Cycle at) {
   const QpConfig& qp = context_.contexts.qps[p.qpn];
   ReceiveState& state = context_.contexts.receive[p.qpn];
   const u32 key = remote_key(p.parsed);
-  if (p.qpn >= written_.size()) written_.resize(p.qpn + 1 + p.qpn / 2);
+  if (p.qpn >= written_.size()) [[unlikely]]
+    grow(p.qpn);
   Cycle ready = context_.look_up(context_port_, at, p.qpn);
   if (written_[p.qpn] > ready) {
     ++counters.context_stalls;
@@ -34,6 +35,8 @@ Cycle ResponderCheck::check(Packet& p, Cycle now, Cycle at) {
   probe.event(out, Step::Passed, p.qpn, p.psn, u64(p.verdict.action));
   return out;
 }
+
+[[gnu::noinline]] void ResponderCheck::grow(u32 qpn) { written_.resize(qpn + 1 + qpn / 2); }
 
 inline u32 ResponderCheck::reads_unfinished(u32 qpn, Cycle now) const {
   const u32 accepted = context_.contexts.receive[qpn].reads_accepted;

@@ -53,6 +53,7 @@ class ResponderCheck {
   Cycle check(Packet& packet, Cycle now, Cycle at);
 
  private:
+  void grow(u32 qpn);
   void count(proto::RequestCause cause);
   u32 reads_unfinished(u32 qpn, Cycle now) const;
 

@@ -32,8 +32,8 @@ static_assert(sizeof(RequestEffect) == 48);
 
 namespace request {
 // READ or ATOMIC, new or repeated: what is read. Only a new one changes the state.
-inline void accept_read(ReceiveState& s, const ParsedPacket& packet, u32 path_mtu, bool is_new,
-                        RequestEffect& e) {
+[[gnu::noinline]] inline void accept_read(ReceiveState& s, const ParsedPacket& packet, u32 path_mtu,
+                                          bool is_new, RequestEffect& e) {
   const bool atomic = is_atomic(*packet.opcode);
   e.va = atomic ? packet.atomic_eth.va : packet.reth.va, e.rkey = remote_key(packet);
   e.byte_len = atomic ? checked_atomic_bytes() : packet.reth.dma_len;
@@ -64,8 +64,8 @@ inline bool take_established(ReceiveState& s) {
 
 // The same without answers (G14.2): what follows is judged by its own PSN. Receive WQEs are taken
 // behind it, by take_receive().
-inline RequestEffect apply_unreliable(ReceiveState& s, const ParsedPacket& packet,
-                                      const RequestVerdict& v) {
+[[gnu::noinline]] inline RequestEffect apply_unreliable(ReceiveState& s, const ParsedPacket& packet,
+                                                        const RequestVerdict& v) {
   RequestEffect e;
   e.unreliable = true, e.rq_posted = s.rq_posted;
   s.failing |= v.cause == RequestCause::Unsupported && mutant<"unsupported_datagram_fails">();
@@ -96,19 +96,21 @@ inline void take_receive(ReceiveState& s, const ParsedPacket& packet, RequestEff
   s.rq_consumed += e.completes_message && (row.operation == Operation::Send || row.has(Ext::ImmDt));
 }
 
-// Applies a verdict (G2.2, G2.3, G5.2) and returns the effect.
-inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, const QpConfig& qp,
-                           const RequestVerdict& v) {
-  if (!qp.reliable) [[unlikely]]
-    return apply_unreliable(s, packet, v);
-  RequestEffect e;
+// Applies a verdict (G2.2, G2.3, G5.2) and says in `e` what that did.
+inline void apply(ReceiveState& s, const ParsedPacket& packet, const QpConfig& qp,
+                  const RequestVerdict& v, RequestEffect& e) {
+  if (!qp.reliable) [[unlikely]] {
+    e = apply_unreliable(s, packet, v);
+    return;
+  }
+  e = {};  // in place: it is not copied out of half-written lines
   e.ack_psn = packet.bth.psn;
   e.congested = packet.bth.fecn && v.action != RequestAction::Drop &&
                 (qp.options.congestion_control || mutant<"fecn_always_answered">());
   const bool reads = packet.opcode && request::is_saved(*packet.opcode);
   if (reads && (v.action == RequestAction::Execute || v.action == RequestAction::Repeat)) {
     request::accept_read(s, packet, qp.path_mtu, v.action == RequestAction::Execute, e);
-  } else if (v.action == RequestAction::Execute) {
+  } else if (v.action == RequestAction::Execute) [[likely]] {
     const OpcodeRow& row = *packet.opcode;
     const bool last = request::ends(row.position);
     e.ack_psn = psn_sub(e.ack_psn, mutant<"ack_psn_one_less">());
@@ -144,6 +146,11 @@ inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, const Qp
   const bool refused = v.action == RequestAction::Nak || v.action == RequestAction::NakAndFail ||
                        v.action == RequestAction::RnrNak;
   if (refused && mutant<"nak_msn_plus_one">()) e.msn = psn_add(e.msn, 1);
+}
+inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, const QpConfig& qp,
+                           const RequestVerdict& v) {
+  RequestEffect e;
+  apply(s, packet, qp, v, e);
   return e;
 }
 

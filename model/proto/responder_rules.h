@@ -223,6 +223,7 @@ inline bool misaligned(const RequestView& v) {
 // HDR-12, G22.3, G22.5: the whole DMALen is checked with the packet that carries the RETH.
 inline bool bad_rkey(const RequestView& v) {
   const OpcodeRow& row = *v.packet.opcode;
+  if (!has_reth(row) && !is_atomic(row) && !mutant<"key_bound_to_qp">()) return false;
   const u32 key = remote_key(v.packet);
   const Accessor who = accessor_of(v.qp);
   const u8 needed = needed_access(row);
@@ -306,7 +307,8 @@ const RequestVerdict& judge_request_of(const RequestView& view) {
   const auto is_broken = [&]<std::size_t i>() {
     if constexpr (!includes(kRequestRules[i].services, service)) return false;
     constexpr auto broken = kRequestRules[i].broken;  // a call that the compiler sees through
-    if (row_is_off<kRequestRules, i>() || !broken(view)) return false;
+    if (row_is_off<kRequestRules, i>() || !broken(view)) [[likely]]
+      return false;
     first = i;
 #ifdef HCA_MUTANTS
     changed = kRequestVerdicts[i];
@@ -327,10 +329,14 @@ const RequestVerdict& judge_request_of(const RequestView& view) {
 #endif
   return kRequestVerdicts[first];
 }
+// Apart, so that the rules of RC lie close together.
+[[gnu::noinline]] inline const RequestVerdict& judge_unreliable(const RequestView& view) {
+  return view.qp.service == Service::Uc ? judge_request_of<Service::Uc>(view)
+                                        : judge_request_of<Service::Ud>(view);
+}
 inline const RequestVerdict& judge_request(const RequestView& view) {
   if (!view.qp.reliable) [[unlikely]]
-    return view.qp.service == Service::Uc ? judge_request_of<Service::Uc>(view)
-                                          : judge_request_of<Service::Ud>(view);
+    return judge_unreliable(view);
   return judge_request_of<Service::Rc>(view);
 }
 }  // namespace hca::proto
