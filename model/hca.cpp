@@ -29,13 +29,13 @@ Hca::Hca(const sc_core::sc_module_name& name, const blocks::ChipConfig& config,
 
 Hca::~Hca() { wire_payload_.clear_extension(&wire_extension_); }
 
-bool Hca::read_memory(u64 address, u8* to, u32 bytes, Cycle at) {
+[[gnu::hot]] bool Hca::read_memory(u64 address, u8* to, u32 bytes, Cycle at) {
   if (transport_dma(tlm::TLM_READ_COMMAND, address, to, bytes, at)) return true;
   std::memset(to, 0xff, bytes);  // as on PCIe
   return false;
 }
 
-void Hca::write_memory(u64 address, const u8* from, u32 bytes, Cycle at) {
+[[gnu::hot]] void Hca::write_memory(u64 address, const u8* from, u32 bytes, Cycle at) {
   transport_dma(tlm::TLM_WRITE_COMMAND, address, const_cast<u8*>(from), bytes, at);
 }
 
@@ -52,7 +52,7 @@ bool Hca::transport_dma(tlm::tlm_command command, u64 address, u8* data, u32 byt
   return !dma_payload_.is_response_error();
 }
 
-void Hca::transmit(blocks::Packet* packet, Cycle at) {
+[[gnu::hot]] void Hca::transmit(blocks::Packet* packet, Cycle at) {
   wire_payload_.set_command(tlm::TLM_WRITE_COMMAND);
   wire_payload_.set_address(0);
   wire_payload_.set_data_ptr(packet->frame());
@@ -70,13 +70,14 @@ void Hca::mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     return;
   }
-  const Cycle at = host_.cycle_at(sc_core::sc_time_stamp() + delay);
+  const Cycle at = host_.cycle_behind(delay);
   chip_.doorbell.write(std::max(at, chip_.domain.now() + 1), u32(payload.get_address()),
                        {payload.get_data_ptr(), payload.get_data_length()});
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
-void Hca::arrive(int port, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+[[gnu::hot]] void Hca::arrive(int port, tlm::tlm_generic_payload& payload,
+                              sc_core::sc_time& delay) {
   const u32 bytes = payload.get_data_length();
   if (bytes > blocks::PacketPool::kFrameCapacity) {
     payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
@@ -93,7 +94,7 @@ void Hca::arrive(int port, tlm::tlm_generic_payload& payload, sc_core::sc_time& 
   packet->frame_bytes = bytes;
   // The chip may have run past the first bit, but not past what it changes.
   const Cycle inside = ingress(unsigned(port));
-  const Cycle at = host_.cycle_at(sc_core::sc_time_stamp() + delay) + inside;
+  const Cycle at = host_.cycle_behind(delay) + inside;
   chip_.ports[unsigned(port)]->receive.arrive(packet,
                                               std::max(at, chip_.domain.now() + 1) - inside);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);

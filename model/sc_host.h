@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <systemc>
+#include <type_traits>
 
 #include "model/engine/domain.h"
 #include "model/engine/rate.h"
 #include "model/sc_hosts.h"
 
 namespace hca {
+// sc_time::from_value() for a simulation that runs: without the look at the kernel's resolution.
+inline sc_core::sc_time time_from_value(u64 value) {
+  sc_core::sc_time time;
+  static_assert(std::is_standard_layout_v<sc_core::sc_time> && sizeof time == sizeof value);
+  std::memcpy(static_cast<void*>(&time), &value, sizeof value);
+  return time;
+}
+
 // Runs a domain inside SystemC. The kernel's time is cut into windows of `ahead` cycles; when the
 // kernel is at the beginning of one, the domain runs to its end. More than one cycle is exact as
 // long as nothing from outside can arrive earlier than `ahead` cycles after it was sent (wire or
@@ -31,24 +41,24 @@ class DomainHost final : private DomainHosts::Host {
   Cycle ahead_cycles() const { return ahead_.value(); }
   const sc_core::sc_time& period() const { return period_; }
   // The cycle that the kernel's time lies in.
-  Cycle cycle() const { return units_.quotient(sc_core::sc_time_stamp().value()); }
-  // The first cycle edge not before `time`.
-  Cycle cycle_at(const sc_core::sc_time& time) const {
-    return units_.quotient(time.value() + units_.value() - 1);
+  Cycle cycle() const { return units_.quotient(hosts_->now()); }
+  // The first cycle edge not before `delay` from the kernel's time.
+  Cycle cycle_behind(const sc_core::sc_time& delay) const {
+    return units_.quotient(hosts_->now() + delay.value() + units_.value() - 1);
   }
   // From the kernel's time to a cycle of the domain; the first for calls that the domain makes
   // while it runs.
   sc_core::sc_time delay_in_run(Cycle at) const {
-    return sc_core::sc_time::from_value(at * units_.value() - started_);
+    return time_from_value(at * units_.value() - started_);
   }
   sc_core::sc_time delay_to(Cycle at) const {
     return sc_core::sc_time::from_value(at * units_.value()) - sc_core::sc_time_stamp();
   }
 
  private:
-  void run(u64 reached, u64 last) override {
+  [[gnu::hot]] void run(u64 reached, u64 last) override {
     ++activations_;
-    started_ = sc_core::sc_time_stamp().value();
+    started_ = hosts_->now();
     domain_.host_runs();
     const Cycle end = window_of(units_.quotient(last)) + ahead_.value();
     domain_.run_until(std::min(end, units_.quotient(reached)));
@@ -56,7 +66,7 @@ class DomainHost final : private DomainHosts::Host {
   }
   // The cycle in which the activation that runs cycle `at` begins.
   Cycle window_of(Cycle at) const { return ahead_.rounded_down(at); }
-  void sleep_until(Cycle at) {
+  [[gnu::hot]] void sleep_until(Cycle at) {
     const Cycle from = at == kNever ? kNever : std::max(window_of(at), cycle());
     domain_.host_sleeps(
         this, [](void* host, Cycle c) { static_cast<DomainHost*>(host)->sleep_until(c); }, at);

@@ -36,6 +36,8 @@ class DomainHosts {
   }
   void add(Host& host) { hosts_.push_back(&host); }
   void remove(Host& host) { std::erase(hosts_, &host); }
+  // The kernel's time. It stands still while hosts run.
+  u64 now() const { return running_ ? now_ : sc_core::sc_time_stamp().value(); }
   // A host that sleeps is due earlier than it was.
   void is_due(const Host& host) {
     if (!running_ && host.due_at < armed_) arm(host.due_at);
@@ -62,9 +64,8 @@ class DomainHosts {
         sc_core::sc_gen_unique_name("domains"), &options);
     return hosts;
   }
-  static u64 now() { return sc_core::sc_time_stamp().value(); }
-
   void run() {
+    now_ = now();
     running_ = true;
     for (u64 last; Host* host = first_due(last = last_window());)
       host->run(reached_from_others(*host), last);
@@ -104,7 +105,7 @@ class DomainHosts {
 
   sc_core::sc_simcontext* simulation_ = sc_core::sc_get_curr_simcontext();
   std::vector<Host*> hosts_;
-  u64 armed_ = kNever, end_ = 0;
+  u64 armed_ = kNever, end_ = 0, now_ = 0;
   bool running_ = false;
   sc_core::sc_event due_{"due"};
 };
