@@ -80,7 +80,7 @@ bool HostMemory::stays_untouched(u64 address, const u8* bytes, u64 count) {
   return !(entry(address) & kWatched) && !std::memcmp(bytes, kZeros.data(), count);
 }
 
-void HostMemory::read(u64 address, void* to, u64 bytes) const {
+[[gnu::hot]] void HostMemory::read(u64 address, void* to, u64 bytes) const {
   check(address, bytes);
   for (u8* out = static_cast<u8*>(to); bytes;) {
     const u64 part = std::min(bytes, left_in_page(address));
@@ -90,7 +90,7 @@ void HostMemory::read(u64 address, void* to, u64 bytes) const {
   }
 }
 
-void HostMemory::write(u64 address, const void* from, u64 bytes) {
+[[gnu::hot]] void HostMemory::write(u64 address, const void* from, u64 bytes) {
   check(address, bytes);
   const u64 begin = address, all = bytes;
   bool watched = false;

@@ -8,7 +8,7 @@ MemoryTarget::MemoryTarget(sc_core::sc_module_name name, HostMemory& memory)
   dma_target.register_transport_dbg(this, &MemoryTarget::transport_dbg);
 }
 
-void MemoryTarget::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+[[gnu::hot]] void MemoryTarget::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
   ++transactions_;
   payload.set_response_status(move(payload));
 }

@@ -41,7 +41,7 @@ sc_time Wire::arrival(u8 sender, sc_time delay, u64 bytes) {
   return at - now;
 }
 
-void Wire::b_transport(int from, tlm::tlm_generic_payload& payload, sc_time& delay) {
+[[gnu::hot]] void Wire::b_transport(int from, tlm::tlm_generic_payload& payload, sc_time& delay) {
   const u8 sender = u8(from);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   ++ends_[sender].frames;
@@ -111,7 +111,7 @@ void Wire::forward_copy(u8 sender, std::vector<u8> frame, sc_time at) {
   forward(sender, payload, at);
 }
 
-void Wire::forward(u8 sender, tlm::tlm_generic_payload& payload, sc_time at) {
+[[gnu::hot]] void Wire::forward(u8 sender, tlm::tlm_generic_payload& payload, sc_time at) {
   for (const Tap& tap : taps_)
     tap(sender, sc_core::sc_time_stamp() + at, {payload.get_data_ptr(), payload.get_data_length()});
   if (sender == 0)

@@ -20,7 +20,7 @@ class ByQp {
   T* find(u32 qpn) { return qpn < items_.size() ? items_[qpn].get() : nullptr; }
 
  private:
-  [[gnu::noinline]] T& make(u32 qpn) {
+  [[gnu::cold, gnu::noinline]] T& make(u32 qpn) {
     if (qpn >= items_.size()) items_.resize(std::max<std::size_t>(qpn + 1, items_.size() * 2));
     items_[qpn] = std::make_unique<T>();
     return *items_[qpn];

@@ -51,7 +51,8 @@ class PacketPool {
   PacketPool(const PacketPool&) = delete;
 
   Packet* take() {
-    if (!free_) grow();
+    if (!free_) [[unlikely]]
+      grow();
     Packet* p = free_;
     free_ = p->next;
     return p;
@@ -68,7 +69,7 @@ class PacketPool {
   static constexpr u32 kLines = (sizeof(Packet) + kFrameCapacity + 63) / 64;
   static constexpr u32 kBatch = 32;
 
-  void grow() {
+  [[gnu::cold, gnu::noinline]] void grow() {
     batches_.push_back(std::make_unique<Line[]>(kLines * kBatch));
     for (u32 i = 0; i < kBatch; ++i) {
       Packet* p = new (&batches_.back()[i * kLines]) Packet;

@@ -21,7 +21,8 @@ void GatherCursor::skip(u32 bytes) {
   }
 }
 
-void Packetizer::start(Packet* packet, GatherCursor& cursor, u32 pd, Cycle now, Cycle at) {
+[[gnu::hot]] void Packetizer::start(Packet* packet, GatherCursor& cursor, u32 pd, Cycle now,
+                                    Cycle at) {
   engine::Budget& own = sides[packet->port].buffers;
   own.take();
   packet->buffers = &own, packet->abandoned = false;
@@ -37,7 +38,7 @@ void Packetizer::start(Packet* packet, GatherCursor& cursor, u32 pd, Cycle now, 
   gather(now);
 }
 
-bool Packetizer::gather(Cycle now) {
+[[gnu::hot]] bool Packetizer::gather(Cycle now) {
   // A packet without payload from memory keeps its place among the others by an empty read.
   if (!left_) return ask(packet_->payload(), 0, 0, true, now), true;
   proto::Sge sge = sge_at(*cursor_);
@@ -61,7 +62,7 @@ inline void Packetizer::ask(u8* buffer, u64 address, u32 bytes, bool complete, C
   if (complete) packet_ = nullptr;
 }
 
-void Packetizer::arrived(const DmaRequest& request, Cycle first, Cycle last) {
+[[gnu::hot]] void Packetizer::arrived(const DmaRequest& request, Cycle first, Cycle last) {
   Packet* p = static_cast<Packet*>(request.context);
   p->first = std::min(p->first, first);
   if (!request.notify) return;

@@ -9,7 +9,7 @@
 namespace hca::blocks {
 using namespace proto;
 
-void PortReceive::arrive(Packet* packet, Cycle at) {
+[[gnu::hot]] void PortReceive::arrive(Packet* packet, Cycle at) {
   const u32 bytes = packet->frame_bytes;
   packet->first = at + config_.latency;
   const Cycle all = wire_.cycles_for(bytes);
@@ -20,9 +20,11 @@ void PortReceive::arrive(Packet* packet, Cycle at) {
                      packet);
 }
 
-void PortReceive::tick() {
-  if (bells_in.can_pop() && ports.bells_out->can_push()) ring(bells_in.pop());
-  if (!events_.empty() && !(mutant<"comm_est_late">() && now() < late_())) push_event();
+[[gnu::hot]] void PortReceive::tick() {
+  if (bells_in.can_pop() && ports.bells_out->can_push()) [[unlikely]]
+    ring(bells_in.pop());
+  if (!events_.empty() && !(mutant<"comm_est_late">() && now() < late_())) [[unlikely]]
+    push_event();
   if (!copies_.empty()) [[unlikely]]
     return forward_copy();
   if (!packets_in.can_pop()) return;
@@ -34,16 +36,18 @@ void PortReceive::tick() {
   receive(packets_in.pop(std::max(config_.interval, icrc_.free_from() - now())), checked);
 }
 
-inline void PortReceive::receive(Packet* p, Cycle checked) {
+[[gnu::hot]] inline void PortReceive::receive(Packet* p, Cycle checked) {
   ++counters.rx_packets, counters.rx_bytes += p->frame_bytes;
   probe.event(now(), Step::Arrived, 0, 0, p->frame_bytes);
-  if (!frame_good(*p, checked)) return PacketPool::give_back(p);
+  if (!frame_good(*p, checked)) [[unlikely]]
+    return PacketPool::give_back(p);
   p->qpn = p->parsed.bth.dest_qp, p->psn = p->parsed.bth.psn;
   p->last = std::max(p->last, now()) + (checked - now());
   icrc_probe.event(p->last, Step::Received, p->qpn, p->psn);
   const QpConfig& qp = contexts_.qps[p->qpn];
   const bool has_path = takes_requests(qp.state) && qp.service != Service::Ud;
   if (const Cycle at = has_path ? congestion_.notify(*p, p->last) : kNever; at != kNever)
+      [[unlikely]]
     ports.cnps_out->push(Reply{p->qpn, 0, 0, 0, true}, 1, at - now() - 1);
   route(p, checked);
 }
@@ -56,11 +60,13 @@ inline bool PortReceive::frame_good(Packet& p, Cycle checked) {
   if (mutant<"unknown_qp_before_tver">() && v == PacketVerdict::BadTver &&
       !contexts_.find_qp(dest_qp))
     return drop(&DropCounters::unknown_qp);
-  if (v != PacketVerdict::Good) return drop(counter_of(v));
+  if (v != PacketVerdict::Good) [[unlikely]]
+    return drop(counter_of(v));
   if (mutant<"unknown_qp_is_first">() && !contexts_.find_qp(dest_qp))
     dest_qp = contexts_.first_of(contexts_.qps)->qpn;
   const QpConfig* qp = contexts_.find_qp(dest_qp);
-  if (!qp && dest_qp == kMulticastQp) return spread(p, checked);
+  if (!qp && dest_qp == kMulticastQp) [[unlikely]]
+    return spread(p, checked);
   const auto counter = port_drop(attributes_, port_, p.frame(), p.parsed, qp);
   return !counter || drop(counter);
 }
@@ -77,7 +83,7 @@ bool PortReceive::drop(u64 DropCounters::*counter) {
 }
 
 // Requests wait for nothing but their headers, responses for their last beat.
-inline void PortReceive::route(Packet* p, Cycle checked) {
+[[gnu::hot]] inline void PortReceive::route(Packet* p, Cycle checked) {
   const bool response = p->parsed.opcode && !p->parsed.opcode->is_request;
   if (!response) {
     const Cycle at = responder_.check(*p, now(), checked);
@@ -96,6 +102,7 @@ inline void PortReceive::route(Packet* p, Cycle checked) {
       wake_at(now() + 1);
     }
     if (contexts_.qps[p->qpn].state == QpState::Rtr && take_established(contexts_.receive[p->qpn]))
+        [[unlikely]]
       establish(p->qpn);
     // A WQE of an SRQ cannot be put back: responder_execute ends it (G9.2).
     if (silent && !contexts_.qps[p->qpn].srqn) [[unlikely]]

@@ -14,10 +14,11 @@ void fetch_ahead(const Packet& p) {
 }
 }  // namespace
 
-void PortTransmit::tick() {
+[[gnu::hot]] void PortTransmit::tick() {
   const bool replies = replies_in.can_pop(), requests = requests_in.can_pop();
-  if (replies && (replies_next_ || !requests)) return send(replies_in, requests_in);
-  if (requests) send(requests_in, replies_in);
+  if (!replies && !requests) return;
+  const bool reply = replies && (replies_next_ || !requests);
+  send(reply ? replies_in : requests_in, reply ? requests_in : replies_in);
 }
 
 namespace {
@@ -34,9 +35,9 @@ inline bool PortTransmit::stopped(const Packet& p) const {
          !proto::may_respond(contexts->qps[p.qpn], contexts->receive[p.qpn]);
 }
 
-void PortTransmit::send(PacketLink& from, PacketLink& other) {
+[[gnu::hot]] void PortTransmit::send(PacketLink& from, PacketLink& other) {
   Packet* p = from.front();
-  if (stopped(*p)) {
+  if (stopped(*p)) [[unlikely]] {
     from.drop(), p->buffers->give(now() + 1);
     if (other.can_pop()) wake_at(now() + 1);
     return PacketPool::give_back(p);

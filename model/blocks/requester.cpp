@@ -7,24 +7,32 @@
 namespace hca::blocks {
 using namespace proto;
 
-void Requester::tick() {
+[[gnu::hot]] void Requester::tick() {
   // A packet that is being gathered keeps its WQE and its lane: all else waits these few cycles.
   if (packetizer_.busy() && !gather()) return packetizer_.dma_out->wake_when_free();
-  if (turns_in.can_pop()) accept_turn(turns_in.pop());
-  if (!errors_.empty()) enter_errors();
-  if (placed_in.can_pop()) take_placed();
+  // In a stream of packets none of these is there.
+  if (turns_in.can_pop()) [[unlikely]]
+    accept_turn(turns_in.pop());
+  if (!errors_.empty()) [[unlikely]]
+    enter_errors();
+  if (placed_in.can_pop()) [[unlikely]]
+    take_placed();
   if (waits_sent_) [[unlikely]]
     take_sent();
-  if (placing_.packet || acks_in.can_pop()) acknowledge();
-  if (timers_.may_be_due(now())) expire();
-  if (!completing_.empty()) complete();
-  if (!flushing_.empty()) flush();
+  if (placing_.packet || acks_in.can_pop()) [[unlikely]]
+    acknowledge();
+  if (timers_.may_be_due(now())) [[unlikely]]
+    expire();
+  if (!completing_.empty()) [[unlikely]]
+    complete();
+  if (!flushing_.empty()) [[unlikely]]
+    flush();
   send();
   if (packetizer_.busy()) packetizer_.dma_out->wake_when_free();
   push_outboxes();
 }
 
-bool Requester::gather() {
+[[gnu::hot]] bool Requester::gather() {
   if (!packetizer_.dma_out->can_push() || !packetizer_.gather(now())) return false;
   if (gathers_nothing_) return true;
   if (gathers_last_)
@@ -105,7 +113,8 @@ void Requester::send_several() {
 
 // Sends one packet of the lane; false if the lane must wait for something else.
 inline bool Requester::cut(u32 qpn, Lane& lane) {
-  if (!lane.sending && !begin(qpn, lane, *lane.head)) return false;
+  if (!lane.sending && !begin(qpn, lane, *lane.head)) [[unlikely]]
+    return false;
   if (lane.packet && waits_for_probe(qpn, lane)) return false;  // its ACK activates the lane again
   send_packet(qpn, lane);
   next_packet_ = now() + config_.interval;
@@ -113,7 +122,7 @@ inline bool Requester::cut(u32 qpn, Lane& lane) {
 }
 
 // The first packet of its message is on the way to find out whether there is a receive WQE.
-bool Requester::waits_for_probe(u32 qpn, const Lane& lane) const {
+[[gnu::hot]] bool Requester::waits_for_probe(u32 qpn, const Lane& lane) const {
   const u32 index = lane.head->first + lane.at;
   const SendState& s = contexts_.send[qpn];
   return probes(s, contexts_.qps[qpn], contexts_.message(qpn, index), index + 1 == s.started);
@@ -226,7 +235,7 @@ RequesterHold Requester::hold(u32 qpn) const {
   return h;
 }
 
-inline void Requester::send_packet(u32 qpn, Lane& lane) {
+[[gnu::hot]] inline void Requester::send_packet(u32 qpn, Lane& lane) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
   const u32 index = lane.head->first + lane.at;

@@ -316,7 +316,7 @@ void Requester::clear(u32 qpn) {
 }
 
 // Links take one item a cycle.
-void Requester::push_outboxes() {
+[[gnu::hot]] void Requester::push_outboxes() {
   if (!notes_.empty() && ports.notes_out->can_push()) {
     ports.notes_out->push(notes_.pop());
     if (!notes_.empty()) ports.notes_out->wake_when_free();

@@ -25,29 +25,38 @@ inline void ResponderExecute::serve_ports() {
   if (packets_in.count() > 1) [[unlikely]]
     return serve_several();
   Side& only = sides[0];
-  if (only.responses_in.can_pop()) forward_response(only);
-  if (atomic_in.can_pop()) finish_atomic();
-  if (!only.settling.empty() && settle(only) && !only.settling.empty()) wake_at(now() + 1);
-  if (!only.reads.empty() && ask_response(only) && !only.reads.empty()) wake_at(now() + 1);
-  if (!atomics_.empty()) start_atomic();
-  if (!only.tells.empty()) tell_credits(only.tells);
+  if (only.responses_in.can_pop()) [[unlikely]]
+    forward_response(only);
+  if (atomic_in.can_pop()) [[unlikely]]
+    finish_atomic();
+  if (!only.settling.empty() && settle(only) && !only.settling.empty()) [[unlikely]]
+    wake_at(now() + 1);
+  if (!only.reads.empty() && ask_response(only) && !only.reads.empty()) [[unlikely]]
+    wake_at(now() + 1);
+  if (!atomics_.empty()) [[unlikely]]
+    start_atomic();
+  if (!only.tells.empty()) [[unlikely]]
+    tell_credits(only.tells);
 }
 
-void ResponderExecute::tick() {
-  if (ReceiveBellLink& link = bells_in.next(); link.can_pop())
+[[gnu::hot]] void ResponderExecute::tick() {
+  if (ReceiveBellLink& link = bells_in.next(); link.can_pop()) [[unlikely]]
     ring(link.pop()), bells_in.pass_turn(link, now());
-  if (batches_in.can_pop()) accept_batch(batches_in.pop());
-  if (ordered_in.can_pop()) {
+  if (batches_in.can_pop()) [[unlikely]]
+    accept_batch(batches_in.pop());
+  if (ordered_in.can_pop()) [[unlikely]] {
     const Ordered ordered = ordered_in.pop();
     Queue& q = queues_[ordered.qpn];
     if (ordered.life == q.life) ++q.ordered, list(ordered.qpn, q);
   }
   if (!placing_ || next_piece()) {
-    fetch_batches();
+    if (!fetches_.empty()) [[unlikely]]
+      fetch_batches();
     if (!placing_) take();
   }
   serve_ports();
-  if (!placing_ && (!flushes_.empty() || !lost_.empty())) flush();
+  if (!placing_ && (!flushes_.empty() || !lost_.empty())) [[unlikely]]
+    flush();
 }
 
 void ResponderExecute::serve_several() {
@@ -66,11 +75,11 @@ void ResponderExecute::serve_several() {
 }
 
 // The next request: those whose receive WQE has come go first.
-inline void ResponderExecute::take() {
+[[gnu::hot]] inline void ResponderExecute::take() {
   if (now() < next_packet_) return wake_at(next_packet_);
   if (!ports.payload_out->can_push()) return;
   bool unparked = false;
-  while (!unparked && !unparks_.empty()) unparked = unpark();
+  while (!unparked && !unparks_.empty()) [[unlikely]] unparked = unpark();
   if (!unparked) {
     PacketLink& link = packets_in.next();
     if (!link.can_pop() || parked_ >= config_.parking || in_flight_ >= config_.outcomes) return;
@@ -80,9 +89,10 @@ inline void ResponderExecute::take() {
     p->life = q.life;
     const QpState state = contexts_.qps[p->qpn].state;
     q.taken += p->effect.takes_shared && state != QpState::Reset;
-    if ((q.failed && !mutant<"states_ignored">()) || !takes_requests(state))
+    if ((q.failed && !mutant<"states_ignored">()) || !takes_requests(state)) [[unlikely]]
       return drop_behind_failure(p, q);
-    if (q.parked_head || waits_for_atomic(*p, q)) return park(p, q);
+    if (q.parked_head || (q.atomics && waits_for_atomic(*p, q))) [[unlikely]]
+      return park(p, q);
     process(p);
   }
   next_packet_ = now() + config_.interval;
@@ -97,13 +107,14 @@ void ResponderExecute::drop_behind_failure(Packet* p, const Queue& q) {
   PacketPool::give_back(p);
 }
 
-void ResponderExecute::process(Packet* p) {
+[[gnu::hot]] void ResponderExecute::process(Packet* p) {
   Queue& q = queues_[p->qpn];
   const RequestAction action = p->verdict.action;
   const bool executes = action == RequestAction::Execute || action == RequestAction::Repeat;
   if (action == RequestAction::Abandon) [[unlikely]]
     return end_broken(p, q);
-  if (!executes) return answer_refusal(p, q);
+  if (!executes) [[unlikely]]
+    return answer_refusal(p, q);
   if (p->effect.unreliable && !goes_on(p, q)) [[unlikely]]
     return;
   if (request::is_saved(*p->parsed.opcode)) return execute_read(p);
@@ -144,7 +155,7 @@ void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
 }
 
 // The cycle in which a request's first write may be asked for.
-Cycle ResponderExecute::enter(Packet* p, u32 key) {
+[[gnu::hot]] Cycle ResponderExecute::enter(Packet* p, u32 key) {
   enters_ = stage_.enter(protection_.look_up(protection_.execute, now(), key));
   probe.event(enters_, Step::Passed, p->qpn, p->psn);
   return enters_;
@@ -277,7 +288,7 @@ inline Run ResponderExecute::next_run() {
 }
 
 // Asks for one write; true when the packet needs no more.
-bool ResponderExecute::next_piece() {
+[[gnu::hot]] bool ResponderExecute::next_piece() {
   if (!ports.payload_out->can_push()) return false;
   Packet* p = placing_;
   u32 bytes = left_, written = left_;
@@ -300,7 +311,7 @@ bool ResponderExecute::next_piece() {
 }
 
 // All writes of an executed request are asked for (`has_payload`), or it has none.
-void ResponderExecute::finish(Packet* p, bool has_payload) {
+[[gnu::hot]] void ResponderExecute::finish(Packet* p, bool has_payload) {
   Queue& q = queues_[p->qpn];
   const OpcodeRow& row = *p->parsed.opcode;
   const bool send = row.operation == Operation::Send, last = p->effect.completes_message;

@@ -25,7 +25,7 @@ class Ring {
   void drop() { ++head_; }
 
  private:
-  [[gnu::noinline]] void grow() {
+  [[gnu::cold, gnu::noinline]] void grow() {
     const u32 n = size(), larger = capacity_ ? capacity_ * 2 : 16;
     auto slots = std::make_unique<T[]>(larger);
     for (u32 i = 0; i < n; ++i) slots[i] = std::move(at(i));

@@ -58,7 +58,8 @@ class ProbeHub {
   std::size_t blocks() const { return blocks_.size(); }
   std::string_view name(u16 block) const { return blocks_[block].name; }
   std::string_view kind_name(const Event& event) const;
-  void emit(const Event& event);
+  // Cold: what leads to it lies apart from the code of the blocks.
+  [[gnu::cold]] void emit(const Event& event);
 
  private:
   friend class Probe;

@@ -180,8 +180,8 @@ Path make_path(const AddressVector& av) {
   return path;
 }
 
-u32 write_headers(const Path& path, const OpcodeRow& row, const Bth& bth, const ExtHeaders& ext,
-                  u32 payload_bytes, u8* frame, u16 ip_id) {
+[[gnu::hot]] u32 write_headers(const Path& path, const OpcodeRow& row, const Bth& bth,
+                               const ExtHeaders& ext, u32 payload_bytes, u8* frame, u16 ip_id) {
   const u32 pad = pad_of(payload_bytes);
   copy_head(path, frame);
   patch_lengths(path, bytes_of<Bth>() + row.ext_bytes + payload_bytes + pad + kIcrcBytes, frame,

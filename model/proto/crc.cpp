@@ -41,7 +41,7 @@ constexpr auto kVcrcTables = make_vcrc_tables();
 
 }  // namespace
 
-u32 crc32(u32 crc, const u8* bytes, std::size_t size) {
+[[gnu::hot]] u32 crc32(u32 crc, const u8* bytes, std::size_t size) {
   const u32 result = crc32_gzip_refl(crc, bytes, size);
   if (kHasAvx) clear_upper_halves();
   return result;

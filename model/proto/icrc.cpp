@@ -103,11 +103,11 @@ PacketVerdict check(std::span<Byte> frame, LinkLayer link, ParsedPacket& out) {
 PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, ParsedPacket& out) {
   return check(frame, link, out);
 }
-PacketVerdict check_own_frame(std::span<u8> frame, LinkLayer link, ParsedPacket& out) {
+[[gnu::hot]] PacketVerdict check_own_frame(std::span<u8> frame, LinkLayer link, ParsedPacket& out) {
   return check(frame, link, out);
 }
 
-u32 finish_frame(u8* frame, const FrameShape& shape) {
+[[gnu::hot]] u32 finish_frame(u8* frame, const FrameShape& shape) {
   std::fill(frame + shape.payload_offset + shape.payload_bytes, frame + shape.icrc_offset, u8{0});
   const u32 crc = icrc(frame, shape);
   std::memcpy(frame + shape.icrc_offset, &crc, kIcrcBytes);
