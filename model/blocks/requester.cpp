@@ -230,7 +230,7 @@ RequesterHold Requester::hold(u32 qpn) const {
   if (lane->sending || !must_wait(s, qp, lane->wqe, 1)) return h;
   h.waits_data =
       reads_outstanding(s) && (lane->wqe.fence || has_response(row_of(lane->wqe).answer));
-  h.waits_window = !h.waits_data && window_is_full(s, 1);
+  h.waits_window = !h.waits_data && s.is_full(1);
   h.waits_credits = !h.waits_data && !h.waits_window;
   return h;
 }
@@ -244,11 +244,11 @@ RequesterHold Requester::hold(u32 qpn) const {
   m.resumed |= m.answer == Answer::Read && lane.packet;
   plan.ack_requested |= !lane.packet && probes(s, qp, m, index + 1 == s.started);
   Packet* p = pool_.take();
-  p->qpn = qpn, p->psn = plan.psn, p->port = u8(port_of(qp)), p->is_request = true;
+  p->qpn = qpn, p->psn = plan.psns.first, p->port = u8(port_of(qp)), p->is_request = true;
   ExtHeaders ext;
   request_headers(ext, lane.wqe, lane.operands, m, plan);
   Bth bth = request_bth(qp, plan);
-  if (mutant<"repeat_takes_new_psn">() && plan.psn != s.sent_psn) bth.psn = s.sent_psn;
+  if (mutant<"repeat_takes_new_psn">() && plan.psns.first != s.sent_psn) bth.psn = s.sent_psn;
   const Path* path = &qp.path;
   if (qp.service == Service::Ud) [[unlikely]]
     address_datagram(bth, ext, qp, datagram_.address), path = &datagram_.path;
@@ -257,20 +257,13 @@ RequesterHold Requester::hold(u32 qpn) const {
   Cycle at = context_.look_up(context_.requester, now(), qpn);
   at = protection_.look_up(protection_.requester, at, lane.wqe.rkey);
   at = stage_.enter(at);
-  probe.event(at, Step::Passed, qpn, plan.psn, index);
+  probe.event(at, Step::Passed, qpn, plan.psns.first, index);
   ++counters.packets;
-  const u32 behind = psn_add(plan.psn, plan.psns);
-  // What is repeated may have been acknowledged further than this meanwhile.
-  if (plan.psn == s.send_psn || psn_distance(s.send_psn, behind) > 0) s.send_psn = behind;
-  if (plan.psn == s.sent_psn)
-    s.sent_psn = behind;
-  else
-    ++counters.resent;
-  if (mutant<"resend_one_packet">() && s.send_psn != s.sent_psn)
-    s.send_psn = s.sent_psn, plan.last = true;
+  counters.resent += !s.send(plan.psns);
+  if (mutant<"resend_one_packet">() && s.repeats()) s.go_back(s.sent_psn), plan.last = true;
   if (plan.ack_requested && !timers_.runs(qpn)) restart_timer(qpn);
   if (plan.last && ends_when_sent(qp)) p->tells_sent = waits_sent_ = true, p->life = lane.life;
-  lane.packet += plan.psns;
+  lane.packet += plan.psns.count;
   packetizer_.start(p, lane.cursor, qp.pd, now(), at);
   gathering_ = qpn, gathers_last_ = plan.last, gathers_nothing_ = false;
   if (plan.last && !packetizer_.busy()) finish_wqe(qpn, lane);

@@ -48,7 +48,7 @@ void Requester::take_sent() {
   const QpConfig* qp = contexts_.find_qp(sent.qpn);
   Lane& lane = lanes_[sent.qpn];
   if (!qp || !sends(qp->state) || lane.in_error || sent.life != lane.life) return;
-  contexts_.send[sent.qpn].unacked_psn = sent.next_psn;
+  contexts_.send[sent.qpn].acknowledge(sent.next_psn);
   queue_completion(sent.qpn, lane);
   activate(sent.qpn, lane);  // it may have waited for its window
 }
@@ -109,7 +109,7 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
 // What was fetched is stale, the scheduler fetches again from the WQE that holds `psn`.
 void Requester::go_back(u32 qpn, u32 psn, NoteKind kind) {
   SendState& s = contexts_.send[qpn];
-  s.send_psn = psn;
+  s.go_back(psn);
   ++s.epoch;
   timers_.clear(qpn);
   drop_turns(qpn, lanes_[qpn]);

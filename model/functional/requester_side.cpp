@@ -61,21 +61,19 @@ void FunctionalHca::send_packets(u32 qpn, u32 index) {
     request_headers(ext, work_.wqe, work_.operands, m, plan);
     const u32 headers = header_bytes(path, *plan.row);
     const std::span<u8> payload{frame_.data() + headers, plan.bytes};
-    const bool first_time = s.send_psn == s.sent_psn;
-    s.send_psn = psn_add(s.send_psn, plan.psns);
-    if (first_time) s.sent_psn = s.send_psn;
+    const bool first_time = s.send(plan.psns);
     if (mutant<"last_packet_late">() && plan.last && plan.offset)
       send_next_message(qpn), fetch_send(qp, index);
     gather(work_.pieces, plan.offset, payload);
-    if (mutant<"payload_kept">()) keep_first(kept_(), plan.psn, payload);
+    if (mutant<"payload_kept">()) keep_first(kept_(), plan.psns.first, payload);
     Bth bth = request_bth(qp, plan);
-    if (mutant<"repeat_takes_new_psn">() && plan.psn != s.sent_psn) bth.psn = s.sent_psn;
+    if (mutant<"repeat_takes_new_psn">() && plan.psns.first != s.sent_psn) bth.psn = s.sent_psn;
     if (datagram) address_datagram(bth, ext, qp, work_.address);
     transmit(qp, path, *plan.row, bth, ext, plan.bytes);
-    if (mutant<"resend_one_packet">() && !first_time) return void(s.send_psn = s.sent_psn);
-    i += plan.psns;
+    if (mutant<"resend_one_packet">() && !first_time) return s.go_back(s.sent_psn);
+    i += plan.psns.count;
   }
-  if (ends_when_sent(qp)) s.unacked_psn = s.sent_psn, complete_sent(qpn);
+  if (ends_when_sent(qp)) s.acknowledge(s.sent_psn), complete_sent(qpn);
 }
 
 // Reads send WQE `index` into work_ and checks its form and keys.
@@ -261,7 +259,7 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
       set_timer(qpn, rnr_wait_ns(verdict.rnr_code, qp.timeout));  // G8.2, G8.3
       [[fallthrough]];
     case AckAction::Resend:
-      s.send_psn = psn_add(s.unacked_psn, mutant<"resend_skips_first">());
+      s.go_back(psn_add(s.unacked_psn, mutant<"resend_skips_first">()));
       ++s.epoch;
       if (verdict.action == AckAction::Resend) stop_timer(qpn), s.waits_rnr = false;
       break;

@@ -5,7 +5,7 @@
 #include "model/proto/memory_region.h"
 #include "model/proto/opcodes.h"
 #include "model/proto/packet.h"
-#include "model/proto/psn.h"
+#include "model/proto/send_psns.h"
 #include "model/proto/transport_options.h"
 #include "model/proto/work_rows.h"
 
@@ -85,11 +85,7 @@ struct SentMessage {
 enum class Credit : u8 { Unknown, Limited, Unlimited };
 
 // The requester's side. WQE indices run freely: completed <= started <= posted.
-struct alignas(64) SendState {
-  u32 next_psn = 0;     // of the next new message (G1.1)
-  u32 unacked_psn = 0;  // oldest unacknowledged: u of G12.1
-  u32 sent_psn = 0;     // next PSN never sent: s of G12.1
-  u32 send_psn = 0;     // next PSN to send: behind sent_psn while going back
+struct alignas(64) SendState : SendPsns {
   u32 started = 0, completed = 0;
   u32 ssn = 0;        // of the last message (G5.4)
   u32 limit_ssn = 0;  // G6.2
@@ -102,8 +98,6 @@ struct alignas(64) SendState {
   bool notify_drained = false;  // SQ_DRAINED is asked for (G20.1)
   bool waits_restart = false;   // after an implied NAK, until the repeated PSN is answered (G12.4)
   Credit credit = mutant<"credit_starts_unlimited">() ? Credit::Unlimited : Credit::Unknown;
-
-  bool anything_unacked() const { return unacked_psn != sent_psn; }
 };
 
 // What message the responder is inside of: the First or Middle that came last (T7).

@@ -244,8 +244,7 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
     receive.epsn = psn_add(qp.rq_psn, mutant<"epsn_off">()),
     receive.msn = mutant<"msn_starts_at_one">();  // G2.1, G5.1
   else if (a.state == QpState::Rts && qp.state == QpState::Rtr)
-    send.next_psn = send.unacked_psn = send.sent_psn = send.send_psn =
-        psn_add(qp.sq_psn, mutant<"first_psn_off">());            // G1.1
+    send.start(psn_add(qp.sq_psn, mutant<"first_psn_off">()));    // G1.1
   if (!is_reliable(qp.service)) send.credit = Credit::Unlimited;  // T4
   if (a.mask & kQpRetryCount) send.retries_left = qp.retry_count;
   if (a.mask & kQpRnrRetry) send.rnr_retries_left = qp.rnr_retry;

@@ -5,21 +5,11 @@
 #include <algorithm>
 
 #include "model/proto/key.h"
-#include "model/proto/psn.h"
 #include "model/proto/qp.h"
 #include "model/proto/work_rows.h"
 
 namespace hca::proto {
-// PSNs from `from` up to but without `to`, when `to` is not behind: 0 .. 2^24-1.
-constexpr u32 psns_between(Psn from, Psn to) { return (to - from) & kPsnMask; }
-
 // ---- Messages
-// True if the message would put more than 2^23 PSNs between the oldest unacknowledged and the
-// newest (G1.4).
-inline bool window_is_full(const SendState& s, u32 packets) {
-  return psns_between(s.unacked_psn, s.next_psn) + packets >
-         (mutant<"window_bound">() ? kPsnMask : kPsnWindow - mutant<"window_one_less">());
-}
 // READs and ATOMICs that are started and whose data are not in memory (G29.1).
 inline u32 reads_outstanding(const SendState& s) { return s.reads_started - s.reads_placed; }
 
@@ -60,7 +50,7 @@ inline bool is_limited(const SendState& s, const QpConfig& qp) {
 // ATOMICs (G29.1), the peer's credits (G6.3: the message just beyond the limit may go).
 inline bool must_wait(const SendState& s, const QpConfig& qp, const SendWqe& wqe, u32 packets) {
   const WorkRow& row = row_of(wqe);
-  if (window_is_full(s, packets)) return true;
+  if (s.is_full(packets)) return true;
   const u32 outstanding = reads_outstanding(s);
   if (mutant<"fence_waits_for_all">() && wqe.fence && s.anything_unacked()) return true;
   const bool fenced = (wqe.fence && !mutant<"fence_ignored">()) || mutant<"everything_fenced">();
@@ -88,13 +78,12 @@ inline SentMessage begin_message(SendState& s, const SendWqe& wqe, u32 index, u3
   m.first_psn = s.next_psn, m.bytes = bytes;
   m.opcode = wqe.opcode, m.answer = row.answer;
   m.signaled = wqe.signaled || signal_all || mutant<"all_op_success_signaled">();
-  if (mutant<"bind_takes_psn">() && row.is_local())
-    s.next_psn = s.send_psn = s.sent_psn = psn_add(s.next_psn, 1);
+  if (mutant<"bind_takes_psn">() && row.is_local()) s.send(PsnRange{s.take(1), 1});
   if (row.is_local()) return m;
   const bool one = row.answer == Answer::Atomic ||
                    (mutant<"read_takes_one_psn">() && row.answer == Answer::Read);
   m.packets = one ? 1 : psns_of(bytes, path_mtu);
-  s.next_psn = m.end_psn();
+  s.take(m.packets);
   s.ssn = psn_add(s.ssn, mutant<"ssn_per_packet">() ? m.packets : 1);
   if (has_response(row.answer)) {
     if (s.reads_started == s.reads_answered) s.awaited = index;
@@ -117,8 +106,7 @@ inline bool ends_when_sent(const QpConfig& qp) {
 // (G11.5).
 struct PacketPlan {
   const OpcodeRow* row;
-  u32 psn;
-  u32 psns;           // that it takes
+  PsnRange psns;
   u32 offset, bytes;  // of its payload
   bool ack_requested, solicited, last;
 };
@@ -135,10 +123,10 @@ inline PacketPlan plan_packet(const QpConfig& qp, const SendWqe& wqe, const Sent
       last
           ? m.bytes - offset
           : qp.path_mtu - (mutant<"middle_short">() && !first ? 4 : mutant<"full_packets_short">());
+  const PsnRange psns = psns_of_packet(m.first_psn, m.packets, index, whole);
   const OpcodeRow* row = opcode_row(u8(u8(qp.service) << 5 | operation));
   if (kMutants && !row) row = opcode_row(0x64);  // of a service that has no such operation
-  return {row, psn_add(m.first_psn, index), whole ? m.packets - index : 1, offset,
-          work.sends_payload() ? bytes : 0,
+  return {row, psns, offset, work.sends_payload() ? bytes : 0,
           // G4.5: the last packet asks for the ACK, if there will be one (G14.1)
           last && (first || !mutant<"last_without_a">()) &&
               (qp.reliable || mutant<"unreliable_asks_for_ack">()),
@@ -154,7 +142,7 @@ inline Bth request_bth(const QpConfig& qp, const PacketPlan& plan) {
   bth.pkey = qp.pkey;
   bth.dest_qp = qp.dest_qpn;
   bth.ack_req = plan.ack_requested;
-  bth.psn = plan.psn;
+  bth.psn = plan.psns.first;
   bth.becn = mutant<"pd_on_wire">() && qp.pd > 1;
   return bth;
 }

@@ -50,10 +50,6 @@ inline AckVerdict fail(u32 psn, WcStatus status, std::string_view why) {
     status = WcStatus::LocLenErr;
   return {AckAction::Fail, psn, status, 0, why};
 }
-inline bool is_outstanding(const SendState& s, u32 psn) {  // u .. s-1 (G12.1)
-  const u32 sent = psns_between(s.unacked_psn, s.sent_psn) + mutant<"ghost_ack_accepted">();
-  return psns_between(s.unacked_psn, psn) < sent || mutant<"everything_outstanding">();
-}
 // T5-23: 7 tries for ever.
 inline bool counts_rnr(const QpConfig& qp) {
   return qp.rnr_retry != kRnrRetryForever || mutant<"rnr_seven_counts">();
@@ -92,8 +88,8 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
   using namespace response;
   const u8 value = syndrome_value(syndrome);
   const SyndromeKind kind = syndrome_kind(syndrome);
-  if (!is_outstanding(s, psn)) {
-    const bool newest = psn == psn_sub(s.unacked_psn, 1) && kind == SyndromeKind::Ack;
+  if (!s.is_outstanding(psn)) {
+    const bool newest = s.is_newest_acked(psn) && kind == SyndromeKind::Ack;
     return newest && !mutant<"unsolicited_dropped">()
                ? AckVerdict{AckAction::Credits, s.unacked_psn, {}, 0, "C9-217"}
                : drop("G12.1");
@@ -160,7 +156,7 @@ inline ResponseVerdict judge_response(const SendState& s, const QpConfig& qp,
                                       const SentMessage* awaited, const ParsedPacket& packet) {
   using namespace response;
   const u32 psn = packet.bth.psn;
-  if (!is_outstanding(s, psn)) return {drop("G12.1")};
+  if (!s.is_outstanding(psn)) return {drop("G12.1")};
   if (!awaited)
     return {psn == s.unacked_psn ? fail(psn, WcStatus::BadRespErr, "T9-21") : drop("G12.1")};
   const u32 missing = missing_psn(s, *awaited);
@@ -206,11 +202,7 @@ inline AckVerdict judge_timeout(const SendState& s) {
 inline void apply(SendState& s, const QpConfig& qp, const AckVerdict& v) {
   if (v.action == AckAction::Drop || v.action == AckAction::Credits) return;
   if (mutant<"nak_completes_nothing">() && v.action == AckAction::Fail) return;
-  const bool progress = v.psn != s.unacked_psn;
-  s.unacked_psn = v.psn;
-  if (psn_distance(s.send_psn, v.psn) > 0)
-    s.send_psn = v.psn;  // what is acknowledged is not repeated
-  if (progress) {
+  if (s.acknowledge(v.psn)) {
     s.waits_restart = false;
     if (!mutant<"no_reload_on_progress">()) s.retries_left = qp.retry_count;  // G11.6
   }
