@@ -24,7 +24,7 @@ class VerilatedBlock {
   virtual bool assertion_failed() const = 0;
   virtual void trace_to(const std::string& file) = 0;
   virtual void trace_end() = 0;
-  virtual LookUpPins* look_ups() = 0;
+  virtual PinsOf<Out>* look_ups() = 0;
 };
 
 // A cycle is three calls in this order:
@@ -55,7 +55,7 @@ class BlockRtl {
   void trace_end() { rtl_->trace_end(); }
 
   // nullptr: it has none.
-  LookUpPins* look_ups() { return rtl_->look_ups(); }
+  PinsOf<Out>* look_ups() { return rtl_->look_ups(); }
 
  protected:
   BlockRtl(u32 beat_bytes, std::unique_ptr<VerilatedBlock<In, Out>> rtl)

@@ -1020,6 +1020,68 @@ package hca_pkg;
     checked_state_t state;
   } judged_t;
 
+  // What happens to the PSNs of a requester, how a message takes them, and what comes of it.
+  localparam logic [2:0] PsnOpStart = 3'h0;
+  localparam logic [2:0] PsnOpMessage = 3'h1;
+  localparam logic [2:0] PsnOpPacket = 3'h2;
+  localparam logic [2:0] PsnOpAcknowledge = 3'h3;
+  localparam logic [2:0] PsnOpGoBack = 3'h4;
+  localparam logic [2:0] PsnOpTimeout = 3'h5;
+  localparam logic [1:0] PsnKindData = 2'h0;
+  localparam logic [1:0] PsnKindRead = 2'h1;
+  localparam logic [1:0] PsnKindAtomic = 2'h2;
+  localparam logic [1:0] PsnResultDone = 2'h0;
+  localparam logic [1:0] PsnResultFull = 2'h1;
+  localparam logic [1:0] PsnResultGhost = 2'h2;
+  localparam logic [1:0] PsnResultNewest = 2'h3;
+  localparam logic [23:0] PsnWindow = 24'h800000;
+  localparam int unsigned PsnContextBits = 112;
+
+  // Where the PSNs of a queue pair stand.
+  typedef struct packed {
+    logic [23:0] next_psn;
+    logic [23:0] unacked_psn;
+    logic [23:0] sent_psn;
+    logic [23:0] send_psn;
+  } psn_state_t;
+
+  // What of its context they need.
+  typedef struct packed {
+    logic [2:0] spare;
+    logic [12:0] path_mtu;
+    psn_state_t state;
+  } psn_context_t;
+
+  // What happens to them.
+  typedef struct packed {
+    logic [23:0] qpn;
+    logic [23:0] psn;
+    logic [23:0] index;
+    logic [31:0] byte_len;
+    logic [1:0] spare;
+    logic [2:0] op;
+    logic [1:0] kind;
+    logic first;
+    logic last;
+    logic [6:0] bytes;
+  } psn_step_t;
+
+  // What comes of it, and the context that it leaves behind.
+  typedef struct packed {
+    logic [23:0] qpn;
+    logic [23:0] psn;
+    logic [23:0] count;
+    logic [5:0] spare;
+    logic [2:0] op;
+    logic [1:0] result;
+    logic repeated;
+    logic progress;
+    logic unacked;
+    logic first;
+    logic last;
+    psn_state_t state;
+  } psn_stepped_t;
+
   // The registers of ICRC (CRC-32) and VCRC (CRC-16), reflected, not complemented. Each function is one matrix of
   // XORs. The residue stands in the register after good bytes and their CRC.
   localparam logic [31:0] IcrcResidue = 32'hdebb20e3;

@@ -3,6 +3,7 @@
 // `judged_t` of hca_pkg.
 #pragma once
 #include "model/proto/request_effect.h"
+#include "rtl/look_up_pins.h"
 #include "rtl/side_band.h"
 
 namespace hca::rtl {
@@ -67,6 +68,7 @@ struct JudgedStart {
   u32 rkey, byte_len, receive_wqe, free_receives;
 };
 struct Judged : JudgedStart {
+  using Pins = LookUpPins;
   CheckedState state;
 
   static constexpr std::string_view kName = "judged";

@@ -35,8 +35,12 @@ Control get_control(const Pins& pins) {
 }
 
 template <class Top>
-concept HasLookUps = requires(Top& top) {
+concept HasContexts = requires(Top& top) {
   top.context_valid_i;
+};
+template <class Top>
+concept HasRegions = requires(Top& top) {
+  top.region_valid_i;
 };
 template <class Top>
 concept HasData = requires(Top& top) {
@@ -44,6 +48,23 @@ concept HasData = requires(Top& top) {
 };
 
 // Its asks and answers. `eval` is called when pins have changed.
+template <class Top, class Eval, class Pins>
+class VerilatedContexts : public Pins {
+ public:
+  VerilatedContexts(Top& top, Eval eval) : top_(top), eval_(eval) { top_.context_valid_i = 0; }
+  void answer(const typename Pins::Context* context) override {
+    top_.context_valid_i = context != nullptr;
+    if (context) put_control(*context, top_.context_i);
+    eval_();
+  }
+  std::optional<u32> context_asked() const override {
+    return top_.context_ask_valid_o ? std::optional<u32>(top_.context_ask_o) : std::nullopt;
+  }
+
+ private:
+  Top& top_;
+  Eval eval_;
+};
 template <class Top, class Eval>
 class VerilatedLookUps : public LookUpPins {
  public:
@@ -84,11 +105,12 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
     context_.fatalOnError(false);  // a failed assertion is reported, not the end of the program
     top_ = std::make_unique<Top>(&context_, name);
     top_->clk_i = 0, top_->rst_ni = 1, top_->packets_in_valid_i = 0, top_->packets_out_ready_i = 0;
-    if constexpr (HasLookUps<Top>) {
-      const auto pins_changed = [this] { eval(); };
-      look_ups_ =
-          std::make_unique<VerilatedLookUps<Top, decltype(pins_changed)>>(*top_, pins_changed);
-    }
+    [[maybe_unused]] const auto pins_changed = [this] { eval(); };
+    using Eval [[maybe_unused]] = decltype(pins_changed);
+    if constexpr (HasRegions<Top>)
+      look_ups_ = std::make_unique<VerilatedLookUps<Top, Eval>>(*top_, pins_changed);
+    else if constexpr (HasContexts<Top>)
+      look_ups_ = std::make_unique<VerilatedContexts<Top, Eval, PinsOf<Out>>>(*top_, pins_changed);
     put({});
     eval();
     top_->rst_ni = 0;
@@ -144,7 +166,7 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
     if (!waves_->isOpen()) throw std::runtime_error(file + ": cannot be written");
   }
   void trace_end() override { end_waves(); }
-  LookUpPins* look_ups() override { return look_ups_.get(); }
+  PinsOf<Out>* look_ups() override { return look_ups_.get(); }
 
   Top& top() { return *top_; }
 
@@ -169,7 +191,7 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
 
   VerilatedContext context_;
   std::unique_ptr<Top> top_;
-  std::unique_ptr<LookUpPins> look_ups_;
+  std::unique_ptr<PinsOf<Out>> look_ups_;
   std::unique_ptr<VerilatedFstC> waves_;  // before `top_` goes
 };
 

@@ -8,6 +8,7 @@
 #include "testbench/load_frames.h"
 #include "testbench/lockstep/icrc_lockstep.h"
 #include "testbench/lockstep/packetizer_lockstep.h"
+#include "testbench/lockstep/requester_psn_lockstep.h"
 #include "testbench/lockstep/responder_check_lockstep.h"
 #include "testbench/lockstep/rx_parser_lockstep.h"
 #include "testbench/lockstep/sv_package.h"
@@ -75,7 +76,8 @@ void add_block(CLI::App& rtl, int& exit_code) {
       ->default_str("512")
       ->check(CLI::IsMember({256, 512}));
   block->add_flag("--break-contract", options->break_contract,
-                  "leave gaps inside packets: the RTL's assertion fires");
+                  "leave gaps inside packets, or start those of one beat without a grant: the "
+                  "RTL's assertion fires");
   block->add_option("--fst", options->waves, "waveform of the cycles around the first divergence");
   auto packets = std::make_shared<std::vector<std::string>>();
   if constexpr (std::is_constructible_v<typename Pair::Stimulus, u64, testbench::GivenFrames>)
@@ -95,6 +97,7 @@ void add_rtl(CLI::App& app, int& exit_code) {
   add_block<testbench::IcrcLockstep>(*rtl, exit_code);
   add_block<testbench::PacketizerLockstep>(*rtl, exit_code);
   add_block<testbench::RxParserLockstep>(*rtl, exit_code);
+  add_block<testbench::RequesterPsnLockstep>(*rtl, exit_code);
   add_block<testbench::ResponderCheckLockstep>(*rtl, exit_code);
 
   CLI::App* package = rtl->add_subcommand("package", "print rtl/hca_pkg.sv, made from the tables");

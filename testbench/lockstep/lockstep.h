@@ -11,7 +11,8 @@
 //   bytes_out(packet), expected(packet, index, beat_bytes)   of what leaves, beat by beat
 //   describe(packet, left)   the packet as a person wants to see it, before or behind the block
 //   Coverage, Counts     what the packets have tried: count(packet), text()
-//   LookUps              of a block with LookUpPins: who answers them, see look_ups.h
+//   LookUps              of a block with look-ups: who answers them, see context_look_ups.h
+//   kOneBeat             if each packet has one
 #pragma once
 #include <fmt/format.h>
 
@@ -50,9 +51,11 @@ struct LockstepOptions {
   typename Pair::Unit::Config twin{};  // beat_bytes, 32 or 64, is the RTL's too
   PinFault fault{};
   std::function<rtl::BlockRtl<typename Pair::In, typename Pair::Out>()> rtl{};  // another one
-  GivenFrames given{};          // sent in turn instead of random packets, if there are any
-  bool break_contract = false;  // the sender leaves gaps inside packets: an assertion must fire
-  std::string waves;            // FST of the cycles around the first divergence; empty: none
+  GivenFrames given{};  // sent in turn instead of random packets, if there are any
+  // The sender leaves gaps inside packets, or, where each has one beat, starts without a grant: an
+  // assertion must fire.
+  bool break_contract = false;
+  std::string waves;  // FST of the cycles around the first divergence; empty: none
 };
 
 struct Divergence {
@@ -165,7 +168,8 @@ class LockstepRun {
     const bool gap = options_.break_contract && !idle && gaps_.chance(1, 50);
     const std::shared_ptr<Packet> starting = offered ? twin_.offers.front().packet : nullptr;
     if (offered && (twin_.open() || Pair::Unit::kHasRoom)) note_start(*starting);
-    const auto* beat = gap ? nullptr : sender_.beat(twin_.offers, at, ready);
+    const bool forced = options_.break_contract && kOneBeat && offered && !ready;
+    const auto* beat = gap ? nullptr : sender_.beat(twin_.offers, at, ready || forced);
     rtl_.drive(beat);
     Pins pins{ready, rtl_.out_start(), rtl_.out_valid(), {}};
     if (pins.out_valid) pins.out = rtl_.out();
@@ -298,6 +302,7 @@ class LockstepRun {
   u32 beat_bytes() const { return rtl_.beat_bytes(); }
 
   static constexpr bool kLooksUp = requires { typename Pair::LookUps; };
+  static constexpr bool kOneBeat = requires { Pair::kOneBeat; };
   struct None {};
   template <class P>
   struct LookUpsOf {

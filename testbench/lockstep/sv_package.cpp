@@ -16,6 +16,7 @@
 #include "rtl/parsed.h"
 #include "testbench/lockstep/sv_crc.h"
 #include "testbench/lockstep/sv_rules.h"
+#include "testbench/lockstep/sv_steps.h"
 #include "testbench/lockstep/sv_text.h"
 
 namespace hca::testbench {
@@ -338,6 +339,6 @@ std::string hca_pkg_sv() {
          header_structs<Lrh, Grh, Ethernet, Vlan, Ipv4, Ipv6, Udp, Bth, Rdeth, Deth, XrcEth, Reth,
                         AtomicEth, Aeth, AtomicAckEth, ImmDt, Ieth, Eoeth, Feth>() +
          framing_part() + side_bands() + numbers() + opcode_part() + path_part() + rules_part() +
-         crc_part() + "endpackage\n";
+         psn_part() + crc_part() + "endpackage\n";
 }
 }  // namespace hca::testbench

@@ -9,14 +9,6 @@ namespace hca::testbench {
 namespace {
 using namespace proto;
 
-template <class Names>
-std::string names_of(std::string_view prefix, unsigned bits, const Names& names) {
-  std::string out;
-  for (std::size_t i = 0; i < std::size(names); ++i)
-    if (!std::string_view(names[i]).empty())
-      out += number(fmt::format("{}{}", prefix, names[i]), bits, i);
-  return out;
-}
 constexpr std::array<std::string_view, 4> kPositions{"First", "Middle", "Last", "Only"};
 struct OperationName {
   Operation operation;

@@ -14,6 +14,15 @@ std::string identifier(std::string_view name);
 std::string capitalized(std::string_view name);
 std::string number(std::string_view name, unsigned bits, u64 value);
 std::string size(std::string_view name, u64 value);
+// A number for each name, counted from 0 on; those without a name are left out.
+template <class Names>
+std::string names_of(std::string_view prefix, unsigned bits, const Names& names) {
+  std::string out;
+  for (std::size_t i = 0; i < std::size(names); ++i)
+    if (!std::string_view(names[i]).empty())
+      out += number(fmt::format("{}{}", prefix, names[i]), bits, i);
+  return out;
+}
 // Its fields one by one, as they stand in a struct.
 std::string struct_fields(const proto::HeaderInfo& header);
 template <class Fields>

@@ -4,6 +4,7 @@
 
 #include "testbench/lockstep/icrc_lockstep.h"
 #include "testbench/lockstep/packetizer_lockstep.h"
+#include "testbench/lockstep/requester_psn_lockstep.h"
 #include "testbench/lockstep/responder_check_lockstep.h"
 #include "testbench/lockstep/rx_parser_lockstep.h"
 
@@ -18,6 +19,8 @@ template <>
 constexpr engine::Cycle kCyclesForAll<RxParserLockstep> = 2'000'000;
 template <>
 constexpr engine::Cycle kCyclesForAll<ResponderCheckLockstep> = 2'000'000;
+template <>
+constexpr engine::Cycle kCyclesForAll<RequesterPsnLockstep> = 1'000'000;
 
 template <class Pair>
 void check_no_holes(u32 beat_bytes) {
@@ -32,16 +35,19 @@ void check_no_holes(u32 beat_bytes) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("the stimuli leave no bin out at 512 bits", "[coverage]", IcrcLockstep,
-                   PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep) {
+                   PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
+                   RequesterPsnLockstep) {
   check_no_holes<TestType>(64);
 }
 TEMPLATE_TEST_CASE("the stimuli leave no bin out at 256 bits", "[coverage]", IcrcLockstep,
-                   PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep) {
+                   PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
+                   RequesterPsnLockstep) {
   check_no_holes<TestType>(32);
 }
 
 TEMPLATE_TEST_CASE("a short run says what it has not tried", "[coverage]", IcrcLockstep,
-                   PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep) {
+                   PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
+                   RequesterPsnLockstep) {
   LockstepOptions<TestType> options;
   options.cycles = 1000;
   const auto r = run_lockstep(options);

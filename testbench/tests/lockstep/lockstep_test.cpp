@@ -6,6 +6,7 @@
 
 #include "testbench/lockstep/icrc_lockstep.h"
 #include "testbench/lockstep/packetizer_lockstep.h"
+#include "testbench/lockstep/requester_psn_lockstep.h"
 #include "testbench/lockstep/responder_check_lockstep.h"
 #include "testbench/lockstep/rx_parser_lockstep.h"
 
@@ -47,6 +48,17 @@ void check_counts(const ResponderCheckCounts& c, engine::Cycle) {
   CHECK(c.followed > 100);
 }
 
+void check_counts(const RequesterPsnCounts& c, engine::Cycle) {
+  CHECK(c.taken > 50);
+  CHECK(c.waiting > 20);
+  CHECK(c.sent > c.repeated);
+  CHECK(c.repeated > 20);
+  CHECK(c.acknowledged > 50);
+  CHECK(c.returned > 50);
+  CHECK(c.ghosts > 50);
+  CHECK(c.followed > 100);
+}
+
 // Side band to turn a bit of.
 template <class Pair>
 inline const std::vector<std::string_view> kFields;
@@ -62,6 +74,15 @@ inline const std::vector<std::string_view> kFields<RxParserLockstep>{"bytes", "f
 template <>
 inline const std::vector<std::string_view> kFields<ResponderCheckLockstep>{
     "first", "last", "qpn", "action", "cause", "syndrome", "ack_psn"};
+template <>
+inline const std::vector<std::string_view> kFields<RequesterPsnLockstep>{
+    "first", "last", "qpn", "psn", "count", "result", "repeated", "progress"};
+
+// What a report tells of a packet.
+template <class Pair>
+constexpr const char* kTold = "BTH: OpCode";
+template <>
+constexpr const char* kTold<RequesterPsnLockstep> = "unacked_psn 0x";
 
 // Where a model that starts packets less often differs first: a unit with room of its own takes
 // them all the same.
@@ -72,7 +93,7 @@ constexpr std::string_view kIntervalSeen =
 
 TEMPLATE_TEST_CASE("RTL and model are equal in every cycle under random packets and stalls",
                    "[lockstep]", IcrcLockstep, PacketizerLockstep, RxParserLockstep,
-                   ResponderCheckLockstep) {
+                   ResponderCheckLockstep, RequesterPsnLockstep) {
   struct Row {
     u64 seed, cycles;
     u32 stall_percent, rooms, beat_bytes;
@@ -97,7 +118,8 @@ TEMPLATE_TEST_CASE("RTL and model are equal in every cycle under random packets 
 }
 
 TEMPLATE_TEST_CASE("one wrong value on one pin in one cycle is found in that cycle", "[lockstep]",
-                   IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep) {
+                   IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
+                   RequesterPsnLockstep) {
   using Kind = PinFault::Kind;
   struct Row {
     PinFault fault;
@@ -129,7 +151,8 @@ TEMPLATE_TEST_CASE("one wrong value on one pin in one cycle is found in that cyc
 }
 
 TEMPLATE_TEST_CASE("a model with one cycle more of latency or interval is found", "[lockstep]",
-                   IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep) {
+                   IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
+                   RequesterPsnLockstep) {
   LockstepOptions<TestType> options;
   SECTION("one more: the first beat of the first packet comes too early") {
     ++options.twin.latency;
@@ -156,9 +179,10 @@ TEMPLATE_TEST_CASE("a model with one cycle more of latency or interval is found"
   }
 }
 
-TEMPLATE_TEST_CASE("a sender that leaves a gap inside a packet is caught by the RTL's assertion",
-                   "[lockstep]", IcrcLockstep, PacketizerLockstep, RxParserLockstep,
-                   ResponderCheckLockstep) {
+TEMPLATE_TEST_CASE(
+    "a sender that leaves a gap, or starts without a grant, is caught by the RTL's assertion",
+    "[lockstep]", IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
+    RequesterPsnLockstep) {
   LockstepOptions<TestType> options;
   options.break_contract = true;
   const auto r = run_lockstep(options);
@@ -168,7 +192,8 @@ TEMPLATE_TEST_CASE("a sender that leaves a gap inside a packet is caught by the 
 }
 
 TEMPLATE_TEST_CASE("a divergence leaves a report for a person and a waveform", "[lockstep]",
-                   IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep) {
+                   IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
+                   RequesterPsnLockstep) {
   const auto file =
       std::filesystem::temp_directory_path() / fmt::format("hca_{}_test.fst", TestType::kName);
   std::filesystem::remove(file);
@@ -181,13 +206,14 @@ TEMPLATE_TEST_CASE("a divergence leaves a report for a person and a waveform", "
   CHECK(std::filesystem::file_size(file) > 500);
   const std::string text = r.divergence->text();
   for (const char* part : {"cycle 3", "packets_out.data[15:8]", "model 0x", "RTL 0x", "packet ",
-                           "beat ", "BTH: OpCode"})
+                           "beat ", kTold<TestType>})
     CHECK(text.find(part) != std::string::npos);
   std::filesystem::remove(file);
 }
 
 TEMPLATE_TEST_CASE("the same seed gives the same run", "[lockstep]", IcrcLockstep,
-                   PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep) {
+                   PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
+                   RequesterPsnLockstep) {
   LockstepOptions<TestType> options;
   options.cycles = 20'000;
   const auto a = run_lockstep(options), b = run_lockstep(options);

@@ -40,12 +40,14 @@ std::string text_of(const char* file) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("without a mistake nothing is noticed", "[mutants]", IcrcLockstep,
-                   PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep) {
+                   PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
+                   RequesterPsnLockstep) {
   CHECK(run_mutant<TestType>(GENERATE(32u, 64u), 0, true).equal());
 }
 
 TEMPLATE_TEST_CASE("every mistake in the RTL is noticed as docs/rtl.md says", "[mutants]",
-                   IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep) {
+                   IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
+                   RequesterPsnLockstep) {
   const auto names = Mutants<TestType>::names();
   REQUIRE(names.size() >= 10);
   std::string table = fmt::format(
@@ -63,7 +65,8 @@ TEMPLATE_TEST_CASE("every mistake in the RTL is noticed as docs/rtl.md says", "[
 }
 
 TEMPLATE_TEST_CASE("every mistake in the RTL is noticed with other seeds too", "[mutants][slow]",
-                   IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep) {
+                   IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
+                   RequesterPsnLockstep) {
   const auto names = Mutants<TestType>::names();
   for (u64 seed = 2; seed <= 21; ++seed)
     for (const u32 beat_bytes : {32u, 64u})

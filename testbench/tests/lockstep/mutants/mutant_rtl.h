@@ -5,6 +5,7 @@
 
 #include "testbench/lockstep/icrc_lockstep.h"
 #include "testbench/lockstep/packetizer_lockstep.h"
+#include "testbench/lockstep/requester_psn_lockstep.h"
 #include "testbench/lockstep/responder_check_lockstep.h"
 #include "testbench/lockstep/rx_parser_lockstep.h"
 

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "testbench/lockstep/coverage.h"
+#include "testbench/lockstep/requester_psn_stimulus.h"
+
+namespace hca::testbench {
+// What the steps that have passed rtl/requester_psn.sv have tried.
+class RequesterPsnCoverage : public Coverage {
+ public:
+  explicit RequesterPsnCoverage(u32 beat_bytes = 64);
+  void count(const RequesterPsnPacket& p);
+
+ private:
+  void count_message(const RequesterPsnPacket& p);
+  void count_packet(const RequesterPsnPacket& p);
+  void count_answer(const RequesterPsnPacket& p);
+
+  // Where the groups behind the first one begin.
+  u64 lengths_ = 0, windows_ = 0, packets_ = 0, answers_ = 0, returns_ = 0, hazards_ = 0, late_ = 0,
+      starts_ = 0;
+};
+}  // namespace hca::testbench

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/lockstep/requester_psn_lockstep.h"
+
+namespace hca::testbench {
+using namespace proto;
+using blocks::PsnResult;
+using blocks::PsnStep;
+
+void RequesterPsnCounts::count(const RequesterPsnPacket& p) {
+  const PsnStep step = p.request.step;
+  const blocks::PsnAnswer& a = p.answer;
+  const bool done = a.result == PsnResult::Done;
+  taken += step == PsnStep::Message && done, waiting += a.result == PsnResult::Full;
+  sent += step == PsnStep::Packet, repeated += a.repeated;
+  acknowledged += step == PsnStep::Acknowledge && done;
+  returned += step == PsnStep::Timeout || (step == PsnStep::GoBack && done);
+  ghosts += a.result == PsnResult::Ghost || a.result == PsnResult::Newest;
+  followed += p.distance == 1;
+}
+
+std::string RequesterPsnCounts::text() const {
+  return fmt::format(
+      "messages taken {}, that wait {}, packets sent {}, again {}, acknowledged {}, gone back {}, "
+      "ghosts {}; right behind one of the same queue pair {}",
+      taken, waiting, sent, repeated, acknowledged, returned, ghosts, followed);
+}
+
+blocks::RequesterPsnItem RequesterPsnLockstep::item_of(Packet& p) {
+  blocks::RequesterPsnItem item;
+  item.qpn = p.of->qpn, item.path_mtu = p.config.path_mtu;
+  item.request = p.request, item.psns = &p.of->twin, item.answer = &p.answer;
+  item.context_late = p.context_late;
+  return item;
+}
+
+void RequesterPsnLockstep::set_side_band(const Packet& p, In& c) {
+  c.op = u8(p.request.step), c.kind = u8(p.request.kind), c.qpn = p.of->qpn;
+  c.psn = p.request.psn, c.index = p.request.index, c.byte_len = p.request.byte_len;
+}
+
+rtl::BeatOf<rtl::PsnStepped> RequesterPsnLockstep::expected(const Packet& p, u32, u32) {
+  const blocks::PsnAnswer& a = p.answer;
+  rtl::BeatOf<Out> beat;
+  Out& c = beat.control;
+  c.first = c.last = true;
+  c.op = u8(p.request.step), c.result = u8(a.result);
+  c.repeated = a.repeated, c.progress = a.progress, c.unacked = a.after.anything_unacked();
+  c.qpn = p.of->qpn, c.psn = a.psns.first, c.count = a.psns.count;
+  c.state = a.after;
+  return beat;
+}
+
+std::string RequesterPsnLockstep::describe(const Packet& p, bool left) {
+  const SendPsns& s = p.before;
+  return fmt::format(
+      "packet {}: {} to QP {:#x} with path MTU {}{}; unacked_psn {:#x}, send_psn {:#x}, sent_psn "
+      "{:#x}, next_psn {:#x}, {} packets behind one of its queue pair, answer {} cycles late\n",
+      p.number, p.what, p.of->qpn, p.config.path_mtu,
+      left ? fmt::format(": {}", blocks::kPsnResultNames[std::size_t(p.answer.result)]) : "",
+      s.unacked_psn, s.send_psn, s.sent_psn, s.next_psn, p.distance, p.context_late);
+}
+}  // namespace hca::testbench

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random steps of the PSNs of a few queue pairs: what a requester asks for, around the bounds of
+// the window, of what is outstanding, and of the PSNs themselves.
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "model/blocks/requester_psn_unit.h"
+#include "rtl/psn_step.h"
+#include "testbench/lockstep/random_packets.h"
+
+namespace hca::testbench {
+// The twin's state, and the same as the stimulus knows it when it makes the next step.
+struct PsnQp {
+  u32 qpn = 0;
+  u16 path_mtu = 256;
+  proto::SendPsns twin{}, ahead{};
+  u64 steps = 0;
+  u64 last = 0;  // number of the last step, from 1 on, and what it was
+  blocks::PsnStep last_step{};
+};
+
+struct RequesterPsnPacket : StreamPacket {
+  std::shared_ptr<PsnQp> of{};
+  blocks::PsnRequest request{};
+  blocks::PsnAnswer answer{};
+  proto::SendPsns before{};
+  // Steps back to the one before of its queue pair, and what that was. 0: there is none.
+  u32 distance = 0;
+  blocks::PsnStep step_before{};
+  // What the look-up answers; the state only with the first step of a queue pair.
+  engine::Cycle context_late = 0;
+  rtl::PsnConfig config{};
+  std::optional<proto::SendPsns> fresh{};
+
+  u32 number_of_context() const { return of->qpn; }
+};
+
+class RequesterPsnStimulus {
+ public:
+  explicit RequesterPsnStimulus(u64 seed) : random_(seed) {}
+  RequesterPsnPacket next();
+
+  static constexpr u32 kQps = 6;
+
+ private:
+  using Packet = RequesterPsnPacket;
+  u32 new_number();
+  std::shared_ptr<PsnQp> new_qp();
+  u32 around(u32 most);
+  void choose_step(Packet& p);
+  void make_message(Packet& p);
+  void make_packet(Packet& p);
+  void make_answer(Packet& p);
+
+  engine::Random random_;
+  Regime regime_;
+  u64 made_ = 0;
+  std::array<std::shared_ptr<PsnQp>, kQps> qps_{};
+  std::array<u32, 64> recent_{};  // numbers given: none comes again while it is inside
+  std::size_t recent_at_ = 0;
+  u32 last_ = 0;
+  u32 late_percent_ = 0;
+};
+}  // namespace hca::testbench

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+namespace hca::testbench {
+// Steps of the requester's PSNs: numbers, contexts and side bands.
+std::string psn_part();
+}  // namespace hca::testbench
