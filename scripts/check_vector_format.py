@@ -76,6 +76,7 @@ STEPS = [
     ({"inject": {"qp": "a", "opcode": "RDMA WRITE Only", "VA": "x + 1"}}, ".inject.VA", False),
     ({"inject": {"qp": "a", "opcode": "SEND Only", "payload": {"bytes": 8001}}}, ".inject.payload", False),
     ({"inject": {"qp": "a", "opcode": "RDMA WRITE Only", "VA": 1.5}}, ".inject.VA", True),
+    ({"inject": {"qp": "a", "opcode": "RDMA WRITE Only", "VA": "0400"}}, ".inject.VA", False),
     ({"post_send": {"qp": "a", "op": "SEND", "sge": [["m", 0, 1]], "inline": "00"}}, ".post_send.inline", True),
     ({"post_send": {"qp": "a", "op": "SEND", "sge": [["m", 0, 1, 2]]}}, ".post_send.sge[0]", True),
     ({"post_send": {"qp": "a", "op": "SEND", "sge": [["x", 0, 1]]}}, ".post_send.sge[0][0]", False),

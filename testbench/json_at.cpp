@@ -25,13 +25,7 @@ std::optional<u64> number_of(const json& value) {
     return number < 0 ? std::nullopt : std::optional(u64(number));
   }
   if (!value.is_string()) return std::nullopt;
-  const std::string& text = value.get_ref<const std::string&>();
-  const bool is_hex = text.starts_with("0x");
-  u64 number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] =
-      std::from_chars(text.data() + (is_hex ? 2 : 0), end, number, is_hex ? 16 : 10);
-  return error == std::errc{} && stop == end ? std::optional(number) : std::nullopt;
+  return parse_literal(value.get_ref<const std::string&>());
 }
 
 // Decimal for what people count, hexadecimal for addresses and keys.
@@ -39,6 +33,16 @@ std::string shown(u64 limit) {
   return limit < 1'000'000'000 ? std::to_string(limit) : fmt::format("{:#x}", limit);
 }
 }  // namespace
+
+std::optional<u64> parse_literal(std::string_view text) {
+  if (text.size() > 1 && text[0] == '0' && text[1] != 'x') return std::nullopt;
+  const bool is_hex = text.starts_with("0x");
+  u64 number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] =
+      std::from_chars(text.data() + (is_hex ? 2 : 0), end, number, is_hex ? 16 : 10);
+  return error == std::errc{} && stop == end ? std::optional(number) : std::nullopt;
+}
 
 void JsonAt::refuse(std::string_view problem, std::string_view allowed) const {
   throw std::runtime_error(

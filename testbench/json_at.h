@@ -2,6 +2,7 @@
 #pragma once
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "model/proto/types.h"
 
 namespace hca::testbench {
+// "27", "0x1b"; not "033", which may be meant as octal.
+std::optional<u64> parse_literal(std::string_view text);
+
 // A value of a JSON text and its path there, "events[3].sge[0][1]". What is not as it is asked for
 // throws std::runtime_error: "path: what is wrong; allowed: ...". The JSON outlives it.
 class JsonAt {

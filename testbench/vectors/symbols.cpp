@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <optional>
 
 #include "model/proto/commands.h"
@@ -38,16 +37,6 @@ std::string_view trimmed(std::string_view text) {
                             : text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-// "27", "0x1b".
-std::optional<u64> literal_of(std::string_view text) {
-  const bool is_hex = text.starts_with("0x");
-  u64 number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] =
-      std::from_chars(text.data() + (is_hex ? 2 : 0), end, number, is_hex ? 16 : 10);
-  return error == std::errc{} && stop == end ? std::optional(number) : std::nullopt;
-}
-
 // `visit(with, term)`; `with`: the sign in front, + of the first.
 template <class Visit>
 void for_each_term(std::string_view text, const Visit& visit) {
@@ -76,7 +65,7 @@ void Symbols::define(const std::string& name, u64 value, const JsonAt& where) {
 
 u64 Symbols::term(std::string_view text, const JsonAt& where) const {
   if (const auto found = values_.find(text); found != values_.end()) return found->second;
-  if (const auto number = literal_of(text)) return *number;
+  if (const auto number = parse_literal(text)) return *number;
   where.refuse(fmt::format("'{}' is neither a number nor a name of the set-up", text),
                "27, \"0x1b\", \"m.key\", \"m + 64\"");
 }
@@ -112,7 +101,7 @@ void check_number_form(const JsonAt& json) {
     const std::size_t dot = text.find('.');
     const bool good_tail =
         dot == text.npos || text.substr(dot) == ".key" || text.substr(dot) == ".peer";
-    if (!literal_of(text) && !(is_name(text.substr(0, dot)) && good_tail))
+    if (!parse_literal(text) && !(is_name(text.substr(0, dot)) && good_tail))
       json.refuse(fmt::format("'{}' is neither a number nor a name", text),
                   "27, \"0x1b\", \"m.key\", \"m + 64\"");
   });
@@ -123,7 +112,7 @@ u64 nanoseconds_of(const JsonAt& json) {
   const std::string_view text = json.text();
   const std::size_t blank = std::min(text.find(' '), text.size());
   const std::string_view unit = blank < text.size() ? text.substr(blank + 1) : "";
-  const u64 number = text.starts_with('0') ? 0 : literal_of(text.substr(0, blank)).value_or(0);
+  const u64 number = text.starts_with('0') ? 0 : parse_literal(text.substr(0, blank)).value_or(0);
   for (const TimeUnit& row : kTimeUnits)
     if (number && number <= kMost && row.name == unit) return number * row.nanoseconds;
   json.refuse(fmt::format("is '{}'", text),
