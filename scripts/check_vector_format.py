@@ -59,7 +59,7 @@ STEPS = [
     ({"sent": {"qp": "a", "opcode": "Acknowledge", "NSM": 1}}, ".sent.NSM", False),
     ({"sent": {"qp": "a", "opcode": "Acknowledge", "BTH": {}}}, ".sent.BTH", True),
     ({"sent": {"qp": "a", "opcode": "Acknowledge", "may": False}}, ".sent.may", True),
-    ({"sent": {"qp": "a", "opcode": "Acknowledge", "hex": "00"}}, ".sent.hex", True),
+    ({"sent": {"qp": "a", "opcode": "Acknowledge", "hex": "00"}}, ".sent.opcode", True),
     ({"sent": {"qp": "a", "opcode": "Acknowledge", "ICRC": "bad"}}, ".sent.ICRC", True),
     ({"sent": {"qp": "x", "opcode": "Acknowledge"}}, ".sent.qp", False), ({"sent": {"opcode": "Acknowledge"}}, ".sent.qp", False),
     ({"inject": {"qp": "a", "opcode": "SEND Only", "hex": "00"}}, ".inject.opcode", True),

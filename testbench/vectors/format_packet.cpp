@@ -55,6 +55,8 @@ constexpr std::array kSentKeys{kQp,
                                kGlobalKey,
                                FormatKey{"may", only_true},
                                FormatKey{"elsewhere", only_true}};
+constexpr std::array kWholeSentKeys{kQp, FormatKey{"may", only_true},
+                                    FormatKey{"hex", some_hex, true}};
 // Of the other kind of packet: they are no fields.
 constexpr std::array<std::string_view, 7> kNoFields{"may",  "elsewhere", "port", "hex",
                                                     "ICRC", "edit",      "cut"};
@@ -76,14 +78,18 @@ void check_packet(const JsonAt& packet, FormatKeys keys, const SetupPlan& plan) 
   if (packet.has("elsewhere") && packet.has("GRH")) built["global"] = true;
   build_packet(JsonAt(built, packet.path()), plan.packet_context(plan.qp_of(packet)));
 }
+void check_by_fields_or_hex(const JsonAt& packet, FormatKeys fields, FormatKeys whole,
+                            const SetupPlan& plan) {
+  if (!packet.has("hex")) return check_packet(packet, fields, plan);
+  check_object(packet, whole, &plan);
+  plan.qp_of(packet);
+}
 }  // namespace
 
 void check_injected(const JsonAt& packet, const SetupPlan& plan) {
-  if (!packet.has("hex")) return check_packet(packet, kInjectedKeys, plan);
-  check_object(packet, kWholeFrameKeys, &plan);
-  plan.qp_of(packet);
+  check_by_fields_or_hex(packet, kInjectedKeys, kWholeFrameKeys, plan);
 }
 void check_sent(const JsonAt& packet, const SetupPlan& plan) {
-  check_packet(packet, kSentKeys, plan);
+  check_by_fields_or_hex(packet, kSentKeys, kWholeSentKeys, plan);
 }
 }  // namespace hca::testbench

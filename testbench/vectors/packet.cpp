@@ -135,10 +135,27 @@ Frame build_packet(const JsonAt& json, const PacketContext& context) {
   return frame;
 }
 
+namespace {
+// The first byte that differs, or the length.
+std::optional<FieldDifference> compare_bytes(std::string_view what, std::span<const u8> expected,
+                                             std::span<const u8> got) {
+  if (expected.size() != got.size())
+    return FieldDifference{std::string(what), "Length", std::to_string(expected.size()),
+                           std::to_string(got.size())};
+  const auto [e, g] = std::mismatch(expected.begin(), expected.end(), got.begin());
+  if (e == expected.end()) return {};
+  return FieldDifference{std::string(what), fmt::format("Byte {}", e - expected.begin()),
+                         fmt::format("{:02x}", *e), fmt::format("{:02x}", *g)};
+}
+}  // namespace
+
 std::vector<FieldDifference> compare_packet(const JsonAt& json, const PacketContext& context,
                                             std::span<const u8> frame) {
   const PeerView& peer = context.peer;
   std::vector<FieldDifference> all;
+  if (json.has("hex"))
+    if (auto differs = compare_bytes("frame", json["hex"].hex(), frame))
+      all.push_back(std::move(*differs));
   const Dissection d = dissect(frame, framing_row(peer.from_peer.framing).link);
   for (const BrokenRule& rule : broken_rules(frame, d))
     all.push_back(
@@ -168,15 +185,7 @@ std::vector<FieldDifference> compare_packet(const JsonAt& json, const PacketCont
   if (!json.has("payload")) return all;
   const std::vector<u8> expected = context.bytes_of(json["payload"]);
   const std::span<const u8> got = frame.subspan(p.payload_offset, p.payload_bytes);
-  if (expected.size() != got.size())
-    all.push_back(
-        {"payload", "Length", std::to_string(expected.size()), std::to_string(got.size())});
-  const auto [e, g] = std::mismatch(
-      expected.begin(), expected.begin() + std::ptrdiff_t(std::min(expected.size(), got.size())),
-      got.begin());
-  if (e != expected.end() && g != got.end())
-    all.push_back({"payload", fmt::format("Byte {}", e - expected.begin()),
-                   fmt::format("{:02x}", *e), fmt::format("{:02x}", *g)});
+  if (auto differs = compare_bytes("payload", expected, got)) all.push_back(std::move(*differs));
   return all;
 }
 }  // namespace hca::testbench
