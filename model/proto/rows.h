@@ -41,9 +41,9 @@ constexpr decltype(auto) with_rows(Fn&& fn, const RowsAt<std::index_sequence<I..
 }
 
 // The rows of both.
-template <std::size_t... I, class... T, class... U>
+template <std::size_t... I, class... T, std::size_t... J, class... U>
 constexpr Rows<T..., U...> join_rows(const RowsAt<std::index_sequence<I...>, T...>& front,
-                                     const Rows<U...>& back) {
-  return with_rows([&](const U&... row) { return make_rows(row_at<I>(front)..., row...); }, back);
+                                     const RowsAt<std::index_sequence<J...>, U...>& back) {
+  return make_rows(row_at<I>(front)..., row_at<J>(back)...);
 }
 }  // namespace hca
