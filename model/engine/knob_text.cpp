@@ -72,20 +72,6 @@ std::string listed(const Range& words, std::string_view between) {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; }
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
-      diagonal = row[j];
-      row[j] = std::min({replaced, diagonal + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 std::vector<std::string_view> words_of(const std::vector<Scale>& scales) {
   std::vector<std::string_view> words;
   for (const Scale& scale : scales) words.push_back(scale.unit);
@@ -244,6 +230,20 @@ std::string print_knob(const KnobInfo& knob, u64 value) {
       return *number + " " + std::string(unit);
   }
   return std::to_string(value) + " " + std::string(units.back().unit);
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
+      diagonal = row[j];
+      row[j] = std::min({replaced, diagonal + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
 }
 
 std::string nearest_name(std::string_view given, std::span<const std::string_view> known) {

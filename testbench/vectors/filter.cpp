@@ -6,9 +6,10 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <stdexcept>
+
+#include "model/engine/knob_text.h"
 
 namespace hca::testbench {
 namespace {
@@ -22,19 +23,6 @@ std::vector<std::string> names_of(const Vector& v) {
   names.push_back(v.name.substr(0, slash));
   if (slash != v.name.npos) names.push_back(v.name.substr(slash + 1));
   return names;
-}
-
-// How many letters must change, come or go.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t corner = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j)
-      corner = std::exchange(row[j + 1],
-                             std::min({row[j + 1] + 1, row[j] + 1, corner + (a[i] != b[j])}));
-  }
-  return row.back();
 }
 }  // namespace
 
@@ -55,7 +43,7 @@ void VectorFilter::must_take_one(std::span<const Vector> vectors) const {
   std::set<std::pair<std::size_t, std::string>> near;
   for (const Vector& v : vectors)
     for (const std::string& name : names_of(v))
-      near.emplace(name.find(text_) != name.npos ? 0 : distance(text_, name), name);
+      near.emplace(name.find(text_) != name.npos ? 0 : engine::edit_distance(text_, name), name);
   std::vector<std::string> nearest;
   for (const auto& [unused, name] : near)
     if (nearest.size() < kNearNames) nearest.push_back(name);
