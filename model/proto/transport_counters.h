@@ -13,7 +13,7 @@ struct TransportCounters {
   u64 duplicate = 0, nak_pending = 0, psn_ahead = 0, bad_sequence = 0, unsupported = 0;
   u64 too_many_reads = 0, no_receive_wqe = 0, srq_failed = 0, bad_length = 0, misaligned = 0;
   u64 bad_rkey = 0, not_saved = 0, failed = 0;
-  // What requests lacked.
+  // Of requesters.
   u64 implied_naks = 0, timeouts = 0;
 };
 template <>

@@ -150,6 +150,8 @@ std::vector<Case> cases() {
        with(packet(0x04, 0, global), gids(gid(0xFF, 1), there))},
       {"VAL-7", with(packet(0x64, 0, global), gids(gid(0, 1), there)),
        with(packet(0x04, 0, global), gids(gid(0, 1), there))},
+      {"VAL-7", with(packet(0x04), gids(gid_of_ipv4(0xDFFFFFFF), gid_of_ipv4(0x0A000002))),
+       with(packet(0x04), gids(gid_of_ipv4(0xE0000000), gid_of_ipv4(0x0A000002)))},
       {"VAL-5", with(packet(0x04, 0, global), gids(here, gid(0, 2))),
        with(packet(0x04, 0, global), gids(here, gid(0, 1)))},
       {"VAL-5", with(packet(0x64, 0, global), gids(here, Gid{})),
