@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
-#include <cstring>
+#include <array>
 #include <memory>
 #include <systemc>
-#include <type_traits>
 
 #include "model/engine/domain.h"
 #include "model/engine/rate.h"
 #include "model/sc_hosts.h"
 
 namespace hca {
-// sc_time::from_value() for a simulation that runs: without the look at the kernel's resolution.
-inline sc_core::sc_time time_from_value(u64 value) {
-  sc_core::sc_time time;
-  static_assert(std::is_standard_layout_v<sc_core::sc_time> && sizeof time == sizeof value);
-  std::memcpy(static_cast<void*>(&time), &value, sizeof value);
-  return time;
-}
-
 // Runs a domain inside SystemC. The kernel's time is cut into windows of `ahead` cycles; when the
 // kernel is at the beginning of one, the domain runs to its end. More than one cycle is exact as
 // long as nothing from outside can arrive earlier than `ahead` cycles after it was sent (wire or
@@ -28,6 +19,7 @@ class DomainHost final : private DomainHosts::Host {
   DomainHost(engine::Domain& domain, sc_core::sc_time period, Cycle cycles_ahead)
       : domain_(domain), period_(period), units_(period.value()), ahead_(cycles_ahead) {
     set_ahead(cycles_ahead);
+    for (Cycle c = 0; c < kSteps; ++c) steps_[c] = sc_core::sc_time::from_value(c * units_.value());
     hosts_->add(*this);
     sleep_until(domain_.next());
   }
@@ -48,8 +40,10 @@ class DomainHost final : private DomainHosts::Host {
   }
   // From the kernel's time to a cycle of the domain; the first for calls that the domain makes
   // while it runs.
-  sc_core::sc_time delay_in_run(Cycle at) const {
-    return time_from_value(at * units_.value() - started_);
+  sc_core::sc_time delay_in_run(Cycle at) {
+    if (at - base_ >= kSteps) [[unlikely]]
+      take_base(at);
+    return to_base_ + steps_[at - base_];
   }
   sc_core::sc_time delay_to(Cycle at) const {
     return sc_core::sc_time::from_value(at * units_.value()) - sc_core::sc_time_stamp();
@@ -58,11 +52,22 @@ class DomainHost final : private DomainHosts::Host {
  private:
   [[gnu::hot]] void run(u64 reached, u64 last) override {
     ++activations_;
-    started_ = hosts_->now();
+    if (const u64 now = hosts_->now(); now != started_) [[unlikely]] {
+      started_ = now;
+      take_base(first_edge());
+    }
     domain_.host_runs();
     const Cycle end = window_of(units_.quotient(last)) + ahead_.value();
     domain_.run_until(std::min(end, units_.quotient(reached)));
     sleep_until(domain_.next());
+  }
+  // The first cycle edge not before the kernel's time of this activation.
+  Cycle first_edge() const { return units_.quotient(started_ + units_.value() - 1); }
+  // Cycles around `at` are told from now on by times that are known: sc_time::from_value() is a
+  // call that looks at the kernel.
+  [[gnu::cold, gnu::noinline]] void take_base(Cycle at) {
+    base_ = std::max(first_edge(), at < kSteps / 2 ? 0 : at - kSteps / 2);
+    to_base_ = sc_core::sc_time::from_value(base_ * units_.value() - started_);
   }
   // The cycle in which the activation that runs cycle `at` begins.
   Cycle window_of(Cycle at) const { return ahead_.rounded_down(at); }
@@ -79,7 +84,11 @@ class DomainHost final : private DomainHosts::Host {
   sc_core::sc_time period_;
   engine::Divisor units_;  // of the kernel's time in a cycle
   engine::Divisor ahead_;
-  u64 started_ = 0;
+  u64 started_ = 0;  // the kernel's time of this activation
+  static constexpr Cycle kSteps = 1024;
+  std::array<sc_core::sc_time, kSteps> steps_;  // the time that so many cycles take
+  Cycle base_ = 0;
+  sc_core::sc_time to_base_;  // from the kernel's time
   u64 activations_ = 0;
   std::shared_ptr<DomainHosts> hosts_ = DomainHosts::of_simulation();
 };
