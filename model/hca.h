@@ -50,6 +50,9 @@ class Hca : public sc_core::sc_module, private blocks::Outside {
       std::unique_ptr<blocks::HostTiming> timing, engine::Domain::Options options = {});
   ~Hca() override;
 
+  // Before the simulation begins: other implementations stand in for units of the path.
+  void replace(const blocks::StandIns& stand_ins) { chip_.replace(stand_ins); }
+
   // The smallest latency, in cycles, from what the chip does to what it can see of that from
   // outside: its own egress, the wire's latency and the peer's ingress. The chip runs that far
   // ahead of the kernel in one activation. Host software that is not a block of `domain()` needs 1,

@@ -221,6 +221,17 @@ void Chip::add_port_probes(unsigned i) {
   protection.responder[i].probe = probes.add("protection", kStepNames);
 }
 
+void Chip::replace(const StandIns& stand_ins) {
+  stand_ins_ = stand_ins;
+  for (unsigned i = 0; i < ports.size(); ++i) {
+    const PortStandIns& own = stand_ins_.port[i];
+    ports[i]->transmit.stand_ins = own.sends() ? &own : nullptr;
+    ports[i]->receive.stand_ins = own.receives() ? &own : nullptr;
+    ports[i]->responder_check.stand_in = own.responder_check;
+  }
+  requester.psn_stand_in = stand_ins_.requester_psn;
+}
+
 std::string Chip::standstill(u32 qpn, u32 rung) const {
   const Contexts& contexts = qp_context.contexts;
   if (!contexts.find_qp(qpn)) return "";

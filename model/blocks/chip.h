@@ -44,6 +44,9 @@ class Chip {
   Dma dma;
   Command command;  // ticks last
 
+  // Before the first cycle: other implementations stand in for units.
+  void replace(const StandIns& stand_ins);
+
   // The earliest transport timer; kNever: none runs. Whatever the domain has to do before it is
   // work in progress.
   Cycle next_timer() const { return requester.next_timer(); }
@@ -94,5 +97,6 @@ class Chip {
   void add_port_probes(unsigned number);
 
   std::deque<std::string> names_;
+  StandIns stand_ins_;
 };
 }  // namespace hca::blocks

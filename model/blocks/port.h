@@ -8,6 +8,7 @@
 #include "model/blocks/response_check.h"
 #include "model/blocks/ring.h"
 #include "model/blocks/stage_config.h"
+#include "model/blocks/stand_in.h"
 #include "model/engine/budget.h"
 #include "model/engine/mailbox.h"
 #include "model/engine/rate.h"
@@ -42,6 +43,7 @@ class PortTransmit : public engine::Block {
   SentLink* sent_out = nullptr;  // to requester
   PortCounters* counters = nullptr;
   const Contexts* contexts = nullptr;
+  const PortStandIns* stand_ins = nullptr;  // for units of its segment; most often there are none
   engine::Probe probe, icrc_probe;
 
   void tick();
@@ -49,6 +51,7 @@ class PortTransmit : public engine::Block {
  private:
   bool stopped(const Packet& p) const;
   void send(PacketLink& from, PacketLink& other);
+  u32 finish_by(const PortStandIns& who, Packet& p);  // port_stand_ins.cpp
 
   const PortConfig config_;
   IcrcUnit icrc_;
@@ -95,6 +98,7 @@ class PortReceive : public engine::Block {
   ReceiveBellLink bells_in{8};
   Ports ports;
   PortCounters counters;
+  const PortStandIns* stand_ins = nullptr;
   engine::Probe probe, icrc_probe;
 
   void tick();
@@ -104,6 +108,8 @@ class PortReceive : public engine::Block {
  private:
   void receive(Packet* p, Cycle checked);
   bool frame_good(Packet& p, Cycle checked);
+  // port_stand_ins.cpp
+  proto::PacketVerdict check_by(const PortStandIns& who, Packet& p, proto::LinkLayer link);
   // port_multicast.cpp
   bool spread(const Packet& p, Cycle checked);
   void forward_copy();

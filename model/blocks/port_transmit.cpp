@@ -47,7 +47,8 @@ inline bool PortTransmit::stopped(const Packet& p) const {
     sent_out->push(SentPacket{p->qpn, proto::psn_add(p->psn, 1), p->life});
     p->tells_sent = false;
   }
-  p->frame_bytes = proto::finish_frame(p->frame(), p->shape);
+  p->frame_bytes =
+      stand_ins ? finish_by(*stand_ins, *p) : proto::finish_frame(p->frame(), p->shape);
   const bool ethernet = !proto::is_native(p->shape.framing);
   const u32 on_wire =
       ethernet ? std::max<u32>(p->frame_bytes, proto::kMinEthernetFrame) + proto::kEthernetOverhead

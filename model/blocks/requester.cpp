@@ -164,8 +164,11 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
   if (index == s.started) {
     if (must_wait(s, qp, lane.wqe, psns_of(bytes, qp.path_mtu)))
       return false;  // what it waits for activates the lane again
-    contexts_.message(qpn, index) =
-        begin_message(s, lane.wqe, index, u32(bytes), qp.path_mtu, qp.signal_all);
+    const SendPsns before = s;
+    SentMessage& begun = contexts_.message(qpn, index);
+    begun = begin_message(s, lane.wqe, index, u32(bytes), qp.path_mtu, qp.signal_all);
+    if (psn_stand_in) [[unlikely]]
+      begin_by(qpn, before, begun);
     ++s.started;
     if (row_of(lane.wqe).is_local()) {
       start_local(qpn, lane, wqe, index);
@@ -259,7 +262,8 @@ RequesterHold Requester::hold(u32 qpn) const {
   at = stage_.enter(at);
   probe.event(at, Step::Passed, qpn, plan.psns.first, index);
   ++counters.packets;
-  counters.resent += !s.send(plan.psns);
+  const bool is_new = psn_stand_in ? send_by(qpn, m, lane.packet) : s.send(plan.psns);
+  counters.resent += !is_new;
   if (mutant<"resend_one_packet">() && s.repeats()) s.go_back(s.sent_psn), plan.last = true;
   if (plan.ack_requested && !timers_.runs(qpn)) restart_timer(qpn);
   if (plan.last && ends_when_sent(qp)) p->tells_sent = waits_sent_ = true, p->life = lane.life;

@@ -6,6 +6,7 @@
 #include "model/blocks/packetizer.h"
 #include "model/blocks/qp_context.h"
 #include "model/blocks/ring.h"
+#include "model/blocks/stand_in.h"
 #include "model/blocks/standstill.h"
 #include "model/blocks/timers.h"
 #include "model/proto/qp_transitions.h"
@@ -65,6 +66,7 @@ class Requester : public engine::Block {
   engine::Waker dma;
   Ports ports;
   engine::Budget* turns = nullptr;  // the scheduler's
+  StandIn<RequesterPsnItem>* psn_stand_in = nullptr;
   RequesterCounters counters;
   engine::Probe probe;
 
@@ -144,6 +146,11 @@ class Requester : public engine::Block {
   bool place();
   void take_placed();
   void mark_placed(u32 qpn, u32 index);
+  // requester_psns.cpp: where another implementation stands in for requester_psn
+  PsnAnswer step_by(u32 qpn, proto::SendPsns& psns, const PsnRequest& request);
+  void begin_by(u32 qpn, const proto::SendPsns& before, proto::SentMessage& message);
+  bool send_by(u32 qpn, const proto::SentMessage& message, u32 index);
+  void answered_by(u32 qpn, const proto::SendPsns& before, const proto::AckVerdict& verdict);
   // requester_responses.cpp: what comes back
   void acknowledge();
   void take_sent();

@@ -48,7 +48,11 @@ void Requester::take_sent() {
   const QpConfig* qp = contexts_.find_qp(sent.qpn);
   Lane& lane = lanes_[sent.qpn];
   if (!qp || !sends(qp->state) || lane.in_error || sent.life != lane.life) return;
-  contexts_.send[sent.qpn].acknowledge(sent.next_psn);
+  SendState& s = contexts_.send[sent.qpn];
+  if (psn_stand_in)
+    step_by(sent.qpn, s, {.step = PsnStep::Acknowledge, .psn = psn_sub(sent.next_psn, 1)});
+  else
+    s.acknowledge(sent.next_psn);
   queue_completion(sent.qpn, lane);
   activate(sent.qpn, lane);  // it may have waited for its window
 }
@@ -77,7 +81,10 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
   if (lane.in_error) return;
   const bool progress = v.psn != s.unacked_psn;
   if (v.implied) contexts_.count_implied_nak(qp);
+  const SendPsns before = s;
   apply(s, qp, v);
+  if (psn_stand_in) [[unlikely]]
+    answered_by(qpn, before, v);
   switch (v.action) {
     case AckAction::Resend:
       counters.sequence_naks += !v.by_timer && !v.implied, counters.implied_naks += v.implied;

@@ -30,10 +30,32 @@ using namespace proto;
   const RequestView view{p.parsed,    {p.frame(), p.frame_bytes}, qp,
                          state,       protection_.find(key),      reads_unfinished(p.qpn, now),
                          &attributes_};
-  if (check_request(view, state, shared, p.verdict, p.effect)) below_limit = qp.srqn;
+  if (stand_in ? check_by(view, p, shared)
+               : check_request(view, state, shared, p.verdict, p.effect))
+    below_limit = qp.srqn;
   count(p.verdict.cause);
   probe.event(out, Step::Passed, p.qpn, p.psn, u64(p.verdict.action));
   return out;
+}
+
+[[gnu::cold]] bool ResponderCheck::check_by(const RequestView& view, Packet& p,
+                                            SharedQueue* shared) {
+  ReceiveState& state = context_.contexts.receive[p.qpn];
+  CheckedRequest checked;
+  ResponderCheckItem item{.packet = &view.packet,
+                          .frame = view.frame,
+                          .qp = &view.qp,
+                          .region = view.region,
+                          .port = view.port,
+                          .state = &state,
+                          .shared = shared,
+                          .rq_posted = shared ? shared->posted : state.rq_posted,
+                          .reads_finished = state.reads_accepted - view.reads_unfinished,
+                          .rq_failed = shared && shared->failed,
+                          .checked = &checked};
+  stand_in->process(item);
+  p.verdict = checked.verdict, p.effect = checked.effect;
+  return checked.below_limit;
 }
 
 [[gnu::noinline]] void ResponderCheck::grow(u32 qpn) { written_.resize(qpn + 1 + qpn / 2); }

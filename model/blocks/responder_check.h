@@ -6,6 +6,7 @@
 #include "model/blocks/protection.h"
 #include "model/blocks/qp_context.h"
 #include "model/blocks/stage_config.h"
+#include "model/blocks/stand_in.h"
 
 namespace hca::blocks {
 enum class ContextForwarding : u8 { Stall, Forward };
@@ -46,6 +47,7 @@ class ResponderCheck {
   ByQp<Delayed>* reads_finished = nullptr;  // of responder_execute
   u32 below_limit = 0;  // SRQ from which the request took so that it is below its limit; 0: none
   ResponderCheckCounters counters;
+  StandIn<ResponderCheckItem>* stand_in = nullptr;
   engine::Probe probe;
 
   // Judges a request that comes in cycle `at` and applies its effect; returns the cycle in which it
@@ -55,6 +57,7 @@ class ResponderCheck {
  private:
   void grow(u32 qpn);
   void count(proto::RequestCause cause);
+  bool check_by(const proto::RequestView& view, Packet& packet, proto::SharedQueue* shared);
   u32 reads_unfinished(u32 qpn, Cycle now) const;
 
   const ResponderCheckConfig config_;

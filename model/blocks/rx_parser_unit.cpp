@@ -47,9 +47,9 @@ void clear_udp_checksum(std::vector<u8>& frame) {
 }
 }  // namespace
 
-ParsedFrame parse_frame(std::span<const u8> frame, LinkLayer link) {
+ParsedFrame parse_frame(std::span<const u8> frame, LinkLayer link, FrameCrcs crcs) {
   ParsedFrame out;
-  out.verdict = check_frame(frame, link, out.packet);
+  out.verdict = check_frame(frame, link, crcs, out.packet);
   if (out.verdict == PacketVerdict::Good && !out.packet.opcode)
     out.verdict = PacketVerdict::ReservedOpcode;
   // Behind its first 128 bytes it is as long as it should be.

@@ -28,15 +28,16 @@ struct ParsedFrame {
     return headers == proto::PacketVerdict::Good ? packet.payload_bytes : 0;
   }
 };
-ParsedFrame parse_frame(std::span<const u8> frame, proto::LinkLayer link);
+ParsedFrame parse_frame(std::span<const u8> frame, proto::LinkLayer link, proto::FrameCrcs crcs);
 
 struct RxParserItem {
   std::span<const u8> frame;
   proto::LinkLayer link{};
+  proto::FrameCrcs crcs{};  // as icrc_unit found them
   ParsedFrame* parsed = nullptr;
 
   static constexpr const char* kUnit = "rx_parser";
-  void process() { *parsed = parse_frame(frame, link); }
+  void process() { *parsed = parse_frame(frame, link, crcs); }
   u32 bytes_out() const { return u32(frame.size()); }
   std::array<u64, 3> told() const { return {frame.size(), u64(parsed->verdict), 0}; }
 };

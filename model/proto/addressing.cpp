@@ -77,6 +77,25 @@ Addressing addressing_of(const u8* frame, const FrameShape& shape) {
   return out;
 }
 
+AddressVector address_vector(Framing framing, const Addressing& a) {
+  return {.framing = framing,
+          .source_mac = a.source_mac,
+          .destination_mac = a.destination_mac,
+          .has_vlan = a.has_vlan,
+          .priority = a.priority,
+          .vlan_id = a.vlan_id,
+          .source_lid = a.slid,
+          .destination_lid = a.dlid,
+          .service_level = a.service_level,
+          .virtual_lane = a.virtual_lane,
+          .source_gid = a.source_gid,
+          .destination_gid = a.destination_gid,
+          .traffic_class = a.traffic_class,
+          .flow_label = a.flow_label,
+          .hop_limit = a.hop_limit,
+          .udp_source_port = a.udp_source_port};
+}
+
 u8 traffic_class_of(const u8* frame, const FrameShape& shape) {
   const u8* const network = frame + shape.network_offset;
   switch (shape.framing) {

@@ -79,6 +79,12 @@ bool icrc_good(std::span<const u8> frame, const FrameShape& shape);
 // parse(), then the CRCs. A packet of a reserved opcode is Good too, without an OpcodeRow and
 // without payload: its queue pair answers it (BTH-4).
 PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, ParsedPacket& out);
+// The same with CRCs that somebody else has checked.
+struct FrameCrcs {
+  bool icrc_ok = false, vcrc_ok = false;  // vcrc_ok: of a native one
+};
+PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, FrameCrcs crcs,
+                          ParsedPacket& out);
 // The same, faster, of a frame that nobody else looks at: its headers are other ones meanwhile.
 PacketVerdict check_own_frame(std::span<u8> frame, LinkLayer link, ParsedPacket& out);
 // Native framings: the two bytes after the ICRC.
@@ -123,7 +129,11 @@ struct AddressVector {
   u32 flow_label = 0;
   u8 hop_limit = 64;
   u16 udp_source_port = kFirstUdpSourcePort;  // constant for a queue pair
+  friend constexpr bool operator==(const AddressVector&, const AddressVector&) = default;
 };
+
+// That of a frame, or of what stands in front of the BTH of each of a queue pair's.
+AddressVector address_vector(Framing framing, const Addressing& addressing);
 
 // All that stands in front of the BTH, encoded once; the lengths are patched into each copy.
 struct Path {

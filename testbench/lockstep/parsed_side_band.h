@@ -9,6 +9,6 @@ void clear_headers(rtl::Parsed& out);
 // Addresses and BTH.
 void put_transport(const proto::ParsedPacket& packet, const proto::Addressing& addressing,
                    rtl::Parsed& out);
-// The extension headers of its opcode.
-void put_ext(const proto::ParsedPacket& packet, proto::ExtHeaders& out);
+// The extension headers of an opcode.
+void put_ext(const proto::OpcodeRow& row, const proto::ExtHeaders& from, proto::ExtHeaders& to);
 }  // namespace hca::testbench

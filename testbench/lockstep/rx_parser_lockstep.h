@@ -25,7 +25,9 @@ struct RxParserLockstep {
   using Coverage = RxParserCoverage;
   using Counts = RxParserCounts;
 
-  static blocks::RxParserItem item_of(Packet& p) { return {p.frame, p.link(), &p.parsed}; }
+  static blocks::RxParserItem item_of(Packet& p) {
+    return {p.frame, p.link(), {p.icrc_ok, p.vcrc_ok}, &p.parsed};
+  }
   static void take_result(Packet&, const engine::Event&) {}
   static std::span<const u8> sent(const Packet& p) { return p.frame; }
   static void set_side_band(const Packet& p, In& control);

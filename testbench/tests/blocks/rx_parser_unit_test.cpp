@@ -22,12 +22,12 @@ std::vector<u8> native_frame(u32 payload) {
 TEST_CASE("a long frame that ends too early has good headers and a bad verdict",
           "[rx_parser_unit]") {
   std::vector<u8> frame = native_frame(256);
-  ParsedFrame p = parse_frame(frame, proto::LinkLayer::InfiniBand);
+  ParsedFrame p = parse_frame(frame, proto::LinkLayer::InfiniBand, {});
   CHECK(p.headers == PacketVerdict::Good);
   CHECK(p.verdict == PacketVerdict::BadIcrc);
   CHECK(p.payload_bytes() == 256);
   frame.resize(frame.size() - 100);
-  p = parse_frame(frame, proto::LinkLayer::InfiniBand);
+  p = parse_frame(frame, proto::LinkLayer::InfiniBand, {});
   CHECK(p.headers == PacketVerdict::Good);
   CHECK(p.verdict == PacketVerdict::Truncated);
   CHECK(p.payload_bytes() == 256);
@@ -38,7 +38,7 @@ TEST_CASE("a frame that ends in its first 128 bytes is bad from the beginning",
           "[rx_parser_unit]") {
   std::vector<u8> frame = native_frame(256);
   frame.resize(128);
-  const ParsedFrame p = parse_frame(frame, proto::LinkLayer::InfiniBand);
+  const ParsedFrame p = parse_frame(frame, proto::LinkLayer::InfiniBand, {});
   CHECK(p.headers == PacketVerdict::Truncated);
   CHECK(p.payload_bytes() == 0);
 }

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of a user's own in the places of units of the path.
+#include "model/blocks/stand_in.h"
+
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/blocks/pair.h"
+
+using namespace hca;
+using namespace hca::test;
+
+namespace {
+// Does as the unit does, and counts.
+template <class Item>
+struct Counting : StandIn<Item> {
+  u64 items = 0;
+  void process(Item& item) override { ++items, item.process(); }
+};
+struct AllPlaces {
+  Counting<PacketizerItem> packetizer;
+  Counting<IcrcItem> icrc_out, icrc_in;
+  Counting<RxParserItem> rx_parser;
+  Counting<ResponderCheckItem> responder_check;
+  Counting<RequesterPsnItem> requester_psn;
+  StandIns stand_ins() {
+    const PortStandIns port{&packetizer, &icrc_out, &icrc_in, &rx_parser, &responder_check};
+    return {{port, port}, &requester_psn};
+  }
+};
+
+PairConfig config() {
+  PairConfig c;
+  c.path_mtu = 512, c.qps = 3, c.timeout = 2, c.chip.core.ports = 2;
+  return c;
+}
+void plan(Pair& pair) {
+  engine::Random random(4);
+  constexpr proto::WorkOpcode kAll[] = {proto::WorkOpcode::Send, proto::WorkOpcode::RdmaWrite,
+                                        proto::WorkOpcode::RdmaRead, proto::WorkOpcode::FetchAdd};
+  for (u32 i = 0; i < 40; ++i) {
+    Message m;
+    m.opcode = kAll[i % 4], m.qpn = 1 + i % 3;
+    m.bytes = m.opcode == proto::WorkOpcode::FetchAdd ? 8 : u32(random.below(3000));
+    m.local = 0x1000 * i, m.remote = 0x200000 + 0x1000 * i;
+    pair.a.host.plan.push_back(m);
+  }
+  for (u32 qpn = 1; qpn <= 3; ++qpn) pair.b.host.post_receives(qpn, 30, 4096);
+  u32 frames = 0;
+  pair.a.loses = [frames](const Packet&) mutable { return ++frames % 17 == 0; };
+}
+u64 run(const StandIns& a, const StandIns& b) {
+  Pair pair(config());
+  pair.a.chip.replace(a), pair.b.chip.replace(b);
+  plan(pair);
+  finish(pair);
+  return pair.digest();
+}
+}  // namespace
+
+TEST_CASE("blocks that do as the units do change nothing", "[stand_in]") {
+  const u64 without = run({}, {});
+  AllPlaces a, b;
+  CHECK(run(a.stand_ins(), b.stand_ins()) == without);
+  // 40 requests or more, and an answer for each but those that one ACK covers.
+  CHECK(a.packetizer.items > 40);
+  CHECK(a.icrc_out.items == a.packetizer.items);
+  CHECK(b.rx_parser.items == b.icrc_in.items);
+  CHECK(b.icrc_in.items < a.icrc_out.items);  // some are lost
+  CHECK(b.responder_check.items == b.rx_parser.items);
+  CHECK(b.requester_psn.items == 0);  // it asks for nothing
+  CHECK(a.responder_check.items == 0);
+  CHECK(a.requester_psn.items > 40 + a.icrc_out.items);  // each message, packet and answer
+}
+
+TEST_CASE("a block that makes mistakes is in the path", "[stand_in]") {
+  struct WrongIcrc : StandIn<IcrcItem> {
+    u32 packets = 0;
+    void process(IcrcItem& item) override {
+      item.process();
+      item.frame[item.bytes - 1] ^= ++packets % 5 == 0;
+    }
+  } wrong;
+  Pair pair(config());
+  StandIns stand_ins;
+  for (PortStandIns& port : stand_ins.port) port.icrc_out = &wrong;
+  pair.a.chip.replace(stand_ins);
+  plan(pair);
+  pair.a.loses = [](const Packet&) { return false; };
+  finish(pair);
+  u64 bad = 0;
+  for (const auto& port : pair.b.chip.ports) bad += port->receive.counters.rx_bad_icrc;
+  CHECK(wrong.packets > 40);
+  CHECK(bad == wrong.packets / 5);
+}
