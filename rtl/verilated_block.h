@@ -122,6 +122,7 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
   }
   ~VerilatedTop() override {
     end_waves();
+    Verilated::threadContextp(&context_);  // from which the top takes itself out, not another's
     top_->final();
   }
 

@@ -34,6 +34,12 @@ for block in icrc packetizer rx_parser responder_check requester_psn; do
   done
 done
 
+step "soak: 200000 messages with all RTL blocks in the path"
+plain=$(build/release/hca run testbench/scenarios/soak.yaml --set run.hash=true | sed -n 's/^hash //p')
+with_rtl=$(build/release/hca run testbench/scenarios/soak.yaml --set run.hash=true --set rtl=all | sed -n 's/^hash //p')
+echo "hash without RTL $plain, with all RTL blocks $with_rtl"
+[ -n "$plain" ] && [ "$plain" = "$with_rtl" ]
+
 step "soak: other seeds"
 for seed in $(seq 2 51); do
   build/release/hca run testbench/scenarios/soak.yaml --set run.seed="$seed" --shrink --out build/soak | tail -n 1

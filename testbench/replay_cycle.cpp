@@ -52,7 +52,9 @@ struct Surroundings : sc_core::sc_module {
 
 class CycleDevice : public ReplayDevice {
  public:
-  explicit CycleDevice(const DeviceOptions& options) : config_(config_of(options)) {
+  explicit CycleDevice(const DeviceOptions& options)
+      : config_(config_of(options)), rtl_(make_rtl_path(options.rtl, config_)) {
+    if (rtl_) hca_.replace(*rtl_);
     hca_.dma_initiator.bind(target_.dma_target);
     outside_.mmio.bind(hca_.mmio_target);
     for (u32 port = 0; port < options.ports; ++port) {
@@ -125,6 +127,7 @@ class CycleDevice : public ReplayDevice {
   u64 nanoseconds(Cycle cycle) const { return cycle * hca_.period().value() / 1000; }
 
   blocks::ChipConfig config_;
+  const std::shared_ptr<const blocks::StandIns> rtl_;
   FreshKernel kernel_;
   sc_core::sc_time link_free_;
   tlm_::HostMemory memory_;

@@ -10,6 +10,7 @@
 
 #include "model/proto/framing.h"
 #include "model/proto/qp.h"
+#include "testbench/rtl_choice.h"
 #include "tlm/host_memory.h"
 
 namespace hca::testbench {
@@ -43,6 +44,7 @@ struct DeviceOptions {
   proto::TransportOptions transport;
   bool cut_through = false;  // of the cycle model
   u32 ports = 1;
+  RtlChoice rtl;  // in the path of the cycle model
 };
 
 // A runner that captures can be replayed on.
@@ -50,6 +52,7 @@ struct ReplayRunner {
   std::string_view name;
   std::unique_ptr<ReplayDevice> (*make)(const DeviceOptions&);
   bool cut_through = false;
+  RtlChoice rtl{};
 };
 std::span<const ReplayRunner> replay_runners();
 

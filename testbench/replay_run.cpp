@@ -15,6 +15,12 @@
 
 namespace hca::testbench {
 namespace {
+DeviceOptions options_for(const ReplayRunner& runner) {
+  DeviceOptions options;
+  options.rtl = runner.rtl;
+  return options;
+}
+
 class Run {
  public:
   Run(const Capture& capture, End end, const ReplayRunner& runner, bool losses,
@@ -23,7 +29,7 @@ class Run {
         end_(end),
         losses_(losses),
         report_(report),
-        device_(runner.make({})),
+        device_(runner.make(options_for(runner))),
         host_(capture, end, *device_),
         posts_(capture),
         timers_(capture, report.window) {

@@ -147,7 +147,7 @@ std::string head_of(const Scenario& s) {
   const auto rate = [&](unsigned i) { return double(s.hca[0].port[i].link_rate) * 1e-9; };
   const auto latency = [&](unsigned i) { return double(s.wire[i].latency) * 1e-3; };
   return fmt::format(
-      "Two HCAs{}, {}, path MTU {}, {} Gb/s, wire {} ns, PCIe gen {} x{}, seed {}\n"
+      "Two HCAs{}, {}, path MTU {}, {} Gb/s, wire {} ns, PCIe gen {} x{}, seed {}\n{}"
       "As perftest measures: bandwidth is payload from the first post to the last completion;\n"
       "latency is half the time from one post of a ping-pong to the next, of READ and ATOMIC all "
       "of the\n"
@@ -155,7 +155,9 @@ std::string head_of(const Scenario& s) {
       "A percentile with fewer than {} samples beyond it stays blank.\n\n",
       s.ports() == 1 ? "" : " with two ports", kFramingWords[unsigned(s.connection.framing)],
       bytes_of_mtu(s.connection.path_mtu), of_ports(s, rate), of_ports(s, latency),
-      s.pcie[0].generation, s.pcie[0].lanes, s.run.seed, engine::Histogram::kNeededBeyond);
+      s.pcie[0].generation, s.pcie[0].lanes, s.run.seed,
+      s.rtl.any() ? "RTL in the path of both: " + s.rtl.text() + "\n" : "",
+      engine::Histogram::kNeededBeyond);
 }
 // A fault that never happened is most often one that says another frame than it means.
 std::string unused_faults_of(const RunResult& result, const Scenario& scenario) {
@@ -306,6 +308,7 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
           {"duplicates", result.duplicates},
           {"simulated_ps", result.picoseconds},
           {"hash", result.hash ? json(fmt::format("{:016x}", *result.hash)) : json()},
+          {"rtl", scenario.rtl.text()},
           {"knobs", knobs}};
 }
 }  // namespace hca::testbench

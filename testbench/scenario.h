@@ -9,6 +9,7 @@
 #include "model/blocks/chip_config.h"
 #include "testbench/host_cpu.h"
 #include "testbench/knob_table.h"
+#include "testbench/rtl_choice.h"
 #include "testbench/traffic.h"
 #include "tlm/fault_script.h"
 #include "tlm/pcie_link.h"
@@ -117,6 +118,7 @@ struct Scenario {
   std::array<tlm_::PcieConfig, kChips> pcie;
   std::array<HostConfig, kChips> host;
   blocks::PerPort<tlm_::WireConfig> wire;  // between the ports of the same number
+  RtlChoice rtl;                           // of both chips
   ConnectionConfig connection;
   std::vector<WorkloadConfig> workload;
   std::vector<FaultConfig> faults;

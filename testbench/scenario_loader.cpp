@@ -54,6 +54,8 @@ class Loader {
     const auto in_list = list_key(s.path);
     if (in_list && in_list->list == "workload") return take(s, *in_list, scenario_.workload);
     if (in_list && in_list->list == "faults") return take(s, *in_list, scenario_.faults);
+    if (s.path == "rtl" || (in_list && in_list->list == "rtl" && in_list->key.empty()))
+      return take_rtl(s);
     if (s.path == "faults" && s.text == "[]") return;
     if (s.path == "workload" && s.text == "[]")
       return complain(s, "workload: is empty; allowed: one entry or more");
@@ -93,6 +95,13 @@ class Loader {
     else if (const auto problem = entry.set(s.path, s.text))
       complain(s, *problem);
   }
+  // A name in a list, or all of them in one text.
+  void take_rtl(const Setting& s) {
+    if (s.text == "[]") return void(scenario_.rtl = {});
+    if (s.path == "rtl") scenario_.rtl = {};
+    if (const std::string problem = scenario_.rtl.add(s.text); !problem.empty())
+      complain(s, s.path + ": " + problem);
+  }
   void complain(const Setting& s, const std::string& problem) {
     wrong_.insert(s.path);
     complain(line_of(s), problem);
@@ -111,6 +120,7 @@ class Loader {
   // What no single value shows.
   void check() {
     check_ports();
+    check_rtl();
     check_faults();
     for (std::size_t i = 0; i < given_.size(); ++i) {
       WorkloadConfig& w = scenario_.workload[i];
@@ -137,6 +147,17 @@ class Loader {
       else if (ports == 1 && names_second_port(s))
         complain(s, fmt::format("{}: is of port 2; allowed: port 1, or hca.core.ports: 2", s.path));
     }
+  }
+  void check_rtl() {
+    const auto said = std::find_if(settings_->begin(), settings_->end(),
+                                   [](const Setting& s) { return s.path.starts_with("rtl"); });
+    if (!scenario_.rtl.any() || said == settings_->end()) return;
+    if (!has_rtl())
+      return complain(*said, said->path + ": this program was built without RTL; allowed: []");
+    for (const blocks::ChipConfig& chip : scenario_.hca)
+      for (const RtlMistake& m : rtl_mistakes(scenario_.rtl, chip))
+        complain(*said, fmt::format("{}: hca.{} {}; allowed: {}", said->path, m.knob, m.problem,
+                                    m.allowed));
   }
   void check_faults() {
     for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {

@@ -35,11 +35,13 @@ Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned inde
            tlm_::PcieLink* pcie)
     : sc_module(name),
       memory_target("memory", memory),
+      rtl(make_rtl_path(scenario.rtl, scenario.hca[index])),
       hca("hca", scenario.hca[index], std::unique_ptr<blocks::HostTiming>(pcie),
           domain_options(scenario.run)),
       cpu(scenario.host[index], scenario.hca[index].core.clock),
       verbs(memory, [this](u32 offset, std::span<const u8> data) { mmio_write(offset, data); }),
       pcie_(*pcie) {
+  if (rtl) hca.replace(*rtl);
   mmio_initiator.bind(hca.mmio_target);
   hca.dma_initiator.bind(memory_target.dma_target);
   memory.watch(verbs.command_blocks(), VerbsContext::kCommandBlockBytes,

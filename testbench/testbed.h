@@ -31,6 +31,7 @@ class Node : public sc_core::sc_module {
   tlm_utils::simple_initiator_socket<Node> mmio_initiator{"mmio_initiator"};
   tlm_::HostMemory memory;
   tlm_::MemoryTarget memory_target;
+  const std::shared_ptr<const blocks::StandIns> rtl;  // nullptr: none
   Hca hca;
   HostCpu cpu;
   VerbsContext verbs;

@@ -27,6 +27,7 @@ struct Options {
   std::vector<std::string> paths;
   std::string json_path, junit_path, filter, runner, end;
   bool mutants = false;
+  RtlChoice rtl;
   CoverageOptions coverage;
 };
 
@@ -35,7 +36,8 @@ void replay_capture(const Options& options, const std::string& file, ReplayRun& 
   if (const std::string needs = waits_for(capture); !needs.empty())
     return run.waiting.push_back({capture.name, needs});
   bool any = false;
-  for (const ReplayRunner& runner : replay_runners()) {
+  for (ReplayRunner runner : replay_runners()) {
+    runner.rtl = options.rtl;
     if (!options.runner.empty() && options.runner != runner.name) continue;
     for (const End end : {End::A, End::B}) {
       if (!capture.has_device(end) || (!options.end.empty() && options.end[0] != name_of(end)))
@@ -221,11 +223,12 @@ int replay_all(const Options& options) {
   const ReplayRun run = captures ? replay_captures(options, in) : ReplayRun{};
   std::vector<VectorReport> vectors;
   for (const Vector& v : in.vectors)
-    if (filter.takes(v)) vectors.push_back(run_vector(v));
+    if (filter.takes(v)) vectors.push_back(run_vector(v, options.rtl));
   if (run.reports.empty() && run.waiting.empty() && vectors.empty() && in.unreadable.empty())
     throw std::runtime_error(
         fmt::format("{}: nothing to replay; allowed: captures, vectors, or folders that hold some",
                     fmt::join(options.paths, ", ")));
+  if (options.rtl.any()) fmt::print("RTL in the path of the cycle model: {}\n", options.rtl.text());
   if (!run.reports.empty() || !run.waiting.empty()) std::fputs(text_of(run).c_str(), stdout);
   if (!vectors.empty()) std::fputs(text_of(vectors).c_str(), stdout);
   if (in.passed_over) fmt::print("{} other files passed over\n", in.passed_over);
@@ -274,6 +277,17 @@ void add_replay(CLI::App& app, int& exit_code) {
   for (const ReplayRunner& runner : replay_runners()) names.emplace_back(runner.name);
   command->add_option("--runner", options->runner, "captures only on this runner")
       ->check(CLI::IsMember(names));
+  command
+      ->add_option_function<std::string>(
+          "--rtl",
+          [options](const std::string& blocks) {
+            if (const std::string problem = options->rtl.add(blocks); !problem.empty())
+              throw CLI::ValidationError("--rtl", problem);
+            if (!has_rtl())
+              throw CLI::ValidationError("--rtl", "this program was built without RTL");
+          },
+          "these RTL blocks in the path of the cycle model, or all of them")
+      ->excludes(mutants);
   command->callback([options, &exit_code] {
     if (const int code = options->mutants ? try_mutants(*options) : replay_all(*options);
         code != kSucceeded)

@@ -2,23 +2,12 @@
 // What the look-ups answer for a request, and requests that come from outside.
 #include <utility>
 
+#include "testbench/lockstep/checked_look_ups.h"
 #include "testbench/lockstep/parsed_side_band.h"
 #include "testbench/lockstep/responder_check_stimulus.h"
 
 namespace hca::testbench {
 using namespace proto;
-
-rtl::CheckedState checked_state(const ReceiveState& s, u32 rq_consumed, u32 rq_limit) {
-  rtl::CheckedState out{};
-  out.write_va = s.write_va, out.write_rkey = s.write_rkey;
-  out.write_left = s.write_left, out.write_bytes = s.write_bytes;
-  out.reads_accepted = s.reads_accepted;
-  out.shared_wqe = s.shared_wqe, out.shared_taken = s.shared_taken;
-  out.rq_consumed = rq_consumed, out.rq_limit = rq_limit;
-  out.epsn = s.epsn, out.msn = s.msn;
-  out.message = u8(s.message), out.nak_sent = s.nak_sent, out.failing = s.failing;
-  return out;
-}
 
 blocks::ResponderCheckItem ResponderCheckPacket::item() {
   blocks::ResponderCheckItem item;
@@ -85,7 +74,7 @@ void ResponderCheckStimulus::answer(Packet& p) {
   if (v == PacketVerdict::Good || v == PacketVerdict::ReservedOpcode) {
     put_transport(p.parsed, addressing_of(p.frame.data(), p.parsed), p.headers);
     if (v == PacketVerdict::Good) {
-      put_ext(p.parsed, p.headers);
+      put_ext(*p.parsed.opcode, p.parsed, p.headers);
       p.headers.payload_bytes = u16(p.parsed.payload_bytes);
     } else {
       p.parsed.opcode = nullptr, p.parsed.payload_bytes = 0;
@@ -98,20 +87,10 @@ void ResponderCheckStimulus::answer(Packet& p) {
 
   const QpConfig& qp = p.qp;
   CheckedSrq* const srq = p.of->srq.get();
-  rtl::CheckedConfig& c = p.config;
-  const AddressVector& av = p.of->address;
-  c.own_gid = av.source_gid, c.peer_gid = av.destination_gid;
-  c.own_lid = av.source_lid, c.peer_lid = av.destination_lid;
-  c.framing = u8(av.framing), c.pd = qp.pd, c.qkey = qp.qkey, c.srqn = qp.srqn;
-  c.shared = srq != nullptr, c.pkey = qp.pkey, c.path_mtu = u16(qp.path_mtu);
-  c.access = qp.access, c.max_reads = qp.max_dest_rd_atomic, c.min_rnr_timer = qp.min_rnr_timer;
-  c.service = u8(qp.service), c.qp_state = u8(qp.state), c.credits = qp.options.credits;
-  c.drop_after_rnr = qp.options.gap_after_rnr == GapAfterRnr::Drop;
-  c.congestion_control = qp.options.congestion_control;
-  c.reads_finished = p.reads_finished, c.rq_posted = p.rq_posted, c.rq_failed = p.rq_failed;
-  const Region& r = p.region;
-  if (p.has_region)
-    p.answered_region = {r.start, r.bytes, r.key, r.pd, r.qpn, r.access, u8(r.state), true};
+  p.config = checked_config(qp, p.of->address);
+  p.config.reads_finished = p.reads_finished;
+  p.config.rq_posted = p.rq_posted, p.config.rq_failed = p.rq_failed;
+  if (p.has_region) p.answered_region = checked_region(p.region);
   if (!p.of->packets++) p.fresh = checked_state(p.of->ahead, p.of->ahead.rq_consumed, 0);
   if (srq && std::exchange(srq->fresh, false)) p.fresh_srq = {srq->ahead.taken, srq->ahead.limit};
 }

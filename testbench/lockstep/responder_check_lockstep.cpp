@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/lockstep/responder_check_lockstep.h"
 
+#include "testbench/lockstep/checked_look_ups.h"
 #include "testbench/lockstep/describe.h"
 
 namespace hca::testbench {

@@ -109,5 +109,4 @@ class ResponderCheckStimulus {
   u32 last_ = 0;
   u32 late_percent_ = 0;
 };
-rtl::CheckedState checked_state(const proto::ReceiveState& state, u32 rq_consumed, u32 rq_limit);
 }  // namespace hca::testbench

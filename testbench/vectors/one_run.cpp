@@ -65,7 +65,7 @@ class Run {
 
  private:
   static DeviceOptions with_forward(DeviceOptions options, const ReplayRunner& runner) {
-    options.cut_through = runner.cut_through;
+    options.cut_through = runner.cut_through, options.rtl = runner.rtl;
     return options;
   }
   [[noreturn]] void fail(const std::string& what, std::vector<FieldDifference> fields = {}) const {

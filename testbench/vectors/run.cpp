@@ -44,10 +44,12 @@ std::span<const ReplayRunner> vector_runners() {
   return runners;
 }
 
-VectorReport run_vector(const Vector& vector) {
+VectorReport run_vector(const Vector& vector, RtlChoice rtl) {
   VectorReport report{vector, {}, {}};
-  for (const ReplayRunner& runner : vector_runners())
+  for (ReplayRunner runner : vector_runners()) {
+    runner.rtl = rtl;
     report.results.push_back(run_vector(vector, runner));
+  }
   for (const VectorResult& r : report.results)
     if (report.results[0].passed() && r.passed() && !report.runners_differ)
       report.runners_differ = find_difference(report.results[0], r);

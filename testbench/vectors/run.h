@@ -37,7 +37,7 @@ struct VectorReport {
 // The runners of a vector: without time, and cycle by cycle with both ways of forwarding.
 std::span<const ReplayRunner> vector_runners();
 
-// A vector that cannot be executed fails with `is_broken`.
-VectorReport run_vector(const Vector& vector);
+// A vector that cannot be executed fails with `is_broken`. `rtl`: in the path of the cycle model.
+VectorReport run_vector(const Vector& vector, RtlChoice rtl = {});
 VectorResult run_vector(const Vector& vector, const ReplayRunner& runner);
 }  // namespace hca::testbench

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The RTL blocks that stand in the path of one chip.
+#pragma once
+#include <memory>
+
+#include "model/blocks/chip_config.h"
+#include "model/blocks/stand_in.h"
+#include "testbench/rtl_choice.h"
+
+namespace hca::testbench {
+class RtlPath {
+ public:
+  // `config` holds what the RTL has fixed: see rtl_mistakes().
+  RtlPath(RtlChoice choice, const blocks::ChipConfig& config);
+  ~RtlPath();
+  const blocks::StandIns& stand_ins() const { return stand_ins_; }
+
+ private:
+  struct Blocks;
+  std::unique_ptr<Blocks> blocks_;
+  blocks::StandIns stand_ins_;
+};
+}  // namespace hca::testbench

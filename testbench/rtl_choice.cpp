@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/rtl_choice.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "model/engine/knob_text.h"
+#ifdef HCA_BUILD_RTL
+#include "testbench/lockstep/rtl_path.h"
+#endif
+
+namespace hca::testbench {
+namespace {
+constexpr std::string_view kAll = "all";
+constexpr std::string_view kSpaces = " \t";
+
+std::string_view trimmed(std::string_view text) {
+  const auto from = text.find_first_not_of(kSpaces);
+  if (from == text.npos) return {};
+  return text.substr(from, text.find_last_not_of(kSpaces) + 1 - from);
+}
+}  // namespace
+
+std::string RtlChoice::add(std::string_view names) {
+  RtlChoice more = *this;
+  for (std::size_t from = 0; from <= names.size();) {
+    const std::size_t end = std::min(names.find(',', from), names.size());
+    const std::string_view name = trimmed(names.substr(from, end - from));
+    from = end + 1;
+    if (name == kAll) {
+      more = of((1u << unsigned(RtlBlock::Count)) - 1);
+      continue;
+    }
+    unsigned block = 0;
+    while (block < kRtlBlockNames.size() && kRtlBlockNames[block] != name) ++block;
+    if (block == kRtlBlockNames.size()) {
+      const std::string nearest = engine::nearest_name(name, kRtlBlockNames);
+      return fmt::format("\"{}\" is no RTL block; allowed: {}{}{}", name, of(~0u).text(), ", all",
+                         nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?");
+    }
+    more.add(RtlBlock(block));
+  }
+  *this = more;
+  return {};
+}
+
+std::string RtlChoice::text() const {
+  std::string names;
+  for (unsigned i = 0; i < kRtlBlockNames.size(); ++i)
+    if (has(RtlBlock(i))) names.append(names.empty() ? "" : ", ").append(kRtlBlockNames[i]);
+  return names;
+}
+
+std::vector<RtlMistake> rtl_mistakes(RtlChoice choice, const blocks::ChipConfig& config) {
+  std::vector<RtlMistake> mistakes;
+  const auto must_be = [&](RtlBlock block, const char* knob, u64 is, u64 fixed) {
+    if (choice.has(block) && is != fixed)
+      mistakes.push_back(
+          {knob, fmt::format("is {}", is),
+           fmt::format("{} with rtl/{}.sv in the path", fixed, kRtlBlockNames[unsigned(block)])});
+  };
+  must_be(RtlBlock::Icrc, "icrc_unit.latency", config.icrc_unit.latency,
+          blocks::IcrcUnitConfig{}.latency);
+  must_be(RtlBlock::Icrc, "icrc_unit.interval", config.icrc_unit.interval, 1);
+  must_be(RtlBlock::Packetizer, "packetizer.latency", config.packetizer.latency,
+          blocks::PacketizerUnitConfig{}.latency);
+  must_be(RtlBlock::Packetizer, "packetizer.interval", config.packetizer.interval, 1);
+  must_be(RtlBlock::ResponderCheck, "responder_check.latency", config.responder_check.latency,
+          blocks::ResponderCheckItem::kLatency);
+  must_be(RtlBlock::ResponderCheck, "responder_check.interval", config.responder_check.interval, 1);
+  const u32 beat = config.icrc_unit.beat_bytes;
+  if (choice.any() && beat != 32 && beat != 64)
+    mistakes.push_back({"icrc_unit.beat_bytes", fmt::format("is {} B", beat),
+                        "32 B or 64 B with RTL in the path"});
+  return mistakes;
+}
+
+bool has_rtl() {
+#ifdef HCA_BUILD_RTL
+  return true;
+#else
+  return false;
+#endif
+}
+
+std::shared_ptr<const blocks::StandIns> make_rtl_path(
+    RtlChoice choice, [[maybe_unused]] const blocks::ChipConfig& config) {
+  if (!choice.any()) return nullptr;
+  for (const RtlMistake& m : rtl_mistakes(choice, config))
+    throw std::invalid_argument(fmt::format("{}: {}; allowed: {}", m.knob, m.problem, m.allowed));
+#ifdef HCA_BUILD_RTL
+  const auto path = std::make_shared<RtlPath>(choice, config);
+  return {path, &path->stand_ins()};
+#else
+  throw std::invalid_argument("rtl: this program was built without RTL (HCA_BUILD_RTL)");
+#endif
+}
+}  // namespace hca::testbench
