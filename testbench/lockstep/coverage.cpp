@@ -6,12 +6,12 @@
 #include <algorithm>
 
 namespace hca::testbench {
-u64 Coverage::add_group(std::string_view crosses) {
+u64 BinCoverage::add_group(std::string_view crosses) {
   groups_.push_back(crosses);
   return bins_.size();
 }
 
-std::vector<Coverage::Group> Coverage::groups() const {
+std::vector<BinCoverage::Group> BinCoverage::groups() const {
   std::vector<Group> groups;
   for (const std::string_view crosses : groups_) groups.push_back({crosses});
   for (const Bin& bin : bins_) {
@@ -22,14 +22,14 @@ std::vector<Coverage::Group> Coverage::groups() const {
   return groups;
 }
 
-std::vector<std::string> Coverage::holes() const {
+std::vector<std::string> BinCoverage::holes() const {
   std::vector<std::string> names;
   for (const Bin& bin : bins_)
     if (bin.packets == 0 && !bin.name.empty()) names.push_back(bin.name);
   return names;
 }
 
-std::string Coverage::text() const {
+std::string BinCoverage::text() const {
   constexpr std::size_t kHoles = 10;
   std::string out;
   for (const Group& group : groups())

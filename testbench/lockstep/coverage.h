@@ -9,7 +9,7 @@
 #include "testbench/lockstep/random_packets.h"
 
 namespace hca::testbench {
-class Coverage {
+class BinCoverage {
  public:
   // All combinations of what a group crosses but those that cannot be.
   struct Group {

@@ -6,7 +6,7 @@
 namespace hca::testbench {
 // What the packets that have passed rtl/icrc.sv have tried. No VCRC is bad behind an Ethernet
 // header.
-class IcrcCoverage : public Coverage {
+class IcrcCoverage : public BinCoverage {
  public:
   explicit IcrcCoverage(u32 beat_bytes = 64);
   void count(const IcrcPacket& p);

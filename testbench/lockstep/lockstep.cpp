@@ -19,24 +19,24 @@ std::string value_of(const proto::FieldInfo& field, const u8* header) {
 }
 }  // namespace
 
-std::optional<FieldDifference> difference_in(std::string_view part, const proto::HeaderInfo& header,
-                                             const u8* model, const u8* rtl, bool place) {
+std::optional<PinDifference> difference_in(std::string_view part, const proto::HeaderInfo& header,
+                                           const u8* model, const u8* rtl, bool place) {
   for (const proto::FieldInfo& f : header) {
     if (is_place(part, f.name) != place) continue;
     const std::string m = value_of(f, model), r = value_of(f, rtl);
     if (m == r) continue;
-    return FieldDifference{part.empty() ? std::string(f.name) : fmt::format("{}.{}", part, f.name),
-                           m, r};
+    return PinDifference{part.empty() ? std::string(f.name) : fmt::format("{}.{}", part, f.name), m,
+                         r};
   }
   return {};
 }
 
-std::optional<FieldDifference> difference(std::span<const u8> model, std::span<const u8> rtl,
-                                          u32 offset, std::string_view of) {
+std::optional<PinDifference> difference(std::span<const u8> model, std::span<const u8> rtl,
+                                        u32 offset, std::string_view of) {
   const auto [m, r] = std::mismatch(model.begin(), model.end(), rtl.begin());
   if (m == model.end()) return {};
   const u32 i = u32(m - model.begin());
-  return FieldDifference{
+  return PinDifference{
       fmt::format("data[{}:{}] (byte {} of the {})", 8 * i + 7, 8 * i, offset + i, of),
       fmt::format("{:#04x}", *m), fmt::format("{:#04x}", *r)};
 }

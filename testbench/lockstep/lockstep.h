@@ -42,6 +42,17 @@ struct PinFault {
   std::string_view field{};  // Field: whose lowest bit
 };
 
+// Its RTL has look-up ports.
+template <class Pair>
+inline constexpr bool kLooksUp = requires {
+  typename Pair::LookUps;
+};
+
+// Makes the RTL of a run.
+template <class Pair>
+using RtlMaker =
+    std::function<rtl::BlockRtl<typename Pair::In, typename Pair::Out>(u32 beat_bytes)>;
+
 template <class Pair>
 struct LockstepOptions {
   u64 seed = 1;
@@ -86,26 +97,26 @@ struct LockstepResult {
 
 // The first field in which two side bands differ, with both values: of the place of a beat in its
 // packet, or of all others.
-struct FieldDifference {
+struct PinDifference {
   std::string field, model, rtl;
 };
-std::optional<FieldDifference> difference_in(std::string_view part, const proto::HeaderInfo& header,
-                                             const u8* model, const u8* rtl, bool place);
+std::optional<PinDifference> difference_in(std::string_view part, const proto::HeaderInfo& header,
+                                           const u8* model, const u8* rtl, bool place);
 template <class Control>
-std::optional<FieldDifference> difference(const Control& model, const Control& rtl, bool place) {
+std::optional<PinDifference> difference(const Control& model, const Control& rtl, bool place) {
   using Band = hca::rtl::SideBand<Control>;
   std::array<u8, Band::kBytes> m, r;
   Band::encode(model, m.data()), Band::encode(rtl, r.data());
   if (m == r) return {};
-  std::optional<FieldDifference> first;
+  std::optional<PinDifference> first;
   Band::for_each_part([&](std::string_view name, const proto::HeaderInfo& h, unsigned at) {
     if (!first) first = difference_in(name, h, m.data() + at, r.data() + at, place);
   });
   return first;
 }
 // The first byte in which they differ. `offset`: of the beat, in what `of` names.
-std::optional<FieldDifference> difference(std::span<const u8> model, std::span<const u8> rtl,
-                                          u32 offset, std::string_view of);
+std::optional<PinDifference> difference(std::span<const u8> model, std::span<const u8> rtl,
+                                        u32 offset, std::string_view of);
 // Turns the lowest bit of the field of that name.
 template <class Control>
 void turn_field(Control& control, std::string_view name) {
@@ -137,7 +148,7 @@ class LockstepRun {
         receiver_(options.rooms, stalls_),
         gaps_(options.seed ^ 0x6a95) {
     result_.coverage = typename Pair::Coverage(beat_bytes());
-    if constexpr (kLooksUp) look_ups_.begin(*rtl_.look_ups());
+    if constexpr (kLooksUp<Pair>) look_ups_.begin(*rtl_.look_ups());
   }
 
   Result run(Cycle waves_from, const std::string& waves) {
@@ -161,7 +172,7 @@ class LockstepRun {
   void cycle(Cycle at) {
     twin_.run_cycle(at);
     rtl_.begin_cycle(receiver_.ready());
-    if constexpr (kLooksUp) look_ups_.answer(at, *rtl_.look_ups());
+    if constexpr (kLooksUp<Pair>) look_ups_.answer(at, *rtl_.look_ups());
     const bool idle = !sender_.inside_packet();
     const bool offered = sender_.on_offer(twin_.offers, at), ready = rtl_.in_ready();
     result_.held_cycles += offered && !ready;
@@ -176,7 +187,7 @@ class LockstepRun {
     const bool start = pins.out_start, valid = pins.out_valid;
     const bool first = pins.out.control.first, last = pins.out.control.last;
     put_fault(at, idle, pins);
-    if constexpr (kLooksUp) {
+    if constexpr (kLooksUp<Pair>) {
       if (idle && beat) look_ups_.note_sent(starting);
       compare_asks(at);
       if (valid) look_ups_.write(pins.out.control);
@@ -259,7 +270,7 @@ class LockstepRun {
     twin_.outputs.pop_front();
   }
 
-  void differ(Cycle at, const char* port, const FieldDifference& d, std::string packet) {
+  void differ(Cycle at, const char* port, const PinDifference& d, std::string packet) {
     if (!result_.divergence)  // the first one counts
       result_.divergence = {at, port, d.field, d.model, d.rtl, std::move(packet)};
   }
@@ -301,7 +312,6 @@ class LockstepRun {
 
   u32 beat_bytes() const { return rtl_.beat_bytes(); }
 
-  static constexpr bool kLooksUp = requires { typename Pair::LookUps; };
   static constexpr bool kOneBeat = requires { Pair::kOneBeat; };
   struct None {};
   template <class P>
@@ -328,15 +338,18 @@ class LockstepRun {
 
 // With `waves`, a run that ends with a divergence or an assertion is done again with a waveform of
 // its last cycles.
-template <class Pair>
-LockstepResult<Pair> run_lockstep(const LockstepOptions<Pair>& options) {
+template <class Run, class Pair>
+typename Run::Result run_with_waves(const LockstepOptions<Pair>& options) {
   constexpr engine::Cycle kWavesBefore = 64;
-  auto result = LockstepRun<Pair>(options).run(0, "");
+  auto result = Run(options).run(0, "");
   if (result.equal() || options.waves.empty()) return result;
   // The same run again: from the same seed it goes the same way.
-  LockstepRun<Pair>(options).run(std::max(result.cycles, kWavesBefore) - kWavesBefore + 1,
-                                 options.waves);
+  Run(options).run(std::max(result.cycles, kWavesBefore) - kWavesBefore + 1, options.waves);
   result.waves = options.waves;
   return result;
+}
+template <class Pair>
+LockstepResult<Pair> run_lockstep(const LockstepOptions<Pair>& options) {
+  return run_with_waves<LockstepRun<Pair>>(options);
 }
 }  // namespace hca::testbench

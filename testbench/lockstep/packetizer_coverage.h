@@ -5,7 +5,7 @@
 
 namespace hca::testbench {
 // What the packets that have passed rtl/packetizer.sv have tried.
-class PacketizerCoverage : public Coverage {
+class PacketizerCoverage : public BinCoverage {
  public:
   explicit PacketizerCoverage(u32 beat_bytes = 64);
   void count(const PacketizerPacket& p);

@@ -5,7 +5,7 @@
 
 namespace hca::testbench {
 // What the steps that have passed rtl/requester_psn.sv have tried.
-class RequesterPsnCoverage : public Coverage {
+class RequesterPsnCoverage : public BinCoverage {
  public:
   explicit RequesterPsnCoverage(u32 beat_bytes = 64);
   void count(const RequesterPsnPacket& p);

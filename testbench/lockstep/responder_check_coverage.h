@@ -5,7 +5,7 @@
 
 namespace hca::testbench {
 // What the requests that have passed rtl/responder_check.sv have tried.
-class ResponderCheckCoverage : public Coverage {
+class ResponderCheckCoverage : public BinCoverage {
  public:
   explicit ResponderCheckCoverage(u32 beat_bytes = 64);
   void count(const ResponderCheckPacket& p);

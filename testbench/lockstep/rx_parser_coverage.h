@@ -5,7 +5,7 @@
 
 namespace hca::testbench {
 // What the frames that have passed rtl/rx_parser.sv have tried.
-class RxParserCoverage : public Coverage {
+class RxParserCoverage : public BinCoverage {
  public:
   explicit RxParserCoverage(u32 beat_bytes = 64);
   void count(const RxParserPacket& p);

@@ -13,6 +13,14 @@
 namespace hca::testbench {
 // Pair: see lockstep.h.
 template <class Pair>
+typename Pair::Stimulus make_stimulus(u64 seed, const GivenFrames& given) {
+  if constexpr (std::is_constructible_v<typename Pair::Stimulus, u64, GivenFrames>)
+    return typename Pair::Stimulus(seed, given);
+  else
+    return typename Pair::Stimulus(seed);
+}
+
+template <class Pair>
 class Twin : engine::ProbeSink {
  public:
   using Packet = typename Pair::Packet;
@@ -20,7 +28,7 @@ class Twin : engine::ProbeSink {
 
   Twin(u64 seed, const GivenFrames& given, const typename Unit::Config& config, u32 rooms,
        const Stalls& stalls)
-      : stimulus_(make_stimulus(seed, given)),
+      : stimulus_(make_stimulus<Pair>(seed, given)),
         packets_out_(rooms, 1),
         sink_(stalls),
         unit_(config, {&packets_in_, &packets_out_}, probes_.add("unit", Unit::kKinds)) {
@@ -106,12 +114,6 @@ class Twin : engine::ProbeSink {
       twin->packets_out_.pop(twin->unit_.beats(twin->packets_out_.front().bytes_out()));
     }
   };
-  static typename Pair::Stimulus make_stimulus(u64 seed, const GivenFrames& given) {
-    if constexpr (std::is_constructible_v<typename Pair::Stimulus, u64, GivenFrames>)
-      return typename Pair::Stimulus(seed, given);
-    else
-      return typename Pair::Stimulus(seed);
-  }
   void event(const engine::Event& e) override {
     using Kind = typename Unit::Kind;
     if constexpr (requires { Kind::AsksContext; }) {

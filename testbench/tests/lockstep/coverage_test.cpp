@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("a short run says what it has not tried", "[coverage]", IcrcL
   const auto r = run_lockstep(options);
   const std::string text = r.coverage.text();
   INFO(text);
-  for (const Coverage::Group& group : r.coverage.groups())
+  for (const BinCoverage::Group& group : r.coverage.groups())
     CHECK(text.find(fmt::format("{} of {} bins, {}\n", group.hit, group.bins, group.crosses)) !=
           std::string::npos);
   CHECK(text.find("    not tried: " + r.coverage.holes().front() + "\n") != std::string::npos);

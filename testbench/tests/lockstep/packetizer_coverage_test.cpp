@@ -18,7 +18,7 @@ PacketizerPacket packet(u8 opcode, Framing framing, u32 payload, u32 frame, Star
 }
 std::vector<u64> hits(const PacketizerCoverage& coverage) {
   std::vector<u64> hits;
-  for (const Coverage::Group& group : coverage.groups()) hits.push_back(group.hit);
+  for (const BinCoverage::Group& group : coverage.groups()) hits.push_back(group.hit);
   return hits;
 }
 using Hits = std::vector<u64>;

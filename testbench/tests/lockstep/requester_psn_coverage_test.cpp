@@ -9,7 +9,7 @@ namespace {
 using Hits = std::vector<u64>;
 Hits hits(const RequesterPsnCoverage& coverage) {
   Hits hits;
-  for (const Coverage::Group& group : coverage.groups()) hits.push_back(group.hit);
+  for (const BinCoverage::Group& group : coverage.groups()) hits.push_back(group.hit);
   return hits;
 }
 }  // namespace
@@ -21,7 +21,7 @@ TEST_CASE("a step of PSNs is counted where it belongs and nowhere else",
   // 6 steps that are done, a message that waits, 2 ghosts and the newest PSN; 7 lengths, 5 path
   // MTUs, 3 kinds; 4 windows, of an ATOMIC 3; 4 ways to send; 2 answers, 7 PSNs; 3 answers of which
   // the timer overtakes nothing; 5 distances, and no packet behind a start; 3 starts.
-  const std::vector<Coverage::Group> groups = coverage.groups();
+  const std::vector<BinCoverage::Group> groups = coverage.groups();
   REQUIRE(groups.size() == 9);
   CHECK(groups[0].bins == 6 + 1 + 2 + 1);
   CHECK(groups[1].bins == 7 * 5 * 3);

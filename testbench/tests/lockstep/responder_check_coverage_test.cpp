@@ -20,7 +20,7 @@ ResponderCheckPacket request(std::string_view statement, RequestAction action) {
 }
 std::vector<u64> hits(const ResponderCheckCoverage& coverage) {
   std::vector<u64> hits;
-  for (const Coverage::Group& group : coverage.groups()) hits.push_back(group.hit);
+  for (const BinCoverage::Group& group : coverage.groups()) hits.push_back(group.hit);
   return hits;
 }
 using Hits = std::vector<u64>;

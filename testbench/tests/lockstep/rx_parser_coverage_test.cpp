@@ -18,7 +18,7 @@ RxParserPacket frame(u32 bytes, PacketVerdict verdict, Start start) {
 }
 std::vector<u64> hits(const RxParserCoverage& coverage) {
   std::vector<u64> hits;
-  for (const Coverage::Group& group : coverage.groups()) hits.push_back(group.hit);
+  for (const BinCoverage::Group& group : coverage.groups()) hits.push_back(group.hit);
   return hits;
 }
 using Hits = std::vector<u64>;

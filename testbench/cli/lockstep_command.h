@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of a lockstep run, and what it prints: of `hca rtl BLOCK`, and of programs for RTL of
+// a user's own.
+#pragma once
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+
+#include "testbench/cli/commands.h"
+#include "testbench/load_frames.h"
+#include "testbench/lockstep/elastic.h"
+#include "testbench/lockstep/lockstep.h"
+
+namespace hca::cli {
+template <class Pair>
+void print(const testbench::LockstepOptions<Pair>& options,
+           const testbench::LockstepResult<Pair>& r, double seconds) {
+  fmt::print("{}: {} bits, {} cycles compared, seed {}, stall {} %, {} rooms behind\n", Pair::kName,
+             8 * options.twin.beat_bytes, r.cycles, options.seed, options.stall_percent,
+             options.rooms);
+  if (options.given.any()) fmt::print("  frames given {}, sent in turn\n", options.given.size());
+  fmt::print("  packets {} ({}), beats {}\n", r.packets, r.counts.text(), r.beats);
+  fmt::print("  starts right behind another packet {}, cycles held without a grant {}\n",
+             r.full_rate_starts, r.held_cycles);
+  fmt::print("{}", r.coverage.text());
+  fmt::print("  divergences {}, failed assertions {}\n", int(r.divergence.has_value()),
+             int(r.assertion_failed));
+  fmt::print("  {:.2f} s, {:.2f} M cycles/s\n", seconds, double(r.cycles) / seconds / 1e6);
+  if (r.divergence) fmt::print("first divergence: {}", r.divergence->text());
+  if (r.assertion_failed) fmt::print("an assertion of the RTL failed in cycle {}\n", r.cycles);
+  if (!r.waves.empty()) fmt::print("waveform: {}\n", r.waves);
+}
+
+template <class Pair>
+void print(const testbench::LockstepOptions<Pair>& options, const testbench::ElasticResult<Pair>& r,
+           double seconds) {
+  fmt::print("{}: {} bits, {} cycles, seed {}, elastic buffers on both sides\n", Pair::kName,
+             8 * options.twin.beat_bytes, r.cycles, options.seed);
+  fmt::print("  packets {} ({}), beats {}\n", r.packets, r.counts.text(), r.beats);
+  if (r.packets)
+    fmt::print(
+        "  first beat in to first beat out: {} to {} cycles, by the unit's contract {}; the unit "
+        "needs {} cycles for these packets\n  beats held inside of packets: {} cycles\n",
+        r.least_latency, r.most_latency, options.twin.latency, r.twin_cycles, r.held_beats);
+  fmt::print("{}", r.coverage.text());
+  fmt::print("  divergences {}, failed assertions {}\n", int(r.divergence.has_value()),
+             int(r.assertion_failed));
+  fmt::print("  {:.2f} s, {:.2f} M cycles/s\n", seconds, double(r.cycles) / seconds / 1e6);
+  if (r.divergence) fmt::print("first divergence: {}", r.divergence->text());
+  if (!r.waves.empty()) fmt::print("waveform: {}\n", r.waves);
+}
+
+// `Run`: run_lockstep or run_elastic.
+template <auto Run, class Pair>
+int run(const testbench::LockstepOptions<Pair>& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto result = Run(options);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  print(options, result, seconds.count());
+  return result.equal() ? kSucceeded : kCheckFailed;
+}
+
+// The options of a run, and the run itself. `rtl`: another one than ours; `elastic`: it may stall
+// inside of packets.
+template <class Pair>
+void add_lockstep(CLI::App& block, int& exit_code, testbench::RtlMaker<Pair> rtl = {},
+                  bool elastic = false) {
+  auto options = std::make_shared<testbench::LockstepOptions<Pair>>();
+  options->cycles = 1'000'000;
+  block.add_option("--cycles", options->cycles, "cycles to compare")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  block.add_option("--seed", options->seed, "of packets, gaps and stalls")->capture_default_str();
+  block
+      .add_option("--stall", options->stall_percent,
+                  "percent of the cycles in which the receiver takes no packet")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 99));
+  block.add_option("--rooms", options->rooms, "packets for which the receiver has room")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 8));
+  block.add_option("--latency", options->twin.latency, "of the model, cycles")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  block.add_option("--interval", options->twin.interval, "of the model, cycles")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  block
+      .add_option_function<u32>(
+          "--width", [options](u32 bits) { options->twin.beat_bytes = bits / 8; },
+          "of the datapath, bits")
+      ->default_str("512")
+      ->check(CLI::IsMember({256, 512}));
+  block.add_flag("--break-contract", options->break_contract,
+                 "leave gaps inside packets, or start those of one beat without a grant: the "
+                 "RTL's assertion fires");
+  block.add_option("--fst", options->waves, "waveform of the cycles around the first divergence");
+  auto packets = std::make_shared<std::vector<std::string>>();
+  if constexpr (std::is_constructible_v<typename Pair::Stimulus, u64, testbench::GivenFrames>)
+    block.add_option("--packets", *packets,
+                     "captures and vectors whose frames are sent in turn instead of random ones");
+  block.callback([options, packets, rtl, elastic, &exit_code] {
+    if (!packets->empty())
+      options->given = testbench::GivenFrames(testbench::load_frames(*packets));
+    if (rtl) options->rtl = [=] { return rtl(options->twin.beat_bytes); };
+    if constexpr (!testbench::kLooksUp<Pair>)
+      if (elastic) return void(exit_code = run<testbench::run_elastic<Pair>>(*options));
+    exit_code = run<testbench::run_lockstep<Pair>>(*options);
+  });
+}
+}  // namespace hca::cli

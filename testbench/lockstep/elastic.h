@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// An RTL block that stalls inside of packets, with an elastic buffer on each side: beats wait in
+// front of it until it takes them, and behind it until their packet is whole. It has the pins of
+// ours, but takes a beat in a cycle in which packets_in_ready_o is high, and sends one in any in
+// which packets_out_valid_o is; packets_out_start_o is not looked at, packets_out_ready_i always
+// high. Its packets are compared by order and content with those of the twin; the cycles that they
+// take are only told.
+#pragma once
+#include "testbench/lockstep/lockstep.h"
+
+namespace hca::testbench {
+template <class Pair>
+struct ElasticResult {
+  engine::Cycle cycles = 0;       // of the RTL
+  engine::Cycle twin_cycles = 0;  // that the unit needs for the same packets by its contract
+  u64 packets = 0, beats = 0;     // that have left the RTL
+  u64 held_beats = 0;             // cycles in which a beat waited in front of it, inside a packet
+  engine::Cycle least_latency = engine::kNever, most_latency = 0;  // first beat in to first out
+  typename Pair::Counts counts;
+  typename Pair::Coverage coverage;
+  bool assertion_failed = false;
+  std::optional<Divergence> divergence;
+  std::string waves;
+  bool equal() const { return !divergence && !assertion_failed; }
+};
+
+template <class Pair>
+class ElasticRun {
+ public:
+  using Cycle = engine::Cycle;
+  using Packet = typename Pair::Packet;
+  using Result = ElasticResult<Pair>;
+
+  explicit ElasticRun(const LockstepOptions<Pair>& options)
+      : options_(options),
+        stimulus_(make_stimulus<Pair>(options.seed, options.given)),
+        unit_(options.twin, {}),
+        rtl_(options.rtl ? options.rtl() : typename Pair::Rtl(options.twin.beat_bytes)) {
+    result_.coverage = typename Pair::Coverage(beat_bytes());
+  }
+  Result run(Cycle waves_from, const std::string& waves) {
+    for (Cycle at = 1; at <= options_.cycles && result_.equal(); ++at) {
+      if (!waves.empty() && at == waves_from) rtl_.trace_to(waves);
+      cycle(at);
+      result_.cycles = at;
+    }
+    rtl_.trace_end();
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr Cycle kPatience = 10'000;  // cycles without a beat, with packets inside
+  struct Inside {
+    std::shared_ptr<Packet> packet;
+    Cycle entered = 0;
+  };
+
+  void cycle(Cycle at) {
+    rtl_.begin_cycle(true);
+    offer(at);
+    if (rtl_.out_valid()) take(at);
+    if (!inside_.empty() && at > moved_ + kPatience)
+      differ(at, {"valid", "1", fmt::format("0 for {} cycles", kPatience)}, inside_.front());
+    rtl_.end_cycle();
+    result_.assertion_failed = rtl_.assertion_failed();
+  }
+  // The next beat waits on the pins until it is taken.
+  void offer(Cycle at) {
+    if (!sending_) {
+      if (!next_) next_ = std::make_shared<Packet>(stimulus_.next()), from_ = at + next_->gap;
+      if (at < from_) return rtl_.drive(nullptr);
+    }
+    auto beat = beat_of<typename Pair::In>(Pair::sent(*next_), beat_, beat_bytes());
+    Pair::set_side_band(*next_, beat.control);
+    const bool last = beat.control.last;
+    rtl_.drive(&beat);
+    sending_ = true;
+    if (!rtl_.in_ready()) return void(result_.held_beats += beat_ != 0);
+    if (!beat_++) enter(at);
+    if (last) sending_ = false, beat_ = 0, next_.reset();
+  }
+  void enter(Cycle at) {
+    if (inside_.empty()) moved_ = at;
+    auto item = Pair::item_of(*next_);
+    item.process();
+    const auto told = item.told();
+    engine::Event leaves{};
+    leaves.a = told[0], leaves.b = told[1], leaves.c = told[2];
+    Pair::take_result(*next_, leaves);
+    unit_.pass(unit_.free_from(), item.bytes_out());
+    result_.twin_cycles = unit_.free_from();
+    inside_.push_back({next_, at});
+  }
+  void take(Cycle at) {
+    moved_ = at;
+    const auto out = rtl_.out();
+    if (inside_.empty()) return differ(at, {"valid", "0", "1"}, {});
+    const Inside& front = inside_.front();
+    if (!out_beat_) {
+      result_.least_latency = std::min(result_.least_latency, at - front.entered);
+      result_.most_latency = std::max(result_.most_latency, at - front.entered);
+    }
+    const auto expected = Pair::expected(*front.packet, out_beat_, beat_bytes());
+    auto unequal = difference(expected.control, out.control, true);
+    if (!unequal)
+      unequal = difference(expected.data, out.data, out_beat_ * beat_bytes(), Pair::kData);
+    if (!unequal) unequal = difference(expected.control, out.control, false);
+    if (unequal) return differ(at, *unequal, front);
+    ++result_.beats, ++out_beat_;
+    if (!expected.control.last) return;
+    ++result_.packets, out_beat_ = 0;
+    result_.counts.count(*front.packet), result_.coverage.count(*front.packet);
+    inside_.pop_front();
+  }
+  void differ(Cycle at, const PinDifference& d, const Inside& at_front) {
+    result_.divergence = {at,
+                          "packets_out",
+                          d.field,
+                          d.model,
+                          d.rtl,
+                          at_front.packet ? fmt::format("beat {}, {}", out_beat_,
+                                                        Pair::describe(*at_front.packet, true))
+                                          : "no packet inside\n"};
+  }
+  u32 beat_bytes() const { return rtl_.beat_bytes(); }
+
+  const LockstepOptions<Pair> options_;
+  typename Pair::Stimulus stimulus_;
+  typename Pair::Unit unit_;
+  rtl::BlockRtl<typename Pair::In, typename Pair::Out> rtl_;
+  std::shared_ptr<Packet> next_;  // on offer, or being sent
+  bool sending_ = false;
+  Cycle from_ = 0, moved_ = 0;
+  u32 beat_ = 0, out_beat_ = 0;  // of the packet that enters, that leaves
+  std::deque<Inside> inside_;
+  Result result_;
+};
+
+// As run_lockstep().
+template <class Pair>
+ElasticResult<Pair> run_elastic(const LockstepOptions<Pair>& options) {
+  return run_with_waves<ElasticRun<Pair>>(options);
+}
+}  // namespace hca::testbench
