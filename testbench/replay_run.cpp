@@ -15,12 +15,6 @@
 
 namespace hca::testbench {
 namespace {
-DeviceOptions options_for(const ReplayRunner& runner) {
-  DeviceOptions options;
-  options.rtl = runner.rtl;
-  return options;
-}
-
 class Run {
  public:
   Run(const Capture& capture, End end, const ReplayRunner& runner, bool losses,

@@ -4,6 +4,7 @@
 #include "model/proto/key.h"
 #include "model/proto/multicast.h"
 #include "model/proto/pkey.h"
+#include "model/proto/psn.h"
 #include "model/proto/syndrome.h"
 
 namespace hca::proto {
@@ -15,9 +16,6 @@ using enum Position;
 constexpr u32 kMaxMtu = 4096;
 constexpr u32 kMaxMessage = 1u << 31;
 
-constexpr bool is_mtu(u32 bytes) {
-  return bytes == 256 || bytes == 512 || bytes == 1024 || bytes == 2048 || bytes == 4096;
-}
 bool is_loopback(const Gid& gid) {
   Gid loopback{};
   loopback.bytes[15] = 1;

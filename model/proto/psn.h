@@ -32,6 +32,11 @@ constexpr PsnRegion psn_region(Psn received, Psn expected) {
   return d == 0 ? PsnRegion::Expected : d > 0 ? PsnRegion::Ahead : PsnRegion::Duplicate;
 }
 
+// The path MTUs, bytes of payload.
+constexpr bool is_mtu(u32 bytes) {
+  return bytes == 256 || bytes == 512 || bytes == 1024 || bytes == 2048 || bytes == 4096;
+}
+
 // PSNs that a SEND or WRITE of `bytes` takes, or the responses of a READ.
 constexpr u32 psns_of(u64 bytes, u32 pmtu) {
   if (constexpr_mutant<"psns_of_rounds_down">() && bytes >= pmtu) return u32(bytes / pmtu);

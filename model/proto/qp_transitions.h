@@ -109,10 +109,6 @@ inline CommandStatus check_transition(Service service, QpState from, bool draini
                                                                           : CommandStatus::Ok;
 }
 
-constexpr bool is_mtu(u32 bytes) {
-  return bytes == 256 || bytes == 512 || bytes == 1024 || bytes == 2048 || bytes == 4096;
-}
-
 namespace detail {
 constexpr bool value_ok(u32 mask, u32 bit, bool ok) { return !(mask & bit) || ok; }
 

@@ -45,7 +45,7 @@ class Run {
         vector_(vector),
         top_(vector.document),
         result_(result),
-        device_(runner.make(with_forward(options_of(vector), runner))),
+        device_(runner.make(options_for(runner, options_of(vector)))),
         host_(top_.has("setup") ? top_["setup"] : JsonAt(kNoSetup, "setup"), *device_) {}
 
   void all() {
@@ -64,10 +64,6 @@ class Run {
   }
 
  private:
-  static DeviceOptions with_forward(DeviceOptions options, const ReplayRunner& runner) {
-    options.cut_through = runner.cut_through, options.rtl = runner.rtl;
-    return options;
-  }
   [[noreturn]] void fail(const std::string& what, std::vector<FieldDifference> fields = {}) const {
     throw Failed{{where_, what, std::move(fields)}};
   }
