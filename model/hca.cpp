@@ -20,9 +20,8 @@ Hca::Hca(const sc_core::sc_module_name& name, const blocks::ChipConfig& config,
       timing_(std::move(timing)),
       chip_(config, options, *timing_, *this),
       host_(chip_.domain, period_of(config.core), 1) {
-  mmio_target.register_b_transport(this, &Hca::mmio);
-  for (unsigned port = 0; port < ports(); ++port)
-    wire_target[port].register_b_transport(this, &Hca::arrive, int(port));
+  mmio_target.serve(this);
+  for (unsigned port = 0; port < ports(); ++port) wire_target[port].serve(this, int(port));
   wire_payload_.set_extension(&wire_extension_);
   add_modules();
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include <memory>
 #include <systemc>
 #include <tlm>
 
 #include "model/blocks/chip.h"
+#include "model/direct_socket.h"
 #include "model/sc_host.h"
 #include "model/wire_extension.h"
 
@@ -40,11 +40,14 @@ class BlockModule : public sc_core::sc_module {
 //
 // wire_target: frames that arrive, one socket a port. The delay says when the first bit is here.
 class Hca : public sc_core::sc_module, private blocks::Outside {
+  void mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  void arrive(int port, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+
  public:
-  tlm_utils::simple_target_socket<Hca> mmio_target{"mmio_target"};
+  DirectTargetSocket<Hca, &Hca::mmio> mmio_target{"mmio_target"};
   tlm_utils::simple_initiator_socket<Hca> dma_initiator{"dma_initiator"};
   sc_core::sc_vector<tlm_utils::simple_initiator_socket<Hca>> wire_initiator;
-  sc_core::sc_vector<tlm_utils::simple_target_socket_tagged<Hca>> wire_target;
+  sc_core::sc_vector<DirectTargetSocketTagged<Hca, &Hca::arrive>> wire_target;
 
   Hca(const sc_core::sc_module_name& name, const blocks::ChipConfig& config,
       std::unique_ptr<blocks::HostTiming> timing, engine::Domain::Options options = {});
@@ -92,8 +95,6 @@ class Hca : public sc_core::sc_module, private blocks::Outside {
   void write_memory(u64 address, const u8* from, u32 bytes, Cycle at) override;
   void transmit(blocks::Packet* packet, Cycle at) override;
   bool transport_dma(tlm::tlm_command command, u64 address, u8* data, u32 bytes, Cycle at);
-  void mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  void arrive(int port, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void add_modules();
 
   std::unique_ptr<blocks::HostTiming> timing_;

@@ -4,7 +4,7 @@
 namespace hca::tlm_ {
 MemoryTarget::MemoryTarget(sc_core::sc_module_name name, HostMemory& memory)
     : sc_module(name), dma_target("dma_target"), memory_(memory) {
-  dma_target.register_b_transport(this, &MemoryTarget::b_transport);
+  dma_target.serve(this);
   dma_target.register_transport_dbg(this, &MemoryTarget::transport_dbg);
 }
 

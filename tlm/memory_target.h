@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <tlm_utils/simple_target_socket.h>
-
 #include <systemc>
 
+#include "model/direct_socket.h"
 #include "tlm/host_memory.h"
 
 namespace hca::tlm_ {
@@ -12,14 +11,15 @@ namespace hca::tlm_ {
 // TLM_ADDRESS_ERROR_RESPONSE, what cannot be read TLM_GENERIC_ERROR_RESPONSE. Several HCAs may
 // share one.
 class MemoryTarget : public sc_core::sc_module {
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+
  public:
-  tlm_utils::simple_target_socket<MemoryTarget> dma_target;
+  DirectTargetSocket<MemoryTarget, &MemoryTarget::b_transport> dma_target;
 
   MemoryTarget(sc_core::sc_module_name name, HostMemory& memory);
   u64 transactions() const { return transactions_; }
 
  private:
-  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned transport_dbg(tlm::tlm_generic_payload& payload);
   tlm::tlm_response_status move(tlm::tlm_generic_payload& payload);
 

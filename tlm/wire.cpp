@@ -22,8 +22,8 @@ Wire::Wire(sc_core::sc_module_name name, const WireConfig& config, FaultScript f
       faults_(std::move(faults)),
       random_{engine::Random(seed), engine::Random(seed + 1)} {
   engine::check_knobs(config);
-  from_a.register_b_transport(this, &Wire::b_transport, 0);
-  from_b.register_b_transport(this, &Wire::b_transport, 1);
+  from_a.serve(this, 0);
+  from_b.serve(this, 1);
 }
 
 sc_time Wire::time_of(u64 bytes) const {

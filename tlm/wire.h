@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include <array>
 #include <functional>
@@ -9,6 +8,7 @@
 #include <systemc>
 #include <vector>
 
+#include "model/direct_socket.h"
 #include "model/engine/knob.h"
 #include "tlm/fault_script.h"
 
@@ -35,12 +35,14 @@ namespace hca::tlm_ {
 // one of its direction, if one comes, a delayed one comes beside whatever is on the wire then;
 // behind a duplicate all later frames move back as far as they must.
 class Wire : public sc_core::sc_module {
+  void b_transport(int sender, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+
  public:
   static constexpr unsigned kEnds = 2;
   // Each frame that leaves the wire, with its sender and the time of its first bit at the receiver.
   using Tap = std::function<void(u8 sender, sc_core::sc_time at, std::span<const u8> frame)>;
 
-  tlm_utils::simple_target_socket_tagged<Wire> from_a{"from_a"}, from_b{"from_b"};
+  DirectTargetSocketTagged<Wire, &Wire::b_transport> from_a{"from_a"}, from_b{"from_b"};
   tlm_utils::simple_initiator_socket<Wire> to_a{"to_a"}, to_b{"to_b"};
 
   Wire(sc_core::sc_module_name name, const WireConfig& config, FaultScript faults = {},
@@ -61,7 +63,6 @@ class Wire : public sc_core::sc_module {
     bool moved = false;
     std::vector<u8> held;  // waits for the next frame
   };
-  void b_transport(int sender, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void apply(const FaultRule& rule, u8 sender, tlm::tlm_generic_payload& payload,
              sc_core::sc_time delay);
   void forward(u8 sender, tlm::tlm_generic_payload& payload, sc_core::sc_time arrival);

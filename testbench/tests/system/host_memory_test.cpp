@@ -82,14 +82,25 @@ TEST_CASE("a watch on a page that was used before is heard", "[host_memory]") {
 namespace {
 struct Initiator : sc_core::sc_module {
   tlm_utils::simple_initiator_socket<Initiator> socket{"socket"};
-  explicit Initiator(sc_core::sc_module_name name) : sc_module(name) {}
-  tlm::tlm_response_status move(tlm::tlm_command command, u64 address, std::span<u8> data) {
-    tlm::tlm_generic_payload payload;
+  int answers = 0;
+  explicit Initiator(sc_core::sc_module_name name) : sc_module(name) {
+    socket.register_nb_transport_bw(this, &Initiator::answered);
+  }
+  tlm::tlm_sync_enum answered(tlm::tlm_generic_payload&, tlm::tlm_phase& phase, sc_core::sc_time&) {
+    answers += phase == tlm::BEGIN_RESP;
+    return tlm::TLM_COMPLETED;
+  }
+  static void set(tlm::tlm_generic_payload& payload, tlm::tlm_command command, u64 address,
+                  std::span<u8> data) {
     payload.set_command(command);
     payload.set_address(address);
     payload.set_data_ptr(data.data());
     payload.set_data_length(unsigned(data.size()));
     payload.set_streaming_width(unsigned(data.size()));
+  }
+  tlm::tlm_response_status move(tlm::tlm_command command, u64 address, std::span<u8> data) {
+    tlm::tlm_generic_payload payload;
+    set(payload, command, address, data);
     sc_core::sc_time delay(5, sc_core::SC_NS);
     socket->b_transport(payload, delay);
     CHECK(delay == sc_core::sc_time(5, sc_core::SC_NS));
@@ -117,6 +128,26 @@ TEST_CASE_METHOD(Bus, "a DMA moves bytes at once and adds no delay", "[host_memo
   CHECK(initiator.move(tlm::TLM_READ_COMMAND, HostMemory::kBytes - 2, out) ==
         tlm::TLM_ADDRESS_ERROR_RESPONSE);
   CHECK(target.transactions() == 3);
+}
+
+TEST_CASE_METHOD(Bus, "the memory's socket serves the whole base protocol", "[host_memory][tlm]") {
+  std::array<u8, 4> in{1, 2, 3, 4}, out{};
+  tlm::tlm_generic_payload write, read;
+  Initiator::set(write, tlm::TLM_WRITE_COMMAND, 0x8000, in);
+  CHECK(initiator.socket->transport_dbg(write) == 4);
+  CHECK(target.transactions() == 0);
+  tlm::tlm_dmi dmi;
+  CHECK_FALSE(initiator.socket->get_direct_mem_ptr(write, dmi));
+  Initiator::set(read, tlm::TLM_READ_COMMAND, 0x8000, out);
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay(5, sc_core::SC_NS);
+  CHECK(initiator.socket->nb_transport_fw(read, phase, delay) == tlm::TLM_ACCEPTED);
+  CHECK(initiator.answers == 0);
+  sc_core::sc_start(10, sc_core::SC_NS);
+  CHECK(initiator.answers == 1);
+  CHECK(read.is_response_ok());
+  CHECK(out == in);
+  CHECK(target.transactions() == 1);
 }
 
 TEST_CASE_METHOD(Bus, "a DMA that reads what is unreadable gets an error, one beside it does not",

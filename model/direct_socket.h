@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <tlm_utils/simple_target_socket.h>
+
+#include <systemc>
+#include <tlm>
+
+namespace hca {
+// What an initiator is bound to: b_transport goes to the module with nothing between, all else the
+// way that the utility socket has for it.
+template <class Transport>
+class DirectTransport final : public tlm::tlm_fw_transport_if<> {
+ public:
+  explicit DirectTransport(tlm::tlm_fw_transport_if<>& rest) : rest_(rest) {}
+  Transport transport;
+
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override {
+    transport(payload, delay);
+  }
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override {
+    return rest_.nb_transport_fw(payload, phase, delay);
+  }
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override {
+    return rest_.get_direct_mem_ptr(payload, dmi);
+  }
+  unsigned transport_dbg(tlm::tlm_generic_payload& payload) override {
+    return rest_.transport_dbg(payload);
+  }
+
+ private:
+  tlm::tlm_fw_transport_if<>& rest_;
+};
+
+// tlm_utils::simple_target_socket whose b_transport, known when it is compiled, is called directly.
+template <class Module, void (Module::*kTransport)(tlm::tlm_generic_payload&, sc_core::sc_time&)>
+class DirectTargetSocket : public tlm_utils::simple_target_socket<Module> {
+  using Base = tlm_utils::simple_target_socket<Module>;
+  struct Transport {
+    Module* module = nullptr;
+    void operator()(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) const {
+      (module->*kTransport)(payload, delay);
+    }
+  };
+
+ public:
+  explicit DirectTargetSocket(const char* name) : Base(name) {}
+  void serve(Module* module) {
+    this->register_b_transport(module, kTransport);
+    direct_.transport.module = module;
+  }
+  tlm::tlm_fw_transport_if<>& get_base_interface() override { return direct_; }
+  const tlm::tlm_fw_transport_if<>& get_base_interface() const override { return direct_; }
+
+ private:
+  DirectTransport<Transport> direct_{Base::get_base_interface()};
+};
+
+// The same of tlm_utils::simple_target_socket_tagged.
+template <class Module,
+          void (Module::*kTransport)(int, tlm::tlm_generic_payload&, sc_core::sc_time&)>
+class DirectTargetSocketTagged : public tlm_utils::simple_target_socket_tagged<Module> {
+  using Base = tlm_utils::simple_target_socket_tagged<Module>;
+  struct Transport {
+    Module* module = nullptr;
+    int tag = 0;
+    void operator()(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) const {
+      (module->*kTransport)(tag, payload, delay);
+    }
+  };
+
+ public:
+  explicit DirectTargetSocketTagged(const char* name) : Base(name) {}
+  void serve(Module* module, int tag) {
+    this->register_b_transport(module, kTransport, tag);
+    direct_.transport.module = module, direct_.transport.tag = tag;
+  }
+  tlm::tlm_fw_transport_if<>& get_base_interface() override { return direct_; }
+  const tlm::tlm_fw_transport_if<>& get_base_interface() const override { return direct_; }
+
+ private:
+  DirectTransport<Transport> direct_{Base::get_base_interface()};
+};
+}  // namespace hca
