@@ -1082,6 +1082,100 @@ package hca_pkg;
     psn_state_t state;
   } psn_stepped_t;
 
+  // What happens to a CQ, and what comes of it.
+  localparam logic [0:0] CqOpComplete = 1'h0;
+  localparam logic [0:0] CqOpDoorbell = 1'h1;
+  localparam logic [1:0] CqResultWritten = 2'h0;
+  localparam logic [1:0] CqResultFirstLost = 2'h1;
+  localparam logic [1:0] CqResultLost = 2'h2;
+  localparam logic [1:0] CqResultNoQueue = 2'h3;
+  localparam logic [7:0] WcStatusSuccess = 8'h0;
+  localparam logic [4:0] MaxLogQueueEntries = 5'h16;
+  localparam int unsigned CqContextBits = 144;
+  localparam int unsigned CqStateBits = 72;
+
+  // CQE, 32 bytes, as sent: most significant bit first.
+  typedef struct packed {
+    logic [7:0] opcode;
+    logic [7:0] status;
+    logic immediate;
+    logic invalidate;
+    logic solicited;
+    logic grh;
+    logic [3:0] reserved_at20;
+    logic [7:0] vendorerror;
+    logic [7:0] reserved_at32;
+    logic [23:0] qpn;
+    logic [15:0] reserved_at64;
+    logic [15:0] wqeindex;
+    logic [31:0] bytelen;
+    logic [31:0] immdt;
+    logic [7:0] reserved_at160;
+    logic [23:0] srcqp;
+    logic [15:0] slid;
+    logic [15:0] p_keyindex;
+    logic [3:0] sl;
+    logic [26:0] reserved_at228;
+    logic phase;
+  } cqe_t;
+
+  // Where the producer of a CQ stands.
+  typedef struct packed {
+    logic [31:0] producer;
+    logic [31:0] consumer;
+    logic [6:0] spare;
+    logic overflowed;
+  } cq_state_t;
+
+  // What of its context a CQE needs.
+  typedef struct packed {
+    logic [63:0] address;
+    logic [1:0] spare;
+    logic allocated;
+    logic [4:0] log_entries;
+    cq_state_t state;
+  } cq_context_t;
+
+  // What happens to it.
+  typedef struct packed {
+    logic [23:0] cqn;
+    logic [31:0] consumer;
+    logic [23:0] qpn;
+    logic [23:0] src_qp;
+    logic [31:0] byte_len;
+    logic [31:0] immediate;
+    logic [15:0] wqe_index;
+    logic [15:0] slid;
+    logic [15:0] pkey_index;
+    logic [7:0] opcode;
+    logic [7:0] status;
+    logic [7:0] vendor_error;
+    logic [3:0] sl;
+    logic with_immediate;
+    logic with_invalidate;
+    logic solicited;
+    logic has_grh;
+    logic [5:0] spare;
+    logic op;
+    logic first;
+    logic last;
+    logic [6:0] bytes;
+  } cq_step_t;
+
+  // What comes of it, and the context that it leaves behind.
+  typedef struct packed {
+    logic [63:0] address;
+    logic [23:0] cqn;
+    logic [1:0] spare;
+    logic op;
+    logic [1:0] result;
+    logic solicited;
+    logic first;
+    logic last;
+    cqe_t cqe;
+    cq_state_t state;
+  } cq_stepped_t;
+
   // The registers of ICRC (CRC-32) and VCRC (CRC-16), reflected, not complemented. Each function is one matrix of
   // XORs. The residue stands in the register after good bytes and their CRC.
   localparam logic [31:0] IcrcResidue = 32'hdebb20e3;

@@ -25,7 +25,7 @@ step "build fuzz"
 cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz --target fuzz
 
-for block in icrc packetizer rx_parser responder_check requester_psn; do
+for block in icrc packetizer rx_parser responder_check requester_psn completion; do
   step "lockstep: rtl/$block.sv and its twin"
   for seed in 1 2 3 4 5; do
     for width in 256 512; do

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Puts all mistakes of a table into one copy of an RTL block, each behind its number on a new input mutant_i (0: none).
-Usage: rtl_mutants.py TABLE BLOCK.sv FOLDER NAMES. Writes FOLDER/BLOCK.sv and FOLDER/BLOCK_mutants.h, which has their names
+"""Puts all mistakes of a table into copies of an RTL block and of the modules that it is made of (BLOCK.f), each behind its
+number on a new input mutant_i (0: none).
+Usage: rtl_mutants.py TABLE BLOCK.sv FOLDER NAMES. Writes FOLDER/BLOCK/*.sv and FOLDER/BLOCK_mutants.h, which has their names
 in a constant NAMES."""
 import pathlib
 import re
@@ -18,24 +19,54 @@ def rows(table):
         yield number, cells
 
 
+def with_choices(text, choices):
+    """Each expression with the mistakes that stand in its place: {expression: [(number, mistake), ...]}."""
+    for old, news in sorted(choices.items(), key=lambda choice: text.index(choice[0]), reverse=True):
+        place = text.index(old)
+        choice = "".join(f"mutant_i == 8'd{number} ? ({new}) : " for number, new in news)
+        text = f"{text[:place]}({choice}({old})){text[place + len(old):]}"
+    return text
+
+
+def write(path, text):
+    """What has not changed is not made again."""
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def instances(file):
+    """Up to the ports of each instance of the module in that file."""
+    module = file.removesuffix(".sv")
+    return re.compile(rf"(\n +{module} (?:#\((?:.|\n)*?\n +\) )?u_\w+ \()")
+
+
 def main():
     table, block, folder, constant = sys.argv[1:]
     block, folder = pathlib.Path(block), pathlib.Path(folder)
-    text = block.read_text()
-    names, at = [], {}
+    files = [name for name in block.with_suffix(".f").read_text().split() if name.endswith(".sv") and name != "hca_pkg.sv"]
+    texts = {name: (block.parent / name).read_text() for name in files}
+    names, choices = [], {name: {} for name in files}
     for number, (name, old, new) in rows(table):
-        if text.count(old) != 1:
-            sys.exit(f"{table}:{number}: {old!r} stands {text.count(old)} times in {block}")
+        places = [file for file in files for _ in range(texts[file].count(old))]
+        if len(places) != 1:
+            sys.exit(f"{table}:{number}: {old!r} stands {len(places)} times in {block} and its modules")
         names.append(name)
-        at.setdefault((text.index(old), old), []).append((len(names), new))
-    for (place, old), news in sorted(at.items(), reverse=True):
-        choice = "".join(f"mutant_i == 8'd{number} ? ({new}) : " for number, new in news)
-        text = f"{text[:place]}({choice}({old})){text[place + len(old):]}"
-    clock = re.search(r"\n  input +logic +clk_i,", text)
-    text = f"{text[:clock.start()]}\n  input  logic [7:0] mutant_i,{text[clock.start():]}"
-    (folder / block.name).write_text(text)
+        choices[places[0]].setdefault(old, []).append((len(names), new))
+    changed = []
+    for file in files:  # those that stand in others first
+        if choices[file] or file == block.name or any(instances(other).search(texts[file]) for other in changed):
+            changed.append(file)
+    texts = {file: with_choices(text, choices[file]) for file, text in texts.items()}
+    for file in changed:
+        texts[file] = texts[file].replace("\n  input ", "\n  input  logic [7:0] mutant_i,\n  input ", 1)
+        for user in files:
+            texts[user] = instances(file).sub(r"\1.mutant_i(mutant_i),", texts[user])
+    (folder / block.stem).mkdir(exist_ok=True)
+    for file, text in texts.items():
+        write(folder / block.stem / file, text)
     lines = "".join(f'    "{name}",\n' for name in names)
-    (folder / f"{block.stem}_mutants.h").write_text(
+    write(
+        folder / f"{block.stem}_mutants.h",
         "#pragma once\n#include <array>\n#include <string_view>\n\nnamespace hca::testbench {\n"
         f"inline constexpr std::array<std::string_view, {len(names)}> {constant}{{\n{lines}}};\n"
         "}  // namespace hca::testbench\n")

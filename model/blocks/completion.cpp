@@ -30,27 +30,24 @@ void Completion::write(const Completed& c) {
     late_events_.push({{c.event, c.cqe.qpn}, used_});
     return wake_at(now() + 1);
   }
-  if (!cq.allocated) return;  // the queue pair is gone, and its CQ
-  if (!cq.takes_more()) return overflow(cq, c);
-  const u32 slot = used_++ % kBuffers;
+  const u32 slot = used_ % kBuffers;
+  const CqePlace place = put_cqe(cq, c.cqe, cqes_[slot].data());
+  if (place.result == CqResult::NoQueue) return;  // the queue pair is gone, and its CQ
+  if (place.result != CqResult::Written) return overflow(place.result, c);
+  ++used_;
   buffers.take();
-  Cqe cqe = c.cqe;
-  cqe.phase = cq.phase(), cqe.status = told_status(cqe.status);
-  encode(cqe, cqes_[slot].data());
-  cq_of_[slot] = c.cqn, solicits_[slot] = c.cqe.solicited || c.cqe.status != WcStatus::Success;
+  cq_of_[slot] = c.cqn, solicits_[slot] = is_solicited(c.cqe);
   const Cycle leaves = now() + config_.latency;
   ports.dma_out->start(1, config_.latency - 1)
-      .set_write(cq.slot(kCqeBytes), cqes_[slot].data(), kCqeBytes, &cqes_[slot], false, leaves,
-                 leaves);
-  ++cq.producer, ++counters.cqes;
+      .set_write(place.address, cqes_[slot].data(), kCqeBytes, &cqes_[slot], false, leaves, leaves);
+  ++counters.cqes;
   probe.event(now() + config_.latency, Step::Passed, c.cqe.qpn, c.cqe.wqe_index, u64(c.cqe.opcode));
 }
 
 // G21.3: the CQ takes no more CQEs, the queue pair enters Error.
-void Completion::overflow(EventRing& cq, const Completed& c) {
+void Completion::overflow(CqResult result, const Completed& c) {
   ++counters.overflows;
-  const bool told = std::exchange(cq.overflowed, true) && !mutant<"cq_err_each_time">();
-  if (!told && !mutant<"cq_err_not_raised">())
+  if (result == CqResult::FirstLost && !mutant<"cq_err_not_raised">())
     faults_.push({.qpn = c.cqn, .raise = true, .event = EventType::CqErr, .fails = false});
   faults_.push({.qpn = c.cqe.qpn,
                 .raise = !mutant<"qp_fatal_not_raised">(),

@@ -51,7 +51,7 @@ class Completion : public engine::Block {
 
  private:
   void write(const Completed& c);
-  void overflow(EventRing& cq, const Completed& c);
+  void overflow(proto::CqResult result, const Completed& c);
   void push_fault();
   void ring(const proto::CqDoorbell& bell);
   void count(u32 slot);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/proto/commands.h"
+#include "model/proto/cq_ring.h"
 #include "model/proto/drop_counters.h"
 #include "model/proto/memory_region.h"
 #include "model/proto/qp.h"
@@ -28,32 +29,14 @@ struct ObjectLimits {
 };
 
 // A ring in host memory that the HCA produces into: CQ or EQ.
-struct EventRing {
-  bool allocated = false;
-  u64 address = 0;
-  u8 log_entries = 0;
+struct EventRing : proto::EntryRing {
   u32 eqn = 0;     // of a CQ; 0: none
   u16 vector = 0;  // of an EQ
   u64 context = 0;
   u32 uses = 0;  // work queues on a CQ, CQs on an EQ
-  u32 producer = 0, consumer = 0;
   // Of a CQ with an EQ: the CQEs in memory, and those up to the newest that is solicited or failed.
   u32 written = 0, solicited = 0;
   proto::Arm armed = proto::Arm::None;
-  bool overflowed = false;  // CQ: takes no more (G21.3); EQ: events are lost since the last EQE
-
-  u32 entries() const { return u32{1} << log_entries; }
-  bool takes_more() const {
-    return (!overflowed && !is_full()) || proto::mutant<"cq_overflow_ignored">();
-  }
-  bool is_full() const {
-    return producer - consumer + proto::mutant<"ring_one_entry_less">() >= entries();
-  }
-  u64 slot(u32 entry_bytes) const {
-    return address + u64{producer & (entries() - 1)} * entry_bytes;
-  }
-  // 1 on the first turn.
-  bool phase() const { return !(producer >> log_entries & 1) || proto::mutant<"phase_stuck">(); }
 };
 
 struct Pd {

@@ -104,7 +104,7 @@ class FunctionalHca {
   void ring_receive(u32 qpn, u16 producer);
   void ring_shared(u32 srqn, u16 producer);
   void run_command(u64 address);
-  void complete(u32 cqn, proto::Cqe cqe);
+  void complete(u32 cqn, const proto::Cqe& cqe);
   void raise(u32 eqn, const proto::Event& event, bool again = false);
   void raise(proto::EventType type, u32 object) { raise(proto::kAsyncEq, {type, object}); }
   void interrupt(std::optional<u16> vector);

@@ -108,11 +108,14 @@ void FunctionalHca::run_command(u64 address) {
 }
 
 // ---- Completions and events
-void FunctionalHca::complete(u32 cqn, Cqe cqe) {
+void FunctionalHca::complete(u32 cqn, const Cqe& cqe) {
   blocks::EventRing& cq = contexts_.cqs[cqn];
-  if (!cq.takes_more()) {  // G21.3, classes F and G
-    const bool told = std::exchange(cq.overflowed, true) && !mutant<"cq_err_each_time">();
-    if (!told && !mutant<"cq_err_not_raised">()) raise(EventType::CqErr, cqn);
+  std::array<u8, kCqeBytes> bytes;
+  const CqePlace place = put_cqe(cq, cqe, bytes.data());
+  if (place.result == CqResult::NoQueue) return;
+  if (place.result != CqResult::Written) {  // G21.3, classes F and G
+    if (place.result == CqResult::FirstLost && !mutant<"cq_err_not_raised">())
+      raise(EventType::CqErr, cqn);
     if (contexts_.qps[cqe.qpn].state != QpState::Error) {
       if (!mutant<"qp_fatal_not_raised">())
         raise(kAsyncEq, {EventType::QpFatal, cqe.qpn, !is_of_receive(cqe.opcode), cqe.wqe_index});
@@ -120,13 +123,9 @@ void FunctionalHca::complete(u32 cqn, Cqe cqe) {
     }
     return;
   }
-  cqe.phase = cq.phase(), cqe.status = told_status(cqe.status);
-  std::array<u8, kCqeBytes> bytes;
-  encode(cqe, bytes.data());
-  io_.write(cq.slot(kCqeBytes), bytes);
-  ++cq.producer;
-  const bool solicited = cqe.solicited || cqe.status != WcStatus::Success;
-  if (cq.eqn && blocks::count_cqe(cq, solicited)) raise(cq.eqn, {EventType::Completion, cqn});
+  io_.write(place.address, bytes);
+  if (cq.eqn && blocks::count_cqe(cq, is_solicited(cqe)))
+    raise(cq.eqn, {EventType::Completion, cqn});
 }
 
 void FunctionalHca::raise(u32 eqn, const Event& event, bool again) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/cli/lockstep_command.h"
+#include "testbench/lockstep/completion_lockstep.h"
 #include "testbench/lockstep/icrc_lockstep.h"
 #include "testbench/lockstep/packetizer_lockstep.h"
 #include "testbench/lockstep/requester_psn_lockstep.h"
@@ -27,6 +28,7 @@ void add_rtl(CLI::App& app, int& exit_code) {
   add_block<testbench::RxParserLockstep>(*rtl, exit_code);
   add_block<testbench::RequesterPsnLockstep>(*rtl, exit_code);
   add_block<testbench::ResponderCheckLockstep>(*rtl, exit_code);
+  add_block<testbench::CompletionLockstep>(*rtl, exit_code);
 
   CLI::App* package = rtl->add_subcommand("package", "print rtl/hca_pkg.sv, made from the tables");
   package->callback([&exit_code] {

@@ -27,22 +27,6 @@ using proto::kHeaderInfo;
 constexpr unsigned kMaskBytes = 128;  // no framing has a variant byte behind them
 constexpr unsigned kFrontBytes = 32;  // the first covered byte and three more are among these
 
-// ---- headers ----
-std::string packed_struct(const HeaderInfo& header) {
-  std::string out = fmt::format(
-      "  // {}, {} bytes, as sent: most significant bit first.\n"
-      "  typedef struct packed {{\n",
-      header.name, header.bytes);
-  for (const auto& f : header) {
-    std::string name = identifier(f.name);
-    if (f.is_reserved) name += fmt::format("_at{}", f.bit_at);
-    const std::string width = f.bits == 1 ? "" : fmt::format("[{}:0] ", f.bits - 1);
-    const bool variant = f.icrc == proto::Icrc::Variant;
-    out += fmt::format("    logic {}{};{}\n", width, name, variant ? "  // variant" : "");
-  }
-  return out + fmt::format("  }} {}_t;\n\n", identifier(header.name));
-}
-
 // ---- framings ----
 struct FramingNames {
   proto::Framing framing;
@@ -339,6 +323,6 @@ std::string hca_pkg_sv() {
          header_structs<Lrh, Grh, Ethernet, Vlan, Ipv4, Ipv6, Udp, Bth, Rdeth, Deth, XrcEth, Reth,
                         AtomicEth, Aeth, AtomicAckEth, ImmDt, Ieth, Eoeth, Feth>() +
          framing_part() + side_bands() + numbers() + opcode_part() + path_part() + rules_part() +
-         psn_part() + crc_part() + "endpackage\n";
+         psn_part() + cq_part() + crc_part() + "endpackage\n";
 }
 }  // namespace hca::testbench

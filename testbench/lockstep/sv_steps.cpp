@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/lockstep/sv_steps.h"
 
+#include "model/blocks/completion_unit.h"
 #include "model/blocks/requester_psn_unit.h"
+#include "model/proto/object_attributes.h"
+#include "rtl/cq_step.h"
 #include "rtl/psn_step.h"
 #include "testbench/lockstep/sv_text.h"
 
@@ -19,5 +22,20 @@ std::string psn_part() {
          side_band<rtl::PsnContext>("What of its context they need.") +
          side_band<rtl::PsnStepBeat>("What happens to them.") +
          side_band<rtl::PsnStepped>("What comes of it, and the context that it leaves behind.");
+}
+
+std::string cq_part() {
+  return "  // What happens to a CQ, and what comes of it.\n" +
+         names_of("CqOp", 1, blocks::kCqStepNames) +
+         names_of("CqResult", 2, blocks::kCqResultNames) +
+         number("WcStatusSuccess", 8, u8(proto::WcStatus::Success)) +
+         number("MaxLogQueueEntries", 5, proto::kMaxLogQueueEntries) +
+         size("CqContextBits", 8 * rtl::SideBand<rtl::CqContext>::kBytes) +
+         size("CqStateBits", 8 * rtl::SideBand<rtl::CqState>::kBytes) + "\n" +
+         packed_struct(proto::kHeaderInfo<proto::Cqe>) +
+         plain_struct<rtl::CqState>("Where the producer of a CQ stands.", "cq_state") +
+         side_band<rtl::CqContext>("What of its context a CQE needs.") +
+         side_band<rtl::CqStepBeat>("What happens to it.") +
+         side_band<rtl::CqStepped>("What comes of it, and the context that it leaves behind.");
 }
 }  // namespace hca::testbench

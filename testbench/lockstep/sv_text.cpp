@@ -35,4 +35,18 @@ std::string struct_fields(const proto::HeaderInfo& header) {
   for (const auto& f : header) out += fmt::format("    {} {};\n", type_of(f), f.name);
   return out;
 }
+std::string packed_struct(const proto::HeaderInfo& header) {
+  std::string out = fmt::format(
+      "  // {}, {} bytes, as sent: most significant bit first.\n"
+      "  typedef struct packed {{\n",
+      header.name, header.bytes);
+  for (const auto& f : header) {
+    std::string name = identifier(f.name);
+    if (f.is_reserved) name += fmt::format("_at{}", f.bit_at);
+    const std::string width = f.bits == 1 ? "" : fmt::format("[{}:0] ", f.bits - 1);
+    const bool variant = f.icrc == proto::Icrc::Variant;
+    out += fmt::format("    logic {}{};{}\n", width, name, variant ? "  // variant" : "");
+  }
+  return out + fmt::format("  }} {}_t;\n\n", identifier(header.name));
+}
 }  // namespace hca::testbench

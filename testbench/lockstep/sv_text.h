@@ -23,6 +23,8 @@ std::string names_of(std::string_view prefix, unsigned bits, const Names& names)
       out += number(fmt::format("{}{}", prefix, names[i]), bits, i);
   return out;
 }
+// A header or device structure as it stands in memory, its reserved bits among its fields.
+std::string packed_struct(const proto::HeaderInfo& header);
 // Its fields one by one, as they stand in a struct.
 std::string struct_fields(const proto::HeaderInfo& header);
 template <class Fields>

@@ -2,6 +2,7 @@
 // What the stimuli of the blocks try: nothing is left out, and a short run says what it leaves out.
 #include <catch2/catch.hpp>
 
+#include "testbench/lockstep/completion_lockstep.h"
 #include "testbench/lockstep/icrc_lockstep.h"
 #include "testbench/lockstep/packetizer_lockstep.h"
 #include "testbench/lockstep/requester_psn_lockstep.h"
@@ -21,6 +22,8 @@ template <>
 constexpr engine::Cycle kCyclesForAll<ResponderCheckLockstep> = 2'000'000;
 template <>
 constexpr engine::Cycle kCyclesForAll<RequesterPsnLockstep> = 1'000'000;
+template <>
+constexpr engine::Cycle kCyclesForAll<CompletionLockstep> = 1'000'000;
 
 template <class Pair>
 void check_no_holes(u32 beat_bytes) {
@@ -36,18 +39,18 @@ void check_no_holes(u32 beat_bytes) {
 
 TEMPLATE_TEST_CASE("the stimuli leave no bin out at 512 bits", "[coverage]", IcrcLockstep,
                    PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
-                   RequesterPsnLockstep) {
+                   RequesterPsnLockstep, CompletionLockstep) {
   check_no_holes<TestType>(64);
 }
 TEMPLATE_TEST_CASE("the stimuli leave no bin out at 256 bits", "[coverage]", IcrcLockstep,
                    PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
-                   RequesterPsnLockstep) {
+                   RequesterPsnLockstep, CompletionLockstep) {
   check_no_holes<TestType>(32);
 }
 
 TEMPLATE_TEST_CASE("a short run says what it has not tried", "[coverage]", IcrcLockstep,
                    PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
-                   RequesterPsnLockstep) {
+                   RequesterPsnLockstep, CompletionLockstep) {
   LockstepOptions<TestType> options;
   options.cycles = 1000;
   const auto r = run_lockstep(options);

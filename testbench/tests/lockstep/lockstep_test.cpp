@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "testbench/lockstep/completion_lockstep.h"
 #include "testbench/lockstep/icrc_lockstep.h"
 #include "testbench/lockstep/packetizer_lockstep.h"
 #include "testbench/lockstep/requester_psn_lockstep.h"
@@ -59,6 +60,15 @@ void check_counts(const RequesterPsnCounts& c, engine::Cycle) {
   CHECK(c.followed > 100);
 }
 
+void check_counts(const CompletionCounts& c, engine::Cycle) {
+  CHECK(c.written > 100);
+  CHECK(c.first_lost > 50);
+  CHECK(c.lost > 50);
+  CHECK(c.doorbells > 100);
+  CHECK(c.without_queue > 20);
+  CHECK(c.followed > 100);
+}
+
 // Side band to turn a bit of.
 template <class Pair>
 inline const std::vector<std::string_view> kFields;
@@ -77,12 +87,17 @@ inline const std::vector<std::string_view> kFields<ResponderCheckLockstep>{
 template <>
 inline const std::vector<std::string_view> kFields<RequesterPsnLockstep>{
     "first", "last", "qpn", "psn", "count", "result", "repeated", "progress"};
+template <>
+inline const std::vector<std::string_view> kFields<CompletionLockstep>{
+    "first", "last", "cqn", "op", "result", "solicited", "address"};
 
 // What a report tells of a packet.
 template <class Pair>
 constexpr const char* kTold = "BTH: OpCode";
 template <>
 constexpr const char* kTold<RequesterPsnLockstep> = "unacked_psn 0x";
+template <>
+constexpr const char* kTold<CompletionLockstep> = "producer 0x";
 
 // Where a model that starts packets less often differs first: a unit with room of its own takes
 // them all the same.
@@ -93,7 +108,7 @@ constexpr std::string_view kIntervalSeen =
 
 TEMPLATE_TEST_CASE("RTL and model are equal in every cycle under random packets and stalls",
                    "[lockstep]", IcrcLockstep, PacketizerLockstep, RxParserLockstep,
-                   ResponderCheckLockstep, RequesterPsnLockstep) {
+                   ResponderCheckLockstep, RequesterPsnLockstep, CompletionLockstep) {
   struct Row {
     u64 seed, cycles;
     u32 stall_percent, rooms, beat_bytes;
@@ -119,7 +134,7 @@ TEMPLATE_TEST_CASE("RTL and model are equal in every cycle under random packets 
 
 TEMPLATE_TEST_CASE("one wrong value on one pin in one cycle is found in that cycle", "[lockstep]",
                    IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
-                   RequesterPsnLockstep) {
+                   RequesterPsnLockstep, CompletionLockstep) {
   using Kind = PinFault::Kind;
   struct Row {
     PinFault fault;
@@ -152,7 +167,7 @@ TEMPLATE_TEST_CASE("one wrong value on one pin in one cycle is found in that cyc
 
 TEMPLATE_TEST_CASE("a model with one cycle more of latency or interval is found", "[lockstep]",
                    IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
-                   RequesterPsnLockstep) {
+                   RequesterPsnLockstep, CompletionLockstep) {
   LockstepOptions<TestType> options;
   SECTION("one more: the first beat of the first packet comes too early") {
     ++options.twin.latency;
@@ -182,7 +197,7 @@ TEMPLATE_TEST_CASE("a model with one cycle more of latency or interval is found"
 TEMPLATE_TEST_CASE(
     "a sender that leaves a gap, or starts without a grant, is caught by the RTL's assertion",
     "[lockstep]", IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
-    RequesterPsnLockstep) {
+    RequesterPsnLockstep, CompletionLockstep) {
   LockstepOptions<TestType> options;
   options.break_contract = true;
   const auto r = run_lockstep(options);
@@ -193,7 +208,7 @@ TEMPLATE_TEST_CASE(
 
 TEMPLATE_TEST_CASE("a divergence leaves a report for a person and a waveform", "[lockstep]",
                    IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
-                   RequesterPsnLockstep) {
+                   RequesterPsnLockstep, CompletionLockstep) {
   const auto file =
       std::filesystem::temp_directory_path() / fmt::format("hca_{}_test.fst", TestType::kName);
   std::filesystem::remove(file);
@@ -213,7 +228,7 @@ TEMPLATE_TEST_CASE("a divergence leaves a report for a person and a waveform", "
 
 TEMPLATE_TEST_CASE("the same seed gives the same run", "[lockstep]", IcrcLockstep,
                    PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
-                   RequesterPsnLockstep) {
+                   RequesterPsnLockstep, CompletionLockstep) {
   LockstepOptions<TestType> options;
   options.cycles = 20'000;
   const auto a = run_lockstep(options), b = run_lockstep(options);

@@ -41,13 +41,13 @@ std::string text_of(const char* file) {
 
 TEMPLATE_TEST_CASE("without a mistake nothing is noticed", "[mutants]", IcrcLockstep,
                    PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
-                   RequesterPsnLockstep) {
+                   RequesterPsnLockstep, CompletionLockstep) {
   CHECK(run_mutant<TestType>(GENERATE(32u, 64u), 0, true).equal());
 }
 
 TEMPLATE_TEST_CASE("every mistake in the RTL is noticed as docs/rtl.md says", "[mutants]",
                    IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
-                   RequesterPsnLockstep) {
+                   RequesterPsnLockstep, CompletionLockstep) {
   const auto names = Mutants<TestType>::names();
   REQUIRE(names.size() >= 10);
   std::string table = fmt::format(
@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("every mistake in the RTL is noticed as docs/rtl.md says", "[
 
 TEMPLATE_TEST_CASE("every mistake in the RTL is noticed with other seeds too", "[mutants][slow]",
                    IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
-                   RequesterPsnLockstep) {
+                   RequesterPsnLockstep, CompletionLockstep) {
   const auto names = Mutants<TestType>::names();
   for (u64 seed = 2; seed <= 21; ++seed)
     for (const u32 beat_bytes : {32u, 64u})

@@ -3,6 +3,7 @@
 #include <span>
 #include <string_view>
 
+#include "testbench/lockstep/completion_lockstep.h"
 #include "testbench/lockstep/icrc_lockstep.h"
 #include "testbench/lockstep/packetizer_lockstep.h"
 #include "testbench/lockstep/requester_psn_lockstep.h"

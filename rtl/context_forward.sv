@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A context behind a result, whose state it takes if it has the same number. With Part, so many bits of it from PartAt on go by
+// a second number, if the context has the bit SharedAt set: by that at QueueAt, if the result is shared too. Combinational.
+module context_forward #(
+  parameter int unsigned Context = 32,  // bits
+  parameter int unsigned State = 32,    // of these, the low ones
+  parameter int unsigned Part = 0,      // bits; 0: there is none
+  parameter int unsigned PartAt = 0,
+  parameter int unsigned SharedAt = 0,
+  parameter int unsigned QueueAt = 0
+) (
+  input  logic [23:0]        number_i,
+  input  logic [Context-1:0] context_i,
+  input  logic               result_valid_i,
+  input  logic [23:0]        result_number_i,
+  input  logic [State-1:0]   result_state_i,
+  /* verilator lint_off UNUSEDSIGNAL */  // without Part
+  input  logic               result_shared_i,
+  input  logic [23:0]        result_queue_i,
+  /* verilator lint_on UNUSEDSIGNAL */
+  output logic [Context-1:0] context_o
+);
+  logic same;
+
+  assign same = result_valid_i && number_i == result_number_i;
+  if (Part == 0) begin : gen_whole
+    assign context_o = same ? {context_i[Context-1:State], result_state_i} : context_i;
+  end else begin : gen_part
+    logic same_queue;
+    assign same_queue = context_i[SharedAt]
+                        ? result_valid_i && result_shared_i && context_i[QueueAt +: 24] == result_queue_i : same;
+    always_comb begin
+      context_o = context_i;
+      if (same) context_o[0 +: State] = result_state_i;
+      context_o[PartAt +: Part] = same_queue ? result_state_i[PartAt +: Part] : context_i[PartAt +: Part];
+    end
+  end
+endmodule

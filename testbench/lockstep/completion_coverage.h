@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "testbench/lockstep/completion_stimulus.h"
+#include "testbench/lockstep/coverage.h"
+
+namespace hca::testbench {
+// What the steps that have passed rtl/completion.sv have tried.
+class CompletionCoverage : public BinCoverage {
+ public:
+  explicit CompletionCoverage(u32 beat_bytes = 64);
+  void count(const CompletionPacket& p);
+
+ private:
+  void count_cqe(const CompletionPacket& p);
+  void count_doorbell(const CompletionPacket& p);
+
+  // Where the groups behind the first one begin.
+  u64 places_ = 0, rooms_ = 0, kinds_ = 0, statuses_ = 0, wraps_ = 0, bells_ = 0, hazards_ = 0,
+      late_ = 0, starts_ = 0;
+};
+}  // namespace hca::testbench

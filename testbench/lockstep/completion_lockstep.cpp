@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/lockstep/completion_lockstep.h"
+
+namespace hca::testbench {
+using namespace proto;
+using blocks::CqStep;
+
+void CompletionCounts::count(const CompletionPacket& p) {
+  const CqResult result = p.answer.place.result;
+  const bool completes = p.request.step == CqStep::Complete;
+  written += completes && result == CqResult::Written;
+  first_lost += result == CqResult::FirstLost, lost += result == CqResult::Lost;
+  doorbells += !completes && result == CqResult::Written;
+  without_queue += result == CqResult::NoQueue;
+  followed += p.distance == 1;
+}
+
+std::string CompletionCounts::text() const {
+  return fmt::format(
+      "CQEs written {}, lost first {}, later {}, doorbells {}, without a CQ {}; right behind one "
+      "of the same CQ {}",
+      written, first_lost, lost, doorbells, without_queue, followed);
+}
+
+blocks::CompletionItem CompletionLockstep::item_of(Packet& p) {
+  blocks::CompletionItem item;
+  item.cqn = p.of->cqn, item.cq = &p.of->twin;
+  item.request = &p.request, item.answer = &p.answer;
+  item.context_late = p.context_late;
+  return item;
+}
+
+void CompletionLockstep::set_side_band(const Packet& p, In& c) {
+  const Cqe& e = p.request.cqe;
+  c.op = u8(p.request.step), c.cqn = p.of->cqn, c.consumer = p.request.consumer;
+  c.opcode = u8(e.opcode), c.status = u8(e.status), c.vendor_error = e.vendor_error;
+  c.with_immediate = e.with_immediate, c.with_invalidate = e.with_invalidate;
+  c.solicited = e.solicited, c.has_grh = e.has_grh;
+  c.qpn = e.qpn, c.wqe_index = e.wqe_index, c.byte_len = e.byte_len, c.immediate = e.immediate;
+  c.src_qp = e.src_qp, c.slid = e.slid, c.pkey_index = e.pkey_index, c.sl = e.sl;
+}
+
+rtl::BeatOf<rtl::CqStepped> CompletionLockstep::expected(const Packet& p, u32, u32) {
+  const blocks::CqAnswer& a = p.answer;
+  rtl::BeatOf<Out> beat;
+  Out& c = beat.control;
+  c.first = c.last = true;
+  c.op = u8(p.request.step), c.result = u8(a.place.result), c.solicited = a.solicited;
+  c.cqn = p.of->cqn, c.address = a.place.address;
+  if (p.request.step == CqStep::Complete && a.place.result == CqResult::Written)
+    decode_to(a.bytes.data(), c.cqe);
+  else if (p.request.step == CqStep::Complete)
+    c.cqe = p.request.cqe;
+  c.state = state_of(a.after);
+  return beat;
+}
+
+std::string CompletionLockstep::describe(const Packet& p, bool left) {
+  const EntryRing& cq = p.before;
+  return fmt::format(
+      "packet {}: {} to CQ {:#x} of {} entries at {:#x}{}{}; producer {:#x}, consumer {:#x}{}, {} "
+      "packets behind one of its CQ, answer {} cycles late\n",
+      p.number, p.what, p.of->cqn, cq.entries(), cq.address, cq.allocated ? "" : ", destroyed",
+      left ? fmt::format(": {}", blocks::kCqResultNames[std::size_t(p.answer.place.result)]) : "",
+      cq.producer, cq.consumer, cq.overflowed ? ", overflowed" : "", p.distance, p.context_late);
+}
+}  // namespace hca::testbench
