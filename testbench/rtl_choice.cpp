@@ -69,6 +69,9 @@ std::vector<RtlMistake> rtl_mistakes(RtlChoice choice, const blocks::ChipConfig&
   must_be(RtlBlock::ResponderCheck, "responder_check.latency", config.responder_check.latency,
           blocks::ResponderCheckItem::kLatency);
   must_be(RtlBlock::ResponderCheck, "responder_check.interval", config.responder_check.interval, 1);
+  must_be(RtlBlock::Completion, "completion.latency", config.completion.latency,
+          blocks::CompletionItem::kLatency);
+  must_be(RtlBlock::Completion, "completion.interval", config.completion.interval, 1);
   const u32 beat = config.icrc_unit.beat_bytes;
   if (choice.any() && beat != 32 && beat != 64)
     mistakes.push_back({"icrc_unit.beat_bytes", fmt::format("is {} B", beat),

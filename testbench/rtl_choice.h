@@ -11,9 +11,17 @@
 #include "model/blocks/stand_in.h"
 
 namespace hca::testbench {
-enum class RtlBlock : u8 { Icrc, Packetizer, RxParser, ResponderCheck, RequesterPsn, Count };
+enum class RtlBlock : u8 {
+  Icrc,
+  Packetizer,
+  RxParser,
+  ResponderCheck,
+  RequesterPsn,
+  Completion,
+  Count
+};
 inline constexpr std::array<std::string_view, std::size_t(RtlBlock::Count)> kRtlBlockNames{
-    "icrc", "packetizer", "rx_parser", "responder_check", "requester_psn"};
+    "icrc", "packetizer", "rx_parser", "responder_check", "requester_psn", "completion"};
 
 class RtlChoice {
  public:

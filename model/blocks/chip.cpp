@@ -230,6 +230,7 @@ void Chip::replace(const StandIns& stand_ins) {
     ports[i]->responder_check.stand_in = own.responder_check;
   }
   requester.psn_stand_in = stand_ins_.requester_psn;
+  completion.stand_in = stand_ins_.completion;
 }
 
 std::string Chip::standstill(u32 qpn, u32 rung) const {

@@ -8,6 +8,7 @@
 #include "model/blocks/items.h"
 #include "model/blocks/ring.h"
 #include "model/blocks/stage_config.h"
+#include "model/blocks/stand_in.h"
 #include "model/engine/budget.h"
 
 namespace hca::blocks {
@@ -43,6 +44,7 @@ class Completion : public engine::Block {
   engine::Budget buffers;
   Ports ports;
   CompletionCounters counters;
+  StandIn<CompletionItem>* stand_in = nullptr;
   engine::Probe probe;
   engine::Waker dma;
 
@@ -51,6 +53,7 @@ class Completion : public engine::Block {
 
  private:
   void write(const Completed& c);
+  proto::CqePlace put_by(EventRing& cq, const Completed& c, u32 slot);
   void overflow(proto::CqResult result, const Completed& c);
   void push_fault();
   void ring(const proto::CqDoorbell& bell);

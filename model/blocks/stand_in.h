@@ -5,6 +5,7 @@
 // the same to them. The time that this takes is what the knobs of the place say; who stands in
 // answers for that by itself, as the RTL does, whose cycles are counted.
 #pragma once
+#include "model/blocks/completion_unit.h"
 #include "model/blocks/icrc_unit.h"
 #include "model/blocks/packetizer_unit.h"
 #include "model/blocks/per_port.h"
@@ -34,5 +35,6 @@ struct PortStandIns {
 struct StandIns {
   PerPort<PortStandIns> port;
   StandIn<RequesterPsnItem>* requester_psn = nullptr;
+  StandIn<CompletionItem>* completion = nullptr;
 };
 }  // namespace hca::blocks

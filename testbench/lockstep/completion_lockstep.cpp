@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/lockstep/completion_lockstep.h"
 
+#include "testbench/lockstep/step_side_bands.h"
+
 namespace hca::testbench {
 using namespace proto;
 using blocks::CqStep;
@@ -31,13 +33,7 @@ blocks::CompletionItem CompletionLockstep::item_of(Packet& p) {
 }
 
 void CompletionLockstep::set_side_band(const Packet& p, In& c) {
-  const Cqe& e = p.request.cqe;
-  c.op = u8(p.request.step), c.cqn = p.of->cqn, c.consumer = p.request.consumer;
-  c.opcode = u8(e.opcode), c.status = u8(e.status), c.vendor_error = e.vendor_error;
-  c.with_immediate = e.with_immediate, c.with_invalidate = e.with_invalidate;
-  c.solicited = e.solicited, c.has_grh = e.has_grh;
-  c.qpn = e.qpn, c.wqe_index = e.wqe_index, c.byte_len = e.byte_len, c.immediate = e.immediate;
-  c.src_qp = e.src_qp, c.slid = e.slid, c.pkey_index = e.pkey_index, c.sl = e.sl;
+  put_step(p.of->cqn, p.request, c);
 }
 
 rtl::BeatOf<rtl::CqStepped> CompletionLockstep::expected(const Packet& p, u32, u32) {

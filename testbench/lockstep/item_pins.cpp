@@ -133,11 +133,6 @@ void ResponderCheckPins::look(const rtl::LookUpPins& look_ups) {
 void ResponderCheckPins::finish(Item& item) const { take_judged(judged_, item); }
 
 // ---- requester_psn
-void RequesterPsnPins::set_side_band(In& c) const {
-  c.op = u8(item_.request.step), c.kind = u8(item_.request.kind), c.qpn = item_.qpn;
-  c.psn = item_.request.psn, c.index = item_.request.index, c.byte_len = item_.request.byte_len;
-}
-
 bool RequesterPsnPins::answer(rtl::ContextPins<rtl::PsnContext>& look_ups) {
   const bool asked = asked_.take();
   const rtl::PsnContext context{{u16(item_.path_mtu)}, *item_.psns};
@@ -156,5 +151,29 @@ void RequesterPsnPins::finish(Item& item) const {
                   .progress = stepped_.progress,
                   .psns = {stepped_.psn, stepped_.count},
                   .after = stepped_.state};
+}
+
+// ---- completion
+bool CompletionPins::answer(rtl::ContextPins<rtl::CqContext>& look_ups) {
+  const bool asked = asked_.take();
+  const EntryRing& cq = *item_.cq;
+  const rtl::CqContext context{{cq.allocated, cq.log_entries, cq.address},
+                               {cq.producer, cq.consumer, cq.overflowed}};
+  look_ups.answer(asked ? &context : nullptr);
+  return asked;
+}
+
+void CompletionPins::look(const rtl::ContextPins<rtl::CqContext>& look_ups) {
+  asked_.look("context", look_ups.context_asked());
+}
+
+void CompletionPins::finish(Item& item) const {
+  EntryRing& cq = *item.cq;
+  cq.producer = stepped_.state.producer, cq.consumer = stepped_.state.consumer;
+  cq.overflowed = stepped_.state.overflowed;
+  blocks::CqAnswer& a = *item.answer;
+  a.place = {CqResult(stepped_.result), stepped_.address}, a.solicited = stepped_.solicited;
+  encode(stepped_.cqe, a.bytes.data());
+  a.after = cq;
 }
 }  // namespace hca::testbench

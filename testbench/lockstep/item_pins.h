@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "model/blocks/stand_in.h"
+#include "rtl/completion_rtl.h"
 #include "rtl/icrc_rtl.h"
 #include "rtl/packetizer_rtl.h"
 #include "rtl/requester_psn_rtl.h"
 #include "rtl/responder_check_rtl.h"
 #include "rtl/rx_parser_rtl.h"
+#include "testbench/lockstep/step_side_bands.h"
 
 namespace hca::testbench {
 // Of a block whose items have one beat without data: what is asked for, and when it is answered.
@@ -116,7 +118,7 @@ struct RequesterPsnPins {
 
   explicit RequesterPsnPins(const Item& item) : item_(item), asked_(item.qpn) {}
   std::span<const u8> sent() const { return {}; }
-  void set_side_band(In& control) const;
+  void set_side_band(In& control) const { put_step(item_.qpn, item_.request, control); }
   bool answer(rtl::ContextPins<rtl::PsnContext>& look_ups);
   void look(const rtl::ContextPins<rtl::PsnContext>& look_ups);
   void take(const rtl::BeatOf<rtl::PsnStepped>& beat) { stepped_ = beat.control; }
@@ -126,5 +128,26 @@ struct RequesterPsnPins {
   const Item& item_;
   Asked asked_;
   rtl::PsnStepped stepped_{};
+};
+
+struct CompletionPins {
+  using Item = blocks::CompletionItem;
+  using Rtl = rtl::CompletionRtl;
+  using In = rtl::CqStepBeat;
+  using Out = rtl::CqStepped;
+  static constexpr const char* kName = "completion";
+
+  explicit CompletionPins(const Item& item) : item_(item), asked_(item.cqn) {}
+  std::span<const u8> sent() const { return {}; }
+  void set_side_band(In& control) const { put_step(item_.cqn, *item_.request, control); }
+  bool answer(rtl::ContextPins<rtl::CqContext>& look_ups);
+  void look(const rtl::ContextPins<rtl::CqContext>& look_ups);
+  void take(const rtl::BeatOf<rtl::CqStepped>& beat) { stepped_ = beat.control; }
+  void finish(Item& item) const;
+
+ private:
+  const Item& item_;
+  Asked asked_;
+  rtl::CqStepped stepped_{};
 };
 }  // namespace hca::testbench

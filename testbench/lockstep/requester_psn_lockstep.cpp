@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/lockstep/requester_psn_lockstep.h"
 
+#include "testbench/lockstep/step_side_bands.h"
+
 namespace hca::testbench {
 using namespace proto;
 using blocks::PsnResult;
@@ -34,8 +36,7 @@ blocks::RequesterPsnItem RequesterPsnLockstep::item_of(Packet& p) {
 }
 
 void RequesterPsnLockstep::set_side_band(const Packet& p, In& c) {
-  c.op = u8(p.request.step), c.kind = u8(p.request.kind), c.qpn = p.of->qpn;
-  c.psn = p.request.psn, c.index = p.request.index, c.byte_len = p.request.byte_len;
+  put_step(p.of->qpn, p.request, c);
 }
 
 rtl::BeatOf<rtl::PsnStepped> RequesterPsnLockstep::expected(const Packet& p, u32, u32) {

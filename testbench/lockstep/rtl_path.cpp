@@ -31,6 +31,7 @@ struct RtlPath::Blocks {
   };
   blocks::PerPort<OfPort> port;
   Owned<RequesterPsnPins> requester_psn;
+  Owned<CompletionPins> completion;
 };
 
 RtlPath::RtlPath(RtlChoice choice, const blocks::ChipConfig& config)
@@ -56,6 +57,8 @@ RtlPath::RtlPath(RtlChoice choice, const blocks::ChipConfig& config)
   }
   place(RtlBlock::RequesterPsn, blocks_->requester_psn, stand_ins_.requester_psn,
         behind_answer<blocks::RequesterPsnItem>());
+  place(RtlBlock::Completion, blocks_->completion, stand_ins_.completion,
+        behind_answer<blocks::CompletionItem>());
 }
 
 RtlPath::~RtlPath() = default;

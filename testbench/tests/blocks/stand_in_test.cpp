@@ -22,9 +22,10 @@ struct AllPlaces {
   Counting<RxParserItem> rx_parser;
   Counting<ResponderCheckItem> responder_check;
   Counting<RequesterPsnItem> requester_psn;
+  Counting<CompletionItem> completion;
   StandIns stand_ins() {
     const PortStandIns port{&packetizer, &icrc_out, &icrc_in, &rx_parser, &responder_check};
-    return {{port, port}, &requester_psn};
+    return {{port, port}, &requester_psn, &completion};
   }
 };
 
@@ -69,6 +70,8 @@ TEST_CASE("blocks that do as the units do change nothing", "[stand_in]") {
   CHECK(b.responder_check.items == b.rx_parser.items);
   CHECK(b.requester_psn.items == 0);  // it asks for nothing
   CHECK(a.responder_check.items == 0);
+  CHECK(a.completion.items == 40);                       // each is signaled
+  CHECK(b.completion.items == 10);                       // of the SENDs
   CHECK(a.requester_psn.items > 40 + a.icrc_out.items);  // each message, packet and answer
 }
 

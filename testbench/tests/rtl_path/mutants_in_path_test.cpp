@@ -52,6 +52,9 @@ struct RequesterPsnRtl
     : InPath<RequesterPsnLockstep, RequesterPsnPins, &StandIns::requester_psn, 4> {
   static constexpr std::array mistakes{"a message takes one PSN", "an ACK leaves its own PSN"};
 };
+struct CompletionRtl : InPath<CompletionLockstep, CompletionPins, &StandIns::completion, 4> {
+  static constexpr std::array mistakes{"the first entry is the second", "the producer stays"};
+};
 
 // What came of a run; a message where it ended early.
 template <class P>
@@ -87,7 +90,8 @@ std::string outcome(u32 mutant) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("a mistake in the RTL of the path changes the run", "[rtl][mutants]", IcrcOut,
-                   IcrcIn, PacketizerRtl, RxParserRtl, ResponderCheckRtl, RequesterPsnRtl) {
+                   IcrcIn, PacketizerRtl, RxParserRtl, ResponderCheckRtl, RequesterPsnRtl,
+                   CompletionRtl) {
   const std::string good = outcome<TestType>(0);
   CHECK(good.starts_with("true "));
   const auto names = Mutants<typename TestType::Block>::names();
