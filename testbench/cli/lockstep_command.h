@@ -95,6 +95,8 @@ void add_lockstep(CLI::App& block, int& exit_code, testbench::RtlMaker<Pair> rtl
   block.add_flag("--break-contract", options->break_contract,
                  "leave gaps inside packets, or start those of one beat without a grant: the "
                  "RTL's assertion fires");
+  block.add_flag("--break-stall", options->withdraw_grants,
+                 "the receiver stalls where its grant stands: the RTL's assertion fires");
   block.add_option("--fst", options->waves, "waveform of the cycles around the first divergence");
   auto packets = std::make_shared<std::vector<std::string>>();
   if constexpr (std::is_constructible_v<typename Pair::Stimulus, u64, testbench::GivenFrames>)

@@ -66,6 +66,8 @@ struct LockstepOptions {
   // The sender leaves gaps inside packets, or, where each has one beat, starts without a grant: an
   // assertion must fire.
   bool break_contract = false;
+  // The receiver stalls where a grant stands: an assertion must fire.
+  bool withdraw_grants = false;
   std::string waves;  // FST of the cycles around the first divergence; empty: none
 };
 
@@ -171,7 +173,8 @@ class LockstepRun {
   // One cycle: the twin, the RTL, the comparison, the clock edge.
   void cycle(Cycle at) {
     twin_.run_cycle(at);
-    rtl_.begin_cycle(receiver_.ready());
+    const bool withdraws = options_.withdraw_grants && grant_stands_ && gaps_.chance(1, 50);
+    rtl_.begin_cycle(receiver_.ready() && !withdraws);
     if constexpr (kLooksUp<Pair>) look_ups_.answer(at, *rtl_.look_ups());
     const bool idle = !sender_.inside_packet();
     const bool offered = sender_.on_offer(twin_.offers, at), ready = rtl_.in_ready();
@@ -194,6 +197,7 @@ class LockstepRun {
     }
     compare_inputs(at, idle, starting.get(), idle && beat, pins);
     compare_outputs(at, pins);
+    grant_stands_ = receiver_.ready() && !start;
     receiver_.end_cycle(at, start, valid, first, last);
     rtl_.end_cycle();
     result_.assertion_failed = rtl_.assertion_failed();
@@ -332,7 +336,8 @@ class LockstepRun {
   PinReceiver receiver_;
   typename LookUpsOf<Pair>::Type look_ups_;
   engine::Random gaps_;
-  bool was_closed_ = false;  // in the cycle before no packet could have started behind another
+  bool grant_stands_ = false;  // given in the cycle before and not taken
+  bool was_closed_ = false;    // in the cycle before no packet could have started behind another
   Result result_;
 };
 

@@ -206,6 +206,17 @@ TEMPLATE_TEST_CASE(
   CHECK(r.cycles < options.cycles);
 }
 
+TEMPLATE_TEST_CASE("a receiver that withdraws a grant is caught by the RTL's assertion",
+                   "[lockstep]", IcrcLockstep, PacketizerLockstep, RxParserLockstep,
+                   ResponderCheckLockstep, RequesterPsnLockstep, CompletionLockstep) {
+  LockstepOptions<TestType> options;
+  options.withdraw_grants = true;
+  const auto r = run_lockstep(options);
+  CHECK(r.assertion_failed);
+  CHECK_FALSE(r.equal());
+  CHECK(r.cycles < 5000);
+}
+
 TEMPLATE_TEST_CASE("a divergence leaves a report for a person and a waveform", "[lockstep]",
                    IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
                    RequesterPsnLockstep, CompletionLockstep) {
