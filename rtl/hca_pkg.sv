@@ -716,6 +716,10 @@ package hca_pkg;
   localparam int unsigned PkeyEntries = 16;
   localparam int unsigned ContextBits = 888;
   localparam int unsigned RegionBits = 240;
+  localparam int unsigned StateBits = 376;
+  localparam int unsigned StateRqLimitAt = 8;
+  localparam int unsigned ContextSharedAt = 380;
+  localparam int unsigned ContextSrqnAt = 448;
 
   // What the packets of an opcode are: request (1 bit), operation (4), position (2).
   function automatic logic [6:0] opcode_kind(input logic [7:0] opcode);
@@ -1036,6 +1040,7 @@ package hca_pkg;
   localparam logic [1:0] PsnResultNewest = 2'h3;
   localparam logic [23:0] PsnWindow = 24'h800000;
   localparam int unsigned PsnContextBits = 112;
+  localparam int unsigned PsnStateBits = 96;
 
   // Where the PSNs of a queue pair stand.
   typedef struct packed {

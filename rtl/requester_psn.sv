@@ -8,13 +8,8 @@
 // kind say how many PSNs the message has. packets_out has one beat for each step: PSN and count that the message or packet takes,
 // else the oldest unacknowledged PSN and 0; what came of it; and the context as it is now, which is its write-back.
 //
-// Look-ups. A context is asked for in the cycle behind its step. Answers come in the order of the asks, at most one a cycle,
-// in any cycle behind the ask; this block has room for them. A context holds all write-backs of the cycles before; later
-// ones of the same queue pair are forwarded in here.
-//
-// Grants. As in rtl/icrc.sv, but with room for Slots steps of its own, from the beat on until their start, which needs
-// packets_out_ready_i: packets_out_start_o takes the room behind exactly Latency cycles ahead of the result. A stalled
-// look-up holds its step and those behind, in their order; the stages are never stalled.
+// Look-ups, hazards, grants: rtl/look_up_slots.sv. A stalled look-up holds its step and those behind, in their order; the
+// stages are never stalled. packets_out_start_o takes the room behind exactly Latency cycles ahead of the result.
 //
 // Timing. Beat in n, answer at once: ask in n + 1, answer in n + 2, start in n + 3, result in n + 6, Latency = 3; one step a
 // cycle. Combinational path: packets_out_ready_i to packets_out_start_o, one gate. All else is registered.
@@ -39,19 +34,17 @@ module requester_psn #(
   input  logic                  packets_out_ready_i,
   output hca_pkg::psn_stepped_t packets_out_o
 );
-  localparam int unsigned SlotBits = 3;
-  localparam int unsigned Slots = 1 << SlotBits;
-  localparam logic [SlotBits:0] AllSlots = Slots[SlotBits:0];
   localparam int unsigned Context = hca_pkg::PsnContextBits;
+  localparam int unsigned State = hca_pkg::PsnStateBits;
   localparam int unsigned Judge = 2;  // the stage that needs the state
 
   typedef struct packed {
     logic [2:0] op;
     logic [1:0] kind;
-    logic [23:0] qpn;
     logic [23:0] psn;
     logic [23:0] index;
     logic [31:0] byte_len;
+    logic [23:0] qpn;
   } request_t;
   localparam int unsigned Request = 109;
 
@@ -62,24 +55,18 @@ module requester_psn #(
     logic [23:0] count;  // PSNs that it takes
   } work_t;
 
-  // ---- 0: grants ----
-  logic [SlotBits:0] used_q;
+  // ---- 1 to 3: slots, asks, hazards, start ----
+  request_t request_in, request_0, request_1_q;
+  work_t work_2_q;
+  /* verilator lint_off UNUSEDSIGNAL */  // nothing else is looked up; of the last stage's context the state alone
+  logic [2:0] answered_slot, start_slot;
+  logic [Request-1:0] answered;
+  hca_pkg::psn_context_t context_1_q, context_2_q;
+  /* verilator lint_on UNUSEDSIGNAL */
   logic issued;
-
-  assign packets_in_ready_o = used_q != AllSlots;
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) used_q <= '0;
-    else used_q <= used_q + {{SlotBits{1'b0}}, packets_in_valid_i} - {{SlotBits{1'b0}}, issued};
-  end
-
-  // ---- 1: a slot for each step, asks ----
-  request_t request_in;
-  logic [SlotBits-1:0] tail_q, answer_q, head_q;  // the next step, context and start
-  logic [Slots*Request-1:0] request_q;
-  logic [Slots*Context-1:0] context_q;
-  logic [Slots-1:0] ready_q;
-  logic context_ask_valid_q;
-  logic [23:0] context_ask_q;
+  logic out_valid_q;
+  hca_pkg::psn_stepped_t out_q, out_d;
+  logic [Judge:1] valid_q;
 
   always_comb begin
     request_in.op = packets_in_i.op;
@@ -89,85 +76,41 @@ module requester_psn #(
     request_in.index = packets_in_i.index;
     request_in.byte_len = packets_in_i.byte_len;
   end
-  assign context_ask_valid_o = context_ask_valid_q;
-  assign context_ask_o = context_ask_q;
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      tail_q <= '0;
-      answer_q <= '0;
-      head_q <= '0;
-      ready_q <= '0;
-      context_ask_valid_q <= 1'b0;
-    end else begin
-      context_ask_valid_q <= packets_in_valid_i;
-      if (packets_in_valid_i) tail_q <= tail_q + 1'b1;
-      if (context_valid_i) answer_q <= answer_q + 1'b1;
-      if (issued) head_q <= head_q + 1'b1;
-      if (context_valid_i) ready_q[answer_q] <= 1'b1;
-      if (issued) ready_q[head_q] <= 1'b0;
-    end
-  end
-  always_ff @(posedge clk_i) begin
-    context_ask_q <= packets_in_i.qpn;
-    for (int s = 0; s < Slots; s++)
-      if (packets_in_valid_i && tail_q == s[SlotBits-1:0]) request_q[s*Request +: Request] <= request_in;
-    context_q <= current[0 +: Slots*Context];
-  end
-
-  // ---- 2: hazards: what is judged in this cycle or leaves in it changes the contexts that are here ----
-  logic out_valid_q;
-  hca_pkg::psn_stepped_t out_q, out_d;
-  logic [Judge:1] valid_q;
-  request_t request_0, request_1_q;
-  work_t work_2_q;
-  hca_pkg::psn_context_t context_0, context_1_q;
-  /* verilator lint_off UNUSEDSIGNAL */  // of the last stage the state alone, of results context and queue pair
-  hca_pkg::psn_context_t context_2_q;
-  request_t here;
-  hca_pkg::psn_stepped_t judged;
-  /* verilator lint_on UNUSEDSIGNAL */
-  hca_pkg::psn_context_t held_context;
-
-  // Contexts that are here: of the slots, of which one may be answered now, and in front of the last stage.
-  localparam int unsigned Held = Slots + Judge - 1;
-  logic [Held*Context-1:0] held, current;
-  logic [Held*24-1:0] held_qpn;
-  logic judged_valid;
-
-  always_comb begin
-    held = {context_1_q, context_q};
-    held_qpn = '0;
-    held_qpn[24*Slots +: 24] = request_1_q.qpn;
-    for (int s = 0; s < Slots; s++) begin
-      here = request_q[s*Request +: Request];
-      held_qpn[24*s +: 24] = here.qpn;
-      if (context_valid_i && answer_q == s[SlotBits-1:0]) held[s*Context +: Context] = context_i;
-    end
-    current = held;
-    for (int i = 0; i < Held; i++) begin
-      held_context = held[i*Context +: Context];
-      for (int late = 0; late < 2; late++) begin
-        judged = late == 0 ? out_q : out_d;
-        judged_valid = late == 0 ? out_valid_q : valid_q[Judge];
-        if (judged_valid && held_qpn[24*i +: 24] == judged.qpn) held_context.state = judged.state;
-      end
-      current[i*Context +: Context] = held_context;
-    end
-  end
-
-  // ---- 3: start ----
-  assign issued = ready_q[head_q] && packets_out_ready_i;
+  look_up_slots #(
+    .Request(Request),
+    .Context(Context),
+    .State(State),
+    .Stages(Judge)
+  ) u_slots (
+    .clk_i(clk_i),
+    .rst_ni(rst_ni),
+    .room_o(packets_in_ready_o),
+    .take_i(packets_in_valid_i),
+    .drop_i(1'b0),
+    .enter_i(packets_in_valid_i),
+    .request_i(request_in),
+    .context_ask_valid_o(context_ask_valid_o),
+    .context_ask_o(context_ask_o),
+    .context_valid_i(context_valid_i),
+    .context_i(context_i),
+    .answered_slot_o(answered_slot),
+    .answered_o(answered),
+    .hold_i(1'b0),
+    .more_valid_i(1'b0),
+    .more_slot_i(3'd0),
+    .room_behind_i(packets_out_ready_i),
+    .start_o(issued),
+    .start_slot_o(start_slot),
+    .start_request_o(request_0),
+    .stage_number_i(request_1_q.qpn),
+    .stage_context_o({context_2_q, context_1_q}),
+    .result_valid_i({valid_q[Judge], out_valid_q}),
+    .result_number_i({out_d.qpn, out_q.qpn}),
+    .result_state_i({out_d.state, out_q.state}),
+    .result_shared_i(2'd0),
+    .result_queue_i(48'd0)
+  );
   assign packets_out_start_o = issued;
-  always_comb begin
-    request_0 = '0;
-    context_0 = '0;
-    for (int s = 0; s < Slots; s++)
-      if (head_q == s[SlotBits-1:0]) begin
-        request_0 = request_q[s*Request +: Request];
-        context_0 = current[s*Context +: Context];
-      end
-  end
 
   // ---- 4: stage 1: how many PSNs ----
   work_t work_1;
@@ -279,9 +222,7 @@ module requester_psn #(
   end
   always_ff @(posedge clk_i) begin
     request_1_q <= request_0;
-    context_1_q <= context_0;
     work_2_q <= work_1;
-    context_2_q <= current[Slots*Context +: Context];
     out_q <= out_d;
   end
 

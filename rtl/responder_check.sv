@@ -48,8 +48,8 @@ module responder_check #(
 );
   localparam int unsigned SlotBits = 3;
   localparam int unsigned Slots = 1 << SlotBits;
-  localparam logic [SlotBits:0] AllSlots = Slots[SlotBits:0];
   localparam int unsigned Context = hca_pkg::ContextBits;
+  localparam int unsigned State = hca_pkg::StateBits;
   localparam int unsigned Region = hca_pkg::RegionBits;
   localparam int unsigned Judge = 6;  // the rule stage that knows the state; the ones in front do not need it
 
@@ -62,7 +62,6 @@ module responder_check #(
     logic [3:0] lane;
     logic [2:0] framing;
     logic native;
-    logic [23:0] qpn;
     logic [23:0] psn;
     logic [7:0] opcode;
     logic known;
@@ -73,6 +72,7 @@ module responder_check #(
     logic [31:0] rkey;
     logic [31:0] dma_len;
     logic [15:0] payload_bytes;
+    logic [23:0] qpn;
   } request_t;
   localparam int unsigned Request = 546;
 
@@ -93,28 +93,21 @@ module responder_check #(
   } work_t;
 
   // ---- 0: grants ----
-  logic open_q;
-  logic [SlotBits:0] used_q;
+  logic open_q, room;
   logic arrived, accepted, fallen, issued;
 
-  assign packets_in_ready_o = open_q && used_q != AllSlots;
+  assign packets_in_ready_o = open_q && room;
   assign arrived = packets_in_valid_i && packets_in_i.last;
   assign accepted = arrived && (packets_in_i.verdict == hca_pkg::VerdictReservedOpCode
                                 || (packets_in_i.verdict == hca_pkg::VerdictGood && in_kind[6]));
   assign fallen = arrived && !accepted;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      open_q <= 1'b1;
-      used_q <= '0;
-    end else begin
-      if (packets_in_valid_i) open_q <= packets_in_i.last;
-      used_q <= used_q + {{SlotBits{1'b0}}, packets_in_valid_i && packets_in_i.first} - {{SlotBits{1'b0}}, issued}
-                - {{SlotBits{1'b0}}, fallen};
-    end
+    if (!rst_ni) open_q <= 1'b1;
+    else if (packets_in_valid_i) open_q <= packets_in_i.last;
   end
 
   // ---- 1: a slot for each request, asks ----
-  request_t request_in;
+  request_t request_in, request_0;
   /* verilator lint_off UNUSEDSIGNAL */  // headers that no rule asks for, and whether it is a request alone
   logic [6:0] in_kind;
   logic [hca_pkg::ExtCount-1:0] in_has;
@@ -146,134 +139,102 @@ module responder_check #(
     request_in.payload_bytes = packets_in_i.payload_bytes;
   end
 
-  logic [SlotBits-1:0] tail_q, answer_q, head_q;  // the next request, context and start
-  logic [SlotBits-1:0] asked_q, keys_q;           // slots whose R_Keys wait, the next ask and the next answer
+  // R_Keys that wait: their slots, the next ask and the next answer.
+  logic [SlotBits-1:0] asked_q, keys_q;
   logic [Slots*SlotBits-1:0] waiting_q;
-  logic [SlotBits-1:0] key_slot;
-  logic [Slots*Request-1:0] request_q;
-  logic [Slots*Context-1:0] context_q;
+  logic [SlotBits-1:0] answered_slot, key_slot, start_slot;
   logic [Slots*Region-1:0] region_q;
-  logic [Slots-1:0] ready_q;
-  logic context_ask_valid_q, region_ask_valid_q;
-  logic [23:0] context_ask_q;
+  logic region_ask_valid_q;
   logic [31:0] region_ask_q;
   /* verilator lint_off UNUSEDSIGNAL */  // its R_Key alone
   request_t answered;
   /* verilator lint_on UNUSEDSIGNAL */
 
-  always_comb begin
-    answered = '0;
-    for (int s = 0; s < Slots; s++)
-      if (answer_q == s[SlotBits-1:0]) answered = request_q[s*Request +: Request];
-  end
   assign keyed = answered.rkey != 32'd0;
   assign key_slot = waiting_q[keys_q*SlotBits +: SlotBits];
-  assign context_ask_valid_o = context_ask_valid_q;
-  assign context_ask_o = context_ask_q;
   assign region_ask_valid_o = region_ask_valid_q;
   assign region_ask_o = region_ask_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      tail_q <= '0;
-      answer_q <= '0;
-      head_q <= '0;
       asked_q <= '0;
       keys_q <= '0;
-      ready_q <= '0;
-      context_ask_valid_q <= 1'b0;
       region_ask_valid_q <= 1'b0;
     end else begin
-      context_ask_valid_q <= accepted;
       region_ask_valid_q <= context_valid_i && keyed;
-      if (accepted) tail_q <= tail_q + 1'b1;
-      if (context_valid_i) answer_q <= answer_q + 1'b1;
       if (context_valid_i && keyed) asked_q <= asked_q + 1'b1;
       if (region_valid_i) keys_q <= keys_q + 1'b1;
-      if (issued) head_q <= head_q + 1'b1;
-      if (context_valid_i && !keyed) ready_q[answer_q] <= 1'b1;
-      if (region_valid_i) ready_q[key_slot] <= 1'b1;
-      if (issued) ready_q[head_q] <= 1'b0;
     end
   end
   always_ff @(posedge clk_i) begin
-    context_ask_q <= packets_in_i.bth.destqp;
     region_ask_q <= answered.rkey;
-    if (context_valid_i) waiting_q[asked_q*SlotBits +: SlotBits] <= answer_q;
-    for (int s = 0; s < Slots; s++) begin
-      if (accepted && tail_q == s[SlotBits-1:0]) request_q[s*Request +: Request] <= request_in;
+    if (context_valid_i) waiting_q[asked_q*SlotBits +: SlotBits] <= answered_slot;
+    for (int s = 0; s < Slots; s++)
       if (region_valid_i && key_slot == s[SlotBits-1:0]) region_q[s*Region +: Region] <= region_i;
-      else if (context_valid_i && answer_q == s[SlotBits-1:0]) region_q[s*Region +: Region] <= '0;  // of no R_Key
-    end
-    context_q <= current[0 +: Slots*Context];
+      else if (context_valid_i && answered_slot == s[SlotBits-1:0]) region_q[s*Region +: Region] <= '0;  // of no R_Key
   end
 
-  // ---- 2: hazards: what is judged in this cycle or leaves in it changes the contexts that are here ----
+  // ---- 2: hazards; WQEs taken and the limit go by the SRQ, where the queue pair has one ----
   logic out_valid_q;
   hca_pkg::judged_t out_q, out_d;
   logic [Judge:1] valid_q;
   work_t work_0, work_1_q, work_2_q, work_3_q, work_4_q, work_5_q;
-  /* verilator lint_off UNUSEDSIGNAL */  // of which the last stage needs the rest no more
+  /* verilator lint_off UNUSEDSIGNAL */  // of which the stages need a part each
   work_t work_6_q;
-  hca_pkg::context_t qp_6_q;
+  hca_pkg::context_t qp_1_q, qp_2_q, qp_3_q, qp_4_q, qp_5_q, qp_6_q;
   hca_pkg::region_t region_5_q;  // spare bits
   /* verilator lint_on UNUSEDSIGNAL */
-  hca_pkg::context_t qp_0, qp_1_q, qp_2_q, qp_3_q, qp_4_q, qp_5_q;
   hca_pkg::region_t region_0, region_1_q, region_2_q, region_3_q, region_4_q;
 
-  // Contexts that are here: of the slots, of which one may be answered now, and in front of the last rule stage.
-  localparam int unsigned Held = Slots + Judge - 1;
-  logic [Held*Context-1:0] held, current;
-  logic [Held*24-1:0] held_qpn;
-  logic same_qp, same_queue, judged_valid;
-  logic [31:0] consumed, limit;
-  /* verilator lint_off UNUSEDSIGNAL */  // of a verdict the context alone, of a request its queue pair
-  request_t here;
-  hca_pkg::judged_t judged;
-  /* verilator lint_on UNUSEDSIGNAL */
-  hca_pkg::context_t qp;
-
-  always_comb begin
-    held = {qp_5_q, qp_4_q, qp_3_q, qp_2_q, qp_1_q, context_q};
-    held_qpn = '0;
-    held_qpn[24*Slots +: 24*(Judge-1)] = {work_5_q.request.qpn, work_4_q.request.qpn, work_3_q.request.qpn, work_2_q.request.qpn,
-                                          work_1_q.request.qpn};
-    for (int s = 0; s < Slots; s++) begin
-      here = request_q[s*Request +: Request];
-      held_qpn[24*s +: 24] = here.qpn;
-      if (context_valid_i && answer_q == s[SlotBits-1:0]) held[s*Context +: Context] = context_i;
-    end
-    current = held;
-    for (int i = 0; i < Held; i++) begin
-      qp = held[i*Context +: Context];
-      for (int late = 0; late < 2; late++) begin
-        judged = late == 0 ? out_q : out_d;
-        judged_valid = late == 0 ? out_valid_q : valid_q[Judge];
-        same_qp = judged_valid && held_qpn[24*i +: 24] == judged.qpn;
-        same_queue = qp.shared ? judged_valid && judged.shared && qp.srqn == judged.srqn : same_qp;
-        consumed = same_queue ? judged.state.rq_consumed : qp.state.rq_consumed;
-        limit = same_queue ? judged.state.rq_limit : qp.state.rq_limit;
-        if (same_qp) qp.state = judged.state;
-        qp.state.rq_consumed = consumed;
-        qp.state.rq_limit = limit;
-      end
-      current[i*Context +: Context] = qp;
-    end
-  end
+  look_up_slots #(
+    .SlotBits(SlotBits),
+    .Request(Request),
+    .Context(Context),
+    .State(State),
+    .Stages(Judge),
+    .Part(64),  // rq_consumed and rq_limit
+    .PartAt(hca_pkg::StateRqLimitAt),
+    .SharedAt(hca_pkg::ContextSharedAt),
+    .QueueAt(hca_pkg::ContextSrqnAt)
+  ) u_slots (
+    .clk_i(clk_i),
+    .rst_ni(rst_ni),
+    .room_o(room),
+    .take_i(packets_in_valid_i && packets_in_i.first),
+    .drop_i(fallen),
+    .enter_i(accepted),
+    .request_i(request_in),
+    .context_ask_valid_o(context_ask_valid_o),
+    .context_ask_o(context_ask_o),
+    .context_valid_i(context_valid_i),
+    .context_i(context_i),
+    .answered_slot_o(answered_slot),
+    .answered_o(answered),
+    .hold_i(keyed),
+    .more_valid_i(region_valid_i),
+    .more_slot_i(key_slot),
+    .room_behind_i(packets_out_ready_i),
+    .start_o(issued),
+    .start_slot_o(start_slot),
+    .start_request_o(request_0),
+    .stage_number_i({work_5_q.request.qpn, work_4_q.request.qpn, work_3_q.request.qpn, work_2_q.request.qpn,
+                     work_1_q.request.qpn}),
+    .stage_context_o({qp_6_q, qp_5_q, qp_4_q, qp_3_q, qp_2_q, qp_1_q}),
+    .result_valid_i({valid_q[Judge], out_valid_q}),
+    .result_number_i({out_d.qpn, out_q.qpn}),
+    .result_state_i({out_d.state, out_q.state}),
+    .result_shared_i({out_d.shared, out_q.shared}),
+    .result_queue_i({out_d.srqn, out_q.srqn})
+  );
 
   // ---- 3: start ----
-  assign issued = ready_q[head_q] && packets_out_ready_i;
   assign packets_out_start_o = issued;
   always_comb begin
     work_0 = '0;
-    qp_0 = '0;
+    work_0.request = request_0;
     region_0 = '0;
     for (int s = 0; s < Slots; s++)
-      if (head_q == s[SlotBits-1:0]) begin
-        work_0.request = request_q[s*Request +: Request];
-        qp_0 = current[s*Context +: Context];
-        region_0 = region_q[s*Region +: Region];
-      end
+      if (start_slot == s[SlotBits-1:0]) region_0 = region_q[s*Region +: Region];
   end
 
   // ---- 4: rule stage 1, Header: service, state, addresses ----
@@ -578,22 +539,16 @@ module responder_check #(
   end
   always_ff @(posedge clk_i) begin
     work_1_q <= work_0;
-    qp_1_q <= qp_0;
     region_1_q <= region_0;
     work_2_q <= work_1;
-    qp_2_q <= current[Slots*Context +: Context];
     region_2_q <= region_1_q;
     work_3_q <= work_2;
-    qp_3_q <= current[(Slots+1)*Context +: Context];
     region_3_q <= region_2_q;
     work_4_q <= work_3;
-    qp_4_q <= current[(Slots+2)*Context +: Context];
     region_4_q <= region_3_q;
     work_5_q <= work_4;
-    qp_5_q <= current[(Slots+3)*Context +: Context];
     region_5_q <= region_4_q;
     work_6_q <= work_5;
-    qp_6_q <= current[(Slots+4)*Context +: Context];
     out_q <= out_d;
   end
 

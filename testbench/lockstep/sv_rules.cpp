@@ -59,7 +59,11 @@ std::string numbers_of_rules() {
          number("NakKind", 3, u64(SyndromeKind::Nak)) + number("CreditsUnused", 5, kCreditsUnused) +
          size("PkeyEntries", kPkeyEntries) +
          size("ContextBits", 8 * rtl::SideBand<rtl::CheckedContext>::kBytes) +
-         size("RegionBits", 8 * rtl::SideBand<rtl::CheckedRegion>::kBytes) + "\n";
+         size("RegionBits", 8 * rtl::SideBand<rtl::CheckedRegion>::kBytes) +
+         size("StateBits", 8 * rtl::SideBand<rtl::CheckedState>::kBytes) +
+         size("StateRqLimitAt", lowest_bit<rtl::CheckedState>("rq_limit")) +
+         size("ContextSharedAt", lowest_bit<rtl::CheckedContext>("shared")) +
+         size("ContextSrqnAt", lowest_bit<rtl::CheckedContext>("srqn")) + "\n";
 }
 
 std::string operations() {

@@ -17,7 +17,8 @@ std::string psn_part() {
          names_of("PsnKind", 2, blocks::kPsnKindNames) +
          names_of("PsnResult", 2, blocks::kPsnResultNames) +
          number("PsnWindow", 24, proto::kPsnWindow) +
-         size("PsnContextBits", 8 * rtl::SideBand<rtl::PsnContext>::kBytes) + "\n" +
+         size("PsnContextBits", 8 * rtl::SideBand<rtl::PsnContext>::kBytes) +
+         size("PsnStateBits", 8 * rtl::SideBand<proto::SendPsns>::kBytes) + "\n" +
          plain_struct<proto::SendPsns>("Where the PSNs of a queue pair stand.", "psn_state") +
          side_band<rtl::PsnContext>("What of its context they need.") +
          side_band<rtl::PsnStepBeat>("What happens to them.") +

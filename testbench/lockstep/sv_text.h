@@ -50,4 +50,16 @@ std::string side_band(std::string_view comment) {
       });
   return out + fmt::format("  }} {}_t;\n\n", identifier(rtl::SideBand<Control>::kName));
 }
+// The lowest bit of a field in a side band; the last field is in bit 0.
+template <class Control>
+u64 lowest_bit(std::string_view field) {
+  u64 bit = 0;
+  rtl::SideBand<Control>::for_each_part(
+      [&](std::string_view, const proto::HeaderInfo& header, unsigned from) {
+        for (const auto& f : header)
+          if (f.name == field)
+            bit = 8 * (rtl::SideBand<Control>::kBytes - from) - f.bit_at - f.bits;
+      });
+  return bit;
+}
 }  // namespace hca::testbench
