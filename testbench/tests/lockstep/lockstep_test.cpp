@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The comparison of RTL and model of each block: equal over many cycles, and sharp against each
 // kind of difference.
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -220,8 +222,8 @@ TEMPLATE_TEST_CASE("a receiver that withdraws a grant is caught by the RTL's ass
 TEMPLATE_TEST_CASE("a divergence leaves a report for a person and a waveform", "[lockstep]",
                    IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
                    RequesterPsnLockstep, CompletionLockstep) {
-  const auto file =
-      std::filesystem::temp_directory_path() / fmt::format("hca_{}_test.fst", TestType::kName);
+  const auto file = std::filesystem::temp_directory_path() /
+                    fmt::format("hca_{}_{}.fst", TestType::kName, getpid());
   std::filesystem::remove(file);
   LockstepOptions<TestType> options;
   options.fault = {PinFault::Kind::DataBit, 3000, 9};

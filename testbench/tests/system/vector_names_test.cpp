@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A vector that says what does not exist is refused when it is read, with the place and what there
 // is.
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -11,7 +14,8 @@
 namespace hca::testbench {
 namespace {
 struct File {
-  std::string path = std::filesystem::temp_directory_path() / "hca_vector_names_test.json";
+  std::string path =
+      std::filesystem::temp_directory_path() / fmt::format("hca_vector_names_{}.json", getpid());
   File(const std::string& setup, const std::string& steps) {
     std::ofstream(path) << R"({"vector": "hca-vector-1", "for": ["C9-1"], "says": "A sentence.",
       "because": "It has a reason.", "setup": )"
