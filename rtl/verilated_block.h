@@ -46,6 +46,10 @@ template <class Top>
 concept HasData = requires(Top& top) {
   top.packets_in_data_i;
 };
+template <class Top>
+concept HasWaves = requires(Top& top, VerilatedFstC* waves) {
+  top.trace(waves, 99);
+};
 
 // Its asks and answers. `eval` is called when pins have changed.
 template <class Top, class Eval, class Pins>
@@ -161,8 +165,12 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
 
   void trace_to(const std::string& file) override {
     if (waves_) throw std::logic_error("a waveform is being written");
-    waves_ = std::make_unique<VerilatedFstC>();
-    top_->trace(waves_.get(), 99);
+    if constexpr (HasWaves<Top>) {
+      waves_ = std::make_unique<VerilatedFstC>();
+      top_->trace(waves_.get(), 99);
+    } else {
+      throw std::logic_error("Verilated without waveforms");
+    }
     waves_->open(file.c_str());
     if (!waves_->isOpen()) throw std::runtime_error(file + ": cannot be written");
   }

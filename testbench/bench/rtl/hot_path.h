@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The path of a packet from its descriptor to the verdict on it, as RTL and as C++: packetizer,
+// icrc inserting, icrc checking, rx_parser, responder_check.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "model/blocks/stand_in.h"
+#include "rtl/descriptor.h"
+#include "rtl/judged.h"
+#include "rtl/parsed.h"
+
+namespace hca::bench {
+// What goes through: WRITEs of one packet each of an RC queue pair, back to back, over IPv4.
+struct WriteStream {
+  explicit WriteStream(u32 payload_bytes);
+
+  proto::AddressVector address;
+  const proto::OpcodeRow& opcode;
+  proto::Bth bth{};  // of the first one; PSNs follow it
+  proto::ExtHeaders ext{};
+  std::vector<u8> payload;
+  // The responder's.
+  proto::QpConfig qp{};
+  proto::ReceiveState state{};
+  proto::Region region{};
+  proto::PortAttributes port{};
+
+  u32 frame_bytes() const;  // with the ICRC
+  rtl::Descriptor descriptor() const;
+  rtl::CheckedContext context() const;
+};
+
+// A way to send it. All that was judged must have been executed: ePSN tells it.
+class HotPath {
+ public:
+  virtual ~HotPath() = default;
+  // Goes on until so many packets more have their verdict.
+  virtual void run(u64 packets) = 0;
+  virtual u64 cycles() const = 0;  // simulated; 0: it has none
+  virtual u64 packets() const = 0;
+  virtual u32 epsn() const = 0;
+  virtual const std::vector<u8>& received()
+      const = 0;  // payload of the last packet that was parsed
+};
+// Five Verilated blocks of 512 bits, a beat in each cycle, nothing between pins and pins.
+std::unique_ptr<HotPath> bare_path(const WriteStream& stream);
+// The same through the wrapper of a block (rtl/block_rtl.h).
+std::unique_ptr<HotPath> wrapped_path(const WriteStream& stream);
+// What the units of the model do to the same packets.
+std::unique_ptr<HotPath> twin_path(const WriteStream& stream);
+}  // namespace hca::bench
