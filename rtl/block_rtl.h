@@ -16,8 +16,8 @@ class VerilatedBlock {
   virtual ~VerilatedBlock() = default;
   virtual void set_grant(bool packets_out_ready) = 0;
   virtual void set_beat(const BeatOf<In>* packets_in) = 0;
-  virtual bool in_ready() const = 0;
-  virtual bool out_start() const = 0;
+  virtual bool in_ready() = 0;
+  virtual bool out_start() = 0;
   virtual bool out_valid() const = 0;
   virtual BeatOf<Out> out() const = 0;
   virtual void clock() = 0;
@@ -31,6 +31,8 @@ class VerilatedBlock {
 //   begin_cycle  gives the grant behind the block; then in_ready(), out_valid() and out() stand
 //   drive        the beat that enters, or none; then out_start() stands
 //   end_cycle    the clock edge
+// out_valid() and out() stand behind registers. Of a block where they do not, they are meant once
+// in_ready() or out_start() has been asked for.
 // The contract's assertions of the RTL are on; the first that fails is kept.
 template <class In, class Out>
 class BlockRtl {
@@ -40,11 +42,11 @@ class BlockRtl {
 
   u32 beat_bytes() const { return beat_bytes_; }
   void begin_cycle(bool packets_out_ready) { rtl_->set_grant(packets_out_ready); }
-  bool in_ready() const { return rtl_->in_ready(); }
+  bool in_ready() { return rtl_->in_ready(); }
   bool out_valid() const { return rtl_->out_valid(); }
   OutBeat out() const { return rtl_->out(); }  // meant while out_valid()
   void drive(const InBeat* packets_in) { rtl_->set_beat(packets_in); }
-  bool out_start() const { return rtl_->out_start(); }
+  bool out_start() { return rtl_->out_start(); }
   void end_cycle() { rtl_->clock(); }
 
   bool assertion_failed() const { return rtl_->assertion_failed(); }

@@ -51,15 +51,17 @@ concept HasWaves = requires(Top& top, VerilatedFstC* waves) {
   top.trace(waves, 99);
 };
 
-// Its asks and answers. `eval` is called when pins have changed.
-template <class Top, class Eval, class Pins>
+// Its asks and answers. `changed` is called when pins have.
+template <class Top, class Changed, class Pins>
 class VerilatedContexts : public Pins {
  public:
-  VerilatedContexts(Top& top, Eval eval) : top_(top), eval_(eval) { top_.context_valid_i = 0; }
+  VerilatedContexts(Top& top, Changed changed) : top_(top), changed_(changed) {
+    top_.context_valid_i = 0;
+  }
   void answer(const typename Pins::Context* context) override {
     top_.context_valid_i = context != nullptr;
     if (context) put_control(*context, top_.context_i);
-    eval_();
+    changed_();
   }
   std::optional<u32> context_asked() const override {
     return top_.context_ask_valid_o ? std::optional<u32>(top_.context_ask_o) : std::nullopt;
@@ -67,12 +69,12 @@ class VerilatedContexts : public Pins {
 
  private:
   Top& top_;
-  Eval eval_;
+  Changed changed_;
 };
-template <class Top, class Eval>
+template <class Top, class Changed>
 class VerilatedLookUps : public LookUpPins {
  public:
-  VerilatedLookUps(Top& top, Eval eval) : top_(top), eval_(eval) {
+  VerilatedLookUps(Top& top, Changed changed) : top_(top), changed_(changed) {
     top_.context_valid_i = 0, top_.region_valid_i = 0;
     for (auto& word : top_.pkeys_i.m_storage) word = 0;
   }
@@ -80,7 +82,7 @@ class VerilatedLookUps : public LookUpPins {
     top_.context_valid_i = context != nullptr, top_.region_valid_i = region != nullptr;
     if (context) put_control(*context, top_.context_i);
     if (region) put_control(*region, top_.region_i);
-    eval_();
+    changed_();
   }
   std::optional<u32> context_asked() const override {
     return top_.context_ask_valid_o ? std::optional<u32>(top_.context_ask_o) : std::nullopt;
@@ -98,9 +100,11 @@ class VerilatedLookUps : public LookUpPins {
 
  private:
   Top& top_;
-  Eval eval_;
+  Changed changed_;
 };
 
+// The top is evaluated when something is read that its pins change in the same cycle, and at the
+// clock's edge; what stands behind registers is read as it is.
 template <class Top, class In, class Out>
 class VerilatedTop : public VerilatedBlock<In, Out> {
  public:
@@ -109,12 +113,12 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
     context_.fatalOnError(false);  // a failed assertion is reported, not the end of the program
     top_ = std::make_unique<Top>(&context_, name);
     top_->clk_i = 0, top_->rst_ni = 1, top_->packets_in_valid_i = 0, top_->packets_out_ready_i = 0;
-    [[maybe_unused]] const auto pins_changed = [this] { eval(); };
-    using Eval [[maybe_unused]] = decltype(pins_changed);
+    [[maybe_unused]] const auto changed = [this] { stale_ = true; };
+    using Changed [[maybe_unused]] = decltype(changed);
     if constexpr (HasRegions<Top>)
-      look_ups_ = std::make_unique<VerilatedLookUps<Top, Eval>>(*top_, pins_changed);
+      look_ups_ = std::make_unique<VerilatedLookUps<Top, Changed>>(*top_, changed);
     else if constexpr (HasContexts<Top>)
-      look_ups_ = std::make_unique<VerilatedContexts<Top, Eval, PinsOf<Out>>>(*top_, pins_changed);
+      look_ups_ = std::make_unique<VerilatedContexts<Top, Changed, PinsOf<Out>>>(*top_, changed);
     put({});
     eval();
     top_->rst_ni = 0;
@@ -122,7 +126,7 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
     top_->clk_i = 1;
     eval();
     top_->clk_i = 0, top_->rst_ni = 1;
-    eval();
+    stale_ = true;
   }
   ~VerilatedTop() override {
     end_waves();
@@ -133,16 +137,22 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
   void set_grant(bool packets_out_ready) override {
     top_->packets_out_ready_i = packets_out_ready;
     top_->packets_in_valid_i = 0;
-    eval();
+    stale_ = true;
   }
   void set_beat(const BeatOf<In>* packets_in) override {
     if (!packets_in) return;
     top_->packets_in_valid_i = 1;
     put(*packets_in);
-    eval();
+    stale_ = true;
   }
-  bool in_ready() const override { return top_->packets_in_ready_o; }
-  bool out_start() const override { return top_->packets_out_start_o; }
+  bool in_ready() override {
+    settle();
+    return top_->packets_in_ready_o;
+  }
+  bool out_start() override {
+    settle();
+    return top_->packets_out_start_o;
+  }
   bool out_valid() const override { return top_->packets_out_valid_o; }
   BeatOf<Out> out() const override {
     BeatOf<Out> beat;
@@ -152,6 +162,7 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
     return beat;
   }
   void clock() override {
+    settle();
     dump();
     context_.timeInc(1);
     top_->clk_i = 1;
@@ -159,7 +170,7 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
     dump();
     context_.timeInc(1);
     top_->clk_i = 0;
-    eval();
+    stale_ = true;
   }
   bool assertion_failed() const override { return context_.gotError(); }
 
@@ -185,7 +196,11 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
     if constexpr (HasData<Top>)
       std::memcpy(&top_->packets_in_data_i, beat.data.data(), sizeof(top_->packets_in_data_i));
   }
+  void settle() {
+    if (stale_) eval();
+  }
   void eval() {
+    stale_ = false;
     Verilated::threadContextp(&context_);
     top_->eval();
   }
@@ -199,6 +214,7 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
   }
 
   VerilatedContext context_;
+  bool stale_ = true;  // pins have changed since it was evaluated
   std::unique_ptr<Top> top_;
   std::unique_ptr<PinsOf<Out>> look_ups_;
   std::unique_ptr<VerilatedFstC> waves_;  // before `top_` goes

@@ -68,7 +68,7 @@ class ElasticRun {
   void offer(Cycle at) {
     if (!sending_) {
       if (!next_) next_ = std::make_shared<Packet>(stimulus_.next()), from_ = at + next_->gap;
-      if (at < from_) return rtl_.drive(nullptr);
+      if (at < from_) return rtl_.drive(nullptr), void(rtl_.in_ready());
     }
     auto beat = beat_of<typename Pair::In>(Pair::sent(*next_), beat_, beat_bytes());
     Pair::set_side_band(*next_, beat.control);

@@ -71,7 +71,7 @@ class WrappedPath : public HotPath {
     responder_.end_cycle(), parser_.end_cycle(), check_.end_cycle();
     insert_.end_cycle(), packetizer_.end_cycle();
   }
-  static void granted(bool first, const auto& block) {
+  static void granted(bool first, auto& block) {
     if (first && !block.in_ready()) throw std::logic_error("no grant");
   }
   static void pass(const auto& from, auto& to, blocks::IcrcMode mode) {
