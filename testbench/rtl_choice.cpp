@@ -39,7 +39,7 @@ std::string RtlChoice::add(std::string_view names) {
       return fmt::format("\"{}\" is no RTL block; allowed: {}{}{}", name, of(~0u).text(), ", all",
                          nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?");
     }
-    more.add(RtlBlock(block));
+    more.RtlSet::add(RtlBlock(block));
   }
   *this = more;
   return {};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which units of a chip RTL blocks stand in for.
 #pragma once
-#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,39 +8,20 @@
 
 #include "model/blocks/chip_config.h"
 #include "model/blocks/stand_in.h"
+#include "testbench/lockstep/rtl_set.h"
 
 namespace hca::testbench {
-enum class RtlBlock : u8 {
-  Icrc,
-  Packetizer,
-  RxParser,
-  ResponderCheck,
-  RequesterPsn,
-  Completion,
-  Count
-};
-inline constexpr std::array<std::string_view, std::size_t(RtlBlock::Count)> kRtlBlockNames{
-    "icrc", "packetizer", "rx_parser", "responder_check", "requester_psn", "completion"};
-
-class RtlChoice {
+class RtlChoice : public RtlSet {
  public:
-  constexpr bool any() const { return bits_; }
-  constexpr bool has(RtlBlock block) const { return bits_ >> unsigned(block) & 1; }
-  constexpr void add(RtlBlock block) { bits_ |= 1u << unsigned(block); }
   // What is wrong, as a sentence without its key; empty: they are added. Names with commas between
   // them, or "all".
   std::string add(std::string_view names);
   std::string text() const;  // as it is read
-  // That of a number from 0 to 2^Count - 1, a bit a block.
   static constexpr RtlChoice of(u32 bits) {
     RtlChoice choice;
-    choice.bits_ = bits;
+    choice.bits = bits;
     return choice;
   }
-  friend constexpr bool operator==(RtlChoice, RtlChoice) = default;
-
- private:
-  u32 bits_ = 0;
 };
 
 // Knobs of a chip that are not as the chosen RTL has them.

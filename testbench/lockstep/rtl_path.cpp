@@ -34,7 +34,7 @@ struct RtlPath::Blocks {
   Owned<CompletionPins> completion;
 };
 
-RtlPath::RtlPath(RtlChoice choice, const blocks::ChipConfig& config)
+RtlPath::RtlPath(RtlSet choice, const blocks::ChipConfig& config)
     : blocks_(std::make_unique<Blocks>()) {
   const u32 beat = config.icrc_unit.beat_bytes;
   const auto place = [&]<class Pins, class Item>(RtlBlock block, Owned<Pins>& owned,

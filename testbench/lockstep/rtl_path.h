@@ -5,13 +5,13 @@
 
 #include "model/blocks/chip_config.h"
 #include "model/blocks/stand_in.h"
-#include "testbench/rtl_choice.h"
+#include "testbench/lockstep/rtl_set.h"
 
 namespace hca::testbench {
 class RtlPath {
  public:
   // `config` holds what the RTL has fixed: see rtl_mistakes().
-  RtlPath(RtlChoice choice, const blocks::ChipConfig& config);
+  RtlPath(RtlSet choice, const blocks::ChipConfig& config);
   ~RtlPath();
   const blocks::StandIns& stand_ins() const { return stand_ins_; }
 
