@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A module as a user might bring it: it takes every Ethernet frame for one without a VLAN tag.
-module my_icrc #(
+module untagged_icrc #(
   parameter int unsigned Width = 512
 ) (
   input  logic             clk_i,
