@@ -34,6 +34,12 @@ class Tree(unittest.TestCase):
         self.assertEqual(len(text_breaches("model/a.h", SPDX + "int a;")), 1)
 
 
+    def test_the_classes_of_a_header_are_found(self):
+        text = ("namespace hca::proto {\nstruct Aeth {\n  struct Inner {};\n};\nclass Ring : public Base {\n};\nstruct Later;\n"
+                "template <>\nstruct Layout<Aeth> {\n};\n}\n")
+        self.assertEqual(list(check_tree.classes(text)), [(2, "hca::proto::Aeth"), (5, "hca::proto::Ring")])
+
+
 class Layers(unittest.TestCase):
     def test_a_layer_may_include_what_stands_left(self):
         for path, kind, header in (

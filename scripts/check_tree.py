@@ -16,6 +16,8 @@ BINARY = {".pcap", ".pcapng", ".bin", ".png"}
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 LINES_AT_MOST = 400  # the aim is 300; a file above this is two files
 SOURCES = {".h", ".cpp", ".py", ".sh"}
+NAMESPACE = re.compile(r"namespace (hca(?:::\w+)*) \{")
+CLASS = re.compile(r"(?:struct|class)(?: alignas\(\w+\))? (\w+)(?: final)?(?: :| \{)")
 # Brackets keep these patterns from finding themselves.
 WORDS = [
     (re.compile(r"\b(T[O]DO|F[I]XME|X[X]X|H[A]CK)\b"), "unfinished work"),
@@ -55,7 +57,18 @@ def breaches_of_text(path, text):
             yield number, "blank at the end of the line"
 
 
+def classes(text):
+    """(line, name) of each class of a namespace of ours that a header defines."""
+    namespace = None
+    for number, line in enumerate(text.split("\n"), 1):
+        if found := NAMESPACE.match(line):
+            namespace = found.group(1)
+        if namespace and (found := CLASS.match(line)):
+            yield number, f"{namespace}::{found.group(1)}"
+
+
 def breaches(root):
+    defined = {}
     for path in files(root):
         top = path.parts[0]
         if top not in TOP_LEVEL and not top.startswith("."):
@@ -69,6 +82,13 @@ def breaches(root):
             continue
         for number, what in breaches_of_text(path, text):
             yield path, number, what
+        if path.suffix != ".h" or "tests" in path.parts:  # each test program has its own
+            continue
+        for number, name in classes(text):
+            other = defined.get(name)
+            if other and other != path:
+                yield path, number, f"{name} is another class in {other}: a program that has both may run either's code"
+            defined[name] = path
 
 
 def main():
