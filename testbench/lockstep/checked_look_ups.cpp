@@ -7,9 +7,10 @@ namespace hca::testbench {
 using namespace proto;
 
 namespace {
-// Where a queue pair's packets go, as they have it in front; datagrams go anywhere.
+// Where a queue pair's packets go, as they have it in front. Datagrams go anywhere, and one that
+// takes no requests may not know its peer yet.
 AddressVector address_of(const QpConfig& qp) {
-  if (qp.service == Service::Ud) return {};
+  if (qp.service == Service::Ud || !takes_requests(qp.state)) return {};
   const Path& path = qp.path;
   const FrameShape shape{path.framing, path.network_offset, path.bytes, path.bytes, 0, 0};
   return address_vector(path.framing, addressing_of(path.head.data(), shape));
