@@ -9,7 +9,6 @@
 #include <utility>
 
 namespace hca::testbench {
-using proto::QpState;
 
 namespace {
 engine::Domain::Options domain_options(const RunOptions& run) {

@@ -164,7 +164,7 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
   if (index == s.started) {
     if (must_wait(s, qp, lane.wqe, psns_of(bytes, qp.path_mtu)))
       return false;  // what it waits for activates the lane again
-    const SendPsns before = s;
+    const SendPsns before = static_cast<const SendPsns&>(s);
     SentMessage& begun = contexts_.message(qpn, index);
     begun = begin_message(s, lane.wqe, index, u32(bytes), qp.path_mtu, qp.signal_all);
     if (psn_stand_in) [[unlikely]]

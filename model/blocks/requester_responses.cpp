@@ -81,7 +81,7 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
   if (lane.in_error) return;
   const bool progress = v.psn != s.unacked_psn;
   if (v.implied) contexts_.count_implied_nak(qp);
-  const SendPsns before = s;
+  const SendPsns before = static_cast<const SendPsns&>(s);
   apply(s, qp, v);
   if (psn_stand_in) [[unlikely]]
     answered_by(qpn, before, v);

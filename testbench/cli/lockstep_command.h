@@ -102,7 +102,7 @@ void add_lockstep(CLI::App& block, int& exit_code, testbench::RtlMaker<Pair> rtl
   if constexpr (std::is_constructible_v<typename Pair::Stimulus, u64, testbench::GivenFrames>)
     block.add_option("--packets", *packets,
                      "captures and vectors whose frames are sent in turn instead of random ones");
-  block.callback([options, packets, rtl, elastic, &exit_code] {
+  block.callback([=, &exit_code] {
     if (!packets->empty())
       options->given = testbench::GivenFrames(testbench::load_frames(*packets));
     if (rtl) options->rtl = [=] { return rtl(options->twin.beat_bytes); };

@@ -96,7 +96,7 @@ void RxParserPins::finish(Item& item) const {
       u16(p.transport_offset + bytes_of<Bth>() + (p.opcode ? p.opcode->ext_bytes : 0));
   p.payload_bytes = last_.payload_bytes;
   p.icrc_offset = p.payload_offset + p.payload_bytes + pad_of(p.payload_bytes);
-  static_cast<ExtHeaders&>(p) = last_;
+  static_cast<ExtHeaders&>(p) = static_cast<const ExtHeaders&>(last_);
   out.addressing = addressing_of(item.frame.data(), p);
   if (!(address_vector(p.framing, out.addressing) == to))
     throw std::runtime_error("rtl/rx_parser.sv in the path: addresses that are not the frame's");
