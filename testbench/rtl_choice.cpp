@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "model/engine/knob_text.h"
+#include "testbench/trimmed.h"
 #ifdef HCA_BUILD_RTL
 #include "testbench/lockstep/rtl_path.h"
 #endif
@@ -13,13 +14,6 @@
 namespace hca::testbench {
 namespace {
 constexpr std::string_view kAll = "all";
-constexpr std::string_view kSpaces = " \t";
-
-std::string_view trimmed(std::string_view text) {
-  const auto from = text.find_first_not_of(kSpaces);
-  if (from == text.npos) return {};
-  return text.substr(from, text.find_last_not_of(kSpaces) + 1 - from);
-}
 }  // namespace
 
 std::string RtlChoice::add(std::string_view names) {
@@ -29,14 +23,14 @@ std::string RtlChoice::add(std::string_view names) {
     const std::string_view name = trimmed(names.substr(from, end - from));
     from = end + 1;
     if (name == kAll) {
-      more = of((1u << unsigned(RtlBlock::Count)) - 1);
+      more = all();
       continue;
     }
     unsigned block = 0;
     while (block < kRtlBlockNames.size() && kRtlBlockNames[block] != name) ++block;
     if (block == kRtlBlockNames.size()) {
       const std::string nearest = engine::nearest_name(name, kRtlBlockNames);
-      return fmt::format("\"{}\" is no RTL block; allowed: {}{}{}", name, of(~0u).text(), ", all",
+      return fmt::format("\"{}\" is no RTL block; allowed: {}{}{}", name, all().text(), ", all",
                          nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?");
     }
     more.RtlSet::add(RtlBlock(block));

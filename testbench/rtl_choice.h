@@ -22,6 +22,7 @@ class RtlChoice : public RtlSet {
     choice.bits = bits;
     return choice;
   }
+  static constexpr RtlChoice all() { return of((1u << unsigned(RtlBlock::Count)) - 1); }
 };
 
 // Knobs of a chip that are not as the chosen RTL has them.

@@ -154,10 +154,10 @@ class Loader {
     if (!scenario_.rtl.any() || said == settings_->end()) return;
     if (!has_rtl())
       return complain(*said, said->path + ": this program was built without RTL; allowed: []");
-    for (const blocks::ChipConfig& chip : scenario_.hca)
-      for (const RtlMistake& m : rtl_mistakes(scenario_.rtl, chip))
-        complain(*said, fmt::format("{}: hca.{} {}; allowed: {}", said->path, m.knob, m.problem,
-                                    m.allowed));
+    for (unsigned i = 0; i < kChips; ++i)
+      for (const RtlMistake& m : rtl_mistakes(scenario_.rtl, scenario_.hca[i]))
+        complain(*said, fmt::format("{}: hca{}.{} {}; allowed: {}", said->path, i, m.knob,
+                                    m.problem, m.allowed));
   }
   void check_faults() {
     for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {

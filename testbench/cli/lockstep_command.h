@@ -15,7 +15,7 @@
 namespace hca::cli {
 template <class Pair>
 void print(const testbench::LockstepOptions<Pair>& options,
-           const testbench::LockstepResult<Pair>& r, double seconds) {
+           const testbench::LockstepResult<Pair>& r) {
   fmt::print("{}: {} bits, {} cycles compared, seed {}, stall {} %, {} rooms behind\n", Pair::kName,
              8 * options.twin.beat_bytes, r.cycles, options.seed, options.stall_percent,
              options.rooms);
@@ -23,6 +23,24 @@ void print(const testbench::LockstepOptions<Pair>& options,
   fmt::print("  packets {} ({}), beats {}\n", r.packets, r.counts.text(), r.beats);
   fmt::print("  starts right behind another packet {}, cycles held without a grant {}\n",
              r.full_rate_starts, r.held_cycles);
+}
+
+template <class Pair>
+void print(const testbench::LockstepOptions<Pair>& options,
+           const testbench::ElasticResult<Pair>& r) {
+  fmt::print("{}: {} bits, {} cycles, seed {}, elastic buffers on both sides\n", Pair::kName,
+             8 * options.twin.beat_bytes, r.cycles, options.seed);
+  fmt::print("  packets {} ({}), beats {}\n", r.packets, r.counts.text(), r.beats);
+  if (r.packets)
+    fmt::print(
+        "  first beat in to first beat out: {} to {} cycles, by the unit's contract {}; the unit "
+        "needs {} cycles for these packets\n  beats held inside of packets: {} cycles\n",
+        r.least_latency, r.most_latency, options.twin.latency, r.twin_cycles, r.held_beats);
+}
+
+// Of either.
+template <class Result>
+void print_end(const Result& r, double seconds) {
   fmt::print("{}", r.coverage.text());
   fmt::print("  divergences {}, failed assertions {}\n", int(r.divergence.has_value()),
              int(r.assertion_failed));
@@ -32,32 +50,14 @@ void print(const testbench::LockstepOptions<Pair>& options,
   if (!r.waves.empty()) fmt::print("waveform: {}\n", r.waves);
 }
 
-template <class Pair>
-void print(const testbench::LockstepOptions<Pair>& options, const testbench::ElasticResult<Pair>& r,
-           double seconds) {
-  fmt::print("{}: {} bits, {} cycles, seed {}, elastic buffers on both sides\n", Pair::kName,
-             8 * options.twin.beat_bytes, r.cycles, options.seed);
-  fmt::print("  packets {} ({}), beats {}\n", r.packets, r.counts.text(), r.beats);
-  if (r.packets)
-    fmt::print(
-        "  first beat in to first beat out: {} to {} cycles, by the unit's contract {}; the unit "
-        "needs {} cycles for these packets\n  beats held inside of packets: {} cycles\n",
-        r.least_latency, r.most_latency, options.twin.latency, r.twin_cycles, r.held_beats);
-  fmt::print("{}", r.coverage.text());
-  fmt::print("  divergences {}, failed assertions {}\n", int(r.divergence.has_value()),
-             int(r.assertion_failed));
-  fmt::print("  {:.2f} s, {:.2f} M cycles/s\n", seconds, double(r.cycles) / seconds / 1e6);
-  if (r.divergence) fmt::print("first divergence: {}", r.divergence->text());
-  if (!r.waves.empty()) fmt::print("waveform: {}\n", r.waves);
-}
-
 // `Run`: run_lockstep or run_elastic.
 template <auto Run, class Pair>
 int run(const testbench::LockstepOptions<Pair>& options) {
   const auto start = std::chrono::steady_clock::now();
   const auto result = Run(options);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  print(options, result, seconds.count());
+  print(options, result);
+  print_end(result, seconds.count());
   return result.equal() ? kSucceeded : kCheckFailed;
 }
 

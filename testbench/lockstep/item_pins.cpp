@@ -133,47 +133,34 @@ void ResponderCheckPins::look(const rtl::LookUpPins& look_ups) {
 void ResponderCheckPins::finish(Item& item) const { take_judged(judged_, item); }
 
 // ---- requester_psn
-bool RequesterPsnPins::answer(rtl::ContextPins<rtl::PsnContext>& look_ups) {
-  const bool asked = asked_.take();
-  const rtl::PsnContext context{{u16(item_.path_mtu)}, *item_.psns};
-  look_ups.answer(asked ? &context : nullptr);
-  return asked;
-}
-
-void RequesterPsnPins::look(const rtl::ContextPins<rtl::PsnContext>& look_ups) {
-  asked_.look("context", look_ups.context_asked());
+rtl::PsnContext RequesterPsnPins::context_of(const Item& item) {
+  return {{u16(item.path_mtu)}, *item.psns};
 }
 
 void RequesterPsnPins::finish(Item& item) const {
-  *item.psns = stepped_.state;
-  *item.answer = {.result = blocks::PsnResult(stepped_.result),
-                  .repeated = stepped_.repeated,
-                  .progress = stepped_.progress,
-                  .psns = {stepped_.psn, stepped_.count},
-                  .after = stepped_.state};
+  const rtl::PsnStepped& s = stepped();
+  *item.psns = s.state;
+  *item.answer = {.result = blocks::PsnResult(s.result),
+                  .repeated = s.repeated,
+                  .progress = s.progress,
+                  .psns = {s.psn, s.count},
+                  .after = s.state};
 }
 
 // ---- completion
-bool CompletionPins::answer(rtl::ContextPins<rtl::CqContext>& look_ups) {
-  const bool asked = asked_.take();
-  const EntryRing& cq = *item_.cq;
-  const rtl::CqContext context{{cq.allocated, cq.log_entries, cq.address},
-                               {cq.producer, cq.consumer, cq.overflowed}};
-  look_ups.answer(asked ? &context : nullptr);
-  return asked;
-}
-
-void CompletionPins::look(const rtl::ContextPins<rtl::CqContext>& look_ups) {
-  asked_.look("context", look_ups.context_asked());
+rtl::CqContext CompletionPins::context_of(const Item& item) {
+  const EntryRing& cq = *item.cq;
+  return {{cq.allocated, cq.log_entries, cq.address}, {cq.producer, cq.consumer, cq.overflowed}};
 }
 
 void CompletionPins::finish(Item& item) const {
+  const rtl::CqStepped& s = stepped();
   EntryRing& cq = *item.cq;
-  cq.producer = stepped_.state.producer, cq.consumer = stepped_.state.consumer;
-  cq.overflowed = stepped_.state.overflowed;
+  cq.producer = s.state.producer, cq.consumer = s.state.consumer;
+  cq.overflowed = s.state.overflowed;
   blocks::CqAnswer& a = *item.answer;
-  a.place = {CqResult(stepped_.result), stepped_.address}, a.solicited = stepped_.solicited;
-  encode(stepped_.cqe, a.bytes.data());
+  a.place = {CqResult(s.result), s.address}, a.solicited = s.solicited;
+  encode(s.cqe, a.bytes.data());
   a.after = cq;
 }
 }  // namespace hca::testbench

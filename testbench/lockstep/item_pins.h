@@ -109,45 +109,57 @@ struct ResponderCheckPins {
   rtl::Judged judged_{};
 };
 
-struct RequesterPsnPins {
-  using Item = blocks::RequesterPsnItem;
-  using Rtl = rtl::RequesterPsnRtl;
-  using In = rtl::PsnStepBeat;
-  using Out = rtl::PsnStepped;
-  static constexpr const char* kName = "requester_psn";
+// Of a block whose items are steps of one beat with a context: Derived has number_of(item),
+// request_of(item), context_of(item) and finish(item).
+template <class Derived, class I, class R, class InBand, class OutBand>
+class StepPins {
+ public:
+  using Item = I;
+  using Rtl = R;
+  using In = InBand;
+  using Out = OutBand;
+  using LookUps = rtl::PinsOf<Out>;
 
-  explicit RequesterPsnPins(const Item& item) : item_(item), asked_(item.qpn) {}
+  explicit StepPins(const Item& item) : item_(item), asked_(Derived::number_of(item)) {}
   std::span<const u8> sent() const { return {}; }
-  void set_side_band(In& control) const { put_step(item_.qpn, item_.request, control); }
-  bool answer(rtl::ContextPins<rtl::PsnContext>& look_ups);
-  void look(const rtl::ContextPins<rtl::PsnContext>& look_ups);
-  void take(const rtl::BeatOf<rtl::PsnStepped>& beat) { stepped_ = beat.control; }
-  void finish(Item& item) const;
+  void set_side_band(In& control) const {
+    put_step(Derived::number_of(item_), Derived::request_of(item_), control);
+  }
+  bool answer(LookUps& look_ups) {
+    const bool asked = asked_.take();
+    const typename LookUps::Context context = Derived::context_of(item_);
+    look_ups.answer(asked ? &context : nullptr);
+    return asked;
+  }
+  void look(const LookUps& look_ups) { asked_.look("context", look_ups.context_asked()); }
+  void take(const rtl::BeatOf<Out>& beat) { stepped_ = beat.control; }
+
+ protected:
+  const Out& stepped() const { return stepped_; }
 
  private:
   const Item& item_;
   Asked asked_;
-  rtl::PsnStepped stepped_{};
+  Out stepped_{};
 };
 
-struct CompletionPins {
-  using Item = blocks::CompletionItem;
-  using Rtl = rtl::CompletionRtl;
-  using In = rtl::CqStepBeat;
-  using Out = rtl::CqStepped;
-  static constexpr const char* kName = "completion";
-
-  explicit CompletionPins(const Item& item) : item_(item), asked_(item.cqn) {}
-  std::span<const u8> sent() const { return {}; }
-  void set_side_band(In& control) const { put_step(item_.cqn, *item_.request, control); }
-  bool answer(rtl::ContextPins<rtl::CqContext>& look_ups);
-  void look(const rtl::ContextPins<rtl::CqContext>& look_ups);
-  void take(const rtl::BeatOf<rtl::CqStepped>& beat) { stepped_ = beat.control; }
+struct RequesterPsnPins : StepPins<RequesterPsnPins, blocks::RequesterPsnItem, rtl::RequesterPsnRtl,
+                                   rtl::PsnStepBeat, rtl::PsnStepped> {
+  static constexpr const char* kName = "requester_psn";
+  using StepPins::StepPins;
+  static u32 number_of(const Item& item) { return item.qpn; }
+  static const blocks::PsnRequest& request_of(const Item& item) { return item.request; }
+  static rtl::PsnContext context_of(const Item& item);
   void finish(Item& item) const;
+};
 
- private:
-  const Item& item_;
-  Asked asked_;
-  rtl::CqStepped stepped_{};
+struct CompletionPins : StepPins<CompletionPins, blocks::CompletionItem, rtl::CompletionRtl,
+                                 rtl::CqStepBeat, rtl::CqStepped> {
+  static constexpr const char* kName = "completion";
+  using StepPins::StepPins;
+  static u32 number_of(const Item& item) { return item.cqn; }
+  static const blocks::CqRequest& request_of(const Item& item) { return *item.request; }
+  static rtl::CqContext context_of(const Item& item);
+  void finish(Item& item) const;
 };
 }  // namespace hca::testbench

@@ -10,6 +10,7 @@
 
 #include "model/proto/commands.h"
 #include "model/proto/device.h"
+#include "testbench/trimmed.h"
 
 namespace hca::testbench {
 using namespace proto;
@@ -30,12 +31,6 @@ struct TimeUnit {
 };
 constexpr std::array kTimeUnits{TimeUnit{"ns", 1}, TimeUnit{"us", 1000}, TimeUnit{"ms", 1'000'000},
                                 TimeUnit{"s", 1'000'000'000}};
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  return first == text.npos ? std::string_view{}
-                            : text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
 
 // `visit(with, term)`; `with`: the sign in front, + of the first.
 template <class Visit>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/tests/blocks/pair.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <stdexcept>
 
@@ -268,5 +269,21 @@ void TestHost::ring(BarOffset offset, u32 qpn, u32 producer) {
   u8 bell[8];
   encode(QueueDoorbell{qpn, u16(producer)}, bell);
   chip_.doorbell.write(now() + mmio_latency, u32(offset), bell);
+}
+
+void plan_all_operations(Pair& pair, u32 qps) {
+  using enum proto::WorkOpcode;
+  constexpr std::array kAll{Send, RdmaWrite, RdmaRead, FetchAdd};
+  engine::Random random(4);
+  for (u32 i = 0; i < 40; ++i) {
+    Message m;
+    m.opcode = kAll[i % kAll.size()], m.qpn = 1 + i % qps;
+    m.bytes = m.opcode == FetchAdd ? proto::kAtomicBytes : u32(random.below(3000));
+    m.local = 0x1000 * i, m.remote = 0x200000 + 0x1000 * i;
+    pair.a.host.plan.push_back(m);
+  }
+  for (u32 qpn = 1; qpn <= qps; ++qpn) pair.b.host.post_receives(qpn, 30, 4096);
+  u32 frames = 0;
+  pair.a.loses = [frames](const Packet&) mutable { return ++frames % 17 == 0; };
 }
 }  // namespace hca::test

@@ -136,6 +136,9 @@ class Pair {
   Cycle cycles = 0;
 };
 
+// 40 messages of `a`, SEND, WRITE, READ and FetchAdd in turn, on `qps` queue pairs in turn, and the
+// receive WQEs of `b`; one frame in 17 of `a` is lost.
+void plan_all_operations(Pair& pair, u32 qps);
 // A test fails, with the chips' report, unless both hosts are finished in time.
 void finish(Pair& pair);
 // So many CQEs, all of them good.

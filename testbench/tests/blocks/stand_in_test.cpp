@@ -34,25 +34,10 @@ PairConfig config() {
   c.path_mtu = 512, c.qps = 3, c.timeout = 2, c.chip.core.ports = 2;
   return c;
 }
-void plan(Pair& pair) {
-  engine::Random random(4);
-  constexpr proto::WorkOpcode kAll[] = {proto::WorkOpcode::Send, proto::WorkOpcode::RdmaWrite,
-                                        proto::WorkOpcode::RdmaRead, proto::WorkOpcode::FetchAdd};
-  for (u32 i = 0; i < 40; ++i) {
-    Message m;
-    m.opcode = kAll[i % 4], m.qpn = 1 + i % 3;
-    m.bytes = m.opcode == proto::WorkOpcode::FetchAdd ? 8 : u32(random.below(3000));
-    m.local = 0x1000 * i, m.remote = 0x200000 + 0x1000 * i;
-    pair.a.host.plan.push_back(m);
-  }
-  for (u32 qpn = 1; qpn <= 3; ++qpn) pair.b.host.post_receives(qpn, 30, 4096);
-  u32 frames = 0;
-  pair.a.loses = [frames](const Packet&) mutable { return ++frames % 17 == 0; };
-}
 u64 run(const StandIns& a, const StandIns& b) {
   Pair pair(config());
   pair.a.chip.replace(a), pair.b.chip.replace(b);
-  plan(pair);
+  plan_all_operations(pair, pair.config.qps);
   finish(pair);
   return pair.digest();
 }
@@ -87,7 +72,7 @@ TEST_CASE("a block that makes mistakes is in the path", "[stand_in]") {
   StandIns stand_ins;
   for (PortStandIns& port : stand_ins.port) port.icrc_out = &wrong;
   pair.a.chip.replace(stand_ins);
-  plan(pair);
+  plan_all_operations(pair, pair.config.qps);
   pair.a.loses = [](const Packet&) { return false; };
   finish(pair);
   u64 bad = 0;

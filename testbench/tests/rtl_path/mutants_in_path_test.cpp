@@ -67,19 +67,7 @@ std::string outcome(u32 mutant) {
   StandIns of_a, of_b;
   P::put(of_a, &a), P::put(of_b, &b);
   pair.a.chip.replace(of_a), pair.b.chip.replace(of_b);
-  constexpr proto::WorkOpcode kAll[] = {proto::WorkOpcode::Send, proto::WorkOpcode::RdmaWrite,
-                                        proto::WorkOpcode::RdmaRead, proto::WorkOpcode::FetchAdd};
-  engine::Random random(4);
-  for (u32 i = 0; i < 40; ++i) {
-    Message m;
-    m.opcode = kAll[i % 4], m.qpn = 1 + i % 3;
-    m.bytes = m.opcode == proto::WorkOpcode::FetchAdd ? 8 : u32(random.below(3000));
-    m.local = 0x1000 * i, m.remote = 0x200000 + 0x1000 * i;
-    pair.a.host.plan.push_back(m);
-  }
-  for (u32 qpn = 1; qpn <= 3; ++qpn) pair.b.host.post_receives(qpn, 30, 4096);
-  u32 frames = 0;
-  pair.a.loses = [&](const Packet&) { return ++frames % 17 == 0; };
+  plan_all_operations(pair, config.qps);
   try {
     const bool finished = pair.run(0, 300'000);
     return fmt::format("{} {:016x}", finished, pair.digest());
