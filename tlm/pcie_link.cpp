@@ -39,9 +39,12 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz)
     : config_(checked(config)),
       latency_(engine::cycles_from_picoseconds(config.latency, hertz)),
       memory_latency_(engine::cycles_from_picoseconds(config.memory_latency, hertz)),
+      spread_(engine::cycles_from_picoseconds(config.memory_spread, hertz)),
       up_(pcie_rate(config, hertz)),
       down_(pcie_rate(config, hertz)),
       mmio_(pcie_rate(config, hertz)),
+      first_(std::min(config.first_completion, config.completion_bytes)),
+      one_tlp_(std::min(first_, config.mrrs)),
       full_answer_(answer_of(config.mrrs)),
       request_(up_.rate().span_of(config.read_header)),
       full_(down_.rate().span_of(full_answer_)),
@@ -57,8 +60,8 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz)
   Cycle& tag = take_tag();
   const Cycle left = std::max(up_.send(at, request_), tag ? tag + read_header_cycles_ : 0);
   timing.next = left, timing.memory = left + latency_;
-  const Cycle answered = timing.memory + memory_latency_;
-  if (bytes <= config_.completion_bytes && bytes <= config_.mrrs) {  // one TLP each way
+  const Cycle answered = timing.memory + at_memory();
+  if (bytes <= one_tlp_) {  // each way
     tag = down_.send(answered, bytes + u64{config_.completion_header}) + latency_;
     timing.first = timing.last = tag;
     return timing;
@@ -130,13 +133,14 @@ inline void PcieLink::ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing) 
 
 // The bytes on the line of all completions of a part.
 u64 PcieLink::answer_of(u32 part) const {
-  const u64 headers = (part + config_.completion_bytes - 1) / config_.completion_bytes;
+  const u32 behind = part - std::min(part, first_);
+  const u64 headers = 1 + (behind + config_.completion_bytes - 1) / config_.completion_bytes;
   return part + headers * config_.completion_header;
 }
 
 // Of the first of them.
 u64 PcieLink::first_answer_of(u32 part) const {
-  return std::min(part, config_.completion_bytes) + u64{config_.completion_header};
+  return std::min(part, first_) + u64{config_.completion_header};
 }
 
 [[gnu::hot]] blocks::WriteTiming PcieLink::write(Cycle first_in, Cycle last_in, u32 bytes) {

@@ -4,6 +4,7 @@
 
 #include "model/blocks/host_timing.h"
 #include "model/engine/knob.h"
+#include "model/engine/random.h"
 #include "model/engine/rate.h"
 
 namespace hca::tlm_ {
@@ -12,10 +13,10 @@ using engine::Cycle;
 struct PcieConfig {
   u32 generation = 3, lanes = 16;
   u32 overhead = 81;  // thousandths
-  u32 mps = 256, mrrs = 512, completion_bytes = 256;
+  u32 mps = 256, mrrs = 512, completion_bytes = 256, first_completion = 4096;
   u32 write_header = 24, read_header = 24, completion_header = 20;
   u32 read_tags = 64;
-  u64 latency = 100'000, memory_latency = 90'000;  // ps
+  u64 latency = 100'000, memory_latency = 90'000, memory_spread = 0;  // ps
 };
 }  // namespace hca::tlm_
 
@@ -33,6 +34,8 @@ struct hca::engine::Knobs<hca::tlm_::PcieConfig> {
       knob("mrrs", &Config::mrrs, Unit::Bytes, 128, 4096, "bytes that one read TLP may ask for"),
       knob("completion_bytes", &Config::completion_bytes, Unit::Bytes, 64, 4096,
            "payload of a completion TLP: the root complex's read completion boundary or the MPS"),
+      knob("first_completion", &Config::first_completion, Unit::Bytes, 64, 4096,
+           "payload of the first completion TLP of a read, if that is less"),
       knob("write_header", &Config::write_header, Unit::Bytes, 12, 64,
            "header, framing and CRC of a write TLP"),
       knob("read_header", &Config::read_header, Unit::Bytes, 12, 64,
@@ -44,7 +47,9 @@ struct hca::engine::Knobs<hca::tlm_::PcieConfig> {
       knob("latency", &Config::latency, Unit::Picoseconds, 0, 100'000'000,
            "one way, from the end of a TLP at its sender to its receiver"),
       knob("memory_latency", &Config::memory_latency, Unit::Picoseconds, 0, 100'000'000,
-           "from a read at the root complex to its first completion"));
+           "from a read at the root complex to its first completion"),
+      knob("memory_spread", &Config::memory_spread, Unit::Picoseconds, 0, 100'000'000,
+           "how much longer that may take, evenly by chance"));
 };
 
 namespace hca::tlm_ {
@@ -85,6 +90,7 @@ class TlpLine {
 //  - The requests of the HCA use the line upstream in the order of the calls: a read asked for
 //    inside a write's train follows the train.
 //  - MMIO writes downstream are paced among themselves and take no time from completions.
+//  - Of a read of several parts the first has the chance to take longer, the others follow it.
 // All requests start on a boundary of the sizes above: addresses are not looked at.
 class PcieLink : public blocks::HostTiming {
  public:
@@ -122,6 +128,9 @@ class PcieLink : public blocks::HostTiming {
   };
   u64 answer_of(u32 part) const;
   u64 first_answer_of(u32 part) const;
+  Cycle at_memory() {
+    return spread_ ? memory_latency_ + random_.below(spread_ + 1) : memory_latency_;
+  }
   Cycle& take_tag();
   bool tags_are_free(u32 bytes, Cycle at);
   void ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing);
@@ -129,9 +138,11 @@ class PcieLink : public blocks::HostTiming {
   void learn_train(u32 bytes);
 
   PcieConfig config_;
-  Cycle latency_, memory_latency_;
+  Cycle latency_, memory_latency_, spread_;
+  engine::Random random_{0};
   TlpLine up_, down_, mmio_;
-  u64 full_answer_;  // of a part of mrrs bytes
+  u32 first_, one_tlp_;  // bytes: of a first completion, of a read with one TLP each way
+  u64 full_answer_;      // of a part of mrrs bytes
   // On the line: a request, a part of mrrs bytes, its first completion, the others.
   engine::Rate::Span request_, full_, full_first_, full_others_;
   Cycle read_header_cycles_;  // on the line

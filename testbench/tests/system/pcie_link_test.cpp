@@ -3,6 +3,7 @@
 // lanes moves 4 GB/s, the clock has 250 MHz. One way takes 10 cycles, the memory 5.
 #include "tlm/pcie_link.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 
 namespace hca::tlm_ {
@@ -29,6 +30,35 @@ TEST_CASE("a read takes its request, two ways, the memory and its completion", "
   CHECK(second.next == 103);
   CHECK(second.memory == 113);
   CHECK(second.last == 138);
+}
+
+TEST_CASE("the first completion of a read may be shorter", "[pcie]") {
+  PcieConfig config = plain();
+  config.first_completion = 64;
+  PcieLink link(config, kHertz);
+  // The request is there at 2 + 10, its data from 17 on: 84 bytes, to 22.25; 256 + 20 bytes to
+  // 39.5; the last 192 + 20 bytes to 52.75.
+  const auto timing = link.read(0, 512);
+  CHECK(timing.first == 23 + 10);
+  CHECK(timing.last == 53 + 10);
+  PcieLink short_one(config, kHertz);
+  CHECK(short_one.read(0, 64).last == 23 + 10);
+}
+
+TEST_CASE("a memory with a spread takes from its latency to that and the spread", "[pcie]") {
+  PcieConfig config = plain();
+  config.memory_spread = 40'000;  // 10 cycles
+  PcieLink link(config, kHertz), again(config, kHertz);
+  std::array<unsigned, 11> seen{};
+  for (u64 i = 0; i < 1000; ++i) {
+    const auto timing = link.read(i * 1000, 64);
+    // 2 cycles, 10, 5 and what it takes more, 5.25 or 6 of the line, 10.
+    const u64 more = timing.last - i * 1000 - 33;
+    REQUIRE(more <= 10);
+    ++seen[more];
+    CHECK(again.read(i * 1000, 64).last == timing.last);
+  }
+  for (const unsigned times : seen) CHECK(times > 50);
 }
 
 TEST_CASE("a long read is split by MRRS and by the size of completions", "[pcie]") {
