@@ -22,6 +22,7 @@ struct ResponderExecuteConfig {
   u32 batch = 8;       // receive WQEs read at once
   u32 outcomes = 256;  // requests executed whose answer has not left
   u32 responses = 32;  // of each port: response packets between memory and wire
+  Cycle read_interval = 1, fetch_add = 0;
 };
 struct ResponderExecuteCounters {
   u64 writes = 0, sends = 0, reads = 0, atomics = 0, repeated = 0, not_saved = 0, abandoned = 0;
@@ -101,6 +102,7 @@ class ResponderExecute : public engine::Block {
     Rest rest;
     Ring<u32> tells;  // queue pairs whose peer may not know of their credits
     Cycle last_response = 0;
+    Cycle next_read = 0;  // another READ may begin
   };
   using BatchLink = engine::Link<ReceiveBatch*, 64>;
   struct Ordered {
@@ -279,6 +281,7 @@ class ResponderExecute : public engine::Block {
   // (G30.3), so one buffer each will do.
   bool atomic_busy_ = false;
   u32 atomic_qpn_ = 0, atomic_life_ = 0;
+  Cycle atomic_takes_ = 0;  // from its value to the write
   std::array<u8, proto::kAtomicBytes> atomic_read_{}, atomic_written_{};
 };
 }  // namespace hca::blocks
@@ -297,7 +300,11 @@ struct hca::engine::Knobs<hca::blocks::ResponderExecuteConfig> {
           knob("outcomes", &C::outcomes, Unit::Count, 1, 65536,
                "requests executed whose answer has not left"),
           knob("responses", &C::responses, Unit::Count, 1, 64,
-               "READ response packets of a port between memory and wire")));
+               "READ response packets of a port between memory and wire"),
+          knob("read_interval", &C::read_interval, Unit::Cycles, 1, 100'000,
+               "between the first packets of two READs of a port"),
+          knob("fetch_add", &C::fetch_add, Unit::Cycles, 0, 100'000,
+               "of a FetchAdd, from its value to the write, more than of a CmpSwap")));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::ResponderExecuteCounters> {

@@ -54,12 +54,17 @@ bool ResponderExecute::ask_response(Side& side) {
     return ask_rest(side.rest), true;
   if (!side.responses.available()) return false;
   Ring<u32>& reads = side.reads;
-  const u32 qpn = reads.pop();
+  const u32 qpn = reads.front();
   if (qpn == kRest) [[unlikely]]
-    return true;
+    return reads.drop(), true;
   Queue& q = queues_[qpn];
   const bool here = &side_of(qpn) == &side;  // it was not reset meanwhile
-  if (here && q.reading && q.reading->asked < q.reading->effect.packets) {
+  const bool asks = here && q.reading && q.reading->asked < q.reading->effect.packets;
+  const bool begins = asks && !q.reading->asked;
+  if (begins && now() < side.next_read) return wake_at(side.next_read), false;
+  if (begins) side.next_read = now() + config_.read_interval;
+  reads.drop();
+  if (asks) {
     Outcome& o = *q.reading;
     const ReadResponsePlan plan = plan_read_response(contexts_.qps[qpn], o.effect, o.asked);
     Packet* p = make_response(contexts_.qps[qpn], o, *plan.row, plan.psn, plan.bytes, 0);
@@ -121,7 +126,7 @@ Dma::Client ResponderExecute::read_client() {
             if (r.context && !r.notify) return;  // the rest is to come
             if (r.context) return x.response_arrived(static_cast<Packet*>(r.context), first, last);
             x.atomic_in.push(AtomicStep::Read, 1,
-                             std::max(last, x.dma.now() + 1) - x.dma.now() - 1);
+                             std::max(last, x.dma.now() + 1) - x.dma.now() - 1 + x.atomic_takes_);
           }};
 }
 
@@ -179,6 +184,7 @@ void ResponderExecute::start_atomic() {
       repeat_atomic(qpn, q);
     } else {
       atomic_busy_ = true, atomic_qpn_ = qpn, atomic_life_ = q.life;
+      atomic_takes_ = q.first->opcode->operation == Operation::FetchAdd ? config_.fetch_add : 0;
       ports.reads_out->start().set_read(q.first->address, atomic_read_.data(), kAtomicBytes,
                                         nullptr, true);
     }
