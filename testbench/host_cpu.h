@@ -2,7 +2,10 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "model/engine/domain.h"
 #include "model/engine/knob.h"
@@ -23,6 +26,7 @@ struct HostConfig {
   u64 notice = 40'000, poll = 0, completion = 10'000;
   HostWait wait = HostWait::Poll;
   u64 arm = 50'000, interrupt = 2'000'000, event = 150'000;
+  u64 warm_up = 0, push_line = 0;
 };
 }  // namespace hca::testbench
 
@@ -50,7 +54,11 @@ struct hca::engine::Knobs<hca::testbench::HostConfig> {
                 knob("interrupt", &Config::interrupt, Unit::Picoseconds, 0, kMax,
                      "from an interrupt's message in memory to the program that it wakes"),
                 knob("event", &Config::event, Unit::Picoseconds, 0, kMax,
-                     "to take the entries of the event queue and to arm it again"));
+                     "to take the entries of the event queue and to arm it again"),
+                knob("warm_up", &Config::warm_up, Unit::Picoseconds, 0, 1000 * kMax,
+                     "once, with the first post of a core: it wakes, its pages are mapped"),
+                knob("push_line", &Config::push_line, Unit::Picoseconds, 0, kMax,
+                     "until each 64 bytes of a pushed WQE have left the core's write combining"));
 };
 
 namespace hca::testbench {
@@ -79,7 +87,8 @@ class Program {
 // software polls.
 class HostCpu : public engine::Block {
  public:
-  HostCpu(const HostConfig& config, u64 hertz)
+  // `first`: of the cores of a host, this one if there is none.
+  HostCpu(const HostConfig& config, u64 hertz, HostCpu* first = nullptr)
       : post_send(cycles(config.post_send, hertz)),
         post_recv(cycles(config.post_recv, hertz)),
         notice_cycles(cycles(config.notice, hertz)),
@@ -88,13 +97,19 @@ class HostCpu : public engine::Block {
         arm(cycles(config.arm, hertz)),
         interrupt_cycles(cycles(config.interrupt, hertz)),
         event(cycles(config.event, hertz)),
-        by_events(config.wait == HostWait::Event) {}
+        by_events(config.wait == HostWait::Event),
+        push_line(engine::cycles_from_picoseconds(config.push_line, hertz)),
+        warm_up_(engine::cycles_from_picoseconds(config.warm_up, hertz)),
+        acting_(first ? first->acting_ : own_acting_) {}
 
-  // At least one cycle each, but for `poll`: an action is not free.
+  // At least one cycle each, but for `poll` and `push_line`: an action is not free.
   const Cycle post_send, post_recv, notice_cycles, poll, completion, arm, interrupt_cycles, event;
   const bool by_events;
+  const Cycle push_line;
   engine::Probe probe;
 
+  // What a post costs now.
+  Cycle take_post() { return post_send + std::exchange(warm_up_, 0); }
   // From outside of the simulation, for a cycle that has not begun.
   void run(Program* program, Cycle at) {
     program_ = program, acts_at_ = at, finished_at_ = engine::kNever, idle_ = false;
@@ -114,7 +129,7 @@ class HostCpu : public engine::Block {
   }
   // The program sleeps until an interrupt.
   bool sleeps() const { return program_ && idle_ && program_->waits_for_events(); }
-  // The program is acting, in this cycle.
+  // The program of a core of this host is acting, in this cycle.
   bool is_acting() const { return acting_; }
   void tick() {
     if (!program_ || program_->failed() || now() < acts_at_) return;
@@ -142,7 +157,19 @@ class HostCpu : public engine::Block {
   }
   Program* program_ = nullptr;
   Cycle finished_at_ = engine::kNever;
-  bool acting_ = false, idle_ = false;  // idle: it waits for memory to change
+  Cycle warm_up_;
+  bool own_acting_ = false;
+  bool& acting_;       // of all cores of the host
+  bool idle_ = false;  // it waits for memory to change
   Cycle acts_at_ = engine::kNever;
+};
+
+// The cores of a host behind its first: one block of the domain, which looks at all of them.
+class HostCores : public engine::Block {
+ public:
+  void tick() {
+    for (const auto& core : cores) core->tick();
+  }
+  std::vector<std::unique_ptr<HostCpu>> cores;
 };
 }  // namespace hca::testbench

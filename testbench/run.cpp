@@ -37,7 +37,7 @@ void for_each_size(const WorkloadConfig& w, Fn&& fn) {
 // A stream as perftest has it: a row of the table.
 bool is_plain(const WorkloadConfig& w, const Traffic& t) {
   return t.qps == 1 && t.mix.empty() && t.sizes.empty() && !t.is_open() && !w.together &&
-         w.direction == Direction::Forward;
+         w.threads == 1 && w.direction == Direction::Forward;
 }
 std::string words_of(const Traffic& t) {
   std::string text;
@@ -104,7 +104,7 @@ void Runner::run_breakdown(const WorkloadConfig& workload, u32 bytes) {
   if (!result_.failures.empty()) return;
   what_ = fmt::format("{} breakdown, {} B", name_of(workload.operation), bytes);
   WorkloadConfig one = workload;
-  one.messages = 1, one.rate = one.message_rate = 0;
+  one.messages = 1, one.threads = 1, one.rate = one.message_rate = 0;
   const Traffic traffic =
       traffic_of(one, 1, bytes, scenario_.run.seed, scenario_.connection.service());
   const std::size_t lane = lane_of(workload, 0);
@@ -112,7 +112,7 @@ void Runner::run_breakdown(const WorkloadConfig& workload, u32 bytes) {
   StreamSender client(testbed_.end(0, lane), traffic);
   run_for(head_start());  // what came before is over, and is not recorded
   BreakdownRecorder recorder(testbed_, lane);
-  const bool good = simulate(client, server, [&] { return client.completed(); });
+  const bool good = simulate({{{&client}, {&server}}}, [&] { return client.completed(); });
   keep({&client.checker, &server.checker});
   if (!good) return;
   Breakdown breakdown{workload.operation, workload.port, bytes,
@@ -125,19 +125,20 @@ void Runner::run_breakdown(const WorkloadConfig& workload, u32 bytes) {
 }
 
 // One entry, its sizes one after the other, or several with a size each, together.
-void Runner::run_group(const std::vector<std::size_t>& group) {
-  const WorkloadConfig& first = scenario_.workload[group[0]];
+void Runner::run_group(const std::vector<Member>& group) {
+  const WorkloadConfig& first = scenario_.workload[group[0].entry];
+  const bool alone = group.front().entry == group.back().entry;
   for_each_size(first, [&](u32 size) {
     if (!result_.failures.empty()) return;
     std::vector<Traffic> traffic;
     weight_now_ = 0;
-    for (const std::size_t entry : group) {
-      const WorkloadConfig& w = scenario_.workload[entry];
-      const u32 bytes = group.size() == 1 ? size : u32(w.to);
+    for (const Member& member : group) {
+      const WorkloadConfig& w = scenario_.workload[member.entry];
+      const u32 bytes = alone ? size : u32(w.to);
       const u64 seed =
           scenario_.run.seed + 1000 * (result_.sizes.size() + result_.streams.size()) + bytes;
       traffic.push_back(traffic_of(w, scenario_.qps_of(w), bytes, seed + 17 * traffic.size(),
-                                   scenario_.connection.service()));
+                                   scenario_.connection.service(), member.thread));
       weight_now_ += weight_of(traffic.back(), scenario_.connection.path_mtu);
     }
     what_ = fmt::format("{} {}, {} B", traffic[0].mix.empty() ? name_of(first.operation) : "mix",
@@ -152,35 +153,42 @@ void Runner::run_group(const std::vector<std::size_t>& group) {
 
 // Sender and receiver of one entry in one direction.
 struct Runner::Stream {
-  Stream(Testbed& testbed, std::size_t lane, std::size_t in_list, const Traffic& t, bool back)
-      : entry(in_list),
+  Stream(Testbed& testbed, std::size_t lane, const Member& m, const Traffic& t, bool back)
+      : member(m),
         backward(back),
         traffic(t),
         receiver(testbed.end(back ? 0 : 1, lane), traffic, way()),
         sender(testbed.end(back ? 1 : 0, lane), traffic, way()) {}
   Way way() const { return backward ? Way::ToClient : Way::ToServer; }
-  std::size_t entry;
+  Member member;
   bool backward;
   const Traffic traffic;
   StreamReceiver receiver;
   StreamSender sender;
 };
 
-void Runner::run_streams(const std::vector<std::size_t>& entries,
-                         const std::vector<Traffic>& traffic) {
+void Runner::run_streams(const std::vector<Member>& members, const std::vector<Traffic>& traffic) {
   std::vector<std::unique_ptr<Stream>> streams;
-  std::array<ProgramGroup, kChips> programs;
-  for (std::size_t place = 0; place < entries.size(); ++place) {
-    const WorkloadConfig& w = scenario_.workload[entries[place]];
+  u32 threads = 0;
+  for (const Member& member : members) threads = std::max(threads, member.thread + 1);
+  std::array<std::vector<ProgramGroup>, kChips> groups;
+  for (auto& of_chip : groups) of_chip.resize(threads);
+  for (std::size_t place = 0; place < members.size(); ++place) {
+    const Member& member = members[place];
+    const WorkloadConfig& w = scenario_.workload[member.entry];
     for (const bool backward : {false, true}) {
       if (backward && w.direction != Direction::Both) continue;
-      Stream& s = *streams.emplace_back(std::make_unique<Stream>(
-          testbed_, lane_of(w, place), entries[place], traffic[place], backward));
-      programs[backward].add(s.sender), programs[!backward].add(s.receiver);
+      Stream& s = *streams.emplace_back(
+          std::make_unique<Stream>(testbed_, lane_of(w, place), member, traffic[place], backward));
+      groups[backward][member.thread].add(s.sender);
+      groups[!backward][member.thread].add(s.receiver);
     }
   }
+  Programs programs;
+  for (unsigned i = 0; i < kChips; ++i)
+    for (ProgramGroup& group : groups[i]) programs[i].push_back(&group);
   const bool good = simulate(
-      programs[0], programs[1],
+      programs,
       [&] {
         u64 completed = 0;
         for (const auto& s : streams) completed += s->sender.completed();
@@ -201,42 +209,62 @@ void Runner::run_streams(const std::vector<std::size_t>& entries,
     result_.lost += s->receiver.lost(), result_.duplicates += s->receiver.duplicates();
   }
   if (!good) return;
-  for (const auto& s : streams) keep_stream(*s);
+  for (const auto& s : streams) {
+    if (s->member.thread) continue;
+    std::vector<const Stream*> of_entry;
+    for (const auto& other : streams)
+      if (other->member.entry == s->member.entry && other->backward == s->backward)
+        of_entry.push_back(other.get());
+    keep_stream(of_entry);
+  }
   if (result_.lost && !testbed_.may_have_lost())
     result_.failures.push_back(
         fmt::format("{}: {} messages are lost, and no fault and no missing receive WQE explains it",
                     what_, result_.lost));
-  for (std::size_t place = 0; place < entries.size(); ++place)
+  for (std::size_t place = 0; place < members.size(); ++place)
     if (std::any_of(streams.begin(), streams.end(), [&](const auto& s) {
-          return s->entry == entries[place] && s->receiver.has_left_receives();
+          return s->member.entry == members[place].entry &&
+                 s->member.thread == members[place].thread && s->receiver.has_left_receives();
         }))
-      testbed_.renew(lane_of(scenario_.workload[entries[place]], place));
+      testbed_.renew(lane_of(scenario_.workload[members[place].entry], place));
 }
 
-void Runner::keep_stream(const Stream& s) {
-  const WorkloadConfig& w = scenario_.workload[s.entry];
-  const StreamSender& sender = s.sender;
+// The streams of the threads of one entry in one direction are one.
+void Runner::keep_stream(const std::vector<const Stream*>& threads) {
+  const Stream& s = *threads.front();
+  const WorkloadConfig& w = scenario_.workload[s.member.entry];
   const u64 period = testbed_.node(s.backward ? 1 : 0).hca.period().value();
-  const u64 picoseconds = (sender.last_completion() - sender.first_post()) * period;
+  Cycle begin = engine::kNever, end = 0;
+  for (const Stream* t : threads) {
+    begin = std::min(begin, t->sender.first_post());
+    end = std::max(end, t->sender.last_completion());
+  }
+  const u64 picoseconds = (end - begin) * period;
   if (is_plain(w, s.traffic)) {
     row(w, s.traffic.bytes).bandwidth = BandwidthResult{s.traffic.messages, picoseconds,
                                                         s.receiver.lost(), s.receiver.duplicates()};
     return;
   }
   StreamResult result;
-  result.entry = s.entry, result.backward = s.backward;
-  result.port = w.port, result.qps = s.traffic.qps;
+  result.entry = s.member.entry, result.backward = s.backward;
+  result.port = w.port, result.qps = s.traffic.qps * u32(threads.size());
   result.what = words_of(s.traffic);
-  result.messages = sender.completed(), result.bytes = sender.bytes_completed();
   result.picoseconds = picoseconds;
   result.planned_bits_per_second = s.traffic.bits_per_second;
   result.planned_messages_per_second = s.traffic.messages_per_second;
-  result.lost_on_the_way = s.receiver.lost(), result.duplicates = s.receiver.duplicates();
-  result.dropped = sender.dropped(), result.queued_most = sender.queued_most();
-  for (u32 qp = 0; qp < s.traffic.qps; ++qp)
-    if (s.traffic.messages_on(qp))
-      result.qp_picoseconds.push_back((sender.last_completion(qp) - sender.first_post()) * period);
-  result.latency = sender.latencies();
+  for (const Stream* t : threads) {
+    const StreamSender& sender = t->sender;
+    result.messages += sender.completed(), result.bytes += sender.bytes_completed();
+    result.lost_on_the_way += t->receiver.lost();
+    result.duplicates += t->receiver.duplicates();
+    result.dropped += sender.dropped();
+    result.queued_most = std::max(result.queued_most, sender.queued_most());
+    for (u32 qp = 0; qp < t->traffic.qps; ++qp)
+      if (t->traffic.messages_on(qp))
+        result.qp_picoseconds.push_back((sender.last_completion(qp) - sender.first_post()) *
+                                        period);
+    result.latency.merge(sender.latencies());
+  }
   result_.streams.push_back(std::move(result));
 }
 
@@ -252,14 +280,14 @@ void Runner::run_latency(const WorkloadConfig& workload, const Traffic& traffic)
   if (row_of(workload.operation).fetches()) {
     StreamReceiver server(testbed_.end(1, lane), traffic);
     StreamSender client(testbed_.end(0, lane), traffic);
-    good = simulate(client, server, [&] { return client.completed(); });
+    good = simulate({{{&client}, {&server}}}, [&] { return client.completed(); });
     if (good && client.uses_atomics()) wait_for_writes(), client.check_end();
     keep({&client.checker, &server.checker});
     add_posts(client.posts(), 1);
   } else {
     PingPong server(testbed_.end(1, lane), traffic, Way::ToClient);
     PingPong client(testbed_.end(0, lane), traffic, Way::ToServer);
-    good = simulate(client, server, [&] { return client.completed(); });
+    good = simulate({{{&client}, {&server}}}, [&] { return client.completed(); });
     keep({&client.checker_received, &server.checker_received, &client.checker_sent,
           &server.checker_sent});
     add_posts(client.posts(), 2);
@@ -273,18 +301,27 @@ void Runner::wait_for_writes() {
   run_for(slice() + sc_core::sc_time(double(latency), sc_core::SC_PS));
 }
 
-bool Runner::simulate(Program& client, Program& server, const std::function<u64()>& count,
+bool Runner::simulate(const Programs& programs, const std::function<u64()>& count,
                       const std::function<bool()>& lose) {
   run_for(head_start());  // the receive WQEs are there before the first message
-  testbed_.node(1).run(&server);
-  testbed_.node(0).run(&client);
+  for (const unsigned i : {1u, 0u})
+    for (u32 core = 0; core < programs[i].size(); ++core)
+      testbed_.node(i).run(programs[i][core], core);
   const bool may_lose = !proto::is_reliable(scenario_.connection.service());
   u64 last = count(), slices_without = 0;
   std::string stuck;
   const auto finished = [&](unsigned i) {
-    return testbed_.node(i).is_past(testbed_.node(i).cpu.finished_at());
+    Cycle end = 0;
+    for (u32 core = 0; core < programs[i].size(); ++core)
+      end = std::max(end, testbed_.node(i).core(core).finished_at());
+    return testbed_.node(i).is_past(end);
   };
-  const auto failed = [&] { return client.failed() || server.failed(); };
+  const auto failed = [&] {
+    for (const auto& of_chip : programs)
+      for (const Program* program : of_chip)
+        if (program->failed()) return true;
+    return false;
+  };
   // Of an unreliable service nothing may come behind the end: it would be taken for the next
   // stream's.
   const auto is_settled = [&] {
@@ -307,7 +344,8 @@ bool Runner::simulate(Program& client, Program& server, const std::function<u64(
       stuck = "made no progress in 5 s of simulated time";
   }
   const std::string asleep = testbed_.sleep_report();
-  for (unsigned i = 0; i < kChips; ++i) testbed_.node(i).run(nullptr);
+  for (unsigned i = 0; i < kChips; ++i)
+    for (u32 core = 0; core < programs[i].size(); ++core) testbed_.node(i).run(nullptr, core);
   if (stuck.empty() && !failed()) return true;
   if (!result_.failed_at) result_.failed_at = now_picoseconds();
   if (stuck.empty()) {

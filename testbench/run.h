@@ -93,14 +93,16 @@ class Runner {
 
  private:
   struct Stream;
-  void run_group(const std::vector<std::size_t>& group);
-  void run_streams(const std::vector<std::size_t>& entries, const std::vector<Traffic>& traffic);
-  void keep_stream(const Stream& stream);
+  void run_group(const std::vector<Member>& group);
+  void run_streams(const std::vector<Member>& members, const std::vector<Traffic>& traffic);
+  void keep_stream(const std::vector<const Stream*>& threads);
   void run_breakdowns();
   void run_breakdown(const WorkloadConfig& workload, u32 bytes);
   void run_latency(const WorkloadConfig& workload, const Traffic& traffic);
   // Simulates until both programs have finished or one has failed; false: stuck or failed.
-  bool simulate(Program& client, Program& server, const std::function<u64()>& count,
+  // `programs`: of each chip, one a core.
+  using Programs = std::array<std::vector<Program*>, kChips>;
+  bool simulate(const Programs& programs, const std::function<u64()>& count,
                 const std::function<bool()>& lose = {});
   // What ATOMICs have written is in memory.
   void wait_for_writes();

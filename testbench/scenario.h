@@ -75,9 +75,10 @@ struct WorkloadConfig {
   std::vector<SizeConfig> sizes;
   u64 messages = 0;  // 0: chosen by size
   u32 qps = 0;       // 0: those of the connection
+  u32 threads = 1;   // of each host, each on a core of its own
   QpOrder qp_order = QpOrder::RoundRobin;
   u32 depth = 128, receive_depth = 0, signal_every = 1, inline_below = 0, sges = 1;
-  bool push = false, fence = false, solicited = false;
+  bool push = false, fence = false, solicited = false, batches = false;
   WaitKind wait = WaitKind::Host;
   u64 rate = 0, message_rate = 0;  // open loop
   ArrivalsKind arrivals = ArrivalsKind::Even;

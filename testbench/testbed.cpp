@@ -16,7 +16,7 @@ engine::Domain::Options domain_options(const RunOptions& run) {
   options.mode = run.every_cycle ? engine::Mode::EveryCycle : engine::Mode::Sleep;
   options.shuffle_seed = run.shuffle_seed;
   options.stall_per_256 = run.stall_per_256, options.stall_seed = run.seed;
-  options.never_stalled = "host";
+  options.never_stalled = "host cores";
   return options;
 }
 
@@ -39,6 +39,8 @@ Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned inde
           domain_options(scenario.run)),
       cpu(scenario.host[index], scenario.hca[index].core.clock),
       verbs(memory, [this](u32 offset, std::span<const u8> data) { mmio_write(offset, data); }),
+      host_(scenario.host[index]),
+      hertz_(scenario.hca[index].core.clock),
       pcie_(*pcie) {
   if (rtl) hca.replace(*rtl);
   mmio_initiator.bind(hca.mmio_target);
@@ -47,6 +49,17 @@ Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned inde
                [this](u64, u64) { command_done_ = cpu.self.now(); });
   cpu.probe = hca.probes().add("host", kHostStepNames);
   cpu.self = {&hca.domain(), hca.domain().add_last(cpu, "host")};
+}
+
+HostCpu& Node::core(u32 index) {
+  if (index && more_.cores.empty())
+    more_.self = {&hca.domain(), hca.domain().add_last(more_, "cores")};
+  for (u32 i = cores(); i <= index; ++i) {
+    HostCpu& made = *more_.cores.emplace_back(std::make_unique<HostCpu>(host_, hertz_, &cpu));
+    made.probe = hca.probes().add(fmt::format("host.{}", i + 1), kHostStepNames);
+    made.self = more_.self;
+  }
+  return index ? *more_.cores[index - 1] : cpu;
 }
 
 bool Node::is_past(Cycle at) const {
@@ -84,7 +97,8 @@ void Node::mmio_write(u32 offset, std::span<const u8> data) {
   mmio_payload_.set_streaming_width(unsigned(data.size()));
   mmio_payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   if (!cpu.is_acting()) command_done_ = engine::kNever;
-  const Cycle at = pcie_.mmio_write(now(), u32(data.size()));
+  const u64 lines = data.size() > sizeof(u64) ? (data.size() + 63) / 64 : 0;
+  const Cycle at = pcie_.mmio_write(now() + lines * cpu.push_line, u32(data.size()));
   cpu.probe.event(now(), HostStep::Rung, offset);
   cpu.probe.event(at, HostStep::AtBar, offset);
   sc_core::sc_time delay = hca.delay_to(at);

@@ -25,8 +25,11 @@ class Node : public sc_core::sc_module {
   bool wait_for_command();
   // `longest`: that is exact; `wanted`: 0 or a shorter one, which gives the same results.
   void set_quantum(Cycle longest, Cycle wanted);
-  // The core runs `program` from the next cycle on; nullptr: it stops.
-  void run(Program* program) { cpu.run(program, now() + 1); }
+  // A core runs `program` from the next cycle on; nullptr: it stops.
+  void run(Program* program, u32 core = 0) { this->core(core).run(program, now() + 1); }
+  // Core 0 is `cpu`; the others are there when they are asked for first, before the simulation.
+  HostCpu& core(u32 index);
+  u32 cores() const { return 1 + u32(more_.cores.size()); }
 
   tlm_utils::simple_initiator_socket<Node> mmio_initiator{"mmio_initiator"};
   tlm_::HostMemory memory;
@@ -41,6 +44,9 @@ class Node : public sc_core::sc_module {
   Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index,
        tlm_::PcieLink* pcie);  // which becomes the HCA's
   void mmio_write(u32 offset, std::span<const u8> data);
+  const HostConfig host_;  // of the cores behind the first
+  const u64 hertz_;
+  HostCores more_;
   tlm_::PcieLink& pcie_;
   tlm::tlm_generic_payload mmio_payload_;
   Cycle ahead_ = 1;
@@ -97,17 +103,22 @@ class Testbed {
   std::vector<std::array<Endpoint, kChips>> lanes_;
 };
 
-// Entries of the workload list that run at the same time: most often one. An entry's lane is its
-// place in its group.
-std::vector<std::vector<std::size_t>> groups_of(const Scenario& scenario);
+// A thread of an entry of the workload list.
+struct Member {
+  std::size_t entry;
+  u32 thread;
+};
+// What runs at the same time: most often one entry with one thread. A member's lane is its place in
+// its group.
+std::vector<std::vector<Member>> groups_of(const Scenario& scenario);
 // The sizes of an entry, one after the other; 0 stands alone.
 std::vector<u32> sizes_of(const WorkloadConfig& workload);
-// The lane of the entry at this place of its group.
+// The lane of the member at this place of its group.
 std::size_t lane_of(const WorkloadConfig& workload, std::size_t place);
 // What the largest workload of a lane needs; a lane that no workload uses has no queue pairs.
 struct Need {
   u64 send_bytes = 0, recv_bytes = 0, fetch_bytes = 0;
-  u32 port = 1, qps = 0, send_wqes = 0, receive_wqes = 0, inline_bytes = 0, sges = 1;
+  u32 port = 1, core = 0, qps = 0, send_wqes = 0, receive_wqes = 0, inline_bytes = 0, sges = 1;
   bool invalidates = false;
 };
 std::vector<Need> needs_of(const Scenario& scenario);
@@ -116,7 +127,7 @@ constexpr u32 most_inline(proto::Service service) {
   const bool datagram = service == proto::Service::Ud;
   return proto::kPushBytes - proto::kSendWqeBytes - (datagram ? proto::kAddressHandleBytes : 0);
 }
-// The traffic of one size of a workload.
+// The traffic of one size of a workload; of several threads, that of one of them.
 Traffic traffic_of(const WorkloadConfig& workload, u32 qps, u32 bytes, u64 seed,
-                   proto::Service service = proto::Service::Rc);
+                   proto::Service service = proto::Service::Rc, u32 thread = 0);
 }  // namespace hca::testbench

@@ -98,7 +98,7 @@ void Testbed::check(unsigned i, bool good, std::string_view command) {
 
 void Testbed::create(unsigned i, Endpoint& end, const Need& need) {
   Node& node = *nodes_[i];
-  end.verbs = &node.verbs, end.cpu = &node.cpu, end.period = node.hca.period().value();
+  end.verbs = &node.verbs, end.cpu = &node.core(need.core), end.period = node.hca.period().value();
   end.port = need.port, end.events = node.events;
   check(i, node.verbs.set_port(port_of(i, need.port - 1), need.port) == Error::None, "SetPort");
   check(i, end.send_cq = node.verbs.create_cq(need.qps * need.send_wqes, node.events), "CreateCq");
@@ -114,9 +114,9 @@ void Testbed::create(unsigned i, Endpoint& end, const Need& need) {
   create_queues(i, end, need);
   for (const Cq* cq : {end.send_cq, end.recv_cq})
     node.memory.watch(cq->address, u64{cq->entries()} * proto::kCqeBytes,
-                      [&node, number = cq->cqn](u64, u64) {
-                        node.cpu.probe.event(node.cpu.self.now(), HostStep::CqeWritten, number);
-                        node.cpu.notice();
+                      [cpu = end.cpu, number = cq->cqn](u64, u64) {
+                        cpu->probe.event(cpu->self.now(), HostStep::CqeWritten, number);
+                        cpu->notice();
                       });
 }
 

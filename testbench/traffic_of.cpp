@@ -26,34 +26,42 @@ std::vector<u32> sizes_of(const WorkloadConfig& w) {
   return sizes;
 }
 
-std::vector<std::vector<std::size_t>> groups_of(const Scenario& scenario) {
-  std::vector<std::vector<std::size_t>> groups;
+std::vector<std::vector<Member>> groups_of(const Scenario& scenario) {
+  std::vector<std::vector<Member>> groups;
   bool joins = false;
   for (std::size_t i = 0; i < scenario.workload.size(); ++i) {
     const bool together = scenario.workload[i].together;
     if (!joins || !together) groups.emplace_back();
-    groups.back().push_back(i);
+    for (u32 thread = 0; thread < scenario.workload[i].threads; ++thread)
+      groups.back().push_back({i, thread});
     joins = together;
   }
   return groups;
 }
 
-Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto::Service service) {
+Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto::Service service,
+                   u32 thread) {
   const bool latency = w.test == Test::Latency;
   Traffic t;
   t.operation = w.operation, t.mix = w.weights(), t.bytes = bytes, t.seed = seed;
   if (service == proto::Service::Ud) t.receive_header = proto::kDatagramHeaderBytes;
   t.may_lose = !proto::is_reliable(service);
   for (const SizeConfig& s : w.sizes) t.sizes.push_back({u32(s.size), s.weight});
-  t.messages = messages_of(w, bytes);
-  t.qps = latency ? 1 : qps, t.random_qps = w.qp_order == QpOrder::Random;
+  // Queue pairs and messages are shared evenly; the first threads have what is left of messages.
+  const u64 messages = messages_of(w, bytes);
+  t.messages = messages / w.threads + (thread < messages % w.threads);
+  t.qps = latency ? 1 : std::max(1u, qps / w.threads), t.random_qps = w.qp_order == QpOrder::Random;
   t.depth = u32(std::clamp<u64>(kBufferBudget / t.slot() / t.qps, 1, w.depth));
   if (latency) t.depth = 1;
+  t.batches = w.batches;
   t.receive_depth = w.receive_depth ? w.receive_depth
                                     : std::max(2 * t.depth, std::min(kReceiveDepth, 8 * t.depth));
   if (!w.receive_depth && t.slot() > kBufferBudget) t.receive_depth = 2;
   t.sges = w.sges, t.fence = w.fence, t.solicited = w.solicited;
-  if (w.wait != WaitKind::Host) t.by_events = w.wait == WaitKind::Event;
+  if (w.threads > 1)
+    t.by_events = false;
+  else if (w.wait != WaitKind::Host)
+    t.by_events = w.wait == WaitKind::Event;
   // Each stream ends with a completion, and no queue is full without one.
   t.signal_every = latency ? 1 : std::min(w.signal_every, (t.depth + 1) / 2);
   t.inline_below = std::min(w.inline_below, most_inline(service) + 1), t.push = w.push,
@@ -87,10 +95,11 @@ std::vector<Need> needs_of(const Scenario& scenario) {
   const proto::Service service = scenario.connection.service();
   for (const auto& group : groups_of(scenario))
     for (std::size_t place = 0; place < group.size(); ++place) {
-      const WorkloadConfig& w = scenario.workload[group[place]];
+      const WorkloadConfig& w = scenario.workload[group[place].entry];
       const std::size_t lane = lane_of(w, place), alone = lane_of(w, 0);
       needs.resize(std::max(needs.size(), lane + 1));
       needs[lane].port = needs[alone].port = w.port;
+      needs[lane].core = group[place].thread;
       for (const u32 bytes : sizes_of(w)) {
         widen(needs[lane], traffic_of(w, scenario.qps_of(w), bytes, 0, service));
         widen(needs[alone], traffic_of(w, 1, bytes, 0, service));  // for its time breakdown

@@ -62,7 +62,7 @@ Cycle PingPong::post(Cycle now) {
   posts_.push_back(now);
   ++posted_;
   step_ = Step::Complete;
-  return end_.cpu->post_send;
+  return end_.cpu->take_post();
 }
 
 Cycle PingPong::complete() {

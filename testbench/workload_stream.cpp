@@ -42,8 +42,10 @@ Cycle StreamSender::act(Cycle now) {
   const bool any = traffic_.is_open() ? waiting_ != 0
                                       : in_flight_ < u64{traffic_.depth} * traffic_.qps &&
                                             planned_ < traffic_.messages;
-  if (any)
-    if (const auto qp = choose(next_post_, room)) return post(*qp, now), end_.cpu->post_send;
+  if (!in_flight_) filling_ = true;
+  if (any && filling_)
+    if (const auto qp = choose(next_post_, room)) return post(*qp, now), end_.cpu->take_post();
+  filling_ = !traffic_.batches;
   return poll(now);
 }
 

@@ -10,8 +10,9 @@
 
 namespace hca::testbench {
 // Sends on one or several queue pairs. Closed loop, as ib_*_bw does: posts until `depth` messages
-// are in flight on each, then polls its CQ. Open loop: messages are planned, wait in a bounded
-// queue of the host until the queue pair has room, and are lost where the queue is full.
+// are in flight on each, then polls its CQ; in batches, it polls until none is left. Open loop:
+// messages are planned, wait in a bounded queue of the host until the queue pair has room, and are
+// lost where the queue is full.
 class StreamSender : public Program {
  public:
   StreamSender(const Endpoint& end, const Traffic& traffic, Way way = Way::ToServer);
@@ -63,7 +64,7 @@ class StreamSender : public Program {
   u32 next_post_ = 0, next_plan_ = 0;  // whose turn it is
   u64 planned_ = 0, waiting_ = 0, in_flight_ = 0, completed_ = 0, bytes_completed_ = 0;
   u64 dropped_ = 0, queued_most_ = 0;
-  bool began_ = false;
+  bool began_ = false, filling_ = true;
   Cycle first_post_ = 0, last_completion_ = 0;
   std::vector<Cycle> posts_;
   engine::Histogram latencies_;
