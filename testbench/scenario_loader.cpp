@@ -2,11 +2,13 @@
 // From the settings of a scenario's text to the scenario.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "testbench/preset.h"
 #include "testbench/scenario_file.h"
 #include "testbench/scenario_knobs.h"
 #include "testbench/shortened.h"
@@ -210,15 +212,24 @@ class Loader {
 };
 }  // namespace
 
+Setting setting_of(const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == text.npos || !equals)
+    throw ScenarioError(
+        {fmt::format("--set: \"{}\" is no setting; allowed: key=value", shortened(text))});
+  return {text.substr(0, equals), text.substr(equals + 1), 0, true};
+}
+
 namespace {
 // "key=value" takes the place of what the text says, or stands beside it.
 void override_with(std::vector<Setting>& settings, const std::string& text,
                    std::vector<std::string>& errors) {
-  const auto equals = text.find('=');
-  if (equals == text.npos || !equals)
-    return errors.push_back(
-        fmt::format("--set: \"{}\" is no setting; allowed: key=value", shortened(text)));
-  Setting given{text.substr(0, equals), text.substr(equals + 1), 0, true};
+  Setting given;
+  try {
+    given = setting_of(text);
+  } catch (const ScenarioError& error) {
+    return errors.push_back(error.what());
+  }
   for (Setting& s : settings)
     if (s.path == given.path) {
       s.text = std::move(given.text), s.overrides = true;
@@ -227,10 +238,34 @@ void override_with(std::vector<Setting>& settings, const std::string& text,
   settings.push_back(std::move(given));
 }
 
+// "preset: NAME": its settings, where nothing else sets the same.
+void take_preset(std::vector<Setting>& settings, const std::string& file,
+                 std::vector<std::string>& errors) {
+  const auto said = std::find_if(settings.begin(), settings.end(),
+                                 [](const Setting& s) { return s.path == "preset"; });
+  if (said == settings.end()) return;
+  const Setting preset = *said;
+  settings.erase(said);
+  const std::optional<std::vector<Setting>> given = settings_of_preset(preset.text);
+  if (!given)
+    return errors.push_back(
+        fmt::format("{}: preset: there is no \"{}\"; allowed: {}",
+                    preset.overrides ? "--set" : fmt::format("{}:{}", file, preset.line),
+                    shortened(preset.text), preset_names()));
+  std::vector<Setting> all;
+  for (const Setting& s : *given)
+    if (std::none_of(settings.begin(), settings.end(),
+                     [&](const Setting& own) { return own.path == s.path; }))
+      all.push_back(s);
+  all.insert(all.end(), settings.begin(), settings.end());
+  settings = std::move(all);
+}
+
 Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
                      const std::vector<std::string>& overrides) {
   std::vector<std::string> errors;
   for (const std::string& text : overrides) override_with(settings, text, errors);
+  take_preset(settings, file, errors);
   Scenario scenario;
   Loader(scenario, file).load(settings, std::move(errors));
   if (scenario.workload.empty()) {
@@ -247,6 +282,10 @@ Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
 }
 }  // namespace
 
+Scenario scenario_of_settings(std::vector<Setting> settings, const std::string& file,
+                              const std::vector<std::string>& overrides) {
+  return scenario_of(std::move(settings), file, overrides);
+}
 Scenario parse_scenario(const std::string& text, const std::string& file,
                         const std::vector<std::string>& overrides) {
   return scenario_of(read_yaml(text, file), file, overrides);

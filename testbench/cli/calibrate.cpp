@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// hca calibrate: published measurements of real adapters against their presets.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "testbench/calibration.h"
+#include "testbench/cli/commands.h"
+
+namespace hca::cli {
+using namespace testbench;
+
+namespace {
+struct Options {
+  std::string folder = "vectors/calibration", json;
+  std::vector<std::string> only, settings;
+  bool points = false;
+};
+
+nlohmann::json json_of(const Calibration& c, const Curve& curve) {
+  const Knees knees = knees_of(curve);
+  nlohmann::json points = nlohmann::json::array();
+  for (const CurvePoint& p : curve.points)
+    points.push_back({{c.x, p.x}, {"measured", p.measured}, {"model", p.model}});
+  return {{"curve", c.name + "/" + curve.column},
+          {"preset", c.preset},
+          {"unit", row_of(curve.figure).unit},
+          {"mean_abs_rel_error", mean_error(curve) / 100},
+          {"wanted", curve.wanted / 100},
+          {"knee", {{"measured", knees.measured}, {"model", knees.model}}},
+          {"points", points}};
+}
+
+int calibrate_all(const Options& options) {
+  std::vector<Calibration> all;  // all are read before the first is run
+  for (const std::string& name : calibrations_in(options.folder))
+    if (options.only.empty() ||
+        std::find(options.only.begin(), options.only.end(), name) != options.only.end())
+      all.push_back(read_calibration(options.folder, name));
+  if (all.empty()) throw std::runtime_error("--only: names no csv file of " + options.folder);
+  const bool terminal = isatty(STDERR_FILENO);
+  fmt::print("{:<44} {:>6} {:>8} {:>7} {:>22} {:>18}\n", "curve", "points", "error %", "wanted",
+             "worst at", "knee, model");
+  nlohmann::json curves = nlohmann::json::array();
+  u32 missed = 0;
+  for (Calibration& c : all) {
+    calibrate(c, options.settings, [&](const std::string& point) {
+      if (terminal) std::fprintf(stderr, "\r%-78s", point.c_str());
+    });
+    if (terminal) std::fprintf(stderr, "\r%78s\r", "");
+    for (const Curve& curve : c.curves) {
+      const double error = mean_error(curve);
+      const CurvePoint& worst = worst_point(curve);
+      const Knees knees = knees_of(curve);
+      const bool good = error <= curve.wanted && knees.agree();
+      missed += !good;
+      fmt::print(
+          "{:<44} {:>6} {:>8.2f} {:>7.0f} {:>22} {:>18} {}\n", c.name + "/" + curve.column,
+          curve.points.size(), error, curve.wanted,
+          fmt::format("{} {} ({:+.1f} %)", c.x, worst.x, 100 * (worst.model / worst.measured - 1)),
+          fmt::format("{}, {}", knees.measured, knees.model),
+          error > curve.wanted ? "ERROR TOO LARGE"
+          : good               ? ""
+                               : "KNEE MOVED");
+      if (options.points)
+        for (const CurvePoint& p : curve.points)
+          fmt::print("  {:>10} {:>12.4f} {:>12.4f} {:>+8.1f} %\n", p.x, p.measured, p.model,
+                     100 * (p.model / p.measured - 1));
+      curves.push_back(json_of(c, curve));
+    }
+    if (const Order order = order_of(c); order.pairs)
+      fmt::print("{:<44} {} of {} pairs of points\n", c.name + ", order", order.kept, order.pairs);
+  }
+  fmt::print("{} curves, {} of them within what is wanted\n", curves.size(),
+             curves.size() - missed);
+  if (!options.json.empty()) {
+    std::ofstream file(options.json);
+    file << nlohmann::json{{"curves", curves}}.dump(1) << '\n';
+    if (!file.flush()) throw std::runtime_error(options.json + ": cannot be written");
+  }
+  return missed ? kCheckFailed : kSucceeded;
+}
+}  // namespace
+
+void add_calibrate(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "calibrate", "published measurements of real adapters against the presets");
+  auto options = std::make_shared<Options>();
+  command->add_option("folder", options->folder, "csv files, each with a yaml file beside it")
+      ->capture_default_str();
+  command->add_option("--json", options->json, "write the curves there");
+  command->add_option("--only", options->only, "names of csv files, without .csv");
+  command->add_option("--set", options->settings, "KEY=VALUE: wins over preset and scenario")
+      ->allow_extra_args(false);
+  command->add_flag("--points", options->points, "print every point: measured, model, error");
+  command->callback([options, &exit_code] { exit_code = calibrate_all(*options); });
+}
+}  // namespace hca::cli

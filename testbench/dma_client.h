@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string_view>
+
+#include "tlm/pcie_link.h"
+
+namespace hca::testbench {
+// A device that does nothing but DMA, alone on its PCIe link. Picoseconds.
+struct DmaClientConfig {
+  u64 clock = 800'000'000;
+  u64 read_interval = 0, write_interval = 0, write_issue = 0, staging = 0;
+};
+}  // namespace hca::testbench
+
+template <>
+struct hca::engine::Knobs<hca::testbench::DmaClientConfig> {
+  using Config = testbench::DmaClientConfig;
+  static constexpr std::string_view block = "dma_client";
+  static constexpr std::string_view sentence = "a device that does DMA alone";
+  static constexpr u64 kMax = 1'000'000'000;
+  static constexpr auto rows = make_rows(
+      knob("clock", &Config::clock, Unit::Hertz, 1'000'000, 10'000'000'000, "of its cycles"),
+      knob("read_interval", &Config::read_interval, Unit::Picoseconds, 0, kMax,
+           "between two reads, at least"),
+      knob("write_interval", &Config::write_interval, Unit::Picoseconds, 0, kMax,
+           "between two writes, at least"),
+      knob("write_issue", &Config::write_issue, Unit::Picoseconds, 0, kMax,
+           "from a write that is asked for to its first byte"),
+      knob("staging", &Config::staging, Unit::Picoseconds, 0, kMax,
+           "for each KiB between its link and its memory, before a write and behind a read"));
+};
+
+namespace hca::testbench {
+using engine::Cycle;
+
+// Measures a link as pcie-bench does: streams, and one request after the other.
+class DmaClient {
+ public:
+  DmaClient(const DmaClientConfig& client, const tlm_::PcieConfig& pcie);
+  // Payload of a stream of requests of `bytes` each; Gb/s.
+  double read_rate(u32 bytes);
+  double write_rate(u32 bytes);
+  // Of single reads, from request to the last byte in the device's memory; ns.
+  struct Latency {
+    double min, median;
+  };
+  Latency read_latency(u32 bytes);
+  // The median of a write and the read behind it.
+  double write_then_read(u32 bytes);
+
+ private:
+  Cycle cycles(u64 picoseconds) const;
+  double seconds(Cycle cycles) const { return double(cycles) / double(client_.clock); }
+  template <class Once>
+  Latency latency_of(Once&& once);
+  DmaClientConfig client_;
+  tlm_::PcieConfig pcie_;
+};
+}  // namespace hca::testbench

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "testbench/scenario_file.h"
+
+namespace hca::testbench {
+// A device as knobs: a text of testbench/presets/, where each knob says where its value is from.
+struct Preset {
+  std::string_view name, text;
+};
+const std::vector<Preset>& presets();  // by name
+// Its knobs; none: there is no preset of that name.
+std::optional<std::vector<Setting>> settings_of_preset(std::string_view name);
+std::string preset_names();  // "connectx3, connectx4, ..."
+}  // namespace hca::testbench
