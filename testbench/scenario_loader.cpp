@@ -227,6 +227,8 @@ void override_with(std::vector<Setting>& settings, const std::string& text,
   settings.push_back(std::move(given));
 }
 
+}  // namespace
+
 Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
                      const std::vector<std::string>& overrides) {
   std::vector<std::string> errors;
@@ -245,7 +247,6 @@ Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
   }
   return scenario;
 }
-}  // namespace
 
 Scenario parse_scenario(const std::string& text, const std::string& file,
                         const std::vector<std::string>& overrides) {
