@@ -68,15 +68,15 @@ void write(const std::string& path, const std::string& text) {
 }
 
 // The table of all points as they are; the exit code of the sweep.
-int collect(const SweepPlan& plan, const SweepStore& store) {
+int collect(const Options& options, const SweepPlan& plan, const SweepStore& store) {
   const SweepTable table = table_of(plan, store);
   write(store.path("sweep.csv"), csv_of(table));
   write(store.path("sweep.html"), page_of(table, std::filesystem::path(plan.file).stem().string()));
   const std::size_t failed = store.points_in(PointState::Failed).size(),
                     missing = store.points_in(PointState::Missing).size();
-  fmt::print("{} points: {} done, {} failed, {} missing; {}, {}\n", plan.points.size(),
-             plan.points.size() - failed - missing, failed, missing, store.path("sweep.csv"),
-             store.path("sweep.html"));
+  fmt::print("{0} points: {1} done, {2} failed, {3} missing; {4}/sweep.csv, {4}/sweep.html\n",
+             plan.points.size(), plan.points.size() - failed - missing, failed, missing,
+             options.directory);
   return failed || missing ? kCheckFailed : kSucceeded;
 }
 
@@ -84,7 +84,7 @@ int run_slurm(const Options& options, const SweepPlan& plan, const SweepStore& s
   const SlurmJob job{std::filesystem::absolute(options.sweep).string(), options.jobs, options.wait,
                      options.sbatch};
   submit(job, store, store.points_in(PointState::Missing));
-  if (options.wait) return collect(plan, store);
+  if (options.wait) return collect(options, plan, store);
   fmt::print("When they have ended: hca sweep {} --out {} --collect\n", options.sweep,
              options.directory);
   return kSucceeded;
@@ -107,7 +107,7 @@ int sweep(const Options& options) {
   store.lock();
   if (options.restart) store.clear();
   store.claim();
-  if (options.collect) return collect(plan, store);
+  if (options.collect) return collect(options, plan, store);
   if (options.retry) store.forget_failed();
   if (options.slurm) return run_slurm(options, plan, store);
   std::filesystem::remove_all(store.path("work"));
@@ -117,11 +117,11 @@ int sweep(const Options& options) {
     fmt::print(stderr, "{} of {} points are there already\n", plan.points.size() - points.size(),
                plan.points.size());
   if (!run_points(plan, store, points, options.jobs)) {
-    collect(plan, store);
+    collect(options, plan, store);
     fmt::print(stderr, "stopped; the same command goes on from here\n");
     return kCheckFailed;
   }
-  return collect(plan, store);
+  return collect(options, plan, store);
 }
 }  // namespace
 

@@ -26,7 +26,7 @@ Parts parts_of(const std::vector<Setting>& settings, const std::string& file,
   Parts parts;
   for (const Setting& s : settings) {
     const std::string key = s.path.substr(0, s.path.find_first_of(".["));
-    if (s.path == "scenario") {
+    if (s.path == "scenario" && s.text != "{}") {
       parts.scenario_file = s.text;
     } else if (key == "scenario" && s.path[key.size()] == '.') {
       parts.scenario.push_back(s);
