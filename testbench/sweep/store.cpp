@@ -58,7 +58,10 @@ std::string reason_of(int status, const std::string& log) {
 }  // namespace
 
 SweepStore::SweepStore(const SweepPlan& plan, std::string directory, std::string program)
-    : plan_(plan), directory_(fs::absolute(directory).string()), program_(std::move(program)) {
+    : plan_(plan),
+      given_(std::move(directory)),
+      directory_(fs::absolute(given_).string()),
+      program_(std::move(program)) {
   for (const char* name : {"points", "failed", "work"}) fs::create_directories(path(name));
 }
 
@@ -86,7 +89,7 @@ void SweepStore::claim() {
       throw std::runtime_error(
           fmt::format("{}: its results belong to another sweep: {} changed; allowed: the same as "
                       "before, another folder, or --restart, which removes them",
-                      directory_, changed));
+                      given_, changed));
     return;
   }
   write_file(path("scenario.yaml"), plan_.scenario);
@@ -104,7 +107,7 @@ void SweepStore::lock() {
   const int file = open(path(".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file < 0) throw std::runtime_error(path(".lock") + ": cannot be written");
   if (flock(file, LOCK_EX | LOCK_NB) != 0)
-    throw std::runtime_error(directory_ + ": another sweep works in it; allowed: one at a time");
+    throw std::runtime_error(given_ + ": another sweep works in it; allowed: one at a time");
 }
 
 std::string SweepStore::folder(std::size_t point, PointState state) const {

@@ -54,6 +54,6 @@ class SweepStore {
   std::string folder(std::size_t point, PointState state) const;
   nlohmann::json identity() const;
   const SweepPlan& plan_;
-  std::string directory_, program_;
+  std::string given_, directory_, program_;  // given: as messages name it
 };
 }  // namespace hca::testbench
