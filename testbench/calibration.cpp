@@ -61,7 +61,7 @@ std::vector<Setting> settings_of(const Calibration& c, const Curve& curve,
 RunResult run_point(const std::vector<Setting>& settings, const std::vector<std::string>& overrides,
                     const std::string& name) {
   FreshKernel kernel;
-  Runner runner(scenario_of_settings(settings, name, overrides), {});
+  Runner runner(scenario_of(settings, name, overrides), {});
   RunResult result = runner.run();
   if (!result.failures.empty()) throw std::runtime_error(name + ": " + result.failures.front());
   return result;

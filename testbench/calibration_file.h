@@ -2,8 +2,10 @@
 // A published measurement, a csv file, and how the model repeats it, the yaml file beside it
 // (vectors/calibration/README.md).
 #pragma once
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "testbench/scenario_file.h"

@@ -16,6 +16,7 @@
 #include "tlm/wire.h"
 
 namespace hca::testbench {
+struct Setting;
 // In the order of proto::Framing.
 inline constexpr std::array<std::string_view, proto::kFramingCount> kFramingWords{
     "ib_local", "ib_global", "rocev1", "rocev2_ip4", "rocev2_ip6"};
@@ -136,6 +137,9 @@ Scenario default_scenario();
 Scenario load_scenario(const std::string& file, const std::vector<std::string>& overrides = {});
 Scenario parse_scenario(const std::string& text, const std::string& file,
                         const std::vector<std::string>& overrides = {});
+// Of values that were read from a part of `file`.
+Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
+                     const std::vector<std::string>& overrides = {});
 
 // Every knob of a scenario by its path, without those of the lists. "hca.", "pcie." and "host." set
 // both sides; "hca0.", "hca1." ... one. "hca.port." and "wire." set both ports, "hca.port1.",

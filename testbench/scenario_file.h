@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "testbench/scenario.h"
+#include "model/proto/types.h"
 
 namespace hca::testbench {
 // One value of a YAML file: where it stands in the tree and in the text. "a.b[2].c" is key c of the
@@ -28,7 +28,4 @@ std::vector<Setting> read_yaml(const std::string& text, const std::string& file)
 std::vector<Setting> read_yaml_file(const std::string& file);
 // "key=value". Throws ScenarioError for anything else.
 Setting setting_of(const std::string& text);
-// As parse_scenario() (scenario.h), of settings that were read before. `file`: for what is wrong.
-Scenario scenario_of_settings(std::vector<Setting> settings, const std::string& file,
-                              const std::vector<std::string>& overrides = {});
 }  // namespace hca::testbench

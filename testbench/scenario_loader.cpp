@@ -260,6 +260,7 @@ void take_preset(std::vector<Setting>& settings, const std::string& file,
   all.insert(all.end(), settings.begin(), settings.end());
   settings = std::move(all);
 }
+}  // namespace
 
 Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
                      const std::vector<std::string>& overrides) {
@@ -280,12 +281,7 @@ Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
   }
   return scenario;
 }
-}  // namespace
 
-Scenario scenario_of_settings(std::vector<Setting> settings, const std::string& file,
-                              const std::vector<std::string>& overrides) {
-  return scenario_of(std::move(settings), file, overrides);
-}
 Scenario parse_scenario(const std::string& text, const std::string& file,
                         const std::vector<std::string>& overrides) {
   return scenario_of(read_yaml(text, file), file, overrides);

@@ -18,6 +18,8 @@ int sc_main(int argc, char** argv) {
   int exit_code = hca::cli::kSucceeded;
   hca::cli::add_run(app, exit_code);
   hca::cli::add_calibrate(app, exit_code);
+  hca::cli::add_sweep(app, exit_code);
+  hca::cli::add_compare(app, exit_code);
   hca::cli::add_config(app, exit_code);
   hca::cli::add_decode(app, exit_code);
   hca::cli::add_docs(app, exit_code);

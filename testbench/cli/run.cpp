@@ -14,6 +14,7 @@
 #include "testbench/event_log.h"
 #include "testbench/report.h"
 #include "testbench/scenario_file.h"
+#include "testbench/seeds.h"
 #include "testbench/shrink.h"
 #include "testbench/vcd_file.h"
 #include "testbench/wire_capture.h"
@@ -26,6 +27,7 @@ struct Options {
   std::string scenario, directory;
   std::vector<std::string> settings;
   bool shrink = false;
+  unsigned seeds = 1;
 };
 
 // On a terminal one line that changes, otherwise a line every few seconds; on stderr.
@@ -51,9 +53,9 @@ class ProgressLines {
   double shown_ = 0;
 };
 
-void write_summary(const std::string& path, const RunResult& result, const Scenario& scenario) {
+void write_summary(const std::string& path, const nlohmann::json& summary) {
   std::ofstream file(path);
-  file << json_of(result, scenario).dump(1) << '\n';
+  file << summary.dump(1) << '\n';
   if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
 }
 
@@ -116,8 +118,30 @@ void show_shrunk(const Options& options, const Scenario& scenario, const RunResu
   fmt::print("To repeat it: {}\n", command);
 }
 
+// The first seed's result, then the means of all.
+int run_seeds(const Options& options, const Scenario& scenario) {
+  const RunOptions& files = scenario.run;
+  if (files.pcap || files.events || files.vcd)
+    throw std::runtime_error(
+        "--seeds: run.pcap, run.events and run.vcd are of one run; allowed: false with --seeds");
+  if (!options.directory.empty()) std::filesystem::create_directories(options.directory);
+  const SeedsResult all = testbench::run_seeds(
+      scenario, options.seeds, [](u64 seed) { fmt::print(stderr, "seed {}\n", seed); },
+      [](const ProgressState&) {});
+  fmt::print("{}{}", text_of(all.first, scenario), text_of(all));
+  if (!options.directory.empty()) {
+    nlohmann::json summary = json_of(all.first, scenario);
+    summary["seeds"] = json_of(all);
+    summary["succeeded"] = all.failures.empty();
+    summary["failures"] = all.failures;
+    write_summary(options.directory + "/summary.json", summary);
+  }
+  return all.failures.empty() ? kSucceeded : kCheckFailed;
+}
+
 int run(const Options& options) {
   const Scenario scenario = load_scenario(options.scenario, options.settings);
+  if (options.seeds > 1) return run_seeds(options, scenario);
   const RunOptions& files = scenario.run;
   if ((files.pcap || files.events || files.vcd) && options.directory.empty())
     throw std::runtime_error(
@@ -147,7 +171,7 @@ int run(const Options& options) {
   if (vcd) vcd->close();
   std::fputs(text_of(result, scenario).c_str(), stdout);
   if (!options.directory.empty())
-    write_summary(options.directory + "/summary.json", result, scenario);
+    write_summary(options.directory + "/summary.json", json_of(result, scenario));
   if (!result.failures.empty() && options.shrink) show_shrunk(options, scenario, result);
   return result.failures.empty() ? kSucceeded : kCheckFailed;
 }
@@ -165,9 +189,15 @@ void add_run(CLI::App& app, int& exit_code) {
                       "write summary.json (and what run: asks for) there");
   command->add_option("--set", options->settings, "KEY=VALUE: a setting that wins over the file's")
       ->allow_extra_args(false);
-  command->add_flag("--shrink", options->shrink,
-                    "if the run fails, look for the fewest faults with which it still fails; with "
-                    "--out they are in shrunk.yaml");
+  CLI::Option* seeds = command->add_option(
+      "--seeds", options->seeds,
+      "run with so many seeds from run.seed on: means and 95 % confidence intervals");
+  seeds->check(CLI::Range(1, 10'000));
+  CLI::Option* shrink = command->add_flag(
+      "--shrink", options->shrink,
+      "if the run fails, look for the fewest faults with which it still fails; with "
+      "--out they are in shrunk.yaml");
+  shrink->excludes(seeds);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 }  // namespace hca::cli

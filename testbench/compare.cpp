@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <stdexcept>
+
+#include "testbench/text_file.h"
+
+namespace hca::testbench {
+namespace {
+using nlohmann::json;
+
+struct FigureRow {
+  std::string_view group, key, name;
+};
+constexpr std::array kFigures{
+    FigureRow{"bandwidth", "gbit_per_s", "Gb/s"}, FigureRow{"bandwidth", "mmsg_per_s", "Mmsg/s"},
+    FigureRow{"latency", "p50_us", "p50 us"},     FigureRow{"latency", "p99_us", "p99 us"},
+    FigureRow{"latency", "p99.9_us", "p99.9 us"},
+};
+
+std::string port_of(const json& entry) {
+  const unsigned port = entry.value("port", 1u);
+  return port == 1 ? "" : fmt::format(", port {}", port);
+}
+std::string name_of_row(const json& entry) {
+  return fmt::format("{} {} B{}", entry.at("operation").get<std::string>(),
+                     entry.at("bytes").get<unsigned long long>(), port_of(entry));
+}
+std::string name_of_stream(const json& entry) {
+  return fmt::format("{} {} {}{}", entry.at("entry").get<unsigned>(),
+                     entry.at("direction") == "backward" ? "<-" : "->",
+                     entry.at("what").get<std::string>(), port_of(entry));
+}
+
+// Rates of a stream are its own.
+void add_figures(std::vector<Figure>& figures, const json& entry, const std::string& of) {
+  for (const FigureRow& row : kFigures) {
+    const std::string key(row.key), group(row.group);
+    const json& from = entry.contains(group) ? entry.at(group) : entry;
+    if (from.contains(key) && from.at(key).is_number())
+      figures.push_back({of, std::string(row.name), from.at(key).get<double>()});
+  }
+}
+
+std::string knobs_compared(const json& a, const json& b) {
+  std::string text;
+  const auto line = [&](const std::string& name, const std::string& left,
+                        const std::string& right) {
+    if (left != right) text += fmt::format("  {:<40} {:>18} {:>18}\n", name, left, right);
+  };
+  const json &left = a.at("knobs"), &right = b.at("knobs");
+  json names = left;
+  names.update(right);
+  for (const auto& [name, unused] : names.items())
+    line(name, left.value(name, "-"), right.value(name, "-"));
+  line("rtl", a.value("rtl", ""), b.value("rtl", ""));
+  return text.empty() ? "Knobs: all are the same\n" : "Knobs that differ\n" + text;
+}
+
+std::string figures_compared(const json& a, const json& b) {
+  const std::vector<Figure> left = figures_of(a), right = figures_of(b);
+  const auto same_in = [](const std::vector<Figure>& list, const Figure& f) {
+    const auto at = std::ranges::find_if(
+        list, [&](const Figure& g) { return g.of == f.of && g.name == f.name; });
+    return at == list.end() ? std::optional<double>{} : at->value;
+  };
+  std::string text =
+      fmt::format("\nFigures\n  {:<40} {:<9} {:>12} {:>12} {:>8}\n", "", "", "A", "B", "B / A");
+  const auto cell = [](std::optional<double> v) { return v ? fmt::format("{:.4f}", *v) : ""; };
+  const auto line = [&](const Figure& f, std::optional<double> va, std::optional<double> vb) {
+    text += fmt::format("  {:<40} {:<9} {:>12} {:>12} {:>8}\n", f.of, f.name, cell(va), cell(vb),
+                        va && vb && *va != 0 ? fmt::format("{:.3f}", *vb / *va) : "");
+  };
+  for (const Figure& f : left) line(f, f.value, same_in(right, f));
+  for (const Figure& f : right)
+    if (!same_in(left, f)) line(f, std::nullopt, f.value);
+  return text;
+}
+
+using Parts = std::vector<std::pair<std::string, long long>>;
+Parts parts_of(const json& breakdown) {
+  Parts parts;
+  for (const json& part : breakdown.at("parts"))
+    parts.emplace_back(part.at("part").get<std::string>(), part.at("cycles").get<long long>());
+  return parts;
+}
+
+struct PartChange {
+  std::string name;
+  long long a, b;
+  long long longer() const { return b - a; }
+};
+std::vector<PartChange> changes_of(const Parts& a, const Parts& b) {
+  std::vector<PartChange> changes;
+  const auto find = [&](const std::string& name) -> PartChange& {
+    const auto at = std::ranges::find(changes, name, &PartChange::name);
+    return at == changes.end() ? changes.emplace_back(PartChange{name, 0, 0}) : *at;
+  };
+  for (const auto& [name, cycles] : a) find(name).a += cycles;
+  for (const auto& [name, cycles] : b) find(name).b += cycles;
+  return changes;
+}
+
+double megahertz_of(const json& summary) {
+  const std::string text = summary.at("knobs").value("hca0.core.clock", "");
+  return std::strtod(text.c_str(), nullptr) * (text.ends_with("GHz") ? 1e3 : 1);
+}
+
+std::string breakdown_compared(const json& a, const json& b) {
+  const std::string of = name_of_row(a);
+  const std::vector<PartChange> changes = changes_of(parts_of(a), parts_of(b));
+  const long long whole_a = a.at("whole").get<long long>(),
+                  whole_b = b.at("whole").get<long long>();
+  std::string text = fmt::format("  {:<30} {:>8} {:>8} {:>8}\n", of, "A", "B", "B - A");
+  const auto line = [&](std::string_view name, long long left, long long right) {
+    text += fmt::format("    {:<28} {:>8} {:>8} {:>+8}\n", name, left, right, right - left);
+  };
+  for (const PartChange& c : changes)
+    if (c.longer()) line(c.name, c.a, c.b);
+  line("measured whole", whole_a, whole_b);
+  const auto most = std::ranges::max_element(
+      changes, {}, [](const PartChange& c) { return std::llabs(c.longer()); });
+  if (most == changes.end() || !most->longer()) return text + "    no part changed\n";
+  return text + fmt::format("    most of it: {}, {:+} of {:+} cycles\n", most->name, most->longer(),
+                            whole_b - whole_a);
+}
+
+std::string breakdowns_compared(const json& a, const json& b) {
+  std::string text;
+  for (const json& left : a.at("breakdowns"))
+    for (const json& right : b.at("breakdowns"))
+      if (name_of_row(left) == name_of_row(right)) text += breakdown_compared(left, right);
+  if (text.empty()) return "\nNo message was followed alone in both.\n";
+  const double mhz_a = megahertz_of(a), mhz_b = megahertz_of(b);
+  std::string head = fmt::format(
+      "\nWhere the difference comes from: one message alone, cycles of {:g} MHz", mhz_a);
+  if (mhz_a != mhz_b) head += fmt::format(" (A) and {:g} MHz (B)", mhz_b);
+  return head + "; parts that are the same are left out\n" + text;
+}
+}  // namespace
+
+json read_summary(const std::string& path) {
+  namespace fs = std::filesystem;
+  const std::string place = fs::is_directory(path) ? path + "/summary.json" : path;
+  const auto text = read_text_file(place);
+  if (!text) throw std::runtime_error(place + ": cannot be read; allowed: a result of hca run");
+  json summary = json::parse(*text, nullptr, false);
+  const char* problem = summary.is_discarded() ? "is no JSON" : nullptr;
+  for (const char* key : {"sizes", "streams", "breakdowns", "knobs"})
+    if (!problem && (!summary.is_object() || !summary.contains(key))) problem = "has no result";
+  if (problem)
+    throw std::runtime_error(
+        fmt::format("{}: {}; allowed: the summary.json of hca run --out", place, problem));
+  return summary;
+}
+
+std::vector<Figure> figures_of(const json& summary) {
+  std::vector<Figure> figures;
+  for (const json& entry : summary.at("sizes")) add_figures(figures, entry, name_of_row(entry));
+  for (const json& entry : summary.at("streams"))
+    add_figures(figures, entry, name_of_stream(entry));
+  return figures;
+}
+
+std::string compared(const json& a, const json& b) {
+  std::string text = fmt::format("{}{}{}", knobs_compared(a, b), figures_compared(a, b),
+                                 breakdowns_compared(a, b));
+  for (const auto& [name, summary] : {std::pair("A", &a), std::pair("B", &b)})
+    for (const json& failure : summary->value("failures", json::array()))
+      text += fmt::format("{} FAILED: {}\n", name, failure.get<std::string>());
+  return text;
+}
+}  // namespace hca::testbench

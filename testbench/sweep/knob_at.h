@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+
+#include "model/engine/knob_text.h"
+#include "testbench/scenario.h"
+
+namespace hca::testbench {
+// The knob at a path that `--set` takes: "wire.latency", "workload[0].size". Nothing: there is no
+// such knob, or the scenario's list has no such entry.
+std::optional<engine::KnobInfo> knob_at(const std::string& path, const Scenario& scenario);
+// The known path that is nearest; empty: none is near.
+std::string nearest_knob(const std::string& path);
+}  // namespace hca::testbench

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/compare.h"
+
+#include <catch2/catch.hpp>
+
+#include "testbench/report.h"
+#include "testbench/tests/system/run_text.h"
+
+namespace hca::testbench {
+namespace {
+using Catch::Matchers::Contains;
+
+nlohmann::json summary_of(const std::string& text) {
+  FreshKernel kernel;
+  const Scenario scenario = parse_scenario(text, "c.yaml");
+  Runner runner(scenario, {});
+  return json_of(runner.run(), scenario);
+}
+const std::string kWorkload =
+    "workload: [{operation: write, test: latency, size: 64 B, messages: 30}]\n";
+}  // namespace
+
+TEST_CASE("a comparison names the knob and the block of the difference", "[compare]") {
+  const auto a = summary_of("wire: {latency: 1 us}\n" + kWorkload),
+             b = summary_of("wire: {latency: 2.5 us}\n" + kWorkload);
+  const std::string text = compared(a, b);
+  CHECK_THAT(text, Contains("Knobs that differ\n  wire.latency"));
+  // 1.5 us at 400 MHz are 600 cycles, there and back.
+  CHECK_THAT(text, Contains("most of it: wire, +600 of +1200 cycles"));
+  CHECK_THAT(text, !Contains("requester"));
+  CHECK_THAT(compared(b, a), Contains("most of it: wire, -600 of -1200 cycles"));
+  const std::string same = compared(a, a);
+  CHECK_THAT(same, Contains("Knobs: all are the same") && Contains("no part changed"));
+  CHECK_THAT(same, Contains(" 1.000\n"));
+}
+
+TEST_CASE("figures of one result alone stand beside an empty place", "[compare]") {
+  nlohmann::json a{
+      {"sizes", {{{"operation", "READ"}, {"bytes", 8}, {"bandwidth", {{"gbit_per_s", 2.0}}}}}},
+      {"streams", nlohmann::json::array()},
+      {"breakdowns", nlohmann::json::array()},
+      {"knobs", {{"x", "1"}}}};
+  nlohmann::json b = a;
+  b["sizes"][0]["bandwidth"]["gbit_per_s"] = 3.0;
+  CHECK_THAT(compared(a, b), Contains("2.0000       3.0000    1.500"));
+  b["sizes"][0]["bytes"] = 16, b["knobs"] = {{"y", "2"}};
+  const std::string text = compared(a, b);
+  CHECK_THAT(text, Contains("READ 8 B") && Contains("READ 16 B") && !Contains("1.500"));
+  CHECK_THAT(
+      text,
+      Contains("x                                                         1                  -"));
+  CHECK_THAT(text, Contains("No message was followed alone in both"));
+}
+
+TEST_CASE("what is no result is refused by its path", "[compare]") {
+  CHECK_THROWS_WITH(read_summary("nowhere"), Contains("nowhere: cannot be read"));
+  CHECK_THROWS_WITH(read_summary(HCA_SOURCE_DIR), Contains("/summary.json: cannot be read"));
+  CHECK_THROWS_WITH(read_summary(HCA_SOURCE_DIR "/README.md"), Contains("is no JSON"));
+  CHECK_THROWS_WITH(read_summary(HCA_SOURCE_DIR "/CMakePresets.json"), Contains("has no result"));
+}
+}  // namespace hca::testbench
