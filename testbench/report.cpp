@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "testbench/scenario_knobs.h"
+
 namespace hca::testbench {
 namespace {
 constexpr std::array kPercentiles{50.0, 99.0, 99.9};
@@ -242,6 +244,32 @@ nlohmann::json json_of(const StreamResult& r) {
 }
 }  // namespace
 
+namespace {
+// Every knob by its path; of what is for both chips or both ports, that of each.
+nlohmann::json knobs_json(Scenario scenario) {
+  nlohmann::json knobs;
+  const auto keep = [&](const KnobTable::Entry& entry) { knobs[entry.path] = entry.text(); };
+  const KnobTable table = knobs_of(scenario);
+  for (const KnobTable::Entry& entry : table.entries())
+    if (!is_of_both_chips(entry.path) &&
+        !(scenario.ports() == 1 ? is_of_one_port(entry.path) : is_of_both_ports(entry.path)))
+      keep(entry);
+  KnobTable lists;
+  for (std::size_t i = 0; i < scenario.workload.size(); ++i) {
+    WorkloadConfig& w = scenario.workload[i];
+    const std::string path = fmt::format("workload[{}]", i);
+    lists.add(path, w);
+    if (w.is_mixed()) lists.add(path + ".mix", w.mix);
+    for (std::size_t k = 0; k < w.sizes.size(); ++k)
+      lists.add(fmt::format("{}.sizes[{}]", path, k), w.sizes[k]);
+  }
+  for (std::size_t i = 0; i < scenario.faults.size(); ++i)
+    lists.add(fmt::format("faults[{}]", i), scenario.faults[i]);
+  for (const KnobTable::Entry& entry : lists.entries()) keep(entry);
+  return knobs;
+}
+}  // namespace
+
 nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
   using nlohmann::json;
   json sizes = json::array();
@@ -272,13 +300,6 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
                           {"sum", b.sum()},
                           {"whole", b.whole}});
   }
-  Scenario copy = scenario;
-  json knobs;
-  const KnobTable table = knobs_of(copy);
-  for (const KnobTable::Entry& entry : table.entries())
-    if (!is_of_both_chips(entry.path) &&
-        !(scenario.ports() == 1 ? is_of_one_port(entry.path) : is_of_both_ports(entry.path)))
-      knobs[entry.path] = entry.text();
   json counters;
   for (const CounterValue& counter : result.counters) counters[counter.name] = counter.value;
   json faults = json::array();
@@ -309,6 +330,6 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
           {"simulated_ps", result.picoseconds},
           {"hash", result.hash ? json(fmt::format("{:016x}", *result.hash)) : json()},
           {"rtl", scenario.rtl.text()},
-          {"knobs", knobs}};
+          {"knobs", knobs_json(scenario)}};
 }
 }  // namespace hca::testbench

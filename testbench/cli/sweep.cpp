@@ -30,7 +30,7 @@ struct Options {
 
 std::string knobs_of(const SweepPoint& point) {
   std::string text;
-  for (const auto& [knob, value] : point.knobs) text += " " + knob + "=" + value;
+  for (const auto& [knob, value] : point.knobs) text += fmt::format(" {}={}", knob, value);
   return text;
 }
 

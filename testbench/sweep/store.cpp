@@ -69,7 +69,7 @@ json SweepStore::identity() const {
   std::string points;
   for (const SweepPoint& point : plan_.points) {
     points += point.name + "\n";
-    for (const auto& [knob, text] : point.knobs) points += knob + "=" + text + "\n";
+    for (const auto& [knob, text] : point.knobs) points += fmt::format("{}={}\n", knob, text);
   }
   return {{"scenario", digest_of(plan_.scenario)},
           {"points", digest_of(points)},
@@ -141,7 +141,7 @@ std::vector<std::string> SweepStore::command(std::size_t point) const {
                                  work_folder(point)};
   for (const auto& [knob, text] : plan_.points[point].knobs) {
     words.emplace_back("--set");
-    words.push_back(knob + "=" + text);
+    words.push_back(fmt::format("{}={}", knob, text));
   }
   return words;
 }

@@ -34,6 +34,16 @@ TEST_CASE("a comparison names the knob and the block of the difference", "[compa
   CHECK_THAT(same, Contains(" 1.000\n"));
 }
 
+TEST_CASE("a comparison names knobs of the lists", "[compare]") {
+  const std::string stream = "workload: [{operation: write, size: 64 B, messages: 30, depth: ";
+  const std::string text = compared(summary_of(stream + "2}]\n"), summary_of(stream + "16}]\n"));
+  CHECK_THAT(
+      text,
+      Contains(
+          "  workload[0].depth                                         2                 16\n"));
+  CHECK_THAT(text, !Contains("workload[0].messages") && !Contains("mix"));
+}
+
 TEST_CASE("figures of one result alone stand beside an empty place", "[compare]") {
   nlohmann::json a{
       {"sizes", {{{"operation", "READ"}, {"bytes", 8}, {"bandwidth", {{"gbit_per_s", 2.0}}}}}},
