@@ -8,6 +8,7 @@
 #include "testbench/calibration.h"
 #include "testbench/dma_client.h"
 #include "testbench/preset.h"
+#include "testbench/scenario.h"
 
 namespace hca::testbench {
 namespace {
