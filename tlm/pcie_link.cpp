@@ -37,11 +37,12 @@ engine::Rate pcie_rate(const PcieConfig& config, u64 hertz) {
 
 PcieLink::PcieLink(const PcieConfig& config, u64 hertz)
     : config_(checked(config)),
-      latency_(engine::cycles_from_picoseconds(config.latency, hertz)),
-      memory_latency_(engine::cycles_from_picoseconds(config.memory_latency, hertz)),
       up_(pcie_rate(config, hertz)),
       down_(pcie_rate(config, hertz)),
       mmio_(pcie_rate(config, hertz)),
+      tag_free_from_(config.read_tags),
+      latency_(engine::cycles_from_picoseconds(config.latency, hertz)),
+      memory_latency_(engine::cycles_from_picoseconds(config.memory_latency, hertz)),
       full_answer_(answer_of(config.mrrs)),
       request_(up_.rate().span_of(config.read_header)),
       full_(down_.rate().span_of(full_answer_)),
@@ -49,8 +50,7 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz)
       full_others_(down_.rate().span_of(full_answer_ - first_answer_of(config.mrrs))),
       read_header_cycles_(up_.rate().cycles_for(config.read_header)),
       answers_lag_(up_.rate().cycles_for(full_answer_) >= read_header_cycles_ + 2),
-      read_parts_(config.mrrs),
-      tag_free_from_(config.read_tags) {}
+      read_parts_(config.mrrs) {}
 
 [[gnu::hot]] blocks::ReadTiming PcieLink::read(Cycle at, u32 bytes) {
   blocks::ReadTiming timing;
@@ -128,7 +128,6 @@ inline void PcieLink::ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing) 
   timing.next = std::max(up_.free_from(), timing.next);
 }
 
-// The bytes on the line of all completions of a part.
 u64 PcieLink::answer_of(u32 part) const {
   const u64 headers = (part + config_.completion_bytes - 1) / config_.completion_bytes;
   return part + headers * config_.completion_header;

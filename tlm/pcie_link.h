@@ -97,6 +97,14 @@ class PcieLink : public blocks::HostTiming {
   // Nothing of the host reaches the HCA sooner than this.
   Cycle latency() const { return latency_; }
 
+ protected:
+  // The bytes on the line of all completions of a part.
+  u64 answer_of(u32 part) const;
+  PcieConfig config_;
+  TlpLine up_, down_, mmio_;
+  std::vector<Cycle> tag_free_from_;
+  std::size_t next_tag_ = 0;
+
  private:
   // The sizes of a stream repeat: into how many parts the last one fell is remembered.
   class Parts {
@@ -120,7 +128,6 @@ class PcieLink : public blocks::HostTiming {
     engine::Rate::Span all{}, last_two{}, last{};  // TLPs
     Cycle at_hand(u64 beat, Cycle first_in, Cycle last_in) const;
   };
-  u64 answer_of(u32 part) const;
   u64 first_answer_of(u32 part) const;
   Cycle& take_tag();
   bool tags_are_free(u32 bytes, Cycle at);
@@ -128,9 +135,7 @@ class PcieLink : public blocks::HostTiming {
   void ask_each(Cycle at, u32 bytes, blocks::ReadTiming& timing);
   void learn_train(u32 bytes);
 
-  PcieConfig config_;
   Cycle latency_, memory_latency_;
-  TlpLine up_, down_, mmio_;
   u64 full_answer_;  // of a part of mrrs bytes
   // On the line: a request, a part of mrrs bytes, its first completion, the others.
   engine::Rate::Span request_, full_, full_first_, full_others_;
@@ -138,8 +143,6 @@ class PcieLink : public blocks::HostTiming {
   bool answers_lag_;          // an answer is longer than its request, by a cycle at least
   Parts read_parts_;
   Train train_;  // of the last write
-  std::vector<Cycle> tag_free_from_;
-  std::size_t next_tag_ = 0;
 };
 
 // The rate of a link after its line code and overhead: exact.
