@@ -210,7 +210,7 @@ std::string text_of(const RunResult& result, const Scenario& scenario) {
 
 namespace {
 nlohmann::json json_of(const engine::Histogram& latency) {
-  nlohmann::json json{{"samples", latency.count()}};
+  nlohmann::json json{{"samples", latency.count()}, {"histogram_ps", latency.sorted()}};
   for (const double percent : kPercentiles) {
     const auto value = latency.percentile(percent);
     json[fmt::format("p{:g}_us", percent)] =
@@ -273,12 +273,17 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
                           {"whole", b.whole}});
   }
   Scenario copy = scenario;
-  json knobs;
+  json knobs, changed = json::array();
+  Scenario defaults = default_scenario();
+  const KnobTable plain = knobs_of(defaults);
   const KnobTable table = knobs_of(copy);
   for (const KnobTable::Entry& entry : table.entries())
     if (!is_of_both_chips(entry.path) &&
         !(scenario.ports() == 1 ? is_of_one_port(entry.path) : is_of_both_ports(entry.path)))
       knobs[entry.path] = entry.text();
+  for (const auto& [path, text] : knobs.items())
+    for (const KnobTable::Entry& entry : plain.entries())
+      if (entry.path == path && entry.text() != text) changed.push_back(path);
   json counters;
   for (const CounterValue& counter : result.counters) counters[counter.name] = counter.value;
   json faults = json::array();
@@ -309,6 +314,7 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
           {"simulated_ps", result.picoseconds},
           {"hash", result.hash ? json(fmt::format("{:016x}", *result.hash)) : json()},
           {"rtl", scenario.rtl.text()},
-          {"knobs", knobs}};
+          {"knobs", knobs},
+          {"knobs_changed", changed}};
 }
 }  // namespace hca::testbench
