@@ -32,6 +32,8 @@ libbenchmark-dev|the speed measurement hca_bench
 tshark|independent judge of our packets
 python3-scapy|independent judge of the ICRC
 python3-jsonschema|checks the conformance vectors against their schema
+nodejs|builds the page of a report
+chromium|looks at the page of a report
 git|lists the files of the tree
 '
 
@@ -44,6 +46,13 @@ while IFS='|' read -r package purpose; do
   printf '  %-20s %s\n' "$package" "$purpose"
   missing+=("$package")
 done <<<"$needs"
+
+# npm comes with some builds of node, otherwise by its own package.
+if ! command -v npm >/dev/null; then
+  [ ${#missing[@]} -gt 0 ] || echo "setup: missing on this machine:"
+  printf '  %-20s %s\n' npm 'fetches what the page of a report is built from'
+  missing+=(npm)
+fi
 
 if [ ${#missing[@]} -eq 0 ]; then
   echo "setup: every package is installed, nothing to do"

@@ -68,6 +68,15 @@ enum class HostStep : u16 { Rung, AtBar, CqeWritten, Looked };
 inline constexpr std::array<std::string_view, 4> kHostStepNames{"rung", "at BAR", "CQE written",
                                                                 "looked"};
 
+// What a core tells, if somebody looks: what it is busy with, and messages that it has sent and
+// whose completion its program has taken.
+class HostMeter {
+ public:
+  virtual ~HostMeter() = default;
+  virtual void worked(Cycle at, Cycle cycles) = 0;
+  virtual void completed(Cycle at, u64 bytes) = 0;
+};
+
 // A program of host software, one action after the other.
 class Program {
  public:
@@ -107,6 +116,7 @@ class HostCpu : public engine::Block {
   const bool by_events;
   const Cycle push_line;
   engine::Probe probe;
+  HostMeter* meter = nullptr;  // nullptr: nobody looks
 
   // What a post costs now.
   Cycle take_post() { return post_send + std::exchange(warm_up_, 0); }
@@ -137,6 +147,8 @@ class HostCpu : public engine::Block {
     acting_ = true;
     const Cycle taken = program_->act(now());
     acting_ = false;
+    if (meter) [[unlikely]]
+      meter->worked(now(), taken);
     see_whether_finished();
     idle_ = !taken;
     acts_at_ = taken ? now() + taken : program_->wakes_at();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "testbench/scenario_knobs.h"
 
@@ -212,7 +213,7 @@ std::string text_of(const RunResult& result, const Scenario& scenario) {
 
 namespace {
 nlohmann::json json_of(const engine::Histogram& latency) {
-  nlohmann::json json{{"samples", latency.count()}};
+  nlohmann::json json{{"samples", latency.count()}, {"histogram_ps", latency.sorted()}};
   for (const double percent : kPercentiles) {
     const auto value = latency.percentile(percent);
     json[fmt::format("p{:g}_us", percent)] =
@@ -267,6 +268,19 @@ nlohmann::json knobs_json(Scenario scenario) {
     lists.add(fmt::format("faults[{}]", i), scenario.faults[i]);
   for (const KnobTable::Entry& entry : lists.entries()) keep(entry);
   return knobs;
+}
+// The paths of those that are not as by default; what is in a list has no default.
+nlohmann::json changed_knobs(const Scenario& scenario) {
+  Scenario defaults = default_scenario();
+  std::map<std::string, std::string> plain;
+  const KnobTable table = knobs_of(defaults);
+  for (const KnobTable::Entry& entry : table.entries()) plain[entry.path] = entry.text();
+  const nlohmann::json knobs = knobs_json(scenario);
+  nlohmann::json changed = nlohmann::json::array();
+  for (const auto& [path, text] : knobs.items())
+    if (const auto found = plain.find(path); found != plain.end() && found->second != text)
+      changed.push_back(path);
+  return changed;
 }
 }  // namespace
 
@@ -330,6 +344,7 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
           {"simulated_ps", result.picoseconds},
           {"hash", result.hash ? json(fmt::format("{:016x}", *result.hash)) : json()},
           {"rtl", scenario.rtl.text()},
-          {"knobs", knobs_json(scenario)}};
+          {"knobs", knobs_json(scenario)},
+          {"knobs_changed", changed_knobs(scenario)}};
 }
 }  // namespace hca::testbench

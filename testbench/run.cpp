@@ -151,6 +151,17 @@ void Runner::run_group(const std::vector<Member>& group) {
   });
 }
 
+// A part of the run while it lasts.
+struct Runner::PhaseGuard {
+  explicit PhaseGuard(Runner& r) : runner(r) { tell(true); }
+  ~PhaseGuard() { tell(false); }
+  PhaseGuard(const PhaseGuard&) = delete;
+  void tell(bool begins) const {
+    if (runner.phase) runner.phase(runner.what_, begins);
+  }
+  Runner& runner;
+};
+
 // Sender and receiver of one entry in one direction.
 struct Runner::Stream {
   Stream(Testbed& testbed, std::size_t lane, const Member& m, const Traffic& t, bool back)
@@ -187,6 +198,7 @@ void Runner::run_streams(const std::vector<Member>& members, const std::vector<T
   Programs programs;
   for (unsigned i = 0; i < kChips; ++i)
     for (ProgramGroup& group : groups[i]) programs[i].push_back(&group);
+  const PhaseGuard guard(*this);
   const bool good = simulate(
       programs,
       [&] {
@@ -276,6 +288,7 @@ void Runner::run_latency(const WorkloadConfig& workload, const Traffic& traffic)
     for (std::size_t i = 1; i < posts.size(); ++i)
       latency.picoseconds.add((posts[i] - posts[i - 1]) * period / parts);
   };
+  const PhaseGuard guard(*this);
   bool good;
   if (row_of(workload.operation).fetches()) {
     StreamReceiver server(testbed_.end(1, lane), traffic);

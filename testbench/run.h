@@ -89,10 +89,13 @@ class Runner {
   Runner(const Scenario& scenario, ProgressSink progress);
   Runner(const Runner&) = delete;
   Testbed& testbed() { return testbed_; }
+  // Told when a part of the run begins and when it ends; breakdowns are none.
+  std::function<void(const std::string& what, bool begins)> phase;
   RunResult run();
 
  private:
   struct Stream;
+  struct PhaseGuard;
   void run_group(const std::vector<Member>& group);
   void run_streams(const std::vector<Member>& members, const std::vector<Traffic>& traffic);
   void keep_stream(const std::vector<const Stream*>& threads);

@@ -124,6 +124,7 @@ struct Scenario {
   ConnectionConfig connection;
   std::vector<WorkloadConfig> workload;
   std::vector<FaultConfig> faults;
+  bool metered = false;  // links and cores tell what they are doing; changes no result
 
   unsigned ports() const { return hca[0].core.ports; }
   std::vector<tlm_::FaultRule> fault_rules(unsigned port) const;  // of the wire at a port

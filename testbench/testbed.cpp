@@ -28,7 +28,9 @@ constexpr u32 kReportedQps = 8;
 
 Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index)
     : Node(name, scenario, index,
-           new tlm_::PcieLink(scenario.pcie[index], scenario.hca[index].core.clock)) {}
+           scenario.metered
+               ? new tlm_::MeteredPcieLink(scenario.pcie[index], scenario.hca[index].core.clock)
+               : new tlm_::PcieLink(scenario.pcie[index], scenario.hca[index].core.clock)) {}
 
 Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index,
            tlm_::PcieLink* pcie)

@@ -8,6 +8,7 @@
 #include "testbench/endpoint.h"
 #include "testbench/scenario.h"
 #include "tlm/memory_target.h"
+#include "tlm/metered_pcie_link.h"
 
 namespace hca::testbench {
 // One host with its HCA: memory, core, PCIe. Host software reaches the HCA through mmio_initiator
@@ -30,6 +31,9 @@ class Node : public sc_core::sc_module {
   // Core 0 is `cpu`; the others are there when they are asked for first, before the simulation.
   HostCpu& core(u32 index);
   u32 cores() const { return 1 + u32(more_.cores.size()); }
+
+  // Only of a metered scenario.
+  tlm_::MeteredPcieLink& metered_pcie() { return dynamic_cast<tlm_::MeteredPcieLink&>(pcie_); }
 
   tlm_utils::simple_initiator_socket<Node> mmio_initiator{"mmio_initiator"};
   tlm_::HostMemory memory;
@@ -67,6 +71,7 @@ class Testbed {
   void renew(std::size_t lane);
   const Endpoint& end(unsigned index, std::size_t lane = 0) const { return lanes_[lane][index]; }
   Node& node(unsigned index) { return *nodes_[index]; }
+  std::size_t lanes() const { return lanes_.size(); }
   unsigned ports() const { return unsigned(wires_.size()); }
   tlm_::Wire& wire(unsigned port = 0) { return *wires_[port]; }
   proto::LinkLayer link() const { return proto::framing_row(scenario_.connection.framing).link; }

@@ -70,7 +70,7 @@ VcdFile::VcdFile(const std::string& path, Testbed& testbed)
 }
 
 VcdFile::~VcdFile() {
-  for (Chip& chip : chips_) chip.domain->observe(nullptr, nullptr, nullptr);
+  for (Chip& chip : chips_) chip.domain->observe(&chip, nullptr, nullptr);
 }
 
 void VcdFile::declare(std::size_t signal, const std::string& name, unsigned width) {

@@ -37,12 +37,13 @@ engine::Rate pcie_rate(const PcieConfig& config, u64 hertz) {
 
 PcieLink::PcieLink(const PcieConfig& config, u64 hertz)
     : config_(checked(config)),
-      latency_(engine::cycles_from_picoseconds(config.latency, hertz)),
-      memory_latency_(engine::cycles_from_picoseconds(config.memory_latency, hertz)),
-      spread_(engine::cycles_from_picoseconds(config.memory_spread, hertz)),
       up_(pcie_rate(config, hertz)),
       down_(pcie_rate(config, hertz)),
       mmio_(pcie_rate(config, hertz)),
+      tag_free_from_(config.read_tags),
+      latency_(engine::cycles_from_picoseconds(config.latency, hertz)),
+      memory_latency_(engine::cycles_from_picoseconds(config.memory_latency, hertz)),
+      spread_(engine::cycles_from_picoseconds(config.memory_spread, hertz)),
       first_(std::min(config.first_completion, config.completion_bytes)),
       one_tlp_(std::min(first_, config.mrrs)),
       full_answer_(answer_of(config.mrrs)),
@@ -52,8 +53,7 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz)
       full_others_(down_.rate().span_of(full_answer_ - first_answer_of(config.mrrs))),
       read_header_cycles_(up_.rate().cycles_for(config.read_header)),
       answers_lag_(up_.rate().cycles_for(full_answer_) >= read_header_cycles_ + 2),
-      read_parts_(config.mrrs),
-      tag_free_from_(config.read_tags) {}
+      read_parts_(config.mrrs) {}
 
 [[gnu::hot]] blocks::ReadTiming PcieLink::read(Cycle at, u32 bytes) {
   blocks::ReadTiming timing;
@@ -131,7 +131,6 @@ inline void PcieLink::ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing) 
   timing.next = std::max(up_.free_from(), timing.next);
 }
 
-// The bytes on the line of all completions of a part.
 u64 PcieLink::answer_of(u32 part) const {
   const u32 behind = part - std::min(part, first_);
   const u64 headers = 1 + (behind + config_.completion_bytes - 1) / config_.completion_bytes;

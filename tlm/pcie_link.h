@@ -103,6 +103,14 @@ class PcieLink : public blocks::HostTiming {
   // Nothing of the host reaches the HCA sooner than this.
   Cycle latency() const { return latency_; }
 
+ protected:
+  // The bytes on the line of all completions of a part.
+  u64 answer_of(u32 part) const;
+  PcieConfig config_;
+  TlpLine up_, down_, mmio_;
+  std::vector<Cycle> tag_free_from_;
+  std::size_t next_tag_ = 0;
+
  private:
   // The sizes of a stream repeat: into how many parts the last one fell is remembered.
   class Parts {
@@ -126,7 +134,6 @@ class PcieLink : public blocks::HostTiming {
     engine::Rate::Span all{}, last_two{}, last{};  // TLPs
     Cycle at_hand(u64 beat, Cycle first_in, Cycle last_in) const;
   };
-  u64 answer_of(u32 part) const;
   u64 first_answer_of(u32 part) const;
   Cycle at_memory() {
     return spread_ ? memory_latency_ + random_.below(spread_ + 1) : memory_latency_;
@@ -137,10 +144,8 @@ class PcieLink : public blocks::HostTiming {
   void ask_each(Cycle at, u32 bytes, blocks::ReadTiming& timing);
   void learn_train(u32 bytes);
 
-  PcieConfig config_;
   Cycle latency_, memory_latency_, spread_;
   engine::Random random_{0};
-  TlpLine up_, down_, mmio_;
   u32 first_, one_tlp_;  // bytes: of a first completion, of a read with one TLP each way
   u64 full_answer_;      // of a part of mrrs bytes
   // On the line: a request, a part of mrrs bytes, its first completion, the others.
@@ -149,8 +154,6 @@ class PcieLink : public blocks::HostTiming {
   bool answers_lag_;          // an answer is longer than its request, by a cycle at least
   Parts read_parts_;
   Train train_;  // of the last write
-  std::vector<Cycle> tag_free_from_;
-  std::size_t next_tag_ = 0;
 };
 
 // The rate of a link after its line code and overhead: exact.

@@ -103,7 +103,8 @@ void Domain::run_checked(Cycle end) {
     const u64 due = wheel_.take_near(at);
     const unsigned n = list(options_.mode == Mode::EveryCycle ? all : due, order);
     acted_ = 0;
-    if (before_) before_(observed_by_, at);
+    for (const Observation& o : observers_)
+      if (o.before) o.before(o.who, at);
     for (unsigned i = 0; i < n; ++i) {
       const u64 block = u64{1} << order[i];
       if (!stalled(order[i]))
@@ -113,7 +114,7 @@ void Domain::run_checked(Cycle end) {
     }
     if (acted_ & ~due)
       broken("acted while asleep: a wake-up is missing", name_of(acted_ & ~due), at);
-    if (behind_) behind_(observed_by_, at);
+    for (const Observation& o : observers_) o.behind(o.who, at);
   }
   now_ = end - 1;
 }

@@ -97,10 +97,11 @@ class Domain {
   void watch(Watched watched) { watched_.push_back(watched); }
   const std::vector<Watched>& watched() const { return watched_; }
   // Called before and behind all blocks of each cycle that is run; costs nothing while there is
-  // none.
+  // none. A null `behind` ends it for `who`.
   using Observer = void (*)(void* who, Cycle at);
   void observe(void* who, Observer before, Observer behind) {
-    observed_by_ = who, before_ = before, behind_ = behind;
+    std::erase_if(observers_, [who](const Observation& o) { return o.who == who; });
+    if (behind) observers_.push_back({who, before, behind});
   }
   // Who waits for what since which cycle, oldest first, and where to look: for a person. Empty if
   // nobody waits.
@@ -108,6 +109,10 @@ class Domain {
   std::vector<Wait> waits() const;
 
  private:
+  struct Observation {
+    void* who;
+    Observer before, behind;
+  };
   struct Entry {
     void (*tick)(void*);
     void* block;
@@ -128,7 +133,7 @@ class Domain {
   void tick(unsigned index) const { blocks_[index].tick(blocks_[index].block); }
   bool checked() const {
     return options_.mode == Mode::EveryCycle || options_.shuffle_seed || options_.stall_per_256 ||
-           behind_;
+           !observers_.empty();
   }
   [[gnu::cold, gnu::noinline]] void wake_far(u64 blocks, Cycle at);
   void enter_name(const char* name);
@@ -150,8 +155,7 @@ class Domain {
   std::array<u64, 64> name_hashes_{};
   std::array<const char*, 64> names_{};
   std::vector<Watched> watched_;
-  void* observed_by_ = nullptr;
-  Observer before_ = nullptr, behind_ = nullptr;
+  std::vector<Observation> observers_;
 };
 
 // A block's handle on its domain.

@@ -13,6 +13,8 @@
 #include "testbench/cli/commands.h"
 #include "testbench/event_log.h"
 #include "testbench/report.h"
+#include "testbench/report_page.h"
+#include "testbench/run_recorder.h"
 #include "testbench/scenario_file.h"
 #include "testbench/seeds.h"
 #include "testbench/shrink.h"
@@ -53,10 +55,25 @@ class ProgressLines {
   double shown_ = 0;
 };
 
-void write_summary(const std::string& path, const nlohmann::json& summary) {
+void write_text(const std::string& path, const std::string& text) {
   std::ofstream file(path);
-  file << summary.dump(1) << '\n';
+  file << text;
   if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
+}
+
+// summary.json, series.csv and the page with both. The summary has the series by name only.
+void write_results(const std::string& out, const RunResult& result, const Scenario& scenario,
+                   const RunRecorder& recorder) {
+  nlohmann::json all = json_of(result, scenario);
+  all["recording"] = recorder.json();
+  write_text(out + "/series.csv", recorder.series().csv());
+  if (report_page().empty())
+    fmt::print(stderr, "{}/report.html is not written: this program was built without the page\n",
+               out);
+  else
+    write_text(out + "/report.html", page_with(report_page(), all));
+  for (nlohmann::json& column : all["recording"]["series"]) column.erase("values");
+  write_text(out + "/summary.json", all.dump(1) + '\n');
 }
 
 // Set by SIGINT and SIGTERM while a failed run is shrunk.
@@ -134,14 +151,15 @@ int run_seeds(const Options& options, const Scenario& scenario) {
     summary["seeds"] = json_of(all);
     summary["succeeded"] = all.failures.empty();
     summary["failures"] = all.failures;
-    write_summary(options.directory + "/summary.json", summary);
+    write_text(options.directory + "/summary.json", summary.dump(1) + '\n');
   }
   return all.failures.empty() ? kSucceeded : kCheckFailed;
 }
 
 int run(const Options& options) {
-  const Scenario scenario = load_scenario(options.scenario, options.settings);
+  Scenario scenario = load_scenario(options.scenario, options.settings);
   if (options.seeds > 1) return run_seeds(options, scenario);
+  scenario.metered = !options.directory.empty();
   const RunOptions& files = scenario.run;
   if ((files.pcap || files.events || files.vcd) && options.directory.empty())
     throw std::runtime_error(
@@ -154,6 +172,7 @@ int run(const Options& options) {
   std::unique_ptr<WireCapture> capture;
   std::unique_ptr<EventLog> events;
   std::unique_ptr<VcdFile> vcd;
+  std::unique_ptr<RunRecorder> recorder;
   Testbed& testbed = runner.testbed();
   const std::string& out = options.directory;
   if (files.pcap) {
@@ -164,14 +183,22 @@ int run(const Options& options) {
   }
   if (files.events) events = std::make_unique<EventLog>(out + "/events.csv", testbed);
   if (files.vcd) vcd = std::make_unique<VcdFile>(out + "/run.vcd", testbed);
+  if (scenario.metered) {
+    recorder = std::make_unique<RunRecorder>(testbed);
+    runner.phase = [&](const std::string& what, bool begins) { recorder->phase(what, begins); };
+  }
   const RunResult result = runner.run();
   progress->end();
   if (capture) capture->close();
   if (events) events->close();
   if (vcd) vcd->close();
   std::fputs(text_of(result, scenario).c_str(), stdout);
-  if (!options.directory.empty())
-    write_summary(options.directory + "/summary.json", json_of(result, scenario));
+  if (recorder) {
+    std::fputs(recorder->bottleneck_line().c_str(), stdout);
+    write_results(out, result, scenario, *recorder);
+    scenario.metered = false;  // what is shrunk is not looked at
+    recorder.reset();
+  }
   if (!result.failures.empty() && options.shrink) show_shrunk(options, scenario, result);
   return result.failures.empty() ? kSucceeded : kCheckFailed;
 }
@@ -186,7 +213,7 @@ void add_run(CLI::App& app, int& exit_code) {
                    "YAML file; without it WRITE, SEND and READ from 2 B to 1 MiB, and ATOMICs")
       ->check([](const std::string& file) { return file.empty() ? "is an empty name" : ""; });
   command->add_option("--out", options->directory,
-                      "write summary.json (and what run: asks for) there");
+                      "write report.html, summary.json, series.csv (and what run: asks for) there");
   command->add_option("--set", options->settings, "KEY=VALUE: a setting that wins over the file's")
       ->allow_extra_args(false);
   CLI::Option* seeds = command->add_option(

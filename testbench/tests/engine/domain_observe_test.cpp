@@ -69,7 +69,7 @@ TEST_CASE("an observer sees the levels behind each cycle that is run, and what c
   domain.run_until(36);
   CHECK(seen.freed == std::vector<std::pair<Cycle, Cycle>>{{35, 33}});
   CHECK(seen.levels.size() == expected.size() + 1);
-  domain.observe(nullptr, nullptr, nullptr);
+  domain.observe(&seen, nullptr, nullptr);
   writer.self.wake(40);
   domain.run_until(50);
   CHECK(seen.levels.size() == expected.size() + 1);

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sets report_bytes to a source with the built page, or leaves it empty and says why. The packages are those of
+# package-lock.json, in the build folder; the source folder stays as it is.
+find_program(NODE node)
+find_program(NPM npm)
+if(NOT NODE OR NOT NPM)
+  message(WARNING "node or npm is absent: `hca run --out` will write no report.html (scripts/setup.sh installs both)")
+  return()
+endif()
+set(report_source ${CMAKE_CURRENT_SOURCE_DIR}/report)
+set(report_build ${CMAKE_CURRENT_BINARY_DIR}/report)
+set(report_bytes ${report_build}/report_page.c)
+file(GLOB report_files CONFIGURE_DEPENDS ${report_source}/*.js ${report_source}/*.mjs ${report_source}/*.css ${report_source}/*.html)
+file(MAKE_DIRECTORY ${report_build})
+add_custom_command(
+  OUTPUT ${report_build}/packages.stamp
+  COMMAND ${CMAKE_COMMAND} -E copy ${report_source}/package.json ${report_source}/package-lock.json ${report_build}
+  COMMAND ${NPM} ci --ignore-scripts --no-audit --no-fund --silent
+  COMMAND ${CMAKE_COMMAND} -E touch packages.stamp
+  DEPENDS ${report_source}/package.json ${report_source}/package-lock.json
+  WORKING_DIRECTORY ${report_build} COMMENT "Fetching the packages of the report" VERBATIM)
+add_custom_command(
+  OUTPUT ${report_bytes}
+  COMMAND ${CMAKE_COMMAND} -E copy ${report_files} ${report_build}
+  COMMAND ${NODE} build.mjs report.html
+  COMMAND ${NODE} embed.mjs report.html ${report_bytes}
+  DEPENDS ${report_build}/packages.stamp ${report_files}
+  WORKING_DIRECTORY ${report_build} COMMENT "Building the page of the report" VERBATIM)

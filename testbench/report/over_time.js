@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the run recorded over time: any group of series, and the heat map of the blocks.
+import { chart } from './charts.js';
+import { folded, h, percent, select, table } from './html.js';
+
+const times = (recording) => Array.from({ length: recording.rows }, (_, i) => i * recording.width_ps * 1e-6);
+const groupsOf = (recording) => [...new Set(recording.series.map((one) => one.group))];
+
+function lines(recording, title, list) {
+  return chart({ title: `${title}, ${list[0].unit}`, x: { label: 'time, us', values: times(recording) }, y: { label: list[0].unit },
+    lines: list.map((one) => ({ name: one.name, values: one.values })) });
+}
+
+// One chart for each unit of a group.
+export function group(recording, name) {
+  const all = recording.series.filter((one) => one.group === name);
+  const units = [...new Set(all.map((one) => one.unit))];
+  return units.map((unit) => lines(recording, name, all.filter((one) => one.unit === unit)));
+}
+
+export function throughput(run) {
+  return [...group(run.recording, 'throughput'), ...group(run.recording, 'messages')];
+}
+
+export function links(run) {
+  return [...group(run.recording, 'PCIe'), ...group(run.recording, 'links'), ...group(run.recording, 'hosts')];
+}
+
+// Queues, and whatever else a device counts over time; the busiest eight of a group.
+export function others(run) {
+  const names = groupsOf(run.recording).filter((name) => !['throughput', 'messages', 'PCIe', 'links', 'hosts'].includes(name) && !name.startsWith('blocks'));
+  if (!names.length) return [];
+  const place = h('div');
+  const show = (i) => {
+    const mean = (one) => one.values.reduce((sum, v) => sum + v, 0);
+    const all = run.recording.series.filter((one) => one.group === names[i]).sort((a, b) => mean(b) - mean(a));
+    place.replaceChildren(lines(run.recording, names[i], all.slice(0, 8)),
+      ...(all.length > 8 ? [h('p', { class: 'soft' }, `The fullest 8 of ${all.length}; series.csv has all.`)] : []));
+  };
+  show(0);
+  return [h('div', { class: 'controls' }, select('Group', names, show)), place];
+}
+
+// A strip a block: the darker, the larger the part of the time in which something waited in front of it.
+export function heatMap(run) {
+  const groups = groupsOf(run.recording).filter((name) => name.startsWith('blocks'));
+  const strips = [];
+  const figures = groups.map((name) => {
+    const rows = run.recording.series.filter((one) => one.group === name);
+    const mean = (one) => one.values.reduce((sum, v) => sum + v, 0) / run.recording.rows / 100;
+    return h('figure', { 'data-heat': name }, h('figcaption', {}, name),
+      h('div', { class: 'heat', role: 'img', 'aria-label': `${name}: share of the time with work in front of each block; the table has the means` },
+        ...rows.flatMap((one) => {
+          const canvas = h('canvas', { width: run.recording.rows, height: 1, title: `${one.name}: ${percent(mean(one))} of the run` });
+          strips.push([canvas, one.values]);
+          return [h('span', {}, one.name), canvas];
+        })),
+      folded('Means of these strips', () => table(name, ['block', 'mean share'], rows.map((one) => [one.name, percent(mean(one))]))));
+  });
+  const paint = () => {
+    const tone = getComputedStyle(document.documentElement).getPropertyValue('--heat');
+    for (const [canvas, values] of strips) {
+      const context = canvas.getContext('2d');
+      context.clearRect(0, 0, canvas.width, 1);
+      values.forEach((value, x) => {
+        context.fillStyle = `rgba(${tone}, ${Math.min(1, value / 100)})`;
+        context.fillRect(x, 0, 1, 1);
+      });
+    }
+  };
+  paint();
+  document.addEventListener('theme', paint);
+  return [h('p', { class: 'soft' }, 'Left to right: the whole run. Pale ', h('span', { class: 'legend' }), ' full: none to all of the time with work in front of the block.'), ...figures];
+}

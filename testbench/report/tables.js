@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Summary, resources, breakdowns and parameters: what is best read as a table.
+import { h, percent, select, short, table } from './html.js';
+
+const longest = (phases) => phases.reduce((best, one, i) => one.to_ps - one.from_ps > phases[best].to_ps - phases[best].from_ps ? i : best, 0);
+
+function bar(share) { return h('td', { class: 'bar' }, h('span', { style: `width:${Math.max(0.3, 100 * share)}%` })); }
+
+function barTable(name, heads, rows) {
+  return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': name }, h('table', { 'aria-label': name },
+    h('thead', {}, h('tr', {}, ...heads.map((head) => h('th', { scope: 'col' }, head)))),
+    h('tbody', {}, ...rows.map(([label, number, share]) => h('tr', {}, h('td', {}, label), h('td', { class: 'number' }, number), bar(share))))));
+}
+
+export function verdict(phase) {
+  const most = phase.resources[0];
+  if (phase.bottleneck) return `Bottleneck: ${most.resource}, ${percent(most.share)} busy.`;
+  return `Nothing is busy enough to limit (most: ${most.resource}, ${percent(most.share)}): latency or depth does.`;
+}
+
+export function summary(run) {
+  const tile = (name, value) => h('div', {}, h('dt', {}, name), h('dd', {}, value));
+  const best = (field) => Math.max(0, ...run.sizes.map((row) => row.bandwidth?.[field] ?? 0), ...run.streams.map((row) => row[field]));
+  const parts = [h('dl', { class: 'tiles' }, tile('Result', run.succeeded ? 'succeeded' : 'failed'), tile('Best throughput', `${short(best('gbit_per_s'))} Gb/s`), tile('Best rate', `${short(best('mmsg_per_s'))} Mmsg/s`),
+    tile('Simulated', `${short(run.simulated_ps * 1e-6)} us`), tile('Messages checked', short(run.messages_checked)), tile('Frames', short(run.frames)), tile('Faults', short(run.faults.length)))];
+  for (const failure of run.failures) parts.push(h('p', { class: 'bad' }, failure));
+  if (run.sizes.length) parts.push(h('h3', {}, 'One queue pair'), table('One queue pair', ['operation', 'bytes', 'Gb/s', 'Mmsg/s', 'p50 us', 'p99 us'],
+    run.sizes.map((row) => [row.operation, row.bytes, row.bandwidth?.gbit_per_s, row.bandwidth?.mmsg_per_s, row.latency?.p50_us, row.latency?.p99_us])));
+  if (run.streams.length) parts.push(h('h3', {}, 'Streams'), table('Streams', ['entry', 'what', 'QPs', 'Gb/s', 'Mmsg/s', 'p50 us', 'p99 us', 'fair'],
+    run.streams.map((row) => [`${row.entry} ${row.direction === 'backward' ? '←' : '→'}`, row.what, row.qps, row.gbit_per_s, row.mmsg_per_s, row.latency.p50_us, row.latency.p99_us, row.fairness])));
+  return parts;
+}
+
+export function resources(run) {
+  const { phases } = run.recording;
+  if (!phases.length) return [h('p', { class: 'soft' }, 'Nothing was measured.')];
+  const place = h('div');
+  const show = (i) => place.replaceChildren(h('p', { class: 'verdict' }, verdict(phases[i])),
+    barTable('Resources', ['resource', 'busy', ''], phases[i].resources.map((use) => [use.resource, percent(use.share), use.share])));
+  const box = select('Part of the run', phases.map((phase) => phase.what), show);
+  box.querySelector('select').value = longest(phases);
+  show(longest(phases));
+  return [h('div', { class: 'controls' }, box), h('p', { class: 'soft' }, 'Busy share from the first post to the last completion. From 80 % on it is named as what limits.'), place];
+}
+
+export function breakdown(run) {
+  if (!run.breakdowns.length) return [h('p', { class: 'soft' }, 'There is none: a run with faults, of an unreliable service or of mixed operations has no message alone.')];
+  const place = h('div');
+  const show = (i) => {
+    const one = run.breakdowns[i];
+    place.replaceChildren(barTable('Parts', ['part', 'cycles', ''], one.parts.map((part) => [part.part, short(part.cycles), part.cycles / one.whole])),
+      h('p', {}, `Sum ${short(one.sum)} cycles; measured by the program: ${short(one.whole)} cycles.`));
+  };
+  show(0);
+  return [h('div', { class: 'controls' }, select('Message', run.breakdowns.map((one) => `${one.operation}, ${short(one.bytes)} B${one.port > 1 ? `, port ${one.port}` : ''}`), show)), h('p', { class: 'soft' }, 'One message alone, from its doorbell to its completion.'), place];
+}
+
+// What differs from the defaults first.
+export function parameters(run) {
+  const changed = new Set(run.knobs_changed);
+  const all = [...Object.entries(run.knobs).map(([name, value]) => ({ name, value })), ...Object.entries(run.counters).map(([name, value]) => ({ name, value: short(value), counter: true }))];
+  const rank = (one) => one.counter ? 2 : changed.has(one.name) ? 0 : 1;
+  all.sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name));
+  const body = h('tbody', {}, ...all.map((one) => h('tr', { class: changed.has(one.name) && !one.counter ? 'changed' : undefined }, h('td', {}, one.name), h('td', {}, one.value), h('td', {}, one.counter ? 'counter' : changed.has(one.name) ? 'changed' : 'default'))));
+  const found = h('span', { role: 'status' }), search = h('input', { type: 'search', id: 'search', placeholder: 'name or value' });
+  const filter = () => {
+    const words = search.value.toLowerCase().split(/\s+/);
+    let count = 0;
+    for (const row of body.rows) count += !(row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word)));
+    found.textContent = `${count} of ${all.length}`;
+  };
+  search.addEventListener('input', filter);
+  filter();
+  return [h('div', { class: 'controls' }, h('label', {}, 'Search', search), found), h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Parameters and counters' },
+    h('table', { 'aria-label': 'Parameters and counters' }, h('thead', {}, h('tr', {}, ...['name', 'value', 'kind'].map((head) => h('th', { scope: 'col' }, head)))), body))];
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/run_recorder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/engine/rate.h"
+#include "model/proto/framing.h"
+
+namespace hca::testbench {
+namespace {
+u64 kernel_picoseconds() {
+  return sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_PS).value();
+}
+constexpr double kShareToName = 0.8;  // what is busy less is not what limits
+}  // namespace
+
+RunRecorder::RunRecorder(Testbed& testbed) : testbed_(testbed), ladder_(testbed) {
+  for (unsigned i = 0; i < kChips; ++i) add_core(i);
+  for (unsigned port = 0; port < testbed.ports(); ++port) add_wire(port);
+  for (unsigned i = 0; i < kChips; ++i) add_pcie(i);
+  for (unsigned i = 0; i < kChips; ++i) add_levels(i);
+}
+
+RunRecorder::~RunRecorder() {
+  for (unsigned i = 0; i < kChips; ++i) {
+    testbed_.node(i).cpu.meter = nullptr;
+    testbed_.node(i).metered_pcie().meter = nullptr;
+    chips_[i].domain->observe(&chips_[i], nullptr, nullptr);
+  }
+}
+
+std::size_t RunRecorder::add_resource(std::string group, std::string name, std::string kind,
+                                      double of) {
+  const bool counted = of != 1;
+  const std::size_t column =
+      series_.add_column({std::move(group), counted ? name + " in use" : name + " busy",
+                          counted ? "tags" : "%", counted ? 1.0 : 100.0});
+  resources_.push_back({std::move(name), std::move(kind), of, column});
+  return resources_.size() - 1;
+}
+
+void RunRecorder::use(std::size_t resource, u64 from, u64 to, double amount) {
+  if (!recording_) return;
+  resources_[resource].busy += amount;
+  series_.add(resources_[resource].column, from, to, amount);
+}
+
+void RunRecorder::add_core(unsigned i) {
+  Core& core = cores_[i];
+  const std::string chip = fmt::format("hca{}", i);
+  core.recorder = this, core.chip = i;
+  core.bytes =
+      series_.add_column({"throughput", "posted by host " + std::to_string(i), "Gb/s", 1e3});
+  core.messages =
+      series_.add_column({"messages", "posted by host " + std::to_string(i), "Mmsg/s", 1e6});
+  core.work = add_resource("hosts", fmt::format("host {}'s core", i), "core", 1);
+  testbed_.node(i).cpu.meter = &core;
+}
+
+void RunRecorder::Core::worked(Cycle at, Cycle cycles) {
+  if (!cycles) return;
+  const u64 period = recorder->testbed_.node(chip).hca.period().value();
+  recorder->begin_by(at * period);
+  recorder->use(work, at * period, (at + cycles) * period, double(cycles * period));
+}
+
+// The first action of a program is the first post.
+void RunRecorder::begin_by(u64 picoseconds) {
+  if (!recording_) return;
+  Phase& p = phases_.back();
+  p.from = first_post_ ? std::min(p.from, picoseconds) : picoseconds;
+  first_post_ = true;
+}
+
+void RunRecorder::Core::completed(Cycle at, u64 sent) {
+  RunRecorder& r = *recorder;
+  if (!r.recording_) return;
+  const u64 ps = at * r.testbed_.node(chip).hca.period().value();
+  r.series_.add(bytes, ps, ps, double(sent) * 8), r.series_.add(messages, ps, ps, 1);
+  r.phases_.back().messages += 1, r.phases_.back().bytes += sent;
+  r.last_completion_ = std::max(r.last_completion_, ps);
+}
+
+void RunRecorder::add_wire(unsigned port) {
+  const std::string of = testbed_.ports() == 1 ? "" : fmt::format(", port {}", port + 1);
+  std::array<std::size_t, kChips> lines{};
+  for (unsigned i = 0; i < kChips; ++i)
+    lines[i] = add_resource("links", fmt::format("hca{} link transmit{}", i, of), "link", 1);
+  const bool ethernet = testbed_.link() == proto::LinkLayer::Ethernet;
+  testbed_.wire(port).add_tap(
+      [this, port, lines, ethernet](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+        if (!recording_) return;
+        const u64 bits = (frame.size() + (ethernet ? proto::kEthernetOverhead : 0)) * 8;
+        const u64 rate = testbed_.node(sender).hca.config().port[port].link_rate;
+        const u64 time = u64(engine::u128{bits} * engine::kPicosecondsPerSecond / rate);
+        use(lines[sender], at.value(), at.value() + time, double(time));
+        ladder_.frame(sender, at.value(), frame);
+      });
+}
+
+void RunRecorder::add_pcie(unsigned i) {
+  tlm_::MeteredPcieLink& link = testbed_.node(i).metered_pcie();
+  std::array<std::size_t, tlm_::kPciePartNames.size()> parts{};
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const bool tags = p == std::size_t(tlm_::PciePart::Tags);
+    parts[p] = add_resource("PCIe", fmt::format("hca{} PCIe {}", i, tlm_::kPciePartNames[p]),
+                            tags ? "tags" : "PCIe", tags ? double(link.tags()) : 1);
+  }
+  const u64 period = testbed_.node(i).hca.period().value();
+  link.meter = [this, parts, period](tlm_::PciePart part, Cycle from, Cycle to, double amount) {
+    use(parts[std::size_t(part)], from * period, to * period, amount * double(period));
+  };
+}
+
+void RunRecorder::add_levels(unsigned i) {
+  Chip& chip = chips_[i];
+  chip.recorder = this, chip.domain = &testbed_.node(i).hca.domain();
+  chip.period = testbed_.node(i).hca.period().value();
+  std::vector<std::string> names;
+  for (const engine::Watched& watched : chip.domain->watched()) {
+    const engine::Level level = watched.level(watched.object);
+    const std::string block = chip.domain->name_of(level.owner);
+    const auto at = std::find(names.begin(), names.end(), block);
+    chip.blocks.push_back(std::size_t(at - names.begin()));
+    if (at == names.end()) {
+      names.push_back(block);
+      chip.block_columns.push_back(
+          series_.add_column({fmt::format("blocks of hca{}", i), block, "%", 100}));
+    }
+    chip.level_columns.push_back(series_.add_column(
+        {fmt::format("queues of hca{}", i), fmt::format("{}: {}", block, level.object), "items"}));
+  }
+  chip.levels.resize(chip.level_columns.size()), chip.work.resize(names.size());
+  chip.domain->observe(&chip, nullptr, [](void* who, Cycle at) {
+    Chip& c = *static_cast<Chip*>(who);
+    if (at >= c.seen + kEach) c.recorder->look(c, at);
+  });
+}
+
+// A chip in which no cycle is run keeps its levels: those that were seen last stood until now.
+void RunRecorder::look(Chip& chip, Cycle at) {
+  const u64 to = at * chip.period;
+  const u64 from = std::clamp(recording_since_, chip.seen * chip.period, to);
+  chip.seen = at;
+  if (recording_) {
+    std::fill(chip.work.begin(), chip.work.end(), 0);
+    for (std::size_t w = 0; w < chip.levels.size(); ++w) {
+      if (!chip.levels[w]) continue;
+      chip.work[chip.blocks[w]] = 1;
+      series_.add(chip.level_columns[w], from, to, double(chip.levels[w] * (to - from)));
+    }
+    for (std::size_t b = 0; b < chip.work.size(); ++b)
+      if (chip.work[b]) series_.add(chip.block_columns[b], from, to, double(to - from));
+  }
+  const auto& watched = chip.domain->watched();
+  for (std::size_t w = 0; w < chip.levels.size(); ++w)
+    chip.levels[w] = watched[w].level(watched[w].object).used;
+}
+
+void RunRecorder::phase(const std::string& what, bool begins) {
+  recording_ = begins;
+  if (begins) {
+    for (Resource& r : resources_) r.busy = 0;
+    recording_since_ = kernel_picoseconds();
+    phases_.push_back({what, recording_since_, 0});
+    first_post_ = false, last_completion_ = 0;
+    return;
+  }
+  Phase& p = phases_.back();
+  p.to = std::max(last_completion_ ? last_completion_ : kernel_picoseconds(), p.from + 1);
+  const double time = double(p.to - p.from);
+  for (const Resource& r : resources_)
+    p.uses.push_back({r.name, r.kind, std::min(1.0, r.busy / time / r.of)});
+  std::stable_sort(p.uses.begin(), p.uses.end(),
+                   [](const Use& a, const Use& b) { return a.share > b.share; });
+}
+
+std::string RunRecorder::bottleneck_line() const {
+  const auto longest = std::max_element(phases_.begin(), phases_.end(), [](auto& a, auto& b) {
+    return a.to - a.from < b.to - b.from;
+  });
+  if (longest == phases_.end() || longest->uses.empty()) return "";
+  const Use& most = longest->uses[0];
+  return fmt::format("{}, {}: {}: {:.0f} % busy{}\n",
+                     most.share < kShareToName ? "Nothing is busy enough to limit" : "Bottleneck",
+                     longest->what, most.name, most.share * 100,
+                     most.share < kShareToName ? " (the most); latency or depth limits" : "");
+}
+
+nlohmann::json RunRecorder::json() const {
+  using nlohmann::json;
+  json columns = json::array(), phases = json::array();
+  for (std::size_t c = 0; c < series_.columns().size(); ++c) {
+    const TimeSeries::Column& column = series_.columns()[c];
+    if (column.amounts.empty()) continue;
+    json values = json::array();
+    for (std::size_t row = 0; row < series_.rows(); ++row)
+      values.push_back(json::parse(fmt::format("{:.5g}", series_.value(c, row))));
+    columns.push_back({{"group", column.group},
+                       {"name", column.name},
+                       {"unit", column.unit},
+                       {"values", std::move(values)}});
+  }
+  for (const Phase& p : phases_) {
+    json uses = json::array();
+    for (const Use& use : p.uses)
+      uses.push_back({{"resource", use.name}, {"kind", use.kind}, {"share", use.share}});
+    const bool named = !p.uses.empty() && p.uses[0].share >= kShareToName;
+    phases.push_back({{"what", p.what},
+                      {"from_ps", p.from},
+                      {"to_ps", p.to},
+                      {"messages", p.messages},
+                      {"bytes", p.bytes},
+                      {"resources", uses},
+                      {"bottleneck", named ? json(p.uses[0].name) : json()}});
+  }
+  return {{"width_ps", series_.width()},
+          {"rows", series_.rows()},
+          {"series", columns},
+          {"phases", phases},
+          {"ladders", ladder_.json()}};
+}
+}  // namespace hca::testbench

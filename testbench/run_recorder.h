@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <deque>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "testbench/packet_ladder.h"
+#include "testbench/time_series.h"
+
+namespace hca::testbench {
+// What a run with --out tells of itself over time: what is completed, what links, PCIe and cores
+// are busy with, how full the queues in front of each block are, and the first frames of each queue
+// pair. Of a metered scenario. It listens and changes nothing.
+class RunRecorder {
+ public:
+  explicit RunRecorder(Testbed& testbed);
+  ~RunRecorder();
+  RunRecorder(const RunRecorder&) = delete;
+
+  // A part of the run begins or ends; between parts nothing is recorded.
+  void phase(const std::string& what, bool begins);
+  const TimeSeries& series() const { return series_; }
+  // {"width_ps", "series", "phases", "ladders"}: for summary.json and the report.
+  nlohmann::json json() const;
+  // "bottleneck of ...: link transmit of hca0: 98 % busy": of the longest part; "" without one.
+  std::string bottleneck_line() const;
+
+ private:
+  // Something that is busy or not, or of which so many can be.
+  struct Resource {
+    std::string name, kind;
+    double of = 1;  // how many
+    std::size_t column = 0;
+    double busy = 0;  // picoseconds, in this part of the run
+  };
+  struct Use {
+    std::string name, kind;
+    double share;
+  };
+  struct Phase {
+    std::string what;
+    u64 from, to, messages = 0, bytes = 0;
+    std::vector<Use> uses{};  // by share, the largest first
+  };
+  struct Core : HostMeter {
+    RunRecorder* recorder = nullptr;
+    unsigned chip = 0;
+    std::size_t bytes = 0, messages = 0, work = 0;
+    void worked(Cycle at, Cycle cycles) override;
+    void completed(Cycle at, u64 bytes) override;
+  };
+  // The levels in front of the blocks of a chip.
+  struct Chip {
+    RunRecorder* recorder = nullptr;
+    engine::Domain* domain = nullptr;
+    u64 period = 0;
+    Cycle seen = 0;
+    std::vector<std::size_t> level_columns, block_columns,
+        blocks;  // by watched, by block, of watched
+    std::vector<u64> levels;
+    std::vector<u64> work;  // by block
+  };
+  static constexpr Cycle kEach = 16;  // cycles between two looks at the levels
+
+  std::size_t add_resource(std::string group, std::string name, std::string kind, double of);
+  void begin_by(u64 picoseconds);
+  void use(std::size_t resource, u64 from, u64 to, double amount);
+  void add_core(unsigned chip);
+  void add_pcie(unsigned chip);
+  void add_levels(unsigned chip);
+  void add_wire(unsigned port);
+  void look(Chip& chip, Cycle at);
+
+  Testbed& testbed_;
+  TimeSeries series_;
+  PacketLadder ladder_;
+  std::deque<Resource> resources_;
+  std::array<Core, kChips> cores_;
+  std::array<Chip, kChips> chips_;
+  std::vector<Phase> phases_;
+  bool recording_ = false, first_post_ = false;    // of this part: there was one
+  u64 recording_since_ = 0, last_completion_ = 0;  // ps; 0: none yet
+};
+}  // namespace hca::testbench

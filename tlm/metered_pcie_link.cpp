@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/metered_pcie_link.h"
+
+#include <algorithm>
+
+namespace hca::tlm_ {
+void MeteredPcieLink::tell_line(PciePart part, const TlpLine& line, u64 bytes) const {
+  const double cycles = double(bytes) * double(line.rate().cycles) / double(line.rate().bytes);
+  const Cycle end = line.free_from(), whole = std::min(end, Cycle(cycles) + 1);
+  meter(part, end - whole, end, cycles);
+}
+
+blocks::ReadTiming MeteredPcieLink::read(Cycle at, u32 bytes) {
+  if (!meter) return PcieLink::read(at, bytes);
+  const u32 parts = (bytes + config_.mrrs - 1) / config_.mrrs;
+  const std::size_t all = tag_free_from_.size(), first = next_tag_;
+  const std::vector<Cycle> before = tag_free_from_;
+  const blocks::ReadTiming timing = PcieLink::read(at, bytes);
+  u64 answers = 0;
+  for (u32 i = 0, rest = bytes; i < parts; ++i, rest -= config_.mrrs)
+    answers += answer_of(std::min(rest, config_.mrrs));
+  tell_line(PciePart::Up, up_, u64{parts} * config_.read_header);
+  tell_line(PciePart::Down, down_, answers);
+  // A tag that one request uses more than once is taken all the time.
+  for (u32 i = 0; i < std::min<std::size_t>(parts, all); ++i) {
+    const std::size_t tag = (first + i) % all;
+    const Cycle from = std::max(at, before[tag]), to = tag_free_from_[tag];
+    meter(PciePart::Tags, from, to, double(to - from));
+  }
+  return timing;
+}
+
+blocks::WriteTiming MeteredPcieLink::write(Cycle first_in, Cycle last_in, u32 bytes) {
+  const blocks::WriteTiming timing = PcieLink::write(first_in, last_in, bytes);
+  if (meter)
+    tell_line(PciePart::Up, up_,
+              bytes + u64{(bytes + config_.mps - 1) / config_.mps} * config_.write_header);
+  return timing;
+}
+}  // namespace hca::tlm_
