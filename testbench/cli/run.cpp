@@ -10,6 +10,7 @@
 #include <fstream>
 #include <memory>
 
+#include "testbench/chrome_trace.h"
 #include "testbench/cli/commands.h"
 #include "testbench/event_log.h"
 #include "testbench/report.h"
@@ -161,11 +162,12 @@ int run(const Options& options) {
   if (options.seeds > 1) return run_seeds(options, scenario);
   scenario.metered = !options.directory.empty();
   const RunOptions& files = scenario.run;
-  if ((files.pcap || files.events || files.vcd) && options.directory.empty())
+  if ((files.pcap || files.events || files.vcd || files.trace) && options.directory.empty())
     throw std::runtime_error(
         fmt::format("run.{} needs a directory to write to: --out DIR", files.pcap     ? "pcap"
                                                                        : files.events ? "events"
-                                                                                      : "vcd"));
+                                                                       : files.vcd    ? "vcd"
+                                                                                      : "trace"));
   if (!options.directory.empty()) std::filesystem::create_directories(options.directory);
   auto progress = std::make_shared<ProgressLines>();
   Runner runner(scenario, [progress](const ProgressState& state) { (*progress)(state); });
@@ -173,6 +175,7 @@ int run(const Options& options) {
   std::unique_ptr<EventLog> events;
   std::unique_ptr<VcdFile> vcd;
   std::unique_ptr<RunRecorder> recorder;
+  std::unique_ptr<ChromeTrace> trace;
   Testbed& testbed = runner.testbed();
   const std::string& out = options.directory;
   if (files.pcap) {
@@ -187,11 +190,13 @@ int run(const Options& options) {
     recorder = std::make_unique<RunRecorder>(testbed);
     runner.phase = [&](const std::string& what, bool begins) { recorder->phase(what, begins); };
   }
+  if (files.trace) trace = std::make_unique<ChromeTrace>(out + "/trace.json", testbed);
   const RunResult result = runner.run();
   progress->end();
   if (capture) capture->close();
   if (events) events->close();
   if (vcd) vcd->close();
+  if (trace) trace->close();
   std::fputs(text_of(result, scenario).c_str(), stdout);
   if (recorder) {
     std::fputs(recorder->bottleneck_line().c_str(), stdout);
@@ -199,6 +204,9 @@ int run(const Options& options) {
     scenario.metered = false;  // what is shrunk is not looked at
     recorder.reset();
   }
+  if (trace && trace->cut_at())
+    fmt::print("trace.json ends at {:.3f} us: it has {} slices, the most it may have\n",
+               double(trace->cut_at()) * 1e-6, ChromeTrace::kMostSlices);
   if (!result.failures.empty() && options.shrink) show_shrunk(options, scenario, result);
   return result.failures.empty() ? kSucceeded : kCheckFailed;
 }
