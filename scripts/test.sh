@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sets up, builds and runs the tests.
 #   scripts/test.sh         g++ release build with all tests but the slow ones; unit tests, captures, vectors and soak
-#                           under clang and under AddressSanitizer and UndefinedBehaviorSanitizer; bounded fuzzing, lint:
-#                           what CI runs
+#                           in one build by clang with AddressSanitizer and UndefinedBehaviorSanitizer, whose libraries
+#                           bounded fuzzing shares; lint: what CI runs
 #   scripts/test.sh --full  the same with every test, slow ones too, under both compilers and under the sanitizers
 # Stops at the first part that fails; the last lines are the summary of ctest.
 set -euo pipefail
@@ -19,13 +19,15 @@ esac
 
 step() { printf '\n== %s (%ds so far)\n' "$*" "$SECONDS"; }
 
-# build PRESET TARGET [CMAKE_OPTION...]
+# build PRESET TARGETS [CMAKE_OPTION...]
 build() {
-  local preset=$1 target=$2
+  local preset=$1
+  local -a targets
+  read -ra targets <<<"$2"
   shift 2
-  step "build $preset: $target"
+  step "build $preset: ${targets[*]}"
   cmake --preset "$preset" "$@" >/dev/null
-  cmake --build --preset "$preset" --target "$target"
+  cmake --build --preset "$preset" --target "${targets[@]}"
 }
 
 # run PRESET [CTEST_OPTION...]
@@ -44,14 +46,12 @@ if $full; then
     build $preset all -DHCA_BUILD_BENCH=ON -DHCA_BUILD_RTL=ON
     run $preset
   done
+  build fuzz fuzz
+  run fuzz -L fuzz
 else
-  for preset in clang asan; do
-    build $preset hca_unit_tests -DHCA_BUILD_BENCH=OFF -DHCA_BUILD_RTL=OFF
-    run $preset -L 'unit|replay|soak'
-  done
+  build fuzz "hca_unit_tests fuzz" -DHCA_BUILD_TESTS=ON -DHCA_UNITY=ON
+  run fuzz -L 'unit|replay|soak|fuzz'
 fi
-build fuzz fuzz
-run fuzz -L fuzz
 step "lint: clang-tidy"
 if $full; then
   scripts/lint.sh --full

@@ -178,14 +178,16 @@ void RunRecorder::phase(const std::string& what, bool begins) {
 }
 
 std::string RunRecorder::bottleneck_line() const {
-  const auto longest = std::max_element(phases_.begin(), phases_.end(), [](auto& a, auto& b) {
-    return a.to - a.from < b.to - b.from;
-  });
-  if (longest == phases_.end() || longest->uses.empty()) return "";
-  const Use& most = longest->uses[0];
+  // Of the part in which anything is busiest; of several the first.
+  const auto share = [](const Phase& p) { return p.uses.empty() ? -1 : p.uses[0].share; };
+  const auto busiest =
+      std::max_element(phases_.begin(), phases_.end(),
+                       [&](const Phase& a, const Phase& b) { return share(a) < share(b); });
+  if (busiest == phases_.end() || busiest->uses.empty()) return "";
+  const Use& most = busiest->uses[0];
   return fmt::format("{}, {}: {}: {:.0f} % busy{}\n",
                      most.share < kShareToName ? "Nothing is busy enough to limit" : "Bottleneck",
-                     longest->what, most.name, most.share * 100,
+                     busiest->what, most.name, most.share * 100,
                      most.share < kShareToName ? " (the most); latency or depth limits" : "");
 }
 
