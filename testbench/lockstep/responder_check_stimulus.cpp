@@ -19,6 +19,11 @@ AddressVector turned(const AddressVector& av) {
   std::swap(out.source_lid, out.destination_lid);
   return out;
 }
+// A request that does not go on with the message, or begins none where there is none.
+bool out_of_turn(const OpcodeRow& row, InMessage in) {
+  const bool starts = request::starts(row.position);
+  return in == InMessage::None ? !starts : starts || request::kind(row) != in;
+}
 }  // namespace
 
 // Both kinds of members, and partitions that differ in one bit.
@@ -63,13 +68,6 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
   constexpr std::array<u16, 8> kMtus{256, 256, 256, 256, 512, 1024, 2048, 4096};
   auto qp = std::make_shared<CheckedQp>();
   QpConfig& c = qp->config;
-  const StreamRow stream = one_of(random_, kStreams);
-  AddressVector& av = qp->address;
-  av = random_address(random_, stream.framing, stream.vlan);
-  if (random_.chance(1, 24)) av.source_gid.bytes[0] = 0xff;  // multicast
-  if (random_.chance(1, 24)) av.destination_gid = make_gid(0, random_.below(4));
-  if (stream.framing == Framing::RoceV2Ip4) av.source_gid = gid_of_ipv4(u32(random_()));
-  if (stream.framing == Framing::RoceV2Ip4) av.destination_gid = gid_of_ipv4(u32(random_()));
   c.allocated = true, c.service = one_of(random_, kServicesOf);
   c.reliable = is_reliable(c.service);
   c.qpn = new_number();
@@ -81,6 +79,15 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
       if (!taken) c.qpn = special;
     }
   }
+  // The lane of QP 0 is judged in native framings alone.
+  const bool native = c.qpn == kQp0 && random_.chance(3, 4);
+  const StreamRow stream = native ? kStreams[random_.below(2)] : one_of(random_, kStreams);
+  AddressVector& av = qp->address;
+  av = random_address(random_, stream.framing, stream.vlan);
+  if (random_.chance(1, 24)) av.source_gid.bytes[0] = 0xff;  // multicast
+  if (random_.chance(1, 24)) av.destination_gid = make_gid(0, random_.below(4));
+  if (stream.framing == Framing::RoceV2Ip4) av.source_gid = gid_of_ipv4(u32(random_()));
+  if (stream.framing == Framing::RoceV2Ip4) av.destination_gid = gid_of_ipv4(u32(random_()));
   c.access = random_.chance(3, 4) ? u8{kAllAccess} : u8(random_());
   c.path_mtu = one_of(random_, kMtus);
   c.max_dest_rd_atomic = u8(random_.chance(1, 8) ? random_() : random_.below(4));
@@ -125,17 +132,19 @@ void ResponderCheckStimulus::choose_qp(Packet& p) {
 const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
   const Service service = qp.config.service;
   const u64 kind = random_.below(20);
+  // An operation of RC that nobody executes.
+  const bool unexecuted = kind == 3 && service == Service::Rc && random_.chance(1, 4);
   for (;;) {
     const OpcodeRow& row = kOpcodeRows[random_.below(kOpcodeRows.size())];
     if (kind == 0) return row;
     if (row.service != service || !row.is_request) continue;
     if (kind == 1) return row;
+    if (unexecuted && is_executed(row)) continue;
+    if (unexecuted) return row;
     if (!is_executed(row)) continue;
     if (kind == 2) return row;
     const InMessage in = qp.ahead.message;
-    if (in == InMessage::None ? !request::starts(row.position)
-                              : request::starts(row.position) || request::kind(row) != in)
-      continue;
+    if (out_of_turn(row, in)) continue;
     // Long messages end some day, and WRITEs where they should.
     const u32 mtu = qp.config.path_mtu;
     if (in == InMessage::Write && qp.ahead.write_left <= mtu && !request::ends(row.position))
@@ -202,8 +211,8 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
       bytes = row.position == Position::First ? payload + 1 + u32(random_.below(2 * mtu)) : payload;
     else
       bytes = u32(random_.chance(1, 3) ? mtu * random_.below(4) : random_.below(3 * mtu));
-    const std::array<u32, 8> kOdd{0,        payload, payload + 1, payload - 1,
-                                  mtu * 4u, kMost,   kMost + 1,   u32(random_())};
+    const std::array<u32, 10> kOdd{0,     payload, payload + 1, payload - 1, mtu * 4u,
+                                   kMost, kMost,   kMost,       kMost + 1,   u32(random_())};
     if (random_.chance(1, 8)) bytes = one_of(random_, kOdd);
     if (random_.chance(1, 24)) ext.reth.rkey = 0;
   }
@@ -307,13 +316,16 @@ AddressVector ResponderCheckStimulus::choose_path(const Packet& p) {
       }
     }
   }
-  if (p.qp.qpn == kQp0 ? !random_.chance(1, 8) : random_.chance(1, 10)) av.virtual_lane = kQp0Lane;
+  if (p.qp.qpn == kQp0 ? !random_.chance(1, 4) : random_.chance(1, 10)) av.virtual_lane = kQp0Lane;
   if (random_.chance(1, 32)) av.source_lid = u16(0xc000 | (random_() & 0x3fff));  // of a group
   return av;
 }
 
 void ResponderCheckStimulus::build(Packet& p) {
   const OpcodeRow& chosen = choose_opcode(*p.of);
+  // What comes out of turn lacks its rights as well: the first of the two rules tells.
+  if (is_executed(chosen) && out_of_turn(chosen, p.of->ahead.message) && random_.chance(3, 4))
+    p.qp.access = 0;
   OpcodeRow row = chosen;
   if (random_.chance(1, 40)) {
     do
@@ -347,7 +359,7 @@ void ResponderCheckStimulus::make_request(Packet& p) {
   p.qp.state = random_.chance(1, 24)  ? QpState(random_.below(7))
                : random_.chance(1, 8) ? QpState(2 + random_.below(4))
                                       : QpState::Rts;
-  if (random_.chance(1, 24)) p.qp.access = u8(random_());  // changed, and back again
+  if (random_.chance(1, 10)) p.qp.access = u8(random_());  // changed, and back again
   build(p);
   const ReceiveState& s = p.of->ahead;
   const u32 consumed = p.of->srq ? p.of->srq->ahead.taken : s.rq_consumed;
