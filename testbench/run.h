@@ -95,7 +95,16 @@ class Runner {
 
  private:
   struct Stream;
-  struct PhaseGuard;
+  // A part of the run while it lasts.
+  struct PhaseGuard {
+    explicit PhaseGuard(Runner& r) : runner(r) { tell(true); }
+    ~PhaseGuard() { tell(false); }
+    PhaseGuard(const PhaseGuard&) = delete;
+    void tell(bool begins) const {
+      if (runner.phase) runner.phase(runner.what_, begins);
+    }
+    Runner& runner;
+  };
   void run_group(const std::vector<Member>& group);
   void run_streams(const std::vector<Member>& members, const std::vector<Traffic>& traffic);
   void keep_stream(const std::vector<const Stream*>& threads);

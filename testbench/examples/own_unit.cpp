@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "testbench/tests/install/systemc_user/host.h"
+#include "testbench/examples/host.h"
 
 namespace {
 using hca::u32;

@@ -2,7 +2,8 @@
 // Summary, resources, breakdowns and parameters: what is best read as a table.
 import { h, percent, select, short, table } from './html.js';
 
-const longest = (phases) => phases.reduce((best, one, i) => one.to_ps - one.from_ps > phases[best].to_ps - phases[best].from_ps ? i : best, 0);
+// Where anything is busiest, as the program's own line has it.
+const busiest = (phases) => phases.reduce((best, one, i) => (one.resources[0]?.share ?? -1) > (phases[best].resources[0]?.share ?? -1) ? i : best, 0);
 
 function bar(share) { return h('td', { class: 'bar' }, h('span', { style: `width:${Math.max(0.3, 100 * share)}%` })); }
 
@@ -38,8 +39,8 @@ export function resources(run) {
   const show = (i) => place.replaceChildren(h('p', { class: 'verdict' }, verdict(phases[i])),
     barTable('Resources', ['resource', 'busy', ''], phases[i].resources.map((use) => [use.resource, percent(use.share), use.share])));
   const box = select('Part of the run', phases.map((phase) => phase.what), show);
-  box.querySelector('select').value = longest(phases);
-  show(longest(phases));
+  box.querySelector('select').value = busiest(phases);
+  show(busiest(phases));
   return [h('div', { class: 'controls' }, box), h('p', { class: 'soft' }, 'Busy share from the first post to the last completion. From 80 % on it is named as what limits.'), place];
 }
 
