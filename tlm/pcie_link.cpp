@@ -98,6 +98,10 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz)
   timing.next = std::max(up_.free_from(), left);
 }
 
+[[gnu::noinline]] Cycle PcieLink::drawn_at_memory() {
+  return memory_latency_ + random_.below(spread_ + 1);
+}
+
 Cycle& PcieLink::take_tag() {
   Cycle& tag = tag_free_from_[next_tag_];
   next_tag_ = next_tag_ + 1 == tag_free_from_.size() ? 0 : next_tag_ + 1;

@@ -136,8 +136,11 @@ class PcieLink : public blocks::HostTiming {
   };
   u64 first_answer_of(u32 part) const;
   Cycle at_memory() {
-    return spread_ ? memory_latency_ + random_.below(spread_ + 1) : memory_latency_;
+    if (spread_) [[unlikely]]
+      return drawn_at_memory();
+    return memory_latency_;
   }
+  Cycle drawn_at_memory();
   Cycle& take_tag();
   bool tags_are_free(u32 bytes, Cycle at);
   void ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing);
@@ -145,7 +148,6 @@ class PcieLink : public blocks::HostTiming {
   void learn_train(u32 bytes);
 
   Cycle latency_, memory_latency_, spread_;
-  engine::Random random_{0};
   u32 first_, one_tlp_;  // bytes: of a first completion, of a read with one TLP each way
   u64 full_answer_;      // of a part of mrrs bytes
   // On the line: a request, a part of mrrs bytes, its first completion, the others.
@@ -154,6 +156,7 @@ class PcieLink : public blocks::HostTiming {
   bool answers_lag_;          // an answer is longer than its request, by a cycle at least
   Parts read_parts_;
   Train train_;  // of the last write
+  engine::Random random_{0};
 };
 
 // The rate of a link after its line code and overhead: exact.
