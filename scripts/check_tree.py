@@ -17,7 +17,7 @@ SPDX = "SPDX-License-Identifier: Apache-2.0"
 LINES_AT_MOST = 400  # the aim is 300; a file above this is two files
 SOURCES = {".h", ".cpp", ".py", ".sh"}
 NAMESPACE = re.compile(r"namespace (hca(?:::\w+)*) \{")
-CLASS = re.compile(r"(?:struct|class)(?: alignas\(\w+\))? (\w+)(?: final)?(?: :| \{)")
+CLASS = re.compile(r"(?:struct|class|enum class|enum)(?: alignas\(\w+\))? (\w+)(?: final)?(?: :| \{)")
 # Brackets keep these patterns from finding themselves.
 WORDS = [
     (re.compile(r"\b(T[O]DO|F[I]XME|X[X]X|H[A]CK)\b"), "unfinished work"),

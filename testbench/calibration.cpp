@@ -68,7 +68,7 @@ RunResult run_point(const std::vector<Setting>& settings, const std::vector<std:
 }
 
 // A row of the table, or one stream.
-double read_off(const RunResult& result, std::size_t place, Figure figure,
+double read_off(const RunResult& result, std::size_t place, CurveFigure figure,
                 const std::string& name) {
   const SizeResult* row = place < result.sizes.size() ? &result.sizes[place] : nullptr;
   const StreamResult* stream = place < result.streams.size() ? &result.streams[place] : nullptr;
@@ -77,18 +77,18 @@ double read_off(const RunResult& result, std::size_t place, Figure figure,
                       : has_rate ? row->bandwidth->gigabits_per_second(row->bytes)
                                  : 0;
   switch (figure) {
-    case Figure::LatencyUs:
+    case CurveFigure::LatencyUs:
       if (row && row->latency)
         if (const auto ps = row->latency->picoseconds.percentile(50)) return double(*ps) * 1e-6;
       break;
-    case Figure::MmsgS:
+    case CurveFigure::MmsgS:
       if (stream) return stream->million_messages_per_second();
       if (has_rate) return row->bandwidth->million_messages_per_second();
       break;
-    case Figure::GbitS:
+    case CurveFigure::GbitS:
       if (has_rate) return gbit;
       break;
-    case Figure::MibS:
+    case CurveFigure::MibS:
       if (has_rate) return gbit * 1e9 / 8 / kBytesPerMib;
       break;
     default:
@@ -97,7 +97,7 @@ double read_off(const RunResult& result, std::size_t place, Figure figure,
   throw std::runtime_error(fmt::format("{}: its workload has no {}", name, row_of(figure).word));
 }
 
-double run_dma(const Calibration& c, const std::vector<std::string>& overrides, Figure figure,
+double run_dma(const Calibration& c, const std::vector<std::string>& overrides, CurveFigure figure,
                u32 bytes) {
   DmaClientConfig client;
   tlm_::PcieConfig pcie;
@@ -110,13 +110,13 @@ double run_dma(const Calibration& c, const std::vector<std::string>& overrides, 
       throw std::runtime_error(fmt::format("preset {}: {}", c.preset, *problem));
   DmaClient dma(client, pcie);
   switch (figure) {
-    case Figure::ReadGbitS:
+    case CurveFigure::ReadGbitS:
       return dma.read_rate(bytes);
-    case Figure::WriteGbitS:
+    case CurveFigure::WriteGbitS:
       return dma.write_rate(bytes);
-    case Figure::ReadNsMedian:
+    case CurveFigure::ReadNsMedian:
       return dma.read_latency(bytes).median;
-    case Figure::ReadNsMin:
+    case CurveFigure::ReadNsMin:
       return dma.read_latency(bytes).min;
     default:
       return dma.write_then_read(bytes);

@@ -122,7 +122,7 @@ class Description {
 
 std::string figure_words(bool of_dma) {
   std::string words;
-  for (const FigureRow& row : kFigures)
+  for (const CurveFigureRow& row : kCurveFigures)
     if (row.of_dma == of_dma) words += (words.empty() ? "" : ", ") + std::string(row.word);
   return words;
 }
@@ -135,11 +135,11 @@ Curve read_curve(Description& yaml, const Table& table, const std::string& path,
     yaml.refuse(column, "a column of the csv file behind its first");
   curve.column = column.text;
   curve.points = table.points(std::size_t(found - table.names.begin()));
-  const auto row = std::find_if(kFigures.begin(), kFigures.end(), [&](const FigureRow& r) {
-    return r.word == figure.text && r.of_dma == is_dma;
-  });
-  if (row == kFigures.end()) yaml.refuse(figure, figure_words(is_dma));
-  curve.figure = Figure(row - kFigures.begin());
+  const auto row = std::find_if(
+      kCurveFigures.begin(), kCurveFigures.end(),
+      [&](const CurveFigureRow& r) { return r.word == figure.text && r.of_dma == is_dma; });
+  if (row == kCurveFigures.end()) yaml.refuse(figure, figure_words(is_dma));
+  curve.figure = CurveFigure(row - kCurveFigures.begin());
   if (const auto wanted = yaml.take(path + ".wanted")) {
     const auto percent = number_of<double>(wanted->text);
     if (!percent || !(*percent > 0) || *percent > 100) yaml.refuse(*wanted, "percent, up to 100");

@@ -12,7 +12,7 @@
 
 namespace hca::testbench {
 // What is read off a run.
-enum class Figure : u8 {
+enum class CurveFigure : u8 {
   LatencyUs,
   MmsgS,
   GbitS,
@@ -23,20 +23,23 @@ enum class Figure : u8 {
   ReadNsMin,
   WriteThenReadNs  // of a DMA client
 };
-struct FigureRow {
+struct CurveFigureRow {
   std::string_view word, unit;
   bool of_dma, is_time;
 };
-inline constexpr std::array<FigureRow, 9> kFigures{{{"latency_us", "us", false, true},
-                                                    {"mmsg_s", "Mmsg/s", false, false},
-                                                    {"gbit_s", "Gb/s", false, false},
-                                                    {"mib_s", "MiB/s", false, false},
-                                                    {"read_gbit_s", "Gb/s", true, false},
-                                                    {"write_gbit_s", "Gb/s", true, false},
-                                                    {"read_ns_median", "ns", true, true},
-                                                    {"read_ns_min", "ns", true, true},
-                                                    {"write_then_read_ns", "ns", true, true}}};
-constexpr const FigureRow& row_of(Figure figure) { return kFigures[std::size_t(figure)]; }
+inline constexpr std::array<CurveFigureRow, 9> kCurveFigures{
+    {{"latency_us", "us", false, true},
+     {"mmsg_s", "Mmsg/s", false, false},
+     {"gbit_s", "Gb/s", false, false},
+     {"mib_s", "MiB/s", false, false},
+     {"read_gbit_s", "Gb/s", true, false},
+     {"write_gbit_s", "Gb/s", true, false},
+     {"read_ns_median", "ns", true, true},
+     {"read_ns_min", "ns", true, true},
+     {"write_then_read_ns", "ns", true, true}}};
+constexpr const CurveFigureRow& row_of(CurveFigure figure) {
+  return kCurveFigures[std::size_t(figure)];
+}
 
 struct CurvePoint {
   u64 x;
@@ -44,7 +47,7 @@ struct CurvePoint {
 };
 struct Curve {
   std::string column;
-  Figure figure{};
+  CurveFigure figure{};
   double wanted = 5;          // percent: the largest mean error that is good
   std::vector<Setting> sets;  // of this curve alone
   std::vector<CurvePoint> points;

@@ -8,6 +8,7 @@
 
 #include "model/engine/rate.h"
 #include "model/proto/packet.h"
+#include "testbench/kernel_time.h"
 
 namespace hca::testbench {
 namespace {
@@ -17,9 +18,6 @@ constexpr unsigned kKindsPerBlock = 8;  // numbers of tracks
 // Of an event's own words; others are "", the track of the block itself.
 constexpr std::string_view kItself = "passed";
 
-u64 kernel_picoseconds() {
-  return sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_PS).value();
-}
 // Microseconds, as the format has it.
 std::string microseconds(u64 nanoseconds) {
   return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);

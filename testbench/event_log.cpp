@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/event_log.h"
+#include "testbench/kernel_time.h"
 
 #include <fmt/format.h>
 
@@ -9,9 +10,6 @@ namespace hca::testbench {
 namespace {
 constexpr std::size_t kFlushEach = 4096;
 
-u64 kernel_picoseconds() {
-  return sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_PS).value();
-}
 }  // namespace
 
 EventLog::EventLog(const std::string& path, Testbed& testbed)

@@ -109,14 +109,14 @@ class HostCpu : public engine::Block {
         by_events(config.wait == HostWait::Event),
         push_line(engine::cycles_from_picoseconds(config.push_line, hertz)),
         warm_up_(engine::cycles_from_picoseconds(config.warm_up, hertz)),
-        acting_(first ? first->acting_ : own_acting_) {}
+        first_(first ? *first : *this) {}
 
   // At least one cycle each, but for `poll` and `push_line`: an action is not free.
   const Cycle post_send, post_recv, notice_cycles, poll, completion, arm, interrupt_cycles, event;
   const bool by_events;
   const Cycle push_line;
   engine::Probe probe;
-  HostMeter* meter = nullptr;  // nullptr: nobody looks
+  HostMeter* meter = nullptr;  // of the first core, for all of the host; nullptr: nobody looks
 
   // What a post costs now.
   Cycle take_post() { return post_send + std::exchange(warm_up_, 0); }
@@ -140,15 +140,20 @@ class HostCpu : public engine::Block {
   // The program sleeps until an interrupt.
   bool sleeps() const { return program_ && idle_ && program_->waits_for_events(); }
   // The program of a core of this host is acting, in this cycle.
-  bool is_acting() const { return acting_; }
+  bool is_acting() const { return first_.acting_; }
+  // A message that this host has sent is taken as completed.
+  void completed(Cycle at, u64 bytes) {
+    if (first_.meter) [[unlikely]]
+      first_.meter->completed(at, bytes);
+  }
   void tick() {
     if (!program_ || program_->failed() || now() < acts_at_) return;
     probe.event(now(), HostStep::Looked);
-    acting_ = true;
+    first_.acting_ = true;
     const Cycle taken = program_->act(now());
-    acting_ = false;
-    if (meter) [[unlikely]]
-      meter->worked(now(), taken);
+    first_.acting_ = false;
+    if (first_.meter) [[unlikely]]
+      first_.meter->worked(now(), taken);
     see_whether_finished();
     idle_ = !taken;
     acts_at_ = taken ? now() + taken : program_->wakes_at();
@@ -170,9 +175,9 @@ class HostCpu : public engine::Block {
   Program* program_ = nullptr;
   Cycle finished_at_ = engine::kNever;
   Cycle warm_up_;
-  bool own_acting_ = false;
-  bool& acting_;       // of all cores of the host
-  bool idle_ = false;  // it waits for memory to change
+  HostCpu& first_;       // of the cores of the host
+  bool acting_ = false;  // any of them
+  bool idle_ = false;    // it waits for memory to change
   Cycle acts_at_ = engine::kNever;
 };
 

@@ -7,6 +7,7 @@
 #include <bit>
 #include <chrono>
 
+#include "testbench/kernel_time.h"
 #include "testbench/program_group.h"
 #include "testbench/workload_pingpong.h"
 #include "testbench/workload_stream.h"
@@ -20,9 +21,6 @@ sc_core::sc_time head_start() { return {2, sc_core::SC_US}; }
 
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-u64 now_picoseconds() {
-  return sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_PS).value();
 }
 
 // What a message costs to simulate, roughly: its packets and itself.
@@ -60,7 +58,7 @@ RunResult Runner::run() {
   if (scenario_.run.hash) result_.hash = digests_[0].value() ^ std::rotl(digests_[1].value(), 1);
   keep_wires();
   keep_counters();
-  result_.picoseconds = now_picoseconds();
+  result_.picoseconds = kernel_picoseconds();
   if (!result_.failures.empty() && !result_.failed_at) result_.failed_at = result_.picoseconds;
   result_.seconds = wall_seconds() - started_;
   return std::move(result_);
@@ -213,7 +211,7 @@ bool Runner::simulate(const Programs& programs, const std::function<u64()>& coun
   for (unsigned i = 0; i < kChips; ++i)
     for (u32 core = 0; core < programs[i].size(); ++core) testbed_.node(i).run(nullptr, core);
   if (stuck.empty() && !failed()) return true;
-  if (!result_.failed_at) result_.failed_at = now_picoseconds();
+  if (!result_.failed_at) result_.failed_at = kernel_picoseconds();
   if (stuck.empty()) {
     run_for(slice());  // what follows from the failure comes in
     if (const std::string causes = testbed_.causes_report(); !causes.empty())
@@ -221,7 +219,7 @@ bool Runner::simulate(const Programs& programs, const std::function<u64()>& coun
     return false;
   }
   result_.failures.push_back(fmt::format("{}: {} after {} messages, at {:.3f} us\n{}{}", what_,
-                                         stuck, last, double(now_picoseconds()) * 1e-6, asleep,
+                                         stuck, last, double(kernel_picoseconds()) * 1e-6, asleep,
                                          testbed_.stuck_report()));
   return false;
 }
@@ -271,6 +269,6 @@ SizeResult& Runner::row(const WorkloadConfig& w, u32 bytes) {
 
 void Runner::report() {
   if (progress_)
-    progress_({what_, weight_done_ / weight_all_, wall_seconds() - started_, now_picoseconds()});
+    progress_({what_, weight_done_ / weight_all_, wall_seconds() - started_, kernel_picoseconds()});
 }
 }  // namespace hca::testbench

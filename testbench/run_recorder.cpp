@@ -7,12 +7,10 @@
 
 #include "model/engine/rate.h"
 #include "model/proto/framing.h"
+#include "testbench/kernel_time.h"
 
 namespace hca::testbench {
 namespace {
-u64 kernel_picoseconds() {
-  return sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_PS).value();
-}
 constexpr double kShareToName = 0.8;  // what is busy less is not what limits
 }  // namespace
 
@@ -36,7 +34,7 @@ std::size_t RunRecorder::add_resource(std::string group, std::string name, std::
   const bool counted = of != 1;
   const std::size_t column =
       series_.add_column({std::move(group), counted ? name + " in use" : name + " busy",
-                          counted ? "tags" : "%", counted ? 1.0 : 100.0});
+                          counted ? kind : "%", counted ? 1.0 : 100.0});
   resources_.push_back({std::move(name), std::move(kind), of, column});
   return resources_.size() - 1;
 }
@@ -50,12 +48,14 @@ void RunRecorder::use(std::size_t resource, u64 from, u64 to, double amount) {
 void RunRecorder::add_core(unsigned i) {
   Core& core = cores_[i];
   const std::string chip = fmt::format("hca{}", i);
+  const u32 cores = testbed_.cores();
   core.recorder = this, core.chip = i;
   core.bytes =
       series_.add_column({"throughput", "posted by host " + std::to_string(i), "Gb/s", 1e3});
   core.messages =
       series_.add_column({"messages", "posted by host " + std::to_string(i), "Mmsg/s", 1e6});
-  core.work = add_resource("hosts", fmt::format("host {}'s core", i), "core", 1);
+  core.work = add_resource("hosts", fmt::format("host {}'s {}", i, cores == 1 ? "core" : "cores"),
+                           "cores", cores);
   testbed_.node(i).cpu.meter = &core;
 }
 

@@ -24,7 +24,8 @@ class RunRecorder {
   const TimeSeries& series() const { return series_; }
   // {"width_ps", "series", "phases", "ladders"}: for summary.json and the report.
   nlohmann::json json() const;
-  // "bottleneck of ...: link transmit of hca0: 98 % busy": of the longest part; "" without one.
+  // "Bottleneck, WRITE bandwidth, 64 B: hca0 link transmit: 98 % busy": of the part of the run in
+  // which anything is busiest; "" without one.
   std::string bottleneck_line() const;
 
  private:

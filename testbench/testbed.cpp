@@ -24,13 +24,18 @@ sc_core::sc_time slice() { return {1, sc_core::SC_US}; }
 sc_core::sc_time command_patience() { return {100, sc_core::SC_MS}; }
 constexpr u64 kSlicesAhead = 1000;
 constexpr u32 kReportedQps = 8;
+
+template <class Link>
+tlm_::PcieLink* make_link(const Scenario& scenario, unsigned index) {
+  return new Link(scenario.pcie[index], scenario.hca[index].core.clock,
+                  scenario.run.seed * kChips + index);
+}
 }  // namespace
 
 Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index)
     : Node(name, scenario, index,
-           scenario.metered
-               ? new tlm_::MeteredPcieLink(scenario.pcie[index], scenario.hca[index].core.clock)
-               : new tlm_::PcieLink(scenario.pcie[index], scenario.hca[index].core.clock)) {}
+           scenario.metered ? make_link<tlm_::MeteredPcieLink>(scenario, index)
+                            : make_link<tlm_::PcieLink>(scenario, index)) {}
 
 Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index,
            tlm_::PcieLink* pcie)
@@ -144,6 +149,12 @@ Cycle Testbed::quantum_of(unsigned i) const {
     shortest = std::min(shortest, (egress + latency) / period + hca.ingress(port));
   }
   return shortest;
+}
+
+u32 Testbed::cores() const {
+  u32 cores = 1;
+  for (const WorkloadConfig& w : scenario_.workload) cores = std::max(cores, w.threads);
+  return cores;
 }
 
 bool Testbed::may_have_lost() const {

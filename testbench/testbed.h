@@ -73,6 +73,7 @@ class Testbed {
   Node& node(unsigned index) { return *nodes_[index]; }
   std::size_t lanes() const { return lanes_.size(); }
   unsigned ports() const { return unsigned(wires_.size()); }
+  u32 cores() const;  // of each host, with which its workloads run
   tlm_::Wire& wire(unsigned port = 0) { return *wires_[port]; }
   proto::LinkLayer link() const { return proto::framing_row(scenario_.connection.framing).link; }
   // Something happened that may lose a packet: a fault of a wire, or a request without a receive

@@ -10,12 +10,10 @@
 
 #include "model/engine/rate.h"
 #include "model/proto/framing.h"
+#include "testbench/kernel_time.h"
 
 namespace hca::testbench {
 namespace {
-u64 kernel_picoseconds() {
-  return sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_PS).value();
-}
 
 // Names of signals and scopes have no blanks.
 std::string word(std::string_view name) {

@@ -14,7 +14,7 @@ blocks::ReadTiming MeteredPcieLink::read(Cycle at, u32 bytes) {
   if (!meter) return PcieLink::read(at, bytes);
   const u32 parts = (bytes + config_.mrrs - 1) / config_.mrrs;
   const std::size_t all = tag_free_from_.size(), first = next_tag_;
-  const std::vector<Cycle> before = tag_free_from_;
+  before_ = tag_free_from_;  // in the same memory
   const blocks::ReadTiming timing = PcieLink::read(at, bytes);
   u64 answers = 0;
   for (u32 i = 0, rest = bytes; i < parts; ++i, rest -= config_.mrrs)
@@ -24,7 +24,7 @@ blocks::ReadTiming MeteredPcieLink::read(Cycle at, u32 bytes) {
   // A tag that one request uses more than once is taken all the time.
   for (u32 i = 0; i < std::min<std::size_t>(parts, all); ++i) {
     const std::size_t tag = (first + i) % all;
-    const Cycle from = std::max(at, before[tag]), to = tag_free_from_[tag];
+    const Cycle from = std::max(at, before_[tag]), to = tag_free_from_[tag];
     meter(PciePart::Tags, from, to, double(to - from));
   }
   return timing;

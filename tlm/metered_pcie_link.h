@@ -22,6 +22,7 @@ class MeteredPcieLink : public PcieLink {
   blocks::WriteTiming write(Cycle first_in, Cycle last_in, u32 bytes) override;
 
  private:
+  std::vector<Cycle> before_;  // tags, at a read
   void tell_line(PciePart part, const TlpLine& line, u64 bytes) const;
 };
 }  // namespace hca::tlm_

@@ -35,7 +35,7 @@ engine::Rate pcie_rate(const PcieConfig& config, u64 hertz) {
   return engine::Rate(8 * (bytes / large), cycles * (hertz / large));
 }
 
-PcieLink::PcieLink(const PcieConfig& config, u64 hertz)
+PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
     : config_(checked(config)),
       up_(pcie_rate(config, hertz)),
       down_(pcie_rate(config, hertz)),
@@ -53,7 +53,8 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz)
       full_others_(down_.rate().span_of(full_answer_ - first_answer_of(config.mrrs))),
       read_header_cycles_(up_.rate().cycles_for(config.read_header)),
       answers_lag_(up_.rate().cycles_for(full_answer_) >= read_header_cycles_ + 2),
-      read_parts_(config.mrrs) {}
+      read_parts_(config.mrrs),
+      random_(seed) {}
 
 [[gnu::hot]] blocks::ReadTiming PcieLink::read(Cycle at, u32 bytes) {
   blocks::ReadTiming timing;

@@ -94,8 +94,9 @@ class TlpLine {
 // All requests start on a boundary of the sizes above: addresses are not looked at.
 class PcieLink : public blocks::HostTiming {
  public:
-  // `hertz`: the clock in whose cycles all times are. Throws engine::ConfigError.
-  PcieLink(const PcieConfig& config, u64 hertz);
+  // `hertz`: the clock in whose cycles all times are; `seed`: of what memory takes more. Throws
+  // engine::ConfigError.
+  PcieLink(const PcieConfig& config, u64 hertz, u64 seed = 0);
   blocks::ReadTiming read(Cycle at, u32 bytes) override;
   blocks::WriteTiming write(Cycle first_in, Cycle last_in, u32 bytes) override;
   // A posted write of host software: when it reaches the HCA.
@@ -156,7 +157,7 @@ class PcieLink : public blocks::HostTiming {
   bool answers_lag_;          // an answer is longer than its request, by a cycle at least
   Parts read_parts_;
   Train train_;  // of the last write
-  engine::Random random_{0};
+  engine::Random random_;
 };
 
 // The rate of a link after its line code and overhead: exact.

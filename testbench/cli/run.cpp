@@ -136,12 +136,24 @@ void show_shrunk(const Options& options, const Scenario& scenario, const RunResu
   fmt::print("To repeat it: {}\n", command);
 }
 
+// The first file of one run that is asked for, by its knob; empty: none is.
+std::string_view first_file(const RunOptions& run) {
+  constexpr std::array<std::pair<std::string_view, bool RunOptions::*>, 4> kFiles{
+      {{"pcap", &RunOptions::pcap},
+       {"events", &RunOptions::events},
+       {"vcd", &RunOptions::vcd},
+       {"trace", &RunOptions::trace}}};
+  for (const auto& [name, asked] : kFiles)
+    if (run.*asked) return name;
+  return {};
+}
+
 // The first seed's result, then the means of all.
 int run_seeds(const Options& options, const Scenario& scenario) {
   const RunOptions& files = scenario.run;
-  if (files.pcap || files.events || files.vcd)
+  if (const auto file = first_file(files); !file.empty())
     throw std::runtime_error(
-        "--seeds: run.pcap, run.events and run.vcd are of one run; allowed: false with --seeds");
+        fmt::format("--seeds: run.{} is of one run; allowed: false with --seeds", file));
   if (!options.directory.empty()) std::filesystem::create_directories(options.directory);
   const SeedsResult all = testbench::run_seeds(
       scenario, options.seeds, [](u64 seed) { fmt::print(stderr, "seed {}\n", seed); },
@@ -162,12 +174,8 @@ int run(const Options& options) {
   if (options.seeds > 1) return run_seeds(options, scenario);
   scenario.metered = !options.directory.empty();
   const RunOptions& files = scenario.run;
-  if ((files.pcap || files.events || files.vcd || files.trace) && options.directory.empty())
-    throw std::runtime_error(
-        fmt::format("run.{} needs a directory to write to: --out DIR", files.pcap     ? "pcap"
-                                                                       : files.events ? "events"
-                                                                       : files.vcd    ? "vcd"
-                                                                                      : "trace"));
+  if (const auto file = first_file(files); !file.empty() && options.directory.empty())
+    throw std::runtime_error(fmt::format("run.{} needs a directory to write to: --out DIR", file));
   if (!options.directory.empty()) std::filesystem::create_directories(options.directory);
   auto progress = std::make_shared<ProgressLines>();
   Runner runner(scenario, [progress](const ProgressState& state) { (*progress)(state); });

@@ -16,7 +16,7 @@ using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 const std::string kFolder = HCA_SOURCE_DIR "/vectors/calibration";
 
-Curve curve_of(Figure figure, std::vector<CurvePoint> points) {
+Curve curve_of(CurveFigure figure, std::vector<CurvePoint> points) {
   Curve curve;
   curve.figure = figure, curve.points = std::move(points);
   return curve;
@@ -55,33 +55,33 @@ const std::string kYaml =
 TEST_CASE("errors, knees and order of curves, by hand", "[calibration]") {
   // 10 %, 0 %, 20 % above and 10 % below: 40 / 4.
   const Curve rate =
-      curve_of(Figure::GbitS, {{2, 1.0, 1.1}, {4, 2.0, 2.0}, {8, 9.0, 10.8}, {16, 10.0, 9.0}});
+      curve_of(CurveFigure::GbitS, {{2, 1.0, 1.1}, {4, 2.0, 2.0}, {8, 9.0, 10.8}, {16, 10.0, 9.0}});
   CHECK(mean_error(rate) == Approx(10.0));
   CHECK(worst_point(rate).x == 8);
   // 0.8 of the most: 8 measured, 8.64 of the model: both at 8.
   CHECK(knees_of(rate).measured == 8);
   CHECK(knees_of(rate).model == 8);
   // 1.25 of the least: 1.25 and 2.5.
-  const Curve time =
-      curve_of(Figure::LatencyUs, {{2, 1.0, 2.0}, {4, 1.2, 2.1}, {8, 1.3, 2.4}, {16, 2.0, 2.6}});
+  const Curve time = curve_of(CurveFigure::LatencyUs,
+                              {{2, 1.0, 2.0}, {4, 1.2, 2.1}, {8, 1.3, 2.4}, {16, 2.0, 2.6}});
   CHECK(knees_of(time).measured == 8);
   CHECK(knees_of(time).model == 16);
   CHECK(knees_of(time).agree());
   // A rate that falls: the last with 0.8 of the most.
   const Curve falls =
-      curve_of(Figure::MmsgS, {{2, 9, 9}, {4, 10, 10}, {8, 8, 10}, {32, 2, 8.5}, {64, 1, 2}});
+      curve_of(CurveFigure::MmsgS, {{2, 9, 9}, {4, 10, 10}, {8, 8, 10}, {32, 2, 8.5}, {64, 1, 2}});
   CHECK(knees_of(falls).measured == 8);
   CHECK(knees_of(falls).model == 32);
   CHECK_FALSE(knees_of(falls).agree());
 
-  const Curve flat = curve_of(Figure::MmsgS, {{2, 9, 9}, {4, 10, 7}, {8, 9.5, 10}});
+  const Curve flat = curve_of(CurveFigure::MmsgS, {{2, 9, 9}, {4, 10, 7}, {8, 9.5, 10}});
   CHECK(knees_of(flat).measured == 0);
   CHECK(knees_of(flat).model == 2);
   CHECK_FALSE(knees_of(flat).agree());
 
   Calibration both;
-  both.curves = {curve_of(Figure::MmsgS, {{1, 5, 5}, {2, 5, 5}, {4, 5, 5}}),
-                 curve_of(Figure::MmsgS, {{1, 4, 4}, {2, 5.05, 9}, {4, 6, 4}}), rate};
+  both.curves = {curve_of(CurveFigure::MmsgS, {{1, 5, 5}, {2, 5, 5}, {4, 5, 5}}),
+                 curve_of(CurveFigure::MmsgS, {{1, 4, 4}, {2, 5.05, 9}, {4, 6, 4}}), rate};
   const Order order = order_of(both);
   CHECK(order.pairs == 2);  // at 1 and 4; at 2 they are 1 % apart, and Gb/s are another unit
   CHECK(order.kept == 1);

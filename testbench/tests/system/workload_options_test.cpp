@@ -2,19 +2,10 @@
 // The keys of a workload that change how its messages are posted and waited for.
 #include <catch2/catch.hpp>
 
-#include "testbench/fresh_kernel.h"
-#include "testbench/run.h"
-#include "testbench/scenario_file.h"
+#include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {
 namespace {
-RunResult run_text(const std::string& entries, const std::vector<std::string>& settings = {}) {
-  FreshKernel kernel;
-  Runner runner(parse_scenario("workload:\n" + entries, "t.yaml", settings), {});
-  RunResult result = runner.run();
-  for (const std::string& failure : result.failures) FAIL_CHECK(failure);
-  return result;
-}
 u64 counter(const RunResult& result, std::string_view name) {
   for (const CounterValue& c : result.counters)
     if (c.name == name) return c.value;
@@ -26,7 +17,7 @@ double p50(const RunResult& result, std::size_t row = 0) {
 }  // namespace
 
 TEST_CASE("SENDs with Invalidate take a key of the server away", "[workload][G10.1]") {
-  const RunResult result = run_text(
+  const RunResult result = run_workload(
       "  - {operation: send_invalidate, sizes: [{size: 0 B}, {size: 3000 B}], messages: 60, qps: "
       "3}\n"
       "  - {mix: {send: 1, send_invalidate: 1, write: 1}, size: 64 B, messages: 60, direction: "
@@ -36,7 +27,7 @@ TEST_CASE("SENDs with Invalidate take a key of the server away", "[workload][G10
 }
 
 TEST_CASE("each message is checked, also without a byte", "[workload]") {
-  const RunResult result = run_text(
+  const RunResult result = run_workload(
       "  - {operation: write, sizes: [{size: 0 B}], messages: 30}\n"
       "  - {operation: write_immediate, sizes: [{size: 0 B}], messages: 31}\n"
       "  - {operation: send, sizes: [{size: 0 B}], messages: 32}\n"
@@ -51,8 +42,8 @@ TEST_CASE("scatter/gather entries take their reads, and carry the same bytes", "
   const std::string text =
       "  - {operation: send, size: 1000 B, messages: 50, sges: 1}\n"
       "  - {operation: read, size: 1000 B, messages: 50, sges: 1}\n";
-  const RunResult one = run_text(text);
-  const RunResult eight = run_text(text, {"workload[0].sges=8", "workload[1].sges=8"});
+  const RunResult one = run_workload(text);
+  const RunResult eight = run_workload(text, {"workload[0].sges=8", "workload[1].sges=8"});
   CHECK(one.messages == eight.messages);
   CHECK(one.bytes_checked == eight.bytes_checked);
   // 51 SENDs, the breakdown's too, are gathered from 8 places instead of one: 7 reads more for
@@ -63,9 +54,10 @@ TEST_CASE("scatter/gather entries take their reads, and carry the same bytes", "
 
 TEST_CASE("with fence READs follow each other one by one", "[workload][G30.1]") {
   const std::string text = "  - {operation: read, size: 64 B, messages: 100, fence: false}\n";
-  const RunResult free = run_text(text), fenced = run_text(text, {"workload[0].fence=true"});
+  const RunResult free = run_workload(text),
+                  fenced = run_workload(text, {"workload[0].fence=true"});
   const RunResult alone =
-      run_text("  - {operation: read, test: latency, size: 64 B, messages: 100}\n");
+      run_workload("  - {operation: read, test: latency, size: 64 B, messages: 100}\n");
   const auto each = [](const RunResult& r) {
     return double(r.sizes[0].bandwidth->picoseconds) / double(r.sizes[0].bandwidth->messages);
   };
@@ -78,10 +70,10 @@ TEST_CASE("with fence READs follow each other one by one", "[workload][G30.1]") 
 TEST_CASE("waiting for events costs an interrupt each way", "[workload][CQ-22]") {
   const std::string text =
       "  - {operation: send, test: latency, size: 64 B, messages: 50, solicited: true}\n";
-  const RunResult poll = run_text(text, {"host.wait=poll"});
-  const RunResult two = run_text(text, {"host.wait=event", "host.interrupt=2 us"});
-  const RunResult five = run_text(text, {"host.wait=event", "host.interrupt=5 us"});
-  const RunResult by_entry = run_text(text, {"workload[0].wait=event", "host.interrupt=2 us"});
+  const RunResult poll = run_workload(text, {"host.wait=poll"});
+  const RunResult two = run_workload(text, {"host.wait=event", "host.interrupt=2 us"});
+  const RunResult five = run_workload(text, {"host.wait=event", "host.interrupt=5 us"});
+  const RunResult by_entry = run_workload(text, {"workload[0].wait=event", "host.interrupt=2 us"});
   // Half a round trip has one interrupt in it; polling sees a completion after host.notice, 40 ns.
   CHECK(p50(five) - p50(two) == 3'000'000);
   CHECK(p50(two) - p50(poll) > 2'000'000 - 40'000);
@@ -94,7 +86,7 @@ TEST_CASE("waiting for events costs an interrupt each way", "[workload][CQ-22]")
 
 TEST_CASE("a WRITE's last byte is looked for in memory, also where completions are events",
           "[workload]") {
-  const RunResult result = run_text(
+  const RunResult result = run_workload(
       "  - {operation: write, test: latency, size: 64 B, messages: 20}\n"
       "  - {mix: {write: 1, send: 1, read: 1, fetch_add: 1}, size: 64 B, messages: 200, qps: 4,"
       " direction: both, together: true}\n"
@@ -105,7 +97,7 @@ TEST_CASE("a WRITE's last byte is looked for in memory, also where completions a
 }
 
 TEST_CASE("a queue that was armed for solicited events wakes the next workload too", "[workload]") {
-  const RunResult result = run_text(
+  const RunResult result = run_workload(
       "  - {mix: {send: 1, write: 3}, size: 64 B, messages: 20, depth: 1, wait: event,"
       " solicited: true}\n"
       "  - {operation: send, size: 64 B, messages: 20, wait: event}\n",
@@ -114,7 +106,7 @@ TEST_CASE("a queue that was armed for solicited events wakes the next workload t
 }
 
 TEST_CASE("messages without a byte in an open loop end", "[workload]") {
-  const RunResult result = run_text(
+  const RunResult result = run_workload(
       "  - {operation: write, sizes: [{size: 0 B}, {size: 1 KiB}], messages: 500, rate: 200 Gb/s,"
       " queue: 2}\n",
       {});
