@@ -57,15 +57,16 @@ TEST_CASE("what is recorded of a run is of all threads", "[workload][threads][re
 }
 
 TEST_CASE("a batch waits for all of its messages", "[workload][threads]") {
-  // One message on each of 2 queue pairs: t and a post more. Of 4 on each: 6 posts more, 2 us each.
+  // One message on each of 2 queue pairs: t and a post more. Of 4 on each: 6 posts more, 0.5 us
+  // each.
   const auto run = [](const std::string& depth, const std::string& batches) {
     return 1 / rate(run_workload("  - {operation: read, size: 8 B, qps: 2, messages: 800, depth: " +
                                      depth + ", batches: " + batches + "}\n",
-                                 {"host.post_send=2 us", "host.completion=0 ps"}));
+                                 {"host.post_send=500 ns", "host.completion=0 ps"}));
   };
   const double alone = 2 * run("1", "true");  // us, of a batch
-  CHECK(8 * run("4", "true") == Approx(alone + 6 * 2).epsilon(0.01));
-  CHECK(run("4", "false") == Approx(2).epsilon(0.01));  // a stream is as fast as its core posts
+  CHECK(8 * run("4", "true") == Approx(alone + 6 * 0.5).epsilon(0.01));
+  CHECK(run("4", "false") == Approx(0.5).epsilon(0.01));  // a stream is as fast as its core posts
 }
 
 TEST_CASE("READs begin one each read_interval", "[workload][G30]") {
