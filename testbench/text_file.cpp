@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/text_file.h"
 
+#include <unistd.h>
+
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 
 namespace hca::testbench {
 std::optional<std::string> read_text_file(const std::string& path) {
@@ -13,5 +17,17 @@ std::optional<std::string> read_text_file(const std::string& path) {
   const bool is_empty = file.peek() == std::ifstream::traits_type::eof();
   if (file.bad() || (!is_empty && !(text << file.rdbuf()))) return std::nullopt;
   return text.str();
+}
+
+void write_text_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
+}
+
+void replace_text_file(const std::string& path, const std::string& text) {
+  const std::string next = path + ".next." + std::to_string(getpid());
+  write_text_file(next, text);
+  std::filesystem::rename(next, path);
 }
 }  // namespace hca::testbench

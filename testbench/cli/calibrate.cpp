@@ -4,19 +4,22 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <fstream>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "testbench/calibration.h"
 #include "testbench/cli/commands.h"
+#include "testbench/preset.h"
+#include "testbench/report_page.h"
+#include "testbench/text_file.h"
 
 namespace hca::cli {
 using namespace testbench;
 
 namespace {
 struct Options {
-  std::string folder = "vectors/calibration", json;
+  std::string folder = "vectors/calibration", json, out;
   std::vector<std::string> only, settings;
   bool points = false;
 };
@@ -26,13 +29,14 @@ nlohmann::json json_of(const Calibration& c, const Curve& curve) {
   nlohmann::json points = nlohmann::json::array();
   for (const CurvePoint& p : curve.points)
     points.push_back({{c.x, p.x}, {"measured", p.measured}, {"model", p.model}});
-  return {{"curve", c.name + "/" + curve.column},
-          {"preset", c.preset},
-          {"unit", row_of(curve.figure).unit},
-          {"mean_abs_rel_error", mean_error(curve) / 100},
-          {"wanted", curve.wanted / 100},
-          {"knee", {{"measured", knees.measured}, {"model", knees.model}}},
-          {"points", points}};
+  return {
+      {"curve", c.name + "/" + curve.column},
+      {"preset", c.preset},
+      {"unit", row_of(curve.figure).unit},
+      {"mean_abs_rel_error", mean_error(curve) / 100},
+      {"wanted", curve.wanted / 100},
+      {"knee", {{"measured", knees.measured}, {"model", knees.model}, {"agrees", knees.agree()}}},
+      {"points", points}};
 }
 
 int calibrate_all(const Options& options) {
@@ -45,7 +49,7 @@ int calibrate_all(const Options& options) {
   const bool terminal = isatty(STDERR_FILENO);
   fmt::print("{:<44} {:>6} {:>8} {:>7} {:>22} {:>18}\n", "curve", "points", "error %", "wanted",
              "worst at", "knee, model");
-  nlohmann::json curves = nlohmann::json::array();
+  nlohmann::json curves = nlohmann::json::array(), orders = nlohmann::json::array();
   u32 missed = 0;
   for (Calibration& c : all) {
     calibrate(c, options.settings, [&](const std::string& point) {
@@ -72,15 +76,20 @@ int calibrate_all(const Options& options) {
                      100 * (p.model / p.measured - 1));
       curves.push_back(json_of(c, curve));
     }
-    if (const Order order = order_of(c); order.pairs)
+    if (const Order order = order_of(c); order.pairs) {
       fmt::print("{:<44} {} of {} pairs of points\n", c.name + ", order", order.kept, order.pairs);
+      orders.push_back({{"file", c.name}, {"pairs", order.pairs}, {"kept", order.kept}});
+    }
   }
   fmt::print("{} curves, {} of them within what is wanted\n", curves.size(),
              curves.size() - missed);
-  if (!options.json.empty()) {
-    std::ofstream file(options.json);
-    file << nlohmann::json{{"curves", curves}}.dump(1) << '\n';
-    if (!file.flush()) throw std::runtime_error(options.json + ": cannot be written");
+  nlohmann::json data{{"curves", curves}, {"orders", orders}};
+  if (!options.json.empty()) write_text_file(options.json, data.dump(1) + '\n');
+  if (!options.out.empty()) {
+    std::filesystem::create_directories(options.out);
+    write_text_file(options.out + "/calibration.json", data.dump(1) + '\n');
+    for (const Preset& preset : presets()) data["presets"][std::string(preset.name)] = preset.text;
+    write_page(options.out + "/calibration.html", calibration_page(), data);
   }
   return missed ? kCheckFailed : kSucceeded;
 }
@@ -93,6 +102,8 @@ void add_calibrate(CLI::App& app, int& exit_code) {
   command->add_option("folder", options->folder, "csv files, each with a yaml file beside it")
       ->capture_default_str();
   command->add_option("--json", options->json, "write the curves there");
+  command->add_option("--out", options->out,
+                      "write calibration.json and calibration.html into this folder");
   command->add_option("--only", options->only, "names of csv files, without .csv");
   command->add_option("--set", options->settings, "KEY=VALUE: wins over preset and scenario")
       ->allow_extra_args(false);

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <set>
 
 #include "testbench/cli/commands.h"
 #include "testbench/replay_report.h"
+#include "testbench/text_file.h"
 #include "testbench/vectors/coverage.h"
 #include "testbench/vectors/filter.h"
 #include "testbench/vectors/inputs.h"
@@ -74,13 +74,6 @@ void must_take_one(const VectorFilter& filter, const ReplayInputs& in) try {
 } catch (const std::exception&) {
   tell_unreadable(in);  // what it is for may be among these
   throw;
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  if (path.empty()) return;
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
 }
 
 nlohmann::json json_of_all(const ReplayRun& run, std::span<const VectorReport> vectors,
@@ -199,7 +192,8 @@ int try_mutants(const Options& options) {
   for (const auto& [mutant, ids] : coverage.died)
     fmt::print("noticed only by a crash or hang: {} ({})\n", mutant, fmt::join(ids, ", "));
   fmt::print("{} mistakes tried, {} noticed\n", coverage.mutants, coverage.killed);
-  write_file(options.json_path, json_of(coverage).dump(1) + '\n');
+  if (!options.json_path.empty())
+    write_text_file(options.json_path, json_of(coverage).dump(1) + '\n');
   if (!coverage.mutants && good)
     throw std::runtime_error(
         "--mutants: no mistake was tried; allowed: a wider --filter or --share");
@@ -232,8 +226,10 @@ int replay_all(const Options& options) {
   if (!run.reports.empty() || !run.waiting.empty()) std::fputs(text_of(run).c_str(), stdout);
   if (!vectors.empty()) std::fputs(text_of(vectors).c_str(), stdout);
   if (in.passed_over) fmt::print("{} other files passed over\n", in.passed_over);
-  write_file(options.json_path, json_of_all(run, vectors, in.unreadable).dump(1) + '\n');
-  write_file(options.junit_path, junit_of_all(run, vectors, in.unreadable));
+  if (!options.json_path.empty())
+    write_text_file(options.json_path, json_of_all(run, vectors, in.unreadable).dump(1) + '\n');
+  if (!options.junit_path.empty())
+    write_text_file(options.junit_path, junit_of_all(run, vectors, in.unreadable));
   if (tell_unreadable(in) || std::any_of(vectors.begin(), vectors.end(), is_broken))
     return kBadInput;
   const auto failed = [](const auto& all, auto good) {

@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "testbench/chrome_trace.h"
@@ -19,6 +18,7 @@
 #include "testbench/scenario_file.h"
 #include "testbench/seeds.h"
 #include "testbench/shrink.h"
+#include "testbench/text_file.h"
 #include "testbench/vcd_file.h"
 #include "testbench/wire_capture.h"
 
@@ -56,25 +56,15 @@ class ProgressLines {
   double shown_ = 0;
 };
 
-void write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
-}
-
 // summary.json, series.csv and the page with both. The summary has the series by name only.
 void write_results(const std::string& out, const RunResult& result, const Scenario& scenario,
                    const RunRecorder& recorder) {
   nlohmann::json all = json_of(result, scenario);
   all["recording"] = recorder.json();
-  write_text(out + "/series.csv", recorder.series().csv());
-  if (report_page().empty())
-    fmt::print(stderr, "{}/report.html is not written: this program was built without the page\n",
-               out);
-  else
-    write_text(out + "/report.html", page_with(report_page(), all));
+  write_text_file(out + "/series.csv", recorder.series().csv());
+  write_page(out + "/report.html", run_page(), all);
   for (nlohmann::json& column : all["recording"]["series"]) column.erase("values");
-  write_text(out + "/summary.json", all.dump(1) + '\n');
+  write_text_file(out + "/summary.json", all.dump(1) + '\n');
 }
 
 // Set by SIGINT and SIGTERM while a failed run is shrunk.
@@ -94,15 +84,6 @@ class StopOnSignal {
   std::array<void (*)(int), kSignals.size()> before_{};
 };
 
-// The file is whole at any time.
-void write_shrunk(const std::string& path, const std::string& from, const Scenario& scenario) {
-  const std::string next = path + ".next";
-  std::ofstream file(next);
-  file << text_with_faults(from, scenario);
-  if (!file.flush()) throw std::runtime_error(next + ": cannot be written");
-  std::filesystem::rename(next, path);
-}
-
 // Of a run that failed: the fewest faults that make it fail, and a scenario with them alone.
 void show_shrunk(const Options& options, const Scenario& scenario, const RunResult& failed) {
   const std::string path = options.directory + "/shrunk.yaml";
@@ -112,7 +93,8 @@ void show_shrunk(const Options& options, const Scenario& scenario, const RunResu
                  best.scenario.faults.size(), static_cast<unsigned long long>(best.messages()));
   };
   hooks.better = [&](const Shrunk& best) {
-    if (!options.directory.empty()) write_shrunk(path, options.scenario, best.scenario);
+    if (!options.directory.empty())
+      replace_text_file(path, text_with_faults(options.scenario, best.scenario));
   };
   hooks.stop = [] { return g_stop != 0; };
   const StopOnSignal signals;
@@ -164,7 +146,7 @@ int run_seeds(const Options& options, const Scenario& scenario) {
     summary["seeds"] = json_of(all);
     summary["succeeded"] = all.failures.empty();
     summary["failures"] = all.failures;
-    write_text(options.directory + "/summary.json", summary.dump(1) + '\n');
+    write_text_file(options.directory + "/summary.json", summary.dump(1) + '\n');
   }
   return all.failures.empty() ? kSucceeded : kCheckFailed;
 }

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "testbench/cli/commands.h"
@@ -14,6 +13,7 @@
 #include "testbench/sweep/store.h"
 #include "testbench/sweep/table.h"
 #include "testbench/sweep/workers.h"
+#include "testbench/text_file.h"
 
 namespace hca::cli {
 using namespace testbench;
@@ -59,19 +59,12 @@ bool run_points(const SweepPlan& plan, const SweepStore& store,
   });
 }
 
-void write(const std::string& path, const std::string& text) {
-  std::ofstream file(path + ".next");
-  file << text;
-  if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
-  file.close();
-  std::filesystem::rename(path + ".next", path);
-}
-
 // The table of all points as they are; the exit code of the sweep.
 int collect(const Options& options, const SweepPlan& plan, const SweepStore& store) {
   const SweepTable table = table_of(plan, store);
-  write(store.path("sweep.csv"), csv_of(table));
-  write(store.path("sweep.html"), page_of(table, std::filesystem::path(plan.file).stem().string()));
+  replace_text_file(store.path("sweep.csv"), csv_of(table));
+  replace_text_file(store.path("sweep.html"),
+                    page_of(table, std::filesystem::path(plan.file).stem().string()));
   const std::size_t failed = store.points_in(PointState::Failed).size(),
                     missing = store.points_in(PointState::Missing).size();
   fmt::print("{0} points: {1} done, {2} failed, {3} missing; {4}/sweep.csv, {4}/sweep.html\n",

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <fstream>
 #include <memory>
 
 #include "testbench/cli/commands.h"
+#include "testbench/text_file.h"
 #include "testbench/vectors/coverage.h"
 #include "testbench/vectors/inputs.h"
 
@@ -20,13 +20,6 @@ struct Options {
   CoverageOptions coverage;
 };
 
-void write_file(const std::string& path, const std::string& text) {
-  if (path.empty()) return;
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) throw std::runtime_error(path + ": cannot be written");
-}
-
 int show_coverage(const Options& options) {
   const auto list = find_beside(options.paths, "requirements.csv");
   if (!list) throw std::runtime_error("no path holds requirements.csv; allowed: the folder of it");
@@ -38,8 +31,9 @@ int show_coverage(const Options& options) {
   if (!in.unreadable.empty()) return kBadInput;
   for (const Vector& v : in.vectors) reports.push_back(run_vector(v));
   const Coverage coverage = cover(statements, reports, options.coverage);
-  write_file(options.json_path, json_of(coverage).dump(1) + '\n');
-  write_file(options.html_path, html_of(coverage));
+  if (!options.json_path.empty())
+    write_text_file(options.json_path, json_of(coverage).dump(1) + '\n');
+  if (!options.html_path.empty()) write_text_file(options.html_path, html_of(coverage));
   fmt::print("{} vectors, {} active statements\n", reports.size(), coverage.rows.size());
   for (const Verdict v : {Verdict::Passing, Verdict::Survived, Verdict::UnknownMutant,
                           Verdict::NoMutant, Verdict::Failing, Verdict::None})

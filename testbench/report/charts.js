@@ -10,7 +10,9 @@ const drawn = [];
 export function colour(i) { return kColours[i % kColours.length]; }
 const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-// chart({title, x: {label, values, log}, y: {label, log, range}, lines: [{name, values, bars}]})
+// chart({title, x: {label, values, log}, y: {label, log, range}, lines: [{name, values}]}); a line may have
+//   bars, steps  drawn as such        marks   marks without a line
+//   colour       its number           spans   joined over values that are missing
 export function chart(spec) {
   const place = h('div', { role: 'img', 'aria-label': `${spec.title}: ${spec.lines.map((l) => l.name).join(', ')}; the table below has its numbers` });
   const figure = h('figure', { 'data-chart': spec.title }, h('figcaption', {}, spec.title), place,
@@ -32,11 +34,11 @@ function draw(item) {
   const scale = (of) => of.log ? { distr: 3, log: 10 } : {};
   item.plot = new uPlot({
     width, height: 230,
-    scales: { x: { time: false, ...scale(spec.x) }, y: { ...scale(spec.y), ...(spec.y.range ? { range: spec.y.range } : spec.y.log ? {} : { range: (u, low, high) => [0, (high || 1) * 1.08] }) } },
+    scales: { x: { time: false, ...scale(spec.x), ...(spec.x.log ? { range: (u, low, high) => [low / 1.15, high * 1.15] } : {}) }, y: { ...scale(spec.y), ...(spec.y.range ? { range: spec.y.range } : spec.y.log ? {} : { range: (u, low, high) => [0, (high || 1) * 1.08] }) } },
     axes: [{ ...axis, label: spec.x.label }, { ...axis, label: spec.y.label, size: 52 }],
     series: [{ label: spec.x.label, value: (u, v) => v === null ? '' : String(Number(v.toPrecision(5))) },
-      ...spec.lines.map((line, i) => ({ label: line.name, stroke: colour(i), fill: spec.lines.length === 1 ? colour(i) + '22' : undefined, width: 1.6,
-        points: { show: line.values.length < 40 }, paths: line.bars ? uPlot.paths.bars({ size: [0.9, 60] }) : line.steps ? uPlot.paths.stepped({ align: 1 }) : undefined,
+      ...spec.lines.map((line, i) => ({ label: line.name, stroke: colour(line.colour ?? i), fill: spec.lines.length === 1 ? colour(i) + '22' : undefined, width: line.marks ? 0 : 1.6,
+        spanGaps: line.spans, points: line.marks ? { show: true, size: 8, width: 2, fill: variable('--card') } : { show: !line.spans && line.values.length < 40 }, paths: line.marks ? () => null : line.bars ? uPlot.paths.bars({ size: [0.9, 60] }) : line.steps ? uPlot.paths.stepped({ align: 1 }) : undefined,
         value: (u, v) => v === null || v === undefined ? '' : String(Number(v.toPrecision(4))) }))],
   }, [spec.x.values, ...spec.lines.map((line) => line.values)], place);
   place.plot = item.plot;

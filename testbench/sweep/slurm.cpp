@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "testbench/sweep/workers.h"
+#include "testbench/text_file.h"
 
 namespace hca::testbench {
 namespace {
@@ -46,10 +46,7 @@ std::string script_of(const SlurmJob& job, const SweepStore& store) {
 void submit(const SlurmJob& job, const SweepStore& store, const std::vector<std::size_t>& points) {
   const std::string script = store.path("slurm.sh"), logs = store.path("slurm");
   std::filesystem::create_directories(logs);
-  std::ofstream file(script);
-  file << script_of(job, store);
-  if (!file.flush()) throw std::runtime_error(script + ": cannot be written");
-  file.close();
+  write_text_file(script, script_of(job, store));
   for (const ArrayJob& array : array_jobs(points)) {
     std::vector<std::string> command{"sbatch", "--job-name=hca-sweep",
                                      fmt::format("--array={}%{}", array.indices, job.at_once),

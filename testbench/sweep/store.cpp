@@ -9,7 +9,6 @@
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "testbench/text_file.h"
 
@@ -23,16 +22,6 @@ std::string digest_of(std::string_view text) {
   u64 hash = 14695981039346656037u;
   for (const char c : text) hash = (hash ^ u8(c)) * 1099511628211u;
   return fmt::format("{:016x}", hash);
-}
-
-// Whole or not at all.
-void write_file(const std::string& path, const std::string& text) {
-  const std::string next = fmt::format("{}.{}", path, getpid());
-  std::ofstream file(next);
-  file << text;
-  if (!file.flush()) throw std::runtime_error(next + ": cannot be written");
-  file.close();
-  fs::rename(next, path);
 }
 
 // The line of a log that says why: a failed check, the program's complaint, or the last one.
@@ -92,8 +81,8 @@ void SweepStore::claim() {
                       given_, changed));
     return;
   }
-  write_file(path("scenario.yaml"), plan_.scenario);
-  write_file(place, now.dump(1) + "\n");
+  replace_text_file(path("scenario.yaml"), plan_.scenario);
+  replace_text_file(place, now.dump(1) + "\n");
 }
 
 void SweepStore::clear() {
@@ -157,7 +146,7 @@ std::string SweepStore::settle(std::size_t point, int status) const {
   for (const auto& [knob, text] : plan_.points[point].knobs)
     knobs.push_back({{"knob", knob}, {"value", text}});
   const json about{{"point", plan_.points[point].name}, {"knobs", knobs}, {"reason", problem}};
-  write_file(work + "/point.json", about.dump(1) + "\n");
+  replace_text_file(work + "/point.json", about.dump(1) + "\n");
   std::error_code moved;
   const PointState state = problem.empty() ? PointState::Done : PointState::Failed;
   fs::rename(work, folder(point, state), moved);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// check_run.mjs HCA SCENARIO OUT [SCREENSHOTS]: runs a scenario and looks at its report: each chart has the points that
+// summary.json names.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { chartsOf, check, checkPage, equal } from './check.mjs';
+
+const [hca, scenario, out, pictures] = process.argv.slice(2);
+if (hca !== '-') execFileSync(hca, ['run', scenario, '--out', out], { stdio: ['ignore', 'ignore', 'inherit'] });
+const summary = JSON.parse(readFileSync(`${out}/summary.json`, 'utf8'));
+const { rows, series, phases, ladders } = summary.recording;
+const csv = readFileSync(`${out}/series.csv`, 'utf8').trim().split('\n');
+check(rows > 0 && rows <= 400, `${rows} rows of series`);
+equal(csv.length, rows + 1, 'lines of series.csv');
+check(phases.length > 0 && phases.every((p) => p.messages > 0 && p.to_ps > p.from_ps), 'a part of the run without messages');
+
+async function checkContent(page, name) {
+  const seen = await page.evaluate(() => ({
+    strips: [...document.querySelectorAll('.heat canvas')].map((canvas) => canvas.width),
+    rungs: document.querySelectorAll('#packets svg line:not(.axis)').length,
+    parts: document.querySelectorAll('#breakdown tbody tr').length,
+    messages: document.querySelectorAll('#breakdown option').length,
+    resources: document.querySelectorAll('#resources tbody tr').length,
+    parameters: document.querySelectorAll('#parameters tbody tr').length,
+  }));
+  const charts = await chartsOf(page, name);
+  const of = (section) => charts.filter((chart) => chart.section === section);
+  const lines = (...groups) => series.filter((one) => groups.includes(one.group)).length;
+  for (const [section, count] of [['throughput', lines('throughput', 'messages')], ['links', lines('PCIe', 'links', 'hosts')]])
+    equal(of(section).flatMap((chart) => chart.points), Array(count).fill(rows), `${name}: points of ${section}`);
+  equal(seen.strips, Array(series.filter((one) => one.group.startsWith('blocks')).length).fill(rows), `${name}: strips of the heat map`);
+  const measured = [...summary.sizes.map((row) => row.latency), ...summary.streams.map((row) => row.latency)].filter((one) => one?.samples);
+  equal(of('latency').length, measured.length ? 2 : 0, `${name}: latency charts`);
+  if (measured.length) {
+    equal(of('latency')[0].points, [measured[0].histogram_ps.length], `${name}: points of the CDF`);
+    equal(of('latency')[1].sum, measured[0].samples, `${name}: samples in the bins`);
+  }
+  equal(seen.rungs, Math.min(40, ladders[0].frames.length), `${name}: frames of the ladder`);
+  equal(seen.messages, summary.breakdowns.length, `${name}: messages with a breakdown`);
+  equal(seen.parts, summary.breakdowns[0]?.parts.length ?? 0, `${name}: parts of the first`);
+  equal(seen.resources, phases[0].resources.length, `${name}: resources`);
+  equal(seen.parameters, Object.keys(summary.knobs).length + Object.keys(summary.counters).length, `${name}: parameters and counters`);
+  await page.focus('#search');
+  await page.keyboard.type('pcie0.read_tags');
+  const wanted = Object.keys(summary.knobs).filter((key) => key === 'pcie0.read_tags').length;
+  equal(await page.evaluate(() => [...document.querySelectorAll('#parameters tbody tr')].filter((row) => !row.hidden).length), wanted, `${name}: what the search finds`);
+}
+
+await checkPage(`${out}/report.html`, checkContent, pictures);
