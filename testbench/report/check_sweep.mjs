@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { check, checkPage, equal } from './check.mjs';
 
 const [hca, sweep, out, pictures] = process.argv.slice(2);
-if (hca !== '-') execFileSync(hca, ['sweep', sweep, '--out', out, '-j', '2'], { stdio: ['ignore', 'ignore', 'inherit'] });
+if (hca !== '-') execFileSync(hca, ['sweep', sweep, '--out', out, '--restart', '-j', '2'], { stdio: ['ignore', 'ignore', 'inherit'] });
 const [heads, ...rows] = readFileSync(`${out}/sweep.csv`, 'utf8').trim().split('\n').map((line) => line.split(','));
 const done = rows.filter((row) => row[heads.indexOf('state')] === 'done');
 
