@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/proto/commands.h"
+#include "model/proto/context_memory.h"
 #include "model/proto/qp_transitions.h"
 #include "model/proto/requester_rules.h"
 
@@ -172,7 +173,14 @@ std::string commands_section() {
   };
   table("Commands", kCommandOpcodes, &CommandOpcodeRow::opcode);
   table("Status", kCommandStatuses, &CommandStatusRow::status);
-  text += structure<DeviceAttributes>("Of QueryDevice.");
+  text += structure<DeviceAttributes>("Of QueryDevice.") +
+          structure<ContextMemoryAttributes>("Of SetContextMemory.");
+  text +=
+      "\nTables of contexts, one behind the other:\n\n| table | entries | bytes of one "
+      "|\n|---|---|---|\n";
+  for (const ContextKindRow& row : kContextTables)
+    text +=
+        fmt::format("| {}: {} | 2^{} | {} |\n", row.name, row.meaning, row.log_entries, row.bytes);
   text += structure<PortAttributes>("Of SetPort and QueryPort.") +
           structure<QueueAttributes>("Of CreateCq, CreateEq, QueryCq and QueryEq.");
   text += structure<PdAttributes>("Of QueryPd.") +

@@ -131,6 +131,10 @@ void RunRecorder::add_levels(unsigned i) {
     }
     chip.level_columns.push_back(series_.add_column(
         {fmt::format("queues of hca{}", i), fmt::format("{}: {}", block, level.object), "items"}));
+    chip.resources.push_back(
+        std::string_view(level.object).ends_with(" misses")
+            ? add_resource("caches", fmt::format("hca{} {}", i, level.object), "misses", level.of)
+            : kNoResource);
   }
   chip.levels.resize(chip.level_columns.size()), chip.work.resize(names.size());
   chip.domain->observe(&chip, nullptr, [](void* who, Cycle at) {
@@ -149,7 +153,9 @@ void RunRecorder::look(Chip& chip, Cycle at) {
     for (std::size_t w = 0; w < chip.levels.size(); ++w) {
       if (!chip.levels[w]) continue;
       chip.work[chip.blocks[w]] = 1;
-      series_.add(chip.level_columns[w], from, to, double(chip.levels[w] * (to - from)));
+      const double amount = double(chip.levels[w] * (to - from));
+      series_.add(chip.level_columns[w], from, to, amount);
+      if (chip.resources[w] != kNoResource) use(chip.resources[w], from, to, amount);
     }
     for (std::size_t b = 0; b < chip.work.size(); ++b)
       if (chip.work[b]) series_.add(chip.block_columns[b], from, to, double(to - from));

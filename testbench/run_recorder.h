@@ -61,8 +61,10 @@ class RunRecorder {
     std::vector<std::size_t> level_columns, block_columns,
         blocks;  // by watched, by block, of watched
     std::vector<u64> levels;
-    std::vector<u64> work;  // by block
+    std::vector<std::size_t> resources;  // by watched: of misses of a cache; kNoResource
+    std::vector<u64> work;               // by block
   };
+  static constexpr std::size_t kNoResource = ~std::size_t{0};
   static constexpr Cycle kEach = 16;  // cycles between two looks at the levels
 
   std::size_t add_resource(std::string group, std::string name, std::string kind, double of);

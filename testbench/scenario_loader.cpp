@@ -123,6 +123,7 @@ class Loader {
   void check() {
     check_ports();
     check_rtl();
+    check_caches();
     check_faults();
     for (std::size_t i = 0; i < given_.size(); ++i) {
       WorkloadConfig& w = scenario_.workload[i];
@@ -160,6 +161,19 @@ class Loader {
       for (const RtlMistake& m : rtl_mistakes(scenario_.rtl, scenario_.hca[i]))
         complain(*said, fmt::format("{}: hca{}.{} {}; allowed: {}", said->path, i, m.knob,
                                     m.problem, m.allowed));
+  }
+  void check_caches() {
+    for (const Setting& s : *settings_) {
+      if (!s.path.ends_with("_cache.ways") || is_wrong(s.path)) continue;
+      for (unsigned i = 0; i < kChips; ++i)
+        for (const proto::ContextKindRow& row : proto::kContextTables) {
+          const blocks::CacheConfig& c = scenario_.hca[i].caches[row.kind];
+          if (s.path.find(row.cache) == s.path.npos || !c.ways || c.entries % c.ways == 0) continue;
+          complain(s, fmt::format("{}: {} ways of {} entries of hca{}; allowed: 0, or a divisor",
+                                  s.path, c.ways, c.entries, i));
+          break;
+        }
+    }
   }
   void check_faults() {
     for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {

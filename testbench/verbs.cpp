@@ -7,6 +7,8 @@
 #include <bit>
 #include <stdexcept>
 
+#include "model/proto/context_memory.h"
+
 namespace hca::testbench {
 using proto::CommandOpcode;
 using proto::CommandStatus;
@@ -84,6 +86,12 @@ std::array<u8, proto::kCommandBytes> VerbsContext::query_block(CommandOpcode opc
 
 proto::DeviceAttributes VerbsContext::query_device() {
   return query<proto::DeviceAttributes>(CommandOpcode::QueryDevice, 0);
+}
+
+Error VerbsContext::give_context_memory() {
+  context_memory_ = alloc(proto::kContextMemoryBytes, proto::kMaxContextBytes);
+  return error_of(
+      execute(CommandOpcode::SetContextMemory, 0, proto::ContextMemoryAttributes{context_memory_}));
 }
 
 Error VerbsContext::set_port(const proto::PortAttributes& attributes, u32 port) {

@@ -178,6 +178,9 @@ class VerbsContext {
   VerbsContext(const VerbsContext&) = delete;
 
   u64 alloc(u64 bytes, u64 alignment = 64);
+  // For a device that does not hold all contexts: before the first CQ.
+  Error give_context_memory();
+  u64 context_memory() const { return context_memory_; }  // 0: it was not given
   tlm_::HostMemory& memory() { return memory_; }
 
   // Commands are asynchronous: started by a doorbell, done when the HCA says so in the block. The
@@ -296,6 +299,7 @@ class VerbsContext {
   tlm_::HostMemory& memory_;
   MmioWrite mmio_write_;
   Step step_;
+  u64 context_memory_ = 0;
   u64 next_;
   u64 command_blocks_;
   u32 next_command_ = 0;

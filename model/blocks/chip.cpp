@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/blocks/chip.h"
 
+#include <bit>
+
 namespace hca::blocks {
 namespace {
 // Of each port's wire.
@@ -20,6 +22,15 @@ ChipPort::ChipPort(const ChipConfig& config, unsigned port, QpContext& context,
       response_check(config.response_check, context, port),
       receive(config.port[port], config.icrc_unit, config.core.clock, context.contexts,
               responder_check, response_check, congestion, port) {}
+
+ChipContexts::ChipContexts(const ChipConfig& c, Contexts& contexts)
+    : cache(c.caches, u8(std::bit_width(c.protection.page) - 1), contexts),
+      turns(cache, contexts, note_queue_pair),
+      fetched(cache, contexts, note_turn),
+      batches(cache, contexts, note_batch) {
+  for (unsigned i = 0; i < 2; ++i) completions.emplace_back(cache, contexts, note_completion);
+  for (unsigned i = 0; i < c.core.ports; ++i) packets.emplace_back(cache, contexts, i);
+}
 
 Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& timing,
            Outside& outside)
@@ -45,6 +56,8 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
   qp_context.contexts.options = c.transport;
   for (unsigned i = 0; i < core.ports; ++i)
     ports.push_back(std::make_unique<ChipPort>(config, i, qp_context, protection, outside));
+  if (config.caches.any()) caches = std::make_unique<ChipContexts>(config, qp_context.contexts);
+  qp_context.contexts.needs_context_memory = bool(caches);
   add_blocks();
   connect_requester();
   connect_responder();
@@ -86,13 +99,50 @@ void Chip::add_blocks() {
         add(ports[i]->receive, block_name(i, "port_receive"));
   add(responder_execute, "responder_execute"), add(responder_reply, "responder_reply");
   add(completion, "completion"), add(event, "event"), add(dma, "dma");
+  if (caches) add_caches();
   command.self = {&domain, domain.add_last(command, "command")};
+}
+
+// In front of `command`: what an entry's image shows are states between two cycles.
+void Chip::add_caches() {
+  add(caches->turns, "turn contexts"), add(caches->fetched, "WQE contexts");
+  add(caches->batches, "receive WQE contexts");
+  add(caches->completions[0], "send completion contexts");
+  add(caches->completions[1], "receive completion contexts");
+  for (unsigned i = 0; i < ports.size(); ++i)
+    add(caches->packets[i], block_name(i, "port_contexts"));
+  ContextCache& cache = caches->cache;
+  cache.self = {&domain, domain.add_last(cache, "context_cache")};
+  cache.connect_misses();
+  cache.arrived_in.connect(dma.self, cache.self, "contexts read");
+  connect_gate(caches->turns), connect_gate(caches->fetched), connect_gate(caches->batches);
+  for (auto& gate : caches->completions) connect_gate(gate);
+  for (auto& gate : caches->packets) connect_gate(gate);
+}
+
+template <class G>
+void Chip::connect_gate(G& gate) {
+  ContextCache& cache = caches->cache;
+  ContextCache::Client& client = cache.clients.emplace_back();
+  connect(gate, gate.gate.asks_out, cache, client.asks_in, "look-ups");
+  connect(cache, client.answers_out, gate, gate.gate.answers_in, "contexts found");
+}
+
+// From the writer to the reader, or to the gate in front of it, if there is one.
+template <class L, class G>
+void Chip::connect_through(engine::Block& writer, L*& out, G* gate, engine::Block& reader, L& in,
+                           const char* name) {
+  if (!gate) return connect(writer, out, reader, in, name);
+  connect(writer, out, *gate, gate->in, name);
+  connect(*gate, gate->out, reader, in, name);
 }
 
 void Chip::connect_requester() {
   connect(doorbell, doorbell.ports.send_out, qp_scheduler, qp_scheduler.bells_in, "send doorbells");
-  connect(qp_scheduler, qp_scheduler.ports.turns_out, wqe_fetch, wqe_fetch.turns_in, "turns");
-  connect(dma, wqe_fetch.turns_out, requester, requester.turns_in, "fetched turns");
+  connect_through(qp_scheduler, qp_scheduler.ports.turns_out, caches ? &caches->turns : nullptr,
+                  wqe_fetch, wqe_fetch.turns_in, "turns");
+  connect_through(dma, wqe_fetch.turns_out, caches ? &caches->fetched : nullptr, requester,
+                  requester.turns_in, "fetched turns");
   connect(requester, requester.ports.notes_out, qp_scheduler, qp_scheduler.notes_in, "notes");
   qp_scheduler.turns.connect(qp_scheduler.self, "turn buffers");
   requester.turns = &qp_scheduler.turns;
@@ -100,7 +150,8 @@ void Chip::connect_requester() {
 }
 
 void Chip::connect_responder() {
-  responder_execute.batches_in.connect(dma.self, responder_execute.self, "receive WQEs");
+  connect_through(dma, responder_execute.batches_out, caches ? &caches->batches : nullptr,
+                  responder_execute, responder_execute.batches_in, "receive WQEs");
   responder_execute.ordered_in.connect(dma.self, responder_execute.self, "ordered payloads");
   responder_execute.atomic_in.connect(dma.self, responder_execute.self, "ATOMIC value");
 }
@@ -110,6 +161,11 @@ void Chip::connect_port(unsigned i) {
   ChipPort& port = *ports[i];
   const auto name = [&](const char* link) { return link_name(i, link); };
   port.receive.packets_in.connect(port.receive.self, "wire");
+  if (caches) {
+    PacketGate& gate = caches->packets[i];
+    gate.in.connect(gate.self, "wire");
+    port.receive.arrivals_out = &gate.in, gate.out = &port.receive.packets_in;
+  }
   port.transmit.counters = &port.receive.counters;
   port.transmit.contexts = &qp_context.contexts;
   port.responder_check.reads_finished = &responder_execute.reads_finished;
@@ -142,10 +198,11 @@ void Chip::connect_port(unsigned i) {
 
 void Chip::connect_completion() {
   connect(doorbell, doorbell.ports.cq_out, completion, completion.bells_in, "CQ doorbells");
-  connect(requester, requester.ports.completions_out, completion, completion.completions_in[0],
-          "send completions");
-  connect(responder_execute, responder_execute.ports.completions_out, completion,
-          completion.completions_in[1], "receive completions");
+  const auto gate = [&](unsigned i) { return caches ? &caches->completions[i] : nullptr; };
+  connect_through(requester, requester.ports.completions_out, gate(0), completion,
+                  completion.completions_in[0], "send completions");
+  connect_through(responder_execute, responder_execute.ports.completions_out, gate(1), completion,
+                  completion.completions_in[1], "receive completions");
   completion.written_in.connect(dma.self, completion.self, "CQEs in memory");
   completion.buffers.connect(completion.self, "CQE buffers");
   connect(completion, completion.ports.events_out, event, event.events_in[0], "completion events");
@@ -185,6 +242,10 @@ void Chip::connect_dma() {
   add_client(DmaClient::Completion, completion, completion.ports.dma_out, completion.client(),
              "CQE DMA");
   add_client(DmaClient::Event, event, event.ports.dma_out, event.client(), "EQE DMA");
+  if (caches)
+    add_client(DmaClient::Context, caches->cache, caches->cache.ports.dma_out,
+               caches->cache.client(), "context DMA"),
+        caches->cache.dma = dma.self;
   packetizer.dma = wqe_fetch.dma = responder_execute.dma = completion.dma = event.dma =
       command.dma = requester.dma = dma.self;
 }
@@ -203,6 +264,7 @@ void Chip::add_probes() {
   add_probe(responder_execute.probe, "responder_execute"),
       add_probe(responder_reply.probe, "responder_reply");
   add_probe(completion.probe, "completion"), add_probe(event.probe, "event");
+  if (caches) add_probe(caches->cache.probe, "context_cache");
   for (unsigned i = 0; i < ports.size(); ++i) add_port_probes(i);
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "model/blocks/chip_config.h"
+#include "model/blocks/context_gate.h"
 
 namespace hca::blocks {
 // The blocks that carry the stream of one port, and nothing else.
@@ -15,6 +16,17 @@ struct ChipPort {
   ResponderCheck responder_check;
   ResponseCheck response_check;
   PortReceive receive;
+};
+
+// The caches of contexts, and the gates in front of the blocks that use contexts.
+struct ChipContexts {
+  ChipContexts(const ChipConfig& config, Contexts& contexts);
+  ContextCache cache;
+  LinkGate<TurnLink, Turn*> turns;       // a queue pair, before its WQEs are read
+  LinkGate<FetchedLink, Turn*> fetched;  // and the memory of its WQEs
+  LinkGate<ResponderExecute::BatchLink, ReceiveBatch*> batches;
+  std::deque<LinkGate<CompletedLink, Completed>> completions;
+  std::deque<PacketGate> packets;  // of each port
 };
 
 // One HCA without its shell: every block, the links between them, one domain. This is the block
@@ -41,6 +53,7 @@ class Chip {
   ResponderReply responder_reply;
   Completion completion;
   Event event;
+  std::unique_ptr<ChipContexts> caches;  // nullptr: the chip holds all contexts
   Dma dma;
   Command command;  // ticks last
 
@@ -72,6 +85,7 @@ class Chip {
     }
     shared(responder_execute.counters, responder_reply.counters, completion.counters);
     shared(event.counters, dma.counters);
+    if (caches) caches->cache.for_each_counters(shared);
   }
 
  private:
@@ -93,6 +107,12 @@ class Chip {
   void connect_port(unsigned number);
   void connect_completion();
   void connect_dma();
+  template <class L, class G>
+  void connect_through(engine::Block& writer, L*& out, G* gate, engine::Block& reader, L& in,
+                       const char* name);
+  void add_caches();
+  template <class G>
+  void connect_gate(G& gate);
   void add_probes();
   void add_port_probes(unsigned number);
 

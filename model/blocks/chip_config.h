@@ -4,6 +4,7 @@
 #include "model/blocks/command.h"
 #include "model/blocks/completion.h"
 #include "model/blocks/congestion.h"
+#include "model/blocks/context_cache_config.h"
 #include "model/blocks/doorbell.h"
 #include "model/blocks/event.h"
 #include "model/blocks/per_port.h"
@@ -36,6 +37,7 @@ struct ChipConfig {
   WqeFetchConfig wqe_fetch;
   QpContextConfig qp_context;
   ProtectionConfig protection;
+  CacheConfigs caches;
   RequesterConfig requester;
   PacketizerConfig packetizer;
   IcrcUnitConfig icrc_unit;
@@ -53,7 +55,8 @@ struct ChipConfig {
 template <class Config, class Fn>
 void for_each_block_config(Config& c, Fn&& fn) {
   fn(c.core), fn(c.transport), fn(c.doorbell), fn(c.command), fn(c.qp_scheduler), fn(c.wqe_fetch);
-  fn(c.qp_context), fn(c.protection), fn(c.requester), fn(c.packetizer), fn(c.icrc_unit);
+  fn(c.qp_context), fn(c.protection), fn(c.caches.qp), fn(c.caches.cq), fn(c.caches.mpt);
+  fn(c.caches.mtt), fn(c.requester), fn(c.packetizer), fn(c.icrc_unit);
   for (auto& port : c.port) fn(port);
   fn(c.responder_check), fn(c.responder_execute), fn(c.responder_reply), fn(c.response_check);
   fn(c.completion), fn(c.event), fn(c.congestion);

@@ -29,5 +29,6 @@ CommandFunction create_cq, query_cq, destroy_cq, create_eq, query_eq, destroy_eq
     query_vector;
 CommandFunction create_srq, modify_srq, query_srq, destroy_srq;
 CommandFunction attach_multicast, detach_multicast;
+CommandFunction set_context_memory;
 CommandFunction create_qp, modify_qp, query_qp, query_qp_create, destroy_qp;
 }  // namespace hca::blocks

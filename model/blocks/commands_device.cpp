@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device, ports and protection domains.
 #include "model/blocks/command_call.h"
+#include "model/proto/context_memory.h"
 
 namespace hca::blocks {
 using namespace proto;
@@ -14,7 +15,18 @@ CommandStatus query_device(Call& c) {
   a.max_pds = l.pds, a.max_vectors = l.vectors, a.max_srqs = l.srqs;
   a.max_log_queue_entries = kMaxLogQueueEntries, a.max_log_work_entries = kMaxLogWorkEntries;
   a.max_rd_atomic = kMaxRdAtomic, a.credits = c.contexts.options.credits;
+  a.needs_context_memory = c.contexts.needs_context_memory;
   encode(a, c.body);
+  return CommandStatus::Ok;
+}
+
+// Its contents are the device's from now on.
+CommandStatus set_context_memory(Call& c) {
+  if (!c.contexts.needs_context_memory || !c.contexts.qps.empty() || !c.contexts.cqs.empty())
+    return CommandStatus::BadState;
+  const auto a = decode<ContextMemoryAttributes>(c.body);
+  if (!a.address || a.address % kMaxContextBytes) return CommandStatus::BadValue;
+  c.contexts.context_memory = a.address;
   return CommandStatus::Ok;
 }
 

@@ -29,6 +29,7 @@ CommandStatus create_cq(Call& c) {
   const auto a = decode<QueueAttributes>(c.body);
   const u32 cqn = c.header.object;
   if (cqn >= c.contexts.limits.cqs) return CommandStatus::NoResources;
+  if (c.contexts.needs_context_memory && !c.contexts.context_memory) return CommandStatus::BadState;
   EventRing* eq = a.eqn ? c.contexts.find_eq(a.eqn) : nullptr;
   if ((mutant<"cqn_0_reserved">() && !cqn) || c.contexts.find_cq(cqn) || (a.eqn && !eq))
     return CommandStatus::BadObject;

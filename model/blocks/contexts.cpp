@@ -50,6 +50,7 @@ constexpr std::array kCommands{
     CommandRow{CommandOpcode::AttachMulticast, attach_multicast},
     CommandRow{CommandOpcode::DetachMulticast, detach_multicast},
     CommandRow{CommandOpcode::QueryTransport, query_transport},
+    CommandRow{CommandOpcode::SetContextMemory, set_context_memory},
     // clang-format on
 };
 static_assert(kCommands.size() == kCommandOpcodes.size());

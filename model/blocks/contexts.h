@@ -64,6 +64,9 @@ struct Contexts {
   std::vector<proto::SharedQueue> srqs;
   std::vector<proto::MulticastMember> members;
   std::vector<proto::VectorAttributes> vectors;
+  // In host memory, behind SetContextMemory; needed: not all of it is held on chip.
+  u64 context_memory = 0;
+  bool needs_context_memory = false;
 
   explicit Contexts(const ObjectLimits& l = {})
       : limits(l),

@@ -20,6 +20,7 @@ enum class DmaClient : u8 {
   Response,      // data of our own READs and ATOMICs
   Completion,
   Event,
+  Context,  // entries of the context caches
   Count
 };
 inline constexpr unsigned kDmaClients = unsigned(DmaClient::Count);

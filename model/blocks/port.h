@@ -95,6 +95,7 @@ class PortReceive : public engine::Block {
         congestion_(congestion) {}
 
   engine::Mailbox<Packet*> packets_in;
+  engine::Mailbox<Packet*>* arrivals_out = &packets_in;  // this, or what leads there
   ReceiveBellLink bells_in{8};
   Ports ports;
   PortCounters counters;

@@ -16,8 +16,8 @@ using namespace proto;
   packet->last = packet->first + all - 1;
   // The first 128 bytes hold all headers.
   const Cycle headers = packet->first + std::min(all, all_headers_) - 1;
-  packets_in.deliver(config_.rx_forward == RxForward::Store ? packet->last : headers, arrivals_++,
-                     packet);
+  arrivals_out->deliver(config_.rx_forward == RxForward::Store ? packet->last : headers,
+                        arrivals_++, packet);
 }
 
 [[gnu::hot]] void PortReceive::tick() {

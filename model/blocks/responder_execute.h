@@ -120,8 +120,9 @@ class ResponderExecute : public engine::Block {
 
   PortLinks<PacketLink> packets_in{16};
   PortLinks<ReceiveBellLink> bells_in{8};
-  BatchLink batches_in{64};    // written by dma
-  OrderedLink ordered_in{64};  // written by dma: a payload of this queue pair is ordered
+  BatchLink batches_in{64};
+  BatchLink* batches_out = &batches_in;  // written by dma: this, or what leads there
+  OrderedLink ordered_in{64};            // written by dma: a payload of this queue pair is ordered
   enum class AtomicStep : u8 { Read, Written };
   engine::Link<AtomicStep, 2> atomic_in;  // written by dma: a value is here, a new one ordered
   PerPort<Side> sides;

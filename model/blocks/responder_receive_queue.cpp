@@ -71,7 +71,7 @@ Dma::Client ResponderExecute::receive_wqe_client() {
             const Cycle now = x.dma.now();
             auto* const batch = static_cast<ReceiveBatch*>(r.context);
             batch->unreadable = r.failed;
-            x.batches_in.push(batch, 1, last > now + 1 ? last - now - 1 : 0);
+            x.batches_out->push(batch, 1, last > now + 1 ? last - now - 1 : 0);
           }};
 }
 

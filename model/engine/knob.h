@@ -79,10 +79,11 @@ constexpr Knob<Config, T> knob(std::string_view name, T Config::*member,
   return {name, member, Unit::Enum, 0, n - 1, names, sentence};
 }
 
-template <class Config, class T>
+// `Table`: whose row it is; that may be of a base of its configuration.
+template <class Table, class Config, class T>
 constexpr KnobInfo info_of(const Knob<Config, T>& row) {
-  return {Knobs<Config>::block, row.name, row.unit, row.min, row.max, row.names,
-          row.sentence,         row.rule};
+  return {Knobs<Table>::block, row.name,     row.unit, row.min, row.max,
+          row.names,           row.sentence, row.rule};
 }
 
 // A knob of one configuration, typeless: `config` outlives it.
@@ -91,7 +92,7 @@ class KnobRef {
  public:
   template <class Owner, class T>
   KnobRef(Config& config, const Knob<Owner, T>& row)
-      : info(info_of(row)),
+      : info(info_of<std::remove_const_t<Config>>(row)),
         config_(config),
         row_(&row),
         get_([](const Config& c, const void* r) { return u64(c.*at<Owner, T>(r).member); }),

@@ -53,6 +53,7 @@ enum class CommandOpcode : u8 {
   AttachMulticast,
   DetachMulticast,
   QueryTransport,
+  SetContextMemory,
 };
 struct CommandOpcodeRow {
   CommandOpcode opcode;
@@ -96,6 +97,7 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::AttachMulticast, "AttachMulticast", "object: QPN of a UD queue pair; multicast attributes: datagrams to QP 0xFFFFFF with this DGID (and DLID) reach it too; BadState if they do already"},
     CommandOpcodeRow{CommandOpcode::DetachMulticast, "DetachMulticast", "object: QPN; multicast attributes as AttachMulticast had them"},
     CommandOpcodeRow{CommandOpcode::QueryTransport, "QueryTransport", "object: port number; transport counters come back"},
+    CommandOpcodeRow{CommandOpcode::SetContextMemory, "SetContextMemory", "context memory: before the first CQ and QP, if the device needs it; BadState behind them"},
     // clang-format on
 };
 static_assert([] {
@@ -147,7 +149,8 @@ static_assert(kCommandHeaderBytes == 16);
 template <class... Body>
 inline constexpr bool kFitsBlock = ((kCommandHeaderBytes + bytes_of<Body>() <= kCommandBytes) &&
                                     ...);
-static_assert(kFitsBlock<DeviceAttributes, PortAttributes, QueueAttributes, MrAttributes,
-                         MwAttributes, QpCreate, QpAttributes, SrqAttributes, VectorAttributes,
-                         PdAttributes, DropCounters, MulticastAttributes, TransportCounters>);
+static_assert(
+    kFitsBlock<DeviceAttributes, ContextMemoryAttributes, PortAttributes, QueueAttributes,
+               MrAttributes, MwAttributes, QpCreate, QpAttributes, SrqAttributes, VectorAttributes,
+               PdAttributes, DropCounters, MulticastAttributes, TransportCounters>);
 }  // namespace hca::proto

@@ -14,6 +14,7 @@ struct DeviceAttributes {  // QueryDevice
   u32 max_qps, max_cqs, max_eqs, max_regions, max_pds, max_vectors, max_srqs;
   u8 max_log_queue_entries, max_log_work_entries, max_rd_atomic;
   bool credits;
+  bool needs_context_memory = false;
   u8 window_types = kWindowTypes;
 };
 template <>
@@ -24,7 +25,9 @@ struct Layout<DeviceAttributes> {
       field(&DeviceAttributes::gid_entries, "GidEntries", 8, "of each port"),
       field(&DeviceAttributes::pkey_entries, "PkeyEntries", 8, "of each port"),
       field(&DeviceAttributes::credits, "Credits", 1, "AETHs tell the free receive WQEs"),
-      unused(7), field(&DeviceAttributes::max_qps, "MaxQps", 32, "QP numbers are below this"),
+      field(&DeviceAttributes::needs_context_memory, "NeedsContextMemory", 1,
+            "not all contexts are held on chip"),
+      unused(6), field(&DeviceAttributes::max_qps, "MaxQps", 32, "QP numbers are below this"),
       field(&DeviceAttributes::max_cqs, "MaxCqs", 32, "CQ numbers"),
       field(&DeviceAttributes::max_eqs, "MaxEqs", 32, "EQ numbers"),
       field(&DeviceAttributes::max_regions, "MaxRegions", 32, "key indices"),
@@ -35,6 +38,17 @@ struct Layout<DeviceAttributes> {
       field(&DeviceAttributes::max_rd_atomic, "MaxRdAtomic", 8, "READs and ATOMICs of a QP"),
       field(&DeviceAttributes::window_types, "WindowTypes", 8, "1 type 1, 2 type 2A, 4 type 2B"),
       field(&DeviceAttributes::max_srqs, "MaxSrqs", 32, "SRQ numbers"));
+};
+
+struct ContextMemoryAttributes {  // SetContextMemory
+  u64 address;
+};
+template <>
+struct Layout<ContextMemoryAttributes> {
+  static constexpr std::string_view name = "context memory";
+  static constexpr auto fields = make_rows(
+      field(&ContextMemoryAttributes::address, "Address", 64,
+            "of the tables of contexts, which are the device's alone; a multiple of 256"));
 };
 
 struct QueueAttributes {  // CreateCq, CreateEq, QueryCq, QueryEq

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/context_cache.h"
+
+#include <algorithm>
+
+#include "model/blocks/context_image.h"
+#include "model/engine/digest.h"
+#include "model/proto/bytes.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+namespace {
+u64 digest_of(const u8* bytes, u32 count) {
+  engine::Digest digest;
+  for (u32 i = 0; i < count; i += 8) digest.add(load_be<8>(bytes + i));
+  return digest.value();
+}
+constexpr std::array<const char*, kContextKinds> kMissNames{"QP cache misses", "CQ cache misses",
+                                                            "MPT cache misses", "MTT cache misses"};
+}  // namespace
+
+ContextCache::ContextCache(const CacheConfigs& configs, u8 log_page, Contexts& contexts)
+    : configs_(configs),
+      log_page_(log_page),
+      contexts_(contexts),
+      caches_{Cache(configs.qp, counters_.qp), Cache(configs.cq, counters_.cq),
+              Cache(configs.mpt, counters_.mpt), Cache(configs.mtt, counters_.mtt)} {
+  for (const ContextKindRow& row : kContextTables)
+    for (u32 i = 0; !configs[row.kind].holds_all() && i < configs[row.kind].misses; ++i) {
+      const u32 index = u32(misses_.size());
+      misses_.emplace_back().index = index;
+      free_misses_.push(index);
+    }
+}
+
+void ContextCache::connect_misses() {
+  for (const ContextKindRow& row : kContextTables)
+    if (!configs_[row.kind].holds_all())
+      caches_[unsigned(row.kind)].misses.connect(self, kMissNames[unsigned(row.kind)]);
+}
+
+void ContextCache::tick() {
+  if (arrived_in.can_pop()) take_entry(arrived_in.pop());
+  serve();
+  answer();
+  ask_memory();
+}
+
+// One look-up of each client, from the one whose turn it is.
+void ContextCache::serve() {
+  const u32 count = u32(clients.size());
+  for (u32 i = 0; i < count; ++i) {
+    const u32 number = (next_client_ + i) % count;
+    Client& c = clients[number];
+    if (!c.asks_in.can_pop()) continue;
+    if (!look_up(c.asks_in.front(), number)) {
+      if (c.waits_since_ == kNever) {
+        c.waits_since_ = now();
+        ++caches_[unsigned(c.asks_in.front().kind)].counters->waits;
+      }
+      continue;  // the end of a miss wakes
+    }
+    c.waits_since_ = kNever;
+    c.asks_in.drop();
+  }
+  next_client_ = next_client_ + 1 == count ? 0 : next_client_ + 1;
+}
+
+// False: there is no room for another miss.
+bool ContextCache::look_up(const ContextAsk& ask, u32 client) {
+  Cache& cache = caches_[unsigned(ask.kind)];
+  const u32 found = cache.store.find(ask.number);
+  if (found != SetStore::kNone && !cache.store[found].coming) {
+    ++cache.counters->hits;
+    clients[client].answers_.push(ask.ticket);
+    return true;
+  }
+  if (found != SetStore::kNone) {
+    ++cache.counters->joined;
+    const auto at = std::find_if(misses_.begin(), misses_.end(), [&](const Miss& m) {
+      return m.kind == ask.kind && m.slot == found && !m.waiters.empty();
+    });
+    at->waiters.push({client, ask.ticket});
+    return true;
+  }
+  if (!cache.misses.available()) return false;
+  const u32 slot = cache.store.choose(ask.number);
+  if (slot == SetStore::kNone) return false;
+  if (cache.store[slot].used) evict(ask.kind, cache.store[slot].number);
+  cache.store.put(slot, ask.number);
+  cache.misses.take();
+  ++cache.counters->misses;
+  const u32 number = free_misses_.pop();
+  Miss& miss = misses_[number];
+  miss.kind = ask.kind, miss.number = ask.number, miss.slot = slot, miss.since = now();
+  miss.waiters.push({client, ask.ticket});
+  requests_.push({nullptr, number, address_of(ask.kind, ask.number), row_of(ask.kind).bytes});
+  return true;
+}
+
+// Host memory begins as zeros.
+u64 ContextCache::known_at(u64 address, u32 bytes) const {
+  const auto at = in_memory_.find(address);
+  if (at != in_memory_.end()) return at->second;
+  constexpr std::array<u8, kMaxContextBytes> kZeros{};
+  return digest_of(kZeros.data(), bytes);
+}
+
+void ContextCache::evict(ContextKind kind, u64 number) {
+  const u32 bytes = row_of(kind).bytes;
+  const u64 address = address_of(kind, number);
+  Image* image = images_.take();
+  write_image(contexts_, kind, number, log_page_, {image->bytes.data(), bytes});
+  const u64 digest = digest_of(image->bytes.data(), bytes);
+  if (digest == known_at(address, bytes)) return Pool<Image>::give_back(image);
+  in_memory_[address] = digest;
+  ++caches_[unsigned(kind)].counters->write_backs;
+  requests_.push({image, 0, address, bytes});
+}
+
+void ContextCache::take_entry(u32 number) {
+  Miss& miss = misses_[number];
+  Cache& cache = caches_[unsigned(miss.kind)];
+  const u32 bytes = row_of(miss.kind).bytes;
+  cache.store[miss.slot].coming = false;
+  const u64 expected = known_at(address_of(miss.kind, miss.number), bytes);
+  cache.counters->damaged += miss.failed || digest_of(miss.bytes.data(), bytes) != expected;
+  cache.counters->miss_cycles += now() - miss.since;
+  probe.event(now(), Step::Arrived, u64(miss.kind), miss.number);
+  for (; !miss.waiters.empty(); miss.waiters.drop()) {
+    const Waiter& waiter = miss.waiters.front();
+    clients[waiter.client].answers_.push(waiter.ticket);
+  }
+  free_misses_.push(number);
+  cache.misses.give(now() + 1);
+  wake_at(now() + 1);  // for those who wait for room
+}
+
+void ContextCache::answer() {
+  for (Client& c : clients) {
+    if (c.answers_.empty() || !c.answers_out->can_push()) continue;
+    c.answers_out->push(c.answers_.pop());
+    if (!c.answers_.empty()) c.answers_out->wake_when_free();
+  }
+}
+
+void ContextCache::ask_memory() {
+  if (requests_.empty() || !ports.dma_out->can_push()) return;
+  const Request r = requests_.pop();
+  if (r.image)
+    ports.dma_out->start().set_write(r.address, r.image->bytes.data(), r.bytes, r.image, false,
+                                     now() + 1, now() + 1);
+  else
+    ports.dma_out->start().set_read(r.address, misses_[r.miss].bytes.data(), r.bytes,
+                                    &misses_[r.miss]);
+  if (!requests_.empty()) ports.dma_out->wake_when_free();
+}
+
+Dma::Client ContextCache::client() {
+  return {
+      this,
+      [](void* owner, const DmaRequest& r, Cycle, Cycle last) {
+        auto& x = *static_cast<ContextCache*>(owner);
+        Miss& miss = *static_cast<Miss*>(r.context);
+        miss.failed = r.failed;
+        const Cycle now = x.dma.now(), seen = std::max({last, x.arrived_free_, now + 1});
+        x.arrived_free_ = seen;
+        x.arrived_in.push(miss.index, 1, seen - now - 1);
+      },
+      [](void*, const DmaRequest& r) { Pool<Image>::give_back(static_cast<Image*>(r.context)); }};
+}
+}  // namespace hca::blocks

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Knobs and counters of the caches of contexts: the same for each kind.
+#pragma once
+#include "model/blocks/set_store.h"
+#include "model/blocks/stage_config.h"
+#include "model/proto/context_memory.h"
+
+namespace hca::blocks {
+inline constexpr u32 kMaxMisses = 64;  // of a cache
+
+struct CacheConfig {
+  u32 entries = 0;
+  u32 ways = 0;
+  Replacement policy = Replacement::Lru;
+  u32 misses = 8;
+
+  bool holds_all() const { return !entries; }
+};
+template <proto::ContextKind kKind>
+struct CacheConfigOf : CacheConfig {};
+
+struct CacheCounters {
+  u64 hits = 0, misses = 0, joined = 0, waits = 0, write_backs = 0, damaged = 0, miss_cycles = 0;
+};
+template <proto::ContextKind kKind>
+struct CacheCountersOf : CacheCounters {};
+
+struct CacheConfigs {
+  CacheConfigOf<proto::ContextKind::Qp> qp;
+  CacheConfigOf<proto::ContextKind::Cq> cq;
+  CacheConfigOf<proto::ContextKind::Mpt> mpt;
+  CacheConfigOf<proto::ContextKind::Mtt> mtt;
+
+  const CacheConfig& operator[](proto::ContextKind kind) const {
+    const std::array<const CacheConfig*, proto::kContextKinds> all{&qp, &cq, &mpt, &mtt};
+    return *all[unsigned(kind)];
+  }
+  bool any() const { return qp.entries || cq.entries || mpt.entries || mtt.entries; }
+};
+}  // namespace hca::blocks
+
+template <hca::proto::ContextKind kKind>
+struct hca::engine::Knobs<hca::blocks::CacheConfigOf<kKind>> {
+  using C = hca::blocks::CacheConfig;
+  static constexpr std::string_view block = hca::proto::row_of(kKind).cache;
+  static constexpr std::string_view sentence = hca::proto::row_of(kKind).meaning;
+  static constexpr auto rows = make_rows(
+      knob("entries", &C::entries, Unit::Count, 0, 1 << 20, "entries on chip; 0 holds all"),
+      knob("ways", &C::ways, Unit::Count, 0, 1 << 20,
+           "entries of a set, which divide all entries; 0 is one set"),
+      knob("policy", &C::policy, hca::blocks::kReplacementNames, "which entry of a set goes"),
+      knob("misses", &C::misses, Unit::Count, 1, hca::blocks::kMaxMisses,
+           "entries that may be on their way from host memory"));
+};
+template <hca::proto::ContextKind kKind>
+struct hca::engine::Counters<hca::blocks::CacheCountersOf<kKind>> {
+  using C = hca::blocks::CacheCounters;
+  static constexpr std::string_view block = hca::proto::row_of(kKind).cache;
+  static constexpr auto rows = make_rows(
+      counter("hits", &C::hits, "look-ups", "the entry was here"),
+      counter("misses", &C::misses, "look-ups", "the entry was read from host memory"),
+      counter("joined", &C::joined, "look-ups", "the entry was on its way already"),
+      counter("waits", &C::waits, "look-ups", "misses that waited for another one to end"),
+      counter("write_backs", &C::write_backs, "entries", "changed entries that went back"),
+      counter("damaged", &C::damaged, "entries", "came back other than they went"),
+      counter("miss_cycles", &C::miss_cycles, "cycles", "from a miss to its entry, of all"));
+};

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where work waits for the contexts that it needs, in its order, in front of the block that does
+// it.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "model/blocks/context_cache.h"
+#include "model/blocks/items.h"
+#include "model/engine/mailbox.h"
+
+namespace hca::blocks {
+inline constexpr u32 kGateItems = 32;  // that one gate looks up contexts for
+
+// Looks up what each item needs and lets the items on in their order, each when all of it is on
+// chip. `note(item)` gives an item's needs by need(). A block of the domain calls move() in each
+// tick.
+//
+// Contract: one look-up a cycle; an item whose last look-up is answered in cycle n goes on in n.
+template <class Item>
+class ContextGate {
+ public:
+  explicit ContextGate(const ContextCache& cache) : cache_(cache) {}
+
+  ContextAskLink* asks_out = nullptr;
+  ContextAnswerLink answers_in;
+
+  bool full() const { return waiting_.size() == kGateItems; }
+  void enter(Item item) {
+    Waiting& w = waiting_.add();
+    w.item = item, w.open = 0;
+    needs_.clear();
+  }
+  // Of the item that entered last.
+  void need(proto::ContextKind kind, u64 number) {
+    const ContextAsk ask{kind, number, first_ + waiting_.size() - 1};
+    const auto same = [&](const ContextAsk& a) { return a.kind == kind && a.number == number; };
+    if (cache_.holds_all(kind) || std::any_of(needs_.begin(), needs_.end(), same)) return;
+    needs_.push_back(ask), asks_.push(ask);
+    ++waiting_.at(waiting_.size() - 1).open;
+  }
+  void move() {
+    if (answers_in.can_pop()) --waiting_.at(answers_in.pop() - first_).open;
+    if (asks_.empty() || !asks_out->can_push()) return;
+    asks_out->push(asks_.pop());
+    if (!asks_.empty()) asks_out->wake_when_free();
+  }
+  bool ready() const { return !waiting_.empty() && !waiting_.front().open; }
+  Item pop() { return ++first_, waiting_.pop().item; }
+  const ContextCache& cache() const { return cache_; }
+
+ private:
+  struct Waiting {
+    Item item{};
+    u32 open = 0;  // look-ups that are not answered
+  };
+  const ContextCache& cache_;
+  Ring<Waiting> waiting_;
+  Ring<ContextAsk> asks_;
+  std::vector<ContextAsk> needs_;
+  u32 first_ = 0;  // ticket of the first that waits
+};
+
+// A gate in the middle of a link.
+template <class L, class Item>
+class LinkGate : public engine::Block {
+ public:
+  using Note = void (*)(const Contexts& contexts, const Item& item, ContextGate<Item>& gate);
+  LinkGate(const ContextCache& cache, const Contexts& contexts, Note note)
+      : gate(cache), contexts_(contexts), note_(note) {}
+
+  L in;
+  L* out = nullptr;
+  ContextGate<Item> gate;
+
+  void tick() {
+    if (in.can_pop() && !gate.full()) {
+      const Item item = in.pop();
+      gate.enter(item);
+      note_(contexts_, item, gate);
+    }
+    gate.move();
+    if (!gate.ready() || !out->can_push()) return;
+    out->push(gate.pop());
+    if (gate.ready()) out->wake_when_free();
+    if (in.can_pop()) wake_at(now() + 1);
+  }
+
+ private:
+  const Contexts& contexts_;
+  const Note note_;
+};
+
+// A gate between the wire and the receiving half of a port. What waits here is in the buffer of the
+// port.
+class PacketGate : public engine::Block {
+ public:
+  PacketGate(const ContextCache& cache, const Contexts& contexts, unsigned port)
+      : gate(cache), contexts_(contexts), port_(port) {}
+
+  engine::Mailbox<Packet*> in;
+  engine::Mailbox<Packet*>* out = nullptr;
+  ContextGate<Packet*> gate;
+
+  void tick();
+
+ private:
+  void note(Packet* packet);
+
+  const Contexts& contexts_;
+  const unsigned port_;
+  u32 left_ = 0;  // packets, counted
+};
+
+// What the WQEs of a turn need: their queue pair, and the memory that their SGEs name.
+void note_turn(const Contexts& contexts, Turn* const& turn, ContextGate<Turn*>& gate);
+// The queue pair alone, whose send queue is to be read.
+void note_queue_pair(const Contexts& contexts, Turn* const& turn, ContextGate<Turn*>& gate);
+struct ReceiveBatch;
+void note_batch(const Contexts& contexts, ReceiveBatch* const& batch,
+                ContextGate<ReceiveBatch*>& gate);
+void note_completion(const Contexts& contexts, const Completed& completed,
+                     ContextGate<Completed>& gate);
+
+// A key, and the translation of [va, va + bytes).
+template <class Item>
+void need_memory(const Contexts& contexts, u32 key, u64 va, u64 bytes, ContextGate<Item>& gate) {
+  gate.need(proto::ContextKind::Mpt, proto::key_index(key));
+  const proto::Region* region = contexts.find_region(key);
+  if (!bytes || !region || !region->exists() || va < region->origin) return;
+  const u8 log_line = u8((region->pages ? region->log_page : gate.cache().log_page()) +
+                         std::bit_width(proto::kPagesOfLine) - 1);
+  const u64 first = (va - region->origin) >> log_line;
+  const u64 last = (va - region->origin + bytes - 1) >> log_line;
+  // No more than the numbers that there are.
+  for (u64 line = first; line <= std::min(last, first + (1u << proto::kLogLines) - 1); ++line)
+    gate.need(proto::ContextKind::Mtt, proto::mtt_number(proto::key_index(key), line));
+}
+}  // namespace hca::blocks

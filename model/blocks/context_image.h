@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+
+#include "model/blocks/contexts.h"
+#include "model/proto/context_memory.h"
+
+namespace hca::blocks {
+// The bytes of an entry as they stand in host memory, row_of(kind).bytes of them. `log_page`: of
+// the pages of a region without a list. What does not exist is all zeros.
+void write_image(const Contexts& contexts, proto::ContextKind kind, u64 number, u8 log_page,
+                 std::span<u8> out);
+}  // namespace hca::blocks

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts in host memory: behind the address that SetContextMemory gives, a table for each kind.
+#pragma once
+#include <array>
+#include <string_view>
+
+#include "model/proto/types.h"
+
+namespace hca::proto {
+enum class ContextKind : u8 { Qp, Cq, Mpt, Mtt };
+inline constexpr unsigned kContextKinds = 4;
+
+// An MTT entry is a line of pages that follow each other in the addresses of a region.
+inline constexpr u32 kPagesOfLine = 8;
+// Lines of a region have numbers of their own up to this; those behind share them.
+inline constexpr u8 kLogLines = 8;
+
+struct ContextKindRow {
+  ContextKind kind;
+  std::string_view name, cache, meaning;
+  u32 bytes;       // of an entry
+  u8 log_entries;  // of its table
+};
+inline constexpr std::array kContextTables{
+    // clang-format off
+    ContextKindRow{ContextKind::Qp,  "QP",  "qp_cache",  "queue pairs, by QPN",                            256, 24},
+    ContextKindRow{ContextKind::Cq,  "CQ",  "cq_cache",  "completion queues, by CQN",                       64, 24},
+    ContextKindRow{ContextKind::Mpt, "MPT", "mpt_cache", "regions and windows, by key index",               64, 24},
+    ContextKindRow{ContextKind::Mtt, "MTT", "mtt_cache", "translations, 8 pages an entry, by key index and line", 64, 24 + kLogLines},
+    // clang-format on
+};
+static_assert(kContextTables.size() == kContextKinds);
+constexpr const ContextKindRow& row_of(ContextKind kind) { return kContextTables[unsigned(kind)]; }
+inline constexpr u32 kMaxContextBytes = 256;
+
+// From the beginning of the context memory to entry `number` of a table.
+constexpr u64 context_offset(ContextKind kind, u64 number) {
+  u64 offset = 0;
+  for (const ContextKindRow& row : kContextTables) {
+    if (row.kind == kind) return offset + number * row.bytes;
+    offset += u64{row.bytes} << row.log_entries;
+  }
+  return offset;
+}
+inline constexpr u64 kContextMemoryBytes = [] {
+  u64 bytes = 0;
+  for (const ContextKindRow& row : kContextTables) bytes += u64{row.bytes} << row.log_entries;
+  return bytes;
+}();
+static_assert(context_offset(ContextKind::Cq, 1) == (u64{1} << 32) + 64);
+
+constexpr u64 mtt_number(u32 key_index, u64 line) {
+  return u64{key_index} << kLogLines | (line & ((1u << kLogLines) - 1));
+}
+}  // namespace hca::proto
