@@ -49,9 +49,9 @@ void ContextCache::tick() {
 
 // One look-up of each client, from the one whose turn it is.
 void ContextCache::serve() {
-  const u32 count = u32(clients.size());
+  const u32 count = u32(clients.size()), turn = next_client_;
   for (u32 i = 0; i < count; ++i) {
-    const u32 number = (next_client_ + i) % count;
+    const u32 number = (turn + i) % count;
     Client& c = clients[number];
     if (!c.asks_in.can_pop()) continue;
     if (!look_up(c.asks_in.front(), number)) {
@@ -63,8 +63,8 @@ void ContextCache::serve() {
     }
     c.waits_since_ = kNever;
     c.asks_in.drop();
+    if (next_client_ == turn) next_client_ = (number + 1) % count;
   }
-  next_client_ = next_client_ + 1 == count ? 0 : next_client_ + 1;
 }
 
 // False: there is no room for another miss.
