@@ -22,7 +22,7 @@ inline constexpr std::array<std::string_view, 2> kHostWaitNames{"poll", "event"}
 
 // What the work of host software costs. Picoseconds.
 struct HostConfig {
-  u64 post_send = 40'000, post_recv = 15'000;
+  u64 post_send = 40'000, doorbell = 0, post_recv = 15'000;
   u64 notice = 40'000, poll = 0, completion = 10'000;
   HostWait wait = HostWait::Poll;
   u64 arm = 50'000, interrupt = 2'000'000, event = 150'000;
@@ -38,7 +38,9 @@ struct hca::engine::Knobs<hca::testbench::HostConfig> {
   static constexpr u64 kMax = 1'000'000'000;
   static constexpr auto rows =
       make_rows(knob("post_send", &Config::post_send, Unit::Picoseconds, 0, kMax,
-                     "to build a send WQE and to ring its doorbell"),
+                     "to build a send WQE, and to ring its doorbell if `doorbell` is 0"),
+                knob("doorbell", &Config::doorbell, Unit::Picoseconds, 0, kMax,
+                     "to ring a send doorbell, once for a list of WQEs; 0: in post_send"),
                 knob("post_recv", &Config::post_recv, Unit::Picoseconds, 0, kMax,
                      "to build a receive WQE and to ring its doorbell"),
                 knob("notice", &Config::notice, Unit::Picoseconds, 0, kMax,
@@ -99,6 +101,7 @@ class HostCpu : public engine::Block {
   // `first`: of the cores of a host, this one if there is none.
   HostCpu(const HostConfig& config, u64 hertz, HostCpu* first = nullptr)
       : post_send(cycles(config.post_send, hertz)),
+        doorbell(engine::cycles_from_picoseconds(config.doorbell, hertz)),
         post_recv(cycles(config.post_recv, hertz)),
         notice_cycles(cycles(config.notice, hertz)),
         poll(engine::cycles_from_picoseconds(config.poll, hertz)),
@@ -111,15 +114,16 @@ class HostCpu : public engine::Block {
         warm_up_(engine::cycles_from_picoseconds(config.warm_up, hertz)),
         first_(first ? *first : *this) {}
 
-  // At least one cycle each, but for `poll` and `push_line`: an action is not free.
-  const Cycle post_send, post_recv, notice_cycles, poll, completion, arm, interrupt_cycles, event;
+  // At least one cycle each, but for `doorbell`, `poll` and `push_line`: an action is not free.
+  const Cycle post_send, doorbell, post_recv, notice_cycles, poll, completion, arm,
+      interrupt_cycles, event;
   const bool by_events;
   const Cycle push_line;
   engine::Probe probe;
   HostMeter* meter = nullptr;  // of the first core, for all of the host; nullptr: nobody looks
 
-  // What a post costs now.
-  Cycle take_post() { return post_send + std::exchange(warm_up_, 0); }
+  // What a list of so many posts costs now.
+  Cycle take_posts(u32 count) { return count * post_send + doorbell + std::exchange(warm_up_, 0); }
   // From outside of the simulation, for a cycle that has not begun.
   void run(Program* program, Cycle at) {
     program_ = program, acts_at_ = at, finished_at_ = engine::kNever, idle_ = false;

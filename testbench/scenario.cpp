@@ -82,14 +82,14 @@ std::vector<tlm_::FaultRule> Scenario::fault_rules(unsigned port) const {
 }
 
 std::vector<std::pair<Operation, u32>> WorkloadConfig::weights() const {
-  std::vector<std::pair<Operation, u32>> list;
+  std::vector<std::pair<Operation, u32>> all;
   std::size_t which = 0;
   // The knobs of a mix have the order and the names of the operations.
   engine::for_each_knob(mix, [&](const auto& knob) {
-    if (knob.value()) list.push_back({Operation(which), u32(knob.value())});
+    if (knob.value()) all.push_back({Operation(which), u32(knob.value())});
     ++which;
   });
-  return list;
+  return all;
 }
 
 Scenario default_scenario() {

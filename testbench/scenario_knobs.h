@@ -110,6 +110,8 @@ struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
            "which queue pair is posted to next"),
       knob("depth", &Config::depth, Unit::Count, 1, 8192,
            "messages in flight on a queue pair; at most 16 MiB on all"),
+      knob("list", &Config::list, Unit::Count, 1, 256,
+           "messages of a queue pair that are posted with one doorbell, where so many fit"),
       knob("batches", &Config::batches,
            "posts `depth` messages and waits for all of them, before the next ones"),
       knob("receive_depth", &Config::receive_depth, Unit::Count, 0, 16384,

@@ -34,6 +34,7 @@ struct Traffic {
   u32 qps = 1;
   bool random_qps = false;  // the next queue pair is chosen by the seed, not in turn
   u32 depth = 128;          // messages in flight on a queue pair
+  u32 list = 1;             // messages posted with one doorbell
   bool batches = false;     // all of them complete before the next are posted
   u32 receive_depth = 512;  // receive WQEs posted ahead on a queue pair
   u32 signal_every = 1;     // a completion each so many messages

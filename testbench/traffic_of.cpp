@@ -53,6 +53,7 @@ Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto:
   t.qps = latency ? 1 : std::max(1u, qps / w.threads), t.random_qps = w.qp_order == QpOrder::Random;
   t.depth = u32(std::clamp<u64>(kBufferBudget / t.slot() / t.qps, 1, w.depth));
   if (latency) t.depth = 1;
+  t.list = latency ? 1 : std::min(w.list, t.depth);
   t.batches = w.batches;
   t.receive_depth = w.receive_depth ? w.receive_depth
                                     : std::max(2 * t.depth, std::min(kReceiveDepth, 8 * t.depth));

@@ -62,7 +62,7 @@ Cycle PingPong::post(Cycle now) {
   posts_.push_back(now);
   ++posted_;
   step_ = Step::Complete;
-  return end_.cpu->take_post();
+  return end_.cpu->take_posts(1);
 }
 
 Cycle PingPong::complete() {

@@ -44,7 +44,7 @@ Cycle StreamSender::act(Cycle now) {
                                             planned_ < traffic_.messages;
   if (!in_flight_) filling_ = true;
   if (any && filling_)
-    if (const auto qp = choose(next_post_, room)) return post(*qp, now), end_.cpu->take_post();
+    if (const auto qp = choose(next_post_, room)) return end_.cpu->take_posts(post_list(*qp, now));
   filling_ = !traffic_.batches;
   return poll(now);
 }
@@ -97,7 +97,23 @@ void StreamSender::admit(u64 until) {
   }
 }
 
-void StreamSender::post(u32 qp, Cycle now) {
+// With one doorbell; returns how many.
+u32 StreamSender::post_list(u32 qp, Cycle now) {
+  requests_.clear(), pieces_.clear();
+  while (requests_.size() < traffic_.list && has_work(qp)) prepare(qp, now);
+  for (std::size_t i = 0; i < requests_.size(); ++i) requests_[i].sg_list = pieces_[i].list();
+  std::size_t posted = 0;
+  if (const Error error = end_.verbs->post_send(*end_.qps[qp], requests_, &posted);
+      error != Error::None)
+    checker.fail(
+        traffic_.operation,
+        fmt::format("post_send of {} gives error {}",
+                    checker.name(qp, lanes_[qp].posted - requests_.size() + posted), int(error)));
+  return u32(requests_.size());
+}
+
+// The next message of a queue pair becomes the next work request of the list.
+void StreamSender::prepare(u32 qp, Cycle now) {
   Lane& lane = lanes_[qp];
   const u64 k = lane.posted++;
   const Message m = traffic_.message(qp, k);
@@ -109,12 +125,9 @@ void StreamSender::post(u32 qp, Cycle now) {
     end_.verbs->memory().fill(sge.addr, kPoison, m.bytes);
   else
     checker.fill(end_.verbs->memory(), sge.addr, qp, k);
-  const Pieces pieces(sge, m.row().is_atomic() ? 1 : traffic_.sges);
-  SendWr wr = work_request(end_, traffic_, qp, k, pieces.list());
+  pieces_.emplace_back(sge, m.row().is_atomic() ? 1 : traffic_.sges);
+  SendWr& wr = requests_.emplace_back(work_request(end_, traffic_, qp, k, pieces_.back().list()));
   if (m.row().is_atomic()) ledger_.post(wr, qp);
-  if (const Error error = end_.verbs->post_send(*end_.qps[qp], wr); error != Error::None)
-    checker.fail(m.operation,
-                 fmt::format("post_send of {} gives error {}", checker.name(qp, k), int(error)));
   u64& since = lane.since[k % traffic_.depth];
   if (traffic_.is_open())
     since = lane.waiting.front(), lane.waiting.pop_front(), --waiting_;

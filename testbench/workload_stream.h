@@ -49,7 +49,8 @@ class StreamSender : public Program {
   template <class Fits>
   std::optional<u32> choose(u32& next, Fits&& fits);
   void admit(u64 until);
-  void post(u32 qp, Cycle now);
+  u32 post_list(u32 qp, Cycle now);
+  void prepare(u32 qp, Cycle now);
   Cycle poll(Cycle now);
   u64 next_signaled(u32 qp) const;  // the message whose completion comes next
   void complete(u32 qp, u64 k, Cycle now);
@@ -59,6 +60,8 @@ class StreamSender : public Program {
   Layout layout_;
   AtomicLedger ledger_;
   std::vector<Lane> lanes_;
+  std::vector<SendWr> requests_;  // of the list that is being posted
+  std::vector<Pieces> pieces_;
   engine::Random random_;
   Arrivals arrivals_;
   u32 next_post_ = 0, next_plan_ = 0;  // whose turn it is

@@ -105,6 +105,23 @@ TEST_CASE("a queue that was armed for solicited events wakes the next workload t
   CHECK(result.messages >= 2 * 20);
 }
 
+// A core that builds a WQE in 15 ns, rings in 60 ns and takes one completion for 16 messages in 10:
+// for n messages a doorbell 15 + 60 / n + 10 / 16 ns each, where nothing else limits.
+TEST_CASE("messages of a list share one doorbell", "[workload]") {
+  const auto each = [](u32 list) {
+    const RunResult result = run_workload(
+        "  - {operation: write, size: 64 B, depth: 256, signal_every: 16, messages: 20000}\n",
+        {"host.post_send=15 ns", "host.doorbell=60 ns", "host.completion=10 ns",
+         "workload[0].list=" + std::to_string(list)});
+    // Beside those of the CQ and of commands.
+    CHECK(counter(result, "hca0.doorbell.doorbells") < 20000 / list + 200);
+    const auto& stream = result.sizes.at(0).bandwidth.value();
+    return double(stream.picoseconds) / double(stream.messages) / 1000;
+  };
+  for (const u32 list : {1u, 2u, 4u})
+    CHECK(each(list) == Approx(15 + 60.0 / list + 10.0 / 16).epsilon(0.01));
+}
+
 TEST_CASE("messages without a byte in an open loop end", "[workload]") {
   const RunResult result = run_workload(
       "  - {operation: write, sizes: [{size: 0 B}, {size: 1 KiB}], messages: 500, rate: 200 Gb/s,"
