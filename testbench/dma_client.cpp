@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "tlm/pcie_tlp_link.h"
+
 namespace hca::testbench {
 namespace {
 constexpr u32 kStream = 20'000, kSingle = 1001;
@@ -18,23 +20,23 @@ Cycle DmaClient::cycles(u64 picoseconds) const {
 }
 
 double DmaClient::read_rate(u32 bytes) {
-  tlm_::PcieLink link(pcie_, client_.clock);
+  const auto link = tlm_::make_pcie_link(pcie_, client_.clock);
   Cycle at = 0, last = 0;
   u64 issued_ps = 0;
   for (u32 i = 0; i < kStream; ++i, issued_ps += client_.read_interval) {
-    const blocks::ReadTiming read = link.read(std::max(at, cycles(issued_ps)), bytes);
+    const blocks::ReadTiming read = link->read(std::max(at, cycles(issued_ps)), 0, bytes);
     at = read.next, last = read.last;
   }
   return double(u64{kStream} * bytes * kBitsPerByte) / seconds(last) * 1e-9;
 }
 
 double DmaClient::write_rate(u32 bytes) {
-  tlm_::PcieLink link(pcie_, client_.clock);
+  const auto link = tlm_::make_pcie_link(pcie_, client_.clock);
   Cycle at = 0, last = 0;
   u64 issued_ps = 0;
   for (u32 i = 0; i < kStream; ++i, issued_ps += client_.write_interval) {
     const Cycle ready = std::max(at, cycles(issued_ps));
-    const blocks::WriteTiming write = link.write(ready, ready, bytes);
+    const blocks::WriteTiming write = link->write(ready, ready, 0, bytes);
     at = write.next, last = write.memory;
   }
   return double(u64{kStream} * bytes * kBitsPerByte) / seconds(last) * 1e-9;
@@ -43,11 +45,11 @@ double DmaClient::write_rate(u32 bytes) {
 // once(link, at): the cycle in which a measurement that begins in cycle `at` ends.
 template <class Once>
 DmaClient::Latency DmaClient::latency_of(Once&& once) {
-  tlm_::PcieLink link(pcie_, client_.clock);
+  const auto link = tlm_::make_pcie_link(pcie_, client_.clock);
   std::vector<Cycle> taken;
   Cycle at = 0;
   for (u32 i = 0; i < kSingle; ++i) {
-    const Cycle end = once(link, at);
+    const Cycle end = once(*link, at);
     taken.push_back(end - at), at = end;
   }
   std::sort(taken.begin(), taken.end());
@@ -57,7 +59,7 @@ DmaClient::Latency DmaClient::latency_of(Once&& once) {
 DmaClient::Latency DmaClient::read_latency(u32 bytes) {
   const Cycle staging = cycles(client_.staging * bytes / 1024);
   return latency_of(
-      [&](tlm_::PcieLink& link, Cycle at) { return link.read(at, bytes).last + staging; });
+      [&](tlm_::PcieLink& link, Cycle at) { return link.read(at, 0, bytes).last + staging; });
 }
 
 // The read leaves behind the write, and reaches memory behind it.
@@ -65,7 +67,7 @@ double DmaClient::write_then_read(u32 bytes) {
   const Cycle issue = cycles(client_.write_issue), staging = cycles(client_.staging * bytes / 1024);
   return latency_of([&](tlm_::PcieLink& link, Cycle at) {
            const Cycle ready = at + issue + staging;
-           return link.read(link.write(ready, ready, bytes).next, bytes).last + staging;
+           return link.read(link.write(ready, ready, 0, bytes).next, 0, bytes).last + staging;
          })
       .median;
 }

@@ -24,7 +24,7 @@ RunRecorder::RunRecorder(Testbed& testbed) : testbed_(testbed), ladder_(testbed)
 RunRecorder::~RunRecorder() {
   for (unsigned i = 0; i < kChips; ++i) {
     testbed_.node(i).cpu.meter = nullptr;
-    testbed_.node(i).metered_pcie().meter = nullptr;
+    testbed_.node(i).pcie().meter = nullptr;
     chips_[i].domain->observe(&chips_[i], nullptr, nullptr);
   }
 }
@@ -101,12 +101,12 @@ void RunRecorder::add_wire(unsigned port) {
 }
 
 void RunRecorder::add_pcie(unsigned i) {
-  tlm_::MeteredPcieLink& link = testbed_.node(i).metered_pcie();
-  std::array<std::size_t, tlm_::kPciePartNames.size()> parts{};
+  tlm_::PcieLink& link = testbed_.node(i).pcie();
+  std::array<std::size_t, tlm_::kPcieParts.size()> parts{};
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    const bool tags = p == std::size_t(tlm_::PciePart::Tags);
-    parts[p] = add_resource("PCIe", fmt::format("hca{} PCIe {}", i, tlm_::kPciePartNames[p]),
-                            tags ? "tags" : "PCIe", tags ? double(link.tags()) : 1);
+    const auto& [name, kind] = tlm_::kPcieParts[p];
+    if (const u32 of = link.count(tlm_::PciePart(p)))
+      parts[p] = add_resource("PCIe", fmt::format("hca{} PCIe {}", i, name), std::string(kind), of);
   }
   const u64 period = testbed_.node(i).hca.period().value();
   link.meter = [this, parts, period](tlm_::PciePart part, Cycle from, Cycle to, double amount) {

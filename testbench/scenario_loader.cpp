@@ -122,6 +122,7 @@ class Loader {
   // What no single value shows.
   void check() {
     check_ports();
+    check_pcie();
     check_rtl();
     check_caches();
     check_faults();
@@ -150,6 +151,32 @@ class Loader {
       else if (ports == 1 && names_second_port(s))
         complain(s, fmt::format("{}: is of port 2; allowed: port 1, or hca.core.ports: 2", s.path));
     }
+  }
+  void check_pcie() {
+    for (unsigned i = 0; i < kChips; ++i) {
+      const std::string own = fmt::format("pcie{}", i);
+      if (is_wrong("pcie") || is_wrong(own)) continue;
+      try {
+        tlm_::check_pcie(scenario_.pcie[i]);
+      } catch (const engine::ConfigError& error) {
+        if (complain_of(error, std::array{std::string("pcie"), own})) return;
+      }
+    }
+  }
+  // At the last setting of the knob, whose first word may be any of `names`; true: it is for both.
+  bool complain_of(const engine::ConfigError& error, std::span<const std::string> names) {
+    const std::string knob = error.knob.substr(error.knob.find('.'));
+    const auto is_it = [&](const Setting& s) {
+      return std::any_of(names.begin(), names.end(),
+                         [&](const std::string& name) { return s.path == name + knob; });
+    };
+    const auto said = std::find_if(settings_->rbegin(), settings_->rend(), is_it);
+    if (said == settings_->rend()) {
+      complain(1, error.what());
+      return true;
+    }
+    complain(*said, error.what());
+    return said->path == error.knob;
   }
   void check_rtl() {
     const auto said = std::find_if(settings_->begin(), settings_->end(),

@@ -24,31 +24,24 @@ sc_core::sc_time slice() { return {1, sc_core::SC_US}; }
 sc_core::sc_time command_patience() { return {100, sc_core::SC_MS}; }
 constexpr u64 kSlicesAhead = 1000;
 constexpr u32 kReportedQps = 8;
-
-template <class Link>
-tlm_::PcieLink* make_link(const Scenario& scenario, unsigned index) {
-  return new Link(scenario.pcie[index], scenario.hca[index].core.clock,
-                  scenario.run.seed * kChips + index);
-}
 }  // namespace
 
 Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index)
     : Node(name, scenario, index,
-           scenario.metered ? make_link<tlm_::MeteredPcieLink>(scenario, index)
-                            : make_link<tlm_::PcieLink>(scenario, index)) {}
+           tlm_::make_pcie_link(scenario.pcie[index], scenario.hca[index].core.clock,
+                                scenario.run.seed * kChips + index, scenario.metered)) {}
 
 Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index,
-           tlm_::PcieLink* pcie)
+           std::unique_ptr<tlm_::PcieLink> pcie)
     : sc_module(name),
+      pcie_(*pcie),
       memory_target("memory", memory),
       rtl(make_rtl_path(scenario.rtl, scenario.hca[index])),
-      hca("hca", scenario.hca[index], std::unique_ptr<blocks::HostTiming>(pcie),
-          domain_options(scenario.run)),
+      hca("hca", scenario.hca[index], std::move(pcie), domain_options(scenario.run)),
       cpu(scenario.host[index], scenario.hca[index].core.clock),
       verbs(memory, [this](u32 offset, std::span<const u8> data) { mmio_write(offset, data); }),
       host_(scenario.host[index]),
-      hertz_(scenario.hca[index].core.clock),
-      pcie_(*pcie) {
+      hertz_(scenario.hca[index].core.clock) {
   if (rtl) hca.replace(*rtl);
   mmio_initiator.bind(hca.mmio_target);
   hca.dma_initiator.bind(memory_target.dma_target);

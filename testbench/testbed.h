@@ -8,7 +8,7 @@
 #include "testbench/endpoint.h"
 #include "testbench/scenario.h"
 #include "tlm/memory_target.h"
-#include "tlm/metered_pcie_link.h"
+#include "tlm/pcie_tlp_link.h"
 
 namespace hca::testbench {
 // One host with its HCA: memory, core, PCIe. Host software reaches the HCA through mmio_initiator
@@ -32,9 +32,13 @@ class Node : public sc_core::sc_module {
   HostCpu& core(u32 index);
   u32 cores() const { return 1 + u32(more_.cores.size()); }
 
-  // Only of a metered scenario.
-  tlm_::MeteredPcieLink& metered_pcie() { return dynamic_cast<tlm_::MeteredPcieLink&>(pcie_); }
+  // Of a metered scenario it tells what it does.
+  tlm_::PcieLink& pcie() { return pcie_; }
 
+ private:
+  tlm_::PcieLink& pcie_;  // the HCA's
+
+ public:
   tlm_utils::simple_initiator_socket<Node> mmio_initiator{"mmio_initiator"};
   tlm_::HostMemory memory;
   tlm_::MemoryTarget memory_target;
@@ -46,12 +50,11 @@ class Node : public sc_core::sc_module {
 
  private:
   Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index,
-       tlm_::PcieLink* pcie);  // which becomes the HCA's
+       std::unique_ptr<tlm_::PcieLink> pcie);  // which becomes the HCA's
   void mmio_write(u32 offset, std::span<const u8> data);
   const HostConfig host_;  // of the cores behind the first
   const u64 hertz_;
   HostCores more_;
-  tlm_::PcieLink& pcie_;
   tlm::tlm_generic_payload mmio_payload_;
   Cycle ahead_ = 1;
   Cycle command_done_ = engine::kNever;  // when the HCA last wrote to a command block

@@ -4,23 +4,17 @@
 #include <algorithm>
 
 namespace hca::tlm_ {
-void MeteredPcieLink::tell_line(PciePart part, const TlpLine& line, u64 bytes) const {
-  const double cycles = double(bytes) * double(line.rate().cycles) / double(line.rate().bytes);
-  const Cycle end = line.free_from(), whole = std::min(end, Cycle(cycles) + 1);
-  meter(part, end - whole, end, cycles);
-}
-
-blocks::ReadTiming MeteredPcieLink::read(Cycle at, u32 bytes) {
-  if (!meter) return PcieLink::read(at, bytes);
+blocks::ReadTiming MeteredPcieLink::read(Cycle at, u64 address, u32 bytes) {
+  if (!meter) return PcieLink::read(at, address, bytes);
   const u32 parts = (bytes + config_.mrrs - 1) / config_.mrrs;
   const std::size_t all = tag_free_from_.size(), first = next_tag_;
   before_ = tag_free_from_;  // in the same memory
-  const blocks::ReadTiming timing = PcieLink::read(at, bytes);
+  const blocks::ReadTiming timing = PcieLink::read(at, address, bytes);
   u64 answers = 0;
   for (u32 i = 0, rest = bytes; i < parts; ++i, rest -= config_.mrrs)
     answers += answer_of(std::min(rest, config_.mrrs));
-  tell_line(PciePart::Up, up_, u64{parts} * config_.read_header);
-  tell_line(PciePart::Down, down_, answers);
+  tell_bytes(PciePart::Up, up_.free_from(), u64{parts} * config_.read_header);
+  tell_bytes(PciePart::Down, down_.free_from(), answers);
   // A tag that one request uses more than once is taken all the time.
   for (u32 i = 0; i < std::min<std::size_t>(parts, all); ++i) {
     const std::size_t tag = (first + i) % all;
@@ -30,11 +24,11 @@ blocks::ReadTiming MeteredPcieLink::read(Cycle at, u32 bytes) {
   return timing;
 }
 
-blocks::WriteTiming MeteredPcieLink::write(Cycle first_in, Cycle last_in, u32 bytes) {
-  const blocks::WriteTiming timing = PcieLink::write(first_in, last_in, bytes);
+blocks::WriteTiming MeteredPcieLink::write(Cycle first_in, Cycle last_in, u64 address, u32 bytes) {
+  const blocks::WriteTiming timing = PcieLink::write(first_in, last_in, address, bytes);
   if (meter)
-    tell_line(PciePart::Up, up_,
-              bytes + u64{(bytes + config_.mps - 1) / config_.mps} * config_.write_header);
+    tell_bytes(PciePart::Up, up_.free_from(),
+               bytes + u64{(bytes + config_.mps - 1) / config_.mps} * config_.write_header);
   return timing;
 }
 }  // namespace hca::tlm_

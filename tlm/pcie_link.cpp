@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <string>
+
+#include "model/proto/device.h"
+#include "tlm/pcie_credits.h"
 
 namespace hca::tlm_ {
 namespace {
@@ -13,15 +17,31 @@ struct Generation {
 };
 constexpr std::array<Generation, 5> kGenerations{
     {{2500, 8, 10}, {5000, 8, 10}, {8000, 128, 130}, {16000, 128, 130}, {32000, 128, 130}}};
-constexpr u64 kBeatBytes = 64;
 constexpr u64 kThousand = 1000;
 
 PcieConfig checked(const PcieConfig& config) {
-  engine::check_knobs(config);
+  check_pcie(config);
   return config;
 }
 
+constexpr u32 kLargestMmio = 8 + proto::kPushBytes;  // a doorbell and the WQE behind it
 }  // namespace
+
+void check_pcie(const PcieConfig& config) {
+  engine::check_knobs(config);
+  const auto enough = [](std::string_view knob, u32 credits, u32 bytes, std::string_view what) {
+    if (credits && credits < PcieCreditPair::of(bytes))
+      throw engine::ConfigError("pcie." + std::string(knob), std::to_string(credits),
+                                "0, or " + std::to_string(PcieCreditPair::of(bytes)) + " .. " +
+                                    std::to_string(PcieConfig::kMostData),
+                                "", "is too few for " + std::string(what));
+  };
+  enough("root_posted_data", config.root_posted_data, config.mps, "a write of pcie.mps");
+  enough("device_posted_data", config.device_posted_data, kLargestMmio,
+         "a WQE that is pushed with its doorbell");
+  enough("device_completion_data", config.device_completion_data, config.completion_bytes,
+         "a completion of pcie.completion_bytes");
+}
 
 engine::Rate pcie_rate(const PcieConfig& config, u64 hertz) {
   const Generation& g = kGenerations[config.generation - 1];
@@ -46,17 +66,17 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
       spread_(engine::cycles_from_picoseconds(config.memory_spread, hertz)),
       first_(std::min(config.first_completion, config.completion_bytes)),
       one_tlp_(std::min(first_, config.mrrs)),
+      read_header_cycles_(up_.rate().cycles_for(config.read_header)),
       full_answer_(answer_of(config.mrrs)),
       request_(up_.rate().span_of(config.read_header)),
       full_(down_.rate().span_of(full_answer_)),
       full_first_(down_.rate().span_of(first_answer_of(config.mrrs))),
       full_others_(down_.rate().span_of(full_answer_ - first_answer_of(config.mrrs))),
-      read_header_cycles_(up_.rate().cycles_for(config.read_header)),
       answers_lag_(up_.rate().cycles_for(full_answer_) >= read_header_cycles_ + 2),
       read_parts_(config.mrrs),
       random_(seed) {}
 
-[[gnu::hot]] blocks::ReadTiming PcieLink::read(Cycle at, u32 bytes) {
+[[gnu::hot]] blocks::ReadTiming PcieLink::read(Cycle at, u64, u32 bytes) {
   blocks::ReadTiming timing;
   Cycle& tag = take_tag();
   const Cycle left = std::max(up_.send(at, request_), tag ? tag + read_header_cycles_ : 0);
@@ -147,7 +167,7 @@ u64 PcieLink::first_answer_of(u32 part) const {
   return std::min(part, first_) + u64{config_.completion_header};
 }
 
-[[gnu::hot]] blocks::WriteTiming PcieLink::write(Cycle first_in, Cycle last_in, u32 bytes) {
+[[gnu::hot]] blocks::WriteTiming PcieLink::write(Cycle first_in, Cycle last_in, u64, u32 bytes) {
   if (bytes <= config_.mps) {
     const Cycle sent = up_.send(last_in, bytes + u64{config_.write_header});
     return {sent, sent + latency_};
@@ -180,6 +200,18 @@ inline Cycle PcieLink::Train::at_hand(u64 beat, Cycle first_in, Cycle last_in) c
             rate.span_of(bytes + (before + 1) * header),
             rate.span_of(config_.mps + tail + 2 * header),
             rate.span_of(tail + header)};
+}
+
+u32 PcieLink::count_of_wires(PciePart part) const {
+  if (part == PciePart::Tags) return u32(tag_free_from_.size());
+  return part <= PciePart::Down;
+}
+
+void PcieLink::tell_bytes(PciePart part, Cycle end, u64 bytes) const {
+  const engine::Rate& rate = up_.rate();  // of both lines
+  const double cycles = double(bytes) * double(rate.cycles) / double(rate.bytes);
+  const Cycle whole = std::min(end, Cycle(cycles) + 1);
+  meter(part, end - whole, end, cycles);
 }
 
 Cycle PcieLink::mmio_write(Cycle at, u32 bytes) {

@@ -1,58 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "model/blocks/host_timing.h"
-#include "model/engine/knob.h"
 #include "model/engine/random.h"
 #include "model/engine/rate.h"
+#include "tlm/pcie_config.h"
 
 namespace hca::tlm_ {
 using engine::Cycle;
 
-struct PcieConfig {
-  u32 generation = 3, lanes = 16;
-  u32 overhead = 81;  // thousandths
-  u32 mps = 256, mrrs = 512, completion_bytes = 256, first_completion = 4096;
-  u32 write_header = 24, read_header = 24, completion_header = 20;
-  u32 read_tags = 64;
-  u64 latency = 100'000, memory_latency = 90'000, memory_spread = 0;  // ps
+// What of a PCIe link can be in use: a line, of which there is one, or read tags and flow-control
+// credits, of which there are so many.
+enum class PciePart : u8 {
+  Up,
+  Down,
+  Tags,
+  PostedHeaders,
+  PostedData,
+  NonpostedHeaders,
+  MmioHeaders,
+  MmioData,
+  CompletionHeaders,
+  CompletionData,
+  Count
 };
-}  // namespace hca::tlm_
-
-template <>
-struct hca::engine::Knobs<hca::tlm_::PcieConfig> {
-  using Config = tlm_::PcieConfig;
-  static constexpr std::string_view block = "pcie";
-  static constexpr std::string_view sentence = "the link between HCA and root complex";
-  static constexpr auto rows = make_rows(
-      knob("generation", &Config::generation, Unit::Count, 1, 5, "2.5, 5, 8, 16 or 32 GT/s a lane"),
-      knob("lanes", &Config::lanes, Unit::Count, 1, 16, "width"),
-      knob("overhead", &Config::overhead, Unit::Count, 0, 500,
-           "thousandths of the link taken by acknowledgements, credits and skips"),
-      knob("mps", &Config::mps, Unit::Bytes, 128, 4096, "payload of a write TLP"),
-      knob("mrrs", &Config::mrrs, Unit::Bytes, 128, 4096, "bytes that one read TLP may ask for"),
-      knob("completion_bytes", &Config::completion_bytes, Unit::Bytes, 64, 4096,
-           "payload of a completion TLP: the root complex's read completion boundary or the MPS"),
-      knob("first_completion", &Config::first_completion, Unit::Bytes, 64, 4096,
-           "payload of the first completion TLP of a read, if that is less"),
-      knob("write_header", &Config::write_header, Unit::Bytes, 12, 64,
-           "header, framing and CRC of a write TLP"),
-      knob("read_header", &Config::read_header, Unit::Bytes, 12, 64,
-           "header, framing and CRC of a read TLP"),
-      knob("completion_header", &Config::completion_header, Unit::Bytes, 12, 64,
-           "header, framing and CRC of a completion TLP"),
-      knob("read_tags", &Config::read_tags, Unit::Count, 1, 1024,
-           "read TLPs that may wait for their data"),
-      knob("latency", &Config::latency, Unit::Picoseconds, 0, 100'000'000,
-           "one way, from the end of a TLP at its sender to its receiver"),
-      knob("memory_latency", &Config::memory_latency, Unit::Picoseconds, 0, 100'000'000,
-           "from a read at the root complex to its first completion"),
-      knob("memory_spread", &Config::memory_spread, Unit::Picoseconds, 0, 100'000'000,
-           "how much longer that may take, evenly by chance"));
+struct PciePartRow {
+  std::string_view name, kind;
 };
+inline constexpr std::array<PciePartRow, std::size_t(PciePart::Count)> kPcieParts{
+    {{"line up", "PCIe"},
+     {"line down", "PCIe"},
+     {"read tags", "tags"},
+     {"posted header credits", "credits"},
+     {"posted data credits", "credits"},
+     {"non-posted header credits", "credits"},
+     {"MMIO header credits", "credits"},
+     {"MMIO data credits", "credits"},
+     {"completion header credits", "credits"},
+     {"completion data credits", "credits"}}};
 
-namespace hca::tlm_ {
 // One direction of the link: TLPs one after the other at an exact rational rate. TLPs back to back
 // keep the fraction of a cycle in which the line became free.
 class TlpLine {
@@ -69,6 +57,14 @@ class TlpLine {
   template <class Sent>
   void go_on(const engine::Rate::Span& bytes, u32 times, Sent&& sent) {
     free_.advance(bytes, times, sent);
+  }
+  // The same of one behind the first of a train: it starts in `at` or when the line is free, to the
+  // fraction.
+  Cycle send_in_train(Cycle at, u64 bytes) {
+    const engine::Rate::Span span = free_.span_of(bytes);
+    free_.advance(span);
+    free_.not_before(at, span);
+    return free_from();
   }
   // The end of what was sent last is no earlier than `bytes` that start in cycle `at`.
   void not_before(Cycle at, const engine::Rate::Span& bytes) { free_.not_before(at, bytes); }
@@ -91,26 +87,47 @@ class TlpLine {
 //    inside a write's train follows the train.
 //  - MMIO writes downstream are paced among themselves and take no time from completions.
 //  - Of a read of several parts the first has the chance to take longer, the others follow it.
-// All requests start on a boundary of the sizes above: addresses are not looked at.
+// All requests start on a boundary of the sizes above: addresses are not looked at. What needs
+// them, and credits, is in PcieTlpLink.
 class PcieLink : public blocks::HostTiming {
  public:
   // `hertz`: the clock in whose cycles all times are; `seed`: of what memory takes more. Throws
   // engine::ConfigError.
   PcieLink(const PcieConfig& config, u64 hertz, u64 seed = 0);
-  blocks::ReadTiming read(Cycle at, u32 bytes) override;
-  blocks::WriteTiming write(Cycle first_in, Cycle last_in, u32 bytes) override;
+  blocks::ReadTiming read(Cycle at, u64 address, u32 bytes) override;
+  blocks::WriteTiming write(Cycle first_in, Cycle last_in, u64 address, u32 bytes) override;
   // A posted write of host software: when it reaches the HCA.
-  Cycle mmio_write(Cycle at, u32 bytes);
+  virtual Cycle mmio_write(Cycle at, u32 bytes);
   // Nothing of the host reaches the HCA sooner than this.
   Cycle latency() const { return latency_; }
 
+  // Of a link that was made to be metered: `amount` cycles of a line, or of tags or credits, evenly
+  // between two cycles. A tag is taken from the first cycle in which its request could have gone,
+  // by tags, to the last completion; a credit from the start of its TLP until it is back.
+  std::function<void(PciePart part, Cycle from, Cycle to, double amount)> meter;
+  // How many there are; 0: none that could limit.
+  virtual u32 count(PciePart part) const { return count_of_wires(part); }
+
  protected:
+  static constexpr u64 kBeatBytes = 64;  // of data that the chip moves
+  u32 count_of_wires(PciePart part) const;
+  // `bytes` that have left a line by cycle `end`.
+  void tell_bytes(PciePart part, Cycle end, u64 bytes) const;
   // The bytes on the line of all completions of a part.
   u64 answer_of(u32 part) const;
   PcieConfig config_;
   TlpLine up_, down_, mmio_;
   std::vector<Cycle> tag_free_from_;
   std::size_t next_tag_ = 0;
+  Cycle latency_, memory_latency_, spread_;
+  u32 first_, one_tlp_;       // bytes: of a first completion, of a read with one TLP each way
+  Cycle read_header_cycles_;  // on the line
+  Cycle& take_tag();
+  Cycle at_memory() {
+    if (spread_) [[unlikely]]
+      return drawn_at_memory();
+    return memory_latency_;
+  }
 
  private:
   // The sizes of a stream repeat: into how many parts the last one fell is remembered.
@@ -136,25 +153,16 @@ class PcieLink : public blocks::HostTiming {
     Cycle at_hand(u64 beat, Cycle first_in, Cycle last_in) const;
   };
   u64 first_answer_of(u32 part) const;
-  Cycle at_memory() {
-    if (spread_) [[unlikely]]
-      return drawn_at_memory();
-    return memory_latency_;
-  }
   Cycle drawn_at_memory();
-  Cycle& take_tag();
   bool tags_are_free(u32 bytes, Cycle at);
   void ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing);
   void ask_each(Cycle at, u32 bytes, blocks::ReadTiming& timing);
   void learn_train(u32 bytes);
 
-  Cycle latency_, memory_latency_, spread_;
-  u32 first_, one_tlp_;  // bytes: of a first completion, of a read with one TLP each way
-  u64 full_answer_;      // of a part of mrrs bytes
+  u64 full_answer_;  // of a part of mrrs bytes
   // On the line: a request, a part of mrrs bytes, its first completion, the others.
   engine::Rate::Span request_, full_, full_first_, full_others_;
-  Cycle read_header_cycles_;  // on the line
-  bool answers_lag_;          // an answer is longer than its request, by a cycle at least
+  bool answers_lag_;  // an answer is longer than its request, by a cycle at least
   Parts read_parts_;
   Train train_;  // of the last write
   engine::Random random_;

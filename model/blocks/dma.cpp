@@ -71,7 +71,7 @@ inline void Dma::start_read(const DmaRequest& request, u8 client) {
     memory = std::max(now, last_read_memory_) + 1;
     first = last = std::max(memory, last_read_);
   } else {
-    const ReadTiming t = timing_.read(now, request.bytes);
+    const ReadTiming t = timing_.read(now, request.address, request.bytes);
     const Cycle late = last_write_memory_ > t.memory ? last_write_memory_ - t.memory : 0;
     memory = std::max(t.memory + late, std::max(now, last_read_memory_) + 1);
     first = std::max({t.first + late, last_read_, memory}), last = std::max(t.last + late, first);
@@ -88,7 +88,8 @@ inline void Dma::start_read(const DmaRequest& request, u8 client) {
 inline void Dma::start_write(const DmaRequest& request, u8 client) {
   const Cycle now = this->now();
   const WriteTiming t =
-      timing_.write(std::max(request.first_in, now), std::max(request.last_in, now), request.bytes);
+      timing_.write(std::max(request.first_in, now), std::max(request.last_in, now),
+                    request.address, request.bytes);
   const Cycle memory = std::max(t.memory, std::max(now, last_write_memory_) + 1);
   next_write_ = t.next;
   last_write_memory_ = memory;

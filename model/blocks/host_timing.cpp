@@ -2,12 +2,12 @@
 #include "model/blocks/host_timing.h"
 
 namespace hca::blocks {
-ReadTiming FixedHostTiming::read(Cycle at, u32 bytes) {
+ReadTiming FixedHostTiming::read(Cycle at, u64, u32 bytes) {
   const Cycle beats = (bytes + 63) / 64;
   return {at + 1, at + latency_, at + 2 * latency_, at + 2 * latency_ + beats - 1};
 }
 
-WriteTiming FixedHostTiming::write(Cycle, Cycle last_in, u32 bytes) {
+WriteTiming FixedHostTiming::write(Cycle, Cycle last_in, u64, u32 bytes) {
   const Cycle beats = (bytes + 63) / 64;
   return {last_in + beats, last_in + beats - 1 + latency_};
 }

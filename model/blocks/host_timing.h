@@ -20,10 +20,10 @@ struct WriteTiming {
 class HostTiming {
  public:
   virtual ~HostTiming() = default;
-  // A read of `bytes` (at least 1) asked for in cycle `at`.
-  virtual ReadTiming read(Cycle at, u32 bytes) = 0;
-  // A posted write whose first and last bytes are at hand in these cycles.
-  virtual WriteTiming write(Cycle first_in, Cycle last_in, u32 bytes) = 0;
+  // A read of `bytes` (at least 1) from `address`, asked for in cycle `at`.
+  virtual ReadTiming read(Cycle at, u64 address, u32 bytes) = 0;
+  // A posted write to `address` whose first and last bytes are at hand in these cycles.
+  virtual WriteTiming write(Cycle first_in, Cycle last_in, u64 address, u32 bytes) = 0;
 };
 
 // A host without a link: each read takes `latency` there and back, each write `latency` one way.
@@ -31,8 +31,8 @@ class HostTiming {
 class FixedHostTiming : public HostTiming {
  public:
   explicit FixedHostTiming(Cycle latency) : latency_(latency) {}
-  ReadTiming read(Cycle at, u32 bytes) override;
-  WriteTiming write(Cycle first_in, Cycle last_in, u32 bytes) override;
+  ReadTiming read(Cycle at, u64 address, u32 bytes) override;
+  WriteTiming write(Cycle first_in, Cycle last_in, u64 address, u32 bytes) override;
 
  private:
   Cycle latency_;

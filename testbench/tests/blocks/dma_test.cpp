@@ -11,8 +11,8 @@ using namespace hca::test;
 namespace {
 // A request leaves each 7 cycles; 30 cycles to memory, 30 back.
 struct SlowHost : HostTiming {
-  ReadTiming read(Cycle at, u32) override { return {at + 7, at + 30, at + 60, at + 60}; }
-  WriteTiming write(Cycle, Cycle last_in, u32) override { return {last_in + 7, last_in + 30}; }
+  ReadTiming read(Cycle at, u64, u32) override { return {at + 7, at + 30, at + 60, at + 60}; }
+  WriteTiming write(Cycle, Cycle last_in, u64, u32) override { return {last_in + 7, last_in + 30}; }
 };
 struct Memory : Outside {
   bool read_memory(u64 address, u8*, u32, Cycle at) override {

@@ -20,13 +20,13 @@ PcieConfig plain() {
 TEST_CASE("a read takes its request, two ways, the memory and its completion", "[pcie]") {
   PcieLink link(plain(), kHertz);
   // 24 bytes leave in 1.5 cycles: at 101.5; 64 + 20 bytes take 5.25 cycles from 112 + 5 on.
-  const auto first = link.read(100, 64);
+  const auto first = link.read(100, 0, 64);
   CHECK(first.next == 102);
   CHECK(first.memory == 112);
   CHECK(first.first == 133);
   CHECK(first.last == 133);
   // The second request keeps the fraction (103.0), its completion follows the first (127.5).
-  const auto second = link.read(102, 64);
+  const auto second = link.read(102, 0, 64);
   CHECK(second.next == 103);
   CHECK(second.memory == 113);
   CHECK(second.last == 138);
@@ -38,11 +38,11 @@ TEST_CASE("the first completion of a read may be shorter", "[pcie]") {
   PcieLink link(config, kHertz);
   // The request is there at 2 + 10, its data from 17 on: 84 bytes, to 22.25; 256 + 20 bytes to
   // 39.5; the last 192 + 20 bytes to 52.75.
-  const auto timing = link.read(0, 512);
+  const auto timing = link.read(0, 0, 512);
   CHECK(timing.first == 23 + 10);
   CHECK(timing.last == 53 + 10);
   PcieLink short_one(config, kHertz);
-  CHECK(short_one.read(0, 64).last == 23 + 10);
+  CHECK(short_one.read(0, 0, 64).last == 23 + 10);
 }
 
 TEST_CASE("a memory with a spread takes from its latency to that and the spread", "[pcie]") {
@@ -51,12 +51,12 @@ TEST_CASE("a memory with a spread takes from its latency to that and the spread"
   PcieLink link(config, kHertz), again(config, kHertz);
   std::array<unsigned, 11> seen{};
   for (u64 i = 0; i < 1000; ++i) {
-    const auto timing = link.read(i * 1000, 64);
+    const auto timing = link.read(i * 1000, 0, 64);
     // 2 cycles, 10, 5 and what it takes more, 5.25 or 6 of the line, 10.
     const u64 more = timing.last - i * 1000 - 33;
     REQUIRE(more <= 10);
     ++seen[more];
-    CHECK(again.read(i * 1000, 64).last == timing.last);
+    CHECK(again.read(i * 1000, 0, 64).last == timing.last);
   }
   for (const unsigned times : seen) CHECK(times > 50);
 }
@@ -64,7 +64,7 @@ TEST_CASE("a memory with a spread takes from its latency to that and the spread"
 TEST_CASE("a long read is split by MRRS and by the size of completions", "[pcie]") {
   PcieLink link(plain(), kHertz);
   // 2 requests; 4 completions of 276 bytes, 17.25 cycles each, from 17 on: 34.25, 51.5, 68.75, 86.
-  const auto timing = link.read(0, 1024);
+  const auto timing = link.read(0, 0, 1024);
   CHECK(timing.next == 3);
   CHECK(timing.memory == 12);
   CHECK(timing.first == 35 + 10);
@@ -77,7 +77,7 @@ TEST_CASE("a long read takes the same time whether its parts are counted one by 
   // 8 parts of 512 bytes: requests of 1.5 cycles, completions of 2 * 17.25. The first part is asked
   // until 1.5, answered from 17 on; the last completion ends at 17 + 8 * 34.5 = 293.
   PcieLink run(plain(), kHertz);
-  const auto timing = run.read(0, 4096);
+  const auto timing = run.read(0, 0, 4096);
   CHECK(timing.next == 12);
   CHECK(timing.memory == 12);
   CHECK(timing.first == 35 + 10);
@@ -87,7 +87,7 @@ TEST_CASE("a long read takes the same time whether its parts are counted one by 
   // those of the eight before without a gap: 17 + 72 * 34.5 = 2501.
   PcieLink busy(plain(), kHertz);
   blocks::ReadTiming last{};
-  for (u32 i = 0; i < 9; ++i) last = busy.read(0, 4096);
+  for (u32 i = 0; i < 9; ++i) last = busy.read(0, 0, 4096);
   CHECK(last.last == 2501 + 10);
 }
 
@@ -97,12 +97,12 @@ TEST_CASE("without a free tag a read waits for the last completion of an earlier
   PcieLink link(config, kHertz);
   // The first part is back at 51.5 -> 52 + 10; its tag carries the second: 62 + 2, there at 74,
   // completions from 79 on: 96.25, 113.5 -> 114 + 10.
-  const auto timing = link.read(0, 1024);
+  const auto timing = link.read(0, 0, 1024);
   CHECK(timing.memory == 12);
   CHECK(timing.next == 64);
   CHECK(timing.last == 124);
   // A write is not held up by it: behind the two requests (3.0), 88 bytes take 5.5 cycles.
-  const auto write = link.write(10, 10, 64);
+  const auto write = link.write(10, 10, 0, 64);
   CHECK(write.memory == 16 + 10);
 }
 
@@ -111,12 +111,12 @@ TEST_CASE("a write leaves TLP by TLP as its bytes are at hand", "[pcie]") {
   config.mps = 128;
   PcieLink fast(config, kHertz);
   // Beats in 0, 1, 2, 3: the first 152 bytes leave from 1 to 10.5, the others until 20.
-  const auto packed = fast.write(0, 3, 256);
+  const auto packed = fast.write(0, 3, 0, 256);
   CHECK(packed.next == 20);
   CHECK(packed.memory == 30);
   PcieLink slow(config, kHertz);
   // Beats in 0, 21, 42, 63: the second TLP waits for its last one, 63 + 9.5.
-  const auto stretched = slow.write(0, 63, 256);
+  const auto stretched = slow.write(0, 63, 0, 256);
   CHECK(stretched.next == 73);
   CHECK(stretched.memory == 83);
 }
@@ -127,13 +127,13 @@ TEST_CASE("a short last TLP of a write follows the one before it", "[pcie]") {
   // TLPs of 152, 152 and 88 bytes: 9.5, 9.5 and 5.5 cycles.
   PcieLink behind(config, kHertz);
   // Beats in 0, 8, 16, 24, 32: the second TLP leaves from 24 to 33.5, the last until 39.
-  CHECK(behind.write(0, 32, 320).next == 39);
+  CHECK(behind.write(0, 32, 0, 320).next == 39);
   PcieLink waits(config, kHertz);
   // Beats in 0, 12, 24, 36, 48: the second is out at 45.5, the last leaves from 48 to 53.5.
-  CHECK(waits.write(0, 48, 320).next == 54);
+  CHECK(waits.write(0, 48, 0, 320).next == 54);
   PcieLink busy(config, kHertz);
   // All beats at once: 24.5 cycles from 0 on.
-  CHECK(busy.write(0, 0, 320).next == 25);
+  CHECK(busy.write(0, 0, 0, 320).next == 25);
 }
 
 TEST_CASE("an MMIO write takes its TLP and the way", "[pcie]") {
@@ -149,7 +149,7 @@ TEST_CASE("a stream of writes runs at exactly the rational rate of the link", "[
   constexpr u64 clock = 350'000'000, writes = 100'000;
   PcieLink link(config, clock);
   Cycle last = 0;
-  for (u64 i = 0; i < writes; ++i) last = link.write(0, 0, 256).next;
+  for (u64 i = 0; i < writes; ++i) last = link.write(0, 0, 0, 256).next;
   // bytes * 8 / (8e9 * 16 * 128/130 * 919/1000) seconds
   const engine::u128 up = engine::u128{writes * 280} * 8 * clock * 130 * 1000;
   const engine::u128 down = engine::u128{8'000'000'000} * 16 * 128 * 919;

@@ -94,6 +94,18 @@ TEST_CASE("a value out of its range names the range", "[scenario]") {
   CHECK_THAT(error_of("connection.path_mtu: 1000\n"), Contains("256 | 512 | 1024 | 2048 | 4096"));
 }
 
+TEST_CASE("credits that one TLP cannot have are refused once, at their knob", "[scenario]") {
+  // 256 bytes are 16 credits.
+  const std::string problem =
+      "pcie.root_posted_data: \"3\" is too few for a write of pcie.mps; allowed: 0, or 16 .. 32752";
+  CHECK(error_of("\npcie: {root_posted_data: 3}\n") == "s.yaml:2: " + problem);
+  CHECK(error_of("pcie0.root_posted_data: 16\npcie1.root_posted_data: 3\n") ==
+        "s.yaml:2: " + problem);
+  // 512 bytes are 32.
+  CHECK_THAT(error_of("pcie.root_posted_data: 16\npcie.mps: 512 B\n"),
+             Contains("s.yaml:1: pcie.root_posted_data: \"16\"") && Contains("32 .. 32752"));
+}
+
 TEST_CASE("a clock has a period of whole picoseconds", "[scenario]") {
   // 10^12 / 300 MHz = 3333.3; 10^12 / 312.5 MHz = 3200.
   const char* bad = GENERATE("300 MHz", "333 MHz", "999999999 Hz", "3 GHz");

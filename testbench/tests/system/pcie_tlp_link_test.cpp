@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// All expected cycles are worked out by hand on a link of 16 bytes a cycle: generation 1 with 16
+// lanes moves 4 GB/s, the clock has 250 MHz. One way takes 10 cycles, the memory 5.
+#include "tlm/pcie_tlp_link.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+
+namespace hca::tlm_ {
+namespace {
+constexpr u64 kHertz = 250'000'000;
+PcieConfig plain() {
+  PcieConfig config;
+  config.generation = 1, config.lanes = 16, config.overhead = 0;
+  config.latency = 40'000, config.memory_latency = 20'000;
+  return config;
+}
+}  // namespace
+
+TEST_CASE("TLP by TLP a link has the times of one that counts whole requests", "[pcie]") {
+  for (const u32 completion : {64u, 128u, 256u}) {
+    PcieConfig config = plain();
+    config.mps = 128, config.completion_bytes = 256, config.first_completion = completion;
+    config.read_tags = 12, config.memory_spread = 8'000, config.overhead = 81;
+    config.generation = 3, config.lanes = 8;
+    constexpr u64 kClock = 350'000'000;
+    PcieLink whole(config, kClock, 3);
+    PcieTlpLink pieces(config, kClock, 3);
+    engine::Random random(completion);
+    Cycle at = 0;
+    for (u32 i = 0; i < 20'000; ++i) {
+      const u32 bytes = u32(1 + random.below(random.below(4) ? 600 : 8000));
+      at += random.below(random.below(8) ? 6 : 400);
+      CAPTURE(i, at, bytes);
+      if (random.below(2)) {
+        const auto a = whole.read(at, 0, bytes), b = pieces.read(at, 0, bytes);
+        REQUIRE(b.next == a.next);
+        REQUIRE(b.memory == a.memory);
+        REQUIRE(b.first == a.first);
+        REQUIRE(b.last == a.last);
+      } else {
+        // All at hand at once, or a beat each so many cycles.
+        const Cycle end = at + (bytes - 1) / 64 * random.below(12);
+        const auto a = whole.write(at, end, 0, bytes), b = pieces.write(at, end, 0, bytes);
+        REQUIRE(b.next == a.next);
+        REQUIRE(b.memory == a.memory);
+      }
+      REQUIRE(pieces.mmio_write(at, bytes) == whole.mmio_write(at, bytes));
+    }
+  }
+}
+
+TEST_CASE("a write waits for the credit of its header", "[pcie][credits]") {
+  PcieConfig config = plain();
+  config.root_posted_headers = 2, config.credit_latency = 12'000;  // 3 cycles
+  PcieTlpLink link(config, kHertz);
+  // 256 + 24 bytes take 17.5 cycles. The first leaves from 0 to 17.5, is there at 18 + 10 and in
+  // memory; its credit leaves 3 later and is back 10 after that, in 41. The second leaves until 35,
+  // there at 45, its credit is back in 58. The third starts with the first credit, not at 35.
+  CHECK(link.write(0, 0, 0, 256).memory == 28);
+  CHECK(link.write(0, 0, 0, 256).memory == 45);
+  CHECK(link.write(0, 0, 0, 256).next == 59);  // 41 + 17.5
+  CHECK(link.write(0, 0, 0, 256).next == 76);  // 58.5 + 17.5: its credit is there since 58
+  // The fifth: the third was there at 59 + 10, its credit is back in 82.
+  CHECK(link.write(0, 0, 0, 256).next == 100);  // 82 + 17.5
+}
+
+TEST_CASE("a write waits for the credits of its data, 16 bytes each", "[pcie][credits]") {
+  PcieConfig config = plain();
+  config.root_posted_data = 20;  // one TLP of 256 bytes takes 16, one of 65 bytes 5
+  PcieTlpLink link(config, kHertz);
+  // Until 17.5; there at 28, its credits are back in 38.
+  CHECK(link.write(0, 0, 0, 256).memory == 28);
+  // 64 bytes are 4 credits: they are there. 88 bytes, from 17.5 to 23: there at 33, back in 43.
+  CHECK(link.write(0, 0, 0, 64).next == 23);
+  // None is left: from 38 on, 88 bytes.
+  CHECK(link.write(0, 0, 0, 64).next == 44);  // 43.5
+  // 12 of the first are left, and a TLP of 193 bytes needs 13: it waits for 43, when 4 come back,
+  // but the line is busy until 43.5. 217 bytes: 57.06.
+  CHECK(link.write(0, 0, 0, 193).next == 58);
+  PcieTlpLink train(config, kHertz);
+  // A write of 512 bytes is two TLPs: the second starts in 38.
+  CHECK(train.write(0, 0, 0, 512).next == 56);
+}
+
+TEST_CASE("a read behind a write that waits for credits waits too, PCIe lets none pass",
+          "[pcie][credits]") {
+  PcieConfig config = plain();
+  config.root_posted_headers = 1;
+  PcieTlpLink link(config, kHertz);
+  link.write(0, 0, 0, 256);                    // its credit is back in 38
+  CHECK(link.write(0, 0, 0, 256).next == 56);  // 38 + 17.5
+  CHECK(link.read(1, 0, 64).memory == 57 + 10);
+}
+
+TEST_CASE("a read waits for its credit, and no write with it", "[pcie][credits]") {
+  PcieConfig config = plain();
+  config.root_nonposted_headers = 1, config.credit_latency = 8'000;  // 2 cycles
+  PcieTlpLink link(config, kHertz);
+  // The first request has left at 1.5, is there at 12; its credit is back in 12 + 2 + 10. The
+  // second leaves with it: 24 + 2.
+  CHECK(link.read(0, 0, 64).next == 2);
+  CHECK(link.read(0, 0, 64).next == 26);
+  // Its time of the line is that of its turn: 3.0. The write follows it, 5.5 cycles.
+  CHECK(link.write(4, 4, 0, 64).next == 10);
+}
+
+TEST_CASE("a completion waits for the buffer of the HCA", "[pcie][credits]") {
+  PcieConfig config = plain();
+  config.device_completion_data = 16;
+  PcieTlpLink link(config, kHertz);
+  // At memory in 12, its data from 17 on: 276 bytes, 17.25 cycles, to 34.25: here in 45. Its 16
+  // credits are there again in 55: the second completion leaves until 72.25.
+  const auto timing = link.read(0, 0, 512);
+  CHECK(timing.first == 45);
+  CHECK(timing.last == 83);
+  config.device_completion_data = 0, config.device_completion_headers = 1;
+  PcieTlpLink headers(config, kHertz);
+  CHECK(headers.read(0, 0, 512).last == 83);
+}
+
+TEST_CASE("an MMIO write waits for the buffer of the HCA", "[pcie][credits]") {
+  PcieConfig config = plain();
+  config.device_posted_headers = 1;
+  PcieTlpLink link(config, kHertz);
+  CHECK(link.mmio_write(0, 8) == 12);  // its credit is back in 22
+  CHECK(link.mmio_write(0, 8) == 34);
+}
+
+TEST_CASE("a stream has the rate of its credits: so many in a round trip", "[pcie][credits]") {
+  PcieConfig config = plain();
+  config.root_posted_data = 64, config.credit_latency = 40'000;  // 10 cycles
+  PcieTlpLink link(config, kHertz);
+  // Four TLPs of 256 bytes at a time. The first leaves in 17.5 cycles and its credits are back
+  // 10 + 10 + 10 after 18: in 48; the line is busy with the other three until 70. The line limits.
+  Cycle last = 0;
+  for (u32 i = 0; i < 1000; ++i) last = link.write(0, 0, 0, 256).next;
+  CHECK(last == 17'500);
+  // With two at a time: the first starts in 0, the third in 48, the fifth in 48 + 48: 500 rounds of
+  // 48 cycles, in the last of which both leave, 35 cycles.
+  config.root_posted_data = 32;
+  PcieTlpLink two(config, kHertz);
+  for (u32 i = 0; i < 1000; ++i) last = two.write(0, 0, 0, 256).next;
+  CHECK(last == 499 * 48 + 35);
+}
+
+TEST_CASE("credits are in use from the start of their TLP until they are back", "[pcie][credits]") {
+  PcieConfig config = plain();
+  config.root_posted_data = 32, config.credit_latency = 40'000;
+  PcieTlpLink link(config, kHertz);
+  std::map<PciePart, double> used;
+  link.meter = [&](PciePart part, Cycle, Cycle, double amount) { used[part] += amount; };
+  for (u32 i = 0; i < 1000; ++i) link.write(0, 0, 0, 256);
+  // 16 credits of each first of a round for its 48 cycles. The second starts at 17.5, seen in 18,
+  // and ends at 35: its credits are back in 65, 47 later.
+  CHECK(used[PciePart::PostedData] == 500 * 16 * (48 + 47));
+  CHECK(used[PciePart::Up] == 1000 * 17.5);
+  CHECK(link.count(PciePart::PostedData) == 32);
+  CHECK(link.count(PciePart::PostedHeaders) == 0);
+  CHECK(used.count(PciePart::PostedHeaders) == 0);
+}
+
+TEST_CASE("credits that one TLP cannot have are refused", "[pcie][credits]") {
+  const auto error_of = [](auto&& change) -> std::string {
+    PcieConfig config;
+    change(config);
+    try {
+      PcieTlpLink link(config, kHertz);
+    } catch (const engine::ConfigError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  CHECK(error_of([](PcieConfig& c) { c.root_posted_data = 16; }).empty());
+  CHECK(error_of([](PcieConfig& c) { c.root_posted_data = 15; }) ==
+        "pcie.root_posted_data: \"15\" is too few for a write of pcie.mps; allowed: 0, or 16 .. "
+        "32752");
+  CHECK(error_of([](PcieConfig& c) { c.device_completion_data = 15; }) ==
+        "pcie.device_completion_data: \"15\" is too few for a completion of "
+        "pcie.completion_bytes; allowed: 0, or 16 .. 32752");
+  // 8 + 256 bytes: 16.5.
+  CHECK(error_of([](PcieConfig& c) { c.device_posted_data = 16; }) != "");
+  CHECK(error_of([](PcieConfig& c) { c.device_posted_data = 17; }).empty());
+}
+
+TEST_CASE("the link that is made is the one that its knobs need", "[pcie]") {
+  PcieConfig config;
+  const auto is_tlps = [&] {
+    return dynamic_cast<PcieTlpLink*>(make_pcie_link(config, kHertz).get()) != nullptr;
+  };
+  CHECK(!is_tlps());
+  config.credit_latency = 1000;  // of no credits
+  CHECK(!is_tlps());
+  for (const auto member : {&PcieConfig::root_posted_headers, &PcieConfig::root_posted_data,
+                            &PcieConfig::root_nonposted_headers, &PcieConfig::device_posted_headers,
+                            &PcieConfig::device_posted_data, &PcieConfig::device_completion_headers,
+                            &PcieConfig::device_completion_data}) {
+    config.*member = 17;
+    CHECK(is_tlps());
+    config.*member = 0;
+  }
+  config.split = PcieSplit::ByAddress;
+  CHECK(is_tlps());
+}
+}  // namespace hca::tlm_

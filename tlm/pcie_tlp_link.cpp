@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/pcie_tlp_link.h"
+
+#include <algorithm>
+
+#include "tlm/metered_pcie_link.h"
+
+namespace hca::tlm_ {
+namespace {
+constexpr u32 kPcieBoundary = 4096;  // that no request crosses
+}  // namespace
+
+PcieTlpLink::PcieTlpLink(const PcieConfig& c, u64 hertz, u64 seed)
+    : PcieLink(c, hertz, seed),
+      credit_latency_(engine::cycles_from_picoseconds(c.credit_latency, hertz)),
+      posted_{{PcieCredits(c.root_posted_headers), PcieCredits(c.root_posted_data)},
+              PciePart::PostedHeaders,
+              PciePart::PostedData},
+      mmio_posted_{{PcieCredits(c.device_posted_headers), PcieCredits(c.device_posted_data)},
+                   PciePart::MmioHeaders,
+                   PciePart::MmioData},
+      completions_{
+          {PcieCredits(c.device_completion_headers), PcieCredits(c.device_completion_data)},
+          PciePart::CompletionHeaders,
+          PciePart::CompletionData},
+      nonposted_(c.root_nonposted_headers) {}
+
+u32 PcieTlpLink::count(PciePart part) const {
+  if (part == PciePart::NonpostedHeaders) return nonposted_.all();
+  for (const Credits* c : {&posted_, &mmio_posted_, &completions_}) {
+    if (part == c->of_headers) return c->headers.all();
+    if (part == c->of_data) return c->data.all();
+  }
+  return count_of_wires(part);
+}
+
+// The bytes in front of the next boundary.
+u32 PcieTlpLink::piece_of(u64 address, u32 bytes, u32 most) const {
+  if (config_.split == PcieSplit::BySize) return std::min(bytes, most);
+  const u32 in_page = u32(address % kPcieBoundary);
+  return std::min({bytes, most - in_page % most, kPcieBoundary - in_page});
+}
+
+blocks::ReadTiming PcieTlpLink::read(Cycle at, u64 address, u32 bytes) {
+  blocks::ReadTiming timing{};
+  for (u32 done = 0, part; done < bytes; done += part) {
+    part = piece_of(address + done, bytes - done, config_.mrrs);
+    Cycle& tag = take_tag();
+    const Cycle may = std::max(tag, nonposted_.take(1));
+    const Cycle sent = up_.send(at, config_.read_header);
+    const Cycle left = std::max(sent, may ? may + read_header_cycles_ : 0);
+    const Cycle there = left + latency_;
+    tell_line(PciePart::Up, sent, config_.read_header);
+    nonposted_.give(returned(there), 1);
+    tell(PciePart::NonpostedHeaders, left - read_header_cycles_, returned(there), 1);
+    const Cycle tag_from = std::max(at, tag);
+    const Cycle in_memory = done ? memory_latency_ : at_memory();
+    if (!done) timing.memory = there;
+    answer(there + in_memory, address + done, part, timing);
+    tag = timing.last;
+    tell(PciePart::Tags, tag_from, tag, 1);
+    timing.next = done ? std::max(up_.free_from(), left) : left;
+  }
+  return timing;
+}
+
+// The completions of a part that memory has from cycle `from` on.
+void PcieTlpLink::answer(Cycle from, u64 address, u32 bytes, blocks::ReadTiming& timing) {
+  const u32 off = config_.split == PcieSplit::ByAddress ? u32(address % first_) : 0;
+  u32 most = first_ - off;
+  for (u32 done = 0, part; done < bytes; done += part, most = config_.completion_bytes) {
+    part = std::min(bytes - done, most);
+    const Cycle start = std::max(from, completions_.take(part));
+    const Cycle begins = std::max(start, down_.free_from());
+    const Cycle sent = down_.send(start, part + u64{config_.completion_header});
+    tell_line(PciePart::Down, sent, part + u64{config_.completion_header});
+    timing.last = sent + latency_;
+    if (!timing.first) timing.first = timing.last;
+    give(completions_, begins, timing.last, part);
+  }
+}
+
+blocks::WriteTiming PcieTlpLink::write(Cycle first_in, Cycle last_in, u64 address, u32 bytes) {
+  // The bytes come evenly, by beats.
+  const u64 gaps = (bytes + kBeatBytes - 1) / kBeatBytes - 1;
+  const auto at_hand = [&](u64 end) {
+    const u64 beat = (end + kBeatBytes - 1) / kBeatBytes - 1;
+    return gaps ? first_in + ((last_in - first_in) * beat + gaps - 1) / gaps : last_in;
+  };
+  Cycle memory = 0;
+  for (u32 done = 0, part; done < bytes; done += part) {
+    part = piece_of(address + done, bytes - done, config_.mps);
+    const Cycle start = std::max(at_hand(done + part), posted_.take(part));
+    const Cycle begins = std::max(start, up_.free_from());
+    const u64 size = part + u64{config_.write_header};
+    const Cycle sent = done ? up_.send_in_train(start, size) : up_.send(start, size);
+    tell_line(PciePart::Up, sent, size);
+    memory = sent + latency_;
+    give(posted_, begins, memory, part);
+  }
+  return {up_.free_from(), memory};
+}
+
+Cycle PcieTlpLink::mmio_write(Cycle at, u32 bytes) {
+  const Cycle start = std::max(at, mmio_posted_.take(bytes));
+  const Cycle begins = std::max(start, mmio_.free_from());
+  const Cycle there = mmio_.send(start, bytes + u64{config_.write_header}) + latency_;
+  give(mmio_posted_, begins, there, bytes);
+  return there;
+}
+
+void PcieTlpLink::give(Credits& credits, Cycle start, Cycle out_of_buffer, u32 bytes) {
+  const Cycle back = returned(out_of_buffer);
+  credits.give(back, bytes);
+  tell(credits.of_headers, start, back, 1);
+  tell(credits.of_data, start, back, PcieCreditPair::of(bytes));
+}
+
+// `amount` of a part that is there are in use between two cycles.
+void PcieTlpLink::tell(PciePart part, Cycle from, Cycle to, double amount) const {
+  if (meter && count(part)) meter(part, from, to, amount * double(to - from));
+}
+
+void PcieTlpLink::tell_line(PciePart part, Cycle end, u64 bytes) const {
+  if (meter) tell_bytes(part, end, bytes);
+}
+
+bool needs_tlps(const PcieConfig& c) {
+  return c.split != PcieSplit::BySize || c.root_posted_headers || c.root_posted_data ||
+         c.root_nonposted_headers || c.device_posted_headers || c.device_posted_data ||
+         c.device_completion_headers || c.device_completion_data;
+}
+
+std::unique_ptr<PcieLink> make_pcie_link(const PcieConfig& config, u64 hertz, u64 seed,
+                                         bool metered) {
+  if (needs_tlps(config)) return std::make_unique<PcieTlpLink>(config, hertz, seed);
+  if (metered) return std::make_unique<MeteredPcieLink>(config, hertz, seed);
+  return std::make_unique<PcieLink>(config, hertz, seed);
+}
+}  // namespace hca::tlm_

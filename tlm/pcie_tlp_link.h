@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+
+#include "tlm/pcie_credits.h"
+#include "tlm/pcie_link.h"
+
+namespace hca::tlm_ {
+// The same link TLP by TLP: for what is different from one TLP of a request to the next. With none
+// of it the times are those of PcieLink, which counts whole requests.
+//  - A TLP leaves when its receiver has the credits for it: one for the header, one for each 16
+//    bytes of payload. They are taken as it starts; they are on their way back credit_latency after
+//    it has left the receiver's buffer, and back `latency` later. A write leaves the buffer of the
+//    root complex when it is in memory, a read when it is there, what the HCA receives at once.
+//  - What waits for credits holds up all of its line behind it, but a read: like one that waits for
+//    its tag it holds up reads alone.
+//  - split: by_address cuts a write where an address is a multiple of MPS, a read where one is a
+//    multiple of MRRS, both at 4 KiB; the first completion ends at a multiple of its size.
+class PcieTlpLink : public PcieLink {
+ public:
+  // Throws engine::ConfigError.
+  PcieTlpLink(const PcieConfig& config, u64 hertz, u64 seed = 0);
+  blocks::ReadTiming read(Cycle at, u64 address, u32 bytes) override;
+  blocks::WriteTiming write(Cycle first_in, Cycle last_in, u64 address, u32 bytes) override;
+  Cycle mmio_write(Cycle at, u32 bytes) override;
+  u32 count(PciePart part) const override;
+
+ private:
+  // The pools of a kind of TLP, with their parts.
+  struct Credits : PcieCreditPair {
+    PciePart of_headers, of_data;
+  };
+  u32 piece_of(u64 address, u32 bytes, u32 most) const;
+  void answer(Cycle from, u64 address, u32 bytes, blocks::ReadTiming& timing);
+  void give(Credits& credits, Cycle start, Cycle out_of_buffer, u32 bytes);
+  void tell(PciePart part, Cycle from, Cycle to, double amount) const;
+  void tell_line(PciePart part, Cycle end, u64 bytes) const;
+  Cycle returned(Cycle out_of_buffer) const { return out_of_buffer + credit_latency_ + latency_; }
+
+  Cycle credit_latency_;
+  Credits posted_, mmio_posted_, completions_;
+  PcieCredits nonposted_;
+};
+
+// Whether a link with these knobs has anything that PcieLink does not count.
+bool needs_tlps(const PcieConfig& config);
+// The link that these knobs ask for; `metered`: it can tell what it does.
+std::unique_ptr<PcieLink> make_pcie_link(const PcieConfig& config, u64 hertz, u64 seed = 0,
+                                         bool metered = false);
+}  // namespace hca::tlm_
