@@ -13,10 +13,15 @@ namespace hca::tlm_ {
 namespace {
 struct Generation {
   u64 megatransfers;
-  u32 data_bits, line_bits;  // 8b/10b or 128b/130b
+  u32 data, line;  // bits, of 8b/10b or 128b/130b; bytes of TLPs in a flit and of the flit
 };
-constexpr std::array<Generation, 5> kGenerations{
-    {{2500, 8, 10}, {5000, 8, 10}, {8000, 128, 130}, {16000, 128, 130}, {32000, 128, 130}}};
+constexpr std::array<Generation, 6> kGenerations{
+    {{2500, 8, 10},
+     {5000, 8, 10},
+     {8000, 128, 130},
+     {16000, 128, 130},
+     {32000, 128, 130},
+     {64000, 256 - 6 - 8 - 6, 256}}};  // less data link payload, CRC and FEC
 constexpr u64 kThousand = 1000;
 
 PcieConfig checked(const PcieConfig& config) {
@@ -45,10 +50,10 @@ void check_pcie(const PcieConfig& config) {
 
 engine::Rate pcie_rate(const PcieConfig& config, u64 hertz) {
   const Generation& g = kGenerations[config.generation - 1];
-  // Data bits in a second are bits / g.line_bits.
+  // Data bits in a second are bits / g.line.
   const u64 bits = g.megatransfers * 1'000'000 / kThousand * (kThousand - config.overhead) *
-                   config.lanes * g.data_bits;
-  u64 bytes = bits, cycles = 8 * g.line_bits;
+                   config.lanes * g.data;
+  u64 bytes = bits, cycles = 8 * g.line;
   const u64 small = std::gcd(bytes, cycles);
   bytes /= small, cycles /= small;
   const u64 large = std::gcd(bytes, hertz);
