@@ -34,7 +34,8 @@ struct hca::engine::Knobs<hca::tlm_::PcieConfig> {
   static constexpr std::string_view block = "pcie";
   static constexpr std::string_view sentence = "the link between HCA and root complex";
   static constexpr auto rows = make_rows(
-      knob("generation", &Config::generation, Unit::Count, 1, 5, "2.5, 5, 8, 16 or 32 GT/s a lane"),
+      knob("generation", &Config::generation, Unit::Count, 1, 6,
+           "2.5, 5, 8, 16, 32 GT/s a lane, or 64 in flit mode"),
       knob("lanes", &Config::lanes, Unit::Count, 1, 16, "width"),
       knob("overhead", &Config::overhead, Unit::Count, 0, 500,
            "thousandths of the link taken by acknowledgements, credits and skips"),

@@ -18,8 +18,10 @@ PcieConfig plain() {
 }  // namespace
 
 TEST_CASE("TLP by TLP a link has the times of one that counts whole requests", "[pcie]") {
+  const PcieSplit split = GENERATE(PcieSplit::BySize, PcieSplit::ByAddress);
   for (const u32 completion : {64u, 128u, 256u}) {
     PcieConfig config = plain();
+    config.split = split;
     config.mps = 128, config.completion_bytes = 256, config.first_completion = completion;
     config.read_tags = 12, config.memory_spread = 8'000, config.overhead = 81;
     config.generation = 3, config.lanes = 8;
@@ -28,12 +30,13 @@ TEST_CASE("TLP by TLP a link has the times of one that counts whole requests", "
     PcieTlpLink pieces(config, kClock, 3);
     engine::Random random(completion);
     Cycle at = 0;
-    for (u32 i = 0; i < 20'000; ++i) {
+    for (u64 i = 0; i < 20'000; ++i) {
+      const u64 page = i % 8 * 4096;  // where all boundaries are
       const u32 bytes = u32(1 + random.below(random.below(4) ? 600 : 8000));
       at += random.below(random.below(8) ? 6 : 400);
       CAPTURE(i, at, bytes);
       if (random.below(2)) {
-        const auto a = whole.read(at, 0, bytes), b = pieces.read(at, 0, bytes);
+        const auto a = whole.read(at, 0, bytes), b = pieces.read(at, page, bytes);
         REQUIRE(b.next == a.next);
         REQUIRE(b.memory == a.memory);
         REQUIRE(b.first == a.first);
@@ -41,13 +44,55 @@ TEST_CASE("TLP by TLP a link has the times of one that counts whole requests", "
       } else {
         // All at hand at once, or a beat each so many cycles.
         const Cycle end = at + (bytes - 1) / 64 * random.below(12);
-        const auto a = whole.write(at, end, 0, bytes), b = pieces.write(at, end, 0, bytes);
+        const auto a = whole.write(at, end, 0, bytes), b = pieces.write(at, end, page, bytes);
         REQUIRE(b.next == a.next);
         REQUIRE(b.memory == a.memory);
       }
       REQUIRE(pieces.mmio_write(at, bytes) == whole.mmio_write(at, bytes));
     }
   }
+}
+
+TEST_CASE("by address a write is cut at the multiples of MPS and at 4 KiB", "[pcie][split]") {
+  PcieConfig config = plain();
+  const auto next = [&](u64 address, u32 bytes) {
+    return PcieTlpLink(config, kHertz).write(0, 0, address, bytes).next;
+  };
+  CHECK(next(128, 256) == 18);  // 280 bytes, 17.5 cycles
+  config.split = PcieSplit::ByAddress;
+  CHECK(next(256, 256) == 18);
+  CHECK(next(128, 256) == 19);   // 2 * 152 bytes
+  CHECK(next(255, 256) == 19);   // 25 and 279 bytes: 1.5625 + 17.4375
+  CHECK(next(255, 1) == 2);      // 25 bytes
+  CHECK(next(128, 1024) == 72);  // 152, 3 * 280 and 152 bytes: 71.5
+  config.mps = 4096;
+  CHECK(next(4096 - 64, 128) == 11);  // 2 * 88
+  CHECK(next(4096 - 64, 64) == 6);    // 5.5
+}
+
+TEST_CASE("by address a read is cut at the multiples of MRRS, its answer at those of completions",
+          "[pcie][split]") {
+  PcieConfig config = plain();
+  const auto read = [&](u64 address, u32 bytes) {
+    return PcieTlpLink(config, kHertz).read(0, address, bytes);
+  };
+  config.split = PcieSplit::ByAddress;
+  // One request, 1.5 cycles; there at 12, data from 17 on: 2 * 276 bytes, 34.5 cycles.
+  CHECK(read(512, 512).next == 2);
+  CHECK(read(512, 512).last == 52 + 10);
+  // Two requests, 3.0; the same completions, of 256 bytes each.
+  CHECK(read(256, 512).next == 3);
+  CHECK(read(256, 512).last == 52 + 10);
+  // One request; completions of 64 and 64 bytes: 2 * 5.25. As if on a boundary it is one: 9.25.
+  CHECK(read(192, 128).first == 23 + 10);
+  CHECK(read(192, 128).last == 28 + 10);
+  config.split = PcieSplit::BySize;
+  CHECK(read(192, 128).last == 27 + 10);
+  // The first ends at 64 bytes, the others have 256 from there: 60, 256 and 68 bytes are 80, 276
+  // and 88 on the line, 27.75 cycles.
+  config.split = PcieSplit::ByAddress, config.first_completion = 64;
+  CHECK(read(68, 384).first == 22 + 10);
+  CHECK(read(68, 384).last == 45 + 10);
 }
 
 TEST_CASE("a write waits for the credit of its header", "[pcie][credits]") {
