@@ -22,6 +22,17 @@ struct PcieConfig {
   u32 device_completion_headers = 0, device_completion_data = 0;
   u64 credit_latency = 0;  // ps
   PcieSplit split = PcieSplit::BySize;
+  u64 memory_tail = 0;  // ps
+  u32 memory_tail_share = 0;
+  u64 memory_rate = 0;                          // bits a second; 0: endless
+  u32 iommu_entries = 0, iommu_ways = 4;        // 0: no IOMMU
+  u64 iommu_page = 4096, iommu_walk = 200'000;  // bytes, ps
+  u32 iommu_walkers = 1;
+  bool relaxed_ordering = false;
+  u64 llc_bytes = 0;  // 0: none
+  u32 llc_ways = 2;
+  u64 llc_latency = 30'000;  // ps
+  static constexpr u32 kLlcLine = 64;
 
   // What a receiver may tell with scaled flow control: 16 times 127 and 16 times 2047.
   static constexpr u32 kMostHeaders = 16 * 127, kMostData = 16 * 2047;
@@ -76,9 +87,29 @@ struct hca::engine::Knobs<hca::tlm_::PcieConfig> {
            Config::kMostData, "the same for 16 B of their payload each; 0: endless"),
       knob("credit_latency", &Config::credit_latency, Unit::Picoseconds, 0, 100'000'000,
            "from a TLP that has left its receiver's buffer to its credits on their way back"),
-      knob(
-          "split", &Config::split, tlm_::kPcieSplitNames,
-          "where requests are cut: as if all began on boundaries, or at those of their addresses"));
+      knob("split", &Config::split, tlm_::kPcieSplitNames,
+           "where requests are cut: as if all began on boundaries, or at those of their addresses"),
+      knob("memory_tail", &Config::memory_tail, Unit::Picoseconds, 0, 1'000'000'000,
+           "how much longer still memory_tail_share of the reads take"),
+      knob("memory_tail_share", &Config::memory_tail_share, Unit::Count, 0, 1'000'000,
+           "of a million reads"),
+      knob("memory_rate", &Config::memory_rate, Unit::BitsPerSecond, 0, 100'000'000'000'000,
+           "what memory moves for this link, reads and writes together; 0: endless"),
+      knob("iommu_entries", &Config::iommu_entries, Unit::Count, 0, 1 << 20,
+           "translations that the IOMMU keeps; 0: there is none"),
+      knob("iommu_ways", &Config::iommu_ways, Unit::Count, 1, 1024, "translations of a set"),
+      knob("iommu_page", &Config::iommu_page, Unit::Bytes, 4096, u64{1} << 30,
+           "what one translation is for"),
+      knob("iommu_walk", &Config::iommu_walk, Unit::Picoseconds, 0, 100'000'000,
+           "for a translation that is not kept"),
+      knob("iommu_walkers", &Config::iommu_walkers, Unit::Count, 1, 256, "walks at the same time"),
+      knob("relaxed_ordering", &Config::relaxed_ordering,
+           "at the root complex a write does not wait for the translation of the one before"),
+      knob("llc_bytes", &Config::llc_bytes, Unit::Bytes, 0, u64{1} << 30,
+           "of the last-level cache, for what DMA writes; 0: it goes to memory"),
+      knob("llc_ways", &Config::llc_ways, Unit::Count, 1, 64, "lines of 64 B of a set"),
+      knob("llc_latency", &Config::llc_latency, Unit::Picoseconds, 0, 100'000'000,
+           "instead of memory_latency, for a read of what is there"));
 };
 
 namespace hca::tlm_ {

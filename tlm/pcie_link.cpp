@@ -22,7 +22,7 @@ constexpr std::array<Generation, 6> kGenerations{
      {16000, 128, 130},
      {32000, 128, 130},
      {64000, 256 - 6 - 8 - 6, 256}}};  // less data link payload, CRC and FEC
-constexpr u64 kThousand = 1000;
+constexpr u64 kThousand = 1000, kMillion = 1'000'000;
 
 PcieConfig checked(const PcieConfig& config) {
   check_pcie(config);
@@ -41,6 +41,15 @@ void check_pcie(const PcieConfig& config) {
                                     std::to_string(PcieConfig::kMostData),
                                 "", "is too few for " + std::string(what));
   };
+  const auto whole = [](std::string_view knob, u64 value, u64 of, const std::string& what) {
+    if (value % of)
+      throw engine::ConfigError("pcie." + std::string(knob), std::to_string(value),
+                                "0, or a multiple of " + std::to_string(of), "", "is no " + what);
+  };
+  whole("iommu_entries", config.iommu_entries, config.iommu_ways,
+        "whole number of sets of pcie.iommu_ways");
+  whole("llc_bytes", config.llc_bytes, u64{PcieConfig::kLlcLine} * config.llc_ways,
+        "whole number of sets of pcie.llc_ways lines");
   enough("root_posted_data", config.root_posted_data, config.mps, "a write of pcie.mps");
   enough("device_posted_data", config.device_posted_data, kLargestMmio,
          "a WQE that is pushed with its doorbell");
@@ -69,6 +78,8 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
       latency_(engine::cycles_from_picoseconds(config.latency, hertz)),
       memory_latency_(engine::cycles_from_picoseconds(config.memory_latency, hertz)),
       spread_(engine::cycles_from_picoseconds(config.memory_spread, hertz)),
+      tail_(config.memory_tail_share ? engine::cycles_from_picoseconds(config.memory_tail, hertz)
+                                     : 0),
       first_(std::min(config.first_completion, config.completion_bytes)),
       one_tlp_(std::min(first_, config.mrrs)),
       read_header_cycles_(up_.rate().cycles_for(config.read_header)),
@@ -125,7 +136,9 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
 }
 
 [[gnu::noinline]] Cycle PcieLink::drawn_at_memory() {
-  return memory_latency_ + random_.below(spread_ + 1);
+  const Cycle more = spread_ ? random_.below(spread_ + 1) : 0;
+  return memory_latency_ + more +
+         (tail_ && random_.below(kMillion) < config_.memory_tail_share ? tail_ : 0);
 }
 
 Cycle& PcieLink::take_tag() {

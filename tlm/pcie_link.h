@@ -11,8 +11,8 @@
 namespace hca::tlm_ {
 using engine::Cycle;
 
-// What of a PCIe link can be in use: a line, of which there is one, or read tags and flow-control
-// credits, of which there are so many.
+// What of a PCIe link and behind it can be in use: a line or memory, of which there is one, or read
+// tags, flow-control credits and walkers, of which there are so many.
 enum class PciePart : u8 {
   Up,
   Down,
@@ -24,6 +24,8 @@ enum class PciePart : u8 {
   MmioData,
   CompletionHeaders,
   CompletionData,
+  Walkers,
+  Memory,
   Count
 };
 struct PciePartRow {
@@ -39,7 +41,9 @@ inline constexpr std::array<PciePartRow, std::size_t(PciePart::Count)> kPciePart
      {"MMIO header credits", "credits"},
      {"MMIO data credits", "credits"},
      {"completion header credits", "credits"},
-     {"completion data credits", "credits"}}};
+     {"completion data credits", "credits"},
+     {"page walkers", "walkers"},
+     {"host memory", "memory"}}};
 
 // One direction of the link: TLPs one after the other at an exact rational rate. TLPs back to back
 // keep the fraction of a cycle in which the line became free.
@@ -119,12 +123,12 @@ class PcieLink : public blocks::HostTiming {
   TlpLine up_, down_, mmio_;
   std::vector<Cycle> tag_free_from_;
   std::size_t next_tag_ = 0;
-  Cycle latency_, memory_latency_, spread_;
+  Cycle latency_, memory_latency_, spread_, tail_;
   u32 first_, one_tlp_;       // bytes: of a first completion, of a read with one TLP each way
   Cycle read_header_cycles_;  // on the line
   Cycle& take_tag();
   Cycle at_memory() {
-    if (spread_) [[unlikely]]
+    if (spread_ | tail_) [[unlikely]]
       return drawn_at_memory();
     return memory_latency_;
   }

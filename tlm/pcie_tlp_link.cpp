@@ -23,9 +23,14 @@ PcieTlpLink::PcieTlpLink(const PcieConfig& c, u64 hertz, u64 seed)
           {PcieCredits(c.device_completion_headers), PcieCredits(c.device_completion_data)},
           PciePart::CompletionHeaders,
           PciePart::CompletionData},
-      nonposted_(c.root_nonposted_headers) {}
+      nonposted_(c.root_nonposted_headers),
+      root_(c, hertz) {
+  root_.meter = [this](PciePart part, Cycle from, Cycle to) { tell(part, from, to, 1); };
+}
 
 u32 PcieTlpLink::count(PciePart part) const {
+  if (part == PciePart::Walkers) return config_.iommu_entries ? config_.iommu_walkers : 0;
+  if (part == PciePart::Memory) return config_.memory_rate != 0;
   if (part == PciePart::NonpostedHeaders) return nonposted_.all();
   for (const Credits* c : {&posted_, &mmio_posted_, &completions_}) {
     if (part == c->of_headers) return c->headers.all();
@@ -49,14 +54,14 @@ blocks::ReadTiming PcieTlpLink::read(Cycle at, u64 address, u32 bytes) {
     const Cycle may = std::max(tag, nonposted_.take(1));
     const Cycle sent = up_.send(at, config_.read_header);
     const Cycle left = std::max(sent, may ? may + read_header_cycles_ : 0);
-    const Cycle there = left + latency_;
+    const Cycle goes_on = root_.read_goes_on(left + latency_, address + done, part);
     tell_line(PciePart::Up, sent, config_.read_header);
-    nonposted_.give(returned(there), 1);
-    tell(PciePart::NonpostedHeaders, left - read_header_cycles_, returned(there), 1);
+    nonposted_.give(returned(goes_on), 1);
+    tell(PciePart::NonpostedHeaders, left - read_header_cycles_, returned(goes_on), 1);
     const Cycle tag_from = std::max(at, tag);
     const Cycle in_memory = done ? memory_latency_ : at_memory();
-    if (!done) timing.memory = there;
-    answer(there + in_memory, address + done, part, timing);
+    if (!done) timing.memory = goes_on;
+    answer(root_.read(goes_on, address + done, part, in_memory), address + done, part, timing);
     tag = timing.last;
     tell(PciePart::Tags, tag_from, tag, 1);
     timing.next = done ? std::max(up_.free_from(), left) : left;
@@ -95,8 +100,10 @@ blocks::WriteTiming PcieTlpLink::write(Cycle first_in, Cycle last_in, u64 addres
     const u64 size = part + u64{config_.write_header};
     const Cycle sent = done ? up_.send_in_train(start, size) : up_.send(start, size);
     tell_line(PciePart::Up, sent, size);
-    memory = sent + latency_;
-    give(posted_, begins, memory, part);
+    const Cycle goes_on = root_.write_goes_on(sent + latency_, address + done, part);
+    const Cycle in_memory = root_.write(goes_on, address + done, part);
+    memory = std::max(memory, in_memory);
+    give(posted_, begins, in_memory, part);
   }
   return {up_.free_from(), memory};
 }
@@ -128,7 +135,8 @@ void PcieTlpLink::tell_line(PciePart part, Cycle end, u64 bytes) const {
 bool needs_tlps(const PcieConfig& c) {
   return c.split != PcieSplit::BySize || c.root_posted_headers || c.root_posted_data ||
          c.root_nonposted_headers || c.device_posted_headers || c.device_posted_data ||
-         c.device_completion_headers || c.device_completion_data;
+         c.device_completion_headers || c.device_completion_data || c.memory_rate ||
+         c.iommu_entries || c.llc_bytes;
 }
 
 std::unique_ptr<PcieLink> make_pcie_link(const PcieConfig& config, u64 hertz, u64 seed,

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "tlm/pcie_credits.h"
-#include "tlm/pcie_link.h"
+#include "tlm/root_complex.h"
 
 namespace hca::tlm_ {
 // The same link TLP by TLP: for what is different from one TLP of a request to the next. With none
@@ -11,7 +11,8 @@ namespace hca::tlm_ {
 //  - A TLP leaves when its receiver has the credits for it: one for the header, one for each 16
 //    bytes of payload. They are taken as it starts; they are on their way back credit_latency after
 //    it has left the receiver's buffer, and back `latency` later. A write leaves the buffer of the
-//    root complex when it is in memory, a read when it is there, what the HCA receives at once.
+//    root complex when it is in memory, a read when it goes on to memory, what the HCA receives at
+//    once.
 //  - What waits for credits holds up all of its line behind it, but a read: like one that waits for
 //    its tag it holds up reads alone.
 //  - split: by_address cuts a write where an address is a multiple of MPS, a read where one is a
@@ -20,10 +21,12 @@ class PcieTlpLink : public PcieLink {
  public:
   // Throws engine::ConfigError.
   PcieTlpLink(const PcieConfig& config, u64 hertz, u64 seed = 0);
+  PcieTlpLink(const PcieTlpLink&) = delete;
   blocks::ReadTiming read(Cycle at, u64 address, u32 bytes) override;
   blocks::WriteTiming write(Cycle first_in, Cycle last_in, u64 address, u32 bytes) override;
   Cycle mmio_write(Cycle at, u32 bytes) override;
   u32 count(PciePart part) const override;
+  const RootComplex& root() const { return root_; }
 
  private:
   // The pools of a kind of TLP, with their parts.
@@ -40,6 +43,7 @@ class PcieTlpLink : public PcieLink {
   Cycle credit_latency_;
   Credits posted_, mmio_posted_, completions_;
   PcieCredits nonposted_;
+  RootComplex root_;
 };
 
 // Whether a link with these knobs has anything that PcieLink does not count.

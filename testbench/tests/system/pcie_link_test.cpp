@@ -61,6 +61,30 @@ TEST_CASE("a memory with a spread takes from its latency to that and the spread"
   for (const unsigned times : seen) CHECK(times > 50);
 }
 
+TEST_CASE("a share of the reads takes the tail of memory longer", "[pcie]") {
+  PcieConfig config = plain();
+  config.memory_tail = 40'000, config.memory_tail_share = 250'000;  // 10 cycles, a quarter
+  const auto slow = [&](u64 seed) {
+    PcieLink link(config, kHertz, seed);
+    std::vector<u64> all;
+    for (u64 i = 0; i < 4000; ++i) {
+      const u64 more = link.read(i * 1000, 0, 64).last - i * 1000 - 33;
+      REQUIRE((more == 0 || more == 10));
+      if (more) all.push_back(i);
+    }
+    return all;
+  };
+  // 1000 are expected, with a standard deviation of 27.
+  CHECK(slow(1).size() > 860);
+  CHECK(slow(1).size() < 1140);
+  CHECK(slow(1) == slow(1));
+  CHECK(slow(1) != slow(2));
+  config.memory_tail_share = 1'000'000;
+  CHECK(slow(1).size() == 4000);
+  config.memory_tail_share = 0;
+  CHECK(slow(1).empty());
+}
+
 TEST_CASE("a long read is split by MRRS and by the size of completions", "[pcie]") {
   PcieLink link(plain(), kHertz);
   // 2 requests; 4 completions of 276 bytes, 17.25 cycles each, from 17 on: 34.25, 51.5, 68.75, 86.

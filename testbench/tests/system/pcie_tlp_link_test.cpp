@@ -246,5 +246,11 @@ TEST_CASE("the link that is made is the one that its knobs need", "[pcie]") {
   }
   config.split = PcieSplit::ByAddress;
   CHECK(is_tlps());
+  config = {}, config.memory_rate = 1'000'000'000;
+  CHECK(is_tlps());
+  config = {}, config.iommu_entries = 4;
+  CHECK(is_tlps());
+  config = {}, config.llc_bytes = 4096;
+  CHECK(is_tlps());
 }
 }  // namespace hca::tlm_

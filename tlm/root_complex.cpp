@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/root_complex.h"
+
+#include <algorithm>
+
+namespace hca::tlm_ {
+namespace {
+constexpr u64 kLineBytes = PcieConfig::kLlcLine;
+constexpr u64 kAnyRate = 1'000'000'000;  // of a memory that is not asked
+
+// Calls fn(index) for each block of `size` bytes that a TLP touches.
+template <class Fn>
+void for_each_block(u64 address, u32 bytes, u64 size, Fn&& fn) {
+  for (u64 i = address / size; i <= (address + bytes - 1) / size; ++i) fn(i);
+}
+}  // namespace
+
+RootComplex::RootComplex(const PcieConfig& c, u64 hertz)
+    : config_(c),
+      walk_(engine::cycles_from_picoseconds(c.iommu_walk, hertz)),
+      llc_latency_(engine::cycles_from_picoseconds(c.llc_latency, hertz)),
+      pages_(c.iommu_entries, c.iommu_ways),
+      lines_(u32(c.llc_bytes / kLineBytes), c.llc_ways),
+      memory_(engine::Rate(c.memory_rate ? c.memory_rate : kAnyRate, hertz)) {
+  for (u32 i = 0; i < c.iommu_walkers; ++i) walkers_.push(0);
+}
+
+Cycle RootComplex::translated(Cycle at, u64 address, u32 bytes) {
+  if (pages_.is_empty()) return at;
+  Cycle all = at;
+  for_each_block(address, bytes, config_.iommu_page, [&](u64 page) {
+    ++counters_.translations;
+    const LruSets::Line* known = pages_.find(page);
+    all = std::max(all, known ? known->ready : walked(at, page));
+  });
+  return all;
+}
+
+Cycle RootComplex::walked(Cycle at, u64 page) {
+  ++counters_.walks;
+  const Cycle from = std::max(at, walkers_.top()), to = from + walk_;
+  walkers_.pop(), walkers_.push(to);
+  pages_.replace(page, to);
+  if (meter) meter(PciePart::Walkers, from, to);
+  return to;
+}
+
+Cycle RootComplex::read_goes_on(Cycle at, u64 address, u32 bytes) {
+  return translated(at, address, bytes);
+}
+
+Cycle RootComplex::write_goes_on(Cycle at, u64 address, u32 bytes) {
+  const Cycle own = translated(at, address, bytes);
+  if (config_.relaxed_ordering) return own;
+  return last_write_ = std::max(own, last_write_);
+}
+
+// When memory begins with so many bytes, and when it has moved them.
+Cycle RootComplex::memory_turn(Cycle at, u64 bytes, Cycle& end) {
+  end = at;
+  if (!config_.memory_rate || !bytes) return at;
+  const Cycle begins = std::max(at, memory_.free_from());
+  end = memory_.send(at, bytes);
+  if (meter) meter(PciePart::Memory, begins, end);
+  return begins;
+}
+
+Cycle RootComplex::read(Cycle at, u64 address, u32 bytes, Cycle latency) {
+  if (!lines_.is_empty()) {
+    ++counters_.llc_reads;
+    bool all = true;
+    for_each_block(address, bytes, kLineBytes,
+                   [&](u64 line) { all &= lines_.find(line) != nullptr; });
+    if (all) return ++counters_.llc_hits, at + llc_latency_;
+  }
+  Cycle end;
+  return memory_turn(at, bytes, end) + latency;
+}
+
+Cycle RootComplex::write(Cycle at, u64 address, u32 bytes) {
+  Cycle end;
+  if (lines_.is_empty()) return memory_turn(at, bytes, end), end;
+  u64 gone = 0;
+  for_each_block(address, bytes, kLineBytes, [&](u64 line) {
+    if (!lines_.find(line)) gone += !lines_.replace(line).is_free();
+  });
+  counters_.written_back += gone;
+  // It has room when the lines that go are written.
+  return memory_turn(at, gone * kLineBytes, end), end;
+}
+}  // namespace hca::tlm_
