@@ -148,7 +148,7 @@ std::string of_ports(const Scenario& s, Fn&& number) {
 
 std::string head_of(const Scenario& s) {
   const auto rate = [&](unsigned i) { return double(s.hca[0].port[i].link_rate) * 1e-9; };
-  const auto latency = [&](unsigned i) { return double(s.wire[i].latency) * 1e-3; };
+  const auto latency = [&](unsigned i) { return double(s.wire[i].one_way()) * 1e-3; };
   return fmt::format(
       "Two HCAs{}, {}, path MTU {}, {} Gb/s, wire {} ns, PCIe gen {} x{}, seed {}\n{}"
       "As perftest measures: bandwidth is payload from the first post to the last completion;\n"

@@ -137,7 +137,7 @@ Cycle Testbed::quantum_of(unsigned i) const {
   Cycle shortest = engine::kNever;
   for (unsigned port = 0; port < ports(); ++port) {
     const u64 latency =
-        sc_core::sc_time(double(scenario_.wire[port].latency), sc_core::SC_PS).value();
+        sc_core::sc_time(double(scenario_.wire[port].one_way()), sc_core::SC_PS).value();
     const u64 egress = peer.egress(port) * peer.period().value();
     shortest = std::min(shortest, (egress + latency) / period + hca.ingress(port));
   }
@@ -151,8 +151,9 @@ u32 Testbed::cores() const {
 }
 
 bool Testbed::may_have_lost() const {
-  bool lost = std::any_of(wires_.begin(), wires_.end(),
-                          [](const auto& wire) { return !wire->faults().records().empty(); });
+  bool lost = std::any_of(wires_.begin(), wires_.end(), [](const auto& wire) {
+    return !wire->faults().records().empty() || wire->damaged(0) || wire->damaged(1);
+  });
   for (const auto& node : nodes_)
     node->hca.for_each_counters([&](std::string_view, const auto& counters) {
       engine::for_each_counter(counters, [&](const auto& row, u64 value) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tlm/wire.h"
 
+#include <algorithm>
+
 #include "model/proto/framing.h"
 
 namespace hca::tlm_ {
 using sc_core::sc_time;
 
 namespace {
+constexpr u64 kFcsBytes = 4;
 u64 unit() { return sc_time(1, sc_core::SC_PS).value(); }
 sc_time picoseconds(u64 ps) { return sc_time::from_value(ps * unit()); }
 
@@ -18,10 +21,13 @@ std::vector<u8> bytes_of_payload(tlm::tlm_generic_payload& payload) {
 Wire::Wire(sc_core::sc_module_name name, const WireConfig& config, FaultScript faults, u64 seed)
     : sc_module(name),
       config_(config),
-      latency_(picoseconds(config.latency)),
+      latency_(picoseconds(config.one_way())),
       faults_(std::move(faults)),
-      random_{engine::Random(seed), engine::Random(seed + 1)} {
+      random_{engine::Random(seed), engine::Random(seed + 1)},
+      errors_{engine::Random(~seed), engine::Random(~seed - 1)} {
   engine::check_knobs(config);
+  if (config.bit_errors && !config.fec) error_bits_ = 1;
+  for (u32 i = 0; i < config.bit_errors; ++i) error_bits_ *= 10;
   from_a.serve(this, 0);
   from_b.serve(this, 1);
 }
@@ -46,6 +52,8 @@ sc_time Wire::arrival(u8 sender, sc_time delay, u64 bytes) {
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   ++ends_[sender].frames;
   const std::span<const u8> frame(payload.get_data_ptr(), payload.get_data_length());
+  if (error_bits_ && is_damaged(sender, frame.size())) [[unlikely]]
+    return void(++ends_[sender].damaged);
   if (!faults_.is_empty()) [[unlikely]] {
     const u64 ps = (sc_core::sc_time_stamp() + delay).value() / unit();
     if (const FaultRule* rule = faults_.decide(sender, frame, ps))
@@ -53,6 +61,14 @@ sc_time Wire::arrival(u8 sender, sc_time delay, u64 bytes) {
   }
   forward(sender, payload, arrival(sender, delay, frame.size()));
   release_held(sender, delay);
+}
+
+bool Wire::is_damaged(u8 sender, u64 bytes) {
+  const bool ethernet = faults_.link() == proto::LinkLayer::Ethernet;
+  // An FCS is not in the frame, a VCRC is.
+  const u64 bits =
+      8 * (ethernet ? std::max<u64>(bytes, proto::kMinEthernetFrame) + kFcsBytes : bytes);
+  return errors_[sender].below(error_bits_) < bits;
 }
 
 void Wire::apply(const FaultRule& rule, u8 sender, tlm::tlm_generic_payload& payload,

@@ -16,6 +16,14 @@ namespace hca::tlm_ {
 struct WireConfig {
   u64 latency = 5'000;         // ps
   u64 rate = 100'000'000'000;  // bits per second: what a held back frame takes
+  u32 metres = 0;
+  u64 metre_latency = 5'000;  // ps
+  bool fec = false;
+  u64 fec_latency = 100'000;  // ps
+  u32 bit_errors = 0;         // 1 bit in 10 to this power; 0: none
+
+  // Of a bit, from one port to the other; ps.
+  u64 one_way() const { return latency + metres * metre_latency + (fec ? fec_latency : 0); }
 };
 }  // namespace hca::tlm_
 
@@ -24,8 +32,18 @@ struct hca::engine::Knobs<hca::tlm_::WireConfig> {
   using Config = tlm_::WireConfig;
   static constexpr std::string_view block = "wire";
   static constexpr std::string_view sentence = "the cable between two ports";
-  static constexpr auto rows = make_rows(knob("latency", &Config::latency, Unit::Picoseconds, 1'000,
-                                              1'000'000'000'000, "of a bit, one way"));
+  static constexpr auto rows = make_rows(
+      knob("latency", &Config::latency, Unit::Picoseconds, 1'000, 1'000'000'000'000,
+           "of a bit, one way"),
+      knob("metres", &Config::metres, Unit::Count, 0, 1'000'000,
+           "length of the cable, each of which takes metre_latency more"),
+      knob("metre_latency", &Config::metre_latency, Unit::Picoseconds, 0, 100'000,
+           "of a bit in a metre: 4.9 ns in glass, 4.3 ns in a copper pair"),
+      knob("fec", &Config::fec, "forward error correction: takes fec_latency, leaves no bit error"),
+      knob("fec_latency", &Config::fec_latency, Unit::Picoseconds, 0, 10'000'000,
+           "of a bit in encoder and decoder"),
+      knob("bit_errors", &Config::bit_errors, Unit::Count, 0, 18,
+           "1 bit in 10 to this power is wrong, and the FCS drops its frame; 0: none"));
 };
 
 namespace hca::tlm_ {
@@ -33,7 +51,8 @@ namespace hca::tlm_ {
 // when its first bit enters; it leaves as the same payload, later by the latency. Faults of the
 // script act on copies, so the sender's buffer stays as it was. A reordered frame follows the next
 // one of its direction, if one comes, a delayed one comes beside whatever is on the wire then;
-// behind a duplicate all later frames move back as far as they must.
+// behind a duplicate all later frames move back as far as they must. Without FEC a frame of b bits
+// has a bit error with the probability b in 10^bit_errors, by a seed, and nobody sees it any more.
 class Wire : public sc_core::sc_module {
   void b_transport(int sender, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
@@ -55,10 +74,12 @@ class Wire : public sc_core::sc_module {
   // none waits. From outside of the simulation, while nothing is under way.
   bool release_held(const sc_core::sc_time& delay);
   u64 frames(u8 sender) const { return ends_[sender].frames; }
+  // Frames with bit errors.
+  u64 damaged(u8 sender) const { return ends_[sender].damaged; }
 
  private:
   struct End {
-    u64 frames = 0;
+    u64 frames = 0, damaged = 0;
     sc_core::sc_time free_from;  // at the far end, after a fault moved frames
     bool moved = false;
     std::vector<u8> held;  // waits for the next frame
@@ -71,11 +92,14 @@ class Wire : public sc_core::sc_module {
   // From now on until the first bit is at the far end, not before the last frame moved by a fault.
   sc_core::sc_time arrival(u8 sender, sc_core::sc_time delay, u64 bytes);
   sc_core::sc_time time_of(u64 bytes) const;
+  bool is_damaged(u8 sender, u64 bytes);
 
   WireConfig config_;
   sc_core::sc_time latency_;
   FaultScript faults_;
-  std::array<engine::Random, kEnds> random_;  // of damage, by sender: chips run in no order
+  // Of damage and of bit errors, by sender: chips run in no order.
+  std::array<engine::Random, kEnds> random_, errors_;
+  u64 error_bits_ = 0;  // of which one is wrong; 0: none
   std::vector<Tap> taps_;
   std::array<End, kEnds> ends_;
 };

@@ -62,13 +62,19 @@ struct Cable {
   Port a{"a"}, b{"b"};
   Wire wire;
   explicit Cable(std::vector<FaultRule> rules = {}, u64 seed = 1)
-      : wire("wire", config(), FaultScript(std::move(rules), LinkLayer::Ethernet, seed), seed) {
+      : Cable(config(), std::move(rules), seed) {}
+  explicit Cable(const WireConfig& config, std::vector<FaultRule> rules = {}, u64 seed = 1)
+      : wire("wire", config, FaultScript(std::move(rules), LinkLayer::Ethernet, seed), seed) {
     a.out.bind(wire.from_a), b.out.bind(wire.from_b);
     wire.to_a.bind(a.in), wire.to_b.bind(b.in);
     sc_core::sc_spawn([] {});  // something for the kernel to start
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
-  static WireConfig config() { return {10'000, 100'000'000'000}; }
+  static WireConfig config() {
+    WireConfig config;
+    config.latency = 10'000;
+    return config;
+  }
   std::vector<u32> psns() const {
     std::vector<u32> all;
     for (const auto& [at, frame] : b.received) {
@@ -106,6 +112,49 @@ TEST_CASE_METHOD(testbench::FreshKernel, "a frame arrives as the same payload af
   cable.wire.remove_tap();
   cable.b.send(frame_of(1, 2), sc_time(4, SC_NS));
   CHECK(cable.a.received.at(0).first == sc_time(14, SC_NS));
+}
+
+TEST_CASE_METHOD(testbench::FreshKernel, "a cable takes its length, and FEC its latency",
+                 "[wire]") {
+  WireConfig config = Cable::config();
+  config.metres = 30, config.metre_latency = 4'900;
+  config.fec_latency = 120'000;  // of none
+  CHECK(config.one_way() == 10'000 + 147'000);
+  config.fec = true;
+  CHECK(config.one_way() == 277'000);
+  Cable cable(config);
+  cable.a.send(frame_of(1, 2), sc_time(3, SC_NS));
+  CHECK(cable.b.received.at(0).first == sc_time(280, SC_NS));
+}
+
+TEST_CASE_METHOD(testbench::FreshKernel, "a frame with a bit error is not seen any more",
+                 "[wire][bit errors]") {
+  // A frame of 14 + 20 + 8 + 12 + 32 + 4 bytes and an FCS of 4 has 752 bits: of 20000 frames with
+  // an error in 10000 bits 1504 are hit, with a standard deviation of sqrt(20000 * 0.0752 * 0.9248)
+  // = 37.
+  REQUIRE(frame_of(1, 2).size() == 90);
+  WireConfig config = Cable::config();
+  config.bit_errors = 4;
+  Cable cable(config);
+  constexpr u32 kFrames = 20'000;
+  for (u32 i = 0; i < kFrames; ++i) cable.a.send(frame_of(1, i), sc_core::SC_ZERO_TIME);
+  CHECK(cable.wire.damaged(0) > 1504 - 150);
+  CHECK(cable.wire.damaged(0) < 1504 + 150);
+  CHECK(cable.wire.damaged(1) == 0);
+  CHECK(cable.b.received.size() == kFrames - cable.wire.damaged(0));
+  CHECK(cable.wire.frames(0) == kFrames);
+}
+
+TEST_CASE_METHOD(testbench::FreshKernel,
+                 "all frames with an error in each bit are hit, none behind FEC",
+                 "[wire][bit errors]") {
+  WireConfig config = Cable::config();
+  config.bit_errors = 2;  // 752 of 100
+  const bool fec = GENERATE(false, true);
+  config.fec = fec;
+  Cable cable(config);
+  for (u32 i = 0; i < 100; ++i) cable.a.send(frame_of(1, i), sc_core::SC_ZERO_TIME);
+  CHECK(cable.b.received.size() == (fec ? 100 : 0));
 }
 
 TEST_CASE_METHOD(testbench::FreshKernel, "the n-th frame of a PSN is dropped, no other", "[wire]") {
