@@ -22,7 +22,7 @@ constexpr std::array<Generation, 6> kGenerations{
      {16000, 128, 130},
      {32000, 128, 130},
      {64000, 256 - 6 - 8 - 6, 256}}};  // less data link payload, CRC and FEC
-constexpr u64 kThousand = 1000, kMillion = 1'000'000;
+constexpr u64 kThousand = 1000, kTailShares = 1'000'000;
 
 PcieConfig checked(const PcieConfig& config) {
   check_pcie(config);
@@ -138,7 +138,7 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
 [[gnu::noinline]] Cycle PcieLink::drawn_at_memory() {
   const Cycle more = spread_ ? random_.below(spread_ + 1) : 0;
   return memory_latency_ + more +
-         (tail_ && random_.below(kMillion) < config_.memory_tail_share ? tail_ : 0);
+         (tail_ && random_.below(kTailShares) < config_.memory_tail_share ? tail_ : 0);
 }
 
 Cycle& PcieLink::take_tag() {
