@@ -132,7 +132,7 @@ void RunRecorder::add_levels(unsigned i) {
     chip.level_columns.push_back(series_.add_column(
         {fmt::format("queues of hca{}", i), fmt::format("{}: {}", block, level.object), "items"}));
     chip.resources.push_back(
-        std::string_view(level.object).ends_with(" misses")
+        std::string_view(level.object).ends_with(blocks::kMissesName)
             ? add_resource("caches", fmt::format("hca{} {}", i, level.object), "misses", level.of)
             : kNoResource);
   }

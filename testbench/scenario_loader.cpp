@@ -159,16 +159,17 @@ class Loader {
       try {
         tlm_::check_pcie(scenario_.pcie[i]);
       } catch (const engine::ConfigError& error) {
-        if (complain_of(error, std::array{std::string("pcie"), own})) return;
+        if (complain_of(error, "pcie", own)) return;
       }
     }
   }
-  // At the last setting of the knob, whose first word may be any of `names`; true: it is for both.
-  bool complain_of(const engine::ConfigError& error, std::span<const std::string> names) {
+  // At the last setting of the knob, below the key of both HCAs or of this one; true: it is for
+  // both.
+  bool complain_of(const engine::ConfigError& error, const std::string& both,
+                   const std::string& own) {
     const std::string knob = error.knob.substr(error.knob.find('.'));
     const auto is_it = [&](const Setting& s) {
-      return std::any_of(names.begin(), names.end(),
-                         [&](const std::string& name) { return s.path == name + knob; });
+      return s.path == both + knob || s.path == own + knob;
     };
     const auto said = std::find_if(settings_->rbegin(), settings_->rend(), is_it);
     if (said == settings_->rend()) {
@@ -176,7 +177,7 @@ class Loader {
       return true;
     }
     complain(*said, error.what());
-    return said->path == error.knob;
+    return said->path == both + knob;
   }
   void check_rtl() {
     const auto said = std::find_if(settings_->begin(), settings_->end(),
@@ -190,16 +191,13 @@ class Loader {
                                     m.problem, m.allowed));
   }
   void check_caches() {
-    for (const Setting& s : *settings_) {
-      if (!s.path.ends_with("_cache.ways") || is_wrong(s.path)) continue;
-      for (unsigned i = 0; i < kChips; ++i)
-        for (const proto::ContextKindRow& row : proto::kContextTables) {
-          const blocks::CacheConfig& c = scenario_.hca[i].caches[row.kind];
-          if (s.path.find(row.cache) == s.path.npos || !c.ways || c.entries % c.ways == 0) continue;
-          complain(s, fmt::format("{}: {} ways of {} entries of hca{}; allowed: 0, or a divisor",
-                                  s.path, c.ways, c.entries, i));
-          break;
-        }
+    for (unsigned i = 0; i < kChips && !is_wrong("hca"); ++i) {
+      try {
+        blocks::check_caches(scenario_.hca[i].caches);
+      } catch (const engine::ConfigError& error) {
+        const std::string block = "." + error.knob.substr(0, error.knob.find('.'));
+        if (complain_of(error, "hca" + block, fmt::format("hca{}{}", i, block))) return;
+      }
     }
   }
   void check_faults() {

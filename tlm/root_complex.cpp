@@ -19,8 +19,9 @@ RootComplex::RootComplex(const PcieConfig& c, u64 hertz)
     : config_(c),
       walk_(engine::cycles_from_picoseconds(c.iommu_walk, hertz)),
       llc_latency_(engine::cycles_from_picoseconds(c.llc_latency, hertz)),
-      pages_(c.iommu_entries, c.iommu_ways),
-      lines_(u32(c.llc_bytes / kLineBytes), c.llc_ways),
+      pages_(c.iommu_entries, c.iommu_ways, blocks::Replacement::Lru),
+      lines_(u32(c.llc_bytes / kLineBytes), c.llc_ways, blocks::Replacement::Lru),
+      walked_(c.iommu_entries),
       memory_(engine::Rate(c.memory_rate ? c.memory_rate : kAnyRate, hertz)) {
   for (u32 i = 0; i < c.iommu_walkers; ++i) walkers_.push(0);
 }
@@ -30,8 +31,8 @@ Cycle RootComplex::translated(Cycle at, u64 address, u32 bytes) {
   Cycle all = at;
   for_each_block(address, bytes, config_.iommu_page, [&](u64 page) {
     ++counters_.translations;
-    const LruSets::Line* known = pages_.find(page);
-    all = std::max(all, known ? known->ready : walked(at, page));
+    const u32 slot = pages_.find(page);
+    all = std::max(all, slot == pages_.kNone ? walked(at, page) : walked_[slot]);
   });
   return all;
 }
@@ -40,7 +41,8 @@ Cycle RootComplex::walked(Cycle at, u64 page) {
   ++counters_.walks;
   const Cycle from = std::max(at, walkers_.top()), to = from + walk_;
   walkers_.pop(), walkers_.push(to);
-  pages_.replace(page, to);
+  const u32 slot = pages_.choose(page);
+  pages_.put(slot, page), walked_[slot] = to;
   if (meter) meter(PciePart::Walkers, from, to);
   return to;
 }
@@ -70,7 +72,7 @@ Cycle RootComplex::read(Cycle at, u64 address, u32 bytes, Cycle latency) {
     ++counters_.llc_reads;
     bool all = true;
     for_each_block(address, bytes, kLineBytes,
-                   [&](u64 line) { all &= lines_.find(line) != nullptr; });
+                   [&](u64 line) { all &= lines_.find(line) != lines_.kNone; });
     if (all) return ++counters_.llc_hits, at + llc_latency_;
   }
   Cycle end;
@@ -82,7 +84,10 @@ Cycle RootComplex::write(Cycle at, u64 address, u32 bytes) {
   if (lines_.is_empty()) return memory_turn(at, bytes, end), end;
   u64 gone = 0;
   for_each_block(address, bytes, kLineBytes, [&](u64 line) {
-    if (!lines_.find(line)) gone += !lines_.replace(line).is_free();
+    if (lines_.find(line) != lines_.kNone) return;
+    const u32 slot = lines_.choose(line);
+    gone += lines_[slot].used;
+    lines_.put(slot, line);
   });
   counters_.written_back += gone;
   // It has room when the lines that go are written.

@@ -4,7 +4,7 @@
 #include <queue>
 #include <vector>
 
-#include "tlm/lru_sets.h"
+#include "model/blocks/set_store.h"
 #include "tlm/pcie_link.h"
 
 namespace hca::tlm_ {
@@ -44,7 +44,8 @@ class RootComplex {
   Cycle memory_turn(Cycle at, u64 bytes, Cycle& end);
   const PcieConfig config_;
   Cycle walk_, llc_latency_;
-  LruSets pages_, lines_;
+  blocks::SetStore pages_, lines_;
+  std::vector<Cycle> walked_;  // by slot of pages_: the end of its walk
   std::priority_queue<Cycle, std::vector<Cycle>, std::greater<>> walkers_;  // free from
   TlpLine memory_;
   Cycle last_write_ = 0;  // goes on

@@ -9,7 +9,6 @@ namespace hca::tlm_ {
 using sc_core::sc_time;
 
 namespace {
-constexpr u64 kFcsBytes = 4;
 u64 unit() { return sc_time(1, sc_core::SC_PS).value(); }
 sc_time picoseconds(u64 ps) { return sc_time::from_value(ps * unit()); }
 
@@ -67,7 +66,7 @@ bool Wire::is_damaged(u8 sender, u64 bytes) {
   const bool ethernet = faults_.link() == proto::LinkLayer::Ethernet;
   // An FCS is not in the frame, a VCRC is.
   const u64 bits =
-      8 * (ethernet ? std::max<u64>(bytes, proto::kMinEthernetFrame) + kFcsBytes : bytes);
+      8 * (ethernet ? std::max<u64>(bytes, proto::kMinEthernetFrame) + proto::kFcsBytes : bytes);
   return errors_[sender].below(error_bits_) < bits;
 }
 

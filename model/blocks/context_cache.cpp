@@ -16,12 +16,24 @@ u64 digest_of(const u8* bytes, u32 count) {
   for (u32 i = 0; i < count; i += 8) digest.add(load_be<8>(bytes + i));
   return digest.value();
 }
-constexpr std::array<const char*, kContextKinds> kMissNames{"QP cache misses", "CQ cache misses",
-                                                            "MPT cache misses", "MTT cache misses"};
+const CacheConfigs& checked(const CacheConfigs& configs) {
+  check_caches(configs);
+  return configs;
+}
 }  // namespace
 
+void check_caches(const CacheConfigs& configs) {
+  for (const ContextKindRow& row : kContextTables) {
+    const CacheConfig& c = configs[row.kind];
+    if (c.ways && c.entries % c.ways)
+      throw engine::ConfigError(std::string(row.cache) + ".ways", std::to_string(c.ways),
+                                "0, or a divisor of " + std::to_string(c.entries), "",
+                                "does not divide the entries");
+  }
+}
+
 ContextCache::ContextCache(const CacheConfigs& configs, u8 log_page, Contexts& contexts)
-    : configs_(configs),
+    : configs_(checked(configs)),
       log_page_(log_page),
       contexts_(contexts),
       caches_{Cache(configs.qp, counters_.qp), Cache(configs.cq, counters_.cq),
@@ -35,9 +47,12 @@ ContextCache::ContextCache(const CacheConfigs& configs, u8 log_page, Contexts& c
 }
 
 void ContextCache::connect_misses() {
-  for (const ContextKindRow& row : kContextTables)
-    if (!configs_[row.kind].holds_all())
-      caches_[unsigned(row.kind)].misses.connect(self, kMissNames[unsigned(row.kind)]);
+  for (const ContextKindRow& row : kContextTables) {
+    if (configs_[row.kind].holds_all()) continue;
+    std::string& name = miss_names_[unsigned(row.kind)];
+    name = std::string(row.name) + std::string(kMissesName);
+    caches_[unsigned(row.kind)].misses.connect(self, name.c_str());
+  }
 }
 
 void ContextCache::tick() {
@@ -55,13 +70,11 @@ void ContextCache::serve() {
     Client& c = clients[number];
     if (!c.asks_in.can_pop()) continue;
     if (!look_up(c.asks_in.front(), number)) {
-      if (c.waits_since_ == kNever) {
-        c.waits_since_ = now();
+      if (!std::exchange(c.waits_, true))
         ++caches_[unsigned(c.asks_in.front().kind)].counters->waits;
-      }
       continue;  // the end of a miss wakes
     }
-    c.waits_since_ = kNever;
+    c.waits_ = false;
     c.asks_in.drop();
     if (next_client_ == turn) next_client_ = (number + 1) % count;
   }
@@ -88,7 +101,7 @@ bool ContextCache::look_up(const ContextAsk& ask, u32 client) {
   const u32 slot = cache.store.choose(ask.number);
   if (slot == SetStore::kNone) return false;
   if (cache.store[slot].used) evict(ask.kind, cache.store[slot].number);
-  cache.store.put(slot, ask.number);
+  cache.store.put(slot, ask.number, true);
   cache.misses.take();
   ++cache.counters->misses;
   const u32 number = free_misses_.pop();

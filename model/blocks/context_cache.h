@@ -41,12 +41,12 @@ class ContextCache : public engine::Block {
    private:
     friend ContextCache;
     Ring<u32> answers_;
-    Cycle waits_since_ = kNever;
+    bool waits_ = false;  // the first look-up, for room
   };
   struct Ports {
     DmaLink* dma_out = nullptr;
   };
-  // `log_page`: of regions without a page list.
+  // `log_page`: of regions without a page list. Throws as check_caches().
   ContextCache(const CacheConfigs& configs, u8 log_page, Contexts& contexts);
 
   std::deque<Client> clients;
@@ -114,7 +114,7 @@ class ContextCache : public engine::Block {
   }
   u64 known_at(u64 address, u32 bytes) const;
 
-  const CacheConfigs configs_;
+  const CacheConfigs configs_;  // checked
   const u8 log_page_;
   Contexts& contexts_;
   struct {
@@ -124,6 +124,7 @@ class ContextCache : public engine::Block {
     CacheCountersOf<proto::ContextKind::Mtt> mtt;
   } counters_;
   std::array<Cache, proto::kContextKinds> caches_;
+  std::array<std::string, proto::kContextKinds> miss_names_;
   std::deque<Miss> misses_;
   Ring<u32> free_misses_;
   Pool<Image> images_;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Knobs and counters of the caches of contexts: the same for each kind.
 #pragma once
+#include <algorithm>
+
 #include "model/blocks/set_store.h"
 #include "model/blocks/stage_config.h"
 #include "model/proto/context_memory.h"
 
 namespace hca::blocks {
 inline constexpr u32 kMaxMisses = 64;  // of a cache
+// Ends the name of the budget of a cache's misses.
+inline constexpr std::string_view kMissesName = " cache misses";
 
 struct CacheConfig {
   u32 entries = 0;
@@ -35,8 +39,14 @@ struct CacheConfigs {
     const std::array<const CacheConfig*, proto::kContextKinds> all{&qp, &cq, &mpt, &mtt};
     return *all[unsigned(kind)];
   }
-  bool any() const { return qp.entries || cq.entries || mpt.entries || mtt.entries; }
+  bool any() const {
+    return std::ranges::any_of(proto::kContextTables, [this](const proto::ContextKindRow& row) {
+      return !(*this)[row.kind].holds_all();
+    });
+  }
 };
+// Throws engine::ConfigError: ways that do not divide the entries.
+void check_caches(const CacheConfigs& configs);
 }  // namespace hca::blocks
 
 template <hca::proto::ContextKind kKind>

@@ -19,12 +19,14 @@ class SetStore {
     bool used = false, coming = false;  // coming: it is being read, and keeps its place
     u64 stamp = 0;
   };
-  // `ways` divides `entries`; 0 ways: one set.
+  // `ways` divides `entries`; 0 ways: one set. Without entries there is nothing to look up.
   SetStore(u32 entries, u32 ways, Replacement policy)
       : slots_(entries), ways_(ways ? ways : entries), policy_(policy) {
     sets_ = ways_ ? entries / ways_ : 0;
   }
 
+  bool is_empty() const { return slots_.empty(); }
+  u32 size() const { return u32(slots_.size()); }
   Slot& operator[](u32 slot) { return slots_[slot]; }
   // Where a number is, or is coming; kNone: it is not here.
   u32 find(u64 number) {
@@ -49,7 +51,10 @@ class SetStore {
     }
     return free > 1 && policy_ == Replacement::Random ? drawn(first, free) : chosen;
   }
-  void put(u32 slot, u64 number) { slots_[slot] = {number, true, true, ++time_}; }
+  // `coming`: it is still being read.
+  void put(u32 slot, u64 number, bool coming = false) {
+    slots_[slot] = {number, true, coming, ++time_};
+  }
 
  private:
   u32 set_of(u64 number) const { return u32(number % sets_) * ways_; }

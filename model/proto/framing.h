@@ -35,9 +35,9 @@ inline constexpr u8 kIpVersion6 = 6;
 inline constexpr u8 kIpv4HeaderWords = 5;
 inline constexpr unsigned kIcrcBytes = 4;
 inline constexpr unsigned kVcrcBytes = 2;
-// Preamble and start delimiter 8, FCS 4, gap 12: what a frame takes of the link beside its bytes
-// here.
-inline constexpr unsigned kEthernetOverhead = 24;
+inline constexpr unsigned kFcsBytes = 4;
+// Preamble and start delimiter, FCS, gap: what a frame takes of the link beside its bytes here.
+inline constexpr unsigned kEthernetOverhead = 8 + kFcsBytes + 12;
 inline constexpr unsigned kMinEthernetFrame =
     60;  // without FCS; shorter ones are padded by the port
 // No more than this stands in front of a payload: Ethernet, VLAN, IPv6, UDP, BTH and the longest

@@ -4,13 +4,12 @@
 
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <memory>
-#include <stdexcept>
 
 #include "testbench/cli/commands.h"
 #include "testbench/device_doc.h"
 #include "testbench/protocol_docs.h"
+#include "testbench/text_file.h"
 #include "testbench/timing_doc.h"
 
 namespace hca::cli {
@@ -32,12 +31,11 @@ constexpr std::array kDocuments{
 
 void write(const Document& document, const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / document.file;
-  std::ofstream file(path);
-  file << "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
-       << "<!-- Made by `hca docs --out docs`: change the tables, not this file. -->\n"
-       << document.text();
-  file.close();
-  if (!file) throw std::runtime_error(path.string() + ": could not be written");
+  testbench::write_text_file(
+      path.string(),
+      "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
+      "<!-- Made by `hca docs --out docs`: change the tables, not this file. -->\n" +
+          document.text());
   fmt::print("{}\n", path.string());
 }
 

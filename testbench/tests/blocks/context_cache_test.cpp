@@ -140,10 +140,27 @@ TEST_CASE("an entry that comes back other than it went is counted", "[context_ca
 TEST_CASE("a look-up without room holds up its client and no other", "[context_cache]") {
   CacheBench bench(8, 8, 1, {1, 2});
   ContextCache::Client& second = bench.cache.clients.emplace_back();
-  // An entry that is on its way already.
-  bench.feed(second.asks_in, bench.cache, {{12, {ContextKind::Qp, 1, 5}}});
+  // An entry that is on its way already; it is the turn of the first client when the second of
+  // these comes.
+  bench.feed(second.asks_in, bench.cache,
+             {{11, {ContextKind::Qp, 1, 5}}, {12, {ContextKind::Qp, 1, 6}}});
   auto& others = bench.take(second.answers_out, bench.cache);
-  bench.counters();
-  CHECK(others.seen == Cycles{52});
+  CHECK(bench.counters().joined == 2);
+  CHECK(bench.counters().hits == 0);
+  CHECK(others.seen == Cycles{52, 53});
   CHECK(bench.answers->seen == Cycles{52, 94});
+}
+
+TEST_CASE("clients take turns for a miss", "[context_cache]") {
+  CacheBench bench(8, 8, 1, {1, 2, 3});
+  ContextCache::Client& second = bench.cache.clients.emplace_back();
+  bench.feed(second.asks_in, bench.cache,
+             {{10, {ContextKind::Qp, 4, 0}},
+              {11, {ContextKind::Qp, 5, 1}},
+              {12, {ContextKind::Qp, 6, 2}}});
+  bench.take(second.answers_out, bench.cache);
+  bench.counters();
+  std::vector<u64> order;
+  for (const auto& [at, address] : bench.memory.reads) order.push_back(address);
+  CHECK(order == std::vector<u64>{entry(1), entry(4), entry(2), entry(5), entry(3), entry(6)});
 }

@@ -2,24 +2,11 @@
 // Runs whose contexts do not fit into the caches.
 #include <catch2/catch.hpp>
 
-#include "testbench/fresh_kernel.h"
-#include "testbench/run.h"
+#include "testbench/run_recorder.h"
+#include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {
 namespace {
-RunResult run(const std::string& name, const std::vector<std::string>& settings) {
-  FreshKernel kernel;
-  const std::string file = std::string(HCA_SOURCE_DIR) + "/testbench/scenarios/" + name + ".yaml";
-  Runner runner(load_scenario(file, settings), {});
-  RunResult result = runner.run();
-  for (const std::string& failure : result.failures) FAIL_CHECK(failure);
-  return result;
-}
-u64 counter(const RunResult& result, std::string_view name) {
-  for (const CounterValue& c : result.counters)
-    if (c.name == name) return c.value;
-  throw std::runtime_error("no such counter");
-}
 u64 sum_of(const RunResult& result, std::string_view end) {
   u64 sum = 0;
   for (const CounterValue& c : result.counters) sum += c.name.ends_with(end) ? c.value : 0;
@@ -31,23 +18,38 @@ u64 sum_of(const RunResult& result, std::string_view end) {
 // at memory are 311 ns, and some cycles of 2.5 ns through links; behind a write of another entry,
 // 280 bytes up, up to 20 ns more.
 TEST_CASE("scenario thrash: misses under way by the time of one", "[scenarios][context_cache]") {
-  const RunResult four = run("thrash", {});
+  const RunResult four = run_ready("thrash", {});
   CHECK(four.streams.at(0).million_messages_per_second() < 4 / 0.311);
   CHECK(four.streams.at(0).million_messages_per_second() > 4 / 0.350);
   // Each message finds its context gone once on each side; one more is the breakdown's.
   CHECK(counter(four, "hca0.qp_cache.misses") == 6401);
   CHECK(counter(four, "hca1.qp_cache.misses") == 6401);
-  const RunResult two = run("thrash", {"hca.qp_cache.misses=2"});
+  const RunResult two = run_ready("thrash", {"hca.qp_cache.misses=2"});
   CHECK(two.streams.at(0).million_messages_per_second() ==
         Approx(four.streams.at(0).million_messages_per_second() / 2).epsilon(0.02));
 }
 
+TEST_CASE("scenario thrash: the misses are named as the bottleneck", "[scenarios][context_cache]") {
+  FreshKernel kernel;
+  Scenario scenario =
+      load_scenario(std::string(HCA_SOURCE_DIR) + "/testbench/scenarios/thrash.yaml", {});
+  scenario.metered = true;
+  Runner runner(scenario, {});
+  RunRecorder recorder(runner.testbed());
+  runner.phase = [&](const std::string& what, bool begins) { recorder.phase(what, begins); };
+  CHECK(runner.run().failures.empty());
+  CHECK(recorder.bottleneck_line().find("hca0 QP cache misses") != std::string::npos);
+  // All four are under way all the time, but for the beginning and the end.
+  for (const auto& use : recorder.json().at("phases").at(0).at("resources"))
+    if (use.at("kind") == "misses") CHECK(use.at("share").get<double>() > 0.98);
+}
+
 TEST_CASE("scenario thrash: with room for all contexts each is read once",
           "[scenarios][context_cache]") {
-  const RunResult all = run("thrash", {"hca.qp_cache.entries=64"});
+  const RunResult all = run_ready("thrash", {"hca.qp_cache.entries=64"});
   CHECK(counter(all, "hca0.qp_cache.misses") == 64);  // the breakdown is of one of the 64
   CHECK(counter(all, "hca0.qp_cache.write_backs") == 0);
-  const RunResult none = run("thrash", {"hca.qp_cache.entries=0"});
+  const RunResult none = run_ready("thrash", {"hca.qp_cache.entries=0"});
   CHECK(all.streams.at(0).million_messages_per_second() >
         0.95 * none.streams.at(0).million_messages_per_second());
 }
@@ -58,20 +60,20 @@ TEST_CASE("small caches of contexts give one hash in all ways to run", "[context
                                  "hca.cq_cache.entries=2",  "hca.cq_cache.ways=1",
                                  "hca.mpt_cache.entries=4", "hca.mtt_cache.entries=8",
                                  "hca.mtt_cache.misses=1",  "hca.qp_cache.policy=random"};
-  const RunResult plain = run("soak", small);
+  const RunResult plain = run_ready("soak", small);
   CHECK(sum_of(plain, "_cache.misses") > 1000);
   CHECK(sum_of(plain, "qp_cache.write_backs") > 1000);
   CHECK(sum_of(plain, "_cache.damaged") == 0);
   for (const char* way : {"run.every_cycle=true", "run.shuffle_seed=3", "run.quantum=7 cycles"}) {
     std::vector<std::string> settings = small;
     settings.emplace_back(way);
-    CHECK(run("soak", settings).hash == plain.hash);
+    CHECK(run_ready("soak", settings).hash == plain.hash);
   }
 }
 
 TEST_CASE("ways that do not divide the entries are refused", "[context_cache]") {
   const std::string file = std::string(HCA_SOURCE_DIR) + "/testbench/scenarios/thrash.yaml";
   CHECK_THROWS_WITH(load_scenario(file, {"hca.qp_cache.ways=5"}),
-                    Catch::Contains("5 ways of 32 entries") && Catch::Contains("a divisor"));
+                    Catch::Contains("qp_cache.ways") && Catch::Contains("a divisor of 32"));
 }
 }  // namespace hca::testbench

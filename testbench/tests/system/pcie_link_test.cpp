@@ -6,17 +6,9 @@
 #include <array>
 #include <catch2/catch.hpp>
 
-namespace hca::tlm_ {
-namespace {
-constexpr u64 kHertz = 250'000'000;
-PcieConfig plain() {
-  PcieConfig config;
-  config.generation = 1, config.lanes = 16, config.overhead = 0;
-  config.latency = 40'000, config.memory_latency = 20'000;
-  return config;
-}
-}  // namespace
+#include "testbench/tests/system/pcie_by_hand.h"
 
+namespace hca::tlm_ {
 TEST_CASE("a read takes its request, two ways, the memory and its completion", "[pcie]") {
   PcieLink link(plain(), kHertz);
   // 24 bytes leave in 1.5 cycles: at 101.5; 64 + 20 bytes take 5.25 cycles from 112 + 5 on.

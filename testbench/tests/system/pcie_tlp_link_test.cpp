@@ -6,17 +6,9 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-namespace hca::tlm_ {
-namespace {
-constexpr u64 kHertz = 250'000'000;
-PcieConfig plain() {
-  PcieConfig config;
-  config.generation = 1, config.lanes = 16, config.overhead = 0;
-  config.latency = 40'000, config.memory_latency = 20'000;
-  return config;
-}
-}  // namespace
+#include "testbench/tests/system/pcie_by_hand.h"
 
+namespace hca::tlm_ {
 TEST_CASE("TLP by TLP a link has the times of one that counts whole requests", "[pcie]") {
   const PcieSplit split = GENERATE(PcieSplit::BySize, PcieSplit::ByAddress);
   for (const u32 completion : {64u, 128u, 256u}) {

@@ -7,17 +7,12 @@
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "testbench/tests/system/pcie_by_hand.h"
 #include "tlm/pcie_tlp_link.h"
 
 namespace hca::tlm_ {
 namespace {
-constexpr u64 kHertz = 250'000'000, kPage = 4096;
-PcieConfig plain() {
-  PcieConfig config;
-  config.generation = 1, config.lanes = 16, config.overhead = 0;
-  config.latency = 40'000, config.memory_latency = 20'000;
-  return config;
-}
+constexpr u64 kPage = 4096;
 // Two translations of one set; a walk of 100 cycles.
 PcieConfig with_iommu() {
   PcieConfig config = plain();

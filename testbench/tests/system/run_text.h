@@ -24,6 +24,21 @@ inline RunResult run_workload(const std::string& entries,
   for (const std::string& failure : result.failures) FAIL_CHECK(failure);
   return result;
 }
+// Runs testbench/scenarios/NAME.yaml; what fails is told.
+inline RunResult run_ready(const std::string& name, const std::vector<std::string>& settings = {}) {
+  FreshKernel kernel;
+  const std::string file = std::string(HCA_SOURCE_DIR) + "/testbench/scenarios/" + name + ".yaml";
+  Runner runner(load_scenario(file, settings), {});
+  RunResult result = runner.run();
+  INFO(name);
+  for (const std::string& failure : result.failures) FAIL_CHECK(failure);
+  return result;
+}
+inline u64 counter(const RunResult& result, std::string_view name) {
+  for (const CounterValue& c : result.counters)
+    if (c.name == name) return c.value;
+  throw std::runtime_error("no such counter");
+}
 inline std::string all(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";

@@ -2,22 +2,12 @@
 // Each ready scenario shows what its first sentence says: a number for each.
 #include <catch2/catch.hpp>
 
-#include "testbench/fresh_kernel.h"
-#include "testbench/run.h"
+#include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {
 namespace {
 constexpr u64 kMicrosecond = 1'000'000, kNanosecond = 1'000;
 
-RunResult run_ready(const std::string& name, const std::vector<std::string>& settings = {}) {
-  FreshKernel kernel;
-  const std::string file = std::string(HCA_SOURCE_DIR) + "/testbench/scenarios/" + name + ".yaml";
-  Runner runner(load_scenario(file, settings), {});
-  RunResult result = runner.run();
-  INFO(name);
-  for (const std::string& failure : result.failures) FAIL_CHECK(failure);
-  return result;
-}
 const SizeResult& row(const RunResult& result, Operation operation) {
   for (const SizeResult& r : result.sizes)
     if (r.operation == operation) return r;
@@ -35,11 +25,6 @@ double each(const RunResult& result, Operation operation) {  // ps a message of 
 double gigabits(const RunResult& result, Operation operation) {
   const SizeResult& r = row(result, operation);
   return r.bandwidth->gigabits_per_second(r.bytes);
-}
-u64 counter(const RunResult& result, std::string_view name) {
-  for (const CounterValue& c : result.counters)
-    if (c.name == name) return c.value;
-  throw std::runtime_error("no such counter");
 }
 // Of a stream of full packets of 1024 B over RoCEv2 at 100 Gb/s: 14 + 20 + 8 + 12 + 4 bytes of
 // headers and ICRC, 24 of FCS, preamble and gap; 16 of RETH in the first of a message.

@@ -6,11 +6,6 @@
 
 namespace hca::testbench {
 namespace {
-u64 counter(const RunResult& result, std::string_view name) {
-  for (const CounterValue& c : result.counters)
-    if (c.name == name) return c.value;
-  throw std::runtime_error("no such counter");
-}
 double p50(const RunResult& result, std::size_t row = 0) {
   return double(result.sizes.at(row).latency->picoseconds.percentile(50).value());
 }
