@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/context_gate.h"
+
+#include <catch2/catch.hpp>
+
+#include "model/blocks/responder_execute.h"
+#include "testbench/tests/blocks/bench.h"
+
+using namespace hca;
+using namespace hca::test;
+using proto::ContextKind;
+
+namespace {
+using Ask = std::pair<ContextKind, u64>;
+using Asks = std::vector<Ask>;
+constexpr u64 kLine = 8 * (u64{2} << 20);                   // eight pages of 2 MiB
+constexpr u64 mtt(u64 line) { return u64{1} << 8 | line; }  // of key index 1, that of kKey
+
+CacheConfigs all_kinds() {
+  CacheConfigs c;
+  c.qp.entries = c.cq.entries = c.mpt.entries = c.mtt.entries = 4;
+  return c;
+}
+
+// A gate between a feeder and a taker; the answers of the caches come as a test says.
+template <class Item, unsigned N>
+struct GateBench : Bench {
+  using Gate = LinkGate<engine::Link<Item, N>, Item>;
+  explicit GateBench(typename Gate::Note note, const CacheConfigs& configs = all_kinds())
+      : cache(configs, 21, contexts), gate(cache, contexts, note) {
+    set_up(contexts, 2);
+    proto::Region& region = contexts.regions[1];  // all addresses
+    region.start = region.origin = region.physical = 0, region.bytes = u64{1} << 40;
+    add(gate, "gate");
+    asks = &take(gate.gate.asks_out, gate);
+    out = &take(gate.out, gate);
+  }
+  // The look-ups for items that are seen from cycle 10 on.
+  Asks asked(const std::vector<Item>& items, const Plan<u32>& answers = {}) {
+    Plan<Item> plan;
+    for (const Item& item : items) plan.push_back({10 + plan.size(), item});
+    feed(gate.in, gate, plan), feed(gate.gate.answers_in, gate, answers);
+    domain.run_until(200);
+    Asks all;
+    for (const ContextAsk& ask : asks->items) all.push_back({ask.kind, ask.number});
+    return all;
+  }
+  Contexts contexts;
+  ContextCache cache;
+  Gate gate;
+  Taker<ContextAsk, 8>* asks = nullptr;
+  Taker<Item, N>* out = nullptr;
+};
+using TurnBench = GateBench<Turn*, 64>;
+using BatchBench = GateBench<ReceiveBatch*, 64>;
+
+// WQEs of queue pair 1 behind each other; each with these SGEs.
+struct Wqes {
+  using Sges = std::vector<proto::Sge>;
+  explicit Wqes(const std::vector<Sges>& wqes, bool inline_data = false) {
+    turn.qpn = 1, turn.count = u32(wqes.size());
+    for (u32 i = 0; i < wqes.size(); ++i) {
+      u8* at = turn.wqes.data() + i * 128;  // log stride 7 of set_up()
+      proto::SendWqe wqe{};
+      wqe.opcode = proto::WorkOpcode::RdmaWrite, wqe.inline_data = inline_data;
+      wqe.sge_count = u8(wqes[i].size()), wqe.index = u16(i);
+      proto::encode(wqe, at);
+      for (u32 k = 0; k < wqes[i].size(); ++k)
+        proto::encode(wqes[i][k], at + proto::kSendWqeBytes + k * proto::kSgeBytes);
+    }
+  }
+  Turn turn;
+};
+}  // namespace
+
+TEST_CASE("a turn needs its queue pair, its keys and the pages of its SGEs", "[context_gate]") {
+  // Two bytes around a boundary of lines; then the second line again, and a third.
+  Wqes wqes({{{kLine - 1, kKey, 2}}, {{kLine + 5, kKey, 100}, {3 * kLine, kKey, 1}}});
+  TurnBench bench(note_turn);
+  CHECK(bench.asked({&wqes.turn}) == Asks{{ContextKind::Qp, 1},
+                                          {ContextKind::Mpt, 1},
+                                          {ContextKind::Mtt, mtt(0)},
+                                          {ContextKind::Mtt, mtt(1)},
+                                          {ContextKind::Mtt, mtt(3)}});
+  // One a cycle, from the cycle of the turn on, each seen one later.
+  CHECK(bench.asks->seen == Cycles{11, 12, 13, 14, 15});
+  CHECK(bench.out->items.empty());  // nobody has answered
+}
+
+TEST_CASE("of a region with a page list a line is eight of its pages", "[context_gate]") {
+  Wqes wqes({{{8 * 4096 - 1, kKey, 2}}});
+  TurnBench bench(note_turn);
+  const std::array<u64, 16> pages{};
+  bench.contexts.regions[1].pages = pages.data(), bench.contexts.regions[1].log_page = 12;
+  CHECK(bench.asked({&wqes.turn}) == Asks{{ContextKind::Qp, 1},
+                                          {ContextKind::Mpt, 1},
+                                          {ContextKind::Mtt, mtt(0)},
+                                          {ContextKind::Mtt, mtt(1)}});
+}
+
+TEST_CASE("what is inline, flushed or unreadable needs no key", "[context_gate]") {
+  Wqes in_line({Wqes::Sges{}}, true), flushed({{{0, kKey, 8}}}), unreadable({{{0, kKey, 8}}});
+  flushed.turn.flush = true, unreadable.turn.unreadable = true;
+  CHECK(TurnBench(note_turn).asked({&in_line.turn}) == Asks{{ContextKind::Qp, 1}});
+  CHECK(TurnBench(note_turn).asked({&flushed.turn, &unreadable.turn}).empty());
+  CHECK(TurnBench(note_queue_pair).asked({&flushed.turn}).empty());
+}
+
+TEST_CASE("a cache that holds all is not asked", "[context_gate]") {
+  Wqes wqes({{{0, kKey, 8}}});
+  CacheConfigs mpt_alone;
+  mpt_alone.mpt.entries = 4;
+  CHECK(TurnBench(note_turn, mpt_alone).asked({&wqes.turn}) == Asks{{ContextKind::Mpt, 1}});
+}
+
+TEST_CASE("items go on in their order, each in the cycle of its last answer", "[context_gate]") {
+  Wqes first({{{0, kKey, 8}}}), second({{{0, kKey, 8}}}), none({Wqes::Sges{}});
+  none.turn.flush = true;
+  TurnBench bench(note_turn);
+  // Three look-ups each; those of the second are answered before the last one of the first.
+  bench.asked({&first.turn, &second.turn, &none.turn},
+              {{20, 0}, {21, 1}, {22, 1}, {23, 1}, {24, 0}, {60, 0}});
+  CHECK(bench.out->items == std::vector<Turn*>{&first.turn, &second.turn, &none.turn});
+  CHECK(bench.out->seen == Cycles{61, 62, 63});
+}
+
+TEST_CASE("receive WQEs need the memory of their SGEs, a completion its CQ", "[context_gate]") {
+  ReceiveBatch batch;
+  batch.qpn = 1, batch.count = 1;
+  proto::encode(proto::ReceiveWqe{1, 0}, batch.wqes.data());
+  proto::encode(proto::Sge{2 * kLine, kKey, 64}, batch.wqes.data() + proto::kReceiveWqeBytes);
+  CHECK(BatchBench(note_batch).asked({&batch}) ==
+        Asks{{ContextKind::Mpt, 1}, {ContextKind::Mtt, mtt(2)}});
+  CHECK(GateBench<Completed, 8>(note_completion).asked({Completed{.cqn = 7}}) ==
+        Asks{{ContextKind::Cq, 7}});
+}
+
+TEST_CASE("a packet needs its queue pair, and what its R_Key names", "[context_gate]") {
+  Bench bench;
+  Contexts peer, contexts;
+  set_up(peer, 1, true), set_up(contexts, 1);
+  PacketPool pool;
+  const CacheConfigs configs = all_kinds();
+  ContextCache cache(configs, 21, contexts);
+  PacketGate gate(cache, contexts, 0);
+  bench.add(gate, "gate");
+  gate.in.connect(gate.self, "wire");
+  engine::Mailbox<Packet*> out;
+  gate.out = &out;
+  out.connect(gate.self, "out");
+  auto& asks = bench.take(gate.gate.asks_out, gate);
+  bench.feed(gate.gate.answers_in, gate, {{40, 0}, {41, 0}, {42, 0}});
+  Packet* write = write_packet(pool, peer.qps[1], 100, 64);
+  Packet* cut = write_packet(pool, peer.qps[1], 101, 64);
+  cut->frame_bytes = 20;  // no BTH: it will be dropped, and needs nothing
+  gate.in.deliver(10, 0, write), gate.in.deliver(11, 1, cut);
+  Cycles left;
+  for (Cycle at = 1; at < 100; ++at) {
+    bench.domain.run_until(at + 1);
+    if (out.can_pop()) left.push_back(at), out.pop();
+  }
+  Asks all;
+  for (const ContextAsk& ask : asks.items) all.push_back({ask.kind, ask.number});
+  // kData, where the packet writes, lies in the first line of the region, which begins there.
+  CHECK(all == Asks{{ContextKind::Qp, 1}, {ContextKind::Mpt, 1}, {ContextKind::Mtt, mtt(0)}});
+  CHECK(left == Cycles{43, 44});
+}
