@@ -106,7 +106,7 @@ std::string dump(std::span<const u8> bytes, u32 offset, std::size_t limit) {
 std::string crc_line(std::string_view name, u32 offset, std::span<const u8> bytes, bool good,
                      std::span<const u8> right) {
   return fmt::format("{} at {}: {}  {}\n", name, offset, hex_bytes(bytes),
-                     good ? "good" : "WRONG, should be " + hex_bytes(right));
+                     good ? "good" : fmt::format("WRONG, should be {}", hex_bytes(right)));
 }
 
 std::string payload_lines(const FrameReport& r, std::size_t limit) {
@@ -159,11 +159,11 @@ std::string one_line(const FrameReport& r) {
 std::string listing(const FrameReport& r, std::size_t payload_limit) {
   const CapturedFrame& captured = r.frame.captured;
   std::string text = fmt::format("{} frame {}", r.frame.source, r.frame.number);
-  if (r.frame.has_time) text += "  " + time_text(captured.time_ns);
+  if (r.frame.has_time) text += fmt::format("  {}", time_text(captured.time_ns));
   text += fmt::format("  {} bytes", captured.bytes.size());
   if (captured.bytes.size() < captured.bytes_on_wire)
     text += fmt::format(" of {} on the wire", captured.bytes_on_wire);
-  text += "\n" + summary(r) + "\n";
+  text += fmt::format("\n{}\n", summary(r));
   for (const HeaderPlace& place : r.dissection) {
     text += fmt::format("{} at {}\n", place.header->name, place.offset);
     text += field_lines(place, captured.bytes.data() + place.offset);

@@ -55,7 +55,8 @@ std::string csv_cell(const std::string& text) {
 }
 std::string csv_line(const std::vector<std::string>& cells) {
   std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) line += (i ? "," : "") + csv_cell(cells[i]);
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    line.append(i ? "," : "").append(csv_cell(cells[i]));
   return line + "\n";
 }
 
