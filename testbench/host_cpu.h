@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -70,13 +71,15 @@ enum class HostStep : u16 { Rung, AtBar, CqeWritten, Looked };
 inline constexpr std::array<std::string_view, 4> kHostStepNames{"rung", "at BAR", "CQE written",
                                                                 "looked"};
 
-// What a core tells, if somebody looks: what it is busy with, and messages that it has sent and
-// whose completion its program has taken.
+// What a host tells whoever looks: what its cores are busy with, writes to the BAR and when they
+// arrive there, CQEs that the HCA wrote, and messages whose completion a program has taken.
 class HostMeter {
  public:
   virtual ~HostMeter() = default;
-  virtual void worked(Cycle at, Cycle cycles) = 0;
-  virtual void completed(Cycle at, u64 bytes) = 0;
+  virtual void worked(Cycle /*at*/, Cycle /*cycles*/) {}
+  virtual void rang(Cycle /*at*/, Cycle /*at_bar*/, u32 /*offset*/, std::span<const u8> /*data*/) {}
+  virtual void wrote(Cycle /*at*/, u32 /*cqn*/, u64 /*cqes*/) {}
+  virtual void completed(Cycle /*at*/, u32 /*qpn*/, u64 /*bytes*/) {}
 };
 
 // A program of host software, one action after the other.
@@ -120,7 +123,7 @@ class HostCpu : public engine::Block {
   const bool by_events;
   const Cycle push_line;
   engine::Probe probe;
-  HostMeter* meter = nullptr;  // of the first core, for all of the host; nullptr: nobody looks
+  std::vector<HostMeter*> meters;  // of the first core, for all of the host
 
   // What a list of so many posts costs now.
   Cycle take_posts(u32 count) { return count * post_send + doorbell + std::exchange(warm_up_, 0); }
@@ -145,10 +148,14 @@ class HostCpu : public engine::Block {
   bool sleeps() const { return program_ && idle_ && program_->waits_for_events(); }
   // The program of a core of this host is acting, in this cycle.
   bool is_acting() const { return first_.acting_; }
+  // Tells the meters of the host, each by fn(meter).
+  template <class Fn>
+  void tell(Fn&& fn) const {
+    for (HostMeter* meter : first_.meters) fn(*meter);
+  }
   // A message that this host has sent is taken as completed.
-  void completed(Cycle at, u64 bytes) {
-    if (first_.meter) [[unlikely]]
-      first_.meter->completed(at, bytes);
+  void completed(Cycle at, u32 qpn, u64 bytes) {
+    tell([&](HostMeter& meter) { meter.completed(at, qpn, bytes); });
   }
   void tick() {
     if (!program_ || program_->failed() || now() < acts_at_) return;
@@ -156,8 +163,7 @@ class HostCpu : public engine::Block {
     first_.acting_ = true;
     const Cycle taken = program_->act(now());
     first_.acting_ = false;
-    if (first_.meter) [[unlikely]]
-      first_.meter->worked(now(), taken);
+    tell([&](HostMeter& meter) { meter.worked(now(), taken); });
     see_whether_finished();
     idle_ = !taken;
     acts_at_ = taken ? now() + taken : program_->wakes_at();

@@ -17,10 +17,10 @@ std::string microseconds(std::optional<u64> picoseconds) {
   return picoseconds ? fmt::format("{:.3f}", double(*picoseconds) * 1e-6) : "";
 }
 
-// "lost 3, twice 1": of what was sent.
+// " lost 3, twice 1": of what was sent.
 template <class Result>
 std::string on_the_way(const Result& r) {
-  return fmt::format("lost {}, twice {}", r.lost_on_the_way, r.duplicates);
+  return fmt::format(" lost {}, twice {}", r.lost_on_the_way, r.duplicates);
 }
 
 std::string row_of(const SizeResult& r) {
@@ -32,11 +32,11 @@ std::string row_of(const SizeResult& r) {
   else
     line += fmt::format(" {:>9} {:>9} {:>9}", "", "", "");
   const bool whole = !r.bandwidth || (!r.bandwidth->lost_on_the_way && !r.bandwidth->duplicates);
-  if (!r.latency) return line + (whole ? "\n" : " " + on_the_way(*r.bandwidth) + "\n");
+  if (!r.latency) return line + (whole ? "" : on_the_way(*r.bandwidth)) + "\n";
   line += fmt::format(" {:>9}", r.latency->picoseconds.count());
   for (const double percent : kPercentiles)
     line += fmt::format(" {:>9}", microseconds(r.latency->picoseconds.percentile(percent)));
-  return line + (whole ? "\n" : " " + on_the_way(*r.bandwidth) + "\n");
+  return line + (whole ? "" : on_the_way(*r.bandwidth)) + "\n";
 }
 
 // ", port 2" where there are two.
@@ -81,18 +81,18 @@ std::string streams_of(const RunResult& result, const Scenario& scenario) {
     const bool whole = !r.lost_on_the_way && !r.duplicates;
     text += fmt::format(" {:>9} {:>7} {:>5.3f}{}\n", open ? std::to_string(r.dropped) : "",
                         open ? std::to_string(r.queued_most) : "", r.fairness(),
-                        whole ? "" : " " + on_the_way(r));
+                        whole ? "" : on_the_way(r));
   }
   return text + "\n";
 }
 
 // One line for each part that any of the messages has, in the order of the longest list.
-std::vector<std::string> part_names(const std::vector<Breakdown>& breakdowns) {
+std::vector<std::string_view> part_names(const std::vector<Breakdown>& breakdowns) {
   std::vector<const Breakdown*> longest_first;
   for (const Breakdown& b : breakdowns) longest_first.push_back(&b);
   std::stable_sort(longest_first.begin(), longest_first.end(),
                    [](auto* a, auto* b) { return a->parts.size() > b->parts.size(); });
-  std::vector<std::string> names;
+  std::vector<std::string_view> names;
   for (const Breakdown* b : longest_first)
     for (const TimePart& part : b->parts)
       if (std::find(names.begin(), names.end(), part.name) == names.end())
@@ -114,7 +114,7 @@ std::string breakdown_of(const RunResult& result, const Scenario& scenario) {
   for (const Breakdown& b : result.breakdowns) width = std::max(width, title(b).size());
   for (const Breakdown& b : result.breakdowns) text += fmt::format(" {:>{}}", title(b), width);
   text += "\n";
-  for (const std::string& name : part_names(result.breakdowns)) {
+  for (const std::string_view name : part_names(result.breakdowns)) {
     text += fmt::format("{:<28}", name);
     for (const Breakdown& b : result.breakdowns) {
       const auto at = std::find_if(b.parts.begin(), b.parts.end(),
@@ -183,8 +183,8 @@ std::string faults_of(const RunResult& result, const Scenario& scenario) {
     if (counts[i]) text += fmt::format(" {} {}", tlm_::kFaultNames[i], counts[i]);
   text += "\n";
   for (std::size_t i = 0; i < std::min(result.faults.size(), kShownFaults); ++i)
-    text +=
-        "  " + to_string(result.faults[i].record) + at_port(scenario, result.faults[i].port) + "\n";
+    text += fmt::format("  {}{}\n", to_string(result.faults[i].record),
+                        at_port(scenario, result.faults[i].port));
   if (result.faults.size() > kShownFaults)
     text +=
         fmt::format("  and {} more: summary.json has all\n", result.faults.size() - kShownFaults);

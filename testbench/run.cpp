@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <optional>
 
 #include "testbench/kernel_time.h"
 #include "testbench/program_group.h"
@@ -91,12 +92,13 @@ void Runner::run_breakdown(const WorkloadConfig& workload, u32 bytes) {
   StreamReceiver server(testbed_.end(1, lane), traffic);
   StreamSender client(testbed_.end(0, lane), traffic);
   run_for(head_start());  // what came before is over, and is not recorded
-  BreakdownRecorder recorder(testbed_, lane);
+  std::optional<MessageTimes> times;
+  MessageLog log(testbed_, [&](const MessageTimes& message) { times = message; });
   const bool good = simulate({{{&client}, {&server}}}, [&] { return client.completed(); });
   keep({&client.checker, &server.checker});
   if (!good) return;
   Breakdown breakdown{workload.operation, workload.port, bytes,
-                      recorder.parts(row_of(workload.operation)),
+                      parts_of(times.value(), testbed_.node(0).hca.period().value()),
                       client.last_completion() - client.first_post()};
   if (breakdown.sum() != breakdown.whole)
     result_.failures.push_back(fmt::format("{}: the parts are {} cycles, the whole is {}", what_,

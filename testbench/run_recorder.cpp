@@ -14,7 +14,12 @@ namespace {
 constexpr double kShareToName = 0.8;  // what is busy less is not what limits
 }  // namespace
 
-RunRecorder::RunRecorder(Testbed& testbed) : testbed_(testbed), ladder_(testbed) {
+RunRecorder::RunRecorder(Testbed& testbed)
+    : testbed_(testbed), ladder_(testbed), log_(testbed, [this](const MessageTimes& message) {
+        if (!recording_) return;
+        phases_.back().times.add(message);
+        if (message_sink) message_sink(message);
+      }) {
   for (unsigned i = 0; i < kChips; ++i) add_core(i);
   for (unsigned port = 0; port < testbed.ports(); ++port) add_wire(port);
   for (unsigned i = 0; i < kChips; ++i) add_pcie(i);
@@ -23,7 +28,7 @@ RunRecorder::RunRecorder(Testbed& testbed) : testbed_(testbed), ladder_(testbed)
 
 RunRecorder::~RunRecorder() {
   for (unsigned i = 0; i < kChips; ++i) {
-    testbed_.node(i).cpu.meter = nullptr;
+    std::erase(testbed_.node(i).cpu.meters, &cores_[i]);
     testbed_.node(i).pcie().meter = nullptr;
     chips_[i].domain->observe(&chips_[i], nullptr, nullptr);
   }
@@ -56,7 +61,7 @@ void RunRecorder::add_core(unsigned i) {
       series_.add_column({"messages", "posted by host " + std::to_string(i), "Mmsg/s", 1e6});
   core.work = add_resource("hosts", fmt::format("host {}'s {}", i, cores == 1 ? "core" : "cores"),
                            "cores", cores);
-  testbed_.node(i).cpu.meter = &core;
+  testbed_.node(i).cpu.meters.push_back(&core);
 }
 
 void RunRecorder::Core::worked(Cycle at, Cycle cycles) {
@@ -74,7 +79,7 @@ void RunRecorder::begin_by(u64 picoseconds) {
   first_post_ = true;
 }
 
-void RunRecorder::Core::completed(Cycle at, u64 sent) {
+void RunRecorder::Core::completed(Cycle at, u32 /*qpn*/, u64 sent) {
   RunRecorder& r = *recorder;
   if (!r.recording_) return;
   const u64 ps = at * r.testbed_.node(chip).hca.period().value();
@@ -118,7 +123,7 @@ void RunRecorder::add_levels(unsigned i) {
   Chip& chip = chips_[i];
   chip.recorder = this, chip.domain = &testbed_.node(i).hca.domain();
   chip.period = testbed_.node(i).hca.period().value();
-  std::vector<std::string> names;
+  std::vector<std::string>& names = chip.names;
   for (const engine::Watched& watched : chip.domain->watched()) {
     const engine::Level level = watched.level(watched.object);
     const std::string block = chip.domain->name_of(level.owner);
@@ -137,6 +142,7 @@ void RunRecorder::add_levels(unsigned i) {
             : kNoResource);
   }
   chip.levels.resize(chip.level_columns.size()), chip.work.resize(names.size());
+  chip.waited.resize(names.size());
   chip.domain->observe(&chip, nullptr, [](void* who, Cycle at) {
     Chip& c = *static_cast<Chip*>(who);
     if (at >= c.seen + kEach) c.recorder->look(c, at);
@@ -158,7 +164,9 @@ void RunRecorder::look(Chip& chip, Cycle at) {
       if (chip.resources[w] != kNoResource) use(chip.resources[w], from, to, amount);
     }
     for (std::size_t b = 0; b < chip.work.size(); ++b)
-      if (chip.work[b]) series_.add(chip.block_columns[b], from, to, double(to - from));
+      if (chip.work[b])
+        series_.add(chip.block_columns[b], from, to, double(to - from)),
+            chip.waited[b] += to - from;
   }
   const auto& watched = chip.domain->watched();
   for (std::size_t w = 0; w < chip.levels.size(); ++w)
@@ -169,6 +177,7 @@ void RunRecorder::phase(const std::string& what, bool begins) {
   recording_ = begins;
   if (begins) {
     for (Resource& r : resources_) r.busy = 0;
+    for (Chip& chip : chips_) std::fill(chip.waited.begin(), chip.waited.end(), 0);
     recording_since_ = kernel_picoseconds();
     phases_.push_back({what, recording_since_, 0});
     first_post_ = false, last_completion_ = 0;
@@ -179,8 +188,13 @@ void RunRecorder::phase(const std::string& what, bool begins) {
   const double time = double(p.to - p.from);
   for (const Resource& r : resources_)
     p.uses.push_back({r.name, r.kind, std::min(1.0, r.busy / time / r.of)});
-  std::stable_sort(p.uses.begin(), p.uses.end(),
-                   [](const Use& a, const Use& b) { return a.share > b.share; });
+  for (unsigned i = 0; i < kChips; ++i)
+    for (std::size_t b = 0; b < chips_[i].names.size(); ++b)
+      p.blocks.push_back({fmt::format("hca{} {}", i, chips_[i].names[b]), "block",
+                          std::min(1.0, double(chips_[i].waited[b]) / time)});
+  for (std::vector<Use>* uses : {&p.uses, &p.blocks})
+    std::stable_sort(uses->begin(), uses->end(),
+                     [](const Use& a, const Use& b) { return a.share > b.share; });
 }
 
 std::string RunRecorder::bottleneck_line() const {
@@ -211,10 +225,12 @@ nlohmann::json RunRecorder::json() const {
                        {"unit", column.unit},
                        {"values", std::move(values)}});
   }
+  const std::size_t messages = kMostMessages / std::max<std::size_t>(phases_.size(), 1);
   for (const Phase& p : phases_) {
-    json uses = json::array();
+    json uses = json::array(), blocks = json::array();
     for (const Use& use : p.uses)
       uses.push_back({{"resource", use.name}, {"kind", use.kind}, {"share", use.share}});
+    for (const Use& use : p.blocks) blocks.push_back({{"block", use.name}, {"share", use.share}});
     const bool named = !p.uses.empty() && p.uses[0].share >= kShareToName;
     phases.push_back({{"what", p.what},
                       {"from_ps", p.from},
@@ -222,6 +238,8 @@ nlohmann::json RunRecorder::json() const {
                       {"messages", p.messages},
                       {"bytes", p.bytes},
                       {"resources", uses},
+                      {"blocks", blocks},
+                      {"times", p.times.json(std::max<std::size_t>(messages, 8))},
                       {"bottleneck", named ? json(p.uses[0].name) : json()}});
   }
   return {{"width_ps", series_.width()},

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "testbench/message_stats.h"
 #include "testbench/packet_ladder.h"
 #include "testbench/time_series.h"
 
@@ -24,6 +25,8 @@ class RunRecorder {
   const TimeSeries& series() const { return series_; }
   // {"width_ps", "series", "phases", "ladders"}: for summary.json and the report.
   nlohmann::json json() const;
+  // Of each message whose completion is taken in a part of the run.
+  MessageLog::Sink message_sink;
   // "Bottleneck, WRITE bandwidth, 64 B: hca0 link transmit: 98 % busy": of the part of the run in
   // which anything is busiest; "" without one.
   std::string bottleneck_line() const;
@@ -44,13 +47,16 @@ class RunRecorder {
     std::string what;
     u64 from, to, messages = 0, bytes = 0;
     std::vector<Use> uses{};  // by share, the largest first
+    // Share of the time with work in front of each block, the largest first.
+    std::vector<Use> blocks{};
+    MessageStats times{};
   };
   struct Core : HostMeter {
     RunRecorder* recorder = nullptr;
     unsigned chip = 0;
     std::size_t bytes = 0, messages = 0, work = 0;
     void worked(Cycle at, Cycle cycles) override;
-    void completed(Cycle at, u64 bytes) override;
+    void completed(Cycle at, u32 qpn, u64 bytes) override;
   };
   // The levels in front of the blocks of a chip.
   struct Chip {
@@ -63,9 +69,12 @@ class RunRecorder {
     std::vector<u64> levels;
     std::vector<std::size_t> resources;  // by watched: of misses of a cache; kNoResource
     std::vector<u64> work;               // by block
+    std::vector<std::string> names;      // by block
+    std::vector<u64> waited;  // by block: time with work in front of it in this part of the run, ps
   };
   static constexpr std::size_t kNoResource = ~std::size_t{0};
-  static constexpr Cycle kEach = 16;  // cycles between two looks at the levels
+  static constexpr Cycle kEach = 16;                  // cycles between two looks at the levels
+  static constexpr std::size_t kMostMessages = 4096;  // to look at, of all parts of the run
 
   std::size_t add_resource(std::string group, std::string name, std::string kind, double of);
   void begin_by(u64 picoseconds);
@@ -79,6 +88,7 @@ class RunRecorder {
   Testbed& testbed_;
   TimeSeries series_;
   PacketLadder ladder_;
+  MessageLog log_;
   std::deque<Resource> resources_;
   std::array<Core, kChips> cores_;
   std::array<Chip, kChips> chips_;

@@ -105,7 +105,8 @@ struct FaultConfig {
 // Of how the simulation is run, only `seed` and the stalls may change a result.
 struct RunOptions {
   u64 seed = 1;
-  bool pcap = false, events = false, vcd = false, trace = false, hash = false;
+  bool pcap = false, events = false, vcd = false, trace = false;
+  bool messages = false, hash = false;
   bool every_cycle = false;
   u32 shuffle_seed = 0, stall_per_256 = 0;
   Cycle quantum = 0;  // 0: as long as the wire allows

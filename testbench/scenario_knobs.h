@@ -15,6 +15,7 @@ struct hca::engine::Knobs<hca::testbench::RunOptions> {
       knob("events", &Config::events, "write every event of every block to events.csv there"),
       knob("vcd", &Config::vcd, "write the levels of links and queues to run.vcd there"),
       knob("trace", &Config::trace, "write a timeline that Perfetto opens to trace.json there"),
+      knob("messages", &Config::messages, "write each message's time in each step to messages.csv"),
       knob("hash", &Config::hash, "a digest of all events of all blocks, to compare runs"),
       knob("every_cycle", &Config::every_cycle, "tick all blocks in all cycles: slow, same result"),
       knob("shuffle_seed", &Config::shuffle_seed, Unit::Count, 0, 0xffffffff,

@@ -101,6 +101,7 @@ void Node::mmio_write(u32 offset, std::span<const u8> data) {
   const Cycle at = pcie_.mmio_write(now() + lines * cpu.push_line, u32(data.size()));
   cpu.probe.event(now(), HostStep::Rung, offset);
   cpu.probe.event(at, HostStep::AtBar, offset);
+  cpu.tell([&](HostMeter& meter) { meter.rang(now(), at, offset, data); });
   sc_core::sc_time delay = hca.delay_to(at);
   mmio_initiator->b_transport(mmio_payload_, delay);
   if (mmio_payload_.is_response_error()) throw std::runtime_error("the HCA refused an MMIO write");

@@ -116,8 +116,11 @@ void Testbed::create(unsigned i, Endpoint& end, const Need& need) {
   create_queues(i, end, need);
   for (const Cq* cq : {end.send_cq, end.recv_cq})
     node.memory.watch(cq->address, u64{cq->entries()} * proto::kCqeBytes,
-                      [cpu = end.cpu, number = cq->cqn](u64, u64) {
+                      [cpu = end.cpu, number = cq->cqn](u64, u64 bytes) {
                         cpu->probe.event(cpu->self.now(), HostStep::CqeWritten, number);
+                        cpu->tell([&](HostMeter& meter) {
+                          meter.wrote(cpu->self.now(), number, bytes / proto::kCqeBytes);
+                        });
                         cpu->notice();
                       });
 }

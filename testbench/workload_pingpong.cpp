@@ -71,7 +71,7 @@ Cycle PingPong::complete() {
     return found_nothing(end_, traffic_, *end_.send_cq);
   checker_sent.check(wc);
   ++completed_;
-  end_.cpu->completed(end_.cpu->self.now(), traffic_.bytes);
+  end_.cpu->completed(end_.cpu->self.now(), end_.qp->qpn, traffic_.bytes);
   step_ = Step::Wait;
   return end_.cpu->poll + end_.cpu->completion;
 }

@@ -165,7 +165,7 @@ u64 StreamSender::next_signaled(u32 qp) const {
 void StreamSender::complete(u32 qp, u64 k, Cycle now) {
   const Message m = traffic_.message(qp, k);
   ++completed_, --in_flight_, bytes_completed_ += m.bytes;
-  end_.cpu->completed(now, m.bytes);
+  end_.cpu->completed(now, end_.qps[qp]->qpn, m.bytes);
   latencies_.add((now - first_post_) * end_.period - lanes_[qp].since[k % traffic_.depth]);
   // A WRITE without a byte and without a receive shows nowhere else.
   if (m.row().writes && !m.lands() && !m.takes_receive()) checker.check(true, qp, k, "");

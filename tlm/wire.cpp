@@ -127,7 +127,7 @@ void Wire::forward_copy(u8 sender, std::vector<u8> frame, sc_time at) {
 }
 
 [[gnu::hot]] void Wire::forward(u8 sender, tlm::tlm_generic_payload& payload, sc_time at) {
-  for (const Tap& tap : taps_)
+  for (const auto& [number, tap] : taps_)
     tap(sender, sc_core::sc_time_stamp() + at, {payload.get_data_ptr(), payload.get_data_length()});
   if (sender == 0)
     to_b->b_transport(payload, at);

@@ -66,9 +66,14 @@ class Wire : public sc_core::sc_module {
 
   Wire(sc_core::sc_module_name name, const WireConfig& config, FaultScript faults = {},
        u64 seed = 0);
-  // Taps hear of a frame in the order of their adding; the last one added is removed first.
-  void add_tap(Tap tap) { taps_.push_back(std::move(tap)); }
-  void remove_tap() { taps_.pop_back(); }
+  // Taps hear of a frame in the order of their adding; a tap is removed by its number.
+  unsigned add_tap(Tap tap) {
+    taps_.push_back({next_tap_, std::move(tap)});
+    return next_tap_++;
+  }
+  void remove_tap(unsigned number) {
+    std::erase_if(taps_, [&](const auto& tap) { return tap.first == number; });
+  }
   const FaultScript& faults() const { return faults_; }
   // Lets a reordered frame that no other has followed arrive, by `delay` later than now; false:
   // none waits. From outside of the simulation, while nothing is under way.
@@ -100,7 +105,8 @@ class Wire : public sc_core::sc_module {
   // Of damage and of bit errors, by sender: chips run in no order.
   std::array<engine::Random, kEnds> random_, errors_;
   u64 error_bits_ = 0;  // of which one is wrong; 0: none
-  std::vector<Tap> taps_;
+  std::vector<std::pair<unsigned, Tap>> taps_;
+  unsigned next_tap_ = 0;
   std::array<End, kEnds> ends_;
 };
 }  // namespace hca::tlm_

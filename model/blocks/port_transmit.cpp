@@ -61,8 +61,8 @@ inline bool PortTransmit::stopped(const Packet& p) const {
   replies_next_ = p->is_request;
   if (p->buffers) p->buffers->give(now() + 1);
   ++counters->tx_packets, counters->tx_bytes += p->frame_bytes;
-  icrc_probe.event(through, Step::Passed, p->qpn, p->psn);
-  probe.event(at, Step::Passed, p->qpn, p->psn);
+  icrc_probe.event(through, Step::Passed, p->qpn, p->psn, p->is_request);
+  probe.event(at, Step::Passed, p->qpn, p->psn, p->is_request);
   if (proto::mutant<"last_packet_late">()) {
     if (!late_() && is_last(*p)) return void(late_() = p);
     if (p->is_request && late_()) outside_.transmit(p, at), p = std::exchange(late_(), nullptr);

@@ -12,6 +12,7 @@
 #include "testbench/chrome_trace.h"
 #include "testbench/cli/commands.h"
 #include "testbench/event_log.h"
+#include "testbench/message_csv.h"
 #include "testbench/report.h"
 #include "testbench/report_page.h"
 #include "testbench/run_recorder.h"
@@ -56,14 +57,17 @@ class ProgressLines {
   double shown_ = 0;
 };
 
-// summary.json, series.csv and the page with both. The summary has the series by name only.
+// summary.json, series.csv and the page with both. The summary has the series by name
+// only, and no single messages.
 void write_results(const std::string& out, const RunResult& result, const Scenario& scenario,
                    const RunRecorder& recorder) {
-  nlohmann::json all = json_of(result, scenario);
+  using nlohmann::json;
+  json all = json_of(result, scenario);
   all["recording"] = recorder.json();
   write_text_file(out + "/series.csv", recorder.series().csv());
   write_page(out + "/report.html", run_page(), all);
-  for (nlohmann::json& column : all["recording"]["series"]) column.erase("values");
+  for (json& column : all["recording"]["series"]) column.erase("values");
+  for (json& phase : all["recording"]["phases"]) phase["times"].erase("messages");
   write_text_file(out + "/summary.json", all.dump(1) + '\n');
 }
 
@@ -120,11 +124,12 @@ void show_shrunk(const Options& options, const Scenario& scenario, const RunResu
 
 // The first file of one run that is asked for, by its knob; empty: none is.
 std::string_view first_file(const RunOptions& run) {
-  constexpr std::array<std::pair<std::string_view, bool RunOptions::*>, 4> kFiles{
+  constexpr std::array<std::pair<std::string_view, bool RunOptions::*>, 5> kFiles{
       {{"pcap", &RunOptions::pcap},
        {"events", &RunOptions::events},
        {"vcd", &RunOptions::vcd},
-       {"trace", &RunOptions::trace}}};
+       {"trace", &RunOptions::trace},
+       {"messages", &RunOptions::messages}}};
   for (const auto& [name, asked] : kFiles)
     if (run.*asked) return name;
   return {};
@@ -166,6 +171,7 @@ int run(const Options& options) {
   std::unique_ptr<VcdFile> vcd;
   std::unique_ptr<RunRecorder> recorder;
   std::unique_ptr<ChromeTrace> trace;
+  std::unique_ptr<MessageCsv> messages;
   Testbed& testbed = runner.testbed();
   const std::string& out = options.directory;
   if (files.pcap) {
@@ -180,6 +186,10 @@ int run(const Options& options) {
     recorder = std::make_unique<RunRecorder>(testbed);
     runner.phase = [&](const std::string& what, bool begins) { recorder->phase(what, begins); };
   }
+  if (files.messages) {
+    messages = std::make_unique<MessageCsv>(out + "/messages.csv");
+    recorder->message_sink = [&](const MessageTimes& message) { messages->add(message); };
+  }
   if (files.trace) trace = std::make_unique<ChromeTrace>(out + "/trace.json", testbed);
   const RunResult result = runner.run();
   progress->end();
@@ -187,6 +197,7 @@ int run(const Options& options) {
   if (events) events->close();
   if (vcd) vcd->close();
   if (trace) trace->close();
+  if (messages) messages->close();
   std::fputs(text_of(result, scenario).c_str(), stdout);
   if (recorder) {
     std::fputs(recorder->bottleneck_line().c_str(), stdout);

@@ -20,7 +20,10 @@ async function checkContent(page, name) {
     rungs: document.querySelectorAll('#packets svg line:not(.axis)').length,
     parts: document.querySelectorAll('#breakdown tbody tr').length,
     messages: document.querySelectorAll('#breakdown option').length,
-    resources: document.querySelectorAll('#resources tbody tr').length,
+    resources: document.querySelectorAll('#resources [aria-label=Resources] tbody tr').length,
+    blocks: document.querySelectorAll('#resources [aria-label=Blocks] tbody tr').length,
+    steps: document.querySelectorAll('#messages [aria-label="Steps of all messages"] tbody tr').length,
+    caches: [...document.querySelectorAll('#caches [aria-label=Caches] tbody tr')].map((row) => row.cells[0].textContent),
     parameters: document.querySelectorAll('#parameters tbody tr').length,
   }));
   const charts = await chartsOf(page, name);
@@ -38,6 +41,18 @@ async function checkContent(page, name) {
   equal(seen.rungs, Math.min(40, ladders[0].frames.length), `${name}: frames of the ladder`);
   equal(seen.messages, summary.breakdowns.length, `${name}: messages with a breakdown`);
   equal(seen.parts, summary.breakdowns[0]?.parts.length ?? 0, `${name}: parts of the first`);
+  const { times } = phases.find((phase) => phase.times.count);
+  equal(seen.steps, times.steps.length + 1, `${name}: steps of messages`);
+  // The parts of the message that is shown are its whole, which is within those of all.
+  const way = await page.evaluate(() => [...document.querySelectorAll('#messages [aria-label="Steps of this message"] tbody tr')].map((row) => Number(row.cells[1].textContent.replaceAll(',', ''))));
+  const whole = way.reduce((sum, ns) => sum + ns, 0);
+  check(Math.abs(whole - times.whole.max_ns) < 1e-3 * whole + way.length, `${name}: the slowest message takes ${whole} ns, expected ${times.whole.max_ns}`);
+  equal(of('messages')[0].points[0] > 0, true, `${name}: messages to choose`);
+  await page.selectOption('#messages select >> nth=1', { index: 0 });
+  check(await page.evaluate(() => document.querySelectorAll('#messages [aria-label="Steps of this message"] tbody tr').length) > 20, `${name}: steps of the first message`);
+  equal(seen.caches, [...new Set(Object.keys(summary.counters).filter((key) => key.includes('_cache.')).map((key) => key.split('.').slice(0, 2).join(' ')))], `${name}: caches`);
+  const most = phases.reduce((best, one) => one.resources[0].share > best.resources[0].share ? one : best);
+  equal(seen.blocks, most.blocks.filter((one) => one.share > 0).length, `${name}: blocks with work in front`);
   equal(seen.resources, phases[0].resources.length, `${name}: resources`);
   equal(seen.parameters, Object.keys(summary.knobs).length + Object.keys(summary.counters).length, `${name}: parameters and counters`);
   await page.focus('#search');

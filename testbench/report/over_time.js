@@ -28,7 +28,7 @@ export function links(run) {
 
 // Queues, and whatever else a device counts over time; the busiest eight of a group.
 export function others(run) {
-  const names = groupsOf(run.recording).filter((name) => !['throughput', 'messages', 'PCIe', 'links', 'hosts'].includes(name) && !name.startsWith('blocks'));
+  const names = groupsOf(run.recording).filter((name) => !['throughput', 'messages', 'PCIe', 'links', 'hosts', 'caches'].includes(name) && !name.startsWith('blocks'));
   if (!names.length) return [];
   const place = h('div');
   const show = (i) => {

@@ -7,7 +7,7 @@ const busiest = (phases) => phases.reduce((best, one, i) => (one.resources[0]?.s
 
 function bar(share) { return h('td', { class: 'bar' }, h('span', { style: `width:${Math.max(0.3, 100 * share)}%` })); }
 
-function barTable(name, heads, rows) {
+export function barTable(name, heads, rows) {
   return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': name }, h('table', { 'aria-label': name },
     h('thead', {}, h('tr', {}, ...heads.map((head) => h('th', { scope: 'col' }, head)))),
     h('tbody', {}, ...rows.map(([label, number, share]) => h('tr', {}, h('td', {}, label), h('td', { class: 'number' }, number), bar(share))))));
@@ -37,7 +37,9 @@ export function resources(run) {
   if (!phases.length) return [h('p', { class: 'soft' }, 'Nothing was measured.')];
   const place = h('div');
   const show = (i) => place.replaceChildren(h('p', { class: 'verdict' }, verdict(phases[i])),
-    barTable('Resources', ['resource', 'busy', ''], phases[i].resources.map((use) => [use.resource, percent(use.share), use.share])));
+    barTable('Resources', ['resource', 'busy', ''], phases[i].resources.map((use) => [use.resource, percent(use.share), use.share])),
+    h('h3', {}, 'Blocks'), h('p', { class: 'soft' }, 'Share of the time with work in front of a block: the last one before those that wait for nothing is the one that the others wait for.'),
+    barTable('Blocks', ['block', 'work in front', ''], phases[i].blocks.filter((one) => one.share > 0).map((one) => [one.block, percent(one.share), one.share])));
   const box = select('Part of the run', phases.map((phase) => phase.what), show);
   box.querySelector('select').value = busiest(phases);
   show(busiest(phases));

@@ -96,7 +96,7 @@ TEST_CASE_METHOD(testbench::FreshKernel, "a frame arrives as the same payload af
                  "[wire]") {
   Cable cable;
   int taps = 0;
-  cable.wire.add_tap([&](u8 sender, sc_time at, std::span<const u8> frame) {
+  const unsigned tap = cable.wire.add_tap([&](u8 sender, sc_time at, std::span<const u8> frame) {
     CHECK(sender == 0);
     CHECK(at == sc_time(13, SC_NS));
     CHECK(frame.size() == frame_of(1, 2).size());
@@ -109,7 +109,7 @@ TEST_CASE_METHOD(testbench::FreshKernel, "a frame arrives as the same payload af
   CHECK(payload->is_response_ok());
   CHECK(taps == 1);
   CHECK(cable.a.received.empty());
-  cable.wire.remove_tap();
+  cable.wire.remove_tap(tap);
   cable.b.send(frame_of(1, 2), sc_time(4, SC_NS));
   CHECK(cable.a.received.at(0).first == sc_time(14, SC_NS));
 }

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The context caches: how often they had what was asked for, and the misses under way over time.
+import { group } from './over_time.js';
+import { h, percent, table } from './html.js';
+
+// [{cache: 'hca0 qp_cache', hits, misses, ...}] from the counters.
+export function cachesOf(run) {
+  const found = new Map();
+  for (const [name, value] of Object.entries(run.counters)) {
+    const [, chip, cache, counter] = name.match(/^(hca\d)\.(\w+_cache)\.(\w+)$/) ?? [];
+    if (chip) found.set(`${chip} ${cache}`, { ...found.get(`${chip} ${cache}`), [counter]: value });
+  }
+  return [...found].map(([cache, counters]) => ({ cache, ...counters }));
+}
+
+export function caches(run) {
+  const all = cachesOf(run);
+  if (!all.length) return [h('p', { class: 'soft' }, 'The chips have no caches: all contexts are on them. hca.qp_cache.entries and its like make some.')];
+  const names = [...new Set(all.flatMap(Object.keys))].filter((name) => name !== 'cache');
+  return [table('Caches', ['cache', 'hit rate', ...names], all.map((one) => [one.cache, one.hits + one.misses ? percent(one.hits / (one.hits + one.misses)) : 'not asked', ...names.map((name) => one[name])])),
+    ...group(run.recording, 'caches')];
+}
