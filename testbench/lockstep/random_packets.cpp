@@ -47,7 +47,8 @@ proto::AddressVector random_address(engine::Random& random, proto::Framing frami
   av.destination_gid = ipv4 ? proto::gid_of_ipv4(u32(random())) : random_gid(random);
   av.traffic_class = u8(random()), av.flow_label = u32(random.below(1 << 20));
   av.hop_limit = u8(1 + random.below(255));
-  av.udp_source_port = u16(proto::kFirstUdpSourcePort + random.below(0x4000));
+  av.udp_source_port =
+      u16(random.chance(1, 4) ? random() : proto::kFirstUdpSourcePort + random.below(0x4000));
   return av;
 }
 

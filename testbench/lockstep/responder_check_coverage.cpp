@@ -103,7 +103,7 @@ u32 back_of(u32 distance) {
   return index_in(kBack, [&](u32 up_to) { return distance <= up_to; });
 }
 
-constexpr std::array<u32, 4> kPayloadsUpTo{0, 64, 1024, 4096};
+constexpr std::array<u32, 4> kPayloadsUpTo{0, 64, 1024, 65535};
 constexpr unsigned kSyndromes = 0x64;  // up to the last NAK code that a rule has
 }  // namespace
 

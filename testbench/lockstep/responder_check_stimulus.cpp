@@ -110,8 +110,8 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
       srqs_[i]->srqn = new_number(), srqs_[i]->ahead.allocated = true;
       srqs_[i]->ahead.taken = near(2, 6);
       srqs_[i]->twin = srqs_[i]->ahead;
-      srqs_[i]->ahead.limit = srqs_[i]->twin.limit =
-          random_.chance(1, 2) ? u32(random_.below(4)) : 0;
+      const u32 limit = u32(random_.chance(1, 4) ? random_() : random_.below(4));
+      srqs_[i]->ahead.limit = srqs_[i]->twin.limit = random_.chance(1, 2) ? limit : 0;
     }
     qp->srq = srqs_[i], c.srqn = srqs_[i]->srqn, s.rq_consumed = 0;
   }
@@ -207,10 +207,16 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
   constexpr u32 kMost = u32{1} << 31;
   if (row.has(Ext::Reth)) {
     u32& bytes = ext.reth.dma_len;
-    if (row.operation == Operation::Write)
-      bytes = row.position == Position::First ? payload + 1 + u32(random_.below(2 * mtu)) : payload;
+    const bool longer = random_.chance(1, 6);  // of any length
+    const u32 most = kMost >> (random_.chance(1, 2) ? 0 : random_.below(24));
+    if (row.operation != Operation::Write)
+      bytes = u32(longer                 ? 1 + random_.below(most)
+                  : random_.chance(1, 3) ? mtu * random_.below(4)
+                                         : random_.below(3 * mtu));
     else
-      bytes = u32(random_.chance(1, 3) ? mtu * random_.below(4) : random_.below(3 * mtu));
+      bytes = row.position == Position::First
+                  ? payload + 1 + u32(random_.below(longer ? most / 2 : 2 * mtu))
+                  : payload;
     const std::array<u32, 10> kOdd{0,     payload, payload + 1, payload - 1, mtu * 4u,
                                    kMost, kMost,   kMost,       kMost + 1,   u32(random_())};
     if (random_.chance(1, 8)) bytes = one_of(random_, kOdd);
@@ -334,11 +340,13 @@ void ResponderCheckStimulus::build(Packet& p) {
     while (opcode_row(row.code));
     row.name = "reserved", row.ext = {}, row.ext_bytes = 0;
   }
-  const u32 payload = choose_payload(*p.of, chosen);
+  const AddressVector av = choose_path(p);
+  // As much as lengths of 16 bits can say, whatever the headers.
+  const bool longest = !is_native(av.framing) && random_.chance(1, 1000);
+  const u32 payload = longest ? u32(random_.below(65400)) : choose_payload(*p.of, chosen);
   ExtHeaders ext{};
   choose_headers(p, row, payload, ext);
   if (opcode_row(row.code)) choose_region(p, row, ext);
-  const AddressVector av = choose_path(p);
   const Path path = make_path(av);
   Bth bth{};
   randomize(bth, random_);

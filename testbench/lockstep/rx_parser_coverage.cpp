@@ -7,7 +7,7 @@ namespace hca::testbench {
 namespace {
 using proto::PacketVerdict;
 
-constexpr std::array<u32, 6> kPayloadsUpTo{0, 31, 64, 256, 1024, 4096};
+constexpr std::array<u32, 6> kPayloadsUpTo{0, 31, 64, 256, 1024, 65535};
 
 // Verdicts that the parser of another link gives.
 bool can_be(const StreamRow& s, PacketVerdict v, bool longer) {

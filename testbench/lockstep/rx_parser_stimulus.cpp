@@ -60,6 +60,13 @@ std::optional<u32> offset_of(const HeaderInfo& header, const Path& path, const S
   return path.network_offset;
 }
 
+// That write_headers() has lengths for.
+u32 longest_payload(const OpcodeRow& row) {
+  return (0xffff - bytes_of<Ipv6>() - bytes_of<Udp>() - bytes_of<Bth>() - row.ext_bytes -
+          kIcrcBytes) &
+         ~3u;
+}
+
 void set_ip_checksum(u8* ip) {
   store_be<2>(ip + 10, 0);
   store_be<2>(ip + 10, u16(~folded(sum_of_words(ip, bytes_of<Ipv4>()))));
@@ -172,12 +179,20 @@ RxParserPacket RxParserStimulus::next() {
   p.stream = kStreams[random_.below(kStreams.size())];
   const OpcodeRow& row = kOpcodeRows[random_.below(kOpcodeRows.size())];
   p.opcode = row.code;
-  const u32 payload = row.payload == PayloadRule::None || random_.chance(1, 8)
-                          ? 0
-                          : u32(random_.below(regime_.largest_payload() + 1));
-  const Path path = make_path(random_address(random_, p.stream.framing, p.stream.vlan));
+  AddressVector av = random_address(random_, p.stream.framing, p.stream.vlan);
+  if (p.stream.framing == Framing::RoceV2Ip6 && random_.chance(1, 64))  // the largest sum
+    av.source_gid.bytes.fill(0xff), av.destination_gid.bytes.fill(0xff);
+  const Path path = make_path(av);
+  u32 payload = row.payload == PayloadRule::None || random_.chance(1, 8)
+                    ? 0
+                    : u32(random_.below(regime_.largest_payload() + 1));
+  const bool longest =
+      row.payload != PayloadRule::None && !is_native(p.stream.framing) && random_.chance(1, 500);
+  if (longest)
+    payload = longest_payload(row) - (random_.chance(1, 2) ? 0 : u32(random_.below(60000)));
   const FrameShape shape = shape_of(path, row, payload);
   p.frame = random_bytes(random_, frame_bytes(path, row, payload));
+  if (longest && random_.chance(1, 2)) std::fill(p.frame.begin(), p.frame.end(), u8{0xff});
   Bth bth{};
   decode_to(random_bytes(random_, bytes_of<Bth>()).data(), bth);
   bth.tver = 0;
