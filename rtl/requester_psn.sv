@@ -162,12 +162,7 @@ module requester_psn #(
     up_to = state.unacked_psn;
 
     unique case (work_2_q.op)
-      hca_pkg::PsnOpStart: begin
-        next.next_psn = work_2_q.psn;
-        next.unacked_psn = work_2_q.psn;
-        next.sent_psn = work_2_q.psn;
-        next.send_psn = work_2_q.psn;
-      end
+      hca_pkg::PsnOpStart: next = {4{work_2_q.psn}};
       hca_pkg::PsnOpMessage: begin
         if (window > {1'b0, hca_pkg::PsnWindow}) out_d.result = hca_pkg::PsnResultFull;
         else next.next_psn = state.next_psn + work_2_q.count;

@@ -124,6 +124,7 @@ void Command::execute() {
   ++counters.commands, counters.refused += header.status != CommandStatus::Ok;
   if (effect.flush) requester_.enter_error(effect.qpn), execute_.enter_error(effect.qpn);
   if (effect.clear) requester_.clear(effect.qpn), execute_.clear(effect.qpn);
+  if (effect.start) requester_.start(effect.qpn);
   if (effect.drain) requester_.drain(effect.qpn);
   if (effect.resume) requester_.resume(effect.qpn);
   if (effect.recover) requester_.recover(effect.qpn);

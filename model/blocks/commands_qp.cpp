@@ -69,6 +69,7 @@ CommandStatus modify_qp(Call& c) {
   if (status != CommandStatus::Ok) return status;
   c.effect.qpn = qpn;
   c.effect.flush = a.state == QpState::Error, c.effect.clear = a.state == QpState::Reset;
+  c.effect.start = from == QpState::Rtr && a.state == QpState::Rts;
   c.effect.resume = from == QpState::Sqd && a.state == QpState::Rts;
   c.effect.drain = a.state == QpState::Sqd;
   c.effect.recover = from == QpState::Sqe && a.state == QpState::Rts;

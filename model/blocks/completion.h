@@ -57,6 +57,7 @@ class Completion : public engine::Block {
   void overflow(proto::CqResult result, const Completed& c);
   void push_fault();
   void ring(const proto::CqDoorbell& bell);
+  void ring_by(const proto::CqDoorbell& bell);
   void count(u32 slot);
   void raise(u32 cqn);
   void raise_late();

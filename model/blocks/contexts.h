@@ -163,6 +163,7 @@ struct Contexts {
 struct CommandEffect {
   u32 qpn = 0;
   bool flush = false, clear = false, resume = false;
+  bool start = false;    // it left RTR for RTS
   bool drain = false;    // it entered SQD
   bool recover = false;  // it left SQE for RTS
   bool message = false;

@@ -75,6 +75,8 @@ class Requester : public engine::Block {
   // By `command`, between cycles: a queue pair entered Error, or was reset or destroyed.
   void enter_error(u32 qpn);
   void clear(u32 qpn);
+  // By `command`: it may send.
+  void start(u32 qpn);
   // By `command`: it entered SQD, or left it for RTS; it left SQE for RTS.
   void drain(u32 qpn);
   void resume(u32 qpn);

@@ -23,6 +23,13 @@ PsnKind kind_of(const SentMessage& m) {
   return answer;
 }
 
+void Requester::start(u32 qpn) {
+  if (!psn_stand_in) return;
+  SendPsns& s = contexts_.send[qpn];
+  s = {};  // nothing is left of what `command` has set
+  step_by(qpn, s, {.step = PsnStep::Start, .psn = contexts_.qps[qpn].sq_psn});
+}
+
 [[gnu::cold]] void Requester::begin_by(u32 qpn, const SendPsns& before, SentMessage& m) {
   if (!m.packets) return;  // work that sends none
   SendPsns& s = contexts_.send[qpn];

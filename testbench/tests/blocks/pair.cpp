@@ -29,6 +29,13 @@ u64 send_ring(u32 qpn) { return kSendRings + u64{qpn} * kEntries * 128; }
 u64 cq_ring(u32 cqn) { return kCqs + (u64{cqn - 1} << kLogCqes) * kCqeBytes; }
 u64 receive_ring(u32 qpn) { return kReceiveRings + u64{qpn} * kEntries * 64; }
 
+void enter_rts(QpAttributes& a, const PairConfig& config, bool second) {
+  a.state = QpState::Rts, a.sq_psn = second ? 200 : 100, a.timeout = config.timeout;
+  a.retry_count = config.retry_count, a.rnr_retry = config.rnr_retry;
+  a.max_rd_atomic = config.max_rd_atomic;
+  a.mask = kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic;
+}
+
 // What a switch does that is about to overflow; the IPv4 header gets a new checksum.
 void mark(Packet& p) {
   u8* ip = p.frame() + p.shape.network_offset;
@@ -51,7 +58,8 @@ void set_up(Contexts& c, const PairConfig& config, bool second) {
   command(c, CommandOpcode::AllocPd, 1, CommandDoorbell{});
   if (config.armed) command(c, CommandOpcode::CreateEq, 1, QueueAttributes{kEqs, kLogEqes, 0});
   for (u32 cqn = 1; cqn <= config.cqs; ++cqn) {
-    command(c, CommandOpcode::CreateCq, cqn, QueueAttributes{cq_ring(cqn), kLogCqes, config.armed});
+    command(c, CommandOpcode::CreateCq, cqn,
+            QueueAttributes{cq_ring(cqn), config.log_cqes, config.armed});
     if (config.armed) c.cqs[cqn].armed = Arm::Next;
   }
   command(c, CommandOpcode::RegisterMr, 0,
@@ -73,9 +81,7 @@ void set_up(Contexts& c, const PairConfig& config, bool second) {
     a.mask = kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic |
              kQpMinRnrTimer;
     command(c, CommandOpcode::ModifyQp, qpn, a);
-    a.state = QpState::Rts, a.sq_psn = second ? 200 : 100, a.timeout = config.timeout;
-    a.retry_count = config.retry_count, a.rnr_retry = config.rnr_retry;
-    a.mask = kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic;
+    enter_rts(a, config, second);
     command(c, CommandOpcode::ModifyQp, qpn, a);
   }
 }
@@ -93,7 +99,7 @@ Pair::Side::Side(const PairConfig& c, u64 seed)
   }
   set_up(chip.qp_context.contexts, c, seed == 2);
   host.self = {&chip.domain, chip.domain.add_last(host, "host")};
-  host.start(c.qps, c.cqs);
+  host.log_cqes = c.log_cqes, host.start(c.qps, c.cqs);
   chip.probes.attach(digest);
 }
 
@@ -203,9 +209,9 @@ void TestHost::poll(u32 cqn) {
   u32& consumer = consumers_[cqn - 1];
   const u32 before = consumer;
   for (;; ++consumer) {
-    const u8* slot = &memory_[cq_ring(cqn) + u64{consumer & ((1u << kLogCqes) - 1)} * kCqeBytes];
+    const u8* slot = &memory_[cq_ring(cqn) + u64{consumer & ((1u << log_cqes) - 1)} * kCqeBytes];
     const auto cqe = decode<Cqe>(slot);
-    if (cqe.phase != !(consumer >> kLogCqes & 1)) break;
+    if (cqe.phase != !(consumer >> log_cqes & 1)) break;
     const bool receive = cqe.opcode >= CqeOpcode::Receive;
     (receive ? received : sent).push_back(cqe);
     (receive ? received_at : sent_at).push_back(now());
@@ -269,6 +275,19 @@ void TestHost::ring(BarOffset offset, u32 qpn, u32 producer) {
   u8 bell[8];
   encode(QueueDoorbell{qpn, u16(producer)}, bell);
   chip_.doorbell.write(now() + mmio_latency, u32(offset), bell);
+}
+
+void start_by_command(Pair& pair) {
+  for (Pair::Side* side : {&pair.a, &pair.b})
+    for (u32 qpn = 1; qpn <= pair.config.qps; ++qpn) {
+      side->chip.qp_context.contexts.qps[qpn].state = QpState::Rtr;
+      QpAttributes a{};
+      enter_rts(a, pair.config, side == &pair.b);
+      side->host.command(qpn, CommandOpcode::ModifyQp, qpn, a);
+    }
+  pair.advance(2000 * pair.config.qps);
+  // They look at their plans again.
+  for (Pair::Side* side : {&pair.a, &pair.b}) side->host.start(pair.config.qps, pair.config.cqs);
 }
 
 void plan_all_operations(Pair& pair, u32 qps) {

@@ -44,6 +44,7 @@ class TestHost : public engine::Block {
   std::vector<Cycle> sent_at, received_at, posted_at;
   u32 window = 16;  // messages in flight
   Cycle mmio_latency = 20;
+  u8 log_cqes = kLogCqes;  // entries of each CQ
   u32 posted = 0, done = 0;
 
   void tick();
@@ -86,7 +87,8 @@ struct PairConfig {
   engine::Domain::Options domain;
   Cycle wire_latency = 40, memory_latency = 60;
   u32 qps = 1, path_mtu = 1024;
-  u32 cqs = 1;         // queue pairs take turns in using them
+  u32 cqs = 1;  // queue pairs take turns in using them
+  u8 log_cqes = kLogCqes;
   bool armed = false;  // all CQs, for their next CQE; EQEs then go to EQ 1
   u8 timeout = 4, retry_count = 7, rnr_retry = 7, min_rnr_timer = 1;
   u8 max_rd_atomic = 4, max_dest_rd_atomic = 4;
@@ -136,6 +138,8 @@ class Pair {
   Cycle cycles = 0;
 };
 
+// The queue pairs of both stand in RTR again and enter RTS, this time by commands of the hosts.
+void start_by_command(Pair& pair);
 // 40 messages of `a`, SEND, WRITE, READ and FetchAdd in turn, on `qps` queue pairs in turn, and the
 // receive WQEs of `b`; one frame in 17 of `a` is lost.
 void plan_all_operations(Pair& pair, u32 qps);

@@ -16,13 +16,19 @@ struct Counting : StandIn<Item> {
   u64 items = 0;
   void process(Item& item) override { ++items, item.process(); }
 };
+struct CountingCqs : StandIn<CompletionItem> {
+  u64 cqes = 0, doorbells = 0;
+  void process(CompletionItem& item) override {
+    ++(item.request->step == CqStep::Complete ? cqes : doorbells), item.process();
+  }
+};
 struct AllPlaces {
   Counting<PacketizerItem> packetizer;
   Counting<IcrcItem> icrc_out, icrc_in;
   Counting<RxParserItem> rx_parser;
   Counting<ResponderCheckItem> responder_check;
   Counting<RequesterPsnItem> requester_psn;
-  Counting<CompletionItem> completion;
+  CountingCqs completion;
   StandIns stand_ins() {
     const PortStandIns port{&packetizer, &icrc_out, &icrc_in, &rx_parser, &responder_check};
     return {{port, port}, &requester_psn, &completion};
@@ -55,8 +61,10 @@ TEST_CASE("blocks that do as the units do change nothing", "[stand_in]") {
   CHECK(b.responder_check.items == b.rx_parser.items);
   CHECK(b.requester_psn.items == 0);  // it asks for nothing
   CHECK(a.responder_check.items == 0);
-  CHECK(a.completion.items == 40);                       // each is signaled
-  CHECK(b.completion.items == 10);                       // of the SENDs
+  CHECK(a.completion.cqes == 40);     // each is signaled
+  CHECK(b.completion.cqes == 10);     // of the SENDs
+  CHECK(b.completion.doorbells > 0);  // one for what the host finds at once
+  CHECK(b.completion.doorbells <= 10);
   CHECK(a.requester_psn.items > 40 + a.icrc_out.items);  // each message, packet and answer
 }
 
@@ -79,4 +87,41 @@ TEST_CASE("a block that makes mistakes is in the path", "[stand_in]") {
   for (const auto& port : pair.b.chip.ports) bad += port->receive.counters.rx_bad_icrc;
   CHECK(wrong.packets > 40);
   CHECK(bad == wrong.packets / 5);
+}
+
+TEST_CASE("doorbells of CQs go to who stands in, for the room alone", "[stand_in]") {
+  struct OneLess : StandIn<CompletionItem> {
+    void process(CompletionItem& item) override {
+      item.process();
+      if (item.request->step == CqStep::Doorbell) --item.cq->consumer;
+    }
+  } wrong;
+  Pair pair(config());
+  StandIns stand_ins;
+  stand_ins.completion = &wrong;
+  pair.a.chip.replace(stand_ins);
+  plan_all_operations(pair, pair.config.qps);
+  finish(pair);
+  pair.advance(1000);  // until the last doorbell is there
+  CHECK(pair.b.chip.qp_context.contexts.cqs[1].consumer == 10);
+  CHECK(pair.a.chip.qp_context.contexts.cqs[1].consumer == 39);
+}
+
+TEST_CASE("the first PSN of a queue pair goes to who stands in", "[stand_in][G1.1]") {
+  struct OneMore : StandIn<RequesterPsnItem> {
+    void process(RequesterPsnItem& item) override {
+      CHECK(item.request.step == PsnStep::Start);
+      CHECK(item.psns->next_psn == 0);
+      item.request.psn += 1, item.process();
+    }
+  } wrong;
+  Pair pair(config());
+  StandIns stand_ins;
+  stand_ins.requester_psn = &wrong;
+  pair.a.chip.replace(stand_ins);
+  start_by_command(pair);
+  CHECK(pair.a.chip.qp_context.contexts.qps[1].state == proto::QpState::Rts);
+  const proto::SendPsns& psns = pair.a.chip.qp_context.contexts.send[1];
+  CHECK(psns.next_psn == 101);
+  CHECK(psns.unacked_psn == 101);
 }
