@@ -62,7 +62,7 @@ function(hca_add_rtl_block)
   add_executable(${program} ${CMAKE_CURRENT_BINARY_DIR}/${program}.cpp)
   find_package(ZLIB REQUIRED)
   find_package(verilator 5.006 REQUIRED HINTS $ENV{VERILATOR_ROOT} /usr/share/verilator)
-  target_link_libraries(${program} PRIVATE hca_lockstep hca_testbench CLI11::CLI11 ZLIB::ZLIB)
+  target_link_libraries(${program} PRIVATE hca::hca_lockstep hca::hca_testbench CLI11::CLI11 ZLIB::ZLIB)
   foreach(width 256 512)
     verilate(${program} TRACE_FST PREFIX V${top}_${width} TOP_MODULE ${top} SOURCES ${sources}
              VERILATOR_ARGS -Wno-fatal --assert +define+HCA_ASSERT -I${HCA_RTL_FOLDER} ${arg_INCLUDES} -GWidth=${width} --x-assign fast -O3
