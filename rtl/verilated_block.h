@@ -3,6 +3,10 @@
 #pragma once
 #include <verilated.h>
 #include <verilated_fst_c.h>
+#if VM_COVERAGE
+#include <unistd.h>
+#include <verilated_cov.h>
+#endif
 
 #include <algorithm>
 #include <cstring>
@@ -132,6 +136,10 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
     end_waves();
     Verilated::threadContextp(&context_);  // from which the top takes itself out, not another's
     top_->final();
+#if VM_COVERAGE  // what it has counted, for verilator_coverage, into the current folder
+    const auto counts = std::string(top_->modelName()) + "_" + std::to_string(getpid()) + ".dat";
+    context_.coveragep()->write(counts.c_str());
+#endif
   }
 
   void set_grant(bool packets_out_ready) override {

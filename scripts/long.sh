@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What takes too long for every change: the tests tagged [slow], the RTL against its C++ twin for many cycles, the soak
-# with many seeds, fuzzing that keeps its corpus.
+# What takes too long for every change: the tests tagged [slow], the RTL against its C++ twin for many cycles, what of it
+# ran, the soak with many seeds, fuzzing that keeps its corpus.
 #   scripts/long.sh [MINUTES]   time for the fuzzing of each target, 20 if not given
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -33,6 +33,9 @@ for block in icrc packetizer rx_parser responder_check requester_psn completion;
     done
   done
 done
+
+step "branches and bits of the RTL, and the reasons of holes"
+scripts/rtl_coverage.py
 
 step "soak: 200000 messages with all RTL blocks in the path"
 plain=$(build/release/hca run testbench/scenarios/soak.yaml --set run.hash=true | sed -n 's/^hash //p')
