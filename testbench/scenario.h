@@ -86,7 +86,7 @@ struct WorkloadConfig {
   u32 queue = 1024;
   Direction direction = Direction::Forward;
   bool together = false;
-  u32 port = 1;
+  u32 port = 1, service_level = 0;
 
   bool is_mixed() const { return !weights().empty(); }
   bool is_open() const { return rate || message_rate; }

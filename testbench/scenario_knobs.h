@@ -141,7 +141,9 @@ struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
       knob("together", &Config::together,
            "runs at the same time as its neighbours that say so too"),
       knob("port", &Config::port, Unit::Count, 1, blocks::kMaxPorts,
-           "of both chips: where its queue pairs are"));
+           "of both chips: where its queue pairs are"),
+      knob("service_level", &Config::service_level, Unit::Count, 0, 15,
+           "of its queue pairs: the SL of their paths and the traffic class of their turns"));
 };
 
 template <>

@@ -12,6 +12,7 @@
 #include "testbench/scenario_file.h"
 #include "testbench/scenario_knobs.h"
 #include "testbench/shortened.h"
+#include "testbench/testbed.h"
 #include "testbench/workload_rules.h"
 
 namespace hca::testbench {
@@ -136,6 +137,24 @@ class Loader {
                                                     wrong.key, wrong.problem, wrong.allowed));
       settle_sizes(w, given_[i]);
     }
+    if (errors_.empty()) check_service_levels();
+  }
+  // Workloads that do not run together use the same queue pairs.
+  void check_service_levels() {
+    std::map<std::size_t, std::size_t> first;  // entry by lane
+    for (const auto& group : groups_of(scenario_))
+      for (std::size_t place = 0; place < group.size(); ++place) {
+        const std::size_t i = group[place].entry;
+        const std::size_t other =
+            first.try_emplace(lane_of(scenario_.workload[i], place), i).first->second;
+        const u32 level = scenario_.workload[i].service_level,
+                  wanted = scenario_.workload[other].service_level;
+        if (level != wanted)
+          return complain(line_of(i, "service_level"),
+                          fmt::format("workload[{}].service_level: {} differs from that of "
+                                      "workload[{}], which has the same queue pairs; allowed: {}",
+                                      i, level, other, wanted));
+      }
   }
   // Both chips have the ports that a wire joins, and all that names one means one that is there.
   void check_ports() {

@@ -103,7 +103,7 @@ class Testbed {
   void check(unsigned index, bool good, std::string_view command);
   void create(unsigned index, Endpoint& end, const struct Need& need);
   void create_queues(unsigned index, Endpoint& end, const struct Need& need);
-  void modify(unsigned index, std::array<Endpoint, kChips>& ends, u32 qp);
+  void modify(unsigned index, std::array<Endpoint, kChips>& ends, u32 qp, u32 service_level);
   proto::PortAttributes port_of(unsigned index, unsigned port) const;
 
   const Scenario scenario_;
@@ -127,7 +127,8 @@ std::size_t lane_of(const WorkloadConfig& workload, std::size_t place);
 // What the largest workload of a lane needs; a lane that no workload uses has no queue pairs.
 struct Need {
   u64 send_bytes = 0, recv_bytes = 0, fetch_bytes = 0;
-  u32 port = 1, core = 0, qps = 0, send_wqes = 0, receive_wqes = 0, inline_bytes = 0, sges = 1;
+  u32 port = 1, core = 0, service_level = 0, qps = 0, send_wqes = 0, receive_wqes = 0,
+      inline_bytes = 0, sges = 1;
   bool invalidates = false;
 };
 std::vector<Need> needs_of(const Scenario& scenario);

@@ -61,7 +61,7 @@ void Testbed::connect() {
       ends[i].peer_recv = ends[1 - i].recv_mr, ends[i].peer_fetch = ends[1 - i].fetch_mr;
       ends[i].peer_taken = ends[1 - i].taken_mr;
       ends[i].peer_memory = &nodes_[1 - i]->memory;
-      for (u32 qp = 0; qp < need.qps; ++qp) modify(i, ends, qp);
+      for (u32 qp = 0; qp < need.qps; ++qp) modify(i, ends, qp, need.service_level);
     }
   }
 }
@@ -161,10 +161,10 @@ void Testbed::renew(std::size_t lane) {
   const Need need = needs_of(scenario_)[lane];
   for (unsigned i = 0; i < kChips; ++i) create_queues(i, ends[i], need);
   for (unsigned i = 0; i < kChips; ++i)
-    for (u32 qp = 0; qp < need.qps; ++qp) modify(i, ends, qp);
+    for (u32 qp = 0; qp < need.qps; ++qp) modify(i, ends, qp, need.service_level);
 }
 
-void Testbed::modify(unsigned i, std::array<Endpoint, kChips>& ends, u32 qp) {
+void Testbed::modify(unsigned i, std::array<Endpoint, kChips>& ends, u32 qp, u32 service_level) {
   const ConnectionConfig& c = scenario_.connection;
   const unsigned peer = 1 - i, port = ends[i].port - 1;
   proto::QpAttributes a{};
@@ -180,7 +180,7 @@ void Testbed::modify(unsigned i, std::array<Endpoint, kChips>& ends, u32 qp) {
   a.dgid_high = a.sgid_index ? kIpv6Prefix : 0;
   a.dgid_low = a.sgid_index ? gid_low_of_ipv6(peer, port) : gid_low_of_ipv4(peer, port);
   a.hop_limit = 64, a.dlid = lid_of(peer, port), a.udp_source_port = u16(c.udp_source_port);
-  a.qkey = kQkey;
+  a.qkey = kQkey, a.sl = u8(service_level);
   ends[i].to_peer.push_back({a.dest_qpn, a.qkey, c.framing == proto::Framing::IbGlobal,
                              a.sgid_index, a.sl, a.traffic_class, a.hop_limit, a.flow_label, a.dlid,
                              a.udp_source_port, a.dmac, a.dgid_high, a.dgid_low});

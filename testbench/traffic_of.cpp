@@ -100,7 +100,7 @@ std::vector<Need> needs_of(const Scenario& scenario) {
       const std::size_t lane = lane_of(w, place), alone = lane_of(w, 0);
       needs.resize(std::max(needs.size(), lane + 1));
       needs[lane].port = needs[alone].port = w.port;
-      needs[lane].core = group[place].thread;
+      needs[lane].core = group[place].thread, needs[lane].service_level = w.service_level;
       for (const u32 bytes : sizes_of(w)) {
         widen(needs[lane], traffic_of(w, scenario.qps_of(w), bytes, 0, service));
         widen(needs[alone], traffic_of(w, 1, bytes, 0, service));  // for its time breakdown

@@ -64,7 +64,7 @@ void QpScheduler::make_ready(u32 qpn) {
   Queue& q = queues_[qpn];
   if (q.ready || !wants_turn(q)) return;
   q.ready = true;
-  ready_.push(qpn);
+  ready_.push(qpn, contexts_.qps[qpn].service_level);
 }
 
 void QpScheduler::start_turn(u32 qpn) {

@@ -58,7 +58,7 @@ void Requester::accept_turn(Turn* turn) {
 void Requester::activate(u32 qpn, Lane& lane) {
   if (lane.active || !lane.head || lane.failing || lane.in_error) return;
   lane.active = true;
-  active_of(qpn).push(qpn);
+  active_of(qpn).push(qpn, contexts_.qps[qpn].service_level);
 }
 
 // A turn's buffer goes back, and the scheduler hears that its queue pair may have another one.
@@ -69,7 +69,7 @@ void Requester::release(Turn* turn) {
 }
 
 // The next queue pair of a port cuts a packet.
-inline void Requester::cut_next(Ring<u32>& active) {
+inline void Requester::cut_next(ReadyQueues& active) {
   const u32 qpn = active.pop();
   Lane& lane = lanes_[qpn];
   lane.active = false;
@@ -79,7 +79,7 @@ inline void Requester::cut_next(Ring<u32>& active) {
 inline void Requester::send() {
   if (several()) [[unlikely]]
     return send_several();
-  Ring<u32>& active = active_[0];
+  ReadyQueues& active = active_[0];
   if (active.empty()) return;
   if (now() < next_packet_) return wake_at(next_packet_);
   if (!packetizer_.can_start(0)) return;
@@ -100,11 +100,11 @@ void Requester::send_several() {
   }
   const bool sent = serve_in_turn(acks_in.count(), turn_, [&](unsigned port) {
     if (!may_send(port)) return false;
-    Ring<u32>& active = active_[port];
+    ReadyQueues& active = active_[port];
     if (const u32 qpn = active.front(); &active_of(qpn) == &active)
       cut_next(active);
     else  // it was reset, and is of the other port now
-      active.drop(), lanes_[qpn].active = false, activate(qpn, lanes_[qpn]);
+      active.pop(), lanes_[qpn].active = false, activate(qpn, lanes_[qpn]);
     return true;
   });
   if (sent && !packetizer_.busy() && (may_send(0) || may_send(1)))

@@ -5,6 +5,7 @@
 #include "model/blocks/memory_keys.h"
 #include "model/blocks/packetizer.h"
 #include "model/blocks/qp_context.h"
+#include "model/blocks/ready_queues.h"
 #include "model/blocks/ring.h"
 #include "model/blocks/stand_in.h"
 #include "model/blocks/standstill.h"
@@ -26,7 +27,7 @@ using LocalWorkLink = engine::Link<LocalWork, 4>;
 
 // Messages to packets: segmentation, PSNs, go-back-N, timers, completion of work requests. Owns the
 // send states. The ports take turns, and for each its queue pairs with fetched WQEs, packet by
-// packet; a port without room is passed over.
+// packet, by the policy of qp_scheduler; a port without room is passed over.
 //
 // Contract: a packet cut in cycle n enters the packetizer in n + look-ups + latency; one packet
 // each `interval` cycles. An acknowledgement seen in cycle n completes its first work request in
@@ -47,14 +48,16 @@ class Requester : public engine::Block {
     LocalWorkLink* works_out = nullptr;  // work requests that change the key table
   };
   Requester(const RequesterConfig& config, u64 clock_hz, QpContext& context, Protection& protection,
-            Packetizer& packetizer)
+            Packetizer& packetizer, SchedulerPolicy policy = SchedulerPolicy::RoundRobin,
+            const ReadyQueues::Weights& weights = {})
       : config_(config),
         clock_hz_(clock_hz),
         context_(context),
         contexts_(context.contexts),
         protection_(protection),
         packetizer_(packetizer),
-        stage_(config.latency, config.interval) {}
+        stage_(config.latency, config.interval),
+        active_{ReadyQueues(policy, weights), ReadyQueues(policy, weights)} {}
 
   FetchedLink turns_in{64};
   PortLinks<AckLink> acks_in{8};
@@ -119,9 +122,9 @@ class Requester : public engine::Block {
   void accept_turn(Turn* turn);
   void send();
   void send_several();
-  void cut_next(Ring<u32>& active);
+  void cut_next(ReadyQueues& active);
   bool several() const { return acks_in.count() > 1; }
-  Ring<u32>& active_of(u32 qpn) {
+  ReadyQueues& active_of(u32 qpn) {
     if (!several()) [[likely]]
       return active_[0];
     return active_[port_of(contexts_.qps[qpn])];
@@ -192,7 +195,7 @@ class Requester : public engine::Block {
   };
   Datagram datagram_;
   ByQp<Lane> lanes_;
-  PerPort<Ring<u32>> active_;
+  PerPort<ReadyQueues> active_;
   unsigned turn_ = 0;  // the port that may send first
   Ring<u32> completing_, errors_;
   Ring<Turn*> flushing_;

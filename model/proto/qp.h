@@ -34,6 +34,7 @@ struct QpConfig {
   u8 port = 1, access = 0;  // port: from 1 on
   u8 timeout = 0, retry_count = 0, rnr_retry = 0, min_rnr_timer = 0;
   u8 max_rd_atomic = 0, max_dest_rd_atomic = 0;
+  u8 service_level = 0;
   u16 pkey_index = 0, pkey = 0xffff;
   u32 qpn = 0, pd = 0, send_cq = 0, receive_cq = 0;
   u32 dest_qpn = 0, path_mtu = 1024, qkey = 0;

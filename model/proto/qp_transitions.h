@@ -190,6 +190,7 @@ inline void configure(QpConfig& qp, const QpAttributes& given, u32 mask,
   qp.min_rnr_timer = given.min_rnr_timer, qp.timeout = given.timeout;
   qp.retry_count = given.retry_count, qp.rnr_retry = given.rnr_retry;
   if (mutant<"path_not_changed">() && qp.state == QpState::Sqd) return;
+  if (mask & kQpPath) qp.service_level = given.sl;
   if (qp.service == Service::Ud)
     qp.path_mtu = port.mtu;
   else if (mask & (kQpPath | kQpPort))

@@ -81,3 +81,44 @@ TEST_CASE("a turn waits for room behind the scheduler", "[qp_scheduler]") {
                        50);
   CHECK(bench.seen() == Cycles{50, 51 + 3});
 }
+
+namespace {
+// The queue pairs of the turns, in their order; `levels`: SLs of queue pairs 1, 2, 3 and 4.
+std::vector<u32> order_of(SchedulerBench& bench, std::array<u8, 4> levels) {
+  for (u32 i = 0; i < levels.size(); ++i) bench.contexts.qps[i + 1].service_level = levels[i];
+  bench.seen();
+  std::vector<u32> qpns;
+  for (const Turn* turn : bench.turns->items) qpns.push_back(turn->qpn);
+  return qpns;
+}
+using Qpns = std::vector<u32>;
+}  // namespace
+
+TEST_CASE("strict: the highest traffic class has the next turn", "[qp_scheduler][policy]") {
+  // Queue pair 1 has its turn in 10; the others wait for its buffer. SL 9 is class 1.
+  const auto order = [](SchedulerPolicy policy) {
+    SchedulerBench bench({.batch = 1, .turns = 1, .slots = 1, .policy = policy},
+                         {{10, bell(1, 1)}, {11, bell(2, 1)}, {12, bell(3, 1)}, {13, bell(4, 1)}});
+    bench.plan({{40, [&] { bench.scheduler.turns.give(41); }},
+                {50, [&] { bench.scheduler.turns.give(51); }},
+                {60, [&] { bench.scheduler.turns.give(61); }}});
+    return order_of(bench, {0, 1, 7, 9});
+  };
+  CHECK(order(SchedulerPolicy::RoundRobin) == Qpns{1, 2, 3, 4});
+  CHECK(order(SchedulerPolicy::Strict) == Qpns{1, 3, 2, 4});
+}
+
+TEST_CASE("weighted: a traffic class has as many turns as its weight", "[qp_scheduler][policy]") {
+  const QpSchedulerConfig config{.latency = 3,
+                                 .interval = 2,
+                                 .batch = 1,
+                                 .turns = 8,
+                                 .policy = SchedulerPolicy::Weighted,
+                                 .weight_1 = 2};
+  // Class 1 has two of three turns until its six WQEs are gone.
+  SchedulerBench two(config, {{10, bell(1, 6)}, {11, bell(2, 6)}});
+  CHECK(order_of(two, {0, 1, 0, 0}) == Qpns{1, 2, 2, 1, 2, 2, 1, 2, 2, 1, 1, 1});
+  // Two queue pairs of a class share its turns.
+  SchedulerBench shared(config, {{10, bell(1, 4)}, {11, bell(2, 3)}, {12, bell(3, 3)}});
+  CHECK(order_of(shared, {0, 1, 1, 0}) == Qpns{1, 2, 3, 1, 2, 3, 1, 2, 3, 1});
+}
