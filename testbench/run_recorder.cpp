@@ -94,6 +94,7 @@ void RunRecorder::add_wire(unsigned port) {
   for (unsigned i = 0; i < kChips; ++i)
     lines[i] = add_resource("links", fmt::format("hca{} link transmit{}", i, of), "link", 1);
   const bool ethernet = testbed_.link() == proto::LinkLayer::Ethernet;
+  add_slow_core(port, of);
   testbed_.wire(port).add_tap(
       [this, port, lines, ethernet](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
         if (!recording_) return;
@@ -103,6 +104,25 @@ void RunRecorder::add_wire(unsigned port) {
         use(lines[sender], at.value(), at.value() + time, double(time));
         ladder_.frame(sender, at.value(), frame);
       });
+}
+
+// Of a chip that is slower than its link: the beats of what it sends and of what it receives.
+void RunRecorder::add_slow_core(unsigned port, const std::string& of) {
+  for (u8 i = 0; i < kChips; ++i) {
+    const Hca& hca = testbed_.node(i).hca;
+    const blocks::ChipConfig& c = hca.config();
+    if (!blocks::is_slow(c.icrc_unit, c.port[port].link_rate, c.core.clock)) continue;
+    const std::size_t out =
+        add_resource("core", fmt::format("hca{} core datapath, transmit{}", i, of), "core", 1);
+    const std::size_t in =
+        add_resource("core", fmt::format("hca{} core datapath, receive{}", i, of), "core", 1);
+    const u64 period = hca.period().value(), beat = c.icrc_unit.beat_bytes;
+    testbed_.wire(port).add_tap(
+        [this, i, out, in, period, beat](u8 sender, sc_core::sc_time at, std::span<const u8> f) {
+          const u64 time = (f.size() + beat - 1) / beat * period;
+          use(sender == i ? out : in, at.value(), at.value() + time, double(time));
+        });
+  }
 }
 
 void RunRecorder::add_pcie(unsigned i) {

@@ -83,6 +83,7 @@ class RunRecorder {
   void add_pcie(unsigned chip);
   void add_levels(unsigned chip);
   void add_wire(unsigned port);
+  void add_slow_core(unsigned port, const std::string& of);
   void look(Chip& chip, Cycle at);
 
   Testbed& testbed_;

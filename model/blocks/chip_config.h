@@ -21,6 +21,7 @@ struct CoreConfig {
   u32 max_qps = 1 << 16, max_cqs = 1 << 16, max_eqs = 64, max_regions = 1 << 20, max_srqs = 1 << 16;
   u32 max_pds = 1 << 16, max_vectors = 64;
   u32 ports = 1;
+  bool allow_slow_core = false;
 };
 
 // SystemC's time has a resolution of 1 ps, and a cycle is a whole number of them.
@@ -91,7 +92,9 @@ struct hca::engine::Knobs<hca::blocks::CoreConfig> {
       knob("max_regions", &C::max_regions, Unit::Count, 1, 1 << 24, "key indices are below this"),
       knob("max_pds", &C::max_pds, Unit::Count, 2, 1 << 24, "PD numbers are below this"),
       knob("max_vectors", &C::max_vectors, Unit::Count, 1, 2048, "vectors of the MSI-X table"),
-      knob("ports", &C::ports, Unit::Count, 1, blocks::kMaxPorts, "ports, each with a wire"));
+      knob("ports", &C::ports, Unit::Count, 1, blocks::kMaxPorts, "ports, each with a wire"),
+      knob("allow_slow_core", &C::allow_slow_core,
+           "a link may be faster than icrc_unit.beat_bytes in each cycle of the clock"));
 };
 
 template <>

@@ -28,15 +28,28 @@ struct PortCounters {
   u64 rx_copies = 0;
 };
 
+// Bits a second that the datapath of a core carries, in each direction of a port.
+constexpr u64 core_rate(const IcrcUnitConfig& icrc, u64 clock_hz) {
+  return u64{8} * icrc.beat_bytes * clock_hz;
+}
+constexpr bool is_slow(const IcrcUnitConfig& icrc, u64 link_rate, u64 clock_hz) {
+  return core_rate(icrc, clock_hz) < link_rate;
+}
+
 // The sending half: requests and replies take turns, the ICRC is inserted, the link is paced.
 //
 // Contract: a packet that is seen in cycle n has its first bit on the wire in n + icrc_unit.latency
 // + latency; the next one follows when link and icrc_unit are free, and not before `interval`
-// cycles.
+// cycles. Where icrc_unit is slower than the link the first bit waits so long that no gap opens on
+// the wire: its beats less the cycles that its frame takes there.
 class PortTransmit : public engine::Block {
  public:
   PortTransmit(const PortConfig& config, const IcrcUnitConfig& icrc, u64 clock_hz, Outside& outside)
-      : config_(config), icrc_({icrc}, {}), pacer_(config.link_rate, clock_hz), outside_(outside) {}
+      : config_(config),
+        slow_(is_slow(icrc, config.link_rate, clock_hz)),
+        icrc_({icrc}, {}),
+        pacer_(config.link_rate, clock_hz),
+        outside_(outside) {}
 
   PacketLink requests_in{64};
   PacketLink replies_in{16};
@@ -52,10 +65,13 @@ class PortTransmit : public engine::Block {
   bool stopped(const Packet& p) const;
   void send(PacketLink& from, PacketLink& other);
   u32 finish_by(const PortStandIns& who, Packet& p);  // port_stand_ins.cpp
+  Cycle first_bit(const Packet& p);
 
   const PortConfig config_;
+  const bool slow_;  // the core is slower than the link
   IcrcUnit icrc_;
   engine::Pacer pacer_;
+  Cycle link_free_ = 0;  // slow_: when another packet may start on the wire
   Outside& outside_;
   bool replies_next_ = false;
   [[no_unique_address]] proto::MutantMemory<Packet*> late_;
@@ -69,8 +85,8 @@ class PortTransmit : public engine::Block {
 // byte, or its last one if it is shorter (cut_through), or latency cycles after its last one
 // (store), when icrc_unit is free, and not before `interval` cycles have passed since the one
 // before. Its headers are checked icrc_unit.latency later; its verdict follows its last byte by the
-// same. The copies of a multicast datagram follow one a cycle, and what arrives behind it after
-// them.
+// same, where icrc_unit is slower than the link its last beat. The copies of a multicast datagram
+// follow one a cycle, and what arrives behind it after them.
 class PortReceive : public engine::Block {
  public:
   struct Ports {
@@ -85,6 +101,7 @@ class PortReceive : public engine::Block {
               Congestion& congestion, unsigned port = 0)
       : config_(config),
         port_(port + 1),
+        slow_(is_slow(icrc, config.link_rate, clock_hz)),
         attributes_(contexts.ports[port]),
         icrc_({icrc}, {}),
         wire_(engine::Rate(config.link_rate, clock_hz)),
@@ -123,6 +140,7 @@ class PortReceive : public engine::Block {
 
   const PortConfig config_;
   const unsigned port_;  // from 1 on
+  const bool slow_;      // the core is slower than the link
   const proto::PortAttributes& attributes_;
   IcrcUnit icrc_;
   engine::Meter wire_;
@@ -163,7 +181,8 @@ struct hca::engine::Knobs<hca::blocks::IcrcUnitConfig> {
   static constexpr std::string_view sentence = "ICRC and VCRC, inserted and checked at line rate";
   static constexpr auto rows = join_rows(
       hca::blocks::stage_rows<C>("from first beat in to first beat out", "from packet to packet"),
-      make_rows(knob("beat_bytes", &C::beat_bytes, Unit::Bytes, 32, 512, "bytes of one beat")));
+      make_rows(knob("beat_bytes", &C::beat_bytes, Unit::Bytes, 32, 512,
+                     "of one beat: the width of the datapath, 256 to 4096 bits")));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::PortCounters> {

@@ -30,8 +30,8 @@ using namespace proto;
   if (!packets_in.can_pop()) return;
   if (!ports.requests_out->can_push() || !ports.acks_out->can_push() || !ports.cnps_out->can_push())
     return;
-  // A stored frame went through the ICRC unit as it came.
-  const bool stored = config_.rx_forward == RxForward::Store;
+  // A stored frame went through the ICRC unit as it came, if the unit can keep up.
+  const bool stored = config_.rx_forward == RxForward::Store && !slow_;
   const Cycle checked = icrc_.pass(now(), stored ? 1 : packets_in.front()->frame_bytes);
   receive(packets_in.pop(std::max(config_.interval, icrc_.free_from() - now())), checked);
 }
@@ -42,6 +42,8 @@ using namespace proto;
   if (!frame_good(*p, checked)) [[unlikely]]
     return PacketPool::give_back(p);
   p->qpn = p->parsed.bth.dest_qp, p->psn = p->parsed.bth.psn;
+  if (slow_) [[unlikely]]
+    p->last = std::max(p->last, now() + icrc_.beats(p->frame_bytes) - 1);
   p->last = std::max(p->last, now()) + (checked - now());
   icrc_probe.event(p->last, Step::Received, p->qpn, p->psn, p->parsed.opcode->is_request);
   const QpConfig& qp = contexts_.qps[p->qpn];

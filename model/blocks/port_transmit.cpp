@@ -35,6 +35,13 @@ inline bool PortTransmit::stopped(const Packet& p) const {
          !proto::may_respond(contexts->qps[p.qpn], contexts->receive[p.qpn]);
 }
 
+// The cycle of the first bit on the wire, less the latencies, of a packet that enters icrc_unit
+// now.
+[[gnu::cold]] Cycle PortTransmit::first_bit(const Packet& p) {
+  const Cycle beats = icrc_.beats(p.frame_bytes), bits = pacer_.rate().cycles_for(p.frame_bytes);
+  return std::max(now() + (beats > bits ? beats - bits : 0), link_free_);
+}
+
 [[gnu::hot]] void PortTransmit::send(PacketLink& from, PacketLink& other) {
   Packet* p = from.front();
   if (stopped(*p)) [[unlikely]] {
@@ -53,9 +60,12 @@ inline bool PortTransmit::stopped(const Packet& p) const {
   const u32 on_wire =
       ethernet ? std::max<u32>(p->frame_bytes, proto::kMinEthernetFrame) + proto::kEthernetOverhead
                : p->frame_bytes;
-  const Cycle through = icrc_.pass(now(), p->frame_bytes), at = through + config_.latency;
-  const Cycle next =
-      std::max({pacer_.next(now(), on_wire), now() + config_.interval, icrc_.free_from()});
+  const Cycle through = icrc_.pass(now(), p->frame_bytes);
+  const Cycle late = slow_ ? first_bit(*p) - now() : 0, at = through + config_.latency + late;
+  const Cycle free = pacer_.next(now() + late, on_wire);
+  if (slow_) [[unlikely]]
+    link_free_ = free;
+  const Cycle next = std::max({free - late, now() + config_.interval, icrc_.free_from()});
   from.pop(next - now()), other.hold_until(next);
   if (!from.empty()) fetch_ahead(*from.front());
   replies_next_ = p->is_request;

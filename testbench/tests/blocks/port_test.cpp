@@ -21,8 +21,8 @@ struct Wire : Outside {
 // Packets of 64 bytes: 14 + 20 + 8 + 12 + 16 bytes of headers, the payload, the ICRC: 138 bytes.
 struct TransmitBench : Bench {
   TransmitBench(const PortConfig& c, const IcrcUnitConfig& icrc, const Cycles& requests,
-                const Cycles& replies = {})
-      : config(c), port(config, icrc, kClock, wire) {
+                const Cycles& replies = {}, u32 payload = 64)
+      : config(c), bytes(payload), port(config, icrc, kClock, wire) {
     set_up(contexts, 1);
     add(port, "port_transmit");
     buffers.connect(port.self, "packet buffers");
@@ -33,7 +33,7 @@ struct TransmitBench : Bench {
   Plan<Packet*> packets(const Cycles& at, bool requests) {
     Plan<Packet*> plan;
     for (const Cycle cycle : at) {
-      plan.push_back({cycle, write_packet(pool, contexts.qps[1], 100, 64)});
+      plan.push_back({cycle, write_packet(pool, contexts.qps[1], 100, bytes)});
       plan.back().second->is_request = requests;
       plan.back().second->buffers = requests ? &buffers : nullptr;
       if (requests) buffers.take();
@@ -45,6 +45,7 @@ struct TransmitBench : Bench {
     return wire.sent;
   }
   PortConfig config;
+  u32 bytes;
   Contexts contexts;
   Wire wire;
   PortCounters counters;
@@ -206,4 +207,50 @@ TEST_CASE("COMM_EST events that wait for command follow each other", "[port][T15
   }
   bench.seen();
   CHECK(events.seen == Cycles{500, 502, 504});  // depth 1: room is seen a cycle after each
+}
+
+// Nine packets of 4096 bytes: frames of 4170 bytes, 4194 on the wire. The ninth starts behind
+// eight: 33552 bytes at the link's rate, or eight times the beats of a frame, if that is more: in
+// 2048 bits a frame is 17 beats, 136 cycles for eight, where 800 Gb/s would take 134.2.
+TEST_CASE("links of 10 to 800 Gb/s run at their rate where the datapath is wide enough",
+          "[port][icrc_unit][width]") {
+  struct Row {
+    u64 gigabits;
+    u32 beat_bytes;
+    Cycle eight;
+  };
+  const auto row =
+      GENERATE(Row{10, 32, 10'737}, Row{25, 32, 4'295}, Row{40, 32, 2'685}, Row{100, 32, 1'074},
+               Row{200, 64, 537}, Row{400, 128, 269}, Row{800, 256, 136}, Row{800, 512, 135});
+  TransmitBench bench({.latency = 10, .link_rate = row.gigabits * 1'000'000'000},
+                      {.latency = 5, .beat_bytes = row.beat_bytes}, Cycles(9, 10), {}, 4096);
+  bench.domain.run_until(12'000);
+  REQUIRE(bench.wire.sent.size() == 9);
+  CHECK(bench.wire.sent.at(0) == 25);
+  CHECK(bench.wire.sent.at(8) == 25 + row.eight);
+}
+
+// 32 bytes a cycle are 102.4 Gb/s, the link has 400: 125 bytes a cycle. 138 bytes are 5 beats and 2
+// cycles of the wire, so the first bit waits 3 cycles.
+TEST_CASE("a core slower than its link: no gap on the wire, a packet each its beats",
+          "[port][icrc_unit][width]") {
+  const PortConfig config{.latency = 10, .link_rate = 400'000'000'000};
+  CHECK(TransmitBench(config, {.latency = 5, .beat_bytes = 32}, {10, 10, 10, 10}).sent() ==
+        Cycles{10 + 15 + 3, 15 + 15 + 3, 20 + 15 + 3, 25 + 15 + 3});
+}
+
+// 1098 bytes are in within 9 cycles, 110 to 118, and 35 beats; their first 128 bytes are in by 111.
+TEST_CASE("a core slower than its link receives a packet each its beats",
+          "[port][icrc_unit][width]") {
+  const auto of = [](RxForward forward) {
+    return PortConfig{.latency = 10, .link_rate = 400'000'000'000, .rx_forward = forward};
+  };
+  ReceiveBench cut(of(RxForward::CutThrough), {.latency = 5, .beat_bytes = 32});
+  cut.arrive(100, 100, 1024), cut.arrive(110, 101, 1024);
+  CHECK(cut.seen() == Cycles{111 + 5 + kChecks, 111 + 35 + 5 + kChecks});
+  CHECK(cut.requests->items.at(0)->last == 111 + 34 + 5);
+  ReceiveBench stored(of(RxForward::Store), {.latency = 5, .beat_bytes = 32});
+  stored.arrive(100, 100, 1024), stored.arrive(110, 101, 1024);
+  CHECK(stored.seen() == Cycles{118 + 5 + kChecks, 118 + 35 + 5 + kChecks});
+  CHECK(stored.requests->items.at(0)->last == 118 + 34 + 5);
 }

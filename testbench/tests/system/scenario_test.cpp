@@ -114,7 +114,8 @@ TEST_CASE("a clock has a period of whole picoseconds", "[scenario]") {
                     "\" has a period that is no whole number of picoseconds; allowed: 1 MHz .. 10 "
                     "GHz, 1 THz / clock an integer"));
   const char* good = GENERATE("312.5 MHz", "250 MHz", "400 MHz", "1 GHz", "1 MHz", "10 GHz");
-  CHECK(error_of("hca1.core.clock: " + std::string(good) + "\n") == "(none)");
+  CHECK(error_of("hca1.core: {allow_slow_core: true, clock: " + std::string(good) + "}\n") ==
+        "(none)");
   blocks::CoreConfig assigned;
   assigned.clock = 300'000'000;
   CHECK_THROWS_WITH(engine::check_knobs(assigned),

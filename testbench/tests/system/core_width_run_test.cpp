@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs whose core is slower than its link.
+#include "testbench/run_recorder.h"
+#include "testbench/tests/system/run_text.h"
+
+namespace hca::testbench {
+namespace {
+const std::string kSlow =
+    "connection: {path_mtu: 4096}\n"
+    "hca: {core: {clock: 100 MHz, allow_slow_core: true}}\n"
+    "workload:\n  - {operation: write, size: 64 KiB, messages: 200, depth: 8, qps: 2}\n";
+std::string error_of(const std::string& text) {
+  try {
+    parse_scenario(text, "s.yaml");
+  } catch (const ScenarioError& error) {
+    return error.what();
+  }
+  return "";
+}
+}  // namespace
+
+TEST_CASE("a core that is slower than its link is refused", "[scenario][width]") {
+  CHECK(error_of("\nhca.core.clock: 100 MHz\n") ==
+        "s.yaml:2: hca.core.clock: 64 B in each cycle of 100 MHz are 51.2 Gb/s, less than the 100 "
+        "Gb/s of a link of hca0; allowed: a larger hca.icrc_unit.beat_bytes or hca.core.clock, or "
+        "hca.core.allow_slow_core: true");
+  CHECK(error_of("hca1.port.link_rate: 400 Gb/s\nhca1.icrc_unit.beat_bytes: 32 B\n") ==
+        "s.yaml:2: hca1.icrc_unit.beat_bytes: 32 B in each cycle of 400 MHz are 102.4 Gb/s, less "
+        "than the 400 Gb/s of a link of hca1; allowed: a larger hca.icrc_unit.beat_bytes or "
+        "hca.core.clock, or hca.core.allow_slow_core: true");
+  CHECK(error_of("hca.core: {clock: 100 MHz, allow_slow_core: true}\n").empty());
+  CHECK(error_of("hca: {core: {clock: 100 MHz}, icrc_unit: {beat_bytes: 128 B}}\n").empty());
+  CHECK(error_of("hca: {port: {link_rate: 800 Gb/s}, icrc_unit: {beat_bytes: 250 B}}\n").empty());
+  CHECK(!error_of("hca: {port: {link_rate: 800 Gb/s}, icrc_unit: {beat_bytes: 249 B}}\n").empty());
+}
+
+// 64 KiB are 16 packets. The first has a RETH: 4170 bytes with the ICRC, 66 beats of 64 bytes; the
+// others 4154 bytes, 65 beats: 1041 cycles of 10 ns for 65536 bytes are 50.36 Gb/s.
+TEST_CASE("a slow core: its beats limit the rate, and it is the bottleneck", "[width]") {
+  FreshKernel kernel;
+  Scenario scenario = parse_scenario(kSlow, "slow.yaml");
+  scenario.metered = true;
+  Runner runner(scenario, {});
+  RunRecorder recorder(runner.testbed());
+  runner.phase = [&](const std::string& what, bool begins) { recorder.phase(what, begins); };
+  const RunResult result = runner.run();
+  for (const std::string& failure : result.failures) FAIL_CHECK(failure);
+  CHECK(result.streams.at(0).gigabits_per_second() == Approx(50.36).epsilon(0.005));
+  CHECK_THAT(recorder.bottleneck_line(),
+             Catch::Contains(" core datapath, ") && Catch::Contains(" % busy"));
+  for (const auto& use : recorder.json().at("phases").at(0).at("resources"))
+    if (use.at("name") == "hca0 core datapath, transmit")
+      CHECK(use.at("share").get<double>() > 0.98);
+}
+}  // namespace hca::testbench
