@@ -49,6 +49,9 @@ struct hca::engine::Knobs<hca::testbench::ConnectionConfig> {
            "retries after an RNR NAK; 7: without end"),
       knob("min_rnr_timer", &Config::min_rnr_timer, Unit::Count, 0, 31,
            "code of the wait that an RNR NAK asks for"),
+      knob("rate_limit", &Config::rate_limit, Unit::BitsPerSecond, 0, 1'000'000'000'000,
+           "of the requests of each queue pair on the wire, in steps of 1 kb/s, not of ud; 0 b/s: "
+           "none"),
       knob("client_psn", &Config::client_psn, Unit::Count, 0, 0xffffff, "first PSN of the client"),
       knob("server_psn", &Config::server_psn, Unit::Count, 0, 0xffffff, "first PSN of the server"),
       knob("udp_source_port", &Config::udp_source_port, Unit::Count, proto::kFirstUdpSourcePort,

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "testbench/chip_rules.h"
 #include "testbench/preset.h"
 #include "testbench/scenario_file.h"
 #include "testbench/scenario_knobs.h"
@@ -124,7 +125,7 @@ class Loader {
   void check() {
     check_ports();
     check_pcie();
-    check_core();
+    check_together();
     check_rtl();
     check_caches();
     check_faults();
@@ -183,31 +184,20 @@ class Loader {
       }
     }
   }
-  // What passes the core in a cycle is enough for each link.
-  void check_core() {
-    const auto makes_slow = [](const Setting& s) {
-      return s.path.ends_with(".link_rate") || s.path.ends_with(".clock") ||
-             s.path.ends_with(".beat_bytes") || s.path.ends_with(".allow_slow_core");
-    };
-    const auto said = std::find_if(settings_->rbegin(), settings_->rend(), makes_slow);
-    if (said == settings_->rend()) return;
-    if (std::any_of(settings_->begin(), settings_->end(),
-                    [&](const Setting& s) { return makes_slow(s) && is_wrong(s.path); }))
-      return;
-    for (unsigned i = 0; i < kChips; ++i)
-      for (unsigned port = 0; port < scenario_.hca[i].core.ports; ++port) {
-        const blocks::ChipConfig& hca = scenario_.hca[i];
-        const u64 rate = blocks::core_rate(hca.icrc_unit, hca.core.clock),
-                  link = hca.port[port].link_rate;
-        if (hca.core.allow_slow_core || rate >= link) continue;
-        return complain(
-            *said,
-            fmt::format("{}: {} B in each cycle of {:g} MHz are {:g} Gb/s, less than the {:g} Gb/s "
-                        "of a link of hca{}; allowed: a larger hca.icrc_unit.beat_bytes or "
-                        "hca.core.clock, or hca.core.allow_slow_core: true",
-                        said->path, hca.icrc_unit.beat_bytes, double(hca.core.clock) * 1e-6,
-                        double(rate) * 1e-9, double(link) * 1e-9, i));
-      }
+  // At the last setting that a mistake may come from, unless one of them is wrong by itself.
+  void check_together() {
+    for (const ChipMistake& mistake : chip_mistakes(scenario_)) {
+      const auto concerns = [&](const Setting& s) {
+        return std::any_of(mistake.knobs.begin(), mistake.knobs.end(),
+                           [&](std::string_view end) { return s.path.ends_with(end); });
+      };
+      const auto said = std::find_if(settings_->rbegin(), settings_->rend(), concerns);
+      const bool is_clear =
+          std::none_of(settings_->begin(), settings_->end(),
+                       [&](const Setting& s) { return concerns(s) && is_wrong(s.path); });
+      if (said != settings_->rend() && is_clear)
+        complain(*said, said->path + ": " + mistake.problem);
+    }
   }
   // At the last setting of the knob, below the key of both HCAs or of this one; true: it is for
   // both.

@@ -19,6 +19,8 @@ using namespace proto;
     take_placed();
   if (waits_sent_) [[unlikely]]
     take_sent();
+  if (has_paced_) [[unlikely]]
+    resume_paced();
   if (placing_.packet || acks_in.can_pop()) [[unlikely]]
     acknowledge();
   if (timers_.may_be_due(now())) [[unlikely]]
@@ -57,6 +59,8 @@ void Requester::accept_turn(Turn* turn) {
 
 void Requester::activate(u32 qpn, Lane& lane) {
   if (lane.active || !lane.head || lane.failing || lane.in_error) return;
+  if (lane.pace && waits_for_pace(qpn, lane)) [[unlikely]]
+    return;
   lane.active = true;
   active_of(qpn).push(qpn, contexts_.qps[qpn].service_level);
 }
@@ -268,6 +272,8 @@ RequesterHold Requester::hold(u32 qpn) const {
   if (plan.ack_requested && !timers_.runs(qpn)) restart_timer(qpn);
   if (plan.last && ends_when_sent(qp)) p->tells_sent = waits_sent_ = true, p->life = lane.life;
   lane.packet += plan.psns.count;
+  if (qp.rate_limit) [[unlikely]]
+    pace(qpn, lane, *p);
   packetizer_.start(p, lane.cursor, qp.pd, now(), at);
   gathering_ = qpn, gathers_last_ = plan.last, gathers_nothing_ = false;
   if (plan.last && !packetizer_.busy()) finish_wqe(qpn, lane);

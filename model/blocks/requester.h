@@ -10,6 +10,7 @@
 #include "model/blocks/stand_in.h"
 #include "model/blocks/standstill.h"
 #include "model/blocks/timers.h"
+#include "model/engine/rate.h"
 #include "model/proto/qp_transitions.h"
 #include "model/proto/response_rules.h"
 #include "model/proto/work_rules.h"
@@ -38,6 +39,9 @@ using LocalWorkLink = engine::Link<LocalWork, 4>;
 //
 // A message of an unreliable service completes by its last packet: when the port begins to send it
 // in cycle n, the requester sees that in n + 1 and completes the work request then.
+//
+// Of a queue pair with a rate limit, a packet that takes b bytes of the link is followed by the
+// next one b bytes of that rate later, or behind it: what comes late is not caught up.
 class Requester : public engine::Block {
  public:
   struct Ports {
@@ -98,6 +102,12 @@ class Requester : public engine::Block {
     GatherCursor cursor;
     std::array<u8, proto::kPushBytes - proto::kSendWqeBytes> segments{};
   };
+  // Of a queue pair with a rate limit: its next packet is not cut before `from`.
+  struct Pace {
+    u32 limit = 0;  // kb/s
+    engine::Pacer pacer;
+    Cycle from = 0;
+  };
   struct Lane {
     Turn *head = nullptr, *tail = nullptr;
     u32 at = 0;  // WQE within the first turn
@@ -115,6 +125,7 @@ class Requester : public engine::Block {
     bool failing = false;  // WQE fail_index ends with fail_status, after all before it
     u32 fail_index = 0;
     proto::WcStatus fail_status{};
+    std::unique_ptr<Pace> pace;
   };
 
   // requester.cpp: work requests to packets
@@ -138,6 +149,10 @@ class Requester : public engine::Block {
   bool waits_for_probe(u32 qpn, const Lane& lane) const;
   void send_packet(u32 qpn, Lane& lane);
   void finish_wqe(u32 qpn, Lane& lane);
+  // requester_pace.cpp: rate limits
+  void pace(u32 qpn, Lane& lane, const Packet& packet);
+  bool waits_for_pace(u32 qpn, const Lane& lane);
+  void resume_paced();
   // requester_local.cpp: work requests without packets
   void start_local(u32 qpn, Lane& lane, const u8* wqe, u32 index);
   void fail_refused(u32 qpn, Lane& lane);
@@ -187,7 +202,8 @@ class Requester : public engine::Block {
   Packetizer& packetizer_;
   engine::Stage stage_;
   PacketPool pool_;
-  Timers timers_;
+  Timers timers_, paced_;
+  bool has_paced_ = false;  // a queue pair has waited for its pace
   // Of a datagram, which is cut in the cycle in which its WQE is checked: where it goes.
   struct Datagram {
     proto::AddressHandle address{};

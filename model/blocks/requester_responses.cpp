@@ -316,7 +316,7 @@ void Requester::clear(u32 qpn) {
     placing_ = {};  // its buffer stays with the writes under way
   lane = {};
   lane.active = active, lane.completing = completing, lane.life = life;
-  timers_.clear(qpn);
+  timers_.clear(qpn), paced_.clear(qpn);
   if (qpn < contexts_.send.size()) contexts_.send[qpn].epoch = ++clears_ << 16;
   notes_.push({NoteKind::Clear, qpn, 0, clears_ << 16});
   self.wake(now() + 1);

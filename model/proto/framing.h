@@ -92,6 +92,12 @@ constexpr const FramingRow& framing_row(Framing f) { return kFramingRows[unsigne
 constexpr bool is_native(Framing f) { return f == Framing::IbLocal || f == Framing::IbGlobal; }
 
 // Where things are in one frame.
+// What a frame, without FCS and padding, takes of its link.
+constexpr u32 bytes_on_link(u32 frame_bytes, Framing framing) {
+  return is_native(framing) ? frame_bytes
+                            : std::max<u32>(frame_bytes, kMinEthernetFrame) + kEthernetOverhead;
+}
+
 struct FrameShape {
   Framing framing;
   u16 network_offset;    // the first byte that the ICRC covers: LRH (no GRH), GRH, IPv4 or IPv6

@@ -39,6 +39,7 @@ struct QpConfig {
   u32 qpn = 0, pd = 0, send_cq = 0, receive_cq = 0;
   u32 dest_qpn = 0, path_mtu = 1024, qkey = 0;
   u32 sq_psn = 0, rq_psn = 0;
+  u32 rate_limit = 0;        // kb/s of its requests on the wire; 0: none
   u32 srqn = 0;              // 0: a receive queue of its own
   u32 srq_pd = 0;            // of the buffers that its WQEs name
   TransportOptions options;  // of its device

@@ -89,6 +89,7 @@ struct QpAttributes {  // ModifyQp, QueryQp
   u8 sgid_index, traffic_class, hop_limit, sl;
   u32 flow_label;
   u16 dlid, udp_source_port;
+  u32 rate_limit;
   // Read only: what QueryQp adds.
   u32 sq_posted, sq_completed, rq_posted, rq_consumed, unacked_psn, msn;
   QpState cur_state;  // the host believes that it is in
@@ -156,6 +157,8 @@ struct Layout<QpAttributes> {
       field(&QpAttributes::reads_outstanding, "ReadsOutstanding", 32,
             "queried: READs and ATOMICs begun, without their data in memory"),
       field(&QpAttributes::reads_accepted, "ReadsAccepted", 32,
-            "queried: READs and ATOMICs accepted as responder"));
+            "queried: READs and ATOMICs accepted as responder"),
+      field(&QpAttributes::rate_limit, "RateLimit", 32,
+            "of the path, not of UD: kb/s of its requests on the wire; 0: none"));
 };
 }  // namespace hca::proto

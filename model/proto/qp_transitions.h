@@ -168,7 +168,7 @@ inline void remember(QpAttributes& given, const QpAttributes& a) {
   using A = QpAttributes;
   take(kQpPkeyIndex, &A::pkey_index), take(kQpPort, &A::port), take(kQpAccess, &A::access);
   take(kQpPath, &A::dmac, &A::dgid_high, &A::dgid_low, &A::sgid_index, &A::traffic_class,
-       &A::hop_limit, &A::sl, &A::flow_label, &A::dlid, &A::udp_source_port);
+       &A::hop_limit, &A::sl, &A::flow_label, &A::dlid, &A::udp_source_port, &A::rate_limit);
   take(kQpPathMtu, &A::path_mtu), take(kQpDestQpn, &A::dest_qpn), take(kQpQkey, &A::qkey);
   take(kQpRqPsn, &A::rq_psn), take(kQpSqPsn, &A::sq_psn);
   take(kQpMaxRdAtomic, &A::max_rd_atomic), take(kQpMaxDestRdAtomic, &A::max_dest_rd_atomic);
@@ -190,7 +190,7 @@ inline void configure(QpConfig& qp, const QpAttributes& given, u32 mask,
   qp.min_rnr_timer = given.min_rnr_timer, qp.timeout = given.timeout;
   qp.retry_count = given.retry_count, qp.rnr_retry = given.rnr_retry;
   if (mutant<"path_not_changed">() && qp.state == QpState::Sqd) return;
-  if (mask & kQpPath) qp.service_level = given.sl;
+  if (mask & kQpPath) qp.service_level = given.sl, qp.rate_limit = given.rate_limit;
   if (qp.service == Service::Ud)
     qp.path_mtu = port.mtu;
   else if (mask & (kQpPath | kQpPort))

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queue pairs whose requests have a rate limit.
+#include "model/blocks/icrc_unit.h"
+#include "model/blocks/requester.h"
+
+namespace hca::blocks {
+// A packet of the lane is cut now.
+[[gnu::cold]] void Requester::pace(u32 qpn, Lane& lane, const Packet& packet) {
+  const u32 limit = contexts_.qps[qpn].rate_limit;
+  if (!lane.pace || lane.pace->limit != limit)
+    lane.pace = std::make_unique<Pace>(Pace{limit, {u64{limit} * 1000, clock_hz_}});
+  const proto::Framing framing = packet.shape.framing;
+  const u32 frame = packet.shape.icrc_offset + crc_bytes(framing);
+  lane.pace->from = lane.pace->pacer.next(now(), proto::bytes_on_link(frame, framing));
+}
+
+// True: resume_paced() activates the lane in its cycle.
+[[gnu::cold]] bool Requester::waits_for_pace(u32 qpn, const Lane& lane) {
+  if (lane.pace->from <= now()) return false;
+  has_paced_ = true;
+  if (const Cycle at = paced_.set(qpn, lane.pace->from); at != kNever) wake_at(at);
+  return true;
+}
+
+[[gnu::cold]] void Requester::resume_paced() {
+  Cycle again = kNever;
+  for (u32 qpn = paced_.due(now(), again); qpn != Timers::kNone; qpn = paced_.due(now(), again))
+    activate(qpn, lanes_[qpn]);
+  if (again != kNever) wake_at(again);
+}
+}  // namespace hca::blocks

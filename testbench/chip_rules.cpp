@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/chip_rules.h"
+
+#include <fmt/format.h>
+
+namespace hca::testbench {
+namespace {
+// What passes the core in a cycle is enough for each link.
+void check_core(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  for (unsigned i = 0; i < kChips; ++i)
+    for (unsigned port = 0; port < s.hca[i].core.ports; ++port) {
+      const blocks::ChipConfig& c = s.hca[i];
+      const u64 rate = blocks::core_rate(c.icrc_unit, c.core.clock), link = c.port[port].link_rate;
+      if (c.core.allow_slow_core || !blocks::is_slow(c.icrc_unit, link, c.core.clock)) continue;
+      mistakes.push_back(
+          {{".link_rate", ".core.clock", ".icrc_unit.beat_bytes", ".allow_slow_core"},
+           fmt::format("{} B in each cycle of {:g} MHz are {:g} Gb/s, less than the {:g} Gb/s of "
+                       "a link of hca{}; allowed: a larger hca.icrc_unit.beat_bytes or "
+                       "hca.core.clock, or hca.core.allow_slow_core: true",
+                       c.icrc_unit.beat_bytes, double(c.core.clock) * 1e-6, double(rate) * 1e-9,
+                       double(link) * 1e-9, i)});
+      return;
+    }
+}
+void check_rate_limit(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  if (s.connection.rate_limit && s.connection.service() == proto::Service::Ud)
+    mistakes.push_back({{"connection.rate_limit"},
+                        "is set with ud, whose datagrams have a path each; allowed: 0 b/s"});
+}
+}  // namespace
+
+std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
+  std::vector<ChipMistake> mistakes;
+  check_core(scenario, mistakes);
+  check_rate_limit(scenario, mistakes);
+  return mistakes;
+}
+}  // namespace hca::testbench
