@@ -27,12 +27,28 @@ void check_rate_limit(const Scenario& s, std::vector<ChipMistake>& mistakes) {
     mistakes.push_back({{"connection.rate_limit"},
                         "is set with ud, whose datagrams have a path each; allowed: 0 b/s"});
 }
+// Both ends of a link mean the same.
+void check_link(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  using blocks::FlowControl;
+  const FlowControl mode = s.hca[0].link_control.mode, other = s.hca[1].link_control.mode;
+  const bool native = proto::is_native(s.connection.framing);
+  if (mode != other)
+    mistakes.push_back(
+        {{".link_control.mode"}, "is another one than that of the other end; allowed: the same"});
+  else if (mode != FlowControl::None && native != (mode == FlowControl::Credits))
+    mistakes.push_back(
+        {{".link_control.mode"},
+         fmt::format("{} does not go with connection.framing; allowed: credits with ib_local and "
+                     "ib_global, pause and pfc with the others",
+                     blocks::kFlowControlNames[std::size_t(mode)])});
+}
 }  // namespace
 
 std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
   std::vector<ChipMistake> mistakes;
   check_core(scenario, mistakes);
   check_rate_limit(scenario, mistakes);
+  check_link(scenario, mistakes);
   return mistakes;
 }
 }  // namespace hca::testbench

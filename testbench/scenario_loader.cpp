@@ -127,7 +127,7 @@ class Loader {
     check_pcie();
     check_together();
     check_rtl();
-    check_caches();
+    check_chips();
     check_faults();
     for (std::size_t i = 0; i < given_.size(); ++i) {
       WorkloadConfig& w = scenario_.workload[i];
@@ -226,10 +226,11 @@ class Loader {
         complain(*said, fmt::format("{}: hca{}.{} {}; allowed: {}", said->path, i, m.knob,
                                     m.problem, m.allowed));
   }
-  void check_caches() {
+  void check_chips() {
     for (unsigned i = 0; i < kChips && !is_wrong("hca"); ++i) {
       try {
         blocks::check_caches(scenario_.hca[i].caches);
+        blocks::check_link_control(scenario_.hca[i].link_control);
       } catch (const engine::ConfigError& error) {
         const std::string block = "." + error.knob.substr(0, error.knob.find('.'));
         if (complain_of(error, "hca" + block, fmt::format("hca{}{}", i, block))) return;

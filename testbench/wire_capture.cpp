@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/wire_capture.h"
 
+#include "model/proto/link_frames.h"
+
 namespace hca::testbench {
 namespace {
 constexpr u64 kPicosecondsPerNanosecond = 1000;
@@ -23,7 +25,9 @@ WireCapture::WireCapture(const std::string& path, const std::vector<tlm_::Wire*>
   else
     pcapng_.emplace(path, type, names);
   for (u32 i = 0; i < wires.size(); ++i)
-    wires[i]->add_tap([this, i](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+    wires[i]->add_tap([this, i, link](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+      // A capture of InfiniBand has no link packets.
+      if (link != proto::LinkLayer::Ethernet && proto::is_link_frame(frame, link)) return;
       frames_.add(picoseconds_of(at), i * tlm_::Wire::kEnds + sender, frame);
       frames_.hand_on_until(picoseconds_of(sc_core::sc_time_stamp()));
     });

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "model/proto/framing.h"
+#include "model/proto/link_frames.h"
 
 namespace hca::tlm_ {
 using sc_core::sc_time;
@@ -27,6 +27,7 @@ Wire::Wire(sc_core::sc_module_name name, const WireConfig& config, FaultScript f
   engine::check_knobs(config);
   if (config.bit_errors && !config.fec) error_bits_ = 1;
   for (u32 i = 0; i < config.bit_errors; ++i) error_bits_ *= 10;
+  may_hit_ = error_bits_ || !faults_.is_empty();
   from_a.serve(this, 0);
   from_b.serve(this, 1);
 }
@@ -51,9 +52,10 @@ sc_time Wire::arrival(u8 sender, sc_time delay, u64 bytes) {
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   ++ends_[sender].frames;
   const std::span<const u8> frame(payload.get_data_ptr(), payload.get_data_length());
-  if (error_bits_ && is_damaged(sender, frame.size())) [[unlikely]]
+  const bool spared = may_hit_ && proto::is_link_frame(frame, faults_.link());
+  if (error_bits_ && !spared && is_damaged(sender, frame.size())) [[unlikely]]
     return void(++ends_[sender].damaged);
-  if (!faults_.is_empty()) [[unlikely]] {
+  if (!faults_.is_empty() && !spared) [[unlikely]] {
     const u64 ps = (sc_core::sc_time_stamp() + delay).value() / unit();
     if (const FaultRule* rule = faults_.decide(sender, frame, ps))
       return apply(*rule, sender, payload, delay);

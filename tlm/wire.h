@@ -53,6 +53,7 @@ namespace hca::tlm_ {
 // one of its direction, if one comes, a delayed one comes beside whatever is on the wire then;
 // behind a duplicate all later frames move back as far as they must. Without FEC a frame of b bits
 // has a bit error with the probability b in 10^bit_errors, by a seed, and nobody sees it any more.
+// Frames of the link's flow control are spared.
 class Wire : public sc_core::sc_module {
   void b_transport(int sender, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
@@ -104,7 +105,8 @@ class Wire : public sc_core::sc_module {
   FaultScript faults_;
   // Of damage and of bit errors, by sender: chips run in no order.
   std::array<engine::Random, kEnds> random_, errors_;
-  u64 error_bits_ = 0;  // of which one is wrong; 0: none
+  bool may_hit_ = false;  // faults or bit errors
+  u64 error_bits_ = 0;    // of which one is wrong; 0: none
   std::vector<std::pair<unsigned, Tap>> taps_;
   unsigned next_tap_ = 0;
   std::array<End, kEnds> ends_;

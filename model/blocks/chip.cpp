@@ -16,12 +16,17 @@ PerPort<TxRelease> release_of(const ChipConfig& c) {
 
 ChipPort::ChipPort(const ChipConfig& config, unsigned port, QpContext& context,
                    Protection& protection, Outside& outside)
-    : transmit(config.port[port], config.icrc_unit, config.core.clock, outside),
+    : transmit(config.port[port], config.icrc_unit, config.core.clock, outside,
+               config.link_control.any() ? 2 : 64),
       congestion(config.congestion, config.core.clock),
       responder_check(config.responder_check, context, protection, port),
       response_check(config.response_check, context, port),
       receive(config.port[port], config.icrc_unit, config.core.clock, context.contexts,
-              responder_check, response_check, congestion, port) {}
+              responder_check, response_check, congestion, port) {
+  if (config.link_control.any())
+    link = std::make_unique<LinkControl>(config.link_control, config.port[port].link_rate,
+                                         config.core.clock, context.contexts.ports[port], port);
+}
 
 ChipContexts::ChipContexts(const ChipConfig& c, Contexts& contexts)
     : cache(c.caches, u8(std::bit_width(c.protection.page) - 1), contexts),
@@ -98,6 +103,8 @@ void Chip::add_blocks() {
   for (unsigned i = 0; i < ports.size(); ++i)
     add(ports[i]->transmit, block_name(i, "port_transmit")),
         add(ports[i]->receive, block_name(i, "port_receive"));
+  for (unsigned i = 0; i < ports.size(); ++i)
+    if (ports[i]->link) add(*ports[i]->link, block_name(i, "link_control"));
   add(responder_execute, "responder_execute"), add(responder_reply, "responder_reply");
   add(completion, "completion"), add(event, "event"), add(dma, "dma");
   if (caches) add_caches();
@@ -170,8 +177,10 @@ void Chip::connect_port(unsigned i) {
   port.transmit.counters = &port.receive.counters;
   port.transmit.contexts = &qp_context.contexts;
   port.responder_check.reads_finished = &responder_execute.reads_finished;
-  connect(dma, packetizer.sides[i].packets_out, port.transmit, port.transmit.requests_in,
-          "request packets");
+  if (port.link) connect_link(i);
+  engine::Block& sender = port.link ? static_cast<engine::Block&>(*port.link) : port.transmit;
+  connect(dma, packetizer.sides[i].packets_out, sender,
+          port.link ? port.link->requests_in : port.transmit.requests_in, "request packets");
   packetizer.sides[i].buffers.connect(requester.self, name("packet buffers"));
   connect(doorbell, doorbell.ports.receive_out[i], port.receive, port.receive.bells_in,
           "receive doorbells");
@@ -193,8 +202,20 @@ void Chip::connect_port(unsigned i) {
   ResponderReply::Side& reply = responder_reply.sides[i];
   connect(responder_execute, execute.replies_out, responder_reply, reply.replies_in,
           name("answers"));
-  connect(responder_reply, reply.packets_out, port.transmit, port.transmit.replies_in,
-          "reply packets");
+  connect(responder_reply, reply.packets_out, sender,
+          port.link ? port.link->replies_in : port.transmit.replies_in, "reply packets");
+}
+
+// Around the two halves of a port.
+void Chip::connect_link(unsigned i) {
+  ChipPort& port = *ports[i];
+  LinkControl& link = *port.link;
+  port.receive.control = &link, port.transmit.is_controlled = true;
+  link.ports.frames_out = port.receive.arrivals_out;
+  link.frames_in.connect(link.self, "frames"), link.freed_in.connect(link.self, "freed room");
+  connect(link, link.ports.packets_out, port.transmit, port.transmit.requests_in, "packets");
+  connect(link, link.ports.control_out, port.transmit, port.transmit.replies_in, "control frames");
+  link.self.wake(1);
 }
 
 void Chip::connect_completion() {
@@ -279,6 +300,7 @@ void Chip::add_port_probes(unsigned i) {
   add_probe(port.responder_check.probe, "responder_check");
   add_probe(port.response_check.probe, "response_check");
   add_probe(port.congestion.probe, "congestion");
+  if (port.link) add_probe(port.link->probe, "link_control");
   for (ReadPort* look_up : {&qp_context.responder[i], &qp_context.response[i]})
     look_up->probe = probes.add("qp_context", kStepNames);
   protection.responder[i].probe = probes.add("protection", kStepNames);

@@ -16,6 +16,7 @@ struct ChipPort {
   ResponderCheck responder_check;
   ResponseCheck response_check;
   PortReceive receive;
+  std::unique_ptr<LinkControl> link;  // nullptr: receive buffers have no bound
 };
 
 // The caches of contexts, and the gates in front of the blocks that use contexts.
@@ -82,6 +83,7 @@ class Chip {
       const ChipPort& port = *ports[i];
       own(port.receive.counters, port.responder_check.counters, port.response_check.counters,
           port.congestion.counters);
+      if (port.link) own(port.link->counters);
     }
     shared(responder_execute.counters, responder_reply.counters, completion.counters);
     shared(event.counters, dma.counters);
@@ -105,6 +107,7 @@ class Chip {
   void connect_requester();
   void connect_responder();
   void connect_port(unsigned number);
+  void connect_link(unsigned number);
   void connect_completion();
   void connect_dma();
   template <class L, class G>

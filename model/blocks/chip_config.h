@@ -50,6 +50,7 @@ struct ChipConfig {
   CompletionConfig completion;
   EventConfig event;
   CongestionConfig congestion;
+  LinkControlConfig link_control;
 };
 
 // Calls fn(config of one block) for each block, in the order of the pipeline; of all ports.
@@ -60,17 +61,18 @@ void for_each_block_config(Config& c, Fn&& fn) {
   fn(c.caches.mtt), fn(c.requester), fn(c.packetizer), fn(c.icrc_unit);
   for (auto& port : c.port) fn(port);
   fn(c.responder_check), fn(c.responder_execute), fn(c.responder_reply), fn(c.response_check);
-  fn(c.completion), fn(c.event), fn(c.congestion);
+  fn(c.completion), fn(c.event), fn(c.congestion), fn(c.link_control);
 }
 // Of the blocks that each port has for itself.
 template <class Config>
 inline constexpr bool kIsOfPort =
     std::is_same_v<Config, IcrcUnitConfig> || std::is_same_v<Config, PortConfig> ||
     std::is_same_v<Config, ResponderCheckConfig> || std::is_same_v<Config, ResponseCheckConfig> ||
-    std::is_same_v<Config, CongestionConfig>;
+    std::is_same_v<Config, CongestionConfig> || std::is_same_v<Config, LinkControlConfig>;
 template <class Config, class Fn>
 void for_each_port_config(Config& c, unsigned port, Fn&& fn) {
-  fn(c.icrc_unit), fn(c.port[port]), fn(c.responder_check), fn(c.response_check), fn(c.congestion);
+  fn(c.icrc_unit), fn(c.port[port]), fn(c.responder_check), fn(c.response_check), fn(c.congestion),
+      fn(c.link_control);
 }
 }  // namespace hca::blocks
 

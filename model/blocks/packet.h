@@ -27,6 +27,8 @@ struct alignas(64) Packet {
   bool is_request = false;
   bool abandoned = false;             // its queue pair was reset while it was gathered
   bool tells_sent = false;            // the requester waits for it to be on the wire
+  bool is_control = false;            // of the link itself; stays so in its pool
+  u8 lane = 0;                        // of the receive buffer, if there are several
   u32 life = 0;                       // of the queue pair when the packet was made
   engine::Budget* buffers = nullptr;  // where its room is given back when it is on the wire
 

@@ -3,6 +3,7 @@
 #include "model/blocks/congestion.h"
 #include "model/blocks/icrc_unit.h"
 #include "model/blocks/items.h"
+#include "model/blocks/link_control.h"
 #include "model/blocks/outside.h"
 #include "model/blocks/responder_check.h"
 #include "model/blocks/response_check.h"
@@ -44,15 +45,20 @@ constexpr bool is_slow(const IcrcUnitConfig& icrc, u64 link_rate, u64 clock_hz) 
 // the wire: its beats less the cycles that its frame takes there.
 class PortTransmit : public engine::Block {
  public:
-  PortTransmit(const PortConfig& config, const IcrcUnitConfig& icrc, u64 clock_hz, Outside& outside)
-      : config_(config),
+  // `depth`: packets that may wait in front of it; two with link_control, which has the others.
+  PortTransmit(const PortConfig& config, const IcrcUnitConfig& icrc, u64 clock_hz, Outside& outside,
+               unsigned depth = 64)
+      : requests_in(depth),
+        config_(config),
         slow_(is_slow(icrc, config.link_rate, clock_hz)),
+        icrc_latency_(icrc.latency),
         icrc_({icrc}, {}),
         pacer_(config.link_rate, clock_hz),
         outside_(outside) {}
 
-  PacketLink requests_in{64};
+  PacketLink requests_in;
   PacketLink replies_in{16};
+  bool is_controlled = false;    // all packets come by requests_in, control frames by replies_in
   SentLink* sent_out = nullptr;  // to requester
   PortCounters* counters = nullptr;
   const Contexts* contexts = nullptr;
@@ -66,14 +72,18 @@ class PortTransmit : public engine::Block {
   void send(PacketLink& from, PacketLink& other);
   u32 finish_by(const PortStandIns& who, Packet& p);  // port_stand_ins.cpp
   Cycle first_bit(const Packet& p);
+  void send_control(PacketLink& from, PacketLink& other);
+  void count_blocks(const Packet& p);
 
   const PortConfig config_;
   const bool slow_;  // the core is slower than the link
+  const Cycle icrc_latency_;
   IcrcUnit icrc_;
   engine::Pacer pacer_;
   Cycle link_free_ = 0;  // slow_: when another packet may start on the wire
   Outside& outside_;
   bool replies_next_ = false;
+  std::array<u16, 16> blocks_sent_{};  // FCTBS of each virtual lane
   [[no_unique_address]] proto::MutantMemory<Packet*> late_;
 };
 
@@ -118,6 +128,7 @@ class PortReceive : public engine::Block {
   PortCounters counters;
   const PortStandIns* stand_ins = nullptr;
   engine::Probe probe, icrc_probe;
+  LinkControl* control = nullptr;  // in front of it, if there is one
 
   void tick();
   // From the wire: the first bit of the frame is here in cycle `at`.
@@ -125,6 +136,9 @@ class PortReceive : public engine::Block {
 
  private:
   void receive(Packet* p, Cycle checked);
+  void free_room(const Packet& p);
+  void arrive_at(LinkControl& first, Packet* packet);
+  Cycle taken_at(const Packet& packet) const;
   bool frame_good(Packet& p, Cycle checked);
   // port_stand_ins.cpp
   proto::PacketVerdict check_by(const PortStandIns& who, Packet& p, proto::LinkLayer link);
@@ -149,7 +163,7 @@ class PortReceive : public engine::Block {
   ResponderCheck& responder_;
   ResponseCheck& response_;
   Congestion& congestion_;
-  u32 arrivals_ = 0;
+  u32 arrivals_ = 0, taken_ = 0;
   Ring<proto::Event> events_;  // that came of requests
   // Of a multicast datagram, one for each queue pair of its group.
   struct Copy {

@@ -12,12 +12,31 @@ using namespace proto;
 [[gnu::hot]] void PortReceive::arrive(Packet* packet, Cycle at) {
   const u32 bytes = packet->frame_bytes;
   packet->first = at + config_.latency;
-  const Cycle all = wire_.cycles_for(bytes);
-  packet->last = packet->first + all - 1;
-  // The first 128 bytes hold all headers.
-  const Cycle headers = packet->first + std::min(all, all_headers_) - 1;
-  arrivals_out->deliver(config_.rx_forward == RxForward::Store ? packet->last : headers,
-                        arrivals_++, packet);
+  packet->last = packet->first + wire_.cycles_for(bytes) - 1;
+  if (control) [[unlikely]]
+    return arrive_at(*control, packet);
+  arrivals_out->deliver(taken_at(*packet), arrivals_++, packet);
+}
+
+// The first 128 bytes hold all headers.
+inline Cycle PortReceive::taken_at(const Packet& p) const {
+  return config_.rx_forward == RxForward::Store ? p.last
+                                                : std::min(p.last, p.first + all_headers_ - 1);
+}
+
+// A data frame comes to its buffer with its first byte, one of the link is read when all of it is
+// in.
+[[gnu::cold]] void PortReceive::arrive_at(LinkControl& first, Packet* p) {
+  const std::span<const u8> frame{p->frame(), p->frame_bytes};
+  const bool is_control = is_link_frame(frame, framing_row(Framing(attributes_.framing)).link);
+  first.frames_in.deliver(is_control ? p->last : p->first, arrivals_++,
+                          {p, is_control ? p->last : taken_at(*p)});
+}
+
+// What a packet that is taken now leaves, when its last byte is through the ICRC unit.
+[[gnu::cold]] void PortReceive::free_room(const Packet& p) {
+  const Cycle last = std::max(p.last, now() + icrc_.beats(p.frame_bytes) - 1);
+  control->freed_in.deliver(last + 1, taken_++, {p.lane, p.frame_bytes});
 }
 
 [[gnu::hot]] void PortReceive::tick() {
@@ -33,6 +52,8 @@ using namespace proto;
   // A stored frame went through the ICRC unit as it came, if the unit can keep up.
   const bool stored = config_.rx_forward == RxForward::Store && !slow_;
   const Cycle checked = icrc_.pass(now(), stored ? 1 : packets_in.front()->frame_bytes);
+  if (control) [[unlikely]]
+    free_room(*packets_in.front());
   receive(packets_in.pop(std::max(config_.interval, icrc_.free_from() - now())), checked);
 }
 

@@ -44,7 +44,10 @@ inline bool PortTransmit::stopped(const Packet& p) const {
 
 [[gnu::hot]] void PortTransmit::send(PacketLink& from, PacketLink& other) {
   Packet* p = from.front();
+  if (p->is_control) [[unlikely]]
+    return send_control(from, other);
   if (stopped(*p)) [[unlikely]] {
+    if (is_controlled) count_blocks(*p);
     from.drop(), p->buffers->give(now() + 1);
     if (other.can_pop()) wake_at(now() + 1);
     return PacketPool::give_back(p);
@@ -54,12 +57,11 @@ inline bool PortTransmit::stopped(const Packet& p) const {
     sent_out->push(SentPacket{p->qpn, proto::psn_add(p->psn, 1), p->life});
     p->tells_sent = false;
   }
+  if (is_controlled) [[unlikely]]
+    count_blocks(*p);
   p->frame_bytes =
       stand_ins ? finish_by(*stand_ins, *p) : proto::finish_frame(p->frame(), p->shape);
-  const bool ethernet = !proto::is_native(p->shape.framing);
-  const u32 on_wire =
-      ethernet ? std::max<u32>(p->frame_bytes, proto::kMinEthernetFrame) + proto::kEthernetOverhead
-               : p->frame_bytes;
+  const u32 on_wire = proto::bytes_on_link(p->frame_bytes, p->shape.framing);
   const Cycle through = icrc_.pass(now(), p->frame_bytes);
   const Cycle late = slow_ ? first_bit(*p) - now() : 0, at = through + config_.latency + late;
   const Cycle free = pacer_.next(now() + late, on_wire);
@@ -68,7 +70,7 @@ inline bool PortTransmit::stopped(const Packet& p) const {
   const Cycle next = std::max({free - late, now() + config_.interval, icrc_.free_from()});
   from.pop(next - now()), other.hold_until(next);
   if (!from.empty()) fetch_ahead(*from.front());
-  replies_next_ = p->is_request;
+  replies_next_ = p->is_request || is_controlled;
   if (p->buffers) p->buffers->give(now() + 1);
   ++counters->tx_packets, counters->tx_bytes += p->frame_bytes;
   icrc_probe.event(through, Step::Passed, p->qpn, p->psn, p->is_request);
@@ -78,5 +80,29 @@ inline bool PortTransmit::stopped(const Packet& p) const {
     if (p->is_request && late_()) outside_.transmit(p, at), p = std::exchange(late_(), nullptr);
   }
   outside_.transmit(p, at);
+}
+
+// FCTBS counts what is taken from the queue, also what is not sent any more: the receiver's count
+// follows with the next flow control packet.
+[[gnu::cold]] void PortTransmit::count_blocks(const Packet& p) {
+  if (!proto::is_native(p.shape.framing)) return;
+  const u32 bytes = p.shape.icrc_offset + proto::kIcrcBytes + proto::kVcrcBytes;
+  blocks_sent_[proto::lane_of(p.frame())] += u16(proto::credit_blocks(bytes));
+}
+
+// A frame of link_control goes through no ICRC unit, and waits as long as one that does.
+[[gnu::cold]] void PortTransmit::send_control(PacketLink& from, PacketLink& other) {
+  Packet* p = from.front();
+  if (const auto credit = proto::read_credit_packet({p->frame(), p->frame_bytes}))
+    proto::set_blocks_sent(p->frame(), blocks_sent_[credit->lane] & proto::kCreditMask);
+  const Cycle start = std::max(now(), link_free_);
+  const Cycle free = pacer_.next(start, proto::bytes_on_link(p->frame_bytes, p->shape.framing));
+  if (slow_) link_free_ = free;
+  const Cycle next =
+      std::max({free - (start - now()), now() + config_.interval, icrc_.free_from()});
+  from.pop(next - now()), other.hold_until(next);
+  replies_next_ = false;
+  probe.event(start + icrc_latency_ + config_.latency, Step::Passed);
+  outside_.transmit(p, start + icrc_latency_ + config_.latency);
 }
 }  // namespace hca::blocks

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/lane_arbiter.h"
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+using namespace hca;
+using namespace hca::blocks;
+
+namespace {
+// The lanes of `n` packets, all of `bytes`, while these lanes are ready.
+std::vector<unsigned> order(LaneArbiter& arbiter, u32 ready, unsigned n, u32 bytes) {
+  std::vector<unsigned> lanes;
+  for (unsigned i = 0; i < n; ++i) {
+    lanes.push_back(arbiter.pick(ready));
+    arbiter.count(bytes);
+  }
+  return lanes;
+}
+using Lanes = std::vector<unsigned>;
+constexpr LaneArbiter::Weights kOnes{1, 1, 1, 1, 1, 1, 1, 1};
+}  // namespace
+
+// A packet of 130 bytes is 3 blocks. Lane 0 with weight 4 has two packets (the second exceeds the
+// weight by 2), lane 1 with weight 9 three.
+TEST_CASE("a lane sends while its weight in blocks of 64 bytes lasts", "[lane_arbiter]") {
+  LaneArbiter arbiter({}, {4, 9, 1, 1, 1, 1, 1, 1}, 0);
+  CHECK(order(arbiter, 0b11, 10, 130) == Lanes{0, 0, 1, 1, 1, 0, 0, 1, 1, 1});
+  // One that has nothing loses the rest of its turn.
+  CHECK(order(arbiter, 0b11, 1, 130) == Lanes{0});
+  CHECK(order(arbiter, 0b10, 1, 130) == Lanes{1});
+  CHECK(order(arbiter, 0b11, 3, 130) == Lanes{1, 1, 0});
+}
+
+// High_Limit 1 is 4096 bytes: packets of 2000 begin at 0, 2000 and 4000 bytes; behind 6000 the low
+// table has one. Limit 0: one each. 255: the low table waits.
+TEST_CASE("the high table goes first, up to its limit", "[lane_arbiter]") {
+  const auto with = [](u32 limit) {
+    LaneArbiter arbiter({0, 0, 1, 0, 0, 0, 0, 0}, kOnes, limit);
+    return order(arbiter, 0b101, 8, 2000);
+  };
+  CHECK(with(1) == Lanes{2, 2, 2, 0, 2, 2, 2, 2});
+  CHECK(with(0) == Lanes{2, 0, 2, 2, 2, 0, 2, 2});
+  CHECK(with(255) == Lanes{2, 2, 2, 2, 2, 2, 2, 2});
+}

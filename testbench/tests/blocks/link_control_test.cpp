@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/link_control.h"
+
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/blocks/bench.h"
+
+using namespace hca;
+using namespace hca::test;
+using Catch::Contains;
+
+namespace {
+constexpr u64 kLink = 100'000'000'000, kClock = 400'000'000;  // 31.25 bytes a cycle
+
+struct MailTaker : engine::Block {
+  void tick() {
+    if (in.can_pop()) in.pop(), seen.push_back(now());
+  }
+  engine::Mailbox<Packet*> in;
+  Cycles seen;
+};
+
+// Packets of 64 bytes are frames of 138 bytes.
+struct LinkBench : Bench {
+  explicit LinkBench(const LinkControlConfig& c, proto::Framing framing = proto::Framing::RoceV2Ip4)
+      : config(c), link(config, kLink, kClock, attributes, 0) {
+    attributes.framing = u8(framing);
+    set_up(contexts, 1);
+    add(link, "link_control"), add(mail, "port_receive");
+    link.frames_in.connect(link.self, "frames"), link.freed_in.connect(link.self, "freed room");
+    mail.in.connect(mail.self, "wire"), link.ports.frames_out = &mail.in;
+    packets = &take(link.ports.packets_out, link);
+    control = &take(link.ports.control_out, link);
+    feed(link.replies_in, link, {});
+  }
+  // Those seen in these cycles.
+  void send(const Plan<Packet*>& plan) {
+    feed(link.requests_in, link, plan);
+    fed = true;
+  }
+  void run(Cycle until) {
+    if (!fed) send({});
+    domain.run_until(until);
+  }
+  Packet* packet(unsigned priority) {
+    Packet* p = write_packet(pool, contexts.qps[1], 100, 64);
+    p->frame()[15] = u8(priority << 5);
+    return p;
+  }
+  // The first byte of a frame in `at`; it is taken 4 cycles later.
+  void arrive(Cycle at, unsigned priority) {
+    link.frames_in.deliver(at, frames++, {packet(priority), at + 4});
+  }
+  void hear(Cycle at, const proto::MacControl& said) {
+    Packet* p = pool.take();
+    p->frame_bytes = proto::write_mac_control(said, p->frame());
+    link.frames_in.deliver(at, frames++, {p, at});
+  }
+  void hear(Cycle at, const proto::CreditPacket& said) {
+    Packet* p = pool.take();
+    p->frame_bytes = proto::write_credit_packet(said, p->frame());
+    link.frames_in.deliver(at, frames++, {p, at});
+  }
+  void free(Cycle at, u8 lane) { link.freed_in.deliver(at, freed++, {lane, 138}); }
+  proto::MacControl told(std::size_t i) const {
+    const Packet& p = *control->items.at(i);
+    return proto::read_mac_control({p.frame(), p.frame_bytes}).value();
+  }
+  proto::CreditPacket credit(std::size_t i) const {
+    const Packet& p = *control->items.at(i);
+    return proto::read_credit_packet({p.frame(), p.frame_bytes}).value();
+  }
+  LinkControlConfig config;
+  proto::PortAttributes attributes;
+  Contexts contexts;
+  PacketPool pool;
+  LinkControl link;
+  MailTaker mail;
+  Taker<Packet*, 64>* packets = nullptr;
+  Taker<Packet*, 64>* control = nullptr;
+  u32 frames = 0, freed = 0;
+  bool fed = false;
+};
+constexpr LinkControlConfig kPfc{
+    .mode = FlowControl::Pfc, .buffer = 1000, .xoff = 300, .xon = 150, .quanta = 100};
+}  // namespace
+
+TEST_CASE("a frame without room is dropped", "[link_control]") {
+  LinkBench bench({.buffer = 300});
+  bench.arrive(10, 0), bench.arrive(11, 0), bench.arrive(12, 0);  // 138, 276 and 414 bytes
+  bench.free(20, 0);
+  bench.arrive(20, 0);  // the room of a packet that goes in this cycle counts from the next one
+  bench.arrive(21, 0);
+  bench.run(100);
+  CHECK(bench.mail.seen == Cycles{14, 15, 25});
+  CHECK((bench.link.counters.no_room == 2 && bench.link.counters.most_bytes == 276));
+  CHECK(bench.control->items.empty());
+}
+
+// 138, 276, 414 bytes: the third in 12 is above 300. Down to 138 of 150 in 60. In between it is
+// told again after half of 100 quanta of 64 bytes: 3200 bytes are 102.4 cycles, in 12 + 103.
+TEST_CASE("PFC: a priority is stopped at xoff, again after half its time, let go at xon",
+          "[link_control]") {
+  LinkBench bench(kPfc);
+  bench.arrive(10, 2), bench.arrive(11, 2), bench.arrive(12, 2);
+  bench.arrive(13, 1), bench.arrive(14, 1);  // has room of its own
+  bench.free(150, 2), bench.free(160, 2);
+  bench.run(500);
+  CHECK(bench.control->seen == Cycles{13, 116, 161});
+  CHECK((bench.told(0).opcode == proto::MacControlOpcode::PriorityPause &&
+         bench.told(0).parameter == 1 << 2 && bench.told(0).times[2] == 100));
+  CHECK((bench.told(1).parameter == 1 << 2 && bench.told(1).times[2] == 100));
+  CHECK((bench.told(2).parameter == 1 << 2 && bench.told(2).times[2] == 0));
+  CHECK(bench.link.counters.told == 3);
+}
+
+// 100 quanta are 6400 bytes, 204.8 cycles from 20 on.
+TEST_CASE("PFC that is heard stops its priority for its time", "[link_control]") {
+  LinkBench bench(kPfc);
+  bench.send({{15, bench.packet(2)}, {30, bench.packet(2)}, {31, bench.packet(0)}});
+  proto::MacControl said{.opcode = proto::MacControlOpcode::PriorityPause, .parameter = 1 << 2};
+  said.times[2] = 100, said.times[0] = 500;  // priority 0 is not meant
+  bench.hear(20, said);
+  bench.run(1000);
+  CHECK(bench.packets->seen == Cycles{16, 32, 20 + 205 + 1});
+  CHECK(bench.link.counters.heard == 1);
+}
+
+TEST_CASE("PAUSE that is heard stops all, and one of time 0 ends it", "[link_control]") {
+  LinkBench bench({.mode = FlowControl::Pause, .buffer = 1000, .xoff = 300, .xon = 150});
+  bench.send({{30, bench.packet(2)}, {31, bench.packet(0)}});
+  bench.hear(20, proto::MacControl{.parameter = 1000});
+  bench.hear(90, proto::MacControl{.parameter = 0});
+  bench.run(1000);
+  CHECK(bench.packets->seen == Cycles{91, 92});
+}
+
+// A native WRITE of 64 bytes has 8 + 12 + 16 + 64 + 6 = 106 bytes, 2 blocks. Here its frame is told
+// to be native, with the 138 bytes of RoCE less the ICRC, 134 + 6: 3 blocks. FCCL 7 lets two of
+// them go, FCCL 9 the third.
+TEST_CASE("credits: a packet goes when all its blocks are granted", "[link_control]") {
+  LinkBench bench({.mode = FlowControl::Credits, .buffer = 8192}, proto::Framing::IbLocal);
+  Plan<Packet*> plan;
+  for (Cycle at = 10; at < 13; ++at) {
+    Packet* p = bench.packet(0);
+    p->shape.framing = proto::Framing::IbLocal, p->frame()[0] = p->frame()[1] = 0;
+    plan.push_back({at, p});
+  }
+  bench.send(plan);
+  bench.hear(50, proto::CreditPacket{.init = true, .limit = 7});
+  bench.hear(80, proto::CreditPacket{.limit = 9});
+  bench.run(1000);
+  CHECK(bench.packets->seen == Cycles{51, 52, 81});
+  // It tells its own room once when the link is up: 8192 bytes are 128 blocks.
+  CHECK(bench.control->seen == Cycles{2});
+  CHECK((bench.credit(0).init && bench.credit(0).limit == 128));
+}
+
+// Frames of 138 bytes take 3 blocks of 128. Room is told when 256 bytes more of it are there, or
+// all.
+TEST_CASE("credits: freed room is told", "[link_control]") {
+  LinkBench bench({.mode = FlowControl::Credits, .buffer = 8192, .credit_update = 256},
+                  proto::Framing::IbLocal);
+  for (const Cycle at : {10, 11, 12}) {
+    Packet* p = bench.packet(0);
+    p->frame()[0] = 0;
+    bench.link.frames_in.deliver(at, bench.frames++, {p, at + 4});
+  }
+  bench.free(30, 0), bench.free(40, 0), bench.free(50, 0);
+  bench.run(200);
+  CHECK(bench.control->seen == Cycles{2, 41, 51});
+  CHECK((bench.credit(1).limit == 128 + 6 && bench.credit(2).limit == 128 + 9));
+}
+
+TEST_CASE("levels of a receive buffer that make no sense are refused", "[link_control]") {
+  CHECK_THROWS_WITH(check_link_control({.mode = FlowControl::Pfc, .buffer = 0}),
+                    Contains("link_control.buffer"));
+  CHECK_THROWS_WITH(
+      check_link_control({.mode = FlowControl::Pause, .buffer = 100, .xoff = 101, .xon = 5}),
+      Contains("link_control.xoff") && Contains("101 B"));
+  CHECK_THROWS_WITH(check_link_control({.mode = FlowControl::Credits, .buffer = 4000}),
+                    Contains("link_control.buffer") && Contains("4000 B"));
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs with rate limits, and with receive buffers that are too small without flow control.
+#include "testbench/tests/system/run_text.h"
+
+namespace hca::testbench {
+namespace {
+// The server's core carries 51.2 of 100 Gb/s. 64 KiB are 16 packets of 65 or 66 beats of 64 bytes
+// in RoCE, 1041 cycles of 10 ns, and 16 of 65 in native framing, 1040: 50.36 and 50.41 Gb/s.
+const std::string kWork = "  - {operation: write, size: 64 KiB, messages: 200, depth: 8, qps: 2}\n";
+std::vector<std::string> slow(std::vector<std::string> more) {
+  more.insert(more.end(), {"connection.path_mtu=4096", "hca1.core.clock=100 MHz",
+                           "hca1.core.allow_slow_core=true"});
+  return more;
+}
+double rate(const RunResult& result) { return result.streams.at(0).gigabits_per_second(); }
+}  // namespace
+
+// 4096 bytes are 4194 on the wire: at 10 Gb/s 3355.2 ns, 9.766 Gb/s of payload for each queue pair.
+TEST_CASE("a rate limit of each queue pair", "[pace]") {
+  const RunResult two =
+      run_workload("  - {operation: write, size: 4 KiB, messages: 400, depth: 16, qps: 2}\n",
+                   {"connection.path_mtu=4096", "connection.rate_limit=10 Gb/s"});
+  CHECK(rate(two) == Approx(2 * 9.766).epsilon(0.01));
+}
+
+TEST_CASE("without flow control a slow receiver drops", "[link_control]") {
+  const RunResult none = run_workload(kWork, slow({"hca.link_control.buffer=32 KiB"}));
+  CHECK(counter(none, "hca1.link_control.no_room") > 0);
+  CHECK(counter(none, "hca0.requester.resent") > 0);
+  CHECK(counter(none, "hca1.link_control.most_bytes") <= 32768);
+}
+
+// Above xoff there still come, in bytes of 100 Gb/s, 12.5 a ns:
+//  - three packets that port_transmit has or has begun: 3 * 4170
+//  - while PAUSE waits behind a packet of the server, an ACK of 86 bytes, takes its way and is
+//  read:
+//    two cycles of 10 ns, 7 ns, ICRC unit and port 150 ns, wire 5 ns, 60 bytes 5 ns, port 25 ns
+//  - what is on its way then: ICRC unit and port 37.5 ns, wire 5 ns, port 100 ns
+// 355 ns are 4434 bytes, 16.9 KB in all. The three packets come within 1007 ns, in which the core
+// takes two at most, of 650 ns each: one more than at xoff is there at least.
+TEST_CASE("PAUSE: nothing is lost with room for what is on its way", "[link_control]") {
+  const RunResult pause =
+      run_workload(kWork, slow({"hca.link_control.mode=pause", "hca.link_control.buffer=33500 B",
+                                "hca.link_control.xoff=16384 B", "hca.link_control.xon=8 KiB"}));
+  CHECK(counter(pause, "hca1.link_control.no_room") == 0);
+  CHECK(counter(pause, "hca0.requester.resent") == 0);
+  CHECK(counter(pause, "hca1.link_control.told") > 0);
+  CHECK(counter(pause, "hca0.link_control.heard") == counter(pause, "hca1.link_control.told"));
+  CHECK(counter(pause, "hca1.link_control.most_bytes") >= 16384 + 4154);
+  CHECK(rate(pause) == Approx(50.36).epsilon(0.01));
+  const RunResult short_of =
+      run_workload(kWork, slow({"hca.link_control.mode=pause", "hca.link_control.buffer=20 KiB",
+                                "hca.link_control.xoff=16 KiB", "hca.link_control.xon=8 KiB"}));
+  CHECK(counter(short_of, "hca1.link_control.no_room") > 0);
+}
+
+TEST_CASE("PFC: the priority of the stream is stopped, nothing is lost", "[link_control]") {
+  const RunResult pfc = run_workload(
+      "  - {operation: write, size: 64 KiB, messages: 200, depth: 8, qps: 2, service_level: 3}\n",
+      slow({"hca.link_control.mode=pfc", "hca.link_control.buffer=33500 B",
+            "hca.link_control.xoff=16384 B", "hca.link_control.xon=8 KiB"}));
+  CHECK(counter(pfc, "hca1.link_control.no_room") == 0);
+  CHECK(counter(pfc, "hca0.requester.resent") == 0);
+  CHECK(counter(pfc, "hca0.link_control.heard") > 0);
+  CHECK(rate(pfc) == Approx(50.36).epsilon(0.01));
+}
+
+TEST_CASE("credits: the buffer is never exceeded, and the core stays busy", "[link_control]") {
+  const RunResult credits =
+      run_workload(kWork, slow({"hca.link_control.mode=credits", "hca.link_control.buffer=32 KiB",
+                                "connection.framing=ib_local"}));
+  CHECK(counter(credits, "hca1.link_control.no_room") == 0);
+  CHECK(counter(credits, "hca0.requester.resent") == 0);
+  CHECK(counter(credits, "hca1.link_control.most_bytes") <= 32768);
+  CHECK(rate(credits) == Approx(50.41).epsilon(0.01));
+}
+
+// Each packet lost would cost 65 blocks of 512 for ever: after 8 nothing could be sent any more.
+TEST_CASE("credits of packets that the wire loses come back", "[link_control]") {
+  const RunResult lossy = run_text(
+      "connection: {path_mtu: 4096, framing: ib_local}\n"
+      "hca: {link_control: {mode: credits, buffer: 32 KiB}}\n"
+      "workload:\n  - {operation: write, size: 64 KiB, messages: 200, depth: 8}\n"
+      "faults:\n  - {action: drop, per_million: 10000}\n");
+  CHECK(lossy.failures.empty());
+  CHECK(lossy.faults.size() > 8);
+  CHECK(counter(lossy, "hca0.requester.resent") > 8);
+}
+
+// 64 bytes beside a stream that fills the link: of SL 1, in the high table, they wait for a packet
+// buffer and the packets that port_transmit has, of one lane behind all packet buffers.
+TEST_CASE("the high table lets small messages pass", "[link_control]") {
+  const auto small = [](const std::string& lanes) {
+    const RunResult run = run_workload(
+        "  - {operation: write, size: 64 B, message_rate: 200000, messages: 200, together: true, "
+        "service_level: 1}\n"
+        "  - {operation: write, size: 64 KiB, depth: 8, messages: 200, together: true}\n",
+        {"connection.path_mtu=4096", "connection.framing=ib_local", "hca.link_control.mode=credits",
+         "hca.link_control.buffer=64 KiB", "hca.link_control.high_1=1",
+         "hca.link_control.high_limit=255", "hca.link_control.lanes=" + lanes});
+    return run.streams.at(0).latency.percentile(50).value();
+  };
+  CHECK(double(small("2")) < 0.5 * double(small("1")));
+}
+
+TEST_CASE("flow control gives one hash in all ways to run", "[link_control][hash]") {
+  for (const bool credits : {false, true}) {
+    const auto settings = [&](const std::string& way) {
+      return slow({"run.hash=true", way, "hca.link_control.buffer=33500 B",
+                   credits ? "hca.link_control.mode=credits" : "hca.link_control.mode=pfc",
+                   credits ? "connection.framing=ib_local" : "connection.framing=rocev1",
+                   "hca.link_control.xoff=16384 B", "hca.link_control.xon=8 KiB",
+                   "connection.rate_limit=40 Gb/s"});
+    };
+    const std::string work =
+        "  - {mix: {write: 2, read: 1, send: 1}, size: 20 KiB, messages: 200, depth: 8, qps: 4, "
+        "direction: both}\n";
+    const RunResult plain = run_workload(work, settings("run.seed=1"));
+    for (const char* way : {"run.every_cycle=true", "run.shuffle_seed=3", "run.quantum=7 cycles"})
+      CHECK(run_workload(work, settings(way)).hash == plain.hash);
+  }
+}
+}  // namespace hca::testbench
