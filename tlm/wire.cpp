@@ -52,12 +52,10 @@ sc_time Wire::arrival(u8 sender, sc_time delay, u64 bytes) {
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   ++ends_[sender].frames;
   const std::span<const u8> frame(payload.get_data_ptr(), payload.get_data_length());
-  const bool spared = may_hit_ && proto::is_link_frame(frame, faults_.link());
-  if (error_bits_ && !spared && is_damaged(sender, frame.size())) [[unlikely]]
-    return void(++ends_[sender].damaged);
-  if (!faults_.is_empty() && !spared) [[unlikely]] {
+  if (may_hit_ && !proto::is_link_frame(frame, faults_.link())) [[unlikely]] {
+    if (error_bits_ && is_damaged(sender, frame.size())) return void(++ends_[sender].damaged);
     const u64 ps = (sc_core::sc_time_stamp() + delay).value() / unit();
-    if (const FaultRule* rule = faults_.decide(sender, frame, ps))
+    if (const FaultRule* rule = faults_.is_empty() ? nullptr : faults_.decide(sender, frame, ps))
       return apply(*rule, sender, payload, delay);
   }
   forward(sender, payload, arrival(sender, delay, frame.size()));

@@ -70,6 +70,8 @@ class PortTransmit : public engine::Block {
  private:
   bool stopped(const Packet& p) const;
   void send(PacketLink& from, PacketLink& other);
+  template <bool kSpecial>
+  void send_as(PacketLink& from, PacketLink& other);
   u32 finish_by(const PortStandIns& who, Packet& p);  // port_stand_ins.cpp
   Cycle first_bit(const Packet& p);
   void send_control(PacketLink& from, PacketLink& other);
@@ -136,7 +138,7 @@ class PortReceive : public engine::Block {
 
  private:
   void receive(Packet* p, Cycle checked);
-  void free_room(const Packet& p);
+  void prepare(Packet& p);
   void arrive_at(LinkControl& first, Packet* packet);
   Cycle taken_at(const Packet& packet) const;
   bool frame_good(Packet& p, Cycle checked);

@@ -33,10 +33,12 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
                           {p, is_control ? p->last : taken_at(*p)});
 }
 
-// What a packet that is taken now leaves, when its last byte is through the ICRC unit.
-[[gnu::cold]] void PortReceive::free_room(const Packet& p) {
+// A packet that is taken now: its last beat, if the core is slower than the link, and its room,
+// which it leaves when its last byte is through the ICRC unit.
+[[gnu::cold]] void PortReceive::prepare(Packet& p) {
   const Cycle last = std::max(p.last, now() + icrc_.beats(p.frame_bytes) - 1);
-  control->freed_in.deliver(last + 1, taken_++, {p.lane, p.frame_bytes});
+  if (slow_) p.last = last;
+  if (control) control->freed_in.deliver(last + 1, taken_++, {p.lane, p.frame_bytes});
 }
 
 [[gnu::hot]] void PortReceive::tick() {
@@ -52,8 +54,8 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
   // A stored frame went through the ICRC unit as it came, if the unit can keep up.
   const bool stored = config_.rx_forward == RxForward::Store && !slow_;
   const Cycle checked = icrc_.pass(now(), stored ? 1 : packets_in.front()->frame_bytes);
-  if (control) [[unlikely]]
-    free_room(*packets_in.front());
+  if (slow_ || control) [[unlikely]]
+    prepare(*packets_in.front());
   receive(packets_in.pop(std::max(config_.interval, icrc_.free_from() - now())), checked);
 }
 
@@ -63,8 +65,6 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
   if (!frame_good(*p, checked)) [[unlikely]]
     return PacketPool::give_back(p);
   p->qpn = p->parsed.bth.dest_qp, p->psn = p->parsed.bth.psn;
-  if (slow_) [[unlikely]]
-    p->last = std::max(p->last, now() + icrc_.beats(p->frame_bytes) - 1);
   p->last = std::max(p->last, now()) + (checked - now());
   icrc_probe.event(p->last, Step::Received, p->qpn, p->psn, p->parsed.opcode->is_request);
   const QpConfig& qp = contexts_.qps[p->qpn];

@@ -42,12 +42,13 @@ inline bool PortTransmit::stopped(const Packet& p) const {
   return std::max(now() + (beats > bits ? beats - bits : 0), link_free_);
 }
 
-[[gnu::hot]] void PortTransmit::send(PacketLink& from, PacketLink& other) {
+// A port with link control, or of a core that is slower than its link, has more to do.
+template <bool kSpecial>
+[[gnu::hot]] inline void PortTransmit::send_as(PacketLink& from, PacketLink& other) {
   Packet* p = from.front();
-  if (p->is_control) [[unlikely]]
-    return send_control(from, other);
+  if (kSpecial && p->is_control) return send_control(from, other);
   if (stopped(*p)) [[unlikely]] {
-    if (is_controlled) count_blocks(*p);
+    if (kSpecial && is_controlled) count_blocks(*p);
     from.drop(), p->buffers->give(now() + 1);
     if (other.can_pop()) wake_at(now() + 1);
     return PacketPool::give_back(p);
@@ -57,20 +58,19 @@ inline bool PortTransmit::stopped(const Packet& p) const {
     sent_out->push(SentPacket{p->qpn, proto::psn_add(p->psn, 1), p->life});
     p->tells_sent = false;
   }
-  if (is_controlled) [[unlikely]]
-    count_blocks(*p);
+  if (kSpecial && is_controlled) count_blocks(*p);
   p->frame_bytes =
       stand_ins ? finish_by(*stand_ins, *p) : proto::finish_frame(p->frame(), p->shape);
   const u32 on_wire = proto::bytes_on_link(p->frame_bytes, p->shape.framing);
   const Cycle through = icrc_.pass(now(), p->frame_bytes);
-  const Cycle late = slow_ ? first_bit(*p) - now() : 0, at = through + config_.latency + late;
+  const Cycle late = kSpecial && slow_ ? first_bit(*p) - now() : 0,
+              at = through + config_.latency + late;
   const Cycle free = pacer_.next(now() + late, on_wire);
-  if (slow_) [[unlikely]]
-    link_free_ = free;
+  if (kSpecial && slow_) link_free_ = free;
   const Cycle next = std::max({free - late, now() + config_.interval, icrc_.free_from()});
   from.pop(next - now()), other.hold_until(next);
   if (!from.empty()) fetch_ahead(*from.front());
-  replies_next_ = p->is_request || is_controlled;
+  replies_next_ = p->is_request || (kSpecial && is_controlled);
   if (p->buffers) p->buffers->give(now() + 1);
   ++counters->tx_packets, counters->tx_bytes += p->frame_bytes;
   icrc_probe.event(through, Step::Passed, p->qpn, p->psn, p->is_request);
@@ -80,6 +80,12 @@ inline bool PortTransmit::stopped(const Packet& p) const {
     if (p->is_request && late_()) outside_.transmit(p, at), p = std::exchange(late_(), nullptr);
   }
   outside_.transmit(p, at);
+}
+
+[[gnu::hot]] void PortTransmit::send(PacketLink& from, PacketLink& other) {
+  if (slow_ || is_controlled) [[unlikely]]
+    return send_as<true>(from, other);
+  send_as<false>(from, other);
 }
 
 // FCTBS counts what is taken from the queue, also what is not sent any more: the receiver's count

@@ -24,26 +24,30 @@ class ReadyQueues {
   ReadyQueues() = default;
   ReadyQueues(SchedulerPolicy policy, const Weights& weights)
       : policy_(policy), weights_(weights) {}
-  bool empty() const { return !waiting_; }
+  // round_robin: the one queue that there is.
+  bool rotates() const { return policy_ == SchedulerPolicy::RoundRobin; }
+  Ring<u32>& rotation() { return queues_[0]; }
+
+  bool empty() const { return rotates() ? queues_[0].empty() : !waiting_; }
   void push(u32 qpn, unsigned service_level) {
-    const unsigned c = policy_ == SchedulerPolicy::RoundRobin ? 0 : service_level % kTrafficClasses;
+    if (rotates()) [[likely]]
+      return queues_[0].push(qpn);
+    const unsigned c = service_level % kTrafficClasses;
     queues_[c].push(qpn), waiting_ |= 1u << c;
   }
-  u32 front() const { return queues_[next()].front(); }
-  u32 pop() {
+  u32 front() const { return queues_[rotates() ? 0 : next()].front(); }
+  u32 pop() { return rotates() ? queues_[0].pop() : pop_by_class(); }
+
+ private:
+  [[gnu::cold, gnu::noinline]] u32 pop_by_class() {
     const unsigned c = next();
-    if (policy_ == SchedulerPolicy::Weighted) [[unlikely]]
-      count(c);
+    count(c);
     const u32 qpn = queues_[c].pop();
     if (queues_[c].empty()) waiting_ &= ~(1u << c);
     return qpn;
   }
-
- private:
   // The class whose turn it is.
   unsigned next() const {
-    if (policy_ == SchedulerPolicy::RoundRobin) [[likely]]
-      return 0;
     if (policy_ == SchedulerPolicy::Strict) return unsigned(std::bit_width(waiting_)) - 1;
     if (waiting_ >> class_ & 1 && served_ < weights_[class_]) return class_;
     // Those behind it, then those in front, then itself.
@@ -58,7 +62,7 @@ class ReadyQueues {
   SchedulerPolicy policy_ = SchedulerPolicy::RoundRobin;
   Weights weights_{};
   std::array<Ring<u32>, kTrafficClasses> queues_;
-  unsigned waiting_ = 0;             // classes that have a queue pair, a bit each
+  unsigned waiting_ = 0;             // classes that have a queue pair, a bit each; not of rotation
   unsigned class_ = 0, served_ = 0;  // weighted: whose turns these are, how many it had
 };
 }  // namespace hca::blocks

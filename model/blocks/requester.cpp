@@ -7,6 +7,21 @@
 namespace hca::blocks {
 using namespace proto;
 
+[[gnu::always_inline]] inline void Requester::list(u32 qpn, Lane& lane) {
+  if (lane.active || !lane.head || lane.failing || lane.in_error) return;
+  ReadyQueues& active = active_of(qpn);
+  if (lane.pace || !active.rotates()) [[unlikely]]
+    return list_by_class(qpn, lane);
+  lane.active = true;
+  active.rotation().push(qpn);
+}
+[[gnu::cold]] void Requester::list_by_class(u32 qpn, Lane& lane) {
+  if (lane.pace && waits_for_pace(qpn, lane)) return;
+  lane.active = true;
+  active_of(qpn).push(qpn, contexts_.qps[qpn].service_level);
+}
+void Requester::activate(u32 qpn, Lane& lane) { list(qpn, lane); }
+
 [[gnu::hot]] void Requester::tick() {
   // A packet that is being gathered keeps its WQE and its lane: all else waits these few cycles.
   if (packetizer_.busy() && !gather()) return packetizer_.dma_out->wake_when_free();
@@ -17,10 +32,10 @@ using namespace proto;
     enter_errors();
   if (placed_in.can_pop()) [[unlikely]]
     take_placed();
-  if (waits_sent_) [[unlikely]]
-    take_sent();
-  if (has_paced_) [[unlikely]]
-    resume_paced();
+  if (waits_sent_ | has_paced_) [[unlikely]] {
+    if (waits_sent_) take_sent();
+    if (has_paced_) resume_paced();
+  }
   if (placing_.packet || acks_in.can_pop()) [[unlikely]]
     acknowledge();
   if (timers_.may_be_due(now())) [[unlikely]]
@@ -40,7 +55,7 @@ using namespace proto;
   if (gathers_last_)
     finish_wqe(gathering_, lanes_[gathering_]);
   else
-    activate(gathering_, lanes_[gathering_]);
+    list(gathering_, lanes_[gathering_]);
   return true;
 }
 
@@ -57,14 +72,6 @@ void Requester::accept_turn(Turn* turn) {
   activate(turn->qpn, lane);
 }
 
-void Requester::activate(u32 qpn, Lane& lane) {
-  if (lane.active || !lane.head || lane.failing || lane.in_error) return;
-  if (lane.pace && waits_for_pace(qpn, lane)) [[unlikely]]
-    return;
-  lane.active = true;
-  active_of(qpn).push(qpn, contexts_.qps[qpn].service_level);
-}
-
 // A turn's buffer goes back, and the scheduler hears that its queue pair may have another one.
 void Requester::release(Turn* turn) {
   notes_.push({NoteKind::TurnDone, turn->qpn, 0, 0});
@@ -73,21 +80,20 @@ void Requester::release(Turn* turn) {
 }
 
 // The next queue pair of a port cuts a packet.
-inline void Requester::cut_next(ReadyQueues& active) {
-  const u32 qpn = active.pop();
+inline void Requester::cut_next(u32 qpn) {
   Lane& lane = lanes_[qpn];
   lane.active = false;
-  if (lane.head && cut(qpn, lane) && !packetizer_.busy()) activate(qpn, lane);
+  if (lane.head && cut(qpn, lane) && !packetizer_.busy()) list(qpn, lane);
 }
 
 inline void Requester::send() {
-  if (several()) [[unlikely]]
+  if (several() || !active_[0].rotates()) [[unlikely]]
     return send_several();
-  ReadyQueues& active = active_[0];
+  Ring<u32>& active = active_[0].rotation();
   if (active.empty()) return;
   if (now() < next_packet_) return wake_at(next_packet_);
   if (!packetizer_.can_start(0)) return;
-  cut_next(active);
+  cut_next(active.pop());
   // A refusal arranges the next tick itself.
   if (!active.empty() && !packetizer_.busy() && packetizer_.can_start(0))
     wake_at(std::max(next_packet_, now() + 1));
@@ -106,7 +112,7 @@ void Requester::send_several() {
     if (!may_send(port)) return false;
     ReadyQueues& active = active_[port];
     if (const u32 qpn = active.front(); &active_of(qpn) == &active)
-      cut_next(active);
+      cut_next(active.pop());
     else  // it was reset, and is of the other port now
       active.pop(), lanes_[qpn].active = false, activate(qpn, lanes_[qpn]);
     return true;

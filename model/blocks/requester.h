@@ -133,7 +133,7 @@ class Requester : public engine::Block {
   void accept_turn(Turn* turn);
   void send();
   void send_several();
-  void cut_next(ReadyQueues& active);
+  void cut_next(u32 qpn);
   bool several() const { return acks_in.count() > 1; }
   ReadyQueues& active_of(u32 qpn) {
     if (!several()) [[likely]]
@@ -157,7 +157,10 @@ class Requester : public engine::Block {
   void start_local(u32 qpn, Lane& lane, const u8* wqe, u32 index);
   void fail_refused(u32 qpn, Lane& lane);
   void release(Turn* turn);
+  // The lane waits for its turn, if it can send.
   void activate(u32 qpn, Lane& lane);
+  void list(u32 qpn, Lane& lane);  // the same, inside of requester.cpp
+  void list_by_class(u32 qpn, Lane& lane);
   // requester_reads.cpp: READ and ATOMIC
   void keep_buffers(u32 index, Lane& lane);
   const proto::SentMessage* awaited(u32 qpn);
