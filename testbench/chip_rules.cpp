@@ -24,8 +24,9 @@ void check_core(const Scenario& s, std::vector<ChipMistake>& mistakes) {
 }
 void check_rate_limit(const Scenario& s, std::vector<ChipMistake>& mistakes) {
   if (s.connection.rate_limit && s.connection.service() == proto::Service::Ud)
-    mistakes.push_back({{"connection.rate_limit"},
-                        "is set with ud, whose datagrams have a path each; allowed: 0 b/s"});
+    mistakes.push_back(
+        {{"connection.rate_limit"},
+         fmt::format("is set with {}, whose datagrams have a path each; allowed: 0 b/s", "ud")});
 }
 // Both ends of a link mean the same.
 void check_link(const Scenario& s, std::vector<ChipMistake>& mistakes) {
@@ -34,7 +35,10 @@ void check_link(const Scenario& s, std::vector<ChipMistake>& mistakes) {
   const bool native = proto::is_native(s.connection.framing);
   if (mode != other)
     mistakes.push_back(
-        {{".link_control.mode"}, "is another one than that of the other end; allowed: the same"});
+        {{".link_control.mode"},
+         fmt::format("{} is another one than that of the other end, {}; allowed: the same",
+                     blocks::kFlowControlNames[std::size_t(mode)],
+                     blocks::kFlowControlNames[std::size_t(other)])});
   else if (mode != FlowControl::None && native != (mode == FlowControl::Credits))
     mistakes.push_back(
         {{".link_control.mode"},

@@ -58,8 +58,8 @@ std::optional<CreditPacket> read_credit_packet(std::span<const u8> frame) {
   if (frame.size() != kCreditPacketBytes) return std::nullopt;
   const u16 crc = crc16_vcrc(0, frame.data(), bytes_of<CreditFields>());
   const CreditFields f = decode<CreditFields>(frame.data());
-  if (f.op > kCreditInit || std::memcmp(&crc, frame.data() + bytes_of<CreditFields>(), sizeof crc))
-    return std::nullopt;
+  const bool intact = std::memcmp(&crc, frame.data() + bytes_of<CreditFields>(), sizeof crc) == 0;
+  if (f.op > kCreditInit || !intact) return std::nullopt;
   return CreditPacket{f.op == kCreditInit, f.sent, f.limit, f.lane};
 }
 
