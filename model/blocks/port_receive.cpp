@@ -66,7 +66,8 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
     return PacketPool::give_back(p);
   p->qpn = p->parsed.bth.dest_qp, p->psn = p->parsed.bth.psn;
   p->last = std::max(p->last, now()) + (checked - now());
-  icrc_probe.event(p->last, Step::Received, p->qpn, p->psn, p->parsed.opcode->is_request);
+  const OpcodeRow* opcode = p->parsed.opcode;  // none: a reserved one
+  icrc_probe.event(p->last, Step::Received, p->qpn, p->psn, opcode && opcode->is_request);
   const QpConfig& qp = contexts_.qps[p->qpn];
   const bool has_path = takes_requests(qp.state) && qp.service != Service::Ud;
   if (const Cycle at = has_path ? congestion_.notify(*p, p->last) : kNever; at != kNever)
