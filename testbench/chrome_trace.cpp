@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "model/engine/rate.h"
 #include "model/proto/packet.h"
 #include "testbench/kernel_time.h"
 
@@ -71,15 +70,11 @@ void ChromeTrace::frame(unsigned port, u8 sender, u64 at, std::span<const u8> by
   if (slices_ >= kMostSlices) return;
   proto::ParsedPacket packet;
   if (proto::parse(bytes, testbed_.link(), packet) != proto::PacketVerdict::Good) return;
-  const bool ethernet = testbed_.link() == proto::LinkLayer::Ethernet;
-  const u64 bits = (bytes.size() + (ethernet ? proto::kEthernetOverhead : 0)) * 8;
-  const u64 rate = testbed_.node(sender).hca.config().port[port].link_rate;
-  const u64 time = u64(engine::u128{bits} * engine::kPicosecondsPerSecond / rate);
   const u16 track = u16(port * kChips + sender);
   items_.add(at, kWires << 16 | track,
              {kWires,
               {0, track, sender, packet.bth.dest_qp, packet.bth.psn, bytes.size()},
-              time,
+              testbed_.time_on_link(port, sender, bytes.size()),
               packet.opcode->is_request,
               packet.opcode->name});
 }

@@ -279,7 +279,7 @@ void MessageLog::complete(Lane& lane, Open& message, u64 at) {
 }
 
 void MessageLog::take(Chip& chip, const Event& event) {
-  const std::size_t at = std::size_t{event.block} * kStepCount + event.kind;
+  const std::size_t at = std::size_t{event.block} * kKinds + event.kind;
   if (at >= chip.rows.size()) resolve(chip, event.block);
   if (const BlockOfPort& block = chip.rows[at]; block.row)
     block.row->take({*this, chip, block.port, event, event.at * chip.period});
@@ -288,13 +288,13 @@ void MessageLog::take(Chip& chip, const Event& event) {
 // The rows of all blocks up to this one.
 void MessageLog::resolve(Chip& chip, u16 last) {
   const engine::ProbeHub& hub = testbed_.node(chip.number).hca.probes();
-  for (u16 block = u16(chip.rows.size() / kStepCount); block <= last; ++block) {
-    chip.rows.resize(chip.rows.size() + kStepCount);
+  for (u16 block = u16(chip.rows.size() / kKinds); block <= last; ++block) {
+    chip.rows.resize(chip.rows.size() + kKinds);
     for (const BlockRow& row : BlockRow::kRows)
       for (unsigned port = 0; port < testbed_.ports(); ++port)
         if (const auto name = hub.name(block);
             name == row.block || name == blocks::port_block_name(testbed_.ports(), port, row.block))
-          chip.rows[std::size_t{block} * kStepCount + std::size_t(row.kind)] = {&row, port};
+          chip.rows[std::size_t{block} * kKinds + std::size_t(row.kind)] = {&row, port};
   }
 }
 

@@ -107,7 +107,9 @@ class MessageLog {
     void wrote(Cycle at, u32 cqn, u64 cqes) override;
     void completed(Cycle at, u32 qpn, u64 bytes) override;
   };
-  static constexpr std::size_t kStepCount = 4;
+  // Kinds of events of any block: `host` has as many as the others.
+  static constexpr std::size_t kKinds = blocks::kStepNames.size();
+  static_assert(kHostStepNames.size() <= kKinds);
   friend struct BlockRow;
 
   void connect(bool from_start);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "model/engine/rate.h"
 #include "model/proto/framing.h"
 #include "testbench/kernel_time.h"
 
@@ -93,14 +92,11 @@ void RunRecorder::add_wire(unsigned port) {
   std::array<std::size_t, kChips> lines{};
   for (unsigned i = 0; i < kChips; ++i)
     lines[i] = add_resource("links", fmt::format("hca{} link transmit{}", i, of), "link", 1);
-  const bool ethernet = testbed_.link() == proto::LinkLayer::Ethernet;
   add_slow_core(port, of);
   testbed_.wire(port).add_tap(
-      [this, port, lines, ethernet](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+      [this, port, lines](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
         if (!recording_) return;
-        const u64 bits = (frame.size() + (ethernet ? proto::kEthernetOverhead : 0)) * 8;
-        const u64 rate = testbed_.node(sender).hca.config().port[port].link_rate;
-        const u64 time = u64(engine::u128{bits} * engine::kPicosecondsPerSecond / rate);
+        const u64 time = testbed_.time_on_link(port, sender, frame.size());
         use(lines[sender], at.value(), at.value() + time, double(time));
         ladder_.frame(sender, at.value(), frame);
       });
@@ -183,10 +179,11 @@ void RunRecorder::look(Chip& chip, Cycle at) {
       series_.add(chip.level_columns[w], from, to, amount);
       if (chip.resources[w] != kNoResource) use(chip.resources[w], from, to, amount);
     }
-    for (std::size_t b = 0; b < chip.work.size(); ++b)
-      if (chip.work[b])
-        series_.add(chip.block_columns[b], from, to, double(to - from)),
-            chip.waited[b] += to - from;
+    for (std::size_t b = 0; b < chip.work.size(); ++b) {
+      if (!chip.work[b]) continue;
+      series_.add(chip.block_columns[b], from, to, double(to - from));
+      chip.waited[b] += to - from;
+    }
   }
   const auto& watched = chip.domain->watched();
   for (std::size_t w = 0; w < chip.levels.size(); ++w)

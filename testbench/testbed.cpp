@@ -118,6 +118,12 @@ Testbed::Testbed(const Scenario& scenario) : scenario_(scenario) {
   }
 }
 
+u64 Testbed::time_on_link(unsigned port, unsigned sender, std::size_t bytes) const {
+  const u64 bits = u64{8} * proto::bytes_on_link(u32(bytes), link());
+  const u64 rate = scenario_.hca[sender].port[port].link_rate;
+  return u64(engine::u128{bits} * engine::kPicosecondsPerSecond / rate);
+}
+
 void Testbed::add_wire(unsigned port) {
   tlm_::WireConfig config = scenario_.wire[port];
   config.rate = scenario_.hca[0].port[port].link_rate;

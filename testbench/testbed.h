@@ -78,6 +78,8 @@ class Testbed {
   unsigned ports() const { return unsigned(wires_.size()); }
   u32 cores() const;  // of each host, with which its workloads run
   tlm_::Wire& wire(unsigned port = 0) { return *wires_[port]; }
+  // Picoseconds that a frame of so many bytes takes of a port's link, with what is around it.
+  u64 time_on_link(unsigned port, unsigned sender, std::size_t bytes) const;
   proto::LinkLayer link() const { return proto::framing_row(scenario_.connection.framing).link; }
   // Something happened that may lose a packet: a fault of a wire, or a request without a receive
   // WQE.

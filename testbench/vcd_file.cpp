@@ -8,7 +8,6 @@
 #include <map>
 #include <stdexcept>
 
-#include "model/engine/rate.h"
 #include "model/proto/framing.h"
 #include "testbench/kernel_time.h"
 
@@ -167,10 +166,7 @@ void VcdFile::hand_on() {
 // when the next one begins the end comes first. Frames begin at edges of the sender's clock, so the
 // time of one counts in whole cycles of it, rounded down: then none overlap.
 void VcdFile::frame(unsigned port, u8 sender, u64 at, std::size_t bytes) {
-  const bool ethernet = testbed_.link() == proto::LinkLayer::Ethernet;
-  const u64 bits = (bytes + (ethernet ? proto::kEthernetOverhead : 0)) * 8;
-  const u64 rate = testbed_.node(sender).hca.config().port[port].link_rate;
-  const u64 time = u64(engine::u128{bits} * engine::kPicosecondsPerSecond / rate);
+  const u64 time = testbed_.time_on_link(port, sender, bytes);
   const std::size_t signal = wire_ + port * kChips + sender;
   note(signal, at, {signal, 1, true});
   note(signal, at + time / chips_[sender].period * chips_[sender].period, {signal, ~u64{0}, true});

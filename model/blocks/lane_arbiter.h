@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
-#include <bit>
 
+#include "model/blocks/next_place.h"
 #include "model/proto/link_frames.h"
 
 namespace hca::blocks {
@@ -46,8 +46,7 @@ class LaneArbiter {
     unsigned pick(u32 ready) {
       ready &= lanes();
       if (left > 0 && ready >> lane & 1) return lane;
-      const u32 behind = ready & ~((2u << lane) - 1);
-      lane = unsigned(std::countr_zero(behind ? behind : ready)), left = int(weights[lane]);
+      lane = next_place(ready, lane), left = int(weights[lane]);
       return lane;
     }
     void count(u32 blocks) { left -= int(blocks); }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <string_view>
 
+#include "model/blocks/next_place.h"
 #include "model/blocks/ring.h"
 
 namespace hca::blocks {
@@ -50,9 +51,7 @@ class ReadyQueues {
   unsigned next() const {
     if (policy_ == SchedulerPolicy::Strict) return unsigned(std::bit_width(waiting_)) - 1;
     if (waiting_ >> class_ & 1 && served_ < weights_[class_]) return class_;
-    // Those behind it, then those in front, then itself.
-    const unsigned behind = waiting_ & ~((2u << class_) - 1);
-    return unsigned(std::countr_zero(behind ? behind : waiting_));
+    return next_place(waiting_, class_);
   }
   void count(unsigned c) {
     const bool goes_on = c == class_ && served_ < weights_[c];

@@ -91,13 +91,18 @@ inline constexpr std::array<FramingRow, kFramingCount> kFramingRows{{
 constexpr const FramingRow& framing_row(Framing f) { return kFramingRows[unsigned(f)]; }
 constexpr bool is_native(Framing f) { return f == Framing::IbLocal || f == Framing::IbGlobal; }
 
-// Where things are in one frame.
-// What a frame, without FCS and padding, takes of its link.
+// Bytes that a frame, without FCS and padding, takes of its link.
+constexpr u32 bytes_on_link(u32 frame_bytes, LinkLayer link) {
+  return link == LinkLayer::InfiniBand
+             ? frame_bytes
+             : std::max<u32>(frame_bytes, kMinEthernetFrame) + kEthernetOverhead;
+}
 constexpr u32 bytes_on_link(u32 frame_bytes, Framing framing) {
-  return is_native(framing) ? frame_bytes
-                            : std::max<u32>(frame_bytes, kMinEthernetFrame) + kEthernetOverhead;
+  return bytes_on_link(frame_bytes,
+                       is_native(framing) ? LinkLayer::InfiniBand : LinkLayer::Ethernet);
 }
 
+// Where things are in one frame.
 struct FrameShape {
   Framing framing;
   u16 network_offset;    // the first byte that the ICRC covers: LRH (no GRH), GRH, IPv4 or IPv6

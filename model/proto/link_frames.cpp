@@ -10,11 +10,6 @@
 namespace hca::proto {
 namespace {
 constexpr u8 kCreditInit = 1;
-constexpr u32 kTypeAt = 12;
-
-u16 type_at(std::span<const u8> frame, std::size_t at) {
-  return frame.size() < at + 2 ? 0 : u16(frame[at] << 8 | frame[at + 1]);
-}
 void seal(u8* frame) {
   const u16 crc = crc16_vcrc(0, frame, bytes_of<CreditFields>());
   std::memcpy(frame + bytes_of<CreditFields>(), &crc, sizeof crc);
@@ -41,8 +36,9 @@ void set_blocks_sent(u8* frame, u16 sent) {
 }
 
 bool is_link_frame(std::span<const u8> frame, LinkLayer link) {
-  return link == LinkLayer::Ethernet ? type_at(frame, kTypeAt) == kMacControlType
-                                     : frame.size() == kCreditPacketBytes;
+  if (link == LinkLayer::InfiniBand) return frame.size() == kCreditPacketBytes;
+  return frame.size() >= bytes_of<Ethernet>() &&
+         decode<Ethernet>(frame.data()).type == kMacControlType;
 }
 
 std::optional<MacControl> read_mac_control(std::span<const u8> frame) {
@@ -64,12 +60,25 @@ std::optional<CreditPacket> read_credit_packet(std::span<const u8> frame) {
 }
 
 unsigned priority_of(std::span<const u8> frame) {
-  constexpr std::size_t kNetwork = bytes_of<Ethernet>();
-  const u16 type = type_at(frame, kTypeAt);
-  if (frame.size() < kNetwork + 2) return 0;
-  if (type == kEtherTypeVlan) return frame[kNetwork] >> 5;
-  // IPv4 has the byte behind its first, IPv6 and the GRH in the low half of that and behind it.
-  if (type == kEtherTypeIpv4) return frame[kNetwork + 1] >> 5;
-  return frame[kNetwork] >> 1 & 7;
+  constexpr u32 kNetwork = bytes_of<Ethernet>(), kHighOfDscp = 5;
+  if (frame.size() < kNetwork + bytes_of<Grh>()) return 0;
+  const u8* network = frame.data() + kNetwork;
+  switch (decode<Ethernet>(frame.data()).type) {
+    case kEtherTypeVlan:
+      return decode<Vlan>(network).priority;
+    case kEtherTypeIpv4:
+      return decode<Ipv4>(network).tos >> kHighOfDscp;
+    case kEtherTypeIpv6:
+      return decode<Ipv6>(network).traffic_class >> kHighOfDscp;
+  }
+  return decode<Grh>(network).tclass >> kHighOfDscp;
 }
+
+u8 lane_of(const u8* frame) { return decode<Lrh>(frame).vl; }
+void set_lane(u8* frame, u8 lane) {
+  Lrh lrh = decode<Lrh>(frame);
+  lrh.vl = lane;
+  encode(lrh, frame);
+}
+u8 service_level_of(const u8* frame) { return decode<Lrh>(frame).sl; }
 }  // namespace hca::proto

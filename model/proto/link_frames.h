@@ -90,7 +90,7 @@ std::optional<CreditPacket> read_credit_packet(std::span<const u8> frame);
 // That of the VLAN tag, or without one the high three bits of the DSCP.
 unsigned priority_of(std::span<const u8> frame);
 // Of a native packet; changed, its VCRC is wrong.
-constexpr u8 lane_of(const u8* frame) { return frame[0] >> 4; }
-constexpr void set_lane(u8* frame, u8 lane) { frame[0] = u8(lane << 4 | (frame[0] & 15)); }
-constexpr u8 service_level_of(const u8* frame) { return frame[1] >> 4; }
+u8 lane_of(const u8* frame);
+void set_lane(u8* frame, u8 lane);
+u8 service_level_of(const u8* frame);
 }  // namespace hca::proto
