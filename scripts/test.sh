@@ -49,7 +49,7 @@ if $full; then
   build fuzz fuzz
   run fuzz -L fuzz
 else
-  build fuzz "hca_unit_tests fuzz" -DHCA_BUILD_TESTS=ON -DHCA_UNITY=ON
+  build fuzz "hca_unit_tests fuzz" -DHCA_BUILD_TESTS=ON
   run fuzz -L 'unit|replay|soak|fuzz'
 fi
 step "lint: clang-tidy"

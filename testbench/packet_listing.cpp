@@ -13,8 +13,6 @@ namespace {
 
 using namespace proto;
 
-constexpr u64 kNsPerSecond = 1'000'000'000;
-
 std::string time_text(u64 time_ns) {
   const std::time_t seconds = std::time_t(time_ns / kNsPerSecond);
   std::tm utc{};

@@ -13,7 +13,6 @@ namespace hca::testbench {
 namespace {
 
 constexpr std::array kLinkTypes{LinkType::Ethernet, LinkType::Erf, LinkType::InfiniBand};
-constexpr u64 kNsPerSecond = 1'000'000'000;
 
 // An ERF record: 8 bytes of time, type, flags, record length, loss counter, length on the wire.
 constexpr std::size_t kErfHeaderBytes = 16;

@@ -22,6 +22,7 @@ enum class LinkType : int {
 };
 std::string name_of(LinkType type);
 
+inline constexpr u64 kNsPerSecond = 1'000'000'000;
 inline constexpr std::size_t kMaxRecordBytes = 262144;  // of one record, with its ERF header
 
 struct CapturedFrame {

@@ -5,17 +5,12 @@
 #include <cstring>
 #include <fstream>
 
-#include "model/proto/types.h"
+#include "testbench/pcapng_format.h"
 
 namespace hca::testbench {
 namespace {
 
-constexpr u32 kSectionHeader = 0x0A0D0D0A;
-constexpr u32 kInterfaceDescription = 1;
-constexpr u32 kByteOrderMagic = 0x1A2B3C4D;
 constexpr u32 kMaxDescription = 1u << 20;  // bytes of one block that we read
-constexpr u16 kOptionEnd = 0;
-constexpr u16 kOptionName = 2;
 
 // Numbers of a section, in the byte order that it declares.
 struct Numbers {
@@ -39,8 +34,8 @@ PcapngInterface interface_of(const std::string& body, const Numbers& numbers, st
     const u16 option = numbers.u16_at(body.data() + at),
               size = numbers.u16_at(body.data() + at + 2);
     at += 4;
-    if (option == kOptionEnd || at + size > body.size()) break;
-    if (option == kOptionName) result.name = body.substr(at, size);
+    if (option == pcapng::kOptionEnd || at + size > body.size()) break;
+    if (option == pcapng::kOptionName) result.name = body.substr(at, size);
     at += (size + 3u) / 4 * 4;
   }
   return result;
@@ -57,18 +52,18 @@ std::vector<PcapngInterface> pcapng_interfaces(const std::string& path) {
   while (file.read(head, 8)) {
     u32 type;
     std::memcpy(&type, head, 4);
-    if (type == kSectionHeader) {  // a palindrome: it says the byte order of what follows
+    if (type == pcapng::kSectionHeader) {  // a palindrome: it says the byte order of what follows
       if (!file.read(head + 8, 4)) break;
       u32 magic;
       std::memcpy(&magic, head + 8, 4);
-      numbers.swapped = magic != kByteOrderMagic;
+      numbers.swapped = magic != pcapng::kByteOrderMagic;
       file.seekg(-4, std::ios::cur);
       in_section = true;
     }
     if (!in_section) break;
     const u32 size = numbers.u32_at(head + 4);
     if (size < 12 || size % 4 != 0) break;
-    if (numbers.u32_at(head) == kInterfaceDescription && size >= 20 && size <= kMaxDescription) {
+    if (numbers.u32_at(head) == pcapng::kInterface && size >= 20 && size <= kMaxDescription) {
       std::string body(size - 12, '\0');
       if (!file.read(body.data(), std::streamsize(body.size()))) break;
       all.push_back(interface_of(body, numbers, all.size()));

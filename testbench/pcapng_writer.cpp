@@ -3,11 +3,10 @@
 
 #include <stdexcept>
 
+#include "testbench/pcapng_format.h"
+
 namespace hca::testbench {
 namespace {
-constexpr u32 kSectionHeader = 0x0A0D0D0A, kInterface = 1, kEnhancedPacket = 6;
-constexpr u32 kByteOrderMagic = 0x1A2B3C4D;
-constexpr u16 kOptionName = 2, kOptionResolution = 9;
 constexpr u8 kNanoseconds = 9;  // 10 to the minus 9
 
 // The section says that its numbers are little endian.
@@ -28,16 +27,16 @@ PcapngWriter::PcapngWriter(const std::string& path, LinkType type,
     : path_(path), type_(type), file_(path, std::ios::binary) {
   if (!file_) throw std::runtime_error(path + ": cannot be written");
   std::vector<u8> body;
-  put<4>(body, kByteOrderMagic), put<2>(body, 1), put<2>(body, 0);  // version 1.0
-  put<8>(body, ~u64{0});                                            // of unknown length
-  put_block(kSectionHeader, body);
+  put<4>(body, pcapng::kByteOrderMagic), put<2>(body, 1), put<2>(body, 0);  // version 1.0
+  put<8>(body, ~u64{0});                                                    // of unknown length
+  put_block(pcapng::kSectionHeader, body);
   for (const std::string& name : interfaces) {
     body.clear();
     put<2>(body, u64(type)), put<2>(body, 0), put<4>(body, kMaxRecordBytes);
-    put_option(body, kOptionName, name);
-    put_option(body, kOptionResolution, std::string(1, char(kNanoseconds)));
+    put_option(body, pcapng::kOptionName, name);
+    put_option(body, pcapng::kOptionResolution, std::string(1, char(kNanoseconds)));
     put<4>(body, 0);  // end of options
-    put_block(kInterface, body);
+    put_block(pcapng::kInterface, body);
   }
 }
 
@@ -48,7 +47,7 @@ void PcapngWriter::write(u32 interface, u64 time_ns, std::span<const u8> frame) 
   put<4>(body_, record_.size()), put<4>(body_, record_.size());
   body_.insert(body_.end(), record_.begin(), record_.end());
   pad(body_);
-  put_block(kEnhancedPacket, body_);
+  put_block(pcapng::kEnhancedPacket, body_);
 }
 
 // Type, length, body, length.

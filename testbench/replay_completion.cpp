@@ -14,9 +14,9 @@ u64 status_value(std::string_view name) {
   return u64(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
-class Comparison {
+class FieldComparison {
  public:
-  Comparison(std::string_view header, Situation s, AllowedUses& uses)
+  FieldComparison(std::string_view header, Situation s, AllowedUses& uses)
       : header_(header), s_(s), uses_(uses) {}
   void text(const char* name, const std::string& expected, const std::string& got) {
     if (expected != got) found.push_back({std::string(header_), name, expected, got});
@@ -38,7 +38,7 @@ class Comparison {
 };
 
 // The fields of a good completion.
-void compare_contents(const ReplayEvent& e, const Wc& wc, bool datagram, Comparison& all) {
+void compare_contents(const ReplayEvent& e, const Wc& wc, bool datagram, FieldComparison& all) {
   constexpr u64 with_grh = 1, with_imm = 2, with_invalidate = 4;
   all.text("opcode", e.text("opcode"), std::string(wc_opcode_name(wc.opcode)));
   all.number("byte_len", e.number("byte_len"), wc.byte_len);
@@ -59,7 +59,7 @@ std::vector<FieldDifference> compare_completion(const ReplayEvent& e, Situation 
                                                 AllowedUses& uses) {
   const Wc& wc = *s.our_wc;
   s.recorded_wc = &e;
-  Comparison all("wc", s, uses);
+  FieldComparison all("wc", s, uses);
   all.number("wr_id", e.number("wr_id"), wc.wr_id);
   const std::string status = e.text("status");
   const std::string ours(proto::name_of(wc.status));
@@ -75,7 +75,7 @@ std::vector<FieldDifference> compare_completion(const ReplayEvent& e, Situation 
 
 std::vector<FieldDifference> compare_state(const ReplayEvent& e, const proto::QpAttributes& now,
                                            Situation s, AllowedUses& uses) {
-  Comparison all("QP", s, uses);
+  FieldComparison all("QP", s, uses);
   all.text("state", e.text("state"), std::string(state_name(now.state)));
   for (const auto& [name, ours] : {std::pair{"sq_psn", now.sq_psn}, {"rq_psn", now.rq_psn}})
     if (e.number(name) != ours && !all.allows(name, e.number(name), ours))

@@ -13,7 +13,6 @@ namespace hca::testbench {
 using namespace proto;
 
 namespace {
-constexpr std::array<u32, 5> kMtus{256, 512, 1024, 2048, 4096};
 constexpr std::string_view kOtherService = "other services than RC",
                            kBefore = "of messages that began before the capture",
                            kBehind = "of a message that ends behind the capture";
@@ -73,7 +72,8 @@ class Finder {
   void find_mtu() {
     u32 most = 0;
     for (const LearnedPacket& p : c_.packets) most = std::max(most, p.seen.packet.payload_bytes);
-    c_.mtu = *std::ranges::find_if(kMtus, [&](u32 mtu) { return mtu >= most || mtu == kMtus[4]; });
+    c_.mtu = *std::ranges::find_if(kPathMtus,
+                                   [&](u32 mtu) { return mtu >= most || mtu == kPathMtus[4]; });
   }
 
   // A packet does not name its sender's queue pair. Answers tell: they have the PSN of a request

@@ -22,7 +22,7 @@ constexpr u64 kBuffers = u64{3} << 46;
 constexpr u64 kBufferBytes = u64{1} << 22;
 
 using Packet = LearnedPacket;
-struct Message {
+struct SeenMessage {
   const Packet* first;
   std::vector<u8> payload;
   const Packet* last = nullptr;
@@ -50,7 +50,7 @@ std::span<const u8> payload_of(const Packet& p) {
   return std::span(p.seen.bytes).subspan(p.seen.packet.payload_offset, p.seen.packet.payload_bytes);
 }
 // What a receive buffer holds of a datagram: an IPv4 header stands behind 20 bytes of 0.
-std::vector<u8> with_network_header(const Message& m) {
+std::vector<u8> with_network_header(const SeenMessage& m) {
   const Seen& seen = m.first->seen;
   const u32 bytes = seen.packet.framing == Framing::RoceV2Ip4 ? 20 : kDatagramHeaderBytes;
   std::vector<u8> all(kDatagramHeaderBytes + m.payload.size());
@@ -59,7 +59,7 @@ std::vector<u8> with_network_header(const Message& m) {
   std::ranges::copy(m.payload, all.begin() + kDatagramHeaderBytes);
   return all;
 }
-std::string operation_of(const Message& m) {
+std::string operation_of(const SeenMessage& m) {
   const OpcodeRow& first = m.row();
   const ParsedPacket& last = m.last->seen.packet;
   switch (first.operation) {
@@ -94,8 +94,8 @@ class Learner {
         throw std::runtime_error(fmt::format("a response of end {} with PSN {} answers no request",
                                              name_of(p.from), p.seen.psn()));
     find_first_causes();
-    std::ranges::stable_sort(messages_, {}, [](const Message& m) { return m.first->time; });
-    for (const Message& m : messages_) take(m.first->from, m);
+    std::ranges::stable_sort(messages_, {}, [](const SeenMessage& m) { return m.first->time; });
+    for (const SeenMessage& m : messages_) take(m.first->from, m);
     count_messages_from_here(capture_, c_, executed_);
     finish();
   }
@@ -185,7 +185,7 @@ class Learner {
 
   void find_messages(std::size_t pair, End end) {
     std::optional<u32> next;
-    Message m{};
+    SeenMessage m{};
     for (const Packet& p : packets_) {
       if (p.pair != pair || p.from != end || !p.seen.is_request()) continue;
       if (next && p.seen.psn() != *next) continue;  // a repetition
@@ -227,7 +227,7 @@ class Learner {
     return from_here == causes->second.end() ? first.time : std::min(first.time, from_here->second);
   }
 
-  void take(End end, const Message& m) {
+  void take(End end, const SeenMessage& m) {
     const ParsedPacket &first = m.first->seen.packet, &last = m.last->seen.packet;
     const Operation operation = first.opcode->operation;
     const std::size_t pair = m.first->pair;
@@ -271,7 +271,7 @@ class Learner {
       add(time, end, "mem_set", {{"mr", name}, {"off", used}, {"hex", hex(payload)}});
     return buffer.begin + std::exchange(used, used + bytes);
   }
-  void receive(End end, const Message& m) {
+  void receive(End end, const SeenMessage& m) {
     const bool send = m.row().operation == Operation::Send;
     std::vector<u8> what = send ? m.payload : std::vector<u8>{};
     if (m.first->seen.packet.has(Ext::Deth)) what = with_network_header(m);
@@ -285,7 +285,7 @@ class Learner {
          {"sge", {{at, bytes, buffer.key}}}});
   }
   Area& area_of_key(End end, u32 key) { return area(end, fmt::format("key {:#x}", key)); }
-  void written(End end, const Message& m) {
+  void written(End end, const SeenMessage& m) {
     const Reth& reth = m.first->seen.packet.reth;
     Area& target = area_of_key(end, reth.rkey);
     if (!m.payload.empty()) target.changed.push_back({reth.va - target.begin, hex(m.payload)});
@@ -301,7 +301,7 @@ class Learner {
     }
   }
   // What the recorded answer says was in memory.
-  void prepare_answer(End end, const Message& m) {
+  void prepare_answer(End end, const SeenMessage& m) {
     const ParsedPacket& asked = m.first->seen.packet;
     const bool atomic = asked.has(Ext::AtomicEth);
     Area& source = area_of_key(end, remote_key(asked));
@@ -321,7 +321,7 @@ class Learner {
   }
   // What the ATOMICs before left is not set again: it is compared. If it is not what this one
   // found, the host wrote there.
-  void prepare_word(const Area& area, u64 offset, const Message& m, u64 found) {
+  void prepare_word(const Area& area, u64 offset, const SeenMessage& m, u64 found) {
     const AtomicEth& a = m.first->seen.packet.atomic_eth;
     const auto [word, is_new] = words_.try_emplace({area.end, area.begin + offset}, ~found);
     if (word->second != found) {
@@ -366,7 +366,7 @@ class Learner {
   std::map<std::pair<std::size_t, End>, std::set<u32>> asked_;  // PSNs of the requests
   std::map<std::pair<std::size_t, End>, std::map<u64, u64>> first_causes_;
   Executed executed_;
-  std::vector<Message> messages_;
+  std::vector<SeenMessage> messages_;
   std::vector<Area> areas_;
   std::map<std::pair<End, std::string>, u64> used_;
   std::map<std::pair<End, u64>, u64> words_;  // of ATOMICs: what the last one left

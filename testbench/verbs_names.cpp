@@ -11,7 +11,7 @@ struct OperationName {
   std::string_view name;
   WorkOpcode opcode;
 };
-constexpr std::array kOperations{
+constexpr std::array kWorkNames{
     OperationName{"SEND", WorkOpcode::Send},
     OperationName{"SEND_WITH_IMM", WorkOpcode::SendImmediate},
     OperationName{"SEND_WITH_INV", WorkOpcode::SendInvalidate},
@@ -56,14 +56,14 @@ std::vector<std::string_view> wc_opcode_names() {
 }
 
 std::optional<WorkOpcode> work_opcode_of(std::string_view name) {
-  for (const OperationName& row : kOperations)
+  for (const OperationName& row : kWorkNames)
     if (row.name == name) return row.opcode;
   return std::nullopt;
 }
 
 std::string work_opcode_names() {
   std::string names;
-  for (const OperationName& row : kOperations)
+  for (const OperationName& row : kWorkNames)
     names += (names.empty() ? "" : ", ") + std::string(row.name);
   return names;
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // PSN arithmetic modulo 2^24 and the regions around the expected PSN (T6).
 #pragma once
+#include <algorithm>
+#include <array>
+
 #include "model/proto/mutant.h"
 
 namespace hca::proto {
@@ -33,9 +36,8 @@ constexpr PsnRegion psn_region(Psn received, Psn expected) {
 }
 
 // The path MTUs, bytes of payload.
-constexpr bool is_mtu(u32 bytes) {
-  return bytes == 256 || bytes == 512 || bytes == 1024 || bytes == 2048 || bytes == 4096;
-}
+inline constexpr std::array<u32, 5> kPathMtus{256, 512, 1024, 2048, 4096};
+constexpr bool is_mtu(u32 bytes) { return std::ranges::find(kPathMtus, bytes) != kPathMtus.end(); }
 
 // PSNs that a SEND or WRITE of `bytes` takes, or the responses of a READ.
 constexpr u32 psns_of(u64 bytes, u32 pmtu) {

@@ -18,7 +18,7 @@ namespace hca::cli {
 using namespace testbench;
 
 namespace {
-struct Options {
+struct CalibrateArguments {
   std::string folder = "vectors/calibration", json, out;
   std::vector<std::string> only, settings;
   bool points = false;
@@ -39,7 +39,7 @@ nlohmann::json json_of(const Calibration& c, const Curve& curve) {
       {"points", points}};
 }
 
-int calibrate_all(const Options& options) {
+int calibrate_all(const CalibrateArguments& options) {
   std::vector<Calibration> all;  // all are read before the first is run
   for (const std::string& name : calibrations_in(options.folder))
     if (options.only.empty() ||
@@ -98,7 +98,7 @@ int calibrate_all(const Options& options) {
 void add_calibrate(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "calibrate", "published measurements of real adapters against the presets");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CalibrateArguments>();
   command->add_option("folder", options->folder, "csv files, each with a yaml file beside it")
       ->capture_default_str();
   command->add_option("--json", options->json, "write the curves there");

@@ -9,7 +9,7 @@
 
 namespace hca::cli {
 namespace {
-struct Options {
+struct CompareArguments {
   std::string a, b;
 };
 }  // namespace
@@ -17,7 +17,7 @@ struct Options {
 void add_compare(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "compare", "two results of hca run: knobs that differ, figures, and where the time went");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareArguments>();
   command->add_option("a", options->a, "folder of --out, or its summary.json")->required();
   command->add_option("b", options->b, "the other one")->required();
   command->callback([options, &exit_code] {

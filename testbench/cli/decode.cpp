@@ -17,7 +17,7 @@ using testbench::FrameReport;
 using testbench::HexLink;
 using testbench::SourceFrame;
 
-struct Options {
+struct DecodeArguments {
   std::vector<std::string> inputs;
   std::string json_path;
   HexLink link = HexLink::Auto;
@@ -67,7 +67,7 @@ void count(const FrameReport& report, Totals& totals) {
   totals.broken += !report.broken.empty();
 }
 
-int decode(const Options& options) {
+int decode(const DecodeArguments& options) {
   JsonFile json(options.json_path);
   Totals totals;
   testbench::for_each_frame(options.inputs, options.link, [&](const SourceFrame& frame) {
@@ -90,7 +90,7 @@ int decode(const Options& options) {
 void add_decode(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "decode", "Show packets field by field, with their CRCs and the header rules they break");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DecodeArguments>();
   command
       ->add_option("input", options->inputs,
                    "capture files (pcap, pcapng), files with one packet of hex digits in each "

@@ -23,7 +23,7 @@ namespace hca::cli {
 using namespace testbench;
 
 namespace {
-struct Options {
+struct ReplayArguments {
   std::vector<std::string> paths;
   std::string json_path, junit_path, filter, runner, end;
   bool mutants = false;
@@ -31,7 +31,7 @@ struct Options {
   CoverageOptions coverage;
 };
 
-void replay_capture(const Options& options, const std::string& file, ReplayRun& run) {
+void replay_capture(const ReplayArguments& options, const std::string& file, ReplayRun& run) {
   const Capture capture = load_capture(file);
   if (const std::string needs = waits_for(capture); !needs.empty())
     return run.waiting.push_back({capture.name, needs});
@@ -50,7 +50,7 @@ void replay_capture(const Options& options, const std::string& file, ReplayRun& 
 }
 
 // What cannot be read is added to the inputs' list of it; the others are replayed.
-ReplayRun replay_captures(const Options& options, ReplayInputs& in) {
+ReplayRun replay_captures(const ReplayArguments& options, ReplayInputs& in) {
   ReplayRun run;
   for (const std::string& file : in.captures) try {
       replay_capture(options, file, run);
@@ -141,7 +141,7 @@ std::set<std::string> shown_elsewhere(const ReplayInputs& in, const std::string&
 
 // The statements that the wanted vectors are for, each with all of its vectors in the paths. A
 // mistake that these do not notice is no failure if the statement has others.
-int try_mutants(const Options& options) {
+int try_mutants(const ReplayArguments& options) {
   for (const auto& [name, text] : {std::pair{"--junit", &options.junit_path},
                                    {"--end", &options.end},
                                    {"--runner", &options.runner}})
@@ -200,7 +200,7 @@ int try_mutants(const Options& options) {
   return good ? kSucceeded : kCheckFailed;
 }
 
-int replay_all(const Options& options) {
+int replay_all(const ReplayArguments& options) {
   ReplayInputs in = find_inputs(options.paths);
   if (!in.vectors.empty()) {
     if (const auto list = find_beside(options.paths, "requirements.csv"))
@@ -245,7 +245,7 @@ int replay_all(const Options& options) {
 void add_replay(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("replay", "replay vectors and captures: the model must do as they say");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReplayArguments>();
   command
       ->add_option("paths", options->paths,
                    "captures (the JSON stands beside each), vectors, and folders of them")

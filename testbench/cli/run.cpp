@@ -27,7 +27,7 @@ namespace hca::cli {
 using namespace testbench;
 
 namespace {
-struct Options {
+struct RunArguments {
   std::string scenario, directory;
   std::vector<std::string> settings;
   bool shrink = false;
@@ -89,7 +89,7 @@ class StopOnSignal {
 };
 
 // Of a run that failed: the fewest faults that make it fail, and a scenario with them alone.
-void show_shrunk(const Options& options, const Scenario& scenario, const RunResult& failed) {
+void show_shrunk(const RunArguments& options, const Scenario& scenario, const RunResult& failed) {
   const std::string path = options.directory + "/shrunk.yaml";
   ShrinkHooks hooks;
   hooks.after_run = [](const Shrunk& best) {
@@ -136,7 +136,7 @@ std::string_view first_file(const RunOptions& run) {
 }
 
 // The first seed's result, then the means of all.
-int run_seeds(const Options& options, const Scenario& scenario) {
+int run_seeds(const RunArguments& options, const Scenario& scenario) {
   const RunOptions& files = scenario.run;
   if (const auto file = first_file(files); !file.empty())
     throw std::runtime_error(
@@ -156,7 +156,7 @@ int run_seeds(const Options& options, const Scenario& scenario) {
   return all.failures.empty() ? kSucceeded : kCheckFailed;
 }
 
-int run(const Options& options) {
+int run(const RunArguments& options) {
   Scenario scenario = load_scenario(options.scenario, options.settings);
   if (options.seeds > 1) return run_seeds(options, scenario);
   scenario.metered = !options.directory.empty();
@@ -216,7 +216,7 @@ int run(const Options& options) {
 void add_run(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "run", "simulate two HCAs: bandwidth, message rate, latency, and where the time goes");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunArguments>();
   command
       ->add_option("scenario", options->scenario,
                    "YAML file; without it WRITE, SEND and READ from 2 B to 1 MiB, and ATOMICs")

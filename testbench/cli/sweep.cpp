@@ -19,7 +19,7 @@ namespace hca::cli {
 using namespace testbench;
 
 namespace {
-struct Options {
+struct SweepArguments {
   std::string sweep, directory;
   unsigned jobs = 1;
   bool restart = false, retry = false, collect = false, slurm = false, wait = false;
@@ -60,7 +60,7 @@ bool run_points(const SweepPlan& plan, const SweepStore& store,
 }
 
 // The table of all points as they are; the exit code of the sweep.
-int collect(const Options& options, const SweepPlan& plan, const SweepStore& store) {
+int collect(const SweepArguments& options, const SweepPlan& plan, const SweepStore& store) {
   const SweepTable table = table_of(plan, store);
   replace_text_file(store.path("sweep.csv"), csv_of(table));
   replace_text_file(store.path("sweep.html"),
@@ -73,7 +73,7 @@ int collect(const Options& options, const SweepPlan& plan, const SweepStore& sto
   return failed || missing ? kCheckFailed : kSucceeded;
 }
 
-int run_slurm(const Options& options, const SweepPlan& plan, const SweepStore& store) {
+int run_slurm(const SweepArguments& options, const SweepPlan& plan, const SweepStore& store) {
   const SlurmJob job{std::filesystem::absolute(options.sweep).string(), options.jobs, options.wait,
                      options.sbatch};
   submit(job, store, store.points_in(PointState::Missing));
@@ -83,11 +83,11 @@ int run_slurm(const Options& options, const SweepPlan& plan, const SweepStore& s
   return kSucceeded;
 }
 
-int sweep(const Options& options) {
+int sweep(const SweepArguments& options) {
   const SweepPlan plan = load_sweep(options.sweep);
   SweepStore store(plan, options.directory,
                    std::filesystem::read_symlink("/proc/self/exe").string());
-  if (options.point != Options::kNoPoint) {
+  if (options.point != SweepArguments::kNoPoint) {
     if (options.point >= plan.points.size())
       throw std::runtime_error(fmt::format("--point: {} is no point; allowed: 0 .. {}",
                                            options.point, plan.points.size() - 1));
@@ -121,7 +121,7 @@ int sweep(const Options& options) {
 void add_sweep(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("sweep", "run a scenario at many points, and compare them");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SweepArguments>();
   command->add_option("sweep", options->sweep, "YAML file: scenario and axes")->required();
   command->add_option("--out", options->directory, "folder of the results; made if it is missing")
       ->required();

@@ -14,13 +14,13 @@ namespace hca::cli {
 using namespace testbench;
 
 namespace {
-struct Options {
+struct VectorsArguments {
   std::vector<std::string> paths{"vectors"};
   std::string json_path, html_path;
   CoverageOptions coverage;
 };
 
-int show_coverage(const Options& options) {
+int show_coverage(const VectorsArguments& options) {
   const auto list = find_beside(options.paths, "requirements.csv");
   if (!list) throw std::runtime_error("no path holds requirements.csv; allowed: the folder of it");
   std::vector<VectorReport> reports;
@@ -52,7 +52,7 @@ void add_vectors(CLI::App& app, int& exit_code) {
   command->require_subcommand(1);
   CLI::App* coverage = command->add_subcommand(
       "coverage", "each active statement with its vectors and whether its mistake is noticed");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VectorsArguments>();
   coverage
       ->add_option("paths", options->paths, "folders and files; one folder holds requirements.csv")
       ->check(CLI::ExistingPath)

@@ -23,7 +23,6 @@ constexpr std::array<Names, 3> kWraps{"both indices on one side", "the producer 
 constexpr std::array<Names, 5> kConsumers{"stays", "goes on", "takes all", "beyond the producer",
                                           "goes back"};
 constexpr std::array<Names, 4> kQueues{"empty", "with CQEs", "full", "overflowed"};
-constexpr std::array<u32, 5> kDistances{1, 2, 4, 12, 40};  // up to
 
 bool is_of_cqe(u32 outcome) { return kOutcomes[outcome].step == CqStep::Complete; }
 // A ring of one entry has one that is first and last, one of two has none between.
@@ -81,7 +80,7 @@ CompletionCoverage::CompletionCoverage(u32) {
   hazards_ = add_group("step and result x those before of the CQ x steps between");
   for (u32 o = 0; o < kOutcomes.size(); ++o)
     for (u32 before = 0; before < kOutcomes.size(); ++before)
-      for (const u32 up_to : kDistances)
+      for (const u32 up_to : kHazardDistances)
         add(can_follow(o, before) ? fmt::format("{} up to {} steps behind: {}", kOutcomeNames[o],
                                                 up_to, kOutcomeNames[before])
                                   : "");
@@ -143,9 +142,10 @@ void CompletionCoverage::count(const CompletionPacket& p) {
     count_cqe(p);
   else
     count_doorbell(p);
-  const u32 distance = index_in(kDistances, [&](u32 up_to) { return p.distance <= up_to; });
-  if (p.distance && distance < kDistances.size())
-    hit(hazards_ + (outcome * kOutcomes.size() + p.outcome_before) * kDistances.size() + distance);
+  const u32 distance = index_in(kHazardDistances, [&](u32 up_to) { return p.distance <= up_to; });
+  if (p.distance && distance < kHazardDistances.size())
+    hit(hazards_ + (outcome * kOutcomes.size() + p.outcome_before) * kHazardDistances.size() +
+        distance);
   hit(late_ + outcome * 2 + (p.context_late != 0));
   hit(starts_ + u32(p.start));
 }

@@ -2,6 +2,7 @@
 // What the packets that have passed a block have tried: bins counted, and named where none came.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,9 @@ class BinCoverage {
   std::vector<std::string_view> groups_;
   std::vector<Bin> bins_;
 };
+
+// Items between two of one context, up to.
+inline constexpr std::array<u32, 5> kHazardDistances{1, 2, 4, 12, 40};
 
 // The place of the first row that fits.
 template <class Rows, class Fits>

@@ -14,7 +14,6 @@ using blocks::PsnResult;
 using blocks::PsnStep;
 using Names = std::string_view;
 
-constexpr std::array<u32, 5> kMtus{256, 512, 1024, 2048, 4096};
 constexpr std::array<Names, 7> kLengths{"no bytes",         "part of a packet",       "one packet",
                                         "up to two",        "several, the last full", "several",
                                         "as long as can be"};
@@ -26,7 +25,6 @@ constexpr std::array<Names, 7> kPlaces{"behind",  "newest acknowledged", "oldest
                                        "ahead"};
 constexpr std::array<Names, 3> kReturns{"nothing was repeated", "overtakes what is repeated",
                                         "while others are repeated"};
-constexpr std::array<u32, 5> kDistances{1, 2, 4, 12, 40};  // up to
 
 bool can_be(PsnStep step, PsnResult result) {
   switch (result) {
@@ -74,7 +72,7 @@ RequesterPsnCoverage::RequesterPsnCoverage(u32) {
               : "");
   lengths_ = add_group("length of a message x path MTU x kind");
   for (const Names length : kLengths)
-    for (const u32 mtu : kMtus)
+    for (const u32 mtu : kPathMtus)
       for (const Names kind : kPsnKindNames)
         add(fmt::format("{}: {}, path MTU {}", kind, length, mtu));
   windows_ = add_group("window x kind");
@@ -100,7 +98,7 @@ RequesterPsnCoverage::RequesterPsnCoverage(u32) {
   hazards_ = add_group("step x step before of the queue pair x steps between");
   for (std::size_t step = 0; step < kPsnStepNames.size(); ++step)
     for (std::size_t before = 0; before < kPsnStepNames.size(); ++before)
-      for (const u32 up_to : kDistances)
+      for (const u32 up_to : kHazardDistances)
         add(can_follow(PsnStep(step), PsnStep(before))
                 ? fmt::format("{} up to {} steps behind {}", kPsnStepNames[step], up_to,
                               kPsnStepNames[before])
@@ -114,9 +112,9 @@ RequesterPsnCoverage::RequesterPsnCoverage(u32) {
 
 void RequesterPsnCoverage::count_message(const RequesterPsnPacket& p) {
   const std::size_t kinds = kPsnKindNames.size(), kind = std::size_t(p.request.kind);
-  const u32 mtu = index_in(kMtus, [&](u32 bytes) { return bytes == p.config.path_mtu; });
-  hit(lengths_ + (length_of(p.request.byte_len, p.config.path_mtu) * kMtus.size() + mtu) * kinds +
-      kind);
+  const u32 mtu = index_in(kPathMtus, [&](u32 bytes) { return bytes == p.config.path_mtu; });
+  hit(lengths_ +
+      (length_of(p.request.byte_len, p.config.path_mtu) * kPathMtus.size() + mtu) * kinds + kind);
   const u32 taken = psns_between(p.before.unacked_psn, p.before.next_psn) + p.answer.psns.count;
   const u32 window = taken < kPsnWindow ? 0 : std::min(taken - kPsnWindow, 2u) + 1;
   hit(windows_ + window * kinds + kind);
@@ -153,9 +151,10 @@ void RequesterPsnCoverage::count(const RequesterPsnPacket& p) {
     count_packet(p);
   else if (p.request.step != PsnStep::Start)
     count_answer(p);
-  const u32 distance = index_in(kDistances, [&](u32 up_to) { return p.distance <= up_to; });
-  if (p.distance && distance < kDistances.size())
-    hit(hazards_ + (step * steps + std::size_t(p.step_before)) * kDistances.size() + distance);
+  const u32 distance = index_in(kHazardDistances, [&](u32 up_to) { return p.distance <= up_to; });
+  if (p.distance && distance < kHazardDistances.size())
+    hit(hazards_ + (step * steps + std::size_t(p.step_before)) * kHazardDistances.size() +
+        distance);
   hit(late_ + step * 2 + (p.context_late != 0));
   hit(starts_ + u32(p.start));
 }

@@ -11,7 +11,6 @@ using blocks::PsnKind;
 using blocks::PsnStep;
 
 namespace {
-constexpr std::array<u32, 5> kMtus{256, 512, 1024, 2048, 4096};
 constexpr u32 kMostBytes = u32{1} << 31;
 
 // A length of so many packets.
@@ -52,7 +51,7 @@ u32 RequesterPsnStimulus::around(u32 most) {
 std::shared_ptr<PsnQp> RequesterPsnStimulus::new_qp() {
   auto qp = std::make_shared<PsnQp>();
   qp->qpn = new_number();
-  qp->path_mtu = u16(kMtus[random_.below(kMtus.size())]);
+  qp->path_mtu = u16(kPathMtus[random_.below(kPathMtus.size())]);
   SendPsns& s = qp->ahead;
   s.start(random_.chance(1, 2) ? psn_sub(8, u32(random_.below(16))) : u32(random_()) & kPsnMask);
   const u32 taken = around(random_.chance(1, 3) ? kPsnWindow : 40), sent = around(taken);

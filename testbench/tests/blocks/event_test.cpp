@@ -38,7 +38,7 @@ struct EventBench : Bench {
   }
   EventConfig config;
   Contexts contexts;
-  Event event;
+  blocks::Event event;
   Taker<DmaRequest, 8>* writes = nullptr;
 };
 }  // namespace
@@ -57,13 +57,13 @@ TEST_CASE("an event waits for room in front of dma", "[event]") {
 }
 
 TEST_CASE("without an EQE buffer an event is blocked at n - 1 and ready at n", "[event]") {
-  EventBench bench({.latency = 2, .interval = 1}, Cycles(Event::kBuffers + 1, 10));
+  EventBench bench({.latency = 2, .interval = 1}, Cycles(blocks::Event::kBuffers + 1, 10));
   bench.plan({{99, [&] {
                  const Dma::Client client = bench.event.client();
                  client.released(client.self, bench.writes->items.at(0));
                }}});
   Cycles wanted;
-  for (Cycle i = 0; i < Event::kBuffers; ++i) wanted.push_back(10 + i + 2);
+  for (Cycle i = 0; i < blocks::Event::kBuffers; ++i) wanted.push_back(10 + i + 2);
   wanted.push_back(100 + 2);
   CHECK(bench.seen() == wanted);
 }

@@ -11,9 +11,9 @@ using engine::Domain;
 using engine::Waker;
 
 // Packets of one size, on offer without a gap; a receiver that takes each as soon as it sees it.
-class Bench {
+class UnitBench {
  public:
-  Bench(const IcrcUnitConfig& config, u32 bytes, IcrcMode mode, u32 rooms)
+  UnitBench(const IcrcUnitConfig& config, u32 bytes, IcrcMode mode, u32 rooms)
       : out_(rooms, 1), unit_(config, {&in_, &out_}) {
     frame_.assign(bytes + 4, 0x5a);
     item_ = {frame_.data(), bytes, mode, proto::Framing::RoceV2Ip4, false, false, false};
@@ -37,7 +37,7 @@ class Bench {
 
  private:
   struct Source : engine::Block {
-    Bench* bench = nullptr;
+    UnitBench* bench = nullptr;
     void tick() {
       if (!bench->left_ || !bench->in_.can_push()) return;
       bench->in_.push(bench->item_, bench->unit_.beats(bench->item_.bytes));
@@ -46,7 +46,7 @@ class Bench {
     }
   };
   struct Sink : engine::Block {
-    Bench* bench = nullptr;
+    UnitBench* bench = nullptr;
     void tick() {
       if (!bench->out_.can_pop()) return;
       bench->seen_.push_back(now());
@@ -69,33 +69,34 @@ using Cycles = std::vector<Cycle>;
 
 TEST_CASE("a packet leaves the ICRC unit after its latency, the next one beat by beat",
           "[icrc_unit]") {
-  CHECK(Bench({}, 60, IcrcMode::Generate, 8).seen(4) == Cycles{5, 6, 7, 8});
-  CHECK(Bench({}, 61, IcrcMode::Generate, 8).seen(4) ==
+  CHECK(UnitBench({}, 60, IcrcMode::Generate, 8).seen(4) == Cycles{5, 6, 7, 8});
+  CHECK(UnitBench({}, 61, IcrcMode::Generate, 8).seen(4) ==
         Cycles{5, 7, 9, 11});  // the ICRC needs a beat
-  CHECK(Bench({}, 64, IcrcMode::Check, 8).seen(4) == Cycles{5, 6, 7, 8});
-  CHECK(Bench({}, 1100, IcrcMode::Check, 8).seen(3) == Cycles{5, 23, 41});  // 18 beats
+  CHECK(UnitBench({}, 64, IcrcMode::Check, 8).seen(4) == Cycles{5, 6, 7, 8});
+  CHECK(UnitBench({}, 1100, IcrcMode::Check, 8).seen(3) == Cycles{5, 23, 41});  // 18 beats
 }
 
 TEST_CASE("one cycle more of latency or interval of the ICRC unit is seen", "[icrc_unit]") {
   IcrcUnitConfig later, slower;
   ++later.latency, ++slower.interval;
-  CHECK(Bench(later, 60, IcrcMode::Generate, 8).seen(4) == Cycles{6, 7, 8, 9});
-  CHECK(Bench(slower, 60, IcrcMode::Generate, 8).seen(4) == Cycles{5, 7, 9, 11});
-  CHECK(Bench(slower, 100, IcrcMode::Check, 8).seen(4) == Cycles{5, 7, 9, 11});  // 2 beats anyway
+  CHECK(UnitBench(later, 60, IcrcMode::Generate, 8).seen(4) == Cycles{6, 7, 8, 9});
+  CHECK(UnitBench(slower, 60, IcrcMode::Generate, 8).seen(4) == Cycles{5, 7, 9, 11});
+  CHECK(UnitBench(slower, 100, IcrcMode::Check, 8).seen(4) ==
+        Cycles{5, 7, 9, 11});  // 2 beats anyway
 }
 
 TEST_CASE("without room behind, the ICRC unit is blocked at n - 1 and ready at n", "[icrc_unit]") {
   // One room: taken with the start in 0, free again in 6, the cycle after the receiver took the
   // packet in 5.
-  CHECK(Bench({}, 60, IcrcMode::Check, 1).seen(3) == Cycles{5, 11, 17});
+  CHECK(UnitBench({}, 60, IcrcMode::Check, 1).seen(3) == Cycles{5, 11, 17});
   IcrcUnitConfig later;
   ++later.latency;
-  CHECK(Bench(later, 60, IcrcMode::Check, 1).seen(3) == Cycles{6, 13, 20});
+  CHECK(UnitBench(later, 60, IcrcMode::Check, 1).seen(3) == Cycles{6, 13, 20});
   // Two rooms: two packets in 6 cycles.
-  CHECK(Bench({}, 60, IcrcMode::Check, 2).seen(5) == Cycles{5, 6, 11, 12, 17});
+  CHECK(UnitBench({}, 60, IcrcMode::Check, 2).seen(5) == Cycles{5, 6, 11, 12, 17});
   // Six keep the full rate; five lose the cycle in which the room comes back.
-  CHECK(Bench({}, 60, IcrcMode::Check, 6).seen(8) == Cycles{5, 6, 7, 8, 9, 10, 11, 12});
-  CHECK(Bench({}, 60, IcrcMode::Check, 5).seen(8) == Cycles{5, 6, 7, 8, 9, 11, 12, 13});
+  CHECK(UnitBench({}, 60, IcrcMode::Check, 6).seen(8) == Cycles{5, 6, 7, 8, 9, 10, 11, 12});
+  CHECK(UnitBench({}, 60, IcrcMode::Check, 5).seen(8) == Cycles{5, 6, 7, 8, 9, 11, 12, 13});
 }
 
 TEST_CASE("the stage form of the ICRC unit has the timing of the block", "[icrc_unit]") {

@@ -16,7 +16,7 @@ namespace {
 //   CnpSent: from a marked packet's first bit on the wire to that of its CNP
 //   CommandDone: from its post to `done` in memory
 //   ReadDone, AtomicDone: as WriteDone
-enum Operation {
+enum Traffic {
   WriteDone,
   SendDone,
   EventRaised,
@@ -24,7 +24,7 @@ enum Operation {
   CommandDone,
   ReadDone,
   AtomicDone,
-  kOperations
+  kTraffics
 };
 constexpr const char* kNames[] = {"WRITE", "SEND", "event", "CNP", "command", "READ", "ATOMIC"};
 
@@ -32,8 +32,8 @@ struct Row {
   const char* block;
   Cycle& (*latency)(ChipConfig&);
   Cycle& (*interval)(ChipConfig&);
-  std::array<u32, kOperations> passes;  // how often an operation passes the block
-  Operation stream;  // of which operation the block limits a stream, by one item each
+  std::array<u32, kTraffics> passes;  // how often an operation passes the block
+  Traffic stream;  // of which operation the block limits a stream, by one item each
 };
 template <class Config>
 Config& only(Config& config) {
@@ -41,7 +41,7 @@ Config& only(Config& config) {
 }
 PortConfig& only(PerPort<PortConfig>& ports) { return ports[0]; }
 template <auto kMember>
-constexpr Row row(const char* block, std::array<u32, kOperations> passes, Operation stream) {
+constexpr Row row(const char* block, std::array<u32, kTraffics> passes, Traffic stream) {
   return {block, [](ChipConfig& c) -> Cycle& { return only(c.*kMember).latency; },
           [](ChipConfig& c) -> Cycle& { return only(c.*kMember).interval; }, passes, stream};
 }
@@ -84,7 +84,7 @@ ChipConfig plain() {
 }
 
 // When each of `count` operations is over, each of a queue pair of its own as far as 8 go round.
-std::vector<Cycle> run(const ChipConfig& chip, Operation operation, u32 count) {
+std::vector<Cycle> run(const ChipConfig& chip, Traffic operation, u32 count) {
   PairConfig config;
   config.chip = chip, config.timeout = 0;
   config.qps = config.cqs = std::min(count, 8u);
@@ -122,14 +122,14 @@ std::vector<Cycle> run(const ChipConfig& chip, Operation operation, u32 count) {
 }
 
 // The host posts in cycle 1, a command is rung in cycle 0.
-Cycle time_of(const ChipConfig& chip, Operation operation) {
+Cycle time_of(const ChipConfig& chip, Traffic operation) {
   const std::vector<Cycle> over = run(chip, operation, 1);
   REQUIRE(over.size() == 1);
   return over[0];
 }
 
 // Cycles between two operations in the middle of a stream.
-double spacing(const ChipConfig& chip, Operation operation) {
+double spacing(const ChipConfig& chip, Traffic operation) {
   const u32 count = operation == WriteDone ? 48 : 8, from = count / 2;
   const std::vector<Cycle> over = run(chip, operation, count);
   REQUIRE(over.size() == count);
@@ -173,14 +173,14 @@ TEST_CASE("an operation takes the sum of the latencies that it passes", "[chip][
 
 TEST_CASE("a cycle more of a block's latency is seen as often as the operation passes the block",
           "[chip][timing]") {
-  std::array<Cycle, kOperations> before;
-  for (int i = 0; i < kOperations; ++i) before[i] = time_of(plain(), Operation(i));
+  std::array<Cycle, kTraffics> before;
+  for (int i = 0; i < kTraffics; ++i) before[i] = time_of(plain(), Traffic(i));
   for (const Row& r : kRows)
-    for (int i = 0; i < kOperations; ++i) {
+    for (int i = 0; i < kTraffics; ++i) {
       ChipConfig later = plain();
       ++r.latency(later);
       CAPTURE(r.block, kNames[i]);
-      CHECK(time_of(later, Operation(i)) - before[i] == r.passes[i]);
+      CHECK(time_of(later, Traffic(i)) - before[i] == r.passes[i]);
     }
 }
 

@@ -10,7 +10,7 @@ using namespace hca::test;
 using Catch::Contains;
 
 namespace {
-constexpr u64 kLink = 100'000'000'000, kClock = 400'000'000;  // 31.25 bytes a cycle
+constexpr u64 kLink = 100'000'000'000, kCore = 400'000'000;  // 31.25 bytes a cycle
 
 struct MailTaker : engine::Block {
   void tick() {
@@ -23,7 +23,7 @@ struct MailTaker : engine::Block {
 // Packets of 64 bytes are frames of 138 bytes.
 struct LinkBench : Bench {
   explicit LinkBench(const LinkControlConfig& c, proto::Framing framing = proto::Framing::RoceV2Ip4)
-      : config(c), link(config, kLink, kClock, attributes, 0) {
+      : config(c), link(config, kLink, kCore, attributes, 0) {
     attributes.framing = u8(framing);
     set_up(contexts, 1);
     add(link, "link_control"), add(mail, "port_receive");

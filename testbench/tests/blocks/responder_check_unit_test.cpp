@@ -11,9 +11,9 @@ using namespace proto;
 using Cycles = std::vector<Cycle>;
 
 // SENDs to one RC queue pair, each of one beat, on offer without a gap from cycle 1 on.
-class Bench {
+class CheckUnitBench {
  public:
-  Bench(unsigned requests, unsigned rooms) : out_(rooms, 1), left_(requests) {
+  CheckUnitBench(unsigned requests, unsigned rooms) : out_(rooms, 1), left_(requests) {
     packet_.framing = Framing::RoceV2Ip4, packet_.opcode = opcode_row(0x04);
     packet_.bth = {}, packet_.bth.opcode = 0x04, packet_.bth.pkey = 0xffff;
     packet_.payload_bytes = 8, packet_.network_offset = 14, packet_.transport_offset = 42;
@@ -44,7 +44,7 @@ class Bench {
 
  private:
   struct Source : engine::Block {
-    Bench* bench = nullptr;
+    CheckUnitBench* bench = nullptr;
     void tick() {
       if (!bench->left_ || !bench->in_.can_push()) return;
       const std::size_t i = bench->checked_.size() - bench->left_--;
@@ -60,7 +60,7 @@ class Bench {
     }
   };
   struct Sink : engine::Block {
-    Bench* bench = nullptr;
+    CheckUnitBench* bench = nullptr;
     void tick() {
       if (!bench->out_.can_pop()) return;
       bench->seen.push_back(now());
@@ -83,7 +83,7 @@ class Bench {
 
 TEST_CASE("a SEND of two beats leaves the rule stages 11 cycles behind its first beat",
           "[responder_check_unit]") {
-  Bench bench(3, 8);
+  CheckUnitBench bench(3, 8);
   bench.run(60);
   REQUIRE(bench.entered.size() == 3);
   // Pushed in p, first beat in p + 1, last in p + 2, ask p + 3, answer p + 4, start p + 5, verdict
@@ -98,7 +98,7 @@ TEST_CASE("a SEND of two beats leaves the rule stages 11 cycles behind its first
 
 TEST_CASE("a context that is late holds all requests behind it, as many as there are slots",
           "[responder_check_unit]") {
-  Bench bench(14, 8);
+  CheckUnitBench bench(14, 8);
   bench.first_late = 100;
   bench.run(300);
   const Cycle p = bench.entered[0];

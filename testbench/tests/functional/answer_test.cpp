@@ -10,8 +10,6 @@ using testbench::kSignaled;
 using Frames = std::vector<std::pair<u32, u32>>;
 
 namespace {
-constexpr u64 kBuffer = Pair::kBuffer;
-constexpr u8 kAck = 0x11, kFirst = 0x0d, kMiddle = 0x0e, kLast = 0x0f, kOnly = 0x10;
 constexpr u32 kP = Pair::kFirstPsn;
 
 // One READ of `bytes` has left; A gets `response` for it.
@@ -35,22 +33,22 @@ TEST_CASE("credits limit SENDs, and one beyond the limit may go",
   const auto send = [&](u64 id) { pair.post(WorkOpcode::Send, id, {pair.from_a(0, 4)}); };
   send(1);
   // MSN 1 and code 2: LSN = 3, so SSN 2, 3 and, beyond the limit, 4 may go, 5 may not.
-  pair.a.hca.receive(pair.frame(kAck, kP, aeth(0x02, 1)));
+  pair.a.hca.receive(pair.frame(kAcknowledge, kP, aeth(0x02, 1)));
   pair.a.sent.clear();
   for (u64 id = 2; id <= 6; ++id) send(id);
   CHECK(pair.a.sent.size() == 3);
   // The ACK of SSN 4 with no credit: LSN = 4, so 5 goes as the one beyond.
-  pair.a.hca.receive(pair.frame(kAck, psn_add(kP, 3), aeth(0x00, 4)));
+  pair.a.hca.receive(pair.frame(kAcknowledge, psn_add(kP, 3), aeth(0x00, 4)));
   CHECK(pair.a.sent.size() == 4);
   // The same PSN again with more credits (C9-217): LSN = 4 + 4.
-  pair.a.hca.receive(pair.frame(kAck, psn_add(kP, 3), aeth(0x04, 4)));
+  pair.a.hca.receive(pair.frame(kAcknowledge, psn_add(kP, 3), aeth(0x04, 4)));
   CHECK(pair.a.sent.size() == 5);
 }
 
 TEST_CASE("READs, ATOMICs and WRITEs need no credits", "[functional][G6.3]") {
   Pair pair(reading());
   pair.post(WorkOpcode::Send, 1, {pair.from_a(0, 4)});
-  pair.a.hca.receive(pair.frame(kAck, kP, aeth(0x00, 1)));  // LSN 1
+  pair.a.hca.receive(pair.frame(kAcknowledge, kP, aeth(0x00, 1)));  // LSN 1
   pair.a.sent.clear();
   pair.post(WorkOpcode::RdmaWrite, 2, {pair.from_a(0, 4)});
   pair.post(WorkOpcode::RdmaRead, 3, {pair.from_a(0, 4)});
@@ -78,7 +76,7 @@ TEST_CASE("receive WQEs posted after \"no credits\" are told by the newest ACK a
   pair.carry();
   REQUIRE(pair.log_b.size() == 2);
   const ParsedPacket again = parsed(pair.log_b[1]);
-  CHECK(again.bth.opcode == kAck);
+  CHECK(again.bth.opcode == kAcknowledge);
   CHECK(again.bth.psn == kP);
   CHECK(again.aeth.msn == 1);
   CHECK(again.aeth.syndrome == 0x01);
@@ -87,9 +85,9 @@ TEST_CASE("receive WQEs posted after \"no credits\" are told by the newest ACK a
 TEST_CASE("code 31 lifts the limit for good", "[functional][G6.5]") {
   Pair pair;
   pair.post(WorkOpcode::Send, 1, {pair.from_a(0, 4)});
-  pair.a.hca.receive(pair.frame(kAck, kP, aeth(0x1f, 1)));
+  pair.a.hca.receive(pair.frame(kAcknowledge, kP, aeth(0x1f, 1)));
   pair.post(WorkOpcode::Send, 2, {pair.from_a(0, 4)});
-  pair.a.hca.receive(pair.frame(kAck, psn_add(kP, 1), aeth(0x00, 2)));
+  pair.a.hca.receive(pair.frame(kAcknowledge, psn_add(kP, 1), aeth(0x00, 2)));
   pair.a.sent.clear();
   for (u64 id = 3; id <= 8; ++id) pair.post(WorkOpcode::Send, id, {pair.from_a(0, 4)});
   CHECK(pair.a.sent.size() == 6);
@@ -109,7 +107,7 @@ TEST_CASE("the responder tells its free receive WQEs", "[functional][G6.1][T5]")
 // ---- Responses that do not fit
 TEST_CASE("a response of a wrong kind fails the READ", "[functional][T9-21/RC][G12.6]") {
   Asked asked(600);
-  const u8 opcode = GENERATE(u8{0x12}, kMiddle, kLast);  // ATOMIC Acknowledge; not begun
+  const u8 opcode = GENERATE(u8{0x12}, kReadMiddle, kReadLast);  // ATOMIC Acknowledge; not begun
   asked.answer(opcode, kP, opcode == 0x12 ? 0 : 256);
   CHECK(asked.done() == Results{{1, WcStatus::BadRespErr}});
   CHECK(asked.pair.a.verbs.query_qp(*asked.pair.a.qp).state == QpState::Error);
@@ -117,14 +115,14 @@ TEST_CASE("a response of a wrong kind fails the READ", "[functional][T9-21/RC][G
 
 TEST_CASE("a NAK code in a READ response fails the READ", "[functional][T9-21/RC]") {
   Asked asked(600);
-  asked.answer(kFirst, kP, 256, 0x62);
+  asked.answer(kReadFirst, kP, 256, 0x62);
   CHECK(asked.done() == Results{{1, WcStatus::BadRespErr}});
 }
 
 TEST_CASE("a READ begins once", "[functional][T9-21/RC]") {
   Asked asked(600);
-  asked.answer(kFirst, kP, 256);
-  asked.answer(kFirst, psn_add(kP, 1), 256);
+  asked.answer(kReadFirst, kP, 256);
+  asked.answer(kReadFirst, psn_add(kP, 1), 256);
   CHECK(asked.done() == Results{{1, WcStatus::BadRespErr}});
 }
 
@@ -134,11 +132,11 @@ TEST_CASE("a response of a wrong length fails the READ", "[functional][T9-16/RC]
   };
   // 600 bytes at 256 are 256, 256 and 88.
   const Row row = GENERATE(values<Row>({
-      {{{kFirst, 255}}},
-      {{{kOnly, 256}}},
-      {{{kFirst, 256}, {kMiddle, 252}}},
-      {{{kFirst, 256}, {kMiddle, 256}, {kLast, 87}}},
-      {{{kFirst, 256}, {kMiddle, 256}, {kLast, 89}}},
+      {{{kReadFirst, 255}}},
+      {{{kReadOnly, 256}}},
+      {{{kReadFirst, 256}, {kReadMiddle, 252}}},
+      {{{kReadFirst, 256}, {kReadMiddle, 256}, {kReadLast, 87}}},
+      {{{kReadFirst, 256}, {kReadMiddle, 256}, {kReadLast, 89}}},
   }));
   Asked asked(600);
   u32 psn = kP;
@@ -155,19 +153,19 @@ TEST_CASE("a Last where a Middle is due, and the other way round, fails the READ
   // 600 bytes at 256 are 256, 256 and 88.
   const bool early = GENERATE(true, false);
   Asked asked(600);
-  asked.answer(kFirst, kP, 256);
-  if (!early) asked.answer(kMiddle, psn_add(kP, 1), 256);
+  asked.answer(kReadFirst, kP, 256);
+  if (!early) asked.answer(kReadMiddle, psn_add(kP, 1), 256);
   CHECK(asked.done().empty());
   if (early)
-    asked.answer(kLast, psn_add(kP, 1), 88);
+    asked.answer(kReadLast, psn_add(kP, 1), 88);
   else
-    asked.answer(kMiddle, psn_add(kP, 2), 256);
+    asked.answer(kReadMiddle, psn_add(kP, 2), 256);
   CHECK(asked.done() == Results{{1, WcStatus::BadRespErr}});
 }
 
 TEST_CASE("a plain ACK does not complete a READ", "[functional][G12.3]") {
   Asked asked(600);
-  asked.answer(kAck, psn_add(kP, 2), 0);
+  asked.answer(kAcknowledge, psn_add(kP, 2), 0);
   CHECK(asked.done().empty());
   CHECK(opcodes_and_psns({asked.pair.a.sent.begin(), asked.pair.a.sent.end()}) ==
         Frames{{0x0c, kP}});
@@ -175,8 +173,8 @@ TEST_CASE("a plain ACK does not complete a READ", "[functional][G12.3]") {
 
 TEST_CASE("a NAK inside a READ fails it", "[functional][C9-214][G7.1]") {
   Asked asked(600);
-  asked.answer(kFirst, kP, 256);
-  asked.answer(kAck, psn_add(kP, 1), 0, 0x62);
+  asked.answer(kReadFirst, kP, 256);
+  asked.answer(kAcknowledge, psn_add(kP, 1), 0, 0x62);
   CHECK(asked.done() == Results{{1, WcStatus::RemAccessErr}});
 }
 
@@ -197,15 +195,15 @@ TEST_CASE("each NAK code has its status, a reserved one none", "[functional][T5]
   CAPTURE(row.syndrome);
   Pair pair;
   pair.post(WorkOpcode::Send, 1, {pair.from_a(0, 4)});
-  pair.a.hca.receive(pair.frame(kAck, kP, aeth(row.syndrome, 0)));
+  pair.a.hca.receive(pair.frame(kAcknowledge, kP, aeth(row.syndrome, 0)));
   CHECK(results(pair.a.poll(pair.a.send_cq)) == row.done);
 }
 
 TEST_CASE("a response to nothing, or to a PSN not sent, is dropped", "[functional][G12.1]") {
   Pair pair(reading());
   pair.post(WorkOpcode::RdmaWrite, 1, {pair.from_a(0, 4)});
-  pair.a.hca.receive(pair.frame(kAck, psn_add(kP, 1), aeth(0x1f, 1)));
-  pair.a.hca.receive(pair.frame(kOnly, psn_sub(kP, 1), aeth(0x1f, 1), 4));
+  pair.a.hca.receive(pair.frame(kAcknowledge, psn_add(kP, 1), aeth(0x1f, 1)));
+  pair.a.hca.receive(pair.frame(kReadOnly, psn_sub(kP, 1), aeth(0x1f, 1), 4));
   CHECK(pair.a.hca.port_counters().unexpected_answers == 2);
   CHECK(pair.a.poll(pair.a.send_cq).empty());
   CHECK(pair.a.hca.next_timer());
@@ -215,7 +213,7 @@ TEST_CASE("a response to nothing, or to a PSN not sent, is dropped", "[functiona
 TEST_CASE("a SEND with Invalidate takes the key's access away",
           "[functional][INV-1][INV-6][G21.4]") {
   Pair pair(reading());
-  const testbench::Mr other = pair.b.verbs.reg_mr(kBuffer + 65536, 4096, 0xf | kFastRegister);
+  const testbench::Mr other = pair.b.verbs.reg_mr(Pair::kBuffer + 65536, 4096, 0xf | kFastRegister);
   pair.post_receive(70, {pair.into_b(0, 64)});
   testbench::SendWr wr;
   const testbench::SgeList sge = pair.from_a(0, 8);
@@ -229,9 +227,10 @@ TEST_CASE("a SEND with Invalidate takes the key's access away",
   CHECK(received[0].with_invalidate);
   CHECK(received[0].imm_data == other.rkey);
   // The other key goes on to work, this one is gone.
-  pair.b.hca.receive(pair.frame(0x0a, psn_add(kP, 1), reth(kBuffer, pair.mr_b.rkey, 4), 4, true));
   pair.b.hca.receive(
-      pair.frame(0x0a, psn_add(kP, 2), reth(kBuffer + 65536, other.rkey, 4), 4, true));
+      pair.frame(0x0a, psn_add(kP, 1), reth(Pair::kBuffer, pair.mr_b.rkey, 4), 4, true));
+  pair.b.hca.receive(
+      pair.frame(0x0a, psn_add(kP, 2), reth(Pair::kBuffer + 65536, other.rkey, 4), 4, true));
   REQUIRE(pair.b.sent.size() == 2);
   CHECK(parsed(pair.b.sent[0]).aeth.syndrome == 0x00);
   CHECK(parsed(pair.b.sent[1]).aeth.syndrome == 0x62);
@@ -249,6 +248,7 @@ TEST_CASE("a SEND with Invalidate of an unknown key fails the receiver without a
   CHECK(results(pair.b.poll(pair.b.recv_cq)) ==
         Results{{70, WcStatus::RemInvReqErr}, {71, WcStatus::WrFlushErr}});
   CHECK(pair.b.verbs.query_qp(*pair.b.qp).state == QpState::Error);
-  CHECK(pair.b.bytes(kBuffer, 8) == std::vector<u8>{1, 2, 3, 4, 5, 6, 7, 8});  // G10.1: placed
+  CHECK(pair.b.bytes(Pair::kBuffer, 8) ==
+        std::vector<u8>{1, 2, 3, 4, 5, 6, 7, 8});  // G10.1: placed
 }
 }  // namespace hca::functional

@@ -52,6 +52,11 @@ struct PairOptions {
   u32 ports = 1;
   u8 port = 1;  // of both queue pairs
 };
+// Opcodes of RC.
+inline constexpr u8 kReadRequest = 0x0c, kReadFirst = 0x0d, kReadMiddle = 0x0e, kReadLast = 0x0f,
+                    kReadOnly = 0x10, kAcknowledge = 0x11, kAtomicAcknowledge = 0x12,
+                    kCompareSwap = 0x13, kFetchAdd = 0x14;
+
 // READs and ATOMICs are allowed, `depth` at a time.
 inline PairOptions reading(u8 depth = 4) {
   PairOptions options;
@@ -226,6 +231,13 @@ inline std::vector<std::pair<u32, u32>> opcodes_and_psns(
     const proto::ParsedPacket p = parsed(frame);
     all.emplace_back(p.bth.opcode, p.bth.psn);
   }
+  return all;
+}
+// All that B sends now, as its responses to one frame.
+inline std::vector<std::vector<u8>> answers(Pair& pair, const std::vector<u8>& request) {
+  pair.b.hca.receive(request);
+  std::vector<std::vector<u8>> all(pair.b.sent.begin(), pair.b.sent.end());
+  pair.b.sent.clear();
   return all;
 }
 }  // namespace hca::functional

@@ -16,13 +16,13 @@ using proto::CqResult;
 using Bytes = std::vector<u8>;
 
 // CQs whose contexts are answered one cycle behind the ask.
-struct Bench {
+struct CompletionBench {
   rtl::CompletionRtl rtl{GENERATE(32u, 64u)};
   std::map<u32, rtl::CqContext> contexts{};
   std::vector<rtl::CqStepped> out{};
   std::vector<unsigned> at{};
 
-  Bench() {
+  CompletionBench() {
     for (const u32 cqn : {0x21u, 0x22u}) {
       rtl::CqContext& cq = contexts[cqn];
       cq.allocated = true, cq.log_entries = 2, cq.address = 0x1000 * cqn;
@@ -71,9 +71,9 @@ using enum CqResult;
 }  // namespace
 
 TEST_CASE("a CQE comes 6 cycles behind its completion, one a cycle", "[completion][rtl]") {
-  Bench bench;
+  CompletionBench bench;
   bench.contexts[0x21].log_entries = 22;
-  bench.run(std::vector<rtl::CqStepBeat>(12, Bench::cqe()));
+  bench.run(std::vector<rtl::CqStepBeat>(12, CompletionBench::cqe()));
   for (unsigned i = 0; i < 12; ++i) {
     CHECK(bench.at[i] == i + 6);
     bench.check(i, Written, 0x21000 + 32 * i, true);
@@ -81,8 +81,8 @@ TEST_CASE("a CQE comes 6 cycles behind its completion, one a cycle", "[completio
 }
 
 TEST_CASE("each field of a CQE stands where the table says", "[completion][rtl]") {
-  Bench bench;
-  rtl::CqStepBeat s = Bench::cqe();
+  CompletionBench bench;
+  rtl::CqStepBeat s = CompletionBench::cqe();
   s.opcode = 0x81, s.status = 0x0c, s.with_immediate = true, s.solicited = true;
   s.vendor_error = 0xee, s.qpn = 0xabcdef, s.wqe_index = 0x1234, s.byte_len = 0x80000001;
   s.immediate = 0xcafe0123, s.src_qp = 0x765432, s.slid = 0xc001, s.pkey_index = 0x0102, s.sl = 0xd;
@@ -104,11 +104,11 @@ TEST_CASE("each field of a CQE stands where the table says", "[completion][rtl]"
 }
 
 TEST_CASE("the phase is 1 on the first turn of a ring and flips with each", "[completion][rtl]") {
-  Bench bench;  // 4 entries
+  CompletionBench bench;  // 4 entries
   std::vector<rtl::CqStepBeat> steps;
   for (u32 i = 0; i < 9; ++i) {
-    steps.push_back(Bench::cqe());
-    steps.push_back(Bench::doorbell(i + 1));
+    steps.push_back(CompletionBench::cqe());
+    steps.push_back(CompletionBench::doorbell(i + 1));
   }
   bench.run(steps);
   for (u32 i = 0; i < 9; ++i) {
@@ -119,16 +119,16 @@ TEST_CASE("the phase is 1 on the first turn of a ring and flips with each", "[co
   CHECK(bench.contexts[0x21].state.consumer == 9);
   // 2^32 CQEs are a whole number of turns.
   bench.contexts[0x21].state = {0xffffffff, 0xffffffff, false};
-  bench.run({Bench::cqe(), Bench::cqe()});
+  bench.run({CompletionBench::cqe(), CompletionBench::cqe()});
   bench.check(0, Written, 0x21060, false);
   bench.check(1, Written, 0x21000, true);
 }
 
 TEST_CASE("a full CQ overflows once and takes no more CQEs", "[completion][rtl][G21.3]") {
-  Bench bench;
-  const auto cqe = Bench::cqe();
-  bench.run(
-      {cqe, cqe, Bench::cqe(0x22), cqe, cqe, cqe, cqe, Bench::doorbell(4), cqe, Bench::cqe(0x22)});
+  CompletionBench bench;
+  const auto cqe = CompletionBench::cqe();
+  bench.run({cqe, cqe, CompletionBench::cqe(0x22), cqe, cqe, cqe, cqe, CompletionBench::doorbell(4),
+             cqe, CompletionBench::cqe(0x22)});
   bench.check(3, Written, 0x21040, true);
   bench.check(4, Written, 0x21060, true);
   bench.check(5, FirstLost, 0, false);
@@ -142,19 +142,19 @@ TEST_CASE("a full CQ overflows once and takes no more CQEs", "[completion][rtl][
 }
 
 TEST_CASE("a doorbell that comes in time makes room", "[completion][rtl][G21.3]") {
-  Bench bench;
+  CompletionBench bench;
   bench.contexts[0x21].state.producer = 4;
-  bench.run({Bench::doorbell(1), Bench::cqe(), Bench::cqe()});
+  bench.run({CompletionBench::doorbell(1), CompletionBench::cqe(), CompletionBench::cqe()});
   bench.check(1, Written, 0x21000, false);
   bench.check(2, FirstLost, 0, false);
 }
 
 TEST_CASE("a CQE counts as solicited if its message says so or it failed",
           "[completion][rtl][G21.2]") {
-  Bench bench;
-  rtl::CqStepBeat solicited = Bench::cqe(), failed = Bench::cqe();
+  CompletionBench bench;
+  rtl::CqStepBeat solicited = CompletionBench::cqe(), failed = CompletionBench::cqe();
   solicited.solicited = true, failed.status = 5;
-  bench.run({Bench::cqe(), solicited, failed, Bench::cqe(), failed});
+  bench.run({CompletionBench::cqe(), solicited, failed, CompletionBench::cqe(), failed});
   CHECK_FALSE(bench.out[0].solicited);
   CHECK(bench.out[1].solicited);
   CHECK(bench.out[2].solicited);
@@ -163,11 +163,11 @@ TEST_CASE("a CQE counts as solicited if its message says so or it failed",
 }
 
 TEST_CASE("a CQE without a CQ is told and changes nothing", "[completion][rtl]") {
-  Bench bench;
+  CompletionBench bench;
   bench.contexts[0x21].allocated = false;
-  rtl::CqStepBeat s = Bench::cqe();
+  rtl::CqStepBeat s = CompletionBench::cqe();
   s.qpn = 0x123;
-  bench.run({s, Bench::doorbell(7)});
+  bench.run({s, CompletionBench::doorbell(7)});
   bench.check(0, NoQueue, 0, false);
   bench.check(1, NoQueue, 0, false);
   CHECK(bench.out[0].cqe.qpn == 0x123);

@@ -15,13 +15,13 @@ using blocks::PsnResult;
 using blocks::PsnStep;
 
 // One queue pair with a path MTU of 256; its context is answered one cycle behind the ask.
-struct Bench {
+struct PsnBench {
   rtl::RequesterPsnRtl rtl{GENERATE(32u, 64u)};
   rtl::PsnContext context{};
   std::vector<rtl::PsnStepped> out{};
   std::vector<unsigned> at{};
 
-  Bench() { context.path_mtu = 256; }
+  PsnBench() { context.path_mtu = 256; }
   static rtl::PsnStepBeat step(PsnStep step, u32 psn = 0) {
     rtl::PsnStepBeat s{};
     s.first = s.last = true;
@@ -69,8 +69,8 @@ using enum PsnResult;
 }  // namespace
 
 TEST_CASE("a result comes 6 cycles behind its step, one a cycle", "[requester_psn][rtl]") {
-  Bench bench;
-  bench.run(std::vector<rtl::PsnStepBeat>(12, Bench::message(PsnKind::Data, 1)));
+  PsnBench bench;
+  bench.run(std::vector<rtl::PsnStepBeat>(12, PsnBench::message(PsnKind::Data, 1)));
   for (unsigned i = 0; i < 12; ++i) {
     CHECK(bench.at[i] == i + 6);
     bench.check(i, Done, i, 1);
@@ -79,10 +79,10 @@ TEST_CASE("a result comes 6 cycles behind its step, one a cycle", "[requester_ps
 
 TEST_CASE("a message takes a PSN for each packet of it or of its response",
           "[requester_psn][rtl][G1.1][G1.2]") {
-  Bench bench;
-  bench.run({Bench::step(PsnStep::Start, 0xfffffe), Bench::message(PsnKind::Data, 0),
-             Bench::message(PsnKind::Data, 256), Bench::message(PsnKind::Data, 257),
-             Bench::message(PsnKind::Read, 700), Bench::message(PsnKind::Atomic, 5000)});
+  PsnBench bench;
+  bench.run({PsnBench::step(PsnStep::Start, 0xfffffe), PsnBench::message(PsnKind::Data, 0),
+             PsnBench::message(PsnKind::Data, 256), PsnBench::message(PsnKind::Data, 257),
+             PsnBench::message(PsnKind::Read, 700), PsnBench::message(PsnKind::Atomic, 5000)});
   bench.check(0, Done, 0xfffffe, 0);
   bench.check(1, Done, 0xfffffe, 1);
   bench.check(2, Done, 0xffffff, 1);
@@ -96,20 +96,20 @@ TEST_CASE("a message takes a PSN for each packet of it or of its response",
   for (const u32 mtu : {512u, 1024u, 2048u, 4096u}) {
     bench.context = {};
     bench.context.path_mtu = u16(mtu);
-    bench.run({Bench::message(PsnKind::Data, 8192), Bench::message(PsnKind::Data, 8193)});
+    bench.run({PsnBench::message(PsnKind::Data, 8192), PsnBench::message(PsnKind::Data, 8193)});
     bench.check(0, Done, 0, 8192 / mtu);
     bench.check(1, Done, 8192 / mtu, 8192 / mtu + 1);
   }
 }
 
 TEST_CASE("2^23 PSNs may be outstanding, no more", "[requester_psn][rtl][G1.4]") {
-  Bench bench;
+  PsnBench bench;
   constexpr u32 kLongest = u32{1} << 31;  // bytes; 2^23 packets of 256
-  bench.run({Bench::step(PsnStep::Start, 0xc00000), Bench::message(PsnKind::Read, kLongest),
-             Bench::message(PsnKind::Atomic, 8),
-             Bench::packet(PsnKind::Read, 0xc00000, 0, kLongest),
-             Bench::step(PsnStep::Acknowledge, 0xc00000), Bench::message(PsnKind::Data, 257),
-             Bench::message(PsnKind::Data, 256)});
+  bench.run({PsnBench::step(PsnStep::Start, 0xc00000), PsnBench::message(PsnKind::Read, kLongest),
+             PsnBench::message(PsnKind::Atomic, 8),
+             PsnBench::packet(PsnKind::Read, 0xc00000, 0, kLongest),
+             PsnBench::step(PsnStep::Acknowledge, 0xc00000), PsnBench::message(PsnKind::Data, 257),
+             PsnBench::message(PsnKind::Data, 256)});
   bench.check(1, Done, 0xc00000, 0x800000);
   bench.check(2, Full, 0x400000, 1);
   bench.check(3, Done, 0xc00000, 0x800000);
@@ -117,7 +117,7 @@ TEST_CASE("2^23 PSNs may be outstanding, no more", "[requester_psn][rtl][G1.4]")
   bench.check(5, Full, 0x400000, 2);
   bench.check(6, Done, 0x400000, 1);
   // Back to the oldest one; then all is acknowledged after all, and nothing is repeated.
-  bench.run({Bench::step(PsnStep::Timeout), Bench::step(PsnStep::Acknowledge, 0x3fffff)});
+  bench.run({PsnBench::step(PsnStep::Timeout), PsnBench::step(PsnStep::Acknowledge, 0x3fffff)});
   CHECK(bench.out[0].state.send_psn == 0xc00001);
   CHECK(bench.out[1].state.send_psn == 0x400000);
   CHECK_FALSE(bench.out[1].unacked);
@@ -125,15 +125,16 @@ TEST_CASE("2^23 PSNs may be outstanding, no more", "[requester_psn][rtl][G1.4]")
 
 TEST_CASE("an answer counts for PSNs that are sent and not acknowledged",
           "[requester_psn][rtl][G12.1][G12.2][C9-217]") {
-  Bench bench;
+  PsnBench bench;
   bench.context.state.start(0xfffffe);
   // Three packets of four are sent: PSN 0xfffffe to 0.
-  bench.run({Bench::message(PsnKind::Data, 1024), Bench::packet(PsnKind::Data, 0xfffffe, 0, 1024),
-             Bench::packet(PsnKind::Data, 0xfffffe, 1, 1024),
-             Bench::packet(PsnKind::Data, 0xfffffe, 2, 1024), Bench::step(PsnStep::Acknowledge, 1),
-             Bench::step(PsnStep::Acknowledge, 0xfffffd),
-             Bench::step(PsnStep::Acknowledge, 0xfffffc), Bench::step(PsnStep::GoBack, 0xfffffd),
-             Bench::step(PsnStep::Acknowledge, 0xffffff), Bench::step(PsnStep::Acknowledge, 0)});
+  bench.run(
+      {PsnBench::message(PsnKind::Data, 1024), PsnBench::packet(PsnKind::Data, 0xfffffe, 0, 1024),
+       PsnBench::packet(PsnKind::Data, 0xfffffe, 1, 1024),
+       PsnBench::packet(PsnKind::Data, 0xfffffe, 2, 1024), PsnBench::step(PsnStep::Acknowledge, 1),
+       PsnBench::step(PsnStep::Acknowledge, 0xfffffd),
+       PsnBench::step(PsnStep::Acknowledge, 0xfffffc), PsnBench::step(PsnStep::GoBack, 0xfffffd),
+       PsnBench::step(PsnStep::Acknowledge, 0xffffff), PsnBench::step(PsnStep::Acknowledge, 0)});
   bench.check(3, Done, 0, 1);
   bench.check(4, Ghost, 0xfffffe, 0);
   bench.check(5, Newest, 0xfffffe, 0);
@@ -148,14 +149,15 @@ TEST_CASE("an answer counts for PSNs that are sent and not acknowledged",
 
 TEST_CASE("a NAK and the timer go back, and what is acknowledged meanwhile is not repeated",
           "[requester_psn][rtl][G11.3][G11.4][G11.5]") {
-  Bench bench;
+  PsnBench bench;
   bench.context.state.start(0x10);
   // A SEND of 2 packets and a READ of 4: PSN 0x10 to 0x15.
-  bench.run({Bench::message(PsnKind::Data, 512), Bench::message(PsnKind::Read, 1024),
-             Bench::packet(PsnKind::Data, 0x10, 0, 512), Bench::packet(PsnKind::Data, 0x10, 1, 512),
-             Bench::packet(PsnKind::Read, 0x12, 0, 1024), Bench::step(PsnStep::GoBack, 0x11),
-             Bench::packet(PsnKind::Data, 0x10, 1, 512), Bench::step(PsnStep::Acknowledge, 0x13),
-             Bench::packet(PsnKind::Read, 0x12, 2, 1024), Bench::step(PsnStep::Timeout)});
+  bench.run(
+      {PsnBench::message(PsnKind::Data, 512), PsnBench::message(PsnKind::Read, 1024),
+       PsnBench::packet(PsnKind::Data, 0x10, 0, 512), PsnBench::packet(PsnKind::Data, 0x10, 1, 512),
+       PsnBench::packet(PsnKind::Read, 0x12, 0, 1024), PsnBench::step(PsnStep::GoBack, 0x11),
+       PsnBench::packet(PsnKind::Data, 0x10, 1, 512), PsnBench::step(PsnStep::Acknowledge, 0x13),
+       PsnBench::packet(PsnKind::Read, 0x12, 2, 1024), PsnBench::step(PsnStep::Timeout)});
   bench.check(4, Done, 0x12, 4);
   CHECK_FALSE(bench.out[4].repeated);
   bench.check(5, Done, 0x11, 0);

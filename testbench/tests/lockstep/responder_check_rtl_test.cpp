@@ -16,14 +16,14 @@ using proto::RequestCause;
 
 // One queue pair, RC in RTS, and a region of 64 bytes from 0x1000 on; answers come one cycle behind
 // the ask.
-struct Bench {
+struct CheckBench {
   rtl::ResponderCheckRtl rtl{GENERATE(32u, 64u)};
   rtl::CheckedContext context{};
   rtl::CheckedRegion region{0x1000, 64, 0x1234, 7, proto::kAnyQp, 0x0f, 2, true};
   std::vector<rtl::Judged> judged{};
   std::vector<unsigned> at{};
 
-  Bench() {
+  CheckBench() {
     context.own_gid = proto::gid_of_ipv4(0x0a000001);
     context.peer_gid = proto::gid_of_ipv4(0x0a000002);
     context.framing = u8(proto::Framing::RoceV2Ip4);
@@ -84,7 +84,7 @@ using enum RequestCause;
 
 TEST_CASE("a verdict comes 10 cycles behind its request, 12 with an R_Key",
           "[responder_check][rtl]") {
-  Bench bench;
+  CheckBench bench;
   bench.run({bench.request(0x04, 0x10)});
   REQUIRE(bench.judged.size() == 1);
   CHECK(bench.at[0] == 10);
@@ -103,7 +103,7 @@ TEST_CASE("a verdict comes 10 cycles behind its request, 12 with an R_Key",
 
 TEST_CASE("requests back to back see the context that those in front leave",
           "[responder_check][rtl][G2.2][G2.3][T10-8/RC]") {
-  Bench bench;
+  CheckBench bench;
   // SEND First, Middle, Last of 256, 256 and 5 bytes; one PSN lost, and another behind it; then the
   // lost one, and a WRITE Only of 8 bytes.
   bench.run({bench.request(0x00, 0x10, 256), bench.request(0x01, 0x11, 256),
@@ -127,7 +127,7 @@ TEST_CASE("requests back to back see the context that those in front leave",
 
 TEST_CASE("the PSNs from the expected one on are ahead up to half of all, behind from there",
           "[responder_check][rtl][T6]") {
-  Bench bench;
+  CheckBench bench;
   const u32 epsn = GENERATE(0xfffffeu, 0u, 0x800000u);
   struct Row {
     u32 distance;
@@ -147,7 +147,7 @@ TEST_CASE("the PSNs from the expected one on are ahead up to half of all, behind
 
 TEST_CASE("the first rule of the table that a request breaks decides",
           "[responder_check][rtl][T10]") {
-  Bench bench;
+  CheckBench bench;
   // A wrong P_Key and a PSN ahead.
   rtl::Parsed p = bench.request(0x04, 0x20);
   p.bth.pkey = 0x1234;
@@ -171,7 +171,7 @@ TEST_CASE("the first rule of the table that a request breaks decides",
 }
 
 TEST_CASE("an access must lie in its region to the last byte", "[responder_check][rtl][G22.2]") {
-  Bench bench;
+  CheckBench bench;
   struct Row {
     u64 va;
     u32 bytes;
@@ -191,7 +191,7 @@ TEST_CASE("an access must lie in its region to the last byte", "[responder_check
 
 TEST_CASE("a READ takes as many PSNs as its response has packets, and no more READs than allowed",
           "[responder_check][rtl][G2.2][G29.3]") {
-  Bench bench;
+  CheckBench bench;
   bench.region.bytes = 0x10000;
   // 1025 bytes at a path MTU of 256: 5 packets.
   bench.run({bench.with_key(0x0c, 0x10, 0x1000, 1025, 0), bench.request(0x04, 0x15),
@@ -203,7 +203,7 @@ TEST_CASE("a READ takes as many PSNs as its response has packets, and no more RE
 }
 
 TEST_CASE("responses and frames with a bad ICRC leave no verdict", "[responder_check][rtl]") {
-  Bench bench;
+  CheckBench bench;
   rtl::Parsed bad = bench.request(0x04, 0x10), reserved = bench.request(0x1f, 0x11);
   bad.verdict = proto::PacketVerdict::BadIcrc;
   reserved.verdict = proto::PacketVerdict::ReservedOpcode;

@@ -67,7 +67,7 @@ std::vector<std::string> broken_by(const Packet& p) {
   return statements;
 }
 
-constexpr unsigned kBth = 42;  // RoCEv2 over IPv4
+constexpr unsigned kBthAt = 42;  // RoCEv2 over IPv4
 void fix_ipv4_checksum(std::vector<u8>& f) {
   f[24] = f[25] = 0;
   u32 sum = 0;
@@ -132,7 +132,7 @@ std::vector<Case> cases() {
       {"G26.2", packet(0x81), with(packet(0x81), [](Packet& p) { p.bth.becn = false; })},
       {"G26.2", packet(0x81), with(packet(0x81), [](Packet& p) { p.bth.psn = 1; })},
       {"G26.2", packet(0x81), with(packet(0x81), a)},
-      {"G26.2", packet(0x81), with(packet(0x81), set_byte(kBth + 12, 1))},
+      {"G26.2", packet(0x81), with(packet(0x81), set_byte(kBthAt + 12, 1))},
       {"PKEY-15", with(packet(0x04), [](Packet& p) { p.bth.pkey = 0x0001; }),
        with(packet(0x04), [](Packet& p) { p.bth.pkey = 0x8000; })},
       {"G27.1", with(packet(0x64), to_qp(1, 0x80010000, 0)), with(packet(0x04), to_qp(1, 0, 0))},
@@ -171,13 +171,13 @@ std::vector<Case> cases() {
               };
             })},
       // reserved bits
-      {"C9-6", packet(0x04), with(packet(0x04), set_byte(kBth + 4, 0x01))},
-      {"C9-6", packet(0x1C), with(packet(0x1C), set_byte(kBth + 12, 0x01))},
-      {"C9-7", packet(0x04), with(packet(0x04), set_byte(kBth + 8, 0x40))},
-      {"C9-8", packet(0x64), with(packet(0x64), set_byte(kBth + 16, 0x01))},
-      {"o9-2", packet(0x44), with(packet(0x44), set_byte(kBth + 12, 0x80))},
-      {"o9-3.a1", packet(0xA4), with(packet(0xA4), set_byte(kBth + 12, 0x80))},
-      {"EXT-2", packet(0x1A), with(packet(0x1A), set_byte(kBth + 13, 0x01))},
+      {"C9-6", packet(0x04), with(packet(0x04), set_byte(kBthAt + 4, 0x01))},
+      {"C9-6", packet(0x1C), with(packet(0x1C), set_byte(kBthAt + 12, 0x01))},
+      {"C9-7", packet(0x04), with(packet(0x04), set_byte(kBthAt + 8, 0x40))},
+      {"C9-8", packet(0x64), with(packet(0x64), set_byte(kBthAt + 16, 0x01))},
+      {"o9-2", packet(0x44), with(packet(0x44), set_byte(kBthAt + 12, 0x80))},
+      {"o9-3.a1", packet(0xA4), with(packet(0xA4), set_byte(kBthAt + 12, 0x80))},
+      {"EXT-2", packet(0x1A), with(packet(0x1A), set_byte(kBthAt + 13, 0x01))},
       {"T12-1", packet(0x04, 0, local), with(packet(0x04, 0, local), set_byte(1, 0x06))},
       {"T12-1", packet(0x04, 0, local), with(packet(0x04, 0, local), set_byte(4, 0x08))},
   };
@@ -229,7 +229,7 @@ TEST_CASE("a wrong CRC, a bad structure and another protocol are told apart",
   changed[56] ^= 1;
   CHECK(broken(changed) == std::vector<std::string>{"T12-1"});
   changed = frame;
-  changed[kBth] = 0x15;
+  changed[kBthAt] = 0x15;
   CHECK(broken(changed) == std::vector<std::string>{"BTH-4", "T12-1"});
   changed = frame;
   changed[12] = 0x88;  // another EtherType

@@ -250,7 +250,7 @@ std::vector<u8> payload_of(u32 bytes) {
   return payload;
 }
 
-AddressVector address(Framing framing) {
+AddressVector ipv4_address(Framing framing) {
   AddressVector av;
   av.framing = framing;
   av.source_gid = gid_of_ipv4(0x0A000001);
@@ -303,7 +303,7 @@ TEST_CASE("packets that no dissector judges are byte for byte what the tables sa
     if (hand.payload_bytes == 256) expected = expected + payload_of(256);
     for (const FramingRow& framing : kFramingRows) {
       INFO(framing.name);
-      const Path path = make_path(address(framing.framing));
+      const Path path = make_path(ipv4_address(framing.framing));
       const ExtHeaders ext = all_ext();
       const std::vector<u8> frame = built(path, *row, kBth, ext, payload_of(hand.payload_bytes));
       const std::vector<u8> transport(frame.begin() + path.bytes,
@@ -325,7 +325,7 @@ TEST_CASE("packets that no dissector judges are byte for byte what the tables sa
 
 TEST_CASE("FECN and BECN are bits 7 and 6 of BTH byte 4, the ICRC ignores them",
           "[proto][packet][BTH-14][BTH-15]") {
-  const Path path = make_path(address(Framing::RoceV2Ip4));
+  const Path path = make_path(ipv4_address(Framing::RoceV2Ip4));
   const OpcodeRow& row = *opcode_row(0x11);
   Bth bth = kBth;
   const std::vector<u8> plain = built(path, row, bth, all_ext(), {});

@@ -9,14 +9,6 @@ const std::string kSlow =
     "connection: {path_mtu: 4096}\n"
     "hca: {core: {clock: 100 MHz, allow_slow_core: true}}\n"
     "workload:\n  - {operation: write, size: 64 KiB, messages: 200, depth: 8, qps: 2}\n";
-std::string error_of(const std::string& text) {
-  try {
-    parse_scenario(text, "s.yaml");
-  } catch (const ScenarioError& error) {
-    return error.what();
-  }
-  return "";
-}
 }  // namespace
 
 TEST_CASE("a core that is slower than its link is refused", "[scenario][width]") {
@@ -28,10 +20,12 @@ TEST_CASE("a core that is slower than its link is refused", "[scenario][width]")
         "s.yaml:2: hca1.icrc_unit.beat_bytes: 32 B in each cycle of 400 MHz are 102.4 Gb/s, less "
         "than the 400 Gb/s of a link of hca1; allowed: a larger hca.icrc_unit.beat_bytes or "
         "hca.core.clock, or hca.core.allow_slow_core: true");
-  CHECK(error_of("hca.core: {clock: 100 MHz, allow_slow_core: true}\n").empty());
-  CHECK(error_of("hca: {core: {clock: 100 MHz}, icrc_unit: {beat_bytes: 128 B}}\n").empty());
-  CHECK(error_of("hca: {port: {link_rate: 800 Gb/s}, icrc_unit: {beat_bytes: 250 B}}\n").empty());
-  CHECK(!error_of("hca: {port: {link_rate: 800 Gb/s}, icrc_unit: {beat_bytes: 249 B}}\n").empty());
+  CHECK(error_of("hca.core: {clock: 100 MHz, allow_slow_core: true}\n") == "(none)");
+  CHECK(error_of("hca: {core: {clock: 100 MHz}, icrc_unit: {beat_bytes: 128 B}}\n") == "(none)");
+  CHECK(error_of("hca: {port: {link_rate: 800 Gb/s}, icrc_unit: {beat_bytes: 250 B}}\n") ==
+        "(none)");
+  CHECK(error_of("hca: {port: {link_rate: 800 Gb/s}, icrc_unit: {beat_bytes: 249 B}}\n") !=
+        "(none)");
 }
 
 // 64 KiB are 16 packets. The first has a RETH: 4170 bytes with the ICRC, 66 beats of 64 bytes; the

@@ -7,7 +7,9 @@
 
 namespace hca::testbench {
 namespace {
-double rate(const RunResult& result) { return result.streams.at(0).million_messages_per_second(); }
+double messages_rate(const RunResult& result) {
+  return result.streams.at(0).million_messages_per_second();
+}
 }  // namespace
 
 TEST_CASE("threads post at the same time, each on a core of its own", "[workload][threads]") {
@@ -17,14 +19,14 @@ TEST_CASE("threads post at the same time, each on a core of its own", "[workload
   const RunResult four =
       run_workload("  - {operation: write, size: 8 B, threads: 4, qps: 8, messages: 2000}\n", slow);
   REQUIRE(four.streams.size() == 1);
-  CHECK(rate(four) == Approx(4.0).epsilon(0.02));
+  CHECK(messages_rate(four) == Approx(4.0).epsilon(0.02));
   CHECK(four.streams[0].messages == 2000);
   CHECK(four.streams[0].qps == 8);
   CHECK(four.streams[0].bytes == 16000);
   CHECK(four.streams[0].latency.count() == 2000);
   const RunResult one =
       run_workload("  - {operation: write, size: 8 B, qps: 8, messages: 2000}\n", slow);
-  CHECK(rate(one) == Approx(1.0).epsilon(0.02));
+  CHECK(messages_rate(one) == Approx(1.0).epsilon(0.02));
 }
 
 TEST_CASE("threads share what does not divide evenly", "[workload][threads]") {
@@ -60,9 +62,10 @@ TEST_CASE("a batch waits for all of its messages", "[workload][threads]") {
   // One message on each of 2 queue pairs: t and a post more. Of 4 on each: 6 posts more, 0.5 us
   // each.
   const auto run = [](const std::string& depth, const std::string& batches) {
-    return 1 / rate(run_workload("  - {operation: read, size: 8 B, qps: 2, messages: 800, depth: " +
-                                     depth + ", batches: " + batches + "}\n",
-                                 {"host.post_send=500 ns", "host.completion=0 ps"}));
+    return 1 / messages_rate(run_workload(
+                   "  - {operation: read, size: 8 B, qps: 2, messages: 800, depth: " + depth +
+                       ", batches: " + batches + "}\n",
+                   {"host.post_send=500 ns", "host.completion=0 ps"}));
   };
   const double alone = 2 * run("1", "true");  // us, of a batch
   CHECK(8 * run("4", "true") == Approx(alone + 6 * 0.5).epsilon(0.01));
@@ -74,7 +77,7 @@ TEST_CASE("READs begin one each read_interval", "[workload][G30]") {
   const RunResult result = run_workload(
       "  - {operation: read, size: 8 B, threads: 4, qps: 8, messages: 4000, depth: 16}\n",
       {"hca.responder_execute.read_interval=50 cycles"});
-  CHECK(rate(result) == Approx(8.0).epsilon(0.01));
+  CHECK(messages_rate(result) == Approx(8.0).epsilon(0.01));
 }
 
 TEST_CASE("a FetchAdd takes so many cycles more than a CmpSwap", "[workload][G30]") {
@@ -82,7 +85,7 @@ TEST_CASE("a FetchAdd takes so many cycles more than a CmpSwap", "[workload][G30
     const RunResult r = run_workload(
         "  - {operation: " + operation + ", threads: 2, qps: 8, messages: 2000, depth: 8}\n",
         {"hca.responder_execute.fetch_add=40 cycles"});
-    return 1000 / rate(r);  // ns
+    return 1000 / messages_rate(r);  // ns
   };
   // They are executed one at a time: 40 cycles of 2.5 ns.
   CHECK(period("fetch_add") - period("compare_swap") == Approx(100).margin(1));

@@ -60,7 +60,7 @@ struct Device {
 u8 syndrome_of(const Frame& frame) {
   ParsedPacket p{};
   REQUIRE(parse(frame, LinkLayer::Ethernet, p) == PacketVerdict::Good);
-  REQUIRE(p.opcode->operation == Operation::Acknowledge);
+  REQUIRE(p.opcode->operation == proto::Operation::Acknowledge);
   return p.aeth.syndrome;
 }
 }  // namespace

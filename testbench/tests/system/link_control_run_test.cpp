@@ -12,7 +12,7 @@ std::vector<std::string> slow(std::vector<std::string> more) {
                            "hca1.core.allow_slow_core=true"});
   return more;
 }
-double rate(const RunResult& result) { return result.streams.at(0).gigabits_per_second(); }
+double goodput(const RunResult& result) { return result.streams.at(0).gigabits_per_second(); }
 }  // namespace
 
 // 4096 bytes are 4194 on the wire: at 10 Gb/s 3355.2 ns, 9.766 Gb/s of payload for each queue pair.
@@ -20,7 +20,7 @@ TEST_CASE("a rate limit of each queue pair", "[pace]") {
   const RunResult two =
       run_workload("  - {operation: write, size: 4 KiB, messages: 400, depth: 16, qps: 2}\n",
                    {"connection.path_mtu=4096", "connection.rate_limit=10 Gb/s"});
-  CHECK(rate(two) == Approx(2 * 9.766).epsilon(0.01));
+  CHECK(goodput(two) == Approx(2 * 9.766).epsilon(0.01));
 }
 
 TEST_CASE("without flow control a slow receiver drops", "[link_control]") {
@@ -47,7 +47,7 @@ TEST_CASE("PAUSE: nothing is lost with room for what is on its way", "[link_cont
   CHECK(counter(pause, "hca1.link_control.told") > 0);
   CHECK(counter(pause, "hca0.link_control.heard") == counter(pause, "hca1.link_control.told"));
   CHECK(counter(pause, "hca1.link_control.most_bytes") >= 16384 + 4154);
-  CHECK(rate(pause) == Approx(50.36).epsilon(0.01));
+  CHECK(goodput(pause) == Approx(50.36).epsilon(0.01));
   const RunResult short_of =
       run_workload(kWork, slow({"hca.link_control.mode=pause", "hca.link_control.buffer=20 KiB",
                                 "hca.link_control.xoff=16 KiB", "hca.link_control.xon=8 KiB"}));
@@ -62,7 +62,7 @@ TEST_CASE("PFC: the priority of the stream is stopped, nothing is lost", "[link_
   CHECK(counter(pfc, "hca1.link_control.no_room") == 0);
   CHECK(counter(pfc, "hca0.requester.resent") == 0);
   CHECK(counter(pfc, "hca0.link_control.heard") > 0);
-  CHECK(rate(pfc) == Approx(50.36).epsilon(0.01));
+  CHECK(goodput(pfc) == Approx(50.36).epsilon(0.01));
 }
 
 TEST_CASE("credits: the buffer is never exceeded, and the core stays busy", "[link_control]") {
@@ -72,7 +72,7 @@ TEST_CASE("credits: the buffer is never exceeded, and the core stays busy", "[li
   CHECK(counter(credits, "hca1.link_control.no_room") == 0);
   CHECK(counter(credits, "hca0.requester.resent") == 0);
   CHECK(counter(credits, "hca1.link_control.most_bytes") <= 32768);
-  CHECK(rate(credits) == Approx(50.41).epsilon(0.01));
+  CHECK(goodput(credits) == Approx(50.41).epsilon(0.01));
 }
 
 // Each packet lost would cost 65 blocks of 512 for ever: after 8 nothing could be sent any more.

@@ -9,7 +9,6 @@
 namespace hca::testbench {
 namespace {
 constexpr u32 kP = Recording::kFirst;
-constexpr u64 kOurs = Recording::kOurs;
 constexpr u8 kNoCredits = 0x1f;
 
 u64 uses(const ReplayReport& report, std::string_view header, std::string_view field,
@@ -25,7 +24,7 @@ u64 uses(const ReplayReport& report, std::string_view header, std::string_view f
 // A WRITE with a key that does not exist, and no receive: QP_ACCESS_ERR (T11).
 Recording refused_write() {
   return Recording(End::B)
-      .in(0x0a, kP, 4, Recording::reth(kOurs, 0x5500, 4))
+      .in(0x0a, kP, 4, Recording::reth(Recording::kOurs, 0x5500, 4))
       .out_answer(kP, 0x62, 0);
 }
 }  // namespace
@@ -106,12 +105,12 @@ TEST_CASE("windows of type 1 are bound by the command, to the recorded key", "[r
                     .event("bind_mw", {{"qpn", Recording::kQpn},
                                        {"wr_id", 1},
                                        {"mw_rkey_new", key},
-                                       {"bind_addr", kOurs + 512},
+                                       {"bind_addr", Recording::kOurs + 512},
                                        {"bind_len", 256},
                                        {"bind_access", "RW RR"},
                                        {"mr_lkey", Recording::kKey}})
                     .wc("send", 1, "SUCCESS", "BIND_MW", 0)
-                    .in(0x0a, kP, 16, Recording::reth(kOurs + 512, key, 16))
+                    .in(0x0a, kP, 16, Recording::reth(Recording::kOurs + 512, key, 16))
                     .out_answer(kP, kNoCredits, 1);
   SECTION("as recorded") {
     CHECK(waits_for(r.capture()) == "");

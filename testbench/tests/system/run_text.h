@@ -9,6 +9,16 @@
 #include "testbench/scenario_file.h"
 
 namespace hca::testbench {
+// Why a text is no scenario; "(none)": it is one.
+inline std::string error_of(const std::string& text,
+                            const std::vector<std::string>& settings = {}) {
+  try {
+    parse_scenario(text, "s.yaml", settings);
+  } catch (const ScenarioError& error) {
+    return error.what();
+  }
+  return "(none)";
+}
 // Runs a scenario given as text.
 inline RunResult run_text(const std::string& text) {
   FreshKernel kernel;

@@ -3,21 +3,13 @@
 
 #include <catch2/catch.hpp>
 
-#include "testbench/scenario_file.h"
+#include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {
 namespace {
 using Catch::Matchers::Contains;
 using Catch::Matchers::Equals;
 
-std::string error_of(const std::string& text) {
-  try {
-    parse_scenario(text, "s.yaml");
-  } catch (const ScenarioError& error) {
-    return error.what();
-  }
-  return "(none)";
-}
 }  // namespace
 
 TEST_CASE("a scenario sets knobs by path, nested or dotted", "[scenario]") {

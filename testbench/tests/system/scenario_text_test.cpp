@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "testbench/scenario.h"
-#include "testbench/scenario_file.h"
+#include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {
 namespace {
@@ -14,14 +14,6 @@ struct BadText {
   std::string text, error;  // `error`: how it begins
 };
 
-std::string error_of(const std::string& text) {
-  try {
-    parse_scenario(text, "s.yaml");
-  } catch (const ScenarioError& error) {
-    return error.what();
-  }
-  return "(none)";
-}
 }  // namespace
 
 TEST_CASE("each kind of wrong scenario text is told with line, key and what is allowed",

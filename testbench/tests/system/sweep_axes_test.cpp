@@ -17,7 +17,7 @@ const std::string kScenario =
 SweepPlan plan_of(const std::string& axes) {
   return parse_sweep(kScenario + "axes:\n" + axes, "s.yaml");
 }
-std::string error_of(const std::string& axes) {
+std::string axes_error(const std::string& axes) {
   try {
     plan_of(axes);
   } catch (const ScenarioError& error) {
@@ -120,36 +120,37 @@ TEST_CASE("a random axis draws all its knobs for each point, the same from the s
 }
 
 TEST_CASE("mistakes of a sweep file are named with file, line, key and range", "[sweep]") {
-  CHECK(error_of("  - {knob: connection.qps, values: [1, 0]}\n") ==
+  CHECK(axes_error("  - {knob: connection.qps, values: [1, 0]}\n") ==
         "s.yaml:3: axes[0].values[1]: connection.qps: \"0\" is out of range; allowed: 1 .. 1024");
-  CHECK_THAT(error_of("  - {knob: connection.qp, values: [1]}\n"),
+  CHECK_THAT(axes_error("  - {knob: connection.qp, values: [1]}\n"),
              Contains("s.yaml:3: axes[0].knob: ") && Contains("did you mean \"connection.qps\""));
-  CHECK_THAT(error_of("  - {knob: 'workload[1].size', values: [1 B]}\n"),
+  CHECK_THAT(axes_error("  - {knob: 'workload[1].size', values: [1 B]}\n"),
              Contains("\"workload[1].size\" is no knob of the scenario"));
-  CHECK_THAT(error_of("  - {knob: wire.latency, from: 2 us, to: 1 us, step: 1 ns}\n"),
+  CHECK_THAT(axes_error("  - {knob: wire.latency, from: 2 us, to: 1 us, step: 1 ns}\n"),
              Contains("axes[0].to: is below from; allowed: 2 us or more"));
-  CHECK_THAT(error_of("  - {knob: wire.latency, from: 2 us, to: 3 us}\n"),
+  CHECK_THAT(axes_error("  - {knob: wire.latency, from: 2 us, to: 3 us}\n"),
              Contains("needs one of step and factor"));
-  CHECK_THAT(error_of("  - {knob: connection.qps, from: 1, to: 9, factor: 1.5}\n"),
+  CHECK_THAT(axes_error("  - {knob: connection.qps, from: 1, to: 9, factor: 1.5}\n"),
              Contains("does not make 1 larger"));
-  CHECK_THAT(error_of("  - {knob: connection.qps, from: 1, to: 9, factor: 1}\n"),
+  CHECK_THAT(axes_error("  - {knob: connection.qps, from: 1, to: 9, factor: 1}\n"),
              Contains("is no factor; allowed: above 1"));
   CHECK_THAT(
-      error_of("  - {knob: connection.qps, from: 1, to: 9, stap: 1}\n"),
+      axes_error("  - {knob: connection.qps, from: 1, to: 9, stap: 1}\n"),
       Contains("axes[0].stap: is no key of such an axis; allowed: knob, from, to, step, factor"));
   CHECK_THAT(
-      error_of("  - {random: 0, seed: 1, knobs: [{knob: run.seed, from: 0, to: 9, scale: log}]}\n"),
+      axes_error(
+          "  - {random: 0, seed: 1, knobs: [{knob: run.seed, from: 0, to: 9, scale: log}]}\n"),
       Contains("axes[0].random: is no number of its range; allowed: 1 .. 100000") &&
           Contains("axes[0].knobs[0].from: is 0, which has no logarithm"));
-  CHECK_THAT(error_of("  - {knob: connection.qps, values: [1]}\n"
-                      "  - {knob: connection.qps, values: [2]}\n"),
+  CHECK_THAT(axes_error("  - {knob: connection.qps, values: [1]}\n"
+                        "  - {knob: connection.qps, values: [2]}\n"),
              Contains("s.yaml:4: axes[1]: connection.qps is a knob of axes[0] too"));
-  CHECK_THAT(error_of("  - {knob: run.seed, from: 1, to: 1000, step: 1}\n"
-                      "  - {knob: connection.client_psn, from: 1, to: 101, step: 1}\n"),
+  CHECK_THAT(axes_error("  - {knob: run.seed, from: 1, to: 1000, step: 1}\n"
+                        "  - {knob: connection.client_psn, from: 1, to: 101, step: 1}\n"),
              Contains("more than 100000 points"));
-  CHECK_THAT(error_of("  - {knob: connection.service, from: rc, to: ud, step: 1}\n"),
+  CHECK_THAT(axes_error("  - {knob: connection.service, from: rc, to: ud, step: 1}\n"),
              Contains("is no number; allowed: values"));
-  CHECK_THAT(error_of("  - {list: [{wire.latency: 1}]}\n"),
+  CHECK_THAT(axes_error("  - {list: [{wire.latency: 1}]}\n"),
              Contains("axes[0].list[0].wire.latency: ") && Contains("has no unit"));
   try {
     parse_sweep("scenario: {conection.qps: 2}\naxes: [{knob: connection.qps, values: [1]}]\n",

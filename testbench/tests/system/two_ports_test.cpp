@@ -14,14 +14,6 @@ namespace hca::testbench {
 namespace {
 using Catch::Matchers::Contains;
 
-std::string error_of(const std::string& text) {
-  try {
-    parse_scenario(text, "s.yaml");
-  } catch (const ScenarioError& error) {
-    return error.what();
-  }
-  return "";
-}
 // All operations on both ports at once; the second is slower and farther away.
 std::string traffic(const std::string& run) {
   return "hca.core.ports: 2\n"

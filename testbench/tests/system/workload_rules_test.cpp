@@ -4,20 +4,12 @@
 
 #include <catch2/catch.hpp>
 
-#include "testbench/scenario_file.h"
+#include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {
 namespace {
 using Catch::Matchers::Contains;
 
-std::string error_of(const std::string& text, const std::vector<std::string>& settings = {}) {
-  try {
-    parse_scenario(text, "s.yaml", settings);
-  } catch (const ScenarioError& error) {
-    return error.what();
-  }
-  return "(none)";
-}
 std::string entry(const std::string& keys) {
   return "run.seed: 1\nworkload:\n  - {" + keys + "}\n";
 }
