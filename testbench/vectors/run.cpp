@@ -6,8 +6,6 @@
 #include <algorithm>
 
 namespace hca::testbench {
-namespace {
-// The first thing that one runner showed and the other did not.
 std::optional<std::string> find_difference(const VectorResult& a, const VectorResult& b) {
   auto all = a.seen;
   for (const auto& [where, unused] : b.seen) all.try_emplace(where);
@@ -28,7 +26,6 @@ std::optional<std::string> find_difference(const VectorResult& a, const VectorRe
   }
   return std::nullopt;
 }
-}  // namespace
 
 bool VectorReport::passed() const {
   return !runners_differ && std::all_of(results.begin(), results.end(),

@@ -40,4 +40,9 @@ std::span<const ReplayRunner> vector_runners();
 // A vector that cannot be executed fails with `is_broken`. `rtl`: in the path of the cycle model.
 VectorReport run_vector(const Vector& vector, RtlChoice rtl = {});
 VectorResult run_vector(const Vector& vector, const ReplayRunner& runner);
+// Does the steps of a vector without expectations; `seen` has also the bytes of its regions, and
+// what work requests and commands ended with if not with success.
+VectorResult observe_vector(const Vector& vector, const ReplayRunner& runner);
+// The first thing that one runner showed and the other did not, in words.
+std::optional<std::string> find_difference(const VectorResult& a, const VectorResult& b);
 }  // namespace hca::testbench
