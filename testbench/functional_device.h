@@ -45,7 +45,8 @@ class FunctionalDevice : public ReplayDevice {
   std::vector<Frame> sent_;
   functional::FunctionalHca hca_{
       {[this](u64 address, std::span<u8> to) {
-         const bool readable = memory_.is_readable(address, to.size());
+         const bool readable =
+             tlm_::HostMemory::holds(address, to.size()) && memory_.is_readable(address, to.size());
          if (readable)
            memory_.read(address, to.data(), to.size());
          else
@@ -53,7 +54,9 @@ class FunctionalDevice : public ReplayDevice {
          return readable;
        },
        [this](u64 address, std::span<const u8> from) {
-         memory_.write(address, from.data(), from.size());
+         // What no memory is there for is lost, as on a bus.
+         if (tlm_::HostMemory::holds(address, from.size()))
+           memory_.write(address, from.data(), from.size());
        },
        [this](u32, std::span<const u8> frame) { sent_.emplace_back(frame.begin(), frame.end()); },
        judged_},

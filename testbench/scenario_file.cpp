@@ -2,10 +2,13 @@
 #include "testbench/scenario_file.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <map>
+#include <sstream>
+#include <utility>
 
 #include "testbench/shortened.h"
 #include "testbench/text_file.h"
@@ -91,6 +94,43 @@ class Flattener {
 };
 
 constexpr const char* kAllowedText = "; allowed: lines of \"key: value\" as YAML has them";
+
+// Where the roots of its documents stand, of the first two at most: the library finds documents
+// without end in some texts.
+class Documents : public YAML::EventHandler {
+ public:
+  explicit Documents(const std::string& text) {
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    while (roots.size() < 2 && parser.HandleNextDocument(*this)) {
+    }
+  }
+  std::vector<YAML::Mark> roots;
+
+ private:
+  void OnDocumentStart(const YAML::Mark& mark) override { roots.push_back(mark), begins_ = true; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { see(mark); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { see(mark); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                const std::string&) override {
+    see(mark);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    see(mark);
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    see(mark);
+  }
+  void OnMapEnd() override {}
+  void see(const YAML::Mark& mark) {
+    if (std::exchange(begins_, false)) roots.back() = mark;
+  }
+  bool begins_ = false;
+};
 }  // namespace
 
 ScenarioError::ScenarioError(const std::vector<std::string>& lines)
@@ -101,16 +141,17 @@ std::vector<Setting> read_yaml(const std::string& text, const std::string& file)
     refuse(file, bad->line, "", bad->problem + "; allowed: UTF-8 text");
   if (!has_content(text)) return {};
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    const std::vector<YAML::Mark> roots = Documents(text).roots;
     // Behind the last line break the library takes an open quote for a closed one.
-    YAML::LoadAll(text.substr(0, text.find_last_not_of(" \r\n") + 1));
-    if (documents.size() > 1)
-      refuse(file, documents[1].Mark().line + 1, "", "more than one document; allowed: one");
-    if (documents.empty() || !documents[0].IsMap() || !documents[0].size())
-      refuse(file, documents.empty() ? 1 : documents[0].Mark().line + 1, "",
+    Documents(text.substr(0, text.find_last_not_of(" \r\n") + 1));
+    if (roots.size() > 1)
+      refuse(file, roots[1].line + 1, "", "more than one document; allowed: one");
+    const YAML::Node document = YAML::Load(text);
+    if (!document.IsMap() || !document.size())
+      refuse(file, roots.empty() ? 1 : roots[0].line + 1, "",
              std::string("is no map of keys and values") + kAllowedText);
     Flattener flattener(file);
-    flattener.walk(documents[0], "", 0, 1);
+    flattener.walk(document, "", 0, 1);
     return flattener.settings;
   } catch (const YAML::Exception& error) {
     refuse(file, error.mark.line + 1, "",

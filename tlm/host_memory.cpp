@@ -27,9 +27,10 @@ u64 left_in_page(u64 address) { return HostMemory::kPageBytes - (address & kOffs
 
 HostMemory::HostMemory() = default;
 HostMemory::~HostMemory() {
+  u64 left = pages_;  // behind the last one nothing is looked at
   for (Entry* leaf : leaves_) {
-    if (!leaf) continue;
-    for (u32 i = 0; i < kLeafEntries; ++i) std::free(reinterpret_cast<void*>(leaf[i] & ~kWatched));
+    for (u32 i = 0; leaf && left && i < kLeafEntries; ++i)
+      if (void* const page = reinterpret_cast<void*>(leaf[i] & ~kWatched)) std::free(page), --left;
     std::free(leaf);
   }
 }

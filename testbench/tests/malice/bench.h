@@ -43,6 +43,10 @@ class Bench {
     device_->run();
     return verbs.done(command) && verbs.status(command) == proto::CommandStatus::Ok;
   }
+  void ring(proto::BarOffset bell, std::span<const u8> bytes) {
+    device_->mmio_write(u32(bell), bytes);
+    device_->run();
+  }
   tlm_::HostMemory& memory() { return device_->memory(); }
   void run() { device_->run(); }
 

@@ -48,6 +48,8 @@ TEST_CASE("each kind of wrong scenario text is told with line, key and what is a
       BadText{"~\n", "s.yaml:1: (top): is no map of keys and values"},
       BadText{"word\n", "s.yaml:1: (top): is no map of keys and values"},
       BadText{"run.seed: 1\n---\nrun.seed: 2\n", "s.yaml:3: (top): more than one document"},
+      // In which the YAML library finds documents without end.
+      BadText{"{run.seed: 1}\n, run.seed\n", "s.yaml:2: (top): more than one document"},
       BadText{"run.seed: |\n  1\n  2\n", "s.yaml:1: run.seed: has a value of several lines"},
       // What does nothing.
       BadText{"faults:\n  - psn: 3\n    action: delay\n",
