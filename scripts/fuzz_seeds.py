@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""fuzz_seeds.py CAPTURES OUT: seeds for fuzz_parse, from the RoCEv2/IPv4 captures of the folder CAPTURES.
+"""fuzz_seeds.py ROOT OUT: seeds of each fuzz target, in OUT/TARGET, from the captures, vectors and scenarios of ROOT.
 
-A seed is a byte for the link layer (1 Ethernet, 0 native InfiniBand) and a frame. Of each size of frame one is taken,
-as captured and as a native packet: an LRH in place of Ethernet, IP and UDP, two bytes of VCRC behind.
+A seed of `parse` is a byte for the link layer (1 Ethernet, 0 native InfiniBand) and a frame. Of each size of frame one is
+taken, as captured and as a native packet: an LRH in place of Ethernet, IP and UDP, two bytes of VCRC behind.
 """
 import pathlib
 import struct
@@ -29,18 +29,67 @@ def native(frame):
     return lrh + transport + b"\0\0"
 
 
-def main():
-    captures, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    out.mkdir(parents=True, exist_ok=True)
+def pcapng(packets):
+    def block(kind, body):
+        body += bytes(-len(body) % 4)
+        size = 12 + len(body)
+        return struct.pack("<II", kind, size) + body + struct.pack("<I", size)
+
+    out = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)) + block(1, struct.pack("<HHI", 1, 0, 0))
+    for packet in packets:
+        out += block(6, struct.pack("<IIIII", 0, 0, 1000, len(packet), len(packet)) + packet)
+    return out
+
+
+def short(files, limit):
+    return {file.name: file.read_bytes() for file in sorted(files) if file.stat().st_size <= limit}
+
+
+def models(number):
+    """The first byte of what goes to a device: 0, the functional model; 7, the cycle model, which takes longer."""
+    return (0,) if number % 8 else (0, 7)
+
+
+def seeds_of(root):
+    """{target: {name: bytes}}"""
+    captures = root / "vectors/captures"
     seen = {}
     for capture in sorted(captures.glob("*.pcap")):
         for frame in frames(capture):
             seen.setdefault((len(frame), frame[TO_TRANSPORT:TO_TRANSPORT + 1]), frame)
-    for number, frame in enumerate(seen.values()):
-        (out / f"ethernet_{number}").write_bytes(b"\1" + frame)
-        (out / f"native_{number}").write_bytes(b"\0" + native(frame))
-    print(f"{2 * len(seen)} seeds")
-    return 0 if seen else 1
+    all_frames = list(seen.values())
+    parse = {f"ethernet_{n}": b"\1" + frame for n, frame in enumerate(all_frames)}
+    parse.update({f"native_{n}": b"\0" + native(frame) for n, frame in enumerate(all_frames)})
+    to_device = [struct.pack("<BH", 28, len(frame)) + frame for frame in all_frames]  # to RC, all mended
+    packets = {f"{model}_{n}": bytes([model]) + b"".join(to_device[n:n + 4]) for n in range(len(to_device)) for model in models(n)}
+    files = short(captures.glob("*.pcap"), 4608)
+    files["frames.pcapng"] = pcapng(all_frames[:8])
+    wqes, commands = {}, {}
+    for code in range(48):
+        for model in models(code):
+            wqe = bytes([code, 1]) + bytes(62)
+            wqes[f"{model}_{code}"] = bytes([model]) + b"".join(
+                bytes([queue | 56, len(wqe)]) + wqe for queue in (0, 1, 2, 4))
+            body = bytes([code]) + struct.pack("<I", code % 20) + bytes([160]) + bytes(range(160))
+            commands[f"{model}_{code}"] = bytes([model]) + 2 * body
+    bells = {f"{model}_{offset:x}_{number}": bytes([model]) + struct.pack("<HB", offset, 8) + struct.pack(">IHH", number, 0, 3)
+             for offset in (0, 8, 16, 24, 32, 40, 0x800, 0x808) for number in (0, 16, 17) for model in (0, 7)}
+    vectors = [f for f in (root / "vectors").glob("*/*.json") if f.parent.name not in ("captures", "calibration")]
+    return {"parse": parse, "packets": packets, "captures": files, "wqes": wqes, "commands": commands, "doorbells": bells,
+            "vectors": {f"{n}.json": f.read_bytes() for n, f in enumerate(sorted(vectors)) if f.stat().st_size <= 1500},
+            "scenarios": short((root / "testbench/scenarios").glob("*.yaml"), 4608)}
+
+
+def main():
+    root, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    seeds = seeds_of(root)
+    targets = {source.stem for source in (root / "testbench/fuzz").glob("*.cpp")}
+    for target, files in seeds.items():
+        (out / target).mkdir(parents=True, exist_ok=True)
+        for name, data in files.items():
+            (out / target / name).write_bytes(data)
+        print(f"{target}: {len(files)} seeds")
+    return 0 if targets == set(seeds) and all(seeds.values()) else 1
 
 
 if __name__ == "__main__":

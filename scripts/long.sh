@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What takes too long for every change: the tests tagged [slow], the RTL against its C++ twin for many cycles, what of it
-# ran, the soak with many seeds, fuzzing that keeps its corpus.
-#   scripts/long.sh [MINUTES]   time for the fuzzing of each target, 20 if not given
+# ran, accesses, packets and posts at random by the million, soaks of all services, fuzzing that keeps its corpus.
+#   scripts/long.sh [EXECUTIONS]   of each fuzz target, 5000000 if not given
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export SYSTEMC_DISABLE_COPYRIGHT_MESSAGE=1
-minutes=${1:-20}
-if ! [[ $minutes =~ ^[0-9]+$ ]]; then
-  echo "usage: scripts/long.sh [MINUTES]" >&2
+executions=${1:-5000000}
+if ! [[ $executions =~ ^[1-9][0-9]*$ ]]; then
+  echo "usage: scripts/long.sh [EXECUTIONS]" >&2
   exit 2
 fi
 
@@ -37,6 +37,28 @@ done
 step "branches and bits of the RTL, and the reasons of holes"
 scripts/rtl_coverage.py
 
+# Another one each day; --rng-seed repeats it.
+seed=$(date +%Y%m%d)
+step "isolation: a million accesses at random; functional against cycle model: a million packets and posts; seed $seed"
+build/release/hca_malice_tests "[million]" --rng-seed "$seed" -d yes
+
+step "soak: 10 million RC messages, all path MTUs, own and shared receive queues"
+begun=$SECONDS
+for mtu in 256 512 1024 2048 4096; do
+  for srq in false true; do
+    echo "path MTU $mtu, shared receive queues $srq"
+    build/release/hca run testbench/scenarios/soak_log.yaml --set workload[0].messages=500000 --set connection.path_mtu=$mtu \
+      --set connection.srq=$srq | tail -n 2
+  done
+done
+echo "10 million RC messages in $((SECONDS - begun)) s"
+[ $((SECONDS - begun)) -lt 1800 ]
+
+for service in uc ud; do
+  step "soak: 2 million messages of $service"
+  build/release/hca run testbench/scenarios/soak_$service.yaml --set workload[0].messages=1000000 | tail -n 4
+done
+
 step "soak: 200000 messages with all RTL blocks in the path"
 plain=$(build/release/hca run testbench/scenarios/soak.yaml --set run.hash=true | sed -n 's/^hash //p')
 with_rtl=$(build/release/hca run testbench/scenarios/soak.yaml --set run.hash=true --set rtl=all | sed -n 's/^hash //p')
@@ -49,13 +71,22 @@ for seed in $(seq 2 51); do
 done
 
 ctest --preset fuzz -R 'fuzz: seeds'
-for target in testbench/fuzz/*.cpp; do
-  name=$(basename "$target" .cpp)
-  step "fuzz $name, $minutes minutes"
-  mkdir -p "build/fuzz/corpus/$name"
-  "build/fuzz/fuzz_$name" -max_total_time=$((60 * minutes)) -max_len=4608 -timeout=10 -fork="$(nproc)" \
-    -artifact_prefix="build/fuzz/fuzz_$name-" "build/fuzz/corpus/$name" build/fuzz/testbench/fuzz/seeds
-done
+# What a target reached is in the last line of its log: cov, edges of the program.
+fuzz_one() {
+  local name=$1 corpus=build/fuzz/corpus/$1
+  mkdir -p "$corpus"
+  if "build/fuzz/fuzz_$name" -runs="$2" -max_len=4608 -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 \
+    -artifact_prefix="build/fuzz/fuzz_$name-" "$corpus" "build/fuzz/testbench/fuzz/seeds/$name" >"build/fuzz/fuzz_$name.log" 2>&1; then
+    echo "$name: $(grep -E ' DONE ' "build/fuzz/fuzz_$name.log" | tail -n 1)"
+  else
+    echo "$name: FAILED" && tail -n 40 "build/fuzz/fuzz_$name.log"
+    return 1
+  fi
+}
+export -f fuzz_one
+step "fuzz: $executions executions of each target"
+find testbench/fuzz -maxdepth 1 -name '*.cpp' -printf '%f\n' | sed 's/\.cpp$//' | sort |
+  xargs -P "$(nproc)" -I NAME bash -c 'fuzz_one NAME '"$executions"
 
 step "slow tests, under the sanitizers and then as released"
 ctest --preset asan -L slow

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes to the BAR. Each: two bytes of the offset, one of the length, its bytes. The rings hold
+// what an application posted before it went mad.
+#include <cstddef>
+#include <vector>
+
+#include "testbench/fuzz/shared/device.h"
+
+using namespace hca;
+
+extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
+  fuzz::Input input(data, size);
+  fuzz::Device device(input.number(1) % 8 == 7);
+  device.post_receives();
+  for (std::size_t i = 0; i < 2; ++i) {
+    const testbench::SgeList sge{fuzz::Device::kMemory, 700, device.key()};
+    testbench::SendWr wr;
+    wr.sg_list = {&sge, 1}, wr.send_flags = testbench::kSignaled;
+    device.verbs().post_send(device.qp(i), wr);
+  }
+  for (u32 i = 0; i < 32 && !input.empty(); ++i) {
+    const u32 offset = u32(input.number(2));
+    const auto bytes = input.bytes(input.number(1));
+    const std::vector<u8> write(bytes.begin(), bytes.end());
+    device.model().mmio_write(offset, write);
+    device.model().run();
+  }
+  device.model().run();
+  return 0;
+}

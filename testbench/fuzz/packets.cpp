@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets to a device that is ready for them. Each: a byte of flags, two of its length, its bytes.
+// Flags: the queue pair that it is turned to (bits 1:0, 3: as it is), a small PSN (4), the region's
+// key and an address in it (8), right CRCs (16).
+#include <cstddef>
+#include <vector>
+
+#include "testbench/fuzz/shared/device.h"
+
+using namespace hca;
+using namespace hca::proto;
+
+namespace {
+void mend(fuzz::Device& device, std::vector<u8>& frame, u64 flags) {
+  ParsedPacket p;
+  if (parse(frame, LinkLayer::Ethernet, p) != PacketVerdict::Good) return;
+  u8* const transport = frame.data() + p.transport_offset;
+  if ((flags & 3) != 3) p.bth.dest_qp = device.qp(flags & 3).qpn;
+  if (flags & 4) p.bth.psn &= 0xf;
+  encode(p.bth, transport);
+  u8* const behind = transport + bytes_of<Bth>();
+  const auto change = [&](auto header) {
+    header.rkey = device.key();
+    header.va = fuzz::Device::kMemory + header.va % 4096;
+    encode(header, behind);
+  };
+  const bool is_first = p.opcode->service != Service::Rd && p.opcode->service != Service::Xrc;
+  if (flags & 8 && is_first && p.has(Ext::Reth) && !p.has(Ext::Feth)) change(p.reth);
+  if (flags & 8 && is_first && p.has(Ext::AtomicEth)) change(p.atomic_eth);
+  if (flags & 16) finish_frame(frame.data(), p);
+}
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
+  fuzz::Input input(data, size);
+  fuzz::Device device(input.number(1) % 8 == 7);
+  device.post_receives();
+  for (u32 i = 0; i < 16 && !input.empty(); ++i) {
+    const u64 flags = input.number(1), bytes = input.number(2) % 4609;
+    const auto given = input.bytes(bytes);
+    std::vector<u8> frame(given.begin(), given.end());
+    if (frame.empty()) continue;
+    mend(device, frame, flags);
+    device.model().inject(frame);
+    device.model().run();
+  }
+  device.finish();
+  return 0;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device with queue pairs of RC, UC and UD, a region, and what a fuzz target does to it. An input
+// is a byte for the model (7, 15, 23 ..: the cycle model, which takes longer; all others:
+// functional) and what the target makes of the others.
+#pragma once
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <span>
+
+#include "testbench/replay_device.h"
+#include "testbench/verbs.h"
+
+namespace hca::fuzz {
+inline void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+// Numbers with their low byte first; 0 and nothing behind the end.
+class Input {
+ public:
+  Input(const u8* data, std::size_t size) : left_(data, size) {}
+  bool empty() const { return left_.empty(); }
+  std::span<const u8> bytes(std::size_t n) {
+    const std::span<const u8> taken = left_.first(std::min(n, left_.size()));
+    left_ = left_.subspan(taken.size());
+    return taken;
+  }
+  u64 number(unsigned bytes_of_it) {
+    u64 n = 0;
+    unsigned shift = 0;
+    for (const u8 byte : bytes(bytes_of_it)) n |= u64{byte} << shift, shift += 8;
+    return n;
+  }
+
+ private:
+  std::span<const u8> left_;
+};
+
+class Device {
+ public:
+  static constexpr u64 kMemory = (u64{1} << 24) + 0x10000, kMemoryBytes = 16384;
+  static constexpr std::size_t kQps = 3;
+
+  explicit Device(bool cycle);
+  // Its key names kMemoryBytes at kMemory, with all rights.
+  u32 key() const { return mr_.lkey; }
+  testbench::Qp& qp(std::size_t i) { return *qps_[i % kQps]; }
+  testbench::VerbsContext& verbs() { return verbs_; }
+  testbench::ReplayDevice& model() { return *model_; }
+  void post_receives();
+
+  // Works until nothing is left to do, and lets a few timers fire. Nothing around the region may
+  // have changed: no queue lies there.
+  void finish();
+
+ private:
+  static constexpr u64 kGuardBytes = 4096;
+  void connect(std::size_t i);
+  void guard(bool check);
+
+  std::unique_ptr<testbench::ReplayDevice> model_;
+  testbench::VerbsContext verbs_;
+  testbench::Cq* cq_ = nullptr;
+  testbench::Mr mr_;
+  std::array<testbench::Qp*, kQps> qps_{};
+};
+}  // namespace hca::fuzz
