@@ -282,6 +282,12 @@ void StreamReceiver::take(const Wc& wc) {
   Lane& lane = lanes_[qp];
   const u64 slot =
       end_.srq || traffic_.may_lose ? wc.wr_id : lane.received % traffic_.receive_depth;
+  // In their order: what is lost takes none, or gives it back (G14.4). Behind `receives` only some
+  // are posted again.
+  const u64 next = lane.received % traffic_.receive_depth;
+  if (!end_.srq && lane.received < lane.receives && wc.wr_id != next)
+    return checker.fail(
+        fmt::format("receive {} of QP {:#x} completed, the next is {}", wc.wr_id, wc.qp_num, next));
   ++lane.received;
   if (end_.srq) {
     if (slot >= in_use_.size() || !in_use_[slot])
