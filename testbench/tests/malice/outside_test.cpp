@@ -21,17 +21,17 @@ TEST_CASE("a command block where there is no memory stops nothing", "[malice]") 
 }
 
 TEST_CASE("a region where there is no memory gives nobody's bytes, and stops nothing", "[malice]") {
-  constexpr u32 kKey = make_key(0x100, 1);
+  constexpr u32 kRegionKey = make_key(0x100, 1);
   constexpr u64 kVa = u64{1} << 40;
   for (const ReplayRunner& runner : replay_runners()) {
     Bench bench(runner);
-    const MrAttributes region{kVa,  64,        tlm_::HostMemory::kBytes, bench.pd_of({})->number,
-                              kKey, kAllAccess};
-    REQUIRE(bench.command(CommandOpcode::RegisterMr, key_index(kKey), region));
+    const MrAttributes region{
+        kVa, 64, tlm_::HostMemory::kBytes, bench.pd_of({})->number, kRegionKey, kAllAccess};
+    REQUIRE(bench.command(CommandOpcode::RegisterMr, key_index(kRegionKey), region));
     ExtHeaders ext;
-    ext.reth = {kVa, kKey, 16};
+    ext.reth = {kVa, kRegionKey, 16};
     bench.give(bench.frame(0x0a, Bench::kFirstPsn, ext, 16));
-    const SgeList sge{kVa, 16, kKey};
+    const SgeList sge{kVa, 16, kRegionKey};
     SendWr wr;
     wr.sg_list = {&sge, 1}, wr.send_flags = kSignaled;
     bench.verbs.post_send(bench.qp({}), wr);
