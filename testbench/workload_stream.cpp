@@ -280,11 +280,10 @@ void StreamReceiver::post_again(u32 qp, u64 slot) {
 void StreamReceiver::take(const Wc& wc) {
   const u32 qp = wc.qp_num - end_.qp->qpn;
   Lane& lane = lanes_[qp];
-  const u64 slot =
-      end_.srq || traffic_.may_lose ? wc.wr_id : lane.received % traffic_.receive_depth;
   // In their order: what is lost takes none, or gives it back (G14.4). Behind `receives` only some
   // are posted again.
   const u64 next = lane.received % traffic_.receive_depth;
+  const u64 slot = end_.srq || traffic_.may_lose ? wc.wr_id : next;
   if (!end_.srq && lane.received < lane.receives && wc.wr_id != next)
     return checker.fail(
         fmt::format("receive {} of QP {:#x} completed, the next is {}", wc.wr_id, wc.qp_num, next));

@@ -358,9 +358,7 @@ class Run {
   std::deque<u32> cq_events_;
   std::map<u32, std::pair<u64, u64>> writes_;  // by QP: VA and length of the WRITE in progress
 };
-}  // namespace
 
-namespace {
 VectorResult run(const Vector& vector, const ReplayRunner& runner, bool judges) {
   VectorResult result;
   result.runner = runner.name;

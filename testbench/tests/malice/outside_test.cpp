@@ -37,7 +37,9 @@ TEST_CASE("a region where there is no memory gives nobody's bytes, and stops not
     bench.verbs.post_send(bench.qp({}), wr);
     bench.run();
     // What a bus reads that has an error: ones, and nobody's memory.
-    for (const Frame& frame : bench.sent())
+    const std::vector<Frame> sent = bench.sent();
+    CHECK(sent.size() == 2);  // the response of the READ and the SEND
+    for (const Frame& frame : sent)
       for (const u8 byte : payload_of(frame)) CHECK(byte == 0xff);
     CHECK(bench.verbs.query_device().ports == 1);
   }

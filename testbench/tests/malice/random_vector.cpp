@@ -12,10 +12,7 @@ constexpr u32 kRegionBytes = 8192;
 constexpr u32 kLongest = 4160;  // payload: what is longer no port takes from its link
 constexpr std::array<u32, 8> kFirstPsns{0,        1,        0x7ffffe, 0x7fffff,
                                         0x800000, 0xfffffd, 0xfffffe, 0xffffff};
-constexpr std::array<u32, 3> kPathMtus{256, 512, 1024};
-constexpr u32 packets_of(u32 bytes, u32 path_mtu) {
-  return bytes ? (bytes + path_mtu - 1) / path_mtu : 1;
-}
+constexpr std::array<u32, 3> kShortMtus{256, 512, 1024};
 std::string service_opcode(std::string_view service, const std::string& name) {
   return service == "RC" ? name : std::string(service) + " " + name;
 }
@@ -33,7 +30,7 @@ void RandomVector::set_up() {
   for (std::size_t i = 0; i < ends_.size(); ++i) {
     End& end = ends_[i];
     end.service = services[i], end.name = std::array{"rc", "uc", "ud"}[i];
-    end.path_mtu = end.service == "UD" ? 4096 : one_of(kPathMtus);
+    end.path_mtu = end.service == "UD" ? 4096 : one_of(kShortMtus);
     end.expected = one_of(kFirstPsns), end.next = one_of(kFirstPsns);
     Json& qp = qps[end.name];
     qp["service"] = end.service, qp["SqPSN"] = end.next;
@@ -58,7 +55,7 @@ void RandomVector::add(const char* verb, Json json) {
 u32 RandomVector::psn_near(u32 psn) {
   static constexpr std::array<u32, 12> deltas{
       1, 2, 0xffffff, 0xfffffe, 0x7fffff, 0x800000, 0x800001, 0x7ffffe, 16, 0xfffff0, 0, 0x400000};
-  return (psn + one_of(deltas)) & 0xffffff;
+  return proto::psn_add(psn, one_of(deltas));
 }
 
 // Around the bounds of packets; at most `packets` whole ones and one byte.
@@ -127,7 +124,7 @@ void RandomVector::post_send(End& end) {
   if (chance(10)) wr["flags"] = {"fence"};
   if (chance(10)) wr["push"] = true;
   add("post_send", std::move(wr));
-  const u32 packets = packets_of(bytes, end.path_mtu);
+  const u32 packets = proto::psns_of(bytes, end.path_mtu);
   if (end.service == "RC") end.outstanding.push_back({op->answer, end.next, packets, bytes});
   end.next = proto::psn_add(end.next, packets);
 }
@@ -185,7 +182,7 @@ void RandomVector::request(End& end) {
     p["DMALen"] = whole;
     end.message.clear();
     if (kind == 4) {
-      opcode = "RDMA READ Request", psns = packets_of(whole, mtu);
+      opcode = "RDMA READ Request", psns = proto::psns_of(whole, mtu);
     } else if (kind == 5) {
       opcode = chance(50) ? "CmpSwap" : "FetchAdd", p.erase("DMALen");
       p["VA"] = fmt::format("m + {}", random_.below(64) * 8 + (chance(5) ? 4 : 0));
@@ -220,9 +217,9 @@ void RandomVector::response(End& end) {
   const std::string answer = head.answer;
   bool done = true;
   if (answer == "RDMA READ Response") {
-    const bool first = head.packets == packets_of(head.bytes, end.path_mtu),
+    const bool first = head.packets == proto::psns_of(head.bytes, end.path_mtu),
                last = head.packets == 1;
-    const u32 sent = (packets_of(head.bytes, end.path_mtu) - head.packets) * end.path_mtu;
+    const u32 sent = (proto::psns_of(head.bytes, end.path_mtu) - head.packets) * end.path_mtu;
     const u32 bytes = std::min(head.bytes - sent, end.path_mtu);
     p["opcode"] = answer + (first && last ? " Only"
                             : first       ? " First"
