@@ -84,6 +84,11 @@ class Hca : public sc_core::sc_module, private blocks::Outside {
   sc_core::sc_time delay_to(Cycle at) const { return host_.delay_to(at); }
   u64 activations() const { return host_.activations(); }
   const std::vector<std::unique_ptr<BlockModule>>& blocks() const { return modules_; }
+  // Calls fn(name, engines) for each block whose engines limit it.
+  template <class Fn>
+  void for_each_engines(Fn&& fn) const {
+    chip_.for_each_engines(fn);
+  }
   // Calls fn(name, counters) for each block.
   template <class Fn>
   void for_each_counters(Fn&& fn) const {

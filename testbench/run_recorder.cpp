@@ -22,7 +22,7 @@ RunRecorder::RunRecorder(Testbed& testbed)
   for (unsigned i = 0; i < kChips; ++i) add_core(i);
   for (unsigned port = 0; port < testbed.ports(); ++port) add_wire(port);
   for (unsigned i = 0; i < kChips; ++i) add_pcie(i);
-  for (unsigned i = 0; i < kChips; ++i) add_levels(i);
+  for (unsigned i = 0; i < kChips; ++i) add_levels(i), add_engines(i);
 }
 
 RunRecorder::~RunRecorder() {
@@ -165,6 +165,15 @@ void RunRecorder::add_levels(unsigned i) {
   });
 }
 
+void RunRecorder::add_engines(unsigned i) {
+  testbed_.node(i).hca.for_each_engines([&](const char* block, const blocks::Engines& engines) {
+    for (unsigned e = 0; e < engines.count(); ++e)
+      chips_[i].engines.push_back(
+          {&engines, e,
+           add_resource("engines", fmt::format("hca{} {} engine {}", i, block, e), "engine", 1)});
+  });
+}
+
 // A chip in which no cycle is run keeps its levels: those that were seen last stood until now.
 void RunRecorder::look(Chip& chip, Cycle at) {
   const u64 to = at * chip.period;
@@ -184,6 +193,12 @@ void RunRecorder::look(Chip& chip, Cycle at) {
       series_.add(chip.block_columns[b], from, to, double(to - from));
       chip.waited[b] += to - from;
     }
+  }
+  for (Chip::Engine& engine : chip.engines) {
+    const Cycle worked = engine.engines->worked(engine.index);
+    if (recording_ && worked != engine.worked)
+      use(engine.resource, from, to, double((worked - engine.worked) * chip.period));
+    engine.worked = worked;
   }
   const auto& watched = chip.domain->watched();
   for (std::size_t w = 0; w < chip.levels.size(); ++w)

@@ -71,6 +71,13 @@ class RunRecorder {
     std::vector<u64> work;               // by block
     std::vector<std::string> names;      // by block
     std::vector<u64> waited;  // by block: time with work in front of it in this part of the run, ps
+    struct Engine {
+      const blocks::Engines* engines;
+      unsigned index;
+      std::size_t resource;
+      Cycle worked = 0;  // until the last look
+    };
+    std::vector<Engine> engines;
   };
   static constexpr std::size_t kNoResource = ~std::size_t{0};
   static constexpr Cycle kEach = 16;                  // cycles between two looks at the levels
@@ -82,6 +89,7 @@ class RunRecorder {
   void add_core(unsigned chip);
   void add_pcie(unsigned chip);
   void add_levels(unsigned chip);
+  void add_engines(unsigned chip);
   void add_wire(unsigned port);
   void add_slow_core(unsigned port, const std::string& of);
   void look(Chip& chip, Cycle at);

@@ -89,6 +89,12 @@ class Chip {
     shared(event.counters, dma.counters);
     if (caches) caches->cache.for_each_counters(shared);
   }
+  // Calls fn(name, engines) for each block whose engines limit it.
+  template <class Fn>
+  void for_each_engines(Fn&& fn) const {
+    if (requester.engines().limit()) fn("requester", requester.engines());
+    if (responder_execute.engines().limit()) fn("responder_execute", responder_execute.engines());
+  }
 
  private:
   template <class C>

@@ -99,26 +99,31 @@ inline void Requester::send() {
     wake_at(std::max(next_packet_, now() + 1));
 }
 
-// A port without room for a packet is passed over.
+// A port without room for a packet is passed over, and an engine that is not done with its last
+// one.
 void Requester::send_several() {
-  const auto may_send = [&](unsigned port) {
-    return !active_[port].empty() && packetizer_.can_start(port);
+  const unsigned of_engine = acks_in.count(), places = of_engine * engines_.count();
+  Cycle again = kNever;
+  const auto may_send = [&](unsigned place) {
+    if (active_[place].empty()) return false;
+    const Cycle from = std::max(next_packet_, engines_.free_from(place / of_engine));
+    if (from <= now()) return packetizer_.can_start(place % of_engine);
+    again = std::min(again, from);
+    return false;
   };
-  if (now() < next_packet_) {
-    if (!active_[0].empty() || !active_[1].empty()) wake_at(next_packet_);
-    return;
-  }
-  const bool sent = serve_in_turn(acks_in.count(), turn_, [&](unsigned port) {
-    if (!may_send(port)) return false;
-    ReadyQueues& active = active_[port];
+  const auto cut_at = [&](unsigned place) {
+    if (!may_send(place)) return false;
+    ReadyQueues& active = active_[place];
     if (const u32 qpn = active.front(); &active_of(qpn) == &active)
       cut_next(active.pop());
     else  // it was reset, and is of the other port now
       active.pop(), lanes_[qpn].active = false, activate(qpn, lanes_[qpn]);
     return true;
-  });
-  if (sent && !packetizer_.busy() && (may_send(0) || may_send(1)))
-    wake_at(std::max(next_packet_, now() + 1));
+  };
+  if (serve_in_turn(places, turn_, cut_at) && !packetizer_.busy())
+    for (unsigned place = 0; place < places; ++place)
+      if (may_send(place)) again = now() + 1;
+  if (again != kNever) wake_at(again);
 }
 
 // Sends one packet of the lane; false if the lane must wait for something else.
@@ -128,6 +133,8 @@ inline bool Requester::cut(u32 qpn, Lane& lane) {
   if (lane.packet && waits_for_probe(qpn, lane)) return false;  // its ACK activates the lane again
   send_packet(qpn, lane);
   next_packet_ = now() + config_.interval;
+  if (engines_.limit()) [[unlikely]]
+    engines_.take(engines_.of(qpn), now());
   return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "model/blocks/by_qp.h"
+#include "model/blocks/engines.h"
 #include "model/blocks/items.h"
 #include "model/blocks/memory_keys.h"
 #include "model/blocks/packetizer.h"
@@ -18,6 +19,9 @@
 namespace hca::blocks {
 struct RequesterConfig {
   Cycle latency = 4, interval = 2;
+  u32 engines = 1;
+  Cycle engine_interval = 1;
+  EngineAssignment assignment = EngineAssignment::Modulo;
 };
 struct RequesterCounters {
   u64 messages = 0, packets = 0, resent = 0, timeouts = 0, sequence_naks = 0, implied_naks = 0,
@@ -40,6 +44,9 @@ using LocalWorkLink = engine::Link<LocalWork, 4>;
 // A message of an unreliable service completes by its last packet: when the port begins to send it
 // in cycle n, the requester sees that in n + 1 and completes the work request then.
 //
+// With engines, each cuts a packet of its queue pairs every `engine_interval` cycles at most. Ports
+// and engines with work take turns, and an engine picks among its queue pairs by the policy.
+//
 // Of a queue pair with a rate limit, a packet that takes b bytes of the link is followed by the
 // next one b bytes of that rate later, or behind it: what comes late is not caught up.
 class Requester : public engine::Block {
@@ -61,7 +68,10 @@ class Requester : public engine::Block {
         protection_(protection),
         packetizer_(packetizer),
         stage_(config.latency, config.interval),
-        active_{ReadyQueues(policy, weights), ReadyQueues(policy, weights)} {}
+        engines_(config.engines, config.engine_interval, config.assignment) {
+    active_.reserve(kMaxPorts * config.engines);
+    for (u32 i = 0; i < kMaxPorts * config.engines; ++i) active_.emplace_back(policy, weights);
+  }
 
   FetchedLink turns_in{64};
   PortLinks<AckLink> acks_in{8};
@@ -94,6 +104,7 @@ class Requester : public engine::Block {
   Cycle next_timer() const { return timers_.next(); }
   Cycle timer_of(u32 qpn) const { return timers_.deadline(qpn); }
   RequesterHold hold(u32 qpn) const;
+  const Engines& engines() const { return engines_; }
 
  private:
   // A READ or ATOMIC that is not answered: its WQE's SGEs, and how far its data came.
@@ -134,11 +145,11 @@ class Requester : public engine::Block {
   void send();
   void send_several();
   void cut_next(u32 qpn);
-  bool several() const { return acks_in.count() > 1; }
+  bool several() const { return acks_in.count() > 1 || engines_.limit(); }
   ReadyQueues& active_of(u32 qpn) {
     if (!several()) [[likely]]
       return active_[0];
-    return active_[port_of(contexts_.qps[qpn])];
+    return active_[engines_.of(qpn) * acks_in.count() + port_of(contexts_.qps[qpn])];
   }
   bool cut(u32 qpn, Lane& lane);
   bool is_acknowledged(u32 qpn, u32 index);
@@ -214,8 +225,9 @@ class Requester : public engine::Block {
   };
   Datagram datagram_;
   ByQp<Lane> lanes_;
-  PerPort<ReadyQueues> active_;
-  unsigned turn_ = 0;  // the port that may send first
+  Engines engines_;
+  std::vector<ReadyQueues> active_;  // of the ports of the first engine, of the second, ...
+  unsigned turn_ = 0;                // which of them may send first
   Ring<u32> completing_, errors_;
   Ring<Turn*> flushing_;
   Ring<SchedulerNote> notes_;
@@ -241,8 +253,11 @@ template <>
 struct hca::engine::Knobs<hca::blocks::RequesterConfig> {
   static constexpr std::string_view block = "requester";
   static constexpr std::string_view sentence = "messages to packets";
-  static constexpr auto rows = hca::blocks::stage_rows<hca::blocks::RequesterConfig>(
-      "from a packet's turn to the packetizer, without look-ups", "between two packets");
+  using C = hca::blocks::RequesterConfig;
+  static constexpr auto rows = join_rows(
+      hca::blocks::stage_rows<C>("from a packet's turn to the packetizer, without look-ups",
+                                 "between two packets"),
+      hca::blocks::engine_rows<C>("between two packets of an engine"));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::RequesterCounters> {

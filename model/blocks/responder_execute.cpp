@@ -74,6 +74,17 @@ void ResponderExecute::serve_several() {
   for (Side& side : sides) tell_credits(side.tells);
 }
 
+inline Packet* ResponderExecute::next_request() {
+  if (engines_.limit()) [[unlikely]]
+    return next_of_engines();
+  PacketLink& link = packets_in.next();
+  if (!link.can_pop()) return nullptr;
+  Packet* p = link.pop();
+  packets_in.pass_turn(link, now());
+  p->life = queues_[p->qpn].life;
+  return p;
+}
+
 // The next request: those whose receive WQE has come go first.
 [[gnu::hot]] inline void ResponderExecute::take() {
   if (now() < next_packet_) return wake_at(next_packet_);
@@ -81,12 +92,10 @@ void ResponderExecute::serve_several() {
   bool unparked = false;
   while (!unparked && !unparks_.empty()) [[unlikely]] unparked = unpark();
   if (!unparked) {
-    PacketLink& link = packets_in.next();
-    if (!link.can_pop() || parked_ >= config_.parking || in_flight_ >= config_.outcomes) return;
-    Packet* p = link.pop();
-    packets_in.pass_turn(link, now());
+    if (parked_ >= config_.parking || in_flight_ >= config_.outcomes) return;
+    Packet* p = next_request();
+    if (!p) return;
     Queue& q = queues_[p->qpn];
-    p->life = q.life;
     const QpState state = contexts_.qps[p->qpn].state;
     q.taken += p->effect.takes_shared && state != QpState::Reset;
     if ((q.failed && !mutant<"states_ignored">()) || !takes_requests(state)) [[unlikely]]
@@ -96,7 +105,8 @@ void ResponderExecute::serve_several() {
     process(p);
   }
   next_packet_ = now() + config_.interval;
-  if (packets_in.can_pop() || !unparks_.empty()) wake_at(next_packet_);
+  if (packets_in.can_pop() || !unparks_.empty() || (unparked && engines_have_work()))
+    wake_at(next_packet_);
 }
 
 // G7.4; nor is a request that was judged in front of a reset executed behind it (T13).

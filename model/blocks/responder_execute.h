@@ -3,6 +3,7 @@
 #include "model/blocks/by_qp.h"
 #include "model/blocks/delayed.h"
 #include "model/blocks/dma.h"
+#include "model/blocks/engines.h"
 #include "model/blocks/items.h"
 #include "model/blocks/per_port.h"
 #include "model/blocks/protection.h"
@@ -23,10 +24,14 @@ struct ResponderExecuteConfig {
   u32 outcomes = 256;  // requests executed whose answer has not left
   u32 responses = 32;  // of each port: response packets between memory and wire
   Cycle read_interval = 1, fetch_add = 0;
+  u32 engines = 1;
+  Cycle engine_interval = 1;
+  EngineAssignment assignment = EngineAssignment::Modulo;
+  u32 engine_queue = 16;
 };
 struct ResponderExecuteCounters {
   u64 writes = 0, sends = 0, reads = 0, atomics = 0, repeated = 0, not_saved = 0, abandoned = 0;
-  u64 receive_fetches = 0, parked = 0, failed = 0, credit_updates = 0;
+  u64 receive_fetches = 0, parked = 0, failed = 0, credit_updates = 0, engine_waits = 0;
 };
 
 // A run of receive WQEs as they stand in host memory.
@@ -73,8 +78,10 @@ struct Outcome {
 //
 // Contract: a request seen in cycle n asks for its first DMA write in n + look-up + latency and for
 // one more piece a cycle; one request each `interval` cycles. Its answer leaves one cycle after the
-// last write is ordered. A READ that is the first of its queue pair in cycle n asks for its first
-// response packet in n + 1 and for one more a cycle.
+// last write is ordered. With engines, each takes a request of its queue pairs every
+// `engine_interval` cycles at most; others wait in front of theirs, and the first for which there
+// is no place holds up all behind it. A READ that is the first of its queue pair in cycle n asks
+// for its first response packet in n + 1 and for one more a cycle.
 class ResponderExecute : public engine::Block {
  public:
   struct Ports {
@@ -116,7 +123,9 @@ class ResponderExecute : public engine::Block {
         config_(config),
         contexts_(contexts),
         protection_(protection),
-        stage_(config.latency, config.interval) {}
+        stage_(config.latency, config.interval),
+        engines_(config.engines, config.engine_interval, config.assignment),
+        for_engine_(config.engines) {}
 
   PortLinks<PacketLink> packets_in{16};
   PortLinks<ReceiveBellLink> bells_in{8};
@@ -140,6 +149,7 @@ class ResponderExecute : public engine::Block {
   void enter_error(u32 qpn);
   void clear(u32 qpn);
   ResponderHold hold(u32 qpn) const;
+  const Engines& engines() const { return engines_; }
 
  private:
   // The scatter list of the receive WQE in use.
@@ -174,6 +184,11 @@ class ResponderExecute : public engine::Block {
   void serve_ports();
   void serve_several();
   void take();
+  Packet* next_request();
+  // responder_engines.cpp: requests and the engines of their queue pairs
+  void lead_to_engine();
+  Packet* next_of_engines();
+  bool engines_have_work() const;
   void process(Packet* p);
   void drop_behind_failure(Packet* p, const Queue& q);
   // responder_unreliable.cpp: requests that nobody answers
@@ -271,6 +286,9 @@ class ResponderExecute : public engine::Block {
   unsigned settle_turn_ = 0, read_turn_ = 0;  // the port that is asked first
   u32 parked_ = 0, in_flight_ = 0;
   Cycle next_packet_ = 0, last_ask_ = 0;
+  Engines engines_;
+  std::vector<Ring<Packet*>> for_engine_;  // requests that wait for theirs
+  unsigned engine_turn_ = 0;               // which may take one first
   // The packet whose pieces are being written.
   Packet* placing_ = nullptr;
   Scatter* scatter_ = nullptr;
@@ -294,8 +312,12 @@ struct hca::engine::Knobs<hca::blocks::ResponderExecuteConfig> {
   static constexpr std::string_view sentence =
       "receive WQEs, writes, READs and ATOMICs in host memory";
   static constexpr auto rows = join_rows(
-      hca::blocks::stage_rows<C>("from a request to its first DMA write", "between two requests"),
+      join_rows(hca::blocks::stage_rows<C>("from a request to its first DMA write",
+                                           "between two requests"),
+                hca::blocks::engine_rows<C>("between two requests of an engine")),
       make_rows(
+          knob("engine_queue", &C::engine_queue, Unit::Count, 1, 4096,
+               "requests that wait for an engine"),
           knob("parking", &C::parking, Unit::Count, 1, 4096, "packets that wait for receive WQEs"),
           knob("batch", &C::batch, Unit::Count, 1, 16, "receive WQEs read at once"),
           knob("outcomes", &C::outcomes, Unit::Count, 1, 65536,
@@ -321,6 +343,7 @@ struct hca::engine::Counters<hca::blocks::ResponderExecuteCounters> {
               "duplicate READs and ATOMICs dropped: nothing saved answers them"),
       counter("receive_fetches", &C::receive_fetches, "reads", "batches of receive WQEs read"),
       counter("parked", &C::parked, "packets", "packets that waited for a receive WQE"),
+      counter("engine_waits", &C::engine_waits, "packets", "requests that waited for their engine"),
       counter("credit_updates", &C::credit_updates, "packets", "ACKs sent only for their credits"),
       counter("abandoned", &C::abandoned, "packets",
               "dropped without an answer while they were executed"),

@@ -29,17 +29,22 @@ struct RequesterBench : Bench {
     requester.placed_in.connect(requester.self, requester.self, "placed responses");
     reads = &take(packetizer.dma_out, requester);
   }
-  // `count` messages of queue pair 1, which the requester sees in cycle `at`.
-  void post(Cycle at, u32 count) {
-    Turn* t = pool.take();
-    t->qpn = 1, t->count = count;
-    for (u32 i = 0; i < count; ++i) {
-      proto::SendWqe w{};
-      w.opcode = proto::WorkOpcode::RdmaWrite, w.signaled = true, w.index = u16(i), w.rkey = kKey;
-      proto::encode(w, t->wqes.data() + i * 128);
+  // `count` messages of each of the first queue pairs, which the requester sees in cycle `at`,
+  // those of the second one a cycle later.
+  void post(Cycle at, u32 count, u32 qps = 1) {
+    Plan<Turn*> plan;
+    for (u32 qpn = 1; qpn <= qps; ++qpn) {
+      Turn* t = pool.take();
+      t->qpn = qpn, t->count = count;
+      for (u32 i = 0; i < count; ++i) {
+        proto::SendWqe w{};
+        w.opcode = proto::WorkOpcode::RdmaWrite, w.signaled = true, w.index = u16(i), w.rkey = kKey;
+        proto::encode(w, t->wqes.data() + i * 128);
+      }
+      turn_buffers.take();
+      plan.push_back({at, t});
     }
-    turn_buffers.take();
-    feed(requester.turns_in, requester, {{at, t}});
+    feed(requester.turns_in, requester, plan);
   }
   // One WQE of each queue pair, whose index is wrong.
   void post_bad(Cycle at) {
@@ -116,4 +121,36 @@ TEST_CASE("a rate limit spaces the packets of a queue pair", "[requester][pace]"
   bench.domain.run_until(3000);
   const Cycle first = 10 + 4 + 4 + 4;
   CHECK(bench.reads->seen == Cycles{first, first + 314, first + 628, first + 941});
+}
+
+TEST_CASE("an engine cuts a packet every engine_interval cycles", "[requester][engines]") {
+  RequesterBench bench({.latency = 4, .interval = 1, .engine_interval = 10});
+  bench.post(10, 3);
+  bench.domain.run_until(100);
+  CHECK(bench.reads->seen == Cycles{10 + 12, 20 + 12, 30 + 12});
+}
+
+// Queue pairs 1 and 3 have one engine, 2 the other one. Their first turns are seen in 10, 11 and
+// 12; the second packet of queue pair 1 waits since 10, the first one of 3 since 12.
+TEST_CASE("queue pairs of different engines are cut side by side", "[requester][engines]") {
+  RequesterBench bench({.latency = 4, .interval = 1, .engines = 2, .engine_interval = 10});
+  bench.post(10, 2, 3);
+  bench.domain.run_until(100);
+  CHECK(bench.reads->seen == Cycles{10 + 12, 11 + 12, 20 + 12, 21 + 12, 30 + 12, 40 + 12});
+}
+
+// The interval of the block is that of all engines together.
+TEST_CASE("engines share the requester's interval", "[requester][engines]") {
+  RequesterBench bench({.latency = 4, .interval = 4, .engines = 3, .engine_interval = 6});
+  bench.post(10, 2, 3);
+  bench.domain.run_until(100);
+  CHECK(bench.reads->seen == Cycles{10 + 12, 14 + 12, 18 + 12, 22 + 12, 26 + 12, 30 + 12});
+}
+
+// The first numbers of SplitMix64 from the states 0 and 1, as its authors publish them, end with
+// 0xaf and 0xc1.
+TEST_CASE("queue pairs are given to engines by number or by a hash", "[requester][engines]") {
+  const Engines modulo(4, 1, EngineAssignment::Modulo), hash(16, 1, EngineAssignment::Hash);
+  CHECK(std::array{modulo.of(3), modulo.of(4), modulo.of(9)} == std::array{3u, 0u, 1u});
+  CHECK(std::array{hash.of(0), hash.of(1)} == std::array{15u, 1u});
 }

@@ -10,16 +10,19 @@ using namespace hca;
 using namespace hca::test;
 
 namespace {
-// Judged WRITEs of `bytes` bytes, which the block sees in the given cycles.
+// Judged WRITEs of `bytes` bytes, which the block sees in the given cycles; of the queue pairs
+// `qpns`, or all of queue pair 1.
 struct ExecuteBench : Bench {
   ExecuteBench(const ResponderExecuteConfig& c, u32 bytes, const Cycles& requests,
-               unsigned depth = 8, Cycle from = 0)
+               unsigned depth = 8, Cycle from = 0, const std::vector<u32>& qpns = {})
       : config(c) {
-    set_up(peer, 1), set_up(context.contexts, 1, true);
+    set_up(peer, 3), set_up(context.contexts, 3, true);
     add(execute, "responder_execute");
     Plan<Packet*> plan;
+    std::array<u32, 4> psns{100, 100, 100, 100};
     for (const Cycle at : requests) {
-      Packet* p = parsed(write_packet(pool, peer.qps[1], 100 + u32(plan.size()), bytes));
+      const u32 qpn = qpns.empty() ? 1 : qpns[plan.size()];
+      Packet* p = parsed(write_packet(pool, peer.qps[qpn], psns[qpn]++, bytes));
       check.check(*p, 1, 1);
       p->last = 0;
       plan.push_back({at, p});
@@ -84,4 +87,39 @@ TEST_CASE("an answer leaves one cycle after its write is ordered", "[responder_e
   // Without data there is nothing to be ordered: the answer leaves when the request would write.
   CHECK(ExecuteBench({.latency = 3, .interval = 1}, 0, {10}).run().replies->seen ==
         Cycles{10 + 2 + 3 + 1});
+}
+
+// Of three requests of a queue pair an engine takes one every 10 cycles; the write is asked for 5
+// cycles later.
+TEST_CASE("an engine takes a request every engine_interval cycles",
+          "[responder_execute][engines]") {
+  ExecuteBench bench({.latency = 3, .engine_interval = 10}, 64, {10, 11, 12});
+  CHECK(bench.run().writes->seen == Cycles{15, 25, 35});
+  CHECK(bench.execute.counters.engine_waits == 2);
+}
+
+TEST_CASE("queue pairs of different engines do not wait for each other",
+          "[responder_execute][engines]") {
+  const ResponderExecuteConfig two{.latency = 3, .engines = 2, .engine_interval = 10};
+  // Queue pairs 1 and 3 have one engine, 2 the other one.
+  ExecuteBench bench(two, 64, {10, 11, 12, 13}, 8, 0, {1, 3, 2, 2});
+  CHECK(bench.run().writes->seen == Cycles{10 + 5, 12 + 5, 20 + 5, 22 + 5});
+}
+
+// The second request of queue pair 1 has the place; the third one and all behind it wait until that
+// is free, in 20, and are led to their engines in 21 and 22.
+TEST_CASE("a request without a place in front of its engine holds up those behind it",
+          "[responder_execute][engines]") {
+  const ResponderExecuteConfig two{
+      .latency = 3, .engines = 2, .engine_interval = 10, .engine_queue = 1};
+  ExecuteBench bench(two, 64, {10, 11, 12, 13}, 8, 0, {1, 1, 1, 2});
+  CHECK(bench.run().writes->seen == Cycles{10 + 5, 20 + 5, 22 + 5, 30 + 5});
+}
+
+TEST_CASE("a request judged in front of a reset is not executed behind it",
+          "[responder_execute][engines][T13]") {
+  ExecuteBench bench({.latency = 3, .engine_interval = 100}, 64, {10, 11});
+  bench.plan({{50, [&] { bench.execute.clear(1); }}});
+  CHECK(bench.run().writes->seen == Cycles{15});
+  CHECK(bench.context.contexts.drops[0].bad_qp_state == 1);
 }

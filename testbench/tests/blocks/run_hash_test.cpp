@@ -16,6 +16,7 @@ struct Traffic {
   bool tight;          // small buffers everywhere
   bool reads = false;  // READs and ATOMICs as well
   u32 ports = 1;       // the second with a quarter of the first one's rate
+  u32 engines = 1;
 };
 constexpr Traffic kTraffic[] = {
     {"small messages of many queue pairs", 256, 8, 60, 300, 0, false},
@@ -27,6 +28,8 @@ constexpr Traffic kTraffic[] = {
     {"READs and ATOMICs, back-pressure and loss", 512, 3, 30, 5000, 8, true, true},
     {"two ports", 1024, 6, 40, 6000, 0, false, true, 2},
     {"two ports, back-pressure and loss", 512, 4, 30, 5000, 8, true, true, 2},
+    {"engines", 512, 6, 40, 4000, 8, false, true, 1, 3},
+    {"engines, two ports and back-pressure", 512, 6, 30, 5000, 8, true, true, 2, 2},
 };
 
 constexpr proto::WorkOpcode kReads[] = {proto::WorkOpcode::RdmaRead, proto::WorkOpcode::CompareSwap,
@@ -37,6 +40,11 @@ PairConfig config_of(const Traffic& t) {
   c.path_mtu = t.path_mtu, c.qps = t.qps, c.timeout = 2;
   c.wire_latency = 64;
   c.chip.core.ports = t.ports, c.chip.port[1].link_rate /= 4;
+  if (t.engines > 1) {
+    c.chip.requester.engines = c.chip.responder_execute.engines = t.engines;
+    c.chip.requester.engine_interval = 70, c.chip.responder_execute.engine_interval = 110;
+    c.chip.responder_execute.engine_queue = t.tight ? 1 : 16;
+  }
   if (t.tight) {
     c.chip.packetizer.buffers = 2, c.chip.qp_scheduler.slots = 3,
     c.chip.responder_execute.parking = 2;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests and the engines of their queue pairs.
+#include "model/blocks/responder_execute.h"
+
+namespace hca::blocks {
+// From the ports to its engine, one a cycle.
+inline void ResponderExecute::lead_to_engine() {
+  PacketLink& link = packets_in.next();
+  if (!link.can_pop()) return;
+  Packet* p = link.front();
+  const unsigned engine = engines_.of(p->qpn);
+  Ring<Packet*>& waiting = for_engine_[engine];
+  if (waiting.size() == config_.engine_queue) return;
+  counters.engine_waits += !waiting.empty() || engines_.free_from(engine) > now();
+  p->life = queues_[p->qpn].life;
+  waiting.push(p), link.drop();
+  packets_in.pass_turn(link, now());
+}
+
+// The next request whose engine is free.
+[[gnu::cold]] Packet* ResponderExecute::next_of_engines() {
+  lead_to_engine();
+  Packet* next = nullptr;
+  const bool served = serve_in_turn(engines_.count(), engine_turn_, [&](unsigned engine) {
+    if (for_engine_[engine].empty() || engines_.free_from(engine) > now()) return false;
+    next = for_engine_[engine].pop();
+    engines_.take(engine, now());
+    return true;
+  });
+  Cycle again = served && packets_in.can_pop() ? now() + 1 : kNever;
+  for (unsigned engine = 0; engine < engines_.count(); ++engine)
+    if (!for_engine_[engine].empty())
+      again = std::min(again, std::max(engines_.free_from(engine), now() + 1));
+  if (again != kNever) wake_at(again);
+  if (next && next->life != queues_[next->qpn].life) {  // judged in front of a reset (T13)
+    contexts_.count_drop(contexts_.qps[next->qpn].port, &proto::DropCounters::bad_qp_state);
+    PacketPool::give_back(std::exchange(next, nullptr));
+  }
+  return next;
+}
+
+bool ResponderExecute::engines_have_work() const {
+  return std::ranges::any_of(for_engine_, [](const auto& waiting) { return !waiting.empty(); });
+}
+}  // namespace hca::blocks
