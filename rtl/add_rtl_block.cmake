@@ -4,7 +4,7 @@
 # A module of a user's own in the place of rtl/<NAME>.sv: the program <TOP>_lockstep runs it against the C++ twin of that
 # block, with the options of `hca rtl <NAME>`, and the test "rtl: <TOP> and the twin of <NAME> are equal" does so at both
 # widths. TOP has the ports and the parameter Width of rtl/<NAME>.sv; the sources of the latter, hca_pkg.sv among them,
-# stand in front of SOURCES. With ELASTIC it may stall inside of packets: docs/rtl.md.
+# stand in front of SOURCES: no module of SOURCES may have the name of one of ours. With ELASTIC it may stall inside of packets: docs/rtl.md.
 set(HCA_RTL_FOLDER ${CMAKE_CURRENT_LIST_DIR})
 function(hca_add_rtl_block)
   cmake_parse_arguments(PARSE_ARGV 0 arg "ELASTIC" "NAME;TOP" "SOURCES;INCLUDES")
@@ -65,7 +65,7 @@ function(hca_add_rtl_block)
   target_link_libraries(${program} PRIVATE hca::hca_lockstep hca::hca_testbench CLI11::CLI11 ZLIB::ZLIB)
   foreach(width 256 512)
     verilate(${program} TRACE_FST PREFIX V${top}_${width} TOP_MODULE ${top} SOURCES ${sources}
-             VERILATOR_ARGS -Wno-fatal --assert +define+HCA_ASSERT -I${HCA_RTL_FOLDER} ${arg_INCLUDES} -GWidth=${width} --x-assign fast -O3
+             VERILATOR_ARGS -Wno-fatal -Werror-MODDUP --assert +define+HCA_ASSERT -I${HCA_RTL_FOLDER} ${arg_INCLUDES} -GWidth=${width} --x-assign fast -O3
              OPT_FAST -O2)
     add_test(NAME "rtl: ${top} of ${width} bits and the twin of ${block} are equal"
              COMMAND ${program} --cycles 200000 --width ${width})
