@@ -9,6 +9,15 @@
 #include "rtl/look_up_pins.h"
 
 namespace hca::rtl {
+// What the model has on its pins in a cycle, beside the RTL's in a waveform: scope `model`. Its
+// `in_ready` is meant where a packet could start.
+template <class Out>
+struct ExpectedPins {
+  u64 cycle = 0;
+  bool in_ready = false, out_start = false, out_valid = false;
+  BeatOf<Out> out{};  // meant while out_valid
+};
+
 // The Verilated module behind a BlockRtl; verilated_block.h makes it.
 template <class In, class Out>
 class VerilatedBlock {
@@ -24,6 +33,7 @@ class VerilatedBlock {
   virtual bool assertion_failed() const = 0;
   virtual void trace_to(const std::string& file) = 0;
   virtual void trace_end() = 0;
+  virtual void show_model(const ExpectedPins<Out>&) {}
   virtual PinsOf<Out>* look_ups() = 0;
 };
 
@@ -51,10 +61,13 @@ class BlockRtl {
 
   bool assertion_failed() const { return rtl_->assertion_failed(); }
 
-  // Waveform (FST) of all signals from the next cycle on, two time steps a cycle. One file in an
+  // Waveform (FST) of all signals from the next cycle on. A cycle is a nanosecond: the n-th
+  // end_cycle is the clock's edge at n.5 ns, and what it meets stands at n ns. One file in an
   // object's life.
   void trace_to(const std::string& file) { rtl_->trace_to(file); }
   void trace_end() { rtl_->trace_end(); }
+  // In front of end_cycle: what a waveform shows as the model's.
+  void show_model(const ExpectedPins<Out>& pins) { rtl_->show_model(pins); }
 
   // nullptr: it has none.
   PinsOf<Out>* look_ups() { return rtl_->look_ups(); }

@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "rtl/block_rtl.h"
+#include "rtl/model_waves.h"
 #include "rtl/side_band.h"
 
 namespace hca::rtl {
@@ -130,6 +131,7 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
     top_->clk_i = 1;
     eval();
     top_->clk_i = 0, top_->rst_ni = 1;
+    context_.timeInc(kHalfCycle);  // the first cycle is at 1 ns
     stale_ = true;
   }
   ~VerilatedTop() override {
@@ -171,12 +173,12 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
   }
   void clock() override {
     settle();
+    context_.timeInc(kHalfCycle);
     dump();
-    context_.timeInc(1);
+    context_.timeInc(kHalfCycle);
     top_->clk_i = 1;
     eval();
     dump();
-    context_.timeInc(1);
     top_->clk_i = 0;
     stale_ = true;
   }
@@ -187,13 +189,21 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
     if constexpr (HasWaves<Top>) {
       waves_ = std::make_unique<VerilatedFstC>();
       top_->trace(waves_.get(), 99);
+      u32 data_bits = 0;
+      if constexpr (HasData<Top>) data_bits = 8 * sizeof(top_->packets_out_data_o);
+      model_ = std::make_unique<ModelWaves<Out>>(data_bits);
+      model_->add_to(*waves_->spTrace());
     } else {
       throw std::logic_error("Verilated without waveforms");
     }
+    waves_->set_time_unit("1ns"), waves_->set_time_resolution("100ps");
     waves_->open(file.c_str());
     if (!waves_->isOpen()) throw std::runtime_error(file + ": cannot be written");
   }
   void trace_end() override { end_waves(); }
+  void show_model(const ExpectedPins<Out>& pins) override {
+    if (waves_) model_->show(pins);
+  }
   PinsOf<Out>* look_ups() override { return look_ups_.get(); }
 
   Top& top() { return *top_; }
@@ -221,11 +231,14 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
     waves_.reset();
   }
 
+  static constexpr unsigned kHalfCycle = 5;  // in units of 100 ps
+
   VerilatedContext context_;
   bool stale_ = true;  // pins have changed since it was evaluated
   std::unique_ptr<Top> top_;
   std::unique_ptr<PinsOf<Out>> look_ups_;
   std::unique_ptr<VerilatedFstC> waves_;  // before `top_` goes
+  std::unique_ptr<ModelWaves<Out>> model_;
 };
 
 // A block of one of the two widths; `set_up` gets its top before it is used.

@@ -47,7 +47,8 @@ void print_end(const Result& r, double seconds) {
   fmt::print("  {:.2f} s, {:.2f} M cycles/s\n", seconds, double(r.cycles) / seconds / 1e6);
   if (r.divergence) fmt::print("first divergence: {}", r.divergence->text());
   if (r.assertion_failed) fmt::print("an assertion of the RTL failed in cycle {}\n", r.cycles);
-  if (!r.waves.empty()) fmt::print("waveform: {}\n", r.waves);
+  if (!r.waves.empty())
+    fmt::print("waveform: {}, a cycle a nanosecond from cycle {} on\n", r.waves, r.waves_from);
 }
 
 // `Run`: run_lockstep or run_elastic.
@@ -70,7 +71,7 @@ void add_lockstep(CLI::App& block, int& exit_code, testbench::RtlMaker<Pair> rtl
   options->cycles = 1'000'000;
   block.add_option("--cycles", options->cycles, "cycles to compare")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(u64{1}, u64{1'000'000'000'000}, "1 to 10^12"));
   block.add_option("--seed", options->seed, "of packets, gaps and stalls")->capture_default_str();
   block
       .add_option("--stall", options->stall_percent,
@@ -98,11 +99,20 @@ void add_lockstep(CLI::App& block, int& exit_code, testbench::RtlMaker<Pair> rtl
   block.add_flag("--break-stall", options->withdraw_grants,
                  "the receiver stalls where its grant stands: the RTL's assertion fires");
   block.add_option("--fst", options->waves, "waveform of the cycles around the first divergence");
+  constexpr bool kTakesFrames =
+      std::is_constructible_v<typename Pair::Stimulus, u64, testbench::GivenFrames>;
   auto packets = std::make_shared<std::vector<std::string>>();
-  if constexpr (std::is_constructible_v<typename Pair::Stimulus, u64, testbench::GivenFrames>)
-    block.add_option("--packets", *packets,
-                     "captures and vectors whose frames are sent in turn instead of random ones");
+  block.add_option("--packets", *packets,
+                   kTakesFrames
+                       ? "captures and vectors whose frames are sent in turn instead of random ones"
+                       : "not for this block, which takes no frames");
   block.callback([=, &exit_code] {
+    if constexpr (!kTakesFrames)
+      if (!packets->empty())
+        throw CLI::ValidationError("--packets",
+                                   fmt::format("{} takes no frames but {}; icrc, rx_parser and "
+                                               "responder_check take frames",
+                                               Pair::kName, Pair::kTakes));
     if (!packets->empty())
       options->given = testbench::GivenFrames(testbench::load_frames(*packets));
     if (rtl) options->rtl = [=] { return rtl(options->twin.beat_bytes); };

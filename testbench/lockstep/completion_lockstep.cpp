@@ -7,6 +7,16 @@ namespace hca::testbench {
 using namespace proto;
 using blocks::CqStep;
 
+namespace {
+// What a CQE's result follows from, and what that of a doorbell, by which CQEs are taken.
+constexpr std::array<std::string_view, blocks::kCqResultNames.size()> kStatements{
+    "CQ-1, CQ-2", "G21.3", "G21.3", "CQ-20"};
+std::string_view statements_of(const CompletionPacket& p) {
+  if (p.request.step != CqStep::Complete) return "CQ-21";
+  return kStatements[std::size_t(p.answer.place.result)];
+}
+}  // namespace
+
 void CompletionCounts::count(const CompletionPacket& p) {
   const CqResult result = p.answer.place.result;
   const bool completes = p.request.step == CqStep::Complete;
@@ -54,9 +64,11 @@ rtl::BeatOf<rtl::CqStepped> CompletionLockstep::expected(const Packet& p, u32, u
 std::string CompletionLockstep::describe(const Packet& p, bool left) {
   const EntryRing& cq = p.before;
   return fmt::format(
-      "packet {}: {} to CQ {:#x} of {} entries at {:#x}{}{}; producer {:#x}, consumer {:#x}{}, {} "
+      "packet {}{}: {} to CQ {:#x} of {} entries at {:#x}{}{}; producer {:#x}, consumer {:#x}{}, "
+      "{} "
       "packets behind one of its CQ, answer {} cycles late\n",
-      p.number, p.what, p.of->cqn, cq.entries(), cq.address, cq.allocated ? "" : ", destroyed",
+      p.number, left ? fmt::format(" ({})", statements_of(p)) : "", p.what, p.of->cqn, cq.entries(),
+      cq.address, cq.allocated ? "" : ", destroyed",
       left ? fmt::format(": {}", blocks::kCqResultNames[std::size_t(p.answer.place.result)]) : "",
       cq.producer, cq.consumer, cq.overflowed ? ", overflowed" : "", p.distance, p.context_late);
 }

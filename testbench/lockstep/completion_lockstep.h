@@ -16,6 +16,7 @@ struct CompletionCounts {
 struct CompletionLockstep {
   static constexpr const char* kName = "completion";
   static constexpr const char* kTwin = "CompletionUnit";
+  static constexpr const char* kTakes = "CQEs and doorbells";
   static constexpr const char* kData = "result";
   static constexpr bool kOneBeat = true;
   using Packet = CompletionPacket;

@@ -21,6 +21,7 @@ struct ElasticResult {
   bool assertion_failed = false;
   std::optional<Divergence> divergence;
   std::string waves;
+  engine::Cycle waves_from = 0;
   bool equal() const { return !divergence && !assertion_failed; }
 };
 
@@ -44,11 +45,14 @@ class ElasticRun {
       cycle(at);
       result_.cycles = at;
     }
+    if (!waves.empty())
+      for (Cycle more = 1; more <= kWavesBehind; ++more) run_on(result_.cycles + more);
     rtl_.trace_end();
     return std::move(result_);
   }
 
  private:
+  static constexpr Cycle kWavesBehind = 16;
   static constexpr Cycle kPatience = 10'000;  // cycles without a beat, with packets inside
   struct Inside {
     std::shared_ptr<Packet> packet;
@@ -58,11 +62,20 @@ class ElasticRun {
   void cycle(Cycle at) {
     rtl_.begin_cycle(true);
     offer(at);
+    // The model has a beat when the RTL has one.
+    rtl_.show_model({at, true, false, false, {}});
     if (rtl_.out_valid()) take(at);
     if (!inside_.empty() && at > moved_ + kPatience)
       differ(at, {"valid", "1", fmt::format("0 for {} cycles", kPatience)}, inside_.front());
     rtl_.end_cycle();
     result_.assertion_failed = rtl_.assertion_failed();
+  }
+  // A cycle behind the last one compared, for the waveform: nothing enters any more.
+  void run_on(Cycle at) {
+    rtl_.begin_cycle(true);
+    rtl_.drive(nullptr);
+    rtl_.show_model({at, true, false, false, {}});
+    rtl_.end_cycle();
   }
   // The next beat waits on the pins until it is taken.
   void offer(Cycle at) {
@@ -101,6 +114,7 @@ class ElasticRun {
       result_.most_latency = std::max(result_.most_latency, at - front.entered);
     }
     const auto expected = Pair::expected(*front.packet, out_beat_, beat_bytes());
+    rtl_.show_model({at, true, out_beat_ == 0, true, expected});
     auto unequal = difference(expected.control, out.control, true);
     if (!unequal)
       unequal = difference(expected.data, out.data, out_beat_ * beat_bytes(), Pair::kData);

@@ -42,7 +42,7 @@ rtl::Beat IcrcLockstep::expected(const Packet& p, u32 index, u32 beat_bytes) {
 }
 
 std::string IcrcLockstep::describe(const Packet& p, bool left) {
-  constexpr std::array kModes{"bypass", "generate", "check"};
+  constexpr std::array kModes{"bypass", "generate (BTH-16, BTH-18)", "check (T12-1, DROP-2)"};
   const std::span<const u8> frame(p.frame.data(), left ? p.bytes_out : p.sent.size());
   return fmt::format("packet {}, {}: {}; {} bytes{}{}\n", p.number, kModes[unsigned(p.mode)],
                      p.what, frame.size(), headers_of(frame, proto::framing_row(p.framing).link),

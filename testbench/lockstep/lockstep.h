@@ -4,6 +4,7 @@
 //
 // A Pair of both, the template argument of all this, has
 //   kName, kTwin, kData  the RTL, its twin and what its data leave as, for a person
+//   kTakes               what it takes, if that is no frames
 //   Packet, Stimulus     a StreamPacket, and what makes random ones: Stimulus(seed).next()
 //   Unit, Rtl            the PacketUnit and the BlockRtl; In and Out, the side bands of the latter
 //   item_of(packet)      the unit's item; take_result(packet, event) when it has left
@@ -93,7 +94,8 @@ struct LockstepResult {
   bool assertion_failed = false;     // one of the RTL; it has printed its message
   std::optional<engine::Cycle> fault_at;  // when the PinFault was put
   std::optional<Divergence> divergence;
-  std::string waves;  // the file, if one was written
+  std::string waves;             // the file, if one was written
+  engine::Cycle waves_from = 0;  // its first cycle
   bool equal() const { return !divergence && !assertion_failed; }
 };
 
@@ -159,6 +161,8 @@ class LockstepRun {
       cycle(at);
       ++result_.cycles;
     }
+    if (!waves.empty())
+      for (Cycle more = 1; more <= kWavesBehind; ++more) run_on(result_.cycles + more);
     rtl_.trace_end();
     return std::move(result_);
   }
@@ -196,11 +200,36 @@ class LockstepRun {
       if (valid) look_ups_.write(pins.out.control);
     }
     compare_inputs(at, idle, starting.get(), idle && beat, pins);
-    compare_outputs(at, pins);
+    const auto expected = expect(at);
+    compare_outputs(at, pins, expected);
+    rtl_.show_model(expected);
     grant_stands_ = receiver_.ready() && !start;
     receiver_.end_cycle(at, start, valid, first, last);
     rtl_.end_cycle();
     result_.assertion_failed = rtl_.assertion_failed();
+  }
+
+  // A cycle behind the last one compared, for the waveform: RTL and model may do what they like, so
+  // nothing starts any more. The packet that enters goes on.
+  void run_on(Cycle at) {
+    twin_.run_cycle(at);
+    rtl_.begin_cycle(receiver_.ready());
+    if constexpr (kLooksUp<Pair>) look_ups_.answer(at, *rtl_.look_ups());
+    rtl_.drive(sender_.inside_packet() ? sender_.beat(twin_.offers, at, true) : nullptr);
+    rtl_.show_model(expect(at));
+    rtl_.end_cycle();
+  }
+
+  // What the model has on its pins; a packet whose last beat this is has left.
+  rtl::ExpectedPins<typename Pair::Out> expect(Cycle at) {
+    rtl::ExpectedPins<typename Pair::Out> pins{at, twin_.grants(), twin_.started(), false, {}};
+    leaving_.reset();
+    if (twin_.outputs.empty() || twin_.outputs.front().first_beat > at) return pins;
+    leaving_ = twin_.outputs.front().packet;
+    leaving_beat_ = u32(at - twin_.outputs.front().first_beat);
+    pins.out_valid = true, pins.out = Pair::expected(*leaving_, leaving_beat_, beat_bytes());
+    if (pins.out.control.last) twin_.outputs.pop_front();
+    return pins;
   }
 
   // A packet on offer where one can start, if there is room behind.
@@ -247,31 +276,32 @@ class LockstepRun {
     was_closed_ = !idle || !twin_.open() || entered;
   }
 
-  void compare_outputs(Cycle at, const Pins& pins) {
-    auto* out = twin_.outputs.empty() ? nullptr : &twin_.outputs.front();
-    const bool valid = out && out->first_beat <= at;
-    if (valid != pins.out_valid)
-      return differ(at, "packets_out",
-                    {"valid", fmt::format("{:d}", valid), fmt::format("{:d}", pins.out_valid)},
-                    out ? Pair::describe(*out->packet, true) : "no packet inside\n");
-    if (!valid) return;
-    const u32 index = u32(at - out->first_beat);
-    const OutBeat expected = Pair::expected(*out->packet, index, beat_bytes());
+  void compare_outputs(Cycle at, const Pins& pins,
+                       const rtl::ExpectedPins<typename Pair::Out>& model) {
+    if (model.out_valid != pins.out_valid) {
+      const bool inside = leaving_ || !twin_.outputs.empty();
+      return differ(
+          at, "packets_out",
+          {"valid", fmt::format("{:d}", model.out_valid), fmt::format("{:d}", pins.out_valid)},
+          inside ? Pair::describe(leaving_ ? *leaving_ : *twin_.outputs.front().packet, true)
+                 : "no packet inside\n");
+    }
+    if (!model.out_valid) return;
+    const OutBeat& expected = model.out;
     auto unequal = difference(expected.control, pins.out.control, true);
     if (!unequal)
-      unequal = difference(expected.data, pins.out.data, index * beat_bytes(), Pair::kData);
+      unequal = difference(expected.data, pins.out.data, leaving_beat_ * beat_bytes(), Pair::kData);
     if (!unequal) unequal = difference(expected.control, pins.out.control, false);
     if (unequal)
       differ(at, "packets_out", *unequal,
-             fmt::format("beat {} of {}, {}", index,
-                         beats_of(Pair::bytes_out(*out->packet), beat_bytes()),
-                         Pair::describe(*out->packet, true)));
+             fmt::format("beat {} of {}, {}", leaving_beat_,
+                         beats_of(Pair::bytes_out(*leaving_), beat_bytes()),
+                         Pair::describe(*leaving_, true)));
     ++result_.beats;
     if (!expected.control.last) return;
     ++result_.packets;
-    result_.counts.count(*out->packet);
-    result_.coverage.count(*out->packet);
-    twin_.outputs.pop_front();
+    result_.counts.count(*leaving_);
+    result_.coverage.count(*leaving_);
   }
 
   void differ(Cycle at, const char* port, const PinDifference& d, std::string packet) {
@@ -316,6 +346,7 @@ class LockstepRun {
 
   u32 beat_bytes() const { return rtl_.beat_bytes(); }
 
+  static constexpr Cycle kWavesBehind = 16;
   static constexpr bool kOneBeat = requires { Pair::kOneBeat; };
   struct None {};
   template <class P>
@@ -338,6 +369,8 @@ class LockstepRun {
   engine::Random gaps_;
   bool grant_stands_ = false;  // given in the cycle before and not taken
   bool was_closed_ = false;    // in the cycle before no packet could have started behind another
+  std::shared_ptr<Packet> leaving_;  // the packet of the model's beat, and which beat
+  u32 leaving_beat_ = 0;
   Result result_;
 };
 
@@ -349,7 +382,8 @@ typename Run::Result run_with_waves(const LockstepOptions<Pair>& options) {
   auto result = Run(options).run(0, "");
   if (result.equal() || options.waves.empty()) return result;
   // The same run again: from the same seed it goes the same way.
-  Run(options).run(std::max(result.cycles, kWavesBefore) - kWavesBefore + 1, options.waves);
+  result.waves_from = std::max(result.cycles, kWavesBefore) - kWavesBefore + 1;
+  Run(options).run(result.waves_from, options.waves);
   result.waves = options.waves;
   return result;
 }

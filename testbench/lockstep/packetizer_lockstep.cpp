@@ -39,7 +39,7 @@ rtl::Beat PacketizerLockstep::expected(const Packet& p, u32 index, u32 beat_byte
 }
 
 std::string PacketizerLockstep::describe(const Packet& p, bool left) {
-  const std::string head = fmt::format("packet {}: {}", p.number, p.what);
+  const std::string head = fmt::format("packet {} (BTH-8, C9-6): {}", p.number, p.what);
   if (!left) return head + hex_dump(p.payload) + "\n";
   const std::span<const u8> frame(p.frame.data(), p.bytes_out);
   const proto::LinkLayer link = proto::framing_row(p.descriptor.address.framing).link;

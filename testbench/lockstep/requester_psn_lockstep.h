@@ -17,6 +17,7 @@ struct RequesterPsnCounts {
 struct RequesterPsnLockstep {
   static constexpr const char* kName = "requester_psn";
   static constexpr const char* kTwin = "RequesterPsnUnit";
+  static constexpr const char* kTakes = "steps of queue pairs";
   static constexpr const char* kData = "result";
   static constexpr bool kOneBeat = true;
   using Packet = RequesterPsnPacket;

@@ -53,10 +53,12 @@ rtl::BeatOf<rtl::Judged> ResponderCheckLockstep::expected(const Packet& p, u32, 
 
 std::string ResponderCheckLockstep::describe(const Packet& p, bool left) {
   std::string verdict;
-  if (left)
-    verdict = fmt::format(
-        "; {}, {} ({})", kRequestActionNames[std::size_t(p.checked.verdict.action)],
-        kRequestCauseNames[std::size_t(p.checked.verdict.cause)], p.checked.verdict.statement);
+  if (left) {
+    const RequestVerdict& v = p.checked.verdict;
+    const bool good = v.cause == RequestCause::Good;  // no rule is broken
+    verdict = fmt::format("; {}, {} ({})", kRequestActionNames[std::size_t(v.action)],
+                          kRequestCauseNames[std::size_t(v.cause)], good ? "T12-13" : v.statement);
+  }
   return fmt::format(
       "packet {}: {}{}; ePSN {:#x}, in message {}, {} packets behind one of its queue pair, "
       "answers {} and {} cycles late{}\n",

@@ -49,9 +49,11 @@ rtl::BeatOf<rtl::Parsed> RxParserLockstep::expected(const Packet& p, u32 index, 
 
 std::string RxParserLockstep::describe(const Packet& p, bool left) {
   std::string verdict;
-  if (left)
-    verdict = fmt::format("; {} ({})", verdict_row(p.parsed.verdict).name,
-                          verdict_row(p.parsed.verdict).statement);
+  if (left) {
+    const VerdictRow& row = verdict_row(p.parsed.verdict);
+    const bool good = p.parsed.verdict == PacketVerdict::Good;  // what is asked for holds
+    verdict = fmt::format("; {} ({})", row.name, good ? "T12-1" : row.statement);
+  }
   return fmt::format("packet {}: {}{}; {} bytes{}{}\n", p.number, p.what, verdict, p.frame.size(),
                      headers_of(p.frame, p.link()), hex_dump(p.frame));
 }
