@@ -23,6 +23,7 @@ template <class In, class Out>
 class VerilatedBlock {
  public:
   virtual ~VerilatedBlock() = default;
+  virtual void set_reset(bool active) = 0;
   virtual void set_grant(bool packets_out_ready) = 0;
   virtual void set_beat(const BeatOf<In>* packets_in) = 0;
   virtual bool in_ready() = 0;
@@ -37,7 +38,8 @@ class VerilatedBlock {
   virtual PinsOf<Out>* look_ups() = 0;
 };
 
-// A cycle is three calls in this order:
+// It begins behind a reset, in front of which each register held any value. A cycle is three calls
+// in this order:
 //   begin_cycle  gives the grant behind the block; then in_ready(), out_valid() and out() stand
 //   drive        the beat that enters, or none; then out_start() stands
 //   end_cycle    the clock edge
@@ -51,6 +53,8 @@ class BlockRtl {
   using OutBeat = BeatOf<Out>;
 
   u32 beat_bytes() const { return beat_bytes_; }
+  // Of the cycles from the next one on; in these no beat enters.
+  void set_reset(bool active) { rtl_->set_reset(active); }
   void begin_cycle(bool packets_out_ready) { rtl_->set_grant(packets_out_ready); }
   bool in_ready() { return rtl_->in_ready(); }
   bool out_valid() const { return rtl_->out_valid(); }

@@ -101,6 +101,7 @@ class VerilatedLookUps : public LookUpPins {
       const unsigned at = 16 * (i % 2);
       word = (word & ~(u32{0xffff} << at)) | u32{pkeys[i]} << at;
     }
+    changed_();
   }
 
  private:
@@ -115,6 +116,7 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
  public:
   explicit VerilatedTop(const char* name) {
     context_.traceEverOn(true);
+    context_.randReset(2), context_.randSeed(1);  // registers begin with any value
     context_.fatalOnError(false);  // a failed assertion is reported, not the end of the program
     top_ = std::make_unique<Top>(&context_, name);
     top_->clk_i = 0, top_->rst_ni = 1, top_->packets_in_valid_i = 0, top_->packets_out_ready_i = 0;
@@ -144,6 +146,7 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
 #endif
   }
 
+  void set_reset(bool active) override { top_->rst_ni = !active, stale_ = true; }
   void set_grant(bool packets_out_ready) override {
     top_->packets_out_ready_i = packets_out_ready;
     top_->packets_in_valid_i = 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Puts all mistakes of a table into copies of an RTL block and of the modules that it is made of (BLOCK.f), each behind its
+"""Puts all mistakes of a table, expressions or assignments `name <= value`, into copies of an RTL block and of the modules that it is made of (BLOCK.f), each behind its
 number on a new input mutant_i (0: none).
 Usage: rtl_mutants.py TABLE BLOCK.sv FOLDER NAMES. Writes FOLDER/BLOCK/*.sv and FOLDER/BLOCK_mutants.h, which has their names
 in a constant NAMES."""
@@ -19,12 +19,22 @@ def rows(table):
         yield number, cells
 
 
+ASSIGNED = re.compile(r"\w+ <= (?=[^=])")
+
+
+def assigned(old, new):
+    """Of `name <= value` on both sides the front, as far as the values."""
+    front = ASSIGNED.match(old)
+    return front[0] if front and new.startswith(front[0]) else ""
+
+
 def with_choices(text, choices):
     """Each expression with the mistakes that stand in its place: {expression: [(number, mistake), ...]}."""
     for old, news in sorted(choices.items(), key=lambda choice: text.index(choice[0]), reverse=True):
         place = text.index(old)
-        choice = "".join(f"mutant_i == 8'd{number} ? ({new}) : " for number, new in news)
-        text = f"{text[:place]}({choice}({old})){text[place + len(old):]}"
+        front = assigned(old, news[0][1])
+        choice = "".join(f"mutant_i == 8'd{number} ? ({new[len(front):]}) : " for number, new in news)
+        text = f"{text[:place]}{front}({choice}({old[len(front):]})){text[place + len(old):]}"
     return text
 
 

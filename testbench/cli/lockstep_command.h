@@ -21,8 +21,8 @@ void print(const testbench::LockstepOptions<Pair>& options,
              options.rooms);
   if (options.given.any()) fmt::print("  frames given {}, sent in turn\n", options.given.size());
   fmt::print("  packets {} ({}), beats {}\n", r.packets, r.counts.text(), r.beats);
-  fmt::print("  starts right behind another packet {}, cycles held without a grant {}\n",
-             r.full_rate_starts, r.held_cycles);
+  fmt::print("  starts right behind another packet {}, cycles held without a grant {}, resets {}\n",
+             r.full_rate_starts, r.held_cycles, r.resets);
 }
 
 template <class Pair>
@@ -93,6 +93,11 @@ void add_lockstep(CLI::App& block, int& exit_code, testbench::RtlMaker<Pair> rtl
           "of the datapath, bits")
       ->default_str("512")
       ->check(CLI::IsMember({256, 512}));
+  block
+      .add_option("--reset-every", options->reset_every,
+                  "cycles between two resets on average, 0: none; none with --packets")
+      ->capture_default_str()
+      ->check(CLI::Range(u64{0}, u64{1'000'000'000}, "0 to 10^9"));
   block.add_flag("--break-contract", options->break_contract,
                  "leave gaps inside packets, or start those of one beat without a grant: the "
                  "RTL's assertion fires");

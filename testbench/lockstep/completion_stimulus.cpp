@@ -25,8 +25,7 @@ u32 CompletionStimulus::new_number() {
     const auto& other = cqs_[random_.below(kCqs)];
     cqn = other && random_.chance(2, 3) ? other->cqn ^ 1u << random_.below(24)
                                         : u32(random_()) & 0xffffff;
-  } while (std::find(recent_.begin(), recent_.end(), cqn) != recent_.end());
-  recent_[recent_at_++ % recent_.size()] = cqn;
+  } while (!numbers_.take(cqn));
   return cqn;
 }
 

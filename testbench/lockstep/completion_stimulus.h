@@ -67,8 +67,7 @@ class CompletionStimulus {
   Regime regime_;
   u64 made_ = 0;
   std::array<std::shared_ptr<RandomCq>, kCqs> cqs_{};
-  std::array<u32, 64> recent_{};  // numbers given: none comes again while it is inside
-  std::size_t recent_at_ = 0;
+  NewNumbers numbers_;
   u32 last_ = 0;
   u32 late_percent_ = 0, bell_percent_ = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An RTL block and its C++ twin side by side: the same random packets, the same random stalls
-// behind, compared in every cycle on both streams until they differ.
+// behind, compared in every cycle on both streams until they differ. Now and then a reset comes, in
+// the midst of packets: all that is inside is lost on both sides, and new packets follow.
 //
 // A Pair of both, the template argument of all this, has
 //   kName, kTwin, kData  the RTL, its twin and what its data leave as, for a person
@@ -21,6 +22,7 @@
 #include <optional>
 
 #include "rtl/block_rtl.h"
+#include "testbench/lockstep/divergence.h"
 #include "testbench/lockstep/pins.h"
 
 namespace hca::testbench {
@@ -63,7 +65,8 @@ struct LockstepOptions {
   typename Pair::Unit::Config twin{};  // beat_bytes, 32 or 64, is the RTL's too
   PinFault fault{};
   std::function<rtl::BlockRtl<typename Pair::In, typename Pair::Out>()> rtl{};  // another one
-  GivenFrames given{};  // sent in turn instead of random packets, if there are any
+  GivenFrames given{};  // sent in turn instead of random packets, if there are any; without resets
+  engine::Cycle reset_every = 10'000;  // cycles between two resets on average; 0: there is none
   // The sender leaves gaps inside packets, or, where each has one beat, starts without a grant: an
   // assertion must fire.
   bool break_contract = false;
@@ -72,26 +75,16 @@ struct LockstepOptions {
   std::string waves;  // FST of the cycles around the first divergence; empty: none
 };
 
-struct Divergence {
-  engine::Cycle cycle = 0;
-  std::string port, field, model, rtl;  // where, and the value on either side
-  std::string packet;                   // which packet, several lines, its bytes among them
-  std::string where() const { return port + "." + field; }
-  std::string line() const {
-    return fmt::format("cycle {}, {}: model {}, RTL {}", cycle, where(), model, rtl);
-  }
-  std::string text() const { return fmt::format("{}\n  {}", line(), packet); }
-};
-
 template <class Pair>
 struct LockstepResult {
-  engine::Cycle cycles = 0;          // compared
-  u64 packets = 0, beats = 0;        // that have left the RTL
-  u64 full_rate_starts = 0;          // starts in the first possible cycle behind the packet before
-  u64 held_cycles = 0;               // a packet on offer and no grant
-  typename Pair::Counts counts;      // of these packets
-  typename Pair::Coverage coverage;  // what they have tried
-  bool assertion_failed = false;     // one of the RTL; it has printed its message
+  engine::Cycle cycles = 0;    // compared
+  u64 packets = 0, beats = 0;  // that have left the RTL
+  u64 full_rate_starts = 0;    // starts in the first possible cycle behind the packet before
+  u64 held_cycles = 0;         // a packet on offer and no grant
+  u64 resets = 0;
+  typename Pair::Counts counts;           // of these packets
+  typename Pair::Coverage coverage;       // what they have tried
+  bool assertion_failed = false;          // one of the RTL; it has printed its message
   std::optional<engine::Cycle> fault_at;  // when the PinFault was put
   std::optional<Divergence> divergence;
   std::string waves;             // the file, if one was written
@@ -99,80 +92,30 @@ struct LockstepResult {
   bool equal() const { return !divergence && !assertion_failed; }
 };
 
-// The first field in which two side bands differ, with both values: of the place of a beat in its
-// packet, or of all others.
-struct PinDifference {
-  std::string field, model, rtl;
-};
-std::optional<PinDifference> difference_in(std::string_view part, const proto::HeaderInfo& header,
-                                           const u8* model, const u8* rtl, bool place);
-template <class Control>
-std::optional<PinDifference> difference(const Control& model, const Control& rtl, bool place) {
-  using Band = hca::rtl::SideBand<Control>;
-  std::array<u8, Band::kBytes> m, r;
-  Band::encode(model, m.data()), Band::encode(rtl, r.data());
-  if (m == r) return {};
-  std::optional<PinDifference> first;
-  Band::for_each_part([&](std::string_view name, const proto::HeaderInfo& h, unsigned at) {
-    if (!first) first = difference_in(name, h, m.data() + at, r.data() + at, place);
-  });
-  return first;
-}
-// The first byte in which they differ. `offset`: of the beat, in what `of` names.
-std::optional<PinDifference> difference(std::span<const u8> model, std::span<const u8> rtl,
-                                        u32 offset, std::string_view of);
-// Turns the lowest bit of the field of that name.
-template <class Control>
-void turn_field(Control& control, std::string_view name) {
-  using Band = hca::rtl::SideBand<Control>;
-  std::array<u8, Band::kBytes> bits;
-  Band::encode(control, bits.data());
-  Band::for_each_part([&](std::string_view, const proto::HeaderInfo& h, unsigned at) {
-    for (const proto::FieldInfo& f : h)
-      if (f.name == name)
-        bits[at + (f.bit_at + f.bits - 1) / 8] ^= u8(0x80u >> (f.bit_at + f.bits - 1) % 8);
-  });
-  Band::decode(bits.data(), control);
-}
-
+// What goes on between two resets.
 template <class Pair>
-class LockstepRun {
+class LockstepLife {
  public:
   using Cycle = engine::Cycle;
   using Packet = typename Pair::Packet;
   using OutBeat = rtl::BeatOf<typename Pair::Out>;
+  using Rtl = rtl::BlockRtl<typename Pair::In, typename Pair::Out>;
   using Result = LockstepResult<Pair>;
 
-  explicit LockstepRun(const LockstepOptions<Pair>& options)
+  // `before`: the cycles of the run in front of it; its own count from 1 on.
+  LockstepLife(const LockstepOptions<Pair>& options, u64 seed, Rtl& rtl, Result& result,
+               Cycle before)
       : options_(options),
-        stalls_(options.seed, options.stall_percent),
-        twin_(options.seed, options.given, options.twin, options.rooms, stalls_),
-        rtl_(options.rtl ? options.rtl() : typename Pair::Rtl(options.twin.beat_bytes)),
-        sender_(options.seed ^ 0x5eed, options.twin.beat_bytes),
+        before_(before),
+        stalls_(seed, options.stall_percent),
+        twin_(seed, options.given, options.twin, options.rooms, stalls_),
+        rtl_(rtl),
+        sender_(seed ^ 0x5eed, options.twin.beat_bytes),
         receiver_(options.rooms, stalls_),
-        gaps_(options.seed ^ 0x6a95) {
-    result_.coverage = typename Pair::Coverage(beat_bytes());
+        gaps_(seed ^ 0x6a95),
+        result_(result) {
     if constexpr (kLooksUp<Pair>) look_ups_.begin(*rtl_.look_ups());
   }
-
-  Result run(Cycle waves_from, const std::string& waves) {
-    for (Cycle at = 1; at <= options_.cycles && result_.equal(); ++at) {
-      if (!waves.empty() && at == waves_from) rtl_.trace_to(waves);
-      cycle(at);
-      ++result_.cycles;
-    }
-    if (!waves.empty())
-      for (Cycle more = 1; more <= kWavesBehind; ++more) run_on(result_.cycles + more);
-    rtl_.trace_end();
-    return std::move(result_);
-  }
-
- private:
-  // What stands on the RTL's pins in one cycle.
-  struct Pins {
-    bool in_ready = false, out_start = false, out_valid = false;
-    OutBeat out{};
-  };
 
   // One cycle: the twin, the RTL, the comparison, the clock edge.
   void cycle(Cycle at) {
@@ -220,9 +163,17 @@ class LockstepRun {
     rtl_.end_cycle();
   }
 
+ private:
+  // What stands on the RTL's pins in one cycle.
+  struct Pins {
+    bool in_ready = false, out_start = false, out_valid = false;
+    OutBeat out{};
+  };
+
   // What the model has on its pins; a packet whose last beat this is has left.
   rtl::ExpectedPins<typename Pair::Out> expect(Cycle at) {
-    rtl::ExpectedPins<typename Pair::Out> pins{at, twin_.grants(), twin_.started(), false, {}};
+    rtl::ExpectedPins<typename Pair::Out> pins{
+        before_ + at, twin_.grants(), twin_.started(), false, {}};
     leaving_.reset();
     if (twin_.outputs.empty() || twin_.outputs.front().first_beat > at) return pins;
     leaving_ = twin_.outputs.front().packet;
@@ -306,16 +257,16 @@ class LockstepRun {
 
   void differ(Cycle at, const char* port, const PinDifference& d, std::string packet) {
     if (!result_.divergence)  // the first one counts
-      result_.divergence = {at, port, d.field, d.model, d.rtl, std::move(packet)};
+      result_.divergence = {before_ + at, port, d.field, d.model, d.rtl, std::move(packet)};
   }
 
   void put_fault(Cycle at, bool idle, Pins& pins) {
     using Kind = PinFault::Kind;
     const PinFault& fault = options_.fault;
-    if (fault.kind == Kind::None || at < fault.from || result_.fault_at) return;
+    if (fault.kind == Kind::None || before_ + at < fault.from || result_.fault_at) return;
     const bool beat = pins.out_valid;
     const auto put = [&](bool shows, auto change) {
-      if (shows) change(), result_.fault_at = at;
+      if (shows) change(), result_.fault_at = before_ + at;
     };
     switch (fault.kind) {
       case Kind::None:
@@ -346,7 +297,6 @@ class LockstepRun {
 
   u32 beat_bytes() const { return rtl_.beat_bytes(); }
 
-  static constexpr Cycle kWavesBehind = 16;
   static constexpr bool kOneBeat = requires { Pair::kOneBeat; };
   struct None {};
   template <class P>
@@ -359,10 +309,11 @@ class LockstepRun {
     using Type = typename P::LookUps;
   };
 
-  LockstepOptions<Pair> options_;
+  const LockstepOptions<Pair>& options_;
+  const Cycle before_;
   Stalls stalls_;
   Twin<Pair> twin_;
-  rtl::BlockRtl<typename Pair::In, typename Pair::Out> rtl_;
+  Rtl& rtl_;
   PinSender<Pair> sender_;
   PinReceiver receiver_;
   typename LookUpsOf<Pair>::Type look_ups_;
@@ -371,6 +322,65 @@ class LockstepRun {
   bool was_closed_ = false;    // in the cycle before no packet could have started behind another
   std::shared_ptr<Packet> leaving_;  // the packet of the model's beat, and which beat
   u32 leaving_beat_ = 0;
+  Result& result_;
+};
+
+template <class Pair>
+class LockstepRun {
+ public:
+  using Cycle = engine::Cycle;
+  using Result = LockstepResult<Pair>;
+
+  explicit LockstepRun(const LockstepOptions<Pair>& options)
+      : options_(options),
+        rtl_(options.rtl ? options.rtl() : typename Pair::Rtl(options.twin.beat_bytes)),
+        resets_(options.seed ^ 0x4e5e) {
+    result_.coverage = typename Pair::Coverage(rtl_.beat_bytes());
+  }
+
+  Result run(Cycle waves_from, const std::string& waves) {
+    waves_from_ = waves.empty() ? engine::kNever : waves_from, waves_ = waves;
+    u64 seed = options_.seed;
+    for (live(seed); goes_on(); live(engine::split_mix(seed))) reset();
+    rtl_.trace_end();
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr Cycle kWavesBehind = 16;
+
+  bool goes_on() const { return result_.cycles < options_.cycles && result_.equal(); }
+  void begin_cycle() {
+    if (++result_.cycles == waves_from_) rtl_.trace_to(waves_);
+  }
+  void live(u64 seed) {
+    const bool resets = options_.reset_every && !options_.given.any();
+    const Cycle before = result_.cycles,
+                most = resets ? 1 + resets_.below(2 * options_.reset_every) : engine::kNever;
+    LockstepLife<Pair> life(options_, seed, rtl_, result_, before);
+    while (goes_on() && result_.cycles - before < most)
+      begin_cycle(), life.cycle(result_.cycles - before);
+    if (result_.equal() || waves_.empty()) return;
+    for (Cycle more = 1; more <= kWavesBehind; ++more) life.run_on(result_.cycles - before + more);
+  }
+  void reset() {
+    rtl_.set_reset(true);
+    for (u64 cycles = 1 + resets_.below(3); cycles && goes_on(); --cycles) {
+      begin_cycle();
+      rtl_.begin_cycle(resets_.chance(1, 2));
+      rtl_.drive(nullptr);
+      rtl_.show_model({result_.cycles, false, false, false, {}});
+      rtl_.end_cycle();
+    }
+    rtl_.set_reset(false);
+    ++result_.resets;
+  }
+
+  LockstepOptions<Pair> options_;
+  rtl::BlockRtl<typename Pair::In, typename Pair::Out> rtl_;
+  engine::Random resets_;
+  Cycle waves_from_ = engine::kNever;
+  std::string waves_;
   Result result_;
 };
 

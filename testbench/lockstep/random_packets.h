@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "model/engine/cycle.h"
@@ -20,6 +21,7 @@ struct StreamPacket {
   std::string what;       // for a person: how it was made
   std::size_t bytes_sent = 0;       // that enter
   Start start = Start::BackToBack;  // how it came in
+  bool alone = false;               // it comes when nothing is inside of the block
 };
 
 // The framings, those with an Ethernet header with and without a VLAN tag.
@@ -35,6 +37,10 @@ inline constexpr std::array kStreams{
     StreamRow{proto::Framing::RoceV2Ip6, false}, StreamRow{proto::Framing::RoceV2Ip6, true},
 };
 
+template <class List>
+auto one_of(engine::Random& random, const List& list) {
+  return list[random.below(std::size(list))];
+}
 std::vector<u8> random_bytes(engine::Random& random, std::size_t size);
 // A header with any value in each field; reserved bits are 0.
 template <class Header>
@@ -43,6 +49,16 @@ void randomize(Header& header, engine::Random& random) {
 }
 void randomize(proto::ExtHeaders& ext, engine::Random& random);
 proto::AddressVector random_address(engine::Random& random, proto::Framing framing, bool vlan);
+
+// Numbers of queue pairs and queues: none is given twice, so that what is inside of a block under a
+// number is never another one's.
+class NewNumbers {
+ public:
+  bool take(u32 number) { return taken_.insert(number).second; }
+
+ private:
+  std::unordered_set<u32> taken_;
+};
 
 // How packets come changes now and then: back to back or with gaps, short or long ones.
 class Regime {

@@ -4,10 +4,6 @@
 #include <fmt/format.h>
 
 namespace hca::testbench {
-void RequestLookUps::begin(rtl::LookUpPins& pins) {
-  pins.set_pkeys(ResponderCheckStimulus::port().pkeys);
-}
-
 rtl::CheckedContext RequestLookUps::context_of(const ResponderCheckPacket& p) {
   const u32 qpn = p.qp.qpn, srqn = p.qp.srqn;
   if (p.fresh) states_[qpn] = *p.fresh;
@@ -37,6 +33,7 @@ void RequestLookUps::answer(engine::Cycle at, rtl::LookUpPins& pins) {
 }
 
 void RequestLookUps::note_sent(const Packet& packet) {
+  if (packet->port != port_) port_ = packet->port, pins_->set_pkeys(port_->pkeys);
   if (packet->judged) sent_.push_back(packet);
 }
 

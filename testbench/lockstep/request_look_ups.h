@@ -12,10 +12,10 @@ class RequestLookUps {
  public:
   using Packet = std::shared_ptr<ResponderCheckPacket>;
 
-  void begin(rtl::LookUpPins& pins);
+  void begin(rtl::LookUpPins& pins) { pins_ = &pins; }
   // The answers that come in this cycle; they hold the write-backs of the cycles before.
   void answer(engine::Cycle at, rtl::LookUpPins& pins);
-  // A packet whose first beat enters the RTL.
+  // A packet whose first beat enters the RTL, and with it the P_Key table that it finds.
   void note_sent(const Packet& packet);
   // What the RTL asks for in this cycle: a QPN, an R_Key.
   std::array<std::optional<u32>, 2>& take_asks(engine::Cycle at, const rtl::LookUpPins& pins);
@@ -32,6 +32,8 @@ class RequestLookUps {
   };
   rtl::CheckedContext context_of(const ResponderCheckPacket& p);
 
+  rtl::LookUpPins* pins_ = nullptr;
+  std::shared_ptr<const proto::PortAttributes> port_;
   std::deque<Packet> sent_, answered_;  // requests whose context, whose region is not asked for
   std::deque<Asked> contexts_, regions_;
   std::unordered_map<u32, rtl::CheckedState> states_;  // by QPN

@@ -27,8 +27,7 @@ u32 RequesterPsnStimulus::new_number() {
     const auto& other = qps_[random_.below(kQps)];
     qpn = other && random_.chance(2, 3) ? other->qpn ^ 1u << random_.below(24)
                                         : u32(random_()) & kPsnMask;
-  } while (std::find(recent_.begin(), recent_.end(), qpn) != recent_.end());
-  recent_[recent_at_++ % recent_.size()] = qpn;
+  } while (!numbers_.take(qpn));
   return qpn;
 }
 

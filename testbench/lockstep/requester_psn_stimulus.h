@@ -57,8 +57,7 @@ class RequesterPsnStimulus {
   Regime regime_;
   u64 made_ = 0;
   std::array<std::shared_ptr<PsnQp>, kQps> qps_{};
-  std::array<u32, 64> recent_{};  // numbers given: none comes again while it is inside
-  std::size_t recent_at_ = 0;
+  NewNumbers numbers_;
   u32 last_ = 0;
   u32 late_percent_ = 0;
 };

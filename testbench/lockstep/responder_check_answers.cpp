@@ -13,7 +13,7 @@ blocks::ResponderCheckItem ResponderCheckPacket::item() {
   blocks::ResponderCheckItem item;
   item.frame = frame;
   if (!judged) return item;
-  item.packet = &parsed, item.qp = &qp, item.port = &ResponderCheckStimulus::port();
+  item.packet = &parsed, item.qp = &qp, item.port = port.get();
   item.region = has_region ? &region : nullptr;
   item.state = &of->twin, item.shared = of->srq ? &of->srq->twin : nullptr;
   item.rq_posted = rq_posted, item.reads_finished = reads_finished, item.rq_failed = rq_failed;

@@ -6,12 +6,7 @@
 namespace hca::testbench {
 namespace {
 using namespace proto;
-using engine::Random;
 
-template <class List>
-auto one_of(Random& random, const List& list) {
-  return list[random.below(std::size(list))];
-}
 AddressVector turned(const AddressVector& av) {
   AddressVector out = av;
   std::swap(out.source_gid, out.destination_gid);
@@ -19,114 +14,14 @@ AddressVector turned(const AddressVector& av) {
   std::swap(out.source_lid, out.destination_lid);
   return out;
 }
+// The first and last bits of the bytes of a key.
+constexpr std::array<u32, 8> kEdges{0, 7, 8, 15, 16, 23, 24, 31};
 // A request that does not go on with the message, or begins none where there is none.
 bool out_of_turn(const OpcodeRow& row, InMessage in) {
   const bool starts = request::starts(row.position);
   return in == InMessage::None ? !starts : starts || request::kind(row) != in;
 }
 }  // namespace
-
-// Both kinds of members, and partitions that differ in one bit.
-const PortAttributes& ResponderCheckStimulus::port() {
-  static const PortAttributes port = [] {
-    PortAttributes p;
-    for (unsigned i = 0; i < p.pkeys.size(); ++i)
-      p.pkeys[i] = u16((i % 3 ? 0x8000 : 0) | (i == 5 ? 0 : 0x1230 + 0x11 * i));
-    return p;
-  }();
-  return port;
-}
-
-ResponderCheckStimulus::ResponderCheckStimulus(u64 seed, GivenFrames given)
-    : random_(seed), given_(std::move(given)) {
-  qps_.resize(kQps), srqs_.resize(kSrqs);
-}
-
-// Any value, or one close to where it wraps.
-u32 ResponderCheckStimulus::near(u32 value, u32 range) {
-  return random_.chance(1, 2) ? u32(random_()) : value - u32(random_.below(range));
-}
-
-// Of no queue pair or SRQ that is there, but often one bit away.
-u32 ResponderCheckStimulus::new_number() {
-  for (;;) {
-    u32 number = u32(random_.below(kMulticastQp - 2)) + 2;
-    const auto& like = qps_[random_.below(kQps)];
-    if (like && random_.chance(1, 2)) number = like->config.qpn ^ (1u << random_.below(24));
-    bool taken = number < 2 || number == kMulticastQp;
-    for (const auto& qp : qps_) taken = taken || (qp && qp->config.qpn == number);
-    for (const auto& qp : qps_) taken = taken || (qp && qp->config.srqn == number);
-    for (const u32 recent : recent_) taken = taken || recent == number;
-    if (taken) continue;
-    recent_[recent_at_++ % recent_.size()] = number;
-    return number;
-  }
-}
-
-std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
-  constexpr std::array kServicesOf{Service::Rc, Service::Rc, Service::Rc, Service::Uc, Service::Ud};
-  constexpr std::array<u16, 8> kMtus{256, 256, 256, 256, 512, 1024, 2048, 4096};
-  auto qp = std::make_shared<CheckedQp>();
-  QpConfig& c = qp->config;
-  c.allocated = true, c.service = one_of(random_, kServicesOf);
-  c.reliable = is_reliable(c.service);
-  c.qpn = new_number();
-  if (c.service == Service::Ud && random_.chance(1, 2)) {
-    const u32 special = u32(random_.below(2));
-    if (!special_used_[special] || special_used_[special] + kRequestsFarApart < made_) {
-      bool taken = false;
-      for (const auto& other : qps_) taken = taken || (other && other->config.qpn == special);
-      if (!taken) c.qpn = special;
-    }
-  }
-  // The lane of QP 0 is judged in native framings alone.
-  const bool native = c.qpn == kQp0 && random_.chance(3, 4);
-  const StreamRow stream = native ? kStreams[random_.below(2)] : one_of(random_, kStreams);
-  AddressVector& av = qp->address;
-  av = random_address(random_, stream.framing, stream.vlan);
-  if (random_.chance(1, 24)) av.source_gid.bytes[0] = 0xff;  // multicast
-  if (random_.chance(1, 24)) av.destination_gid = make_gid(0, random_.below(4));
-  if (stream.framing == Framing::RoceV2Ip4) av.source_gid = gid_of_ipv4(u32(random_()));
-  if (stream.framing == Framing::RoceV2Ip4) av.destination_gid = gid_of_ipv4(u32(random_()));
-  c.access = random_.chance(3, 4) ? u8{kAllAccess} : u8(random_());
-  c.path_mtu = one_of(random_, kMtus);
-  c.max_dest_rd_atomic = u8(random_.chance(1, 8) ? random_() : random_.below(4));
-  c.min_rnr_timer = u8(random_.below(32));
-  c.pkey = u16(random_.chance(1, 16) ? random_() & 0x8000 : random_());
-  c.qkey = u32(random_()), c.pd = u32(random_());
-  c.options.credits = random_.chance(2, 3);
-  c.options.gap_after_rnr = random_.chance(1, 2) ? GapAfterRnr::Drop : GapAfterRnr::Nak;
-  c.options.congestion_control = random_.chance(1, 2);
-  c.path = make_path(av);
-  ReceiveState& s = qp->ahead;
-  constexpr std::array<u32, 3> kPsns{2, 0x800002, 0x1000002};
-  s.epsn = near(one_of(random_, kPsns), 4) & kPsnMask, s.msn = near(0x1000001, 4) & kPsnMask;
-  s.rq_consumed = near(2, 6), s.reads_accepted = near(2, 4);
-  s.shared_wqe = u32(random_()), s.shared_taken = near(2, 4);
-  if (random_.chance(1, 3)) {
-    const u32 i = u32(random_.below(kSrqs));
-    if (!srqs_[i] || random_.chance(1, 4)) {
-      srqs_[i] = std::make_shared<CheckedSrq>();
-      srqs_[i]->srqn = new_number(), srqs_[i]->ahead.allocated = true;
-      srqs_[i]->ahead.taken = near(2, 6);
-      srqs_[i]->twin = srqs_[i]->ahead;
-      const u32 limit = u32(random_.chance(1, 4) ? random_() : random_.below(4));
-      srqs_[i]->ahead.limit = srqs_[i]->twin.limit = random_.chance(1, 2) ? limit : 0;
-    }
-    qp->srq = srqs_[i], c.srqn = srqs_[i]->srqn, s.rq_consumed = 0;
-  }
-  qp->twin = s;
-  return qp;
-}
-
-void ResponderCheckStimulus::choose_qp(Packet& p) {
-  if (!random_.chance(1, 2)) last_ = u32(random_.below(kQps));
-  std::shared_ptr<CheckedQp>& qp = qps_[last_];
-  const bool ends = qp && (random_.chance(1, 40) || (qp->ahead.failing && random_.chance(1, 2)));
-  if (!qp || ends) qp = new_qp();
-  p.of = qp, p.qp = qp->config;
-  if (qp->config.qpn < 2) special_used_[qp->config.qpn] = made_ + 1;
-}
 
 // Mostly one that goes on with the message, or begins one.
 const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
@@ -217,8 +112,9 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
       bytes = row.position == Position::First
                   ? payload + 1 + u32(random_.below(longer ? most / 2 : 2 * mtu))
                   : payload;
-    const std::array<u32, 10> kOdd{0,     payload, payload + 1, payload - 1, mtu * 4u,
-                                   kMost, kMost,   kMost,       kMost + 1,   u32(random_())};
+    const std::array<u32, 12> kOdd{0,         payload,   payload + 1,    payload - 1,
+                                   mtu * 4u,  kMost,     kMost,          kMost,
+                                   kMost + 1, kMost + 1, u32(random_()), ~u32(random_.below(256))};
     if (random_.chance(1, 8)) bytes = one_of(random_, kOdd);
     if (random_.chance(1, 24)) ext.reth.rkey = 0;
   }
@@ -251,13 +147,13 @@ void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, cons
   if (!random_.chance(1, 4)) return;
   switch (random_.below(11)) {
     case 0:
-      r.key ^= 1u << random_.below(32);
+      r.key ^= 1u << (random_.chance(1, 2) ? random_.below(32) : one_of(random_, kEdges));
       break;
     case 1:
       r.pd ^= 1u << random_.below(32);
       break;
     case 2:
-      r.qpn = p.qp.qpn ^ (1u << random_.below(24));
+      r.qpn = p.qp.qpn ^ (1u << random_.below(32));
       break;
     case 3:
       r.access = u8(random_());
@@ -323,7 +219,8 @@ AddressVector ResponderCheckStimulus::choose_path(const Packet& p) {
     }
   }
   if (p.qp.qpn == kQp0 ? !random_.chance(1, 4) : random_.chance(1, 10)) av.virtual_lane = kQp0Lane;
-  if (random_.chance(1, 32)) av.source_lid = u16(0xc000 | (random_() & 0x3fff));  // of a group
+  if (random_.chance(1, 32))  // of a group, or the permissive one
+    av.source_lid = u16(random_.chance(1, 4) ? 0xffff : 0xc000 | (random_() & 0x3fff));
   return av;
 }
 
@@ -352,7 +249,7 @@ void ResponderCheckStimulus::build(Packet& p) {
   randomize(bth, random_);
   bth.tver = 0, bth.dest_qp = p.qp.qpn, bth.psn = choose_psn(p.of->ahead);
   bth.pkey = u16(p.qp.pkey | 0x8000);
-  if (p.qp.qpn == kQp1) bth.pkey = u16(one_of(random_, port().pkeys) | 0x8000);
+  if (p.qp.qpn == kQp1) bth.pkey = u16(one_of(random_, port_->pkeys) | 0x8000);
   if (random_.chance(1, 12)) bth.pkey ^= u16(1u << random_.below(16));
   p.frame.assign(frame_bytes(path, row, payload), 0);
   write_headers(path, row, bth, ext, payload, p.frame.data(), u16(random_()));
@@ -371,12 +268,7 @@ void ResponderCheckStimulus::make_request(Packet& p) {
   build(p);
   const ReceiveState& s = p.of->ahead;
   const u32 consumed = p.of->srq ? p.of->srq->ahead.taken : s.rq_consumed;
-  constexpr std::array<u32, 10> kFree{0, 1, 2, 3, 4, 5, 6, 31, 32, 33};
-  p.rq_posted =
-      consumed + (random_.chance(1, 32)  ? u32(random_())
-                  : random_.chance(1, 8) ? 0
-                  : random_.chance(1, 3) ? one_of(random_, kCredits) - u32(random_.below(2))
-                                         : one_of(random_, kFree));
+  p.rq_posted = consumed + choose_posted();
   p.rq_failed = p.of->srq && random_.chance(1, 32);
   const u32 depth = p.qp.max_dest_rd_atomic;
   p.reads_finished =
@@ -387,6 +279,9 @@ ResponderCheckPacket ResponderCheckStimulus::next() {
   Packet p;
   p.number = made_;
   p.gap = regime_.gap(random_);
+  if (made_ % kRequestsWithPkeys == 0 && (made_ == 0 || !given_.any()))
+    draw_pkeys(), p.alone = true;
+  p.port = port_;
   given_.any() ? take_given(p) : make_request(p);
   if (made_ % 256 == 0) late_percent_ = std::array<u32, 4>{0, 0, 10, 60}[random_.below(4)];
   if (random_.chance(late_percent_, 100)) p.context_late = 1 + random_.below(20);

@@ -33,6 +33,8 @@ struct CheckedQp {
 
 // Further apart than requests can be inside of the block: no write-back is on its way any more.
 inline constexpr u64 kRequestsFarApart = 40;
+// So many have the same P_Key table in front of them.
+inline constexpr u64 kRequestsWithPkeys = 500;
 
 struct ResponderCheckPacket : StreamPacket {
   std::vector<u8> frame;
@@ -40,6 +42,7 @@ struct ResponderCheckPacket : StreamPacket {
   proto::ParsedPacket parsed{};
   rtl::Parsed headers{};  // beside its beats
   bool judged = false;    // a request, or of a reserved opcode
+  std::shared_ptr<const proto::PortAttributes> port{};
   std::shared_ptr<CheckedQp> of{};
   proto::QpConfig qp{};
   proto::Region region{};
@@ -75,15 +78,18 @@ class ResponderCheckStimulus {
   explicit ResponderCheckStimulus(u64 seed, GivenFrames given = {});
   ResponderCheckPacket next();
 
-  static const proto::PortAttributes& port();
   static constexpr u32 kQps = 6, kSrqs = 3;
 
  private:
   using Packet = ResponderCheckPacket;
+  // responder_check_contexts.cpp
+  void draw_pkeys();
   u32 near(u32 value, u32 range);
   u32 new_number();
   std::shared_ptr<CheckedQp> new_qp();
   void choose_qp(Packet& p);
+  u32 choose_posted();
+  // responder_check_stimulus.cpp
   const proto::OpcodeRow& choose_opcode(const CheckedQp& qp);
   u32 choose_psn(const proto::ReceiveState& state);
   u32 choose_payload(const CheckedQp& qp, const proto::OpcodeRow& row);
@@ -101,11 +107,11 @@ class ResponderCheckStimulus {
   std::map<u32, std::shared_ptr<CheckedQp>> given_qps_;  // by DestQP of the frames
   Regime regime_;
   u64 made_ = 0;
+  std::shared_ptr<const proto::PortAttributes> port_;
   std::vector<std::shared_ptr<CheckedQp>> qps_;
   std::vector<std::shared_ptr<CheckedSrq>> srqs_;
   std::array<u64, 2> special_used_{};  // number of the last packet of QP 0 and QP 1, from 1 on
-  std::array<u32, 64> recent_{};       // numbers given: none comes again while it is inside
-  std::size_t recent_at_ = 0;
+  NewNumbers numbers_;
   u32 last_ = 0;
   u32 late_percent_ = 0;
 };

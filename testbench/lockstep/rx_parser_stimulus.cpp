@@ -84,19 +84,33 @@ void set_udp_checksum(std::vector<u8>& frame, const Path& path) {
 }
 }  // namespace
 
-// Another value: near by, one bit away or any.
+// By the 40 bytes that a length of IPv6, which does not count its header, has room for behind what
+// write_headers() makes.
+void RxParserStimulus::lengthen(RxParserPacket& p, const Path& path, FrameShape& shape) {
+  constexpr u32 kMore = bytes_of<Ipv6>();
+  u8* const network = &p.frame[path.network_offset];
+  store_be<2>(network + 4, load_be<2>(network + 4) + kMore);
+  store_be<2>(network + kMore + 4, load_be<2>(network + kMore + 4) + kMore);
+  p.frame.insert(p.frame.begin() + shape.icrc_offset, kMore, 0xff);
+  shape.payload_bytes += kMore, shape.icrc_offset += kMore;
+}
+
+// Another value: near by, one bit away, small or any.
 void RxParserStimulus::change(RxParserPacket& p, u32 offset, const HeaderInfo& header,
                               std::string_view field) {
   for (const FieldInfo& f : header)
     if (f.name == field) {
       u8* const at = &p.frame[offset];
       u64 value = get_bits(at, f.bit_at, f.bits);
-      switch (random_.below(4)) {
+      switch (random_.below(5)) {
         case 0:
           value ^= u64{1} << random_.below(f.bits);
           break;
         case 1:
           value = random_();
+          break;
+        case 2:  // a length that the headers behind it do not fit into
+          value = random_.below(48);
           break;
         default:
           value += random_.below(9) - 4;
@@ -180,32 +194,39 @@ RxParserPacket RxParserStimulus::next() {
   const OpcodeRow& row = kOpcodeRows[random_.below(kOpcodeRows.size())];
   p.opcode = row.code;
   AddressVector av = random_address(random_, p.stream.framing, p.stream.vlan);
-  if (p.stream.framing == Framing::RoceV2Ip6 && random_.chance(1, 64))  // the largest sum
-    av.source_gid.bytes.fill(0xff), av.destination_gid.bytes.fill(0xff);
+  const bool largest_sum = p.stream.framing == Framing::RoceV2Ip6 &&
+                           row.payload != PayloadRule::None && random_.chance(1, 400);
+  if (largest_sum) av.source_gid.bytes.fill(0xff), av.destination_gid.bytes.fill(0xff);
   const Path path = make_path(av);
   u32 payload = row.payload == PayloadRule::None || random_.chance(1, 8)
                     ? 0
                     : u32(random_.below(regime_.largest_payload() + 1));
-  const bool longest =
-      row.payload != PayloadRule::None && !is_native(p.stream.framing) && random_.chance(1, 500);
+  const bool may_be_longest = row.payload != PayloadRule::None && !is_native(p.stream.framing);
+  const bool longest = largest_sum || (may_be_longest && random_.chance(1, 500));
   if (longest)
-    payload = longest_payload(row) - (random_.chance(1, 2) ? 0 : u32(random_.below(60000)));
-  const FrameShape shape = shape_of(path, row, payload);
+    payload = longest_payload(row) -
+              (largest_sum || random_.chance(1, 2) ? 0 : u32(random_.below(60000)));
+  FrameShape shape = shape_of(path, row, payload);
   p.frame = random_bytes(random_, frame_bytes(path, row, payload));
-  if (longest && random_.chance(1, 2)) std::fill(p.frame.begin(), p.frame.end(), u8{0xff});
+  if (largest_sum || (longest && random_.chance(1, 2)))
+    std::fill(p.frame.begin(), p.frame.end(), u8{0xff});
   Bth bth{};
-  decode_to(random_bytes(random_, bytes_of<Bth>()).data(), bth);
+  std::vector<u8> any = random_bytes(random_, bytes_of<Bth>());
+  if (largest_sum) std::fill(any.begin(), any.end(), u8{0xff});
+  decode_to(any.data(), bth);
   bth.tver = 0;
   write_headers(path, row, bth, {}, payload, p.frame.data(), u16(random_()));
+  if (largest_sum) lengthen(p, path, shape);
   const auto ext = random_bytes(random_, row.ext_bytes);  // reserved bits too
-  std::copy(ext.begin(), ext.end(), p.frame.begin() + path.bytes + bytes_of<Bth>());
+  if (!largest_sum)
+    std::copy(ext.begin(), ext.end(), p.frame.begin() + path.bytes + bytes_of<Bth>());
   p.what = fmt::format("{} {}, {} bytes of payload", row.name, p.stream.name(), payload);
   const u64 kind = random_.below(8);
   if (kind < 3) damage_headers(p, path);
   finish_frame(p.frame.data(), shape);
   if (kind == 3) damage_end(p);
   const bool udp = unsigned(p.stream.framing) >= unsigned(Framing::RoceV2Ip4);
-  if (udp && random_.chance(1, 3)) set_udp_checksum(p.frame, path);
+  if (udp && (largest_sum || random_.chance(1, 3))) set_udp_checksum(p.frame, path);
   if (!is_native(p.stream.framing) && random_.chance(1, 8))
     p.frame.resize(p.frame.size() + random_.below(70));
   if (kind == 4 || (kind == 0 && random_.chance(1, 4))) damage_end(p);

@@ -23,6 +23,7 @@ class RxParserStimulus {
   RxParserPacket next();
 
  private:
+  void lengthen(RxParserPacket& p, const proto::Path& path, proto::FrameShape& shape);
   void damage_headers(RxParserPacket& p, const proto::Path& path);
   void change(RxParserPacket& p, u32 offset, const proto::HeaderInfo& header,
               std::string_view field);

@@ -86,6 +86,7 @@ class Twin : engine::ProbeSink {
     }
   };
   struct Source : engine::Block {
+    static constexpr engine::Cycle kAlone = 64;  // more than what has left takes to its last beat
     Twin* twin = nullptr;
     std::shared_ptr<Packet> next;
     engine::Cycle at = 0;
@@ -93,6 +94,7 @@ class Twin : engine::ProbeSink {
       if (!next)
         next = std::make_shared<Packet>(twin->stimulus_.next()),
         at = std::max(at, now()) + next->gap;
+      if (next->alone && !twin->inside_.empty()) at = now() + kAlone;
       if (now() < at) return wake_at(at);
       if (!twin->packets_in_.can_push()) return;
       const auto beats = twin->unit_.beats(u32(next->bytes_sent));

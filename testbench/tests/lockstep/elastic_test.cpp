@@ -16,6 +16,7 @@ using Spoil = std::function<bool(u64 packet, std::vector<u8>& frame)>;
 class SlowIcrc : public rtl::VerilatedBlock<rtl::BeatControl, rtl::BeatControl> {
  public:
   explicit SlowIcrc(Spoil spoil) : spoil_(std::move(spoil)) {}
+  void set_reset(bool) override {}
   void set_grant(bool) override { beat_ = nullptr; }
   void set_beat(const rtl::Beat* beat) override {
     if (beat) now_ = *beat, beat_ = &now_;

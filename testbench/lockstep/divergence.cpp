@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/lockstep/lockstep.h"
+#include "testbench/lockstep/divergence.h"
 
 namespace hca::testbench {
 namespace {

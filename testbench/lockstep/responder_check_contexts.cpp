@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue pairs, SRQs and P_Keys of the requests that the checker gets.
+#include "testbench/lockstep/responder_check_stimulus.h"
+
+namespace hca::testbench {
+using namespace proto;
+
+ResponderCheckStimulus::ResponderCheckStimulus(u64 seed, GivenFrames given)
+    : random_(seed), given_(std::move(given)) {
+  qps_.resize(kQps), srqs_.resize(kSrqs);
+}
+
+// Both kinds of members, invalid keys, and partitions that differ in one bit.
+void ResponderCheckStimulus::draw_pkeys() {
+  auto port = std::make_shared<PortAttributes>();
+  for (u16& pkey : port->pkeys) {
+    pkey = u16(random_());
+    if (random_.chance(1, 8)) pkey &= 0x8000;
+    if (random_.chance(1, 4)) pkey = u16(port->pkeys[0] ^ 1u << random_.below(16));
+  }
+  port_ = std::move(port);
+}
+
+// WQEs behind those that are taken: as many as credits tell, few, any number.
+u32 ResponderCheckStimulus::choose_posted() {
+  constexpr std::array<u32, 10> kFree{0, 1, 2, 3, 4, 5, 6, 31, 32, 33};
+  if (random_.chance(1, 32)) return u32(random_());
+  if (random_.chance(1, 64)) return 1u << random_.below(32);
+  if (random_.chance(1, 8)) return 0;
+  if (random_.chance(1, 3)) return one_of(random_, kCredits) - u32(random_.below(2));
+  return one_of(random_, kFree);
+}
+
+// Any value, or one close to where it wraps.
+u32 ResponderCheckStimulus::near(u32 value, u32 range) {
+  return random_.chance(1, 2) ? u32(random_()) : value - u32(random_.below(range));
+}
+
+// Of no queue pair or SRQ that is there, but often one bit away.
+u32 ResponderCheckStimulus::new_number() {
+  for (;;) {
+    u32 number = u32(random_.below(kMulticastQp - 2)) + 2;
+    const auto& like = qps_[random_.below(kQps)];
+    if (like && random_.chance(1, 2)) number = like->config.qpn ^ (1u << random_.below(24));
+    if (number < 2 || number == kMulticastQp || !numbers_.take(number)) continue;
+    return number;
+  }
+}
+
+std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
+  constexpr std::array kServicesOf{Service::Rc, Service::Rc, Service::Rc, Service::Uc, Service::Ud};
+  constexpr std::array<u16, 8> kMtus{256, 256, 256, 256, 512, 1024, 2048, 4096};
+  auto qp = std::make_shared<CheckedQp>();
+  QpConfig& c = qp->config;
+  c.allocated = true, c.service = one_of(random_, kServicesOf);
+  c.reliable = is_reliable(c.service);
+  c.qpn = new_number();
+  if (c.service == Service::Ud && random_.chance(1, 2)) {
+    const u32 special = u32(random_.below(2));
+    if (!special_used_[special] || special_used_[special] + kRequestsFarApart < made_) {
+      bool taken = false;
+      for (const auto& other : qps_) taken = taken || (other && other->config.qpn == special);
+      if (!taken) c.qpn = special;
+    }
+  }
+  // The lane of QP 0 is judged in native framings alone.
+  const bool native = c.qpn == kQp0 && random_.chance(3, 4);
+  const StreamRow stream = native ? kStreams[random_.below(2)] : one_of(random_, kStreams);
+  AddressVector& av = qp->address;
+  av = random_address(random_, stream.framing, stream.vlan);
+  if (random_.chance(1, 24)) av.source_gid.bytes[0] = 0xff;  // multicast
+  if (random_.chance(1, 24)) av.destination_gid = make_gid(0, random_.below(4));
+  if (stream.framing == Framing::RoceV2Ip4) av.source_gid = gid_of_ipv4(u32(random_()));
+  if (stream.framing == Framing::RoceV2Ip4) av.destination_gid = gid_of_ipv4(u32(random_()));
+  c.access = random_.chance(3, 4) ? u8{kAllAccess} : u8(random_());
+  c.path_mtu = one_of(random_, kMtus);
+  c.max_dest_rd_atomic = u8(random_.chance(1, 8) ? random_() : random_.below(4));
+  c.min_rnr_timer = u8(random_.below(32));
+  c.pkey = u16(random_.chance(1, 16) ? random_() & 0x8000 : random_());
+  c.qkey = u32(random_()), c.pd = u32(random_());
+  c.options.credits = random_.chance(2, 3);
+  c.options.gap_after_rnr = random_.chance(1, 2) ? GapAfterRnr::Drop : GapAfterRnr::Nak;
+  c.options.congestion_control = random_.chance(1, 2);
+  c.path = make_path(av);
+  ReceiveState& s = qp->ahead;
+  constexpr std::array<u32, 3> kPsns{2, 0x800002, 0x1000002};
+  s.epsn = near(one_of(random_, kPsns), 4) & kPsnMask, s.msn = near(0x1000001, 4) & kPsnMask;
+  s.rq_consumed = near(2, 6), s.reads_accepted = near(2, 4);
+  s.shared_wqe = u32(random_()), s.shared_taken = near(2, 4);
+  if (random_.chance(1, 3)) {
+    const u32 i = u32(random_.below(kSrqs));
+    if (!srqs_[i] || random_.chance(1, 4)) {
+      srqs_[i] = std::make_shared<CheckedSrq>();
+      srqs_[i]->srqn = new_number(), srqs_[i]->ahead.allocated = true;
+      srqs_[i]->ahead.taken = near(2, 6);
+      srqs_[i]->twin = srqs_[i]->ahead;
+      const u32 limit = u32(random_.chance(1, 4) ? random_() : random_.below(4));
+      srqs_[i]->ahead.limit = srqs_[i]->twin.limit = random_.chance(1, 2) ? limit : 0;
+    }
+    qp->srq = srqs_[i], c.srqn = srqs_[i]->srqn, s.rq_consumed = 0;
+  }
+  qp->twin = s;
+  return qp;
+}
+
+void ResponderCheckStimulus::choose_qp(Packet& p) {
+  if (!random_.chance(1, 2)) last_ = u32(random_.below(kQps));
+  std::shared_ptr<CheckedQp>& qp = qps_[last_];
+  const bool ends = qp && (random_.chance(1, 40) || (qp->ahead.failing && random_.chance(1, 2)));
+  if (!qp || ends) qp = new_qp();
+  p.of = qp, p.qp = qp->config;
+  if (qp->config.qpn < 2) special_used_[qp->config.qpn] = made_ + 1;
+}
+}  // namespace hca::testbench
