@@ -14,7 +14,7 @@ the holes. FILE says why holes remain, a line each:
 BLOCK is one or more, FILE one of rtl/, either `*` for all. PATTERN is a regular expression for the whole of a hole's text:
 `NAME[BIT]` of a bit, `if: SOURCE`, `else: SOURCE`, ... of a branch with the source of its line; a hole of one width alone
 begins with `256: ` or `512: `. In it `<0,2-6>` is one of these bits, `<3-7%240>` one of them or 240, 480, ... above. Exit
-code 1: a hole has no reason, or a reason no hole.
+code 1: a hole has no reason, a reason no hole, or a reason says of something that was covered why it cannot be.
 """
 import argparse
 import collections
@@ -130,21 +130,21 @@ def share(hit, kind):
     return f"{sum(of_kind)} of {len(of_kind)} | {100 * sum(of_kind) / len(of_kind):.1f} %"
 
 
-def holes_of(hits, folder):
-    """(file, line, text) of each hole of a block; hits: width -> what hit_in() gives."""
+def texts_of(hits, folder):
+    """(file, line, text) of each hole of a block, and of all that is none; hits: width -> what hit_in() gives."""
     widths = collections.defaultdict(dict)  # point -> width -> hit
     for width, hit in hits.items():
         for point, was_hit in hit.items():
             widths[point][width] = was_hit
-    holes = set()
+    holes, covered = set(), set()
     for (file, line, kind, _, what), by_width in widths.items():
-        if all(by_width.values()):
-            continue
         text = what if kind == TOGGLE else f"{what}: {(folder / file).read_text().splitlines()[line - 1].strip()}"
-        if any(by_width.values()):
-            text = f"{' '.join(w for w, was_hit in by_width.items() if not was_hit)}: {text}"
-        holes.add((file, line, text))
-    return sorted(holes)
+        left = [w for w, was_hit in by_width.items() if not was_hit]
+        if left:
+            holes.add((file, line, text if len(left) == len(by_width) else f"{' '.join(left)}: {text}"))
+        if len(left) < len(by_width):
+            covered |= {(file, line, text), *((file, line, f"{w}: {text}") for w in by_width if w not in left)}
+    return sorted(holes), sorted(covered - holes)
 
 
 def main():
@@ -168,9 +168,18 @@ def main():
         hits = {w: hit_in([counts for counts, (b, v, *_) in zip(counted, planned) if (b, v) == (block, w)]) for w in WIDTHS[block]}
         table += [f"| `{block}` | {w} | {share(hit, LINE)} | {share(hit, TOGGLE)} |" for w, hit in hits.items()]
         by_reason = collections.Counter()
-        for file, line, text in holes_of(hits, ROOT / "rtl"):
-            index = next((i for i, (b, f, pattern, _) in enumerate(reasons)
-                          if block in b and f in (file, "*") and pattern.fullmatch(text)), None)
+        holes, covered = texts_of(hits, ROOT / "rtl")
+
+        def reason_of(file, text, block=block):
+            return next((i for i, (b, f, pattern, _) in enumerate(reasons)
+                         if block in b and f in (file, "*") and pattern.fullmatch(text)), None)
+
+        for file, line, text in covered:
+            if (index := reason_of(file, text)) is not None:
+                listing.append(f"{block}: COVERED: {file}:{line}: {text}: {reasons[index][3]}")
+                bad += 1
+        for file, line, text in holes:
+            index = reason_of(file, text)
             if index is None:
                 listing.append(f"{block}: NO REASON: {file}:{line}: {text}")
                 bad += 1
@@ -183,7 +192,7 @@ def main():
     stale = [row for i, row in enumerate(reasons) if i not in used]
     for blocks, file, pattern, _ in stale:
         print(f"NO HOLE: {' '.join(blocks)} | {file} | {pattern.pattern[:100]}")
-    print(f"holes without a reason {bad}, reasons without a hole {len(stale)}")
+    print(f"holes without a reason and reasons of what is covered {bad}, reasons without a hole {len(stale)}")
     return 1 if bad or stale else 0
 
 

@@ -84,11 +84,9 @@ CompletionCoverage::CompletionCoverage(u32) {
         add(can_follow(o, before) ? fmt::format("{} up to {} steps behind: {}", kOutcomeNames[o],
                                                 up_to, kOutcomeNames[before])
                                   : "");
-  late_ = add_group("step and result x look-up");
-  for (const Names outcome : kOutcomeNames)
-    for (const Names late : {"in time", "late"}) add(fmt::format("{}: context {}", outcome, late));
-  starts_ = add_group("start");
-  for (const Names start : kStartNames) add(fmt::format("start: {}", start));
+  const Dimension step{"step and result", {kOutcomeNames.begin(), kOutcomeNames.end()}},
+      look_up{"look-up", {"context in time", "context late"}}, start{"start", start_names()};
+  add_cross(std::array{&step, &look_up, &start});
 }
 
 void CompletionCoverage::count_cqe(const CompletionPacket& p) {
@@ -146,7 +144,6 @@ void CompletionCoverage::count(const CompletionPacket& p) {
   if (p.distance && distance < kHazardDistances.size())
     hit(hazards_ + (outcome * kOutcomes.size() + p.outcome_before) * kHazardDistances.size() +
         distance);
-  hit(late_ + outcome * 2 + (p.context_late != 0));
-  hit(starts_ + u32(p.start));
+  hit_cross(0, {outcome, p.context_late != 0, u32(p.start)});
 }
 }  // namespace hca::testbench

@@ -15,7 +15,6 @@ class CompletionCoverage : public BinCoverage {
   void count_doorbell(const CompletionPacket& p);
 
   // Where the groups behind the first one begin.
-  u64 places_ = 0, rooms_ = 0, kinds_ = 0, statuses_ = 0, wraps_ = 0, bells_ = 0, hazards_ = 0,
-      late_ = 0, starts_ = 0;
+  u64 places_ = 0, rooms_ = 0, kinds_ = 0, statuses_ = 0, wraps_ = 0, bells_ = 0, hazards_ = 0;
 };
 }  // namespace hca::testbench

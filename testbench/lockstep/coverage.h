@@ -3,6 +3,9 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,10 +26,20 @@ class BinCoverage {
 
  protected:
   // The bins that are added behind this belong to it; returns the place of the first.
-  u64 add_group(std::string_view crosses);
+  u64 add_group(std::string crosses);
   // One that cannot be keeps its place without a name.
   void add(std::string name) { bins_.push_back({groups_.size() - 1, std::move(name), 0}); }
   void hit(u64 index) { ++bins_[index].packets; }
+
+  struct Dimension {
+    std::string_view name;
+    std::vector<std::string> values;
+  };
+  // Of a value of each dimension: whether a packet can have them together.
+  using Can = std::function<bool(std::span<const u32> values)>;
+  // A group of all their combinations that can be. Returns its number among the crosses.
+  std::size_t add_cross(std::span<const Dimension* const> dimensions, const Can& can = {});
+  void hit_cross(std::size_t cross, std::initializer_list<u32> values);
 
  private:
   struct Bin {
@@ -34,8 +47,13 @@ class BinCoverage {
     std::string name;
     u64 packets;
   };
-  std::vector<std::string_view> groups_;
+  struct Cross {
+    u64 from;
+    std::vector<u32> sizes;
+  };
+  std::vector<std::string> groups_;
   std::vector<Bin> bins_;
+  std::vector<Cross> crosses_;
 };
 
 // Items between two of one context, up to.
@@ -47,4 +65,14 @@ u32 index_in(const Rows& rows, Fits fits) {
   return u32(std::find_if(rows.begin(), rows.end(), fits) - rows.begin());
 }
 u32 stream_of(proto::Framing framing, bool vlan);
+std::vector<std::string> stream_names();
+std::vector<std::string> opcode_names();
+std::vector<std::string> start_names();
+// "payload up to 64"
+template <class Sizes>
+std::vector<std::string> payload_names(const Sizes& up_to) {
+  std::vector<std::string> names;
+  for (const u32 size : up_to) names.push_back("payload up to " + std::to_string(size));
+  return names;
+}
 }  // namespace hca::testbench

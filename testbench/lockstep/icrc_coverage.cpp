@@ -73,18 +73,29 @@ IcrcCoverage::IcrcCoverage(u32 beat_bytes) : beat_bytes_(beat_bytes) {
           add(can_be(stream, kind) ? name : "");
         });
   };
-  add_group("framing x mode and verdict x bytes in the last beat");
+  ends_from_ = add_group("framing x mode and verdict x bytes in the last beat");
   cross([&](auto put) {
     for (u32 bytes = 1; bytes <= beat_bytes_; ++bytes) put(fmt::format("{} bytes", bytes));
   });
   sizes_from_ = add_group("framing x mode and verdict x payload x end in the last beat");
   cross([&](auto put) {
-    for (const u32 payload : kPayloadsUpTo)
-      for (const EndRow& end : kEnds) put(fmt::format("payload up to {}, {}", payload, end.name));
+    for (const u32 up_to : kPayloadsUpTo)
+      for (const EndRow& end : kEnds) put(fmt::format("payload up to {}, {}", up_to, end.name));
   });
   specials_from_ = add_group("framing x special packets");
   for (const StreamRow& stream : kStreams)
     for (const std::string_view what : kSpecials) add(name_of(stream, what));
+  std::vector<std::string> kinds;
+  for (const KindRow& kind : kKinds) kinds.emplace_back(kind.name);
+  const Dimension framing{"framing", stream_names()}, kind_of_packet{"mode and verdict", kinds},
+      opcode{"opcode", opcode_names()}, payload{"payload", payload_names(kPayloadsUpTo)},
+      start{"start", start_names()};
+  add_cross(std::array{&framing, &kind_of_packet, &start}, [](std::span<const u32> values) {
+    return can_be(kStreams[values[0]], kKinds[values[1]]);
+  });
+  add_cross(std::array{&framing, &opcode, &payload});
+  add_cross(std::array{&opcode, &kind_of_packet});
+  add_cross(std::array{&opcode, &start});
 }
 
 void IcrcCoverage::count(const IcrcPacket& p) {
@@ -101,10 +112,12 @@ void IcrcCoverage::count(const IcrcPacket& p) {
   if (kKinds[kind].icrc_ok && kKinds[kind].vcrc_ok && sent == least) hit_special(2);
   if (p.mode == IcrcMode::Generate && sent + crcs == least) hit_special(3);
   const u32 last = (sent - 1) % beat_bytes_ + 1, row = stream * u32(kKinds.size()) + kind;
-  hit(row * beat_bytes_ + last - 1);
+  hit(ends_from_ + row * beat_bytes_ + last - 1);
   const u32 size = index_in(kPayloadsUpTo, [&](u32 up_to) { return *p.payload <= up_to; });
   const u32 end =
       index_in(kEnds, [&](const EndRow& e) { return last <= e.up_to(beat_bytes_, crcs); });
   hit(sizes_from_ + (row * kPayloadsUpTo.size() + size) * kEnds.size() + end);
+  hit_cross(0, {stream, kind, u32(p.start)}), hit_cross(1, {stream, p.opcode, size});
+  hit_cross(2, {p.opcode, kind}), hit_cross(3, {p.opcode, u32(p.start)});
 }
 }  // namespace hca::testbench

@@ -13,6 +13,7 @@ class IcrcCoverage : public BinCoverage {
 
  private:
   u32 beat_bytes_;
-  u64 sizes_from_ = 0, specials_from_ = 0;  // where the second and the third group begin
+  u64 ends_from_ = 0, sizes_from_ = 0,
+      specials_from_ = 0;  // where the second and the third group begin
 };
 }  // namespace hca::testbench

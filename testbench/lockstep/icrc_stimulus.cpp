@@ -13,9 +13,6 @@ namespace {
 using blocks::IcrcMode;
 using proto::Framing;
 
-// Opcodes with an optional payload of any length; the ICRC does not look at them.
-constexpr std::array<u8, 4> kOpcodes{0x04, 0x07, 0x0a, 0x2a};
-
 // The variant bits from the first covered byte on.
 constexpr std::array<std::span<const u8>, proto::kFramingCount> kMasks{
     proto::Covered<Framing::IbLocal>::mask, proto::Covered<Framing::IbGlobal>::mask,
@@ -70,6 +67,7 @@ void IcrcStimulus::take_given(IcrcPacket& p) {
   p.what = given.source;
   if (!known) return;
   p.payload = parsed.payload_bytes;
+  p.opcode = u32(parsed.opcode - proto::kOpcodeRows.data());
   p.frame.resize(parsed.icrc_offset + blocks::crc_bytes(p.framing));
   if (given_.round(p.number) % 2 == 0) return;
   p.mode = IcrcMode::Generate;
@@ -83,7 +81,9 @@ void IcrcStimulus::make_roce(IcrcPacket& p) {
   const u32 mode = u32(random_.below(5));
   p.mode = mode < 2 ? IcrcMode::Generate : mode < 4 ? IcrcMode::Check : IcrcMode::Bypass;
   const proto::Path path = proto::make_path(random_address(random_, p.framing, p.vlan));
-  const proto::OpcodeRow& row = *proto::opcode_row(kOpcodes[random_.below(kOpcodes.size())]);
+  // Any opcode with a payload of any length: the ICRC looks at neither.
+  p.opcode = u32(random_.below(proto::kOpcodeRows.size()));
+  const proto::OpcodeRow& row = proto::kOpcodeRows[p.opcode];
   proto::Bth bth{};
   bth.solicited = random_.chance(1, 2), bth.ack_req = random_.chance(1, 2);
   bth.fecn = random_.chance(1, 2), bth.becn = random_.chance(1, 2);

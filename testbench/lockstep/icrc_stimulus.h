@@ -16,6 +16,7 @@ struct IcrcPacket : StreamPacket {
   proto::Framing framing = proto::Framing::RoceV2Ip4;
   bool vlan = false;
   std::optional<u32> payload;  // bytes; none in a frame of random bytes
+  u32 opcode = 0;              // the row of a frame with a payload
   bool sealed = false;         // right CRCs that do not make it good: too early in the packet
   // Of the frame that leaves.
   u32 bytes_out = 0;

@@ -19,14 +19,19 @@ const std::vector<u32>& ext_sizes() {
 }
 constexpr std::array<u32, 7> kPayloadsUpTo{0, 3, 31, 64, 256, 1024, 4096};
 constexpr u32 kPads = 4;
+bool has_payload(u32 opcode) {
+  return proto::kOpcodeRows[opcode].payload != proto::PayloadRule::None;
+}
 bool can_be(u32 up_to, u32 pad) { return up_to == 0 ? pad == 0 : up_to != 3 || pad != 0; }
 }  // namespace
 
 PacketizerCoverage::PacketizerCoverage(u32 beat_bytes) : beat_bytes_(beat_bytes) {
-  add_group("framing x opcode");
-  for (const StreamRow& stream : kStreams)
-    for (const proto::OpcodeRow& row : proto::kOpcodeRows)
-      add(fmt::format("{}: {} {:#04x}", stream.name(), row.name, row.code));
+  const Dimension framing{"framing", stream_names()}, opcode{"opcode", opcode_names()},
+      payload{"payload", payload_names(kPayloadsUpTo)}, start{"start", start_names()};
+  add_cross(std::array{&framing, &opcode, &payload},
+            [](std::span<const u32> values) { return values[2] == 0 || has_payload(values[1]); });
+  add_cross(std::array{&framing, &payload, &start});
+  add_cross(std::array{&opcode, &start});
   ends_from_ = add_group("framing x bytes of extension headers x bytes in the last beat");
   for (const StreamRow& stream : kStreams)
     for (const u32 ext : ext_sizes())
@@ -40,16 +45,11 @@ PacketizerCoverage::PacketizerCoverage(u32 beat_bytes) : beat_bytes_(beat_bytes)
         add(can_be(up_to, pad)
                 ? fmt::format("{}: payload up to {}, pad {}", stream.name(), up_to, pad)
                 : "");
-  starts_from_ = add_group("framing x payload x start");
-  for (const StreamRow& stream : kStreams)
-    for (const u32 up_to : kPayloadsUpTo)
-      for (const std::string_view start : kStartNames)
-        add(fmt::format("{}: payload up to {}, {}", stream.name(), up_to, start));
 }
 
 void PacketizerCoverage::count(const PacketizerPacket& p) {
   const u32 stream = stream_of(p.descriptor.address.framing, p.descriptor.address.has_vlan);
-  hit(stream * proto::kOpcodeRows.size() + u32(p.opcode - proto::kOpcodeRows.data()));
+  const u32 opcode = u32(p.opcode - proto::kOpcodeRows.data()), start = u32(p.start);
   const std::vector<u32>& sizes = ext_sizes();
   const u32 last = (p.bytes_out - 1) % beat_bytes_;
   if (p.opcode->payload != proto::PayloadRule::None) {
@@ -57,8 +57,9 @@ void PacketizerCoverage::count(const PacketizerPacket& p) {
     hit(ends_from_ + (stream * sizes.size() + ext) * (beat_bytes_ / 4) + last / 4);
   }
   const u32 size = index_in(kPayloadsUpTo, [&](u32 up_to) { return p.payload.size() <= up_to; });
-  const u64 row = stream * kPayloadsUpTo.size() + size;
-  hit(sizes_from_ + row * kPads + proto::pad_of(u32(p.payload.size())));
-  hit(starts_from_ + row * kStartNames.size() + u32(p.start));
+  hit(sizes_from_ + (stream * kPayloadsUpTo.size() + size) * kPads +
+      proto::pad_of(u32(p.payload.size())));
+  hit_cross(0, {stream, opcode, size}), hit_cross(1, {stream, size, start});
+  hit_cross(2, {opcode, start});
 }
 }  // namespace hca::testbench

@@ -12,6 +12,6 @@ class PacketizerCoverage : public BinCoverage {
 
  private:
   u32 beat_bytes_;
-  u64 ends_from_ = 0, sizes_from_ = 0, starts_from_ = 0;  // where the other groups begin
+  u64 ends_from_ = 0, sizes_from_ = 0;  // where these groups begin
 };
 }  // namespace hca::testbench

@@ -103,11 +103,9 @@ RequesterPsnCoverage::RequesterPsnCoverage(u32) {
                 ? fmt::format("{} up to {} steps behind {}", kPsnStepNames[step], up_to,
                               kPsnStepNames[before])
                 : "");
-  late_ = add_group("step x look-up");
-  for (const Names step : kPsnStepNames)
-    for (const Names late : {"in time", "late"}) add(fmt::format("{}: context {}", step, late));
-  starts_ = add_group("start");
-  for (const Names start : kStartNames) add(fmt::format("step {}", start));
+  const Dimension step{"step", {kPsnStepNames.begin(), kPsnStepNames.end()}},
+      look_up{"look-up", {"context in time", "context late"}}, start{"start", start_names()};
+  add_cross(std::array{&step, &look_up, &start});
 }
 
 void RequesterPsnCoverage::count_message(const RequesterPsnPacket& p) {
@@ -155,7 +153,6 @@ void RequesterPsnCoverage::count(const RequesterPsnPacket& p) {
   if (p.distance && distance < kHazardDistances.size())
     hit(hazards_ + (step * steps + std::size_t(p.step_before)) * kHazardDistances.size() +
         distance);
-  hit(late_ + step * 2 + (p.context_late != 0));
-  hit(starts_ + u32(p.start));
+  hit_cross(0, {u32(step), p.context_late != 0, u32(p.start)});
 }
 }  // namespace hca::testbench

@@ -16,7 +16,6 @@ class RequesterPsnCoverage : public BinCoverage {
   void count_answer(const RequesterPsnPacket& p);
 
   // Where the groups behind the first one begin.
-  u64 lengths_ = 0, windows_ = 0, packets_ = 0, answers_ = 0, returns_ = 0, hazards_ = 0, late_ = 0,
-      starts_ = 0;
+  u64 lengths_ = 0, windows_ = 0, packets_ = 0, answers_ = 0, returns_ = 0, hazards_ = 0;
 };
 }  // namespace hca::testbench

@@ -104,6 +104,24 @@ u32 back_of(u32 distance) {
 }
 
 constexpr std::array<u32, 4> kPayloadsUpTo{0, 64, 1024, 65535};
+
+// A rule of this cause can be broken in this framing: only native ones have an LRH.
+bool has_cause(Framing framing, RequestCause cause) {
+  return cause == RequestCause::Good ||
+         std::ranges::any_of(kRequestRules, [&](const RequestRule& rule) {
+           const bool of_lrh =
+               rule.cause == RequestCause::WrongVl || rule.broken == request::from_group;
+           return rule.cause == cause && (!of_lrh || is_native(framing));
+         });
+}
+// Opcodes as they are crossed with more: those of services without a queue pair here are one.
+constexpr std::size_t kReservedKind = kOpcodeRows.size(), kOtherKind = kReservedKind + 1;
+u32 kind_of(std::size_t opcode) {
+  return u32(opcode < kOpcodeRows.size() && !is_judged(kOpcodeRows[opcode]) ? kOtherKind : opcode);
+}
+bool is_kind(u32 kind) {
+  return kind >= kReservedKind || (kOpcodeRows[kind].is_request && is_judged(kOpcodeRows[kind]));
+}
 constexpr unsigned kSyndromes = 0x64;  // up to the last NAK code that a rule has
 }  // namespace
 
@@ -122,16 +140,20 @@ ResponderCheckCoverage::ResponderCheckCoverage(u32) {
   for (std::size_t v = 0; v < kVerdicts; ++v)
     for (std::size_t late = 0; late < kLate.size(); ++late)
       add(late == 2 && !carries_key(v) ? "" : fmt::format("{}: {}", verdict_name(v), kLate[late]));
-  framings_ = add_group("verdict on the header x framing");
-  for (std::size_t v = 0; v < kVerdicts; ++v)
-    for (const StreamRow& stream : kStreams) {
-      const RequestRule* rule = rule_of(v);
-      const bool of_lrh =
-          rule && (rule->cause == RequestCause::WrongVl || rule->broken == request::from_group);
-      const bool can =
-          (!rule || rule->stage == RuleStage::Header) && (!of_lrh || is_native(stream.framing));
-      add(can ? fmt::format("{}: {}", stream.name(), verdict_name(v)) : "");
-    }
+  std::vector<std::string> kinds = opcode_names(), framings;
+  kinds.insert(kinds.end(), {"reserved", "of another service"});
+  for (unsigned f = 0; f < kFramingCount; ++f) framings.emplace_back(framing_row(Framing(f)).name);
+  const Dimension framing{"framing", framings}, opcode{"opcode", kinds},
+      payload{"payload", payload_names(kPayloadsUpTo)}, start{"start", start_names()},
+      cause{"cause", {kRequestCauseNames.begin(), kRequestCauseNames.end()}};
+  add_cross(std::array{&framing, &cause, &start}, [](std::span<const u32> values) {
+    return has_cause(Framing(values[0]), RequestCause(values[1]));
+  });
+  add_cross(std::array{&framing, &opcode, &payload}, [](std::span<const u32> values) {
+    return is_kind(values[1]) && (!values[2] || values[1] != kReservedKind) &&
+           values[2] + 1 < kPayloadsUpTo.size();
+  });
+  add_cross(std::array{&opcode, &start}, [](auto values) { return is_kind(values[0]); });
   psns_ = add_group("service x PSN x ePSN");
   for (const std::string_view service : {"RC", "UC"})
     for (const std::string_view distance : kDistances)
@@ -145,10 +167,7 @@ ResponderCheckCoverage::ResponderCheckCoverage(u32) {
   syndromes_ = add_group("syndrome");
   for (unsigned syndrome = 0; syndrome < kSyndromes; ++syndrome)
     add(syndrome >= 0x40 && syndrome < 0x60 ? "" : fmt::format("syndrome {:#04x}", syndrome));
-  starts_ = add_group("payload x start");
-  for (const u32 up_to : kPayloadsUpTo)
-    for (const std::string_view start : kStartNames)
-      add(fmt::format("payload up to {}, {}", up_to, start));
+  add_cross(std::array{&payload, &start});
 }
 
 void ResponderCheckCoverage::count(const ResponderCheckPacket& p) {
@@ -157,8 +176,6 @@ void ResponderCheckCoverage::count(const ResponderCheckPacket& p) {
       index_in(kOpcodeRows, [&](const OpcodeRow& row) { return row.code == p.parsed.bth.opcode; });
   hit(opcode * kVerdicts + v);
   hit(late_ + v * kLate.size() + (remote_key(p.parsed) && p.region_late ? 2 : p.context_late != 0));
-  const u32 stream = stream_of(p.parsed.framing, p.headers.address.has_vlan);
-  hit(framings_ + v * kStreams.size() + stream);
   if (p.qp.service != Service::Ud)
     hit(psns_ + (u32(p.qp.service) * kDistances.size() + distance_of(p)) * kExpected.size() +
         expected_of(p));
@@ -169,6 +186,10 @@ void ResponderCheckCoverage::count(const ResponderCheckPacket& p) {
   if (p.qp.reliable && !is_silent(p.checked.verdict.action)) hit(syndromes_ + p.checked.syndrome);
   const u32 size =
       index_in(kPayloadsUpTo, [&](u32 up_to) { return p.parsed.payload_bytes <= up_to; });
-  hit(starts_ + size * kStartNames.size() + u32(p.start));
+  const u32 kind = kind_of(opcode), start = u32(p.start);
+  const u32 framing = u32(p.parsed.framing);
+  hit_cross(0, {framing, u32(p.checked.verdict.cause), start});
+  hit_cross(1, {framing, kind, size});
+  hit_cross(2, {kind, start}), hit_cross(3, {size, start});
 }
 }  // namespace hca::testbench

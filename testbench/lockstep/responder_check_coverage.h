@@ -12,6 +12,6 @@ class ResponderCheckCoverage : public BinCoverage {
 
  private:
   // Where the groups behind the first one begin.
-  u64 late_ = 0, framings_ = 0, psns_ = 0, hazards_ = 0, shared_ = 0, syndromes_ = 0, starts_ = 0;
+  u64 late_ = 0, psns_ = 0, hazards_ = 0, shared_ = 0, syndromes_ = 0;
 };
 }  // namespace hca::testbench

@@ -28,7 +28,7 @@ const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
   const Service service = qp.config.service;
   const u64 kind = random_.below(20);
   // An operation of RC that nobody executes.
-  const bool unexecuted = kind == 3 && service == Service::Rc && random_.chance(1, 4);
+  const bool unexecuted = kind == 3 && service == Service::Rc && random_.chance(1, 2);
   for (;;) {
     const OpcodeRow& row = kOpcodeRows[random_.below(kOpcodeRows.size())];
     if (kind == 0) return row;
@@ -76,12 +76,13 @@ u32 ResponderCheckStimulus::choose_psn(const ReceiveState& state) {
 
 u32 ResponderCheckStimulus::choose_payload(const CheckedQp& qp, const OpcodeRow& row) {
   const u32 mtu = qp.config.path_mtu;
-  if (random_.chance(1, 12)) {
-    const std::array<u32, 7> kOdd{0, 1, mtu - 1, mtu, mtu + 1, mtu - 4, u32(random_.below(64))};
+  if (random_.chance(1, 10)) {
+    const std::array<u32, 8> kOdd{0, 0, 1, mtu - 1, mtu, mtu + 1, mtu - 4, u32(random_.below(65))};
     return std::min<u32>(one_of(random_, kOdd), 4096);
   }
-  if (request::is_saved(row) || !is_executed(row)) return 0;
-  if (!request::ends(row.position)) return mtu;
+  if (request::is_saved(row)) return 0;
+  if (!is_executed(row)) return one_of(random_, std::array<u32, 3>{0, u32(random_.below(65)), mtu});
+  if (!request::ends(row.position)) return random_.chance(1, 40) ? u32(random_.below(65)) : mtu;
   if (request::kind(row) == InMessage::Write && !request::starts(row.position) &&
       qp.ahead.write_left <= mtu)
     return qp.ahead.write_left;
@@ -120,7 +121,7 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
   }
   if (row.has(Ext::AtomicEth)) {
     ext.atomic_eth.va &= ~u64{7};
-    if (random_.chance(1, 6)) ext.atomic_eth.va |= u64{1} << random_.below(3);
+    if (random_.chance(1, 3)) ext.atomic_eth.va |= u64{1} << random_.below(3);
     if (random_.chance(1, 24)) ext.atomic_eth.rkey = 0;
   }
   if (random_.chance(1, 16)) ext.reth.va |= ~u64{0} << random_.below(33);  // close to the end
@@ -269,7 +270,7 @@ void ResponderCheckStimulus::make_request(Packet& p) {
   const ReceiveState& s = p.of->ahead;
   const u32 consumed = p.of->srq ? p.of->srq->ahead.taken : s.rq_consumed;
   p.rq_posted = consumed + choose_posted();
-  p.rq_failed = p.of->srq && random_.chance(1, 32);
+  p.rq_failed = p.of->srq && random_.chance(1, 16);
   const u32 depth = p.qp.max_dest_rd_atomic;
   p.reads_finished =
       s.reads_accepted - u32(random_.below(depth + (random_.chance(1, 4) ? 2 : !depth)));

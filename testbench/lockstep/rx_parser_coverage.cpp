@@ -42,13 +42,31 @@ bool can_be(const StreamRow& s, PacketVerdict v, bool longer) {
 }
 // Behind 128 bytes the verdict on the headers stands before the end is known.
 constexpr std::array<std::string_view, 2> kLengths{"up to 128 bytes", "longer"};
+
+std::vector<std::string> verdict_names() {
+  std::vector<std::string> names;
+  for (const proto::VerdictRow& row : proto::verdict_rows()) names.emplace_back(row.name);
+  return names;
+}
+bool has_payload(u32 opcode) {
+  return proto::kOpcodeRows[opcode].payload != proto::PayloadRule::None;
+}
 }  // namespace
 
 RxParserCoverage::RxParserCoverage(u32 beat_bytes) : beat_bytes_(beat_bytes) {
-  add_group("framing x opcode of good frames");
-  for (const StreamRow& stream : kStreams)
-    for (const proto::OpcodeRow& row : proto::kOpcodeRows)
-      add(fmt::format("{}: {} {:#04x}", stream.name(), row.name, row.code));
+  const Dimension framing{"framing", stream_names()}, opcode{"opcode", opcode_names()},
+      payload{"payload", payload_names(kPayloadsUpTo)}, start{"start", start_names()},
+      verdict{"verdict", verdict_names()}, good{"opcode of good frames", opcode_names()};
+  // Of the longest payloads too few to have each opcode.
+  add_cross(std::array{&framing, &good, &payload}, [](std::span<const u32> values) {
+    return values[2] == 0 || (values[2] + 1 < kPayloadsUpTo.size() && has_payload(values[1]));
+  });
+  add_cross(std::array{&framing, &verdict, &start}, [](std::span<const u32> values) {
+    return can_be(kStreams[values[0]], PacketVerdict(values[1]), false);
+  });
+  add_cross(std::array{&opcode, &verdict});
+  add_cross(std::array{&opcode, &start});
+  add_cross(std::array{&framing, &payload, &start});
   verdicts_from_ = add_group("framing x verdict x length of the frame");
   for (const StreamRow& stream : kStreams)
     for (const proto::VerdictRow& row : proto::verdict_rows())
@@ -62,11 +80,6 @@ RxParserCoverage::RxParserCoverage(u32 beat_bytes) : beat_bytes_(beat_bytes) {
       add(proto::is_native(stream.framing) && bytes % 4 != 2
               ? ""
               : fmt::format("{}: {} bytes", stream.name(), bytes));
-  starts_from_ = add_group("framing x payload x start");
-  for (const StreamRow& stream : kStreams)
-    for (const u32 up_to : kPayloadsUpTo)
-      for (const std::string_view start : kStartNames)
-        add(fmt::format("{}: payload up to {}, {}", stream.name(), up_to, start));
 }
 
 void RxParserCoverage::count(const RxParserPacket& p) {
@@ -74,14 +87,18 @@ void RxParserCoverage::count(const RxParserPacket& p) {
   const PacketVerdict v = p.parsed.verdict;
   const bool longer = p.frame.size() > proto::kMaxHeaderBytes;
   hit(verdicts_from_ + (stream * proto::verdict_rows().size() + u32(v)) * kLengths.size() + longer);
+  const u32 start = u32(p.start);
+  const auto row_of = [](u32 code) {
+    return index_in(proto::kOpcodeRows, [&](const auto& r) { return r.code == code; });
+  };
+  hit_cross(1, {stream, u32(v), start});
+  if (const u32 made = row_of(p.opcode); made < proto::kOpcodeRows.size())
+    hit_cross(2, {made, u32(v)}), hit_cross(3, {made, start});
   if (v != PacketVerdict::Good) return;
-  const u32 row = index_in(proto::kOpcodeRows, [&](const proto::OpcodeRow& r) {
-    return r.code == p.parsed.packet.bth.opcode;
-  });
-  hit(stream * proto::kOpcodeRows.size() + row);
   hit(ends_from_ + stream * beat_bytes_ + u32(p.frame.size() - 1) % beat_bytes_);
   const u32 size =
       index_in(kPayloadsUpTo, [&](u32 up_to) { return p.parsed.payload_bytes() <= up_to; });
-  hit(starts_from_ + (stream * kPayloadsUpTo.size() + size) * kStartNames.size() + u32(p.start));
+  hit_cross(0, {stream, row_of(p.parsed.packet.bth.opcode), size});
+  hit_cross(4, {stream, size, start});
 }
 }  // namespace hca::testbench

@@ -12,6 +12,6 @@ class RxParserCoverage : public BinCoverage {
 
  private:
   u32 beat_bytes_;
-  u64 verdicts_from_ = 0, ends_from_ = 0, starts_from_ = 0;  // where the other groups begin
+  u64 verdicts_from_ = 0, ends_from_ = 0;  // where the other groups begin
 };
 }  // namespace hca::testbench

@@ -230,6 +230,8 @@ RxParserPacket RxParserStimulus::next() {
   if (!is_native(p.stream.framing) && random_.chance(1, 8))
     p.frame.resize(p.frame.size() + random_.below(70));
   if (kind == 4 || (kind == 0 && random_.chance(1, 4))) damage_end(p);
+  if (kind == 5 && is_native(p.stream.framing) && random_.chance(1, 4))
+    p.frame.back() ^= u8(1u << random_.below(8)), p.what += ", VCRC wrong";
   judge_crcs(p);
   p.bytes_sent = p.frame.size();
   return p;

@@ -4,12 +4,13 @@
 #include "model/engine/random.h"
 
 namespace hca::testbench {
-// Which cycles the receiver behind a block lets pass: single ones and long stretches, a function
-// of the cycle.
+// Which cycles the receiver behind a block lets pass: single ones, long stretches, and long ones
+// with a cycle now and then in which it does, a function of the cycle.
 class Stalls {
  public:
   Stalls(u64 seed, u32 percent) : seed_(seed), percent_(percent) {}
   bool operator()(engine::Cycle at) const {
+    if (percent_ && hash(~(at >> 10) ^ 1) % 8 == 0) return hash(at) % 20;
     return hash(at) % 100 < percent_ || hash(~(at >> 6)) % 200 < percent_;
   }
 

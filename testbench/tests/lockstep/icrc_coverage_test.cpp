@@ -22,9 +22,10 @@ bool tried(const IcrcCoverage& coverage, const std::string& name) {
   const std::vector<std::string> holes = coverage.holes();
   return std::find(holes.begin(), holes.end(), name) == holes.end();
 }
-std::vector<u64> hits(const IcrcCoverage& coverage) {
+// Of the first groups; crosses stand behind them.
+std::vector<u64> hits(const IcrcCoverage& coverage, u32 first = 0, u32 count = 3) {
   std::vector<u64> hits;
-  for (const IcrcCoverage::Group& group : coverage.groups()) hits.push_back(group.hit);
+  for (u32 i = 0; i < count; ++i) hits.push_back(coverage.groups()[first + i].hit);
   return hits;
 }
 using Hits = std::vector<u64>;
@@ -33,11 +34,17 @@ using Hits = std::vector<u64>;
 TEST_CASE("a packet is counted where it belongs and nowhere else", "[icrc][coverage]") {
   IcrcCoverage coverage(64);
   // 6 framings of Ethernet with 4 modes and verdicts, 2 native ones with 6: 36.
-  REQUIRE(coverage.groups().size() == 3);
+  REQUIRE(coverage.groups().size() == 7);
   CHECK(coverage.groups()[0].bins == 36 * 64);
   CHECK(coverage.groups()[1].bins == 36 * 4 * 7);
   CHECK(coverage.groups()[2].bins == 8 * 5);
-  CHECK(coverage.holes().size() == 36 * 64 + 36 * 4 * 7 + 8 * 5);
+  // 3 starts; 94 opcodes, 4 payloads; 6 modes and verdicts, whatever the framing.
+  CHECK(coverage.groups()[3].bins == 36 * 3);
+  CHECK(coverage.groups()[4].bins == 8 * 94 * 4);
+  CHECK(coverage.groups()[5].bins == 94 * 6);
+  CHECK(coverage.groups()[6].bins == 94 * 3);
+  CHECK(coverage.holes().size() ==
+        36 * 64 + 36 * 4 * 7 + 8 * 5 + 36 * 3 + 8 * 94 * 4 + 94 * 6 + 94 * 3);
   CHECK(hits(coverage) == Hits{0, 0, 0});
 
   // 54 of headers, 4 of ICRC, 66 of payload: 124, 60 in the second beat.
@@ -45,6 +52,11 @@ TEST_CASE("a packet is counted where it belongs and nowhere else", "[icrc][cover
   CHECK(hits(coverage) == Hits{1, 1, 0});
   CHECK(tried(coverage, "RoCEv2 IPv4: check, good, 60 bytes"));
   CHECK(tried(coverage, "RoCEv2 IPv4: check, good, payload up to 256, room for CRCs, no more"));
+  CHECK(hits(coverage, 3, 4) == Hits{1, 1, 1, 1});
+  for (const char* name :
+       {"RoCEv2 IPv4, check, good, back to back", "RoCEv2 IPv4, SEND First 0x00, payload up to 256",
+        "SEND First 0x00, check, good", "SEND First 0x00, back to back"})
+    CHECK(tried(coverage, name));
   coverage.count(packet(124, IcrcMode::Check, Framing::RoceV2Ip4, 66, true, false));
   CHECK(hits(coverage) == Hits{1, 1, 0});
 

@@ -29,26 +29,28 @@ using Hits = std::vector<u64>;
 TEST_CASE("a judged request is counted where it belongs and nowhere else",
           "[responder_check][coverage]") {
   ResponderCheckCoverage coverage;
-  // 8 verdicts on the header and good, two of them in native framings alone; 2 services, 7 PSNs, 3
-  // ePSNs; 9 actions, 6 distances; 32 ACKs, 32 RNR NAKs, 4 NAKs; 4 payloads, 3 starts.
-  REQUIRE(coverage.groups().size() == 8);
-  CHECK(coverage.groups()[2].bins == 7 * 8 + 2 * 2);
-  CHECK(coverage.groups()[3].bins == 2 * 7 * 3);
-  CHECK(coverage.groups()[4].bins == 9 * 6);
-  CHECK(coverage.groups()[6].bins == 32 + 32 + 4);
-  CHECK(coverage.groups()[7].bins == 4 * 3);
+  // 5 framings, 17 causes and good, two of them in native framings alone, 3 starts; opcodes of
+  // requests to queue pairs of RC, UC and UD, reserved ones, others; 2 services, 7 PSNs, 3 ePSNs; 9
+  // actions, 6 distances; 32 ACKs, 32 RNR NAKs, 4 NAKs; 4 payloads.
+  REQUIRE(coverage.groups().size() == 10);
+  CHECK(coverage.groups()[2].bins == (16 * 5 + 2 * 2) * 3 + 9);
+  CHECK(coverage.groups()[4].bins == 37 * 3);
+  CHECK(coverage.groups()[5].bins == 2 * 7 * 3);
+  CHECK(coverage.groups()[6].bins == 9 * 6);
+  CHECK(coverage.groups()[8].bins == 32 + 32 + 4);
+  CHECK(coverage.groups()[9].bins == 4 * 3);
   ResponderCheckPacket p = request({}, RequestAction::Execute);
   coverage.count(p);
-  CHECK(hits(coverage) == Hits{1, 1, 1, 1, 0, 0, 1, 1});
+  CHECK(hits(coverage) == Hits{1, 1, 1, 1, 1, 1, 0, 0, 1, 1});
   p.context_late = 3, p.distance = 1, p.start = Start::Held;
   coverage.count(p);
-  CHECK(hits(coverage) == Hits{1, 2, 1, 1, 1, 0, 1, 2});
+  CHECK(hits(coverage) == Hits{1, 2, 2, 1, 2, 1, 1, 0, 1, 2});
   p.distance = 2, p.shared_distance = 9, p.checked.syndrome = 31;
   coverage.count(p);
-  CHECK(hits(coverage) == Hits{1, 2, 1, 1, 2, 1, 2, 2});
+  CHECK(hits(coverage) == Hits{1, 2, 2, 1, 2, 1, 2, 1, 2, 2});
   p.distance = 0, p.shared_distance = 0, p.parsed.bth.psn = 4;
   p.checked.verdict = {RequestAction::Acknowledge, RequestCause::Duplicate, {}, "G3.1"};
   coverage.count(p);
-  CHECK(hits(coverage) == Hits{2, 3, 1, 2, 2, 1, 2, 2});
+  CHECK(hits(coverage) == Hits{2, 3, 3, 1, 2, 2, 2, 1, 2, 2});
 }
 }  // namespace hca::testbench

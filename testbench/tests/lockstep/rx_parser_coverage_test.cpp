@@ -27,18 +27,20 @@ using Hits = std::vector<u64>;
 TEST_CASE("a frame for the parser is counted where it belongs and nowhere else",
           "[rx_parser][coverage]") {
   RxParserCoverage coverage(64);
-  // 8 framings, 94 opcodes; native frames are whole words and a VCRC; 6 payloads with 3 starts.
-  REQUIRE(coverage.groups().size() == 4);
-  CHECK(coverage.groups()[0].bins == 8 * 94);
-  CHECK(coverage.groups()[2].bins == 2 * 16 + 6 * 64);
-  CHECK(coverage.groups()[3].bins == 8 * 6 * 3);
+  // 8 framings, 94 opcodes, 73 of them with one of 5 payloads (T3); 6 payloads with 3 starts;
+  // native frames are whole words and a VCRC.
+  REQUIRE(coverage.groups().size() == 7);
+  CHECK(coverage.groups()[0].bins == 8 * (21 + 73 * 5));
+  CHECK(coverage.groups()[3].bins == 94 * 3);
+  CHECK(coverage.groups()[4].bins == 8 * 6 * 3);
+  CHECK(coverage.groups()[6].bins == 2 * 16 + 6 * 64);
   coverage.count(frame(128, PacketVerdict::Good, Start::BackToBack));
-  CHECK(hits(coverage) == Hits{1, 1, 1, 1});
+  CHECK(hits(coverage) == Hits{1, 1, 1, 1, 1, 1, 1});
   coverage.count(frame(128, PacketVerdict::Good, Start::Held));
-  CHECK(hits(coverage) == Hits{1, 1, 1, 2});
+  CHECK(hits(coverage) == Hits{1, 2, 1, 2, 2, 1, 1});
   coverage.count(frame(129, PacketVerdict::Good, Start::Held));
-  CHECK(hits(coverage) == Hits{1, 2, 2, 2});
+  CHECK(hits(coverage) == Hits{1, 2, 1, 2, 2, 2, 2});
   coverage.count(frame(129, PacketVerdict::Fragment, Start::AfterPause));
-  CHECK(hits(coverage) == Hits{1, 3, 2, 2});
+  CHECK(hits(coverage) == Hits{1, 3, 2, 3, 2, 3, 2});
 }
 }  // namespace hca::testbench

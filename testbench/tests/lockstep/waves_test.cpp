@@ -73,7 +73,7 @@ TEST_CASE("a waveform has the values of model and RTL in the cycle of the diverg
   const engine::Cycle at = r.divergence->cycle;
   const Waves waves(file.string());
   CHECK(waves.unit() == -10);  // 100 ps
-  CHECK(waves.first() == 10 * (at - 63));
+  CHECK(waves.first() == 10 * (at > 63 ? at - 63 : 1));
   CHECK(waves.last() == 10 * (at + 16) + 5);
   CHECK(waves.value("model.cycle", at) == bits(at, 64));
   CHECK(waves.value("model.packets_out_valid", at) == "1");
@@ -87,7 +87,7 @@ TEST_CASE("a waveform has the values of model and RTL in the cycle of the diverg
   CHECK(waves.value("icrc.clk_i", at) == "0");
   CHECK(waves.value("icrc.clk_i", at, true) == "1");
   // The cycles before were equal.
-  for (engine::Cycle c = at - 63; c < at; ++c)
+  for (engine::Cycle c = waves.first() / 10; c < at; ++c)
     CHECK(waves.value("model.packets_out_valid", c) == waves.value("icrc.packets_out_valid_o", c));
   std::filesystem::remove(file);
 }
