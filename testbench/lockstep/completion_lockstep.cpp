@@ -9,11 +9,11 @@ using blocks::CqStep;
 
 namespace {
 // What a CQE's result follows from, and what that of a doorbell, by which CQEs are taken.
-constexpr std::array<std::string_view, blocks::kCqResultNames.size()> kStatements{
+constexpr std::array<std::string_view, blocks::kCqResultNames.size()> kCqStatements{
     "CQ-1, CQ-2", "G21.3", "G21.3", "CQ-20"};
 std::string_view statements_of(const CompletionPacket& p) {
   if (p.request.step != CqStep::Complete) return "CQ-21";
-  return kStatements[std::size_t(p.answer.place.result)];
+  return kCqStatements[std::size_t(p.answer.place.result)];
 }
 }  // namespace
 

@@ -20,7 +20,8 @@ u16 carrying_id(const PacketizerPacket& p) {
 // in eight as many bytes as fill whole words or beats.
 u32 PacketizerStimulus::payload_of(proto::PayloadRule rule) {
   if (rule == proto::PayloadRule::None) return 0;
-  const u32 payload = u32(random_.below(regime_.largest_payload() + 1));
+  const u32 largest = regime_.largest_payload(),
+            payload = random_.chance(1, 32) ? largest : u32(random_.below(largest + 1));
   switch (random_.below(8)) {
     case 0:
       return 0;

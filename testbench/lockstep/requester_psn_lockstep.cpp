@@ -10,7 +10,7 @@ using blocks::PsnStep;
 
 namespace {
 // By step: what its result follows from.
-constexpr std::array<std::string_view, std::size_t(PsnStep::Count)> kStatements{
+constexpr std::array<std::string_view, std::size_t(PsnStep::Count)> kPsnStatements{
     "G1.1", "G1.2, G1.4", "G1.1, G1.3", "G12.1", "G11.4, G12.3", "G11.3"};
 }  // namespace
 
@@ -63,7 +63,7 @@ std::string RequesterPsnLockstep::describe(const Packet& p, bool left) {
       "packet {} ({}): {} to QP {:#x} with path MTU {}{}; unacked_psn {:#x}, send_psn {:#x}, "
       "sent_psn "
       "{:#x}, next_psn {:#x}, {} packets behind one of its queue pair, answer {} cycles late\n",
-      p.number, kStatements[std::size_t(p.request.step)], p.what, p.of->qpn, p.config.path_mtu,
+      p.number, kPsnStatements[std::size_t(p.request.step)], p.what, p.of->qpn, p.config.path_mtu,
       left ? fmt::format(": {}", blocks::kPsnResultNames[std::size_t(p.answer.result)]) : "",
       s.unacked_psn, s.send_psn, s.sent_psn, s.next_psn, p.distance, p.context_late);
 }
