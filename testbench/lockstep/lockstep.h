@@ -22,76 +22,10 @@
 #include <optional>
 
 #include "rtl/block_rtl.h"
-#include "testbench/lockstep/divergence.h"
+#include "testbench/lockstep/lockstep_options.h"
 #include "testbench/lockstep/pins.h"
 
 namespace hca::testbench {
-// One fault put between the RTL's pins and the comparison in the first cycle from `from` on in
-// which it shows: a test of the comparison itself.
-struct PinFault {
-  enum class Kind : u8 {
-    None,
-    DataBit,
-    Field,
-    BeatLost,
-    BeatInvented,
-    ReadyLost,
-    ReadyInvented,
-    StartLost
-  };
-  Kind kind = Kind::None;
-  engine::Cycle from = 0;
-  u32 bit = 0;               // DataBit: which one
-  std::string_view field{};  // Field: whose lowest bit
-};
-
-// Its RTL has look-up ports.
-template <class Pair>
-inline constexpr bool kLooksUp = requires {
-  typename Pair::LookUps;
-};
-
-// Makes the RTL of a run.
-template <class Pair>
-using RtlMaker =
-    std::function<rtl::BlockRtl<typename Pair::In, typename Pair::Out>(u32 beat_bytes)>;
-
-template <class Pair>
-struct LockstepOptions {
-  u64 seed = 1;
-  engine::Cycle cycles = 100'000;
-  u32 stall_percent = 20;              // of the cycles in which the receiver behind takes nothing
-  u32 rooms = 8;                       // packets for which there is room behind the block, 1 to 8
-  typename Pair::Unit::Config twin{};  // beat_bytes, 32 or 64, is the RTL's too
-  PinFault fault{};
-  std::function<rtl::BlockRtl<typename Pair::In, typename Pair::Out>()> rtl{};  // another one
-  GivenFrames given{};  // sent in turn instead of random packets, if there are any; without resets
-  engine::Cycle reset_every = 10'000;  // cycles between two resets on average; 0: there is none
-  // The sender leaves gaps inside packets, or, where each has one beat, starts without a grant: an
-  // assertion must fire.
-  bool break_contract = false;
-  // The receiver stalls where a grant stands: an assertion must fire.
-  bool withdraw_grants = false;
-  std::string waves;  // FST of the cycles around the first divergence; empty: none
-};
-
-template <class Pair>
-struct LockstepResult {
-  engine::Cycle cycles = 0;    // compared
-  u64 packets = 0, beats = 0;  // that have left the RTL
-  u64 full_rate_starts = 0;    // starts in the first possible cycle behind the packet before
-  u64 held_cycles = 0;         // a packet on offer and no grant
-  u64 resets = 0;
-  typename Pair::Counts counts;           // of these packets
-  typename Pair::Coverage coverage;       // what they have tried
-  bool assertion_failed = false;          // one of the RTL; it has printed its message
-  std::optional<engine::Cycle> fault_at;  // when the PinFault was put
-  std::optional<Divergence> divergence;
-  std::string waves;             // the file, if one was written
-  engine::Cycle waves_from = 0;  // its first cycle
-  bool equal() const { return !divergence && !assertion_failed; }
-};
-
 // What goes on between two resets.
 template <class Pair>
 class LockstepLife {
