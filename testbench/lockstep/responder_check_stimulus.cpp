@@ -82,7 +82,10 @@ u32 ResponderCheckStimulus::choose_payload(const CheckedQp& qp, const OpcodeRow&
   }
   if (request::is_saved(row)) return 0;
   if (!is_executed(row)) return one_of(random_, std::array<u32, 3>{0, u32(random_.below(65)), mtu});
-  if (!request::ends(row.position)) return random_.chance(1, 40) ? u32(random_.below(65)) : mtu;
+  if (!request::ends(row.position)) {
+    if (!random_.chance(1, 24)) return mtu;
+    return random_.chance(1, 2) ? 0 : u32(random_.below(65));
+  }
   if (request::kind(row) == InMessage::Write && !request::starts(row.position) &&
       qp.ahead.write_left <= mtu)
     return qp.ahead.write_left;
@@ -117,6 +120,7 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
                                    mtu * 4u,  kMost,     kMost,          kMost,
                                    kMost + 1, kMost + 1, u32(random_()), ~u32(random_.below(256))};
     if (random_.chance(1, 8)) bytes = one_of(random_, kOdd);
+    if (row.operation != Operation::Write && random_.chance(1, 24)) bytes = kMost + 1;
     if (random_.chance(1, 24)) ext.reth.rkey = 0;
   }
   if (row.has(Ext::AtomicEth)) {

@@ -110,7 +110,7 @@ void RxParserStimulus::change(RxParserPacket& p, u32 offset, const HeaderInfo& h
           value = random_();
           break;
         case 2:  // a length that the headers behind it do not fit into
-          value = random_.below(48);
+          value = random_.below(12) + (field == "TotalLength" ? bytes_of<Ipv4>() : 0);
           break;
         default:
           value += random_.below(9) - 4;
