@@ -27,6 +27,8 @@ struct Endpoint {
   tlm_::HostMemory* peer_memory = nullptr;    // for patterns and checks alone
 };
 
+inline constexpr u64 kAtomicNumberBytes = 64;  // a line each
+
 // Where things lie in an endpoint's regions: slots of messages, queue pair by queue pair.
 class Layout {
  public:
@@ -34,6 +36,7 @@ class Layout {
       : slot_(traffic.slot()),
         qps_(traffic.qps),
         depth_(traffic.depth),
+        numbers_(traffic.atomic_numbers()),
         receives_(traffic.has([](const OperationRow& r) { return r.takes_receive; })
                       ? traffic.receive_depth
                       : 0) {}
@@ -48,12 +51,11 @@ class Layout {
   // In fetch_mr.
   u64 served(u32 qp, u64 k) const { return in_flight(qp, k); }
   u64 fetched(u32 qp, u64 k) const { return flight_bytes() + in_flight(qp, k); }
-  u64 sum() const { return 2 * flight_bytes(); }  // of FetchAdd, all queue pairs together
-  u64 swapped(u32 qp) const { return sum() + 64 * (u64{qp} + 1); }  // of CmpSwap
-  u64 fetch_bytes() const { return sum() + 64 * (u64{qps_} + 1); }
+  u64 numbers() const { return 2 * flight_bytes(); }  // of ATOMICs
+  u64 fetch_bytes() const { return numbers() + kAtomicNumberBytes * numbers_; }
 
  private:
   u64 slot_;
-  u32 qps_, depth_, receives_;
+  u32 qps_, depth_, numbers_, receives_;
 };
 }  // namespace hca::testbench

@@ -32,12 +32,13 @@ double StreamResult::fairness() const {
 
 // Sender and receiver of one entry in one direction.
 struct Runner::Stream {
-  Stream(Testbed& testbed, std::size_t lane, const Member& m, const Traffic& t, bool back)
+  Stream(Testbed& testbed, std::size_t lane, const Member& m, const Traffic& t, bool back,
+         std::shared_ptr<AtomicNumbers> numbers)
       : member(m),
         backward(back),
         traffic(t),
         receiver(testbed.end(back ? 0 : 1, lane), traffic, way()),
-        sender(testbed.end(back ? 1 : 0, lane), traffic, way()) {}
+        sender(testbed.end(back ? 1 : 0, lane), traffic, way(), std::move(numbers)) {}
   Way way() const { return backward ? Way::ToClient : Way::ToServer; }
   Member member;
   bool backward;
@@ -57,8 +58,13 @@ void Runner::run_streams(const std::vector<Member>& members, const std::vector<T
     const WorkloadConfig& w = scenario_.workload[member.entry];
     for (const bool backward : {false, true}) {
       if (backward && w.direction != Direction::Both) continue;
-      Stream& s = *streams.emplace_back(
-          std::make_unique<Stream>(testbed_, lane_of(w, place), member, traffic[place], backward));
+      std::shared_ptr<AtomicNumbers> numbers;
+      if (w.atomic_addresses)
+        for (const auto& other : streams)
+          if (other->member.entry == member.entry && other->backward == backward)
+            numbers = other->sender.numbers();
+      Stream& s = *streams.emplace_back(std::make_unique<Stream>(
+          testbed_, lane_of(w, place), member, traffic[place], backward, std::move(numbers)));
       groups[backward][member.thread].add(s.sender);
       groups[!backward][member.thread].add(s.receiver);
     }

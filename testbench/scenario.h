@@ -80,6 +80,7 @@ struct WorkloadConfig {
   u32 threads = 1;   // of each host, each on a core of its own
   QpOrder qp_order = QpOrder::RoundRobin;
   u32 depth = 128, list = 1, receive_depth = 0, signal_every = 1, inline_below = 0, sges = 1;
+  u32 atomic_addresses = 0;
   bool push = false, fence = false, solicited = false, batches = false;
   WaitKind wait = WaitKind::Host;
   u64 rate = 0, message_rate = 0;  // open loop

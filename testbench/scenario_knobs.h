@@ -126,6 +126,9 @@ struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
            "shorter messages go inside their WQE"),
       knob("sges", &Config::sges, Unit::Count, 1, kMaxSges,
            "scatter/gather entries of each send and receive WQE"),
+      knob("atomic_addresses", &Config::atomic_addresses, Unit::Count, 0, 65536,
+           "numbers that ATOMICs change, of all threads and at random; 0: one for the FetchAdds of "
+           "a thread, one for the CmpSwaps of each queue pair"),
       knob("push", &Config::push, "WQEs go with their doorbells"),
       knob("fence", &Config::fence, "each message waits for the READs and ATOMICs before it"),
       knob("solicited", &Config::solicited, "SENDs and WRITEs with Immediate ask for an event"),

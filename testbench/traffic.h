@@ -44,6 +44,7 @@ struct Traffic {
   u32 sges = 1;             // of each send and receive WQE
   bool push = false;        // WQEs go with their doorbells
   bool fence = false, solicited = false;
+  u32 atomic_addresses = 0;       // 0: one of all FetchAdds, one of the CmpSwaps of each queue pair
   std::optional<bool> by_events;  // how programs wait; none: as their hosts do
   u64 seed = 1;
   // Open loop: messages are planned at this rate and wait in a queue of the host.
@@ -59,6 +60,7 @@ struct Traffic {
   bool has(bool (*fits)(const OperationRow&)) const;
   // How many messages of a queue pair fit.
   u64 count(u32 qp, bool (*fits)(const Message&)) const;
+  u32 atomic_numbers() const { return atomic_addresses ? atomic_addresses : qps + 1; }
   u64 slot() const { return slot_bytes(bytes + receive_header); }
 };
 }  // namespace hca::testbench

@@ -58,6 +58,7 @@ Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto:
   t.receive_depth = w.receive_depth ? w.receive_depth
                                     : std::max(2 * t.depth, std::min(kReceiveDepth, 8 * t.depth));
   if (!w.receive_depth && t.slot() > kBufferBudget) t.receive_depth = 2;
+  t.atomic_addresses = w.atomic_addresses;
   t.sges = w.sges, t.fence = w.fence, t.solicited = w.solicited;
   if (w.threads > 1)
     t.by_events = false;

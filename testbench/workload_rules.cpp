@@ -23,6 +23,7 @@ struct Entry {
   bool has_exactly(std::string_view key) const { return given.contains(key); }
   bool has_range() const { return has_exactly("from") || has_exactly("to"); }
   bool is_atomic() const { return !has("mix.") && row_of(w.operation).is_atomic(); }
+  bool sends_atomics() const { return is_atomic() || w.mix.compare_swap || w.mix.fetch_add; }
   bool is_above_mtu() const {
     const auto above = [this](u64 bytes) { return bytes > path_mtu; };
     return service == proto::Service::Ud &&
@@ -85,6 +86,8 @@ constexpr std::array kRules{
          [](const Entry& e) { return e.w.batches && e.w.signal_every > 1; }},
     Rule{"signal_every", "is above 1 in an open loop", "1",
          [](const Entry& e) { return e.w.is_open() && e.w.signal_every > 1; }},
+    Rule{"atomic_addresses", "is for ATOMICs", "an ATOMIC, or a mix with one",
+         [](const Entry& e) { return e.has_exactly("atomic_addresses") && !e.sends_atomics(); }},
     Rule{"push", "is set with a list: one doorbell brings one WQE", "list: 1, or push: false",
          [](const Entry& e) { return e.w.push && e.w.list > 1; }},
     Rule{"list", "is above 1 for a latency test", "1",

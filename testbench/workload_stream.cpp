@@ -18,12 +18,13 @@ void check_no_more(Cq& cq, const Endpoint& end, Checker& checker) {
 }
 }  // namespace
 
-StreamSender::StreamSender(const Endpoint& end, const Traffic& traffic, Way way)
+StreamSender::StreamSender(const Endpoint& end, const Traffic& traffic, Way way,
+                           std::shared_ptr<AtomicNumbers> numbers)
     : checker(way == Way::ToServer ? "client" : "server", traffic, way),
       end_(end),
       traffic_(traffic),
       layout_(traffic),
-      ledger_(end, traffic),
+      ledger_(end, traffic, std::move(numbers)),
       lanes_(traffic.qps),
       random_(traffic.seed ^ 0x51ed270b),
       arrivals_(traffic.exponential, traffic.seed ^ 0xa5a5a5a5) {
@@ -181,7 +182,7 @@ void StreamSender::complete(u32 qp, u64 k, Cycle now) {
 
 void StreamSender::check_end() {
   check_no_more(*end_.send_cq, end_, checker);
-  if (const auto wrong = ledger_.wrong_sum()) checker.fail(*wrong);
+  if (const auto wrong = ledger_.wrong_end()) checker.fail(*wrong);
 }
 
 StreamReceiver::StreamReceiver(const Endpoint& end, const Traffic& traffic, Way way)

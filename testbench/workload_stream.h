@@ -15,7 +15,9 @@ namespace hca::testbench {
 // lost where the queue is full.
 class StreamSender : public Program {
  public:
-  StreamSender(const Endpoint& end, const Traffic& traffic, Way way = Way::ToServer);
+  // `numbers`: what the ATOMICs of the other threads change, too.
+  StreamSender(const Endpoint& end, const Traffic& traffic, Way way = Way::ToServer,
+               std::shared_ptr<AtomicNumbers> numbers = nullptr);
   Cycle act(Cycle now) override;
   Cycle wakes_at() const override;
   bool waits_for_events() const override { return waits_by_events(end_, traffic_); }
@@ -25,6 +27,7 @@ class StreamSender : public Program {
   // is left.
   void check_end();
   bool uses_atomics() const { return ledger_.is_used(); }
+  const std::shared_ptr<AtomicNumbers>& numbers() const { return ledger_.numbers(); }
 
   u64 completed() const { return completed_; }
   u64 bytes_completed() const { return bytes_completed_; }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/proto/work_rows.h"
+
 namespace hca::tlm_ {
 blocks::ReadTiming MeteredPcieLink::read(Cycle at, u64 address, u32 bytes) {
   if (!meter) return PcieLink::read(at, address, bytes);
@@ -21,6 +23,17 @@ blocks::ReadTiming MeteredPcieLink::read(Cycle at, u64 address, u32 bytes) {
     const Cycle from = std::max(at, before_[tag]), to = tag_free_from_[tag];
     meter(PciePart::Tags, from, to, double(to - from));
   }
+  return timing;
+}
+
+blocks::ReadTiming MeteredPcieLink::atomic(Cycle at, u64 address, u32 operands) {
+  if (!meter) return PcieLink::atomic(at, address, operands);
+  const Cycle& tag = tag_free_from_[next_tag_];
+  const Cycle from = std::max(at, tag);
+  const blocks::ReadTiming timing = PcieLink::atomic(at, address, operands);
+  tell_bytes(PciePart::Up, up_.free_from(), atomic_bytes(operands));
+  tell_bytes(PciePart::Down, down_.free_from(), answer_of(proto::kAtomicBytes));
+  meter(PciePart::Tags, from, tag, double(tag - from));
   return timing;
 }
 

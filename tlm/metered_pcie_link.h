@@ -8,6 +8,7 @@ class MeteredPcieLink : public PcieLink {
  public:
   using PcieLink::PcieLink;
   blocks::ReadTiming read(Cycle at, u64 address, u32 bytes) override;
+  blocks::ReadTiming atomic(Cycle at, u64 address, u32 operands) override;
   blocks::WriteTiming write(Cycle first_in, Cycle last_in, u64 address, u32 bytes) override;
 
  private:

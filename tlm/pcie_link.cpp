@@ -7,6 +7,7 @@
 #include <string>
 
 #include "model/proto/device.h"
+#include "model/proto/work_rows.h"
 #include "tlm/pcie_credits.h"
 
 namespace hca::tlm_ {
@@ -120,6 +121,15 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
   else
     ask_each(at, rest, timing);
   return timing;
+}
+
+blocks::ReadTiming PcieLink::atomic(Cycle at, u64, u32 operands) {
+  const u64 bytes = atomic_bytes(operands);
+  Cycle& tag = take_tag();
+  const Cycle left = std::max(up_.send(at, bytes), tag ? tag + up_.rate().cycles_for(bytes) : 0);
+  const Cycle memory = left + latency_;
+  tag = down_.send(memory + at_memory(), answer_of(proto::kAtomicBytes)) + latency_;
+  return {left, memory, tag, tag};
 }
 
 // The parts behind the first, each of which may wait for its tag.

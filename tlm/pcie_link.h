@@ -85,6 +85,8 @@ class TlpLine {
 //    root complex answers in order with completions of completion_bytes, one after the other on the
 //    line downstream; the tag is free again with the last of them. A read that waits for its tag
 //    holds up no write: it takes its time of the line when it is asked for.
+//  - An AtomicOp is one TLP with its operands, behind a header as a write's; like a read it has a
+//  tag, and one completion with the value.
 //  - A write is split by MPS; each TLP leaves when its last byte is at hand and the line is free.
 //  The bytes come evenly from the first cycle to the last.
 //  - The requests of the HCA use the line upstream in the order of the calls: a read asked for
@@ -99,6 +101,7 @@ class PcieLink : public blocks::HostTiming {
   // engine::ConfigError.
   PcieLink(const PcieConfig& config, u64 hertz, u64 seed = 0);
   blocks::ReadTiming read(Cycle at, u64 address, u32 bytes) override;
+  blocks::ReadTiming atomic(Cycle at, u64 address, u32 operands) override;
   blocks::WriteTiming write(Cycle first_in, Cycle last_in, u64 address, u32 bytes) override;
   // A posted write of host software: when it reaches the HCA.
   virtual Cycle mmio_write(Cycle at, u32 bytes);
@@ -117,6 +120,8 @@ class PcieLink : public blocks::HostTiming {
   u32 count_of_wires(PciePart part) const;
   // `bytes` that have left a line by cycle `end`.
   void tell_bytes(PciePart part, Cycle end, u64 bytes) const;
+  // On the line: an AtomicOp.
+  u64 atomic_bytes(u32 operands) const { return operands + u64{config_.write_header}; }
   // The bytes on the line of all completions of a part.
   u64 answer_of(u32 part) const;
   PcieConfig config_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/proto/work_rows.h"
 #include "tlm/metered_pcie_link.h"
 
 namespace hca::tlm_ {
@@ -50,23 +51,35 @@ blocks::ReadTiming PcieTlpLink::read(Cycle at, u64 address, u32 bytes) {
   blocks::ReadTiming timing{};
   for (u32 done = 0, part; done < bytes; done += part) {
     part = piece_of(address + done, bytes - done, config_.mrrs);
-    Cycle& tag = take_tag();
-    const Cycle may = std::max(tag, nonposted_.take(1));
-    const Cycle sent = up_.send(at, config_.read_header);
-    const Cycle left = std::max(sent, may ? may + read_header_cycles_ : 0);
-    const Cycle goes_on = root_.read_goes_on(left + latency_, address + done, part);
-    tell_line(PciePart::Up, sent, config_.read_header);
-    nonposted_.give(returned(goes_on), 1);
-    tell(PciePart::NonpostedHeaders, left - read_header_cycles_, returned(goes_on), 1);
-    const Cycle tag_from = std::max(at, tag);
-    const Cycle in_memory = done ? memory_latency_ : at_memory();
-    if (!done) timing.memory = goes_on;
-    answer(root_.read(goes_on, address + done, part, in_memory), address + done, part, timing);
-    tag = timing.last;
-    tell(PciePart::Tags, tag_from, tag, 1);
+    const Cycle left = ask(at, {address + done, part, config_.read_header}, !done, timing);
     timing.next = done ? std::max(up_.free_from(), left) : left;
   }
   return timing;
+}
+
+blocks::ReadTiming PcieTlpLink::atomic(Cycle at, u64 address, u32 operands) {
+  blocks::ReadTiming timing{};
+  timing.next = ask(at, {address, proto::kAtomicBytes, atomic_bytes(operands)}, true, timing);
+  return timing;
+}
+
+// One TLP and its completions: the cycle in which it has left.
+Cycle PcieTlpLink::ask(Cycle at, const Asked& a, bool first, blocks::ReadTiming& timing) {
+  Cycle& tag = take_tag();
+  const Cycle may = std::max(tag, nonposted_.take(1)), takes = up_.rate().cycles_for(a.on_line);
+  const Cycle sent = up_.send(at, a.on_line);
+  const Cycle left = std::max(sent, may ? may + takes : 0);
+  const Cycle goes_on = root_.read_goes_on(left + latency_, a.address, a.bytes);
+  tell_line(PciePart::Up, sent, a.on_line);
+  nonposted_.give(returned(goes_on), 1);
+  tell(PciePart::NonpostedHeaders, left - takes, returned(goes_on), 1);
+  const Cycle tag_from = std::max(at, tag);
+  if (first) timing.memory = goes_on;
+  answer(root_.read(goes_on, a.address, a.bytes, first ? at_memory() : memory_latency_), a.address,
+         a.bytes, timing);
+  tag = timing.last;
+  tell(PciePart::Tags, tag_from, tag, 1);
+  return left;
 }
 
 // The completions of a part that memory has from cycle `from` on.

@@ -23,6 +23,7 @@ class PcieTlpLink : public PcieLink {
   PcieTlpLink(const PcieConfig& config, u64 hertz, u64 seed = 0);
   PcieTlpLink(const PcieTlpLink&) = delete;
   blocks::ReadTiming read(Cycle at, u64 address, u32 bytes) override;
+  blocks::ReadTiming atomic(Cycle at, u64 address, u32 operands) override;
   blocks::WriteTiming write(Cycle first_in, Cycle last_in, u64 address, u32 bytes) override;
   Cycle mmio_write(Cycle at, u32 bytes) override;
   u32 count(PciePart part) const override;
@@ -33,6 +34,13 @@ class PcieTlpLink : public PcieLink {
   struct Credits : PcieCreditPair {
     PciePart of_headers, of_data;
   };
+  // What asks for data and waits for them.
+  struct Asked {
+    u64 address = 0;
+    u32 bytes = 0;
+    u64 on_line = 0;  // bytes of its TLP
+  };
+  Cycle ask(Cycle at, const Asked& asked, bool first, blocks::ReadTiming& timing);
   u32 piece_of(u64 address, u32 bytes, u32 most) const;
   void answer(Cycle from, u64 address, u32 bytes, blocks::ReadTiming& timing);
   void give(Credits& credits, Cycle start, Cycle out_of_buffer, u32 bytes);

@@ -17,7 +17,7 @@ PerPort<TxRelease> release_of(const ChipConfig& c) {
 ChipPort::ChipPort(const ChipConfig& config, unsigned port, QpContext& context,
                    Protection& protection, Outside& outside)
     : transmit(config.port[port], config.icrc_unit, config.core.clock, outside,
-               config.link_control.any() ? 2 : 64),
+               config.link_control.any() ? 2 : 256),
       congestion(config.congestion, config.core.clock),
       responder_check(config.responder_check, context, protection, port),
       response_check(config.response_check, context, port),
@@ -161,7 +161,7 @@ void Chip::connect_responder() {
   connect_through(dma, responder_execute.batches_out, caches ? &caches->batches : nullptr,
                   responder_execute, responder_execute.batches_in, "receive WQEs");
   responder_execute.ordered_in.connect(dma.self, responder_execute.self, "ordered payloads");
-  responder_execute.atomic_in.connect(dma.self, responder_execute.self, "ATOMIC value");
+  responder_execute.connect_atomics(dma.self);
 }
 
 // What a port has for itself, in front of the blocks that all share and behind them.
@@ -258,7 +258,9 @@ void Chip::connect_dma() {
   add_client(DmaClient::Payload, responder_execute, responder_execute.ports.payload_out,
              responder_execute.payload_client(), "payload writes");
   add_client(DmaClient::ReadResponse, responder_execute, responder_execute.ports.reads_out,
-             responder_execute.read_client(), "READ and ATOMIC reads");
+             responder_execute.read_client(), "READ response reads");
+  add_client(DmaClient::Atomic, responder_execute, responder_execute.ports.atomics_out,
+             responder_execute.atomic_client(), "ATOMIC DMA");
   add_client(DmaClient::Response, requester, requester.ports.responses_out,
              requester.response_client(), "response writes");
   add_client(DmaClient::Completion, completion, completion.ports.dma_out, completion.client(),

@@ -23,9 +23,7 @@ inline void Dma::reach_memory() {
   }
   if (read_memory_ <= now() && read_memory_ < write_memory_) {
     Access& a = reads_.front();
-    if (a.request.bytes && !outside_.read_memory(a.request.address, a.request.buffer,
-                                                 a.request.bytes, now())) [[unlikely]]
-      a.request.failed = true, ++counters.failed_reads;
+    if (a.request.bytes) read_memory(a);
     clients[a.client].done(clients[a.client].self, a.request, std::max(a.first, now()),
                            std::max(a.last, now()));
     reads_.drop();
@@ -33,6 +31,16 @@ inline void Dma::reach_memory() {
   }
   if (std::min(write_memory_, read_memory_) <= now()) [[unlikely]]
     wake_at(now() + 1);
+}
+
+// An AtomicOp is indivisible: nothing comes between its value and what takes its place.
+inline void Dma::read_memory(Access& a) {
+  DmaRequest& r = a.request;
+  if (!outside_.read_memory(r.address, r.buffer, r.bytes, now())) [[unlikely]]
+    r.failed = true, ++counters.failed_reads;
+  else if (r.operands) [[unlikely]]
+    outside_.write_memory(r.address, clients[a.client].changed(clients[a.client].self, r), r.bytes,
+                          now());
 }
 
 // The first client behind the one served last whose request is here and may leave.
@@ -71,12 +79,16 @@ inline void Dma::start_read(const DmaRequest& request, u8 client) {
     memory = std::max(now, last_read_memory_) + 1;
     first = last = std::max(memory, last_read_);
   } else {
-    const ReadTiming t = timing_.read(now, request.address, request.bytes);
+    const ReadTiming t = request.operands ? timing_.atomic(now, request.address, request.operands)
+                                          : timing_.read(now, request.address, request.bytes);
     const Cycle late = last_write_memory_ > t.memory ? last_write_memory_ - t.memory : 0;
     memory = std::max(t.memory + late, std::max(now, last_read_memory_) + 1);
     first = std::max({t.first + late, last_read_, memory}), last = std::max(t.last + late, first);
     next_read_ = t.next;
-    ++counters.reads, counters.read_bytes += request.bytes;
+    if (request.operands) [[unlikely]]
+      ++counters.atomics;
+    else
+      ++counters.reads, counters.read_bytes += request.bytes;
   }
   last_read_memory_ = memory, last_read_ = last;
   if (reads_.empty()) read_memory_ = memory;

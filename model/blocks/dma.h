@@ -16,7 +16,8 @@ enum class DmaClient : u8 {
   Packetizer,
   ReceiveWqe,
   Payload,
-  ReadResponse,  // data of READs that the peer asked for, values of ATOMICs
+  ReadResponse,  // data of READs that the peer asked for
+  Atomic,        // values of ATOMICs that the peer asked for
   Response,      // data of our own READs and ATOMICs
   Completion,
   Event,
@@ -32,13 +33,18 @@ struct DmaRequest {
   bool write = false;
   bool notify = false;  // of a write: tell the client when it is ordered before all later ones
   bool failed = false;  // of a read that is done: memory answered with an error, all bytes are ones
+  u8 operands = 0;      // of an AtomicOp, a read that changes what it reads: bytes that go with it
   void* context = nullptr;
   Cycle first_in = 0, last_in = 0;  // of a write: when its bytes are at hand
 
   // Fill a request in place (Link::start).
   void set_read(u64 from, u8* to, u32 n, void* with, bool tell = false) {
     address = from, buffer = to, bytes = n, write = false, notify = tell, context = with;
-    failed = false;
+    failed = false, operands = 0;
+  }
+  void set_atomic(u64 at, u8* original, u8 operand_bytes, void* with) {
+    set_read(at, original, proto::kAtomicBytes, with);
+    operands = operand_bytes;
   }
   void set_write(u64 to, const u8* from, u32 n, void* with, bool tell, Cycle first, Cycle last) {
     address = to, buffer = const_cast<u8*>(from), bytes = n, write = true, notify = tell;
@@ -48,7 +54,7 @@ struct DmaRequest {
 using DmaLink = engine::Link<DmaRequest, 8>;
 
 struct DmaCounters {
-  u64 reads = 0, read_bytes = 0, writes = 0, write_bytes = 0, failed_reads = 0;
+  u64 reads = 0, read_bytes = 0, writes = 0, write_bytes = 0, atomics = 0, failed_reads = 0;
 };
 
 // The chip's way to host memory. When a request reaches memory is the arithmetic of HostTiming; in
@@ -62,11 +68,13 @@ class Dma : public engine::Block {
  public:
   // `done`: of a read, in the cycle of its memory access, with the cycles in which first and last
   // data are back; of a write that asked for it, when it leaves, with the cycle from which it is
-  // ordered. `released`: a write is in memory, its buffer free.
+  // ordered. `released`: a write is in memory, its buffer free. `changed`: of an AtomicOp, in the
+  // cycle of its memory access: what takes the place of the value in its buffer.
   struct Client {
     void* self = nullptr;
     void (*done)(void* self, const DmaRequest& request, Cycle first, Cycle last) = nullptr;
     void (*released)(void* self, const DmaRequest& request) = nullptr;
+    const u8* (*changed)(void* self, const DmaRequest& request) = nullptr;
   };
   Dma(HostTiming& timing, Outside& outside) : timing_(timing), outside_(outside) {
     for (unsigned i = 0; i < kDmaClients; ++i) requests_in[i].mark(waiting_, 1u << i);
@@ -85,6 +93,7 @@ class Dma : public engine::Block {
     u8 client;
   };
   void reach_memory();
+  void read_memory(Access& a);
   void grant();
   void start(unsigned client);
   void start_read(const DmaRequest& request, u8 client);
@@ -111,6 +120,7 @@ struct hca::engine::Counters<hca::blocks::DmaCounters> {
                 counter("read_bytes", &C::read_bytes, "bytes", "bytes read from host memory"),
                 counter("writes", &C::writes, "requests", "posted writes to host memory"),
                 counter("write_bytes", &C::write_bytes, "bytes", "bytes written to host memory"),
+                counter("atomics", &C::atomics, "requests", "AtomicOps, executed by the host"),
                 counter("failed_reads", &C::failed_reads, "requests",
                         "reads that memory answered with an error"));
 };

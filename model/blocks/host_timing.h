@@ -22,6 +22,9 @@ class HostTiming {
   virtual ~HostTiming() = default;
   // A read of `bytes` (at least 1) from `address`, asked for in cycle `at`.
   virtual ReadTiming read(Cycle at, u64 address, u32 bytes) = 0;
+  // An AtomicOp with so many bytes of operands: its value is read and replaced in the cycle
+  // `memory`. As a read, if nothing else is said.
+  virtual ReadTiming atomic(Cycle at, u64 address, u32 operands);
   // A posted write to `address` whose first and last bytes are at hand in these cycles.
   virtual WriteTiming write(Cycle first_in, Cycle last_in, u64 address, u32 bytes) = 0;
 };

@@ -122,13 +122,13 @@ using CommandBellLink = engine::Link<CommandBell, 4>;
 using CqBellLink = engine::Link<proto::CqDoorbell, 8>;
 using EqBellLink = engine::Link<proto::EqDoorbell, 4>;
 using TurnLink = engine::Link<Turn*, 8>;
-using FetchedLink = engine::Link<Turn*, 64>;
+using FetchedLink = engine::Link<Turn*, 256>;
 using NoteLink = engine::Link<SchedulerNote, 8>;
 using AckLink = engine::Link<Acknowledgement, 8>;
 using SentLink = engine::Link<SentPacket, 8>;
 using CompletedLink = engine::Link<Completed, 8>;
 using ReplyLink = engine::Link<Reply, 8>;
 using FaultLink = engine::Link<Fault, 4>;
-using PacketLink = engine::Link<Packet*, 64>;
+using PacketLink = engine::Link<Packet*, 256>;
 using EventLink = engine::Link<EventNote, 4>;
 }  // namespace hca::blocks

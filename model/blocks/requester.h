@@ -73,7 +73,7 @@ class Requester : public engine::Block {
     for (u32 i = 0; i < kMaxPorts * config.engines; ++i) active_.emplace_back(policy, weights);
   }
 
-  FetchedLink turns_in{64};
+  FetchedLink turns_in;
   PortLinks<AckLink> acks_in{8};
   PortLinks<SentLink> sent_in{8};  // written by the sending halves of the ports
   struct Placed {

@@ -27,14 +27,14 @@ inline void ResponderExecute::serve_ports() {
   Side& only = sides[0];
   if (only.responses_in.can_pop()) [[unlikely]]
     forward_response(only);
-  if (atomic_in.can_pop()) [[unlikely]]
-    finish_atomic();
+  if (atomic_marks_) [[unlikely]]
+    finish_atomics();
   if (!only.settling.empty() && settle(only) && !only.settling.empty()) [[unlikely]]
     wake_at(now() + 1);
   if (!only.reads.empty() && ask_response(only) && !only.reads.empty()) [[unlikely]]
     wake_at(now() + 1);
   if (!atomics_.empty()) [[unlikely]]
-    start_atomic();
+    start_atomics();
   if (!only.tells.empty()) [[unlikely]]
     tell_credits(only.tells);
 }
@@ -62,7 +62,7 @@ inline void ResponderExecute::serve_ports() {
 void ResponderExecute::serve_several() {
   for (Side& side : sides)
     if (side.responses_in.can_pop()) forward_response(side);
-  if (atomic_in.can_pop()) finish_atomic();
+  if (atomic_marks_) finish_atomics();
   const unsigned count = packets_in.count();
   const bool settled =
       serve_in_turn(count, settle_turn_, [&](unsigned i) { return settle(sides[i]); });
@@ -70,7 +70,7 @@ void ResponderExecute::serve_several() {
     return !sides[i].reads.empty() && ask_response(sides[i]);
   });
   if (settled || asked) wake_at(now() + 1);
-  if (!atomics_.empty()) start_atomic();
+  if (!atomics_.empty()) start_atomics();
   for (Side& side : sides) tell_credits(side.tells);
 }
 
@@ -388,8 +388,6 @@ Dma::Client ResponderExecute::payload_client() {
   return {this,
           [](void* owner, const DmaRequest& r, Cycle first, Cycle) {
             auto& x = *static_cast<ResponderExecute*>(owner);
-            if (!r.context)
-              return x.atomic_in.push(AtomicStep::Written, 1, first - x.dma.now() - 1);
             const Packet& p = *static_cast<Packet*>(r.context);
             x.ordered_in.push(Ordered{p.qpn, p.life}, 1, first - x.dma.now() - 1);
           },

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <deque>
+
 #include "model/blocks/by_qp.h"
 #include "model/blocks/delayed.h"
 #include "model/blocks/dma.h"
@@ -17,6 +19,10 @@
 #include "model/proto/work_rules.h"
 
 namespace hca::blocks {
+// Who executes ATOMICs.
+enum class AtomicBy : u8 { Device, Host };
+inline constexpr std::array<std::string_view, 2> kAtomicByNames{"device", "host"};
+
 struct ResponderExecuteConfig {
   Cycle latency = 3, interval = 1;
   u32 parking = 64;    // packets that wait for receive WQEs
@@ -28,6 +34,10 @@ struct ResponderExecuteConfig {
   Cycle engine_interval = 1;
   EngineAssignment assignment = EngineAssignment::Modulo;
   u32 engine_queue = 16;
+  u32 atomics = 1;
+  AtomicBy atomic_by = AtomicBy::Device;
+  u32 atomic_lock_bits = 64;
+  static constexpr u32 kMostAtomics = 32;  // bits of a mask
 };
 struct ResponderExecuteCounters {
   u64 writes = 0, sends = 0, reads = 0, atomics = 0, repeated = 0, not_saved = 0, abandoned = 0;
@@ -73,8 +83,9 @@ struct Outcome {
 // Executes judged requests in their order: payload to host memory, receive WQEs, READs and ATOMICs,
 // then answer and completion when the last byte is ordered before them. A SEND that has no receive
 // WQE at hand waits for it, and with it its queue pair, no other. The READs of several queue pairs
-// share the way packet by packet; ATOMICs are done one at a time, so that each is indivisible.
-// Ports take turns wherever they meet, and what waits for one port holds up no other.
+// share the way packet by packet. ATOMICs are indivisible: the device reads and writes under a
+// lock, of which addresses that agree in `atomic_lock_bits` low bits have one, or the host executes
+// them. Ports take turns wherever they meet, and what waits for one port holds up no other.
 //
 // Contract: a request seen in cycle n asks for its first DMA write in n + look-up + latency and for
 // one more piece a cycle; one request each `interval` cycles. Its answer leaves one cycle after the
@@ -86,6 +97,7 @@ class ResponderExecute : public engine::Block {
  public:
   struct Ports {
     DmaLink *payload_out = nullptr, *receive_wqes_out = nullptr, *reads_out = nullptr;
+    DmaLink* atomics_out = nullptr;
     CompletedLink* completions_out = nullptr;
     FaultLink* faults_out = nullptr;
   };
@@ -101,8 +113,8 @@ class ResponderExecute : public engine::Block {
     Side(const ResponderExecuteConfig& config, const TxRelease& timing_of_port)
         : responses(config.responses), timing(timing_of_port) {}
     ReplyLink* replies_out = nullptr;
-    PacketLink responses_in{64};  // written by dma: a response packet has its data
-    engine::Budget responses;     // given back by the port
+    PacketLink responses_in;   // written by dma: a response packet has its data
+    engine::Budget responses;  // given back by the port
     TxRelease timing;
     Ring<u32> settling;  // queue pairs whose first outcome may be due
     Ring<u32> reads;     // queue pairs whose first outcome is one; kRest: there was a rest
@@ -125,15 +137,27 @@ class ResponderExecute : public engine::Block {
         protection_(protection),
         stage_(config.latency, config.interval),
         engines_(config.engines, config.engine_interval, config.assignment),
-        for_engine_(config.engines) {}
+        for_engine_(config.engines),
+        atomic_units_(config.atomics) {}
 
   PortLinks<PacketLink> packets_in{16};
   PortLinks<ReceiveBellLink> bells_in{8};
   BatchLink batches_in{64};
   BatchLink* batches_out = &batches_in;  // written by dma: this, or what leads there
   OrderedLink ordered_in{64};            // written by dma: a payload of this queue pair is ordered
+  // What executes an ATOMIC, one at a time.
   enum class AtomicStep : u8 { Read, Written };
-  engine::Link<AtomicStep, 2> atomic_in;  // written by dma: a value is here, a new one ordered
+  struct AtomicUnit {
+    engine::Link<AtomicStep, 2> steps_in;  // written by dma: the value is here, a new one ordered
+    bool busy = false;
+    u32 qpn = 0, life = 0;
+    u64 address = 0;
+    Cycle takes = 0;  // from its value to the write
+    const proto::OpcodeRow* opcode = nullptr;
+    proto::AtomicEth operands{};
+    std::array<u8, proto::kAtomicBytes> original{}, changed{};
+    const u8* change();
+  };
   PerPort<Side> sides;
   ByQp<Delayed> reads_finished;  // READs and ATOMICs whose responses have all left
   Ports ports;
@@ -145,6 +169,8 @@ class ResponderExecute : public engine::Block {
   Dma::Client payload_client();
   Dma::Client receive_wqe_client();
   Dma::Client read_client();
+  Dma::Client atomic_client();
+  void connect_atomics(engine::Waker writer);
   // By `command`, between cycles.
   void enter_error(u32 qpn);
   void clear(u32 qpn);
@@ -231,7 +257,7 @@ class ResponderExecute : public engine::Block {
   void end_stopped(u32 qpn, Queue& q);
   void drop_first(u32 qpn, Queue& q);
   void forget_outcomes(Queue& q);
-  // responder_reads.cpp: READ and ATOMIC
+  // responder_reads.cpp: READ, and the beginning of both
   static Outcome* next_to_begin(const Queue& q);
   void begin(u32 qpn, Queue& q, Outcome& outcome);
   bool ask_response(Side& side);
@@ -245,10 +271,13 @@ class ResponderExecute : public engine::Block {
       return sides[0];
     return sides[port_of(contexts_.qps[qpn])];
   }
-  void start_atomic();
+  // responder_atomics.cpp
   bool may_reply(u32 qpn);
-  void finish_atomic();
-  void write_atomic(const Outcome& outcome);
+  AtomicUnit* unit_for(u64 address);
+  void start_atomics();
+  void start_atomic(AtomicUnit& unit, u32 qpn, const Queue& q);
+  void finish_atomics();
+  void finish_atomic(AtomicUnit& unit);
   void repeat_atomic(u32 qpn, Queue& q);
   void count_not_saved(const proto::QpConfig& qp);
   void finish_first(u32 qpn, Queue& q);
@@ -296,12 +325,10 @@ class ResponderExecute : public engine::Block {
   u64 address_ = 0;
   u32 left_ = 0, done_ = 0;
   Cycle enters_ = 0;
-  // The ATOMIC that is being done. A value is read when the one written before is in memory
-  // (G30.3), so one buffer each will do.
-  bool atomic_busy_ = false;
-  u32 atomic_qpn_ = 0, atomic_life_ = 0;
-  Cycle atomic_takes_ = 0;  // from its value to the write
-  std::array<u8, proto::kAtomicBytes> atomic_read_{}, atomic_written_{};
+  // A value is read when the one written before under its lock is in memory (G30.3), so that one
+  // buffer each will do.
+  std::deque<AtomicUnit> atomic_units_;  // in place: links
+  u32 atomic_marks_ = 0;                 // those with a step, seen or not
 };
 }  // namespace hca::blocks
 
@@ -322,12 +349,21 @@ struct hca::engine::Knobs<hca::blocks::ResponderExecuteConfig> {
           knob("batch", &C::batch, Unit::Count, 1, 16, "receive WQEs read at once"),
           knob("outcomes", &C::outcomes, Unit::Count, 1, 65536,
                "requests executed whose answer has not left"),
-          knob("responses", &C::responses, Unit::Count, 1, 64,
+          knob("responses", &C::responses, Unit::Count, 1, 256,
                "READ response packets of a port between memory and wire"),
           knob("read_interval", &C::read_interval, Unit::Cycles, 1, 100'000,
                "between the first packets of two READs of a port"),
           knob("fetch_add", &C::fetch_add, Unit::Cycles, 0, 100'000,
-               "of a FetchAdd, from its value to the write, more than of a CmpSwap")));
+               "of a FetchAdd, from its value to the write, more than of a CmpSwap"),
+          knob("atomics", &C::atomics, Unit::Count, 1, C::kMostAtomics,
+               "ATOMICs of different queue pairs under way at once"),
+          knob(
+              "atomic_by", &C::atomic_by, blocks::kAtomicByNames,
+              "who executes ATOMICs: the device, a read and then a write, or the host, an AtomicOp "
+              "across PCIe"),
+          knob("atomic_lock_bits", &C::atomic_lock_bits, Unit::Count, 3, 64,
+               "by the device: ATOMICs wait for each other if their addresses agree in so many low "
+               "bits")));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::ResponderExecuteCounters> {

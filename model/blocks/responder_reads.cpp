@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// READ and ATOMIC: from an outcome that may begin to its response packets.
+// READ and ATOMIC: outcomes that may begin; from a READ to its response packets. ATOMICs are in
+// responder_atomics.cpp.
 #include <cstring>
 #include <utility>
 
@@ -46,7 +47,6 @@ void ResponderExecute::finish_first(u32 qpn, Queue& q) {
   wake_at(now() + 1);
 }
 
-// ---- READ
 // Asks for the data of one response packet of a port that has READs; the queue pairs take turns.
 bool ResponderExecute::ask_response(Side& side) {
   if (!ports.reads_out->can_push()) return false;
@@ -123,10 +123,8 @@ Packet* ResponderExecute::make_response(const QpConfig& qp, const Outcome& o, co
 Dma::Client ResponderExecute::read_client() {
   return {this, [](void* owner, const DmaRequest& r, Cycle first, Cycle last) {
             auto& x = *static_cast<ResponderExecute*>(owner);
-            if (r.context && !r.notify) return;  // the rest is to come
-            if (r.context) return x.response_arrived(static_cast<Packet*>(r.context), first, last);
-            x.atomic_in.push(AtomicStep::Read, 1,
-                             std::max(last, x.dma.now() + 1) - x.dma.now() - 1 + x.atomic_takes_);
+            // Else the rest is to come.
+            if (r.notify) x.response_arrived(static_cast<Packet*>(r.context), first, last);
           }};
 }
 
@@ -160,91 +158,6 @@ void ResponderExecute::forward_response(Side& side) {
   if (!q.flushing)
     note_told(q.told, psn_add(o.effect.ack_psn, o.effect.packets - 1), o.reply.msn,
               o.reply.syndrome, o.consumed);
-  finish_first(qpn, q);
-}
-
-// ---- ATOMIC
-// Room for a response packet, and for it among the answers.
-inline bool ResponderExecute::may_reply(u32 qpn) {
-  Side& side = side_of(qpn);
-  return side.responses.available() && side.replies_out->can_push();
-}
-
-void ResponderExecute::start_atomic() {
-  while (!atomic_busy_ && !atomics_.empty()) {
-    const u32 qpn = atomics_.front();
-    if (!may_reply(qpn) || !ports.reads_out->can_push()) return;
-    atomics_.drop();
-    Queue& q = queues_[qpn];
-    if (!q.first || q.first->kind != OutcomeKind::Atomic || !q.first->started) continue;
-    if (q.flushing) {
-      finish_first(qpn, q);
-    } else if (q.first->repeats && !mutant<"dup_atomic_executed">() &&
-               !mutant<"dup_atomic_read_anew">()) {
-      repeat_atomic(qpn, q);
-    } else {
-      atomic_busy_ = true, atomic_qpn_ = qpn, atomic_life_ = q.life;
-      atomic_takes_ = q.first->opcode->operation == Operation::FetchAdd ? config_.fetch_add : 0;
-      ports.reads_out->start().set_read(q.first->address, atomic_read_.data(), kAtomicBytes,
-                                        nullptr, true);
-    }
-  }
-}
-
-// The value is here: the new one is written. It is ordered: the old one is the answer. Only then
-// may another value be read (ATOM-2, G30.3).
-void ResponderExecute::finish_atomic() {
-  Queue& q = queues_[atomic_qpn_];
-  const bool alive = atomic_life_ == q.life, written = atomic_in.front() == AtomicStep::Written;
-  const bool goes_on = alive && !q.flushing;
-  if (!written && !ports.payload_out->can_push()) return;
-  if (written && goes_on && !may_reply(atomic_qpn_)) return;
-  atomic_in.drop();
-  const bool only_reads = mutant<"dup_atomic_read_anew">() && alive && q.first->repeats;
-  if (goes_on && !written && !only_reads) return write_atomic(*q.first);
-  atomic_busy_ = false;
-  if (!alive) return;
-  if (!goes_on) return finish_first(atomic_qpn_, q);
-  const auto& value = mutant<"atomic_returns_new">() ? atomic_written_ : atomic_read_;
-  const u64 original = load_le8(value.data());
-  ++counters.atomics;
-  q.saved.save(contexts_.qps[atomic_qpn_].max_dest_rd_atomic, q.first->effect, true, original);
-  reply_atomic(atomic_qpn_, q, original);
-}
-
-void ResponderExecute::write_atomic(const Outcome& o) {
-  const u64 original = load_le8(atomic_read_.data());
-  store_le8(atomic_written_.data(), atomic_result(*o.opcode, o.operands, original));
-  const Cycle at = last_ask_ = std::max(last_ask_, now()) + 1;
-  ports.payload_out->start(1, at - now() - 1)
-      .set_write(o.address, atomic_written_.data(), kAtomicBytes, nullptr, true, at, at);
-}
-
-void ResponderExecute::count_not_saved(const QpConfig& qp) {
-  ++counters.not_saved;
-  contexts_.count(qp, RequestCause::NotSaved);
-}
-
-// G3.4: the saved result, or nothing.
-void ResponderExecute::repeat_atomic(u32 qpn, Queue& q) {
-  const SavedRequest* held = q.saved.find_atomic(q.first->effect.ack_psn);
-  if (!held || (mutant<"dup_atomic_key_checked">() && !q.first->key_good))
-    return count_not_saved(contexts_.qps[qpn]), finish_first(qpn, q);
-  ++counters.repeated;
-  const u64 original = held->original;
-  if (mutant<"dup_saved_again">())
-    q.saved.save(contexts_.qps[qpn].max_dest_rd_atomic, q.first->effect, true, original);
-  reply_atomic(qpn, q, original);
-}
-
-void ResponderExecute::reply_atomic(u32 qpn, Queue& q, u64 original) {
-  const QpConfig& qp = contexts_.qps[qpn];
-  const Outcome& o = *q.first;
-  Packet* p = make_response(qp, o, reply_row(qp.service, Operation::AtomicAcknowledge),
-                            o.effect.ack_psn, 0, original);
-  side_of(qpn).replies_out->push(Reply{qpn, p->psn, 0, 0, false, p});
-  probe.event(now() + 1, Step::Completed, qpn, p->psn);
-  note_told(q.told, o.effect.ack_psn, o.reply.msn, o.reply.syndrome, o.consumed);
   finish_first(qpn, q);
 }
 }  // namespace hca::blocks

@@ -30,10 +30,12 @@ struct DmaBench : Bench {
     for (unsigned i = 0; i < kDmaClients; ++i) {
       const auto plan = plans.find(DmaClient(i));
       feed(dma.requests_in[i], dma, plan == plans.end() ? Plan<DmaRequest>{} : plan->second);
-      dma.clients[i] = {this, [](void* self, const DmaRequest& r, Cycle first, Cycle) {
+      dma.clients[i] = {this,
+                        [](void* self, const DmaRequest& r, Cycle first, Cycle) {
                           auto& bench = *static_cast<DmaBench*>(self);
                           bench.done.push_back(first), bench.failed.push_back(r.failed);
-                        }};
+                        },
+                        nullptr, [](void*, const DmaRequest& r) -> const u8* { return r.buffer; }};
     }
     domain.run_until(300);
   }
@@ -86,6 +88,20 @@ TEST_CASE("a read passes no earlier write, an empty one keeps its place", "[dma]
   CHECK(bench.memory.reads == Cycles{60});
   CHECK(bench.done ==
         Cycles{11 + 60 + 19, 11 + 60 + 19});  // 19 cycles late, and the empty one with it
+}
+
+// The value is read and replaced in the cycle in which the request is there.
+TEST_CASE("an AtomicOp changes memory where it reads it", "[dma][ATOM-2]") {
+  const DmaRequest add{.bytes = 8, .operands = 8};
+  const DmaBench bench({{DmaClient::Atomic, {{10, add}}}, {DmaClient::Payload, {{11, kWrite}}}});
+  CHECK(bench.memory.reads == Cycles{10 + 30});
+  CHECK(bench.memory.writes == Cycles{10 + 30, 11 + 30});
+  CHECK(bench.done == Cycles{10 + 60});
+  CHECK(bench.dma.counters.atomics == 1);
+  CHECK(bench.dma.counters.reads == 0);
+  const DmaBench unreadable(
+      {{DmaClient::Atomic, {{10, {.address = Memory::kUnreadable, .bytes = 8, .operands = 8}}}}});
+  CHECK(unreadable.memory.writes.empty());
 }
 
 TEST_CASE("a read that memory answers with an error says so, the next one does not", "[dma]") {

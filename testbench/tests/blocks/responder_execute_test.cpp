@@ -32,9 +32,10 @@ struct ExecuteBench : Bench {
     execute.batches_in.connect(execute.self, execute.self, "receive WQEs");
     execute.ordered_in.connect(execute.self, execute.self, "ordered payloads");
     execute.sides[0].responses_in.connect(execute.self, execute.self, "READ responses");
-    execute.atomic_in.connect(execute.self, execute.self, "ATOMIC value");
+    execute.connect_atomics(execute.self);
     execute.sides[0].responses.connect(execute.self, "response buffers");
     take(execute.ports.reads_out, execute);
+    take(execute.ports.atomics_out, execute);
     writes = &take(execute.ports.payload_out, execute, depth, from);
     take(execute.ports.receive_wqes_out, execute);
     replies = &take(execute.sides[0].replies_out, execute);

@@ -44,6 +44,8 @@ PairConfig config_of(const Traffic& t) {
     c.chip.requester.engines = c.chip.responder_execute.engines = t.engines;
     c.chip.requester.engine_interval = 70, c.chip.responder_execute.engine_interval = 110;
     c.chip.responder_execute.engine_queue = t.tight ? 1 : 16;
+    c.chip.responder_execute.atomics = 3;
+    if (t.ports == 2) c.chip.responder_execute.atomic_by = AtomicBy::Host;
   }
   if (t.tight) {
     c.chip.packetizer.buffers = 2, c.chip.qp_scheduler.slots = 3,

@@ -122,6 +122,27 @@ TEST_CASE("without a free tag a read waits for the last completion of an earlier
   CHECK(write.memory == 16 + 10);
 }
 
+TEST_CASE("an AtomicOp takes its operands along and one completion with the value", "[pcie]") {
+  PcieLink link(plain(), kHertz);
+  // 24 + 8 bytes leave in 2 cycles; 8 + 20 bytes take 1.75 from 112 + 5 on.
+  const auto add = link.atomic(100, 0, 8);
+  CHECK(add.next == 102);
+  CHECK(add.memory == 112);
+  CHECK(add.first == 129);
+  CHECK(add.last == 129);
+  // 24 + 16 bytes, to 104.5; its completion from 115 + 5 to 121.75.
+  const auto swap = link.atomic(102, 0, 16);
+  CHECK(swap.next == 105);
+  CHECK(swap.memory == 115);
+  CHECK(swap.last == 132);
+  PcieConfig config = plain();
+  config.read_tags = 1;
+  PcieLink one(config, kHertz);
+  CHECK(one.atomic(100, 0, 8).last == 129);
+  CHECK(one.read(102, 0, 64).next == 129 + 2);  // 24 bytes behind the tag
+  CHECK(one.atomic(110, 0, 8).next > 129 + 2);
+}
+
 TEST_CASE("a write leaves TLP by TLP as its bytes are at hand", "[pcie]") {
   PcieConfig config = plain();
   config.mps = 128;

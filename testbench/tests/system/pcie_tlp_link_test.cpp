@@ -27,7 +27,14 @@ TEST_CASE("TLP by TLP a link has the times of one that counts whole requests", "
       const u32 bytes = u32(1 + random.below(random.below(4) ? 600 : 8000));
       at += random.below(random.below(8) ? 6 : 400);
       CAPTURE(i, at, bytes);
-      if (random.below(2)) {
+      if (!random.below(6)) {
+        const u32 operands = random.below(2) ? 8 : 16;
+        const auto a = whole.atomic(at, 0, operands), b = pieces.atomic(at, page, operands);
+        REQUIRE(b.next == a.next);
+        REQUIRE(b.memory == a.memory);
+        REQUIRE(b.first == a.first);
+        REQUIRE(b.last == a.last);
+      } else if (random.below(2)) {
         const auto a = whole.read(at, 0, bytes), b = pieces.read(at, page, bytes);
         REQUIRE(b.next == a.next);
         REQUIRE(b.memory == a.memory);

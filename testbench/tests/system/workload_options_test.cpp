@@ -47,6 +47,29 @@ TEST_CASE("scatter/gather entries take their reads, and carry the same bytes", "
   CHECK(gathers(eight) - gathers(one) == 51 * 7);
 }
 
+TEST_CASE("ATOMICs of several threads count up the same numbers", "[workload][ATOM-2]") {
+  const std::string device = GENERATE("device", "host");
+  const auto rate = [&](const std::string& operation, const std::string& addresses) {
+    const RunResult r = run_workload(
+        "  - {" + operation + ", threads: 4, qps: 8, size: 8 B, messages: 3000, depth: 8, " +
+            "atomic_addresses: " + addresses + "}\n",
+        {"hca.responder_execute.atomics=8", "hca.responder_execute.atomic_by=" + device});
+    const StreamResult& s = r.streams.at(0);
+    CHECK(s.messages == 3000);
+    CHECK(counter(r, "hca1.dma.atomics") == (device == "host" ? r.messages : 0));
+    return double(s.messages) / double(s.picoseconds);
+  };
+  for (const char* operation : {"operation: fetch_add", "operation: compare_swap",
+                                "mix: {fetch_add: 1, compare_swap: 2}"}) {
+    const double one = rate(operation, "1"), many = rate(operation, "4096");
+    // Eight at once, if no two are on one address.
+    if (device == "device")
+      CHECK(many / one > 6);
+    else
+      CHECK(many / one == Approx(1).epsilon(0.01));
+  }
+}
+
 TEST_CASE("with fence READs follow each other one by one", "[workload][G30.1]") {
   const std::string text = "  - {operation: read, size: 64 B, messages: 100, fence: false}\n";
   const RunResult free = run_workload(text),
