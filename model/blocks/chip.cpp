@@ -17,7 +17,7 @@ PerPort<TxRelease> release_of(const ChipConfig& c) {
 ChipPort::ChipPort(const ChipConfig& config, unsigned port, QpContext& context,
                    Protection& protection, Outside& outside)
     : transmit(config.port[port], config.icrc_unit, config.core.clock, outside,
-               config.link_control.any() ? 2 : 256),
+               config.link_control.any() ? 2 : kMostPackets),
       congestion(config.congestion, config.core.clock),
       responder_check(config.responder_check, context, protection, port),
       response_check(config.response_check, context, port),

@@ -122,13 +122,14 @@ using CommandBellLink = engine::Link<CommandBell, 4>;
 using CqBellLink = engine::Link<proto::CqDoorbell, 8>;
 using EqBellLink = engine::Link<proto::EqDoorbell, 4>;
 using TurnLink = engine::Link<Turn*, 8>;
-using FetchedLink = engine::Link<Turn*, 256>;
+inline constexpr u32 kMostTurns = 256, kMostPackets = 256;  // in flight, of a port the packets
+using FetchedLink = engine::Link<Turn*, kMostTurns>;
 using NoteLink = engine::Link<SchedulerNote, 8>;
 using AckLink = engine::Link<Acknowledgement, 8>;
 using SentLink = engine::Link<SentPacket, 8>;
 using CompletedLink = engine::Link<Completed, 8>;
 using ReplyLink = engine::Link<Reply, 8>;
 using FaultLink = engine::Link<Fault, 4>;
-using PacketLink = engine::Link<Packet*, 256>;
+using PacketLink = engine::Link<Packet*, kMostPackets>;
 using EventLink = engine::Link<EventNote, 4>;
 }  // namespace hca::blocks

@@ -99,7 +99,7 @@ struct hca::engine::Knobs<hca::blocks::PacketizerConfig> {
       hca::blocks::stage_rows<C>("from a packet to its first DMA request", "between two packets"),
       make_rows(knob("tx_start", &C::tx_start, hca::blocks::kTxStartNames,
                      "send when the payload is in, or as early as no gap can open"),
-                knob("buffers", &C::buffers, Unit::Count, 1, 256,
+                knob("buffers", &C::buffers, Unit::Count, 1, blocks::kMostPackets,
                      "packets of a port between payload request and wire")));
 };
 template <>

@@ -87,7 +87,7 @@ struct hca::engine::Knobs<hca::blocks::QpSchedulerConfig> {
       make_rows(
           knob("batch", &C::batch, Unit::Count, 1, 16, "WQEs of one turn, at most"),
           knob("turns", &C::turns, Unit::Count, 1, 8, "turns of one queue pair in flight"),
-          knob("slots", &C::slots, Unit::Count, 1, 256, "turns in flight in all"),
+          knob("slots", &C::slots, Unit::Count, 1, blocks::kMostTurns, "turns in flight in all"),
           knob("policy", &C::policy, blocks::kSchedulerPolicyNames,
                "whose turn comes, here and packet by packet in requester: in rotation; by the "
                "weights of traffic classes, the low three bits of the SL; the highest class "

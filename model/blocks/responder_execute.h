@@ -349,7 +349,7 @@ struct hca::engine::Knobs<hca::blocks::ResponderExecuteConfig> {
           knob("batch", &C::batch, Unit::Count, 1, 16, "receive WQEs read at once"),
           knob("outcomes", &C::outcomes, Unit::Count, 1, 65536,
                "requests executed whose answer has not left"),
-          knob("responses", &C::responses, Unit::Count, 1, 256,
+          knob("responses", &C::responses, Unit::Count, 1, blocks::kMostPackets,
                "READ response packets of a port between memory and wire"),
           knob("read_interval", &C::read_interval, Unit::Cycles, 1, 100'000,
                "between the first packets of two READs of a port"),

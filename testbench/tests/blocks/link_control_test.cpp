@@ -76,8 +76,8 @@ struct LinkBench : Bench {
   PacketPool pool;
   LinkControl link;
   MailTaker mail;
-  Taker<Packet*, 256>* packets = nullptr;
-  Taker<Packet*, 256>* control = nullptr;
+  Taker<Packet*, kMostPackets>* packets = nullptr;
+  Taker<Packet*, kMostPackets>* control = nullptr;
   u32 frames = 0, freed = 0;
   bool fed = false;
 };

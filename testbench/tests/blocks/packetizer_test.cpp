@@ -52,7 +52,7 @@ struct PacketizerBench : Bench {
   std::map<Cycle, std::function<void()>> steps;
   Driver driver;
   Taker<DmaRequest, 8>* requests = nullptr;
-  Taker<Packet*, 256>* released = nullptr;
+  Taker<Packet*, kMostPackets>* released = nullptr;
 };
 }  // namespace
 

@@ -82,7 +82,7 @@ struct ReceiveBench : Bench {
   Congestion congestion{{}, kClock};
   PacketPool pool;
   PortReceive port;
-  Taker<Packet*, 256>* requests = nullptr;
+  Taker<Packet*, kMostPackets>* requests = nullptr;
   static inline const ResponderCheckConfig check_config{.latency = 7, .interval = 1};
 };
 constexpr Cycle kChecks = 2 + 2 + 7;  // context, key, rules

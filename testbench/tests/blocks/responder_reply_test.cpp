@@ -26,7 +26,7 @@ struct ReplyBench : Bench {
   ResponderReplyConfig config;
   Contexts contexts;
   ResponderReply reply;
-  Taker<Packet*, 256>* packets = nullptr;
+  Taker<Packet*, kMostPackets>* packets = nullptr;
 };
 constexpr Reply ack(u32 qpn, u32 psn = 1) { return {qpn, psn, 1, 0x1f}; }
 constexpr Reply nak(u32 qpn, u32 psn = 1) { return {qpn, psn, 1, 0x60}; }
