@@ -206,6 +206,19 @@ TEST_CASE("credits are in use from the start of their TLP until they are back", 
   CHECK(used.count(PciePart::PostedHeaders) == 0);
 }
 
+// 24 + 8 bytes up, 8 + 20 down, the tag from 100 to 129 (pcie_link_test).
+TEST_CASE("an AtomicOp tells what it takes of the link", "[pcie]") {
+  PcieConfig config = plain();
+  config.root_nonposted_headers = GENERATE(0u, 17u);  // whole requests, TLP by TLP
+  const auto link = make_pcie_link(config, kHertz, 0, true);
+  std::map<PciePart, double> used;
+  link->meter = [&](PciePart part, Cycle, Cycle, double amount) { used[part] += amount; };
+  CHECK(link->atomic(100, 0, 8).last == 129);
+  CHECK(used[PciePart::Up] == Approx(2));
+  CHECK(used[PciePart::Down] == Approx(1.75));
+  CHECK(used[PciePart::Tags] == Approx(29));
+}
+
 TEST_CASE("credits that one TLP cannot have are refused", "[pcie][credits]") {
   const auto error_of = [](auto&& change) -> std::string {
     PcieConfig config;
