@@ -65,13 +65,12 @@ void AtomicLedger::post(SendWr& wr, u32 qp) {
     p.expected = numbers_->base() + (addresses_ ? lane.least[p.number] : lane.swaps++);
     wr.compare_add = p.expected, wr.swap = p.expected + 1;
   }
-  lane.posted.push_back(p);
+  lane.posted.push(p);
 }
 
 std::optional<std::string> AtomicLedger::returned(Operation operation, u32 qp, u64 value) {
   Lane& lane = lanes_[qp];
-  const Posted p = lane.posted.front();
-  lane.posted.pop_front();
+  const Posted p = lane.posted.pop();
   const bool swaps = operation == Operation::CompareSwap, changes = !swaps || value == p.expected;
   if (!changes && !addresses_)
     return fmt::format("returned {:#x}, the one before left {:#x}", value, p.expected);

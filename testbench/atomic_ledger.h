@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "model/blocks/ring.h"
 #include "model/engine/random.h"
 #include "testbench/endpoint.h"
 
@@ -57,7 +57,7 @@ class AtomicLedger {
     u64 expected = 0;  // of a CmpSwap
   };
   struct Lane {
-    std::deque<Posted> posted;
+    blocks::Ring<Posted> posted;
     u64 swaps = 0;                         // posted
     std::unordered_map<u32, u64> least{};  // by number: a value that it has at least
   };
