@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <ranges>
 #include <vector>
 
 #include "model/proto/commands.h"
@@ -178,7 +179,7 @@ std::string commands_section() {
   text +=
       "\nTables of contexts, one behind the other:\n\n| table | entries | bytes of one "
       "|\n|---|---|---|\n";
-  for (const ContextKindRow& row : kContextTables)
+  for (const ContextKindRow& row : kContextTables | std::views::filter(&ContextKindRow::bytes))
     text +=
         fmt::format("| {}: {} | 2^{} | {} |\n", row.name, row.meaning, row.log_entries, row.bytes);
   text += structure<PortAttributes>("Of SetPort and QueryPort.") +

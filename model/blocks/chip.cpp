@@ -35,6 +35,8 @@ ChipContexts::ChipContexts(const ChipConfig& c, Contexts& contexts)
       batches(cache, contexts, note_batch) {
   for (unsigned i = 0; i < 2; ++i) completions.emplace_back(cache, contexts, note_completion);
   for (unsigned i = 0; i < c.core.ports; ++i) packets.emplace_back(cache, contexts, i);
+  for (unsigned i = 0; i < c.core.ports && !c.caches.wqe.holds_all(); ++i)
+    responses.emplace_back(cache, contexts, note_response);
 }
 
 Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& timing,
@@ -63,7 +65,7 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
   for (unsigned i = 0; i < core.ports; ++i)
     ports.push_back(std::make_unique<ChipPort>(config, i, qp_context, protection, outside));
   if (config.caches.any()) caches = std::make_unique<ChipContexts>(config, qp_context.contexts);
-  qp_context.contexts.needs_context_memory = bool(caches);
+  qp_context.contexts.needs_context_memory = config.caches.tables();
   add_blocks();
   connect_requester();
   connect_responder();
@@ -119,6 +121,10 @@ void Chip::add_caches() {
   add(caches->completions[1], "receive completion contexts");
   for (unsigned i = 0; i < ports.size(); ++i)
     add(caches->packets[i], block_name(i, "port_contexts"));
+  // Behind requester: which message a response belongs to is a state between two cycles.
+  for (unsigned i = 0; i < caches->responses.size(); ++i)
+    caches->responses[i].self = {
+        &domain, domain.add_last(caches->responses[i], block_name(i, "response contexts"))};
   ContextCache& cache = caches->cache;
   cache.self = {&domain, domain.add_last(cache, "context_cache")};
   cache.connect_misses();
@@ -126,6 +132,7 @@ void Chip::add_caches() {
   connect_gate(caches->turns), connect_gate(caches->fetched), connect_gate(caches->batches);
   for (auto& gate : caches->completions) connect_gate(gate);
   for (auto& gate : caches->packets) connect_gate(gate);
+  for (auto& gate : caches->responses) connect_gate(gate);
 }
 
 template <class G>
@@ -188,8 +195,9 @@ void Chip::connect_port(unsigned i) {
           responder_execute.packets_in.add(), name("judged requests"));
   connect(port.receive, port.receive.ports.bells_out, responder_execute,
           responder_execute.bells_in.add(), name("posted receives"));
-  connect(port.receive, port.receive.ports.acks_out, requester, requester.acks_in.add(),
-          name("acknowledgements"));
+  const auto gate = caches && !caches->responses.empty() ? &caches->responses[i] : nullptr;
+  connect_through(port.receive, port.receive.ports.acks_out, gate, requester,
+                  requester.acks_in.add(), name("acknowledgements"));
   connect(port.transmit, port.transmit.sent_out, requester, requester.sent_in.add(),
           name("sent messages"));
   connect(port.receive, port.receive.ports.cnps_out, responder_reply,

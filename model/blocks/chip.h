@@ -28,6 +28,8 @@ struct ChipContexts {
   LinkGate<ResponderExecute::BatchLink, ReceiveBatch*> batches;
   std::deque<LinkGate<CompletedLink, Completed>> completions;
   std::deque<PacketGate> packets;  // of each port
+  // The same: the WQEs of READs and ATOMICs, in front of their responses.
+  std::deque<LinkGate<AckLink, Acknowledgement>> responses;
 };
 
 // One HCA without its shell: every block, the links between them, one domain. This is the block

@@ -58,7 +58,7 @@ template <class Config, class Fn>
 void for_each_block_config(Config& c, Fn&& fn) {
   fn(c.core), fn(c.transport), fn(c.doorbell), fn(c.command), fn(c.qp_scheduler), fn(c.wqe_fetch);
   fn(c.qp_context), fn(c.protection), fn(c.caches.qp), fn(c.caches.cq), fn(c.caches.mpt);
-  fn(c.caches.mtt), fn(c.requester), fn(c.packetizer), fn(c.icrc_unit);
+  fn(c.caches.mtt), fn(c.caches.wqe), fn(c.requester), fn(c.packetizer), fn(c.icrc_unit);
   for (auto& port : c.port) fn(port);
   fn(c.responder_check), fn(c.responder_execute), fn(c.responder_reply), fn(c.response_check);
   fn(c.completion), fn(c.event), fn(c.congestion), fn(c.link_control);

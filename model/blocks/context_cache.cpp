@@ -6,15 +6,22 @@
 #include "model/blocks/context_image.h"
 #include "model/engine/digest.h"
 #include "model/proto/bytes.h"
+#include "model/proto/work_rules.h"
 
 namespace hca::blocks {
 using namespace proto;
 
 namespace {
+// `count`: a multiple of 8.
 u64 digest_of(const u8* bytes, u32 count) {
   engine::Digest digest;
   for (u32 i = 0; i < count; i += 8) digest.add(load_be<8>(bytes + i));
   return digest.value();
+}
+// Of a READ or ATOMIC, whose bytes are a multiple of 8; without what stands behind it in its slot.
+u64 digest_of_wqe(const std::array<u8, kPushBytes>& bytes, u32 stride) {
+  const u64 all = bytes_of_wqe(decode<SendWqe>(bytes.data()));
+  return digest_of(bytes.data(), u32(std::min<u64>(all, stride)) & ~7u);
 }
 const CacheConfigs& checked(const CacheConfigs& configs) {
   check_caches(configs);
@@ -37,13 +44,15 @@ ContextCache::ContextCache(const CacheConfigs& configs, u8 log_page, Contexts& c
       log_page_(log_page),
       contexts_(contexts),
       caches_{Cache(configs.qp, counters_.qp), Cache(configs.cq, counters_.cq),
-              Cache(configs.mpt, counters_.mpt), Cache(configs.mtt, counters_.mtt)} {
+              Cache(configs.mpt, counters_.mpt), Cache(configs.mtt, counters_.mtt),
+              Cache(configs.wqe, counters_.wqe)} {
   for (const ContextKindRow& row : kContextTables)
     for (u32 i = 0; !configs[row.kind].holds_all() && i < configs[row.kind].misses; ++i) {
       const u32 index = u32(misses_.size());
       misses_.emplace_back().index = index;
       free_misses_.push(index);
     }
+  wqes_.resize(configs.wqe.entries);
 }
 
 void ContextCache::connect_misses() {
@@ -83,6 +92,11 @@ void ContextCache::serve() {
 // False: there is no room for another miss.
 bool ContextCache::look_up(const ContextAsk& ask, u32 client) {
   Cache& cache = caches_[unsigned(ask.kind)];
+  if (ask.turn) {
+    ask.fills ? fill(*ask.turn) : repeat(*ask.turn);
+    clients[client].answers_.push(ask.ticket);
+    return true;
+  }
   const u32 found = cache.store.find(ask.number);
   if (found != SetStore::kNone && !cache.store[found].coming) {
     ++cache.counters->hits;
@@ -100,15 +114,17 @@ bool ContextCache::look_up(const ContextAsk& ask, u32 client) {
   if (!cache.misses.available()) return false;
   const u32 slot = cache.store.choose(ask.number);
   if (slot == SetStore::kNone) return false;
-  if (cache.store[slot].used) evict(ask.kind, cache.store[slot].number);
+  if (cache.store[slot].used && ask.kind != ContextKind::Wqe)
+    evict(ask.kind, cache.store[slot].number);
   cache.store.put(slot, ask.number, true);
   cache.misses.take();
   ++cache.counters->misses;
   const u32 number = free_misses_.pop();
   Miss& miss = misses_[number];
   miss.kind = ask.kind, miss.number = ask.number, miss.slot = slot, miss.since = now();
+  miss.address = address_of(ask.kind, ask.number), miss.size = bytes_of(ask.kind, ask.number);
   miss.waiters.push({client, ask.ticket});
-  requests_.push({nullptr, number, address_of(ask.kind, ask.number), row_of(ask.kind).bytes});
+  requests_.push({nullptr, number, miss.address, miss.size});
   return true;
 }
 
@@ -132,13 +148,55 @@ void ContextCache::evict(ContextKind kind, u64 number) {
   requests_.push({image, 0, address, bytes});
 }
 
+// WQEs that were fetched. One for which all places of its set wait for others is not kept.
+void ContextCache::fill(const Turn& turn) {
+  SetStore& store = caches_[unsigned(ContextKind::Wqe)].store;
+  const WorkQueue& sq = contexts_.qps[turn.qpn].sq;
+  for (u32 i = 0; i < turn.count; ++i) {
+    std::array<u8, kPushBytes> wqe{};
+    std::copy_n(turn.wqes.data() + i * sq.stride(), sq.stride(), wqe.data());
+    const WorkRow* row = work_row(decode<SendWqe>(wqe.data()).opcode);
+    if (row && has_response(row->answer))
+      in_memory_[sq.slot(turn.first + i)] = digest_of_wqe(wqe, sq.stride());
+    const u64 number = wqe_number(turn.qpn, turn.first + i);
+    u32 slot = store.find(number);
+    if (slot == SetStore::kNone) slot = store.choose(number);
+    if (slot == SetStore::kNone || store[slot].coming) continue;
+    store.put(slot, number), wqes_[slot] = wqe;
+    ++counters_.wqe.fills;
+  }
+}
+
+// WQEs that are sent again. If one of them is gone, wqe_fetch reads all.
+void ContextCache::repeat(Turn& turn) {
+  SetStore& store = caches_[unsigned(ContextKind::Wqe)].store;
+  const u32 stride = contexts_.qps[turn.qpn].sq.stride();
+  for (u32 i = 0; i < turn.count; ++i) {
+    const u32 slot = store.find(wqe_number(turn.qpn, turn.first + i));
+    if (slot == SetStore::kNone || store[slot].coming) return;
+    std::copy_n(wqes_[slot].data(), stride, turn.wqes.data() + i * stride);
+  }
+  turn.cached = true;
+  counters_.wqe.repeats += turn.count;
+}
+
+bool ContextCache::is_outstanding(u64 wqe) const {
+  const SendState& s = contexts_.send[qpn_of_wqe(wqe)];
+  return index_of_wqe(wqe) - s.completed < s.started - s.completed;
+}
+
 void ContextCache::take_entry(u32 number) {
   Miss& miss = misses_[number];
   Cache& cache = caches_[unsigned(miss.kind)];
-  const u32 bytes = row_of(miss.kind).bytes;
   cache.store[miss.slot].coming = false;
-  const u64 expected = known_at(address_of(miss.kind, miss.number), bytes);
-  cache.counters->damaged += miss.failed || digest_of(miss.bytes.data(), bytes) != expected;
+  const u64 expected = known_at(miss.address, miss.size);
+  const bool is_wqe = miss.kind == ContextKind::Wqe;
+  // The host may use the slot again when the work request is done: a response that comes twice.
+  const bool over = is_wqe && !is_outstanding(miss.number);
+  const u64 come =
+      is_wqe ? digest_of_wqe(miss.bytes, miss.size) : digest_of(miss.bytes.data(), miss.size);
+  cache.counters->damaged += !over && (miss.failed || come != expected);
+  if (is_wqe) wqes_[miss.slot] = miss.bytes;
   cache.counters->miss_cycles += now() - miss.since;
   probe.event(now(), Step::Arrived, u64(miss.kind), miss.number);
   for (; !miss.waiters.empty(); miss.waiters.drop()) {

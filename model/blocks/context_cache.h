@@ -7,16 +7,20 @@
 #include "model/blocks/context_cache_config.h"
 #include "model/blocks/contexts.h"
 #include "model/blocks/dma.h"
+#include "model/blocks/items.h"
 #include "model/blocks/pool.h"
 #include "model/blocks/ring.h"
 #include "model/engine/budget.h"
 
 namespace hca::blocks {
-// A look-up; `ticket` is the client's own.
+// A look-up; `ticket` is the client's own. `turn`: its WQEs are taken from the WQE cache, if all
+// are there, or, with `fills`, put there.
 struct ContextAsk {
   proto::ContextKind kind{};
   u64 number = 0;
   u32 ticket = 0;
+  Turn* turn = nullptr;
+  bool fills = false;
 };
 using ContextAskLink = engine::Link<ContextAsk, 8>;
 using ContextAnswerLink = engine::Link<u32, 8>;  // tickets
@@ -30,6 +34,9 @@ using ContextAnswerLink = engine::Link<u32, 8>;  // tickets
 // place it comes is written back, if its image differs from the one in host memory. A look-up for
 // which there is no room, all misses under way or all entries of its set coming, waits, and with it
 // those of its client behind it. Answers come in any order.
+//
+// WQEs come in as they are fetched, a turn in one look-up, and are read again from their send queue
+// when the response of a READ or ATOMIC needs one that is gone.
 //
 // It ticks after the other blocks of a cycle: images are of states between two cycles.
 class ContextCache : public engine::Block {
@@ -68,6 +75,7 @@ class ContextCache : public engine::Block {
     if (!holds_all(K::Cq)) fn(counters_.cq);
     if (!holds_all(K::Mpt)) fn(counters_.mpt);
     if (!holds_all(K::Mtt)) fn(counters_.mtt);
+    if (!holds_all(K::Wqe)) fn(counters_.wqe);
   }
   // Names the misses of each cache for those who watch. Behind `self`.
   void connect_misses();
@@ -83,6 +91,8 @@ class ContextCache : public engine::Block {
     proto::ContextKind kind{};
     u64 number = 0;
     u32 slot = 0, index = 0;  // index: of itself
+    u64 address = 0;
+    u32 size = 0;  // bytes
     Cycle since = 0;
     bool failed = false;
     Ring<Waiter> waiters;
@@ -110,8 +120,18 @@ class ContextCache : public engine::Block {
   void answer();
   void ask_memory();
   u64 address_of(proto::ContextKind kind, u64 number) const {
+    if (kind == proto::ContextKind::Wqe)
+      return contexts_.qps[proto::qpn_of_wqe(number)].sq.slot(proto::index_of_wqe(number));
     return contexts_.context_memory + proto::context_offset(kind, number);
   }
+  u32 bytes_of(proto::ContextKind kind, u64 number) const {
+    if (kind == proto::ContextKind::Wqe)
+      return contexts_.qps[proto::qpn_of_wqe(number)].sq.stride();
+    return proto::row_of(kind).bytes;
+  }
+  void fill(const Turn& turn);
+  void repeat(Turn& turn);
+  bool is_outstanding(u64 wqe) const;
   u64 known_at(u64 address, u32 bytes) const;
 
   const CacheConfigs configs_;  // checked
@@ -122,6 +142,7 @@ class ContextCache : public engine::Block {
     CacheCountersOf<proto::ContextKind::Cq> cq;
     CacheCountersOf<proto::ContextKind::Mpt> mpt;
     CacheCountersOf<proto::ContextKind::Mtt> mtt;
+    CacheCountersOf<proto::ContextKind::Wqe> wqe;
   } counters_;
   std::array<Cache, proto::kContextKinds> caches_;
   std::array<std::string, proto::kContextKinds> miss_names_;
@@ -135,7 +156,9 @@ class ContextCache : public engine::Block {
     u32 bytes = 0;
   };
   Ring<Request> requests_;
-  std::unordered_map<u64, u64> in_memory_;  // by address: digest of what was written back
+  // By address: digest of what was written back, and of the WQEs of READs and ATOMICs.
+  std::unordered_map<u64, u64> in_memory_;
+  std::vector<std::array<u8, proto::kPushBytes>> wqes_;  // by slot
   u32 next_client_ = 0;
   Cycle arrived_free_ = 0;
 };

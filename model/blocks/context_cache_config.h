@@ -28,20 +28,27 @@ struct CacheCounters {
 };
 template <proto::ContextKind kKind>
 struct CacheCountersOf : CacheCounters {};
+template <>
+struct CacheCountersOf<proto::ContextKind::Wqe> : CacheCounters {
+  u64 fills = 0, repeats = 0;
+};
 
 struct CacheConfigs {
   CacheConfigOf<proto::ContextKind::Qp> qp;
   CacheConfigOf<proto::ContextKind::Cq> cq;
   CacheConfigOf<proto::ContextKind::Mpt> mpt;
   CacheConfigOf<proto::ContextKind::Mtt> mtt;
+  CacheConfigOf<proto::ContextKind::Wqe> wqe;
 
   const CacheConfig& operator[](proto::ContextKind kind) const {
-    const std::array<const CacheConfig*, proto::kContextKinds> all{&qp, &cq, &mpt, &mtt};
+    const std::array<const CacheConfig*, proto::kContextKinds> all{&qp, &cq, &mpt, &mtt, &wqe};
     return *all[unsigned(kind)];
   }
-  bool any() const {
+  bool any() const { return tables() || !wqe.holds_all(); }
+  // Of contexts that stand in the context memory.
+  bool tables() const {
     return std::ranges::any_of(proto::kContextTables, [this](const proto::ContextKindRow& row) {
-      return !(*this)[row.kind].holds_all();
+      return row.bytes && !(*this)[row.kind].holds_all();
     });
   }
 };
@@ -74,4 +81,20 @@ struct hca::engine::Counters<hca::blocks::CacheCountersOf<kKind>> {
       counter("write_backs", &C::write_backs, "entries", "changed entries that went back"),
       counter("damaged", &C::damaged, "entries", "came back other than they went"),
       counter("miss_cycles", &C::miss_cycles, "cycles", "from a miss to its entry, of all"));
+};
+// What is here was sent from here: nothing goes back.
+template <>
+struct hca::engine::Counters<hca::blocks::CacheCountersOf<hca::proto::ContextKind::Wqe>> {
+  using C = hca::blocks::CacheCounters;
+  using W = hca::blocks::CacheCountersOf<hca::proto::ContextKind::Wqe>;
+  static constexpr std::string_view block = "wqe_cache";
+  static constexpr auto rows = make_rows(
+      counter("fills", &W::fills, "WQEs", "put here when they were fetched"),
+      counter("repeats", &W::repeats, "WQEs", "sent again, and not read again"),
+      counter("hits", &C::hits, "responses", "the WQE of the READ or ATOMIC was here"),
+      counter("misses", &C::misses, "responses", "the WQE was read from its send queue"),
+      counter("joined", &C::joined, "responses", "the WQE was on its way already"),
+      counter("waits", &C::waits, "responses", "misses that waited for another one to end"),
+      counter("damaged", &C::damaged, "WQEs", "came back other than they were fetched"),
+      counter("miss_cycles", &C::miss_cycles, "cycles", "from a miss to its WQE, of all"));
 };

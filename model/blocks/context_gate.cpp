@@ -4,6 +4,7 @@
 #include "model/blocks/responder_execute.h"
 #include "model/proto/packet.h"
 #include "model/proto/responder_rules.h"
+#include "model/proto/response_rules.h"
 #include "model/proto/work_rules.h"
 
 namespace hca::blocks {
@@ -49,7 +50,9 @@ void PacketGate::note(Packet* p) {
 }
 
 void note_queue_pair(const Contexts&, Turn* const& turn, ContextGate<Turn*>& gate) {
-  if (!turn->flush) gate.need(ContextKind::Qp, turn->qpn);
+  if (turn->flush) return;
+  gate.need(ContextKind::Qp, turn->qpn);
+  if (turn->again) gate.need_wqes(turn, false);
 }
 
 void note_turn(const Contexts& contexts, Turn* const& turn, ContextGate<Turn*>& gate) {
@@ -57,6 +60,7 @@ void note_turn(const Contexts& contexts, Turn* const& turn, ContextGate<Turn*>& 
   gate.need(ContextKind::Qp, turn->qpn);
   const QpConfig* qp = contexts.find_qp(turn->qpn);
   if (!qp) return;
+  if (qp->reliable && !turn->cached) gate.need_wqes(turn, true);
   for (u32 i = 0; i < turn->count; ++i) {
     const u8* bytes = turn->wqes.data() + i * qp->sq.stride();
     const auto wqe = decode<SendWqe>(bytes);
@@ -75,6 +79,19 @@ void note_batch(const Contexts& contexts, ReceiveBatch* const& batch,
     const u8* bytes = batch->wqes.data() + i * qp->rq.stride();
     need_sges(contexts, bytes + kReceiveWqeBytes,
               std::min<u32>(decode<ReceiveWqe>(bytes).sge_count, most), gate);
+  }
+}
+
+// One that nobody waits for needs nothing: it is dropped.
+void note_response(const Contexts& contexts, const Acknowledgement& response,
+                   ContextGate<Acknowledgement>& gate) {
+  if (!response.packet) return;
+  const SendState& s = contexts.send[response.qpn];
+  if (!response::awaits_response(s)) return;
+  for (u32 index = s.awaited; index != s.started; ++index) {
+    const SentMessage& m = contexts.message(response.qpn, index);
+    if (!has_response(m.answer) || psns_between(m.first_psn, response.psn) >= m.packets) continue;
+    return gate.need(ContextKind::Wqe, wqe_number(response.qpn, index));
   }
 }
 

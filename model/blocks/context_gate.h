@@ -39,6 +39,13 @@ class ContextGate {
     needs_.push_back(ask), asks_.push(ask);
     ++waiting_.at(waiting_.size() - 1).open;
   }
+  // Of the item that entered last, a turn: its WQEs in the WQE cache, once fetched or to send
+  // again.
+  void need_wqes(Turn* turn, bool fills) {
+    if (cache_.holds_all(proto::ContextKind::Wqe)) return;
+    asks_.push({proto::ContextKind::Wqe, 0, first_ + waiting_.size() - 1, turn, fills});
+    ++waiting_.at(waiting_.size() - 1).open;
+  }
   void move() {
     if (answers_in.can_pop()) --waiting_.at(answers_in.pop() - first_).open;
     if (asks_.empty() || !asks_out->can_push()) return;
@@ -112,13 +119,17 @@ class PacketGate : public engine::Block {
   u32 left_ = 0;  // packets, counted
 };
 
-// What the WQEs of a turn need: their queue pair, and the memory that their SGEs name.
+// What the WQEs of a turn need: their queue pair, and the memory that their SGEs name. They go into
+// the WQE cache.
 void note_turn(const Contexts& contexts, Turn* const& turn, ContextGate<Turn*>& gate);
-// The queue pair alone, whose send queue is to be read.
+// The queue pair alone, whose send queue is to be read; to send again, the WQEs.
 void note_queue_pair(const Contexts& contexts, Turn* const& turn, ContextGate<Turn*>& gate);
 struct ReceiveBatch;
 void note_batch(const Contexts& contexts, ReceiveBatch* const& batch,
                 ContextGate<ReceiveBatch*>& gate);
+// The WQE of a READ or ATOMIC whose response this is.
+void note_response(const Contexts& contexts, const Acknowledgement& response,
+                   ContextGate<Acknowledgement>& gate);
 void note_completion(const Contexts& contexts, const Completed& completed,
                      ContextGate<Completed>& gate);
 

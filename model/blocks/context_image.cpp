@@ -78,6 +78,8 @@ void write_image(const Contexts& c, ContextKind kind, u64 number, u8 log_page, s
       if (const u64 index = number >> kLogLines; index < c.regions.size())
         write_mtt(c.regions[index], number & ((1u << kLogLines) - 1), log_page, image);
       break;
+    case ContextKind::Wqe:  // the host's
+      break;
   }
 }
 }  // namespace hca::blocks

@@ -138,6 +138,9 @@ struct Contexts {
   proto::SentMessage& message(u32 qpn, u32 index) {
     return sent[qpn][index & u32(sent[qpn].size() - 1)];
   }
+  const proto::SentMessage& message(u32 qpn, u32 index) const {
+    return sent[qpn][index & u32(sent[qpn].size() - 1)];
+  }
 
  private:
   // G18.2, G19.2.

@@ -41,6 +41,8 @@ struct Turn {
   u32 qpn = 0, first = 0, count = 0, epoch = 0;
   bool flush = false;
   bool unreadable = false;  // memory answered with an error
+  bool again = false;       // all of them were fetched before
+  bool cached = false;      // and are here: the WQE cache had them
   PushedWqe* pushed = nullptr;
   alignas(64) std::array<u8, kBytes> wqes{};
 };

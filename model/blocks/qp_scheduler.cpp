@@ -48,7 +48,8 @@ void QpScheduler::note(const SchedulerNote& n) {
       break;
     case NoteKind::Clear:
       if (q.pushed) Pool<PushedWqe>::give_back(q.pushed);
-      q.posted = q.fetch = 0, q.epoch = n.epoch, q.paused = q.flush = false, q.pushed = nullptr;
+      q.posted = q.fetch = q.fetched = 0, q.epoch = n.epoch, q.paused = q.flush = false,
+      q.pushed = nullptr;
       break;
   }
   make_ready(n.qpn);
@@ -79,6 +80,8 @@ void QpScheduler::start_turn(u32 qpn) {
   t->count = q.flush ? left : std::min({left, to_end, config_.batch, Turn::kBytes / sq.stride()});
   if (q.pushed && left == 1 && !q.flush) t->pushed = std::exchange(q.pushed, nullptr);
   q.fetch += t->count, ++q.turns;
+  t->again = std::int32_t(q.fetched - q.fetch) >= 0, t->cached = false;
+  if (!t->again) q.fetched = q.fetch;
   ++counters.turns, counters.wqes += t->count;
   ports.turns_out->push(t, 1, config_.latency - 1);
   next_turn_ = now() + config_.interval;

@@ -56,7 +56,8 @@ class QpScheduler : public engine::Block {
  private:
   struct Queue {
     u32 posted = 0, fetch = 0, epoch = 0;
-    u16 turns = 0;  // in flight
+    u32 fetched = 0;  // behind the newest WQE that was in a turn
+    u16 turns = 0;    // in flight
     bool ready = false, paused = false, flush = false;
     PushedWqe* pushed = nullptr;  // of WQE posted - 1
   };

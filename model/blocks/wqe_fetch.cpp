@@ -12,8 +12,9 @@ void WqeFetch::tick() {
   Turn* t = turns_in.pop(config_.interval);
   const proto::QpConfig& qp = contexts_.qps[t->qpn];
   const proto::WorkQueue& sq = qp.sq;
-  // Flushed and pushed turns read nothing; an empty read keeps them in the order of their queue.
-  u32 bytes = t->flush ? 0 : t->count * sq.stride();
+  // Flushed, cached and pushed turns read nothing; an empty read keeps them in the order of their
+  // queue.
+  u32 bytes = t->flush || t->cached ? 0 : t->count * sq.stride();
   if (t->pushed && qp.service == proto::Service::Ud) [[unlikely]]
     drop_cut_push(*t);
   if (t->pushed) {

@@ -7,8 +7,8 @@
 #include "model/proto/types.h"
 
 namespace hca::proto {
-enum class ContextKind : u8 { Qp, Cq, Mpt, Mtt };
-inline constexpr unsigned kContextKinds = 4;
+enum class ContextKind : u8 { Qp, Cq, Mpt, Mtt, Wqe };
+inline constexpr unsigned kContextKinds = 5;
 
 // An MTT entry is a line of pages that follow each other in the addresses of a region.
 inline constexpr u32 kPagesOfLine = 8;
@@ -18,7 +18,7 @@ inline constexpr u8 kLogLines = 8;
 struct ContextKindRow {
   ContextKind kind;
   std::string_view name, cache, meaning;
-  u32 bytes;       // of an entry
+  u32 bytes;       // of an entry; 0: it is no table here, its entries stand elsewhere in memory
   u8 log_entries;  // of its table
 };
 inline constexpr std::array kContextTables{
@@ -27,6 +27,7 @@ inline constexpr std::array kContextTables{
     ContextKindRow{ContextKind::Cq,  "CQ",  "cq_cache",  "completion queues, by CQN",                       64, 24},
     ContextKindRow{ContextKind::Mpt, "MPT", "mpt_cache", "regions and windows, by key index",               64, 24},
     ContextKindRow{ContextKind::Mtt, "MTT", "mtt_cache", "translations, 8 pages an entry, by key index and line", 64, 24 + kLogLines},
+    ContextKindRow{ContextKind::Wqe, "WQE", "wqe_cache", "send WQEs of reliable queue pairs, by QPN and index, in their send queues", 0, 0},
     // clang-format on
 };
 static_assert(kContextTables.size() == kContextKinds);
@@ -52,4 +53,13 @@ static_assert(context_offset(ContextKind::Cq, 1) == (u64{1} << 32) + 64);
 constexpr u64 mtt_number(u32 key_index, u64 line) {
   return u64{key_index} << kLogLines | (line & ((1u << kLogLines) - 1));
 }
+
+// Of WQE `index` of a queue pair; those of several queue pairs that go on together lie in different
+// sets.
+inline constexpr u64 kWqesApart = (u64{1} << 32) + 8191;
+constexpr u64 wqe_number(u32 qpn, u32 index) { return qpn * kWqesApart + index; }
+constexpr u32 qpn_of_wqe(u64 number) { return u32(number / kWqesApart); }
+constexpr u32 index_of_wqe(u64 number) { return u32(number % kWqesApart); }
+static_assert(qpn_of_wqe(wqe_number(0xffffff, 0xffffffff)) == 0xffffff);
+static_assert(index_of_wqe(wqe_number(0xffffff, 0xffffffff)) == 0xffffffff);
 }  // namespace hca::proto

@@ -36,13 +36,16 @@ inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, const QpConfig& qp
                                                                       : WcStatus::LocQpOpErr;
 }
 
-// Whether these bytes, which begin with a send WQE of a queue pair of this service, hold all of it.
-inline bool holds_whole_wqe(std::span<const u8> bytes, Service service = Service::Rc) {
-  if (bytes.size() < kSendWqeBytes) return false;
-  const auto wqe = decode<SendWqe>(bytes.data());
+// The bytes of a send WQE of a queue pair of this service, SGEs or inline data included.
+inline u64 bytes_of_wqe(const SendWqe& wqe, Service service = Service::Rc) {
   const WorkRow* row = work_row(wqe.opcode);
   const u64 behind = wqe.inline_data ? wqe.inline_bytes : u64{wqe.sge_count} * kSgeBytes;
-  return bytes.size() >= (row ? segments_offset(*row, service) : kSendWqeBytes) + behind;
+  return (row ? segments_offset(*row, service) : kSendWqeBytes) + behind;
+}
+// Whether these bytes, which begin with a send WQE of a queue pair of this service, hold all of it.
+inline bool holds_whole_wqe(std::span<const u8> bytes, Service service = Service::Rc) {
+  return bytes.size() >= kSendWqeBytes &&
+         bytes.size() >= bytes_of_wqe(decode<SendWqe>(bytes.data()), service);
 }
 
 // T9 row 18, class C: what is done where the send WQEs of a queue pair cannot be read, for none of

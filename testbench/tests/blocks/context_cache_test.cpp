@@ -18,7 +18,9 @@ constexpr Cycle kRead = 40;  // from a request that memory sees to its data
 // is seen; the data of a read are there kRead later.
 struct CacheBench : Bench {
   CacheBench(u32 entries, u32 ways, u32 misses, const std::vector<u64>& numbers)
-      : cache(configs(entries, ways, misses), 21, contexts) {
+      : CacheBench(configs(entries, ways, misses), asks_of(numbers)) {}
+  CacheBench(const CacheConfigs& configs, const Plan<ContextAsk>& plan)
+      : cache(configs, 21, contexts) {
     set_up(contexts, 8);
     contexts.context_memory = kMemory;
     add(cache, "context_cache");
@@ -26,9 +28,6 @@ struct CacheBench : Bench {
     cache.arrived_in.connect(cache.self, cache.self, "arrived");
     cache.dma = cache.self;
     ContextCache::Client& client = cache.clients.emplace_back();
-    Plan<ContextAsk> plan;
-    for (u32 i = 0; i < numbers.size(); ++i)
-      plan.push_back({10 + i, {ContextKind::Qp, numbers[i], i}});
     feed(client.asks_in, cache, plan);
     answers = &take(client.answers_out, cache);
     add(memory, "memory");
@@ -41,9 +40,15 @@ struct CacheBench : Bench {
     c.qp.entries = entries, c.qp.ways = ways, c.qp.misses = misses;
     return c;
   }
-  const CacheCounters& counters() {
+  static Plan<ContextAsk> asks_of(const std::vector<u64>& numbers) {
+    Plan<ContextAsk> plan;
+    for (u32 i = 0; i < numbers.size(); ++i)
+      plan.push_back({10 + i, {ContextKind::Qp, numbers[i], i}});
+    return plan;
+  }
+  const CacheCounters& counters(ContextKind kind = ContextKind::Qp) {
     domain.run_until(2000);
-    return cache.counters(ContextKind::Qp);
+    return cache.counters(kind);
   }
   struct Memory : engine::Block {
     DmaLink in{8};
@@ -163,4 +168,102 @@ TEST_CASE("clients take turns for a miss", "[context_cache]") {
   std::vector<u64> order;
   for (const auto& [at, address] : bench.memory.reads) order.push_back(address);
   CHECK(order == std::vector<u64>{entry(1), entry(4), entry(2), entry(5), entry(3), entry(6)});
+}
+
+namespace {
+// WQEs of READs behind each other, of queue pair 1.
+struct ReadTurn : Turn {
+  ReadTurn() = default;
+  ReadTurn(u32 from, u32 n) {
+    qpn = 1, first = from, count = n;
+    for (u32 i = 0; i < n; ++i) {
+      proto::SendWqe wqe{};
+      wqe.opcode = proto::WorkOpcode::RdmaRead, wqe.sge_count = 1, wqe.index = u16(from + i);
+      proto::encode(wqe, at(i));
+      proto::encode(proto::Sge{kData + from + i, kKey, 64}, at(i) + proto::kSendWqeBytes);
+    }
+  }
+  u8* at(u32 i) { return wqes.data() + i * 128; }  // log stride 7 of set_up()
+};
+ContextAsk fill_of(Turn& turn) { return {ContextKind::Wqe, 0, 90, &turn, true}; }
+ContextAsk repeat_of(Turn& turn) { return {ContextKind::Wqe, 0, 91, &turn, false}; }
+ContextAsk response_of(u32 index) {
+  return {ContextKind::Wqe, proto::wqe_number(1, index), index, nullptr, false};
+}
+struct WqeBench : CacheBench {
+  WqeBench(u32 entries, const Plan<ContextAsk>& plan) : CacheBench(configs(entries), plan) {}
+  static CacheConfigs configs(u32 entries) {
+    CacheConfigs c;
+    c.wqe.entries = entries;
+    return c;
+  }
+  // The host's send queue holds the WQEs of the turn.
+  void post(ReadTurn& turn) {
+    for (u32 i = 0; i < turn.count; ++i)
+      memory.written[slot(turn.first + i)].assign(turn.at(i), turn.at(i) + 128);
+  }
+  u64 slot(u32 index) const { return contexts.qps[1].sq.slot(index); }
+  u64 count(std::string_view name) {
+    counters(ContextKind::Wqe);
+    u64 value = ~u64{0};
+    cache.for_each_counters([&]<class C>(const C& c) {
+      engine::for_each_counter(c, [&](const auto& row, u64 v) {
+        if (row.name == name) value = v;
+      });
+    });
+    return value;
+  }
+};
+}  // namespace
+
+// The fill of three in 10 is answered in 11. Two have room: 1 and 2. A look-up in 20 finds 1 and
+// makes 2 the oldest, which goes for 3, filled in 30. So 2 is read when its response comes: asked
+// in 40, seen by memory in 41, there in 81, answered in 82.
+TEST_CASE("the WQE of a READ is here when its response comes, or is read again",
+          "[context_cache]") {
+  ReadTurn first(0, 3), second(3, 1);
+  WqeBench bench(2, {{10, fill_of(first)},
+                     {20, response_of(1)},
+                     {30, fill_of(second)},
+                     {40, response_of(2)},
+                     {100, response_of(2)}});
+  bench.post(first);
+  CHECK(bench.count("fills") == 4);
+  CHECK(bench.answers->seen == Cycles{11, 21, 31, 82, 101});
+  CHECK(bench.memory.reads == std::vector<std::pair<Cycle, u64>>{{41, bench.slot(2)}});
+  CHECK(bench.memory.writes.empty());
+  CHECK((bench.count("hits") == 2 && bench.count("misses") == 1 && bench.count("damaged") == 0));
+}
+
+TEST_CASE("a WQE that the host changes too early is counted", "[context_cache]") {
+  ReadTurn first(0, 3);
+  WqeBench bench(2, {{10, fill_of(first)}, {40, response_of(0)}});
+  bench.post(first);
+  bench.contexts.send[1].started = 3;
+  bench.memory.written[bench.slot(0)][40] ^= 1;  // in its SGE
+  CHECK((bench.count("misses") == 1 && bench.count("damaged") == 1));
+  WqeBench behind(2, {{10, fill_of(first)}, {40, response_of(0)}});
+  behind.post(first);
+  behind.contexts.send[1].started = 3;
+  behind.memory.written[behind.slot(0)][100] ^= 1;  // behind its SGE
+  CHECK((behind.count("misses") == 1 && behind.count("damaged") == 0));
+  // The work request is done: the slot is the host's again.
+  WqeBench done(2, {{10, fill_of(first)}, {40, response_of(0)}});
+  done.post(first);
+  done.contexts.send[1].started = 3, done.contexts.send[1].completed = 1;
+  done.memory.written[done.slot(0)][40] ^= 1;
+  CHECK((done.count("misses") == 1 && done.count("damaged") == 0));
+}
+
+TEST_CASE("WQEs that are sent again are taken from the cache, all of a turn or none",
+          "[context_cache]") {
+  ReadTurn first(0, 2), third(2, 1), again, gone;
+  again.first = gone.first = 0, again.count = gone.count = 2, again.qpn = gone.qpn = 1;
+  WqeBench bench(
+      2,
+      {{10, fill_of(first)}, {20, repeat_of(again)}, {30, fill_of(third)}, {40, repeat_of(gone)}});
+  CHECK(bench.count("repeats") == 2);
+  CHECK((again.cached && !gone.cached));
+  CHECK(std::equal(first.wqes.begin(), first.wqes.begin() + 256, again.wqes.begin()));
+  CHECK(bench.memory.reads.empty());
 }

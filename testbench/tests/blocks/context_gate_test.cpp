@@ -135,6 +135,51 @@ TEST_CASE("receive WQEs need the memory of their SGEs, a completion its CQ", "[c
         Asks{{ContextKind::Cq, 7}});
 }
 
+TEST_CASE("WQEs go into their cache when they are fetched", "[context_gate]") {
+  Wqes wqes({{{0, kKey, 8}}}), cached({{{0, kKey, 8}}});
+  cached.turn.cached = true;
+  CacheConfigs alone;
+  alone.wqe.entries = 4;
+  TurnBench bench(note_turn, alone);
+  CHECK(bench.asked({&wqes.turn, &cached.turn}).size() == 1);
+  const ContextAsk& ask = bench.asks->items.at(0);
+  CHECK((ask.kind == ContextKind::Wqe && ask.turn == &wqes.turn && ask.fills));
+  // An unreliable queue pair needs none of them again.
+  TurnBench unreliable(note_turn, alone);
+  unreliable.contexts.qps[1].reliable = false;
+  CHECK(unreliable.asked({&wqes.turn}).empty());
+  // Before the read: those that are sent again.
+  Wqes again({{{0, kKey, 8}}});
+  again.turn.again = true;
+  TurnBench before(note_queue_pair, alone);
+  CHECK(before.asked({&wqes.turn, &again.turn}).size() == 1);
+  CHECK((before.asks->items.at(0).turn == &again.turn && !before.asks->items.at(0).fills));
+}
+
+// WQEs 5 and 7 are READs of 3 and 2 packets, 6 is a WRITE of one, from PSN 0xffffff on.
+TEST_CASE("a response needs the WQE of its READ", "[context_gate]") {
+  const auto asked = [](u32 psn, bool has_packet = true) {
+    CacheConfigs alone;
+    alone.wqe.entries = 4;
+    GateBench<Acknowledgement, 8> bench(note_response, alone);
+    Contexts& c = bench.contexts;
+    using proto::Answer;
+    c.message(1, 5) = {.first_psn = 0xffffff, .packets = 3, .answer = Answer::Read};
+    c.message(1, 6) = {.first_psn = 2, .packets = 1};
+    c.message(1, 7) = {.first_psn = 3, .packets = 2, .answer = Answer::Read};
+    c.send[1].awaited = 5, c.send[1].started = 8, c.send[1].reads_started = 2;
+    Packet packet;
+    Acknowledgement a{.qpn = 1, .psn = psn};
+    a.packet = has_packet ? &packet : nullptr;
+    return bench.asked({a});
+  };
+  const auto wqe = [](u32 index) { return Asks{{ContextKind::Wqe, proto::wqe_number(1, index)}}; };
+  CHECK((asked(0xffffff) == wqe(5) && asked(0) == wqe(5) && asked(1) == wqe(5)));
+  CHECK((asked(3) == wqe(7) && asked(4) == wqe(7)));
+  CHECK((asked(2).empty() && asked(5).empty() && asked(0xfffffe).empty()));
+  CHECK(asked(0, false).empty());
+}
+
 TEST_CASE("a packet needs its queue pair, and what its R_Key names", "[context_gate]") {
   Bench bench;
   Contexts peer, contexts;

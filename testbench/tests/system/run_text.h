@@ -20,9 +20,9 @@ inline std::string error_of(const std::string& text,
   return "(none)";
 }
 // Runs a scenario given as text.
-inline RunResult run_text(const std::string& text) {
+inline RunResult run_text(const std::string& text, const std::vector<std::string>& settings = {}) {
   FreshKernel kernel;
-  Runner runner(parse_scenario(text, "test.yaml"), {});
+  Runner runner(parse_scenario(text, "test.yaml", settings), {});
   return runner.run();
 }
 // Runs the entries of a workload list; what fails is told.
