@@ -25,11 +25,21 @@ void check_link_control(const LinkControlConfig& c) {
   if (c.mode == FlowControl::Credits && c.buffer < kLargestPacket)
     wrong("buffer", c.buffer, std::to_string(kLargestPacket) + " B or more",
           "holds no packet of 4096 B with its headers");
-  if (stops && !(c.xon < c.xoff && c.xoff <= c.buffer))
+  if (stops && !(c.xon < c.xoff && c.xoff <= c.buffer + c.shared))
     wrong("xoff", c.xoff,
-          "above xon, " + std::to_string(c.xon) + " B, up to buffer, " + std::to_string(c.buffer) +
-              " B",
+          "above xon, " + std::to_string(c.xon) + " B, up to buffer and shared, " +
+              std::to_string(c.buffer + c.shared) + " B",
           "is no level between them");
+  if (c.mode == FlowControl::Credits && c.shared)
+    wrong("shared", c.shared, "0 B with credits", "cannot be promised to a lane");
+  if (c.shared && !c.buffer)
+    wrong("shared", c.shared, "0 B without link_control.buffer", "is behind buffers without bound");
+  const std::array<u32, 16> lanes = c.lane_of_sl();
+  for (u32 sl = 0; sl < lanes.size(); ++sl)
+    if (lanes[sl] >= c.lanes)
+      throw engine::ConfigError("link_control.sl_" + std::to_string(sl), std::to_string(lanes[sl]),
+                                "0 .. " + std::to_string(c.lanes - 1), "",
+                                "is no lane: link_control.lanes is " + std::to_string(c.lanes));
 }
 
 LinkControl::LinkControl(const LinkControlConfig& config, u64 link_rate, u64 clock_hz,
@@ -38,7 +48,8 @@ LinkControl::LinkControl(const LinkControlConfig& config, u64 link_rate, u64 clo
       attributes_(attributes),
       port_(u8(port)),
       rate_(link_rate, clock_hz),
-      arbiter_(config.high(), config.low(), config.high_limit) {
+      arbiter_(config.high(), config.low(), config.high_limit),
+      lane_of_sl_(config.lane_of_sl()) {
   check_link_control(config);
   if (is(FlowControl::Credits)) changed_ = (1u << config.lanes) - 1;
 }
@@ -70,9 +81,16 @@ unsigned LinkControl::lane_of_received(const Packet& p) const {
 unsigned LinkControl::lane_of_sent(Packet& p) const {
   if (!is_native(p.shape.framing)) return priority_of({p.frame(), p.shape.icrc_offset});
   if (proto::lane_of(p.frame()) == kManagementLane) return kManagement;
-  const unsigned lane = service_level_of(p.frame()) % config_.lanes;
+  const unsigned lane = lane_of_sl_[service_level_of(p.frame())];
   if (is(FlowControl::Credits)) set_lane(p.frame(), u8(lane));
   return lane;
+}
+
+bool LinkControl::has_room(const Lane& lane, u32 room) const {
+  const u32 of_lane = shared_of(lane.used), more = shared_of(lane.used + room) - of_lane;
+  if (!more) return true;
+  const u64 free = config_.shared - shared_used_;
+  return more <= free && u64{of_lane} * 8 < free * config_.alpha;
 }
 
 // A frame's first byte is here.
@@ -86,10 +104,12 @@ void LinkControl::take(Packet* p, Cycle taken) {
   Lane& lane = lanes_[p->lane];
   const u32 room = room_of(*p);
   if (p->lane != kManagement) {
-    if (lane.used + room > config_.buffer) {
+    if (!has_room(lane, room)) {
       ++counters.no_room;
       return PacketPool::give_back(p);
     }
+    shared_used_ += shared_of(lane.used + room) - shared_of(lane.used);
+    counters.most_shared = std::max<u64>(counters.most_shared, shared_used_);
     lane.used += room, lane.received += room / kCreditBlock;
     counters.most_bytes = std::max<u64>(counters.most_bytes, lane.used);
     watch(p->lane);
@@ -100,7 +120,10 @@ void LinkControl::take(Packet* p, Cycle taken) {
 void LinkControl::release(const FreedRoom& freed) {
   if (freed.lane == kManagement) return;
   const u32 blocks = credit_blocks(freed.bytes) * kCreditBlock;
-  lanes_[freed.lane].used -= is(FlowControl::Credits) ? blocks : freed.bytes;
+  Lane& lane = lanes_[freed.lane];
+  const u32 room = is(FlowControl::Credits) ? blocks : freed.bytes;
+  shared_used_ -= shared_of(lane.used) - shared_of(lane.used - room);
+  lane.used -= room;
   watch(freed.lane);
 }
 

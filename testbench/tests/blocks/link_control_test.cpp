@@ -172,6 +172,56 @@ TEST_CASE("credits: freed room is told", "[link_control]") {
   CHECK((bench.credit(1).limit == 128 + 6 && bench.credit(2).limit == 128 + 9));
 }
 
+// 138 bytes a frame, 300 of each priority and 300 of all. The third of priority 1, in 12, takes 114
+// shared ones, 186 are free: with alpha 1 it has less of them than that, and so may the fourth, of
+// 138; the fifth finds 48 bytes free. Priority 2 has its own buffer all the same.
+TEST_CASE("what a lane holds beyond its own buffer is of the shared one", "[link_control]") {
+  LinkControlConfig config = kPfc;
+  config.buffer = 300, config.shared = 300, config.alpha = 8, config.xoff = 600;
+  LinkBench bench(config);
+  for (Cycle at = 10; at < 15; ++at) bench.arrive(at, 1);
+  for (Cycle at = 15; at < 18; ++at) bench.arrive(at, 2);  // the third wants 114 of 48
+  // One of priority 1 goes: 114 are used, 186 free. Priority 2 takes 114, 72 are left.
+  bench.free(30, 1);
+  for (const Cycle at : {40, 41}) bench.arrive(at, 2);
+  bench.run(100);
+  CHECK(bench.mail.seen == Cycles{14, 15, 16, 17, 19, 20, 44});
+  CHECK((bench.link.counters.no_room == 3 && bench.link.counters.most_shared == 252));
+  CHECK(bench.link.counters.most_bytes == 4 * 138);
+  // With alpha 1/2 the fourth of priority 1 is refused: 114 are more than half of 186.
+  config.alpha = 4;
+  LinkBench half(config);
+  for (Cycle at = 10; at < 15; ++at) half.arrive(at, 1);
+  half.run(100);
+  CHECK(half.mail.seen == Cycles{14, 15, 16});
+}
+
+// Of the LRH: VL in the high half of byte 0, SL in the high half of byte 1.
+TEST_CASE("SL to VL by the table", "[link_control]") {
+  const auto lanes = [](const LinkControlConfig& config) {
+    LinkBench bench(config, proto::Framing::IbLocal);
+    Plan<Packet*> plan;
+    for (u8 sl = 0; sl < 16; ++sl) {
+      Packet* p = bench.packet(0);
+      p->shape.framing = proto::Framing::IbLocal;
+      p->frame()[0] = 0, p->frame()[1] = u8(sl << 4);
+      plan.push_back({10 + sl, p});
+    }
+    bench.send(plan);
+    for (u8 lane = 0; lane < 4; ++lane)
+      bench.hear(5, proto::CreditPacket{.init = true, .limit = 1000, .lane = lane});
+    bench.run(200);
+    std::vector<unsigned> seen(16, 99);
+    for (Packet* p : bench.packets->items) seen.at(p->frame()[1] >> 4) = proto::lane_of(p->frame());
+    return seen;
+  };
+  LinkControlConfig config{.mode = FlowControl::Credits, .buffer = 8192, .lanes = 4};
+  CHECK(lanes(config) == std::vector<unsigned>{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3});
+  config.sl2vl = LaneChoice::Table;
+  config.sl_1 = 3, config.sl_4 = 2, config.sl_15 = 1;
+  CHECK(lanes(config) == std::vector<unsigned>{0, 3, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
+}
+
 TEST_CASE("levels of a receive buffer that make no sense are refused", "[link_control]") {
   CHECK_THROWS_WITH(check_link_control({.mode = FlowControl::Pfc, .buffer = 0}),
                     Contains("link_control.buffer"));
@@ -180,4 +230,13 @@ TEST_CASE("levels of a receive buffer that make no sense are refused", "[link_co
       Contains("link_control.xoff") && Contains("101 B"));
   CHECK_THROWS_WITH(check_link_control({.mode = FlowControl::Credits, .buffer = 4000}),
                     Contains("link_control.buffer") && Contains("4000 B"));
+  CHECK_THROWS_WITH(check_link_control({.mode = FlowControl::Credits, .buffer = 8192, .shared = 1}),
+                    Contains("link_control.shared"));
+  CHECK_THROWS_WITH(check_link_control({.shared = 1}), Contains("link_control.shared"));
+  CHECK_THROWS_WITH(check_link_control({.mode = FlowControl::Credits,
+                                        .buffer = 8192,
+                                        .lanes = 2,
+                                        .sl2vl = LaneChoice::Table,
+                                        .sl_7 = 2}),
+                    Contains("link_control.sl_7") && Contains("0 .. 1"));
 }
