@@ -48,7 +48,7 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
       doorbell(config.doorbell, qp_context.contexts),
       qp_scheduler(config.qp_scheduler, qp_context.contexts),
       wqe_fetch(config.wqe_fetch, qp_context.contexts),
-      packetizer(config.packetizer, protection, release_of(config)),
+      packetizer(config.packetizer, config.core.clock, protection, release_of(config)),
       requester(config.requester, config.core.clock, qp_context, protection, packetizer,
                 config.qp_scheduler.policy, config.qp_scheduler.weights()),
       responder_execute(config.responder_execute, release_of(config), qp_context.contexts,

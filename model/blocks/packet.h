@@ -37,6 +37,7 @@ struct alignas(64) Packet {
   proto::RequestEffect effect{};
   proto::FrameShape shape{};  // of what is sent
   proto::ParsedPacket parsed;
+  u32 behind_in_unit = 0;  // bytes, of what is sent; if the packetizer has units
 
   u8* frame() { return reinterpret_cast<u8*>(this + 1); }
   const u8* frame() const { return reinterpret_cast<const u8*>(this + 1); }

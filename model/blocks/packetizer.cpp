@@ -62,6 +62,11 @@ inline void Packetizer::ask(u8* buffer, u64 address, u32 bytes, bool complete, C
   if (complete) packet_ = nullptr;
 }
 
+// The cycle in which all of a packet's unit is in.
+[[gnu::cold]] Cycle Packetizer::behind_unit(const Packet& p) const {
+  return p.last + unit_rate_.cycles_for(p.behind_in_unit);
+}
+
 [[gnu::hot]] void Packetizer::arrived(const DmaRequest& request, Cycle first, Cycle last) {
   Packet* p = static_cast<Packet*>(request.context);
   p->first = std::min(p->first, first);
@@ -74,6 +79,8 @@ inline void Packetizer::ask(u8* buffer, u64 address, u32 bytes, bool complete, C
     proto::keep_first(kept_(), p->psn, {p->payload(), p->shape.payload_bytes});
   Side& side = sides[p->port];
   Cycle at = side.release.release(p->first, last, p->shape.payload_bytes);
+  if (unit_) [[unlikely]]
+    at = std::max(at, behind_unit(*p));
   at = side.last_release = std::max({at, side.last_release, now + 1});
   side.packets_out->push(p, 1, at - now - 1);
   probe.event(at, Step::Passed, p->qpn, p->psn);

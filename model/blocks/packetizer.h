@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <array>
 
 #include "model/blocks/dma.h"
@@ -12,10 +13,17 @@
 #include "model/engine/rate.h"
 
 namespace hca::blocks {
+// Of whole packets, whatever the path MTU.
+inline constexpr engine::KnobRule kUnitOfPackets{[](u64 bytes) { return bytes % 4096 == 0; },
+                                                 "is no whole number of packets of any path MTU",
+                                                 "a multiple of 4 KiB"};
+
 struct PacketizerConfig {
   Cycle latency = 4, interval = 1;
   TxStart tx_start = TxStart::Threshold;
-  u32 buffers = 32;  // of each port: packets between payload request and wire
+  u32 buffers = 32;                 // of each port: packets between payload request and wire
+  u32 unit = 0;                     // bytes; 0: packets alone
+  u64 unit_rate = 100'000'000'000;  // bit/s
 };
 struct PacketizerCounters {
   u64 packets = 0, payload_bytes = 0, gathers = 0;
@@ -36,11 +44,16 @@ struct GatherCursor {
 // Contract: a packet that enters in cycle n asks for its first piece of payload in n + latency and
 // for one more piece a cycle; one packet each `interval` cycles. The port sees it when its bytes
 // are in (full), or as early as no gap can open on the wire (threshold).
+//
+// With `unit`, what is gathered goes on in units of so many bytes of a message: a packet waits for
+// its last byte, and then as long as the bytes of its unit behind it take at `unit_rate`.
 class Packetizer {
  public:
-  Packetizer(const PacketizerConfig& config, Protection& protection,
+  Packetizer(const PacketizerConfig& config, u64 clock_hz, Protection& protection,
              const PerPort<TxRelease>& release)
       : sides{Side(config, release[0]), Side(config, release[1])},
+        unit_(config.unit),
+        unit_rate_(config.unit_rate, clock_hz),
         protection_(protection),
         stage_(config.latency, config.interval) {}
 
@@ -66,6 +79,11 @@ class Packetizer {
   void start(Packet* packet, GatherCursor& cursor, u32 pd, Cycle now, Cycle at);
   // Asks for the next piece; true when none is left.
   bool gather(Cycle now);
+  bool has_units() const { return unit_; }
+  // Of a packet of a message of `bytes`, whose last byte is in front of `offset`.
+  u32 behind_in_unit(u32 offset, u32 bytes) const {
+    return offset >= bytes ? 0 : std::min(bytes - offset, (unit_ - offset % unit_) % unit_);
+  }
   // The packet that is being gathered goes nowhere; the last piece only takes back what it holds.
   void abandon() { packet_->abandoned = true, left_ = 0; }
 
@@ -79,7 +97,10 @@ class Packetizer {
  private:
   void arrived(const DmaRequest& request, Cycle first, Cycle last);
   void ask(u8* buffer, u64 address, u32 bytes, bool complete, Cycle now);
+  Cycle behind_unit(const Packet& packet) const;
 
+  const u32 unit_;
+  const engine::Rate unit_rate_;
   Protection& protection_;
   engine::Stage stage_;
   Packet* packet_ = nullptr;  // being gathered
@@ -100,7 +121,11 @@ struct hca::engine::Knobs<hca::blocks::PacketizerConfig> {
       make_rows(knob("tx_start", &C::tx_start, hca::blocks::kTxStartNames,
                      "send when the payload is in, or as early as no gap can open"),
                 knob("buffers", &C::buffers, Unit::Count, 1, blocks::kMostPackets,
-                     "packets of a port between payload request and wire")));
+                     "packets of a port between payload request and wire"),
+                knob("unit", &C::unit, Unit::Bytes, 0, 1 << 16, blocks::kUnitOfPackets,
+                     "of a message, that leave when all of them are in; 0 B: packets alone"),
+                knob("unit_rate", &C::unit_rate, Unit::BitsPerSecond, 1'000'000'000,
+                     4'000'000'000'000, "at which the bytes of a unit are in")));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::PacketizerCounters> {

@@ -287,6 +287,8 @@ RequesterHold Requester::hold(u32 qpn) const {
   lane.packet += plan.psns.count;
   if (qp.rate_limit) [[unlikely]]
     pace(qpn, lane, *p);
+  if (packetizer_.has_units()) [[unlikely]]
+    p->behind_in_unit = packetizer_.behind_in_unit(lane.packet * qp.path_mtu, m.bytes);
   packetizer_.start(p, lane.cursor, qp.pd, now(), at);
   gathering_ = qpn, gathers_last_ = plan.last, gathers_nothing_ = false;
   if (plan.last && !packetizer_.busy()) finish_wqe(qpn, lane);

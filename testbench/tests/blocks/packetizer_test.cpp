@@ -45,7 +45,8 @@ struct PacketizerBench : Bench {
   PacketizerConfig config;
   Contexts contexts;
   Protection protection{{}, contexts};
-  Packetizer packetizer{config, protection, release(config.tx_start)};  // 31.25 bytes a cycle
+  // 31.25 bytes a cycle.
+  Packetizer packetizer{config, 400'000'000, protection, release(config.tx_start)};
   PacketPool pool;
   u8 segments[8 * proto::kSgeBytes] = {};
   GatherCursor cursor;
@@ -100,4 +101,34 @@ TEST_CASE("a packet is released when it is in, or as early as no gap can open", 
   CHECK(released(TxStart::Full, 60, 80) == 80);
   CHECK(released(TxStart::Threshold, 60, 80) == 80 - 9);
   CHECK(released(TxStart::Threshold, 75, 80) == 75);  // not before the first byte
+}
+
+// At 100 Gb/s 31.25 bytes a cycle: 3072 bytes behind the packet are 98.3, so 99 cycles behind its
+// last byte; the last of a unit waits for its own alone, also where it could begin earlier.
+TEST_CASE("a packet waits for the bytes of its unit behind it", "[packetizer]") {
+  const auto released = [](u32 unit, u32 behind) {
+    PacketizerBench bench({.unit = unit});
+    bench.asked({{10, [&] { bench.start(10, 20, 1); }},
+                 {40, [&] {
+                    DmaRequest r = bench.requests->items.at(0);
+                    static_cast<Packet*>(r.context)->behind_in_unit = behind;
+                    bench.packetizer.client().done(&bench.packetizer, r, 60, 80);
+                  }}});
+    bench.domain.run_until(400);
+    return bench.released->seen.at(0);
+  };
+  CHECK(released(4096, 3072) == 80 + 99);
+  CHECK(released(4096, 0) == 80);
+  CHECK(released(0, 3072) == 80 - 3);  // 64 bytes take 2.05 cycles on the wire
+}
+
+TEST_CASE("a unit ends with its message", "[packetizer]") {
+  PacketizerBench bench({.unit = 4096});
+  const auto behind = [&](u32 offset, u32 bytes) {
+    return bench.packetizer.behind_in_unit(offset, bytes);
+  };
+  CHECK((behind(1024, 10000) == 3072 && behind(3072, 10000) == 1024));
+  CHECK((behind(4096, 10000) == 0 && behind(5120, 10000) == 3072));
+  CHECK((behind(9216, 10000) == 784 && behind(10240, 10000) == 0));
+  CHECK((behind(1024, 1000) == 0 && behind(1024, 1024) == 0));
 }

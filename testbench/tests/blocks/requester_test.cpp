@@ -64,7 +64,7 @@ struct RequesterBench : Bench {
   PacketizerConfig packetizer_config;
   QpContext context{{.latency = 2, .interval = 1}};
   Protection protection{{.latency = 2, .interval = 1}, context.contexts};
-  Packetizer packetizer{packetizer_config, protection, release(TxStart::Threshold)};
+  Packetizer packetizer{packetizer_config, 400'000'000, protection, release(TxStart::Threshold)};
   Requester requester{config, 400'000'000, context, protection, packetizer};
   engine::Budget turn_buffers{4};
   Pool<Turn> pool;
