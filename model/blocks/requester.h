@@ -110,8 +110,17 @@ class Requester : public engine::Block {
   // A READ or ATOMIC that is not answered: its WQE's SGEs, and how far its data came.
   struct AwaitedWork {
     u32 index = 0;
-    GatherCursor cursor;
+    GatherCursor cursor;  // in the segments below
     std::array<u8, proto::kPushBytes - proto::kSendWqeBytes> segments{};
+
+    AwaitedWork() = default;
+    AwaitedWork(AwaitedWork&&) = default;  // of what is over
+    // Into a longer ring.
+    AwaitedWork& operator=(AwaitedWork&& other) noexcept {
+      index = other.index, cursor = other.cursor, segments = other.segments;
+      cursor.segments = segments.data();
+      return *this;
+    }
   };
   // Of a queue pair with a rate limit: its next packet is not cut before `from`.
   struct Pace {
