@@ -20,7 +20,7 @@ unsigned MemoryTarget::transport_dbg(tlm::tlm_generic_payload& payload) {
 
 tlm::tlm_response_status MemoryTarget::move(tlm::tlm_generic_payload& payload) {
   const u64 address = payload.get_address(), bytes = payload.get_data_length();
-  if (!HostMemory::holds(address, bytes)) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  if (!HostMemory::holds(address, bytes)) return move_beyond(payload);
   if (payload.get_byte_enable_ptr()) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
   if (payload.get_streaming_width() < bytes) return tlm::TLM_BURST_ERROR_RESPONSE;
   if (payload.is_read() && !memory_.is_readable(address, bytes))
@@ -30,5 +30,15 @@ tlm::tlm_response_status MemoryTarget::move(tlm::tlm_generic_payload& payload) {
   else if (payload.is_write())
     memory_.write(address, payload.get_data_ptr(), bytes);
   return tlm::TLM_OK_RESPONSE;
+}
+
+[[gnu::noinline]] tlm::tlm_response_status MemoryTarget::move_beyond(
+    const tlm::tlm_generic_payload& payload) {
+  if (!beyond) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  const u64 address = payload.get_address(), bytes = payload.get_data_length();
+  u8* const data = payload.get_data_ptr();
+  const bool moved =
+      payload.is_read() ? beyond->read(address, data, bytes) : beyond->write(address, data, bytes);
+  return moved ? tlm::TLM_OK_RESPONSE : tlm::TLM_GENERIC_ERROR_RESPONSE;
 }
 }  // namespace hca::tlm_

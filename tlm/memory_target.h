@@ -6,6 +6,14 @@
 #include "tlm/host_memory.h"
 
 namespace hca::tlm_ {
+// What an HCA reaches at addresses beyond the host memory. False: the bytes cannot be moved.
+class MemoryBeyond {
+ public:
+  virtual ~MemoryBeyond() = default;
+  virtual bool read(u64 address, u8* to, u64 bytes) = 0;
+  virtual bool write(u64 address, const u8* from, u64 bytes) = 0;
+};
+
 // The TLM side of a host memory: moves the bytes of a DMA at once and adds no delay, since the HCA
 // calls in the cycle in which its request reaches memory. What reaches beyond the memory gets
 // TLM_ADDRESS_ERROR_RESPONSE, what cannot be read TLM_GENERIC_ERROR_RESPONSE. Several HCAs may
@@ -18,10 +26,12 @@ class MemoryTarget : public sc_core::sc_module {
 
   MemoryTarget(sc_core::sc_module_name name, HostMemory& memory);
   u64 transactions() const { return transactions_; }
+  MemoryBeyond* beyond = nullptr;  // none: what reaches beyond the memory is an error
 
  private:
   unsigned transport_dbg(tlm::tlm_generic_payload& payload);
   tlm::tlm_response_status move(tlm::tlm_generic_payload& payload);
+  tlm::tlm_response_status move_beyond(const tlm::tlm_generic_payload& payload);
 
   HostMemory& memory_;
   u64 transactions_ = 0;
