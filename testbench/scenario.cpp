@@ -50,6 +50,7 @@ KnobTable knobs_of(Scenario& scenario) {
   for (unsigned port = 0; port < blocks::kMaxPorts; ++port)
     table.add("wire" + std::to_string(port + 1), scenario.wire[port]);
   table.add("connection", scenario.connection);
+  table.add("verbs", scenario.verbs);
   table.add("run", scenario.run);
   return table;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/blocks/chip_config.h"
+#include "testbench/attach/device_config.h"
 #include "testbench/host_cpu.h"
 #include "testbench/knob_table.h"
 #include "testbench/rtl_choice.h"
@@ -125,6 +126,7 @@ struct Scenario {
   blocks::PerPort<tlm_::WireConfig> wire;  // between the ports of the same number
   RtlChoice rtl;                           // of both chips
   ConnectionConfig connection;
+  attach::DeviceConfig verbs;
   std::vector<WorkloadConfig> workload;
   std::vector<FaultConfig> faults;
   bool metered = false;  // links and cores tell what they are doing; changes no result

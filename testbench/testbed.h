@@ -32,6 +32,8 @@ class Node : public sc_core::sc_module {
   HostCpu& core(u32 index);
   u32 cores() const { return 1 + u32(more_.cores.size()); }
 
+  // As host software does: with the time that the write takes to the BAR.
+  void mmio_write(u32 offset, std::span<const u8> data);
   // Of a metered scenario it tells what it does.
   tlm_::PcieLink& pcie() { return pcie_; }
 
@@ -51,8 +53,7 @@ class Node : public sc_core::sc_module {
  private:
   Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index,
        std::unique_ptr<tlm_::PcieLink> pcie);  // which becomes the HCA's
-  void mmio_write(u32 offset, std::span<const u8> data);
-  const HostConfig host_;  // of the cores behind the first
+  const HostConfig host_;                      // of the cores behind the first
   const u64 hertz_;
   HostCores more_;
   tlm::tlm_generic_payload mmio_payload_;
@@ -74,6 +75,8 @@ class Testbed {
   void renew(std::size_t lane);
   const Endpoint& end(unsigned index, std::size_t lane = 0) const { return lanes_[lane][index]; }
   Node& node(unsigned index) { return *nodes_[index]; }
+  // What a port is told, numbered from 0 on.
+  proto::PortAttributes port_of(unsigned index, unsigned port) const;
   std::size_t lanes() const { return lanes_.size(); }
   unsigned ports() const { return unsigned(wires_.size()); }
   u32 cores() const;  // of each host, with which its workloads run
@@ -106,7 +109,6 @@ class Testbed {
   void create(unsigned index, Endpoint& end, const struct Need& need);
   void create_queues(unsigned index, Endpoint& end, const struct Need& need);
   void modify(unsigned index, std::array<Endpoint, kChips>& ends, u32 qp, u32 service_level);
-  proto::PortAttributes port_of(unsigned index, unsigned port) const;
 
   const Scenario scenario_;
   std::array<std::unique_ptr<Node>, kChips> nodes_;

@@ -47,6 +47,7 @@ std::string timing_knob_table() {
   const Scenario scenario;
   text += section(scenario.pcie[0], "pcie") + section(scenario.host[0], "host");
   text += section(scenario.wire[0], "wire") + section(scenario.connection, "connection");
+  text += section(scenario.verbs, "verbs");
   text += section(scenario.run, "run") + section(WorkloadConfig{}, "workload[]");
   text += section(MixConfig{}, "workload[].mix") + section(SizeConfig{}, "workload[].sizes[]");
   return text + section(FaultConfig{}, "faults[]");

@@ -191,6 +191,7 @@ class VerbsContext {
   };
   template <class Body>
   Command begin(proto::CommandOpcode opcode, u32 object, const Body& body);
+  Command begin(proto::CommandOpcode opcode, u32 object, std::span<const u8> body);
   bool done(Command command) const;
   proto::CommandStatus status(Command command) const;
   void set_step(Step step) { step_ = std::move(step); }
@@ -270,7 +271,6 @@ class VerbsContext {
   proto::CommandStatus last_status() const { return last_status_; }
 
  private:
-  Command begin(proto::CommandOpcode opcode, u32 object, std::span<const u8> body);
   template <class Body>
   proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object, const Body& body);
   proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object);

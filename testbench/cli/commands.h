@@ -15,6 +15,7 @@ void add_decode(CLI::App& app, int& exit_code);
 void add_docs(CLI::App& app, int& exit_code);
 void add_replay(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
+void add_serve(CLI::App& app, int& exit_code);
 void add_sweep(CLI::App& app, int& exit_code);
 void add_vectors(CLI::App& app, int& exit_code);
 void add_rtl(CLI::App& app, int& exit_code);  // with HCA_BUILD_RTL

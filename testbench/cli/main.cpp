@@ -17,6 +17,7 @@ int sc_main(int argc, char** argv) {
   app.require_subcommand(1);
   int exit_code = hca::cli::kSucceeded;
   hca::cli::add_run(app, exit_code);
+  hca::cli::add_serve(app, exit_code);
   hca::cli::add_calibrate(app, exit_code);
   hca::cli::add_sweep(app, exit_code);
   hca::cli::add_compare(app, exit_code);

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/attach/attached_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+namespace hca::attach {
+SharedMemory::SharedMemory() : file_(memfd_create("hca rings", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+  void* at = MAP_FAILED;
+  if (file_ && !ftruncate(file_.get(), off_t(kBytes)) &&
+      !fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+    at = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_.get(), 0);
+  if (at == MAP_FAILED)
+    throw std::runtime_error(std::string("shared memory of a program: ") + std::strerror(errno));
+  data_ = static_cast<u8*>(at);
+}
+SharedMemory::~SharedMemory() { munmap(data_, kBytes); }
+
+namespace {
+constexpr u64 kOffsetMask = (u64{1} << kAttachmentShift) - 1;
+
+// All of it, from front to back: who spins on the last byte sees the others.
+template <class Move>
+bool move_all(Move move, u64 address, u64 bytes) {
+  for (u64 done = 0; done < bytes;) {
+    const ssize_t moved = move(done, address + done, bytes - done);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved <= 0) return false;
+    done += u64(moved);
+  }
+  return true;
+}
+}  // namespace
+
+u32 AttachedMemory::attach(const SharedMemory& shared, int memory) {
+  constexpr u32 kLast = (1 << 16) - 1;
+  if (next_ > kLast) throw std::runtime_error("65535 programs were attached to an HCA");
+  programs_[next_] = {&shared, memory};
+  return next_++;
+}
+
+const AttachedMemory::Program* AttachedMemory::find(u64 address) const {
+  const auto found = programs_.find(u32(address >> kAttachmentShift));
+  return found == programs_.end() ? nullptr : &found->second;
+}
+
+bool AttachedMemory::is_mapped(u32 number, u64 address, u64 bytes) const {
+  const Program* program = find(bus_address(number, 0));
+  if (!program || address >= kSharedBit || bytes > kSharedBit - address) return false;
+  u8 byte;
+  return !bytes || (pread(program->memory, &byte, 1, off_t(address)) == 1 &&
+                    pread(program->memory, &byte, 1, off_t(address + bytes - 1)) == 1);
+}
+
+bool AttachedMemory::read(u64 address, u8* to, u64 bytes) {
+  const Program* program = find(address);
+  const u64 offset = address & kOffsetMask;
+  if (!program) return false;
+  if (!(offset & kSharedBit))
+    return move_all([&](u64 done, u64 at,
+                        u64 left) { return pread(program->memory, to + done, left, off_t(at)); },
+                    offset, bytes);
+  if (!SharedMemory::holds(offset ^ kSharedBit, bytes)) return false;
+  std::memcpy(to, program->shared->data() + (offset ^ kSharedBit), bytes);
+  return true;
+}
+
+bool AttachedMemory::write(u64 address, const u8* from, u64 bytes) {
+  const Program* program = find(address);
+  const u64 offset = address & kOffsetMask;
+  if (!program) return false;
+  if (!(offset & kSharedBit))
+    return move_all([&](u64 done, u64 at,
+                        u64 left) { return pwrite(program->memory, from + done, left, off_t(at)); },
+                    offset, bytes);
+  if (!SharedMemory::holds(offset ^ kSharedBit, bytes)) return false;
+  u8* const to = program->shared->data() + (offset ^ kSharedBit);
+  // The last byte of an entry says that it is new: it becomes visible behind the others.
+  if (bytes > 1) std::memcpy(to, from, bytes - 1);
+  if (bytes) __atomic_store_n(to + bytes - 1, from[bytes - 1], __ATOMIC_RELEASE);
+  return true;
+}
+}  // namespace hca::attach

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <memory>
+
+#include "testbench/attach/packet_socket.h"
+#include "tlm/memory_target.h"
+
+namespace hca::attach {
+// Memory that server and program share: the server makes it, so that it cannot shrink below its
+// feet. Pages exist where they are touched.
+class SharedMemory {
+ public:
+  static constexpr u64 kBytes = u64{4} << 30;
+  // Throws std::runtime_error.
+  SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  ~SharedMemory();
+  int descriptor() const { return file_.get(); }
+  u8* data() const { return data_; }
+  SharedControl& control() const { return *reinterpret_cast<SharedControl*>(data_); }
+  static bool holds(u64 offset, u64 bytes) {
+    return offset >= kRingsOffset && offset <= kBytes && bytes <= kBytes - offset;
+  }
+
+ private:
+  Descriptor file_;
+  u8* data_ = nullptr;
+};
+
+// The memory of the programs that are attached to an HCA, as its DMA sees it: beyond the host's
+// own, by number of attachment (bus_address()). What a program has not mapped, or a program that
+// is gone, is answered with an error.
+class AttachedMemory final : public tlm_::MemoryBeyond {
+ public:
+  // `memory`: its /proc/self/mem, opened by itself. Numbers are not used twice.
+  u32 attach(const SharedMemory& shared, int memory);
+  void detach(u32 number) { programs_.erase(number); }
+  // Whether a program has these bytes: its first and last one can be read.
+  bool is_mapped(u32 number, u64 address, u64 bytes) const;
+
+  bool read(u64 address, u8* to, u64 bytes) override;
+  bool write(u64 address, const u8* from, u64 bytes) override;
+
+ private:
+  struct Program {
+    const SharedMemory* shared;
+    int memory;
+  };
+  const Program* find(u64 address) const;
+  std::map<u32, Program> programs_;
+  u32 next_ = 1;
+};
+}  // namespace hca::attach

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/attach/device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "model/proto/framing.h"
+
+namespace hca::attach {
+using proto::CommandOpcode;
+using proto::CommandStatus;
+
+namespace {
+constexpr u32 kEventEntries = 1 << 14;
+constexpr u64 kNodeGuidBase = 0x0200'00ff'fe00'0001;  // of a locally administered MAC address
+constexpr u32 kFirstQpn = 16;  // in front of it are those of management and well-known ones
+
+u64 key_of(Kind kind, u32 number) { return u64{u8(kind)} << 32 | number; }
+
+// How ibv_port_attr tells a rate: lanes and the rate of each.
+struct RateRow {
+  u64 bits;  // a second
+  u32 width, speed;
+};
+constexpr std::array kRates{
+    // clang-format off
+    RateRow{ 10'000'000'000, 1,   4}, RateRow{ 25'000'000'000, 1,  32}, RateRow{ 40'000'000'000, 2,   8},
+    RateRow{ 50'000'000'000, 1,  64}, RateRow{ 56'000'000'000, 2,  16}, RateRow{100'000'000'000, 2,  32},
+    RateRow{200'000'000'000, 2,  64}, RateRow{400'000'000'000, 2, 128},
+    // clang-format on
+};
+// The fastest that is not faster.
+const RateRow& rate_row(u64 bits) {
+  const auto above = std::find_if(kRates.begin() + 1, kRates.end(),
+                                  [&](const RateRow& row) { return row.bits > bits; });
+  return *(above - 1);
+}
+
+struct EventObjectRow {
+  proto::EventObject object;
+  Kind kind;
+};
+constexpr std::array kEventObjects{EventObjectRow{proto::EventObject::Qp, Kind::Qp},
+                                   EventObjectRow{proto::EventObject::Cq, Kind::Cq},
+                                   EventObjectRow{proto::EventObject::Srq, Kind::Srq}};
+}  // namespace
+
+std::optional<u32> Numbers::take() {
+  for (u32 looked = 0; looked < end_ - first_; ++looked) {
+    const u32 number = next_;
+    next_ = next_ + 1 == end_ ? first_ : next_ + 1;
+    if (taken_.insert(number).second) return number;
+  }
+  return std::nullopt;
+}
+
+Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
+               const testbench::Scenario& scenario)
+    : name_(std::move(name)),
+      index_(index),
+      node_(testbed.node(index)),
+      port_(testbed.port_of(index, 0)) {
+  node_.memory_target.beyond = &memory_;
+  if (scenario.hca[index].caches.any() &&
+      node_.verbs.give_context_memory() != testbench::Error::None)
+    throw std::runtime_error(name_ + ": SetContextMemory is refused");
+  set_up_port();
+  async_ = node_.verbs.open_async_events(kEventEntries);
+  completions_ = node_.verbs.create_comp_channel(kEventEntries);
+  for (const testbench::CompChannel* events : {async_, completions_}) {
+    if (!events) throw std::runtime_error(name_ + ": CreateEq is refused");
+    node_.memory.watch(events->message, proto::kMessageBytes,
+                       [this](u64, u64) { interrupted_ = true; });
+  }
+  describe(scenario);
+  const proto::DeviceAttributes& a = info_.attributes;
+  numbers_ = {{Kind::Pd, {1, a.max_pds}},
+              {Kind::Cq, {1, a.max_cqs}},
+              {Kind::Mr, {1, a.max_regions}},
+              {Kind::Qp, {kFirstQpn, a.max_qps}},
+              {Kind::Srq, {1, a.max_srqs}}};
+}
+
+// One GID, that of the port's framing, where programs look for it: at index 0, and of RoCE also at
+// index 3, which is RoCEv2 with IPv4 where Linux makes the table.
+void Device::set_up_port() {
+  constexpr std::size_t kIp4 = 0, kIp6 = 1, kRoce = 3;
+  const auto framing = proto::Framing(port_.framing);
+  const proto::Gid gid = port_.gids[framing == proto::Framing::RoceV2Ip4 ? kIp4 : kIp6];
+  port_.mtu = 4096;
+  port_.gids = {};
+  port_.gids[0] = gid;
+  if (!proto::is_native(framing)) port_.gids[kRoce] = gid;
+  if (node_.verbs.set_port(port_) != testbench::Error::None)
+    throw std::runtime_error(name_ + ": SetPort is refused");
+}
+
+void Device::describe(const testbench::Scenario& scenario) {
+  const RateRow& rate = rate_row(scenario.hca[index_].port[0].link_rate);
+  info_.node_guid = kNodeGuidBase + index_;
+  info_.shared_bytes = SharedMemory::kBytes;
+  info_.vendor_id = scenario.verbs.vendor_id;
+  info_.vendor_part_id = scenario.verbs.vendor_part_id;
+  info_.hw_ver = scenario.verbs.hw_ver;
+  info_.active_width = rate.width, info_.active_speed = rate.speed;
+  info_.hertz = u32(scenario.hca[index_].core.clock / 1000);
+  std::string_view("0.1.0").copy(info_.fw_ver.data(), info_.fw_ver.size() - 1);
+  info_.attributes = node_.verbs.query_device();
+}
+
+CommandStatus Device::execute(CommandOpcode opcode, u32 object, Body& body) {
+  const auto command = node_.verbs.begin(opcode, object, std::span<const u8>(body));
+  while (!node_.verbs.done(command))
+    if (!node_.wait_for_command() && !node_.verbs.done(command))
+      throw std::runtime_error(
+          fmt::format("{}: the HCA did not execute command {:#x}", name_, unsigned(opcode)));
+  node_.memory.read(command.block + proto::kCommandHeaderBytes, body.data(), body.size());
+  return node_.verbs.status(command);
+}
+
+std::optional<u32> Device::take_number(Kind kind) {
+  const auto found = numbers_.find(kind);
+  if (found == numbers_.end()) return 0;  // such objects have none
+  const std::optional<u32> number = found->second.take();
+  if (!number || kind != Kind::Mr) return number;
+  return proto::make_key(*number, ++key_byte_);
+}
+
+void Device::give_number_back(Kind kind, u32 number) {
+  if (const auto found = numbers_.find(kind); found != numbers_.end())
+    found->second.give_back(kind == Kind::Mr ? proto::key_index(number) : number);
+}
+
+void Device::set_sink(Kind kind, u32 number, EventSink* sink) {
+  if (sink)
+    sinks_[key_of(kind, number)] = sink;
+  else
+    sinks_.erase(key_of(kind, number));
+}
+
+EventSink* Device::sink_of(Kind kind, u32 number) const {
+  const auto found = sinks_.find(key_of(kind, number));
+  return found == sinks_.end() ? nullptr : found->second;
+}
+bool Device::is_of(Kind kind, u32 number, const EventSink* sink) const {
+  return sink && sink_of(kind, number) == sink;
+}
+
+bool Device::deliver_events() {
+  if (!interrupted_) return false;
+  interrupted_ = false;
+  while (const auto cqn = node_.verbs.get_cq_event(*completions_))
+    if (EventSink* sink = sink_of(Kind::Cq, *cqn)) sink->completion_event(*cqn);
+  while (const auto event = node_.verbs.get_async_event(*async_)) {
+    const proto::EventObject object = proto::async_event(event->type)->object;
+    const Kind kind = std::ranges::find(kEventObjects, object, &EventObjectRow::object)->kind;
+    if (EventSink* sink = sink_of(kind, event->element))
+      sink->async_event(event->type, kind, event->element);
+  }
+  return true;
+}
+}  // namespace hca::attach

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "testbench/attach/attached_memory.h"
+#include "testbench/attach/device_config.h"
+#include "testbench/testbed.h"
+
+namespace hca::attach {
+// Numbers of one kind of object, each taken by one object at a time: a number that was given back
+// comes again after all others.
+class Numbers {
+ public:
+  Numbers(u32 first, u32 end) : first_(first), end_(std::max(first, end)), next_(first) {}
+  std::optional<u32> take();  // nothing: all are taken
+  void give_back(u32 number) { taken_.erase(number); }
+
+ private:
+  u32 first_, end_, next_;
+  std::set<u32> taken_;
+};
+
+// Who hears of the events of an object.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void completion_event(u32 cqn) = 0;
+  virtual void async_event(proto::EventType type, Kind kind, u32 number) = 0;
+};
+
+// What the driver in the kernel is to an HCA: it gives objects their numbers, executes commands,
+// writes doorbells and takes the events of the event queues, for all programs.
+class Device {
+ public:
+  Device(std::string name, unsigned index, testbench::Testbed& testbed,
+         const testbench::Scenario& scenario);
+  const std::string& name() const { return name_; }
+  const DeviceInfo& info() const { return info_; }
+  const proto::PortAttributes& port() const { return port_; }
+  u32 completion_eq() const { return completions_->eqn; }
+  AttachedMemory& memory() { return memory_; }
+
+  // Waits, in simulated time. The structure comes back in `body` as the HCA wrote it.
+  proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object, Body& body);
+  void ring(u32 offset, std::span<const u8> doorbell) { node_.mmio_write(offset, doorbell); }
+
+  std::optional<u32> take_number(Kind kind);
+  void give_number_back(Kind kind, u32 number);
+  // Events of this object go there; `nullptr`: to nobody any more.
+  void set_sink(Kind kind, u32 number, EventSink* sink);
+  bool is_of(Kind kind, u32 number, const EventSink* sink) const;
+  // Hands on what the event queues hold; false: nothing.
+  bool deliver_events();
+
+ private:
+  void set_up_port();
+  void describe(const testbench::Scenario& scenario);
+  EventSink* sink_of(Kind kind, u32 number) const;
+
+  const std::string name_;
+  const unsigned index_;
+  testbench::Node& node_;
+  proto::PortAttributes port_;
+  DeviceInfo info_;
+  AttachedMemory memory_;
+  std::map<Kind, Numbers> numbers_;
+  std::map<u64, EventSink*> sinks_;  // by kind and number
+  testbench::CompChannel *completions_ = nullptr, *async_ = nullptr;
+  bool interrupted_ = false;
+  u8 key_byte_ = 0;
+};
+}  // namespace hca::attach

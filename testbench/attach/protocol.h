@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program's verbs library and `hca serve` say to each other: messages over a socket of
+// packets, and the memory that they share. A verb that the HCA executes is a mailbox command of the
+// device (proto/commands.h), in which the server writes numbers and bus addresses where the library
+// cannot know them.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <type_traits>
+
+#include "model/proto/commands.h"
+
+namespace hca::attach {
+inline constexpr u32 kProtocolVersion = 1;
+inline constexpr std::size_t kNameBytes = 32, kMaxDevices = 8, kMaxNames = 4, kMaxDescriptors = 4;
+
+// The environment that `hca run --attach` gives to a program.
+inline constexpr char kSocketVariable[] = "HCA_SOCKET";    // path of the socket
+inline constexpr char kDevicesVariable[] = "HCA_DEVICES";  // names, by commas; none: all
+
+enum class Verb : u32 {
+  ListDevices,     // body comes back: DeviceList
+  OpenDevice,      // body: OpenDevice; DeviceInfo comes back, with the descriptors of kOpened
+  CreateChannel,   // an end of a pipe comes back, from which the cookies of CQs are read
+  DestroyChannel,  // object: the channel
+  CreateAh,        // names: PD; body: proto::AddressHandle, which comes back as the HCA needs it
+  DestroyAh,       // object: the address handle
+  Command,         // opcode: one of those that programs may use
+};
+
+// What a handle names. A handle has its kind in the upper byte.
+enum class Kind : u8 { None, Pd, Channel, Cq, Mr, Srq, Qp, Ah, Mw };
+inline constexpr std::array<std::string_view, 9> kKindNames{
+    "nothing", "PD", "completion channel", "CQ", "MR", "SRQ", "QP", "AH", "MW"};
+
+inline constexpr std::size_t kBodyBytes = proto::kCommandBytes - proto::kCommandHeaderBytes;
+using Body = std::array<u8, kBodyBytes>;
+
+struct Request {
+  Verb verb{};
+  proto::CommandOpcode opcode{};
+  u32 object = 0;                      // handle, or number of a port
+  std::array<u32, kMaxNames> names{};  // handles that the object is made of, by its row's order
+  u64 cookie = 0;                      // of what is created: comes back with its events
+  Body body{};                         // the structure of the command
+};
+struct Reply {
+  s32 error = 0;  // errno's values; 0: it is done
+  u32 handle = 0, number = 0;
+  Body body{};
+};
+
+struct DeviceList {
+  u32 count = 0;
+  std::array<std::array<char, kNameBytes>, kMaxDevices> name{};
+  std::array<u64, kMaxDevices> node_guid{};
+};
+
+// With it comes a descriptor of the program's /proc/self/mem.
+struct OpenDevice {
+  u32 version = kProtocolVersion;
+  std::array<char, kNameBytes> name{};
+};
+// Descriptors that come back.
+enum Opened : std::size_t { kSharedMemory, kWakeServer, kAsyncEvents, kOpened };
+struct DeviceInfo {
+  u64 node_guid = 0, shared_bytes = 0;
+  u32 vendor_id = 0, vendor_part_id = 0, hw_ver = 0;
+  u32 active_width = 0, active_speed = 0;  // values of ibv_port_attr
+  u32 ports = 1;
+  u32 hertz = 0;  // thousands: of the chip's clock
+  std::array<char, kNameBytes> fw_ver{};
+  proto::DeviceAttributes attributes{};
+};
+
+template <class Message>
+inline constexpr bool kFitsBody = std::is_trivially_copyable_v<Message> &&
+                                  sizeof(Message) <= kBodyBytes;
+static_assert(kFitsBody<DeviceList> && kFitsBody<OpenDevice> && kFitsBody<DeviceInfo>);
+static_assert(std::is_trivially_copyable_v<Request> && std::is_trivially_copyable_v<Reply>);
+
+// ---- Shared memory
+// The user page of the HCA cannot be the program's own: a store there must reach the HCA. Writes
+// to it are posted in this queue, which the server empties into the HCA's BAR.
+struct PostedWrite {
+  u32 offset;  // in the user page: a proto::BarOffset
+  u32 reserved;
+  std::array<u8, 8> data;
+};
+inline constexpr u32 kPostedWrites = 1024;
+
+struct SharedControl {
+  alignas(64) std::atomic<u32> server_sleeps;  // it wants a write to kWakeServer
+  alignas(64) std::atomic<u32> posted;         // by the program
+  alignas(64) std::atomic<u32> taken;          // by the server
+  alignas(64) std::array<PostedWrite, kPostedWrites> writes;
+};
+static_assert(std::atomic<u32>::is_always_lock_free);
+
+// Behind the control block the library lays out its rings.
+inline constexpr u64 kRingsOffset = 1 << 16;
+static_assert(sizeof(SharedControl) <= kRingsOffset);
+
+// ---- Addresses
+// An HCA reaches a program's memory, and what it shares with it, at bus addresses beyond those of
+// the host's own memory: the number of its attachment stands above.
+inline constexpr unsigned kAttachmentShift = 48;
+inline constexpr u64 kSharedBit = u64{1} << 47;  // addresses of programs lie below
+constexpr u64 bus_address(u32 attachment, u64 address) {
+  return (u64{attachment} << kAttachmentShift) | address;
+}
+
+// A body that a message carries as it is.
+template <class Message>
+void put(Body& body, const Message& message) {
+  static_assert(kFitsBody<Message>);
+  __builtin_memcpy(body.data(), &message, sizeof message);
+}
+template <class Message>
+Message get(const Body& body) {
+  static_assert(kFitsBody<Message>);
+  Message message;
+  __builtin_memcpy(&message, body.data(), sizeof message);
+  return message;
+}
+}  // namespace hca::attach

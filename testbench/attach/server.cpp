@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/attach/server.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <stdexcept>
+
+#include "model/sc_hosts.h"
+
+namespace hca::attach {
+namespace {
+using Clock = std::chrono::steady_clock;
+// Simulated between two looks at the doorbells.
+constexpr std::chrono::nanoseconds kSlice{5000}, kShortest{100};
+constexpr unsigned kTurnsBetweenSockets = 16;  // a look at them is a system call
+
+std::string_view name_in(const std::array<char, kNameBytes>& name) {
+  return {name.data(), strnlen(name.data(), name.size())};
+}
+}  // namespace
+
+Server::Server(const testbench::Scenario& scenario, const std::string& socket)
+    : path_(socket),
+      testbed_(scenario),
+      listening_(listen_at(socket)),
+      poll_(epoll_create1(EPOLL_CLOEXEC)) {
+  for (unsigned i = 0; i < testbench::kChips; ++i)
+    devices_.push_back(std::make_unique<Device>(fmt::format("hca{}", i), i, testbed_, scenario));
+  watch(listening_.get(), nullptr);
+}
+
+Server::~Server() {
+  connections_.clear();
+  unlink(path_.c_str());
+}
+
+void Server::watch(int descriptor, Connection* connection) {
+  epoll_event event{};
+  event.events = EPOLLIN, event.data.ptr = connection;
+  if (epoll_ctl(poll_.get(), EPOLL_CTL_ADD, descriptor, &event))
+    throw std::runtime_error(std::string("epoll: ") + std::strerror(errno));
+}
+
+void Server::forget(const Connection& connection) {
+  epoll_ctl(poll_.get(), EPOLL_CTL_DEL, connection.socket.get(), nullptr);
+  if (connection.session)
+    epoll_ctl(poll_.get(), EPOLL_CTL_DEL, connection.session->wake_descriptor(), nullptr);
+}
+
+void Server::run(const volatile std::sig_atomic_t& stop) {
+  unsigned idle = 0, turn = 0;
+  while (!stop) {
+    bool worked = take_posted();
+    if (turn++ % kTurnsBetweenSockets == 0 || idle) worked |= handle_sockets(0);
+    const bool simulates = simulate();
+    idle = worked ? 0 : idle + 1;
+    if (!worked && !simulates)
+      sleep();
+    else if (idle > kTurnsBetweenSockets)
+      sched_yield();
+  }
+}
+
+bool Server::take_posted() {
+  bool any = false;
+  for (Connection& connection : connections_)
+    any |= connection.session && connection.session->take_posted();
+  return any;
+}
+
+// As much as passed of real time since the last call, at most a slice. False: the HCAs have nothing
+// to do.
+bool Server::simulate() {
+  const Clock::time_point now = Clock::now();
+  const auto passed = std::clamp<std::chrono::nanoseconds>(now - last_, kShortest, kSlice);
+  last_ = now;
+  const bool acts = !testbed_.is_asleep();
+  if (acts) run_for(sc_core::sc_time(double(passed.count()), sc_core::SC_NS));
+  bool delivered = false;  // commands have raised them too
+  for (const auto& device : devices_) delivered |= device->deliver_events();
+  return acts || delivered;
+}
+
+// Until somebody wants something.
+void Server::sleep() {
+  const auto set_sleeping = [&](bool sleeps) {
+    for (Connection& connection : connections_)
+      if (connection.session) connection.session->set_sleeping(sleeps);
+  };
+  set_sleeping(true);
+  if (std::ranges::none_of(connections_, [](const Connection& connection) {
+        return connection.session && connection.session->has_posted();
+      }))
+    handle_sockets(-1);
+  set_sleeping(false);
+}
+
+bool Server::handle_sockets(int milliseconds) {
+  std::array<epoll_event, 16> events;
+  const int count = epoll_wait(poll_.get(), events.data(), int(events.size()), milliseconds);
+  for (int i = 0; i < count; ++i) {
+    auto* const connection = static_cast<Connection*>(events[std::size_t(i)].data.ptr);
+    if (!connection)
+      accept();
+    else if (!connection->gone)
+      serve(*connection);
+  }
+  if (count > 0)
+    connections_.remove_if([&](const Connection& connection) {
+      if (connection.gone) forget(connection);
+      return connection.gone;
+    });
+  return count > 0;
+}
+
+void Server::accept() {
+  Descriptor made(accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!made) return;
+  Connection& connection = connections_.emplace_back();
+  connection.socket = std::move(made);
+  watch(connection.socket.get(), &connection);
+}
+
+// What is no request ends the connection, and with it the objects of the program.
+void Server::serve(Connection& connection) {
+  Request request;
+  std::vector<Descriptor> given;
+  if (connection.session) connection.session->take_wake();
+  if (receive_message(connection.socket.get(), request, &given)) {
+    if (connection.session) connection.session->take_posted();  // rung before the request
+    answer(connection, request, std::move(given));
+  } else if (errno != EAGAIN) {
+    connection.gone = true;
+  }
+}
+
+void Server::answer(Connection& connection, const Request& request, std::vector<Descriptor> given) {
+  Reply reply;
+  Descriptor made;
+  std::vector<int> descriptors;
+  try {
+    if (request.verb == Verb::ListDevices) {
+      reply = list();
+    } else if (request.verb == Verb::OpenDevice) {
+      reply = open(connection, request, std::move(given));
+      if (!reply.error) {
+        const auto opened = connection.session->descriptors();
+        descriptors.assign(opened.begin(), opened.end());
+      }
+    } else if (connection.session) {
+      reply = connection.session->handle(request, made);
+    } else {
+      reply.error = ENODEV;
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hca: %s\n", error.what());
+    reply = {};
+    reply.error = EIO;
+  }
+  if (made) descriptors.push_back(made.get());
+  if (!send_message(connection.socket.get(), reply, descriptors)) connection.gone = true;
+}
+
+Reply Server::list() const {
+  DeviceList list;
+  for (const auto& device : devices_) {
+    device->name().copy(list.name[list.count].data(), kNameBytes - 1);
+    list.node_guid[list.count++] = device->info().node_guid;
+  }
+  Reply reply;
+  put(reply.body, list);
+  return reply;
+}
+
+Reply Server::open(Connection& connection, const Request& request, std::vector<Descriptor> given) {
+  Reply reply;
+  const auto wanted = get<OpenDevice>(request.body);
+  const auto device = std::ranges::find_if(
+      devices_, [&](const auto& d) { return d->name() == name_in(wanted.name); });
+  if (wanted.version != kProtocolVersion) {
+    reply.error = EPROTONOSUPPORT;
+  } else if (connection.session || given.size() != 1) {
+    reply.error = EINVAL;
+  } else if (device == devices_.end()) {
+    reply.error = ENODEV;
+  } else {
+    auto session = std::make_unique<Session>(
+        **device, std::move(given[0]),
+        [this](u64 gid_high, u64 gid_low) { return mac_of(gid_high, gid_low); });
+    // Its memory is what it says if the address of the cookie holds that address.
+    if (!session->has_at(request.cookie, request.cookie)) {
+      reply.error = EPERM;
+      return reply;
+    }
+    connection.session = std::move(session);
+    watch(connection.session->wake_descriptor(), &connection);
+    put(reply.body, (*device)->info());
+  }
+  return reply;
+}
+
+std::optional<u64> Server::mac_of(u64 gid_high, u64 gid_low) const {
+  const proto::Gid wanted = proto::make_gid(gid_high, gid_low);
+  for (const auto& device : devices_)
+    for (const proto::Gid& gid : device->port().gids)
+      if (gid.bytes == wanted.bytes) return device->port().mac;
+  return std::nullopt;
+}
+}  // namespace hca::attach

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <chrono>
+#include <csignal>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "testbench/attach/session.h"
+
+namespace hca::attach {
+// One simulation that programs attach to, over a socket. Simulated time passes while the HCAs have
+// something to do, and not faster than the time of day: timers of the protocol do not expire while
+// a program waits for its turn of the processor.
+class Server {
+ public:
+  // Throws std::runtime_error.
+  Server(const testbench::Scenario& scenario, const std::string& socket);
+  ~Server();
+  const std::vector<std::unique_ptr<Device>>& devices() const { return devices_; }
+  // Until `stop`.
+  void run(const volatile std::sig_atomic_t& stop);
+
+ private:
+  struct Connection {
+    Descriptor socket;
+    std::unique_ptr<Session> session;  // none: no device is open
+    bool gone = false;
+  };
+  bool take_posted();
+  bool handle_sockets(int milliseconds);
+  bool simulate();
+  void sleep();
+  void accept();
+  void serve(Connection& connection);
+  void answer(Connection& connection, const Request& request, std::vector<Descriptor> given);
+  Reply list() const;
+  Reply open(Connection& connection, const Request& request, std::vector<Descriptor> given);
+  std::optional<u64> mac_of(u64 gid_high, u64 gid_low) const;
+  void watch(int descriptor, Connection* connection);
+  // A descriptor that a program holds as well stays watched until it is told.
+  void forget(const Connection& connection);
+
+  const std::string path_;
+  testbench::Testbed testbed_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  Descriptor listening_, poll_;
+  std::list<Connection> connections_;
+  std::chrono::steady_clock::time_point last_;  // simulated
+};
+}  // namespace hca::attach

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/attach/session.h"
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+
+namespace hca::attach {
+using proto::BarOffset;
+using proto::CommandStatus;
+
+namespace {
+constexpr unsigned kKindShift = 24;
+
+// The doorbells that programs may ring, and of what objects: their numbers are in the same place.
+struct DoorbellRow {
+  BarOffset offset;
+  Kind kind;
+};
+constexpr std::array kDoorbells{DoorbellRow{BarOffset::SendDoorbell, Kind::Qp},
+                                DoorbellRow{BarOffset::ReceiveDoorbell, Kind::Qp},
+                                DoorbellRow{BarOffset::CqDoorbell, Kind::Cq},
+                                DoorbellRow{BarOffset::SharedDoorbell, Kind::Srq}};
+u32 number_in(const std::array<u8, 8>& doorbell) {
+  return u32{doorbell[1]} << 16 | u32{doorbell[2]} << 8 | doorbell[3];
+}
+
+// Objects go in this order: what is made of others in front of them.
+constexpr std::array kEndOrder{Kind::Ah, Kind::Qp, Kind::Srq,     Kind::Mw,
+                               Kind::Mr, Kind::Cq, Kind::Channel, Kind::Pd};
+
+struct Pipe {
+  Descriptor out, in;
+};
+// Whose end that is written never blocks the simulation.
+Pipe make_pipe() {
+  std::array<int, 2> ends;
+  if (pipe2(ends.data(), O_CLOEXEC))
+    throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
+  Pipe made{Descriptor(ends[0]), Descriptor(ends[1])};
+  fcntl(ends[1], F_SETFL, O_NONBLOCK);
+  return made;
+}
+
+// A program that reads none of its events loses those that the pipe has no room for.
+void write_event(const Descriptor& pipe, std::span<const u64> words) {
+  if (write(pipe.get(), words.data(), words.size_bytes()) < 0 && errno != EPIPE)
+    std::fprintf(stderr, "hca: an event is lost: %s\n", std::strerror(errno));
+}
+
+Reply refused(int error) {
+  Reply reply;
+  reply.error = error;
+  return reply;
+}
+}  // namespace
+
+Session::Session(Device& device, Descriptor memory, Resolve resolve)
+    : device_(device),
+      memory_(std::move(memory)),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      resolve_(std::move(resolve)),
+      attachment_(device.memory().attach(shared_, memory_.get())) {
+  Pipe pipe = make_pipe();
+  async_out_ = std::move(pipe.out), async_in_ = std::move(pipe.in);
+}
+
+Session::~Session() {
+  for (const Kind kind : kEndOrder)
+    for (auto at = objects_.begin(); at != objects_.end();) {
+      Object& object = (at++)->second;
+      if (object.kind != kind) continue;
+      if (const CommandRow* row = destroy_row(kind)) {
+        Body body{};
+        const CommandStatus status = device_.execute(row->opcode, object.number, body);
+        if (status != CommandStatus::Ok)
+          std::fprintf(stderr, "hca: %s: a %s of a program that is gone stays: %s\n",
+                       device_.name().c_str(), kKindNames[u8(kind)].data(),
+                       proto::name_of(status).data());
+      }
+      remove(object);
+    }
+  device_.memory().detach(attachment_);
+}
+
+std::array<int, kOpened> Session::descriptors() const {
+  return {shared_.descriptor(), wake_.get(), async_out_.get()};
+}
+
+bool Session::has_at(u64 address, u64 value) const {
+  u64 there = 0;
+  return pread(memory_.get(), &there, sizeof there, off_t(address)) == sizeof there &&
+         there == value;
+}
+
+// ---- Doorbells
+bool Session::has_posted() const {
+  const SharedControl& control = shared_.control();
+  return control.posted.load(std::memory_order_acquire) !=
+         control.taken.load(std::memory_order_relaxed);
+}
+
+bool Session::take_posted() {
+  SharedControl& control = shared_.control();
+  u32 taken = control.taken.load(std::memory_order_relaxed);
+  const u32 posted = control.posted.load(std::memory_order_acquire);
+  if (posted == taken) return false;
+  // What a program says is copied before it is examined. More than there is room for: a garbled
+  // index, of which nothing is taken.
+  if (posted - taken <= kPostedWrites)
+    for (; taken != posted; ++taken) {
+      const PostedWrite write = control.writes[taken % kPostedWrites];
+      const auto row = std::ranges::find(kDoorbells, BarOffset(write.offset), &DoorbellRow::offset);
+      if (row != kDoorbells.end() && device_.is_of(row->kind, number_in(write.data), this))
+        device_.ring(write.offset, write.data);
+    }
+  control.taken.store(posted, std::memory_order_release);
+  return true;
+}
+
+void Session::set_sleeping(bool sleeps) {
+  shared_.control().server_sleeps.store(sleeps, std::memory_order_seq_cst);
+}
+void Session::take_wake() {
+  u64 count;
+  if (read(wake_.get(), &count, sizeof count) < 0) return;  // it wrote nothing
+}
+
+// ---- Events
+void Session::completion_event(u32 cqn) {
+  for (const auto& [handle, object] : objects_)
+    if (object.kind == Kind::Cq && object.number == cqn && !object.named.empty() && object.named[0])
+      write_event(object.named[0]->events, std::array{object.cookie});
+}
+
+void Session::async_event(proto::EventType type, Kind kind, u32 number) {
+  for (const auto& [handle, object] : objects_)
+    if (object.kind == kind && object.number == number)
+      write_event(async_in_, std::array{u64(type), object.cookie});
+}
+
+// ---- For the rows of commands
+u64 Session::ring_address(u64 offset, u64 bytes) const {
+  return SharedMemory::holds(offset, bytes) ? bus_address(attachment_, kSharedBit | offset) : 0;
+}
+
+bool Session::complete_path(u64 dgid_high, u64 dgid_low, u64& dmac, u16& udp_source_port) const {
+  if (proto::is_native(proto::Framing(device_.port().framing))) return true;
+  if (!udp_source_port) udp_source_port = proto::kFirstUdpSourcePort;
+  const std::optional<u64> found = resolve_(dgid_high, dgid_low);
+  if (found) dmac = *found;
+  return found.has_value();
+}
+
+// ---- Objects
+Object* Session::find(u32 handle, Kind kind) {
+  const auto found = objects_.find(handle);
+  return found == objects_.end() || found->second.kind != kind ? nullptr : &found->second;
+}
+
+// Nothing may be named where the row has nothing.
+bool Session::find_names(const NameRows& rows, const Request& request,
+                         std::vector<Object*>& names) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const u32 handle = request.names[i];
+    names.push_back(rows[i].kind == Kind::None ? nullptr : find(handle, rows[i].kind));
+    const bool may_be_none = rows[i].optional || rows[i].kind == Kind::None;
+    if (!names.back() && (handle || !may_be_none)) return false;
+  }
+  return true;
+}
+
+Object& Session::add(Kind kind, u32 number, const Request& request, std::vector<Object*> names) {
+  u32 handle;
+  do handle = u32{u8(kind)} << kKindShift | (next_handle_++ & ((1 << kKindShift) - 1));
+  while (objects_.contains(handle));
+  Object& object = objects_[handle];
+  object.kind = kind, object.handle = handle, object.number = number;
+  object.cookie = request.cookie, object.named = std::move(names);
+  for (Object* named : object.named)
+    if (named) ++named->uses;
+  if (number) device_.set_sink(kind, number, this);
+  return object;
+}
+
+void Session::remove(Object& object) {
+  for (Object* named : object.named)
+    if (named) --named->uses;
+  if (object.number) {
+    device_.set_sink(object.kind, object.number, nullptr);
+    device_.give_number_back(object.kind, object.number);
+  }
+  objects_.erase(object.handle);
+}
+
+Reply Session::create(const CommandRow& row, const Request& request) {
+  std::vector<Object*> names;
+  if (!find_names(row.names, request, names)) return refused(EINVAL);
+  const std::optional<u32> number = device_.take_number(row.kind);
+  if (!number) return refused(ENOMEM);
+  Reply reply;
+  reply.body = request.body;
+  reply.error = row.prepare(*this, *number, names, reply.body);
+  if (!reply.error) reply.error = errno_of(device_.execute(row.opcode, *number, reply.body));
+  if (reply.error) {
+    device_.give_number_back(row.kind, *number);
+    return reply;
+  }
+  reply.number = *number;
+  reply.handle = add(row.kind, *number, request, std::move(names)).handle;
+  return reply;
+}
+
+Reply Session::destroy(const CommandRow& row, Object& object) {
+  if (object.uses) return refused(EBUSY);
+  Reply reply;
+  reply.error = errno_of(device_.execute(row.opcode, object.number, reply.body));
+  if (!reply.error) remove(object);
+  return reply;
+}
+
+Reply Session::run(const Request& request) {
+  const CommandRow* row = command_row(request.opcode);
+  if (!row) return refused(EOPNOTSUPP);
+  if (row->effect == Effect::Create) return create(*row, request);
+  const bool of_port = row->effect == Effect::Port;
+  Object* object = of_port ? nullptr : find(request.object, row->kind);
+  if (!object && !of_port) return refused(ENOENT);
+  if (row->effect == Effect::Destroy) return destroy(*row, *object);
+  const u32 number = of_port ? request.object : object->number;
+  Reply reply;
+  reply.body = request.body;
+  reply.error = row->prepare(*this, number, {}, reply.body);
+  if (!reply.error) reply.error = errno_of(device_.execute(row->opcode, number, reply.body));
+  return reply;
+}
+
+Reply Session::create_channel(const Request& request, Descriptor& descriptor) {
+  Pipe pipe = make_pipe();
+  descriptor = std::move(pipe.out);
+  Object& channel = add(Kind::Channel, 0, request, {});
+  channel.events = std::move(pipe.in);
+  Reply reply;
+  reply.handle = channel.handle;
+  return reply;
+}
+
+Reply Session::create_address_handle(const Request& request) {
+  constexpr NameRows kNames{NameRow{Kind::Pd}};
+  std::vector<Object*> names;
+  if (!find_names(kNames, request, names)) return refused(EINVAL);
+  auto ah = proto::decode<proto::AddressHandle>(request.body.data());
+  if (!complete_path(ah.dgid_high, ah.dgid_low, ah.dmac, ah.udp_source_port))
+    return refused(ETIMEDOUT);
+  Reply reply;
+  proto::encode(ah, reply.body.data());
+  reply.handle = add(Kind::Ah, 0, request, std::move(names)).handle;
+  return reply;
+}
+
+// Of objects of which the HCA knows nothing.
+Reply Session::destroy_plain(const Request& request, Kind kind) {
+  Object* object = find(request.object, kind);
+  if (!object) return refused(ENOENT);
+  if (object->uses) return refused(EBUSY);
+  remove(*object);
+  return {};
+}
+
+Reply Session::handle(const Request& request, Descriptor& descriptor) {
+  switch (request.verb) {
+    case Verb::CreateChannel:
+      return create_channel(request, descriptor);
+    case Verb::DestroyChannel:
+      return destroy_plain(request, Kind::Channel);
+    case Verb::CreateAh:
+      return create_address_handle(request);
+    case Verb::DestroyAh:
+      return destroy_plain(request, Kind::Ah);
+    case Verb::Command:
+      return run(request);
+    default:
+      return refused(EINVAL);
+  }
+}
+}  // namespace hca::attach

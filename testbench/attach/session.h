@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "testbench/attach/command_rows.h"
+#include "testbench/attach/device.h"
+
+namespace hca::attach {
+// What a program has made of a device, by handle.
+struct Object {
+  Kind kind{};
+  u32 handle = 0, number = 0;
+  u64 cookie = 0;
+  u32 uses = 0;                // objects that are made of it
+  std::vector<Object*> named;  // what it is made of
+  Descriptor events;           // of a channel: the end of its pipe that is written
+};
+
+// A device that a program has opened: its objects, the memory that it shares, its doorbells. All
+// that it says is examined here; when it goes, its objects go with it.
+class Session final : public EventSink {
+ public:
+  // The MAC address behind a GID, if anybody has it.
+  using Resolve = std::function<std::optional<u64>(u64 gid_high, u64 gid_low)>;
+  // `memory`: the program's /proc/self/mem. Throws std::runtime_error.
+  Session(Device& device, Descriptor memory, Resolve resolve);
+  ~Session() override;
+  Session(const Session&) = delete;
+
+  // Those that go to the program with the answer that the device is open.
+  std::array<int, kOpened> descriptors() const;
+  int wake_descriptor() const { return wake_.get(); }
+  Device& device() const { return device_; }
+  u32 attachment() const { return attachment_; }
+  bool has_at(u64 address, u64 value) const;
+
+  // A request about objects. `descriptor`: what goes with the answer, if anything does.
+  Reply handle(const Request& request, Descriptor& descriptor);
+  // Doorbells that the program has rung go to the HCA; false: there are none.
+  bool take_posted();
+  bool has_posted() const;
+  void take_wake();  // what it wrote to wake the server
+  void set_sleeping(bool sleeps);
+
+  void completion_event(u32 cqn) override;
+  void async_event(proto::EventType type, Kind kind, u32 number) override;
+
+  // ---- For the rows of commands.
+  // The bus address of a ring; 0: it does not lie in the shared memory.
+  u64 ring_address(u64 offset, u64 bytes) const;
+  u64 memory_address(u64 address) const { return bus_address(attachment_, address); }
+  bool is_mapped(u64 address, u64 bytes) const {
+    return device_.memory().is_mapped(attachment_, address, bytes);
+  }
+  bool complete_path(u64 dgid_high, u64 dgid_low, u64& dmac, u16& udp_source_port) const;
+
+ private:
+  Object* find(u32 handle, Kind kind);
+  bool find_names(const NameRows& rows, const Request& request, std::vector<Object*>& names);
+  Object& add(Kind kind, u32 number, const Request& request, std::vector<Object*> names);
+  void remove(Object& object);
+  Reply run(const Request& request);
+  Reply create(const CommandRow& row, const Request& request);
+  Reply destroy(const CommandRow& row, Object& object);
+  Reply create_channel(const Request& request, Descriptor& descriptor);
+  Reply create_address_handle(const Request& request);
+  Reply destroy_plain(const Request& request, Kind kind);
+
+  Device& device_;
+  Descriptor memory_;
+  SharedMemory shared_;
+  Descriptor wake_, async_in_, async_out_;
+  Resolve resolve_;
+  u32 attachment_;
+  std::map<u32, Object> objects_;
+  u32 next_handle_ = 1;
+};
+}  // namespace hca::attach

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// hca serve: one simulation that programs attach to.
+#include <fmt/format.h>
+
+#include <csignal>
+#include <memory>
+
+#include "testbench/attach/server.h"
+#include "testbench/cli/commands.h"
+
+namespace hca::cli {
+namespace {
+struct ServeArguments {
+  std::string scenario, socket;
+  std::vector<std::string> settings;
+};
+
+volatile std::sig_atomic_t g_stop = 0;
+
+// Without SA_RESTART: a server that sleeps wakes.
+void stop_on(int signal) {
+  struct sigaction action {};
+  action.sa_handler = [](int) { g_stop = 1; };
+  sigaction(signal, &action, nullptr);
+}
+
+int serve(const ServeArguments& options) {
+  const testbench::Scenario scenario = testbench::load_scenario(options.scenario, options.settings);
+  for (const int signal : {SIGINT, SIGTERM}) stop_on(signal);
+  std::signal(SIGPIPE, SIG_IGN);
+  attach::Server server(scenario, options.socket);
+  std::string names;
+  for (const auto& device : server.devices()) names += (names.empty() ? "" : ", ") + device->name();
+  fmt::print("serving {} at {}\n", names, options.socket);
+  std::fflush(stdout);
+  server.run(g_stop);
+  return kSucceeded;
+}
+}  // namespace
+
+void add_serve(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "serve", "simulate two HCAs for programs of the verbs, which `hca run --attach` starts");
+  auto options = std::make_shared<ServeArguments>();
+  command->add_option("scenario", options->scenario, "YAML file")->required();
+  command->add_option("--socket", options->socket, "where programs attach: a path")->required();
+  command->add_option("--set", options->settings, "KEY=VALUE: a setting that wins over the file's")
+      ->allow_extra_args(false);
+  command->callback([options, &exit_code] { exit_code = serve(*options); });
+}
+}  // namespace hca::cli
