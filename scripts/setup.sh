@@ -26,6 +26,9 @@ libcli11-dev|command line
 libyaml-cpp-dev|scenario files
 nlohmann-json3-dev|JSON
 libcsv-dev|reads the list of statements
+libibverbs-dev|the header of the verbs, for programs that attach
+ibverbs-utils|programs of the verbs that the tests run
+perftest|the same: bandwidth and latency
 libpcap-dev|reads and writes captures
 catch2|unit tests
 libbenchmark-dev|the speed measurement hca_bench

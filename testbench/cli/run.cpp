@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "testbench/chrome_trace.h"
+#include "testbench/cli/attach.h"
 #include "testbench/cli/commands.h"
 #include "testbench/event_log.h"
 #include "testbench/message_csv.h"
@@ -32,6 +33,7 @@ struct RunArguments {
   std::vector<std::string> settings;
   bool shrink = false;
   unsigned seeds = 1;
+  AttachArguments attach;
 };
 
 // On a terminal one line that changes, otherwise a line every few seconds; on stderr.
@@ -234,6 +236,10 @@ void add_run(CLI::App& app, int& exit_code) {
       "if the run fails, look for the fewest faults with which it still fails; with "
       "--out they are in shrunk.yaml");
   shrink->excludes(seeds);
-  command->callback([options, &exit_code] { exit_code = run(*options); });
+  add_attach_options(*command, options->attach);
+  command->callback([options, &exit_code] {
+    exit_code = options->attach.socket.empty() ? run(*options)
+                                               : run_attached(options->scenario, options->attach);
+  });
 }
 }  // namespace hca::cli

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// hca run --attach: a program of the verbs on the HCAs of an `hca serve`.
+#include "testbench/cli/attach.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+
+#include "testbench/attach/packet_socket.h"
+
+namespace hca::cli {
+namespace {
+constexpr const char* kLibrary = "libhca_verbs.so";
+// Where the library lies, from the folder of this program: as it is built, as it is installed.
+constexpr std::array kLibraryFolders{".", HCA_LIBRARY_FROM_PROGRAM};
+
+std::string library() {
+  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  for (const char* folder : kLibraryFolders)
+    if (const auto found = here / folder / kLibrary; std::filesystem::exists(found))
+      return std::filesystem::canonical(found);
+  throw std::runtime_error(
+      fmt::format("--attach: there is no {} beside {}", kLibrary, (here / "hca").string()));
+}
+
+attach::DeviceList devices_at(const std::string& socket) {
+  attach::Request request;
+  request.verb = attach::Verb::ListDevices;
+  attach::Reply reply;
+  const attach::Descriptor server = attach::connect_to(socket);
+  if (!server || !attach::send_message(server.get(), request) ||
+      !attach::receive_message(server.get(), reply))
+    throw std::runtime_error(attach::no_server(socket, errno));
+  return attach::get<attach::DeviceList>(reply.body);
+}
+
+void check_device(const std::string& device, const attach::DeviceList& list) {
+  std::string names;
+  for (u32 i = 0; i < list.count; ++i) {
+    if (device == list.name[i].data()) return;
+    names += std::string(i ? ", " : "") + list.name[i].data();
+  }
+  throw std::runtime_error(fmt::format("--device: '{}' is none of {}", device, names));
+}
+}  // namespace
+
+void add_attach_options(CLI::App& command, AttachArguments& options) {
+  CLI::Option* attach = command.add_option(
+      "--attach", options.socket,
+      "run the program behind `--` on the HCAs of the `hca serve` that serves this socket");
+  command.add_option("program", options.arguments, "with --attach: -- PROGRAM ARGUMENTS")
+      ->needs(attach);
+  command.add_option("--device", options.device, "with --attach: the only HCA that it sees")
+      ->needs(attach);
+  command.add_option("--time", options.time, "with --attach: the clock that it sees: wall")
+      ->needs(attach)
+      ->check(CLI::IsMember({"wall"}));
+}
+
+int run_attached(const std::string& program, const AttachArguments& options) {
+  if (program.empty()) throw std::runtime_error("--attach: no program is given behind `--`");
+  const attach::DeviceList list = devices_at(options.socket);
+  if (!options.device.empty()) check_device(options.device, list);
+  const char* before = std::getenv("LD_PRELOAD");
+  const std::string preload = library() + (before && *before ? std::string(":") + before : "");
+  setenv("LD_PRELOAD", preload.c_str(), 1);
+  setenv(attach::kSocketVariable, std::filesystem::absolute(options.socket).c_str(), 1);
+  if (options.device.empty())
+    unsetenv(attach::kDevicesVariable);
+  else
+    setenv(attach::kDevicesVariable, options.device.c_str(), 1);
+  std::vector<char*> arguments{const_cast<char*>(program.c_str())};
+  for (const std::string& argument : options.arguments)
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  execvp(program.c_str(), arguments.data());
+  throw std::runtime_error(fmt::format("--attach: '{}': {}", program, std::strerror(errno)));
+}
+}  // namespace hca::cli

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "testbench/verbs_library/library.h"
+
+namespace hca::verbs_library {
+u64 RingSpace::size_of(u64 bytes) { return std::bit_ceil(std::max<u64>(bytes, 4096)); }
+
+u64 RingSpace::take(u64 bytes) {
+  const u64 size = size_of(bytes);
+  if (std::vector<u64>& free = free_[size]; !free.empty()) {
+    const u64 offset = free.back();
+    free.pop_back();
+    return offset;
+  }
+  if (size > end_ - next_) return 0;
+  return next_ += size, next_ - size;
+}
+
+int ask(Context& context, attach::Request& request, attach::Reply& reply,
+        std::vector<attach::Descriptor>* descriptors) {
+  const std::lock_guard guard(context.mutex);
+  if (!attach::send_message(context.socket.get(), request) ||
+      !attach::receive_message(context.socket.get(), reply, descriptors)) {
+    context.lost = true;
+    return EIO;
+  }
+  return reply.error;
+}
+
+int command(Context& context, proto::CommandOpcode opcode, u32 object, attach::Reply& reply) {
+  attach::Request request;
+  request.verb = attach::Verb::Command, request.opcode = opcode, request.object = object;
+  return ask(context, request, reply);
+}
+
+void ring(Context& context, proto::BarOffset offset, const std::array<u8, 8>& doorbell) {
+  attach::SharedControl& control = context.control();
+  const std::lock_guard guard(context.doorbells);
+  const u32 posted = control.posted.load(std::memory_order_relaxed);
+  while (posted - control.taken.load(std::memory_order_acquire) >= attach::kPostedWrites) {
+    if (!server_is_there(context)) return;
+    sched_yield();
+  }
+  control.writes[posted % attach::kPostedWrites] = {u32(offset), 0, doorbell};
+  control.posted.store(posted + 1, std::memory_order_seq_cst);
+  if (!control.server_sleeps.load(std::memory_order_seq_cst)) return;
+  const u64 one = 1;
+  if (write(context.wake.get(), &one, sizeof one) < 0 && errno != EAGAIN) context.lost = true;
+}
+
+bool server_is_there(Context& context) {
+  if (context.lost) return false;
+  char byte;
+  const ssize_t got = recv(context.socket.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) context.lost = true;
+  return !context.lost;
+}
+}  // namespace hca::verbs_library

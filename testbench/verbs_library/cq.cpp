@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// Completion queues.
+#include <endian.h>
+#include <time.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+
+#include "testbench/verbs_library/library.h"
+#include "testbench/verbs_library/tables.h"
+
+namespace hca::verbs_library {
+using proto::CommandOpcode;
+
+namespace {
+constexpr u32 kPollsBetweenLooks = 1024;  // at whether the server is there
+
+u8* entry_of(Cq& cq, u32 index) {
+  const u32 slot = index & (cq.entries() - 1);
+  return context_of(cq.context).shared + cq.offset + u64{slot} * proto::kCqeBytes;
+}
+// Its last bit, in its last byte, changes with every turn of the ring.
+bool is_new(Cq& cq, u32 index) {
+  const u8 last = __atomic_load_n(entry_of(cq, index) + proto::kCqeBytes - 1, __ATOMIC_ACQUIRE);
+  return bool(last & 1) == !(index >> cq.log_entries & 1);
+}
+
+void ring_cq(Cq& cq, proto::Arm arm) {
+  ring(context_of(cq.context), proto::BarOffset::CqDoorbell,
+       proto::CqDoorbell{arm, cq.number, cq.consumer});
+  cq.reported = cq.consumer;
+}
+
+Qp* find_qp(Context& context, u32 number) {
+  const std::lock_guard guard(context.numbers);
+  const auto found = context.by_number.find(number);
+  return found == context.by_number.end() ? nullptr : found->second;
+}
+
+u64 take_shared(Srq& srq, u16 index) {
+  const std::lock_guard guard(srq.queue.lock);
+  const u32 slot = srq.queue.slot(index);
+  srq.outstanding -= srq.queue.in_use[slot];
+  srq.queue.in_use[slot] = false;
+  return srq.queue.wr_ids[slot];
+}
+
+void take_work(Qp& qp, const proto::Cqe& cqe, ibv_wc& wc) {
+  const bool receive = proto::is_of_receive(cqe.opcode);
+  if (receive && qp.qp_base.srq) {
+    wc.wr_id = take_shared(srq_of(qp.qp_base.srq), cqe.wqe_index);
+  } else {
+    Queue& queue = receive ? qp.receive : qp.send;
+    const std::lock_guard guard(queue.lock);
+    wc.wr_id = queue.complete(cqe.wqe_index);
+  }
+}
+
+void fill_flags(const proto::Cqe& cqe, ibv_wc& wc) {
+  if (cqe.has_grh) wc.wc_flags |= IBV_WC_GRH;
+  if (cqe.with_immediate) wc.wc_flags |= IBV_WC_WITH_IMM, wc.imm_data = htobe32(cqe.immediate);
+  if (cqe.with_invalidate) wc.wc_flags |= IBV_WC_WITH_INV, wc.invalidated_rkey = cqe.immediate;
+}
+
+// False: it is of a queue pair that is gone, and nobody's.
+bool fill(Context& context, const proto::Cqe& cqe, ibv_wc& wc) {
+  Qp* const qp = find_qp(context, cqe.qpn);
+  if (!qp) return false;
+  std::memset(&wc, 0, sizeof wc);
+  take_work(*qp, cqe, wc);
+  wc.status = ibv_wc_status(cqe.status);
+  wc.vendor_err = cqe.vendor_error;
+  wc.qp_num = cqe.qpn;
+  if (const CompletionWord* row = find_row(kCompletions, &CompletionWord::opcode, cqe.opcode))
+    wc.opcode = row->word;
+  if (cqe.status != proto::WcStatus::Success) return true;
+  wc.byte_len = cqe.byte_len, wc.src_qp = cqe.src_qp;
+  wc.slid = cqe.slid, wc.sl = cqe.sl, wc.pkey_index = cqe.pkey_index;
+  fill_flags(cqe, wc);
+  return true;
+}
+
+// The server is gone: what was posted ends as if its queue pair were in error.
+bool flush_one(Queue& queue, ibv_wc& wc, u32 number, ibv_wc_opcode opcode) {
+  const std::lock_guard guard(queue.lock);
+  if (queue.completed == queue.posted) return false;
+  std::memset(&wc, 0, sizeof wc);
+  wc.wr_id = queue.complete(u16(queue.completed));
+  wc.status = IBV_WC_WR_FLUSH_ERR, wc.qp_num = number, wc.opcode = opcode;
+  return true;
+}
+bool flush_any(Cq& cq, ibv_wc& wc) {
+  Context& context = context_of(cq.context);
+  const std::lock_guard guard(context.mutex);
+  for (Qp* qp : context.qps) {
+    const ibv_qp& base = qp->qp_base;
+    if (base.send_cq == cq.plain() && flush_one(qp->send, wc, base.qp_num, IBV_WC_SEND))
+      return true;
+    if (base.recv_cq == cq.plain() && !base.srq &&
+        flush_one(qp->receive, wc, base.qp_num, IBV_WC_RECV))
+      return true;
+  }
+  return false;
+}
+
+// 1: there was one; 0: there is none; -1: there will be none any more. Under the lock.
+int poll_one(Cq& cq, ibv_wc& wc) {
+  Context& context = context_of(cq.context);
+  while (is_new(cq, cq.consumer)) {
+    std::array<u8, proto::kCqeBytes> bytes;
+    std::memcpy(bytes.data(), entry_of(cq, cq.consumer), bytes.size());
+    ++cq.consumer;
+    if (cq.consumer - cq.reported >= cq.entries() / 4) ring_cq(cq, proto::Arm::None);
+    if (!fill(context, proto::decode<proto::Cqe>(bytes.data()), wc)) continue;
+    cq.empty = 0;
+    return 1;
+  }
+  if (++cq.empty % kPollsBetweenLooks == 0) server_is_there(context);
+  if (!context.lost) return 0;
+  return flush_any(cq, wc) ? 1 : -1;
+}
+}  // namespace
+
+int poll_cq(ibv_cq* plain, int entries, ibv_wc* wc) {
+  Cq& cq = cq_of(plain);
+  int found = 0;
+  {
+    const std::lock_guard guard(cq.lock);
+    for (; found < entries; ++found) {
+      const int one = poll_one(cq, wc[found]);
+      if (one < 0 && !found) return -EIO;
+      if (one <= 0) break;
+    }
+  }
+  if (!found) sched_yield();  // whom it waits for may need this processor
+  return found;
+}
+
+int req_notify_cq(ibv_cq* plain, int solicited_only) {
+  Cq& cq = cq_of(plain);
+  const std::lock_guard guard(cq.lock);
+  ring_cq(cq, solicited_only ? proto::Arm::Solicited : proto::Arm::Next);
+  return 0;
+}
+
+// Made nobody's: the number of no queue pair of a program stands in their place.
+void forget_completions(Cq& cq, Qp& qp) {
+  const std::lock_guard guard(cq.lock);
+  for (u32 index = cq.consumer; is_new(cq, index) && index - cq.consumer < cq.entries(); ++index) {
+    std::array<u8, proto::kCqeBytes> bytes;
+    std::memcpy(bytes.data(), entry_of(cq, index), bytes.size());
+    auto cqe = proto::decode<proto::Cqe>(bytes.data());
+    if (cqe.qpn != qp.qp_base.qp_num) continue;
+    if (qp.qp_base.srq && proto::is_of_receive(cqe.opcode))
+      take_shared(srq_of(qp.qp_base.srq), cqe.wqe_index);
+    cqe.qpn = 0;
+    proto::encode(cqe, bytes.data());
+    std::memcpy(entry_of(cq, index), bytes.data(), bytes.size());
+  }
+}
+
+// ---- The extended API
+namespace {
+int start_poll(ibv_cq_ex* ex, ibv_poll_cq_attr* attributes) {
+  Cq& cq = cq_of(ex);
+  if (attributes && attributes->comp_mask) return EINVAL;
+  cq.lock.lock();
+  const int one = poll_one(cq, cq.current);
+  if (one <= 0) {
+    cq.lock.unlock();
+    if (!one) sched_yield();
+    return one ? EIO : ENOENT;
+  }
+  cq.wr_id = cq.current.wr_id, cq.status = cq.current.status;
+  return 0;
+}
+int next_poll(ibv_cq_ex* ex) {
+  Cq& cq = cq_of(ex);
+  const int one = poll_one(cq, cq.current);
+  if (one <= 0) return one ? EIO : ENOENT;
+  cq.wr_id = cq.current.wr_id, cq.status = cq.current.status;
+  return 0;
+}
+void end_poll(ibv_cq_ex* ex) { cq_of(ex).lock.unlock(); }
+
+// Reads a member of the completion polled last.
+template <class Result, auto kMember>
+Result read_current(ibv_cq_ex* ex) {
+  return Result(cq_of(ex).current.*kMember);
+}
+u64 read_wallclock(ibv_cq_ex*) {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return u64(now.tv_sec) * 1'000'000'000 + u64(now.tv_nsec);
+}
+
+void set_extended(Cq& cq) {
+  cq.start_poll = start_poll, cq.next_poll = next_poll, cq.end_poll = end_poll;
+  cq.read_opcode = read_current<ibv_wc_opcode, &ibv_wc::opcode>;
+  cq.read_vendor_err = read_current<u32, &ibv_wc::vendor_err>;
+  cq.read_byte_len = read_current<u32, &ibv_wc::byte_len>;
+  cq.read_imm_data = read_current<__be32, &ibv_wc::imm_data>;
+  cq.read_qp_num = read_current<u32, &ibv_wc::qp_num>;
+  cq.read_src_qp = read_current<u32, &ibv_wc::src_qp>;
+  cq.read_wc_flags = read_current<unsigned, &ibv_wc::wc_flags>;
+  cq.read_slid = read_current<u32, &ibv_wc::slid>;
+  cq.read_sl = read_current<u8, &ibv_wc::sl>;
+  cq.read_dlid_path_bits = read_current<u8, &ibv_wc::dlid_path_bits>;
+  cq.read_completion_wallclock_ns = read_wallclock;
+}
+
+// What create_cq_ex() can give; completion timestamps are not among it.
+constexpr u64 kFlags =
+    u64{IBV_WC_STANDARD_FLAGS} | u64{IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK};
+
+// Twice the entries asked for: the HCA hears of the consumer index only now and then.
+int make_cq(Context& context, Cq& cq, int entries, ibv_comp_channel* channel) {
+  const u32 most = 1u << (context.info.attributes.max_log_queue_entries - 1);
+  if (entries < 1 || u32(entries) > most) return EINVAL;
+  cq.log_entries = u8(std::bit_width(std::max(2 * u32(entries), 4u) - 1));
+  {
+    const std::lock_guard guard(context.mutex);
+    cq.offset = context.rings.take(cq.bytes());
+  }
+  if (!cq.offset) return ENOMEM;
+  std::memset(context.shared + cq.offset, 0, cq.bytes());
+  attach::Request request;
+  request.names[0] = channel ? static_cast<Channel*>(channel)->handle : 0;
+  request.cookie = reinterpret_cast<u64>(&cq);
+  const proto::QueueAttributes attributes{.address = cq.offset, .log_entries = cq.log_entries};
+  attach::Reply reply;
+  const int error = command(context, CommandOpcode::CreateCq, request, attributes, reply);
+  const std::lock_guard guard(context.mutex);
+  if (error) {
+    context.rings.give_back(cq.offset, cq.bytes());
+    return error;
+  }
+  context.cqs.insert(request.cookie);
+  cq.number = reply.number, cq.handle = reply.handle;
+  return 0;
+}
+}  // namespace
+
+ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
+  if (attributes->comp_mask & ~u32{IBV_CQ_INIT_ATTR_MASK_FLAGS}) return fail(EOPNOTSUPP);
+  if (attributes->wc_flags & ~kFlags) return fail(EOPNOTSUPP);
+  if (attributes->comp_vector >= u32(context->num_comp_vectors)) return fail(EINVAL);
+  auto made = std::make_unique<Cq>();
+  made->context = context, made->channel = attributes->channel;
+  made->cq_context = attributes->cq_context;
+  if (const int error =
+          make_cq(context_of(context), *made, int(attributes->cqe), attributes->channel))
+    return fail(error);
+  made->cqe = int(made->entries() / 2);
+  pthread_mutex_init(&made->mutex, nullptr);
+  pthread_cond_init(&made->cond, nullptr);
+  set_extended(*made);
+  if (made->channel) ++made->channel->refcnt;
+  return made.release();
+}
+}  // namespace hca::verbs_library
+
+using namespace hca;
+using namespace hca::verbs_library;
+
+HCA_VERB ibv_cq* ibv_create_cq(ibv_context* context, int entries, void* cq_context,
+                               ibv_comp_channel* channel, int vector) {
+  ibv_cq_init_attr_ex attributes{};
+  if (entries < 1 || vector < 0) return fail(EINVAL);
+  attributes.cqe = u32(entries), attributes.cq_context = cq_context;
+  attributes.channel = channel, attributes.comp_vector = u32(vector);
+  ibv_cq_ex* const made = create_cq_ex(context, &attributes);
+  return made ? cq_of(made).plain() : nullptr;
+}
+
+HCA_VERB int ibv_destroy_cq(ibv_cq* plain) {
+  Cq& cq = cq_of(plain);
+  Context& context = context_of(plain->context);
+  attach::Reply reply;
+  if (const int error = command(context, CommandOpcode::DestroyCq, plain->handle, reply))
+    return error;
+  {
+    const std::lock_guard guard(context.mutex);
+    context.cqs.erase(reinterpret_cast<u64>(&cq));
+    context.rings.give_back(cq.offset, cq.bytes());
+  }
+  pthread_mutex_lock(&cq.mutex);
+  while (cq.comp_events_completed != cq.events) pthread_cond_wait(&cq.cond, &cq.mutex);
+  pthread_mutex_unlock(&cq.mutex);
+  if (cq.channel) --cq.channel->refcnt;
+  delete &cq;
+  return 0;
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs API as a program sees it, on an HCA of `hca serve`: what the provider in user space is
+// to a real one. It lays out rings, writes WQEs, reads CQEs and rings doorbells; all else it asks
+// the server for. Only the public header of the verbs is used.
+#pragma once
+#include <infiniband/verbs.h>
+#include <sched.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <map>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "testbench/attach/packet_socket.h"
+
+// A function of the API: the program finds it in front of the system's.
+#define HCA_VERB extern "C" __attribute__((visibility("default")))
+
+namespace hca::verbs_library {
+class SpinLock {
+ public:
+  void lock() {
+    while (flag_.exchange(true, std::memory_order_acquire)) sched_yield();
+  }
+  void unlock() { flag_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> flag_{false};
+};
+
+// Pieces of the shared memory for rings, in sizes of powers of two from a page on: one that was
+// given back is used again.
+class RingSpace {
+ public:
+  void set_end(u64 end) { end_ = end; }
+  u64 take(u64 bytes);  // 0: there is no room
+  void give_back(u64 offset, u64 bytes) { free_[size_of(bytes)].push_back(offset); }
+
+ private:
+  static u64 size_of(u64 bytes);
+  u64 next_ = attach::kRingsOffset, end_ = 0;
+  std::map<u64, std::vector<u64>> free_;
+};
+
+struct Cq;
+struct Qp;
+
+// An open device. What programs hold of an object is its base.
+struct Context : verbs_context {
+  Context() : verbs_context{} {}
+  attach::Descriptor socket, wake, async;
+  attach::DeviceInfo info;
+  u8* shared = nullptr;
+  std::recursive_mutex mutex;  // of the socket, and of what follows
+  RingSpace rings;
+  std::set<Qp*> qps;
+  std::set<u64> cqs;  // the cookies of those that exist
+  std::map<u32, Qp*> by_number;
+  SpinLock numbers;               // of by_number
+  SpinLock doorbells;             // of the queue of posted writes
+  std::atomic<bool> lost{false};  // the server is gone
+  bool told_lost = false;
+
+  attach::SharedControl& control() { return *reinterpret_cast<attach::SharedControl*>(shared); }
+};
+inline Context& context_of(ibv_context* context) {
+  return static_cast<Context&>(*reinterpret_cast<verbs_context*>(reinterpret_cast<char*>(context) -
+                                                                 offsetof(verbs_context, context)));
+}
+
+// ---- Talking to the server (connection.cpp)
+// errno's values. `descriptors`: what comes with the answer.
+int ask(Context& context, attach::Request& request, attach::Reply& reply,
+        std::vector<attach::Descriptor>* descriptors = nullptr);
+// A command; its structure goes, and comes back in `reply`.
+template <class Structure>
+int command(Context& context, proto::CommandOpcode opcode, attach::Request& request,
+            const Structure& structure, attach::Reply& reply) {
+  request.verb = attach::Verb::Command, request.opcode = opcode;
+  proto::encode(structure, request.body.data());
+  return ask(context, request, reply);
+}
+int command(Context& context, proto::CommandOpcode opcode, u32 object, attach::Reply& reply);
+// One write of 8 bytes to the user page.
+void ring(Context& context, proto::BarOffset offset, const std::array<u8, 8>& doorbell);
+template <class Doorbell>
+void ring(Context& context, proto::BarOffset offset, const Doorbell& doorbell) {
+  std::array<u8, 8> bytes;
+  proto::encode(doorbell, bytes.data());
+  ring(context, offset, bytes);
+}
+// Looks whether the server is still there; false: it is not, and `lost` says so.
+bool server_is_there(Context& context);
+// A function that returns a pointer fails.
+inline std::nullptr_t fail(int error) {
+  errno = error;
+  return nullptr;
+}
+
+// ---- Objects
+struct Channel : ibv_comp_channel {
+  Channel() : ibv_comp_channel{} {}
+  u32 handle = 0;
+};
+struct Ah : ibv_ah {
+  Ah() : ibv_ah{} {}
+  proto::AddressHandle path{};
+};
+
+struct Cq : ibv_cq_ex {
+  Cq() : ibv_cq_ex{} {}
+  u32 number = 0;
+  u64 offset = 0;  // of its ring
+  u8 log_entries = 0;
+  u32 consumer = 0, reported = 0;
+  u32 events = 0;  // that were got, acknowledged or not
+  u32 empty = 0;   // polls one after the other that found nothing
+  SpinLock lock;
+  ibv_wc current{};  // of the extended API
+
+  u32 entries() const { return u32{1} << log_entries; }
+  u64 bytes() const { return u64{entries()} * proto::kCqeBytes; }
+  ibv_cq* plain() { return reinterpret_cast<ibv_cq*>(static_cast<ibv_cq_ex*>(this)); }
+};
+inline Cq& cq_of(ibv_cq_ex* cq) { return static_cast<Cq&>(*cq); }
+inline Cq& cq_of(ibv_cq* cq) { return cq_of(reinterpret_cast<ibv_cq_ex*>(cq)); }
+
+// A send, receive or shared receive queue.
+struct Queue {
+  u64 offset = 0;  // of its ring
+  u8 log_entries = 0, log_stride = 0;
+  u32 max_sge = 0, max_inline = 0;
+  u32 posted = 0, completed = 0;
+  std::vector<u64> wr_ids;
+  std::vector<bool> in_use;  // of a shared one: slots are taken out of order
+  SpinLock lock;
+
+  u32 entries() const { return u32{1} << log_entries; }
+  u64 bytes() const { return u64{1} << (log_entries + log_stride); }
+  u32 slot(u32 index) const { return index & (entries() - 1); }
+  // Up to the WQE of this index; of those in front of it no more is heard.
+  u64 complete(u16 index) {
+    completed += u16(u16(index + 1) - u16(completed));
+    return wr_ids[slot(index)];
+  }
+};
+
+struct Srq : ibv_srq {
+  Srq() : ibv_srq{} {}
+  Queue queue;
+  u32 number = 0;
+  u32 outstanding = 0;
+};
+inline Srq& srq_of(ibv_srq* srq) { return static_cast<Srq&>(*srq); }
+
+// A work request on its way into the ring.
+struct WorkRequest {
+  static constexpr std::size_t kMostSges = 14, kMostInline = 224;
+  u64 wr_id = 0;
+  proto::SendWqe head{};
+  proto::AtomicOperands atomic{};
+  bool is_atomic = false;
+  proto::AddressHandle path{};
+  std::array<proto::Sge, kMostSges> sges{};
+  std::array<u8, kMostInline> data{};
+};
+
+struct Qp : ibv_qp_ex {
+  Qp() : ibv_qp_ex{} {}
+  Queue send, receive;
+  proto::Service service{};
+  bool signal_all = false;
+  ibv_qp_init_attr init{};
+  // Between ibv_wr_start() and ibv_wr_complete().
+  WorkRequest work;
+  bool has_work = false;
+  u32 begun_at = 0;
+  int error = 0;
+};
+inline Qp& qp_of(ibv_qp_ex* qp) { return static_cast<Qp&>(*qp); }
+inline Qp& qp_of(ibv_qp* qp) { return qp_of(reinterpret_cast<ibv_qp_ex*>(qp)); }
+
+// ---- Between the files of the library
+// Room for a ring of at least so many entries; its slots are `bytes` long at least. errno's values.
+int make_queue(Context& context, Queue& queue, u32 wrs, u32 bytes, u8 least_log_stride);
+void free_queue(Context& context, Queue& queue);
+// Completions of a queue pair that nobody wants any more; the WQEs of its SRQ are free again.
+void forget_completions(Cq& cq, Qp& qp);
+// Writes it behind those posted; errno's values.
+int write_work(Context& context, Qp& qp, const WorkRequest& work);
+void ring_send(Context& context, Qp& qp);
+int post_receives(Context& context, Queue& queue, ibv_recv_wr* wr, ibv_recv_wr** bad, Srq* srq);
+// Of the context's table of operations.
+int poll_cq(ibv_cq* cq, int entries, ibv_wc* wc);
+int req_notify_cq(ibv_cq* cq, int solicited_only);
+int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad);
+int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad);
+int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad);
+int query_port(ibv_context* context, u8 port, ibv_port_attr* attributes, std::size_t bytes);
+int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input,
+                    ibv_device_attr_ex* attributes, std::size_t bytes);
+int query_rt_values(ibv_context* context, ibv_values_ex* values);
+ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes);
+ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attributes);
+ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attributes);
+int get_srq_num(ibv_srq* srq, u32* number);
+void set_work_functions(ibv_qp_ex& qp);
+}  // namespace hca::verbs_library

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protection domains, regions, address handles, multicast groups.
+#include <endian.h>
+
+#include <cstring>
+
+#include "testbench/verbs_library/library.h"
+#include "testbench/verbs_library/tables.h"
+
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+using namespace hca;
+using namespace hca::verbs_library;
+using proto::CommandOpcode;
+
+HCA_VERB ibv_pd* ibv_alloc_pd(ibv_context* context) {
+  attach::Reply reply;
+  if (const int error = command(context_of(context), CommandOpcode::AllocPd, 0, reply))
+    return fail(error);
+  return new ibv_pd{context, reply.handle};
+}
+HCA_VERB int ibv_dealloc_pd(ibv_pd* pd) {
+  attach::Reply reply;
+  const int error = command(context_of(pd->context), CommandOpcode::DeallocPd, pd->handle, reply);
+  if (!error) delete pd;
+  return error;
+}
+
+// ---- Regions
+HCA_VERB ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, std::size_t length, u64 iova,
+                                  unsigned flags) {
+  const auto access = access_of(flags & ~unsigned(IBV_ACCESS_OPTIONAL_RANGE));
+  if (!access) return fail(EOPNOTSUPP);
+  attach::Request request;
+  request.names[0] = pd->handle;
+  attach::Reply reply;
+  const proto::MrAttributes mr{iova, length, reinterpret_cast<u64>(address), 0, 0, *access};
+  if (const int error =
+          command(context_of(pd->context), CommandOpcode::RegisterMr, request, mr, reply))
+    return fail(error);
+  return new ibv_mr{pd->context, pd, address, length, reply.handle, reply.number, reply.number};
+}
+HCA_VERB ibv_mr* ibv_reg_mr(ibv_pd* pd, void* address, std::size_t length, int flags) {
+  return ibv_reg_mr_iova2(pd, address, length, reinterpret_cast<u64>(address), unsigned(flags));
+}
+HCA_VERB ibv_mr* ibv_reg_mr_iova(ibv_pd* pd, void* address, std::size_t length, u64 iova,
+                                 int flags) {
+  return ibv_reg_mr_iova2(pd, address, length, iova, unsigned(flags));
+}
+HCA_VERB int ibv_dereg_mr(ibv_mr* mr) {
+  attach::Reply reply;
+  const int error =
+      command(context_of(mr->context), CommandOpcode::DeregisterMr, mr->handle, reply);
+  if (!error) delete mr;
+  return error;
+}
+
+// ---- Address handles
+HCA_VERB ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attributes) {
+  if (attributes->port_num != 1) return fail(EINVAL);
+  proto::AddressHandle path{};
+  const ibv_global_route& grh = attributes->grh;
+  path.sl = attributes->sl, path.dlid = attributes->dlid;
+  if (attributes->is_global) {
+    path.global = true;
+    path.sgid_index = grh.sgid_index, path.traffic_class = grh.traffic_class;
+    path.hop_limit = grh.hop_limit, path.flow_label = grh.flow_label & 0xf'ffff;
+    path.dgid_high = be64toh(grh.dgid.global.subnet_prefix);
+    path.dgid_low = be64toh(grh.dgid.global.interface_id);
+  }
+  attach::Request request;
+  request.verb = attach::Verb::CreateAh, request.names[0] = pd->handle;
+  proto::encode(path, request.body.data());
+  attach::Reply reply;
+  if (const int error = ask(context_of(pd->context), request, reply)) return fail(error);
+  auto* const made = new Ah;
+  made->context = pd->context, made->pd = pd, made->handle = reply.handle;
+  made->path = proto::decode<proto::AddressHandle>(reply.body.data());
+  return made;
+}
+HCA_VERB int ibv_destroy_ah(ibv_ah* ah) {
+  attach::Request request;
+  request.verb = attach::Verb::DestroyAh, request.object = ah->handle;
+  attach::Reply reply;
+  const int error = ask(context_of(ah->context), request, reply);
+  if (!error) delete static_cast<Ah*>(ah);
+  return error;
+}
+
+// The way back to whom a datagram came from.
+HCA_VERB int ibv_init_ah_from_wc(ibv_context*, u8 port, ibv_wc* wc, ibv_grh* grh,
+                                 ibv_ah_attr* attributes) {
+  constexpr unsigned kTrafficClassShift = 20;
+  std::memset(attributes, 0, sizeof *attributes);
+  attributes->dlid = wc->slid, attributes->sl = wc->sl;
+  attributes->src_path_bits = wc->dlid_path_bits, attributes->port_num = port;
+  if (!(wc->wc_flags & IBV_WC_GRH)) return 0;
+  const u32 first = be32toh(grh->version_tclass_flow);
+  attributes->is_global = 1;
+  attributes->grh.dgid = grh->sgid;
+  attributes->grh.flow_label = first & ((1u << kTrafficClassShift) - 1);
+  attributes->grh.traffic_class = u8(first >> kTrafficClassShift);
+  attributes->grh.hop_limit = 64;
+  return 0;
+}
+HCA_VERB ibv_ah* ibv_create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, u8 port) {
+  ibv_ah_attr attributes;
+  if (const int error = ibv_init_ah_from_wc(pd->context, port, wc, grh, &attributes))
+    return fail(error);
+  return ibv_create_ah(pd, &attributes);
+}
+HCA_VERB int ibv_resolve_eth_l2_from_gid(ibv_context*, ibv_ah_attr*, u8 mac[6], u16* vlan) {
+  std::memset(mac, 0, 6);  // the server fills it in where an address handle is made
+  if (vlan) *vlan = 0xffff;
+  return 0;
+}
+
+// ---- Multicast groups
+namespace {
+int change_group(CommandOpcode opcode, ibv_qp* qp, const ibv_gid* gid, u16 lid) {
+  attach::Request request;
+  request.object = qp->handle;
+  attach::Reply reply;
+  const proto::MulticastAttributes group{lid, be64toh(gid->global.subnet_prefix),
+                                         be64toh(gid->global.interface_id)};
+  return command(context_of(qp->context), opcode, request, group, reply);
+}
+}  // namespace
+HCA_VERB int ibv_attach_mcast(ibv_qp* qp, const ibv_gid* gid, u16 lid) {
+  return change_group(CommandOpcode::AttachMulticast, qp, gid, lid);
+}
+HCA_VERB int ibv_detach_mcast(ibv_qp* qp, const ibv_gid* gid, u16 lid) {
+  return change_group(CommandOpcode::DetachMulticast, qp, gid, lid);
+}

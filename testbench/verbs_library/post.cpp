@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work requests into rings: ibv_post_*.
+#include <endian.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "model/proto/services.h"
+#include "testbench/verbs_library/library.h"
+#include "testbench/verbs_library/tables.h"
+
+namespace hca::verbs_library {
+namespace {
+bool may_send(ibv_qp_state state) {
+  return state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_SQE ||
+         state == IBV_QPS_ERR;
+}
+bool is_atomic(proto::WorkOpcode opcode) {
+  return opcode == proto::WorkOpcode::CompareSwap || opcode == proto::WorkOpcode::FetchAdd;
+}
+bool sends_payload(proto::WorkOpcode opcode) {
+  return opcode != proto::WorkOpcode::RdmaRead && !is_atomic(opcode);
+}
+
+// The data of an inline work request; errno's values.
+int gather(const ibv_send_wr& wr, u32 room, WorkRequest& work) {
+  u32 bytes = 0;
+  for (int i = 0; i < wr.num_sge; ++i) {
+    const ibv_sge& sge = wr.sg_list[i];
+    if (sge.length > room - bytes) return ENOMEM;
+    std::memcpy(work.data.data() + bytes, reinterpret_cast<const void*>(sge.addr), sge.length);
+    bytes += sge.length;
+  }
+  work.head.inline_data = true, work.head.inline_bytes = bytes;
+  return 0;
+}
+
+void set_remote(const ibv_send_wr& wr, WorkRequest& work) {
+  if (is_atomic(work.head.opcode)) {
+    const bool adds = work.head.opcode == proto::WorkOpcode::FetchAdd;
+    work.head.remote_va = wr.wr.atomic.remote_addr, work.head.rkey = wr.wr.atomic.rkey;
+    work.atomic = {adds ? wr.wr.atomic.compare_add : wr.wr.atomic.swap,
+                   adds ? 0 : wr.wr.atomic.compare_add};
+  } else {
+    work.head.remote_va = wr.wr.rdma.remote_addr, work.head.rkey = wr.wr.rdma.rkey;
+  }
+}
+
+int set_data(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
+  if (wr.send_flags & IBV_SEND_INLINE) {
+    if (!sends_payload(work.head.opcode)) return EINVAL;
+    return gather(wr, std::min<u32>(qp.send.max_inline, WorkRequest::kMostInline), work);
+  }
+  if (wr.num_sge < 0 || u32(wr.num_sge) > qp.send.max_sge) return EINVAL;
+  work.head.sge_count = u8(wr.num_sge);
+  for (int i = 0; i < wr.num_sge; ++i)
+    work.sges[std::size_t(i)] = {wr.sg_list[i].addr, wr.sg_list[i].lkey, wr.sg_list[i].length};
+  return 0;
+}
+
+int work_of(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
+  const WorkWord* row = find_row(kWork, &WorkWord::word, wr.opcode);
+  if (!row) return EINVAL;
+  work.wr_id = wr.wr_id;
+  work.head = {};
+  work.head.opcode = row->opcode;
+  work.head.signaled = wr.send_flags & IBV_SEND_SIGNALED;
+  work.head.solicited = wr.send_flags & IBV_SEND_SOLICITED;
+  work.head.fence = wr.send_flags & IBV_SEND_FENCE;
+  const bool invalidates = row->opcode == proto::WorkOpcode::SendInvalidate ||
+                           row->opcode == proto::WorkOpcode::LocalInvalidate;
+  work.head.immediate = invalidates ? wr.invalidate_rkey : be32toh(wr.imm_data);
+  if (qp.service == proto::Service::Ud) {
+    if (!wr.wr.ud.ah) return EINVAL;
+    work.path = static_cast<Ah*>(wr.wr.ud.ah)->path;
+    work.path.dest_qpn = wr.wr.ud.remote_qpn & 0xff'ffff, work.path.qkey = wr.wr.ud.remote_qkey;
+  } else {
+    set_remote(wr, work);
+  }
+  return set_data(qp, wr, work);
+}
+}  // namespace
+
+int write_work(Context& context, Qp& qp, const WorkRequest& work) {
+  Queue& queue = qp.send;
+  if (queue.posted - queue.completed >= queue.entries()) return ENOMEM;
+  const u32 slot = queue.slot(queue.posted);
+  u8* at = context.shared + queue.offset + (u64{slot} << queue.log_stride);
+  proto::SendWqe head = work.head;
+  head.index = u16(queue.posted);
+  proto::encode(head, at);
+  at += proto::kSendWqeBytes;
+  if (is_atomic(head.opcode)) {
+    proto::encode(work.atomic, at);
+    at += proto::kAtomicOperandBytes;
+  }
+  if (qp.service == proto::Service::Ud) {
+    proto::encode(work.path, at);
+    at += proto::kAddressHandleBytes;
+  }
+  if (head.inline_data) std::memcpy(at, work.data.data(), head.inline_bytes);
+  for (u32 i = 0; i < head.sge_count; ++i) proto::encode(work.sges[i], at + i * proto::kSgeBytes);
+  queue.wr_ids[slot] = work.wr_id;
+  ++queue.posted;
+  return 0;
+}
+
+void ring_send(Context& context, Qp& qp) {
+  ring(context, proto::BarOffset::SendDoorbell,
+       proto::QueueDoorbell{qp.qp_base.qp_num, u16(qp.send.posted)});
+}
+
+int post_send(ibv_qp* plain, ibv_send_wr* wr, ibv_send_wr** bad) {
+  Qp& qp = qp_of(plain);
+  Context& context = context_of(plain->context);
+  const std::lock_guard guard(qp.send.lock);
+  int error = 0;
+  const u32 before = qp.send.posted;
+  WorkRequest work;
+  for (; wr; wr = wr->next) {
+    error = may_send(plain->state) ? work_of(qp, *wr, work) : EINVAL;
+    if (!error) error = write_work(context, qp, work);
+    if (error) break;
+  }
+  if (error) *bad = wr;
+  if (qp.send.posted != before) ring_send(context, qp);
+  return error;
+}
+
+// `srq`: whose queue it is, if it is a shared one.
+int post_receives(Context& context, Queue& queue, ibv_recv_wr* wr, ibv_recv_wr** bad, Srq* srq) {
+  for (; wr; wr = wr->next) {
+    const u32 slot = queue.slot(queue.posted);
+    const bool full = srq ? srq->outstanding >= queue.entries() || queue.in_use[slot]
+                          : queue.posted - queue.completed >= queue.entries();
+    const bool too_long = wr->num_sge < 0 || u32(wr->num_sge) > queue.max_sge;
+    if (full || too_long) {
+      *bad = wr;
+      return too_long ? EINVAL : ENOMEM;
+    }
+    u8* const at = context.shared + queue.offset + (u64{slot} << queue.log_stride);
+    proto::encode(proto::ReceiveWqe{u8(wr->num_sge), u16(queue.posted)}, at);
+    for (int i = 0; i < wr->num_sge; ++i)
+      proto::encode(proto::Sge{wr->sg_list[i].addr, wr->sg_list[i].lkey, wr->sg_list[i].length},
+                    at + proto::kReceiveWqeBytes + std::size_t(i) * proto::kSgeBytes);
+    queue.wr_ids[slot] = wr->wr_id;
+    ++queue.posted;
+    if (srq) ++srq->outstanding, queue.in_use[slot] = true;
+  }
+  return 0;
+}
+
+int post_recv(ibv_qp* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
+  Qp& qp = qp_of(plain);
+  Context& context = context_of(plain->context);
+  if (plain->state == IBV_QPS_RESET || plain->srq) {
+    *bad = wr;
+    return EINVAL;
+  }
+  const std::lock_guard guard(qp.receive.lock);
+  const u32 before = qp.receive.posted;
+  const int error = post_receives(context, qp.receive, wr, bad, nullptr);
+  if (qp.receive.posted != before)
+    ring(context, proto::BarOffset::ReceiveDoorbell,
+         proto::QueueDoorbell{plain->qp_num, u16(qp.receive.posted)});
+  return error;
+}
+
+int post_srq_recv(ibv_srq* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
+  Srq& srq = srq_of(plain);
+  Context& context = context_of(plain->context);
+  const std::lock_guard guard(srq.queue.lock);
+  const u32 before = srq.queue.posted;
+  const int error = post_receives(context, srq.queue, wr, bad, &srq);
+  if (srq.queue.posted != before)
+    ring(context, proto::BarOffset::SharedDoorbell,
+         proto::QueueDoorbell{srq.number, u16(srq.queue.posted)});
+  return error;
+}
+}  // namespace hca::verbs_library

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared receive queues.
+#include <memory>
+
+#include "testbench/verbs_library/library.h"
+
+namespace hca::verbs_library {
+using proto::CommandOpcode;
+
+namespace {
+constexpr u8 kLeastStride = 5;  // a logarithm: the device's
+
+int create_at_server(Context& context, Srq& srq, const ibv_pd& pd, u32 limit) {
+  proto::SrqAttributes create;
+  create.address = srq.queue.offset, create.limit = limit;
+  create.log_entries = srq.queue.log_entries, create.log_stride = srq.queue.log_stride;
+  attach::Request request;
+  request.names[0] = pd.handle, request.cookie = reinterpret_cast<u64>(&srq);
+  attach::Reply reply;
+  const int error = command(context, CommandOpcode::CreateSrq, request, create, reply);
+  srq.handle = reply.handle, srq.number = reply.number;
+  return error;
+}
+}  // namespace
+
+ibv_srq* create_srq_ex(ibv_context* plain, ibv_srq_init_attr_ex* attributes) {
+  constexpr u32 kKnown = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD;
+  if (attributes->comp_mask & ~kKnown) return fail(EOPNOTSUPP);
+  if ((attributes->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) && attributes->srq_type != IBV_SRQT_BASIC)
+    return fail(EOPNOTSUPP);
+  if (!(attributes->comp_mask & IBV_SRQ_INIT_ATTR_PD) || !attributes->pd) return fail(EINVAL);
+  ibv_srq_attr& attr = attributes->attr;
+  if (!attr.max_wr || attr.max_sge > WorkRequest::kMostSges) return fail(EINVAL);
+  Context& context = context_of(plain);
+  auto made = std::make_unique<Srq>();
+  made->queue.max_sge = std::max(attr.max_sge, 1u);
+  int error =
+      make_queue(context, made->queue, attr.max_wr,
+                 proto::kReceiveWqeBytes + made->queue.max_sge * proto::kSgeBytes, kLeastStride);
+  if (!error) error = create_at_server(context, *made, *attributes->pd, attr.srq_limit);
+  if (error) {
+    free_queue(context, made->queue);
+    return fail(error);
+  }
+  attr.max_wr = made->queue.entries(), attr.max_sge = made->queue.max_sge;
+  made->context = plain, made->pd = attributes->pd;
+  made->srq_context = attributes->srq_context;
+  pthread_mutex_init(&made->mutex, nullptr);
+  pthread_cond_init(&made->cond, nullptr);
+  return made.release();
+}
+
+int get_srq_num(ibv_srq* srq, u32* number) {
+  *number = srq_of(srq).number;
+  return 0;
+}
+}  // namespace hca::verbs_library
+
+using namespace hca;
+using namespace hca::verbs_library;
+
+HCA_VERB ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes) {
+  ibv_srq_init_attr_ex all{};
+  all.srq_context = attributes->srq_context, all.attr = attributes->attr;
+  all.comp_mask = IBV_SRQ_INIT_ATTR_PD, all.pd = pd;
+  ibv_srq* const made = create_srq_ex(pd->context, &all);
+  if (made) attributes->attr = all.attr;
+  return made;
+}
+HCA_VERB int ibv_modify_srq(ibv_srq* srq, ibv_srq_attr* attributes, int mask) {
+  if (mask & ~IBV_SRQ_LIMIT) return EOPNOTSUPP;
+  proto::SrqAttributes change;
+  change.mask = proto::kSrqLimit, change.limit = attributes->srq_limit;
+  attach::Request request;
+  request.object = srq->handle;
+  attach::Reply reply;
+  return command(context_of(srq->context), CommandOpcode::ModifySrq, request, change, reply);
+}
+HCA_VERB int ibv_query_srq(ibv_srq* srq, ibv_srq_attr* attributes) {
+  attach::Reply reply;
+  if (const int error =
+          command(context_of(srq->context), CommandOpcode::QuerySrq, srq->handle, reply))
+    return error;
+  const Queue& queue = srq_of(srq).queue;
+  const auto found = proto::decode<proto::SrqAttributes>(reply.body.data());
+  *attributes = {queue.entries(), queue.max_sge, found.limit};
+  return 0;
+}
+HCA_VERB int ibv_destroy_srq(ibv_srq* srq) {
+  Context& context = context_of(srq->context);
+  attach::Reply reply;
+  if (const int error = command(context, CommandOpcode::DestroySrq, srq->handle, reply))
+    return error;
+  free_queue(context, srq_of(srq).queue);
+  delete &srq_of(srq);
+  return 0;
+}

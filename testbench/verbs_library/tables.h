@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words of the verbs API beside those of the device.
+#pragma once
+#include <infiniband/verbs.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "model/proto/commands.h"
+#include "model/proto/services.h"
+
+namespace hca::verbs_library {
+// The row in which a column has this value; nullptr: none.
+template <class Row, std::size_t kRows, class Value>
+constexpr const Row* find_row(const std::array<Row, kRows>& rows, Value Row::*column, Value value) {
+  for (const Row& row : rows)
+    if (row.*column == value) return &row;
+  return nullptr;
+}
+
+struct ServiceWord {
+  ibv_qp_type type;
+  proto::Service service;
+};
+inline constexpr std::array kServices{ServiceWord{IBV_QPT_RC, proto::Service::Rc},
+                                      ServiceWord{IBV_QPT_UC, proto::Service::Uc},
+                                      ServiceWord{IBV_QPT_UD, proto::Service::Ud}};
+
+struct AccessWord {
+  unsigned flag;
+  u8 access;
+};
+inline constexpr std::array kAccessWords{AccessWord{IBV_ACCESS_LOCAL_WRITE, proto::kLocalWrite},
+                                         AccessWord{IBV_ACCESS_REMOTE_WRITE, proto::kRemoteWrite},
+                                         AccessWord{IBV_ACCESS_REMOTE_READ, proto::kRemoteRead},
+                                         AccessWord{IBV_ACCESS_REMOTE_ATOMIC, proto::kRemoteAtomic},
+                                         AccessWord{IBV_ACCESS_MW_BIND, proto::kBindWindow}};
+// Nothing: a flag is none of the device's.
+constexpr std::optional<u8> access_of(unsigned flags) {
+  u8 access = 0;
+  for (const AccessWord& word : kAccessWords)
+    if (flags & word.flag) access |= word.access, flags &= ~word.flag;
+  return flags ? std::nullopt : std::optional<u8>(access);
+}
+constexpr unsigned flags_of(u8 access) {
+  unsigned flags = 0;
+  for (const AccessWord& word : kAccessWords)
+    if (access & word.access) flags |= word.flag;
+  return flags;
+}
+
+// A work request's opcode, what the extended API's flag for it is, and its data.
+struct WorkWord {
+  ibv_wr_opcode word;
+  proto::WorkOpcode opcode;
+  u64 flag;  // of ibv_qp_create_send_ops_flags
+};
+inline constexpr std::array kWork{
+    // clang-format off
+    WorkWord{IBV_WR_SEND,                 proto::WorkOpcode::Send,               IBV_QP_EX_WITH_SEND},
+    WorkWord{IBV_WR_SEND_WITH_IMM,        proto::WorkOpcode::SendImmediate,      IBV_QP_EX_WITH_SEND_WITH_IMM},
+    WorkWord{IBV_WR_SEND_WITH_INV,        proto::WorkOpcode::SendInvalidate,     IBV_QP_EX_WITH_SEND_WITH_INV},
+    WorkWord{IBV_WR_RDMA_WRITE,           proto::WorkOpcode::RdmaWrite,          IBV_QP_EX_WITH_RDMA_WRITE},
+    WorkWord{IBV_WR_RDMA_WRITE_WITH_IMM,  proto::WorkOpcode::RdmaWriteImmediate, IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM},
+    WorkWord{IBV_WR_RDMA_READ,            proto::WorkOpcode::RdmaRead,           IBV_QP_EX_WITH_RDMA_READ},
+    WorkWord{IBV_WR_ATOMIC_CMP_AND_SWP,   proto::WorkOpcode::CompareSwap,        IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP},
+    WorkWord{IBV_WR_ATOMIC_FETCH_AND_ADD, proto::WorkOpcode::FetchAdd,           IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD},
+    WorkWord{IBV_WR_LOCAL_INV,            proto::WorkOpcode::LocalInvalidate,    IBV_QP_EX_WITH_LOCAL_INV},
+    // clang-format on
+};
+
+struct CompletionWord {
+  proto::CqeOpcode opcode;
+  ibv_wc_opcode word;
+};
+inline constexpr std::array kCompletions{
+    // clang-format off
+    CompletionWord{proto::CqeOpcode::Send,                 IBV_WC_SEND},
+    CompletionWord{proto::CqeOpcode::RdmaWrite,            IBV_WC_RDMA_WRITE},
+    CompletionWord{proto::CqeOpcode::RdmaRead,             IBV_WC_RDMA_READ},
+    CompletionWord{proto::CqeOpcode::CompareSwap,          IBV_WC_COMP_SWAP},
+    CompletionWord{proto::CqeOpcode::FetchAdd,             IBV_WC_FETCH_ADD},
+    CompletionWord{proto::CqeOpcode::BindMw,               IBV_WC_BIND_MW},
+    CompletionWord{proto::CqeOpcode::LocalInvalidate,      IBV_WC_LOCAL_INV},
+    CompletionWord{proto::CqeOpcode::Receive,              IBV_WC_RECV},
+    CompletionWord{proto::CqeOpcode::ReceiveRdmaImmediate, IBV_WC_RECV_RDMA_WITH_IMM},
+    // clang-format on
+};
+
+// Whose number an asynchronous event names is a column of proto::kAsyncEvents.
+struct EventWord {
+  proto::EventType type;
+  ibv_event_type word;
+};
+inline constexpr std::array kEvents{
+    // clang-format off
+    EventWord{proto::EventType::QpFatal,          IBV_EVENT_QP_FATAL},
+    EventWord{proto::EventType::QpReqErr,         IBV_EVENT_QP_REQ_ERR},
+    EventWord{proto::EventType::QpAccessErr,      IBV_EVENT_QP_ACCESS_ERR},
+    EventWord{proto::EventType::CqErr,            IBV_EVENT_CQ_ERR},
+    EventWord{proto::EventType::CommEst,          IBV_EVENT_COMM_EST},
+    EventWord{proto::EventType::SqDrained,        IBV_EVENT_SQ_DRAINED},
+    EventWord{proto::EventType::QpLastWqeReached, IBV_EVENT_QP_LAST_WQE_REACHED},
+    EventWord{proto::EventType::SrqLimitReached,  IBV_EVENT_SRQ_LIMIT_REACHED},
+    EventWord{proto::EventType::SrqErr,           IBV_EVENT_SRQ_ERR},
+    // clang-format on
+};
+static_assert(kEvents.size() == proto::kAsyncEvents.size());
+
+// The states have the same values.
+static_assert(int(IBV_QPS_RESET) == int(proto::QpState::Reset) &&
+              int(IBV_QPS_ERR) == int(proto::QpState::Error) &&
+              int(IBV_QPS_SQE) == int(proto::QpState::Sqe));
+// And those of a completion.
+static_assert(int(IBV_WC_REM_ABORT_ERR) == int(proto::WcStatus::RemAbortErr) &&
+              int(IBV_WC_WR_FLUSH_ERR) == int(proto::WcStatus::WrFlushErr));
+}  // namespace hca::verbs_library

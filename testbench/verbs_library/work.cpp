@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work requests into rings: ibv_wr_*. The send queue is locked from ibv_wr_start() on.
+#include <endian.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "testbench/verbs_library/library.h"
+#include "testbench/verbs_library/tables.h"
+
+namespace hca::verbs_library {
+namespace {
+// What was begun last is complete.
+void finish(Qp& qp) {
+  if (!qp.has_work) return;
+  qp.has_work = false;
+  if (!qp.error) qp.error = write_work(context_of(qp.qp_base.context), qp, qp.work);
+}
+
+WorkRequest& begin(ibv_qp_ex* ex, proto::WorkOpcode opcode) {
+  Qp& qp = qp_of(ex);
+  finish(qp);
+  qp.has_work = true;
+  WorkRequest& work = qp.work;
+  work.wr_id = ex->wr_id;
+  work.head = {};
+  work.head.opcode = opcode;
+  work.head.signaled = ex->wr_flags & IBV_SEND_SIGNALED;
+  work.head.solicited = ex->wr_flags & IBV_SEND_SOLICITED;
+  work.head.fence = ex->wr_flags & IBV_SEND_FENCE;
+  return work;
+}
+WorkRequest& begin_remote(ibv_qp_ex* ex, proto::WorkOpcode opcode, u32 rkey, u64 address) {
+  WorkRequest& work = begin(ex, opcode);
+  work.head.rkey = rkey, work.head.remote_va = address;
+  return work;
+}
+
+void start(ibv_qp_ex* ex) {
+  Qp& qp = qp_of(ex);
+  qp.send.lock.lock();
+  qp.begun_at = qp.send.posted, qp.has_work = false;
+  const ibv_qp_state state = qp.qp_base.state;
+  qp.error = state == IBV_QPS_RESET || state == IBV_QPS_INIT || state == IBV_QPS_RTR ? EINVAL : 0;
+}
+int complete(ibv_qp_ex* ex) {
+  Qp& qp = qp_of(ex);
+  finish(qp);
+  if (qp.error)
+    qp.send.posted = qp.begun_at;
+  else if (qp.send.posted != qp.begun_at)
+    ring_send(context_of(qp.qp_base.context), qp);
+  const int error = qp.error;
+  qp.send.lock.unlock();
+  return error;
+}
+void abort(ibv_qp_ex* ex) {
+  Qp& qp = qp_of(ex);
+  qp.send.posted = qp.begun_at, qp.has_work = false;
+  qp.send.lock.unlock();
+}
+
+template <proto::WorkOpcode kOpcode>
+void plain(ibv_qp_ex* ex) {
+  begin(ex, kOpcode);
+}
+void send_imm(ibv_qp_ex* ex, __be32 immediate) {
+  begin(ex, proto::WorkOpcode::SendImmediate).head.immediate = be32toh(immediate);
+}
+template <proto::WorkOpcode kOpcode>
+void invalidate(ibv_qp_ex* ex, u32 rkey) {
+  begin(ex, kOpcode).head.immediate = rkey;
+}
+template <proto::WorkOpcode kOpcode>
+void remote(ibv_qp_ex* ex, u32 rkey, u64 address) {
+  begin_remote(ex, kOpcode, rkey, address);
+}
+void write_imm(ibv_qp_ex* ex, u32 rkey, u64 address, __be32 immediate) {
+  begin_remote(ex, proto::WorkOpcode::RdmaWriteImmediate, rkey, address).head.immediate =
+      be32toh(immediate);
+}
+void compare_swap(ibv_qp_ex* ex, u32 rkey, u64 address, u64 compare, u64 swap) {
+  begin_remote(ex, proto::WorkOpcode::CompareSwap, rkey, address).atomic = {swap, compare};
+}
+void fetch_add(ibv_qp_ex* ex, u32 rkey, u64 address, u64 add) {
+  begin_remote(ex, proto::WorkOpcode::FetchAdd, rkey, address).atomic = {add, 0};
+}
+
+// ---- What belongs to the one begun last
+void set_sge_list(ibv_qp_ex* ex, std::size_t count, const ibv_sge* list) {
+  Qp& qp = qp_of(ex);
+  if (count > qp.send.max_sge) {
+    qp.error = EINVAL;
+    return;
+  }
+  qp.work.head.sge_count = u8(count);
+  for (std::size_t i = 0; i < count; ++i)
+    qp.work.sges[i] = {list[i].addr, list[i].lkey, list[i].length};
+}
+void set_sge(ibv_qp_ex* ex, u32 lkey, u64 address, u32 length) {
+  const ibv_sge sge{address, length, lkey};
+  set_sge_list(ex, 1, &sge);
+}
+void set_inline_data_list(ibv_qp_ex* ex, std::size_t count, const ibv_data_buf* list) {
+  Qp& qp = qp_of(ex);
+  const std::size_t room = std::min<std::size_t>(qp.send.max_inline, WorkRequest::kMostInline);
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (list[i].length > room - bytes) {
+      qp.error = EINVAL;
+      return;
+    }
+    std::memcpy(qp.work.data.data() + bytes, list[i].addr, list[i].length);
+    bytes += list[i].length;
+  }
+  qp.work.head.inline_data = true, qp.work.head.inline_bytes = u32(bytes);
+}
+void set_inline_data(ibv_qp_ex* ex, void* address, std::size_t length) {
+  const ibv_data_buf data{address, length};
+  set_inline_data_list(ex, 1, &data);
+}
+void set_ud_addr(ibv_qp_ex* ex, ibv_ah* ah, u32 qpn, u32 qkey) {
+  proto::AddressHandle& path = qp_of(ex).work.path;
+  path = static_cast<Ah*>(ah)->path;
+  path.dest_qpn = qpn & 0xff'ffff, path.qkey = qkey;
+}
+}  // namespace
+
+void set_work_functions(ibv_qp_ex& qp) {
+  using proto::WorkOpcode;
+  qp.wr_start = start, qp.wr_complete = complete, qp.wr_abort = abort;
+  qp.wr_send = plain<WorkOpcode::Send>, qp.wr_send_imm = send_imm;
+  qp.wr_send_inv = invalidate<WorkOpcode::SendInvalidate>;
+  qp.wr_rdma_write = remote<WorkOpcode::RdmaWrite>, qp.wr_rdma_write_imm = write_imm;
+  qp.wr_rdma_read = remote<WorkOpcode::RdmaRead>;
+  qp.wr_atomic_cmp_swp = compare_swap, qp.wr_atomic_fetch_add = fetch_add;
+  qp.wr_set_sge = set_sge, qp.wr_set_sge_list = set_sge_list;
+  qp.wr_set_inline_data = set_inline_data, qp.wr_set_inline_data_list = set_inline_data_list;
+  qp.wr_set_ud_addr = set_ud_addr;
+}
+}  // namespace hca::verbs_library
