@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of Debian's packages on the HCAs of one `hca serve`.
+
+check_attach.py HCA FOLDER_OF_SCENARIOS CASE [...]: each program within a limit of real time; without CASE all of them.
+"""
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMIT = 90  # seconds for a case; a program alone takes one or two
+
+ROCE = ["--set", "connection.framing=rocev2_ip4"]
+PART = ["--set", "verbs.vendor_part_id=4129"]
+
+# Two ends of one program, the second with the address of the first: what it is given, what the simulation is given, what its output has.
+PINGPONG = r"\d+ iters in .* usec/iter"
+PERFTEST = r"^ *\d+ +\d+ +[0-9.]+"
+PAIRS = {
+    "rc_pingpong": ("ibv_rc_pingpong -n 100", [], PINGPONG),
+    "rc_pingpong_events": ("ibv_rc_pingpong -n 50 -e", [], PINGPONG),
+    "rc_pingpong_checked": ("ibv_rc_pingpong -n 50 -c", [], PINGPONG),
+    "rc_pingpong_new_api": ("ibv_rc_pingpong -n 50 -N", [], PINGPONG),
+    "rc_pingpong_long": ("ibv_rc_pingpong -n 5 -s 1000000 -c", [], PINGPONG),
+    "rc_pingpong_roce": ("ibv_rc_pingpong -n 50 -g 3 -c", ROCE, PINGPONG),
+    "uc_pingpong": ("ibv_uc_pingpong -n 50 -c", [], PINGPONG),
+    "ud_pingpong": ("ibv_ud_pingpong -n 50 -s 1024 -c", [], PINGPONG),
+    "ud_pingpong_events": ("ibv_ud_pingpong -n 50 -s 1024 -e", [], PINGPONG),
+    "srq_pingpong": ("ibv_srq_pingpong -n 50 -c", [], PINGPONG),
+    "srq_pingpong_events": ("ibv_srq_pingpong -n 50 -e", [], PINGPONG),
+    "write_bw": ("ib_write_bw -n 100 -F", [], PERFTEST),
+    "send_bw": ("ib_send_bw -n 100 -F", [], PERFTEST),
+    "read_bw": ("ib_read_bw -n 100 -F", [], PERFTEST),
+    "atomic_bw": ("ib_atomic_bw -n 100 -F", [], PERFTEST),
+    "write_lat": ("ib_write_lat -n 100 -F", [], PERFTEST),
+    "send_lat": ("ib_send_lat -n 100 -F", [], PERFTEST),
+    "read_lat": ("ib_read_lat -n 100 -F", [], PERFTEST),
+    "atomic_lat": ("ib_atomic_lat -n 100 -F", [], PERFTEST),
+    "send_bw_events": ("ib_send_bw -n 100 -F -e", [], PERFTEST),
+    "send_lat_ud": ("ib_send_lat -n 100 -F -c UD -s 1024", [], PERFTEST),
+    "write_bw_uc": ("ib_write_bw -n 100 -F -c UC", [], PERFTEST),
+    "write_bw_qps": ("ib_write_bw -n 50 -F -q 4 -s 4096", [], PERFTEST),
+    "write_bw_both": ("ib_write_bw -n 50 -F -b -s 4096", [], PERFTEST),
+    "send_bw_srq": ("ib_send_bw -n 100 -F --use-srq -s 4096", [], PERFTEST),
+    "write_lat_inline": ("ib_write_lat -n 100 -F -I 64 -s 64", [], PERFTEST),
+    "write_bw_new_api": ("ib_write_bw -n 100 -F", PART, r"ibv_wr\* API +: ON"),
+}
+
+
+class Failed(Exception):
+    pass
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Served:
+    """A running `hca serve`."""
+
+    def __init__(self, hca, scenario, settings):
+        self.hca = hca
+        self.folder = tempfile.mkdtemp(prefix="hca-")
+        self.socket = os.path.join(self.folder, "s")
+        self.process = subprocess.Popen([hca, "serve", scenario, "--socket", self.socket, *settings], stdout=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        if "serving hca0, hca1" not in line:
+            raise Failed(f"hca serve says {line!r}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        try:
+            self.code = self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise Failed("hca serve does not end")
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def start(self, device, arguments):
+        command = [self.hca, "run", "--attach", self.socket, "--time=wall"]
+        if device:
+            command += ["--device", device]
+        return subprocess.Popen([*command, "--", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def finish(process, name, code=0):
+    try:
+        output, _ = process.communicate(timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        output, _ = process.communicate()
+        raise Failed(f"{name} is not done after {LIMIT} s:\n{output}")
+    if process.returncode != code:
+        raise Failed(f"{name} ends with {process.returncode} instead of {code}:\n{output}")
+    return output
+
+
+def wants(output, pattern):
+    if not re.search(pattern, output, re.MULTILINE):
+        raise Failed(f"no {pattern!r} in:\n{output}")
+
+
+def listens(port):
+    """Waits for a program to listen there, without a connection that it would take for its peer's."""
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
+        for table in "/proc/net/tcp", "/proc/net/tcp6":
+            with open(table) as lines:
+                if any(f":{port:04X} " in line and " 0A " in line for line in lines):
+                    return
+        time.sleep(0.02)
+    raise Failed(f"nobody listens at port {port}")
+
+
+def pair(hca, scenario, name):
+    program, settings, pattern = PAIRS[name]
+    with Served(hca, scenario, settings) as served:
+        port = free_port()
+        arguments = [*program.split(), "-p", str(port)]
+        server = served.start("hca0", arguments)
+        try:
+            listens(port)
+            client = served.start("hca1", [*arguments, "127.0.0.1"])
+            output = finish(client, "the client")
+        finally:
+            if server.poll() is None and sys.exc_info()[0]:
+                server.kill()
+                print("the server said:\n" + server.communicate()[0])
+        output += finish(server, "the server")
+        wants(output, pattern)
+        line = next(line for line in reversed(output.splitlines()) if re.search(PINGPONG + "|" + PERFTEST, line))
+        print(f"{program}: {line.strip()}")
+
+
+def devices(hca, scenario):
+    with Served(hca, scenario, PART) as served:
+        output = finish(served.start("", ["ibv_devices"]), "ibv_devices")
+        wants(output, r"hca0\s+020000fffe000001\n\s+hca1\s+020000fffe000002")
+        output = finish(served.start("hca1", ["ibv_devinfo", "-v"]), "ibv_devinfo -v")
+        for pattern in (r"hca_id:\s+hca1", r"vendor_part_id:\s+4129", r"state:\s+PORT_ACTIVE", r"port_lid:\s+2", r"link_layer:\s+InfiniBand",
+                        r"active_speed:\s+25.0 Gbps", r"max_qp:\s+\d{3,}"):
+            wants(output, pattern)
+        if "hca0" in output:
+            raise Failed(f"--device hca1 shows hca0:\n{output}")
+
+
+def refused(hca, arguments, pattern):
+    process = subprocess.run([hca, *arguments], capture_output=True, text=True, timeout=LIMIT)
+    text = process.stdout + process.stderr
+    if process.returncode == 0 or not re.fullmatch(pattern + "\n", text):
+        raise Failed(f"hca {' '.join(arguments)} ends with {process.returncode} and says:\n{text}")
+
+
+def no_server(hca, scenario):
+    refused(hca, ["run", "--attach", "/nonexistent/s", "--", "ibv_devices"], r"hca: .*'/nonexistent/s'.*")
+    with Served(hca, scenario, []) as served:
+        refused(hca, ["run", "--attach", served.socket, "--device", "hca7", "--", "ibv_devices"], r"hca: --device: 'hca7' is none of hca0, hca1")
+        refused(hca, ["run", "--attach", served.socket, "--", "/nonexistent/p"], r"hca: --attach: '/nonexistent/p': .*")
+        refused(hca, ["serve", scenario, "--socket", served.socket], r"hca: --socket: .*another simulation serves it")
+        code = finish(served.start("", ["sh", "-c", "exit 7"]), "sh", 7)
+        if code:
+            raise Failed(f"sh says {code!r}")
+
+
+def killed_client(hca, scenario):
+    """Objects of a program that is killed vanish: its number can be taken again, the peer's retries run out."""
+    with Served(hca, scenario, []) as served:
+        port = free_port()
+        arguments = ["ib_write_bw", "-F", "-D", "30", "-p", str(port)]
+        server = served.start("hca0", arguments)
+        listens(port)
+        client = served.start("hca1", [*arguments, "127.0.0.1"])
+        time.sleep(2)
+        server.send_signal(signal.SIGKILL)
+        server.communicate()
+        output, _ = client.communicate(timeout=LIMIT)
+        if client.returncode == 0:
+            raise Failed(f"the client of a server that was killed ends well:\n{output}")
+        wants(finish(served.start("hca0", ["ibv_devinfo"]), "ibv_devinfo"), "PORT_ACTIVE")
+
+
+def killed_server(hca, scenario):
+    """Without a simulation the programs end, with an error."""
+    with Served(hca, scenario, []) as served:
+        port = free_port()
+        arguments = ["ibv_rc_pingpong", "-n", "100000000", "-p", str(port)]
+        ends = [served.start("hca0", arguments)]
+        listens(port)
+        ends.append(served.start("hca1", [*arguments, "127.0.0.1"]))
+        time.sleep(2)
+        served.process.kill()
+        for end in ends:
+            output, _ = end.communicate(timeout=LIMIT)
+            if end.returncode == 0:
+                raise Failed(f"a program without its simulation ends well:\n{output}")
+
+
+CASES = {"devices": devices, "no_server": no_server, "killed_client": killed_client, "killed_server": killed_server}
+
+
+def main():
+    hca, folder, *chosen = sys.argv[1:]
+    scenario = os.path.join(folder, "verbs.yaml")
+    for name in chosen or [*CASES, *PAIRS]:
+        try:
+            if name in PAIRS:
+                pair(hca, scenario, name)
+            else:
+                CASES[name](hca, scenario)
+                print(f"{name}: as expected")
+        except (Failed, subprocess.TimeoutExpired) as error:
+            sys.exit(f"{name}: {error}")
+
+
+if __name__ == "__main__":
+    main()
