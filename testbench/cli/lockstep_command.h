@@ -30,7 +30,8 @@ void print(const testbench::LockstepOptions<Pair>& options,
            const testbench::ElasticResult<Pair>& r) {
   fmt::print("{}: {} bits, {} cycles, seed {}, elastic buffers on both sides\n", Pair::kName,
              8 * options.twin.beat_bytes, r.cycles, options.seed);
-  fmt::print("  packets {} ({}), beats {}\n", r.packets, r.counts.text(), r.beats);
+  fmt::print("  packets {} ({}), beats {}, resets {}\n", r.packets, r.counts.text(), r.beats,
+             r.resets);
   if (r.packets)
     fmt::print(
         "  first beat in to first beat out: {} to {} cycles, by the unit's contract {}; the unit "
@@ -62,6 +63,24 @@ int run(const testbench::LockstepOptions<Pair>& options) {
   return result.equal() ? kSucceeded : kCheckFailed;
 }
 
+// What comes between the packets, and what an elastic buffer keeps from the RTL.
+template <class Pair>
+void add_stalls(CLI::App& block, testbench::LockstepOptions<Pair>& options) {
+  block
+      .add_option("--stall", options.stall_percent,
+                  "percent of the cycles in which the receiver takes no packet")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 99));
+  block.add_option("--rooms", options.rooms, "packets for which the receiver has room")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 8));
+  block.add_flag("--break-contract", options.break_contract,
+                 "leave gaps inside packets, or start those of one beat without a grant: the "
+                 "RTL's assertion fires");
+  block.add_flag("--break-stall", options.withdraw_grants,
+                 "the receiver stalls where its grant stands: the RTL's assertion fires");
+}
+
 // The options of a run, and the run itself. `rtl`: another one than ours; `elastic`: it may stall
 // inside of packets.
 template <class Pair>
@@ -73,14 +92,7 @@ void add_lockstep(CLI::App& block, int& exit_code, testbench::RtlMaker<Pair> rtl
       ->capture_default_str()
       ->check(CLI::Range(u64{1}, u64{1'000'000'000'000}, "1 to 10^12"));
   block.add_option("--seed", options->seed, "of packets, gaps and stalls")->capture_default_str();
-  block
-      .add_option("--stall", options->stall_percent,
-                  "percent of the cycles in which the receiver takes no packet")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 99));
-  block.add_option("--rooms", options->rooms, "packets for which the receiver has room")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 8));
+  if (!elastic) add_stalls(block, *options);
   block.add_option("--latency", options->twin.latency, "of the model, cycles")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
@@ -98,11 +110,6 @@ void add_lockstep(CLI::App& block, int& exit_code, testbench::RtlMaker<Pair> rtl
                   "cycles between two resets on average, 0: none; none with --packets")
       ->capture_default_str()
       ->check(CLI::Range(u64{0}, u64{1'000'000'000}, "0 to 10^9"));
-  block.add_flag("--break-contract", options->break_contract,
-                 "leave gaps inside packets, or start those of one beat without a grant: the "
-                 "RTL's assertion fires");
-  block.add_flag("--break-stall", options->withdraw_grants,
-                 "the receiver stalls where its grant stands: the RTL's assertion fires");
   block.add_option("--fst", options->waves, "waveform of the cycles around the first divergence");
   constexpr bool kTakesFrames =
       std::is_constructible_v<typename Pair::Stimulus, u64, testbench::GivenFrames>;

@@ -4,7 +4,8 @@
 // ours, but takes a beat in a cycle in which packets_in_ready_o is high, and sends one in any in
 // which packets_out_valid_o is; packets_out_start_o is not looked at, packets_out_ready_i always
 // high. Its packets are compared by order and content with those of the twin; the cycles that they
-// take are only told.
+// take are only told, but none may wait for kPatience cycles. A reset, now and then, loses what is
+// inside.
 #pragma once
 #include "testbench/lockstep/lockstep.h"
 
@@ -14,7 +15,8 @@ struct ElasticResult {
   engine::Cycle cycles = 0;       // of the RTL
   engine::Cycle twin_cycles = 0;  // that the unit needs for the same packets by its contract
   u64 packets = 0, beats = 0;     // that have left the RTL
-  u64 held_beats = 0;             // cycles in which a beat waited in front of it, inside a packet
+  u64 resets = 0;
+  u64 held_beats = 0;  // cycles in which a beat waited in front of it, inside a packet
   engine::Cycle least_latency = engine::kNever, most_latency = 0;  // first beat in to first out
   typename Pair::Counts counts;
   typename Pair::Coverage coverage;
@@ -36,13 +38,18 @@ class ElasticRun {
       : options_(options),
         stimulus_(make_stimulus<Pair>(options.seed, options.given)),
         unit_(options.twin, {}),
-        rtl_(options.rtl ? options.rtl() : typename Pair::Rtl(options.twin.beat_bytes)) {
+        rtl_(options.rtl ? options.rtl() : typename Pair::Rtl(options.twin.beat_bytes)),
+        resets_(options.seed ^ 0x4e5e) {
     result_.coverage = typename Pair::Coverage(beat_bytes());
   }
   Result run(Cycle waves_from, const std::string& waves) {
+    Cycle reset_at = next_reset(0);
     for (Cycle at = 1; at <= options_.cycles && result_.equal(); ++at) {
       if (!waves.empty() && at == waves_from) rtl_.trace_to(waves);
-      cycle(at);
+      if (at >= reset_at && waited_out(at) <= kShort && waited_in(at) <= kShort)
+        reset(at), reset_at = next_reset(at);
+      else
+        cycle(at);
       result_.cycles = at;
     }
     if (!waves.empty())
@@ -53,11 +60,30 @@ class ElasticRun {
 
  private:
   static constexpr Cycle kWavesBehind = 16;
-  static constexpr Cycle kPatience = 10'000;  // cycles without a beat, with packets inside
+  static constexpr Cycle kPatience = 10'000;  // cycles without a beat that leaves, or is taken
+  static constexpr Cycle kShort = 100;        // so long, and no reset comes and lets it go on
   struct Inside {
     std::shared_ptr<Packet> packet;
     Cycle entered = 0;
+    u32 bytes_out = 0;
   };
+
+  Cycle next_reset(Cycle at) {
+    const bool resets = options_.reset_every && !options_.given.any();
+    return resets ? at + 1 + resets_.below(2 * options_.reset_every) : engine::kNever;
+  }
+  // For a beat that leaves, for one that is taken.
+  Cycle waited_out(Cycle at) const { return inside_.empty() ? 0 : at - moved_; }
+  Cycle waited_in(Cycle at) const { return sending_ ? at - taken_ : 0; }
+  // A cycle of it; the next packet comes behind.
+  void reset(Cycle at) {
+    rtl_.set_reset(true);
+    run_on(at);
+    rtl_.set_reset(false);
+    inside_.clear(), next_.reset();
+    sending_ = false, beat_ = out_beat_ = 0;
+    ++result_.resets;
+  }
 
   void cycle(Cycle at) {
     rtl_.begin_cycle(true);
@@ -65,8 +91,12 @@ class ElasticRun {
     // The model has a beat when the RTL has one.
     rtl_.show_model({at, true, false, false, {}});
     if (rtl_.out_valid()) take(at);
-    if (!inside_.empty() && at > moved_ + kPatience)
-      differ(at, {"valid", "1", fmt::format("0 for {} cycles", kPatience)}, inside_.front());
+    if (waited_out(at) > kPatience)
+      differ(at, "packets_out", {"valid", "1", fmt::format("0 for {} cycles", kPatience)},
+             inside_.front());
+    if (waited_in(at) > kPatience)
+      differ(at, "packets_in", {"ready", "1", fmt::format("0 for {} cycles", kPatience)},
+             {next_, at, 0});
     rtl_.end_cycle();
     result_.assertion_failed = rtl_.assertion_failed();
   }
@@ -87,8 +117,9 @@ class ElasticRun {
     Pair::set_side_band(*next_, beat.control);
     const bool last = beat.control.last;
     rtl_.drive(&beat);
-    sending_ = true;
+    if (!sending_) sending_ = true, taken_ = at;
     if (!rtl_.in_ready()) return void(result_.held_beats += beat_ != 0);
+    taken_ = at;
     if (!beat_++) enter(at);
     if (last) sending_ = false, beat_ = 0, next_.reset();
   }
@@ -100,14 +131,12 @@ class ElasticRun {
     engine::Event leaves{};
     leaves.a = told[0], leaves.b = told[1], leaves.c = told[2];
     Pair::take_result(*next_, leaves);
-    unit_.pass(unit_.free_from(), item.bytes_out());
-    result_.twin_cycles = unit_.free_from();
-    inside_.push_back({next_, at});
+    inside_.push_back({next_, at, item.bytes_out()});
   }
   void take(Cycle at) {
     moved_ = at;
     const auto out = rtl_.out();
-    if (inside_.empty()) return differ(at, {"valid", "0", "1"}, {});
+    if (inside_.empty()) return differ(at, "packets_out", {"valid", "0", "1"}, {});
     const Inside& front = inside_.front();
     if (!out_beat_) {
       result_.least_latency = std::min(result_.least_latency, at - front.entered);
@@ -119,16 +148,19 @@ class ElasticRun {
     if (!unequal)
       unequal = difference(expected.data, out.data, out_beat_ * beat_bytes(), Pair::kData);
     if (!unequal) unequal = difference(expected.control, out.control, false);
-    if (unequal) return differ(at, *unequal, front);
+    if (unequal) return differ(at, "packets_out", *unequal, front);
     ++result_.beats, ++out_beat_;
     if (!expected.control.last) return;
     ++result_.packets, out_beat_ = 0;
     result_.counts.count(*front.packet), result_.coverage.count(*front.packet);
+    unit_.pass(unit_.free_from(), front.bytes_out);
+    result_.twin_cycles = unit_.free_from();
     inside_.pop_front();
   }
-  void differ(Cycle at, const PinDifference& d, const Inside& at_front) {
+  void differ(Cycle at, const char* port, const PinDifference& d, const Inside& at_front) {
+    if (result_.divergence) return;  // the first one counts
     result_.divergence = {at,
-                          "packets_out",
+                          port,
                           d.field,
                           d.model,
                           d.rtl,
@@ -144,9 +176,10 @@ class ElasticRun {
   rtl::BlockRtl<typename Pair::In, typename Pair::Out> rtl_;
   std::shared_ptr<Packet> next_;  // on offer, or being sent
   bool sending_ = false;
-  Cycle from_ = 0, moved_ = 0;
-  u32 beat_ = 0, out_beat_ = 0;  // of the packet that enters, that leaves
+  Cycle from_ = 0, moved_ = 0, taken_ = 0;  // a beat has left, was taken
+  u32 beat_ = 0, out_beat_ = 0;             // of the packet that enters, that leaves
   std::deque<Inside> inside_;
+  engine::Random resets_;
   Result result_;
 };
 

@@ -16,12 +16,12 @@ using Spoil = std::function<bool(u64 packet, std::vector<u8>& frame)>;
 class SlowIcrc : public rtl::VerilatedBlock<rtl::BeatControl, rtl::BeatControl> {
  public:
   explicit SlowIcrc(Spoil spoil) : spoil_(std::move(spoil)) {}
-  void set_reset(bool) override {}
+  void set_reset(bool) override { frame_.clear(), left_.clear(); }
   void set_grant(bool) override { beat_ = nullptr; }
   void set_beat(const rtl::Beat* beat) override {
     if (beat) now_ = *beat, beat_ = &now_;
   }
-  bool in_ready() override { return cycle_ % 3 != 0; }
+  bool in_ready() override { return cycle_ % 3 != 0 && packets_ < takes; }
   bool out_start() override { return false; }
   bool out_valid() const override { return !left_.empty() && cycle_ % 2; }
   rtl::Beat out() const override { return left_.front(); }
@@ -34,6 +34,8 @@ class SlowIcrc : public rtl::VerilatedBlock<rtl::BeatControl, rtl::BeatControl> 
   void trace_to(const std::string&) override {}
   void trace_end() override {}
   rtl::NoPins* look_ups() override { return nullptr; }
+
+  u64 takes = ~u64{0};  // packets
 
  private:
   void take() {
@@ -72,20 +74,33 @@ class SlowIcrc : public rtl::VerilatedBlock<rtl::BeatControl, rtl::BeatControl> 
 };
 class SlowRtl : public rtl::BlockRtl<rtl::BeatControl, rtl::BeatControl> {
  public:
-  explicit SlowRtl(Spoil spoil)
-      : BlockRtl(rtl::kMaxBeatBytes, std::make_unique<SlowIcrc>(std::move(spoil))) {}
+  explicit SlowRtl(std::unique_ptr<SlowIcrc> block)
+      : BlockRtl(rtl::kMaxBeatBytes, std::move(block)) {}
 };
 
-ElasticResult<IcrcLockstep> run(const Spoil& spoil) {
+template <class Block = SlowIcrc>
+ElasticResult<IcrcLockstep> run(const Spoil& spoil, engine::Cycle reset_every = 0,
+                                u64 takes = ~u64{0}) {
   LockstepOptions<IcrcLockstep> options;
-  options.cycles = 60'000;
-  options.rtl = [&] { return SlowRtl(spoil); };
+  options.cycles = 60'000, options.reset_every = reset_every;
+  options.rtl = [&] {
+    auto block = std::make_unique<Block>(spoil);
+    block->takes = takes;
+    return SlowRtl(std::move(block));
+  };
   return run_elastic(options);
 }
+// Keeps over a reset what is inside.
+class UnresetIcrc : public SlowIcrc {
+ public:
+  using SlowIcrc::SlowIcrc;
+  void set_reset(bool) override {}
+};
+const Spoil kNothing = [](u64, std::vector<u8>&) { return true; };
 }  // namespace
 
 TEST_CASE("a block that stalls and leaves gaps is equal", "[elastic]") {
-  const auto r = run([](u64, std::vector<u8>&) { return true; });
+  const auto r = run(kNothing);
   CHECK_FALSE(r.divergence);
   CHECK(r.packets > 1000);
   CHECK(r.held_beats > 1000);
@@ -108,6 +123,24 @@ TEST_CASE("a bit that differs, a packet that is lost and one that never comes ar
   const auto stops = run([](u64 packet, std::vector<u8>&) { return packet < 100; });
   REQUIRE(stops.divergence);
   CHECK(stops.packets == 100);
-  CHECK(stops.divergence->line().find("0 for 10000 cycles") != std::string::npos);
+  CHECK(stops.divergence->line().find("packets_out.valid: model 1, RTL 0 for 10000 cycles") !=
+        std::string::npos);
+}
+
+TEST_CASE("a block that takes no packet any more, or never one, is told", "[elastic]") {
+  const u64 takes = GENERATE(0u, 100u);
+  const auto r = run(kNothing, GENERATE(0u, 4000u), takes);
+  REQUIRE(r.divergence);
+  CHECK(r.packets <= takes);
+  CHECK(r.divergence->line().find("packets_in.ready: model 1, RTL 0 for 10000 cycles") !=
+        std::string::npos);
+}
+
+TEST_CASE("a reset loses what is inside, and a block that keeps it is told", "[elastic]") {
+  const auto r = run(kNothing, 400);
+  CHECK_FALSE(r.divergence);
+  CHECK(r.resets > 100);
+  CHECK(r.packets > 1000);
+  CHECK(run<UnresetIcrc>(kNothing, 400).divergence);
 }
 }  // namespace hca::testbench
