@@ -183,7 +183,7 @@ std::string commands_section() {
     text +=
         fmt::format("| {}: {} | 2^{} | {} |\n", row.name, row.meaning, row.log_entries, row.bytes);
   text += structure<PortAttributes>("Of SetPort and QueryPort.") +
-          structure<QueueAttributes>("Of CreateCq, CreateEq, QueryCq and QueryEq.");
+          structure<QueueAttributes>("Of CreateCq, ModifyCq, CreateEq, QueryCq and QueryEq.");
   text += structure<PdAttributes>("Of QueryPd.") +
           structure<MrAttributes>("Of RegisterMr, ReregisterMr, AllocMr and QueryMr.") +
           structure<MwAttributes>("Of AllocMw, BindMw and QueryMw.") +

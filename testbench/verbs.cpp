@@ -136,8 +136,39 @@ proto::QueueAttributes VerbsContext::query_cq(const Cq& cq) {
   return query<proto::QueueAttributes>(CommandOpcode::QueryCq, cq.cqn);
 }
 
-Error VerbsContext::destroy_cq(const Cq& cq) {
-  return error_of(execute(CommandOpcode::DestroyCq, cq.cqn));
+// CQEs that are not taken move to their entries of the new ring, with the phase that they have
+// there.
+Error VerbsContext::resize_cq(Cq& cq, u32 cqe) {
+  Cq resized = cq;
+  resized.log_entries = log2_up(std::max(cqe, 4u));
+  resized.address = alloc(u64{resized.entries()} * proto::kCqeBytes);
+  std::array<u8, proto::kCqeBytes> entry{};
+  const auto put = [&](u32 index, bool valid) {
+    const bool phase = !(index >> resized.log_entries & 1) == valid;
+    entry.back() = u8((entry.back() & ~1u) | u8{phase});
+    memory_.write(resized.address + u64{index & (resized.entries() - 1)} * entry.size(), entry);
+  };
+  for (u32 i = 0; i < resized.entries(); ++i) put(cq.consumer + i, false);
+  ring_cq(cq, proto::Arm::None);
+  proto::QueueAttributes asked{.address = resized.address, .log_entries = resized.log_entries};
+  const Command command = begin(CommandOpcode::ModifyCq, cq.cqn, asked);
+  if (const CommandStatus status = wait(command); status != CommandStatus::Ok)
+    return error_of(status);
+  const u32 producer = answer<proto::QueueAttributes>(command).producer;
+  for (u32 i = cq.consumer; i != producer; ++i) {
+    while (!read_cqe(cq, i, entry))  // it is on its way
+      if ((!step_ || !step_()) && !read_cqe(cq, i, entry))
+        throw std::runtime_error("a CQE of the old ring never came");
+    put(i, true);
+  }
+  cq.log_entries = resized.log_entries, cq.address = resized.address;
+  return Error::None;
+}
+
+Error VerbsContext::destroy_cq(Cq& cq) {
+  const Error error = error_of(execute(CommandOpcode::DestroyCq, cq.cqn));
+  cq.destroyed |= error == Error::None;
+  return error;
 }
 
 Qp* VerbsContext::create_qp(const QpInitAttr& a, std::optional<u32> qpn) {

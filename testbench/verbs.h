@@ -55,6 +55,7 @@ struct Cq {
   u64 address = 0;
   u32 consumer = 0, reported = 0;  // reported: what the HCA was told last
   proto::Arm armed{};              // as far as software knows
+  bool destroyed = false;
   u32 entries() const { return u32{1} << log_entries; }
 };
 
@@ -75,6 +76,7 @@ struct Srq {
   u64 address = 0;
   u32 posted = 0, outstanding = 0;
   std::vector<Slot> slots;
+  bool destroyed = false;
 };
 
 // ibv_qp_cap and ibv_qp_init_attr.
@@ -207,7 +209,10 @@ class VerbsContext {
   Error dealloc_pd(const Pd& pd);
   Cq* create_cq(u32 cqe, const CompChannel* channel = nullptr);
   proto::QueueAttributes query_cq(const Cq& cq);
-  Error destroy_cq(const Cq& cq);
+  // ibv_resize_cq: room for `cqe` CQEs (CQ-20). Invalid: more than that are not taken, or it
+  // overflowed.
+  Error resize_cq(Cq& cq, u32 cqe);
+  Error destroy_cq(Cq& cq);
   // `key`: the one to use for both L_Key and R_Key; 0: chosen. `pd`: nullptr: the context's own.
   Mr reg_mr(u64 addr, u64 length, u8 access, u32 key = 0, const Pd* pd = nullptr);
   // By a list of page addresses in host memory; `addr` is the first byte of the first page.
@@ -289,6 +294,8 @@ class VerbsContext {
   u32 write_send_wqe(Qp& qp, const SendWr& wr, u8* wqe) const;
   void ring_send(const Qp& qp, bool push, std::span<const u8> wqe);
   void ring_cq(Cq& cq, proto::Arm arm);
+  // The CQE of an index, where it must be in memory; nothing: it is not there yet.
+  bool read_cqe(const Cq& cq, u32 index, std::span<u8> cqe) const;
   static u8 receive_log_stride(u32 sges);
   void write_receive_wqe(u64 ring, u8 log_stride, u32 slots, u32 index, const RecvWr& wr);
   void ring_receive(proto::BarOffset bell, u32 number, u32 posted);

@@ -177,6 +177,12 @@ void VerbsContext::ring_receive(proto::BarOffset bell, u32 number, u32 posted) {
   mmio_write_(u32(bell), encoded(proto::QueueDoorbell{number, u16(posted)}, bytes));
 }
 
+bool VerbsContext::read_cqe(const Cq& cq, u32 index, std::span<u8> cqe) const {
+  memory_.read(cq.address + u64{index & (cq.entries() - 1)} * proto::kCqeBytes, cqe.data(),
+               cqe.size());
+  return bool(cqe.back() & 1) == !(index >> cq.log_entries & 1);
+}
+
 bool VerbsContext::has_completion(const Cq& cq) const {
   const u64 last_byte =
       cq.address + u64{cq.consumer & (cq.entries() - 1)} * proto::kCqeBytes + proto::kCqeBytes - 1;

@@ -25,8 +25,8 @@ using CommandFunction = proto::CommandStatus(Call&);
 CommandFunction query_device, set_port, query_port, query_drops, query_transport, alloc_pd,
     query_pd, dealloc_pd, register_mr, query_mr, deregister_mr;
 CommandFunction alloc_mr, reregister_mr, alloc_mw, dealloc_mw, query_mw, bind_mw;
-CommandFunction create_cq, query_cq, destroy_cq, create_eq, query_eq, destroy_eq, set_vector,
-    query_vector;
+CommandFunction create_cq, modify_cq, query_cq, destroy_cq, create_eq, query_eq, destroy_eq,
+    set_vector, query_vector;
 CommandFunction create_srq, modify_srq, query_srq, destroy_srq;
 CommandFunction attach_multicast, detach_multicast;
 CommandFunction set_context_memory;

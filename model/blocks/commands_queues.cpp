@@ -41,6 +41,21 @@ CommandStatus create_cq(Call& c) {
 
 CommandStatus query_cq(Call& c) { return query_ring(c, c.contexts.find_cq(c.header.object)); }
 
+// CQ-20. CQEs on their way to memory keep their place in the old ring.
+CommandStatus modify_cq(Call& c) {
+  const auto a = decode<QueueAttributes>(c.body);
+  EventRing* cq = c.contexts.find_cq(c.header.object);
+  if (!cq) return CommandStatus::BadObject;
+  if (cq->overflowed) return CommandStatus::BadState;
+  EntryRing resized = *cq;
+  resized.address = a.address, resized.log_entries = a.log_entries;
+  const bool too_small = cq->producer - cq->consumer > resized.entries();
+  if (a.log_entries > kMaxLogQueueEntries || (too_small && !mutant<"cq_resized_too_small">()))
+    return CommandStatus::BadValue;
+  if (!mutant<"cq_ring_kept">()) static_cast<EntryRing&>(*cq) = resized;
+  return query_ring(c, cq);
+}
+
 CommandStatus destroy_cq(Call& c) {
   EventRing* cq = c.contexts.find_cq(c.header.object);
   if (!cq) return CommandStatus::BadObject;

@@ -51,6 +51,7 @@ constexpr std::array kCommands{
     CommandRow{CommandOpcode::DetachMulticast, detach_multicast},
     CommandRow{CommandOpcode::QueryTransport, query_transport},
     CommandRow{CommandOpcode::SetContextMemory, set_context_memory},
+    CommandRow{CommandOpcode::ModifyCq,     modify_cq},
     // clang-format on
 };
 static_assert(kCommands.size() == kCommandOpcodes.size());

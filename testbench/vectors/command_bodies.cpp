@@ -17,6 +17,7 @@ const HeaderInfo* body_of(CommandOpcode opcode) {
     case CommandOpcode::CreateEq:
     case CommandOpcode::QueryEq:
     case CommandOpcode::CreateCq:
+    case CommandOpcode::ModifyCq:
     case CommandOpcode::QueryCq:
       return &kHeaderInfo<QueueAttributes>;
     case CommandOpcode::RegisterMr:

@@ -194,6 +194,7 @@ constexpr std::array kVerbs{
     VerbForm{"post_recv", check_post_recv, is_refused},
     VerbForm{"post_raw", check_post_raw, never},
     VerbForm{"resize_srq", check_resize_srq, is_refused},
+    VerbForm{"resize_cq", check_resize_cq, is_refused},
     VerbForm{"inject", check_inject, never},
     VerbForm{"command", check_command, always},  // its status
     VerbForm{"ring", check_ring, never},

@@ -13,7 +13,7 @@ using namespace proto;
 
 namespace {
 constexpr std::array<std::string_view, 3> kFlagNames{"fence", "solicited", "inline"};
-constexpr u64 kMaxSrqSize = 1 << 15;
+constexpr u64 kMaxSrqSize = 1 << 15, kMaxCqSize = 1 << 16;
 constexpr FormatKey kError{"error", one_of_names<kPostErrors>};
 
 void an_operation(const JsonAt& json, const SetupPlan*) {
@@ -103,6 +103,8 @@ constexpr std::array kRecvListKeys = joined(kListKeys, std::array{kSrq});
 
 constexpr std::array kResizeKeys{FormatKey{"srq", an_srq, true},
                                  FormatKey{"max_wr", a_number<kMaxSrqSize>, true}, kError};
+constexpr std::array kResizeCqKeys{FormatKey{"cq", a_cq, true},
+                                   FormatKey{"entries", a_number<kMaxCqSize>, true}, kError};
 }  // namespace
 
 void check_post_send(const JsonAt& json, const SetupPlan* plan) {
@@ -132,6 +134,9 @@ void check_post_raw(const JsonAt& json, const SetupPlan* plan) {
 }
 void check_resize_srq(const JsonAt& json, const SetupPlan* plan) {
   check_object(json, kResizeKeys, plan);
+}
+void check_resize_cq(const JsonAt& json, const SetupPlan* plan) {
+  check_object(json, kResizeCqKeys, plan);
 }
 
 }  // namespace hca::testbench

@@ -89,6 +89,7 @@ void check_post_send(const JsonAt& json, const SetupPlan* plan);
 void check_post_recv(const JsonAt& json, const SetupPlan* plan);
 void check_post_raw(const JsonAt& json, const SetupPlan* plan);
 void check_resize_srq(const JsonAt& json, const SetupPlan* plan);
+void check_resize_cq(const JsonAt& json, const SetupPlan* plan);
 
 inline constexpr std::array<std::string_view, 2> kQueueNames{"send", "receive"};
 inline constexpr std::array<std::string_view, 3> kPostErrors{"EINVAL", "ENOMEM", "EBUSY"};

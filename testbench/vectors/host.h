@@ -40,6 +40,7 @@ class VectorHost {
   std::optional<std::string> post_recv(const JsonAt& json);
   void post_raw(const JsonAt& json);
   std::optional<std::string> resize_srq(const JsonAt& json);
+  std::optional<std::string> resize_cq(const JsonAt& json);
   std::optional<std::string> command(const JsonAt& json, std::vector<FieldDifference>& differences);
   // What the device reads there is answered with an error: all of a queue, or bytes of a region.
   void make_unreadable(const JsonAt& json);

@@ -214,4 +214,11 @@ std::optional<std::string> VectorHost::resize_srq(const JsonAt& json) {
       verbs_.resize_srq(srq_of(json), u32(plan_.symbols.value(json["max_wr"], kMaxSrqEntries)));
   return judge_error(json, error, 0, 0);
 }
+
+std::optional<std::string> VectorHost::resize_cq(const JsonAt& json) {
+  json.check_keys({"cq", "entries", "error"});
+  const Error error =
+      verbs_.resize_cq(cq_of(json), u32(plan_.symbols.value(json["entries"], kMaxCqEntries)));
+  return judge_error(json, error, 0, 0);
+}
 }  // namespace hca::testbench

@@ -79,13 +79,14 @@ class Run {
     bool acts;  // all that came before must be explained
     void (Run::*run)(const JsonAt&);
   };
-  static constexpr std::size_t kVerbs = 23;
+  static constexpr std::size_t kVerbs = 24;
   static const std::array<Verb, kVerbs>& verbs() {
     static constexpr std::array<Verb, kVerbs> rows{{
         {"post_send", true, &Run::post_send},
         {"post_recv", true, &Run::post_recv},
         {"post_raw", true, &Run::post_raw},
         {"resize_srq", true, &Run::resize_srq},
+        {"resize_cq", true, &Run::resize_cq},
         {"inject", true, &Run::inject},
         {"command", true, &Run::command},
         {"ring", true, &Run::ring},
@@ -130,6 +131,7 @@ class Run {
   void post_recv(const JsonAt& json) { judge(host_.post_recv(json)); }
   void post_raw(const JsonAt& json) { host_.post_raw(json); }
   void resize_srq(const JsonAt& json) { judge(host_.resize_srq(json)); }
+  void resize_cq(const JsonAt& json) { judge(host_.resize_cq(json)); }
   void ring(const JsonAt& json) { host_.ring(json); }
   void arm(const JsonAt& json) { host_.arm(json); }
   void write_memory(const JsonAt& json) { host_.contents().write(json, host_.symbols()); }
