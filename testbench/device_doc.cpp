@@ -49,7 +49,8 @@ std::string values(std::string_view title, const std::vector<Named>& rows) {
 }
 
 std::string_view name_of_object(EventObject object) {
-  return object == EventObject::Cq ? "CQ" : object == EventObject::Srq ? "SRQ" : "QP";
+  constexpr std::array<std::string_view, 4> kNames{"QP", "CQ", "SRQ", "port"};
+  return kNames[std::size_t(object)];
 }
 
 std::string bar_section() {

@@ -2,17 +2,21 @@
 #include "model/blocks/command.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace hca::blocks {
 using namespace proto;
 
 void Command::tick() {
+  if (port_events_) [[unlikely]]
+    tell_port();
   for (FaultLink& link : faults_in)
     if (link.can_pop()) take_fault(link);
   for (unsigned port = 0; port < port_faults_in.count(); ++port)
     if (port_faults_in[port].can_pop()) take_fault(port_faults_in[port]);
-  if (blocks_in.can_pop() && ports.events_out->can_push()) arrived(blocks_in.pop());
+  if (blocks_in.can_pop() && !port_events_ && ports.events_out->can_push())
+    arrived(blocks_in.pop());
   if (works_in.can_pop()) take_work();
   if (busy_ || now() < written_ || !bells_in.can_pop()) return;
   start(bells_in.pop().address);  // one at a time: dma_out has room
@@ -129,9 +133,22 @@ void Command::execute() {
   if (effect.resume) requester_.resume(effect.qpn);
   if (effect.recover) requester_.recover(effect.qpn);
   if (effect.message) ports.events_out->push(EventNote{.message = true, .vector = effect.vector});
+  if (effect.port_events) {
+    port_events_ = effect.port_events, port_ = effect.port;
+    wake_at(now() + 1);
+  }
   ports.dma_out->start().set_write(address_, block_.data(), kCommandBytes, nullptr, false,
                                    now() + 1, now() + 1);
   probe.event(now(), Step::Passed, header.object, u64(header.opcode), u64(header.status));
+}
+
+// One event a cycle; the next command waits for the last.
+void Command::tell_port() {
+  wake_at(now() + 1);
+  if (!ports.events_out->can_push()) return;
+  const unsigned row = unsigned(std::countr_zero(port_events_));
+  port_events_ = PortEvents(port_events_ & (port_events_ - 1));
+  ports.events_out->push(EventNote{kAsyncEq, {kPortEvents[row].type, port_}});
 }
 
 Dma::Client Command::client() {

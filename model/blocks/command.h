@@ -61,6 +61,7 @@ class Command : public engine::Block {
   bool ask_pages(const proto::PageList& list);
   std::span<const u64> pages();
   void execute();
+  void tell_port();
   void take_work();
   void execute_work(const LocalWork& work, std::span<const u64> list);
 
@@ -76,6 +77,8 @@ class Command : public engine::Block {
   u64 address_ = 0;
   bool busy_ = false;
   Cycle written_ = 0;
+  proto::PortEvents port_events_ = 0;  // of port_, still to be told
+  u32 port_ = 0;
 };
 }  // namespace hca::blocks
 

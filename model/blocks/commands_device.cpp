@@ -41,10 +41,14 @@ PortAttributes* find_port(Call& c) {
 CommandStatus set_port(Call& c) {
   PortAttributes* port = find_port(c);
   if (!port) return CommandStatus::BadObject;
-  const auto a = decode<PortAttributes>(c.body);
+  auto a = decode<PortAttributes>(c.body);
+  if (a.state == PortState::AsItIs)
+    a.state = port->state == PortState::AsItIs ? PortState::Active : port->state;
+  if (a.state != PortState::Down && a.state != PortState::Active) return CommandStatus::BadValue;
   if (a.framing >= kFramingCount || !is_mtu(a.mtu) || a.vlan > kMaxVlan)
     return CommandStatus::BadValue;
-  *port = a;
+  c.effect.port_events = port_events(*port, a), c.effect.port = c.header.object;
+  *port = a, port->reregister = false;
   for (QpConfig& qp : c.contexts.qps)
     if (qp.allocated && qp.port == c.header.object && !mutant<"pkey_kept_by_set_port">())
       qp.pkey = a.pkeys[mutant<"pkey_of_entry_0">() ? 0 : qp.pkey_index];  // G18.3

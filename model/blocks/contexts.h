@@ -10,6 +10,7 @@
 #include "model/proto/cq_ring.h"
 #include "model/proto/drop_counters.h"
 #include "model/proto/memory_region.h"
+#include "model/proto/port_rules.h"
 #include "model/proto/qp.h"
 #include "model/proto/qp_transitions.h"
 #include "model/proto/shared_queue.h"
@@ -171,6 +172,9 @@ struct CommandEffect {
   bool recover = false;  // it left SQE for RTS
   bool message = false;
   u16 vector = 0;
+  // SetPort: what is to be told of the port.
+  proto::PortEvents port_events = 0;
+  u32 port = 0;
 };
 CommandEffect execute_command(Contexts& contexts, u8* block, std::span<const u64> pages = {});
 // What must be read from host memory before it is executed: a page list.

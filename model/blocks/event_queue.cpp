@@ -15,6 +15,8 @@ u64 context_of(const Contexts& contexts, const proto::Event& event) {
       return contexts.cqs[event.object].context;
     case EventObject::Srq:
       return contexts.srqs[event.object].context;
+    case EventObject::Port:
+      return 0;
     default:
       return contexts.qp_contexts[event.object];
   }

@@ -26,7 +26,7 @@ struct PortConfig {
 struct PortCounters {
   u64 tx_packets = 0, tx_bytes = 0, rx_packets = 0, rx_bytes = 0;
   u64 rx_bad_frame = 0, rx_bad_icrc = 0, rx_wrong_address = 0, rx_unknown_qp = 0, rx_wrong_port = 0;
-  u64 rx_copies = 0;
+  u64 rx_copies = 0, rx_port_down = 0;
 };
 
 // Bits a second that the datapath of a core carries, in each direction of a port.
@@ -62,6 +62,7 @@ class PortTransmit : public engine::Block {
   SentLink* sent_out = nullptr;  // to requester
   PortCounters* counters = nullptr;
   const Contexts* contexts = nullptr;
+  const proto::PortAttributes* attributes = nullptr;
   const PortStandIns* stand_ins = nullptr;  // for units of its segment; most often there are none
   engine::Probe probe, icrc_probe;
 
@@ -215,5 +216,6 @@ struct hca::engine::Counters<hca::blocks::PortCounters> {
       counter("rx_unknown_qp", &C::rx_unknown_qp, "packets", "dropped: no such queue pair"),
       counter("rx_wrong_port", &C::rx_wrong_port, "packets",
               "dropped: the queue pair is of another port"),
-      counter("rx_copies", &C::rx_copies, "packets", "made of multicast datagrams"));
+      counter("rx_copies", &C::rx_copies, "packets", "made of multicast datagrams"),
+      counter("rx_port_down", &C::rx_port_down, "packets", "dropped: the port is Down"));
 };

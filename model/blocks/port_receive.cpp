@@ -62,6 +62,8 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
 [[gnu::hot]] inline void PortReceive::receive(Packet* p, Cycle checked) {
   ++counters.rx_packets, counters.rx_bytes += p->frame_bytes;
   probe.event(now(), Step::Arrived, 0, 0, p->frame_bytes);
+  if (is_down(attributes_) && !mutant<"port_down_receives">()) [[unlikely]]
+    return drop(&DropCounters::port_down), PacketPool::give_back(p);
   if (!frame_good(*p, checked)) [[unlikely]]
     return PacketPool::give_back(p);
   p->qpn = p->parsed.bth.dest_qp, p->psn = p->parsed.bth.psn;
@@ -100,6 +102,7 @@ bool PortReceive::drop(u64 DropCounters::*counter) {
   using D = DropCounters;
   contexts_.count_drop(port_, counter);
   ++(counter == &D::bad_icrc || counter == &D::bad_vcrc         ? counters.rx_bad_icrc
+     : counter == &D::port_down                                 ? counters.rx_port_down
      : counter == &D::not_for_port || counter == &D::wrong_vlan ? counters.rx_wrong_address
      : counter == &D::unknown_qp                                ? counters.rx_unknown_qp
      : counter == &D::wrong_port                                ? counters.rx_wrong_port

@@ -102,6 +102,8 @@ void FunctionalHca::run_command(u64 address) {
   }
   io_.write(address, block);
   if (effect.message) interrupt(effect.vector);
+  for (std::size_t i = 0; i < kPortEvents.size(); ++i)
+    if (effect.port_events >> i & 1) raise(kPortEvents[i].type, effect.port);
   if (effect.drain) raise_if_drained(effect.qpn);
   if (asked.opcode == CommandOpcode::ModifyQp && contexts_.find_qp(asked.object))
     pump(asked.object);

@@ -169,6 +169,7 @@ void FunctionalHca::transmit(const QpConfig& qp, const Path& path, const OpcodeR
   write_headers(path, row, bth, ext, payload_bytes, frame_.data(), ip_id_++);
   const u32 bytes = finish_frame(frame_.data(), shape_of(path, row, payload_bytes));
   ++counters(qp).sent;
+  if (is_down(contexts_.ports[qp.port - 1u]) && !mutant<"port_down_sends">()) return;
   io_.transmit(qp.port, {frame_.data(), bytes});
 }
 

@@ -14,6 +14,8 @@ void FunctionalHca::receive(std::span<const u8> frame, u32 port, bool at_once) {
   row_ += !at_once;
   const PortAttributes& own = contexts_.ports[port - 1];
   ++counters_[port - 1].received;
+  if (is_down(own) && !mutant<"port_down_receives">())
+    return contexts_.count_drop(port, &DropCounters::port_down);
   ParsedPacket packet;
   const PacketVerdict form = check_frame(frame, framing_row(Framing(own.framing)).link, packet);
   if (mutant<"unknown_qp_before_tver">() && form == PacketVerdict::BadTver &&

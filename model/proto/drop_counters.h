@@ -21,6 +21,7 @@ struct DropCounters {
   u64 bad_pkey = 0;
   // Datagrams.
   u64 bad_qkey = 0, bad_multicast = 0, wrong_vl = 0, no_receive_wqe = 0, receive_too_short = 0;
+  u64 port_down = 0;
 };
 template <>
 struct Layout<DropCounters> {
@@ -62,7 +63,8 @@ struct Layout<DropCounters> {
       field(&D::bad_multicast,        "BadMulticast",      64, "DestQP 0xFFFFFF without a GRH, with a DGID of no group or of one that no queue pair of the port is attached to"),
       field(&D::wrong_vl,             "WrongVl",           64, "QP 0 takes packets of VL 15 alone, other queue pairs take none of it"),
       field(&D::no_receive_wqe,       "NoReceiveWqe",      64, "a datagram that no receive WQE is posted for"),
-      field(&D::receive_too_short,    "ReceiveTooShort",   64, "a datagram longer than its receive WQE"));
+      field(&D::receive_too_short,    "ReceiveTooShort",   64, "a datagram longer than its receive WQE"),
+      field(&D::port_down,            "PortDown",          64, "the port is Down"));
   // clang-format on
 };
 

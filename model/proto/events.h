@@ -18,9 +18,16 @@ enum class EventType : u8 {
   SqDrained,
   QpLastWqeReached,
   SrqLimitReached,
-  SrqErr
+  SrqErr,
+  PortErr,
+  PortActive,
+  LidChange,
+  GidChange,
+  PkeyChange,
+  SmChange,
+  ClientReregister
 };
-enum class EventObject : u8 { Qp, Cq, Srq };
+enum class EventObject : u8 { Qp, Cq, Srq, Port };
 
 // Where all asynchronous events go. Completion events go to the EQ that their CQ names.
 inline constexpr u32 kAsyncEq = 0;
@@ -49,6 +56,13 @@ inline constexpr std::array kAsyncEvents{
     EventRow{EventType::QpLastWqeReached, EventObject::Qp, 0xf02, 0x1, "QP_LAST_WQE_REACHED", "T15-QP_LAST_WQE_REACHED", "a queue pair on an SRQ is in Error and has completed all WQEs that it took; own code"},
     EventRow{EventType::SrqLimitReached, EventObject::Srq, 0xf03, 0x1, "SRQ_LIMIT_REACHED", "T15-SRQ_LIMIT_REACHED", "fewer WQEs are left than its limit; own code"},
     EventRow{EventType::SrqErr,      EventObject::Srq, 0xf04, 0x1, "SRQ_ERR",       "T15-SRQ_ERR",       "the WQEs of the SRQ cannot be read; own code"},
+    EventRow{EventType::PortErr,     EventObject::Port, 0xf05, 0x0, "PORT_ERR",      "T15-PORT_ACTIVE",   "the port went Down; own code, as those of the next"},
+    EventRow{EventType::PortActive,  EventObject::Port, 0xf06, 0x0, "PORT_ACTIVE",   "T15-PORT_ACTIVE",   "the port is Active again"},
+    EventRow{EventType::LidChange,   EventObject::Port, 0xf07, 0x0, "LID_CHANGE",    "T15-PORT_ACTIVE",   "its LID is another"},
+    EventRow{EventType::GidChange,   EventObject::Port, 0xf08, 0x0, "GID_CHANGE",    "T15-PORT_ACTIVE",   "an entry of its GID table is another"},
+    EventRow{EventType::PkeyChange,  EventObject::Port, 0xf09, 0x0, "PKEY_CHANGE",   "T15-PORT_ACTIVE",   "an entry of its P_Key table is another"},
+    EventRow{EventType::SmChange,    EventObject::Port, 0xf0a, 0x0, "SM_CHANGE",     "T15-PORT_ACTIVE",   "SmLID is another"},
+    EventRow{EventType::ClientReregister, EventObject::Port, 0xf0b, 0x0, "CLIENT_REREGISTER", "T15-PORT_ACTIVE", "SetPort with Reregister"},
     // clang-format on
 };
 inline constexpr auto kAsyncEventNames = [] {

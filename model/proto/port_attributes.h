@@ -9,8 +9,13 @@ namespace hca::proto {
 inline constexpr u16 kMaxVlan = 0xfff;
 inline constexpr unsigned kGidEntries = 8, kPkeyEntries = 16;
 
+// Values as in ibv_port_state; those between are of a subnet manager, which this device has none
+// of.
+enum class PortState : u8 { AsItIs = 0, Down = 1, Active = 4 };
+
 struct PortAttributes {
   u8 framing = 0;  // enum Framing
+  PortState state{};
   u16 lid = 0;
   u32 mtu = 4096;  // largest payload of a packet
   u64 mac = 0;
@@ -21,6 +26,8 @@ struct PortAttributes {
   std::array<u16, kPkeyEntries> pkeys{0xffff};
   // G18.2, G19.2: violations; they stop at their maximum.
   u16 bad_pkeys = 0, bad_qkeys = 0;
+  u16 sm_lid = 0;
+  bool reregister = false;
 };
 template <>
 struct Layout<PortAttributes> {
@@ -28,7 +35,10 @@ struct Layout<PortAttributes> {
   static constexpr auto fields = make_rows(
       field(&PortAttributes::framing, "Framing", 8,
             "0 IB local, 1 IB global, 2 RoCEv1, 3 and 4 RoCEv2"),
-      unused(8), field(&PortAttributes::lid, "LID", 16, "of the port"),
+      field(&PortAttributes::state, "State", 8,
+            "1 Down: nothing is sent, what comes is dropped; 4 Active; SetPort: 0 as it is, the "
+            "first time Active"),
+      field(&PortAttributes::lid, "LID", 16, "of the port"),
       field(&PortAttributes::mtu, "MTU", 32, "largest payload of a packet"),
       field(&PortAttributes::vlan, "VLAN", 16,
             "1 .. 4095: frames carry its tag, others are dropped; 0: frames have none, and it is "
@@ -39,10 +49,15 @@ struct Layout<PortAttributes> {
       field(&PortAttributes::pkeys, "P_Keys", 16 * kPkeyEntries, "16 entries of 2 bytes"),
       field(&PortAttributes::bad_pkeys, "BadPkeys", 16,
             "packets dropped for their P_Key, 0xffff at most; SetPort sets it"),
-      field(&PortAttributes::bad_qkeys, "BadQkeys", 16, "the same for the Q_Key"), unused(32),
+      field(&PortAttributes::bad_qkeys, "BadQkeys", 16, "the same for the Q_Key"),
+      field(&PortAttributes::sm_lid, "SmLID", 16, "of the subnet manager"), unused(15),
+      field(&PortAttributes::reregister, "Reregister", 1,
+            "SetPort: clients are to register anew; not kept"),
       field(&PortAttributes::priorities, "Priorities", 64,
             "VLAN priority of service level i: bits 4 i + 2 .. 4 i"));
 };
+
+inline bool is_down(const PortAttributes& port) { return port.state == PortState::Down; }
 
 constexpr u8 vlan_priority(const PortAttributes& port, u8 service_level) {
   if (constexpr_mutant<"priority_of_every_sl_0">()) return 0;

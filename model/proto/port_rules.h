@@ -1,10 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "model/proto/drop_counters.h"
+#include "model/proto/events.h"
 #include "model/proto/path_rules.h"
 #include "model/proto/responder_rules.h"
 
 namespace hca::proto {
+// T15: a change of a port's attributes and what tells it, in the order in which they are told.
+struct PortEventRow {
+  EventType type;
+  bool (*happens)(const PortAttributes& before, const PortAttributes& after);
+};
+inline constexpr std::array kPortEvents{
+    PortEventRow{EventType::PortErr, [](auto& a, auto& b) { return !is_down(a) && is_down(b); }},
+    PortEventRow{EventType::PortActive, [](auto& a, auto& b) { return is_down(a) && !is_down(b); }},
+    PortEventRow{EventType::LidChange, [](auto& a, auto& b) { return a.lid != b.lid; }},
+    PortEventRow{EventType::GidChange, [](auto& a, auto& b) { return a.gids != b.gids; }},
+    PortEventRow{EventType::PkeyChange, [](auto& a, auto& b) { return a.pkeys != b.pkeys; }},
+    PortEventRow{EventType::SmChange, [](auto& a, auto& b) { return a.sm_lid != b.sm_lid; }},
+    PortEventRow{EventType::ClientReregister, [](auto&, auto& b) { return b.reregister; }},
+};
+inline constexpr auto kPortEventNames = [] {
+  std::array<std::string_view, kPortEvents.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = async_event(kPortEvents[i].type)->name;
+  return names;
+}();
+// Bit i: row i. A port tells nothing of its first SetPort.
+using PortEvents = u8;
+inline PortEvents port_events(const PortAttributes& before, const PortAttributes& after) {
+  PortEvents events = 0;
+  if (before.state == PortState::AsItIs) return events;
+  for (std::size_t i = 0; i < kPortEvents.size(); ++i)
+    if (kPortEvents[i].happens(before, after) != entry_is_wrong<"port", kPortEventNames>(i))
+      events |= PortEvents(1u << i);
+  return events;
+}
+
 // What a port asks of a frame with a good structure before its queue pair looks at it: the counter
 // of the first that does not hold; nullptr if all do. `number`: of the port, from 1 on; `qp`: that
 // DestQP names, if there is one.

@@ -136,9 +136,10 @@ void check_cqe(const JsonAt& json, const SetupPlan* plan) {
   });
 }
 
-constexpr std::array<std::string_view, 3> kEventObjects{"qp", "cq", "srq"};  // by EventObject
+constexpr std::array<std::string_view, 4> kEventObjects{"qp", "cq", "srq",
+                                                        "port"};  // by EventObject
 constexpr std::array kEventKeys{FormatKey{"type", one_of_names<kAsyncEventNames>, true}, kQp,
-                                FormatKey{"cq", a_cq}, kSrq};
+                                FormatKey{"cq", a_cq}, kSrq, FormatKey{"port", a_port_of_setup}};
 void check_event(const JsonAt& json, const SetupPlan* plan) {
   check_object(json, kEventKeys, plan);
   for (const EventRow& row : kAsyncEvents) {

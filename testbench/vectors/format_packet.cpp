@@ -8,7 +8,6 @@ namespace hca::testbench {
 using namespace proto;
 
 namespace {
-void a_port_of_setup(const JsonAt& json, const SetupPlan* plan) { json.number(1, plan->ports); }
 // PktLen of the LRH counts 2047 words, headers among them.
 constexpr u64 kMaxPayload = 8000;
 void a_payload(const JsonAt& json, const SetupPlan* plan) {
@@ -92,4 +91,5 @@ void check_injected(const JsonAt& packet, const SetupPlan& plan) {
 void check_sent(const JsonAt& packet, const SetupPlan& plan) {
   check_by_fields_or_hex(packet, kSentKeys, kWholeSentKeys, plan);
 }
+void a_port_of_setup(const JsonAt& json, const SetupPlan* plan) { json.number(1, plan->ports); }
 }  // namespace hca::testbench

@@ -77,6 +77,7 @@ void only_true(const JsonAt& json, const SetupPlan*);
 void a_name(const JsonAt& json, const SetupPlan*);
 void a_region(const JsonAt& json, const SetupPlan* plan);
 void a_cq(const JsonAt& json, const SetupPlan* plan);
+void a_port_of_setup(const JsonAt& json, const SetupPlan* plan);  // format_packet.cpp
 void an_srq(const JsonAt& json, const SetupPlan* plan);
 void a_qp(const JsonAt& json, const SetupPlan* plan);
 void a_time(const JsonAt& json, const SetupPlan*);

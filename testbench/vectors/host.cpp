@@ -99,6 +99,11 @@ std::optional<std::string> VectorHost::command(const JsonAt& json,
       if (name != "Mask") mask |= mask_of_field(name);
     store_be<4>(body, mask);
   }
+  if (json.has("body") && row->opcode == CommandOpcode::SetPort) {  // all else stays
+    Block now{};
+    if (execute(CommandOpcode::QueryPort, object, now) == CommandStatus::Ok)
+      std::copy(now.begin() + kCommandHeaderBytes, now.end(), body);
+  }
   each("body",
        [&](const FieldInfo& f, const JsonAt& at) { set_field(body, f, at, plan_.symbols); });
   const CommandStatus status = execute(row->opcode, object, block);

@@ -217,7 +217,10 @@ class Run {
     if (events_.empty()) fail("expected an asynchronous event, there is none");
     const AsyncEvent got = events_.front();
     const EventRow* row = async_event(got.type);
-    const char* of = json.has("cq") ? "cq" : json.has("srq") ? "srq" : "";
+    const char* of = json.has("cq")     ? "cq"
+                     : json.has("srq")  ? "srq"
+                     : json.has("port") ? "port"
+                                        : "";
     const u64 object = *of ? host_.symbols().value(json[of]) : u64{host_.qp_of(json).peer.qpn};
     if (!row || row->name != json["type"].text() || object != got.element)
       fail(fmt::format("expected event {} of {:#x}, got {} of {:#x}", json["type"].text(), object,
