@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/proto/commands.h"
+#include "model/proto/event_sources.h"
 #include "model/proto/memory_region.h"
 #include "model/proto/qp.h"
 #include "tlm/host_memory.h"
@@ -101,6 +102,7 @@ struct Qp {
   u64 sq_address = 0, rq_address = 0;
   u32 sq_posted = 0, sq_completed = 0, rq_posted = 0, rq_completed = 0;
   std::vector<u64> send_ids, recv_ids;  // wr_id by slot
+  u16 last_event_code = 0;              // AEQ-10; that of SQ_DRAINED is not kept
 };
 
 struct SgeList {
@@ -140,10 +142,22 @@ struct Wc {
   u8 sl = 0;
 };
 
-// ibv_async_event; `element`: number of the QP, CQ or SRQ.
+// ibv_async_event; `element`: number of the QP, CQ, SRQ or port.
 struct AsyncEvent {
-  proto::EventType type{};
+  proto::EventType type{};  // Completion: the code is not known
   u32 element = 0;
+  proto::EventPart part{};  // by its source (T17)
+  u16 code = 0, wqe_index = 0;
+  bool events_lost = false;  // in front of it
+  u64 context = 0;           // as its object was made with
+};
+
+// What software does about an asynchronous event; what is left out does nothing.
+struct AsyncCallbacks {
+  std::function<void(Qp&, const AsyncEvent&)> qp;
+  std::function<void(Cq&, const AsyncEvent&)> cq;
+  std::function<void(Srq&, const AsyncEvent&)> srq;
+  std::function<void(u32 port, const AsyncEvent&)> port;
 };
 
 // Immediate errors, with errno's values.
@@ -241,7 +255,7 @@ class VerbsContext {
   Error resize_srq(Srq& srq, u32 max_wr);
   // Nothing: it is refused.
   std::optional<proto::SrqAttributes> query_srq(const Srq& srq);
-  Error destroy_srq(const Srq& srq);
+  Error destroy_srq(Srq& srq);
   Error post_srq_recv(Srq& srq, std::span<const RecvWr> list, std::size_t* bad = nullptr);
   Error post_srq_recv(Srq& srq, const RecvWr& wr) { return post_srq_recv(srq, {&wr, 1}); }
 
@@ -257,6 +271,9 @@ class VerbsContext {
   // The next event that is there, if any; its queue is armed again when it is empty.
   std::optional<u32> get_cq_event(CompChannel& channel);  // number of the CQ
   std::optional<AsyncEvent> get_async_event(CompChannel& channel);
+  // Takes all that is there, in its order, and calls back for objects that exist. Returns how many
+  // it took; the device is told so (AEQ-14).
+  u32 dispatch_async_events(CompChannel& channel, const AsyncCallbacks& callbacks);
   // Whether an interrupt came since the last call.
   bool take_interrupt(const CompChannel& channel);
   // Steps the device until an interrupt comes; false: the device has nothing more to do.
@@ -289,6 +306,8 @@ class VerbsContext {
   CompChannel* create_eq(u32 eqn, u32 entries);
   bool take_eqe(CompChannel& channel, std::array<u8, proto::kEqeBytes>& eqe);
   void ring_eq(const CompChannel& channel, bool arm);
+  std::optional<AsyncEvent> take_async(CompChannel& channel);  // verbs_async.cpp
+  void react(const AsyncEvent& event, const AsyncCallbacks& callbacks);
   proto::CommandStatus wait(Command command);
   Error check_send(const Qp& qp, const SendWr& wr) const;
   u32 write_send_wqe(Qp& qp, const SendWr& wr, u8* wqe) const;

@@ -64,12 +64,8 @@ std::optional<u32> VerbsContext::get_cq_event(CompChannel& channel) {
 }
 
 std::optional<AsyncEvent> VerbsContext::get_async_event(CompChannel& channel) {
-  std::array<u8, proto::kEqeBytes> eqe;
-  if (!take_eqe(channel, eqe)) return std::nullopt;
-  const proto::Aeqe event = proto::decode_aeqe(eqe.data());
-  const proto::EventRow* row = proto::async_event_of_code(event.code);
-  if (!row) return std::nullopt;
-  return AsyncEvent{row->type, event.object()};
+  const auto event = take_async(channel);
+  return event && proto::async_event_of_code(event->code) ? event : std::nullopt;
 }
 
 bool VerbsContext::take_interrupt(const CompChannel& channel) {

@@ -60,9 +60,10 @@ std::optional<proto::SrqAttributes> VerbsContext::query_srq(const Srq& srq) {
   return proto::decode<proto::SrqAttributes>(block.data() + proto::kCommandHeaderBytes);
 }
 
-Error VerbsContext::destroy_srq(const Srq& srq) {
-  return execute(CommandOpcode::DestroySrq, srq.srqn) == CommandStatus::Ok ? Error::None
-                                                                           : Error::Busy;
+Error VerbsContext::destroy_srq(Srq& srq) {
+  if (execute(CommandOpcode::DestroySrq, srq.srqn) != CommandStatus::Ok) return Error::Busy;
+  srq.destroyed = true;
+  return Error::None;
 }
 
 Error VerbsContext::post_srq_recv(Srq& srq, std::span<const RecvWr> list, std::size_t* bad) {

@@ -82,7 +82,7 @@ CommandStatus destroy_eq(Call& c) {
   EventRing* eq = c.contexts.find_eq(c.header.object);
   if (!eq) return CommandStatus::BadObject;
   if (eq->uses) return CommandStatus::Busy;
-  *eq = {};
+  if (!mutant<"eq_destroy_keeps">()) *eq = {};
   return CommandStatus::Ok;
 }
 

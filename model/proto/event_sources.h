@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// T17: what the source of an asynchronous event names.
+#pragma once
+#include <array>
+#include <string_view>
+
+#include "model/proto/types.h"
+
+namespace hca::proto {
+// The part of a queue pair that an event is about, or a CQ. Nothing: the source names no object.
+enum class EventPart : u8 {
+  Nothing,
+  ReceiveQueue,
+  SendQueue,
+  InboundRequest,
+  OutboundResponse,
+  Cq
+};
+
+// By source code.
+inline constexpr std::array kEventSources{
+    EventPart::Nothing, EventPart::ReceiveQueue,     EventPart::Cq, EventPart::ReceiveQueue,
+    EventPart::Nothing, EventPart::SendQueue,        EventPart::Cq, EventPart::SendQueue,
+    EventPart::Nothing, EventPart::InboundRequest,   EventPart::Cq, EventPart::InboundRequest,
+    EventPart::Nothing, EventPart::OutboundResponse, EventPart::Cq, EventPart::OutboundResponse};
+static_assert(kEventSources.size() == 16);  // the field has four bits
+
+constexpr bool is_of_queue_pair(EventPart part) {
+  return part != EventPart::Nothing && part != EventPart::Cq;
+}
+}  // namespace hca::proto
