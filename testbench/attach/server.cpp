@@ -18,8 +18,8 @@
 namespace hca::attach {
 namespace {
 using Clock = std::chrono::steady_clock;
-// Simulated between two looks at the doorbells.
-constexpr std::chrono::nanoseconds kSlice{5000}, kShortest{100};
+// Simulated between two looks at the doorbells; kLongest: while an HCA only waits for a timer.
+constexpr std::chrono::nanoseconds kSlice{5000}, kShortest{100}, kLongest{1'000'000};
 constexpr unsigned kTurnsBetweenSockets = 16;  // a look at them is a system call
 
 std::string_view name_in(const std::array<char, kNameBytes>& name) {
@@ -76,17 +76,33 @@ bool Server::take_posted() {
   return any;
 }
 
-// As much as passed of real time since the last call, at most a slice. False: the HCAs have nothing
-// to do.
+// As much as passed of real time since the last call, at most a slice or until something happens.
+// False: the HCAs have nothing to do.
 bool Server::simulate() {
   const Clock::time_point now = Clock::now();
-  const auto passed = std::clamp<std::chrono::nanoseconds>(now - last_, kShortest, kSlice);
+  const auto passed = std::clamp<std::chrono::nanoseconds>(now - last_, kShortest, kLongest);
   last_ = now;
+  const std::chrono::nanoseconds step = std::min(passed, std::max(kSlice, until_next()));
   const bool acts = !testbed_.is_asleep();
-  if (acts) run_for(sc_core::sc_time(double(passed.count()), sc_core::SC_NS));
+  if (acts) run_for(sc_core::sc_time(double(step.count()), sc_core::SC_NS));
   bool delivered = false;  // commands have raised them too
   for (const auto& device : devices_) delivered |= device->deliver_events();
   return acts || delivered;
+}
+
+// Simulated, until an HCA does something.
+std::chrono::nanoseconds Server::until_next() {
+  std::chrono::nanoseconds shortest = kLongest;
+  const double now = sc_core::sc_time_stamp().to_seconds();
+  for (unsigned i = 0; i < testbench::kChips; ++i) {
+    Hca& hca = testbed_.node(i).hca;
+    const engine::Cycle next = hca.domain().next();
+    if (next == engine::kNever) continue;
+    const double until = double(next) * hca.period().to_seconds() - now;
+    shortest = std::min(
+        shortest, std::chrono::nanoseconds(std::max(0LL, static_cast<long long>(until * 1e9))));
+  }
+  return shortest;
 }
 
 // Until somebody wants something.

@@ -31,6 +31,7 @@ class Server {
   bool take_posted();
   bool handle_sockets(int milliseconds);
   bool simulate();
+  std::chrono::nanoseconds until_next();
   void sleep();
   void accept();
   void serve(Connection& connection);
