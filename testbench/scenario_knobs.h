@@ -40,7 +40,7 @@ struct hca::engine::Knobs<hca::testbench::ConnectionConfig> {
       knob("path_mtu", &Config::path_mtu, testbench::kMtuWords, "payload of a full packet, bytes"),
       knob("qps", &Config::qps, Unit::Count, 1, 1024,
            "queue pairs of a workload that does not say"),
-      knob("max_rd_atomic", &Config::max_rd_atomic, Unit::Count, 1, 16,
+      knob("max_rd_atomic", &Config::max_rd_atomic, Unit::Count, 1, proto::kMaxRdAtomic,
            "READs and ATOMICs in flight on a queue pair"),
       knob("timeout", &Config::timeout, Unit::Count, 0, 31,
            "4.096 us times 2 to this power; 0: none"),

@@ -70,6 +70,25 @@ TEST_CASE("ATOMICs of several threads count up the same numbers", "[workload][AT
   }
 }
 
+// What waits for an answer is kept with its own buffers, however many there are.
+TEST_CASE("more than 16 READs of a queue pair are in flight, each with its own buffers",
+          "[workload][T9-15]") {
+  const std::string text =
+      "  - {operation: read, size: 600 B, messages: 400, depth: 64, sges: 3}\n";
+  const auto run = [&](const std::string& in_flight) {
+    return run_workload(text, {"wire.latency=5 us", "connection.max_rd_atomic=" + in_flight});
+  };
+  const RunResult few = run("16"), many = run("64");
+  CHECK(few.messages == 400);
+  CHECK(many.messages == 400);
+  CHECK(many.bytes_checked == u64{400} * 600);
+  // A round trip takes more than 10 us, in which 64 READs of 600 bytes use a third of the link.
+  const auto rate = [](const RunResult& r) {
+    return r.sizes.at(0).bandwidth->million_messages_per_second();
+  };
+  CHECK(rate(many) > 2 * rate(few));
+}
+
 TEST_CASE("with fence READs follow each other one by one", "[workload][G30.1]") {
   const std::string text = "  - {operation: read, size: 64 B, messages: 100, fence: false}\n";
   const RunResult free = run_workload(text),
