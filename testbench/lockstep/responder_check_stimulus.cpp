@@ -14,8 +14,8 @@ AddressVector turned(const AddressVector& av) {
   std::swap(out.source_lid, out.destination_lid);
   return out;
 }
-// The first and last bits of the bytes of a key.
-constexpr std::array<u32, 8> kEdges{0, 7, 8, 15, 16, 23, 24, 31};
+// The first and last bits of the bytes of a key, its own twice.
+constexpr std::array<u32, 10> kEdges{0, 0, 7, 8, 15, 16, 23, 24, 31, 31};
 // A request that does not go on with the message, or begins none where there is none.
 bool out_of_turn(const OpcodeRow& row, InMessage in) {
   const bool starts = request::starts(row.position);
@@ -149,8 +149,10 @@ void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, cons
             behind = random_.chance(1, 2) ? 0 : random_.below(100);
   r.start = va - std::min(before, va);
   r.bytes = va - r.start + bytes + behind;
-  if (!random_.chance(1, 4)) return;
-  switch (random_.below(11)) {
+  if (!random_.chance(1, 3)) return;
+  // One bit of a number more often: there are many, and each is compared.
+  constexpr std::array<u32, 16> kWrong{0, 0, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  switch (one_of(random_, kWrong)) {
     case 0:
       r.key ^= 1u << (random_.chance(1, 2) ? random_.below(32) : one_of(random_, kEdges));
       break;
