@@ -112,7 +112,8 @@ bool ContextCache::look_up(const ContextAsk& ask, u32 client) {
     return true;
   }
   if (!cache.misses.available()) return false;
-  const u32 slot = cache.store.choose(ask.number);
+  const u32 slot =
+      ask.kind == ContextKind::Wqe ? choose_for_wqe(ask.number) : cache.store.choose(ask.number);
   if (slot == SetStore::kNone) return false;
   if (cache.store[slot].used && ask.kind != ContextKind::Wqe)
     evict(ask.kind, cache.store[slot].number);
@@ -160,7 +161,7 @@ void ContextCache::fill(const Turn& turn) {
       in_memory_[sq.slot(turn.first + i)] = digest_of_wqe(wqe, sq.stride());
     const u64 number = wqe_number(turn.qpn, turn.first + i);
     u32 slot = store.find(number);
-    if (slot == SetStore::kNone) slot = store.choose(number);
+    if (slot == SetStore::kNone) slot = choose_for_wqe(number);
     if (slot == SetStore::kNone || store[slot].coming) continue;
     store.put(slot, number), wqes_[slot] = wqe;
     ++counters_.wqe.fills;
@@ -180,9 +181,19 @@ void ContextCache::repeat(Turn& turn) {
   counters_.wqe.repeats += turn.count;
 }
 
+// A work request that is done makes room first.
+u32 ContextCache::choose_for_wqe(u64 number) {
+  SetStore& store = caches_[unsigned(ContextKind::Wqe)].store;
+  const u32 slot = store.choose(number);
+  if (slot == SetStore::kNone || !store[slot].used) return slot;
+  const u32 done = store.choose_over(number, [this](u64 other) { return !is_outstanding(other); });
+  return done == SetStore::kNone ? slot : done;
+}
+
+// It was begun, and is not completed; or it waits for its turn to begin.
 bool ContextCache::is_outstanding(u64 wqe) const {
   const SendState& s = contexts_.send[qpn_of_wqe(wqe)];
-  return index_of_wqe(wqe) - s.completed < s.started - s.completed;
+  return std::int32_t(index_of_wqe(wqe) - s.completed) >= 0;
 }
 
 void ContextCache::take_entry(u32 number) {

@@ -131,6 +131,7 @@ class ContextCache : public engine::Block {
   }
   void fill(const Turn& turn);
   void repeat(Turn& turn);
+  u32 choose_for_wqe(u64 number);
   bool is_outstanding(u64 wqe) const;
   u64 known_at(u64 address, u32 bytes) const;
 

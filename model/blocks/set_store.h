@@ -51,6 +51,14 @@ class SetStore {
     }
     return free > 1 && policy_ == Replacement::Random ? drawn(first, free) : chosen;
   }
+  // One of the set that is there and of which over(number) says that nobody needs it any more.
+  template <class Over>
+  u32 choose_over(u64 number, Over&& over) const {
+    const u32 first = set_of(number);
+    for (u32 slot = first; slot < first + ways_; ++slot)
+      if (slots_[slot].used && !slots_[slot].coming && over(slots_[slot].number)) return slot;
+    return kNone;
+  }
   // `coming`: it is still being read.
   void put(u32 slot, u64 number, bool coming = false) {
     slots_[slot] = {number, true, coming, ++time_};
