@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <ranges>
 #include <vector>
 
 #include "model/proto/commands.h"
@@ -180,9 +179,10 @@ std::string commands_section() {
   text +=
       "\nTables of contexts, one behind the other:\n\n| table | entries | bytes of one "
       "|\n|---|---|---|\n";
-  for (const ContextKindRow& row : kContextTables | std::views::filter(&ContextKindRow::bytes))
-    text +=
-        fmt::format("| {}: {} | 2^{} | {} |\n", row.name, row.meaning, row.log_entries, row.bytes);
+  for (const ContextKindRow& row : kContextTables)
+    if (row.bytes)
+      text += fmt::format("| {}: {} | 2^{} | {} |\n", row.name, row.meaning, row.log_entries,
+                          row.bytes);
   text += structure<PortAttributes>("Of SetPort and QueryPort.") +
           structure<QueueAttributes>("Of CreateCq, ModifyCq, CreateEq, QueryCq and QueryEq.");
   text += structure<PdAttributes>("Of QueryPd.") +

@@ -155,9 +155,10 @@ bool Device::deliver_events() {
     if (EventSink* sink = sink_of(Kind::Cq, *cqn)) sink->completion_event(*cqn);
   while (const auto event = node_.verbs.get_async_event(*async_)) {
     const proto::EventObject object = proto::async_event(event->type)->object;
-    const Kind kind = std::ranges::find(kEventObjects, object, &EventObjectRow::object)->kind;
-    if (EventSink* sink = sink_of(kind, event->element))
-      sink->async_event(event->type, kind, event->element);
+    const auto row = std::ranges::find(kEventObjects, object, &EventObjectRow::object);
+    if (row == kEventObjects.end()) continue;  // of a port, which nobody changes here
+    if (EventSink* sink = sink_of(row->kind, event->element))
+      sink->async_event(event->type, row->kind, event->element);
   }
   return true;
 }

@@ -15,12 +15,12 @@ struct ServeArguments {
   std::vector<std::string> settings;
 };
 
-volatile std::sig_atomic_t g_stop = 0;
+volatile std::sig_atomic_t g_end_service = 0;
 
 // Without SA_RESTART: a server that sleeps wakes.
 void stop_on(int signal) {
   struct sigaction action {};
-  action.sa_handler = [](int) { g_stop = 1; };
+  action.sa_handler = [](int) { g_end_service = 1; };
   sigaction(signal, &action, nullptr);
 }
 
@@ -33,7 +33,7 @@ int serve(const ServeArguments& options) {
   for (const auto& device : server.devices()) names += (names.empty() ? "" : ", ") + device->name();
   fmt::print("serving {} at {}\n", names, options.socket);
   std::fflush(stdout);
-  server.run(g_stop);
+  server.run(g_end_service);
   return kSucceeded;
 }
 }  // namespace

@@ -104,6 +104,13 @@ inline constexpr std::array kEvents{
     EventWord{proto::EventType::QpLastWqeReached, IBV_EVENT_QP_LAST_WQE_REACHED},
     EventWord{proto::EventType::SrqLimitReached,  IBV_EVENT_SRQ_LIMIT_REACHED},
     EventWord{proto::EventType::SrqErr,           IBV_EVENT_SRQ_ERR},
+    EventWord{proto::EventType::PortErr,          IBV_EVENT_PORT_ERR},
+    EventWord{proto::EventType::PortActive,       IBV_EVENT_PORT_ACTIVE},
+    EventWord{proto::EventType::LidChange,        IBV_EVENT_LID_CHANGE},
+    EventWord{proto::EventType::GidChange,        IBV_EVENT_GID_CHANGE},
+    EventWord{proto::EventType::PkeyChange,       IBV_EVENT_PKEY_CHANGE},
+    EventWord{proto::EventType::SmChange,         IBV_EVENT_SM_CHANGE},
+    EventWord{proto::EventType::ClientReregister, IBV_EVENT_CLIENT_REREGISTER},
     // clang-format on
 };
 static_assert(kEvents.size() == proto::kAsyncEvents.size());
