@@ -13,7 +13,6 @@ using namespace proto;
 
 namespace {
 constexpr u32 kMaxSrqEntries = 1 << 15;
-constexpr u32 kMaxCqEntries = 1 << 16;
 
 struct FlagName {
   std::string_view name;

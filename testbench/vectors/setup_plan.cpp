@@ -19,8 +19,6 @@ constexpr u64 kRegionVa = 0x100'0000, kRegionStep = 0x100'0000, kRegionPhysical 
 constexpr u64 kRegionBytes = 4096, kMaxRegionBytes = u64{1} << 33;
 constexpr u32 kFirstKey = 0x10041, kFirstWindowKey = 0x20081, kKeyStep = 0x101;
 constexpr u32 kFirstQpn = 0x11, kFirstPeerQpn = 0x21;
-// A CQ has a power of two of entries; the verbs ask for four or more.
-constexpr u32 kMinCqEntries = 4, kMaxCqEntries = 1 << 16;
 constexpr u32 kMaxQueue = 1 << 15;  // work requests, SGEs
 constexpr u32 kQkey = 0x11111111;
 constexpr u32 kCqEntries = 64, kWorkRequests = 16, kMaxSges = 4, kMaxInline = 64;

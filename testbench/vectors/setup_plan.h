@@ -10,6 +10,9 @@
 #include "testbench/verbs.h"
 
 namespace hca::testbench {
+// A CQ has a power of two of entries; the verbs ask for four or more.
+inline constexpr u32 kMinCqEntries = 4, kMaxCqEntries = 1 << 16;
+
 struct PlannedCq {
   u32 number, entries;
   bool has_events;
