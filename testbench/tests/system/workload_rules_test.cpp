@@ -101,8 +101,8 @@ TEST_CASE("entries that contradict themselves are refused, and their good neighb
 
 TEST_CASE("connection knobs of READ, retries and queue pairs have their ranges",
           "[scenario][workload]") {
-  CHECK_THAT(error_of("connection: {max_rd_atomic: 17}\n"),
-             Contains("s.yaml:1: connection.max_rd_atomic: \"17\"") && Contains("1 .. 16"));
+  CHECK_THAT(error_of("connection: {max_rd_atomic: 129}\n"),
+             Contains("s.yaml:1: connection.max_rd_atomic: \"129\"") && Contains("1 .. 128"));
   CHECK_THAT(error_of("connection: {qps: 0}\n"), Contains("1 .. 1024"));
   const Scenario s = parse_scenario(
       "connection: {qps: 4, max_rd_atomic: 2}\nworkload: [{size: 8 B}, {size: 8 B, qps: 2}]\n",
