@@ -93,7 +93,10 @@ void ContextCache::serve() {
 bool ContextCache::look_up(const ContextAsk& ask, u32 client) {
   Cache& cache = caches_[unsigned(ask.kind)];
   if (ask.turn) {
-    ask.fills ? fill(*ask.turn) : repeat(*ask.turn);
+    if (ask.fills)
+      fill(*ask.turn);
+    else
+      repeat(*ask.turn);
     clients[client].answers_.push(ask.ticket);
     return true;
   }

@@ -72,11 +72,11 @@ template <bool kSpecial>
   if (!from.empty()) fetch_ahead(*from.front());
   replies_next_ = p->is_request || (kSpecial && is_controlled);
   if (p->buffers) p->buffers->give(now() + 1);
+  if (attributes && is_down(*attributes) && !proto::mutant<"port_down_sends">()) [[unlikely]]
+    return PacketPool::give_back(p);
   ++counters->tx_packets, counters->tx_bytes += p->frame_bytes;
   icrc_probe.event(through, Step::Passed, p->qpn, p->psn, p->is_request);
   probe.event(at, Step::Passed, p->qpn, p->psn, p->is_request);
-  if (attributes && is_down(*attributes) && !proto::mutant<"port_down_sends">()) [[unlikely]]
-    return PacketPool::give_back(p);
   if (proto::mutant<"last_packet_late">()) {
     if (!late_() && is_last(*p)) return void(late_() = p);
     if (p->is_request && late_()) outside_.transmit(p, at), p = std::exchange(late_(), nullptr);

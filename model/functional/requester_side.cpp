@@ -168,8 +168,8 @@ void FunctionalHca::transmit(const QpConfig& qp, const Path& path, const OpcodeR
                              const Bth& bth, const ExtHeaders& ext, u32 payload_bytes) {
   write_headers(path, row, bth, ext, payload_bytes, frame_.data(), ip_id_++);
   const u32 bytes = finish_frame(frame_.data(), shape_of(path, row, payload_bytes));
-  ++counters(qp).sent;
   if (is_down(contexts_.ports[qp.port - 1u]) && !mutant<"port_down_sends">()) return;
+  ++counters(qp).sent;
   io_.transmit(qp.port, {frame_.data(), bytes});
 }
 

@@ -28,7 +28,7 @@ constexpr std::array kDoorbells{DoorbellRow{BarOffset::SendDoorbell, Kind::Qp},
                                 DoorbellRow{BarOffset::CqDoorbell, Kind::Cq},
                                 DoorbellRow{BarOffset::SharedDoorbell, Kind::Srq}};
 u32 number_in(const std::array<u8, 8>& doorbell) {
-  return u32{doorbell[1]} << 16 | u32{doorbell[2]} << 8 | doorbell[3];
+  return proto::decode<proto::QueueDoorbell>(doorbell.data()).qpn;
 }
 
 // Objects go in this order: what is made of others in front of them.
