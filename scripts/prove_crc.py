@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Proves that a step of the CRC registers in rtl/ is the bit-serial definition, for full and partial beats.
+"""Proves that rtl/icrc.sv takes the CRC registers over a beat as the bit-serial definition does, for full and partial beats.
 
-Yosys makes netlists of crc_fold, crc_advance and crc_rewind. After `techmap; opt` they must hold XOR cells only, and in
-crc_rewind multiplexers that the number of zeros alone selects: for each number of zeros all are linear, and two linear functions are equal when they agree on zero and on all basis vectors. All basis vectors go
-through a netlist at once: bit j of a net's number is its value for basis vector j. The step is put together as in
-rtl/icrc.sv: the beat, zeros behind its last byte, folded; the register advanced by a beat; both added; the zeros taken
-back. Usage: prove_crc.py ROOT"""
+Yosys makes a netlist of the whole block. Its registers are cut: what each of the four on the way of a beat takes over is
+followed back to the one in front of it, while the side band (bytes of the beat, its place in the packet) is constant. With
+these constants all gates on the way must come down to XORs, or it is refused; then the step is linear (affine), and two
+such functions are equal when they agree on zero and on all basis vectors. All basis vectors go through the netlist at once:
+bit j of a net's number is its value for basis vector j, the last bit a constant 1. Bytes behind the last one of a beat are
+basis vectors too: nothing may depend on them. Usage: prove_crc.py ROOT"""
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,58 +18,101 @@ import tempfile
 CRCS = {"icrc": (32, 0xEDB88320), "vcrc": (16, 0xD008)}  # width, reflected polynomial (T2)
 
 
-def netlists(root, folder):
-    """The netlist of each module at each width."""
-    found = {}
-    for width in (256, 512):
-        for module in ("crc_fold", "crc_advance"):
-            found[module, width] = netlist(root, folder, module, f"chparam -set Width {width} {module};")
-    found["crc_rewind"] = netlist(root, folder, "crc_rewind", "")
-    return found
-
-
-def netlist(root, folder, module, parameters):
+def netlist(root, folder, width):
+    sources = [line for line in (root / "rtl/icrc.f").read_text().split() if line.endswith(".sv")]
     out = folder / "netlist.json"
-    subprocess.run(["yosys", "-q", "-p", f"read_verilog -sv {root / 'rtl/hca_pkg.sv'} {root / 'rtl' / module}.sv; {parameters} "
-                    f"hierarchy -check -top {module}; proc; opt; techmap; opt; write_json {out}"],
-                   check=True, stdout=subprocess.DEVNULL)
-    (found,) = json.loads(out.read_text())["modules"].values()
-    return found
+    subprocess.run(["yosys", "-q", "-p", f"read_verilog -sv {' '.join(sources)}; chparam -set Width {width} icrc; hierarchy -check "
+                    f"-top icrc; proc; flatten; opt; techmap; opt; write_json {out}"],
+                   check=True, cwd=root / "rtl", stdout=subprocess.DEVNULL)
+    return json.loads(out.read_text())["modules"]["icrc"]
 
 
-def evaluate(module, inputs):
-    """`inputs`: numbers for the bits of each input port. The same for the output ports. A multiplexer whose selection is
-    a bit of zeros_i, a constant here, is a wire."""
-    value = {"0": 0}
-    for name, port in module["ports"].items():
-        if port["direction"] == "input":
-            value.update(zip(port["bits"], inputs[name]))
-    constant = dict(zip(module["ports"].get("zeros_i", {"bits": []})["bits"], inputs.get("zeros_i", [])))
-    driver = {}
-    for cell in module["cells"].values():
-        at = {pin: bits[0] for pin, bits in cell["connections"].items()}
-        if cell["type"] == "$_XOR_":
-            driver[at["Y"]] = (at["A"], at["B"])
-        elif cell["type"] == "$_MUX_" and at["S"] in constant:
-            driver[at["Y"]] = (at["B" if constant[at["S"]] else "A"], "0")
-        else:
-            sys.exit(f"prove_crc: a cell that is no XOR: {cell['type']}")
-    for target in driver:
-        stack = [target]
-        while stack:
-            net = stack[-1]
-            if net in value:
-                stack.pop()
-                continue
-            a, b = driver[net]
-            missing = [n for n in (a, b) if n not in value]
-            if missing:
-                stack.extend(missing)
-            else:
-                value[net] = value[a] ^ value[b]
-                stack.pop()
-    return {name: [value[bit] for bit in port["bits"]]
-            for name, port in module["ports"].items() if port["direction"] == "output"}
+def side_band(root):
+    """Where the fields of beat_t stand: {name: (lowest bit, bits)}."""
+    package = (root / "rtl/hca_pkg.sv").read_text()
+    body = re.search(r"typedef struct packed \{([^}]*)\} beat_t;", package)[1]
+    widths = {name: int(high) + 1 for high, name in re.findall(r"typedef enum logic \[(\d+):0\] \{[^}]*\} (\w+);", package)}
+    fields, at = {}, 0
+    for kind, name in reversed(re.findall(r"([\w]+(?: \[\d+:0\])?) (\w+);", body)):
+        high = re.search(r"\[(\d+):0\]", kind)
+        bits = int(high[1]) + 1 if high else widths.get(kind, 1)
+        fields[name] = (at, bits)
+        at += bits
+    return fields
+
+
+class Block:
+    """The netlist, followed back from a register."""
+
+    def __init__(self, module, one):
+        self.names = module["netnames"]
+        self.one = one  # the constant 1 as a number
+        self.driver, self.register = {}, {}
+        for cell in module["cells"].values():
+            pins = {pin: bits[0] for pin, bits in cell["connections"].items() if len(bits) == 1}
+            if "Q" in pins:
+                self.register[pins["Q"]] = (cell["type"], pins)
+            elif "Y" in pins:
+                self.driver[pins["Y"]] = (cell["type"], pins)
+
+    def bits(self, name):
+        return self.names[name]["bits"]
+
+    def taken_over(self, name, given):
+        """What the register `name` holds next, when those in `given` ({name: numbers}) hold that. A register whose
+        enable is not known takes over. A bit that nothing is known of is None."""
+        value = {}
+        for net, numbers in given.items():
+            value.update(zip(self.bits(net), numbers))
+        value |= {"0": 0, "1": self.one}
+        return [self.next_of(bit, value) for bit in self.bits(name)]
+
+    def next_of(self, bit, value):
+        kind, pins = self.register[bit]
+        if "E" in pins:  # $_DFFE_PP_: the last letter is the level that enables; what is not known does
+            enable = self.follow(pins["E"], value)
+            if enable == (0 if kind.split("_")[2][-1] == "P" else self.one):
+                return value.get(bit)
+        if kind.startswith("$_SDFF"):  # $_SDFFCE_PP0P_: synchronous reset, active at P or N, to 0 or 1
+            active, to = kind.split("_")[2][1:3]
+            reset = self.follow(pins["R"], value)
+            if reset not in (0, self.one):
+                return None
+            if (reset == self.one) == (active == "P"):
+                return self.one if to == "1" else 0
+        return self.follow(pins["D"], value)
+
+    def follow(self, net, value):
+        if net not in value:
+            value[net] = None  # what is not driven by a gate
+            if net in self.driver:
+                kind, pins = self.driver[net]
+                value[net] = self.gate(kind, {pin: n for pin, n in pins.items() if pin != "Y"}, value)
+        return value[net]
+
+    def gate(self, kind, pins, value):
+        one = self.one
+        a = self.follow(pins["A"], value)
+        if kind == "$_NOT_":
+            return None if a is None else a ^ one
+        if kind == "$_MUX_":
+            select = self.follow(pins["S"], value)
+            if select in (0, one):
+                return self.follow(pins["B"], value) if select else a
+            b = self.follow(pins["B"], value)
+            return a if a == b else None
+        b = self.follow(pins["B"], value)
+        if kind == "$_XOR_":
+            return None if a is None or b is None else a ^ b
+        dominant = {"$_AND_": 0, "$_OR_": one}.get(kind)
+        if dominant is None:
+            sys.exit(f"prove_crc: a gate that is not known: {kind}")
+        if dominant in (a, b):
+            return dominant
+        neutral = one ^ dominant
+        if a == neutral:
+            return b
+        return a if b == neutral else None
 
 
 def bit_serial(register, data, polynomial):
@@ -82,31 +127,61 @@ def bit_serial(register, data, polynomial):
     return register
 
 
+def far(block):
+    """s1_index_q of a beat behind all headers, where nothing is masked: what it comes to when it counts on."""
+    index = [0, 0, 0]
+    for _ in range(8):
+        index = block.taken_over("s1_index_q", {"s1_index_q": index, "packets_in_i": [0] * len(block.bits("packets_in_i")),
+                                                 "packets_in_valid_i": [block.one]})
+    return index
+
+
+def prove(block, fields, width, size, first):
+    """A beat of `size` bytes; `first`: of a packet, so that the registers begin with nothing behind them."""
+    one = block.one
+    data = [1 << j for j in range(width)]
+    registers = {"icrc": [1 << width + j for j in range(32)], "vcrc": [1 << width + 32 + j for j in range(16)]}
+
+    def beat(**values):
+        bits = [None] * sum(count for _, count in fields.values())
+        for name, number in values.items():
+            at, count = fields[name]
+            bits[at:at + count] = [one if number >> i & 1 else 0 for i in range(count)]
+        return bits
+
+    cleared = block.taken_over("s1_data_q", {"packets_in_i": beat(bytes=size, last=int(size < width // 8)),
+                                             "packets_in_data_i": data})
+    given = {"s1_data_q": cleared, "s1_q": beat(first=0), "s1_index_q": far(block)}
+    added = {"s2_q": beat(first=int(first))}
+    for crc in CRCS:
+        added[f"s2_{crc}_q"] = block.taken_over(f"s2_{crc}_q", given)
+        added[f"s3_{crc}_q"] = registers[crc]
+    back = {"s3_q": beat(bytes=size)}
+    for crc in CRCS:
+        back[f"s3_{crc}_q"] = block.taken_over(f"s3_{crc}_q", added)
+    for crc, (bits, polynomial) in CRCS.items():
+        before = [0] * bits if first else registers[crc]
+        if block.taken_over(f"s4_{crc}_q", back) != bit_serial(before, data[:8 * size], polynomial):
+            sys.exit(f"prove_crc: {crc}, {width} bits, a {'first ' if first else ''}beat of {size} bytes: not the bit-serial "
+                     "definition")
+
+
 def main():
-    root = pathlib.Path(sys.argv[1])
-    with tempfile.TemporaryDirectory() as name:
-        nets = netlists(root, pathlib.Path(name))
-    cases = vectors = 0
+    root = pathlib.Path(sys.argv[1]).resolve()
+    sys.setrecursionlimit(100_000)
+    fields = side_band(root)
+    steps = vectors = gates = 0
     for width in (256, 512):
+        with tempfile.TemporaryDirectory() as name:
+            block = Block(netlist(root, pathlib.Path(name), width), 1 << width + 48)
+        gates += len(block.driver)
         for size in range(1, width // 8 + 1):
-            # Basis: 8 * size bits of the beat, then both registers.
-            data = [1 << j for j in range(8 * size)]
-            registers = {"icrc": [1 << 8 * size + j for j in range(32)],
-                         "vcrc": [1 << 8 * size + 32 + j for j in range(16)]}
-            beat = data + [0] * (width - 8 * size)
-            folded = evaluate(nets["crc_fold", width], {"icrc_data_i": beat, "vcrc_data_i": beat})
-            advanced = evaluate(nets["crc_advance", width], {f"{c}_i": registers[c] for c in CRCS})
-            added = {f"{c}_i": [a ^ b for a, b in zip(folded[f"{c}_o"], advanced[f"{c}_o"])] for c in CRCS}
-            zeros = width // 8 - size
-            step = evaluate(nets["crc_rewind"], added | {"zeros_i": [zeros >> i & 1 for i in range(6)]})
-            for crc, (bits, polynomial) in CRCS.items():
-                if step[f"{crc}_o"] != bit_serial(registers[crc], data, polynomial):
-                    sys.exit(f"prove_crc: {crc}, {width} bits, a beat of {size} bytes: not the bit-serial definition")
-                vectors += 8 * size + bits + 1
-                cases += 1
-    cells = {key: len(nets["crc_fold", key]["cells"]) for key in (256, 512)}
-    print(f"prove_crc: {cases} steps equal on {vectors} vectors (all basis vectors and zero); crc_fold has {cells[256]} "
-          f"XOR cells at 256 bits, {cells[512]} at 512")
+            for first in (False, True):
+                prove(block, fields, width, size, first)
+                steps += len(CRCS)
+                vectors += len(CRCS) * (width + 1) + (0 if first else sum(bits for bits, _ in CRCS.values()))
+    print(f"prove_crc: {steps} steps of rtl/icrc.sv are the bit-serial definition on {vectors} vectors (all basis vectors and "
+          f"zero); its netlists have {gates} gates")
 
 
 if __name__ == "__main__":
