@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "model/proto/dissect.h"
 #include "model/proto/form_rules.h"
 #include "model/proto/syndrome.h"
 #include "model/proto/timeout.h"
@@ -72,10 +73,7 @@ std::string headers_document() {
       "first, numbers are big-endian.\nVariant bits are replaced by ones when the ICRC is "
       "computed; where a GRH "
       "or IP header stands, the whole LRH (or the eight ones in its place) is.\n";
-  const std::vector<HeaderInfo> others{kHeaderInfo<Lrh>,  kHeaderInfo<Grh>,  kHeaderInfo<Ethernet>,
-                                       kHeaderInfo<Vlan>, kHeaderInfo<Ipv4>, kHeaderInfo<Ipv6>,
-                                       kHeaderInfo<Udp>,  kHeaderInfo<Bth>};
-  for (const HeaderInfo& header : others) text += header_section(header);
+  for (const HeaderInfo& header : kBaseHeaders) text += header_section(header);
   for (const HeaderInfo& header : kExtHeaders) text += header_section(header);
   text +=
       "\n## Framings\n\n| framing | covered headers in front of the BTH | eight ones in front of "

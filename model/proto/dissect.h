@@ -6,6 +6,11 @@
 
 namespace hca::proto {
 
+// What may stand in front of an opcode's extension headers.
+inline constexpr std::array kBaseHeaders{
+    kHeaderInfo<Lrh>,  kHeaderInfo<Grh>,  kHeaderInfo<Ethernet>, kHeaderInfo<Vlan>,
+    kHeaderInfo<Ipv4>, kHeaderInfo<Ipv6>, kHeaderInfo<Udp>,      kHeaderInfo<Bth>};
+
 struct HeaderPlace {
   const HeaderInfo* header;
   u32 offset;  // in the frame

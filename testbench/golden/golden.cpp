@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "model/proto/dissect.h"
+#include "testbench/golden/frame_arguments.h"
 #include "testbench/golden/golden_context.h"
 #include "testbench/golden/hca_golden.h"
-#include "testbench/vectors/fields.h"
 
 using namespace hca;
 using testbench::Frame;
@@ -33,6 +33,15 @@ struct hca_golden {
     } catch (const std::exception& error) {
       return tell(HCA_GOLDEN_BAD_INPUT, error.what());
     }
+  }
+  // The same with a frame of the caller's.
+  template <class Run>
+  int guard(const uint8_t* frame, uint32_t bytes, const Run& run) {
+    return guard([&](GoldenContext& c) {
+      std::string wrong = testbench::wrong_frame(bytes, HCA_GOLDEN_ETHERNET);
+      if (!wrong.empty()) return tell(HCA_GOLDEN_BAD_INPUT, std::move(wrong));
+      return run(c, std::span<const u8>(frame, bytes));
+    });
   }
   int give(const std::optional<std::string>& found) {
     return found ? tell(HCA_GOLDEN_OK, *found) : tell(HCA_GOLDEN_NOTHING);
@@ -63,6 +72,7 @@ const auto kVerdicts = [] {
 
 extern "C" {
 int hca_golden_frame_check(const uint8_t* frame, uint32_t bytes, uint32_t link) {
+  if (!testbench::wrong_frame(bytes, link).empty()) return HCA_GOLDEN_NO_FRAME;
   proto::ParsedPacket packet;
   return int(proto::check_frame({frame, bytes}, link_of(link), packet));
 }
@@ -73,27 +83,23 @@ const char* hca_golden_frame_verdict(int verdict) {
 }
 int hca_golden_frame_field(const uint8_t* frame, uint32_t bytes, uint32_t link, const char* name,
                            uint64_t* value) {
-  const std::string_view full = name;
-  const auto dot = full.find('.');
-  if (dot == full.npos) return HCA_GOLDEN_BAD_INPUT;
+  const testbench::FieldName which = testbench::field_name(name);
+  if (!which.field || !testbench::wrong_frame(bytes, link).empty()) return HCA_GOLDEN_BAD_INPUT;
   const proto::Dissection d = proto::dissect({frame, bytes}, link_of(link));
   for (const proto::HeaderPlace& place : d) {
-    if (place.header->name != full.substr(0, dot)) continue;
-    const proto::FieldInfo* const field =
-        testbench::find_field(*place.header, full.substr(dot + 1));
-    if (!field || field->bits > 64) return HCA_GOLDEN_BAD_INPUT;
-    *value = proto::get_bits(frame + place.offset, field->bit_at, field->bits);
+    if (place.header->name != which.header->name) continue;
+    *value = proto::get_bits(frame + place.offset, which.field->bit_at, which.field->bits);
     return HCA_GOLDEN_OK;
   }
   return HCA_GOLDEN_NOTHING;
 }
 int hca_golden_frame_icrc(const uint8_t* frame, uint32_t bytes, uint32_t link, uint32_t* icrc) {
+  if (!testbench::wrong_frame(bytes, link).empty()) return HCA_GOLDEN_BAD_INPUT;
   const proto::Dissection d = proto::dissect({frame, bytes}, link_of(link));
   if (!d.has_icrc) return HCA_GOLDEN_NOTHING;
   *icrc = proto::icrc_of(frame, d.packet);
   return HCA_GOLDEN_OK;
 }
-
 hca_golden* hca_golden_open(const char* setup) {
   auto hca = std::make_unique<hca_golden>();
   try {
@@ -110,13 +116,21 @@ const char* hca_golden_text(const hca_golden* hca) { return hca->text.c_str(); }
 int hca_golden_do(hca_golden* hca, const char* step) {
   return hca->guard([&](GoldenContext& c) { return c.act(step), hca->tell(HCA_GOLDEN_OK); });
 }
+int hca_golden_explain(hca_golden* hca, uint32_t bytes, uint32_t link, const char* name) {
+  return hca->guard([&](GoldenContext&) {
+    std::string wrong = testbench::wrong_frame(bytes, link);
+    if (wrong.empty() && *name) wrong = testbench::field_name(name).wrong;
+    return wrong.empty() ? hca->tell(HCA_GOLDEN_OK)
+                         : hca->tell(HCA_GOLDEN_BAD_INPUT, std::move(wrong));
+  });
+}
 int hca_golden_build(hca_golden* hca, const char* packet, uint8_t* frame, uint32_t* bytes) {
   return hca->guard([&](GoldenContext& c) { return hca->give(c.build(packet), frame, bytes); });
 }
 int hca_golden_compare(hca_golden* hca, const char* packet, const uint8_t* frame, uint32_t bytes) {
-  return hca->guard([&](GoldenContext& c) {
+  return hca->guard(frame, bytes, [&](GoldenContext& c, std::span<const u8> found) {
     std::string text;
-    for (const auto& d : c.compare(packet, {frame, bytes}))
+    for (const auto& d : c.compare(packet, found))
       text += fmt::format("{}{}: expected {}, got {}", text.empty() ? "" : "; ", d.name(),
                           d.expected, d.got);
     return text.empty() ? hca->tell(HCA_GOLDEN_OK) : hca->tell(HCA_GOLDEN_DIFFERS, text);
@@ -128,7 +142,9 @@ int hca_golden_encode(hca_golden* hca, const char* structure, const char* fields
       [&](GoldenContext& c) { return hca->give(c.encode(structure, fields), to, bytes); });
 }
 int hca_golden_receive(hca_golden* hca, uint32_t port, const uint8_t* frame, uint32_t bytes) {
-  return hca->guard([&](GoldenContext& c) { return hca->give(c.receive({frame, bytes}, port)); });
+  return hca->guard(frame, bytes, [&](GoldenContext& c, std::span<const u8> arrived) {
+    return hca->give(c.receive(arrived, port));
+  });
 }
 int hca_golden_sent(hca_golden* hca, uint8_t* frame, uint32_t* bytes) {
   return hca->guard([&](GoldenContext& c) {
@@ -157,6 +173,8 @@ int hca_golden_drops(hca_golden* hca, uint32_t port, const char* counter, uint64
 int hca_golden_memory(hca_golden* hca, const char* region, uint64_t at, uint32_t count,
                       uint8_t* to) {
   return hca->guard([&](GoldenContext& c) {
+    if (count > HCA_GOLDEN_FRAME_BYTES)
+      return hca->tell(HCA_GOLDEN_BAD_INPUT, testbench::wrong_frame(count, HCA_GOLDEN_ETHERNET));
     const std::vector<u8> found = c.memory(region, at, count);
     std::copy(found.begin(), found.end(), to);
     return hca->tell(HCA_GOLDEN_OK);

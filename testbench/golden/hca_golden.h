@@ -28,11 +28,15 @@ enum hca_golden_code {
   HCA_GOLDEN_NOTHING =
       1, /* there is none: no frame, completion, event, no such header in the packet */
   HCA_GOLDEN_DIFFERS = 2,  /* the text names what, expected and found */
-  HCA_GOLDEN_BAD_INPUT = 3 /* the text names the place, what is wrong and what is allowed */
+  HCA_GOLDEN_BAD_INPUT = 3 /* the text (of hca_golden_explain() for frames by themselves) names the
+                              place, what is wrong and what is allowed */
 };
 enum hca_golden_link { HCA_GOLDEN_ETHERNET = 0, HCA_GOLDEN_INFINIBAND = 1 };
 
 /* ---- Frames by themselves ---- */
+
+/* Instead of a verdict: more than HCA_GOLDEN_FRAME_BYTES, or no such link. */
+#define HCA_GOLDEN_NO_FRAME (-1)
 
 /* The verdict of structure and CRCs: 0 good, else its place in docs/packet_rules.md. */
 int hca_golden_frame_check(const uint8_t* frame, uint32_t bytes, uint32_t link);
@@ -60,6 +64,10 @@ const char* hca_golden_text(const hca_golden* hca);
  * write_memory, unreadable, advance ("10 us": timers on the way fire). */
 int hca_golden_do(hca_golden* hca, const char* step);
 
+/* Why a function on frames by themselves refuses these arguments, as the text of a context: what
+ * was given, and what is allowed. `name`: of a field, "" for none. OK: they are not refused. */
+int hca_golden_explain(hca_golden* hca, uint32_t bytes, uint32_t link, const char* name);
+
 /* The frame that `packet` describes, from the queue pair's peer, as in the step "inject". */
 int hca_golden_build(hca_golden* hca, const char* packet, uint8_t* frame, uint32_t* bytes);
 /* Whether a frame that the device sends is as `packet` describes, as in the expectation "sent". */
@@ -84,7 +92,7 @@ int hca_golden_event(hca_golden* hca);
 int hca_golden_query(hca_golden* hca, const char* qp, const char* field, uint64_t* value);
 /* A drop counter of a port. */
 int hca_golden_drops(hca_golden* hca, uint32_t port, const char* counter, uint64_t* value);
-/* `count` bytes of a region of the set-up. */
+/* `count` bytes of a region of the set-up, at most HCA_GOLDEN_FRAME_BYTES. */
 int hca_golden_memory(hca_golden* hca, const char* region, uint64_t at, uint32_t count,
                       uint8_t* to);
 

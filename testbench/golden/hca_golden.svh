@@ -11,6 +11,7 @@ localparam int GoldenOk = 0;
 localparam int GoldenNothing = 1;
 localparam int GoldenDiffers = 2;
 localparam int GoldenBadInput = 3;
+localparam int GoldenNoFrame = -1;
 localparam int unsigned GoldenEthernet = 0;
 localparam int unsigned GoldenInfiniband = 1;
 
@@ -28,6 +29,8 @@ import "DPI-C" function void hca_golden_close(input chandle hca);
 import "DPI-C" function int hca_golden_code(input chandle hca);
 import "DPI-C" function string hca_golden_text(input chandle hca);
 import "DPI-C" function int hca_golden_do(input chandle hca, input string step);
+import "DPI-C" function int hca_golden_explain(input chandle hca, input int unsigned bytes,
+                                               input int unsigned link, input string name);
 import "DPI-C" function int hca_golden_build(input chandle hca, input string packet,
                                              output golden_frame_t frame, output int unsigned bytes);
 import "DPI-C" function int hca_golden_compare(input chandle hca, input string packet,

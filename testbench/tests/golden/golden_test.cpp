@@ -195,6 +195,42 @@ TEST_CASE("golden: bad input is refused with its place, and the context goes on"
   }
 }
 
+TEST_CASE("golden: what is no frame and what is no field is refused in words") {
+  Golden g(kMemory);
+  REQUIRE(g.build(R"({"opcode": "SEND Only", "PSN": "0x100"})") == HCA_GOLDEN_OK);
+  uint64_t value = 0;
+  uint32_t icrc = 0;
+  struct Row {
+    uint32_t bytes, link;
+    const char *name, *text;
+  };
+  const uint32_t good = g.bytes;
+  for (const Row& row : {
+           Row{4353, 0, "BTH.PSN", "4353 bytes; allowed: at most 4352"},
+           Row{good, 2, "BTH.PSN", "link 2; allowed: 0 (Ethernet), 1 (InfiniBand)"},
+           Row{good, 0, "PSN", "'PSN'; allowed: HEADER.FIELD as in BTH.PSN"},
+           Row{good, 0, "BHT.PSN",
+               "no header 'BHT'; allowed: LRH, GRH, Ethernet, VLAN, IPv4, IPv6, UDP, BTH, RDETH, "
+               "DETH, XRCETH, EOETH, FETH, RETH, AtomicETH, AETH, AtomicAckETH, ImmDt, IETH, CNP"},
+           Row{good, 0, "IETH.RKey", "IETH has no field 'RKey'; allowed: R_Key"},
+           Row{good, 0, "GRH.SGID", "GRH.SGID has 128 bits; allowed: at most 64"},
+       }) {
+    CHECK(hca_golden_frame_field(g.frame.data(), row.bytes, row.link, row.name, &value) ==
+          HCA_GOLDEN_BAD_INPUT);
+    CHECK(hca_golden_explain(g.hca, row.bytes, row.link, row.name) == HCA_GOLDEN_BAD_INPUT);
+    CHECK(g.text() == row.text);
+  }
+  CHECK(hca_golden_explain(g.hca, good, 0, "BTH.PSN") == HCA_GOLDEN_OK);
+  CHECK(hca_golden_explain(g.hca, good, 0, "") == HCA_GOLDEN_OK);
+  CHECK(hca_golden_frame_check(g.frame.data(), 4353, 0) == HCA_GOLDEN_NO_FRAME);
+  CHECK(hca_golden_frame_icrc(g.frame.data(), 4353, 0, &icrc) == HCA_GOLDEN_BAD_INPUT);
+  CHECK(hca_golden_receive(g.hca, 1, g.frame.data(), 4353) == HCA_GOLDEN_BAD_INPUT);
+  CHECK(g.text() == "4353 bytes; allowed: at most 4352");
+  CHECK(hca_golden_compare(g.hca, "{}", g.frame.data(), 4353) == HCA_GOLDEN_BAD_INPUT);
+  CHECK(hca_golden_memory(g.hca, "m", 0, 4353, g.frame.data()) == HCA_GOLDEN_BAD_INPUT);
+  CHECK(g.text() == "4353 bytes; allowed: at most 4352");
+}
+
 TEST_CASE("golden: contexts of several threads know nothing of each other") {
   // Each thread receives as many SENDs as its number says; RqPSN counts them from 0x100 on.
   std::array<uint64_t, 4> psn{};
