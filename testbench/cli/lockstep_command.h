@@ -60,7 +60,9 @@ int run(const testbench::LockstepOptions<Pair>& options) {
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   print(options, result);
   print_end(result, seconds.count());
-  return result.equal() ? kSucceeded : kCheckFailed;
+  if (!result.packets && result.equal())
+    fmt::print("no packet was compared: more cycles, or fewer resets\n");
+  return result.equal() && result.packets ? kSucceeded : kCheckFailed;
 }
 
 // What comes between the packets, and what an elastic buffer keeps from the RTL.
@@ -91,7 +93,9 @@ void add_lockstep(CLI::App& block, int& exit_code, testbench::RtlMaker<Pair> rtl
   block.add_option("--cycles", options->cycles, "cycles to compare")
       ->capture_default_str()
       ->check(CLI::Range(u64{1}, u64{1'000'000'000'000}, "1 to 10^12"));
-  block.add_option("--seed", options->seed, "of packets, gaps and stalls")->capture_default_str();
+  block.add_option("--seed", options->seed, "of packets, gaps and stalls")
+      ->capture_default_str()
+      ->check(CLI::Range(u64{0}, ~u64{0} >> 1, "0 to 2^63 - 1"));
   if (!elastic) add_stalls(block, *options);
   block.add_option("--latency", options->twin.latency, "of the model, cycles")
       ->capture_default_str()
