@@ -106,7 +106,8 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
 void ResponderCheckStimulus::choose_qp(Packet& p) {
   if (!random_.chance(1, 2)) last_ = u32(random_.below(kQps));
   std::shared_ptr<CheckedQp>& qp = qps_[last_];
-  const bool ends = qp && (random_.chance(1, 40) || (qp->ahead.failing && random_.chance(1, 2)));
+  const bool ends =
+      qp && (random_.chance(1, 40) || (qp->ahead.failing && (plain_ || random_.chance(1, 2))));
   if (!qp || ends) qp = new_qp();
   p.of = qp, p.qp = qp->config;
   if (qp->config.qpn < 2) special_used_[qp->config.qpn] = made_ + 1;

@@ -26,7 +26,7 @@ bool out_of_turn(const OpcodeRow& row, InMessage in) {
 // Mostly one that goes on with the message, or begins one.
 const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
   const Service service = qp.config.service;
-  const u64 kind = random_.below(20);
+  const u64 kind = plain_ ? 19 : random_.below(20);
   // An operation of RC that nobody executes.
   const bool unexecuted = kind == 3 && service == Service::Rc && random_.chance(1, 2);
   for (;;) {
@@ -55,6 +55,7 @@ const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
 
 u32 ResponderCheckStimulus::choose_psn(const ReceiveState& state) {
   const u32 epsn = state.epsn;
+  if (plain_) return epsn;
   if (state.nak_sent && random_.chance(1, 3)) return psn_add(epsn, 1 + u32(random_.below(8)));
   switch (random_.below(24)) {
     case 0:
@@ -76,14 +77,14 @@ u32 ResponderCheckStimulus::choose_psn(const ReceiveState& state) {
 
 u32 ResponderCheckStimulus::choose_payload(const CheckedQp& qp, const OpcodeRow& row) {
   const u32 mtu = qp.config.path_mtu;
-  if (random_.chance(1, 10)) {
+  if (odd(1, 10)) {
     const std::array<u32, 8> kOdd{0, 0, 1, mtu - 1, mtu, mtu + 1, mtu - 4, u32(random_.below(65))};
     return std::min<u32>(one_of(random_, kOdd), 4096);
   }
   if (request::is_saved(row)) return 0;
   if (!is_executed(row)) return one_of(random_, std::array<u32, 3>{0, u32(random_.below(65)), mtu});
   if (!request::ends(row.position)) {
-    if (!random_.chance(1, 24)) return mtu;
+    if (!odd(1, 24)) return mtu;
     return random_.chance(1, 2) ? 0 : u32(random_.below(65));
   }
   if (request::kind(row) == InMessage::Write && !request::starts(row.position) &&
@@ -93,7 +94,7 @@ u32 ResponderCheckStimulus::choose_payload(const CheckedQp& qp, const OpcodeRow&
     case 0:
       return mtu;
     case 1:
-      return row.position == Position::Only || random_.chance(1, 2) ? 0 : 1;
+      return !plain_ && (row.position == Position::Only || random_.chance(1, 2)) ? 0 : 1;
     default:
       return 1 + u32(random_.below(64));
   }
@@ -119,19 +120,20 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
     const std::array<u32, 12> kOdd{0,         payload,   payload + 1,    payload - 1,
                                    mtu * 4u,  kMost,     kMost,          kMost,
                                    kMost + 1, kMost + 1, u32(random_()), ~u32(random_.below(256))};
-    if (random_.chance(1, 8)) bytes = one_of(random_, kOdd);
-    if (row.operation != Operation::Write && random_.chance(1, 24)) bytes = kMost + 1;
-    if (random_.chance(1, 24)) ext.reth.rkey = 0;
+    if (odd(1, 8)) bytes = one_of(random_, kOdd);
+    if (row.operation != Operation::Write && odd(1, 10)) bytes = kMost + 1;
+    if (odd(1, 24)) ext.reth.rkey = 0;
   }
   if (row.has(Ext::AtomicEth)) {
     ext.atomic_eth.va &= ~u64{7};
-    if (random_.chance(1, 3)) ext.atomic_eth.va |= u64{1} << random_.below(3);
-    if (random_.chance(1, 24)) ext.atomic_eth.rkey = 0;
+    if (odd(1, 3)) ext.atomic_eth.va |= u64{1} << random_.below(3);
+    if (odd(1, 24)) ext.atomic_eth.rkey = 0;
   }
   if (random_.chance(1, 16)) ext.reth.va |= ~u64{0} << random_.below(33);  // close to the end
   ext.deth.qkey = own_qkey(p.qp);
-  if (random_.chance(1, 12)) ext.deth.qkey ^= 1u << random_.below(32);
-  if (random_.chance(1, 24)) ext.deth.qkey = p.qp.qkey;
+  if (odd(1, 12)) ext.deth.qkey ^= 1u << random_.below(32);
+  if (odd(1, 24)) ext.deth.qkey = p.qp.qkey;
+  if (turns(Turned::Qkey) && row.has(Ext::Deth)) ext.deth.qkey ^= 1u << next_bit(32);
 }
 
 // Mostly just around the access; else with one thing wrong.
@@ -142,14 +144,15 @@ void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, cons
   const u64 va = atomic ? ext.atomic_eth.va : ext.reth.va;
   const u64 bytes = atomic ? 8 : ext.reth.dma_len;
   Region& r = p.region;
-  p.has_region = key != 0 && !random_.chance(1, 24);
+  p.has_region = key != 0 && !odd(1, 24);
   r.key = key, r.pd = p.qp.pd, r.access = kAllAccess, r.state = KeyState::Valid;
   r.qpn = random_.chance(1, 2) ? kAnyQp : p.qp.qpn;
   const u64 before = random_.chance(1, 2) ? 0 : random_.below(100),
             behind = random_.chance(1, 2) ? 0 : random_.below(100);
   r.start = va - std::min(before, va);
   r.bytes = va - r.start + bytes + behind;
-  if (!random_.chance(1, 3)) return;
+  if (turns(Turned::Region)) return turn_region(p);
+  if (!odd(1, 3)) return;
   // One bit of a number more often: there are many, and each is compared.
   constexpr std::array<u32, 16> kWrong{0, 0, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   switch (one_of(random_, kWrong)) {
@@ -188,16 +191,72 @@ void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, cons
   }
 }
 
+// Of `of` bits the one behind the one before; the first one is any.
+u32 ResponderCheckStimulus::next_bit(u32 of) {
+  const auto [next, first] = next_bits_.try_emplace({turned_, of}, 0);
+  if (first) next->second = u32(random_.below(of));
+  return next->second++ % of;
+}
+
+// What it has, and there are more addresses than all else.
+ResponderCheckStimulus::Turned ResponderCheckStimulus::choose_turned(const OpcodeRow& row) {
+  if ((row.has(Ext::Reth) || row.has(Ext::AtomicEth)) && random_.chance(2, 3))
+    return Turned::Region;
+  if (row.has(Ext::Deth) && random_.chance(1, 3)) return Turned::Qkey;
+  return random_.chance(1, 8) ? Turned::Pkey : Turned::Path;
+}
+
+// One bit of one of the numbers that are compared; or it ends at, or behind, the last address.
+void ResponderCheckStimulus::turn_region(Packet& p) {
+  Region& r = p.region;
+  const u32 bit = next_bit(3 * 32 + 8);
+  const u32 mask = 1u << bit % 32;
+  switch (bit / 32) {
+    case 0:
+      r.key ^= mask;
+      break;
+    case 1:
+      r.pd ^= mask;
+      break;
+    case 2:
+      r.qpn = p.qp.qpn ^ mask;
+      break;
+    default:
+      r.bytes = ~r.start + bit % 4;
+  }
+}
+
+// The addresses of the peer, one bit of them turned; GIDs with and without the default prefix.
+AddressVector ResponderCheckStimulus::turn_path(AddressVector av) {
+  const bool ipv4 = av.framing == Framing::RoceV2Ip4;
+  const bool local = av.framing == Framing::IbLocal;
+  const u32 each = local ? 16 : ipv4 ? 32 : 128 + 64;  // the second 64 behind the default prefix
+  const u32 bit = next_bit(2 * each);
+  const bool peers = bit / each == 0;
+  const u32 at = bit % each;
+  if (local) {
+    u16& lid = peers ? av.source_lid : av.destination_lid;
+    lid = u16(lid ^ (1u << at));
+    return av;
+  }
+  Gid& gid = peers ? av.source_gid : av.destination_gid;
+  if (at >= 128) store_be<8>(gid.bytes.data(), kDefaultGidPrefix);
+  const u32 turned = ipv4 ? 96 + at : at >= 128 ? at - 64 : at;
+  gid.bytes[turned / 8] ^= u8(1u << turned % 8);
+  return av;
+}
+
 // The peer's addresses, or others.
 AddressVector ResponderCheckStimulus::choose_path(const Packet& p) {
   AddressVector av = turned(p.of->address);
+  if (turns(Turned::Path)) return turn_path(av);
   const bool ipv4 = av.framing == Framing::RoceV2Ip4;
   const auto prefixed = [&](Gid& gid) {
     if (!ipv4) store_be<8>(gid.bytes.data(), kDefaultGidPrefix);
   };
   if (random_.chance(1, 8)) prefixed(av.source_gid);
   if (random_.chance(1, 8)) prefixed(av.destination_gid);
-  if (random_.chance(1, 10)) {
+  if (odd(1, 10)) {
     const u32 byte = ipv4 ? 12 + u32(random_.below(4)) : u32(random_.below(16));
     const u8 bit = u8(1u << random_.below(8));
     switch (random_.below(5)) {
@@ -225,19 +284,20 @@ AddressVector ResponderCheckStimulus::choose_path(const Packet& p) {
       }
     }
   }
-  if (p.qp.qpn == kQp0 ? !random_.chance(1, 4) : random_.chance(1, 10)) av.virtual_lane = kQp0Lane;
-  if (random_.chance(1, 32))  // of a group, or the permissive one
+  if (p.qp.qpn == kQp0 ? !odd(1, 4) : odd(1, 10)) av.virtual_lane = kQp0Lane;
+  if (odd(1, 32))  // of a group, or the permissive one
     av.source_lid = u16(random_.chance(1, 4) ? 0xffff : 0xc000 | (random_() & 0x3fff));
   return av;
 }
 
 void ResponderCheckStimulus::build(Packet& p) {
   const OpcodeRow& chosen = choose_opcode(*p.of);
+  if (plain_) turned_ = choose_turned(chosen);
   // What comes out of turn lacks its rights as well: the first of the two rules tells.
   if (is_executed(chosen) && out_of_turn(chosen, p.of->ahead.message) && random_.chance(3, 4))
     p.qp.access = 0;
   OpcodeRow row = chosen;
-  if (random_.chance(1, 40)) {
+  if (odd(1, 40)) {
     do
       row.code =
           u8(random_.chance(1, 2) ? random_() : (random_() & 31) | unsigned(p.qp.service) << 5);
@@ -246,7 +306,7 @@ void ResponderCheckStimulus::build(Packet& p) {
   }
   const AddressVector av = choose_path(p);
   // As much as lengths of 16 bits can say, whatever the headers.
-  const bool longest = !is_native(av.framing) && random_.chance(1, 1000);
+  const bool longest = !is_native(av.framing) && odd(1, 1000);
   const u32 payload = longest ? u32(random_.below(65400)) : choose_payload(*p.of, chosen);
   ExtHeaders ext{};
   choose_headers(p, row, payload, ext);
@@ -257,7 +317,8 @@ void ResponderCheckStimulus::build(Packet& p) {
   bth.tver = 0, bth.dest_qp = p.qp.qpn, bth.psn = choose_psn(p.of->ahead);
   bth.pkey = u16(p.qp.pkey | 0x8000);
   if (p.qp.qpn == kQp1) bth.pkey = u16(one_of(random_, port_->pkeys) | 0x8000);
-  if (random_.chance(1, 12)) bth.pkey ^= u16(1u << random_.below(16));
+  if (odd(1, 12)) bth.pkey ^= u16(1u << random_.below(16));
+  if (turns(Turned::Pkey)) bth.pkey ^= u16(1u << next_bit(16));
   p.frame.assign(frame_bytes(path, row, payload), 0);
   write_headers(path, row, bth, ext, payload, p.frame.data(), u16(random_()));
   p.link = framing_row(av.framing).link;
@@ -267,17 +328,20 @@ void ResponderCheckStimulus::build(Packet& p) {
 
 // One of its own.
 void ResponderCheckStimulus::make_request(Packet& p) {
+  plain_ = random_.chance(1, 3);
   choose_qp(p);
-  p.qp.state = random_.chance(1, 24)  ? QpState(random_.below(7))
-               : random_.chance(1, 8) ? QpState(2 + random_.below(4))
-                                      : QpState::Rts;
-  if (random_.chance(1, 10)) p.qp.access = u8(random_());  // changed, and back again
+  p.qp.state = odd(1, 24)  ? QpState(random_.below(7))
+               : odd(1, 8) ? QpState(2 + random_.below(4))
+                           : QpState::Rts;
+  if (plain_) p.qp.access = kAllAccess, p.qp.max_dest_rd_atomic |= 1;
+  if (odd(1, 10)) p.qp.access = u8(random_());  // changed, and back again
   build(p);
   const ReceiveState& s = p.of->ahead;
   const u32 consumed = p.of->srq ? p.of->srq->ahead.taken : s.rq_consumed;
-  p.rq_posted = consumed + choose_posted();
-  p.rq_failed = p.of->srq && random_.chance(1, 16);
+  p.rq_posted = consumed + (plain_ ? 1 : choose_posted());
+  p.rq_failed = p.of->srq && odd(1, 16);
   const u32 depth = p.qp.max_dest_rd_atomic;
+  if (plain_) return void(p.reads_finished = s.reads_accepted);
   p.reads_finished =
       s.reads_accepted - u32(random_.below(depth + (random_.chance(1, 4) ? 2 : !depth)));
 }

@@ -82,6 +82,7 @@ class ResponderCheckStimulus {
 
  private:
   using Packet = ResponderCheckPacket;
+  enum class Turned : u8 { Region, Path, Pkey, Qkey };
   // responder_check_contexts.cpp
   void draw_pkeys();
   u32 near(u32 value, u32 range);
@@ -94,6 +95,9 @@ class ResponderCheckStimulus {
   u32 choose_psn(const proto::ReceiveState& state);
   u32 choose_payload(const CheckedQp& qp, const proto::OpcodeRow& row);
   void choose_headers(Packet& p, const proto::OpcodeRow& row, u32 payload, proto::ExtHeaders& ext);
+  Turned choose_turned(const proto::OpcodeRow& row);
+  void turn_region(Packet& p);
+  proto::AddressVector turn_path(proto::AddressVector av);
   void choose_region(Packet& p, const proto::OpcodeRow& row, const proto::ExtHeaders& ext);
   proto::AddressVector choose_path(const Packet& p);
   void build(Packet& p);
@@ -113,6 +117,14 @@ class ResponderCheckStimulus {
   std::array<u64, 2> special_used_{};  // number of the last packet of QP 0 and QP 1, from 1 on
   NewNumbers numbers_;
   u32 last_ = 0;
+  // A plain request has nothing wrong but one bit of one number that a rule compares, each bit of
+  // it in its turn; else there may be anything.
+  bool odd(u64 times, u64 of) { return !plain_ && random_.chance(times, of); }
+  bool turns(Turned what) const { return plain_ && turned_ == what; }
+  u32 next_bit(u32 of);
+  bool plain_ = false;
+  Turned turned_{};
+  std::map<std::pair<Turned, u32>, u32> next_bits_;  // by what they are of and how many there are
   u32 late_percent_ = 0;
 };
 }  // namespace hca::testbench

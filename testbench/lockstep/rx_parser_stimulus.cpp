@@ -22,6 +22,8 @@ constexpr unsigned kNative = bit(Framing::IbLocal) | bit(Framing::IbGlobal);
 constexpr unsigned kGrh = bit(Framing::IbGlobal) | bit(Framing::RoceV1);
 constexpr unsigned kUdp = bit(Framing::RoceV2Ip4) | bit(Framing::RoceV2Ip6);
 constexpr unsigned kAll = kNative | kGrh | kUdp;
+// Behind an IPv4 header: a byte less than nothing, than a UDP header, than both.
+constexpr std::array<u64, 3> kJustTooShort{u64(-1), bytes_of<Udp>() - 1, bytes_of<Udp>() - 1};
 constexpr std::array kFields{
     FieldRow{kHeaderInfo<Lrh>, "LVer", kNative},
     FieldRow{kHeaderInfo<Lrh>, "LNH", kNative},
@@ -110,7 +112,8 @@ void RxParserStimulus::change(RxParserPacket& p, u32 offset, const HeaderInfo& h
           value = random_();
           break;
         case 2:  // a length that the headers behind it do not fit into
-          value = random_.below(12) + (field == "TotalLength" ? bytes_of<Ipv4>() : 0);
+          value = (field == "TotalLength" ? bytes_of<Ipv4>() : 0) +
+                  (random_.chance(1, 2) ? random_.below(12) : one_of(random_, kJustTooShort));
           break;
         default:
           value += random_.below(9) - 4;
@@ -122,7 +125,7 @@ void RxParserStimulus::change(RxParserPacket& p, u32 offset, const HeaderInfo& h
 
 void RxParserStimulus::damage_headers(RxParserPacket& p, const Path& path) {
   bool checksum = true;
-  for (u64 times = 1 + random_.below(2); times;) {
+  for (u64 times = 1 + random_.below(3); times;) {
     const FieldRow& row = kFields[random_.below(kFields.size())];
     const std::optional<u32> offset = offset_of(row.header, path, p.stream);
     if (!(row.framings & bit(p.stream.framing)) || !offset) continue;
@@ -195,7 +198,7 @@ RxParserPacket RxParserStimulus::next() {
   p.opcode = row.code;
   AddressVector av = random_address(random_, p.stream.framing, p.stream.vlan);
   const bool largest_sum = p.stream.framing == Framing::RoceV2Ip6 &&
-                           row.payload != PayloadRule::None && random_.chance(1, 400);
+                           row.payload != PayloadRule::None && random_.chance(1, 150);
   if (largest_sum) av.source_gid.bytes.fill(0xff), av.destination_gid.bytes.fill(0xff);
   const Path path = make_path(av);
   u32 payload = row.payload == PayloadRule::None || random_.chance(1, 8)
