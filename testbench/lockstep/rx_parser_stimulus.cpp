@@ -22,8 +22,6 @@ constexpr unsigned kNative = bit(Framing::IbLocal) | bit(Framing::IbGlobal);
 constexpr unsigned kGrh = bit(Framing::IbGlobal) | bit(Framing::RoceV1);
 constexpr unsigned kUdp = bit(Framing::RoceV2Ip4) | bit(Framing::RoceV2Ip6);
 constexpr unsigned kAll = kNative | kGrh | kUdp;
-// Behind an IPv4 header: a byte less than nothing, than a UDP header, than both.
-constexpr std::array<u64, 3> kJustTooShort{u64(-1), bytes_of<Udp>() - 1, bytes_of<Udp>() - 1};
 constexpr std::array kFields{
     FieldRow{kHeaderInfo<Lrh>, "LVer", kNative},
     FieldRow{kHeaderInfo<Lrh>, "LNH", kNative},
@@ -49,6 +47,11 @@ constexpr std::array kFields{
     FieldRow{kHeaderInfo<Bth>, "OpCode", kAll},
     FieldRow{kHeaderInfo<Bth>, "PadCnt", kAll},
 };
+// A byte less than the header that a length counts.
+constexpr u64 just_too_short(std::string_view field) {
+  if (field == "TotalLength") return bytes_of<Ipv4>() - 1;
+  return bytes_of<Udp>() - 1;
+}
 
 // Where a header of that kind stands in a frame; no value: nowhere.
 std::optional<u32> offset_of(const HeaderInfo& header, const Path& path, const StreamRow& s) {
@@ -112,8 +115,9 @@ void RxParserStimulus::change(RxParserPacket& p, u32 offset, const HeaderInfo& h
           value = random_();
           break;
         case 2:  // a length that the headers behind it do not fit into
-          value = (field == "TotalLength" ? bytes_of<Ipv4>() : 0) +
-                  (random_.chance(1, 2) ? random_.below(12) : one_of(random_, kJustTooShort));
+          value = random_.below(12);
+          if (field == "TotalLength") value += bytes_of<Ipv4>();
+          if (random_.chance(1, 2)) value = just_too_short(field);
           break;
         default:
           value += random_.below(9) - 4;
