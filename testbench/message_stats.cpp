@@ -6,6 +6,7 @@
 namespace hca::testbench {
 namespace {
 constexpr double kPicosecondsPerNanosecond = 1000;
+constexpr std::size_t kWayOfRow = 5;
 
 template <class T>
 nlohmann::json nanoseconds(const std::optional<T>& picoseconds) {
@@ -73,21 +74,22 @@ nlohmann::json MessageStats::json(std::size_t messages) const {
   shown.erase(std::unique(shown.begin(), shown.end(),
                           [](auto* a, auto* b) { return a->number == b->number; }),
               shown.end());
-  all["messages"] = json::array();
+  json rows = json::array(), ways = json::array();
   for (const Kept* kept : shown) {
-    json way = json::array();
-    u64 from = kept->times.start();
-    for (const auto& [station, at] : kept->times.way()) {
-      if (station != Station::Rung) way.push_back({kStationNames[std::size_t(station)], at - from});
+    const MessageTimes& m = kept->times;
+    json names = json::array(), row{kept->number, m.chip, m.qpn, m.bytes, m.start(), 0};
+    u64 from = m.start();
+    for (const auto& [station, at] : m.way()) {
+      if (station != Station::Rung)
+        names.push_back(kStationNames[std::size_t(station)]), row.push_back(at - from);
       from = at;
     }
-    all["messages"].push_back({{"number", kept->number},
-                               {"hca", kept->times.chip},
-                               {"qpn", kept->times.qpn},
-                               {"bytes", kept->times.bytes},
-                               {"start_ps", kept->times.start()},
-                               {"steps", std::move(way)}});
+    const auto way = std::find(ways.begin(), ways.end(), names);
+    row[kWayOfRow] = way - ways.begin();
+    if (way == ways.end()) ways.push_back(std::move(names));
+    rows.push_back(std::move(row));
   }
+  all["ways"] = std::move(ways), all["messages"] = std::move(rows);
   return all;
 }
 }  // namespace hca::testbench

@@ -12,13 +12,14 @@ namespace hca::testbench {
 // the slowest, and others evenly from the first to the last.
 class MessageStats {
  public:
-  static constexpr std::size_t kMostEven = 512, kMostSlow = 16;
+  static constexpr std::size_t kMostEven = 8192, kMostSlow = 16;
 
   void add(const MessageTimes& message);
   u64 count() const { return whole_.count(); }
   // {"count", "whole", "steps": [{"step", ...}]}, each with mean_ns, p50_ns, p99_ns, max_ns (null:
-  // too few samples), and `messages` (0: the figures alone) as
-  // {"number", "hca", "qpn", "bytes", "start_ps", "steps": [[step, ps]]}, by number.
+  // too few samples), and so many `messages` (0: the figures alone) by number, each as
+  // [number, hca, qpn, bytes, start in ps, way, ps of each step], where `ways` has the steps by
+  // way.
   nlohmann::json json(std::size_t messages) const;
 
  private:

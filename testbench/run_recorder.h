@@ -80,8 +80,8 @@ class RunRecorder {
     std::vector<Engine> engines;
   };
   static constexpr std::size_t kNoResource = ~std::size_t{0};
-  static constexpr Cycle kEach = 16;                  // cycles between two looks at the levels
-  static constexpr std::size_t kMostMessages = 4096;  // to look at, of all parts of the run
+  static constexpr Cycle kEach = 16;                   // cycles between two looks at the levels
+  static constexpr std::size_t kMostMessages = 32768;  // to look at, of all parts of the run
 
   std::size_t add_resource(std::string group, std::string name, std::string kind, double of);
   void begin_by(u64 picoseconds);

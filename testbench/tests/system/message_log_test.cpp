@@ -126,11 +126,15 @@ TEST_CASE("figures are of all messages, and of those kept are the slowest", "[me
   CHECK(all["steps"][0]["share"].get<double>() == Approx(1200.0 / 3606));
   CHECK(all["messages"].size() <= 100 + MessageStats::kMostSlow);
   CHECK(std::count_if(all["messages"].begin(), all["messages"].end(),
-                      [](const auto& m) { return m["number"] == 777; }) == 1);
+                      [](const auto& m) { return m[0] == 777; }) == 1);
+  REQUIRE(all["ways"].size() == 1);
+  CHECK(all["ways"][0][0] == "PCIe, doorbell");
   for (const auto& m : all["messages"]) {
-    CHECK(m["start_ps"] == m["number"].get<u64>() * 10'000);
-    CHECK(m["steps"][0] == nlohmann::json({"PCIe, doorbell", 1'000'000}));
+    CHECK(m[4] == m[0].get<u64>() * 10'000);
+    CHECK(m[6] == 1'000'000);
+    CHECK(m[7] == (m[0] == 777 ? 8'000'000 : 2'000'000));
   }
+  CHECK(stats.json(1200)["messages"].size() == 1200);  // every one
   CHECK_FALSE(stats.json(0).contains("messages"));
 }
 }  // namespace hca::testbench
