@@ -115,7 +115,7 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
                                          : random_.below(3 * mtu));
     else
       bytes = row.position == Position::First
-                  ? payload + 1 + u32(random_.below(longer ? most / 2 : 2 * mtu))
+                  ? std::min(kMost, payload + 1 + u32(random_.below(longer ? most : 2 * mtu)))
                   : payload;
     const std::array<u32, 12> kOdd{0,         payload,   payload + 1,    payload - 1,
                                    mtu * 4u,  kMost,     kMost,          kMost,
