@@ -40,7 +40,7 @@ bool move_all(Move move, u64 address, u64 bytes) {
 u32 AttachedMemory::attach(const SharedMemory& shared, int memory) {
   constexpr u32 kLast = (1 << 16) - 1;
   if (next_ > kLast) throw std::runtime_error("65535 programs were attached to an HCA");
-  programs_[next_] = {&shared, memory};
+  programs_[next_] = {&shared, memory, {}};
   return next_++;
 }
 
@@ -74,6 +74,7 @@ bool AttachedMemory::write(u64 address, const u8* from, u64 bytes) {
   const Program* program = find(address);
   const u64 offset = address & kOffsetMask;
   if (!program) return false;
+  if (program->written) program->written(offset & kSharedBit);
   if (!(offset & kSharedBit))
     return move_all([&](u64 done, u64 at,
                         u64 left) { return pwrite(program->memory, from + done, left, off_t(at)); },

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -35,6 +36,9 @@ class AttachedMemory final : public tlm_::MemoryBeyond {
  public:
   // `memory`: its /proc/self/mem, opened by itself. Numbers are not used twice.
   u32 attach(const SharedMemory& shared, int memory);
+  // Who hears of what the HCA writes there, in the cycle in which it does; a completion: a CQE.
+  using Written = std::function<void(bool completion)>;
+  void watch(u32 number, Written written) { programs_.at(number).written = std::move(written); }
   void detach(u32 number) { programs_.erase(number); }
   // Whether a program has these bytes: its first and last one can be read.
   bool is_mapped(u32 number, u64 address, u64 bytes) const;
@@ -46,6 +50,7 @@ class AttachedMemory final : public tlm_::MemoryBeyond {
   struct Program {
     const SharedMemory* shared;
     int memory;
+    Written written;
   };
   const Program* find(u64 address) const;
   std::map<u32, Program> programs_;

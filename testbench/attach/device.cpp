@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "model/proto/framing.h"
+#include "testbench/attach/turns.h"
 
 namespace hca::attach {
 using proto::CommandOpcode;
@@ -61,7 +62,10 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
     : name_(std::move(name)),
       index_(index),
       node_(testbed.node(index)),
-      port_(testbed.port_of(index, 0)) {
+      period_(engine::kPicosecondsPerSecond / scenario.hca[index].core.clock),
+      port_(testbed.port_of(index, 0)),
+      cores_(1, 1 + kMostThreads) {
+  node_.core(kMostThreads);
   node_.memory_target.beyond = &memory_;
   if (scenario.hca[index].caches.any() &&
       node_.verbs.give_context_memory() != testbench::Error::None)
@@ -72,7 +76,7 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
   for (const testbench::CompChannel* events : {async_, completions_}) {
     if (!events) throw std::runtime_error(name_ + ": CreateEq is refused");
     node_.memory.watch(events->message, proto::kMessageBytes,
-                       [this](u64, u64) { interrupted_ = true; });
+                       [this](u64, u64) { node_.cpu.run(this, node_.hca.domain().now() + 1); });
   }
   describe(scenario);
   const proto::DeviceAttributes& a = info_.attributes;
@@ -148,9 +152,9 @@ bool Device::is_of(Kind kind, u32 number, const EventSink* sink) const {
   return sink && sink_of(kind, number) == sink;
 }
 
-bool Device::deliver_events() {
-  if (!interrupted_) return false;
-  interrupted_ = false;
+std::optional<unsigned> Device::take_core() { return cores_.take(); }
+
+Cycle Device::act(Cycle) {
   while (const auto cqn = node_.verbs.get_cq_event(*completions_))
     if (EventSink* sink = sink_of(Kind::Cq, *cqn)) sink->completion_event(*cqn);
   while (const auto event = node_.verbs.get_async_event(*async_)) {
@@ -160,6 +164,6 @@ bool Device::deliver_events() {
     if (EventSink* sink = sink_of(row->kind, event->element))
       sink->async_event(event->type, row->kind, event->element);
   }
-  return true;
+  return 0;
 }
 }  // namespace hca::attach

@@ -11,6 +11,8 @@
 #include "testbench/testbed.h"
 
 namespace hca::attach {
+using testbench::Cycle;
+
 // Numbers of one kind of object, each taken by one object at a time: a number that was given back
 // comes again after all others.
 class Numbers {
@@ -34,7 +36,7 @@ class EventSink {
 
 // What the driver in the kernel is to an HCA: it gives objects their numbers, executes commands,
 // writes doorbells and takes the events of the event queues, for all programs.
-class Device {
+class Device final : private testbench::Program {
  public:
   Device(std::string name, unsigned index, testbench::Testbed& testbed,
          const testbench::Scenario& scenario);
@@ -43,6 +45,11 @@ class Device {
   const proto::PortAttributes& port() const { return port_; }
   u32 completion_eq() const { return completions_->eqn; }
   AttachedMemory& memory() { return memory_; }
+  testbench::Node& node() const { return node_; }
+  u64 period() const { return period_; }  // ps: of its clock
+  // Cores of its host that run threads of programs.
+  std::optional<unsigned> take_core();
+  void give_core_back(unsigned core) { cores_.give_back(core); }
 
   // Waits, in simulated time. The structure comes back in `body` as the HCA wrote it.
   proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object, Body& body);
@@ -53,10 +60,13 @@ class Device {
   // Events of this object go there; `nullptr`: to nobody any more.
   void set_sink(Kind kind, u32 number, EventSink* sink);
   bool is_of(Kind kind, u32 number, const EventSink* sink) const;
-  // Hands on what the event queues hold; false: nothing.
-  bool deliver_events();
 
  private:
+  // What its core 0 runs after an interrupt: what the event queues hold goes to those it is for.
+  Cycle act(Cycle now) override;
+  bool waits_for_events() const override { return true; }
+  bool finished() const override { return false; }
+  bool failed() const override { return false; }
   void set_up_port();
   void describe(const testbench::Scenario& scenario);
   EventSink* sink_of(Kind kind, u32 number) const;
@@ -64,13 +74,14 @@ class Device {
   const std::string name_;
   const unsigned index_;
   testbench::Node& node_;
+  const u64 period_;
   proto::PortAttributes port_;
   DeviceInfo info_;
   AttachedMemory memory_;
   std::map<Kind, Numbers> numbers_;
+  Numbers cores_;
   std::map<u64, EventSink*> sinks_;  // by kind and number
   testbench::CompChannel *completions_ = nullptr, *async_ = nullptr;
-  bool interrupted_ = false;
   u8 key_byte_ = 0;
 };
 }  // namespace hca::attach

@@ -20,9 +20,11 @@ inline constexpr char kSocketVariable[] = "HCA_SOCKET";    // path of the socket
 inline constexpr char kDevicesVariable[] = "HCA_DEVICES";  // names, by commas; none: all
 
 enum class Verb : u32 {
-  ListDevices,     // body comes back: DeviceList
-  OpenDevice,      // body: OpenDevice; DeviceInfo comes back, with the descriptors of kOpened
-  CreateChannel,   // an end of a pipe comes back, from which the cookies of CQs are read
+  ListDevices,    // body comes back: DeviceList
+  OpenClock,      // of a program in simulated time; body: the device's name; number: the program's;
+                  // with the descriptors of kClock
+  OpenDevice,     // body: OpenDevice; DeviceInfo comes back, with the descriptors of kOpened
+  CreateChannel,  // an end of a pipe comes back, from which the cookies of CQs are read
   DestroyChannel,  // object: the channel
   CreateAh,        // names: PD; body: proto::AddressHandle, which comes back as the HCA needs it
   DestroyAh,       // object: the address handle
@@ -60,10 +62,12 @@ struct DeviceList {
 // With it comes a descriptor of the program's /proc/self/mem.
 struct OpenDevice {
   u32 version = kProtocolVersion;
+  u32 program = 0;  // its number, if it is in simulated time
   std::array<char, kNameBytes> name{};
 };
 // Descriptors that come back.
 enum Opened : std::size_t { kSharedMemory, kWakeServer, kAsyncEvents, kOpened };
+enum OpenedClock : std::size_t { kTurns, kWakeForTurn, kClock };
 struct DeviceInfo {
   u64 node_guid = 0, shared_bytes = 0;
   u32 vendor_id = 0, vendor_part_id = 0, hw_ver = 0;

@@ -14,24 +14,30 @@
 #include <stdexcept>
 
 #include "model/sc_hosts.h"
+#include "testbench/kernel_time.h"
 
 namespace hca::attach {
 namespace {
 using Clock = std::chrono::steady_clock;
 // Simulated between two looks at the doorbells; kLongest: while an HCA only waits for a timer.
 constexpr std::chrono::nanoseconds kSlice{5000}, kShortest{100}, kLongest{1'000'000};
+// The same without programs that see the time of day: to what simulated time requests are taken.
+constexpr std::chrono::nanoseconds kFreeSlice{1000};
+// What is due by then may be what a program that spins in memory waits for.
+constexpr std::chrono::nanoseconds kSoon{20'000};
 constexpr unsigned kTurnsBetweenSockets = 16;  // a look at them is a system call
+}  // namespace
 
-std::string_view name_in(const std::array<char, kNameBytes>& name) {
+std::string_view Server::name_in(const std::array<char, kNameBytes>& name) {
   return {name.data(), strnlen(name.data(), name.size())};
 }
-}  // namespace
 
 Server::Server(const testbench::Scenario& scenario, const std::string& socket)
     : path_(socket),
       testbed_(scenario),
       listening_(listen_at(socket)),
-      poll_(epoll_create1(EPOLL_CLOEXEC)) {
+      poll_(epoll_create1(EPOLL_CLOEXEC)),
+      host_(scenario.host) {
   for (unsigned i = 0; i < testbench::kChips; ++i)
     devices_.push_back(std::make_unique<Device>(fmt::format("hca{}", i), i, testbed_, scenario));
   watch(listening_.get(), nullptr);
@@ -53,13 +59,18 @@ void Server::forget(const Connection& connection) {
   epoll_ctl(poll_.get(), EPOLL_CTL_DEL, connection.socket.get(), nullptr);
   if (connection.session)
     epoll_ctl(poll_.get(), EPOLL_CTL_DEL, connection.session->wake_descriptor(), nullptr);
+  if (connection.is_clock)
+    epoll_ctl(poll_.get(), EPOLL_CTL_DEL, connection.process->wake_descriptor(), nullptr);
 }
 
 void Server::run(const volatile std::sig_atomic_t& stop) {
   unsigned idle = 0, turn = 0;
   while (!stop) {
     bool worked = take_posted();
-    if (turn++ % kTurnsBetweenSockets == 0 || idle) worked |= handle_sockets(0);
+    // What programs in simulated time say is heard when they have said it.
+    if (turn++ % kTurnsBetweenSockets == 0 || idle || !has_sessions_by_day())
+      worked |= handle_sockets(0);
+    give_turns();
     const bool simulates = simulate();
     idle = worked ? 0 : idle + 1;
     if (!worked && !simulates)
@@ -76,18 +87,43 @@ bool Server::take_posted() {
   return any;
 }
 
-// As much as passed of real time since the last call, at most a slice or until something happens.
-// False: the HCAs have nothing to do.
+bool Server::has_sessions_by_day() const {
+  return std::ranges::any_of(connections_,
+                             [](const Connection& c) { return c.session && !c.process; });
+}
+
+bool Server::is_due() {
+  return until_next() < kSoon || std::ranges::any_of(connections_, [](const Connection& c) {
+           return c.is_clock && c.process->wants_others();
+         });
+}
+
+// To programs that want one, and to those that wait for what another did.
+void Server::give_turns() {
+  for (const Connection& teller : connections_) {
+    if (!teller.is_clock || !teller.process->take_told()) continue;
+    for (const Connection& other : connections_)
+      if (other.is_clock && &other != &teller) other.process->resume_waiting(Wait::Descriptor);
+  }
+  for (const Connection& connection : connections_)
+    if (connection.is_clock) connection.process->see_threads();
+}
+
+// As much as passed of real time since the last call, if a program sees it, at most a slice or
+// until something happens. False: there is nothing to do.
 bool Server::simulate() {
+  const bool acts = !testbed_.is_asleep();
+  if (!has_sessions_by_day()) {
+    const std::chrono::nanoseconds step = std::max(kFreeSlice, until_next());
+    if (acts) run_for(sc_core::sc_time(double(step.count()), sc_core::SC_NS));
+    return acts;
+  }
   const Clock::time_point now = Clock::now();
   const auto passed = std::clamp<std::chrono::nanoseconds>(now - last_, kShortest, kLongest);
   last_ = now;
   const std::chrono::nanoseconds step = std::min(passed, std::max(kSlice, until_next()));
-  const bool acts = !testbed_.is_asleep();
   if (acts) run_for(sc_core::sc_time(double(step.count()), sc_core::SC_NS));
-  bool delivered = false;  // commands have raised them too
-  for (const auto& device : devices_) delivered |= device->deliver_events();
-  return acts || delivered;
+  return acts;
 }
 
 // Simulated, until an HCA does something.
@@ -129,12 +165,33 @@ bool Server::handle_sockets(int milliseconds) {
     else if (!connection->gone)
       serve(*connection);
   }
-  if (count > 0)
-    connections_.remove_if([&](const Connection& connection) {
-      if (connection.gone) forget(connection);
-      return connection.gone;
-    });
+  for (Connection& connection : connections_)
+    if (connection.is_clock && connection.process->is_known_gone()) connection.gone = true;
+  drop_gone();
   return count > 0;
+}
+
+// The devices of a program go with its clock, whichever of its sockets is closed first.
+void Server::drop_gone() {
+  for (Connection& clock : connections_) {
+    if (!clock.is_clock || !clock.gone) continue;
+    clock.process->end();
+    fmt::print("{}: a program ends at {} ns\n", clock.process->device().name(),
+               testbench::kernel_picoseconds() / 1000);
+    std::fflush(stdout);
+    for (Connection& other : connections_) {
+      if (other.process == clock.process) other.gone = true;
+      if (other.is_clock && !other.gone) other.process->resume_waiting(Wait::Descriptor);
+    }
+  }
+  for (auto at = connections_.begin(); at != connections_.end();) {
+    Connection& connection = *at++;
+    if (!connection.gone) continue;
+    forget(connection);
+    if (connection.session && connection.process) connection.process->remove(*connection.session);
+    connection.session.reset();
+  }
+  connections_.remove_if([](const Connection& connection) { return connection.gone; });
 }
 
 void Server::accept() {
@@ -150,6 +207,7 @@ void Server::serve(Connection& connection) {
   Request request;
   std::vector<Descriptor> given;
   if (connection.session) connection.session->take_wake();
+  if (connection.is_clock) connection.process->take_wake();
   if (receive_message(connection.socket.get(), request, &given)) {
     if (connection.session) connection.session->take_posted();  // rung before the request
     answer(connection, request, std::move(given));
@@ -165,6 +223,11 @@ void Server::answer(Connection& connection, const Request& request, std::vector<
   try {
     if (request.verb == Verb::ListDevices) {
       reply = list();
+    } else if (request.verb == Verb::OpenClock) {
+      reply = open_clock(connection, request);
+      if (!reply.error)
+        descriptors = {connection.process->memory_descriptor(),
+                       connection.process->wake_descriptor()};
     } else if (request.verb == Verb::OpenDevice) {
       reply = open(connection, request, std::move(given));
       if (!reply.error) {
@@ -183,6 +246,7 @@ void Server::answer(Connection& connection, const Request& request, std::vector<
   }
   if (made) descriptors.push_back(made.get());
   if (!send_message(connection.socket.get(), reply, descriptors)) connection.gone = true;
+  if (connection.process) connection.process->resume_waiting(Wait::Descriptor);
 }
 
 Reply Server::list() const {
@@ -196,29 +260,68 @@ Reply Server::list() const {
   return reply;
 }
 
+Device* Server::device_named(const std::array<char, kNameBytes>& name) const {
+  const auto found =
+      std::ranges::find_if(devices_, [&](const auto& d) { return d->name() == name_in(name); });
+  return found == devices_.end() ? nullptr : found->get();
+}
+
+Reply Server::open_clock(Connection& connection, const Request& request) {
+  Reply reply;
+  const auto wanted = get<OpenDevice>(request.body);
+  Device* const device = device_named(wanted.name);
+  if (wanted.version != kProtocolVersion) {
+    reply.error = EPROTONOSUPPORT;
+  } else if (connection.session || connection.process || !device) {
+    reply.error = device ? EINVAL : ENODEV;
+  } else {
+    const unsigned chip = unsigned(device == devices_[1].get());
+    connection.process =
+        std::make_shared<Process>(++last_program_, *device, host_[chip], connection.socket.get(),
+                                  [this] { return is_due(); });
+    connection.is_clock = true;
+    watch(connection.process->wake_descriptor(), &connection);
+    reply.number = last_program_;
+  }
+  return reply;
+}
+
 Reply Server::open(Connection& connection, const Request& request, std::vector<Descriptor> given) {
   Reply reply;
   const auto wanted = get<OpenDevice>(request.body);
-  const auto device = std::ranges::find_if(
-      devices_, [&](const auto& d) { return d->name() == name_in(wanted.name); });
+  Device* const device = device_named(wanted.name);
+  const auto clock = std::ranges::find_if(connections_, [&](const Connection& c) {
+    return c.is_clock && c.process->number() == wanted.program;
+  });
   if (wanted.version != kProtocolVersion) {
     reply.error = EPROTONOSUPPORT;
-  } else if (connection.session || given.size() != 1) {
+  } else if (connection.session || given.size() != 1 ||
+             (wanted.program && clock == connections_.end())) {
     reply.error = EINVAL;
-  } else if (device == devices_.end()) {
+  } else if (!device) {
     reply.error = ENODEV;
   } else {
+    const auto process = wanted.program ? clock->process : nullptr;
     auto session = std::make_unique<Session>(
-        **device, std::move(given[0]),
-        [this](u64 gid_high, u64 gid_low) { return mac_of(gid_high, gid_low); });
+        *device, std::move(given[0]),
+        [this](u64 gid_high, u64 gid_low) { return mac_of(gid_high, gid_low); },
+        [process] {
+          if (process) process->event();
+        });
     // Its memory is what it says if the address of the cookie holds that address.
     if (!session->has_at(request.cookie, request.cookie)) {
       reply.error = EPERM;
       return reply;
     }
-    connection.session = std::move(session);
+    if (process) {
+      process->add(*session);
+      device->memory().watch(session->attachment(), [process, device](bool completion) {
+        process->written(*device, completion);
+      });
+    }
+    connection.session = std::move(session), connection.process = process;
     watch(connection.session->wake_descriptor(), &connection);
-    put(reply.body, (*device)->info());
+    put(reply.body, device->info());
   }
   return reply;
 }

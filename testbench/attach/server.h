@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "testbench/attach/session.h"
+#include "testbench/attach/process.h"
 
 namespace hca::attach {
-// One simulation that programs attach to, over a socket. Simulated time passes while the HCAs have
-// something to do, and not faster than the time of day: timers of the protocol do not expire while
+// One simulation that programs attach to, over a socket. Simulated time passes while the HCAs or
+// programs whose clocks show it have something to do. While a program is attached whose clock shows
+// the time of day, it passes not faster than that: timers of the protocol do not expire while such
 // a program waits for its turn of the processor.
 class Server {
  public:
@@ -25,6 +26,8 @@ class Server {
  private:
   struct Connection {
     Descriptor socket;
+    std::shared_ptr<Process> process;  // in simulated time: its clock, or one of its devices
+    bool is_clock = false;
     std::unique_ptr<Session> session;  // none: no device is open
     bool gone = false;
   };
@@ -32,12 +35,19 @@ class Server {
   bool handle_sockets(int milliseconds);
   bool simulate();
   std::chrono::nanoseconds until_next();
+  static std::string_view name_in(const std::array<char, kNameBytes>& name);
   void sleep();
   void accept();
   void serve(Connection& connection);
   void answer(Connection& connection, const Request& request, std::vector<Descriptor> given);
   Reply list() const;
   Reply open(Connection& connection, const Request& request, std::vector<Descriptor> given);
+  Reply open_clock(Connection& connection, const Request& request);
+  Device* device_named(const std::array<char, kNameBytes>& name) const;
+  bool has_sessions_by_day() const;
+  bool is_due();  // something, but for what the program does that has the turn
+  void give_turns();
+  void drop_gone();
   std::optional<u64> mac_of(u64 gid_high, u64 gid_low) const;
   void watch(int descriptor, Connection* connection);
   // A descriptor that a program holds as well stays watched until it is told.
@@ -48,6 +58,8 @@ class Server {
   std::vector<std::unique_ptr<Device>> devices_;
   Descriptor listening_, poll_;
   std::list<Connection> connections_;
+  const std::array<testbench::HostConfig, testbench::kChips> host_;
+  u32 last_program_ = 0;
   std::chrono::steady_clock::time_point last_;  // simulated
 };
 }  // namespace hca::attach

@@ -61,11 +61,12 @@ Reply refused(int error) {
 }
 }  // namespace
 
-Session::Session(Device& device, Descriptor memory, Resolve resolve)
+Session::Session(Device& device, Descriptor memory, Resolve resolve, Event event)
     : device_(device),
       memory_(std::move(memory)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       resolve_(std::move(resolve)),
+      event_(std::move(event)),
       attachment_(device.memory().attach(shared_, memory_.get())) {
   Pipe pipe = make_pipe();
   async_out_ = std::move(pipe.out), async_in_ = std::move(pipe.in);
@@ -137,12 +138,14 @@ void Session::completion_event(u32 cqn) {
   for (const auto& [handle, object] : objects_)
     if (object.kind == Kind::Cq && object.number == cqn && !object.named.empty() && object.named[0])
       write_event(object.named[0]->events, std::array{object.cookie});
+  event_();
 }
 
 void Session::async_event(proto::EventType type, Kind kind, u32 number) {
   for (const auto& [handle, object] : objects_)
     if (object.kind == kind && object.number == number)
       write_event(async_in_, std::array{u64(type), object.cookie});
+  event_();
 }
 
 // ---- For the rows of commands

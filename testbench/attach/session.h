@@ -24,10 +24,12 @@ struct Object {
 // that it says is examined here; when it goes, its objects go with it.
 class Session final : public EventSink {
  public:
+  // An event of it is in a pipe.
+  using Event = std::function<void()>;
   // The MAC address behind a GID, if anybody has it.
   using Resolve = std::function<std::optional<u64>(u64 gid_high, u64 gid_low)>;
   // `memory`: the program's /proc/self/mem. Throws std::runtime_error.
-  Session(Device& device, Descriptor memory, Resolve resolve);
+  Session(Device& device, Descriptor memory, Resolve resolve, Event event);
   ~Session() override;
   Session(const Session&) = delete;
 
@@ -75,6 +77,7 @@ class Session final : public EventSink {
   SharedMemory shared_;
   Descriptor wake_, async_in_, async_out_;
   Resolve resolve_;
+  Event event_;
   u32 attachment_;
   std::map<u32, Object> objects_;
   u32 next_handle_ = 1;

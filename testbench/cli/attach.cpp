@@ -15,17 +15,17 @@
 
 namespace hca::cli {
 namespace {
-constexpr const char* kLibrary = "libhca_verbs.so";
-// Where the library lies, from the folder of this program: as it is built, as it is installed.
+constexpr const char *kVerbs = "libhca_verbs.so", *kClocks = "libhca_time.so";
+// Where the libraries lie, from the folder of this program: as it is built, as it is installed.
 constexpr std::array kLibraryFolders{".", HCA_LIBRARY_FROM_PROGRAM};
 
-std::string library() {
+std::string library(const char* name) {
   const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   for (const char* folder : kLibraryFolders)
-    if (const auto found = here / folder / kLibrary; std::filesystem::exists(found))
+    if (const auto found = here / folder / name; std::filesystem::exists(found))
       return std::filesystem::canonical(found);
   throw std::runtime_error(
-      fmt::format("--attach: there is no {} beside {}", kLibrary, (here / "hca").string()));
+      fmt::format("--attach: there is no {} beside {}", name, (here / "hca").string()));
 }
 
 attach::DeviceList devices_at(const std::string& socket) {
@@ -57,9 +57,9 @@ void add_attach_options(CLI::App& command, AttachArguments& options) {
       ->needs(attach);
   command.add_option("--device", options.device, "with --attach: the only HCA that it sees")
       ->needs(attach);
-  command.add_option("--time", options.time, "with --attach: the clock that it sees: wall")
+  command.add_option("--time", options.time, "with --attach: the clock that it sees: sim, wall")
       ->needs(attach)
-      ->check(CLI::IsMember({"wall"}));
+      ->check(CLI::IsMember({"sim", "wall"}));
 }
 
 int run_attached(const std::string& program, const AttachArguments& options) {
@@ -67,7 +67,9 @@ int run_attached(const std::string& program, const AttachArguments& options) {
   const attach::DeviceList list = devices_at(options.socket);
   if (!options.device.empty()) check_device(options.device, list);
   const char* before = std::getenv("LD_PRELOAD");
-  const std::string preload = library() + (before && *before ? std::string(":") + before : "");
+  std::string preload = library(kVerbs);
+  if (options.time == "sim") preload += ":" + library(kClocks);
+  if (before && *before) preload += std::string(":") + before;
   setenv("LD_PRELOAD", preload.c_str(), 1);
   setenv(attach::kSocketVariable, std::filesystem::absolute(options.socket).c_str(), 1);
   if (options.device.empty())

@@ -7,7 +7,7 @@
 namespace hca::cli {
 // hca run --attach SOCKET -- PROGRAM ARGS
 struct AttachArguments {
-  std::string socket, device, time = "wall";
+  std::string socket, device, time = "sim";
   std::vector<std::string> arguments;  // of the program
 };
 void add_attach_options(CLI::App& command, AttachArguments& options);

@@ -123,25 +123,49 @@ int poll_one(Cq& cq, ibv_wc& wc) {
 }
 }  // namespace
 
+namespace {
+int take_completions(Cq& cq, int entries, ibv_wc* wc) {
+  const std::lock_guard guard(cq.lock);
+  int found = 0;
+  for (; found < entries; ++found) {
+    const int one = poll_one(cq, wc[found]);
+    if (one < 0 && !found) return -EIO;
+    if (one <= 0) break;
+  }
+  return found;
+}
+
+void spend_on_completions(u32 count) {
+  clock::spend(&attach::HostCosts::poll);
+  clock::spend(&attach::HostCosts::completion, count);
+}
+
+// A poll found nothing. True: it is worth to look once more.
+bool await_completion(Cq& cq) {
+  if (clock::is_simulated()) {
+    hca_time_await_completion(cq.empty);
+    return true;
+  }
+  sched_yield();  // whom it waits for may need this processor
+  return false;
+}
+}  // namespace
+
 int poll_cq(ibv_cq* plain, int entries, ibv_wc* wc) {
   Cq& cq = cq_of(plain);
-  int found = 0;
-  {
-    const std::lock_guard guard(cq.lock);
-    for (; found < entries; ++found) {
-      const int one = poll_one(cq, wc[found]);
-      if (one < 0 && !found) return -EIO;
-      if (one <= 0) break;
-    }
-  }
-  if (!found) sched_yield();  // whom it waits for may need this processor
+  clock::settle();
+  int found = take_completions(cq, entries, wc);
+  if (!found && entries > 0 && await_completion(cq)) found = take_completions(cq, entries, wc);
+  if (found > 0) spend_on_completions(u32(found));
   return found;
 }
 
 int req_notify_cq(ibv_cq* plain, int solicited_only) {
   Cq& cq = cq_of(plain);
+  clock::settle();
   const std::lock_guard guard(cq.lock);
   ring_cq(cq, solicited_only ? proto::Arm::Solicited : proto::Arm::Next);
+  clock::spend(&attach::HostCosts::arm);
   return 0;
 }
 
@@ -166,13 +190,20 @@ namespace {
 int start_poll(ibv_cq_ex* ex, ibv_poll_cq_attr* attributes) {
   Cq& cq = cq_of(ex);
   if (attributes && attributes->comp_mask) return EINVAL;
+  clock::settle();
   cq.lock.lock();
-  const int one = poll_one(cq, cq.current);
+  int one = poll_one(cq, cq.current);
+  if (!one) {
+    cq.lock.unlock();
+    const bool again = await_completion(cq);
+    cq.lock.lock();
+    if (again) one = poll_one(cq, cq.current);
+  }
   if (one <= 0) {
     cq.lock.unlock();
-    if (!one) sched_yield();
     return one ? EIO : ENOENT;
   }
+  spend_on_completions(1);
   cq.wr_id = cq.current.wr_id, cq.status = cq.current.status;
   return 0;
 }
@@ -180,6 +211,7 @@ int next_poll(ibv_cq_ex* ex) {
   Cq& cq = cq_of(ex);
   const int one = poll_one(cq, cq.current);
   if (one <= 0) return one ? EIO : ENOENT;
+  clock::spend(&attach::HostCosts::completion);
   cq.wr_id = cq.current.wr_id, cq.status = cq.current.status;
   return 0;
 }

@@ -185,6 +185,10 @@ void set_operations(Context& made, ibv_device* device) {
 
 // errno's values.
 int open_at_server(Context& made, const char* name) {
+  attach::OpenDevice wanted;
+  set_text(wanted.name.data(), wanted.name.size(), name);
+  if (hca_time_open && !(wanted.program = hca_time_open(server_path().c_str(), name)))
+    return ENODEV;
   made.socket = connect();
   if (!made.socket) return ENODEV;
   const attach::Descriptor memory(open("/proc/self/mem", O_RDWR | O_CLOEXEC));
@@ -194,8 +198,6 @@ int open_at_server(Context& made, const char* name) {
     return EPERM;
   }
   volatile u64 probe = reinterpret_cast<u64>(&probe);
-  attach::OpenDevice wanted;
-  set_text(wanted.name.data(), wanted.name.size(), name);
   attach::Request request;
   request.verb = attach::Verb::OpenDevice, request.cookie = probe;
   put(request.body, wanted);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "testbench/attach/packet_socket.h"
+#include "testbench/time_library/clock.h"
 
 // A function of the API: the program finds it in front of the system's.
 #define HCA_VERB extern "C" __attribute__((visibility("default")))
@@ -192,6 +193,7 @@ void forget_completions(Cq& cq, Qp& qp);
 // Writes it behind those posted; errno's values.
 int write_work(Context& context, Qp& qp, const WorkRequest& work);
 void ring_send(Context& context, Qp& qp);
+void spend_on_sends(u32 count);  // what it takes to post so many in a list
 int post_receives(Context& context, Queue& queue, ibv_recv_wr* wr, ibv_recv_wr** bad, Srq* srq);
 // Of the context's table of operations.
 int poll_cq(ibv_cq* cq, int entries, ibv_wc* wc);

@@ -105,6 +105,11 @@ int write_work(Context& context, Qp& qp, const WorkRequest& work) {
   return 0;
 }
 
+void spend_on_sends(u32 count) {
+  clock::spend(&attach::HostCosts::post_send, count);
+  if (count) clock::spend(&attach::HostCosts::doorbell);
+}
+
 void ring_send(Context& context, Qp& qp) {
   ring(context, proto::BarOffset::SendDoorbell,
        proto::QueueDoorbell{qp.qp_base.qp_num, u16(qp.send.posted)});
@@ -113,6 +118,7 @@ void ring_send(Context& context, Qp& qp) {
 int post_send(ibv_qp* plain, ibv_send_wr* wr, ibv_send_wr** bad) {
   Qp& qp = qp_of(plain);
   Context& context = context_of(plain->context);
+  clock::settle();
   const std::lock_guard guard(qp.send.lock);
   int error = 0;
   const u32 before = qp.send.posted;
@@ -124,6 +130,7 @@ int post_send(ibv_qp* plain, ibv_send_wr* wr, ibv_send_wr** bad) {
   }
   if (error) *bad = wr;
   if (qp.send.posted != before) ring_send(context, qp);
+  spend_on_sends(qp.send.posted - before);
   return error;
 }
 
@@ -157,24 +164,28 @@ int post_recv(ibv_qp* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
     *bad = wr;
     return EINVAL;
   }
+  clock::settle();
   const std::lock_guard guard(qp.receive.lock);
   const u32 before = qp.receive.posted;
   const int error = post_receives(context, qp.receive, wr, bad, nullptr);
   if (qp.receive.posted != before)
     ring(context, proto::BarOffset::ReceiveDoorbell,
          proto::QueueDoorbell{plain->qp_num, u16(qp.receive.posted)});
+  clock::spend(&attach::HostCosts::post_recv, qp.receive.posted - before);
   return error;
 }
 
 int post_srq_recv(ibv_srq* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
   Srq& srq = srq_of(plain);
   Context& context = context_of(plain->context);
+  clock::settle();
   const std::lock_guard guard(srq.queue.lock);
   const u32 before = srq.queue.posted;
   const int error = post_receives(context, srq.queue, wr, bad, &srq);
   if (srq.queue.posted != before)
     ring(context, proto::BarOffset::SharedDoorbell,
          proto::QueueDoorbell{srq.number, u16(srq.queue.posted)});
+  clock::spend(&attach::HostCosts::post_recv, srq.queue.posted - before);
   return error;
 }
 }  // namespace hca::verbs_library

@@ -38,6 +38,7 @@ WorkRequest& begin_remote(ibv_qp_ex* ex, proto::WorkOpcode opcode, u32 rkey, u64
 
 void start(ibv_qp_ex* ex) {
   Qp& qp = qp_of(ex);
+  clock::settle();
   qp.send.lock.lock();
   qp.begun_at = qp.send.posted, qp.has_work = false;
   const ibv_qp_state state = qp.qp_base.state;
@@ -50,6 +51,7 @@ int complete(ibv_qp_ex* ex) {
     qp.send.posted = qp.begun_at;
   else if (qp.send.posted != qp.begun_at)
     ring_send(context_of(qp.qp_base.context), qp);
+  spend_on_sends(qp.send.posted - qp.begun_at);
   const int error = qp.error;
   qp.send.lock.unlock();
   return error;

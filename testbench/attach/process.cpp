@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/attach/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+
+namespace hca::attach {
+namespace {
+// Nanoseconds. For how long a thread may run without a call before the simulation goes on: while
+// something is under way in it, and while nothing is.
+constexpr u64 kSilentBusy = 300'000, kSilentIdle = 1'000'000'000;
+constexpr u64 kAsleep = 250'000'000;   // the same for a thread that sleeps in the kernel
+constexpr u64 kExit = 10'000'000'000;  // and for a program that ends
+constexpr long kBetweenLooks = 100'000;
+
+u64 nanoseconds_of(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return u64(now.tv_sec) * 1'000'000'000 + u64(now.tv_nsec);
+}
+
+// Of the processor. What is gone has used none.
+u64 cpu_time_of(int pid) {
+  clockid_t clock;
+  return clock_getcpuclockid(pid, &clock) ? 0 : nanoseconds_of(clock);
+}
+
+bool sleeps_in_kernel(int pid, u32 tid) {
+  const Descriptor file(
+      open(fmt::format("/proc/{}/task/{}/stat", pid, tid).c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 256> text{};
+  if (!file || ::read(file.get(), text.data(), text.size() - 1) <= 0) return true;
+  const char* name_end = std::strrchr(text.data(), ')');
+  return name_end && name_end[1] && name_end[2] != 'R';
+}
+}  // namespace
+
+// ---- Threads
+Thread::Thread(Process& process, SharedThread& shared, unsigned core)
+    : process_(process), shared_(shared), core_(core) {}
+Thread::~Thread() {
+  cpu().run(nullptr, 0);
+  process_.device().give_core_back(core_);
+}
+
+testbench::HostCpu& Thread::cpu() const { return process_.device().node().core(core_); }
+
+Cycle Thread::act(Cycle now) {
+  scheduled_ = false, deadline_ = engine::kNever;
+  if (shared_.turn.load(std::memory_order_acquire) == Turn::None) return 0;
+  const u64 period = process_.device().period();
+  shared_.now.store(now * period, std::memory_order_relaxed);
+  shared_.turn.store(Turn::Runs, std::memory_order_release);
+  wake(shared_.turn);
+  silent_ = !process_.runs(shared_);
+  process_.take_posted();
+  if (silent_) return 0;
+  wait_ = shared_.wait;
+  const u64 picoseconds = shared_.picoseconds;
+  const Cycle cycles =
+      std::max<Cycle>(1, (std::min(picoseconds, kForEver - period) + period - 1) / period);
+  if (wait_ == Wait::Work) return cycles;
+  if (picoseconds != kForEver) deadline_ = now + cycles;
+  return 0;
+}
+
+void Thread::resume() {
+  scheduled_ = true;
+  cpu().run(this, process_.device().node().now() + 1);
+}
+void Thread::resume_if_wanting() {
+  if (!scheduled_ && shared_.turn.load(std::memory_order_acquire) == Turn::Wants) resume();
+}
+void Thread::resume_if_waiting(Wait wait) {
+  if (!scheduled_ && !silent_ && wait_ == wait) resume();
+}
+
+// Who spins in memory may wait for any byte.
+void Thread::written(bool completion) {
+  if (!silent_ && (wait_ != Wait::Completion || !completion)) return;
+  scheduled_ = true;
+  cpu().notice();
+}
+void Thread::event() {
+  if (silent_ || wait_ != Wait::Descriptor) return;
+  scheduled_ = true;
+  cpu().interrupt();
+}
+
+// ---- Programs
+Process::Process(u32 number, Device& device, const testbench::HostConfig& host, int socket,
+                 Busy busy)
+    : number_(number),
+      device_(device),
+      socket_(socket),
+      busy_(std::move(busy)),
+      memory_(memfd_create("hca turns", MFD_CLOEXEC | MFD_ALLOW_SEALING)),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  void* at = MAP_FAILED;
+  if (memory_ && !ftruncate(memory_.get(), sizeof(SharedProcess)) &&
+      !fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+    at = mmap(nullptr, sizeof(SharedProcess), PROT_READ | PROT_WRITE, MAP_SHARED, memory_.get(), 0);
+  if (at == MAP_FAILED)
+    throw std::runtime_error(std::string("turns of a program: ") + std::strerror(errno));
+  shared_ = static_cast<SharedProcess*>(at);
+  shared_->costs = {host.post_send,  host.doorbell, host.post_recv, host.poll,
+                    host.completion, host.arm,      host.event};
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  if (!getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes)) pid_ = peer.pid;
+}
+Process::~Process() {
+  end();
+  munmap(shared_, sizeof(SharedProcess));
+}
+void Process::end() {
+  for (auto& thread : threads_) thread.reset();
+}
+
+void Process::take_wake() {
+  u64 count;
+  if (read(wake_.get(), &count, sizeof count) < 0) return;  // it wrote nothing
+}
+void Process::add(Session& session) { sessions_.push_back(&session); }
+void Process::remove(const Session& session) { std::erase(sessions_, &session); }
+
+void Process::see_threads() {
+  for (std::size_t i = 0; i < kMostThreads; ++i) {
+    SharedThread& shared = shared_->threads[i];
+    const Turn turn = shared.turn.load(std::memory_order_acquire);
+    if (turn == Turn::None) {
+      threads_[i].reset();
+      continue;
+    }
+    if (!threads_[i]) {
+      const std::optional<unsigned> core = device_.take_core();
+      if (!core) continue;  // it waits until another has ended
+      threads_[i] = std::make_unique<Thread>(*this, shared, *core);
+    }
+    threads_[i]->resume_if_wanting();
+  }
+}
+void Process::resume_waiting(Wait wait) {
+  for (const auto& thread : threads_)
+    if (thread) thread->resume_if_waiting(wait);
+}
+
+void Process::take_posted() {
+  for (Session* session : sessions_)
+    if (&session->device() == &device_) session->take_posted();
+}
+
+// The HCA of another host than its threads' acts in a time of its own: they see it a little later.
+void Process::written(const Device& device, bool completion) {
+  if (&device != &device_) return;
+  for (const auto& thread : threads_)
+    if (thread) thread->written(completion);
+}
+void Process::event() {
+  for (const auto& thread : threads_)
+    if (thread) thread->event();
+}
+
+bool Process::wants_others() const {
+  return shared_->told.load(std::memory_order_acquire) ||
+         std::ranges::any_of(shared_->threads, [](const SharedThread& thread) {
+           return thread.turn.load(std::memory_order_acquire) == Turn::Wants;
+         });
+}
+
+bool Process::is_gone() const {
+  pollfd end{socket_, 0, 0};
+  return poll(&end, 1, 0) == 1 && (end.revents & (POLLHUP | POLLERR));
+}
+
+bool Process::is_silent(const SharedThread& thread, u64 cpu_time, u64 real_time) {
+  if (shared_->ends.load(std::memory_order_acquire)) return real_time > kExit;
+  if (cpu_time > kSilentBusy) {
+    take_posted();
+    if (cpu_time > kSilentIdle || busy_()) return true;
+  }
+  return real_time > kAsleep && sleeps_in_kernel(pid_, thread.tid);
+}
+
+bool Process::runs(SharedThread& thread) {
+  watch_for(thread.turn, Turn::Runs);
+  if (const Turn turn = thread.turn.load(std::memory_order_acquire); turn != Turn::Runs)
+    return turn == Turn::Waits;
+  const u64 cpu = cpu_time_of(pid_), real = nanoseconds_of(CLOCK_MONOTONIC);
+  while (true) {
+    const Turn turn = thread.turn.load(std::memory_order_acquire);
+    if (turn != Turn::Runs) return turn == Turn::Waits;
+    sleep_on(thread.turn, Turn::Runs, kBetweenLooks);
+    Turn runs = Turn::Runs;
+    if (thread.turn.load(std::memory_order_acquire) != runs) continue;
+    if ((gone_ = is_gone())) return false;
+    if (is_silent(thread, cpu_time_of(pid_) - cpu, nanoseconds_of(CLOCK_MONOTONIC) - real) &&
+        thread.turn.compare_exchange_strong(runs, Turn::Silent))
+      return false;
+  }
+}
+}  // namespace hca::attach

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "testbench/attach/session.h"
+#include "testbench/attach/turns.h"
+
+namespace hca::attach {
+class Process;
+
+// A thread of a program in simulated time is what a core of a host runs: each of its turns is one
+// action of the core, at the cycle at which the thread is.
+class Thread final : public testbench::Program {
+ public:
+  Thread(Process& process, SharedThread& shared, unsigned core);
+  ~Thread() override;
+  Thread(const Thread&) = delete;
+
+  Cycle act(Cycle now) override;
+  bool waits_for_events() const override { return !silent_ && wait_ == Wait::Descriptor; }
+  Cycle wakes_at() const override { return deadline_; }
+  bool finished() const override { return false; }
+  bool failed() const override { return false; }
+
+  // ---- From outside of the simulation.
+  // Its next turn is as soon as can be, if it wants one and none is coming.
+  void resume_if_wanting();
+  void resume_if_waiting(Wait wait);
+
+  // ---- In the simulation, in the cycle in which it happens.
+  void written(bool completion);  // its HCA wrote to its memory
+  void event();                   // one is in a pipe of its program
+
+ private:
+  testbench::HostCpu& cpu() const;
+  void resume();
+
+  Process& process_;
+  SharedThread& shared_;
+  const unsigned core_;
+  Wait wait_ = Wait::Work;
+  Cycle deadline_ = engine::kNever;
+  bool silent_ = true;      // the simulation does not wait for it
+  bool scheduled_ = false;  // its next turn is coming
+};
+
+// A program in simulated time: its threads, and the devices that it has opened. Its cores are those
+// of the host of the first device.
+class Process final {
+ public:
+  // Whether anything will soon happen in the simulation without this program.
+  using Busy = std::function<bool()>;
+  // `socket`: its connection. Throws std::runtime_error.
+  Process(u32 number, Device& device, const testbench::HostConfig& host, int socket, Busy busy);
+  ~Process();
+  Process(const Process&) = delete;
+
+  u32 number() const { return number_; }
+  Device& device() const { return device_; }
+  int memory_descriptor() const { return memory_.get(); }
+  int wake_descriptor() const { return wake_.get(); }
+  void take_wake();
+  void add(Session& session);
+  void remove(const Session& session);
+
+  // ---- From outside of the simulation.
+  void see_threads();  // new ones, those that ended, those that want a turn
+  void resume_waiting(Wait wait);
+  // A thread wants a turn, or somebody may wait for what one did.
+  bool wants_others() const;
+  bool take_told() { return shared_->told.exchange(0); }
+  bool is_known_gone() const { return gone_; }  // the kernel may tell the server only later
+  void end();                                   // of all threads
+
+  // ---- For its threads.
+  // Until the thread that has the turn has given it up. False: it is silent, or gone.
+  bool runs(SharedThread& thread);
+  // The doorbells that it rang.
+  void take_posted();
+  void written(const Device& device, bool completion);
+  void event();
+
+ private:
+  bool is_gone() const;
+  bool is_silent(const SharedThread& thread, u64 cpu_time, u64 real_time);
+
+  const u32 number_;
+  Device& device_;
+  const int socket_;
+  const Busy busy_;
+  int pid_ = 0;
+  bool gone_ = false;
+  Descriptor memory_, wake_;
+  SharedProcess* shared_ = nullptr;
+  std::vector<Session*> sessions_;
+  std::array<std::unique_ptr<Thread>, kMostThreads> threads_;  // by place in `shared_`
+};
+}  // namespace hca::attach

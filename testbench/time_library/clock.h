@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the verbs library asks the library of clocks for. It is there in simulated time alone:
+// without it these functions do not exist, and the calls here do nothing.
+#pragma once
+#include "testbench/attach/turns.h"
+
+#define HCA_CLOCK extern "C" __attribute__((weak, visibility("default")))
+
+// The program's number at the server of this socket; 0: errno says why. Its first turn has begun.
+HCA_CLOCK hca::u32 hca_time_open(const char* socket, const char* device);
+// Work that takes so many picoseconds: what the thread does next is so much later.
+HCA_CLOCK void hca_time_spend(hca::u64 picoseconds);
+// Until the simulation is where the thread is.
+HCA_CLOCK void hca_time_settle();
+// Until the HCA has written a completion, or a while has passed that grows with `times`.
+HCA_CLOCK void hca_time_await_completion(hca::u32 times);
+HCA_CLOCK const hca::attach::HostCosts* hca_time_costs();
+
+namespace hca::clock {
+inline bool is_simulated() { return hca_time_costs && hca_time_costs(); }
+// In front of what reads or changes what the HCA sees.
+inline void settle() {
+  if (is_simulated()) hca_time_settle();
+}
+// `count` times what a call costs.
+inline void spend(u64 attach::HostCosts::*cost, u64 count = 1) {
+  if (is_simulated()) hca_time_spend(hca_time_costs()->*cost * count);
+}
+}  // namespace hca::clock

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clocks and sleeps.
+#include <sys/time.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "testbench/time_library/library.h"
+
+namespace hca::time_library {
+namespace {
+constexpr u64 kSecond = 1'000'000'000'000, kNanosecond = 1000;
+
+// What a clock of the system showed at the first look, in whole seconds: differences are those of
+// simulated time in every run.
+u64 start_of(clockid_t clock) {
+  const auto begin = [](clockid_t of) {
+    timespec real{};
+    HCA_NEXT(clock_gettime)(of, &real);
+    return u64(real.tv_sec + 1) - std::min(u64(real.tv_sec), now() / kSecond);
+  };
+  static const u64 of_day = begin(CLOCK_REALTIME), since_boot = begin(CLOCK_MONOTONIC);
+  return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? of_day : since_boot;
+}
+
+bool shows_time(clockid_t clock) {
+  switch (clock) {
+    case CLOCK_REALTIME:
+    case CLOCK_REALTIME_COARSE:
+    case CLOCK_MONOTONIC:
+    case CLOCK_MONOTONIC_COARSE:
+    case CLOCK_MONOTONIC_RAW:
+    case CLOCK_BOOTTIME:
+      return true;
+    default:
+      return false;  // of the processor
+  }
+}
+
+timespec show(clockid_t clock) {
+  const u64 at = read_clock();
+  return {time_t(start_of(clock) + at / kSecond), long(at % kSecond / kNanosecond)};
+}
+
+u64 picoseconds_of(const timespec& duration) {
+  return u64(duration.tv_sec) * kSecond + u64(duration.tv_nsec) * kNanosecond;
+}
+bool is_valid(const timespec& duration) {
+  return duration.tv_sec >= 0 && duration.tv_nsec >= 0 && duration.tv_nsec < 1'000'000'000;
+}
+void sleep_for(u64 picoseconds) {
+  spend(picoseconds);
+  settle();
+}
+
+// The file as it is, with the rate of the counter that programs see.
+FILE* processors() {
+  constexpr std::string_view kRate = "cpu MHz";
+  FILE* const real = HCA_NEXT(fopen)("/proc/cpuinfo", "r");
+  if (!real) return nullptr;
+  std::string text;
+  for (std::array<char, 4096> line; std::fgets(line.data(), int(line.size()), real);)
+    text +=
+        std::string_view(line.data()).starts_with(kRate) ? "cpu MHz\t\t: 1000.000\n" : line.data();
+  std::fclose(real);
+  FILE* const made = std::tmpfile();
+  if (!made) return nullptr;
+  std::fwrite(text.data(), 1, text.size(), made);
+  std::rewind(made);
+  return made;
+}
+static_assert(kSecond / kPicosecondsPerTick == 1'000'000'000);
+}  // namespace
+}  // namespace hca::time_library
+
+using namespace hca;
+using namespace hca::time_library;
+
+HCA_INSTEAD int clock_gettime(clockid_t clock, timespec* out) noexcept {
+  if (!is_open() || !shows_time(clock)) return HCA_NEXT(clock_gettime)(clock, out);
+  *out = show(clock);
+  return 0;
+}
+HCA_INSTEAD int gettimeofday(timeval* out, void* zone) noexcept {
+  if (!is_open()) return HCA_NEXT(gettimeofday)(out, zone);
+  const timespec at = show(CLOCK_REALTIME);
+  *out = {at.tv_sec, at.tv_nsec / 1000};
+  return 0;
+}
+HCA_INSTEAD time_t time(time_t* out) noexcept {
+  if (!is_open()) return HCA_NEXT(time)(out);
+  const time_t at = show(CLOCK_REALTIME).tv_sec;
+  return out ? *out = at : at;
+}
+
+HCA_INSTEAD int nanosleep(const timespec* duration, timespec* left) {
+  if (!is_open()) return HCA_NEXT(nanosleep)(duration, left);
+  if (!is_valid(*duration)) return errno = EINVAL, -1;
+  sleep_for(picoseconds_of(*duration));
+  return 0;
+}
+HCA_INSTEAD int clock_nanosleep(clockid_t clock, int flags, const timespec* until, timespec* left) {
+  if (!is_open() || !shows_time(clock)) return HCA_NEXT(clock_nanosleep)(clock, flags, until, left);
+  if (!is_valid(*until)) return EINVAL;
+  const u64 wanted = picoseconds_of(*until);
+  const u64 from = flags & TIMER_ABSTIME ? start_of(clock) * kSecond + now() : 0;
+  if (wanted > from) sleep_for(wanted - from);
+  return 0;
+}
+HCA_INSTEAD int usleep(useconds_t microseconds) {
+  if (!is_open()) return HCA_NEXT(usleep)(microseconds);
+  sleep_for(u64{microseconds} * 1000 * kNanosecond);
+  return 0;
+}
+HCA_INSTEAD unsigned sleep(unsigned seconds) {
+  if (!is_open()) return HCA_NEXT(sleep)(seconds);
+  sleep_for(seconds * kSecond);
+  return 0;
+}
+
+// The rate that programs find there is that of the counter.
+HCA_INSTEAD FILE* fopen(const char* path, const char* mode) {
+  if (!is_open() || std::strcmp(path, "/proc/cpuinfo")) return HCA_NEXT(fopen)(path, mode);
+  return processors();
+}
+HCA_INSTEAD FILE* fopen64(const char* path, const char* mode) { return fopen(path, mode); }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between the files of the library of clocks.
+#pragma once
+#include <dlfcn.h>
+#include <poll.h>
+
+#include "testbench/attach/packet_socket.h"
+#include "testbench/time_library/clock.h"
+
+// A function of the C library that programs find here first.
+#define HCA_INSTEAD extern "C" __attribute__((visibility("default")))
+
+namespace hca::time_library {
+// The function of this name behind this library.
+template <class Function>
+Function* next(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+#define HCA_NEXT(name)                                                             \
+  ([]() {                                                                          \
+    static auto* const found = ::hca::time_library::next<decltype(::name)>(#name); \
+    return found;                                                                  \
+  }())
+
+// The program has a clock at a server: it is in simulated time.
+bool is_open();
+
+// ---- The thread that calls
+u64 now();  // picoseconds: simulated time of the simulation, and its own work since
+void spend(u64 picoseconds);
+void settle();
+// The time as a program reads it. Who reads it again and again waits for it: time passes.
+u64 read_clock();
+// Until one of the descriptors is ready or this simulated time has come: what poll() returns.
+int await(pollfd* descriptors, nfds_t count, u64 end);
+inline u64 end_of(u64 picoseconds) {
+  const u64 from = now();
+  return picoseconds < attach::kForEver - from ? from + picoseconds : attach::kForEver;
+}
+// Another program may wait for what was done.
+void tell();
+
+// ---- rdtsc
+void trap_time_stamps(bool traps);  // of this thread, and of those that it creates
+void set_up_time_stamps();
+inline constexpr u64 kPicosecondsPerTick = 1000;
+}  // namespace hca::time_library

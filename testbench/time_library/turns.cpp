@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns of the threads of this program.
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <mutex>
+
+#include "testbench/time_library/library.h"
+
+namespace hca::time_library {
+using attach::SharedThread;
+using attach::Turn;
+using attach::Wait;
+
+namespace {
+constexpr u64 kMicrosecond = 1'000'000, kMillisecond = 1000 * kMicrosecond;
+constexpr long kLookAtServer = 100'000'000;  // ns: between two looks at whether it is there
+
+struct Program {
+  std::mutex mutex;
+  attach::Descriptor socket, wake;
+  attach::SharedProcess* shared = nullptr;
+  u32 number = 0;
+  std::atomic<bool> open{false};
+};
+Program& program() {
+  static Program* const made = new Program;  // it is there as long as threads are
+  return *made;
+}
+
+struct Mine {
+  SharedThread* slot = nullptr;
+  u64 debt = 0;   // work of which the simulation has not heard
+  u32 reads = 0;  // of clocks, one after the other
+  u64 spun = 0;   // what those took
+};
+thread_local Mine t_mine;
+
+void wake_server() {
+  const u64 one = 1;
+  if (HCA_NEXT(write)(program().wake.get(), &one, sizeof one) < 0) return;  // it is awake
+}
+
+bool server_is_there() {
+  pollfd end{program().socket.get(), 0, 0};
+  if (HCA_NEXT(poll)(&end, 1, 0) == 0) return true;
+  program().open = false;
+  trap_time_stamps(false);
+  return false;
+}
+
+// Until it runs. False: there is no server any more.
+bool await_turn(SharedThread& slot) {
+  for (unsigned looks = 0;; ++looks) {
+    Turn turn = slot.turn.load(std::memory_order_acquire);
+    if (turn == Turn::Runs) return true;
+    if (turn == Turn::Silent || turn == Turn::None) {
+      if (slot.turn.compare_exchange_strong(turn, Turn::Wants)) wake_server();
+      continue;
+    }
+    attach::watch_for(slot.turn, turn);
+    if (slot.turn.load(std::memory_order_acquire) != turn) continue;
+    if (looks && !server_is_there()) return false;
+    attach::sleep_on(slot.turn, turn, kLookAtServer);
+  }
+}
+
+// A thread that ends gives its turn up; the one that ends the program does not.
+void give_back(void* at) {
+  auto& slot = *static_cast<SharedThread*>(at);
+  if (!is_open()) return;
+  slot.turn.store(Turn::None);
+  attach::wake(slot.turn);
+}
+pthread_key_t make_key() {
+  pthread_key_t key;
+  if (pthread_key_create(&key, give_back)) std::abort();
+  return key;
+}
+
+SharedThread* take_slot() {
+  static const pthread_key_t key = make_key();
+  for (SharedThread& slot : program().shared->threads) {
+    Turn none = Turn::None;
+    if (!slot.turn.compare_exchange_strong(none, Turn::Wants)) continue;
+    slot.tid = u32(syscall(SYS_gettid));
+    pthread_setspecific(key, &slot);
+    wake_server();
+    return &slot;
+  }
+  std::abort();  // more threads than a program may have
+}
+
+// The thread's place, with its turn; nullptr: the program is not in simulated time.
+SharedThread* mine() {
+  if (!is_open()) return nullptr;
+  Mine& my = t_mine;
+  if (!my.slot) my.slot = take_slot();
+  return await_turn(*my.slot) ? my.slot : nullptr;
+}
+
+// False: it has no turn to give up.
+bool give_up(SharedThread& slot, Wait wait, u64 picoseconds) {
+  while (await_turn(slot)) {
+    slot.wait = wait, slot.picoseconds = picoseconds;
+    Turn runs = Turn::Runs;
+    if (!slot.turn.compare_exchange_strong(runs, Turn::Waits)) continue;
+    attach::wake(slot.turn);
+    return true;
+  }
+  return false;
+}
+void yield(SharedThread& slot, Wait wait, u64 picoseconds) {
+  if (give_up(slot, wait, picoseconds)) await_turn(slot);
+}
+
+// In a child the clock is its own again.
+void leave_in_child() {
+  Program& here = program();
+  here.open = false;
+  here.shared = nullptr;
+  here.socket.close(), here.wake.close();
+  t_mine.slot = nullptr, t_mine.debt = 0;
+  trap_time_stamps(false);
+}
+
+// At exit the turn is kept until the sockets are closed.
+void end() {
+  if (is_open() && mine()) program().shared->ends.store(1);
+}
+
+bool open_clock(const char* path, const char* device) {
+  Program& here = program();
+  here.socket = attach::connect_to(path);
+  attach::OpenDevice wanted;
+  std::string_view(device).copy(wanted.name.data(), wanted.name.size() - 1);
+  attach::Request request;
+  request.verb = attach::Verb::OpenClock;
+  attach::put(request.body, wanted);
+  attach::Reply reply;
+  std::vector<attach::Descriptor> given;
+  if (!here.socket || !attach::send_message(here.socket.get(), request) ||
+      !attach::receive_message(here.socket.get(), reply, &given))
+    return false;
+  if (reply.error || given.size() != attach::kClock) return errno = EPROTO, false;
+  void* const at = mmap(nullptr, sizeof(attach::SharedProcess), PROT_READ | PROT_WRITE, MAP_SHARED,
+                        given[attach::kTurns].get(), 0);
+  if (at == MAP_FAILED) return false;
+  here.shared = static_cast<attach::SharedProcess*>(at);
+  here.wake = std::move(given[attach::kWakeForTurn]);
+  here.number = reply.number;
+  return true;
+}
+}  // namespace
+
+bool is_open() { return program().open.load(std::memory_order_acquire); }
+
+u64 now() {
+  SharedThread* const slot = mine();
+  return slot ? slot->now.load(std::memory_order_relaxed) + t_mine.debt : 0;
+}
+
+// Something else than to read a clock.
+static void act() { t_mine.reads = 0, t_mine.spun = 0; }
+
+void spend(u64 picoseconds) {
+  act();
+  t_mine.debt += picoseconds;
+}
+
+void settle() {
+  SharedThread* const slot = mine();
+  if (slot && t_mine.debt) yield(*slot, Wait::Work, std::exchange(t_mine.debt, 0));
+}
+
+// The longer it goes on, the coarser: a program that calibrates its clock looks at it for 200 ms.
+u64 read_clock() {
+  constexpr u64 kLeast = 20'000, kMost = 10 * kMicrosecond, kShare = 8;
+  Mine& my = t_mine;
+  if (my.reads++) {
+    const u64 takes = std::clamp(my.spun / kShare, kLeast, kMost);
+    my.debt += takes, my.spun += takes;
+    if (my.debt >= std::max(kMicrosecond, my.spun / kShare)) settle();
+  }
+  return now();
+}
+
+int await(pollfd* descriptors, nfds_t count, u64 end) {
+  constexpr int kDelivery = 5;  // ms, real: what was sent to this host has come by then
+  constexpr timespec kLook{0, 200'000};
+  act();
+  settle();
+  const auto look = HCA_NEXT(poll);
+  while (true) {
+    int ready = look(descriptors, count, 0);
+    SharedThread* const slot = mine();
+    if (!slot) return look(descriptors, count, end == attach::kForEver ? -1 : 0);
+    const u64 at = now();
+    if (ready || at >= end) return ready;
+    if (!give_up(*slot, Wait::Descriptor, end == attach::kForEver ? end : end - at)) continue;
+    for (Turn turn; (turn = slot->turn.load(std::memory_order_acquire)) == Turn::Waits;) {
+      ready = HCA_NEXT(ppoll)(descriptors, count, &kLook, nullptr);
+      if (ready && slot->turn.compare_exchange_strong(turn, Turn::Wants)) wake_server();
+      if (!server_is_there()) break;
+    }
+    const int error = errno;
+    if (!await_turn(*slot)) continue;
+    if (ready < 0) return errno = error, -1;
+    ready = look(descriptors, count, now() >= end ? 0 : kDelivery);
+    if (ready) return ready;
+  }
+}
+
+void tell() { program().shared->told.store(1); }
+}  // namespace hca::time_library
+
+using namespace hca;
+using namespace hca::time_library;
+
+u32 hca_time_open(const char* socket, const char* device) {
+  Program& here = program();
+  const std::lock_guard guard(here.mutex);
+  if (is_open()) return here.number;
+  if (!open_clock(socket, device)) return 0;
+  [[maybe_unused]] static const bool registered =
+      !std::atexit(end) && !pthread_atfork(nullptr, nullptr, leave_in_child);
+  set_up_time_stamps();
+  here.open = true;
+  if (!mine()) return errno = EIO, 0;
+  trap_time_stamps(true);
+  return here.number;
+}
+void hca_time_spend(u64 picoseconds) { spend(picoseconds); }
+void hca_time_settle() {
+  act();
+  settle();
+}
+void hca_time_await_completion(u32 times) {
+  constexpr u64 kShortest = 10 * kMicrosecond;
+  constexpr u32 kDoublings = 7;
+  static_assert(kShortest << kDoublings > kMillisecond);
+  if (SharedThread* const slot = mine())
+    yield(*slot, Wait::Completion, kShortest << std::min(times, kDoublings));
+}
+const attach::HostCosts* hca_time_costs() { return is_open() ? &program().shared->costs : nullptr; }
