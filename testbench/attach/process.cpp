@@ -16,9 +16,10 @@
 
 namespace hca::attach {
 namespace {
-// Nanoseconds. For how long a thread may run without a call before the simulation goes on: while
-// something is under way in it, and while nothing is.
-constexpr u64 kSilentBusy = 300'000, kSilentIdle = 1'000'000'000;
+// Nanoseconds. For how long a thread may run without a call before the simulation goes on: if
+// nobody else has anything to do, if somebody has, and if the HCAs have and it has spun in memory
+// before.
+constexpr u64 kAlone = 1'000'000'000, kWithOthers = 20'000'000, kSpins = 300'000;
 constexpr u64 kAsleep = 250'000'000;   // the same for a thread that sleeps in the kernel
 constexpr u64 kExit = 10'000'000'000;  // and for a program that ends
 constexpr long kBetweenLooks = 100'000;
@@ -62,7 +63,10 @@ Cycle Thread::act(Cycle now) {
   shared_.now.store(now * period, std::memory_order_relaxed);
   shared_.turn.store(Turn::Runs, std::memory_order_release);
   wake(shared_.turn);
-  silent_ = !process_.runs(shared_);
+  const bool saw_write = silent_ && written_;
+  written_ = false;
+  silent_ = !process_.runs(shared_, spins_);
+  spins_ |= saw_write && !silent_;
   process_.take_posted();
   if (silent_) return 0;
   wait_ = shared_.wait;
@@ -88,7 +92,7 @@ void Thread::resume_if_waiting(Wait wait) {
 // Who spins in memory may wait for any byte.
 void Thread::written(bool completion) {
   if (!silent_ && (wait_ != Wait::Completion || !completion)) return;
-  scheduled_ = true;
+  scheduled_ = written_ = true;
   cpu().notice();
 }
 void Thread::event() {
@@ -99,11 +103,11 @@ void Thread::event() {
 
 // ---- Programs
 Process::Process(u32 number, Device& device, const testbench::HostConfig& host, int socket,
-                 Busy busy)
+                 IsDue due)
     : number_(number),
       device_(device),
       socket_(socket),
-      busy_(std::move(busy)),
+      due_(std::move(due)),
       memory_(memfd_create("hca turns", MFD_CLOEXEC | MFD_ALLOW_SEALING)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   void* at = MAP_FAILED;
@@ -183,16 +187,18 @@ bool Process::is_gone() const {
   return poll(&end, 1, 0) == 1 && (end.revents & (POLLHUP | POLLERR));
 }
 
-bool Process::is_silent(const SharedThread& thread, u64 cpu_time, u64 real_time) {
+bool Process::is_silent(const SharedThread& thread, bool spins, u64 cpu_time, u64 real_time) {
   if (shared_->ends.load(std::memory_order_acquire)) return real_time > kExit;
-  if (cpu_time > kSilentBusy) {
+  if (cpu_time > kSpins) {
     take_posted();
-    if (cpu_time > kSilentIdle || busy_()) return true;
+    const Due due = due_();
+    if (cpu_time > (due == Due::Nobody ? kAlone : due == Due::Hca && spins ? kSpins : kWithOthers))
+      return true;
   }
   return real_time > kAsleep && sleeps_in_kernel(pid_, thread.tid);
 }
 
-bool Process::runs(SharedThread& thread) {
+bool Process::runs(SharedThread& thread, bool spins) {
   watch_for(thread.turn, Turn::Runs);
   if (const Turn turn = thread.turn.load(std::memory_order_acquire); turn != Turn::Runs)
     return turn == Turn::Waits;
@@ -204,7 +210,7 @@ bool Process::runs(SharedThread& thread) {
     Turn runs = Turn::Runs;
     if (thread.turn.load(std::memory_order_acquire) != runs) continue;
     if ((gone_ = is_gone())) return false;
-    if (is_silent(thread, cpu_time_of(pid_) - cpu, nanoseconds_of(CLOCK_MONOTONIC) - real) &&
+    if (is_silent(thread, spins, cpu_time_of(pid_) - cpu, nanoseconds_of(CLOCK_MONOTONIC) - real) &&
         thread.turn.compare_exchange_strong(runs, Turn::Silent))
       return false;
   }

@@ -43,16 +43,19 @@ class Thread final : public testbench::Program {
   Cycle deadline_ = engine::kNever;
   bool silent_ = true;      // the simulation does not wait for it
   bool scheduled_ = false;  // its next turn is coming
+  bool written_ = false;    // because its HCA wrote something
+  bool spins_ = false;      // it has found in memory what it waited for
 };
 
 // A program in simulated time: its threads, and the devices that it has opened. Its cores are those
 // of the host of the first device.
 class Process final {
  public:
-  // Whether anything will soon happen in the simulation without this program.
-  using Busy = std::function<bool()>;
+  // Who will soon do something, but for the thread that has the turn.
+  enum class Due : u8 { Hca, Program, Nobody };
+  using IsDue = std::function<Due()>;
   // `socket`: its connection. Throws std::runtime_error.
-  Process(u32 number, Device& device, const testbench::HostConfig& host, int socket, Busy busy);
+  Process(u32 number, Device& device, const testbench::HostConfig& host, int socket, IsDue due);
   ~Process();
   Process(const Process&) = delete;
 
@@ -75,7 +78,8 @@ class Process final {
 
   // ---- For its threads.
   // Until the thread that has the turn has given it up. False: it is silent, or gone.
-  bool runs(SharedThread& thread);
+  // `spins`: it is known to wait for bytes in memory.
+  bool runs(SharedThread& thread, bool spins);
   // The doorbells that it rang.
   void take_posted();
   void written(const Device& device, bool completion);
@@ -83,12 +87,12 @@ class Process final {
 
  private:
   bool is_gone() const;
-  bool is_silent(const SharedThread& thread, u64 cpu_time, u64 real_time);
+  bool is_silent(const SharedThread& thread, bool spins, u64 cpu_time, u64 real_time);
 
   const u32 number_;
   Device& device_;
   const int socket_;
-  const Busy busy_;
+  const IsDue due_;
   int pid_ = 0;
   bool gone_ = false;
   Descriptor memory_, wake_;

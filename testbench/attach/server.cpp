@@ -92,10 +92,11 @@ bool Server::has_sessions_by_day() const {
                              [](const Connection& c) { return c.session && !c.process; });
 }
 
-bool Server::is_due() {
-  return until_next() < kSoon || std::ranges::any_of(connections_, [](const Connection& c) {
-           return c.is_clock && c.process->wants_others();
-         });
+Process::Due Server::due() {
+  if (until_next() < kSoon) return Process::Due::Hca;
+  const bool wanted = std::ranges::any_of(
+      connections_, [](const Connection& c) { return c.is_clock && c.process->wants_others(); });
+  return wanted ? Process::Due::Program : Process::Due::Nobody;
 }
 
 // To programs that want one, and to those that wait for what another did.
@@ -276,9 +277,8 @@ Reply Server::open_clock(Connection& connection, const Request& request) {
     reply.error = device ? EINVAL : ENODEV;
   } else {
     const unsigned chip = unsigned(device == devices_[1].get());
-    connection.process =
-        std::make_shared<Process>(++last_program_, *device, host_[chip], connection.socket.get(),
-                                  [this] { return is_due(); });
+    connection.process = std::make_shared<Process>(
+        ++last_program_, *device, host_[chip], connection.socket.get(), [this] { return due(); });
     connection.is_clock = true;
     watch(connection.process->wake_descriptor(), &connection);
     reply.number = last_program_;

@@ -45,7 +45,7 @@ class Server {
   Reply open_clock(Connection& connection, const Request& request);
   Device* device_named(const std::array<char, kNameBytes>& name) const;
   bool has_sessions_by_day() const;
-  bool is_due();  // something, but for what the program does that has the turn
+  Process::Due due();
   void give_turns();
   void drop_gone();
   std::optional<u64> mac_of(u64 gid_high, u64 gid_low) const;
