@@ -81,15 +81,15 @@ class Served:
     def __exit__(self, *_):
         self.process.terminate()
         try:
-            self.code = self.process.wait(20)
+            self.said, _ = self.process.communicate(timeout=20)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise Failed("hca serve does not end")
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def start(self, device, arguments):
-        command = [self.hca, "run", "--attach", self.socket, "--time=wall"]
+    def start(self, device, arguments, clock="wall"):
+        command = [self.hca, "run", "--attach", self.socket, f"--time={clock}"]
         if device:
             command += ["--device", device]
         return subprocess.Popen([*command, "--", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -124,24 +124,30 @@ def listens(port):
     raise Failed(f"nobody listens at port {port}")
 
 
-def pair(hca, scenario, name):
-    program, settings, pattern = PAIRS[name]
+def run_pair(hca, scenario, program, settings, clock):
+    """What the client, the server and the simulation say."""
     with Served(hca, scenario, settings) as served:
         port = free_port()
         arguments = [*program.split(), "-p", str(port)]
-        server = served.start("hca0", arguments)
+        server = served.start("hca0", arguments, clock)
         try:
             listens(port)
-            client = served.start("hca1", [*arguments, "127.0.0.1"])
-            output = finish(client, "the client")
+            client = served.start("hca1", [*arguments, "127.0.0.1"], clock)
+            said = finish(client, "the client")
         finally:
             if server.poll() is None and sys.exc_info()[0]:
                 server.kill()
                 print("the server said:\n" + server.communicate()[0])
-        output += finish(server, "the server")
-        wants(output, pattern)
-        line = next(line for line in reversed(output.splitlines()) if re.search(PINGPONG + "|" + PERFTEST, line))
-        print(f"{program}: {line.strip()}")
+        answered = finish(server, "the server")
+    return said, answered, served.said
+
+
+def pair(hca, scenario, name, clock="wall"):
+    program, settings, pattern = PAIRS[name]
+    output = "".join(run_pair(hca, scenario, program, settings, clock)[:2])
+    wants(output, pattern)
+    line = next(line for line in reversed(output.splitlines()) if re.search(PINGPONG + "|" + PERFTEST, line))
+    print(f"{program}: {line.strip()}")
 
 
 def devices(hca, scenario):

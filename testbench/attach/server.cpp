@@ -78,6 +78,7 @@ void Server::run(const volatile std::sig_atomic_t& stop) {
     else if (idle > kTurnsBetweenSockets)
       sched_yield();
   }
+  handle_sockets(0);  // who is gone by now
 }
 
 bool Server::take_posted() {

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What programs of Debian's packages print in simulated time on the HCAs of one `hca serve`, beside what the model reports.
+
+check_attach_time.py HCA FOLDER_OF_SCENARIOS CASE [...]: without CASE all of them. `--runs N`: of those that must not differ.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+from check_attach import LIMIT, PAIRS, PERFTEST, PINGPONG, Failed, Served, finish, free_port, listens, pair, run_pair, wants
+
+# Programs whose turns are of another kind: they sleep until events, spin in memory, use datagrams, another API.
+PROGRAMS = ["rc_pingpong_events", "rc_pingpong_new_api", "rc_pingpong_roce", "ud_pingpong_events", "srq_pingpong_events", "uc_pingpong", "write_lat",
+            "send_bw_events", "send_lat_ud", "write_bw_qps", "write_bw_both", "send_bw_srq", "write_bw_new_api", "atomic_bw", "read_bw"]
+MTU = 4096  # that of perftest on InfiniBand
+MEBI = 1 << 20
+
+
+def near(what, value, wanted, tolerance):
+    print(f"{what}: {value:.4g}, wanted {wanted:.4g} +- {tolerance:.2g}")
+    if abs(value - wanted) > tolerance:
+        raise Failed(f"{what} is {value}, not {wanted} +- {tolerance}")
+
+
+def numbers(output):
+    """The last row of perftest's table."""
+    rows = [line.split() for line in output.splitlines() if re.search(PERFTEST, line)]
+    if not rows:
+        raise Failed(f"perftest prints no result:\n{output}")
+    return [float(number) for number in rows[-1]]
+
+
+def perftest(hca, scenario, program, settings=()):
+    said, answered, _ = run_pair(hca, scenario, program + " -F", list(settings), "sim")
+    if "Conflicting CPU" in said + answered:
+        raise Failed(f"perftest does not believe its clock:\n{said}")
+    return numbers(said)
+
+
+def bandwidth(hca, scenario, settings=()):  # bits a second
+    average = 3
+    return perftest(hca, scenario, "ib_write_bw -s 65536 -n 1000", settings)[average] * MEBI * 8
+
+
+def latency(hca, scenario, program, settings=()):  # us
+    typical, deviation = 4, 6
+    row = perftest(hca, scenario, program, settings)
+    if row[deviation] > 0.01 * row[typical]:
+        raise Failed(f"{program}: a deviation of {row[deviation]} us of {row[typical]} us")
+    return row[typical]
+
+
+def reported(hca, workload):
+    """Row of `hca run` for this workload alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = os.path.join(folder, "flow.yaml")
+        with open(scenario, "w") as file:
+            file.write(f"connection: {{framing: ib_local, path_mtu: {MTU}}}\nworkload:\n  - {workload}\n")
+        subprocess.run([hca, "run", scenario, "--out", folder], check=True, stdout=subprocess.DEVNULL, timeout=LIMIT)
+        with open(os.path.join(folder, "summary.json")) as file:
+            return json.load(file)
+
+
+def same(hca, scenario, program, runs):
+    """Lines of results, and the simulated times at which the programs end."""
+    found = set()
+    for _ in range(runs):
+        said, answered, simulation = run_pair(hca, scenario, program, [], "sim")
+        ends = sorted(re.findall(r"hca\d: a program ends at \d+ ns", simulation))
+        if len(ends) != 2:
+            raise Failed(f"two programs have ended, and the simulation says {simulation!r}")
+        results = [line for line in (said + answered).splitlines() if re.search(PINGPONG + "|" + PERFTEST + "|Mbit/sec", line)]
+        found.add("\n".join([*results, *ends]))
+    print("\n---\n".join(found))
+    if len(found) != 1:
+        raise Failed(f"{program}: {len(found)} results of {runs} runs")
+
+
+def same_pingpong(hca, scenario, runs):
+    same(hca, scenario, "ibv_rc_pingpong -n 500", runs)
+
+
+def same_latency(hca, scenario, runs):
+    same(hca, scenario, "ib_send_lat -n 300 -F", runs)
+
+
+def write_bandwidth(hca, scenario, _):
+    model = reported(hca, "{operation: write, size: 64 KiB, messages: 1000}")["sizes"][0]["bandwidth"]["gbit_per_s"] * 1e9
+    full = bandwidth(hca, scenario)
+    near("bandwidth beside the model's, Gb/s", full / 1e9, model / 1e9, 0.005 * model / 1e9)
+    half = bandwidth(hca, scenario, ["--set", "hca.port.link_rate=50Gb/s"])
+    near("of a link of half the rate", half / full, 0.5, 0.005)
+
+
+# One poll: until a core sees what the HCA wrote, and takes the completion, as host.notice and host.completion are.
+POLL = 0.050
+
+
+def latencies(hca, scenario, _):
+    for program, operation in ("ib_send_lat", "send"), ("ib_read_lat", "read"), ("ib_atomic_lat", "fetch_add"):
+        for size in (8,) if operation == "fetch_add" else (8, 64):
+            workload = f"{{operation: {operation}, size: {size} B, test: latency, messages: 300}}"
+            model = reported(hca, workload)["sizes"][0]["latency"]["p50_us"]
+            command = f"{program} -n 300" + ("" if operation == "fetch_add" else f" -s {size}")
+            near(f"{command}, us", latency(hca, scenario, command), model, POLL)
+
+
+def cable(hca, scenario, _):
+    longer = ["--set", "wire.latency=1005ns"]  # 1 us more than without
+    for program, more in ("ib_send_lat -s 64 -n 300", 1), ("ib_read_lat -s 64 -n 300", 2):
+        added = latency(hca, scenario, program, longer) - latency(hca, scenario, program)
+        near(f"{program}: us that 1 us of cable adds", added, more, 0.02)
+
+
+def programs(hca, scenario, _):
+    for name in PROGRAMS:
+        pair(hca, scenario, name, "sim")
+
+
+def children(hca, scenario, _):
+    """A program of a shell, which a program has started whose counter of time stamps is its own."""
+    with Served(hca, scenario, []) as served:
+        port = free_port()
+        server = served.start("hca0", ["sh", "-c", f"ib_send_lat -F -n 50 -p {port}; true"], "sim")
+        listens(port)
+        client = served.start("hca1", ["sh", "-c", f"ib_send_lat -F -n 50 -p {port} 127.0.0.1; true"], "sim")
+        wants(finish(client, "the client"), PERFTEST)
+        wants(finish(server, "the server"), PERFTEST)
+
+
+CLOCKS = """
+import ctypes, subprocess, time
+verbs = ctypes.CDLL(None)
+verbs.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
+verbs.ibv_open_device.restype = ctypes.c_void_p
+verbs.ibv_open_device(ctypes.c_void_p(verbs.ibv_get_device_list(None)[0]))
+clocks = time.time, time.monotonic, time.perf_counter
+before = [clock() for clock in clocks]
+time.sleep(1000)
+print([round(clock() - start) for clock, start in zip(clocks, before)], subprocess.run(["echo", "child"], capture_output=True).stdout)
+"""
+
+
+def clocks(hca, scenario, _):
+    """They show the same time, a sleep of 1000 s takes none that is real."""
+    with Served(hca, scenario, []) as served:
+        begun = time.monotonic()
+        output = finish(served.start("hca0", ["/usr/bin/python3", "-c", CLOCKS], "sim"), "python3")
+        wants(output, r"^\[1000, 1000, 1000\] b'child\\n'$")
+        near("real seconds", time.monotonic() - begun, 0, LIMIT / 2)
+
+
+CASES = {case.__name__: case for case in (same_pingpong, same_latency, write_bandwidth, latencies, cable, programs, children, clocks)}
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("hca")
+    arguments.add_argument("folder")
+    arguments.add_argument("case", nargs="*")
+    arguments.add_argument("--runs", type=int, default=3)
+    given = arguments.parse_args()
+    for name in given.case or CASES:
+        try:
+            CASES[name](given.hca, os.path.join(given.folder, "verbs.yaml"), given.runs)
+        except (Failed, subprocess.TimeoutExpired) as error:
+            sys.exit(f"{name}: {error}")
+
+
+if __name__ == "__main__":
+    main()
