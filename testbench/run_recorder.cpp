@@ -22,7 +22,7 @@ RunRecorder::RunRecorder(Testbed& testbed)
   for (unsigned i = 0; i < kChips; ++i) add_core(i);
   for (unsigned port = 0; port < testbed.ports(); ++port) add_wire(port);
   for (unsigned i = 0; i < kChips; ++i) add_pcie(i);
-  for (unsigned i = 0; i < kChips; ++i) add_levels(i), add_engines(i);
+  for (unsigned i = 0; i < kChips; ++i) add_levels(i), add_engines(i), add_paces(i);
 }
 
 RunRecorder::~RunRecorder() {
@@ -30,6 +30,7 @@ RunRecorder::~RunRecorder() {
     std::erase(testbed_.node(i).cpu.meters, &cores_[i]);
     testbed_.node(i).pcie().meter = nullptr;
     chips_[i].domain->observe(&chips_[i], nullptr, nullptr);
+    testbed_.node(i).hca.probes().detach(chips_[i]);
   }
 }
 
@@ -174,6 +175,53 @@ void RunRecorder::add_engines(unsigned i) {
   });
 }
 
+// Blocks that take an item in each cycle limit nothing. Look-ups have an interval at each of
+// several ports, which their events do not tell.
+void RunRecorder::add_paces(unsigned i) {
+  Chip& chip = chips_[i];
+  const Hca& hca = testbed_.node(i).hca;
+  engine::ProbeHub& hub = testbed_.node(i).hca.probes();
+  const unsigned ports = hca.config().core.ports;
+  const auto add = [&](u16 block, blocks::Step step, Cycle interval, const char* direction) {
+    chip.paces.push_back(
+        {block, u16(step), interval,
+         add_resource("intervals", fmt::format("hca{} {}{}", i, hub.name(block), direction),
+                      "interval", 1)});
+  };
+  const auto add_block = [&]<class Config>(const Config& config, const std::string& name) {
+    constexpr bool kPort = std::is_same_v<Config, blocks::PortConfig>;
+    constexpr bool kBothWays = kPort || std::is_same_v<Config, blocks::IcrcUnitConfig>;
+    for (u16 b = 0; b < hub.blocks(); ++b) {
+      if (hub.name(b) != name) continue;
+      add(b, blocks::Step::Passed, config.interval, kBothWays ? " transmit" : "");
+      if (kBothWays)
+        add(b, kPort ? blocks::Step::Arrived : blocks::Step::Received, config.interval, " receive");
+    }
+  };
+  unsigned port = 0;  // of the next PortConfig
+  blocks::for_each_block_config(hca.config(), [&]<class Config>(const Config& config) {
+    constexpr bool kLookUp = std::is_same_v<Config, blocks::QpContextConfig> ||
+                             std::is_same_v<Config, blocks::ProtectionConfig>;
+    if constexpr (requires { config.interval; } && !kLookUp) {
+      const std::string_view name = engine::Knobs<Config>::block;
+      const bool paced = config.interval > 1;
+      if constexpr (std::is_same_v<Config, blocks::PortConfig>) {
+        if (paced && port < ports) add_block(config, blocks::port_block_name(ports, port, name));
+        ++port;
+      } else if (paced) {
+        add_block(config, std::string(name));
+        for (unsigned of = 0; of < ports && ports > 1; ++of)
+          add_block(config, blocks::port_block_name(ports, of, name));
+      }
+    }
+  });
+  if (!chip.paces.empty()) hub.attach(chip);
+}
+
+void RunRecorder::Chip::event(const engine::Event& event) {
+  for (Pace& pace : paces) pace.items += pace.block == event.block && pace.kind == event.kind;
+}
+
 // A chip in which no cycle is run keeps its levels: those that were seen last stood until now.
 void RunRecorder::look(Chip& chip, Cycle at) {
   const u64 to = at * chip.period;
@@ -199,6 +247,10 @@ void RunRecorder::look(Chip& chip, Cycle at) {
     if (recording_ && worked != engine.worked)
       use(engine.resource, from, to, double((worked - engine.worked) * chip.period));
     engine.worked = worked;
+  }
+  for (Chip::Pace& pace : chip.paces) {
+    if (pace.items) use(pace.resource, from, to, double(pace.items * pace.interval * chip.period));
+    pace.items = 0;
   }
   const auto& watched = chip.domain->watched();
   for (std::size_t w = 0; w < chip.levels.size(); ++w)

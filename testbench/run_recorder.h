@@ -58,8 +58,8 @@ class RunRecorder {
     void worked(Cycle at, Cycle cycles) override;
     void completed(Cycle at, u32 qpn, u64 bytes) override;
   };
-  // The levels in front of the blocks of a chip.
-  struct Chip {
+  // The levels in front of the blocks of a chip, and what passes them.
+  struct Chip : engine::ProbeSink {
     RunRecorder* recorder = nullptr;
     engine::Domain* domain = nullptr;
     u64 period = 0;
@@ -78,6 +78,15 @@ class RunRecorder {
       Cycle worked = 0;  // until the last look
     };
     std::vector<Engine> engines;
+    // A block that takes an item every `interval` cycles at most, in one direction of a link.
+    struct Pace {
+      u16 block, kind;  // of the event that it leaves with each
+      Cycle interval;
+      std::size_t resource;
+      u64 items = 0;  // since the last look
+    };
+    std::vector<Pace> paces;
+    void event(const engine::Event& event) override;
   };
   static constexpr std::size_t kNoResource = ~std::size_t{0};
   static constexpr Cycle kEach = 16;                   // cycles between two looks at the levels
@@ -90,6 +99,7 @@ class RunRecorder {
   void add_pcie(unsigned chip);
   void add_levels(unsigned chip);
   void add_engines(unsigned chip);
+  void add_paces(unsigned chip);
   void add_wire(unsigned port);
   void add_slow_core(unsigned port, const std::string& of);
   void look(Chip& chip, Cycle at);

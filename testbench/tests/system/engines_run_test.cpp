@@ -47,4 +47,35 @@ TEST_CASE("scenario engines: each engine is shown as a resource", "[scenarios][e
     CHECK(idle == 4 - wanted[i]);
   }
 }
+
+// A message of 64 B is one packet, and one each 100 cycles is what such a block takes; all else
+// takes one in fewer.
+TEST_CASE("a block that limits by its interval is named", "[scenarios][engines]") {
+  const std::pair<std::string, std::string> rows[] = {
+      {"hca0.doorbell", "hca0 doorbell"},
+      {"hca0.requester", "hca0 requester"},
+      {"hca0.packetizer", "hca0 packetizer"},
+      {"hca1.responder_check", "hca1 responder_check"},
+      {"hca1.responder_execute", "hca1 responder_execute"},
+      {"hca0.response_check", "hca0 response_check"},
+      {"hca0.completion", "hca0 completion"},
+      {"hca0.port", "hca0 port transmit"},
+      {"hca0.icrc_unit", "hca0 icrc_unit transmit"},
+  };
+  const auto& [block, name] = rows[GENERATE(range(0, 9))];
+  FreshKernel kernel;
+  Scenario scenario =
+      parse_scenario("workload: [{operation: write, from: 64 B, to: 64 B, messages: 2000}]\n",
+                     "test.yaml", {block + ".interval=100 cycles"});
+  scenario.metered = true;
+  Runner runner(scenario, {});
+  RunRecorder recorder(runner.testbed());
+  runner.phase = [&](const std::string& what, bool begins) { recorder.phase(what, begins); };
+  const RunResult result = runner.run();
+  CHECK(result.failures.empty());
+  // 400 MHz: 4 M packets a second.
+  CHECK(result.sizes.at(0).bandwidth->million_messages_per_second() == Approx(4).epsilon(0.02));
+  CAPTURE(block, recorder.bottleneck_line());
+  CHECK(recorder.bottleneck_line().find("Bottleneck, WRITE bandwidth, 64 B: " + name + ": ") == 0);
+}
 }  // namespace hca::testbench
