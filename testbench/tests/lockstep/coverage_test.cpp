@@ -17,7 +17,7 @@ constexpr engine::Cycle kCyclesForAll = 4'000'000;
 template <>
 constexpr engine::Cycle kCyclesForAll<PacketizerLockstep> = 2'000'000;
 template <>
-constexpr engine::Cycle kCyclesForAll<RxParserLockstep> = 2'000'000;
+constexpr engine::Cycle kCyclesForAll<RxParserLockstep> = 3'000'000;
 template <>
 constexpr engine::Cycle kCyclesForAll<ResponderCheckLockstep> = 5'000'000;
 template <>
