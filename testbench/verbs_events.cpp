@@ -19,10 +19,10 @@ CompChannel* VerbsContext::create_eq(u32 eqn, u32 entries) {
   channel.log_entries = u8(std::bit_width(std::max(entries, 2u) - 1));
   channel.address = alloc(u64{channel.entries()} * proto::kEqeBytes);
   channel.message = alloc(proto::kMessageBytes);
-  if (set_vector(channel, false) != Error::None) return nullptr;
   const proto::QueueAttributes attributes{
       .address = channel.address, .log_entries = channel.log_entries, .vector = channel.vector};
   if (execute(CommandOpcode::CreateEq, eqn, attributes) != CommandStatus::Ok) return nullptr;
+  if (set_vector(channel, false) != Error::None) return nullptr;
   ring_eq(channel, true);
   return &channels_.emplace_back(channel);
 }
