@@ -159,7 +159,8 @@ u32 Testbed::cores() const {
 
 bool Testbed::may_have_lost() const {
   bool lost = std::any_of(wires_.begin(), wires_.end(), [](const auto& wire) {
-    return !wire->faults().records().empty() || wire->damaged(0) || wire->damaged(1);
+    return !wire->faults().records().empty() || wire->damaged(0) || wire->damaged(1) ||
+           wire->lost(0) || wire->lost(1);
   });
   for (const auto& node : nodes_)
     node->hca.for_each_counters([&](std::string_view, const auto& counters) {

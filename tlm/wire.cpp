@@ -27,7 +27,7 @@ Wire::Wire(sc_core::sc_module_name name, const WireConfig& config, FaultScript f
   engine::check_knobs(config);
   if (config.bit_errors && !config.fec) error_bits_ = 1;
   for (u32 i = 0; i < config.bit_errors; ++i) error_bits_ *= 10;
-  may_hit_ = error_bits_ || !faults_.is_empty();
+  may_hit_ = error_bits_ || config.down_for || !faults_.is_empty();
   from_a.serve(this, 0);
   from_b.serve(this, 1);
 }
@@ -53,8 +53,9 @@ sc_time Wire::arrival(u8 sender, sc_time delay, u64 bytes) {
   ++ends_[sender].frames;
   const std::span<const u8> frame(payload.get_data_ptr(), payload.get_data_length());
   if (may_hit_ && !proto::is_link_frame(frame, faults_.link())) [[unlikely]] {
-    if (error_bits_ && is_damaged(sender, frame.size())) return void(++ends_[sender].damaged);
     const u64 ps = (sc_core::sc_time_stamp() + delay).value() / unit();
+    if (ps - config_.down_from < config_.down_for) return void(++ends_[sender].lost);
+    if (error_bits_ && is_damaged(sender, frame.size())) return void(++ends_[sender].damaged);
     if (const FaultRule* rule = faults_.is_empty() ? nullptr : faults_.decide(sender, frame, ps))
       return apply(*rule, sender, payload, delay);
   }

@@ -21,6 +21,8 @@ struct WireConfig {
   bool fec = false;
   u64 fec_latency = 100'000;  // ps
   u32 bit_errors = 0;         // 1 bit in 10 to this power; 0: none
+  u64 down_from = 0;          // ps of simulated time: when the cable breaks
+  u64 down_for = 0;           // ps; 0: it never does
 
   // Of a bit, from one port to the other; ps.
   u64 one_way() const { return latency + metres * metre_latency + (fec ? fec_latency : 0); }
@@ -43,7 +45,11 @@ struct hca::engine::Knobs<hca::tlm_::WireConfig> {
       knob("fec_latency", &Config::fec_latency, Unit::Picoseconds, 0, 10'000'000,
            "of a bit in encoder and decoder"),
       knob("bit_errors", &Config::bit_errors, Unit::Count, 0, 18,
-           "1 bit in 10 to this power is wrong, and the FCS drops its frame; 0: none"));
+           "1 bit in 10 to this power is wrong, and the FCS drops its frame; 0: none"),
+      knob("down_from", &Config::down_from, Unit::Picoseconds, 0, 1'000'000'000'000'000,
+           "simulated time when the cable breaks: what enters it is lost, in both directions"),
+      knob("down_for", &Config::down_for, Unit::Picoseconds, 0, 1'000'000'000'000'000,
+           "until it carries frames again; 0: it does not break"));
 };
 
 namespace hca::tlm_ {
@@ -53,7 +59,8 @@ namespace hca::tlm_ {
 // one of its direction, if one comes, a delayed one comes beside whatever is on the wire then;
 // behind a duplicate all later frames move back as far as they must. Without FEC a frame of b bits
 // has a bit error with the probability b in 10^bit_errors, by a seed, and nobody sees it any more.
-// Frames of the link's flow control are spared.
+// A cable that breaks for a while loses what enters it meanwhile. Frames of the link's flow control
+// are spared by all of this.
 class Wire : public sc_core::sc_module {
   void b_transport(int sender, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
@@ -82,10 +89,12 @@ class Wire : public sc_core::sc_module {
   u64 frames(u8 sender) const { return ends_[sender].frames; }
   // Frames with bit errors.
   u64 damaged(u8 sender) const { return ends_[sender].damaged; }
+  // Frames that entered while the cable was broken.
+  u64 lost(u8 sender) const { return ends_[sender].lost; }
 
  private:
   struct End {
-    u64 frames = 0, damaged = 0;
+    u64 frames = 0, damaged = 0, lost = 0;
     sc_core::sc_time free_from;  // at the far end, after a fault moved frames
     bool moved = false;
     std::vector<u8> held;  // waits for the next frame
@@ -105,7 +114,7 @@ class Wire : public sc_core::sc_module {
   FaultScript faults_;
   // Of damage and of bit errors, by sender: chips run in no order.
   std::array<engine::Random, kEnds> random_, errors_;
-  bool may_hit_ = false;  // faults or bit errors
+  bool may_hit_ = false;  // faults, bit errors or a break
   u64 error_bits_ = 0;    // of which one is wrong; 0: none
   std::vector<std::pair<unsigned, Tap>> taps_;
   unsigned next_tap_ = 0;

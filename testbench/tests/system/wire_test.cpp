@@ -157,6 +157,24 @@ TEST_CASE_METHOD(testbench::FreshKernel,
   CHECK(cable.b.received.size() == (fec ? 100 : 0));
 }
 
+TEST_CASE_METHOD(testbench::FreshKernel,
+                 "a cable that breaks loses what enters it, in both directions, until it is mended",
+                 "[wire]") {
+  WireConfig config = Cable::config();
+  config.down_from = 20'000, config.down_for = 10'000;
+  Cable cable(config);
+  const std::array<u32, 4> at{19, 20, 29, 30};  // ns
+  for (const u32 ns : at) {
+    cable.a.send(frame_of(1, ns), sc_time(ns, SC_NS));
+    cable.b.send(frame_of(2, ns), sc_time(ns, SC_NS));
+  }
+  CHECK(cable.psns() == std::vector<u32>{19, 30});
+  CHECK(cable.a.received.size() == 2);
+  CHECK(cable.wire.lost(0) == 2);
+  CHECK(cable.wire.lost(1) == 2);
+  CHECK(cable.wire.frames(0) == 4);
+}
+
 TEST_CASE_METHOD(testbench::FreshKernel, "the n-th frame of a PSN is dropped, no other", "[wire]") {
   Cable cable({on_psn(FaultAction::Drop, 7, 2)});
   for (const u32 psn : {7, 8, 7, 7}) cable.a.send(frame_of(1, psn), sc_core::SC_ZERO_TIME);
