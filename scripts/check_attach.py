@@ -180,14 +180,14 @@ def no_server(hca, scenario):
             raise Failed(f"sh says {code!r}")
 
 
-def killed_client(hca, scenario):
+def killed_client(hca, scenario, clock="wall"):
     """Objects of a program that is killed vanish: its number can be taken again, the peer's retries run out."""
     with Served(hca, scenario, []) as served:
         port = free_port()
         arguments = ["ib_write_bw", "-F", "-D", "30", "-p", str(port)]
-        server = served.start("hca0", arguments)
+        server = served.start("hca0", arguments, clock)
         listens(port)
-        client = served.start("hca1", [*arguments, "127.0.0.1"])
+        client = served.start("hca1", [*arguments, "127.0.0.1"], clock)
         time.sleep(2)
         server.send_signal(signal.SIGKILL)
         server.communicate()
@@ -197,14 +197,14 @@ def killed_client(hca, scenario):
         wants(finish(served.start("hca0", ["ibv_devinfo"]), "ibv_devinfo"), "PORT_ACTIVE")
 
 
-def killed_server(hca, scenario):
+def killed_server(hca, scenario, clock="wall"):
     """Without a simulation the programs end, with an error."""
     with Served(hca, scenario, []) as served:
         port = free_port()
         arguments = ["ibv_rc_pingpong", "-n", "100000000", "-p", str(port)]
-        ends = [served.start("hca0", arguments)]
+        ends = [served.start("hca0", arguments, clock)]
         listens(port)
-        ends.append(served.start("hca1", [*arguments, "127.0.0.1"]))
+        ends.append(served.start("hca1", [*arguments, "127.0.0.1"], clock))
         time.sleep(2)
         served.process.kill()
         for end in ends:

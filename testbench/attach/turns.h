@@ -62,7 +62,6 @@ inline void wake(std::atomic<Turn>& turn) {
 // For a moment: the other side often answers at once.
 inline void watch_for(const std::atomic<Turn>& turn, Turn seen) {
   constexpr unsigned kLooks = 1000;
-  for (unsigned i = 0; i < kLooks && turn.load(std::memory_order_acquire) == seen; ++i)
-    __builtin_ia32_pause();
+  for (unsigned i = 0; i < kLooks && turn.load(std::memory_order_acquire) == seen;) ++i;
 }
 }  // namespace hca::attach
