@@ -124,15 +124,15 @@ def listens(port):
     raise Failed(f"nobody listens at port {port}")
 
 
-def run_pair(hca, scenario, program, settings, clock):
+def run_pair(hca, scenario, program, settings, clock, devices=("hca0", "hca1")):
     """What the client, the server and the simulation say."""
     with Served(hca, scenario, settings) as served:
         port = free_port()
         arguments = [*program.split(), "-p", str(port)]
-        server = served.start("hca0", arguments, clock)
+        server = served.start(devices[0], arguments, clock)
         try:
             listens(port)
-            client = served.start("hca1", [*arguments, "127.0.0.1"], clock)
+            client = served.start(devices[1], [*arguments, "127.0.0.1"], clock)
             said = finish(client, "the client")
         finally:
             if server.poll() is None and sys.exc_info()[0]:
@@ -213,7 +213,15 @@ def killed_server(hca, scenario, clock="wall"):
                 raise Failed(f"a program without its simulation ends well:\n{output}")
 
 
-CASES = {"devices": devices, "no_server": no_server, "killed_client": killed_client, "killed_server": killed_server}
+def one_hca(hca, scenario):
+    """Both ends on the same HCA: what they send does not leave it."""
+    for device, program, settings in ("hca0", "ibv_rc_pingpong -n 50 -c", []), ("hca1", "ibv_ud_pingpong -n 50 -s 1024 -c", []), (
+            "hca1", "ibv_rc_pingpong -n 50 -g 3 -c", ROCE), ("hca0", "ib_read_bw -n 100 -F", []), ("hca0", "ib_write_bw -b -n 100 -F", []):
+        output, _, _ = run_pair(hca, scenario, program, settings, "wall", (device, device))
+        wants(output, PINGPONG + "|" + PERFTEST)
+
+
+CASES = {"one_hca": one_hca, "devices": devices, "no_server": no_server, "killed_client": killed_client, "killed_server": killed_server}
 
 
 def main():

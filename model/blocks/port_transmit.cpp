@@ -81,6 +81,8 @@ template <bool kSpecial>
     if (!late_() && is_last(*p)) return void(late_() = p);
     if (p->is_request && late_()) outside_.transmit(p, at), p = std::exchange(late_(), nullptr);
   }
+  if (own && names_port(*attributes, p->frame(), p->shape)) [[unlikely]]
+    return own->arrive(p, at);
   outside_.transmit(p, at);
 }
 

@@ -91,12 +91,16 @@ inline bool is_of_vlan(const PortAttributes& port, const u8* frame, const FrameS
   return decode<Vlan>(frame + bytes_of<Ethernet>()).vlan_id == port.vlan;
 }
 
-// G34.3, C9-53: the destination of a frame is the port's MAC address or LID.
+// The destination of a frame is the port's MAC address or LID.
+inline bool names_port(const PortAttributes& port, const u8* frame, const FrameShape& shape) {
+  if (is_native(shape.framing)) return load_be<2>(frame + 2) == port.lid;
+  return load_be<4>(frame) == port.mac >> 16 && load_be<2>(frame + 4) == (port.mac & 0xffff);
+}
+// G34.3, C9-53.
 inline bool is_for_port(const PortAttributes& port, const u8* frame, const FrameShape& shape) {
-  if (is_native(shape.framing))
-    return load_be<2>(frame + 2) == port.lid || mutant<"destination_not_compared">();
-  return (load_be<4>(frame) == port.mac >> 16 && load_be<2>(frame + 4) == (port.mac & 0xffff)) ||
-         mutant<"mac_not_compared">();
+  return names_port(port, frame, shape) ||
+         (is_native(shape.framing) ? mutant<"destination_not_compared">()
+                                   : mutant<"mac_not_compared">());
 }
 // C9-55: the permissive LID, of packets to QP 0 alone.
 inline bool is_for_any_port(const u8* frame, const ParsedPacket& packet) {
