@@ -22,6 +22,7 @@ struct PortConfig {
   Cycle latency = 10, interval = 1;  // MAC and PHY, each direction
   u64 link_rate = 100'000'000'000;   // bits a second
   RxForward rx_forward = RxForward::CutThrough;
+  bool loop_back = false;
 };
 struct PortCounters {
   u64 tx_packets = 0, tx_bytes = 0, rx_packets = 0, rx_bytes = 0;
@@ -41,8 +42,8 @@ constexpr bool is_slow(const IcrcUnitConfig& icrc, u64 link_rate, u64 clock_hz) 
 //
 // Contract: a packet that is seen in cycle n has its first bit on the wire in n + icrc_unit.latency
 // + latency; the next one follows when link and icrc_unit are free, and not before `interval`
-// cycles. One that is for its own port turns round where the wire begins: its first bit arrives in
-// that cycle, nothing of it is on the wire. Where icrc_unit is slower than the link the first bit
+// cycles. With loop_back one that is for its own port turns round where the wire begins: its first bit
+// arrives in that cycle, nothing of it is on the wire. Where icrc_unit is slower than the link the first bit
 // waits so long that no gap opens on the wire: its beats less the cycles that its frame takes
 // there.
 class PortTransmit : public engine::Block {
@@ -66,7 +67,7 @@ class PortTransmit : public engine::Block {
   const Contexts* contexts = nullptr;
   const proto::PortAttributes* attributes = nullptr;
   const PortStandIns* stand_ins = nullptr;  // for units of its segment; most often there are none
-  class PortReceive* own = nullptr;         // of the same port
+  class PortReceive* own = nullptr;         // of the same port, with loop_back
   engine::Probe probe, icrc_probe;
 
   void tick();
@@ -192,7 +193,9 @@ struct hca::engine::Knobs<hca::blocks::PortConfig> {
       make_rows(knob("link_rate", &C::link_rate, Unit::BitsPerSecond, 1'000'000'000,
                      800'000'000'000, "data rate of the link"),
                 knob("rx_forward", &C::rx_forward, hca::blocks::kRxForwardNames,
-                     "write a payload when its packet is known good, or while it arrives")));
+                     "write a payload when its packet is known good, or while it arrives"),
+                knob("loop_back", &C::loop_back,
+                     "a packet for its own port turns round in the port, else it leaves")));
 };
 template <>
 struct hca::engine::Knobs<hca::blocks::IcrcUnitConfig> {
