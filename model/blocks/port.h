@@ -42,10 +42,10 @@ constexpr bool is_slow(const IcrcUnitConfig& icrc, u64 link_rate, u64 clock_hz) 
 //
 // Contract: a packet that is seen in cycle n has its first bit on the wire in n + icrc_unit.latency
 // + latency; the next one follows when link and icrc_unit are free, and not before `interval`
-// cycles. With loop_back one that is for its own port turns round where the wire begins: its first bit
-// arrives in that cycle, nothing of it is on the wire. Where icrc_unit is slower than the link the first bit
-// waits so long that no gap opens on the wire: its beats less the cycles that its frame takes
-// there.
+// cycles. With loop_back one that is for its own port turns round where the wire begins: its first
+// bit arrives in that cycle, nothing of it is on the wire. Where icrc_unit is slower than the link
+// the first bit waits so long that no gap opens on the wire: its beats less the cycles that its
+// frame takes there.
 class PortTransmit : public engine::Block {
  public:
   // `depth`: packets that may wait in front of it; two with link_control, which has the others.

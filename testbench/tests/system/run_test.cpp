@@ -282,20 +282,6 @@ TEST_CASE("a dead wire ends with the status of the exhausted retries", "[run]") 
                                        Contains("message 0: completed with status RETRY_EXC_ERR"));
 }
 
-TEST_CASE("retries outlast a cable that breaks for a while, not one that stays broken",
-          "[run][G12.1]") {
-  const std::string text =
-      "connection: {timeout: 4, retry_count: 3}\n"  // 65.5 us, four times
-      "workload:\n  - {operation: write, size: 4 KiB, messages: 4000, direction: forward}\n";
-  const RunResult whole = run_text(text);
-  const RunResult broken = run_text(text + "wire: {down_from: 300 us, down_for: 60 us}\n");
-  CHECK(all(broken.failures) == "");
-  CHECK(broken.messages == whole.messages);
-  CHECK(broken.frames > whole.frames);
-  const RunResult dead = run_text(text + "wire: {down_from: 300 us, down_for: 1 s}\n");
-  CHECK_THAT(all(dead.failures), Contains("completed with status RETRY_EXC_ERR"));
-}
-
 TEST_CASE("a command that the device refuses is named with its status", "[run]") {
   // The second CQ has number 2, beyond the limit.
   CHECK_THROWS_WITH(run_text("hca.core.max_cqs: 2\nworkload: [{from: 64 B, to: 64 B}]\n"),
