@@ -120,4 +120,18 @@ TEST_CASE("flow control gives one hash in all ways to run", "[link_control][hash
       CHECK(run_workload(work, settings(way)).hash == plain.hash);
   }
 }
+
+TEST_CASE("retries outlast a cable that breaks for a while, not one that stays broken",
+          "[run][G12.1]") {
+  const std::string text =
+      "connection: {timeout: 4, retry_count: 3}\n"  // 65.5 us, four times
+      "workload:\n  - {operation: write, size: 4 KiB, messages: 4000, direction: forward}\n";
+  const RunResult whole = run_text(text);
+  const RunResult broken = run_text(text + "wire: {down_from: 300 us, down_for: 60 us}\n");
+  CHECK(all(broken.failures) == "");
+  CHECK(broken.messages == whole.messages);
+  CHECK(broken.frames > whole.frames);
+  const RunResult dead = run_text(text + "wire: {down_from: 300 us, down_for: 1 s}\n");
+  CHECK_THAT(all(dead.failures), Catch::Matchers::Contains("completed with status RETRY_EXC_ERR"));
+}
 }  // namespace hca::testbench
