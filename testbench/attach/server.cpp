@@ -23,6 +23,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::nanoseconds kSlice{5000}, kShortest{100}, kLongest{1'000'000};
 // The same without programs that see the time of day: to what simulated time requests are taken.
 constexpr std::chrono::nanoseconds kFreeSlice{1000};
+// A signal that comes just before the server sleeps is seen behind it.
+constexpr int kLongestSleepMs = 100;
 // What is due by then may be what a program that spins in memory waits for.
 constexpr std::chrono::nanoseconds kSoon{20'000};
 constexpr unsigned kTurnsBetweenSockets = 16;  // a look at them is a system call
@@ -153,7 +155,7 @@ void Server::sleep() {
   if (std::ranges::none_of(connections_, [](const Connection& connection) {
         return connection.session && connection.session->has_posted();
       }))
-    handle_sockets(-1);
+    handle_sockets(kLongestSleepMs);
   set_sleeping(false);
 }
 
