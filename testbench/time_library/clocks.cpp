@@ -124,7 +124,7 @@ HCA_INSTEAD unsigned sleep(unsigned seconds) {
 
 // The rate that programs find there is that of the counter.
 HCA_INSTEAD FILE* fopen(const char* path, const char* mode) {
-  if (!is_open() || std::strcmp(path, "/proc/cpuinfo")) return HCA_NEXT(fopen)(path, mode);
+  if (!is_open() || std::strcmp(path, "/proc/cpuinfo") != 0) return HCA_NEXT(fopen)(path, mode);
   return processors();
 }
 HCA_INSTEAD FILE* fopen64(const char* path, const char* mode) { return fopen(path, mode); }

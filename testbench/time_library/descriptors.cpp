@@ -12,12 +12,14 @@
 
 #include "testbench/time_library/library.h"
 
+// NOLINTBEGIN(bugprone-reserved-identifier): names of the C library
 extern "C" {
 ssize_t __read_chk(int, void*, size_t, size_t);
 ssize_t __recv_chk(int, void*, size_t, size_t, int);
 ssize_t __recvfrom_chk(int, void*, size_t, size_t, int, sockaddr*, socklen_t*);
 int __poll_chk(pollfd*, nfds_t, int, size_t);
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace hca::time_library {
 namespace {

@@ -130,7 +130,8 @@ void leave_in_child() {
 
 // At exit the turn is kept until the sockets are closed.
 void end() {
-  if (is_open() && mine()) program().shared->ends.store(1);
+  auto* const shared = program().shared;
+  if (shared && is_open() && mine()) shared->ends.store(1);
 }
 
 bool open_clock(const char* path, const char* device) {
@@ -217,7 +218,9 @@ int await(pollfd* descriptors, nfds_t count, u64 end) {
   }
 }
 
-void tell() { program().shared->told.store(1); }
+void tell() {
+  if (auto* const shared = program().shared) shared->told.store(1);
+}
 }  // namespace hca::time_library
 
 using namespace hca;
