@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 
 #include "testbench/cli/commands.h"
@@ -65,6 +66,17 @@ int run(const testbench::LockstepOptions<Pair>& options) {
   return result.equal() && result.packets ? kSucceeded : kCheckFailed;
 }
 
+// A file that can be written when the run is over: its folder is there.
+inline CLI::Validator in_a_folder() {
+  return {[](const std::string& file) -> std::string {
+            const auto folder = std::filesystem::absolute(file).parent_path();
+            return std::filesystem::is_directory(folder)
+                       ? ""
+                       : fmt::format("{}: there is no folder {}", file, folder.string());
+          },
+          "FILE"};
+}
+
 // What comes between the packets, and what an elastic buffer keeps from the RTL.
 template <class Pair>
 void add_stalls(CLI::App& block, testbench::LockstepOptions<Pair>& options) {
@@ -114,7 +126,8 @@ void add_lockstep(CLI::App& block, int& exit_code, testbench::RtlMaker<Pair> rtl
                   "cycles between two resets on average, 0: none; none with --packets")
       ->capture_default_str()
       ->check(CLI::Range(u64{0}, u64{1'000'000'000}, "0 to 10^9"));
-  block.add_option("--fst", options->waves, "waveform of the cycles around the first divergence");
+  block.add_option("--fst", options->waves, "waveform of the cycles around the first divergence")
+      ->check(in_a_folder());
   constexpr bool kTakesFrames =
       std::is_constructible_v<typename Pair::Stimulus, u64, testbench::GivenFrames>;
   auto packets = std::make_shared<std::vector<std::string>>();
