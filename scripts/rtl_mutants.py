@@ -31,7 +31,9 @@ def assigned(old, new):
 def with_choices(text, choices):
     """Each expression with the mistakes that stand in its place: {expression: [(number, mistake), ...]}."""
     for old, news in sorted(choices.items(), key=lambda choice: text.index(choice[0]), reverse=True):
-        place = text.index(old)
+        place = text.find(old)
+        if place < 0:
+            sys.exit(f"mistake {news[0][0]}: `{old}` is part of another row's expression")
         front = assigned(old, news[0][1])
         choice = "".join(f"mutant_i == 8'd{number} ? ({new[len(front):]}) : " for number, new in news)
         text = f"{text[:place]}{front}({choice}({old[len(front):]})){text[place + len(old):]}"

@@ -44,6 +44,7 @@ std::shared_ptr<RandomCq> CompletionStimulus::new_cq() {
   r.allocated = !random_.chance(1, 12);
   r.log_entries = u8(random_.below(random_.chance(1, 4) ? kMaxLogQueueEntries + 1u : 4u));
   r.address = random_() << (random_.chance(1, 2) ? 12 : 0);
+  if (random_.chance(1, 4)) r.address |= low_mask(12 + u32(random_.below(53)));  // a long carry
   r.producer = near_wrap();
   const u32 taken = u32(random_.below(4));  // it is empty, nearly full, or anything between
   r.consumer =

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "model/proto/crc.h"
+#include "testbench/lockstep/crc_register.h"
 
 namespace hca::testbench {
 namespace {
@@ -111,11 +112,16 @@ void IcrcStimulus::make_roce(IcrcPacket& p) {
 // In a variant field or in front of the covered part the ICRC stays good. A third of native packets
 // has a bad VCRC alone, another a VCRC made again.
 void IcrcStimulus::damage(IcrcPacket& p) {
-  const u64 size = p.frame.size(), vcrc = proto::is_native(p.framing) ? random_.below(3) : 2;
+  const bool native = proto::is_native(p.framing);
+  const u64 size = p.frame.size(), vcrc = native ? random_.below(3) : 2;
+  const bool residue = random_.chance(1, 4);
+  if (vcrc == 0 && residue) return turn_vcrc_residue(p);
   if (vcrc == 0) return turn_bits(p, size - proto::kVcrcBytes, proto::kVcrcBytes);
   // Half of it in the headers, where the masks are, a quarter in the CRCs.
   const u64 where = random_.below(4);
-  if (where < 2)
+  if (residue)
+    turn_icrc_residue(p);
+  else if (where < 2)
     turn_bits(p, 0, std::min<u64>(size, 86));
   else if (where == 2)
     turn_bits(p, size - 6, 6);
@@ -125,6 +131,24 @@ void IcrcStimulus::damage(IcrcPacket& p) {
   p.frame.resize(size - proto::kVcrcBytes);
   append_vcrc(p.frame);
   p.what += ", VCRC made again";
+}
+
+// The register of the CRC, compared when the frame is over, is wrong in one bit.
+void IcrcStimulus::turn_icrc_residue(IcrcPacket& p) {
+  const u32 crcs = blocks::crc_bytes(p.framing), bit = u32(random_.below(32));
+  turn_last(p, crcs, proto::kIcrcBytes, kIcrcRegister.backward(1u << bit, 8 * crcs));
+  p.what += fmt::format(", bit {} of the ICRC's residue turned", bit);
+}
+void IcrcStimulus::turn_vcrc_residue(IcrcPacket& p) {
+  const u32 bit = u32(random_.below(16));
+  turn_last(p, proto::kVcrcBytes, proto::kVcrcBytes,
+            kVcrcRegister.backward(1u << bit, 8 * proto::kVcrcBytes));
+  p.what += fmt::format(", bit {} of the VCRC's residue turned", bit);
+}
+
+// So many bytes that begin so far in front of the end.
+void IcrcStimulus::turn_last(IcrcPacket& p, u32 from_end, u32 bytes, u32 mask) {
+  for (u32 i = 0; i < bytes; ++i) p.frame[p.frame.size() - from_end + i] ^= u8(mask >> 8 * i);
 }
 
 // One to three.

@@ -40,6 +40,9 @@ class IcrcStimulus {
   void seal(IcrcPacket& p);
   void damage(IcrcPacket& p);
   void turn_bits(IcrcPacket& p, u64 from_byte, u64 bytes);
+  void turn_icrc_residue(IcrcPacket& p);
+  void turn_vcrc_residue(IcrcPacket& p);
+  static void turn_last(IcrcPacket& p, u32 from_end, u32 bytes, u32 mask);
 
   engine::Random random_;
   GivenFrames given_;

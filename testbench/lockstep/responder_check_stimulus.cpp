@@ -203,6 +203,7 @@ ResponderCheckStimulus::Turned ResponderCheckStimulus::choose_turned(const Opcod
   if ((row.has(Ext::Reth) || row.has(Ext::AtomicEth)) && random_.chance(2, 3))
     return Turned::Region;
   if (row.has(Ext::Deth) && random_.chance(1, 3)) return Turned::Qkey;
+  if (request::takes_receive_wqe(row) && random_.chance(1, 4)) return Turned::Posted;
   return random_.chance(1, 8) ? Turned::Pkey : Turned::Path;
 }
 
@@ -230,7 +231,7 @@ void ResponderCheckStimulus::turn_region(Packet& p) {
 AddressVector ResponderCheckStimulus::turn_path(AddressVector av) {
   const bool ipv4 = av.framing == Framing::RoceV2Ip4;
   const bool local = av.framing == Framing::IbLocal;
-  const u32 each = local ? 16 : ipv4 ? 32 : 128 + 64;  // the second 64 behind the default prefix
+  const u32 each = local ? 16 : ipv4 ? 32 : 128 + 128;  // the second half with the default prefix
   const u32 bit = next_bit(2 * each);
   const bool peers = bit / each == 0;
   const u32 at = bit % each;
@@ -241,7 +242,7 @@ AddressVector ResponderCheckStimulus::turn_path(AddressVector av) {
   }
   Gid& gid = peers ? av.source_gid : av.destination_gid;
   if (at >= 128) store_be<8>(gid.bytes.data(), kDefaultGidPrefix);
-  const u32 turned = ipv4 ? 96 + at : at >= 128 ? at - 64 : at;
+  const u32 turned = ipv4 ? 96 + at : at % 128;
   gid.bytes[turned / 8] ^= u8(1u << turned % 8);
   return av;
 }
@@ -339,6 +340,10 @@ void ResponderCheckStimulus::make_request(Packet& p) {
   const ReceiveState& s = p.of->ahead;
   const u32 consumed = p.of->srq ? p.of->srq->ahead.taken : s.rq_consumed;
   p.rq_posted = consumed + (plain_ ? 1 : choose_posted());
+  if (turns(Turned::Posted)) {
+    const u32 bit = next_bit(2 * 32), one = 1u << bit % 32;
+    p.rq_posted = bit / 32 ? consumed ^ one : consumed + one;
+  }
   p.rq_failed = p.of->srq && odd(1, 16);
   const u32 depth = p.qp.max_dest_rd_atomic;
   if (plain_) return void(p.reads_finished = s.reads_accepted);

@@ -82,7 +82,7 @@ class ResponderCheckStimulus {
 
  private:
   using Packet = ResponderCheckPacket;
-  enum class Turned : u8 { Region, Path, Pkey, Qkey };
+  enum class Turned : u8 { Region, Path, Pkey, Qkey, Posted };
   // responder_check_contexts.cpp
   void draw_pkeys();
   u32 near(u32 value, u32 range);

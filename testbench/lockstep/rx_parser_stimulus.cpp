@@ -3,25 +3,29 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+#include <span>
 
 #include "model/proto/ip_checksum.h"
 
 namespace hca::testbench {
+struct RxParserField {
+  proto::HeaderInfo header;
+  std::string_view field;
+  unsigned framings;  // that have it, one bit each
+};
+
 namespace {
+using FieldRow = RxParserField;
 using namespace proto;
 
-// The fields whose value decides about a frame, and the framings that have them.
-struct FieldRow {
-  HeaderInfo header;
-  std::string_view field;
-  unsigned framings;  // one bit each
-};
 constexpr unsigned bit(Framing f) { return 1u << unsigned(f); }
 constexpr unsigned kNative = bit(Framing::IbLocal) | bit(Framing::IbGlobal);
 constexpr unsigned kGrh = bit(Framing::IbGlobal) | bit(Framing::RoceV1);
 constexpr unsigned kUdp = bit(Framing::RoceV2Ip4) | bit(Framing::RoceV2Ip6);
 constexpr unsigned kAll = kNative | kGrh | kUdp;
+// The fields whose value decides about a frame.
 constexpr std::array kFields{
     FieldRow{kHeaderInfo<Lrh>, "LVer", kNative},
     FieldRow{kHeaderInfo<Lrh>, "LNH", kNative},
@@ -47,14 +51,50 @@ constexpr std::array kFields{
     FieldRow{kHeaderInfo<Bth>, "OpCode", kAll},
     FieldRow{kHeaderInfo<Bth>, "PadCnt", kAll},
 };
+// Those whose value nobody looks at: reserved bits, too.
+constexpr std::array kIgnored{
+    FieldRow{kHeaderInfo<Lrh>, "Resv2", kNative},
+    FieldRow{kHeaderInfo<Lrh>, "Resv5", kNative},
+    FieldRow{kHeaderInfo<Vlan>, "DEI", kAll & ~kNative},
+    FieldRow{kHeaderInfo<Ipv4>, "Identification", bit(Framing::RoceV2Ip4)},
+    FieldRow{kHeaderInfo<Ipv4>, "Reserved", bit(Framing::RoceV2Ip4)},
+    FieldRow{kHeaderInfo<Ipv4>, "DF", bit(Framing::RoceV2Ip4)},
+    FieldRow{kHeaderInfo<Bth>, "Resv6", kAll},
+    FieldRow{kHeaderInfo<Bth>, "Resv7", kAll},
+};
+const FieldInfo& info_of(const FieldRow& row) {
+  return *std::find_if(row.header.begin(), row.header.end(),
+                       [&](const FieldInfo& f) { return f.name == row.field; });
+}
+
+// What stands in the field of other protocols: further tags, ARP, the headers of IPv6, TCP, the
+// ports of other tunnels, the same number with its bytes swapped.
+constexpr std::array<u16, 10> kEtherTypes{0x8100, 0x88a8, 0x9100, 0x0800, 0x86dd,
+                                          0x8915, 0x8914, 0x0806, 0x0081, 0x1589};
+constexpr std::array<u16, 10> kNextHeaders{0, 1, 6, 17, 27, 43, 44, 58, 60, 136};
+constexpr std::array<u16, 5> kUdpPorts{4789, 4790, 4792, 0xb712, 0};
+constexpr std::array<u16, 3> kIpVersions{0, 4, 6};
+std::span<const u16> alike(std::string_view field) {
+  if (field == "EtherType") return kEtherTypes;
+  if (field == "NxtHdr" || field == "NextHeader" || field == "Protocol") return kNextHeaders;
+  if (field == "DestinationPort") return kUdpPorts;
+  if (field == "IPVer" || field == "Version") return kIpVersions;
+  return {};
+}
+
+bool is_length(std::string_view field) {
+  return field.ends_with("Length") || field.ends_with("Len");
+}
 // A byte less than the header that a length counts.
 constexpr u64 just_too_short(std::string_view field) {
   if (field == "TotalLength") return bytes_of<Ipv4>() - 1;
   return bytes_of<Udp>() - 1;
 }
 
-// Where a header of that kind stands in a frame; no value: nowhere.
-std::optional<u32> offset_of(const HeaderInfo& header, const Path& path, const StreamRow& s) {
+// Where the header of a field stands in a frame; no value: nowhere.
+std::optional<u32> offset_of(const FieldRow& row, const Path& path, const StreamRow& s) {
+  const HeaderInfo& header = row.header;
+  if (!(row.framings & bit(s.framing))) return {};
   if (header.name == Layout<Bth>::name) return path.bytes;
   if (header.name == Layout<Udp>::name) return path.bytes - bytes_of<Udp>();
   if (header.name == Layout<Lrh>::name || header.name == Layout<Ethernet>::name) return 0;
@@ -100,40 +140,48 @@ void RxParserStimulus::lengthen(RxParserPacket& p, const Path& path, FrameShape&
   shape.payload_bytes += kMore, shape.icrc_offset += kMore;
 }
 
-// Another value: near by, one bit away, small or any.
-void RxParserStimulus::change(RxParserPacket& p, u32 offset, const HeaderInfo& header,
-                              std::string_view field) {
-  for (const FieldInfo& f : header)
-    if (f.name == field) {
-      u8* const at = &p.frame[offset];
-      u64 value = get_bits(at, f.bit_at, f.bits);
-      switch (random_.below(5)) {
-        case 0:
-          value ^= u64{1} << random_.below(f.bits);
-          break;
-        case 1:
-          value = random_();
-          break;
-        case 2:  // a length that the headers behind it do not fit into
-          value = random_.below(12);
-          if (field == "TotalLength") value += bytes_of<Ipv4>();
-          if (random_.chance(1, 2)) value = just_too_short(field);
-          break;
-        default:
-          value += random_.below(9) - 4;
-      }
-      set_bits(at, f.bit_at, f.bits, value & low_mask(f.bits));
-      p.what += fmt::format(", {}.{} changed", header.name, field);
-    }
+// Another value: near by, one bit away, small, any, or another protocol's.
+void RxParserStimulus::change(RxParserPacket& p, u32 offset, const RxParserField& row) {
+  const FieldInfo& f = info_of(row);
+  const std::span<const u16> others = alike(row.field);
+  u8* const at = &p.frame[offset];
+  u64 value = get_bits(at, f.bit_at, f.bits);
+  const u64 kind = random_.below(4);
+  if (!others.empty() && random_.chance(1, 2)) {
+    value = others[random_.below(others.size())];
+  } else if (is_length(row.field) && random_.chance(1, 2)) {  // too small for the headers behind
+    value = random_.below(12);
+    if (row.field == "TotalLength") value += bytes_of<Ipv4>();
+    if (random_.chance(1, 2)) value = just_too_short(row.field);
+  } else if (kind == 0) {
+    value ^= u64{1} << random_.below(f.bits);
+  } else if (kind == 1) {
+    value = random_();
+  } else {
+    value += random_.below(9) - 4;
+  }
+  set_bits(at, f.bit_at, f.bits, value & low_mask(f.bits));
+  p.what += fmt::format(", {}.{} changed", row.header.name, row.field);
+}
+
+// Any value in the fields that nobody looks at.
+void RxParserStimulus::fill_ignored(RxParserPacket& p, const Path& path) {
+  for (const FieldRow& row : kIgnored) {
+    const std::optional<u32> offset = offset_of(row, path, p.stream);
+    if (!offset) continue;
+    const FieldInfo& f = info_of(row);
+    set_bits(&p.frame[*offset], f.bit_at, f.bits, random_() & low_mask(f.bits));
+  }
+  if (p.stream.framing == Framing::RoceV2Ip4) set_ip_checksum(&p.frame[path.network_offset]);
 }
 
 void RxParserStimulus::damage_headers(RxParserPacket& p, const Path& path) {
   bool checksum = true;
   for (u64 times = 1 + random_.below(3); times;) {
     const FieldRow& row = kFields[random_.below(kFields.size())];
-    const std::optional<u32> offset = offset_of(row.header, path, p.stream);
-    if (!(row.framings & bit(p.stream.framing)) || !offset) continue;
-    change(p, *offset, row.header, row.field);
+    const std::optional<u32> offset = offset_of(row, path, p.stream);
+    if (!offset) continue;
+    change(p, *offset, row);
     checksum = checksum && row.field != "HeaderChecksum";
     --times;
   }
@@ -228,7 +276,13 @@ RxParserPacket RxParserStimulus::next() {
   if (!largest_sum)
     std::copy(ext.begin(), ext.end(), p.frame.begin() + path.bytes + bytes_of<Bth>());
   p.what = fmt::format("{} {}, {} bytes of payload", row.name, p.stream.name(), payload);
+  if (!largest_sum && random_.chance(1, 2)) fill_ignored(p, path);
   const u64 kind = random_.below(8);
+  if (kind == 6 && random_.chance(1, 2)) {  // the reserved OpCodes, each in its turn
+    do p.frame[path.bytes] = next_opcode_++;
+    while (opcode_row(p.frame[path.bytes]));
+    p.what += fmt::format(", OpCode {:#04x}", p.frame[path.bytes]);
+  }
   if (kind < 3) damage_headers(p, path);
   finish_frame(p.frame.data(), shape);
   if (kind == 3) damage_end(p);

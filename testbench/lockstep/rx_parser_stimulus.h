@@ -16,17 +16,19 @@ struct RxParserPacket : StreamPacket {
   proto::LinkLayer link() const { return proto::framing_row(stream.framing).link; }
 };
 
+struct RxParserField;
+
 class RxParserStimulus {
  public:
   explicit RxParserStimulus(u64 seed, GivenFrames given = {})
-      : random_(seed), given_(std::move(given)) {}
+      : random_(seed), given_(std::move(given)), next_opcode_(u8(random_())) {}
   RxParserPacket next();
 
  private:
   void lengthen(RxParserPacket& p, const proto::Path& path, proto::FrameShape& shape);
   void damage_headers(RxParserPacket& p, const proto::Path& path);
-  void change(RxParserPacket& p, u32 offset, const proto::HeaderInfo& header,
-              std::string_view field);
+  void fill_ignored(RxParserPacket& p, const proto::Path& path);
+  void change(RxParserPacket& p, u32 offset, const RxParserField& row);
   RxParserPacket take_given(RxParserPacket p);
   void judge_crcs(RxParserPacket& p);
   void damage_end(RxParserPacket& p);
@@ -35,5 +37,6 @@ class RxParserStimulus {
   GivenFrames given_;
   Regime regime_;
   u64 made_ = 0;
+  u8 next_opcode_ = 0;
 };
 }  // namespace hca::testbench

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "model/proto/framing.h"
+#include "testbench/lockstep/crc_register.h"
 
 namespace hca::testbench {
 std::string literal(const std::vector<u8>& bytes) {
@@ -17,26 +18,11 @@ std::string literal(const std::vector<u8>& bytes) {
 namespace {
 constexpr std::array kBeatBytes{32u, 64u};
 
-struct Crc {
+struct Crc : CrcRegister {
   std::string_view name, residue;
-  unsigned bits;
-  u32 polynomial;  // reflected
-
-  constexpr u32 ones() const { return u32(~u64{0} >> (64 - bits)); }
-  constexpr u32 forward(u32 reg, unsigned steps) const {
-    for (; steps; --steps) reg = reg >> 1 ^ (reg & 1 ? polynomial : 0);
-    return reg;
-  }
-  constexpr u32 backward(u32 reg, unsigned steps) const {
-    for (; steps; --steps)
-      reg = (reg >> (bits - 1) ? (reg ^ polynomial) << 1 | 1 : reg << 1) & ones();
-    return reg;
-  }
 };
-constexpr Crc kIcrc{"icrc", "IcrcResidue", 32, 0xedb88320};  // 0x04c11db7
-constexpr Crc kVcrc{"vcrc", "VcrcResidue", 16, 0xd008};      // 0x100b
-static_assert(kIcrc.backward(kIcrc.forward(0x12345678, 13), 13) == 0x12345678);
-static_assert(kVcrc.backward(kVcrc.forward(0x1234, 13), 13) == 0x1234);
+constexpr Crc kIcrc{kIcrcRegister, "icrc", "IcrcResidue"};
+constexpr Crc kVcrc{kVcrcRegister, "vcrc", "VcrcResidue"};
 
 // A function `name` whose result bit i is the parity of the input bits that reach it; `column(j)`
 // is the result for input bit j alone.
