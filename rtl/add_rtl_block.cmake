@@ -5,7 +5,41 @@
 # block, with the options of `hca rtl <NAME>`, and the test "rtl: <TOP> and the twin of <NAME> are equal" does so at both
 # widths. TOP has the ports and the parameter Width of rtl/<NAME>.sv; the sources of the latter, hca_pkg.sv among them,
 # stand in front of SOURCES: no module of SOURCES may have the name of one of ours. With ELASTIC it may stall inside of packets: docs/rtl.md.
+# Of a module that Verilator does not take, or that has other ports, the program alone cannot be built, and says why.
 set(HCA_RTL_FOLDER ${CMAKE_CURRENT_LIST_DIR})
+
+# `said`: why TOP cannot stand in the place of rtl/BLOCK.sv, in Verilator's words; empty: it can. A module with the ports of
+# the latter has TOP inside, port by port, and is linted.
+function(hca_check_ports block top sources includes said)
+  find_program(HCA_VERILATOR verilator HINTS ${VERILATOR_ROOT}/bin REQUIRED)
+  file(STRINGS ${HCA_RTL_FOLDER}/${block}.sv ports REGEX "^  (input|output) ")
+  list(TRANSFORM ports REPLACE "^.* ([a-z_]+),?$" ".\\1" OUTPUT_VARIABLE pins)
+  list(JOIN ports "\n" ports)
+  list(JOIN pins ",\n    " pins)
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/ports_of_rtl_${block}_for_${top}.sv)
+  file(CONFIGURE OUTPUT ${file} @ONLY CONTENT
+"// The ports of rtl/@block@.sv, and @top@ behind them.
+module ports_of_@block@ #(
+  parameter int unsigned Width = 512
+) (
+@ports@
+);
+  @top@ #(.Width(Width)) i_@top@ (
+    @pins@);
+endmodule
+")
+  foreach(width 256 512)
+    execute_process(COMMAND ${HCA_VERILATOR} --lint-only -Wno-fatal -Wno-lint -Wwarn-WIDTH -Wwarn-PINMISSING -Werror-MODDUP
+                            -I${HCA_RTL_FOLDER} ${includes} -GWidth=${width} --top-module ports_of_${block} ${sources} ${file}
+                    RESULT_VARIABLE failed ERROR_VARIABLE text)
+    if(failed OR text MATCHES "%Warning-(WIDTH|PINMISSING): [^\n]*/ports_of_rtl_")
+      set(${said} "with ${width} bits:\n${text}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  set(${said} "" PARENT_SCOPE)
+endfunction()
+
 function(hca_add_rtl_block)
   cmake_parse_arguments(PARSE_ARGV 0 arg "ELASTIC" "NAME;TOP" "SOURCES;INCLUDES")
   if(arg_UNPARSED_ARGUMENTS)
@@ -38,10 +72,29 @@ function(hca_add_rtl_block)
       message(FATAL_ERROR "hca_add_rtl_block: there is no ${source}")
     endif()
     list(APPEND sources ${source})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
   endforeach()
-  list(TRANSFORM arg_INCLUDES PREPEND -I)
+  set(includes "")
+  foreach(folder ${arg_INCLUDES})
+    cmake_path(ABSOLUTE_PATH folder)
+    list(APPEND includes -I${folder})
+  endforeach()
 
   set(program ${arg_TOP}_lockstep)
+  foreach(width 256 512)
+    set(test "rtl: ${arg_TOP} of ${width} bits and the twin of ${arg_NAME} are equal")
+    add_test(NAME ${test} COMMAND ${program} --cycles 200000 --width ${width})
+    set_tests_properties(${test} PROPERTIES LABELS rtl)
+  endforeach()
+  find_package(verilator 5.006 REQUIRED HINTS $ENV{VERILATOR_ROOT} /usr/share/verilator)
+  hca_check_ports(${arg_NAME} ${arg_TOP} "${sources}" "${includes}" said)
+  if(said)
+    message(WARNING "hca_add_rtl_block: ${arg_TOP} cannot stand in the place of rtl/${arg_NAME}.sv, ${said}")
+    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${program}.txt "${said}")
+    add_custom_target(${program} ALL COMMAND ${CMAKE_COMMAND} -E cat ${program}.txt COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
+    return()
+  endif()
+
   string(REPLACE "_" ";" words ${arg_NAME})
   set(lockstep "")  # rx_parser: RxParserLockstep
   foreach(word ${words})
@@ -61,14 +114,10 @@ function(hca_add_rtl_block)
   configure_file(${HCA_RTL_FOLDER}/rtl_block.cpp.in ${CMAKE_CURRENT_BINARY_DIR}/${program}.cpp @ONLY)
   add_executable(${program} ${CMAKE_CURRENT_BINARY_DIR}/${program}.cpp)
   find_package(ZLIB REQUIRED)
-  find_package(verilator 5.006 REQUIRED HINTS $ENV{VERILATOR_ROOT} /usr/share/verilator)
   target_link_libraries(${program} PRIVATE hca::hca_lockstep hca::hca_testbench CLI11::CLI11 ZLIB::ZLIB)
   foreach(width 256 512)
     verilate(${program} TRACE_FST PREFIX V${top}_${width} TOP_MODULE ${top} SOURCES ${sources}
-             VERILATOR_ARGS -Wno-fatal -Werror-MODDUP --assert +define+HCA_ASSERT -I${HCA_RTL_FOLDER} ${arg_INCLUDES} -GWidth=${width} --x-assign fast -O3
+             VERILATOR_ARGS -Wno-fatal -Werror-MODDUP --assert +define+HCA_ASSERT -I${HCA_RTL_FOLDER} ${includes} -GWidth=${width} --x-assign fast -O3
              OPT_FAST -O2)
-    add_test(NAME "rtl: ${top} of ${width} bits and the twin of ${block} are equal"
-             COMMAND ${program} --cycles 200000 --width ${width})
-    set_tests_properties("rtl: ${top} of ${width} bits and the twin of ${block} are equal" PROPERTIES LABELS rtl)
   endforeach()
 endfunction()
