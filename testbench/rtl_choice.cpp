@@ -18,6 +18,8 @@ constexpr std::string_view kAll = "all";
 
 std::string RtlChoice::add(std::string_view names) {
   RtlChoice more = *this;
+  names = trimmed(names);
+  if (names.starts_with('[') && names.ends_with(']')) names = names.substr(1, names.size() - 2);
   for (std::size_t from = 0; from <= names.size();) {
     const std::size_t end = std::min(names.find(',', from), names.size());
     const std::string_view name = trimmed(names.substr(from, end - from));
@@ -33,6 +35,7 @@ std::string RtlChoice::add(std::string_view names) {
       return fmt::format("\"{}\" is no RTL block; allowed: {}{}{}", name, all().text(), ", all",
                          nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?");
     }
+    if (more.has(RtlBlock(block))) return fmt::format("\"{}\" stands there twice", name);
     more.RtlSet::add(RtlBlock(block));
   }
   *this = more;

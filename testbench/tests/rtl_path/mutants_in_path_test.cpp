@@ -95,6 +95,56 @@ TEMPLATE_TEST_CASE("a mistake in the RTL of the path changes the run", "[rtl][mu
   }
 }
 
+namespace {
+// rtl/icrc.sv whose clock is counted.
+class CountedIcrc : public rtl::VerilatedBlock<rtl::BeatControl, rtl::BeatControl> {
+ public:
+  explicit CountedIcrc(u64& clocks) : clocks_(clocks) {}
+  void set_reset(bool active) override { icrc_.set_reset(active); }
+  void set_grant(bool packets_out_ready) override { icrc_.begin_cycle(packets_out_ready); }
+  void set_beat(const rtl::BeatOf<rtl::BeatControl>* in) override { icrc_.drive(in); }
+  bool in_ready() override { return icrc_.in_ready(); }
+  bool out_start() override { return icrc_.out_start(); }
+  bool out_valid() const override { return icrc_.out_valid(); }
+  rtl::BeatOf<rtl::BeatControl> out() const override { return icrc_.out(); }
+  void clock() override { ++clocks_, icrc_.end_cycle(); }
+  bool assertion_failed() const override { return icrc_.assertion_failed(); }
+  void trace_to(const std::string&) override {}
+  void trace_end() override {}
+  rtl::PinsOf<rtl::BeatControl>* look_ups() override { return nullptr; }
+
+ private:
+  u64& clocks_;
+  rtl::IcrcRtl icrc_{64};
+};
+struct CountedRtl : rtl::IcrcBlock {
+  explicit CountedRtl(u64& clocks) : BlockRtl(64, std::make_unique<CountedIcrc>(clocks)) {}
+};
+}  // namespace
+
+// One item of 100 bytes: 2 beats in, the first one out 5 cycles behind the first one in.
+TEST_CASE("RTL in the path is not clocked while it has nothing to do", "[rtl]") {
+  u64 clocks = 0;
+  RtlStandIn<IcrcPins> icrc(CountedRtl(clocks), 5);
+  std::vector<u8> frame(200);
+  IcrcItem item{.frame = frame.data(), .bytes = 100, .mode = IcrcMode::Generate};
+  icrc.process(item);
+  CHECK(clocks == 5 + 2);
+
+  clocks = 0;
+  PairConfig config;
+  test::Pair pair(config);
+  StandIns places;
+  IcrcOut::put(places, &icrc);
+  pair.a.chip.replace(places);
+  plan_all_operations(pair, config.qps);
+  REQUIRE(pair.run(0, 300'000));
+  const u64 until_the_end = clocks;
+  CHECK(until_the_end > 0);
+  pair.advance(100'000);
+  CHECK(clocks == until_the_end);
+}
+
 TEST_CASE("RTL of another latency than its unit's is told", "[rtl]") {
   RtlStandIn<IcrcPins> icrc(rtl::IcrcRtl(64), 6);
   std::vector<u8> frame(200);
