@@ -117,7 +117,7 @@ function(hca_add_rtl_block)
   target_link_libraries(${program} PRIVATE hca::hca_lockstep hca::hca_testbench CLI11::CLI11 ZLIB::ZLIB)
   foreach(width 256 512)
     verilate(${program} TRACE_FST PREFIX V${top}_${width} TOP_MODULE ${top} SOURCES ${sources}
-             VERILATOR_ARGS -Wno-fatal -Werror-MODDUP --assert +define+HCA_ASSERT -I${HCA_RTL_FOLDER} ${includes} -GWidth=${width} --x-assign fast -O3
+             VERILATOR_ARGS -Wno-fatal -Werror-MODDUP --assert +define+HCA_ASSERT -I${HCA_RTL_FOLDER} ${includes} -GWidth=${width} --x-assign fast -O3 --trace-structs
              OPT_FAST -O2)
   endforeach()
 endfunction()

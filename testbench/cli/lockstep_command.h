@@ -43,7 +43,7 @@ void print(const testbench::LockstepOptions<Pair>& options,
 // Of either.
 template <class Result>
 void print_end(const Result& r, double seconds) {
-  fmt::print("{}", r.coverage.text());
+  if (!r.divergence) fmt::print("{}", r.coverage.text());
   fmt::print("  divergences {}, failed assertions {}\n", int(r.divergence.has_value()),
              int(r.assertion_failed));
   fmt::print("  {:.2f} s, {:.2f} M cycles/s\n", seconds, double(r.cycles) / seconds / 1e6);

@@ -2,8 +2,10 @@
 // The C++ side of the lockstep: source, the block's PacketUnit and sink on a clock of their own,
 // and what they did in each cycle.
 #pragma once
+#include <algorithm>
 #include <deque>
 #include <memory>
+#include <optional>
 
 #include "model/blocks/packet_unit.h"
 #include "testbench/lockstep/given_frames.h"
@@ -86,7 +88,6 @@ class Twin : engine::ProbeSink {
     }
   };
   struct Source : engine::Block {
-    static constexpr engine::Cycle kAlone = 64;  // more than what has left takes to its last beat
     Twin* twin = nullptr;
     std::shared_ptr<Packet> next;
     engine::Cycle at = 0;
@@ -94,7 +95,7 @@ class Twin : engine::ProbeSink {
       if (!next)
         next = std::make_shared<Packet>(twin->stimulus_.next()),
         at = std::max(at, now()) + next->gap;
-      if (next->alone && !twin->inside_.empty()) at = now() + kAlone;
+      if (next->alone) at = std::max(at, twin->empty_from(now()));
       if (now() < at) return wake_at(at);
       if (!twin->packets_in_.can_push()) return;
       const auto beats = twin->unit_.beats(u32(next->bytes_sent));
@@ -118,6 +119,7 @@ class Twin : engine::ProbeSink {
   };
   void event(const engine::Event& e) override {
     using Kind = typename Unit::Kind;
+    left_ = e.at;
     if constexpr (requires { Kind::AsksContext; }) {
       if (Kind(e.kind) == Kind::AsksContext) return context_asks.push_back({e.at, e.a});
       if (Kind(e.kind) == Kind::AsksRegion) return region_asks.push_back({e.at, e.a});
@@ -126,6 +128,12 @@ class Twin : engine::ProbeSink {
     Pair::take_result(*inside_.front(), e);
     outputs.push_back({std::move(inside_.front()), e.at});
     inside_.pop_front();
+  }
+
+  // When there will be nothing left, in the RTL too, of what is inside now; looked at again then.
+  engine::Cycle empty_from(engine::Cycle now) const {
+    constexpr engine::Cycle kAlone = 64;  // more than what has left takes to its last beat
+    return inside_.empty() ? left_ ? *left_ + kAlone : 0 : now + kAlone;
   }
 
   typename Pair::Stimulus stimulus_;
@@ -137,5 +145,6 @@ class Twin : engine::ProbeSink {
   Sink sink_;
   Unit unit_;
   std::deque<std::shared_ptr<Packet>> inside_;  // pushed, not yet left
+  std::optional<engine::Cycle> left_;           // the first beat of the last one that did
 };
 }  // namespace hca::testbench
