@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <initializer_list>
 #include <memory>
+#include <stdexcept>
 
 #include "model/proto/dissect.h"
 #include "testbench/golden/frame_arguments.h"
@@ -24,25 +25,6 @@ struct hca_golden {
     text = std::move(new_text);
     return code = new_code;
   }
-  // What `run` returns, or what it throws.
-  template <class Run>
-  int guard(const Run& run) {
-    if (!context) return code;
-    try {
-      return run(*context);
-    } catch (const std::exception& error) {
-      return tell(HCA_GOLDEN_BAD_INPUT, error.what());
-    }
-  }
-  // The same with a frame of the caller's.
-  template <class Run>
-  int guard(const uint8_t* frame, uint32_t bytes, const Run& run) {
-    return guard([&](GoldenContext& c) {
-      std::string wrong = testbench::wrong_frame(bytes, HCA_GOLDEN_ETHERNET);
-      if (!wrong.empty()) return tell(HCA_GOLDEN_BAD_INPUT, std::move(wrong));
-      return run(c, std::span<const u8>(frame, bytes));
-    });
-  }
   int give(const std::optional<std::string>& found) {
     return found ? tell(HCA_GOLDEN_OK, *found) : tell(HCA_GOLDEN_NOTHING);
   }
@@ -57,6 +39,43 @@ struct hca_golden {
 };
 
 namespace {
+// A pointer of the caller's, by the name of its argument.
+struct Given {
+  const char* name;
+  const void* pointer;
+};
+bool is_missing(const Given& given) { return !given.pointer; }
+
+// What `run` returns, or what it throws.
+template <class Run>
+int guard(hca_golden* hca, std::initializer_list<Given> pointers, const Run& run) {
+  if (!hca) return HCA_GOLDEN_BAD_INPUT;
+  if (!hca->context) return hca->code;
+  const auto missing = std::find_if(pointers.begin(), pointers.end(), is_missing);
+  if (missing != pointers.end())
+    return hca->tell(HCA_GOLDEN_BAD_INPUT, fmt::format("{}: a null pointer", missing->name));
+  try {
+    return run(*hca->context);
+  } catch (const std::exception& error) {
+    return hca->tell(HCA_GOLDEN_BAD_INPUT, error.what());
+  }
+}
+// The same with a frame of the caller's.
+template <class Run>
+int guard(hca_golden* hca, std::initializer_list<Given> pointers, std::span<const u8> frame,
+          const Run& run) {
+  return guard(hca, pointers, [&](GoldenContext& c) {
+    if (is_missing({"frame", frame.data()}) && !frame.empty())
+      return hca->tell(HCA_GOLDEN_BAD_INPUT, "frame: a null pointer");
+    std::string wrong = testbench::wrong_frame(u32(frame.size()), HCA_GOLDEN_ETHERNET);
+    if (!wrong.empty()) return hca->tell(HCA_GOLDEN_BAD_INPUT, std::move(wrong));
+    return run(c, frame);
+  });
+}
+bool no_frame(const uint8_t* frame, uint32_t bytes, uint32_t link) {
+  return (!frame && bytes) || !testbench::wrong_frame(bytes, link).empty();
+}
+
 proto::LinkLayer link_of(uint32_t link) {
   return link == HCA_GOLDEN_INFINIBAND ? proto::LinkLayer::InfiniBand : proto::LinkLayer::Ethernet;
 }
@@ -72,7 +91,7 @@ const auto kVerdicts = [] {
 
 extern "C" {
 int hca_golden_frame_check(const uint8_t* frame, uint32_t bytes, uint32_t link) {
-  if (!testbench::wrong_frame(bytes, link).empty()) return HCA_GOLDEN_NO_FRAME;
+  if (no_frame(frame, bytes, link)) return HCA_GOLDEN_NO_FRAME;
   proto::ParsedPacket packet;
   return int(proto::check_frame({frame, bytes}, link_of(link), packet));
 }
@@ -83,8 +102,9 @@ const char* hca_golden_frame_verdict(int verdict) {
 }
 int hca_golden_frame_field(const uint8_t* frame, uint32_t bytes, uint32_t link, const char* name,
                            uint64_t* value) {
+  if (!name || !value || no_frame(frame, bytes, link)) return HCA_GOLDEN_BAD_INPUT;
   const testbench::FieldName which = testbench::field_name(name);
-  if (!which.field || !testbench::wrong_frame(bytes, link).empty()) return HCA_GOLDEN_BAD_INPUT;
+  if (!which.field) return HCA_GOLDEN_BAD_INPUT;
   const proto::Dissection d = proto::dissect({frame, bytes}, link_of(link));
   for (const proto::HeaderPlace& place : d) {
     if (place.header->name != which.header->name) continue;
@@ -94,7 +114,7 @@ int hca_golden_frame_field(const uint8_t* frame, uint32_t bytes, uint32_t link, 
   return HCA_GOLDEN_NOTHING;
 }
 int hca_golden_frame_icrc(const uint8_t* frame, uint32_t bytes, uint32_t link, uint32_t* icrc) {
-  if (!testbench::wrong_frame(bytes, link).empty()) return HCA_GOLDEN_BAD_INPUT;
+  if (!icrc || no_frame(frame, bytes, link)) return HCA_GOLDEN_BAD_INPUT;
   const proto::Dissection d = proto::dissect({frame, bytes}, link_of(link));
   if (!d.has_icrc) return HCA_GOLDEN_NOTHING;
   *icrc = proto::icrc_of(frame, d.packet);
@@ -103,6 +123,7 @@ int hca_golden_frame_icrc(const uint8_t* frame, uint32_t bytes, uint32_t link, u
 hca_golden* hca_golden_open(const char* setup) {
   auto hca = std::make_unique<hca_golden>();
   try {
+    if (!setup) throw std::invalid_argument("a null pointer");
     hca->context = std::make_unique<GoldenContext>(setup);
   } catch (const std::exception& error) {
     hca->tell(HCA_GOLDEN_BAD_INPUT, fmt::format("setup: {}", error.what()));
@@ -110,14 +131,17 @@ hca_golden* hca_golden_open(const char* setup) {
   return hca.release();
 }
 void hca_golden_close(hca_golden* hca) { delete hca; }
-int hca_golden_code(const hca_golden* hca) { return hca->code; }
-const char* hca_golden_text(const hca_golden* hca) { return hca->text.c_str(); }
+int hca_golden_code(const hca_golden* hca) { return hca ? hca->code : int{HCA_GOLDEN_BAD_INPUT}; }
+const char* hca_golden_text(const hca_golden* hca) {
+  return hca ? hca->text.c_str() : "hca: a null pointer";
+}
 
 int hca_golden_do(hca_golden* hca, const char* step) {
-  return hca->guard([&](GoldenContext& c) { return c.act(step), hca->tell(HCA_GOLDEN_OK); });
+  return guard(hca, {{"step", step}},
+               [&](GoldenContext& c) { return c.act(step), hca->tell(HCA_GOLDEN_OK); });
 }
 int hca_golden_explain(hca_golden* hca, uint32_t bytes, uint32_t link, const char* name) {
-  return hca->guard([&](GoldenContext&) {
+  return guard(hca, {{"name", name}}, [&](GoldenContext&) {
     std::string wrong = testbench::wrong_frame(bytes, link);
     if (wrong.empty() && *name) wrong = testbench::field_name(name).wrong;
     return wrong.empty() ? hca->tell(HCA_GOLDEN_OK)
@@ -125,54 +149,56 @@ int hca_golden_explain(hca_golden* hca, uint32_t bytes, uint32_t link, const cha
   });
 }
 int hca_golden_build(hca_golden* hca, const char* packet, uint8_t* frame, uint32_t* bytes) {
-  return hca->guard([&](GoldenContext& c) { return hca->give(c.build(packet), frame, bytes); });
+  return guard(hca, {{"packet", packet}, {"frame", frame}, {"bytes", bytes}},
+               [&](GoldenContext& c) { return hca->give(c.build(packet), frame, bytes); });
 }
 int hca_golden_compare(hca_golden* hca, const char* packet, const uint8_t* frame, uint32_t bytes) {
-  return hca->guard(frame, bytes, [&](GoldenContext& c, std::span<const u8> found) {
-    std::string text;
-    for (const auto& d : c.compare(packet, found))
-      text += fmt::format("{}{}: expected {}, got {}", text.empty() ? "" : "; ", d.name(),
-                          d.expected, d.got);
-    return text.empty() ? hca->tell(HCA_GOLDEN_OK) : hca->tell(HCA_GOLDEN_DIFFERS, text);
-  });
+  return guard(
+      hca, {{"packet", packet}}, {frame, bytes}, [&](GoldenContext& c, std::span<const u8> found) {
+        std::string text;
+        for (const auto& d : c.compare(packet, found))
+          text += fmt::format("{}{}: expected {}, got {}", text.empty() ? "" : "; ", d.name(),
+                              d.expected, d.got);
+        return text.empty() ? hca->tell(HCA_GOLDEN_OK) : hca->tell(HCA_GOLDEN_DIFFERS, text);
+      });
 }
 int hca_golden_encode(hca_golden* hca, const char* structure, const char* fields, uint8_t* to,
                       uint32_t* bytes) {
-  return hca->guard(
-      [&](GoldenContext& c) { return hca->give(c.encode(structure, fields), to, bytes); });
+  return guard(hca, {{"structure", structure}, {"fields", fields}, {"to", to}, {"bytes", bytes}},
+               [&](GoldenContext& c) { return hca->give(c.encode(structure, fields), to, bytes); });
 }
 int hca_golden_receive(hca_golden* hca, uint32_t port, const uint8_t* frame, uint32_t bytes) {
-  return hca->guard(frame, bytes, [&](GoldenContext& c, std::span<const u8> arrived) {
+  return guard(hca, {}, {frame, bytes}, [&](GoldenContext& c, std::span<const u8> arrived) {
     return hca->give(c.receive(arrived, port));
   });
 }
 int hca_golden_sent(hca_golden* hca, uint8_t* frame, uint32_t* bytes) {
-  return hca->guard([&](GoldenContext& c) {
+  return guard(hca, {{"frame", frame}, {"bytes", bytes}}, [&](GoldenContext& c) {
     const std::optional<Frame> sent = c.sent();
     return sent ? hca->give(*sent, frame, bytes) : hca->tell(HCA_GOLDEN_NOTHING);
   });
 }
 int hca_golden_completion(hca_golden* hca) {
-  return hca->guard([&](GoldenContext& c) { return hca->give(c.completion()); });
+  return guard(hca, {}, [&](GoldenContext& c) { return hca->give(c.completion()); });
 }
 int hca_golden_event(hca_golden* hca) {
-  return hca->guard([&](GoldenContext& c) { return hca->give(c.event()); });
+  return guard(hca, {}, [&](GoldenContext& c) { return hca->give(c.event()); });
 }
 int hca_golden_query(hca_golden* hca, const char* qp, const char* field, uint64_t* value) {
-  return hca->guard([&](GoldenContext& c) {
+  return guard(hca, {{"qp", qp}, {"field", field}, {"value", value}}, [&](GoldenContext& c) {
     *value = c.query(qp, field);
     return hca->tell(HCA_GOLDEN_OK);
   });
 }
 int hca_golden_drops(hca_golden* hca, uint32_t port, const char* counter, uint64_t* value) {
-  return hca->guard([&](GoldenContext& c) {
+  return guard(hca, {{"counter", counter}, {"value", value}}, [&](GoldenContext& c) {
     *value = c.drops(port, counter);
     return hca->tell(HCA_GOLDEN_OK);
   });
 }
 int hca_golden_memory(hca_golden* hca, const char* region, uint64_t at, uint32_t count,
                       uint8_t* to) {
-  return hca->guard([&](GoldenContext& c) {
+  return guard(hca, {{"region", region}, {"to", to}}, [&](GoldenContext& c) {
     if (count > HCA_GOLDEN_FRAME_BYTES)
       return hca->tell(HCA_GOLDEN_BAD_INPUT, testbench::wrong_frame(count, HCA_GOLDEN_ETHERNET));
     const std::vector<u8> found = c.memory(region, at, count);

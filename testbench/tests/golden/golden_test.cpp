@@ -231,6 +231,56 @@ TEST_CASE("golden: what is no frame and what is no field is refused in words") {
   CHECK(g.text() == "4353 bytes; allowed: at most 4352");
 }
 
+TEST_CASE("golden: a null pointer is refused by the name of its argument") {
+  Golden g(kMemory);
+  uint64_t value = 0;
+  uint32_t bytes = 0, icrc = 0;
+  uint8_t* const frame = g.frame.data();
+  const auto refused = [&](const char* name, int code) {
+    CHECK(code == HCA_GOLDEN_BAD_INPUT);
+    CHECK(g.text() == std::string(name) + ": a null pointer");
+  };
+  refused("step", hca_golden_do(g.hca, nullptr));
+  refused("name", hca_golden_explain(g.hca, 60, 0, nullptr));
+  refused("packet", hca_golden_build(g.hca, nullptr, frame, &bytes));
+  refused("frame", hca_golden_build(g.hca, "{}", nullptr, &bytes));
+  refused("bytes", hca_golden_build(g.hca, "{}", frame, nullptr));
+  refused("packet", hca_golden_compare(g.hca, nullptr, frame, 60));
+  refused("frame", hca_golden_compare(g.hca, "{}", nullptr, 60));
+  refused("structure", hca_golden_encode(g.hca, nullptr, "{}", frame, &bytes));
+  refused("fields", hca_golden_encode(g.hca, "CQE", nullptr, frame, &bytes));
+  refused("to", hca_golden_encode(g.hca, "CQE", "{}", nullptr, &bytes));
+  refused("bytes", hca_golden_encode(g.hca, "CQE", "{}", frame, nullptr));
+  refused("frame", hca_golden_receive(g.hca, 1, nullptr, 60));
+  refused("frame", hca_golden_sent(g.hca, nullptr, &bytes));
+  refused("bytes", hca_golden_sent(g.hca, frame, nullptr));
+  refused("qp", hca_golden_query(g.hca, nullptr, "RqPSN", &value));
+  refused("field", hca_golden_query(g.hca, "", nullptr, &value));
+  refused("value", hca_golden_query(g.hca, "", "RqPSN", nullptr));
+  refused("counter", hca_golden_drops(g.hca, 1, nullptr, &value));
+  refused("value", hca_golden_drops(g.hca, 1, "BadPkey", nullptr));
+  refused("region", hca_golden_memory(g.hca, nullptr, 0, 1, frame));
+  refused("to", hca_golden_memory(g.hca, "m", 0, 1, nullptr));
+  CHECK(g.act(R"({"advance": "1 us"})") == HCA_GOLDEN_OK);
+
+  CHECK(hca_golden_frame_check(nullptr, 60, 0) == HCA_GOLDEN_NO_FRAME);
+  CHECK(hca_golden_frame_check(nullptr, 0, 0) > 0);  // a frame of no bytes is truncated
+  CHECK(hca_golden_frame_field(nullptr, 60, 0, "BTH.PSN", &value) == HCA_GOLDEN_BAD_INPUT);
+  CHECK(hca_golden_frame_field(frame, 60, 0, nullptr, &value) == HCA_GOLDEN_BAD_INPUT);
+  CHECK(hca_golden_frame_field(frame, 60, 0, "BTH.PSN", nullptr) == HCA_GOLDEN_BAD_INPUT);
+  CHECK(hca_golden_frame_icrc(nullptr, 60, 0, &icrc) == HCA_GOLDEN_BAD_INPUT);
+  CHECK(hca_golden_frame_icrc(frame, 60, 0, nullptr) == HCA_GOLDEN_BAD_INPUT);
+
+  CHECK(hca_golden_do(nullptr, "{}") == HCA_GOLDEN_BAD_INPUT);
+  CHECK(hca_golden_completion(nullptr) == HCA_GOLDEN_BAD_INPUT);
+  CHECK(hca_golden_event(nullptr) == HCA_GOLDEN_BAD_INPUT);
+  CHECK(hca_golden_code(nullptr) == HCA_GOLDEN_BAD_INPUT);
+  CHECK(std::string(hca_golden_text(nullptr)) == "hca: a null pointer");
+  hca_golden_close(nullptr);
+  Golden none(nullptr);
+  CHECK(none.text() == "setup: a null pointer");
+}
+
 TEST_CASE("golden: contexts of several threads know nothing of each other") {
   // Each thread receives as many SENDs as its number says; RqPSN counts them from 0x100 on.
   std::array<uint64_t, 4> psn{};
