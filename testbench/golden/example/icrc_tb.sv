@@ -3,6 +3,9 @@
 // model has built, and its frames must be theirs. scripts/run_golden_example.sh builds and runs it.
 `include "hca_golden.svh"
 
+`ifndef HCA_ICRC
+`define HCA_ICRC icrc
+`endif
 module icrc_tb;
   localparam int unsigned Width = 512;
   localparam int unsigned BeatBytes = Width / 8;
@@ -16,7 +19,7 @@ module icrc_tb;
   hca_pkg::beat_t in = '0, out;
   logic [Width-1:0] in_data = '0, out_data;
 
-  icrc #(
+  `HCA_ICRC #(
     .Width(Width)
   ) dut (
     .clk_i(clk),
