@@ -121,6 +121,46 @@ TEST_CASE("flow control gives one hash in all ways to run", "[link_control][hash
   }
 }
 
+// Two streams of different service levels by a table of lanes or priorities, a shared buffer that
+// drops, and messages that leave in units.
+TEST_CASE("lanes by table, shared buffers and units give one hash in all ways to run",
+          "[link_control][hash]") {
+  const std::string work =
+      "  - {mix: {write: 2, read: 1, send: 1}, size: 20 KiB, messages: 150, depth: 8, qps: 3, "
+      "direction: both, service_level: 5, together: true}\n"
+      "  - {operation: write, size: 9 KiB, messages: 150, depth: 4, qps: 2, direction: both, "
+      "service_level: 2, together: true}\n";
+  struct Row {
+    std::vector<std::string> settings;
+    const char* without;  // gives another run
+  };
+  const Row rows[] = {
+      {{"connection.framing=ib_local", "hca.link_control.mode=credits", "hca.link_control.lanes=3",
+        "hca.link_control.sl2vl=table", "hca.link_control.sl_5=2", "hca.link_control.sl_2=1",
+        "hca.link_control.buffer=12 KiB"},
+       "hca.link_control.sl2vl=modulo"},
+      {{"hca.link_control.mode=pfc", "connection.framing=rocev1", "hca.link_control.buffer=9 KiB",
+        "hca.link_control.shared=24 KiB", "hca.link_control.alpha=8", "hca.link_control.xoff=8 KiB",
+        "hca.link_control.xon=4 KiB"},
+       "hca.link_control.shared=0 B"},
+      {{"hca.packetizer.unit=4 KiB", "hca.packetizer.unit_rate=60 Gb/s"},
+       "hca.packetizer.unit=0 B"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.without);
+    const auto hash = [&](const char* way) {
+      std::vector<std::string> settings = slow({"run.hash=true"});
+      settings.insert(settings.end(), row.settings.begin(), row.settings.end());
+      settings.emplace_back(way);
+      return run_workload(work, settings).hash.value();
+    };
+    const u64 plain = hash("run.seed=1");
+    CHECK(hash(row.without) != plain);
+    for (const char* way : {"run.every_cycle=true", "run.shuffle_seed=3", "run.quantum=7 cycles"})
+      CHECK(hash(way) == plain);
+  }
+}
+
 TEST_CASE("retries outlast a cable that breaks for a while, not one that stays broken",
           "[run][G12.1]") {
   const std::string text =
