@@ -88,8 +88,8 @@ class Served:
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def start(self, device, arguments, clock="wall"):
-        command = [self.hca, "run", "--attach", self.socket, f"--time={clock}"]
+    def start(self, device, arguments, clock="wall", options=()):
+        command = [self.hca, "run", "--attach", self.socket, f"--time={clock}", *options]
         if device:
             command += ["--device", device]
         return subprocess.Popen([*command, "--", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -124,15 +124,15 @@ def listens(port):
     raise Failed(f"nobody listens at port {port}")
 
 
-def run_pair(hca, scenario, program, settings, clock, devices=("hca0", "hca1")):
+def run_pair(hca, scenario, program, settings, clock, devices=("hca0", "hca1"), options=()):
     """What the client, the server and the simulation say."""
     with Served(hca, scenario, settings) as served:
         port = free_port()
         arguments = [*program.split(), "-p", str(port)]
-        server = served.start(devices[0], arguments, clock)
+        server = served.start(devices[0], arguments, clock, options)
         try:
             listens(port)
-            client = served.start(devices[1], [*arguments, "127.0.0.1"], clock)
+            client = served.start(devices[1], [*arguments, "127.0.0.1"], clock, options)
             said = finish(client, "the client")
         finally:
             if server.poll() is None and sys.exc_info()[0]:
@@ -221,7 +221,34 @@ def one_hca(hca, scenario):
         wants(output, PINGPONG + "|" + PERFTEST)
 
 
-CASES = {"one_hca": one_hca, "devices": devices, "no_server": no_server, "killed_client": killed_client, "killed_server": killed_server}
+REPLACE = ["--library=replace"]
+
+
+def replaced(hca, scenario):
+    """One program of each kind, in each kind of time, on the library that stands in the place of the system's."""
+    with Served(hca, scenario, []) as served:
+        wants(finish(served.start("hca1", ["ibv_devinfo"], "wall", REPLACE), "ibv_devinfo"), r"hca_id:\s+hca1\n(.*\n)*.*PORT_ACTIVE")
+    for program in "ibv_rc_pingpong -n 50 -c", "ibv_ud_pingpong -n 50 -s 1024 -e", "ib_write_bw -n 50 -F", "ib_send_lat -n 50 -F":
+        for clock in "wall", "sim":
+            output, _, _ = run_pair(hca, scenario, program, [], clock, options=REPLACE)
+            wants(output, PINGPONG + "|" + PERFTEST)
+
+
+def by_name(hca, scenario):
+    """A program that opens libibverbs.so.1 itself. In front of it the verbs do not help: it finds those of the system, without a device."""
+    program = [os.path.join(os.path.dirname(hca), "hca_verbs_by_name")]
+    with Served(hca, scenario, []) as served:
+        for clock in "wall", "sim":
+            output = finish(served.start("", program, clock, REPLACE), "the program")
+            if output != "hca0\nhca1\n":
+                raise Failed(f"it says {output!r}")
+        if "hca0" in finish(served.start("", program), "the program"):
+            raise Failed("it does not ask the system's library")
+
+
+CASES = {
+    "one_hca": one_hca, "devices": devices, "no_server": no_server, "replaced": replaced, "by_name": by_name, "killed_client": killed_client,
+    "killed_server": killed_server}
 
 
 def main():

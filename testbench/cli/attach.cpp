@@ -15,7 +15,8 @@
 
 namespace hca::cli {
 namespace {
-constexpr const char *kVerbs = "libhca_verbs.so", *kClocks = "libhca_time.so";
+constexpr const char *kVerbs = "libhca_verbs.so", *kClocks = "libhca_time.so",
+                     *kReplacement = "hca_replacement/libibverbs.so.1";
 // Where the libraries lie, from the folder of this program: as it is built, as it is installed.
 constexpr std::array kLibraryFolders{".", HCA_LIBRARY_FROM_PROGRAM};
 
@@ -60,17 +61,38 @@ void add_attach_options(CLI::App& command, AttachArguments& options) {
   command.add_option("--time", options.time, "with --attach: the clock that it sees: sim, wall")
       ->needs(attach)
       ->check(CLI::IsMember({"sim", "wall"}));
+  command
+      .add_option("--library", options.library,
+                  "with --attach: how the program finds the verbs: preload, in front of those of "
+                  "the system; replace, in the place of its libibverbs.so.1, for dlopen() too")
+      ->needs(attach)
+      ->check(CLI::IsMember({"preload", "replace"}));
 }
+
+namespace {
+// `paths`, in front of those that the environment has there.
+void put_in_front(const char* variable, std::string paths) {
+  const char* before = std::getenv(variable);
+  if (before && *before) paths += (paths.empty() ? "" : ":") + std::string(before);
+  if (!paths.empty()) setenv(variable, paths.c_str(), 1);
+}
+
+void set_libraries(const AttachArguments& options) {
+  const bool replace = options.library == "replace";
+  std::string preload = replace ? "" : library(kVerbs);
+  if (options.time == "sim") preload += (replace ? "" : ":") + library(kClocks);
+  put_in_front("LD_PRELOAD", preload);
+  if (replace)
+    put_in_front("LD_LIBRARY_PATH",
+                 std::filesystem::path(library(kReplacement)).parent_path().string());
+}
+}  // namespace
 
 int run_attached(const std::string& program, const AttachArguments& options) {
   if (program.empty()) throw std::runtime_error("--attach: no program is given behind `--`");
   const attach::DeviceList list = devices_at(options.socket);
   if (!options.device.empty()) check_device(options.device, list);
-  const char* before = std::getenv("LD_PRELOAD");
-  std::string preload = library(kVerbs);
-  if (options.time == "sim") preload += ":" + library(kClocks);
-  if (before && *before) preload += std::string(":") + before;
-  setenv("LD_PRELOAD", preload.c_str(), 1);
+  set_libraries(options);
   setenv(attach::kSocketVariable, std::filesystem::absolute(options.socket).c_str(), 1);
   if (options.device.empty())
     unsetenv(attach::kDevicesVariable);

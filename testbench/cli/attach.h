@@ -7,7 +7,7 @@
 namespace hca::cli {
 // hca run --attach SOCKET -- PROGRAM ARGS
 struct AttachArguments {
-  std::string socket, device, time = "sim";
+  std::string socket, device, time = "sim", library = "preload";
   std::vector<std::string> arguments;  // of the program
 };
 void add_attach_options(CLI::App& command, AttachArguments& options);
