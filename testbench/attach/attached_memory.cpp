@@ -5,9 +5,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
+
+#include "testbench/kernel_time.h"
 
 namespace hca::attach {
 SharedMemory::SharedMemory() : file_(memfd_create("hca rings", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
@@ -40,7 +43,7 @@ bool move_all(Move move, u64 address, u64 bytes) {
 u32 AttachedMemory::attach(const SharedMemory& shared, int memory) {
   constexpr u32 kLast = (1 << 16) - 1;
   if (next_ > kLast) throw std::runtime_error("65535 programs were attached to an HCA");
-  programs_[next_] = {&shared, memory, {}};
+  programs_[next_] = {&shared, memory, {}, {}};
   return next_++;
 }
 
@@ -70,6 +73,17 @@ bool AttachedMemory::read(u64 address, u8* to, u64 bytes) {
   return true;
 }
 
+void AttachedMemory::stamp_entries(const Program& program, u64 offset, u64 bytes) {
+  const auto behind = program.stamped.upper_bound(offset);
+  if (behind == program.stamped.begin()) return;
+  const auto& [at, ring] = *std::prev(behind);
+  const u64 now = testbench::kernel_picoseconds() / 1000;
+  for (u64 entry = offset - at; entry < std::min(ring.bytes, offset - at + bytes);
+       entry += proto::kCqeBytes)
+    std::memcpy(program.shared->data() + ring.stamps + entry / proto::kCqeBytes * sizeof now, &now,
+                sizeof now);
+}
+
 bool AttachedMemory::write(u64 address, const u8* from, u64 bytes) {
   const Program* program = find(address);
   const u64 offset = address & kOffsetMask;
@@ -80,6 +94,7 @@ bool AttachedMemory::write(u64 address, const u8* from, u64 bytes) {
                         u64 left) { return pwrite(program->memory, from + done, left, off_t(at)); },
                     offset, bytes);
   if (!SharedMemory::holds(offset ^ kSharedBit, bytes)) return false;
+  stamp_entries(*program, offset ^ kSharedBit, bytes);
   u8* const to = program->shared->data() + (offset ^ kSharedBit);
   // The last byte of an entry says that it is new: it becomes visible behind the others.
   if (bytes > 1) std::memcpy(to, from, bytes - 1);

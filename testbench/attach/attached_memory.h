@@ -40,6 +40,12 @@ class AttachedMemory final : public tlm_::MemoryBeyond {
   using Written = std::function<void(bool completion)>;
   void watch(u32 number, Written written) { programs_.at(number).written = std::move(written); }
   void detach(u32 number) { programs_.erase(number); }
+  // Each CQE that is written into this ring gets the time, in ns, at its place in the table at
+  // `stamps`; offsets in the shared memory.
+  void stamp(u32 number, u64 ring, u64 bytes, u64 stamps) {
+    programs_.at(number).stamped[ring] = {bytes, stamps};
+  }
+  void unstamp(u32 number, u64 ring) { programs_.at(number).stamped.erase(ring); }
   // Whether a program has these bytes: its first and last one can be read.
   bool is_mapped(u32 number, u64 address, u64 bytes) const;
 
@@ -47,11 +53,16 @@ class AttachedMemory final : public tlm_::MemoryBeyond {
   bool write(u64 address, const u8* from, u64 bytes) override;
 
  private:
+  struct StampedRing {
+    u64 bytes = 0, stamps = 0;
+  };
   struct Program {
     const SharedMemory* shared;
     int memory;
     Written written;
+    std::map<u64, StampedRing> stamped;  // by offset
   };
+  static void stamp_entries(const Program& program, u64 offset, u64 bytes);
   const Program* find(u64 address) const;
   std::map<u32, Program> programs_;
   u32 next_ = 1;

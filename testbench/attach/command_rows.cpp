@@ -33,12 +33,13 @@ bool place_ring(const Session& session, u64& address, unsigned log_entries, unsi
 
 using Names = std::span<Object* const>;
 
+constexpr unsigned kLogCqe = 5;
+static_assert(proto::kCqeBytes == 1 << kLogCqe);
+
 int as_it_is(const Session&, u32, Names, Body&) { return 0; }
 
 int prepare_cq(const Session& session, u32, Names, Body& body) {
   auto cq = structure_in<proto::QueueAttributes>(body);
-  constexpr unsigned kLogCqe = 5;
-  static_assert(proto::kCqeBytes == 1 << kLogCqe);
   if (!place_ring(session, cq.address, cq.log_entries, kLogCqe)) return EINVAL;
   cq.eqn = session.device().completion_eq();
   cq.context = 0;
@@ -52,6 +53,24 @@ int prepare_mr(const Session& session, u32 number, Names names, Body& body) {
   mr.physical = session.memory_address(mr.physical);
   mr.pd = number_of(names[0]), mr.key = number;
   return put_structure(body, mr);
+}
+
+int prepare_mw(const Session&, u32 number, Names names, Body& body) {
+  auto mw = structure_in<proto::MwAttributes>(body);
+  mw.pd = number_of(names[0]), mw.key = number;
+  return put_structure(body, mw);
+}
+
+int prepare_bind(const Session&, u32, Names names, Body& body) {
+  auto mw = structure_in<proto::MwAttributes>(body);
+  mw.region_key = number_of(names[0]);
+  return put_structure(body, mw);
+}
+
+int prepare_modify_cq(const Session& session, u32, Names, Body& body) {
+  auto cq = structure_in<proto::QueueAttributes>(body);
+  if (!place_ring(session, cq.address, cq.log_entries, kLogCqe)) return EINVAL;
+  return put_structure(body, cq);
 }
 
 int prepare_qp(const Session& session, u32, Names names, Body& body) {
@@ -88,16 +107,21 @@ int prepare_modify_qp(const Session& session, u32, Names, Body& body) {
 }
 
 constexpr NameRow kPd{Kind::Pd}, kCq{Kind::Cq}, kMaybeSrq{Kind::Srq, true},
-    kMaybeChannel{Kind::Channel, true};
+    kMaybeChannel{Kind::Channel, true}, kMaybeMr{Kind::Mr, true};
 constexpr std::array kRows{
     // clang-format off
     CommandRow{CommandOpcode::QueryPort,       Effect::Port,    Kind::None, {},                          as_it_is},
     CommandRow{CommandOpcode::AllocPd,         Effect::Create,  Kind::Pd,   {},                          as_it_is},
     CommandRow{CommandOpcode::DeallocPd,       Effect::Destroy, Kind::Pd,   {},                          as_it_is},
     CommandRow{CommandOpcode::CreateCq,        Effect::Create,  Kind::Cq,   {kMaybeChannel},             prepare_cq},
+    CommandRow{CommandOpcode::ModifyCq,        Effect::Use,     Kind::Cq,   {},                          prepare_modify_cq},
     CommandRow{CommandOpcode::DestroyCq,       Effect::Destroy, Kind::Cq,   {},                          as_it_is},
     CommandRow{CommandOpcode::RegisterMr,      Effect::Create,  Kind::Mr,   {kPd},                       prepare_mr},
+    CommandRow{CommandOpcode::ReregisterMr,    Effect::Renew,   Kind::Mr,   {kPd},                       prepare_mr},
     CommandRow{CommandOpcode::DeregisterMr,    Effect::Destroy, Kind::Mr,   {},                          as_it_is},
+    CommandRow{CommandOpcode::AllocMw,         Effect::Create,  Kind::Mw,   {kPd},                       prepare_mw},
+    CommandRow{CommandOpcode::BindMw,          Effect::Use,     Kind::Mw,   {kMaybeMr},                  prepare_bind},
+    CommandRow{CommandOpcode::DeallocMw,       Effect::Destroy, Kind::Mw,   {},                          as_it_is},
     CommandRow{CommandOpcode::CreateSrq,       Effect::Create,  Kind::Srq,  {kPd},                       prepare_srq},
     CommandRow{CommandOpcode::ModifySrq,       Effect::Use,     Kind::Srq,  {},                          prepare_modify_srq},
     CommandRow{CommandOpcode::QuerySrq,        Effect::Use,     Kind::Srq,  {},                          as_it_is},

@@ -13,6 +13,7 @@ enum class Effect : u8 {
   Create,   // of an object with a new number
   Destroy,  // of an object that nothing is made of
   Use,      // of an object
+  Renew,    // of an object that is made of others from then on
   Port      // of a port by its number
 };
 

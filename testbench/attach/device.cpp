@@ -19,6 +19,8 @@ constexpr u64 kNodeGuidBase = 0x0200'00ff'fe00'0001;  // of a locally administer
 constexpr u32 kFirstQpn = 16;  // in front of it are those of management and well-known ones
 
 u64 key_of(Kind kind, u32 number) { return u64{u8(kind)} << 32 | number; }
+// Windows have numbers among those of regions, and both are named by keys.
+Kind numbered_as(Kind kind) { return kind == Kind::Mw ? Kind::Mr : kind; }
 
 // How ibv_port_attr tells a rate: lanes and the rate of each.
 struct RateRow {
@@ -108,6 +110,7 @@ void Device::describe(const testbench::Scenario& scenario) {
   info_.vendor_id = scenario.verbs.vendor_id;
   info_.vendor_part_id = scenario.verbs.vendor_part_id;
   info_.hw_ver = scenario.verbs.hw_ver;
+  info_.needs_grh = !proto::is_native(proto::Framing(port_.framing));
   info_.active_width = rate.width, info_.active_speed = rate.speed;
   info_.hertz = u32(scenario.hca[index_].core.clock / 1000);
   std::string_view("0.1.0").copy(info_.fw_ver.data(), info_.fw_ver.size() - 1);
@@ -125,16 +128,16 @@ CommandStatus Device::execute(CommandOpcode opcode, u32 object, Body& body) {
 }
 
 std::optional<u32> Device::take_number(Kind kind) {
-  const auto found = numbers_.find(kind);
+  const auto found = numbers_.find(numbered_as(kind));
   if (found == numbers_.end()) return 0;  // such objects have none
   const std::optional<u32> number = found->second.take();
-  if (!number || kind != Kind::Mr) return number;
+  if (!number || found->first != Kind::Mr) return number;
   return proto::make_key(*number, ++key_byte_);
 }
 
 void Device::give_number_back(Kind kind, u32 number) {
-  if (const auto found = numbers_.find(kind); found != numbers_.end())
-    found->second.give_back(kind == Kind::Mr ? proto::key_index(number) : number);
+  if (const auto found = numbers_.find(numbered_as(kind)); found != numbers_.end())
+    found->second.give_back(found->first == Kind::Mr ? proto::key_index(number) : number);
 }
 
 void Device::set_sink(Kind kind, u32 number, EventSink* sink) {
@@ -160,8 +163,10 @@ Cycle Device::act(Cycle) {
   while (const auto event = node_.verbs.get_async_event(*async_)) {
     const proto::EventObject object = proto::async_event(event->type)->object;
     const auto row = std::ranges::find(kEventObjects, object, &EventObjectRow::object);
-    if (row == kEventObjects.end()) continue;  // of a port, which nobody changes here
-    if (EventSink* sink = sink_of(row->kind, event->element))
+    if (row == kEventObjects.end())
+      for (EventSink* listener : listeners_)
+        listener->async_event(event->type, Kind::None, event->element);
+    else if (EventSink* sink = sink_of(row->kind, event->element))
       sink->async_event(event->type, row->kind, event->element);
   }
   return 0;

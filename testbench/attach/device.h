@@ -31,6 +31,7 @@ class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void completion_event(u32 cqn) = 0;
+  // Of a port its kind is none.
   virtual void async_event(proto::EventType type, Kind kind, u32 number) = 0;
 };
 
@@ -60,6 +61,9 @@ class Device final : private testbench::Program {
   // Events of this object go there; `nullptr`: to nobody any more.
   void set_sink(Kind kind, u32 number, EventSink* sink);
   bool is_of(Kind kind, u32 number, const EventSink* sink) const;
+  // Who hears of what happens to a port.
+  void add_listener(EventSink* sink) { listeners_.insert(sink); }
+  void remove_listener(EventSink* sink) { listeners_.erase(sink); }
 
  private:
   // What its core 0 runs after an interrupt: what the event queues hold goes to those it is for.
@@ -81,6 +85,7 @@ class Device final : private testbench::Program {
   std::map<Kind, Numbers> numbers_;
   Numbers cores_;
   std::map<u64, EventSink*> sinks_;  // by kind and number
+  std::set<EventSink*> listeners_;
   testbench::CompChannel *completions_ = nullptr, *async_ = nullptr;
   u8 key_byte_ = 0;
 };

@@ -28,6 +28,7 @@ enum class Verb : u32 {
   DestroyChannel,  // object: the channel
   CreateAh,        // names: PD; body: proto::AddressHandle, which comes back as the HCA needs it
   DestroyAh,       // object: the address handle
+  QueryClock,      // body comes back: ClockTime
   Command,         // opcode: one of those that programs may use
 };
 
@@ -45,7 +46,8 @@ struct Request {
   u32 object = 0;                      // handle, or number of a port
   std::array<u32, kMaxNames> names{};  // handles that the object is made of, by its row's order
   u64 cookie = 0;                      // of what is created: comes back with its events
-  Body body{};                         // the structure of the command
+  u64 stamps = 0;  // of a CQ whose CQEs get times: where in the shared memory, 8 bytes each
+  Body body{};     // the structure of the command
 };
 struct Reply {
   s32 error = 0;  // errno's values; 0: it is done
@@ -57,6 +59,10 @@ struct DeviceList {
   u32 count = 0;
   std::array<std::array<char, kNameBytes>, kMaxDevices> name{};
   std::array<u64, kMaxDevices> node_guid{};
+};
+
+struct ClockTime {
+  u64 nanoseconds = 0;  // simulated
 };
 
 // With it comes a descriptor of the program's /proc/self/mem.
@@ -73,7 +79,8 @@ struct DeviceInfo {
   u32 vendor_id = 0, vendor_part_id = 0, hw_ver = 0;
   u32 active_width = 0, active_speed = 0;  // values of ibv_port_attr
   u32 ports = 1;
-  u32 hertz = 0;  // thousands: of the chip's clock
+  bool needs_grh = false;  // packets on Ethernet have a GID
+  u32 hertz = 0;           // thousands: of the chip's clock
   std::array<char, kNameBytes> fw_ver{};
   proto::DeviceAttributes attributes{};
 };
@@ -81,7 +88,8 @@ struct DeviceInfo {
 template <class Message>
 inline constexpr bool kFitsBody = std::is_trivially_copyable_v<Message> &&
                                   sizeof(Message) <= kBodyBytes;
-static_assert(kFitsBody<DeviceList> && kFitsBody<OpenDevice> && kFitsBody<DeviceInfo>);
+static_assert(kFitsBody<DeviceList> && kFitsBody<OpenDevice> && kFitsBody<DeviceInfo> &&
+              kFitsBody<ClockTime>);
 static_assert(std::is_trivially_copyable_v<Request> && std::is_trivially_copyable_v<Reply>);
 
 // ---- Shared memory

@@ -11,8 +11,11 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "testbench/kernel_time.h"
+
 namespace hca::attach {
 using proto::BarOffset;
+using proto::CommandOpcode;
 using proto::CommandStatus;
 
 namespace {
@@ -30,6 +33,9 @@ constexpr std::array kDoorbells{DoorbellRow{BarOffset::SendDoorbell, Kind::Qp},
 u32 number_in(const std::array<u8, 8>& doorbell) {
   return proto::decode<proto::QueueDoorbell>(doorbell.data()).qpn;
 }
+
+// Of which something comes: doorbells, events.
+bool has_sink(Kind kind) { return kind == Kind::Qp || kind == Kind::Cq || kind == Kind::Srq; }
 
 // Objects go in this order: what is made of others in front of them.
 constexpr std::array kEndOrder{Kind::Ah, Kind::Qp, Kind::Srq,     Kind::Mw,
@@ -70,16 +76,17 @@ Session::Session(Device& device, Descriptor memory, Resolve resolve, Event event
       attachment_(device.memory().attach(shared_, memory_.get())) {
   Pipe pipe = make_pipe();
   async_out_ = std::move(pipe.out), async_in_ = std::move(pipe.in);
+  device_.add_listener(this);
 }
 
 Session::~Session() {
+  device_.remove_listener(this);
   for (const Kind kind : kEndOrder)
     for (auto at = objects_.begin(); at != objects_.end();) {
       Object& object = (at++)->second;
       if (object.kind != kind) continue;
       if (const CommandRow* row = destroy_row(kind)) {
-        Body body{};
-        const CommandStatus status = device_.execute(row->opcode, object.number, body);
+        const CommandStatus status = end_in_device(row->opcode, object, object.number);
         if (status != CommandStatus::Ok)
           std::fprintf(stderr, "hca: %s: a %s of a program that is gone stays: %s\n",
                        device_.name().c_str(), kKindNames[u8(kind)].data(),
@@ -142,6 +149,7 @@ void Session::completion_event(u32 cqn) {
 }
 
 void Session::async_event(proto::EventType type, Kind kind, u32 number) {
+  if (kind == Kind::None) write_event(async_in_, std::array{u64(type), u64{number}});
   for (const auto& [handle, object] : objects_)
     if (object.kind == kind && object.number == number)
       write_event(async_in_, std::array{u64(type), object.cookie});
@@ -188,23 +196,39 @@ Object& Session::add(Kind kind, u32 number, const Request& request, std::vector<
   object.cookie = request.cookie, object.named = std::move(names);
   for (Object* named : object.named)
     if (named) ++named->uses;
-  if (number) device_.set_sink(kind, number, this);
+  if (has_sink(kind)) device_.set_sink(kind, number, this);
   return object;
 }
 
 void Session::remove(Object& object) {
   for (Object* named : object.named)
     if (named) --named->uses;
-  if (object.number) {
-    device_.set_sink(object.kind, object.number, nullptr);
-    device_.give_number_back(object.kind, object.number);
-  }
+  if (has_sink(object.kind)) device_.set_sink(object.kind, object.number, nullptr);
+  if (object.number) device_.give_number_back(object.kind, object.number);
+  if (object.stamped) device_.memory().unstamp(attachment_, object.stamped);
   objects_.erase(object.handle);
 }
 
+// ---- Times of CQEs
+bool Session::stamps_are_good(const Request& request) const {
+  const auto cq = proto::decode<proto::QueueAttributes>(request.body.data());
+  return !request.stamps || (cq.log_entries <= proto::kMaxLogQueueEntries &&
+                             SharedMemory::holds(request.stamps, sizeof(u64) << cq.log_entries));
+}
+void Session::stamp(Object& cq, const Request& request) {
+  const auto attributes = proto::decode<proto::QueueAttributes>(request.body.data());
+  if (cq.stamped) device_.memory().unstamp(attachment_, cq.stamped);
+  cq.stamped = request.stamps ? attributes.address : 0;
+  if (cq.stamped)
+    device_.memory().stamp(attachment_, cq.stamped, u64{proto::kCqeBytes} << attributes.log_entries,
+                           request.stamps);
+}
+
+// ---- Commands
 Reply Session::create(const CommandRow& row, const Request& request) {
   std::vector<Object*> names;
   if (!find_names(row.names, request, names)) return refused(EINVAL);
+  if (row.kind == Kind::Cq && !stamps_are_good(request)) return refused(EINVAL);
   const std::optional<u32> number = device_.take_number(row.kind);
   if (!number) return refused(ENOMEM);
   Reply reply;
@@ -216,15 +240,47 @@ Reply Session::create(const CommandRow& row, const Request& request) {
     return reply;
   }
   reply.number = *number;
-  reply.handle = add(row.kind, *number, request, std::move(names)).handle;
+  Object& made = add(row.kind, *number, request, std::move(names));
+  if (row.kind == Kind::Cq) stamp(made, request);
+  reply.handle = made.handle;
   return reply;
 }
 
-Reply Session::destroy(const CommandRow& row, Object& object) {
+// The key byte of a window changes when it is bound by a work request: of all the right one is
+// looked for, `key_hint` first.
+CommandStatus Session::end_in_device(proto::CommandOpcode opcode, Object& object, u32 key_hint) {
+  constexpr u32 kKeyBytes = 256;
+  const bool any_key = object.kind == Kind::Mw;
+  u32 number =
+      any_key ? proto::make_key(proto::key_index(object.number), u8(key_hint)) : object.number;
+  for (u32 tried = 0;;
+       ++tried, number = proto::make_key(proto::key_index(number), u8(number + 1))) {
+    Body body{};
+    const CommandStatus status = device_.execute(opcode, number, body);
+    if (status != CommandStatus::BadObject || !any_key || tried == kKeyBytes) return status;
+  }
+}
+
+Reply Session::destroy(const CommandRow& row, Object& object, u32 key_hint) {
   if (object.uses) return refused(EBUSY);
   Reply reply;
-  reply.error = errno_of(device_.execute(row.opcode, object.number, reply.body));
+  reply.error = errno_of(end_in_device(row.opcode, object, key_hint));
   if (!reply.error) remove(object);
+  return reply;
+}
+
+Reply Session::renew(const CommandRow& row, Object& object, const Request& request,
+                     std::vector<Object*> names) {
+  Reply reply;
+  reply.body = request.body;
+  reply.error = row.prepare(*this, object.number, names, reply.body);
+  if (!reply.error) reply.error = errno_of(device_.execute(row.opcode, object.number, reply.body));
+  if (reply.error) return reply;
+  for (Object* named : names)
+    if (named) ++named->uses;
+  for (Object* named : object.named)
+    if (named) --named->uses;
+  object.named = std::move(names);
   return reply;
 }
 
@@ -235,12 +291,19 @@ Reply Session::run(const Request& request) {
   const bool of_port = row->effect == Effect::Port;
   Object* object = of_port ? nullptr : find(request.object, row->kind);
   if (!object && !of_port) return refused(ENOENT);
-  if (row->effect == Effect::Destroy) return destroy(*row, *object);
+  if (row->effect == Effect::Destroy) return destroy(*row, *object, request.names[0]);
+  std::vector<Object*> names;
+  if (!find_names(row->names, request, names)) return refused(EINVAL);
+  if (row->effect == Effect::Renew) return renew(*row, *object, request, std::move(names));
+  if (row->kind == Kind::Cq && !stamps_are_good(request)) return refused(EINVAL);
   const u32 number = of_port ? request.object : object->number;
   Reply reply;
   reply.body = request.body;
-  reply.error = row->prepare(*this, number, {}, reply.body);
+  reply.error = row->prepare(*this, number, names, reply.body);
   if (!reply.error) reply.error = errno_of(device_.execute(row->opcode, number, reply.body));
+  if (!reply.error && row->kind == Kind::Cq) stamp(*object, request);
+  if (!reply.error && row->opcode == CommandOpcode::BindMw)
+    object->number = proto::decode<proto::MwAttributes>(reply.body.data()).key;
   return reply;
 }
 
@@ -286,6 +349,11 @@ Reply Session::handle(const Request& request, Descriptor& descriptor) {
       return create_address_handle(request);
     case Verb::DestroyAh:
       return destroy_plain(request, Kind::Ah);
+    case Verb::QueryClock: {
+      Reply reply;
+      put(reply.body, ClockTime{testbench::kernel_picoseconds() / 1000});
+      return reply;
+    }
     case Verb::Command:
       return run(request);
     default:

@@ -15,6 +15,7 @@ struct Object {
   Kind kind{};
   u32 handle = 0, number = 0;
   u64 cookie = 0;
+  u64 stamped = 0;             // of a CQ whose CQEs get times: its ring
   u32 uses = 0;                // objects that are made of it
   std::vector<Object*> named;  // what it is made of
   Descriptor events;           // of a channel: the end of its pipe that is written
@@ -67,7 +68,12 @@ class Session final : public EventSink {
   void remove(Object& object);
   Reply run(const Request& request);
   Reply create(const CommandRow& row, const Request& request);
-  Reply destroy(const CommandRow& row, Object& object);
+  Reply destroy(const CommandRow& row, Object& object, u32 key_hint);
+  Reply renew(const CommandRow& row, Object& object, const Request& request,
+              std::vector<Object*> names);
+  proto::CommandStatus end_in_device(proto::CommandOpcode opcode, Object& object, u32 key_hint);
+  bool stamps_are_good(const Request& request) const;
+  void stamp(Object& cq, const Request& request);
   Reply create_channel(const Request& request, Descriptor& descriptor);
   Reply create_address_handle(const Request& request);
   Reply destroy_plain(const Request& request, Kind kind);

@@ -3,26 +3,27 @@
 #include <endian.h>
 #include <time.h>
 
-#include <algorithm>
-#include <bit>
 #include <cstring>
-#include <memory>
 
 #include "testbench/verbs_library/library.h"
 #include "testbench/verbs_library/tables.h"
 
 namespace hca::verbs_library {
-using proto::CommandOpcode;
-
 namespace {
 constexpr u32 kPollsBetweenLooks = 1024;  // at whether the server is there
 
-u8* entry_of(Cq& cq, u32 index) {
+}  // namespace
+
+u8* entry_of(const Cq& cq, u32 index) {
   const u32 slot = index & (cq.entries() - 1);
   return context_of(cq.context).shared + cq.offset + u64{slot} * proto::kCqeBytes;
 }
+u64* stamp_of(const Cq& cq, u32 index) {
+  const u32 slot = index & (cq.entries() - 1);
+  return reinterpret_cast<u64*>(context_of(cq.context).shared + cq.stamps) + slot;
+}
 // Its last bit, in its last byte, changes with every turn of the ring.
-bool is_new(Cq& cq, u32 index) {
+bool is_new(const Cq& cq, u32 index) {
   const u8 last = __atomic_load_n(entry_of(cq, index) + proto::kCqeBytes - 1, __ATOMIC_ACQUIRE);
   return bool(last & 1) == !(index >> cq.log_entries & 1);
 }
@@ -33,6 +34,7 @@ void ring_cq(Cq& cq, proto::Arm arm) {
   cq.reported = cq.consumer;
 }
 
+namespace {
 Qp* find_qp(Context& context, u32 number) {
   const std::lock_guard guard(context.numbers);
   const auto found = context.by_number.find(number);
@@ -47,7 +49,8 @@ u64 take_shared(Srq& srq, u16 index) {
   return srq.queue.wr_ids[slot];
 }
 
-void take_work(Qp& qp, const proto::Cqe& cqe, ibv_wc& wc) {
+// True: it stood for ibv_bind_mw().
+bool take_work(Qp& qp, const proto::Cqe& cqe, ibv_wc& wc) {
   const bool receive = proto::is_of_receive(cqe.opcode);
   if (receive && qp.qp_base.srq) {
     wc.wr_id = take_shared(srq_of(qp.qp_base.srq), cqe.wqe_index);
@@ -55,7 +58,9 @@ void take_work(Qp& qp, const proto::Cqe& cqe, ibv_wc& wc) {
     Queue& queue = receive ? qp.receive : qp.send;
     const std::lock_guard guard(queue.lock);
     wc.wr_id = queue.complete(cqe.wqe_index);
+    return !receive && queue.binds[queue.slot(cqe.wqe_index)];
   }
+  return false;
 }
 
 void fill_flags(const proto::Cqe& cqe, ibv_wc& wc) {
@@ -69,12 +74,12 @@ bool fill(Context& context, const proto::Cqe& cqe, ibv_wc& wc) {
   Qp* const qp = find_qp(context, cqe.qpn);
   if (!qp) return false;
   std::memset(&wc, 0, sizeof wc);
-  take_work(*qp, cqe, wc);
+  const bool binds = take_work(*qp, cqe, wc);
   wc.status = ibv_wc_status(cqe.status);
   wc.vendor_err = cqe.vendor_error;
   wc.qp_num = cqe.qpn;
   if (const CompletionWord* row = find_row(kCompletions, &CompletionWord::opcode, cqe.opcode))
-    wc.opcode = row->word;
+    wc.opcode = binds ? IBV_WC_BIND_MW : row->word;
   if (cqe.status != proto::WcStatus::Success) return true;
   wc.byte_len = cqe.byte_len, wc.src_qp = cqe.src_qp;
   wc.slid = cqe.slid, wc.sl = cqe.sl, wc.pkey_index = cqe.pkey_index;
@@ -111,6 +116,7 @@ int poll_one(Cq& cq, ibv_wc& wc) {
   while (is_new(cq, cq.consumer)) {
     std::array<u8, proto::kCqeBytes> bytes;
     std::memcpy(bytes.data(), entry_of(cq, cq.consumer), bytes.size());
+    if (cq.stamps) cq.time = *stamp_of(cq, cq.consumer);
     ++cq.consumer;
     if (cq.consumer - cq.reported >= cq.entries() / 4) ring_cq(cq, proto::Arm::None);
     if (!fill(context, proto::decode<proto::Cqe>(bytes.data()), wc)) continue;
@@ -222,11 +228,14 @@ template <class Result, auto kMember>
 Result read_current(ibv_cq_ex* ex) {
   return Result(cq_of(ex).current.*kMember);
 }
+u64 read_time(ibv_cq_ex* ex) { return cq_of(ex).time; }
 u64 read_wallclock(ibv_cq_ex*) {
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   return u64(now.tv_sec) * 1'000'000'000 + u64(now.tv_nsec);
 }
+
+}  // namespace
 
 void set_extended(Cq& cq) {
   cq.start_poll = start_poll, cq.next_poll = next_poll, cq.end_poll = end_poll;
@@ -241,87 +250,6 @@ void set_extended(Cq& cq) {
   cq.read_sl = read_current<u8, &ibv_wc::sl>;
   cq.read_dlid_path_bits = read_current<u8, &ibv_wc::dlid_path_bits>;
   cq.read_completion_wallclock_ns = read_wallclock;
-}
-
-// What create_cq_ex() can give; completion timestamps are not among it.
-constexpr u64 kFlags =
-    u64{IBV_WC_STANDARD_FLAGS} | u64{IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK};
-
-// Twice the entries asked for: the HCA hears of the consumer index only now and then.
-int make_cq(Context& context, Cq& cq, int entries, ibv_comp_channel* channel) {
-  const u32 most = 1u << (context.info.attributes.max_log_queue_entries - 1);
-  if (entries < 1 || u32(entries) > most) return EINVAL;
-  cq.log_entries = u8(std::bit_width(std::max(2 * u32(entries), 4u) - 1));
-  {
-    const std::lock_guard guard(context.mutex);
-    cq.offset = context.rings.take(cq.bytes());
-  }
-  if (!cq.offset) return ENOMEM;
-  std::memset(context.shared + cq.offset, 0, cq.bytes());
-  attach::Request request;
-  request.names[0] = channel ? static_cast<Channel*>(channel)->handle : 0;
-  request.cookie = reinterpret_cast<u64>(&cq);
-  const proto::QueueAttributes attributes{.address = cq.offset, .log_entries = cq.log_entries};
-  attach::Reply reply;
-  const int error = command(context, CommandOpcode::CreateCq, request, attributes, reply);
-  const std::lock_guard guard(context.mutex);
-  if (error) {
-    context.rings.give_back(cq.offset, cq.bytes());
-    return error;
-  }
-  context.cqs.insert(request.cookie);
-  cq.number = reply.number, cq.handle = reply.handle;
-  return 0;
-}
-}  // namespace
-
-ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
-  if (attributes->comp_mask & ~u32{IBV_CQ_INIT_ATTR_MASK_FLAGS}) return fail(EOPNOTSUPP);
-  if (attributes->wc_flags & ~kFlags) return fail(EOPNOTSUPP);
-  if (attributes->comp_vector >= u32(context->num_comp_vectors)) return fail(EINVAL);
-  auto made = std::make_unique<Cq>();
-  made->context = context, made->channel = attributes->channel;
-  made->cq_context = attributes->cq_context;
-  if (const int error =
-          make_cq(context_of(context), *made, int(attributes->cqe), attributes->channel))
-    return fail(error);
-  made->cqe = int(made->entries() / 2);
-  pthread_mutex_init(&made->mutex, nullptr);
-  pthread_cond_init(&made->cond, nullptr);
-  set_extended(*made);
-  if (made->channel) ++made->channel->refcnt;
-  return made.release();
+  cq.read_completion_ts = read_time;
 }
 }  // namespace hca::verbs_library
-
-using namespace hca;
-using namespace hca::verbs_library;
-
-HCA_VERB ibv_cq* ibv_create_cq(ibv_context* context, int entries, void* cq_context,
-                               ibv_comp_channel* channel, int vector) {
-  ibv_cq_init_attr_ex attributes{};
-  if (entries < 1 || vector < 0) return fail(EINVAL);
-  attributes.cqe = u32(entries), attributes.cq_context = cq_context;
-  attributes.channel = channel, attributes.comp_vector = u32(vector);
-  ibv_cq_ex* const made = create_cq_ex(context, &attributes);
-  return made ? cq_of(made).plain() : nullptr;
-}
-
-HCA_VERB int ibv_destroy_cq(ibv_cq* plain) {
-  Cq& cq = cq_of(plain);
-  Context& context = context_of(plain->context);
-  attach::Reply reply;
-  if (const int error = command(context, CommandOpcode::DestroyCq, plain->handle, reply))
-    return error;
-  {
-    const std::lock_guard guard(context.mutex);
-    context.cqs.erase(reinterpret_cast<u64>(&cq));
-    context.rings.give_back(cq.offset, cq.bytes());
-  }
-  pthread_mutex_lock(&cq.mutex);
-  while (cq.comp_events_completed != cq.events) pthread_cond_wait(&cq.cond, &cq.mutex);
-  pthread_mutex_unlock(&cq.mutex);
-  if (cq.channel) --cq.channel->refcnt;
-  delete &cq;
-  return 0;
-}

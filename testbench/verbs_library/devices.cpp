@@ -99,6 +99,7 @@ int gid_at(ibv_context* context, u32 port, u32 index, ibv_gid_entry& entry) {
 }
 
 constexpr u32 kMaxMessage = 1u << 31;
+constexpr u64 kStampKilohertz = 1'000'000;  // completion timestamps are in ns
 ibv_device_attr device_attributes(Context& context) {
   const attach::DeviceInfo& info = context.info;
   const proto::DeviceAttributes& a = info.attributes;
@@ -113,7 +114,11 @@ ibv_device_attr device_attributes(Context& context) {
   all.max_mr = int(a.max_regions), all.max_srq = int(a.max_srqs), all.max_ah = 1 << 16;
   all.max_qp_wr = all.max_srq_wr = 1 << a.max_log_work_entries;
   all.max_cqe = 1 << (a.max_log_queue_entries - 1);
-  all.device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_CURR_QP_STATE_MOD;
+  all.max_mw = all.max_mr;
+  all.device_cap_flags =
+      IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SRQ_RESIZE;
+  for (const WindowWord& word : kWindows)
+    if (a.window_types & word.offered) all.device_cap_flags |= word.capability;
   all.max_sge = all.max_sge_rd = all.max_srq_sge = int(WorkRequest::kMostSges);
   all.max_qp_rd_atom = all.max_qp_init_rd_atom = a.max_rd_atomic;
   all.max_res_rd_atom = int(a.max_rd_atomic) * all.max_qp;
@@ -129,6 +134,7 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input*,
                     ibv_device_attr_ex* attributes, std::size_t bytes) {
   ibv_device_attr_ex all{};
   all.orig_attr = device_attributes(context_of(context));
+  all.completion_timestamp_mask = ~u64{0}, all.hca_core_clock = kStampKilohertz;
   all.phys_port_cnt_ex = 1;
   std::memset(static_cast<void*>(attributes), 0, bytes);
   std::memcpy(static_cast<void*>(attributes), &all, std::min(bytes, sizeof all));
@@ -151,15 +157,24 @@ int query_port(ibv_context* context, u8 number, ibv_port_attr* attributes, std::
   all.active_width = u8(info.active_width), all.active_speed = u8(info.active_speed);
   all.phys_state = 5;  // LinkUp
   all.link_layer = is_ethernet(port) ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
+  if (info.needs_grh) all.flags = IBV_QPF_GRH_REQUIRED;
   if (!is_ethernet(port)) all.lid = port.lid, all.sm_lid = 1;
   std::memset(attributes, 0, bytes);
   std::memcpy(attributes, &all, std::min(bytes, sizeof all));
   return 0;
 }
 
-int query_rt_values(ibv_context*, ibv_values_ex* values) {
-  clock_gettime(CLOCK_MONOTONIC, &values->raw_clock);
+// The clock that completion timestamps are of.
+int query_rt_values(ibv_context* context, ibv_values_ex* values) {
+  constexpr u64 kPerSecond = 1'000'000'000;
+  if (values->comp_mask & ~u32{IBV_VALUES_MASK_RAW_CLOCK}) return EINVAL;
+  attach::Request request;
+  request.verb = attach::Verb::QueryClock;
+  attach::Reply reply;
+  if (const int error = ask(context_of(context), request, reply)) return error;
+  const u64 now = attach::get<attach::ClockTime>(reply.body).nanoseconds;
   values->comp_mask = IBV_VALUES_MASK_RAW_CLOCK;
+  values->raw_clock = {time_t(now / kPerSecond), long(now % kPerSecond)};
   return 0;
 }
 
@@ -179,6 +194,8 @@ void set_operations(Context& made, ibv_device* device) {
   context.ops.poll_cq = poll_cq, context.ops.req_notify_cq = req_notify_cq;
   context.ops.post_send = post_send, context.ops.post_recv = post_recv;
   context.ops.post_srq_recv = post_srq_recv;
+  context.ops.alloc_mw = alloc_mw, context.ops.bind_mw = bind_mw;
+  context.ops.dealloc_mw = dealloc_mw;
   context.ops._compat_query_port = ibv_query_port;
   context.ops._compat_query_device = ibv_query_device;
 }
@@ -236,7 +253,7 @@ HCA_VERB ibv_device** ibv_get_device_list(int* count) {
   if (!attach::send_message(server.get(), request) || !attach::receive_message(server.get(), reply))
     return fail(EIO);
   const auto list = attach::get<attach::DeviceList>(reply.body);
-  auto** const found = static_cast<ibv_device**>(std::calloc(list.count + 1, sizeof(ibv_device*)));
+  auto** const found = static_cast<ibv_device**>(std::calloc(list.count + 1, sizeof(void*)));
   if (!found) return fail(ENOMEM);
   const std::lock_guard guard(g_devices_mutex);
   int shown = 0;

@@ -48,6 +48,7 @@ class RingSpace {
 
 struct Cq;
 struct Qp;
+struct Srq;
 
 // An open device. What programs hold of an object is its base.
 struct Context : verbs_context {
@@ -110,6 +111,16 @@ struct Ah : ibv_ah {
   Ah() : ibv_ah{} {}
   proto::AddressHandle path{};
 };
+struct Pd : ibv_pd {
+  Pd() : ibv_pd{} {}
+  // A window that is never bound, of which ibv_bind_mw() makes use; 0: there is none yet.
+  u32 window = 0, window_key = 0;
+};
+struct Mr : ibv_mr {
+  Mr() : ibv_mr{} {}
+  u64 iova = 0;
+  u8 access = 0;
+};
 
 struct Cq : ibv_cq_ex {
   Cq() : ibv_cq_ex{} {}
@@ -119,11 +130,14 @@ struct Cq : ibv_cq_ex {
   u32 consumer = 0, reported = 0;
   u32 events = 0;  // that were got, acknowledged or not
   u32 empty = 0;   // polls one after the other that found nothing
+  u64 stamps = 0;  // offset of the times of its CQEs; 0: they have none
+  u64 time = 0;    // of the completion polled last
   SpinLock lock;
   ibv_wc current{};  // of the extended API
 
   u32 entries() const { return u32{1} << log_entries; }
   u64 bytes() const { return u64{entries()} * proto::kCqeBytes; }
+  u64 stamp_bytes() const { return u64{entries()} * sizeof(u64); }
   ibv_cq* plain() { return reinterpret_cast<ibv_cq*>(static_cast<ibv_cq_ex*>(this)); }
 };
 inline Cq& cq_of(ibv_cq_ex* cq) { return static_cast<Cq&>(*cq); }
@@ -137,6 +151,7 @@ struct Queue {
   u32 posted = 0, completed = 0;
   std::vector<u64> wr_ids;
   std::vector<bool> in_use;  // of a shared one: slots are taken out of order
+  std::vector<bool> binds;   // of a send queue: it stands for ibv_bind_mw()
   SpinLock lock;
 
   u32 entries() const { return u32{1} << log_entries; }
@@ -163,7 +178,8 @@ struct WorkRequest {
   u64 wr_id = 0;
   proto::SendWqe head{};
   proto::AtomicOperands atomic{};
-  bool is_atomic = false;
+  bool binds = false;  // it stands for ibv_bind_mw()
+  proto::MemorySegment memory{};
   proto::AddressHandle path{};
   std::array<proto::Sge, kMostSges> sges{};
   std::array<u8, kMostInline> data{};
@@ -188,11 +204,20 @@ inline Qp& qp_of(ibv_qp* qp) { return qp_of(reinterpret_cast<ibv_qp_ex*>(qp)); }
 // Room for a ring of at least so many entries; its slots are `bytes` long at least. errno's values.
 int make_queue(Context& context, Queue& queue, u32 wrs, u32 bytes, u8 least_log_stride);
 void free_queue(Context& context, Queue& queue);
+// The structure of a type-2 window's bind in a work request.
+void set_bind(WorkRequest& work, u32 rkey, const ibv_mw_bind_info& info);
+// Where a CQ's entry of this index is, and its time, if it has one; whether it is new.
+u8* entry_of(const Cq& cq, u32 index);
+u64* stamp_of(const Cq& cq, u32 index);
+bool is_new(const Cq& cq, u32 index);
+void ring_cq(Cq& cq, proto::Arm arm);  // tells the HCA the consumer index
+void set_extended(Cq& cq);             // functions of the extended API
 // Completions of a queue pair that nobody wants any more; the WQEs of its SRQ are free again.
 void forget_completions(Cq& cq, Qp& qp);
 // Writes it behind those posted; errno's values.
 int write_work(Context& context, Qp& qp, const WorkRequest& work);
 void ring_send(Context& context, Qp& qp);
+bool may_send(ibv_qp_state state);
 void spend_on_sends(u32 count);  // what it takes to post so many in a list
 int post_receives(Context& context, Queue& queue, ibv_recv_wr* wr, ibv_recv_wr** bad, Srq* srq);
 // Of the context's table of operations.
@@ -201,6 +226,9 @@ int req_notify_cq(ibv_cq* cq, int solicited_only);
 int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad);
 int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad);
 int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad);
+ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type);
+int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind);
+int dealloc_mw(ibv_mw* mw);
 int query_port(ibv_context* context, u8 port, ibv_port_attr* attributes, std::size_t bytes);
 int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input,
                     ibv_device_attr_ex* attributes, std::size_t bytes);

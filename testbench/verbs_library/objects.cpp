@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protection domains, regions, address handles, multicast groups.
+// Protection domains, address handles, multicast groups.
 #include <endian.h>
 
 #include <cstring>
 
 #include "testbench/verbs_library/library.h"
 #include "testbench/verbs_library/tables.h"
-
-#undef ibv_reg_mr
-#undef ibv_reg_mr_iova
 
 using namespace hca;
 using namespace hca::verbs_library;
@@ -18,47 +15,26 @@ HCA_VERB ibv_pd* ibv_alloc_pd(ibv_context* context) {
   attach::Reply reply;
   if (const int error = command(context_of(context), CommandOpcode::AllocPd, 0, reply))
     return fail(error);
-  return new ibv_pd{context, reply.handle};
+  auto* const made = new Pd;
+  made->context = context, made->handle = reply.handle;
+  return made;
 }
-HCA_VERB int ibv_dealloc_pd(ibv_pd* pd) {
+HCA_VERB int ibv_dealloc_pd(ibv_pd* plain) {
+  auto* const pd = static_cast<Pd*>(plain);
+  Context& context = context_of(pd->context);
   attach::Reply reply;
-  const int error = command(context_of(pd->context), CommandOpcode::DeallocPd, pd->handle, reply);
+  if (pd->window) command(context, CommandOpcode::DeallocMw, pd->window, reply);
+  pd->window = 0;
+  const int error = command(context, CommandOpcode::DeallocPd, pd->handle, reply);
   if (!error) delete pd;
-  return error;
-}
-
-// ---- Regions
-HCA_VERB ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, std::size_t length, u64 iova,
-                                  unsigned flags) {
-  const auto access = access_of(flags & ~unsigned(IBV_ACCESS_OPTIONAL_RANGE));
-  if (!access) return fail(EOPNOTSUPP);
-  attach::Request request;
-  request.names[0] = pd->handle;
-  attach::Reply reply;
-  const proto::MrAttributes mr{iova, length, reinterpret_cast<u64>(address), 0, 0, *access};
-  if (const int error =
-          command(context_of(pd->context), CommandOpcode::RegisterMr, request, mr, reply))
-    return fail(error);
-  return new ibv_mr{pd->context, pd, address, length, reply.handle, reply.number, reply.number};
-}
-HCA_VERB ibv_mr* ibv_reg_mr(ibv_pd* pd, void* address, std::size_t length, int flags) {
-  return ibv_reg_mr_iova2(pd, address, length, reinterpret_cast<u64>(address), unsigned(flags));
-}
-HCA_VERB ibv_mr* ibv_reg_mr_iova(ibv_pd* pd, void* address, std::size_t length, u64 iova,
-                                 int flags) {
-  return ibv_reg_mr_iova2(pd, address, length, iova, unsigned(flags));
-}
-HCA_VERB int ibv_dereg_mr(ibv_mr* mr) {
-  attach::Reply reply;
-  const int error =
-      command(context_of(mr->context), CommandOpcode::DeregisterMr, mr->handle, reply);
-  if (!error) delete mr;
   return error;
 }
 
 // ---- Address handles
 HCA_VERB ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attributes) {
+  Context& context = context_of(pd->context);
   if (attributes->port_num != 1) return fail(EINVAL);
+  if (!attributes->is_global && context.info.needs_grh) return fail(EINVAL);
   proto::AddressHandle path{};
   const ibv_global_route& grh = attributes->grh;
   path.sl = attributes->sl, path.dlid = attributes->dlid;
@@ -73,7 +49,7 @@ HCA_VERB ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attributes) {
   request.verb = attach::Verb::CreateAh, request.names[0] = pd->handle;
   proto::encode(path, request.body.data());
   attach::Reply reply;
-  if (const int error = ask(context_of(pd->context), request, reply)) return fail(error);
+  if (const int error = ask(context, request, reply)) return fail(error);
   auto* const made = new Ah;
   made->context = pd->context, made->pd = pd, made->handle = reply.handle;
   made->path = proto::decode<proto::AddressHandle>(reply.body.data());

@@ -5,22 +5,22 @@
 #include <algorithm>
 #include <cstring>
 
-#include "model/proto/services.h"
+#include "model/proto/work_rules.h"
 #include "testbench/verbs_library/library.h"
 #include "testbench/verbs_library/tables.h"
 
 namespace hca::verbs_library {
-namespace {
 bool may_send(ibv_qp_state state) {
   return state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_SQE ||
          state == IBV_QPS_ERR;
 }
+
+namespace {
 bool is_atomic(proto::WorkOpcode opcode) {
   return opcode == proto::WorkOpcode::CompareSwap || opcode == proto::WorkOpcode::FetchAdd;
 }
-bool sends_payload(proto::WorkOpcode opcode) {
-  return opcode != proto::WorkOpcode::RdmaRead && !is_atomic(opcode);
-}
+bool sends_payload(proto::WorkOpcode opcode) { return proto::work_row(opcode)->sends_payload(); }
+bool is_local(proto::WorkOpcode opcode) { return proto::work_row(opcode)->is_local(); }
 
 // The data of an inline work request; errno's values.
 int gather(const ibv_send_wr& wr, u32 room, WorkRequest& work) {
@@ -51,6 +51,7 @@ int set_data(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
     if (!sends_payload(work.head.opcode)) return EINVAL;
     return gather(wr, std::min<u32>(qp.send.max_inline, WorkRequest::kMostInline), work);
   }
+  if (is_local(work.head.opcode)) return 0;
   if (wr.num_sge < 0 || u32(wr.num_sge) > qp.send.max_sge) return EINVAL;
   work.head.sge_count = u8(wr.num_sge);
   for (int i = 0; i < wr.num_sge; ++i)
@@ -60,8 +61,8 @@ int set_data(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
 
 int work_of(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
   const WorkWord* row = find_row(kWork, &WorkWord::word, wr.opcode);
-  if (!row) return EINVAL;
-  work.wr_id = wr.wr_id;
+  if (!row || !proto::may_send(qp.service, *proto::work_row(row->opcode))) return EINVAL;
+  work.wr_id = wr.wr_id, work.binds = false;
   work.head = {};
   work.head.opcode = row->opcode;
   work.head.signaled = wr.send_flags & IBV_SEND_SIGNALED;
@@ -70,7 +71,10 @@ int work_of(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
   const bool invalidates = row->opcode == proto::WorkOpcode::SendInvalidate ||
                            row->opcode == proto::WorkOpcode::LocalInvalidate;
   work.head.immediate = invalidates ? wr.invalidate_rkey : be32toh(wr.imm_data);
-  if (qp.service == proto::Service::Ud) {
+  if (row->opcode == proto::WorkOpcode::BindMw) {
+    if (!wr.bind_mw.mw || wr.bind_mw.mw->type != IBV_MW_TYPE_2) return EINVAL;
+    set_bind(work, wr.bind_mw.rkey, wr.bind_mw.bind_info);
+  } else if (qp.service == proto::Service::Ud) {
     if (!wr.wr.ud.ah) return EINVAL;
     work.path = static_cast<Ah*>(wr.wr.ud.ah)->path;
     work.path.dest_qpn = wr.wr.ud.remote_qpn & 0xff'ffff, work.path.qkey = wr.wr.ud.remote_qkey;
@@ -94,13 +98,14 @@ int write_work(Context& context, Qp& qp, const WorkRequest& work) {
     proto::encode(work.atomic, at);
     at += proto::kAtomicOperandBytes;
   }
+  if (head.opcode == proto::WorkOpcode::BindMw) proto::encode(work.memory, at);
   if (qp.service == proto::Service::Ud) {
     proto::encode(work.path, at);
     at += proto::kAddressHandleBytes;
   }
   if (head.inline_data) std::memcpy(at, work.data.data(), head.inline_bytes);
   for (u32 i = 0; i < head.sge_count; ++i) proto::encode(work.sges[i], at + i * proto::kSgeBytes);
-  queue.wr_ids[slot] = work.wr_id;
+  queue.wr_ids[slot] = work.wr_id, queue.binds[slot] = work.binds;
   ++queue.posted;
   return 0;
 }
@@ -127,6 +132,7 @@ int post_send(ibv_qp* plain, ibv_send_wr* wr, ibv_send_wr** bad) {
     error = may_send(plain->state) ? work_of(qp, *wr, work) : EINVAL;
     if (!error) error = write_work(context, qp, work);
     if (error) break;
+    if (wr->opcode == IBV_WR_BIND_MW) wr->bind_mw.mw->rkey = wr->bind_mw.rkey;
   }
   if (error) *bad = wr;
   if (qp.send.posted != before) ring_send(context, qp);

@@ -24,7 +24,7 @@ int make_queue(Context& context, Queue& queue, u32 wrs, u32 bytes, u8 least_log_
   queue.offset = context.rings.take(queue.bytes());
   if (!queue.offset) return ENOMEM;
   queue.wr_ids.resize(queue.entries());
-  queue.in_use.resize(queue.entries());
+  queue.in_use.resize(queue.entries()), queue.binds.resize(queue.entries());
   return 0;
 }
 
@@ -96,8 +96,7 @@ int create_at_server(Context& context, Qp& qp, const ibv_qp_init_attr_ex& attrib
 
 constexpr u64 kWorkFlags = [] {
   u64 flags = 0;
-  for (const WorkWord& row : kWork)
-    if (row.opcode != proto::WorkOpcode::LocalInvalidate) flags |= row.flag;
+  for (const WorkWord& row : kWork) flags |= row.flag;
   return flags;
 }();
 

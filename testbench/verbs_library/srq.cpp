@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared receive queues.
+#include <cstring>
 #include <memory>
 
 #include "testbench/verbs_library/library.h"
@@ -20,6 +21,51 @@ int create_at_server(Context& context, Srq& srq, const ibv_pd& pd, u32 limit) {
   const int error = command(context, CommandOpcode::CreateSrq, request, create, reply);
   srq.handle = reply.handle, srq.number = reply.number;
   return error;
+}
+
+// The WQEs that are not completed, in a ring of more slots.
+void copy_outstanding(Context& context, const Queue& from, Queue& to) {
+  to.posted = from.posted, to.max_sge = from.max_sge;
+  for (u32 index = from.posted - from.entries(); index != from.posted; ++index) {
+    const u32 old_slot = from.slot(index), slot = to.slot(index);
+    if (!from.in_use[old_slot]) continue;
+    to.in_use[slot] = true, to.wr_ids[slot] = from.wr_ids[old_slot];
+    std::memcpy(context.shared + to.offset + (u64{slot} << to.log_stride),
+                context.shared + from.offset + (u64{old_slot} << from.log_stride),
+                std::size_t{1} << from.log_stride);
+  }
+}
+
+// errno's values. A smaller ring is not made.
+int change_srq(Context& context, Srq& srq, const ibv_srq_attr& wanted, int mask) {
+  const std::lock_guard guard(srq.queue.lock);
+  proto::SrqAttributes change;
+  Queue resized;
+  const bool grows = (mask & IBV_SRQ_MAX_WR) && wanted.max_wr > srq.queue.entries();
+  if ((mask & IBV_SRQ_MAX_WR) && !wanted.max_wr) return EINVAL;
+  const u32 entries = grows ? wanted.max_wr : srq.queue.entries();
+  if (mask & IBV_SRQ_LIMIT) {
+    if (wanted.srq_limit > entries) return EINVAL;
+    change.mask |= proto::kSrqLimit, change.limit = wanted.srq_limit;
+  }
+  if (grows) {
+    const u32 bytes = 1u << srq.queue.log_stride;
+    if (const int error = make_queue(context, resized, entries, bytes, srq.queue.log_stride))
+      return error;
+    copy_outstanding(context, srq.queue, resized);
+    change.mask |= proto::kSrqRing, change.address = resized.offset;
+    change.log_entries = resized.log_entries, change.log_stride = resized.log_stride;
+  }
+  if (!change.mask) return 0;
+  attach::Request request;
+  request.object = srq.handle;
+  attach::Reply reply;
+  const int error = command(context, CommandOpcode::ModifySrq, request, change, reply);
+  if (grows) free_queue(context, error ? resized : srq.queue);
+  if (error || !grows) return error;
+  srq.queue.offset = resized.offset, srq.queue.log_entries = resized.log_entries;
+  srq.queue.wr_ids.swap(resized.wr_ids), srq.queue.in_use.swap(resized.in_use);
+  return 0;
 }
 }  // namespace
 
@@ -68,13 +114,9 @@ HCA_VERB ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes) {
   return made;
 }
 HCA_VERB int ibv_modify_srq(ibv_srq* srq, ibv_srq_attr* attributes, int mask) {
-  if (mask & ~IBV_SRQ_LIMIT) return EOPNOTSUPP;
-  proto::SrqAttributes change;
-  change.mask = proto::kSrqLimit, change.limit = attributes->srq_limit;
-  attach::Request request;
-  request.object = srq->handle;
-  attach::Reply reply;
-  return command(context_of(srq->context), CommandOpcode::ModifySrq, request, change, reply);
+  if (mask & ~(IBV_SRQ_LIMIT | IBV_SRQ_MAX_WR)) return EINVAL;
+  clock::settle();
+  return change_srq(context_of(srq->context), srq_of(srq), *attributes, mask);
 }
 HCA_VERB int ibv_query_srq(ibv_srq* srq, ibv_srq_attr* attributes) {
   attach::Reply reply;

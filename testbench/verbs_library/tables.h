@@ -35,7 +35,8 @@ inline constexpr std::array kAccessWords{AccessWord{IBV_ACCESS_LOCAL_WRITE, prot
                                          AccessWord{IBV_ACCESS_REMOTE_WRITE, proto::kRemoteWrite},
                                          AccessWord{IBV_ACCESS_REMOTE_READ, proto::kRemoteRead},
                                          AccessWord{IBV_ACCESS_REMOTE_ATOMIC, proto::kRemoteAtomic},
-                                         AccessWord{IBV_ACCESS_MW_BIND, proto::kBindWindow}};
+                                         AccessWord{IBV_ACCESS_MW_BIND, proto::kBindWindow},
+                                         AccessWord{IBV_ACCESS_ZERO_BASED, proto::kZeroBased}};
 // Nothing: a flag is none of the device's.
 constexpr std::optional<u8> access_of(unsigned flags) {
   u8 access = 0;
@@ -49,6 +50,17 @@ constexpr unsigned flags_of(u8 access) {
     if (access & word.access) flags |= word.flag;
   return flags;
 }
+
+// Windows of type 2 are such that belong to a queue pair and its domain.
+struct WindowWord {
+  ibv_mw_type type;
+  proto::KeyKind kind;
+  u8 offered;  // of the device's window types
+  unsigned capability;
+};
+inline constexpr std::array kWindows{
+    WindowWord{IBV_MW_TYPE_1, proto::KeyKind::Window1, 1, IBV_DEVICE_MEM_WINDOW},
+    WindowWord{IBV_MW_TYPE_2, proto::KeyKind::Window2B, 4, IBV_DEVICE_MEM_WINDOW_TYPE_2B}};
 
 // A work request's opcode, what the extended API's flag for it is, and its data.
 struct WorkWord {
@@ -66,6 +78,7 @@ inline constexpr std::array kWork{
     WorkWord{IBV_WR_RDMA_READ,            proto::WorkOpcode::RdmaRead,           IBV_QP_EX_WITH_RDMA_READ},
     WorkWord{IBV_WR_ATOMIC_CMP_AND_SWP,   proto::WorkOpcode::CompareSwap,        IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP},
     WorkWord{IBV_WR_ATOMIC_FETCH_AND_ADD, proto::WorkOpcode::FetchAdd,           IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD},
+    WorkWord{IBV_WR_BIND_MW,              proto::WorkOpcode::BindMw,             IBV_QP_EX_WITH_BIND_MW},
     WorkWord{IBV_WR_LOCAL_INV,            proto::WorkOpcode::LocalInvalidate,    IBV_QP_EX_WITH_LOCAL_INV},
     // clang-format on
 };

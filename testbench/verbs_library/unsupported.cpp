@@ -6,11 +6,6 @@
 using namespace hca;
 using namespace hca::verbs_library;
 
-HCA_VERB int ibv_resize_cq(ibv_cq*, int) { return EOPNOTSUPP; }
-HCA_VERB int ibv_rereg_mr(ibv_mr*, int, ibv_pd*, void*, std::size_t, int) {
-  errno = EOPNOTSUPP;
-  return IBV_REREG_MR_ERR_INPUT;
-}
 HCA_VERB ibv_mr* ibv_reg_dmabuf_mr(ibv_pd*, u64, std::size_t, u64, int, int) {
   return fail(EOPNOTSUPP);
 }

@@ -22,7 +22,7 @@ WorkRequest& begin(ibv_qp_ex* ex, proto::WorkOpcode opcode) {
   finish(qp);
   qp.has_work = true;
   WorkRequest& work = qp.work;
-  work.wr_id = ex->wr_id;
+  work.wr_id = ex->wr_id, work.binds = false;
   work.head = {};
   work.head.opcode = opcode;
   work.head.signaled = ex->wr_flags & IBV_SEND_SIGNALED;
@@ -81,6 +81,12 @@ void write_imm(ibv_qp_ex* ex, u32 rkey, u64 address, __be32 immediate) {
   begin_remote(ex, proto::WorkOpcode::RdmaWriteImmediate, rkey, address).head.immediate =
       be32toh(immediate);
 }
+void bind_window(ibv_qp_ex* ex, ibv_mw* mw, u32 rkey, const ibv_mw_bind_info* info) {
+  WorkRequest& work = begin(ex, proto::WorkOpcode::BindMw);
+  if (mw->type != IBV_MW_TYPE_2) qp_of(ex).error = EINVAL;
+  set_bind(work, rkey, *info);
+  mw->rkey = rkey;
+}
 void compare_swap(ibv_qp_ex* ex, u32 rkey, u64 address, u64 compare, u64 swap) {
   begin_remote(ex, proto::WorkOpcode::CompareSwap, rkey, address).atomic = {swap, compare};
 }
@@ -136,6 +142,8 @@ void set_work_functions(ibv_qp_ex& qp) {
   qp.wr_rdma_write = remote<WorkOpcode::RdmaWrite>, qp.wr_rdma_write_imm = write_imm;
   qp.wr_rdma_read = remote<WorkOpcode::RdmaRead>;
   qp.wr_atomic_cmp_swp = compare_swap, qp.wr_atomic_fetch_add = fetch_add;
+  qp.wr_bind_mw = bind_window;
+  qp.wr_local_inv = invalidate<WorkOpcode::LocalInvalidate>;
   qp.wr_set_sge = set_sge, qp.wr_set_sge_list = set_sge_list;
   qp.wr_set_inline_data = set_inline_data, qp.wr_set_inline_data_list = set_inline_data_list;
   qp.wr_set_ud_addr = set_ud_addr;
