@@ -246,9 +246,36 @@ def by_name(hca, scenario):
             raise Failed("it does not ask the system's library")
 
 
+def case_program(hca):
+    return os.path.join(os.path.dirname(hca), "hca_verbs_cases")
+
+
+def cases(hca, scenario):
+    """What the man pages promise, by a program of our own."""
+    for settings in [], ROCE:
+        for clock, options in ("wall", []), ("sim", []), ("sim", REPLACE):
+            with Served(hca, scenario, settings) as served:
+                output = finish(served.start("", [case_program(hca)], clock, options), "the program")
+                wants(output, r"^9 groups: \d{4,} passed, 0 failed$")
+                print(f"{clock} {' '.join(settings + options)}: {output.strip()}")
+    with Served(hca, scenario, []) as served:
+        wants(finish(served.start("", [case_program(hca), "limits"]), "the program"), r"^1 groups: \d+ passed, 0 failed$")
+
+
+def lost(hca, scenario):
+    """What it sees when the simulation is killed."""
+    for clock in "wall", "sim":
+        with Served(hca, scenario, []) as served:
+            program = served.start("", [case_program(hca), "lost"], clock)
+            if program.stdout.readline() != "ready\n":
+                raise Failed("the program is not ready")
+            served.process.kill()
+            wants(finish(program, "the program"), r"^1 groups: \d+ passed, 0 failed$")
+
+
 CASES = {
     "one_hca": one_hca, "devices": devices, "no_server": no_server, "replaced": replaced, "by_name": by_name, "killed_client": killed_client,
-    "killed_server": killed_server}
+    "killed_server": killed_server, "cases": cases, "lost": lost}
 
 
 def main():

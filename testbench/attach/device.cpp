@@ -87,6 +87,10 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
               {Kind::Mr, {1, a.max_regions}},
               {Kind::Qp, {kFirstQpn, a.max_qps}},
               {Kind::Srq, {1, a.max_srqs}}};
+  // What programs are told is how many they can have.
+  proto::DeviceAttributes& told = info_.attributes;
+  for (u32* most : {&told.max_pds, &told.max_cqs, &told.max_regions, &told.max_srqs}) --*most;
+  told.max_qps -= kFirstQpn;
 }
 
 // One GID, that of the port's framing, where programs look for it: at index 0, and of RoCE also at

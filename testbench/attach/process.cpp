@@ -160,8 +160,7 @@ void Process::resume_waiting(Wait wait) {
 }
 
 void Process::take_posted() {
-  for (Session* session : sessions_)
-    if (&session->device() == &device_) session->take_posted();
+  for (Session* session : sessions_) session->take_posted();
 }
 
 // The HCA of another host than its threads' acts in a time of its own: they see it a little later.

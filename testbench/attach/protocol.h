@@ -29,6 +29,7 @@ enum class Verb : u32 {
   CreateAh,        // names: PD; body: proto::AddressHandle, which comes back as the HCA needs it
   DestroyAh,       // object: the address handle
   QueryClock,      // body comes back: ClockTime
+  CloseDevice,     // of the connection
   Command,         // opcode: one of those that programs may use
 };
 

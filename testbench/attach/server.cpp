@@ -59,10 +59,16 @@ void Server::watch(int descriptor, Connection* connection) {
 
 void Server::forget(const Connection& connection) {
   epoll_ctl(poll_.get(), EPOLL_CTL_DEL, connection.socket.get(), nullptr);
-  if (connection.session)
-    epoll_ctl(poll_.get(), EPOLL_CTL_DEL, connection.session->wake_descriptor(), nullptr);
   if (connection.is_clock)
     epoll_ctl(poll_.get(), EPOLL_CTL_DEL, connection.process->wake_descriptor(), nullptr);
+}
+
+// Its objects go.
+void Server::close(Connection& connection) {
+  if (!connection.session) return;
+  epoll_ctl(poll_.get(), EPOLL_CTL_DEL, connection.session->wake_descriptor(), nullptr);
+  if (connection.process) connection.process->remove(*connection.session);
+  connection.session.reset();
 }
 
 void Server::run(const volatile std::sig_atomic_t& stop) {
@@ -192,8 +198,7 @@ void Server::drop_gone() {
     Connection& connection = *at++;
     if (!connection.gone) continue;
     forget(connection);
-    if (connection.session && connection.process) connection.process->remove(*connection.session);
-    connection.session.reset();
+    close(connection);
   }
   connections_.remove_if([](const Connection& connection) { return connection.gone; });
 }
@@ -238,6 +243,8 @@ void Server::answer(Connection& connection, const Request& request, std::vector<
         const auto opened = connection.session->descriptors();
         descriptors.assign(opened.begin(), opened.end());
       }
+    } else if (connection.session && request.verb == Verb::CloseDevice) {
+      close(connection);
     } else if (connection.session) {
       reply = connection.session->handle(request, made);
     } else {

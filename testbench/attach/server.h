@@ -52,6 +52,7 @@ class Server {
   void watch(int descriptor, Connection* connection);
   // A descriptor that a program holds as well stays watched until it is told.
   void forget(const Connection& connection);
+  void close(Connection& connection);  // the device that it has opened
 
   const std::string path_;
   testbench::Testbed testbed_;

@@ -55,15 +55,14 @@ int make_cq(Context& context, Cq& cq, const ibv_cq_init_attr_ex& wanted) {
   clear_ring(cq);
   attach::Request request;
   request.names[0] = wanted.channel ? static_cast<Channel*>(wanted.channel)->handle : 0;
-  request.cookie = reinterpret_cast<u64>(&cq), request.stamps = cq.stamps;
+  request.cookie = cq.cookie = give_cookie(context, &cq), request.stamps = cq.stamps;
   const proto::QueueAttributes attributes{.address = cq.offset, .log_entries = cq.log_entries};
   attach::Reply reply;
   if (const int error = command(context, CommandOpcode::CreateCq, request, attributes, reply)) {
+    take_cookie(context, cq.cookie);
     give_rings_back(context, cq);
     return error;
   }
-  const std::lock_guard guard(context.mutex);
-  context.cqs.insert(request.cookie);
   cq.number = reply.number, cq.handle = reply.handle;
   return 0;
 }
@@ -84,6 +83,7 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
       (attributes->flags & ~u32{IBV_CREATE_CQ_ATTR_SINGLE_THREADED}))
     return fail(EOPNOTSUPP);
   if (attributes->wc_flags & ~kFlags) return fail(EOPNOTSUPP);
+  if (attributes->channel && attributes->channel->context != context) return fail(EINVAL);
   if (attributes->comp_vector >= u32(context->num_comp_vectors)) return fail(EINVAL);
   auto made = std::make_unique<Cq>();
   made->context = context, made->channel = attributes->channel;
@@ -168,14 +168,10 @@ HCA_VERB int ibv_destroy_cq(ibv_cq* plain) {
   attach::Reply reply;
   if (const int error = command(context, CommandOpcode::DestroyCq, plain->handle, reply))
     return error;
-  {
-    const std::lock_guard guard(context.mutex);
-    context.cqs.erase(reinterpret_cast<u64>(&cq));
-  }
+  take_cookie(context, cq.cookie);
   give_rings_back(context, cq);
-  pthread_mutex_lock(&cq.mutex);
-  while (cq.comp_events_completed != cq.events) pthread_cond_wait(&cq.cond, &cq.mutex);
-  pthread_mutex_unlock(&cq.mutex);
+  await_acknowledged(cq, cq.comp_events_completed, cq.events);
+  await_acknowledged(cq, cq.async_events_completed, cq.async_events);
   if (cq.channel) --cq.channel->refcnt;
   delete &cq;
   return 0;

@@ -53,6 +53,21 @@ void ring(Context& context, proto::BarOffset offset, const std::array<u8, 8>& do
   if (write(context.wake.get(), &one, sizeof one) < 0 && errno != EAGAIN) context.lost = true;
 }
 
+u64 give_cookie(Context& context, void* object) {
+  const std::lock_guard guard(context.mutex);
+  context.by_cookie[++context.last_cookie] = object;
+  return context.last_cookie;
+}
+void take_cookie(Context& context, u64 cookie) {
+  const std::lock_guard guard(context.mutex);
+  context.by_cookie.erase(cookie);
+}
+void* find_object(Context& context, u64 cookie) {
+  const std::lock_guard guard(context.mutex);
+  const auto found = context.by_cookie.find(cookie);
+  return found == context.by_cookie.end() ? nullptr : found->second;
+}
+
 bool server_is_there(Context& context) {
   if (context.lost) return false;
   char byte;

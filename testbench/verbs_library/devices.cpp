@@ -284,6 +284,10 @@ HCA_VERB ibv_context* ibv_open_device(ibv_device* device) {
 }
 HCA_VERB int ibv_close_device(ibv_context* context) {
   Context& open = context_of(context);
+  attach::Request request;
+  request.verb = attach::Verb::CloseDevice;
+  attach::Reply reply;
+  ask(open, request, reply);  // a server that is gone has closed it
   munmap(open.shared, open.info.shared_bytes);
   delete &open;
   return 0;

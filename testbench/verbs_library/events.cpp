@@ -34,18 +34,15 @@ HCA_VERB int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
 
 HCA_VERB int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
   Context& open = context_of(channel->context);
-  const auto exists = [&](u64 cookie) {
-    const std::lock_guard guard(open.mutex);
-    return open.cqs.contains(cookie);
-  };
   u64 cookie;
+  void* object;
   do {
     const ssize_t got = read(channel->fd, &cookie, sizeof cookie);
-    if (got == sizeof cookie) continue;
-    if (got >= 0) errno = EIO;  // the server is gone
-    return -1;
-  } while (!exists(cookie));
-  Cq& found = *reinterpret_cast<Cq*>(cookie);
+    if (got >= 0 && got != sizeof cookie) errno = EIO;  // the server is gone
+    if (got != sizeof cookie) return -1;
+    object = find_object(open, cookie);
+  } while (!object);
+  Cq& found = *static_cast<Cq*>(object);
   pthread_mutex_lock(&found.mutex);
   ++found.events;
   pthread_mutex_unlock(&found.mutex);
@@ -60,21 +57,65 @@ HCA_VERB void ibv_ack_cq_events(ibv_cq* cq, unsigned count) {
   pthread_mutex_unlock(&cq->mutex);
 }
 
+// ---- Asynchronous events
+namespace {
+using proto::EventObject;
+
+// Counts an event of an object, under its mutex.
+template <class Object>
+void count(Object& object, u32& events) {
+  pthread_mutex_lock(&object.mutex);
+  ++events;
+  pthread_cond_broadcast(&object.cond);
+  pthread_mutex_unlock(&object.mutex);
+}
+
+// False: its object is gone.
+bool fill(Context& context, EventObject kind, u64 word, ibv_async_event& event) {
+  if (kind == EventObject::Port) {
+    event.element.port_num = int(word);
+    return true;
+  }
+  void* const object = find_object(context, word);
+  if (!object) return false;
+  if (kind == EventObject::Qp) {
+    auto& qp = *static_cast<Qp*>(object);
+    count(qp.qp_base, qp.async_events);
+    event.element.qp = &qp.qp_base;
+  } else if (kind == EventObject::Cq) {
+    auto& cq = *static_cast<Cq*>(object);
+    count(cq, cq.async_events);
+    event.element.cq = cq.plain();
+  } else {
+    auto& srq = *static_cast<Srq*>(object);
+    count(static_cast<ibv_srq&>(srq), srq.async_events);
+    event.element.srq = &srq;
+  }
+  return true;
+}
+}  // namespace
+
 HCA_VERB int ibv_get_async_event(ibv_context* context, ibv_async_event* event) {
-  std::array<u64, 2> words;  // type, cookie
-  const ssize_t got = read(context->async_fd, words.data(), sizeof words);
-  if (got == sizeof words) {
+  Context& open = context_of(context);
+  std::array<u64, 2> words;  // type, cookie or port
+  ssize_t got;
+  while ((got = read(context->async_fd, words.data(), sizeof words)) == sizeof words) {
     const EventWord* row = find_row(kEvents, &EventWord::type, proto::EventType(words[0]));
     if (!row) return errno = EPROTO, -1;
     event->event_type = row->word;
-    event->element.qp = reinterpret_cast<ibv_qp*>(words[1]);
-    return 0;
+    if (fill(open, proto::async_event(row->type)->object, words[1], *event)) return 0;
   }
-  Context& open = context_of(context);
   if (got < 0 || open.told_lost) return errno = got < 0 ? errno : EIO, -1;
   open.lost = open.told_lost = true;
   event->event_type = IBV_EVENT_DEVICE_FATAL;
   event->element.port_num = 0;
   return 0;
 }
-HCA_VERB void ibv_ack_async_event(ibv_async_event*) {}
+HCA_VERB void ibv_ack_async_event(ibv_async_event* event) {
+  const EventWord* row = find_row(kEvents, &EventWord::word, event->event_type);
+  if (!row) return;
+  const EventObject kind = proto::async_event(row->type)->object;
+  if (kind == EventObject::Qp) count(*event->element.qp, event->element.qp->events_completed);
+  if (kind == EventObject::Cq) count(*event->element.cq, event->element.cq->async_events_completed);
+  if (kind == EventObject::Srq) count(*event->element.srq, event->element.srq->events_completed);
+}

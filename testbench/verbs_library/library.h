@@ -59,7 +59,8 @@ struct Context : verbs_context {
   std::recursive_mutex mutex;  // of the socket, and of what follows
   RingSpace rings;
   std::set<Qp*> qps;
-  std::set<u64> cqs;  // the cookies of those that exist
+  std::map<u64, void*> by_cookie;  // CQs, queue pairs and SRQs that exist
+  u64 last_cookie = 0;
   std::map<u32, Qp*> by_number;
   SpinLock numbers;               // of by_number
   SpinLock doorbells;             // of the queue of posted writes
@@ -96,6 +97,18 @@ void ring(Context& context, proto::BarOffset offset, const Doorbell& doorbell) {
 }
 // Looks whether the server is still there; false: it is not, and `lost` says so.
 bool server_is_there(Context& context);
+// What its events are known by at the server.
+u64 give_cookie(Context& context, void* object);
+void take_cookie(Context& context, u64 cookie);
+// nullptr: it is gone.
+void* find_object(Context& context, u64 cookie);
+// Until all asynchronous events of an object that were got are acknowledged.
+template <class Object>
+void await_acknowledged(Object& object, const u32& completed, const u32& got) {
+  pthread_mutex_lock(&object.mutex);
+  while (completed != got) pthread_cond_wait(&object.cond, &object.mutex);
+  pthread_mutex_unlock(&object.mutex);
+}
 // A function that returns a pointer fails.
 inline std::nullptr_t fail(int error) {
   errno = error;
@@ -128,7 +141,8 @@ struct Cq : ibv_cq_ex {
   u64 offset = 0;  // of its ring
   u8 log_entries = 0;
   u32 consumer = 0, reported = 0;
-  u32 events = 0;  // that were got, acknowledged or not
+  u32 events = 0, async_events = 0;  // that were got, acknowledged or not
+  u64 cookie = 0;
   u32 empty = 0;   // polls one after the other that found nothing
   u64 stamps = 0;  // offset of the times of its CQEs; 0: they have none
   u64 time = 0;    // of the completion polled last
@@ -169,6 +183,8 @@ struct Srq : ibv_srq {
   Queue queue;
   u32 number = 0;
   u32 outstanding = 0;
+  u32 async_events = 0;
+  u64 cookie = 0;
 };
 inline Srq& srq_of(ibv_srq* srq) { return static_cast<Srq&>(*srq); }
 
@@ -190,7 +206,10 @@ struct Qp : ibv_qp_ex {
   Queue send, receive;
   proto::Service service{};
   bool signal_all = false;
+  u32 async_events = 0;
+  u64 cookie = 0;
   ibv_qp_init_attr init{};
+  std::set<std::array<u64, 3>> groups;  // multicast: GID, LID
   // Between ibv_wr_start() and ibv_wr_complete().
   WorkRequest work;
   bool has_work = false;

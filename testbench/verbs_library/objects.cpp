@@ -35,6 +35,8 @@ HCA_VERB ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attributes) {
   Context& context = context_of(pd->context);
   if (attributes->port_num != 1) return fail(EINVAL);
   if (!attributes->is_global && context.info.needs_grh) return fail(EINVAL);
+  if (attributes->is_global && attributes->grh.sgid_index >= proto::kGidEntries)
+    return fail(EINVAL);
   proto::AddressHandle path{};
   const ibv_global_route& grh = attributes->grh;
   path.sl = attributes->sl, path.dlid = attributes->dlid;
@@ -104,8 +106,15 @@ int change_group(CommandOpcode opcode, ibv_qp* qp, const ibv_gid* gid, u16 lid) 
 }
 }  // namespace
 HCA_VERB int ibv_attach_mcast(ibv_qp* qp, const ibv_gid* gid, u16 lid) {
-  return change_group(CommandOpcode::AttachMulticast, qp, gid, lid);
+  auto& groups = qp_of(qp).groups;
+  const std::array<u64, 3> group{gid->global.subnet_prefix, gid->global.interface_id, lid};
+  if (groups.contains(group)) return 0;  // it gets one copy anyway
+  const int error = change_group(CommandOpcode::AttachMulticast, qp, gid, lid);
+  if (!error) groups.insert(group);
+  return error;
 }
 HCA_VERB int ibv_detach_mcast(ibv_qp* qp, const ibv_gid* gid, u16 lid) {
-  return change_group(CommandOpcode::DetachMulticast, qp, gid, lid);
+  const int error = change_group(CommandOpcode::DetachMulticast, qp, gid, lid);
+  if (!error) qp_of(qp).groups.erase({gid->global.subnet_prefix, gid->global.interface_id, lid});
+  return error;
 }

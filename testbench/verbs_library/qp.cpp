@@ -71,7 +71,7 @@ int create_at_server(Context& context, Qp& qp, const ibv_qp_init_attr_ex& attrib
   attach::Request request;
   request.names = {attributes.pd->handle, attributes.send_cq->handle, attributes.recv_cq->handle,
                    attributes.srq ? attributes.srq->handle : 0};
-  request.cookie = reinterpret_cast<u64>(&qp);
+  request.cookie = qp.cookie = give_cookie(context, &qp);
   const proto::QpCreate create{.service = u8(qp.service),
                                .signal_all = qp.signal_all,
                                .pd = 0,
@@ -84,8 +84,10 @@ int create_at_server(Context& context, Qp& qp, const ibv_qp_init_attr_ex& attrib
                                .sq_log_stride = qp.send.log_stride,
                                .rq_log_stride = qp.receive.log_stride};
   attach::Reply reply;
-  if (const int error = command(context, CommandOpcode::CreateQp, request, create, reply))
+  if (const int error = command(context, CommandOpcode::CreateQp, request, create, reply)) {
+    take_cookie(context, qp.cookie);
     return error;
+  }
   qp.qp_base.qp_num = reply.number, qp.qp_base.handle = reply.handle;
   const std::lock_guard guard(context.mutex);
   context.qps.insert(&qp);
@@ -101,7 +103,7 @@ constexpr u64 kWorkFlags = [] {
 }();
 
 // errno's values.
-int check(const ibv_qp_init_attr_ex& a) {
+int check(const ibv_context* context, const ibv_qp_init_attr_ex& a) {
   constexpr u32 kKnown =
       IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
   if (a.comp_mask & ~kKnown) return EOPNOTSUPP;
@@ -109,12 +111,17 @@ int check(const ibv_qp_init_attr_ex& a) {
   if ((a.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) && (a.send_ops_flags & ~kWorkFlags))
     return EOPNOTSUPP;
   if (!find_row(kServices, &ServiceWord::type, a.qp_type)) return EOPNOTSUPP;
-  return (a.comp_mask & IBV_QP_INIT_ATTR_PD) && a.pd && a.send_cq && a.recv_cq ? 0 : EINVAL;
+  const auto is_here = [&](const auto* object) { return object && object->context == context; };
+  const bool may_share = a.qp_type == IBV_QPT_RC || a.qp_type == IBV_QPT_UD;
+  if (a.srq && (!may_share || !is_here(a.srq))) return EINVAL;
+  const bool has_all = (a.comp_mask & IBV_QP_INIT_ATTR_PD) && is_here(a.pd) && is_here(a.send_cq) &&
+                       is_here(a.recv_cq);
+  return has_all ? 0 : EINVAL;
 }
 }  // namespace
 
 ibv_qp* create_qp_ex(ibv_context* plain, ibv_qp_init_attr_ex* attributes) {
-  if (const int error = check(*attributes)) return fail(error);
+  if (const int error = check(plain, *attributes)) return fail(error);
   Context& context = context_of(plain);
   auto made = std::make_unique<Qp>();
   made->service = find_row(kServices, &ServiceWord::type, attributes->qp_type)->service;
@@ -195,6 +202,7 @@ constexpr std::array kAttributes{
 
 // errno's values.
 int to_device(const Qp& qp, const ibv_qp_attr& a, int words, proto::QpAttributes& out) {
+  if ((words & IBV_QP_AV) && a.ah_attr.port_num != 1) return EINVAL;
   out.mask = proto::kQpState;
   out.state = proto::QpState(words & IBV_QP_STATE ? a.qp_state : qp.qp_base.state);
   words &= ~IBV_QP_STATE;
@@ -279,6 +287,8 @@ HCA_VERB int ibv_destroy_qp(ibv_qp* plain) {
   attach::Reply reply;
   if (const int error = command(context, CommandOpcode::DestroyQp, plain->handle, reply))
     return error;
+  take_cookie(context, qp.cookie);
+  await_acknowledged(*plain, plain->events_completed, qp.async_events);
   {
     const std::lock_guard guard(context.mutex);
     context.qps.erase(&qp);

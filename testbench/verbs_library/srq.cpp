@@ -16,9 +16,10 @@ int create_at_server(Context& context, Srq& srq, const ibv_pd& pd, u32 limit) {
   create.address = srq.queue.offset, create.limit = limit;
   create.log_entries = srq.queue.log_entries, create.log_stride = srq.queue.log_stride;
   attach::Request request;
-  request.names[0] = pd.handle, request.cookie = reinterpret_cast<u64>(&srq);
+  request.names[0] = pd.handle, request.cookie = srq.cookie = give_cookie(context, &srq);
   attach::Reply reply;
   const int error = command(context, CommandOpcode::CreateSrq, request, create, reply);
+  if (error) take_cookie(context, srq.cookie);
   srq.handle = reply.handle, srq.number = reply.number;
   return error;
 }
@@ -133,6 +134,8 @@ HCA_VERB int ibv_destroy_srq(ibv_srq* srq) {
   attach::Reply reply;
   if (const int error = command(context, CommandOpcode::DestroySrq, srq->handle, reply))
     return error;
+  take_cookie(context, srq_of(srq).cookie);
+  await_acknowledged(*srq, srq->events_completed, srq_of(srq).async_events);
   free_queue(context, srq_of(srq).queue);
   delete &srq_of(srq);
   return 0;

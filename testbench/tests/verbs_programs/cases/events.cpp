@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// ibv_get_async_event(3), ibv_get_cq_event(3): which events there are, and that an object is not
+// destroyed while one of its events is not acknowledged.
+#include <time.h>
+
+#include <atomic>
+#include <thread>
+
+#include "testbench/tests/verbs_programs/cases/bench.h"
+
+namespace cases {
+namespace {
+void wait_a_moment() {
+  const timespec moment{0, 20'000'000};
+  nanosleep(&moment, nullptr);
+}
+
+// The call does not come back before `acknowledge` is called.
+template <class Call, class Acknowledge>
+void expect_waits(Bench& bench, const std::string& what, Call call, Acknowledge acknowledge) {
+  std::atomic<bool> done = false;
+  int error = -1;
+  std::thread other([&] {
+    error = call();
+    done = true;
+  });
+  wait_a_moment();
+  bench.checks->holds(what + " waits", !done);
+  acknowledge();
+  other.join();
+  bench.checks->equal(what, error, 0);
+}
+
+// An event of a queue pair, not acknowledged. False: none comes.
+bool provoke(Bench& bench, ibv_qp* from, ibv_async_event& event) {
+  ibv_sge data = bench.a.sge(0, 8);
+  ibv_send_wr wr = work(IBV_WR_RDMA_WRITE, &data);
+  set_remote(wr, bench.b);
+  wr.wr.rdma.rkey ^= 0x55;
+  post(from, wr);
+  bench.a.next_completion();
+  wait_a_moment();
+  return !ibv_get_async_event(bench.b.context, &event);
+}
+
+void check_queue_pair(Bench& bench) {
+  Pair pair(bench, IBV_QPT_RC);
+  ibv_async_event event{};
+  Checks& checks = *bench.checks;
+  checks.equal("without an event", ibv_get_async_event(bench.b.context, &event), -1);
+  checks.equal("errno", errno, EAGAIN);
+  checks.holds("an event comes", provoke(bench, pair.a, event));
+  checks.equal("its type", event.event_type, IBV_EVENT_QP_ACCESS_ERR);
+  checks.holds("its queue pair", event.element.qp == pair.b);
+  expect_waits(
+      bench, "ibv_destroy_qp() of an event that was got", [&] { return ibv_destroy_qp(pair.b); },
+      [&] { ibv_ack_async_event(&event); });
+  pair.b = nullptr;
+}
+
+// The event of a queue pair that is gone comes to nobody.
+void check_late(Bench& bench) {
+  Pair pair(bench, IBV_QPT_RC);
+  ibv_sge data = bench.a.sge(0, 8);
+  ibv_send_wr wr = work(IBV_WR_RDMA_WRITE, &data);
+  set_remote(wr, bench.b);
+  wr.wr.rdma.rkey ^= 0x55;
+  post(pair.a, wr);
+  bench.a.next_completion();
+  wait_a_moment();
+  bench.checks->equal("a queue pair whose event nobody got", ibv_destroy_qp(pair.b), 0);
+  pair.b = nullptr;
+  ibv_async_event event;
+  bench.checks->equal("its event", ibv_get_async_event(bench.b.context, &event), -1);
+}
+
+void check_drained(Bench& bench) {
+  const Pair pair(bench, IBV_QPT_RC);
+  ibv_qp_attr to{};
+  to.qp_state = IBV_QPS_SQD, to.en_sqd_async_notify = 1;
+  bench.checks->equal("to SQD",
+                      ibv_modify_qp(pair.a, &to, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
+  bench.checks->equal("a send queue is drained", bench.a.next_event(), IBV_EVENT_SQ_DRAINED);
+}
+
+void check_srq(Bench& bench) {
+  Checks& checks = *bench.checks;
+  ibv_srq_init_attr wanted{};
+  wanted.attr = {kDepth, 1, 0};
+  ibv_srq* const srq = ibv_create_srq(bench.b.pd, &wanted);
+  ibv_qp* const a = bench.a.make_qp(IBV_QPT_RC);
+  ibv_qp* const b = bench.b.make_qp(IBV_QPT_RC, srq);
+  checks.equal("they are connected", connect(a, bench.a, b, bench.b), 0);
+  ibv_sge into = bench.b.sge(0, 64);
+  ibv_recv_wr receive{}, *bad = nullptr;
+  receive.sg_list = &into, receive.num_sge = 1;
+  checks.equal("two receives", ibv_post_srq_recv(srq, &receive, &bad), 0);
+  checks.equal("of an SRQ", ibv_post_srq_recv(srq, &receive, &bad), 0);
+  checks.equal("ibv_post_recv() of its queue pair", post_receive(b, into), EINVAL);
+  ibv_srq_attr limit{0, 0, 2};
+  checks.equal("its limit", ibv_modify_srq(srq, &limit, IBV_SRQ_LIMIT), 0);
+  ibv_srq_attr is{};
+  ibv_query_srq(srq, &is);
+  checks.equal("is set", is.srq_limit, 2);
+  ibv_sge data = bench.a.sge(0, 8);
+  ibv_send_wr wr = work(IBV_WR_SEND, &data);
+  post(a, wr);
+  checks.equal("fewer than the limit", bench.b.next_event(), IBV_EVENT_SRQ_LIMIT_REACHED);
+  ibv_query_srq(srq, &is);
+  checks.equal("the limit is off", is.srq_limit, 0);
+  ibv_qp_attr to{};
+  to.qp_state = IBV_QPS_ERR;
+  ibv_modify_qp(b, &to, IBV_QP_STATE);
+  checks.equal("its queue pair takes no more", bench.b.next_event(), IBV_EVENT_QP_LAST_WQE_REACHED);
+  checks.equal("destroyed", ibv_destroy_qp(a) | ibv_destroy_qp(b) | ibv_destroy_srq(srq), 0);
+}
+
+// More completions than the CQ has room for.
+void check_overrun(Bench& bench) {
+  Checks& checks = *bench.checks;
+  ibv_cq* const small = ibv_create_cq(bench.a.context, 1, nullptr, nullptr, 0);
+  ibv_qp_init_attr wanted = bench.a.wanted_qp(IBV_QPT_RC);
+  wanted.send_cq = small;
+  ibv_qp* const qp = ibv_create_qp(bench.a.pd, &wanted);
+  to_init(qp, bench.a);
+  ibv_qp* const peer = bench.b.make_qp(IBV_QPT_RC);
+  ibv_qp_attr reset{};
+  ibv_modify_qp(qp, &reset, IBV_QP_STATE);
+  checks.equal("they are connected", connect(qp, bench.a, peer, bench.b), 0);
+  ibv_sge data = bench.a.sge(0, 8);
+  for (int i = 0; i < kDepth; ++i) {
+    ibv_send_wr wr = work(IBV_WR_RDMA_WRITE, &data);
+    set_remote(wr, bench.b);
+    post(qp, wr);
+  }
+  checks.equal("a CQ is overrun", bench.a.next_event(), IBV_EVENT_CQ_ERR);
+  checks.equal("its queue pair", bench.a.next_event(), IBV_EVENT_QP_FATAL);
+  checks.equal("destroyed", ibv_destroy_qp(qp) | ibv_destroy_qp(peer) | ibv_destroy_cq(small), 0);
+}
+
+void check_channel(Bench& bench) {
+  Checks& checks = *bench.checks;
+  ibv_comp_channel* const channel = ibv_create_comp_channel(bench.a.context);
+  int mine = 0;
+  ibv_cq* const cq = ibv_create_cq(bench.a.context, kDepth, &mine, channel, 0);
+  ibv_qp_init_attr wanted = bench.a.wanted_qp(IBV_QPT_RC);
+  wanted.send_cq = cq;
+  ibv_qp* const qp = ibv_create_qp(bench.a.pd, &wanted);
+  ibv_qp* const peer = bench.b.make_qp(IBV_QPT_RC);
+  checks.equal("they are connected", connect(qp, bench.a, peer, bench.b), 0);
+  checks.equal("ibv_req_notify_cq", ibv_req_notify_cq(cq, 0), 0);
+  ibv_sge data = bench.a.sge(0, 8);
+  ibv_send_wr wr = work(IBV_WR_RDMA_WRITE, &data);
+  set_remote(wr, bench.b);
+  post(qp, wr);
+  ibv_cq* told = nullptr;
+  void* context = nullptr;
+  checks.equal("ibv_get_cq_event", ibv_get_cq_event(channel, &told, &context), 0);
+  checks.holds("its CQ and context", told == cq && context == &mine);
+  ibv_wc wc;
+  checks.equal("the completion is there", ibv_poll_cq(cq, 1, &wc), 1);
+  ibv_destroy_qp(qp);
+  expect_waits(
+      bench, "ibv_destroy_cq() of an event that was got", [&] { return ibv_destroy_cq(cq); },
+      [&] { ibv_ack_cq_events(cq, 1); });
+  checks.equal("the channel", ibv_destroy_comp_channel(channel), 0);
+  ibv_destroy_qp(peer);
+}
+}  // namespace
+
+void check_events(Bench& bench) {
+  check_queue_pair(bench);
+  check_late(bench);
+  check_drained(bench);
+  check_srq(bench);
+  check_overrun(bench);
+  check_channel(bench);
+}
+}  // namespace cases

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the man pages of the verbs promise, case by case: which value of errno, completion status or
+// event. Groups are given as arguments; without: all of them.
+#include <cstdio>
+#include <cstring>
+
+#include "testbench/tests/verbs_programs/cases/bench.h"
+
+namespace {
+struct GroupRow {
+  const char* name;
+  void (*check)(cases::Bench&);
+  bool asked = false;  // only if it is named
+};
+constexpr std::array kGroups{
+    // clang-format off
+    GroupRow{"names",       cases::check_names},
+    GroupRow{"arguments",   cases::check_arguments},
+    GroupRow{"objects",     cases::check_objects},
+    GroupRow{"states",      cases::check_states},
+    GroupRow{"posting",     cases::check_posting},
+    GroupRow{"completions", cases::check_completions},
+    GroupRow{"events",      cases::check_events},
+    GroupRow{"memory",      cases::check_memory},
+    GroupRow{"resizing",    cases::check_resizing},
+    GroupRow{"limits",      cases::check_limits, true},
+    GroupRow{"lost",        cases::check_lost, true},
+    // clang-format on
+};
+}  // namespace
+
+int main(int count, char** arguments) {
+  cases::Checks checks;
+  int ran = 0;
+  for (const GroupRow& group : kGroups) {
+    bool wanted = count == 1 && !group.asked;
+    for (int i = 1; i < count; ++i) wanted |= !std::strcmp(arguments[i], group.name);
+    if (!wanted) continue;
+    ++ran;
+    cases::Bench bench;
+    bench.checks = &checks;
+    group.check(bench);
+  }
+  std::printf("%d groups: %d passed, %d failed\n", ran, checks.passed(), checks.failed());
+  return checks.failed() || !ran;
+}

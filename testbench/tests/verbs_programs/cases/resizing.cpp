@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// ibv_resize_cq(3), ibv_modify_srq(3), and the times of completions, ibv_create_cq_ex(3).
+#include "testbench/tests/verbs_programs/cases/bench.h"
+
+namespace cases {
+namespace {
+void write_some(Bench& bench, ibv_qp* qp, unsigned from, unsigned to) {
+  ibv_sge data = bench.a.sge(0, 8);
+  for (unsigned i = from; i < to; ++i) {
+    ibv_send_wr wr = work(IBV_WR_RDMA_WRITE, &data, i);
+    set_remote(wr, bench.b);
+    bench.checks->equal("a WRITE is posted", post(qp, wr), 0);
+  }
+}
+void expect_written(Bench& bench, unsigned from, unsigned to) {
+  for (unsigned i = from; i < to; ++i) {
+    const ibv_wc wc = bench.a.next_completion();
+    bench.checks->equal("a WRITE is done", wc.status, IBV_WC_SUCCESS);
+    bench.checks->equal("in order", (long long)wc.wr_id, i);
+  }
+}
+
+// In the midst of completions that nobody has polled, at all places of the ring.
+void check_cq(Bench& bench) {
+  Checks& checks = *bench.checks;
+  const Pair pair(bench, IBV_QPT_RC);
+  ibv_cq* const cq = bench.a.cq;
+  unsigned done = 0;
+  for (const int entries : {40, 100, 33, 500, 9, 32}) {
+    write_some(bench, pair.a, done, done + 8);
+    expect_written(bench, done, done + 3);
+    checks.equal("a CQ is resized", ibv_resize_cq(cq, entries), 0);
+    checks.holds("to so many entries", cq->cqe >= entries);
+    write_some(bench, pair.a, done + 8, done + 11);
+    expect_written(bench, done + 3, done + 11);
+    done += 11;
+  }
+  write_some(bench, pair.a, done, done + 8);
+  const timespec moment{0, 1'000'000};
+  nanosleep(&moment, nullptr);
+  checks.equal("to fewer entries than there are completions", ibv_resize_cq(cq, 7), EINVAL);
+  checks.equal("to no entries", ibv_resize_cq(cq, 0), EINVAL);
+  checks.equal("to more than the device has", ibv_resize_cq(cq, bench.a.device.max_cqe + 1),
+               EINVAL);
+  expect_written(bench, done, done + 8);
+}
+
+void post_shared(Bench& bench, ibv_srq* srq, unsigned from, unsigned to) {
+  for (unsigned i = from; i < to; ++i) {
+    ibv_sge into = bench.b.sge(i % 64 * 64, 64);
+    ibv_recv_wr wr{}, *bad = nullptr;
+    wr.wr_id = i, wr.sg_list = &into, wr.num_sge = 1;
+    bench.checks->equal("a receive is posted", ibv_post_srq_recv(srq, &wr, &bad), 0);
+  }
+}
+void send_shared(Bench& bench, ibv_qp* qp, unsigned from, unsigned to) {
+  for (unsigned i = from; i < to; ++i) {
+    bench.a.buffer[0] = static_cast<unsigned char>(i);
+    ibv_sge data = bench.a.sge(0, 8);
+    ibv_send_wr wr = work(IBV_WR_SEND, &data, i);
+    post(qp, wr);
+    bench.checks->equal("a SEND is done", bench.a.next_completion().status, IBV_WC_SUCCESS);
+    const ibv_wc wc = bench.b.next_completion();
+    bench.checks->equal("is received", (long long)wc.wr_id, i);
+    bench.checks->equal("where it was posted", bench.b.buffer[i % 64 * 64], i);
+  }
+}
+
+void check_srq(Bench& bench) {
+  Checks& checks = *bench.checks;
+  ibv_srq_init_attr wanted{};
+  wanted.attr = {4, 1, 0};
+  ibv_srq* const srq = ibv_create_srq(bench.b.pd, &wanted);
+  ibv_qp* const a = bench.a.make_qp(IBV_QPT_RC);
+  ibv_qp* const b = bench.b.make_qp(IBV_QPT_RC, srq);
+  checks.equal("they are connected", connect(a, bench.a, b, bench.b), 0);
+  checks.holds("the device resizes SRQs", bench.b.device.device_cap_flags & IBV_DEVICE_SRQ_RESIZE);
+  post_shared(bench, srq, 0, 4);
+  send_shared(bench, a, 0, 3);
+  post_shared(bench, srq, 4, 6);
+  ibv_srq_attr more{20, 0, 0};
+  checks.equal("an SRQ is resized", ibv_modify_srq(srq, &more, IBV_SRQ_MAX_WR), 0);
+  ibv_srq_attr is{};
+  ibv_query_srq(srq, &is);
+  checks.holds("to so many entries", is.max_wr >= 20);
+  post_shared(bench, srq, 6, 20);
+  send_shared(bench, a, 3, 20);
+  post_shared(bench, srq, 20, 20 + is.max_wr);
+  ibv_recv_wr one_more{}, *bad = nullptr;
+  checks.equal("one more than there is room for", ibv_post_srq_recv(srq, &one_more, &bad), ENOMEM);
+  more.max_wr = unsigned(bench.b.device.max_srq_wr) + 1;
+  checks.equal("beyond the device", ibv_modify_srq(srq, &more, IBV_SRQ_MAX_WR), EINVAL);
+  more.srq_limit = 1 << 20;
+  checks.equal("a limit beyond the SRQ", ibv_modify_srq(srq, &more, IBV_SRQ_LIMIT), EINVAL);
+  checks.equal("an attribute that is none", ibv_modify_srq(srq, &more, 4), EINVAL);
+  checks.equal("destroyed", ibv_destroy_qp(a) | ibv_destroy_qp(b) | ibv_destroy_srq(srq), 0);
+}
+
+// In ns of one clock: they grow, and lie between two looks at it.
+void check_times(Bench& bench) {
+  Checks& checks = *bench.checks;
+  ibv_cq_init_attr_ex wanted{};
+  wanted.cqe = kDepth, wanted.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+  ibv_cq_ex* const cq = ibv_create_cq_ex(bench.a.context, &wanted);
+  checks.holds("a CQ with times", cq);
+  ibv_device_attr_ex device{};
+  ibv_query_device_ex(bench.a.context, nullptr, &device);
+  checks.equal("a clock of 1 GHz", (long long)device.hca_core_clock, 1'000'000);
+  const auto clock = [&] {
+    ibv_values_ex values{};
+    values.comp_mask = IBV_VALUES_MASK_RAW_CLOCK;
+    checks.equal("the clock", ibv_query_rt_values_ex(bench.a.context, &values), 0);
+    return std::uint64_t(values.raw_clock.tv_sec) * 1'000'000'000 +
+           std::uint64_t(values.raw_clock.tv_nsec);
+  };
+  ibv_qp_init_attr made = bench.a.wanted_qp(IBV_QPT_RC);
+  made.send_cq = ibv_cq_ex_to_cq(cq);
+  ibv_qp* const a = ibv_create_qp(bench.a.pd, &made);
+  ibv_qp* const b = bench.b.make_qp(IBV_QPT_RC);
+  checks.equal("they are connected", connect(a, bench.a, b, bench.b), 0);
+  std::uint64_t last = clock();
+  write_some(bench, a, 0, 4);
+  const timespec moment{0, 1'000'000};
+  nanosleep(&moment, nullptr);
+  const std::uint64_t end = clock();
+  ibv_poll_cq_attr none{};
+  checks.equal("a completion", ibv_start_poll(cq, &none), 0);
+  for (int i = 0; i < 4; ++i) {
+    const std::uint64_t time = ibv_wc_read_completion_ts(cq);
+    checks.holds("its time is behind the one before", time >= last && time <= end);
+    last = time;
+    checks.equal("the next one", ibv_next_poll(cq), i < 3 ? 0 : ENOENT);
+  }
+  ibv_end_poll(cq);
+  none.comp_mask = 1;
+  checks.equal("attributes that there are not", ibv_start_poll(cq, &none), EINVAL);
+  checks.equal("destroyed",
+               ibv_destroy_qp(a) | ibv_destroy_qp(b) | ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+}
+}  // namespace
+
+void check_resizing(Bench& bench) {
+  check_cq(bench);
+  check_srq(bench);
+  check_times(bench);
+}
+}  // namespace cases

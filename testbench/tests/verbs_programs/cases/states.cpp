@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// ibv_modify_qp(3), ibv_query_qp(3): what a change of state needs, and what it may not have.
+#include "testbench/tests/verbs_programs/cases/bench.h"
+
+namespace cases {
+namespace {
+const char* name_of(ibv_qp_type type) {
+  return type == IBV_QPT_RC ? "RC " : type == IBV_QPT_UC ? "UC " : "UD ";
+}
+
+// Each attribute that is missing fails the whole; then it goes well.
+void check_needed(Bench& bench, ibv_qp* qp, ibv_qp_attr attributes, int mask, const char* to) {
+  const ibv_qp_state before = state_of(qp);
+  const std::string what = std::string(name_of(qp->qp_type)) + to;
+  for (int bit = IBV_QP_STATE << 1; bit <= mask; bit <<= 1) {
+    if (!(mask & bit)) continue;
+    bench.checks->equal(what + " without attribute " + std::to_string(bit),
+                        ibv_modify_qp(qp, &attributes, mask & ~bit), EINVAL);
+    bench.checks->equal(what + ": it stays where it was", state_of(qp), before);
+  }
+  bench.checks->equal(what, ibv_modify_qp(qp, &attributes, mask), 0);
+  bench.checks->equal(what + ": it is there", state_of(qp), attributes.qp_state);
+  bench.checks->equal(what + ": the structure says so", qp->state, attributes.qp_state);
+}
+
+void check_way(Bench& bench, ibv_qp_type type) {
+  ibv_qp* const qp = bench.a.make_qp(type);
+  const std::string what = name_of(type);
+  Path path = path_to(type, bench.a, bench.b, 77);
+  bench.checks->equal(what + "Reset to RTR", ibv_modify_qp(qp, &path.rtr, path.rtr_mask), EINVAL);
+  bench.checks->equal(what + "Reset to RTS", ibv_modify_qp(qp, &path.rts, path.rts_mask), EINVAL);
+  check_needed(bench, qp, path.init, path.init_mask, "Reset to Init");
+  bench.checks->equal(what + "Init to RTS", ibv_modify_qp(qp, &path.rts, path.rts_mask), EINVAL);
+  check_needed(bench, qp, path.rtr, path.rtr_mask, "Init to RTR");
+  bench.checks->equal(what + "RTR to Init", ibv_modify_qp(qp, &path.init, path.init_mask), EINVAL);
+  path.rts.cur_qp_state = IBV_QPS_INIT;
+  bench.checks->equal(what + "RTR to RTS where it is not",
+                      ibv_modify_qp(qp, &path.rts, path.rts_mask | IBV_QP_CUR_STATE), EINVAL);
+  check_needed(bench, qp, path.rts, path.rts_mask, "RTR to RTS");
+  ibv_qp_attr to{};
+  to.qp_state = IBV_QPS_SQE;
+  bench.checks->equal(what + "to SQE", ibv_modify_qp(qp, &to, IBV_QP_STATE), EINVAL);
+  for (const ibv_qp_state state : {IBV_QPS_ERR, IBV_QPS_RESET}) {
+    to.qp_state = state;
+    bench.checks->equal(what + "to Error and to Reset", ibv_modify_qp(qp, &to, IBV_QP_STATE), 0);
+    bench.checks->equal(what + "is there", state_of(qp), state);
+  }
+  ibv_destroy_qp(qp);
+}
+
+// A value that is out of its range.
+struct ValueRow {
+  const char* what;
+  void (*change)(Path&);
+};
+constexpr std::array kInitValues{
+    ValueRow{"port 0", [](Path& p) { p.init.port_num = 0; }},
+    ValueRow{"a port beyond the last", [](Path& p) { p.init.port_num = 2; }},
+    ValueRow{"a P_Key beyond the table", [](Path& p) { p.init.pkey_index = 4000; }},
+    ValueRow{"rights that a queue pair does not give",
+             [](Path& p) { p.init.qp_access_flags = IBV_ACCESS_MW_BIND; }},
+    ValueRow{"rights that there are not", [](Path& p) { p.init.qp_access_flags = 1 << 19; }},
+};
+constexpr std::array kRtrValues{
+    ValueRow{"no MTU", [](Path& p) { p.rtr.path_mtu = ibv_mtu(0); }},
+    ValueRow{"an MTU beyond 4096", [](Path& p) { p.rtr.path_mtu = ibv_mtu(6); }},
+    ValueRow{"an RNR timer code of 6 bits", [](Path& p) { p.rtr.min_rnr_timer = 32; }},
+    ValueRow{"more responder resources than the device has",
+             [](Path& p) { p.rtr.max_dest_rd_atomic = 255; }},
+    ValueRow{"a GID beyond the table",
+             [](Path& p) { p.rtr.ah_attr.is_global = 1, p.rtr.ah_attr.grh.sgid_index = 200; }},
+    ValueRow{"a path from port 2", [](Path& p) { p.rtr.ah_attr.port_num = 2; }},
+};
+constexpr std::array kRtsValues{
+    ValueRow{"a timeout of 6 bits", [](Path& p) { p.rts.timeout = 32; }},
+    ValueRow{"8 retries", [](Path& p) { p.rts.retry_cnt = 8; }},
+    ValueRow{"8 retries of receivers that are not ready", [](Path& p) { p.rts.rnr_retry = 8; }},
+    ValueRow{"more READs than the device has", [](Path& p) { p.rts.max_rd_atomic = 255; }},
+};
+
+template <std::size_t kRows>
+void check_values(Bench& bench, ibv_qp* qp, const std::array<ValueRow, kRows>& rows,
+                  ibv_qp_attr Path::*attributes, int Path::*mask) {
+  for (const ValueRow& row : rows) {
+    Path path = path_to(IBV_QPT_RC, bench.a, bench.b, 77);
+    row.change(path);
+    bench.checks->equal(row.what, ibv_modify_qp(qp, &(path.*attributes), path.*mask), EINVAL);
+  }
+  Path path = path_to(IBV_QPT_RC, bench.a, bench.b, 77);
+  bench.checks->equal("good values", ibv_modify_qp(qp, &(path.*attributes), path.*mask), 0);
+}
+
+void check_ranges(Bench& bench) {
+  ibv_qp* const qp = bench.a.make_qp(IBV_QPT_RC);
+  check_values(bench, qp, kInitValues, &Path::init, &Path::init_mask);
+  check_values(bench, qp, kRtrValues, &Path::rtr, &Path::rtr_mask);
+  check_values(bench, qp, kRtsValues, &Path::rts, &Path::rts_mask);
+  // What a state does not have, or no state of this service.
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_RTS, attributes.path_mtu = IBV_MTU_256;
+  for (const int not_here : {IBV_QP_PATH_MTU, IBV_QP_QKEY, IBV_QP_PORT, IBV_QP_DEST_QPN})
+    bench.checks->equal("an attribute that RTS does not change",
+                        ibv_modify_qp(qp, &attributes, IBV_QP_STATE | not_here), EINVAL);
+  for (const int not_offered : {IBV_QP_ALT_PATH, IBV_QP_PATH_MIG_STATE, IBV_QP_CAP})
+    bench.checks->holds("what the device does not offer",
+                        ibv_modify_qp(qp, &attributes, IBV_QP_STATE | not_offered) != 0);
+  ibv_destroy_qp(qp);
+}
+
+// What it was told comes back.
+void check_query(Bench& bench) {
+  const Pair pair(bench, IBV_QPT_RC);
+  const Path path = path_to(IBV_QPT_RC, bench.a, bench.b, pair.b->qp_num);
+  ibv_qp_attr is{};
+  ibv_qp_init_attr made{};
+  Checks& checks = *bench.checks;
+  checks.equal("ibv_query_qp", ibv_query_qp(pair.a, &is, (1 << 21) - 1, &made), 0);
+  checks.equal("qp_state", is.qp_state, IBV_QPS_RTS);
+  checks.equal("cur_qp_state", is.cur_qp_state, IBV_QPS_RTS);
+  checks.equal("path_mtu", is.path_mtu, path.rtr.path_mtu);
+  checks.equal("dest_qp_num", is.dest_qp_num, pair.b->qp_num);
+  checks.equal("qp_access_flags", is.qp_access_flags, path.init.qp_access_flags);
+  checks.equal("dlid", is.ah_attr.dlid, path.rtr.ah_attr.dlid);
+  checks.equal("is_global", is.ah_attr.is_global, path.rtr.ah_attr.is_global);
+  checks.equal("ah_attr.port_num", is.ah_attr.port_num, 1);
+  checks.equal("port_num", is.port_num, 1);
+  checks.equal("timeout", is.timeout, path.rts.timeout);
+  checks.equal("retry_cnt", is.retry_cnt, path.rts.retry_cnt);
+  checks.equal("rnr_retry", is.rnr_retry, path.rts.rnr_retry);
+  checks.equal("min_rnr_timer", is.min_rnr_timer, path.rtr.min_rnr_timer);
+  checks.equal("max_rd_atomic", is.max_rd_atomic, path.rts.max_rd_atomic);
+  checks.equal("max_dest_rd_atomic", is.max_dest_rd_atomic, path.rtr.max_dest_rd_atomic);
+  checks.holds("cap", is.cap.max_send_wr >= kDepth && is.cap.max_send_sge >= 2);
+  checks.holds("the CQs", made.send_cq == bench.a.cq && made.recv_cq == bench.a.cq);
+  checks.equal("qp_type", made.qp_type, IBV_QPT_RC);
+}
+}  // namespace
+
+void check_states(Bench& bench) {
+  for (const ibv_qp_type type : {IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD}) check_way(bench, type);
+  check_ranges(bench);
+  check_query(bench);
+}
+}  // namespace cases
