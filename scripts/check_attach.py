@@ -88,11 +88,11 @@ class Served:
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def start(self, device, arguments, clock="wall", options=()):
+    def start(self, device, arguments, clock="wall", options=(), folder=None):
         command = [self.hca, "run", "--attach", self.socket, f"--time={clock}", *options]
         if device:
             command += ["--device", device]
-        return subprocess.Popen([*command, "--", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return subprocess.Popen([*command, "--", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder)
 
 
 def finish(process, name, code=0):

@@ -29,6 +29,7 @@ libcsv-dev|reads the list of statements
 libibverbs-dev|the header of the verbs, for programs that attach
 ibverbs-utils|programs of the verbs that the tests run
 perftest|the same: bandwidth and latency
+python3-pyverbs|the same: tests of rdma-core
 libpcap-dev|reads and writes captures
 catch2|unit tests
 libbenchmark-dev|the speed measurement hca_bench
