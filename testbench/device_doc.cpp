@@ -144,6 +144,12 @@ std::string events_section() {
       "a masked vector keeps the message pending. CQE, EQE and message become visible in this "
       "order.\n",
       kAsyncEq);
+  text +=
+      "\nThe events of a CQ can be moderated (`EventCount`, `EventPeriod`): armed for the next "
+      "completion, it raises its event when `EventCount` CQEs are not taken, or `EventPeriod` "
+      "after it was armed and had the first of them, whichever comes first. A CQE that it is armed "
+      "for as solicited or in error has its event at once. ModifyCq begins the period anew; its "
+      "new values count for the CQEs that wait.\n";
   text += structure<Eqe>("An armed CQ has a CQE.");
   text += structure<Aeqe>(
       "An asynchronous event: two 64-bit little-endian words; the table shows each from its bit 63 "

@@ -151,6 +151,7 @@ Error VerbsContext::resize_cq(Cq& cq, u32 cqe) {
   for (u32 i = 0; i < resized.entries(); ++i) put(cq.consumer + i, false);
   ring_cq(cq, proto::Arm::None);
   proto::QueueAttributes asked{.address = resized.address, .log_entries = resized.log_entries};
+  asked.mask = proto::kCqRing;
   const Command command = begin(CommandOpcode::ModifyCq, cq.cqn, asked);
   if (const CommandStatus status = wait(command); status != CommandStatus::Ok)
     return error_of(status);
@@ -163,6 +164,12 @@ Error VerbsContext::resize_cq(Cq& cq, u32 cqe) {
   }
   cq.log_entries = resized.log_entries, cq.address = resized.address;
   return Error::None;
+}
+
+Error VerbsContext::modify_cq(const Cq& cq, const ModerateCq& moderate) {
+  proto::QueueAttributes asked{.mask = proto::kCqModeration};
+  asked.event_count = moderate.cq_count, asked.event_period = moderate.cq_period;
+  return error_of(execute(CommandOpcode::ModifyCq, cq.cqn, asked));
 }
 
 Error VerbsContext::destroy_cq(Cq& cq) {

@@ -60,6 +60,11 @@ struct Cq {
   u32 entries() const { return u32{1} << log_entries; }
 };
 
+// ibv_moderate_cq: CQEs and microseconds for each event.
+struct ModerateCq {
+  u16 cq_count = 0, cq_period = 0;
+};
+
 // ibv_srq_init_attr.
 struct SrqInitAttr {
   u32 max_wr = 128, max_sge = 1, srq_limit = 0;
@@ -226,6 +231,8 @@ class VerbsContext {
   // ibv_resize_cq: room for `cqe` CQEs (CQ-20). Invalid: more than that are not taken, or it
   // overflowed.
   Error resize_cq(Cq& cq, u32 cqe);
+  // ibv_modify_cq. Invalid: a count of more CQEs than the CQ has entries.
+  Error modify_cq(const Cq& cq, const ModerateCq& moderate);
   Error destroy_cq(Cq& cq);
   // `key`: the one to use for both L_Key and R_Key; 0: chosen. `pd`: nullptr: the context's own.
   Mr reg_mr(u64 addr, u64 length, u8 access, u32 key = 0, const Pd* pd = nullptr);

@@ -54,7 +54,7 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
       responder_execute(config.responder_execute, release_of(config), qp_context.contexts,
                         protection),
       responder_reply(config.responder_reply, qp_context.contexts, config.core.ports),
-      completion(config.completion, qp_context.contexts),
+      completion(config.completion, config.core.clock, qp_context.contexts),
       event(config.event, qp_context.contexts),
       dma(timing, outside),
       command(config.command, qp_context.contexts, requester, responder_execute) {
@@ -247,6 +247,7 @@ void Chip::connect_completion() {
           "responder faults");
   connect(completion, completion.ports.faults_out, command, command.faults_in[2],
           "completion faults");
+  connect(command, command.ports.cqs_out, completion, completion.changed_in, "CQs changed");
   connect(command, command.ports.events_out, event, event.events_in[1], "asynchronous events");
   command.blocks_in.connect(dma.self, command.self, "command blocks");
   doorbell.writes_in.connect(doorbell.self, "BAR");

@@ -65,7 +65,7 @@ class Chip {
 
   // The earliest transport timer; kNever: none runs. Whatever the domain has to do before it is
   // work in progress.
-  Cycle next_timer() const { return requester.next_timer(); }
+  Cycle next_timer() const { return std::min(requester.next_timer(), completion.next_timer()); }
   Cycle timer_of(u32 qpn) const { return requester.timer_of(qpn); }
 
   // Why the two sides of a queue pair stand still: a line each, the block first; nothing for one

@@ -15,7 +15,8 @@ void Command::tick() {
     if (link.can_pop()) take_fault(link);
   for (unsigned port = 0; port < port_faults_in.count(); ++port)
     if (port_faults_in[port].can_pop()) take_fault(port_faults_in[port]);
-  if (blocks_in.can_pop() && !port_events_ && ports.events_out->can_push())
+  if (blocks_in.can_pop() && !port_events_ && ports.events_out->can_push() &&
+      ports.cqs_out->can_push())
     arrived(blocks_in.pop());
   if (works_in.can_pop()) take_work();
   if (busy_ || now() < written_ || !bells_in.can_pop()) return;
@@ -133,6 +134,7 @@ void Command::execute() {
   if (effect.resume) requester_.resume(effect.qpn);
   if (effect.recover) requester_.recover(effect.qpn);
   if (effect.message) ports.events_out->push(EventNote{.message = true, .vector = effect.vector});
+  if (effect.cqn) ports.cqs_out->push(*effect.cqn);
   if (effect.port_events) {
     port_events_ = effect.port_events, port_ = effect.port;
     wake_at(now() + 1);

@@ -28,12 +28,14 @@ struct CommandCounters {
 // Contract: a command whose block is read in cycle n takes effect in n + latency and is then
 // written back; one at a time, the next one's doorbell is taken `interval` cycles after that. A
 // fault takes effect in the cycle in which it is seen, and so does a work request; a command or
-// work request with a page list takes effect `latency` after that is read.
+// work request with a page list takes effect `latency` after that is read. Of a CQ it changes
+// `completion` hears one cycle later.
 class Command : public engine::Block {
  public:
   struct Ports {
     DmaLink* dma_out = nullptr;
     EventLink* events_out = nullptr;
+    engine::Link<u32, 2>* cqs_out = nullptr;
   };
   Command(const CommandConfig& config, Contexts& contexts, Requester& requester,
           ResponderExecute& execute)

@@ -10,6 +10,7 @@ EventRing ring_of(const QueueAttributes& a) {
   EventRing ring;
   ring.allocated = true, ring.address = a.address, ring.log_entries = a.log_entries;
   ring.eqn = a.eqn, ring.vector = a.vector, ring.context = a.context;
+  ring.event_count = a.event_count, ring.event_period = a.event_period;
   return ring;
 }
 
@@ -20,9 +21,13 @@ CommandStatus query_ring(Call& c, const EventRing* ring) {
   a.vector = ring->vector, a.context = ring->context, a.armed = ring->armed;
   a.overflowed = ring->overflowed, a.producer = ring->producer, a.consumer = ring->consumer;
   a.uses = ring->uses;
+  a.event_count = ring->event_count, a.event_period = ring->event_period;
   encode(a, c.body);
   return CommandStatus::Ok;
 }
+
+// More CQEs than there are entries would never raise an event.
+bool can_count(const EventRing& cq) { return cq.event_count <= cq.entries(); }
 }  // namespace
 
 CommandStatus create_cq(Call& c) {
@@ -33,7 +38,8 @@ CommandStatus create_cq(Call& c) {
   EventRing* eq = a.eqn ? c.contexts.find_eq(a.eqn) : nullptr;
   if ((mutant<"cqn_0_reserved">() && !cqn) || c.contexts.find_cq(cqn) || (a.eqn && !eq))
     return CommandStatus::BadObject;
-  if (a.log_entries > kMaxLogQueueEntries || a.context & 1) return CommandStatus::BadValue;
+  if (a.log_entries > kMaxLogQueueEntries || a.context & 1 || !can_count(ring_of(a)))
+    return CommandStatus::BadValue;
   at(c.contexts.cqs, cqn) = ring_of(a);
   if (eq) ++eq->uses;
   return CommandStatus::Ok;
@@ -41,18 +47,28 @@ CommandStatus create_cq(Call& c) {
 
 CommandStatus query_cq(Call& c) { return query_ring(c, c.contexts.find_cq(c.header.object)); }
 
-// CQ-20. CQEs on their way to memory keep their place in the old ring.
+// CQ-20. CQEs on their way to memory keep their place in the old ring. Moderation begins anew.
 CommandStatus modify_cq(Call& c) {
   const auto a = decode<QueueAttributes>(c.body);
   EventRing* cq = c.contexts.find_cq(c.header.object);
   if (!cq) return CommandStatus::BadObject;
   if (cq->overflowed) return CommandStatus::BadState;
-  EntryRing resized = *cq;
-  resized.address = a.address, resized.log_entries = a.log_entries;
-  const bool too_small = cq->producer - cq->consumer > resized.entries();
-  if (a.log_entries > kMaxLogQueueEntries || (too_small && !mutant<"cq_resized_too_small">()))
-    return CommandStatus::BadValue;
-  if (!mutant<"cq_ring_kept">()) static_cast<EntryRing&>(*cq) = resized;
+  if (a.mask & ~(kCqRing | kCqModeration)) return CommandStatus::BadValue;
+  EventRing changed = *cq;
+  if (a.mask & kCqRing) {
+    if (a.log_entries > kMaxLogQueueEntries) return CommandStatus::BadValue;
+    changed.address = a.address, changed.log_entries = a.log_entries;
+    const bool too_small = cq->producer - cq->consumer > changed.entries();
+    if (too_small && !mutant<"cq_resized_too_small">()) return CommandStatus::BadValue;
+  }
+  if (a.mask & kCqModeration)
+    changed.event_count = a.event_count, changed.event_period = a.event_period,
+    changed.event_due = 0;
+  if (!can_count(changed)) return CommandStatus::BadValue;
+  if (mutant<"cq_ring_kept">())
+    changed.address = cq->address, changed.log_entries = cq->log_entries;
+  *cq = changed;
+  c.effect.cqn = c.header.object;
   return query_ring(c, cq);
 }
 
@@ -62,6 +78,7 @@ CommandStatus destroy_cq(Call& c) {
   if (cq->uses && !mutant<"cq_destroyed_in_use">()) return CommandStatus::Busy;
   if (cq->eqn) --c.contexts.eqs[cq->eqn].uses;
   *cq = {};
+  c.effect.cqn = c.header.object;
   return CommandStatus::Ok;
 }
 
@@ -71,7 +88,8 @@ CommandStatus create_eq(Call& c) {
   if (eqn >= c.contexts.limits.eqs) return CommandStatus::NoResources;
   if (c.contexts.find_eq(eqn) || a.vector >= c.contexts.limits.vectors)
     return CommandStatus::BadObject;
-  if (a.log_entries > kMaxLogQueueEntries || a.eqn) return CommandStatus::BadValue;
+  if (a.log_entries > kMaxLogQueueEntries || a.eqn || a.event_count || a.event_period)
+    return CommandStatus::BadValue;
   at(c.contexts.eqs, eqn) = ring_of(a);
   return CommandStatus::Ok;
 }

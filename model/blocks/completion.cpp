@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "model/blocks/event_queue.h"
+#include "model/engine/rate.h"
 
 namespace hca::blocks {
 using namespace proto;
@@ -13,6 +13,9 @@ void Completion::tick() {
   if (!faults_.empty()) push_fault();
   if (written_in.can_pop() && ports.events_out->can_push()) count(written_in.pop());
   if (!late_events_.empty()) raise_late();
+  if (changed_in.can_pop() && ports.events_out->can_push()) notify(changed_in.pop());
+  if (periods_.may_be_due(now())) [[unlikely]]
+    end_period();
   const bool any = completions_in[0].can_pop() || completions_in[1].can_pop();
   if (!any) return;
   if (now() < next_) return wake_at(next_);
@@ -86,7 +89,7 @@ void Completion::ring(const CqDoorbell& bell) {
     ring_by(bell);
   else
     ring_cq(contexts_, bell);
-  if (take_armed(contexts_, bell.cqn)) raise(bell.cqn);
+  notify(bell.cqn);
 }
 
 // The room is the stand-in's, the arming not.
@@ -105,7 +108,37 @@ void Completion::ring(const CqDoorbell& bell) {
 
 void Completion::count(u32 slot) {
   const u32 cqn = cq_of_[slot];
-  if (count_cqe(contexts_.cqs[cqn], solicits_[slot])) raise(cqn);
+  EventRing& cq = contexts_.cqs[cqn];
+  const bool due = count_cqe(cq, solicits_[slot], time_of(cq));
+  watch(cqn);
+  if (due) raise(cqn);
+}
+
+void Completion::notify(u32 cqn) {
+  const EventRing* cq = contexts_.find_cq(cqn);
+  const bool due = cq && take_armed(contexts_, cqn, time_of(*cq));
+  watch(cqn);
+  if (due) raise(cqn);
+}
+
+// The period of its moderation runs as the CQ says.
+void Completion::watch(u32 cqn) {
+  const EventRing* cq = contexts_.find_cq(cqn);
+  if (!cq || !cq->event_due) return periods_.clear(cqn);
+  if (const Cycle ask = periods_.set(cqn, cq->event_due); ask != engine::kNever) wake_at(ask);
+}
+
+[[gnu::cold]] void Completion::end_period() {
+  if (!ports.events_out->can_push()) return;
+  Cycle again = engine::kNever;
+  const u32 cqn = periods_.due(now(), again);
+  if (again != engine::kNever) wake_at(std::max(again, now() + 1));
+  if (cqn != Timers::kNone) notify(cqn);
+}
+
+CqTime Completion::time_of(const EventRing& cq) const {
+  if (!cq.event_period) return {now(), 0};
+  return {now(), engine::cycles_from_picoseconds(u64{cq.event_period} * 1'000'000, clock_hz_)};
 }
 
 void Completion::raise(u32 cqn) {

@@ -5,10 +5,12 @@
 #include "model/blocks/contexts.h"
 #include "model/blocks/delayed.h"
 #include "model/blocks/dma.h"
+#include "model/blocks/event_queue.h"
 #include "model/blocks/items.h"
 #include "model/blocks/ring.h"
 #include "model/blocks/stage_config.h"
 #include "model/blocks/stand_in.h"
+#include "model/blocks/timers.h"
 #include "model/engine/budget.h"
 
 namespace hca::blocks {
@@ -25,7 +27,8 @@ struct CompletionCounters {
 // Contract: a completion seen in cycle n asks for its DMA write in n + latency; one each `interval`
 // cycles. A completion event is raised when the CQE that causes it is in memory, or by the doorbell
 // that arms its CQ if that came later; SQ_DRAINED and QP_LAST_WQE_REACHED when all CQEs in front of
-// it are.
+// it are. With moderation the event waits for the number of CQEs, or for its period from the CQE or
+// doorbell that would raise it without.
 class Completion : public engine::Block {
  public:
   static constexpr u32 kBuffers = 64;
@@ -34,13 +37,14 @@ class Completion : public engine::Block {
     EventLink* events_out = nullptr;
     FaultLink* faults_out = nullptr;
   };
-  Completion(const CompletionConfig& config, Contexts& contexts)
-      : buffers(kBuffers), config_(config), contexts_(contexts) {}
+  Completion(const CompletionConfig& config, u64 clock_hz, Contexts& contexts)
+      : buffers(kBuffers), config_(config), clock_hz_(clock_hz), contexts_(contexts) {}
 
   std::array<CompletedLink, 2> completions_in{CompletedLink{8},
                                               CompletedLink{8}};  // requester, responder
   CqBellLink bells_in{8};
   engine::Link<u32, 64> written_in{64};  // by dma: a CQE of this CQ is in memory
+  engine::Link<u32, 2> changed_in{2};    // by command: this CQ changed or went
   engine::Budget buffers;
   Ports ports;
   CompletionCounters counters;
@@ -50,6 +54,7 @@ class Completion : public engine::Block {
 
   void tick();
   Dma::Client client();
+  Cycle next_timer() const { return periods_.next(); }
 
  private:
   void write(const Completed& c);
@@ -59,10 +64,15 @@ class Completion : public engine::Block {
   void ring(const proto::CqDoorbell& bell);
   void ring_by(const proto::CqDoorbell& bell);
   void count(u32 slot);
+  void notify(u32 cqn);
+  void watch(u32 cqn);
+  void end_period();
   void raise(u32 cqn);
+  CqTime time_of(const EventRing& cq) const;
   void raise_late();
 
   const CompletionConfig config_;
+  const u64 clock_hz_;
   Contexts& contexts_;
   std::array<std::array<u8, proto::kCqeBytes>, kBuffers> cqes_{};
   std::array<u32, kBuffers> cq_of_{};
@@ -75,6 +85,7 @@ class Completion : public engine::Block {
   };
   Ring<LateEvent> late_events_;
   Ring<Fault> faults_;
+  Timers periods_;  // by CQN: of moderation
   unsigned next_input_ = 0;
   Cycle next_ = 0;
 };

@@ -43,7 +43,7 @@ void write_qp(const Contexts& c, u64 number, Image image) {
 
 void write_cq(const EventRing& cq, Image image) {
   image.put(u8(cq.allocated), cq.log_entries, u8(cq.overflowed), u8(cq.armed), cq.eqn, cq.address,
-            cq.producer, cq.consumer, cq.written, cq.solicited);
+            cq.producer, cq.consumer, cq.written, cq.solicited, cq.event_count, cq.event_period);
 }
 
 void write_mpt(const Region& region, Image image) {

@@ -3,6 +3,7 @@
 // among the blocks.
 #pragma once
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,6 +39,9 @@ struct EventRing : proto::EntryRing {
   // Of a CQ with an EQ: the CQEs in memory, and those up to the newest that is solicited or failed.
   u32 written = 0, solicited = 0;
   proto::Arm armed = proto::Arm::None;
+  // Moderation of the events of a CQ: 0 and 0 is none.
+  u16 event_count = 0, event_period = 0;  // CQEs; us
+  u64 event_due = 0;  // its period runs to this time of the runner; 0: it does not
 };
 
 struct Pd {
@@ -172,6 +176,7 @@ struct CommandEffect {
   bool recover = false;  // it left SQE for RTS
   bool message = false;
   u16 vector = 0;
+  std::optional<u32> cqn{};  // a CQ that changed or went: its event may be due
   // SetPort: what is to be told of the port.
   proto::PortEvents port_events = 0;
   u32 port = 0;

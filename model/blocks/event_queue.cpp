@@ -51,21 +51,36 @@ std::optional<u16> ring_eq(Contexts& contexts, const EqDoorbell& bell) {
   return eq->producer == eq->consumer ? std::nullopt : take_interrupt(contexts, bell.eqn);
 }
 
-bool count_cqe(EventRing& cq, bool solicited) {
-  ++cq.written;
-  if (solicited) cq.solicited = cq.written;
-  if (cq.armed == Arm::None || (cq.armed == Arm::Solicited && !solicited)) return false;
+namespace {
+// The event of a CQ that is armed and has a CQE for it, if moderation lets it go.
+bool take_event(EventRing& cq, const CqTime& time) {
+  const bool moderated = cq.armed == Arm::Next && (cq.event_count || cq.event_period);
+  const bool enough = cq.event_count && cq.written - cq.consumer >= cq.event_count;
+  const bool late = cq.event_due && cq.event_due <= time.now;
+  if (moderated && !enough && !late) {
+    if (cq.event_period && !cq.event_due) cq.event_due = time.now + time.period;
+    return false;
+  }
+  cq.event_due = 0;
   cq.armed = Arm::None;
   return true;
 }
+}  // namespace
 
-bool take_armed(Contexts& contexts, u32 cqn) {
+bool count_cqe(EventRing& cq, bool solicited, const CqTime& time) {
+  ++cq.written;
+  if (solicited) cq.solicited = cq.written;
+  if (cq.armed == Arm::None || (cq.armed == Arm::Solicited && !solicited)) return false;
+  return take_event(cq, time);
+}
+
+bool take_armed(Contexts& contexts, u32 cqn, const CqTime& time) {
   EventRing* cq = contexts.find_cq(cqn);
   if (!cq || !cq->eqn || cq->armed == Arm::None) return false;
   const u32 newest = cq->armed == Arm::Next ? cq->written : cq->solicited;
-  if (s32(newest - cq->consumer) <= 0) return false;
-  cq->armed = Arm::None;
-  return true;
+  if (s32(newest - cq->consumer) > 0) return take_event(*cq, time);
+  cq->event_due = 0;  // they are taken
+  return false;
 }
 
 bool ring_cq(Contexts& contexts, const CqDoorbell& bell) {

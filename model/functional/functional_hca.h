@@ -3,6 +3,7 @@
 // to back. Work takes no time; only advance_to() moves the clock, and timers fire when due.
 #pragma once
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -105,6 +106,10 @@ class FunctionalHca {
   void ring_shared(u32 srqn, u16 producer);
   void run_command(u64 address);
   void complete(u32 cqn, const proto::Cqe& cqe);
+  void notify(u32 cqn);
+  blocks::CqTime time_of(const blocks::EventRing& cq) const;
+  void watch(u32 cqn);
+  std::optional<std::pair<Nanoseconds, u32>> next_cq_timer() const;  // (due, CQN)
   void raise(u32 eqn, const proto::Event& event, bool again = false);
   void raise(proto::EventType type, u32 object) { raise(proto::kAsyncEq, {type, object}); }
   void interrupt(std::optional<u16> vector);
@@ -186,6 +191,7 @@ class FunctionalHca {
   blocks::Contexts contexts_;
   std::vector<Side> sides_;
   std::set<std::pair<Nanoseconds, u32>> timers_;  // (due, QPN)
+  std::map<u32, Nanoseconds> cq_timers_;          // by CQN: of its moderation, if it runs
   SendWork work_;
   std::array<u8, 4096 + proto::kMaxHeaderBytes> frame_;          // being built
   std::array<u8, 4096 + proto::kMaxHeaderBytes + 64> datagram_;  // with its header in front

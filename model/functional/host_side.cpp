@@ -36,9 +36,7 @@ void FunctionalHca::mmio_write(u32 offset, std::span<const u8> bytes) {
     case BarOffset::CqDoorbell: {
       const auto bell = decode<CqDoorbell>(bytes.data());
       if (!blocks::ring_cq(contexts_, bell)) ++host_counters_.bad_doorbells;
-      if (blocks::take_armed(contexts_, bell.cqn))
-        raise(contexts_.cqs[bell.cqn].eqn, {EventType::Completion, bell.cqn});
-      return;
+      return notify(bell.cqn);
     }
     case BarOffset::EqDoorbell:
       return interrupt(blocks::ring_eq(contexts_, decode<EqDoorbell>(bytes.data())));
@@ -105,6 +103,7 @@ void FunctionalHca::run_command(u64 address) {
   for (std::size_t i = 0; i < kPortEvents.size(); ++i)
     if (effect.port_events >> i & 1) raise(kPortEvents[i].type, effect.port);
   if (effect.drain) raise_if_drained(effect.qpn);
+  if (effect.cqn) notify(*effect.cqn);
   if (asked.opcode == CommandOpcode::ModifyQp && contexts_.find_qp(asked.object))
     pump(asked.object);
 }
@@ -126,8 +125,30 @@ void FunctionalHca::complete(u32 cqn, const Cqe& cqe) {
     return;
   }
   io_.write(place.address, bytes);
-  if (cq.eqn && blocks::count_cqe(cq, is_solicited(cqe)))
-    raise(cq.eqn, {EventType::Completion, cqn});
+  if (!cq.eqn) return;
+  const bool due = blocks::count_cqe(cq, is_solicited(cqe), time_of(cq));
+  watch(cqn);
+  if (due) raise(cq.eqn, {EventType::Completion, cqn});
+}
+
+// What a CQ may have to tell behind a doorbell, a command or its period.
+void FunctionalHca::notify(u32 cqn) {
+  const blocks::EventRing* cq = contexts_.find_cq(cqn);
+  if (!cq) return void(cq_timers_.erase(cqn));
+  const bool due = blocks::take_armed(contexts_, cqn, time_of(*cq));
+  watch(cqn);
+  if (due) raise(cq->eqn, {EventType::Completion, cqn});
+}
+
+blocks::CqTime FunctionalHca::time_of(const blocks::EventRing& cq) const {
+  return {now_, u64{cq.event_period} * 1000};
+}
+
+void FunctionalHca::watch(u32 cqn) {
+  if (const Nanoseconds due = contexts_.cqs[cqn].event_due)
+    cq_timers_[cqn] = due;
+  else
+    cq_timers_.erase(cqn);
 }
 
 void FunctionalHca::raise(u32 eqn, const Event& event, bool again) {
@@ -242,8 +263,17 @@ void FunctionalHca::stop_timer(u32 qpn) {
 }
 
 std::optional<Nanoseconds> FunctionalHca::next_timer() const {
-  if (timers_.empty()) return std::nullopt;
-  return timers_.begin()->first;
+  std::optional<Nanoseconds> next;
+  if (!timers_.empty()) next = timers_.begin()->first;
+  if (const auto cq = next_cq_timer(); cq && (!next || cq->first < *next)) next = cq->first;
+  return next;
+}
+
+std::optional<std::pair<Nanoseconds, u32>> FunctionalHca::next_cq_timer() const {
+  std::optional<std::pair<Nanoseconds, u32>> next;
+  for (const auto& [cqn, due] : cq_timers_)
+    if (!next || due < next->first) next = {due, cqn};
+  return next;
 }
 
 std::optional<Nanoseconds> FunctionalHca::timer_of(u32 qpn) const {
@@ -253,9 +283,13 @@ std::optional<Nanoseconds> FunctionalHca::timer_of(u32 qpn) const {
 }
 
 void FunctionalHca::advance_to(Nanoseconds time) {
-  while (!timers_.empty() && timers_.begin()->first <= time) {
-    const auto [due, qpn] = *timers_.begin();
-    now_ = due;
+  for (auto next = next_timer(); next && *next <= time; next = next_timer()) {
+    now_ = *next;
+    if (const auto cq = next_cq_timer(); cq && cq->first == now_) {
+      notify(cq->second);
+      continue;
+    }
+    const u32 qpn = timers_.begin()->second;
     stop_timer(qpn);
     time_out(qpn);
   }

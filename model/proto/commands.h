@@ -99,7 +99,7 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::DetachMulticast, "DetachMulticast", "object: QPN; multicast attributes as AttachMulticast had them"},
     CommandOpcodeRow{CommandOpcode::QueryTransport, "QueryTransport", "object: port number; transport counters come back"},
     CommandOpcodeRow{CommandOpcode::SetContextMemory, "SetContextMemory", "context memory: before the first CQ and QP, if the device needs it; BadState behind them"},
-    CommandOpcodeRow{CommandOpcode::ModifyCq,     "ModifyCq",     "object: CQN; queue attributes: Address and LogEntries of a new ring, which has room for all CQEs that are not taken. They come back as QueryCq tells them: CQEs from ProducerIndex on go to the new ring, software copies those in front of it. BadState when the CQ has overflowed"},
+    CommandOpcodeRow{CommandOpcode::ModifyCq,     "ModifyCq",     "object: CQN; queue attributes: what their Mask names; a new ring has room for all CQEs that are not taken. They come back as QueryCq tells them: CQEs from ProducerIndex on go to the new ring, software copies those in front of it. BadState when the CQ has overflowed"},
     // clang-format on
 };
 static_assert([] {

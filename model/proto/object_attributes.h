@@ -51,12 +51,17 @@ struct Layout<ContextMemoryAttributes> {
             "of the tables of contexts, which are the device's alone; a multiple of 256"));
 };
 
-struct QueueAttributes {  // CreateCq, CreateEq, QueryCq, QueryEq
+enum CqMask : u8 { kCqRing = 1, kCqModeration = 2 };
+
+struct QueueAttributes {  // CreateCq, ModifyCq, CreateEq, QueryCq, QueryEq
   u64 address = 0;
   u8 log_entries = 0;
   u32 eqn = 0;  // of a CQ: where its events go; 0: none
   u16 vector = 0;
   u64 context = 0;
+  u8 mask = 0;           // ModifyCq
+  u16 event_count = 0;   // of a CQ, moderation
+  u16 event_period = 0;  // us
   // Read only: what a query adds.
   Arm armed = Arm::None;
   bool overflowed = false;
@@ -70,7 +75,9 @@ struct Layout<QueueAttributes> {
       field(&QueueAttributes::log_entries, "LogEntries", 8,
             "entries as a power of two, at most 22"),
       field(&QueueAttributes::eqn, "EQN", 24, "of a CQ: event queue for its events, 0 none"),
-      field(&QueueAttributes::vector, "Vector", 16, "of an EQ: its interrupt vector"), unused(13),
+      field(&QueueAttributes::vector, "Vector", 16, "of an EQ: its interrupt vector"), unused(5),
+      field(&QueueAttributes::mask, "Mask", 8,
+            "ModifyCq: 1 Address and LogEntries, 2 EventCount and EventPeriod"),
       field(&QueueAttributes::overflowed, "Overflowed", 1, "queried: entries were lost"),
       field(&QueueAttributes::armed, "Armed", 2, "queried: as in the CQ doorbell"),
       field(&QueueAttributes::context, "Context", 64,
@@ -78,7 +85,10 @@ struct Layout<QueueAttributes> {
       field(&QueueAttributes::producer, "ProducerIndex", 32, "queried: entries written"),
       field(&QueueAttributes::consumer, "ConsumerIndex", 32, "queried: of the last doorbell"),
       field(&QueueAttributes::uses, "Uses", 32, "queried: work queues on a CQ, CQs on an EQ"),
-      unused(32));
+      field(&QueueAttributes::event_count, "EventCount", 16,
+            "of a CQ: CQEs that raise its event, at most its entries; 0: their number does not"),
+      field(&QueueAttributes::event_period, "EventPeriod", 16,
+            "of a CQ: microseconds after which its event is raised with fewer; 0: no time does"));
 };
 
 enum Access : u8 {

@@ -10,10 +10,12 @@ using namespace hca::test;
 
 namespace {
 struct CompletionBench : Bench {
+  static constexpr u64 kClock = 100'000'000;  // 100 cycles are 1 us
   CompletionBench(const CompletionConfig& c, const Cycles& sends, const Cycles& receives = {},
                   unsigned depth = 8, Cycle from = 0, bool drained = false,
-                  const Plan<proto::CqDoorbell>& bells = {}, bool solicited = false)
-      : config(c), completion(config, contexts) {
+                  const Plan<proto::CqDoorbell>& bells = {}, bool solicited = false,
+                  unsigned events_depth = 4, Cycle events_from = 0)
+      : config(c), completion(config, kClock, contexts) {
     PairConfig two;
     two.armed = true;
     set_up(contexts, two, false);
@@ -22,10 +24,11 @@ struct CompletionBench : Bench {
     feed(completion.completions_in[1], completion, plan_of(receives));
     feed(completion.bells_in, completion, bells);
     completion.written_in.connect(completion.self, completion.self, "CQEs in memory");
+    completion.changed_in.connect(completion.self, completion.self, "CQs changed");
     completion.buffers.connect(completion.self, "CQE buffers");
     completion.dma = completion.self;
     writes = &take(completion.ports.dma_out, completion, depth, from);
-    events = &take(completion.ports.events_out, completion);
+    events = &take(completion.ports.events_out, completion, events_depth, events_from);
     faults = &take(completion.ports.faults_out, completion);
   }
   // `drained`: all but the first tell that their queue pair is drained, or the only one does.
@@ -161,4 +164,114 @@ TEST_CASE("two queue pairs that are drained by one CQE raise one event a cycle",
   bench.plan({{80, [&] { bench.in_memory(0); }}});
   bench.seen();
   CHECK(bench.events->seen == Cycles{82, 83});
+}
+
+namespace {
+struct Moderated {
+  u16 count, period;
+  Cycles in_memory;
+  Plan<proto::CqDoorbell> bells;
+  Cycles wanted;
+  proto::Arm armed = proto::Arm::Next;
+  bool solicited = false;
+};
+Cycles events_of(const Moderated& m) {
+  CompletionBench bench({}, Cycles(m.in_memory.size(), 10), {}, 8, 0, false, m.bells, m.solicited);
+  EventRing& cq = bench.contexts.cqs[1];
+  cq.armed = m.armed, cq.event_count = m.count, cq.event_period = m.period;
+  std::map<Cycle, std::function<void()>> plan;
+  for (std::size_t i = 0; i < m.in_memory.size(); ++i)
+    plan[m.in_memory[i]] = [&bench, i] { bench.in_memory(i); };
+  bench.plan(plan);
+  bench.seen();
+  return bench.events->seen;
+}
+}  // namespace
+
+// A CQE in memory in n is seen in n + 1, its event without moderation in n + 2. 1 us are 100
+// cycles.
+TEST_CASE("with moderation an event waits for so many CQEs, or for so long after the first",
+          "[completion][G21.2]") {
+  CHECK(events_of({0, 0, {80, 90, 95}, {}, {82}}) == Cycles{82});
+  const Moderated m =
+      GENERATE(Moderated{3, 0, {80, 90, 95}, {}, {97}}, Moderated{3, 0, {80, 90}, {}, {}},
+               Moderated{3, 1, {80, 90, 95, 96}, {}, {97}}, Moderated{3, 1, {80, 90}, {}, {182}},
+               Moderated{3, 1, {80, 90, 179}, {}, {181}}, Moderated{3, 1, {80, 90, 180}, {}, {182}},
+               Moderated{0, 2, {80, 90, 95}, {}, {282}}, Moderated{1, 2, {80, 90}, {}, {82}});
+  CAPTURE(m.count, m.period);
+  CHECK(events_of(m) == m.wanted);
+}
+
+// The doorbell is seen in its cycle, an event that it raises one later.
+TEST_CASE("the period of moderation begins when the CQ is armed and has a CQE not taken",
+          "[completion][G21.2]") {
+  using enum proto::Arm;
+  const Moderated m =
+      GENERATE(Moderated{0, 1, {80}, {{150, {Next, 1, 0}}}, {251}, None},
+               Moderated{2, 1, {80, 90}, {{150, {Next, 1, 0}}}, {151}, None},
+               Moderated{2, 1, {80, 90}, {{150, {Next, 1, 1}}}, {251}, None},
+               Moderated{0, 1, {80}, {{150, {Next, 1, 1}}}, {}, None},
+               Moderated{0, 1, {80, 170}, {{150, {None, 1, 1}}}, {272}},  // the first is taken
+               Moderated{0, 1, {80, 90}, {{150, {None, 1, 1}}}, {182}},   // the second is not
+               Moderated{0, 1, {80}, {{150, {Next, 1, 0}}}, {182}},       // it is armed already
+               Moderated{0, 1, {80}, {{150, {Next, 1, 0}}, {300, {Next, 1, 0}}}, {251, 401}, None});
+  CAPTURE(m.count, m.period, m.in_memory.size(), m.bells[0].second.consumer);
+  CHECK(events_of(m) == m.wanted);
+}
+
+TEST_CASE("what a CQ is armed for as solicited is not moderated", "[completion][G21.2]") {
+  using enum proto::Arm;
+  CHECK(events_of({2, 1, {80}, {}, {}, Solicited, true}) == Cycles{82});
+  CHECK(events_of({2, 1, {80, 90, 95}, {}, {}, Solicited, false}) == Cycles{});
+  // Armed for any: it counts as the others.
+  CHECK(events_of({2, 1, {80}, {}, {}, Next, true}) == Cycles{182});
+  CHECK(events_of({2, 1, {80}, {{150, {Next, 1, 0}}}, {}, Solicited, false}) == Cycles{251});
+}
+
+// SQ_DRAINED, raised in 151, is in the way until it is taken in 500; the period ends in 181.
+TEST_CASE("the end of a period waits for room in front of event", "[completion][G21.2]") {
+  CompletionBench bench({}, {10, 150}, {}, 8, 0, true, {}, false, 1, 500);
+  bench.contexts.cqs[1].event_period = 1;
+  bench.plan({{80, [&] { bench.in_memory(0); }}});
+  bench.seen();
+  CHECK(bench.events->seen == Cycles{500, 502});
+}
+
+// By a command in 119, of which `completion` hears in 120.
+TEST_CASE("a CQ whose moderation changes has its event at once or begins anew",
+          "[completion][G21.2]") {
+  struct Case {
+    u16 count, period;
+    Cycles wanted;
+  };
+  const Case c = GENERATE(Case{0, 0, {121}}, Case{1, 0, {121}}, Case{2, 0, {}},
+                          Case{0, 2, {120 + 200 + 1}}, Case{2, 1, {120 + 100 + 1}});
+  CAPTURE(c.count, c.period);
+  CompletionBench bench({}, {10});
+  EventRing& cq = bench.contexts.cqs[1];
+  cq.event_count = 3, cq.event_period = 1;
+  bench.plan({{80, [&] { bench.in_memory(0); }}, {119, [&] {
+                                                    cq.event_count = c.count,
+                                                    cq.event_period = c.period, cq.event_due = 0;
+                                                    bench.completion.changed_in.push(1);
+                                                  }}});
+  bench.seen();
+  CHECK(bench.events->seen == c.wanted);
+  CHECK(bench.completion.next_timer() == kNever);
+}
+
+TEST_CASE("the period of a CQ that is gone ends nothing", "[completion][G21.2]") {
+  CompletionBench bench({}, {10});
+  EventRing& cq = bench.contexts.cqs[1];
+  cq.event_period = 1;
+  bench.plan({{80, [&] { bench.in_memory(0); }},
+              {119,
+               [&] {
+                 CHECK(bench.completion.next_timer() == 181);
+                 cq = {};
+                 bench.completion.changed_in.push(1);
+               }},
+              {121, [&] { CHECK(bench.completion.next_timer() == kNever); }}});
+  bench.seen();
+  CHECK(bench.events->seen.empty());
 }

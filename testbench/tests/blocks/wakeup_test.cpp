@@ -29,6 +29,7 @@ struct Load {
   bool changes;  // queue pairs change their states
   u32 bad;       // one message of so many ends in error; 0: none
   u32 loss_per_256, messages, largest;
+  bool moderated = false;  // completion events
 };
 constexpr Load kLoads[] = {
     {"small", 6, false, true, false, 0, 0, 80, 200},
@@ -39,6 +40,8 @@ constexpr Load kLoads[] = {
     {"states, small", 20, false, false, true, 0, 0, 80, 60},
     {"failures", 12, false, false, false, 6, 0, 200, 300},
     {"failures at once", 20, false, false, false, 1, 0, 40, 300},
+    {"moderated events", 6, false, false, false, 0, 6, 80, 2000, true},
+    {"moderated events, tight", 6, true, false, true, 0, 0, 80, 300, true},
 };
 
 PairConfig config_of(const Load& load) {
@@ -108,10 +111,19 @@ void modify(Pair::Side& side, u32 qpn, QpState state) {
   side.host.command(8 + qpn, CommandOpcode::ModifyQp, qpn, a);
 }
 
+// By turns: three CQEs or 1 us, two CQEs, 1 us, at once.
+void moderate(Pair::Side& side, u32 turn) {
+  QueueAttributes a{.mask = kCqModeration};
+  a.event_count = u16(turn % 2 ? 0 : 3 - turn % 4 / 2), a.event_period = u16(turn % 4 < 2);
+  side.host.command(8 + turn % 4, CommandOpcode::ModifyCq, 1 + turn % 3, a);
+}
+
 // What a host does by the clock.
 std::map<Cycle, std::function<void()>> plan_of(Pair::Side& side, const Load& load) {
   std::map<Cycle, std::function<void()>> plan;
   for (u32 i = 0; i < 40; ++i) plan[500 + 300 * i] = [&side, &load, i] { ask(side, load, i); };
+  for (u32 i = 0; load.moderated && i < 16; ++i)
+    plan[701 + 700 * i] = [&side, i] { moderate(side, i); };
   if (!load.changes) return plan;
   for (u32 i = 0; i < 6; ++i)
     plan[1100 + 1000 * i] = [&side, i] { modify(side, 1, i % 2 ? QpState::Rts : QpState::Sqd); };
