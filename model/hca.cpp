@@ -99,6 +99,11 @@ void Hca::mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
+void Hca::change_cable(unsigned port, bool is_broken, const sc_core::sc_time& delay) {
+  const Cycle at = std::max(host_.cycle_behind(delay), chip_.domain.now() + 1);
+  chip_.command.cables_in.deliver(at, port, {port + 1, is_broken});
+}
+
 // One module for each block, named as in the block diagram, with its knobs and counters.
 void Hca::add_modules() {
   const auto add_module = [&](const std::string& name, const auto& block) {

@@ -70,6 +70,10 @@ class Hca : public sc_core::sc_module, private blocks::Outside {
   Cycle ingress(unsigned port = 0) const { return chip_.config.port[port].latency; }
   unsigned ports() const { return chip_.config.core.ports; }
 
+  // The cable of a port breaks, and the port is Down, or is mended (T15): `delay` from the kernel's
+  // time on. From outside of the simulation, or as what comes by a socket.
+  void change_cable(unsigned port, bool is_broken, const sc_core::sc_time& delay);
+
   // For host software that is a block on the chip's clock; add it with add_last().
   engine::Domain& domain() { return chip_.domain; }
   engine::ProbeHub& probes() { return chip_.probes; }

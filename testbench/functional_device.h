@@ -21,6 +21,10 @@ class FunctionalDevice : public ReplayDevice {
     const proto::InDevice inside;
     hca_.receive(frame, port, std::exchange(at_once_, true));
   }
+  void change_cable(bool is_broken, u32 port) override {
+    const proto::InDevice inside;
+    hca_.change_cable(port, is_broken);
+  }
   void run() override { at_once_ = false; }  // work takes no time: it is done
   std::vector<Frame> take_frames() override { return std::exchange(sent_, {}); }
   std::optional<u64> next_timer() override { return hca_.next_timer(); }

@@ -27,6 +27,7 @@ class RecordingDevice : public ReplayDevice {
     keep(frame);
     device_->inject(frame, port);
   }
+  void change_cable(bool is_broken, u32 port) override { device_->change_cable(is_broken, port); }
   void run() override { device_->run(); }
   std::vector<Frame> take_frames() override {
     std::vector<Frame> frames = device_->take_frames();

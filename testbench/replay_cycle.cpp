@@ -76,6 +76,10 @@ class CycleDevice : public ReplayDevice {
     link_free_ = start + sc_core::sc_time(double(wire_time(frame.size())), sc_core::SC_PS);
     Surroundings::write(outside_.to_hca[port - 1], 0, frame, start - now);
   }
+  void change_cable(bool is_broken, u32 port) override {
+    const proto::InDevice inside;
+    hca_.change_cable(port - 1, is_broken, sc_core::SC_ZERO_TIME);
+  }
   void run() override {
     while (due() != kNever && due() < hca_.next_timer() &&
            due() <= std::max(hca_.domain().now(), present()) + kLongestPause)

@@ -23,6 +23,8 @@ class ReplayDevice {
   virtual void mmio_write(u32 offset, std::span<const u8> bytes) = 0;
   void inject(std::span<const u8> frame) { inject(frame, 1); }
   virtual void inject(std::span<const u8> frame, u32 port) = 0;  // port: from 1 on
+  // The cable of a port breaks or is mended.
+  virtual void change_cable(bool is_broken, u32 port) = 0;
   // Works until nothing is left to do but to wait for timers.
   virtual void run() = 0;
   // The frames sent since the last call, of all ports.
@@ -44,7 +46,7 @@ struct DeviceOptions {
   proto::TransportOptions transport;
   bool cut_through = false;  // of the cycle model
   u32 ports = 1;
-  RtlChoice rtl;  // in the path of the cycle model
+  RtlChoice rtl;                     // in the path of the cycle model
 };
 
 // A runner that captures can be replayed on.

@@ -125,6 +125,7 @@ class Loader {
   void check() {
     check_ports();
     check_pcie();
+    check_wires();
     check_together();
     check_rtl();
     check_chips();
@@ -171,6 +172,17 @@ class Loader {
                              s.path, ports, others));
       else if (ports == 1 && names_second_port(s))
         complain(s, fmt::format("{}: is of port 2; allowed: port 1, or hca.core.ports: 2", s.path));
+    }
+  }
+  void check_wires() {
+    for (unsigned port = 0; port < scenario_.ports(); ++port) {
+      const std::string own = fmt::format("wire{}", port + 1);
+      if (is_wrong("wire") || is_wrong(own)) continue;
+      try {
+        tlm_::check_wire(scenario_.wire[port]);
+      } catch (const engine::ConfigError& error) {
+        if (complain_of(error, "wire", own)) return;
+      }
     }
   }
   void check_pcie() {

@@ -134,6 +134,19 @@ void Testbed::add_wire(unsigned port) {
   Hca &a = nodes_[0]->hca, &b = nodes_[1]->hca;
   a.wire_initiator[port].bind(wire.from_a), b.wire_initiator[port].bind(wire.from_b);
   wire.to_a.bind(a.wire_target[port]), wire.to_b.bind(b.wire_target[port]);
+  plan_breaks(port);
+}
+
+// Both ends of a cable see it break at the same time.
+void Testbed::plan_breaks(unsigned port) {
+  const tlm_::WireConfig& wire = scenario_.wire[port];
+  const auto at = [](u64 ps) { return sc_core::sc_time(double(ps), sc_core::SC_PS); };
+  for (u32 i = 0; wire.breaks() && i < wire.down_times; ++i)
+    for (const auto& node : nodes_) {
+      const u64 from = wire.down_from + i * wire.down_every;
+      node->hca.change_cable(port, true, at(from));
+      node->hca.change_cable(port, false, at(from + wire.down_for));
+    }
 }
 
 // What a packet needs at least from the peer into this chip; the peer's egress is in cycles of the
@@ -160,7 +173,7 @@ u32 Testbed::cores() const {
 bool Testbed::may_have_lost() const {
   bool lost = std::any_of(wires_.begin(), wires_.end(), [](const auto& wire) {
     return !wire->faults().records().empty() || wire->damaged(0) || wire->damaged(1) ||
-           wire->lost(0) || wire->lost(1);
+           wire->has_broken();
   });
   for (const auto& node : nodes_)
     node->hca.for_each_counters([&](std::string_view, const auto& counters) {

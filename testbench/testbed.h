@@ -104,6 +104,7 @@ class Testbed {
   std::string standstill_of(unsigned index, const Qp& qp) const;
   std::string progress_of(unsigned index, const Qp& qp);
   void add_wire(unsigned port);
+  void plan_breaks(unsigned port);
   Cycle quantum_of(unsigned index) const;
   void check(unsigned index, bool good, std::string_view command);
   void create(unsigned index, Endpoint& end, const struct Need& need);

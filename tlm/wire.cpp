@@ -17,6 +17,13 @@ std::vector<u8> bytes_of_payload(tlm::tlm_generic_payload& payload) {
 }
 }  // namespace
 
+void check_wire(const WireConfig& c) {
+  if (!c.breaks() || c.down_times <= 1 || c.down_every > c.down_for) return;
+  throw engine::ConfigError("wire.down_every", std::to_string(c.down_every) + " ps",
+                            "more than wire.down_for, " + std::to_string(c.down_for) + " ps", "",
+                            "leaves no time between two breaks");
+}
+
 Wire::Wire(sc_core::sc_module_name name, const WireConfig& config, FaultScript faults, u64 seed)
     : sc_module(name),
       config_(config),
@@ -25,9 +32,10 @@ Wire::Wire(sc_core::sc_module_name name, const WireConfig& config, FaultScript f
       random_{engine::Random(seed), engine::Random(seed + 1)},
       errors_{engine::Random(~seed), engine::Random(~seed - 1)} {
   engine::check_knobs(config);
+  check_wire(config);
   if (config.bit_errors && !config.fec) error_bits_ = 1;
   for (u32 i = 0; i < config.bit_errors; ++i) error_bits_ *= 10;
-  may_hit_ = error_bits_ || config.down_for || !faults_.is_empty();
+  may_hit_ = error_bits_ || config.breaks() || !faults_.is_empty();
   from_a.serve(this, 0);
   from_b.serve(this, 1);
 }
@@ -54,13 +62,17 @@ sc_time Wire::arrival(u8 sender, sc_time delay, u64 bytes) {
   const std::span<const u8> frame(payload.get_data_ptr(), payload.get_data_length());
   if (may_hit_ && !proto::is_link_frame(frame, faults_.link())) [[unlikely]] {
     const u64 ps = (sc_core::sc_time_stamp() + delay).value() / unit();
-    if (ps - config_.down_from < config_.down_for) return void(++ends_[sender].lost);
+    if (config_.breaks() && config_.is_broken(ps)) return void(++ends_[sender].lost);
     if (error_bits_ && is_damaged(sender, frame.size())) return void(++ends_[sender].damaged);
     if (const FaultRule* rule = faults_.is_empty() ? nullptr : faults_.decide(sender, frame, ps))
       return apply(*rule, sender, payload, delay);
   }
   forward(sender, payload, arrival(sender, delay, frame.size()));
   release_held(sender, delay);
+}
+
+bool Wire::has_broken() const {
+  return config_.breaks() && sc_core::sc_time_stamp().value() / unit() >= config_.down_from;
 }
 
 bool Wire::is_damaged(u8 sender, u64 bytes) {

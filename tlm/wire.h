@@ -23,9 +23,18 @@ struct WireConfig {
   u32 bit_errors = 0;         // 1 bit in 10 to this power; 0: none
   u64 down_from = 0;          // ps of simulated time: when the cable breaks
   u64 down_for = 0;           // ps; 0: it never does
+  u32 down_times = 1;         // how often it breaks
+  u64 down_every = 0;         // ps from one break to the next
 
   // Of a bit, from one port to the other; ps.
   u64 one_way() const { return latency + metres * metre_latency + (fec ? fec_latency : 0); }
+  bool breaks() const { return down_for && down_times; }
+  // At this time, in ps.
+  bool is_broken(u64 at) const {
+    const u64 since = at - down_from;  // before that: more than any other time
+    if (since < down_for || down_times <= 1 || at < down_from) return since < down_for && breaks();
+    return since / down_every < down_times && since % down_every < down_for;
+  }
 };
 }  // namespace hca::tlm_
 
@@ -47,20 +56,28 @@ struct hca::engine::Knobs<hca::tlm_::WireConfig> {
       knob("bit_errors", &Config::bit_errors, Unit::Count, 0, 18,
            "1 bit in 10 to this power is wrong, and the FCS drops its frame; 0: none"),
       knob("down_from", &Config::down_from, Unit::Picoseconds, 0, 1'000'000'000'000'000,
-           "simulated time when the cable breaks: what enters it is lost, in both directions"),
+           "simulated time when the cable breaks: the ports at both ends go Down, with their "
+           "events, "
+           "and what is in it or enters it is lost"),
       knob("down_for", &Config::down_for, Unit::Picoseconds, 0, 1'000'000'000'000'000,
-           "until it carries frames again; 0: it does not break"));
+           "until it carries frames again; 0: it does not break"),
+      knob("down_times", &Config::down_times, Unit::Count, 0, 1'000, "how often it breaks"),
+      knob("down_every", &Config::down_every, Unit::Picoseconds, 0, 1'000'000'000'000'000,
+           "from one break to the next, where it breaks more than once: longer than down_for"));
 };
 
 namespace hca::tlm_ {
+// What knobs must hold together; throws engine::ConfigError.
+void check_wire(const WireConfig& config);
+
 // A full duplex cable between two wire sockets. A frame comes as a generic payload whose delay says
 // when its first bit enters; it leaves as the same payload, later by the latency. Faults of the
 // script act on copies, so the sender's buffer stays as it was. A reordered frame follows the next
 // one of its direction, if one comes, a delayed one comes beside whatever is on the wire then;
 // behind a duplicate all later frames move back as far as they must. Without FEC a frame of b bits
 // has a bit error with the probability b in 10^bit_errors, by a seed, and nobody sees it any more.
-// A cable that breaks for a while loses what enters it meanwhile. Frames of the link's flow control
-// are spared by all of this.
+// A cable that breaks for a while loses what enters it meanwhile; what its ends make of it is
+// theirs (Hca::change_cable). Frames of the link's flow control are spared by all of this.
 class Wire : public sc_core::sc_module {
   void b_transport(int sender, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
@@ -89,6 +106,8 @@ class Wire : public sc_core::sc_module {
   u64 frames(u8 sender) const { return ends_[sender].frames; }
   // Frames with bit errors.
   u64 damaged(u8 sender) const { return ends_[sender].damaged; }
+  // The cable is broken or was.
+  bool has_broken() const;
   // Frames that entered while the cable was broken.
   u64 lost(u8 sender) const { return ends_[sender].lost; }
 

@@ -250,6 +250,7 @@ void Chip::connect_completion() {
   connect(command, command.ports.cqs_out, completion, completion.changed_in, "CQs changed");
   connect(command, command.ports.events_out, event, event.events_in[1], "asynchronous events");
   command.blocks_in.connect(dma.self, command.self, "command blocks");
+  command.cables_in.connect(command.self, "cables");
   doorbell.writes_in.connect(doorbell.self, "BAR");
 }
 

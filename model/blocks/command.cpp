@@ -9,13 +9,15 @@ namespace hca::blocks {
 using namespace proto;
 
 void Command::tick() {
-  if (port_events_) [[unlikely]]
+  if (has_to_tell()) [[unlikely]]
     tell_port();
+  if (cables_in.can_pop()) [[unlikely]]
+    take_cable();
   for (FaultLink& link : faults_in)
     if (link.can_pop()) take_fault(link);
   for (unsigned port = 0; port < port_faults_in.count(); ++port)
     if (port_faults_in[port].can_pop()) take_fault(port_faults_in[port]);
-  if (blocks_in.can_pop() && !port_events_ && ports.events_out->can_push() &&
+  if (blocks_in.can_pop() && !has_to_tell() && ports.events_out->can_push() &&
       ports.cqs_out->can_push())
     arrived(blocks_in.pop());
   if (works_in.can_pop()) take_work();
@@ -135,22 +137,33 @@ void Command::execute() {
   if (effect.recover) requester_.recover(effect.qpn);
   if (effect.message) ports.events_out->push(EventNote{.message = true, .vector = effect.vector});
   if (effect.cqn) ports.cqs_out->push(*effect.cqn);
-  if (effect.port_events) {
-    port_events_ = effect.port_events, port_ = effect.port;
-    wake_at(now() + 1);
-  }
+  if (effect.port_events) tell(effect.port, effect.port_events);
   ports.dma_out->start().set_write(address_, block_.data(), kCommandBytes, nullptr, false,
                                    now() + 1, now() + 1);
   probe.event(now(), Step::Passed, header.object, u64(header.opcode), u64(header.status));
+}
+
+void Command::take_cable() {
+  const CableChange change = cables_in.front();
+  if (port_events_[change.port - 1]) return;  // tell_port() wakes
+  cables_in.pop();
+  tell(change.port, change_cable(contexts_, change.port, change.is_broken));
+}
+
+void Command::tell(u32 port, PortEvents events) {
+  port_events_[port - 1] = events;
+  if (events) wake_at(now() + 1);
 }
 
 // One event a cycle; the next command waits for the last.
 void Command::tell_port() {
   wake_at(now() + 1);
   if (!ports.events_out->can_push()) return;
-  const unsigned row = unsigned(std::countr_zero(port_events_));
-  port_events_ = PortEvents(port_events_ & (port_events_ - 1));
-  ports.events_out->push(EventNote{kAsyncEq, {kPortEvents[row].type, port_}});
+  const u32 port = port_events_[0] ? 1 : 2;
+  PortEvents& events = port_events_[port - 1];
+  const unsigned row = unsigned(std::countr_zero(events));
+  events = PortEvents(events & (events - 1));
+  ports.events_out->push(EventNote{kAsyncEq, {kPortEvents[row].type, port}});
 }
 
 Dma::Client Command::client() {

@@ -12,6 +12,7 @@
 #include "model/blocks/requester.h"
 #include "model/blocks/responder_execute.h"
 #include "model/blocks/stage_config.h"
+#include "model/engine/mailbox.h"
 
 namespace hca::blocks {
 struct CommandConfig {
@@ -21,15 +22,16 @@ struct CommandCounters {
   u64 commands = 0, refused = 0, faults = 0, invalidations = 0, local_works = 0;
 };
 
-// Mailbox commands, transitions to Error, work requests and SENDs that change the key table. It
-// ticks after all other blocks of a cycle: what it changes lies between two cycles, and so between
-// two packets for every block.
+// Mailbox commands, transitions to Error, work requests and SENDs that change the key table, cables
+// that break. It ticks after all other blocks of a cycle: what it changes lies between two cycles,
+// and so between two packets for every block.
 //
 // Contract: a command whose block is read in cycle n takes effect in n + latency and is then
 // written back; one at a time, the next one's doorbell is taken `interval` cycles after that. A
 // fault takes effect in the cycle in which it is seen, and so does a work request; a command or
 // work request with a page list takes effect `latency` after that is read. Of a CQ it changes
-// `completion` hears one cycle later.
+// `completion` hears one cycle later. One cable a cycle breaks or is mended; the events of its port
+// follow, one each cycle, and the port changes no more before they are told.
 class Command : public engine::Block {
  public:
   struct Ports {
@@ -47,6 +49,7 @@ class Command : public engine::Block {
   PortLinks<FaultLink> port_faults_in{4};
   engine::Link<u32, 2> blocks_in{2};  // by dma: a command block or page list is here; 0: unreadable
   LocalWorkLink works_in{4};          // by requester
+  engine::Mailbox<CableChange> cables_in;  // from outside
   Ports ports;
   CommandCounters counters;
   engine::Probe probe;
@@ -63,7 +66,10 @@ class Command : public engine::Block {
   bool ask_pages(const proto::PageList& list);
   std::span<const u64> pages();
   void execute();
+  void take_cable();
+  void tell(u32 port, proto::PortEvents events);
   void tell_port();
+  bool has_to_tell() const { return port_events_[0] || port_events_[1]; }
   void take_work();
   void execute_work(const LocalWork& work, std::span<const u64> list);
 
@@ -79,8 +85,7 @@ class Command : public engine::Block {
   u64 address_ = 0;
   bool busy_ = false;
   Cycle written_ = 0;
-  proto::PortEvents port_events_ = 0;  // of port_, still to be told
-  u32 port_ = 0;
+  PerPort<proto::PortEvents> port_events_{};  // still to be told
 };
 }  // namespace hca::blocks
 

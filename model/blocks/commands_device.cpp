@@ -38,15 +38,30 @@ PortAttributes* find_port(Call& c) {
 }
 }  // namespace
 
+PortEvents change_cable(Contexts& contexts, u32 port, bool is_broken) {
+  PortCable& cable = contexts.cables[port - 1];
+  PortAttributes& attributes = contexts.ports[port - 1];
+  cable.is_broken = is_broken;
+  if (attributes.state == PortState::AsItIs) return 0;  // before its first SetPort
+  PortAttributes changed = attributes;
+  changed.state = is_broken ? PortState::Down : cable.asked;
+  const PortEvents events = port_events(attributes, changed);
+  attributes = changed;
+  return events;
+}
+
 CommandStatus set_port(Call& c) {
   PortAttributes* port = find_port(c);
   if (!port) return CommandStatus::BadObject;
+  PortCable& cable = c.contexts.cables[c.header.object - 1];
   auto a = decode<PortAttributes>(c.body);
   if (a.state == PortState::AsItIs)
-    a.state = port->state == PortState::AsItIs ? PortState::Active : port->state;
+    a.state = cable.asked == PortState::AsItIs ? PortState::Active : cable.asked;
   if (a.state != PortState::Down && a.state != PortState::Active) return CommandStatus::BadValue;
   if (a.framing >= kFramingCount || !is_mtu(a.mtu) || a.vlan > kMaxVlan)
     return CommandStatus::BadValue;
+  cable.asked = a.state;
+  if (cable.is_broken) a.state = PortState::Down;
   c.effect.port_events = port_events(*port, a), c.effect.port = c.header.object;
   *port = a, port->reregister = false;
   for (QpConfig& qp : c.contexts.qps)

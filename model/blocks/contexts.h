@@ -49,10 +49,17 @@ struct Pd {
   u32 uses = 0;  // regions, windows and queue pairs
 };
 
+// The cable of a port, and the state that SetPort asked for.
+struct PortCable {
+  bool is_broken = false;
+  proto::PortState asked{};
+};
+
 struct Contexts {
   ObjectLimits limits;
   proto::TransportOptions options;
   std::vector<proto::PortAttributes> ports;  // from port 1 on
+  std::vector<PortCable> cables;             // the same
   std::vector<proto::DropCounters> drops;    // the same
   std::vector<proto::TransportCounters> transport;
   std::vector<proto::QpConfig> qps;
@@ -76,6 +83,7 @@ struct Contexts {
   explicit Contexts(const ObjectLimits& l = {})
       : limits(l),
         ports(l.ports),
+        cables(l.ports),
         drops(l.ports),
         transport(l.ports),
         vectors(l.vectors, proto::VectorAttributes{0, 0, true}) {}
@@ -181,6 +189,9 @@ struct CommandEffect {
   proto::PortEvents port_events = 0;
   u32 port = 0;
 };
+// T15: the cable of a port breaks, and the port is Down, or is mended, and it is what SetPort asked
+// for last. What is to be told of it. `port`: from 1 on.
+proto::PortEvents change_cable(Contexts& contexts, u32 port, bool is_broken);
 CommandEffect execute_command(Contexts& contexts, u8* block, std::span<const u64> pages = {});
 // What must be read from host memory before it is executed: a page list.
 proto::PageList page_list_of(const u8* block);

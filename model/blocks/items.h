@@ -110,6 +110,12 @@ struct Fault {
   u32 psn = 0, msn = 0;
 };
 
+// The cable of a port, from 1 on, breaks or is mended.
+struct CableChange {
+  u32 port = 0;
+  bool is_broken = false;
+};
+
 // An event for its event queue, or the message of a vector.
 struct EventNote {
   u32 eqn = 0;

@@ -55,6 +55,11 @@ class FunctionalHca {
   // READs and ATOMICs which that and those before it in the same row asked for are not finished.
   void receive(std::span<const u8> frame, u32 port = 1, bool at_once = false);
 
+  // The cable of a port breaks or is mended (T15).
+  void change_cable(u32 port, bool is_broken) {
+    raise_of_port(port, blocks::change_cable(contexts_, port, is_broken));
+  }
+
   Nanoseconds now() const { return now_; }
   // When the next timer is due, if one runs.
   std::optional<Nanoseconds> next_timer() const;
@@ -111,6 +116,7 @@ class FunctionalHca {
   void watch(u32 cqn);
   std::optional<std::pair<Nanoseconds, u32>> next_cq_timer() const;  // (due, CQN)
   void raise(u32 eqn, const proto::Event& event, bool again = false);
+  void raise_of_port(u32 port, proto::PortEvents events);
   void raise(proto::EventType type, u32 object) { raise(proto::kAsyncEq, {type, object}); }
   void interrupt(std::optional<u16> vector);
   void raise_if_drained(u32 qpn);

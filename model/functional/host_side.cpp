@@ -100,8 +100,7 @@ void FunctionalHca::run_command(u64 address) {
   }
   io_.write(address, block);
   if (effect.message) interrupt(effect.vector);
-  for (std::size_t i = 0; i < kPortEvents.size(); ++i)
-    if (effect.port_events >> i & 1) raise(kPortEvents[i].type, effect.port);
+  raise_of_port(effect.port, effect.port_events);
   if (effect.drain) raise_if_drained(effect.qpn);
   if (effect.cqn) notify(*effect.cqn);
   if (asked.opcode == CommandOpcode::ModifyQp && contexts_.find_qp(asked.object))
@@ -158,6 +157,11 @@ void FunctionalHca::raise(u32 eqn, const Event& event, bool again) {
   io_.write(*address, eqe);
   interrupt(blocks::take_interrupt(contexts_, eqn));
   if (mutant<"event_raised_twice">() && !again && eqn == kAsyncEq) raise(eqn, event, true);
+}
+
+void FunctionalHca::raise_of_port(u32 port, PortEvents events) {
+  for (std::size_t i = 0; i < kPortEvents.size(); ++i)
+    if (events >> i & 1) raise(kPortEvents[i].type, port);
 }
 
 void FunctionalHca::interrupt(std::optional<u16> vector) {

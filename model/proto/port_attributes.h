@@ -37,7 +37,7 @@ struct Layout<PortAttributes> {
             "0 IB local, 1 IB global, 2 RoCEv1, 3 and 4 RoCEv2"),
       field(&PortAttributes::state, "State", 8,
             "1 Down: nothing is sent, what comes is dropped; 4 Active; SetPort: 0 as it is, the "
-            "first time Active"),
+            "first time Active. Down while its cable is broken, then what SetPort asked for last"),
       field(&PortAttributes::lid, "LID", 16, "of the port"),
       field(&PortAttributes::mtu, "MTU", 32, "largest payload of a packet"),
       field(&PortAttributes::vlan, "VLAN", 16,

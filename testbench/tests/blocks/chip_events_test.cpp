@@ -170,3 +170,45 @@ TEST_CASE("a request that fails does not count", "[chip][G5.3]") {
   CHECK(q.rq_psn == 103);  // 100 and 2 more
   CHECK(q.msn == 1);
 }
+
+// A change in n is told to `event` in n + 1, which sees it in n + 2 and asks `dma` 2 cycles later:
+// its EQE is in memory 60 cycles after that.
+TEST_CASE("a cable that breaks takes its port Down in its cycle, with an event each time",
+          "[chip][T15-PORT_ACTIVE]") {
+  Pair pair{PairConfig{}};
+  open_events(pair.a);
+  engine::Mailbox<CableChange>& cables = pair.a.chip.command.cables_in;
+  cables.deliver(1000, 0, {1, true}), cables.deliver(3000, 0, {1, false});
+  cables.deliver(4000, 0, {1, true}), cables.deliver(4001, 0, {1, false});
+  const auto state_before = [&](Cycle cycle) {
+    pair.a.chip.domain.run_until(cycle);
+    return pair.a.chip.qp_context.contexts.ports[0].state;
+  };
+  CHECK(state_before(1000) == PortState::Active);
+  CHECK(state_before(1001) == PortState::Down);
+  CHECK(state_before(3000) == PortState::Down);
+  CHECK(state_before(3001) == PortState::Active);
+  CHECK(state_before(4001) == PortState::Down);
+  CHECK(state_before(4002) == PortState::Active);
+  pair.a.chip.domain.run_until(5000);
+  CHECK(events(pair.a) == std::vector<std::pair<EventType, u32>>{{EventType::PortErr, 1},
+                                                                 {EventType::PortActive, 1},
+                                                                 {EventType::PortErr, 1},
+                                                                 {EventType::PortActive, 1}});
+  CHECK(pair.a.writes_to(kEqs + 0x4000, 4 * kEqeBytes) ==
+        std::vector<Cycle>{1064, 3064, 4064, 4065});
+}
+
+// The interrupt message of the first EQE is between them.
+TEST_CASE("two cables that break at once take their ports Down one cycle after the other",
+          "[chip][T15-PORT_ACTIVE]") {
+  PairConfig config;
+  config.chip.core.ports = 2;
+  Pair pair{config};
+  open_events(pair.a);
+  for (const u32 port : {2u, 1u}) pair.a.chip.command.cables_in.deliver(1000, port, {port, true});
+  pair.a.chip.domain.run_until(2000);
+  CHECK(events(pair.a) ==
+        std::vector<std::pair<EventType, u32>>{{EventType::PortErr, 1}, {EventType::PortErr, 2}});
+  CHECK(pair.a.writes_to(kEqs + 0x4000, 2 * kEqeBytes) == std::vector<Cycle>{1064, 1066});
+}

@@ -17,12 +17,12 @@ T must(T made, const char* what) {
 }
 }  // namespace
 
-Loop::Loop(const ReplayRunner& runner)
+Loop::Loop(const ReplayRunner& runner, Framing framing)
     : device(runner.make(options_for(runner))),
       verbs(device->memory(),
             [this](u32 offset, std::span<const u8> data) { device->mmio_write(offset, data); }) {
   verbs.set_step([this] { return device->run(), false; });
-  must(verbs.set_port(port()) == Error::None, "SetPort");
+  must(verbs.set_port(port(framing)) == Error::None, "SetPort");
   async = must(verbs.open_async_events(), "CreateEq");
   send_cq = must(verbs.create_cq(64), "CreateCq"), recv_cq = must(verbs.create_cq(64), "CreateCq");
   mr = verbs.reg_mr(kMemory, kBytes, kRights);
@@ -33,9 +33,9 @@ Loop::Loop(const ReplayRunner& runner)
   }
 }
 
-PortAttributes Loop::port() {
+PortAttributes Loop::port(Framing framing) {
   PortAttributes port{};
-  port.framing = u8(Framing::RoceV2Ip4), port.mtu = 4096, port.mac = kMac;
+  port.framing = u8(framing), port.mtu = 4096, port.mac = kMac;
   port.gids[0] = gid_of_ipv4(kIp);
   return port;
 }
@@ -64,7 +64,7 @@ void Loop::bring_up(Qp& qp, u32 peer, const LoopOptions& options) {
   q.port = 1, q.access = kWindowAccess, q.path_mtu = 256, q.dest_qpn = peer;
   q.rq_psn = q.sq_psn = kFirstPsn, q.max_dest_rd_atomic = q.max_rd_atomic = 4;
   q.min_rnr_timer = 12, q.dmac = kMac, q.dgid_low = u64{0xffff} << 32 | kIp, q.hop_limit = 64;
-  q.udp_source_port = 0xC000, q.qkey = kQkey;
+  q.udp_source_port = 0xC000, q.qkey = kQkey, q.dlid = options.dlid;
   q.timeout = options.timeout, q.retry_count = options.retry_count, q.rnr_retry = 7;
   const auto to = [&](QpState state, u32 mask) {
     q.state = state, q.mask = kQpState | mask;

@@ -15,6 +15,7 @@ struct LoopOptions {
   u32 entries = 16, sges = 4, inline_bytes = 64;
   u8 timeout = 14, retry_count = 2;
   Srq* srq = nullptr;  // of the end that receives
+  u16 dlid = 0;        // native InfiniBand
 };
 
 class Loop {
@@ -23,9 +24,9 @@ class Loop {
   static constexpr u64 kMac = 0x020000000001;
   static constexpr u32 kIp = 0x0a000001, kQkey = 0x1234;
 
-  explicit Loop(const ReplayRunner& runner);
+  explicit Loop(const ReplayRunner& runner, proto::Framing framing = proto::Framing::RoceV2Ip4);
 
-  static proto::PortAttributes port();
+  static proto::PortAttributes port(proto::Framing framing);
   struct Ends {
     Qp *from = nullptr, *to = nullptr;
   };

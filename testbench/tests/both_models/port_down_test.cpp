@@ -23,6 +23,10 @@ void set_mac(Loop& loop, u64 mac) {
   REQUIRE(loop.verbs.set_port(port) == Error::None);
   CHECK(loop.events().empty());
 }
+void set_cable(Loop& loop, bool is_broken) {
+  loop.device->change_cable(is_broken, 1);
+  loop.device->run();
+}
 // Of a WRITE of 600 bytes at 256.
 constexpr std::size_t kPackets = 3;
 constexpr u8 kRetries = 2;
@@ -190,5 +194,93 @@ TEST_CASE("a GID that changes leaves connections as they are; a datagram takes t
   };
   CHECK(source(ud) == Loop::kIp + 1);
   CHECK(source(rc) == Loop::kIp);
+}
+
+// T15, T13: a cable that breaks takes the port Down, and what is in it is lost.
+TEST_CASE("RC: a cable that breaks loses what is under way, and retries bring it when it is mended",
+          "[both models][T15-PORT_ACTIVE]") {
+  Loop loop(replay_runners()[GENERATE(0u, 1u)]);
+  const Loop::Ends ends = loop.connect({.retry_count = kRetries});
+  REQUIRE(loop.post(ends, 1, 600) == Error::None);
+  const std::vector<Frame> under_way = loop.take();
+  set_cable(loop, true);
+  CHECK(loop.events() == Events{EventType::PortErr});
+  CHECK(loop.verbs.query_port().state == PortState::Down);
+  loop.give(under_way);
+  CHECK(loop.take().empty());
+  CHECK(loop.drops().port_down == kPackets);
+  loop.device->advance_to_next_timer();
+  CHECK(loop.take().empty());
+  CHECK(loop.bytes(Loop::kBytes / 2, 600) == std::vector<u8>(600));
+  set_cable(loop, false);
+  CHECK(loop.events() == Events{EventType::PortActive});
+  CHECK(loop.verbs.query_port().state == PortState::Active);
+  loop.device->advance_to_next_timer();
+  loop.carry();
+  CHECK(loop.poll(loop.send_cq) == Loop::Results{{1, WcStatus::Success}});
+  CHECK(loop.arrived(600));
+}
+
+// The state that software asked for holds when the cable is whole; without a change no event.
+TEST_CASE("a port with a broken cable is Down, whatever SetPort asks for",
+          "[both models][T15-PORT_ACTIVE]") {
+  Loop loop(replay_runners()[GENERATE(0u, 1u)]);
+  const PortState first = GENERATE(PortState::Active, PortState::Down);
+  const PortState then = GENERATE(PortState::AsItIs, PortState::Active, PortState::Down);
+  CAPTURE(int(first), int(then));
+  const auto ask = [&](PortState state) {
+    PortAttributes port = loop.verbs.query_port();
+    port.state = state;
+    REQUIRE(loop.verbs.set_port(port) == Error::None);
+  };
+  ask(first);
+  loop.events();
+  set_cable(loop, true), set_cable(loop, true);
+  CHECK(loop.events() == (first == PortState::Active ? Events{EventType::PortErr} : Events{}));
+  ask(then);
+  CHECK(loop.events().empty());
+  CHECK(loop.verbs.query_port().state == PortState::Down);
+  set_cable(loop, false), set_cable(loop, false);
+  const PortState wanted = then == PortState::AsItIs ? first : then;
+  CHECK(loop.verbs.query_port().state == wanted);
+  CHECK(loop.events() == (wanted == PortState::Active ? Events{EventType::PortActive} : Events{}));
+}
+
+// C9-53 for native InfiniBand: DLID in LRH.
+TEST_CASE("packets to a LID that a port has no more are counted as not for it",
+          "[both models][T15-PORT_ACTIVE]") {
+  constexpr u16 kLid = 0x17, kOther = 0x18;
+  const ReplayRunner& runner = replay_runners()[GENERATE(0u, 1u)];
+  const bool comes_back = GENERATE(true, false);
+  CAPTURE(runner.name, comes_back);
+  Loop loop(runner, Framing::IbLocal);
+  const auto set_lid = [&](u16 lid) {
+    PortAttributes port = loop.verbs.query_port();
+    port.lid = lid;
+    REQUIRE(loop.verbs.set_port(port) == Error::None);
+    CHECK(loop.events() == Events{EventType::LidChange});
+  };
+  set_lid(kLid);
+  const Loop::Ends ends = loop.connect({.retry_count = kRetries, .dlid = kLid});
+  REQUIRE(loop.post(ends, 1, 600) == Error::None);
+  loop.carry();
+  CHECK(loop.poll(loop.send_cq) == Loop::Results{{1, WcStatus::Success}});
+  CHECK(loop.arrived(600));
+  REQUIRE(loop.post(ends, 2, 300, Loop::kBytes / 2 + 1024) == Error::None);
+  const std::vector<Frame> under_way = loop.take();
+  REQUIRE(under_way.size() == 2);
+  set_lid(kOther);
+  loop.give(under_way);
+  CHECK(loop.take().empty());
+  CHECK(loop.drops().not_for_port == 2);
+  loop.device->advance_to_next_timer();
+  loop.carry();  // the path of the queue pair is what it was
+  CHECK(loop.drops().not_for_port == 4);
+  if (comes_back) set_lid(kLid);
+  for (u8 i = 0; i < (comes_back ? 1 : kRetries); ++i)
+    loop.device->advance_to_next_timer(), loop.carry();
+  CHECK(loop.poll(loop.send_cq) ==
+        Loop::Results{{2, comes_back ? WcStatus::Success : WcStatus::RetryExcErr}});
+  CHECK(loop.arrived(300, Loop::kBytes / 2 + 1024) == comes_back);
 }
 }  // namespace hca::testbench

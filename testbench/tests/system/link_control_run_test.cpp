@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs with rate limits, and with receive buffers that are too small without flow control.
+#include "testbench/testbed.h"
 #include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {
@@ -171,7 +172,65 @@ TEST_CASE("retries outlast a cable that breaks for a while, not one that stays b
   CHECK(all(broken.failures) == "");
   CHECK(broken.messages == whole.messages);
   CHECK(broken.frames > whole.frames);
+  CHECK(counter(broken, "hca0.event.lost") == 2);  // nobody asked for them: Down and Active
+  CHECK(counter(broken, "hca1.event.lost") == 2);
+  CHECK(counter(whole, "hca1.event.lost") == 0);
+  // Each break draws retries, the time between them is enough for all: none is given up.
+  const RunResult often = run_text(
+      text + "wire: {down_from: 300 us, down_for: 60 us, down_times: 4, down_every: 100 us}\n");
+  CHECK(all(often.failures) == "");
+  CHECK(often.messages == whole.messages);
+  CHECK(counter(often, "hca1.event.lost") == 8);
   const RunResult dead = run_text(text + "wire: {down_from: 300 us, down_for: 1 s}\n");
   CHECK_THAT(all(dead.failures), Catch::Matchers::Contains("completed with status RETRY_EXC_ERR"));
+}
+
+// Each at its own clock: 100 us and 10 us, twice, 30 us apart.
+TEST_CASE("both ends of a cable that breaks hear of it each time, to the cycle",
+          "[run][T15-PORT_ACTIVE]") {
+  FreshKernel kernel;
+  Testbed bed(
+      parse_scenario("hca1: {core: {clock: 250 MHz}}\n"
+                     "wire: {down_from: 100 us, down_for: 10 us, down_times: 2, "
+                     "down_every: 30 us}\n"
+                     "workload:\n  - {operation: write, size: 8 B, messages: 1}\n",
+                     "s.yaml", {}));
+  bed.connect();
+  std::array<std::vector<Cycle>, kChips> cycles;
+  std::array<CompChannel*, kChips> channels{};
+  for (unsigned i = 0; i < kChips; ++i) {
+    Node& node = bed.node(i);
+    channels[i] = node.verbs.open_async_events();
+    node.memory.watch(channels[i]->address, channels[i]->entries() * proto::kEqeBytes,
+                      [&, i](u64, u64) { cycles[i].push_back(bed.node(i).hca.domain().now()); });
+  }
+  run_for({200, sc_core::SC_US});
+  for (unsigned i = 0; i < kChips; ++i) {
+    CAPTURE(i);
+    const u64 cycles_of_us = i ? 250 : 400;
+    std::vector<Cycle> wanted;
+    for (const u64 us : {100, 110, 130, 140}) wanted.push_back(us * cycles_of_us);
+    REQUIRE(cycles[i].size() == wanted.size());
+    const Cycle latency = cycles[i][0] - wanted[0];
+    CHECK(latency < cycles_of_us);
+    for (Cycle& cycle : wanted) cycle += latency;
+    CHECK(cycles[i] == wanted);
+    std::vector<proto::EventType> events;
+    while (const auto event = bed.node(i).verbs.get_async_event(*channels[i]))
+      events.push_back(event->type);
+    using enum proto::EventType;
+    CHECK(events == std::vector{PortErr, PortActive, PortErr, PortActive});
+  }
+}
+
+TEST_CASE("breaks of a cable that leave no time in between are refused", "[scenario]") {
+  const std::string text = "workload:\n  - {operation: write, size: 8 B, messages: 1}\n";
+  const std::string twice = "wire: {down_for: 10 us, down_times: 2, down_every: ";
+  CHECK(error_of(text + twice + "11 us}\n") == "(none)");
+  CHECK_THAT(
+      error_of(text + twice + "10 us}\n"),
+      Catch::Matchers::Contains("wire.down_every: \"10000000 ps\" leaves no time between "
+                                "two breaks; allowed: more than wire.down_for, 10000000 ps"));
+  CHECK(error_of(text + "wire: {down_for: 10 us}\n") == "(none)");
 }
 }  // namespace hca::testbench

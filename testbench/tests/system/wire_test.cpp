@@ -175,6 +175,16 @@ TEST_CASE_METHOD(testbench::FreshKernel,
   CHECK(cable.wire.frames(0) == 4);
 }
 
+TEST_CASE_METHOD(testbench::FreshKernel, "a cable breaks as often as it is told", "[wire]") {
+  WireConfig config = Cable::config();
+  config.down_from = 20'000, config.down_for = 10'000;
+  config.down_times = 3, config.down_every = 15'000;  // 20, 35 and 50 ns, 10 ns each
+  Cable cable(config);
+  for (const u32 ns : {0u, 19u, 20u, 29u, 30u, 34u, 35u, 44u, 45u, 49u, 50u, 59u, 60u, 65u, 70u})
+    cable.a.send(frame_of(1, ns), sc_time(ns, SC_NS));
+  CHECK(cable.psns() == std::vector<u32>{0, 19, 30, 34, 45, 49, 60, 65, 70});
+}
+
 TEST_CASE_METHOD(testbench::FreshKernel, "the n-th frame of a PSN is dropped, no other", "[wire]") {
   Cable cable({on_psn(FaultAction::Drop, 7, 2)});
   for (const u32 psn : {7, 8, 7, 7}) cable.a.send(frame_of(1, psn), sc_core::SC_ZERO_TIME);
