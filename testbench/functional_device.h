@@ -45,7 +45,7 @@ class FunctionalDevice : public ReplayDevice {
   DeviceOptions options_;
   Judged judged_;
   bool at_once_ = false;  // the next frame comes right behind the one before
-  tlm_::HostMemory memory_;
+  tlm_::HostMemory memory_{options_.pages};
   std::vector<Frame> sent_;
   functional::FunctionalHca hca_{
       {[this](u64 address, std::span<u8> to) {

@@ -53,7 +53,9 @@ struct Surroundings : sc_core::sc_module {
 class CycleDevice : public ReplayDevice {
  public:
   explicit CycleDevice(const DeviceOptions& options)
-      : config_(config_of(options)), rtl_(make_rtl_path(options.rtl, config_)) {
+      : config_(config_of(options)),
+        rtl_(make_rtl_path(options.rtl, config_)),
+        memory_(options.pages) {
     if (rtl_) hca_.replace(*rtl_);
     hca_.dma_initiator.bind(target_.dma_target);
     outside_.mmio.bind(hca_.mmio_target);

@@ -47,6 +47,7 @@ struct DeviceOptions {
   bool cut_through = false;  // of the cycle model
   u32 ports = 1;
   RtlChoice rtl;                     // in the path of the cycle model
+  tlm_::PageStore* pages = nullptr;  // of its host memory, if many devices follow each other
 };
 
 // A runner that captures can be replayed on.

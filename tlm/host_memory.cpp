@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 namespace hca::tlm_ {
 namespace {
@@ -25,14 +26,52 @@ void check(u64 address, u64 bytes) {
 u64 left_in_page(u64 address) { return HostMemory::kPageBytes - (address & kOffsetMask); }
 }  // namespace
 
-HostMemory::HostMemory() = default;
+PageStore::~PageStore() {
+  for (void* page : pages_) std::free(page);
+  for (void* leaf : leaves_) std::free(leaf);
+}
+void* PageStore::take(std::vector<void*>& kept) {
+  if (kept.empty()) return nullptr;
+  void* const zeros = kept.back();
+  return kept.pop_back(), zeros;
+}
+void PageStore::give(std::vector<void*>& kept, void* zeros) {
+  if (kept.size() == kMost) return std::free(zeros);
+  kept.push_back(zeros);
+}
+
+HostMemory::HostMemory(PageStore* store) : store_(store) {}
 HostMemory::~HostMemory() {
-  u64 left = pages_;  // behind the last one nothing is looked at
-  for (Entry* leaf : leaves_) {
-    for (u32 i = 0; leaf && left && i < kLeafEntries; ++i)
-      if (void* const page = reinterpret_cast<void*>(leaf[i] & ~kWatched)) std::free(page), --left;
-    std::free(leaf);
+  for (const u64 number : entries_) {
+    const Entry found = std::exchange(leaves_[number / kLeafEntries][number % kLeafEntries], 0);
+    void* const bytes = reinterpret_cast<void*>(found & ~kWatched);
+    if (!store_)
+      std::free(bytes);
+    else if (bytes)
+      PageStore::give(store_->pages_, std::memset(bytes, 0, kPageBytes));
   }
+  for (Entry* leaf : leaves_)
+    if (!store_)
+      std::free(leaf);
+    else if (leaf)
+      PageStore::give(store_->leaves_, leaf);
+}
+
+void* HostMemory::new_page() {
+  if (void* const kept = store_ ? PageStore::take(store_->pages_) : nullptr) return kept;
+  void* const bytes = std::aligned_alloc(64, kPageBytes);
+  if (!bytes) throw std::bad_alloc();
+  return std::memset(bytes, 0, kPageBytes);
+}
+HostMemory::Entry* HostMemory::new_leaf() {
+  void* zeros = store_ ? PageStore::take(store_->leaves_) : nullptr;
+  if (!zeros) zeros = std::calloc(kLeafEntries, sizeof(Entry));
+  if (!zeros) throw std::bad_alloc();
+  return static_cast<Entry*>(zeros);
+}
+void HostMemory::mark(Entry& entry, u64 address, Entry bits) {
+  if (!entry) entries_.push_back(address / kPageBytes);
+  entry |= bits;
 }
 
 inline const u8* HostMemory::find(u64 address) const {
@@ -56,20 +95,15 @@ bool HostMemory::look_up(u64 number, Known& known) const {
 HostMemory::Entry& HostMemory::entry(u64 address) {
   const u64 number = address / kPageBytes, leaf = number / kLeafEntries;
   if (leaf >= leaves_.size()) leaves_.resize(leaf + 1);
-  if (!leaves_[leaf]) {
-    leaves_[leaf] = static_cast<Entry*>(std::calloc(kLeafEntries, sizeof(Entry)));
-    if (!leaves_[leaf]) throw std::bad_alloc();
-  }
+  if (!leaves_[leaf]) leaves_[leaf] = new_leaf();
   return leaves_[leaf][number % kLeafEntries];
 }
 
 u8* HostMemory::page(u64 address) {
   if (const u8* found = find(address)) return const_cast<u8*>(found);
   Entry& made = entry(address);
-  void* bytes = std::aligned_alloc(64, kPageBytes);
-  if (!bytes) throw std::bad_alloc();
-  std::memset(bytes, 0, kPageBytes);
-  made |= reinterpret_cast<Entry>(bytes);
+  void* const bytes = new_page();
+  mark(made, address, reinterpret_cast<Entry>(bytes));
   ++pages_;
   const u64 number = address / kPageBytes;
   known_[number % known_.size()] = {number, made};
@@ -132,7 +166,7 @@ u32 HostMemory::watch(u64 address, u64 bytes, Watcher watcher) {
   check(address, bytes);
   watches_.push_back({address, address + bytes, std::move(watcher), next_watch_});
   for (u64 at = address & ~kOffsetMask; at < address + bytes; at += kPageBytes)
-    entry(at) |= kWatched;
+    mark(entry(at), at, kWatched);
   known_ = {};
   return next_watch_++;
 }

@@ -9,6 +9,23 @@
 #include "model/proto/types.h"
 
 namespace hca::tlm_ {
+// Pages of memories that are gone, all zeros, for memories to come: where many follow each other,
+// for a page is cleared sooner than the system gives one. One thread's alone; it outlives them.
+class PageStore {
+ public:
+  PageStore() = default;
+  PageStore(const PageStore&) = delete;
+  ~PageStore();
+
+ private:
+  friend class HostMemory;
+  static constexpr std::size_t kMost = 256;  // of each kind
+  // Zeros; from the system if none is kept. What is given back is zeros again.
+  static void* take(std::vector<void*>& kept);
+  static void give(std::vector<void*>& kept, void* zeros);
+  std::vector<void*> pages_, leaves_;
+};
+
 // The memory of a host: 2^48 bytes of which only pages with another byte than zero were written
 // to exist; all others read as zeros. Host software uses it directly, an HCA through MemoryTarget;
 // both see the same bytes at once. Knows neither time nor SystemC.
@@ -19,7 +36,7 @@ class HostMemory {
   // Told of each write that touches a watched range, after its bytes are there.
   using Watcher = std::function<void(u64 address, u64 bytes)>;
 
-  HostMemory();
+  explicit HostMemory(PageStore* store = nullptr);
   HostMemory(const HostMemory&) = delete;
   ~HostMemory();
 
@@ -68,12 +85,17 @@ class HostMemory {
   const u8* find(u64 address) const;  // nullptr: an untouched page
   bool look_up(u64 number, Known& known) const;
   Entry& entry(u64 address);
+  void mark(Entry& entry, u64 address, Entry bits);
+  void* new_page();
+  Entry* new_leaf();
   u8* page(u64 address);  // makes it
   bool stays_untouched(u64 address, const u8* bytes, u64 count);
   void tell(u64 address, u64 bytes);
   bool touches_unreadable(u64 address, u64 bytes) const;
 
+  PageStore* const store_;
   std::vector<Entry*> leaves_;
+  std::vector<u64> entries_;              // numbers of those that are not 0
   mutable std::array<Known, 8> known_{};  // pages found last
   std::vector<Watch> watches_;
   std::vector<std::pair<u64, u64>> unreadable_;  // from, up to

@@ -15,11 +15,16 @@ namespace {
 constexpr u64 kMac = 0x02000000000b, kPeerMac = 0x02000000000a;
 constexpr u32 kIp = 0xc0000202, kPeerIp = 0xc0000201;
 constexpr u8 kGuard = 0xa5;
+tlm_::PageStore& pages() {
+  static tlm_::PageStore store;
+  return store;
+}
 constexpr std::array kServices{Service::Rc, Service::Uc, Service::Ud};
 }  // namespace
 
 Device::Device(bool cycle)
-    : model_(cycle ? testbench::make_cycle_device({}) : testbench::make_functional_device({})),
+    : model_((cycle ? testbench::make_cycle_device
+                    : testbench::make_functional_device)({.pages = &pages()})),
       verbs_(model_->memory(),
              [this](u32 offset, std::span<const u8> bytes) { model_->mmio_write(offset, bytes); }) {
   verbs_.set_step([this] { return model_->run(), false; });

@@ -3,10 +3,12 @@
 
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <numeric>
 #include <stdexcept>
 
+#include "model/engine/random.h"
 #include "testbench/fresh_kernel.h"
 #include "tlm/memory_target.h"
 
@@ -160,5 +162,64 @@ TEST_CASE_METHOD(Bus, "a DMA that reads what is unreadable gets an error, one be
   CHECK(read(0x8005) == tlm::TLM_GENERIC_ERROR_RESPONSE);
   CHECK(read(0x8006) == tlm::TLM_OK_RESPONSE);
   CHECK(initiator.move(tlm::TLM_WRITE_COMMAND, 0x8004, bytes) == tlm::TLM_OK_RESPONSE);
+}
+
+// What a memory told its watcher, and all that can be read of it, after so many operations.
+static std::vector<u64> after_operations(HostMemory& memory, u64 seed) {
+  constexpr std::array<u64, 3> kPlaces{0, u64{1} << 33, HostMemory::kBytes - (1 << 19)};
+  constexpr u64 kReach = 1 << 18;  // of each place
+  engine::Random random(seed);
+  std::vector<u64> seen;
+  std::vector<u8> bytes(kReach);
+  for (u32 i = 0; i < 40; ++i) {
+    const u64 at = kPlaces[random.below(kPlaces.size())] + random.below(kReach / 2);
+    const u64 count = 1 + random.below(kReach / 2);
+    const u8 value = u8(random.below(2) * random());
+    switch (random.below(4)) {
+      case 0:
+        memory.fill(at, value, count);
+        break;
+      case 1:
+        memory.span(at, count)[0] = value;
+        break;
+      case 2:
+        memory.watch(at, count, [&seen](u64 address, u64 all) {
+          seen.push_back(address), seen.push_back(all);
+        });
+        break;
+      default:
+        memory.write(at, std::vector<u8>(count, value));
+    }
+  }
+  for (const u64 place : kPlaces) {
+    memory.read(place, bytes.data(), bytes.size());
+    seen.push_back(std::accumulate(bytes.begin(), bytes.end(), u64{0},
+                                   [](u64 sum, u8 byte) { return sum * 31 + byte; }));
+  }
+  seen.push_back(memory.pages());
+  return seen;
+}
+
+TEST_CASE("a memory with the pages of one that is gone is as a new one", "[host_memory]") {
+  PageStore store;
+  for (u64 seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    HostMemory fresh, again(&store);
+    CHECK(after_operations(again, seed) == after_operations(fresh, seed));
+  }
+}
+
+TEST_CASE("a page store gives the page of a memory that is gone to the next one", "[host_memory]") {
+  PageStore store;
+  const u8* page = nullptr;
+  {
+    HostMemory memory(&store);
+    memory.fill(0, 7, HostMemory::kPageBytes);
+    page = memory.view(0, 1).data();
+  }
+  HostMemory memory(&store);
+  const std::span<u8> bytes = memory.span(u64{1} << 33, HostMemory::kPageBytes);
+  CHECK(bytes.data() == page);
+  CHECK(std::count(bytes.begin(), bytes.end(), 0) == HostMemory::kPageBytes);
 }
 }  // namespace hca::tlm_
