@@ -100,7 +100,10 @@ CommandStatus destroy_eq(Call& c) {
   EventRing* eq = c.contexts.find_eq(c.header.object);
   if (!eq) return CommandStatus::BadObject;
   if (eq->uses) return CommandStatus::Busy;
-  if (!mutant<"eq_destroy_keeps">()) *eq = {};
+  if (mutant<"eq_destroy_keeps">())
+    eq->allocated = false;
+  else
+    *eq = {};
   return CommandStatus::Ok;
 }
 

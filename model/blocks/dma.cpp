@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "model/proto/events.h"
+
 namespace hca::blocks {
 [[gnu::hot]] void Dma::tick() {
   if (std::min(write_memory_, read_memory_) <= now()) reach_memory();
@@ -15,6 +17,9 @@ inline void Dma::reach_memory() {
   // cycle; a tick that comes late does not let a read pass the writes in front of it.
   if (write_memory_ <= now()) {
     const Access& a = writes_.front();
+    if (a.request.bytes == proto::kEqeBytes && proto::mutant<"valid_before_rest">())
+      outside_.write_memory(a.request.address + proto::kEqeBytes - 1,
+                            a.request.buffer + proto::kEqeBytes - 1, 1, now());
     outside_.write_memory(a.request.address, a.request.buffer, a.request.bytes, now());
     const Client& client = clients[a.client];
     if (client.released) client.released(client.self, a.request);

@@ -25,6 +25,7 @@ u64 context_of(const Contexts& contexts, const proto::Event& event) {
 
 std::optional<u64> put_event(Contexts& contexts, u32 eqn, const proto::Event& event, u8* eqe) {
   EventRing* eq = contexts.find_eq(eqn);
+  if (!eq && mutant<"eq_destroy_keeps">() && eqn < contexts.eqs.size()) eq = &contexts.eqs[eqn];
   if (!eq) return std::nullopt;
   if (eq->is_full()) return eq->overflowed = true, std::nullopt;
   encode_event(event, context_of(contexts, event), eq->phase(),

@@ -154,6 +154,7 @@ void FunctionalHca::raise(u32 eqn, const Event& event, bool again) {
   std::array<u8, kEqeBytes> eqe;
   const std::optional<u64> address = blocks::put_event(contexts_, eqn, event, eqe.data());
   if (!address) return void(++host_counters_.lost_events);
+  if (mutant<"valid_before_rest">()) io_.write(*address + kEqeBytes - 1, std::span(eqe).last(1));
   io_.write(*address, eqe);
   interrupt(blocks::take_interrupt(contexts_, eqn));
   if (mutant<"event_raised_twice">() && !again && eqn == kAsyncEq) raise(eqn, event, true);

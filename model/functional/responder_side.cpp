@@ -163,6 +163,7 @@ void FunctionalHca::receive_datagram(u32 qpn, ParsedPacket packet, std::span<con
   if (verdict.action == RequestAction::Fail) return fail_receive(qpn, packet, verdict);
   if (!shared) take_receive(state, packet, effect);
   execute(qpn, packet, effect, {datagram_.data() + packet.payload_offset, packet.payload_bytes});
+  if (packet.bth.ack_req && mutant<"unreliable_answers">()) answer(qp, verdict, effect);
 }
 
 // Whether the payload has a place, as its service sees it.

@@ -153,7 +153,25 @@ std::vector<QueueCompletion> VectorHost::poll() {
   return all;
 }
 std::optional<AsyncEvent> VectorHost::next_async_event() {
-  return async_ ? verbs_.get_async_event(*async_) : std::nullopt;
+  const auto event = async_ ? verbs_.get_async_event(*async_) : std::nullopt;
+  if (!event) return event;
+  event_was_late_ = seen_.empty() || seen_.front() != eqe_at(*async_, async_->consumer - 1);
+  if (!seen_.empty()) seen_.pop_front();
+  return event;
+}
+VectorHost::Eqe VectorHost::eqe_at(const CompChannel& channel, u32 index) const {
+  Eqe eqe;
+  device_.memory().read(channel.address + u64{index & (channel.entries() - 1)} * kEqeBytes,
+                        eqe.data(), eqe.size());
+  return eqe;
+}
+// As host software that looks after each write of the device.
+void VectorHost::see_events() {
+  if (!async_) return;
+  for (Eqe eqe = eqe_at(*async_, seen_events_);
+       phase_of_eqe(kAsyncEq, eqe.data()) == !(seen_events_ >> async_->log_entries & 1);
+       eqe = eqe_at(*async_, seen_events_))
+    seen_.push_back(eqe), ++seen_events_;
 }
 std::optional<u32> VectorHost::next_cq_event() { return verbs_.get_cq_event(*channel_); }
 

@@ -2,6 +2,7 @@
 // The host software of a vector: makes its objects and does its steps.
 #pragma once
 #include <array>
+#include <deque>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -51,6 +52,8 @@ class VectorHost {
 
   std::vector<QueueCompletion> poll();
   std::optional<AsyncEvent> next_async_event();
+  // Of the event taken last: another byte than its valid bit came later (AEQ-3).
+  bool event_was_late() const { return event_was_late_; }
   std::optional<u32> next_cq_event();
 
   const SetupPlan& plan() const { return plan_; }
@@ -93,5 +96,11 @@ class VectorHost {
   std::map<std::string, Srq*> srqs_;
   std::map<std::string, VectorQp> qps_;
   CompChannel *async_ = nullptr, *channel_ = nullptr;
+  using Eqe = std::array<u8, proto::kEqeBytes>;
+  Eqe eqe_at(const CompChannel& channel, u32 index) const;
+  void see_events();
+  std::deque<Eqe> seen_;  // asynchronous EQEs as they were when their valid bit came
+  u32 seen_events_ = 0;
+  bool event_was_late_ = false;
 };
 }  // namespace hca::testbench

@@ -38,6 +38,8 @@ VectorHost::VectorHost(const JsonAt& setup, ReplayDevice& device)
       throw std::runtime_error(
           fmt::format("setup: port {} is refused: {}", number, name_of(verbs_.last_status())));
   async_ = verbs_.open_async_events();
+  device.memory().watch(async_->address, u64{async_->entries()} * kEqeBytes,
+                        [this](u64, u64) { see_events(); });
   channel_ = verbs_.create_comp_channel();
   make_pds(), make_cqs(), make_keys(), make_srqs();
   for (const auto& [name, planned] : plan_.qps) make_qp(name, planned);

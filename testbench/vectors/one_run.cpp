@@ -275,6 +275,7 @@ class Run {
       const EventRow* row = async_event(e->type);
       const std::string text = fmt::format("{} {:#x}", row ? row->name : "?", e->element);
       note("  event " + text);
+      if (host_.event_was_late()) fail("the valid bit of event " + text + " came before the rest");
       result_.seen["events"].push_back(text);
       events_.push_back(*e);
     }
