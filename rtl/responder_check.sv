@@ -501,8 +501,7 @@ module responder_check #(
     end else if (action == hca_pkg::ActionFail) begin
       next.epsn = work_6_q.request.psn;
     end else if (action != hca_pkg::ActionDrop) begin
-      if (cause != hca_pkg::CausePsnAhead && cause != hca_pkg::CauseBadSequence)
-        next.epsn = work_6_q.request.psn + 24'd1;
+      next.epsn = work_6_q.request.psn + 24'd1;
       next.message = executes && !work_6_q.ends ? work_6_q.kind : hca_pkg::InMessageNone;
       out_d.completes_message = executes && work_6_q.ends;
     end

@@ -15,7 +15,7 @@ import tempfile
 from check_attach import ROCE, Failed, Served
 
 TESTS = "/usr/share/doc/rdma-core/tests"
-LIMIT = 150  # seconds
+LIMIT = 400  # seconds
 RESULT = re.compile(r"\.\.\. (ok|FAIL|ERROR|skipped ['\"](.*)['\"])$", re.MULTILINE)
 
 

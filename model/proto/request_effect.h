@@ -62,8 +62,7 @@ inline bool take_established(ReceiveState& s) {
   return !std::exchange(s.established, true) || mutant<"comm_est_each_packet">();
 }
 
-// The same without answers (G14.2): what follows is judged by its own PSN, and moves the expected
-// one if it belongs to a message. Receive WQEs are taken
+// The same without answers (G14.2): what follows is judged by its own PSN. Receive WQEs are taken
 // behind it, by take_receive().
 [[gnu::noinline]] inline RequestEffect apply_unreliable(ReceiveState& s, const ParsedPacket& packet,
                                                         const RequestVerdict& v) {
@@ -76,9 +75,6 @@ inline bool take_established(ReceiveState& s) {
     e.completes_message = v.action == RequestAction::Execute;
     return e;
   }
-  const bool in_no_message =
-      v.cause == RequestCause::PsnAhead || v.cause == RequestCause::BadSequence;
-  if (in_no_message && !mutant<"dropped_moves_rq_psn">()) return s.message = InMessage::None, e;
   s.epsn = packet.bth.psn;
   s.failing |= v.action == RequestAction::Fail;
   if (s.failing) return e;  // the message in progress may hold a WQE of an SRQ
