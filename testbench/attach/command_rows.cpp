@@ -69,7 +69,8 @@ int prepare_bind(const Session&, u32, Names names, Body& body) {
 
 int prepare_modify_cq(const Session& session, u32, Names, Body& body) {
   auto cq = structure_in<proto::QueueAttributes>(body);
-  if (!place_ring(session, cq.address, cq.log_entries, kLogCqe)) return EINVAL;
+  if ((cq.mask & proto::kCqRing) && !place_ring(session, cq.address, cq.log_entries, kLogCqe))
+    return EINVAL;
   return put_structure(body, cq);
 }
 

@@ -301,7 +301,9 @@ Reply Session::run(const Request& request) {
   reply.body = request.body;
   reply.error = row->prepare(*this, number, names, reply.body);
   if (!reply.error) reply.error = errno_of(device_.execute(row->opcode, number, reply.body));
-  if (!reply.error && row->kind == Kind::Cq) stamp(*object, request);
+  if (!reply.error && row->opcode == CommandOpcode::ModifyCq &&
+      (proto::decode<proto::QueueAttributes>(request.body.data()).mask & proto::kCqRing))
+    stamp(*object, request);
   if (!reply.error && row->opcode == CommandOpcode::BindMw)
     object->number = proto::decode<proto::MwAttributes>(reply.body.data()).key;
   return reply;

@@ -96,6 +96,17 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
   if (made->channel) ++made->channel->refcnt;
   return made.release();
 }
+
+int modify_cq(ibv_cq* plain, ibv_modify_cq_attr* attributes) {
+  if (attributes->attr_mask != IBV_CQ_ATTR_MODERATE) return EINVAL;
+  attach::Request request;
+  request.object = plain->handle;
+  const proto::QueueAttributes wanted{.mask = proto::kCqModeration,
+                                      .event_count = attributes->moderate.cq_count,
+                                      .event_period = attributes->moderate.cq_period};
+  attach::Reply reply;
+  return command(context_of(plain->context), CommandOpcode::ModifyCq, request, wanted, reply);
+}
 }  // namespace hca::verbs_library
 
 using namespace hca;
@@ -147,8 +158,8 @@ HCA_VERB int ibv_resize_cq(ibv_cq* plain, int entries) {
   clear_ring(resized);
   attach::Request request;
   request.object = plain->handle, request.stamps = resized.stamps;
-  const proto::QueueAttributes wanted{.address = resized.offset,
-                                      .log_entries = resized.log_entries};
+  const proto::QueueAttributes wanted{
+      .address = resized.offset, .log_entries = resized.log_entries, .mask = proto::kCqRing};
   attach::Reply reply;
   if (const int error = command(context, CommandOpcode::ModifyCq, request, wanted, reply)) {
     give_rings_back(context, resized);

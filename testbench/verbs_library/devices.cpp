@@ -134,6 +134,7 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input*,
                     ibv_device_attr_ex* attributes, std::size_t bytes) {
   ibv_device_attr_ex all{};
   all.orig_attr = device_attributes(context_of(context));
+  all.cq_mod_caps = {u16(~0), u16(~0)};
   all.completion_timestamp_mask = ~u64{0}, all.hca_core_clock = kStampKilohertz;
   all.phys_port_cnt_ex = 1;
   std::memset(static_cast<void*>(attributes), 0, bytes);
@@ -184,6 +185,7 @@ void set_operations(Context& made, ibv_device* device) {
   made.query_port = query_port, made.query_device_ex = query_device_ex;
   made.create_cq_ex = create_cq_ex, made.create_qp_ex = create_qp_ex;
   made.create_srq_ex = create_srq_ex, made.get_srq_num = get_srq_num;
+  made.modify_cq = modify_cq;
   made.query_rt_values = query_rt_values;
   ibv_context& context = made.context;
   context.device = device;

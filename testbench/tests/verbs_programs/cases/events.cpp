@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ibv_get_async_event(3), ibv_get_cq_event(3): which events there are, and that an object is not
 // destroyed while one of its events is not acknowledged.
+#include <fcntl.h>
 #include <time.h>
 
 #include <atomic>
@@ -166,6 +167,46 @@ void check_channel(Bench& bench) {
   checks.equal("the channel", ibv_destroy_comp_channel(channel), 0);
   ibv_destroy_qp(peer);
 }
+// ibv_modify_cq(3): an event for two completions, or 100 us behind one.
+void check_moderation(Bench& bench) {
+  Checks& checks = *bench.checks;
+  ibv_comp_channel* const channel = ibv_create_comp_channel(bench.a.context);
+  fcntl(channel->fd, F_SETFL, O_NONBLOCK);
+  ibv_cq* const cq = ibv_create_cq(bench.a.context, kDepth, nullptr, channel, 0);
+  ibv_qp_init_attr wanted = bench.a.wanted_qp(IBV_QPT_RC);
+  wanted.send_cq = cq;
+  ibv_qp* const qp = ibv_create_qp(bench.a.pd, &wanted);
+  ibv_qp* const peer = bench.b.make_qp(IBV_QPT_RC);
+  checks.equal("they are connected", connect(qp, bench.a, peer, bench.b), 0);
+  const auto events_of_one = [&](ibv_moderate_cq moderate) {
+    ibv_modify_cq_attr change{IBV_CQ_ATTR_MODERATE, moderate};
+    // The other way round an event may be due of a completion that the HCA does not know as taken.
+    checks.equal("ibv_req_notify_cq", ibv_req_notify_cq(cq, 0), 0);
+    checks.equal("ibv_modify_cq", ibv_modify_cq(cq, &change), 0);
+    ibv_sge data = bench.a.sge(0, 8);
+    ibv_send_wr wr = work(IBV_WR_RDMA_WRITE, &data);
+    set_remote(wr, bench.b);
+    post(qp, wr);
+    wait_a_moment();
+    ibv_cq* told;
+    void* context;
+    int events = 0;
+    while (!ibv_get_cq_event(channel, &told, &context)) ++events;
+    ibv_ack_cq_events(cq, unsigned(events));
+    ibv_wc wc;
+    checks.equal("its completion", ibv_poll_cq(cq, 1, &wc), 1);
+    return events;
+  };
+  checks.equal("an event for two completions, of one", events_of_one({2, 0}), 0);
+  checks.equal("an event for two or in 100 us, of one", events_of_one({2, 100}), 1);
+  checks.equal("an event without moderation", events_of_one({0, 0}), 1);
+  ibv_modify_cq_attr change{IBV_CQ_ATTR_RESERVED, {}};
+  checks.equal("an attribute that is none", ibv_modify_cq(cq, &change), EINVAL);
+  checks.equal("destroyed",
+               ibv_destroy_qp(qp) | ibv_destroy_qp(peer) | ibv_destroy_cq(cq) |
+                   ibv_destroy_comp_channel(channel),
+               0);
+}
 }  // namespace
 
 void check_events(Bench& bench) {
@@ -175,5 +216,6 @@ void check_events(Bench& bench) {
   check_srq(bench);
   check_overrun(bench);
   check_channel(bench);
+  check_moderation(bench);
 }
 }  // namespace cases
