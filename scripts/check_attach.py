@@ -29,6 +29,10 @@ PAIRS = {
     "rc_pingpong_new_api": ("ibv_rc_pingpong -n 50 -N", [], PINGPONG),
     "rc_pingpong_long": ("ibv_rc_pingpong -n 5 -s 1000000 -c", [], PINGPONG),
     "rc_pingpong_roce": ("ibv_rc_pingpong -n 50 -g 3 -c", ROCE, PINGPONG),
+    "rc_pingpong_times": ("ibv_rc_pingpong -n 50 -t", [], "completion clock cycles"),
+    "uc_pingpong_roce": ("ibv_uc_pingpong -n 50 -g 3 -c", ROCE, PINGPONG),
+    "ud_pingpong_roce": ("ibv_ud_pingpong -n 50 -s 1024 -g 3 -c", ROCE, PINGPONG),
+    "srq_pingpong_roce": ("ibv_srq_pingpong -n 50 -g 3 -c", ROCE, PINGPONG),
     "uc_pingpong": ("ibv_uc_pingpong -n 50 -c", [], PINGPONG),
     "ud_pingpong": ("ibv_ud_pingpong -n 50 -s 1024 -c", [], PINGPONG),
     "ud_pingpong_events": ("ibv_ud_pingpong -n 50 -s 1024 -e", [], PINGPONG),
@@ -49,6 +53,8 @@ PAIRS = {
     "write_bw_both": ("ib_write_bw -n 50 -F -b -s 4096", [], PERFTEST),
     "send_bw_srq": ("ib_send_bw -n 100 -F --use-srq -s 4096", [], PERFTEST),
     "write_lat_inline": ("ib_write_lat -n 100 -F -I 64 -s 64", [], PERFTEST),
+    "send_bw_lists": ("ib_send_bw -n 160 -F -l 16 -s 4096", [], PERFTEST),
+    "write_bw_moderated": ("ib_write_bw -n 160 -F --cq-mod 16 -s 4096", [], PERFTEST),
     "write_bw_new_api": ("ib_write_bw -n 100 -F", PART, r"ibv_wr\* API +: ON"),
 }
 
