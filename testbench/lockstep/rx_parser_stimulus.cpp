@@ -69,11 +69,14 @@ const FieldInfo& info_of(const FieldRow& row) {
 
 // What stands in the field of other protocols: further tags, ARP, the headers of IPv6, TCP, the
 // ports of other tunnels, the same number with its bytes swapped.
-constexpr std::array<u16, 10> kEtherTypes{0x8100, 0x88a8, 0x9100, 0x0800, 0x86dd,
-                                          0x8915, 0x8914, 0x0806, 0x0081, 0x1589};
-constexpr std::array<u16, 10> kNextHeaders{0, 1, 6, 17, 27, 43, 44, 58, 60, 136};
-constexpr std::array<u16, 5> kUdpPorts{4789, 4790, 4792, 0xb712, 0};
-constexpr std::array<u16, 3> kIpVersions{0, 4, 6};
+constexpr std::array<u16, 10> kEtherTypes{kEtherTypeVlan, 0x88a8,         0x9100, kEtherTypeIpv4,
+                                          kEtherTypeIpv6, kEtherTypeRoce, 0x8914, 0x0806,
+                                          0x0081,         0x1589};
+constexpr std::array<u16, 10> kNextHeaders{0,  1,  6,  kIpProtocolUdp, kNextHeaderIba, 43, 44,
+                                           58, 60, 136};
+constexpr std::array<u16, 5> kUdpPorts{kRoceUdpPort - 2, kRoceUdpPort - 1, kRoceUdpPort + 1, 0xb712,
+                                       0};
+constexpr std::array<u16, 3> kIpVersions{0, kIpVersion4, kIpVersion6};
 std::span<const u16> alike(std::string_view field) {
   if (field == "EtherType") return kEtherTypes;
   if (field == "NxtHdr" || field == "NextHeader" || field == "Protocol") return kNextHeaders;
