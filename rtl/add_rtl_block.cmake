@@ -29,10 +29,10 @@ module ports_of_@block@ #(
 endmodule
 ")
   foreach(width 256 512)
-    execute_process(COMMAND ${HCA_VERILATOR} --lint-only -Wno-fatal -Wno-lint -Wwarn-WIDTH -Wwarn-PINMISSING -Werror-MODDUP
+    execute_process(COMMAND ${HCA_VERILATOR} --lint-only -Wno-fatal -Wno-lint -Wwarn-WIDTH -Wwarn-PINMISSING -Wwarn-UNDRIVEN -Werror-MODDUP
                             -I${HCA_RTL_FOLDER} ${includes} -GWidth=${width} --top-module ports_of_${block} ${sources} ${file}
                     RESULT_VARIABLE failed ERROR_VARIABLE text)
-    if(failed OR text MATCHES "%Warning-(WIDTH|PINMISSING): [^\n]*/ports_of_rtl_")
+    if(failed OR text MATCHES "%Warning-(WIDTH|PINMISSING|UNDRIVEN): [^\n]*/ports_of_rtl_")
       set(${said} "with ${width} bits:\n${text}" PARENT_SCOPE)
       return()
     endif()

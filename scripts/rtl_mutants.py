@@ -6,6 +6,7 @@ Usage: rtl_mutants.py TABLE BLOCK.sv FOLDER NAMES. Writes FOLDER/BLOCK/*.sv and 
 in a constant NAMES."""
 import pathlib
 import re
+import subprocess
 import sys
 
 
@@ -41,9 +42,20 @@ def with_choices(text, choices):
 
 
 def write(path, text):
-    """What has not changed is not made again."""
-    if not path.exists() or path.read_text() != text:
+    """What has not changed is not made again: False."""
+    changed = not path.exists() or path.read_text() != text
+    if changed:
         path.write_text(text)
+    return changed
+
+
+def lint(block, folder, files):
+    """Whether it is SystemVerilog still, in Verilator's words if not."""
+    command = ["verilator", "--lint-only", "-Wno-lint", f"-I{block.parent}", "--top-module", block.stem,
+               block.parent / "hca_pkg.sv", *(folder / file for file in files)]
+    said = subprocess.run(command, capture_output=True, text=True)
+    if said.returncode:
+        sys.exit(f"a row of {block.stem}'s mistakes, by its mutant_i, is no SystemVerilog:\n{said.stderr}")
 
 
 def instances(file):
@@ -73,9 +85,13 @@ def main():
         texts[file] = texts[file].replace("\n  input ", "\n  input  logic [7:0] mutant_i,\n  input ", 1)
         for user in files:
             texts[user] = instances(file).sub(r"\1.mutant_i(mutant_i),", texts[user])
-    (folder / block.stem).mkdir(exist_ok=True)
-    for file, text in texts.items():
-        write(folder / block.stem / file, text)
+    made = folder / block.stem
+    made.mkdir(exist_ok=True)
+    linted = made / "linted"
+    if sum(write(made / file, text) for file, text in texts.items()) or not linted.exists():
+        linted.unlink(missing_ok=True)
+        lint(block, made, files)
+        linted.touch()
     lines = "".join(f'    "{name}",\n' for name in names)
     write(
         folder / f"{block.stem}_mutants.h",

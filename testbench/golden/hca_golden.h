@@ -65,7 +65,8 @@ const char* hca_golden_text(const hca_golden* hca);
 int hca_golden_do(hca_golden* hca, const char* step);
 
 /* Why a function on frames by themselves refuses these arguments, as the text of a context: what
- * was given, and what is allowed. `name`: of a field, "" for none. OK: they are not refused. */
+ * was given, and what is allowed. `name`: of a field; "" where the function takes none, which
+ * hca_golden_frame_field() refuses. OK: they are not refused. */
 int hca_golden_explain(hca_golden* hca, uint32_t bytes, uint32_t link, const char* name);
 
 /* The frame that `packet` describes, from the queue pair's peer, as in the step "inject". */

@@ -65,7 +65,7 @@ u32 CompletionStimulus::consumer_for(const EntryRing& cq) {
     case 1:
       return cq.producer + 1 + u32(random_.below(4));
     case 2:
-      return u32(random_());
+      return random_.chance(1, 2) ? u32(random_()) : cq.producer - (1u << random_.below(32));
     case 3:
     case 4:
     case 5:

@@ -289,14 +289,19 @@ class LockstepRun {
   }
   void live(u64 seed) {
     const bool resets = options_.reset_every && !options_.given.any();
-    const Cycle before = result_.cycles,
-                most = resets ? 1 + resets_.below(2 * options_.reset_every) : engine::kNever;
+    const Cycle before = result_.cycles, most = resets ? time_to_reset() : engine::kNever;
     LockstepLife<Pair> life(options_, seed, rtl_, result_, before);
     while (goes_on() && result_.cycles - before < most)
       begin_cycle(), life.cycle(result_.cycles - before);
     if (result_.equal() || waves_.empty()) return;
     for (Cycle more = 1; more <= kWavesBehind; ++more) life.run_on(result_.cycles - before + more);
   }
+  // Mostly short, that resets find the block in all its states.
+  engine::Cycle time_to_reset() {
+    const engine::Cycle every = options_.reset_every;
+    return 1 + resets_.below(resets_.chance(1, 8) ? 2 * every : 1 + every / 16);
+  }
+
   void reset() {
     rtl_.set_reset(true);
     for (u64 cycles = 1 + resets_.below(3); cycles && goes_on(); --cycles) {

@@ -50,7 +50,7 @@ struct LockstepOptions {
   PinFault fault{};
   std::function<rtl::BlockRtl<typename Pair::In, typename Pair::Out>()> rtl{};  // another one
   GivenFrames given{};  // sent in turn instead of random packets, if there are any; without resets
-  engine::Cycle reset_every = 4000;  // cycles between two resets on average; 0: there is none
+  engine::Cycle reset_every = 4000;  // cycles between resets that come late; 0: there is none
   // The sender leaves gaps inside packets, or, where each has one beat, starts without a grant: an
   // assertion must fire.
   bool break_contract = false;

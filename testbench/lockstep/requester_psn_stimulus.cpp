@@ -57,6 +57,11 @@ std::shared_ptr<PsnQp> RequesterPsnStimulus::new_qp() {
   s.next_psn = psn_add(s.unacked_psn, taken);
   s.sent_psn = psn_add(s.unacked_psn, sent);
   s.send_psn = random_.chance(1, 2) ? s.sent_psn : psn_add(s.unacked_psn, around(sent));
+  if (random_.chance(1, 12)) {  // the whole window is sent, and sent again from its begin on
+    qp->path_mtu = kPathMtus[0];
+    s.next_psn = s.sent_psn = psn_add(s.unacked_psn, kPsnWindow);
+    s.send_psn = psn_add(s.unacked_psn, 1 + u32(random_.below(3)));
+  }
   qp->twin = s;
   return qp;
 }
@@ -104,6 +109,10 @@ void RequesterPsnStimulus::make_packet(Packet& p) {
   }
   const u32 mtu = p.of->path_mtu;
   const u32 packets = kMostBytes / mtu;
+  if (sent == kPsnWindow && packets == kPsnWindow && random_.chance(1, 3)) {  // a READ of it all
+    r.kind = PsnKind::Read, r.index = 0, r.psn = s.unacked_psn, r.byte_len = kMostBytes;
+    return;
+  }
   const u32 count = r.kind == PsnKind::Read ? 1 + around(std::min(most, packets) - 1) : 1;
   r.index = r.kind == PsnKind::Atomic ? 0 : around(packets - count);
   r.psn = psn_sub(psn, r.index);

@@ -6,7 +6,7 @@ namespace hca::testbench {
 using namespace proto;
 
 ResponderCheckStimulus::ResponderCheckStimulus(u64 seed, GivenFrames given)
-    : random_(seed), given_(std::move(given)) {
+    : random_(seed), given_(std::move(given)), next_srqn_bit_(u32(random_.below(24))) {
   qps_.resize(kQps), srqs_.resize(kSrqs);
 }
 
@@ -44,6 +44,16 @@ u32 ResponderCheckStimulus::new_number() {
     if (like && random_.chance(1, 2)) number = like->config.qpn ^ (1u << random_.below(24));
     if (number < 2 || number == kMulticastQp || !numbers_.take(number)) continue;
     return number;
+  }
+}
+
+// Mostly one bit away from that of another SRQ, each bit in its turn.
+u32 ResponderCheckStimulus::new_srqn() {
+  const auto& like = srqs_[random_.below(kSrqs)];
+  if (!like || random_.chance(1, 8)) return new_number();
+  for (;;) {
+    const u32 number = like->srqn ^ 1u << next_srqn_bit_++ % 24;
+    if (number && numbers_.take(number)) return number;
   }
 }
 
@@ -90,11 +100,12 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
   if (random_.chance(1, 3)) {
     const u32 i = u32(random_.below(kSrqs));
     if (!srqs_[i] || random_.chance(1, 4)) {
+      const u32 srqn = new_srqn();
       srqs_[i] = std::make_shared<CheckedSrq>();
-      srqs_[i]->srqn = new_number(), srqs_[i]->ahead.allocated = true;
+      srqs_[i]->srqn = srqn, srqs_[i]->ahead.allocated = true;
       srqs_[i]->ahead.taken = near(2, 6);
       srqs_[i]->twin = srqs_[i]->ahead;
-      const u32 limit = u32(random_.chance(1, 4) ? random_() : random_.below(4));
+      const u32 limit = random_.chance(1, 4) ? 1u << random_.below(32) : u32(random_.below(4));
       srqs_[i]->ahead.limit = srqs_[i]->twin.limit = random_.chance(1, 2) ? limit : 0;
     }
     qp->srq = srqs_[i], c.srqn = srqs_[i]->srqn, s.rq_consumed = 0;

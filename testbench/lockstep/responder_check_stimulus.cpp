@@ -207,10 +207,11 @@ ResponderCheckStimulus::Turned ResponderCheckStimulus::choose_turned(const Opcod
   return random_.chance(1, 8) ? Turned::Pkey : Turned::Path;
 }
 
-// One bit of one of the numbers that are compared; or it ends at, or behind, the last address.
+// One bit of one of the numbers that are compared; or it is larger than 4 GiB, starts so far in
+// front, or ends at, or behind, the last address.
 void ResponderCheckStimulus::turn_region(Packet& p) {
   Region& r = p.region;
-  const u32 bit = next_bit(3 * 32 + 8);
+  const u32 bit = next_bit(5 * 32 + 8);
   const u32 mask = 1u << bit % 32;
   switch (bit / 32) {
     case 0:
@@ -221,6 +222,12 @@ void ResponderCheckStimulus::turn_region(Packet& p) {
       break;
     case 2:
       r.qpn = p.qp.qpn ^ mask;
+      break;
+    case 3:
+      r.bytes = (u64{mask} << 32) + r.bytes / 2;
+      break;
+    case 4:
+      r.start -= u64{mask} << 32;
       break;
     default:
       r.bytes = ~r.start + bit % 4;

@@ -87,6 +87,7 @@ class ResponderCheckStimulus {
   void draw_pkeys();
   u32 near(u32 value, u32 range);
   u32 new_number();
+  u32 new_srqn();
   std::shared_ptr<CheckedQp> new_qp();
   void choose_qp(Packet& p);
   u32 choose_posted();
@@ -116,6 +117,7 @@ class ResponderCheckStimulus {
   std::vector<std::shared_ptr<CheckedSrq>> srqs_;
   std::array<u64, 2> special_used_{};  // number of the last packet of QP 0 and QP 1, from 1 on
   NewNumbers numbers_;
+  u32 next_srqn_bit_ = 0;
   u32 last_ = 0;
   // A plain request has nothing wrong but one bit of one number that a rule compares, each bit of
   // it in its turn; else there may be anything.

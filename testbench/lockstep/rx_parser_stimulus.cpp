@@ -122,6 +122,7 @@ void set_ip_checksum(u8* ip) {
 // Over the bytes that the UDP header says, if the frame has them.
 void set_udp_checksum(std::vector<u8>& frame, const Path& path) {
   const u32 udp = path.bytes - bytes_of<Udp>();
+  if (frame.size() < path.bytes) return;
   const u32 addresses = path.framing == Framing::RoceV2Ip4 ? 8 : 32;
   const u32 length = u32(load_be<2>(&frame[udp + 4]));
   if (udp + length > frame.size()) return;
@@ -165,6 +166,42 @@ void RxParserStimulus::change(RxParserPacket& p, u32 offset, const RxParserField
   }
   set_bits(at, f.bit_at, f.bits, value & low_mask(f.bits));
   p.what += fmt::format(", {}.{} changed", row.header.name, row.field);
+}
+
+// One bit of one of those that decide, each in its turn, and nothing else.
+void RxParserStimulus::turn_bit(RxParserPacket& p, const Path& path) {
+  const auto bits_of = [&](const FieldRow& row) {
+    return offset_of(row, path, p.stream) ? info_of(row).bits : 0;
+  };
+  u32 all = 0;
+  for (const FieldRow& row : kFields) all += bits_of(row);
+  const auto [next, first] = next_bits_.try_emplace({p.stream.framing, p.stream.vlan}, 0);
+  if (first) next->second = u32(random_.below(all));
+  u32 bit = next->second++ % all;
+  const FieldRow* row = kFields.data();
+  for (; bit >= bits_of(*row); ++row) bit -= bits_of(*row);
+  const FieldInfo& f = info_of(*row);
+  u8* const at = &p.frame[*offset_of(*row, path, p.stream)];
+  set_bits(at, f.bit_at, f.bits, get_bits(at, f.bit_at, f.bits) ^ u64{1} << bit);
+  p.what += fmt::format(", bit {} of {}.{} turned", bit, row->header.name, row->field);
+  if (p.stream.framing == Framing::RoceV2Ip4 && row->field != "HeaderChecksum")
+    set_ip_checksum(&p.frame[path.network_offset]);
+}
+
+// A header with a wrong field that ends with the frame, or a byte before or behind its end: which
+// of the two is told depends on that byte. The size of the frame then.
+u32 RxParserStimulus::end_with_header(RxParserPacket& p, const Path& path) {
+  for (;;) {
+    const FieldRow& row = kFields[random_.below(kFields.size())];
+    const std::optional<u32> offset = offset_of(row, path, p.stream);
+    if (!offset) continue;
+    change(p, *offset, row);
+    if (p.stream.framing == Framing::RoceV2Ip4 && random_.chance(1, 2))
+      set_ip_checksum(&p.frame[path.network_offset]);
+    const u32 size = *offset + row.header.bytes + u32(random_.below(3)) - 1;
+    p.what += fmt::format(", cut to {} bytes", size);
+    return size;
+  }
 }
 
 // Any value in the fields that nobody looks at.
@@ -280,14 +317,17 @@ RxParserPacket RxParserStimulus::next() {
     std::copy(ext.begin(), ext.end(), p.frame.begin() + path.bytes + bytes_of<Bth>());
   p.what = fmt::format("{} {}, {} bytes of payload", row.name, p.stream.name(), payload);
   if (!largest_sum && random_.chance(1, 2)) fill_ignored(p, path);
-  const u64 kind = random_.below(8);
+  const u64 kind = random_.below(10);
   if (kind == 6 && random_.chance(1, 2)) {  // the reserved OpCodes, each in its turn
     do p.frame[path.bytes] = next_opcode_++;
     while (opcode_row(p.frame[path.bytes]));
     p.what += fmt::format(", OpCode {:#04x}", p.frame[path.bytes]);
   }
   if (kind < 3) damage_headers(p, path);
+  if (kind == 8) turn_bit(p, path);
+  const u32 cut_to = kind == 9 ? end_with_header(p, path) : 0;
   finish_frame(p.frame.data(), shape);
+  if (cut_to) p.frame.resize(cut_to);
   if (kind == 3) damage_end(p);
   const bool udp = unsigned(p.stream.framing) >= unsigned(Framing::RoceV2Ip4);
   if (udp && (largest_sum || random_.chance(1, 3))) set_udp_checksum(p.frame, path);

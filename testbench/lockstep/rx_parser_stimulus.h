@@ -29,6 +29,8 @@ class RxParserStimulus {
   void damage_headers(RxParserPacket& p, const proto::Path& path);
   void fill_ignored(RxParserPacket& p, const proto::Path& path);
   void change(RxParserPacket& p, u32 offset, const RxParserField& row);
+  void turn_bit(RxParserPacket& p, const proto::Path& path);
+  u32 end_with_header(RxParserPacket& p, const proto::Path& path);
   RxParserPacket take_given(RxParserPacket p);
   void judge_crcs(RxParserPacket& p);
   void damage_end(RxParserPacket& p);
@@ -38,5 +40,6 @@ class RxParserStimulus {
   Regime regime_;
   u64 made_ = 0;
   u8 next_opcode_ = 0;
+  std::map<std::pair<proto::Framing, bool>, u32> next_bits_;  // with a VLAN or without
 };
 }  // namespace hca::testbench
