@@ -128,8 +128,7 @@ void add_lockstep(CLI::App& block, int& exit_code, testbench::RtlMaker<Pair> rtl
       ->check(CLI::Range(u64{0}, u64{1'000'000'000}, "0 to 10^9"));
   block.add_option("--fst", options->waves, "waveform of the cycles around the first divergence")
       ->check(in_a_folder());
-  constexpr bool kTakesFrames =
-      std::is_constructible_v<typename Pair::Stimulus, u64, testbench::GivenFrames>;
+  constexpr bool kTakesFrames = !requires { Pair::kTakes; };
   auto packets = std::make_shared<std::vector<std::string>>();
   block.add_option("--packets", *packets,
                    kTakesFrames

@@ -36,7 +36,7 @@ class ElasticRun {
 
   explicit ElasticRun(const LockstepOptions<Pair>& options)
       : options_(options),
-        stimulus_(make_stimulus<Pair>(options.seed, options.given)),
+        stimulus_(make_stimulus<Pair>(options.seed, options.given, turns_)),
         unit_(options.twin, {}),
         rtl_(options.rtl ? options.rtl() : typename Pair::Rtl(options.twin.beat_bytes)),
         resets_(options.seed ^ 0x4e5e) {
@@ -171,6 +171,7 @@ class ElasticRun {
   u32 beat_bytes() const { return rtl_.beat_bytes(); }
 
   const LockstepOptions<Pair> options_;
+  Turns turns_;
   typename Pair::Stimulus stimulus_;
   typename Pair::Unit unit_;
   rtl::BlockRtl<typename Pair::In, typename Pair::Out> rtl_;

@@ -37,12 +37,12 @@ class LockstepLife {
   using Result = LockstepResult<Pair>;
 
   // `before`: the cycles of the run in front of it; its own count from 1 on.
-  LockstepLife(const LockstepOptions<Pair>& options, u64 seed, Rtl& rtl, Result& result,
-               Cycle before)
+  LockstepLife(const LockstepOptions<Pair>& options, u64 seed, Turns& turns, Rtl& rtl,
+               Result& result, Cycle before)
       : options_(options),
         before_(before),
         stalls_(seed, options.stall_percent),
-        twin_(seed, options.given, options.twin, options.rooms, stalls_),
+        twin_(seed, options.given, turns, options.twin, options.rooms, stalls_),
         rtl_(rtl),
         sender_(seed ^ 0x5eed, options.twin.beat_bytes),
         receiver_(options.rooms, stalls_),
@@ -290,7 +290,7 @@ class LockstepRun {
   void live(u64 seed) {
     const bool resets = options_.reset_every && !options_.given.any();
     const Cycle before = result_.cycles, most = resets ? time_to_reset() : engine::kNever;
-    LockstepLife<Pair> life(options_, seed, rtl_, result_, before);
+    LockstepLife<Pair> life(options_, seed, turns_, rtl_, result_, before);
     while (goes_on() && result_.cycles - before < most)
       begin_cycle(), life.cycle(result_.cycles - before);
     if (result_.equal() || waves_.empty()) return;
@@ -318,6 +318,7 @@ class LockstepRun {
   LockstepOptions<Pair> options_;
   rtl::BlockRtl<typename Pair::In, typename Pair::Out> rtl_;
   engine::Random resets_;
+  Turns turns_;
   Cycle waves_from_ = engine::kNever;
   std::string waves_;
   Result result_;

@@ -2,8 +2,11 @@
 // What the stimuli of all blocks are made of.
 #pragma once
 #include <array>
+#include <map>
 #include <string>
+#include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "model/engine/cycle.h"
@@ -58,6 +61,20 @@ class NewNumbers {
 
  private:
   std::unordered_set<u32> taken_;
+};
+
+// Things that are tried each in its turn, `of` of them under a name; the first one is any. They go
+// on behind a reset, in front of which there is no time for all.
+class Turns {
+ public:
+  u32 next(std::string_view name, u32 of, engine::Random& random) {
+    const auto [next, first] = next_.try_emplace({name, of}, 0);
+    if (first) next->second = u32(random.below(of));
+    return next->second++ % of;
+  }
+
+ private:
+  std::map<std::pair<std::string_view, u32>, u32> next_;
 };
 
 // How packets come changes now and then: back to back or with gaps, short or long ones.

@@ -5,8 +5,8 @@
 namespace hca::testbench {
 using namespace proto;
 
-ResponderCheckStimulus::ResponderCheckStimulus(u64 seed, GivenFrames given)
-    : random_(seed), given_(std::move(given)), next_srqn_bit_(u32(random_.below(24))) {
+ResponderCheckStimulus::ResponderCheckStimulus(u64 seed, GivenFrames given, Turns& turns)
+    : random_(seed), given_(std::move(given)), turns_(turns) {
   qps_.resize(kQps), srqs_.resize(kSrqs);
 }
 
@@ -52,7 +52,7 @@ u32 ResponderCheckStimulus::new_srqn() {
   const auto& like = srqs_[random_.below(kSrqs)];
   if (!like || random_.chance(1, 8)) return new_number();
   for (;;) {
-    const u32 number = like->srqn ^ 1u << next_srqn_bit_++ % 24;
+    const u32 number = like->srqn ^ 1u << turns_.next("SRQN", 24, random_);
     if (number && numbers_.take(number)) return number;
   }
 }
@@ -97,7 +97,7 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
   s.epsn = near(one_of(random_, kPsns), 4) & kPsnMask, s.msn = near(0x1000001, 4) & kPsnMask;
   s.rq_consumed = near(2, 6), s.reads_accepted = near(2, 4);
   s.shared_wqe = u32(random_()), s.shared_taken = near(2, 4);
-  if (random_.chance(1, 3)) {
+  if (random_.chance(1, 2)) {
     const u32 i = u32(random_.below(kSrqs));
     if (!srqs_[i] || random_.chance(1, 4)) {
       const u32 srqn = new_srqn();
@@ -105,7 +105,9 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
       srqs_[i]->srqn = srqn, srqs_[i]->ahead.allocated = true;
       srqs_[i]->ahead.taken = near(2, 6);
       srqs_[i]->twin = srqs_[i]->ahead;
-      const u32 limit = random_.chance(1, 4) ? 1u << random_.below(32) : u32(random_.below(4));
+      const u32 limit = random_.chance(3, 4)   ? u32(random_.below(4))
+                        : random_.chance(1, 2) ? 1u << random_.below(32)
+                                               : u32(random_());
       srqs_[i]->ahead.limit = srqs_[i]->twin.limit = random_.chance(1, 2) ? limit : 0;
     }
     qp->srq = srqs_[i], c.srqn = srqs_[i]->srqn, s.rq_consumed = 0;

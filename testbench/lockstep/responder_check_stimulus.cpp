@@ -191,13 +191,6 @@ void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, cons
   }
 }
 
-// Of `of` bits the one behind the one before; the first one is any.
-u32 ResponderCheckStimulus::next_bit(u32 of) {
-  const auto [next, first] = next_bits_.try_emplace({turned_, of}, 0);
-  if (first) next->second = u32(random_.below(of));
-  return next->second++ % of;
-}
-
 // What it has, and there are more addresses than all else.
 ResponderCheckStimulus::Turned ResponderCheckStimulus::choose_turned(const OpcodeRow& row) {
   if ((row.has(Ext::Reth) || row.has(Ext::AtomicEth)) && random_.chance(2, 3))
@@ -336,7 +329,7 @@ void ResponderCheckStimulus::build(Packet& p) {
 
 // One of its own.
 void ResponderCheckStimulus::make_request(Packet& p) {
-  plain_ = random_.chance(1, 3);
+  plain_ = random_.chance(2, 5);
   choose_qp(p);
   p.qp.state = odd(1, 24)  ? QpState(random_.below(7))
                : odd(1, 8) ? QpState(2 + random_.below(4))

@@ -75,7 +75,7 @@ inline bool is_executed(const proto::OpcodeRow& row) {
 
 class ResponderCheckStimulus {
  public:
-  explicit ResponderCheckStimulus(u64 seed, GivenFrames given = {});
+  ResponderCheckStimulus(u64 seed, GivenFrames given, Turns& turns);
   ResponderCheckPacket next();
 
   static constexpr u32 kQps = 6, kSrqs = 3;
@@ -83,6 +83,8 @@ class ResponderCheckStimulus {
  private:
   using Packet = ResponderCheckPacket;
   enum class Turned : u8 { Region, Path, Pkey, Qkey, Posted };
+  static constexpr std::array<std::string_view, 5> kTurned{"region", "path", "P_Key", "Q_Key",
+                                                           "posted"};
   // responder_check_contexts.cpp
   void draw_pkeys();
   u32 near(u32 value, u32 range);
@@ -117,16 +119,15 @@ class ResponderCheckStimulus {
   std::vector<std::shared_ptr<CheckedSrq>> srqs_;
   std::array<u64, 2> special_used_{};  // number of the last packet of QP 0 and QP 1, from 1 on
   NewNumbers numbers_;
-  u32 next_srqn_bit_ = 0;
   u32 last_ = 0;
   // A plain request has nothing wrong but one bit of one number that a rule compares, each bit of
   // it in its turn; else there may be anything.
   bool odd(u64 times, u64 of) { return !plain_ && random_.chance(times, of); }
   bool turns(Turned what) const { return plain_ && turned_ == what; }
-  u32 next_bit(u32 of);
+  u32 next_bit(u32 of) { return turns_.next(kTurned[std::size_t(turned_)], of, random_); }
   bool plain_ = false;
   Turned turned_{};
-  std::map<std::pair<Turned, u32>, u32> next_bits_;  // by what they are of and how many there are
+  Turns& turns_;
   u32 late_percent_ = 0;
 };
 }  // namespace hca::testbench

@@ -175,9 +175,7 @@ void RxParserStimulus::turn_bit(RxParserPacket& p, const Path& path) {
   };
   u32 all = 0;
   for (const FieldRow& row : kFields) all += bits_of(row);
-  const auto [next, first] = next_bits_.try_emplace({p.stream.framing, p.stream.vlan}, 0);
-  if (first) next->second = u32(random_.below(all));
-  u32 bit = next->second++ % all;
+  u32 bit = turns_.next(framing_row(p.stream.framing).name, all, random_);
   const FieldRow* row = kFields.data();
   for (; bit >= bits_of(*row); ++row) bit -= bits_of(*row);
   const FieldInfo& f = info_of(*row);
@@ -317,9 +315,9 @@ RxParserPacket RxParserStimulus::next() {
     std::copy(ext.begin(), ext.end(), p.frame.begin() + path.bytes + bytes_of<Bth>());
   p.what = fmt::format("{} {}, {} bytes of payload", row.name, p.stream.name(), payload);
   if (!largest_sum && random_.chance(1, 2)) fill_ignored(p, path);
-  const u64 kind = random_.below(10);
-  if (kind == 6 && random_.chance(1, 2)) {  // the reserved OpCodes, each in its turn
-    do p.frame[path.bytes] = next_opcode_++;
+  const u64 kind = largest_sum ? 7 : random_.below(10);  // 7: nothing is wrong
+  if (kind == 6 && random_.chance(1, 2)) {               // the reserved OpCodes, each in its turn
+    do p.frame[path.bytes] = u8(turns_.next("OpCode", 256, random_));
     while (opcode_row(p.frame[path.bytes]));
     p.what += fmt::format(", OpCode {:#04x}", p.frame[path.bytes]);
   }

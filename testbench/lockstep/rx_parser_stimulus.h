@@ -20,8 +20,8 @@ struct RxParserField;
 
 class RxParserStimulus {
  public:
-  explicit RxParserStimulus(u64 seed, GivenFrames given = {})
-      : random_(seed), given_(std::move(given)), next_opcode_(u8(random_())) {}
+  RxParserStimulus(u64 seed, GivenFrames given, Turns& turns)
+      : random_(seed), given_(std::move(given)), turns_(turns) {}
   RxParserPacket next();
 
  private:
@@ -39,7 +39,6 @@ class RxParserStimulus {
   GivenFrames given_;
   Regime regime_;
   u64 made_ = 0;
-  u8 next_opcode_ = 0;
-  std::map<std::pair<proto::Framing, bool>, u32> next_bits_;  // with a VLAN or without
+  Turns& turns_;
 };
 }  // namespace hca::testbench

@@ -15,11 +15,14 @@
 namespace hca::testbench {
 // Pair: see lockstep.h.
 template <class Pair>
-typename Pair::Stimulus make_stimulus(u64 seed, const GivenFrames& given) {
-  if constexpr (std::is_constructible_v<typename Pair::Stimulus, u64, GivenFrames>)
-    return typename Pair::Stimulus(seed, given);
+typename Pair::Stimulus make_stimulus(u64 seed, const GivenFrames& given, Turns& turns) {
+  using Stimulus = typename Pair::Stimulus;
+  if constexpr (std::is_constructible_v<Stimulus, u64, GivenFrames, Turns&>)
+    return Stimulus(seed, given, turns);
+  else if constexpr (std::is_constructible_v<Stimulus, u64, GivenFrames>)
+    return Stimulus(seed, given);
   else
-    return typename Pair::Stimulus(seed);
+    return Stimulus(seed);
 }
 
 template <class Pair>
@@ -28,9 +31,9 @@ class Twin : engine::ProbeSink {
   using Packet = typename Pair::Packet;
   using Unit = typename Pair::Unit;
 
-  Twin(u64 seed, const GivenFrames& given, const typename Unit::Config& config, u32 rooms,
-       const Stalls& stalls)
-      : stimulus_(make_stimulus<Pair>(seed, given)),
+  Twin(u64 seed, const GivenFrames& given, Turns& turns, const typename Unit::Config& config,
+       u32 rooms, const Stalls& stalls)
+      : stimulus_(make_stimulus<Pair>(seed, given, turns)),
         packets_out_(rooms, 1),
         sink_(stalls),
         unit_(config, {&packets_in_, &packets_out_}, probes_.add("unit", Unit::kKinds)) {
