@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_requirements.py ROOT: the form of vectors/requirements.csv, and that every number of a statement, rule or table
-that the tree names exists. Prints each breach as `file:line: what`, exits 1 if any."""
+"""check_requirements.py ROOT: the form of vectors/requirements.csv, that every number of a statement, rule or table that the
+tree names exists, and that each statement on RC, UC, UD or all services has vectors or a row in vectors/missing.csv. Prints each breach as `file:line: what`, exits 1 if any."""
+import json
 import pathlib
 import re
 import subprocess
 import sys
 
 CSV = pathlib.PurePath("vectors/requirements.csv")
+MISSING = pathlib.PurePath("vectors/missing.csv")
 RULES = pathlib.PurePath("docs/specification/transport_rules.md")
 TABLES = pathlib.PurePath("docs/specification/transport_tables.md")
 COLUMNS = ["id", "group", "section", "services", "role", "applies", "framing", "status", "kind", "statement", "observable",
@@ -161,6 +163,25 @@ def differences(rows, rules):
                 yield line, f"{rule[1]} reads otherwise in {CSV}:{rows[rule[1]]['line']}"
 
 
+def shown_by_vectors(root):
+    """The statements of all vectors."""
+    vectors = (json.loads(path.read_text(encoding="utf-8")) for path in root.glob("vectors/*/*.json"))
+    return {number for vector in vectors for number in vector.get("for", [])}
+
+
+def breaches_of_missing(rows, text, shown):
+    """(line, what): a row of what is shown, or none of what is not."""
+    records = [(line, fields) for line, fields, _ in read_records(text)][1:]
+    listed = {fields[0] for _, fields in records}
+    for line, fields in records:
+        if fields[0] in shown:
+            yield line, f"{fields[0]} has vectors"
+    for number, row in rows.items():
+        concerned = row["status"] == "active" and row["applies"] != "TCA" and set(row["services"].split(";")) & {"RC", "UC", "UD", "any"}
+        if concerned and number not in shown and number not in listed:
+            yield 1, f"{number} has neither vectors nor a row"
+
+
 def files(root):
     listing = subprocess.run(
         ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -181,6 +202,8 @@ def main():
     rules, tables = ((root / page).read_text(encoding="utf-8") for page in (RULES, TABLES))
     known = Known(rows, rules, tables)
     found += [(RULES, line, what) for line, what in differences(rows, rules)]
+    missing = (root / MISSING).read_text(encoding="utf-8")
+    found += [(MISSING, line, what) for line, what in breaches_of_missing(rows, missing, shown_by_vectors(root))]
     named = 0
     texts = [(path, (root / path).read_text(encoding="utf-8")) for path in files(root) if (root / path).is_file()]
     for path, text in texts + [(CSV, csv)]:

@@ -109,6 +109,12 @@ class Requirements(unittest.TestCase):
             self.assertEqual(len(list(check_requirements.unknown_numbers(f"one\n // ({bad})", known))), 1, bad)
         self.assertEqual(list(check_requirements.differences(rows, rules))[0][0], 3)
 
+    def test_what_no_vector_shows_is_listed(self):
+        rows = {number: {"status": "active", "applies": "CA", "services": services}
+                for number, services in (("C9-1", "RC;UC"), ("C9-2", "any"), ("C9-3", "RD;XRC"), ("C9-4", "UD"))}
+        breaches = check_requirements.breaches_of_missing(rows, "statement,missing\nC9-1,Nothing.\nC9-4,All.\n", {"C9-1"})
+        self.assertEqual(list(breaches), [(2, "C9-1 has vectors"), (1, "C9-2 has neither vectors nor a row")])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -30,14 +30,23 @@ int show_coverage(const VectorsArguments& options) {
   for (const Unreadable& u : in.unreadable) fmt::print(stderr, "hca: {}\n", u.what);
   if (!in.unreadable.empty()) return kBadInput;
   for (const Vector& v : in.vectors) reports.push_back(run_vector(v));
-  const Coverage coverage = cover(statements, reports, options.coverage);
+  Coverage coverage = cover(statements, reports, options.coverage);
+  std::size_t explained = 0;
+  if (const auto path = find_beside(options.paths, "missing.csv"))
+    for (const Missing& missing : load_missing(*path, statements))
+      for (CoverageRow& row : coverage.rows)
+        if (row.statement.id == missing.statement && row.verdict == Verdict::None)
+          row.how = missing.what, ++explained;
   if (!options.json_path.empty())
     write_text_file(options.json_path, json_of(coverage).dump(1) + '\n');
   if (!options.html_path.empty()) write_text_file(options.html_path, html_of(coverage));
   fmt::print("{} vectors, {} active statements\n", reports.size(), coverage.rows.size());
   for (const Verdict v : {Verdict::Passing, Verdict::Survived, Verdict::UnknownMutant,
                           Verdict::NoMutant, Verdict::Failing, Verdict::None})
-    fmt::print("  {:<15} {:>4}\n", name_of(v), coverage.count(v));
+    fmt::print("  {:<15} {:>4}{}\n", name_of(v), coverage.count(v),
+               v == Verdict::None && explained
+                   ? fmt::format(", {} of them with what is missing in missing.csv", explained)
+                   : "");
   for (const CoverageRow& row : coverage.rows)
     if (row.verdict == Verdict::Survived || row.verdict == Verdict::UnknownMutant)
       fmt::print("{}: {}\n", row.statement.id, row.how);

@@ -70,7 +70,9 @@ std::string html_of(const Coverage& coverage) {
         "class=\"{}\">{}<td>{}<td>{}<td>{}</tr>\n",
         escaped(row.statement.id), escaped(row.statement.section), escaped(row.statement.services),
         style_of(row.verdict), name_of(row.verdict), escaped(row.statement.text),
-        escaped(fmt::format("{}", fmt::join(row.vectors, ", "))), mutants_of(row));
+        row.verdict == Verdict::None ? escaped(row.how)
+                                     : escaped(fmt::format("{}", fmt::join(row.vectors, ", "))),
+        mutants_of(row));
   return page + "</tbody></table>\n" + kScript + "</html>\n";
 }
 }  // namespace hca::testbench

@@ -143,6 +143,24 @@ constexpr std::array kNoService{Names("any"), Names("raw")};
 constexpr std::array kServices{Names("RC"), Names("UC"), Names("RD"), Names("UD"), Names("XRC")};
 constexpr std::array kAllFramings{Names("any"), Names("roce")};
 constexpr std::array kFramings{Names("ib"), Names("rocev1")};
+
+template <class R>
+[[noreturn]] void refuse(const std::string& path, const R& row, const std::string& what) {
+  throw std::runtime_error(fmt::format("{}:{}: {}", path, row.line, what));
+}
+// The statement that a row of another list names.
+template <class R>
+const Statement* active(const std::string& path, const R& row,
+                        std::span<const Statement> statements) {
+  const auto s = std::find_if(statements.begin(), statements.end(), [&](const Statement& known) {
+    return known.id == row.statement && known.is_active();
+  });
+  if (s == statements.end())
+    refuse(path, row,
+           fmt::format("'{}' is no active statement; allowed: those of requirements.csv",
+                       row.statement));
+  return &*s;
+}
 }  // namespace
 
 std::vector<Statement> load_statements(const std::string& path) {
@@ -187,24 +205,33 @@ std::vector<Survivor> load_survivors(const std::string& path,
                                       Column<S>{"mutant", &S::mutant},
                                       Column<S>{"reason", &S::reason}};
   const std::vector<S> all = load(path, columns);
-  const auto refuse = [&](const S& row, const std::string& what) {
-    throw std::runtime_error(fmt::format("{}:{}: {}", path, row.line, what));
-  };
   for (const S& row : all) {
-    const auto s = std::find_if(statements.begin(), statements.end(), [&](const Statement& known) {
-      return known.id == row.statement && known.is_active();
-    });
-    if (s == statements.end())
-      refuse(row, fmt::format("'{}' is no active statement; allowed: those of requirements.csv",
-                              row.statement));
+    const Statement* const s = active(path, row, statements);
     if (!std::count(s->mutants.begin(), s->mutants.end(), row.mutant))
-      refuse(row, fmt::format("'{}' is no mistake of {}; allowed: {}", row.mutant, row.statement,
-                              s->mutants.empty() ? "none: it has none" : s->mutant));
+      refuse(path, row,
+             fmt::format("'{}' is no mistake of {}; allowed: {}", row.mutant, row.statement,
+                         s->mutants.empty() ? "none: it has none" : s->mutant));
     for (const S& other : all)
       if (&other != &row && other.statement == row.statement && other.mutant == row.mutant &&
           other.line < row.line)
-        refuse(row, fmt::format("{} and '{}' stand twice, first in line {}", row.statement,
-                                row.mutant, other.line));
+        refuse(path, row,
+               fmt::format("{} and '{}' stand twice, first in line {}", row.statement, row.mutant,
+                           other.line));
+  }
+  return all;
+}
+
+std::vector<Missing> load_missing(const std::string& path, std::span<const Statement> statements) {
+  using M = Missing;
+  static constexpr std::array columns{Column<M>{"statement", &M::statement},
+                                      Column<M>{"missing", &M::what}};
+  const std::vector<M> all = load(path, columns);
+  for (const M& row : all) {
+    active(path, row, statements);
+    for (const M& other : all)
+      if (other.line < row.line && other.statement == row.statement)
+        refuse(path, row,
+               fmt::format("{} stands twice, first in line {}", row.statement, other.line));
   }
   return all;
 }

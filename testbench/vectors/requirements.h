@@ -27,4 +27,12 @@ struct Survivor {
 // without a reason.
 std::vector<Survivor> load_survivors(const std::string& path,
                                      std::span<const Statement> statements);
+
+// A row of missing.csv: a statement that no vector shows, and what is missing.
+struct Missing {
+  std::size_t line = 0;  // in the file
+  std::string statement, what;
+};
+// A row of no active statement, or of one that stands twice, is refused.
+std::vector<Missing> load_missing(const std::string& path, std::span<const Statement> statements);
 }  // namespace hca::testbench
