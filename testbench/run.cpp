@@ -7,6 +7,7 @@
 #include <bit>
 #include <chrono>
 #include <optional>
+#include <utility>
 
 #include "testbench/kernel_time.h"
 #include "testbench/program_group.h"
@@ -113,7 +114,7 @@ void Runner::run_group(const std::vector<Member>& group) {
   for_each_size(first, [&](u32 size) {
     if (!result_.failures.empty()) return;
     std::vector<Traffic> traffic;
-    weight_now_ = 0;
+    weight_now_ = 0, messages_now_ = 0;
     for (const Member& member : group) {
       const WorkloadConfig& w = scenario_.workload[member.entry];
       const u32 bytes = alone ? size : u32(w.to);
@@ -122,6 +123,7 @@ void Runner::run_group(const std::vector<Member>& group) {
       traffic.push_back(traffic_of(w, scenario_.qps_of(w), bytes, seed + 17 * traffic.size(),
                                    scenario_.connection.service(), member.thread));
       weight_now_ += weight_of(traffic.back(), scenario_.connection.path_mtu);
+      messages_now_ += traffic.back().messages;
     }
     what_ = fmt::format("{} {}, {} B", traffic[0].mix.empty() ? name_of(first.operation) : "mix",
                         kTestNames[unsigned(first.test)], size);
@@ -129,7 +131,7 @@ void Runner::run_group(const std::vector<Member>& group) {
       run_streams(group, traffic);
     else
       run_latency(first, traffic[0]);
-    weight_done_ += weight_now_;
+    weight_done_ += std::exchange(weight_now_, 0);
   });
 }
 
@@ -199,7 +201,7 @@ bool Runner::simulate(const Programs& programs, const std::function<u64()>& coun
     const u64 counted = count();
     slices_without = counted == last ? slices_without + 1 : 0;
     last = counted;
-    report();
+    report(counted);
     if (failed()) break;   // nothing moves any more, for a known reason
     if (is_over()) break;  // what sends last may complete long before it arrives
     if (slices_without > 2 && testbed_.is_asleep()) {
@@ -269,8 +271,10 @@ SizeResult& Runner::row(const WorkloadConfig& w, u32 bytes) {
   return result_.sizes.back();
 }
 
-void Runner::report() {
-  if (progress_)
-    progress_({what_, weight_done_ / weight_all_, wall_seconds() - started_, kernel_picoseconds()});
+void Runner::report(u64 messages) {
+  if (!progress_) return;
+  const double part = messages_now_ ? std::min(1.0, double(messages) / double(messages_now_)) : 0;
+  progress_({what_, (weight_done_ + weight_now_ * part) / weight_all_, wall_seconds() - started_,
+             kernel_picoseconds()});
 }
 }  // namespace hca::testbench

@@ -121,7 +121,7 @@ class Runner {
   void keep(std::initializer_list<const Checker*> checkers);
   void keep_counters();
   void keep_wires();
-  void report();
+  void report(u64 messages);  // of what runs now
   SizeResult& row(const WorkloadConfig& workload, u32 bytes);
 
   const Scenario scenario_;
@@ -131,6 +131,7 @@ class Runner {
   RunResult result_;
   std::string what_;
   double weight_done_ = 0, weight_now_ = 0, weight_all_ = 0;
+  u64 messages_now_ = 0;
   double started_ = 0;
 };
 }  // namespace hca::testbench
