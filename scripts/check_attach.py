@@ -17,6 +17,7 @@ import time
 LIMIT = 90  # seconds for a case; a program alone takes one or two
 
 ROCE = ["--set", "connection.framing=rocev2_ip4"]
+ROCE6 = ["--set", "connection.framing=rocev2_ip6"]
 PART = ["--set", "verbs.vendor_part_id=4129"]
 
 # Two ends of one program, the second with the address of the first: what it is given, what the simulation is given, what its output has.
@@ -27,9 +28,10 @@ PAIRS = {
     "rc_pingpong_events": ("ibv_rc_pingpong -n 50 -e", [], PINGPONG),
     "rc_pingpong_checked": ("ibv_rc_pingpong -n 50 -c", [], PINGPONG),
     "rc_pingpong_new_api": ("ibv_rc_pingpong -n 50 -N", [], PINGPONG),
-    "rc_pingpong_long": ("ibv_rc_pingpong -n 5 -s 1000000 -c", [], PINGPONG),
+    "rc_pingpong_long": ("ibv_rc_pingpong -n 100 -s 1000000 -c", [], PINGPONG),
     "rc_pingpong_roce": ("ibv_rc_pingpong -n 50 -g 3 -c", ROCE, PINGPONG),
     "rc_pingpong_times": ("ibv_rc_pingpong -n 50 -t", [], "completion clock cycles"),
+    "rc_pingpong_times_events": ("ibv_rc_pingpong -n 50 -t -e", [], "completion clock cycles"),
     "uc_pingpong_roce": ("ibv_uc_pingpong -n 50 -g 3 -c", ROCE, PINGPONG),
     "ud_pingpong_roce": ("ibv_ud_pingpong -n 50 -s 1024 -g 3 -c", ROCE, PINGPONG),
     "srq_pingpong_roce": ("ibv_srq_pingpong -n 50 -g 3 -c", ROCE, PINGPONG),
@@ -55,6 +57,8 @@ PAIRS = {
     "write_lat_inline": ("ib_write_lat -n 100 -F -I 64 -s 64", [], PERFTEST),
     "send_bw_lists": ("ib_send_bw -n 160 -F -l 16 -s 4096", [], PERFTEST),
     "write_bw_moderated": ("ib_write_bw -n 160 -F --cq-mod 16 -s 4096", [], PERFTEST),
+    "send_bw_group_roce": ("ib_send_bw -g -n 50 -F -s 1024 -x 0", ROCE6, PERFTEST),
+    "send_lat_group_roce": ("ib_send_lat -g -n 50 -F -s 1024 -x 0", ROCE6, PERFTEST),
     "write_bw_new_api": ("ib_write_bw -n 100 -F", PART, r"ibv_wr\* API +: ON"),
 }
 
@@ -76,7 +80,9 @@ class Served:
         self.hca = hca
         self.folder = tempfile.mkdtemp(prefix="hca-")
         self.socket = os.path.join(self.folder, "s")
-        self.process = subprocess.Popen([hca, "serve", scenario, "--socket", self.socket, *settings], stdout=subprocess.PIPE, text=True)
+        self.complaints = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen([hca, "serve", scenario, "--socket", self.socket, *settings], stdout=subprocess.PIPE,
+                                        stderr=self.complaints, text=True)
         line = self.process.stdout.readline()
         if "serving hca0, hca1" not in line:
             raise Failed(f"hca serve says {line!r}")
@@ -93,6 +99,9 @@ class Served:
             raise Failed("hca serve does not end")
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
+        self.complaints.seek(0)
+        if complaints := self.complaints.read():
+            raise Failed(f"hca serve complains:\n{complaints}")
 
     def start(self, device, arguments, clock="wall", options=(), folder=None):
         command = [self.hca, "run", "--attach", self.socket, f"--time={clock}", *options]
@@ -118,10 +127,10 @@ def wants(output, pattern):
         raise Failed(f"no {pattern!r} in:\n{output}")
 
 
-def listens(port):
-    """Waits for a program to listen there, without a connection that it would take for its peer's."""
+def listens(port, program):
+    """Waits for it to listen there, without a connection that it would take for its peer's."""
     end = time.monotonic() + LIMIT
-    while time.monotonic() < end:
+    while time.monotonic() < end and program.poll() is None:
         for table in "/proc/net/tcp", "/proc/net/tcp6":
             with open(table) as lines:
                 if any(f":{port:04X} " in line and " 0A " in line for line in lines):
@@ -137,11 +146,11 @@ def run_pair(hca, scenario, program, settings, clock, devices=("hca0", "hca1"), 
         arguments = [*program.split(), "-p", str(port)]
         server = served.start(devices[0], arguments, clock, options)
         try:
-            listens(port)
+            listens(port, server)
             client = served.start(devices[1], [*arguments, "127.0.0.1"], clock, options)
             said = finish(client, "the client")
         finally:
-            if server.poll() is None and sys.exc_info()[0]:
+            if sys.exc_info()[0]:
                 server.kill()
                 print("the server said:\n" + server.communicate()[0])
         answered = finish(server, "the server")
@@ -192,7 +201,7 @@ def killed_client(hca, scenario, clock="wall"):
         port = free_port()
         arguments = ["ib_write_bw", "-F", "-D", "30", "-p", str(port)]
         server = served.start("hca0", arguments, clock)
-        listens(port)
+        listens(port, server)
         client = served.start("hca1", [*arguments, "127.0.0.1"], clock)
         time.sleep(2)
         server.send_signal(signal.SIGKILL)
@@ -209,7 +218,7 @@ def killed_server(hca, scenario, clock="wall"):
         port = free_port()
         arguments = ["ibv_rc_pingpong", "-n", "100000000", "-p", str(port)]
         ends = [served.start("hca0", arguments, clock)]
-        listens(port)
+        listens(port, ends[0])
         ends.append(served.start("hca1", [*arguments, "127.0.0.1"], clock))
         time.sleep(2)
         served.process.kill()

@@ -16,8 +16,9 @@ import time
 from check_attach import LIMIT, PERFTEST, PINGPONG, Failed, Served, finish, free_port, killed_client, killed_server, listens, pair, run_pair, wants
 
 # Programs whose turns are of another kind: they sleep until events, spin in memory, use datagrams, another API.
-PROGRAMS = ["rc_pingpong_events", "rc_pingpong_new_api", "rc_pingpong_roce", "ud_pingpong_events", "srq_pingpong_events", "uc_pingpong", "write_lat",
-            "send_bw_events", "send_lat_ud", "write_bw_qps", "write_bw_both", "send_bw_srq", "write_bw_new_api", "atomic_bw", "read_bw"]
+PROGRAMS = ["rc_pingpong_events", "rc_pingpong_times_events", "rc_pingpong_long", "send_bw_group_roce", "rc_pingpong_new_api", "rc_pingpong_roce",
+            "ud_pingpong_events", "srq_pingpong_events", "uc_pingpong", "write_lat", "send_bw_events", "send_lat_ud", "write_bw_qps",
+            "write_bw_both", "send_bw_srq", "write_bw_new_api", "atomic_bw", "read_bw"]
 MTU = 4096  # that of perftest on InfiniBand
 MEBI = 1 << 20
 
@@ -126,6 +127,21 @@ def programs(hca, scenario, _):
         pair(hca, scenario, name, "sim")
 
 
+def all_sizes(hca, scenario, _):
+    """From 2 B to 8 MiB. Who spins in memory is asked now and then whether what has come is what it waits for, and not for each byte."""
+    for name in "write_bw", "send_bw", "read_bw", "send_lat", "read_lat":
+        program = f"ib_{name} -a -n 5 -F"
+        said, answered, _ = run_pair(hca, scenario, program, [], "sim")
+        sizes = [int(line.split()[0]) for line in said.splitlines() if re.search(PERFTEST, line)]
+        if sizes != [2 << i for i in range(23)]:
+            raise Failed(f"{program} has results for {sizes}:\n{said}")
+        print(f"{program}: {numbers(said)}")
+    begun = time.monotonic()
+    send, write = (latency(hca, scenario, f"ib_{name}_lat -s 1048576 -n 10") for name in ("send", "write"))
+    near("ib_write_lat of a megabyte beside ib_send_lat, us", write, send, 0.01 * send)
+    near("its real seconds", time.monotonic() - begun, 0, LIMIT / 2)
+
+
 def killed(hca, scenario, _):
     killed_client(hca, scenario, "sim")
     killed_server(hca, scenario, "sim")
@@ -136,7 +152,7 @@ def children(hca, scenario, _):
     with Served(hca, scenario, []) as served:
         port = free_port()
         server = served.start("hca0", ["sh", "-c", f"ib_send_lat -F -n 50 -p {port}; true"], "sim")
-        listens(port)
+        listens(port, server)
         client = served.start("hca1", ["sh", "-c", f"ib_send_lat -F -n 50 -p {port} 127.0.0.1; true"], "sim")
         wants(finish(client, "the client"), PERFTEST)
         wants(finish(server, "the server"), PERFTEST)
@@ -164,7 +180,8 @@ def clocks(hca, scenario, _):
         near("real seconds", time.monotonic() - begun, 0, LIMIT / 2)
 
 
-CASES = {case.__name__: case for case in (same_pingpong, same_latency, write_bandwidth, latencies, cable, programs, killed, children, clocks)}
+CASES = {case.__name__: case for case in (same_pingpong, same_latency, write_bandwidth, latencies, cable, programs, all_sizes, killed, children,
+                                             clocks)}
 
 
 def main():

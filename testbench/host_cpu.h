@@ -135,10 +135,11 @@ class HostCpu : public engine::Block {
   // When the program had finished; kNever: it has not. A chip runs ahead of the kernel, so that
   // outside of the simulation only this says whether it has finished by now.
   Cycle finished_at() const { return finished_at_; }
-  // The HCA wrote something that the program polls, in this cycle.
-  void notice() {
+  // The HCA wrote something that the program polls, in this cycle; `later`: the core looks at
+  // other things meanwhile.
+  void notice(Cycle later = 0) {
     see_whether_finished();
-    if (program_ && idle_ && !program_->waits_for_events()) act_in(notice_cycles);
+    if (program_ && idle_ && !program_->waits_for_events()) act_in(notice_cycles + later);
   }
   // The message of an interrupt vector is in memory.
   void interrupt() {

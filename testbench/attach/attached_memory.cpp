@@ -88,7 +88,7 @@ bool AttachedMemory::write(u64 address, const u8* from, u64 bytes) {
   const Program* program = find(address);
   const u64 offset = address & kOffsetMask;
   if (!program) return false;
-  if (program->written) program->written(offset & kSharedBit);
+  if (program->written) program->written(offset, bytes, offset & kSharedBit);
   if (!(offset & kSharedBit))
     return move_all([&](u64 done, u64 at,
                         u64 left) { return pwrite(program->memory, from + done, left, off_t(at)); },

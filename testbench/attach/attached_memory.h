@@ -36,8 +36,9 @@ class AttachedMemory final : public tlm_::MemoryBeyond {
  public:
   // `memory`: its /proc/self/mem, opened by itself. Numbers are not used twice.
   u32 attach(const SharedMemory& shared, int memory);
-  // Who hears of what the HCA writes there, in the cycle in which it does; a completion: a CQE.
-  using Written = std::function<void(bool completion)>;
+  // Who hears of what the HCA writes there, in the cycle in which it does, and where; a completion:
+  // a CQE.
+  using Written = std::function<void(u64 address, u64 bytes, bool completion)>;
   void watch(u32 number, Written written) { programs_.at(number).written = std::move(written); }
   void detach(u32 number) { programs_.erase(number); }
   // Each CQE that is written into this ring gets the time, in ns, at its place in the table at

@@ -16,10 +16,16 @@
 
 namespace hca::attach {
 namespace {
-// Nanoseconds. For how long a thread may run without a call before the simulation goes on: if
-// nobody else has anything to do, if somebody has, and if the HCAs have and it has spun in memory
-// before.
+// Nanoseconds. For how long a thread may run without a call before the simulation goes on: by who
+// else has something to do, and for a thread that has spun in memory before.
 constexpr u64 kAlone = 1'000'000'000, kWithOthers = 20'000'000, kSpins = 300'000;
+struct PatienceRow {
+  u64 computes, spins;
+};
+constexpr std::array kPatience{PatienceRow{kWithOthers, kSpins},       // Due::Hca
+                               PatienceRow{kWithOthers, kWithOthers},  // Program
+                               PatienceRow{kAlone, kWithOthers},       // ProgramLater
+                               PatienceRow{kAlone, kAlone}};           // Nobody
 constexpr u64 kAsleep = 250'000'000;   // the same for a thread that sleeps in the kernel
 constexpr u64 kExit = 10'000'000'000;  // and for a program that ends
 constexpr long kBetweenLooks = 100'000;
@@ -58,15 +64,17 @@ testbench::HostCpu& Thread::cpu() const { return process_.device().node().core(c
 
 Cycle Thread::act(Cycle now) {
   scheduled_ = false, deadline_ = engine::kNever;
-  if (shared_.turn.load(std::memory_order_acquire) == Turn::None) return 0;
+  const Turn turn = shared_.turn.load(std::memory_order_acquire);
+  if (turn == Turn::None) return 0;
   const u64 period = process_.device().period();
   shared_.now.store(now * period, std::memory_order_relaxed);
   shared_.turn.store(Turn::Runs, std::memory_order_release);
   wake(shared_.turn);
-  const bool saw_write = silent_ && written_;
-  written_ = false;
+  const bool was_silent = std::exchange(silent_, false);
+  const bool saw_write = was_silent && std::exchange(written_, false);
   silent_ = !process_.runs(shared_, spins_);
-  spins_ |= saw_write && !silent_;
+  if (silent_ && turn != Turn::Silent) silent_since_ = now;
+  if (saw_write && !silent_) spins_ = true, found_ = last_written_;
   process_.take_posted();
   if (silent_) return 0;
   wait_ = shared_.wait;
@@ -89,11 +97,16 @@ void Thread::resume_if_waiting(Wait wait) {
   if (!scheduled_ && !silent_ && wait_ == wait) resume();
 }
 
-// Who spins in memory may wait for any byte.
-void Thread::written(bool completion) {
+// Who spins in memory may wait for any byte, but most likely for the one of the last time. The
+// longer a thread has waited the longer are the times between its turns for others: a turn in vain
+// takes real time.
+void Thread::written(u64 address, u64 bytes, bool completion) {
   if (!silent_ && (wait_ != Wait::Completion || !completion)) return;
-  scheduled_ = written_ = true;
-  cpu().notice();
+  constexpr Cycle kShare = 8;
+  const bool expected = !silent_ || found_ - address < bytes;
+  const Cycle waited = process_.device().node().now() - silent_since_;
+  scheduled_ = written_ = true, last_written_ = address + bytes - 1;
+  cpu().notice(expected ? 0 : waited / kShare);
 }
 void Thread::event() {
   if (silent_ || wait_ != Wait::Descriptor) return;
@@ -164,10 +177,10 @@ void Process::take_posted() {
 }
 
 // The HCA of another host than its threads' acts in a time of its own: they see it a little later.
-void Process::written(const Device& device, bool completion) {
+void Process::written(const Device& device, u64 address, u64 bytes, bool completion) {
   if (&device != &device_) return;
   for (const auto& thread : threads_)
-    if (thread) thread->written(completion);
+    if (thread) thread->written(address, bytes, completion);
 }
 void Process::event() {
   for (const auto& thread : threads_)
@@ -181,6 +194,12 @@ bool Process::wants_others() const {
          });
 }
 
+bool Process::works() const {
+  return std::ranges::any_of(shared_->threads, [](const SharedThread& thread) {
+    return thread.turn.load(std::memory_order_acquire) == Turn::Waits && thread.wait == Wait::Work;
+  });
+}
+
 bool Process::is_gone() const {
   pollfd end{socket_, 0, 0};
   return poll(&end, 1, 0) == 1 && (end.revents & (POLLHUP | POLLERR));
@@ -190,9 +209,8 @@ bool Process::is_silent(const SharedThread& thread, bool spins, u64 cpu_time, u6
   if (shared_->ends.load(std::memory_order_acquire)) return real_time > kExit;
   if (cpu_time > kSpins) {
     take_posted();
-    const Due due = due_();
-    if (cpu_time > (due == Due::Nobody ? kAlone : due == Due::Hca && spins ? kSpins : kWithOthers))
-      return true;
+    const PatienceRow& patience = kPatience[u8(due_())];
+    if (cpu_time > (spins ? patience.spins : patience.computes)) return true;
   }
   return real_time > kAsleep && sleeps_in_kernel(pid_, thread.tid);
 }

@@ -29,8 +29,8 @@ class Thread final : public testbench::Program {
   void resume_if_waiting(Wait wait);
 
   // ---- In the simulation, in the cycle in which it happens.
-  void written(bool completion);  // its HCA wrote to its memory
-  void event();                   // one is in a pipe of its program
+  void written(u64 address, u64 bytes, bool completion);  // its HCA wrote to its memory
+  void event();                                           // one is in a pipe of its program
 
  private:
   testbench::HostCpu& cpu() const;
@@ -45,14 +45,18 @@ class Thread final : public testbench::Program {
   bool scheduled_ = false;  // its next turn is coming
   bool written_ = false;    // because its HCA wrote something
   bool spins_ = false;      // it has found in memory what it waited for
+  Cycle silent_since_ = 0;
+  u64 last_written_ = 0,
+      found_ = 0;  // the last byte of a write: before its turn, before it went on
 };
 
 // A program in simulated time: its threads, and the devices that it has opened. Its cores are those
 // of the host of the first device.
 class Process final {
  public:
-  // Who will soon do something, but for the thread that has the turn.
-  enum class Due : u8 { Hca, Program, Nobody };
+  // Who will soon do something, but for the thread that has the turn; ProgramLater: a thread whose
+  // work takes longer.
+  enum class Due : u8 { Hca, Program, ProgramLater, Nobody };
   using IsDue = std::function<Due()>;
   // `socket`: its connection. Throws std::runtime_error.
   Process(u32 number, Device& device, const testbench::HostConfig& host, int socket, IsDue due);
@@ -72,6 +76,7 @@ class Process final {
   void resume_waiting(Wait wait);
   // A thread wants a turn, or somebody may wait for what one did.
   bool wants_others() const;
+  bool works() const;  // a thread, in simulated time
   bool take_told() { return shared_->told.exchange(0); }
   bool is_known_gone() const { return gone_; }  // the kernel may tell the server only later
   void end();                                   // of all threads
@@ -82,7 +87,7 @@ class Process final {
   bool runs(SharedThread& thread, bool spins);
   // The doorbells that it rang.
   void take_posted();
-  void written(const Device& device, bool completion);
+  void written(const Device& device, u64 address, u64 bytes, bool completion);
   void event();
 
  private:

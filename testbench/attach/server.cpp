@@ -103,9 +103,12 @@ bool Server::has_sessions_by_day() const {
 
 Process::Due Server::due() {
   if (until_next() < kSoon) return Process::Due::Hca;
-  const bool wanted = std::ranges::any_of(
-      connections_, [](const Connection& c) { return c.is_clock && c.process->wants_others(); });
-  return wanted ? Process::Due::Program : Process::Due::Nobody;
+  const auto any = [&](bool (Process::*does)() const) {
+    return std::ranges::any_of(
+        connections_, [&](const Connection& c) { return c.is_clock && (*c.process.*does)(); });
+  };
+  if (any(&Process::wants_others)) return Process::Due::Program;
+  return any(&Process::works) ? Process::Due::ProgramLater : Process::Due::Nobody;
 }
 
 // To programs that want one, and to those that wait for what another did.
@@ -325,9 +328,10 @@ Reply Server::open(Connection& connection, const Request& request, std::vector<D
     }
     if (process) {
       process->add(*session);
-      device->memory().watch(session->attachment(), [process, device](bool completion) {
-        process->written(*device, completion);
-      });
+      device->memory().watch(session->attachment(),
+                             [process, device](u64 address, u64 bytes, bool completion) {
+                               process->written(*device, address, bytes, completion);
+                             });
     }
     connection.session = std::move(session), connection.process = process;
     watch(connection.session->wake_descriptor(), &connection);

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "model/proto/multicast.h"
 #include "testbench/kernel_time.h"
 
 namespace hca::attach {
@@ -85,6 +86,8 @@ Session::~Session() {
     for (auto at = objects_.begin(); at != objects_.end();) {
       Object& object = (at++)->second;
       if (object.kind != kind) continue;
+      for (Body& group : object.groups)
+        device_.execute(CommandOpcode::DetachMulticast, object.number, group);
       if (const CommandRow* row = destroy_row(kind)) {
         const CommandStatus status = end_in_device(row->opcode, object, object.number);
         if (status != CommandStatus::Ok)
@@ -164,6 +167,7 @@ u64 Session::ring_address(u64 offset, u64 bytes) const {
 bool Session::complete_path(u64 dgid_high, u64 dgid_low, u64& dmac, u16& udp_source_port) const {
   if (proto::is_native(proto::Framing(device_.port().framing))) return true;
   if (!udp_source_port) udp_source_port = proto::kFirstUdpSourcePort;
+  if (proto::is_multicast(proto::make_gid(dgid_high, dgid_low))) return true;  // the HCA knows it
   const std::optional<u64> found = resolve_(dgid_high, dgid_low);
   if (found) dmac = *found;
   return found.has_value();
@@ -248,7 +252,7 @@ Reply Session::create(const CommandRow& row, const Request& request) {
 
 // The key byte of a window changes when it is bound by a work request: of all the right one is
 // looked for, `key_hint` first.
-CommandStatus Session::end_in_device(proto::CommandOpcode opcode, Object& object, u32 key_hint) {
+CommandStatus Session::end_in_device(CommandOpcode opcode, Object& object, u32 key_hint) {
   constexpr u32 kKeyBytes = 256;
   const bool any_key = object.kind == Kind::Mw;
   u32 number =
@@ -304,6 +308,10 @@ Reply Session::run(const Request& request) {
   if (!reply.error && row->opcode == CommandOpcode::ModifyCq &&
       (proto::decode<proto::QueueAttributes>(request.body.data()).mask & proto::kCqRing))
     stamp(*object, request);
+  if (!reply.error && row->opcode == CommandOpcode::AttachMulticast)
+    object->groups.push_back(request.body);
+  if (!reply.error && row->opcode == CommandOpcode::DetachMulticast)
+    std::erase(object->groups, request.body);
   if (!reply.error && row->opcode == CommandOpcode::BindMw)
     object->number = proto::decode<proto::MwAttributes>(reply.body.data()).key;
   return reply;

@@ -19,6 +19,7 @@ struct Object {
   u32 uses = 0;                // objects that are made of it
   std::vector<Object*> named;  // what it is made of
   Descriptor events;           // of a channel: the end of its pipe that is written
+  std::vector<Body> groups;    // of a QP: multicast attributes, as it was attached
 };
 
 // A device that a program has opened: its objects, the memory that it shares, its doorbells. All

@@ -28,9 +28,10 @@ bool is_new(const Cq& cq, u32 index) {
   return bool(last & 1) == !(index >> cq.log_entries & 1);
 }
 
-void ring_cq(Cq& cq, proto::Arm arm) {
+void ring_cq(Cq& cq, proto::Arm arm) { ring_cq(cq, arm, cq.consumer); }
+void ring_cq(Cq& cq, proto::Arm arm, u32 seen) {
   ring(context_of(cq.context), proto::BarOffset::CqDoorbell,
-       proto::CqDoorbell{arm, cq.number, cq.consumer});
+       proto::CqDoorbell{arm, cq.number, seen});
   cq.reported = cq.consumer;
 }
 
@@ -113,6 +114,7 @@ bool flush_any(Cq& cq, ibv_wc& wc) {
 // 1: there was one; 0: there is none; -1: there will be none any more. Under the lock.
 int poll_one(Cq& cq, ibv_wc& wc) {
   Context& context = context_of(cq.context);
+  cq.told = false;
   while (is_new(cq, cq.consumer)) {
     std::array<u8, proto::kCqeBytes> bytes;
     std::memcpy(bytes.data(), entry_of(cq, cq.consumer), bytes.size());
@@ -170,7 +172,11 @@ int req_notify_cq(ibv_cq* plain, int solicited_only) {
   Cq& cq = cq_of(plain);
   clock::settle();
   const std::lock_guard guard(cq.lock);
-  ring_cq(cq, solicited_only ? proto::Arm::Solicited : proto::Arm::Next);
+  // Who arms between an event and the poll for it does not want another for the same CQEs; who has
+  // polled may not have seen the latest.
+  u32 seen = cq.consumer;
+  while (cq.told && is_new(cq, seen) && seen - cq.consumer < cq.entries()) ++seen;
+  ring_cq(cq, solicited_only ? proto::Arm::Solicited : proto::Arm::Next, seen);
   clock::spend(&attach::HostCosts::arm);
   return 0;
 }

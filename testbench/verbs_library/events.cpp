@@ -46,6 +46,7 @@ HCA_VERB int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_
   pthread_mutex_lock(&found.mutex);
   ++found.events;
   pthread_mutex_unlock(&found.mutex);
+  found.told = true;
   clock::spend(&attach::HostCosts::event);
   *cq = found.plain(), *cq_context = found.cq_context;
   return 0;

@@ -143,9 +143,10 @@ struct Cq : ibv_cq_ex {
   u32 consumer = 0, reported = 0;
   u32 events = 0, async_events = 0;  // that were got, acknowledged or not
   u64 cookie = 0;
-  u32 empty = 0;   // polls one after the other that found nothing
-  u64 stamps = 0;  // offset of the times of its CQEs; 0: they have none
-  u64 time = 0;    // of the completion polled last
+  u32 empty = 0;                  // polls one after the other that found nothing
+  std::atomic<bool> told{false};  // of an event that it had, and not polled since
+  u64 stamps = 0;                 // offset of the times of its CQEs; 0: they have none
+  u64 time = 0;                   // of the completion polled last
   SpinLock lock;
   ibv_wc current{};  // of the extended API
 
@@ -229,8 +230,10 @@ void set_bind(WorkRequest& work, u32 rkey, const ibv_mw_bind_info& info);
 u8* entry_of(const Cq& cq, u32 index);
 u64* stamp_of(const Cq& cq, u32 index);
 bool is_new(const Cq& cq, u32 index);
-void ring_cq(Cq& cq, proto::Arm arm);  // tells the HCA the consumer index
-void set_extended(Cq& cq);             // functions of the extended API
+// Tells the HCA the consumer index, or up to where the CQEs are known that are not taken yet.
+void ring_cq(Cq& cq, proto::Arm arm);
+void ring_cq(Cq& cq, proto::Arm arm, u32 seen);
+void set_extended(Cq& cq);  // functions of the extended API
 // Completions of a queue pair that nobody wants any more; the WQEs of its SRQ are free again.
 void forget_completions(Cq& cq, Qp& qp);
 // Writes it behind those posted; errno's values.
