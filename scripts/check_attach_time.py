@@ -137,7 +137,7 @@ def all_sizes(hca, scenario, _):
             raise Failed(f"{program} has results for {sizes}:\n{said}")
         print(f"{program}: {numbers(said)}")
     begun = time.monotonic()
-    send, write = (latency(hca, scenario, f"ib_{name}_lat -s 1048576 -n 10") for name in ("send", "write"))
+    send, write = (latency(hca, scenario, f"ib_{name}_lat -s 1048576 -n 20") for name in ("send", "write"))
     near("ib_write_lat of a megabyte beside ib_send_lat, us", write, send, 0.01 * send)
     near("its real seconds", time.monotonic() - begun, 0, LIMIT / 2)
 

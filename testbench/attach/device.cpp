@@ -65,14 +65,14 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
       index_(index),
       node_(testbed.node(index)),
       period_(engine::kPicosecondsPerSecond / scenario.hca[index].core.clock),
-      port_(testbed.port_of(index, 0)),
       cores_(1, 1 + kMostThreads) {
   node_.core(kMostThreads);
   node_.memory_target.beyond = &memory_;
   if (scenario.hca[index].caches.any() &&
       node_.verbs.give_context_memory() != testbench::Error::None)
     throw std::runtime_error(name_ + ": SetContextMemory is refused");
-  set_up_port();
+  for (unsigned port = 0; port < testbed.ports(); ++port)
+    set_up_port(port + 1, testbed.port_of(index, port));
   async_ = node_.verbs.open_async_events(kEventEntries);
   completions_ = node_.verbs.create_comp_channel(kEventEntries);
   for (const testbench::CompChannel* events : {async_, completions_}) {
@@ -95,29 +95,32 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
 
 // One GID, that of the port's framing, where programs look for it: at index 0, and of RoCE also at
 // index 3, which is RoCEv2 with IPv4 where Linux makes the table.
-void Device::set_up_port() {
+void Device::set_up_port(u32 number, proto::PortAttributes port) {
   constexpr std::size_t kIp4 = 0, kIp6 = 1, kRoce = 3;
-  const auto framing = proto::Framing(port_.framing);
-  const proto::Gid gid = port_.gids[framing == proto::Framing::RoceV2Ip4 ? kIp4 : kIp6];
-  port_.mtu = 4096;
-  port_.gids = {};
-  port_.gids[0] = gid;
-  if (!proto::is_native(framing)) port_.gids[kRoce] = gid;
-  if (node_.verbs.set_port(port_) != testbench::Error::None)
+  const auto framing = proto::Framing(port.framing);
+  const proto::Gid gid = port.gids[framing == proto::Framing::RoceV2Ip4 ? kIp4 : kIp6];
+  port.mtu = 4096;
+  port.gids = {};
+  port.gids[0] = gid;
+  if (!proto::is_native(framing)) port.gids[kRoce] = gid;
+  if (node_.verbs.set_port(port, number) != testbench::Error::None)
     throw std::runtime_error(name_ + ": SetPort is refused");
+  ports_.push_back(port);
 }
 
 void Device::describe(const testbench::Scenario& scenario) {
-  const RateRow& rate = rate_row(scenario.hca[index_].port[0].link_rate);
   info_.node_guid = kNodeGuidBase + index_;
   info_.shared_bytes = SharedMemory::kBytes;
   info_.vendor_id = scenario.verbs.vendor_id;
   info_.vendor_part_id = scenario.verbs.vendor_part_id;
   info_.hw_ver = scenario.verbs.hw_ver;
-  info_.needs_grh = !proto::is_native(proto::Framing(port_.framing));
-  info_.active_width = rate.width, info_.active_speed = rate.speed;
-  info_.hertz = u32(scenario.hca[index_].core.clock / 1000);
-  std::string_view("0.1.0").copy(info_.fw_ver.data(), info_.fw_ver.size() - 1);
+  info_.needs_grh = !proto::is_native(framing());
+  for (; info_.ports < ports_.size(); ++info_.ports) {
+    const RateRow& rate = rate_row(scenario.hca[index_].port[info_.ports].link_rate);
+    info_.active[info_.ports] = {rate.width, rate.speed};
+  }
+  info_.multicast_members = blocks::ObjectLimits{}.multicast_members;
+  std::string_view(HCA_VERSION).copy(info_.fw_ver.data(), info_.fw_ver.size() - 1);
   info_.attributes = node_.verbs.query_device();
 }
 

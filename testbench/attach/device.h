@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "testbench/attach/attached_memory.h"
 #include "testbench/attach/device_config.h"
@@ -43,7 +44,8 @@ class Device final : private testbench::Program {
          const testbench::Scenario& scenario);
   const std::string& name() const { return name_; }
   const DeviceInfo& info() const { return info_; }
-  const proto::PortAttributes& port() const { return port_; }
+  const std::vector<proto::PortAttributes>& ports() const { return ports_; }
+  proto::Framing framing() const { return proto::Framing(ports_[0].framing); }
   u32 completion_eq() const { return completions_->eqn; }
   AttachedMemory& memory() { return memory_; }
   testbench::Node& node() const { return node_; }
@@ -71,7 +73,7 @@ class Device final : private testbench::Program {
   bool waits_for_events() const override { return true; }
   bool finished() const override { return false; }
   bool failed() const override { return false; }
-  void set_up_port();
+  void set_up_port(u32 number, proto::PortAttributes port);
   void describe(const testbench::Scenario& scenario);
   EventSink* sink_of(Kind kind, u32 number) const;
 
@@ -79,7 +81,7 @@ class Device final : private testbench::Program {
   const unsigned index_;
   testbench::Node& node_;
   const u64 period_;
-  proto::PortAttributes port_;
+  std::vector<proto::PortAttributes> ports_;
   DeviceInfo info_;
   AttachedMemory memory_;
   std::map<Kind, Numbers> numbers_;

@@ -13,7 +13,8 @@
 
 namespace hca::attach {
 inline constexpr u32 kProtocolVersion = 1;
-inline constexpr std::size_t kNameBytes = 32, kMaxDevices = 8, kMaxNames = 4, kMaxDescriptors = 4;
+inline constexpr std::size_t kNameBytes = 32, kMaxDevices = 8, kMaxNames = 4,
+                             kMaxPorts = 2, kMaxDescriptors = 4;
 
 // The environment that `hca run --attach` gives to a program.
 inline constexpr char kSocketVariable[] = "HCA_SOCKET";    // path of the socket
@@ -78,10 +79,13 @@ enum OpenedClock : std::size_t { kTurns, kWakeForTurn, kClock };
 struct DeviceInfo {
   u64 node_guid = 0, shared_bytes = 0;
   u32 vendor_id = 0, vendor_part_id = 0, hw_ver = 0;
-  u32 active_width = 0, active_speed = 0;  // values of ibv_port_attr
-  u32 ports = 1;
+  u32 ports = 0;
+  struct Rate {
+    u32 width = 0, speed = 0;  // values of ibv_port_attr
+  };
+  std::array<Rate, kMaxPorts> active{};
   bool needs_grh = false;  // packets on Ethernet have a GID
-  u32 hertz = 0;           // thousands: of the chip's clock
+  u32 multicast_members = 0;
   std::array<char, kNameBytes> fw_ver{};
   proto::DeviceAttributes attributes{};
 };

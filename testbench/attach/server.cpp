@@ -101,6 +101,11 @@ bool Server::has_sessions_by_day() const {
                              [](const Connection& c) { return c.session && !c.process; });
 }
 
+bool Server::has_programs() const {
+  return std::ranges::any_of(connections_,
+                             [](const Connection& c) { return c.session || c.process; });
+}
+
 Process::Due Server::due() {
   if (until_next() < kSoon) return Process::Due::Hca;
   const auto any = [&](bool (Process::*does)() const) {
@@ -123,9 +128,10 @@ void Server::give_turns() {
 }
 
 // As much as passed of real time since the last call, if a program sees it, at most a slice or
-// until something happens. False: there is nothing to do.
+// until something happens. False: there is nothing to do. What the scenario plans for later waits
+// for a program that sees it.
 bool Server::simulate() {
-  const bool acts = !testbed_.is_asleep();
+  const bool acts = !testbed_.is_asleep() && (has_programs() || until_next() < kSoon);
   if (!has_sessions_by_day()) {
     const std::chrono::nanoseconds step = std::max(kFreeSlice, until_next());
     if (acts) run_for(sc_core::sc_time(double(step.count()), sc_core::SC_NS));
@@ -343,8 +349,9 @@ Reply Server::open(Connection& connection, const Request& request, std::vector<D
 std::optional<u64> Server::mac_of(u64 gid_high, u64 gid_low) const {
   const proto::Gid wanted = proto::make_gid(gid_high, gid_low);
   for (const auto& device : devices_)
-    for (const proto::Gid& gid : device->port().gids)
-      if (gid.bytes == wanted.bytes) return device->port().mac;
+    for (const proto::PortAttributes& port : device->ports())
+      for (const proto::Gid& gid : port.gids)
+        if (gid.bytes == wanted.bytes) return port.mac;
   return std::nullopt;
 }
 }  // namespace hca::attach

@@ -45,6 +45,7 @@ class Server {
   Reply open_clock(Connection& connection, const Request& request);
   Device* device_named(const std::array<char, kNameBytes>& name) const;
   bool has_sessions_by_day() const;
+  bool has_programs() const;
   Process::Due due();
   void give_turns();
   void drop_gone();

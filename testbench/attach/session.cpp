@@ -165,7 +165,7 @@ u64 Session::ring_address(u64 offset, u64 bytes) const {
 }
 
 bool Session::complete_path(u64 dgid_high, u64 dgid_low, u64& dmac, u16& udp_source_port) const {
-  if (proto::is_native(proto::Framing(device_.port().framing))) return true;
+  if (proto::is_native(device_.framing())) return true;
   if (!udp_source_port) udp_source_port = proto::kFirstUdpSourcePort;
   if (proto::is_multicast(proto::make_gid(dgid_high, dgid_low))) return true;  // the HCA knows it
   const std::optional<u64> found = resolve_(dgid_high, dgid_low);

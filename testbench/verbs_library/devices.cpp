@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -124,8 +125,10 @@ ibv_device_attr device_attributes(Context& context) {
   all.max_res_rd_atom = int(a.max_rd_atomic) * all.max_qp;
   all.atomic_cap = IBV_ATOMIC_HCA;
   all.max_pkeys = a.pkey_entries;
+  all.max_mcast_grp = all.max_mcast_qp_attach = all.max_total_mcast_qp_attach =
+      int(info.multicast_members);
   all.local_ca_ack_delay = 15;
-  all.phys_port_cnt = 1;
+  all.phys_port_cnt = u8(info.ports);
   return all;
 }
 }  // namespace
@@ -136,27 +139,40 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input*,
   all.orig_attr = device_attributes(context_of(context));
   all.cq_mod_caps = {u16(~0), u16(~0)};
   all.completion_timestamp_mask = ~u64{0}, all.hca_core_clock = kStampKilohertz;
-  all.phys_port_cnt_ex = 1;
+  all.phys_port_cnt_ex = all.orig_attr.phys_port_cnt;
   std::memset(static_cast<void*>(attributes), 0, bytes);
   std::memcpy(static_cast<void*>(attributes), &all, std::min(bytes, sizeof all));
   return 0;
 }
 
+namespace {
+// The physical states of a port have no names in the header.
+constexpr u8 kPolling = 2, kLinkUp = 5;
+
+ibv_mtu mtu_word(u32 bytes) {
+  constexpr u32 kFirst = 256;
+  static_assert(IBV_MTU_256 == 1 && IBV_MTU_4096 == 5);
+  return ibv_mtu(std::bit_width(bytes / kFirst));
+}
+}  // namespace
+
 int query_port(ibv_context* context, u8 number, ibv_port_attr* attributes, std::size_t bytes) {
   proto::PortAttributes port;
-  if (number != 1) return EINVAL;
-  if (const int error = port_attributes(context, number, port)) return error;
   const attach::DeviceInfo& info = context_of(context).info;
+  if (!has_port(context, number)) return EINVAL;
+  if (const int error = port_attributes(context, number, port)) return error;
   ibv_port_attr all{};
-  all.state = IBV_PORT_ACTIVE;
+  const bool down = proto::is_down(port);
+  all.state = down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE;
   all.max_mtu = IBV_MTU_4096;
-  all.active_mtu = IBV_MTU_4096;
+  all.active_mtu = mtu_word(port.mtu);
   all.gid_tbl_len = int(port.gids.size()), all.pkey_tbl_len = u16(port.pkeys.size());
   all.port_cap_flags = IBV_PORT_CM_SUP;
   all.max_msg_sz = kMaxMessage;
   all.max_vl_num = 1;
-  all.active_width = u8(info.active_width), all.active_speed = u8(info.active_speed);
-  all.phys_state = 5;  // LinkUp
+  all.active_width = u8(info.active[number - 1].width);
+  all.active_speed = u8(info.active[number - 1].speed);
+  all.phys_state = down ? kPolling : kLinkUp;
   all.link_layer = is_ethernet(port) ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
   if (info.needs_grh) all.flags = IBV_QPF_GRH_REQUIRED;
   if (!is_ethernet(port)) all.lid = port.lid, all.sm_lid = 1;

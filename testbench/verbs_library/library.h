@@ -74,6 +74,10 @@ inline Context& context_of(ibv_context* context) {
                                                                  offsetof(verbs_context, context)));
 }
 
+inline bool has_port(ibv_context* context, u32 number) {
+  return number && number <= context_of(context).info.ports;
+}
+
 // ---- Talking to the server (connection.cpp)
 // errno's values. `descriptors`: what comes with the answer.
 int ask(Context& context, attach::Request& request, attach::Reply& reply,

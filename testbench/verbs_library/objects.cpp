@@ -33,7 +33,7 @@ HCA_VERB int ibv_dealloc_pd(ibv_pd* plain) {
 // ---- Address handles
 HCA_VERB ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attributes) {
   Context& context = context_of(pd->context);
-  if (attributes->port_num != 1) return fail(EINVAL);
+  if (!has_port(pd->context, attributes->port_num)) return fail(EINVAL);
   if (!attributes->is_global && context.info.needs_grh) return fail(EINVAL);
   if (attributes->is_global && attributes->grh.sgid_index >= proto::kGidEntries)
     return fail(EINVAL);

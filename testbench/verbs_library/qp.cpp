@@ -202,7 +202,7 @@ constexpr std::array kAttributes{
 
 // errno's values.
 int to_device(const Qp& qp, const ibv_qp_attr& a, int words, proto::QpAttributes& out) {
-  if ((words & IBV_QP_AV) && a.ah_attr.port_num != 1) return EINVAL;
+  if ((words & IBV_QP_AV) && !has_port(qp.qp_base.context, a.ah_attr.port_num)) return EINVAL;
   out.mask = proto::kQpState;
   out.state = proto::QpState(words & IBV_QP_STATE ? a.qp_state : qp.qp_base.state);
   words &= ~IBV_QP_STATE;

@@ -25,6 +25,7 @@ constexpr std::array kGroups{
     GroupRow{"resizing",    cases::check_resizing},
     GroupRow{"limits",      cases::check_limits, true},
     GroupRow{"lost",        cases::check_lost, true},
+    GroupRow{"ports",       cases::check_ports, true},
     // clang-format on
 };
 }  // namespace
