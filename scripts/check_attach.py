@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 
+SKIPPED = 77
 LIMIT = 90  # seconds for a case; a program alone takes one or two
 
 ROCE = ["--set", "connection.framing=rocev2_ip4"]
@@ -76,12 +77,14 @@ def free_port():
 class Served:
     """A running `hca serve`."""
 
-    def __init__(self, hca, scenario, settings):
+    def __init__(self, hca, scenario, settings, as_user=()):
         self.hca = hca
+        self.as_user = list(as_user)
         self.folder = tempfile.mkdtemp(prefix="hca-")
+        os.chmod(self.folder, 0o777)
         self.socket = os.path.join(self.folder, "s")
         self.complaints = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen([hca, "serve", scenario, "--socket", self.socket, *settings], stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([*as_user, hca, "serve", scenario, "--socket", self.socket, *settings], stdout=subprocess.PIPE,
                                         stderr=self.complaints, text=True)
         line = self.process.stdout.readline()
         if "serving hca0, hca1" not in line:
@@ -104,7 +107,7 @@ class Served:
             raise Failed(f"hca serve complains:\n{complaints}")
 
     def start(self, device, arguments, clock="wall", options=(), folder=None):
-        command = [self.hca, "run", "--attach", self.socket, f"--time={clock}", *options]
+        command = [*self.as_user, self.hca, "run", "--attach", self.socket, f"--time={clock}", *options]
         if device:
             command += ["--device", device]
         return subprocess.Popen([*command, "--", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder)
@@ -139,9 +142,9 @@ def listens(port, program):
     raise Failed(f"nobody listens at port {port}")
 
 
-def run_pair(hca, scenario, program, settings, clock, devices=("hca0", "hca1"), options=()):
+def run_pair(hca, scenario, program, settings, clock, devices=("hca0", "hca1"), options=(), as_user=()):
     """What the client, the server and the simulation say."""
-    with Served(hca, scenario, settings) as served:
+    with Served(hca, scenario, settings, as_user) as served:
         port = free_port()
         arguments = [*program.split(), "-p", str(port)]
         server = served.start(devices[0], arguments, clock, options)
@@ -236,6 +239,31 @@ def one_hca(hca, scenario):
         wants(output, PINGPONG + "|" + PERFTEST)
 
 
+def user(number):
+    """In front of a command: one without any right of root's."""
+    return ["setpriv", f"--reuid={number}", f"--regid={number}", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all", "--no-new-privs"]
+
+
+def ordinary_user(hca, scenario):
+    """Simulation and programs are an ordinary user's, or of two of them, who may both use the socket."""
+    nobody, another = ([], []) if os.getuid() else (user(65534), user(65533))
+    if subprocess.run([*nobody, hca, "--help"], capture_output=True).returncode:
+        print(f"skipped: no command can be run by {' '.join(nobody)}")
+        sys.exit(SKIPPED)
+    for program in "ibv_rc_pingpong -n 50 -c", "ib_write_bw -n 50 -F":
+        for clock in "wall", "sim":
+            output, _, _ = run_pair(hca, scenario, program, [], clock, as_user=nobody)
+            wants(output, PINGPONG + "|" + PERFTEST)
+    with Served(hca, scenario, [], nobody) as served:
+        if nobody:
+            os.chmod(served.socket, 0o777)
+        served.as_user = another
+        who = finish(served.start("", ["id", "-u"]), "id")
+        if who.strip() == "0":
+            raise Failed("programs are root's")
+        wants(finish(served.start("hca1", [case_program(hca), "memory", "completions"]), "the program"), r"^2 groups: \d+ passed, 0 failed$")
+
+
 REPLACE = ["--library=replace"]
 
 
@@ -277,6 +305,16 @@ def cases(hca, scenario):
         wants(finish(served.start("", [case_program(hca), "limits"]), "the program"), r"^1 groups: \d+ passed, 0 failed$")
 
 
+def ports(hca, scenario):
+    """A program sees how a cable breaks and is mended, in both kinds of time and on both ports."""
+    breaks = [word for knob in ("from=50ms", "for=20ms", "times=2", "every=50ms") for word in ("--set", f"wire.down_{knob}")]
+    for clock in "wall", "sim":
+        with Served(hca, scenario, breaks) as served:
+            wants(finish(served.start("", [case_program(hca), "ports"], clock), "the program"), r"^1 groups: 46 passed, 0 failed$")
+    output, _, _ = run_pair(hca, scenario, "ibv_rc_pingpong -n 50 -c -i 2", ["--set", "hca.core.ports=2"], "sim")
+    wants(output, PINGPONG)
+
+
 def lost(hca, scenario):
     """What it sees when the simulation is killed."""
     for clock in "wall", "sim":
@@ -289,7 +327,7 @@ def lost(hca, scenario):
 
 
 CASES = {
-    "one_hca": one_hca, "devices": devices, "no_server": no_server, "replaced": replaced, "by_name": by_name, "killed_client": killed_client,
+    "one_hca": one_hca, "ordinary_user": ordinary_user, "ports": ports, "devices": devices, "no_server": no_server, "replaced": replaced, "by_name": by_name, "killed_client": killed_client,
     "killed_server": killed_server, "cases": cases, "lost": lost}
 
 

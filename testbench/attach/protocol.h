@@ -13,8 +13,8 @@
 
 namespace hca::attach {
 inline constexpr u32 kProtocolVersion = 1;
-inline constexpr std::size_t kNameBytes = 32, kMaxDevices = 8, kMaxNames = 4,
-                             kMaxPorts = 2, kMaxDescriptors = 4;
+inline constexpr std::size_t kNameBytes = 32, kMaxDevices = 8, kMaxNames = 4, kMaxPorts = 2,
+                             kMaxDescriptors = 4;
 
 // The environment that `hca run --attach` gives to a program.
 inline constexpr char kSocketVariable[] = "HCA_SOCKET";    // path of the socket

@@ -170,6 +170,7 @@ int query_port(ibv_context* context, u8 number, ibv_port_attr* attributes, std::
   all.port_cap_flags = IBV_PORT_CM_SUP;
   all.max_msg_sz = kMaxMessage;
   all.max_vl_num = 1;
+  all.bad_pkey_cntr = port.bad_pkeys, all.qkey_viol_cntr = port.bad_qkeys;
   all.active_width = u8(info.active[number - 1].width);
   all.active_speed = u8(info.active[number - 1].speed);
   all.phys_state = down ? kPolling : kLinkUp;
