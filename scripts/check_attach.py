@@ -299,7 +299,7 @@ def cases(hca, scenario):
         for clock, options in ("wall", []), ("sim", []), ("sim", REPLACE):
             with Served(hca, scenario, settings) as served:
                 output = finish(served.start("", [case_program(hca)], clock, options), "the program")
-                wants(output, r"^9 groups: \d{4,} passed, 0 failed$")
+                wants(output, r"^10 groups: \d{4,} passed, 0 failed$")
                 print(f"{clock} {' '.join(settings + options)}: {output.strip()}")
     with Served(hca, scenario, []) as served:
         wants(finish(served.start("", [case_program(hca), "limits"]), "the program"), r"^1 groups: \d+ passed, 0 failed$")
@@ -315,6 +315,20 @@ def ports(hca, scenario):
     wants(output, PINGPONG)
 
 
+def documented(hca, scenario):
+    """The commands of docs/verbs.md, but for the one that installs packages."""
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    with open(os.path.join(root, "docs", "verbs.md")) as file:
+        commands = re.search(r"```sh\n(.*?)```", file.read(), re.DOTALL).group(1).splitlines()
+    if len(commands) != 5 or "apt install" not in commands.pop(0):
+        raise Failed("the commands begin with those that install packages, and are five")
+    with tempfile.TemporaryDirectory() as folder:
+        text = "set -m\n" + "\n".join(commands).replace("build/release/hca", hca).replace("/tmp/hca", os.path.join(folder, "hca"))
+        said = finish(subprocess.Popen(["bash", "-c", text], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root), "docs/verbs.md")
+    wants(said, r"serving hca0, hca1")
+    wants(said, PERFTEST)
+
+
 def lost(hca, scenario):
     """What it sees when the simulation is killed."""
     for clock in "wall", "sim":
@@ -327,7 +341,7 @@ def lost(hca, scenario):
 
 
 CASES = {
-    "one_hca": one_hca, "ordinary_user": ordinary_user, "ports": ports, "devices": devices, "no_server": no_server, "replaced": replaced, "by_name": by_name, "killed_client": killed_client,
+    "one_hca": one_hca, "ordinary_user": ordinary_user, "ports": ports, "documented": documented, "devices": devices, "no_server": no_server, "replaced": replaced, "by_name": by_name, "killed_client": killed_client,
     "killed_server": killed_server, "cases": cases, "lost": lost}
 
 

@@ -158,6 +158,22 @@ def children(hca, scenario, _):
         wants(finish(server, "the server"), PERFTEST)
 
 
+def wakened(hca, scenario, runs):
+    """Threads that ping each other, a child with devices of its own, timers: the same in each run."""
+    program = os.path.join(os.path.dirname(hca), "hca_verbs_clocks")
+    for name in "threads", "child", "timers":
+        begun = time.monotonic()
+        found = set()
+        for _ in range(runs):
+            with Served(hca, scenario, []) as served:
+                found.add(finish(served.start("", [program, name], "sim"), name))
+        print(f"{name}:\n" + "---\n".join(found))
+        if len(found) != 1:
+            raise Failed(f"{name}: {len(found)} results of {runs} runs")
+        wants(found.pop(), r"^\d+ passed, 0 failed$")
+        near("real seconds of a run", (time.monotonic() - begun) / runs, 0, 5)
+
+
 CLOCKS = """
 import ctypes, subprocess, time
 verbs = ctypes.CDLL(None)
@@ -181,7 +197,7 @@ def clocks(hca, scenario, _):
 
 
 CASES = {case.__name__: case for case in (same_pingpong, same_latency, write_bandwidth, latencies, cable, programs, all_sizes, killed, children,
-                                             clocks)}
+                                             clocks, wakened)}
 
 
 def main():

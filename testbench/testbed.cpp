@@ -89,7 +89,7 @@ Cycle Node::now() const {
   return sc_core::sc_time_stamp().value() / hca.period().value() + ahead_;
 }
 
-void Node::mmio_write(u32 offset, std::span<const u8> data) {
+void Node::mmio_write(u32 offset, std::span<const u8> data, Cycle later) {
   mmio_payload_.set_command(tlm::TLM_WRITE_COMMAND);
   mmio_payload_.set_address(offset);
   mmio_payload_.set_data_ptr(const_cast<u8*>(data.data()));
@@ -98,7 +98,7 @@ void Node::mmio_write(u32 offset, std::span<const u8> data) {
   mmio_payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   if (!cpu.is_acting()) command_done_ = engine::kNever;
   const u64 lines = data.size() > sizeof(u64) ? (data.size() + 63) / 64 : 0;
-  const Cycle at = pcie_.mmio_write(now() + lines * cpu.push_line, u32(data.size()));
+  const Cycle at = pcie_.mmio_write(now() + later + lines * cpu.push_line, u32(data.size()));
   cpu.probe.event(now(), HostStep::Rung, offset);
   cpu.probe.event(at, HostStep::AtBar, offset);
   cpu.tell([&](HostMeter& meter) { meter.rang(now(), at, offset, data); });

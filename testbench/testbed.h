@@ -33,7 +33,7 @@ class Node : public sc_core::sc_module {
   u32 cores() const { return 1 + u32(more_.cores.size()); }
 
   // As host software does: with the time that the write takes to the BAR.
-  void mmio_write(u32 offset, std::span<const u8> data);
+  void mmio_write(u32 offset, std::span<const u8> data, Cycle later = 0);
   // Of a metered scenario it tells what it does.
   tlm_::PcieLink& pcie() { return pcie_; }
 

@@ -56,7 +56,8 @@ class Device final : private testbench::Program {
 
   // Waits, in simulated time. The structure comes back in `body` as the HCA wrote it.
   proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object, Body& body);
-  void ring(u32 offset, std::span<const u8> doorbell) { node_.mmio_write(offset, doorbell); }
+  // At this time, in ps; now, if it is over.
+  void ring(u32 offset, std::span<const u8> doorbell, u64 at);
 
   std::optional<u32> take_number(Kind kind);
   void give_number_back(Kind kind, u32 number);

@@ -62,7 +62,21 @@ Thread::~Thread() {
 
 testbench::HostCpu& Thread::cpu() const { return process_.device().node().core(core_); }
 
+Cycle Thread::cycles_of(u64 picoseconds) const {
+  const u64 period = process_.device().period();
+  return std::max<Cycle>(1, (std::min(picoseconds, kForEver - period) + period - 1) / period);
+}
+
+// It waits for a completion, which may have come while it worked.
+Cycle Thread::await(Cycle now) {
+  if (std::exchange(written_, false)) return act(now);
+  scheduled_ = false;
+  deadline_ = now + cycles_of(shared_.picoseconds);
+  return 0;
+}
+
 Cycle Thread::act(Cycle now) {
+  if (std::exchange(works_, false)) return await(now);
   scheduled_ = false, deadline_ = engine::kNever;
   const Turn turn = shared_.turn.load(std::memory_order_acquire);
   if (turn == Turn::None) return 0;
@@ -71,18 +85,20 @@ Cycle Thread::act(Cycle now) {
   shared_.turn.store(Turn::Runs, std::memory_order_release);
   wake(shared_.turn);
   const bool was_silent = std::exchange(silent_, false);
-  const bool saw_write = was_silent && std::exchange(written_, false);
+  const bool saw_write = std::exchange(written_, false) && was_silent;
   silent_ = !process_.runs(shared_, spins_);
   if (silent_ && turn != Turn::Silent) silent_since_ = now;
   if (saw_write && !silent_) spins_ = true, found_ = last_written_;
   process_.take_posted();
   if (silent_) return 0;
   wait_ = shared_.wait;
+  if (const u64 work = shared_.work; wait_ == Wait::Completion && work) {
+    works_ = true;
+    return cycles_of(work);
+  }
   const u64 picoseconds = shared_.picoseconds;
-  const Cycle cycles =
-      std::max<Cycle>(1, (std::min(picoseconds, kForEver - period) + period - 1) / period);
-  if (wait_ == Wait::Work) return cycles;
-  if (picoseconds != kForEver) deadline_ = now + cycles;
+  if (wait_ == Wait::Work) return cycles_of(picoseconds);
+  if (picoseconds != kForEver) deadline_ = now + cycles_of(picoseconds);
   return 0;
 }
 
@@ -102,6 +118,10 @@ void Thread::resume_if_waiting(Wait wait) {
 // takes real time.
 void Thread::written(u64 address, u64 bytes, bool completion) {
   if (!silent_ && (wait_ != Wait::Completion || !completion)) return;
+  if (works_) {
+    written_ = true;
+    return;
+  }
   constexpr Cycle kShare = 8;
   const bool expected = !silent_ || found_ - address < bytes;
   const Cycle waited = process_.device().node().now() - silent_since_;

@@ -34,6 +34,8 @@ class Thread final : public testbench::Program {
 
  private:
   testbench::HostCpu& cpu() const;
+  Cycle cycles_of(u64 picoseconds) const;
+  Cycle await(Cycle now);
   void resume();
 
   Process& process_;
@@ -44,6 +46,7 @@ class Thread final : public testbench::Program {
   bool silent_ = true;      // the simulation does not wait for it
   bool scheduled_ = false;  // its next turn is coming
   bool written_ = false;    // because its HCA wrote something
+  bool works_ = false;      // it works before it waits; `written_` then says that it need not wait
   bool spins_ = false;      // it has found in memory what it waited for
   Cycle silent_since_ = 0;
   u64 last_written_ = 0,

@@ -103,6 +103,7 @@ static_assert(std::is_trivially_copyable_v<Request> && std::is_trivially_copyabl
 struct PostedWrite {
   u32 offset;  // in the user page: a proto::BarOffset
   u32 reserved;
+  u64 at;  // ps: when the thread is there, of a program in simulated time
   std::array<u8, 8> data;
 };
 inline constexpr u32 kPostedWrites = 1024;

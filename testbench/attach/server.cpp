@@ -83,7 +83,7 @@ void Server::run(const volatile std::sig_atomic_t& stop) {
     idle = worked ? 0 : idle + 1;
     if (!worked && !simulates)
       sleep();
-    else if (idle > kTurnsBetweenSockets)
+    else if (idle > kTurnsBetweenSockets && has_sessions_by_day())
       sched_yield();
   }
   handle_sockets(0);  // who is gone by now

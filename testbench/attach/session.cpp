@@ -129,7 +129,7 @@ bool Session::take_posted() {
       const PostedWrite write = control.writes[taken % kPostedWrites];
       const auto row = std::ranges::find(kDoorbells, BarOffset(write.offset), &DoorbellRow::offset);
       if (row != kDoorbells.end() && device_.is_of(row->kind, number_in(write.data), this))
-        device_.ring(write.offset, write.data);
+        device_.ring(write.offset, write.data, write.at);
     }
   control.taken.store(posted, std::memory_order_release);
   return true;

@@ -34,6 +34,7 @@ struct SharedThread {
   alignas(64) std::atomic<Turn> turn;
   Wait wait;
   u32 tid;
+  u64 work;              // ps that it has worked, in front of its wait
   u64 picoseconds;       // of its wait
   std::atomic<u64> now;  // ps: when its turn began
 };
@@ -61,7 +62,7 @@ inline void wake(std::atomic<Turn>& turn) {
 }
 // For a moment: the other side often answers at once.
 inline void watch_for(const std::atomic<Turn>& turn, Turn seen) {
-  constexpr unsigned kLooks = 1000;
+  constexpr unsigned kLooks = 20'000;  // some 10 us
   for (unsigned i = 0; i < kLooks && turn.load(std::memory_order_acquire) == seen;) ++i;
 }
 }  // namespace hca::attach

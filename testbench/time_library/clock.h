@@ -12,6 +12,10 @@ HCA_CLOCK hca::u32 hca_time_open(const char* socket, const char* device);
 HCA_CLOCK void hca_time_spend(hca::u64 picoseconds);
 // Until the simulation is where the thread is.
 HCA_CLOCK void hca_time_settle();
+// Until it is not far behind.
+HCA_CLOCK void hca_time_catch_up();
+// The time of the thread, in ps: where the simulation is, and its own work since.
+HCA_CLOCK hca::u64 hca_time_now();
 // Until the HCA has written a completion, or a while has passed that grows with `times`.
 HCA_CLOCK void hca_time_await_completion(hca::u32 times);
 HCA_CLOCK const hca::attach::HostCosts* hca_time_costs();
@@ -21,6 +25,11 @@ inline bool is_simulated() { return hca_time_costs && hca_time_costs(); }
 // In front of what reads or changes what the HCA sees.
 inline void settle() {
   if (is_simulated()) hca_time_settle();
+}
+inline u64 now() { return is_simulated() ? hca_time_now() : 0; }
+// In front of what the HCA is told with the time: it may be told a little ahead.
+inline void catch_up() {
+  if (is_simulated()) hca_time_catch_up();
 }
 // `count` times what a call costs.
 inline void spend(u64 attach::HostCosts::*cost, u64 count = 1) {

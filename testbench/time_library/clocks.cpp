@@ -15,18 +15,6 @@ namespace hca::time_library {
 namespace {
 constexpr u64 kSecond = 1'000'000'000'000, kNanosecond = 1000;
 
-// What a clock of the system showed at the first look, in whole seconds: differences are those of
-// simulated time in every run.
-u64 start_of(clockid_t clock) {
-  const auto begin = [](clockid_t of) {
-    timespec real{};
-    HCA_NEXT(clock_gettime)(of, &real);
-    return u64(real.tv_sec + 1) - std::min(u64(real.tv_sec), now() / kSecond);
-  };
-  static const u64 of_day = begin(CLOCK_REALTIME), since_boot = begin(CLOCK_MONOTONIC);
-  return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? of_day : since_boot;
-}
-
 bool shows_time(clockid_t clock) {
   switch (clock) {
     case CLOCK_REALTIME:
@@ -52,9 +40,15 @@ u64 picoseconds_of(const timespec& duration) {
 bool is_valid(const timespec& duration) {
   return duration.tv_sec >= 0 && duration.tv_nsec >= 0 && duration.tv_nsec < 1'000'000'000;
 }
-void sleep_for(u64 picoseconds) {
-  spend(picoseconds);
-  settle();
+// What is left of it: a handler of a signal has run.
+u64 sleep_for(u64 picoseconds) {
+  const u64 end = end_of(picoseconds);
+  return sleep_until(end) ? 0 : end - std::min(end, now());
+}
+int sleep_for(u64 picoseconds, timespec* left) {
+  const u64 rest = sleep_for(picoseconds);
+  if (left) *left = {time_t(rest / kSecond), long(rest % kSecond / kNanosecond)};
+  return rest ? EINTR : 0;
 }
 
 // The file as it is, with the rate of the counter that programs see.
@@ -75,6 +69,18 @@ FILE* processors() {
 }
 static_assert(kSecond / kPicosecondsPerTick == 1'000'000'000);
 }  // namespace
+
+// What a clock of the system showed at the first look, in whole seconds: differences are those of
+// simulated time in every run.
+u64 start_of(clockid_t clock) {
+  const auto begin = [](clockid_t of) {
+    timespec real{};
+    HCA_NEXT(clock_gettime)(of, &real);
+    return u64(real.tv_sec + 1) - std::min(u64(real.tv_sec), now() / kSecond);
+  };
+  static const u64 of_day = begin(CLOCK_REALTIME), since_boot = begin(CLOCK_MONOTONIC);
+  return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? of_day : since_boot;
+}
 }  // namespace hca::time_library
 
 using namespace hca;
@@ -100,26 +106,25 @@ HCA_INSTEAD time_t time(time_t* out) noexcept {
 HCA_INSTEAD int nanosleep(const timespec* duration, timespec* left) {
   if (!is_open()) return HCA_NEXT(nanosleep)(duration, left);
   if (!is_valid(*duration)) return errno = EINVAL, -1;
-  sleep_for(picoseconds_of(*duration));
-  return 0;
+  const int error = sleep_for(picoseconds_of(*duration), left);
+  return error ? errno = error, -1 : 0;
 }
 HCA_INSTEAD int clock_nanosleep(clockid_t clock, int flags, const timespec* until, timespec* left) {
   if (!is_open() || !shows_time(clock)) return HCA_NEXT(clock_nanosleep)(clock, flags, until, left);
   if (!is_valid(*until)) return EINVAL;
   const u64 wanted = picoseconds_of(*until);
   const u64 from = flags & TIMER_ABSTIME ? start_of(clock) * kSecond + now() : 0;
-  if (wanted > from) sleep_for(wanted - from);
-  return 0;
+  if (wanted <= from) return 0;
+  return sleep_for(wanted - from, flags & TIMER_ABSTIME ? nullptr : left);
 }
 HCA_INSTEAD int usleep(useconds_t microseconds) {
   if (!is_open()) return HCA_NEXT(usleep)(microseconds);
-  sleep_for(u64{microseconds} * 1000 * kNanosecond);
-  return 0;
+  const bool slept = !sleep_for(u64{microseconds} * 1000 * kNanosecond);
+  return slept ? 0 : (errno = EINTR, -1);
 }
 HCA_INSTEAD unsigned sleep(unsigned seconds) {
   if (!is_open()) return HCA_NEXT(sleep)(seconds);
-  sleep_for(seconds * kSecond);
-  return 0;
+  return unsigned((sleep_for(seconds * kSecond) + kSecond - 1) / kSecond);
 }
 
 // The rate that programs find there is that of the counter.

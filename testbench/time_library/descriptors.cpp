@@ -26,13 +26,17 @@ namespace {
 constexpr u64 kNanosecond = 1000, kMillisecond = 1'000'000'000, kSecond = 1000 * kMillisecond;
 
 // Until the descriptor is ready, if the call would wait for that.
-void await_one(int descriptor, short events, int flags = 0) {
-  if (!is_open() || (flags & MSG_DONTWAIT)) return;
+// False: a signal has interrupted it.
+bool await_one(int descriptor, short events, int flags = 0) {
+  if (!is_open() || (flags & MSG_DONTWAIT)) return true;
   const int error = errno;
   const int status = fcntl(descriptor, F_GETFL);
   pollfd one{descriptor, events, 0};
-  if (status >= 0 && !(status & O_NONBLOCK)) await(&one, 1, attach::kForEver);
+  if (status >= 0 && !(status & O_NONBLOCK))
+    while (await(&one, 1, attach::kForEver) < 0 && errno == EINTR)
+      if (!calls_go_on()) return false;
   errno = error;
+  return true;
 }
 
 // Others wait for data over a network; what programs say to the server is not among that.
@@ -56,8 +60,7 @@ auto telling(int descriptor, Call call) {
 }
 template <class Call>
 auto waiting(int descriptor, int flags, Call call) {
-  await_one(descriptor, POLLIN, flags);
-  return call();
+  return await_one(descriptor, POLLIN, flags) ? call() : decltype(call())(-1);
 }
 
 u64 end_after(const timespec* duration) {
@@ -189,5 +192,6 @@ HCA_INSTEAD int shutdown(int fd, int how) noexcept {
   return telling(fd, [&] { return HCA_NEXT(shutdown)(fd, how); });
 }
 HCA_INSTEAD int close(int fd) {
+  if (is_open()) forget_timer(fd);
   return telling(fd, [&] { return HCA_NEXT(close)(fd); });
 }

@@ -28,7 +28,8 @@ bool is_open();
 // ---- The thread that calls
 u64 now();  // picoseconds: simulated time of the simulation, and its own work since
 void spend(u64 picoseconds);
-void settle();
+// Until the simulation is where the thread is. True: a handler of a signal has run.
+bool settle();
 // The time as a program reads it. Who reads it again and again waits for it: time passes.
 u64 read_clock();
 // Until one of the descriptors is ready or this simulated time has come: what poll() returns.
@@ -37,8 +38,20 @@ inline u64 end_of(u64 picoseconds) {
   const u64 from = now();
   return picoseconds < attach::kForEver - from ? from + picoseconds : attach::kForEver;
 }
+// False: a handler of a signal has run meanwhile.
+bool sleep_until(u64 end);
 // Another program may wait for what was done.
 void tell();
+
+// ---- Timers
+u64 next_timer();  // when the next is due; kForEver: none
+// Those that are due. True: a handler of a signal has run.
+bool ring_timers();
+bool calls_go_on();  // behind such a handler
+void forget_timer(int descriptor);
+void forget_timers();  // in a child
+// What a clock showed when simulated time began, in whole seconds.
+u64 start_of(clockid_t clock);
 
 // ---- rdtsc
 void trap_time_stamps(bool traps);  // of this thread, and of those that it creates

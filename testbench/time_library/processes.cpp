@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Other programs are started with a time stamp counter: their first instructions read it.
 #include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,6 +28,17 @@ auto untrapped(Call call) {
 }  // namespace hca::time_library
 
 using namespace hca::time_library;
+
+// Of a child that is named: others take their turns meanwhile.
+HCA_INSTEAD pid_t waitpid(pid_t child, int* status, int options) {
+  if (is_open() && child > 0 && !(options & (WNOHANG | WUNTRACED | WCONTINUED))) {
+    pollfd end{int(syscall(SYS_pidfd_open, child, 0)), POLLIN, 0};
+    while (end.fd >= 0 && await(&end, 1, hca::attach::kForEver) < 0 && errno == EINTR)
+      if (!calls_go_on()) return HCA_NEXT(close)(end.fd), errno = EINTR, -1;
+    if (end.fd >= 0) HCA_NEXT(close)(end.fd);
+  }
+  return HCA_NEXT(waitpid)(child, status, options);
+}
 
 HCA_INSTEAD int system(const char* command) {
   return untrapped([&] { return HCA_NEXT(system)(command); });

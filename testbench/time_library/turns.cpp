@@ -106,6 +106,7 @@ SharedThread* mine() {
 // False: it has no turn to give up.
 bool give_up(SharedThread& slot, Wait wait, u64 picoseconds) {
   while (await_turn(slot)) {
+    slot.work = wait == Wait::Completion ? std::exchange(t_mine.debt, 0) : 0;
     slot.wait = wait, slot.picoseconds = picoseconds;
     Turn runs = Turn::Runs;
     if (!slot.turn.compare_exchange_strong(runs, Turn::Waits)) continue;
@@ -125,6 +126,7 @@ void leave_in_child() {
   here.shared = nullptr;
   here.socket.close(), here.wake.close();
   t_mine.slot = nullptr, t_mine.debt = 0;
+  forget_timers();
   trap_time_stamps(false);
 }
 
@@ -173,9 +175,19 @@ void spend(u64 picoseconds) {
   t_mine.debt += picoseconds;
 }
 
-void settle() {
+bool settle() {
   SharedThread* const slot = mine();
   if (slot && t_mine.debt) yield(*slot, Wait::Work, std::exchange(t_mine.debt, 0));
+  return slot && ring_timers();
+}
+
+bool sleep_until(u64 end) {
+  while (true) {
+    const u64 at = now(), until = std::min(end, next_timer());
+    spend(until > at ? until - at : 0);
+    if (settle()) return false;
+    if (!is_open() || now() >= end) return true;
+  }
 }
 
 // To look at it a few times is free. The longer it goes on, the coarser: a program that calibrates
@@ -189,6 +201,7 @@ u64 read_clock() {
     my.debt += takes, my.spun += takes;
     if (my.debt >= std::max(kMicrosecond, my.spun / kShare)) settle();
   }
+  ring_timers();
   return now();
 }
 
@@ -202,9 +215,11 @@ int await(pollfd* descriptors, nfds_t count, u64 end) {
     int ready = look(descriptors, count, 0);
     SharedThread* const slot = mine();
     if (!slot) return look(descriptors, count, end == attach::kForEver ? -1 : 0);
-    const u64 at = now();
+    const u64 at = now(), until = std::min(end, next_timer());
     if (ready || at >= end) return ready;
-    if (!give_up(*slot, Wait::Descriptor, end == attach::kForEver ? end : end - at)) continue;
+    if (ring_timers()) return errno = EINTR, -1;
+    if (at >= until) continue;
+    if (!give_up(*slot, Wait::Descriptor, until == attach::kForEver ? until : until - at)) continue;
     for (Turn turn; (turn = slot->turn.load(std::memory_order_acquire)) == Turn::Waits;) {
       ready = HCA_NEXT(ppoll)(descriptors, count, &kLook, nullptr);
       if (ready && slot->turn.compare_exchange_strong(turn, Turn::Wants)) wake_server();
@@ -213,7 +228,7 @@ int await(pollfd* descriptors, nfds_t count, u64 end) {
     const int error = errno;
     if (!await_turn(*slot)) continue;
     if (ready < 0) return errno = error, -1;
-    ready = look(descriptors, count, now() >= end ? 0 : kDelivery);
+    ready = look(descriptors, count, now() >= until ? 0 : kDelivery);
     if (ready) return ready;
   }
 }
@@ -244,11 +259,21 @@ void hca_time_settle() {
   act();
   settle();
 }
+void hca_time_catch_up() {
+  constexpr u64 kAhead = kMicrosecond;
+  act();
+  if (mine() && t_mine.debt > kAhead) settle();
+}
+u64 hca_time_now() { return now(); }
 void hca_time_await_completion(u32 times) {
   constexpr u64 kShortest = 10 * kMicrosecond;
   constexpr u32 kDoublings = 7;
   static_assert(kShortest << kDoublings > kMillisecond);
-  if (SharedThread* const slot = mine())
-    yield(*slot, Wait::Completion, kShortest << std::min(times, kDoublings));
+  SharedThread* const slot = mine();
+  if (!slot) return;
+  const u64 at = now(), timer = next_timer();
+  const u64 longest = kShortest << std::min(times, kDoublings);
+  if (timer > at) yield(*slot, Wait::Completion, std::min(longest, timer - at));
+  ring_timers();
 }
 const attach::HostCosts* hca_time_costs() { return is_open() ? &program().shared->costs : nullptr; }

@@ -38,7 +38,7 @@ int command(Context& context, proto::CommandOpcode opcode, u32 object, attach::R
   return ask(context, request, reply);
 }
 
-void ring(Context& context, proto::BarOffset offset, const std::array<u8, 8>& doorbell) {
+void ring(Context& context, proto::BarOffset offset, const std::array<u8, 8>& doorbell, u64 at) {
   attach::SharedControl& control = context.control();
   const std::lock_guard guard(context.doorbells);
   const u32 posted = control.posted.load(std::memory_order_relaxed);
@@ -46,7 +46,7 @@ void ring(Context& context, proto::BarOffset offset, const std::array<u8, 8>& do
     if (!server_is_there(context)) return;
     sched_yield();
   }
-  control.writes[posted % attach::kPostedWrites] = {u32(offset), 0, doorbell};
+  control.writes[posted % attach::kPostedWrites] = {u32(offset), 0, at, doorbell};
   control.posted.store(posted + 1, std::memory_order_seq_cst);
   if (!control.server_sleeps.load(std::memory_order_seq_cst)) return;
   const u64 one = 1;

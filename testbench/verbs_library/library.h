@@ -91,13 +91,14 @@ int command(Context& context, proto::CommandOpcode opcode, attach::Request& requ
   return ask(context, request, reply);
 }
 int command(Context& context, proto::CommandOpcode opcode, u32 object, attach::Reply& reply);
-// One write of 8 bytes to the user page.
-void ring(Context& context, proto::BarOffset offset, const std::array<u8, 8>& doorbell);
+// One write of 8 bytes to the user page, at this simulated time.
+void ring(Context& context, proto::BarOffset offset, const std::array<u8, 8>& doorbell, u64 at);
 template <class Doorbell>
-void ring(Context& context, proto::BarOffset offset, const Doorbell& doorbell) {
+void ring(Context& context, proto::BarOffset offset, const Doorbell& doorbell,
+          u64 at = clock::now()) {
   std::array<u8, 8> bytes;
   proto::encode(doorbell, bytes.data());
-  ring(context, offset, bytes);
+  ring(context, offset, bytes, at);
 }
 // Looks whether the server is still there; false: it is not, and `lost` says so.
 bool server_is_there(Context& context);
@@ -168,6 +169,7 @@ struct Queue {
   u8 log_entries = 0, log_stride = 0;
   u32 max_sge = 0, max_inline = 0;
   u32 posted = 0, completed = 0;
+  u64 rung_at = 0;  // its last doorbell: no other comes before it
   std::vector<u64> wr_ids;
   std::vector<bool> in_use;  // of a shared one: slots are taken out of order
   std::vector<bool> binds;   // of a send queue: it stands for ibv_bind_mw()
@@ -176,6 +178,7 @@ struct Queue {
   u32 entries() const { return u32{1} << log_entries; }
   u64 bytes() const { return u64{1} << (log_entries + log_stride); }
   u32 slot(u32 index) const { return index & (entries() - 1); }
+  u64 rings_at() { return rung_at = std::max(rung_at, clock::now()); }
   // Up to the WQE of this index; of those in front of it no more is heard.
   u64 complete(u16 index) {
     completed += u16(u16(index + 1) - u16(completed));

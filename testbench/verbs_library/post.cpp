@@ -117,13 +117,13 @@ void spend_on_sends(u32 count) {
 
 void ring_send(Context& context, Qp& qp) {
   ring(context, proto::BarOffset::SendDoorbell,
-       proto::QueueDoorbell{qp.qp_base.qp_num, u16(qp.send.posted)});
+       proto::QueueDoorbell{qp.qp_base.qp_num, u16(qp.send.posted)}, qp.send.rings_at());
 }
 
 int post_send(ibv_qp* plain, ibv_send_wr* wr, ibv_send_wr** bad) {
   Qp& qp = qp_of(plain);
   Context& context = context_of(plain->context);
-  clock::settle();
+  clock::catch_up();
   const std::lock_guard guard(qp.send.lock);
   int error = 0;
   const u32 before = qp.send.posted;
@@ -170,13 +170,13 @@ int post_recv(ibv_qp* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
     *bad = wr;
     return EINVAL;
   }
-  clock::settle();
+  clock::catch_up();
   const std::lock_guard guard(qp.receive.lock);
   const u32 before = qp.receive.posted;
   const int error = post_receives(context, qp.receive, wr, bad, nullptr);
   if (qp.receive.posted != before)
     ring(context, proto::BarOffset::ReceiveDoorbell,
-         proto::QueueDoorbell{plain->qp_num, u16(qp.receive.posted)});
+         proto::QueueDoorbell{plain->qp_num, u16(qp.receive.posted)}, qp.receive.rings_at());
   clock::spend(&attach::HostCosts::post_recv, qp.receive.posted - before);
   return error;
 }
@@ -184,13 +184,13 @@ int post_recv(ibv_qp* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
 int post_srq_recv(ibv_srq* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
   Srq& srq = srq_of(plain);
   Context& context = context_of(plain->context);
-  clock::settle();
+  clock::catch_up();
   const std::lock_guard guard(srq.queue.lock);
   const u32 before = srq.queue.posted;
   const int error = post_receives(context, srq.queue, wr, bad, &srq);
   if (srq.queue.posted != before)
     ring(context, proto::BarOffset::SharedDoorbell,
-         proto::QueueDoorbell{srq.number, u16(srq.queue.posted)});
+         proto::QueueDoorbell{srq.number, u16(srq.queue.posted)}, srq.queue.rings_at());
   clock::spend(&attach::HostCosts::post_recv, srq.queue.posted - before);
   return error;
 }

@@ -38,7 +38,7 @@ WorkRequest& begin_remote(ibv_qp_ex* ex, proto::WorkOpcode opcode, u32 rkey, u64
 
 void start(ibv_qp_ex* ex) {
   Qp& qp = qp_of(ex);
-  clock::settle();
+  clock::catch_up();
   qp.send.lock.lock();
   qp.begun_at = qp.send.posted, qp.has_work = false;
   const ibv_qp_state state = qp.qp_base.state;

@@ -23,6 +23,7 @@ constexpr std::array kGroups{
     GroupRow{"events",      cases::check_events},
     GroupRow{"memory",      cases::check_memory},
     GroupRow{"resizing",    cases::check_resizing},
+    GroupRow{"extended",    cases::check_extended},
     GroupRow{"limits",      cases::check_limits, true},
     GroupRow{"lost",        cases::check_lost, true},
     GroupRow{"ports",       cases::check_ports, true},

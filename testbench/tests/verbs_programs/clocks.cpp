@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that other things than completions wake, each by its name: `threads` ping each other,
+// a `child` has a device of its own, `timers` ring. They print how long that took by their clocks.
+#include <infiniband/verbs.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include "testbench/tests/verbs_programs/cases/bench.h"
+
+namespace cases {
+namespace {
+constexpr int kTimes = 200;
+
+double now() {
+  timespec at{};
+  clock_gettime(CLOCK_MONOTONIC, &at);
+  return double(at.tv_sec) + double(at.tv_nsec) * 1e-9;
+}
+
+bool send(const End& end, ibv_qp* qp) {
+  ibv_sge data = end.sge(0, 64);
+  ibv_send_wr wr = work(IBV_WR_SEND, &data);
+  return !post(qp, wr);
+}
+// Both are to come: of what was sent, and of what the other sent.
+bool await_two(End& end) {
+  for (int i = 0; i < 2; ++i)
+    if (end.next_completion().status != IBV_WC_SUCCESS) return false;
+  return true;
+}
+
+// ---- Two threads, one at each end.
+bool ping(End& end, ibv_qp* qp, bool first) {
+  for (int i = 0; i < kTimes; ++i) {
+    if (first && !send(end, qp)) return false;
+    if (!first && end.next_completion().status != IBV_WC_SUCCESS) return false;
+    post_receive(qp, end.sge(64, 64));
+    if (!first && !send(end, qp)) return false;
+    if (!(first ? await_two(end) : end.next_completion().status == IBV_WC_SUCCESS)) return false;
+  }
+  return true;
+}
+void ping_each_other(Bench& bench) {
+  const Pair pair(bench, IBV_QPT_RC);
+  post_receive(pair.a, bench.a.sge(64, 64));
+  post_receive(pair.b, bench.b.sge(64, 64));
+  bool good_a = false, good_b = false;
+  const double begun = now();
+  std::thread other([&] { good_b = ping(bench.b, pair.b, false); });
+  good_a = ping(bench.a, pair.a, true);
+  other.join();
+  bench.checks->holds("one thread", good_a);
+  bench.checks->holds("the other", good_b);
+  std::printf("%.9f s\n", now() - begun);
+}
+
+// ---- A child with devices of its own, while its parent goes on.
+bool writes(Bench& bench) {
+  const Pair pair(bench, IBV_QPT_RC);
+  for (int i = 0; i < kTimes; ++i) {
+    ibv_sge data = bench.a.sge(0, 8);
+    ibv_send_wr wr = work(IBV_WR_RDMA_WRITE, &data);
+    set_remote(wr, bench.b);
+    if (post(pair.a, wr) || bench.a.next_completion().status != IBV_WC_SUCCESS) return false;
+  }
+  return true;
+}
+void have_a_child(Bench& bench) {
+  const double begun = now();
+  const pid_t child = fork();
+  if (!child) {
+    Checks checks;
+    Bench own;
+    own.checks = &checks;
+    const bool good = writes(own) && !checks.failed();
+    _exit(good ? 7 : 1);
+  }
+  bench.checks->holds("the parent goes on", writes(bench));
+  int status = 0;
+  bench.checks->equal("waitpid", waitpid(child, &status, 0), child);
+  bench.checks->equal("the child", WIFEXITED(status) ? WEXITSTATUS(status) : -1, 7);
+  bench.checks->holds("the parent still", writes(bench));
+  std::printf("%.3f s\n", now() - begun);
+}
+
+// ---- Timers
+volatile sig_atomic_t g_rung = 0;
+void ring(int) { g_rung = g_rung + 1; }
+
+void expect_time(Bench& bench, const char* what, double begun, double wanted) {
+  const double took = now() - begun;
+  bench.checks->holds(what, took >= wanted && took < wanted + 1e-3);
+  std::printf("%s: %.6f s\n", what, took);
+}
+
+void let_timers_ring(Bench& bench) {
+  Checks& checks = *bench.checks;
+  struct sigaction action {};
+  action.sa_handler = ring;
+  sigaction(SIGALRM, &action, nullptr);
+
+  double begun = now();
+  checks.equal("sleep", sleep(1), 0);
+  expect_time(bench, "sleep(1)", begun, 1);
+
+  begun = now();
+  checks.equal("no alarm was set", alarm(3), 0);
+  checks.equal("one was", alarm(2), 3);
+  checks.equal("pause", pause(), -1);
+  checks.equal("an alarm rings", g_rung, 1);
+  expect_time(bench, "alarm(2)", begun, 2);
+
+  begun = now();
+  alarm(1);
+  checks.equal("what an alarm leaves of a sleep", sleep(10), 9);
+  expect_time(bench, "alarm(1) in sleep(10)", begun, 1);
+
+  begun = now();
+  alarm(1);
+  pollfd none{bench.a.context->async_fd, POLLIN, 0};
+  checks.equal("poll", poll(&none, 1, 5000), -1);
+  checks.equal("errno", errno, EINTR);
+  expect_time(bench, "alarm(1) in poll()", begun, 1);
+
+  // Who polls for completions sees it as well.
+  begun = now();
+  g_rung = 0;
+  const itimerval each{{0, 10'000}, {0, 10'000}};
+  setitimer(ITIMER_REAL, &each, nullptr);
+  ibv_wc wc;
+  while (g_rung < 5) ibv_poll_cq(bench.a.cq, 1, &wc);
+  const itimerval off{};
+  setitimer(ITIMER_REAL, &off, nullptr);
+  expect_time(bench, "five times 10 ms while it polls", begun, 0.05);
+
+  begun = now();
+  const int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+  const itimerspec thrice{{0, 250'000'000}, {0, 500'000'000}};
+  checks.equal("timerfd_settime", timerfd_settime(timer, 0, &thrice, nullptr), 0);
+  std::uint64_t times = 0;
+  checks.equal("read", read(timer, &times, sizeof times), sizeof times);
+  checks.equal("a timer has rung", (long long)times, 1);
+  expect_time(bench, "a timer of 500 ms", begun, 0.5);
+  sleep(1);
+  checks.equal("read", read(timer, &times, sizeof times), sizeof times);
+  checks.equal("and each 250 ms", (long long)times, 4);
+  close(timer);
+}
+
+struct ProgramRow {
+  const char* name;
+  void (*run)(Bench&);
+};
+constexpr std::array kPrograms{ProgramRow{"threads", ping_each_other},
+                               ProgramRow{"child", have_a_child},
+                               ProgramRow{"timers", let_timers_ring}};
+}  // namespace
+}  // namespace cases
+
+int main(int count, char** arguments) {
+  cases::Checks checks;
+  for (const cases::ProgramRow& program : cases::kPrograms) {
+    if (count != 2 || std::strcmp(arguments[1], program.name)) continue;
+    cases::Bench bench;
+    bench.checks = &checks;
+    program.run(bench);
+    std::printf("%d passed, %d failed\n", checks.passed(), checks.failed());
+    return checks.failed() != 0;
+  }
+  return 2;
+}
