@@ -186,7 +186,7 @@ class AxisReader {
       any.min = 1, any.rule = nullptr;
       const auto size = value(any, step->line, place.path + ".step", step->text);
       if (!size) return {};
-      values = stepped(ends->from, ends->to, *size, kMaxPoints);
+      values = stepped(ends->from, ends->to, *size, kMaxPoints + 1);
     } else {
       const auto times = factor_of(factor->text);
       if (!times) {
@@ -194,7 +194,7 @@ class AxisReader {
                  "is no factor; allowed: above 1, at most six digits before and behind the point");
         return {};
       }
-      values = multiplied(ends->from, ends->to, *times, kMaxPoints);
+      values = multiplied(ends->from, ends->to, *times, kMaxPoints + 1);
       if (values.back() < ends->to &&
           u128{values.back()} * times->numerator / times->denominator <= values.back()) {
         complain(
@@ -204,6 +204,11 @@ class AxisReader {
                         engine::print_knob(*info, values.back())));
         return {};
       }
+    }
+    if (values.size() > kMaxPoints) {
+      complain(place.line, place.path,
+               fmt::format("has more than {0} points; allowed: {0} in all", kMaxPoints));
+      return {};
     }
     Axis axis{{place.find("knob")->text}, {}};
     for (const u64 v : values) {

@@ -148,6 +148,12 @@ TEST_CASE("mistakes of a sweep file are named with file, line, key and range", "
   CHECK_THAT(axes_error("  - {knob: run.seed, from: 1, to: 1000, step: 1}\n"
                         "  - {knob: connection.client_psn, from: 1, to: 101, step: 1}\n"),
              Contains("more than 100000 points"));
+  // An axis alone: 100000 are all that there may be, and none is left out.
+  const auto axis = [](const std::string& last) {
+    return "  - {knob: run.seed, from: 1, to: " + last + ", step: 1}\n";
+  };
+  CHECK_THAT(axes_error(axis("100001")), Contains("axes[0]: has more than 100000 points"));
+  CHECK(axes_error(axis("100000")) == "(none)");
   CHECK_THAT(axes_error("  - {knob: connection.service, from: rc, to: ud, step: 1}\n"),
              Contains("is no number; allowed: values"));
   CHECK_THAT(axes_error("  - {list: [{wire.latency: 1}]}\n"),
