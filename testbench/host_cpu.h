@@ -27,7 +27,8 @@ struct HostConfig {
   u64 notice = 40'000, poll = 0, completion = 10'000;
   HostWait wait = HostWait::Poll;
   u64 arm = 50'000, interrupt = 2'000'000, event = 150'000;
-  u64 warm_up = 0, push_line = 0;
+  u64 warm_up = 0, push_line = 0, doorbell_lock = 0;
+  u32 combining_buffers = 10, doorbell_registers = 0;
 };
 }  // namespace hca::testbench
 
@@ -61,7 +62,16 @@ struct hca::engine::Knobs<hca::testbench::HostConfig> {
                 knob("warm_up", &Config::warm_up, Unit::Picoseconds, 0, 1000 * kMax,
                      "once, with the first post of a core: it wakes, its pages are mapped"),
                 knob("push_line", &Config::push_line, Unit::Picoseconds, 0, kMax,
-                     "until each 64 bytes of a pushed WQE have left the core's write combining"));
+                     "until each 64 bytes of a pushed WQE have left the core's write combining, "
+                     "behind those in front of them"),
+                knob("combining_buffers", &Config::combining_buffers, Unit::Count, 1, 256,
+                     "of 64 bytes each: a core that pushes waits when all of its own are full"),
+                knob("doorbell_registers", &Config::doorbell_registers, Unit::Count, 0, 256,
+                     "for send doorbells: thread i rings number i modulo so many; 0: each thread "
+                     "has its own"),
+                knob("doorbell_lock", &Config::doorbell_lock, Unit::Picoseconds, 0, kMax,
+                     "that a thread has a register for itself, each time that it rings it: longer "
+                     "than that it takes, and others wait meanwhile"));
 };
 
 namespace hca::testbench {
@@ -113,15 +123,14 @@ class HostCpu : public engine::Block {
         interrupt_cycles(cycles(config.interrupt, hertz)),
         event(cycles(config.event, hertz)),
         by_events(config.wait == HostWait::Event),
-        push_line(engine::cycles_from_picoseconds(config.push_line, hertz)),
         warm_up_(engine::cycles_from_picoseconds(config.warm_up, hertz)),
         first_(first ? *first : *this) {}
 
-  // At least one cycle each, but for `doorbell`, `poll` and `push_line`: an action is not free.
+  // At least one cycle each, but for `doorbell` and `poll`: an action is not free.
   const Cycle post_send, doorbell, post_recv, notice_cycles, poll, completion, arm,
       interrupt_cycles, event;
   const bool by_events;
-  const Cycle push_line;
+  u32 number = 0;  // among the cores of its host
   engine::Probe probe;
   std::vector<HostMeter*> meters;  // of the first core, for all of the host
 
@@ -149,6 +158,11 @@ class HostCpu : public engine::Block {
   bool sleeps() const { return program_ && idle_ && program_->waits_for_events(); }
   // The program of a core of this host is acting, in this cycle.
   bool is_acting() const { return first_.acting_; }
+  // That core; nullptr: none acts.
+  HostCpu* acting() const { return first_.acting_; }
+  // What its action does takes so much longer; of that it only waits for so much.
+  void hold(Cycle cycles, Cycle waits) { held_ += cycles, waits_ += waits; }
+  Cycle held() const { return held_; }
   // Tells the meters of the host, each by fn(meter).
   template <class Fn>
   void tell(Fn&& fn) const {
@@ -161,10 +175,12 @@ class HostCpu : public engine::Block {
   void tick() {
     if (!program_ || program_->failed() || now() < acts_at_) return;
     probe.event(now(), HostStep::Looked);
-    first_.acting_ = true;
-    const Cycle taken = program_->act(now());
-    first_.acting_ = false;
-    tell([&](HostMeter& meter) { meter.worked(now(), taken); });
+    first_.acting_ = this;
+    const Cycle taken = program_->act(now()) + held_;
+    held_ = 0;
+    first_.acting_ = nullptr;
+    tell([&](HostMeter& meter) { meter.worked(now(), taken - waits_); });
+    waits_ = 0;
     see_whether_finished();
     idle_ = !taken;
     acts_at_ = taken ? now() + taken : program_->wakes_at();
@@ -186,9 +202,10 @@ class HostCpu : public engine::Block {
   Program* program_ = nullptr;
   Cycle finished_at_ = engine::kNever;
   Cycle warm_up_;
-  HostCpu& first_;       // of the cores of the host
-  bool acting_ = false;  // any of them
-  bool idle_ = false;    // it waits for memory to change
+  HostCpu& first_;              // of the cores of the host
+  HostCpu* acting_ = nullptr;   // any of them
+  Cycle held_ = 0, waits_ = 0;  // by its action
+  bool idle_ = false;           // it waits for memory to change
   Cycle acts_at_ = engine::kNever;
 };
 

@@ -257,6 +257,10 @@ void Runner::keep_wires() {
 
 void Runner::keep_counters() {
   for (unsigned i = 0; i < kChips; ++i)
+    engine::for_each_counter(testbed_.node(i).writes().counters(), [&](const auto& row, u64 value) {
+      result_.counters.push_back({fmt::format("host{}.{}", i, row.name), value});
+    });
+  for (unsigned i = 0; i < kChips; ++i)
     testbed_.node(i).hca.for_each_counters([&](std::string_view block, const auto& counters) {
       engine::for_each_counter(counters, [&](const auto& row, u64 value) {
         result_.counters.push_back({fmt::format("hca{}.{}.{}", i, block, row.name), value});

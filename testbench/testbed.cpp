@@ -40,6 +40,7 @@ Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned inde
       hca("hca", scenario.hca[index], std::move(pcie), domain_options(scenario.run)),
       cpu(scenario.host[index], scenario.hca[index].core.clock),
       verbs(memory, [this](u32 offset, std::span<const u8> data) { mmio_write(offset, data); }),
+      writes_(scenario.host[index], scenario.hca[index].core.clock),
       host_(scenario.host[index]),
       hertz_(scenario.hca[index].core.clock) {
   if (rtl) hca.replace(*rtl);
@@ -57,7 +58,7 @@ HostCpu& Node::core(u32 index) {
   for (u32 i = cores(); i <= index; ++i) {
     HostCpu& made = *more_.cores.emplace_back(std::make_unique<HostCpu>(host_, hertz_, &cpu));
     made.probe = hca.probes().add(fmt::format("host.{}", i + 1), kHostStepNames);
-    made.self = more_.self;
+    made.self = more_.self, made.number = i;
   }
   return index ? *more_.cores[index - 1] : cpu;
 }
@@ -97,8 +98,8 @@ void Node::mmio_write(u32 offset, std::span<const u8> data, Cycle later) {
   mmio_payload_.set_streaming_width(unsigned(data.size()));
   mmio_payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   if (!cpu.is_acting()) command_done_ = engine::kNever;
-  const u64 lines = data.size() > sizeof(u64) ? (data.size() + 63) / 64 : 0;
-  const Cycle at = pcie_.mmio_write(now() + later + lines * cpu.push_line, u32(data.size()));
+  const Cycle leaves = writes_.leaves(cpu.acting(), now() + later, offset, data.size());
+  const Cycle at = pcie_.mmio_write(leaves, u32(data.size()));
   cpu.probe.event(now(), HostStep::Rung, offset);
   cpu.probe.event(at, HostStep::AtBar, offset);
   cpu.tell([&](HostMeter& meter) { meter.rang(now(), at, offset, data); });

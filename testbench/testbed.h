@@ -6,6 +6,7 @@
 
 #include "model/hca.h"
 #include "testbench/endpoint.h"
+#include "testbench/host_writes.h"
 #include "testbench/scenario.h"
 #include "tlm/memory_target.h"
 #include "tlm/pcie_tlp_link.h"
@@ -34,6 +35,7 @@ class Node : public sc_core::sc_module {
 
   // As host software does: with the time that the write takes to the BAR.
   void mmio_write(u32 offset, std::span<const u8> data, Cycle later = 0);
+  const HostWrites& writes() const { return writes_; }
   // Of a metered scenario it tells what it does.
   tlm_::PcieLink& pcie() { return pcie_; }
 
@@ -53,7 +55,8 @@ class Node : public sc_core::sc_module {
  private:
   Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index,
        std::unique_ptr<tlm_::PcieLink> pcie);  // which becomes the HCA's
-  const HostConfig host_;                      // of the cores behind the first
+  HostWrites writes_;
+  const HostConfig host_;  // of the cores behind the first
   const u64 hertz_;
   HostCores more_;
   tlm::tlm_generic_payload mmio_payload_;

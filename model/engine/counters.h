@@ -7,6 +7,10 @@
 #include "model/proto/types.h"
 
 namespace hca::engine {
+// The unit of a counter of cycles in which work could not go on; its sentence says for want of
+// what.
+inline constexpr std::string_view kWaited = "cycles waited";
+
 // One counter of a struct of plain u64 members: a row of its table.
 template <class C>
 struct Counter {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/host_writes.h"
+
+#include <algorithm>
+
+#include "model/proto/device.h"
+
+namespace hca::testbench {
+namespace {
+constexpr std::size_t kLine = 64;
+bool rings_send(u32 offset) {
+  const auto at = proto::BarOffset(offset % proto::kUserPageBytes);
+  return at == proto::BarOffset::SendDoorbell || at == proto::BarOffset::PushBuffer;
+}
+}  // namespace
+
+HostWrites::HostWrites(const HostConfig& config, u64 hertz)
+    : registers_(config.doorbell_registers),
+      buffers_(config.combining_buffers),
+      lock_(engine::cycles_from_picoseconds(config.doorbell_lock, hertz)),
+      push_line_(engine::cycles_from_picoseconds(config.push_line, hertz)) {}
+
+Cycle HostWrites::paid_by(HostCpu* core, Cycle now, u32 offset, std::size_t bytes) {
+  const std::size_t lines = bytes > sizeof(u64) ? (bytes + kLine - 1) / kLine : 0;
+  if (!core) return now;
+  Cycle at = now + core->held();
+  if (lock_ && rings_send(offset)) at = take_register(*core, at);
+  return lines && push_line_ ? combine(*core, at, lines) : at;
+}
+
+// Its own, or one that it shares.
+Cycle HostWrites::take_register(HostCpu& core, Cycle at) {
+  const u32 number = registers_ ? core.number % registers_ : core.number;
+  if (number >= register_free_.size()) register_free_.resize(number + 1);
+  const Cycle from = std::max(at, register_free_[number]);
+  register_free_[number] = from + lock_;
+  counters_.waits_register += from - at, counters_.register_cycles += lock_;
+  core.hold(from - at + lock_, from - at);
+  return from;
+}
+
+Cycle HostWrites::combine(HostCpu& core, Cycle at, std::size_t lines) {
+  if (core.number >= combining_.size()) combining_.resize(core.number + 1);
+  Combining& c = combining_[core.number];
+  c.free_from.resize(buffers_);
+  for (; lines; --lines) {
+    Cycle& buffer = c.free_from[c.next];
+    c.next = (c.next + 1) % buffers_;
+    if (buffer > at) {
+      counters_.waits_combining += buffer - at, core.hold(buffer - at, buffer - at);
+      at = buffer;
+    }
+    buffer = c.gone = std::max(at, c.gone) + push_line_;
+    counters_.combining_cycles += push_line_;
+  }
+  return c.gone;
+}
+}  // namespace hca::testbench

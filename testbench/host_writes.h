@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "model/engine/counters.h"
+#include "testbench/host_cpu.h"
+
+namespace hca::testbench {
+struct HostCounters {
+  u64 register_cycles = 0, combining_cycles = 0, waits_register = 0, waits_combining = 0;
+};
+
+// What writes to the BAR cost the cores of a host.
+//  - Cores that ring one doorbell register do so one after the other: each has it for
+//    `doorbell_lock`, and does nothing else until it has had it.
+//  - A pushed WQE leaves a core line by line, 64 bytes each `push_line`, behind those in front of
+//  it;
+//    the core waits when all its buffers of write combining are full.
+class HostWrites {
+ public:
+  HostWrites(const HostConfig& config, u64 hertz);
+  // A write of `bytes` at `offset` in cycle `now`, by a core that acts, or from outside of the
+  // simulation (nullptr): the cycle in which it leaves. The core is held.
+  Cycle leaves(HostCpu* core, Cycle now, u32 offset, std::size_t bytes) {
+    return lock_ | push_line_ ? paid_by(core, now, offset, bytes) : now;
+  }
+  u32 registers(u32 cores) const { return registers_ ? registers_ : cores; }
+  bool has_lock() const { return lock_; }
+  bool combines() const { return push_line_; }
+  const HostCounters& counters() const { return counters_; }
+
+ private:
+  // Of a core: when each of its buffers is free again, in the order of their use, and its last line
+  // gone.
+  struct Combining {
+    std::vector<Cycle> free_from;
+    std::size_t next = 0;
+    Cycle gone = 0;
+  };
+  Cycle paid_by(HostCpu* core, Cycle now, u32 offset, std::size_t bytes);
+  Cycle take_register(HostCpu& core, Cycle at);
+  Cycle combine(HostCpu& core, Cycle at, std::size_t lines);
+
+  const u32 registers_, buffers_;
+  const Cycle lock_, push_line_;
+  std::vector<Cycle> register_free_;
+  std::vector<Combining> combining_;  // by core
+  HostCounters counters_;
+};
+}  // namespace hca::testbench
+
+template <>
+struct hca::engine::Counters<hca::testbench::HostCounters> {
+  using C = hca::testbench::HostCounters;
+  static constexpr std::string_view block = "host";
+  static constexpr auto rows = make_rows(
+      counter("register_cycles", &C::register_cycles, "cycles",
+              "in which doorbell registers were locked, of all"),
+      counter("combining_cycles", &C::combining_cycles, "cycles",
+              "in which lines of pushed WQEs left write combining, of all cores"),
+      counter("waits_register", &C::waits_register, kWaited,
+              "a doorbell register that another core had (doorbell_registers), of all cores"),
+      counter("waits_combining", &C::waits_combining, kWaited,
+              "a buffer of write combining (combining_buffers, push_line), of all cores"));
+};

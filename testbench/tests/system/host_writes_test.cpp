@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What writes to the BAR cost the cores: doorbell registers that threads share, write combining.
+#include "testbench/tests/system/run_text.h"
+
+namespace hca::testbench {
+namespace {
+// Million messages a second of 4 threads, which take 400 ns to build each WQE.
+double rate(const std::string& more, std::vector<std::string> settings) {
+  settings.insert(settings.end(), {"host.post_send=400 ns", "host.completion=2500 ps"});
+  const RunResult result = run_workload(
+      "  - {operation: write, size: 8 B, messages: 4000, qps: 4, threads: 4" + more + "}\n",
+      settings);
+  return result.streams.at(0).million_messages_per_second();
+}
+}  // namespace
+
+// A thread alone needs 400 + 2.5 + 500 ns each: four with a register each 4.432 M/s. With one
+// register for all, each is locked for 500 ns: 2 M/s. With two, 4 M/s at most, less than the
+// threads could.
+TEST_CASE("threads that share a doorbell register wait for each other", "[host][doorbell]") {
+  CHECK(rate("", {"host.doorbell_lock=500 ns"}) == Approx(4.432).epsilon(0.02));
+  CHECK(rate("", {"host.doorbell_lock=500 ns", "host.doorbell_registers=1"}) ==
+        Approx(2).epsilon(0.02));
+  CHECK(rate("", {"host.doorbell_lock=500 ns", "host.doorbell_registers=2"}) ==
+        Approx(4).epsilon(0.02));
+  CHECK(rate("", {"host.doorbell_registers=1"}) == Approx(9.94).epsilon(0.02));  // no lock
+}
+
+// A list of 4 WQEs has one doorbell: a lock of 500 ns for four.
+TEST_CASE("a list of WQEs locks its register once", "[host][doorbell]") {
+  CHECK(rate(", list: 4", {"host.doorbell_lock=1500 ns", "host.doorbell_registers=1"}) ==
+        Approx(4 / 1.5).epsilon(0.03));
+}
+
+// A WQE of 32 bytes with 64 inline, pushed behind its 8 bytes of doorbell: 104 bytes, 2 lines, 400
+// ns of a core's write combining: 2.5 M/s, where posts alone would be 10 ns.
+TEST_CASE("write combining limits what a core pushes", "[host][push]") {
+  const auto pushed = [](std::vector<std::string> settings) {
+    settings.insert(settings.end(), {"host.post_send=7500 ps", "host.completion=2500 ps"});
+    return run_workload(
+        "  - {operation: write, size: 64 B, messages: 3000, push: true, inline_below: 65 B}\n",
+        settings);
+  };
+  const RunResult slow = pushed({"host.push_line=200 ns", "host.combining_buffers=4"});
+  CHECK(slow.sizes.at(0).bandwidth->million_messages_per_second() == Approx(2.5).epsilon(0.02));
+  CHECK(counter(slow, "host0.combining_cycles") == 3000 * 2 * 80 + 2 * 80);  // and the breakdown
+  CHECK(counter(slow, "host0.waits_combining") > 0);
+  const RunResult fast = pushed({});
+  CHECK(fast.sizes.at(0).bandwidth->million_messages_per_second() > 10);
+  CHECK(counter(fast, "host0.waits_combining") == 0);
+}
+}  // namespace hca::testbench
