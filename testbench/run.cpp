@@ -256,10 +256,21 @@ void Runner::keep_wires() {
 }
 
 void Runner::keep_counters() {
+  for (unsigned port = 0; port < testbed_.ports(); ++port)
+    for (u8 sender = 0; sender < kChips; ++sender)
+      result_.counters.push_back(
+          {fmt::format("wire{}.damaged_from_hca{}",
+                       testbed_.ports() == 1 ? "" : std::to_string(port + 1), sender),
+           testbed_.wire(port).damaged(sender)});
   for (unsigned i = 0; i < kChips; ++i)
     engine::for_each_counter(testbed_.node(i).writes().counters(), [&](const auto& row, u64 value) {
       result_.counters.push_back({fmt::format("host{}.{}", i, row.name), value});
     });
+  for (unsigned i = 0; i < kChips; ++i)
+    if (const tlm_::RootCounters* root = testbed_.node(i).pcie().root_counters())
+      engine::for_each_counter(*root, [&](const auto& row, u64 value) {
+        result_.counters.push_back({fmt::format("pcie{}.{}", i, row.name), value});
+      });
   for (unsigned i = 0; i < kChips; ++i)
     testbed_.node(i).hca.for_each_counters([&](std::string_view block, const auto& counters) {
       engine::for_each_counter(counters, [&](const auto& row, u64 value) {

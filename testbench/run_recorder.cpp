@@ -126,7 +126,7 @@ void RunRecorder::add_pcie(unsigned i) {
   tlm_::PcieLink& link = testbed_.node(i).pcie();
   std::array<std::size_t, tlm_::kPcieParts.size()> parts{};
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    const auto& [name, kind] = tlm_::kPcieParts[p];
+    const auto& [name, kind, knob] = tlm_::kPcieParts[p];
     if (const u32 of = link.count(tlm_::PciePart(p)))
       parts[p] = add_resource("PCIe", fmt::format("hca{} PCIe {}", i, name), std::string(kind), of);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
+#include <bit>
 
 #include "model/engine/knob.h"
 
@@ -9,11 +10,27 @@ namespace hca::tlm_ {
 enum class PcieSplit : u8 { BySize, ByAddress };
 inline constexpr std::array<std::string_view, 2> kPcieSplitNames{"by_size", "by_address"};
 
+// Widths of a link, powers of two of the specification, and rates that a simulation comes to an end
+// with.
+inline constexpr engine::KnobRule kLinkWidth{
+    [](u64 n) { return n == 12 || std::has_single_bit(n); }, "is no width of a link",
+    "one of 1, 2, 4, 8, 12, 16"};
+inline constexpr engine::KnobRule kPcieSize{[](u64 n) { return std::has_single_bit(n); },
+                                            "is no power of two", "a power of two"};
+inline constexpr engine::KnobRule kNoneOrMegabit{[](u64 n) { return !n || n >= 1'000'000; },
+                                                 "is too slow to simulate", "0 or 1 Mb/s and more"};
+
+// In which order the completions of reads come back.
+enum class CompletionOrder : u8 { InOrder, ByMemory };
+inline constexpr std::array<std::string_view, 2> kCompletionOrderNames{"in_order", "by_memory"};
+
 struct PcieConfig {
   u32 generation = 3, lanes = 16;
-  u32 overhead = 81;  // thousandths
+  u32 overhead = 81;       // thousandths
+  u32 flit_overhead = 20;  // the same in flit mode
   u32 mps = 256, mrrs = 512, completion_bytes = 256, first_completion = 4096;
   u32 write_header = 24, read_header = 24, completion_header = 20;
+  u32 flit_write_header = 16, flit_read_header = 16, flit_completion_header = 12;
   u32 read_tags = 64;
   u64 latency = 100'000, memory_latency = 90'000, memory_spread = 0;  // ps
   // Flow-control credits that a receiver has; 0: endless.
@@ -22,6 +39,7 @@ struct PcieConfig {
   u32 device_completion_headers = 0, device_completion_data = 0;
   u64 credit_latency = 0;  // ps
   PcieSplit split = PcieSplit::BySize;
+  CompletionOrder completion_order = CompletionOrder::InOrder;
   u64 memory_tail = 0;  // ps
   u32 memory_tail_share = 0;
   u64 memory_rate = 0;                          // bits a second; 0: endless
@@ -33,6 +51,16 @@ struct PcieConfig {
   u32 llc_ways = 2;
   u64 llc_latency = 30'000;  // ps
   static constexpr u32 kLlcLine = 64;
+  static constexpr u32 kFlitMode = 6;  // the generation that has it
+
+  // With `overhead` and the headers of the mode of its generation.
+  PcieConfig of_its_mode() const {
+    PcieConfig c = *this;
+    if (generation < kFlitMode) return c;
+    c.overhead = flit_overhead, c.write_header = flit_write_header;
+    c.read_header = flit_read_header, c.completion_header = flit_completion_header;
+    return c;
+  }
 
   // What a receiver may tell with scaled flow control: 16 times 127 and 16 times 2047.
   static constexpr u32 kMostHeaders = 16 * 127, kMostData = 16 * 2047;
@@ -47,14 +75,17 @@ struct hca::engine::Knobs<hca::tlm_::PcieConfig> {
   static constexpr auto rows = make_rows(
       knob("generation", &Config::generation, Unit::Count, 1, 6,
            "2.5, 5, 8, 16, 32 GT/s a lane, or 64 in flit mode"),
-      knob("lanes", &Config::lanes, Unit::Count, 1, 16, "width"),
+      knob("lanes", &Config::lanes, Unit::Count, 1, 16, tlm_::kLinkWidth, "width"),
       knob("overhead", &Config::overhead, Unit::Count, 0, 500,
            "thousandths of the link taken by acknowledgements, credits and skips"),
-      knob("mps", &Config::mps, Unit::Bytes, 128, 4096, "payload of a write TLP"),
-      knob("mrrs", &Config::mrrs, Unit::Bytes, 128, 4096, "bytes that one read TLP may ask for"),
-      knob("completion_bytes", &Config::completion_bytes, Unit::Bytes, 64, 4096,
+      knob("flit_overhead", &Config::flit_overhead, Unit::Count, 0, 500,
+           "the same in flit mode, of what its flits carry: skips and flits sent again"),
+      knob("mps", &Config::mps, Unit::Bytes, 128, 4096, tlm_::kPcieSize, "payload of a write TLP"),
+      knob("mrrs", &Config::mrrs, Unit::Bytes, 128, 4096, tlm_::kPcieSize,
+           "bytes that one read TLP may ask for"),
+      knob("completion_bytes", &Config::completion_bytes, Unit::Bytes, 64, 4096, tlm_::kPcieSize,
            "payload of a completion TLP: the root complex's read completion boundary or the MPS"),
-      knob("first_completion", &Config::first_completion, Unit::Bytes, 64, 4096,
+      knob("first_completion", &Config::first_completion, Unit::Bytes, 64, 4096, tlm_::kPcieSize,
            "payload of the first completion TLP of a read, if that is less"),
       knob("write_header", &Config::write_header, Unit::Bytes, 12, 64,
            "header, framing and CRC of a write TLP"),
@@ -62,6 +93,12 @@ struct hca::engine::Knobs<hca::tlm_::PcieConfig> {
            "header, framing and CRC of a read TLP"),
       knob("completion_header", &Config::completion_header, Unit::Bytes, 12, 64,
            "header, framing and CRC of a completion TLP"),
+      knob("flit_write_header", &Config::flit_write_header, Unit::Bytes, 12, 64,
+           "in flit mode: header of a write TLP; framing and CRC are the flit's"),
+      knob("flit_read_header", &Config::flit_read_header, Unit::Bytes, 12, 64,
+           "in flit mode: header of a read TLP"),
+      knob("flit_completion_header", &Config::flit_completion_header, Unit::Bytes, 12, 64,
+           "in flit mode: header of a completion TLP"),
       knob("read_tags", &Config::read_tags, Unit::Count, 1, 1024,
            "read TLPs that may wait for their data"),
       knob("latency", &Config::latency, Unit::Picoseconds, 0, 100'000'000,
@@ -89,16 +126,20 @@ struct hca::engine::Knobs<hca::tlm_::PcieConfig> {
            "from a TLP that has left its receiver's buffer to its credits on their way back"),
       knob("split", &Config::split, tlm_::kPcieSplitNames,
            "where requests are cut: as if all began on boundaries, or at those of their addresses"),
+      knob("completion_order", &Config::completion_order, tlm_::kCompletionOrderNames,
+           "of reads: as they were asked for; or each TLP takes memory_spread and memory_tail for "
+           "itself, and what memory has first comes first"),
       knob("memory_tail", &Config::memory_tail, Unit::Picoseconds, 0, 1'000'000'000,
            "how much longer still memory_tail_share of the reads take"),
       knob("memory_tail_share", &Config::memory_tail_share, Unit::Count, 0, 1'000'000,
            "of a million reads"),
       knob("memory_rate", &Config::memory_rate, Unit::BitsPerSecond, 0, 100'000'000'000'000,
+           tlm_::kNoneOrMegabit,
            "what memory moves for this link, reads and writes together; 0: endless"),
       knob("iommu_entries", &Config::iommu_entries, Unit::Count, 0, 1 << 20,
            "translations that the IOMMU keeps; 0: there is none"),
       knob("iommu_ways", &Config::iommu_ways, Unit::Count, 1, 1024, "translations of a set"),
-      knob("iommu_page", &Config::iommu_page, Unit::Bytes, 4096, u64{1} << 30,
+      knob("iommu_page", &Config::iommu_page, Unit::Bytes, 4096, u64{1} << 30, tlm_::kPcieSize,
            "what one translation is for"),
       knob("iommu_walk", &Config::iommu_walk, Unit::Picoseconds, 0, 100'000'000,
            "for a translation that is not kept"),

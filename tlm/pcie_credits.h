@@ -43,7 +43,6 @@ struct PcieCreditPair {
   PcieCredits headers, data;
   static constexpr u32 kBytes = 16;
   static constexpr u32 of(u32 bytes) { return (bytes + kBytes - 1) / kBytes; }
-  engine::Cycle take(u32 bytes) { return std::max(headers.take(1), data.take(of(bytes))); }
   void give(engine::Cycle at, u32 bytes) { headers.give(at, 1), data.give(at, of(bytes)); }
 };
 }  // namespace hca::tlm_

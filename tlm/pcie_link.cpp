@@ -27,7 +27,7 @@ constexpr u64 kThousand = 1000, kTailShares = 1'000'000;
 
 PcieConfig checked(const PcieConfig& config) {
   check_pcie(config);
-  return config;
+  return config.of_its_mode();
 }
 
 constexpr u32 kLargestMmio = 8 + proto::kPushBytes;  // a doorbell and the WQE behind it
@@ -58,7 +58,8 @@ void check_pcie(const PcieConfig& config) {
          "a completion of pcie.completion_bytes");
 }
 
-engine::Rate pcie_rate(const PcieConfig& config, u64 hertz) {
+engine::Rate pcie_rate(const PcieConfig& given, u64 hertz) {
+  const PcieConfig config = given.of_its_mode();
   const Generation& g = kGenerations[config.generation - 1];
   // Data bits in a second are bits / g.line.
   const u64 bits = g.megatransfers * 1'000'000 / kThousand * (kThousand - config.overhead) *
@@ -73,8 +74,8 @@ engine::Rate pcie_rate(const PcieConfig& config, u64 hertz) {
 PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
     : config_(checked(config)),
       up_(pcie_rate(config, hertz)),
-      down_(pcie_rate(config, hertz)),
       mmio_(pcie_rate(config, hertz)),
+      down_(pcie_rate(config, hertz)),
       tag_free_from_(config.read_tags),
       latency_(engine::cycles_from_picoseconds(config.latency, hertz)),
       memory_latency_(engine::cycles_from_picoseconds(config.memory_latency, hertz)),
@@ -83,9 +84,9 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
                                      : 0),
       first_(std::min(config.first_completion, config.completion_bytes)),
       one_tlp_(std::min(first_, config.mrrs)),
-      read_header_cycles_(up_.rate().cycles_for(config.read_header)),
+      read_header_cycles_(up_.rate().cycles_for(config_.read_header)),
       full_answer_(answer_of(config.mrrs)),
-      request_(up_.rate().span_of(config.read_header)),
+      request_(up_.rate().span_of(config_.read_header)),
       full_(down_.rate().span_of(full_answer_)),
       full_first_(down_.rate().span_of(first_answer_of(config.mrrs))),
       full_others_(down_.rate().span_of(full_answer_ - first_answer_of(config.mrrs))),
@@ -243,6 +244,11 @@ void PcieLink::tell_bytes(PciePart part, Cycle end, u64 bytes) const {
 }
 
 Cycle PcieLink::mmio_write(Cycle at, u32 bytes) {
-  return mmio_.send(at, bytes + u64{config_.write_header}) + latency_;
+  return send_mmio(at, bytes + u64{config_.write_header});
+}
+
+Cycle PcieLink::send_mmio(Cycle at, u64 bytes) {
+  down_.insert(std::max(at, mmio_.free_from()), bytes);
+  return mmio_.send(at, bytes) + latency_;
 }
 }  // namespace hca::tlm_

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <vector>
 
 #include "model/blocks/host_timing.h"
+#include "model/engine/counters.h"
 #include "model/engine/random.h"
-#include "model/engine/rate.h"
+#include "tlm/down_line.h"
 #include "tlm/pcie_config.h"
 
 namespace hca::tlm_ {
-using engine::Cycle;
-
 // What of a PCIe link and behind it can be in use: a line or memory, of which there is one, or read
 // tags, flow-control credits and walkers, of which there are so many.
 enum class PciePart : u8 {
@@ -29,54 +29,25 @@ enum class PciePart : u8 {
   Count
 };
 struct PciePartRow {
-  std::string_view name, kind;
+  std::string_view name, kind, knob;
 };
 inline constexpr std::array<PciePartRow, std::size_t(PciePart::Count)> kPcieParts{
-    {{"line up", "PCIe"},
-     {"line down", "PCIe"},
-     {"read tags", "tags"},
-     {"posted header credits", "credits"},
-     {"posted data credits", "credits"},
-     {"non-posted header credits", "credits"},
-     {"MMIO header credits", "credits"},
-     {"MMIO data credits", "credits"},
-     {"completion header credits", "credits"},
-     {"completion data credits", "credits"},
-     {"page walkers", "walkers"},
-     {"host memory", "memory"}}};
+    {{"line up", "PCIe", "pcie.generation, pcie.lanes"},
+     {"line down", "PCIe", "pcie.generation, pcie.lanes"},
+     {"read tags", "tags", "pcie.read_tags"},
+     {"posted header credits", "credits", "pcie.root_posted_headers"},
+     {"posted data credits", "credits", "pcie.root_posted_data"},
+     {"non-posted header credits", "credits", "pcie.root_nonposted_headers"},
+     {"MMIO header credits", "credits", "pcie.device_posted_headers"},
+     {"MMIO data credits", "credits", "pcie.device_posted_data"},
+     {"completion header credits", "credits", "pcie.device_completion_headers"},
+     {"completion data credits", "credits", "pcie.device_completion_data"},
+     {"page walkers", "walkers", "pcie.iommu_walkers, pcie.iommu_entries"},
+     {"host memory", "memory", "pcie.memory_rate"}}};
 
-// One direction of the link: TLPs one after the other at an exact rational rate. TLPs back to back
-// keep the fraction of a cycle in which the line became free.
-class TlpLine {
- public:
-  explicit TlpLine(engine::Rate rate) : free_(rate) {}
-  // A TLP of `bytes` that may start in cycle `at`: the first cycle in which all of it has left.
-  Cycle send(Cycle at, const engine::Rate::Span& bytes) {
-    if (at > free_from()) free_.set(at);
-    free_.advance(bytes);
-    return free_from();
-  }
-  Cycle send(Cycle at, u64 bytes) { return send(at, free_.span_of(bytes)); }
-  // So many bytes right behind what was sent last, and again; sent(cycle) hears when each has left.
-  template <class Sent>
-  void go_on(const engine::Rate::Span& bytes, u32 times, Sent&& sent) {
-    free_.advance(bytes, times, sent);
-  }
-  // The same of one behind the first of a train: it starts in `at` or when the line is free, to the
-  // fraction.
-  Cycle send_in_train(Cycle at, u64 bytes) {
-    const engine::Rate::Span span = free_.span_of(bytes);
-    free_.advance(span);
-    free_.not_before(at, span);
-    return free_from();
-  }
-  // The end of what was sent last is no earlier than `bytes` that start in cycle `at`.
-  void not_before(Cycle at, const engine::Rate::Span& bytes) { free_.not_before(at, bytes); }
-  Cycle free_from() const { return free_.edge(); }
-  const engine::Rate& rate() const { return free_.rate(); }
-
- private:
-  engine::RationalTime free_;
+// What the root complex has in its caches.
+struct RootCounters {
+  u64 translations = 0, walks = 0, llc_reads = 0, llc_hits = 0, written_back = 0;
 };
 
 // When DMA and MMIO arrive across PCIe. The TLPs of one request are a train computed by arithmetic:
@@ -91,7 +62,7 @@ class TlpLine {
 //  The bytes come evenly from the first cycle to the last.
 //  - The requests of the HCA use the line upstream in the order of the calls: a read asked for
 //    inside a write's train follows the train.
-//  - MMIO writes downstream are paced among themselves and take no time from completions.
+//  - MMIO writes downstream follow each other, and share the line with the completions (DownLine).
 //  - Of a read of several parts the first has the chance to take longer, the others follow it.
 // All requests start on a boundary of the sizes above: addresses are not looked at. What needs
 // them, and credits, is in PcieTlpLink.
@@ -105,6 +76,8 @@ class PcieLink : public blocks::HostTiming {
   blocks::WriteTiming write(Cycle first_in, Cycle last_in, u64 address, u32 bytes) override;
   // A posted write of host software: when it reaches the HCA.
   virtual Cycle mmio_write(Cycle at, u32 bytes);
+  // Of a link that looks at addresses; nullptr: nothing is counted.
+  virtual const RootCounters* root_counters() const { return nullptr; }
   // Nothing of the host reaches the HCA sooner than this.
   Cycle latency() const { return latency_; }
 
@@ -112,6 +85,9 @@ class PcieLink : public blocks::HostTiming {
   // between two cycles. A tag is taken from the first cycle in which its request could have gone,
   // by tags, to the last completion; a credit from the start of its TLP until it is back.
   std::function<void(PciePart part, Cycle from, Cycle to, double amount)> meter;
+  // The same: TLPs wait for a part, from one cycle to another. Of a part these come in the order of
+  // their ends; some may overlap.
+  std::function<void(PciePart part, Cycle from, Cycle to)> waits;
   // How many there are; 0: none that could limit.
   virtual u32 count(PciePart part) const { return count_of_wires(part); }
 
@@ -125,13 +101,17 @@ class PcieLink : public blocks::HostTiming {
   // The bytes on the line of all completions of a part.
   u64 answer_of(u32 part) const;
   PcieConfig config_;
-  TlpLine up_, down_, mmio_;
+  TlpLine up_, mmio_;  // mmio_: those writes alone
+  DownLine down_;
   std::vector<Cycle> tag_free_from_;
   std::size_t next_tag_ = 0;
   Cycle latency_, memory_latency_, spread_, tail_;
   u32 first_, one_tlp_;       // bytes: of a first completion, of a read with one TLP each way
   Cycle read_header_cycles_;  // on the line
   Cycle& take_tag();
+  Cycle& first_free_tag() { return *std::ranges::min_element(tag_free_from_); }
+  // MMIO of so many bytes on the line that may start in cycle `at`: when it is at the HCA.
+  Cycle send_mmio(Cycle at, u64 bytes);
   Cycle at_memory() {
     if (spread_ | tail_) [[unlikely]]
       return drawn_at_memory();
@@ -180,3 +160,18 @@ class PcieLink : public blocks::HostTiming {
 // The rate of a link after its line code and overhead: exact.
 engine::Rate pcie_rate(const PcieConfig& config, u64 hertz);
 }  // namespace hca::tlm_
+
+template <>
+struct hca::engine::Counters<hca::tlm_::RootCounters> {
+  using C = hca::tlm_::RootCounters;
+  static constexpr std::string_view block = "pcie";
+  static constexpr auto rows = make_rows(
+      counter("translations", &C::translations, "pages",
+              "translations that TLPs needed (iommu_entries)"),
+      counter("walks", &C::walks, "pages", "of them those that the IOMMU did not have"),
+      counter("llc_reads", &C::llc_reads, "TLPs",
+              "reads that looked into the last-level cache (llc_bytes)"),
+      counter("llc_hits", &C::llc_hits, "TLPs", "of them those that found all their lines there"),
+      counter("written_back", &C::written_back, "lines",
+              "that went from there to memory for others"));
+};

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "model/proto/work_rows.h"
-#include "tlm/metered_pcie_link.h"
 
 namespace hca::tlm_ {
 namespace {
@@ -27,6 +26,7 @@ PcieTlpLink::PcieTlpLink(const PcieConfig& c, u64 hertz, u64 seed)
       nonposted_(c.root_nonposted_headers),
       root_(c, hertz) {
   root_.meter = [this](PciePart part, Cycle from, Cycle to) { tell(part, from, to, 1); };
+  root_.waits = [this](PciePart part, Cycle from, Cycle to) { tell_wait(part, from, to); };
 }
 
 u32 PcieTlpLink::count(PciePart part) const {
@@ -65,8 +65,12 @@ blocks::ReadTiming PcieTlpLink::atomic(Cycle at, u64 address, u32 operands) {
 
 // One TLP and its completions: the cycle in which it has left.
 Cycle PcieTlpLink::ask(Cycle at, const Asked& a, bool first, blocks::ReadTiming& timing) {
-  Cycle& tag = take_tag();
-  const Cycle may = std::max(tag, nonposted_.take(1)), takes = up_.rate().cycles_for(a.on_line);
+  Cycle& tag = by_memory() ? first_free_tag() : take_tag();
+  const Cycle credit = nonposted_.take(1), may = std::max(tag, credit);
+  const Cycle takes = up_.rate().cycles_for(a.on_line);
+  tell_wait(PciePart::Tags, at, tag);
+  tell_wait(PciePart::NonpostedHeaders, std::max(at, tag), credit);
+  tell_wait(PciePart::Up, std::max(at, may), up_.free_from());
   const Cycle sent = up_.send(at, a.on_line);
   const Cycle left = std::max(sent, may ? may + takes : 0);
   const Cycle goes_on = root_.read_goes_on(left + latency_, a.address, a.bytes);
@@ -75,27 +79,35 @@ Cycle PcieTlpLink::ask(Cycle at, const Asked& a, bool first, blocks::ReadTiming&
   tell(PciePart::NonpostedHeaders, left - takes, returned(goes_on), 1);
   const Cycle tag_from = std::max(at, tag);
   if (first) timing.memory = goes_on;
-  answer(root_.read(goes_on, a.address, a.bytes, first ? at_memory() : memory_latency_), a.address,
-         a.bytes, timing);
-  tag = timing.last;
+  const Cycle takes_memory = first || by_memory() ? at_memory() : memory_latency_;
+  const Cycle last =
+      answer(root_.read(goes_on, a.address, a.bytes, takes_memory), a.address, a.bytes, timing);
+  timing.last = std::max(timing.last, last);
+  tag = last;
   tell(PciePart::Tags, tag_from, tag, 1);
   return left;
 }
 
 // The completions of a part that memory has from cycle `from` on.
-void PcieTlpLink::answer(Cycle from, u64 address, u32 bytes, blocks::ReadTiming& timing) {
+Cycle PcieTlpLink::answer(Cycle from, u64 address, u32 bytes, blocks::ReadTiming& timing) {
   const u32 off = config_.split == PcieSplit::ByAddress ? u32(address % first_) : 0;
   u32 most = first_ - off;
+  Cycle last = from;
   for (u32 done = 0, part; done < bytes; done += part, most = config_.completion_bytes) {
     part = std::min(bytes - done, most);
-    const Cycle start = std::max(from, completions_.take(part));
-    const Cycle begins = std::max(start, down_.free_from());
-    const Cycle sent = down_.send(start, part + u64{config_.completion_header});
-    tell_line(PciePart::Down, sent, part + u64{config_.completion_header});
-    timing.last = sent + latency_;
-    if (!timing.first) timing.first = timing.last;
-    give(completions_, begins, timing.last, part);
+    const Cycle start = with_credits(completions_, from, part);
+    const u64 size = part + u64{config_.completion_header};
+    const Cycle fits = by_memory() ? down_.fit(start, size) : 0;
+    const Cycle begins =
+        fits ? fits - down_.rate().cycles_for(size) : std::max(start, down_.free_from());
+    tell_wait(PciePart::Down, start, begins);
+    const Cycle sent = fits ? fits : down_.send(start, size);
+    tell_line(PciePart::Down, sent, size);
+    last = sent + latency_, from = by_memory() ? sent : from;
+    if (!timing.first) timing.first = last;
+    give(completions_, begins, last, part);
   }
+  return last;
 }
 
 blocks::WriteTiming PcieTlpLink::write(Cycle first_in, Cycle last_in, u64 address, u32 bytes) {
@@ -108,8 +120,9 @@ blocks::WriteTiming PcieTlpLink::write(Cycle first_in, Cycle last_in, u64 addres
   Cycle memory = 0;
   for (u32 done = 0, part; done < bytes; done += part) {
     part = piece_of(address + done, bytes - done, config_.mps);
-    const Cycle start = std::max(at_hand(done + part), posted_.take(part));
+    const Cycle start = with_credits(posted_, at_hand(done + part), part);
     const Cycle begins = std::max(start, up_.free_from());
+    tell_wait(PciePart::Up, start, begins);
     const u64 size = part + u64{config_.write_header};
     const Cycle sent = done ? up_.send_in_train(start, size) : up_.send(start, size);
     tell_line(PciePart::Up, sent, size);
@@ -122,9 +135,11 @@ blocks::WriteTiming PcieTlpLink::write(Cycle first_in, Cycle last_in, u64 addres
 }
 
 Cycle PcieTlpLink::mmio_write(Cycle at, u32 bytes) {
-  const Cycle start = std::max(at, mmio_posted_.take(bytes));
+  const Cycle start = with_credits(mmio_posted_, at, bytes);
   const Cycle begins = std::max(start, mmio_.free_from());
-  const Cycle there = mmio_.send(start, bytes + u64{config_.write_header}) + latency_;
+  const u64 size = bytes + u64{config_.write_header};
+  const Cycle there = send_mmio(start, size);
+  tell_line(PciePart::Down, there - latency_, size);
   give(mmio_posted_, begins, there, bytes);
   return there;
 }
@@ -134,6 +149,18 @@ void PcieTlpLink::give(Credits& credits, Cycle start, Cycle out_of_buffer, u32 b
   credits.give(back, bytes);
   tell(credits.of_headers, start, back, 1);
   tell(credits.of_data, start, back, PcieCreditPair::of(bytes));
+}
+
+// A TLP that may start in cycle `at` but for credits.
+Cycle PcieTlpLink::with_credits(Credits& credits, Cycle at, u32 bytes) {
+  const Cycle header = credits.headers.take(1);
+  const Cycle data = credits.data.take(PcieCreditPair::of(bytes));
+  tell_wait(credits.of_headers, at, header), tell_wait(credits.of_data, at, data);
+  return std::max({at, header, data});
+}
+
+void PcieTlpLink::tell_wait(PciePart part, Cycle from, Cycle to) const {
+  if (waits && to > from) waits(part, from, to);
 }
 
 // `amount` of a part that is there are in use between two cycles.
@@ -149,13 +176,12 @@ bool needs_tlps(const PcieConfig& c) {
   return c.split != PcieSplit::BySize || c.root_posted_headers || c.root_posted_data ||
          c.root_nonposted_headers || c.device_posted_headers || c.device_posted_data ||
          c.device_completion_headers || c.device_completion_data || c.memory_rate ||
-         c.iommu_entries || c.llc_bytes;
+         c.iommu_entries || c.llc_bytes || c.completion_order != CompletionOrder::InOrder;
 }
 
 std::unique_ptr<PcieLink> make_pcie_link(const PcieConfig& config, u64 hertz, u64 seed,
                                          bool metered) {
-  if (needs_tlps(config)) return std::make_unique<PcieTlpLink>(config, hertz, seed);
-  if (metered) return std::make_unique<MeteredPcieLink>(config, hertz, seed);
+  if (metered || needs_tlps(config)) return std::make_unique<PcieTlpLink>(config, hertz, seed);
   return std::make_unique<PcieLink>(config, hertz, seed);
 }
 }  // namespace hca::tlm_

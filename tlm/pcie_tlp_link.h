@@ -15,6 +15,11 @@ namespace hca::tlm_ {
 //    once.
 //  - What waits for credits holds up all of its line behind it, but a read: like one that waits for
 //    its tag it holds up reads alone.
+//  - completion_order: by_memory. The time that memory takes is drawn for each TLP of a read, and
+//  its
+//    completions take the line as early as it is free between those that are on their way. A tag
+//    is free with the last completion of its read, whatever those before it wait for. The HCA hands
+//    on what it read in the order of its requests.
 //  - split: by_address cuts a write where an address is a multiple of MPS, a read where one is a
 //    multiple of MRRS, both at 4 KiB; the first completion ends at a multiple of its size.
 class PcieTlpLink : public PcieLink {
@@ -28,6 +33,7 @@ class PcieTlpLink : public PcieLink {
   Cycle mmio_write(Cycle at, u32 bytes) override;
   u32 count(PciePart part) const override;
   const RootComplex& root() const { return root_; }
+  const RootCounters* root_counters() const override { return &root_.counters(); }
 
  private:
   // The pools of a kind of TLP, with their parts.
@@ -42,9 +48,12 @@ class PcieTlpLink : public PcieLink {
   };
   Cycle ask(Cycle at, const Asked& asked, bool first, blocks::ReadTiming& timing);
   u32 piece_of(u64 address, u32 bytes, u32 most) const;
-  void answer(Cycle from, u64 address, u32 bytes, blocks::ReadTiming& timing);
+  Cycle answer(Cycle from, u64 address, u32 bytes, blocks::ReadTiming& timing);
+  bool by_memory() const { return config_.completion_order == CompletionOrder::ByMemory; }
   void give(Credits& credits, Cycle start, Cycle out_of_buffer, u32 bytes);
+  Cycle with_credits(Credits& credits, Cycle at, u32 bytes);
   void tell(PciePart part, Cycle from, Cycle to, double amount) const;
+  void tell_wait(PciePart part, Cycle from, Cycle to) const;
   void tell_line(PciePart part, Cycle end, u64 bytes) const;
   Cycle returned(Cycle out_of_buffer) const { return out_of_buffer + credit_latency_ + latency_; }
 
@@ -56,7 +65,7 @@ class PcieTlpLink : public PcieLink {
 
 // Whether a link with these knobs has anything that PcieLink does not count.
 bool needs_tlps(const PcieConfig& config);
-// The link that these knobs ask for; `metered`: it can tell what it does.
+// The link that these knobs ask for; `metered`: one that can tell what it does.
 std::unique_ptr<PcieLink> make_pcie_link(const PcieConfig& config, u64 hertz, u64 seed = 0,
                                          bool metered = false);
 }  // namespace hca::tlm_

@@ -34,6 +34,7 @@ Cycle RootComplex::translated(Cycle at, u64 address, u32 bytes) {
     const u32 slot = pages_.find(page);
     all = std::max(all, slot == pages_.kNone ? walked(at, page) : walked_[slot]);
   });
+  if (waits && all > at) waits(PciePart::Walkers, at, all);
   return all;
 }
 
@@ -63,6 +64,7 @@ Cycle RootComplex::memory_turn(Cycle at, u64 bytes, Cycle& end) {
   if (!config_.memory_rate || !bytes) return at;
   const Cycle begins = std::max(at, memory_.free_from());
   end = memory_.send(at, bytes);
+  if (waits && begins > at) waits(PciePart::Memory, at, begins);
   if (meter) meter(PciePart::Memory, begins, end);
   return begins;
 }

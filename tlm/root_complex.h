@@ -22,10 +22,7 @@ namespace hca::tlm_ {
 //    memory when all of it is. Turns are taken in the order of the calls.
 class RootComplex {
  public:
-  struct Counters {
-    u64 translations = 0, walks = 0, llc_reads = 0, llc_hits = 0, written_back = 0;
-  };
-  // From a cycle to another a walker is at work, or memory is.
+  // From a cycle to another a walker is at work, or memory is; or a TLP waits for one.
   using Meter = std::function<void(PciePart part, Cycle from, Cycle to)>;
   RootComplex(const PcieConfig& config, u64 hertz);
   // The cycle in which a TLP that is there in `at` goes on to memory.
@@ -35,8 +32,8 @@ class RootComplex {
   Cycle read(Cycle at, u64 address, u32 bytes, Cycle latency);
   // A write that goes on in `at` has left the buffer.
   Cycle write(Cycle at, u64 address, u32 bytes);
-  const Counters& counters() const { return counters_; }
-  Meter meter;
+  const RootCounters& counters() const { return counters_; }
+  Meter meter, waits;
 
  private:
   Cycle translated(Cycle at, u64 address, u32 bytes);
@@ -49,6 +46,6 @@ class RootComplex {
   std::priority_queue<Cycle, std::vector<Cycle>, std::greater<>> walkers_;  // free from
   TlpLine memory_;
   Cycle last_write_ = 0;  // goes on
-  Counters counters_;
+  RootCounters counters_;
 };
 }  // namespace hca::tlm_

@@ -27,7 +27,8 @@ struct CoreConfig {
 // SystemC's time has a resolution of 1 ps, and a cycle is a whole number of them.
 inline constexpr engine::KnobRule kWholePeriod{
     [](u64 hertz) { return engine::kPicosecondsPerSecond % hertz == 0; },
-    "has a period that is no whole number of picoseconds", "1 THz / clock an integer"};
+    "has a period that is no whole number of picoseconds",
+    "1 THz / clock an integer, as of 250, 312.5, 320, 400, 500, 625, 800, 1000 MHz"};
 
 struct ChipConfig {
   CoreConfig core;

@@ -204,7 +204,7 @@ struct hca::engine::Knobs<hca::blocks::IcrcUnitConfig> {
   static constexpr std::string_view sentence = "ICRC and VCRC, inserted and checked at line rate";
   static constexpr auto rows = join_rows(
       hca::blocks::stage_rows<C>("from first beat in to first beat out", "from packet to packet"),
-      make_rows(knob("beat_bytes", &C::beat_bytes, Unit::Bytes, 32, 512,
+      make_rows(knob("beat_bytes", &C::beat_bytes, Unit::Bytes, 32, 512, blocks::kBeatWidth,
                      "of one beat: the width of the datapath, 256 to 4096 bits")));
 };
 template <>

@@ -22,9 +22,9 @@ TEST_CASE("a core that is slower than its link is refused", "[scenario][width]")
         "hca.core.clock, or hca.core.allow_slow_core: true");
   CHECK(error_of("hca.core: {clock: 100 MHz, allow_slow_core: true}\n") == "(none)");
   CHECK(error_of("hca: {core: {clock: 100 MHz}, icrc_unit: {beat_bytes: 128 B}}\n") == "(none)");
-  CHECK(error_of("hca: {port: {link_rate: 800 Gb/s}, icrc_unit: {beat_bytes: 250 B}}\n") ==
+  CHECK(error_of("hca: {port: {link_rate: 800 Gb/s}, icrc_unit: {beat_bytes: 256 B}}\n") ==
         "(none)");
-  CHECK(error_of("hca: {port: {link_rate: 800 Gb/s}, icrc_unit: {beat_bytes: 249 B}}\n") !=
+  CHECK(error_of("hca: {port: {link_rate: 800 Gb/s}, icrc_unit: {beat_bytes: 224 B}}\n") !=
         "(none)");
 }
 

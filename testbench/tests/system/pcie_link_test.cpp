@@ -203,13 +203,13 @@ TEST_CASE("generation 3 with 8 lanes has the usable rate that was measured", "[p
 
 TEST_CASE("generation 6 moves 236 bytes of TLPs in each flit of 256", "[pcie]") {
   PcieConfig config;
-  config.generation = 6, config.overhead = 0;
+  config.generation = 6, config.flit_overhead = 0;
   // 16 lanes of 64 Gb/s are 128 GB/s, of which 236 / 256 are 118 GB/s.
   const engine::Rate rate = pcie_rate(config, 1'000'000'000);
   CHECK(rate.bytes == 118);
   CHECK(rate.cycles == 1);
   // One lane with 81 thousandths less: 118 / 16 * 919 / 1000 bytes a nanosecond = 54221 / 8000.
-  config.lanes = 1, config.overhead = 81;
+  config.lanes = 1, config.flit_overhead = 81;
   const engine::Rate one = pcie_rate(config, 1'000'000'000);
   CHECK(one.bytes == 54221);
   CHECK(one.cycles == 8000);

@@ -67,7 +67,7 @@ TEST_CASE("by address a write is cut at the multiples of MPS and at 4 KiB", "[pc
   config.mps = 4096;
   CHECK(next(4096 - 64, 128) == 11);  // 2 * 88
   CHECK(next(4096 - 64, 64) == 6);    // 5.5
-  config.mps = 3000;
+  config.mps = 2048;
   CHECK(next(3000, 2000) == 128);  // up to 4096: 1096 + 24 and 904 + 24 bytes
 }
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <array>
+
+#include "tlm/tlp_line.h"
+
+namespace hca::tlm_ {
+// The line downstream. Completions take it in the order in which they are worked out, some time
+// ahead. An MMIO write comes in between: it waits for none of them, and takes the time that they
+// leave free from its cycle on; what does not fit there delays those that are worked out behind it.
+// So the line never carries more than it can, and what is known already stays.
+class DownLine : public TlpLine {
+ public:
+  using TlpLine::TlpLine;
+  Cycle send(Cycle at, const engine::Rate::Span& bytes) {
+    if (at > free_from()) leave(free_from(), at);
+    return TlpLine::send(at, bytes);
+  }
+  Cycle send(Cycle at, u64 bytes) { return send(at, span_of(bytes)); }
+  // A completion that may start in cycle `at`, in the first gap that holds it: when all of it has
+  // left. 0: there is none.
+  Cycle fit(Cycle at, u64 bytes) {
+    const Cycle takes = rate().cycles_for(bytes);
+    forget_until(0);
+    for (u32 i = first_; i != end_; ++i) {
+      Gap& g = known(i);
+      const Cycle from = std::max(g.from, at), to = from + takes;
+      if (to > g.to || g.bytes < bytes) continue;
+      g.bytes -= bytes;
+      if (from == g.from) return g.from = to;
+      // In two: what is in front of it, and behind it.
+      if (end_ - first_ == kGaps) return g.to = from, to;
+      for (u32 k = end_++; k != i; --k) gap(k) = gap(k - 1);
+      gap(i).to = from, gap(i + 1).from = to;
+      gap(i).bytes = std::min(g.bytes, bytes_in(from - gap(i).from));
+      gap(i + 1).bytes = std::min(gap(i + 1).bytes - gap(i).bytes, bytes_in(gap(i + 1).to - to));
+      return to;
+    }
+    return 0;
+  }
+  // An MMIO write that starts in cycle `at`.
+  void insert(Cycle at, u64 bytes) {
+    if (free_from() <= at) return void(send(at, bytes));
+    forget_until(at);
+    for (u32 i = first_; i != end_ && bytes; ++i) {
+      Gap& g = known(i);
+      const u64 used = std::min({bytes, g.bytes, bytes_in(g.to - std::max(g.from, at))});
+      g.bytes -= used, bytes -= used;
+    }
+    if (bytes) go_on(span_of(bytes), 1, [](Cycle) {});
+  }
+
+ private:
+  // Free between completions, and what of it no MMIO write has.
+  struct Gap {
+    Cycle from = 0, to = 0;
+    u64 bytes = 0;
+  };
+  static constexpr u64 kUnknown = ~u64{0};
+  static constexpr u32 kGaps = 64;  // the last ones: what is older is lost to MMIO writes
+  u64 bytes_in(Cycle cycles) const { return cycles * rate().bytes / rate().cycles; }
+  Gap& gap(u32 i) { return gaps_[i % kGaps]; }
+  // What is over, and what others have taken the place of.
+  void forget_until(Cycle at) {
+    if (end_ - first_ > kGaps) first_ = end_ - kGaps;
+    while (first_ != end_ && gap(first_).to <= at) ++first_;
+  }
+  // What it holds is worked out when it is needed: most gaps pass without.
+  Gap& known(u32 i) {
+    Gap& g = gap(i);
+    if (g.bytes == kUnknown) g.bytes = bytes_in(g.to - g.from);
+    return g;
+  }
+  void leave(Cycle from, Cycle to) {
+    Gap& g = gap(end_++);
+    g.from = from, g.to = to, g.bytes = kUnknown;
+  }
+  std::array<Gap, kGaps> gaps_{};
+  u32 first_ = 0, end_ = 0;
+};
+}  // namespace hca::tlm_
