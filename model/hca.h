@@ -88,6 +88,11 @@ class Hca : public sc_core::sc_module, private blocks::Outside {
   sc_core::sc_time delay_to(Cycle at) const { return host_.delay_to(at); }
   u64 activations() const { return host_.activations(); }
   const std::vector<std::unique_ptr<BlockModule>>& blocks() const { return modules_; }
+  // Calls fn(name, look-ups, interval) for each client of qp_context and protection.
+  template <class Fn>
+  void for_each_look_up(Fn&& fn) const {
+    chip_.for_each_look_up(fn);
+  }
   // Calls fn(name, engines) for each block whose engines limit it.
   template <class Fn>
   void for_each_engines(Fn&& fn) const {

@@ -266,6 +266,8 @@ nlohmann::json knobs_json(Scenario scenario) {
   }
   for (std::size_t i = 0; i < scenario.faults.size(); ++i)
     lists.add(fmt::format("faults[{}]", i), scenario.faults[i]);
+  for (std::size_t i = 0; i < scenario.vl_arbitration.size(); ++i)
+    lists.add(fmt::format("vl_arbitration[{}]", i), scenario.vl_arbitration[i]);
   for (const KnobTable::Entry& entry : lists.entries()) keep(entry);
   return knobs;
 }

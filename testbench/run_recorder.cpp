@@ -9,10 +9,6 @@
 #include "testbench/kernel_time.h"
 
 namespace hca::testbench {
-namespace {
-constexpr double kShareToName = 0.8;  // what is busy less is not what limits
-}  // namespace
-
 RunRecorder::RunRecorder(Testbed& testbed)
     : testbed_(testbed), ladder_(testbed), log_(testbed, [this](const MessageTimes& message) {
         if (!recording_) return;
@@ -23,24 +19,25 @@ RunRecorder::RunRecorder(Testbed& testbed)
   for (unsigned port = 0; port < testbed.ports(); ++port) add_wire(port);
   for (unsigned i = 0; i < kChips; ++i) add_pcie(i);
   for (unsigned i = 0; i < kChips; ++i) add_levels(i), add_engines(i), add_paces(i);
+  for (unsigned i = 0; i < kChips; ++i) add_counted(i), add_registers(i), add_stalls(i);
 }
 
 RunRecorder::~RunRecorder() {
   for (unsigned i = 0; i < kChips; ++i) {
     std::erase(testbed_.node(i).cpu.meters, &cores_[i]);
-    testbed_.node(i).pcie().meter = nullptr;
+    testbed_.node(i).pcie().meter = nullptr, testbed_.node(i).pcie().waits = nullptr;
     chips_[i].domain->observe(&chips_[i], nullptr, nullptr);
     testbed_.node(i).hca.probes().detach(chips_[i]);
   }
 }
 
 std::size_t RunRecorder::add_resource(std::string group, std::string name, std::string kind,
-                                      double of) {
+                                      double of, std::string knob) {
   const bool counted = of != 1;
   const std::size_t column =
       series_.add_column({std::move(group), counted ? name + " in use" : name + " busy",
                           counted ? kind : "%", counted ? 1.0 : 100.0});
-  resources_.push_back({std::move(name), std::move(kind), of, column});
+  resources_.push_back({std::move(name), std::move(kind), std::move(knob), of, column});
   return resources_.size() - 1;
 }
 
@@ -60,7 +57,7 @@ void RunRecorder::add_core(unsigned i) {
   core.messages =
       series_.add_column({"messages", "posted by host " + std::to_string(i), "Mmsg/s", 1e6});
   core.work = add_resource("hosts", fmt::format("host {}'s {}", i, cores == 1 ? "core" : "cores"),
-                           "cores", cores);
+                           "cores", cores, "host");
   testbed_.node(i).cpu.meters.push_back(&core);
 }
 
@@ -79,20 +76,24 @@ void RunRecorder::begin_by(u64 picoseconds) {
   first_post_ = true;
 }
 
-void RunRecorder::Core::completed(Cycle at, u32 /*qpn*/, u64 sent) {
+void RunRecorder::Core::completed(Cycle at, u32 qpn, u64 sent) {
   RunRecorder& r = *recorder;
   if (!r.recording_) return;
   const u64 ps = at * r.testbed_.node(chip).hca.period().value();
   r.series_.add(bytes, ps, ps, double(sent) * 8), r.series_.add(messages, ps, ps, 1);
   r.phases_.back().messages += 1, r.phases_.back().bytes += sent;
   r.last_completion_ = std::max(r.last_completion_, ps);
+  std::vector<bool>& qps = r.chips_[chip].qps;
+  if (qpn >= qps.size()) qps.resize(qpn + 1);
+  qps[qpn] = true;
 }
 
 void RunRecorder::add_wire(unsigned port) {
   const std::string of = testbed_.ports() == 1 ? "" : fmt::format(", port {}", port + 1);
   std::array<std::size_t, kChips> lines{};
   for (unsigned i = 0; i < kChips; ++i)
-    lines[i] = add_resource("links", fmt::format("hca{} link transmit{}", i, of), "link", 1);
+    lines[i] = add_resource("links", fmt::format("hca{} link transmit{}", i, of), "link", 1,
+                            "port.link_rate");
   add_slow_core(port, of);
   testbed_.wire(port).add_tap(
       [this, port, lines](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
@@ -110,9 +111,11 @@ void RunRecorder::add_slow_core(unsigned port, const std::string& of) {
     const blocks::ChipConfig& c = hca.config();
     if (!blocks::is_slow(c.icrc_unit, c.port[port].link_rate, c.core.clock)) continue;
     const std::size_t out =
-        add_resource("core", fmt::format("hca{} core datapath, transmit{}", i, of), "core", 1);
+        add_resource("core", fmt::format("hca{} core datapath, transmit{}", i, of), "core", 1,
+                     "icrc_unit.beat_bytes, core.clock");
     const std::size_t in =
-        add_resource("core", fmt::format("hca{} core datapath, receive{}", i, of), "core", 1);
+        add_resource("core", fmt::format("hca{} core datapath, receive{}", i, of), "core", 1,
+                     "icrc_unit.beat_bytes, core.clock");
     const u64 period = hca.period().value(), beat = c.icrc_unit.beat_bytes;
     testbed_.wire(port).add_tap(
         [this, i, out, in, period, beat](u8 sender, sc_core::sc_time at, std::span<const u8> f) {
@@ -128,7 +131,8 @@ void RunRecorder::add_pcie(unsigned i) {
   for (std::size_t p = 0; p < parts.size(); ++p) {
     const auto& [name, kind, knob] = tlm_::kPcieParts[p];
     if (const u32 of = link.count(tlm_::PciePart(p)))
-      parts[p] = add_resource("PCIe", fmt::format("hca{} PCIe {}", i, name), std::string(kind), of);
+      parts[p] = add_resource("PCIe", fmt::format("hca{} PCIe {}", i, name), std::string(kind), of,
+                              std::string(knob));
   }
   const u64 period = testbed_.node(i).hca.period().value();
   link.meter = [this, parts, period](tlm_::PciePart part, Cycle from, Cycle to, double amount) {
@@ -153,10 +157,11 @@ void RunRecorder::add_levels(unsigned i) {
     }
     chip.level_columns.push_back(series_.add_column(
         {fmt::format("queues of hca{}", i), fmt::format("{}: {}", block, level.object), "items"}));
-    chip.resources.push_back(
-        std::string_view(level.object).ends_with(blocks::kMissesName)
-            ? add_resource("caches", fmt::format("hca{} {}", i, level.object), "misses", level.of)
-            : kNoResource);
+    chip.resources.push_back(std::string_view(level.object).ends_with(blocks::kMissesName)
+                                 ? add_resource("caches", fmt::format("hca{} {}", i, level.object),
+                                                "misses", level.of,
+                                                "entries and misses of the cache")
+                                 : kNoResource);
   }
   chip.levels.resize(chip.level_columns.size()), chip.work.resize(names.size());
   chip.waited.resize(names.size());
@@ -171,12 +176,13 @@ void RunRecorder::add_engines(unsigned i) {
     for (unsigned e = 0; e < engines.count(); ++e)
       chips_[i].engines.push_back(
           {&engines, e,
-           add_resource("engines", fmt::format("hca{} {} engine {}", i, block, e), "engine", 1)});
+           add_resource("engines", fmt::format("hca{} {} engine {}", i, block, e), "engine", 1,
+                        std::string(block) + ".engine_interval")});
   });
 }
 
 // Blocks that take an item in each cycle limit nothing. Look-ups have an interval at each of
-// several ports, which their events do not tell.
+// several ports, which their events do not tell: add_counted().
 void RunRecorder::add_paces(unsigned i) {
   Chip& chip = chips_[i];
   const Hca& hca = testbed_.node(i).hca;
@@ -186,7 +192,7 @@ void RunRecorder::add_paces(unsigned i) {
     chip.paces.push_back(
         {block, u16(step), interval,
          add_resource("intervals", fmt::format("hca{} {}{}", i, hub.name(block), direction),
-                      "interval", 1)});
+                      "interval", 1, std::string(hub.name(block)) + ".interval")});
   };
   const auto add_block = [&]<class Config>(const Config& config, const std::string& name) {
     constexpr bool kPort = std::is_same_v<Config, blocks::PortConfig>;
@@ -252,6 +258,13 @@ void RunRecorder::look(Chip& chip, Cycle at) {
     if (pace.items) use(pace.resource, from, to, double(pace.items * pace.interval * chip.period));
     pace.items = 0;
   }
+  for (Chip::Counted& counted : chip.counted) {
+    const u64 more = *counted.count - counted.seen;
+    if (recording_ && more)
+      use(counted.resource, from, to, double(more * counted.each * chip.period));
+    counted.seen += more;
+  }
+  look_at_stalls(chip, to);
   const auto& watched = chip.domain->watched();
   for (std::size_t w = 0; w < chip.levels.size(); ++w)
     chip.levels[w] = watched[w].level(watched[w].object).used;
@@ -265,13 +278,16 @@ void RunRecorder::phase(const std::string& what, bool begins) {
     recording_since_ = kernel_picoseconds();
     phases_.push_back({what, recording_since_, 0});
     first_post_ = false, last_completion_ = 0;
+    begin_stalls();
     return;
   }
   Phase& p = phases_.back();
   p.to = std::max(last_completion_ ? last_completion_ : kernel_picoseconds(), p.from + 1);
   const double time = double(p.to - p.from);
   for (const Resource& r : resources_)
-    p.uses.push_back({r.name, r.kind, std::min(1.0, r.busy / time / r.of)});
+    p.uses.push_back({r.name, r.kind, std::min(1.0, r.busy / time / r.of), r.knob});
+  end_stalls(p);
+  p.limits = limits_of(p.uses);
   for (unsigned i = 0; i < kChips; ++i)
     for (std::size_t b = 0; b < chips_[i].names.size(); ++b)
       p.blocks.push_back({fmt::format("hca{} {}", i, chips_[i].names[b]), "block",
@@ -279,20 +295,6 @@ void RunRecorder::phase(const std::string& what, bool begins) {
   for (std::vector<Use>* uses : {&p.uses, &p.blocks})
     std::stable_sort(uses->begin(), uses->end(),
                      [](const Use& a, const Use& b) { return a.share > b.share; });
-}
-
-std::string RunRecorder::bottleneck_line() const {
-  // Of the part in which anything is busiest; of several the first.
-  const auto share = [](const Phase& p) { return p.uses.empty() ? -1 : p.uses[0].share; };
-  const auto busiest =
-      std::max_element(phases_.begin(), phases_.end(),
-                       [&](const Phase& a, const Phase& b) { return share(a) < share(b); });
-  if (busiest == phases_.end() || busiest->uses.empty()) return "";
-  const Use& most = busiest->uses[0];
-  return fmt::format("{}, {}: {}: {:.0f} % busy{}\n",
-                     most.share < kShareToName ? "Nothing is busy enough to limit" : "Bottleneck",
-                     busiest->what, most.name, most.share * 100,
-                     most.share < kShareToName ? " (the most); latency or depth limits" : "");
 }
 
 nlohmann::json RunRecorder::json() const {
@@ -315,7 +317,15 @@ nlohmann::json RunRecorder::json() const {
     for (const Use& use : p.uses)
       uses.push_back({{"resource", use.name}, {"kind", use.kind}, {"share", use.share}});
     for (const Use& use : p.blocks) blocks.push_back({{"block", use.name}, {"share", use.share}});
-    const bool named = !p.uses.empty() && p.uses[0].share >= kShareToName;
+    json limits = json::array(), stalls = json::array();
+    for (const Use& use : p.limits)
+      limits.push_back({{"resource", use.name},
+                        {"share", use.share},
+                        {"said", limit_kind(use.kind).said},
+                        {"knob", use.knob}});
+    for (const Stalled& s : p.stalls)
+      stalls.push_back(
+          {{"block", s.block}, {"cause", s.cause}, {"cycles", s.cycles}, {"share", s.share}});
     phases.push_back({{"what", p.what},
                       {"from_ps", p.from},
                       {"to_ps", p.to},
@@ -324,7 +334,9 @@ nlohmann::json RunRecorder::json() const {
                       {"resources", uses},
                       {"blocks", blocks},
                       {"times", p.times.json(std::max<std::size_t>(messages, 8))},
-                      {"bottleneck", named ? json(p.uses[0].name) : json()}});
+                      {"stalls", stalls},
+                      {"limits", limits},
+                      {"bottleneck", p.limits.empty() ? json() : json(p.limits[0].name)}});
   }
   return {{"width_ps", series_.width()},
           {"rows", series_.rows()},

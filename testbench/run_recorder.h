@@ -8,6 +8,7 @@
 
 #include "testbench/message_stats.h"
 #include "testbench/packet_ladder.h"
+#include "testbench/run_limits.h"
 #include "testbench/time_series.h"
 
 namespace hca::testbench {
@@ -27,20 +28,34 @@ class RunRecorder {
   nlohmann::json json() const;
   // Of each message whose completion is taken in a part of the run.
   MessageLog::Sink message_sink;
-  // "Bottleneck, WRITE bandwidth, 64 B: hca0 link transmit: 98 % busy": of the part of the run in
-  // which anything is busiest; "" without one.
+  // "Bottleneck, WRITE bandwidth, 64 B: hca0 link transmit: 98 % busy (port.link_rate)", and the
+  // second if it is as near: of the part of the run in which anything is busiest; "" without one.
   std::string bottleneck_line() const;
+  // What could not go on for how much of that part of the run, and for want of what: the most.
+  std::string stalls_line() const;
+  // A line a part of the run, block and cause: cycles and share of the time.
+  std::string stalls_csv() const;
 
  private:
   // Something that is busy or not, or of which so many can be.
   struct Resource {
-    std::string name, kind;
+    std::string name, kind, knob;
     double of = 1;  // how many
     std::size_t column = 0;
     double busy = 0;  // picoseconds, in this part of the run
   };
-  struct Use {
-    std::string name, kind;
+  // Cycles in which a block, or PCIe, could not go on; of queue pairs those of all.
+  struct Stall {
+    unsigned chip;
+    std::string block, cause;
+    const u64* cycles;
+    std::size_t column;
+    u64 begun = 0, seen = 0;  // when this part of the run began, at the last look
+    const WaitRow* row = nullptr;
+  };
+  struct Stalled {
+    std::string block, cause;
+    u64 cycles;
     double share;
   };
   struct Phase {
@@ -49,6 +64,8 @@ class RunRecorder {
     std::vector<Use> uses{};  // by share, the largest first
     // Share of the time with work in front of each block, the largest first.
     std::vector<Use> blocks{};
+    std::vector<Use> limits{};      // the nearest first
+    std::vector<Stalled> stalls{};  // by share
     MessageStats times{};
   };
   struct Core : HostMeter {
@@ -86,13 +103,25 @@ class RunRecorder {
       u64 items = 0;  // since the last look
     };
     std::vector<Pace> paces;
+    // What is counted where it happens, and takes so many cycles each.
+    struct Counted {
+      const u64* count;
+      Cycle each;
+      std::size_t resource;
+      u64 seen = 0;
+    };
+    std::vector<Counted> counted;
+    // Of the parts of PCIe: cycles in which one or more TLPs waited for it, up to the second.
+    std::array<u64, std::size_t(tlm_::PciePart::Count)> pcie_waits{}, pcie_until{};
+    std::vector<bool> qps;  // by number: of a message in this part of the run
     void event(const engine::Event& event) override;
   };
   static constexpr std::size_t kNoResource = ~std::size_t{0};
   static constexpr Cycle kEach = 16;                   // cycles between two looks at the levels
   static constexpr std::size_t kMostMessages = 32768;  // to look at, of all parts of the run
 
-  std::size_t add_resource(std::string group, std::string name, std::string kind, double of);
+  std::size_t add_resource(std::string group, std::string name, std::string kind, double of,
+                           std::string knob = "");
   void begin_by(u64 picoseconds);
   void use(std::size_t resource, u64 from, u64 to, double amount);
   void add_core(unsigned chip);
@@ -103,6 +132,16 @@ class RunRecorder {
   void add_wire(unsigned port);
   void add_slow_core(unsigned port, const std::string& of);
   void look(Chip& chip, Cycle at);
+  // run_recorder_stalls.cpp
+  void add_counted(unsigned chip);
+  void add_registers(unsigned chip);
+  void add_stalls(unsigned chip);
+  void add_stall(unsigned chip, const std::string& block, std::string cause, const u64* cycles,
+                 std::string_view counter = "");
+  void look_at_stalls(const Chip& chip, u64 to);
+  void begin_stalls();
+  void end_stalls(Phase& phase);
+  const Phase* busiest() const;
 
   Testbed& testbed_;
   TimeSeries series_;
@@ -111,6 +150,7 @@ class RunRecorder {
   std::deque<Resource> resources_;
   std::array<Core, kChips> cores_;
   std::array<Chip, kChips> chips_;
+  std::deque<Stall> stalls_;
   std::vector<Phase> phases_;
   bool recording_ = false, first_post_ = false;    // of this part: there was one
   u64 recording_since_ = 0, last_completion_ = 0;  // ps; 0: none yet

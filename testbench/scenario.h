@@ -97,6 +97,14 @@ struct WorkloadConfig {
 };
 
 // One entry of the fault list; kAny in qpn and psn matches all.
+// An entry of a table of VL arbitration.
+enum class ArbitrationTable : u8 { Low, High };
+inline constexpr std::array<std::string_view, 2> kArbitrationTableNames{"low", "high"};
+struct ArbitrationConfig {
+  ArbitrationTable table = ArbitrationTable::Low;
+  u32 vl = 0, weight = 1;
+};
+
 struct FaultConfig {
   static constexpr u32 kAny = 1 << 24;
   tlm_::FaultAction action = tlm_::FaultAction::Drop;
@@ -129,6 +137,7 @@ struct Scenario {
   attach::DeviceConfig verbs;
   std::vector<WorkloadConfig> workload;
   std::vector<FaultConfig> faults;
+  std::vector<ArbitrationConfig> vl_arbitration;
   bool metered = false;  // links and cores tell what they are doing; changes no result
 
   unsigned ports() const { return hca[0].core.ports; }

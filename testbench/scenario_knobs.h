@@ -153,6 +153,21 @@ struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
 };
 
 template <>
+struct hca::engine::Knobs<hca::testbench::ArbitrationConfig> {
+  using Config = testbench::ArbitrationConfig;
+  static constexpr std::string_view block = "vl_arbitration";
+  static constexpr std::string_view sentence =
+      "entries of the tables by which both HCAs arbitrate their virtual lanes, instead of the "
+      "weights of link_control";
+  static constexpr auto rows = make_rows(
+      knob("table", &Config::table, testbench::kArbitrationTableNames, "whose next entry it is"),
+      knob("vl", &Config::vl, Unit::Count, 0, blocks::kLanes - 1,
+           "the lane; VL 15 is of management, which needs no entry"),
+      knob("weight", &Config::weight, Unit::Count, 0, 255,
+           "64 B each that it sends in its turn; 0: it is passed over"));
+};
+
+template <>
 struct hca::engine::Knobs<hca::testbench::FaultConfig> {
   using Config = testbench::FaultConfig;
   static constexpr std::string_view block = "faults";

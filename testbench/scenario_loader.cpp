@@ -58,12 +58,14 @@ class Loader {
     const auto in_list = list_key(s.path);
     if (in_list && in_list->list == "workload") return take(s, *in_list, scenario_.workload);
     if (in_list && in_list->list == "faults") return take(s, *in_list, scenario_.faults);
+    if (in_list && in_list->list == "vl_arbitration")
+      return take(s, *in_list, scenario_.vl_arbitration);
     if (s.path == "rtl" || (in_list && in_list->list == "rtl" && in_list->key.empty()))
       return take_rtl(s);
-    if (s.path == "faults" && s.text == "[]") return;
+    if ((s.path == "faults" || s.path == "vl_arbitration") && s.text == "[]") return;
     if (s.path == "workload" && s.text == "[]")
       return complain(s, "workload: is empty; allowed: one entry or more");
-    for (const std::string_view list : {"workload", "faults"})
+    for (const std::string_view list : {"workload", "faults", "vl_arbitration"})
       if (misses_entry(s.path, list))
         return complain(s, s.path + ": is no entry of a list; allowed: \"" + std::string(list) +
                                ":\" and below it entries that begin with \"- \"");
@@ -238,7 +240,16 @@ class Loader {
         complain(*said, fmt::format("{}: hca{}.{} {}; allowed: {}", said->path, i, m.knob,
                                     m.problem, m.allowed));
   }
+  // The tables of VL arbitration are those of both chips.
+  void settle_arbitration() {
+    for (const ArbitrationConfig& entry : scenario_.vl_arbitration)
+      for (blocks::ChipConfig& chip : scenario_.hca)
+        (entry.table == ArbitrationTable::High ? chip.link_control.high_table
+                                               : chip.link_control.low_table)
+            .push_back({u8(entry.vl), entry.weight});
+  }
   void check_chips() {
+    settle_arbitration();
     for (unsigned i = 0; i < kChips && !is_wrong("hca"); ++i) {
       try {
         blocks::check_caches(scenario_.hca[i].caches);

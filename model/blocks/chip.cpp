@@ -50,7 +50,8 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
       wqe_fetch(config.wqe_fetch, qp_context.contexts),
       packetizer(config.packetizer, config.core.clock, protection, release_of(config)),
       requester(config.requester, config.core.clock, qp_context, protection, packetizer,
-                config.qp_scheduler.policy, config.qp_scheduler.weights()),
+                config.qp_scheduler.policy, config.qp_scheduler.weights(),
+                config.link_control.lane_of_sl()),
       responder_execute(config.responder_execute, release_of(config), qp_context.contexts,
                         protection),
       responder_reply(config.responder_reply, qp_context.contexts, config.core.ports),
@@ -141,6 +142,7 @@ void Chip::connect_gate(G& gate) {
   ContextCache::Client& client = cache.clients.emplace_back();
   connect(gate, gate.gate.asks_out, cache, client.asks_in, "look-ups");
   connect(cache, client.answers_out, gate, gate.gate.answers_in, "contexts found");
+  domain.watch(engine::Stalls{&gate.gate.waited(), gate.self.block, 0, "contexts"});
 }
 
 // From the writer to the reader, or to the gate in front of it, if there is one.
@@ -191,6 +193,10 @@ void Chip::connect_port(unsigned i) {
   connect(dma, packetizer.sides[i].packets_out, sender,
           port.link ? port.link->requests_in : port.transmit.requests_in, "request packets");
   packetizer.sides[i].buffers.connect(requester.self, name("packet buffers"));
+  for (std::size_t lane = 0; lane < packetizer.sides[i].of_lanes.size(); ++lane)
+    packetizer.sides[i].of_lanes[lane].connect(
+        requester.self,
+        names_.emplace_back(name("packet buffers") + (", lane " + std::to_string(lane))).c_str());
   connect(doorbell, doorbell.ports.receive_out[i], port.receive, port.receive.bells_in,
           "receive doorbells");
   connect(port.receive, port.receive.ports.requests_out, responder_execute,

@@ -91,6 +91,26 @@ class Chip {
     shared(event.counters, dma.counters);
     if (caches) caches->cache.for_each_counters(shared);
   }
+  // Calls fn(name, look-ups, interval) for each client of qp_context and protection, each of which
+  // has a way of its own.
+  template <class Fn>
+  void for_each_look_up(Fn&& fn) const {
+    const auto of = [&](const char* block, const char* client, unsigned port, const ReadPort& way,
+                        Cycle interval) {
+      const std::string name =
+          port_block_name(unsigned(ports.size()), port, std::string(block) + ", " + client);
+      fn(name, way.looked_up, interval);
+    };
+    const Cycle context = config.qp_context.interval, key = config.protection.interval;
+    of("qp_context", "requester", 0, qp_context.requester, context);
+    of("protection", "requester", 0, protection.requester, key);
+    of("protection", "responder_execute", 0, protection.execute, key);
+    for (unsigned i = 0; i < ports.size(); ++i) {
+      of("qp_context", "responder_check", i, qp_context.responder[i], context);
+      of("qp_context", "response_check", i, qp_context.response[i], context);
+      of("protection", "responder_check", i, protection.responder[i], key);
+    }
+  }
   // Calls fn(name, engines) for each block whose engines limit it.
   template <class Fn>
   void for_each_engines(Fn&& fn) const {

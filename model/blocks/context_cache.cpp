@@ -78,12 +78,13 @@ void ContextCache::serve() {
     const u32 number = (turn + i) % count;
     Client& c = clients[number];
     if (!c.asks_in.can_pop()) continue;
+    CacheCounters& counters = *caches_[unsigned(c.asks_in.front().kind)].counters;
     if (!look_up(c.asks_in.front(), number)) {
-      if (!std::exchange(c.waits_, true))
-        ++caches_[unsigned(c.asks_in.front().kind)].counters->waits;
+      if (c.waits_since_ == engine::kNever) c.waits_since_ = now(), ++counters.waits;
       continue;  // the end of a miss wakes
     }
-    c.waits_ = false;
+    if (c.waits_since_ != engine::kNever)
+      counters.waited += now() - std::exchange(c.waits_since_, engine::kNever);
     c.asks_in.drop();
     if (next_client_ == turn) next_client_ = (number + 1) % count;
   }

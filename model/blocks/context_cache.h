@@ -48,7 +48,7 @@ class ContextCache : public engine::Block {
    private:
     friend ContextCache;
     Ring<u32> answers_;
-    bool waits_ = false;  // the first look-up, for room
+    Cycle waits_since_ = engine::kNever;  // the first look-up, for room
   };
   struct Ports {
     DmaLink* dma_out = nullptr;

@@ -24,7 +24,8 @@ template <proto::ContextKind kKind>
 struct CacheConfigOf : CacheConfig {};
 
 struct CacheCounters {
-  u64 hits = 0, misses = 0, joined = 0, waits = 0, write_backs = 0, damaged = 0, miss_cycles = 0;
+  u64 hits = 0, misses = 0, joined = 0, waits = 0, write_backs = 0, damaged = 0, miss_cycles = 0,
+      waited = 0;
 };
 template <proto::ContextKind kKind>
 struct CacheCountersOf : CacheCounters {};
@@ -80,7 +81,8 @@ struct hca::engine::Counters<hca::blocks::CacheCountersOf<kKind>> {
       counter("waits", &C::waits, "look-ups", "misses that waited for another one to end"),
       counter("write_backs", &C::write_backs, "entries", "changed entries that went back"),
       counter("damaged", &C::damaged, "entries", "came back other than they went"),
-      counter("miss_cycles", &C::miss_cycles, "cycles", "from a miss to its entry, of all"));
+      counter("miss_cycles", &C::miss_cycles, "cycles", "from a miss to its entry, of all"),
+      counter("waited", &C::waited, kWaited, "misses under way (misses), of all clients"));
 };
 // What is here was sent from here: nothing goes back.
 template <>
@@ -96,5 +98,6 @@ struct hca::engine::Counters<hca::blocks::CacheCountersOf<hca::proto::ContextKin
       counter("joined", &C::joined, "responses", "the WQE was on its way already"),
       counter("waits", &C::waits, "responses", "misses that waited for another one to end"),
       counter("damaged", &C::damaged, "WQEs", "came back other than they were fetched"),
-      counter("miss_cycles", &C::miss_cycles, "cycles", "from a miss to its WQE, of all"));
+      counter("miss_cycles", &C::miss_cycles, "cycles", "from a miss to its WQE, of all"),
+      counter("waited", &C::waited, kWaited, "misses under way (misses), of all clients"));
 };

@@ -28,8 +28,8 @@ void PacketGate::tick() {
     note(packet);
   }
   gate.move();
-  if (gate.ready()) out->deliver(now() + 1, left_++, gate.pop());
-  if (gate.ready() || in.can_pop()) wake_at(now() + 1);
+  if (gate.ready(now())) out->deliver(now() + 1, left_++, gate.pop());
+  if (gate.ready(now()) || in.can_pop()) wake_at(now() + 1);
 }
 
 // A frame that is not whole, or of no queue pair, needs nothing: it is dropped.

@@ -52,8 +52,16 @@ class ContextGate {
     asks_out->push(asks_.pop());
     if (!asks_.empty()) asks_out->wake_when_free();
   }
-  bool ready() const { return !waiting_.empty() && !waiting_.front().open; }
+  // Asked in each tick.
+  bool ready(Cycle now) {
+    const bool is_ready = !waiting_.empty() && !waiting_.front().open;
+    const bool held = !waiting_.empty() && !is_ready;
+    if (held != (held_since_ != engine::kNever)) hold(held, now);
+    return is_ready;
+  }
   Item pop() { return ++first_, waiting_.pop().item; }
+  // Cycles in which the first item has waited for a context.
+  const u64& waited() const { return waited_; }
   const ContextCache& cache() const { return cache_; }
 
  private:
@@ -61,7 +69,13 @@ class ContextGate {
     Item item{};
     u32 open = 0;  // look-ups that are not answered
   };
+  void hold(bool held, Cycle now) {
+    if (!held) waited_ += now - held_since_;
+    held_since_ = held ? now : engine::kNever;
+  }
   const ContextCache& cache_;
+  u64 waited_ = 0;
+  Cycle held_since_ = engine::kNever;
   Ring<Waiting> waiting_;
   Ring<ContextAsk> asks_;
   std::vector<ContextAsk> needs_;
@@ -87,9 +101,9 @@ class LinkGate : public engine::Block {
       note_(contexts_, item, gate);
     }
     gate.move();
-    if (!gate.ready() || !out->can_push()) return;
+    if (!gate.ready(now()) || !out->can_push()) return;
     out->push(gate.pop());
-    if (gate.ready()) out->wake_when_free();
+    if (gate.ready(now())) out->wake_when_free();
     if (in.can_pop()) wake_at(now() + 1);
   }
 

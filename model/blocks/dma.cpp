@@ -48,6 +48,14 @@ inline void Dma::read_memory(Access& a) {
                           now());
 }
 
+inline void Dma::wait_for_way(bool write, Cycle from) {
+  if (counted_[write] < from) {
+    u64& waits = write ? counters.waits_to_write : counters.waits_to_read;
+    waits += from - std::max(now(), counted_[write]), counted_[write] = from;
+  }
+  wake_at(from);
+}
+
 // The first client behind the one served last whose request is here and may leave.
 inline void Dma::grant() {
   unsigned ready = 0;
@@ -58,7 +66,7 @@ inline void Dma::grant() {
     if (from <= now())
       ready |= m & -m;
     else
-      wake_at(from);
+      wait_for_way(link.front().write, from);
   }
   if (!ready) return;
   const unsigned behind = ready >> next_ << next_;

@@ -55,6 +55,7 @@ using DmaLink = engine::Link<DmaRequest, 8>;
 
 struct DmaCounters {
   u64 reads = 0, read_bytes = 0, writes = 0, write_bytes = 0, atomics = 0, failed_reads = 0;
+  u64 waits_to_read = 0, waits_to_write = 0;
 };
 
 // The chip's way to host memory. When a request reaches memory is the arithmetic of HostTiming; in
@@ -95,6 +96,7 @@ class Dma : public engine::Block {
   void reach_memory();
   void read_memory(Access& a);
   void grant();
+  void wait_for_way(bool write, Cycle from);
   void start(unsigned client);
   void start_read(const DmaRequest& request, u8 client);
   void start_write(const DmaRequest& request, u8 client);
@@ -106,6 +108,7 @@ class Dma : public engine::Block {
         write_memory_ = engine::kNever;  // when the first of them reaches it
   Cycle next_read_ = 0, next_write_ = 0;
   Cycle last_read_ = 0, last_read_memory_ = 0, last_write_memory_ = 0;
+  std::array<Cycle, 2> counted_{};  // of waits of reads, of writes: up to here
   unsigned next_ = 0;
   u32 waiting_ = 0;  // clients with a request, seen or not
 };
@@ -122,5 +125,9 @@ struct hca::engine::Counters<hca::blocks::DmaCounters> {
                 counter("write_bytes", &C::write_bytes, "bytes", "bytes written to host memory"),
                 counter("atomics", &C::atomics, "requests", "AtomicOps, executed by the host"),
                 counter("failed_reads", &C::failed_reads, "requests",
-                        "reads that memory answered with an error"));
+                        "reads that memory answered with an error"),
+                counter("waits_to_read", &C::waits_to_read, kWaited,
+                        "PCIe, its line, tags or credits, of reads"),
+                counter("waits_to_write", &C::waits_to_write, kWaited,
+                        "PCIe, its line or credits, of writes"));
 };

@@ -34,6 +34,15 @@ void check_link_control(const LinkControlConfig& c) {
     wrong("shared", c.shared, "0 B with credits", "cannot be promised to a lane");
   if (c.shared && !c.buffer)
     wrong("shared", c.shared, "0 B without link_control.buffer", "is behind buffers without bound");
+  u32 of_tables = 0;
+  for (const LaneArbiter::Entries& table : {c.high(), c.low()})
+    for (const LaneArbiter::Entry& e : table) of_tables |= u32{e.weight != 0} << e.lane;
+  for (u32 lane = 0; lane < c.lanes; ++lane)
+    if (c.any() && !(of_tables >> lane & 1))
+      throw engine::ConfigError(
+          "link_control.lanes", std::to_string(c.lanes),
+          "an entry with a weight for each of them in vl_arbitration", "",
+          "has VL " + std::to_string(lane) + ", which is in no table and would never send");
   const std::array<u32, 16> lanes = c.lane_of_sl();
   for (u32 sl = 0; sl < lanes.size(); ++sl)
     if (lanes[sl] >= c.lanes)
@@ -165,10 +174,17 @@ bool LinkControl::may_send(Lane& lane) {
   return may_send_blocks(lane.sent, credit_blocks(bytes), lane.limit);
 }
 
+void LinkControl::hold(bool held) {
+  u64& waits = is(FlowControl::Credits) ? counters.waits_credits : counters.waits_pause;
+  if (!held) waits += now() - held_since_;
+  held_since_ = held ? now() : kNever;
+}
+
 void LinkControl::send() {
   u32 ready = 0;
   for (unsigned i = 0; i < kAllLanes; ++i)
     if (waiting_ >> i & 1 && may_send(lanes_[i])) ready |= 1u << i;
+  if (!ready == (held_since_ == kNever)) hold(!ready);
   if (!ready || !ports.packets_out->can_push()) return;
   const bool management = ready >> kManagement & 1;
   const unsigned i = management ? kManagement : arbiter_.pick(ready);

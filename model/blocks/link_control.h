@@ -43,11 +43,16 @@ struct LinkControlConfig {
     for (u32 sl = 0; sl < 16; ++sl) lane[sl] = sl % lanes;
     return lane;
   }
-  LaneArbiter::Weights low() const {
-    return {low_0, low_1, low_2, low_3, low_4, low_5, low_6, low_7};
+  // Tables of entries; without any those of the weights above.
+  LaneArbiter::Entries high_table{}, low_table{};
+  LaneArbiter::Entries low() const {
+    if (!low_table.empty() || !high_table.empty()) return low_table;
+    return LaneArbiter::entries_of({low_0, low_1, low_2, low_3, low_4, low_5, low_6, low_7});
   }
-  LaneArbiter::Weights high() const {
-    return {high_0, high_1, high_2, high_3, high_4, high_5, high_6, high_7};
+  LaneArbiter::Entries high() const {
+    if (!low_table.empty() || !high_table.empty()) return high_table;
+    return LaneArbiter::entries_of(
+        {high_0, high_1, high_2, high_3, high_4, high_5, high_6, high_7});
   }
 };
 // Throws engine::ConfigError: what no knob shows alone.
@@ -55,6 +60,7 @@ void check_link_control(const LinkControlConfig& config);
 
 struct LinkControlCounters {
   u64 no_room = 0, most_bytes = 0, most_shared = 0, told = 0, heard = 0;
+  u64 waits_credits = 0, waits_pause = 0;
 };
 
 // A frame, and when port_receive takes it.
@@ -120,6 +126,7 @@ class LinkControl : public engine::Block {
   void queue();
   void send();
   bool may_send(Lane& lane);
+  void hold(bool held);
   void hear(const Packet& p);
   void watch(unsigned lane);
   void tell();
@@ -145,6 +152,7 @@ class LinkControl : public engine::Block {
   u32 stopped_ = 0, changed_ = 0;  // lanes whose sender is to stop; of which it is to be told
   bool up_ = false;                // credits: the first packets are sent
   Cycle remind_at_ = kNever;
+  Cycle held_since_ = kNever;  // packets wait, and no lane may send
   u32 arrivals_ = 0;
   PacketPool pool_;
 };
@@ -221,5 +229,9 @@ struct hca::engine::Counters<hca::blocks::LinkControlCounters> {
       counter("most_bytes", &C::most_bytes, "bytes", "most that were in the buffer of a lane"),
       counter("most_shared", &C::most_shared, "bytes", "most that were in the shared buffer"),
       counter("told", &C::told, "packets", "PAUSE, PFC or flow control packets sent"),
-      counter("heard", &C::heard, "packets", "the same, received"));
+      counter("heard", &C::heard, "packets", "the same, received"),
+      counter("waits_credits", &C::waits_credits, kWaited,
+              "credits of the peer: packets wait, and no lane may send"),
+      counter("waits_pause", &C::waits_pause, kWaited,
+              "the end of a PAUSE or PFC pause: packets wait, and no lane may send"));
 };

@@ -23,7 +23,7 @@ void GatherCursor::skip(u32 bytes) {
 
 [[gnu::hot]] void Packetizer::start(Packet* packet, GatherCursor& cursor, u32 pd, Cycle now,
                                     Cycle at) {
-  engine::Budget& own = sides[packet->port].buffers;
+  engine::Budget& own = sides[packet->port].buffers_of(packet->lane);
   own.take();
   packet->buffers = &own, packet->abandoned = false;
   packet_ = packet, cursor_ = &cursor, pd_ = pd;

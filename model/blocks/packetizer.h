@@ -2,9 +2,11 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <deque>
 
 #include "model/blocks/dma.h"
 #include "model/blocks/items.h"
+#include "model/blocks/lane_arbiter.h"
 #include "model/blocks/per_port.h"
 #include "model/blocks/protection.h"
 #include "model/blocks/stage_config.h"
@@ -22,6 +24,7 @@ struct PacketizerConfig {
   Cycle latency = 4, interval = 1;
   TxStart tx_start = TxStart::Threshold;
   u32 buffers = 32;                 // of each port: packets between payload request and wire
+  u32 lane_buffers = 0;             // the same of each lane; 0: all share `buffers`
   u32 unit = 0;                     // bytes; 0: packets alone
   u64 unit_rate = 100'000'000'000;  // bit/s
 };
@@ -60,9 +63,18 @@ class Packetizer {
   // Of each port.
   struct Side {
     Side(const PacketizerConfig& config, const TxRelease& release_of_port)
-        : buffers(config.buffers), release(release_of_port) {}
-    PacketLink* packets_out = nullptr;  // written in the cycle of the memory access, by dma
-    engine::Budget buffers;             // given back by the port
+        : buffers(config.buffers), release(release_of_port) {
+      for (unsigned i = 0; config.lane_buffers && i < kLanes; ++i)
+        of_lanes.emplace_back(config.lane_buffers);
+    }
+    engine::Budget& buffers_of(unsigned lane) {
+      if (of_lanes.empty()) [[likely]]
+        return buffers;
+      return of_lanes[lane];
+    }
+    PacketLink* packets_out = nullptr;    // written in the cycle of the memory access, by dma
+    engine::Budget buffers;               // given back by the port
+    std::deque<engine::Budget> of_lanes;  // instead, by virtual lane or priority
     TxRelease release;
     Cycle last_release = 0;
   };
@@ -74,8 +86,14 @@ class Packetizer {
   bool busy() const { return packet_; }
   // A packet for this port can be taken; if not, the caller is woken when it can.
   bool can_start(unsigned port) { return sides[port].buffers.available() && dma_out->can_push(); }
-  // Takes a packet whose headers stand; `cursor` moves past its payload. `at`: the cycle in which
-  // it comes in.
+  // The same of lanes that have buffers of their own.
+  bool can_start(unsigned port, unsigned lane) {
+    return sides[port].buffers_of(lane).available() && dma_out->can_push();
+  }
+  // Lanes with buffers of their own: 1, all share them.
+  unsigned lanes() const { return sides[0].of_lanes.empty() ? 1 : kLanes; }
+  // Takes a packet whose headers stand and whose lane is set; `cursor` moves past its payload.
+  // `at`: the cycle in which it comes in.
   void start(Packet* packet, GatherCursor& cursor, u32 pd, Cycle now, Cycle at);
   // Asks for the next piece; true when none is left.
   bool gather(Cycle now);
@@ -122,6 +140,10 @@ struct hca::engine::Knobs<hca::blocks::PacketizerConfig> {
                      "send when the payload is in, or as early as no gap can open"),
                 knob("buffers", &C::buffers, Unit::Count, 1, blocks::kMostPackets,
                      "packets of a port between payload request and wire"),
+                knob("lane_buffers", &C::lane_buffers, Unit::Count, 0,
+                     blocks::kMostPackets / blocks::kLanes,
+                     "instead, of each lane of link_control a port has so many; 0: all share "
+                     "`buffers`"),
                 knob("unit", &C::unit, Unit::Bytes, 0, 1 << 16, blocks::kUnitOfPackets,
                      "of a message, that leave when all of them are in; 0 B: packets alone"),
                 knob("unit_rate", &C::unit_rate, Unit::BitsPerSecond, 1'000'000'000,

@@ -2,6 +2,7 @@
 #include "model/blocks/qp_scheduler.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hca::blocks {
 void QpScheduler::tick() {
@@ -29,6 +30,7 @@ void QpScheduler::ring(const SendBell& bell) {
 
 void QpScheduler::note(const SchedulerNote& n) {
   Queue& q = queues_[n.qpn];
+  if (q.full_since != engine::kNever) end_wait(q);
   switch (n.kind) {
     case NoteKind::TurnDone:
       --q.turns;
@@ -63,9 +65,18 @@ SchedulerHold QpScheduler::hold(u32 qpn) const {
 
 void QpScheduler::make_ready(u32 qpn) {
   Queue& q = queues_[qpn];
-  if (q.ready || !wants_turn(q)) return;
+  if (q.ready) return;
+  if (!wants_turn(q)) {
+    const bool full = q.fetch != q.posted && !q.paused;
+    if (full && q.full_since == engine::kNever) q.full_since = now();
+    return;
+  }
   q.ready = true;
   ready_.push(qpn, contexts_.qps[qpn].service_level);
+}
+
+void QpScheduler::end_wait(Queue& q) {
+  counters.waits_turns += now() - std::exchange(q.full_since, engine::kNever);
 }
 
 void QpScheduler::start_turn(u32 qpn) {

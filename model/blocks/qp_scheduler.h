@@ -24,7 +24,7 @@ struct QpSchedulerConfig {
   }
 };
 struct QpSchedulerCounters {
-  u64 turns = 0, wqes = 0, pauses = 0, stale_pushes = 0;
+  u64 turns = 0, wqes = 0, pauses = 0, stale_pushes = 0, waits_turns = 0;
 };
 
 // Which queue pair sends next. A queue pair that has WQEs to fetch stands in the ready list once;
@@ -59,7 +59,8 @@ class QpScheduler : public engine::Block {
     u32 fetched = 0;  // behind the newest WQE that was in a turn
     u16 turns = 0;    // in flight
     bool ready = false, paused = false, flush = false;
-    PushedWqe* pushed = nullptr;  // of WQE posted - 1
+    PushedWqe* pushed = nullptr;        // of WQE posted - 1
+    Cycle full_since = engine::kNever;  // has WQEs to fetch, and all its turns in flight
   };
   void ring(const SendBell& bell);
   void note(const SchedulerNote& n);
@@ -68,6 +69,7 @@ class QpScheduler : public engine::Block {
     return q.fetch != q.posted && !q.paused && q.turns < config_.turns;
   }
   void start_turn(u32 qpn);
+  void end_wait(Queue& q);
 
   const QpSchedulerConfig config_;
   const Contexts& contexts_;
@@ -112,5 +114,7 @@ struct hca::engine::Counters<hca::blocks::QpSchedulerCounters> {
       counter("wqes", &C::wqes, "WQEs", "WQEs in these turns"),
       counter("pauses", &C::pauses, "pauses", "queue pairs stopped by the requester for a time"),
       counter("stale_pushes", &C::stale_pushes, "WQEs",
-              "pushed WQEs that came late and are fetched"));
+              "pushed WQEs that came late and are fetched"),
+      counter("waits_turns", &C::waits_turns, kWaited,
+              "turns of their own in flight (turns), of all queue pairs"));
 };

@@ -8,11 +8,13 @@ struct ReadPort {
   template <class Config>
   explicit ReadPort(const Config& config) : stage(config.latency, config.interval) {}
   Cycle look_up(Cycle at, u32 number) {
+    ++looked_up;
     const Cycle out = stage.enter(at);
     probe.event(out, Step::Passed, number);
     return out;
   }
   engine::Stage stage;
   engine::Probe probe;
+  u64 looked_up = 0;
 };
 }  // namespace hca::blocks

@@ -99,15 +99,16 @@ inline void Requester::send() {
     wake_at(std::max(next_packet_, now() + 1));
 }
 
-// A port without room for a packet is passed over, and an engine that is not done with its last
-// one.
+// A port or lane without room for a packet is passed over, and an engine that is not done with its
+// last one.
 void Requester::send_several() {
-  const unsigned of_engine = acks_in.count(), places = of_engine * engines_.count();
+  const unsigned lanes = packetizer_.lanes(), of_engine = acks_in.count() * lanes;
+  const unsigned places = of_engine * engines_.count();
   Cycle again = kNever;
   const auto may_send = [&](unsigned place) {
     if (active_[place].empty()) return false;
     const Cycle from = std::max(next_packet_, engines_.free_from(place / of_engine));
-    if (from <= now()) return packetizer_.can_start(place % of_engine);
+    if (from <= now()) return packetizer_.can_start(place % of_engine / lanes, place % lanes);
     again = std::min(again, from);
     return false;
   };
@@ -179,8 +180,10 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
     return false;
   }
   if (index == s.started) {
-    if (must_wait(s, qp, lane.wqe, psns_of(bytes, qp.path_mtu)))
-      return false;  // what it waits for activates the lane again
+    const SendWait wait = send_wait(s, qp, lane.wqe, psns_of(bytes, qp.path_mtu));
+    if (wait != lane.waits) [[unlikely]]
+      change_wait(lane, wait);
+    if (wait != SendWait::None) return false;  // what it waits for activates the lane again
     const SendPsns before = static_cast<const SendPsns&>(s);
     SentMessage& begun = contexts_.message(qpn, index);
     begun = begin_message(s, lane.wqe, index, u32(bytes), qp.path_mtu, qp.signal_all);
@@ -265,6 +268,8 @@ RequesterHold Requester::hold(u32 qpn) const {
   plan.ack_requested |= !lane.packet && probes(s, qp, m, index + 1 == s.started);
   Packet* p = pool_.take();
   p->qpn = qpn, p->psn = plan.psns.first, p->port = u8(port_of(qp)), p->is_request = true;
+  if (has_lanes_) [[unlikely]]
+    p->lane = u8(lane_of_sl_[qp.service_level]);
   ExtHeaders ext;
   request_headers(ext, lane.wqe, lane.operands, m, plan);
   Bth bth = request_bth(qp, plan);

@@ -26,6 +26,8 @@ struct RequesterConfig {
 struct RequesterCounters {
   u64 messages = 0, packets = 0, resent = 0, timeouts = 0, sequence_naks = 0, implied_naks = 0,
       rnr_naks = 0, responses = 0, failed = 0;
+  // Cycles, of all queue pairs.
+  u64 waits_reads = 0, waits_credits = 0, waits_window = 0, waits_rnr = 0, waits_rate = 0;
 };
 
 using LocalWorkLink = engine::Link<LocalWork, 4>;
@@ -60,7 +62,7 @@ class Requester : public engine::Block {
   };
   Requester(const RequesterConfig& config, u64 clock_hz, QpContext& context, Protection& protection,
             Packetizer& packetizer, SchedulerPolicy policy = SchedulerPolicy::RoundRobin,
-            const ReadyQueues::Weights& weights = {})
+            const ReadyQueues::Weights& weights = {}, const std::array<u32, 16>& lane_of_sl = {})
       : config_(config),
         clock_hz_(clock_hz),
         context_(context),
@@ -68,9 +70,13 @@ class Requester : public engine::Block {
         protection_(protection),
         packetizer_(packetizer),
         stage_(config.latency, config.interval),
-        engines_(config.engines, config.engine_interval, config.assignment) {
-    active_.reserve(kMaxPorts * config.engines);
-    for (u32 i = 0; i < kMaxPorts * config.engines; ++i) active_.emplace_back(policy, weights);
+        engines_(config.engines, config.engine_interval, config.assignment),
+        lane_of_sl_(lane_of_sl),
+        has_lanes_(packetizer.lanes() > 1),
+        has_places_(has_lanes_ || engines_.limit()) {
+    const u32 places = kMaxPorts * config.engines * packetizer.lanes();
+    active_.reserve(places);
+    for (u32 i = 0; i < places; ++i) active_.emplace_back(policy, weights);
   }
 
   FetchedLink turns_in;
@@ -126,7 +132,7 @@ class Requester : public engine::Block {
   struct Pace {
     u32 limit = 0;  // kb/s
     engine::Pacer pacer;
-    Cycle from = 0;
+    Cycle from = 0, counted = 0;  // counted: of its waits, up to here
   };
   struct Lane {
     Turn *head = nullptr, *tail = nullptr;
@@ -145,6 +151,8 @@ class Requester : public engine::Block {
     bool failing = false;  // WQE fail_index ends with fail_status, after all before it
     u32 fail_index = 0;
     proto::WcStatus fail_status{};
+    proto::SendWait waits = proto::SendWait::None;  // its next WQE, since:
+    Cycle waits_since = 0, rnr_since = 0;
     std::unique_ptr<Pace> pace;
   };
 
@@ -154,11 +162,17 @@ class Requester : public engine::Block {
   void send();
   void send_several();
   void cut_next(u32 qpn);
-  bool several() const { return acks_in.count() > 1 || engines_.limit(); }
+  bool several() const { return acks_in.count() > 1 || has_places_; }
   ReadyQueues& active_of(u32 qpn) {
     if (!several()) [[likely]]
       return active_[0];
-    return active_[engines_.of(qpn) * acks_in.count() + port_of(contexts_.qps[qpn])];
+    const proto::QpConfig& qp = contexts_.qps[qpn];
+    const unsigned of_port = engines_.of(qpn) * acks_in.count() + port_of(qp);
+    return active_[of_port * packetizer_.lanes() + lane_of(qp)];
+  }
+  // Whose packet buffers it takes: by its SL.
+  u8 lane_of(const proto::QpConfig& qp) const {
+    return has_lanes_ ? u8(lane_of_sl_[qp.service_level]) : u8(0);
   }
   bool cut(u32 qpn, Lane& lane);
   bool is_acknowledged(u32 qpn, u32 index);
@@ -166,12 +180,14 @@ class Requester : public engine::Block {
   proto::WcStatus check_wqe(const proto::QpConfig& qp, Lane& lane, const u8* wqe, u32 index,
                             u64& bytes);
   bool take_address(const proto::QpConfig& qp, const u8* handle);
+  void change_wait(Lane& lane, proto::SendWait wait);
+  void end_rnr(Lane& lane);
   bool waits_for_probe(u32 qpn, const Lane& lane) const;
   void send_packet(u32 qpn, Lane& lane);
   void finish_wqe(u32 qpn, Lane& lane);
   // requester_pace.cpp: rate limits
   void pace(u32 qpn, Lane& lane, const Packet& packet);
-  bool waits_for_pace(u32 qpn, const Lane& lane);
+  bool waits_for_pace(u32 qpn, Lane& lane);
   void resume_paced();
   // requester_local.cpp: work requests without packets
   void start_local(u32 qpn, Lane& lane, const u8* wqe, u32 index);
@@ -235,8 +251,12 @@ class Requester : public engine::Block {
   Datagram datagram_;
   ByQp<Lane> lanes_;
   Engines engines_;
-  std::vector<ReadyQueues> active_;  // of the ports of the first engine, of the second, ...
-  unsigned turn_ = 0;                // which of them may send first
+  const std::array<u32, 16> lane_of_sl_;
+  const bool has_lanes_;   // with packet buffers of their own
+  const bool has_places_;  // active_ has several on one port
+  std::vector<ReadyQueues>
+      active_;         // of the lanes of the ports of the first engine, the second, ...
+  unsigned turn_ = 0;  // which of them may send first
   Ring<u32> completing_, errors_;
   Ring<Turn*> flushing_;
   Ring<SchedulerNote> notes_;
@@ -283,5 +303,13 @@ struct hca::engine::Counters<hca::blocks::RequesterCounters> {
       counter("responses", &C::responses, "packets", "READ and ATOMIC responses taken"),
       counter("rnr_naks", &C::rnr_naks, "packets", "RNR NAK received"),
       counter("failed", &C::failed, "WQEs",
-              "work requests that ended in error, without flushed ones"));
+              "work requests that ended in error, without flushed ones"),
+      counter("waits_reads", &C::waits_reads, kWaited,
+              "READs and ATOMICs in flight (max_rd_atomic, or a fence), of all queue pairs"),
+      counter("waits_credits", &C::waits_credits, kWaited,
+              "receive WQEs that the peer tells of, of all queue pairs"),
+      counter("waits_window", &C::waits_window, kWaited,
+              "acknowledgements, as 2^23 PSNs are out, of all queue pairs"),
+      counter("waits_rnr", &C::waits_rnr, kWaited, "RNR timers, of all queue pairs"),
+      counter("waits_rate", &C::waits_rate, kWaited, "rate limits, of all queue pairs"));
 };

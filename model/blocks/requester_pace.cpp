@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queue pairs whose requests have a rate limit.
+// Queue pairs whose requests have a rate limit; how long queue pairs wait for what.
+#include <algorithm>
+#include <utility>
+
 #include "model/blocks/icrc_unit.h"
 #include "model/blocks/requester.h"
 
@@ -15,8 +18,11 @@ namespace hca::blocks {
 }
 
 // True: resume_paced() activates the lane in its cycle.
-[[gnu::cold]] bool Requester::waits_for_pace(u32 qpn, const Lane& lane) {
-  if (lane.pace->from <= now()) return false;
+[[gnu::cold]] bool Requester::waits_for_pace(u32 qpn, Lane& lane) {
+  Pace& pace = *lane.pace;
+  if (pace.from <= now()) return false;
+  if (pace.counted < pace.from)
+    counters.waits_rate += pace.from - std::max(now(), pace.counted), pace.counted = pace.from;
   has_paced_ = true;
   if (const Cycle at = paced_.set(qpn, lane.pace->from); at != kNever) wake_at(at);
   return true;
@@ -27,5 +33,20 @@ namespace hca::blocks {
   for (u32 qpn = paced_.due(now(), again); qpn != Timers::kNone; qpn = paced_.due(now(), again))
     activate(qpn, lanes_[qpn]);
   if (again != kNever) wake_at(again);
+}
+
+// The next message of the lane waits for something else than before, or for nothing any more.
+[[gnu::cold]] void Requester::change_wait(Lane& lane, proto::SendWait wait) {
+  using C = RequesterCounters;
+  constexpr std::array<u64 C::*, 4> kCounters{nullptr, &C::waits_window, &C::waits_reads,
+                                              &C::waits_credits};
+  if (lane.waits != proto::SendWait::None)
+    counters.*kCounters[unsigned(lane.waits)] += now() - lane.waits_since;
+  lane.waits = wait, lane.waits_since = now();
+}
+
+// Its RNR timer is over, or something else came first.
+[[gnu::cold]] void Requester::end_rnr(Lane& lane) {
+  counters.waits_rnr += now() - std::exchange(lane.rnr_since, now());
 }
 }  // namespace hca::blocks

@@ -64,6 +64,7 @@ void Requester::expire() {
   if (qpn == Timers::kNone) return;
   SendState& s = contexts_.send[qpn];
   if (std::exchange(s.waits_rnr, false) && !mutant<"rnr_keeps_timer">()) {
+    end_rnr(lanes_[qpn]);
     return notes_.push({NoteKind::Resume, qpn, 0, 0});
   }
   ++counters.timeouts;
@@ -89,12 +90,12 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
     case AckAction::Resend:
       counters.sequence_naks += !v.by_timer && !v.implied, counters.implied_naks += v.implied;
       go_back(qpn, psn_add(v.psn, mutant<"resend_skips_first">()), NoteKind::Rewind);
-      s.waits_rnr = false;
+      if (std::exchange(s.waits_rnr, false)) end_rnr(lane);
       break;
     case AckAction::Wait: {
       ++counters.rnr_naks;
       go_back(qpn, v.psn, NoteKind::Pause);
-      s.waits_rnr = true;
+      s.waits_rnr = true, lane.rnr_since = now();
       const Cycle wait =
           engine::cycles_from_picoseconds(rnr_wait_ns(v.rnr_code, qp.timeout) * 1000, clock_hz_);
       set_timer(qpn, now() + wait);

@@ -18,14 +18,14 @@ inline bool ResponderExecute::may_reply(u32 qpn) {
 
 // A unit that is free, if no other one holds the lock of the address; the host's AtomicOps need
 // none.
-ResponderExecute::AtomicUnit* ResponderExecute::unit_for(u64 address) {
+ResponderExecute::AtomicUnit* ResponderExecute::unit_for(u64 address, bool& is_locked) {
   AtomicUnit* free = nullptr;
   const bool locks = config_.atomic_by == AtomicBy::Device;
   for (AtomicUnit& unit : atomic_units_) {
     if (!unit.busy)
       free = free ? free : &unit;
     else if (locks && (unit.address ^ address) << (64 - config_.atomic_lock_bits) == 0)
-      return nullptr;
+      return is_locked = true, nullptr;
   }
   return free;
 }
@@ -35,6 +35,13 @@ void ResponderExecute::connect_atomics(engine::Waker writer) {
     atomic_units_[i].steps_in.connect(writer, self, "ATOMIC value");
     atomic_units_[i].steps_in.mark(atomic_marks_, 1u << i);
   }
+}
+
+// What is first waits for something else than before, or for nothing any more.
+void ResponderExecute::hold(Held& held, u64 ResponderExecuteCounters::*what) {
+  if (held.what == what) return;
+  if (held.what) counters.*held.what += now() - held.since;
+  held = {what, now()};
 }
 
 // In the order in which they may begin: one that must wait holds up those behind it.
@@ -53,7 +60,11 @@ void ResponderExecute::start_atomics() {
       atomics_.drop();
       repeat_atomic(qpn, q);
     } else {
-      AtomicUnit* const unit = unit_for(q.first->address);
+      bool is_locked = false;
+      AtomicUnit* const unit = unit_for(q.first->address, is_locked);
+      hold(atomic_held_, unit        ? nullptr
+                         : is_locked ? &ResponderExecuteCounters::waits_lock
+                                     : &ResponderExecuteCounters::waits_atomics);
       if (!unit || !ports.atomics_out->can_push()) return;  // the end of one finds it here
       atomics_.drop();
       start_atomic(*unit, qpn, q);
@@ -64,6 +75,7 @@ void ResponderExecute::start_atomics() {
 void ResponderExecute::start_atomic(AtomicUnit& unit, u32 qpn, const Queue& q) {
   const Outcome& o = *q.first;
   const bool adds = o.opcode->operation == Operation::FetchAdd;
+  unit.since = now();
   unit.busy = true, unit.qpn = qpn, unit.life = q.life, unit.address = o.address;
   unit.takes = adds ? config_.fetch_add : 0;
   unit.opcode = o.opcode, unit.operands = o.operands;
@@ -101,7 +113,7 @@ void ResponderExecute::finish_atomic(AtomicUnit& unit) {
   if (goes_on && !written && !only_reads)
     return ports.atomics_out->start().set_write(unit.address, unit.change(), kAtomicBytes, &unit,
                                                 true, now() + 1, now() + 1);
-  unit.busy = false;
+  unit.busy = false, counters.atomic_cycles += now() - unit.since;
   if (!alive) return;
   if (!goes_on) return finish_first(qpn, q);
   const auto& value = mutant<"atomic_returns_new">() ? unit.changed : unit.original;

@@ -10,7 +10,10 @@ inline void ResponderExecute::lead_to_engine() {
   Packet* p = link.front();
   const unsigned engine = engines_.of(p->qpn);
   Ring<Packet*>& waiting = for_engine_[engine];
-  if (waiting.size() == config_.engine_queue) return;
+  const bool full = waiting.size() == config_.engine_queue;
+  if (full || request_held_.what) [[unlikely]]
+    hold(request_held_, full ? &ResponderExecuteCounters::waits_engine : nullptr);
+  if (full) return;
   counters.engine_waits += !waiting.empty() || engines_.free_from(engine) > now();
   p->life = queues_[p->qpn].life;
   waiting.push(p), link.drop();
@@ -37,6 +40,13 @@ inline void ResponderExecute::lead_to_engine() {
     PacketPool::give_back(std::exchange(next, nullptr));
   }
   return next;
+}
+
+// No place for what the next request leaves, or again one.
+void ResponderExecute::hold_request(bool full) {
+  if (full && !packets_in.can_pop() && !engines_have_work()) return;
+  if (full || request_held_.what == &ResponderExecuteCounters::waits_places)
+    hold(request_held_, full ? &ResponderExecuteCounters::waits_places : nullptr);
 }
 
 bool ResponderExecute::engines_have_work() const {

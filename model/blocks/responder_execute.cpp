@@ -92,7 +92,9 @@ inline Packet* ResponderExecute::next_request() {
   bool unparked = false;
   while (!unparked && !unparks_.empty()) [[unlikely]] unparked = unpark();
   if (!unparked) {
-    if (parked_ >= config_.parking || in_flight_ >= config_.outcomes) return;
+    if (parked_ >= config_.parking || in_flight_ >= config_.outcomes) return hold_request(true);
+    if (request_held_.what) [[unlikely]]
+      hold_request(false);
     Packet* p = next_request();
     if (!p) return;
     Queue& q = queues_[p->qpn];

@@ -5,11 +5,11 @@
 #include "model/blocks/by_qp.h"
 #include "model/blocks/delayed.h"
 #include "model/blocks/dma.h"
-#include "model/blocks/engines.h"
 #include "model/blocks/items.h"
 #include "model/blocks/per_port.h"
 #include "model/blocks/protection.h"
 #include "model/blocks/qp_context.h"
+#include "model/blocks/responder_execute_config.h"
 #include "model/blocks/ring.h"
 #include "model/blocks/stage_config.h"
 #include "model/blocks/standstill.h"
@@ -19,31 +19,6 @@
 #include "model/proto/work_rules.h"
 
 namespace hca::blocks {
-// Who executes ATOMICs.
-enum class AtomicBy : u8 { Device, Host };
-inline constexpr std::array<std::string_view, 2> kAtomicByNames{"device", "host"};
-
-struct ResponderExecuteConfig {
-  Cycle latency = 3, interval = 1;
-  u32 parking = 64;    // packets that wait for receive WQEs
-  u32 batch = 8;       // receive WQEs read at once
-  u32 outcomes = 256;  // requests executed whose answer has not left
-  u32 responses = 32;  // of each port: response packets between memory and wire
-  Cycle read_interval = 1, fetch_add = 0;
-  u32 engines = 1;
-  Cycle engine_interval = 1;
-  EngineAssignment assignment = EngineAssignment::Modulo;
-  u32 engine_queue = 16;
-  u32 atomics = 1;
-  AtomicBy atomic_by = AtomicBy::Device;
-  u32 atomic_lock_bits = 64;
-  static constexpr u32 kMostAtomics = 32;  // bits of a mask
-};
-struct ResponderExecuteCounters {
-  u64 writes = 0, sends = 0, reads = 0, atomics = 0, repeated = 0, not_saved = 0, abandoned = 0;
-  u64 receive_fetches = 0, parked = 0, failed = 0, credit_updates = 0, engine_waits = 0;
-};
-
 // A run of receive WQEs as they stand in host memory.
 struct ReceiveBatch {
   ReceiveBatch* next = nullptr;
@@ -121,7 +96,8 @@ class ResponderExecute : public engine::Block {
     Rest rest;
     Ring<u32> tells;  // queue pairs whose peer may not know of their credits
     Cycle last_response = 0;
-    Cycle next_read = 0;  // another READ may begin
+    Cycle next_read = 0;     // another READ may begin
+    Cycle read_counted = 0;  // of waits for that, up to here
   };
   using BatchLink = engine::Link<ReceiveBatch*, 64>;
   struct Ordered {
@@ -153,6 +129,7 @@ class ResponderExecute : public engine::Block {
     u32 qpn = 0, life = 0;
     u64 address = 0;
     Cycle takes = 0;  // from its value to the write
+    Cycle since = 0;
     const proto::OpcodeRow* opcode = nullptr;
     proto::AtomicEth operands{};
     std::array<u8, proto::kAtomicBytes> original{}, changed{};
@@ -211,6 +188,7 @@ class ResponderExecute : public engine::Block {
   void serve_several();
   void take();
   Packet* next_request();
+  void hold_request(bool full);
   // responder_engines.cpp: requests and the engines of their queue pairs
   void lead_to_engine();
   Packet* next_of_engines();
@@ -261,6 +239,7 @@ class ResponderExecute : public engine::Block {
   static Outcome* next_to_begin(const Queue& q);
   void begin(u32 qpn, Queue& q, Outcome& outcome);
   bool ask_response(Side& side);
+  void wait_for_interval(Side& side);
   void ask_pages(Side& side, const proto::RequestEffect& effect,
                  const proto::ReadResponsePlan& plan, Packet* p);
   void ask_rest(Rest& rest);
@@ -273,7 +252,7 @@ class ResponderExecute : public engine::Block {
   }
   // responder_atomics.cpp
   bool may_reply(u32 qpn);
-  AtomicUnit* unit_for(u64 address);
+  AtomicUnit* unit_for(u64 address, bool& is_locked);
   void start_atomics();
   void start_atomic(AtomicUnit& unit, u32 qpn, const Queue& q);
   void finish_atomics();
@@ -329,59 +308,12 @@ class ResponderExecute : public engine::Block {
   // buffer each will do.
   std::deque<AtomicUnit> atomic_units_;  // in place: links
   u32 atomic_marks_ = 0;                 // those with a step, seen or not
+  // The first that waits, for what, and since when: an ATOMIC, a request.
+  struct Held {
+    u64 ResponderExecuteCounters::*what = nullptr;
+    Cycle since = 0;
+  };
+  void hold(Held& held, u64 ResponderExecuteCounters::*what);
+  Held atomic_held_, request_held_;
 };
 }  // namespace hca::blocks
-
-template <>
-struct hca::engine::Knobs<hca::blocks::ResponderExecuteConfig> {
-  using C = hca::blocks::ResponderExecuteConfig;
-  static constexpr std::string_view block = "responder_execute";
-  static constexpr std::string_view sentence =
-      "receive WQEs, writes, READs and ATOMICs in host memory";
-  static constexpr auto rows = join_rows(
-      join_rows(hca::blocks::stage_rows<C>("from a request to its first DMA write",
-                                           "between two requests"),
-                hca::blocks::engine_rows<C>("between two requests of an engine")),
-      make_rows(
-          knob("engine_queue", &C::engine_queue, Unit::Count, 1, 4096,
-               "requests that wait for an engine"),
-          knob("parking", &C::parking, Unit::Count, 1, 4096, "packets that wait for receive WQEs"),
-          knob("batch", &C::batch, Unit::Count, 1, 16, "receive WQEs read at once"),
-          knob("outcomes", &C::outcomes, Unit::Count, 1, 65536,
-               "requests executed whose answer has not left"),
-          knob("responses", &C::responses, Unit::Count, 1, blocks::kMostPackets,
-               "READ response packets of a port between memory and wire"),
-          knob("read_interval", &C::read_interval, Unit::Cycles, 1, 100'000,
-               "between the first packets of two READs of a port"),
-          knob("fetch_add", &C::fetch_add, Unit::Cycles, 0, 100'000,
-               "of a FetchAdd, from its value to the write, more than of a CmpSwap"),
-          knob("atomics", &C::atomics, Unit::Count, 1, C::kMostAtomics,
-               "ATOMICs of different queue pairs under way at once"),
-          knob(
-              "atomic_by", &C::atomic_by, blocks::kAtomicByNames,
-              "who executes ATOMICs: the device, a read and then a write, or the host, an AtomicOp "
-              "across PCIe"),
-          knob("atomic_lock_bits", &C::atomic_lock_bits, Unit::Count, 3, 64,
-               "by the device: ATOMICs wait for each other if their addresses agree in so many low "
-               "bits")));
-};
-template <>
-struct hca::engine::Counters<hca::blocks::ResponderExecuteCounters> {
-  using C = hca::blocks::ResponderExecuteCounters;
-  static constexpr std::string_view block = "responder_execute";
-  static constexpr auto rows = make_rows(
-      counter("writes", &C::writes, "packets", "RDMA WRITE packets executed"),
-      counter("sends", &C::sends, "packets", "SEND packets executed"),
-      counter("reads", &C::reads, "messages", "RDMA READs executed, repeated ones included"),
-      counter("atomics", &C::atomics, "messages", "ATOMICs executed"),
-      counter("repeated", &C::repeated, "messages", "duplicate READs and ATOMICs answered again"),
-      counter("not_saved", &C::not_saved, "packets",
-              "duplicate READs and ATOMICs dropped: nothing saved answers them"),
-      counter("receive_fetches", &C::receive_fetches, "reads", "batches of receive WQEs read"),
-      counter("parked", &C::parked, "packets", "packets that waited for a receive WQE"),
-      counter("engine_waits", &C::engine_waits, "packets", "requests that waited for their engine"),
-      counter("credit_updates", &C::credit_updates, "packets", "ACKs sent only for their credits"),
-      counter("abandoned", &C::abandoned, "packets",
-              "dropped without an answer while they were executed"),
-      counter("failed", &C::failed, "packets", "requests refused while they were executed"));
-};

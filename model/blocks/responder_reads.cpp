@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // READ and ATOMIC: outcomes that may begin; from a READ to its response packets. ATOMICs are in
 // responder_atomics.cpp.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -47,6 +48,12 @@ void ResponderExecute::finish_first(u32 qpn, Queue& q) {
   wake_at(now() + 1);
 }
 
+void ResponderExecute::wait_for_interval(Side& side) {
+  counters.waits_read_interval += side.next_read - std::max(now(), side.read_counted);
+  side.read_counted = side.next_read;
+  wake_at(side.next_read);
+}
+
 // Asks for the data of one response packet of a port that has READs; the queue pairs take turns.
 bool ResponderExecute::ask_response(Side& side) {
   if (!ports.reads_out->can_push()) return false;
@@ -61,7 +68,7 @@ bool ResponderExecute::ask_response(Side& side) {
   const bool here = &side_of(qpn) == &side;  // it was not reset meanwhile
   const bool asks = here && q.reading && q.reading->asked < q.reading->effect.packets;
   const bool begins = asks && !q.reading->asked;
-  if (begins && now() < side.next_read) return wake_at(side.next_read), false;
+  if (begins && now() < side.next_read) return wait_for_interval(side), false;
   if (begins) side.next_read = now() + config_.read_interval;
   reads.drop();
   if (asks) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "model/engine/domain.h"
@@ -18,14 +19,15 @@ class Budget {
   void connect(Waker taker, const char* name = "budget") {
     if (!taker.domain || taker_.domain) broken("a budget has one taker", taker.name(), 0, name);
     taker_ = taker, name_ = name;
-    taker.domain->watch({this, report, level, changes});
+    taker.domain->watch(Watched{this, report, level, changes});
+    taker.domain->watch(Stalls{&stalled_, taker.block, 0, name_});
   }
 
   bool available() {
     for (; pending_ && later_[head_] <= taker_.now(); --pending_, ++free_) head_ = after(head_);
     if (free_) return true;
     if (pending_)
-      taker_.wake(later_[head_]);
+      count_stall(taker_.now(), later_[head_]), taker_.wake(later_[head_]);
     else
       wait();
     return false;
@@ -46,7 +48,9 @@ class Budget {
       fail("given back out of order");
     later_[tail_] = at;
     tail_ = after(tail_), ++pending_;
-    if (waits_since_ != kNever) waits_since_ = kNever, taker_.wake_from_outside(at);
+    if (waits_since_ == kNever) return;
+    count_stall(waits_since_, at);
+    waits_since_ = kNever, taker_.wake_from_outside(at);
   }
   unsigned count() const { return unsigned(later_.size()); }
 
@@ -55,6 +59,11 @@ class Budget {
   unsigned before(unsigned i) const { return i ? i - 1 : unsigned(later_.size()) - 1; }
   void wait() {
     if (waits_since_ == kNever) waits_since_ = taker_.now();
+  }
+  // The taker was refused in cycle `since`, and finds one in `at`.
+  void count_stall(Cycle since, Cycle at) {
+    since = std::max(since, stalled_until_);
+    if (at > since) stalled_ += at - since, stalled_until_ = at;
   }
   [[noreturn, gnu::cold, gnu::noinline]] void fail(const char* what) const {
     broken(what, taker_.name(), taker_.now(), name_);
@@ -81,6 +90,8 @@ class Budget {
   Waker taker_;
   unsigned free_, head_ = 0, tail_ = 0, pending_ = 0;
   Cycle waits_since_ = kNever;  // the taker waits for a give(); kNever: it does not
+  u64 stalled_ = 0;             // cycles
+  Cycle stalled_until_ = 0;
   std::vector<Cycle> later_;
   const char* name_ = "budget";
 };

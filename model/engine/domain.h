@@ -96,6 +96,9 @@ class Domain {
   // Links, budgets and mailboxes register here when they are connected; they stay where they are.
   void watch(Watched watched) { watched_.push_back(watched); }
   const std::vector<Watched>& watched() const { return watched_; }
+  // The same for who counts the cycles of its waits.
+  void watch(const Stalls& stalls) { stalls_.push_back(stalls); }
+  const std::vector<Stalls>& stalls() const { return stalls_; }
   // Called before and behind all blocks of each cycle that is run; costs nothing while there is
   // none. A null `behind` ends it for `who`.
   using Observer = void (*)(void* who, Cycle at);
@@ -155,6 +158,7 @@ class Domain {
   std::array<u64, 64> name_hashes_{};
   std::array<const char*, 64> names_{};
   std::vector<Watched> watched_;
+  std::vector<Stalls> stalls_;
   std::vector<Observation> observers_;
 };
 

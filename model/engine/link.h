@@ -43,7 +43,8 @@ class Link {
       broken("a link may not leave its domain", writer.name(), 0, name);
     if (domain_) broken("a link has one writer", writer.name(), 0, name);
     domain_ = writer.domain, writer_ = writer.block, reader_ = reader.block, name_ = name;
-    domain_->watch({this, report, level});
+    domain_->watch(Watched{this, report, level});
+    domain_->watch(Stalls{&stalled_, writer_, reader_, name_});
   }
   // Each push sets these bits for the reader, who clears them when it finds the link empty: who has
   // many links looks at those with something in them.
@@ -62,6 +63,8 @@ class Link {
   // Writer: tick me when another push may be possible.
   void wake_when_free() {
     if (free_from_ == kNever) return wait_for_room();
+    if (free_from_ > busy_until_) [[unlikely]]
+      count_stall(domain_->now());
     domain_->wake(writer_, std::max(free_from_, domain_->now() + 1));
   }
   template <class U = T>
@@ -133,7 +136,15 @@ class Link {
   }
   void free_one(Cycle from) {
     free_from_ = std::max(busy_until_, from);
-    if (waits_since_ != kNever) waits_since_ = kNever, domain_->wake(writer_, free_from_);
+    if (waits_since_ == kNever) return;
+    count_stall(waits_since_);
+    waits_since_ = kNever, domain_->wake(writer_, free_from_);
+  }
+  // The writer was refused in cycle `since`, not for its own beats, and has room from free_from_
+  // on: whoever of the two comes first in a cycle.
+  void count_stall(Cycle since) {
+    since = std::max({since, busy_until_, stalled_until_});
+    if (free_from_ > since) stalled_ += free_from_ - since, stalled_until_ = free_from_;
   }
   [[noreturn, gnu::cold, gnu::noinline]] void fail(const char* what, u64 block) const {
     broken(what, domain_->name_of(block), domain_->now(), name_);
@@ -160,6 +171,8 @@ class Link {
   unsigned depth_;
   Cycle waits_since_ = kNever;  // the writer waits for a pop; kNever: it does not
   Cycle latency_;
+  u64 stalled_ = 0;  // cycles
+  Cycle stalled_until_ = 0;
   u32 mark_ = 0;
   u32* marks_ = nullptr;
   std::array<Slot, kCapacity> slots_{};

@@ -19,7 +19,7 @@ class Mailbox {
     if (!reader.domain || reader_.domain)
       broken("a mailbox has one reader", reader.name(), 0, name);
     reader_ = reader, name_ = name;
-    reader.domain->watch({this, report, level, changes});
+    reader.domain->watch(Watched{this, report, level, changes});
   }
   // From outside, for a later cycle of the reader.
   void deliver(Cycle at, u32 source, T item) {

@@ -17,6 +17,14 @@ struct Wait {
   unsigned in, of;  // items in a link of its depth; what is free of a budget
 };
 
+// Cycles that a block has waited for one thing. They are counted when it is known how long a wait
+// takes: behind it, or in front.
+struct Stalls {
+  const u64* cycles;
+  u64 waiting, on;    // bits of the block that waits and, of a link, of the one it waits for, or 0
+  const char* cause;  // name of the link or budget, or what is missing
+};
+
 // How full a link, budget or mailbox is between two cycles.
 struct Level {
   const char* object;  // its name

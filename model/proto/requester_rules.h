@@ -48,18 +48,28 @@ inline bool is_limited(const SendState& s, const QpConfig& qp) {
 
 // Whether a new message must wait: the window (G1.4), its fence (G30.1), the limit of READs and
 // ATOMICs (G29.1), the peer's credits (G6.3: the message just beyond the limit may go).
-inline bool must_wait(const SendState& s, const QpConfig& qp, const SendWqe& wqe, u32 packets) {
+// What a new message waits for: acknowledgements, as 2^23 PSNs are out; the data of READs and
+// ATOMICs; receive WQEs that the peer tells of.
+enum class SendWait : u8 { None, Window, Reads, Credits };
+inline SendWait send_wait(const SendState& s, const QpConfig& qp, const SendWqe& wqe, u32 packets) {
   const WorkRow& row = row_of(wqe);
-  if (s.is_full(packets)) return true;
+  if (s.is_full(packets)) return SendWait::Window;
   const u32 outstanding = reads_outstanding(s);
-  if (mutant<"fence_waits_for_all">() && wqe.fence && s.anything_unacked()) return true;
+  if (mutant<"fence_waits_for_all">() && wqe.fence && s.anything_unacked()) return SendWait::Reads;
   const bool fenced = (wqe.fence && !mutant<"fence_ignored">()) || mutant<"everything_fenced">();
-  if (fenced && outstanding > mutant<"fence_waits_for_one">()) return true;
-  if (mutant<"atomics_not_counted">() && row.answer == Answer::Atomic) return false;
-  if (has_response(row.answer))
-    return outstanding >= u32(qp.max_rd_atomic) + mutant<"read_limit_plus_one">();
-  if (!row.takes_credit || !is_limited(s, qp) || mutant<"credits_not_asked">()) return false;
-  return psn_distance(psn_add(s.limit_ssn, 1), psn_add(s.ssn, 1)) > 0;
+  if (fenced && outstanding > mutant<"fence_waits_for_one">()) return SendWait::Reads;
+  if (mutant<"atomics_not_counted">() && row.answer == Answer::Atomic) return SendWait::None;
+  if (has_response(row.answer)) {
+    const bool full = outstanding >= u32(qp.max_rd_atomic) + mutant<"read_limit_plus_one">();
+    return full ? SendWait::Reads : SendWait::None;
+  }
+  if (!row.takes_credit || !is_limited(s, qp) || mutant<"credits_not_asked">())
+    return SendWait::None;
+  const bool beyond = psn_distance(psn_add(s.limit_ssn, 1), psn_add(s.ssn, 1)) > 0;
+  return beyond ? SendWait::Credits : SendWait::None;
+}
+inline bool must_wait(const SendState& s, const QpConfig& qp, const SendWqe& wqe, u32 packets) {
+  return send_wait(s, qp, wqe, packets) != SendWait::None;
 }
 // G6.3, with `credit_probe: first_packet`: a SEND just beyond the limit waits behind its first
 // packet until that is acknowledged. `newest`: no message was begun behind it.

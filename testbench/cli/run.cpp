@@ -67,6 +67,7 @@ void write_results(const std::string& out, const RunResult& result, const Scenar
   json all = json_of(result, scenario);
   all["recording"] = recorder.json();
   write_text_file(out + "/series.csv", recorder.series().csv());
+  write_text_file(out + "/stalls.csv", recorder.stalls_csv());
   write_page(out + "/report.html", run_page(), all);
   for (json& column : all["recording"]["series"]) column.erase("values");
   for (json& phase : all["recording"]["phases"]) phase["times"].erase("messages");
@@ -202,7 +203,7 @@ int run(const RunArguments& options) {
   if (messages) messages->close();
   std::fputs(text_of(result, scenario).c_str(), stdout);
   if (recorder) {
-    std::fputs(recorder->bottleneck_line().c_str(), stdout);
+    std::fputs((recorder->bottleneck_line() + recorder->stalls_line()).c_str(), stdout);
     write_results(out, result, scenario, *recorder);
     scenario.metered = false;  // what is shrunk is not looked at
     recorder.reset();
@@ -223,8 +224,9 @@ void add_run(CLI::App& app, int& exit_code) {
       ->add_option("scenario", options->scenario,
                    "YAML file; without it WRITE, SEND and READ from 2 B to 1 MiB, and ATOMICs")
       ->check([](const std::string& file) { return file.empty() ? "is an empty name" : ""; });
-  command->add_option("--out", options->directory,
-                      "write report.html, summary.json, series.csv (and what run: asks for) there");
+  command->add_option(
+      "--out", options->directory,
+      "write report.html, summary.json, series.csv, stalls.csv (and what run: asks for) there");
   command->add_option("--set", options->settings, "KEY=VALUE: a setting that wins over the file's")
       ->allow_extra_args(false);
   CLI::Option* seeds = command->add_option(

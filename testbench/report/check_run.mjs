@@ -53,9 +53,11 @@ async function checkContent(page, name) {
   check(await page.evaluate(() => document.querySelector('#messages').textContent.includes('#0: QP ')), `${name}: the message that was asked for`);
   check(await page.evaluate(() => document.querySelectorAll('#messages [aria-label="Steps of this message"] tbody tr').length) > 20, `${name}: steps of the first message`);
   equal(seen.caches, [...new Set(Object.keys(summary.counters).filter((key) => key.includes('_cache.')).map((key) => key.split('.').slice(0, 2).join(' ')))], `${name}: caches`);
-  const most = phases.reduce((best, one) => one.resources[0].share > best.resources[0].share ? one : best);
+  const nearness = (phase) => phase.limits.length ? 1 + phase.limits[0].share : phase.resources[0].share;
+  const most = phases.reduce((best, one) => nearness(one) > nearness(best) ? one : best);
   equal(seen.blocks, most.blocks.filter((one) => one.share > 0).length, `${name}: blocks with work in front`);
-  equal(seen.resources, phases[0].resources.length, `${name}: resources`);
+  equal(seen.resources, most.resources.length, `${name}: resources`);
+  equal(await page.evaluate(() => document.querySelectorAll('#resources [aria-label="Stalls by cause"] tbody tr').length), most.stalls.length, `${name}: stalls`);
   equal(seen.parameters, Object.keys(summary.knobs).length + Object.keys(summary.counters).length, `${name}: parameters and counters`);
   await page.focus('#search');
   await page.keyboard.type('pcie0.read_tags');

@@ -3,7 +3,8 @@
 import { h, percent, select, short, table } from './html.js';
 
 // Where anything is busiest, as the program's own line has it.
-const busiest = (phases) => phases.reduce((best, one, i) => (one.resources[0]?.share ?? -1) > (phases[best].resources[0]?.share ?? -1) ? i : best, 0);
+const nearness = (phase) => phase.limits.length ? 1 + phase.limits[0].share : phase.resources[0]?.share ?? -1;
+const busiest = (phases) => phases.reduce((best, one, i) => nearness(one) > nearness(phases[best]) ? i : best, 0);
 
 function bar(share) { return h('td', { class: 'bar' }, h('span', { style: `width:${Math.max(0.3, 100 * share)}%` })); }
 
@@ -14,8 +15,9 @@ export function barTable(name, heads, rows) {
 }
 
 export function verdict(phase) {
+  const said = (one) => `${one.resource}, ${percent(one.share)} ${one.said}${one.knob ? ` (${one.knob})` : ''}`;
+  if (phase.limits.length) return `Bottleneck: ${phase.limits.map(said).join('; as near: ')}.`;
   const most = phase.resources[0];
-  if (phase.bottleneck) return `Bottleneck: ${most.resource}, ${percent(most.share)} busy.`;
   return `Nothing is busy enough to limit (most: ${most.resource}, ${percent(most.share)}): latency or depth does.`;
 }
 
@@ -32,18 +34,27 @@ export function summary(run) {
   return parts;
 }
 
+function stalls(phase) {
+  if (!phase.stalls.length) return h('p', { class: 'soft' }, 'Nothing waited.');
+  return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Stalls by cause' }, h('table', { 'aria-label': 'Stalls by cause' },
+    h('thead', {}, h('tr', {}, ...['what waits', 'for', 'cycles', 'share', ''].map((head) => h('th', { scope: 'col' }, head)))),
+    h('tbody', {}, ...phase.stalls.map((one) => h('tr', {}, h('td', {}, one.block), h('td', {}, one.cause), h('td', { class: 'number' }, short(one.cycles)), h('td', { class: 'number' }, percent(one.share)), bar(one.share))))));
+}
+
 export function resources(run) {
   const { phases } = run.recording;
   if (!phases.length) return [h('p', { class: 'soft' }, 'Nothing was measured.')];
   const place = h('div');
   const show = (i) => place.replaceChildren(h('p', { class: 'verdict' }, verdict(phases[i])),
-    barTable('Resources', ['resource', 'busy', ''], phases[i].resources.map((use) => [use.resource, percent(use.share), use.share])),
+    barTable('Resources', ['resource', 'share', ''], phases[i].resources.map((use) => [use.resource, percent(use.share), use.share])),
+    h('h3', {}, 'Stalls by cause'), h('p', { class: 'soft' }, 'What could not go on, for want of what: cycles, and their share of the time (of waits of queue pairs: that of one queue pair). Waits for room in a block are consequences: look for what that block waits for.'),
+    stalls(phases[i]),
     h('h3', {}, 'Blocks'), h('p', { class: 'soft' }, 'Share of the time with work in front of a block: the last one before those that wait for nothing is the one that the others wait for.'),
     barTable('Blocks', ['block', 'work in front', ''], phases[i].blocks.filter((one) => one.share > 0).map((one) => [one.block, percent(one.share), one.share])));
   const box = select('Part of the run', phases.map((phase) => phase.what), show);
   box.querySelector('select').value = busiest(phases);
   show(busiest(phases));
-  return [h('div', { class: 'controls' }, box), h('p', { class: 'soft' }, 'Busy share from the first post to the last completion. From 80 % on it is named as what limits.'), place];
+  return [h('div', { class: 'controls' }, box), h('p', { class: 'soft' }, 'Share of the time, from the first post to the last completion, in which something is in use or waited for. From 80 % on it is named as what limits; what only fills up in front of it is not.'), place];
 }
 
 export function breakdown(run) {

@@ -43,3 +43,19 @@ TEST_CASE("the high table goes first, up to its limit", "[lane_arbiter]") {
   CHECK(with(0) == Lanes{2, 0, 2, 2, 2, 0, 2, 2});
   CHECK(with(255) == Lanes{2, 2, 2, 2, 2, 2, 2, 2});
 }
+
+// 130 bytes are 3 blocks: each entry sends one packet. Lane 2 has two entries, lane 1 weight 0.
+TEST_CASE("entries of a table take turns in their order", "[lane_arbiter]") {
+  const LaneArbiter::Entries low{{2, 3}, {1, 0}, {0, 3}, {2, 3}, {3, 3}};
+  LaneArbiter arbiter(LaneArbiter::Entries{}, low, 0);
+  CHECK(order(arbiter, 0b1101, 8, 130) == Lanes{2, 0, 2, 3, 2, 0, 2, 3});
+  CHECK(order(arbiter, 0b1001, 4, 130) == Lanes{0, 3, 0, 3});
+}
+
+// A lane of the high table alone goes on when none of the low table waits.
+TEST_CASE("behind the limit of the high table it goes on if the low one has nothing",
+          "[lane_arbiter]") {
+  LaneArbiter arbiter(LaneArbiter::Entries{{1, 1}}, LaneArbiter::Entries{{0, 1}}, 0);
+  CHECK(order(arbiter, 0b10, 3, 2000) == Lanes{1, 1, 1});
+  CHECK(order(arbiter, 0b11, 3, 2000) == Lanes{0, 1, 0});
+}

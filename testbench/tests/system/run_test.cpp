@@ -188,7 +188,7 @@ TEST_CASE("chips that know when the simulation pauses do the same up to there", 
       "wire: {latency: 50 ns}\n"
       "workload: [{operation: write, from: 3 KiB, to: 3 KiB, messages: 200}]\n",
       "test.yaml");
-  struct Seen {
+  struct AtPause {
     u64 digest;
     std::array<Cycle, kChips> next;  // cycle in which a block is due
     u64 completed, activations;
@@ -205,7 +205,7 @@ TEST_CASE("chips that know when the simulation pauses do the same up to there", 
     StreamSender client(testbed.end(0), traffic);
     pass({2, sc_core::SC_US});
     testbed.node(1).run(&server), testbed.node(0).run(&client);
-    std::vector<Seen> seen;
+    std::vector<AtPause> seen;
     const sc_core::sc_time window =
         double(testbed.node(0).hca.quantum()) * testbed.node(0).hca.period();
     for (const sc_core::sc_time& each :

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/run_limits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <tuple>
+
+namespace hca::testbench {
+const LimitKind& limit_kind(std::string_view kind) {
+  for (const LimitKind& row : kLimitKinds)
+    if (row.kind == kind) return row;
+  throw std::logic_error("no kind of limit: " + std::string(kind));
+}
+
+std::vector<Use> limits_of(const std::vector<Use>& uses) {
+  std::vector<Use> moving, holding;
+  for (const Use& use : uses)
+    if (use.share >= kShareToName) (limit_kind(use.kind).inside ? holding : moving).push_back(use);
+  const auto by_share = [](const Use& a, const Use& b) { return a.share > b.share; };
+  std::stable_sort(moving.begin(), moving.end(), by_share);
+  std::stable_sort(holding.begin(), holding.end(), [](const Use& a, const Use& b) {
+    const unsigned x = limit_kind(a.kind).inside, y = limit_kind(b.kind).inside;
+    return x != y ? x > y : a.share > b.share;
+  });
+  // What is in front of the one that is furthest inside only fills up.
+  const auto outside = [&](const Use& use) {
+    return limit_kind(use.kind).inside != limit_kind(holding.front().kind).inside;
+  };
+  if (!holding.empty()) std::erase_if(holding, outside);
+  std::vector<Use> limits = moving;
+  if (moving.empty() || moving.front().share < kShareOfAll)
+    limits.insert(limits.end(), holding.begin(), holding.end());
+  std::stable_sort(limits.begin(), limits.end(), by_share);
+  if (limits.size() > 2) limits.resize(2);
+  if (limits.size() == 2 && limits[1].share < limits[0].share - kShareBeside) limits.pop_back();
+  return limits;
+}
+
+std::string text_of(const Use& use) {
+  return fmt::format("{}: {:.0f} % {}{}", use.name, use.share * 100, limit_kind(use.kind).said,
+                     use.knob.empty() ? "" : " (" + use.knob + ")");
+}
+
+const WaitRow* wait_row(std::string_view block, std::string_view cause) {
+  for (const WaitRow& row : kWaitRows)
+    if (block.ends_with(row.block) && cause.starts_with(row.cause)) return &row;
+  return nullptr;
+}
+}  // namespace hca::testbench

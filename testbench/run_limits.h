@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What limits a part of a run, from the shares of the time in which its parts are in use or are
+// waited for.
+#pragma once
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/proto/types.h"
+
+namespace hca::testbench {
+inline constexpr double kShareToName = 0.8;  // what is in use or waited for less limits nothing
+inline constexpr double kShareOfAll = 0.95;  // of something that moves: it has no time left
+inline constexpr double kShareBeside = 0.1;  // what is as near to the first is named as well
+
+// Kinds of what may limit. What moves items one after the other (`inside` 0) is busy; when it has
+// no time left, all that is in front of it fills up. Of what holds items until something comes
+// back, the one that is furthest inside limits: those around it fill up as well.
+struct LimitKind {
+  std::string_view kind;
+  u8 inside;
+  std::string_view said;  // of its share
+};
+inline constexpr std::array kLimitKinds{
+    LimitKind{"link", 0, "busy"},
+    LimitKind{"PCIe", 0, "busy"},
+    LimitKind{"memory", 0, "busy"},
+    LimitKind{"walkers", 0, "busy"},
+    LimitKind{"cores", 0, "busy"},
+    LimitKind{"registers", 0, "busy"},  // cores wait for them, but not by working
+    LimitKind{"core", 0, "busy"},
+    LimitKind{"engine", 0, "busy"},
+    LimitKind{"interval", 0, "busy"},
+    LimitKind{"turns", 1, "of the time waited for"},         // of a queue pair
+    LimitKind{"slots", 2, "of the time waited for"},         // turns of all
+    LimitKind{"messages", 3, "of the time waited for"},      // READs in flight, credits, window
+    LimitKind{"buffers", 4, "of the time waited for"},       // packets, responses, CQEs
+    LimitKind{"flow control", 5, "of the time waited for"},  // of the link
+    LimitKind{"lock", 6, "of the time waited for"},          // ATOMICs
+    LimitKind{"time", 6, "of the time waited for"},          // RNR timers, rate limits
+    LimitKind{"misses", 7, "busy"},
+    LimitKind{"tags", 8, "busy"},
+    LimitKind{"credits", 9, "busy"},  // of PCIe
+};
+const LimitKind& limit_kind(std::string_view kind);
+
+// A part of the device or its host, and the share of the time: in use, or waited for.
+struct Use {
+  std::string name, kind;
+  double share = 0;
+  std::string knob{};  // that changes it
+};
+// Those that limit: none, one, or two that are as near; the first is the nearest.
+std::vector<Use> limits_of(const std::vector<Use>& uses);
+// "hca0 link transmit: 98 % busy (port.link_rate)".
+std::string text_of(const Use& use);
+
+// Of the waits that blocks count: those that may limit a run.
+struct WaitRow {
+  std::string_view block, cause;  // as the counter, link or budget has it, its beginning
+  std::string_view name, kind, knob;
+  bool of_queue_pairs = false;  // the cycles of all of them: a share is that of one
+};
+inline constexpr std::array kWaitRows{
+    WaitRow{"qp_scheduler", "waits_turns", "qp_scheduler turns", "turns", "qp_scheduler.turns",
+            true},
+    WaitRow{"qp_scheduler", "turn buffers", "qp_scheduler slots", "slots", "qp_scheduler.slots"},
+    WaitRow{"requester", "waits_reads", "max_rd_atomic", "messages", "connection.max_rd_atomic",
+            true},
+    WaitRow{"requester", "waits_credits", "message credits", "messages", "workload[].receive_depth",
+            true},
+    WaitRow{"requester", "waits_window", "PSN window", "messages", "", true},
+    WaitRow{"requester", "waits_rnr", "RNR timers", "time", "connection.min_rnr_timer", true},
+    WaitRow{"requester", "waits_rate", "rate limit", "time", "connection.rate_limit", true},
+    WaitRow{"requester", "packet buffers", "packetizer buffers", "buffers", "packetizer.buffers"},
+    WaitRow{"responder_execute", "response buffers", "responder_execute responses", "buffers",
+            "responder_execute.responses"},
+    WaitRow{"responder_execute", "waits_places", "responder_execute outcomes", "buffers",
+            "responder_execute.outcomes, parking"},
+    WaitRow{"responder_execute", "waits_lock", "ATOMIC lock", "lock",
+            "responder_execute.atomic_lock_bits"},
+    WaitRow{"responder_execute", "waits_atomics", "ATOMIC units", "lock",
+            "responder_execute.atomics"},
+    WaitRow{"link_control", "waits_credits", "link credits", "flow control", "link_control.buffer"},
+    WaitRow{"link_control", "waits_pause", "pause of the peer", "flow control",
+            "link_control.xoff"},
+    WaitRow{"completion", "CQE buffers", "completion buffers", "buffers", ""},
+};
+// nullptr: it is a consequence of something else.
+const WaitRow* wait_row(std::string_view block, std::string_view cause);
+}  // namespace hca::testbench

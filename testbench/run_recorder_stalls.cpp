@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// What could not go on, for want of what, and what limits.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "testbench/kernel_time.h"
+#include "testbench/run_recorder.h"
+
+namespace hca::testbench {
+namespace {
+constexpr std::size_t kStallsToPrint = 4;
+constexpr double kShareToPrint = 0.05;
+}  // namespace
+
+// What takes its time where no event tells it.
+void RunRecorder::add_counted(unsigned i) {
+  Chip& chip = chips_[i];
+  const Hca& hca = testbed_.node(i).hca;
+  const blocks::ResponderExecuteConfig& execute = hca.config().responder_execute;
+  hca.for_each_look_up([&](const std::string& name, const u64& count, Cycle interval) {
+    const std::string block = name.substr(0, name.find(','));
+    if (interval > 1)
+      chip.counted.push_back({&count, interval,
+                              add_resource("intervals", fmt::format("hca{} {}", i, name),
+                                           "interval", 1, block + ".interval")});
+  });
+  hca.for_each_counters([&]<class C>(std::string_view, const C& counters) {
+    if constexpr (std::is_same_v<C, blocks::ResponderExecuteCounters>) {
+      if (execute.read_interval > 1)
+        chip.counted.push_back(
+            {&counters.reads, execute.read_interval,
+             add_resource("intervals", fmt::format("hca{} responder_execute, READs", i), "interval",
+                          hca.config().core.ports, "responder_execute.read_interval")});
+    }
+  });
+}
+
+// Of a host whose threads lock doorbell registers, or take time for pushed WQEs.
+void RunRecorder::add_registers(unsigned i) {
+  const HostWrites& writes = testbed_.node(i).writes();
+  if (writes.has_lock())
+    chips_[i].counted.push_back(
+        {&writes.counters().register_cycles, 1,
+         add_resource("hosts", fmt::format("host {}'s doorbell registers", i), "registers",
+                      writes.registers(testbed_.cores()), "host.doorbell_registers")});
+  if (writes.combines())
+    chips_[i].counted.push_back({&writes.counters().combining_cycles, 1,
+                                 add_resource("hosts", fmt::format("host {}'s write combining", i),
+                                              "registers", testbed_.cores(), "host.push_line")});
+}
+
+void RunRecorder::add_stall(unsigned i, const std::string& block, std::string cause,
+                            const u64* cycles, std::string_view counter) {
+  const std::size_t column =
+      series_.add_column({fmt::format("stalls of hca{}", i), block + ": " + cause, "%", 100});
+  const WaitRow* row = wait_row(block, counter.empty() ? cause : counter);
+  stalls_.push_back({i, fmt::format("hca{} {}", i, block), std::move(cause), cycles, column});
+  stalls_.back().row = row;
+}
+
+void RunRecorder::add_stalls(unsigned i) {
+  const Hca& hca = testbed_.node(i).hca;
+  const engine::Domain& domain = testbed_.node(i).hca.domain();
+  for (const engine::Stalls& s : domain.stalls())
+    add_stall(i, domain.name_of(s.waiting),
+              s.on ? fmt::format("room in {} ({})", domain.name_of(s.on), s.cause) : s.cause,
+              s.cycles);
+  hca.for_each_counters([&](std::string_view block, const auto& counters) {
+    engine::for_each_counter(counters, [&](const auto& row, const u64& value) {
+      if (row.unit == engine::kWaited)
+        add_stall(i, std::string(block), std::string(row.sentence), &value, row.name);
+    });
+  });
+  engine::for_each_counter(testbed_.node(i).writes().counters(),
+                           [&](const auto& row, const u64& value) {
+                             if (row.unit == engine::kWaited)
+                               add_stall(i, "host", std::string(row.sentence), &value, row.name);
+                           });
+  Chip& chip = chips_[i];
+  for (std::size_t p = 0; p < chip.pcie_waits.size(); ++p)
+    add_stall(i, "PCIe", std::string(tlm_::kPcieParts[p].name), &chip.pcie_waits[p]);
+  testbed_.node(i).pcie().waits = [&chip](tlm_::PciePart part, Cycle from, Cycle to) {
+    Cycle& until = chip.pcie_until[std::size_t(part)];
+    from = std::max(from, until);
+    if (to > from) chip.pcie_waits[std::size_t(part)] += to - from, until = to;
+  };
+}
+
+// Waits are counted when they are over: they are drawn over the time in front.
+void RunRecorder::look_at_stalls(const Chip& chip, u64 to) {
+  for (Stall& s : stalls_) {
+    if (&chips_[s.chip] != &chip) continue;
+    const u64 more = (*s.cycles - s.seen) * chip.period;
+    s.seen = *s.cycles;
+    if (!recording_ || !more) continue;
+    const u64 since = std::max(recording_since_, to - std::min(to, more));
+    series_.add(s.column, std::min(since, to), to, double(more));
+  }
+}
+
+void RunRecorder::begin_stalls() {
+  for (Stall& s : stalls_) s.begun = s.seen = *s.cycles;
+  for (Chip& chip : chips_) chip.qps.clear();
+}
+
+void RunRecorder::end_stalls(Phase& p) {
+  for (const Stall& s : stalls_) {
+    const Chip& chip = chips_[s.chip];
+    const u64 cycles = *s.cycles - s.begun;
+    if (!cycles) continue;
+    const auto qps = std::count(chip.qps.begin(), chip.qps.end(), true);
+    const double each = s.row && s.row->of_queue_pairs ? double(std::max<long>(qps, 1)) : 1;
+    const double share = std::min(1.0, double(cycles * chip.period) / double(p.to - p.from) / each);
+    p.stalls.push_back({s.block, s.cause, cycles, share});
+    if (s.row)
+      p.uses.push_back({fmt::format("hca{} {}", s.chip, s.row->name), std::string(s.row->kind),
+                        share, std::string(s.row->knob)});
+  }
+  std::stable_sort(p.stalls.begin(), p.stalls.end(),
+                   [](const Stalled& a, const Stalled& b) { return a.share > b.share; });
+}
+
+// The part in which the nearest limit is nearest; of several the first.
+const RunRecorder::Phase* RunRecorder::busiest() const {
+  const auto share = [](const Phase& p) {
+    return !p.limits.empty() ? 1 + p.limits[0].share : p.uses.empty() ? -1 : p.uses[0].share;
+  };
+  const auto at =
+      std::max_element(phases_.begin(), phases_.end(),
+                       [&](const Phase& a, const Phase& b) { return share(a) < share(b); });
+  return at == phases_.end() || at->uses.empty() ? nullptr : &*at;
+}
+
+std::string RunRecorder::bottleneck_line() const {
+  const Phase* const p = busiest();
+  if (!p) return "";
+  if (p->limits.empty())
+    return fmt::format(
+        "Nothing is busy enough to limit, {}: {} (the most); latency or depth limits\n", p->what,
+        text_of(p->uses[0]));
+  std::string line = fmt::format("Bottleneck, {}: {}", p->what, text_of(p->limits[0]));
+  if (p->limits.size() > 1) line += "; as near: " + text_of(p->limits[1]);
+  return line + '\n';
+}
+
+std::string RunRecorder::stalls_line() const {
+  const Phase* const p = busiest();
+  std::string line;
+  for (std::size_t i = 0; p && i < std::min(p->stalls.size(), kStallsToPrint); ++i)
+    if (const Stalled& s = p->stalls[i]; s.share >= kShareToPrint)
+      line +=
+          fmt::format("{}{} waits for {} {:.0f} %", i ? "; " : "", s.block, s.cause, s.share * 100);
+  return line.empty() ? line : fmt::format("Stalls, {}: {}\n", p->what, line);
+}
+
+std::string RunRecorder::stalls_csv() const {
+  std::string text = "part,block,cause,cycles,share\n";
+  for (const Phase& p : phases_)
+    for (const Stalled& s : p.stalls)
+      text += fmt::format("\"{}\",\"{}\",\"{}\",{},{:.4f}\n", p.what, s.block, s.cause, s.cycles,
+                          s.share);
+  return text;
+}
+}  // namespace hca::testbench

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/run_limits.h"
+
+#include <catch2/catch.hpp>
+
+namespace hca::testbench {
+namespace {
+std::string named(const std::vector<Use>& uses) {
+  std::string names;
+  for (const Use& use : limits_of(uses)) names += (names.empty() ? "" : ", ") + use.name;
+  return names;
+}
+}  // namespace
+
+TEST_CASE("what limits, from the shares of what is busy and of what is waited for", "[limits]") {
+  CHECK(named({}).empty());
+  CHECK(named({{"link", "link", 0.79}, {"tags", "tags", 0.5}}).empty());
+  CHECK(named({{"link", "link", 0.81}}) == "link");
+  // Buffers in front of a link without time fill up.
+  CHECK(named({{"buffers", "buffers", 1.0}, {"link", "link", 0.96}}) == "link");
+  // With time left it is not the link.
+  CHECK(named({{"buffers", "buffers", 1.0}, {"link", "link", 0.85}}) == "buffers");
+  CHECK(named({{"buffers", "buffers", 0.9}, {"link", "link", 0.85}}) == "buffers, link");
+  // Of what waits the one that is furthest inside.
+  CHECK(named({{"turns", "turns", 1.0}, {"buffers", "buffers", 0.99}, {"tags", "tags", 0.9}}) ==
+        "tags");
+  CHECK(named({{"line up", "PCIe", 0.97}, {"line down", "PCIe", 0.98}}) == "line down, line up");
+  CHECK(named({{"line up", "PCIe", 0.85}, {"line down", "PCIe", 0.98}}) == "line down");
+}
+
+TEST_CASE("every row that may limit has a kind", "[limits]") {
+  for (const WaitRow& row : kWaitRows) CHECK(limit_kind(row.kind).inside > 0);
+  CHECK(wait_row("port1_link_control", "waits_pause: until")->name == "pause of the peer");
+  CHECK(wait_row("requester", "packet buffers of port 2")->kind == "buffers");
+  CHECK(wait_row("requester", "turns") == nullptr);
+}
+}  // namespace hca::testbench
