@@ -29,12 +29,13 @@ def assigned(old, new):
     return front[0] if front and new.startswith(front[0]) else ""
 
 
-def with_choices(text, choices):
-    """Each expression with the mistakes that stand in its place: {expression: [(number, mistake), ...]}."""
+def with_choices(text, choices, places):
+    """Each expression with the mistakes that stand in its place: {expression: [(number, mistake), ...]}. `places`: of the
+    rows, by number."""
     for old, news in sorted(choices.items(), key=lambda choice: text.index(choice[0]), reverse=True):
         place = text.find(old)
         if place < 0:
-            sys.exit(f"mistake {news[0][0]}: `{old}` is part of another row's expression")
+            sys.exit(f"{places[news[0][0]]}: `{old}` is part of another row's expression, or one is part of it")
         front = assigned(old, news[0][1])
         choice = "".join(f"mutant_i == 8'd{number} ? ({new[len(front):]}) : " for number, new in news)
         text = f"{text[:place]}{front}({choice}({old[len(front):]})){text[place + len(old):]}"
@@ -69,18 +70,19 @@ def main():
     block, folder = pathlib.Path(block), pathlib.Path(folder)
     files = [name for name in block.with_suffix(".f").read_text().split() if name.endswith(".sv") and name != "hca_pkg.sv"]
     texts = {name: (block.parent / name).read_text() for name in files}
-    names, choices = [], {name: {} for name in files}
+    names, choices, where = [], {name: {} for name in files}, {}
     for number, (name, old, new) in rows(table):
         places = [file for file in files for _ in range(texts[file].count(old))]
         if len(places) != 1:
             sys.exit(f"{table}:{number}: {old!r} stands {len(places)} times in {block} and its modules")
         names.append(name)
+        where[len(names)] = f"{table}:{number}"
         choices[places[0]].setdefault(old, []).append((len(names), new))
     changed = []
     for file in files:  # those that stand in others first
         if choices[file] or file == block.name or any(instances(other).search(texts[file]) for other in changed):
             changed.append(file)
-    texts = {file: with_choices(text, choices[file]) for file, text in texts.items()}
+    texts = {file: with_choices(text, choices[file], where) for file, text in texts.items()}
     for file in changed:
         texts[file] = texts[file].replace("\n  input ", "\n  input  logic [7:0] mutant_i,\n  input ", 1)
         for user in files:

@@ -123,7 +123,7 @@ void Runner::run_group(const std::vector<Member>& group) {
       traffic.push_back(traffic_of(w, scenario_.qps_of(w), bytes, seed + 17 * traffic.size(),
                                    scenario_.connection.service(), member.thread));
       weight_now_ += weight_of(traffic.back(), scenario_.connection.path_mtu);
-      messages_now_ += traffic.back().messages;
+      messages_now_ += traffic.back().messages * (w.direction == Direction::Both ? 2 : 1);
     }
     what_ = fmt::format("{} {}, {} B", traffic[0].mix.empty() ? name_of(first.operation) : "mix",
                         kTestNames[unsigned(first.test)], size);

@@ -108,6 +108,11 @@ void IcrcStimulus::make_roce(IcrcPacket& p) {
   p.what = fmt::format("{} {}{}, {} bytes of payload", row.name, proto::framing_row(p.framing).name,
                        p.vlan ? " with VLAN" : "", payload);
   if (p.mode != IcrcMode::Generate && random_.chance(1, 2)) damage(p);
+  if (p.mode == IcrcMode::Check && !proto::is_native(p.framing) && random_.chance(1, 24)) {
+    p.frame.resize(p.frame.size() - proto::kVcrcBytes);
+    append_vcrc(p.frame);
+    p.what += ", its last bytes a VCRC";
+  }
 }
 
 // In a variant field or in front of the covered part the ICRC stays good. A third of native packets

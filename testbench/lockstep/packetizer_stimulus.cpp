@@ -32,6 +32,20 @@ u32 PacketizerStimulus::payload_of(proto::PayloadRule rule) {
   }
 }
 
+// The sum of an IPv4 header is as large or as small as it can be, or its last step has a carry or
+// just none.
+void PacketizerStimulus::choose_sum(PacketizerPacket& p) {
+  proto::AddressVector& av = p.descriptor.address;
+  const bool largest = random_.chance(1, 2);
+  if (random_.chance(1, 16)) {
+    av.source_gid = av.destination_gid = proto::gid_of_ipv4(largest ? ~0u : 0);
+    p.descriptor.ip_id = largest ? 0xffff : 0;
+    if (largest) av.hop_limit = 0xff;
+  } else if (random_.chance(1, 7)) {
+    p.descriptor.ip_id = u16(carrying_id(p) - random_.below(9));
+  }
+}
+
 PacketizerPacket PacketizerStimulus::next() {
   PacketizerPacket p;
   p.number = made_++;
@@ -48,7 +62,7 @@ PacketizerPacket PacketizerStimulus::next() {
   p.payload = random_bytes(random_, payload_of(row.payload));
   p.bytes_sent = p.payload.size();
   d.payload_bytes = u16(p.bytes_sent);
-  if (d.address.framing == Framing::RoceV2Ip4 && random_.chance(1, 8)) d.ip_id = carrying_id(p);
+  if (d.address.framing == Framing::RoceV2Ip4) choose_sum(p);
   p.frame.resize(proto::kMaxHeaderBytes + p.bytes_sent + 3);
   p.what = fmt::format("{} {}, {} bytes of payload", row.name, stream.name(), p.bytes_sent);
   return p;

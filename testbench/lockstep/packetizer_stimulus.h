@@ -21,6 +21,7 @@ class PacketizerStimulus {
 
  private:
   u32 payload_of(proto::PayloadRule rule);
+  void choose_sum(PacketizerPacket& p);
   engine::Random random_;
   Regime regime_;
   u64 made_ = 0;

@@ -102,7 +102,7 @@ void RequesterPsnStimulus::make_packet(Packet& p) {
   const u32 sent = psns_between(s.unacked_psn, s.sent_psn);
   Psn psn = s.send_psn;
   u32 most = psns_between(psn, s.repeats() ? s.sent_psn : s.next_psn);
-  if (!most || (sent && random_.chance(1, 6))) {
+  if (!most || random_.chance(1, 6)) {
     const u32 before = psns_between(s.unacked_psn, s.send_psn);
     psn = psn_sub(s.send_psn, std::clamp(around(before + 8), 1u, kPsnWindow - 1));
     most = psns_between(psn, s.sent_psn);
@@ -150,7 +150,8 @@ void RequesterPsnStimulus::choose_step(Packet& p) {
   const bool sends = s.send_psn != s.next_psn || s.anything_unacked();
   const u64 kind = random_.below(32);
   PsnStep& step = p.request.step;
-  p.request.psn = u32(random_()) & kPsnMask;
+  p.request.psn = u32(random_()) & kPsnMask, p.request.index = u32(random_()) & kPsnMask;
+  p.request.kind = PsnKind(random_.below(3));
   p.request.byte_len = u32(random_.below(u64{kMostBytes} + 1));
   if (kind == 0)
     step = PsnStep::Start;

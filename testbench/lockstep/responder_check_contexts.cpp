@@ -42,7 +42,7 @@ u32 ResponderCheckStimulus::new_number() {
     u32 number = u32(random_.below(kMulticastQp - 2)) + 2;
     const auto& like = qps_[random_.below(kQps)];
     if (like && random_.chance(1, 2)) number = like->config.qpn ^ (1u << random_.below(24));
-    if (number < 2 || number == kMulticastQp || !numbers_.take(number)) continue;
+    if (number <= kQp1 || number == kMulticastQp || !numbers_.take(number)) continue;
     return number;
   }
 }
@@ -65,6 +65,10 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
   c.allocated = true, c.service = one_of(random_, kServicesOf);
   c.reliable = is_reliable(c.service);
   c.qpn = new_number();
+  if (c.service == Service::Ud && random_.chance(1, 3)) {  // one bit away from QP 0 or QP 1
+    const u32 like = u32(random_.below(2)) ^ 1u << turns_.next("QPN", 24, random_);
+    if (like > kQp1 && numbers_.take(like)) c.qpn = like;
+  }
   if (c.service == Service::Ud && random_.chance(1, 2)) {
     const u32 special = u32(random_.below(2));
     if (!special_used_[special] || special_used_[special] + kRequestsFarApart < made_) {

@@ -109,8 +109,10 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
     u32& bytes = ext.reth.dma_len;
     const bool longer = random_.chance(1, 6);  // of any length
     const u32 most = kMost >> (random_.chance(1, 2) ? 0 : random_.below(24));
+    const bool longest = random_.chance(1, 24);
     if (row.operation != Operation::Write)
-      bytes = u32(longer                 ? 1 + random_.below(most)
+      bytes = u32(longest                ? kMost
+                  : longer               ? 1 + random_.below(most)
                   : random_.chance(1, 3) ? mtu * random_.below(4)
                                          : random_.below(3 * mtu));
     else
@@ -204,7 +206,7 @@ ResponderCheckStimulus::Turned ResponderCheckStimulus::choose_turned(const Opcod
 // front, or ends at, or behind, the last address.
 void ResponderCheckStimulus::turn_region(Packet& p) {
   Region& r = p.region;
-  const u32 bit = next_bit(5 * 32 + 8);
+  const u32 bit = next_bit(6 * 32 + 8);
   const u32 mask = 1u << bit % 32;
   switch (bit / 32) {
     case 0:
@@ -221,6 +223,9 @@ void ResponderCheckStimulus::turn_region(Packet& p) {
       break;
     case 4:
       r.start -= u64{mask} << 32;
+      break;
+    case 5:
+      r.qpn = kAnyQp ^ mask;
       break;
     default:
       r.bytes = ~r.start + bit % 4;
@@ -307,7 +312,7 @@ void ResponderCheckStimulus::build(Packet& p) {
   }
   const AddressVector av = choose_path(p);
   // As much as lengths of 16 bits can say, whatever the headers.
-  const bool longest = !is_native(av.framing) && odd(1, 1000);
+  const bool longest = !is_native(av.framing) && !plain_ && random_.chance(1, 1000);
   const u32 payload = longest ? u32(random_.below(65400)) : choose_payload(*p.of, chosen);
   ExtHeaders ext{};
   choose_headers(p, row, payload, ext);
@@ -329,7 +334,7 @@ void ResponderCheckStimulus::build(Packet& p) {
 
 // One of its own.
 void ResponderCheckStimulus::make_request(Packet& p) {
-  plain_ = random_.chance(2, 5);
+  plain_ = random_.chance(2, 5), oddest_ = random_.chance(1, 6);
   choose_qp(p);
   p.qp.state = odd(1, 24)  ? QpState(random_.below(7))
                : odd(1, 8) ? QpState(2 + random_.below(4))

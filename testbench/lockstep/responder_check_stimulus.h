@@ -121,11 +121,13 @@ class ResponderCheckStimulus {
   NewNumbers numbers_;
   u32 last_ = 0;
   // A plain request has nothing wrong but one bit of one number that a rule compares, each bit of
-  // it in its turn; else there may be anything.
-  bool odd(u64 times, u64 of) { return !plain_ && random_.chance(times, of); }
+  // it in its turn; else there may be anything, of the oddest several things at once.
+  bool odd(u64 times, u64 of) {
+    return !plain_ && (random_.chance(times, of) || (oddest_ && random_.chance(1, 3)));
+  }
   bool turns(Turned what) const { return plain_ && turned_ == what; }
   u32 next_bit(u32 of) { return turns_.next(kTurned[std::size_t(turned_)], of, random_); }
-  bool plain_ = false;
+  bool plain_ = false, oddest_ = false;
   Turned turned_{};
   Turns& turns_;
   u32 late_percent_ = 0;

@@ -24,13 +24,15 @@ class RtlStandIn : public blocks::StandIn<typename Pins::Item> {
   using Item = typename Pins::Item;
   using Rtl = rtl::BlockRtl<typename Pins::In, typename Pins::Out>;
   // `latency`: cycles from the first beat in, or from the last answer of the look-ups, to the first
-  // beat out, as the contract of the unit says. Any other is an error.
+  // beat out, as the contract of the unit says. Any other is an error, a pause between beats, or
+  // that the next item could not begin when this one's beats are through.
   RtlStandIn(Rtl rtl, engine::Cycle latency) : rtl_(std::move(rtl)), latency_(latency) {}
 
   void process(Item& item) override {
     Pins pins(item);
     std::optional<engine::Cycle> counted_from, out_from;
-    u32 beats = 0;  // that have entered
+    u32 beats = 0, beats_out = 0;            // that have entered, that have left
+    engine::Cycle first_in = 0, closed = 0;  // the last cycle in which no item could have begun
     bool last = false;
     for (engine::Cycle at = 0; !last; ++at) {
       rtl_.begin_cycle(true);
@@ -39,12 +41,17 @@ class RtlStandIn : public blocks::StandIn<typename Pins::Item> {
       }
       const bool begins = !beats;
       beats = drive(pins, beats);
+      if (begins && beats) first_in = at;
       if (!kLooksUp && begins && beats) counted_from = at;
+      if (!rtl_.in_ready()) closed = at;
       if (rtl_.out_valid()) {
         const auto out = rtl_.out();
         last = out.control.last;
         pins.take(out);
         if (!out_from) out_from = at;
+        ++beats_out;
+      } else if (out_from) {
+        fail("no beat leaves in the midst of an item", at);
       }
       if constexpr (kLooksUp) pins.look(*rtl_.look_ups());
       rtl_.end_cycle();
@@ -56,6 +63,11 @@ class RtlStandIn : public blocks::StandIn<typename Pins::Item> {
                        *out_from - counted_from.value_or(0),
                        kLooksUp ? "the last answer" : "the first one", latency_),
            *out_from);
+    const engine::Cycle again = first_in + std::max(beats, beats_out);
+    if (closed >= again)
+      fail(fmt::format("no item is taken {} cycles behind the first beat, by its contract {}",
+                       closed - first_in, again - first_in),
+           closed);
     pins.finish(item);
   }
 

@@ -24,8 +24,7 @@ std::string RxParserCounts::text() const {
 }
 
 void RxParserLockstep::set_side_band(const Packet& p, In& control) {
-  const bool native = is_native(p.stream.framing);
-  if (control.first) control.framing = u8(native ? Framing::IbLocal : Framing::RoceV2Ip4);
+  if (control.first) control.framing = u8(p.stream.framing);
   if (control.last) control.icrc_ok = p.icrc_ok, control.vcrc_ok = p.vcrc_ok;
 }
 

@@ -202,6 +202,41 @@ u32 RxParserStimulus::end_with_header(RxParserPacket& p, const Path& path) {
   }
 }
 
+// All lengths say as much as a BTH and an ICRC need, or a little more or less, and one bit of the
+// BTH is turned; or natively just an LRH, or a GRH behind it, whatever LNH says. The size then.
+u32 RxParserStimulus::shorten(RxParserPacket& p, const Path& path) {
+  u8* const frame = p.frame.data();
+  u8* const network = frame + path.network_offset;
+  u32 bytes = bytes_of<Bth>() + kIcrcBytes - 2 + u32(random_.below(5));  // from the BTH on
+  if (is_native(p.stream.framing)) {
+    constexpr u32 kWord = 4;
+    u32 words = (path.bytes + bytes) / kWord;
+    if (random_.chance(1, 2)) words = 1 + u32(random_.below(path.bytes / kWord + 1));
+    Lrh lrh{};
+    decode_to(frame, lrh);
+    lrh.pkt_len = u16(words);
+    if (random_.chance(1, 2)) lrh.lnh = u8(random_.below(4));
+    encode(lrh, frame);
+    const u32 size = words * kWord + kVcrcBytes;
+    if (p.stream.framing == Framing::IbGlobal && size >= path.bytes)
+      store_be<2>(network + 4, words * kWord - bytes_of<Lrh>() - bytes_of<Grh>());
+    p.what += fmt::format(", LRH of {} words and LNH {}", words, lrh.lnh);
+    return size;
+  }
+  const u32 udp = bytes + bytes_of<Udp>();
+  if (p.stream.framing == Framing::RoceV2Ip4)
+    store_be<2>(network + 2, udp + bytes_of<Ipv4>());
+  else
+    store_be<2>(network + 4, p.stream.framing == Framing::RoceV2Ip6 ? udp : bytes);
+  if (p.stream.framing != Framing::RoceV1)
+    store_be<2>(frame + path.bytes - bytes_of<Udp>() + 4, udp);
+  if (p.stream.framing == Framing::RoceV2Ip4) set_ip_checksum(network);
+  if (random_.chance(1, 2)) frame[path.bytes + 1] ^= u8(1u << random_.below(8));
+  if (random_.chance(1, 2)) frame[path.bytes] = u8(random_());
+  p.what += fmt::format(", {} bytes from the BTH on", bytes);
+  return path.bytes + bytes;
+}
+
 // Any value in the fields that nobody looks at.
 void RxParserStimulus::fill_ignored(RxParserPacket& p, const Path& path) {
   for (const FieldRow& row : kIgnored) {
@@ -315,7 +350,7 @@ RxParserPacket RxParserStimulus::next() {
     std::copy(ext.begin(), ext.end(), p.frame.begin() + path.bytes + bytes_of<Bth>());
   p.what = fmt::format("{} {}, {} bytes of payload", row.name, p.stream.name(), payload);
   if (!largest_sum && random_.chance(1, 2)) fill_ignored(p, path);
-  const u64 kind = largest_sum ? 7 : random_.below(10);  // 7: nothing is wrong
+  const u64 kind = largest_sum ? 7 : random_.below(11);  // 7: nothing is wrong
   if (kind == 6 && random_.chance(1, 2)) {               // the reserved OpCodes, each in its turn
     do p.frame[path.bytes] = u8(turns_.next("OpCode", 256, random_));
     while (opcode_row(p.frame[path.bytes]));
@@ -323,7 +358,7 @@ RxParserPacket RxParserStimulus::next() {
   }
   if (kind < 3) damage_headers(p, path);
   if (kind == 8) turn_bit(p, path);
-  const u32 cut_to = kind == 9 ? end_with_header(p, path) : 0;
+  const u32 cut_to = kind == 9 ? end_with_header(p, path) : kind == 10 ? shorten(p, path) : 0;
   finish_frame(p.frame.data(), shape);
   if (cut_to) p.frame.resize(cut_to);
   if (kind == 3) damage_end(p);

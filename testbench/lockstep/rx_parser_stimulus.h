@@ -31,6 +31,7 @@ class RxParserStimulus {
   void change(RxParserPacket& p, u32 offset, const RxParserField& row);
   void turn_bit(RxParserPacket& p, const proto::Path& path);
   u32 end_with_header(RxParserPacket& p, const proto::Path& path);
+  u32 shorten(RxParserPacket& p, const proto::Path& path);
   RxParserPacket take_given(RxParserPacket p);
   void judge_crcs(RxParserPacket& p);
   void damage_end(RxParserPacket& p);

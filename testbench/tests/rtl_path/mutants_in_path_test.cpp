@@ -113,19 +113,30 @@ class CountedIcrc : public rtl::VerilatedBlock<rtl::BeatControl, rtl::BeatContro
   void trace_end() override {}
   rtl::PinsOf<rtl::BeatControl>* look_ups() override { return nullptr; }
 
- private:
+ protected:
   u64& clocks_;
   rtl::IcrcRtl icrc_{64};
 };
-struct CountedRtl : rtl::IcrcBlock {
-  explicit CountedRtl(u64& clocks) : BlockRtl(64, std::make_unique<CountedIcrc>(clocks)) {}
+// Behind a first beat it takes none before it is empty.
+struct SlowIcrc : CountedIcrc {
+  using CountedIcrc::CountedIcrc;
+  bool in_ready() override { return icrc_.in_ready() && (clocks_ == 0 || clocks_ > 6); }
+};
+// The second beat that leaves is missing.
+struct PausingIcrc : CountedIcrc {
+  using CountedIcrc::CountedIcrc;
+  bool out_valid() const override { return icrc_.out_valid() && clocks_ != 6; }
+};
+template <class Icrc>
+struct IcrcOf : rtl::IcrcBlock {
+  explicit IcrcOf(u64& clocks) : BlockRtl(64, std::make_unique<Icrc>(clocks)) {}
 };
 }  // namespace
 
 // One item of 100 bytes: 2 beats in, the first one out 5 cycles behind the first one in.
 TEST_CASE("RTL in the path is not clocked while it has nothing to do", "[rtl]") {
   u64 clocks = 0;
-  RtlStandIn<IcrcPins> icrc(CountedRtl(clocks), 5);
+  RtlStandIn<IcrcPins> icrc(IcrcOf<CountedIcrc>(clocks), 5);
   std::vector<u8> frame(200);
   IcrcItem item{.frame = frame.data(), .bytes = 100, .mode = IcrcMode::Generate};
   icrc.process(item);
@@ -152,5 +163,20 @@ TEST_CASE("RTL of another latency than its unit's is told", "[rtl]") {
   CHECK_THROWS_WITH(icrc.process(item),
                     Catch::Matchers::Contains("rtl/icrc.sv in the path: the first beat left 5 "
                                               "cycles behind the first one, by its contract 6"));
+}
+
+// 2 beats in, 2 out: the next item may begin 2 cycles behind this one.
+TEST_CASE("RTL that keeps the next item waiting, or pauses in an item, is told", "[rtl]") {
+  std::vector<u8> frame(200);
+  IcrcItem item{.frame = frame.data(), .bytes = 100, .mode = IcrcMode::Generate};
+  u64 clocks = 0;
+  RtlStandIn<IcrcPins> slow(IcrcOf<SlowIcrc>(clocks), 5);
+  CHECK_THROWS_WITH(slow.process(item),
+                    Catch::Matchers::Contains("no item is taken 6 cycles behind the first beat, by "
+                                              "its contract 2"));
+  clocks = 0;
+  RtlStandIn<IcrcPins> pausing(IcrcOf<PausingIcrc>(clocks), 5);
+  CHECK_THROWS_WITH(pausing.process(item),
+                    Catch::Matchers::Contains("no beat leaves in the midst of an item, 6 cycles"));
 }
 }  // namespace hca::testbench
