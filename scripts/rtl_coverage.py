@@ -27,7 +27,7 @@ import subprocess
 import sys
 
 BLOCKS = ("icrc", "packetizer", "rx_parser", "responder_check", "requester_psn", "completion")
-GIVEN = ("icrc", "rx_parser", "responder_check")  # take the frames of captures and vectors
+GIVEN = ("icrc", "packetizer", "rx_parser", "responder_check")  # take the frames of captures and vectors
 WIDTHS = {block: ("256", "512") if block in ("icrc", "packetizer", "rx_parser") else ("512",) for block in BLOCKS}
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/rtl_coverage"

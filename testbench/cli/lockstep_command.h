@@ -138,8 +138,8 @@ void add_lockstep(CLI::App& block, int& exit_code, testbench::RtlMaker<Pair> rtl
     if constexpr (!kTakesFrames)
       if (!packets->empty())
         throw CLI::ValidationError("--packets",
-                                   fmt::format("{} takes no frames but {}; icrc, rx_parser and "
-                                               "responder_check take frames",
+                                   fmt::format("{} takes no frames but {}; icrc, packetizer, "
+                                               "rx_parser and responder_check take frames",
                                                Pair::kName, Pair::kTakes));
     if (!packets->empty())
       options->given = testbench::GivenFrames(testbench::load_frames(*packets));

@@ -48,7 +48,7 @@ IcrcPacket IcrcStimulus::next() {
 u32 IcrcStimulus::payload_of(const proto::Path& path, const proto::OpcodeRow& row, u32 crcs_sent) {
   constexpr u32 kBeat = 64, kNear = 8;
   const u32 payload = u32(random_.below(regime_.largest_payload() + 1));
-  if (random_.chance(1, 2)) return payload;
+  if (random_.chance(1, 4)) return payload;
   const u32 sent = proto::shape_of(path, row, payload).icrc_offset + crcs_sent;
   const u32 wanted = kBeat - kNear + u32(random_.below(2 * kNear + 1));
   const u32 more = (wanted + kBeat - sent % kBeat) % kBeat;

@@ -16,7 +16,6 @@ struct PacketizerCounts {
 struct PacketizerLockstep {
   static constexpr const char* kName = "packetizer";
   static constexpr const char* kTwin = "PacketizerUnit";
-  static constexpr const char* kTakes = "descriptors";
   static constexpr const char* kData = "frame";
   using Packet = PacketizerPacket;
   using Stimulus = PacketizerStimulus;

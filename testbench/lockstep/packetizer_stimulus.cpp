@@ -46,10 +46,36 @@ void PacketizerStimulus::choose_sum(PacketizerPacket& p) {
   }
 }
 
+// The next frame that can be parsed, as a descriptor and a payload; false: there is none.
+bool PacketizerStimulus::take_given(PacketizerPacket& p) {
+  for (std::size_t tries = 0; tries < given_.size(); ++tries) {
+    const GivenFrame& given = given_.of(next_given_++);
+    proto::ParsedPacket parsed{};  // headers that it does not have: all fields 0
+    if (proto::parse(given.bytes, given.link, parsed) != proto::PacketVerdict::Good) continue;
+    rtl::Descriptor& d = p.descriptor;
+    d.address = proto::address_vector(parsed.framing,
+                                      proto::addressing_of(given.bytes.data(), parsed));
+    d.bth = parsed.bth;
+    static_cast<proto::ExtHeaders&>(d) = parsed;
+    d.ip_id = u16(random_());
+    p.opcode = parsed.opcode;
+    const auto payload = given.bytes.begin() + parsed.payload_offset;
+    p.payload.assign(payload, payload + parsed.payload_bytes);
+    p.what = given.source;
+    return true;
+  }
+  return false;
+}
+
 PacketizerPacket PacketizerStimulus::next() {
   PacketizerPacket p;
   p.number = made_++;
   p.gap = regime_.gap(random_);
+  if (take_given(p)) {
+    p.bytes_sent = p.payload.size(), p.descriptor.payload_bytes = u16(p.bytes_sent);
+    p.frame.resize(proto::kMaxHeaderBytes + p.bytes_sent + 3);
+    return p;
+  }
   const auto& stream = kStreams[random_.below(kStreams.size())];
   const proto::OpcodeRow& row = proto::kOpcodeRows[random_.below(proto::kOpcodeRows.size())];
   p.opcode = &row;

@@ -2,6 +2,7 @@
 // Random packets for the packetizer: every opcode in all framings with payloads of all lengths.
 #pragma once
 #include "rtl/descriptor.h"
+#include "testbench/lockstep/given_frames.h"
 #include "testbench/lockstep/random_packets.h"
 
 namespace hca::testbench {
@@ -16,14 +17,17 @@ struct PacketizerPacket : StreamPacket {
 
 class PacketizerStimulus {
  public:
-  explicit PacketizerStimulus(u64 seed) : random_(seed) {}
+  explicit PacketizerStimulus(u64 seed, GivenFrames given = {})
+      : random_(seed), given_(std::move(given)) {}
   PacketizerPacket next();
 
  private:
   u32 payload_of(proto::PayloadRule rule);
   void choose_sum(PacketizerPacket& p);
+  bool take_given(PacketizerPacket& p);
   engine::Random random_;
+  GivenFrames given_;
   Regime regime_;
-  u64 made_ = 0;
+  u64 made_ = 0, next_given_ = 0;
 };
 }  // namespace hca::testbench
