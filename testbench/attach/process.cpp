@@ -214,6 +214,10 @@ bool Process::wants_others() const {
          });
 }
 
+bool Process::has_threads() const {
+  return std::ranges::any_of(threads_, [](const auto& thread) { return thread != nullptr; });
+}
+
 bool Process::works() const {
   return std::ranges::any_of(shared_->threads, [](const SharedThread& thread) {
     return thread.turn.load(std::memory_order_acquire) == Turn::Waits && thread.wait == Wait::Work;

@@ -80,7 +80,8 @@ class Process final {
   // A thread wants a turn, or somebody may wait for what one did.
   bool wants_others() const;
   bool works() const;  // a thread, in simulated time
-  bool take_told() { return shared_->told.exchange(0); }
+  bool has_threads() const;
+  u32 take_told() { return shared_->told.exchange(0); }
   bool is_known_gone() const { return gone_; }  // the kernel may tell the server only later
   void end();                                   // of all threads
 

@@ -102,8 +102,9 @@ bool Server::has_sessions_by_day() const {
 }
 
 bool Server::has_programs() const {
-  return std::ranges::any_of(connections_,
-                             [](const Connection& c) { return c.session || c.process; });
+  return std::ranges::any_of(connections_, [](const Connection& c) {
+    return c.session || (c.process && c.process->has_threads());
+  });
 }
 
 Process::Due Server::due() {
@@ -119,9 +120,11 @@ Process::Due Server::due() {
 // To programs that want one, and to those that wait for what another did.
 void Server::give_turns() {
   for (const Connection& teller : connections_) {
-    if (!teller.is_clock || !teller.process->take_told()) continue;
+    const u32 told = teller.is_clock ? teller.process->take_told() : 0;
+    if (!told) continue;
     for (const Connection& other : connections_)
-      if (other.is_clock && &other != &teller) other.process->resume_waiting(Wait::Descriptor);
+      if (other.is_clock && told & (&other == &teller ? kOwn : kOthers))
+        other.process->resume_waiting(Wait::Descriptor);
   }
   for (const Connection& connection : connections_)
     if (connection.is_clock) connection.process->see_threads();

@@ -44,9 +44,12 @@ struct HostCosts {
   u64 post_send = 0, doorbell = 0, post_recv = 0, poll = 0, completion = 0, arm = 0, event = 0;
 };
 
+// Another program, for something that was done to a socket; a thread of the same program.
+inline constexpr u32 kOthers = 1, kOwn = 2;
+
 struct SharedProcess {
   HostCosts costs;
-  std::atomic<u32> told;  // it did something to a socket that another may wait for
+  std::atomic<u32> told;  // kOthers, kOwn: who may wait for what it did
   std::atomic<u32> ends;  // its last turn: it exits
   std::array<SharedThread, kMostThreads> threads;
 };

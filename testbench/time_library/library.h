@@ -43,6 +43,16 @@ bool sleep_until(u64 end);
 // Another program may wait for what was done.
 void tell();
 
+// ---- Threads (turns.cpp)
+// A place for a thread that will come, which wants a turn; nullptr: there is none left.
+attach::SharedThread* reserve_turns();
+void take_turns(attach::SharedThread& slot);  // of the calling thread, the first has come
+// Gives the turn up until another thread of this program calls tell_own(), or until that time.
+void wait_for_own(u64 end);
+void tell_own();
+// The calling thread is as good as gone (threads.cpp).
+void thread_ends();
+
 // ---- Timers
 u64 next_timer();  // when the next is due; kForEver: none
 // Those that are due. True: a handler of a signal has run.

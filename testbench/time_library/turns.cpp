@@ -72,6 +72,7 @@ bool await_turn(SharedThread& slot) {
 // A thread that ends gives its turn up; the one that ends the program does not.
 void give_back(void* at) {
   auto& slot = *static_cast<SharedThread*>(at);
+  thread_ends();
   if (!is_open()) return;
   slot.turn.store(Turn::None);
   attach::wake(slot.turn);
@@ -82,24 +83,33 @@ pthread_key_t make_key() {
   return key;
 }
 
-SharedThread* take_slot() {
-  static const pthread_key_t key = make_key();
+SharedThread* find_slot() {
   for (SharedThread& slot : program().shared->threads) {
     Turn none = Turn::None;
     if (!slot.turn.compare_exchange_strong(none, Turn::Wants)) continue;
     slot.tid = u32(syscall(SYS_gettid));
-    pthread_setspecific(key, &slot);
-    wake_server();
     return &slot;
   }
-  std::abort();  // more threads than a program may have
+  return nullptr;
+}
+
+void set_slot(SharedThread& slot) {
+  static const pthread_key_t key = make_key();
+  slot.tid = u32(syscall(SYS_gettid));
+  pthread_setspecific(key, &slot);
+  t_mine.slot = &slot;
 }
 
 // The thread's place, with its turn; nullptr: the program is not in simulated time.
 SharedThread* mine() {
   if (!is_open()) return nullptr;
   Mine& my = t_mine;
-  if (!my.slot) my.slot = take_slot();
+  if (!my.slot) {
+    SharedThread* const slot = find_slot();
+    if (!slot) std::abort();  // more threads than a program may have
+    set_slot(*slot);
+    wake_server();
+  }
   return await_turn(*my.slot) ? my.slot : nullptr;
 }
 
@@ -234,7 +244,25 @@ int await(pollfd* descriptors, nfds_t count, u64 end) {
 }
 
 void tell() {
-  if (auto* const shared = program().shared) shared->told.store(1);
+  if (auto* const shared = program().shared) shared->told.fetch_or(attach::kOthers);
+}
+
+SharedThread* reserve_turns() { return find_slot(); }
+void take_turns(SharedThread& slot) {
+  set_slot(slot);
+  mine();
+}
+void wait_for_own(u64 end) {
+  act();
+  settle();
+  SharedThread* const slot = mine();
+  if (!slot) return;
+  const u64 at = now(), until = std::min(end, next_timer());
+  if (until > at) yield(*slot, Wait::Descriptor, until == attach::kForEver ? until : until - at);
+  ring_timers();
+}
+void tell_own() {
+  if (auto* const shared = program().shared) shared->told.fetch_or(attach::kOwn);
 }
 }  // namespace hca::time_library
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that other things than completions wake, each by its name: `threads` ping each other,
-// a `child` has a device of its own, `timers` ring. They print how long that took by their clocks.
+// `locks` hand a turn over, a `child` has a device of its own, `timers` ring. They print how long
+// that took by their clocks.
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,8 +13,11 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 #include "testbench/tests/verbs_programs/cases/bench.h"
@@ -62,6 +66,37 @@ void ping_each_other(Bench& bench) {
   other.join();
   bench.checks->holds("one thread", good_a);
   bench.checks->holds("the other", good_b);
+  std::printf("%.9f s\n", now() - begun);
+}
+
+// ---- Two threads that hand a turn over, each with a WRITE of its own.
+void hand_over(Bench& bench) {
+  const Pair pair(bench, IBV_QPT_RC);
+  std::mutex mutex;
+  std::condition_variable changed;
+  int turn = 0, good = 0;
+  const double begun = now();
+  const auto play = [&](int mine) {
+    for (int i = 0; i < kTimes; ++i) {
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return turn == mine; });
+      ibv_sge data = bench.a.sge(0, 8);
+      ibv_send_wr wr = work(IBV_WR_RDMA_WRITE, &data);
+      set_remote(wr, bench.b);
+      post(pair.a, wr);
+      good += bench.a.next_completion().status == IBV_WC_SUCCESS;
+      turn = 1 - mine;
+      changed.notify_one();
+    }
+  };
+  std::thread one(play, 0), other(play, 1);
+  one.join(), other.join();
+  std::unique_lock lock(mutex);
+  const double waits = now();
+  const auto status = changed.wait_for(lock, std::chrono::seconds(100));
+  bench.checks->holds("nobody wakes it", status == std::cv_status::timeout);
+  bench.checks->holds("in simulated time", now() - waits >= 100 && now() - waits < 101);
+  bench.checks->equal("WRITEs", good, 2 * kTimes);
   std::printf("%.9f s\n", now() - begun);
 }
 
@@ -163,7 +198,7 @@ struct ProgramRow {
   void (*run)(Bench&);
 };
 constexpr std::array kPrograms{ProgramRow{"threads", ping_each_other},
-                               ProgramRow{"child", have_a_child},
+                               ProgramRow{"locks", hand_over}, ProgramRow{"child", have_a_child},
                                ProgramRow{"timers", let_timers_ring}};
 }  // namespace
 }  // namespace cases

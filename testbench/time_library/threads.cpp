@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads of a program that wait for each other: one that waits gives its turn up, and looks again
+// when another has done something that it may wait for.
+#include <pthread.h>
+#include <semaphore.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+#include <vector>
+
+#include "testbench/time_library/library.h"
+
+namespace hca::time_library {
+namespace {
+constexpr u64 kSecond = 1'000'000'000'000, kNanosecond = 1000;
+
+// The locks of this file are held for moments, and never while a thread waits.
+class SpinLock {
+ public:
+  void lock() {
+    while (flag_.test_and_set(std::memory_order_acquire)) sched_yield();
+  }
+  void unlock() { flag_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag flag_;
+};
+
+struct Waiter {
+  const pthread_cond_t* condition;
+  bool woken = false;
+};
+struct Threads {
+  SpinLock lock;
+  std::vector<Waiter*> waiters;  // in the order in which they came
+  std::vector<pthread_t> live;   // those that began in simulated time
+  std::atomic<u32> waiting{0};
+};
+Threads& threads() {
+  static Threads* const made = new Threads;  // it is there as long as threads are
+  return *made;
+}
+
+void tell_waiting() {
+  if (is_open() && threads().waiting) tell_own();
+}
+
+// False: the time has come, or there is no server any more.
+template <class Done>
+bool wait_until(Done done, u64 end = attach::kForEver) {
+  Threads& all = threads();
+  ++all.waiting;
+  bool is = done();
+  while (!is && is_open() && now() < end) {
+    wait_for_own(end);
+    is = done();
+  }
+  --all.waiting;
+  return is;
+}
+
+// When a clock shows this, as now() tells it.
+u64 end_at(clockid_t clock, const timespec& until) {
+  const u64 wanted = u64(until.tv_sec) * kSecond + u64(until.tv_nsec) * kNanosecond;
+  return wanted - std::min(wanted, start_of(clock) * kSecond);
+}
+
+// ---- Threads
+struct Start {
+  void* (*routine)(void*);
+  void* argument;
+  attach::SharedThread* slot;
+};
+void* begin(void* at) {
+  const Start start = *static_cast<Start*>(at);
+  delete static_cast<Start*>(at);
+  Threads& all = threads();
+  {
+    const std::lock_guard guard(all.lock);
+    if (std::ranges::find(all.live, pthread_self()) == all.live.end())
+      all.live.push_back(pthread_self());
+  }
+  take_turns(*start.slot);
+  return start.routine(start.argument);
+}
+bool is_live(pthread_t thread) {
+  Threads& all = threads();
+  const std::lock_guard guard(all.lock);
+  return std::ranges::find(all.live, thread) != all.live.end();
+}
+
+// ---- Conditions
+template <class... Rest>
+int wait_really(const char* name, Rest... rest) {
+  // Its first version is another function.
+  using Function = int(Rest...);
+  auto* const real = reinterpret_cast<Function*>(dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2"));
+  return real(rest...);
+}
+int await_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, u64 end) {
+  Threads& all = threads();
+  Waiter mine{condition};
+  {
+    const std::lock_guard guard(all.lock);
+    all.waiters.push_back(&mine);
+  }
+  pthread_mutex_unlock(mutex);
+  wait_until(
+      [&] {
+        const std::lock_guard guard(all.lock);
+        return mine.woken;
+      },
+      end);
+  {
+    const std::lock_guard guard(all.lock);
+    std::erase(all.waiters, &mine);
+  }
+  pthread_mutex_lock(mutex);
+  return mine.woken || end == attach::kForEver ? 0 : ETIMEDOUT;
+}
+void wake_condition(const pthread_cond_t* condition, bool all_of_them) {
+  Threads& all = threads();
+  bool any = false;
+  {
+    const std::lock_guard guard(all.lock);
+    for (Waiter* waiter : all.waiters) {
+      if (waiter->condition != condition || waiter->woken || (any && !all_of_them)) continue;
+      waiter->woken = any = true;
+    }
+  }
+  if (any) tell_waiting();
+}
+clockid_t clock_of(const pthread_cond_t& condition) {
+  constexpr unsigned kMonotonic = 2;  // as the C library keeps it
+  return condition.__data.__wrefs & kMonotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+}  // namespace
+
+void thread_ends() {
+  Threads& all = threads();
+  {
+    const std::lock_guard guard(all.lock);
+    std::erase(all.live, pthread_self());
+  }
+  tell_waiting();
+}
+}  // namespace hca::time_library
+
+using namespace hca;
+using namespace hca::time_library;
+
+// The new thread wants its first turn where the one that makes it is.
+HCA_INSTEAD int pthread_create(pthread_t* made, const pthread_attr_t* attributes,
+                               void* (*routine)(void*), void* argument) noexcept {
+  attach::SharedThread* const slot = is_open() ? reserve_turns() : nullptr;
+  if (!slot) return HCA_NEXT(pthread_create)(made, attributes, routine, argument);
+  auto* const start = new Start{routine, argument, slot};
+  const int error = HCA_NEXT(pthread_create)(made, attributes, begin, start);
+  if (!error) {
+    Threads& all = threads();
+    const std::lock_guard guard(all.lock);
+    if (std::ranges::find(all.live, *made) == all.live.end()) all.live.push_back(*made);
+    return 0;
+  }
+  slot->turn = attach::Turn::None;
+  delete start;
+  return error;
+}
+HCA_INSTEAD int pthread_join(pthread_t thread, void** result) {
+  if (is_open()) wait_until([&] { return !is_live(thread); });
+  return HCA_NEXT(pthread_join)(thread, result);
+}
+
+HCA_INSTEAD int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  if (!is_open()) return HCA_NEXT(pthread_mutex_lock)(mutex);
+  int error = pthread_mutex_trylock(mutex);
+  const bool own = mutex->__data.__owner == int(gettid());
+  if (error != EBUSY || own) return error == EBUSY ? HCA_NEXT(pthread_mutex_lock)(mutex) : error;
+  wait_until([&] { return (error = pthread_mutex_trylock(mutex)) != EBUSY; });
+  return error == EBUSY ? HCA_NEXT(pthread_mutex_lock)(mutex) : error;
+}
+HCA_INSTEAD int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
+  const int error = HCA_NEXT(pthread_mutex_unlock)(mutex);
+  tell_waiting();
+  return error;
+}
+
+HCA_INSTEAD int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  if (!is_open()) return wait_really("pthread_cond_wait", condition, mutex);
+  return await_condition(condition, mutex, attach::kForEver);
+}
+HCA_INSTEAD int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                       const timespec* until) {
+  if (!is_open()) return wait_really("pthread_cond_timedwait", condition, mutex, until);
+  return await_condition(condition, mutex, end_at(clock_of(*condition), *until));
+}
+HCA_INSTEAD int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                       clockid_t clock, const timespec* until) {
+  if (!is_open()) return HCA_NEXT(pthread_cond_clockwait)(condition, mutex, clock, until);
+  return await_condition(condition, mutex, end_at(clock, *until));
+}
+HCA_INSTEAD int pthread_cond_signal(pthread_cond_t* condition) noexcept {
+  if (is_open()) wake_condition(condition, false);
+  return wait_really("pthread_cond_signal", condition);
+}
+HCA_INSTEAD int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
+  if (is_open()) wake_condition(condition, true);
+  return wait_really("pthread_cond_broadcast", condition);
+}
+
+HCA_INSTEAD int sem_wait(sem_t* semaphore) {
+  const bool taken = is_open() && wait_until([&] { return !sem_trywait(semaphore); });
+  return taken ? 0 : HCA_NEXT(sem_wait)(semaphore);
+}
+HCA_INSTEAD int sem_post(sem_t* semaphore) noexcept {
+  const int error = HCA_NEXT(sem_post)(semaphore);
+  tell_waiting();
+  return error;
+}
