@@ -58,6 +58,8 @@ PAIRS = {
     "write_lat_inline": ("ib_write_lat -n 100 -F -I 64 -s 64", [], PERFTEST),
     "send_bw_lists": ("ib_send_bw -n 160 -F -l 16 -s 4096", [], PERFTEST),
     "write_bw_moderated": ("ib_write_bw -n 160 -F --cq-mod 16 -s 4096", [], PERFTEST),
+    "send_bw_group": ("ib_send_bw -g -n 50 -F -s 1024", [], PERFTEST),
+    "send_lat_group": ("ib_send_lat -g -n 50 -F -s 1024", [], PERFTEST),
     "send_bw_group_roce": ("ib_send_bw -g -n 50 -F -s 1024 -x 0", ROCE6, PERFTEST),
     "send_lat_group_roce": ("ib_send_lat -g -n 50 -F -s 1024 -x 0", ROCE6, PERFTEST),
     "write_bw_new_api": ("ib_write_bw -n 100 -F", PART, r"ibv_wr\* API +: ON"),

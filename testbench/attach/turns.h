@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 
@@ -63,9 +64,16 @@ inline void sleep_on(std::atomic<Turn>& turn, Turn seen, long nanoseconds) {
 inline void wake(std::atomic<Turn>& turn) {
   syscall(SYS_futex, &turn, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
-// For a moment: the other side often answers at once.
+// For a moment, 10 us at the longest: the other side often answers at once. Where it did not, the
+// moments become shorter: it may need this processor.
 inline void watch_for(const std::atomic<Turn>& turn, Turn seen) {
-  constexpr unsigned kLooks = 20'000;  // some 10 us
-  for (unsigned i = 0; i < kLooks && turn.load(std::memory_order_acquire) == seen;) ++i;
+  constexpr unsigned kMost = 20'000, kLeast = 500;
+  static thread_local unsigned looks = kMost;
+  for (unsigned i = 0; i < looks; ++i)
+    if (turn.load(std::memory_order_acquire) != seen) {
+      looks = std::min(2 * looks, kMost);
+      return;
+    }
+  looks = std::max(looks / 2, kLeast);
 }
 }  // namespace hca::attach
