@@ -66,8 +66,23 @@ HCA_VERB int ibv_destroy_ah(ibv_ah* ah) {
   return error;
 }
 
+namespace {
+// Of a datagram with an IPv4 header, where a GRH would end. False: it has none.
+bool fill_from_ipv4(const ibv_grh* grh, ibv_global_route& route) {
+  constexpr std::size_t kAt = 20, kTrafficClass = 1, kTtl = 8, kSource = 12;
+  constexpr u8 kVersionAndLength = 0x45;
+  const u8* header = reinterpret_cast<const u8*>(grh) + kAt;
+  if (header[0] != kVersionAndLength || be32toh(grh->version_tclass_flow) >> 28 == 6) return false;
+  route.dgid = {};
+  route.dgid.raw[10] = route.dgid.raw[11] = 0xff;
+  std::memcpy(route.dgid.raw + 12, header + kSource, 4);
+  route.traffic_class = header[kTrafficClass], route.hop_limit = header[kTtl];
+  return true;
+}
+}  // namespace
+
 // The way back to whom a datagram came from.
-HCA_VERB int ibv_init_ah_from_wc(ibv_context*, u8 port, ibv_wc* wc, ibv_grh* grh,
+HCA_VERB int ibv_init_ah_from_wc(ibv_context* context, u8 port, ibv_wc* wc, ibv_grh* grh,
                                  ibv_ah_attr* attributes) {
   constexpr unsigned kTrafficClassShift = 20;
   std::memset(attributes, 0, sizeof *attributes);
@@ -76,6 +91,7 @@ HCA_VERB int ibv_init_ah_from_wc(ibv_context*, u8 port, ibv_wc* wc, ibv_grh* grh
   if (!(wc->wc_flags & IBV_WC_GRH)) return 0;
   const u32 first = be32toh(grh->version_tclass_flow);
   attributes->is_global = 1;
+  if (context_of(context).info.needs_grh && fill_from_ipv4(grh, attributes->grh)) return 0;
   attributes->grh.dgid = grh->sgid;
   attributes->grh.flow_label = first & ((1u << kTrafficClassShift) - 1);
   attributes->grh.traffic_class = u8(first >> kTrafficClassShift);

@@ -118,6 +118,7 @@ void check_events(Bench& bench);
 void check_memory(Bench& bench);
 void check_resizing(Bench& bench);
 void check_extended(Bench& bench);
+void check_datagrams(Bench& bench);
 // Only if they are asked for: it takes seconds; the simulation is killed in its midst.
 void check_limits(Bench& bench);
 void check_lost(Bench& bench);

@@ -24,6 +24,7 @@ constexpr std::array kGroups{
     GroupRow{"memory",      cases::check_memory},
     GroupRow{"resizing",    cases::check_resizing},
     GroupRow{"extended",    cases::check_extended},
+    GroupRow{"datagrams",   cases::check_datagrams},
     GroupRow{"limits",      cases::check_limits, true},
     GroupRow{"lost",        cases::check_lost, true},
     GroupRow{"ports",       cases::check_ports, true},
