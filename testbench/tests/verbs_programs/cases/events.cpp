@@ -167,6 +167,84 @@ void check_channel(Bench& bench) {
   checks.equal("the channel", ibv_destroy_comp_channel(channel), 0);
   ibv_destroy_qp(peer);
 }
+
+// ibv_req_notify_cq(3): which completions an event is for.
+class Notified {
+ public:
+  explicit Notified(Bench& bench)
+      : bench_(bench), channel_(ibv_create_comp_channel(bench.b.context)) {
+    fcntl(channel_->fd, F_SETFL, O_NONBLOCK);
+    cq = ibv_create_cq(bench.b.context, kDepth, nullptr, channel_, 0);
+    ibv_qp_init_attr wanted = bench.b.wanted_qp(IBV_QPT_RC);
+    wanted.recv_cq = cq;
+    to_ = ibv_create_qp(bench.b.pd, &wanted), from_ = bench.a.make_qp(IBV_QPT_RC);
+    bench.checks->equal("they are connected", connect(from_, bench.a, to_, bench.b), 0);
+    for (int i = 0; i < kDepth; ++i) post_receive(to_, bench.b.sge(0, 64));
+  }
+  ~Notified() {
+    bench_.checks->equal("destroyed",
+                         ibv_destroy_qp(from_) | ibv_destroy_qp(to_) | ibv_destroy_cq(cq) |
+                             ibv_destroy_comp_channel(channel_),
+                         0);
+  }
+  void send(unsigned flags) {
+    ibv_sge data = bench_.a.sge(0, 8);
+    ibv_send_wr wr = work(IBV_WR_SEND, &data);
+    wr.send_flags |= flags;
+    post(from_, wr);
+    bench_.checks->equal("a SEND", bench_.a.next_completion().status, IBV_WC_SUCCESS);
+    wait_a_moment();
+  }
+  int events() {
+    ibv_cq* told;
+    void* context;
+    int count = 0;
+    while (!ibv_get_cq_event(channel_, &told, &context)) ++count;
+    bench_.checks->equal("no event is left", errno, EAGAIN);
+    ibv_ack_cq_events(cq, unsigned(count));
+    return count;
+  }
+  int completions() {
+    ibv_wc wc;
+    int count = 0;
+    while (ibv_poll_cq(cq, 1, &wc) == 1) ++count;
+    return count;
+  }
+  ibv_cq* cq = nullptr;
+
+ private:
+  Bench& bench_;
+  ibv_comp_channel* channel_;
+  ibv_qp *from_ = nullptr, *to_ = nullptr;
+};
+
+void check_notified(Bench& bench) {
+  Checks& checks = *bench.checks;
+  Notified end(bench);
+  end.send(0);
+  checks.equal("without a request", end.events(), 0);
+  checks.equal("a completion", end.completions(), 1);
+  ibv_req_notify_cq(end.cq, 0);
+  end.send(0), end.send(0);
+  checks.equal("of two completions the first", end.events(), 1);
+  // It will poll, and does not want to hear of the same completions again.
+  ibv_req_notify_cq(end.cq, 0);
+  checks.equal("the completions", end.completions(), 2);
+  wait_a_moment();
+  checks.equal("no new one", end.events(), 0);
+  end.send(0);
+  checks.equal("a new one", end.events(), 1);
+  checks.equal("a completion", end.completions(), 1);
+  ibv_req_notify_cq(end.cq, 1);
+  end.send(0);
+  checks.equal("one that is not solicited", end.events(), 0);
+  end.send(IBV_SEND_SOLICITED);
+  checks.equal("a solicited one", end.events(), 1);
+  end.send(IBV_SEND_SOLICITED);
+  checks.equal("only the first", end.events(), 0);
+  checks.equal("completions", end.completions(), 3);
+}
+
 // ibv_modify_cq(3): an event for two completions, or 100 us behind one.
 void check_moderation(Bench& bench) {
   Checks& checks = *bench.checks;
@@ -216,6 +294,7 @@ void check_events(Bench& bench) {
   check_srq(bench);
   check_overrun(bench);
   check_channel(bench);
+  check_notified(bench);
   check_moderation(bench);
 }
 }  // namespace cases
