@@ -312,6 +312,12 @@ def ports(hca, scenario):
     breaks = [word for knob in ("from=50ms", "for=20ms", "times=2", "every=50ms") for word in ("--set", f"wire.down_{knob}")]
     with Served(hca, scenario, breaks) as served:
         wants(finish(served.start("", [case_program(hca), "ports"], "sim"), "the program"), r"^1 groups: 46 passed, 0 failed$")
+    with Served(hca, scenario, breaks) as served:
+        watch = served.start("hca1", ["stdbuf", "-oL", "ibv_asyncwatch"], "sim")
+        said = "".join(watch.stdout.readline() for _ in range(5))
+        watch.terminate()
+        watch.communicate()
+        wants(said, r"FD \d+\n" + 2 * r".*PORT_ERR \(10\), port 1\n.*PORT_ACTIVE \(9\), port 1\n")
     output, _, _ = run_pair(hca, scenario, "ibv_rc_pingpong -n 50 -c -i 2", ["--set", "hca.core.ports=2"], "sim")
     wants(output, PINGPONG)
 
@@ -330,6 +336,13 @@ def documented(hca, scenario):
     wants(said, PERFTEST)
 
 
+def without_xrc(hca, scenario):
+    """Programs that want what there is not say so and end."""
+    with Served(hca, scenario, []) as served:
+        wants(finish(served.start("hca0", ["ibv_xsrq_pingpong"]), "ibv_xsrq_pingpong", 1), r"XRC Domain 95")
+        wants(finish(served.start("hca0", ["ib_write_bw", "-R"]), "ib_write_bw -R", 1), r"rdma_create_event_channel failed")
+
+
 def lost(hca, scenario):
     """What it sees when the simulation is killed."""
     for clock in "wall", "sim":
@@ -342,7 +355,8 @@ def lost(hca, scenario):
 
 
 CASES = {
-    "one_hca": one_hca, "ordinary_user": ordinary_user, "ports": ports, "documented": documented, "devices": devices, "no_server": no_server, "replaced": replaced, "by_name": by_name, "killed_client": killed_client,
+    "one_hca": one_hca, "ordinary_user": ordinary_user, "ports": ports, "documented": documented, "without_xrc": without_xrc,
+    "devices": devices, "no_server": no_server, "replaced": replaced, "by_name": by_name, "killed_client": killed_client,
     "killed_server": killed_server, "cases": cases, "lost": lost}
 
 
