@@ -52,6 +52,7 @@ void wait_for_own(u64 end);
 void tell_own();
 // The calling thread is as good as gone (threads.cpp).
 void thread_ends();
+void forget_threads();  // in a child
 
 // ---- Timers
 u64 next_timer();  // when the next is due; kForEver: none

@@ -137,6 +137,12 @@ clockid_t clock_of(const pthread_cond_t& condition) {
 }
 }  // namespace
 
+void forget_threads() {
+  Threads& all = threads();
+  all.lock.unlock();  // another thread may have held it, which is not in the child
+  all.waiters.clear(), all.live.clear();
+  all.waiting = 0;
+}
 void thread_ends() {
   Threads& all = threads();
   {

@@ -137,6 +137,7 @@ void leave_in_child() {
   here.socket.close(), here.wake.close();
   t_mine.slot = nullptr, t_mine.debt = 0;
   forget_timers();
+  forget_threads();
   trap_time_stamps(false);
 }
 
