@@ -11,7 +11,7 @@ using namespace hca::engine;
 using namespace hca::engine::test;
 
 namespace {
-u64 stalled(const Pair& p) { return *p.domain.stalls().at(0).cycles; }
+u64 stalled_cycles(const Pair& p) { return *p.domain.stalls().at(0).cycles; }
 }  // namespace
 
 TEST_CASE("a link: from the refusal to the room of a pop", "[engine][stall]") {
@@ -23,22 +23,22 @@ TEST_CASE("a link: from the refusal to the room of a pop", "[engine][stall]") {
   p.go_to(1), link.push(1);
   p.go_to(2), link.push(2);
   p.go_to(10);
-  CHECK(stalled(p) == 0);  // nobody asked
+  CHECK(stalled_cycles(p) == 0);  // nobody asked
   CHECK_FALSE(link.can_push());
   p.go_to(15);
   CHECK_FALSE(link.can_push());  // the same wait
   p.go_to(20), link.pop();       // room from 23 on
-  CHECK(stalled(p) == 13);
+  CHECK(stalled_cycles(p) == 13);
   p.go_to(21);
   CHECK_FALSE(link.can_push());
-  CHECK(stalled(p) == 13);
+  CHECK(stalled_cycles(p) == 13);
   p.go_to(23), link.push(3);
   // Refused in the cycle of the pop, in front of it or behind it: 3 cycles either way.
   p.go_to(30);
   if (reader_first) link.pop();
   CHECK_FALSE(link.can_push());
   if (!reader_first) link.pop();
-  CHECK(stalled(p) == 16);
+  CHECK(stalled_cycles(p) == 16);
 }
 
 TEST_CASE("a link: a writer that is busy with its own beats does not stall", "[engine][stall]") {
@@ -49,7 +49,7 @@ TEST_CASE("a link: a writer that is busy with its own beats does not stall", "[e
   p.go_to(12);
   CHECK_FALSE(link.can_push());
   p.go_to(34), link.pop();  // room from 35 on
-  CHECK(stalled(p) == 5);
+  CHECK(stalled_cycles(p) == 5);
 }
 
 TEST_CASE("a budget: from the refusal to what is given back", "[engine][stall]") {
@@ -61,11 +61,11 @@ TEST_CASE("a budget: from the refusal to what is given back", "[engine][stall]")
   p.go_to(4);
   CHECK_FALSE(budget.available());
   p.go_to(9), budget.give(12);
-  CHECK(stalled(p) == 8);
+  CHECK(stalled_cycles(p) == 8);
   p.go_to(12), budget.take();
   p.go_to(20);
   if (giver_first) budget.give(25);
   CHECK_FALSE(budget.available());
   if (!giver_first) budget.give(25);
-  CHECK(stalled(p) == 13);
+  CHECK(stalled_cycles(p) == 13);
 }

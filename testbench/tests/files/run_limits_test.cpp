@@ -5,7 +5,7 @@
 
 namespace hca::testbench {
 namespace {
-std::string named(const std::vector<Use>& uses) {
+std::string names_of_limits(const std::vector<Use>& uses) {
   std::string names;
   for (const Use& use : limits_of(uses)) names += (names.empty() ? "" : ", ") + use.name;
   return names;
@@ -13,19 +13,21 @@ std::string named(const std::vector<Use>& uses) {
 }  // namespace
 
 TEST_CASE("what limits, from the shares of what is busy and of what is waited for", "[limits]") {
-  CHECK(named({}).empty());
-  CHECK(named({{"link", "link", 0.79}, {"tags", "tags", 0.5}}).empty());
-  CHECK(named({{"link", "link", 0.81}}) == "link");
+  CHECK(names_of_limits({}).empty());
+  CHECK(names_of_limits({{"link", "link", 0.79}, {"tags", "tags", 0.5}}).empty());
+  CHECK(names_of_limits({{"link", "link", 0.81}}) == "link");
   // Buffers in front of a link without time fill up.
-  CHECK(named({{"buffers", "buffers", 1.0}, {"link", "link", 0.96}}) == "link");
+  CHECK(names_of_limits({{"buffers", "buffers", 1.0}, {"link", "link", 0.96}}) == "link");
   // With time left it is not the link.
-  CHECK(named({{"buffers", "buffers", 1.0}, {"link", "link", 0.85}}) == "buffers");
-  CHECK(named({{"buffers", "buffers", 0.9}, {"link", "link", 0.85}}) == "buffers, link");
+  CHECK(names_of_limits({{"buffers", "buffers", 1.0}, {"link", "link", 0.85}}) == "buffers");
+  CHECK(names_of_limits({{"buffers", "buffers", 0.9}, {"link", "link", 0.85}}) == "buffers, link");
   // Of what waits the one that is furthest inside.
-  CHECK(named({{"turns", "turns", 1.0}, {"buffers", "buffers", 0.99}, {"tags", "tags", 0.9}}) ==
+  CHECK(names_of_limits(
+            {{"turns", "turns", 1.0}, {"buffers", "buffers", 0.99}, {"tags", "tags", 0.9}}) ==
         "tags");
-  CHECK(named({{"line up", "PCIe", 0.97}, {"line down", "PCIe", 0.98}}) == "line down, line up");
-  CHECK(named({{"line up", "PCIe", 0.85}, {"line down", "PCIe", 0.98}}) == "line down");
+  CHECK(names_of_limits({{"line up", "PCIe", 0.97}, {"line down", "PCIe", 0.98}}) ==
+        "line down, line up");
+  CHECK(names_of_limits({{"line up", "PCIe", 0.85}, {"line down", "PCIe", 0.98}}) == "line down");
 }
 
 TEST_CASE("every row that may limit has a kind", "[limits]") {

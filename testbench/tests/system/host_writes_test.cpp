@@ -5,7 +5,7 @@
 namespace hca::testbench {
 namespace {
 // Million messages a second of 4 threads, which take 400 ns to build each WQE.
-double rate(const std::string& more, std::vector<std::string> settings) {
+double rate_of_threads(const std::string& more, std::vector<std::string> settings) {
   settings.insert(settings.end(), {"host.post_send=400 ns", "host.completion=2500 ps"});
   const RunResult result = run_workload(
       "  - {operation: write, size: 8 B, messages: 4000, qps: 4, threads: 4" + more + "}\n",
@@ -18,17 +18,18 @@ double rate(const std::string& more, std::vector<std::string> settings) {
 // register for all, each is locked for 500 ns: 2 M/s. With two, 4 M/s at most, less than the
 // threads could.
 TEST_CASE("threads that share a doorbell register wait for each other", "[host][doorbell]") {
-  CHECK(rate("", {"host.doorbell_lock=500 ns"}) == Approx(4.432).epsilon(0.02));
-  CHECK(rate("", {"host.doorbell_lock=500 ns", "host.doorbell_registers=1"}) ==
+  CHECK(rate_of_threads("", {"host.doorbell_lock=500 ns"}) == Approx(4.432).epsilon(0.02));
+  CHECK(rate_of_threads("", {"host.doorbell_lock=500 ns", "host.doorbell_registers=1"}) ==
         Approx(2).epsilon(0.02));
-  CHECK(rate("", {"host.doorbell_lock=500 ns", "host.doorbell_registers=2"}) ==
+  CHECK(rate_of_threads("", {"host.doorbell_lock=500 ns", "host.doorbell_registers=2"}) ==
         Approx(4).epsilon(0.02));
-  CHECK(rate("", {"host.doorbell_registers=1"}) == Approx(9.94).epsilon(0.02));  // no lock
+  CHECK(rate_of_threads("", {"host.doorbell_registers=1"}) ==
+        Approx(9.94).epsilon(0.02));  // no lock
 }
 
 // A list of 4 WQEs has one doorbell: a lock of 500 ns for four.
 TEST_CASE("a list of WQEs locks its register once", "[host][doorbell]") {
-  CHECK(rate(", list: 4", {"host.doorbell_lock=1500 ns", "host.doorbell_registers=1"}) ==
+  CHECK(rate_of_threads(", list: 4", {"host.doorbell_lock=1500 ns", "host.doorbell_registers=1"}) ==
         Approx(4 / 1.5).epsilon(0.03));
 }
 

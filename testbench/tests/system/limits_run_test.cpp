@@ -5,49 +5,51 @@
 
 namespace hca::testbench {
 namespace {
-struct Recorded {
+struct RecordedRun {
   RunResult result;
   nlohmann::json record;
   std::string line;
 };
-Recorded record(const std::string& entry, const std::vector<std::string>& settings) {
+RecordedRun run_recorded(const std::string& entry, const std::vector<std::string>& settings) {
   FreshKernel kernel;
   Scenario scenario = parse_scenario("workload: [{" + entry + "}]\n", "test.yaml", settings);
   scenario.metered = true;
   Runner runner(scenario, {});
   RunRecorder recorder(runner.testbed());
   runner.phase = [&](const std::string& what, bool begins) { recorder.phase(what, begins); };
-  Recorded all{runner.run(), recorder.json(), recorder.bottleneck_line()};
+  RecordedRun all{runner.run(), recorder.json(), recorder.bottleneck_line()};
   for (const std::string& failure : all.result.failures) FAIL_CHECK(failure);
   return all;
 }
 // Cycles that a block waited for something in the first part of the run; 0: it did not.
-u64 waited(const Recorded& run, const std::string& block, const std::string& cause) {
+u64 waited(const RecordedRun& run, const std::string& block, const std::string& cause) {
   for (const auto& s : run.record.at("phases").at(0).at("stalls"))
     if (s.at("block") == block && s.at("cause").get<std::string>().starts_with(cause))
       return s.at("cycles");
   return 0;
 }
 
-struct Row {
+struct Limited {
   std::string limit, entry;
   std::vector<std::string> settings{};
 };
-const std::string kSmall = "operation: write, size: 64 B, messages: 2000";
-const std::string kLarge = "operation: write, size: 16 KiB, messages: 100";
-const Row kRows[] = {
+const std::string kSmallWrites = "operation: write, size: 64 B, messages: 2000";
+const std::string kLargeWrites = "operation: write, size: 16 KiB, messages: 100";
+const Limited kLimitedRuns[] = {
     // The device.
-    {"hca0 qp_scheduler turns", kSmall, {"hca.qp_scheduler.turns=1", "hca.qp_scheduler.batch=1"}},
+    {"hca0 qp_scheduler turns",
+     kSmallWrites,
+     {"hca.qp_scheduler.turns=1", "hca.qp_scheduler.batch=1"}},
     {"hca0 qp_scheduler slots",
-     kSmall + ", qps: 16",
+     kSmallWrites + ", qps: 16",
      {"hca.qp_scheduler.slots=1", "hca.qp_scheduler.batch=1"}},
     {"hca0 qp_scheduler",
-     kSmall,
+     kSmallWrites,
      {"hca.qp_scheduler.interval=400 cycles", "hca.qp_scheduler.batch=1"}},
-    {"hca0 qp_context, requester", kSmall, {"hca0.qp_context.interval=100 cycles"}},
-    {"hca1 qp_context, responder_check", kSmall, {"hca1.qp_context.interval=100 cycles"}},
-    {"hca0 protection, requester", kSmall, {"hca0.protection.interval=100 cycles"}},
-    {"hca0 packetizer buffers", kLarge, {"hca.packetizer.buffers=1"}},
+    {"hca0 qp_context, requester", kSmallWrites, {"hca0.qp_context.interval=100 cycles"}},
+    {"hca1 qp_context, responder_check", kSmallWrites, {"hca1.qp_context.interval=100 cycles"}},
+    {"hca0 protection, requester", kSmallWrites, {"hca0.protection.interval=100 cycles"}},
+    {"hca0 packetizer buffers", kLargeWrites, {"hca.packetizer.buffers=1"}},
     {"hca1 responder_execute responses",
      "operation: read, size: 16 KiB, messages: 100",
      {"hca.responder_execute.responses=1"}},
@@ -63,7 +65,7 @@ const Row kRows[] = {
     {"hca0 max_rd_atomic",
      "operation: read, size: 64 B, messages: 500",
      {"connection.max_rd_atomic=1"}},
-    {"hca0 rate limit", kSmall + ", qps: 4", {"connection.rate_limit=1 Gb/s"}},
+    {"hca0 rate limit", kSmallWrites + ", qps: 4", {"connection.rate_limit=1 Gb/s"}},
     // Three messages of 5.6 us in each 400 us.
     {"hca0 message credits",
      "operation: send, size: 64 KiB, messages: 60, receive_depth: 2",
@@ -72,26 +74,26 @@ const Row kRows[] = {
      "operation: send, size: 64 B, messages: 20, receive_depth: 1",
      {"hca.transport.credits=false"}},
     // The link.
-    {"hca0 link transmit", kLarge},
+    {"hca0 link transmit", kLargeWrites},
     {"hca0 link credits",
-     kLarge,
+     kLargeWrites,
      {"hca.link_control.mode=credits", "hca.link_control.buffer=8 KiB",
       "connection.framing=ib_local", "wire.latency=5 us"}},
     // PCIe and host.
     {"hca0 PCIe line down",
      "operation: write, size: 64 B, messages: 2000, push: true, inline_below: 65 B",
      {"pcie.generation=1", "pcie.lanes=1"}},
-    {"hca0 PCIe read tags", kLarge, {"pcie.read_tags=1"}},
-    {"hca0 PCIe non-posted header credits", kLarge, {"pcie.root_nonposted_headers=1"}},
-    {"hca1 PCIe posted header credits", kLarge, {"pcie1.root_posted_headers=1"}},
-    {"hca1 PCIe host memory", kLarge, {"pcie1.memory_rate=10 Gb/s"}},
-    {"host 0's core", kSmall, {"host0.post_send=1 us"}},
+    {"hca0 PCIe read tags", kLargeWrites, {"pcie.read_tags=1"}},
+    {"hca0 PCIe non-posted header credits", kLargeWrites, {"pcie.root_nonposted_headers=1"}},
+    {"hca1 PCIe posted header credits", kLargeWrites, {"pcie1.root_posted_headers=1"}},
+    {"hca1 PCIe host memory", kLargeWrites, {"pcie1.memory_rate=10 Gb/s"}},
+    {"host 0's core", kSmallWrites, {"host0.post_send=1 us"}},
 };
 }  // namespace
 
 TEST_CASE("what limits a run is named", "[limits]") {
-  const Row& row = kRows[GENERATE(range(std::size_t{0}, std::size(kRows)))];
-  const Recorded run = record(row.entry, row.settings);
+  const Limited& row = kLimitedRuns[GENERATE(range(std::size_t{0}, std::size(kLimitedRuns)))];
+  const RecordedRun run = run_recorded(row.entry, row.settings);
   CAPTURE(row.limit, row.entry, run.line);
   CHECK(run.line.find(": " + row.limit + ": ") != std::string::npos);
   CHECK(run.record.at("phases").at(0).at("bottleneck") == row.limit);
@@ -101,7 +103,7 @@ TEST_CASE("what limits a run is named", "[limits]") {
 // 4096 bytes are 4194 on the wire. At 50 Gb/s that is 671.0 ns; a post and its completion take 610
 // ns, 91 % of it.
 TEST_CASE("a second limit that is as near is named too", "[limits]") {
-  const Recorded run = record(
+  const RecordedRun run = run_recorded(
       "operation: write, size: 4 KiB, messages: 500",
       {"connection.path_mtu=4096", "connection.rate_limit=50 Gb/s", "host0.post_send=600 ns"});
   const auto& limits = run.record.at("phases").at(0).at("limits");
@@ -116,8 +118,8 @@ TEST_CASE("a rate limit: the cycles that a queue pair waits", "[limits][stalls]"
   // A frame of a WRITE of 64 bytes over IPv4: 14 + 20 + 8 + 12 + 16 + 64 + 4 = 138, with preamble,
   // FCS and gap 162 bytes: at 1 Gb/s 1296 ns, 518.4 cycles of 2.5 ns. All but the first of 100
   // messages wait, from the cycle in which the one before is cut to their own.
-  const Recorded run =
-      record("operation: write, size: 64 B, messages: 100", {"connection.rate_limit=1 Gb/s"});
+  const RecordedRun run =
+      run_recorded("operation: write, size: 64 B, messages: 100", {"connection.rate_limit=1 Gb/s"});
   const u64 cycles = waited(run, "hca0 requester", "rate limits");
   CHECK(cycles >= 99 * 518);
   CHECK(cycles <= 99 * 519);
@@ -125,19 +127,40 @@ TEST_CASE("a rate limit: the cycles that a queue pair waits", "[limits][stalls]"
 
 // A SEND that finds no receive WQE waits for 0.01 ms (code 1) or longer, 4000 cycles each time.
 TEST_CASE("RNR: the cycles of the timers", "[limits][stalls]") {
-  const Recorded run = record("operation: send, size: 64 B, messages: 20, receive_depth: 1",
-                              {"hca.transport.credits=false", "connection.min_rnr_timer=1"});
+  const RecordedRun run =
+      run_recorded("operation: send, size: 64 B, messages: 20, receive_depth: 1",
+                   {"hca.transport.credits=false", "connection.min_rnr_timer=1"});
   const u64 naks = counter(run.result, "hca0.requester.rnr_naks");
   CHECK(naks > 0);
   CHECK(waited(run, "hca0 requester", "RNR timers") == naks * 4000);
 }
 
 TEST_CASE("a run that waits for nothing has no stall of a queue pair", "[limits][stalls]") {
-  const Recorded run = record("operation: write, size: 64 B, messages: 50, depth: 1", {});
+  const RecordedRun run = run_recorded("operation: write, size: 64 B, messages: 50, depth: 1", {});
   for (const auto& s : run.record.at("phases").at(0).at("stalls"))
     if (s.at("block") != "hca0 PCIe" && s.at("block") != "hca1 PCIe") {
       CAPTURE(s.dump());
       CHECK(s.at("share").get<double>() < 0.02);
     }
+}
+
+// A FetchAdd by the device reads its number and writes it: behind the first each finds the line
+// that the one before wrote. All but mailbox commands and the first are hits.
+TEST_CASE("a run counts what the root complex had", "[counters]") {
+  const RunResult atomics = run_workload("  - {operation: fetch_add, messages: 200}\n",
+                                         {"pcie1.llc_bytes=1 MiB", "pcie0.iommu_entries=64"});
+  CHECK(counter(atomics, "pcie1.llc_hits") >= 199);
+  CHECK(counter(atomics, "pcie1.llc_reads") > counter(atomics, "pcie1.llc_hits"));
+  CHECK(counter(atomics, "pcie0.walks") > 0);
+  CHECK(counter(atomics, "pcie0.translations") > counter(atomics, "pcie0.walks") + 199);
+}
+
+// 1 bit in 10^6 of frames of 14 + 20 + 8 + 12 + 1024 + 4 bytes and FCS, 8688 bits: every 115th.
+TEST_CASE("a run counts the frames that bit errors damaged", "[counters]") {
+  const RunResult run = run_workload("  - {operation: write, size: 64 KiB, messages: 100}\n",
+                                     {"wire.bit_errors=6", "connection.timeout=8"});
+  const double sent = double(counter(run, "hca0.port.tx_packets"));
+  CHECK(double(counter(run, "wire.damaged_from_hca0")) == Approx(sent / 115).epsilon(0.3));
+  CHECK(counter(run, "hca0.requester.resent") > 0);
 }
 }  // namespace hca::testbench

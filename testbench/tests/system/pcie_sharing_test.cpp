@@ -10,7 +10,7 @@ namespace hca::tlm_ {
 namespace {
 // A read of 300 bytes, with its header of 20 bytes 20 cycles on the line; an MMIO write of 136
 // bytes with its header of 24, 10 cycles.
-constexpr u32 kRead = 300, kMmio = 136;
+constexpr u32 kReadBytes = 300, kMmioBytes = 136;
 PcieConfig one_completion() {
   PcieConfig config = plain();
   config.completion_bytes = 512;
@@ -23,9 +23,9 @@ PcieConfig one_completion() {
 // worked out behind it, has them from 47 to 67.
 TEST_CASE("an MMIO write delays the completions that are worked out behind it", "[pcie][mmio]") {
   PcieLink link(one_completion(), kHertz);
-  CHECK(link.read(0, 0, kRead).last == 47);
-  CHECK(link.mmio_write(20, kMmio) == 40);  // it waits for no completion
-  CHECK(link.read(2, 0, kRead).last == 77);
+  CHECK(link.read(0, 0, kReadBytes).last == 47);
+  CHECK(link.mmio_write(20, kMmioBytes) == 40);  // it waits for no completion
+  CHECK(link.read(2, 0, kReadBytes).last == 77);
 }
 
 // Data from 17 to 37 and from 117 to 137: the 80 cycles between hold 8 such writes, the ninth has
@@ -33,16 +33,16 @@ TEST_CASE("an MMIO write delays the completions that are worked out behind it", 
 TEST_CASE("MMIO writes take the time between completions first", "[pcie][mmio]") {
   const u32 writes = GENERATE(1u, 8u, 9u);
   PcieLink link(one_completion(), kHertz);
-  CHECK(link.read(0, 0, kRead).last == 47);
-  CHECK(link.read(100, 0, kRead).last == 147);
-  for (u32 i = 0; i < writes; ++i) CHECK(link.mmio_write(30, kMmio) == 50 + 10 * i);
-  CHECK(link.read(102, 0, kRead).last == (writes < 9 ? 167 : 177));
+  CHECK(link.read(0, 0, kReadBytes).last == 47);
+  CHECK(link.read(100, 0, kReadBytes).last == 147);
+  for (u32 i = 0; i < writes; ++i) CHECK(link.mmio_write(30, kMmioBytes) == 50 + 10 * i);
+  CHECK(link.read(102, 0, kReadBytes).last == (writes < 9 ? 167 : 177));
 }
 
 TEST_CASE("an MMIO write on a free line delays the completion that meets it", "[pcie][mmio]") {
   PcieLink link(one_completion(), kHertz);
-  CHECK(link.mmio_write(15, kMmio) == 35);  // on the line from 15 to 25
-  CHECK(link.read(0, 0, kRead).last == 55);
+  CHECK(link.mmio_write(15, kMmioBytes) == 35);  // on the line from 15 to 25
+  CHECK(link.read(0, 0, kReadBytes).last == 55);
 }
 
 // So much for both: 10000 reads of 320 bytes and as many writes of 160 are 300000 cycles of 16
@@ -54,9 +54,9 @@ TEST_CASE("completions and MMIO writes together take no more than the line", "[p
   Cycle at = 0, last = 0;
   constexpr u32 kEach = 10'000;
   for (u32 i = 0; i < kEach; ++i) {
-    const auto read = link.read(at, 0, kRead);
+    const auto read = link.read(at, 0, kReadBytes);
     at = read.next, last = read.last;
-    link.mmio_write(at, kMmio);
+    link.mmio_write(at, kMmioBytes);
   }
   CHECK(last >= 300'000 - 10 * 4);
   CHECK(last <= 300'000 + 100);
@@ -75,7 +75,7 @@ TEST_CASE("by memory: completions overtake, by the seed", "[pcie][order]") {
     // 40 cycles apart, so that no two meet on the line: request 1.5 cycles, 10 + 5 + 20 + 10.
     const Cycle at = 40 * i, tail = random.below(1'000'000) < 500'000 ? 1000 : 0;
     const Cycle own = at + 47 + tail;
-    const Cycle last = link.read(at, 0, kRead).last;
+    const Cycle last = link.read(at, 0, kReadBytes).last;
     CAPTURE(seed, i, tail);
     if (config.completion_order == CompletionOrder::ByMemory)
       CHECK(last == own);
@@ -99,10 +99,10 @@ TEST_CASE("by memory: a tag is free with its own read", "[pcie][order]") {
     if (is_long() && !is_long() && !is_long() && !is_long()) break;
   }
   PcieTlpLink link(config, kHertz, seed);
-  CHECK(link.read(0, 0, kRead).last == 1047);
-  CHECK(link.read(2, 0, kRead).last == 48);
+  CHECK(link.read(0, 0, kReadBytes).last == 1047);
+  CHECK(link.read(2, 0, kReadBytes).last == 48);
   // Its tag is free in 48: the request has left in 50, the data are on the line from 65 to 85.
-  CHECK(link.read(4, 0, kRead).last == 95);
+  CHECK(link.read(4, 0, kReadBytes).last == 95);
 }
 
 // 236 of 256 bytes of a flit, and of what is left 2 of 100 for skips and flits sent again: 16 lanes

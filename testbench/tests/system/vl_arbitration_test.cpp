@@ -5,8 +5,8 @@
 namespace hca::testbench {
 namespace {
 // Two streams of SL 0 and 1 on two lanes; throughput of the second divided by that of the first.
-double shares(u32 messages_0, u32 messages_1, const std::string& tables,
-              std::vector<std::string> settings = {}) {
+double shares_of_lanes(u32 messages_0, u32 messages_1, const std::string& tables,
+                       std::vector<std::string> settings = {}) {
   FreshKernel kernel;
   settings.insert(settings.end(),
                   {"pcie.generation=4", "connection.framing=ib_local", "connection.path_mtu=4096",
@@ -23,7 +23,8 @@ double shares(u32 messages_0, u32 messages_1, const std::string& tables,
   for (const std::string& failure : result.failures) FAIL_CHECK(failure);
   return result.streams.at(1).gigabits_per_second() / result.streams.at(0).gigabits_per_second();
 }
-std::string entries(const std::vector<std::array<u32, 2>>& list, const std::string& table = "low") {
+std::string arbitration(const std::vector<std::array<u32, 2>>& list,
+                        const std::string& table = "low") {
   std::string text;
   for (const auto& [lane, weight] : list)
     text += "  - {table: " + table + ", vl: " + std::to_string(lane) +
@@ -35,33 +36,35 @@ std::string entries(const std::vector<std::array<u32, 2>>& list, const std::stri
 // A packet is 8 + 12 + 16 + 4096 + 4 + 2 = 4138 bytes, 65 blocks of 64: a weight of 65 is one
 // packet, one of 195 three. With three times as many messages both streams end together.
 TEST_CASE("two lanes share a link by the weights of their entries", "[vl_arbitration]") {
-  CHECK(shares(400, 1200, "vl_arbitration:\n" + entries({{0, 65}, {1, 195}})) ==
+  CHECK(shares_of_lanes(400, 1200, "vl_arbitration:\n" + arbitration({{0, 65}, {1, 195}})) ==
         Approx(3).epsilon(0.02));
-  CHECK(shares(400, 400, "vl_arbitration:\n" + entries({{0, 65}, {1, 65}})) ==
+  CHECK(shares_of_lanes(400, 400, "vl_arbitration:\n" + arbitration({{0, 65}, {1, 65}})) ==
         Approx(1).epsilon(0.02));
   // Two entries of lane 1 for one of lane 0.
-  CHECK(shares(400, 800, "vl_arbitration:\n" + entries({{1, 65}, {0, 65}, {1, 65}})) ==
+  CHECK(shares_of_lanes(400, 800, "vl_arbitration:\n" + arbitration({{1, 65}, {0, 65}, {1, 65}})) ==
         Approx(2).epsilon(0.02));
   // The weights of the lanes are such a table too.
-  CHECK(shares(400, 1200, "", {"hca.link_control.low_0=65", "hca.link_control.low_1=195"}) ==
-        Approx(3).epsilon(0.02));
+  CHECK(
+      shares_of_lanes(400, 1200, "", {"hca.link_control.low_0=65", "hca.link_control.low_1=195"}) ==
+      Approx(3).epsilon(0.02));
 }
 
 // High_Limit 4: 16 KiB, so the high lane begins packets at 0, 4138, 8276 and 12414 bytes, four;
 // behind 16552 the low table has one.
 TEST_CASE("the high table has its limit while the low one waits", "[vl_arbitration]") {
   const std::string tables =
-      "vl_arbitration:\n" + entries({{1, 65}}, "high") + entries({{0, 65}}, "low");
-  CHECK(shares(300, 1200, tables, {"hca.link_control.high_limit=4"}) == Approx(4).epsilon(0.02));
+      "vl_arbitration:\n" + arbitration({{1, 65}}, "high") + arbitration({{0, 65}}, "low");
+  CHECK(shares_of_lanes(300, 1200, tables, {"hca.link_control.high_limit=4"}) ==
+        Approx(4).epsilon(0.02));
 }
 
 TEST_CASE("a lane without an entry is refused", "[vl_arbitration]") {
   const std::string two =
       "hca.link_control: {mode: credits, buffer: 64 KiB, lanes: 2}\nconnection.framing: ib_local\n";
-  CHECK_THAT(error_of(two + "vl_arbitration:\n" + entries({{0, 65}})),
+  CHECK_THAT(error_of(two + "vl_arbitration:\n" + arbitration({{0, 65}})),
              Catch::Contains("s.yaml:1: link_control.lanes: \"2\" has VL 1, which is in no table"));
-  CHECK(error_of(two + "vl_arbitration:\n" + entries({{0, 65}, {1, 1}})) == "(none)");
-  CHECK_THAT(error_of("vl_arbitration:\n" + entries({{15, 65}})),
+  CHECK(error_of(two + "vl_arbitration:\n" + arbitration({{0, 65}, {1, 1}})) == "(none)");
+  CHECK_THAT(error_of("vl_arbitration:\n" + arbitration({{15, 65}})),
              Catch::Contains("vl_arbitration[0].vl") && Catch::Contains("0 .. 7"));
 }
 }  // namespace hca::testbench
