@@ -91,7 +91,7 @@ def check_files(hca, scenarios, directory):
     result = run(hca, "run", scene, "--set", "workload[0].messages=20", *asked, "--out", out)
     check(result.returncode == 0, f"loss.yaml: exit {result.returncode}: {result.stdout[-500:]}{result.stderr}")
     written = set(os.listdir(out)) - {"report.html"}  # a program may be built without the page
-    check(written == {"events.csv", "run.vcd", "series.csv", "summary.json"}, f"files: {written}")
+    check(written == {"events.csv", "run.vcd", "series.csv", "stalls.csv", "summary.json"}, f"files: {written}")
     with open(os.path.join(out, "summary.json"), encoding="utf-8") as file:
         check(json.load(file)["messages_checked"] == 20, "--set: not 20 messages")
     result = run(hca, "run", scene, "--set", "run.vcd=true")
