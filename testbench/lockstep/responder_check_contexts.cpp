@@ -58,16 +58,17 @@ u32 ResponderCheckStimulus::new_srqn() {
 }
 
 std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
-  constexpr std::array kServicesOf{Service::Rc, Service::Rc, Service::Rc, Service::Uc, Service::Ud};
+  constexpr std::array kServicesOf{Service::Rc, Service::Rc, Service::Uc, Service::Ud, Service::Ud};
   constexpr std::array<u16, 8> kMtus{256, 256, 256, 256, 512, 1024, 2048, 4096};
   auto qp = std::make_shared<CheckedQp>();
   QpConfig& c = qp->config;
   c.allocated = true, c.service = one_of(random_, kServicesOf);
   c.reliable = is_reliable(c.service);
   c.qpn = new_number();
-  if (c.service == Service::Ud && random_.chance(1, 3)) {  // one bit away from QP 0 or QP 1
-    const u32 like = u32(random_.below(2)) ^ 1u << turns_.next("QPN", 24, random_);
-    if (like > kQp1 && numbers_.take(like)) c.qpn = like;
+  bool like_qp0 = false;
+  if (c.service == Service::Ud && random_.chance(2, 3)) {  // one bit away from QP 0 or QP 1
+    const u32 turn = turns_.next("QPN", 2 * 24, random_), like = turn / 24 ^ 1u << turn % 24;
+    if (like > kQp1 && numbers_.take(like)) c.qpn = like, like_qp0 = turn < 24;
   }
   if (c.service == Service::Ud && random_.chance(1, 2)) {
     const u32 special = u32(random_.below(2));
@@ -78,7 +79,7 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
     }
   }
   // The lane of QP 0 is judged in native framings alone.
-  const bool native = c.qpn == kQp0 && random_.chance(3, 4);
+  const bool native = (c.qpn == kQp0 || like_qp0) && random_.chance(3, 4);
   const StreamRow stream = native ? kStreams[random_.below(2)] : one_of(random_, kStreams);
   AddressVector& av = qp->address;
   av = random_address(random_, stream.framing, stream.vlan);

@@ -109,7 +109,7 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
     u32& bytes = ext.reth.dma_len;
     const bool longer = random_.chance(1, 6);  // of any length
     const u32 most = kMost >> (random_.chance(1, 2) ? 0 : random_.below(24));
-    const bool longest = random_.chance(1, 24);
+    const bool longest = random_.chance(1, 8);
     if (row.operation != Operation::Write)
       bytes = u32(longest                ? kMost
                   : longer               ? 1 + random_.below(most)
