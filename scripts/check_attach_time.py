@@ -129,7 +129,7 @@ def programs(hca, scenario, _):
 
 def all_sizes(hca, scenario, _):
     """From 2 B to 8 MiB. Who spins in memory is asked now and then whether what has come is what it waits for, and not for each byte."""
-    for name in "write_bw", "send_bw", "read_bw", "send_lat", "read_lat":
+    for name in "write_bw", "send_bw", "read_bw", "send_lat", "read_lat", "write_lat":
         program = f"ib_{name} -a -n 5 -F"
         said, answered, _ = run_pair(hca, scenario, program, [], "sim")
         sizes = [int(line.split()[0]) for line in said.splitlines() if re.search(PERFTEST, line)]
