@@ -53,8 +53,8 @@ bool PacketizerStimulus::take_given(PacketizerPacket& p) {
     proto::ParsedPacket parsed{};  // headers that it does not have: all fields 0
     if (proto::parse(given.bytes, given.link, parsed) != proto::PacketVerdict::Good) continue;
     rtl::Descriptor& d = p.descriptor;
-    d.address = proto::address_vector(parsed.framing,
-                                      proto::addressing_of(given.bytes.data(), parsed));
+    d.address =
+        proto::address_vector(parsed.framing, proto::addressing_of(given.bytes.data(), parsed));
     d.bth = parsed.bth;
     static_cast<proto::ExtHeaders&>(d) = parsed;
     d.ip_id = u16(random_());
