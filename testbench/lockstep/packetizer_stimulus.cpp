@@ -46,12 +46,14 @@ void PacketizerStimulus::choose_sum(PacketizerPacket& p) {
   }
 }
 
-// The next frame that can be parsed, as a descriptor and a payload; false: there is none.
+// The next frame that can be parsed, and has no more than a path MTU, as a descriptor and a
+// payload; false: there is none.
 bool PacketizerStimulus::take_given(PacketizerPacket& p) {
   for (std::size_t tries = 0; tries < given_.size(); ++tries) {
     const GivenFrame& given = given_.of(next_given_++);
     proto::ParsedPacket parsed{};  // headers that it does not have: all fields 0
     if (proto::parse(given.bytes, given.link, parsed) != proto::PacketVerdict::Good) continue;
+    if (parsed.payload_bytes > rtl::kMaxPayload) continue;
     rtl::Descriptor& d = p.descriptor;
     d.address =
         proto::address_vector(parsed.framing, proto::addressing_of(given.bytes.data(), parsed));

@@ -58,7 +58,8 @@ u32 ResponderCheckStimulus::new_srqn() {
 }
 
 std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
-  constexpr std::array kServicesOf{Service::Rc, Service::Rc, Service::Uc, Service::Ud, Service::Ud};
+  constexpr std::array kServicesOf{Service::Rc, Service::Rc, Service::Rc, Service::Rc, Service::Rc,
+                                   Service::Uc, Service::Uc, Service::Ud, Service::Ud, Service::Ud};
   constexpr std::array<u16, 8> kMtus{256, 256, 256, 256, 512, 1024, 2048, 4096};
   auto qp = std::make_shared<CheckedQp>();
   QpConfig& c = qp->config;

@@ -128,7 +128,7 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
   }
   if (row.has(Ext::AtomicEth)) {
     ext.atomic_eth.va &= ~u64{7};
-    if (odd(1, 3)) ext.atomic_eth.va |= u64{1} << random_.below(3);
+    if (odd(1, 2)) ext.atomic_eth.va |= u64{1} << random_.below(3);
     if (odd(1, 24)) ext.atomic_eth.rkey = 0;
   }
   if (random_.chance(1, 16)) ext.reth.va |= ~u64{0} << random_.below(33);  // close to the end
@@ -353,7 +353,7 @@ void ResponderCheckStimulus::make_request(Packet& p) {
   const u32 depth = p.qp.max_dest_rd_atomic;
   if (plain_) return void(p.reads_finished = s.reads_accepted);
   p.reads_finished =
-      s.reads_accepted - u32(random_.below(depth + (random_.chance(1, 4) ? 2 : !depth)));
+      s.reads_accepted - u32(random_.below(depth + (random_.chance(1, 3) ? 2 : !depth)));
 }
 
 ResponderCheckPacket ResponderCheckStimulus::next() {
