@@ -323,7 +323,7 @@ void ResponderCheckStimulus::build(Packet& p) {
   bth.tver = 0, bth.dest_qp = p.qp.qpn, bth.psn = choose_psn(p.of->ahead);
   bth.pkey = u16(p.qp.pkey | 0x8000);
   if (p.qp.qpn == kQp1) bth.pkey = u16(one_of(random_, port_->pkeys) | 0x8000);
-  if (odd(1, 12)) bth.pkey ^= u16(1u << random_.below(16));
+  if (odd(1, p.qp.service == Service::Ud ? 4 : 12)) bth.pkey ^= u16(1u << random_.below(16));
   if (turns(Turned::Pkey)) bth.pkey ^= u16(1u << next_bit(16));
   p.frame.assign(frame_bytes(path, row, payload), 0);
   write_headers(path, row, bth, ext, payload, p.frame.data(), u16(random_()));
