@@ -58,7 +58,7 @@ bool PacketizerStimulus::take_given(PacketizerPacket& p) {
     d.address =
         proto::address_vector(parsed.framing, proto::addressing_of(given.bytes.data(), parsed));
     d.bth = parsed.bth;
-    static_cast<proto::ExtHeaders&>(d) = parsed;
+    static_cast<proto::ExtHeaders&>(d) = static_cast<const proto::ExtHeaders&>(parsed);
     d.ip_id = u16(random_());
     p.opcode = parsed.opcode;
     const auto payload = given.bytes.begin() + parsed.payload_offset;

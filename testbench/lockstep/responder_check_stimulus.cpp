@@ -128,7 +128,7 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
   }
   if (row.has(Ext::AtomicEth)) {
     ext.atomic_eth.va &= ~u64{7};
-    if (odd(1, 2)) ext.atomic_eth.va |= u64{1} << random_.below(3);
+    if (odd(3, 4)) ext.atomic_eth.va |= u64{1} << random_.below(3);
     if (odd(1, 24)) ext.atomic_eth.rkey = 0;
   }
   if (random_.chance(1, 16)) ext.reth.va |= ~u64{0} << random_.below(33);  // close to the end

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "testbench/time_library/library.h"
@@ -161,8 +162,8 @@ HCA_INSTEAD int pthread_create(pthread_t* made, const pthread_attr_t* attributes
                                void* (*routine)(void*), void* argument) noexcept {
   attach::SharedThread* const slot = is_open() ? reserve_turns() : nullptr;
   if (!slot) return HCA_NEXT(pthread_create)(made, attributes, routine, argument);
-  auto* const start = new Start{routine, argument, slot};
-  const int error = HCA_NEXT(pthread_create)(made, attributes, begin, start);
+  auto* const start = new (std::nothrow) Start{routine, argument, slot};
+  const int error = start ? HCA_NEXT(pthread_create)(made, attributes, begin, start) : EAGAIN;
   if (!error) {
     Threads& all = threads();
     const std::lock_guard guard(all.lock);
