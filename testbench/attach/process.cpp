@@ -102,15 +102,16 @@ Cycle Thread::act(Cycle now) {
   return 0;
 }
 
-void Thread::resume() {
+void Thread::resume(Cycle at) {
   scheduled_ = true;
-  cpu().run(this, process_.device().node().now() + 1);
+  cpu().run(this, at);
 }
 void Thread::resume_if_wanting() {
-  if (!scheduled_ && shared_.turn.load(std::memory_order_acquire) == Turn::Wants) resume();
+  if (!scheduled_ && shared_.turn.load(std::memory_order_acquire) == Turn::Wants)
+    resume(process_.device().node().now() + 1);
 }
 void Thread::resume_if_waiting(Wait wait) {
-  if (!scheduled_ && !silent_ && wait_ == wait) resume();
+  if (!scheduled_ && !silent_ && wait_ == wait) resume(process_.device().node().now() + 1);
 }
 
 // Who spins in memory may wait for any byte, but most likely for the one of the last time. The
@@ -132,6 +133,12 @@ void Thread::event() {
   if (silent_ || wait_ != Wait::Descriptor) return;
   scheduled_ = true;
   cpu().interrupt();
+}
+// The host of the thread has run up to a quantum ahead of the other one.
+void Thread::event_of_other(u64 picoseconds) {
+  if (scheduled_ || silent_ || wait_ != Wait::Descriptor) return;
+  const Device& device = process_.device();
+  resume(picoseconds / device.period() + 1 + device.node().hca.quantum());
 }
 
 // ---- Programs
@@ -202,9 +209,12 @@ void Process::written(const Device& device, u64 address, u64 bytes, bool complet
   for (const auto& thread : threads_)
     if (thread) thread->written(address, bytes, completion);
 }
-void Process::event() {
+void Process::event(const Device& device) {
   for (const auto& thread : threads_)
-    if (thread) thread->event();
+    if (thread && &device == &device_)
+      thread->event();
+    else if (thread)
+      thread->event_of_other(device.node().now() * device.period());
 }
 
 bool Process::wants_others() const {

@@ -31,12 +31,13 @@ class Thread final : public testbench::Program {
   // ---- In the simulation, in the cycle in which it happens.
   void written(u64 address, u64 bytes, bool completion);  // its HCA wrote to its memory
   void event();                                           // one is in a pipe of its program
+  void event_of_other(u64 picoseconds);                   // the same of another HCA, then
 
  private:
   testbench::HostCpu& cpu() const;
   Cycle cycles_of(u64 picoseconds) const;
   Cycle await(Cycle now);
-  void resume();
+  void resume(Cycle at);
 
   Process& process_;
   SharedThread& shared_;
@@ -92,7 +93,7 @@ class Process final {
   // The doorbells that it rang.
   void take_posted();
   void written(const Device& device, u64 address, u64 bytes, bool completion);
-  void event();
+  void event(const Device& device);
 
  private:
   bool is_gone() const;

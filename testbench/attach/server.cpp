@@ -327,8 +327,8 @@ Reply Server::open(Connection& connection, const Request& request, std::vector<D
     auto session = std::make_unique<Session>(
         *device, std::move(given[0]),
         [this](u64 gid_high, u64 gid_low) { return mac_of(gid_high, gid_low); },
-        [process] {
-          if (process) process->event();
+        [process, device] {
+          if (process) process->event(*device);
         });
     // Its memory is what it says if the address of the cookie holds that address.
     if (!session->has_at(request.cookie, request.cookie)) {
