@@ -73,11 +73,11 @@ bool AttachedMemory::read(u64 address, u8* to, u64 bytes) {
   return true;
 }
 
-void AttachedMemory::stamp_entries(const Program& program, u64 offset, u64 bytes) {
+void AttachedMemory::stamp_entries(const Program& program, u64 offset, u64 bytes) const {
   const auto behind = program.stamped.upper_bound(offset);
   if (behind == program.stamped.begin()) return;
   const auto& [at, ring] = *std::prev(behind);
-  const u64 now = testbench::kernel_picoseconds() / 1000;
+  const u64 now = picoseconds() / 1000;
   for (u64 entry = offset - at; entry < std::min(ring.bytes, offset - at + bytes);
        entry += proto::kCqeBytes)
     std::memcpy(program.shared->data() + ring.stamps + entry / proto::kCqeBytes * sizeof now, &now,

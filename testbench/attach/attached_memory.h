@@ -34,6 +34,7 @@ class SharedMemory {
 // is gone, is answered with an error.
 class AttachedMemory final : public tlm_::MemoryBeyond {
  public:
+  std::function<u64()> picoseconds;  // when the HCA writes: the cycle that it is in
   // `memory`: its /proc/self/mem, opened by itself. Numbers are not used twice.
   u32 attach(const SharedMemory& shared, int memory);
   // Who hears of what the HCA writes there, in the cycle in which it does, and where; a completion:
@@ -63,7 +64,7 @@ class AttachedMemory final : public tlm_::MemoryBeyond {
     Written written;
     std::map<u64, StampedRing> stamped;  // by offset
   };
-  static void stamp_entries(const Program& program, u64 offset, u64 bytes);
+  void stamp_entries(const Program& program, u64 offset, u64 bytes) const;
   const Program* find(u64 address) const;
   std::map<u32, Program> programs_;
   u32 next_ = 1;

@@ -2,6 +2,7 @@
 #include "testbench/attach/packet_socket.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -105,7 +106,11 @@ Descriptor listen_at(const std::string& path) {
   };
   if (!address_of(path, address)) refuse("a name of 1 to 107 bytes is allowed");
   if (connect_to(path)) refuse("another simulation serves it");
-  if (errno == ECONNREFUSED) unlink(path.c_str());  // what a server that was killed left behind
+  struct stat there {};
+  if (lstat(path.c_str(), &there) == 0) {
+    if (!S_ISSOCK(there.st_mode)) refuse("is a file, and no socket");
+    unlink(path.c_str());  // what a server that was killed left behind
+  }
   Descriptor made = make_socket();
   if (!made || bind(made.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) ||
       listen(made.get(), SOMAXCONN))

@@ -339,9 +339,10 @@ HCA_VERB ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* entri
                                       std::size_t room, u32 flags, std::size_t bytes) {
   ssize_t count = 0;
   if (flags) return -EOPNOTSUPP;
-  for (u32 index = 0; index < proto::kGidEntries; ++index) {
+  const u32 ports = context_of(context).info.ports;
+  for (u32 i = 0; i < ports * proto::kGidEntries; ++i) {
     ibv_gid_entry found{};
-    const int error = gid_at(context, 1, index, found);
+    const int error = gid_at(context, 1 + i / proto::kGidEntries, i % proto::kGidEntries, found);
     if (error == ENODATA) continue;
     if (error) return -error;
     if (std::size_t(count) == room) return -EINVAL;

@@ -79,18 +79,40 @@ bool fill_from_ipv4(const ibv_grh* grh, ibv_global_route& route) {
   route.traffic_class = header[kTrafficClass], route.hop_limit = header[kTtl];
   return true;
 }
+
+// The last entry of the port's table, of RoCE that of RoCEv2, with the GID that a datagram was sent
+// to; behind an IPv4 header, of which the GRH is the room, it has the address at the end. 0 for a
+// group's.
+u8 index_of_receiver(ibv_context* context, u32 port, const ibv_grh& grh) {
+  constexpr std::size_t kIpv4 = 4;
+  ibv_gid ipv4{};
+  ipv4.raw[10] = ipv4.raw[11] = 0xff;
+  std::memcpy(ipv4.raw + sizeof ipv4.raw - kIpv4, grh.dgid.raw + sizeof grh.dgid.raw - kIpv4,
+              kIpv4);
+  u8 found = 0;
+  for (u32 index = 0; index < proto::kGidEntries; ++index) {
+    ibv_gid_entry entry{};
+    if (ibv_query_gid_ex(context, port, index, &entry, 0)) continue;
+    if (!std::memcmp(entry.gid.raw, grh.dgid.raw, sizeof entry.gid.raw) ||
+        !std::memcmp(entry.gid.raw, ipv4.raw, sizeof entry.gid.raw))
+      found = u8(index);
+  }
+  return found;
+}
 }  // namespace
 
 // The way back to whom a datagram came from.
 HCA_VERB int ibv_init_ah_from_wc(ibv_context* context, u8 port, ibv_wc* wc, ibv_grh* grh,
                                  ibv_ah_attr* attributes) {
   constexpr unsigned kTrafficClassShift = 20;
+  if (!has_port(context, port)) return EINVAL;
   std::memset(attributes, 0, sizeof *attributes);
   attributes->dlid = wc->slid, attributes->sl = wc->sl;
   attributes->src_path_bits = wc->dlid_path_bits, attributes->port_num = port;
   if (!(wc->wc_flags & IBV_WC_GRH)) return 0;
   const u32 first = be32toh(grh->version_tclass_flow);
   attributes->is_global = 1;
+  attributes->grh.sgid_index = index_of_receiver(context, port, *grh);
   if (context_of(context).info.needs_grh && fill_from_ipv4(grh, attributes->grh)) return 0;
   attributes->grh.dgid = grh->sgid;
   attributes->grh.flow_label = first & ((1u << kTrafficClassShift) - 1);

@@ -162,7 +162,8 @@ HCA_VERB int ibv_rereg_mr(ibv_mr* plain, int flags, ibv_pd* pd, void* address, s
   if (!flags || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED)) return refuse_change(EINVAL);
   if ((flags & IBV_REREG_MR_CHANGE_TRANSLATION) && (!address || !length))
     return refuse_change(EINVAL);
-  if ((flags & IBV_REREG_MR_CHANGE_PD) && !pd) return refuse_change(EINVAL);
+  if ((flags & IBV_REREG_MR_CHANGE_PD) && (!pd || pd->context != plain->context))
+    return refuse_change(EINVAL);
   Mr changed = mr;
   if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
     changed.addr = address, changed.length = length;

@@ -46,6 +46,12 @@ void check_way_back(Bench& bench) {
   checks.equal("ibv_init_ah_from_wc", ibv_init_ah_from_wc(bench.b.context, 1, &wc, grh, &back), 0);
   checks.equal("its GID", std::memcmp(&back.grh.dgid, &bench.a.gid, sizeof(ibv_gid)), 0);
   checks.equal("its LID", back.dlid, bench.a.port.lid);
+  constexpr int kRoceV2 = 3;  // where Linux has the GID of RoCEv2 with IPv4
+  const bool ethernet = bench.b.port.link_layer == IBV_LINK_LAYER_ETHERNET;
+  checks.equal("the receiver's GID", back.grh.sgid_index, ethernet ? kRoceV2 : 0);
+  checks.equal("a port that there is not", ibv_init_ah_from_wc(bench.b.context, 9, &wc, grh, &back),
+               EINVAL);
+  ibv_init_ah_from_wc(bench.b.context, 1, &wc, grh, &back);
   ibv_ah* const way = ibv_create_ah_from_wc(bench.b.pd, &wc, grh, 1);
   checks.holds("ibv_create_ah_from_wc", way);
   post_receive(a, bench.a.sge(1024, kGrh + kData));

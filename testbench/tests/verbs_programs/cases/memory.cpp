@@ -180,6 +180,9 @@ void check_rereg(Bench& bench) {
   checks.holds("is in the structure", mr->pd == pd);
   checks.equal("a WRITE then", status_of_write(bench, mr->rkey, 2048), IBV_WC_REM_ACCESS_ERR);
   checks.equal("that domain", ibv_dealloc_pd(pd), EBUSY);
+  checks.equal("a domain of another device",
+               ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, bench.a.pd, nullptr, 0, 0),
+               IBV_REREG_MR_ERR_INPUT);
   for (const int flags : {0, 8, int(IBV_REREG_MR_CHANGE_TRANSLATION), int(IBV_REREG_MR_CHANGE_PD)})
     checks.equal("what is not changed", ibv_rereg_mr(mr, flags, nullptr, nullptr, 0, 0),
                  IBV_REREG_MR_ERR_INPUT);
