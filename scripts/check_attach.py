@@ -195,6 +195,10 @@ def no_server(hca, scenario):
         refused(hca, ["run", "--attach", served.socket, "--device", "hca7", "--", "ibv_devices"], r"hca: --device: 'hca7' is none of hca0, hca1")
         refused(hca, ["run", "--attach", served.socket, "--", "/nonexistent/p"], r"hca: --attach: '/nonexistent/p': .*")
         refused(hca, ["serve", scenario, "--socket", served.socket], r"hca: --socket: .*another simulation serves it")
+        with tempfile.NamedTemporaryFile() as file:
+            refused(hca, ["serve", scenario, "--socket", file.name], r"hca: --socket: .*is a file, and no socket")
+            if not os.path.exists(file.name):
+                raise Failed("the file is gone")
         code = finish(served.start("", ["sh", "-c", "exit 7"]), "sh", 7)
         if code:
             raise Failed(f"sh says {code!r}")
