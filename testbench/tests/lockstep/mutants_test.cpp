@@ -11,10 +11,11 @@
 namespace hca::testbench {
 namespace {
 template <class Pair>
-LockstepResult<Pair> run_mutant(u32 beat_bytes, u32 mutant, bool assertions, u64 seed = 1) {
+LockstepResult<Pair> run_mutant(u32 beat_bytes, u32 mutant, bool assertions, u64 seed = 1,
+                                engine::Cycle cycles = 200'000) {
   LockstepOptions<Pair> options;
   options.seed = seed;
-  options.cycles = 200'000;
+  options.cycles = cycles;
   options.twin.beat_bytes = beat_bytes;
   options.rtl = [=] { return Mutants<Pair>::make(beat_bytes, mutant, assertions); };
   return run_lockstep(options);
@@ -67,12 +68,13 @@ TEMPLATE_TEST_CASE("every mistake in the RTL is noticed as docs/rtl.md says", "[
 TEMPLATE_TEST_CASE("every mistake in the RTL is noticed with other seeds too", "[mutants][slow]",
                    IcrcLockstep, PacketizerLockstep, RxParserLockstep, ResponderCheckLockstep,
                    RequesterPsnLockstep, CompletionLockstep) {
+  constexpr engine::Cycle kLong = 1'000'000;
   const auto names = Mutants<TestType>::names();
   for (u64 seed = 2; seed <= 21; ++seed)
     for (const u32 beat_bytes : {32u, 64u})
       for (u32 i = 0; i < names.size(); ++i) {
         INFO("seed " << seed << ", " << 8 * beat_bytes << " bits: " << names[i]);
-        CHECK_FALSE(run_mutant<TestType>(beat_bytes, i + 1, true, seed).equal());
+        CHECK_FALSE(run_mutant<TestType>(beat_bytes, i + 1, true, seed, kLong).equal());
       }
 }
 }  // namespace hca::testbench
