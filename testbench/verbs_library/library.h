@@ -74,6 +74,9 @@ inline Context& context_of(ibv_context* context) {
                                                                  offsetof(verbs_context, context)));
 }
 
+// All of these bytes can be read and, if so, written (mapped.cpp).
+bool is_mapped(u64 address, u64 bytes, bool writable);
+
 inline bool has_port(ibv_context* context, u32 number) {
   return number && number <= context_of(context).info.ports;
 }

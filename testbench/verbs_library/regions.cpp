@@ -120,6 +120,8 @@ namespace {
 ibv_mr* register_region(ibv_pd* pd, void* address, std::size_t length, u64 iova, unsigned flags) {
   const auto access = access_of(flags & ~unsigned(IBV_ACCESS_OPTIONAL_RANGE));
   if (!access) return fail(EOPNOTSUPP);
+  if (!is_mapped(reinterpret_cast<u64>(address), length, flags & IBV_ACCESS_LOCAL_WRITE))
+    return fail(EFAULT);
   if (flags & IBV_ACCESS_ZERO_BASED) iova = 0;
   attach::Request request;
   request.names[0] = pd->handle;
@@ -175,6 +177,9 @@ HCA_VERB int ibv_rereg_mr(ibv_mr* plain, int flags, ibv_pd* pd, void* address, s
     if (!given) return refuse_change(EOPNOTSUPP);
     changed.access = *given;
   }
+  if (!is_mapped(reinterpret_cast<u64>(changed.addr), changed.length,
+                 changed.access & proto::kLocalWrite))
+    return refuse_change(EFAULT);
   attach::Request request;
   request.object = mr.handle, request.names[0] = changed.pd->handle;
   const proto::MrAttributes wanted{

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ibv_alloc_mw(3), ibv_bind_mw(3), ibv_rereg_mr(3): what a key gives the right to.
+#include <sys/mman.h>
+
 #include "testbench/tests/verbs_programs/cases/bench.h"
 
 namespace cases {
@@ -155,6 +157,30 @@ void check_refused_binds(Bench& bench) {
   }
 }
 
+// mmap(2): memory that the program itself may not write, or not touch, is not for the HCA.
+void check_protection(Bench& bench) {
+  Checks& checks = *bench.checks;
+  constexpr std::size_t kPage = 4096;
+  auto* const pages = static_cast<unsigned char*>(
+      mmap(nullptr, 3 * kPage, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  const auto registers = [&](std::size_t bytes, int access) {
+    errno = 0;
+    ibv_mr* const mr = ibv_reg_mr(bench.a.pd, pages, bytes, access);
+    const int error = errno;
+    return mr ? ibv_dereg_mr(mr) : error;
+  };
+  checks.equal("read-only memory, to be read", registers(3 * kPage, 0), 0);
+  checks.equal("read-only memory, to be written", registers(kPage, IBV_ACCESS_LOCAL_WRITE), EFAULT);
+  mprotect(pages, 3 * kPage, PROT_READ | PROT_WRITE);
+  checks.equal("the same, writable", registers(3 * kPage, IBV_ACCESS_LOCAL_WRITE), 0);
+  mprotect(pages + kPage, kPage, PROT_NONE);
+  checks.equal("with a page in it that nobody may touch", registers(3 * kPage, 0), EFAULT);
+  munmap(pages + kPage, kPage);
+  checks.equal("with a hole", registers(3 * kPage, 0), EFAULT);
+  checks.equal("in front of it", registers(kPage, IBV_ACCESS_LOCAL_WRITE), 0);
+  munmap(pages, kPage), munmap(pages + 2 * kPage, kPage);
+}
+
 void check_rereg(Bench& bench) {
   Checks& checks = *bench.checks;
   End& b = bench.b;
@@ -200,5 +226,6 @@ void check_memory(Bench& bench) {
   check_type_2(bench);
   check_refused_binds(bench);
   check_rereg(bench);
+  check_protection(bench);
 }
 }  // namespace cases
