@@ -67,6 +67,7 @@ u32 ResponderCheckStimulus::choose_psn(const ReceiveState& state) {
     case 3:
       return psn_add(epsn, kPsnWindow);
     case 4:
+    case 6:
       return psn_sub(epsn, 1 + u32(random_.below(8)));
     case 5:
       return u32(random_()) & kPsnMask;
