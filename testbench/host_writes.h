@@ -13,8 +13,7 @@ struct HostCounters {
 // What writes to the BAR cost the cores of a host.
 //  - Cores that ring one doorbell register do so one after the other: each has it for
 //    `doorbell_lock`, and does nothing else until it has had it.
-//  - A pushed WQE leaves a core line by line, 64 bytes each `push_line`, behind those in front of
-//  it;
+//  - A pushed WQE leaves a core line by line, 64 bytes each `push_line`, behind what is in front;
 //    the core waits when all its buffers of write combining are full.
 class HostWrites {
  public:

@@ -15,8 +15,7 @@ namespace hca::tlm_ {
 //    once.
 //  - What waits for credits holds up all of its line behind it, but a read: like one that waits for
 //    its tag it holds up reads alone.
-//  - completion_order: by_memory. The time that memory takes is drawn for each TLP of a read, and
-//  its
+//  - completion_order: by_memory. The time that memory takes is drawn for each TLP of a read. Its
 //    completions take the line as early as it is free between those that are on their way. A tag
 //    is free with the last completion of its read, whatever those before it wait for. The HCA hands
 //    on what it read in the order of its requests.

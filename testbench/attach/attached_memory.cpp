@@ -10,8 +10,6 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "testbench/kernel_time.h"
-
 namespace hca::attach {
 SharedMemory::SharedMemory() : file_(memfd_create("hca rings", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   void* at = MAP_FAILED;
