@@ -45,11 +45,6 @@ def short(files, limit):
     return {file.name: file.read_bytes() for file in sorted(files) if file.stat().st_size <= limit}
 
 
-def models(number):
-    """The first byte of what goes to a device: 0, the functional model; 7, the cycle model, which takes longer."""
-    return (0,) if number % 8 else (0, 7)
-
-
 def seeds_of(root):
     """{target: {name: bytes}}"""
     captures = root / "vectors/captures"
@@ -61,19 +56,16 @@ def seeds_of(root):
     parse = {f"ethernet_{n}": b"\1" + frame for n, frame in enumerate(all_frames)}
     parse.update({f"native_{n}": b"\0" + native(frame) for n, frame in enumerate(all_frames)})
     to_device = [struct.pack("<BH", 28, len(frame)) + frame for frame in all_frames]  # to RC, all mended
-    packets = {f"{model}_{n}": bytes([model]) + b"".join(to_device[n:n + 4]) for n in range(len(to_device)) for model in models(n)}
+    packets = {f"{n}": b"".join(to_device[n:n + 4]) for n in range(len(to_device))}
     files = short(captures.glob("*.pcap"), 4608)
     files["frames.pcapng"] = pcapng(all_frames[:8])
     wqes, commands = {}, {}
     for code in range(48):
-        for model in models(code):
-            wqe = bytes([code, 1]) + bytes(62)
-            wqes[f"{model}_{code}"] = bytes([model]) + b"".join(
-                bytes([queue | 56, len(wqe)]) + wqe for queue in (0, 1, 2, 4))
-            body = bytes([code]) + struct.pack("<I", code % 20) + bytes([160]) + bytes(range(160))
-            commands[f"{model}_{code}"] = bytes([model]) + 2 * body
-    bells = {f"{model}_{offset:x}_{number}": bytes([model]) + struct.pack("<HB", offset, 8) + struct.pack(">IHH", number, 0, 3)
-             for offset in (0, 8, 16, 24, 32, 40, 0x800, 0x808) for number in (0, 16, 17) for model in (0, 7)}
+        wqe = bytes([code, 1]) + bytes(62)
+        wqes[f"{code}"] = b"".join(bytes([queue | 56, len(wqe)]) + wqe for queue in (0, 1, 2, 4))
+        commands[f"{code}"] = 2 * (bytes([code]) + struct.pack("<I", code % 20) + bytes([160]) + bytes(range(160)))
+    bells = {f"{offset:x}_{number}": struct.pack("<HB", offset, 8) + struct.pack(">IHH", number, 0, 3)
+             for offset in (0, 8, 16, 24, 32, 40, 0x800, 0x808) for number in (0, 16, 17)}
     vectors = [f for f in (root / "vectors").glob("*/*.json") if f.parent.name not in ("captures", "calibration")]
     return {"parse": parse, "packets": packets, "captures": files, "wqes": wqes, "commands": commands, "doorbells": bells,
             "vectors": {f"{n}.json": f.read_bytes() for n, f in enumerate(sorted(vectors)) if f.stat().st_size <= 1500},

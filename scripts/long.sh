@@ -67,7 +67,7 @@ echo "hash without RTL $plain, with all RTL blocks $with_rtl"
 
 step "soak: other seeds"
 for seed in $(seq 2 51); do
-  build/release/hca run testbench/scenarios/soak.yaml --set run.seed="$seed" --shrink --out build/soak | tail -n 1
+  build/release/hca run testbench/scenarios/soak.yaml --set run.seed="$seed" --shrink --out build/soak | grep " messages with "
 done
 
 ctest --preset fuzz -R 'fuzz: seeds'
@@ -75,7 +75,7 @@ ctest --preset fuzz -R 'fuzz: seeds'
 fuzz_one() {
   local name=$1 corpus=build/fuzz/corpus/$1
   mkdir -p "$corpus"
-  if "build/fuzz/fuzz_$name" -runs="$2" -max_len=4608 -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 \
+  if ASAN_OPTIONS=malloc_context_size=1 "build/fuzz/fuzz_$name" -runs="$2" -entropic=0 -max_len=4608 -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 \
     -artifact_prefix="build/fuzz/fuzz_$name-" "$corpus" "build/fuzz/testbench/fuzz/seeds/$name" >"build/fuzz/fuzz_$name.log" 2>&1; then
     echo "$name: $(grep -E ' DONE ' "build/fuzz/fuzz_$name.log" | tail -n 1)"
   else

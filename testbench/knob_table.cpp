@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/knob_table.h"
 
-#include <algorithm>
-
 namespace hca::testbench {
-namespace {
-auto find(auto& entries, std::string_view path) {
-  return std::find_if(entries.begin(), entries.end(),
-                      [&](const auto& entry) { return entry.path == path; });
-}
-}  // namespace
-
 KnobTable::Entry& KnobTable::enter(const std::string& path, const engine::KnobInfo& info) {
-  const auto found = find(entries_, path);
-  return found == entries_.end() ? entries_.emplace_back(Entry{path, info, {}, {}}) : *found;
+  const auto [place, is_new] = places_.try_emplace(path, entries_.size());
+  return is_new ? entries_.emplace_back(Entry{path, info, {}, {}}) : entries_[place->second];
+}
+
+const KnobTable::Entry* KnobTable::find(const std::string& path) const {
+  const auto place = places_.find(path);
+  return place == places_.end() ? nullptr : &entries_[place->second];
 }
 
 // "hca.core, hca.dma" for "hca"; empty: no group has this path.
@@ -30,8 +26,8 @@ std::string KnobTable::keys_below(const std::string& path) const {
 }
 
 std::optional<std::string> KnobTable::set(const std::string& path, std::string_view text) const {
-  const auto entry = find(entries_, path);
-  if (entry == entries_.end()) {
+  const Entry* const entry = find(path);
+  if (!entry) {
     if (const std::string below = keys_below(path); !below.empty())
       return path + ": is a group of keys; allowed: " + below;
     std::vector<std::string_view> known;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,8 @@ class KnobTable {
  private:
   Entry& enter(const std::string& path, const engine::KnobInfo& info);
   std::string keys_below(const std::string& path) const;
+  const Entry* find(const std::string& path) const;
   std::vector<Entry> entries_;
+  std::map<std::string, std::size_t> places_;  // of the entries, by path
 };
 }  // namespace hca::testbench

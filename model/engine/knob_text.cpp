@@ -232,16 +232,18 @@ std::string print_knob(const KnobInfo& knob, u64 value) {
   return std::to_string(value) + " " + std::string(units.back().unit);
 }
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t enough) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
+    std::size_t diagonal = std::exchange(row[0], i), least = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const std::size_t replaced = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
       diagonal = row[j];
-      row[j] = std::min({replaced, diagonal + 1, row[j - 1] + 1});
+      row[j] = std::min(replaced, std::min(diagonal, row[j - 1]) + 1);
+      least = std::min(least, row[j]);
     }
+    if (least >= enough) return least;  // it does not become less
   }
   return row[b.size()];
 }
@@ -250,7 +252,10 @@ std::string nearest_name(std::string_view given, std::span<const std::string_vie
   std::string_view best;
   std::size_t distance = ~std::size_t{0};
   for (const std::string_view name : known) {
-    const std::size_t d = edit_distance(given, name);
+    const std::size_t longer = std::max(given.size(), name.size());
+    const std::size_t at_least = longer - std::min(given.size(), name.size());
+    if (at_least >= distance || at_least * 2 > longer) continue;
+    const std::size_t d = edit_distance(given, name, std::min(distance, longer / 2 + 1));
     if (d < distance) distance = d, best = name;
   }
   const bool near = !best.empty() && distance * 2 <= std::max(given.size(), best.size());

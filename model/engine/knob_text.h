@@ -51,8 +51,10 @@ std::string print_knob(const KnobInfo& knob, u64 value);
 // The known name with the smallest edit distance; empty if none shares at least half of its
 // letters.
 std::string nearest_name(std::string_view given, std::span<const std::string_view> known);
-// How many letters must change, come or go; small and capital ones are the same.
-std::size_t edit_distance(std::string_view a, std::string_view b);
+// How many letters must change, come or go; small and capital ones are the same. From `enough` on
+// it is not counted exactly.
+std::size_t edit_distance(std::string_view a, std::string_view b,
+                          std::size_t enough = ~std::size_t{0});
 [[noreturn]] void unknown_knob(std::string_view block, std::string_view name,
                                std::string_view value, std::span<const std::string_view> known);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A capture file, pcap or pcapng: it is refused in words, or each of its frames can be told.
+// A capture file, pcap or pcapng: it is refused in words, or each of its first frames can be told.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,6 +15,8 @@ using namespace hca;
 using namespace hca::testbench;
 
 namespace {
+constexpr u64 kTold = 4;  // `packets` and `parse` are there for what is in frames
+
 // A file in memory with these bytes.
 class File {
  public:
@@ -38,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
       auto frame = reader.next();
       if (!frame) break;
       const SourceFrame source{"capture", number, true, std::move(*frame)};
-      if (!source.captured.note.empty()) continue;
+      if (!source.captured.note.empty() || number > kTold) continue;
       const FrameReport report(source);
       fuzz::require(!one_line(report).empty() && !listing(report, 64).empty());
       fuzz::require(!to_json(report).dump().empty());

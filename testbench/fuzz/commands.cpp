@@ -12,7 +12,7 @@ using namespace hca::proto;
 
 extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
   fuzz::Input input(data, size);
-  fuzz::Device device(input.number(1) % 8 == 7);
+  fuzz::Device device(input.takes_cycle_model());
   const u64 at = device.verbs().alloc(kCommandBytes, 4096);
   for (u32 i = 0; i < 32 && !input.empty(); ++i) {
     std::array<u8, kCommandBytes> block{};

@@ -10,7 +10,7 @@ using namespace hca;
 
 extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
   fuzz::Input input(data, size);
-  fuzz::Device device(input.number(1) % 8 == 7);
+  fuzz::Device device(input.takes_cycle_model());
   device.post_receives();
   for (std::size_t i = 0; i < 2; ++i) {
     const testbench::SgeList sge{fuzz::Device::kMemory, 700, device.key()};

@@ -33,7 +33,7 @@ void mend(fuzz::Device& device, std::vector<u8>& frame, u64 flags) {
 
 extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
   fuzz::Input input(data, size);
-  fuzz::Device device(input.number(1) % 8 == 7);
+  fuzz::Device device(input.takes_cycle_model());
   device.post_receives();
   for (u32 i = 0; i < 16 && !input.empty(); ++i) {
     const u64 flags = input.number(1), bytes = input.number(2) % 4609;

@@ -14,7 +14,7 @@ using namespace hca::proto;
 
 extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
   fuzz::Input input(data, size);
-  fuzz::Device device(input.number(1) % 8 == 7);
+  fuzz::Device device(input.takes_cycle_model());
   std::array<std::array<u16, 2>, fuzz::Device::kQps> posted{};
   for (u32 i = 0; i < 16 && !input.empty(); ++i) {
     const u64 flags = input.number(1), bytes = input.number(1);

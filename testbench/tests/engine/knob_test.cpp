@@ -234,4 +234,13 @@ TEST_CASE("the nearest name is near", "[engine][knob]") {
   CHECK(nearest_name("intervall", known) == "interval");
   CHECK(nearest_name("zzz", known) == "");
   CHECK(nearest_name("", known) == "");
+  // The nearer one, wherever it stands, and none that is far away.
+  const std::array<std::string_view, 3> tags{"read_tags_of_the_link", "read_tabx", "read_tag"};
+  const std::array<std::string_view, 2> turned{"read_tag", "read_tabx"};
+  CHECK(nearest_name("read_tagz", tags) == "read_tag");
+  CHECK(nearest_name("read_tagz", turned) == "read_tag");
+  CHECK(nearest_name(std::string(5000, 'r'), tags) == "");
+  CHECK(edit_distance("kitten", "SITTING") == 3);
+  CHECK(edit_distance("kitten", "sitting", 4) == 3);
+  CHECK(edit_distance("kitten", "sitting", 2) >= 2);
 }
