@@ -62,6 +62,7 @@ PAIRS = {
     "send_lat_group": ("ib_send_lat -g -n 50 -F -s 1024", [], PERFTEST),
     "send_bw_group_roce": ("ib_send_bw -g -n 50 -F -s 1024 -x 0", ROCE6, PERFTEST),
     "send_lat_group_roce": ("ib_send_lat -g -n 50 -F -s 1024 -x 0", ROCE6, PERFTEST),
+    "send_lat_new_api": ("ib_send_lat -n 100 -F", PART, r"Max inline data +: 236"),
     "write_bw_new_api": ("ib_write_bw -n 100 -F", PART, r"ibv_wr\* API +: ON"),
 }
 

@@ -185,7 +185,7 @@ Qp* VerbsContext::create_qp(const QpInitAttr& a, std::optional<u32> qpn) {
   const u32 send_bytes = proto::kSendWqeBytes +
                          (a.service == proto::Service::Ud ? proto::kAddressHandleBytes : 0) +
                          std::max(a.max_send_sge * proto::kSgeBytes, a.max_inline_data);
-  qp.sq_log_stride = std::max<u8>(6, log2_up(send_bytes));
+  qp.sq_log_stride = std::max(proto::kSendStrides.least, log2_up(send_bytes));
   qp.rq_log_stride = receive_log_stride(a.max_recv_sge);
   const u8 sq_log = log2_up(a.max_send_wr), rq_log = log2_up(a.max_recv_wr);
   qp.sq_address = alloc(u64{1} << (sq_log + qp.sq_log_stride), 256);

@@ -10,8 +10,6 @@ namespace hca::testbench {
 using proto::QpState;
 
 namespace {
-constexpr u32 kMaxWqeBytes = 256;
-
 std::span<const u8> encoded(const auto& value, std::array<u8, 8>& buffer) {
   proto::encode(value, buffer.data());
   return buffer;
@@ -109,7 +107,7 @@ void VerbsContext::ring_send(const Qp& qp, bool push, std::span<const u8> wqe) {
 Error VerbsContext::post_send(Qp& qp, std::span<const SendWr> list, std::size_t* bad) {
   const ListMistakes wrong;
   Error error = Error::None;
-  std::array<u8, kMaxWqeBytes> wqe;
+  std::array<u8, proto::kMaxSendWqeBytes> wqe;
   u32 bytes = 0;
   std::size_t posted = 0;
   for (; posted < list.size(); ++posted) {
@@ -124,7 +122,8 @@ Error VerbsContext::post_send(Qp& qp, std::span<const SendWr> list, std::size_t*
   }
   if (bad) *bad = posted;
   if (error != Error::None && wrong.takes_all_back) qp.sq_posted -= u32(posted), posted = 0;
-  if (posted) ring_send(qp, posted == 1 && list[0].push, {wqe.data(), bytes});
+  const bool pushes = posted == 1 && list[0].push && bytes <= proto::kPushBytes;
+  if (posted) ring_send(qp, pushes, {wqe.data(), bytes});
   if (error != Error::None && posted + 1 < list.size() && wrong.passes_over)
     post_send(qp, list.subspan(posted + 1));
   return error;
@@ -160,13 +159,13 @@ Error VerbsContext::post_recv(Qp& qp, std::span<const RecvWr> list, std::size_t*
 
 u8 VerbsContext::receive_log_stride(u32 sges) {
   const u32 bytes = proto::kReceiveWqeBytes + sges * proto::kSgeBytes;
-  return std::max<u8>(5, u8(std::bit_width(bytes - 1)));
+  return std::max(proto::kReceiveStrides.least, u8(std::bit_width(bytes - 1)));
 }
 
 // `index` runs freely over `slots`.
 void VerbsContext::write_receive_wqe(u64 ring, u8 log_stride, u32 slots, u32 index,
                                      const RecvWr& wr) {
-  std::array<u8, kMaxWqeBytes> wqe;
+  std::array<u8, proto::kMaxReceiveWqeBytes> wqe;
   proto::encode(proto::ReceiveWqe{u8(wr.sg_list.size()), u16(index)}, wqe.data());
   const u8* end = append_sges(wr.sg_list, wqe.data() + proto::kReceiveWqeBytes);
   memory_.write(ring + (u64{index & (slots - 1)} << log_stride), wqe.data(), u64(end - wqe.data()));

@@ -9,8 +9,7 @@ namespace {
 bool values_ok(const QpCreate& a) {
   return a.service < 8 && includes(kRc | kUc | kUd, Service(a.service)) &&
          a.sq_log_entries <= kMaxLogWorkEntries && a.rq_log_entries <= kMaxLogWorkEntries &&
-         a.sq_log_stride >= 6 && a.sq_log_stride <= 8 && a.rq_log_stride >= 5 &&
-         a.rq_log_stride <= 8;
+         kSendStrides.include(a.sq_log_stride) && kReceiveStrides.include(a.rq_log_stride);
 }
 }  // namespace
 

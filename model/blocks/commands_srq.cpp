@@ -7,7 +7,7 @@ using namespace proto;
 
 namespace {
 bool values_ok(const SrqAttributes& a, const Contexts& contexts) {
-  return a.log_entries <= kMaxLogWorkEntries && a.log_stride >= 5 && a.log_stride <= 8 && a.port &&
+  return a.log_entries <= kMaxLogWorkEntries && kReceiveStrides.include(a.log_stride) && a.port &&
          a.port <= contexts.ports.size();
 }
 }  // namespace

@@ -19,7 +19,7 @@ u64 digest_of(const u8* bytes, u32 count) {
   return digest.value();
 }
 // Of a READ or ATOMIC, whose bytes are a multiple of 8; without what stands behind it in its slot.
-u64 digest_of_wqe(const std::array<u8, kPushBytes>& bytes, u32 stride) {
+u64 digest_of_wqe(std::span<const u8> bytes, u32 stride) {
   const u64 all = bytes_of_wqe(decode<SendWqe>(bytes.data()));
   return digest_of(bytes.data(), u32(std::min<u64>(all, stride)) & ~7u);
 }
@@ -158,7 +158,7 @@ void ContextCache::fill(const Turn& turn) {
   SetStore& store = caches_[unsigned(ContextKind::Wqe)].store;
   const WorkQueue& sq = contexts_.qps[turn.qpn].sq;
   for (u32 i = 0; i < turn.count; ++i) {
-    std::array<u8, kPushBytes> wqe{};
+    std::array<u8, kMaxSendWqeBytes> wqe{};
     std::copy_n(turn.wqes.data() + i * sq.stride(), sq.stride(), wqe.data());
     const WorkRow* row = work_row(decode<SendWqe>(wqe.data()).opcode);
     if (row && has_response(row->answer))
@@ -211,7 +211,7 @@ void ContextCache::take_entry(u32 number) {
   const u64 come =
       is_wqe ? digest_of_wqe(miss.bytes, miss.size) : digest_of(miss.bytes.data(), miss.size);
   cache.counters->damaged += !over && (miss.failed || come != expected);
-  if (is_wqe) wqes_[miss.slot] = miss.bytes;
+  if (is_wqe) std::copy_n(miss.bytes.data(), kMaxSendWqeBytes, wqes_[miss.slot].data());
   cache.counters->miss_cycles += now() - miss.since;
   probe.event(now(), Step::Arrived, u64(miss.kind), miss.number);
   for (; !miss.waiters.empty(); miss.waiters.drop()) {

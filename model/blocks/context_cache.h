@@ -96,7 +96,7 @@ class ContextCache : public engine::Block {
     Cycle since = 0;
     bool failed = false;
     Ring<Waiter> waiters;
-    std::array<u8, proto::kMaxContextBytes> bytes{};
+    std::array<u8, std::max(proto::kMaxContextBytes, proto::kMaxSendWqeBytes)> bytes{};
   };
   struct Image {
     Image* next = nullptr;
@@ -159,7 +159,7 @@ class ContextCache : public engine::Block {
   Ring<Request> requests_;
   // By address: digest of what was written back, and of the WQEs of READs and ATOMICs.
   std::unordered_map<u64, u64> in_memory_;
-  std::vector<std::array<u8, proto::kPushBytes>> wqes_;  // by slot
+  std::vector<std::array<u8, proto::kMaxSendWqeBytes>> wqes_;  // by slot
   u32 next_client_ = 0;
   Cycle arrived_free_ = 0;
 };

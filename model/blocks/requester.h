@@ -117,7 +117,7 @@ class Requester : public engine::Block {
   struct AwaitedWork {
     u32 index = 0;
     GatherCursor cursor;  // in the segments below
-    std::array<u8, proto::kPushBytes - proto::kSendWqeBytes> segments{};
+    std::array<u8, proto::kMaxSendWqeBytes - proto::kSendWqeBytes> segments{};
 
     AwaitedWork() = default;
     AwaitedWork(AwaitedWork&&) = default;  // of what is over

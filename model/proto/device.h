@@ -23,6 +23,15 @@ enum class BarOffset : u32 {
 };
 inline constexpr u32 kUserPageBytes = 4096;
 inline constexpr u32 kPushBytes = 256;  // the largest WQE that can be pushed with its doorbell
+
+// What the slots of a ring of WQEs can be long, in bytes, as powers of two.
+struct Strides {
+  u8 least, most;
+  constexpr bool include(u8 log_stride) const { return log_stride >= least && log_stride <= most; }
+};
+inline constexpr Strides kSendStrides{6, 9}, kReceiveStrides{5, 8};
+inline constexpr u32 kMaxSendWqeBytes = 1u << kSendStrides.most,
+                     kMaxReceiveWqeBytes = 1u << kReceiveStrides.most;
 // A write there is the rest of a push that came in pieces: its WQE is fetched.
 constexpr bool is_rest_of_push(u32 offset) {
   return offset > u32(BarOffset::PushBuffer) &&

@@ -40,7 +40,7 @@ struct Layout<QpCreate> {
       field(&QpCreate::receive_cq, "ReceiveCQ", 24, "CQN"),
       field(&QpCreate::sq_log_entries, "SqLog", 8, "WQE slots as a power of two"),
       field(&QpCreate::rq_log_entries, "RqLog", 8, "WQE slots as a power of two"),
-      field(&QpCreate::sq_log_stride, "SqStride", 8, "bytes of a slot as a power of two, 6 to 8"),
+      field(&QpCreate::sq_log_stride, "SqStride", 8, "bytes of a slot as a power of two, 6 to 9"),
       field(&QpCreate::rq_log_stride, "RqStride", 8, "the same, 5 to 8"),
       field(&QpCreate::sq_address, "SqAddress", 64, "of the ring"),
       field(&QpCreate::rq_address, "RqAddress", 64, "of the ring"),

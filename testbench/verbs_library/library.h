@@ -201,7 +201,8 @@ inline Srq& srq_of(ibv_srq* srq) { return static_cast<Srq&>(*srq); }
 
 // A work request on its way into the ring.
 struct WorkRequest {
-  static constexpr std::size_t kMostSges = 14, kMostInline = 224;
+  static constexpr std::size_t kMostSges = 14,
+                               kMostInline = proto::kMaxSendWqeBytes - proto::kSendWqeBytes;
   u64 wr_id = 0;
   proto::SendWqe head{};
   proto::AtomicOperands atomic{};
@@ -232,7 +233,7 @@ inline Qp& qp_of(ibv_qp* qp) { return qp_of(reinterpret_cast<ibv_qp_ex*>(qp)); }
 
 // ---- Between the files of the library
 // Room for a ring of at least so many entries; its slots are `bytes` long at least. errno's values.
-int make_queue(Context& context, Queue& queue, u32 wrs, u32 bytes, u8 least_log_stride);
+int make_queue(Context& context, Queue& queue, u32 wrs, u32 bytes, proto::Strides strides);
 void free_queue(Context& context, Queue& queue);
 // The structure of a type-2 window's bind in a work request.
 void set_bind(WorkRequest& work, u32 rkey, const ibv_mw_bind_info& info);

@@ -13,12 +13,11 @@
 namespace hca::verbs_library {
 using proto::CommandOpcode;
 
-int make_queue(Context& context, Queue& queue, u32 wrs, u32 bytes, u8 least_log_stride) {
-  constexpr u8 kMostLogStride = 8;
+int make_queue(Context& context, Queue& queue, u32 wrs, u32 bytes, proto::Strides strides) {
   queue.log_entries = u8(std::bit_width(std::max(wrs, 1u) - 1));
-  queue.log_stride = std::max(least_log_stride, u8(std::bit_width(bytes - 1)));
+  queue.log_stride = std::max(strides.least, u8(std::bit_width(bytes - 1)));
   if (queue.log_entries > context.info.attributes.max_log_work_entries ||
-      queue.log_stride > kMostLogStride)
+      queue.log_stride > strides.most)
     return EINVAL;
   const std::lock_guard guard(context.mutex);
   queue.offset = context.rings.take(queue.bytes());
@@ -35,8 +34,6 @@ void free_queue(Context& context, Queue& queue) {
 }
 
 namespace {
-constexpr u8 kLeastSendStride = 6, kLeastReceiveStride = 5;  // logarithms: the device's
-
 u32 send_head_bytes(proto::Service service) {
   const bool datagram = service == proto::Service::Ud;
   return proto::kSendWqeBytes + (datagram ? proto::kAddressHandleBytes : 0);
@@ -50,12 +47,12 @@ int make_queues(Context& context, Qp& qp, ibv_qp_cap& cap, bool shared) {
     return EINVAL;
   const u32 parts = std::max(cap.max_send_sge * proto::kSgeBytes, cap.max_inline_data);
   if (const int error =
-          make_queue(context, qp.send, cap.max_send_wr, head + parts, kLeastSendStride))
+          make_queue(context, qp.send, cap.max_send_wr, head + parts, proto::kSendStrides))
     return error;
   const u32 receive_sges = shared ? 1 : cap.max_recv_sge;
   const u32 receive_bytes = proto::kReceiveWqeBytes + receive_sges * proto::kSgeBytes;
   if (const int error = make_queue(context, qp.receive, shared ? 1 : cap.max_recv_wr, receive_bytes,
-                                   kLeastReceiveStride))
+                                   proto::kReceiveStrides))
     return error;
   const u32 room = (1u << qp.send.log_stride) - head;
   qp.send.max_sge = std::max(cap.max_send_sge, 1u), qp.send.max_inline = room;

@@ -9,8 +9,6 @@ namespace hca::verbs_library {
 using proto::CommandOpcode;
 
 namespace {
-constexpr u8 kLeastStride = 5;  // a logarithm: the device's
-
 int create_at_server(Context& context, Srq& srq, const ibv_pd& pd, u32 limit) {
   proto::SrqAttributes create;
   create.address = srq.queue.offset, create.limit = limit;
@@ -51,7 +49,7 @@ int change_srq(Context& context, Srq& srq, const ibv_srq_attr& wanted, int mask)
   }
   if (grows) {
     const u32 bytes = 1u << srq.queue.log_stride;
-    if (const int error = make_queue(context, resized, entries, bytes, srq.queue.log_stride))
+    if (const int error = make_queue(context, resized, entries, bytes, proto::kReceiveStrides))
       return error;
     copy_outstanding(context, srq.queue, resized);
     change.mask |= proto::kSrqRing, change.address = resized.offset;
@@ -81,9 +79,9 @@ ibv_srq* create_srq_ex(ibv_context* plain, ibv_srq_init_attr_ex* attributes) {
   Context& context = context_of(plain);
   auto made = std::make_unique<Srq>();
   made->queue.max_sge = std::max(attr.max_sge, 1u);
-  int error =
-      make_queue(context, made->queue, attr.max_wr,
-                 proto::kReceiveWqeBytes + made->queue.max_sge * proto::kSgeBytes, kLeastStride);
+  int error = make_queue(context, made->queue, attr.max_wr,
+                         proto::kReceiveWqeBytes + made->queue.max_sge * proto::kSgeBytes,
+                         proto::kReceiveStrides);
   if (!error) error = create_at_server(context, *made, *attributes->pd, attr.srq_limit);
   if (error) {
     free_queue(context, made->queue);

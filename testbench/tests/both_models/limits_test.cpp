@@ -62,13 +62,14 @@ TEST_CASE("members of multicast groups that run out are refused, and one that le
   CHECK(attach(group + 1) == CommandStatus::NoResources);
 }
 
-// 256 bytes are the longest WQE. Behind 32 bytes of control segment, and of UD 48 of an address
-// handle, SGEs of 16 bytes or inline data; behind the 16 bytes of a receive WQE the same.
+// 512 bytes are the longest send WQE. Behind 32 bytes of control segment, and of UD 48 of an
+// address handle, SGEs of 16 bytes or inline data. A receive WQE has 256 bytes, 16 of them in front
+// of SGEs.
 TEST_CASE("SGEs, inline bytes and entries beyond those of the device are refused",
           "[both models]") {
   const ReplayRunner& runner = replay_runners()[GENERATE(0u, 1u)];
   const Service service = GENERATE(Service::Rc, Service::Ud);
-  const u32 room = service == Service::Ud ? 256 - 32 - 48 : 256 - 32;
+  const u32 room = service == Service::Ud ? 512 - 32 - 48 : 512 - 32;
   Loop loop(runner);
   const LoopOptions options{.service = service};
   const auto made = [&](auto change) {
@@ -88,6 +89,32 @@ TEST_CASE("SGEs, inline bytes and entries beyond those of the device are refused
   CHECK(loop.verbs.create_cq(1u << 21));  // twice as many entries
   CHECK_FALSE(loop.verbs.create_cq((1u << 21) + 1));
   CHECK(loop.verbs.last_status() == CommandStatus::BadValue);
+}
+
+TEST_CASE("the longest WQEs: all their inline bytes are written, all their SGEs filled by a READ",
+          "[both models]") {
+  constexpr u32 kInlineBytes = 480, kSges = 30, kEach = 20;
+  Loop loop(replay_runners()[GENERATE(0u, 1u)]);
+  const Loop::Ends ends = loop.connect({.sges = 15, .inline_bytes = kInlineBytes});
+  const bool push = GENERATE(false, true);  // it is too long for that, and is fetched
+  const SgeList all = loop.sge(0, kInlineBytes);
+  SendWr wr = loop.wr_of(ends, 1, all, Loop::kBytes / 2);
+  wr.send_flags |= kInline, wr.push = push;
+  CHECK(loop.verbs.post_send(*ends.from, wr) == Error::None);
+  loop.carry();
+  CHECK(loop.poll(loop.send_cq) == Loop::Results{{1, WcStatus::Success}});
+  CHECK(loop.arrived(kInlineBytes));
+
+  const Loop::Ends wide = loop.connect({.sges = kSges, .receive_sges = 1});
+  std::vector<SgeList> into;
+  for (u64 i = 0; i < kSges; ++i)
+    into.push_back(loop.sge(Loop::kBytes / 2 + 1024 + i * kEach, kEach));
+  wr = loop.wr_of(wide, 2, all, 0);
+  wr.opcode = WorkOpcode::RdmaRead, wr.sg_list = into;
+  CHECK(loop.verbs.post_send(*wide.from, wr) == Error::None);
+  loop.carry();
+  CHECK(loop.poll(loop.send_cq) == Loop::Results{{2, WcStatus::Success}});
+  CHECK(loop.arrived(kSges * kEach, Loop::kBytes / 2 + 1024));
 }
 
 TEST_CASE("a full send queue takes those in front of the first that does not fit",

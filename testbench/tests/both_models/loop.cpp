@@ -44,7 +44,8 @@ QpInitAttr Loop::init_of(const LoopOptions& o) const {
   QpInitAttr init;
   init.service = o.service, init.send_cq = send_cq, init.recv_cq = recv_cq;
   init.max_send_wr = init.max_recv_wr = o.entries;
-  init.max_send_sge = init.max_recv_sge = o.sges, init.max_inline_data = o.inline_bytes;
+  init.max_send_sge = o.sges, init.max_inline_data = o.inline_bytes;
+  init.max_recv_sge = o.receive_sges ? o.receive_sges : o.sges;
   return init;
 }
 

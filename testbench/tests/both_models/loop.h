@@ -13,6 +13,7 @@ namespace hca::testbench {
 struct LoopOptions {
   proto::Service service = proto::Service::Rc;
   u32 entries = 16, sges = 4, inline_bytes = 64;
+  u32 receive_sges = 0;  // 0: as many as `sges`
   u8 timeout = 14, retry_count = 2;
   Srq* srq = nullptr;  // of the end that receives
   u16 dlid = 0;        // native InfiniBand

@@ -265,7 +265,7 @@ TEST_CASE("a queue pair holds its CQs and its PD", "[commands]") {
   CHECK(create(9, with(&A::sq_log_entries, u8(16))) == S::BadValue);
   CHECK(create(9, with(&A::rq_log_entries, u8(16))) == S::BadValue);
   CHECK(create(9, with(&A::sq_log_stride, u8(5))) == S::BadValue);
-  CHECK(create(9, with(&A::sq_log_stride, u8(9))) == S::BadValue);
+  CHECK(create(9, with(&A::sq_log_stride, u8(10))) == S::BadValue);
   CHECK(create(9, with(&A::rq_log_stride, u8(4))) == S::BadValue);
   CHECK(create(9, with(&A::rq_log_stride, u8(9))) == S::BadValue);
   CHECK(d.run(CommandOpcode::QueryQp, 9) == S::BadObject);

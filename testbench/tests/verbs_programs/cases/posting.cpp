@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ibv_post_send(3), ibv_post_recv(3), ibv_wr_post(3): what is refused when it is posted.
+#include <algorithm>
+
 #include "testbench/tests/verbs_programs/cases/bench.h"
 
 namespace cases {
@@ -89,6 +91,37 @@ void check_refused(Bench& bench) {
   checks.holds("nothing of it completes", !bench.a.has_completion_left());
 }
 
+// ibv_create_qp(3) says how much the queue has room for: all of it goes.
+void check_inline(Bench& bench, ibv_qp_type type, unsigned bytes) {
+  Checks& checks = *bench.checks;
+  ibv_qp_init_attr wanted = bench.a.wanted_qp(type);
+  wanted.cap.max_inline_data = bytes;
+  ibv_qp* const a = ibv_create_qp(bench.a.pd, &wanted);
+  ibv_qp* const b = bench.b.make_qp(type);
+  checks.equal("they are connected", connect(a, bench.a, b, bench.b), 0);
+  checks.holds("room for inline data", wanted.cap.max_inline_data >= bytes);
+  for (unsigned i = 0; i < bytes; ++i) bench.a.buffer[i] = (unsigned char)(7 * i + 1);
+  bench.b.buffer.fill(0);
+  post_receive(b, bench.b.sge(0, 1024));
+  ibv_ah_attr to = address_of(bench.b);
+  ibv_ah* const ah = ibv_create_ah(bench.a.pd, &to);
+  ibv_sge data = bench.a.sge(0, bytes);
+  ibv_send_wr wr = work(IBV_WR_SEND, &data);
+  wr.send_flags |= IBV_SEND_INLINE;
+  if (type == IBV_QPT_UD)
+    wr.wr.ud.ah = ah, wr.wr.ud.remote_qpn = b->qp_num, wr.wr.ud.remote_qkey = 0x1234;
+  checks.equal("the most inline data", post(a, wr), 0);
+  checks.equal("is sent", bench.a.next_completion().status, IBV_WC_SUCCESS);
+  const unsigned front = type == IBV_QPT_UD ? sizeof(ibv_grh) : 0;
+  checks.equal("all of it", bench.b.next_completion().byte_len, bytes + front);
+  checks.holds("as it was", std::equal(bench.a.buffer.begin(), bench.a.buffer.begin() + bytes,
+                                       bench.b.buffer.begin() + front));
+  checks.equal("destroyed", ibv_destroy_ah(ah) | ibv_destroy_qp(a) | ibv_destroy_qp(b), 0);
+  ++wanted.cap.max_inline_data;
+  checks.equal("more than the device has",
+               error_of(ibv_create_qp(bench.a.pd, &wanted), ibv_destroy_qp), EINVAL);
+}
+
 // Those in front of the first that is refused are carried out.
 void check_lists(Bench& bench) {
   const Pair pair(bench, IBV_QPT_RC);
@@ -172,6 +205,8 @@ void check_posting(Bench& bench) {
   check_states_of_posting(bench);
   check_opcodes(bench);
   check_refused(bench);
+  check_inline(bench, IBV_QPT_RC, 480);
+  check_inline(bench, IBV_QPT_UD, 432);
   check_lists(bench);
   check_full(bench);
   check_builder(bench);
