@@ -39,10 +39,10 @@ bool move_all(Move move, u64 address, u64 bytes) {
 }  // namespace
 
 u32 AttachedMemory::attach(const SharedMemory& shared, int memory) {
-  constexpr u32 kLast = (1 << 16) - 1;
-  if (next_ > kLast) throw std::runtime_error("65535 programs were attached to an HCA");
-  programs_[next_] = {&shared, memory, {}, {}};
-  return next_++;
+  const std::optional<u32> number = numbers_.take();
+  if (!number) throw std::runtime_error("65535 programs are attached to an HCA");
+  programs_[*number] = {&shared, memory, {}, {}};
+  return *number;
 }
 
 const AttachedMemory::Program* AttachedMemory::find(u64 address) const {

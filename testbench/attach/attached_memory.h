@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "testbench/attach/numbers.h"
 #include "testbench/attach/packet_socket.h"
 #include "tlm/memory_target.h"
 
@@ -35,14 +36,14 @@ class SharedMemory {
 class AttachedMemory final : public tlm_::MemoryBeyond {
  public:
   std::function<u64()> picoseconds;  // when the HCA writes: the cycle that it is in
-  // `memory`: its /proc/self/mem, opened by itself. Numbers are not used twice.
+  // `memory`: its /proc/self/mem, opened by itself. Throws std::runtime_error: 65535 are attached.
   u32 attach(const SharedMemory& shared, int memory);
   // Who hears of what the HCA writes there, in the cycle in which it does, and where; a completion:
   // a CQE.
   using Written = std::function<void(u64 address, u64 bytes, bool completion)>;
   void watch(u32 number, Written written) { programs_.at(number).written = std::move(written); }
-  void detach(u32 number) { programs_.erase(number); }
-  // Each CQE that is written into this ring gets the time, in ns, at its place in the table at
+  void detach(u32 number) { programs_.erase(number), numbers_.give_back(number); }
+  // Each CQE that is written into this ring gets its CqeTime at its place in the table at
   // `stamps`; offsets in the shared memory.
   void stamp(u32 number, u64 ring, u64 bytes, u64 stamps) {
     programs_.at(number).stamped[ring] = {bytes, stamps};
@@ -67,6 +68,6 @@ class AttachedMemory final : public tlm_::MemoryBeyond {
   void stamp_entries(const Program& program, u64 offset, u64 bytes) const;
   const Program* find(u64 address) const;
   std::map<u32, Program> programs_;
-  u32 next_ = 1;
+  Numbers numbers_{1, 1 << (64 - kAttachmentShift)};
 };
 }  // namespace hca::attach

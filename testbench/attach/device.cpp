@@ -50,15 +50,6 @@ constexpr std::array kEventObjects{EventObjectRow{proto::EventObject::Qp, Kind::
                                    EventObjectRow{proto::EventObject::Srq, Kind::Srq}};
 }  // namespace
 
-std::optional<u32> Numbers::take() {
-  for (u32 looked = 0; looked < end_ - first_; ++looked) {
-    const u32 number = next_;
-    next_ = next_ + 1 == end_ ? first_ : next_ + 1;
-    if (taken_.insert(number).second) return number;
-  }
-  return std::nullopt;
-}
-
 Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
                const testbench::Scenario& scenario)
     : name_(std::move(name)),

@@ -14,19 +14,6 @@
 namespace hca::attach {
 using testbench::Cycle;
 
-// Numbers of one kind of object, each taken by one object at a time: a number that was given back
-// comes again after all others.
-class Numbers {
- public:
-  Numbers(u32 first, u32 end) : first_(first), end_(std::max(first, end)), next_(first) {}
-  std::optional<u32> take();  // nothing: all are taken
-  void give_back(u32 number) { taken_.erase(number); }
-
- private:
-  u32 first_, end_, next_;
-  std::set<u32> taken_;
-};
-
 // Who hears of the events of an object.
 class EventSink {
  public:
