@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -75,7 +76,10 @@ void AttachedMemory::stamp_entries(const Program& program, u64 offset, u64 bytes
   const auto behind = program.stamped.upper_bound(offset);
   if (behind == program.stamped.begin()) return;
   const auto& [at, ring] = *std::prev(behind);
-  const u64 now = picoseconds() / 1000;
+  constexpr u64 kPerSecond = 1'000'000'000;
+  timespec day{};
+  clock_gettime(CLOCK_REALTIME, &day);
+  const CqeTime now{picoseconds() / 1000, u64(day.tv_sec) * kPerSecond + u64(day.tv_nsec)};
   for (u64 entry = offset - at; entry < std::min(ring.bytes, offset - at + bytes);
        entry += proto::kCqeBytes)
     std::memcpy(program.shared->data() + ring.stamps + entry / proto::kCqeBytes * sizeof now, &now,

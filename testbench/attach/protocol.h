@@ -48,7 +48,7 @@ struct Request {
   u32 object = 0;                      // handle, or number of a port
   std::array<u32, kMaxNames> names{};  // handles that the object is made of, by its row's order
   u64 cookie = 0;                      // of what is created: comes back with its events
-  u64 stamps = 0;  // of a CQ whose CQEs get times: where in the shared memory, 8 bytes each
+  u64 stamps = 0;  // of a CQ whose CQEs get times: where in the shared memory, a CqeTime each
   Body body{};     // the structure of the command
 };
 struct Reply {
@@ -64,6 +64,10 @@ struct DeviceList {
 };
 
 struct ClockTime {
+// When a CQE came to the memory of the host, in ns.
+struct CqeTime {
+  u64 simulated = 0, of_day = 0;
+};
   u64 nanoseconds = 0;  // simulated
 };
 

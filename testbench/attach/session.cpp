@@ -216,8 +216,9 @@ void Session::remove(Object& object) {
 // ---- Times of CQEs
 bool Session::stamps_are_good(const Request& request) const {
   const auto cq = proto::decode<proto::QueueAttributes>(request.body.data());
-  return !request.stamps || (cq.log_entries <= proto::kMaxLogQueueEntries &&
-                             SharedMemory::holds(request.stamps, sizeof(u64) << cq.log_entries));
+  return !request.stamps ||
+         (cq.log_entries <= proto::kMaxLogQueueEntries &&
+          SharedMemory::holds(request.stamps, sizeof(CqeTime) << cq.log_entries));
 }
 void Session::stamp(Object& cq, const Request& request) {
   const auto attributes = proto::decode<proto::QueueAttributes>(request.body.data());

@@ -86,6 +86,8 @@ u64 start_of(clockid_t clock) {
 using namespace hca;
 using namespace hca::time_library;
 
+u64 hca_time_start_of_day() { return start_of(CLOCK_REALTIME) * (kSecond / kNanosecond); }
+
 HCA_INSTEAD int clock_gettime(clockid_t clock, timespec* out) noexcept {
   if (!is_open() || !shows_time(clock)) return HCA_NEXT(clock_gettime)(clock, out);
   *out = show(clock);

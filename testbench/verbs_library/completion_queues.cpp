@@ -50,7 +50,8 @@ int make_cq(Context& context, Cq& cq, const ibv_cq_init_attr_ex& wanted) {
   const auto log_entries = log_entries_for(context, int(wanted.cqe));
   if (!log_entries) return EINVAL;
   cq.log_entries = *log_entries;
-  const bool stamped = wanted.wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+  const bool stamped = wanted.wc_flags & (IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+                                          IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK);
   if (const int error = take_rings(context, cq, stamped)) return error;
   clear_ring(cq);
   attach::Request request;

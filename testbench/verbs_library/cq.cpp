@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completion queues.
 #include <endian.h>
-#include <time.h>
 
 #include <cstring>
 
@@ -18,9 +17,9 @@ u8* entry_of(const Cq& cq, u32 index) {
   const u32 slot = index & (cq.entries() - 1);
   return context_of(cq.context).shared + cq.offset + u64{slot} * proto::kCqeBytes;
 }
-u64* stamp_of(const Cq& cq, u32 index) {
+attach::CqeTime* stamp_of(const Cq& cq, u32 index) {
   const u32 slot = index & (cq.entries() - 1);
-  return reinterpret_cast<u64*>(context_of(cq.context).shared + cq.stamps) + slot;
+  return reinterpret_cast<attach::CqeTime*>(context_of(cq.context).shared + cq.stamps) + slot;
 }
 // Its last bit, in its last byte, changes with every turn of the ring.
 bool is_new(const Cq& cq, u32 index) {
@@ -234,11 +233,11 @@ template <class Result, auto kMember>
 Result read_current(ibv_cq_ex* ex) {
   return Result(cq_of(ex).current.*kMember);
 }
-u64 read_time(ibv_cq_ex* ex) { return cq_of(ex).time; }
-u64 read_wallclock(ibv_cq_ex*) {
-  timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return u64(now.tv_sec) * 1'000'000'000 + u64(now.tv_nsec);
+u64 read_time(ibv_cq_ex* ex) { return cq_of(ex).time.simulated; }
+// As the program's own clock showed it.
+u64 read_wallclock(ibv_cq_ex* ex) {
+  const attach::CqeTime& time = cq_of(ex).time;
+  return clock::is_simulated() ? hca_time_start_of_day() + time.simulated : time.of_day;
 }
 
 }  // namespace

@@ -154,13 +154,13 @@ struct Cq : ibv_cq_ex {
   u32 empty = 0;                  // polls one after the other that found nothing
   std::atomic<bool> told{false};  // of an event that it had, and not polled since
   u64 stamps = 0;                 // offset of the times of its CQEs; 0: they have none
-  u64 time = 0;                   // of the completion polled last
+  attach::CqeTime time;           // of the completion polled last
   SpinLock lock;
   ibv_wc current{};  // of the extended API
 
   u32 entries() const { return u32{1} << log_entries; }
   u64 bytes() const { return u64{entries()} * proto::kCqeBytes; }
-  u64 stamp_bytes() const { return u64{entries()} * sizeof(u64); }
+  u64 stamp_bytes() const { return u64{entries()} * sizeof(attach::CqeTime); }
   ibv_cq* plain() { return reinterpret_cast<ibv_cq*>(static_cast<ibv_cq_ex*>(this)); }
 };
 inline Cq& cq_of(ibv_cq_ex* cq) { return static_cast<Cq&>(*cq); }
@@ -239,7 +239,7 @@ void free_queue(Context& context, Queue& queue);
 void set_bind(WorkRequest& work, u32 rkey, const ibv_mw_bind_info& info);
 // Where a CQ's entry of this index is, and its time, if it has one; whether it is new.
 u8* entry_of(const Cq& cq, u32 index);
-u64* stamp_of(const Cq& cq, u32 index);
+attach::CqeTime* stamp_of(const Cq& cq, u32 index);
 bool is_new(const Cq& cq, u32 index);
 // Tells the HCA the consumer index, or up to where the CQEs are known that are not taken yet.
 void ring_cq(Cq& cq, proto::Arm arm);
