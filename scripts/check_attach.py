@@ -222,11 +222,11 @@ def killed_client(hca, scenario, clock="wall"):
         wants(finish(served.start("hca0", ["ibv_devinfo"]), "ibv_devinfo"), "PORT_ACTIVE")
 
 
-def killed_server(hca, scenario, clock="wall"):
+def killed_server(hca, scenario, clock="wall", program="ibv_rc_pingpong -n 100000000"):
     """Without a simulation the programs end, with an error."""
     with Served(hca, scenario, []) as served:
         port = free_port()
-        arguments = ["ibv_rc_pingpong", "-n", "100000000", "-p", str(port)]
+        arguments = [*program.split(), "-p", str(port)]
         ends = [served.start("hca0", arguments, clock)]
         listens(port, ends[0])
         ends.append(served.start("hca1", [*arguments, "127.0.0.1"], clock))
@@ -236,6 +236,18 @@ def killed_server(hca, scenario, clock="wall"):
             output, _ = end.communicate(timeout=LIMIT)
             if end.returncode == 0:
                 raise Failed(f"a program without its simulation ends well:\n{output}")
+
+
+def spinning(hca, scenario):
+    """Without a simulation a program that spins in its memory is ended."""
+    for clock in "wall", "sim":
+        with Served(hca, scenario, []) as served:
+            program = served.start("", [case_program(hca), "spinning"], clock)
+            if program.stdout.readline() != "ready\n":
+                raise Failed("the program is not ready")
+            served.process.kill()
+            wants(finish(program, "the program", 1), rf"^hca: the simulation at '{served.socket}' is gone; .* is ended$")
+        killed_server(hca, scenario, clock, "ib_write_lat -F -n 5000000")
 
 
 def one_hca(hca, scenario):
@@ -362,7 +374,7 @@ def lost(hca, scenario):
 CASES = {
     "one_hca": one_hca, "ordinary_user": ordinary_user, "ports": ports, "documented": documented, "without_xrc": without_xrc,
     "devices": devices, "no_server": no_server, "replaced": replaced, "by_name": by_name, "killed_client": killed_client,
-    "killed_server": killed_server, "cases": cases, "lost": lost}
+    "killed_server": killed_server, "cases": cases, "lost": lost, "spinning": spinning}
 
 
 def main():

@@ -299,10 +299,12 @@ HCA_VERB ibv_context* ibv_open_device(ibv_device* device) {
     return fail(error);
   }
   set_operations(*made, device);
+  start_watch(*made);
   return &made->context;
 }
 HCA_VERB int ibv_close_device(ibv_context* context) {
   Context& open = context_of(context);
+  stop_watch(open);
   attach::Request request;
   request.verb = attach::Verb::CloseDevice;
   attach::Reply reply;

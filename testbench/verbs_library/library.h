@@ -4,6 +4,7 @@
 // the server for. Only the public header of the verbs is used.
 #pragma once
 #include <infiniband/verbs.h>
+#include <pthread.h>
 #include <sched.h>
 
 #include <array>
@@ -66,6 +67,9 @@ struct Context : verbs_context {
   SpinLock doorbells;             // of the queue of posted writes
   std::atomic<bool> lost{false};  // the server is gone
   bool told_lost = false;
+  attach::Descriptor stop_watch;
+  pthread_t watcher{};
+  int watched_in = 0;  // the process whose thread it is; 0: there is none
 
   attach::SharedControl& control() { return *reinterpret_cast<attach::SharedControl*>(shared); }
 };
@@ -105,6 +109,9 @@ void ring(Context& context, proto::BarOffset offset, const Doorbell& doorbell,
 }
 // Looks whether the server is still there; false: it is not, and `lost` says so.
 bool server_is_there(Context& context);
+// Until stop_watch(): a program that does not hear that the server is gone is ended (watch.cpp).
+void start_watch(Context& context);
+void stop_watch(Context& context);
 // What its events are known by at the server.
 u64 give_cookie(Context& context, void* object);
 void take_cookie(Context& context, u64 cookie);

@@ -122,5 +122,6 @@ void check_datagrams(Bench& bench);
 // Only if they are asked for: it takes seconds; the simulation is killed in its midst.
 void check_limits(Bench& bench);
 void check_lost(Bench& bench);
+void check_spinning(Bench& bench);
 void check_ports(Bench& bench);
 }  // namespace cases

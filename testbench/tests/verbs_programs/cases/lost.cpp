@@ -37,4 +37,12 @@ void check_lost(Bench& bench) {
   checks.equal("ibv_close_device", ibv_close_device(a.context), 0);
   a.context = bench.b.context = nullptr;
 }
+
+// It makes no call any more, and is not told: it is ended.
+void check_spinning(Bench& bench) {
+  bench.checks->holds("a device is open", bench.a.context);
+  std::printf("ready\n");
+  std::fflush(stdout);
+  for (volatile unsigned char& byte = bench.a.buffer[0]; !byte;) continue;
+}
 }  // namespace cases

@@ -27,6 +27,7 @@ constexpr std::array kGroups{
     GroupRow{"datagrams",   cases::check_datagrams},
     GroupRow{"limits",      cases::check_limits, true},
     GroupRow{"lost",        cases::check_lost, true},
+    GroupRow{"spinning",    cases::check_spinning, true},
     GroupRow{"ports",       cases::check_ports, true},
     // clang-format on
 };
