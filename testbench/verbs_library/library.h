@@ -225,6 +225,7 @@ struct Qp : ibv_qp_ex {
   Queue send, receive;
   proto::Service service{};
   bool signal_all = false;
+  bool extended = false;  // made for ibv_wr_*
   u32 async_events = 0;
   u64 cookie = 0;
   ibv_qp_init_attr init{};
@@ -278,5 +279,5 @@ int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attributes);
 ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attributes);
 ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attributes);
 int get_srq_num(ibv_srq* srq, u32* number);
-void set_work_functions(ibv_qp_ex& qp);
+void set_work_functions(ibv_qp_ex& qp, u64 flags);  // of ibv_qp_create_send_ops_flags
 }  // namespace hca::verbs_library

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "testbench/verbs_library/library.h"
+#include "model/proto/work_rules.h"
 #include "testbench/verbs_library/tables.h"
 
 namespace hca::verbs_library {
@@ -93,11 +94,16 @@ int create_at_server(Context& context, Qp& qp, const ibv_qp_init_attr_ex& attrib
   return 0;
 }
 
-constexpr u64 kWorkFlags = [] {
+// The work requests of a service, as flags of the extended API.
+u64 work_flags(proto::Service service) {
   u64 flags = 0;
-  for (const WorkWord& row : kWork) flags |= row.flag;
+  for (const WorkWord& row : kWork)
+    if (proto::may_send(service, *proto::work_row(row.opcode))) flags |= row.flag;
   return flags;
-}();
+}
+u64 wanted_work(const ibv_qp_init_attr_ex& a) {
+  return a.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS ? a.send_ops_flags : 0;
+}
 
 // errno's values.
 int check(const ibv_context* context, const ibv_qp_init_attr_ex& a) {
@@ -105,9 +111,8 @@ int check(const ibv_context* context, const ibv_qp_init_attr_ex& a) {
       IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
   if (a.comp_mask & ~kKnown) return EOPNOTSUPP;
   if ((a.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && a.create_flags) return EOPNOTSUPP;
-  if ((a.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) && (a.send_ops_flags & ~kWorkFlags))
-    return EOPNOTSUPP;
-  if (!find_row(kServices, &ServiceWord::type, a.qp_type)) return EOPNOTSUPP;
+  const ServiceWord* word = find_row(kServices, &ServiceWord::type, a.qp_type);
+  if (!word || (wanted_work(a) & ~work_flags(word->service))) return EOPNOTSUPP;
   const auto is_here = [&](const auto* object) { return object && object->context == context; };
   const bool may_share = a.qp_type == IBV_QPT_RC || a.qp_type == IBV_QPT_UD;
   if (a.srq && (!may_share || !is_here(a.srq))) return EINVAL;
@@ -140,7 +145,8 @@ ibv_qp* create_qp_ex(ibv_context* plain, ibv_qp_init_attr_ex* attributes) {
   qp.qp_type = attributes->qp_type, qp.state = IBV_QPS_RESET;
   pthread_mutex_init(&qp.mutex, nullptr);
   pthread_cond_init(&qp.cond, nullptr);
-  set_work_functions(*made);
+  made->extended = attributes->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  set_work_functions(*made, wanted_work(*attributes));
   return &made.release()->qp_base;
 }
 
@@ -237,7 +243,10 @@ HCA_VERB ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
   if (made) attributes->cap = all.cap;
   return made;
 }
-HCA_VERB ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) { return &qp_of(qp); }
+// nullptr: it was not made for that.
+HCA_VERB ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) {
+  return qp_of(qp).extended ? &qp_of(qp) : nullptr;
+}
 
 HCA_VERB int ibv_modify_qp(ibv_qp* plain, ibv_qp_attr* attributes, int words) {
   Qp& qp = qp_of(plain);

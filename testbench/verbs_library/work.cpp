@@ -132,18 +132,47 @@ void set_ud_addr(ibv_qp_ex* ex, ibv_ah* ah, u32 qpn, u32 qkey) {
   path = static_cast<Ah*>(ah)->path;
   path.dest_qpn = qpn & 0xff'ffff, path.qkey = qkey;
 }
+
+// ---- What the queue pair was not made for: ibv_wr_complete() says so.
+template <class... Arguments>
+using Builder = void (*)(ibv_qp_ex*, Arguments...);
+template <class... Arguments>
+Builder<Arguments...> refusal(Builder<Arguments...>) {
+  return [](ibv_qp_ex* ex, Arguments...) {
+    finish(qp_of(ex));
+    qp_of(ex).error = EOPNOTSUPP;
+  };
+}
+template <auto kMember, auto kFunction>
+void give(ibv_qp_ex& qp, bool wanted) {
+  qp.*kMember = wanted ? kFunction : refusal(kFunction);
+}
+
+struct BuilderRow {
+  u64 flag;  // of ibv_qp_create_send_ops_flags
+  void (*give)(ibv_qp_ex& qp, bool wanted);
+};
+using proto::WorkOpcode;
+constexpr std::array kBuilders{
+    // clang-format off
+    BuilderRow{IBV_QP_EX_WITH_SEND,                 give<&ibv_qp_ex::wr_send,             plain<WorkOpcode::Send>>},
+    BuilderRow{IBV_QP_EX_WITH_SEND_WITH_IMM,        give<&ibv_qp_ex::wr_send_imm,         send_imm>},
+    BuilderRow{IBV_QP_EX_WITH_SEND_WITH_INV,        give<&ibv_qp_ex::wr_send_inv,         invalidate<WorkOpcode::SendInvalidate>>},
+    BuilderRow{IBV_QP_EX_WITH_RDMA_WRITE,           give<&ibv_qp_ex::wr_rdma_write,       remote<WorkOpcode::RdmaWrite>>},
+    BuilderRow{IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM,  give<&ibv_qp_ex::wr_rdma_write_imm,   write_imm>},
+    BuilderRow{IBV_QP_EX_WITH_RDMA_READ,            give<&ibv_qp_ex::wr_rdma_read,        remote<WorkOpcode::RdmaRead>>},
+    BuilderRow{IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,   give<&ibv_qp_ex::wr_atomic_cmp_swp,   compare_swap>},
+    BuilderRow{IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, give<&ibv_qp_ex::wr_atomic_fetch_add, fetch_add>},
+    BuilderRow{IBV_QP_EX_WITH_BIND_MW,              give<&ibv_qp_ex::wr_bind_mw,          bind_window>},
+    BuilderRow{IBV_QP_EX_WITH_LOCAL_INV,            give<&ibv_qp_ex::wr_local_inv,        invalidate<WorkOpcode::LocalInvalidate>>},
+    // clang-format on
+};
+static_assert(kBuilders.size() == kWork.size());
 }  // namespace
 
-void set_work_functions(ibv_qp_ex& qp) {
-  using proto::WorkOpcode;
+void set_work_functions(ibv_qp_ex& qp, u64 flags) {
   qp.wr_start = start, qp.wr_complete = complete, qp.wr_abort = abort;
-  qp.wr_send = plain<WorkOpcode::Send>, qp.wr_send_imm = send_imm;
-  qp.wr_send_inv = invalidate<WorkOpcode::SendInvalidate>;
-  qp.wr_rdma_write = remote<WorkOpcode::RdmaWrite>, qp.wr_rdma_write_imm = write_imm;
-  qp.wr_rdma_read = remote<WorkOpcode::RdmaRead>;
-  qp.wr_atomic_cmp_swp = compare_swap, qp.wr_atomic_fetch_add = fetch_add;
-  qp.wr_bind_mw = bind_window;
-  qp.wr_local_inv = invalidate<WorkOpcode::LocalInvalidate>;
+  for (const BuilderRow& row : kBuilders) row.give(qp, flags & row.flag);
   qp.wr_set_sge = set_sge, qp.wr_set_sge_list = set_sge_list;
   qp.wr_set_inline_data = set_inline_data, qp.wr_set_inline_data_list = set_inline_data_list;
   qp.wr_set_ud_addr = set_ud_addr;

@@ -12,9 +12,9 @@ constexpr std::uint64_t kOps = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_W
                                IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV |
                                IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_SEND_WITH_INV;
 
-ibv_qp* make_extended(End& end, std::uint64_t ops) {
+ibv_qp* make_extended(End& end, std::uint64_t ops, ibv_qp_type type = IBV_QPT_RC) {
   ibv_qp_init_attr_ex wanted{};
-  wanted.send_cq = wanted.recv_cq = end.cq, wanted.qp_type = IBV_QPT_RC;
+  wanted.send_cq = wanted.recv_cq = end.cq, wanted.qp_type = type;
   wanted.cap = {kDepth, kDepth, 2, 2, 64};
   wanted.pd = end.pd, wanted.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
   wanted.send_ops_flags = ops;
@@ -123,6 +123,68 @@ void check_aborted(Bench& bench, ibv_qp* a) {
                error ? error == ENOMEM && posted == 0 : posted == kDepth + 1);
 }
 
+// What a service has is the table of ibv_wr_post(3); but for Send with Invalidate of UC, which the
+// specification does not have.
+struct ServiceRow {
+  std::uint64_t flag;
+  bool uc, ud;
+};
+constexpr std::array kServices{ServiceRow{IBV_QP_EX_WITH_SEND, true, true},
+                               ServiceRow{IBV_QP_EX_WITH_SEND_WITH_IMM, true, true},
+                               ServiceRow{IBV_QP_EX_WITH_SEND_WITH_INV, false, false},
+                               ServiceRow{IBV_QP_EX_WITH_RDMA_WRITE, true, false},
+                               ServiceRow{IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM, true, false},
+                               ServiceRow{IBV_QP_EX_WITH_RDMA_READ, false, false},
+                               ServiceRow{IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP, false, false},
+                               ServiceRow{IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, false, false},
+                               ServiceRow{IBV_QP_EX_WITH_LOCAL_INV, true, false},
+                               ServiceRow{IBV_QP_EX_WITH_BIND_MW, true, false}};
+
+void check_services(Bench& bench) {
+  const auto error_of_making = [&](std::uint64_t ops, ibv_qp_type type) {
+    ibv_qp* const made = make_extended(bench.a, ops, type);
+    return made ? ibv_destroy_qp(made) : errno;
+  };
+  for (const ServiceRow& row : kServices) {
+    const std::string what = "operation " + std::to_string(row.flag);
+    bench.checks->equal(what + " of RC", error_of_making(row.flag, IBV_QPT_RC), 0);
+    bench.checks->equal(what + " of UC", error_of_making(row.flag, IBV_QPT_UC),
+                        row.uc ? 0 : EOPNOTSUPP);
+    bench.checks->equal(what + " of UD", error_of_making(row.flag, IBV_QPT_UD),
+                        row.ud ? 0 : EOPNOTSUPP);
+  }
+}
+
+// Operations for which the queue pair was not made, in the midst of a list, take all of it back.
+void check_not_made_for(Bench& bench) {
+  Checks& checks = *bench.checks;
+  ibv_qp* const a = make_extended(bench.a, IBV_QP_EX_WITH_RDMA_WRITE);
+  ibv_qp* const b = bench.b.make_qp(IBV_QPT_RC);
+  checks.equal("they are connected", connect(a, bench.a, b, bench.b), 0);
+  checks.holds("one that is not made for it has no extended API", !ibv_qp_to_qp_ex(b));
+  ibv_qp_ex* const qp = ibv_qp_to_qp_ex(a);
+  const auto write = [&] {
+    ibv_wr_rdma_write(qp, bench.b.mr->rkey, address(bench.b));
+    ibv_wr_set_sge(qp, bench.a.mr->lkey, address(bench.a), 8);
+  };
+  for (const OperationRow& row : kOperations) {
+    if (row.sent == IBV_WC_RDMA_WRITE && row.received < 0) continue;
+    ibv_wr_start(qp);
+    qp->wr_id = 1, qp->wr_flags = IBV_SEND_SIGNALED;
+    write();
+    row.begin(qp, bench.b);
+    ibv_wr_set_sge(qp, bench.a.mr->lkey, address(bench.a), 8);
+    write();
+    checks.equal(row.what, ibv_wr_complete(qp), EOPNOTSUPP);
+  }
+  checks.holds("nothing is posted", !bench.a.has_completion_left());
+  ibv_wr_start(qp);
+  write();
+  checks.equal("what it was made for", ibv_wr_complete(qp), 0);
+  checks.equal("is done", bench.a.next_completion().status, IBV_WC_SUCCESS);
+  checks.equal("destroyed", ibv_destroy_qp(a) | ibv_destroy_qp(b), 0);
+}
+
 // ---- What the device has not
 template <class Object>
 int error_of(Object* made) {
@@ -193,6 +255,8 @@ void check_extended(Bench& bench) {
   check_data(bench, a);
   check_aborted(bench, a);
   bench.checks->equal("destroyed", ibv_destroy_qp(a) | ibv_destroy_qp(b), 0);
+  check_services(bench);
+  check_not_made_for(bench);
   walk(bench, kAbsent);
   check_ece(bench);
   check_list(bench);
