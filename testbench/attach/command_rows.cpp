@@ -101,6 +101,7 @@ int prepare_modify_srq(const Session& session, u32, Names, Body& body) {
 
 int prepare_modify_qp(const Session& session, u32, Names, Body& body) {
   auto qp = structure_in<proto::QpAttributes>(body);
+  if ((qp.mask & proto::kQpPath) && !session.has_gid(qp.port, qp.sgid_index)) return EINVAL;
   if ((qp.mask & proto::kQpPath) &&
       !session.complete_path(qp.dgid_high, qp.dgid_low, qp.dmac, qp.udp_source_port))
     return ETIMEDOUT;

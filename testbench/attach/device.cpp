@@ -16,7 +16,8 @@ using proto::CommandStatus;
 namespace {
 constexpr u32 kEventEntries = 1 << 14;
 constexpr u64 kNodeGuidBase = 0x0200'00ff'fe00'0001;  // of a locally administered MAC address
-constexpr u32 kFirstQpn = 16;  // in front of it are those of management and well-known ones
+constexpr u32 kMostAhs = 1 << 16;  // the HCA has them in WQEs: the server counts them
+constexpr u32 kFirstQpn = 16;      // in front of it are those of management and well-known ones
 
 u64 key_of(Kind kind, u32 number) { return u64{u8(kind)} << 32 | number; }
 // Windows have numbers among those of regions, and both are named by keys.
@@ -74,11 +75,9 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
   }
   describe(scenario);
   const proto::DeviceAttributes& a = info_.attributes;
-  numbers_ = {{Kind::Pd, {1, a.max_pds}},
-              {Kind::Cq, {1, a.max_cqs}},
-              {Kind::Mr, {1, a.max_regions}},
-              {Kind::Qp, {kFirstQpn, a.max_qps}},
-              {Kind::Srq, {1, a.max_srqs}}};
+  numbers_ = {{Kind::Pd, {1, a.max_pds}},     {Kind::Cq, {1, a.max_cqs}},
+              {Kind::Mr, {1, a.max_regions}}, {Kind::Qp, {kFirstQpn, a.max_qps}},
+              {Kind::Srq, {1, a.max_srqs}},   {Kind::Ah, {1, 1 + kMostAhs}}};
   // What programs are told is how many they can have.
   proto::DeviceAttributes& told = info_.attributes;
   for (u32* most : {&told.max_pds, &told.max_cqs, &told.max_regions, &told.max_srqs}) --*most;
@@ -111,6 +110,7 @@ void Device::describe(const testbench::Scenario& scenario) {
     const RateRow& rate = rate_row(scenario.hca[index_].port[info_.ports].link_rate);
     info_.active[info_.ports] = {rate.width, rate.speed};
   }
+  info_.max_ahs = kMostAhs;
   info_.multicast_members = blocks::ObjectLimits{}.multicast_members;
   std::string_view(HCA_VERSION).copy(info_.fw_ver.data(), info_.fw_ver.size() - 1);
   info_.attributes = node_.verbs.query_device();

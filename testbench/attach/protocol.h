@@ -27,7 +27,8 @@ enum class Verb : u32 {
   OpenDevice,     // body: OpenDevice; DeviceInfo comes back, with the descriptors of kOpened
   CreateChannel,  // an end of a pipe comes back, from which the cookies of CQs are read
   DestroyChannel,  // object: the channel
-  CreateAh,        // names: PD; body: proto::AddressHandle, which comes back as the HCA needs it
+  CreateAh,        // object: number of a port; names: PD; body: proto::AddressHandle, which comes
+                   // back as the HCA needs it
   DestroyAh,       // object: the address handle
   QueryClock,      // body comes back: ClockTime
   CloseDevice,     // of the connection
@@ -63,11 +64,11 @@ struct DeviceList {
   std::array<u64, kMaxDevices> node_guid{};
 };
 
-struct ClockTime {
 // When a CQE came to the memory of the host, in ns.
 struct CqeTime {
   u64 simulated = 0, of_day = 0;
 };
+struct ClockTime {
   u64 nanoseconds = 0;  // simulated
 };
 
@@ -89,7 +90,7 @@ struct DeviceInfo {
   };
   std::array<Rate, kMaxPorts> active{};
   bool needs_grh = false;  // packets on Ethernet have a GID
-  u32 multicast_members = 0;
+  u32 multicast_members = 0, max_ahs = 0;
   std::array<char, kNameBytes> fw_ver{};
   proto::DeviceAttributes attributes{};
 };

@@ -173,6 +173,12 @@ bool Session::complete_path(u64 dgid_high, u64 dgid_low, u64& dmac, u16& udp_sou
   return found.has_value();
 }
 
+bool Session::has_gid(u32 port, u32 index) const {
+  const auto& ports = device_.ports();
+  return port && port <= ports.size() && index < ports[port - 1].gids.size() &&
+         ports[port - 1].gids[index].bytes != proto::Gid{}.bytes;
+}
+
 // ---- Objects
 Object* Session::find(u32 handle, Kind kind) {
   const auto found = objects_.find(handle);
@@ -333,11 +339,14 @@ Reply Session::create_address_handle(const Request& request) {
   std::vector<Object*> names;
   if (!find_names(kNames, request, names)) return refused(EINVAL);
   auto ah = proto::decode<proto::AddressHandle>(request.body.data());
+  if (ah.global && !has_gid(request.object, ah.sgid_index)) return refused(EINVAL);
   if (!complete_path(ah.dgid_high, ah.dgid_low, ah.dmac, ah.udp_source_port))
     return refused(ETIMEDOUT);
+  const std::optional<u32> number = device_.take_number(Kind::Ah);
+  if (!number) return refused(ENOMEM);
   Reply reply;
   proto::encode(ah, reply.body.data());
-  reply.handle = add(Kind::Ah, 0, request, std::move(names)).handle;
+  reply.handle = add(Kind::Ah, *number, request, std::move(names)).handle;
   return reply;
 }
 

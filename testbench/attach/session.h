@@ -61,6 +61,8 @@ class Session final : public EventSink {
     return device_.memory().is_mapped(attachment_, address, bytes);
   }
   bool complete_path(u64 dgid_high, u64 dgid_low, u64& dmac, u16& udp_source_port) const;
+  // Whether the port has a GID at this index.
+  bool has_gid(u32 port, u32 index) const;
 
  private:
   Object* find(u32 handle, Kind kind);

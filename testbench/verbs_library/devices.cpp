@@ -112,7 +112,7 @@ ibv_device_attr device_attributes(Context& context) {
   all.vendor_id = info.vendor_id, all.vendor_part_id = info.vendor_part_id;
   all.hw_ver = info.hw_ver;
   all.max_qp = int(a.max_qps), all.max_cq = int(a.max_cqs), all.max_pd = int(a.max_pds);
-  all.max_mr = int(a.max_regions), all.max_srq = int(a.max_srqs), all.max_ah = 1 << 16;
+  all.max_mr = int(a.max_regions), all.max_srq = int(a.max_srqs), all.max_ah = int(info.max_ahs);
   all.max_qp_wr = all.max_srq_wr = 1 << a.max_log_work_entries;
   all.max_cqe = 1 << (a.max_log_queue_entries - 1);
   all.max_mw = all.max_mr;

@@ -35,8 +35,8 @@ HCA_VERB ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attributes) {
   Context& context = context_of(pd->context);
   if (!has_port(pd->context, attributes->port_num)) return fail(EINVAL);
   if (!attributes->is_global && context.info.needs_grh) return fail(EINVAL);
-  if (attributes->is_global && attributes->grh.sgid_index >= proto::kGidEntries)
-    return fail(EINVAL);
+  const auto rate = ibv_rate(attributes->static_rate);  // datagrams go without one
+  if (rate != IBV_RATE_MAX && ibv_rate_to_mbps(rate) < 0) return fail(EINVAL);
   proto::AddressHandle path{};
   const ibv_global_route& grh = attributes->grh;
   path.sl = attributes->sl, path.dlid = attributes->dlid;
@@ -49,6 +49,7 @@ HCA_VERB ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attributes) {
   }
   attach::Request request;
   request.verb = attach::Verb::CreateAh, request.names[0] = pd->handle;
+  request.object = attributes->port_num;
   proto::encode(path, request.body.data());
   attach::Reply reply;
   if (const int error = ask(context, request, reply)) return fail(error);

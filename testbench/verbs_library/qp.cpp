@@ -6,9 +6,10 @@
 #include <bit>
 #include <cstring>
 #include <memory>
+#include <optional>
 
-#include "testbench/verbs_library/library.h"
 #include "model/proto/work_rules.h"
+#include "testbench/verbs_library/library.h"
 #include "testbench/verbs_library/tables.h"
 
 namespace hca::verbs_library {
@@ -43,14 +44,14 @@ u32 send_head_bytes(proto::Service service) {
 // Room for what is asked for, and what there is room for.
 int make_queues(Context& context, Qp& qp, ibv_qp_cap& cap, bool shared) {
   const u32 head = send_head_bytes(qp.service);
-  if (cap.max_send_sge > WorkRequest::kMostSges || cap.max_recv_sge > WorkRequest::kMostSges ||
+  const u32 receive_sges = shared ? 1 : cap.max_recv_sge;  // of an SRQ: ignored
+  if (cap.max_send_sge > WorkRequest::kMostSges || receive_sges > WorkRequest::kMostSges ||
       cap.max_inline_data > WorkRequest::kMostInline)
     return EINVAL;
   const u32 parts = std::max(cap.max_send_sge * proto::kSgeBytes, cap.max_inline_data);
   if (const int error =
           make_queue(context, qp.send, cap.max_send_wr, head + parts, proto::kSendStrides))
     return error;
-  const u32 receive_sges = shared ? 1 : cap.max_recv_sge;
   const u32 receive_bytes = proto::kReceiveWqeBytes + receive_sges * proto::kSgeBytes;
   if (const int error = make_queue(context, qp.receive, shared ? 1 : cap.max_recv_wr, receive_bytes,
                                    proto::kReceiveStrides))
@@ -160,9 +161,19 @@ struct AttributeRow {
 };
 constexpr u32 kSmallestMtu = 128;  // shifted by IBV_MTU_256 and so on
 
+// A limit of 0: none.
+constexpr u32 kKilobits = 1000;  // of a megabit
+std::optional<u32> kilobits_of(u8 static_rate) {
+  if (ibv_rate(static_rate) == IBV_RATE_MAX) return 0;
+  const int mbps = ibv_rate_to_mbps(ibv_rate(static_rate));
+  return mbps < 0 ? std::nullopt : std::optional(u32(mbps) * kKilobits);
+}
+
 void path_to_device(const ibv_qp_attr& a, proto::QpAttributes& qp) {
   const ibv_ah_attr& path = a.ah_attr;
+  qp.port = path.port_num;  // whose GID it is: the server looks
   qp.sl = path.sl, qp.dlid = path.dlid;
+  qp.rate_limit = kilobits_of(path.static_rate).value_or(0);
   if (!path.is_global) return;
   const ibv_global_route& grh = path.grh;
   qp.sgid_index = grh.sgid_index, qp.traffic_class = grh.traffic_class;
@@ -173,6 +184,7 @@ void path_to_device(const ibv_qp_attr& a, proto::QpAttributes& qp) {
 void path_from_device(const proto::QpAttributes& qp, ibv_qp_attr& a) {
   ibv_ah_attr& path = a.ah_attr;
   path.sl = qp.sl, path.dlid = qp.dlid, path.port_num = qp.port;
+  path.static_rate = u8(mbps_to_ibv_rate(int(qp.rate_limit / kKilobits)));
   path.is_global = qp.dgid_high || qp.dgid_low;
   ibv_global_route& grh = path.grh;
   grh.sgid_index = qp.sgid_index, grh.traffic_class = qp.traffic_class;
@@ -187,9 +199,9 @@ constexpr std::array kAttributes{
     AttributeRow{IBV_QP_EN_SQD_ASYNC_NOTIFY, proto::kQpSqdNotify,        [](auto& a, auto& qp) { qp.sqd_notify = a.en_sqd_async_notify; }},
     AttributeRow{IBV_QP_ACCESS_FLAGS,        proto::kQpAccess,           [](auto& a, auto& qp) { qp.access = access_of(a.qp_access_flags).value_or(0); }},
     AttributeRow{IBV_QP_PKEY_INDEX,          proto::kQpPkeyIndex,        [](auto& a, auto& qp) { qp.pkey_index = a.pkey_index; }},
-    AttributeRow{IBV_QP_PORT,                proto::kQpPort,             [](auto& a, auto& qp) { qp.port = a.port_num; }},
     AttributeRow{IBV_QP_QKEY,                proto::kQpQkey,             [](auto& a, auto& qp) { qp.qkey = a.qkey; }},
     AttributeRow{IBV_QP_AV,                  proto::kQpPath,             path_to_device},
+    AttributeRow{IBV_QP_PORT,                proto::kQpPort,             [](auto& a, auto& qp) { qp.port = a.port_num; }},  // behind the path
     AttributeRow{IBV_QP_PATH_MTU,            proto::kQpPathMtu,          [](auto& a, auto& qp) { qp.path_mtu = kSmallestMtu << a.path_mtu; }},
     AttributeRow{IBV_QP_TIMEOUT,             proto::kQpTimeout,          [](auto& a, auto& qp) { qp.timeout = a.timeout; }},
     AttributeRow{IBV_QP_RETRY_CNT,           proto::kQpRetryCount,       [](auto& a, auto& qp) { qp.retry_count = a.retry_cnt; }},
@@ -203,6 +215,26 @@ constexpr std::array kAttributes{
     // clang-format on
 };
 
+// What the device has not, and whether the change to RTR or RTS of a connected queue pair could
+// carry it.
+struct AbsentRow {
+  int word;
+  bool to_rtr, to_rts;
+};
+constexpr std::array kAbsent{AbsentRow{IBV_QP_ALT_PATH, true, true},
+                             AbsentRow{IBV_QP_PATH_MIG_STATE, false, true},
+                             AbsentRow{IBV_QP_RATE_LIMIT, false, true}};
+// errno's values.
+int refuse_rest(const Qp& qp, const proto::QpAttributes& change, int words) {
+  const bool connected = qp.service != proto::Service::Ud;
+  for (const AbsentRow& row : kAbsent) {
+    const bool may_be = (change.state == proto::QpState::Rtr && row.to_rtr) ||
+                        (change.state == proto::QpState::Rts && row.to_rts);
+    if (connected && may_be) words &= ~row.word;
+  }
+  return words ? EINVAL : EOPNOTSUPP;
+}
+
 // errno's values.
 int to_device(const Qp& qp, const ibv_qp_attr& a, int words, proto::QpAttributes& out) {
   if ((words & IBV_QP_AV) && !has_port(qp.qp_base.context, a.ah_attr.port_num)) return EINVAL;
@@ -215,7 +247,8 @@ int to_device(const Qp& qp, const ibv_qp_attr& a, int words, proto::QpAttributes
     out.mask |= row.mask, words &= ~row.word;
   }
   if ((out.mask & proto::kQpAccess) && !access_of(a.qp_access_flags)) return EINVAL;
-  return words ? EOPNOTSUPP : 0;
+  if ((out.mask & proto::kQpPath) && !kilobits_of(a.ah_attr.static_rate)) return EINVAL;
+  return words ? refuse_rest(qp, out, words) : 0;
 }
 
 // Its rings begin anew.

@@ -250,6 +250,15 @@ constexpr std::array kGroups{
 };
 }  // namespace
 
+    CallRow{"a path from an entry of the GID table without a GID", EINVAL,
+            [](Bench& b) {
+              return ah_of(b, [](auto& path) { path.is_global = 1, path.grh.sgid_index = 1; });
+            }},
+    CallRow{
+        "a path at the rate of 10 Gb/s", 0,
+        [](Bench& b) { return ah_of(b, [](auto& path) { path.static_rate = IBV_RATE_10_GBPS; }); }},
+    CallRow{"a path at a rate that is none", EINVAL,
+            [](Bench& b) { return ah_of(b, [](auto& path) { path.static_rate = 200; }); }},
 void check_arguments(Bench& bench) {
   walk(bench, kCqs);
   walk(bench, kQps);

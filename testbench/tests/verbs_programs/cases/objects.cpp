@@ -157,8 +157,23 @@ void check_foreign(Bench& bench) {
 
 }  // namespace
 
-// max_pd is what there is.
+// max_ah and max_pd are what there is.
+void check_handles_left(Bench& bench) {
+  ibv_ah_attr path = address_of(bench.b);
+  std::vector<ibv_ah*> all;
+  while (ibv_ah* made = ibv_create_ah(bench.a.pd, &path)) {
+    all.push_back(made);
+    if (int(all.size()) > bench.a.device.max_ah) break;
+  }
+  const int error = errno;
+  bench.checks->equal("the address handle behind the last", error, ENOMEM);
+  bench.checks->equal("address handles", int(all.size()), bench.a.device.max_ah);
+  int errors = 0;
+  for (ibv_ah* ah : all) errors |= ibv_destroy_ah(ah);
+  bench.checks->equal("all address handles are given back", errors, 0);
+}
 void check_limits(Bench& bench) {
+  check_handles_left(bench);
   std::vector<ibv_pd*> all;
   while (ibv_pd* made = ibv_alloc_pd(bench.a.context)) {
     all.push_back(made);

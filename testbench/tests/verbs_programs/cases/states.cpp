@@ -69,6 +69,9 @@ constexpr std::array kRtrValues{
              [](Path& p) { p.rtr.max_dest_rd_atomic = 255; }},
     ValueRow{"a GID beyond the table",
              [](Path& p) { p.rtr.ah_attr.is_global = 1, p.rtr.ah_attr.grh.sgid_index = 200; }},
+    ValueRow{"an entry of the GID table without a GID",
+             [](Path& p) { p.rtr.ah_attr.is_global = 1, p.rtr.ah_attr.grh.sgid_index = 1; }},
+    ValueRow{"a rate that is none", [](Path& p) { p.rtr.ah_attr.static_rate = 200; }},
     ValueRow{"a path from port 2", [](Path& p) { p.rtr.ah_attr.port_num = 2; }},
 };
 constexpr std::array kRtsValues{
@@ -107,6 +110,77 @@ void check_ranges(Bench& bench) {
   ibv_destroy_qp(qp);
 }
 
+// Attributes that no queue pair has at that point, and those that this device has not.
+struct MaskRow {
+  const char* what;
+  ibv_qp_type type;
+  ibv_qp_attr Path::*attributes;
+  int Path::*mask;
+  int more, wanted;
+};
+constexpr std::array kMasks{
+    // clang-format off
+    MaskRow{"capabilities to RTR",            IBV_QPT_RC, &Path::rtr, &Path::rtr_mask, IBV_QP_CAP,            EINVAL},
+    MaskRow{"a bit that is no attribute's",   IBV_QPT_RC, &Path::rtr, &Path::rtr_mask, 1 << 30,               EINVAL},
+    MaskRow{"a rate limit to RTR",            IBV_QPT_RC, &Path::rtr, &Path::rtr_mask, IBV_QP_RATE_LIMIT,     EINVAL},
+    MaskRow{"a state of migration to RTR",    IBV_QPT_RC, &Path::rtr, &Path::rtr_mask, IBV_QP_PATH_MIG_STATE, EINVAL},
+    MaskRow{"an alternate path of UD",        IBV_QPT_UD, &Path::rtr, &Path::rtr_mask, IBV_QP_ALT_PATH,       EINVAL},
+    MaskRow{"a timeout to RTR",               IBV_QPT_RC, &Path::rtr, &Path::rtr_mask, IBV_QP_TIMEOUT,        EINVAL},
+    MaskRow{"an alternate path, to RTR",      IBV_QPT_RC, &Path::rtr, &Path::rtr_mask, IBV_QP_ALT_PATH,       EOPNOTSUPP},
+    MaskRow{"an alternate path, to RTS",      IBV_QPT_UC, &Path::rts, &Path::rts_mask, IBV_QP_ALT_PATH,       EOPNOTSUPP},
+    MaskRow{"a state of migration to RTS",    IBV_QPT_RC, &Path::rts, &Path::rts_mask, IBV_QP_PATH_MIG_STATE, EOPNOTSUPP},
+    MaskRow{"a rate limit to RTS",            IBV_QPT_RC, &Path::rts, &Path::rts_mask, IBV_QP_RATE_LIMIT,     EOPNOTSUPP},
+    // clang-format on
+};
+void check_masks(Bench& bench) {
+  for (const MaskRow& row : kMasks) {
+    ibv_qp* const qp = bench.a.make_qp(row.type);
+    Path path = path_to(row.type, bench.a, bench.b, 77);
+    ibv_modify_qp(qp, &path.init, path.init_mask);
+    if (row.attributes == &Path::rts) ibv_modify_qp(qp, &path.rtr, path.rtr_mask);
+    bench.checks->equal(row.what,
+                        ibv_modify_qp(qp, &(path.*row.attributes), path.*row.mask | row.more),
+                        row.wanted);
+    bench.checks->equal("without it", ibv_modify_qp(qp, &(path.*row.attributes), path.*row.mask),
+                        0);
+    ibv_destroy_qp(qp);
+  }
+}
+
+// Of numbers of 24 bits the upper ones are not looked at, as with the providers of most devices.
+void check_wide_numbers(Bench& bench) {
+  ibv_qp* const qp = bench.a.make_qp(IBV_QPT_RC);
+  Path path = path_to(IBV_QPT_RC, bench.a, bench.b, 0x1200'0077);
+  path.rtr.rq_psn = 0x3400'0011, path.rts.sq_psn = 0x5600'0022;
+  ibv_modify_qp(qp, &path.init, path.init_mask);
+  bench.checks->equal("wide numbers to RTR", ibv_modify_qp(qp, &path.rtr, path.rtr_mask), 0);
+  bench.checks->equal("and to RTS", ibv_modify_qp(qp, &path.rts, path.rts_mask), 0);
+  ibv_qp_attr is{};
+  ibv_qp_init_attr made{};
+  ibv_query_qp(qp, &is, IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_SQ_PSN, &made);
+  bench.checks->equal("dest_qp_num", is.dest_qp_num, 0x77);
+  bench.checks->equal("rq_psn", is.rq_psn, 0x11);
+  bench.checks->equal("sq_psn", is.sq_psn, 0x22);
+  ibv_destroy_qp(qp);
+}
+
+// A path's rate comes back, and is kept.
+void check_rate(Bench& bench) {
+  Checks& checks = *bench.checks;
+  for (const ibv_rate rate : {IBV_RATE_MAX, IBV_RATE_2_5_GBPS, IBV_RATE_56_GBPS}) {
+    ibv_qp* const qp = bench.a.make_qp(IBV_QPT_RC);
+    Path path = path_to(IBV_QPT_RC, bench.a, bench.b, 77);
+    path.rtr.ah_attr.static_rate = std::uint8_t(rate);
+    ibv_modify_qp(qp, &path.init, path.init_mask);
+    checks.equal("a rate", ibv_modify_qp(qp, &path.rtr, path.rtr_mask), 0);
+    ibv_qp_attr is{};
+    ibv_qp_init_attr made{};
+    ibv_query_qp(qp, &is, IBV_QP_AV, &made);
+    checks.equal("static_rate", is.ah_attr.static_rate, rate);
+    ibv_destroy_qp(qp);
+  }
+}
+
 // What it was told comes back.
 void check_query(Bench& bench) {
   const Pair pair(bench, IBV_QPT_RC);
@@ -139,6 +213,9 @@ void check_query(Bench& bench) {
 void check_states(Bench& bench) {
   for (const ibv_qp_type type : {IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD}) check_way(bench, type);
   check_ranges(bench);
+  check_masks(bench);
+  check_wide_numbers(bench);
+  check_rate(bench);
   check_query(bench);
 }
 }  // namespace cases
