@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared receive queues.
+#include <bit>
 #include <cstring>
 #include <memory>
 
@@ -22,36 +23,46 @@ int create_at_server(Context& context, Srq& srq, const ibv_pd& pd, u32 limit) {
   return error;
 }
 
-// The WQEs that are not completed, in a ring of more slots.
-void copy_outstanding(Context& context, const Queue& from, Queue& to) {
+// The WQEs that are not completed, in a ring of another size. False: it has no room for them, each
+// at the place of its index.
+bool copy_outstanding(Context& context, const Queue& from, Queue& to) {
   to.posted = from.posted, to.max_sge = from.max_sge;
   for (u32 index = from.posted - from.entries(); index != from.posted; ++index) {
     const u32 old_slot = from.slot(index), slot = to.slot(index);
     if (!from.in_use[old_slot]) continue;
+    if (from.posted - index > to.entries()) return false;
     to.in_use[slot] = true, to.wr_ids[slot] = from.wr_ids[old_slot];
     std::memcpy(context.shared + to.offset + (u64{slot} << to.log_stride),
                 context.shared + from.offset + (u64{old_slot} << from.log_stride),
                 std::size_t{1} << from.log_stride);
   }
+  return true;
 }
 
-// errno's values. A smaller ring is not made.
+// errno's values.
+int make_resized(Context& context, const Queue& queue, u32 wrs, Queue& resized) {
+  const u32 bytes = 1u << queue.log_stride;
+  if (const int error = make_queue(context, resized, wrs, bytes, proto::kReceiveStrides))
+    return error;
+  if (copy_outstanding(context, queue, resized)) return 0;
+  free_queue(context, resized);
+  return EINVAL;
+}
+
+// errno's values.
 int change_srq(Context& context, Srq& srq, const ibv_srq_attr& wanted, int mask) {
   const std::lock_guard guard(srq.queue.lock);
   proto::SrqAttributes change;
   Queue resized;
-  const bool grows = (mask & IBV_SRQ_MAX_WR) && wanted.max_wr > srq.queue.entries();
   if ((mask & IBV_SRQ_MAX_WR) && !wanted.max_wr) return EINVAL;
-  const u32 entries = grows ? wanted.max_wr : srq.queue.entries();
+  const u32 wrs = mask & IBV_SRQ_MAX_WR ? wanted.max_wr : srq.queue.entries();
   if (mask & IBV_SRQ_LIMIT) {
-    if (wanted.srq_limit > entries) return EINVAL;
+    if (wanted.srq_limit > wrs) return EINVAL;
     change.mask |= proto::kSrqLimit, change.limit = wanted.srq_limit;
   }
-  if (grows) {
-    const u32 bytes = 1u << srq.queue.log_stride;
-    if (const int error = make_queue(context, resized, entries, bytes, proto::kReceiveStrides))
-      return error;
-    copy_outstanding(context, srq.queue, resized);
+  const bool resizes = std::bit_width(wrs - 1) != srq.queue.log_entries;
+  if (resizes) {
+    if (const int error = make_resized(context, srq.queue, wrs, resized)) return error;
     change.mask |= proto::kSrqRing, change.address = resized.offset;
     change.log_entries = resized.log_entries, change.log_stride = resized.log_stride;
   }
@@ -60,8 +71,8 @@ int change_srq(Context& context, Srq& srq, const ibv_srq_attr& wanted, int mask)
   request.object = srq.handle;
   attach::Reply reply;
   const int error = command(context, CommandOpcode::ModifySrq, request, change, reply);
-  if (grows) free_queue(context, error ? resized : srq.queue);
-  if (error || !grows) return error;
+  if (resizes) free_queue(context, error ? resized : srq.queue);
+  if (error || !resizes) return error;
   srq.queue.offset = resized.offset, srq.queue.log_entries = resized.log_entries;
   srq.queue.wr_ids.swap(resized.wr_ids), srq.queue.in_use.swap(resized.in_use);
   return 0;

@@ -109,6 +109,13 @@ void check_srq(Bench& bench) {
   checks.equal("fewer than the limit", bench.b.next_event(), IBV_EVENT_SRQ_LIMIT_REACHED);
   ibv_query_srq(srq, &is);
   checks.equal("the limit is off", is.srq_limit, 0);
+  // There is one left. A limit is reached when one is taken, and not when it is set.
+  checks.equal("a limit above what there is", ibv_modify_srq(srq, &limit, IBV_SRQ_LIMIT), 0);
+  wait_a_moment();
+  ibv_async_event none{};
+  checks.equal("is none yet", ibv_get_async_event(bench.b.context, &none), -1);
+  post(a, wr);
+  checks.equal("the next is below it", bench.b.next_event(), IBV_EVENT_SRQ_LIMIT_REACHED);
   ibv_qp_attr to{};
   to.qp_state = IBV_QPS_ERR;
   ibv_modify_qp(b, &to, IBV_QP_STATE);

@@ -66,6 +66,25 @@ void send_shared(Bench& bench, ibv_qp* qp, unsigned from, unsigned to) {
   }
 }
 
+// An SRQ that is full, with ids from 20 on, becomes smaller when so many are left.
+void check_smaller(Bench& bench, ibv_srq* srq, ibv_qp* from, unsigned entries) {
+  Checks& checks = *bench.checks;
+  ibv_srq_attr fewer{4, 0, 0}, is{};
+  checks.equal("fewer than there are", ibv_modify_srq(srq, &fewer, IBV_SRQ_MAX_WR), EINVAL);
+  ibv_query_srq(srq, &is);
+  checks.equal("it is as it was", is.max_wr, entries);
+  const unsigned end = 20 + entries;
+  send_shared(bench, from, 20, end - 4);
+  checks.equal("as many as there are", ibv_modify_srq(srq, &fewer, IBV_SRQ_MAX_WR), 0);
+  ibv_query_srq(srq, &is);
+  checks.equal("is what it has", is.max_wr, 4);
+  ibv_recv_wr one_more{}, *bad = nullptr;
+  checks.equal("it is full", ibv_post_srq_recv(srq, &one_more, &bad), ENOMEM);
+  send_shared(bench, from, end - 4, end - 2);
+  post_shared(bench, srq, end, end + 2);
+  send_shared(bench, from, end - 2, end + 2);
+}
+
 void check_srq(Bench& bench) {
   Checks& checks = *bench.checks;
   ibv_srq_init_attr wanted{};
@@ -88,6 +107,7 @@ void check_srq(Bench& bench) {
   post_shared(bench, srq, 20, 20 + is.max_wr);
   ibv_recv_wr one_more{}, *bad = nullptr;
   checks.equal("one more than there is room for", ibv_post_srq_recv(srq, &one_more, &bad), ENOMEM);
+  check_smaller(bench, srq, a, is.max_wr);
   more.max_wr = unsigned(bench.b.device.max_srq_wr) + 1;
   checks.equal("beyond the device", ibv_modify_srq(srq, &more, IBV_SRQ_MAX_WR), EINVAL);
   more.srq_limit = 1 << 20;
