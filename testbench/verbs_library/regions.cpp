@@ -118,8 +118,9 @@ int bind_mw(ibv_qp* plain, ibv_mw* mw, ibv_mw_bind* bind) {
 // ---- Regions
 namespace {
 ibv_mr* register_region(ibv_pd* pd, void* address, std::size_t length, u64 iova, unsigned flags) {
-  const auto access = access_of(flags & ~unsigned(IBV_ACCESS_OPTIONAL_RANGE));
+  const auto access = access_of(flags & ~kHints);
   if (!access) return fail(EOPNOTSUPP);
+  if (!length) return fail(EINVAL);
   if (!is_mapped(reinterpret_cast<u64>(address), length, flags & IBV_ACCESS_LOCAL_WRITE))
     return fail(EFAULT);
   if (flags & IBV_ACCESS_ZERO_BASED) iova = 0;
@@ -173,7 +174,7 @@ HCA_VERB int ibv_rereg_mr(ibv_mr* plain, int flags, ibv_pd* pd, void* address, s
   }
   if (flags & IBV_REREG_MR_CHANGE_PD) changed.pd = pd;
   if (flags & IBV_REREG_MR_CHANGE_ACCESS) {
-    const auto given = access_of(unsigned(access) & ~unsigned(IBV_ACCESS_OPTIONAL_RANGE));
+    const auto given = access_of(unsigned(access) & ~kHints);
     if (!given) return refuse_change(EOPNOTSUPP);
     changed.access = *given;
   }

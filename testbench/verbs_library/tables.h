@@ -37,6 +37,8 @@ inline constexpr std::array kAccessWords{AccessWord{IBV_ACCESS_LOCAL_WRITE, prot
                                          AccessWord{IBV_ACCESS_REMOTE_ATOMIC, proto::kRemoteAtomic},
                                          AccessWord{IBV_ACCESS_MW_BIND, proto::kBindWindow},
                                          AccessWord{IBV_ACCESS_ZERO_BASED, proto::kZeroBased}};
+// Hints: regions go without. Huge pages are one for memory on demand, which there is not.
+constexpr unsigned kHints = unsigned(IBV_ACCESS_OPTIONAL_RANGE) | unsigned(IBV_ACCESS_HUGETLB);
 // Nothing: a flag is none of the device's.
 constexpr std::optional<u8> access_of(unsigned flags) {
   u8 access = 0;

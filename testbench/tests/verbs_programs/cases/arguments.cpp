@@ -13,6 +13,12 @@ int cq_of(Bench& bench, int entries, int vector) {
   return error_of(ibv_create_cq(bench.a.context, entries, nullptr, nullptr, vector),
                   ibv_destroy_cq);
 }
+int cq_with(Bench& bench, unsigned flags) {
+  ibv_cq_init_attr_ex wanted{};
+  wanted.cqe = kDepth, wanted.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS, wanted.flags = flags;
+  ibv_cq_ex* const made = ibv_create_cq_ex(bench.a.context, &wanted);
+  return made ? ibv_destroy_cq(ibv_cq_ex_to_cq(made)) : errno;
+}
 constexpr std::array kCqs{
     CallRow{"a CQ of 1 entry", 0, [](Bench& b) { return cq_of(b, 1, 0); }},
     CallRow{"a CQ of max_cqe entries", 0, [](Bench& b) { return cq_of(b, b.a.device.max_cqe, 0); }},
@@ -22,6 +28,10 @@ constexpr std::array kCqs{
             [](Bench& b) { return cq_of(b, b.a.device.max_cqe + 1, 0); }},
     CallRow{"a completion vector beyond the last", EINVAL,
             [](Bench& b) { return cq_of(b, 1, b.a.context->num_comp_vectors); }},
+    CallRow{"a CQ of a program with one thread", 0,
+            [](Bench& b) { return cq_with(b, IBV_CREATE_CQ_ATTR_SINGLE_THREADED); }},
+    CallRow{"a CQ whose overruns are ignored", EOPNOTSUPP,
+            [](Bench& b) { return cq_with(b, IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN); }},
     CallRow{"a completion vector below 0", EINVAL, [](Bench& b) { return cq_of(b, 1, -1); }},
 };
 
@@ -110,6 +120,17 @@ constexpr std::array kSrqs{
     CallRow{"an SRQ wider than the device's", EINVAL,
             [](Bench& b) { return srq_of(b, 1, unsigned(b.a.device.max_srq_sge) + 1); }},
     CallRow{"an SRQ of nothing", EINVAL, [](Bench& b) { return srq_of(b, 0, 1); }},
+    CallRow{"a queue pair on an SRQ, whose receives are ignored", 0,
+            [](Bench& b) {
+              ibv_srq_init_attr attr{};
+              attr.attr = {kDepth, 1, 0};
+              ibv_srq* const srq = ibv_create_srq(b.a.pd, &attr);
+              ibv_qp_init_attr wanted = b.a.wanted_qp(IBV_QPT_RC);
+              wanted.srq = srq, wanted.cap.max_recv_wr = wanted.cap.max_recv_sge = 1 << 30;
+              const int error = error_of(ibv_create_qp(b.a.pd, &wanted), ibv_destroy_qp);
+              ibv_destroy_srq(srq);
+              return error;
+            }},
     CallRow{"a UC queue pair on an SRQ", EINVAL,
             [](Bench& b) {
               ibv_srq_init_attr attr{};
@@ -140,6 +161,13 @@ constexpr std::array kRegions{
             [](Bench& b) { return mr_of(b, b.a.buffer.data(), 8, IBV_ACCESS_ON_DEMAND); }},
     CallRow{"relaxed ordering, which is optional", 0,
             [](Bench& b) { return mr_of(b, b.a.buffer.data(), 8, IBV_ACCESS_RELAXED_ORDERING); }},
+    CallRow{"huge pages, of memory that is not on demand", 0,
+            [](Bench& b) { return mr_of(b, b.a.buffer.data(), 8, IBV_ACCESS_HUGETLB); }},
+    CallRow{"an optional right that nobody knows", 0,
+            [](Bench& b) { return mr_of(b, b.a.buffer.data(), 8, 1 << 29); }},
+    CallRow{"a right that is not optional and that nobody knows", EOPNOTSUPP,
+            [](Bench& b) { return mr_of(b, b.a.buffer.data(), 8, 1 << 30); }},
+    CallRow{"no bytes", EINVAL, [](Bench& b) { return mr_of(b, b.a.buffer.data(), 0, 0); }},
     CallRow{"memory that is not there", EFAULT,
             [](Bench& b) {
               void* const gone = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -222,6 +250,15 @@ constexpr std::array kPaths{
             [](Bench& b) { return ah_of(b, [](auto& path) { path.port_num = 0; }); }},
     CallRow{"a path from a port beyond the last", EINVAL,
             [](Bench& b) { return ah_of(b, [](auto& path) { path.port_num = 2; }); }},
+    CallRow{"a path from an entry of the GID table without a GID", EINVAL,
+            [](Bench& b) {
+              return ah_of(b, [](auto& path) { path.is_global = 1, path.grh.sgid_index = 1; });
+            }},
+    CallRow{
+        "a path at the rate of 10 Gb/s", 0,
+        [](Bench& b) { return ah_of(b, [](auto& path) { path.static_rate = IBV_RATE_10_GBPS; }); }},
+    CallRow{"a path at a rate that is none", EINVAL,
+            [](Bench& b) { return ah_of(b, [](auto& path) { path.static_rate = 200; }); }},
     CallRow{"a path from a GID beyond the table", EINVAL,
             [](Bench& b) {
               return ah_of(b, [](auto& path) { path.is_global = 1, path.grh.sgid_index = 200; });
@@ -250,15 +287,6 @@ constexpr std::array kGroups{
 };
 }  // namespace
 
-    CallRow{"a path from an entry of the GID table without a GID", EINVAL,
-            [](Bench& b) {
-              return ah_of(b, [](auto& path) { path.is_global = 1, path.grh.sgid_index = 1; });
-            }},
-    CallRow{
-        "a path at the rate of 10 Gb/s", 0,
-        [](Bench& b) { return ah_of(b, [](auto& path) { path.static_rate = IBV_RATE_10_GBPS; }); }},
-    CallRow{"a path at a rate that is none", EINVAL,
-            [](Bench& b) { return ah_of(b, [](auto& path) { path.static_rate = 200; }); }},
 void check_arguments(Bench& bench) {
   walk(bench, kCqs);
   walk(bench, kQps);
