@@ -335,7 +335,11 @@ def ports(hca, scenario):
         watch.terminate()
         watch.communicate()
         wants(said, r"FD \d+\n" + 2 * r".*PORT_ERR \(10\), port 1\n.*PORT_ACTIVE \(9\), port 1\n")
-    output, _, _ = run_pair(hca, scenario, "ibv_rc_pingpong -n 50 -c -i 2", ["--set", "hca.core.ports=2"], "sim")
+    two = ["--set", "hca.core.ports=2"]
+    for settings in two, [*two, *ROCE]:
+        with Served(hca, scenario, settings) as served:
+            wants(finish(served.start("", [case_program(hca), "second"]), "the program"), r"^1 groups: \d+ passed, 0 failed$")
+    output, _, _ = run_pair(hca, scenario, "ibv_rc_pingpong -n 50 -c -i 2", two, "sim")
     wants(output, PINGPONG)
 
 

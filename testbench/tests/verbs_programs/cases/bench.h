@@ -119,9 +119,11 @@ void check_memory(Bench& bench);
 void check_resizing(Bench& bench);
 void check_extended(Bench& bench);
 void check_datagrams(Bench& bench);
-// Only if they are asked for: it takes seconds; the simulation is killed in its midst.
+// Only if they are asked for: it takes seconds; the simulation is killed in its midst; cables
+// break; there is a second port.
 void check_limits(Bench& bench);
 void check_lost(Bench& bench);
 void check_spinning(Bench& bench);
 void check_ports(Bench& bench);
+void check_second(Bench& bench);
 }  // namespace cases

@@ -29,6 +29,7 @@ constexpr std::array kGroups{
     GroupRow{"lost",        cases::check_lost, true},
     GroupRow{"spinning",    cases::check_spinning, true},
     GroupRow{"ports",       cases::check_ports, true},
+    GroupRow{"second",      cases::check_second, true},
     // clang-format on
 };
 }  // namespace
