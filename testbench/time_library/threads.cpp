@@ -220,6 +220,15 @@ HCA_INSTEAD int sem_wait(sem_t* semaphore) {
   const bool taken = is_open() && wait_until([&] { return !sem_trywait(semaphore); });
   return taken ? 0 : HCA_NEXT(sem_wait)(semaphore);
 }
+HCA_INSTEAD int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {
+  if (!is_open()) return HCA_NEXT(sem_clockwait)(semaphore, clock, until);
+  if (wait_until([&] { return !sem_trywait(semaphore); }, end_at(clock, *until))) return 0;
+  return is_open() ? (errno = ETIMEDOUT, -1) : HCA_NEXT(sem_clockwait)(semaphore, clock, until);
+}
+HCA_INSTEAD int sem_timedwait(sem_t* semaphore, const timespec* until) {
+  if (!is_open()) return HCA_NEXT(sem_timedwait)(semaphore, until);
+  return sem_clockwait(semaphore, CLOCK_REALTIME, until);
+}
 HCA_INSTEAD int sem_post(sem_t* semaphore) noexcept {
   const int error = HCA_NEXT(sem_post)(semaphore);
   tell_waiting();

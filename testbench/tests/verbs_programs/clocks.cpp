@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that other things than completions wake, each by its name: `threads` ping each other,
-// `locks` hand a turn over, a `child` has a device of its own, `timers` ring. They print how long
-// that took by their clocks.
+// `locks` hand a turn over, `semaphores` are posted, a `child` has a device of its own, `timers`
+// ring. They print how long that took by their clocks.
 #include <infiniband/verbs.h>
 #include <poll.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
@@ -11,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -98,6 +100,32 @@ void hand_over(Bench& bench) {
   bench.checks->holds("in simulated time", now() - waits >= 100 && now() - waits < 101);
   bench.checks->equal("WRITEs", good, 2 * kTimes);
   std::printf("%.9f s\n", now() - begun);
+}
+
+// ---- A semaphore: in time, and too late.
+void expect_posted(Bench& bench, int seconds, int wanted) {
+  sem_t semaphore;
+  sem_init(&semaphore, 0, 0);
+  std::thread other([&] {
+    sleep(10);
+    sem_post(&semaphore);
+  });
+  timespec until{};
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += seconds;
+  const double begun = now();
+  errno = 0;
+  const int error = sem_timedwait(&semaphore, &until) ? errno : 0;
+  bench.checks->equal("sem_timedwait", error, wanted);
+  std::printf("%.3f s\n", now() - begun);
+  bench.checks->holds("as long as it took", now() - begun >= std::min(seconds, 10) &&
+                                                now() - begun < std::min(seconds, 10) + 1e-3);
+  other.join();
+  sem_destroy(&semaphore);
+}
+void wait_for_semaphores(Bench& bench) {
+  expect_posted(bench, 100, 0);
+  expect_posted(bench, 3, ETIMEDOUT);
 }
 
 // ---- A child with devices of its own, while its parent goes on.
@@ -197,9 +225,10 @@ struct ProgramRow {
   const char* name;
   void (*run)(Bench&);
 };
-constexpr std::array kPrograms{ProgramRow{"threads", ping_each_other},
-                               ProgramRow{"locks", hand_over}, ProgramRow{"child", have_a_child},
-                               ProgramRow{"timers", let_timers_ring}};
+constexpr std::array kPrograms{
+    ProgramRow{"threads", ping_each_other}, ProgramRow{"locks", hand_over},
+    ProgramRow{"semaphores", wait_for_semaphores}, ProgramRow{"child", have_a_child},
+    ProgramRow{"timers", let_timers_ring}};
 }  // namespace
 }  // namespace cases
 
