@@ -357,6 +357,15 @@ def documented(hca, scenario):
     wants(said, PERFTEST)
 
 
+def new_api(hca, scenario):
+    """Each program of perftest by ibv_wr_*, with as much inline as it asks such a device for."""
+    for operation in "write", "send", "read", "atomic":
+        for measures in "bw", "lat":
+            said = "".join(run_pair(hca, scenario, f"ib_{operation}_{measures} -n 100 -F", PART, "sim")[:2])
+            wants(said, r"ibv_wr\* API +: ON")
+            wants(said, PERFTEST)
+
+
 def without_xrc(hca, scenario):
     """Programs that want what there is not say so and end."""
     with Served(hca, scenario, []) as served:
@@ -378,7 +387,7 @@ def lost(hca, scenario):
 CASES = {
     "one_hca": one_hca, "ordinary_user": ordinary_user, "ports": ports, "documented": documented, "without_xrc": without_xrc,
     "devices": devices, "no_server": no_server, "replaced": replaced, "by_name": by_name, "killed_client": killed_client,
-    "killed_server": killed_server, "cases": cases, "lost": lost, "spinning": spinning}
+    "killed_server": killed_server, "cases": cases, "lost": lost, "spinning": spinning, "new_api": new_api}
 
 
 def main():
