@@ -21,12 +21,15 @@ u64 RingSpace::take(u64 bytes) {
   return next_ += size, next_ - size;
 }
 
+std::atomic<bool> g_any_lost{false};
+void lose(Context& context) { context.lost = g_any_lost = true; }
+
 int ask(Context& context, attach::Request& request, attach::Reply& reply,
         std::vector<attach::Descriptor>* descriptors) {
   const std::lock_guard guard(context.mutex);
   if (!attach::send_message(context.socket.get(), request) ||
       !attach::receive_message(context.socket.get(), reply, descriptors)) {
-    context.lost = true;
+    lose(context);
     return EIO;
   }
   return reply.error;
@@ -50,7 +53,7 @@ void ring(Context& context, proto::BarOffset offset, const std::array<u8, 8>& do
   control.posted.store(posted + 1, std::memory_order_seq_cst);
   if (!control.server_sleeps.load(std::memory_order_seq_cst)) return;
   const u64 one = 1;
-  if (write(context.wake.get(), &one, sizeof one) < 0 && errno != EAGAIN) context.lost = true;
+  if (write(context.wake.get(), &one, sizeof one) < 0 && errno != EAGAIN) lose(context);
 }
 
 u64 give_cookie(Context& context, void* object) {
@@ -72,7 +75,7 @@ bool server_is_there(Context& context) {
   if (context.lost) return false;
   char byte;
   const ssize_t got = recv(context.socket.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) context.lost = true;
+  if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) lose(context);
   return !context.lost;
 }
 }  // namespace hca::verbs_library

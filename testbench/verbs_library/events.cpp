@@ -38,7 +38,7 @@ HCA_VERB int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_
   void* object;
   do {
     const ssize_t got = read(channel->fd, &cookie, sizeof cookie);
-    if (got >= 0 && got != sizeof cookie) errno = EIO;  // the server is gone
+    if (got >= 0 && got != sizeof cookie) lose(open), errno = EIO;  // the server is gone
     if (got != sizeof cookie) return -1;
     object = find_object(open, cookie);
   } while (!object);
@@ -107,7 +107,8 @@ HCA_VERB int ibv_get_async_event(ibv_context* context, ibv_async_event* event) {
     if (fill(open, proto::async_event(row->type)->object, words[1], *event)) return 0;
   }
   if (got < 0 || open.told_lost) return errno = got < 0 ? errno : EIO, -1;
-  open.lost = open.told_lost = true;
+  lose(open);
+  open.told_lost = true;
   event->event_type = IBV_EVENT_DEVICE_FATAL;
   event->element.port_num = 0;
   return 0;

@@ -107,6 +107,9 @@ void ring(Context& context, proto::BarOffset offset, const Doorbell& doorbell,
   proto::encode(doorbell, bytes.data());
   ring(context, offset, bytes, at);
 }
+// A call has found that the server is gone, and tells the program; of any of its devices.
+void lose(Context& context);
+extern std::atomic<bool> g_any_lost;
 // Looks whether the server is still there; false: it is not, and `lost` says so.
 bool server_is_there(Context& context);
 // Until stop_watch(): a program that does not hear that the server is gone is ended (watch.cpp).

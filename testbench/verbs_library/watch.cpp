@@ -64,7 +64,7 @@ void* watch(void* at) {
   while ((seen = look(context, nullptr)) == Seen::Nothing) continue;
   const u64 begun = processor_time();
   // A call that finds the server gone tells the program.
-  while (seen != Seen::Stop && !context.lost) {
+  while (seen != Seen::Stop && !g_any_lost) {
     if (processor_time() - begun > kPatience) end_program();
     const timespec moment{0, kBetweenLooks};
     seen = look(context, &moment);
