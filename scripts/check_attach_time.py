@@ -161,7 +161,7 @@ def children(hca, scenario, _):
 def wakened(hca, scenario, runs):
     """Threads that ping each other, a child with devices of its own, timers: the same in each run."""
     program = os.path.join(os.path.dirname(hca), "hca_verbs_clocks")
-    for name in "threads", "locks", "semaphores", "child", "timers":
+    for name in "threads", "locks", "semaphores", "child", "children", "timers":
         begun = time.monotonic()
         found = set()
         for _ in range(runs):

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Other programs are started with a time stamp counter: their first instructions read it.
+#include <dirent.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,6 +10,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "testbench/time_library/library.h"
 
@@ -24,20 +28,74 @@ auto untrapped(Call call) {
   errno = error;
   return result;
 }
+
+// Descriptors that are ready when a child has ended: of one, or of all (-1) of each thread. None:
+// the system does not tell them.
+std::vector<pollfd> ends_of(pid_t which) {
+  std::vector<pollfd> ends;
+  const auto add = [&](pid_t child) {
+    const int end = int(syscall(SYS_pidfd_open, child, 0));
+    if (end >= 0) ends.push_back({end, POLLIN, 0});
+  };
+  if (which > 0) return add(which), ends;
+  DIR* const threads = opendir("/proc/self/task");
+  if (!threads) return ends;
+  while (const dirent* thread = readdir(threads)) {
+    const std::string path = std::string("/proc/self/task/") + thread->d_name + "/children";
+    std::FILE* const children = std::fopen(path.c_str(), "re");
+    if (!children) continue;
+    for (pid_t child; std::fscanf(children, "%d", &child) == 1;) add(child);
+    std::fclose(children);
+  }
+  closedir(threads);
+  return ends;
+}
+
+// A call that waits until one child, or any (-1), has ended: others take their turns meanwhile.
+// `call` adds to its options; it gives what the call does, 0: none has ended.
+template <class Call>
+pid_t waiting(pid_t which, int options, Call call) {
+  const bool of_end = (which > 0 || which == -1) && !(options & (WNOHANG | WSTOPPED | WCONTINUED));
+  if (!is_open() || !of_end) return call(0);
+  while (true) {
+    const pid_t ended = call(WNOHANG);
+    if (ended) return ended;
+    std::vector<pollfd> ends = ends_of(which);
+    if (ends.empty()) return call(0);
+    bool goes_on = true;
+    while (goes_on && await(ends.data(), ends.size(), attach::kForEver) < 0 && errno == EINTR)
+      goes_on = calls_go_on();
+    for (const pollfd& end : ends) HCA_NEXT(close)(end.fd);
+    if (!goes_on) return errno = EINTR, -1;
+  }
+}
 }  // namespace
 }  // namespace hca::time_library
 
 using namespace hca::time_library;
 
-// Of a child that is named: others take their turns meanwhile.
 HCA_INSTEAD pid_t waitpid(pid_t child, int* status, int options) {
-  if (is_open() && child > 0 && !(options & (WNOHANG | WUNTRACED | WCONTINUED))) {
-    pollfd end{int(syscall(SYS_pidfd_open, child, 0)), POLLIN, 0};
-    while (end.fd >= 0 && await(&end, 1, hca::attach::kForEver) < 0 && errno == EINTR)
-      if (!calls_go_on()) return HCA_NEXT(close)(end.fd), errno = EINTR, -1;
-    if (end.fd >= 0) HCA_NEXT(close)(end.fd);
-  }
-  return HCA_NEXT(waitpid)(child, status, options);
+  return waiting(child, options,
+                 [&](int more) { return HCA_NEXT(waitpid)(child, status, options | more); });
+}
+HCA_INSTEAD pid_t wait(int* status) { return waitpid(-1, status, 0); }
+HCA_INSTEAD pid_t wait4(pid_t child, int* status, int options, rusage* usage) noexcept {
+  return waiting(child, options,
+                 [&](int more) { return HCA_NEXT(wait4)(child, status, options | more, usage); });
+}
+HCA_INSTEAD pid_t wait3(int* status, int options, rusage* usage) noexcept {
+  return wait4(-1, status, options, usage);
+}
+HCA_INSTEAD int waitid(idtype_t kind, id_t id, siginfo_t* info, int options) {
+  const pid_t which = !(options & WEXITED) ? 0 : kind == P_PID ? pid_t(id) : kind == P_ALL ? -1 : 0;
+  siginfo_t own{};
+  siginfo_t& told = info ? *info : own;
+  const pid_t child = waiting(which, options, [&](int more) {
+    told.si_pid = 0;
+    const int error = HCA_NEXT(waitid)(kind, id, &told, options | more);
+    return error ? error : told.si_pid;
+  });
+  return child < 0 ? -1 : 0;
 }
 
 HCA_INSTEAD int system(const char* command) {

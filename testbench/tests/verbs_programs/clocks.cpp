@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that other things than completions wake, each by its name: `threads` ping each other,
-// `locks` hand a turn over, `semaphores` are posted, a `child` has a device of its own, `timers`
-// ring. They print how long that took by their clocks.
+// `locks` hand a turn over, `semaphores` are posted, a `child` has a device of its own, `children`
+// end, `timers` ring. They print how long that took by their clocks.
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -157,6 +158,38 @@ void have_a_child(Bench& bench) {
   std::printf("%.3f s\n", now() - begun);
 }
 
+// ---- Children that end one behind the other, whichever was started first.
+pid_t start_sleeper(unsigned seconds) {
+  const pid_t child = fork();
+  if (child) return child;
+  Bench own;
+  sleep(seconds);
+  _exit(int(seconds));
+}
+void await_children(Bench& bench) {
+  Checks& checks = *bench.checks;
+  const pid_t last = start_sleeper(40), third = start_sleeper(30), second = start_sleeper(20),
+              first = start_sleeper(10);
+  const double begun = now();
+  const auto expect = [&](const char* what, pid_t got, pid_t child, double seconds) {
+    checks.equal(what, got, child);
+    std::printf("%s: %.2f s\n", what, now() - begun);
+    checks.holds(what, now() - begun > seconds - 1 && now() - begun < seconds + 1);
+  };
+  int status = 0;
+  expect("wait", wait(&status), first, 10);
+  checks.equal("its status", WEXITSTATUS(status), 10);
+  siginfo_t info{};
+  checks.equal("waitid", waitid(P_ALL, 0, &info, WEXITED), 0);
+  expect("waitid", info.si_pid, second, 20);
+  checks.equal("its status", info.si_status, 20);
+  expect("waitpid of any", waitpid(-1, nullptr, WNOHANG), 0, 20);
+  expect("waitpid of the last", waitpid(last, nullptr, 0), last, 40);
+  expect("wait for one that has ended", wait4(-1, nullptr, 0, nullptr), third, 40);
+  expect("wait for nobody", wait(nullptr), -1, 40);
+  checks.equal("errno", errno, ECHILD);
+}
+
 // ---- Timers
 volatile sig_atomic_t g_rung = 0;
 void ring(int) { g_rung = g_rung + 1; }
@@ -226,9 +259,9 @@ struct ProgramRow {
   void (*run)(Bench&);
 };
 constexpr std::array kPrograms{
-    ProgramRow{"threads", ping_each_other}, ProgramRow{"locks", hand_over},
+    ProgramRow{"threads", ping_each_other},        ProgramRow{"locks", hand_over},
     ProgramRow{"semaphores", wait_for_semaphores}, ProgramRow{"child", have_a_child},
-    ProgramRow{"timers", let_timers_ring}};
+    ProgramRow{"children", await_children},        ProgramRow{"timers", let_timers_ring}};
 }  // namespace
 }  // namespace cases
 
