@@ -238,15 +238,20 @@ def killed_server(hca, scenario, clock="wall", program="ibv_rc_pingpong -n 10000
                 raise Failed(f"a program without its simulation ends well:\n{output}")
 
 
+def without_server(hca, scenario, group, clock, code=0):
+    """What a group of cases says whose simulation is killed in its midst."""
+    with Served(hca, scenario, []) as served:
+        program = served.start("", [case_program(hca), group], clock)
+        if program.stdout.readline() != "ready\n":
+            raise Failed("the program is not ready")
+        served.process.kill()
+        return finish(program, "the program", code)
+
+
 def spinning(hca, scenario):
     """Without a simulation a program that spins in its memory is ended."""
     for clock in "wall", "sim":
-        with Served(hca, scenario, []) as served:
-            program = served.start("", [case_program(hca), "spinning"], clock)
-            if program.stdout.readline() != "ready\n":
-                raise Failed("the program is not ready")
-            served.process.kill()
-            wants(finish(program, "the program", 1), rf"^hca: the simulation at '{served.socket}' is gone; .* is ended$")
+        wants(without_server(hca, scenario, "spinning", clock, 1), r"^hca: the simulation at '.*/s' is gone; .* is ended$")
         killed_server(hca, scenario, clock, "ib_write_lat -F -n 5000000")
 
 
@@ -357,15 +362,6 @@ def documented(hca, scenario):
     wants(said, PERFTEST)
 
 
-def new_api(hca, scenario):
-    """Each program of perftest by ibv_wr_*, with as much inline as it asks such a device for."""
-    for operation in "write", "send", "read", "atomic":
-        for measures in "bw", "lat":
-            said = "".join(run_pair(hca, scenario, f"ib_{operation}_{measures} -n 100 -F", PART, "sim")[:2])
-            wants(said, r"ibv_wr\* API +: ON")
-            wants(said, PERFTEST)
-
-
 def without_xrc(hca, scenario):
     """Programs that want what there is not say so and end."""
     with Served(hca, scenario, []) as served:
@@ -376,18 +372,13 @@ def without_xrc(hca, scenario):
 def lost(hca, scenario):
     """What it sees when the simulation is killed."""
     for clock in "wall", "sim":
-        with Served(hca, scenario, []) as served:
-            program = served.start("", [case_program(hca), "lost"], clock)
-            if program.stdout.readline() != "ready\n":
-                raise Failed("the program is not ready")
-            served.process.kill()
-            wants(finish(program, "the program"), r"^1 groups: \d+ passed, 0 failed$")
+        wants(without_server(hca, scenario, "lost", clock), r"^1 groups: \d+ passed, 0 failed$")
 
 
 CASES = {
     "one_hca": one_hca, "ordinary_user": ordinary_user, "ports": ports, "documented": documented, "without_xrc": without_xrc,
     "devices": devices, "no_server": no_server, "replaced": replaced, "by_name": by_name, "killed_client": killed_client,
-    "killed_server": killed_server, "cases": cases, "lost": lost, "spinning": spinning, "new_api": new_api}
+    "killed_server": killed_server, "cases": cases, "lost": lost, "spinning": spinning}
 
 
 def main():

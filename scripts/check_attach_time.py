@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from check_attach import LIMIT, PERFTEST, PINGPONG, Failed, Served, finish, free_port, killed_client, killed_server, listens, pair, run_pair, wants
+from check_attach import LIMIT, PART, PERFTEST, PINGPONG, Failed, Served, finish, free_port, killed_client, killed_server, listens, pair, run_pair, wants
 
 # Programs whose turns are of another kind: they sleep until events, spin in memory, use datagrams, another API.
 PROGRAMS = ["rc_pingpong_events", "rc_pingpong_times_events", "rc_pingpong_long", "send_bw_group_roce", "rc_pingpong_new_api", "rc_pingpong_roce",
@@ -127,6 +127,13 @@ def programs(hca, scenario, _):
         pair(hca, scenario, name, "sim")
 
 
+def new_api(hca, scenario, _):
+    """Each program of perftest by ibv_wr_*, with as much inline as it asks such a device for."""
+    for name in (f"{operation}_{measures}" for operation in ("write", "send", "read", "atomic") for measures in ("bw", "lat")):
+        said, _, _ = run_pair(hca, scenario, f"ib_{name} -n 100 -F", PART, "sim")
+        wants(said, r"ibv_wr\* API +: ON\n(.*\n)*" + PERFTEST[1:])
+
+
 def all_sizes(hca, scenario, _):
     """From 2 B to 8 MiB. Who spins in memory is asked now and then whether what has come is what it waits for, and not for each byte."""
     for name in "write_bw", "send_bw", "read_bw", "send_lat", "read_lat", "write_lat":
@@ -196,7 +203,7 @@ def clocks(hca, scenario, _):
         near("real seconds", time.monotonic() - begun, 0, LIMIT / 2)
 
 
-CASES = {case.__name__: case for case in (same_pingpong, same_latency, write_bandwidth, latencies, cable, programs, all_sizes, killed, children,
+CASES = {case.__name__: case for case in (same_pingpong, same_latency, write_bandwidth, latencies, cable, programs, new_api, all_sizes, killed, children,
                                              clocks, wakened)}
 
 
