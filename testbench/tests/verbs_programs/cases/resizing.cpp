@@ -74,7 +74,16 @@ void check_smaller(Bench& bench, ibv_srq* srq, ibv_qp* from, unsigned entries) {
   ibv_query_srq(srq, &is);
   checks.equal("it is as it was", is.max_wr, entries);
   const unsigned end = 20 + entries;
-  send_shared(bench, from, 20, end - 4);
+  ibv_sge data = bench.a.sge(0, 8);
+  for (unsigned i = 20; i < end - 4; ++i) {
+    ibv_send_wr wr = work(IBV_WR_SEND, &data);
+    post(from, wr);
+    checks.equal("a SEND is done", bench.a.next_completion().status, IBV_WC_SUCCESS);
+  }
+  checks.equal("fewer than those of whose end nobody has heard",
+               ibv_modify_srq(srq, &fewer, IBV_SRQ_MAX_WR), EINVAL);
+  for (unsigned i = 20; i < end - 4; ++i)
+    checks.equal("it is received", (long long)bench.b.next_completion().wr_id, i);
   checks.equal("as many as there are", ibv_modify_srq(srq, &fewer, IBV_SRQ_MAX_WR), 0);
   ibv_query_srq(srq, &is);
   checks.equal("is what it has", is.max_wr, 4);
