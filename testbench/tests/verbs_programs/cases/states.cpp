@@ -181,6 +181,51 @@ void check_rate(Bench& bench) {
   }
 }
 
+// ns between the completions of two WRITEs of a queue pair whose path has this rate.
+std::uint64_t time_of_write(Bench& bench, ibv_rate rate) {
+  Checks& checks = *bench.checks;
+  ibv_cq_init_attr_ex timed{};
+  timed.cqe = kDepth, timed.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+  ibv_cq_ex* const cq = ibv_create_cq_ex(bench.a.context, &timed);
+  ibv_qp_init_attr wanted = bench.a.wanted_qp(IBV_QPT_RC);
+  wanted.send_cq = ibv_cq_ex_to_cq(cq);
+  ibv_qp* const a = ibv_create_qp(bench.a.pd, &wanted);
+  ibv_qp* const b = bench.b.make_qp(IBV_QPT_RC);
+  checks.equal("they are connected", connect(a, bench.a, b, bench.b), 0);
+  ibv_qp_attr reset{};
+  ibv_modify_qp(a, &reset, IBV_QP_STATE);
+  Path path = path_to(IBV_QPT_RC, bench.a, bench.b, b->qp_num);
+  path.rtr.ah_attr.static_rate = std::uint8_t(rate);
+  ibv_modify_qp(a, &path.init, path.init_mask);
+  ibv_modify_qp(a, &path.rtr, path.rtr_mask);
+  checks.equal("with a rate", ibv_modify_qp(a, &path.rts, path.rts_mask), 0);
+  ibv_sge data = bench.a.sge(0, kBytes);
+  std::array<ibv_send_wr, 2> list{work(IBV_WR_RDMA_WRITE, &data), work(IBV_WR_RDMA_WRITE, &data)};
+  for (ibv_send_wr& wr : list) set_remote(wr, bench.b);
+  list[0].next = &list[1];
+  ibv_send_wr* bad = nullptr;
+  ibv_post_send(a, list.data(), &bad);
+  std::array<std::uint64_t, 2> times{};
+  for (std::uint64_t& time : times) {
+    ibv_poll_cq_attr none{};
+    int error;
+    while ((error = ibv_start_poll(cq, &none)) == ENOENT) continue;
+    checks.equal("a completion", error, 0);
+    checks.equal("its status", cq->status, IBV_WC_SUCCESS);
+    time = ibv_wc_read_completion_ts(cq);
+    ibv_end_poll(cq);
+  }
+  checks.equal("destroyed",
+               ibv_destroy_qp(a) | ibv_destroy_qp(b) | ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+  return times[1] - times[0];
+}
+// 8 KiB at 2.5 Gb/s take 26 us.
+void check_slow(Bench& bench) {
+  constexpr std::uint64_t kSlow = kBytes * 8 * 10 / 25;
+  bench.checks->holds("a WRITE at 2.5 Gb/s", time_of_write(bench, IBV_RATE_2_5_GBPS) >= kSlow);
+  bench.checks->holds("at any rate", time_of_write(bench, IBV_RATE_MAX) < kSlow / 4);
+}
+
 // What it was told comes back.
 void check_query(Bench& bench) {
   const Pair pair(bench, IBV_QPT_RC);
@@ -216,6 +261,7 @@ void check_states(Bench& bench) {
   check_masks(bench);
   check_wide_numbers(bench);
   check_rate(bench);
+  check_slow(bench);
   check_query(bench);
 }
 }  // namespace cases
