@@ -4,6 +4,7 @@
 
 usage: check_run.py HCA SCENARIO_DIRECTORY
 """
+import csv
 import json
 import os
 import signal
@@ -94,10 +95,22 @@ def check_files(hca, scenarios, directory):
     check(written == {"events.csv", "run.vcd", "series.csv", "stalls.csv", "summary.json"}, f"files: {written}")
     with open(os.path.join(out, "summary.json"), encoding="utf-8") as file:
         check(json.load(file)["messages_checked"] == 20, "--set: not 20 messages")
+    check_series(os.path.join(out, "series.csv"))
     result = run(hca, "run", scene, "--set", "run.vcd=true")
     check(result.returncode == 2 and "--out DIR" in result.stderr, "run.vcd without --out")
     result = run(hca, "run", scene, "--set", "workload[0].depth=0")
     check(result.returncode == 2 and "--set: workload[0].depth" in result.stderr, "--set with a value out of range")
+
+
+def check_series(path):
+    """Each line has the fields that the first one names, and no share is more than all of the time."""
+    with open(path, encoding="utf-8", newline="") as file:
+        names, *rows = csv.reader(file)
+    check(len(rows) > 10 and all(len(row) == len(names) for row in rows), "series.csv: fields without a name")
+    check(len(set(names)) == len(names), "series.csv: two columns of one name")
+    for name, *values in zip(names, *rows):
+        if name.endswith("(%)"):
+            check(max(map(float, values)) <= 100, f"series.csv: {name}: {max(map(float, values))}")
 
 
 def check_errors(hca, directory):

@@ -36,7 +36,7 @@ std::size_t RunRecorder::add_resource(std::string group, std::string name, std::
   const bool counted = of != 1;
   const std::size_t column =
       series_.add_column({std::move(group), counted ? name + " in use" : name + " busy",
-                          counted ? kind : "%", counted ? 1.0 : 100.0});
+                          counted ? kind : "%", counted ? 1.0 : 100.0, of});
   resources_.push_back({std::move(name), std::move(kind), std::move(knob), of, column});
   return resources_.size() - 1;
 }
@@ -153,7 +153,7 @@ void RunRecorder::add_levels(unsigned i) {
     if (at == names.end()) {
       names.push_back(block);
       chip.block_columns.push_back(
-          series_.add_column({fmt::format("blocks of hca{}", i), block, "%", 100}));
+          series_.add_column({fmt::format("blocks of hca{}", i), block, "%", 100, 1}));
     }
     chip.level_columns.push_back(series_.add_column(
         {fmt::format("queues of hca{}", i), fmt::format("{}: {}", block, level.object), "items"}));
@@ -304,8 +304,8 @@ nlohmann::json RunRecorder::json() const {
     const TimeSeries::Column& column = series_.columns()[c];
     if (column.amounts.empty()) continue;
     json values = json::array();
-    for (std::size_t row = 0; row < series_.rows(); ++row)
-      values.push_back(json::parse(fmt::format("{:.5g}", series_.value(c, row))));
+    for (const double value : series_.values(c))
+      values.push_back(json::parse(fmt::format("{:.5g}", value)));
     columns.push_back({{"group", column.group},
                        {"name", column.name},
                        {"unit", column.unit},

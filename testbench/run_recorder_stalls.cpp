@@ -56,6 +56,11 @@ void RunRecorder::add_stall(unsigned i, const std::string& block, std::string ca
       series_.add_column({fmt::format("stalls of hca{}", i), block + ": " + cause, "%", 100});
   const WaitRow* row = wait_row(block, counter.empty() ? cause : counter);
   stalls_.push_back({i, fmt::format("hca{} {}", i, block), std::move(cause), cycles, column});
+  // Of queue pairs those that wait at the same time are counted.
+  const bool counts = row && row->of_queue_pairs;
+  const std::size_t column =
+      series_.add_column({fmt::format("stalls of hca{}", i), block + ": " + cause,
+                          counts ? "queue pairs" : "%", counts ? 1.0 : 100.0, counts ? 0.0 : 1.0});
   stalls_.back().row = row;
 }
 

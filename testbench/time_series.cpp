@@ -48,13 +48,30 @@ double TimeSeries::value(std::size_t column, std::size_t row) const {
   return row < c.amounts.size() ? c.amounts[row] * c.scale / double(width_) : 0;
 }
 
+std::vector<double> TimeSeries::values(std::size_t column) const {
+  const Column& c = columns_[column];
+  std::vector<double> all(rows());
+  for (std::size_t row = 0; row < all.size(); ++row) all[row] = value(column, row);
+  if (c.most == 0) return all;
+  const double most = c.most * c.scale;
+  for (std::size_t row = 0; row < all.size(); ++row) {
+    if (all[row] <= most) continue;
+    if (row + 1 < all.size()) all[row + 1] += all[row] - most;
+    all[row] = most;
+  }
+  return all;
+}
+
 std::string TimeSeries::csv() const {
   std::string text = "time_us";
-  for (const Column& c : columns_) text += fmt::format(",{}: {} ({})", c.group, c.name, c.unit);
+  for (const Column& c : columns_)  // names have commas
+    text += fmt::format(",\"{}: {} ({})\"", c.group, c.name, c.unit);
   text += '\n';
+  std::vector<std::vector<double>> all;
+  for (std::size_t c = 0; c < columns_.size(); ++c) all.push_back(values(c));
   for (std::size_t row = 0; row < rows(); ++row) {
     text += fmt::format("{:.6g}", double(row * width_) * 1e-6);
-    for (std::size_t c = 0; c < columns_.size(); ++c) text += fmt::format(",{:.6g}", value(c, row));
+    for (const std::vector<double>& of_column : all) text += fmt::format(",{:.6g}", of_column[row]);
     text += '\n';
   }
   return text;

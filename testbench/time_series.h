@@ -16,6 +16,7 @@ class TimeSeries {
   struct Column {
     std::string group, name, unit;
     double scale = 1;
+    double most = 0;  // that there can be of it in a picosecond; 0: any amount
     std::vector<double> amounts{};
   };
 
@@ -26,6 +27,10 @@ class TimeSeries {
   std::size_t rows() const;
   u64 width() const { return width_; }
   double value(std::size_t column, std::size_t row) const;
+  // Of all rows. Amounts are told in one number, some of them when they begin (an item that takes
+  // an interval, an MMIO write on a line that is full): what is more than a bucket can have is of
+  // the one behind it.
+  std::vector<double> values(std::size_t column) const;
   // A line of names, then a line a bucket, from its first microsecond on.
   std::string csv() const;
 

@@ -35,4 +35,27 @@ TEST_CASE("a long run doubles the width of all buckets and loses nothing", "[fil
   CHECK(sum == Approx(400));
   CHECK(series.value(other, 200) * double(series.width()) == Approx(1));
 }
+
+// Names are sentences: a reader of CSV finds as many fields in the first line as in the others.
+TEST_CASE("names with commas are one field of the CSV file", "[files][series]") {
+  TimeSeries series;
+  series.add_column({"stalls", "scheduler: turns, of all queue pairs", "queue pairs"});
+  const std::size_t busy = series.add_column({"links", "busy", "%", 100, 1});
+  series.add(busy, 0, 50'000, 50'000);
+  CHECK(series.csv() ==
+        "time_us,\"stalls: scheduler: turns, of all queue pairs (queue pairs)\",\"links: busy "
+        "(%)\"\n0,0,50\n");
+}
+
+// An item that takes 250 ns is told when it begins, in bucket 1 of 100 ns: 1 and 2 are full of it,
+// and half of 3. What there can be any number of stays where it is told.
+TEST_CASE("nothing is busy for more than all of a bucket", "[files][series]") {
+  TimeSeries series;
+  const std::size_t busy = series.add_column({"intervals", "block", "%", 100, 1});
+  const std::size_t count = series.add_column({"messages", "sent", "messages", 1e5});
+  for (const std::size_t column : {busy, count}) series.add(column, 110'000, 110'000, 250'000);
+  series.add(count, 499'999, 499'999, 0);
+  CHECK(series.values(busy) == std::vector<double>{0, 100, 100, 50, 0});
+  CHECK(series.values(count) == std::vector<double>{0, 250'000, 0, 0, 0});
+}
 }  // namespace hca::testbench
