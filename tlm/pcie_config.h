@@ -53,15 +53,22 @@ struct PcieConfig {
   static constexpr u32 kLlcLine = 64;
   static constexpr u32 kFlitMode = 6;  // the generation that has it
 
-  // With `overhead` and the headers of the mode of its generation.
+  // With `overhead` and the headers of the mode of its generation, and with room for posted writes
+  // that has an end where they may wait in the root complex: else a memory or an IOMMU that is too
+  // slow would hold up no writer, ever.
   PcieConfig of_its_mode() const {
     PcieConfig c = *this;
+    if (memory_rate || iommu_entries) {
+      if (!c.root_posted_headers) c.root_posted_headers = kRootHeaders;
+      if (!c.root_posted_data) c.root_posted_data = kRootData;
+    }
     if (generation < kFlitMode) return c;
     c.overhead = flit_overhead, c.write_header = flit_write_header;
     c.read_header = flit_read_header, c.completion_header = flit_completion_header;
     return c;
   }
 
+  static constexpr u32 kRootHeaders = 128, kRootData = 2048;  // 32 KiB
   // What a receiver may tell with scaled flow control: 16 times 127 and 16 times 2047.
   static constexpr u32 kMostHeaders = 16 * 127, kMostData = 16 * 2047;
 };
@@ -109,9 +116,11 @@ struct hca::engine::Knobs<hca::tlm_::PcieConfig> {
            "how much longer that may take, evenly by chance"),
       knob("root_posted_headers", &Config::root_posted_headers, Unit::Count, 0,
            Config::kMostHeaders,
-           "flow-control credits of the root complex: write TLPs; 0: endless"),
+           "flow-control credits of the root complex: write TLPs; 0: endless, but 128 with "
+           "memory_rate or iommu_entries"),
       knob("root_posted_data", &Config::root_posted_data, Unit::Count, 0, Config::kMostData,
-           "the same for 16 B of their payload each; 0: endless"),
+           "the same for 16 B of their payload each; 0: endless, but 2048 with memory_rate or "
+           "iommu_entries"),
       knob("root_nonposted_headers", &Config::root_nonposted_headers, Unit::Count, 0,
            Config::kMostHeaders, "the same for read TLPs; 0: endless"),
       knob("device_posted_headers", &Config::device_posted_headers, Unit::Count, 0,

@@ -13,7 +13,7 @@ constexpr u32 kPcieBoundary = 4096;  // that no request crosses
 PcieTlpLink::PcieTlpLink(const PcieConfig& c, u64 hertz, u64 seed)
     : PcieLink(c, hertz, seed),
       credit_latency_(engine::cycles_from_picoseconds(c.credit_latency, hertz)),
-      posted_{{PcieCredits(c.root_posted_headers), PcieCredits(c.root_posted_data)},
+      posted_{{PcieCredits(config_.root_posted_headers), PcieCredits(config_.root_posted_data)},
               PciePart::PostedHeaders,
               PciePart::PostedData},
       mmio_posted_{{PcieCredits(c.device_posted_headers), PcieCredits(c.device_posted_data)},
