@@ -90,6 +90,9 @@ class HostMeter {
   virtual void rang(Cycle /*at*/, Cycle /*at_bar*/, u32 /*offset*/, std::span<const u8> /*data*/) {}
   virtual void wrote(Cycle /*at*/, u32 /*cqn*/, u64 /*cqes*/) {}
   virtual void completed(Cycle /*at*/, u32 /*qpn*/, u64 /*bytes*/) {}
+  // A program has waited for completions since, as all its messages that may be are in flight; once
+  // at its first post, for no time.
+  virtual void was_full(const void* /*program*/, Cycle /*since*/, Cycle /*until*/) {}
 };
 
 // A program of host software, one action after the other.

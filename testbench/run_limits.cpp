@@ -24,11 +24,13 @@ std::vector<Use> limits_of(const std::vector<Use>& uses) {
     const unsigned x = limit_kind(a.kind).inside, y = limit_kind(b.kind).inside;
     return x != y ? x > y : a.share > b.share;
   });
-  // What is in front of the one that is furthest inside only fills up.
-  const auto outside = [&](const Use& use) {
-    return limit_kind(use.kind).inside != limit_kind(holding.front().kind).inside;
-  };
-  if (!holding.empty()) std::erase_if(holding, outside);
+  // What is in front of the one that is furthest inside, and waited for, only fills up.
+  const auto waited = std::find_if(holding.begin(), holding.end(),
+                                   [](const Use& use) { return use.waited >= kShareToName; });
+  if (waited != holding.end()) {
+    const unsigned inside = limit_kind(waited->kind).inside;
+    std::erase_if(holding, [&](const Use& use) { return limit_kind(use.kind).inside < inside; });
+  }
   std::vector<Use> limits = moving;
   if (moving.empty() || moving.front().share < kShareOfAll)
     limits.insert(limits.end(), holding.begin(), holding.end());

@@ -16,7 +16,8 @@ inline constexpr double kShareBeside = 0.1;  // what is as near to the first is 
 
 // Kinds of what may limit. What moves items one after the other (`inside` 0) is busy; when it has
 // no time left, all that is in front of it fills up. Of what holds items until something comes
-// back, the one that is furthest inside limits: those around it fill up as well.
+// back, the one that is furthest inside limits: those around it fill up as well. One that is in use
+// but not always waited for is just enough, and leaves a part to the next one around it.
 struct LimitKind {
   std::string_view kind;
   u8 inside;
@@ -32,16 +33,18 @@ inline constexpr std::array kLimitKinds{
     LimitKind{"core", 0, "busy"},
     LimitKind{"engine", 0, "busy"},
     LimitKind{"interval", 0, "busy"},
-    LimitKind{"turns", 1, "of the time waited for"},         // of a queue pair
-    LimitKind{"slots", 2, "of the time waited for"},         // turns of all
-    LimitKind{"messages", 3, "of the time waited for"},      // READs in flight, credits, window
-    LimitKind{"buffers", 4, "of the time waited for"},       // packets, responses, CQEs
-    LimitKind{"flow control", 5, "of the time waited for"},  // of the link
-    LimitKind{"lock", 6, "of the time waited for"},          // ATOMICs
-    LimitKind{"time", 6, "of the time waited for"},          // RNR timers, rate limits
-    LimitKind{"misses", 7, "busy"},
-    LimitKind{"tags", 8, "busy"},
-    LimitKind{"credits", 9, "busy"},  // of PCIe
+    LimitKind{"depth", 1, "of the time waited for"},     // messages that a program has in flight
+    LimitKind{"turns", 2, "of the time waited for"},     // of a queue pair
+    LimitKind{"slots", 3, "of the time waited for"},     // turns of all
+    LimitKind{"messages", 4, "of the time waited for"},  // READs in flight, credits, window
+    LimitKind{"buffers", 5, "of the time waited for"},   // packets, responses, CQEs
+    LimitKind{"flow control", 6, "of the time waited for"},  // of the link
+    LimitKind{"lock", 7, "of the time waited for"},          // ATOMICs
+    LimitKind{"ATOMICs", 7, "busy"},
+    LimitKind{"time", 7, "of the time waited for"},  // RNR timers, rate limits
+    LimitKind{"misses", 8, "busy"},
+    LimitKind{"tags", 9, "busy"},
+    LimitKind{"credits", 10, "busy"},  // of PCIe
 };
 const LimitKind& limit_kind(std::string_view kind);
 
@@ -50,6 +53,7 @@ struct Use {
   std::string name, kind;
   double share = 0;
   std::string knob{};  // that changes it
+  double waited = 1;   // of what is in use: share of the time in which something waits for it
 };
 // Those that limit: none, one, or two that are as near; the first is the nearest.
 std::vector<Use> limits_of(const std::vector<Use>& uses);
@@ -80,8 +84,6 @@ inline constexpr std::array kWaitRows{
             "responder_execute.outcomes, parking"},
     WaitRow{"responder_execute", "waits_lock", "ATOMIC lock", "lock",
             "responder_execute.atomic_lock_bits"},
-    WaitRow{"responder_execute", "waits_atomics", "ATOMIC units", "lock",
-            "responder_execute.atomics"},
     WaitRow{"link_control", "waits_credits", "link credits", "flow control", "link_control.buffer"},
     WaitRow{"link_control", "waits_pause", "pause of the peer", "flow control",
             "link_control.xoff"},

@@ -286,7 +286,7 @@ void RunRecorder::phase(const std::string& what, bool begins) {
   const double time = double(p.to - p.from);
   for (const Resource& r : resources_)
     p.uses.push_back({r.name, r.kind, std::min(1.0, r.busy / time / r.of), r.knob});
-  end_stalls(p);
+  end_stalls(p), end_depth(p), end_atomics(p);
   p.limits = limits_of(p.uses);
   for (unsigned i = 0; i < kChips; ++i)
     for (std::size_t b = 0; b < chips_[i].names.size(); ++b)

@@ -37,6 +37,7 @@ class RunRecorder {
   std::string stalls_csv() const;
 
  private:
+  static constexpr std::size_t kNoResource = ~std::size_t{0};
   // Something that is busy or not, or of which so many can be.
   struct Resource {
     std::string name, kind, knob;
@@ -72,8 +73,12 @@ class RunRecorder {
     RunRecorder* recorder = nullptr;
     unsigned chip = 0;
     std::size_t bytes = 0, messages = 0, work = 0;
+    // In this part of the run: programs in a closed loop, and how long they could not post, ps.
+    std::vector<const void*> programs;
+    u64 full = 0;
     void worked(Cycle at, Cycle cycles) override;
     void completed(Cycle at, u32 qpn, u64 bytes) override;
+    void was_full(const void* program, Cycle since, Cycle until) override;
   };
   // The levels in front of the blocks of a chip, and what passes them.
   struct Chip : engine::ProbeSink {
@@ -114,9 +119,9 @@ class RunRecorder {
     // Of the parts of PCIe: cycles in which one or more TLPs waited for it, up to the second.
     std::array<u64, std::size_t(tlm_::PciePart::Count)> pcie_waits{}, pcie_until{};
     std::vector<bool> qps;  // by number: of a message in this part of the run
+    std::size_t atomics = kNoResource;
     void event(const engine::Event& event) override;
   };
-  static constexpr std::size_t kNoResource = ~std::size_t{0};
   static constexpr Cycle kEach = 16;                   // cycles between two looks at the levels
   static constexpr std::size_t kMostMessages = 32768;  // to look at, of all parts of the run
 
@@ -141,6 +146,8 @@ class RunRecorder {
   void look_at_stalls(const Chip& chip, u64 to);
   void begin_stalls();
   void end_stalls(Phase& phase);
+  void end_depth(Phase& phase);
+  void end_atomics(Phase& phase);
   const Phase* busiest() const;
 
   Testbed& testbed_;

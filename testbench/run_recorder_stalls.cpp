@@ -32,6 +32,9 @@ void RunRecorder::add_counted(unsigned i) {
             {&counters.reads, execute.read_interval,
              add_resource("intervals", fmt::format("hca{} responder_execute, READs", i), "interval",
                           hca.config().core.ports, "responder_execute.read_interval")});
+      chip.atomics = add_resource("ATOMICs", fmt::format("hca{} ATOMIC units", i), "ATOMICs",
+                                  execute.atomics, "responder_execute.atomics");
+      chip.counted.push_back({&counters.atomic_cycles, 1, chip.atomics});
     }
   });
 }
@@ -52,15 +55,13 @@ void RunRecorder::add_registers(unsigned i) {
 
 void RunRecorder::add_stall(unsigned i, const std::string& block, std::string cause,
                             const u64* cycles, std::string_view counter) {
-  const std::size_t column =
-      series_.add_column({fmt::format("stalls of hca{}", i), block + ": " + cause, "%", 100});
   const WaitRow* row = wait_row(block, counter.empty() ? cause : counter);
-  stalls_.push_back({i, fmt::format("hca{} {}", i, block), std::move(cause), cycles, column});
   // Of queue pairs those that wait at the same time are counted.
   const bool counts = row && row->of_queue_pairs;
   const std::size_t column =
       series_.add_column({fmt::format("stalls of hca{}", i), block + ": " + cause,
                           counts ? "queue pairs" : "%", counts ? 1.0 : 100.0, counts ? 0.0 : 1.0});
+  stalls_.push_back({i, fmt::format("hca{} {}", i, block), std::move(cause), cycles, column});
   stalls_.back().row = row;
 }
 
@@ -107,9 +108,41 @@ void RunRecorder::look_at_stalls(const Chip& chip, u64 to) {
 void RunRecorder::begin_stalls() {
   for (Stall& s : stalls_) s.begun = s.seen = *s.cycles;
   for (Chip& chip : chips_) chip.qps.clear();
+  for (Core& core : cores_) core.programs.clear(), core.full = 0;
+}
+
+void RunRecorder::Core::was_full(const void* program, Cycle since, Cycle until) {
+  if (!recorder->recording_) return;
+  if (std::find(programs.begin(), programs.end(), program) == programs.end())
+    programs.push_back(program);
+  full += (until - since) * recorder->chips_[chip].period;
+}
+
+// A stream that always has as much in flight as it may, and no more.
+void RunRecorder::end_depth(Phase& p) {
+  for (const Core& core : cores_) {
+    if (core.programs.empty()) continue;
+    const double time = double(p.to - p.from) * double(core.programs.size());
+    p.uses.push_back({fmt::format("host {}'s messages in flight", core.chip), "depth",
+                      std::min(1.0, double(core.full) / time), "workload[].depth"});
+  }
+}
+
+// ATOMICs of a queue pair are executed one after the other, however many units there are.
+void RunRecorder::end_atomics(Phase& p) {
+  for (unsigned i = 0; i < kChips; ++i) {
+    const Resource& units = resources_[chips_[i].atomics];
+    const std::vector<bool>& qps = chips_[kChips - 1 - i].qps;  // of the peer
+    const double chains = double(std::count(qps.begin(), qps.end(), true));
+    if (units.busy == 0 || chains == 0 || chains > units.of) continue;
+    p.uses.push_back({fmt::format("hca{} ATOMICs, one of a queue pair at a time", i), "ATOMICs",
+                      std::min(1.0, units.busy / double(p.to - p.from) / chains),
+                      "workload[].qps"});
+  }
 }
 
 void RunRecorder::end_stalls(Phase& p) {
+  std::vector<std::pair<std::string, double>> waited;
   for (const Stall& s : stalls_) {
     const Chip& chip = chips_[s.chip];
     const u64 cycles = *s.cycles - s.begun;
@@ -121,6 +154,14 @@ void RunRecorder::end_stalls(Phase& p) {
     if (s.row)
       p.uses.push_back({fmt::format("hca{} {}", s.chip, s.row->name), std::string(s.row->kind),
                         share, std::string(s.row->knob)});
+    waited.emplace_back(s.block + ' ' + s.cause, share);
+  }
+  // Tags and credits that are all in use are waited for or not.
+  for (Use& use : p.uses) {
+    if (use.kind != "tags" && use.kind != "credits") continue;
+    const auto at = std::find_if(waited.begin(), waited.end(),
+                                 [&](const auto& one) { return one.first == use.name; });
+    use.waited = at == waited.end() ? 0 : at->second;
   }
   std::stable_sort(p.stalls.begin(), p.stalls.end(),
                    [](const Stalled& a, const Stalled& b) { return a.share > b.share; });
@@ -142,8 +183,9 @@ std::string RunRecorder::bottleneck_line() const {
   if (!p) return "";
   if (p->limits.empty())
     return fmt::format(
-        "Nothing is busy enough to limit, {}: {} (the most); latency or depth limits\n", p->what,
-        text_of(p->uses[0]));
+        "Nothing is busy enough to limit, {}: {} (the most); latency or the plan of an open loop "
+        "does\n",
+        p->what, text_of(p->uses[0]));
   std::string line = fmt::format("Bottleneck, {}: {}", p->what, text_of(p->limits[0]));
   if (p->limits.size() > 1) line += "; as near: " + text_of(p->limits[1]);
   return line + '\n';

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace hca::testbench {
 namespace {
@@ -45,9 +46,17 @@ Cycle StreamSender::act(Cycle now) {
                                             planned_ < traffic_.messages;
   if (!in_flight_) filling_ = true;
   if (any && filling_)
-    if (const auto qp = choose(next_post_, room)) return end_.cpu->take_posts(post_list(*qp, now));
+    if (const auto qp = choose(next_post_, room)) return post_on(*qp, now);
+  if (!traffic_.is_open() && planned_ < traffic_.messages) full_since_ = std::min(full_since_, now);
   filling_ = !traffic_.batches;
   return poll(now);
+}
+
+Cycle StreamSender::post_on(u32 qp, Cycle now) {
+  const Cycle since = std::min(std::exchange(full_since_, engine::kNever), now);
+  if (since < now || now == first_post_)
+    end_.cpu->tell([&](HostMeter& meter) { meter.was_full(this, since, now); });
+  return end_.cpu->take_posts(post_list(qp, now));
 }
 
 Cycle StreamSender::wakes_at() const {

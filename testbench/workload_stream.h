@@ -51,6 +51,7 @@ class StreamSender : public Program {
   bool has_work(u32 qp) const;
   template <class Fits>
   std::optional<u32> choose(u32& next, Fits&& fits);
+  Cycle post_on(u32 qp, Cycle now);
   void admit(u64 until);
   u32 post_list(u32 qp, Cycle now);
   void prepare(u32 qp, Cycle now);
@@ -72,6 +73,7 @@ class StreamSender : public Program {
   u64 dropped_ = 0, queued_most_ = 0;
   bool began_ = false, filling_ = true;
   Cycle first_post_ = 0, last_completion_ = 0;
+  Cycle full_since_ = engine::kNever;  // closed loop: it cannot post what it has to post
   std::vector<Cycle> posts_;
   engine::Histogram latencies_;
 };

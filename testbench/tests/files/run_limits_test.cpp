@@ -25,6 +25,10 @@ TEST_CASE("what limits, from the shares of what is busy and of what is waited fo
   CHECK(names_of_limits(
             {{"turns", "turns", 1.0}, {"buffers", "buffers", 0.99}, {"tags", "tags", 0.9}}) ==
         "tags");
+  // Tags that are in use, and waited for half of the time, are no more than enough.
+  CHECK(names_of_limits({{"depth", "depth", 1.0},
+                         {"buffers", "buffers", 0.98},
+                         {"tags", "tags", 0.99, "", 0.5}}) == "tags, buffers");
   CHECK(names_of_limits({{"line up", "PCIe", 0.97}, {"line down", "PCIe", 0.98}}) ==
         "line down, line up");
   CHECK(names_of_limits({{"line up", "PCIe", 0.85}, {"line down", "PCIe", 0.98}}) == "line down");
