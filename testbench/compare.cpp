@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -83,6 +84,64 @@ std::string figures_compared(const json& a, const json& b) {
   for (const Figure& f : right)
     if (!same_in(left, f)) line(f, std::nullopt, f.value);
   return text;
+}
+
+// What limits a part of a run: one line, or two.
+std::string limits_text(const json& part) {
+  std::string text;
+  for (const json& limit : part.at("limits")) {
+    const std::string knob = limit.value("knob", "");
+    text += fmt::format("{}{}: {:.0f} % {}{}",
+                        text.empty() ? "" : "; as near: ", limit.at("resource").get<std::string>(),
+                        limit.at("share").get<double>() * 100, limit.value("said", "busy"),
+                        knob.empty() ? "" : " (" + knob + ")");
+  }
+  return text.empty() ? "nothing is busy enough" : text;
+}
+
+// Of the waits of both runs: whose share of the time changed most.
+std::string stalls_compared(const json& a, const json& b) {
+  constexpr double kShareToPrint = 0.1;
+  constexpr std::size_t kPrinted = 3;
+  struct Change {
+    std::string what;
+    double a = 0, b = 0;
+    double size() const { return std::abs(b - a); }
+  };
+  std::vector<Change> changes;
+  const auto find = [&](const json& stall) -> Change& {
+    const std::string what = fmt::format("{} waits for {}", stall.at("block").get<std::string>(),
+                                         stall.at("cause").get<std::string>());
+    const auto at = std::ranges::find(changes, what, &Change::what);
+    return at == changes.end() ? changes.emplace_back(Change{what}) : *at;
+  };
+  for (const json& stall : a.at("stalls")) find(stall).a = stall.at("share").get<double>();
+  for (const json& stall : b.at("stalls")) find(stall).b = stall.at("share").get<double>();
+  std::ranges::stable_sort(changes, std::ranges::greater{}, &Change::size);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(changes.size(), kPrinted); ++i)
+    if (const Change& c = changes[i]; c.size() >= kShareToPrint)
+      text += fmt::format("    {}: {:.0f} % -> {:.0f} %\n", c.what, c.a * 100, c.b * 100);
+  return text;
+}
+
+// Of the parts that both runs have, by name.
+std::string limits_compared(const json& a, const json& b) {
+  const auto parts_of_run = [](const json& summary) {
+    const json recording = summary.value("recording", json::object());
+    return recording.value("phases", json::array());
+  };
+  std::string text;
+  for (const json& left : parts_of_run(a))
+    for (const json& right : parts_of_run(b)) {
+      if (left.at("what") != right.at("what")) continue;
+      const std::string of_a = limits_text(left), of_b = limits_text(right);
+      text += fmt::format("  {}\n", left.at("what").get<std::string>());
+      text += of_a == of_b ? fmt::format("    A and B: {}\n", of_a)
+                           : fmt::format("    A: {}\n    B: {}\n", of_a, of_b);
+      text += stalls_compared(left, right);
+    }
+  return text.empty() ? "" : "\nWhat limits, and the waits that changed most\n" + text;
 }
 
 using Parts = std::vector<std::pair<std::string, long long>>;
@@ -171,8 +230,8 @@ std::vector<Figure> figures_of(const json& summary) {
 }
 
 std::string compared(const json& a, const json& b) {
-  std::string text = fmt::format("{}{}{}", knobs_compared(a, b), figures_compared(a, b),
-                                 breakdowns_compared(a, b));
+  std::string text = fmt::format("{}{}{}{}", knobs_compared(a, b), figures_compared(a, b),
+                                 limits_compared(a, b), breakdowns_compared(a, b));
   for (const auto& [name, summary] : {std::pair("A", &a), std::pair("B", &b)})
     for (const json& failure : summary->value("failures", json::array()))
       text += fmt::format("{} FAILED: {}\n", name, failure.get<std::string>());

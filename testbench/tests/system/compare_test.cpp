@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "testbench/report.h"
+#include "testbench/run_recorder.h"
 #include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {
@@ -15,6 +16,18 @@ nlohmann::json summary_of(const std::string& text) {
   const Scenario scenario = parse_scenario(text, "c.yaml");
   Runner runner(scenario, {});
   return json_of(runner.run(), scenario);
+}
+// With what it recorded, as --out has it.
+nlohmann::json recorded(const std::string& text, const std::vector<std::string>& settings) {
+  FreshKernel kernel;
+  Scenario scenario = parse_scenario(text, "c.yaml", settings);
+  scenario.metered = true;
+  Runner runner(scenario, {});
+  RunRecorder recorder(runner.testbed());
+  runner.phase = [&](const std::string& what, bool begins) { recorder.phase(what, begins); };
+  nlohmann::json summary = json_of(runner.run(), scenario);
+  summary["recording"] = recorder.json();
+  return summary;
 }
 const std::string kWorkload =
     "workload: [{operation: write, test: latency, size: 64 B, messages: 30}]\n";
@@ -42,6 +55,18 @@ TEST_CASE("a comparison names knobs of the lists", "[compare]") {
       Contains(
           "  workload[0].depth                                         2                 16\n"));
   CHECK_THAT(text, !Contains("workload[0].messages") && !Contains("mix"));
+}
+
+// A stream has no message alone to follow: what limited it, and what waited for what.
+TEST_CASE("a comparison says what limited either run, and which waits changed", "[compare]") {
+  const std::string stream = "workload: [{operation: write, size: 16 KiB, messages: 100}]\n";
+  const auto a = recorded(stream, {"pcie.read_tags=1"}), b = recorded(stream, {});
+  const std::string text = compared(a, b);
+  CHECK_THAT(text, Contains("  WRITE bandwidth, 16384 B\n    A: hca0 PCIe read tags: 100 % busy "
+                            "(pcie.read_tags)\n    B: hca0 link transmit: "));
+  CHECK_THAT(text, Contains("    hca0 PCIe waits for read tags: ") && Contains(" % -> 0 %\n"));
+  CHECK_THAT(compared(a, a), Contains("    A and B: hca0 PCIe read tags: 100 % busy"));
+  CHECK_THAT(compared(a, a), !Contains(" % -> "));
 }
 
 TEST_CASE("figures of one result alone stand beside an empty place", "[compare]") {
