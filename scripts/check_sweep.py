@@ -143,6 +143,10 @@ def check_seeds_and_compare(hca, folder):
     result = run(hca, "run", scenario, "--seeds", "3", "--out", folder / "seeds")
     summary = json.loads((folder / "seeds/summary.json").read_text(encoding="utf-8"))
     check(result.returncode == 0 and "Seeds 1 .. 3: mean" in result.stdout, f"--seeds: {result.stderr}")
+    page = folder / "seeds/report.html"  # a program may be built without it
+    check(not page.exists() or '"half_width_95"' in page.read_text(encoding="utf-8"), "report.html: no confidence intervals")
+    check((folder / "seeds/series.csv").exists() and len(summary["recording"]["phases"]) == 1, "--seeds: the first run was not recorded")
+    check("Bottleneck, " in result.stdout or "Nothing is busy" in result.stdout, "--seeds: nothing limits")
     check([len(f["samples"]) for f in summary["seeds"]["figures"]] == [3, 3], "summary.json: not three samples of both rates")
     check(run(hca, "run", scenario, "--seeds", "2", "--set", "run.pcap=true", "--out", folder / "y").returncode == 2, "--seeds with a capture")
     check(run(hca, "run", scenario, "--seeds", "2", "--shrink").returncode == 2, "--seeds with --shrink")

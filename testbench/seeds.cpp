@@ -78,7 +78,7 @@ std::vector<Interval> intervals_of(const std::vector<std::vector<Figure>>& runs)
   return intervals;
 }
 
-SeedsResult run_seeds(const Scenario& scenario, u64 runs, const std::function<void(u64)>& before,
+SeedsResult run_seeds(const Scenario& scenario, u64 runs, const SeedHooks& hooks,
                       const ProgressSink& progress) {
   if (const u64 most = most_seed(); runs - 1 > most - scenario.run.seed)
     throw std::runtime_error(fmt::format(
@@ -90,10 +90,13 @@ SeedsResult run_seeds(const Scenario& scenario, u64 runs, const std::function<vo
   for (u64 i = 0; i < runs; ++i) {
     Scenario one = scenario;
     one.run.seed += i;
-    before(one.run.seed);
+    one.metered = scenario.metered && !i;
+    if (hooks.before) hooks.before(one.run.seed);
     const FreshKernel kernel;
     Runner runner(one, progress);
+    if (!i && hooks.first_begins) hooks.first_begins(runner);
     RunResult result = runner.run();
+    if (!i && hooks.first_ends) hooks.first_ends(result);
     figures.push_back(figures_of(json_of(result, one)));
     for (const std::string& failure : result.failures)
       all.failures.push_back(fmt::format("seed {}: {}", one.run.seed, failure));

@@ -31,10 +31,16 @@ struct SeedsResult {
   std::vector<Interval> intervals;
   std::vector<std::string> failures;  // of all, "seed 7: ..."
 };
-// Each in a SystemC kernel of its own. `before` is told each seed. Throws std::runtime_error when
-// the last seed is no seed.
-SeedsResult run_seeds(const Scenario& scenario, u64 runs, const std::function<void(u64)>& before,
-                      const ProgressSink& progress);
+// What is told of the runs: each seed before its run; the first run's Runner, before and after.
+struct SeedHooks {
+  std::function<void(u64)> before{};
+  std::function<void(Runner&)> first_begins{};
+  std::function<void(const RunResult&)> first_ends{};
+};
+// Each in a SystemC kernel of its own; `scenario.metered` is of the first alone. Throws
+// std::runtime_error when the last seed is no seed.
+SeedsResult run_seeds(const Scenario& scenario, u64 runs, const SeedHooks& hooks = {},
+                      const ProgressSink& progress = {});
 std::string text_of(const SeedsResult& result);
 // What stands in summary.json as "seeds".
 nlohmann::json json_of(const SeedsResult& result);

@@ -59,15 +59,19 @@ class ProgressLines {
   double shown_ = 0;
 };
 
-// summary.json, series.csv and the page with both. The summary has the series by name
-// only, and no single messages.
-void write_results(const std::string& out, const RunResult& result, const Scenario& scenario,
-                   const RunRecorder& recorder) {
-  using nlohmann::json;
-  json all = json_of(result, scenario);
+// What was recorded: series.csv and stalls.csv; and what the page and the summary have of it.
+nlohmann::json write_series(const std::string& out, const RunResult& result,
+                            const Scenario& scenario, const RunRecorder& recorder) {
+  nlohmann::json all = json_of(result, scenario);
   all["recording"] = recorder.json();
   write_text_file(out + "/series.csv", recorder.series().csv());
   write_text_file(out + "/stalls.csv", recorder.stalls_csv());
+  return all;
+}
+
+// The page and summary.json, which has the series by name only, and no single messages.
+void write_results(const std::string& out, nlohmann::json all) {
+  using nlohmann::json;
   write_page(out + "/report.html", run_page(), all);
   for (json& column : all["recording"]["series"]) column.erase("values");
   for (json& phase : all["recording"]["phases"]) phase["times"].erase("messages");
@@ -145,24 +149,36 @@ int run_seeds(const RunArguments& options, const Scenario& scenario) {
     throw std::runtime_error(
         fmt::format("--seeds: run.{} is of one run; allowed: false with --seeds", file));
   if (!options.directory.empty()) std::filesystem::create_directories(options.directory);
-  const SeedsResult all = testbench::run_seeds(
-      scenario, options.seeds, [](u64 seed) { fmt::print(stderr, "seed {}\n", seed); },
-      [](const ProgressState&) {});
-  fmt::print("{}{}", text_of(all.first, scenario), text_of(all));
-  if (!options.directory.empty()) {
-    nlohmann::json summary = json_of(all.first, scenario);
-    summary["seeds"] = json_of(all);
-    summary["succeeded"] = all.failures.empty();
-    summary["failures"] = all.failures;
-    write_text_file(options.directory + "/summary.json", summary.dump(1) + '\n');
+  SeedHooks hooks{[](u64 seed) { fmt::print(stderr, "seed {}\n", seed); }};
+  std::unique_ptr<RunRecorder> recorder;
+  nlohmann::json results;
+  std::string limits;
+  if (scenario.metered) {
+    hooks.first_begins = [&](Runner& runner) {
+      recorder = std::make_unique<RunRecorder>(runner.testbed());
+      runner.phase = [&](const std::string& what, bool begins) { recorder->phase(what, begins); };
+    };
+    hooks.first_ends = [&](const RunResult& result) {
+      limits = recorder->bottleneck_line() + recorder->stalls_line();
+      results = write_series(options.directory, result, scenario, *recorder);
+      recorder.reset();
+    };
+  }
+  const SeedsResult all = testbench::run_seeds(scenario, options.seeds, hooks);
+  fmt::print("{}{}{}", text_of(all.first, scenario), limits, text_of(all));
+  if (scenario.metered) {
+    results["seeds"] = json_of(all);
+    results["succeeded"] = all.failures.empty();
+    results["failures"] = all.failures;
+    write_results(options.directory, std::move(results));
   }
   return all.failures.empty() ? kSucceeded : kCheckFailed;
 }
 
 int run(const RunArguments& options) {
   Scenario scenario = load_scenario(options.scenario, options.settings);
-  if (options.seeds > 1) return run_seeds(options, scenario);
   scenario.metered = !options.directory.empty();
+  if (options.seeds > 1) return run_seeds(options, scenario);
   const RunOptions& files = scenario.run;
   if (const auto file = first_file(files); !file.empty() && options.directory.empty())
     throw std::runtime_error(fmt::format("run.{} needs a directory to write to: --out DIR", file));
@@ -204,7 +220,7 @@ int run(const RunArguments& options) {
   std::fputs(text_of(result, scenario).c_str(), stdout);
   if (recorder) {
     std::fputs((recorder->bottleneck_line() + recorder->stalls_line()).c_str(), stdout);
-    write_results(out, result, scenario, *recorder);
+    write_results(out, write_series(out, result, scenario, *recorder));
     scenario.metered = false;  // what is shrunk is not looked at
     recorder.reset();
   }

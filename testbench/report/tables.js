@@ -27,10 +27,12 @@ export function summary(run) {
   const parts = [h('dl', { class: 'tiles' }, tile('Result', run.succeeded ? 'succeeded' : 'failed'), tile('Best throughput', `${short(best('gbit_per_s'))} Gb/s`), tile('Best rate', `${short(best('mmsg_per_s'))} Mmsg/s`),
     tile('Simulated', `${short(run.simulated_ps * 1e-6)} us`), tile('Messages checked', short(run.messages_checked)), tile('Frames', short(run.frames)), tile('Faults', short(run.faults.length)))];
   for (const failure of run.failures) parts.push(h('p', { class: 'bad' }, failure));
-  if (run.sizes.length) parts.push(h('h3', {}, 'One queue pair'), table('One queue pair', ['operation', 'bytes', 'Gb/s', 'Mmsg/s', 'p50 us', 'p99 us'],
-    run.sizes.map((row) => [row.operation, row.bytes, row.bandwidth?.gbit_per_s, row.bandwidth?.mmsg_per_s, row.latency?.p50_us, row.latency?.p99_us])));
-  if (run.streams.length) parts.push(h('h3', {}, 'Streams'), table('Streams', ['entry', 'what', 'QPs', 'Gb/s', 'Mmsg/s', 'p50 us', 'p99 us', 'fair'],
-    run.streams.map((row) => [`${row.entry} ${row.direction === 'backward' ? '←' : '→'}`, row.what, row.qps, row.gbit_per_s, row.mmsg_per_s, row.latency.p50_us, row.latency.p99_us, row.fairness])));
+  if (run.sizes.length) parts.push(h('h3', {}, 'One queue pair'), table('One queue pair', ['operation', 'bytes', 'Gb/s', 'Mmsg/s', 'p50 us', 'p99 us', 'p99.9 us'],
+    run.sizes.map((row) => [row.operation, row.bytes, row.bandwidth?.gbit_per_s, row.bandwidth?.mmsg_per_s, row.latency?.p50_us, row.latency?.p99_us, row.latency?.['p99.9_us']])));
+  if (run.streams.length) parts.push(h('h3', {}, 'Streams'), table('Streams', ['entry', 'what', 'QPs', 'Gb/s', 'Mmsg/s', 'p50 us', 'p99 us', 'p99.9 us', 'fair'],
+    run.streams.map((row) => [`${row.entry} ${row.direction === 'backward' ? '←' : '→'}`, row.what, row.qps, row.gbit_per_s, row.mmsg_per_s, row.latency.p50_us, row.latency.p99_us, row.latency['p99.9_us'], row.fairness])));
+  if (run.seeds) parts.push(h('h3', {}, `Seeds ${run.seeds.first} to ${run.seeds.first + run.seeds.runs - 1}`), h('p', { class: 'soft' }, 'Mean and 95 % confidence interval; all else of this page is of the first seed.'),
+    table('Seeds', ['of', 'figure', 'runs', 'mean', '+-'], run.seeds.figures.map((one) => [one.of, one.figure, one.samples.length, one.mean, one.half_width_95])));
   return parts;
 }
 

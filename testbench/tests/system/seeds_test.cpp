@@ -44,10 +44,9 @@ TEST_CASE("runs with several seeds are those of each seed alone", "[seeds]") {
       "arrivals: exponential}\n";
   std::vector<u64> seeds;
   const SeedsResult all =
-      run_seeds(parse_scenario(text, "s.yaml"), 3, [&](u64 seed) { seeds.push_back(seed); }, {});
+      run_seeds(parse_scenario(text, "s.yaml"), 3, {[&](u64 seed) { seeds.push_back(seed); }});
   CHECK(seeds == std::vector<u64>{5, 6, 7});
-  const SeedsResult last =
-      run_seeds(parse_scenario(text, "s.yaml", {"run.seed=7"}), 1, [](u64) {}, {});
+  const SeedsResult last = run_seeds(parse_scenario(text, "s.yaml", {"run.seed=7"}), 1);
   REQUIRE(!all.intervals.empty());
   for (std::size_t i = 0; i < all.intervals.size(); ++i) {
     REQUIRE(all.intervals[i].samples.size() == 3);
@@ -55,7 +54,6 @@ TEST_CASE("runs with several seeds are those of each seed alone", "[seeds]") {
   }
   CHECK(all.intervals[0].samples[0] != all.intervals[0].samples[1]);
   const Scenario end = parse_scenario("run: {seed: 4611686018427387902}\n", "s.yaml");
-  CHECK_THROWS_WITH(run_seeds(end, 3, [](u64) {}, {}),
-                    Catch::Contains("up to 4611686018427387903"));
+  CHECK_THROWS_WITH(run_seeds(end, 3), Catch::Contains("up to 4611686018427387903"));
 }
 }  // namespace hca::testbench
