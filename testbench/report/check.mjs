@@ -30,6 +30,8 @@ export async function checkPage(path, content, pictures) {
       await page.waitForFunction(() => [...document.querySelectorAll('figure[data-chart] > [role=img]')].every((place) => place.plot), undefined, { timeout: 10000 });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       check(wide <= 0, `${name}: ${wide} px wider than the screen`);
+      const cut = await page.evaluate(() => [...document.querySelectorAll('.scroll:not(.long)')].filter((one) => one.scrollHeight > one.clientHeight + 1).map((one) => one.getAttribute('aria-label')));
+      equal(cut, [], `${name}: short tables that are cut`);
       const back = await page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0));
       check(colorScheme === 'dark' ? back < 200 : back > 600, `${name}: background ${back}`);
       if (pictures) {

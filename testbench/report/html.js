@@ -22,10 +22,17 @@ function fill(element, attributes, children) {
   element.append(...children.filter((child) => child !== undefined && child !== null));
 }
 
+// A place for a table, as wide and as high as there is room; a long one has its own scroll bar.
+const kLongTable = 40;
+export function scrolled(caption, table) {
+  const long = table.tBodies[0].rows.length > kLongTable;
+  return h('div', { class: long ? 'scroll long' : 'scroll', tabindex: 0, role: 'region', 'aria-label': caption }, table);
+}
+
 export function table(caption, heads, rows) {
   const isNumber = (i) => rows.length > 0 && rows.every((row) => typeof row[i] !== 'string' && !(row[i] instanceof Node));
   const numbers = heads.map((_, i) => isNumber(i));
-  return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
+  return scrolled(caption,
     h('table', { 'aria-label': caption },
       h('thead', {}, h('tr', {}, ...heads.map((head, i) => h('th', { scope: 'col', class: numbers[i] && 'number' }, head)))),
       h('tbody', {}, ...rows.map((row) => h('tr', {},

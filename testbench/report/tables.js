@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Summary, resources, breakdowns and parameters: what is best read as a table.
-import { h, percent, select, short, table } from './html.js';
+import { h, percent, scrolled, select, short, table } from './html.js';
 
 // Where anything is busiest, as the program's own line has it.
 const nearness = (phase) => phase.limits.length ? 1 + phase.limits[0].share : phase.resources[0]?.share ?? -1;
@@ -9,7 +9,7 @@ const busiest = (phases) => phases.reduce((best, one, i) => nearness(one) > near
 function bar(share) { return h('td', { class: 'bar' }, h('span', { style: `width:${Math.max(0.3, 100 * share)}%` })); }
 
 export function barTable(name, heads, rows) {
-  return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': name }, h('table', { 'aria-label': name },
+  return scrolled(name, h('table', { 'aria-label': name },
     h('thead', {}, h('tr', {}, ...heads.map((head) => h('th', { scope: 'col' }, head)))),
     h('tbody', {}, ...rows.map(([label, number, share]) => h('tr', {}, h('td', {}, label), h('td', { class: 'number' }, number), bar(share))))));
 }
@@ -18,7 +18,7 @@ export function verdict(phase) {
   const said = (one) => `${one.resource}, ${percent(one.share)} ${one.said}${one.knob ? ` (${one.knob})` : ''}`;
   if (phase.limits.length) return `Bottleneck: ${phase.limits.map(said).join('; as near: ')}.`;
   const most = phase.resources[0];
-  return `Nothing is busy enough to limit (most: ${most.resource}, ${percent(most.share)}): latency or depth does.`;
+  return `Nothing is busy enough to limit (most: ${most.resource}, ${percent(most.share)}): latency or the plan of an open loop does.`;
 }
 
 export function summary(run) {
@@ -38,7 +38,7 @@ export function summary(run) {
 
 function stalls(phase) {
   if (!phase.stalls.length) return h('p', { class: 'soft' }, 'Nothing waited.');
-  return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Stalls by cause' }, h('table', { 'aria-label': 'Stalls by cause' },
+  return scrolled('Stalls by cause', h('table', { 'aria-label': 'Stalls by cause' },
     h('thead', {}, h('tr', {}, ...['what waits', 'for', 'cycles', 'share', ''].map((head) => h('th', { scope: 'col' }, head)))),
     h('tbody', {}, ...phase.stalls.map((one) => h('tr', {}, h('td', {}, one.block), h('td', {}, one.cause), h('td', { class: 'number' }, short(one.cycles)), h('td', { class: 'number' }, percent(one.share)), bar(one.share))))));
 }
@@ -87,6 +87,6 @@ export function parameters(run) {
   };
   search.addEventListener('input', filter);
   filter();
-  return [h('div', { class: 'controls' }, h('label', {}, 'Search', search), found), h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Parameters and counters' },
+  return [h('div', { class: 'controls' }, h('label', {}, 'Search', search), found), scrolled('Parameters and counters',
     h('table', { 'aria-label': 'Parameters and counters' }, h('thead', {}, h('tr', {}, ...['name', 'value', 'kind'].map((head) => h('th', { scope: 'col' }, head)))), body))];
 }
