@@ -44,6 +44,28 @@ TEST_CASE("the high table goes first, up to its limit", "[lane_arbiter]") {
   CHECK(with(255) == Lanes{2, 2, 2, 2, 2, 2, 2, 2});
 }
 
+// The weights of the high table count its own packets: lane 1 with 4 blocks has two of 130 bytes,
+// lane 2 with 9 three.
+TEST_CASE("lanes of the high table share by their weights too", "[lane_arbiter]") {
+  LaneArbiter arbiter(LaneArbiter::Entries{{1, 4}, {2, 9}}, LaneArbiter::Entries{{0, 1}}, 255);
+  CHECK(order(arbiter, 0b111, 10, 130) == Lanes{1, 1, 2, 2, 2, 1, 1, 2, 2, 2});
+}
+
+// A limit of 1 is left when more than 4096 bytes have gone: behind one packet of 4096 another
+// goes. 254 are 1040384 bytes, 254 packets of 4096; and one of the high table goes behind them.
+TEST_CASE("the limit of the high table to the byte, and the one that is none", "[lane_arbiter]") {
+  const auto high_before_low = [](u32 limit) {
+    LaneArbiter arbiter(LaneArbiter::Entries{{1, 1}}, LaneArbiter::Entries{{0, 1}}, limit);
+    unsigned n = 0;
+    for (; n < 1000 && arbiter.pick(0b11) == 1; ++n) arbiter.count(4096);
+    return n;
+  };
+  CHECK(high_before_low(0) == 1);
+  CHECK(high_before_low(1) == 2);
+  CHECK(high_before_low(254) == 255);
+  CHECK(high_before_low(255) == 1000);
+}
+
 // 130 bytes are 3 blocks: each entry sends one packet. Lane 2 has two entries, lane 1 weight 0.
 TEST_CASE("entries of a table take turns in their order", "[lane_arbiter]") {
   const LaneArbiter::Entries low{{2, 3}, {1, 0}, {0, 3}, {2, 3}, {3, 3}};

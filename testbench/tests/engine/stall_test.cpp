@@ -68,4 +68,7 @@ TEST_CASE("a budget: from the refusal to what is given back", "[engine][stall]")
   CHECK_FALSE(budget.available());
   if (!giver_first) budget.give(25);
   CHECK(stalled_cycles(p) == 13);
+  p.go_to(22);
+  CHECK_FALSE(budget.available());  // the same wait
+  CHECK(stalled_cycles(p) == 13);
 }
