@@ -73,6 +73,7 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
   for (unsigned i = 0; i < core.ports; ++i) connect_port(i);
   connect_completion();
   connect_dma();
+  make_room_for_stages();
   add_probes();
 }
 

@@ -138,6 +138,7 @@ class Chip {
   void connect_link(unsigned number);
   void connect_completion();
   void connect_dma();
+  void make_room_for_stages();
   template <class L, class G>
   void connect_through(engine::Block& writer, L*& out, G* gate, engine::Block& reader, L& in,
                        const char* name);

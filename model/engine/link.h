@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <memory>
 
 #include "model/engine/domain.h"
 
@@ -49,6 +50,16 @@ class Link {
   // Each push sets these bits for the reader, who clears them when it finds the link empty: who has
   // many links looks at those with something in them.
   void mark(u32& marks, u32 bits) { marks_ = &marks, mark_ = bits; }
+  // Room for so many items, if it has less, before the first: an item that is on its way takes its
+  // slot, so a long latency wants more of them.
+  void deepen(unsigned depth) {
+    if (tail_) broken("a link in use is not made deeper", "link", 0, name_);
+    if (depth <= depth_) return;
+    depth_ = depth;
+    if (depth <= kCapacity) return;
+    more_ = std::make_unique<Slot[]>(std::bit_ceil(depth));
+    slots_ = more_.get(), mask_ = std::bit_ceil(depth) - 1;
+  }
   const char* name() const { return name_; }
   unsigned depth() const { return depth_; }
   Cycle latency() const { return latency_; }
@@ -94,7 +105,7 @@ class Link {
   // Reader: woken when an item can be popped, and again after each pop that leaves another.
   bool can_pop() const { return seen_from_ <= domain_->now(); }
   bool empty() const { return head_ == tail_; }
-  const T& front() const { return slots_[head_ % kCapacity].item; }
+  const T& front() const { return slots_[head_ & mask_].item; }
   // `interval`: cycles until the reader accepts the next item of this link, at least 1.
   T pop(Cycle interval = 1) {
     Slot& popped = slot(head_);
@@ -126,7 +137,7 @@ class Link {
     Cycle from = 0;  // holding an item: visible from; empty: free from
     T item{};
   };
-  Slot& slot(unsigned i) { return slots_[i % kCapacity]; }
+  Slot& slot(unsigned i) { return slots_[i & mask_]; }
   void show(Cycle from) {
     seen_from_ = std::max(from, held_until_);
     domain_->wake(reader_, seen_from_);
@@ -175,7 +186,10 @@ class Link {
   Cycle stalled_until_ = 0;
   u32 mark_ = 0;
   u32* marks_ = nullptr;
-  std::array<Slot, kCapacity> slots_{};
+  Slot* slots_ = own_.data();
+  unsigned mask_ = kCapacity - 1;
+  std::array<Slot, kCapacity> own_{};
+  std::unique_ptr<Slot[]> more_;  // instead
   const char* name_ = "link";
 };
 }  // namespace hca::engine

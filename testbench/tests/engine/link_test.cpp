@@ -63,6 +63,41 @@ TEST_CASE("room made by a pop in cycle n is refused at n + latency - 1 and given
   CHECK(p.writer.ticked == Cycles{10000 + latency});
 }
 
+TEST_CASE("each place has room from its own pop on", "[engine][link]") {
+  Pair p;
+  Link<int, 2> link{2, 5};
+  link.connect(p.writer.self, p.reader.self);
+  p.go_to(1), link.push(1);
+  p.go_to(2), link.push(2);
+  p.go_to(14), link.pop();  // room from 19 on
+  p.go_to(18), link.pop();  // the other place from 23 on
+  p.go_to(19), link.push(3);
+  p.go_to(22);
+  CHECK_FALSE(link.can_push());
+  p.go_to(23);
+  CHECK(link.can_push());
+}
+
+// 100 items that take 90 cycles each, one a cycle: 91 are on their way or have just left.
+TEST_CASE("a link made deeper holds what a long latency has on its way", "[engine][link]") {
+  const unsigned depth = GENERATE(8u, 91u);
+  Pair p;
+  Link<int, 8> link{8, 1};
+  link.deepen(depth), link.deepen(4);
+  CHECK(link.depth() == depth);
+  link.connect(p.writer.self, p.reader.self);
+  int sent = 0, read = 0;
+  for (Cycle n = 1; n <= 200; ++n) {
+    p.go_to(n);
+    if (link.can_pop()) CHECK(link.pop() == read++);
+    if (sent < 100 && link.can_push()) link.push(sent++, 1, 89);
+  }
+  CHECK(sent == (depth == 91 ? 100 : 24));  // or 8 each 91 cycles
+  CHECK(read == (depth == 91 ? 100 : 16));
+  CHECK(last_words([&] { link.deepen(200); }) ==
+        "cycle 0, block link, link: a link in use is not made deeper\n");
+}
+
 TEST_CASE("a grant stands until a start, whatever the reader does", "[engine][link]") {
   Pair p;
   Link<int, 2> link{2};

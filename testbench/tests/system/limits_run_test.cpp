@@ -168,6 +168,28 @@ TEST_CASE("what limits a run is named", "[limits]") {
 TEST_CASE("WRITEs are as fast as the memory that takes them", "[limits]") {
   const RecordedRun run =
       run_recorded("operation: write, size: 64 KiB, messages: 100", {"pcie1.memory_rate=10 Gb/s"});
+// A stage of 200 cycles takes one packet after the other all the same: 64 B at 100 Gb/s, 162 bytes
+// on the wire, are 5.2 cycles, and 39 of them are in it. The ends cost some 200 cycles each of the
+// 100000 that the run takes.
+TEST_CASE("a longer latency of a block costs time and no rate", "[limits]") {
+  const std::string entry =
+      "operation: write, size: 64 B, messages: 20000, qps: 32, push: true, receive_depth: 1";
+  const std::vector<std::string> settings{
+      "host.post_send=5 ns",        "host.completion=1 ns",       "hca.qp_scheduler.turns=8",
+      "hca.qp_scheduler.slots=256", "hca.packetizer.buffers=256", "pcie.generation=6"};
+  static const u64 before = time_of(run_recorded(entry, settings));
+  const std::string block =
+      GENERATE("doorbell", "qp_scheduler", "wqe_fetch", "qp_context", "protection", "requester",
+               "packetizer", "icrc_unit", "port", "responder_check", "responder_execute",
+               "responder_reply", "response_check", "completion");
+  std::vector<std::string> longer = settings;
+  longer.push_back("hca." + block + ".latency=200 cycles");
+  const u64 after = time_of(run_recorded(entry, longer));
+  CAPTURE(block, before, after);
+  CHECK(before < 110'000 * 2500);
+  CHECK(double(after) < 1.05 * double(before));
+}
+
   const double seconds = double(time_of(run)) * 1e-12;
   CHECK(100 * 65536 * 8 / seconds == Approx(10e9).epsilon(0.02));
 }
