@@ -8,7 +8,7 @@ namespace hca {
 namespace {
 sc_core::sc_time period_of(const blocks::CoreConfig& core) {
   engine::check_knobs(core);
-  return sc_core::sc_time(double(engine::kPicosecondsPerSecond / core.clock), sc_core::SC_PS);
+  return sc_core::sc_time(double(core.period()), sc_core::SC_PS);
 }
 }  // namespace
 

@@ -26,8 +26,8 @@ class BlockModule : public sc_core::sc_module {
   std::vector<Value> values;
 };
 
-// An RDMA host channel adapter. The clock of the chip is `config.core.clock`; its period must be
-// whole picoseconds.
+// An RDMA host channel adapter. The clock of the chip is `config.core.clock`, or the
+// nearest one with a period of whole picoseconds.
 //
 // mmio_target: the BAR, 64-bit doorbell writes (proto/device.h). Answers at once; the delay says
 // when the write arrives.

@@ -10,14 +10,15 @@ void check_core(const Scenario& s, std::vector<ChipMistake>& mistakes) {
   for (unsigned i = 0; i < kChips; ++i)
     for (unsigned port = 0; port < s.hca[i].core.ports; ++port) {
       const blocks::ChipConfig& c = s.hca[i];
-      const u64 rate = blocks::core_rate(c.icrc_unit, c.core.clock), link = c.port[port].link_rate;
-      if (c.core.allow_slow_core || !blocks::is_slow(c.icrc_unit, link, c.core.clock)) continue;
+      const u64 rate = blocks::core_rate(c.icrc_unit, c.core.hertz()),
+                link = c.port[port].link_rate;
+      if (c.core.allow_slow_core || !blocks::is_slow(c.icrc_unit, link, c.core.hertz())) continue;
       mistakes.push_back(
           {{".link_rate", ".core.clock", ".icrc_unit.beat_bytes", ".allow_slow_core"},
            fmt::format("{} B in each cycle of {:g} MHz are {:g} Gb/s, less than the {:g} Gb/s of "
                        "a link of hca{}; allowed: a larger hca.icrc_unit.beat_bytes or "
                        "hca.core.clock, or hca.core.allow_slow_core: true",
-                       c.icrc_unit.beat_bytes, double(c.core.clock) * 1e-6, double(rate) * 1e-9,
+                       c.icrc_unit.beat_bytes, double(c.core.hertz()) * 1e-6, double(rate) * 1e-9,
                        double(link) * 1e-9, i)});
       return;
     }

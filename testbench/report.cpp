@@ -106,7 +106,7 @@ std::string breakdown_of(const RunResult& result, const Scenario& scenario) {
       "Where the time goes: one message alone, from its doorbell to its completion, in cycles of "
       "{:.6g} MHz.\nEach part ends with its block's stamp; followed is the last packet, of a READ "
       "the last response.\n{:<28}",
-      double(scenario.hca[0].core.clock) * 1e-6, "");
+      double(scenario.hca[0].core.hertz()) * 1e-6, "");
   const auto title = [&](const Breakdown& b) {
     return fmt::format("{} {} B{}", name_of(b.operation), b.bytes, at_port(scenario, b.port));
   };

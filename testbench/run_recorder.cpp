@@ -109,7 +109,7 @@ void RunRecorder::add_slow_core(unsigned port, const std::string& of) {
   for (u8 i = 0; i < kChips; ++i) {
     const Hca& hca = testbed_.node(i).hca;
     const blocks::ChipConfig& c = hca.config();
-    if (!blocks::is_slow(c.icrc_unit, c.port[port].link_rate, c.core.clock)) continue;
+    if (!blocks::is_slow(c.icrc_unit, c.port[port].link_rate, c.core.hertz())) continue;
     const std::size_t out =
         add_resource("core", fmt::format("hca{} core datapath, transmit{}", i, of), "core", 1,
                      "icrc_unit.beat_bytes, core.clock");

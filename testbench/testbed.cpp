@@ -28,7 +28,7 @@ constexpr u32 kReportedQps = 8;
 
 Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index)
     : Node(name, scenario, index,
-           tlm_::make_pcie_link(scenario.pcie[index], scenario.hca[index].core.clock,
+           tlm_::make_pcie_link(scenario.pcie[index], scenario.hca[index].core.hertz(),
                                 scenario.run.seed * kChips + index, scenario.metered)) {}
 
 Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index,
@@ -38,11 +38,11 @@ Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned inde
       memory_target("memory", memory),
       rtl(make_rtl_path(scenario.rtl, scenario.hca[index])),
       hca("hca", scenario.hca[index], std::move(pcie), domain_options(scenario.run)),
-      cpu(scenario.host[index], scenario.hca[index].core.clock),
+      cpu(scenario.host[index], scenario.hca[index].core.hertz()),
       verbs(memory, [this](u32 offset, std::span<const u8> data) { mmio_write(offset, data); }),
-      writes_(scenario.host[index], scenario.hca[index].core.clock),
+      writes_(scenario.host[index], scenario.hca[index].core.hertz()),
       host_(scenario.host[index]),
-      hertz_(scenario.hca[index].core.clock) {
+      hertz_(scenario.hca[index].core.hertz()) {
   if (rtl) hca.replace(*rtl);
   mmio_initiator.bind(hca.mmio_target);
   hca.dma_initiator.bind(memory_target.dma_target);

@@ -59,7 +59,9 @@ class DownLine : public TlpLine {
   };
   static constexpr u64 kUnknown = ~u64{0};
   static constexpr u32 kGaps = 64;  // the last ones: what is older is lost to MMIO writes
-  u64 bytes_in(Cycle cycles) const { return cycles * rate().bytes / rate().cycles; }
+  u64 bytes_in(Cycle cycles) const {
+    return u64(engine::u128{cycles} * rate().bytes / rate().cycles);
+  }
   Gap& gap(u32 i) { return gaps_[i % kGaps]; }
   // What is over, and what others have taken the place of.
   void forget_until(Cycle at) {

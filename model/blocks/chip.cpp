@@ -8,7 +8,7 @@ namespace {
 // Of each port's wire.
 PerPort<TxRelease> release_of(const ChipConfig& c) {
   const auto of = [&c](const PortConfig& port) {
-    return TxRelease(c.packetizer.tx_start, engine::Rate(port.link_rate, c.core.clock));
+    return TxRelease(c.packetizer.tx_start, engine::Rate(port.link_rate, c.core.hertz()));
   };
   return {of(c.port[0]), of(c.port[1])};
 }
@@ -16,16 +16,16 @@ PerPort<TxRelease> release_of(const ChipConfig& c) {
 
 ChipPort::ChipPort(const ChipConfig& config, unsigned port, QpContext& context,
                    Protection& protection, Outside& outside)
-    : transmit(config.port[port], config.icrc_unit, config.core.clock, outside,
+    : transmit(config.port[port], config.icrc_unit, config.core.hertz(), outside,
                config.link_control.any() ? 2 : kMostPackets),
-      congestion(config.congestion, config.core.clock),
+      congestion(config.congestion, config.core.hertz()),
       responder_check(config.responder_check, context, protection, port),
       response_check(config.response_check, context, port),
-      receive(config.port[port], config.icrc_unit, config.core.clock, context.contexts,
+      receive(config.port[port], config.icrc_unit, config.core.hertz(), context.contexts,
               responder_check, response_check, congestion, port) {
   if (config.link_control.any())
     link = std::make_unique<LinkControl>(config.link_control, config.port[port].link_rate,
-                                         config.core.clock, context.contexts.ports[port], port);
+                                         config.core.hertz(), context.contexts.ports[port], port);
 }
 
 ChipContexts::ChipContexts(const ChipConfig& c, Contexts& contexts)
@@ -48,14 +48,14 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
       doorbell(config.doorbell, qp_context.contexts),
       qp_scheduler(config.qp_scheduler, qp_context.contexts),
       wqe_fetch(config.wqe_fetch, qp_context.contexts),
-      packetizer(config.packetizer, config.core.clock, protection, release_of(config)),
-      requester(config.requester, config.core.clock, qp_context, protection, packetizer,
+      packetizer(config.packetizer, config.core.hertz(), protection, release_of(config)),
+      requester(config.requester, config.core.hertz(), qp_context, protection, packetizer,
                 config.qp_scheduler.policy, config.qp_scheduler.weights(),
                 config.link_control.lane_of_sl()),
       responder_execute(config.responder_execute, release_of(config), qp_context.contexts,
                         protection),
       responder_reply(config.responder_reply, qp_context.contexts, config.core.ports),
-      completion(config.completion, config.core.clock, qp_context.contexts),
+      completion(config.completion, config.core.hertz(), qp_context.contexts),
       event(config.event, qp_context.contexts),
       dma(timing, outside),
       command(config.command, qp_context.contexts, requester, responder_execute) {

@@ -40,7 +40,7 @@ struct Rate {
   }
   static constexpr u64 common(u64 bits_per_second, u64 hertz) {
     if (!bits_per_second || !hertz) broken("a rate of nothing", "rate", 0);
-    if (bits_per_second >> 60 || hertz >> 36) broken("a rate beyond all wires", "rate", 0);
+    if (bits_per_second >> 60 || hertz >> 56) broken("a rate beyond all wires", "rate", 0);
     return std::gcd(bits_per_second, 8 * hertz);
   }
 };

@@ -56,7 +56,7 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
     : name_(std::move(name)),
       index_(index),
       node_(testbed.node(index)),
-      period_(engine::kPicosecondsPerSecond / scenario.hca[index].core.clock),
+      period_(scenario.hca[index].core.period()),
       cores_(1, 1 + kMostThreads) {
   node_.core(kMostThreads);
   node_.memory_target.beyond = &memory_;

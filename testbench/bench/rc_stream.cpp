@@ -149,7 +149,7 @@ void rc_stream(benchmark::State& state, Load load) {
   const u32 packets_each = std::max(1u, (load.message_bytes + load.mtu - 1) / load.mtu);
   const double packets = double(poster.completed() - messages) * packets_each;
   const double cycles =
-      (sc_core::sc_time_stamp().to_seconds() - time_before) * double(scenario.hca[0].core.clock);
+      (sc_core::sc_time_stamp().to_seconds() - time_before) * double(scenario.hca[0].core.hertz());
   const double per_packet = spent / packets;
   state.counters["packets"] = packets;
   state.counters["packets_per_s"] = 1 / per_packet;

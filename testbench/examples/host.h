@@ -70,7 +70,7 @@ class Host : public sc_core::sc_module {
  private:
   static hca::blocks::ChipConfig config() { return {}; }
   static std::unique_ptr<hca::blocks::HostTiming> pcie() {
-    return std::make_unique<hca::tlm_::PcieLink>(hca::tlm_::PcieConfig{}, config().core.clock);
+    return std::make_unique<hca::tlm_::PcieLink>(hca::tlm_::PcieConfig{}, config().core.hertz());
   }
   static u64 mac_of(u8 number) { return 0x0200'0000'0000 + number; }
   static u64 gid_low_of(u8 number) { return 0xffff'0a00'0000 + number; }  // ::ffff:10.0.0.x

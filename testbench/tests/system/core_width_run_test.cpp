@@ -51,4 +51,20 @@ TEST_CASE("a slow core: its beats limit the rate, and it is the bottleneck", "[w
   }
   CHECK(seen);
 }
+
+// A frame of 1 KiB over IPv4 has 14 + 20 + 8 + 12 + 1024 + 4 + 4 bytes, with preamble and gap 1106,
+// the first of 64 with a RETH 16 more: 64 KiB in 70800 bytes of the link, whatever the clock.
+TEST_CASE("a clock without a period of whole picoseconds changes no rate", "[run][clock]") {
+  const char* clock = GENERATE("400 MHz", "322.265625 MHz", "402.83 MHz", "333 MHz");
+  const RunResult run = run_workload("  - {operation: write, size: 64 KiB, messages: 400}\n",
+                                     {std::string("hca.core.clock=") + clock});
+  const double rate = run.sizes.at(0).bandwidth->gigabits_per_second(65536);
+  CHECK(rate == Approx(100 * 65536. / 70800).epsilon(1e-3));
+  // Its cycles are those of the period.
+  const u64 period = std::string(clock) == "400 MHz"          ? 2500
+                     : std::string(clock) == "322.265625 MHz" ? 3103
+                     : std::string(clock) == "402.83 MHz"     ? 2482
+                                                              : 3003;
+  CHECK(run.sizes.at(0).bandwidth->picoseconds % period == 0);
+}
 }  // namespace hca::testbench
