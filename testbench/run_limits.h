@@ -76,6 +76,7 @@ inline constexpr std::array kWaitRows{
             true},
     WaitRow{"requester", "waits_window", "PSN window", "messages", "", true},
     WaitRow{"requester", "waits_rnr", "RNR timers", "time", "connection.min_rnr_timer", true},
+    WaitRow{"requester", "waits_timeout", "transport timers", "time", "connection.timeout", true},
     WaitRow{"requester", "waits_rate", "rate limit", "time", "connection.rate_limit", true},
     WaitRow{"requester", "packet buffers", "packetizer buffers", "buffers", "packetizer.buffers"},
     WaitRow{"responder_execute", "response buffers", "responder_execute responses", "buffers",

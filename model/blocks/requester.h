@@ -27,7 +27,8 @@ struct RequesterCounters {
   u64 messages = 0, packets = 0, resent = 0, timeouts = 0, sequence_naks = 0, implied_naks = 0,
       rnr_naks = 0, responses = 0, failed = 0;
   // Cycles, of all queue pairs.
-  u64 waits_reads = 0, waits_credits = 0, waits_window = 0, waits_rnr = 0, waits_rate = 0;
+  u64 waits_reads = 0, waits_credits = 0, waits_window = 0, waits_rnr = 0, waits_rate = 0,
+      waits_timeout = 0;
 };
 
 using LocalWorkLink = engine::Link<LocalWork, 4>;
@@ -311,5 +312,7 @@ struct hca::engine::Counters<hca::blocks::RequesterCounters> {
       counter("waits_window", &C::waits_window, kWaited,
               "acknowledgements, as 2^23 PSNs are out, of all queue pairs"),
       counter("waits_rnr", &C::waits_rnr, kWaited, "RNR timers, of all queue pairs"),
-      counter("waits_rate", &C::waits_rate, kWaited, "rate limits, of all queue pairs"));
+      counter("waits_rate", &C::waits_rate, kWaited, "rate limits, of all queue pairs"),
+      counter("waits_timeout", &C::waits_timeout, kWaited,
+              "transport timers, up to those that expired, of all queue pairs"));
 };

@@ -67,7 +67,7 @@ void Requester::expire() {
     end_rnr(lanes_[qpn]);
     return notes_.push({NoteKind::Resume, qpn, 0, 0});
   }
-  ++counters.timeouts;
+  ++counters.timeouts, counters.waits_timeout += timeout_of(qpn);
   contexts_.count_timeout(contexts_.qps[qpn]);
   act(qpn, judge_timeout(s));
 }

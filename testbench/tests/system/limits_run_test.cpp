@@ -113,6 +113,11 @@ const Limited kLimitedRuns[] = {
      "operation: send, size: 64 B, messages: 20, receive_depth: 1",
      {"hca.transport.credits=false"},
      {"connection.min_rnr_timer=1"}},
+    // A NAK or an ACK that is lost, and nobody tells: 4.2 ms each time.
+    {"hca0 transport timers",
+     "operation: write, size: 4 KiB, messages: 300",
+     {"wire.bit_errors=5", "connection.timeout=10"},
+     {"connection.timeout=6"}},
     // The link.
     {"hca0 link transmit",
      kLargeWrites,
@@ -163,11 +168,6 @@ TEST_CASE("what limits a run is named", "[limits]") {
   CHECK(after < before - before / 5);
 }
 
-// WRITEs are posted: a memory that is slower than the link stops them when the room of the root
-// complex is full, 32 KiB of the 6.4 MiB.
-TEST_CASE("WRITEs are as fast as the memory that takes them", "[limits]") {
-  const RecordedRun run =
-      run_recorded("operation: write, size: 64 KiB, messages: 100", {"pcie1.memory_rate=10 Gb/s"});
 // A stage of 200 cycles takes one packet after the other all the same: 64 B at 100 Gb/s, 162 bytes
 // on the wire, are 5.2 cycles, and 39 of them are in it. The ends cost some 200 cycles each of the
 // 100000 that the run takes.
@@ -190,6 +190,11 @@ TEST_CASE("a longer latency of a block costs time and no rate", "[limits]") {
   CHECK(double(after) < 1.05 * double(before));
 }
 
+// WRITEs are posted: a memory that is slower than the link stops them when the room of the root
+// complex is full, 32 KiB of the 6.4 MiB.
+TEST_CASE("WRITEs are as fast as the memory that takes them", "[limits]") {
+  const RecordedRun run =
+      run_recorded("operation: write, size: 64 KiB, messages: 100", {"pcie1.memory_rate=10 Gb/s"});
   const double seconds = double(time_of(run)) * 1e-12;
   CHECK(100 * 65536 * 8 / seconds == Approx(10e9).epsilon(0.02));
 }
@@ -246,6 +251,15 @@ TEST_CASE("RNR: the cycles of the timers", "[limits][stalls]") {
   const u64 naks = counter(run.result, "hca0.requester.rnr_naks");
   CHECK(naks > 0);
   CHECK(waited(run, "hca0 requester", "RNR timers") == naks * 4000);
+}
+
+// 4.096 us * 2^10 = 4.194304 ms are 1677721.6 cycles, which end in the 1677722nd.
+TEST_CASE("transport timers: the cycles up to those that expired", "[limits][stalls]") {
+  const RecordedRun run = run_recorded("operation: write, size: 4 KiB, messages: 300",
+                                       {"wire.bit_errors=5", "connection.timeout=10"});
+  const u64 timeouts = counter(run.result, "hca0.requester.timeouts");
+  CHECK(timeouts > 0);
+  CHECK(waited(run, "hca0 requester", "transport timers") == timeouts * 1677722);
 }
 
 TEST_CASE("a run that waits for nothing has no stall of a queue pair", "[limits][stalls]") {
