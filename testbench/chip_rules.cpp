@@ -29,6 +29,21 @@ void check_rate_limit(const Scenario& s, std::vector<ChipMistake>& mistakes) {
         {{"connection.rate_limit"},
          fmt::format("is set with {}, whose datagrams have a path each; allowed: 0 b/s", "ud")});
 }
+// A receive buffer that drops each full packet is none.
+void check_buffer(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  for (unsigned i = 0; i < kChips; ++i) {
+    const blocks::LinkControlConfig& c = s.hca[i].link_control;
+    const u32 mtu = bytes_of_mtu(s.connection.path_mtu);
+    if (!c.buffer || c.buffer + c.shared >= mtu) continue;
+    mistakes.push_back(
+        {{".link_control.buffer", ".link_control.shared", "connection.path_mtu"},
+         fmt::format(
+             "{} B, with what is shared, hold no packet of {} B; allowed: 0 B, or more than "
+             "connection.path_mtu",
+             c.buffer + c.shared, mtu)});
+    return;
+  }
+}
 // Both ends of a link mean the same.
 void check_link(const Scenario& s, std::vector<ChipMistake>& mistakes) {
   using blocks::FlowControl;
@@ -53,6 +68,7 @@ std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
   std::vector<ChipMistake> mistakes;
   check_core(scenario, mistakes);
   check_rate_limit(scenario, mistakes);
+  check_buffer(scenario, mistakes);
   check_link(scenario, mistakes);
   return mistakes;
 }

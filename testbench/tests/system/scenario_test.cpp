@@ -214,4 +214,15 @@ TEST_CASE("every knob prints a text that sets it again", "[scenario]") {
     CHECK_FALSE(entry.info.sentence.empty());
   }
 }
+TEST_CASE("a receive buffer without room for a packet is refused", "[scenario]") {
+  const auto with = [](const std::string& knobs) {
+    return error_of("connection: {path_mtu: 1024}\nhca.link_control: {mode: none, " + knobs +
+                    "}\n");
+  };
+  CHECK(with("buffer: 1 KiB") == "(none)");
+  CHECK(with("buffer: 512 B, shared: 512 B") == "(none)");
+  CHECK(with("buffer: 1023 B") ==
+        "s.yaml:2: hca.link_control.buffer: 1023 B, with what is shared, hold no packet of 1024 B; "
+        "allowed: 0 B, or more than connection.path_mtu");
+}
 }  // namespace hca::testbench
