@@ -36,6 +36,7 @@ class Link {
  public:
   explicit Link(unsigned depth = kCapacity, Cycle latency = 1) : depth_(depth), latency_(latency) {
     if (!depth || depth > kCapacity || !latency) broken("bad link depth or latency", "link", 0);
+    slots_ = own_.data();
   }
   Link(const Link&) = delete;
   // The name outlives the link.
@@ -186,10 +187,10 @@ class Link {
   Cycle stalled_until_ = 0;
   u32 mark_ = 0;
   u32* marks_ = nullptr;
-  Slot* slots_ = own_.data();
+  Slot* slots_ = nullptr;  // own_, or more_
   unsigned mask_ = kCapacity - 1;
   std::array<Slot, kCapacity> own_{};
-  std::unique_ptr<Slot[]> more_;  // instead
+  std::unique_ptr<Slot[]> more_;
   const char* name_ = "link";
 };
 }  // namespace hca::engine
