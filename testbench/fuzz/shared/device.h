@@ -23,6 +23,8 @@ class Input {
   // One input of 16 goes to the cycle model, which takes thirty times as long as the functional
   // one: by all its bytes, or a corpus that grows by what is reached would be of such inputs.
   bool takes_cycle_model() const { return sum_ % 16 == 7; }
+  // The same for what takes as long as a thousand others.
+  bool is_rare() const { return sum_ / 16 % 64 == 7; }
   bool empty() const { return left_.empty(); }
   std::span<const u8> bytes(std::size_t n) {
     const std::span<const u8> taken = left_.first(std::min(n, left_.size()));
