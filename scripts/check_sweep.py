@@ -128,6 +128,17 @@ def check_changes(hca, sweep, out, folder):
     check(result.returncode == 0 and len(rows_of(out)) == 2, f"--restart: {result.stderr}")
 
 
+def check_columns(hca, folder):
+    """A column that no point has is a mistake, one that some have is not."""
+    sweep = folder / "columns.yaml"
+    sweep.write_text("scenario: {workload: [{operation: write, size: 64 B, messages: 10}]}\naxes: [{knob: run.seed, values: [1, 2]}]\n"
+                     "columns:\n  frames: /frames\n  none: /counters/hca9.none\n", encoding="utf-8")
+    result = run(hca, "sweep", sweep, "--out", folder / "columns")
+    check(result.returncode == 1 and result.stderr.endswith("columns.yaml:5: columns.none: no point has /counters/hca9.none in its summary.json\n"),
+          f"a column of no point: {result.returncode} {result.stderr}")
+    check("columns.frames" not in result.stderr and [row["state"] for row in rows_of(folder / "columns")] == ["done", "done"], "columns.yaml")
+
+
 def check_calls(hca, folder):
     bad = folder / "bad.yaml"
     bad.write_text("axes: [{knob: run.seed, values: [1]}]\n", encoding="utf-8")
@@ -167,6 +178,7 @@ def main():
         check_one_by_one(hca, sweep, folder / "tasks", wanted)
         check_crash(hca, folder)
         check_changes(hca, sweep, folder / "whole", folder)
+        check_columns(hca, folder)
         check_calls(hca, folder)
         check_seeds_and_compare(hca, folder)
     for failure in failures:

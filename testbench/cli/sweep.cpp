@@ -70,7 +70,8 @@ int collect(const SweepArguments& options, const SweepPlan& plan, const SweepSto
   fmt::print("{0} points: {1} done, {2} failed, {3} missing; {4}/sweep.csv, {4}/sweep.html\n",
              plan.points.size(), plan.points.size() - failed - missing, failed, missing,
              options.directory);
-  return failed || missing ? kCheckFailed : kSucceeded;
+  for (const std::string& mistake : table.mistakes) fmt::print(stderr, "{}\n", mistake);
+  return failed || missing || !table.mistakes.empty() ? kCheckFailed : kSucceeded;
 }
 
 int run_slurm(const SweepArguments& options, const SweepPlan& plan, const SweepStore& store) {

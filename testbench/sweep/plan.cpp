@@ -52,7 +52,7 @@ SweepColumn column_of(const Setting& s, const std::string& file, std::vector<std
         fmt::format("{}:{}: columns.{}: is no JSON pointer; allowed: "
                     "/counters/hca0.requester.resent",
                     file, s.line, s.path));
-  return {s.path, s.text};
+  return {s.path, s.text, s.line};
 }
 
 // The last axis changes fastest. A point has the knobs of its entry of each axis.

@@ -17,6 +17,7 @@ struct SweepPoint {
 // A column of the table beside the usual ones: a value of summary.json by its JSON pointer.
 struct SweepColumn {
   std::string name, pointer;
+  int line = 0;  // of the sweep file
 };
 struct SweepPlan {
   std::string file;

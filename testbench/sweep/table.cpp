@@ -37,9 +37,10 @@ std::string figure_in(const json& summary, const FigureRow& figure) {
   return "";
 }
 
-std::string cell_of(const json& summary, const SweepColumn& column) {
+// nullptr: the run has no such value.
+const json* value_at(const json& summary, const SweepColumn& column) {
   const json::json_pointer pointer(column.pointer);
-  return summary.contains(pointer) ? text_of(summary.at(pointer)) : "";
+  return summary.contains(pointer) ? &summary.at(pointer) : nullptr;
 }
 
 std::string knob_of(const SweepPoint& point, const std::string& name) {
@@ -74,6 +75,8 @@ SweepTable table_of(const SweepPlan& plan, const SweepStore& store) {
   for (const FigureRow& figure : kFigures) table.columns.emplace_back(figure.column);
   for (const SweepColumn& column : plan.columns) table.columns.push_back(column.name);
   table.columns.emplace_back("reason");
+  std::vector<std::size_t> without(plan.columns.size());  // points that ended
+  std::size_t done = 0;
   for (std::size_t i = 0; i < plan.points.size(); ++i) {
     const SweepPoint& point = plan.points[i];
     std::vector<std::string> row{point.name};
@@ -82,10 +85,19 @@ SweepTable table_of(const SweepPlan& plan, const SweepStore& store) {
     row.emplace_back(kPointStateNames[std::size_t(state)]);
     const json summary = state == PointState::Done ? store.summary(i) : json::object();
     for (const FigureRow& figure : kFigures) row.push_back(figure_in(summary, figure));
-    for (const SweepColumn& column : plan.columns) row.push_back(cell_of(summary, column));
+    done += state == PointState::Done;
+    for (std::size_t c = 0; c < plan.columns.size(); ++c) {
+      const json* value = value_at(summary, plan.columns[c]);
+      without[c] += state == PointState::Done && !value;
+      row.push_back(value ? text_of(*value) : "");
+    }
     row.push_back(state == PointState::Failed ? store.reason(i) : "");
     table.rows.push_back(std::move(row));
   }
+  for (std::size_t c = 0; c < plan.columns.size(); ++c)
+    if (const SweepColumn& column = plan.columns[c]; done && without[c] == done)
+      table.mistakes.push_back(fmt::format("{}:{}: columns.{}: no point has {} in its summary.json",
+                                           plan.file, column.line, column.name, column.pointer));
   return table;
 }
 

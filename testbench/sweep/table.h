@@ -11,6 +11,7 @@ struct SweepTable {
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;  // a cell for each column; empty: not known
   std::size_t knobs = 0;                       // columns of knobs, behind the first
+  std::vector<std::string> mistakes;           // a sentence for each column that no point has
 };
 // point, the knobs, state, gbit_s, mmsg_s, p50_us, p99_us, p99_9_us, the columns of the sweep file,
 // reason. Rates are those of the first row or stream of the run that has rates, latencies those of
