@@ -30,7 +30,7 @@ class Thread final : public testbench::Program {
 
   // ---- In the simulation, in the cycle in which it happens.
   void written(u64 address, u64 bytes, bool completion);  // its HCA wrote to its memory
-  void event();                                           // one is in a pipe of its program
+  void event();                                           // its program can read one
   void event_of_other(u64 picoseconds);                   // the same of another HCA, then
 
  private:

@@ -25,7 +25,7 @@ enum class Verb : u32 {
   OpenClock,      // of a program in simulated time; body: the device's name; number: the program's;
                   // with the descriptors of kClock
   OpenDevice,     // body: OpenDevice; DeviceInfo comes back, with the descriptors of kOpened
-  CreateChannel,  // an end of a pipe comes back, from which the cookies of CQs are read
+  CreateChannel,  // a descriptor comes back, from which the cookies of CQs are read
   DestroyChannel,  // object: the channel
   CreateAh,        // object: number of a port; names: PD; body: proto::AddressHandle, which comes
                    // back as the HCA needs it

@@ -42,25 +42,6 @@ bool has_sink(Kind kind) { return kind == Kind::Qp || kind == Kind::Cq || kind =
 constexpr std::array kEndOrder{Kind::Ah, Kind::Qp, Kind::Srq,     Kind::Mw,
                                Kind::Mr, Kind::Cq, Kind::Channel, Kind::Pd};
 
-struct Pipe {
-  Descriptor out, in;
-};
-// Whose end that is written never blocks the simulation.
-Pipe make_pipe() {
-  std::array<int, 2> ends;
-  if (pipe2(ends.data(), O_CLOEXEC))
-    throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
-  Pipe made{Descriptor(ends[0]), Descriptor(ends[1])};
-  fcntl(ends[1], F_SETFL, O_NONBLOCK);
-  return made;
-}
-
-// A program that reads none of its events loses those that the pipe has no room for.
-void write_event(const Descriptor& pipe, std::span<const u64> words) {
-  if (write(pipe.get(), words.data(), words.size_bytes()) < 0 && errno != EPIPE)
-    std::fprintf(stderr, "hca: an event is lost: %s\n", std::strerror(errno));
-}
-
 Reply refused(int error) {
   Reply reply;
   reply.error = error;
@@ -75,8 +56,6 @@ Session::Session(Device& device, Descriptor memory, Resolve resolve, Event event
       resolve_(std::move(resolve)),
       event_(std::move(event)),
       attachment_(device.memory().attach(shared_, memory_.get())) {
-  Pipe pipe = make_pipe();
-  async_out_ = std::move(pipe.out), async_in_ = std::move(pipe.in);
   device_.add_listener(this);
 }
 
@@ -101,7 +80,7 @@ Session::~Session() {
 }
 
 std::array<int, kOpened> Session::descriptors() const {
-  return {shared_.descriptor(), wake_.get(), async_out_.get()};
+  return {shared_.descriptor(), wake_.get(), async_.read_end()};
 }
 
 bool Session::has_at(u64 address, u64 value) const {
@@ -118,6 +97,7 @@ bool Session::has_posted() const {
 }
 
 bool Session::take_posted() {
+  if (is_behind_) flush_events();
   SharedControl& control = shared_.control();
   u32 taken = control.taken.load(std::memory_order_relaxed);
   const u32 posted = control.posted.load(std::memory_order_acquire);
@@ -147,15 +127,34 @@ void Session::take_wake() {
 void Session::completion_event(u32 cqn) {
   for (const auto& [handle, object] : objects_)
     if (object.kind == Kind::Cq && object.number == cqn && !object.named.empty() && object.named[0])
-      write_event(object.named[0]->events, std::array{object.cookie});
+      is_behind_ |= !object.named[0]->events->write(std::array{object.cookie});
   event_();
 }
 
 void Session::async_event(proto::EventType type, Kind kind, u32 number) {
-  if (kind == Kind::None) write_event(async_in_, std::array{u64(type), u64{number}});
+  if (kind == Kind::None) is_behind_ |= !async_.write(std::array{u64(type), u64{number}});
   for (const auto& [handle, object] : objects_)
     if (object.kind == kind && object.number == number)
-      write_event(async_in_, std::array{u64(type), object.cookie});
+      is_behind_ |= !async_.write(std::array{u64(type), object.cookie});
+  event_();
+}
+
+// Those of it that the program has not read.
+void Session::forget_events(const Object& object) {
+  if (!has_sink(object.kind)) return;
+  async_.remove([&](std::span<const u64> record) {
+    return record[1] == object.cookie &&
+           proto::async_event(proto::EventType(record[0]))->object != proto::EventObject::Port;
+  });
+  if (object.kind == Kind::Cq && !object.named.empty() && object.named[0])
+    object.named[0]->events->remove(
+        [&](std::span<const u64> record) { return record[0] == object.cookie; });
+}
+
+void Session::flush_events() {
+  is_behind_ = !async_.flush();
+  for (const auto& [handle, object] : objects_)
+    if (object.events) is_behind_ |= !object.events->flush();
   event_();
 }
 
@@ -211,6 +210,7 @@ Object& Session::add(Kind kind, u32 number, const Request& request, std::vector<
 }
 
 void Session::remove(Object& object) {
+  forget_events(object);
   for (Object* named : object.named)
     if (named) --named->uses;
   if (has_sink(object.kind)) device_.set_sink(object.kind, object.number, nullptr);
@@ -325,10 +325,11 @@ Reply Session::run(const Request& request) {
 }
 
 Reply Session::create_channel(const Request& request, Descriptor& descriptor) {
-  Pipe pipe = make_pipe();
-  descriptor = std::move(pipe.out);
+  auto events = std::make_unique<EventQueue>(1);
+  descriptor = Descriptor(fcntl(events->read_end(), F_DUPFD_CLOEXEC, 0));
+  if (!descriptor) return refused(errno);
   Object& channel = add(Kind::Channel, 0, request, {});
-  channel.events = std::move(pipe.in);
+  channel.events = std::move(events);
   Reply reply;
   reply.handle = channel.handle;
   return reply;

@@ -8,6 +8,7 @@
 
 #include "testbench/attach/command_rows.h"
 #include "testbench/attach/device.h"
+#include "testbench/attach/event_queue.h"
 
 namespace hca::attach {
 // What a program has made of a device, by handle.
@@ -15,18 +16,18 @@ struct Object {
   Kind kind{};
   u32 handle = 0, number = 0;
   u64 cookie = 0;
-  u64 stamped = 0;             // of a CQ whose CQEs get times: its ring
-  u32 uses = 0;                // objects that are made of it
-  std::vector<Object*> named;  // what it is made of
-  Descriptor events;           // of a channel: the end of its pipe that is written
-  std::vector<Body> groups;    // of a QP: multicast attributes, as it was attached
+  u64 stamped = 0;                     // of a CQ whose CQEs get times: its ring
+  u32 uses = 0;                        // objects that are made of it
+  std::vector<Object*> named;          // what it is made of
+  std::unique_ptr<EventQueue> events;  // of a channel
+  std::vector<Body> groups;            // of a QP: multicast attributes, as it was attached
 };
 
 // A device that a program has opened: its objects, the memory that it shares, its doorbells. All
 // that it says is examined here; when it goes, its objects go with it.
 class Session final : public EventSink {
  public:
-  // An event of it is in a pipe.
+  // The program can read an event of it.
   using Event = std::function<void()>;
   // The MAC address behind a GID, if anybody has it.
   using Resolve = std::function<std::optional<u64>(u64 gid_high, u64 gid_low)>;
@@ -69,6 +70,8 @@ class Session final : public EventSink {
   bool find_names(const NameRows& rows, const Request& request, std::vector<Object*>& names);
   Object& add(Kind kind, u32 number, const Request& request, std::vector<Object*> names);
   void remove(Object& object);
+  void forget_events(const Object& object);
+  void flush_events();
   Reply run(const Request& request);
   Reply create(const CommandRow& row, const Request& request);
   Reply destroy(const CommandRow& row, Object& object, u32 key_hint);
@@ -84,7 +87,9 @@ class Session final : public EventSink {
   Device& device_;
   Descriptor memory_;
   SharedMemory shared_;
-  Descriptor wake_, async_in_, async_out_;
+  Descriptor wake_;
+  EventQueue async_{2};     // type, cookie or port
+  bool is_behind_ = false;  // events wait for room
   Resolve resolve_;
   Event event_;
   u32 attachment_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion channels and asynchronous events: pipes that the server writes to.
+// Completion channels and asynchronous events: descriptors that the server writes to.
 #include <unistd.h>
 
 #include "testbench/verbs_library/library.h"

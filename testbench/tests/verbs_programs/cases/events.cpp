@@ -2,6 +2,7 @@
 // ibv_get_async_event(3), ibv_get_cq_event(3): which events there are, and that an object is not
 // destroyed while one of its events is not acknowledged.
 #include <fcntl.h>
+#include <poll.h>
 #include <time.h>
 
 #include <atomic>
@@ -59,6 +60,11 @@ void check_queue_pair(Bench& bench) {
   pair.b = nullptr;
 }
 
+bool is_readable(int fd) {
+  pollfd one{fd, POLLIN, 0};
+  return poll(&one, 1, 0) == 1;
+}
+
 // The event of a queue pair that is gone comes to nobody.
 void check_late(Bench& bench) {
   Pair pair(bench, IBV_QPT_RC);
@@ -69,8 +75,10 @@ void check_late(Bench& bench) {
   post(pair.a, wr);
   bench.a.next_completion();
   wait_a_moment();
+  bench.checks->holds("an event is there", is_readable(bench.b.context->async_fd));
   bench.checks->equal("a queue pair whose event nobody got", ibv_destroy_qp(pair.b), 0);
   pair.b = nullptr;
+  bench.checks->holds("its event is not", !is_readable(bench.b.context->async_fd));
   ibv_async_event event;
   bench.checks->equal("its event", ibv_get_async_event(bench.b.context, &event), -1);
 }
@@ -228,6 +236,37 @@ class Notified {
   ibv_qp *from_ = nullptr, *to_ = nullptr;
 };
 
+// Events of a CQ that is gone do not stand in the channel, those of another do.
+void check_gone(Bench& bench) {
+  Checks& checks = *bench.checks;
+  ibv_comp_channel* const channel = ibv_create_comp_channel(bench.a.context);
+  std::array<ibv_cq*, 2> cqs;
+  std::array<ibv_qp*, 4> qps;
+  for (std::size_t i = 0; i < cqs.size(); ++i) {
+    cqs[i] = ibv_create_cq(bench.a.context, kDepth, nullptr, channel, 0);
+    ibv_qp_init_attr wanted = bench.a.wanted_qp(IBV_QPT_RC);
+    wanted.send_cq = cqs[i];
+    qps[i] = ibv_create_qp(bench.a.pd, &wanted), qps[2 + i] = bench.b.make_qp(IBV_QPT_RC);
+    checks.equal("they are connected", connect(qps[i], bench.a, qps[2 + i], bench.b), 0);
+    ibv_req_notify_cq(cqs[i], 0);
+    ibv_sge data = bench.a.sge(0, 8);
+    ibv_send_wr wr = work(IBV_WR_RDMA_WRITE, &data);
+    set_remote(wr, bench.b);
+    post(qps[i], wr);
+    wait_a_moment();
+  }
+  for (ibv_qp* qp : qps) ibv_destroy_qp(qp);
+  checks.equal("a CQ whose event nobody got", ibv_destroy_cq(cqs[1]), 0);
+  checks.holds("the other's event", is_readable(channel->fd));
+  ibv_cq* told = nullptr;
+  void* context;
+  checks.equal("is got", ibv_get_cq_event(channel, &told, &context), 0);
+  checks.holds("and its own", told == cqs[0]);
+  checks.holds("there is no other", !is_readable(channel->fd));
+  ibv_ack_cq_events(cqs[0], 1);
+  checks.equal("destroyed", ibv_destroy_cq(cqs[0]) | ibv_destroy_comp_channel(channel), 0);
+}
+
 void check_notified(Bench& bench) {
   Checks& checks = *bench.checks;
   Notified end(bench);
@@ -305,6 +344,7 @@ void check_events(Bench& bench) {
   check_overrun(bench);
   check_channel(bench, bench.a, bench.b);
   check_channel(bench, bench.b, bench.a);
+  check_gone(bench);
   check_notified(bench);
   check_moderation(bench);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program sees whose device is gone: ibv_poll_cq(3), ibv_get_async_event(3),
 // ibv_get_cq_event(3).
+#include <poll.h>
 #include <time.h>
 
 #include <cstdio>
@@ -8,6 +9,14 @@
 #include "testbench/tests/verbs_programs/cases/bench.h"
 
 namespace cases {
+namespace {
+// What a loop sees that looks for POLLIN alone.
+bool is_readable(int fd) {
+  pollfd one{fd, POLLIN, 0};
+  return poll(&one, 1, 1000) == 1 && (one.revents & POLLIN);
+}
+}  // namespace
+
 // Says so when all is posted; then the simulation is to be killed.
 void check_lost(Bench& bench) {
   Checks& checks = *bench.checks;
@@ -22,6 +31,8 @@ void check_lost(Bench& bench) {
   std::fflush(stdout);
   void* context;
   ibv_cq* told;
+  checks.holds("the channel is readable", is_readable(channel->fd));
+  checks.holds("so is what gives asynchronous events", is_readable(a.context->async_fd));
   checks.equal("no event comes any more", ibv_get_cq_event(channel, &told, &context), -1);
   for (int i = 0; i < 3; ++i) {
     const ibv_wc wc = a.next_completion();
