@@ -176,14 +176,16 @@ HCA_VERB int ibv_resize_cq(ibv_cq* plain, int entries) {
 
 HCA_VERB int ibv_destroy_cq(ibv_cq* plain) {
   Cq& cq = cq_of(plain);
-  Context& context = context_of(plain->context);
-  attach::Reply reply;
-  if (const int error = command(context, CommandOpcode::DestroyCq, plain->handle, reply))
-    return error;
-  take_cookie(context, cq.cookie);
-  give_rings_back(context, cq);
-  await_acknowledged(cq, cq.comp_events_completed, cq.events);
-  await_acknowledged(cq, cq.async_events_completed, cq.async_events);
+  if (!is_inherited(plain->context)) {
+    Context& context = context_of(plain->context);
+    attach::Reply reply;
+    if (const int error = command(context, CommandOpcode::DestroyCq, plain->handle, reply))
+      return error;
+    take_cookie(context, cq.cookie);
+    give_rings_back(context, cq);
+    await_acknowledged(cq, cq.comp_events_completed, cq.events);
+    await_acknowledged(cq, cq.async_events_completed, cq.async_events);
+  }
   if (cq.channel) --cq.channel->refcnt;
   delete &cq;
   return 0;

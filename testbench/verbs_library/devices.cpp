@@ -233,6 +233,7 @@ int open_at_server(Context& made, const char* name) {
                  std::strerror(errno));
     return EPERM;
   }
+  made.opened_in = getpid();
   volatile u64 probe = reinterpret_cast<u64>(&probe);
   attach::Request request;
   request.verb = attach::Verb::OpenDevice, request.cookie = probe;
@@ -304,12 +305,14 @@ HCA_VERB ibv_context* ibv_open_device(ibv_device* device) {
 }
 HCA_VERB int ibv_close_device(ibv_context* context) {
   Context& open = context_of(context);
-  stop_watch(open);
-  attach::Request request;
-  request.verb = attach::Verb::CloseDevice;
-  attach::Reply reply;
-  ask(open, request, reply);  // a server that is gone has closed it
-  munmap(open.shared, open.info.shared_bytes);
+  if (!is_inherited(context)) {  // a child has neither the thread nor the memory
+    stop_watch(open);
+    attach::Request request;
+    request.verb = attach::Verb::CloseDevice;
+    attach::Reply reply;
+    ask(open, request, reply);  // a server that is gone has closed it
+    munmap(open.shared, open.info.shared_bytes);
+  }
   delete &open;
   return 0;
 }

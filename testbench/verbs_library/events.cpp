@@ -26,7 +26,9 @@ HCA_VERB int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
   attach::Request request;
   request.verb = attach::Verb::DestroyChannel, request.object = gone->handle;
   attach::Reply reply;
-  if (const int error = ask(context_of(channel->context), request, reply)) return error;
+  const int error =
+      is_inherited(channel->context) ? 0 : ask(context_of(channel->context), request, reply);
+  if (error) return error;
   close(channel->fd);
   delete gone;
   return 0;

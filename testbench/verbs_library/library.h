@@ -67,6 +67,7 @@ struct Context : verbs_context {
   SpinLock doorbells;             // of the queue of posted writes
   std::atomic<bool> lost{false};  // the server is gone
   bool told_lost = false;
+  pid_t opened_in = 0;
   attach::Descriptor stop_watch;
   pthread_t watcher{};
   int watched_in = 0;  // the process whose thread it is; 0: there is none
@@ -77,6 +78,10 @@ inline Context& context_of(ibv_context* context) {
   return static_cast<Context&>(*reinterpret_cast<verbs_context*>(reinterpret_cast<char*>(context) -
                                                                  offsetof(verbs_context, context)));
 }
+
+// In a child of fork() it is a copy. What it destroys is that: the objects are its parent's, and
+// so is what the server says.
+bool is_inherited(const ibv_context* context);
 
 // All of these bytes can be read and, if so, written (mapped.cpp).
 bool is_mapped(u64 address, u64 bytes, bool writable);

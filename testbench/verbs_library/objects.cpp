@@ -25,7 +25,8 @@ HCA_VERB int ibv_dealloc_pd(ibv_pd* plain) {
   attach::Reply reply;
   if (pd->window) command(context, CommandOpcode::DeallocMw, pd->window, reply);
   pd->window = 0;
-  const int error = command(context, CommandOpcode::DeallocPd, pd->handle, reply);
+  const int error =
+      is_inherited(pd->context) ? 0 : command(context, CommandOpcode::DeallocPd, pd->handle, reply);
   if (!error) delete pd;
   return error;
 }
@@ -62,7 +63,7 @@ HCA_VERB int ibv_destroy_ah(ibv_ah* ah) {
   attach::Request request;
   request.verb = attach::Verb::DestroyAh, request.object = ah->handle;
   attach::Reply reply;
-  const int error = ask(context_of(ah->context), request, reply);
+  const int error = is_inherited(ah->context) ? 0 : ask(context_of(ah->context), request, reply);
   if (!error) delete static_cast<Ah*>(ah);
   return error;
 }

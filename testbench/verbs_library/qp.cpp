@@ -320,9 +320,10 @@ HCA_VERB int ibv_query_qp(ibv_qp* plain, ibv_qp_attr* out, int, ibv_qp_init_attr
   return 0;
 }
 
-HCA_VERB int ibv_destroy_qp(ibv_qp* plain) {
-  Qp& qp = qp_of(plain);
-  Context& context = context_of(plain->context);
+namespace {
+// errno's values.
+int destroy_at_server(Context& context, Qp& qp) {
+  ibv_qp* const plain = &qp.qp_base;
   attach::Reply reply;
   if (const int error = command(context, CommandOpcode::DestroyQp, plain->handle, reply))
     return error;
@@ -336,8 +337,15 @@ HCA_VERB int ibv_destroy_qp(ibv_qp* plain) {
   }
   forget_work(qp);
   free_queue(context, qp.send), free_queue(context, qp.receive);
-  delete &qp;
   return 0;
+}
+}  // namespace
+HCA_VERB int ibv_destroy_qp(ibv_qp* plain) {
+  Qp& qp = qp_of(plain);
+  const int error =
+      is_inherited(plain->context) ? 0 : destroy_at_server(context_of(plain->context), qp);
+  if (!error) delete &qp;
+  return error;
 }
 HCA_VERB int ibv_query_qp_data_in_order(ibv_qp*, ibv_wr_opcode, u32) { return 0; }
 HCA_VERB int ibv_set_ece(ibv_qp*, ibv_ece* ece) { return ece->vendor_id ? EOPNOTSUPP : 0; }

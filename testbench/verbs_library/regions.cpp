@@ -29,8 +29,10 @@ int dealloc_mw(ibv_mw* mw) {
   attach::Request request;
   request.object = mw->handle, request.names[0] = mw->rkey;
   attach::Reply reply;
-  const int error = command(context_of(mw->context), CommandOpcode::DeallocMw, request,
-                            proto::MwAttributes{}, reply);
+  const int error = is_inherited(mw->context)
+                        ? 0
+                        : command(context_of(mw->context), CommandOpcode::DeallocMw, request,
+                                  proto::MwAttributes{}, reply);
   if (!error) delete mw;
   return error;
 }
@@ -197,7 +199,9 @@ HCA_VERB int ibv_rereg_mr(ibv_mr* plain, int flags, ibv_pd* pd, void* address, s
 HCA_VERB int ibv_dereg_mr(ibv_mr* mr) {
   attach::Reply reply;
   const int error =
-      command(context_of(mr->context), CommandOpcode::DeregisterMr, mr->handle, reply);
+      is_inherited(mr->context)
+          ? 0
+          : command(context_of(mr->context), CommandOpcode::DeregisterMr, mr->handle, reply);
   if (!error) delete static_cast<Mr*>(mr);
   return error;
 }

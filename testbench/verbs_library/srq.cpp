@@ -139,13 +139,15 @@ HCA_VERB int ibv_query_srq(ibv_srq* srq, ibv_srq_attr* attributes) {
   return 0;
 }
 HCA_VERB int ibv_destroy_srq(ibv_srq* srq) {
-  Context& context = context_of(srq->context);
-  attach::Reply reply;
-  if (const int error = command(context, CommandOpcode::DestroySrq, srq->handle, reply))
-    return error;
-  take_cookie(context, srq_of(srq).cookie);
-  await_acknowledged(*srq, srq->events_completed, srq_of(srq).async_events);
-  free_queue(context, srq_of(srq).queue);
+  if (!is_inherited(srq->context)) {
+    Context& context = context_of(srq->context);
+    attach::Reply reply;
+    if (const int error = command(context, CommandOpcode::DestroySrq, srq->handle, reply))
+      return error;
+    take_cookie(context, srq_of(srq).cookie);
+    await_acknowledged(*srq, srq->events_completed, srq_of(srq).async_events);
+    free_queue(context, srq_of(srq).queue);
+  }
   delete &srq_of(srq);
   return 0;
 }

@@ -111,6 +111,7 @@ void walk(Bench& bench, const std::array<CallRow, kRows>& rows) {
 void check_names(Bench& bench);
 void check_arguments(Bench& bench);
 void check_objects(Bench& bench);
+void check_children(Bench& bench);
 void check_states(Bench& bench);
 void check_posting(Bench& bench);
 void check_completions(Bench& bench);

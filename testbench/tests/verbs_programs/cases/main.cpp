@@ -17,6 +17,7 @@ constexpr std::array kGroups{
     GroupRow{"names",       cases::check_names},
     GroupRow{"arguments",   cases::check_arguments},
     GroupRow{"objects",     cases::check_objects},
+    GroupRow{"children",    cases::check_children},
     GroupRow{"states",      cases::check_states},
     GroupRow{"posting",     cases::check_posting},
     GroupRow{"completions", cases::check_completions},
