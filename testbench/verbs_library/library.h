@@ -86,6 +86,7 @@ bool is_inherited(const ibv_context* context);
 // All of these bytes can be read and, if so, written (mapped.cpp).
 bool is_mapped(u64 address, u64 bytes, bool writable);
 
+constexpr u8 kLastServiceLevel = 15;
 inline bool has_port(ibv_context* context, u32 number) {
   return number && number <= context_of(context).info.ports;
 }
@@ -221,7 +222,8 @@ struct WorkRequest {
   u64 wr_id = 0;
   proto::SendWqe head{};
   proto::AtomicOperands atomic{};
-  bool binds = false;  // it stands for ibv_bind_mw()
+  bool binds = false;      // it stands for ibv_bind_mw()
+  bool addressed = false;  // of a datagram begun by ibv_wr_*
   proto::MemorySegment memory{};
   proto::AddressHandle path{};
   std::array<proto::Sge, kMostSges> sges{};
@@ -236,6 +238,7 @@ struct Qp : ibv_qp_ex {
   bool extended = false;  // made for ibv_wr_*
   u32 async_events = 0;
   u64 cookie = 0;
+  u8 max_rd_atomic = 0;
   ibv_qp_init_attr init{};
   std::set<std::array<u64, 3>> groups;  // multicast: GID, LID
   // Between ibv_wr_start() and ibv_wr_complete().

@@ -10,9 +10,10 @@ namespace hca::verbs_library {
 using proto::CommandOpcode;
 
 namespace {
-int create_at_server(Context& context, Srq& srq, const ibv_pd& pd, u32 limit) {
+// The limit comes by ibv_modify_srq() alone.
+int create_at_server(Context& context, Srq& srq, const ibv_pd& pd) {
   proto::SrqAttributes create;
-  create.address = srq.queue.offset, create.limit = limit;
+  create.address = srq.queue.offset;
   create.log_entries = srq.queue.log_entries, create.log_stride = srq.queue.log_stride;
   attach::Request request;
   request.names[0] = pd.handle, request.cookie = srq.cookie = give_cookie(context, &srq);
@@ -93,7 +94,7 @@ ibv_srq* create_srq_ex(ibv_context* plain, ibv_srq_init_attr_ex* attributes) {
   int error = make_queue(context, made->queue, attr.max_wr,
                          proto::kReceiveWqeBytes + made->queue.max_sge * proto::kSgeBytes,
                          proto::kReceiveStrides);
-  if (!error) error = create_at_server(context, *made, *attributes->pd, attr.srq_limit);
+  if (!error) error = create_at_server(context, *made, *attributes->pd);
   if (error) {
     free_queue(context, made->queue);
     return fail(error);

@@ -95,8 +95,11 @@ void check_drained(Bench& bench) {
 void check_srq(Bench& bench) {
   Checks& checks = *bench.checks;
   ibv_srq_init_attr wanted{};
-  wanted.attr = {kDepth, 1, 0};
+  wanted.attr = {kDepth, 1, 2};  // the limit is not looked at
   ibv_srq* const srq = ibv_create_srq(bench.b.pd, &wanted);
+  ibv_srq_attr is{};
+  checks.equal("an SRQ", ibv_query_srq(srq, &is), 0);
+  checks.equal("is made without a limit", is.srq_limit, 0);
   ibv_qp* const a = bench.a.make_qp(IBV_QPT_RC);
   ibv_qp* const b = bench.b.make_qp(IBV_QPT_RC, srq);
   checks.equal("they are connected", connect(a, bench.a, b, bench.b), 0);
@@ -108,7 +111,6 @@ void check_srq(Bench& bench) {
   checks.equal("ibv_post_recv() of its queue pair", post_receive(b, into), EINVAL);
   ibv_srq_attr limit{0, 0, 2};
   checks.equal("its limit", ibv_modify_srq(srq, &limit, IBV_SRQ_LIMIT), 0);
-  ibv_srq_attr is{};
   ibv_query_srq(srq, &is);
   checks.equal("is set", is.srq_limit, 2);
   ibv_sge data = bench.a.sge(0, 8);
