@@ -14,6 +14,7 @@ namespace {
 void finish(Qp& qp) {
   if (!qp.has_work) return;
   qp.has_work = false;
+  if (qp.service == proto::Service::Ud && !qp.work.addressed) qp.error = EINVAL;
   if (!qp.error) qp.error = write_work(context_of(qp.qp_base.context), qp, qp.work);
 }
 
@@ -22,7 +23,7 @@ WorkRequest& begin(ibv_qp_ex* ex, proto::WorkOpcode opcode) {
   finish(qp);
   qp.has_work = true;
   WorkRequest& work = qp.work;
-  work.wr_id = ex->wr_id, work.binds = false;
+  work.wr_id = ex->wr_id, work.binds = work.addressed = false;
   work.head = {};
   work.head.opcode = opcode;
   work.head.signaled = ex->wr_flags & IBV_SEND_SIGNALED;
@@ -128,6 +129,7 @@ void set_inline_data(ibv_qp_ex* ex, void* address, std::size_t length) {
   set_inline_data_list(ex, 1, &data);
 }
 void set_ud_addr(ibv_qp_ex* ex, ibv_ah* ah, u32 qpn, u32 qkey) {
+  qp_of(ex).work.addressed = true;
   proto::AddressHandle& path = qp_of(ex).work.path;
   path = static_cast<Ah*>(ah)->path;
   path.dest_qpn = qpn & 0xff'ffff, path.qkey = qkey;

@@ -185,6 +185,32 @@ void check_not_made_for(Bench& bench) {
   checks.equal("destroyed", ibv_destroy_qp(a) | ibv_destroy_qp(b), 0);
 }
 
+// A datagram without an address does not go where the last one went.
+void check_address(Bench& bench) {
+  Checks& checks = *bench.checks;
+  ibv_qp* const a = make_extended(bench.a, IBV_QP_EX_WITH_SEND, IBV_QPT_UD);
+  ibv_qp* const b = bench.b.make_qp(IBV_QPT_UD);
+  checks.equal("they are ready", connect(a, bench.a, b, bench.b), 0);
+  ibv_ah_attr path = address_of(bench.b);
+  ibv_ah* const ah = ibv_create_ah(bench.a.pd, &path);
+  ibv_qp_ex* const qp = ibv_qp_to_qp_ex(a);
+  const auto send = [&](bool addressed) {
+    ibv_wr_start(qp);
+    qp->wr_id = 1, qp->wr_flags = IBV_SEND_SIGNALED;
+    ibv_wr_send(qp);
+    if (addressed) ibv_wr_set_ud_addr(qp, ah, b->qp_num, 0x1234);
+    ibv_wr_set_sge(qp, bench.a.mr->lkey, address(bench.a), 8);
+    return ibv_wr_complete(qp);
+  };
+  post_receive(b, bench.b.sge(0, 64)), post_receive(b, bench.b.sge(0, 64));
+  checks.equal("a datagram", send(true), 0);
+  checks.equal("is sent", bench.a.next_completion().status, IBV_WC_SUCCESS);
+  checks.equal("and received", bench.b.next_completion().status, IBV_WC_SUCCESS);
+  checks.equal("one without an address", send(false), EINVAL);
+  checks.holds("is not posted", !bench.a.has_completion_left());
+  checks.equal("destroyed", ibv_destroy_qp(a) | ibv_destroy_qp(b) | ibv_destroy_ah(ah), 0);
+}
+
 // ---- What the device has not
 template <class Object>
 int error_of(Object* made) {
@@ -257,6 +283,7 @@ void check_extended(Bench& bench) {
   bench.checks->equal("destroyed", ibv_destroy_qp(a) | ibv_destroy_qp(b), 0);
   check_services(bench);
   check_not_made_for(bench);
+  check_address(bench);
   walk(bench, kAbsent);
   check_ece(bench);
   check_list(bench);
