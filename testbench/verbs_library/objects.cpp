@@ -34,7 +34,8 @@ HCA_VERB int ibv_dealloc_pd(ibv_pd* plain) {
 // ---- Address handles
 HCA_VERB ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attributes) {
   Context& context = context_of(pd->context);
-  if (!has_port(pd->context, attributes->port_num)) return fail(EINVAL);
+  if (!has_port(pd->context, attributes->port_num) || attributes->sl > kLastServiceLevel)
+    return fail(EINVAL);
   if (!attributes->is_global && context.info.needs_grh) return fail(EINVAL);
   const auto rate = ibv_rate(attributes->static_rate);  // datagrams go without one
   if (rate != IBV_RATE_MAX && ibv_rate_to_mbps(rate) < 0) return fail(EINVAL);

@@ -85,8 +85,18 @@ int work_of(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
 }
 }  // namespace
 
+namespace {
+// With none of them allowed in flight its turn would never come.
+bool waits_for_ever(const Qp& qp, proto::WorkOpcode opcode) {
+  const ibv_qp_state state = qp.qp_base.state;
+  return !qp.max_rd_atomic && (opcode == proto::WorkOpcode::RdmaRead || is_atomic(opcode)) &&
+         (state == IBV_QPS_RTS || state == IBV_QPS_SQD);
+}
+}  // namespace
+
 int write_work(Context& context, Qp& qp, const WorkRequest& work) {
   Queue& queue = qp.send;
+  if (waits_for_ever(qp, work.head.opcode)) return EINVAL;
   if (queue.posted - queue.completed >= queue.entries()) return ENOMEM;
   const u32 slot = queue.slot(queue.posted);
   u8* at = context.shared + queue.offset + (u64{slot} << queue.log_stride);

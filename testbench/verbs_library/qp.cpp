@@ -237,7 +237,9 @@ int refuse_rest(const Qp& qp, const proto::QpAttributes& change, int words) {
 
 // errno's values.
 int to_device(const Qp& qp, const ibv_qp_attr& a, int words, proto::QpAttributes& out) {
-  if ((words & IBV_QP_AV) && !has_port(qp.qp_base.context, a.ah_attr.port_num)) return EINVAL;
+  if ((words & IBV_QP_AV) &&
+      (!has_port(qp.qp_base.context, a.ah_attr.port_num) || a.ah_attr.sl > kLastServiceLevel))
+    return EINVAL;
   out.mask = proto::kQpState;
   out.state = proto::QpState(words & IBV_QP_STATE ? a.qp_state : qp.qp_base.state);
   words &= ~IBV_QP_STATE;
@@ -292,7 +294,8 @@ HCA_VERB int ibv_modify_qp(ibv_qp* plain, ibv_qp_attr* attributes, int words) {
           command(context_of(plain->context), CommandOpcode::ModifyQp, request, change, reply))
     return error;
   plain->state = ibv_qp_state(change.state);
-  if (change.state == proto::QpState::Reset) forget_work(qp);
+  if (words & IBV_QP_MAX_QP_RD_ATOMIC) qp.max_rd_atomic = attributes->max_rd_atomic;
+  if (change.state == proto::QpState::Reset) qp.max_rd_atomic = 0, forget_work(qp);
   return 0;
 }
 

@@ -246,6 +246,10 @@ int ah_of(Bench& bench, void (*change)(ibv_ah_attr&)) {
 }
 constexpr std::array kPaths{
     CallRow{"a path", 0, [](Bench& b) { return ah_of(b, [](auto&) {}); }},
+    CallRow{"the last service level", 0,
+            [](Bench& b) { return ah_of(b, [](auto& path) { path.sl = 15; }); }},
+    CallRow{"a service level that there is not", EINVAL,
+            [](Bench& b) { return ah_of(b, [](auto& path) { path.sl = 16; }); }},
     CallRow{"a path from no port", EINVAL,
             [](Bench& b) { return ah_of(b, [](auto& path) { path.port_num = 0; }); }},
     CallRow{"a path from a port beyond the last", EINVAL,

@@ -200,6 +200,39 @@ void check_builder(Bench& bench) {
   ibv_destroy_qp(a);
   ibv_destroy_qp(b);
 }
+
+// A queue pair that may have no READ or ATOMIC in flight would never come to one.
+void check_depth(Bench& bench) {
+  Checks& checks = *bench.checks;
+  Pair pair(bench, IBV_QPT_RC);
+  ibv_qp_attr reset{};
+  ibv_modify_qp(pair.a, &reset, IBV_QP_STATE);
+  Path path = path_to(IBV_QPT_RC, bench.a, bench.b, pair.b->qp_num);
+  path.rts.max_rd_atomic = 0;
+  ibv_modify_qp(pair.a, &path.init, path.init_mask);
+  ibv_modify_qp(pair.a, &path.rtr, path.rtr_mask);
+  checks.equal("a depth of 0", ibv_modify_qp(pair.a, &path.rts, path.rts_mask), 0);
+  ibv_sge data = bench.a.sge(0, 8);
+  ibv_send_wr write = work(IBV_WR_RDMA_WRITE, &data);
+  set_remote(write, bench.b);
+  for (const ibv_wr_opcode opcode :
+       {IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD}) {
+    ibv_send_wr wr = work(opcode, &data), *bad = nullptr;
+    set_remote(wr, bench.b);
+    write.next = &wr;
+    const std::string what = "opcode " + std::to_string(opcode);
+    checks.equal(what, ibv_post_send(pair.a, &write, &bad), EINVAL);
+    checks.holds(what + " is the bad one", bad == &wr);
+    checks.equal(what + " has a WRITE in front of it", bench.a.next_completion().status,
+                 IBV_WC_SUCCESS);
+  }
+  ibv_qp_attr error{};
+  error.qp_state = IBV_QPS_ERR;
+  ibv_modify_qp(pair.a, &error, IBV_QP_STATE);
+  ibv_send_wr wr = work(IBV_WR_RDMA_READ, &data);
+  checks.equal("in error it is posted", post(pair.a, wr), 0);
+  checks.equal("and flushed", bench.a.next_completion().status, IBV_WC_WR_FLUSH_ERR);
+}
 }  // namespace
 
 void check_posting(Bench& bench) {
@@ -211,5 +244,6 @@ void check_posting(Bench& bench) {
   check_lists(bench);
   check_full(bench);
   check_builder(bench);
+  check_depth(bench);
 }
 }  // namespace cases
