@@ -110,6 +110,28 @@ void check_group(Bench& bench) {
       ibv_destroy_ah(group) | ibv_destroy_qp(from) | ibv_destroy_qp(one) | ibv_destroy_qp(two), 0);
 }
 
+// A datagram for which the receive is too short is dropped, and the receive waits for the next.
+void check_short(Bench& bench) {
+  Checks& checks = *bench.checks;
+  Pair pair(bench, IBV_QPT_UD);
+  ibv_ah_attr path = address_of(bench.b);
+  ibv_ah* const ah = ibv_create_ah(bench.a.pd, &path);
+  post_receive(pair.b, bench.b.sge(0, kGrh + 8), 5);
+  for (const std::uint32_t bytes : {16u, 8u}) {
+    ibv_sge data = bench.a.sge(0, bytes);
+    ibv_send_wr wr = work(IBV_WR_SEND, &data);
+    wr.wr.ud.ah = ah, wr.wr.ud.remote_qpn = pair.b->qp_num, wr.wr.ud.remote_qkey = kQkey;
+    checks.equal("a datagram", post(pair.a, wr), 0);
+    checks.equal("is sent", bench.a.next_completion().status, IBV_WC_SUCCESS);
+    if (bytes > 8) checks.holds("too long a one is lost", !bench.b.has_completion_left());
+  }
+  const ibv_wc wc = bench.b.next_completion();
+  checks.equal("the next is received", wc.status, IBV_WC_SUCCESS);
+  checks.equal("by the same receive", (long long)wc.wr_id, 5);
+  checks.equal("its bytes", wc.byte_len, kGrh + 8);
+  ibv_destroy_ah(ah);
+}
+
 void check_srq_ex(Bench& bench) {
   Checks& checks = *bench.checks;
   ibv_srq_init_attr_ex wanted{};
@@ -132,6 +154,7 @@ void check_srq_ex(Bench& bench) {
 }  // namespace
 
 void check_datagrams(Bench& bench) {
+  check_short(bench);
   check_way_back(bench);
   check_group(bench);
   check_srq_ex(bench);

@@ -60,9 +60,9 @@ void check_queue_pair(Bench& bench) {
   pair.b = nullptr;
 }
 
-bool is_readable(int fd) {
+bool is_readable(int fd, int milliseconds = 0) {
   pollfd one{fd, POLLIN, 0};
-  return poll(&one, 1, 0) == 1;
+  return poll(&one, 1, milliseconds) == 1;
 }
 
 // The event of a queue pair that is gone comes to nobody.
@@ -269,6 +269,39 @@ void check_gone(Bench& bench) {
   checks.equal("destroyed", ibv_destroy_cq(cqs[0]) | ibv_destroy_comp_channel(channel), 0);
 }
 
+// None is lost of a program that reads them late.
+void check_many(Bench& bench) {
+  constexpr int kMany = 1500;
+  Checks& checks = *bench.checks;
+  ibv_comp_channel* const channel = ibv_create_comp_channel(bench.a.context);
+  ibv_cq* const cq = ibv_create_cq(bench.a.context, kDepth, nullptr, channel, 0);
+  ibv_qp_init_attr wanted = bench.a.wanted_qp(IBV_QPT_RC);
+  wanted.send_cq = cq;
+  ibv_qp* const qp = ibv_create_qp(bench.a.pd, &wanted);
+  ibv_qp* const peer = bench.b.make_qp(IBV_QPT_RC);
+  checks.equal("they are connected", connect(qp, bench.a, peer, bench.b), 0);
+  for (int i = 0; i < kMany; ++i) {
+    ibv_req_notify_cq(cq, 0);
+    ibv_sge data = bench.a.sge(0, 8);
+    ibv_send_wr wr = work(IBV_WR_RDMA_WRITE, &data);
+    set_remote(wr, bench.b);
+    post(qp, wr);
+    ibv_wc wc;
+    while (!ibv_poll_cq(cq, 1, &wc)) continue;
+  }
+  wait_a_moment();
+  int got = 0;
+  ibv_cq* told;
+  void* context;
+  while (is_readable(channel->fd, 500) && !ibv_get_cq_event(channel, &told, &context)) ++got;
+  checks.equal("events that nobody has read for long", got, kMany);
+  ibv_ack_cq_events(cq, unsigned(got));
+  checks.equal("destroyed",
+               ibv_destroy_qp(qp) | ibv_destroy_qp(peer) | ibv_destroy_cq(cq) |
+                   ibv_destroy_comp_channel(channel),
+               0);
+}
+
 void check_notified(Bench& bench) {
   Checks& checks = *bench.checks;
   Notified end(bench);
@@ -347,6 +380,7 @@ void check_events(Bench& bench) {
   check_channel(bench, bench.a, bench.b);
   check_channel(bench, bench.b, bench.a);
   check_gone(bench);
+  check_many(bench);
   check_notified(bench);
   check_moderation(bench);
 }
