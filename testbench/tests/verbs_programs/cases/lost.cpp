@@ -54,6 +54,7 @@ void check_spinning(Bench& bench) {
   bench.checks->holds("a device is open", bench.a.context);
   std::printf("ready\n");
   std::fflush(stdout);
-  for (volatile unsigned char& byte = bench.a.buffer[0]; !byte;) continue;
+  const volatile unsigned char& byte = bench.a.buffer[0];
+  while (!byte) continue;
 }
 }  // namespace cases
