@@ -97,6 +97,12 @@ void WriteWatch::arrive(u32 qp, u64 k) {
   end_.cpu->notice();
 }
 
+// Where a message of one byte was lost, another one of its slot may have been taken for it: the
+// immediate data tell them apart, and its byte is there.
+bool WriteWatch::is_there(u32 qp, u64 k) const {
+  return checker_.has(end_.verbs->memory(), end_.recv_mr.addr + layout_.in_flight(qp, k), qp, k);
+}
+
 // The message that is complete with the byte in front of `end`, if one is: the next that has not
 // come, or one that has.
 void WriteWatch::written_unreliably(u32 qp, u64 end) {

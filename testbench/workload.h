@@ -64,8 +64,10 @@ class WriteWatch {
   WriteWatch(const WriteWatch&) = delete;
   // WRITEs without immediate: the others have a completion.
   u64 arrived() const { return arrived_; }
+  // A WRITE whose completion is there: all of its bytes are.
   bool has_arrived(u32 qp, u64 k) const {
-    return (traffic_.may_lose ? seen_[qp][k] : k < next_[qp]) || !traffic_.message(qp, k).lands();
+    if (!traffic_.message(qp, k).lands()) return true;
+    return traffic_.may_lose ? seen_[qp][k] || is_there(qp, k) : k < next_[qp];
   }
   u64 duplicates() const { return duplicates_; }
 
@@ -73,6 +75,7 @@ class WriteWatch {
   void written(u64 address, u64 bytes);
   void written_unreliably(u32 qp, u64 end);
   void arrive(u32 qp, u64 k);
+  bool is_there(u32 qp, u64 k) const;
   Endpoint end_;
   const Traffic& traffic_;
   Layout layout_;

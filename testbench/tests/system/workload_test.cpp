@@ -122,6 +122,18 @@ TEST_CASE(
   CHECK(result.messages == 199);
 }
 
+// A byte of one has the value of another's of its slot once in 256 times.
+TEST_CASE("messages of one byte, of which many are lost, are told apart by immediate data",
+          "[workload]") {
+  const RunResult result = run_text(
+      "connection: {service: uc, qps: 16}\n"
+      "workload:\n"
+      "  - {mix: {write: 1, write_immediate: 1, send: 3}, size: 1 B, messages: 5000, depth: 2}\n"
+      "faults: [{action: drop, from: 0, per_million: 200000}]\n");
+  CHECK(all(result.failures) == "");
+  CHECK(result.lost > 500);
+}
+
 TEST_CASE("a mix with weighted sizes on several queue pairs, both ways, is checked whole",
           "[workload]") {
   const RunResult result = run_text(
