@@ -135,7 +135,7 @@ json parse_json(std::string_view text) try {
   std::vector<std::set<std::string>> keys;
   u64 line = 1;
   const CountedText from{text.data(), &line}, end{text.data() + text.size(), &line};
-  return json::parse(from, end, [&](int depth, json::parse_event_t event, json& value) {
+  const auto take = [&](int depth, json::parse_event_t event, json& value) {
     if (depth > kDeepestJson)
       throw std::runtime_error(fmt::format(
           "{}: values stand in one another too deeply; allowed: {}", line, kDeepestJson));
@@ -146,7 +146,13 @@ json parse_json(std::string_view text) try {
         throw std::runtime_error(
             fmt::format("{}: key \"{}\" stands twice in one object; allowed: once", line, key));
     return true;
-  });
+  };
+  try {
+    return json::parse(from, end, take);
+  } catch (const json::out_of_range&) {
+    throw std::runtime_error(
+        fmt::format("{}: a number is too large; allowed: up to 1.79e308", line));
+  }
 } catch (const json::parse_error& error) {
   const std::string_view before = text.substr(0, error.byte ? error.byte - 1 : 0);
   const std::size_t newline = before.rfind('\n');

@@ -218,6 +218,8 @@ TEST_CASE("JSON whose values stand in one another too deeply is refused", "[repl
     return std::string(depth, '[') + std::string(depth, ']');
   };
   CHECK_NOTHROW(parse_json(nested(100)));
+  CHECK_THROWS_WITH(parse_json("{\n\"a\": 1e400}"),
+                    "2: a number is too large; allowed: up to 1.79e308");
   CHECK_THROWS_WITH(parse_json(nested(102)),
                     "1: values stand in one another too deeply; allowed: 100");
   CHECK_THROWS_WITH(parse_json(nested(200'000)), Catch::Contains("too deeply"));
