@@ -83,9 +83,7 @@ int work_of(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
   }
   return set_data(qp, wr, work);
 }
-}  // namespace
 
-namespace {
 // With none of them allowed in flight its turn would never come.
 bool waits_for_ever(const Qp& qp, proto::WorkOpcode opcode) {
   const ibv_qp_state state = qp.qp_base.state;

@@ -269,37 +269,55 @@ void check_gone(Bench& bench) {
   checks.equal("destroyed", ibv_destroy_cq(cqs[0]) | ibv_destroy_comp_channel(channel), 0);
 }
 
+// Writes to a peer; the completions have a CQ with a channel.
+class Writer {
+ public:
+  explicit Writer(Bench& bench) : channel(ibv_create_comp_channel(bench.a.context)), bench_(bench) {
+    cq = ibv_create_cq(bench.a.context, kDepth, nullptr, channel, 0);
+    ibv_qp_init_attr wanted = bench.a.wanted_qp(IBV_QPT_RC);
+    wanted.send_cq = cq;
+    from_ = ibv_create_qp(bench.a.pd, &wanted), to_ = bench.b.make_qp(IBV_QPT_RC);
+    bench.checks->equal("they are connected", connect(from_, bench.a, to_, bench.b), 0);
+  }
+  ~Writer() {
+    bench_.checks->equal("destroyed",
+                         ibv_destroy_qp(from_) | ibv_destroy_qp(to_) | ibv_destroy_cq(cq) |
+                             ibv_destroy_comp_channel(channel),
+                         0);
+  }
+  Writer(const Writer&) = delete;
+  void write() {
+    ibv_sge data = bench_.a.sge(0, 8);
+    ibv_send_wr wr = work(IBV_WR_RDMA_WRITE, &data);
+    set_remote(wr, bench_.b);
+    post(from_, wr);
+  }
+  ibv_comp_channel* const channel;
+  ibv_cq* cq;
+
+ private:
+  Bench& bench_;
+  ibv_qp *from_, *to_;
+};
+
 // None is lost of a program that reads them late.
 void check_many(Bench& bench) {
   constexpr int kMany = 1500;
-  Checks& checks = *bench.checks;
-  ibv_comp_channel* const channel = ibv_create_comp_channel(bench.a.context);
-  ibv_cq* const cq = ibv_create_cq(bench.a.context, kDepth, nullptr, channel, 0);
-  ibv_qp_init_attr wanted = bench.a.wanted_qp(IBV_QPT_RC);
-  wanted.send_cq = cq;
-  ibv_qp* const qp = ibv_create_qp(bench.a.pd, &wanted);
-  ibv_qp* const peer = bench.b.make_qp(IBV_QPT_RC);
-  checks.equal("they are connected", connect(qp, bench.a, peer, bench.b), 0);
+  Writer writer(bench);
   for (int i = 0; i < kMany; ++i) {
-    ibv_req_notify_cq(cq, 0);
-    ibv_sge data = bench.a.sge(0, 8);
-    ibv_send_wr wr = work(IBV_WR_RDMA_WRITE, &data);
-    set_remote(wr, bench.b);
-    post(qp, wr);
+    ibv_req_notify_cq(writer.cq, 0);
+    writer.write();
     ibv_wc wc;
-    while (!ibv_poll_cq(cq, 1, &wc)) continue;
+    while (!ibv_poll_cq(writer.cq, 1, &wc)) continue;
   }
   wait_a_moment();
   int got = 0;
   ibv_cq* told;
   void* context;
-  while (is_readable(channel->fd, 500) && !ibv_get_cq_event(channel, &told, &context)) ++got;
-  checks.equal("events that nobody has read for long", got, kMany);
-  ibv_ack_cq_events(cq, unsigned(got));
-  checks.equal("destroyed",
-               ibv_destroy_qp(qp) | ibv_destroy_qp(peer) | ibv_destroy_cq(cq) |
-                   ibv_destroy_comp_channel(channel),
-               0);
+  while (is_readable(writer.channel->fd, 500) && !ibv_get_cq_event(writer.channel, &told, &context))
+    ++got;
+  bench.checks->equal("events that nobody has read for long", got, kMany);
+  ibv_ack_cq_events(writer.cq, unsigned(got));
 }
 
 void check_notified(Bench& bench) {
@@ -332,23 +350,16 @@ void check_notified(Bench& bench) {
 // ibv_modify_cq(3): an event for two completions, or 100 us behind one.
 void check_moderation(Bench& bench) {
   Checks& checks = *bench.checks;
-  ibv_comp_channel* const channel = ibv_create_comp_channel(bench.a.context);
+  Writer writer(bench);
+  ibv_comp_channel* const channel = writer.channel;
+  ibv_cq* const cq = writer.cq;
   fcntl(channel->fd, F_SETFL, O_NONBLOCK);
-  ibv_cq* const cq = ibv_create_cq(bench.a.context, kDepth, nullptr, channel, 0);
-  ibv_qp_init_attr wanted = bench.a.wanted_qp(IBV_QPT_RC);
-  wanted.send_cq = cq;
-  ibv_qp* const qp = ibv_create_qp(bench.a.pd, &wanted);
-  ibv_qp* const peer = bench.b.make_qp(IBV_QPT_RC);
-  checks.equal("they are connected", connect(qp, bench.a, peer, bench.b), 0);
   const auto events_of_one = [&](ibv_moderate_cq moderate) {
     ibv_modify_cq_attr change{IBV_CQ_ATTR_MODERATE, moderate};
     // The other way round an event may be due of a completion that the HCA does not know as taken.
     checks.equal("ibv_req_notify_cq", ibv_req_notify_cq(cq, 0), 0);
     checks.equal("ibv_modify_cq", ibv_modify_cq(cq, &change), 0);
-    ibv_sge data = bench.a.sge(0, 8);
-    ibv_send_wr wr = work(IBV_WR_RDMA_WRITE, &data);
-    set_remote(wr, bench.b);
-    post(qp, wr);
+    writer.write();
     wait_a_moment();
     ibv_cq* told;
     void* context;
@@ -364,10 +375,6 @@ void check_moderation(Bench& bench) {
   checks.equal("an event without moderation", events_of_one({0, 0}), 1);
   ibv_modify_cq_attr change{IBV_CQ_ATTR_RESERVED, {}};
   checks.equal("an attribute that is none", ibv_modify_cq(cq, &change), EINVAL);
-  checks.equal("destroyed",
-               ibv_destroy_qp(qp) | ibv_destroy_qp(peer) | ibv_destroy_cq(cq) |
-                   ibv_destroy_comp_channel(channel),
-               0);
 }
 }  // namespace
 
