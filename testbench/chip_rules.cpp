@@ -34,7 +34,7 @@ void check_buffer(const Scenario& s, std::vector<ChipMistake>& mistakes) {
   for (unsigned i = 0; i < kChips; ++i) {
     const blocks::LinkControlConfig& c = s.hca[i].link_control;
     const u32 mtu = bytes_of_mtu(s.connection.path_mtu);
-    if (!c.buffer || c.buffer + c.shared >= mtu) continue;
+    if (!c.buffer || c.buffer + c.shared > mtu) continue;
     mistakes.push_back(
         {{".link_control.buffer", ".link_control.shared", "connection.path_mtu"},
          fmt::format(

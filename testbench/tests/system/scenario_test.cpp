@@ -219,10 +219,10 @@ TEST_CASE("a receive buffer without room for a packet is refused", "[scenario]")
     return error_of("connection: {path_mtu: 1024}\nhca.link_control: {mode: none, " + knobs +
                     "}\n");
   };
-  CHECK(with("buffer: 1 KiB") == "(none)");
-  CHECK(with("buffer: 512 B, shared: 512 B") == "(none)");
-  CHECK(with("buffer: 1023 B") ==
-        "s.yaml:2: hca.link_control.buffer: 1023 B, with what is shared, hold no packet of 1024 B; "
+  CHECK(with("buffer: 1025 B") == "(none)");
+  CHECK(with("buffer: 512 B, shared: 513 B") == "(none)");
+  CHECK(with("buffer: 1024 B") ==
+        "s.yaml:2: hca.link_control.buffer: 1024 B, with what is shared, hold no packet of 1024 B; "
         "allowed: 0 B, or more than connection.path_mtu");
 }
 }  // namespace hca::testbench
