@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,28 +13,44 @@ class KnobTable {
  public:
   struct Entry {
     std::string path;
-    engine::KnobInfo info;
-    std::function<std::string()> text;  // of the first configuration with this path
-    std::vector<std::function<void(std::string_view)>> set;
+    const engine::KnobInfo& info;
+    std::string text;  // of the first configuration with this path
   };
-  // A knob's path is `prefix` and its name. Configurations with the same paths are set together.
+  // A knob's path is `prefix` and its name. Configurations with the same prefix are set together.
   template <class Config>
   void add(const std::string& prefix, Config& config) {
-    engine::for_each_knob(config, [&](const auto& knob) {
-      Entry& entry = enter(prefix + "." + std::string(knob.info.name), knob.info);
-      if (!entry.text) entry.text = [knob] { return knob.text(); };
-      entry.set.push_back([knob](std::string_view text) { knob.set(text); });
-    });
+    group_of(prefix, of_type<Config>).configs.push_back(&config);
   }
-  const std::vector<Entry>& entries() const { return entries_; }
+  // In the order in which they were added.
+  std::vector<Entry> entries() const;
   // What is wrong, as a sentence that begins with the path; nothing: the knob is set.
   std::optional<std::string> set(const std::string& path, std::string_view text) const;
 
  private:
-  Entry& enter(const std::string& path, const engine::KnobInfo& info);
+  // What can be done with a configuration whose type is forgotten, by the place of a knob in its
+  // table.
+  struct Type {
+    std::span<const engine::KnobInfo> knobs;
+    std::string (*text)(const void* config, std::size_t knob);
+    void (*set)(void* config, std::size_t knob, std::string_view text);
+  };
+  struct Group {
+    std::string prefix;
+    const Type* type;
+    std::vector<void*> configs;
+  };
+  template <class Config>
+  static constexpr Type of_type{engine::kKnobInfos<Config>,
+                                [](const void* config, std::size_t knob) {
+                                  return engine::nth_knob_text(*static_cast<const Config*>(config),
+                                                               knob);
+                                },
+                                [](void* config, std::size_t knob, std::string_view text) {
+                                  engine::set_nth_knob(*static_cast<Config*>(config), knob, text);
+                                }};
+  Group& group_of(const std::string& prefix, const Type& type);
   std::string keys_below(const std::string& path) const;
-  const Entry* find(const std::string& path) const;
-  std::vector<Entry> entries_;
-  std::map<std::string, std::size_t> places_;  // of the entries, by path
+  std::string nearest(const std::string& path) const;
+  std::vector<Group> groups_;
 };
 }  // namespace hca::testbench

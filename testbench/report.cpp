@@ -249,7 +249,7 @@ namespace {
 // Every knob by its path; of what is for both chips or both ports, that of each.
 nlohmann::json knobs_json(Scenario scenario) {
   nlohmann::json knobs;
-  const auto keep = [&](const KnobTable::Entry& entry) { knobs[entry.path] = entry.text(); };
+  const auto keep = [&](const KnobTable::Entry& entry) { knobs[entry.path] = entry.text; };
   const KnobTable table = knobs_of(scenario);
   for (const KnobTable::Entry& entry : table.entries())
     if (!is_of_both_chips(entry.path) &&
@@ -276,7 +276,7 @@ nlohmann::json changed_knobs(const Scenario& scenario) {
   Scenario defaults = default_scenario();
   std::map<std::string, std::string> plain;
   const KnobTable table = knobs_of(defaults);
-  for (const KnobTable::Entry& entry : table.entries()) plain[entry.path] = entry.text();
+  for (const KnobTable::Entry& entry : table.entries()) plain[entry.path] = entry.text;
   const nlohmann::json knobs = knobs_json(scenario);
   nlohmann::json changed = nlohmann::json::array();
   for (const auto& [path, text] : knobs.items())

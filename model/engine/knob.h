@@ -131,6 +131,32 @@ constexpr auto knob_names() {
       Knobs<Config>::rows);
 }
 
+// The rows without their types, in the table's order.
+template <class Config>
+inline constexpr auto kKnobInfos = with_rows(
+    [](const auto&... row) {
+      return std::array<KnobInfo, sizeof...(row)>{info_of<Config>(row)...};
+    },
+    Knobs<Config>::rows);
+
+// Calls fn(KnobRef) for the knob in this place of the table.
+template <class Config, class Fn>
+void with_nth_knob(Config& config, std::size_t place, Fn&& fn) {
+  for_each_knob(config, [&](const auto& knob) {
+    if (!place--) fn(knob);
+  });
+}
+template <class Config>
+std::string nth_knob_text(const Config& config, std::size_t place) {
+  std::string text;
+  with_nth_knob(config, place, [&](const auto& knob) { text = knob.text(); });
+  return text;
+}
+template <class Config>
+void set_nth_knob(Config& config, std::size_t place, std::string_view text) {
+  with_nth_knob(config, place, [&](const auto& knob) { knob.set(text); });
+}
+
 // Sets one knob from text such as `12`, `100 Gb/s`, `4 KiB`; throws ConfigError and then changes
 // nothing.
 template <class Config>

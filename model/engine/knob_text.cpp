@@ -232,30 +232,38 @@ std::string print_knob(const KnobInfo& knob, u64 value) {
   return std::to_string(value) + " " + std::string(units.back().unit);
 }
 
-std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t enough) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i), least = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
-      diagonal = row[j];
-      row[j] = std::min(replaced, std::min(diagonal, row[j - 1]) + 1);
-      least = std::min(least, row[j]);
-    }
-    if (least >= enough) return least;  // it does not become less
+EditDistance::EditDistance(std::string_view text) : letters_(std::min(text.size(), kLetters)) {
+  for (std::size_t i = 0; i < letters_; ++i) places_[u8(lower(text[i]))] |= u64{1} << i;
+}
+
+// Bit i of `more` and `less`: the distance of the first i + 1 letters is one more, or less, than
+// that of the first i. Each letter of the other text makes the next column of the usual table out
+// of the last one (Myers 1999, Hyyrö 2003).
+std::size_t EditDistance::from(std::string_view other) const {
+  if (!letters_) return other.size();
+  u64 more = ~u64{0}, less = 0;
+  std::size_t distance = letters_;
+  for (const char letter : other) {
+    const u64 equal = places_[u8(lower(letter))];
+    const u64 diagonal = (((equal & more) + more) ^ more) | equal | less;
+    const u64 right_more = less | ~(diagonal | more), right_less = diagonal & more;
+    distance += right_more >> (letters_ - 1) & 1;
+    distance -= right_less >> (letters_ - 1) & 1;
+    more = right_less << 1 | ~(diagonal | (right_more << 1 | 1));
+    less = (right_more << 1 | 1) & diagonal;
   }
-  return row[b.size()];
+  return distance;
 }
 
 std::string nearest_name(std::string_view given, std::span<const std::string_view> known) {
+  const EditDistance of_given(given);
   std::string_view best;
   std::size_t distance = ~std::size_t{0};
   for (const std::string_view name : known) {
     const std::size_t longer = std::max(given.size(), name.size());
     const std::size_t at_least = longer - std::min(given.size(), name.size());
     if (at_least >= distance || at_least * 2 > longer) continue;
-    const std::size_t d = edit_distance(given, name, std::min(distance, longer / 2 + 1));
+    const std::size_t d = of_given.from(name);
     if (d < distance) distance = d, best = name;
   }
   const bool near = !best.empty() && distance * 2 <= std::max(given.size(), best.size());

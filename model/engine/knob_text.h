@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -51,10 +52,18 @@ std::string print_knob(const KnobInfo& knob, u64 value);
 // The known name with the smallest edit distance; empty if none shares at least half of its
 // letters.
 std::string nearest_name(std::string_view given, std::span<const std::string_view> known);
-// How many letters must change, come or go; small and capital ones are the same. From `enough` on
-// it is not counted exactly.
-std::size_t edit_distance(std::string_view a, std::string_view b,
-                          std::size_t enough = ~std::size_t{0});
+// How many letters of a text must change, come or go for another one; small and capital ones are
+// the same. Of the text, not of the others, the first 64 letters count.
+class EditDistance {
+ public:
+  explicit EditDistance(std::string_view text);
+  std::size_t from(std::string_view other) const;
+
+ private:
+  static constexpr std::size_t kLetters = 64;
+  std::size_t letters_;
+  std::array<u64, 256> places_{};  // by letter, a bit for each place
+};
 [[noreturn]] void unknown_knob(std::string_view block, std::string_view name,
                                std::string_view value, std::span<const std::string_view> known);
 

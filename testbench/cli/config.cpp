@@ -14,7 +14,7 @@ namespace {
 void print(const KnobTable& table) {
   for (const KnobTable::Entry& entry : table.entries())
     if (!is_of_one_chip(entry.path) && !is_of_one_port(entry.path))
-      fmt::print("{:<42} {:<14} {:<34} {}\n", entry.path, entry.text(), entry.info.range(),
+      fmt::print("{:<42} {:<14} {:<34} {}\n", entry.path, entry.text, entry.info.range(),
                  entry.info.sentence);
 }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/engine/knob.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <random>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "model/engine/cycle.h"
 
@@ -240,7 +244,36 @@ TEST_CASE("the nearest name is near", "[engine][knob]") {
   CHECK(nearest_name("read_tagz", tags) == "read_tag");
   CHECK(nearest_name("read_tagz", turned) == "read_tag");
   CHECK(nearest_name(std::string(5000, 'r'), tags) == "");
-  CHECK(edit_distance("kitten", "SITTING") == 3);
-  CHECK(edit_distance("kitten", "sitting", 4) == 3);
-  CHECK(edit_distance("kitten", "sitting", 2) >= 2);
+}
+
+namespace {
+// By its definition: the last letters are equal, or one of them is replaced, comes or goes.
+std::size_t distance_by_table(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i)
+    for (std::size_t j = 0; j <= b.size(); ++j)
+      d[i][j] = !i   ? j
+                : !j ? i
+                     : std::min({d[i - 1][j - 1] + (a[i - 1] != b[j - 1]), d[i - 1][j] + 1,
+                                 d[i][j - 1] + 1});
+  return d[a.size()][b.size()];
+}
+}  // namespace
+
+TEST_CASE("letters that change, come or go are counted", "[engine][knob]") {
+  CHECK(EditDistance("kitten").from("SITTING") == 3);
+  CHECK(EditDistance("").from("abc") == 3);
+  CHECK(EditDistance("abc").from("") == 3);
+  CHECK(EditDistance(std::string(64, 'a') + "bcd").from(std::string(64, 'a')) == 0);
+  std::mt19937 random(1);
+  const auto text = [&](std::size_t longest) {
+    std::string letters(random() % (longest + 1), 'a');
+    for (char& letter : letters) letter = char('a' + random() % 3);
+    return letters;
+  };
+  for (int i = 0; i < 2000; ++i) {
+    const std::string a = text(64), b = i % 2 ? text(80) : a.substr(a.size() / 3) + text(9);
+    INFO(a << " and " << b);
+    CHECK(EditDistance(a).from(b) == distance_by_table(a, b));
+  }
 }
