@@ -65,6 +65,6 @@ class FunctionalDevice : public ReplayDevice {
        [this](u32, std::span<const u8> frame) { sent_.emplace_back(frame.begin(), frame.end()); },
        judged_},
       options_.transport,
-      options_.ports};
+      options_.limits};
 };
 }  // namespace hca::testbench

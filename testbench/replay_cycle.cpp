@@ -59,7 +59,7 @@ class CycleDevice : public ReplayDevice {
     if (rtl_) hca_.replace(*rtl_);
     hca_.dma_initiator.bind(target_.dma_target);
     outside_.mmio.bind(hca_.mmio_target);
-    for (u32 port = 0; port < options.ports; ++port) {
+    for (u32 port = 0; port < options.limits.ports; ++port) {
       hca_.wire_initiator[port].bind(outside_.from_hca[port]);
       outside_.to_hca[port].bind(hca_.wire_target[port]);
     }
@@ -111,7 +111,11 @@ class CycleDevice : public ReplayDevice {
   static blocks::ChipConfig config_of(const DeviceOptions& options) {
     blocks::ChipConfig config;
     config.transport = options.transport;
-    config.core.ports = options.ports;
+    const blocks::ObjectLimits& l = options.limits;
+    blocks::CoreConfig& core = config.core;
+    core.max_qps = l.qps, core.max_cqs = l.cqs, core.max_eqs = l.eqs, core.max_regions = l.regions;
+    core.max_srqs = l.srqs, core.max_pds = l.pds, core.max_vectors = l.vectors;
+    core.ports = l.ports;
     for (auto& port : config.port)
       port.rx_forward =
           options.cut_through ? blocks::RxForward::CutThrough : blocks::RxForward::Store;

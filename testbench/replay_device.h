@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/blocks/contexts.h"
 #include "model/proto/framing.h"
 #include "model/proto/qp.h"
 #include "testbench/rtl_choice.h"
@@ -45,7 +46,7 @@ struct DeviceOptions {
   proto::LinkLayer link = proto::LinkLayer::Ethernet;
   proto::TransportOptions transport;
   bool cut_through = false;  // of the cycle model
-  u32 ports = 1;
+  blocks::ObjectLimits limits;
   RtlChoice rtl;                     // in the path of the cycle model
   tlm_::PageStore* pages = nullptr;  // of its host memory, if many devices follow each other
 };

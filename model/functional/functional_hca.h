@@ -44,8 +44,9 @@ struct PortCounters {
 
 class FunctionalHca {
  public:
-  explicit FunctionalHca(Io io, const proto::TransportOptions& options = {}, u32 ports = 1)
-      : io_(std::move(io)), contexts_({.ports = ports}), counters_(ports) {
+  explicit FunctionalHca(Io io, const proto::TransportOptions& options = {},
+                         const blocks::ObjectLimits& limits = {})
+      : io_(std::move(io)), contexts_(limits), counters_(limits.ports) {
     contexts_.options = options;
   }
 

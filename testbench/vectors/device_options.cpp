@@ -9,7 +9,7 @@ DeviceOptions options_of(const JsonAt& setup) {
   if (setup.has("framing"))
     for (const proto::FramingRow& row : proto::kFramingRows)
       if (row.name == setup["framing"].text()) options.link = row.link;
-  options.ports = ports_of(setup);
+  options.limits.ports = ports_of(setup);
   if (setup.has("options"))
     for (const auto& [name, value] : setup["options"].value().items()) {
       KnobTable table;

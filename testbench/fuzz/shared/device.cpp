@@ -19,12 +19,15 @@ tlm_::PageStore& pages() {
   static tlm_::PageStore store;
   return store;
 }
+// An object with a number far ahead takes the time to make all those below it.
+constexpr blocks::ObjectLimits kLimits{
+    .qps = 256, .cqs = 256, .regions = 1024, .srqs = 256, .pds = 256};
 constexpr std::array kServices{Service::Rc, Service::Uc, Service::Ud};
 }  // namespace
 
 Device::Device(bool cycle)
     : model_((cycle ? testbench::make_cycle_device
-                    : testbench::make_functional_device)({.pages = &pages()})),
+                    : testbench::make_functional_device)({.limits = kLimits, .pages = &pages()})),
       verbs_(model_->memory(),
              [this](u32 offset, std::span<const u8> bytes) { model_->mmio_write(offset, bytes); }) {
   verbs_.set_step([this] { return model_->run(), false; });

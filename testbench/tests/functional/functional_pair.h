@@ -25,7 +25,7 @@ struct Station {
          sent.emplace_back(frame.begin(), frame.end()), sent_through = port;
        }},
       {},
-      ports};
+      {.ports = ports}};
   testbench::VerbsContext verbs{
       memory, [this](u32 offset, std::span<const u8> data) { hca.mmio_write(offset, data); }};
   testbench::Cq *send_cq = nullptr, *recv_cq = nullptr;
