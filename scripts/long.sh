@@ -78,7 +78,7 @@ fuzz_one() {
   mkdir -p "$corpus"
   if ASAN_OPTIONS=malloc_context_size=1 "build/fuzz/fuzz_$name" -runs="$2" -entropic=0 -max_len=$longest -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 \
     -artifact_prefix="build/fuzz/fuzz_$name-" "$corpus" "build/fuzz/testbench/fuzz/seeds/$name" >"build/fuzz/fuzz_$name.log" 2>&1; then
-    echo "$name: $(grep -E ' DONE ' "build/fuzz/fuzz_$name.log" | tail -n 1)"
+    echo "$name: $(grep -w DONE "build/fuzz/fuzz_$name.log" | tail -n 1)"
   else
     echo "$name: FAILED" && tail -n 40 "build/fuzz/fuzz_$name.log"
     return 1
