@@ -208,7 +208,7 @@ void set_operations(Context& made, ibv_device* device) {
   ibv_context& context = made.context;
   context.device = device;
   context.abi_compat = __VERBS_ABI_IS_EXTENDED;
-  context.cmd_fd = made.socket.get(), context.async_fd = made.async.get();
+  context.cmd_fd = made.socket.get(), context.async_fd = made.events->descriptor.get();
   context.num_comp_vectors = 1;
   pthread_mutex_init(&context.mutex, nullptr);
   context.ops.poll_cq = poll_cq, context.ops.req_notify_cq = req_notify_cq;
@@ -255,7 +255,7 @@ int open_at_server(Context& made, const char* name) {
   made.shared = static_cast<u8*>(at);
   made.rings.set_end(made.info.shared_bytes);
   made.wake = std::move(opened[attach::kWakeServer]);
-  made.async = std::move(opened[attach::kAsyncEvents]);
+  made.events = std::make_shared<EventSource>(std::move(opened[attach::kAsyncEvents]), made.state);
   return 0;
 }
 }  // namespace
@@ -307,6 +307,10 @@ HCA_VERB ibv_context* ibv_open_device(ibv_device* device) {
 HCA_VERB int ibv_close_device(ibv_context* context) {
   Context& open = context_of(context);
   if (!is_inherited(context)) {  // a child has neither the thread nor the memory
+    {
+      const std::lock_guard guard(open.state->mutex);
+      open.state->closed = true;
+    }
     stop_watch(open);
     attach::Request request;
     request.verb = attach::Verb::CloseDevice;

@@ -2,11 +2,31 @@
 // Completion channels and asynchronous events: descriptors that the server writes to.
 #include <unistd.h>
 
+#include <span>
+
 #include "testbench/verbs_library/library.h"
 #include "testbench/verbs_library/tables.h"
 
 using namespace hca;
 using namespace hca::verbs_library;
+
+namespace {
+// Who waits for an event meanwhile comes back without one, and does not touch what is gone.
+void close(EventSource& source) {
+  const std::lock_guard guard(source.device->mutex);
+  source.closed = true;
+}
+// What read() returns; `guard` is locked behind it.
+ssize_t read_event(const EventSource& source, std::unique_lock<std::mutex>& guard,
+                   std::span<u64> words) {
+  const ssize_t got = read(source.descriptor.get(), words.data(), words.size_bytes());
+  const int error = errno;
+  guard.lock();
+  const bool closed = source.closed || source.device->closed;
+  errno = closed ? EIO : error;
+  return closed ? -1 : got;
+}
+}  // namespace
 
 HCA_VERB ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
   attach::Request request;
@@ -17,29 +37,33 @@ HCA_VERB ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
   if (!error && given.size() != 1) error = EPROTO;
   if (error) return fail(error);
   auto* const made = new Channel;
-  made->context = context, made->handle = reply.handle, made->fd = given[0].release();
+  made->context = context, made->handle = reply.handle, made->fd = given[0].get();
+  made->events = std::make_shared<EventSource>(std::move(given[0]), context_of(context).state);
   return made;
 }
 HCA_VERB int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
   auto* const gone = static_cast<Channel*>(channel);
   if (channel->refcnt) return EBUSY;
+  close(*gone->events);
   attach::Request request;
   request.verb = attach::Verb::DestroyChannel, request.object = gone->handle;
   attach::Reply reply;
   const int error =
       is_inherited(channel->context) ? 0 : ask(context_of(channel->context), request, reply);
   if (error) return error;
-  close(channel->fd);
   delete gone;
   return 0;
 }
 
 HCA_VERB int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
+  const auto events = static_cast<Channel*>(channel)->events;
+  std::unique_lock guard(events->device->mutex, std::defer_lock);
   Context& open = context_of(channel->context);
   u64 cookie;
   void* object;
   do {
-    const ssize_t got = read(channel->fd, &cookie, sizeof cookie);
+    if (guard) guard.unlock();
+    const ssize_t got = read_event(*events, guard, {&cookie, 1});
     if (got >= 0 && got != sizeof cookie) lose(open), errno = EIO;  // the server is gone
     if (got != sizeof cookie) return -1;
     object = find_object(open, cookie);
@@ -100,13 +124,16 @@ bool fill(Context& context, EventObject kind, u64 word, ibv_async_event& event) 
 
 HCA_VERB int ibv_get_async_event(ibv_context* context, ibv_async_event* event) {
   Context& open = context_of(context);
+  const auto events = open.events;
+  std::unique_lock guard(events->device->mutex, std::defer_lock);
   std::array<u64, 2> words;  // type, cookie or port
   ssize_t got;
-  while ((got = read(context->async_fd, words.data(), sizeof words)) == sizeof words) {
+  while ((got = read_event(*events, guard, words)) == sizeof words) {
     const EventWord* row = find_row(kEvents, &EventWord::type, proto::EventType(words[0]));
     if (!row) return errno = EPROTO, -1;
     event->event_type = row->word;
     if (fill(open, proto::async_event(row->type)->object, words[1], *event)) return 0;
+    guard.unlock();
   }
   if (got < 0 || open.told_lost) return errno = got < 0 ? errno : EIO, -1;
   lose(open);

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -51,10 +52,26 @@ struct Cq;
 struct Qp;
 struct Srq;
 
+// A thread that waits for an event keeps this when another closes the device.
+struct OpenState {
+  std::mutex mutex;  // of what is made of an event
+  bool closed = false;
+};
+// Where events are read: of a device, or of a completion channel.
+struct EventSource {
+  EventSource(attach::Descriptor end, std::shared_ptr<OpenState> of)
+      : descriptor(std::move(end)), device(std::move(of)) {}
+  const attach::Descriptor descriptor;
+  const std::shared_ptr<OpenState> device;
+  bool closed = false;  // under the mutex of its device
+};
+
 // An open device. What programs hold of an object is its base.
 struct Context : verbs_context {
   Context() : verbs_context{} {}
-  attach::Descriptor socket, wake, async;
+  attach::Descriptor socket, wake;
+  std::shared_ptr<OpenState> state = std::make_shared<OpenState>();
+  std::shared_ptr<EventSource> events;
   attach::DeviceInfo info;
   u8* shared = nullptr;
   std::recursive_mutex mutex;  // of the socket, and of what follows
@@ -143,6 +160,7 @@ inline std::nullptr_t fail(int error) {
 struct Channel : ibv_comp_channel {
   Channel() : ibv_comp_channel{} {}
   u32 handle = 0;
+  std::shared_ptr<EventSource> events;
 };
 struct Ah : ibv_ah {
   Ah() : ibv_ah{} {}

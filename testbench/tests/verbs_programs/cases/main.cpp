@@ -22,6 +22,7 @@ constexpr std::array kGroups{
     GroupRow{"posting",     cases::check_posting},
     GroupRow{"completions", cases::check_completions},
     GroupRow{"events",      cases::check_events},
+    GroupRow{"closing",     cases::check_closing},
     GroupRow{"memory",      cases::check_memory},
     GroupRow{"resizing",    cases::check_resizing},
     GroupRow{"extended",    cases::check_extended},
