@@ -20,14 +20,17 @@ namespace hca::attach {
 namespace {
 using Clock = std::chrono::steady_clock;
 // Simulated between two looks at the doorbells; kLongest: while an HCA only waits for a timer.
-constexpr std::chrono::nanoseconds kSlice{5000}, kShortest{100}, kLongest{1'000'000};
+constexpr std::chrono::nanoseconds kSlice{2000}, kLongest{1'000'000};
+// For so long simulated time may be in front of the time of day.
+constexpr std::chrono::nanoseconds kAhead{20'000};
 // The same without programs that see the time of day: to what simulated time requests are taken.
 constexpr std::chrono::nanoseconds kFreeSlice{1000};
 // A signal that comes just before the server sleeps is seen behind it.
 constexpr int kLongestSleepMs = 100;
 // What is due by then may be what a program that spins in memory waits for.
 constexpr std::chrono::nanoseconds kSoon{20'000};
-constexpr unsigned kTurnsBetweenSockets = 16;  // a look at them is a system call
+// A look at the sockets is a system call: the longer nothing came the rarer they are.
+constexpr unsigned kMostBetweenSockets = 16;
 }  // namespace
 
 std::string_view Server::name_in(const std::array<char, kNameBytes>& name) {
@@ -72,18 +75,20 @@ void Server::close(Connection& connection) {
 }
 
 void Server::run(const volatile std::sig_atomic_t& stop) {
-  unsigned idle = 0, turn = 0;
+  unsigned turns = 0, between_sockets = 1;
   while (!stop) {
     bool worked = take_posted();
     // What programs in simulated time say is heard when they have said it.
-    if (turn++ % kTurnsBetweenSockets == 0 || idle || !has_sessions_by_day())
-      worked |= handle_sockets(0);
+    if (++turns >= between_sockets || !has_sessions_by_day()) {
+      const bool heard = handle_sockets(0);
+      between_sockets = heard ? 1 : std::min(2 * between_sockets, kMostBetweenSockets);
+      worked |= heard, turns = 0;
+    }
     give_turns();
-    const bool simulates = simulate();
-    idle = worked ? 0 : idle + 1;
-    if (!worked && !simulates)
+    const Passes passes = simulate();
+    if (passes == Passes::Nothing && !worked)
       sleep();
-    else if (idle > kTurnsBetweenSockets && has_sessions_by_day())
+    else if (passes == Passes::Later)
       sched_yield();
   }
   handle_sockets(0);  // who is gone by now
@@ -130,22 +135,24 @@ void Server::give_turns() {
     if (connection.is_clock) connection.process->see_threads();
 }
 
-// As much as passed of real time since the last call, if a program sees it, at most a slice or
-// until something happens. False: there is nothing to do. What the scenario plans for later waits
-// for a program that sees it.
-bool Server::simulate() {
-  const bool acts = !testbed_.is_asleep() && (has_programs() || until_next() < kSoon);
+// A slice, or until something happens; if a program sees the time of day, not farther than that
+// and `kAhead`. What the scenario plans for later waits for a program that sees it.
+Server::Passes Server::simulate() {
+  if (testbed_.is_asleep() || (!has_programs() && until_next() >= kSoon)) return Passes::Nothing;
+  std::chrono::nanoseconds step;
   if (!has_sessions_by_day()) {
-    const std::chrono::nanoseconds step = std::max(kFreeSlice, until_next());
-    if (acts) run_for(sc_core::sc_time(double(step.count()), sc_core::SC_NS));
-    return acts;
+    step = std::max(kFreeSlice, until_next());
+  } else {
+    const Clock::time_point now = Clock::now();
+    ahead_ = std::max<std::chrono::nanoseconds>(ahead_ - (now - last_), -kLongest);
+    last_ = now;
+    const std::chrono::nanoseconds most = kAhead - ahead_, next = until_next();
+    if (most < kSlice || most < next) return Passes::Later;
+    step = std::min(most, std::max(kSlice, next));
+    ahead_ = std::max(ahead_ + step, std::chrono::nanoseconds(0));  // no more than has passed since
   }
-  const Clock::time_point now = Clock::now();
-  const auto passed = std::clamp<std::chrono::nanoseconds>(now - last_, kShortest, kLongest);
-  last_ = now;
-  const std::chrono::nanoseconds step = std::min(passed, std::max(kSlice, until_next()));
-  if (acts) run_for(sc_core::sc_time(double(step.count()), sc_core::SC_NS));
-  return acts;
+  run_for(sc_core::sc_time(double(step.count()), sc_core::SC_NS));
+  return Passes::Now;
 }
 
 // Simulated, until an HCA does something.

@@ -12,8 +12,8 @@
 namespace hca::attach {
 // One simulation that programs attach to, over a socket. Simulated time passes while the HCAs or
 // programs whose clocks show it have something to do. While a program is attached whose clock shows
-// the time of day, it passes not faster than that: timers of the protocol do not expire while such
-// a program waits for its turn of the processor.
+// the time of day, it is in front of that by 20 us at the most: timers of the protocol do not
+// expire while such a program waits for its turn of the processor.
 class Server {
  public:
   // Throws std::runtime_error.
@@ -31,9 +31,10 @@ class Server {
     std::unique_ptr<Session> session;  // none: no device is open
     bool gone = false;
   };
+  enum class Passes : u8 { Nothing, Now, Later };  // simulated time
   bool take_posted();
   bool handle_sockets(int milliseconds);
-  bool simulate();
+  Passes simulate();
   std::chrono::nanoseconds until_next();
   static std::string_view name_in(const std::array<char, kNameBytes>& name);
   void sleep();
@@ -62,6 +63,7 @@ class Server {
   std::list<Connection> connections_;
   const std::array<testbench::HostConfig, testbench::kChips> host_;
   u32 last_program_ = 0;
-  std::chrono::steady_clock::time_point last_;  // simulated
+  std::chrono::steady_clock::time_point last_;  // look at the time of day
+  std::chrono::nanoseconds ahead_{0};           // of it is simulated time
 };
 }  // namespace hca::attach
