@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -78,7 +79,7 @@ void AttachedMemory::stamp_entries(const Program& program, u64 offset, u64 bytes
   const auto& [at, ring] = *std::prev(behind);
   constexpr u64 kPerSecond = 1'000'000'000;
   timespec day{};
-  clock_gettime(CLOCK_REALTIME, &day);
+  syscall(SYS_clock_gettime, CLOCK_REALTIME, &day);
   const CqeTime now{picoseconds() / 1000, u64(day.tv_sec) * kPerSecond + u64(day.tv_nsec)};
   for (u64 entry = offset - at; entry < std::min(ring.bytes, offset - at + bytes);
        entry += proto::kCqeBytes)

@@ -18,7 +18,7 @@ namespace hca::attach {
 namespace {
 // Nanoseconds. For how long a thread may run without a call before the simulation goes on: by who
 // else has something to do, and for a thread that has spun in memory before.
-constexpr u64 kAlone = 1'000'000'000, kWithOthers = 20'000'000, kSpins = 300'000;
+constexpr u64 kAlone = 1'000'000'000, kWithOthers = 20'000'000, kSpins = 200'000;
 struct PatienceRow {
   u64 computes, spins;
 };
@@ -30,9 +30,10 @@ constexpr u64 kAsleep = 250'000'000;   // the same for a thread that sleeps in t
 constexpr u64 kExit = 10'000'000'000;  // and for a program that ends
 constexpr long kBetweenLooks = 100'000;
 
+// By the kernel: to read the time stamp counter may trap here.
 u64 nanoseconds_of(clockid_t clock) {
   timespec now{};
-  clock_gettime(clock, &now);
+  syscall(SYS_clock_gettime, clock, &now);
   return u64(now.tv_sec) * 1'000'000'000 + u64(now.tv_nsec);
 }
 
@@ -82,8 +83,9 @@ Cycle Thread::act(Cycle now) {
   if (turn == Turn::None) return 0;
   const u64 period = process_.device().period();
   shared_.now.store(now * period, std::memory_order_relaxed);
-  shared_.turn.store(Turn::Runs, std::memory_order_release);
-  wake(shared_.turn);
+  shared_.simulated_on.store(u32(sched_getcpu()), std::memory_order_relaxed);
+  shared_.turn.store(Turn::Runs);
+  wake(shared_);
   const bool was_silent = std::exchange(silent_, false);
   const bool saw_write = std::exchange(written_, false) && was_silent;
   silent_ = !process_.runs(shared_, spins_);
@@ -250,20 +252,22 @@ bool Process::is_silent(const SharedThread& thread, bool spins, u64 cpu_time, u6
 }
 
 bool Process::runs(SharedThread& thread, bool spins) {
-  watch_for(thread.turn, Turn::Runs);
-  if (const Turn turn = thread.turn.load(std::memory_order_acquire); turn != Turn::Runs)
-    return turn == Turn::Waits;
-  const u64 cpu = cpu_time_of(pid_), real = nanoseconds_of(CLOCK_MONOTONIC);
-  while (true) {
-    const Turn turn = thread.turn.load(std::memory_order_acquire);
-    if (turn != Turn::Runs) return turn == Turn::Waits;
-    sleep_on(thread.turn, Turn::Runs, kBetweenLooks);
-    Turn runs = Turn::Runs;
-    if (thread.turn.load(std::memory_order_acquire) != runs) continue;
-    if ((gone_ = is_gone())) return false;
-    if (is_silent(thread, spins, cpu_time_of(pid_) - cpu, nanoseconds_of(CLOCK_MONOTONIC) - real) &&
-        thread.turn.compare_exchange_strong(runs, Turn::Silent))
-      return false;
+  const auto has_turn = [&] { return thread.turn.load(std::memory_order_acquire) == Turn::Runs; };
+  watch_for(thread, Turn::Runs, thread.processor);
+  if (has_turn()) sleep_on(thread, Turn::Runs, kBetweenLooks);
+  if (has_turn()) {
+    const u64 cpu = cpu_time_of(pid_), real = nanoseconds_of(CLOCK_MONOTONIC);
+    while (has_turn()) {
+      sleep_on(thread, Turn::Runs, kBetweenLooks);
+      if (!has_turn()) break;
+      if ((gone_ = is_gone())) return false;
+      Turn runs = Turn::Runs;
+      if (is_silent(thread, spins, cpu_time_of(pid_) - cpu,
+                    nanoseconds_of(CLOCK_MONOTONIC) - real) &&
+          thread.turn.compare_exchange_strong(runs, Turn::Silent))
+        return false;
+    }
   }
+  return thread.turn.load(std::memory_order_acquire) == Turn::Waits;
 }
 }  // namespace hca::attach

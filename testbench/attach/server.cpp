@@ -14,6 +14,7 @@
 #include <stdexcept>
 
 #include "model/sc_hosts.h"
+#include "testbench/attach/time_stamps.h"
 #include "testbench/kernel_time.h"
 
 namespace hca::attach {
@@ -141,6 +142,7 @@ Server::Passes Server::simulate() {
   if (testbed_.is_asleep() || (!has_programs() && until_next() >= kSoon)) return Passes::Nothing;
   std::chrono::nanoseconds step;
   if (!has_sessions_by_day()) {
+    if (has_programs()) trap_time_stamps();
     step = std::max(kFreeSlice, until_next());
   } else {
     const Clock::time_point now = Clock::now();

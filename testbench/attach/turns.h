@@ -4,6 +4,7 @@
 // What program and `hca serve` share for that.
 #pragma once
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,6 +34,9 @@ enum class Wait : u32 {
 
 struct SharedThread {
   alignas(64) std::atomic<Turn> turn;
+  std::atomic<u32> sleeps;  // who waits for another turn wants to be woken
+  // Where they were last: the thread, and the simulation that gave it its turn.
+  std::atomic<u32> processor, simulated_on;
   Wait wait;
   u32 tid;
   u64 work;              // ps that it has worked, in front of its wait
@@ -56,21 +60,32 @@ struct SharedProcess {
 };
 static_assert(std::atomic<Turn>::is_always_lock_free && std::atomic<u64>::is_always_lock_free);
 
-// Until `turn` is not `seen` any more, somebody wakes, or so many nanoseconds have really passed.
-inline void sleep_on(std::atomic<Turn>& turn, Turn seen, long nanoseconds) {
+// Until its turn is not `seen` any more, somebody wakes, or so many nanoseconds have really passed.
+inline void sleep_on(SharedThread& thread, Turn seen, long nanoseconds) {
   const timespec longest{0, nanoseconds};
-  syscall(SYS_futex, &turn, FUTEX_WAIT, u32(seen), &longest, nullptr, 0);
+  thread.sleeps.fetch_add(1);
+  syscall(SYS_futex, &thread.turn, FUTEX_WAIT, u32(seen), &longest, nullptr, 0);
+  thread.sleeps.fetch_sub(1);
 }
-inline void wake(std::atomic<Turn>& turn) {
-  syscall(SYS_futex, &turn, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+// Its turn has changed.
+inline void wake(SharedThread& thread) {
+  if (thread.sleeps.load()) syscall(SYS_futex, &thread.turn, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
-// For a moment, 10 us at the longest: the other side often answers at once. Where it did not, the
-// moments become shorter: it may need this processor.
-inline void watch_for(const std::atomic<Turn>& turn, Turn seen) {
-  constexpr unsigned kMost = 20'000, kLeast = 500;
-  static thread_local unsigned looks = kMost;
+// For a moment: the other side often answers at once. `processor`: on which that ran last. If it is
+// this one, it gets it; elsewhere 10 us at the longest. Where it was in vain, it is tried more
+// rarely, and the moments become shorter.
+inline void watch_for(const SharedThread& thread, Turn seen, const std::atomic<u32>& processor) {
+  constexpr unsigned kMost = 20'000, kLeast = 500, kVain = 4, kBetweenTrials = 16;
+  static thread_local unsigned looks = kMost, vain = 0;
+  const auto has_changed = [&] { return thread.turn.load(std::memory_order_acquire) != seen; };
+  if (processor.load(std::memory_order_relaxed) == u32(sched_getcpu())) {
+    if (has_changed() || (vain >= kVain && ++vain % kBetweenTrials)) return;
+    sched_yield();
+    vain = has_changed() ? 0 : vain + 1;
+    return;
+  }
   for (unsigned i = 0; i < looks; ++i)
-    if (turn.load(std::memory_order_acquire) != seen) {
+    if (has_changed()) {
       looks = std::min(2 * looks, kMost);
       return;
     }

@@ -62,10 +62,10 @@ bool await_turn(SharedThread& slot) {
       if (slot.turn.compare_exchange_strong(turn, Turn::Wants)) wake_server();
       continue;
     }
-    attach::watch_for(slot.turn, turn);
+    attach::watch_for(slot, turn, slot.simulated_on);
     if (slot.turn.load(std::memory_order_acquire) != turn) continue;
     if (looks && !server_is_there()) return false;
-    attach::sleep_on(slot.turn, turn, kLookAtServer);
+    attach::sleep_on(slot, turn, kLookAtServer);
   }
 }
 
@@ -75,7 +75,7 @@ void give_back(void* at) {
   thread_ends();
   if (!is_open()) return;
   slot.turn.store(Turn::None);
-  attach::wake(slot.turn);
+  attach::wake(slot);
 }
 pthread_key_t make_key() {
   pthread_key_t key;
@@ -118,9 +118,10 @@ bool give_up(SharedThread& slot, Wait wait, u64 picoseconds) {
   while (await_turn(slot)) {
     slot.work = wait == Wait::Completion ? std::exchange(t_mine.debt, 0) : 0;
     slot.wait = wait, slot.picoseconds = picoseconds;
+    slot.processor.store(u32(sched_getcpu()), std::memory_order_relaxed);
     Turn runs = Turn::Runs;
     if (!slot.turn.compare_exchange_strong(runs, Turn::Waits)) continue;
-    attach::wake(slot.turn);
+    attach::wake(slot);
     return true;
   }
   return false;
