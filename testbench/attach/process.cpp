@@ -164,10 +164,16 @@ Process::Process(u32 number, Device& device, const testbench::HostConfig& host, 
   ucred peer{};
   socklen_t bytes = sizeof peer;
   if (!getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes)) pid_ = peer.pid;
+  if (pid_) exit_ = Descriptor(int(syscall(SYS_pidfd_open, pid_, 0)));
 }
 Process::~Process() {
   end();
   munmap(shared_, sizeof(SharedProcess));
+}
+void Process::await_exit() const {
+  constexpr int kLongest = 1000;
+  pollfd exit{exit_.get(), POLLIN, 0};
+  if (exit_) poll(&exit, 1, kLongest);
 }
 void Process::end() {
   for (auto& thread : threads_) thread.reset();

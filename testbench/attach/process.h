@@ -84,7 +84,10 @@ class Process final {
   bool has_threads() const;
   u32 take_told() { return shared_->told.exchange(0); }
   bool is_known_gone() const { return gone_; }  // the kernel may tell the server only later
-  void end();                                   // of all threads
+  // Until a program whose connection is closed has ended, for those that wait for that; a second at
+  // the longest: it may go on as another program.
+  void await_exit() const;
+  void end();  // of all threads
 
   // ---- For its threads.
   // Until the thread that has the turn has given it up. False: it is silent, or gone.
@@ -105,7 +108,7 @@ class Process final {
   const IsDue due_;
   int pid_ = 0;
   bool gone_ = false;
-  Descriptor memory_, wake_;
+  Descriptor memory_, wake_, exit_;
   SharedProcess* shared_ = nullptr;
   std::vector<Session*> sessions_;
   std::array<std::unique_ptr<Thread>, kMostThreads> threads_;  // by place in `shared_`

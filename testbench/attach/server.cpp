@@ -206,6 +206,7 @@ bool Server::handle_sockets(int milliseconds) {
 void Server::drop_gone() {
   for (Connection& clock : connections_) {
     if (!clock.is_clock || !clock.gone) continue;
+    clock.process->await_exit();
     clock.process->end();
     fmt::print("{}: a program ends at {} ns\n", clock.process->device().name(),
                testbench::kernel_picoseconds() / 1000);
