@@ -49,7 +49,8 @@ bool sleeps_in_kernel(int pid, u32 tid) {
   std::array<char, 256> text{};
   if (!file || ::read(file.get(), text.data(), text.size() - 1) <= 0) return true;
   const char* name_end = std::strrchr(text.data(), ')');
-  return name_end && name_end[1] && name_end[2] != 'R';
+  // A zombie: its program is about to end, with its last thread.
+  return name_end && name_end[1] && name_end[2] != 'R' && name_end[2] != 'Z';
 }
 }  // namespace
 
