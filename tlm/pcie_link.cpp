@@ -143,7 +143,7 @@ blocks::ReadTiming PcieLink::atomic(Cycle at, u64, u32 operands) {
     const Cycle answered = left + latency_ + memory_latency_;
     tag = timing.last = down_.send(answered, answer_of(part)) + latency_;
   }
-  timing.next = std::max(up_.free_from(), left);
+  timing.next = left;
 }
 
 [[gnu::noinline]] Cycle PcieLink::drawn_at_memory() {

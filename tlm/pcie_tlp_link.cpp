@@ -6,10 +6,6 @@
 #include "model/proto/work_rows.h"
 
 namespace hca::tlm_ {
-namespace {
-constexpr u32 kPcieBoundary = 4096;  // that no request crosses
-}  // namespace
-
 PcieTlpLink::PcieTlpLink(const PcieConfig& c, u64 hertz, u64 seed)
     : PcieLink(c, hertz, seed),
       credit_latency_(engine::cycles_from_picoseconds(c.credit_latency, hertz)),
@@ -40,19 +36,17 @@ u32 PcieTlpLink::count(PciePart part) const {
   return count_of_wires(part);
 }
 
-// The bytes in front of the next boundary.
+// The bytes in front of the next boundary; `most` divides the 4 KiB that no request crosses.
 u32 PcieTlpLink::piece_of(u64 address, u32 bytes, u32 most) const {
-  if (config_.split == PcieSplit::BySize) return std::min(bytes, most);
-  const u32 in_page = u32(address % kPcieBoundary);
-  return std::min({bytes, most - in_page % most, kPcieBoundary - in_page});
+  const u32 off = config_.split == PcieSplit::BySize ? 0 : u32(address % most);
+  return std::min(bytes, most - off);
 }
 
 blocks::ReadTiming PcieTlpLink::read(Cycle at, u64 address, u32 bytes) {
   blocks::ReadTiming timing{};
   for (u32 done = 0, part; done < bytes; done += part) {
     part = piece_of(address + done, bytes - done, config_.mrrs);
-    const Cycle left = ask(at, {address + done, part, config_.read_header}, !done, timing);
-    timing.next = done ? std::max(up_.free_from(), left) : left;
+    timing.next = ask(at, {address + done, part, config_.read_header}, !done, timing);
   }
   return timing;
 }

@@ -12,4 +12,12 @@ inline PcieConfig plain() {
   config.latency = 40'000, config.memory_latency = 20'000;
   return config;
 }
+// A read of 300 bytes, with its header of 20 bytes 20 cycles on the line; an MMIO write of 136
+// bytes with its header of 24, 10 cycles.
+inline constexpr u32 kReadBytes = 300, kMmioBytes = 136;
+inline PcieConfig one_completion() {
+  PcieConfig config = plain();
+  config.completion_bytes = 512;
+  return config;
+}
 }  // namespace hca::tlm_

@@ -7,17 +7,6 @@
 #include "tlm/pcie_tlp_link.h"
 
 namespace hca::tlm_ {
-namespace {
-// A read of 300 bytes, with its header of 20 bytes 20 cycles on the line; an MMIO write of 136
-// bytes with its header of 24, 10 cycles.
-constexpr u32 kReadBytes = 300, kMmioBytes = 136;
-PcieConfig one_completion() {
-  PcieConfig config = plain();
-  config.completion_bytes = 512;
-  return config;
-}
-}  // namespace
-
 // Requests of 24 bytes leave in 1.5 cycles: the first is at memory in 12, its data on the line from
 // 17 to 37. A write in 20 takes 10 cycles of the line: the completion of the second read, which is
 // worked out behind it, has them from 47 to 67.
@@ -37,6 +26,17 @@ TEST_CASE("MMIO writes take the time between completions first", "[pcie][mmio]")
   CHECK(link.read(100, 0, kReadBytes).last == 147);
   for (u32 i = 0; i < writes; ++i) CHECK(link.mmio_write(30, kMmioBytes) == 50 + 10 * i);
   CHECK(link.read(102, 0, kReadBytes).last == (writes < 9 ? 167 : 177));
+}
+
+// Data from 17 to 37 and from 57 to 77. The first write has the line from 47 to 57, the second one
+// in 57: it finds no time before 77, and the data of the third read are on the line from 87 to 107.
+TEST_CASE("an MMIO write behind another takes the line when that has left", "[pcie][mmio]") {
+  PcieLink link(one_completion(), kHertz);
+  CHECK(link.read(0, 0, kReadBytes).last == 47);
+  CHECK(link.read(40, 0, kReadBytes).last == 87);
+  CHECK(link.mmio_write(47, kMmioBytes) == 67);
+  CHECK(link.mmio_write(47, kMmioBytes) == 77);
+  CHECK(link.read(42, 0, kReadBytes).last == 117);
 }
 
 TEST_CASE("an MMIO write on a free line delays the completion that meets it", "[pcie][mmio]") {
@@ -60,6 +60,42 @@ TEST_CASE("completions and MMIO writes together take no more than the line", "[p
   }
   CHECK(last >= 300'000 - 10 * 4);
   CHECK(last <= 300'000 + 100);
+}
+
+namespace {
+// 16 bytes a cycle.
+DownLine line_by_hand() { return DownLine(engine::Rate(32'000'000'000, kHertz)); }
+}  // namespace
+
+TEST_CASE("a completion fits into a gap that has the time and the bytes for it", "[pcie][order]") {
+  DownLine line = line_by_hand();
+  CHECK(line.fit(0, 16) == 0);
+  CHECK(line.send(100, 160) == 110);  // the gap from 0 to 100
+  CHECK(line.fit(20, 160) == 30);     // two are left: to 20, and from 30
+  CHECK(line.fit(0, 160) == 10);
+  CHECK(line.fit(0, 160) == 20);  // the first is full
+  CHECK(line.fit(0, 160) == 40);
+  CHECK(line.fit(0, 1280) == 0);  // 80 cycles, of 60
+  line.insert(30, 800);           // MMIO writes: 160 bytes are left, in 60 cycles
+  CHECK(line.fit(0, 176) == 0);
+  CHECK(line.fit(0, 160) == 50);
+}
+
+TEST_CASE("an MMIO write has of a gap what is behind its own cycle", "[pcie][mmio]") {
+  DownLine line = line_by_hand();
+  CHECK(line.send(100, 160) == 110);
+  line.insert(95, 160);  // 5 cycles in front of 100, 5 behind 110
+  CHECK(line.free_from() == 115);
+}
+
+// 64 gaps: to 20, and 10 cycles each behind that. The place for one more is missing: what is behind
+// a completion that begins inside of the first is lost.
+TEST_CASE("of a gap that cannot be two the front part stays", "[pcie][order]") {
+  DownLine line = line_by_hand();
+  for (Cycle i = 1; i <= 64; ++i) CHECK(line.send(20 * i, 160) == 20 * i + 10);
+  CHECK(line.fit(5, 160) == 15);
+  CHECK(line.fit(0, 80) == 5);
+  CHECK(line.fit(0, 80) == 35);
 }
 
 // The first read takes 1000 cycles more at memory by chance, or does not; the same chance for each.

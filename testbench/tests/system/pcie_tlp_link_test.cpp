@@ -266,5 +266,7 @@ TEST_CASE("the link that is made is the one that its knobs need", "[pcie]") {
   CHECK(is_tlps());
   config = {}, config.llc_bytes = 4096;
   CHECK(is_tlps());
+  config = {}, config.completion_order = CompletionOrder::ByMemory;
+  CHECK(is_tlps());
 }
 }  // namespace hca::tlm_

@@ -142,6 +142,23 @@ TEST_CASE("a slow memory keeps posted credits, and these the link", "[pcie][memo
   CHECK(link.write(0, 0, 0, 256).next == 120);  // 102 + 17.5
 }
 
+// 32 KiB: 128 TLPs of 256 bytes, 2048 times 16.
+TEST_CASE("with a slow memory or an IOMMU there is room for 32 KiB of writes, or what is asked for",
+          "[pcie][memory][iommu][credits]") {
+  PcieConfig config;
+  CHECK(config.of_its_mode().root_posted_headers == 0);
+  CHECK(config.of_its_mode().root_posted_data == 0);
+  if (GENERATE(false, true))
+    config.memory_rate = 8'000'000'000;
+  else
+    config.iommu_entries = 4;
+  CHECK(config.of_its_mode().root_posted_headers == 128);
+  CHECK(config.of_its_mode().root_posted_data == 2048);
+  config.root_posted_headers = 5, config.root_posted_data = 99;
+  CHECK(config.of_its_mode().root_posted_headers == 5);
+  CHECK(config.of_its_mode().root_posted_data == 99);
+}
+
 TEST_CASE("walkers and memory tell when they are at work", "[pcie][iommu][memory]") {
   PcieConfig config = with_iommu();
   config.iommu_walkers = 3, config.memory_rate = 8'000'000'000;
