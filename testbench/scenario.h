@@ -27,6 +27,8 @@ enum class ServiceChoice : u8 { Rc, Uc, Ud };
 inline constexpr std::array<std::string_view, 3> kServiceWords{"rc", "uc", "ud"};
 constexpr u32 bytes_of_mtu(PathMtu mtu) { return 256u << unsigned(mtu); }
 
+constexpr u64 kKilobit = 1000;  // bits a second: the unit of a queue pair's RateLimit
+
 // How the two queue pairs are connected.
 struct ConnectionConfig {
   ServiceChoice service_choice = ServiceChoice::Rc;
@@ -35,7 +37,7 @@ struct ConnectionConfig {
   u32 qps = 1, max_rd_atomic = 16;
   bool srq = false;  // the queue pairs of a workload share one at each end
   u32 timeout = 14, retry_count = 7, rnr_retry = 7, min_rnr_timer = 12;
-  u64 rate_limit = 0;  // bits a second of a queue pair; 0: none
+  u64 rate_limit = 0;  // bits a second of a queue pair, whole kilobits; 0: none
   u32 client_psn = 0x10, server_psn = 0x20, udp_source_port = proto::kFirstUdpSourcePort;
 
   proto::Service service() const {

@@ -3,6 +3,11 @@
 #pragma once
 #include "testbench/scenario.h"
 
+namespace hca::testbench {
+inline constexpr engine::KnobRule kWholeKilobits{
+    [](u64 n) { return n % kKilobit == 0; }, "is no multiple of 1 kb/s", "a multiple of 1 kb/s"};
+}  // namespace hca::testbench
+
 template <>
 struct hca::engine::Knobs<hca::testbench::RunOptions> {
   using Config = testbench::RunOptions;
@@ -50,8 +55,8 @@ struct hca::engine::Knobs<hca::testbench::ConnectionConfig> {
       knob("min_rnr_timer", &Config::min_rnr_timer, Unit::Count, 0, 31,
            "code of the wait that an RNR NAK asks for"),
       knob("rate_limit", &Config::rate_limit, Unit::BitsPerSecond, 0, 1'000'000'000'000,
-           "of the requests of each queue pair on the wire, in steps of 1 kb/s, not of ud; 0 b/s: "
-           "none"),
+           testbench::kWholeKilobits,
+           "of the requests of each queue pair on the wire, not of ud; 0 b/s: none"),
       knob("client_psn", &Config::client_psn, Unit::Count, 0, 0xffffff, "first PSN of the client"),
       knob("server_psn", &Config::server_psn, Unit::Count, 0, 0xffffff, "first PSN of the server"),
       knob("udp_source_port", &Config::udp_source_port, Unit::Count, proto::kFirstUdpSourcePort,

@@ -183,7 +183,7 @@ void Testbed::modify(unsigned i, std::array<Endpoint, kChips>& ends, u32 qp, u32
   a.qkey = kQkey, a.sl = u8(service_level);
   // Frames without a VLAN tag carry it in the high bits of their DSCP.
   if (!proto::is_native(c.framing)) a.traffic_class = u8((service_level & 7) << 5);
-  a.rate_limit = u32((c.rate_limit + 999) / 1000);
+  a.rate_limit = u32(c.rate_limit / kKilobit);
   ends[i].to_peer.push_back({a.dest_qpn, a.qkey, c.framing == proto::Framing::IbGlobal,
                              a.sgid_index, a.sl, a.traffic_class, a.hop_limit, a.flow_label, a.dlid,
                              a.udp_source_port, a.dmac, a.dgid_high, a.dgid_low});

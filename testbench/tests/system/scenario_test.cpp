@@ -108,6 +108,9 @@ TEST_CASE("values that no device has are refused with file, line, key and range"
        "32 B .. 512 B, a multiple of 32 B"},
       {"pcie.memory_rate: 1 b/s", "pcie.memory_rate: \"1 b/s\" is too slow to simulate",
        "0 or 1 Mb/s and more"},
+      {"connection.rate_limit: 500 b/s",
+       "connection.rate_limit: \"500 b/s\" is no multiple of 1 kb/s",
+       "0 b/s .. 1 Tb/s, a multiple of 1 kb/s"},
       {"hca.link_control.sl_3: 15", "hca.link_control.sl_3: \"15\" is out of range", "0 .. 7"},
   };
   for (const auto& [text, problem, allowed] : rows)
