@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "model/proto/packet.h"
+
 namespace hca::testbench {
 namespace {
 // What passes the core in a cycle is enough for each link.
@@ -29,18 +33,29 @@ void check_rate_limit(const Scenario& s, std::vector<ChipMistake>& mistakes) {
         {{"connection.rate_limit"},
          fmt::format("is set with {}, whose datagrams have a path each; allowed: 0 b/s", "ud")});
 }
-// A receive buffer that drops each full packet is none.
+// The longest frame of a connection: a full payload with all headers that an opcode of its service
+// has, and its CRCs.
+u32 longest_frame(const ConnectionConfig& c) {
+  const proto::Path path = proto::make_path({.framing = c.framing});
+  const u32 mtu = bytes_of_mtu(c.path_mtu);
+  u32 longest = 0;
+  for (const proto::OpcodeRow& row : proto::kOpcodeRows)
+    if (row.service == c.service() && proto::payload_length_ok(row.payload, mtu, mtu))
+      longest = std::max(longest, proto::frame_bytes(path, row, mtu));
+  return longest;
+}
+// A receive buffer that drops full packets is none.
 void check_buffer(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  const u32 longest = longest_frame(s.connection);
   for (unsigned i = 0; i < kChips; ++i) {
     const blocks::LinkControlConfig& c = s.hca[i].link_control;
-    const u32 mtu = bytes_of_mtu(s.connection.path_mtu);
-    if (!c.buffer || c.buffer + c.shared > mtu) continue;
+    if (!c.buffer || c.buffer + c.shared >= longest) continue;
     mistakes.push_back(
-        {{".link_control.buffer", ".link_control.shared", "connection.path_mtu"},
-         fmt::format(
-             "{} B, with what is shared, hold no packet of {} B; allowed: 0 B, or more than "
-             "connection.path_mtu",
-             c.buffer + c.shared, mtu)});
+        {{".link_control.buffer", ".link_control.shared", "connection.path_mtu",
+          "connection.framing", "connection.service"},
+         fmt::format("{} B, with what is shared, are less than the {} B of a packet of "
+                     "connection.path_mtu with its headers; allowed: 0 B, or so many and more",
+                     c.buffer + c.shared, longest)});
     return;
   }
 }

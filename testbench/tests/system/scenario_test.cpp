@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/scenario.h"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 
 #include "testbench/tests/system/run_text.h"
@@ -221,15 +223,33 @@ TEST_CASE("every knob prints a text that sets it again", "[scenario]") {
     CHECK(after[i].text == before[i].text);
   }
 }
-TEST_CASE("a receive buffer without room for a packet is refused", "[scenario]") {
-  const auto with = [](const std::string& knobs) {
-    return error_of("connection: {path_mtu: 1024}\nhca.link_control: {mode: none, " + knobs +
-                    "}\n");
+
+TEST_CASE("a receive buffer without room for a full packet is refused", "[scenario]") {
+  struct Row {
+    const char *service, *framing;
+    u32 longest;
   };
-  CHECK(with("buffer: 1025 B") == "(none)");
-  CHECK(with("buffer: 512 B, shared: 513 B") == "(none)");
-  CHECK(with("buffer: 1024 B") ==
-        "s.yaml:2: hca.link_control.buffer: 1024 B, with what is shared, hold no packet of 1024 B; "
-        "allowed: 0 B, or more than connection.path_mtu");
+  // BTH 12, RETH 16, immediate data 4, payload 1024, ICRC 4; of UD DETH 8 instead of RETH. In front
+  // of them LRH 8 and VCRC 2 behind; with GRH 40; or Ethernet 14 and GRH 40, IPv4 20 or IPv6 40 and
+  // UDP 8.
+  const Row row = GENERATE(Row{"rc", "ib_local", 1070}, Row{"rc", "ib_global", 1110},
+                           Row{"rc", "rocev1", 1114}, Row{"uc", "rocev2_ip4", 1102},
+                           Row{"rc", "rocev2_ip6", 1122}, Row{"ud", "rocev2_ip4", 1094});
+  const auto with = [&](u32 buffer, const std::string& knobs = "") {
+    return error_of(
+        fmt::format("connection: {{path_mtu: 1024, service: {}, framing: {}}}\n"
+                    "hca.link_control: {{mode: none, buffer: {} B{}}}\n",
+                    row.service, row.framing, buffer, knobs));
+  };
+  CAPTURE(row.service, row.framing);
+  CHECK(with(row.longest) == "(none)");
+  CHECK(with(row.longest - 512, ", shared: 512 B") == "(none)");
+  const std::string problem = fmt::format(
+      "{} B, with what is shared, are less than the {} B of a packet of "
+      "connection.path_mtu with its headers; allowed: 0 B, or so many and more",
+      row.longest - 1, row.longest);
+  CHECK(with(row.longest - 1) == "s.yaml:2: hca.link_control.buffer: " + problem);
+  CHECK(with(row.longest - 513, ", shared: 512 B") ==
+        "s.yaml:2: hca.link_control.shared: " + problem);
 }
 }  // namespace hca::testbench
