@@ -27,7 +27,7 @@ struct PortConfig {
 struct PortCounters {
   u64 tx_packets = 0, tx_bytes = 0, rx_packets = 0, rx_bytes = 0;
   u64 rx_bad_frame = 0, rx_bad_icrc = 0, rx_wrong_address = 0, rx_unknown_qp = 0, rx_wrong_port = 0;
-  u64 rx_copies = 0, rx_port_down = 0;
+  u64 rx_copies = 0, rx_port_down = 0, waits_link = 0;
 };
 
 // Bits a second that the datapath of a core carries, in each direction of a port.
@@ -79,6 +79,8 @@ class PortTransmit : public engine::Block {
   void send_as(PacketLink& from, PacketLink& other);
   u32 finish_by(const PortStandIns& who, Packet& p);  // port_stand_ins.cpp
   Cycle first_bit(const Packet& p);
+  Cycle next_start(Cycle link_free);
+  void count_wait();
   void send_control(PacketLink& from, PacketLink& other);
   void count_blocks(const Packet& p);
 
@@ -87,7 +89,8 @@ class PortTransmit : public engine::Block {
   const Cycle icrc_latency_;
   IcrcUnit icrc_;
   engine::Pacer pacer_;
-  Cycle link_free_ = 0;  // slow_: when another packet may start on the wire
+  Cycle link_free_ = 0;                    // slow_: when another packet may start on the wire
+  Cycle busy_since_ = 0, busy_until_ = 0;  // with what was sent last, if the link holds up the next
   Outside& outside_;
   bool replies_next_ = false;
   std::array<u16, 16> blocks_sent_{};  // FCTBS of each virtual lane
@@ -223,5 +226,6 @@ struct hca::engine::Counters<hca::blocks::PortCounters> {
       counter("rx_wrong_port", &C::rx_wrong_port, "packets",
               "dropped: the queue pair is of another port"),
       counter("rx_copies", &C::rx_copies, "packets", "made of multicast datagrams"),
-      counter("rx_port_down", &C::rx_port_down, "packets", "dropped: the port is Down"));
+      counter("rx_port_down", &C::rx_port_down, "packets", "dropped: the port is Down"),
+      counter("waits_link", &C::waits_link, kWaited, "the link: packets wait while it is busy"));
 };

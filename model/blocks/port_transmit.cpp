@@ -17,6 +17,7 @@ void fetch_ahead(const Packet& p) {
 [[gnu::hot]] void PortTransmit::tick() {
   const bool replies = replies_in.can_pop(), requests = requests_in.can_pop();
   if (!replies && !requests) return;
+  if (busy_until_) count_wait();
   const bool reply = replies && (replies_next_ || !requests);
   send(reply ? replies_in : requests_in, reply ? requests_in : replies_in);
 }
@@ -40,6 +41,20 @@ inline bool PortTransmit::stopped(const Packet& p) const {
 [[gnu::cold]] Cycle PortTransmit::first_bit(const Packet& p) {
   const Cycle beats = icrc_.beats(p.frame_bytes), bits = pacer_.rate().cycles_for(p.frame_bytes);
   return std::max(now() + (beats > bits ? beats - bits : 0), link_free_);
+}
+
+// The next packet may start: when the link is free from `link_free` on, and all else.
+inline Cycle PortTransmit::next_start(Cycle link_free) {
+  const Cycle next = std::max({link_free, now() + config_.interval, icrc_.free_from()});
+  busy_since_ = now() + 1, busy_until_ = link_free == next ? next : 0;
+  return next;
+}
+
+// The first of the packets that are here has waited for the link.
+inline void PortTransmit::count_wait() {
+  const Cycle from = std::min(requests_in.front_from(), replies_in.front_from());
+  counters->waits_link += busy_until_ - std::clamp(from, busy_since_, busy_until_);
+  busy_until_ = 0;
 }
 
 // A port with link control, or of a core that is slower than its link, has more to do.
@@ -67,7 +82,7 @@ template <bool kSpecial>
               at = through + config_.latency + late;
   const Cycle free = pacer_.next(now() + late, on_wire);
   if (kSpecial && slow_) link_free_ = free;
-  const Cycle next = std::max({free - late, now() + config_.interval, icrc_.free_from()});
+  const Cycle next = next_start(free - late);
   from.pop(next - now()), other.hold_until(next);
   if (!from.empty()) fetch_ahead(*from.front());
   replies_next_ = p->is_request || (kSpecial && is_controlled);
@@ -108,8 +123,7 @@ template <bool kSpecial>
   const Cycle start = std::max(now(), link_free_);
   const Cycle free = pacer_.next(start, proto::bytes_on_link(p->frame_bytes, p->shape.framing));
   if (slow_) link_free_ = free;
-  const Cycle next =
-      std::max({free - (start - now()), now() + config_.interval, icrc_.free_from()});
+  const Cycle next = next_start(free - (start - now()));
   from.pop(next - now()), other.hold_until(next);
   replies_next_ = false;
   probe.event(start + icrc_latency_ + config_.latency, Step::Passed);

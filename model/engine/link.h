@@ -107,6 +107,9 @@ class Link {
   bool can_pop() const { return seen_from_ <= domain_->now(); }
   bool empty() const { return head_ == tail_; }
   const T& front() const { return slots_[head_ & mask_].item; }
+  // Since when the first item could be popped but for pop(interval) and hold_until(); kNever: there
+  // is none.
+  Cycle front_from() const { return empty() ? kNever : slots_[head_ & mask_].from; }
   // `interval`: cycles until the reader accepts the next item of this link, at least 1.
   T pop(Cycle interval = 1) {
     Slot& popped = slot(head_);

@@ -104,6 +104,21 @@ TEST_CASE(
   CHECK(TransmitBench(config, {.latency = 5}, {10, 17}).sent() == Cycles{25, 17 + 15});
 }
 
+// The same starts. Four that are there in 10 wait for the link in 11 to 15, 17 to 20 and 22 to 25.
+TEST_CASE("the cycles in which packets wait for a busy link are counted", "[port][stalls]") {
+  const auto waits = [](const PortConfig& config, const Cycles& requests, const Cycles& replies) {
+    TransmitBench bench(config, {.latency = 5}, requests, replies);
+    bench.sent();
+    return bench.counters.waits_link;
+  };
+  CHECK(waits({}, {10, 10, 10, 10}, {}) == 5 + 4 + 4);
+  CHECK(waits({}, {10, 10}, {10, 10}) == 5 + 4 + 4);
+  CHECK(waits({}, {10}, {12}) == 4);  // in 12 to 15
+  CHECK(waits({}, {10, 15}, {}) == 1);
+  CHECK(waits({}, {10, 16}, {}) == 0);
+  CHECK(waits({.interval = 7}, {10, 10}, {}) == 0);  // the port is slower
+}
+
 TEST_CASE("a cycle of latency or interval of the port or of its ICRC unit is seen on the wire",
           "[port][icrc_unit]") {
   const Cycles two{10, 10};
