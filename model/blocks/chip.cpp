@@ -53,7 +53,7 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
                 config.qp_scheduler.policy, config.qp_scheduler.weights(),
                 config.link_control.lane_of_sl()),
       responder_execute(config.responder_execute, release_of(config), qp_context.contexts,
-                        protection),
+                        protection, config.link_control.lane_of_sl()),
       responder_reply(config.responder_reply, qp_context.contexts, config.core.ports),
       completion(config.completion, config.core.hertz(), qp_context.contexts),
       event(config.event, qp_context.contexts),
@@ -194,10 +194,14 @@ void Chip::connect_port(unsigned i) {
   connect(dma, packetizer.sides[i].packets_out, sender,
           port.link ? port.link->requests_in : port.transmit.requests_in, "request packets");
   packetizer.sides[i].buffers.connect(requester.self, name("packet buffers"));
-  for (std::size_t lane = 0; lane < packetizer.sides[i].of_lanes.size(); ++lane)
-    packetizer.sides[i].of_lanes[lane].connect(
-        requester.self,
-        names_.emplace_back(name("packet buffers") + (", lane " + std::to_string(lane))).c_str());
+  const auto connect_lanes = [&](std::deque<engine::Budget>& lanes, engine::Block& taker,
+                                 const char* buffers) {
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+      lanes[lane].connect(
+          taker.self,
+          names_.emplace_back(name(buffers) + (", lane " + std::to_string(lane))).c_str());
+  };
+  connect_lanes(packetizer.sides[i].of_lanes, requester, "packet buffers");
   connect(doorbell, doorbell.ports.receive_out[i], port.receive, port.receive.bells_in,
           "receive doorbells");
   connect(port.receive, port.receive.ports.requests_out, responder_execute,
@@ -216,6 +220,7 @@ void Chip::connect_port(unsigned i) {
   ResponderExecute::Side& execute = responder_execute.sides[i];
   execute.responses_in.connect(dma.self, responder_execute.self, name("READ responses"));
   execute.responses.connect(responder_execute.self, name("response buffers"));
+  connect_lanes(execute.of_lanes, responder_execute, "response buffers");
   ResponderReply::Side& reply = responder_reply.sides[i];
   connect(responder_execute, execute.replies_out, responder_reply, reply.replies_in,
           name("answers"));

@@ -13,7 +13,7 @@ using namespace proto;
 // Room for a response packet, and for it among the answers.
 inline bool ResponderExecute::may_reply(u32 qpn) {
   Side& side = side_of(qpn);
-  return side.responses.available() && side.replies_out->can_push();
+  return responses_of(side, qpn).available() && side.replies_out->can_push();
 }
 
 // A unit that is free, if no other one holds the lock of the address; the host's AtomicOps need

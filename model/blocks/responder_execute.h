@@ -60,7 +60,8 @@ struct Outcome {
 // WQE at hand waits for it, and with it its queue pair, no other. The READs of several queue pairs
 // share the way packet by packet. ATOMICs are indivisible: the device reads and writes under a
 // lock, of which addresses that agree in `atomic_lock_bits` low bits have one, or the host executes
-// them. Ports take turns wherever they meet, and what waits for one port holds up no other.
+// them. Ports take turns wherever they meet, and what waits for one port holds up no other; nor
+// does, with `lane_responses`, a READ whose lane has no response buffer.
 //
 // Contract: a request seen in cycle n asks for its first DMA write in n + look-up + latency and for
 // one more piece a cycle; one request each `interval` cycles. Its answer leaves one cycle after the
@@ -86,10 +87,14 @@ class ResponderExecute : public engine::Block {
   // What each port has for itself.
   struct Side {
     Side(const ResponderExecuteConfig& config, const TxRelease& timing_of_port)
-        : responses(config.responses), timing(timing_of_port) {}
+        : responses(config.responses), timing(timing_of_port) {
+      for (unsigned i = 0; config.lane_responses && i < kLanes; ++i)
+        of_lanes.emplace_back(config.lane_responses);
+    }
     ReplyLink* replies_out = nullptr;
-    PacketLink responses_in;   // written by dma: a response packet has its data
-    engine::Budget responses;  // given back by the port
+    PacketLink responses_in;              // written by dma: a response packet has its data
+    engine::Budget responses;             // given back by the port
+    std::deque<engine::Budget> of_lanes;  // instead, by virtual lane or priority
     TxRelease timing;
     Ring<u32> settling;  // queue pairs whose first outcome may be due
     Ring<u32> reads;     // queue pairs whose first outcome is one; kRest: there was a rest
@@ -106,11 +111,13 @@ class ResponderExecute : public engine::Block {
   using OrderedLink = engine::Link<Ordered, 64>;
 
   ResponderExecute(const ResponderExecuteConfig& config, const PerPort<TxRelease>& timing,
-                   Contexts& contexts, Protection& protection)
+                   Contexts& contexts, Protection& protection,
+                   const std::array<u32, 16>& lane_of_sl = {})
       : sides{Side(config, timing[0]), Side(config, timing[1])},
         config_(config),
         contexts_(contexts),
         protection_(protection),
+        lane_of_sl_(lane_of_sl),
         stage_(config.latency, config.interval),
         engines_(config.engines, config.engine_interval, config.assignment),
         for_engine_(config.engines),
@@ -238,6 +245,8 @@ class ResponderExecute : public engine::Block {
   // responder_reads.cpp: READ, and the beginning of both
   static Outcome* next_to_begin(const Queue& q);
   void begin(u32 qpn, Queue& q, Outcome& outcome);
+  engine::Budget& responses_of(Side& side, u32 qpn);
+  bool has_response(Side& side);
   bool ask_response(Side& side);
   void wait_for_interval(Side& side);
   void ask_pages(Side& side, const proto::RequestEffect& effect,
@@ -280,6 +289,7 @@ class ResponderExecute : public engine::Block {
   const ResponderExecuteConfig config_;
   Contexts& contexts_;  // in Error it counts the receive WQEs, before that it only reads
   Protection& protection_;
+  const std::array<u32, 16> lane_of_sl_;
   engine::Stage stage_;
   ByQp<Queue> queues_;  // in place: a scatter list may be in use
   Pool<ReceiveBatch> batches_;

@@ -2,6 +2,7 @@
 #pragma once
 #include "model/blocks/engines.h"
 #include "model/blocks/items.h"
+#include "model/blocks/lane_arbiter.h"
 #include "model/blocks/stage_config.h"
 
 namespace hca::blocks {
@@ -11,10 +12,11 @@ inline constexpr std::array<std::string_view, 2> kAtomicByNames{"device", "host"
 
 struct ResponderExecuteConfig {
   Cycle latency = 3, interval = 1;
-  u32 parking = 64;    // packets that wait for receive WQEs
-  u32 batch = 8;       // receive WQEs read at once
-  u32 outcomes = 256;  // requests executed whose answer has not left
-  u32 responses = 32;  // of each port: response packets between memory and wire
+  u32 parking = 64;        // packets that wait for receive WQEs
+  u32 batch = 8;           // receive WQEs read at once
+  u32 outcomes = 256;      // requests executed whose answer has not left
+  u32 responses = 32;      // of each port: response packets between memory and wire
+  u32 lane_responses = 0;  // the same of each lane; 0: all share `responses`
   Cycle read_interval = 1, fetch_add = 0;
   u32 engines = 1;
   Cycle engine_interval = 1;
@@ -52,6 +54,10 @@ struct hca::engine::Knobs<hca::blocks::ResponderExecuteConfig> {
                "requests executed whose answer has not left"),
           knob("responses", &C::responses, Unit::Count, 1, blocks::kMostPackets,
                "READ response packets of a port between memory and wire"),
+          knob("lane_responses", &C::lane_responses, Unit::Count, 0,
+               blocks::kMostPackets / blocks::kLanes,
+               "instead, of each lane of link_control a port has so many; 0: all share "
+               "`responses`"),
           knob("read_interval", &C::read_interval, Unit::Cycles, 1, 100'000,
                "between the first packets of two READs of a port"),
           knob("fetch_add", &C::fetch_add, Unit::Cycles, 0, 100'000,

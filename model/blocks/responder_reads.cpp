@@ -54,12 +54,31 @@ void ResponderExecute::wait_for_interval(Side& side) {
   wake_at(side.next_read);
 }
 
+// Where the response packets of a queue pair have their room.
+engine::Budget& ResponderExecute::responses_of(Side& side, u32 qpn) {
+  if (side.of_lanes.empty()) [[likely]]
+    return side.responses;
+  return side.of_lanes[lane_of_sl_[contexts_.qps[qpn].service_level]];
+}
+
+// Of the first of the READs whose lane has a buffer, which is the next then.
+bool ResponderExecute::has_response(Side& side) {
+  if (side.of_lanes.empty()) [[likely]]
+    return side.responses.available();
+  for (std::size_t passed = 0; passed < side.reads.size(); ++passed) {
+    const u32 qpn = side.reads.front();
+    if (qpn == kRest || responses_of(side, qpn).available()) return true;
+    side.reads.push(side.reads.pop());
+  }
+  return false;
+}
+
 // Asks for the data of one response packet of a port that has READs; the queue pairs take turns.
 bool ResponderExecute::ask_response(Side& side) {
   if (!ports.reads_out->can_push()) return false;
   if (side.rest.packet) [[unlikely]]
     return ask_rest(side.rest), true;
-  if (!side.responses.available()) return false;
+  if (!has_response(side)) return false;
   Ring<u32>& reads = side.reads;
   const u32 qpn = reads.front();
   if (qpn == kRest) [[unlikely]]
@@ -112,7 +131,7 @@ void ResponderExecute::ask_rest(Rest& rest) {
 Packet* ResponderExecute::make_response(const QpConfig& qp, const Outcome& o, const OpcodeRow& row,
                                         u32 psn, u32 bytes, u64 original) {
   const unsigned port = port_of(qp);
-  engine::Budget& responses = sides[port].responses;
+  engine::Budget& responses = responses_of(sides[port], qp.qpn);
   responses.take();
   Packet* p = pool_.take();
   p->qpn = qp.qpn, p->psn = psn, p->port = u8(port), p->is_request = false;
@@ -150,11 +169,11 @@ void ResponderExecute::forward_response(Side& side) {
   const u32 qpn = p->qpn;
   Queue& q = queues_[qpn];
   if (p->life != q.life) {  // of a queue pair that was reset
-    side.responses.give(now() + 1);
+    p->buffers->give(now() + 1);
     return PacketPool::give_back(p);
   }
   if (q.flushing) {
-    side.responses.give(now() + 1);
+    p->buffers->give(now() + 1);
     PacketPool::give_back(p);
   } else {
     side.replies_out->push(Reply{qpn, p->psn, 0, 0, false, p});

@@ -6,15 +6,18 @@ namespace hca::testbench {
 namespace {
 // Two streams of SL 0 and 1 on two lanes; throughput of the second divided by that of the first.
 double shares_of_lanes(u32 messages_0, u32 messages_1, const std::string& tables,
-                       std::vector<std::string> settings = {}) {
+                       std::vector<std::string> settings = {},
+                       const std::string& operation = "write") {
   FreshKernel kernel;
-  settings.insert(settings.end(),
+  settings.insert(settings.begin(),
                   {"pcie.generation=4", "connection.framing=ib_local", "connection.path_mtu=4096",
                    "hca.link_control.mode=credits", "hca.link_control.buffer=64 KiB",
-                   "hca.link_control.lanes=2", "hca.packetizer.lane_buffers=16"});
-  const auto entry = [](u32 level, u32 messages) {
-    return "  - {operation: write, size: 4 KiB, depth: 64, together: true, messages: " +
-           std::to_string(messages) + ", service_level: " + std::to_string(level) + "}\n";
+                   "hca.link_control.lanes=2", "hca.packetizer.lane_buffers=16",
+                   "hca.responder_execute.lane_responses=8"});
+  const auto entry = [&](u32 level, u32 messages) {
+    return "  - {operation: " + operation +
+           ", size: 4 KiB, depth: 64, together: true, messages: " + std::to_string(messages) +
+           ", service_level: " + std::to_string(level) + "}\n";
   };
   Runner runner(parse_scenario("workload:\n" + entry(0, messages_0) + entry(1, messages_1) + tables,
                                "test.yaml", settings),
@@ -47,6 +50,18 @@ TEST_CASE("two lanes share a link by the weights of their entries", "[vl_arbitra
   CHECK(
       shares_of_lanes(400, 1200, "", {"hca.link_control.low_0=65", "hca.link_control.low_1=195"}) ==
       Approx(3).epsilon(0.02));
+}
+
+// A response is 8 + 12 + 4 + 4096 + 4 + 2 = 4126 bytes, 65 blocks as well. With fewer buffers than
+// READs in flight, 16 of each, the lane that has to wait would have all of them: the two queue
+// pairs take turns then, whatever the tables say.
+TEST_CASE("responses of READs share a link by the weights of their lanes", "[vl_arbitration]") {
+  const std::string tables = "vl_arbitration:\n" + arbitration({{0, 65}, {1, 195}});
+  CHECK(shares_of_lanes(400, 1200, tables, {}, "read") == Approx(3).epsilon(0.02));
+  CHECK(shares_of_lanes(
+            400, 400, tables,
+            {"hca.responder_execute.lane_responses=0", "hca.responder_execute.responses=8"},
+            "read") == Approx(1).epsilon(0.02));
 }
 
 // High_Limit 4: 16 KiB, so the high lane begins packets at 0, 4138, 8276 and 12414 bytes, four;
