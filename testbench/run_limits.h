@@ -88,7 +88,7 @@ inline constexpr std::array kWaitRows{
     WaitRow{"link_control", "waits_credits", "link credits", "flow control", "link_control.buffer"},
     WaitRow{"link_control", "waits_pause", "pause of the peer", "flow control",
             "link_control.xoff"},
-    WaitRow{"completion", "CQE buffers", "completion buffers", "buffers", ""},
+    WaitRow{"completion", "CQE buffers", "completion buffers", "buffers", "completion.buffers"},
 };
 // nullptr: it is a consequence of something else.
 const WaitRow* wait_row(std::string_view block, std::string_view cause);

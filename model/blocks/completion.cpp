@@ -33,7 +33,7 @@ void Completion::write(const Completed& c) {
     late_events_.push({{c.event, c.cqe.qpn}, used_});
     return wake_at(now() + 1);
   }
-  const u32 slot = used_ % kBuffers;
+  const u32 slot = used_ % CompletionConfig::kMostBuffers;
   const CqePlace place = stand_in ? put_by(cq, c, slot) : put_cqe(cq, c.cqe, cqes_[slot].data());
   if (place.result == CqResult::NoQueue) return;  // the queue pair is gone, and its CQ
   if (place.result != CqResult::Written) return overflow(place.result, c);

@@ -16,6 +16,8 @@
 namespace hca::blocks {
 struct CompletionConfig {
   Cycle latency = 3, interval = 1;
+  u32 buffers = 64;  // CQEs on their way to memory
+  static constexpr u32 kMostBuffers = 64;
 };
 struct CompletionCounters {
   u64 cqes = 0, overflows = 0, events = 0;
@@ -31,14 +33,13 @@ struct CompletionCounters {
 // doorbell that would raise it without.
 class Completion : public engine::Block {
  public:
-  static constexpr u32 kBuffers = 64;
   struct Ports {
     DmaLink* dma_out = nullptr;
     EventLink* events_out = nullptr;
     FaultLink* faults_out = nullptr;
   };
   Completion(const CompletionConfig& config, u64 clock_hz, Contexts& contexts)
-      : buffers(kBuffers), config_(config), clock_hz_(clock_hz), contexts_(contexts) {}
+      : buffers(config.buffers), config_(config), clock_hz_(clock_hz), contexts_(contexts) {}
 
   std::array<CompletedLink, 2> completions_in{CompletedLink{8},
                                               CompletedLink{8}};  // requester, responder
@@ -74,9 +75,9 @@ class Completion : public engine::Block {
   const CompletionConfig config_;
   const u64 clock_hz_;
   Contexts& contexts_;
-  std::array<std::array<u8, proto::kCqeBytes>, kBuffers> cqes_{};
-  std::array<u32, kBuffers> cq_of_{};
-  std::array<bool, kBuffers> solicits_{};
+  std::array<std::array<u8, proto::kCqeBytes>, CompletionConfig::kMostBuffers> cqes_{};
+  std::array<u32, CompletionConfig::kMostBuffers> cq_of_{};
+  std::array<bool, CompletionConfig::kMostBuffers> solicits_{};
   u32 used_ = 0;
   Delayed in_memory_;  // CQEs
   struct LateEvent {
@@ -93,10 +94,13 @@ class Completion : public engine::Block {
 
 template <>
 struct hca::engine::Knobs<hca::blocks::CompletionConfig> {
+  using C = hca::blocks::CompletionConfig;
   static constexpr std::string_view block = "completion";
   static constexpr std::string_view sentence = "CQEs, CQ overflow, arming";
-  static constexpr auto rows = hca::blocks::stage_rows<hca::blocks::CompletionConfig>(
-      "from a completion to its DMA write", "between two completions");
+  static constexpr auto rows = join_rows(
+      hca::blocks::stage_rows<C>("from a completion to its DMA write", "between two completions"),
+      make_rows(knob("buffers", &C::buffers, Unit::Count, 1, C::kMostBuffers,
+                     "CQEs on their way to memory")));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::CompletionCounters> {

@@ -79,12 +79,13 @@ TEST_CASE("a completion waits for room in front of dma", "[completion]") {
 }
 
 TEST_CASE("without a CQE buffer a completion is blocked at n - 1 and ready at n", "[completion]") {
-  // 64 buffers, given to the completions of 10 to 73; the first comes back in 199 and counts from
-  // 200 on.
-  CompletionBench bench({.latency = 3, .interval = 1}, Cycles(Completion::kBuffers + 1, 10));
+  // Given to the completions of 10 on, one a cycle; the first comes back in 199 and counts from 200
+  // on.
+  const u32 buffers = GENERATE(1u, 5u, 64u);
+  CompletionBench bench({.latency = 3, .interval = 1, .buffers = buffers}, Cycles(buffers + 1, 10));
   bench.plan({{199, [&] { bench.in_memory(0); }}});
   Cycles wanted;
-  for (Cycle i = 0; i < Completion::kBuffers; ++i) wanted.push_back(10 + i + 3);
+  for (Cycle i = 0; i < buffers; ++i) wanted.push_back(10 + i + 3);
   wanted.push_back(200 + 3);
   CHECK(bench.seen() == wanted);
 }
