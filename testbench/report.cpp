@@ -146,11 +146,25 @@ std::string of_ports(const Scenario& s, Fn&& number) {
   return text;
 }
 
+// Of HCAs whose period is no whole number of picoseconds at the clock that is asked for.
+std::string clocks_of(const Scenario& s) {
+  std::string text;
+  for (unsigned i = 0; i < kChips; ++i) {
+    const blocks::CoreConfig& core = s.hca[i].core;
+    if (core.hertz() == core.clock) continue;
+    text += fmt::format(
+        "hca{} runs at {:.9g} MHz, {} ps a cycle, {:+.0f} millionths of {:.9g} MHz\n", i,
+        double(core.hertz()) * 1e-6, core.period(),
+        (double(core.hertz()) / double(core.clock) - 1) * 1e6, double(core.clock) * 1e-6);
+  }
+  return text;
+}
+
 std::string head_of(const Scenario& s) {
   const auto rate = [&](unsigned i) { return double(s.hca[0].port[i].link_rate) * 1e-9; };
   const auto latency = [&](unsigned i) { return double(s.wire[i].one_way()) * 1e-3; };
   return fmt::format(
-      "Two HCAs{}, {}, path MTU {}, {} Gb/s, wire {} ns, PCIe gen {} x{}, seed {}\n{}"
+      "Two HCAs{}, {}, path MTU {}, {} Gb/s, wire {} ns, PCIe gen {} x{}, seed {}\n{}{}"
       "As perftest measures: bandwidth is payload from the first post to the last completion;\n"
       "latency is half the time from one post of a ping-pong to the next, of READ and ATOMIC all "
       "of the\n"
@@ -158,7 +172,7 @@ std::string head_of(const Scenario& s) {
       "A percentile with fewer than {} samples beyond it stays blank.\n\n",
       s.ports() == 1 ? "" : " with two ports", kFramingWords[unsigned(s.connection.framing)],
       bytes_of_mtu(s.connection.path_mtu), of_ports(s, rate), of_ports(s, latency),
-      s.pcie[0].generation, s.pcie[0].lanes, s.run.seed,
+      s.pcie[0].generation, s.pcie[0].lanes, s.run.seed, clocks_of(s),
       s.rtl.any() ? "RTL in the path of both: " + s.rtl.text() + "\n" : "",
       engine::Histogram::kNeededBeyond);
 }
@@ -346,6 +360,7 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
           {"simulated_ps", result.picoseconds},
           {"hash", result.hash ? json(fmt::format("{:016x}", *result.hash)) : json()},
           {"rtl", scenario.rtl.text()},
+          {"clock_hz", {scenario.hca[0].core.hertz(), scenario.hca[1].core.hertz()}},
           {"knobs", knobs_json(scenario)},
           {"knobs_changed", changed_knobs(scenario)}};
 }

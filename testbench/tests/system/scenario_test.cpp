@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "testbench/report.h"
 #include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {
@@ -133,6 +134,16 @@ TEST_CASE("a clock is the nearest one with a period of whole picoseconds", "[sce
       std::string("hca.core: {allow_slow_core: true, clock: ") + row.asked + "}\n", "s.yaml");
   CHECK(s.hca[1].core.period() == row.period);
   CHECK(s.hca[1].core.hertz() == row.hertz);
+}
+
+// 10^12 / 333 = 3003003003.003, 1001.001 millionths more than 3 GHz.
+TEST_CASE("a report says what clock a chip has, if it is not the one asked for", "[scenario]") {
+  const Scenario s = parse_scenario("hca0.core.clock: 3 GHz\n", "s.yaml");
+  const std::string report = text_of(RunResult{}, s);
+  CHECK_THAT(report, Contains("\nhca0 runs at 3003.003 MHz, 333 ps a cycle, +1001 millionths of "
+                              "3000 MHz\n"));
+  CHECK_THAT(report, !Contains("hca1 runs at"));
+  CHECK(json_of(RunResult{}, s).at("clock_hz") == nlohmann::json{3'003'003'003, 400'000'000});
 }
 
 TEST_CASE("a wrong type is refused", "[scenario]") {
