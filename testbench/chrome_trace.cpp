@@ -16,6 +16,8 @@ constexpr u64 kPicosecondsPerNanosecond = 1000;
 constexpr unsigned kKindsPerBlock = 8;  // numbers of tracks
 // Of an event's own words; others are "", the track of the block itself.
 constexpr std::string_view kItself = "passed";
+// Readers other than Perfetto want a category and a time of every event.
+constexpr std::string_view kMetadata = R"("cat":"__metadata","ts":0)";
 
 // Microseconds, as the format has it.
 std::string microseconds(u64 nanoseconds) {
@@ -36,8 +38,9 @@ ChromeTrace::ChromeTrace(const std::string& path, Testbed& testbed)
   });
   file_ << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
   for (unsigned process = 0; process <= kWires; ++process)
-    line(fmt::format(R"({{"ph":"M","pid":{},"name":"process_name","args":{{"name":"{}"}}}})",
-                     process + 1, process == kWires ? "wire" : fmt::format("hca{}", process)));
+    line(fmt::format(R"({{"ph":"M","pid":{},{},"name":"process_name","args":{{"name":"{}"}}}})",
+                     process + 1, kMetadata,
+                     process == kWires ? "wire" : fmt::format("hca{}", process)));
   for (unsigned i = 0; i < kChips; ++i) {
     sinks_[i].trace = this, sinks_[i].chip = i;
     testbed.node(i).hca.probes().attach(sinks_[i]);
@@ -94,8 +97,8 @@ ChromeTrace::Track& ChromeTrace::track_of(const TrackId& id, const Item& item) {
     for (const auto& [what, value] :
          {std::pair{"thread_name", fmt::format(R"("name":"{}")", track_name(item))},
           std::pair{"thread_sort_index", fmt::format(R"("sort_index":{})", id.second)}})
-      line(fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{{{}}}}})", id.first,
-                       id.second, what, value));
+      line(fmt::format(R"({{"ph":"M","pid":{},"tid":{},{},"name":"{}","args":{{{}}}}})", id.first,
+                       id.second, kMetadata, what, value));
   return found->second;
 }
 
@@ -112,8 +115,9 @@ void ChromeTrace::write(u64 picoseconds, const Item& item) {
   track.to = (picoseconds + item.picoseconds) / kPicosecondsPerNanosecond;
   const std::string name =
       wire ? fmt::format("{} PSN {}", item.opcode, e.b) : fmt::format("QP {:#x}, {}", e.a, e.b);
-  track.rest = fmt::format(R"("name":"{}","args":{{"{}":{},"psn":{},"{}":{}}})", name,
-                           wire ? "dest_qp" : "qpn", e.a, e.b, wire ? "bytes" : "value", e.c);
+  track.rest = fmt::format(R"("cat":"{}","name":"{}","args":{{"{}":{},"psn":{},"{}":{}}})",
+                           wire ? "wire" : "block", name, wire ? "dest_qp" : "qpn", e.a, e.b,
+                           wire ? "bytes" : "value", e.c);
   const auto step =
       wire ? flows_.frame(1 - e.kind, u32(e.a), u32(e.b), item.is_request)
            : flows_.step(item.process, testbed_.node(item.process).hca.probes().name(e.block), e);

@@ -32,6 +32,7 @@ struct Timeline {
   std::map<u64, std::vector<Mark>> flows;                                        // by message
   std::vector<std::int64_t> passed_port;                                         // of hca0, ns
   bool bound = true;  // each mark of a flow is at the begin of a slice of its track
+  bool whole = true;  // each event has what readers of the format ask for
 
   std::vector<std::int64_t> starts_of(const std::string& process, const std::string& track) const {
     std::vector<std::int64_t> starts;
@@ -75,6 +76,7 @@ Timeline run_with_trace(const std::string& text) {
   std::map<int, std::string> processes;
   for (const auto& e : json.at("traceEvents")) {
     const std::string phase = e.at("ph"), name = e.at("name");
+    for (const char* key : {"cat", "ts", "pid"}) line.whole &= e.contains(key);
     if (name == "process_name") processes[e.at("pid")] = e.at("args").at("name");
     if (!e.contains("tid")) continue;
     const TrackId id{e.at("pid"), e.at("tid")};
@@ -117,6 +119,7 @@ TEST_CASE("trace.json: no two slices of a track overlap, and every frame is ther
       apart &= slices[i - 1].second <= slices[i].first;
   CHECK(apart);
   CHECK(line.bound);
+  CHECK(line.whole);
   const auto count = [&](const char* process, const char* track) {
     return line.starts_of(process, track).size();
   };
