@@ -27,6 +27,43 @@ TEST_CASE("threads that share a doorbell register wait for each other", "[host][
         Approx(9.94).epsilon(0.02));  // no lock
 }
 
+TEST_CASE("a pushed WQE locks its register as a doorbell does", "[host][doorbell]") {
+  CHECK(rate_of_threads(", push: true, inline_below: 9 B", {"host.doorbell_lock=500 ns"}) ==
+        Approx(4.432).epsilon(0.02));
+}
+
+// Cycles of 1 ns.
+TEST_CASE("of two doorbells in one action the second goes when the first has had its register",
+          "[host][doorbell]") {
+  HostConfig config;
+  config.doorbell_lock = 500'000;
+  constexpr u64 kClock = 1'000'000'000;
+  HostCpu core(config, kClock);
+  HostWrites writes(config, kClock);
+  const u32 doorbell = u32(proto::BarOffset::SendDoorbell);
+  CHECK(writes.leaves(&core, 100, doorbell, 8) == 100);
+  CHECK(writes.leaves(&core, 100, doorbell, 8) == 600);
+  CHECK(core.held() == 1000);
+  CHECK(writes.counters().waits_register == 0);
+}
+
+// 104 bytes, two lines of 200 ns each: four buffers hold two such WQEs. The third waits for the
+// first line until 200 and for the second until 400.
+TEST_CASE("a core waits for write combining when all its buffers are full", "[host][push]") {
+  HostConfig config;
+  config.push_line = 200'000, config.combining_buffers = 4;
+  constexpr u64 kClock = 1'000'000'000;
+  HostCpu core(config, kClock);
+  HostWrites writes(config, kClock);
+  const u32 push = u32(proto::BarOffset::PushBuffer);
+  CHECK(writes.leaves(&core, 0, push, 104) == 400);
+  CHECK(writes.leaves(&core, 10, push, 104) == 800);
+  CHECK(core.held() == 0);
+  CHECK(writes.leaves(&core, 20, push, 104) == 1200);
+  CHECK(core.held() == 380);
+  CHECK(writes.counters().waits_combining == 380);
+}
+
 // At 2 M/s each of the four has a message in 2000 ns: 400 + 2.5 of work, 500 with the register, and
 // 1097.5 ns, 439 cycles of 2.5 ns, in which others have it.
 TEST_CASE("a thread does nothing while it waits for its register", "[host][doorbell]") {

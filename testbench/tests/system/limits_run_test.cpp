@@ -1,39 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs in which one thing limits by construction: it is named.
-#include "testbench/run_recorder.h"
-#include "testbench/tests/system/run_text.h"
+#include "testbench/tests/system/recorded_run.h"
 
 namespace hca::testbench {
 namespace {
-struct RecordedRun {
-  RunResult result;
-  nlohmann::json record;
-  std::string line;
-};
-RecordedRun run_recorded(const std::string& entry, const std::vector<std::string>& settings) {
-  FreshKernel kernel;
-  Scenario scenario = parse_scenario("workload: [{" + entry + "}]\n", "test.yaml", settings);
-  scenario.metered = true;
-  Runner runner(scenario, {});
-  RunRecorder recorder(runner.testbed());
-  runner.phase = [&](const std::string& what, bool begins) { recorder.phase(what, begins); };
-  RecordedRun all{runner.run(), recorder.json(), recorder.bottleneck_line()};
-  for (const std::string& failure : all.result.failures) FAIL_CHECK(failure);
-  return all;
-}
-// Cycles that a block waited for something in the first part of the run; 0: it did not.
-u64 waited(const RecordedRun& run, const std::string& block, const std::string& cause) {
-  for (const auto& s : run.record.at("phases").at(0).at("stalls"))
-    if (s.at("block") == block && s.at("cause").get<std::string>().starts_with(cause))
-      return s.at("cycles");
-  return 0;
-}
-
-u64 time_of(const RecordedRun& run) {
-  const auto& part = run.record.at("phases").at(0);
-  return part.at("to_ps").get<u64>() - part.at("from_ps").get<u64>();
-}
-
 // What is named; a workload and its settings; and what makes the named part larger.
 struct Limited {
   std::string limit, entry;
@@ -125,6 +95,10 @@ const Limited kLimitedRuns[] = {
     // The link.
     {"hca0 link transmit",
      kLargeWrites,
+     {"hca.port.link_rate=50 Gb/s"},
+     {"hca.port.link_rate=100 Gb/s"}},
+    {"hca1 link transmit",
+     "operation: read, size: 16 KiB, messages: 100",
      {"hca.port.link_rate=50 Gb/s"},
      {"hca.port.link_rate=100 Gb/s"}},
     {"hca0 link credits",

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ports, ends and workloads make of each other: refused once, at the setting that says it.
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/system/run_text.h"
+
+namespace hca::testbench {
+using Catch::Matchers::Contains;
+using Catch::Matchers::Equals;
+
+TEST_CASE("the second port or HCA is judged as the first", "[scenario]") {
+  // 64 B of 400 MHz are 204.8 Gb/s.
+  const std::string slow =
+      ".link_rate: 64 B in each cycle of 400 MHz are 204.8 Gb/s, less than the 800 Gb/s of a link";
+  for (const char* link : {"hca.port1", "hca.port2", "hca1.port1", "hca1.port2"})
+    CHECK_THAT(error_of("hca.core.ports: 2\n" + std::string(link) + ".link_rate: 800 Gb/s\n"),
+               Contains("s.yaml:2: " + std::string(link) + slow));
+  CHECK(error_of("hca.core: {ports: 2, allow_slow_core: true}\nhca.port2.link_rate: 800 Gb/s\n") ==
+        "(none)");
+  for (const char* hca : {"hca0", "hca1", "hca"}) {
+    const std::string name(hca);
+    CHECK_THAT(error_of(name + ".link_control.buffer: 512 B\n"),
+               Contains("s.yaml:1: " + name + ".link_control.buffer: 512 B, with what is shared"));
+    CHECK_THAT(
+        error_of(name + ".qp_cache: {entries: 8, ways: 3}\n"),
+        Equals("s.yaml:1: qp_cache.ways: \"3\" does not divide the entries; allowed: 0, or a "
+               "divisor of 8"));
+  }
+  const std::string breaks = ": {down_for: 2 us, down_times: 2, down_every: 2 us}\n";
+  const std::string problem =
+      "s.yaml:2: wire.down_every: \"2000000 ps\" leaves no time between two breaks; allowed: more "
+      "than wire.down_for, 2000000 ps";
+  for (const char* wire : {"wire1", "wire2", "wire"})
+    CHECK_THAT(error_of("hca.core.ports: 2\n" + (wire + breaks)), Equals(problem));
+  CHECK(error_of("wire: {down_for: 2 us, down_times: 2, down_every: 2001 ns}\n") == "(none)");
+  CHECK(error_of("wire: {down_for: 2 us, down_times: 1, down_every: 1 us}\n") == "(none)");
+}
+
+TEST_CASE("every cache of contexts has whole sets", "[scenario]") {
+  for (const char* cache : {"qp_cache", "cq_cache", "mpt_cache", "mtt_cache", "wqe_cache"}) {
+    const std::string name(cache);
+    CHECK_THAT(error_of("hca." + name + ": {entries: 8, ways: 3}\n"),
+               Contains(name + ".ways: \"3\" does not divide the entries"));
+    CHECK(error_of("hca." + name + ": {entries: 8, ways: 4}\n") == "(none)");
+  }
+}
+
+TEST_CASE("both ends of a link have the flow control of its framing", "[scenario]") {
+  const std::string pause =
+                        ".link_control: {mode: pause, buffer: 64 KiB, xoff: 32 KiB, xon: 1 KiB}\n",
+                    credits = ".link_control: {mode: credits, buffer: 64 KiB}\n",
+                    native = "connection.framing: ib_local\n";
+  CHECK(error_of("hca" + pause) == "(none)");
+  CHECK(error_of("hca" + credits + native) == "(none)");
+  CHECK_THAT(
+      error_of("hca0" + pause),
+      Contains("s.yaml:1: hca0.link_control.mode: pause is another one than that of the other "
+               "end, none; allowed: the same"));
+  CHECK_THAT(error_of("hca" + credits),
+             Contains("s.yaml:1: hca.link_control.mode: credits does not go with"));
+  CHECK_THAT(error_of("hca" + pause + native),
+             Contains("s.yaml:1: hca.link_control.mode: pause does not go with"));
+}
+
+TEST_CASE("datagrams have no rate limit", "[scenario]") {
+  CHECK_THAT(
+      error_of("connection: {service: ud, rate_limit: 1 Gb/s}\n"),
+      Contains("s.yaml:1: connection.rate_limit: is set with ud, whose datagrams have a path "
+               "each; allowed: 0 b/s"));
+  for (const char* service : {"rc", "uc"})
+    CHECK(error_of("connection: {service: " + std::string(service) + ", rate_limit: 1 Gb/s}\n") ==
+          "(none)");
+}
+
+TEST_CASE("workloads on the same queue pairs have one service level", "[scenario][workload]") {
+  const auto levels = [](const std::string& more) {
+    return error_of("workload:\n  - {size: 8 B, service_level: 1" + more +
+                    "}\n  - {size: 8 B, service_level: 2" + more + "}\n");
+  };
+  CHECK_THAT(levels(""), Equals("s.yaml:3: workload[1].service_level: 2 differs from that of "
+                                "workload[0], which has the same queue pairs; allowed: 1"));
+  CHECK(levels(", together: true") == "(none)");
+}
+
+TEST_CASE("a range of sizes that is empty by a byte is refused", "[scenario][workload]") {
+  CHECK_THAT(error_of("workload: [{from: 65 B, to: 64 B}]\n"),
+             Contains("workload[0].to: 64 B is less than from; allowed: 65 B or more"));
+  CHECK(error_of("workload: [{from: 64 B, to: 64 B}]\n") == "(none)");
+}
+}  // namespace hca::testbench
