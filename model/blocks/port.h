@@ -227,5 +227,5 @@ struct hca::engine::Counters<hca::blocks::PortCounters> {
               "dropped: the queue pair is of another port"),
       counter("rx_copies", &C::rx_copies, "packets", "made of multicast datagrams"),
       counter("rx_port_down", &C::rx_port_down, "packets", "dropped: the port is Down"),
-      counter("waits_link", &C::waits_link, kWaited, "the link: packets wait while it is busy"));
+      counter("waits_link", &C::waits_link, kWaited, "the link, which is busy (link_rate)"));
 };
