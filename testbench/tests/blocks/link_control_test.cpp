@@ -233,6 +233,19 @@ TEST_CASE("levels of a receive buffer that make no sense are refused", "[link_co
   CHECK_THROWS_WITH(check_link_control({.mode = FlowControl::Credits, .buffer = 8192, .shared = 1}),
                     Contains("link_control.shared"));
   CHECK_THROWS_WITH(check_link_control({.shared = 1}), Contains("link_control.shared"));
+  // 4096 bytes, 128 of headers, ICRC and VCRC.
+  CHECK_THROWS_WITH(check_link_control({.mode = FlowControl::Credits, .buffer = 4229}),
+                    Contains("link_control.buffer") && Contains("4230 B or more"));
+  CHECK_NOTHROW(check_link_control({.mode = FlowControl::Credits, .buffer = 4230}));
+  for (const FlowControl mode : {FlowControl::Pause, FlowControl::Pfc}) {
+    CHECK_THROWS_WITH(check_link_control({.mode = mode, .buffer = 100, .xoff = 50, .xon = 50}),
+                      Contains("link_control.xoff") && Contains("50 B"));
+    CHECK_NOTHROW(check_link_control({.mode = mode, .buffer = 100, .xoff = 50, .xon = 49}));
+  }
+  LinkControlConfig unweighted{.mode = FlowControl::Credits, .buffer = 8192, .lanes = 2};
+  unweighted.low_table = {{0, 1}, {1, 0}};
+  CHECK_THROWS_WITH(check_link_control(unweighted),
+                    Contains("link_control.lanes") && Contains("VL 1, which is in no table"));
   CHECK_THROWS_WITH(check_link_control({.mode = FlowControl::Credits,
                                         .buffer = 8192,
                                         .lanes = 2,
