@@ -18,7 +18,7 @@ struct MeteredLink : PcieTlpLink {
     };
     waits = [this](PciePart part, Cycle from, Cycle to) { waited[part].emplace_back(from, to); };
   }
-  Cycle write(Cycle at, u64 address = 0, u32 bytes = 64) {
+  Cycle write_from(Cycle at, u64 address = 0, u32 bytes = 64) {
     return PcieTlpLink::write(at, at, address, bytes).memory;
   }
   std::map<PciePart, Times> used, waited;
@@ -75,7 +75,7 @@ TEST_CASE("writes wait for the line and take their credits when they start", "[p
   PcieConfig config = plain();
   config.root_posted_headers = 4, config.root_posted_data = 32;
   MeteredLink link(config);
-  link.write(0), link.write(0);
+  link.write_from(0), link.write_from(0);
   CHECK(link.waited == std::map<PciePart, Times>{{PciePart::Up, {{0, 6}}}});
   CHECK(link.used[PciePart::PostedHeaders] == Times{{0, 26}, {6, 31}});
   CHECK(link.amounts[PciePart::PostedHeaders] == 26 + 25);
@@ -87,7 +87,7 @@ TEST_CASE("writes wait for the credits of their data", "[pcie][meter]") {
   PcieConfig config = plain();
   config.root_posted_data = 16;
   MeteredLink link(config);
-  link.write(0, 0, 256), link.write(0, 0, 256);
+  link.write_from(0, 0, 256), link.write_from(0, 0, 256);
   CHECK(link.waited == std::map<PciePart, Times>{{PciePart::PostedData, {{0, 38}}}});
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("memory is at work from the turn of a TLP on, others wait", "[pcie][me
   PcieConfig config = plain();
   config.memory_rate = 8'000'000'000;
   MeteredLink link(config);
-  link.write(0), link.write(0);
+  link.write_from(0), link.write_from(0);
   CHECK(link.used[PciePart::Memory] == Times{{16, 32}, {32, 48}});
   CHECK(link.waited[PciePart::Memory] == Times{{21, 32}});
 }
@@ -120,9 +120,9 @@ TEST_CASE("a walker is at work for its walk, TLPs wait for all of it", "[pcie][m
   PcieConfig config = plain();
   config.iommu_entries = 4, config.iommu_walk = 400'000;
   MeteredLink link(config);
-  CHECK(link.write(0, 0) == 116);
-  CHECK(link.write(0, 64) == 116);
-  CHECK(link.write(20, 4096) == 216);  // there in 26 + 10
+  CHECK(link.write_from(0, 0) == 116);
+  CHECK(link.write_from(0, 64) == 116);
+  CHECK(link.write_from(20, 4096) == 216);  // there in 26 + 10
   CHECK(link.used[PciePart::Walkers] == Times{{16, 116}, {116, 216}});
   CHECK(link.waited[PciePart::Walkers] == Times{{16, 116}, {21, 116}, {36, 216}});
 }
@@ -133,8 +133,8 @@ TEST_CASE("with relaxed ordering a write is in memory with the last of its TLPs 
   PcieConfig config = plain();
   config.iommu_entries = 4, config.iommu_walk = 400'000, config.relaxed_ordering = true;
   MeteredLink link(config);
-  link.write(0, 4096);
-  CHECK(link.write(1000, 4096 - 256, 512) == 1128);
+  link.write_from(0, 4096);
+  CHECK(link.write_from(1000, 4096 - 256, 512) == 1128);
 }
 
 // 64 bytes there; the data of a read of both lines are there in 117, and not in 114.
@@ -142,7 +142,7 @@ TEST_CASE("a read of which the last line alone is in the cache goes to memory", 
   PcieConfig config = plain();
   config.llc_bytes = 256, config.llc_latency = 8'000;
   MeteredLink link(config);
-  link.write(0, 64);
+  link.write_from(0, 64);
   CHECK(link.read(100, 0, 128).last == 127 + 10);  // 148 bytes, 9.25 cycles
   CHECK(link.root().counters().llc_hits == 0);
 }
@@ -153,8 +153,8 @@ TEST_CASE("every line that has to go is counted and written to memory", "[pcie][
   config.llc_bytes = 128, config.llc_ways = 1;
   config.memory_rate = 32'000'000'000;
   MeteredLink link(config);
-  CHECK(link.write(0, 0, 128) == 20);  // 152 bytes, 9.5 cycles: both sets are empty
-  CHECK(link.write(100, 128, 128) == 120 + 8);
+  CHECK(link.write_from(0, 0, 128) == 20);  // 152 bytes, 9.5 cycles: both sets are empty
+  CHECK(link.write_from(100, 128, 128) == 120 + 8);
   CHECK(link.root().counters().written_back == 2);
 }
 
