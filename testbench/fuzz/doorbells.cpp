@@ -11,7 +11,8 @@ using namespace hca;
 
 namespace {
 constexpr std::size_t kBellBytes = proto::bytes_of<proto::QueueDoorbell>();
-constexpr std::size_t kIndexHigh = kBellBytes - 2;  // of ProducerIndex
+constexpr std::size_t kIndexHigh = kBellBytes - 2, kIndexLow = kBellBytes - 1;  // ProducerIndex
+constexpr u8 kNear = 31;  // twice the entries of a queue
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
@@ -29,7 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
     const auto bytes = input.bytes(input.number(1));
     std::vector<u8> write(bytes.begin(), bytes.end());
     // An index far ahead: each WQE up to there is flushed.
-    if (write.size() == kBellBytes && !input.is_rare()) write[kIndexHigh] = 0;
+    if (write.size() == kBellBytes && !input.is_rare())
+      write[kIndexHigh] = 0, write[kIndexLow] &= kNear;
     device.model().mmio_write(offset, write);
     device.model().run();
   }
