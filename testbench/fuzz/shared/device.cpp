@@ -67,7 +67,7 @@ void Device::connect(std::size_t i) {
 
 void Device::post_receives() {
   for (testbench::Qp* qp : qps_)
-    for (u32 i = 0; i < 4; ++i) {
+    for (u32 i = 0; i < kReceives; ++i) {
       const testbench::SgeList sge{kMemory + 4096 + 512 * i, 512, mr_.lkey};
       verbs_.post_recv(*qp, testbench::RecvWr{i, {&sge, 1}});
     }

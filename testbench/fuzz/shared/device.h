@@ -47,6 +47,7 @@ class Device {
  public:
   static constexpr u64 kMemory = (u64{1} << 24) + 0x10000, kMemoryBytes = 16384;
   static constexpr std::size_t kQps = 3;
+  static constexpr u32 kReceives = 4;  // that post_receives() posts on each
 
   explicit Device(bool cycle);
   // Its key names kMemoryBytes at kMemory, with all rights.
