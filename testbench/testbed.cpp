@@ -97,7 +97,8 @@ void Node::mmio_write(u32 offset, std::span<const u8> data, Cycle later) {
   mmio_payload_.set_data_length(unsigned(data.size()));
   mmio_payload_.set_streaming_width(unsigned(data.size()));
   mmio_payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  if (!cpu.is_acting()) command_done_ = engine::kNever;
+  if (proto::BarOffset(offset % proto::kUserPageBytes) == proto::BarOffset::CommandDoorbell)
+    command_done_ = engine::kNever;
   const Cycle leaves = writes_.leaves(cpu.acting(), now() + later, offset, data.size());
   const Cycle at = pcie_.mmio_write(leaves, u32(data.size()));
   cpu.probe.event(now(), HostStep::Rung, offset);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that other things than completions wake, each by its name: `threads` ping each other,
 // `locks` hand a turn over, `semaphores` are posted, a `child` has a device of its own, `children`
-// end, `timers` ring. They print how long that took by their clocks.
+// end, `timers` ring; `commands` are executed beside what another thread posts. They print how long
+// that took by their clocks.
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <semaphore.h>
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -254,6 +256,29 @@ void let_timers_ring(Bench& bench) {
   close(timer);
 }
 
+// ---- Commands on a device that is not the one of the program's clock.
+void command_beside_posts(Bench& bench) {
+  const Pair pair(bench, IBV_QPT_RC);
+  std::atomic<bool> stops = false;
+  std::thread writes([&] {
+    while (!stops) {
+      ibv_sge data = bench.b.sge(0, 8);
+      ibv_send_wr wr = work(IBV_WR_RDMA_WRITE, &data);
+      set_remote(wr, bench.a);
+      post(pair.b, wr);
+      bench.b.next_completion();
+    }
+  });
+  double longest = 0;
+  for (int i = 0; i < kTimes; ++i) {
+    const double begun = now();
+    bench.checks->equal("a domain", ibv_dealloc_pd(ibv_alloc_pd(bench.b.context)), 0);
+    longest = std::max(longest, now() - begun);
+  }
+  stops = true, writes.join();
+  bench.checks->holds("two commands take less than 0.1 ms", longest < 1e-4);
+}
+
 struct ProgramRow {
   const char* name;
   void (*run)(Bench&);
@@ -261,7 +286,8 @@ struct ProgramRow {
 constexpr std::array kPrograms{
     ProgramRow{"threads", ping_each_other},        ProgramRow{"locks", hand_over},
     ProgramRow{"semaphores", wait_for_semaphores}, ProgramRow{"child", have_a_child},
-    ProgramRow{"children", await_children},        ProgramRow{"timers", let_timers_ring}};
+    ProgramRow{"children", await_children},        ProgramRow{"timers", let_timers_ring},
+    ProgramRow{"commands", command_beside_posts}};
 }  // namespace
 }  // namespace cases
 
