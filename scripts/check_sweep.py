@@ -64,6 +64,17 @@ def check_whole(hca, sweep, out):
     return (out / "sweep.csv").read_bytes()
 
 
+def check_reasons(hca, sweep, out):
+    """A point with two mistakes: the reason has both."""
+    sweep.write_text("""\
+scenario: {workload: [{operation: send, size: 64 B, messages: 20}]}
+axes: [{knob: hca.link_control.mode, values: [credits]}, {knob: hca.core.clock, values: [10 MHz]}]
+""", encoding="utf-8")
+    result = run(hca, "sweep", sweep, "--out", out)
+    reason = rows_of(out)[0]["reason"] if result.returncode == 1 else result.stderr
+    check("connection.framing" in reason and "hca.core.allow_slow_core" in reason, f"of two mistakes: {reason}")
+
+
 def check_stopped(hca, sweep, out, how, wanted):
     """Stopped when two points are done; the same command goes on and gives the same table."""
     with subprocess.Popen([hca, "sweep", sweep, "--out", out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
@@ -176,6 +187,7 @@ def main():
         for how in (signal.SIGKILL, signal.SIGTERM):
             check_stopped(hca, sweep, folder / how.name, how, wanted)
         check_one_by_one(hca, sweep, folder / "tasks", wanted)
+        check_reasons(hca, folder / "reasons.yaml", folder / "reasons")
         check_crash(hca, folder)
         check_changes(hca, sweep, folder / "whole", folder)
         check_columns(hca, folder)

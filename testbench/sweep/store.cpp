@@ -9,6 +9,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 
 #include "testbench/text_file.h"
 
@@ -24,18 +25,27 @@ std::string digest_of(std::string_view text) {
   return fmt::format("{:016x}", hash);
 }
 
-// The line of a log that says why: a failed check, the program's complaint, or the last one.
+// What a log says of why: the failed checks, else the program's complaint, which goes on to its
+// end, else the last line.
 std::string reason_in(const std::string& log) {
-  std::string last;
-  for (std::size_t from = 0; from < log.size();) {
-    const std::size_t end = std::min(log.find('\n', from), log.size());
-    const std::string line = log.substr(from, end - from);
-    if (line.starts_with("FAILED: ")) return line.substr(8);
-    if (line.starts_with("hca: ")) return line.substr(5);
-    if (!line.empty()) last = line;
-    from = end + 1;
+  constexpr std::string_view kFailed = "FAILED: ", kComplaint = "hca: ";
+  std::string failed, complaint, last;
+  const auto add = [](std::string& to, std::string_view line) {
+    if (!to.empty()) to += "; ";
+    to += line;
+  };
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
+    if (line.starts_with(kFailed))
+      add(failed, line.substr(kFailed.size()));
+    else if (line.starts_with(kComplaint))
+      add(complaint, line.substr(kComplaint.size()));
+    else if (!complaint.empty())
+      add(complaint, line);
+    last = line;
   }
-  return last;
+  return !failed.empty() ? failed : !complaint.empty() ? complaint : last;
 }
 
 std::string reason_of(int status, const std::string& log) {
