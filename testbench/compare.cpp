@@ -125,6 +125,42 @@ std::string stalls_compared(const json& a, const json& b) {
   return text;
 }
 
+// The mean of a part's messages, and the steps whose part of it changed most. A step that some
+// messages do not have counts for all of them.
+std::string times_compared(const json& a, const json& b) {
+  constexpr std::size_t kPrinted = 3;
+  constexpr double kShareToPrint = 0.02;  // of the mean
+  struct Step {
+    std::string name;
+    double a = 0, b = 0;
+    double longer() const { return b - a; }
+    double size() const { return std::abs(longer()); }
+  };
+  if (!a.contains("times") || !b.contains("times")) return "";
+  const json &left = a.at("times"), &right = b.at("times");
+  if (!left.value("count", 0) || !right.value("count", 0)) return "";
+  std::vector<Step> steps;
+  const auto add = [&](const json& times, double Step::*side) {
+    for (const json& step : times.at("steps")) {
+      const std::string name = step.at("step").get<std::string>();
+      auto at = std::ranges::find(steps, name, &Step::name);
+      if (at == steps.end()) at = steps.insert(at, Step{name});
+      (*at).*side = step.at("mean_ns").get<double>() * step.at("count").get<double>() /
+                    times.at("count").get<double>();
+    }
+  };
+  add(left, &Step::a), add(right, &Step::b);
+  const Step whole{"", left.at("whole").at("mean_ns").get<double>(),
+                   right.at("whole").at("mean_ns").get<double>()};
+  std::ranges::stable_sort(steps, std::ranges::greater{}, &Step::size);
+  std::string text = fmt::format("    mean of a message: {:.1f} ns -> {:.1f} ns", whole.a, whole.b);
+  for (std::size_t i = 0; i < std::min(steps.size(), kPrinted); ++i)
+    if (steps[i].size() >= kShareToPrint * std::max(whole.a, whole.b))
+      text += fmt::format("{}{} {:+.1f} ns", i ? ", " : "; most of it: ", steps[i].name,
+                          steps[i].longer());
+  return text + '\n';
+}
+
 // Of the parts that both runs have, by name.
 std::string limits_compared(const json& a, const json& b) {
   const auto parts_of_run = [](const json& summary) {
@@ -139,9 +175,9 @@ std::string limits_compared(const json& a, const json& b) {
       text += fmt::format("  {}\n", left.at("what").get<std::string>());
       text += of_a == of_b ? fmt::format("    A and B: {}\n", of_a)
                            : fmt::format("    A: {}\n    B: {}\n", of_a, of_b);
-      text += stalls_compared(left, right);
+      text += times_compared(left, right) + stalls_compared(left, right);
     }
-  return text.empty() ? "" : "\nWhat limits, and the waits that changed most\n" + text;
+  return text.empty() ? "" : "\nWhat limits, and the steps and waits that changed most\n" + text;
 }
 
 using Parts = std::vector<std::pair<std::string, long long>>;
@@ -187,7 +223,8 @@ std::string breakdown_compared(const json& a, const json& b) {
   line("measured whole", whole_a, whole_b);
   const auto most = std::ranges::max_element(
       changes, {}, [](const PartChange& c) { return std::llabs(c.longer()); });
-  if (most == changes.end() || !most->longer()) return text + "    no part changed\n";
+  if (most == changes.end() || !most->longer())
+    return text + "    no part changed of one message alone\n";
   return text + fmt::format("    most of it: {}, {:+} of {:+} cycles\n", most->name, most->longer(),
                             whole_b - whole_a);
 }

@@ -69,6 +69,24 @@ TEST_CASE("a comparison says what limited either run, and which waits changed", 
   CHECK_THAT(compared(a, a), !Contains(" % -> "));
 }
 
+// One message after the other: 1.5 us more of wire, there and back, are in the time of each.
+TEST_CASE("a comparison says which steps of a message under load changed", "[compare]") {
+  const std::string stream = "workload: [{operation: write, size: 64 B, messages: 20, depth: 1}]\n";
+  const auto a = recorded(stream, {"wire.latency=1 us"}),
+             b = recorded(stream, {"wire.latency=2.5 us"});
+  CHECK_THAT(compared(a, b), Contains("; most of it: wire +1500.0 ns, answer: wire +1500.0 ns\n"));
+  const auto mean = [](const nlohmann::json& summary) {
+    return summary.at("recording")
+        .at("phases")[0]
+        .at("times")
+        .at("whole")
+        .at("mean_ns")
+        .get<double>();
+  };
+  CHECK(mean(b) - mean(a) == 3000);
+  CHECK_THAT(compared(a, a), !Contains("most of it"));
+}
+
 TEST_CASE("figures of one result alone stand beside an empty place", "[compare]") {
   nlohmann::json a{
       {"sizes", {{{"operation", "READ"}, {"bytes", 8}, {"bandwidth", {{"gbit_per_s", 2.0}}}}}},
