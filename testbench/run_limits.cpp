@@ -40,9 +40,13 @@ std::vector<Use> limits_of(const std::vector<Use>& uses) {
   return limits;
 }
 
-std::string text_of(const Use& use) {
-  return fmt::format("{}: {:.0f} % {}{}", use.name, use.share * 100, limit_kind(use.kind).said,
-                     use.knob.empty() ? "" : " (" + use.knob + ")");
+std::string text_of(const Use& use) { return text_of(use, use.share, use.share); }
+
+std::string text_of(const Use& use, double least, double most) {
+  const std::string from = fmt::format("{:.0f}", least * 100),
+                    to = fmt::format("{:.0f}", most * 100);
+  return fmt::format("{}: {} % {}{}", use.name, from == to ? to : from + " to " + to,
+                     limit_kind(use.kind).said, use.knob.empty() ? "" : " (" + use.knob + ")");
 }
 
 const WaitRow* wait_row(std::string_view block, std::string_view cause) {

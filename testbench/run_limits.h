@@ -59,6 +59,8 @@ struct Use {
 std::vector<Use> limits_of(const std::vector<Use>& uses);
 // "hca0 link transmit: 98 % busy (port.link_rate)".
 std::string text_of(const Use& use);
+// The same for shares of several parts of a run: "98 to 100 % busy".
+std::string text_of(const Use& use, double least, double most);
 
 // Of the waits that blocks count: those that may limit a run.
 struct WaitRow {

@@ -3,6 +3,7 @@
 #include <array>
 #include <deque>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,10 @@ class RunRecorder {
   // Of each message whose completion is taken in a part of the run.
   MessageLog::Sink message_sink;
   // "Bottleneck, WRITE bandwidth, 64 B: hca0 link transmit: 98 % busy (port.link_rate)", and the
-  // second if it is as near: of the part of the run in which anything is busiest; "" without one.
-  std::string bottleneck_line() const;
-  // What could not go on for how much of that part of the run, and for want of what: the most.
+  // second if it is as near: of each part of the run, neighbours with the same first one together.
+  std::string bottleneck_lines() const;
+  // What could not go on, for how much of the time and for want of what, in the part of the run in
+  // which anything is busiest: the most.
   std::string stalls_line() const;
   // A line a part of the run, block and cause: cycles and share of the time.
   std::string stalls_csv() const;
@@ -149,6 +151,7 @@ class RunRecorder {
   void end_depth(Phase& phase);
   void end_atomics(Phase& phase);
   const Phase* busiest() const;
+  static std::string text_of(std::span<const Phase> parts);
 
   Testbed& testbed_;
   TimeSeries series_;

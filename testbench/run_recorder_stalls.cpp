@@ -9,7 +9,7 @@
 
 namespace hca::testbench {
 namespace {
-constexpr std::size_t kStallsToPrint = 4;
+constexpr std::size_t kStallsToPrint = 4, kPartsToPrint = 24;
 constexpr double kShareToPrint = 0.05;
 }  // namespace
 
@@ -178,17 +178,44 @@ const RunRecorder::Phase* RunRecorder::busiest() const {
   return at == phases_.end() || at->uses.empty() ? nullptr : &*at;
 }
 
-std::string RunRecorder::bottleneck_line() const {
-  const Phase* const p = busiest();
-  if (!p) return "";
-  if (p->limits.empty())
+// Neighbours that the same thing limits stand in one line.
+std::string RunRecorder::bottleneck_lines() const {
+  const auto limited_by = [](const Phase& p) {
+    return p.limits.empty() ? "" : p.limits[0].name + p.limits[0].knob;
+  };
+  std::string text;
+  std::size_t lines = 0;
+  for (auto first = phases_.begin(), next = first; first != phases_.end(); first = next) {
+    const auto differs = [&](const Phase& p) { return limited_by(p) != limited_by(*first); };
+    next = std::find_if(first, phases_.end(), differs);
+    if (first->uses.empty()) continue;
+    if (++lines > kPartsToPrint)
+      return text + fmt::format("{} more parts: in recording.phases of summary.json\n",
+                                phases_.end() - first);
+    text += text_of(std::span(first, next));
+  }
+  return text;
+}
+
+std::string RunRecorder::text_of(std::span<const Phase> parts) {
+  const Phase& p = parts.front();
+  const std::string what = parts.size() == 1 ? p.what
+                                             : fmt::format("{} to {}, {} parts", p.what,
+                                                           parts.back().what, parts.size());
+  if (p.limits.empty()) {
+    const auto share = [](const Phase& one) { return one.uses[0].share; };
     return fmt::format(
         "Nothing is busy enough to limit, {}: {} (the most); latency or the plan of an open loop "
         "does\n",
-        p->what, text_of(p->uses[0]));
-  std::string line = fmt::format("Bottleneck, {}: {}", p->what, text_of(p->limits[0]));
-  if (p->limits.size() > 1) line += "; as near: " + text_of(p->limits[1]);
-  return line + '\n';
+        what, testbench::text_of(std::ranges::max_element(parts, {}, share)->uses[0]));
+  }
+  if (parts.size() == 1)
+    return fmt::format("Bottleneck, {}: {}{}\n", what, testbench::text_of(p.limits[0]),
+                       p.limits.size() > 1 ? "; as near: " + testbench::text_of(p.limits[1]) : "");
+  const auto share = [](const Phase& one) { return one.limits[0].share; };
+  const auto [least, most] = std::ranges::minmax_element(parts, {}, share);
+  return fmt::format("Bottleneck, {}: {}\n", what,
+                     testbench::text_of(p.limits[0], share(*least), share(*most)));
 }
 
 std::string RunRecorder::stalls_line() const {

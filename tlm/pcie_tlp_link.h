@@ -16,7 +16,9 @@ namespace hca::tlm_ {
 //  - What waits for credits holds up all of its line behind it, but a read: like one that waits for
 //    its tag it holds up reads alone.
 //  - completion_order: by_memory. The time that memory takes is drawn for each TLP of a read. Its
-//    completions take the line as early as it is free between those that are on their way. A tag
+//    completions take the line as early as it is free between those that are on their way, whose
+//    times stay: a line in use for more than half of the time makes them wait longer than one that
+//    serves in the order of arrival (16 tags of 512 B, 57 % of gen 3 x16: 70.8 of 76 Gb/s). A tag
 //    is free with the last completion of its read, whatever those before it wait for. The HCA hands
 //    on what it read in the order of its requests.
 //  - split: by_address cuts a write where an address is a multiple of MPS, a read where one is a

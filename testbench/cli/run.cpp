@@ -159,7 +159,7 @@ int run_seeds(const RunArguments& options, const Scenario& scenario) {
       runner.phase = [&](const std::string& what, bool begins) { recorder->phase(what, begins); };
     };
     hooks.first_ends = [&](const RunResult& result) {
-      limits = recorder->bottleneck_line() + recorder->stalls_line();
+      limits = recorder->bottleneck_lines() + recorder->stalls_line();
       results = write_series(options.directory, result, scenario, *recorder);
       recorder.reset();
     };
@@ -219,7 +219,7 @@ int run(const RunArguments& options) {
   if (messages) messages->close();
   std::fputs(text_of(result, scenario).c_str(), stdout);
   if (recorder) {
-    std::fputs((recorder->bottleneck_line() + recorder->stalls_line()).c_str(), stdout);
+    std::fputs((recorder->bottleneck_lines() + recorder->stalls_line()).c_str(), stdout);
     write_results(out, write_series(out, result, scenario, *recorder));
     scenario.metered = false;  // what is shrunk is not looked at
     recorder.reset();

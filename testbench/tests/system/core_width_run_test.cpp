@@ -40,7 +40,7 @@ TEST_CASE("a slow core: its beats limit the rate, and it is the bottleneck", "[w
   const RunResult result = runner.run();
   for (const std::string& failure : result.failures) FAIL_CHECK(failure);
   CHECK(result.streams.at(0).gigabits_per_second() == Approx(50.36).epsilon(0.005));
-  CHECK_THAT(recorder.bottleneck_line(),
+  CHECK_THAT(recorder.bottleneck_lines(),
              Catch::Contains(" core datapath, ") && Catch::Contains(" % busy"));
   const nlohmann::json record = recorder.json();
   bool seen = false;

@@ -33,7 +33,7 @@ TEST_CASE("scenario engines: each engine is shown as a resource", "[scenarios][e
   RunRecorder recorder(runner.testbed());
   runner.phase = [&](const std::string& what, bool begins) { recorder.phase(what, begins); };
   CHECK(runner.run().failures.empty());
-  CHECK(recorder.bottleneck_line().find(" engine ") != std::string::npos);
+  CHECK(recorder.bottleneck_lines().find(" engine ") != std::string::npos);
   const nlohmann::json record = recorder.json();
   const std::size_t wanted[] = {1, 2, 4, 4};
   for (std::size_t i = 0; i < std::size(wanted); ++i) {
@@ -75,7 +75,7 @@ TEST_CASE("a block that limits by its interval is named", "[scenarios][engines]"
   CHECK(result.failures.empty());
   // 400 MHz: 4 M packets a second.
   CHECK(result.sizes.at(0).bandwidth->million_messages_per_second() == Approx(4).epsilon(0.02));
-  CAPTURE(block, recorder.bottleneck_line());
-  CHECK(recorder.bottleneck_line().find("Bottleneck, WRITE bandwidth, 64 B: " + name + ": ") == 0);
+  CAPTURE(block, recorder.bottleneck_lines());
+  CHECK(recorder.bottleneck_lines().find("Bottleneck, WRITE bandwidth, 64 B: " + name + ": ") == 0);
 }
 }  // namespace hca::testbench

@@ -55,7 +55,7 @@ TEST_CASE("what is recorded of a run is of all threads", "[workload][threads][re
   // Each core does nothing but post: all of them are busy but for the last round trip.
   for (const auto& use : phase.at("resources"))
     if (use.at("resource") == "host 0's cores") CHECK(use.at("share").get<double>() > 0.95);
-  CHECK(recorder.bottleneck_line().find("host 0's cores") != std::string::npos);
+  CHECK(recorder.bottleneck_lines().find("host 0's cores") != std::string::npos);
 }
 
 TEST_CASE("a batch waits for all of its messages", "[workload][threads]") {

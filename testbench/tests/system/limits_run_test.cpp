@@ -210,6 +210,21 @@ TEST_CASE("a second limit that is as near is named too", "[limits]") {
   CHECK(run.line.find("; as near: ") != std::string::npos);
 }
 
+// Three sizes that the link limits, and READs, whose data the peer's link carries.
+TEST_CASE("each part of a run has its limit, like ones share a line", "[limits]") {
+  const RecordedRun run = run_recorded(
+      "operation: write, from: 64 KiB, to: 256 KiB, messages: 60}, "
+      "{operation: read, size: 64 KiB, messages: 60",
+      {});
+  const std::size_t end = run.line.find('\n') + 1;
+  CHECK_THAT(run.line.substr(0, end),
+             Catch::Matchers::Matches(
+                 R"(Bottleneck, WRITE bandwidth, 65536 B to WRITE bandwidth, 262144 B, 3 parts: )"
+                 R"(hca0 link transmit: (9[5-9] to )?(100|9[5-9]) % busy \(port.link_rate\)\n)"));
+  CHECK(run.line.find("Bottleneck, READ bandwidth, 65536 B: hca1 link transmit: ") == end);
+  CHECK(run.line.find('\n', end) + 1 == run.line.size());
+}
+
 TEST_CASE("a rate limit: the cycles that a queue pair waits", "[limits][stalls]") {
   // A frame of a WRITE of 64 bytes over IPv4: 14 + 20 + 8 + 12 + 16 + 64 + 4 = 138, with preamble,
   // FCS and gap 162 bytes: at 1 Gb/s 1296 ns, 518.4 cycles of 2.5 ns. All but the first of 100

@@ -18,7 +18,7 @@ inline RecordedRun run_recorded(const std::string& entry,
   Runner runner(scenario, {});
   RunRecorder recorder(runner.testbed());
   runner.phase = [&](const std::string& what, bool begins) { recorder.phase(what, begins); };
-  RecordedRun all{runner.run(), recorder.json(), recorder.bottleneck_line()};
+  RecordedRun all{runner.run(), recorder.json(), recorder.bottleneck_lines()};
   for (const std::string& failure : all.result.failures) FAIL_CHECK(failure);
   return all;
 }
