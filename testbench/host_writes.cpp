@@ -2,6 +2,7 @@
 #include "testbench/host_writes.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/proto/device.h"
 
@@ -22,10 +23,27 @@ HostWrites::HostWrites(const HostConfig& config, u64 hertz)
 
 Cycle HostWrites::paid_by(HostCpu* core, Cycle now, u32 offset, std::size_t bytes) {
   const std::size_t lines = bytes > sizeof(u64) ? (bytes + kLine - 1) / kLine : 0;
-  if (!core) return now;
+  if (!core) return in_order(core, now);
   Cycle at = now + core->held();
   if (lock_ && rings_send(offset)) at = take_register(*core, at);
-  return lines && push_line_ ? combine(*core, at, lines) : at;
+  return in_order(core, lines && push_line_ ? combine(*core, at, lines) : at);
+}
+
+// Not in front of what came before it.
+Cycle HostWrites::in_order(HostCpu* core, Cycle leaves) {
+  const std::size_t place = core ? core->number + 1 : 0;
+  if (place >= last_leaves_.size()) last_leaves_.resize(place + 1);
+  return last_leaves_[place] = std::max(last_leaves_[place], leaves);
+}
+
+void HostWrites::keep(Kept write) {
+  self.wake_from_outside(write.leaves);
+  const auto behind = std::ranges::upper_bound(kept_, write.leaves, {}, &Kept::leaves);
+  kept_.insert(behind, std::move(write));
+}
+
+void HostWrites::tick() {
+  for (; !kept_.empty() && kept_.front().leaves <= now(); kept_.pop_front()) send(kept_.front());
 }
 
 // Its own, or one that it shares.

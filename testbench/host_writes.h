@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <deque>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "model/engine/counters.h"
@@ -15,14 +18,25 @@ struct HostCounters {
 //    `doorbell_lock`, and does nothing else until it has had it.
 //  - A pushed WQE leaves a core line by line, 64 bytes each `push_line`, behind what is in front;
 //    the core waits when all its buffers of write combining are full.
-class HostWrites {
+// The writes of one core leave in their order. One that leaves later is kept until then: PCIe knows
+// nothing of it, so that it holds up nothing that is earlier on the line.
+class HostWrites : public engine::Block {
  public:
+  struct Kept {
+    Cycle rung, leaves;
+    u32 offset;
+    std::vector<u8> data;
+  };
   HostWrites(const HostConfig& config, u64 hertz);
   // A write of `bytes` at `offset` in cycle `now`, by a core that acts, or from outside of the
   // simulation (nullptr): the cycle in which it leaves. The core is held.
   Cycle leaves(HostCpu* core, Cycle now, u32 offset, std::size_t bytes) {
-    return lock_ | push_line_ ? paid_by(core, now, offset, bytes) : now;
+    return core && !(lock_ | push_line_) ? now : paid_by(core, now, offset, bytes);
   }
+  // `send` has it in the cycle in which it leaves, one that has not begun.
+  void keep(Kept write);
+  void tick();
+  std::function<void(const Kept&)> send;
   u32 registers(u32 cores) const { return registers_ ? registers_ : cores; }
   bool has_lock() const { return lock_; }
   bool combines() const { return push_line_; }
@@ -40,10 +54,14 @@ class HostWrites {
   Cycle take_register(HostCpu& core, Cycle at);
   Cycle combine(HostCpu& core, Cycle at, std::size_t lines);
 
+  Cycle in_order(HostCpu* core, Cycle leaves);
+
   const u32 registers_, buffers_;
   const Cycle lock_, push_line_;
   std::vector<Cycle> register_free_;
   std::vector<Combining> combining_;  // by core
+  std::vector<Cycle> last_leaves_;    // the same, behind that of what comes from outside
+  std::deque<Kept> kept_;             // in the order in which they leave
   HostCounters counters_;
 };
 }  // namespace hca::testbench

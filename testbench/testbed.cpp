@@ -16,7 +16,7 @@ engine::Domain::Options domain_options(const RunOptions& run) {
   options.mode = run.every_cycle ? engine::Mode::EveryCycle : engine::Mode::Sleep;
   options.shuffle_seed = run.shuffle_seed;
   options.stall_per_256 = run.stall_per_256, options.stall_seed = run.seed;
-  options.never_stalled = "host cores";
+  options.never_stalled = "writes host cores";
   return options;
 }
 
@@ -49,6 +49,10 @@ Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned inde
   memory.watch(verbs.command_blocks(), VerbsContext::kCommandBlockBytes,
                [this](u64, u64) { command_done_ = cpu.self.now(); });
   cpu.probe = hca.probes().add("host", kHostStepNames);
+  writes_.send = [this](const HostWrites::Kept& write) {
+    send_mmio(write.rung, write.leaves, write.offset, write.data);
+  };
+  writes_.self = {&hca.domain(), hca.domain().add_last(writes_, "writes")};
   cpu.self = {&hca.domain(), hca.domain().add_last(cpu, "host")};
 }
 
@@ -91,19 +95,28 @@ Cycle Node::now() const {
 }
 
 void Node::mmio_write(u32 offset, std::span<const u8> data, Cycle later) {
+  if (proto::BarOffset(offset % proto::kUserPageBytes) == proto::BarOffset::CommandDoorbell)
+    command_done_ = engine::kNever;
+  const Cycle rung = now();
+  const Cycle leaves = writes_.leaves(cpu.acting(), rung + later, offset, data.size());
+  cpu.probe.event(rung, HostStep::Rung, offset);
+  if (leaves > hca.domain().now())
+    writes_.keep({rung, leaves, offset, {data.begin(), data.end()}});
+  else
+    send_mmio(rung, leaves, offset, data);
+}
+
+// In the cycle in which it leaves.
+void Node::send_mmio(Cycle rung, Cycle leaves, u32 offset, std::span<const u8> data) {
   mmio_payload_.set_command(tlm::TLM_WRITE_COMMAND);
   mmio_payload_.set_address(offset);
   mmio_payload_.set_data_ptr(const_cast<u8*>(data.data()));
   mmio_payload_.set_data_length(unsigned(data.size()));
   mmio_payload_.set_streaming_width(unsigned(data.size()));
   mmio_payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  if (proto::BarOffset(offset % proto::kUserPageBytes) == proto::BarOffset::CommandDoorbell)
-    command_done_ = engine::kNever;
-  const Cycle leaves = writes_.leaves(cpu.acting(), now() + later, offset, data.size());
   const Cycle at = pcie_.mmio_write(leaves, u32(data.size()));
-  cpu.probe.event(now(), HostStep::Rung, offset);
   cpu.probe.event(at, HostStep::AtBar, offset);
-  cpu.tell([&](HostMeter& meter) { meter.rang(now(), at, offset, data); });
+  cpu.tell([&](HostMeter& meter) { meter.rang(rung, at, offset, data); });
   sc_core::sc_time delay = hca.delay_to(at);
   mmio_initiator->b_transport(mmio_payload_, delay);
   if (mmio_payload_.is_response_error()) throw std::runtime_error("the HCA refused an MMIO write");

@@ -55,6 +55,7 @@ class Node : public sc_core::sc_module {
  private:
   Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index,
        std::unique_ptr<tlm_::PcieLink> pcie);  // which becomes the HCA's
+  void send_mmio(Cycle rung, Cycle leaves, u32 offset, std::span<const u8> data);
   HostWrites writes_;
   const HostConfig host_;  // of the cores behind the first
   const u64 hertz_;

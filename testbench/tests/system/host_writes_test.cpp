@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What writes to the BAR cost the cores: doorbell registers that threads share, write combining.
-#include "testbench/tests/system/run_text.h"
+#include "testbench/tests/system/recorded_run.h"
 
 namespace hca::testbench {
 namespace {
@@ -97,5 +97,59 @@ TEST_CASE("write combining limits what a core pushes", "[host][push]") {
   const RunResult fast = pushed({});
   CHECK(fast.sizes.at(0).bandwidth->million_messages_per_second() > 10);
   CHECK(counter(fast, "host0.waits_combining") == 0);
+}
+
+// With a lock of 500 ns the second doorbell leaves in 600, a receive doorbell behind it no sooner
+// than when the core has had its register, in 1100; one from outside waits for none of them. And a
+// line that leaves write combining in 200 keeps a doorbell behind it.
+TEST_CASE("the writes of one core leave in their order", "[host][doorbell]") {
+  HostConfig config;
+  config.doorbell_lock = 500'000;
+  constexpr u64 kClock = 1'000'000'000;
+  const u32 send = u32(proto::BarOffset::SendDoorbell), push = u32(proto::BarOffset::PushBuffer),
+            receive = u32(proto::BarOffset::ReceiveDoorbell);
+  HostCpu core(config, kClock), other(config, kClock, &core);
+  other.number = 1;
+  HostWrites locked(config, kClock);
+  CHECK(locked.leaves(&core, 100, send, 8) == 100);
+  CHECK(locked.leaves(&core, 100, send, 8) == 600);
+  CHECK(locked.leaves(&core, 100, receive, 8) == 1100);
+  CHECK(locked.leaves(&other, 100, receive, 8) == 100);
+  CHECK(locked.leaves(nullptr, 150, receive, 8) == 150);
+  CHECK(locked.leaves(nullptr, 120, receive, 8) == 150);
+  config.doorbell_lock = 0, config.push_line = 200'000;
+  HostCpu pushing(config, kClock);
+  HostWrites lines(config, kClock);
+  CHECK(lines.leaves(&pushing, 0, push, 64) == 200);
+  CHECK(lines.leaves(&pushing, 50, receive, 8) == 200);
+  CHECK(lines.leaves(&pushing, 250, receive, 8) == 250);
+}
+
+// Doorbells of four threads wait up to 3 us for the register. A WQE of 80 bytes is read in 122
+// cycles meanwhile, as at any time: 2 to dma and out, 1 for 24 bytes up, 40 there, 36 in memory, 3
+// for 100 bytes down, 40 back.
+TEST_CASE("a doorbell that waits for its register holds up no read", "[host][doorbell]") {
+  const RecordedRun run =
+      run_recorded("operation: write, size: 64 B, messages: 400, qps: 4, threads: 4, depth: 1",
+                   {"host.doorbell_registers=1", "host.doorbell_lock=1 us"});
+  std::size_t seen = 0;
+  for (const auto& step : run.record.at("phases").at(0).at("times").at("steps")) {
+    if (step.at("step") != "wqe_fetch") continue;
+    ++seen;
+    CHECK(step.at("mean_ns") == 305);
+    CHECK(step.at("max_ns") == 305);
+  }
+  CHECK(seen == 1);
+}
+
+// A message of 64 KiB takes 5.6 us of a link of 100 Gb/s, its WQE in one line 300 ns of write
+// combining: the link is never idle. 64 KiB of each 16 * (4096 + 74 + 24) bytes on it.
+TEST_CASE("a line that waits in write combining holds up no payload", "[host][push]") {
+  const RunResult run =
+      run_workload("  - {operation: write, size: 64 KiB, messages: 400, push: true}\n",
+                   {"host.push_line=300 ns", "host.combining_buffers=64", "pcie.generation=5",
+                    "connection.path_mtu=4096"});
+  CHECK(run.sizes.at(0).bandwidth->gigabits_per_second(64 << 10) ==
+        Approx(100. * 4096 / 4194).epsilon(0.01));
 }
 }  // namespace hca::testbench
