@@ -27,7 +27,7 @@ struct HostConfig {
   u64 notice = 40'000, poll = 0, completion = 10'000;
   HostWait wait = HostWait::Poll;
   u64 arm = 50'000, interrupt = 2'000'000, event = 150'000;
-  u64 warm_up = 0, push_line = 0, doorbell_lock = 0;
+  u64 warm_up = 0, push_line = 0, doorbell_lock = 0, doorbell_contention = 0;
   u32 combining_buffers = 10, doorbell_registers = 0;
 };
 }  // namespace hca::testbench
@@ -38,40 +38,43 @@ struct hca::engine::Knobs<hca::testbench::HostConfig> {
   static constexpr std::string_view block = "host";
   static constexpr std::string_view sentence = "the core that runs the benchmark";
   static constexpr u64 kMax = 1'000'000'000;
-  static constexpr auto rows =
-      make_rows(knob("post_send", &Config::post_send, Unit::Picoseconds, 0, kMax,
-                     "to build a send WQE, and to ring its doorbell if `doorbell` is 0"),
-                knob("doorbell", &Config::doorbell, Unit::Picoseconds, 0, kMax,
-                     "to ring a send doorbell, once for a list of WQEs; 0: in post_send"),
-                knob("post_recv", &Config::post_recv, Unit::Picoseconds, 0, kMax,
-                     "to build a receive WQE and to ring its doorbell"),
-                knob("notice", &Config::notice, Unit::Picoseconds, 0, kMax,
-                     "until a polling core sees what the HCA wrote"),
-                knob("poll", &Config::poll, Unit::Picoseconds, 0, kMax,
-                     "to poll a completion queue and find something"),
-                knob("completion", &Config::completion, Unit::Picoseconds, 0, kMax,
-                     "to take a completion from its queue"),
-                knob("wait", &Config::wait, testbench::kHostWaitNames,
-                     "for completions: by polling, or asleep until an interrupt"),
-                knob("arm", &Config::arm, Unit::Picoseconds, 0, kMax,
-                     "to arm a completion queue and to look at it once more"),
-                knob("interrupt", &Config::interrupt, Unit::Picoseconds, 0, kMax,
-                     "from an interrupt's message in memory to the program that it wakes"),
-                knob("event", &Config::event, Unit::Picoseconds, 0, kMax,
-                     "to take the entries of the event queue and to arm it again"),
-                knob("warm_up", &Config::warm_up, Unit::Picoseconds, 0, 1000 * kMax,
-                     "once, with the first post of a core: it wakes, its pages are mapped"),
-                knob("push_line", &Config::push_line, Unit::Picoseconds, 0, kMax,
-                     "until each 64 bytes of a pushed WQE have left the core's write combining, "
-                     "behind those in front of them"),
-                knob("combining_buffers", &Config::combining_buffers, Unit::Count, 1, 256,
-                     "of 64 bytes each: a core that pushes waits when all of its own are full"),
-                knob("doorbell_registers", &Config::doorbell_registers, Unit::Count, 0, 256,
-                     "for send doorbells: thread i rings number i modulo so many; 0: each thread "
-                     "has its own"),
-                knob("doorbell_lock", &Config::doorbell_lock, Unit::Picoseconds, 0, kMax,
-                     "that a thread has a register for itself, each time that it rings it: longer "
-                     "than that it takes, and others wait meanwhile"));
+  static constexpr auto rows = make_rows(
+      knob("post_send", &Config::post_send, Unit::Picoseconds, 0, kMax,
+           "to build a send WQE, and to ring its doorbell if `doorbell` is 0"),
+      knob("doorbell", &Config::doorbell, Unit::Picoseconds, 0, kMax,
+           "to ring a send doorbell, once for a list of WQEs; 0: in post_send"),
+      knob("post_recv", &Config::post_recv, Unit::Picoseconds, 0, kMax,
+           "to build a receive WQE and to ring its doorbell"),
+      knob("notice", &Config::notice, Unit::Picoseconds, 0, kMax,
+           "until a polling core sees what the HCA wrote"),
+      knob("poll", &Config::poll, Unit::Picoseconds, 0, kMax,
+           "to poll a completion queue and find something"),
+      knob("completion", &Config::completion, Unit::Picoseconds, 0, kMax,
+           "to take a completion from its queue"),
+      knob("wait", &Config::wait, testbench::kHostWaitNames,
+           "for completions: by polling, or asleep until an interrupt"),
+      knob("arm", &Config::arm, Unit::Picoseconds, 0, kMax,
+           "to arm a completion queue and to look at it once more"),
+      knob("interrupt", &Config::interrupt, Unit::Picoseconds, 0, kMax,
+           "from an interrupt's message in memory to the program that it wakes"),
+      knob("event", &Config::event, Unit::Picoseconds, 0, kMax,
+           "to take the entries of the event queue and to arm it again"),
+      knob("warm_up", &Config::warm_up, Unit::Picoseconds, 0, 1000 * kMax,
+           "once, with the first post of a core: it wakes, its pages are mapped"),
+      knob("push_line", &Config::push_line, Unit::Picoseconds, 0, kMax,
+           "until each 64 bytes of a pushed WQE have left the core's write combining, "
+           "behind those in front of them"),
+      knob("combining_buffers", &Config::combining_buffers, Unit::Count, 1, 256,
+           "of 64 bytes each: a core that pushes waits when all of its own are full"),
+      knob("doorbell_registers", &Config::doorbell_registers, Unit::Count, 0, 256,
+           "for send doorbells: thread i rings number i modulo so many; 0: each thread "
+           "has its own"),
+      knob("doorbell_lock", &Config::doorbell_lock, Unit::Picoseconds, 0, kMax,
+           "that a thread has a register for itself, each time that it rings it: longer "
+           "than that it takes, and others wait meanwhile"),
+      knob("doorbell_contention", &Config::doorbell_contention, Unit::Picoseconds, 0, kMax,
+           "that it has it longer for each thread that is in front of it when it comes: a "
+           "lock whose cache line many want is slow to hand over"));
 };
 
 namespace hca::testbench {

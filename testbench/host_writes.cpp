@@ -19,6 +19,7 @@ HostWrites::HostWrites(const HostConfig& config, u64 hertz)
     : registers_(config.doorbell_registers),
       buffers_(config.combining_buffers),
       lock_(engine::cycles_from_picoseconds(config.doorbell_lock, hertz)),
+      contention_(engine::cycles_from_picoseconds(config.doorbell_contention, hertz)),
       push_line_(engine::cycles_from_picoseconds(config.push_line, hertz)) {}
 
 Cycle HostWrites::paid_by(HostCpu* core, Cycle now, u32 offset, std::size_t bytes) {
@@ -49,11 +50,14 @@ void HostWrites::tick() {
 // Its own, or one that it shares.
 Cycle HostWrites::take_register(HostCpu& core, Cycle at) {
   const u32 number = registers_ ? core.number % registers_ : core.number;
-  if (number >= register_free_.size()) register_free_.resize(number + 1);
-  const Cycle from = std::max(at, register_free_[number]);
-  register_free_[number] = from + lock_;
-  counters_.waits_register += from - at, counters_.register_cycles += lock_;
-  core.hold(from - at + lock_, from - at);
+  if (number >= turns_.size()) turns_.resize(number + 1);
+  std::deque<Cycle>& turns = turns_[number];
+  while (!turns.empty() && turns.front() <= at) turns.pop_front();
+  const Cycle from = turns.empty() ? at : turns.back();
+  const Cycle locked = lock_ + contention_ * turns.size();
+  turns.push_back(from + locked);
+  counters_.waits_register += from - at, counters_.register_cycles += locked;
+  core.hold(from - at + locked, from - at);
   return from;
 }
 

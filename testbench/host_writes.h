@@ -15,7 +15,8 @@ struct HostCounters {
 
 // What writes to the BAR cost the cores of a host.
 //  - Cores that ring one doorbell register do so one after the other: each has it for
-//    `doorbell_lock`, and does nothing else until it has had it.
+//    `doorbell_lock`, and `doorbell_contention` for each in front of it when it comes; it does
+//    nothing else until it has had it.
 //  - A pushed WQE leaves a core line by line, 64 bytes each `push_line`, behind what is in front;
 //    the core waits when all its buffers of write combining are full.
 // The writes of one core leave in their order. One that leaves later is kept until then: PCIe knows
@@ -57,11 +58,11 @@ class HostWrites : public engine::Block {
   Cycle in_order(HostCpu* core, Cycle leaves);
 
   const u32 registers_, buffers_;
-  const Cycle lock_, push_line_;
-  std::vector<Cycle> register_free_;
-  std::vector<Combining> combining_;  // by core
-  std::vector<Cycle> last_leaves_;    // the same, behind that of what comes from outside
-  std::deque<Kept> kept_;             // in the order in which they leave
+  const Cycle lock_, contention_, push_line_;
+  std::vector<std::deque<Cycle>> turns_;  // by register: when those that are not over end
+  std::vector<Combining> combining_;      // by core
+  std::vector<Cycle> last_leaves_;        // the same, behind that of what comes from outside
+  std::deque<Kept> kept_;                 // in the order in which they leave
   HostCounters counters_;
 };
 }  // namespace hca::testbench

@@ -47,6 +47,29 @@ TEST_CASE("of two doorbells in one action the second goes when the first has had
   CHECK(writes.counters().waits_register == 0);
 }
 
+// Cycles of 1 ns. Three cores at once: 500, behind it 500 + 100, behind both 500 + 2 * 100. In 1750
+// the third has it for 50 more: one is in front.
+TEST_CASE("a doorbell register is slower to hand over to those that wait", "[host][doorbell]") {
+  HostConfig config;
+  config.doorbell_lock = 500'000, config.doorbell_contention = 100'000;
+  config.doorbell_registers = 1;
+  constexpr u64 kClock = 1'000'000'000;
+  std::array<HostCpu, 4> cores{HostCpu(config, kClock), HostCpu(config, kClock),
+                               HostCpu(config, kClock), HostCpu(config, kClock)};
+  for (u32 i = 0; i < cores.size(); ++i) cores[i].number = i;
+  HostWrites writes(config, kClock);
+  const u32 doorbell = u32(proto::BarOffset::SendDoorbell);
+  CHECK(writes.leaves(&cores[0], 0, doorbell, 8) == 0);
+  CHECK(writes.leaves(&cores[1], 0, doorbell, 8) == 500);
+  CHECK(writes.leaves(&cores[2], 0, doorbell, 8) == 1100);
+  CHECK(cores[0].held() == 500);
+  CHECK(cores[1].held() == 1100);
+  CHECK(cores[2].held() == 1800);
+  CHECK(writes.leaves(&cores[3], 1750, doorbell, 8) == 1800);
+  CHECK(cores[3].held() == 50 + 600);
+  CHECK(writes.counters().register_cycles == 500 + 600 + 700 + 600);
+}
+
 // 104 bytes, two lines of 200 ns each: four buffers hold two such WQEs. The third waits for the
 // first line until 200 and for the second until 400.
 TEST_CASE("a core waits for write combining when all its buffers are full", "[host][push]") {
