@@ -18,7 +18,7 @@ u64 digest_of(const u8* bytes, u32 count) {
   for (u32 i = 0; i < count; i += 8) digest.add(load_be<8>(bytes + i));
   return digest.value();
 }
-// Of a READ or ATOMIC, whose bytes are a multiple of 8; without what stands behind it in its slot.
+// Without what stands behind it in its slot: of its bytes the whole 8s.
 u64 digest_of_wqe(std::span<const u8> bytes, u32 stride) {
   const u64 all = bytes_of_wqe(decode<SendWqe>(bytes.data()));
   return digest_of(bytes.data(), u32(std::min<u64>(all, stride)) & ~7u);
@@ -161,7 +161,7 @@ void ContextCache::fill(const Turn& turn) {
     std::array<u8, kMaxSendWqeBytes> wqe{};
     std::copy_n(turn.wqes.data() + i * sq.stride(), sq.stride(), wqe.data());
     const WorkRow* row = work_row(decode<SendWqe>(wqe.data()).opcode);
-    if (row && has_response(row->answer))
+    if (row && (configs_.wqe.acks || has_response(row->answer)))
       in_memory_[sq.slot(turn.first + i)] = digest_of_wqe(wqe, sq.stride());
     const u64 number = wqe_number(turn.qpn, turn.first + i);
     u32 slot = store.find(number);

@@ -36,7 +36,8 @@ using ContextAnswerLink = engine::Link<u32, 8>;  // tickets
 // those of its client behind it. Answers come in any order.
 //
 // WQEs come in as they are fetched, a turn in one look-up, and are read again from their send queue
-// when the response of a READ or ATOMIC needs one that is gone.
+// when the response of a READ or ATOMIC, or with wqe_cache.acks the completion of another message,
+// needs one that is gone.
 //
 // It ticks after the other blocks of a cycle: images are of states between two cycles.
 class ContextCache : public engine::Block {
@@ -63,6 +64,8 @@ class ContextCache : public engine::Block {
   engine::Probe probe;
 
   bool holds_all(proto::ContextKind kind) const { return configs_[kind].holds_all(); }
+  // A message that is acknowledged needs its WQE.
+  bool looks_up_acknowledged() const { return configs_.wqe.acks; }
   u8 log_page() const { return log_page_; }
   const CacheCounters& counters(proto::ContextKind kind) const {
     return *caches_[unsigned(kind)].counters;

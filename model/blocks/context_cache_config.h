@@ -22,6 +22,11 @@ struct CacheConfig {
 };
 template <proto::ContextKind kKind>
 struct CacheConfigOf : CacheConfig {};
+template <>
+struct CacheConfigOf<proto::ContextKind::Wqe> : CacheConfig {
+  CacheConfigOf() { misses = kMaxMisses; }
+  bool acks = true;
+};
 
 struct CacheCounters {
   u64 hits = 0, misses = 0, joined = 0, waits = 0, write_backs = 0, damaged = 0, miss_cycles = 0,
@@ -70,6 +75,23 @@ struct hca::engine::Knobs<hca::blocks::CacheConfigOf<kKind>> {
       knob("misses", &C::misses, Unit::Count, 1, hca::blocks::kMaxMisses,
            "entries that may be on their way from host memory"));
 };
+template <>
+struct hca::engine::Knobs<hca::blocks::CacheConfigOf<hca::proto::ContextKind::Wqe>> {
+  using C = hca::blocks::CacheConfig;
+  using W = hca::blocks::CacheConfigOf<hca::proto::ContextKind::Wqe>;
+  static constexpr std::string_view block = "wqe_cache";
+  static constexpr std::string_view sentence =
+      hca::proto::row_of(hca::proto::ContextKind::Wqe).meaning;
+  static constexpr auto rows = make_rows(
+      knob("entries", &C::entries, Unit::Count, 0, 1 << 20, "entries on chip; 0 holds all"),
+      knob("ways", &C::ways, Unit::Count, 0, 1 << 20,
+           "entries of a set, which divide all entries; 0 is one set"),
+      knob("policy", &C::policy, hca::blocks::kReplacementNames, "which entry of a set goes"),
+      knob("misses", &C::misses, Unit::Count, 1, hca::blocks::kMaxMisses,
+           "WQEs that may be on their way from host memory"),
+      knob("acks", &W::acks,
+           "each message needs its WQE when it is acknowledged, or READs and ATOMICs alone do"));
+};
 template <hca::proto::ContextKind kKind>
 struct hca::engine::Counters<hca::blocks::CacheCountersOf<kKind>> {
   using C = hca::blocks::CacheCounters;
@@ -93,10 +115,10 @@ struct hca::engine::Counters<hca::blocks::CacheCountersOf<hca::proto::ContextKin
   static constexpr auto rows = make_rows(
       counter("fills", &W::fills, "WQEs", "put here when they were fetched"),
       counter("repeats", &W::repeats, "WQEs", "sent again, and not read again"),
-      counter("hits", &C::hits, "responses", "the WQE of the READ or ATOMIC was here"),
-      counter("misses", &C::misses, "responses", "the WQE was read from its send queue"),
-      counter("joined", &C::joined, "responses", "the WQE was on its way already"),
-      counter("waits", &C::waits, "responses", "misses that waited for another one to end"),
+      counter("hits", &C::hits, "WQEs", "of a response or acknowledgement: it was here"),
+      counter("misses", &C::misses, "WQEs", "it was read from its send queue"),
+      counter("joined", &C::joined, "WQEs", "it was on its way already"),
+      counter("waits", &C::waits, "WQEs", "misses that waited for another one to end"),
       counter("damaged", &C::damaged, "WQEs", "came back other than they were fetched"),
       counter("miss_cycles", &C::miss_cycles, "cycles", "from a miss to its WQE, of all"),
       counter("waited", &C::waited, kWaited, "misses under way (misses), of all clients"));

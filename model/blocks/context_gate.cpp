@@ -85,13 +85,18 @@ void note_batch(const Contexts& contexts, ReceiveBatch* const& batch,
 // One that nobody waits for needs nothing: it is dropped.
 void note_response(const Contexts& contexts, const Acknowledgement& response,
                    ContextGate<Acknowledgement>& gate) {
-  if (!response.packet) return;
   const SendState& s = contexts.send[response.qpn];
-  if (!response::awaits_response(s)) return;
-  for (u32 index = s.awaited; index != s.started; ++index) {
+  const bool acks = gate.cache().looks_up_acknowledged() && s.is_outstanding(response.psn);
+  if (!acks && !(response.packet && response::awaits_response(s))) return;
+  // A NAK acknowledges what is in front of its PSN.
+  const u32 not_acked = syndrome_kind(response.syndrome) == SyndromeKind::Ack ? 0 : 1;
+  for (u32 index = acks ? s.completed : s.awaited; index != s.started; ++index) {
     const SentMessage& m = contexts.message(response.qpn, index);
-    if (!has_response(m.answer) || psns_between(m.first_psn, response.psn) >= m.packets) continue;
-    return gate.need(ContextKind::Wqe, wqe_number(response.qpn, index));
+    const u32 behind = psns_between(m.first_psn, response.psn);
+    if (behind >= kPsnWindow) return;  // it is behind the response, as all that follow
+    const bool answers = response.packet && has_response(m.answer) && behind < m.packets;
+    const bool completes = acks && !has_response(m.answer) && behind + 1 >= m.packets + not_acked;
+    if (answers || completes) gate.need(ContextKind::Wqe, wqe_number(response.qpn, index));
   }
 }
 

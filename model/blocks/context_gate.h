@@ -141,7 +141,8 @@ void note_queue_pair(const Contexts& contexts, Turn* const& turn, ContextGate<Tu
 struct ReceiveBatch;
 void note_batch(const Contexts& contexts, ReceiveBatch* const& batch,
                 ContextGate<ReceiveBatch*>& gate);
-// The WQE of a READ or ATOMIC whose response this is.
+// The WQE of a READ or ATOMIC whose response this is, and those of the messages that it
+// acknowledges.
 void note_response(const Contexts& contexts, const Acknowledgement& response,
                    ContextGate<Acknowledgement>& gate);
 void note_completion(const Contexts& contexts, const Completed& completed,

@@ -180,6 +180,46 @@ TEST_CASE("a response needs the WQE of its READ", "[context_gate]") {
   CHECK(asked(0, false).empty());
 }
 
+// WRITEs: 5 of PSNs 0xfffffe to 0, 6 of 1, 7 of 2 and 3; then READ 8 of 4 and 5, which acknowledges
+// them with its response.
+TEST_CASE("an acknowledgement needs the WQEs of the messages that it completes", "[context_gate]") {
+  const auto asked = [](u32 psn, u8 syndrome = 0, bool acks = true, bool has_packet = false) {
+    CacheConfigs alone;
+    alone.wqe.entries = 4, alone.wqe.acks = acks;
+    GateBench<Acknowledgement, 8> bench(note_response, alone);
+    Contexts& c = bench.contexts;
+    c.message(1, 5) = {.first_psn = 0xfffffe, .packets = 3};
+    c.message(1, 6) = {.first_psn = 1, .packets = 1};
+    c.message(1, 7) = {.first_psn = 2, .packets = 2};
+    c.message(1, 8) = {.first_psn = 4, .packets = 2, .answer = proto::Answer::Read};
+    proto::SendState& s = c.send[1];
+    s.completed = 5, s.started = 9, s.awaited = 8, s.reads_started = 1;
+    s.unacked_psn = 0xfffffe, s.sent_psn = s.send_psn = s.next_psn = 6;
+    Packet packet;
+    Acknowledgement a{.qpn = 1, .psn = psn, .syndrome = syndrome};
+    a.packet = has_packet ? &packet : nullptr;
+    std::vector<u64> indices;
+    for (const auto& [kind, number] : bench.asked({a})) {
+      CHECK(kind == ContextKind::Wqe);
+      indices.push_back(proto::index_of_wqe(number));
+    }
+    return indices;
+  };
+  using Indices = std::vector<u64>;
+  constexpr u8 kSequenceNak = 0x60;  // T5
+  CHECK(asked(0xffffff).empty());
+  CHECK(asked(0) == Indices{5});
+  CHECK(asked(2) == Indices{5, 6});
+  CHECK(asked(3) == Indices{5, 6, 7});
+  CHECK(asked(3, kSequenceNak) == Indices{5, 6});
+  CHECK(asked(4, kSequenceNak) == Indices{5, 6, 7});
+  CHECK(asked(0xfffffd).empty());  // acknowledged before
+  CHECK(asked(6).empty());         // not sent
+  CHECK(asked(3, 0, false).empty());
+  CHECK(asked(5, 0, true, true) == Indices{5, 6, 7, 8});
+  CHECK(asked(5, 0, false, true) == Indices{8});
+}
+
 TEST_CASE("a packet needs its queue pair, and what its R_Key names", "[context_gate]") {
   Bench bench;
   Contexts peer, contexts;
