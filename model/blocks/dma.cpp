@@ -56,28 +56,39 @@ inline void Dma::wait_for_way(bool write, Cycle from) {
   wake_at(from);
 }
 
-// The first client behind the one served last whose request is here and may leave.
+// Of several that may leave: a client of the other kind than the last one, or the only kind that
+// there is, the first behind the one of that kind served last.
+[[gnu::noinline]] unsigned Dma::client_in_turn(unsigned ready) const {
+  unsigned writes = 0;
+  for (unsigned m = ready; m; m &= m - 1)
+    if (requests_in[unsigned(std::countr_zero(m))].front().write) writes |= m & -m;
+  const unsigned reads = ready & ~writes;
+  const bool write = !reads || (writes && !wrote_);
+  const unsigned turn = write ? writes : reads, behind = turn >> next_[write] << next_[write];
+  return unsigned(std::countr_zero(behind ? behind : turn));
+}
+
 inline void Dma::grant() {
   unsigned ready = 0;
   for (u32 m = waiting_; m; m &= m - 1) {
     const DmaLink& link = requests_in[unsigned(std::countr_zero(m))];
     if (!link.can_pop()) continue;
-    const Cycle from = link.front().write ? next_write_ : next_read_;
-    if (from <= now())
+    const bool write = link.front().write;
+    if (const Cycle from = free_from_[write]; from <= now())
       ready |= m & -m;
     else
-      wait_for_way(link.front().write, from);
+      wait_for_way(write, from);
   }
   if (!ready) return;
-  const unsigned behind = ready >> next_ << next_;
-  start(unsigned(std::countr_zero(behind ? behind : ready)));
-  if (ready & (ready - 1)) wake_at(now() + 1);
+  if (!(ready & (ready - 1))) return start(unsigned(std::countr_zero(ready)));
+  start(client_in_turn(ready));
+  wake_at(now() + 1);
 }
 
 inline void Dma::start(unsigned client) {
   DmaLink& link = requests_in[client];
-  next_ = client + 1 == kDmaClients ? 0 : client + 1;
-  if (link.front().write)
+  wrote_ = link.front().write, next_[wrote_] = client + 1;
+  if (wrote_)
     start_write(link.front(), u8(client));
   else
     start_read(link.front(), u8(client));
@@ -97,7 +108,7 @@ inline void Dma::start_read(const DmaRequest& request, u8 client) {
     const Cycle late = last_write_memory_ > t.memory ? last_write_memory_ - t.memory : 0;
     memory = std::max(t.memory + late, std::max(now, last_read_memory_) + 1);
     first = std::max({t.first + late, last_read_, memory}), last = std::max(t.last + late, first);
-    next_read_ = t.next;
+    free_from_[false] = t.next;
     if (request.operands) [[unlikely]]
       ++counters.atomics;
     else
@@ -116,7 +127,7 @@ inline void Dma::start_write(const DmaRequest& request, u8 client) {
       timing_.write(std::max(request.first_in, now), std::max(request.last_in, now),
                     request.address, request.bytes);
   const Cycle memory = std::max(t.memory, std::max(now, last_write_memory_) + 1);
-  next_write_ = t.next;
+  free_from_[true] = t.next;
   last_write_memory_ = memory;
   ++counters.writes, counters.write_bytes += request.bytes;
   if (writes_.empty()) write_memory_ = memory;

@@ -63,7 +63,8 @@ struct DmaCounters {
 // a read passes no earlier write (G30.3). A client has reserved room for what it asks for.
 //
 // Contract: a request seen in cycle n leaves in n, if HostTiming lets one of its kind leave then
-// and no other client's turn comes first; one request a cycle. No knobs: the times are those of
+// and no other client's turn comes first; one request a cycle. Of reads and of writes clients take
+// turns by themselves; where both kinds may leave, so do these. No knobs: the times are those of
 // what lies between chip and memory.
 class Dma : public engine::Block {
  public:
@@ -95,6 +96,7 @@ class Dma : public engine::Block {
   };
   void reach_memory();
   void read_memory(Access& a);
+  unsigned client_in_turn(unsigned ready) const;
   void grant();
   void wait_for_way(bool write, Cycle from);
   void start(unsigned client);
@@ -106,11 +108,14 @@ class Dma : public engine::Block {
   Ring<Access> reads_, writes_;  // on their way to memory
   Cycle read_memory_ = engine::kNever,
         write_memory_ = engine::kNever;  // when the first of them reaches it
-  Cycle next_read_ = 0, next_write_ = 0;
+  // By kind, reads and writes: the next may leave from this cycle on, and the client behind the one
+  // served last is the first in turn.
+  std::array<Cycle, 2> free_from_{};
+  std::array<unsigned, 2> next_{};
+  bool wrote_ = false;  // what left last was a write
   Cycle last_read_ = 0, last_read_memory_ = 0, last_write_memory_ = 0;
   std::array<Cycle, 2> counted_{};  // of waits of reads, of writes: up to here
-  unsigned next_ = 0;
-  u32 waiting_ = 0;  // clients with a request, seen or not
+  u32 waiting_ = 0;                 // clients with a request, seen or not
 };
 }  // namespace hca::blocks
 

@@ -20,9 +20,12 @@ struct Memory : Outside {
     return address != kUnreadable;
   }
   static constexpr u64 kUnreadable = 0x1000;
-  void write_memory(u64, const u8*, u32, Cycle at) override { writes.push_back(at); }
+  void write_memory(u64, const u8*, u32 bytes, Cycle at) override {
+    writes.push_back(at), written.push_back(bytes);
+  }
   void transmit(Packet*, Cycle) override {}
   Cycles reads, writes;
+  std::vector<u32> written;  // bytes
 };
 struct DmaBench : Bench {
   explicit DmaBench(const std::map<DmaClient, Plan<DmaRequest>>& plans) {
@@ -75,6 +78,29 @@ TEST_CASE("one request leaves a cycle, clients take turns", "[dma]") {
   const DmaBench turns(
       {{DmaClient::WqeFetch, {{10, kRead}, {11, kRead}}}, {DmaClient::Packetizer, {{10, kRead}}}});
   CHECK(turns.memory.reads == Cycles{10 + 30, 17 + 30, 24 + 30});
+}
+
+// A write leaves each 7 cycles, and so does a read: 10, 17, 24 ... of each kind, the second kind
+// one cycle later. Reads of a client behind the writers' leave their turns as they are.
+TEST_CASE("clients that write take turns whatever is read", "[dma]") {
+  DmaRequest large = kWrite;
+  large.bytes = 1024;
+  const Plan<DmaRequest> reads{{10, kRead}, {11, kRead}, {12, kRead}, {13, kRead}};
+  const DmaBench bench({{DmaClient::WqeFetch, reads},
+                        {DmaClient::Response, {{10, large}, {11, large}, {12, large}}},
+                        {DmaClient::Completion, {{10, kWrite}, {11, kWrite}, {12, kWrite}}}});
+  CHECK(bench.memory.writes == Cycles{40, 47, 54, 61, 68, 75});
+  CHECK(bench.memory.written == std::vector<u32>{1024, 64, 1024, 64, 1024, 64});
+  CHECK(bench.memory.reads == Cycles{41, 48, 55, 62});
+}
+
+TEST_CASE("reads and writes that may leave take turns", "[dma]") {
+  DmaBench bench({{DmaClient::Command, {{9, kRead}}},
+                  {DmaClient::WqeFetch, {{17, kRead}}},
+                  {DmaClient::Packetizer, {{17, kRead}}},
+                  {DmaClient::Payload, {{17, kWrite}}}});
+  CHECK(bench.memory.reads == Cycles{39, 48, 55});
+  CHECK(bench.memory.writes == Cycles{47});
 }
 
 TEST_CASE("a read passes no earlier write, an empty one keeps its place", "[dma][G30.3]") {
