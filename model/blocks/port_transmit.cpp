@@ -86,7 +86,7 @@ template <bool kSpecial>
   from.pop(next - now()), other.hold_until(next);
   if (!from.empty()) fetch_ahead(*from.front());
   replies_next_ = p->is_request || (kSpecial && is_controlled);
-  if (p->buffers) p->buffers->give(now() + 1);
+  if (p->buffers) p->buffers->give(next);
   if (attributes && is_down(*attributes) && !proto::mutant<"port_down_sends">()) [[unlikely]]
     return PacketPool::give_back(p);
   ++counters->tx_packets, counters->tx_bytes += p->frame_bytes;

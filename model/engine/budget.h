@@ -26,10 +26,10 @@ class Budget {
   bool available() {
     for (; pending_ && later_[head_] <= taker_.now(); --pending_, ++free_) head_ = after(head_);
     if (free_) return true;
-    if (pending_)
-      count_stall(taker_.now(), later_[head_]), taker_.wake(later_[head_]);
-    else
+    if (!pending_)
       wait();
+    else if (later_[head_] > stalled_until_)  // else the taker was told before
+      count_stall(taker_.now(), later_[head_]), taker_.wake(later_[head_]);
     return false;
   }
   void take() {
@@ -38,15 +38,16 @@ class Budget {
     --free_;
     taker_.acted();
   }
-  // Usable from cycle `at`, a later one; calls come in order of `at`.
+  // Usable from cycle `at`, a later one.
   void give(Cycle at) {
     if (at <= taker_.now()) [[unlikely]]
       fail("given back for a cycle that has begun");
     if (free_ + pending_ == later_.size()) [[unlikely]]
       fail("more given back than taken");
+    unsigned place = tail_;
     if (pending_ && later_[before(tail_)] > at) [[unlikely]]
-      fail("given back out of order");
-    later_[tail_] = at;
+      place = make_place(at);
+    later_[place] = at;
     tail_ = after(tail_), ++pending_;
     if (waits_since_ == kNever) return;
     count_stall(waits_since_, at);
@@ -57,6 +58,14 @@ class Budget {
  private:
   unsigned after(unsigned i) const { return i + 1 == later_.size() ? 0 : i + 1; }
   unsigned before(unsigned i) const { return i ? i - 1 : unsigned(later_.size()) - 1; }
+  // In front of what counts from a later cycle on. Whoever was told of that may go on sooner.
+  [[gnu::cold, gnu::noinline]] unsigned make_place(Cycle at) {
+    unsigned place = tail_;
+    for (; place != head_ && later_[before(place)] > at; place = before(place))
+      later_[place] = later_[before(place)];
+    taker_.wake_from_outside(at);
+    return place;
+  }
   void wait() {
     if (waits_since_ == kNever) waits_since_ = taker_.now();
   }

@@ -104,6 +104,21 @@ TEST_CASE(
   CHECK(TransmitBench(config, {.latency = 5}, {10, 17}).sent() == Cycles{25, 17 + 15});
 }
 
+// The buffer of a packet that starts in 10 is free in 16, when the link has taken all of it; with
+// an ICRC unit that takes 20 cycles a packet in 30.
+TEST_CASE("a packet has its buffer until the link has taken all of it, used at n - 1, free at n",
+          "[port]") {
+  for (const auto& [interval, free] : {std::pair{1, 16}, std::pair{20, 30}}) {
+    TransmitBench bench({}, {.latency = 5, .interval = Cycle(interval)}, {10});
+    while (bench.buffers.available()) bench.buffers.take();
+    bench.domain.run_until(Cycle(free));
+    CHECK(bench.wire.sent.size() == 1);
+    CHECK_FALSE(bench.buffers.available());
+    bench.domain.run_until(Cycle(free) + 1);
+    CHECK(bench.buffers.available());
+  }
+}
+
 // The same starts. Four that are there in 10 wait for the link in 11 to 15, 17 to 20 and 22 to 25.
 TEST_CASE("the cycles in which packets wait for a busy link are counted", "[port][stalls]") {
   const auto waits = [](const PortConfig& config, const Cycles& requests, const Cycles& replies) {
