@@ -42,6 +42,7 @@ inline constexpr std::array kLimitKinds{
     LimitKind{"lock", 7, "of the time waited for"},          // ATOMICs
     LimitKind{"ATOMICs", 7, "busy"},
     LimitKind{"time", 7, "of the time waited for"},  // RNR timers, rate limits
+    LimitKind{"WQEs", 7, "of the time waited for"},  // of receive queues, that are read
     LimitKind{"misses", 8, "busy"},
     LimitKind{"tags", 9, "busy"},
     LimitKind{"credits", 10, "busy"},  // of PCIe
@@ -62,27 +63,37 @@ std::string text_of(const Use& use);
 // The same for shares of several parts of a run: "98 to 100 % busy".
 std::string text_of(const Use& use, double least, double most);
 
+// Whose cycles are counted: a share is that of one of them.
+enum class WaitOf : u8 { Block, QueuePairs, PeersQueuePairs };
 // Of the waits that blocks count: those that may limit a run.
 struct WaitRow {
   std::string_view block, cause;  // as the counter, link or budget has it, its beginning
   std::string_view name, kind, knob;
-  bool of_queue_pairs = false;  // the cycles of all of them: a share is that of one
+  WaitOf of = WaitOf::Block;
 };
 inline constexpr std::array kWaitRows{
     WaitRow{"qp_scheduler", "waits_turns", "qp_scheduler turns", "turns", "qp_scheduler.turns",
-            true},
+            WaitOf::QueuePairs},
     WaitRow{"qp_scheduler", "turn buffers", "qp_scheduler slots", "slots", "qp_scheduler.slots"},
     WaitRow{"requester", "waits_reads", "max_rd_atomic", "messages", "connection.max_rd_atomic",
-            true},
+            WaitOf::QueuePairs},
     WaitRow{"requester", "waits_credits", "message credits", "messages", "workload[].receive_depth",
-            true},
-    WaitRow{"requester", "waits_window", "PSN window", "messages", "", true},
-    WaitRow{"requester", "waits_rnr", "RNR timers", "time", "connection.min_rnr_timer", true},
-    WaitRow{"requester", "waits_timeout", "transport timers", "time", "connection.timeout", true},
-    WaitRow{"requester", "waits_rate", "rate limit", "time", "connection.rate_limit", true},
+            WaitOf::QueuePairs},
+    WaitRow{"requester", "waits_window", "PSN window", "messages", "", WaitOf::QueuePairs},
+    WaitRow{"requester", "waits_rnr", "RNR timers", "time", "connection.min_rnr_timer",
+            WaitOf::QueuePairs},
+    WaitRow{"requester", "waits_timeout", "transport timers", "time", "connection.timeout",
+            WaitOf::QueuePairs},
+    WaitRow{"requester", "waits_rate", "rate limit", "time", "connection.rate_limit",
+            WaitOf::QueuePairs},
     WaitRow{"requester", "packet buffers", "packetizer buffers", "buffers", "packetizer.buffers"},
     WaitRow{"responder_execute", "response buffers", "responder_execute responses", "buffers",
             "responder_execute.responses"},
+    WaitRow{"responder_execute", "waits_wqes", "receive WQE reads, one of a queue pair at a time",
+            "WQEs", "responder_execute.batch", WaitOf::PeersQueuePairs},
+    WaitRow{"responder_execute", "waits_shared_wqes",
+            "SRQ WQE reads, one of a queue pair at a time", "WQEs",
+            "workload[].qps, connection.srq", WaitOf::PeersQueuePairs},
     WaitRow{"responder_execute", "waits_places", "responder_execute outcomes", "buffers",
             "responder_execute.outcomes, parking"},
     WaitRow{"responder_execute", "waits_lock", "ATOMIC lock", "lock",

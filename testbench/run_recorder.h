@@ -147,6 +147,7 @@ class RunRecorder {
                  std::string_view counter = "");
   void look_at_stalls(const Chip& chip, u64 to);
   void begin_stalls();
+  long waiting(unsigned chip, WaitOf of) const;
   void end_stalls(Phase& phase);
   void end_depth(Phase& phase);
   void end_atomics(Phase& phase);

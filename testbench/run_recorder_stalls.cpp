@@ -57,7 +57,7 @@ void RunRecorder::add_stall(unsigned i, const std::string& block, std::string ca
                             const u64* cycles, std::string_view counter) {
   const WaitRow* row = wait_row(block, counter.empty() ? cause : counter);
   // Of queue pairs those that wait at the same time are counted.
-  const bool counts = row && row->of_queue_pairs;
+  const bool counts = row && row->of != WaitOf::Block;
   const std::size_t column =
       series_.add_column({fmt::format("stalls of hca{}", i), block + ": " + cause,
                           counts ? "queue pairs" : "%", counts ? 1.0 : 100.0, counts ? 0.0 : 1.0});
@@ -141,14 +141,20 @@ void RunRecorder::end_atomics(Phase& p) {
   }
 }
 
+// How many wait, if all do.
+long RunRecorder::waiting(unsigned i, WaitOf of) const {
+  if (of == WaitOf::Block) return 1;
+  const std::vector<bool>& qps = chips_[of == WaitOf::QueuePairs ? i : kChips - 1 - i].qps;
+  return std::count(qps.begin(), qps.end(), true);
+}
+
 void RunRecorder::end_stalls(Phase& p) {
   std::vector<std::pair<std::string, double>> waited;
   for (const Stall& s : stalls_) {
     const Chip& chip = chips_[s.chip];
     const u64 cycles = *s.cycles - s.begun;
     if (!cycles) continue;
-    const auto qps = std::count(chip.qps.begin(), chip.qps.end(), true);
-    const double each = s.row && s.row->of_queue_pairs ? double(std::max<long>(qps, 1)) : 1;
+    const double each = s.row ? double(std::max(waiting(s.chip, s.row->of), 1L)) : 1;
     const double share = std::min(1.0, double(cycles * chip.period) / double(p.to - p.from) / each);
     p.stalls.push_back({s.block, s.cause, cycles, share});
     if (s.row)

@@ -131,7 +131,7 @@ void ResponderExecute::drop_behind_failure(Packet* p, const Queue& q) {
     return;
   if (request::is_saved(*p->parsed.opcode)) return execute_read(p);
   if (p->parsed.opcode->operation == Operation::Write) return execute_write(p, q);
-  if (!execute_send(p, q)) park(p, q);
+  if (!execute_send(p, q)) park(p, q), q.wqe_since = now();
 }
 
 // A duplicate, a NAK or an RNR NAK.

@@ -170,6 +170,7 @@ class ResponderExecute : public engine::Block {
   struct Queue {
     ReceiveBatch *current = nullptr, *following = nullptr;
     Packet *parked_head = nullptr, *parked_tail = nullptr;
+    Cycle wqe_since = kNever;  // the first of them waits for its receive WQE
     bool fetching = false, unparking = false, failed = false, flushing = false;
     bool wqe_open = false;
     bool listed = false;  // in settling of its side
@@ -282,6 +283,7 @@ class ResponderExecute : public engine::Block {
   void park(Packet* p, Queue& q);
   void unpark_later(u32 qpn, Queue& q);
   bool unpark();
+  void end_wqe_wait(u32 qpn, Queue& q);
   void ring(const ReceiveBell& bell);
   void flush();
   void drop_batches(Queue& q);

@@ -31,7 +31,7 @@ struct ResponderExecuteCounters {
   u64 writes = 0, sends = 0, reads = 0, atomics = 0, repeated = 0, not_saved = 0, abandoned = 0;
   u64 receive_fetches = 0, parked = 0, failed = 0, credit_updates = 0, engine_waits = 0;
   u64 atomic_cycles = 0, waits_lock = 0, waits_atomics = 0, waits_places = 0, waits_engine = 0;
-  u64 waits_read_interval = 0;
+  u64 waits_read_interval = 0, waits_wqes = 0, waits_shared_wqes = 0;
 };
 }  // namespace hca::blocks
 
@@ -101,5 +101,9 @@ struct hca::engine::Counters<hca::blocks::ResponderExecuteCounters> {
       counter("waits_engine", &C::waits_engine, kWaited,
               "a place in front of its engine (engine_queue), of the first request"),
       counter("waits_read_interval", &C::waits_read_interval, kWaited,
-              "the time from one READ to the next (read_interval), of the first one"));
+              "the time from one READ to the next (read_interval), of the first one"),
+      counter("waits_wqes", &C::waits_wqes, kWaited,
+              "receive WQEs that are being read (batch), of all queue pairs"),
+      counter("waits_shared_wqes", &C::waits_shared_wqes, kWaited,
+              "the WQE of a shared receive queue that is being read, of all queue pairs"));
 };

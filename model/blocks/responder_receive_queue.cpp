@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The receive queues of responder_execute: WQEs are read in batches, ahead of their use.
 #include <algorithm>
+#include <utility>
 
 #include "model/blocks/responder_execute.h"
 
@@ -122,17 +123,25 @@ bool ResponderExecute::unpark() {
   const u32 index = counts ? q.next_wqe : p ? p->effect.receive_wqe : 0;
   const bool waits = p && !q.failed && waits_for_atomic(*p, q);
   if (!p || waits || (needs_wqe && !holds(q.current, index) && !holds(q.following, index))) {
-    if (p && !waits)
+    if (p && !waits) {
       q.next_wqe = index, q.posted = later_index(q.posted, index + 1), ask_batch(qpn);
+      if (q.wqe_since == kNever) q.wqe_since = now();
+    }
     q.unparking = false;
     unparks_.pop();
     return false;
   }
   q.parked_head = p->next;
   --parked_;
+  if (q.wqe_since != kNever) end_wqe_wait(qpn, q);
   if (!q.failed) return process(p), true;
   drop_behind_failure(p, q);
   return true;
+}
+
+void ResponderExecute::end_wqe_wait(u32 qpn, Queue& q) {
+  u64& waits = contexts_.qps[qpn].srqn ? counters.waits_shared_wqes : counters.waits_wqes;
+  waits += now() - std::exchange(q.wqe_since, kNever);
 }
 
 // WQEs were posted: in a queue pair that works, the first batch is read ahead; in Error they are
