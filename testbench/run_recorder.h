@@ -148,6 +148,7 @@ class RunRecorder {
   void look_at_stalls(const Chip& chip, u64 to);
   void begin_stalls();
   long waiting(unsigned chip, WaitOf of) const;
+  static void add_wait(Phase& phase, std::string name, const WaitRow& row, double share);
   void end_stalls(Phase& phase);
   void end_depth(Phase& phase);
   void end_atomics(Phase& phase);

@@ -148,6 +148,16 @@ long RunRecorder::waiting(unsigned i, WaitOf of) const {
   return std::count(qps.begin(), qps.end(), true);
 }
 
+// Of ports and lanes that wait for the same the one that waits most counts.
+void RunRecorder::add_wait(Phase& p, std::string name, const WaitRow& row, double share) {
+  const auto at =
+      std::find_if(p.uses.begin(), p.uses.end(), [&](const Use& use) { return use.name == name; });
+  if (at != p.uses.end())
+    at->share = std::max(at->share, share);
+  else
+    p.uses.push_back({std::move(name), std::string(row.kind), share, std::string(row.knob)});
+}
+
 void RunRecorder::end_stalls(Phase& p) {
   std::vector<std::pair<std::string, double>> waited;
   for (const Stall& s : stalls_) {
@@ -157,9 +167,7 @@ void RunRecorder::end_stalls(Phase& p) {
     const double each = s.row ? double(std::max(waiting(s.chip, s.row->of), 1L)) : 1;
     const double share = std::min(1.0, double(cycles * chip.period) / double(p.to - p.from) / each);
     p.stalls.push_back({s.block, s.cause, cycles, share});
-    if (s.row)
-      p.uses.push_back({fmt::format("hca{} {}", s.chip, s.row->name), std::string(s.row->kind),
-                        share, std::string(s.row->knob)});
+    if (s.row) add_wait(p, fmt::format("hca{} {}", s.chip, s.row->name), *s.row, share);
     waited.emplace_back(s.block + ' ' + s.cause, share);
   }
   // Tags and credits that are all in use are waited for or not.

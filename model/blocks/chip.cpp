@@ -199,7 +199,7 @@ void Chip::connect_port(unsigned i) {
     for (std::size_t lane = 0; lane < lanes.size(); ++lane)
       lanes[lane].connect(
           taker.self,
-          names_.emplace_back(name(buffers) + (", lane " + std::to_string(lane))).c_str());
+          name(names_.emplace_back("lane " + std::to_string(lane) + "'s " + buffers).c_str()));
   };
   connect_lanes(packetizer.sides[i].of_lanes, requester, "packet buffers");
   connect(doorbell, doorbell.ports.receive_out[i], port.receive, port.receive.bells_in,

@@ -39,5 +39,9 @@ TEST_CASE("every row that may limit has a kind", "[limits]") {
   CHECK(wait_row("port1_link_control", "waits_pause: until")->name == "pause of the peer");
   CHECK(wait_row("requester", "packet buffers of port 2")->kind == "buffers");
   CHECK(wait_row("requester", "turns") == nullptr);
+  CHECK(wait_row("requester", "lane 3's packet buffers of port 2")->knob ==
+        "packetizer.lane_buffers");
+  CHECK(wait_row("responder_execute", "lane 0's response buffers")->knob ==
+        "responder_execute.lane_responses");
 }
 }  // namespace hca::testbench

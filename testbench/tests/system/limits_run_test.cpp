@@ -45,6 +45,14 @@ const Limited kLimitedRuns[] = {
      "operation: read, size: 16 KiB, messages: 100",
      {"hca.responder_execute.responses=1"},
      {"hca.responder_execute.responses=2"}},
+    {"hca0 packetizer lane buffers",
+     kLargeWrites,
+     {"hca.packetizer.lane_buffers=1"},
+     {"hca.packetizer.lane_buffers=2"}},
+    {"hca1 responder_execute lane responses",
+     "operation: read, size: 16 KiB, messages: 100",
+     {"hca.responder_execute.lane_responses=1"},
+     {"hca.responder_execute.lane_responses=2"}},
     {"hca1 receive WQE reads, one of a queue pair at a time",
      "operation: send, size: 64 B, messages: 500",
      {"hca1.responder_execute.batch=1", "pcie1.memory_latency=1 us"},
@@ -194,6 +202,19 @@ TEST_CASE("a packet has its buffer until the link has taken it", "[limits]") {
                                        {"connection.path_mtu=4096", "hca.packetizer.buffers=1"});
   CHECK(run.result.sizes.at(0).bandwidth->gigabits_per_second(64 << 10) ==
         Approx(4096 * 8 / (271 * 2.5)).epsilon(0.01));
+}
+
+// Each lane has one of the two buffers, and both wait as long.
+TEST_CASE("what several lanes wait for is named once", "[limits]") {
+  const std::string entry = "operation: write, size: 16 KiB, messages: 100, together: true";
+  const RecordedRun run = run_recorded(
+      entry + ", service_level: 0}, {" + entry + ", service_level: 1",
+      {"connection.framing=ib_local", "connection.path_mtu=4096", "hca.link_control.mode=credits",
+       "hca.link_control.buffer=64 KiB", "hca.link_control.lanes=2", "pcie.latency=2 us",
+       "hca.packetizer.lane_buffers=1"});
+  CAPTURE(run.line);
+  CHECK(run.line.find(": hca0 packetizer lane buffers: ") != std::string::npos);
+  CHECK(run.line.find("as near") == std::string::npos);
 }
 
 // 64 tags with 512 bytes each are 32 KiB, as are 32 packets of 1 KiB: more of one alone is no gain.
