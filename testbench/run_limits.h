@@ -86,6 +86,8 @@ inline constexpr std::array kWaitRows{
             WaitOf::QueuePairs},
     WaitRow{"requester", "waits_rate", "rate limit", "time", "connection.rate_limit",
             WaitOf::QueuePairs},
+    WaitRow{"requester", "waits_fence", "fences", "messages", "workload[].fence",
+            WaitOf::QueuePairs},
     WaitRow{"requester", "packet buffers", "packetizer buffers", "buffers", "packetizer.buffers"},
     WaitRow{"requester", "lane ", "packetizer lane buffers", "buffers", "packetizer.lane_buffers"},
     WaitRow{"responder_execute", "response buffers", "responder_execute responses", "buffers",

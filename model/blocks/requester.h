@@ -27,8 +27,8 @@ struct RequesterCounters {
   u64 messages = 0, packets = 0, resent = 0, timeouts = 0, sequence_naks = 0, implied_naks = 0,
       rnr_naks = 0, responses = 0, failed = 0;
   // Cycles, of all queue pairs.
-  u64 waits_reads = 0, waits_credits = 0, waits_window = 0, waits_rnr = 0, waits_rate = 0,
-      waits_timeout = 0;
+  u64 waits_reads = 0, waits_fence = 0, waits_credits = 0, waits_window = 0, waits_rnr = 0,
+      waits_rate = 0, waits_timeout = 0;
 };
 
 using LocalWorkLink = engine::Link<LocalWork, 4>;
@@ -306,7 +306,9 @@ struct hca::engine::Counters<hca::blocks::RequesterCounters> {
       counter("failed", &C::failed, "WQEs",
               "work requests that ended in error, without flushed ones"),
       counter("waits_reads", &C::waits_reads, kWaited,
-              "READs and ATOMICs in flight (max_rd_atomic, or a fence), of all queue pairs"),
+              "READs and ATOMICs in flight (max_rd_atomic), of all queue pairs"),
+      counter("waits_fence", &C::waits_fence, kWaited,
+              "READs and ATOMICs in front of a fence, of all queue pairs"),
       counter("waits_credits", &C::waits_credits, kWaited,
               "receive WQEs that the peer tells of, of all queue pairs"),
       counter("waits_window", &C::waits_window, kWaited,

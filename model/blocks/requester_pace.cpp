@@ -38,8 +38,8 @@ namespace hca::blocks {
 // The next message of the lane waits for something else than before, or for nothing any more.
 [[gnu::cold]] void Requester::change_wait(Lane& lane, proto::SendWait wait) {
   using C = RequesterCounters;
-  constexpr std::array<u64 C::*, 4> kCounters{nullptr, &C::waits_window, &C::waits_reads,
-                                              &C::waits_credits};
+  constexpr std::array<u64 C::*, 5> kCounters{nullptr, &C::waits_window, &C::waits_reads,
+                                              &C::waits_fence, &C::waits_credits};
   if (lane.waits != proto::SendWait::None)
     counters.*kCounters[unsigned(lane.waits)] += now() - lane.waits_since;
   lane.waits = wait, lane.waits_since = now();

@@ -48,16 +48,16 @@ inline bool is_limited(const SendState& s, const QpConfig& qp) {
 
 // Whether a new message must wait: the window (G1.4), its fence (G30.1), the limit of READs and
 // ATOMICs (G29.1), the peer's credits (G6.3: the message just beyond the limit may go).
-// What a new message waits for: acknowledgements, as 2^23 PSNs are out; the data of READs and
-// ATOMICs; receive WQEs that the peer tells of.
-enum class SendWait : u8 { None, Window, Reads, Credits };
+// What a new message waits for: acknowledgements, as 2^23 PSNs are out; one of the READs and
+// ATOMICs in flight; by its fence, all of them; receive WQEs that the peer tells of.
+enum class SendWait : u8 { None, Window, Reads, Fence, Credits };
 inline SendWait send_wait(const SendState& s, const QpConfig& qp, const SendWqe& wqe, u32 packets) {
   const WorkRow& row = row_of(wqe);
   if (s.is_full(packets)) return SendWait::Window;
   const u32 outstanding = reads_outstanding(s);
-  if (mutant<"fence_waits_for_all">() && wqe.fence && s.anything_unacked()) return SendWait::Reads;
+  if (mutant<"fence_waits_for_all">() && wqe.fence && s.anything_unacked()) return SendWait::Fence;
   const bool fenced = (wqe.fence && !mutant<"fence_ignored">()) || mutant<"everything_fenced">();
-  if (fenced && outstanding > mutant<"fence_waits_for_one">()) return SendWait::Reads;
+  if (fenced && outstanding > mutant<"fence_waits_for_one">()) return SendWait::Fence;
   if (mutant<"atomics_not_counted">() && row.answer == Answer::Atomic) return SendWait::None;
   if (has_response(row.answer)) {
     const bool full = outstanding >= u32(qp.max_rd_atomic) + mutant<"read_limit_plus_one">();
