@@ -104,22 +104,34 @@ void RunRecorder::add_wire(unsigned port) {
       });
 }
 
-// Of a chip that is slower than its link: the beats of what it sends and of what it receives.
+// Picoseconds that a frame takes of the datapath of a chip.
+u64 RunRecorder::beats_of(unsigned i, std::size_t bytes) const {
+  const Hca& hca = testbed_.node(i).hca;
+  const u64 beat = hca.config().icrc_unit.beat_bytes;
+  return (bytes + beat - 1) / beat * hca.period().value();
+}
+
+// Frames that end with a nearly empty beat may take longer there than on the link.
+bool RunRecorder::may_be_slow(unsigned i, unsigned port) const {
+  const u64 beat = testbed_.node(i).hca.config().icrc_unit.beat_bytes;
+  for (u64 bytes = beat + 1; bytes <= blocks::PacketPool::kFrameCapacity; bytes += beat)
+    if (beats_of(i, bytes) > testbed_.time_on_link(port, i, bytes)) return true;
+  return false;
+}
+
+// Of a chip that may be slower than its link: the beats of what it sends and of what it receives.
 void RunRecorder::add_slow_core(unsigned port, const std::string& of) {
   for (u8 i = 0; i < kChips; ++i) {
-    const Hca& hca = testbed_.node(i).hca;
-    const blocks::ChipConfig& c = hca.config();
-    if (!blocks::is_slow(c.icrc_unit, c.port[port].link_rate, c.core.hertz())) continue;
+    if (!may_be_slow(i, port)) continue;
     const std::size_t out =
         add_resource("core", fmt::format("hca{} core datapath, transmit{}", i, of), "core", 1,
                      "icrc_unit.beat_bytes, core.clock");
     const std::size_t in =
         add_resource("core", fmt::format("hca{} core datapath, receive{}", i, of), "core", 1,
                      "icrc_unit.beat_bytes, core.clock");
-    const u64 period = hca.period().value(), beat = c.icrc_unit.beat_bytes;
     testbed_.wire(port).add_tap(
-        [this, i, out, in, period, beat](u8 sender, sc_core::sc_time at, std::span<const u8> f) {
-          const u64 time = (f.size() + beat - 1) / beat * period;
+        [this, i, out, in](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+          const u64 time = beats_of(i, frame.size());
           use(sender == i ? out : in, at.value(), at.value() + time, double(time));
         });
   }

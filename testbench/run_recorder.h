@@ -138,6 +138,8 @@ class RunRecorder {
   void add_paces(unsigned chip);
   void add_wire(unsigned port);
   void add_slow_core(unsigned port, const std::string& of);
+  u64 beats_of(unsigned chip, std::size_t bytes) const;
+  bool may_be_slow(unsigned chip, unsigned port) const;
   void look(Chip& chip, Cycle at);
   // run_recorder_stalls.cpp
   void add_counted(unsigned chip);

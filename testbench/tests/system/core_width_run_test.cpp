@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs whose core is slower than its link.
-#include "testbench/run_recorder.h"
-#include "testbench/tests/system/run_text.h"
+#include "testbench/tests/system/recorded_run.h"
 
 namespace hca::testbench {
 namespace {
@@ -50,6 +49,20 @@ TEST_CASE("a slow core: its beats limit the rate, and it is the bottleneck", "[w
     seen = true;
   }
   CHECK(seen);
+}
+
+// 64 bytes are a frame of 138, 3 beats of 64: 15 ns at 200 MHz, where the 162 bytes on the link are
+// 12.96 ns. The core carries 102.4 Gb/s of full beats, and 66.7 million of these a second.
+TEST_CASE("beats that are not full make a core slower than its link", "[width]") {
+  const RecordedRun run = run_recorded(
+      "operation: write, size: 64 B, messages: 20000, qps: 32, push: true, inline_below: 65 B, "
+      "threads: 4",
+      {"hca.core.clock=200 MHz", "host.post_send=5 ns", "host.completion=1 ns",
+       "pcie.generation=6"});
+  CHECK(run.result.streams.at(0).million_messages_per_second() == Approx(1000. / 15).epsilon(0.01));
+  CHECK(run.record.at("phases").at(0).at("bottleneck") == "hca0 core datapath, transmit");
+  const RecordedRun fast = run_recorded("operation: write, size: 64 B, messages: 100", {});
+  CHECK(share_of(fast, "hca0 core datapath, transmit") == -1);
 }
 
 // A frame of 1 KiB over IPv4 has 14 + 20 + 8 + 12 + 1024 + 4 + 4 bytes, with preamble and gap 1106,
