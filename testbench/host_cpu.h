@@ -93,6 +93,8 @@ class HostMeter {
   virtual void rang(Cycle /*at*/, Cycle /*at_bar*/, u32 /*offset*/, std::span<const u8> /*data*/) {}
   virtual void wrote(Cycle /*at*/, u32 /*cqn*/, u64 /*cqes*/) {}
   virtual void completed(Cycle /*at*/, u32 /*qpn*/, u64 /*bytes*/) {}
+  // A program that slept will be awake so many cycles after the message of its interrupt.
+  virtual void wakes(Cycle /*at*/, Cycle /*cycles*/) {}
   // A program has waited for completions since, as all its messages that may be are in flight; once
   // at its first post, for no time.
   virtual void was_full(const void* /*program*/, Cycle /*since*/, Cycle /*until*/) {}
@@ -158,7 +160,8 @@ class HostCpu : public engine::Block {
   }
   // The message of an interrupt vector is in memory.
   void interrupt() {
-    if (program_ && idle_) act_in(interrupt_cycles);
+    if (!program_ || !idle_ || !act_in(interrupt_cycles)) return;
+    tell([&](HostMeter& meter) { meter.wakes(now(), interrupt_cycles); });
   }
   // The program sleeps until an interrupt.
   bool sleeps() const { return program_ && idle_ && program_->waits_for_events(); }
@@ -197,10 +200,12 @@ class HostCpu : public engine::Block {
   static Cycle cycles(u64 picoseconds, u64 hertz) {
     return std::max<Cycle>(1, engine::cycles_from_picoseconds(picoseconds, hertz));
   }
-  void act_in(Cycle cycles) {
-    if (acts_at_ <= now() + cycles) return;
+  // False: it acts sooner anyway.
+  bool act_in(Cycle cycles) {
+    if (acts_at_ <= now() + cycles) return false;
     acts_at_ = now() + cycles;
     wake_at(acts_at_);
+    return true;
   }
   void see_whether_finished() {
     if (finished_at_ == engine::kNever && program_ && program_->finished()) finished_at_ = now();

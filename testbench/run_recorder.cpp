@@ -58,6 +58,9 @@ void RunRecorder::add_core(unsigned i) {
       series_.add_column({"messages", "posted by host " + std::to_string(i), "Mmsg/s", 1e6});
   core.work = add_resource("hosts", fmt::format("host {}'s {}", i, cores == 1 ? "core" : "cores"),
                            "cores", cores, "host");
+  if (testbed_.waits_for_events())
+    core.interrupts = add_resource("hosts", fmt::format("host {}'s interrupts", i), "time", cores,
+                                   "host.interrupt, host.wait");
   testbed_.node(i).cpu.meters.push_back(&core);
 }
 
@@ -66,6 +69,12 @@ void RunRecorder::Core::worked(Cycle at, Cycle cycles) {
   const u64 period = recorder->testbed_.node(chip).hca.period().value();
   recorder->begin_by(at * period);
   recorder->use(work, at * period, (at + cycles) * period, double(cycles * period));
+}
+
+void RunRecorder::Core::wakes(Cycle at, Cycle cycles) {
+  const u64 period = recorder->testbed_.node(chip).hca.period().value();
+  if (interrupts != kNoResource)
+    recorder->use(interrupts, at * period, (at + cycles) * period, double(cycles * period));
 }
 
 // The first action of a program is the first post.

@@ -74,11 +74,12 @@ class RunRecorder {
   struct Core : HostMeter {
     RunRecorder* recorder = nullptr;
     unsigned chip = 0;
-    std::size_t bytes = 0, messages = 0, work = 0;
+    std::size_t bytes = 0, messages = 0, work = 0, interrupts = kNoResource;
     // In this part of the run: programs in a closed loop, and how long they could not post, ps.
     std::vector<const void*> programs;
     u64 full = 0;
     void worked(Cycle at, Cycle cycles) override;
+    void wakes(Cycle at, Cycle cycles) override;
     void completed(Cycle at, u32 qpn, u64 bytes) override;
     void was_full(const void* program, Cycle since, Cycle until) override;
   };

@@ -84,6 +84,7 @@ class Testbed {
   std::size_t lanes() const { return lanes_.size(); }
   unsigned ports() const { return unsigned(wires_.size()); }
   u32 cores() const;  // of each host, with which its workloads run
+  bool waits_for_events() const { return scenario_.waits_for_events(); }
   tlm_::Wire& wire(unsigned port = 0) { return *wires_[port]; }
   // Picoseconds that a frame of so many bytes takes of a port's link, with what is around it.
   u64 time_on_link(unsigned port, unsigned sender, std::size_t bytes) const;

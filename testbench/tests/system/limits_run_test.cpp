@@ -148,6 +148,10 @@ const Limited kLimitedRuns[] = {
      kLargeWrites,
      {"pcie1.iommu_entries=4", "pcie1.iommu_walk=2 us"},
      {"pcie1.iommu_walkers=2"}},
+    {"host 0's interrupts",
+     "operation: write, size: 64 B, messages: 100, depth: 1, wait: event",
+     {"host.interrupt=20 us"},
+     {"host.interrupt=2 us"}},
     {"host 0's core", kSmallWrites, {"host0.post_send=1 us"}, {"host0.post_send=500 ns"}},
 };
 }  // namespace
