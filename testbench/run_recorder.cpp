@@ -308,7 +308,7 @@ void RunRecorder::phase(const std::string& what, bool begins) {
   for (const Resource& r : resources_)
     p.uses.push_back({r.name, r.kind, std::min(1.0, r.busy / time / r.of), r.knob});
   end_stalls(p), end_depth(p), end_atomics(p);
-  p.limits = limits_of(p.uses);
+  p.limits = limits_of(may_limit(p));
   for (unsigned i = 0; i < kChips; ++i)
     for (std::size_t b = 0; b < chips_[i].names.size(); ++b)
       p.blocks.push_back({fmt::format("hca{} {}", i, chips_[i].names[b]), "block",

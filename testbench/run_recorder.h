@@ -153,6 +153,7 @@ class RunRecorder {
   long waiting(unsigned chip, WaitOf of) const;
   static void add_wait(Phase& phase, std::string name, const WaitRow& row, double share);
   void end_stalls(Phase& phase);
+  std::vector<Use> may_limit(const Phase& phase) const;
   void end_depth(Phase& phase);
   void end_atomics(Phase& phase);
   const Phase* busiest() const;

@@ -158,6 +158,22 @@ void RunRecorder::add_wait(Phase& p, std::string name, const WaitRow& row, doubl
     p.uses.push_back({std::move(name), std::string(row.kind), share, std::string(row.knob)});
 }
 
+// A host that only receives holds its peer up when that waits for receive WQEs, and not otherwise.
+std::vector<Use> RunRecorder::may_limit(const Phase& p) const {
+  std::vector<Use> uses = p.uses;
+  for (unsigned i = 0; i < kChips; ++i) {
+    if (waiting(i, WaitOf::QueuePairs)) continue;
+    const std::string peer = fmt::format("hca{} ", kChips - 1 - i);
+    const bool waits = std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+      return use.share >= kShareToName &&
+             (use.name == peer + "message credits" || use.name == peer + "RNR timers");
+    });
+    const std::string& core = resources_[cores_[i].work].name;
+    if (!waits) std::erase_if(uses, [&](const Use& use) { return use.name == core; });
+  }
+  return uses;
+}
+
 void RunRecorder::end_stalls(Phase& p) {
   std::vector<std::pair<std::string, double>> waited;
   for (const Stall& s : stalls_) {

@@ -152,6 +152,10 @@ const Limited kLimitedRuns[] = {
      "operation: write, size: 64 B, messages: 100, depth: 1, wait: event",
      {"host.interrupt=20 us"},
      {"host.interrupt=2 us"}},
+    {"host 1's core",
+     "operation: send, size: 64 B, messages: 4000",
+     {"host1.post_recv=1 us", "connection.min_rnr_timer=1"},
+     {"host1.post_recv=500 ns"}},
     {"host 0's core", kSmallWrites, {"host0.post_send=1 us"}, {"host0.post_send=500 ns"}},
 };
 }  // namespace
@@ -199,6 +203,19 @@ TEST_CASE("WRITEs are as fast as the memory that takes them", "[limits]") {
       run_recorded("operation: write, size: 64 KiB, messages: 100", {"pcie1.memory_rate=10 Gb/s"});
   const double seconds = double(time_of(run)) * 1e-12;
   CHECK(100 * 65536 * 8 / seconds == Approx(10e9).epsilon(0.02));
+}
+
+// 500 messages find the 512 receive WQEs that stand in front: what the receiver posts in 1 us each
+// comes too late for all of them.
+TEST_CASE("a core that only receives limits nothing while receive WQEs are there", "[limits]") {
+  const std::string entry = "operation: send, size: 64 B, messages: 500, receive_depth: 512";
+  const RecordedRun slow = run_recorded(entry, {"host1.post_recv=1 us"});
+  const RecordedRun fast = run_recorded(entry, {"host1.post_recv=15 ns"});
+  CAPTURE(slow.line);
+  CHECK(share_of(slow, "host 1's core") > 0.95);
+  CHECK(slow.line.find(": host 0's core: ") != std::string::npos);
+  CHECK(slow.line.find("as near") == std::string::npos);
+  CHECK(double(time_of(slow)) == Approx(double(time_of(fast))).epsilon(0.01));
 }
 
 // 4096 bytes are a frame of 4154, with 24 around it 133.7 cycles of the link. The only buffer is
