@@ -163,9 +163,9 @@ def children(hca, scenario, _):
 
 
 def wakened(hca, scenario, runs):
-    """Threads that ping each other, a child with devices of its own, timers, commands beside posts: the same in each run."""
+    """Threads that ping each other, a child with devices of its own, timers, commands beside posts, both devices: the same in each run."""
     program = os.path.join(os.path.dirname(hca), "hca_verbs_clocks")
-    for name in "threads", "locks", "semaphores", "child", "children", "timers", "commands":
+    for name in "threads", "locks", "semaphores", "child", "children", "timers", "commands", "devices":
         begun = time.monotonic()
         found = set()
         for _ in range(runs):

@@ -152,16 +152,24 @@ class HostCpu : public engine::Block {
   // When the program had finished; kNever: it has not. A chip runs ahead of the kernel, so that
   // outside of the simulation only this says whether it has finished by now.
   Cycle finished_at() const { return finished_at_; }
-  // The HCA wrote something that the program polls, in this cycle; `later`: the core looks at
-  // other things meanwhile.
-  void notice(Cycle later = 0) {
+  // The HCA wrote something that the program polls, in this cycle.
+  void notice() {
     see_whether_finished();
-    if (program_ && idle_ && !program_->waits_for_events()) act_in(notice_cycles + later);
+    if (program_ && idle_ && !program_->waits_for_events()) act_in(notice_cycles);
   }
   // The message of an interrupt vector is in memory.
   void interrupt() {
     if (!program_ || !idle_ || !act_in(interrupt_cycles)) return;
     tell([&](HostMeter& meter) { meter.wakes(now(), interrupt_cycles); });
+  }
+  // The same of what any HCA did in cycle `at`, not before the last one of this host; `later`: the
+  // core looks at other things meanwhile.
+  void notice_at(Cycle at, Cycle later = 0) {
+    if (program_ && idle_ && !program_->waits_for_events())
+      act_from_outside(at + notice_cycles + later);
+  }
+  void interrupt_at(Cycle at) {
+    if (program_ && idle_) act_from_outside(at + interrupt_cycles);
   }
   // The program sleeps until an interrupt.
   bool sleeps() const { return program_ && idle_ && program_->waits_for_events(); }
@@ -206,6 +214,11 @@ class HostCpu : public engine::Block {
     acts_at_ = now() + cycles;
     wake_at(acts_at_);
     return true;
+  }
+  void act_from_outside(Cycle at) {
+    if (acts_at_ <= at) return;
+    acts_at_ = at;
+    self.wake_from_outside(at);
   }
   void see_whether_finished() {
     if (finished_at_ == engine::kNever && program_ && program_->finished()) finished_at_ = now();

@@ -179,6 +179,22 @@ Cycle Testbed::quantum_of(unsigned i) const {
   return shortest;
 }
 
+void Testbed::keep_in_step(bool in_step) {
+  if (std::exchange(in_step_, in_step) == in_step) return;
+  if (!in_step) {
+    for (unsigned i = 0; i < kChips; ++i)
+      nodes_[i]->set_quantum(quantum_of(i), scenario_.run.quantum);
+    return;
+  }
+  u64 ahead = 0;
+  for (const auto& node : nodes_) {
+    ahead = std::max<u64>(ahead, node->hca.quantum() * node->hca.period().value());
+    node->begin_steps();
+  }
+  run_for(sc_core::sc_time::from_value(ahead));
+  for (const auto& node : nodes_) node->know_steps();
+}
+
 u32 Testbed::cores() const {
   u32 cores = 1;
   for (const WorkloadConfig& w : scenario_.workload) cores = std::max(cores, w.threads);

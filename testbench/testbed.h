@@ -27,6 +27,9 @@ class Node : public sc_core::sc_module {
   bool wait_for_command();
   // `longest`: that is exact; `wanted`: 0 or a shorter one, which gives the same results.
   void set_quantum(Cycle longest, Cycle wanted);
+  // The chip runs no cycle ahead of the kernel, and `now()` knows: when no chip is ahead any more.
+  void begin_steps() { hca.set_quantum(1); }
+  void know_steps() { ahead_ = 1; }
   // A core runs `program` from the next cycle on; nullptr: it stops.
   void run(Program* program, u32 core = 0) { this->core(core).run(program, now() + 1); }
   // Core 0 is `cpu`; the others are there when they are asked for first, before the simulation.
@@ -89,6 +92,9 @@ class Testbed {
   // Picoseconds that a frame of so many bytes takes of a port's link, with what is around it.
   u64 time_on_link(unsigned port, unsigned sender, std::size_t bytes) const;
   proto::LinkLayer link() const { return proto::framing_row(scenario_.connection.framing).link; }
+  // For host software that sees both HCAs at once: what it sees of them is of the same time, for no
+  // chip runs ahead. Simulates until that is so.
+  void keep_in_step(bool in_step);
   // Something happened that may lose a packet: a fault of a wire, or a request without a receive
   // WQE.
   bool may_have_lost() const;
@@ -120,6 +126,7 @@ class Testbed {
   std::array<std::unique_ptr<Node>, kChips> nodes_;
   std::vector<std::unique_ptr<tlm_::Wire>> wires_;  // by port
   std::vector<std::array<Endpoint, kChips>> lanes_;
+  bool in_step_ = false;
 };
 
 // A thread of an entry of the workload list.

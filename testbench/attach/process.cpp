@@ -120,7 +120,7 @@ void Thread::resume_if_waiting(Wait wait) {
 // Who spins in memory may wait for any byte, but most likely for the one of the last time. The
 // longer a thread has waited the longer are the times between its turns for others: a turn in vain
 // takes real time.
-void Thread::written(u64 address, u64 bytes, bool completion) {
+void Thread::written(Cycle at, u64 address, u64 bytes, bool completion) {
   if (!silent_ && (wait_ != Wait::Completion || !completion)) return;
   if (works_) {
     written_ = true;
@@ -128,20 +128,14 @@ void Thread::written(u64 address, u64 bytes, bool completion) {
   }
   constexpr Cycle kShare = 8;
   const bool expected = !silent_ || found_ - address < bytes;
-  const Cycle waited = process_.device().node().now() - silent_since_;
+  const Cycle waited = at - silent_since_;
   scheduled_ = written_ = true, last_written_ = address + bytes - 1;
-  cpu().notice(expected ? 0 : waited / kShare);
+  cpu().notice_at(at, expected ? 0 : waited / kShare);
 }
-void Thread::event() {
+void Thread::event(Cycle at) {
   if (silent_ || wait_ != Wait::Descriptor) return;
   scheduled_ = true;
-  cpu().interrupt();
-}
-// The host of the thread has run up to a quantum ahead of the other one.
-void Thread::event_of_other(u64 picoseconds) {
-  if (scheduled_ || silent_ || wait_ != Wait::Descriptor) return;
-  const Device& device = process_.device();
-  resume(picoseconds / device.period() + 1 + device.node().hca.quantum());
+  cpu().interrupt_at(at);
 }
 
 // ---- Programs
@@ -186,6 +180,9 @@ void Process::take_wake() {
 }
 void Process::add(Session& session) { sessions_.push_back(&session); }
 void Process::remove(const Session& session) { std::erase(sessions_, &session); }
+bool Process::has_other_devices() const {
+  return std::ranges::any_of(sessions_, [&](const Session* s) { return &s->device() != &device_; });
+}
 
 void Process::see_threads() {
   for (std::size_t i = 0; i < kMostThreads; ++i) {
@@ -212,18 +209,20 @@ void Process::take_posted() {
   for (Session* session : sessions_) session->take_posted();
 }
 
-// The HCA of another host than its threads' acts in a time of its own: they see it a little later.
+// Another host than its own is in step with it (Testbed::keep_in_step()).
+Cycle Process::now_at(const Device& device) const {
+  const u64 picoseconds = device.node().cpu.self.now() * device.period();
+  return (picoseconds + device_.period() - 1) / device_.period();
+}
 void Process::written(const Device& device, u64 address, u64 bytes, bool completion) {
-  if (&device != &device_) return;
+  const Cycle at = now_at(device);
   for (const auto& thread : threads_)
-    if (thread) thread->written(address, bytes, completion);
+    if (thread) thread->written(at, address, bytes, completion);
 }
 void Process::event(const Device& device) {
+  const Cycle at = now_at(device);
   for (const auto& thread : threads_)
-    if (thread && &device == &device_)
-      thread->event();
-    else if (thread)
-      thread->event_of_other(device.node().now() * device.period());
+    if (thread) thread->event(at);
 }
 
 bool Process::wants_others() const {

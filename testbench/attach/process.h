@@ -28,10 +28,10 @@ class Thread final : public testbench::Program {
   void resume_if_wanting();
   void resume_if_waiting(Wait wait);
 
-  // ---- In the simulation, in the cycle in which it happens.
-  void written(u64 address, u64 bytes, bool completion);  // its HCA wrote to its memory
-  void event();                                           // its program can read one
-  void event_of_other(u64 picoseconds);                   // the same of another HCA, then
+  // ---- In the simulation; `at`: by the clock of its host, a cycle that this may have run already.
+  // An HCA wrote to its memory.
+  void written(Cycle at, u64 address, u64 bytes, bool completion);
+  void event(Cycle at);  // its program can read one
 
  private:
   testbench::HostCpu& cpu() const;
@@ -74,6 +74,8 @@ class Process final {
   void take_wake();
   void add(Session& session);
   void remove(const Session& session);
+  // It has opened a device that is none of the host that its threads run on.
+  bool has_other_devices() const;
 
   // ---- From outside of the simulation.
   void see_threads();  // new ones, those that ended, those that want a turn
@@ -99,6 +101,8 @@ class Process final {
   void event(const Device& device);
 
  private:
+  // The cycle of its threads' host, for what happens now on that of `device`.
+  Cycle now_at(const Device& device) const;
   bool is_gone() const;
   bool is_silent(const SharedThread& thread, bool spins, u64 cpu_time, u64 real_time);
 

@@ -73,6 +73,13 @@ void Server::close(Connection& connection) {
   epoll_ctl(poll_.get(), EPOLL_CTL_DEL, connection.session->wake_descriptor(), nullptr);
   if (connection.process) connection.process->remove(*connection.session);
   connection.session.reset();
+  keep_in_step();
+}
+
+void Server::keep_in_step() {
+  testbed_.keep_in_step(std::ranges::any_of(connections_, [](const Connection& connection) {
+    return connection.is_clock && connection.process->has_other_devices();
+  }));
 }
 
 void Server::run(const volatile std::sig_atomic_t& stop) {
@@ -354,6 +361,7 @@ Reply Server::open(Connection& connection, const Request& request, std::vector<D
     }
     connection.session = std::move(session), connection.process = process;
     watch(connection.session->wake_descriptor(), &connection);
+    keep_in_step();
     put(reply.body, device->info());
   }
   return reply;

@@ -47,6 +47,7 @@ class Server {
   Device* device_named(const std::array<char, kNameBytes>& name) const;
   bool has_sessions_by_day() const;
   bool has_programs() const;
+  void keep_in_step();  // the HCAs, for programs that use both
   Process::Due due();
   void give_turns();
   void drop_gone();

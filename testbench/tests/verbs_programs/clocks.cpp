@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that other things than completions wake, each by its name: `threads` ping each other,
 // `locks` hand a turn over, `semaphores` are posted, a `child` has a device of its own, `children`
-// end, `timers` ring; `commands` are executed beside what another thread posts. They print how long
-// that took by their clocks.
+// end, `timers` ring; `commands` are executed beside what another thread posts; both `devices` are
+// used. They print how long that took by their clocks.
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <semaphore.h>
@@ -26,18 +26,16 @@
 #include <mutex>
 #include <thread>
 
-#include "testbench/tests/verbs_programs/cases/bench.h"
+#include "testbench/tests/verbs_programs/clocks.h"
 
 namespace cases {
-namespace {
-constexpr int kTimes = 200;
-
 double now() {
   timespec at{};
   clock_gettime(CLOCK_MONOTONIC, &at);
   return double(at.tv_sec) + double(at.tv_nsec) * 1e-9;
 }
 
+namespace {
 bool send(const End& end, ibv_qp* qp) {
   ibv_sge data = end.sge(0, 64);
   ibv_send_wr wr = work(IBV_WR_SEND, &data);
@@ -298,7 +296,7 @@ constexpr std::array kPrograms{
     ProgramRow{"threads", ping_each_other},        ProgramRow{"locks", hand_over},
     ProgramRow{"semaphores", wait_for_semaphores}, ProgramRow{"child", have_a_child},
     ProgramRow{"children", await_children},        ProgramRow{"timers", let_timers_ring},
-    ProgramRow{"commands", command_beside_posts}};
+    ProgramRow{"commands", command_beside_posts},  ProgramRow{"devices", use_both_devices}};
 }  // namespace
 }  // namespace cases
 

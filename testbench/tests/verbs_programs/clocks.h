@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of hca_verbs_clocks that are not in its own file, and what they share with it.
+#pragma once
+#include "testbench/tests/verbs_programs/cases/bench.h"
+
+namespace cases {
+constexpr int kTimes = 200;
+double now();  // of CLOCK_MONOTONIC, in seconds
+
+void use_both_devices(Bench& bench);
+}  // namespace cases
