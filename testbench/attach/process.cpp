@@ -113,8 +113,10 @@ void Thread::resume_if_wanting() {
   if (!scheduled_ && shared_.turn.load(std::memory_order_acquire) == Turn::Wants)
     resume(process_.device().node().now() + 1);
 }
-void Thread::resume_if_waiting(Wait wait) {
-  if (!scheduled_ && !silent_ && wait_ == wait) resume(process_.device().node().now() + 1);
+void Thread::resume_if_waiting(bool in_flight) {
+  if (silent_ || wait_ != Wait::Descriptor) return;
+  if (in_flight) shared_.in_flight = 1;
+  if (!scheduled_) resume(process_.device().node().now() + 1);
 }
 
 // Who spins in memory may wait for any byte, but most likely for the one of the last time. The
@@ -200,9 +202,9 @@ void Process::see_threads() {
     threads_[i]->resume_if_wanting();
   }
 }
-void Process::resume_waiting(Wait wait) {
+void Process::resume_waiting(bool in_flight) {
   for (const auto& thread : threads_)
-    if (thread) thread->resume_if_waiting(wait);
+    if (thread) thread->resume_if_waiting(in_flight);
 }
 
 void Process::take_posted() {
@@ -274,6 +276,6 @@ bool Process::runs(SharedThread& thread, bool spins) {
         return false;
     }
   }
-  return thread.turn.load(std::memory_order_acquire) == Turn::Waits;
+  return thread.turn.load(std::memory_order_acquire) != Turn::None;
 }
 }  // namespace hca::attach

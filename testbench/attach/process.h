@@ -26,7 +26,8 @@ class Thread final : public testbench::Program {
   // ---- From outside of the simulation.
   // Its next turn is as soon as can be, if it wants one and none is coming.
   void resume_if_wanting();
-  void resume_if_waiting(Wait wait);
+  // `in_flight`: what it waits for may have been sent and not come yet.
+  void resume_if_waiting(bool in_flight);
 
   // ---- In the simulation; `at`: by the clock of its host, a cycle that this may have run already.
   // An HCA wrote to its memory.
@@ -79,7 +80,7 @@ class Process final {
 
   // ---- From outside of the simulation.
   void see_threads();  // new ones, those that ended, those that want a turn
-  void resume_waiting(Wait wait);
+  void resume_waiting(bool in_flight = false);  // who waits for descriptors
   // A thread wants a turn, or somebody may wait for what one did.
   bool wants_others() const;
   bool works() const;  // a thread, in simulated time

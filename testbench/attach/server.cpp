@@ -136,8 +136,8 @@ void Server::give_turns() {
     const u32 told = teller.is_clock ? teller.process->take_told() : 0;
     if (!told) continue;
     for (const Connection& other : connections_)
-      if (other.is_clock && told & (&other == &teller ? kOwn : kOthers))
-        other.process->resume_waiting(Wait::Descriptor);
+      if (other.is_clock && (&other == &teller || (told & ~kOwn)))
+        other.process->resume_waiting(told & kNetwork);
   }
   for (const Connection& connection : connections_)
     if (connection.is_clock) connection.process->see_threads();
@@ -220,7 +220,7 @@ void Server::drop_gone() {
     std::fflush(stdout);
     for (Connection& other : connections_) {
       if (other.process == clock.process) other.gone = true;
-      if (other.is_clock && !other.gone) other.process->resume_waiting(Wait::Descriptor);
+      if (other.is_clock && !other.gone) other.process->resume_waiting(true);
     }
   }
   for (auto at = connections_.begin(); at != connections_.end();) {
@@ -286,7 +286,7 @@ void Server::answer(Connection& connection, const Request& request, std::vector<
   }
   if (made) descriptors.push_back(made.get());
   if (!send_message(connection.socket.get(), reply, descriptors)) connection.gone = true;
-  if (connection.process) connection.process->resume_waiting(Wait::Descriptor);
+  if (connection.process) connection.process->resume_waiting();
 }
 
 Reply Server::list() const {

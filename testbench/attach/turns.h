@@ -39,9 +39,10 @@ struct SharedThread {
   std::atomic<u32> processor, simulated_on;
   Wait wait;
   u32 tid;
-  u64 work;              // ps that it has worked, in front of its wait
-  u64 picoseconds;       // of its wait
-  std::atomic<u64> now;  // ps: when its turn began
+  std::atomic<u32> in_flight;  // what it waits for may have been sent and not come yet
+  u64 work;                    // ps that it has worked, in front of its wait
+  u64 picoseconds;             // of its wait
+  std::atomic<u64> now;        // ps: when its turn began
 };
 
 // What its calls take: knobs `host.*`, in ps.
@@ -49,12 +50,13 @@ struct HostCosts {
   u64 post_send = 0, doorbell = 0, post_recv = 0, poll = 0, completion = 0, arm = 0, event = 0;
 };
 
-// Another program, for something that was done to a socket; a thread of the same program.
-inline constexpr u32 kOthers = 1, kOwn = 2;
+// Who may wait for what a thread did: another of its program, for a lock and the like; any thread,
+// for something that was done to a pipe; to a socket of a network, through which it comes later.
+inline constexpr u32 kOwn = 1, kPipe = 2, kNetwork = 4;
 
 struct SharedProcess {
   HostCosts costs;
-  std::atomic<u32> told;  // kOthers, kOwn: who may wait for what it did
+  std::atomic<u32> told;  // kOwn and so on: who may wait for what it did
   std::atomic<u32> ends;  // its last turn: it exits
   std::array<SharedThread, kMostThreads> threads;
 };

@@ -4,10 +4,16 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "testbench/time_library/library.h"
@@ -39,17 +45,35 @@ bool await_one(int descriptor, short events, int flags = 0) {
   return true;
 }
 
-// Others wait for data over a network; what programs say to the server is not among that.
-bool is_network(int descriptor) {
-  int domain = 0;
+int domain_of(int socket) {
+  int domain = AF_UNSPEC;
   socklen_t bytes = sizeof domain;
-  const int error = errno;
-  const bool known = !getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &bytes);
-  errno = error;
-  return known && (domain == AF_INET || domain == AF_INET6);
+  return getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) ? AF_UNSPEC : domain;
+}
+bool is_of_server(int socket) {
+  sockaddr_un peer{};
+  socklen_t bytes = sizeof peer;
+  const char* const server = std::getenv(attach::kSocketVariable);
+  return server && !getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &bytes) &&
+         bytes > offsetof(sockaddr_un, sun_path) &&
+         std::string_view(server) ==
+             std::string_view(peer.sun_path, strnlen(peer.sun_path, sizeof peer.sun_path));
+}
+// Who may wait for what comes out of it; what programs say to the server is for that alone.
+u32 told_by(int descriptor) {
+  struct stat is {};
+  if (fstat(descriptor, &is)) return 0;
+  if (S_ISFIFO(is.st_mode) || !(is.st_mode & S_IFMT))
+    return attach::kPipe;  // eventfd() has no type
+  if (!S_ISSOCK(is.st_mode)) return 0;
+  if (domain_of(descriptor) == AF_UNIX) return is_of_server(descriptor) ? 0 : attach::kPipe;
+  return attach::kNetwork;
 }
 void tell_of(int descriptor) {
-  if (is_open() && is_network(descriptor)) tell();
+  if (!is_open()) return;
+  const int error = errno;
+  if (const u32 whom = told_by(descriptor)) tell(whom);
+  errno = error;
 }
 
 // A call that may change what others wait for.
@@ -88,6 +112,12 @@ int await_sets(int count, const Sets& sets, u64 end) {
   return await(all.data(), all.size(), end);
 }
 }  // namespace
+
+bool is_network(int descriptor) {
+  const int error = errno, domain = domain_of(descriptor);
+  errno = error;
+  return domain == AF_INET || domain == AF_INET6;
+}
 }  // namespace hca::time_library
 
 using namespace hca;

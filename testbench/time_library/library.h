@@ -40,16 +40,16 @@ inline u64 end_of(u64 picoseconds) {
 }
 // False: a handler of a signal has run meanwhile.
 bool sleep_until(u64 end);
-// Another program may wait for what was done.
-void tell();
+// Others may wait for what was done: attach::kOwn and the like.
+void tell(u32 whom);
+bool is_network(int descriptor);
 
 // ---- Threads (turns.cpp)
 // A place for a thread that will come, which wants a turn; nullptr: there is none left.
 attach::SharedThread* reserve_turns();
 void take_turns(attach::SharedThread& slot);  // of the calling thread, the first has come
-// Gives the turn up until another thread of this program calls tell_own(), or until that time.
+// Gives the turn up until another thread of this program tells kOwn, or until that time.
 void wait_for_own(u64 end);
-void tell_own();
 // The calling thread is as good as gone (threads.cpp).
 void thread_ends();
 void forget_threads();  // in a child

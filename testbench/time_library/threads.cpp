@@ -44,7 +44,7 @@ Threads& threads() {
 }
 
 void tell_waiting() {
-  if (is_open() && threads().waiting) tell_own();
+  if (is_open() && threads().waiting) tell(attach::kOwn);
 }
 
 // False: the time has come, or there is no server any more.

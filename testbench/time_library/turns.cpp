@@ -240,13 +240,16 @@ int await(pollfd* descriptors, nfds_t count, u64 end) {
     const int error = errno;
     if (!await_turn(*slot)) continue;
     if (ready < 0) return errno = error, -1;
-    ready = look(descriptors, count, now() >= until ? 0 : kDelivery);
+    const bool comes = slot->in_flight.exchange(0) && now() < until &&
+                       std::any_of(descriptors, descriptors + count,
+                                   [](const pollfd& one) { return is_network(one.fd); });
+    ready = look(descriptors, count, comes ? kDelivery : 0);
     if (ready) return ready;
   }
 }
 
-void tell() {
-  if (auto* const shared = program().shared) shared->told.fetch_or(attach::kOthers);
+void tell(u32 whom) {
+  if (auto* const shared = program().shared) shared->told.fetch_or(whom);
 }
 
 SharedThread* reserve_turns() { return find_slot(); }
@@ -262,9 +265,6 @@ void wait_for_own(u64 end) {
   const u64 at = now(), until = std::min(end, next_timer());
   if (until > at) yield(*slot, Wait::Descriptor, until == attach::kForEver ? until : until - at);
   ring_timers();
-}
-void tell_own() {
-  if (auto* const shared = program().shared) shared->told.fetch_or(attach::kOwn);
 }
 }  // namespace hca::time_library
 

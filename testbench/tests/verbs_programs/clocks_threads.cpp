@@ -1,17 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Program of hca_verbs_clocks: `devices` are used in turns.
+// Programs of hca_verbs_clocks: `devices` are used in turns, threads wake each other by `pipes`,
+// and wait for `events` together.
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <thread>
+#include <vector>
 
 #include "testbench/tests/verbs_programs/clocks.h"
 
 namespace cases {
 namespace {
+constexpr int kThreads = 4;
+
 // A queue pair with a CQ and a channel of its own, connected to one of the other end.
 struct Flow {
-  Flow(End& its, End& others) : from(its), to(others) {
-    channel = ibv_create_comp_channel(from.context);
+  // `shared`: the channel of several.
+  Flow(End& its, End& others, ibv_comp_channel* shared = nullptr) : from(its), to(others) {
+    own = shared ? nullptr : ibv_create_comp_channel(from.context);
+    channel = shared ? shared : own;
     cq = channel ? ibv_create_cq(from.context, 16, nullptr, channel, 0) : nullptr;
     ibv_qp_init_attr wanted = from.wanted_qp(IBV_QPT_RC);
     wanted.send_cq = wanted.recv_cq = cq;
@@ -21,7 +39,8 @@ struct Flow {
   }
   ~Flow() {
     ibv_destroy_qp(qp), ibv_destroy_qp(peer);
-    ibv_destroy_cq(cq), ibv_destroy_comp_channel(channel);
+    ibv_destroy_cq(cq);
+    if (own) ibv_destroy_comp_channel(own);
   }
   Flow(const Flow&) = delete;
 
@@ -39,16 +58,19 @@ struct Flow {
   bool write() const { return post_write() && take_completion(); }
   // Asleep until its event.
   bool write_and_sleep() const {
-    ibv_cq* of = nullptr;
+    return post_with_event() && next_event(channel) == cq && take_completion();
+  }
+  bool post_with_event() const { return !ibv_req_notify_cq(cq, 0) && post_write(); }
+  static ibv_cq* next_event(ibv_comp_channel* of) {
+    ibv_cq* cq = nullptr;
     void* its_own = nullptr;
-    if (ibv_req_notify_cq(cq, 0) || !post_write() || ibv_get_cq_event(channel, &of, &its_own))
-      return false;
-    ibv_ack_cq_events(of, 1);
-    return of == cq && take_completion();
+    if (ibv_get_cq_event(of, &cq, &its_own)) return nullptr;
+    ibv_ack_cq_events(cq, 1);
+    return cq;
   }
 
   End &from, &to;
-  ibv_comp_channel* channel;
+  ibv_comp_channel *own, *channel;
   ibv_cq* cq;
   ibv_qp *qp, *peer;
 };
@@ -78,5 +100,136 @@ void use_both_devices(Bench& bench) {
   };
   compare("polled", &Flow::write);
   compare("asleep", &Flow::write_and_sleep);
+}
+
+// ---- Round and round, each with a WRITE of its own.
+namespace {
+struct Way {
+  int out, in;
+};
+Way event_counter() {
+  const int made = eventfd(0, EFD_SEMAPHORE);
+  return {made, made};
+}
+Way pipe_way() {
+  std::array<int, 2> ends{-1, -1};
+  if (pipe(ends.data())) std::perror("pipe");
+  return {ends[1], ends[0]};
+}
+Way socket_pair() {
+  std::array<int, 2> ends{-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data())) std::perror("socketpair");
+  return {ends[1], ends[0]};
+}
+Way connection() {
+  const int listening = socket(AF_INET, SOCK_STREAM, 0), made = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET, address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  socklen_t bytes = sizeof address;
+  const bool good = !bind(listening, any, bytes) && !listen(listening, 1) &&
+                    !getsockname(listening, any, &bytes) && !connect(made, any, bytes);
+  const Way way{made, good ? accept(listening, nullptr, nullptr) : -1};
+  close(listening);
+  return way;
+}
+}  // namespace
+
+void wake_by_pipes(Bench& bench) {
+  const std::array<Way, kThreads> ways{event_counter(), pipe_way(), socket_pair(), connection()};
+  const std::uint64_t one = 1;
+  const auto tell = [&](std::size_t which) {
+    return ::write(ways[which].out, &one, sizeof one) == sizeof one;
+  };
+  std::vector<std::unique_ptr<Flow>> flows;
+  for (int i = 0; i < kThreads; ++i)
+    flows.push_back(std::make_unique<Flow>(i % 2 ? bench.b : bench.a, i % 2 ? bench.a : bench.b));
+  std::array<double, kThreads> left{};
+  std::array<int, kThreads> good{};
+  std::atomic<int> playing = kThreads;
+  const double begun = now();
+  std::vector<std::thread> threads;
+  for (std::size_t mine = 0; mine < kThreads; ++mine)
+    threads.emplace_back([&, mine] {
+      std::uint64_t word;
+      for (int i = 0; i < kTimes; ++i)
+        good[mine] += read(ways[mine].in, &word, sizeof word) == sizeof word &&
+                      flows[mine]->write() && tell((mine + 1) % kThreads);
+      left[mine] = now() - begun;
+      --playing;
+    });
+  // Two go round at once, and time goes on meanwhile.
+  bench.checks->holds("they begin", tell(0) && tell(2));
+  const Flow own(bench.a, bench.b);
+  while (playing) bench.checks->holds("a WRITE", own.write());
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t i = 0; i < kThreads; ++i) {
+    std::printf("%.9f s\n", left[i]);
+    bench.checks->equal("rounds", good[i], kTimes);
+    close(ways[i].in);
+    if (ways[i].out != ways[i].in) close(ways[i].out);
+  }
+}
+
+// ---- Each has its own channel, or all have one.
+namespace {
+void wait_at_own_channels(Bench& bench) {
+  std::vector<std::unique_ptr<Flow>> flows;
+  for (int i = 0; i < kThreads; ++i)
+    flows.push_back(std::make_unique<Flow>(i % 2 ? bench.b : bench.a, i % 2 ? bench.a : bench.b));
+  std::array<double, kThreads> left{};
+  std::array<int, kThreads> good{};
+  const double begun = now();
+  std::vector<std::thread> threads;
+  for (std::size_t mine = 0; mine < kThreads; ++mine)
+    threads.emplace_back([&, mine] {
+      for (int i = 0; i < kTimes; ++i) good[mine] += flows[mine]->write_and_sleep();
+      left[mine] = now() - begun;
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (std::size_t i = 0; i < kThreads; ++i) {
+    std::printf("%.9f s\n", left[i]);
+    bench.checks->equal("WRITEs", good[i], kTimes);
+  }
+}
+
+// Whoever finds an event goes on with its queue pair.
+void wait_at_one_channel(Bench& bench) {
+  constexpr int kMilliseconds = 10, kFlows = 3;
+  ibv_comp_channel* const channel = ibv_create_comp_channel(bench.a.context);
+  fcntl(channel->fd, F_SETFL, O_NONBLOCK);
+  {
+    std::vector<std::unique_ptr<Flow>> flows;
+    for (int i = 0; i < kFlows; ++i)
+      flows.push_back(std::make_unique<Flow>(bench.a, bench.b, channel));
+    std::array<int, kThreads> taken{};
+    std::array<double, kThreads> last{};
+    std::atomic<int> left = kTimes;
+    const double begun = now();
+    std::vector<std::thread> threads;
+    for (std::size_t mine = 0; mine < kThreads; ++mine)
+      threads.emplace_back([&, mine] {
+        for (pollfd ready{channel->fd, POLLIN, 0}; poll(&ready, 1, kMilliseconds) == 1;) {
+          const ibv_cq* const cq = Flow::next_event(channel);
+          const auto flow = std::ranges::find(flows, cq, [](const auto& one) { return one->cq; });
+          if (flow == flows.end()) continue;  // another has taken it
+          taken[mine] += (*flow)->take_completion();
+          last[mine] = now() - begun;
+          if (--left >= kFlows) (*flow)->post_with_event();
+        }
+      });
+    for (const auto& flow : flows) bench.checks->holds("it begins", flow->post_with_event());
+    for (std::thread& thread : threads) thread.join();
+    for (std::size_t i = 0; i < kThreads; ++i)
+      std::printf("%d events, the last at %.9f s\n", taken[i], last[i]);
+    bench.checks->equal("events", std::accumulate(taken.begin(), taken.end(), 0), kTimes);
+  }
+  ibv_destroy_comp_channel(channel);
+}
+}  // namespace
+
+void wait_for_events_together(Bench& bench) {
+  wait_at_own_channels(bench);
+  wait_at_one_channel(bench);
 }
 }  // namespace cases
