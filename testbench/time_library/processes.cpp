@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -136,4 +138,45 @@ HCA_INSTEAD int execvpe(const char* file, char* const* arguments,
 }
 HCA_INSTEAD int fexecve(int fd, char* const* arguments, char* const* environment) noexcept {
   return untrapped([&] { return HCA_NEXT(fexecve)(fd, arguments, environment); });
+}
+
+// Those with a list of arguments: the C library calls none of the above for them.
+namespace {
+constexpr std::size_t kMostArguments = 4096;
+// On x86-64 the list is behind them afterwards. False: there are more.
+bool take(va_list list, const char* first, std::array<char*, kMostArguments>& all) {
+  std::size_t count = 0;
+  for (auto* next = const_cast<char*>(first); next; next = va_arg(list, char*)) {
+    if (count + 1 == kMostArguments) return errno = E2BIG, false;
+    all[count++] = next;
+  }
+  all[count] = nullptr;
+  return true;
+}
+}  // namespace
+
+HCA_INSTEAD int execl(const char* path, const char* first, ...) noexcept {
+  std::array<char*, kMostArguments> all;
+  va_list list;
+  va_start(list, first);
+  const int result = take(list, first, all) ? execv(path, all.data()) : -1;
+  va_end(list);
+  return result;
+}
+HCA_INSTEAD int execlp(const char* file, const char* first, ...) noexcept {
+  std::array<char*, kMostArguments> all;
+  va_list list;
+  va_start(list, first);
+  const int result = take(list, first, all) ? execvp(file, all.data()) : -1;
+  va_end(list);
+  return result;
+}
+HCA_INSTEAD int execle(const char* path, const char* first, ...) noexcept {
+  std::array<char*, kMostArguments> all;
+  va_list list;
+  va_start(list, first);
+  const bool taken = take(list, first, all);
+  const int result = taken ? execve(path, all.data(), va_arg(list, char**)) : -1;
+  va_end(list);
+  return result;
 }
