@@ -43,14 +43,32 @@ u64 cpu_time_of(int pid) {
   return clock_getcpuclockid(pid, &clock) ? 0 : nanoseconds_of(clock);
 }
 
-bool sleeps_in_kernel(int pid, u32 tid) {
+// What the kernel says of a thread: its state, and flags. None: the thread is gone.
+struct ThreadState {
+  char state = 0;
+  unsigned flags = 0;
+};
+std::optional<ThreadState> state_of(int pid, u32 tid) {
   const Descriptor file(
       open(fmt::format("/proc/{}/task/{}/stat", pid, tid).c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, 256> text{};
-  if (!file || ::read(file.get(), text.data(), text.size() - 1) <= 0) return true;
+  if (!file || ::read(file.get(), text.data(), text.size() - 1) <= 0) return std::nullopt;
   const char* name_end = std::strrchr(text.data(), ')');
+  ThreadState is;
+  if (!name_end ||
+      std::sscanf(name_end + 1, " %c %*d %*d %*d %*d %*d %u", &is.state, &is.flags) != 2)
+    return std::nullopt;
+  return is;
+}
+bool sleeps_in_kernel(int pid, u32 tid) {
+  const auto is = state_of(pid, tid);
   // A zombie: its program is about to end, with its last thread.
-  return name_end && name_end[1] && name_end[2] != 'R' && name_end[2] != 'Z';
+  return !is || (is->state != 'R' && is->state != 'Z');
+}
+bool is_ending(int pid) {
+  constexpr unsigned kExiting = 4;  // PF_EXITING of the kernel
+  const auto is = state_of(pid, u32(pid));
+  return !is || (is->flags & kExiting);
 }
 }  // namespace
 
@@ -161,6 +179,9 @@ Process::Process(u32 number, Device& device, const testbench::HostConfig& host, 
   ucred peer{};
   socklen_t bytes = sizeof peer;
   if (!getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes)) pid_ = peer.pid;
+  // Simulated time waits for it from now on.
+  shared_->threads[0].tid = u32(pid_);
+  shared_->threads[0].turn = Turn::Wants;
   if (pid_) exit_ = Descriptor(int(syscall(SYS_pidfd_open, pid_, 0)));
 }
 Process::~Process() {
@@ -170,7 +191,7 @@ Process::~Process() {
 void Process::await_exit() const {
   constexpr int kLongest = 1000;
   pollfd exit{exit_.get(), POLLIN, 0};
-  if (exit_) poll(&exit, 1, kLongest);
+  if (exit_ && is_ending(pid_)) poll(&exit, 1, kLongest);
 }
 void Process::end() {
   for (auto& thread : threads_) thread.reset();

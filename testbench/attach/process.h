@@ -87,8 +87,8 @@ class Process final {
   bool has_threads() const;
   u32 take_told() { return shared_->told.exchange(0); }
   bool is_known_gone() const { return gone_; }  // the kernel may tell the server only later
-  // Until a program whose connection is closed has ended, for those that wait for that; a second at
-  // the longest: it may go on as another program.
+  // Until a program that ends has ended, for those that wait for that; a second at the longest. One
+  // that has closed its connection alone, to become another program, goes on.
   void await_exit() const;
   void end();  // of all threads
 

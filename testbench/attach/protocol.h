@@ -21,11 +21,11 @@ inline constexpr char kSocketVariable[] = "HCA_SOCKET";    // path of the socket
 inline constexpr char kDevicesVariable[] = "HCA_DEVICES";  // names, by commas; none: all
 
 enum class Verb : u32 {
-  ListDevices,    // body comes back: DeviceList
-  OpenClock,      // of a program in simulated time; body: the device's name; number: the program's;
-                  // with the descriptors of kClock
-  OpenDevice,     // body: OpenDevice; DeviceInfo comes back, with the descriptors of kOpened
-  CreateChannel,  // a descriptor comes back, from which the cookies of CQs are read
+  ListDevices,  // body comes back: DeviceList
+  OpenClock,    // of a program in simulated time; body: the device's name; number: the program's;
+                // with the descriptors of kClock; the caller is its first thread, and wants a turn
+  OpenDevice,   // body: OpenDevice; DeviceInfo comes back, with the descriptors of kOpened
+  CreateChannel,   // a descriptor comes back, from which the cookies of CQs are read
   DestroyChannel,  // object: the channel
   CreateAh,        // object: number of a port; names: PD; body: proto::AddressHandle, which comes
                    // back as the HCA needs it

@@ -238,6 +238,7 @@ void Server::accept() {
   Connection& connection = connections_.emplace_back();
   connection.socket = std::move(made);
   watch(connection.socket.get(), &connection);
+  serve(connection);  // most often it has asked already: no time passes in between
 }
 
 // What is no request ends the connection, and with it the objects of the program.

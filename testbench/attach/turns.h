@@ -56,9 +56,9 @@ inline constexpr u32 kOwn = 1, kPipe = 2, kNetwork = 4;
 
 struct SharedProcess {
   HostCosts costs;
-  std::atomic<u32> told;  // kOwn and so on: who may wait for what it did
-  std::atomic<u32> ends;  // its last turn: it exits
-  std::array<SharedThread, kMostThreads> threads;
+  std::atomic<u32> told;                           // kOwn and so on: who may wait for what it did
+  std::atomic<u32> ends;                           // its last turn: it exits
+  std::array<SharedThread, kMostThreads> threads;  // the first: of the thread that opened the clock
 };
 static_assert(std::atomic<Turn>::is_always_lock_free && std::atomic<u64>::is_always_lock_free);
 

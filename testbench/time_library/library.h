@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <poll.h>
 
+#include <functional>
+
 #include "testbench/attach/packet_socket.h"
 #include "testbench/time_library/clock.h"
 
@@ -48,8 +50,10 @@ bool is_network(int descriptor);
 // A place for a thread that will come, which wants a turn; nullptr: there is none left.
 attach::SharedThread* reserve_turns();
 void take_turns(attach::SharedThread& slot);  // of the calling thread, the first has come
-// Gives the turn up until another thread of this program tells kOwn, or until that time.
-void wait_for_own(u64 end);
+// Gives the turn up until another thread tells that it did something, or until that time. `may_be`:
+// what it waits for may be there, also if who did it is not in simulated time; none: only threads
+// of this program do it.
+void wait_for_others(u64 end, const std::function<bool()>& may_be = nullptr);
 // The calling thread is as good as gone (threads.cpp).
 void thread_ends();
 void forget_threads();  // in a child

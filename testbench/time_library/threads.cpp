@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <vector>
@@ -43,22 +44,54 @@ Threads& threads() {
   return *made;
 }
 
-void tell_waiting() {
-  if (is_open() && threads().waiting) tell(attach::kOwn);
+// `shared`: by threads of other programs as well.
+void tell_waiting(bool shared = false) {
+  if (!is_open()) return;
+  if (shared)
+    tell(attach::kPipe);
+  else if (threads().waiting)
+    tell(attach::kOwn);
 }
 
 // False: the time has come, or there is no server any more.
 template <class Done>
-bool wait_until(Done done, u64 end = attach::kForEver) {
+bool wait_until(Done done, u64 end = attach::kForEver,
+                const std::function<bool()>& may_be = nullptr) {
   Threads& all = threads();
   ++all.waiting;
   bool is = done();
   while (!is && is_open() && now() < end) {
-    wait_for_own(end);
+    wait_for_others(end, may_be);
     is = done();
   }
   --all.waiting;
   return is;
+}
+
+// ---- Between programs, as the C library keeps it
+bool is_shared(const pthread_mutex_t& mutex) {
+  constexpr int kShared = 128;
+  return mutex.__data.__kind & kShared;
+}
+bool is_shared(const pthread_cond_t& condition) { return condition.__data.__wrefs & 1; }
+bool is_shared(const sem_t* semaphore) {
+  constexpr std::size_t kPlace = 8;  // behind the value and how many wait
+  int shared;
+  std::memcpy(&shared, semaphore->__size + kPlace, sizeof shared);
+  return shared;
+}
+std::function<bool()> may_be_free(const pthread_mutex_t& mutex) {
+  constexpr unsigned kOwner = 0x3fffffff;
+  if (!is_shared(mutex)) return nullptr;
+  return
+      [&] { return !(unsigned(__atomic_load_n(&mutex.__data.__lock, __ATOMIC_RELAXED)) & kOwner); };
+}
+std::function<bool()> may_be_posted(sem_t* semaphore) {
+  if (!is_shared(semaphore)) return nullptr;
+  return [=] {
+    int value = 0;
+    return !sem_getvalue(semaphore, &value) && value > 0;
+  };
 }
 
 // When a clock shows this, as now() tells it.
@@ -184,27 +217,32 @@ HCA_INSTEAD int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
   int error = pthread_mutex_trylock(mutex);
   const bool own = mutex->__data.__owner == int(gettid());
   if (error != EBUSY || own) return error == EBUSY ? HCA_NEXT(pthread_mutex_lock)(mutex) : error;
-  wait_until([&] { return (error = pthread_mutex_trylock(mutex)) != EBUSY; });
+  wait_until([&] { return (error = pthread_mutex_trylock(mutex)) != EBUSY; }, attach::kForEver,
+             may_be_free(*mutex));
   return error == EBUSY ? HCA_NEXT(pthread_mutex_lock)(mutex) : error;
 }
 HCA_INSTEAD int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
+  const bool shared = is_shared(*mutex);  // behind the call it may be another's
   const int error = HCA_NEXT(pthread_mutex_unlock)(mutex);
-  tell_waiting();
+  tell_waiting(shared);
   return error;
 }
 
 HCA_INSTEAD int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
-  if (!is_open()) return wait_really("pthread_cond_wait", condition, mutex);
+  if (!is_open() || is_shared(*condition))
+    return wait_really("pthread_cond_wait", condition, mutex);
   return await_condition(condition, mutex, attach::kForEver);
 }
 HCA_INSTEAD int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                        const timespec* until) {
-  if (!is_open()) return wait_really("pthread_cond_timedwait", condition, mutex, until);
+  if (!is_open() || is_shared(*condition))
+    return wait_really("pthread_cond_timedwait", condition, mutex, until);
   return await_condition(condition, mutex, end_at(clock_of(*condition), *until));
 }
 HCA_INSTEAD int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                        clockid_t clock, const timespec* until) {
-  if (!is_open()) return HCA_NEXT(pthread_cond_clockwait)(condition, mutex, clock, until);
+  if (!is_open() || is_shared(*condition))
+    return HCA_NEXT(pthread_cond_clockwait)(condition, mutex, clock, until);
   return await_condition(condition, mutex, end_at(clock, *until));
 }
 HCA_INSTEAD int pthread_cond_signal(pthread_cond_t* condition) noexcept {
@@ -217,12 +255,15 @@ HCA_INSTEAD int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
 }
 
 HCA_INSTEAD int sem_wait(sem_t* semaphore) {
-  const bool taken = is_open() && wait_until([&] { return !sem_trywait(semaphore); });
+  const bool taken = is_open() && wait_until([&] { return !sem_trywait(semaphore); },
+                                             attach::kForEver, may_be_posted(semaphore));
   return taken ? 0 : HCA_NEXT(sem_wait)(semaphore);
 }
 HCA_INSTEAD int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {
   if (!is_open()) return HCA_NEXT(sem_clockwait)(semaphore, clock, until);
-  if (wait_until([&] { return !sem_trywait(semaphore); }, end_at(clock, *until))) return 0;
+  if (wait_until([&] { return !sem_trywait(semaphore); }, end_at(clock, *until),
+                 may_be_posted(semaphore)))
+    return 0;
   return is_open() ? (errno = ETIMEDOUT, -1) : HCA_NEXT(sem_clockwait)(semaphore, clock, until);
 }
 HCA_INSTEAD int sem_timedwait(sem_t* semaphore, const timespec* until) {
@@ -230,7 +271,8 @@ HCA_INSTEAD int sem_timedwait(sem_t* semaphore, const timespec* until) {
   return sem_clockwait(semaphore, CLOCK_REALTIME, until);
 }
 HCA_INSTEAD int sem_post(sem_t* semaphore) noexcept {
+  const bool shared = is_shared(semaphore);  // behind the call it may be gone
   const int error = HCA_NEXT(sem_post)(semaphore);
-  tell_waiting();
+  tell_waiting(shared);
   return error;
 }

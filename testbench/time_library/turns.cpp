@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns of the threads of this program.
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <mutex>
+#include <string>
 
 #include "testbench/time_library/library.h"
 
@@ -22,6 +24,7 @@ constexpr long kLookAtServer = 100'000'000;  // ns: between two looks at whether
 
 struct Program {
   std::mutex mutex;
+  std::string path, device;  // of the server, and whose host it runs on
   attach::Descriptor socket, wake;
   attach::SharedProcess* shared = nullptr;
   u32 number = 0;
@@ -39,6 +42,7 @@ struct Mine {
   u64 spun = 0;   // what those took
 };
 thread_local Mine t_mine;
+thread_local std::array<int, 2> t_fork;  // through which a child tells its parent that it is known
 
 void wake_server() {
   const u64 one = 1;
@@ -148,19 +152,22 @@ void end() {
   if (shared && is_open() && mine()) shared->ends.store(1);
 }
 
-bool open_clock(const char* path, const char* device) {
+bool ask_for_clock() {
   Program& here = program();
-  here.socket = attach::connect_to(path);
+  here.socket = attach::connect_to(here.path);
   attach::OpenDevice wanted;
-  std::string_view(device).copy(wanted.name.data(), wanted.name.size() - 1);
+  here.device.copy(wanted.name.data(), wanted.name.size() - 1);
   attach::Request request;
   request.verb = attach::Verb::OpenClock;
   attach::put(request.body, wanted);
+  return here.socket && attach::send_message(here.socket.get(), request);
+}
+// What the server gives; the calling thread has the first place.
+bool take_clock() {
+  Program& here = program();
   attach::Reply reply;
   std::vector<attach::Descriptor> given;
-  if (!here.socket || !attach::send_message(here.socket.get(), request) ||
-      !attach::receive_message(here.socket.get(), reply, &given))
-    return false;
+  if (!attach::receive_message(here.socket.get(), reply, &given)) return false;
   if (reply.error || given.size() != attach::kClock) return errno = EPROTO, false;
   void* const at = mmap(nullptr, sizeof(attach::SharedProcess), PROT_READ | PROT_WRITE, MAP_SHARED,
                         given[attach::kTurns].get(), 0);
@@ -168,7 +175,31 @@ bool open_clock(const char* path, const char* device) {
   here.shared = static_cast<attach::SharedProcess*>(at);
   here.wake = std::move(given[attach::kWakeForTurn]);
   here.number = reply.number;
+  here.open = true;
+  set_slot(here.shared->threads[0]);
+  if (!mine()) return errno = EIO, false;
+  trap_time_stamps(true);
   return true;
+}
+
+// ---- A child of fork() has a clock of its own from its beginning: its parent keeps the turn until
+// the server cannot miss it.
+void before_fork() {
+  if (!mine() || pipe2(t_fork.data(), O_CLOEXEC)) t_fork = {-1, -1};
+}
+void after_fork_in_parent() {
+  if (t_fork[0] < 0) return;
+  char byte;
+  HCA_NEXT(close)(t_fork[1]);
+  while (HCA_NEXT(read)(t_fork[0], &byte, 1) < 0 && errno == EINTR) continue;
+  HCA_NEXT(close)(t_fork[0]);
+}
+void after_fork_in_child() {
+  leave_in_child();
+  if (t_fork[0] < 0) return;
+  const bool asked = ask_for_clock();
+  HCA_NEXT(close)(t_fork[0]), HCA_NEXT(close)(t_fork[1]);
+  if (asked) take_clock();
 }
 }  // namespace
 
@@ -217,9 +248,20 @@ u64 read_clock() {
   return now();
 }
 
+// For what the simulation is not told of, while it has given up its turn; real time.
+namespace {
+constexpr timespec kLook{0, 200'000};
+template <class Look>
+void look_meanwhile(SharedThread& slot, Look is_there) {
+  for (Turn turn; (turn = slot.turn.load(std::memory_order_acquire)) == Turn::Waits;) {
+    if (is_there() && slot.turn.compare_exchange_strong(turn, Turn::Wants)) wake_server();
+    if (!server_is_there()) break;
+  }
+}
+}  // namespace
+
 int await(pollfd* descriptors, nfds_t count, u64 end) {
   constexpr int kDelivery = 5;  // ms, real: what was sent to this host has come by then
-  constexpr timespec kLook{0, 200'000};
   act();
   settle();
   const auto look = HCA_NEXT(poll);
@@ -232,11 +274,10 @@ int await(pollfd* descriptors, nfds_t count, u64 end) {
     if (ring_timers()) return errno = EINTR, -1;
     if (at >= until) continue;
     if (!give_up(*slot, Wait::Descriptor, until == attach::kForEver ? until : until - at)) continue;
-    for (Turn turn; (turn = slot->turn.load(std::memory_order_acquire)) == Turn::Waits;) {
+    look_meanwhile(*slot, [&] {
       ready = HCA_NEXT(ppoll)(descriptors, count, &kLook, nullptr);
-      if (ready && slot->turn.compare_exchange_strong(turn, Turn::Wants)) wake_server();
-      if (!server_is_there()) break;
-    }
+      return ready != 0;
+    });
     const int error = errno;
     if (!await_turn(*slot)) continue;
     if (ready < 0) return errno = error, -1;
@@ -257,13 +298,21 @@ void take_turns(SharedThread& slot) {
   set_slot(slot);
   mine();
 }
-void wait_for_own(u64 end) {
+void wait_for_others(u64 end, const std::function<bool()>& may_be) {
   act();
   settle();
   SharedThread* const slot = mine();
   if (!slot) return;
   const u64 at = now(), until = std::min(end, next_timer());
-  if (until > at) yield(*slot, Wait::Descriptor, until == attach::kForEver ? until : until - at);
+  if (until > at &&
+      give_up(*slot, Wait::Descriptor, until == attach::kForEver ? until : until - at)) {
+    if (may_be)
+      look_meanwhile(*slot, [&] {
+        if (!may_be()) HCA_NEXT(ppoll)(nullptr, 0, &kLook, nullptr);
+        return may_be();
+      });
+    await_turn(*slot);
+  }
   ring_timers();
 }
 }  // namespace hca::time_library
@@ -275,14 +324,11 @@ u32 hca_time_open(const char* socket, const char* device) {
   Program& here = program();
   const std::lock_guard guard(here.mutex);
   if (is_open()) return here.number;
-  if (!open_clock(socket, device)) return 0;
+  here.path = socket, here.device = device;
   [[maybe_unused]] static const bool registered =
-      !std::atexit(end) && !pthread_atfork(nullptr, nullptr, leave_in_child);
+      !std::atexit(end) && !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   set_up_time_stamps();
-  here.open = true;
-  if (!mine()) return errno = EIO, 0;
-  trap_time_stamps(true);
-  return here.number;
+  return ask_for_clock() && take_clock() ? here.number : 0;
 }
 void hca_time_spend(u64 picoseconds) { spend(picoseconds); }
 void hca_time_settle() {

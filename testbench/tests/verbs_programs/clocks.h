@@ -8,6 +8,7 @@ constexpr int kTimes = 200;
 double now();  // of CLOCK_MONOTONIC, in seconds
 
 void use_both_devices(Bench& bench);
+void fork_without_device(Bench& bench);
 void wake_by_pipes(Bench& bench);
 void wait_for_events_together(Bench& bench);
 }  // namespace cases
