@@ -18,6 +18,8 @@ from check_attach import Failed, LIMIT, Served, finish, run_pair
 TASKS = {
     "control calls": ("commands", "{}", 10000, None),
     "posts and polls": ("writes", "{}", 10000, "{{operation: write, size: 8 B, messages: {}, depth: 1}}"),
+    "of 2 threads": ("writes", "{} 2", 10000, "{{operation: write, size: 8 B, messages: {}, depth: 1, qps: 2, threads: 2}}"),
+    "of 4 threads": ("writes", "{} 4", 10000, "{{operation: write, size: 8 B, messages: {}, depth: 1, qps: 4, threads: 4}}"),
     "pingpongs": ("pair", "ibv_rc_pingpong -n {} -m 4096", 4000, "{{operation: send, size: 4096 B, test: latency, messages: {}}}"),
     "packets": ("pair", "ib_write_bw -F -n {} -m 4096", 1000, "{{operation: write, size: 64 KiB, messages: {}, depth: 128}}"),
 }
@@ -32,7 +34,7 @@ def attached(hca, scenario, task, count, clock):
         return time.monotonic() - begun
     with Served(hca, scenario, []) as served:
         begun = time.monotonic()
-        finish(served.start("", [os.path.join(os.path.dirname(hca), "hca_verbs_speed"), kind, str(count)], clock), kind)
+        finish(served.start("", [os.path.join(os.path.dirname(hca), "hca_verbs_speed"), kind, *program.format(count).split()], clock), kind)
         return time.monotonic() - begun
 
 

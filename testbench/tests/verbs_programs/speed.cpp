@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verbs one after the other, for whoever takes the time: `commands N` allocates and deallocates a
-// domain N times, `writes N` posts an RDMA WRITE of 8 bytes and polls for its completion N times.
+// domain N times, `writes N` posts an RDMA WRITE of 8 bytes and polls for its completion N times;
+// with a number of threads behind it as many do that together, each on a queue pair of its own.
 #include <infiniband/verbs.h>
 
 #include <array>
@@ -8,11 +9,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
 
 namespace {
 struct End {
-  explicit End(ibv_device* device) {
-    context = ibv_open_device(device);
+  explicit End(ibv_context* opened) : context(opened) {
     pd = context ? ibv_alloc_pd(context) : nullptr;
     cq = pd ? ibv_create_cq(context, 16, nullptr, nullptr, 0) : nullptr;
     mr = cq ? ibv_reg_mr(pd, buffer.data(), buffer.size(),
@@ -69,13 +72,27 @@ void write(const End& from, const End& to) {
   while (!ibv_poll_cq(from.cq, 1, &wc)) continue;
   if (wc.status != IBV_WC_SUCCESS) std::exit(6);
 }
+
+struct Pair {
+  Pair(ibv_context* one, ibv_context* other) : a(one), b(other) { connect(a, b), connect(b, a); }
+  End a, b;
+};
 }  // namespace
 
 int main(int count, char** arguments) {
   ibv_device** const list = ibv_get_device_list(nullptr);
-  if (count != 3 || !list || !list[0] || !list[1]) return 1;
-  const End a(list[0]), b(list[1]);
-  connect(a, b), connect(b, a);
+  if (count < 3 || count > 4 || !list || !list[0] || !list[1]) return 1;
+  ibv_context *const one = ibv_open_device(list[0]), *const other = ibv_open_device(list[1]);
   const bool writes = !std::strcmp(arguments[1], "writes");
-  for (long left = std::atol(arguments[2]); left > 0; --left) writes ? write(a, b) : command(a);
+  const long times = std::atol(arguments[2]), threads = count > 3 ? std::atol(arguments[3]) : 1;
+  std::vector<std::unique_ptr<Pair>> pairs;
+  for (long i = 0; i < threads; ++i) pairs.push_back(std::make_unique<Pair>(one, other));
+  const auto work = [&](const Pair& pair) {
+    for (long left = times / threads; left > 0; --left)
+      writes ? write(pair.a, pair.b) : command(pair.a);
+  };
+  std::vector<std::thread> others;
+  for (std::size_t i = 1; i < pairs.size(); ++i) others.emplace_back([&, i] { work(*pairs[i]); });
+  work(*pairs[0]);
+  for (std::thread& thread : others) thread.join();
 }
