@@ -112,7 +112,7 @@ Cycle Thread::act(Cycle now) {
   if (saw_write && !silent_) spins_ = true, found_ = last_written_;
   process_.take_posted();
   if (silent_) return 0;
-  wait_ = shared_.wait;
+  wait_ = shared_.wait, ring_ = shared_.ring;
   if (const u64 work = shared_.work; wait_ == Wait::Completion && work) {
     works_ = true;
     return cycles_of(work);
@@ -131,6 +131,13 @@ void Thread::resume_if_wanting() {
   if (!scheduled_ && shared_.turn.load(std::memory_order_acquire) == Turn::Wants)
     resume(process_.device().node().now() + 1);
 }
+void Thread::resume_if_polling() {
+  if (silent_ || wait_ != Wait::Completion) return;
+  if (works_)
+    written_ = true;
+  else if (!scheduled_)
+    resume(process_.device().node().now() + 1);
+}
 void Thread::resume_if_waiting(bool in_flight) {
   if (silent_ || wait_ != Wait::Descriptor) return;
   if (in_flight) shared_.in_flight = 1;
@@ -140,8 +147,12 @@ void Thread::resume_if_waiting(bool in_flight) {
 // Who spins in memory may wait for any byte, but most likely for the one of the last time. The
 // longer a thread has waited the longer are the times between its turns for others: a turn in vain
 // takes real time.
-void Thread::written(Cycle at, u64 address, u64 bytes, bool completion) {
-  if (!silent_ && (wait_ != Wait::Completion || !completion)) return;
+bool Thread::awaits(u32 attachment, u64 address) const {
+  return !ring_.bytes || (ring_.attachment == attachment && address - ring_.address < ring_.bytes);
+}
+void Thread::written(Cycle at, u32 attachment, u64 address, u64 bytes, bool completion) {
+  if (!silent_ && (wait_ != Wait::Completion || !completion || !awaits(attachment, address)))
+    return;
   if (works_) {
     written_ = true;
     return;
@@ -223,6 +234,10 @@ void Process::see_threads() {
     threads_[i]->resume_if_wanting();
   }
 }
+void Process::resume_polling() {
+  for (const auto& thread : threads_)
+    if (thread) thread->resume_if_polling();
+}
 void Process::resume_waiting(bool in_flight) {
   for (const auto& thread : threads_)
     if (thread) thread->resume_if_waiting(in_flight);
@@ -237,10 +252,11 @@ Cycle Process::now_at(const Device& device) const {
   const u64 picoseconds = device.node().cpu.self.now() * device.period();
   return (picoseconds + device_.period() - 1) / device_.period();
 }
-void Process::written(const Device& device, u64 address, u64 bytes, bool completion) {
+void Process::written(const Device& device, u32 attachment, u64 address, u64 bytes,
+                      bool completion) {
   const Cycle at = now_at(device);
   for (const auto& thread : threads_)
-    if (thread) thread->written(at, address, bytes, completion);
+    if (thread) thread->written(at, attachment, address, bytes, completion);
 }
 void Process::event(const Device& device) {
   const Cycle at = now_at(device);

@@ -26,18 +26,20 @@ class Thread final : public testbench::Program {
   // ---- From outside of the simulation.
   // Its next turn is as soon as can be, if it wants one and none is coming.
   void resume_if_wanting();
+  void resume_if_polling();
   // `in_flight`: what it waits for may have been sent and not come yet.
   void resume_if_waiting(bool in_flight);
 
   // ---- In the simulation; `at`: by the clock of its host, a cycle that this may have run already.
   // An HCA wrote to its memory.
-  void written(Cycle at, u64 address, u64 bytes, bool completion);
+  void written(Cycle at, u32 attachment, u64 address, u64 bytes, bool completion);
   void event(Cycle at);  // its program can read one
 
  private:
   testbench::HostCpu& cpu() const;
   Cycle cycles_of(u64 picoseconds) const;
   Cycle await(Cycle now);
+  bool awaits(u32 attachment, u64 address) const;
   void resume(Cycle at);
 
   Process& process_;
@@ -50,6 +52,7 @@ class Thread final : public testbench::Program {
   bool written_ = false;    // because its HCA wrote something
   bool works_ = false;      // it works before it waits; `written_` then says that it need not wait
   bool spins_ = false;      // it has found in memory what it waited for
+  CompletionRing ring_;     // for whose completion it waits
   Cycle silent_since_ = 0;
   u64 last_written_ = 0,
       found_ = 0;  // the last byte of a write: before its turn, before it went on
@@ -80,6 +83,7 @@ class Process final {
 
   // ---- From outside of the simulation.
   void see_threads();  // new ones, those that ended, those that want a turn
+  void resume_polling();
   void resume_waiting(bool in_flight = false);  // who waits for descriptors
   // A thread wants a turn, or somebody may wait for what one did.
   bool wants_others() const;
@@ -98,7 +102,7 @@ class Process final {
   bool runs(SharedThread& thread, bool spins);
   // The doorbells that it rang.
   void take_posted();
-  void written(const Device& device, u64 address, u64 bytes, bool completion);
+  void written(const Device& device, u32 attachment, u64 address, u64 bytes, bool completion);
   void event(const Device& device);
 
  private:

@@ -85,6 +85,7 @@ struct DeviceInfo {
   u64 node_guid = 0, shared_bytes = 0;
   u32 vendor_id = 0, vendor_part_id = 0, hw_ver = 0;
   u32 ports = 0;
+  u32 attachment = 0;  // number of the program's memory, at this HCA
   struct Rate {
     u32 width = 0, speed = 0;  // values of ibv_port_attr
   };

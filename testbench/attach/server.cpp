@@ -288,6 +288,8 @@ void Server::answer(Connection& connection, const Request& request, std::vector<
   if (made) descriptors.push_back(made.get());
   if (!send_message(connection.socket.get(), reply, descriptors)) connection.gone = true;
   if (connection.process) connection.process->resume_waiting();
+  if (connection.process && request.opcode == proto::CommandOpcode::ModifyCq)
+    connection.process->resume_polling();  // its ring may be another
 }
 
 Reply Server::list() const {
@@ -356,14 +358,17 @@ Reply Server::open(Connection& connection, const Request& request, std::vector<D
     if (process) {
       process->add(*session);
       device->memory().watch(session->attachment(),
-                             [process, device](u64 address, u64 bytes, bool completion) {
-                               process->written(*device, address, bytes, completion);
+                             [process, device, attachment = session->attachment()](
+                                 u64 address, u64 bytes, bool completion) {
+                               process->written(*device, attachment, address, bytes, completion);
                              });
     }
     connection.session = std::move(session), connection.process = process;
     watch(connection.session->wake_descriptor(), &connection);
     keep_in_step();
-    put(reply.body, device->info());
+    DeviceInfo info = device->info();
+    info.attachment = connection.session->attachment();
+    put(reply.body, info);
   }
   return reply;
 }

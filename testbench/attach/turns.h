@@ -32,6 +32,13 @@ enum class Wait : u32 {
   Descriptor,  // until somebody may have made a file descriptor ready, at longest so much time
 };
 
+// Where the HCA writes the completions of a queue: in the memory that program and server share.
+struct CompletionRing {
+  u64 address = 0, bytes = 0;  // none: any queue's
+  u32 attachment = 0;
+  bool operator==(const CompletionRing&) const = default;
+};
+
 struct SharedThread {
   alignas(64) std::atomic<Turn> turn;
   std::atomic<u32> sleeps;  // who waits for another turn wants to be woken
@@ -42,6 +49,7 @@ struct SharedThread {
   std::atomic<u32> in_flight;  // what it waits for may have been sent and not come yet
   u64 work;                    // ps that it has worked, in front of its wait
   u64 picoseconds;             // of its wait
+  CompletionRing ring;         // for whose completion it waits
   std::atomic<u64> now;        // ps: when its turn began
 };
 

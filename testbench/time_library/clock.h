@@ -18,6 +18,8 @@ HCA_CLOCK void hca_time_catch_up();
 HCA_CLOCK hca::u64 hca_time_now();
 // What the clock of the day showed when simulated time began, in ns.
 HCA_CLOCK hca::u64 hca_time_start_of_day();
+// The thread polls this queue, whether it finds something or not.
+HCA_CLOCK void hca_time_poll(const hca::attach::CompletionRing& ring);
 // Until the HCA has written a completion, or a while has passed that grows with `times`.
 HCA_CLOCK void hca_time_await_completion(hca::u32 times);
 HCA_CLOCK const hca::attach::HostCosts* hca_time_costs();

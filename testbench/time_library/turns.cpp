@@ -40,6 +40,8 @@ struct Mine {
   u64 debt = 0;   // work of which the simulation has not heard
   u32 reads = 0;  // of clocks, one after the other
   u64 spun = 0;   // what those took
+  attach::CompletionRing polled;
+  u32 polls = 0;  // of that queue and no other
 };
 thread_local Mine t_mine;
 thread_local std::array<int, 2> t_fork;  // through which a child tells its parent that it is known
@@ -341,7 +343,16 @@ void hca_time_catch_up() {
   if (mine() && t_mine.debt > kAhead) settle();
 }
 u64 hca_time_now() { return now(); }
+void hca_time_poll(const attach::CompletionRing& ring) {
+  if (ring == t_mine.polled)
+    ++t_mine.polls;
+  else
+    t_mine.polled = ring, t_mine.polls = 0;
+}
+// Who has polled a single queue for a while waits for that alone: what comes for other threads
+// would be turns in vain.
 void hca_time_await_completion(u32 times) {
+  constexpr u32 kPollsOne = 64;
   constexpr u64 kShortest = 10 * kMicrosecond;
   constexpr u32 kDoublings = 7;
   static_assert(kShortest << kDoublings > kMillisecond);
@@ -349,6 +360,7 @@ void hca_time_await_completion(u32 times) {
   if (!slot) return;
   const u64 at = now(), timer = next_timer();
   const u64 longest = kShortest << std::min(times, kDoublings);
+  slot->ring = t_mine.polls > kPollsOne ? t_mine.polled : attach::CompletionRing{};
   if (timer > at) yield(*slot, Wait::Completion, std::min(longest, timer - at));
   ring_timers();
 }

@@ -147,6 +147,12 @@ void spend_on_completions(u32 count) {
   clock::spend(&attach::HostCosts::completion, count);
 }
 
+void tell_polled(const Cq& cq) {
+  if (clock::is_simulated())
+    hca_time_poll(
+        {attach::kSharedBit | cq.offset, cq.bytes(), context_of(cq.context).info.attachment});
+}
+
 // A poll found nothing. True: it is worth to look once more.
 bool await_completion(Cq& cq) {
   if (clock::is_simulated()) {
@@ -160,6 +166,7 @@ bool await_completion(Cq& cq) {
 
 int poll_cq(ibv_cq* plain, int entries, ibv_wc* wc) {
   Cq& cq = cq_of(plain);
+  tell_polled(cq);
   if (is_new(cq, cq.consumer)) clock::settle();  // others wait for what comes meanwhile
   int found = take_completions(cq, entries, wc);
   if (!found && entries > 0 && await_completion(cq)) found = take_completions(cq, entries, wc);
@@ -201,6 +208,7 @@ namespace {
 int start_poll(ibv_cq_ex* ex, ibv_poll_cq_attr* attributes) {
   Cq& cq = cq_of(ex);
   if (attributes && attributes->comp_mask) return EINVAL;
+  tell_polled(cq);
   if (is_new(cq, cq.consumer)) clock::settle();
   cq.lock.lock();
   int one = poll_one(cq, cq.current);

@@ -26,11 +26,21 @@ namespace hca::verbs_library {
 class SpinLock {
  public:
   void lock() {
-    while (flag_.exchange(true, std::memory_order_acquire)) sched_yield();
+    while (flag_.exchange(true, std::memory_order_acquire)) let_others();
   }
   void unlock() { flag_.store(false, std::memory_order_release); }
 
  private:
+  // In simulated time the one that has it needs a turn.
+  static void let_others() {
+    constexpr u64 kMoment = 100'000;  // ps
+    if (!clock::is_simulated()) {
+      sched_yield();
+      return;
+    }
+    hca_time_spend(kMoment);
+    hca_time_settle();
+  }
   std::atomic<bool> flag_{false};
 };
 

@@ -3,7 +3,8 @@
 // `locks` hand a turn over, `semaphores` are posted, a `child` has a device of its own, `children`
 // end, `timers` ring; `commands` are executed beside what another thread posts; both `devices` are
 // used, several threads wake each other by `pipes` or wait for `events` together, children that are
-// `forked` open no device. They print how long that took by their clocks.
+// `forked` open no device, threads poll
+// `queues` of their own. They print how long that took by their clocks.
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <semaphore.h>
@@ -303,7 +304,8 @@ constexpr std::array kPrograms{ProgramRow{"threads", ping_each_other},
                                ProgramRow{"devices", use_both_devices},
                                ProgramRow{"pipes", wake_by_pipes},
                                ProgramRow{"events", wait_for_events_together},
-                               ProgramRow{"forked", fork_without_device}};
+                               ProgramRow{"forked", fork_without_device},
+                               ProgramRow{"queues", poll_own_queues}};
 }  // namespace
 }  // namespace cases
 

@@ -9,6 +9,7 @@ double now();  // of CLOCK_MONOTONIC, in seconds
 
 void use_both_devices(Bench& bench);
 void fork_without_device(Bench& bench);
+void poll_own_queues(Bench& bench);
 void wake_by_pipes(Bench& bench);
 void wait_for_events_together(Bench& bench);
 }  // namespace cases

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs of hca_verbs_clocks: `devices` are used in turns, threads wake each other by `pipes`,
-// and wait for `events` together.
+// wait for `events` together, poll `queues` of their own.
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -169,6 +171,53 @@ void wake_by_pipes(Bench& bench) {
     close(ways[i].in);
     if (ways[i].out != ways[i].in) close(ways[i].out);
   }
+}
+
+// ---- Each polls a queue of its own, and has no turns for what comes for others.
+namespace {
+long switches() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return used.ru_nvcsw + used.ru_nivcsw;
+}
+// One that has polled its queue for long, when that gets another ring.
+void resize_beside_polls(Bench& bench, const Flow& flow) {
+  std::atomic<bool> completed = false;
+  double seen = 0;
+  std::thread polls([&] {
+    completed = flow.take_completion();
+    seen = now();
+  });
+  usleep(500'000);
+  bench.checks->equal("ibv_resize_cq", ibv_resize_cq(flow.cq, 64), 0);
+  const double posted = now();
+  bench.checks->holds("it is posted", flow.post_write());
+  polls.join();
+  bench.checks->holds("it completes, and is seen at once", completed && seen < posted + 3e-6);
+  std::printf("%.0f ns\n", (seen - posted) * 1e9);
+}
+}  // namespace
+
+void poll_own_queues(Bench& bench) {
+  constexpr int kWrites = 500;
+  std::vector<std::unique_ptr<Flow>> flows;
+  for (int i = 0; i < kThreads; ++i) flows.push_back(std::make_unique<Flow>(bench.a, bench.b));
+  std::array<int, kThreads> good{};
+  const long before = switches();
+  const double begun = now();
+  std::vector<std::thread> threads;
+  for (std::size_t mine = 0; mine < kThreads; ++mine)
+    threads.emplace_back([&, mine] {
+      const timespec apart{0, long(mine) * 250};  // of WRITEs that take 1150 ns
+      nanosleep(&apart, nullptr);
+      for (int i = 0; i < kWrites; ++i) good[mine] += flows[mine]->write();
+    });
+  for (std::thread& thread : threads) thread.join();
+  std::printf("%.9f s\n", now() - begun);
+  bench.checks->equal("WRITEs", std::accumulate(good.begin(), good.end(), 0), kThreads * kWrites);
+  // On one processor a turn is a switch to the thread and one back.
+  bench.checks->holds("a turn for each", switches() - before < kThreads * kWrites * 3 / 2);
+  resize_beside_polls(bench, *flows[0]);
 }
 
 // ---- Each has its own channel, or all have one.
