@@ -86,17 +86,27 @@ void note_batch(const Contexts& contexts, ReceiveBatch* const& batch,
 void note_response(const Contexts& contexts, const Acknowledgement& response,
                    ContextGate<Acknowledgement>& gate) {
   const SendState& s = contexts.send[response.qpn];
-  const bool acks = gate.cache().looks_up_acknowledged() && s.is_outstanding(response.psn);
-  if (!acks && !(response.packet && response::awaits_response(s))) return;
+  const auto need = [&](u32 index) {
+    gate.need(ContextKind::Wqe, wqe_number(response.qpn, index));
+  };
+  if (response.packet && response::awaits_response(s))
+    for (u32 index = s.awaited; index != s.started; ++index) {
+      const SentMessage& m = contexts.message(response.qpn, index);
+      if (!has_response(m.answer) || psns_between(m.first_psn, response.psn) >= m.packets) continue;
+      need(index);
+      break;
+    }
+  if (!gate.cache().looks_up_acknowledged() || !s.is_outstanding(response.psn)) return;
+  // Those in front of it are in the gate already, or were.
+  u32& next = gate.acknowledged(response.qpn);
+  if (next - s.completed > s.started - s.completed) next = s.completed;
   // A NAK acknowledges what is in front of its PSN.
   const u32 not_acked = syndrome_kind(response.syndrome) == SyndromeKind::Ack ? 0 : 1;
-  for (u32 index = acks ? s.completed : s.awaited; index != s.started; ++index) {
-    const SentMessage& m = contexts.message(response.qpn, index);
+  for (; next != s.started; ++next) {
+    const SentMessage& m = contexts.message(response.qpn, next);
     const u32 behind = psns_between(m.first_psn, response.psn);
-    if (behind >= kPsnWindow) return;  // it is behind the response, as all that follow
-    const bool answers = response.packet && has_response(m.answer) && behind < m.packets;
-    const bool completes = acks && !has_response(m.answer) && behind + 1 >= m.packets + not_acked;
-    if (answers || completes) gate.need(ContextKind::Wqe, wqe_number(response.qpn, index));
+    if (behind >= kPsnWindow || behind + 1 < m.packets + not_acked) return;
+    if (!has_response(m.answer)) need(next);
   }
 }
 

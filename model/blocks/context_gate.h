@@ -46,6 +46,11 @@ class ContextGate {
     asks_.push({proto::ContextKind::Wqe, 0, first_ + waiting_.size() - 1, turn, fills});
     ++waiting_.at(waiting_.size() - 1).open;
   }
+  // Of a queue pair: behind the WQEs whose acknowledgement was here.
+  u32& acknowledged(u32 qpn) {
+    if (qpn >= acknowledged_.size()) acknowledged_.resize(qpn + 1);
+    return acknowledged_[qpn];
+  }
   void move() {
     if (answers_in.can_pop()) --waiting_.at(answers_in.pop() - first_).open;
     if (asks_.empty() || !asks_out->can_push()) return;
@@ -79,6 +84,7 @@ class ContextGate {
   Ring<Waiting> waiting_;
   Ring<ContextAsk> asks_;
   std::vector<ContextAsk> needs_;
+  std::vector<u32> acknowledged_;
   u32 first_ = 0;  // ticket of the first that waits
 };
 

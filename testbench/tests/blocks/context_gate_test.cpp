@@ -183,7 +183,8 @@ TEST_CASE("a response needs the WQE of its READ", "[context_gate]") {
 // WRITEs: 5 of PSNs 0xfffffe to 0, 6 of 1, 7 of 2 and 3; then READ 8 of 4 and 5, which acknowledges
 // them with its response.
 TEST_CASE("an acknowledgement needs the WQEs of the messages that it completes", "[context_gate]") {
-  const auto asked = [](u32 psn, u8 syndrome = 0, bool acks = true, bool has_packet = false) {
+  const auto asked = [](u32 psn, u8 syndrome = 0, bool acks = true, bool has_packet = false,
+                        std::optional<u32> before = {}) {
     CacheConfigs alone;
     alone.wqe.entries = 4, alone.wqe.acks = acks;
     GateBench<Acknowledgement, 8> bench(note_response, alone);
@@ -198,8 +199,10 @@ TEST_CASE("an acknowledgement needs the WQEs of the messages that it completes",
     Packet packet;
     Acknowledgement a{.qpn = 1, .psn = psn, .syndrome = syndrome};
     a.packet = has_packet ? &packet : nullptr;
+    std::vector<Acknowledgement> all{a};
+    if (before) all.insert(all.begin(), {.qpn = 1, .psn = *before});
     std::vector<u64> indices;
-    for (const auto& [kind, number] : bench.asked({a})) {
+    for (const auto& [kind, number] : bench.asked(all)) {
       CHECK(kind == ContextKind::Wqe);
       indices.push_back(proto::index_of_wqe(number));
     }
@@ -212,11 +215,14 @@ TEST_CASE("an acknowledgement needs the WQEs of the messages that it completes",
   CHECK(asked(2) == Indices{5, 6});
   CHECK(asked(3) == Indices{5, 6, 7});
   CHECK(asked(3, kSequenceNak) == Indices{5, 6});
+  // Of one that waits in the gate no second time.
+  CHECK(asked(3, 0, true, false, 1) == Indices{5, 6, 7});
+  CHECK(asked(1, 0, true, false, 1) == Indices{5, 6});
   CHECK(asked(4, kSequenceNak) == Indices{5, 6, 7});
   CHECK(asked(0xfffffd).empty());  // acknowledged before
   CHECK(asked(6).empty());         // not sent
   CHECK(asked(3, 0, false).empty());
-  CHECK(asked(5, 0, true, true) == Indices{5, 6, 7, 8});
+  CHECK(asked(5, 0, true, true) == Indices{8, 5, 6, 7});
   CHECK(asked(5, 0, false, true) == Indices{8});
 }
 
