@@ -181,12 +181,16 @@ void Requester::queue_completion(u32 qpn, Lane& lane) {
   completing_.push(qpn);
 }
 
-// Completes acknowledged WQEs in order; at most one CQE a cycle.
+// Completes acknowledged WQEs in order, of the queue pairs that have any in turn; at most one CQE a
+// cycle.
 void Requester::complete() {
   while (!completing_.empty()) {
     const u32 qpn = completing_.front();
     if (!ports.completions_out->can_push()) return;
-    if (complete_one(qpn, lanes_[qpn])) return ports.completions_out->wake_when_free();
+    if (complete_one(qpn, lanes_[qpn])) {
+      if (completing_.size() > 1) completing_.push(completing_.pop());
+      return ports.completions_out->wake_when_free();
+    }
     completing_.pop();
     lanes_[qpn].completing = false;
     if (std::exchange(lanes_[qpn].waits_to_fail, false)) activate(qpn, lanes_[qpn]);
