@@ -50,13 +50,14 @@ void HostWrites::tick() {
 // Its own, or one that it shares.
 Cycle HostWrites::take_register(HostCpu& core, Cycle at) {
   const u32 number = registers_ ? core.number % registers_ : core.number;
-  if (number >= turns_.size()) turns_.resize(number + 1);
-  std::deque<Cycle>& turns = turns_[number];
+  if (number >= all_registers_.size()) all_registers_.resize(number + 1);
+  auto& [turns, in_all] = all_registers_[number];
   while (!turns.empty() && turns.front() <= at) turns.pop_front();
   const Cycle from = turns.empty() ? at : turns.back();
   const Cycle locked = lock_ + contention_ * turns.size();
   turns.push_back(from + locked);
   counters_.waits_register += from - at, counters_.register_cycles += locked;
+  counters_.busiest_register = std::max(counters_.busiest_register, in_all += locked);
   core.hold(from - at + locked, from - at);
   return from;
 }

@@ -10,7 +10,8 @@
 
 namespace hca::testbench {
 struct HostCounters {
-  u64 register_cycles = 0, combining_cycles = 0, waits_register = 0, waits_combining = 0;
+  u64 register_cycles = 0, busiest_register = 0, combining_cycles = 0, waits_register = 0,
+      waits_combining = 0;
 };
 
 // What writes to the BAR cost the cores of a host.
@@ -38,7 +39,6 @@ class HostWrites : public engine::Block {
   void keep(Kept write);
   void tick();
   std::function<void(const Kept&)> send;
-  u32 registers(u32 cores) const { return registers_ ? registers_ : cores; }
   bool has_lock() const { return lock_; }
   bool combines() const { return push_line_; }
   const HostCounters& counters() const { return counters_; }
@@ -59,10 +59,14 @@ class HostWrites : public engine::Block {
 
   const u32 registers_, buffers_;
   const Cycle lock_, contention_, push_line_;
-  std::vector<std::deque<Cycle>> turns_;  // by register: when those that are not over end
-  std::vector<Combining> combining_;      // by core
-  std::vector<Cycle> last_leaves_;        // the same, behind that of what comes from outside
-  std::deque<Kept> kept_;                 // in the order in which they leave
+  struct Register {
+    std::deque<Cycle> turns;  // when those that are not over end
+    u64 locked = 0;           // cycles
+  };
+  std::vector<Register> all_registers_;
+  std::vector<Combining> combining_;  // by core
+  std::vector<Cycle> last_leaves_;    // the same, behind that of what comes from outside
+  std::deque<Kept> kept_;             // in the order in which they leave
   HostCounters counters_;
 };
 }  // namespace hca::testbench
@@ -74,6 +78,8 @@ struct hca::engine::Counters<hca::testbench::HostCounters> {
   static constexpr auto rows = make_rows(
       counter("register_cycles", &C::register_cycles, "cycles",
               "in which doorbell registers were locked, of all"),
+      counter("busiest_register", &C::busiest_register, "cycles",
+              "of them those of the one that was locked longest"),
       counter("combining_cycles", &C::combining_cycles, "cycles",
               "in which lines of pushed WQEs left write combining, of all cores"),
       counter("waits_register", &C::waits_register, kWaited,

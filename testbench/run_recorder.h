@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <deque>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -76,8 +77,7 @@ class RunRecorder {
     unsigned chip = 0;
     std::size_t bytes = 0, messages = 0, work = 0, interrupts = kNoResource;
     // In this part of the run: programs in a closed loop, and how long they could not post, ps.
-    std::vector<const void*> programs;
-    u64 full = 0;
+    std::map<const void*, u64> programs;
     void worked(Cycle at, Cycle cycles) override;
     void wakes(Cycle at, Cycle cycles) override;
     void completed(Cycle at, u32 qpn, u64 bytes) override;

@@ -44,9 +44,9 @@ void RunRecorder::add_registers(unsigned i) {
   const HostWrites& writes = testbed_.node(i).writes();
   if (writes.has_lock())
     chips_[i].counted.push_back(
-        {&writes.counters().register_cycles, 1,
-         add_resource("hosts", fmt::format("host {}'s doorbell registers", i), "registers",
-                      writes.registers(testbed_.cores()), "host.doorbell_registers")});
+        {&writes.counters().busiest_register, 1,
+         add_resource("hosts", fmt::format("host {}'s busiest doorbell register", i), "registers",
+                      1, "host.doorbell_registers")});
   if (writes.combines())
     chips_[i].counted.push_back({&writes.counters().combining_cycles, 1,
                                  add_resource("hosts", fmt::format("host {}'s write combining", i),
@@ -108,23 +108,23 @@ void RunRecorder::look_at_stalls(const Chip& chip, u64 to) {
 void RunRecorder::begin_stalls() {
   for (Stall& s : stalls_) s.begun = s.seen = *s.cycles;
   for (Chip& chip : chips_) chip.qps.clear();
-  for (Core& core : cores_) core.programs.clear(), core.full = 0;
+  for (Core& core : cores_) core.programs.clear();
 }
 
 void RunRecorder::Core::was_full(const void* program, Cycle since, Cycle until) {
   if (!recorder->recording_) return;
-  if (std::find(programs.begin(), programs.end(), program) == programs.end())
-    programs.push_back(program);
-  full += (until - since) * recorder->chips_[chip].period;
+  programs[program] += (until - since) * recorder->chips_[chip].period;
 }
 
-// A stream that always has as much in flight as it may, and no more.
+// A stream that always has as much in flight as it may, and no more: of several the one that does
+// most.
 void RunRecorder::end_depth(Phase& p) {
   for (const Core& core : cores_) {
     if (core.programs.empty()) continue;
-    const double time = double(p.to - p.from) * double(core.programs.size());
+    u64 full = 0;
+    for (const auto& [program, time] : core.programs) full = std::max(full, time);
     p.uses.push_back({fmt::format("host {}'s messages in flight", core.chip), "depth",
-                      std::min(1.0, double(core.full) / time), "workload[].depth"});
+                      std::min(1.0, double(full) / double(p.to - p.from)), "workload[].depth"});
   }
 }
 

@@ -54,7 +54,7 @@ Cycle StreamSender::act(Cycle now) {
 
 Cycle StreamSender::post_on(u32 qp, Cycle now) {
   const Cycle since = std::min(std::exchange(full_since_, engine::kNever), now);
-  if (since < now || now == first_post_)
+  if ((since < now || now == first_post_) && !traffic_.keep_posts)
     end_.cpu->tell([&](HostMeter& meter) { meter.was_full(this, since, now); });
   return end_.cpu->take_posts(post_list(qp, now));
 }

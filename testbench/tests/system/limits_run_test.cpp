@@ -290,6 +290,41 @@ TEST_CASE("each part of a run has its limit, like ones share a line", "[limits]"
   CHECK(run.line.find('\n', end) + 1 == run.line.size());
 }
 
+// A thread has 140 ns to itself; three share register 0, 100 + 2 * 50 ns each turn, two register 1,
+// 150 ns. The run ends with register 0.
+TEST_CASE("of registers that are not alike the busiest limits", "[limits][doorbell]") {
+  const RecordedRun run = run_recorded(
+      "operation: write, size: 64 B, messages: 5000, qps: 5, threads: 5, inline_below: 65 B",
+      {"host.doorbell_registers=2", "host.doorbell_lock=100 ns", "host.doorbell_contention=50 ns"});
+  CHECK(run.line.find("host 0's busiest doorbell register: ") != std::string::npos);
+  CHECK(run.result.streams.at(0).million_messages_per_second() ==
+        Approx(5 / (3 * 0.200)).epsilon(0.03));
+}
+
+// A program that waits for one message alone has no depth to change.
+TEST_CASE("latency of READs has no limit", "[limits]") {
+  CHECK(run_recorded("operation: read, test: latency, size: 64 B, messages: 100", {})
+            .line.find("Nothing is busy enough to limit") == 0);
+}
+
+// The one with room in flight is no limit to that which has none.
+TEST_CASE("of streams together the one that is full is named", "[limits]") {
+  const RecordedRun run = run_recorded(
+      "operation: write, size: 64 B, messages: 700, message_rate: 700000, together: true}, "
+      "{operation: write, size: 4 KiB, messages: 600, depth: 1, together: true",
+      {});
+  CHECK(run.line.find("host 0's messages in flight: ") != std::string::npos);
+}
+
+// A CQE each 200 ns, and both queue pairs have always some to come.
+TEST_CASE("queue pairs complete in turn", "[fair]") {
+  const RecordedRun run =
+      run_recorded("operation: write, size: 64 B, messages: 2000, qps: 2, threads: 2, depth: 16",
+                   {"hca.completion.interval=80 cycles"});
+  CHECK(run.result.streams.at(0).million_messages_per_second() == Approx(5).epsilon(0.02));
+  CHECK(run.result.streams.at(0).fairness() > 0.98);
+}
+
 TEST_CASE("a rate limit: the cycles that a queue pair waits", "[limits][stalls]") {
   // A frame of a WRITE of 64 bytes over IPv4: 14 + 20 + 8 + 12 + 16 + 64 + 4 = 138, with preamble,
   // FCS and gap 162 bytes: at 1 Gb/s 1296 ns, 518.4 cycles of 2.5 ns. All but the first of 100
