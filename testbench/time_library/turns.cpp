@@ -106,13 +106,20 @@ void set_slot(SharedThread& slot) {
   t_mine.slot = &slot;
 }
 
+[[noreturn]] void end_without_place() {
+  const std::string line = "hca: more than " + std::to_string(attach::kMostThreads) +
+                           " threads in simulated time; allowed: so many, or --time=wall\n";
+  syscall(SYS_write, STDERR_FILENO, line.data(), line.size());
+  std::abort();
+}
+
 // The thread's place, with its turn; nullptr: the program is not in simulated time.
 SharedThread* mine() {
   if (!is_open()) return nullptr;
   Mine& my = t_mine;
   if (!my.slot) {
     SharedThread* const slot = find_slot();
-    if (!slot) std::abort();  // more threads than a program may have
+    if (!slot) end_without_place();
     set_slot(*slot);
     wake_server();
   }

@@ -238,7 +238,8 @@ int refuse_rest(const Qp& qp, const proto::QpAttributes& change, int words) {
 // errno's values.
 int to_device(const Qp& qp, const ibv_qp_attr& a, int words, proto::QpAttributes& out) {
   if ((words & IBV_QP_AV) &&
-      (!has_port(qp.qp_base.context, a.ah_attr.port_num) || a.ah_attr.sl > kLastServiceLevel))
+      (!has_port(qp.qp_base.context, a.ah_attr.port_num) || a.ah_attr.sl > kLastServiceLevel ||
+       (!a.ah_attr.is_global && context_of(qp.qp_base.context).info.needs_grh)))
     return EINVAL;
   out.mask = proto::kQpState;
   out.state = proto::QpState(words & IBV_QP_STATE ? a.qp_state : qp.qp_base.state);

@@ -31,6 +31,12 @@ void check_way(Bench& bench, ibv_qp_type type) {
   bench.checks->equal(what + "Reset to RTS", ibv_modify_qp(qp, &path.rts, path.rts_mask), EINVAL);
   check_needed(bench, qp, path.init, path.init_mask, "Reset to Init");
   bench.checks->equal(what + "Init to RTS", ibv_modify_qp(qp, &path.rts, path.rts_mask), EINVAL);
+  if (type != IBV_QPT_UD && bench.a.port.link_layer == IBV_LINK_LAYER_ETHERNET) {
+    ibv_qp_attr local = path.rtr;
+    local.ah_attr.is_global = 0;
+    bench.checks->equal(what + "Init to RTR by a LID on Ethernet",
+                        ibv_modify_qp(qp, &local, path.rtr_mask), EINVAL);
+  }
   check_needed(bench, qp, path.rtr, path.rtr_mask, "Init to RTR");
   bench.checks->equal(what + "RTR to Init", ibv_modify_qp(qp, &path.init, path.init_mask), EINVAL);
   path.rts.cur_qp_state = IBV_QPS_INIT;
