@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clocks and sleeps.
+#include <pthread.h>
 #include <sys/time.h>
 #include <time.h>
 
@@ -42,6 +43,7 @@ bool is_valid(const timespec& duration) {
 }
 // What is left of it: a handler of a signal has run.
 u64 sleep_for(u64 picoseconds) {
+  pthread_testcancel();
   const u64 end = end_of(picoseconds);
   return sleep_until(end) ? 0 : end - std::min(end, now());
 }

@@ -117,6 +117,7 @@ void check_posting(Bench& bench);
 void check_completions(Bench& bench);
 void check_events(Bench& bench);
 void check_closing(Bench& bench);
+void check_cancelling(Bench& bench);
 void check_memory(Bench& bench);
 void check_resizing(Bench& bench);
 void check_extended(Bench& bench);

@@ -23,6 +23,7 @@ constexpr std::array kGroups{
     GroupRow{"completions", cases::check_completions},
     GroupRow{"events",      cases::check_events},
     GroupRow{"closing",     cases::check_closing},
+    GroupRow{"cancelling",  cases::check_cancelling},
     GroupRow{"memory",      cases::check_memory},
     GroupRow{"resizing",    cases::check_resizing},
     GroupRow{"extended",    cases::check_extended},
