@@ -57,7 +57,7 @@ ENGINE_CHANGES = [
     ("link.h", "  Domain* domain_ = nullptr;", "  bool quiet_ = false;\n  Domain* domain_ = nullptr;"),
     ("mailbox.h", "reader_ = reader,", "if (removed(\"reader of \", name)) reader.block = 0;\nreader_ = reader,"),
     ("budget.h", "taker_ = taker,", "quiet_ = removed(\"taker of \", name);\ntaker_ = taker,"),
-    ("budget.h", "    if (pending_)\n", "    if (quiet_) return false;\n    if (pending_)\n"),
+    ("budget.h", "    if (!pending_)\n", "    if (quiet_) return false;\n    if (!pending_)\n"),
     ("budget.h", "  Waker taker_;", "  bool quiet_ = false;\n  Waker taker_;"),
 ]
 
