@@ -157,6 +157,16 @@ TEST_CASE("the second fault of an overflow follows without another completion",
   CHECK(bench.faults->seen == Cycles{11, 12});
 }
 
+// Of a CQ without an event queue nobody else hears that its CQE is in memory.
+TEST_CASE("SQ_DRAINED follows the CQE of a CQ without an event queue",
+          "[completion][T15-SQ_DRAINED][wakeup]") {
+  CompletionBench bench({}, {10, 11}, {}, 8, 0, true);
+  bench.contexts.cqs[1].eqn = 0;
+  bench.plan({{80, [&] { bench.in_memory(0); }}});
+  bench.seen();
+  CHECK(bench.events->seen == Cycles{82});
+}
+
 // Both wait for the CQE in front of them: it is in memory in 80, they are raised in 81 and 82.
 TEST_CASE("two queue pairs that are drained by one CQE raise one event a cycle",
           "[completion][T15-SQ_DRAINED]") {
