@@ -60,37 +60,32 @@ struct CacheConfigs {
 };
 // Throws engine::ConfigError: ways that do not divide the entries.
 void check_caches(const CacheConfigs& configs);
+
+// The knobs that each of them has.
+inline constexpr auto kCacheKnobs = make_rows(
+    engine::knob("entries", &CacheConfig::entries, engine::Unit::Count, 0, 1 << 20,
+                 "entries on chip; 0 holds all"),
+    engine::knob("ways", &CacheConfig::ways, engine::Unit::Count, 0, 1 << 20,
+                 "entries of a set, which divide all entries; 0 is one set"),
+    engine::knob("policy", &CacheConfig::policy, kReplacementNames, "which entry of a set goes"),
+    engine::knob("misses", &CacheConfig::misses, engine::Unit::Count, 1, kMaxMisses,
+                 "entries that may be on their way from host memory"));
 }  // namespace hca::blocks
 
 template <hca::proto::ContextKind kKind>
 struct hca::engine::Knobs<hca::blocks::CacheConfigOf<kKind>> {
-  using C = hca::blocks::CacheConfig;
   static constexpr std::string_view block = hca::proto::row_of(kKind).cache;
   static constexpr std::string_view sentence = hca::proto::row_of(kKind).meaning;
-  static constexpr auto rows = make_rows(
-      knob("entries", &C::entries, Unit::Count, 0, 1 << 20, "entries on chip; 0 holds all"),
-      knob("ways", &C::ways, Unit::Count, 0, 1 << 20,
-           "entries of a set, which divide all entries; 0 is one set"),
-      knob("policy", &C::policy, hca::blocks::kReplacementNames, "which entry of a set goes"),
-      knob("misses", &C::misses, Unit::Count, 1, hca::blocks::kMaxMisses,
-           "entries that may be on their way from host memory"));
-};
-template <>
-struct hca::engine::Knobs<hca::blocks::CacheConfigOf<hca::proto::ContextKind::Wqe>> {
-  using C = hca::blocks::CacheConfig;
-  using W = hca::blocks::CacheConfigOf<hca::proto::ContextKind::Wqe>;
-  static constexpr std::string_view block = "wqe_cache";
-  static constexpr std::string_view sentence =
-      hca::proto::row_of(hca::proto::ContextKind::Wqe).meaning;
-  static constexpr auto rows = make_rows(
-      knob("entries", &C::entries, Unit::Count, 0, 1 << 20, "entries on chip; 0 holds all"),
-      knob("ways", &C::ways, Unit::Count, 0, 1 << 20,
-           "entries of a set, which divide all entries; 0 is one set"),
-      knob("policy", &C::policy, hca::blocks::kReplacementNames, "which entry of a set goes"),
-      knob("misses", &C::misses, Unit::Count, 1, hca::blocks::kMaxMisses,
-           "WQEs that may be on their way from host memory"),
-      knob("acks", &W::acks,
-           "each message needs its WQE when it is acknowledged, or READs and ATOMICs alone do"));
+  static constexpr auto rows = [] {
+    if constexpr (kKind == hca::proto::ContextKind::Wqe)
+      return join_rows(
+          hca::blocks::kCacheKnobs,
+          make_rows(knob("acks", &hca::blocks::CacheConfigOf<kKind>::acks,
+                         "each message needs its WQE when it is acknowledged, or READs and "
+                         "ATOMICs alone do")));
+    else
+      return hca::blocks::kCacheKnobs;
+  }();
 };
 template <hca::proto::ContextKind kKind>
 struct hca::engine::Counters<hca::blocks::CacheCountersOf<kKind>> {
