@@ -209,11 +209,16 @@ void RunRecorder::add_paces(unsigned i) {
   const Hca& hca = testbed_.node(i).hca;
   engine::ProbeHub& hub = testbed_.node(i).hca.probes();
   const unsigned ports = hca.config().core.ports;
+  // A block may tell its events by several probes.
   const auto add = [&](u16 block, blocks::Step step, Cycle interval, const char* direction) {
-    chip.paces.push_back(
-        {block, u16(step), interval,
-         add_resource("intervals", fmt::format("hca{} {}{}", i, hub.name(block), direction),
-                      "interval", 1, std::string(hub.name(block)) + ".interval")});
+    const std::string name = fmt::format("hca{} {}{}", i, hub.name(block), direction);
+    const auto same = std::ranges::find_if(
+        chip.paces, [&](const Chip::Pace& p) { return resources_[p.resource].name == name; });
+    const std::size_t resource = same != chip.paces.end()
+                                     ? same->resource
+                                     : add_resource("intervals", name, "interval", 1,
+                                                    std::string(hub.name(block)) + ".interval");
+    chip.paces.push_back({block, u16(step), interval, resource});
   };
   const auto add_block = [&]<class Config>(const Config& config, const std::string& name) {
     constexpr bool kPort = std::is_same_v<Config, blocks::PortConfig>;

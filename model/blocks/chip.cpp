@@ -161,6 +161,12 @@ void Chip::connect_requester() {
                   wqe_fetch, wqe_fetch.turns_in, "turns");
   connect_through(dma, wqe_fetch.turns_out, caches ? &caches->fetched : nullptr, requester,
                   requester.turns_in, "fetched turns");
+  if (caches)
+    connect(wqe_fetch, wqe_fetch.not_read_out, caches->fetched, caches->fetched.not_read_in,
+            "turns without reads");
+  else
+    connect(wqe_fetch, wqe_fetch.not_read_out, requester, requester.not_read_in,
+            "turns without reads");
   connect(requester, requester.ports.notes_out, qp_scheduler, qp_scheduler.notes_in, "notes");
   qp_scheduler.turns.connect(qp_scheduler.self, "turn buffers");
   requester.turns = &qp_scheduler.turns;
@@ -193,6 +199,9 @@ void Chip::connect_port(unsigned i) {
   engine::Block& sender = port.link ? static_cast<engine::Block&>(*port.link) : port.transmit;
   connect(dma, packetizer.sides[i].packets_out, sender,
           port.link ? port.link->requests_in : port.transmit.requests_in, "request packets");
+  connect(requester, packetizer.sides[i].not_read_out, sender,
+          port.link ? port.link->not_read_in : port.transmit.not_read_in,
+          "request packets without reads");
   packetizer.sides[i].buffers.connect(requester.self, name("packet buffers"));
   const auto connect_lanes = [&](std::deque<engine::Budget>& lanes, engine::Block& taker,
                                  const char* buffers) {
@@ -309,6 +318,9 @@ void Chip::add_probes() {
   add_probe(protection.requester.probe, "protection");
   add_probe(protection.execute.probe, "protection");
   add_probe(requester.probe, "requester"), add_probe(packetizer.probe, "packetizer");
+  // What is read, and what is not, is told in two ticks of a cycle.
+  add_probe(wqe_fetch.not_read_probe, "wqe_fetch");
+  add_probe(packetizer.not_read_probe, "packetizer");
   add_probe(responder_execute.probe, "responder_execute"),
       add_probe(responder_reply.probe, "responder_reply");
   add_probe(completion.probe, "completion"), add_probe(event.probe, "event");

@@ -7,6 +7,7 @@
 
 #include "model/blocks/context_cache.h"
 #include "model/blocks/items.h"
+#include "model/blocks/read_order.h"
 #include "model/engine/mailbox.h"
 
 namespace hca::blocks {
@@ -96,24 +97,28 @@ class LinkGate : public engine::Block {
   LinkGate(const ContextCache& cache, const Contexts& contexts, Note note)
       : gate(cache), contexts_(contexts), note_(note) {}
 
-  L in;
+  L in, not_read_in;  // of turns there are both; the one that is seen first goes in
   L* out = nullptr;
   ContextGate<Item> gate;
 
   void tick() {
-    if (in.can_pop() && !gate.full()) {
-      const Item item = in.pop();
-      gate.enter(item);
-      note_(contexts_, item, gate);
-    }
+    enter();
     gate.move();
     if (!gate.ready(now()) || !out->can_push()) return;
     out->push(gate.pop());
     if (gate.ready(now())) out->wake_when_free();
-    if (in.can_pop()) wake_at(now() + 1);
+    if (waits()) wake_at(now() + 1);
   }
 
  private:
+  bool waits() const { return shows(in) || shows(not_read_in); }
+  void enter() {
+    if (!waits() || gate.full()) return;
+    const Item item = next_of(not_read_in, in).pop();
+    gate.enter(item);
+    note_(contexts_, item, gate);
+    if (waits()) wake_at(now() + 1);
+  }
   const Contexts& contexts_;
   const Note note_;
 };

@@ -44,6 +44,7 @@ struct Turn {
   bool again = false;       // all of them were fetched before
   bool cached = false;      // and are here: the WQE cache had them
   PushedWqe* pushed = nullptr;
+  struct ReadOrder* order = nullptr;  // of its queue pair, while its WQEs are read
   alignas(64) std::array<u8, kBytes> wqes{};
 };
 

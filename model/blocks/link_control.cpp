@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/blocks/read_order.h"
+
 namespace hca::blocks {
 using namespace proto;
 
@@ -160,7 +162,8 @@ void LinkControl::queue() {
     (reply ? lane.replies : lane.requests).push(from.pop());
     waiting_ |= 1u << i;
   };
-  add(requests_in, false), add(replies_in, true);
+  add(next_of(not_read_in, requests_in), false), add(replies_in, true);
+  if (shows(not_read_in) || requests_in.can_pop()) wake_at(now() + 1);
 }
 
 bool LinkControl::may_send(Lane& lane) {

@@ -91,7 +91,7 @@ class LinkControl : public engine::Block {
 
   engine::Mailbox<ArrivingFrame> frames_in;  // by first byte; control frames by their last
   engine::Mailbox<FreedRoom> freed_in;       // from port_receive
-  PacketLink requests_in;
+  PacketLink requests_in, not_read_in;       // of both the one that was seen first
   PacketLink replies_in{16};
   struct Ports {
     engine::Mailbox<Packet*>* frames_out = nullptr;  // to port_receive, or its gate

@@ -31,6 +31,7 @@ struct alignas(64) Packet {
   u8 lane = 0;                        // of the receive buffer, if there are several
   u32 life = 0;                       // of the queue pair when the packet was made
   engine::Budget* buffers = nullptr;  // where its room is given back when it is on the wire
+  struct ReadOrder* order = nullptr;  // of its queue pair, while its payload is read
 
   // On the receiving side; what every packet has stands in as few lines of the cache as it can.
   proto::RequestVerdict verdict{};

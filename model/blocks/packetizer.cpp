@@ -21,12 +21,12 @@ void GatherCursor::skip(u32 bytes) {
   }
 }
 
-[[gnu::hot]] void Packetizer::start(Packet* packet, GatherCursor& cursor, u32 pd, Cycle now,
-                                    Cycle at) {
+[[gnu::hot]] void Packetizer::start(Packet* packet, GatherCursor& cursor, ReadOrder& order,
+                                    Cycle now, Cycle at) {
   engine::Budget& own = sides[packet->port].buffers_of(packet->lane);
   own.take();
   packet->buffers = &own, packet->abandoned = false;
-  packet_ = packet, cursor_ = &cursor, pd_ = pd;
+  packet_ = packet, cursor_ = &cursor;
   left_ = packet->shape.payload_bytes, filled_ = 0;
   packet->first = kNever;
   enters_ = stage_.enter(at);
@@ -35,11 +35,25 @@ void GatherCursor::skip(u32 bytes) {
     std::memcpy(packet->payload(), cursor.segments + cursor.inline_offset, left_);
     cursor.inline_offset += left_, left_ = 0;
   }
+  if (!left_ && order.lets_pass(now)) return pass(packet, now);
+  packet->order = &order, order.begin();
   gather(now);
 }
 
+// Seen when an empty read in front of which there is nothing would have brought it.
+void Packetizer::pass(Packet* packet, Cycle now) {
+  packet_ = nullptr;
+  Side& side = sides[packet->port];
+  const Cycle read = std::max(enters_, now + 1) + 1;
+  packet->first = read;
+  const Cycle at = side.last_not_read =
+      release(*packet, read, std::max(side.last_not_read, read + 1));
+  side.not_read_out->push(packet, 1, at - now - 1);
+  not_read_probe.event(at, Step::Passed, packet->qpn, packet->psn);
+}
+
 [[gnu::hot]] bool Packetizer::gather(Cycle now) {
-  // A packet without payload from memory keeps its place among the others by an empty read.
+  // A packet without payload from memory keeps its place in its queue pair by an empty read.
   if (!left_) return ask(packet_->payload(), 0, 0, true, now), true;
   proto::Sge sge = sge_at(*cursor_);
   while (sge.bytes == cursor_->offset)
@@ -67,22 +81,30 @@ inline void Packetizer::ask(u8* buffer, u64 address, u32 bytes, bool complete, C
   return p.last + unit_rate_.cycles_for(p.behind_in_unit);
 }
 
+// A packet whose last byte is in goes to the port, as early as its time on the wire allows.
+inline Cycle Packetizer::release(Packet& p, Cycle last, Cycle not_before) {
+  p.last = last;
+  if (proto::mutant<"payload_kept">())
+    proto::keep_first(kept_(), p.psn, {p.payload(), p.shape.payload_bytes});
+  Cycle at = sides[p.port].release.release(p.first, last, p.shape.payload_bytes);
+  if (unit_) [[unlikely]]
+    at = std::max(at, behind_unit(p));
+  return std::max(at, not_before);
+}
+
 [[gnu::hot]] void Packetizer::arrived(const DmaRequest& request, Cycle first, Cycle last) {
   Packet* p = static_cast<Packet*>(request.context);
   p->first = std::min(p->first, first);
   if (!request.notify) return;
-  p->last = last;
   const Cycle now = dma.now();
-  if (p->abandoned)
-    return p->tells_sent = false, p->buffers->give(now + 1), PacketPool::give_back(p);
-  if (proto::mutant<"payload_kept">())
-    proto::keep_first(kept_(), p->psn, {p->payload(), p->shape.payload_bytes});
+  if (p->abandoned) {
+    p->order->end(now + 1), p->tells_sent = false, p->buffers->give(now + 1);
+    return PacketPool::give_back(p);
+  }
   Side& side = sides[p->port];
-  Cycle at = side.release.release(p->first, last, p->shape.payload_bytes);
-  if (unit_) [[unlikely]]
-    at = std::max(at, behind_unit(*p));
-  at = side.last_release = std::max({at, side.last_release, now + 1});
-  side.packets_out->push(p, 1, at - now - 1);
+  const Cycle at = side.last_release = release(*p, last, std::max(side.last_release, now + 1));
+  p->order->end(at);
   probe.event(at, Step::Passed, p->qpn, p->psn);
+  side.packets_out->push(p, 1, at - now - 1);
 }
 }  // namespace hca::blocks

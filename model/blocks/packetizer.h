@@ -9,6 +9,7 @@
 #include "model/blocks/lane_arbiter.h"
 #include "model/blocks/per_port.h"
 #include "model/blocks/protection.h"
+#include "model/blocks/read_order.h"
 #include "model/blocks/stage_config.h"
 #include "model/blocks/tx_start.h"
 #include "model/engine/budget.h"
@@ -46,7 +47,9 @@ struct GatherCursor {
 //
 // Contract: a packet that enters in cycle n asks for its first piece of payload in n + latency and
 // for one more piece a cycle; one packet each `interval` cycles. The port sees it when its bytes
-// are in (full), or as early as no gap can open on the wire (threshold).
+// are in (full), or as early as no gap can open on the wire (threshold). One without payload in
+// host memory is seen by the port in n + latency + 2, unless an earlier one of its queue pair is
+// not seen there yet: then it keeps its place behind it, by an empty read.
 //
 // With `unit`, what is gathered goes on in units of so many bytes of a message: a packet waits for
 // its last byte, and then as long as the bytes of its unit behind it take at `unit_rate`.
@@ -73,15 +76,16 @@ class Packetizer {
       return of_lanes[lane];
     }
     PacketLink* packets_out = nullptr;    // written in the cycle of the memory access, by dma
+    PacketLink* not_read_out = nullptr;   // written by the requester: what needs no read
     engine::Budget buffers;               // given back by the port
     std::deque<engine::Budget> of_lanes;  // instead, by virtual lane or priority
     TxRelease release;
-    Cycle last_release = 0;
+    Cycle last_release = 0, last_not_read = 0;
   };
   DmaLink* dma_out = nullptr;
   PerPort<Side> sides;
   PacketizerCounters counters;
-  engine::Probe probe;
+  engine::Probe probe, not_read_probe;
 
   bool busy() const { return packet_; }
   // A packet for this port can be taken; if not, the caller is woken when it can.
@@ -93,8 +97,8 @@ class Packetizer {
   // Lanes with buffers of their own: 1, all share them.
   unsigned lanes() const { return sides[0].of_lanes.empty() ? 1 : kLanes; }
   // Takes a packet whose headers stand and whose lane is set; `cursor` moves past its payload.
-  // `at`: the cycle in which it comes in.
-  void start(Packet* packet, GatherCursor& cursor, u32 pd, Cycle now, Cycle at);
+  // `order`: of its queue pair, not moved. `at`: the cycle in which it comes in.
+  void start(Packet* packet, GatherCursor& cursor, ReadOrder& order, Cycle now, Cycle at);
   // Asks for the next piece; true when none is left.
   bool gather(Cycle now);
   bool has_units() const { return unit_; }
@@ -115,6 +119,8 @@ class Packetizer {
  private:
   void arrived(const DmaRequest& request, Cycle first, Cycle last);
   void ask(u8* buffer, u64 address, u32 bytes, bool complete, Cycle now);
+  void pass(Packet* packet, Cycle now);
+  Cycle release(Packet& packet, Cycle last, Cycle not_before);
   Cycle behind_unit(const Packet& packet) const;
 
   const u32 unit_;
@@ -123,7 +129,7 @@ class Packetizer {
   engine::Stage stage_;
   Packet* packet_ = nullptr;  // being gathered
   GatherCursor* cursor_ = nullptr;
-  u32 pd_ = 0, left_ = 0, filled_ = 0;
+  u32 left_ = 0, filled_ = 0;
   [[no_unique_address]] proto::MutantMemory<proto::KeptBytes> kept_;
   Cycle enters_ = 0, last_ask_ = 0;
 };

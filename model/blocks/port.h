@@ -38,7 +38,8 @@ constexpr bool is_slow(const IcrcUnitConfig& icrc, u64 link_rate, u64 clock_hz) 
   return core_rate(icrc, clock_hz) < link_rate;
 }
 
-// The sending half: requests and replies take turns, the ICRC is inserted, the link is paced.
+// The sending half: requests and replies take turns, the ICRC is inserted, the link is paced. Of
+// requests whose payload was read and those that needed no read the one that was seen first goes.
 //
 // Contract: a packet that is seen in cycle n has its first bit on the wire in n + icrc_unit.latency
 // + latency; the next one follows when link and icrc_unit are free, and not before `interval`
@@ -57,9 +58,11 @@ class PortTransmit : public engine::Block {
         icrc_latency_(icrc.latency),
         icrc_({icrc}, {}),
         pacer_(config.link_rate, clock_hz),
-        outside_(outside) {}
+        outside_(outside) {
+    not_read_in.mark(not_read_, 1);
+  }
 
-  PacketLink requests_in;
+  PacketLink requests_in, not_read_in;
   PacketLink replies_in{16};
   bool is_controlled = false;    // all packets come by requests_in, control frames by replies_in
   SentLink* sent_out = nullptr;  // to requester
@@ -80,7 +83,8 @@ class PortTransmit : public engine::Block {
   u32 finish_by(const PortStandIns& who, Packet& p);  // port_stand_ins.cpp
   Cycle first_bit(const Packet& p);
   Cycle next_start(Cycle link_free);
-  void count_wait();
+  void send_next_of_both();
+  void count_wait(Cycle first);
   void send_control(PacketLink& from, PacketLink& other);
   void count_blocks(const Packet& p);
 
@@ -90,6 +94,8 @@ class PortTransmit : public engine::Block {
   IcrcUnit icrc_;
   engine::Pacer pacer_;
   Cycle link_free_ = 0;                    // slow_: when another packet may start on the wire
+  Cycle next_ = 0;                         // no packet starts before it
+  u32 not_read_ = 0;                       // not 0: there may be something in not_read_in
   Cycle busy_since_ = 0, busy_until_ = 0;  // with what was sent last, if the link holds up the next
   Outside& outside_;
   bool replies_next_ = false;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "model/blocks/port.h"
+#include "model/blocks/read_order.h"
 #include "model/proto/reply_rules.h"
 
 namespace hca::blocks {
@@ -15,11 +16,28 @@ void fetch_ahead(const Packet& p) {
 }  // namespace
 
 [[gnu::hot]] void PortTransmit::tick() {
+  if (not_read_) [[unlikely]]
+    return send_next_of_both();
   const bool replies = replies_in.can_pop(), requests = requests_in.can_pop();
   if (!replies && !requests) return;
-  if (busy_until_) count_wait();
+  if (busy_until_) count_wait(kNever);
   const bool reply = replies && (replies_next_ || !requests);
   send(reply ? replies_in : requests_in, reply ? requests_in : replies_in);
+}
+
+// The same of three links; the third one is held here.
+void PortTransmit::send_next_of_both() {
+  if (now() < next_) return not_read_in.hold_until(next_);
+  const bool is_third_read = is_next(not_read_in, requests_in);
+  PacketLink& requests = is_third_read ? not_read_in : requests_in;
+  PacketLink& third = is_third_read ? requests_in : not_read_in;
+  const bool replies = replies_in.can_pop();
+  if (!replies && !requests.can_pop()) return;
+  if (busy_until_) count_wait(not_read_in.front_from());
+  const bool reply = replies && (replies_next_ || !requests.can_pop());
+  send(reply ? replies_in : requests, reply ? requests : replies_in);
+  if (now() < next_) third.hold_until(next_);
+  not_read_ = !not_read_in.empty();
 }
 
 namespace {
@@ -47,12 +65,12 @@ inline bool PortTransmit::stopped(const Packet& p) const {
 inline Cycle PortTransmit::next_start(Cycle link_free) {
   const Cycle next = std::max({link_free, now() + config_.interval, icrc_.free_from()});
   busy_since_ = now() + 1, busy_until_ = link_free == next ? next : 0;
-  return next;
+  return next_ = next;
 }
 
 // The first of the packets that are here has waited for the link.
-inline void PortTransmit::count_wait() {
-  const Cycle from = std::min(requests_in.front_from(), replies_in.front_from());
+inline void PortTransmit::count_wait(Cycle first) {
+  const Cycle from = std::min({first, requests_in.front_from(), replies_in.front_from()});
   counters->waits_link += busy_until_ - std::clamp(from, busy_since_, busy_until_);
   busy_until_ = 0;
 }

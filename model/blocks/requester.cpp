@@ -26,8 +26,8 @@ void Requester::activate(u32 qpn, Lane& lane) { list(qpn, lane); }
   // A packet that is being gathered keeps its WQE and its lane: all else waits these few cycles.
   if (packetizer_.busy() && !gather()) return packetizer_.dma_out->wake_when_free();
   // In a stream of packets none of these is there.
-  if (turns_in.can_pop()) [[unlikely]]
-    accept_turn(turns_in.pop());
+  if (turns_ && (shows(turns_in) || shows(not_read_in))) [[unlikely]]
+    accept_next_turn();
   if (!errors_.empty()) [[unlikely]]
     enter_errors();
   if (placed_in.can_pop()) [[unlikely]]
@@ -57,6 +57,12 @@ void Requester::activate(u32 qpn, Lane& lane) { list(qpn, lane); }
   else
     list(gathering_, lanes_[gathering_]);
   return true;
+}
+
+void Requester::accept_next_turn() {
+  accept_turn(next_of(not_read_in, turns_in).pop());
+  turns_ = !turns_in.empty() || !not_read_in.empty();
+  if (shows(not_read_in) || shows(turns_in)) wake_at(now() + 1);
 }
 
 void Requester::accept_turn(Turn* turn) {
@@ -294,7 +300,7 @@ RequesterHold Requester::hold(u32 qpn) const {
     pace(qpn, lane, *p);
   if (packetizer_.has_units()) [[unlikely]]
     p->behind_in_unit = packetizer_.behind_in_unit(lane.packet * qp.path_mtu, m.bytes);
-  packetizer_.start(p, lane.cursor, qp.pd, now(), at);
+  packetizer_.start(p, lane.cursor, lane.order, now(), at);
   gathering_ = qpn, gathers_last_ = plan.last, gathers_nothing_ = false;
   if (plan.last && !packetizer_.busy()) finish_wqe(qpn, lane);
 }

@@ -77,10 +77,11 @@ class Requester : public engine::Block {
         has_places_(has_lanes_ || engines_.limit()) {
     const u32 places = kMaxPorts * config.engines * packetizer.lanes();
     active_.reserve(places);
+    turns_in.mark(turns_, 1), not_read_in.mark(turns_, 1);
     for (u32 i = 0; i < places; ++i) active_.emplace_back(policy, weights);
   }
 
-  FetchedLink turns_in;
+  FetchedLink turns_in, not_read_in;  // written by dma, and by wqe_fetch: what needs no read
   PortLinks<AckLink> acks_in{8};
   PortLinks<SentLink> sent_in{8};  // written by the sending halves of the ports
   struct Placed {
@@ -146,6 +147,7 @@ class Requester : public engine::Block {
     proto::SendWqe wqe{};
     proto::AtomicOperands operands{};
     GatherCursor cursor;
+    ReadOrder order;           // of its packets
     bool waits_local = false;  // for WQE local_index, which `command` executes, or which it refused
     u32 local_index = 0;
     proto::WcStatus local_status{};
@@ -160,6 +162,7 @@ class Requester : public engine::Block {
   // requester.cpp: work requests to packets
   bool gather();
   void accept_turn(Turn* turn);
+  void accept_next_turn();
   void send();
   void send_several();
   void cut_next(u32 qpn);
@@ -272,6 +275,7 @@ class Requester : public engine::Block {
   } placing_;  // the response whose data are being written
   Cycle next_packet_ = 0;
   u32 clears_ = 0;
+  u32 turns_ = 0;                 // not 0: there may be something in turns_in or not_read_in
   bool waits_sent_ = false;       // a packet was told to say when it is on the wire
   u32 gathering_ = 0;             // the queue pair whose packet the packetizer gathers
   bool gathers_last_ = false;     // and whether it is the last of its message

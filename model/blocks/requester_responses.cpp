@@ -315,12 +315,13 @@ void Requester::clear(u32 qpn) {
   Lane& lane = lanes_[qpn];  // new, if its first turn is still on its way
   const bool active = lane.active, completing = lane.completing;
   const u32 life = lane.life + 1;
+  const ReadOrder order = lane.order;  // of packets that are still on their way
   drop_turns(qpn, lane);
   if (packetizer_.busy() && gathering_ == qpn) packetizer_.abandon(), gathers_nothing_ = true;
   if (placing_.packet && placing_.packet->qpn == qpn)
     placing_ = {};  // its buffer stays with the writes under way
   lane = {};
-  lane.active = active, lane.completing = completing, lane.life = life;
+  lane.active = active, lane.completing = completing, lane.life = life, lane.order = order;
   timers_.clear(qpn), paced_.clear(qpn);
   if (qpn < contexts_.send.size()) contexts_.send[qpn].epoch = ++clears_ << 16;
   notes_.push({NoteKind::Clear, qpn, 0, clears_ << 16});

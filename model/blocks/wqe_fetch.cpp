@@ -12,8 +12,6 @@ void WqeFetch::tick() {
   Turn* t = turns_in.pop(config_.interval);
   const proto::QpConfig& qp = contexts_.qps[t->qpn];
   const proto::WorkQueue& sq = qp.sq;
-  // Flushed, cached and pushed turns read nothing; an empty read keeps them in the order of their
-  // queue.
   u32 bytes = t->flush || t->cached ? 0 : t->count * sq.stride();
   if (t->pushed && qp.service == proto::Service::Ud) [[unlikely]]
     drop_cut_push(*t);
@@ -24,8 +22,18 @@ void WqeFetch::tick() {
     t->pushed = nullptr, bytes = 0;
   }
   counters.fetches += bytes != 0;
+  ReadOrder& order = orders_[t->qpn];
+  if (!bytes && order.lets_pass(now())) return pass(t);
+  t->order = &order, order.begin();
   ports.dma_out->start(1, config_.latency - 1)
       .set_read(sq.slot(t->first), t->wqes.data(), bytes, t);
+}
+
+// Seen when an empty read in front of which there is nothing would have brought it.
+void WqeFetch::pass(Turn* t) {
+  t->unreadable = false;
+  not_read_out->push(t, 1, config_.latency + 1);
+  not_read_probe.event(now() + config_.latency + 2, Step::Passed, t->qpn, t->first, t->count);
 }
 
 // The doorbell does not know of address handles: a push without one to its end is fetched.
@@ -41,7 +49,9 @@ void WqeFetch::fetched(const DmaRequest& request, Cycle last) {
   const Cycle at = std::max(last, turns_out_free_);
   turns_out_free_ = at;
   const Cycle now = dma.now();
-  turns_out->push(t, 1, at > now + 1 ? at - now - 1 : 0);
-  probe.event(std::max(at, now + 1), Step::Passed, t->qpn, t->first, t->count);
+  const Cycle seen = std::max(at, now + 1);
+  t->order->end(seen);
+  turns_out->push(t, 1, seen - now - 1);
+  probe.event(seen, Step::Passed, t->qpn, t->first, t->count);
 }
 }  // namespace hca::blocks

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "model/blocks/by_qp.h"
 #include "model/blocks/contexts.h"
 #include "model/blocks/dma.h"
 #include "model/blocks/items.h"
+#include "model/blocks/read_order.h"
 #include "model/blocks/stage_config.h"
 
 namespace hca::blocks {
@@ -14,11 +16,12 @@ struct WqeFetchCounters {
 };
 
 // Reads the WQEs of a turn from the send queue in host memory, all at once: if one of them cannot
-// be read, none is, and the requester hears of it in the turn's place (T9-18). A pushed WQE takes
-// the same way without the read.
+// be read, none is, and the requester hears of it in the turn's place (T9-18).
 //
 // Contract: a turn seen in cycle n asks for its DMA in n + latency; its WQEs reach the requester
-// with the last of their data; one turn each `interval` cycles.
+// with the last of their data; one turn each `interval` cycles. One without a read (pushed, flushed
+// or in the WQE cache) is seen by the requester in n + latency + 2, unless an earlier one of its
+// queue pair is not seen there yet: then it keeps its place behind it, by an empty read.
 class WqeFetch : public engine::Block {
  public:
   struct Ports {
@@ -28,10 +31,11 @@ class WqeFetch : public engine::Block {
       : config_(config), contexts_(contexts) {}
 
   TurnLink turns_in{4};
-  FetchedLink* turns_out = nullptr;  // written in the cycle of the memory access, by dma
+  FetchedLink* turns_out = nullptr;     // written in the cycle of the memory access, by dma
+  FetchedLink* not_read_out = nullptr;  // turns that need no read
   Ports ports;
   WqeFetchCounters counters;
-  engine::Probe probe;
+  engine::Probe probe, not_read_probe;
   engine::Waker dma;  // whose clock `fetched` runs on
 
   void tick();
@@ -43,11 +47,12 @@ class WqeFetch : public engine::Block {
 
  private:
   void fetched(const DmaRequest& request, Cycle last);
-
+  void pass(Turn* turn);
   void drop_cut_push(Turn& t);
 
   const WqeFetchConfig config_;
   const Contexts& contexts_;
+  ByQp<ReadOrder> orders_;
   Cycle turns_out_free_ = 0;
 };
 }  // namespace hca::blocks

@@ -124,6 +124,18 @@ TEST_CASE("items go on in their order, each in the cycle of its last answer", "[
   CHECK(bench.out->seen == Cycles{61, 62, 63});
 }
 
+TEST_CASE("of turns that were read and others the one that is seen first enters",
+          "[context_gate]") {
+  std::array<Wqes, 4> turns{Wqes({}), Wqes({}), Wqes({}), Wqes({})};
+  for (Wqes& wqes : turns) wqes.turn.flush = true;
+  TurnBench bench(note_turn);
+  bench.feed(bench.gate.not_read_in, bench.gate, {{10, &turns[2].turn}, {12, &turns[3].turn}});
+  bench.asked({&turns[0].turn, &turns[1].turn});  // seen in 10 and 11
+  CHECK(bench.out->items ==
+        std::vector<Turn*>{&turns[2].turn, &turns[0].turn, &turns[1].turn, &turns[3].turn});
+  CHECK(bench.out->seen == Cycles{11, 12, 13, 14});
+}
+
 TEST_CASE("receive WQEs need the memory of their SGEs, a completion its CQ", "[context_gate]") {
   ReceiveBatch batch;
   batch.qpn = 1, batch.count = 1;

@@ -149,7 +149,7 @@ double spacing(const ChipConfig& chip, Traffic operation) {
 // responder_execute, +2, +3: 369
 //         write, 370 ordered, +1: 371 completion, +3, +60: 434 in memory, 435 seen.
 // event   518 the CQE is in memory, 519 completion hears of it, 520 event, +2, +60: 582 in memory.
-// READ    162 as a WRITE; without payload its place is kept by an empty read, 163 in memory, 164
+// READ    162 as a WRITE; without payload it is seen where an empty read would bring it, 164
 // port, +5, +10: 179 on the wire, +40, +10, +2 (74 bytes), +5: 236 responder_check, +2, +2, +7: 247
 //         responder_execute, +2, +3: 252 it begins, +1: 253 read, +120: 373 its data are here, +1:
 //         374 responder_reply, +3: 377 port, +5, +10: 392 on the wire, +40, +10, +4 (126 bytes),

@@ -97,6 +97,18 @@ TEST_CASE("a frame without room is dropped", "[link_control]") {
   CHECK(bench.control->items.empty());
 }
 
+// One a cycle: in 10 that which was not read, in 11 and 12 those that were, in 13 another.
+TEST_CASE("of packets that were read and others the one that was seen first is queued",
+          "[link_control]") {
+  LinkBench bench({.buffer = 1000});
+  const auto a = bench.packet(0), b = bench.packet(0), c = bench.packet(0), d = bench.packet(0);
+  bench.send({{10, a}, {11, b}});
+  bench.feed(bench.link.not_read_in, bench.link, {{10, c}, {12, d}});
+  bench.run(100);
+  CHECK(bench.packets->seen == Cycles{11, 12, 13, 14});
+  CHECK(bench.packets->items == std::vector<Packet*>{c, a, b, d});
+}
+
 // 138, 276, 414 bytes: the third in 12 is above 300. Down to 138 of 150 in 60. In between it is
 // told again after half of 100 quanta of 64 bytes: 3200 bytes are 102.4 cycles, in 12 + 103.
 TEST_CASE("PFC: a priority is stopped at xoff, again after half its time, let go at xon",

@@ -15,17 +15,23 @@ struct PacketizerBench : Bench {
     driver.bench = this, add(driver, "driver");
     requests = &take(packetizer.dma_out, driver);
     released = &take(packetizer.sides[0].packets_out, driver);
+    not_read = &take(packetizer.sides[0].not_read_out, driver);
     packetizer.sides[0].buffers.connect(driver.self, "packet buffers");
     packetizer.dma = driver.self;
   }
-  // In cycle `now`, a packet that comes in at `at` with `sges` pieces of 64 bytes.
-  void start(Cycle now, Cycle at, u32 sges) {
+  // In cycle `now`, a packet of a queue pair that comes in at `at` with `sges` pieces of 64 bytes.
+  void start(Cycle now, Cycle at, u32 sges, unsigned qp = 0) {
     for (u32 i = 0; i < sges; ++i)
       proto::encode(proto::Sge{kData, kKey, 64}, segments + i * proto::kSgeBytes);
     cursor = {segments, sges};
     Packet* p = pool.take();
     p->shape.payload_bytes = 64 * sges;
-    packetizer.start(p, cursor, 1, now, at);
+    packetizer.start(p, cursor, orders[qp], now, at);
+  }
+  // The payload of the packet that has asked as the `i`-th is back.
+  void answer(std::size_t i, Cycle first, Cycle last) {
+    const DmaRequest r = requests->items.at(i);
+    packetizer.client().done(&packetizer, r, first, last);
   }
   Cycles asked(std::map<Cycle, std::function<void()>> what) {
     steps = std::move(what);
@@ -50,10 +56,11 @@ struct PacketizerBench : Bench {
   PacketPool pool;
   u8 segments[8 * proto::kSgeBytes] = {};
   GatherCursor cursor;
+  ReadOrder orders[2];
   std::map<Cycle, std::function<void()>> steps;
   Driver driver;
   Taker<DmaRequest, 8>* requests = nullptr;
-  Taker<Packet*, kMostPackets>* released = nullptr;
+  Taker<Packet*, kMostPackets>*released = nullptr, *not_read = nullptr;
 };
 }  // namespace
 
@@ -101,6 +108,33 @@ TEST_CASE("a packet is released when it is in, or as early as no gap can open", 
   CHECK(released(TxStart::Full, 60, 80) == 80);
   CHECK(released(TxStart::Threshold, 60, 80) == 80 - 9);
   CHECK(released(TxStart::Threshold, 75, 80) == 75);  // not before the first byte
+}
+
+// Queue pair 0 reads from 20 + 4 on; 1 has nothing to read and is seen at 21 + 4 + 2.
+TEST_CASE("a packet without a read passes the reads of another queue pair", "[packetizer][order]") {
+  PacketizerBench bench({.latency = 4});
+  CHECK(bench.asked({{10, [&] { bench.start(10, 20, 1, 0); }},
+                     {11, [&] { bench.start(11, 21, 0, 1); }},
+                     {60, [&] { bench.answer(0, 60, 80); }}}) == Cycles{20 + 4});
+  CHECK(bench.not_read->seen == Cycles{21 + 4 + 2});
+  CHECK(bench.released->seen == Cycles{80 - 3});  // 64 bytes are 3 cycles on the wire
+}
+
+// The read packet is seen in 77, and one without payload that asks for an empty read behind it when
+// that is back, in 80. One that starts in 79 does so too, one that starts in 80 passes.
+TEST_CASE("a packet without a read passes none of its own queue pair", "[packetizer][order]") {
+  for (const Cycle last : {Cycle{79}, Cycle{80}}) {
+    PacketizerBench bench({.latency = 4});
+    const Cycles asked = bench.asked({{10, [&] { bench.start(10, 20, 1); }},
+                                      {11, [&] { bench.start(11, 21, 0); }},
+                                      {60, [&] { bench.answer(0, 60, 80); }},
+                                      {61, [&] { bench.answer(1, 80, 80); }},
+                                      {last, [&] { bench.start(last, last + 10, 0); }}});
+    CHECK(bench.released->seen == Cycles{77, 80});
+    const bool passes = last == 80;
+    CHECK(asked == (passes ? Cycles{24, 25} : Cycles{24, 25, 89 + 4}));
+    CHECK(bench.not_read->seen == (passes ? Cycles{90 + 4 + 2} : Cycles{}));
+  }
 }
 
 // At 100 Gb/s 31.25 bytes a cycle: 3072 bytes behind the packet are 98.3, so 99 cycles behind its

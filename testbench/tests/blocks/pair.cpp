@@ -241,19 +241,22 @@ void TestHost::post(const Message& m) {
   w.opcode = m.opcode, w.signaled = m.signaled, w.sge_count = u8(m.sges), w.index = u16(index);
   w.remote_va = kData + m.remote, w.rkey = kKey, w.immediate = m.immediate;
   w.fence = m.fence, w.solicited = m.solicited;
+  if (m.inline_data) w.inline_data = true, w.inline_bytes = u16(m.bytes), w.sge_count = 0;
   encode(w, slot);
   u8* sges = slot + kSendWqeBytes;
+  if (m.inline_data) std::memcpy(sges, &memory_[kData + m.local], m.bytes);
   if (row_of(w).answer == Answer::Atomic) {
     encode(AtomicOperands{m.operand, m.compare}, sges);
     sges += kAtomicOperandBytes;
   }
   u32 at = 0;
-  for (u32 i = 0; i < m.sges; ++i) {
+  for (u32 i = 0; i < w.sge_count; ++i) {
     const u32 bytes = i + 1 == m.sges ? m.bytes - at : m.bytes / m.sges;
     encode(Sge{kData + m.local + at, kKey, bytes}, sges + i * kSgeBytes);
     at += bytes;
   }
-  ring(BarOffset::SendDoorbell, m.qpn, producers_[m.qpn]);
+  ring(m.pushed ? BarOffset::PushBuffer : BarOffset::SendDoorbell, m.qpn, producers_[m.qpn],
+       m.pushed ? slot : nullptr);
   in_flight_[m.qpn].push_back(m.signaled);
   posted_at.push_back(now()), ++posted;
 }
@@ -271,10 +274,11 @@ void TestHost::post_receives(u32 qpn, u32 count, u32 bytes, u32 sges) {
   ring(BarOffset::ReceiveDoorbell, qpn, receives_[qpn]);
 }
 
-void TestHost::ring(BarOffset offset, u32 qpn, u32 producer) {
-  u8 bell[8];
-  encode(QueueDoorbell{qpn, u16(producer)}, bell);
-  chip_.doorbell.write(now() + mmio_latency, u32(offset), bell);
+void TestHost::ring(BarOffset offset, u32 qpn, u32 producer, const u8* pushed) {
+  std::array<u8, 8 + 128> bell;
+  encode(QueueDoorbell{qpn, u16(producer)}, bell.data());
+  if (pushed) std::copy_n(pushed, 128, &bell[8]);
+  chip_.doorbell.write(now() + mmio_latency, u32(offset), std::span(bell).first(pushed ? 136 : 8));
 }
 
 void start_by_command(Pair& pair) {

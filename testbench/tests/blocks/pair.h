@@ -31,6 +31,7 @@ struct Message {
   bool fence = false, solicited = false;
   u32 immediate = 0;             // or the key to invalidate
   u64 operand = 0, compare = 0;  // ATOMIC: what is added or swapped in
+  bool inline_data = false, pushed = false;
 };
 
 // Host software of one chip: posts what it is told as far as the queues allow, reads its CQ when a
@@ -72,7 +73,7 @@ class TestHost : public engine::Block {
   void poll(u32 cqn);
   void ring_command(u64 address);
   void post(const Message& m);
-  void ring(proto::BarOffset offset, u32 qpn, u32 producer);
+  void ring(proto::BarOffset offset, u32 qpn, u32 producer, const u8* pushed = nullptr);
 
   Chip& chip_;
   std::vector<u8>& memory_;

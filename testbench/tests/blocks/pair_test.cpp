@@ -143,3 +143,22 @@ TEST_CASE("a queue pair that is reset while a packet is gathered sends all of it
   }
   CHECK(dropped == 4);
 }
+
+// Queue pair 1 reads 60000 bytes, with 20000 cycles to memory and back; 2 posts one pushed WQE with
+// its data, which need no read: 0 post, +20 at the BAR, +4 doorbell, +3 qp_scheduler, +2 wqe_fetch,
+// +2: 31 requester, +2 context, +2 key, +4, +4 packetizer, +2: 45 port, +5 ICRC, +10: 60 on the
+// wire.
+TEST_CASE("a pushed WQE with its data waits for no read of another queue pair", "[chip][order]") {
+  for (const bool alone : {true, false}) {
+    PairConfig config;
+    config.qps = 2, config.memory_latency = 10000;
+    Pair pair(config);
+    Message large{.qpn = 1, .remote = 0x100000, .bytes = 60000},
+        small{.qpn = 2, .remote = 0x200000, .bytes = 32, .inline_data = true, .pushed = true};
+    if (!alone) pair.a.host.plan.push_back(large);
+    pair.a.host.plan.push_back(small);
+    finish(pair);
+    CHECK(pair.a.sent_frames.at(0).first == pair.a.host.posted_at.back() + (alone ? 60 : 61));
+    CHECK(std::memcmp(pair.data(pair.b, 0x200000), pair.data(pair.a, 0), 32) == 0);
+  }
+}

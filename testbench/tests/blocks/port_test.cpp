@@ -14,26 +14,28 @@ constexpr u64 kClock = 400'000'000;  // at 100 Gb/s 31.25 bytes a cycle
 struct Wire : Outside {
   bool read_memory(u64, u8*, u32, Cycle) override { return true; }
   void write_memory(u64, const u8*, u32, Cycle) override {}
-  void transmit(Packet*, Cycle at) override { sent.push_back(at); }
+  void transmit(Packet* p, Cycle at) override { sent.push_back(at), psns.push_back(p->psn); }
   Cycles sent;
+  std::vector<u32> psns;
 };
 
 // Packets of 64 bytes: 14 + 20 + 8 + 12 + 16 bytes of headers, the payload, the ICRC: 138 bytes.
 struct TransmitBench : Bench {
   TransmitBench(const PortConfig& c, const IcrcUnitConfig& icrc, const Cycles& requests,
-                const Cycles& replies = {}, u32 payload = 64)
+                const Cycles& replies = {}, u32 payload = 64, const Cycles& not_read = {})
       : config(c), bytes(payload), port(config, icrc, kClock, wire) {
     set_up(contexts, 1);
     add(port, "port_transmit");
     buffers.connect(port.self, "packet buffers");
     port.counters = &counters;
     feed(port.requests_in, port, packets(requests, true));
+    feed(port.not_read_in, port, packets(not_read, true, 200));
     feed(port.replies_in, port, packets(replies, false));
   }
-  Plan<Packet*> packets(const Cycles& at, bool requests) {
+  Plan<Packet*> packets(const Cycles& at, bool requests, u32 psn = 100) {
     Plan<Packet*> plan;
     for (const Cycle cycle : at) {
-      plan.push_back({cycle, write_packet(pool, contexts.qps[1], 100, bytes)});
+      plan.push_back({cycle, write_packet(pool, contexts.qps[1], psn++, bytes)});
       plan.back().second->is_request = requests;
       plan.back().second->buffers = requests ? &buffers : nullptr;
       if (requests) buffers.take();
@@ -121,13 +123,15 @@ TEST_CASE("a packet has its buffer until the link has taken all of it, used at n
 
 // The same starts. Four that are there in 10 wait for the link in 11 to 15, 17 to 20 and 22 to 25.
 TEST_CASE("the cycles in which packets wait for a busy link are counted", "[port][stalls]") {
-  const auto waits = [](const PortConfig& config, const Cycles& requests, const Cycles& replies) {
-    TransmitBench bench(config, {.latency = 5}, requests, replies);
+  const auto waits = [](const PortConfig& config, const Cycles& requests, const Cycles& replies,
+                        const Cycles& not_read = {}) {
+    TransmitBench bench(config, {.latency = 5}, requests, replies, 64, not_read);
     bench.sent();
     return bench.counters.waits_link;
   };
   CHECK(waits({}, {10, 10, 10, 10}, {}) == 5 + 4 + 4);
   CHECK(waits({}, {10, 10}, {10, 10}) == 5 + 4 + 4);
+  CHECK(waits({}, {10, 10}, {}, {10, 10}) == 5 + 4 + 4);
   CHECK(waits({}, {10}, {12}) == 4);  // in 12 to 15
   CHECK(waits({}, {10, 15}, {}) == 1);
   CHECK(waits({}, {10, 16}, {}) == 0);
@@ -151,6 +155,15 @@ TEST_CASE("requests and replies take turns on one link", "[port]") {
   TransmitBench bench({.latency = 10, .interval = 20}, {.latency = 5}, {10, 10}, {11, 11});
   CHECK(bench.sent() == Cycles{25, 45, 65, 85});
   CHECK(bench.counters.tx_packets == 4);
+}
+
+// PSNs from 100 on were read, from 200 on were not. The link starts one in 10, 16, 21, 26, 31 and
+// 36; the reply, which comes in 17, is in front of the request that is seen in 12.
+TEST_CASE("of requests that were read and others the one that was seen first is sent", "[port]") {
+  TransmitBench bench({.latency = 10}, {.latency = 5}, {10, 12}, {17}, 64, {10, 11, 30});
+  CHECK(bench.sent() == Cycles{25, 16 + 15, 21 + 15, 26 + 15, 31 + 15, 36 + 15});
+  CHECK(bench.wire.psns == std::vector<u32>{200, 100, 100, 201, 101, 202});
+  CHECK(bench.buffers.available());
 }
 
 TEST_CASE("a long packet behind slow short ones does not overlap them on the wire",

@@ -317,6 +317,7 @@ TEST_CASE("a READ of two queue pairs at once shares the way packet by packet", "
 TEST_CASE("READs of one queue pair do not wait for each other's data", "[chip][G29.1]") {
   PairConfig config;
   config.max_rd_atomic = config.max_dest_rd_atomic = 8;
+  config.chip.qp_scheduler.turns = 8;  // nor for each other's WQEs
   Pair pair{config};
   for (u32 i = 0; i < 8; ++i)
     pair.a.host.plan.push_back(

@@ -9,8 +9,8 @@ using namespace hca;
 using namespace hca::test;
 
 namespace {
-// The requester with its packetizer. Messages are WRITEs without data: one packet each, which asks
-// dma for an empty read.
+// The requester with its packetizer. Messages are WRITEs without data: one packet each, which needs
+// no read.
 struct RequesterBench : Bench {
   explicit RequesterBench(const RequesterConfig& c, u32 buffers = 32,
                           const Plan<Acknowledgement>& acks = {}, Cycle faults_from = 0)
@@ -27,7 +27,14 @@ struct RequesterBench : Bench {
                    "requester faults");  // as in the chip, for scripts/block_wakeups.py
     take(requester.ports.responses_out, requester);
     requester.placed_in.connect(requester.self, requester.self, "placed responses");
-    reads = &take(packetizer.dma_out, requester);
+    take(packetizer.dma_out, requester);
+    packets = &take(packetizer.sides[0].not_read_out, requester);
+  }
+  // When the packets would have asked for their payload: the port sees them two cycles later.
+  Cycles asked() const {
+    Cycles cycles;
+    for (const Cycle seen : packets->seen) cycles.push_back(seen - 2);
+    return cycles;
   }
   // `count` messages of each of the first queue pairs, which the requester sees in cycle `at`,
   // those of the second one a cycle later.
@@ -69,7 +76,7 @@ struct RequesterBench : Bench {
   engine::Budget turn_buffers{4};
   Pool<Turn> pool;
   Taker<Completed, 8>* completions = nullptr;
-  Taker<DmaRequest, 8>* reads = nullptr;
+  Taker<Packet*, kMostPackets>* packets = nullptr;
   Taker<Fault, 4>* faults = nullptr;
 };
 }  // namespace
@@ -81,8 +88,8 @@ TEST_CASE("packets enter the packetizer after look-ups and latency, an interval 
   RequesterBench bench({.latency = 4, .interval = 3}), later({.latency = 5, .interval = 3});
   bench.post(10, 3), later.post(10, 3);
   bench.domain.run_until(100), later.domain.run_until(100);
-  CHECK(bench.reads->seen == Cycles{10 + 4 + 4 + 4, 13 + 12, 16 + 12});
-  CHECK(later.reads->seen == Cycles{10 + 4 + 5 + 4, 13 + 13, 16 + 13});
+  CHECK(bench.asked() == Cycles{10 + 4 + 4 + 4, 13 + 12, 16 + 12});
+  CHECK(later.asked() == Cycles{10 + 4 + 5 + 4, 13 + 13, 16 + 13});
 }
 
 TEST_CASE("without a packet buffer the requester is blocked at n - 1 and ready at n",
@@ -91,7 +98,7 @@ TEST_CASE("without a packet buffer the requester is blocked at n - 1 and ready a
   bench.post(10, 2);
   bench.plan({{50, [&] { bench.packetizer.sides[0].buffers.give(60); }}});
   bench.domain.run_until(100);
-  CHECK(bench.reads->seen == Cycles{10 + 12, 60 + 12});
+  CHECK(bench.asked() == Cycles{10 + 12, 60 + 12});
 }
 
 TEST_CASE("an acknowledgement completes what it covers, one work request a cycle",
@@ -101,6 +108,26 @@ TEST_CASE("an acknowledgement completes what it covers, one work request a cycle
   bench.post(10, 3);
   bench.domain.run_until(100);
   CHECK(bench.completions->seen == Cycles{41, 42, 43});
+}
+
+// Turns of queue pairs 1, 2 and 3 that were read are seen in 10, 11 and 12, one of queue pair 1
+// that was not in 11: it is taken in front of that of queue pair 2, which waits for 12, and the
+// third for 13.
+TEST_CASE("of turns that were read and others the one that is seen first is taken", "[requester]") {
+  RequesterBench bench({.latency = 4, .interval = 1});
+  Turn* t = bench.pool.take();
+  t->qpn = 1, t->first = 1, t->count = 1;
+  proto::SendWqe w{};
+  w.opcode = proto::WorkOpcode::RdmaWrite, w.index = 1, w.rkey = kKey;
+  proto::encode(w, t->wqes.data());
+  bench.turn_buffers.take();
+  bench.feed(bench.requester.not_read_in, bench.requester, {{11, t}});
+  bench.post(10, 1, 3);
+  bench.domain.run_until(100);
+  CHECK(bench.asked() == Cycles{10 + 12, 11 + 12, 12 + 12, 13 + 12});
+  std::vector<u32> qpns;
+  for (const Packet* p : bench.packets->items) qpns.push_back(p->qpn);
+  CHECK(qpns == std::vector<u32>{1, 1, 2, 3});
 }
 
 // One fault has room; the next is seen two cycles after each that is taken.
@@ -120,14 +147,14 @@ TEST_CASE("a rate limit spaces the packets of a queue pair", "[requester][pace]"
   bench.post(10, 4);
   bench.domain.run_until(3000);
   const Cycle first = 10 + 4 + 4 + 4;
-  CHECK(bench.reads->seen == Cycles{first, first + 314, first + 628, first + 941});
+  CHECK(bench.asked() == Cycles{first, first + 314, first + 628, first + 941});
 }
 
 TEST_CASE("an engine cuts a packet every engine_interval cycles", "[requester][engines]") {
   RequesterBench bench({.latency = 4, .interval = 1, .engine_interval = 10});
   bench.post(10, 3);
   bench.domain.run_until(100);
-  CHECK(bench.reads->seen == Cycles{10 + 12, 20 + 12, 30 + 12});
+  CHECK(bench.asked() == Cycles{10 + 12, 20 + 12, 30 + 12});
 }
 
 // Queue pairs 1 and 3 have one engine, 2 the other one. Their first turns are seen in 10, 11 and
@@ -136,7 +163,7 @@ TEST_CASE("queue pairs of different engines are cut side by side", "[requester][
   RequesterBench bench({.latency = 4, .interval = 1, .engines = 2, .engine_interval = 10});
   bench.post(10, 2, 3);
   bench.domain.run_until(100);
-  CHECK(bench.reads->seen == Cycles{10 + 12, 11 + 12, 20 + 12, 21 + 12, 30 + 12, 40 + 12});
+  CHECK(bench.asked() == Cycles{10 + 12, 11 + 12, 20 + 12, 21 + 12, 30 + 12, 40 + 12});
 }
 
 // The interval of the block is that of all engines together.
@@ -144,7 +171,7 @@ TEST_CASE("engines share the requester's interval", "[requester][engines]") {
   RequesterBench bench({.latency = 4, .interval = 4, .engines = 3, .engine_interval = 6});
   bench.post(10, 2, 3);
   bench.domain.run_until(100);
-  CHECK(bench.reads->seen == Cycles{10 + 12, 14 + 12, 18 + 12, 22 + 12, 26 + 12, 30 + 12});
+  CHECK(bench.asked() == Cycles{10 + 12, 14 + 12, 18 + 12, 22 + 12, 26 + 12, 30 + 12});
 }
 
 // The first numbers of SplitMix64 from the states 0 and 1, as its authors publish them, end with

@@ -17,6 +17,8 @@ struct Traffic {
   bool reads = false;  // READs and ATOMICs as well
   u32 ports = 1;       // the second with a quarter of the first one's rate
   u32 engines = 1;
+  bool pushes = false;    // of small messages, inline
+  bool buffered = false;  // link_control in front of the port
 };
 constexpr Traffic kTraffic[] = {
     {"small messages of many queue pairs", 256, 8, 60, 300, 0, false},
@@ -30,6 +32,9 @@ constexpr Traffic kTraffic[] = {
     {"two ports, back-pressure and loss", 512, 4, 30, 5000, 8, true, true, 2},
     {"engines", 512, 6, 40, 4000, 8, false, true, 1, 3},
     {"engines, two ports and back-pressure", 512, 6, 30, 5000, 8, true, true, 2, 2},
+    {"pushed WQEs among others", 512, 6, 60, 900, 0, false, true, 1, 1, true},
+    {"pushed WQEs, loss and back-pressure", 512, 3, 40, 900, 8, true, true, 1, 1, true},
+    {"pushed WQEs, link control", 512, 6, 60, 900, 8, false, true, 1, 1, true, true},
 };
 
 constexpr proto::WorkOpcode kReads[] = {proto::WorkOpcode::RdmaRead, proto::WorkOpcode::CompareSwap,
@@ -40,6 +45,7 @@ PairConfig config_of(const Traffic& t) {
   c.path_mtu = t.path_mtu, c.qps = t.qps, c.timeout = 2;
   c.wire_latency = 64;
   c.chip.core.ports = t.ports, c.chip.port[1].link_rate /= 4;
+  if (t.buffered) c.chip.link_control.buffer = 1 << 20;
   if (t.engines > 1) {
     c.chip.requester.engines = c.chip.responder_execute.engines = t.engines;
     c.chip.requester.engine_interval = 70, c.chip.responder_execute.engine_interval = 110;
@@ -71,6 +77,10 @@ void plan(Pair& pair, const Traffic& t) {
       if (t.reads) m.fence = !random.below(4), m.operand = random(), m.compare = random();
       if (m.opcode == proto::WorkOpcode::CompareSwap || m.opcode == proto::WorkOpcode::FetchAdd)
         m.bytes = 8, m.sges = 1, m.remote &= ~u64{7};
+      const bool sends =
+          m.opcode == proto::WorkOpcode::Send || m.opcode == proto::WorkOpcode::RdmaWrite;
+      if (t.pushes) m.inline_data = sends && random.below(2), m.pushed = random.below(2);
+      if (m.inline_data) m.bytes %= 64;
       side->host.plan.push_back(m);
     }
     // The last message of each queue pair is signaled, or the end would not be seen.

@@ -10,9 +10,11 @@ using namespace hca::test;
 
 namespace {
 struct FetchBench : Bench {
-  FetchBench(const WqeFetchConfig& c, const Cycles& turns, unsigned depth = 8, Cycle from = 0)
+  // Turns of queue pair 1, seen in these cycles, and flushed ones of a queue pair each.
+  FetchBench(const WqeFetchConfig& c, const Cycles& turns, unsigned depth = 8, Cycle from = 0,
+             const Plan<u32>& flushed = {})
       : config(c), fetch(config, contexts) {
-    set_up(contexts, 1);
+    set_up(contexts, 2);
     add(fetch, "wqe_fetch");
     Plan<Turn*> plan;
     for (const Cycle at : turns) {
@@ -20,8 +22,14 @@ struct FetchBench : Bench {
       t->qpn = 1, t->count = 2;
       plan.push_back({at, t});
     }
+    for (const auto& [at, qpn] : flushed) {
+      Turn* t = pool.take();
+      t->qpn = qpn, t->flush = true;
+      plan.push_back({at, t});
+    }
     feed(fetch.turns_in, fetch, plan);
     requests = &take(fetch.ports.dma_out, fetch, depth, from);
+    not_read = &take(fetch.not_read_out, fetch);
   }
   Cycles seen() {
     domain.run_until(200);
@@ -32,6 +40,7 @@ struct FetchBench : Bench {
   Pool<Turn> pool;
   WqeFetch fetch;
   Taker<DmaRequest, 8>* requests = nullptr;
+  Taker<Turn*, kMostTurns>* not_read = nullptr;
 };
 }  // namespace
 
@@ -52,14 +61,35 @@ TEST_CASE("a turn waits for room in front of dma", "[wqe_fetch]") {
 
 TEST_CASE("WQEs reach the requester with the last of their data", "[wqe_fetch]") {
   FetchBench bench({}, {});
-  bench.plan(
-      {{20,
-        [&] { bench.fetch.client().done(&bench.fetch, {.context = bench.pool.take()}, 30, 33); }},
-       {21,
-        [&] { bench.fetch.client().done(&bench.fetch, {.context = bench.pool.take()}, 21, 21); }}});
+  ReadOrder order{.under_way = 2};
+  const auto done = [&](Cycle first, Cycle last) {
+    Turn* t = bench.pool.take();
+    t->order = &order;
+    bench.fetch.client().done(&bench.fetch, {.context = t}, first, last);
+  };
+  bench.plan({{20, [&] { done(30, 33); }}, {21, [&] { done(21, 21); }}});
   auto& turns = bench.take(bench.fetch.turns_out, bench.fetch);
   bench.fetch.dma = bench.fetch.self;
   bench.domain.run_until(100);
   CHECK(turns.seen ==
         Cycles{33, 34});  // in order: the second is there with the first, and taken one cycle later
+}
+
+// A turn without a read, here a flushed one. That of queue pair 2 passes the read of queue pair 1;
+// one of queue pair 1 does not, until the read is seen in 41.
+TEST_CASE("a turn without a read passes the reads of other queue pairs", "[wqe_fetch][order]") {
+  for (const Cycle last : {Cycle{40}, Cycle{41}}) {
+    FetchBench bench({.latency = 2, .interval = 1}, {10}, 8, 0, {{11, 2}, {12, 1}, {last, 1}});
+    auto& turns = bench.take(bench.fetch.turns_out, bench.fetch);
+    bench.fetch.dma = bench.fetch.self;
+    const auto done = [&](std::size_t i) {
+      const DmaRequest r = bench.requests->items.at(i);
+      bench.fetch.client().done(&bench.fetch, r, 41, 41);
+    };
+    bench.plan({{30, [&] { done(0); }}, {31, [&] { done(1); }}});
+    const bool passes = last == 41;
+    CHECK(bench.seen() == (passes ? Cycles{10 + 2, 12 + 2} : Cycles{10 + 2, 12 + 2, 40 + 2}));
+    CHECK(turns.seen == Cycles{41, 42});
+    CHECK(bench.not_read->seen == (passes ? Cycles{11 + 4, 41 + 4} : Cycles{11 + 4}));
+  }
 }

@@ -80,7 +80,7 @@ TEST_CASE("small caches of contexts give one hash in all ways to run", "[context
   }
 }
 
-// READs in flight on 64 queue pairs, and WQEs of 16: nearly each response finds its WQE gone. A
+// READs in flight on 64 queue pairs, and WQEs of 8: nearly each response finds its WQE gone. A
 // miss reads 128 bytes: 24 of header up, 148 down at 14.5 bytes a ns, 100 ns each way and 90 ns at
 // memory are 302 ns, and some cycles of 2.5 ns.
 TEST_CASE("READs whose WQEs are gone: misses under way by the time of one", "[context_cache]") {
@@ -90,7 +90,7 @@ TEST_CASE("READs whose WQEs are gone: misses under way by the time of one", "[co
     return r.streams.at(0).million_messages_per_second();
   };
   const RunResult none = run_workload(reads, {});
-  const RunResult two = run_workload(reads, {"hca.wqe_cache.entries=16", "hca.wqe_cache.misses=2"});
+  const RunResult two = run_workload(reads, {"hca.wqe_cache.entries=8", "hca.wqe_cache.misses=2"});
   CHECK(rate(two) < 2 / 0.302);
   CHECK(rate(two) > 2 / 0.340);
   CHECK(counter(two, "hca0.wqe_cache.misses") > 6300);  // some overtake others
