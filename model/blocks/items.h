@@ -10,11 +10,11 @@
 #include "model/proto/events.h"
 
 namespace hca::blocks {
-// A send WQE that came with its doorbell.
+// A send WQE that came with its doorbell. `next`: of its queue pair, or of its turn.
 struct PushedWqe {
   PushedWqe* next = nullptr;
   Pool<PushedWqe>* home = nullptr;
-  u32 bytes = 0;
+  u32 bytes = 0, index = 0;  // index: in its queue
   std::array<u8, proto::kPushBytes> wqe{};
 };
 
@@ -40,10 +40,10 @@ struct Turn {
   Pool<Turn>* home = nullptr;
   u32 qpn = 0, first = 0, count = 0, epoch = 0;
   bool flush = false;
-  bool unreadable = false;  // memory answered with an error
-  bool again = false;       // all of them were fetched before
-  bool cached = false;      // and are here: the WQE cache had them
-  PushedWqe* pushed = nullptr;
+  bool unreadable = false;            // memory answered with an error
+  bool again = false;                 // all of them were fetched before
+  bool cached = false;                // and are here: the WQE cache had them
+  PushedWqe* pushed = nullptr;        // all its WQEs, in their order; nullptr: they are read
   struct ReadOrder* order = nullptr;  // of its queue pair, while its WQEs are read
   alignas(64) std::array<u8, kBytes> wqes{};
 };

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/proto/work_rules.h"
+
 namespace hca::blocks {
 void QpScheduler::tick() {
   if (bells_in.can_pop()) ring(bells_in.pop());
@@ -23,9 +25,56 @@ void QpScheduler::ring(const SendBell& bell) {
   }
   Queue& q = queues_[bell.qpn];
   q.posted = proto::widen_index(q.posted, bell.producer);
-  if (q.pushed) ++counters.stale_pushes, Pool<PushedWqe>::give_back(q.pushed);
-  q.pushed = bell.pushed;
+  if (bell.pushed) hold(*qp, q, bell.pushed);
   make_ready(bell.qpn);
+}
+
+// A push that tells of no new WQE is a doorbell, and so is one that the doorbell, which does not
+// know of address handles, took for whole.
+void QpScheduler::hold(const proto::QpConfig& qp, Queue& q, PushedWqe* pushed) {
+  pushed->index = q.posted - 1, pushed->next = nullptr;
+  const bool is_new =
+      q.fetch != q.posted && !(q.last_pushed && q.last_pushed->index + 1 == q.posted);
+  const bool is_whole = qp.service != proto::Service::Ud ||
+                        proto::holds_whole_wqe({pushed->wqe.data(), pushed->bytes}, qp.service);
+  if (!is_new || !is_whole || held_ == config_.pushes) {
+    ++(is_new && is_whole ? counters.refused_pushes : counters.stale_pushes);
+    return Pool<PushedWqe>::give_back(pushed);
+  }
+  ++held_;
+  (q.first_pushed ? q.last_pushed->next : q.first_pushed) = pushed;
+  q.last_pushed = pushed;
+}
+
+PushedWqe* QpScheduler::take_pushed(Queue& q) {
+  PushedWqe* first = q.first_pushed;
+  q.first_pushed = first->next, --held_;
+  if (!q.first_pushed) q.last_pushed = nullptr;
+  return first;
+}
+
+void QpScheduler::drop_pushed(Queue& q) {
+  while (q.first_pushed) Pool<PushedWqe>::give_back(take_pushed(q));
+}
+
+// Those in front of the next turn, for it was told to go on behind them.
+void QpScheduler::drop_passed(Queue& q) {
+  while (q.first_pushed && std::int32_t(q.first_pushed->index - q.fetch) < 0)
+    ++counters.stale_pushes, Pool<PushedWqe>::give_back(take_pushed(q));
+}
+
+// Of the next `count` WQEs of a turn those that were pushed, or those in front of the first of
+// them.
+void QpScheduler::choose_run(Queue& q, Turn& t) {
+  drop_passed(q);
+  if (!q.first_pushed) return;
+  if (const u32 to_read = q.first_pushed->index - q.fetch)
+    return void(t.count = std::min(t.count, to_read));
+  PushedWqe** end = &t.pushed;
+  u32 count = 0;
+  for (; count < t.count && q.first_pushed && q.first_pushed->index == q.fetch + count; ++count)
+    *end = take_pushed(q), end = &(*end)->next, *end = nullptr;
+  t.count = count;
 }
 
 void QpScheduler::note(const SchedulerNote& n) {
@@ -46,12 +95,12 @@ void QpScheduler::note(const SchedulerNote& n) {
       q.flush = false;
       break;
     case NoteKind::Flush:
+      drop_pushed(q);
       q.fetch = n.index, q.epoch = n.epoch, q.paused = false, q.flush = true;
       break;
     case NoteKind::Clear:
-      if (q.pushed) Pool<PushedWqe>::give_back(q.pushed);
-      q.posted = q.fetch = q.fetched = 0, q.epoch = n.epoch, q.paused = q.flush = false,
-      q.pushed = nullptr;
+      drop_pushed(q);
+      q.posted = q.fetch = q.fetched = 0, q.epoch = n.epoch, q.paused = q.flush = false;
       break;
   }
   make_ready(n.qpn);
@@ -89,7 +138,8 @@ void QpScheduler::start_turn(u32 qpn) {
   const u32 left = q.posted - q.fetch, to_end = sq.entries() - (q.fetch & (sq.entries() - 1));
   t->qpn = qpn, t->first = q.fetch, t->epoch = q.epoch, t->flush = q.flush, t->pushed = nullptr;
   t->count = q.flush ? left : std::min({left, to_end, config_.batch, Turn::kBytes / sq.stride()});
-  if (q.pushed && left == 1 && !q.flush) t->pushed = std::exchange(q.pushed, nullptr);
+  if (q.first_pushed && !q.flush) [[unlikely]]
+    choose_run(q, *t);
   q.fetch += t->count, ++q.turns;
   t->again = std::int32_t(q.fetched - q.fetch) >= 0, t->cached = false;
   if (!t->again) q.fetched = q.fetch;

@@ -14,6 +14,7 @@ struct QpSchedulerConfig {
   u32 batch = 8;   // WQEs of one turn, at most
   u32 turns = 2;   // of one queue pair in flight
   u32 slots = 64;  // turns in flight in all
+  u32 pushes = 64;
   SchedulerPolicy policy = SchedulerPolicy::RoundRobin;
   // Turns of a traffic class.
   u32 weight_0 = 1, weight_1 = 1, weight_2 = 1, weight_3 = 1;
@@ -24,11 +25,12 @@ struct QpSchedulerConfig {
   }
 };
 struct QpSchedulerCounters {
-  u64 turns = 0, wqes = 0, pauses = 0, stale_pushes = 0, waits_turns = 0;
+  u64 turns = 0, wqes = 0, pauses = 0, stale_pushes = 0, refused_pushes = 0, waits_turns = 0;
 };
 
 // Which queue pair sends next. A queue pair that has WQEs to fetch stands in the ready list once;
-// it gets turns by the policy, most often in rotation, each a run of consecutive WQEs.
+// it gets turns by the policy, most often in rotation, each a run of consecutive WQEs: of those
+// that were pushed and are held here, or of those that are to be read in front of them.
 //
 // Contract: a doorbell or note seen in cycle n makes a turn that wqe_fetch sees from n + latency
 // on; one turn each `interval` cycles.
@@ -59,10 +61,15 @@ class QpScheduler : public engine::Block {
     u32 fetched = 0;  // behind the newest WQE that was in a turn
     u16 turns = 0;    // in flight
     bool ready = false, paused = false, flush = false;
-    PushedWqe* pushed = nullptr;        // of WQE posted - 1
+    PushedWqe *first_pushed = nullptr, *last_pushed = nullptr;  // that wait for their turn
     Cycle full_since = engine::kNever;  // has WQEs to fetch, and all its turns in flight
   };
   void ring(const SendBell& bell);
+  void hold(const proto::QpConfig& qp, Queue& q, PushedWqe* pushed);
+  PushedWqe* take_pushed(Queue& q);
+  void drop_pushed(Queue& q);
+  void drop_passed(Queue& q);
+  void choose_run(Queue& q, Turn& turn);
   void note(const SchedulerNote& n);
   void make_ready(u32 qpn);
   bool wants_turn(const Queue& q) const {
@@ -76,6 +83,7 @@ class QpScheduler : public engine::Block {
   ByQp<Queue> queues_;
   ReadyQueues ready_;
   Pool<Turn> pool_;
+  u32 held_ = 0;  // pushed WQEs
   Cycle next_turn_ = 0;
 };
 }  // namespace hca::blocks
@@ -91,6 +99,9 @@ struct hca::engine::Knobs<hca::blocks::QpSchedulerConfig> {
           knob("batch", &C::batch, Unit::Count, 1, 16, "WQEs of one turn, at most"),
           knob("turns", &C::turns, Unit::Count, 1, 8, "turns of one queue pair in flight"),
           knob("slots", &C::slots, Unit::Count, 1, blocks::kMostTurns, "turns in flight in all"),
+          knob("pushes", &C::pushes, Unit::Count, 0, 4096,
+               "pushed WQEs that wait for their turn, of all queue pairs; one for which there is "
+               "no room is read"),
           knob("policy", &C::policy, blocks::kSchedulerPolicyNames,
                "whose turn comes, here and packet by packet in requester: in rotation; by the "
                "weights of traffic classes, the low three bits of the SL; the highest class "
@@ -114,7 +125,9 @@ struct hca::engine::Counters<hca::blocks::QpSchedulerCounters> {
       counter("wqes", &C::wqes, "WQEs", "WQEs in these turns"),
       counter("pauses", &C::pauses, "pauses", "queue pairs stopped by the requester for a time"),
       counter("stale_pushes", &C::stale_pushes, "WQEs",
-              "pushed WQEs that came late and are fetched"),
+              "pushed WQEs whose turn was over when they came: read"),
+      counter("refused_pushes", &C::refused_pushes, "WQEs",
+              "pushed WQEs for which there was no room (pushes): read"),
       counter("waits_turns", &C::waits_turns, kWaited,
               "turns of their own in flight (turns), of all queue pairs"));
 };

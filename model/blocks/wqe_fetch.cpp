@@ -13,14 +13,7 @@ void WqeFetch::tick() {
   const proto::QpConfig& qp = contexts_.qps[t->qpn];
   const proto::WorkQueue& sq = qp.sq;
   u32 bytes = t->flush || t->cached ? 0 : t->count * sq.stride();
-  if (t->pushed && qp.service == proto::Service::Ud) [[unlikely]]
-    drop_cut_push(*t);
-  if (t->pushed) {
-    ++counters.pushed;
-    std::memcpy(t->wqes.data(), t->pushed->wqe.data(), t->pushed->bytes);
-    Pool<PushedWqe>::give_back(t->pushed);
-    t->pushed = nullptr, bytes = 0;
-  }
+  if (t->pushed) copy_pushed(*t, sq.stride()), bytes = 0;
   counters.fetches += bytes != 0;
   ReadOrder& order = orders_[t->qpn];
   if (!bytes && order.lets_pass(now())) return pass(t);
@@ -36,11 +29,14 @@ void WqeFetch::pass(Turn* t) {
   not_read_probe.event(now() + config_.latency + 2, Step::Passed, t->qpn, t->first, t->count);
 }
 
-// The doorbell does not know of address handles: a push without one to its end is fetched.
-void WqeFetch::drop_cut_push(Turn& t) {
-  if (proto::holds_whole_wqe({t.pushed->wqe.data(), t.pushed->bytes}, proto::Service::Ud)) return;
-  Pool<PushedWqe>::give_back(t.pushed);
-  t.pushed = nullptr;
+// A push may be longer than its slot.
+void WqeFetch::copy_pushed(Turn& t, u32 stride) {
+  for (u8* to = t.wqes.data(); t.pushed; to += stride, ++counters.pushed) {
+    PushedWqe* const pushed = t.pushed;
+    t.pushed = pushed->next;
+    std::memcpy(to, pushed->wqe.data(), std::min(pushed->bytes, stride));
+    Pool<PushedWqe>::give_back(pushed);
+  }
 }
 
 void WqeFetch::fetched(const DmaRequest& request, Cycle last) {

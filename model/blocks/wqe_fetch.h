@@ -48,7 +48,7 @@ class WqeFetch : public engine::Block {
  private:
   void fetched(const DmaRequest& request, Cycle last);
   void pass(Turn* turn);
-  void drop_cut_push(Turn& t);
+  void copy_pushed(Turn& turn, u32 stride);
 
   const WqeFetchConfig config_;
   const Contexts& contexts_;

@@ -83,6 +83,74 @@ TEST_CASE("a turn waits for room behind the scheduler", "[qp_scheduler]") {
 }
 
 namespace {
+// Doorbells of one queue pair in 20, 21, ..., while it is paused: producer indices, below 0 with a
+// pushed WQE. Its turns: how many WQEs, and how many of them were pushed.
+struct Pushes {
+  Pushes(const QpSchedulerConfig& config, const std::vector<int>& bells) {
+    Plan<SendBell> plan;
+    for (const int producer : bells) {
+      PushedWqe* pushed = producer < 0 ? pool.take() : nullptr;
+      plan.push_back({20 + plan.size(), {1, u16(std::abs(producer)), pushed}});
+    }
+    SchedulerBench bench(config, plan,
+                         {{10, {NoteKind::Pause, 1, 0, 1}}, {60, {NoteKind::Resume, 1, 0, 0}}});
+    bench.seen();
+    for (const Turn* t : bench.turns->items) {
+      int pushed = 0;
+      for (const PushedWqe* p = t->pushed; p; p = p->next)
+        CHECK(p->index == t->first + u32(pushed++));
+      turns.push_back({int(t->count), pushed});
+    }
+    counters = bench.scheduler.counters;
+  }
+  Pool<PushedWqe> pool;
+  std::vector<std::pair<int, int>> turns;
+  QpSchedulerCounters counters;
+};
+using Turns = std::vector<std::pair<int, int>>;
+}  // namespace
+
+TEST_CASE("pushed WQEs that are next are a turn, those in front of them are read",
+          "[qp_scheduler][push]") {
+  const QpSchedulerConfig config{.batch = 4, .turns = 8};
+  // Two pushed, two not, two pushed.
+  CHECK(Pushes(config, {-1, -2, 4, -5, -6}).turns == Turns{{2, 2}, {2, 0}, {2, 2}});
+  CHECK(Pushes(config, {6, -7}).turns == Turns{{4, 0}, {2, 0}, {1, 1}});
+  CHECK(Pushes(config, {-1, -2, -3, -4, -5, -6}).turns == Turns{{4, 4}, {2, 2}});
+  // A push that tells of nothing new.
+  const Pushes again(config, {-1, -1, 2});
+  CHECK(again.turns == Turns{{1, 1}, {1, 0}});
+  CHECK(again.counters.stale_pushes == 1);
+}
+
+TEST_CASE("a pushed WQE for which there is no room is read", "[qp_scheduler][push]") {
+  const Pushes run({.turns = 8, .pushes = 2}, {-1, -2, -3, -4});
+  CHECK(run.turns == Turns{{2, 2}, {2, 0}});
+  CHECK(run.counters.refused_pushes == 2);
+  CHECK(Pushes({.turns = 8, .pushes = 0}, {-1}).turns == Turns{{1, 0}});
+}
+
+// There is room for one. Queue pairs 1, 2, 3 and 4 are paused; 1 pushes in 20, and its push goes in
+// 30 or, with a turn, in 50; 2 pushes in 40, 3 in 60.
+TEST_CASE("room of a pushed WQE is free when it is in a turn or its queue pair is flushed",
+          "[qp_scheduler][push]") {
+  for (const NoteKind note : {NoteKind::Flush, NoteKind::Clear, NoteKind::Resume}) {
+    Pool<PushedWqe> pool;
+    SchedulerBench bench(
+        {.pushes = 1},
+        {{20, {1, 1, pool.take()}}, {25, {2, 1, pool.take()}}, {40, {3, 1, pool.take()}}},
+        {{10, {NoteKind::Pause, 1, 0, 1}},
+         {11, {NoteKind::Pause, 2, 0, 1}},
+         {12, {NoteKind::Pause, 3, 0, 1}},
+         {30, {note, 1, 0, 2}},
+         {60, {NoteKind::Resume, 3, 0, 1}}});
+    bench.seen();
+    CHECK(bench.scheduler.counters.refused_pushes == 1);
+    CHECK(bench.turns->items.back()->pushed != nullptr);
+  }
+}
+
+namespace {
 // The queue pairs of the turns, in their order; `levels`: SLs of queue pairs 1, 2, 3 and 4.
 std::vector<u32> order_of(SchedulerBench& bench, std::array<u8, 4> levels) {
   for (u32 i = 0; i < levels.size(); ++i) bench.contexts.qps[i + 1].service_level = levels[i];

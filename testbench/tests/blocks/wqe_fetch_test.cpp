@@ -27,6 +27,7 @@ struct FetchBench : Bench {
       t->qpn = qpn, t->flush = true;
       plan.push_back({at, t});
     }
+    for (const auto& [at, turn] : plan) fed.push_back(turn);
     feed(fetch.turns_in, fetch, plan);
     requests = &take(fetch.ports.dma_out, fetch, depth, from);
     not_read = &take(fetch.not_read_out, fetch);
@@ -38,6 +39,7 @@ struct FetchBench : Bench {
   WqeFetchConfig config;
   Contexts contexts;
   Pool<Turn> pool;
+  std::vector<Turn*> fed;
   WqeFetch fetch;
   Taker<DmaRequest, 8>* requests = nullptr;
   Taker<Turn*, kMostTurns>* not_read = nullptr;
@@ -92,4 +94,20 @@ TEST_CASE("a turn without a read passes the reads of other queue pairs", "[wqe_f
     CHECK(turns.seen == Cycles{41, 42});
     CHECK(bench.not_read->seen == (passes ? Cycles{11 + 4, 41 + 4} : Cycles{11 + 4}));
   }
+}
+
+// Slots of 128 bytes; the second push is of all 256.
+TEST_CASE("pushed WQEs stand where those that are read do", "[wqe_fetch][push]") {
+  FetchBench bench({.latency = 2, .interval = 1}, {10});
+  Pool<PushedWqe> pushes;
+  Turn* t = bench.fed.at(0);
+  t->pushed = pushes.take(), t->pushed->next = pushes.take();
+  t->pushed->bytes = 128, t->pushed->wqe.fill(1);
+  t->pushed->next->bytes = 256, t->pushed->next->wqe.fill(2);
+  bench.seen();
+  CHECK(bench.requests->seen.empty());
+  CHECK(bench.not_read->seen == Cycles{10 + 4});
+  CHECK((t->wqes[0] == 1 && t->wqes[127] == 1 && t->wqes[128] == 2 && t->wqes[255] == 2));
+  CHECK(t->wqes[256] == 0);
+  CHECK((t->pushed == nullptr && bench.fetch.counters.pushed == 2));
 }
