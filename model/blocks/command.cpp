@@ -75,7 +75,6 @@ void Command::arrived(bool readable) {
     execute_work(*work_, pages());
     work_.reset();
     busy_ = false;
-    if (bells_in.can_pop() || works_in.can_pop()) wake_at(now() + 1);
   } else if (page_count_ || !ask_pages(page_list_of(block_.data()))) {
     execute();
   }
@@ -88,7 +87,6 @@ void Command::drop_unread() {
     if (const QpConfig* qp = contexts_.first_of(contexts_.qps))
       ports.events_out->push(EventNote{kAsyncEq, {EventType::QpFatal, qp->qpn}});
   busy_ = false;
-  if (bells_in.can_pop() || works_in.can_pop()) wake_at(now() + 1);
 }
 
 // False: there is none.

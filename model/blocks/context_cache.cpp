@@ -220,7 +220,6 @@ void ContextCache::take_entry(u32 number) {
   }
   free_misses_.push(number);
   cache.misses.give(now() + 1);
-  wake_at(now() + 1);  // for those who wait for room
 }
 
 void ContextCache::answer() {

@@ -158,7 +158,7 @@ void LinkControl::queue() {
     if (!from.can_pop()) return;
     const unsigned i = lane_of_sent(*from.front());
     Lane& lane = lanes_[i];
-    if (reply && lane.replies.size() == kMostReplies) return wake_at(now() + 1);
+    if (reply && lane.replies.size() == kMostReplies) return;  // send() makes room
     (reply ? lane.replies : lane.requests).push(from.pop());
     waiting_ |= 1u << i;
   };
@@ -193,6 +193,7 @@ void LinkControl::send() {
   const unsigned i = management ? kManagement : arbiter_.pick(ready);
   Lane& lane = lanes_[i];
   Ring<Packet*>& from = lane.next();
+  if (&from == &lane.replies && from.size() == kMostReplies) wake_at(now() + 1);
   Packet* p = from.pop();
   lane.replies_next = &from == &lane.requests;
   const u32 crcs = is_native(p->shape.framing) ? kIcrcBytes + kVcrcBytes : kIcrcBytes;

@@ -120,10 +120,11 @@ inline void set_up(Contexts& contexts, u32 qps, bool second = false) {
   set_up(contexts, config, second);
 }
 
-// An RDMA WRITE of one packet from `from` to its peer, complete with its ICRC.
-inline Packet* write_packet(PacketPool& pool, const proto::QpConfig& from, u32 psn, u32 bytes) {
+// An RDMA WRITE, or a SEND, of one packet from `from` to its peer, complete with its ICRC.
+inline Packet* write_packet(PacketPool& pool, const proto::QpConfig& from, u32 psn, u32 bytes,
+                            proto::WorkOpcode opcode = proto::WorkOpcode::RdmaWrite) {
   proto::SendWqe wqe{};
-  wqe.opcode = proto::WorkOpcode::RdmaWrite;
+  wqe.opcode = opcode;
   const auto plan = proto::plan_packet(
       from, wqe,
       {.first_psn = psn, .packets = 1, .bytes = bytes, .opcode = wqe.opcode, .signaled = true}, 0);

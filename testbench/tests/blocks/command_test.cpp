@@ -52,3 +52,23 @@ TEST_CASE("the next command is blocked until `interval` cycles after the one bef
   CHECK(later.effects == Cycles{172, 247 + 148});
   CHECK(later.written == Cycles{240, 247 + 216});
 }
+
+// One event goes each cycle, so the fault stays in front for the second one.
+TEST_CASE("of a fault of an SRQ the queue pair enters Error a cycle later", "[command][SRQ-11]") {
+  Pair pair(PairConfig{});
+  Chip& chip = pair.a.chip;
+  Contexts& contexts = chip.qp_context.contexts;
+  contexts.srqs.resize(2);
+  contexts.srqs[1].allocated = true, contexts.qps[1].srqn = 1;
+  chip.domain.run_until(2000);  // the host has nothing to do
+  chip.responder_execute.ports.faults_out->push(
+      Fault{.qpn = 1, .event = proto::EventType::QpFatal, .fails_shared = true});
+  Cycle failed = 0, error = 0;
+  for (Cycle at = 2000; at < 2100; ++at) {
+    chip.domain.run_until(at + 1);
+    if (!failed && contexts.srqs[1].failed) failed = at;
+    if (!error && contexts.qps[1].state == proto::QpState::Error) error = at;
+  }
+  CHECK(failed != 0);
+  CHECK(error == failed + 1);
+}

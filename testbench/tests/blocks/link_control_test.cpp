@@ -22,24 +22,30 @@ struct MailTaker : engine::Block {
 
 // Packets of 64 bytes are frames of 138 bytes.
 struct LinkBench : Bench {
-  explicit LinkBench(const LinkControlConfig& c, proto::Framing framing = proto::Framing::RoceV2Ip4)
+  // `depth`: packets that the port has room for, and takes from cycle `from` on.
+  explicit LinkBench(const LinkControlConfig& c, proto::Framing framing = proto::Framing::RoceV2Ip4,
+                     unsigned depth = kMostPackets, Cycle from = 0)
       : config(c), link(config, kLink, kCore, attributes, 0) {
     attributes.framing = u8(framing);
     set_up(contexts, 1);
     add(link, "link_control"), add(mail, "port_receive");
     link.frames_in.connect(link.self, "frames"), link.freed_in.connect(link.self, "freed room");
     mail.in.connect(mail.self, "wire"), link.ports.frames_out = &mail.in;
-    packets = &take(link.ports.packets_out, link);
+    packets = &take(link.ports.packets_out, link, depth, from);
     control = &take(link.ports.control_out, link);
-    feed(link.replies_in, link, {});
   }
   // Those seen in these cycles.
   void send(const Plan<Packet*>& plan) {
     feed(link.requests_in, link, plan);
     fed = true;
   }
+  void feed_replies(const Plan<Packet*>& plan) {
+    feed(link.replies_in, link, plan);
+    fed_replies = true;
+  }
   void run(Cycle until) {
     if (!fed) send({});
+    if (!fed_replies) feed_replies({});
     domain.run_until(until);
   }
   Packet* packet(unsigned priority) {
@@ -79,7 +85,7 @@ struct LinkBench : Bench {
   Taker<Packet*, kMostPackets>* packets = nullptr;
   Taker<Packet*, kMostPackets>* control = nullptr;
   u32 frames = 0, freed = 0;
-  bool fed = false;
+  bool fed = false, fed_replies = false;
 };
 constexpr LinkControlConfig kPfc{
     .mode = FlowControl::Pfc, .buffer = 1000, .xoff = 300, .xon = 150, .quanta = 100};
@@ -107,6 +113,34 @@ TEST_CASE("of packets that were read and others the one that was seen first is q
   bench.run(100);
   CHECK(bench.packets->seen == Cycles{11, 12, 13, 14});
   CHECK(bench.packets->items == std::vector<Packet*>{c, a, b, d});
+}
+
+// In 1 it tells, in 2 the port sees it: 5 cycles as of an ICRC unit and 10 of the port.
+TEST_CASE("a port tells its credits before anything comes", "[link_control]") {
+  PairConfig config;
+  config.chip.link_control.mode = FlowControl::Credits, config.chip.link_control.buffer = 8192;
+  Pair pair(config);
+  pair.a.loses = pair.b.loses = [](const Packet&) { return true; };
+  pair.advance(100);
+  REQUIRE(pair.a.sent_frames.size() == 1);
+  CHECK(pair.a.sent_frames[0].first == 2 + 5 + 10);
+}
+
+// A lane has room for 16 replies. It is stopped from 10 to 215; what port_transmit has no room for
+// waits on, but the first that left it makes room for the 17th in the next cycle.
+TEST_CASE("a reply without room in its lane is queued a cycle after another one has left",
+          "[link_control]") {
+  LinkBench bench(kPfc, proto::Framing::RoceV2Ip4, 1, 500);
+  proto::MacControl stop{.opcode = proto::MacControlOpcode::PriorityPause, .parameter = 1};
+  stop.times[0] = 100;  // 204.8 cycles
+  bench.hear(10, stop);
+  Plan<Packet*> replies;
+  for (u32 i = 0; i < 17; ++i) replies.push_back({20 + i, bench.packet(0)});
+  bench.feed_replies(replies);
+  bench.run(216);
+  CHECK_FALSE(bench.link.replies_in.empty());
+  bench.run(217);
+  CHECK(bench.link.replies_in.empty());
 }
 
 // 138, 276, 414 bytes: the third in 12 is above 300. Down to 138 of 150 in 60. In between it is
@@ -166,6 +200,24 @@ TEST_CASE("credits: a packet goes when all its blocks are granted", "[link_contr
   // It tells its own room once when the link is up: 8192 bytes are 128 blocks.
   CHECK(bench.control->seen == Cycles{2});
   CHECK((bench.credit(0).init && bench.credit(0).limit == 128));
+}
+
+TEST_CASE("credits: lanes are told one a cycle", "[link_control]") {
+  LinkBench bench({.mode = FlowControl::Credits, .buffer = 8192, .lanes = 4},
+                  proto::Framing::IbLocal);
+  bench.run(100);
+  CHECK(bench.control->seen == Cycles{2, 3, 4, 5});
+}
+
+// What is sent in 10 is told again 4 * 65536 bytes later, 8388.6 cycles, and once.
+TEST_CASE("credits: what was sent is told in time though nothing else happens", "[link_control]") {
+  LinkBench bench({.mode = FlowControl::Credits, .buffer = 8192}, proto::Framing::IbLocal);
+  Packet* p = bench.packet(0);
+  p->shape.framing = proto::Framing::IbLocal, p->frame()[0] = p->frame()[1] = 0;
+  bench.hear(5, proto::CreditPacket{.init = true, .limit = 7});
+  bench.send({{10, p}});
+  bench.run(30'000);
+  CHECK(bench.control->seen == Cycles{2, 10 + 8389 + 1});
 }
 
 // Frames of 138 bytes take 3 blocks of 128. Room is told when 256 bytes more of it are there, or

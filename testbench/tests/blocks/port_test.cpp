@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "model/proto/multicast.h"
 #include "testbench/tests/blocks/bench.h"
 
 using namespace hca;
@@ -227,6 +228,56 @@ TEST_CASE("a packet is taken when there is room behind the port, not before", "[
   ReceiveBench bench({.latency = 10}, {.latency = 5}, 1, 300);
   bench.arrive(100, 100, 64), bench.arrive(120, 101, 64);
   CHECK(bench.seen() == Cycles{300, 301 + 5 + kChecks});
+}
+
+// 122 bytes, 3.9 cycles: the last one is in 103, the request is taken in 113, its event goes a
+// cycle later and is seen in the next.
+TEST_CASE("the event of an SRQ's limit follows the request that takes the WQE", "[port][SRQ-6]") {
+  ReceiveBench bench({}, {.latency = 5});
+  auto& events = bench.take(bench.port.ports.events_out, bench.port);
+  Contexts& contexts = bench.context.contexts;
+  contexts.srqs.resize(2);
+  contexts.srqs[1].allocated = true, contexts.srqs[1].posted = 2, contexts.srqs[1].limit = 2;
+  contexts.qps[1].srqn = 1;
+  bench.port.arrive(write_packet(bench.pool, bench.peer.qps[1], 100, 64, proto::WorkOpcode::Send),
+                    100);
+  REQUIRE(bench.seen().size() == 1);
+  CHECK(events.seen == Cycles{115});
+}
+
+// Two queue pairs of a group. Of the datagram, 130 bytes or 4.2 cycles, the last byte is in 104; it
+// is taken in 114, its copies follow in 115 and 116, and a packet that is here in 115 is taken in
+// 117. The copies are known good with the datagram, in 119, and are judged 2 cycles of context and
+// 7 of the rules later, one a cycle; the packet has a key besides.
+TEST_CASE("copies of a multicast datagram follow one a cycle, and what comes behind it after them",
+          "[port][G25.2]") {
+  ReceiveBench bench({.latency = 10, .rx_forward = RxForward::Store}, {.latency = 5}, 64, 0, 3);
+  Contexts& contexts = bench.context.contexts;
+  proto::Gid group{};
+  group.bytes[10] = group.bytes[11] = 0xff, group.bytes[12] = 0xe0, group.bytes[15] = 5;
+  for (const u32 qpn : {2, 3}) {
+    contexts.qps[qpn].service = proto::Service::Ud, contexts.qps[qpn].reliable = false;
+    contexts.members.push_back({group, 0, qpn});
+  }
+  proto::AddressVector to;
+  to.destination_gid = group, to.destination_mac = proto::mac_of_group(group);
+  to.source_gid = proto::make_gid(0, 0xffffc0000201);
+  const proto::OpcodeRow& row = *proto::opcode_row(0x64);
+  const proto::Path path = proto::make_path(to);
+  Packet* datagram = bench.pool.take();
+  proto::Bth bth{};
+  bth.opcode = 0x64, bth.pkey = 0xffff, bth.dest_qp = proto::kMulticastQp;
+  proto::write_headers(path, row, bth, {}, 64, datagram->frame());
+  datagram->shape = proto::shape_of(path, row, 64);
+  datagram->frame_bytes = proto::finish_frame(datagram->frame(), datagram->shape);
+  bench.port.arrive(datagram, 100);
+  bench.arrive(101, 100, 64);
+  bench.seen();
+  CHECK(bench.port.counters.rx_copies == 2);
+  std::vector<u32> qpns;
+  for (const Packet* p : bench.requests->items) qpns.push_back(p->qpn);
+  CHECK(qpns == std::vector<u32>{2, 3, 1});
+  CHECK(bench.requests->seen == Cycles{119 + 9, 119 + 10, 117 + 5 + kChecks});
 }
 
 TEST_CASE("a packet that waited for the ICRC unit is known good no later than its last byte allows",

@@ -150,6 +150,26 @@ TEST_CASE("a rate limit spaces the packets of a queue pair", "[requester][pace]"
   CHECK(bench.asked() == Cycles{first, first + 314, first + 628, first + 941});
 }
 
+// The queue pair is reset while it waits for 324; what it sends in its next life in 150 lets the
+// next one go in 150 + 313.6.
+TEST_CASE("a rate limit that was waited for before a reset holds up nothing", "[requester][pace]") {
+  RequesterBench bench({});
+  bench.context.contexts.qps[1].rate_limit = 1'000'000;  // kb/s
+  bench.post(10, 2);
+  bench.plan({{100, [&] { bench.requester.clear(1); }}});
+  Turn* t = bench.pool.take();
+  t->qpn = 1, t->first = 1, t->count = 2, t->epoch = 1u << 16;
+  for (u32 i = 0; i < 2; ++i) {
+    proto::SendWqe w{};
+    w.opcode = proto::WorkOpcode::RdmaWrite, w.index = u16(1 + i), w.rkey = kKey;
+    proto::encode(w, t->wqes.data() + i * 128);
+  }
+  bench.turn_buffers.take();
+  bench.feed(bench.requester.not_read_in, bench.requester, {{150, t}});
+  bench.domain.run_until(2000);
+  CHECK(bench.asked() == Cycles{10 + 12, 150 + 12, 464 + 12});
+}
+
 TEST_CASE("an engine cuts a packet every engine_interval cycles", "[requester][engines]") {
   RequesterBench bench({.latency = 4, .interval = 1, .engine_interval = 10});
   bench.post(10, 3);
