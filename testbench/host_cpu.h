@@ -78,6 +78,24 @@ struct hca::engine::Knobs<hca::testbench::HostConfig> {
 };
 
 namespace hca::testbench {
+// What a core works at, and the knob that says how long it takes.
+enum class HostCost : u8 {
+  PostSend,
+  Doorbell,
+  PostReceive,
+  Poll,
+  Completion,
+  Arm,
+  Event,
+  WarmUp,
+  DoorbellLock,
+  Count
+};
+inline constexpr std::array<std::string_view, std::size_t(HostCost::Count)> kHostCostKnobs{
+    "host.post_send", "host.doorbell", "host.post_recv", "host.poll",         "host.completion",
+    "host.arm",       "host.event",    "host.warm_up",   "host.doorbell_lock"};
+using HostCosts = std::array<Cycle, std::size_t(HostCost::Count)>;
+
 // Events of a host's probe: a doorbell is rung, it arrives at the BAR, the HCA wrote to a
 // completion queue (its CQN), the core looks after that.
 enum class HostStep : u16 { Rung, AtBar, CqeWritten, Looked };
@@ -92,7 +110,8 @@ class HostMeter {
   virtual void worked(Cycle /*at*/, Cycle /*cycles*/) {}
   virtual void rang(Cycle /*at*/, Cycle /*at_bar*/, u32 /*offset*/, std::span<const u8> /*data*/) {}
   virtual void wrote(Cycle /*at*/, u32 /*cqn*/, u64 /*cqes*/) {}
-  virtual void completed(Cycle /*at*/, u32 /*qpn*/, u64 /*bytes*/) {}
+  // `unlocked`: when its core last came out of a doorbell register.
+  virtual void completed(Cycle /*at*/, u32 /*qpn*/, u64 /*bytes*/, Cycle /*unlocked*/) {}
   // A program that slept will be awake so many cycles after the message of its interrupt.
   virtual void wakes(Cycle /*at*/, Cycle /*cycles*/) {}
   // A program has waited for completions since, as all its messages that may be are in flight; once
@@ -143,7 +162,22 @@ class HostCpu : public engine::Block {
   std::vector<HostMeter*> meters;  // of the first core, for all of the host
 
   // What a list of so many posts costs now.
-  Cycle take_posts(u32 count) { return count * post_send + doorbell + std::exchange(warm_up_, 0); }
+  Cycle take_posts(u32 count) {
+    return pay(HostCost::PostSend, count * post_send) + pay(HostCost::Doorbell, doorbell) +
+           pay(HostCost::WarmUp, std::exchange(warm_up_, 0));
+  }
+  // What it costs to find and take so many completions, and to post so many receive WQEs.
+  Cycle take_completions(u32 count, u32 receives = 0) {
+    return pay(HostCost::Poll, poll) + pay(HostCost::Completion, count * completion) +
+           pay(HostCost::PostReceive, receives * post_recv);
+  }
+  // What an action costs is counted.
+  Cycle pay(HostCost cost, Cycle cycles) {
+    first_.costs_[std::size_t(cost)] += cycles;
+    return cycles;
+  }
+  // Of all cores of the host.
+  const HostCosts& costs() const { return first_.costs_; }
   // From outside of the simulation, for a cycle that has not begun.
   void run(Program* program, Cycle at) {
     program_ = program, acts_at_ = at, finished_at_ = engine::kNever, idle_ = false;
@@ -179,6 +213,10 @@ class HostCpu : public engine::Block {
   HostCpu* acting() const { return first_.acting_; }
   // What its action does takes so much longer; of that it only waits for so much.
   void hold(Cycle cycles, Cycle waits) { held_ += cycles, waits_ += waits; }
+  // Of a doorbell register that it waits for and locks, until then.
+  void lock(Cycle cycles, Cycle waits, Cycle until) {
+    hold(cycles, waits), pay(HostCost::DoorbellLock, cycles - waits), locked_until_ = until;
+  }
   Cycle held() const { return held_; }
   // Tells the meters of the host, each by fn(meter).
   template <class Fn>
@@ -187,7 +225,7 @@ class HostCpu : public engine::Block {
   }
   // A message that this host has sent is taken as completed.
   void completed(Cycle at, u32 qpn, u64 bytes) {
-    tell([&](HostMeter& meter) { meter.completed(at, qpn, bytes); });
+    tell([&](HostMeter& meter) { meter.completed(at, qpn, bytes, locked_until_); });
   }
   void tick() {
     if (!program_ || program_->failed() || now() < acts_at_) return;
@@ -229,6 +267,8 @@ class HostCpu : public engine::Block {
   HostCpu& first_;              // of the cores of the host
   HostCpu* acting_ = nullptr;   // any of them
   Cycle held_ = 0, waits_ = 0;  // by its action
+  Cycle locked_until_ = 0;      // by the last doorbell that took a register
+  HostCosts costs_{};           // of the first core, for all of the host
   bool idle_ = false;           // it waits for memory to change
   Cycle acts_at_ = engine::kNever;
 };

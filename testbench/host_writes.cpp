@@ -58,7 +58,7 @@ Cycle HostWrites::take_register(HostCpu& core, Cycle at) {
   turns.push_back(from + locked);
   counters_.waits_register += from - at, counters_.register_cycles += locked;
   counters_.busiest_register = std::max(counters_.busiest_register, in_all += locked);
-  core.hold(from - at + locked, from - at);
+  core.lock(from - at + locked, from - at, from + locked);
   return from;
 }
 

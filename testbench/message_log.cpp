@@ -38,6 +38,7 @@ const std::array<std::string_view, kStations> kStationNames{
     "requester, completion",
     "completion",
     "PCIe, CQE",
+    "host, doorbell register",
     "host, notice",
 };
 
@@ -336,11 +337,15 @@ void MessageLog::Chip::wrote(Cycle at, u32 cqn, u64 cqes) {
   }
 }
 
-void MessageLog::Chip::completed(Cycle at, u32 qpn, u64 bytes) {
+// A core that is in a doorbell register when the CQE is written looks at it when it is out.
+void MessageLog::Chip::completed(Cycle at, u32 qpn, u64 bytes, Cycle unlocked) {
   Lane* lane = log->lane_of(*this, qpn);
   if (!lane || lane->open.empty()) return;
   Open& message = lane->open.front();
   message.bytes = bytes;
+  if (const u64 written = at_of(message.at, Station::CqeWritten);
+      written != MessageTimes::kNever && unlocked * period > written && unlocked <= at)
+    at_of(message.at, Station::Unlocked) = unlocked * period;
   at_of(message.at, Station::Taken) = at * period;
   log->sink_(message);
   lane->open.pop_front();

@@ -38,6 +38,7 @@ enum class Station : u8 {
   Completed,
   Completion,
   CqeWritten,
+  Unlocked,
   Taken,
   kCount,
 };
@@ -105,7 +106,7 @@ class MessageLog {
     void event(const engine::Event& event) override { log->take(*this, event); }
     void rang(Cycle at, Cycle at_bar, u32 offset, std::span<const u8> data) override;
     void wrote(Cycle at, u32 cqn, u64 cqes) override;
-    void completed(Cycle at, u32 qpn, u64 bytes) override;
+    void completed(Cycle at, u32 qpn, u64 bytes, Cycle unlocked) override;
   };
   // Kinds of events of any block: `host` has as many as the others.
   static constexpr std::size_t kKinds = blocks::kStepNames.size();

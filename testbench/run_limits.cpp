@@ -15,9 +15,22 @@ const LimitKind& limit_kind(std::string_view kind) {
 }
 
 std::vector<Use> limits_of(const std::vector<Use>& uses) {
+  // Who waits for a timer all the time is idle, whatever it sends again.
+  const bool idle = std::any_of(uses.begin(), uses.end(), [](const Use& use) {
+    return use.kind == "time" && use.share >= kShareToName;
+  });
+  const Use* reason = nullptr;
+  for (const Use& use : uses)
+    if (const LimitKind& kind = limit_kind(use.kind);
+        use.share >= kind.explains && !(idle && use.kind == "losses") &&
+        (!reason || kind.inside > limit_kind(reason->kind).inside))
+      reason = &use;
+  if (reason) return {*reason};
   std::vector<Use> moving, holding;
   for (const Use& use : uses)
-    if (use.share >= kShareToName) (limit_kind(use.kind).inside ? holding : moving).push_back(use);
+    if (const LimitKind& kind = limit_kind(use.kind);
+        use.share >= kShareToName && kind.explains > 1)
+      (kind.inside ? holding : moving).push_back(use);
   const auto by_share = [](const Use& a, const Use& b) { return a.share > b.share; };
   std::stable_sort(moving.begin(), moving.end(), by_share);
   std::stable_sort(holding.begin(), holding.end(), [](const Use& a, const Use& b) {

@@ -10,18 +10,21 @@
 #include "model/proto/types.h"
 
 namespace hca::testbench {
-inline constexpr double kShareToName = 0.8;  // what is in use or waited for less limits nothing
-inline constexpr double kShareOfAll = 0.95;  // of something that moves: it has no time left
-inline constexpr double kShareBeside = 0.1;  // what is as near to the first is named as well
+inline constexpr double kShareToName = 0.8;    // what is in use or waited for less limits nothing
+inline constexpr double kShareOfAll = 0.95;    // of something that moves: it has no time left
+inline constexpr double kShareOfLosses = 0.5;  // most of what is sent is sent for nothing
+inline constexpr double kShareBeside = 0.1;    // what is as near to the first is named as well
 
 // Kinds of what may limit. What moves items one after the other (`inside` 0) is busy; when it has
 // no time left, all that is in front of it fills up. Of what holds items until something comes
 // back, the one that is furthest inside limits: those around it fill up as well. One that is in use
-// but not always waited for is just enough, and leaves a part to the next one around it.
+// but not always waited for is just enough, and leaves a part to the next one around it. Where most
+// is sent again, or a work request was sent again too often, losses are the reason for all of it.
 struct LimitKind {
   std::string_view kind;
   u8 inside;
   std::string_view said;  // of its share
+  double explains = 2;    // a share from which on it is the reason for all that is busy
 };
 inline constexpr std::array kLimitKinds{
     LimitKind{"link", 0, "busy"},
@@ -46,6 +49,8 @@ inline constexpr std::array kLimitKinds{
     LimitKind{"misses", 8, "busy"},
     LimitKind{"tags", 9, "busy"},
     LimitKind{"credits", 10, "busy"},  // of PCIe
+    LimitKind{"losses", 11, "of the packets are sent again", kShareOfLosses},
+    LimitKind{"retries", 12, "used up", 1},  // and a work request failed
 };
 const LimitKind& limit_kind(std::string_view kind);
 

@@ -85,7 +85,7 @@ void RunRecorder::begin_by(u64 picoseconds) {
   first_post_ = true;
 }
 
-void RunRecorder::Core::completed(Cycle at, u32 qpn, u64 sent) {
+void RunRecorder::Core::completed(Cycle at, u32 qpn, u64 sent, Cycle) {
   RunRecorder& r = *recorder;
   if (!r.recording_) return;
   const u64 ps = at * r.testbed_.node(chip).hca.period().value();
@@ -312,7 +312,8 @@ void RunRecorder::phase(const std::string& what, bool begins) {
   const double time = double(p.to - p.from);
   for (const Resource& r : resources_)
     p.uses.push_back({r.name, r.kind, std::min(1.0, r.busy / time / r.of), r.knob});
-  end_stalls(p), end_depth(p), end_atomics(p);
+  for (unsigned i = 0; i < kChips; ++i) p.uses[cores_[i].work].knob = knobs_of_core(i);
+  end_stalls(p), end_depth(p), end_atomics(p), end_losses(p);
   p.limits = limits_of(may_limit(p));
   for (unsigned i = 0; i < kChips; ++i)
     for (std::size_t b = 0; b < chips_[i].names.size(); ++b)

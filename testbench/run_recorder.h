@@ -76,11 +76,12 @@ class RunRecorder {
     RunRecorder* recorder = nullptr;
     unsigned chip = 0;
     std::size_t bytes = 0, messages = 0, work = 0, interrupts = kNoResource;
+    HostCosts costs{};  // before this part of the run
     // In this part of the run: programs in a closed loop, and how long they could not post, ps.
     std::map<const void*, u64> programs;
     void worked(Cycle at, Cycle cycles) override;
     void wakes(Cycle at, Cycle cycles) override;
-    void completed(Cycle at, u32 qpn, u64 bytes) override;
+    void completed(Cycle at, u32 qpn, u64 bytes, Cycle unlocked) override;
     void was_full(const void* program, Cycle since, Cycle until) override;
   };
   // The levels in front of the blocks of a chip, and what passes them.
@@ -123,6 +124,8 @@ class RunRecorder {
     std::array<u64, std::size_t(tlm_::PciePart::Count)> pcie_waits{}, pcie_until{};
     std::vector<bool> qps;  // by number: of a message in this part of the run
     std::size_t atomics = kNoResource;
+    const blocks::RequesterCounters* requester = nullptr;
+    blocks::RequesterCounters begun{};  // when this part of the run began
     void event(const engine::Event& event) override;
   };
   static constexpr Cycle kEach = 16;                   // cycles between two looks at the levels
@@ -156,6 +159,8 @@ class RunRecorder {
   std::vector<Use> may_limit(const Phase& phase) const;
   void end_depth(Phase& phase);
   void end_atomics(Phase& phase);
+  void end_losses(Phase& phase) const;
+  std::string knobs_of_core(unsigned chip) const;
   const Phase* busiest() const;
   static std::string text_of(std::span<const Phase> parts);
 

@@ -26,6 +26,7 @@ void RunRecorder::add_counted(unsigned i) {
                                            "interval", 1, block + ".interval")});
   });
   hca.for_each_counters([&]<class C>(std::string_view, const C& counters) {
+    if constexpr (std::is_same_v<C, blocks::RequesterCounters>) chip.requester = &counters;
     if constexpr (std::is_same_v<C, blocks::ResponderExecuteCounters>) {
       if (execute.read_interval > 1)
         chip.counted.push_back(
@@ -107,8 +108,42 @@ void RunRecorder::look_at_stalls(const Chip& chip, u64 to) {
 
 void RunRecorder::begin_stalls() {
   for (Stall& s : stalls_) s.begun = s.seen = *s.cycles;
-  for (Chip& chip : chips_) chip.qps.clear();
-  for (Core& core : cores_) core.programs.clear();
+  for (Chip& chip : chips_) chip.qps.clear(), chip.begun = *chip.requester;
+  for (Core& core : cores_)
+    core.programs.clear(), core.costs = testbed_.node(core.chip).cpu.costs();
+}
+
+// What the cores of a host worked at most, and what took half as long or more.
+std::string RunRecorder::knobs_of_core(unsigned i) const {
+  HostCosts costs = testbed_.node(i).cpu.costs();
+  for (std::size_t c = 0; c < costs.size(); ++c) costs[c] -= cores_[i].costs[c];
+  std::vector<std::size_t> order;
+  const Cycle most = *std::ranges::max_element(costs);
+  for (std::size_t c = 0; c < costs.size(); ++c)
+    if (most && costs[c] * 2 >= most) order.push_back(c);
+  std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t c) { return costs[c]; });
+  std::string knobs;
+  for (const std::size_t c : order)
+    knobs += (knobs.empty() ? "" : ", ") + std::string(kHostCostKnobs[c]);
+  return knobs.empty() ? "host" : knobs;
+}
+
+// Packets that went again; and a work request that went again as often as it may and failed.
+void RunRecorder::end_losses(Phase& p) const {
+  for (unsigned i = 0; i < kChips; ++i) {
+    const blocks::RequesterCounters &now = *chips_[i].requester, &then = chips_[i].begun;
+    const u64 resent = now.resent - then.resent;
+    if (!resent) continue;
+    const bool lost = now.timeouts + now.sequence_naks + now.implied_naks !=
+                      then.timeouts + then.sequence_naks + then.implied_naks;
+    if (lost)
+      p.uses.push_back({fmt::format("hca{} losses", i), "losses",
+                        double(resent) / double(now.packets - then.packets), "wire, faults"});
+    if (now.failed == then.failed) continue;
+    p.uses.push_back({fmt::format("hca{} retries", i), "retries", 1,
+                      lost ? "connection.retry_count, connection.timeout"
+                           : "connection.rnr_retry, connection.min_rnr_timer"});
+  }
 }
 
 void RunRecorder::Core::was_full(const void* program, Cycle since, Cycle until) {

@@ -143,13 +143,13 @@ Cycle found_nothing(const Endpoint& end, const Traffic& t, Cq& cq) {
   if (end.verbs->take_interrupt(*end.events)) {
     while (end.verbs->get_cq_event(*end.events)) {
     }
-    return end.cpu->event;
+    return end.cpu->pay(HostCost::Event, end.cpu->event);
   }
   const bool solicited = t.solicited && &cq == end.recv_cq;
   // Another workload may have armed it, for solicited events alone.
   if (cq.armed == proto::Arm::Next || (solicited && cq.armed == proto::Arm::Solicited)) return 0;
   end.verbs->req_notify_cq(cq, solicited);
-  return end.cpu->arm;
+  return end.cpu->pay(HostCost::Arm, end.cpu->arm);
 }
 
 SendWr work_request(const Endpoint& end, const Traffic& t, u32 qp, u64 k,

@@ -49,7 +49,7 @@ Cycle PingPong::wait(Cycle now) {
   ++received_;
   if (received_ + traffic_.receive_depth <= traffic_.messages) poster_.post(0, slot);
   step_ = posted_ < traffic_.messages ? Step::Post : Step::Wait;
-  return end_.cpu->poll + end_.cpu->completion + end_.cpu->post_recv;
+  return end_.cpu->take_completions(1, 1);
 }
 
 Cycle PingPong::post(Cycle now) {
@@ -73,6 +73,6 @@ Cycle PingPong::complete() {
   ++completed_;
   end_.cpu->completed(end_.cpu->self.now(), end_.qp->qpn, traffic_.bytes);
   step_ = Step::Wait;
-  return end_.cpu->poll + end_.cpu->completion;
+  return end_.cpu->take_completions(1);
 }
 }  // namespace hca::testbench

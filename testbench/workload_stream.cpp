@@ -162,7 +162,7 @@ Cycle StreamSender::poll(Cycle now) {
   }
   if (!found) return finished() ? 0 : found_nothing(end_, traffic_, *end_.send_cq);
   last_completion_ = now;
-  return end_.cpu->poll + found * end_.cpu->completion;
+  return end_.cpu->take_completions(found);
 }
 
 u64 StreamSender::next_signaled(u32 qp) const {
@@ -222,7 +222,7 @@ Cycle StreamReceiver::act(Cycle) {
   for (u32 i = 0; i < found; ++i)
     if (traffic_.may_lose || checker.check(wcs[i], "receive WQE")) take(wcs[i]);
   if (!found) return finished() ? 0 : found_nothing(end_, traffic_, *end_.recv_cq);
-  return end_.cpu->poll + found * (end_.cpu->completion + end_.cpu->post_recv);
+  return end_.cpu->take_completions(found, found);
 }
 
 void StreamReceiver::check_end() {

@@ -57,6 +57,16 @@ TEST_CASE("a comparison names knobs of the lists", "[compare]") {
   CHECK_THAT(text, !Contains("workload[0].messages") && !Contains("mix"));
 }
 
+// Four threads at one register wait for it most of the time, and look at their CQEs when they are
+// out.
+TEST_CASE("a comparison names the doorbell register that a core is in", "[compare][doorbell]") {
+  const std::string stream =
+      "workload: [{operation: write, size: 8 B, messages: 2000, qps: 4, threads: 4}]\n";
+  const auto a = recorded(stream, {"host.doorbell_lock=500 ns"}),
+             b = recorded(stream, {"host.doorbell_lock=500 ns", "host.doorbell_registers=1"});
+  CHECK_THAT(compared(a, b), Contains("; most of it: host, doorbell register +"));
+}
+
 // A stream has no message alone to follow: what limited it, and what waited for what.
 TEST_CASE("a comparison says what limited either run, and which waits changed", "[compare]") {
   const std::string stream = "workload: [{operation: write, size: 16 KiB, messages: 100}]\n";

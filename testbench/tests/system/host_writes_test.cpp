@@ -44,6 +44,7 @@ TEST_CASE("of two doorbells in one action the second goes when the first has had
   CHECK(writes.leaves(&core, 100, doorbell, 8) == 100);
   CHECK(writes.leaves(&core, 100, doorbell, 8) == 600);
   CHECK(core.held() == 1000);
+  CHECK(core.costs()[std::size_t(HostCost::DoorbellLock)] == 1000);
   CHECK(writes.counters().waits_register == 0);
 }
 

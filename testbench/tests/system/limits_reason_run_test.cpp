@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a limit is said to come from: losses and retries, and what a core works at.
+#include "testbench/tests/system/recorded_run.h"
+
+namespace hca::testbench {
+// All packets with one PSN are lost: the messages in front of it keep the link busy, the last one
+// is sent again until its retries are used up.
+TEST_CASE("a part that fails for losses is explained by its retries", "[limits]") {
+  const auto line = [](const std::string& text) {
+    FreshKernel kernel;
+    Scenario scenario = parse_scenario(text, "test.yaml", {});
+    scenario.metered = true;
+    Runner runner(scenario, {});
+    RunRecorder recorder(runner.testbed());
+    runner.phase = [&](const std::string& what, bool begins) { recorder.phase(what, begins); };
+    CHECK_FALSE(runner.run().failures.empty());
+    return recorder.bottleneck_lines();
+  };
+  CHECK_THAT(line("connection: {timeout: 8, retry_count: 3}\n"
+                  "faults: [{from: 0, psn: 12000, occurrence: 0, per_million: 1000000}]\n"
+                  "workload: [{operation: write, size: 64 KiB, messages: 200}]\n"),
+             Catch::Matchers::Contains("hca0 retries: 100 % used up (connection.retry_count, "));
+  CHECK_THAT(
+      line("connection: {rnr_retry: 1, min_rnr_timer: 1}\nhca: {transport: {credits: false}}\n"
+           "host1: {post_recv: 500 us}\n"
+           "workload: [{operation: send, size: 64 B, messages: 20, receive_depth: 1}]\n"),
+      Catch::Matchers::Contains("hca0 retries: 100 % used up (connection.rnr_retry, "));
+}
+
+// 1 us of each message, and what is more than half of it.
+TEST_CASE("a core is named with what it works at", "[limits][host]") {
+  const auto line = [](const std::string& more, const std::vector<std::string>& settings) {
+    return run_recorded("operation: write, size: 64 B, messages: 2000" + more, settings).line;
+  };
+  using Catch::Matchers::Contains;
+  CHECK_THAT(line("", {"host0.post_send=1 us"}),
+             Contains("host 0's core: ") && Contains("% busy (host.post_send)\n"));
+  CHECK_THAT(line("", {"host0.completion=1 us", "host0.post_send=600 ns"}),
+             Contains("% busy (host.completion, host.post_send)\n"));
+  CHECK_THAT(line(", list: 4", {"host0.doorbell=4 us"}), Contains("% busy (host.doorbell)\n"));
+  CHECK_THAT(line("", {"host0.doorbell_lock=1 us"}), Contains("(host.doorbell_lock)"));
+}
+}  // namespace hca::testbench
