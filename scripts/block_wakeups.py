@@ -35,6 +35,8 @@ NAMED = re.compile(r"\b(?:connect|add_client)\((?:[^;\"]|\n)*?\"([^\"]+)\"\)", r
 # Links whose writer never asks for room: it has reserved it.
 RESERVED = {
     "command DMA": "one command at a time",
+    "turns without reads": "a turn has its buffer",
+    "request packets without reads": "a packet has its buffer",
 }
 
 # Places that only a mistake of hca_mutants reaches.

@@ -55,6 +55,8 @@ void set_up(Contexts& c, const PairConfig& config, bool second) {
     port.gids[0] = make_gid(0, gid_low_of(number, second));
     command(c, CommandOpcode::SetPort, number, port);
   }
+  if (c.needs_context_memory)
+    command(c, CommandOpcode::SetContextMemory, 0, ContextMemoryAttributes{kContexts});
   command(c, CommandOpcode::AllocPd, 1, CommandDoorbell{});
   if (config.armed) command(c, CommandOpcode::CreateEq, 1, QueueAttributes{kEqs, kLogEqes, 0});
   for (u32 cqn = 1; cqn <= config.cqs; ++cqn) {
@@ -104,10 +106,17 @@ Pair::Side::Side(const PairConfig& c, u64 seed)
 }
 
 bool Pair::Side::read_memory(u64 address, u8* to, u32 bytes, Cycle) {
+  if (address >= kContexts) {
+    std::vector<u8>& entry = contexts[address];
+    entry.resize(bytes);
+    std::copy(entry.begin(), entry.end(), to);
+    return true;
+  }
   std::memcpy(to, &memory.at(address), bytes);
   return true;
 }
 void Pair::Side::write_memory(u64 address, const u8* from, u32 bytes, Cycle at) {
+  if (address >= kContexts) return contexts[address].assign(from, from + bytes);
   if (address + bytes > memory.size()) throw std::runtime_error("write outside of memory");
   std::memcpy(&memory[address], from, bytes);
   if (address < kData) control_writes.push_back({at, address});

@@ -18,6 +18,7 @@ inline constexpr u64 kSendRings = 0x10000, kReceiveRings = 0x200000, kEqs = 0x30
 inline constexpr u64 kCqs = 0x400000, kData = 0x800000;
 inline constexpr u8 kLogCqes = 12, kLogEqes = 8;
 inline constexpr u64 kMemoryBytes = 0x2000000;
+inline constexpr u64 kContexts = u64{1} << 40;  // of caches: elsewhere
 inline constexpr u32 kLogEntries = 6, kEntries = 1u << kLogEntries;
 inline constexpr u32 kKey = 0x100;
 
@@ -109,6 +110,7 @@ class Pair {
     void transmit(Packet* packet, Cycle at) override;
 
     std::vector<u8> memory;
+    std::map<u64, std::vector<u8>> contexts;  // by address, behind kContexts
     FixedHostTiming timing;
     Chip chip;
     TestHost host;

@@ -83,3 +83,15 @@ TEST_CASE("a NAK that takes the queue pair to Error lets the responses in front 
   CHECK(pair.a.host.sent[0].status == WcStatus::Success);
   CHECK(pair.a.host.sent[1].status == WcStatus::RemAccessErr);
 }
+
+// Both requests are there long before.
+TEST_CASE("a READ begins read_interval behind the one before, whatever else happens", "[chip]") {
+  PairConfig config;
+  config.qps = 2, config.chip.responder_execute.read_interval = 500;
+  Pair pair{config};
+  for (u32 qpn = 1; qpn <= 2; ++qpn)
+    pair.a.host.plan.push_back({.opcode = WorkOpcode::RdmaRead, .qpn = qpn, .bytes = 64});
+  finish(pair);
+  REQUIRE(pair.b.sent_frames.size() == 2);
+  CHECK(pair.b.sent_frames[1].first - pair.b.sent_frames[0].first == 500);
+}

@@ -22,9 +22,10 @@ struct RequesterBench : Bench {
     requester.turns = &turn_buffers;
     feed(requester.acks_in.add(), requester, acks);
     completions = &take(requester.ports.completions_out, requester);
-    take(requester.ports.notes_out, requester);
+    notes = &take(requester.ports.notes_out, requester);
     faults = &take(requester.ports.faults_out, requester, faults_from ? 1 : 4, faults_from,
                    "requester faults");  // as in the chip, for scripts/block_wakeups.py
+    works = &take(requester.ports.works_out, requester, faults_from ? 1 : 4, faults_from);
     take(requester.ports.responses_out, requester);
     requester.placed_in.connect(requester.self, requester.self, "placed responses");
     take(packetizer.dma_out, requester);
@@ -53,14 +54,14 @@ struct RequesterBench : Bench {
     }
     feed(requester.turns_in, requester, plan);
   }
-  // One WQE of each queue pair, whose index is wrong.
-  void post_bad(Cycle at) {
+  // One WQE of each queue pair.
+  void post_each(Cycle at, proto::WorkOpcode opcode, u16 index) {
     Plan<Turn*> plan;
     for (u32 qpn = 1; qpn <= 3; ++qpn) {
       Turn* t = pool.take();
       t->qpn = qpn, t->count = 1;
       proto::SendWqe w{};
-      w.opcode = proto::WorkOpcode::RdmaWrite, w.index = 9;
+      w.opcode = opcode, w.index = index;
       proto::encode(w, t->wqes.data());
       turn_buffers.take();
       plan.push_back({at, t});
@@ -77,7 +78,9 @@ struct RequesterBench : Bench {
   Pool<Turn> pool;
   Taker<Completed, 8>* completions = nullptr;
   Taker<Packet*, kMostPackets>* packets = nullptr;
+  Taker<SchedulerNote, 8>* notes = nullptr;
   Taker<Fault, 4>* faults = nullptr;
+  Taker<LocalWork, 4>* works = nullptr;
 };
 }  // namespace
 
@@ -130,10 +133,41 @@ TEST_CASE("of turns that were read and others the one that is seen first is take
   CHECK(qpns == std::vector<u32>{1, 1, 2, 3});
 }
 
+// Its queue pair is in error a cycle later, without a word of command: the turn is given back, then
+// the rest of the queue is to be flushed.
+TEST_CASE("WQEs that cannot be read end in a flush a cycle later", "[requester][C9-216]") {
+  RequesterBench bench({});
+  Turn* t = bench.pool.take();
+  t->qpn = 1, t->count = 1, t->unreadable = true;
+  bench.turn_buffers.take();
+  bench.feed(bench.requester.turns_in, bench.requester, {{10, t}});
+  bench.domain.run_until(100);
+  CHECK(bench.notes->seen == Cycles{12, 13});
+  CHECK((bench.notes->items.at(0).kind == NoteKind::TurnDone &&
+         bench.notes->items.at(1).kind == NoteKind::Flush));
+}
+
+TEST_CASE("of a queue pair that leaves SQE the scheduler hears in the next cycle", "[requester]") {
+  RequesterBench bench({});
+  bench.feed(bench.requester.turns_in, bench.requester, {});
+  bench.plan({{100, [&] { bench.requester.recover(1); }}});
+  bench.domain.run_until(200);
+  CHECK(bench.notes->seen == Cycles{102});
+  CHECK(bench.notes->items.at(0).kind == NoteKind::Rewind);
+}
+
+// The same of work requests that it executes.
+TEST_CASE("work requests that wait for command follow each other", "[requester][G22.6]") {
+  RequesterBench bench({}, 32, {}, 500);
+  bench.post_each(10, proto::WorkOpcode::LocalInvalidate, 0);
+  bench.domain.run_until(600);
+  CHECK(bench.works->seen == Cycles{500, 502, 504});
+}
+
 // One fault has room; the next is seen two cycles after each that is taken.
 TEST_CASE("faults that wait for command follow each other", "[requester]") {
   RequesterBench bench({}, 32, {}, 500);
-  bench.post_bad(10);
+  bench.post_each(10, proto::WorkOpcode::RdmaWrite, 9);  // a wrong index
   bench.domain.run_until(600);
   CHECK(bench.faults->seen == Cycles{500, 502, 504});
 }

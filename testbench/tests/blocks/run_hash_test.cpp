@@ -19,6 +19,7 @@ struct Traffic {
   u32 engines = 1;
   bool pushes = false;    // of small messages, inline
   bool buffered = false;  // link_control in front of the port
+  bool cached = false;    // few contexts on chip
 };
 constexpr Traffic kTraffic[] = {
     {"small messages of many queue pairs", 256, 8, 60, 300, 0, false},
@@ -35,6 +36,9 @@ constexpr Traffic kTraffic[] = {
     {"pushed WQEs among others", 512, 6, 60, 900, 0, false, true, 1, 1, true},
     {"pushed WQEs, loss and back-pressure", 512, 3, 40, 900, 8, true, true, 1, 1, true},
     {"pushed WQEs, link control", 512, 6, 60, 900, 8, false, true, 1, 1, true, true},
+    {"caches", 512, 6, 60, 2000, 8, false, true, 1, 1, true, false, true},
+    {"caches, two ports and back-pressure", 512, 6, 30, 2000, 8, true, true, 2, 1, true, false,
+     true},
 };
 
 constexpr proto::WorkOpcode kReads[] = {proto::WorkOpcode::RdmaRead, proto::WorkOpcode::CompareSwap,
@@ -45,6 +49,12 @@ PairConfig config_of(const Traffic& t) {
   c.path_mtu = t.path_mtu, c.qps = t.qps, c.timeout = 2;
   c.wire_latency = 64;
   c.chip.core.ports = t.ports, c.chip.port[1].link_rate /= 4;
+  if (t.cached) {
+    CacheConfigs& caches = c.chip.caches;
+    caches.qp.entries = 3, caches.cq.entries = 1, caches.mpt.entries = 2, caches.mtt.entries = 2;
+    caches.wqe.entries = 12, caches.wqe.acks = true;
+    caches.qp.misses = 2, c.cqs = 2;
+  }
   if (t.buffered) c.chip.link_control.buffer = 1 << 20;
   if (t.engines > 1) {
     c.chip.requester.engines = c.chip.responder_execute.engines = t.engines;
