@@ -79,6 +79,7 @@ void copy_entry(const Cq& from, const Cq& to, u32 index) {
 }  // namespace
 
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
+  if (is_inherited(context)) return fail(EPERM);
   if (attributes->comp_mask & ~u32{IBV_CQ_INIT_ATTR_MASK_FLAGS}) return fail(EOPNOTSUPP);
   if ((attributes->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
       (attributes->flags & ~u32{IBV_CREATE_CQ_ATTR_SINGLE_THREADED}))
@@ -146,6 +147,7 @@ HCA_VERB int ibv_resize_cq(ibv_cq* plain, int entries) {
   Cq& cq = cq_of(plain);
   Context& context = context_of(plain->context);
   const auto log_entries = log_entries_for(context, entries);
+  if (is_inherited(plain->context)) return EPERM;
   if (!log_entries) return EINVAL;
   clock::settle();
   const std::lock_guard guard(cq.lock);

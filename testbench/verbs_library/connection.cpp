@@ -24,10 +24,6 @@ u64 RingSpace::take(u64 bytes) {
 std::atomic<bool> g_any_lost{false};
 void lose(Context& context) { context.lost = g_any_lost = true; }
 
-bool is_inherited(const ibv_context* context) {
-  return context_of(const_cast<ibv_context*>(context)).opened_in != getpid();
-}
-
 int ask(Context& context, attach::Request& request, attach::Reply& reply,
         std::vector<attach::Descriptor>* descriptors) {
   if (is_inherited(&context.context)) return EPERM;

@@ -166,6 +166,7 @@ bool await_completion(Cq& cq) {
 
 int poll_cq(ibv_cq* plain, int entries, ibv_wc* wc) {
   Cq& cq = cq_of(plain);
+  if (is_inherited(plain->context)) return -EPERM;
   tell_polled(cq);
   if (is_new(cq, cq.consumer)) clock::settle();  // others wait for what comes meanwhile
   int found = take_completions(cq, entries, wc);
@@ -176,6 +177,7 @@ int poll_cq(ibv_cq* plain, int entries, ibv_wc* wc) {
 
 int req_notify_cq(ibv_cq* plain, int solicited_only) {
   Cq& cq = cq_of(plain);
+  if (is_inherited(plain->context)) return EPERM;
   clock::settle();
   const std::lock_guard guard(cq.lock);
   // Who arms between an event and the poll for it does not want another for the same CQEs; who has
@@ -207,6 +209,7 @@ void forget_completions(Cq& cq, Qp& qp) {
 namespace {
 int start_poll(ibv_cq_ex* ex, ibv_poll_cq_attr* attributes) {
   Cq& cq = cq_of(ex);
+  if (is_inherited(ex->context)) return EPERM;
   if (attributes && attributes->comp_mask) return EINVAL;
   tell_polled(cq);
   if (is_new(cq, cq.consumer)) clock::settle();

@@ -59,6 +59,7 @@ HCA_VERB int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_
   const auto events = static_cast<Channel*>(channel)->events;
   std::unique_lock guard(events->device->mutex, std::defer_lock);
   Context& open = context_of(channel->context);
+  if (is_inherited(&open.context)) return errno = EPERM, -1;  // they are its parent's
   u64 cookie;
   void* object;
   do {
@@ -124,6 +125,7 @@ bool fill(Context& context, EventObject kind, u64 word, ibv_async_event& event) 
 
 HCA_VERB int ibv_get_async_event(ibv_context* context, ibv_async_event* event) {
   Context& open = context_of(context);
+  if (is_inherited(context)) return errno = EPERM, -1;
   const auto events = open.events;
   std::unique_lock guard(events->device->mutex, std::defer_lock);
   std::array<u64, 2> words;  // type, cookie or port

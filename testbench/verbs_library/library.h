@@ -58,6 +58,19 @@ class RingSpace {
   std::map<u64, std::vector<u64>> free_;
 };
 
+// Whether the process is the one that made it, and no child of it: there the kernel has wiped the
+// page (opened_here.cpp).
+class OpenedHere {
+ public:
+  OpenedHere();
+  ~OpenedHere();
+  OpenedHere(const OpenedHere&) = delete;
+  explicit operator bool() const { return *page_; }
+
+ private:
+  const std::atomic<bool>* page_;
+};
+
 struct Cq;
 struct Qp;
 struct Srq;
@@ -94,7 +107,7 @@ struct Context : verbs_context {
   SpinLock doorbells;             // of the queue of posted writes
   std::atomic<bool> lost{false};  // the server is gone
   bool told_lost = false;
-  pid_t opened_in = 0;
+  OpenedHere opened_here;
   attach::Descriptor stop_watch;
   pthread_t watcher{};
   int watched_in = 0;  // the process whose thread it is; 0: there is none
@@ -107,8 +120,10 @@ inline Context& context_of(ibv_context* context) {
 }
 
 // In a child of fork() it is a copy. What it destroys is that: the objects are its parent's, and
-// so is what the server says.
-bool is_inherited(const ibv_context* context);
+// so is what the server says. It has no rings: nothing is posted or polled there.
+inline bool is_inherited(const ibv_context* context) {
+  return !context_of(const_cast<ibv_context*>(context)).opened_here;
+}
 
 // All of these bytes can be read and, if so, written (mapped.cpp).
 bool is_mapped(u64 address, u64 bytes, bool writable);

@@ -131,6 +131,7 @@ void ring_send(Context& context, Qp& qp) {
 int post_send(ibv_qp* plain, ibv_send_wr* wr, ibv_send_wr** bad) {
   Qp& qp = qp_of(plain);
   Context& context = context_of(plain->context);
+  if (is_inherited(plain->context)) return *bad = wr, EPERM;
   clock::catch_up();
   const std::lock_guard guard(qp.send.lock);
   int error = 0;
@@ -174,10 +175,8 @@ int post_receives(Context& context, Queue& queue, ibv_recv_wr* wr, ibv_recv_wr**
 int post_recv(ibv_qp* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
   Qp& qp = qp_of(plain);
   Context& context = context_of(plain->context);
-  if (plain->state == IBV_QPS_RESET || plain->srq) {
-    *bad = wr;
-    return EINVAL;
-  }
+  if (is_inherited(plain->context)) return *bad = wr, EPERM;
+  if (plain->state == IBV_QPS_RESET || plain->srq) return *bad = wr, EINVAL;
   clock::catch_up();
   const std::lock_guard guard(qp.receive.lock);
   const u32 before = qp.receive.posted;
@@ -192,6 +191,7 @@ int post_recv(ibv_qp* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
 int post_srq_recv(ibv_srq* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
   Srq& srq = srq_of(plain);
   Context& context = context_of(plain->context);
+  if (is_inherited(plain->context)) return *bad = wr, EPERM;
   clock::catch_up();
   const std::lock_guard guard(srq.queue.lock);
   const u32 before = srq.queue.posted;

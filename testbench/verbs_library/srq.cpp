@@ -125,6 +125,7 @@ HCA_VERB ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes) {
   return made;
 }
 HCA_VERB int ibv_modify_srq(ibv_srq* srq, ibv_srq_attr* attributes, int mask) {
+  if (is_inherited(srq->context)) return EPERM;
   if (mask & ~(IBV_SRQ_LIMIT | IBV_SRQ_MAX_WR)) return EINVAL;
   clock::settle();
   return change_srq(context_of(srq->context), srq_of(srq), *attributes, mask);

@@ -39,11 +39,16 @@ WorkRequest& begin_remote(ibv_qp_ex* ex, proto::WorkOpcode opcode, u32 rkey, u64
 
 void start(ibv_qp_ex* ex) {
   Qp& qp = qp_of(ex);
-  clock::catch_up();
+  const bool inherited = is_inherited(qp.qp_base.context);
+  if (inherited)
+    qp.send.lock.unlock();  // a thread of the parent may have held it, which is not in the child
+  else
+    clock::catch_up();
   qp.send.lock.lock();
   qp.begun_at = qp.send.posted, qp.has_work = false;
   const ibv_qp_state state = qp.qp_base.state;
   qp.error = state == IBV_QPS_RESET || state == IBV_QPS_INIT || state == IBV_QPS_RTR ? EINVAL : 0;
+  if (inherited) qp.error = EPERM;
 }
 int complete(ibv_qp_ex* ex) {
   Qp& qp = qp_of(ex);

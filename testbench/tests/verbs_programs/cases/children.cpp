@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork(2): a child that gives back what it has inherited does not take it from its parent.
+// fork(2): a child that gives back what it has inherited does not take it from its parent; all else is
+// refused there.
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <cstdio>
 
 #include "testbench/tests/verbs_programs/cases/bench.h"
 
@@ -18,10 +21,16 @@ struct Everything {
     ibv_ah_attr path = address_of(bench.b);
     ah = ibv_create_ah(bench.a.pd, &path);
     mw = ibv_alloc_mw(bench.a.pd, IBV_MW_TYPE_2);
+    ibv_qp_init_attr_ex more{};
+    more.qp_type = IBV_QPT_RC, more.send_cq = more.recv_cq = bench.a.cq;
+    more.cap = {kDepth, kDepth, 1, 1, 0}, more.pd = bench.a.pd;
+    more.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+    more.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE;
+    extended = ibv_create_qp_ex(bench.a.context, &more);
   }
   int destroy() {
-    return ibv_dealloc_mw(mw) | ibv_destroy_ah(ah) | ibv_destroy_srq(srq) | ibv_destroy_cq(cq) |
-           ibv_destroy_comp_channel(channel);
+    return ibv_destroy_qp(extended) | ibv_dealloc_mw(mw) | ibv_destroy_ah(ah) |
+           ibv_destroy_srq(srq) | ibv_destroy_cq(cq) | ibv_destroy_comp_channel(channel);
   }
   Pair pair;
   ibv_comp_channel* channel;
@@ -29,11 +38,85 @@ struct Everything {
   ibv_srq* srq;
   ibv_ah* ah;
   ibv_mw* mw;
+  ibv_qp* extended;
+};
+
+struct RefusedRow {
+  const char* what;
+  int (*call)(Bench&, Everything&);  // EPERM, as errno's value
+};
+// Of calls that return -1 and say in errno why.
+int error_of(int returned) { return returned < 0 ? errno : 0; }
+constexpr std::array kRefused{
+    RefusedRow{"ibv_alloc_pd",
+               [](Bench& b, Everything&) { return ibv_alloc_pd(b.a.context) ? 0 : errno; }},
+    RefusedRow{"ibv_post_send",
+               [](Bench& b, Everything& all) {
+                 ibv_sge data = b.a.sge(0, 8);
+                 ibv_send_wr wr = work(IBV_WR_SEND, &data), *bad = nullptr;
+                 const int error = ibv_post_send(all.pair.a, &wr, &bad);
+                 return bad == &wr ? error : 0;
+               }},
+    RefusedRow{"ibv_post_recv",
+               [](Bench& b, Everything& all) { return post_receive(all.pair.a, b.a.sge(0, 8)); }},
+    RefusedRow{"ibv_post_srq_recv",
+               [](Bench&, Everything& all) {
+                 ibv_recv_wr wr{}, *bad = nullptr;
+                 const int error = ibv_post_srq_recv(all.srq, &wr, &bad);
+                 return bad == &wr ? error : 0;
+               }},
+    RefusedRow{"ibv_poll_cq",
+               [](Bench& b, Everything&) {
+                 ibv_wc wc;
+                 return -ibv_poll_cq(b.a.cq, 1, &wc);
+               }},
+    RefusedRow{"ibv_req_notify_cq",
+               [](Bench& b, Everything&) { return ibv_req_notify_cq(b.a.cq, 0); }},
+    RefusedRow{"ibv_wr_complete",
+               [](Bench& b, Everything& all) {
+                 ibv_qp_ex* const qp = ibv_qp_to_qp_ex(all.extended);
+                 ibv_wr_start(qp);
+                 ibv_wr_rdma_write(qp, b.b.mr->rkey, 0);
+                 ibv_wr_set_sge(qp, b.a.mr->lkey, 0, 8);
+                 return ibv_wr_complete(qp);
+               }},
+    RefusedRow{"ibv_modify_qp",
+               [](Bench&, Everything& all) {
+                 ibv_qp_attr attributes{};
+                 attributes.qp_state = IBV_QPS_ERR;
+                 return ibv_modify_qp(all.pair.a, &attributes, IBV_QP_STATE);
+               }},
+    RefusedRow{"ibv_create_cq",
+               [](Bench& b, Everything&) {
+                 return ibv_create_cq(b.a.context, 1, nullptr, nullptr, 0) ? 0 : errno;
+               }},
+    RefusedRow{"ibv_resize_cq", [](Bench& b, Everything&) { return ibv_resize_cq(b.a.cq, 1000); }},
+    RefusedRow{"ibv_modify_srq",
+               [](Bench&, Everything& all) {
+                 ibv_srq_attr attributes{1000, 1, 0};
+                 return ibv_modify_srq(all.srq, &attributes, IBV_SRQ_MAX_WR);
+               }},
+    RefusedRow{"ibv_get_cq_event",
+               [](Bench&, Everything& all) {
+                 ibv_cq* cq;
+                 void* its_own;
+                 return error_of(ibv_get_cq_event(all.channel, &cq, &its_own));
+               }},
+    RefusedRow{"ibv_get_async_event",
+               [](Bench& b, Everything&) {
+                 ibv_async_event event;
+                 return error_of(ibv_get_async_event(b.a.context, &event));
+               }},
 };
 
 // What the child ends with.
 int give_back(Bench& bench, Everything& all) {
-  if (ibv_alloc_pd(bench.a.context) || errno != EPERM) return 1;
+  for (const RefusedRow& row : kRefused)
+    if (const int error = row.call(bench, all); error != EPERM) {
+      std::printf("%s in a child: %d, not %d\n", row.what, error, EPERM);
+      std::fflush(stdout);
+      return 1;
+    }
   if (all.destroy() | ibv_destroy_qp(all.pair.a) | ibv_destroy_qp(all.pair.b)) return 2;
   for (End* end : {&bench.a, &bench.b}) {
     if (ibv_destroy_cq(end->cq) | ibv_dereg_mr(end->mr) | ibv_dealloc_pd(end->pd)) return 3;
