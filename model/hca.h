@@ -74,6 +74,9 @@ class Hca : public sc_core::sc_module, private blocks::Outside {
   // time on. From outside of the simulation, or as what comes by a socket.
   void change_cable(unsigned port, bool is_broken, const sc_core::sc_time& delay);
 
+  // By these all accesses of regions are judged as well, from now on.
+  void set_host_pages(const blocks::HostPages& pages) { chip_.protection.host_pages = &pages; }
+
   // For host software that is a block on the chip's clock; add it with add_last().
   engine::Domain& domain() { return chip_.domain; }
   engine::ProbeHub& probes() { return chip_.probes; }

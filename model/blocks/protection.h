@@ -11,6 +11,14 @@ namespace hca::blocks {
 inline constexpr engine::KnobRule kPowerOfTwo{[](u64 n) { return std::has_single_bit(n); },
                                               "is no power of two", "a power of two"};
 
+// What the host has mapped at the addresses of regions. The HCA knows it as one that is told of
+// each change of the host's page tables does: it takes no time.
+class HostPages {
+ public:
+  virtual ~HostPages() = default;
+  virtual bool hold(u64 address, u64 bytes) const = 0;
+};
+
 struct ProtectionConfig {
   Cycle latency = 2, interval = 1;
   u32 page = 2 << 20;
@@ -39,19 +47,35 @@ class Protection {
   ReadPort requester, execute;
   PerPort<ReadPort> responder;
   const proto::Region* find(u32 key) const { return contexts_.find_region(key); }
+  // The same for a remote access of these bytes: a region of which the host has not kept them is
+  // none.
+  const proto::Region* find(u32 key, u64 va, u64 bytes) const {
+    const proto::Region* region = find(key);
+    return host_pages && region && !is_there(*region, va, bytes) ? nullptr : region;
+  }
   // Whether the local access of an SGE is allowed (G22.4).
   bool local(const proto::Sge& sge, const proto::Accessor& who, const proto::QpConfig& qp,
              u8 rights) {
     const auto fault =
         proto::check_access(find(sge.lkey), sge.lkey, who, sge.va, sge.bytes, rights);
-    if (fault == proto::AccessFault::None) return true;
+    if (fault == proto::AccessFault::None &&
+        (!host_pages || is_there(*find(sge.lkey), sge.va, sge.bytes)))
+      return true;
     if (proto::uses_reserved_lkey(qp, sge.lkey)) return true;
     ++counters.refused;
     return false;
   }
+  const HostPages* host_pages = nullptr;  // none: the host has all that is registered
   ProtectionCounters counters;
 
  private:
+  // What lies beyond the region is for others to judge.
+  bool is_there(const proto::Region& region, u64 va, u64 bytes) const {
+    const u64 offset = va - region.start;
+    if (region.pages || !bytes || offset > region.bytes || bytes > region.bytes - offset)
+      return true;
+    return host_pages->hold(region.translate(va), bytes);
+  }
   const Contexts& contexts_;
 };
 }  // namespace hca::blocks

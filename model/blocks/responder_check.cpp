@@ -28,7 +28,7 @@ using namespace proto;
     free_key(context_.contexts, p.parsed.ieth.rkey);
   SharedQueue* const shared = qp.srqn ? context_.contexts.find_srq(qp.srqn) : nullptr;
   const RequestView view{p.parsed,    {p.frame(), p.frame_bytes}, qp,
-                         state,       protection_.find(key),      reads_unfinished(p.qpn, now),
+                         state,       region_of(p.parsed, key),   reads_unfinished(p.qpn, now),
                          &attributes_};
   if (stand_in ? check_by(view, p, shared)
                : check_request(view, state, shared, p.verdict, p.effect))
@@ -36,6 +36,13 @@ using namespace proto;
   count(p.verdict.cause);
   probe.event(out, Step::Passed, p.qpn, p.psn, u64(p.verdict.action));
   return out;
+}
+
+inline const Region* ResponderCheck::region_of(const ParsedPacket& packet, u32 key) const {
+  if (!key || !protection_.host_pages) [[likely]]
+    return protection_.find(key);
+  const RemoteBytes named = remote_bytes(packet);
+  return protection_.find(key, named.va, named.bytes);
 }
 
 [[gnu::cold]] bool ResponderCheck::check_by(const RequestView& view, Packet& p,

@@ -57,6 +57,8 @@ class ResponderCheck {
  private:
   void grow(u32 qpn);
   void count(proto::RequestCause cause);
+  // That the R_Key of a request names.
+  const proto::Region* region_of(const proto::ParsedPacket& packet, u32 key) const;
   bool check_by(const proto::RequestView& view, Packet& packet, proto::SharedQueue* shared);
   u32 reads_unfinished(u32 qpn, Cycle now) const;
 

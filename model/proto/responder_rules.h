@@ -32,6 +32,15 @@ inline u32 remote_key(const ParsedPacket& packet) {
   return packet.has(Ext::AtomicEth) ? packet.atomic_eth.rkey : 0;
 }
 
+// The memory that it names by that key.
+struct RemoteBytes {
+  u64 va = 0, bytes = 0;
+};
+inline RemoteBytes remote_bytes(const ParsedPacket& packet) {
+  if (packet.has(Ext::Reth)) return {packet.reth.va, packet.reth.dma_len};
+  return {packet.atomic_eth.va, kAtomicBytes};
+}
+
 enum class RuleStage : u8 { Header, Order, Sequence, Support, Resource, Length, Access };
 
 struct RequestRule {

@@ -25,6 +25,11 @@ SharedMemory::SharedMemory() : file_(memfd_create("hca rings", MFD_CLOEXEC | MFD
 SharedMemory::~SharedMemory() { munmap(data_, kBytes); }
 
 namespace {
+constexpr unsigned kLogPage = 12;
+bool can_read(int memory, u64 address) {
+  u8 byte;
+  return pread(memory, &byte, 1, off_t(address)) == 1;
+}
 constexpr u64 kOffsetMask = (u64{1} << kAttachmentShift) - 1;
 
 // All of it, from front to back: who spins on the last byte sees the others.
@@ -43,7 +48,7 @@ bool move_all(Move move, u64 address, u64 bytes) {
 u32 AttachedMemory::attach(const SharedMemory& shared, int memory) {
   const std::optional<u32> number = numbers_.take();
   if (!number) throw std::runtime_error("65535 programs are attached to an HCA");
-  programs_[*number] = {&shared, memory, {}, {}};
+  programs_[*number] = {&shared, memory, {}, {}, {}};
   return *number;
 }
 
@@ -55,19 +60,48 @@ const AttachedMemory::Program* AttachedMemory::find(u64 address) const {
 bool AttachedMemory::is_mapped(u32 number, u64 address, u64 bytes) const {
   const Program* program = find(bus_address(number, 0));
   if (!program || address >= kSharedBit || bytes > kSharedBit - address) return false;
-  u8 byte;
-  return !bytes || (pread(program->memory, &byte, 1, off_t(address)) == 1 &&
-                    pread(program->memory, &byte, 1, off_t(address + bytes - 1)) == 1);
+  return !bytes ||
+         (can_read(program->memory, address) && can_read(program->memory, address + bytes - 1));
+}
+
+// One that was read too often for that to be by chance is trusted for a while.
+bool AttachedMemory::has_page(const Program& program, u64 address) {
+  constexpr u32 kFirstLooks = 16, kBetweenLooks = 16;
+  const u64 page = address >> kLogPage;
+  const u32 told = program.shared->control().unmapped.load(std::memory_order_acquire);
+  SeenPage& seen = program.seen[page % kSeenPages];
+  const bool is_it = told && seen.looks && seen.page == page && seen.when == told;
+  if (is_it && ++seen.looks > kFirstLooks && seen.looks % kBetweenLooks) return true;
+  const bool there = can_read(program.memory, address);
+  if (!is_it || !there) seen = {page, told, there};
+  return there;
+}
+
+// Something that was there is not any more.
+bool AttachedMemory::forget_pages(const Program& program) {
+  program.seen = {};
+  return false;
+}
+
+bool AttachedMemory::hold(u64 address, u64 bytes) const {
+  const u64 number = address >> kAttachmentShift, offset = address & kOffsetMask;
+  if (!number || offset & kSharedBit) return true;
+  const Program* program = find(address);
+  const u64 last = offset + bytes - 1;
+  return program && has_page(*program, offset) &&
+         ((offset ^ last) >> kLogPage == 0 || has_page(*program, last));
 }
 
 bool AttachedMemory::read(u64 address, u8* to, u64 bytes) {
   const Program* program = find(address);
   const u64 offset = address & kOffsetMask;
   if (!program) return false;
-  if (!(offset & kSharedBit))
-    return move_all([&](u64 done, u64 at,
-                        u64 left) { return pread(program->memory, to + done, left, off_t(at)); },
-                    offset, bytes);
+  if (!(offset & kSharedBit)) {
+    const auto move = [&](u64 done, u64 at, u64 left) {
+      return pread(program->memory, to + done, left, off_t(at));
+    };
+    return move_all(move, offset, bytes) || forget_pages(*program);
+  }
   if (!SharedMemory::holds(offset ^ kSharedBit, bytes)) return false;
   std::memcpy(to, program->shared->data() + (offset ^ kSharedBit), bytes);
   return true;
@@ -92,10 +126,12 @@ bool AttachedMemory::write(u64 address, const u8* from, u64 bytes) {
   const u64 offset = address & kOffsetMask;
   if (!program) return false;
   if (program->written) program->written(offset, bytes, offset & kSharedBit);
-  if (!(offset & kSharedBit))
-    return move_all([&](u64 done, u64 at,
-                        u64 left) { return pwrite(program->memory, from + done, left, off_t(at)); },
-                    offset, bytes);
+  if (!(offset & kSharedBit)) {
+    const auto move = [&](u64 done, u64 at, u64 left) {
+      return pwrite(program->memory, from + done, left, off_t(at));
+    };
+    return move_all(move, offset, bytes) || forget_pages(*program);
+  }
   if (!SharedMemory::holds(offset ^ kSharedBit, bytes)) return false;
   stamp_entries(*program, offset ^ kSharedBit, bytes);
   u8* const to = program->shared->data() + (offset ^ kSharedBit);

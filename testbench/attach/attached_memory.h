@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
 
+#include "model/blocks/protection.h"
 #include "testbench/attach/numbers.h"
 #include "testbench/attach/packet_socket.h"
 #include "tlm/memory_target.h"
@@ -33,7 +35,7 @@ class SharedMemory {
 // The memory of the programs that are attached to an HCA, as its DMA sees it: beyond the host's
 // own, by number of attachment (bus_address()). What a program has not mapped, or a program that
 // is gone, is answered with an error.
-class AttachedMemory final : public tlm_::MemoryBeyond {
+class AttachedMemory final : public tlm_::MemoryBeyond, public blocks::HostPages {
  public:
   std::function<u64()> picoseconds;  // when the HCA writes: the cycle that it is in
   // `memory`: its /proc/self/mem, opened by itself. Throws std::runtime_error: 65535 are attached.
@@ -51,6 +53,8 @@ class AttachedMemory final : public tlm_::MemoryBeyond {
   void unstamp(u32 number, u64 ring) { programs_.at(number).stamped.erase(ring); }
   // Whether a program has these bytes: its first and last one can be read.
   bool is_mapped(u32 number, u64 address, u64 bytes) const;
+  // The same of a bus address; the host's own memory is always there.
+  bool hold(u64 address, u64 bytes) const override;
 
   bool read(u64 address, u8* to, u64 bytes) override;
   bool write(u64 address, const u8* from, u64 bytes) override;
@@ -59,14 +63,25 @@ class AttachedMemory final : public tlm_::MemoryBeyond {
   struct StampedRing {
     u64 bytes = 0, stamps = 0;
   };
+  // Pages that were found in its memory. To look is a system call: what was there for a number of
+  // looks is looked at more rarely, until the program tells that it has unmapped something.
+  struct SeenPage {
+    u64 page = 0;
+    u32 when = 0;   // what the program had told
+    u32 looks = 0;  // 0: none is here
+  };
+  static constexpr std::size_t kSeenPages = 64;
   struct Program {
     const SharedMemory* shared;
     int memory;
     Written written;
     std::map<u64, StampedRing> stamped;  // by offset
+    mutable std::array<SeenPage, kSeenPages> seen{};
   };
   void stamp_entries(const Program& program, u64 offset, u64 bytes) const;
   const Program* find(u64 address) const;
+  static bool has_page(const Program& program, u64 address);
+  static bool forget_pages(const Program& program);
   std::map<u32, Program> programs_;
   Numbers numbers_{1, 1 << (64 - kAttachmentShift)};
 };

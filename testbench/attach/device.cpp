@@ -60,6 +60,7 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
       cores_(1, 1 + kMostThreads) {
   node_.core(kMostThreads);
   node_.memory_target.beyond = &memory_;
+  node_.hca.set_host_pages(memory_);
   memory_.picoseconds = [this] { return node_.cpu.self.now() * period_; };
   if (scenario.hca[index].caches.any() &&
       node_.verbs.give_context_memory() != testbench::Error::None)

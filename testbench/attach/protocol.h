@@ -118,6 +118,8 @@ struct SharedControl {
   alignas(64) std::atomic<u32> server_sleeps;  // it wants a write to kWakeServer
   alignas(64) std::atomic<u32> posted;         // by the program
   alignas(64) std::atomic<u32> taken;          // by the server
+  // Changes whenever the program has unmapped memory; 0: it does not hear of that.
+  alignas(64) std::atomic<u32> unmapped;
   alignas(64) std::array<PostedWrite, kPostedWrites> writes;
 };
 static_assert(std::atomic<u32>::is_always_lock_free);

@@ -301,6 +301,7 @@ HCA_VERB ibv_context* ibv_open_device(ibv_device* device) {
   }
   set_operations(*made, device);
   start_watch(*made);
+  tell_unmapping(*made);
   return &made->context;
 }
 HCA_VERB int ibv_close_device(ibv_context* context) {
@@ -311,6 +312,7 @@ HCA_VERB int ibv_close_device(ibv_context* context) {
       open.state->closed = true;
     }
     stop_watch(open);
+    forget_unmapping(open);
     attach::Request request;
     request.verb = attach::Verb::CloseDevice;
     attach::Reply reply;

@@ -163,6 +163,9 @@ bool server_is_there(Context& context);
 // Until stop_watch(): a program that does not hear that the server is gone is ended (watch.cpp).
 void start_watch(Context& context);
 void stop_watch(Context& context);
+// Until forget_unmapping() the server hears of memory that the program unmaps (unmapping.cpp).
+void tell_unmapping(Context& context);
+void forget_unmapping(Context& context);
 // What its events are known by at the server.
 u64 give_cookie(Context& context, void* object);
 void take_cookie(Context& context, u64 cookie);

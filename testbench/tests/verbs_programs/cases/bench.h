@@ -119,6 +119,7 @@ void check_events(Bench& bench);
 void check_closing(Bench& bench);
 void check_cancelling(Bench& bench);
 void check_memory(Bench& bench);
+void check_unmapped(Bench& bench);
 void check_resizing(Bench& bench);
 void check_extended(Bench& bench);
 void check_datagrams(Bench& bench);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork(2): a child that gives back what it has inherited does not take it from its parent; all else is
-// refused there.
+// fork(2): a child that gives back what it has inherited does not take it from its parent; all else
+// is refused there. What a program that is gone has registered is not there any more, though a
+// child of it holds its device.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,6 +127,61 @@ int give_back(Bench& bench, Everything& all) {
 }
 }  // namespace
 
+// ---- A program that is gone, of which a child is left.
+namespace {
+struct Orphaned {
+  pid_t child;
+  std::uint32_t qpn, rkey;
+  std::uint64_t address;
+};
+// It connects a queue pair, tells of it and of a child that it has, and ends.
+void leave_child(const Bench& bench, const ibv_qp* peer, int from, int to) {
+  End own(bench.list[0]);
+  ibv_qp* const qp = own.make_qp(IBV_QPT_RC);
+  const Path path = path_to(IBV_QPT_RC, own, bench.b, peer->qp_num);
+  Path wanted = path;
+  if (ibv_modify_qp(qp, &wanted.init, path.init_mask) ||
+      ibv_modify_qp(qp, &wanted.rtr, path.rtr_mask))
+    _exit(1);
+  Orphaned told{0, qp->qp_num, own.mr->rkey, reinterpret_cast<std::uintptr_t>(own.buffer.data())};
+  told.child = fork();
+  char byte;
+  if (!told.child) {
+    ssize_t got = read(from, &byte, 1);
+    _exit(got != 1);
+  }
+  _exit(write(to, &told, sizeof told) != sizeof told);
+}
+
+void check_orphans(Bench& bench) {
+  Checks& checks = *bench.checks;
+  ibv_qp* const qp = bench.b.make_qp(IBV_QPT_RC);
+  std::array<int, 2> up{}, down{};
+  checks.equal("pipes", pipe(up.data()) | pipe(down.data()), 0);
+  const pid_t owner = fork();
+  if (!owner) leave_child(bench, qp, down[0], up[1]);
+  Orphaned told{};
+  checks.equal("it tells", read(up[0], &told, sizeof told), sizeof told);
+  int status = -1;
+  checks.equal("it ends", waitpid(owner, &status, 0), owner);
+  Path path = path_to(IBV_QPT_RC, bench.b, bench.a, told.qpn);
+  checks.equal("to Init", ibv_modify_qp(qp, &path.init, path.init_mask), 0);
+  checks.equal("to RTR", ibv_modify_qp(qp, &path.rtr, path.rtr_mask), 0);
+  checks.equal("to RTS", ibv_modify_qp(qp, &path.rts, path.rts_mask), 0);
+  ibv_sge data = bench.b.sge(0, 8);
+  ibv_send_wr wr = work(IBV_WR_RDMA_READ, &data);
+  wr.wr.rdma.remote_addr = told.address, wr.wr.rdma.rkey = told.rkey;
+  checks.equal("a READ of its memory", post(qp, wr), 0);
+  // In simulated time its objects go with its clock.
+  const ibv_wc_status refused = bench.b.next_completion().status;
+  checks.holds("does not succeed",
+               refused == IBV_WC_REM_ACCESS_ERR || refused == IBV_WC_RETRY_EXC_ERR);
+  checks.equal("its child ends", write(down[1], "", 1), 1);
+  checks.equal("ibv_destroy_qp", ibv_destroy_qp(qp), 0);
+  for (const int end : {up[0], up[1], down[0], down[1]}) close(end);
+}
+}  // namespace
+
 void check_children(Bench& bench) {
   Checks& checks = *bench.checks;
   Everything all(bench);
@@ -140,5 +196,6 @@ void check_children(Bench& bench) {
   checks.equal("the queue pair is there", post(all.pair.a, wr), 0);
   checks.equal("and goes on", bench.a.next_completion().status, IBV_WC_SUCCESS);
   checks.equal("all else is there", all.destroy(), 0);
+  check_orphans(bench);
 }
 }  // namespace cases

@@ -25,6 +25,7 @@ constexpr std::array kGroups{
     GroupRow{"closing",     cases::check_closing},
     GroupRow{"cancelling",  cases::check_cancelling},
     GroupRow{"memory",      cases::check_memory},
+    GroupRow{"unmapped",    cases::check_unmapped},
     GroupRow{"resizing",    cases::check_resizing},
     GroupRow{"extended",    cases::check_extended},
     GroupRow{"datagrams",   cases::check_datagrams},
