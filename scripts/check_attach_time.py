@@ -184,7 +184,8 @@ def wakened(hca, scenario, runs):
     """Threads that wake each other in many ways, children with devices of their own, timers, commands beside posts, both devices: the same in
     each run, the first of which has the machine for itself."""
     program = os.path.join(os.path.dirname(hca), "hca_verbs_clocks")
-    for name in "threads", "locks", "semaphores", "child", "children", "timers", "commands", "devices", "pipes", "events", "forked", "queues":
+    for name in "threads", "locks", "semaphores", "child", "children", "timers", "commands", "devices", "pipes", "events", "forked", "queues", \
+            "barriers", "barrier", "readers":
         found = set()
         for run in range(runs):
             begun = time.monotonic()

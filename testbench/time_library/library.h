@@ -54,7 +54,15 @@ void take_turns(attach::SharedThread& slot);  // of the calling thread, the firs
 // what it waits for may be there, also if who did it is not in simulated time; none: only threads
 // of this program do it.
 void wait_for_others(u64 end, const std::function<bool()>& may_be = nullptr);
-// The calling thread is as good as gone (threads.cpp).
+// Until it is done, which the thread tries in each of its turns. False: the time has come, or there
+// is no server any more (threads.cpp).
+bool wait_until(const std::function<bool()>& done, u64 end = attach::kForEver,
+                const std::function<bool()>& may_be = nullptr);
+// Who waits in such a call may go on. `shared`: threads of other programs as well.
+void tell_waiting(bool shared = false);
+// When a clock shows this, as now() tells it.
+u64 end_at(clockid_t clock, const timespec& until);
+// The calling thread is as good as gone.
 void thread_ends();
 void forget_threads();  // in a child
 

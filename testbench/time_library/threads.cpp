@@ -44,30 +44,6 @@ Threads& threads() {
   return *made;
 }
 
-// `shared`: by threads of other programs as well.
-void tell_waiting(bool shared = false) {
-  if (!is_open()) return;
-  if (shared)
-    tell(attach::kPipe);
-  else if (threads().waiting)
-    tell(attach::kOwn);
-}
-
-// False: the time has come, or there is no server any more.
-template <class Done>
-bool wait_until(Done done, u64 end = attach::kForEver,
-                const std::function<bool()>& may_be = nullptr) {
-  Threads& all = threads();
-  ++all.waiting;
-  bool is = done();
-  while (!is && is_open() && now() < end) {
-    wait_for_others(end, may_be);
-    is = done();
-  }
-  --all.waiting;
-  return is;
-}
-
 // ---- Between programs, as the C library keeps it
 bool is_shared(const pthread_mutex_t& mutex) {
   constexpr int kShared = 128;
@@ -92,12 +68,6 @@ std::function<bool()> may_be_posted(sem_t* semaphore) {
     int value = 0;
     return !sem_getvalue(semaphore, &value) && value > 0;
   };
-}
-
-// When a clock shows this, as now() tells it.
-u64 end_at(clockid_t clock, const timespec& until) {
-  const u64 wanted = u64(until.tv_sec) * kSecond + u64(until.tv_nsec) * kNanosecond;
-  return wanted - std::min(wanted, start_of(clock) * kSecond);
 }
 
 // ---- Threads
@@ -170,6 +140,31 @@ clockid_t clock_of(const pthread_cond_t& condition) {
   return condition.__data.__wrefs & kMonotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME;
 }
 }  // namespace
+
+void tell_waiting(bool shared) {
+  if (!is_open()) return;
+  if (shared)
+    tell(attach::kPipe);
+  else if (threads().waiting)
+    tell(attach::kOwn);
+}
+
+bool wait_until(const std::function<bool()>& done, u64 end, const std::function<bool()>& may_be) {
+  Threads& all = threads();
+  ++all.waiting;
+  bool is = done();
+  while (!is && is_open() && now() < end) {
+    wait_for_others(end, may_be);
+    is = done();
+  }
+  --all.waiting;
+  return is;
+}
+
+u64 end_at(clockid_t clock, const timespec& until) {
+  const u64 wanted = u64(until.tv_sec) * kSecond + u64(until.tv_nsec) * kNanosecond;
+  return wanted - std::min(wanted, start_of(clock) * kSecond);
+}
 
 void forget_threads() {
   Threads& all = threads();

@@ -4,7 +4,9 @@
 // end, `timers` ring; `commands` are executed beside what another thread posts; both `devices` are
 // used, several threads wake each other by `pipes` or wait for `events` together, children that are
 // `forked` open no device, threads poll
-// `queues` of their own. They print how long that took by their clocks.
+// `queues` of their own; meet at `barriers`, at a `barrier` of two programs, are `readers` of what
+// they lock. They print how long that took by
+// their clocks.
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <semaphore.h>
@@ -305,7 +307,10 @@ constexpr std::array kPrograms{ProgramRow{"threads", ping_each_other},
                                ProgramRow{"pipes", wake_by_pipes},
                                ProgramRow{"events", wait_for_events_together},
                                ProgramRow{"forked", fork_without_device},
-                               ProgramRow{"queues", poll_own_queues}};
+                               ProgramRow{"queues", poll_own_queues},
+                               ProgramRow{"barriers", meet_at_barriers},
+                               ProgramRow{"barrier", meet_child_at_barrier},
+                               ProgramRow{"readers", share_locks}};
 }  // namespace
 }  // namespace cases
 

@@ -12,4 +12,7 @@ void fork_without_device(Bench& bench);
 void poll_own_queues(Bench& bench);
 void wake_by_pipes(Bench& bench);
 void wait_for_events_together(Bench& bench);
+void meet_at_barriers(Bench& bench);
+void meet_child_at_barrier(Bench& bench);
+void share_locks(Bench& bench);
 }  // namespace cases
