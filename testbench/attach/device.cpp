@@ -56,9 +56,8 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
     : name_(std::move(name)),
       index_(index),
       node_(testbed.node(index)),
-      period_(scenario.hca[index].core.period()),
-      cores_(1, 1 + kMostThreads) {
-  node_.core(kMostThreads);
+      period_(scenario.hca[index].core.period()) {
+  node_.core(1);  // the others are made when they are taken
   node_.memory_target.beyond = &memory_;
   node_.hca.set_host_pages(memory_);
   memory_.picoseconds = [this] { return node_.cpu.self.now() * period_; };
@@ -162,7 +161,15 @@ bool Device::is_of(Kind kind, u32 number, const EventSink* sink) const {
   return sink && sink_of(kind, number) == sink;
 }
 
-std::optional<unsigned> Device::take_core() { return cores_.take(); }
+// The first that is free: as few as can be are ticked.
+std::optional<unsigned> Device::take_core() {
+  for (unsigned core = 1; core <= kMostThreads; ++core) {
+    if (!taken_cores_.insert(core).second) continue;
+    node_.core(core);
+    return core;
+  }
+  return std::nullopt;
+}
 
 Cycle Device::act(Cycle) {
   while (const auto cqn = node_.verbs.get_cq_event(*completions_))

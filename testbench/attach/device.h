@@ -39,7 +39,7 @@ class Device final : private testbench::Program {
   u64 period() const { return period_; }  // ps: of its clock
   // Cores of its host that run threads of programs.
   std::optional<unsigned> take_core();
-  void give_core_back(unsigned core) { cores_.give_back(core); }
+  void give_core_back(unsigned core) { taken_cores_.erase(core); }
 
   // Waits, in simulated time. The structure comes back in `body` as the HCA wrote it.
   proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object, Body& body);
@@ -73,7 +73,7 @@ class Device final : private testbench::Program {
   DeviceInfo info_;
   AttachedMemory memory_;
   std::map<Kind, Numbers> numbers_;
-  Numbers cores_;
+  std::set<unsigned> taken_cores_;
   std::map<u64, EventSink*> sinks_;  // by kind and number
   std::set<EventSink*> listeners_;
   testbench::CompChannel *completions_ = nullptr, *async_ = nullptr;

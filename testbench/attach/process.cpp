@@ -193,6 +193,7 @@ Process::Process(u32 number, Device& device, const testbench::HostConfig& host, 
   // Simulated time waits for it from now on.
   shared_->threads[0].tid = u32(pid_);
   shared_->threads[0].turn = Turn::Wants;
+  shared_->places = 1;
   if (pid_) exit_ = Descriptor(int(syscall(SYS_pidfd_open, pid_, 0)));
 }
 Process::~Process() {
@@ -218,8 +219,15 @@ bool Process::has_other_devices() const {
   return std::ranges::any_of(sessions_, [&](const Session* s) { return &s->device() != &device_; });
 }
 
+// It is the program that says how many.
+std::span<SharedThread> Process::shared_threads() const {
+  const std::size_t places = shared_->places.load(std::memory_order_acquire);
+  return std::span(shared_->threads).first(std::min(places, kMostThreads));
+}
+
 void Process::see_threads() {
-  for (std::size_t i = 0; i < kMostThreads; ++i) {
+  places_ = std::max(places_, shared_threads().size());
+  for (std::size_t i = 0; i < places_; ++i) {
     SharedThread& shared = shared_->threads[i];
     const Turn turn = shared.turn.load(std::memory_order_acquire);
     if (turn == Turn::None) {
@@ -235,11 +243,11 @@ void Process::see_threads() {
   }
 }
 void Process::resume_polling() {
-  for (const auto& thread : threads_)
+  for (const auto& thread : threads())
     if (thread) thread->resume_if_polling();
 }
 void Process::resume_waiting(bool in_flight) {
-  for (const auto& thread : threads_)
+  for (const auto& thread : threads())
     if (thread) thread->resume_if_waiting(in_flight);
 }
 
@@ -255,28 +263,28 @@ Cycle Process::now_at(const Device& device) const {
 void Process::written(const Device& device, u32 attachment, u64 address, u64 bytes,
                       bool completion) {
   const Cycle at = now_at(device);
-  for (const auto& thread : threads_)
+  for (const auto& thread : threads())
     if (thread) thread->written(at, attachment, address, bytes, completion);
 }
 void Process::event(const Device& device) {
   const Cycle at = now_at(device);
-  for (const auto& thread : threads_)
+  for (const auto& thread : threads())
     if (thread) thread->event(at);
 }
 
 bool Process::wants_others() const {
   return shared_->told.load(std::memory_order_acquire) ||
-         std::ranges::any_of(shared_->threads, [](const SharedThread& thread) {
+         std::ranges::any_of(shared_threads(), [](const SharedThread& thread) {
            return thread.turn.load(std::memory_order_acquire) == Turn::Wants;
          });
 }
 
 bool Process::has_threads() const {
-  return std::ranges::any_of(threads_, [](const auto& thread) { return thread != nullptr; });
+  return std::ranges::any_of(threads(), [](const auto& thread) { return thread != nullptr; });
 }
 
 bool Process::works() const {
-  return std::ranges::any_of(shared_->threads, [](const SharedThread& thread) {
+  return std::ranges::any_of(shared_threads(), [](const SharedThread& thread) {
     return thread.turn.load(std::memory_order_acquire) == Turn::Waits && thread.wait == Wait::Work;
   });
 }

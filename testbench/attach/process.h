@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "testbench/attach/session.h"
@@ -110,6 +111,9 @@ class Process final {
   Cycle now_at(const Device& device) const;
   bool is_gone() const;
   bool is_silent(const SharedThread& thread, bool spins, u64 cpu_time, u64 real_time);
+  // What has been used of them.
+  std::span<SharedThread> shared_threads() const;
+  std::span<const std::unique_ptr<Thread>> threads() const { return {threads_.data(), places_}; }
 
   const u32 number_;
   Device& device_;
@@ -121,5 +125,6 @@ class Process final {
   SharedProcess* shared_ = nullptr;
   std::vector<Session*> sessions_;
   std::array<std::unique_ptr<Thread>, kMostThreads> threads_;  // by place in `shared_`
+  std::size_t places_ = 0;                                     // so many have been used
 };
 }  // namespace hca::attach

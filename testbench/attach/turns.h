@@ -16,7 +16,7 @@
 #include "model/proto/types.h"
 
 namespace hca::attach {
-inline constexpr std::size_t kMostThreads = 32;  // of a program, and of all of a device
+inline constexpr std::size_t kMostThreads = 256;  // of a program, and of all of a device
 inline constexpr u64 kForEver = ~u64{0};
 
 enum class Turn : u32 {
@@ -66,6 +66,7 @@ struct SharedProcess {
   HostCosts costs;
   std::atomic<u32> told;                           // kOwn and so on: who may wait for what it did
   std::atomic<u32> ends;                           // its last turn: it exits
+  std::atomic<u32> places;                         // so many of those below have been used
   std::array<SharedThread, kMostThreads> threads;  // the first: of the thread that opened the clock
 };
 static_assert(std::atomic<Turn>::is_always_lock_free && std::atomic<u64>::is_always_lock_free);

@@ -90,10 +90,14 @@ pthread_key_t make_key() {
 }
 
 SharedThread* find_slot() {
-  for (SharedThread& slot : program().shared->threads) {
+  attach::SharedProcess& shared = *program().shared;
+  for (u32 place = 0; place < attach::kMostThreads; ++place) {
+    SharedThread& slot = shared.threads[place];
     Turn none = Turn::None;
     if (!slot.turn.compare_exchange_strong(none, Turn::Wants)) continue;
     slot.tid = u32(syscall(SYS_gettid));
+    u32 places = shared.places;
+    while (places <= place && !shared.places.compare_exchange_weak(places, place + 1)) continue;
     return &slot;
   }
   return nullptr;

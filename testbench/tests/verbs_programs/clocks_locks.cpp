@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs of hca_verbs_clocks: threads meet at `barriers`, two programs at a `barrier`, `readers`
-// share a lock with writers.
+// share a lock with writers, a `crowd` of many threads.
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -130,4 +130,24 @@ void share_locks(Bench& bench) {
   std::printf("%.9f s\n", now() - begun);
 }
 
+// More than a host has cores.
+void be_a_crowd(Bench& bench) {
+  constexpr int kCrowd = 200;
+  pthread_barrier_t barrier;
+  pthread_barrier_init(&barrier, nullptr, kCrowd + 1);
+  const double begun = now();
+  std::atomic<int> awake = 0;
+  std::vector<std::thread> crowd;
+  for (int i = 0; i < kCrowd; ++i)
+    crowd.emplace_back([&] {
+      pthread_barrier_wait(&barrier);
+      sleep(1);
+      ++awake;
+    });
+  pthread_barrier_wait(&barrier);
+  for (std::thread& one : crowd) one.join();
+  std::printf("%.6f s\n", now() - begun);
+  bench.checks->equal("all have slept", awake, kCrowd);
+  bench.checks->holds("at once", now() - begun > 1 && now() - begun < 1.01);
+}
 }  // namespace cases
