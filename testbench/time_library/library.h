@@ -3,6 +3,7 @@
 #pragma once
 #include <dlfcn.h>
 #include <poll.h>
+#include <signal.h>
 
 #include <functional>
 
@@ -79,5 +80,9 @@ u64 start_of(clockid_t clock);
 // ---- rdtsc
 void trap_time_stamps(bool traps);  // of this thread, and of those that it creates
 void set_up_time_stamps();
+// Of a SIGSEGV that is none of a trap: as the program wants it (signals.cpp).
+void pass_fault_on(int signal, siginfo_t* info, void* context);
+// Ours instead of the program's, which is kept.
+void take_faults(void (*handler)(int, siginfo_t*, void*));
 inline constexpr u64 kPicosecondsPerTick = 1000;
 }  // namespace hca::time_library

@@ -14,7 +14,6 @@ namespace hca::time_library {
 namespace {
 constexpr std::array<u8, 2> kRdtsc{0x0f, 0x31};
 constexpr std::array<u8, 3> kRdtscp{0x0f, 0x01, 0xf9};
-struct sigaction g_before;
 u64 g_vdso = 0;
 
 // The kernel's own code for clocks in the memory of the program needs the true counter.
@@ -29,7 +28,7 @@ u64 true_counter() {
   return counter;
 }
 
-void on_fault(int, siginfo_t* info, void* at) {
+void on_fault(int signal, siginfo_t* info, void* at) {
   auto& registers = static_cast<ucontext_t*>(at)->uc_mcontext.gregs;
   const auto* code = reinterpret_cast<const u8*>(registers[REG_RIP]);
   std::size_t bytes = 0;
@@ -39,10 +38,7 @@ void on_fault(int, siginfo_t* info, void* at) {
     else if (!std::memcmp(code, kRdtscp.data(), kRdtscp.size()))
       bytes = kRdtscp.size();
   }
-  if (!bytes) {  // the fault comes again, where the program wants it
-    sigaction(SIGSEGV, &g_before, nullptr);
-    return;
-  }
+  if (!bytes) return pass_fault_on(signal, info, at);
   const int error = errno;
   const u64 counter = is_of_kernel(u64(registers[REG_RIP])) || !is_open()
                           ? true_counter()
@@ -60,11 +56,6 @@ void trap_time_stamps(bool traps) {
 
 void set_up_time_stamps() {
   g_vdso = getauxval(AT_SYSINFO_EHDR);
-  struct sigaction action {};
-  action.sa_sigaction = on_fault;
-  action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART;
-  struct sigaction before {};
-  sigaction(SIGSEGV, &action, &before);
-  if (before.sa_sigaction != on_fault) g_before = before;
+  take_faults(on_fault);
 }
 }  // namespace hca::time_library

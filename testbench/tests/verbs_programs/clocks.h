@@ -16,4 +16,5 @@ void meet_at_barriers(Bench& bench);
 void meet_child_at_barrier(Bench& bench);
 void share_locks(Bench& bench);
 void be_a_crowd(Bench& bench);
+void handle_faults(Bench& bench);
 }  // namespace cases

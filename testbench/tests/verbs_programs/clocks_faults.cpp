@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program of hca_verbs_clocks: the time stamp counter is read in a signal, `faults`, that the
+// program handles itself or blocks.
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include <cstdio>
+
+#include "testbench/tests/verbs_programs/clocks.h"
+
+namespace cases {
+namespace {
+void sleep_us(long microseconds) {
+  const timespec time{0, microseconds * 1000};
+  nanosleep(&time, nullptr);
+}
+sigjmp_buf g_back;
+volatile sig_atomic_t g_faults = 0, g_counted = 0;
+bool counts() {
+  constexpr unsigned long long kTicks = 900'000, kMost = 1'200'000;  // of 1 ms
+  const auto before = __rdtsc();
+  sleep_us(1000);
+  const auto passed = __rdtsc() - before;
+  return passed >= kTicks && passed < kMost;
+}
+void come_back(int) {
+  g_faults = g_faults + 1;
+  g_counted = counts();
+  siglongjmp(g_back, 1);
+}
+void count_in_handler(int) { g_counted = counts(); }
+void touch_nothing() {
+  static volatile int* volatile nowhere = nullptr;
+  if (!sigsetjmp(g_back, 1)) *nowhere = 1;
+}
+}  // namespace
+
+void handle_faults(Bench& bench) {
+  Checks& checks = *bench.checks;
+  checks.holds("the counter", counts());
+  sigset_t all, before;
+  sigfillset(&all);
+  checks.equal("all signals are blocked", pthread_sigmask(SIG_BLOCK, &all, &before), 0);
+  checks.holds("the counter", counts());
+  checks.equal("and by the process", sigprocmask(SIG_SETMASK, &all, nullptr), 0);
+  checks.holds("the counter", counts());
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+
+  struct sigaction action {
+  }, seen{};
+  action.sa_handler = count_in_handler;
+  sigfillset(&action.sa_mask);
+  sigaction(SIGUSR1, &action, nullptr);
+  g_counted = 0;
+  raise(SIGUSR1);
+  checks.holds("the counter in a handler that lets no other run", g_counted);
+
+  action.sa_handler = come_back;
+  checks.equal("a handler of faults", sigaction(SIGSEGV, &action, nullptr), 0);
+  checks.holds("the counter", counts());
+  checks.equal("which is it", sigaction(SIGSEGV, nullptr, &seen), 0);
+  checks.holds("it is this one", seen.sa_handler == come_back);
+  for (int i = 1; i <= 2; ++i) {
+    g_counted = 0;
+    touch_nothing();
+    checks.equal("a fault comes to it", g_faults, i);
+    checks.holds("the counter in it", g_counted);
+    checks.holds("the counter behind it", counts());
+  }
+  checks.holds("by signal()", signal(SIGSEGV, SIG_DFL) == come_back);
+  checks.holds("the counter", counts());
+  const pid_t child = fork();
+  if (!child) {
+    touch_nothing();
+    _exit(0);
+  }
+  int status = 0;
+  checks.equal("a child without a handler", waitpid(child, &status, 0), child);
+  checks.holds("ends by a fault", WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+  std::printf("%d faults\n", int(g_faults));
+}
+}  // namespace cases
