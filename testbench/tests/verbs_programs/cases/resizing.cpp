@@ -36,7 +36,7 @@ void check_cq(Bench& bench) {
     done += 11;
   }
   write_some(bench, pair.a, done, done + 8);
-  const timespec moment{0, 1'000'000};
+  const timespec moment{0, 50'000'000};
   nanosleep(&moment, nullptr);
   checks.equal("to fewer entries than there are completions", ibv_resize_cq(cq, 7), EINVAL);
   checks.equal("to no entries", ibv_resize_cq(cq, 0), EINVAL);
@@ -170,7 +170,7 @@ void check_times(Bench& bench, const TimeRow& row) {
   checks.equal("they are connected", connect(a, bench.a, b, bench.b), 0);
   std::uint64_t last = row.now(bench);
   write_some(bench, a, 0, 4);
-  const timespec moment{0, 1'000'000};
+  const timespec moment{0, 50'000'000};
   nanosleep(&moment, nullptr);
   const std::uint64_t end = row.now(bench);
   ibv_poll_cq_attr none{};
