@@ -298,6 +298,7 @@ class ResponderExecute : public engine::Block {
   Pool<Outcome> outcomes_;
   PacketPool pool_;  // of responses
   Ring<u32> fetches_, unparks_, flushes_;
+  u32 fetching_ = 0;  // batches that have room in batches_in and are not here yet
   struct Lost {
     u32 qpn = 0, life = 0, cqn = 0, wqe = 0;
   };

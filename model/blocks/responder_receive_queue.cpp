@@ -48,7 +48,8 @@ void ResponderExecute::ask_batch(u32 qpn) {
 }
 
 void ResponderExecute::fetch_batches() {
-  if (fetches_.empty() || !ports.receive_wqes_out->can_push()) return;
+  if (fetches_.empty() || fetching_ == batches_in.depth()) return;  // accept_batch() makes room
+  if (!ports.receive_wqes_out->can_push()) return;
   const u32 qpn = fetches_.pop();
   if (!fetches_.empty()) wake_at(now() + 1);
   Queue& q = queues_[qpn];
@@ -61,7 +62,7 @@ void ResponderExecute::fetch_batches() {
   b->qpn = qpn, b->first = first, b->life = q.life;
   b->count =
       std::min({q.posted - first, to_end, config_.batch, u32(b->wqes.size()) / qp->rq.stride()});
-  ++counters.receive_fetches;
+  ++counters.receive_fetches, ++fetching_;
   ports.receive_wqes_out->start().set_read(qp->rq.slot(first), b->wqes.data(),
                                            b->count * qp->rq.stride(), b);
 }
@@ -77,6 +78,7 @@ Dma::Client ResponderExecute::receive_wqe_client() {
 }
 
 void ResponderExecute::accept_batch(ReceiveBatch* b) {
+  --fetching_;
   Queue& q = queues_[b->qpn];
   if (b->life != q.life) return Pool<ReceiveBatch>::give_back(b);
   q.fetching = false;

@@ -135,6 +135,14 @@ TEST_CASE("WQEs that are sent again are not read again if they are here", "[cont
   CHECK(counter(with, "hca0.wqe_fetch.fetches") < counter(without, "hca0.wqe_fetch.fetches"));
 }
 
+// 64 reads of receive WQEs may be under way; the first batches of all queue pairs are read ahead at
+// once, and each waits for the translations of its SGEs.
+TEST_CASE("SENDs on more queue pairs than receive WQEs may be read at once", "[context_cache]") {
+  const RunResult r = run_workload("  - {operation: send, size: 16 B, qps: 200, messages: 1000}\n",
+                                   {"hca.mtt_cache.entries=64"});
+  CHECK(counter(r, "hca1.responder_execute.receive_fetches") >= 200);
+}
+
 TEST_CASE("ways that do not divide the entries are refused", "[context_cache]") {
   const std::string file = std::string(HCA_SOURCE_DIR) + "/testbench/scenarios/thrash.yaml";
   CHECK_THROWS_WITH(load_scenario(file, {"hca.qp_cache.ways=5"}),
