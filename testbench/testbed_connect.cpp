@@ -79,6 +79,8 @@ constexpr std::array kObjectLimits{
     ObjectLimit{"RegisterMr", "max_regions", &blocks::CoreConfig::max_regions},
 };
 
+constexpr u32 kMostShared = 1u << proto::kMaxLogWorkEntries;
+
 std::string refusal_of(unsigned chip, std::string_view command, proto::CommandStatus status,
                        const blocks::CoreConfig& core) {
   std::string text =
@@ -146,6 +148,11 @@ void Testbed::create_queues(unsigned i, Endpoint& end, const Need& need) {
   }
   const SrqInitAttr shared{
       .max_wr = need.qps * need.receive_wqes, .max_sge = need.sges, .port = need.port};
+  if (scenario_.connection.srq && shared.max_wr > kMostShared)
+    throw engine::ConfigError(
+        "workload[].receive_depth", std::to_string(need.receive_wqes),
+        fmt::format("{} queue pairs times it up to {}", need.qps, kMostShared), "",
+        "makes too many WQEs of a shared receive queue");
   if (scenario_.connection.srq)
     check(i, end.srq = node.verbs.create_srq(shared, srqn), "CreateSrq");
   attributes.srq = end.srq;

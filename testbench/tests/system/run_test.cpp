@@ -288,6 +288,14 @@ TEST_CASE("a command that the device refuses is named with its status", "[run]")
                     "chip 0: CreateCq gives command status NoResources; hca0.core.max_cqs is 2");
 }
 
+TEST_CASE("more receive WQEs than a shared receive queue has are told with their key", "[run]") {
+  CHECK_THROWS_WITH(
+      run_text("connection.srq: true\n"
+               "workload: [{operation: send, size: 64 B, qps: 129, receive_depth: 256}]\n"),
+      "workload[].receive_depth: \"256\" makes too many WQEs of a shared receive queue; "
+      "allowed: 129 queue pairs times it up to 32768");
+}
+
 TEST_CASE("a completion that comes while its queue is being armed wakes the host", "[run]") {
   // The host looks once more when it has rung the doorbell, which is on its way twice as long.
   const RunResult result = run_text(
