@@ -126,6 +126,10 @@ class RunRecorder {
     std::size_t atomics = kNoResource;
     const blocks::RequesterCounters* requester = nullptr;
     blocks::RequesterCounters begun{};  // when this part of the run began
+    // Of each port: frames dropped for want of room, and the same of all when this part began.
+    std::vector<const u64*> no_room;
+    u64 no_room_begun = 0;
+    u64 dropped_for_room() const;
     void event(const engine::Event& event) override;
   };
   static constexpr Cycle kEach = 16;                   // cycles between two looks at the levels

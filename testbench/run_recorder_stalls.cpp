@@ -27,6 +27,8 @@ void RunRecorder::add_counted(unsigned i) {
   });
   hca.for_each_counters([&]<class C>(std::string_view, const C& counters) {
     if constexpr (std::is_same_v<C, blocks::RequesterCounters>) chip.requester = &counters;
+    if constexpr (std::is_same_v<C, blocks::LinkControlCounters>)
+      chip.no_room.push_back(&counters.no_room);
     if constexpr (std::is_same_v<C, blocks::ResponderExecuteCounters>) {
       if (execute.read_interval > 1)
         chip.counted.push_back(
@@ -106,9 +108,18 @@ void RunRecorder::look_at_stalls(const Chip& chip, u64 to) {
   }
 }
 
+u64 RunRecorder::Chip::dropped_for_room() const {
+  u64 all = 0;
+  for (const u64* port : no_room) all += *port;
+  return all;
+}
+
 void RunRecorder::begin_stalls() {
   for (Stall& s : stalls_) s.begun = s.seen = *s.cycles;
-  for (Chip& chip : chips_) chip.qps.clear(), chip.begun = *chip.requester;
+  for (Chip& chip : chips_) {
+    chip.qps.clear(), chip.begun = *chip.requester;
+    chip.no_room_begun = chip.dropped_for_room();
+  }
   for (Core& core : cores_)
     core.programs.clear(), core.costs = testbed_.node(core.chip).cpu.costs();
 }
@@ -138,7 +149,10 @@ void RunRecorder::end_losses(Phase& p) const {
                       then.timeouts + then.sequence_naks + then.implied_naks;
     if (lost)
       p.uses.push_back({fmt::format("hca{} losses", i), "losses",
-                        double(resent) / double(now.packets - then.packets), "wire, faults"});
+                        double(resent) / double(now.packets - then.packets),
+                        chips_[1 - i].dropped_for_room() != chips_[1 - i].no_room_begun
+                            ? "link_control.buffer, link_control.mode"
+                            : "wire, faults"});
     if (now.failed == then.failed) continue;
     p.uses.push_back({fmt::format("hca{} retries", i), "retries", 1,
                       lost ? "connection.retry_count, connection.timeout"

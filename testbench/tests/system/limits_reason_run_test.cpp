@@ -40,4 +40,14 @@ TEST_CASE("a core is named with what it works at", "[limits][host]") {
   CHECK_THAT(line(", list: 4", {"host0.doorbell=4 us"}), Contains("% busy (host.doorbell)\n"));
   CHECK_THAT(line("", {"host0.doorbell_lock=1 us"}), Contains("(host.doorbell_lock)"));
 }
+
+// Nothing is lost on the wire: the buffer is, behind a PCIe line of 6.6 Gb/s.
+TEST_CASE("losses for want of room are of the receive buffer", "[limits]") {
+  const RecordedRun run =
+      run_recorded("operation: write, size: 4 KiB, messages: 400",
+                   {"hca.link_control.mode=none", "hca.link_control.buffer=8 KiB", "pcie1.lanes=1",
+                    "connection.timeout=6"});
+  CHECK_THAT(run.line, Catch::Matchers::Contains("hca0 losses: ") &&
+                           Catch::Contains("(link_control.buffer, link_control.mode)"));
+}
 }  // namespace hca::testbench
