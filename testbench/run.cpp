@@ -92,7 +92,7 @@ void Runner::run_breakdown(const WorkloadConfig& workload, u32 bytes) {
   const std::size_t lane = lane_of(workload, 0);
   StreamReceiver server(testbed_.end(1, lane), traffic);
   StreamSender client(testbed_.end(0, lane), traffic);
-  run_for(head_start());  // what came before is over, and is not recorded
+  advance(head_start());  // what came before is over, and is not recorded
   std::optional<MessageTimes> times;
   MessageLog log(testbed_, [&](const MessageTimes& message) { times = message; });
   const bool good = simulate({{{&client}, {&server}}}, [&] { return client.completed(); });
@@ -163,15 +163,25 @@ void Runner::run_latency(const WorkloadConfig& workload, const Traffic& traffic)
   if (good) row(workload, traffic.bytes).latency = std::move(latency);
 }
 
+// The hash is of all that happens until then, however far a chip has run ahead of it.
+void Runner::advance(const sc_core::sc_time& by) {
+  const u64 end = (sc_core::sc_time_stamp() + by).value();
+  for (unsigned i = 0; scenario_.run.hash && i < kChips; ++i) {
+    const u64 period = testbed_.node(i).hca.period().value();
+    digests_[i].until((end + period - 1) / period);
+  }
+  run_for(by);
+}
+
 // A posted write takes its time on PCIe while the answer may already be back.
 void Runner::wait_for_writes() {
   const u64 latency = std::max(scenario_.pcie[0].latency, scenario_.pcie[1].latency);
-  run_for(slice() + sc_core::sc_time(double(latency), sc_core::SC_PS));
+  advance(slice() + sc_core::sc_time(double(latency), sc_core::SC_PS));
 }
 
 bool Runner::simulate(const Programs& programs, const std::function<u64()>& count,
                       const std::function<bool()>& lose) {
-  run_for(head_start());  // the receive WQEs are there before the first message
+  advance(head_start());  // the receive WQEs are there before the first message
   for (const unsigned i : {1u, 0u})
     for (u32 core = 0; core < programs[i].size(); ++core)
       testbed_.node(i).run(programs[i][core], core);
@@ -197,7 +207,7 @@ bool Runner::simulate(const Programs& programs, const std::function<u64()>& coun
   };
   const auto is_over = [&] { return finished(0) && finished(1) && is_settled(); };
   while (!is_over() && stuck.empty() && !failed()) {
-    run_for(slice());
+    advance(slice());
     const u64 counted = count();
     slices_without = counted == last ? slices_without + 1 : 0;
     last = counted;
@@ -217,7 +227,7 @@ bool Runner::simulate(const Programs& programs, const std::function<u64()>& coun
   if (stuck.empty() && !failed()) return true;
   if (!result_.failed_at) result_.failed_at = kernel_picoseconds();
   if (stuck.empty()) {
-    run_for(slice());  // what follows from the failure comes in
+    advance(slice());  // what follows from the failure comes in
     if (const std::string causes = testbed_.causes_report(); !causes.empty())
       result_.failures.push_back(what_ + ": a queue pair failed\n" + causes);
     return false;

@@ -7,6 +7,7 @@
 
 #include "model/engine/histogram.h"
 #include "testbench/breakdown.h"
+#include "testbench/run_digest.h"
 #include "testbench/workload.h"
 
 namespace hca::testbench {
@@ -117,6 +118,7 @@ class Runner {
   bool simulate(const Programs& programs, const std::function<u64()>& count,
                 const std::function<bool()>& lose = {});
   // What ATOMICs have written is in memory.
+  void advance(const sc_core::sc_time& by);
   void wait_for_writes();
   void keep(std::initializer_list<const Checker*> checkers);
   void keep_counters();
@@ -127,7 +129,7 @@ class Runner {
   const Scenario scenario_;
   ProgressSink progress_;
   Testbed testbed_;
-  std::array<engine::DigestSink, kChips> digests_;
+  std::array<RunDigest, kChips> digests_;
   RunResult result_;
   std::string what_;
   double weight_done_ = 0, weight_now_ = 0, weight_all_ = 0;
