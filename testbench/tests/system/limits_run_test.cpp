@@ -307,18 +307,6 @@ TEST_CASE("of registers that are not alike the busiest limits", "[limits][doorbe
         Approx(5 / (3 * 0.200)).epsilon(0.03));
 }
 
-// Each thread has a register for itself: it is the lock that takes its core's time.
-TEST_CASE("a register that no other thread has is no limit", "[limits][doorbell]") {
-  for (const char* registers : {"0", "2"}) {
-    const RecordedRun run = run_recorded(
-        "operation: write, size: 8 B, messages: 1000, qps: 2, threads: 2",
-        {"host.doorbell_lock=1 us", std::string("host.doorbell_registers=") + registers});
-    CHECK_THAT(run.line, Catch::Matchers::StartsWith("Bottleneck") && Catch::Contains("core") &&
-                             Catch::Contains("host.doorbell_lock") &&
-                             !Catch::Contains("doorbell_registers"));
-  }
-}
-
 // A program that waits for one message alone has no depth to change.
 TEST_CASE("latency of READs has no limit", "[limits]") {
   CHECK(run_recorded("operation: read, test: latency, size: 64 B, messages: 100", {})

@@ -87,4 +87,12 @@ TEST_CASE("a range of sizes that is empty by a byte is refused", "[scenario][wor
              Contains("workload[0].to: 64 B is less than from; allowed: 65 B or more"));
   CHECK(error_of("workload: [{from: 64 B, to: 64 B}]\n") == "(none)");
 }
+
+TEST_CASE("more receive WQEs than a shared receive queue has are told with their key", "[run]") {
+  CHECK_THROWS_WITH(
+      run_text("connection.srq: true\n"
+               "workload: [{operation: send, size: 64 B, qps: 129, receive_depth: 256}]\n"),
+      "workload[].receive_depth: \"256\" makes too many WQEs of a shared receive queue; "
+      "allowed: 129 queue pairs times it up to 32768");
+}
 }  // namespace hca::testbench

@@ -282,45 +282,10 @@ TEST_CASE("a dead wire ends with the status of the exhausted retries", "[run]") 
                                        Contains("message 0: completed with status RETRY_EXC_ERR"));
 }
 
-// When this run ends a chip is about to tell of its credits, which it does now and then for ever:
-// with long quanta it has done so already.
-TEST_CASE("a hash is of what happens before the end, whatever the quantum", "[run][hash]") {
-  const std::string text =
-      "connection: {framing: ib_local, timeout: 5}\n"
-      "hca: {qp_scheduler: {pushes: 2, batch: 1, turns: 2, policy: weighted},\n"
-      "  requester: {engines: 1, engine_interval: 50 cycles},\n"
-      "  responder_execute: {engines: 1, engine_queue: 2},\n"
-      "  packetizer: {buffers: 1, tx_start: threshold}, qp_cache: {entries: 8, misses: 4},\n"
-      "  wqe_cache: {entries: 32, policy: fifo, acks: true},\n"
-      "  link_control: {mode: credits, buffer: 8 KiB, lanes: 4}}\n"
-      "pcie: {read_tags: 2, completion_order: by_memory}\n"
-      "workload:\n"
-      "  - {mix: {send: 1, read: 1, send_immediate: 1}, sizes: [{size: 0 B, weight: 1},\n"
-      "     {size: 16 B, weight: 6}, {size: 100 B, weight: 4}, {size: 1000 B, weight: 2},\n"
-      "     {size: 5 KiB, weight: 1}], qps: 2, depth: 8, messages: 800, list: 4,\n"
-      "     inline_below: 101 B, push: false, signal_every: 1, qp_order: random, fence: true,\n"
-      "     service_level: 1, sges: 3}\n";
-  const auto hash = [&](const char* quantum) {
-    return run_text(text, {"run.hash=true", std::string("run.quantum=") + quantum}).hash.value();
-  };
-  const u64 longest = hash("0 cycles");
-  CHECK(longest != 0);
-  CHECK(hash("1 cycle") == longest);
-  CHECK(hash("10 cycles") == longest);
-}
-
 TEST_CASE("a command that the device refuses is named with its status", "[run]") {
   // The second CQ has number 2, beyond the limit.
   CHECK_THROWS_WITH(run_text("hca.core.max_cqs: 2\nworkload: [{from: 64 B, to: 64 B}]\n"),
                     "chip 0: CreateCq gives command status NoResources; hca0.core.max_cqs is 2");
-}
-
-TEST_CASE("more receive WQEs than a shared receive queue has are told with their key", "[run]") {
-  CHECK_THROWS_WITH(
-      run_text("connection.srq: true\n"
-               "workload: [{operation: send, size: 64 B, qps: 129, receive_depth: 256}]\n"),
-      "workload[].receive_depth: \"256\" makes too many WQEs of a shared receive queue; "
-      "allowed: 129 queue pairs times it up to 32768");
 }
 
 TEST_CASE("a completion that comes while its queue is being armed wakes the host", "[run]") {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hashes of runs whose ways to run differ.
+#include "testbench/tests/system/run_text.h"
+
+namespace hca::testbench {
+// When this run ends a chip is about to tell of its credits, which it does now and then for ever:
+// with long quanta it has done so already.
+TEST_CASE("a hash is of what happens before the end, whatever the quantum", "[run][hash]") {
+  const std::string text =
+      "connection: {framing: ib_local, timeout: 5}\n"
+      "hca: {qp_scheduler: {pushes: 2, batch: 1, turns: 2, policy: weighted},\n"
+      "  requester: {engines: 1, engine_interval: 50 cycles},\n"
+      "  responder_execute: {engines: 1, engine_queue: 2},\n"
+      "  packetizer: {buffers: 1, tx_start: threshold}, qp_cache: {entries: 8, misses: 4},\n"
+      "  wqe_cache: {entries: 32, policy: fifo, acks: true},\n"
+      "  link_control: {mode: credits, buffer: 8 KiB, lanes: 4}}\n"
+      "pcie: {read_tags: 2, completion_order: by_memory}\n"
+      "workload:\n"
+      "  - {mix: {send: 1, read: 1, send_immediate: 1}, sizes: [{size: 0 B, weight: 1},\n"
+      "     {size: 16 B, weight: 6}, {size: 100 B, weight: 4}, {size: 1000 B, weight: 2},\n"
+      "     {size: 5 KiB, weight: 1}], qps: 2, depth: 8, messages: 800, list: 4,\n"
+      "     inline_below: 101 B, push: false, signal_every: 1, qp_order: random, fence: true,\n"
+      "     service_level: 1, sges: 3}\n";
+  const auto hash = [&](const char* quantum) {
+    return run_text(text, {"run.hash=true", std::string("run.quantum=") + quantum}).hash.value();
+  };
+  const u64 longest = hash("0 cycles");
+  CHECK(longest != 0);
+  CHECK(hash("1 cycle") == longest);
+  CHECK(hash("10 cycles") == longest);
+}
+}  // namespace hca::testbench
