@@ -2,6 +2,7 @@
 // The server is told when the program unmaps memory: it need not look each time whether what a
 // region names is still there. What the C library unmaps by itself is not heard of here.
 #include <dlfcn.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,11 +21,16 @@ struct Told {
   OpenedHere here;
   std::atomic_flag busy;
   std::array<attach::SharedControl*, 64> devices{};  // that are open
+  // No handler of a signal runs meanwhile: it may unmap memory as well.
   template <class Call>
   void locked(Call call) {
+    constexpr u64 kAll = ~u64{0};
+    u64 before = 0;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &kAll, &before, sizeof before);
     while (busy.test_and_set(std::memory_order_acquire)) sched_yield();
     call(devices);
     busy.clear(std::memory_order_release);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
   }
 };
 std::atomic<Told*> g_told{nullptr};

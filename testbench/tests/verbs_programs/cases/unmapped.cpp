@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // munmap(2) of memory that is registered: what names it afterwards ends in error.
+#include <signal.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include <cstdio>
 
@@ -117,10 +119,38 @@ void check_used_for_long(Bench& bench) {
     if (row.event >= 0) bench.b.next_event();
   }
 }
+
+// ---- In a handler of a signal that comes at any time, also while the thread unmaps memory.
+volatile sig_atomic_t g_handled = 0;
+void map_and_unmap() {
+  munmap(mmap(nullptr, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), kPage);
+}
+void unmap_in_handler(int) {
+  map_and_unmap();
+  g_handled = g_handled + 1;
+}
+void unmap_in_handlers(Bench& bench) {
+  constexpr int kEnough = 2000;
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = unmap_in_handler;
+  sigaction(SIGUSR2, &action, &before);
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL, event.sigev_signo = SIGUSR2;
+  timer_t timer{};
+  bench.checks->equal("a timer", timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+  const itimerspec often{{0, 20'000}, {0, 20'000}};
+  timer_settime(timer, 0, &often, nullptr);
+  while (g_handled < kEnough) map_and_unmap();
+  timer_delete(timer);
+  sigaction(SIGUSR2, &before, nullptr);
+  bench.checks->holds("memory is unmapped in a handler", g_handled >= kEnough);
+}
 }  // namespace
 
 void check_unmapped(Bench& bench) {
   for (const UnmappedRow& row : kUnmapped) check_unmapped(bench, row);
   check_used_for_long(bench);
+  unmap_in_handlers(bench);
 }
 }  // namespace cases
