@@ -41,22 +41,44 @@ int lock_mutex(pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
       *mutex, [=] { return pthread_mutex_trylock(mutex); }, real, end_at(clock, *until));
 }
 
-// ---- Readers and writers, as the C library keeps them
+// ---- Readers and writers, as the C library keeps them. How many writers have given their turns up
+// stands in a word that it does not use: readers of other programs see it there.
+bool prefers_writers(const pthread_rwlock_t& lock) {
+  return lock.__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
+}
+std::atomic_ref<unsigned> writers_of(const pthread_rwlock_t& lock) {
+  return std::atomic_ref(const_cast<unsigned&>(lock.__data.__pad3));
+}
+bool is_for_writers(const pthread_rwlock_t& lock) {
+  return prefers_writers(lock) && writers_of(lock).load();
+}
+int try_to_read(pthread_rwlock_t* lock) {
+  return is_for_writers(*lock) ? EBUSY : HCA_NEXT(pthread_rwlock_tryrdlock)(lock);
+}
 std::function<bool()> may_be_free(const pthread_rwlock_t& lock, bool to_write) {
   constexpr unsigned kWriter = 2, kOneReader = 8;
   if (!lock.__data.__shared) return nullptr;
   return [&lock, to_write] {
     const unsigned state = __atomic_load_n(&lock.__data.__readers, __ATOMIC_RELAXED);
-    return !(state & kWriter) && (!to_write || state < kOneReader);
+    return !(state & kWriter) && (to_write ? state < kOneReader : !is_for_writers(lock));
   };
 }
 template <class Real>
 int lock_to_read(pthread_rwlock_t* lock, Real real, u64 end = attach::kForEver) {
   return lock_until(
-      *lock, [=] { return pthread_rwlock_tryrdlock(lock); }, real, end, may_be_free(*lock, false));
+      *lock, [=] { return try_to_read(lock); }, real, end, may_be_free(*lock, false));
 }
+// Readers of a lock that prefers writers wait behind it, unless its time comes first.
 template <class Real>
 int lock_to_write(pthread_rwlock_t* lock, Real real, u64 end = attach::kForEver) {
+  if (is_open() && prefers_writers(*lock) && !is_own(*lock)) {
+    ++writers_of(*lock);
+    const int error = lock_until(
+        *lock, [=] { return pthread_rwlock_trywrlock(lock); }, real, end, may_be_free(*lock, true));
+    --writers_of(*lock);
+    if (error) tell_waiting(lock->__data.__shared);
+    return error;
+  }
   return lock_until(
       *lock, [=] { return pthread_rwlock_trywrlock(lock); }, real, end, may_be_free(*lock, true));
 }
@@ -126,6 +148,9 @@ HCA_INSTEAD int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* 
   return lock_mutex(mutex, CLOCK_REALTIME, until);
 }
 
+HCA_INSTEAD int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) noexcept {
+  return is_open() ? try_to_read(lock) : HCA_NEXT(pthread_rwlock_tryrdlock)(lock);
+}
 HCA_INSTEAD int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
   return lock_to_read(lock, [=] { return HCA_NEXT(pthread_rwlock_rdlock)(lock); });
 }

@@ -15,6 +15,7 @@ void wait_for_events_together(Bench& bench);
 void meet_at_barriers(Bench& bench);
 void meet_child_at_barrier(Bench& bench);
 void share_locks(Bench& bench);
+void prefer_writers(Bench& bench);
 void be_a_crowd(Bench& bench);
 void handle_faults(Bench& bench);
 }  // namespace cases

@@ -130,6 +130,55 @@ void share_locks(Bench& bench) {
   std::printf("%.9f s\n", now() - begun);
 }
 
+// Readers that come again and again, never all gone at once: a writer that is preferred gets it.
+void prefer_writers(Bench& bench) {
+  Checks& checks = *bench.checks;
+  pthread_rwlockattr_t attributes;
+  pthread_rwlockattr_init(&attributes);
+  pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+  pthread_rwlock_t lock;
+  pthread_rwlock_init(&lock, &attributes);
+  const double begun = now();
+  std::atomic<bool> written = false;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i)
+    readers.emplace_back([&, i] {
+      sleep_us(50 * i);
+      for (int times = 0; times < kTimes && !written; ++times) {
+        pthread_rwlock_rdlock(&lock);
+        sleep_us(100);
+        pthread_rwlock_unlock(&lock);
+      }
+    });
+  sleep_us(500);
+  checks.equal("to write", pthread_rwlock_wrlock(&lock), 0);
+  checks.holds("when those have read that were there", now() - begun < 700e-6);
+  written = true;
+  pthread_rwlock_unlock(&lock);
+  for (std::thread& reader : readers) reader.join();
+
+  checks.equal("to read", pthread_rwlock_rdlock(&lock), 0);
+  std::thread writer([&] {
+    timespec end = in_seconds(CLOCK_REALTIME, 2);
+    checks.equal("to write, for 2 s", pthread_rwlock_timedwrlock(&lock, &end), ETIMEDOUT);
+    sleep(1);
+    checks.equal("to write", pthread_rwlock_wrlock(&lock), 0);
+    pthread_rwlock_unlock(&lock);
+  });
+  sleep_us(1000);
+  checks.equal("to read, while one waits to write", pthread_rwlock_tryrdlock(&lock), EBUSY);
+  timespec end = in_seconds(CLOCK_REALTIME, 1);
+  checks.equal("for 1 s", pthread_rwlock_timedrdlock(&lock, &end), ETIMEDOUT);
+  end = in_seconds(CLOCK_REALTIME, 2);
+  checks.equal("for 2 s, when it has given up", pthread_rwlock_timedrdlock(&lock, &end), 0);
+  checks.holds("behind 2 s", now() - begun > 2 && now() - begun < 2.01);
+  pthread_rwlock_unlock(&lock);
+  sleep(2);
+  pthread_rwlock_unlock(&lock);
+  writer.join();
+  std::printf("%.9f s\n", now() - begun);
+}
+
 // More than a host has cores.
 void be_a_crowd(Bench& bench) {
   constexpr int kCrowd = 200;
