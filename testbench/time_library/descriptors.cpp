@@ -24,6 +24,7 @@ ssize_t __read_chk(int, void*, size_t, size_t);
 ssize_t __recv_chk(int, void*, size_t, size_t, int);
 ssize_t __recvfrom_chk(int, void*, size_t, size_t, int, sockaddr*, socklen_t*);
 int __poll_chk(pollfd*, nfds_t, int, size_t);
+int __ppoll_chk(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t);
 }
 // NOLINTEND(bugprone-reserved-identifier)
 
@@ -87,10 +88,22 @@ auto waiting(int descriptor, int flags, Call call) {
   return await_one(descriptor, POLLIN, flags) ? call() : decltype(call())(-1);
 }
 
-u64 end_after(const timespec* duration) {
-  if (!duration) return attach::kForEver;
-  return end_of(u64(duration->tv_sec) * kSecond + u64(duration->tv_nsec) * kNanosecond);
+bool is_valid(const timespec* duration) {
+  return !duration || (duration->tv_sec >= 0 && is_time(*duration));
 }
+// What a call waits with.
+class Mask {
+ public:
+  explicit Mask(const sigset_t* wanted) : set_(wanted ? without_faults(*wanted) : sigset_t{}) {
+    if (wanted) at_ = &set_;
+  }
+  Mask(const Mask&) = delete;
+  operator const sigset_t*() const { return at_; }
+
+ private:
+  sigset_t set_;
+  const sigset_t* at_ = nullptr;
+};
 
 // select() by poll().
 struct Sets {
@@ -107,12 +120,21 @@ std::vector<pollfd> descriptors_of(int count, const Sets& sets) {
   }
   return all;
 }
-int await_sets(int count, const Sets& sets, u64 end) {
+int await_sets(int count, const Sets& sets, u64 end, const sigset_t* mask = nullptr) {
   std::vector<pollfd> all = descriptors_of(count, sets);
-  return await(all.data(), all.size(), end);
+  return await(all.data(), all.size(), end, mask);
+}
+int take_events(int fd, epoll_event* events, int room, u64 end, const sigset_t* mask) {
+  pollfd one{fd, POLLIN, 0};
+  if (await(&one, 1, end, mask) < 0) return -1;
+  return HCA_NEXT(epoll_wait)(fd, events, room, 0);
 }
 }  // namespace
 
+u64 end_after(const timespec* duration) {
+  if (!duration) return attach::kForEver;
+  return end_of(u64(duration->tv_sec) * kSecond + u64(duration->tv_nsec) * kNanosecond);
+}
 bool is_network(int descriptor) {
   const int error = errno, domain = domain_of(descriptor);
   errno = error;
@@ -167,8 +189,12 @@ HCA_INSTEAD int __poll_chk(pollfd* all, nfds_t count, int milliseconds, size_t) 
   return poll(all, count, milliseconds);
 }
 HCA_INSTEAD int ppoll(pollfd* all, nfds_t count, const timespec* longest, const sigset_t* mask) {
-  if (!is_open() || mask) return HCA_NEXT(ppoll)(all, count, longest, mask);
-  return await(all, count, end_after(longest));
+  if (!is_open() || !is_valid(longest)) return HCA_NEXT(ppoll)(all, count, longest, mask);
+  return await(all, count, end_after(longest), Mask(mask));
+}
+HCA_INSTEAD int __ppoll_chk(pollfd* all, nfds_t count, const timespec* longest,
+                            const sigset_t* mask, size_t) {
+  return ppoll(all, count, longest, mask);
 }
 HCA_INSTEAD int select(int count, fd_set* in, fd_set* out, fd_set* except, timeval* longest) {
   if (!is_open()) return HCA_NEXT(select)(count, in, out, except, longest);
@@ -181,8 +207,9 @@ HCA_INSTEAD int select(int count, fd_set* in, fd_set* out, fd_set* except, timev
 }
 HCA_INSTEAD int pselect(int count, fd_set* in, fd_set* out, fd_set* except, const timespec* longest,
                         const sigset_t* mask) {
-  if (!is_open() || mask) return HCA_NEXT(pselect)(count, in, out, except, longest, mask);
-  if (await_sets(count, {in, out, except}, end_after(longest)) < 0) return -1;
+  if (!is_open() || !is_valid(longest))
+    return HCA_NEXT(pselect)(count, in, out, except, longest, mask);
+  if (await_sets(count, {in, out, except}, end_after(longest), Mask(mask)) < 0) return -1;
   constexpr timespec kNone{};
   return HCA_NEXT(pselect)(count, in, out, except, &kNone, nullptr);
 }
@@ -194,8 +221,16 @@ HCA_INSTEAD int epoll_wait(int fd, epoll_event* events, int room, int millisecon
 }
 HCA_INSTEAD int epoll_pwait(int fd, epoll_event* events, int room, int milliseconds,
                             const sigset_t* mask) {
-  if (!is_open() || mask) return HCA_NEXT(epoll_pwait)(fd, events, room, milliseconds, mask);
-  return epoll_wait(fd, events, room, milliseconds);
+  if (!is_open()) return HCA_NEXT(epoll_pwait)(fd, events, room, milliseconds, mask);
+  const u64 end =
+      milliseconds < 0 ? attach::kForEver : end_of(u64(milliseconds) * kMillisecond);
+  return take_events(fd, events, room, end, Mask(mask));
+}
+HCA_INSTEAD int epoll_pwait2(int fd, epoll_event* events, int room, const timespec* longest,
+                             const sigset_t* mask) {
+  if (!is_open() || !is_valid(longest))
+    return HCA_NEXT(epoll_pwait2)(fd, events, room, longest, mask);
+  return take_events(fd, events, room, end_after(longest), Mask(mask));
 }
 
 // ---- Others may wait for them.

@@ -35,8 +35,12 @@ void spend(u64 picoseconds);
 bool settle();
 // The time as a program reads it. Who reads it again and again waits for it: time passes.
 u64 read_clock();
-// Until one of the descriptors is ready or this simulated time has come: what poll() returns.
-int await(pollfd* descriptors, nfds_t count, u64 end);
+// Until one of the descriptors is ready or this simulated time has come: what poll() returns, or
+// ppoll() with this mask.
+int await(pollfd* descriptors, nfds_t count, u64 end, const sigset_t* mask = nullptr);
+// Until then; nullptr: for ever.
+u64 end_after(const timespec* duration);
+bool is_time(const timespec& time);
 inline u64 end_of(u64 picoseconds) {
   const u64 from = now();
   return picoseconds < attach::kForEver - from ? from + picoseconds : attach::kForEver;
@@ -82,6 +86,8 @@ void trap_time_stamps(bool traps);  // of this thread, and of those that it crea
 void set_up_time_stamps();
 // Of a SIGSEGV that is none of a trap: as the program wants it (signals.cpp).
 void pass_fault_on(int signal, siginfo_t* info, void* context);
+// What the program wants to block, without that.
+sigset_t without_faults(const sigset_t& wanted);
 // Ours instead of the program's, which is kept.
 void take_faults(void (*handler)(int, siginfo_t*, void*));
 inline constexpr u64 kPicosecondsPerTick = 1000;

@@ -13,11 +13,12 @@
 #include "testbench/time_library/library.h"
 
 namespace hca::time_library {
-namespace {
 bool is_time(const timespec& time) {
   constexpr long kPerSecond = 1'000'000'000;
   return time.tv_nsec >= 0 && time.tv_nsec < kPerSecond;
 }
+
+namespace {
 bool is_own(const pthread_mutex_t& mutex) { return mutex.__data.__owner == int(gettid()); }
 bool is_own(const pthread_rwlock_t& lock) { return lock.__data.__cur_writer == int(gettid()); }
 

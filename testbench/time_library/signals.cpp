@@ -30,11 +30,6 @@ int install() {
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART | (g_of_program.sa_flags & SA_ONSTACK);
   return set_really(SIGSEGV, &action, nullptr);
 }
-sigset_t without_faults(const sigset_t& wanted) {
-  sigset_t set = wanted;
-  sigdelset(&set, SIGSEGV);
-  return set;
-}
 bool is_sent(const siginfo_t& info) { return info.si_code <= 0; }
 
 // What the kernel does without a handler: the fault comes again, or it is sent again.
@@ -45,6 +40,12 @@ void end_by(const siginfo_t& info) {
   if (is_sent(info)) syscall(SYS_tgkill, getpid(), gettid(), SIGSEGV);
 }
 }  // namespace
+
+sigset_t without_faults(const sigset_t& wanted) {
+  sigset_t set = wanted;
+  sigdelset(&set, SIGSEGV);
+  return set;
+}
 
 void take_faults(void (*handler)(int, siginfo_t*, void*)) {
   if (!std::exchange(g_ours, handler)) set_really(SIGSEGV, nullptr, &g_of_program);

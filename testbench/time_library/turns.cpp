@@ -273,11 +273,16 @@ void look_meanwhile(SharedThread& slot, Look is_there) {
 }
 }  // namespace
 
-int await(pollfd* descriptors, nfds_t count, u64 end) {
+// With a mask the kernel alone lets signals come, in each look: none is missed between two.
+int await(pollfd* descriptors, nfds_t count, u64 end, const sigset_t* mask) {
   constexpr int kDelivery = 5;  // ms, real: what was sent to this host has come by then
   act();
   settle();
-  const auto look = HCA_NEXT(poll);
+  const auto look = [&](pollfd* all, nfds_t many, int milliseconds) {
+    if (!mask) return HCA_NEXT(poll)(all, many, milliseconds);
+    const timespec longest{0, long(milliseconds) * 1'000'000};
+    return HCA_NEXT(ppoll)(all, many, milliseconds < 0 ? nullptr : &longest, mask);
+  };
   while (true) {
     int ready = look(descriptors, count, 0);
     SharedThread* const slot = mine();
@@ -288,7 +293,7 @@ int await(pollfd* descriptors, nfds_t count, u64 end) {
     if (at >= until) continue;
     if (!give_up(*slot, Wait::Descriptor, until == attach::kForEver ? until : until - at)) continue;
     look_meanwhile(*slot, [&] {
-      ready = HCA_NEXT(ppoll)(descriptors, count, &kLook, nullptr);
+      ready = HCA_NEXT(ppoll)(descriptors, count, &kLook, mask);
       return ready != 0;
     });
     const int error = errno;

@@ -5,7 +5,8 @@
 // used, several threads wake each other by `pipes` or wait for `events` together, children that are
 // `forked` open no device, threads poll
 // `queues` of their own; meet at `barriers`, at a `barrier` of two programs, are `readers` of what
-// they lock, wait for it as `writers`, are a `crowd`; `faults` are handled and blocked. They print how long that took by
+// they lock, wait for it as `writers`, are a `crowd`; `faults` are handled and blocked,
+// `signals` are waited for. They print how long that took by
 // their clocks.
 #include <infiniband/verbs.h>
 #include <poll.h>
@@ -313,7 +314,8 @@ constexpr std::array kPrograms{ProgramRow{"threads", ping_each_other},
                                ProgramRow{"readers", share_locks},
                                ProgramRow{"writers", prefer_writers},
                                ProgramRow{"crowd", be_a_crowd},
-                               ProgramRow{"faults", handle_faults}};
+                               ProgramRow{"faults", handle_faults},
+                               ProgramRow{"signals", let_signals_come}};
 }  // namespace
 }  // namespace cases
 

@@ -18,4 +18,5 @@ void share_locks(Bench& bench);
 void prefer_writers(Bench& bench);
 void be_a_crowd(Bench& bench);
 void handle_faults(Bench& bench);
+void let_signals_come(Bench& bench);
 }  // namespace cases
