@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program of hca_verbs_clocks: the time stamp counter is read in a signal, `faults`, that the
 // program handles itself or blocks.
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -36,6 +37,72 @@ void count_in_handler(int) { g_counted = counts(); }
 void touch_nothing() {
   static volatile int* volatile nowhere = nullptr;
   if (!sigsetjmp(g_back, 1)) *nowhere = 1;
+}
+void fault_again(int) {
+  static volatile sig_atomic_t once = 0;
+  if (once) _exit(1);
+  once = 1;
+  static volatile int* volatile nowhere = nullptr;
+  *nowhere = 1;
+}
+void* count(void* good) {
+  *static_cast<bool*>(good) = counts();
+  return nullptr;
+}
+
+// What sets a handler or a mask by another name. The counter is none of the handler's business.
+void handle_by_older_names(Checks& checks) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  const int faults = g_faults;
+  if (!sigsetjmp(g_back, 1)) {
+    checks.holds("by sysv_signal()", sysv_signal(SIGSEGV, come_back) == SIG_DFL);
+    checks.holds("the counter", counts());
+    checks.holds("by ssignal()", ssignal(SIGSEGV, come_back) == come_back);
+    checks.holds("the counter", counts());
+    checks.holds("by sigset()", sigset(SIGSEGV, come_back) == come_back);
+    checks.holds("the counter", counts());
+    checks.equal("siginterrupt()", siginterrupt(SIGSEGV, 1), 0);
+    checks.holds("the counter", counts());
+    checks.equal("sighold()", sighold(SIGSEGV), 0);
+    checks.holds("the counter", counts());
+    sigblock(~0);
+    checks.holds("the counter behind sigblock()", counts());
+    sigsetmask(~0);
+    checks.holds("the counter behind sigsetmask()", counts());
+    sigsetmask(0);
+  }
+  checks.equal("no fault has come", g_faults, faults);
+  touch_nothing();
+  checks.equal("one has", g_faults, faults + 1);
+  checks.equal("sigignore()", sigignore(SIGSEGV), 0);
+  checks.holds("the counter", counts());
+  raise(SIGSEGV);
+  signal(SIGSEGV, SIG_DFL);
+#pragma GCC diagnostic pop
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  sigset_t all;
+  sigfillset(&all);
+  checks.equal("a thread's mask", pthread_attr_setsigmask_np(&attributes, &all), 0);
+  bool good = false;
+  pthread_t thread{};
+  checks.equal("pthread_create", pthread_create(&thread, &attributes, count, &good), 0);
+  pthread_join(thread, nullptr);
+  checks.holds("the counter in it", good);
+  pthread_attr_destroy(&attributes);
+}
+// As without the counter.
+void end_by_fault_in_handler(Checks& checks) {
+  const pid_t child = fork();
+  if (!child) {
+    signal(SIGSEGV, fault_again);
+    touch_nothing();
+    _exit(0);
+  }
+  int status = 0;
+  checks.equal("a child whose handler faults", waitpid(child, &status, 0), child);
+  checks.holds("ends by that", WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }
 }  // namespace
 
@@ -81,6 +148,9 @@ void handle_faults(Bench& bench) {
   int status = 0;
   checks.equal("a child without a handler", waitpid(child, &status, 0), child);
   checks.holds("ends by a fault", WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+  handle_by_older_names(checks);
   std::printf("%d faults\n", int(g_faults));
+  std::fflush(stdout);
+  end_by_fault_in_handler(checks);
 }
 }  // namespace cases
