@@ -185,7 +185,7 @@ def wakened(hca, scenario, runs):
     each run, the first of which has the machine for itself."""
     program = os.path.join(os.path.dirname(hca), "hca_verbs_clocks")
     for name in "threads", "locks", "semaphores", "child", "children", "timers", "commands", "devices", "pipes", "events", "forked", "queues", \
-            "barriers", "barrier", "readers", "writers", "crowd", "faults", "signals":
+            "barriers", "barrier", "readers", "writers", "crowd", "faults", "signals", "c11":
         found = set()
         for run in range(runs):
             begun = time.monotonic()

@@ -109,17 +109,19 @@ int await_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, u64 end) 
     const std::lock_guard guard(all.lock);
     all.waiters.push_back(&mine);
   }
-  pthread_mutex_unlock(mutex);
-  wait_until(
-      [&] {
-        const std::lock_guard guard(all.lock);
-        return mine.woken;
-      },
-      end);
+  const int error = pthread_mutex_unlock(mutex);  // it may be another's
+  if (!error)
+    wait_until(
+        [&] {
+          const std::lock_guard guard(all.lock);
+          return mine.woken;
+        },
+        end);
   {
     const std::lock_guard guard(all.lock);
     std::erase(all.waiters, &mine);
   }
+  if (error) return error;
   pthread_mutex_lock(mutex);
   return mine.woken || end == attach::kForEver ? 0 : ETIMEDOUT;
 }
@@ -206,6 +208,17 @@ HCA_INSTEAD int pthread_join(pthread_t thread, void** result) {
   if (is_open()) wait_until([&] { return !is_live(thread); });
   return HCA_NEXT(pthread_join)(thread, result);
 }
+HCA_INSTEAD int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock,
+                                     const timespec* until) {
+  if (!is_open() || !until || !is_time(*until))
+    return HCA_NEXT(pthread_clockjoin_np)(thread, result, clock, until);
+  if (!wait_until([&] { return !is_live(thread); }, end_at(clock, *until)) && is_open())
+    return ETIMEDOUT;
+  return HCA_NEXT(pthread_join)(thread, result);
+}
+HCA_INSTEAD int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* until) {
+  return pthread_clockjoin_np(thread, result, CLOCK_REALTIME, until);
+}
 
 HCA_INSTEAD int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
   if (!is_open()) return HCA_NEXT(pthread_mutex_lock)(mutex);
@@ -232,12 +245,14 @@ HCA_INSTEAD int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_
                                        const timespec* until) {
   if (!is_open() || is_shared(*condition))
     return wait_really("pthread_cond_timedwait", condition, mutex, until);
+  if (!is_time(*until)) return EINVAL;
   return await_condition(condition, mutex, end_at(clock_of(*condition), *until));
 }
 HCA_INSTEAD int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                        clockid_t clock, const timespec* until) {
   if (!is_open() || is_shared(*condition))
     return HCA_NEXT(pthread_cond_clockwait)(condition, mutex, clock, until);
+  if (!is_time(*until)) return EINVAL;
   return await_condition(condition, mutex, end_at(clock, *until));
 }
 HCA_INSTEAD int pthread_cond_signal(pthread_cond_t* condition) noexcept {
@@ -255,7 +270,7 @@ HCA_INSTEAD int sem_wait(sem_t* semaphore) {
   return taken ? 0 : HCA_NEXT(sem_wait)(semaphore);
 }
 HCA_INSTEAD int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {
-  if (!is_open()) return HCA_NEXT(sem_clockwait)(semaphore, clock, until);
+  if (!is_open() || !is_time(*until)) return HCA_NEXT(sem_clockwait)(semaphore, clock, until);
   if (wait_until([&] { return !sem_trywait(semaphore); }, end_at(clock, *until),
                  may_be_posted(semaphore)))
     return 0;

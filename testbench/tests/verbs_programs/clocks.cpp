@@ -6,7 +6,7 @@
 // `forked` open no device, threads poll
 // `queues` of their own; meet at `barriers`, at a `barrier` of two programs, are `readers` of what
 // they lock, wait for it as `writers`, are a `crowd`; `faults` are handled and blocked,
-// `signals` are waited for. They print how long that took by
+// `signals` are waited for; threads are those of `c11`. They print how long that took by
 // their clocks.
 #include <infiniband/verbs.h>
 #include <poll.h>
@@ -315,7 +315,8 @@ constexpr std::array kPrograms{ProgramRow{"threads", ping_each_other},
                                ProgramRow{"writers", prefer_writers},
                                ProgramRow{"crowd", be_a_crowd},
                                ProgramRow{"faults", handle_faults},
-                               ProgramRow{"signals", let_signals_come}};
+                               ProgramRow{"signals", let_signals_come},
+                               ProgramRow{"c11", use_c11}};
 }  // namespace
 }  // namespace cases
 

@@ -19,4 +19,5 @@ void prefer_writers(Bench& bench);
 void be_a_crowd(Bench& bench);
 void handle_faults(Bench& bench);
 void let_signals_come(Bench& bench);
+void use_c11(Bench& bench);
 }  // namespace cases
