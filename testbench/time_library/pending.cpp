@@ -34,6 +34,18 @@ int take_signal(const sigset_t& wanted, siginfo_t* info, u64 end) {
 using namespace hca;
 using namespace hca::time_library;
 
+// Who waits for one that is sent here looks.
+HCA_INSTEAD int kill(pid_t to, int signal) noexcept {
+  const int error = HCA_NEXT(kill)(to, signal);
+  if (is_open()) tell(attach::kPipe);
+  return error;
+}
+HCA_INSTEAD int pthread_kill(pthread_t to, int signal) noexcept {
+  const int error = HCA_NEXT(pthread_kill)(to, signal);
+  if (is_open()) tell(attach::kPipe);
+  return error;
+}
+
 HCA_INSTEAD int sigsuspend(const sigset_t* mask) {
   const sigset_t wanted = without_faults(*mask);
   return is_open() ? await(nullptr, 0, attach::kForEver, &wanted) : HCA_NEXT(sigsuspend)(&wanted);

@@ -62,7 +62,7 @@ bool ring_alarm() {
   pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
   const bool handled = action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL &&
                        !sigismember(&blocked, SIGALRM);
-  kill(getpid(), SIGALRM);
+  HCA_NEXT(kill)(getpid(), SIGALRM);
   return handled;
 }
 

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <thread>
 
 #include "testbench/tests/verbs_programs/clocks.h"
 
@@ -81,6 +82,17 @@ void let_signals_come(Bench& bench) {
   let_wait(
       bench, "sigtimedwait", [&] { return sigtimedwait(&alarms, &info, &millisecond); }, -1);
   checks.equal("handlers", g_came, 2);
+  std::thread other;
+  const pthread_t self = pthread_self();
+  other = std::thread([&] {
+    const timespec wait{0, 1'000'000}, longer{1, 0};
+    nanosleep(&wait, nullptr);
+    pthread_kill(self, SIGALRM);
+    nanosleep(&longer, nullptr);
+  });
+  let_wait(
+      bench, "sigwait for a thread", [&] { return sigwait(&alarms, &which); }, 0);
+  other.join();
   pthread_sigmask(SIG_UNBLOCK, &alarms, nullptr);
   close(queue);
 }
