@@ -222,8 +222,7 @@ HCA_INSTEAD int epoll_wait(int fd, epoll_event* events, int room, int millisecon
 HCA_INSTEAD int epoll_pwait(int fd, epoll_event* events, int room, int milliseconds,
                             const sigset_t* mask) {
   if (!is_open()) return HCA_NEXT(epoll_pwait)(fd, events, room, milliseconds, mask);
-  const u64 end =
-      milliseconds < 0 ? attach::kForEver : end_of(u64(milliseconds) * kMillisecond);
+  const u64 end = milliseconds < 0 ? attach::kForEver : end_of(u64(milliseconds) * kMillisecond);
   return take_events(fd, events, room, end, Mask(mask));
 }
 HCA_INSTEAD int epoll_pwait2(int fd, epoll_event* events, int room, const timespec* longest,
