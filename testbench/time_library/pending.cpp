@@ -50,6 +50,7 @@ HCA_INSTEAD int sigsuspend(const sigset_t* mask) {
   const sigset_t wanted = without_faults(*mask);
   return is_open() ? await(nullptr, 0, attach::kForEver, &wanted) : HCA_NEXT(sigsuspend)(&wanted);
 }
+// NOLINTNEXTLINE(bugprone-reserved-identifier): a name of the C library
 HCA_INSTEAD int __sigsuspend(const sigset_t* mask) { return sigsuspend(mask); }
 HCA_INSTEAD int sigtimedwait(const sigset_t* wanted, siginfo_t* info, const timespec* longest) {
   if (!is_open() || (longest && (longest->tv_sec < 0 || !is_time(*longest))))

@@ -140,8 +140,6 @@ int without_faults(int mask) { return mask & ~int(bit_of(SIGSEGV)); }
 }  // namespace
 // NOLINTBEGIN(bugprone-reserved-identifier): names of the C library
 extern "C" sighandler_t bsd_signal(int, sighandler_t) noexcept;
-extern "C" int sigblock(int) noexcept;
-extern "C" int sigsetmask(int) noexcept;
 HCA_INSTEAD sighandler_t __sysv_signal(int signal, sighandler_t handler) noexcept {
   if (!is_kept(signal)) return HCA_NEXT(__sysv_signal)(signal, handler);
   struct sigaction before {};
