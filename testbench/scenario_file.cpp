@@ -143,7 +143,7 @@ std::vector<Setting> read_yaml(const std::string& text, const std::string& file)
   try {
     const std::vector<YAML::Mark> roots = Documents(text).roots;
     // Behind the last line break the library takes an open quote for a closed one.
-    Documents(text.substr(0, text.find_last_not_of(" \r\n") + 1));
+    const Documents without_breaks(text.substr(0, text.find_last_not_of(" \r\n") + 1));
     if (roots.size() > 1)
       refuse(file, roots[1].line + 1, "", "more than one document; allowed: one");
     const YAML::Node document = YAML::Load(text);
