@@ -45,7 +45,7 @@ void RunRecorder::add_counted(unsigned i) {
 // Of a host whose threads lock doorbell registers, or take time for pushed WQEs.
 void RunRecorder::add_registers(unsigned i) {
   const HostWrites& writes = testbed_.node(i).writes();
-  if (writes.has_lock() && writes.shares_registers(testbed_.cores()))
+  if (writes.has_lock())
     chips_[i].counted.push_back(
         {&writes.counters().busiest_register, 1,
          add_resource("hosts", fmt::format("host {}'s busiest doorbell register", i), "registers",

@@ -50,16 +50,4 @@ TEST_CASE("losses for want of room are of the receive buffer", "[limits]") {
   CHECK_THAT(run.line, Catch::Matchers::Contains("hca0 losses: ") &&
                            Catch::Contains("(link_control.buffer, link_control.mode)"));
 }
-
-// Each thread has a register for itself: it is the lock that takes its core's time.
-TEST_CASE("a register that no other thread has is no limit", "[limits][doorbell]") {
-  for (const char* registers : {"0", "2"}) {
-    const RecordedRun run = run_recorded(
-        "operation: write, size: 8 B, messages: 1000, qps: 2, threads: 2",
-        {"host.doorbell_lock=1 us", std::string("host.doorbell_registers=") + registers});
-    CHECK_THAT(run.line, Catch::Matchers::StartsWith("Bottleneck") && Catch::Contains("core") &&
-                             Catch::Contains("host.doorbell_lock") &&
-                             !Catch::Contains("doorbell_registers"));
-  }
-}
 }  // namespace hca::testbench
