@@ -10,6 +10,7 @@ namespace hca::testbench {
 namespace {
 constexpr u32 kStream = 20'000, kSingle = 1001;
 constexpr u64 kBitsPerByte = 8;
+constexpr u32 kWordBytes = 8;
 }  // namespace
 
 DmaClient::DmaClient(const DmaClientConfig& client, const tlm_::PcieConfig& pcie)
@@ -19,11 +20,19 @@ Cycle DmaClient::cycles(u64 picoseconds) const {
   return engine::cycles_from_picoseconds(picoseconds, client_.clock);
 }
 
+// What the device itself needs for each of a stream of requests; picoseconds.
+u64 DmaClient::between_reads(u32 bytes) const {
+  return client_.read_interval + (bytes % kWordBytes ? client_.read_tail : 0);
+}
+u64 DmaClient::between_writes(u32 bytes) const {
+  return client_.write_interval + (bytes - 1) / client_.write_unit * client_.write_unit_interval;
+}
+
 double DmaClient::read_rate(u32 bytes) {
   const auto link = tlm_::make_pcie_link(pcie_, client_.clock);
   Cycle at = 0, last = 0;
   u64 issued_ps = 0;
-  for (u32 i = 0; i < kStream; ++i, issued_ps += client_.read_interval) {
+  for (u32 i = 0; i < kStream; ++i, issued_ps += between_reads(bytes)) {
     const blocks::ReadTiming read = link->read(std::max(at, cycles(issued_ps)), 0, bytes);
     at = read.next, last = read.last;
   }
@@ -32,12 +41,13 @@ double DmaClient::read_rate(u32 bytes) {
 
 double DmaClient::write_rate(u32 bytes) {
   const auto link = tlm_::make_pcie_link(pcie_, client_.clock);
+  const Cycle gap = cycles(client_.write_gap);
   Cycle at = 0, last = 0;
   u64 issued_ps = 0;
-  for (u32 i = 0; i < kStream; ++i, issued_ps += client_.write_interval) {
+  for (u32 i = 0; i < kStream; ++i, issued_ps += between_writes(bytes)) {
     const Cycle ready = std::max(at, cycles(issued_ps));
     const blocks::WriteTiming write = link->write(ready, ready, 0, bytes);
-    at = write.next, last = write.memory;
+    at = write.next + gap, last = write.memory;
   }
   return double(u64{kStream} * bytes * kBitsPerByte) / seconds(last) * 1e-9;
 }

@@ -8,7 +8,9 @@ namespace hca::testbench {
 // A device that does nothing but DMA, alone on its PCIe link. Picoseconds.
 struct DmaClientConfig {
   u64 clock = 800'000'000;
-  u64 read_interval = 0, write_interval = 0, write_issue = 0, staging = 0;
+  u64 read_interval = 0, read_tail = 0;
+  u64 write_interval = 0, write_unit_interval = 0, write_gap = 0, write_issue = 0, staging = 0;
+  u32 write_unit = 4096;  // bytes
 };
 }  // namespace hca::testbench
 
@@ -22,8 +24,16 @@ struct hca::engine::Knobs<hca::testbench::DmaClientConfig> {
       knob("clock", &Config::clock, Unit::Hertz, 1'000'000, 10'000'000'000, "of its cycles"),
       knob("read_interval", &Config::read_interval, Unit::Picoseconds, 0, kMax,
            "between two reads, at least"),
+      knob("read_tail", &Config::read_tail, Unit::Picoseconds, 0, kMax,
+           "the same more behind a read that ends within a word of 8 B"),
       knob("write_interval", &Config::write_interval, Unit::Picoseconds, 0, kMax,
            "between two writes, at least"),
+      knob("write_unit", &Config::write_unit, Unit::Bytes, 64, 4096, tlm_::kPcieSize,
+           "what the device moves at once for a write"),
+      knob("write_unit_interval", &Config::write_unit_interval, Unit::Picoseconds, 0, kMax,
+           "more than write_interval for each of them but the first"),
+      knob("write_gap", &Config::write_gap, Unit::Picoseconds, 0, kMax,
+           "between the last byte of a write on the link and the next write"),
       knob("write_issue", &Config::write_issue, Unit::Picoseconds, 0, kMax,
            "from a write that is asked for to its first byte"),
       knob("staging", &Config::staging, Unit::Picoseconds, 0, kMax,
@@ -50,6 +60,8 @@ class DmaClient {
 
  private:
   Cycle cycles(u64 picoseconds) const;
+  u64 between_reads(u32 bytes) const;
+  u64 between_writes(u32 bytes) const;
   double seconds(Cycle cycles) const { return double(cycles) / double(client_.clock); }
   template <class Once>
   Latency latency_of(Once&& once);

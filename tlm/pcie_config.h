@@ -29,6 +29,7 @@ struct PcieConfig {
   u32 overhead = 81;       // thousandths
   u32 flit_overhead = 20;  // the same in flit mode
   u32 mps = 256, mrrs = 512, completion_bytes = 256, first_completion = 4096;
+  u32 line_reads = 0;
   u32 write_header = 24, read_header = 24, completion_header = 20;
   u32 flit_write_header = 16, flit_read_header = 16, flit_completion_header = 12;
   u32 read_tags = 64;
@@ -50,7 +51,7 @@ struct PcieConfig {
   u64 llc_bytes = 0;  // 0: none
   u32 llc_ways = 2;
   u64 llc_latency = 30'000;  // ps
-  static constexpr u32 kLlcLine = 64;
+  static constexpr u32 kCacheLine = 64;
   static constexpr u32 kFlitMode = 6;  // the generation that has it
 
   // With `overhead` and the headers of the mode of its generation, and with room for posted writes
@@ -94,6 +95,9 @@ struct hca::engine::Knobs<hca::tlm_::PcieConfig> {
            "payload of a completion TLP: the root complex's read completion boundary or the MPS"),
       knob("first_completion", &Config::first_completion, Unit::Bytes, 64, 4096, tlm_::kPcieSize,
            "payload of the first completion TLP of a read, if that is less"),
+      knob("line_reads", &Config::line_reads, Unit::Bytes, 0, 4096,
+           "a read TLP for so many bytes or less is answered by cache lines, a completion of 64 B "
+           "for each"),
       knob("write_header", &Config::write_header, Unit::Bytes, 12, 64,
            "header, framing and CRC of a write TLP"),
       knob("read_header", &Config::read_header, Unit::Bytes, 12, 64,

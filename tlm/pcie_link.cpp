@@ -49,7 +49,7 @@ void check_pcie(const PcieConfig& config) {
   };
   whole("iommu_entries", config.iommu_entries, config.iommu_ways,
         "whole number of sets of pcie.iommu_ways");
-  whole("llc_bytes", config.llc_bytes, u64{PcieConfig::kLlcLine} * config.llc_ways,
+  whole("llc_bytes", config.llc_bytes, u64{PcieConfig::kCacheLine} * config.llc_ways,
         "whole number of sets of pcie.llc_ways lines");
   enough("root_posted_data", config.root_posted_data, config.mps, "a write of pcie.mps");
   enough("device_posted_data", config.device_posted_data, kLargestMmio,
@@ -83,7 +83,7 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
       tail_(config.memory_tail_share ? engine::cycles_from_picoseconds(config.memory_tail, hertz)
                                      : 0),
       first_(std::min(config.first_completion, config.completion_bytes)),
-      one_tlp_(std::min(first_, config.mrrs)),
+      one_tlp_(std::min(pieces_of(1).first, config.mrrs)),
       read_header_cycles_(up_.rate().cycles_for(config_.read_header)),
       full_answer_(answer_of(config.mrrs)),
       request_(up_.rate().span_of(config_.read_header)),
@@ -186,14 +186,15 @@ inline void PcieLink::ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing) 
 }
 
 u64 PcieLink::answer_of(u32 part) const {
-  const u32 behind = part - std::min(part, first_);
-  const u64 headers = 1 + (behind + config_.completion_bytes - 1) / config_.completion_bytes;
+  const Pieces pieces = pieces_of(part);
+  const u32 behind = part - std::min(part, pieces.first);
+  const u64 headers = 1 + (behind + pieces.others - 1) / pieces.others;
   return part + headers * config_.completion_header;
 }
 
 // Of the first of them.
 u64 PcieLink::first_answer_of(u32 part) const {
-  return std::min(part, first_) + u64{config_.completion_header};
+  return std::min(part, pieces_of(part).first) + u64{config_.completion_header};
 }
 
 [[gnu::hot]] blocks::WriteTiming PcieLink::write(Cycle first_in, Cycle last_in, u64, u32 bytes) {

@@ -53,9 +53,10 @@ struct RootCounters {
 // When DMA and MMIO arrive across PCIe. The TLPs of one request are a train computed by arithmetic:
 // no event each.
 //  - A read is split by MRRS. Each part leaves when its tag is free and the line upstream is; the
-//    root complex answers in order with completions of completion_bytes, one after the other on the
-//    line downstream; the tag is free again with the last of them. A read that waits for its tag
-//    holds up no write: it takes its time of the line when it is asked for.
+//    root complex answers in order with completions of completion_bytes, a short one (line_reads)
+//    by cache lines, one after the other on the line downstream; the tag is free again with the
+//    last of them. A read that waits for its tag holds up no write: it takes its time of the line
+//    when it is asked for.
 //  - An AtomicOp is one TLP with its operands, behind a header as a write's; like a read it has a
 //  tag, and one completion with the value.
 //  - A write is split by MPS; each TLP leaves when its last byte is at hand and the line is free.
@@ -98,6 +99,15 @@ class PcieLink : public blocks::HostTiming {
   void tell_bytes(PciePart part, Cycle end, u64 bytes) const;
   // On the line: an AtomicOp.
   u64 atomic_bytes(u32 operands) const { return operands + u64{config_.write_header}; }
+  // The payloads of the completions of a part.
+  struct Pieces {
+    u32 first, others;
+  };
+  Pieces pieces_of(u32 part) const {
+    if (part <= config_.line_reads) [[unlikely]]
+      return {PcieConfig::kCacheLine, PcieConfig::kCacheLine};
+    return {first_, config_.completion_bytes};
+  }
   // The bytes on the line of all completions of a part.
   u64 answer_of(u32 part) const;
   PcieConfig config_;

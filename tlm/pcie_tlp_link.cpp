@@ -84,10 +84,11 @@ Cycle PcieTlpLink::ask(Cycle at, const Asked& a, bool first, blocks::ReadTiming&
 
 // The completions of a part that memory has from cycle `from` on.
 Cycle PcieTlpLink::answer(Cycle from, u64 address, u32 bytes, blocks::ReadTiming& timing) {
-  const u32 off = config_.split == PcieSplit::ByAddress ? u32(address % first_) : 0;
-  u32 most = first_ - off;
+  const Pieces pieces = pieces_of(bytes);
+  const u32 off = config_.split == PcieSplit::ByAddress ? u32(address % pieces.first) : 0;
+  u32 most = pieces.first - off;
   Cycle last = from;
-  for (u32 done = 0, part; done < bytes; done += part, most = config_.completion_bytes) {
+  for (u32 done = 0, part; done < bytes; done += part, most = pieces.others) {
     part = std::min(bytes - done, most);
     const Cycle start = with_credits(completions_, from, part);
     const u64 size = part + u64{config_.completion_header};

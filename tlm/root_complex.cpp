@@ -5,7 +5,7 @@
 
 namespace hca::tlm_ {
 namespace {
-constexpr u64 kLineBytes = PcieConfig::kLlcLine;
+constexpr u64 kLineBytes = PcieConfig::kCacheLine;
 constexpr u64 kAnyRate = 1'000'000'000;  // of a memory that is not asked
 
 // Calls fn(index) for each block of `size` bytes that a TLP touches.

@@ -37,6 +37,22 @@ TEST_CASE("the first completion of a read may be shorter", "[pcie]") {
   CHECK(short_one.read(0, 0, 64).last == 23 + 10);
 }
 
+TEST_CASE("a short read is answered by cache lines", "[pcie]") {
+  PcieConfig config = plain();
+  config.line_reads = 256;
+  const auto read = [&](u32 bytes) { return PcieLink(config, kHertz).read(0, 0, bytes); };
+  // Data from 17 on: 84 bytes, to 22.25; three of them to 32.75, four to 38.
+  CHECK(read(192).first == 23 + 10);
+  CHECK(read(192).last == 33 + 10);
+  CHECK(read(256).last == 38 + 10);
+  CHECK(read(64).last == 23 + 10);
+  // One byte more is one completion of 256 bytes, to 34.25, and one of 1 byte: 1.3125.
+  CHECK(read(257).first == 35 + 10);
+  CHECK(read(257).last == 36 + 10);
+  // The second part of a long one is short: two of 256 bytes, to 51.5, and two lines: 10.5.
+  CHECK(read(640).last == 62 + 10);
+}
+
 TEST_CASE("a memory with a spread takes from its latency to that and the spread", "[pcie]") {
   PcieConfig config = plain();
   config.memory_spread = 40'000;  // 10 cycles

@@ -13,6 +13,7 @@ TEST_CASE("TLP by TLP a link has the times of one that counts whole requests", "
   const PcieSplit split = GENERATE(PcieSplit::BySize, PcieSplit::ByAddress);
   for (const u32 completion : {64u, 128u, 256u}) {
     PcieConfig config = plain();
+    config.line_reads = GENERATE(0u, 192u, 512u);
     config.split = split;
     config.mps = 128, config.completion_bytes = 256, config.first_completion = completion;
     config.read_tags = 12, config.memory_spread = 8'000, config.overhead = 81;
@@ -94,6 +95,10 @@ TEST_CASE("by address a read is cut at the multiples of MRRS, its answer at thos
   config.split = PcieSplit::ByAddress, config.first_completion = 64;
   CHECK(read(68, 384).first == 22 + 10);
   CHECK(read(68, 384).last == 45 + 10);
+  // 60, 64 and 4 bytes by lines: 80, 84 and 24 on the line, to 22, 27.25 and 28.75.
+  config.line_reads = 128;
+  CHECK(read(68, 128).first == 22 + 10);
+  CHECK(read(68, 128).last == 29 + 10);
 }
 
 TEST_CASE("a write waits for the credit of its header", "[pcie][credits]") {
