@@ -104,13 +104,15 @@ void RunRecorder::add_wire(unsigned port) {
     lines[i] = add_resource("links", fmt::format("hca{} link transmit{}", i, of), "link", 1,
                             "port.link_rate");
   add_slow_core(port, of);
-  testbed_.wire(port).add_tap(
+  tlm_::Wire& wire = testbed_.wire(port);
+  wire.add_entry_tap(
       [this, port, lines](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
-        if (!recording_) return;
         const u64 time = testbed_.time_on_link(port, sender, frame.size());
         use(lines[sender], at.value(), at.value() + time, double(time));
-        ladder_.frame(sender, at.value(), frame);
       });
+  wire.add_tap([this](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+    if (recording_) ladder_.frame(sender, at.value(), frame);
+  });
 }
 
 // Picoseconds that a frame takes of the datapath of a chip.
@@ -138,11 +140,14 @@ void RunRecorder::add_slow_core(unsigned port, const std::string& of) {
     const std::size_t in =
         add_resource("core", fmt::format("hca{} core datapath, receive{}", i, of), "core", 1,
                      "icrc_unit.beat_bytes, core.clock");
-    testbed_.wire(port).add_tap(
-        [this, i, out, in](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
-          const u64 time = beats_of(i, frame.size());
-          use(sender == i ? out : in, at.value(), at.value() + time, double(time));
-        });
+    const auto listen = [this, i](u8 from, std::size_t resource) {
+      return [=, this](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+        const u64 time = beats_of(i, frame.size());
+        if (sender == from) use(resource, at.value(), at.value() + time, double(time));
+      };
+    };
+    testbed_.wire(port).add_entry_tap(listen(i, out));
+    testbed_.wire(port).add_tap(listen(1 - i, in));
   }
 }
 

@@ -35,7 +35,7 @@ Wire::Wire(sc_core::sc_module_name name, const WireConfig& config, FaultScript f
   check_wire(config);
   if (config.bit_errors && !config.fec) error_bits_ = 1;
   for (u32 i = 0; i < config.bit_errors; ++i) error_bits_ *= 10;
-  may_hit_ = error_bits_ || config.breaks() || !faults_.is_empty();
+  looks_ = may_hit_ = error_bits_ || config.breaks() || !faults_.is_empty();
   from_a.serve(this, 0);
   from_b.serve(this, 1);
 }
@@ -59,16 +59,22 @@ sc_time Wire::arrival(u8 sender, sc_time delay, u64 bytes) {
   const u8 sender = u8(from);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   ++ends_[sender].frames;
-  const std::span<const u8> frame(payload.get_data_ptr(), payload.get_data_length());
-  if (may_hit_ && !proto::is_link_frame(frame, faults_.link())) [[unlikely]] {
-    const u64 ps = (sc_core::sc_time_stamp() + delay).value() / unit();
-    if (config_.breaks() && config_.is_broken(ps)) return void(++ends_[sender].lost);
-    if (error_bits_ && is_damaged(sender, frame.size())) return void(++ends_[sender].damaged);
-    if (const FaultRule* rule = faults_.is_empty() ? nullptr : faults_.decide(sender, frame, ps))
-      return apply(*rule, sender, payload, delay);
-  }
-  forward(sender, payload, arrival(sender, delay, frame.size()));
+  if (looks_ && enters(sender, payload, delay)) [[unlikely]]
+    return;
+  forward(sender, payload, arrival(sender, delay, payload.get_data_length()));
   release_held(sender, delay);
+}
+
+[[gnu::noinline]] bool Wire::enters(u8 sender, tlm::tlm_generic_payload& payload, sc_time delay) {
+  const std::span<const u8> frame(payload.get_data_ptr(), payload.get_data_length());
+  for (const Tap& tap : entry_taps_) tap(sender, sc_core::sc_time_stamp() + delay, frame);
+  if (!may_hit_ || proto::is_link_frame(frame, faults_.link())) return false;
+  const u64 ps = (sc_core::sc_time_stamp() + delay).value() / unit();
+  if (config_.breaks() && config_.is_broken(ps)) return ++ends_[sender].lost;
+  if (error_bits_ && is_damaged(sender, frame.size())) return ++ends_[sender].damaged;
+  const FaultRule* const rule = faults_.is_empty() ? nullptr : faults_.decide(sender, frame, ps);
+  if (rule) apply(*rule, sender, payload, delay);
+  return rule;
 }
 
 bool Wire::has_broken() const {

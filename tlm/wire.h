@@ -83,7 +83,8 @@ class Wire : public sc_core::sc_module {
 
  public:
   static constexpr unsigned kEnds = 2;
-  // Each frame that leaves the wire, with its sender and the time of its first bit at the receiver.
+  // Each frame that leaves the wire, with its sender and the time of its first bit at the receiver;
+  // or each that enters it, with that time.
   using Tap = std::function<void(u8 sender, sc_core::sc_time at, std::span<const u8> frame)>;
 
   DirectTargetSocketTagged<Wire, &Wire::b_transport> from_a{"from_a"}, from_b{"from_b"};
@@ -99,6 +100,8 @@ class Wire : public sc_core::sc_module {
   void remove_tap(unsigned number) {
     std::erase_if(taps_, [&](const auto& tap) { return tap.first == number; });
   }
+  // Of what enters the wire, lost or not; it stays as long as the wire.
+  void add_entry_tap(Tap tap) { entry_taps_.push_back(std::move(tap)), looks_ = true; }
   const FaultScript& faults() const { return faults_; }
   // Lets a reordered frame that no other has followed arrive, by `delay` later than now; false:
   // none waits. From outside of the simulation, while nothing is under way.
@@ -127,6 +130,8 @@ class Wire : public sc_core::sc_module {
   sc_core::sc_time arrival(u8 sender, sc_core::sc_time delay, u64 bytes);
   sc_core::sc_time time_of(u64 bytes) const;
   bool is_damaged(u8 sender, u64 bytes);
+  // What enters is told and may be hit; true: it goes no further from here.
+  bool enters(u8 sender, tlm::tlm_generic_payload& payload, sc_core::sc_time delay);
 
   WireConfig config_;
   sc_core::sc_time latency_;
@@ -134,8 +139,10 @@ class Wire : public sc_core::sc_module {
   // Of damage and of bit errors, by sender: chips run in no order.
   std::array<engine::Random, kEnds> random_, errors_;
   bool may_hit_ = false;  // faults, bit errors or a break
+  bool looks_ = false;    // that, or a tap of what enters
   u64 error_bits_ = 0;    // of which one is wrong; 0: none
   std::vector<std::pair<unsigned, Tap>> taps_;
+  std::vector<Tap> entry_taps_;
   unsigned next_tap_ = 0;
   std::array<End, kEnds> ends_;
 };

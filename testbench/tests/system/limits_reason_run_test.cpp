@@ -50,4 +50,16 @@ TEST_CASE("losses for want of room are of the receive buffer", "[limits]") {
   CHECK_THAT(run.line, Catch::Matchers::Contains("hca0 losses: ") &&
                            Catch::Contains("(link_control.buffer, link_control.mode)"));
 }
+// 1 bit of 10^5 is wrong: of frames of 4096 bytes, 33300 bits, 3 of 10 are lost on the wire, and
+// all took their time on the link.
+TEST_CASE("frames that are lost on the wire have kept the link busy", "[limits]") {
+  const RecordedRun run =
+      run_recorded("operation: write, size: 4 KiB, messages: 2000",
+                   {"connection.service=uc", "connection.path_mtu=4096", "wire.bit_errors=5"});
+  CAPTURE(run.line);
+  CHECK(run.result.lost > 400);
+  CHECK(run.line.find(": hca0 link transmit: ") != std::string::npos);
+  CHECK(share_of(run, "hca0 link transmit") > 0.97);
+}
+
 }  // namespace hca::testbench

@@ -114,6 +114,17 @@ TEST_CASE_METHOD(testbench::FreshKernel, "a frame arrives as the same payload af
   CHECK(cable.a.received.at(0).first == sc_time(14, SC_NS));
 }
 
+TEST_CASE_METHOD(testbench::FreshKernel, "what enters a cable is told, lost or not", "[wire]") {
+  Cable cable({on_psn(FaultAction::Drop, 2)});
+  std::vector<sc_time> entered, left;
+  cable.wire.add_entry_tap([&](u8, sc_time at, std::span<const u8>) { entered.push_back(at); });
+  cable.wire.add_tap([&](u8, sc_time at, std::span<const u8>) { left.push_back(at); });
+  cable.a.send(frame_of(1, 2), sc_time(3, SC_NS));
+  cable.a.send(frame_of(1, 3), sc_time(4, SC_NS));
+  CHECK(entered == std::vector{sc_time(3, SC_NS), sc_time(4, SC_NS)});
+  CHECK(left == std::vector{sc_time(14, SC_NS)});
+}
+
 TEST_CASE_METHOD(testbench::FreshKernel, "a cable takes its length, and FEC its latency",
                  "[wire]") {
   WireConfig config = Cable::config();
