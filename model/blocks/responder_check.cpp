@@ -19,7 +19,7 @@ using namespace proto;
   Cycle ready = context_.look_up(context_port_, at, p.qpn);
   if (written_[p.qpn] > ready) {
     ++counters.context_stalls;
-    if (config_.context_forwarding == ContextForwarding::Stall) ready = written_[p.qpn];
+    if (config_.context_forwarding == ContextForwarding::Stall) ready = wait_for(ready, p.qpn);
   }
   if (key) ready = protection_.look_up(key_port_, ready, key);
   const Cycle out = std::max(stage_.enter(ready), last_out_ + 1);
@@ -36,6 +36,13 @@ using namespace proto;
   count(p.verdict.cause);
   probe.event(out, Step::Passed, p.qpn, p.psn, u64(p.verdict.action));
   return out;
+}
+
+// Several that wait at the same time count once.
+Cycle ResponderCheck::wait_for(Cycle ready, u32 qpn) {
+  const Cycle until = written_[qpn], from = std::max(ready, waited_until_);
+  if (until > from) counters.waits_context += until - from, waited_until_ = until;
+  return until;
 }
 
 inline const Region* ResponderCheck::region_of(const ParsedPacket& packet, u32 key) const {

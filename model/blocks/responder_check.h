@@ -22,7 +22,7 @@ struct ResponderCheckCounters {
   u64 duplicate = 0, nak_pending = 0, psn_ahead = 0, bad_sequence = 0, unsupported = 0;
   u64 too_many_reads = 0, no_receive_wqe = 0, srq_failed = 0, bad_length = 0, misaligned = 0,
       bad_rkey = 0;
-  u64 context_stalls = 0;
+  u64 context_stalls = 0, waits_context = 0;
 };
 
 // The rules of 9.6 and 9.7 (proto/responder_rules.h), one stage a cycle; owns the receive states.
@@ -56,6 +56,7 @@ class ResponderCheck {
 
  private:
   void grow(u32 qpn);
+  Cycle wait_for(Cycle ready, u32 qpn);
   void count(proto::RequestCause cause);
   // That the R_Key of a request names.
   const proto::Region* region_of(const proto::ParsedPacket& packet, u32 key) const;
@@ -69,7 +70,7 @@ class ResponderCheck {
   Protection& protection_;
   engine::Stage stage_;
   std::vector<Cycle> written_;  // by QP: when its context is written
-  Cycle last_out_ = 0;
+  Cycle last_out_ = 0, waited_until_ = 0;
 };
 }  // namespace hca::blocks
 
@@ -109,5 +110,7 @@ struct hca::engine::Counters<hca::blocks::ResponderCheckCounters> {
       counter("misaligned", &C::misaligned, "packets", "NAK invalid request: ATOMIC not aligned"),
       counter("bad_rkey", &C::bad_rkey, "packets", "NAK remote access error"),
       counter("context_stalls", &C::context_stalls, "packets",
-              "requests that met their context being changed"));
+              "requests that met their context being changed"),
+      counter("waits_context", &C::waits_context, kWaited,
+              "contexts that a request in front changes (context_forwarding)"));
 };

@@ -62,4 +62,18 @@ TEST_CASE("frames that are lost on the wire have kept the link busy", "[limits]"
   CHECK(share_of(run, "hca0 link transmit") > 0.97);
 }
 
+// A packet of the same queue pair goes on when the one in front is judged: 2 cycles to look up its
+// key and 100 to be judged, of 2.5 ns each; the look-up of its queue pair is hidden.
+TEST_CASE("requests that wait for their context are named, not what piles up", "[limits]") {
+  const RecordedRun run = run_recorded(
+      "operation: write, size: 64 B, messages: 2000",
+      {"hca1.responder_check.context_forwarding=stall", "hca1.responder_check.latency=100 cycles"});
+  CHECK_THAT(run.line,
+             Catch::Contains(": hca1 responder_check, one request of a queue pair at a time: ") &&
+                 Catch::Contains("(responder_check.context_forwarding)") &&
+                 !Catch::Contains("as near"));
+  CHECK(waited(run, "hca1 responder_check", "contexts that a request in front changes") > 190'000);
+  CHECK(double(time_of(run)) == Approx(2000 * 102 * 2500).epsilon(0.005));
+}
+
 }  // namespace hca::testbench
