@@ -38,7 +38,9 @@ void QpScheduler::hold(const proto::QpConfig& qp, Queue& q, PushedWqe* pushed) {
   const bool is_whole = qp.service != proto::Service::Ud ||
                         proto::holds_whole_wqe({pushed->wqe.data(), pushed->bytes}, qp.service);
   if (!is_new || !is_whole || held_ == config_.pushes) {
-    ++(is_new && is_whole ? counters.refused_pushes : counters.stale_pushes);
+    const bool refused = is_new && is_whole;
+    ++(refused ? counters.refused_pushes : counters.stale_pushes);
+    if (refused && held_) refused_since_ = std::min(refused_since_, now());
     return Pool<PushedWqe>::give_back(pushed);
   }
   ++held_;
@@ -49,6 +51,8 @@ void QpScheduler::hold(const proto::QpConfig& qp, Queue& q, PushedWqe* pushed) {
 PushedWqe* QpScheduler::take_pushed(Queue& q) {
   PushedWqe* first = q.first_pushed;
   q.first_pushed = first->next, --held_;
+  if (refused_since_ != engine::kNever)
+    counters.waits_pushes += now() - std::exchange(refused_since_, engine::kNever);
   if (!q.first_pushed) q.last_pushed = nullptr;
   return first;
 }

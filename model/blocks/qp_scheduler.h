@@ -26,6 +26,7 @@ struct QpSchedulerConfig {
 };
 struct QpSchedulerCounters {
   u64 turns = 0, wqes = 0, pauses = 0, stale_pushes = 0, refused_pushes = 0, waits_turns = 0;
+  u64 waits_pushes = 0;
 };
 
 // Which queue pair sends next. A queue pair that has WQEs to fetch stands in the ready list once;
@@ -83,7 +84,8 @@ class QpScheduler : public engine::Block {
   ByQp<Queue> queues_;
   ReadyQueues ready_;
   Pool<Turn> pool_;
-  u32 held_ = 0;  // pushed WQEs
+  u32 held_ = 0;                          // pushed WQEs
+  Cycle refused_since_ = engine::kNever;  // one for which there is no room
   Cycle next_turn_ = 0;
 };
 }  // namespace hca::blocks
@@ -129,5 +131,7 @@ struct hca::engine::Counters<hca::blocks::QpSchedulerCounters> {
       counter("refused_pushes", &C::refused_pushes, "WQEs",
               "pushed WQEs for which there was no room (pushes): read"),
       counter("waits_turns", &C::waits_turns, kWaited,
-              "turns of their own in flight (turns), of all queue pairs"));
+              "turns of their own in flight (turns), of all queue pairs"),
+      counter("waits_pushes", &C::waits_pushes, kWaited,
+              "room for pushed WQEs (pushes): those that come meanwhile are read"));
 };

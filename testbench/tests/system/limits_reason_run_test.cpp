@@ -76,4 +76,14 @@ TEST_CASE("requests that wait for their context are named, not what piles up", "
   CHECK(double(time_of(run)) == Approx(2000 * 102 * 2500).epsilon(0.005));
 }
 
+// One push is held, and the next ones are read meanwhile.
+TEST_CASE("pushed WQEs without room are a stall with its cause", "[limits][stalls]") {
+  const RecordedRun run = run_recorded(
+      "operation: write, size: 8 B, messages: 2000, qps: 16, push: true, inline_below: 65 B",
+      {"hca.qp_scheduler.pushes=1", "hca.qp_scheduler.interval=40 cycles", "host.post_send=50 ns"});
+  CHECK(counter(run.result, "hca0.qp_scheduler.refused_pushes") > 100);
+  const u64 cycles = waited(run, "hca0 qp_scheduler", "room for pushed WQEs (pushes)");
+  CHECK(cycles > 1000);
+  CHECK(cycles * 2500 < time_of(run));
+}
 }  // namespace hca::testbench
