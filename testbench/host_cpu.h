@@ -102,6 +102,13 @@ enum class HostStep : u16 { Rung, AtBar, CqeWritten, Looked };
 inline constexpr std::array<std::string_view, 4> kHostStepNames{"rung", "at BAR", "CQE written",
                                                                 "looked"};
 
+// What an open loop has planned until now.
+struct Offer {
+  u64 messages = 0, dropped = 0;  // those that found no place in its queue
+  Cycle last = 0;                 // when the last one was due
+  std::string_view knob{};        // that says how many
+};
+
 // What a host tells whoever looks: what its cores are busy with, writes to the BAR and when they
 // arrive there, CQEs that the HCA wrote, and messages whose completion a program has taken.
 class HostMeter {
@@ -117,6 +124,8 @@ class HostMeter {
   // A program has waited for completions since, as all its messages that may be are in flight; once
   // at its first post, for no time.
   virtual void was_full(const void* /*program*/, Cycle /*since*/, Cycle /*until*/) {}
+  // Instead of it, of an open loop.
+  virtual void offers(const void* /*program*/, const Offer& /*offer*/) {}
 };
 
 // A program of host software, one action after the other.

@@ -40,6 +40,8 @@ class HostWrites : public engine::Block {
   void tick();
   std::function<void(const Kept&)> send;
   bool has_lock() const { return lock_; }
+  // Of so many cores some ring the same register.
+  bool shares_registers(u32 cores) const { return registers_ && registers_ < cores; }
   bool combines() const { return push_line_; }
   const HostCounters& counters() const { return counters_; }
 

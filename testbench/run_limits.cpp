@@ -14,6 +14,10 @@ const LimitKind& limit_kind(std::string_view kind) {
   throw std::logic_error("no kind of limit: " + std::string(kind));
 }
 
+namespace {
+constexpr std::size_t kMostLimits = 2;
+}  // namespace
+
 std::vector<Use> limits_of(const std::vector<Use>& uses) {
   // Who waits for a timer all the time is idle, whatever it sends again.
   const bool idle = std::any_of(uses.begin(), uses.end(), [](const Use& use) {
@@ -29,7 +33,7 @@ std::vector<Use> limits_of(const std::vector<Use>& uses) {
   std::vector<Use> moving, holding;
   for (const Use& use : uses)
     if (const LimitKind& kind = limit_kind(use.kind);
-        use.share >= kShareToName && kind.explains > 1)
+        use.share >= kShareToName && kind.explains > 1 && use.kind != "load")
       (kind.inside ? holding : moving).push_back(use);
   const auto by_share = [](const Use& a, const Use& b) { return a.share > b.share; };
   std::stable_sort(moving.begin(), moving.end(), by_share);
@@ -48,8 +52,14 @@ std::vector<Use> limits_of(const std::vector<Use>& uses) {
   if (moving.empty() || moving.front().share < kShareOfAll)
     limits.insert(limits.end(), holding.begin(), holding.end());
   std::stable_sort(limits.begin(), limits.end(), by_share);
-  if (limits.size() > 2) limits.resize(2);
-  if (limits.size() == 2 && limits[1].share < limits[0].share - kShareBeside) limits.pop_back();
+  const auto load = std::find_if(uses.begin(), uses.end(), [](const Use& use) {
+    return use.kind == "load" && use.share >= kShareOfAll;
+  });
+  const bool kept = load != uses.end();
+  if (kept) limits.insert(std::upper_bound(limits.begin(), limits.end(), *load, by_share), *load);
+  if (limits.size() > kMostLimits) limits.resize(kMostLimits);
+  if (!kept && limits.size() == kMostLimits && limits[1].share < limits[0].share - kShareBeside)
+    limits.pop_back();
   return limits;
 }
 

@@ -27,6 +27,7 @@ struct LimitKind {
   double explains = 2;    // a share from which on it is the reason for all that is busy
 };
 inline constexpr std::array kLimitKinds{
+    LimitKind{"load", 0, "of the offered rate achieved"},  // by open loops
     LimitKind{"link", 0, "busy"},
     LimitKind{"PCIe", 0, "busy"},
     LimitKind{"memory", 0, "busy"},
@@ -61,7 +62,8 @@ struct Use {
   std::string knob{};  // that changes it
   double waited = 1;   // of what is in use: share of the time in which something waits for it
 };
-// Those that limit: none, one, or two that are as near; the first is the nearest.
+// Those that limit: none, one, or two that are as near; the first is the nearest. Open loops whose
+// plan is kept are limited by it, whatever is near as well.
 std::vector<Use> limits_of(const std::vector<Use>& uses);
 // "hca0 link transmit: 98 % busy (port.link_rate)".
 std::string text_of(const Use& use);

@@ -79,10 +79,12 @@ class RunRecorder {
     HostCosts costs{};  // before this part of the run
     // In this part of the run: programs in a closed loop, and how long they could not post, ps.
     std::map<const void*, u64> programs;
+    std::map<const void*, Offer> open_loops;
     void worked(Cycle at, Cycle cycles) override;
     void wakes(Cycle at, Cycle cycles) override;
     void completed(Cycle at, u32 qpn, u64 bytes, Cycle unlocked) override;
     void was_full(const void* program, Cycle since, Cycle until) override;
+    void offers(const void* program, const Offer& offer) override;
   };
   // The levels in front of the blocks of a chip, and what passes them.
   struct Chip : engine::ProbeSink {
@@ -160,8 +162,10 @@ class RunRecorder {
   long waiting(unsigned chip, WaitOf of) const;
   static void add_wait(Phase& phase, std::string name, const WaitRow& row, double share);
   void end_stalls(Phase& phase);
+  bool holds_up_peer(unsigned chip, const std::vector<Use>& uses) const;
   std::vector<Use> may_limit(const Phase& phase) const;
   void end_depth(Phase& phase);
+  void add_load(const Phase& phase, std::vector<Use>& uses) const;
   void end_atomics(Phase& phase);
   void end_losses(Phase& phase) const;
   std::string knobs_of_core(unsigned chip) const;

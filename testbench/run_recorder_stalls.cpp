@@ -11,6 +11,10 @@ namespace hca::testbench {
 namespace {
 constexpr std::size_t kStallsToPrint = 4, kPartsToPrint = 24;
 constexpr double kShareToPrint = 0.05;
+
+std::string name_of_register(unsigned i) {
+  return fmt::format("host {}'s busiest doorbell register", i);
+}
 }  // namespace
 
 // What takes its time where no event tells it.
@@ -48,8 +52,7 @@ void RunRecorder::add_registers(unsigned i) {
   if (writes.has_lock())
     chips_[i].counted.push_back(
         {&writes.counters().busiest_register, 1,
-         add_resource("hosts", fmt::format("host {}'s busiest doorbell register", i), "registers",
-                      1, "host.doorbell_registers")});
+         add_resource("hosts", name_of_register(i), "registers", 1, "host.doorbell_registers")});
   if (writes.combines())
     chips_[i].counted.push_back({&writes.counters().combining_cycles, 1,
                                  add_resource("hosts", fmt::format("host {}'s write combining", i),
@@ -121,7 +124,8 @@ void RunRecorder::begin_stalls() {
     chip.no_room_begun = chip.dropped_for_room();
   }
   for (Core& core : cores_)
-    core.programs.clear(), core.costs = testbed_.node(core.chip).cpu.costs();
+    core.programs.clear(), core.open_loops.clear(),
+        core.costs = testbed_.node(core.chip).cpu.costs();
 }
 
 // What the cores of a host worked at most, and what took half as long or more.
@@ -163,6 +167,28 @@ void RunRecorder::end_losses(Phase& p) const {
 void RunRecorder::Core::was_full(const void* program, Cycle since, Cycle until) {
   if (!recorder->recording_) return;
   programs[program] += (until - since) * recorder->chips_[chip].period;
+}
+
+void RunRecorder::Core::offers(const void* program, const Offer& offer) {
+  if (recorder->recording_) open_loops[program] = offer;
+}
+
+// How much of the rate that open loops offer is completed, of the one that falls back most; if
+// there are no others.
+void RunRecorder::add_load(const Phase& p, std::vector<Use>& uses) const {
+  Use least{"", "load", 2};
+  for (const Core& core : cores_) {
+    if (!core.programs.empty()) return;
+    for (const auto& [program, offer] : core.open_loops) {
+      const u64 last = offer.last * chips_[core.chip].period;
+      const double share = double(offer.messages - offer.dropped) / double(offer.messages) *
+                           double(last - std::min(last, p.from)) / double(p.to - p.from);
+      if (share < least.share)
+        least = {fmt::format("host {}'s offered load", core.chip), "load", share,
+                 std::string(offer.knob)};
+    }
+  }
+  if (!least.name.empty()) uses.push_back(std::move(least));
 }
 
 // A stream that always has as much in flight as it may, and no more: of several the one that does
@@ -207,18 +233,31 @@ void RunRecorder::add_wait(Phase& p, std::string name, const WaitRow& row, doubl
     p.uses.push_back({std::move(name), std::string(row.kind), share, std::string(row.knob)});
 }
 
-// A host that only receives holds its peer up when that waits for receive WQEs, and not otherwise.
+// A host that only receives holds its peer up when that waits for receive WQEs, and not otherwise:
+// most of the time, or now and then for a core that has no time left.
+bool RunRecorder::holds_up_peer(unsigned i, const std::vector<Use>& uses) const {
+  const std::string peer = fmt::format("hca{} ", kChips - 1 - i);
+  double works = 0, waits = 0;
+  for (const Use& use : uses) {
+    if (use.name == resources_[cores_[i].work].name) works = use.share;
+    if (use.name == peer + "message credits" || use.name == peer + "RNR timers")
+      waits = std::max(waits, use.share);
+  }
+  return waits >= kShareToName || (works >= kShareOfAll && waits >= kShareBeside);
+}
+
+// A doorbell register that one thread has for itself is its core's time.
 std::vector<Use> RunRecorder::may_limit(const Phase& p) const {
   std::vector<Use> uses = p.uses;
+  add_load(p, uses);
+  const auto leave_out = [&](const std::string& name) {
+    std::erase_if(uses, [&](const Use& use) { return use.name == name; });
+  };
   for (unsigned i = 0; i < kChips; ++i) {
-    if (waiting(i, WaitOf::QueuePairs)) continue;
-    const std::string peer = fmt::format("hca{} ", kChips - 1 - i);
-    const bool waits = std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
-      return use.share >= kShareToName &&
-             (use.name == peer + "message credits" || use.name == peer + "RNR timers");
-    });
-    const std::string& core = resources_[cores_[i].work].name;
-    if (!waits) std::erase_if(uses, [&](const Use& use) { return use.name == core; });
+    if (!testbed_.node(i).writes().shares_registers(testbed_.cores()))
+      leave_out(name_of_register(i));
+    if (!waiting(i, WaitOf::QueuePairs) && !holds_up_peer(i, uses))
+      leave_out(resources_[cores_[i].work].name);
   }
   return uses;
 }

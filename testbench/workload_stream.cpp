@@ -54,7 +54,7 @@ Cycle StreamSender::act(Cycle now) {
 
 Cycle StreamSender::post_on(u32 qp, Cycle now) {
   const Cycle since = std::min(std::exchange(full_since_, engine::kNever), now);
-  if ((since < now || now == first_post_) && !traffic_.keep_posts)
+  if ((since < now || now == first_post_) && !traffic_.keep_posts && !traffic_.is_open())
     end_.cpu->tell([&](HostMeter& meter) { meter.was_full(this, since, now); });
   return end_.cpu->take_posts(post_list(qp, now));
 }
@@ -86,12 +86,15 @@ std::optional<u32> StreamSender::choose(u32& next, Fits&& fits) {
 
 // The messages that were planned until now enter the queue.
 void StreamSender::admit(u64 until) {
+  const u64 offered = planned_ + dropped_;
+  u64 last = 0;
   while (planned_ < traffic_.messages && arrivals_.next() <= until) {
     const auto left = [&](u32 q) { return lanes_[q].planned < traffic_.messages_on(q); };
     const u32 qp = *choose(next_plan_, left);
     Lane& lane = lanes_[qp];
     // One without a byte takes the time of one byte: time must pass.
     const u64 bits = u64{std::max(traffic_.message(qp, lane.planned).bytes, 1u)} * 8;
+    last = arrivals_.next();
     if (waiting_ == traffic_.queue) {
       ++dropped_;
     } else {
@@ -105,6 +108,12 @@ void StreamSender::admit(u64 until) {
       arrivals_.advance(engine::u128{bits} * engine::kPicosecondsPerSecond,
                         traffic_.bits_per_second);
   }
+  if (offered != planned_ + dropped_)
+    end_.cpu->tell([&](HostMeter& meter) {
+      meter.offers(this,
+                   {planned_ + dropped_, dropped_, first_post_ + last / end_.period,
+                    traffic_.messages_per_second ? "workload[].message_rate" : "workload[].rate"});
+    });
 }
 
 // With one doorbell; returns how many.

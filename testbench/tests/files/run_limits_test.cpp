@@ -34,6 +34,15 @@ TEST_CASE("what limits, from the shares of what is busy and of what is waited fo
   CHECK(names_of_limits({{"line up", "PCIe", 0.85}, {"line down", "PCIe", 0.98}}) == "line down");
 }
 
+TEST_CASE("offered load limits where it is achieved, and what is near stands beside it",
+          "[limits]") {
+  CHECK(names_of_limits({{"load", "load", 0.99}, {"core", "cores", 0.85}}) == "load, core");
+  CHECK(names_of_limits({{"load", "load", 0.99}, {"core", "cores", 0.5}}) == "load");
+  CHECK(names_of_limits({{"load", "load", 0.96}, {"core", "cores", 1.0}}) == "core, load");
+  CHECK(names_of_limits({{"load", "load", 0.94}, {"core", "cores", 1.0}}) == "core");
+  CHECK(names_of_limits({{"load", "load", 0.90}}).empty());
+}
+
 TEST_CASE("every row that may limit has a kind", "[limits]") {
   for (const WaitRow& row : kWaitRows) CHECK(limit_kind(row.kind).inside > 0);
   CHECK(wait_row("port1_link_control", "waits_pause: until")->name == "pause of the peer");

@@ -76,6 +76,50 @@ TEST_CASE("requests that wait for their context are named, not what piles up", "
   CHECK(double(time_of(run)) == Approx(2000 * 102 * 2500).epsilon(0.005));
 }
 
+// Of 4 queue pairs one is told to come again at a time, and the others go on: 1 us a message all
+// the same.
+TEST_CASE("a core that is slow behind a shared receive queue is named", "[limits][host]") {
+  for (const char* entry : {"operation: send, size: 64 B, messages: 3000",
+                            "operation: send, size: 64 B, messages: 3000, depth: 4"}) {
+    const RecordedRun run =
+        run_recorded(entry, {"connection.srq=true", "connection.qps=4",
+                             "connection.min_rnr_timer=1", "host1.post_recv=1 us"});
+    CHECK_THAT(run.line,
+               Catch::Contains(": host 1's core: ") && Catch::Contains("(host.post_recv)"));
+  }
+}
+
+// 85 % of what a core of 100 ns a message has, evenly; 110 % of it.
+TEST_CASE("an open loop whose plan is kept is limited by its plan", "[limits]") {
+  const auto line = [](int rate) {
+    return run_recorded("operation: write, size: 64 B, messages: 5000, message_rate: " +
+                            std::to_string(rate),
+                        {"host0.post_send=90 ns", "host0.completion=10 ns"})
+        .line;
+  };
+  CHECK_THAT(line(8'500'000), Catch::Matchers::Matches(
+                                  ".*: host 0's offered load: 100 % of the offered rate achieved "
+                                  "\\(workload\\[\\]\\.message_rate\\); as near: host 0's core: "
+                                  "8[56] % busy \\(host.post_send\\)\n"));
+  CHECK_THAT(line(5'000'000),
+             Catch::Contains(": host 0's offered load: 100 % ") && !Catch::Contains("as near"));
+  CHECK_THAT(line(11'000'000),
+             Catch::Contains(": host 0's core: 100 % busy") && !Catch::Contains("offered load"));
+}
+
+// Each thread has a register for itself: it is the lock that takes its core's time.
+TEST_CASE("a register that no other thread has is not named beside its core",
+          "[limits][doorbell]") {
+  for (const char* registers : {"0", "2"}) {
+    const RecordedRun run = run_recorded(
+        "operation: write, size: 8 B, messages: 1000, qps: 2, threads: 2",
+        {"host.doorbell_lock=1 us", std::string("host.doorbell_registers=") + registers});
+    CHECK_THAT(run.line, Catch::Matchers::StartsWith("Bottleneck") && Catch::Contains("core") &&
+                             Catch::Contains("host.doorbell_lock") && !Catch::Contains("register"));
+    CHECK(share_of(run, "host 0's busiest doorbell register") > 0.5);
+  }
+}
+
 // One push is held, and the next ones are read meanwhile.
 TEST_CASE("pushed WQEs without room are a stall with its cause", "[limits][stalls]") {
   const RecordedRun run = run_recorded(
