@@ -214,7 +214,7 @@ bool Runner::simulate(const Programs& programs, const std::function<u64()>& coun
     report(counted);
     if (failed()) break;   // nothing moves any more, for a known reason
     if (is_over()) break;  // what sends last may complete long before it arrives
-    if (slices_without > 2 && testbed_.is_asleep()) {
+    if (slices_without > 2 && testbed_.is_asleep() && testbed_.has_caught_up()) {
       if (testbed_.release_held()) continue;
       if (lose && lose()) break;
       stuck = "stands still";

@@ -227,6 +227,11 @@ bool Testbed::is_asleep() const {
   return true;
 }
 
+bool Testbed::has_caught_up() const {
+  return std::ranges::all_of(
+      nodes_, [](const auto& node) { return node->is_past(node->hca.domain().now()); });
+}
+
 // What a requester that has sent something waits for, and whether anything will end that.
 static std::string waiting_for(const proto::QpAttributes& a) {
   if (a.unacked_psn == a.sq_psn) return "";

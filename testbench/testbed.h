@@ -102,6 +102,8 @@ class Testbed {
   bool release_held();
   // Nothing will happen any more.
   bool is_asleep() const;
+  // The kernel's time is behind all that the chips have run ahead of it.
+  bool has_caught_up() const;
   // For a person: who waits for what, how far the queue pairs are, and which block should have
   // acted.
   std::string stuck_report();
