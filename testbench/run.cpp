@@ -58,9 +58,10 @@ RunResult Runner::run() {
       proto::is_reliable(scenario_.connection.service()))
     run_breakdowns();
   if (scenario_.run.hash) result_.hash = digests_[0].value() ^ std::rotl(digests_[1].value(), 1);
+  result_.picoseconds = kernel_picoseconds();
+  testbed_.meet();
   keep_wires();
   keep_counters();
-  result_.picoseconds = kernel_picoseconds();
   if (!result_.failures.empty() && !result_.failed_at) result_.failed_at = result_.picoseconds;
   result_.seconds = wall_seconds() - started_;
   return std::move(result_);
@@ -177,6 +178,7 @@ void Runner::advance(const sc_core::sc_time& by) {
 void Runner::wait_for_writes() {
   const u64 latency = std::max(scenario_.pcie[0].latency, scenario_.pcie[1].latency);
   advance(slice() + sc_core::sc_time(double(latency), sc_core::SC_PS));
+  testbed_.meet();
 }
 
 bool Runner::simulate(const Programs& programs, const std::function<u64()>& count,
@@ -224,6 +226,7 @@ bool Runner::simulate(const Programs& programs, const std::function<u64()>& coun
   const std::string asleep = testbed_.sleep_report();
   for (unsigned i = 0; i < kChips; ++i)
     for (u32 core = 0; core < programs[i].size(); ++core) testbed_.node(i).run(nullptr, core);
+  testbed_.meet();
   if (stuck.empty() && !failed()) return true;
   if (!result_.failed_at) result_.failed_at = kernel_picoseconds();
   if (stuck.empty()) {

@@ -126,11 +126,8 @@ Testbed::Testbed(const Scenario& scenario) : scenario_(scenario) {
   for (unsigned i = 0; i < kChips; ++i)
     nodes_[i] = std::make_unique<Node>(fmt::format("node{}", i).c_str(), scenario_, i);
   for (unsigned port = 0; port < scenario_.ports(); ++port) add_wire(port);
-  for (unsigned i = 0; i < kChips; ++i) {
-    auto& node = nodes_[i];
-    node->set_quantum(quantum_of(i), scenario_.run.quantum);
-    node->verbs.set_step([&node] { return node->wait_for_command(); });
-  }
+  let_run_ahead();
+  for (auto& node : nodes_) node->verbs.set_step([&node] { return node->wait_for_command(); });
 }
 
 u64 Testbed::time_on_link(unsigned port, unsigned sender, std::size_t bytes) const {
@@ -179,19 +176,30 @@ Cycle Testbed::quantum_of(unsigned i) const {
   return shortest;
 }
 
-void Testbed::keep_in_step(bool in_step) {
-  if (std::exchange(in_step_, in_step) == in_step) return;
-  if (!in_step) {
-    for (unsigned i = 0; i < kChips; ++i)
-      nodes_[i]->set_quantum(quantum_of(i), scenario_.run.quantum);
-    return;
-  }
+void Testbed::let_run_ahead() {
+  for (unsigned i = 0; i < kChips; ++i)
+    nodes_[i]->set_quantum(quantum_of(i), scenario_.run.quantum);
+}
+
+void Testbed::wait_in_step() {
   u64 ahead = 0;
-  for (const auto& node : nodes_) {
-    ahead = std::max<u64>(ahead, node->hca.quantum() * node->hca.period().value());
-    node->begin_steps();
+  for (unsigned i = 0; i < kChips; ++i) {
+    ahead = std::max<u64>(ahead, quantum_of(i) * nodes_[i]->hca.period().value());
+    nodes_[i]->begin_steps();
   }
   run_for(sc_core::sc_time::from_value(ahead));
+}
+
+void Testbed::meet() {
+  if (in_step_) return;
+  wait_in_step();
+  let_run_ahead();
+}
+
+void Testbed::keep_in_step(bool in_step) {
+  if (std::exchange(in_step_, in_step) == in_step) return;
+  if (!in_step) return let_run_ahead();
+  wait_in_step();
   for (const auto& node : nodes_) node->know_steps();
 }
 

@@ -92,6 +92,9 @@ class Testbed {
   // Picoseconds that a frame of so many bytes takes of a port's link, with what is around it.
   u64 time_on_link(unsigned port, unsigned sender, std::size_t bytes) const;
   proto::LinkLayer link() const { return proto::framing_row(scenario_.connection.framing).link; }
+  // Simulates until both chips have run to the kernel's time and no further: what is looked at then
+  // is the same whatever the quantum.
+  void meet();
   // For host software that sees both HCAs at once: what it sees of them is of the same time, for no
   // chip runs ahead. Simulates until that is so.
   void keep_in_step(bool in_step);
@@ -119,6 +122,8 @@ class Testbed {
   void add_wire(unsigned port);
   void plan_breaks(unsigned port);
   Cycle quantum_of(unsigned index) const;
+  void let_run_ahead();
+  void wait_in_step();
   void check(unsigned index, bool good, std::string_view command);
   void create(unsigned index, Endpoint& end, const struct Need& need);
   void create_queues(unsigned index, Endpoint& end, const struct Need& need);

@@ -1,34 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hashes of runs whose ways to run differ.
+// Hashes and figures of runs whose ways to run differ.
+#include "testbench/report.h"
+#include "testbench/run_recorder.h"
 #include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {
+namespace {
 // When this run ends a chip is about to tell of its credits, which it does now and then for ever:
 // with long quanta it has done so already.
+const std::string kText =
+    "connection: {framing: ib_local, timeout: 5}\n"
+    "hca: {qp_scheduler: {pushes: 2, batch: 1, turns: 2, policy: weighted},\n"
+    "  requester: {engines: 1, engine_interval: 50 cycles},\n"
+    "  responder_execute: {engines: 1, engine_queue: 2},\n"
+    "  packetizer: {buffers: 1, tx_start: threshold}, qp_cache: {entries: 8, misses: 4},\n"
+    "  wqe_cache: {entries: 32, policy: fifo, acks: true},\n"
+    "  link_control: {mode: credits, buffer: 8 KiB, lanes: 4}}\n"
+    "pcie: {read_tags: 2, completion_order: by_memory}\n"
+    "workload:\n"
+    "  - {mix: {send: 1, read: 1, send_immediate: 1}, sizes: [{size: 0 B, weight: 1},\n"
+    "     {size: 16 B, weight: 6}, {size: 100 B, weight: 4}, {size: 1000 B, weight: 2},\n"
+    "     {size: 5 KiB, weight: 1}], qps: 2, depth: 8, messages: 800, list: 4,\n"
+    "     inline_below: 101 B, push: false, signal_every: 1, qp_order: random, fence: true,\n"
+    "     service_level: 1, sges: 3}\n";
+
+// summary.json without the knobs, of which the quantum is one.
+std::string figures(const char* quantum) {
+  FreshKernel kernel;
+  Scenario scenario =
+      parse_scenario(kText, "test.yaml", {"run.hash=true", std::string("run.quantum=") + quantum});
+  scenario.metered = true;
+  Runner runner(scenario, {});
+  RunRecorder recorder(runner.testbed());
+  runner.phase = [&](const std::string& what, bool begins) { recorder.phase(what, begins); };
+  const RunResult result = runner.run();
+  CHECK(result.failures.empty());
+  nlohmann::json all = json_of(result, scenario);
+  all.erase("knobs"), all.erase("knobs_changed");
+  all["recording"] = recorder.json();
+  return all.dump(1);
+}
+}  // namespace
+
 TEST_CASE("a hash is of what happens before the end, whatever the quantum", "[run][hash]") {
-  const std::string text =
-      "connection: {framing: ib_local, timeout: 5}\n"
-      "hca: {qp_scheduler: {pushes: 2, batch: 1, turns: 2, policy: weighted},\n"
-      "  requester: {engines: 1, engine_interval: 50 cycles},\n"
-      "  responder_execute: {engines: 1, engine_queue: 2},\n"
-      "  packetizer: {buffers: 1, tx_start: threshold}, qp_cache: {entries: 8, misses: 4},\n"
-      "  wqe_cache: {entries: 32, policy: fifo, acks: true},\n"
-      "  link_control: {mode: credits, buffer: 8 KiB, lanes: 4}}\n"
-      "pcie: {read_tags: 2, completion_order: by_memory}\n"
-      "workload:\n"
-      "  - {mix: {send: 1, read: 1, send_immediate: 1}, sizes: [{size: 0 B, weight: 1},\n"
-      "     {size: 16 B, weight: 6}, {size: 100 B, weight: 4}, {size: 1000 B, weight: 2},\n"
-      "     {size: 5 KiB, weight: 1}], qps: 2, depth: 8, messages: 800, list: 4,\n"
-      "     inline_below: 101 B, push: false, signal_every: 1, qp_order: random, fence: true,\n"
-      "     service_level: 1, sges: 3}\n";
   const auto hash = [&](const char* quantum) {
-    return run_text(text, {"run.hash=true", std::string("run.quantum=") + quantum}).hash.value();
+    return run_text(kText, {"run.hash=true", std::string("run.quantum=") + quantum}).hash.value();
   };
   const u64 longest = hash("0 cycles");
   CHECK(longest != 0);
   CHECK(hash("1 cycle") == longest);
   CHECK(hash("10 cycles") == longest);
 }
+
+TEST_CASE("figures are of the same time, whatever the quantum", "[run][figures]") {
+  const std::string longest = figures("0 cycles");
+  for (const char* quantum : {"1 cycle", "2 cycles", "10 cycles"}) {
+    const std::string other = figures(quantum);
+    const auto at = std::size_t(std::ranges::mismatch(longest, other).in1 - longest.begin());
+    const std::size_t line = longest.rfind('\n', at) + 1;
+    CAPTURE(quantum, longest.substr(line, 120), other.substr(std::min(line, other.size()), 120));
+    CHECK(bool(other == longest));
+  }
+}
+
 // The chips are 30 us ahead, and asleep when all has arrived: nobody has seen it yet.
 TEST_CASE("what arrives over a long wire is awaited, whatever the quantum", "[run]") {
   for (const char* quantum : {"0 cycles", "1 cycle"}) {
