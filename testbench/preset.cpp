@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/preset.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "testbench/shortened.h"
 
 namespace hca::testbench {
 std::optional<std::vector<Setting>> settings_of_preset(std::string_view name) {
@@ -17,5 +21,27 @@ std::string preset_names() {
   for (const Preset& preset : presets())
     names += (names.empty() ? "" : ", ") + std::string(preset.name);
   return names;
+}
+
+void take_preset(std::vector<Setting>& settings, const std::string& file,
+                 std::vector<std::string>& errors) {
+  const auto said = std::find_if(settings.begin(), settings.end(),
+                                 [](const Setting& s) { return s.path == "preset"; });
+  if (said == settings.end()) return;
+  const Setting preset = *said;
+  settings.erase(said);
+  const std::optional<std::vector<Setting>> given = settings_of_preset(preset.text);
+  if (!given)
+    return errors.push_back(
+        fmt::format("{}: preset: there is no \"{}\"; allowed: {}",
+                    preset.overrides ? "--set" : fmt::format("{}:{}", file, preset.line),
+                    shortened(preset.text), preset_names()));
+  std::vector<Setting> all;
+  for (const Setting& s : *given)
+    if (std::none_of(settings.begin(), settings.end(),
+                     [&](const Setting& own) { return own.path == s.path; }))
+      all.push_back(s);
+  all.insert(all.end(), settings.begin(), settings.end());
+  settings = std::move(all);
 }
 }  // namespace hca::testbench

@@ -56,10 +56,13 @@ KnobTable knobs_of(Scenario& scenario) {
 }
 
 bool Scenario::waits_for_events() const {
+  return std::ranges::any_of(workload,
+                             [&](const WorkloadConfig& w) { return waits_for_events(w); });
+}
+
+bool Scenario::waits_for_events(const WorkloadConfig& w) const {
   const bool hosts = host[0].wait == HostWait::Event || host[1].wait == HostWait::Event;
-  return std::ranges::any_of(workload, [&](const WorkloadConfig& w) {
-    return w.wait == WaitKind::Event || (w.wait == WaitKind::Host && hosts);
-  });
+  return w.wait == WaitKind::Event || (w.wait == WaitKind::Host && hosts);
 }
 
 std::vector<tlm_::FaultRule> Scenario::fault_rules(unsigned port) const {

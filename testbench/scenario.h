@@ -146,6 +146,7 @@ struct Scenario {
   std::vector<tlm_::FaultRule> fault_rules(unsigned port) const;  // of the wire at a port
   u32 qps_of(const WorkloadConfig& w) const { return w.qps ? w.qps : connection.qps; }
   bool waits_for_events() const;  // any workload
+  bool waits_for_events(const WorkloadConfig& workload) const;
 };
 
 // What `hca run` does without a scenario.

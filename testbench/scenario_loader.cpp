@@ -12,6 +12,7 @@
 #include "testbench/preset.h"
 #include "testbench/scenario_file.h"
 #include "testbench/scenario_knobs.h"
+#include "testbench/scenario_objects.h"
 #include "testbench/shortened.h"
 #include "testbench/testbed.h"
 #include "testbench/workload_rules.h"
@@ -125,6 +126,7 @@ class Loader {
   }
   // What no single value shows.
   void check() {
+    if (scenario_.workload.empty()) take_default_workload();
     check_ports();
     check_pcie();
     check_wires();
@@ -143,6 +145,31 @@ class Loader {
       settle_sizes(w, given_[i]);
     }
     if (errors_.empty()) check_service_levels();
+    if (errors_.empty()) check_objects();
+  }
+  // What the service has of it.
+  void take_default_workload() {
+    scenario_.workload = default_scenario().workload;
+    std::erase_if(scenario_.workload, [&](const WorkloadConfig& w) {
+      return !has_operations(scenario_.connection.service(), w);
+    });
+    if (const u64 mtu = bytes_of_mtu(scenario_.connection.path_mtu);
+        scenario_.connection.service() == proto::Service::Ud)
+      for (WorkloadConfig& w : scenario_.workload)
+        w.from = std::min(w.from, mtu), w.to = std::min(w.to, mtu);
+  }
+  // At the entry that asks for them; what nobody wrote asks for few, so that the knob was set.
+  void check_objects() {
+    for (const ObjectMistake& m : object_mistakes(scenario_)) {
+      const std::string problem = fmt::format("workload[{}]{}: {}", m.entry, m.key, m.problem);
+      const auto said = std::find_if(settings_->rbegin(), settings_->rend(),
+                                     [&](const Setting& s) { return s.path.ends_with(m.knob); });
+      if (m.entry < lines_.size())
+        complain(std::ranges::min_element(lines_[m.entry], {}, &LineOfKey::second)->second,
+                 problem);
+      else if (said != settings_->rend())
+        complain(*said, said->path + ": is too little for the default " + problem);
+    }
   }
   // Workloads that do not run together use the same queue pairs.
   void check_service_levels() {
@@ -303,6 +330,7 @@ class Loader {
   Scenario& scenario_;
   std::string file_;
   KnobTable table_;
+  using LineOfKey = std::pair<const std::string, int>;
   std::vector<std::map<std::string, int>> lines_;  // of the keys of each workload entry
   std::vector<GivenKeys> given_;
   std::vector<std::string> errors_;
@@ -336,29 +364,6 @@ void override_with(std::vector<Setting>& settings, const std::string& text,
     }
   settings.push_back(std::move(given));
 }
-
-// "preset: NAME": its settings, where nothing else sets the same.
-void take_preset(std::vector<Setting>& settings, const std::string& file,
-                 std::vector<std::string>& errors) {
-  const auto said = std::find_if(settings.begin(), settings.end(),
-                                 [](const Setting& s) { return s.path == "preset"; });
-  if (said == settings.end()) return;
-  const Setting preset = *said;
-  settings.erase(said);
-  const std::optional<std::vector<Setting>> given = settings_of_preset(preset.text);
-  if (!given)
-    return errors.push_back(
-        fmt::format("{}: preset: there is no \"{}\"; allowed: {}",
-                    preset.overrides ? "--set" : fmt::format("{}:{}", file, preset.line),
-                    shortened(preset.text), preset_names()));
-  std::vector<Setting> all;
-  for (const Setting& s : *given)
-    if (std::none_of(settings.begin(), settings.end(),
-                     [&](const Setting& own) { return own.path == s.path; }))
-      all.push_back(s);
-  all.insert(all.end(), settings.begin(), settings.end());
-  settings = std::move(all);
-}
 }  // namespace
 
 Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
@@ -368,16 +373,6 @@ Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
   take_preset(settings, file, errors);
   Scenario scenario;
   Loader(scenario, file).load(settings, std::move(errors));
-  if (scenario.workload.empty()) {
-    scenario.workload = default_scenario().workload;
-    std::erase_if(scenario.workload, [&](const WorkloadConfig& w) {
-      return !has_operations(scenario.connection.service(), w);
-    });
-    if (const u64 mtu = bytes_of_mtu(scenario.connection.path_mtu);
-        scenario.connection.service() == proto::Service::Ud)
-      for (WorkloadConfig& w : scenario.workload)
-        w.from = std::min(w.from, mtu), w.to = std::min(w.to, mtu);
-  }
   return scenario;
 }
 

@@ -47,9 +47,9 @@ proto::PortAttributes Testbed::port_of(unsigned i, unsigned number) const {
 
 void Testbed::connect() {
   if (scenario_.waits_for_events())
-    for (auto& node : nodes_) {
-      node->events = node->verbs.create_comp_channel(kEventEntries);
-      if (!node->events) throw std::runtime_error("CreateEq fails");
+    for (unsigned i = 0; i < kChips; ++i) {
+      auto& node = nodes_[i];
+      check(i, node->events = node->verbs.create_comp_channel(kEventEntries), "CreateEq");
       node->memory.watch(node->events->message, proto::kMessageBytes,
                          [cpu = &node->cpu](u64, u64) { cpu->interrupt(); });
     }
@@ -66,36 +66,10 @@ void Testbed::connect() {
   }
 }
 
-namespace {
-// The knob that bounds the objects which a command makes.
-struct ObjectLimit {
-  std::string_view command, knob;
-  u32 blocks::CoreConfig::*value;
-};
-constexpr std::array kObjectLimits{
-    ObjectLimit{"CreateCq", "max_cqs", &blocks::CoreConfig::max_cqs},
-    ObjectLimit{"CreateQp", "max_qps", &blocks::CoreConfig::max_qps},
-    ObjectLimit{"CreateSrq", "max_srqs", &blocks::CoreConfig::max_srqs},
-    ObjectLimit{"RegisterMr", "max_regions", &blocks::CoreConfig::max_regions},
-};
-
-constexpr u32 kMostShared = 1u << proto::kMaxLogWorkEntries;
-
-std::string refusal_of(unsigned chip, std::string_view command, proto::CommandStatus status,
-                       const blocks::CoreConfig& core) {
-  std::string text =
-      fmt::format("chip {}: {} gives command status {}", chip, command, proto::name_of(status));
-  for (const ObjectLimit& limit : kObjectLimits)
-    if (limit.command == command && status == proto::CommandStatus::NoResources)
-      text += fmt::format("; hca{}.core.{} is {}", chip, limit.knob, core.*limit.value);
-  return text;
-}
-}  // namespace
-
 void Testbed::check(unsigned i, bool good, std::string_view command) {
   if (!good)
-    throw std::runtime_error(
-        refusal_of(i, command, nodes_[i]->verbs.last_status(), scenario_.hca[i].core));
+    throw std::runtime_error(fmt::format("chip {}: {} gives command status {}", i, command,
+                                         proto::name_of(nodes_[i]->verbs.last_status())));
 }
 
 void Testbed::create(unsigned i, Endpoint& end, const Need& need) {
@@ -148,11 +122,6 @@ void Testbed::create_queues(unsigned i, Endpoint& end, const Need& need) {
   }
   const SrqInitAttr shared{
       .max_wr = need.qps * need.receive_wqes, .max_sge = need.sges, .port = need.port};
-  if (scenario_.connection.srq && shared.max_wr > kMostShared)
-    throw engine::ConfigError(
-        "workload[].receive_depth", std::to_string(need.receive_wqes),
-        fmt::format("{} queue pairs times it up to {}", need.qps, kMostShared), "",
-        "makes too many WQEs of a shared receive queue");
   if (scenario_.connection.srq)
     check(i, end.srq = node.verbs.create_srq(shared, srqn), "CreateSrq");
   attributes.srq = end.srq;

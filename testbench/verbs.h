@@ -17,6 +17,7 @@
 #include "tlm/host_memory.h"
 
 namespace hca::testbench {
+constexpr u32 kFirstUserQpn = 16;  // in front of it are those of management and well-known ones
 struct Pd {
   u32 number = 0;
 };
@@ -337,7 +338,7 @@ class VerbsContext {
   u64 command_blocks_;
   u32 next_command_ = 0;
   proto::CommandStatus last_status_ = proto::CommandStatus::Ok;
-  u32 last_key_ = 0, next_qpn_ = 16, next_cqn_ = 1, next_eqn_ = 1, next_pd_ = 1;
+  u32 last_key_ = 0, next_qpn_ = kFirstUserQpn, next_cqn_ = 1, next_eqn_ = 1, next_pd_ = 1;
   u32 next_srqn_ = 1;
   const Pd* own_pd_ = nullptr;  // allocated when it is first needed
   std::deque<Pd> pds_;

@@ -17,7 +17,6 @@ namespace {
 constexpr u32 kEventEntries = 1 << 14;
 constexpr u64 kNodeGuidBase = 0x0200'00ff'fe00'0001;  // of a locally administered MAC address
 constexpr u32 kMostAhs = 1 << 16;  // the HCA has them in WQEs: the server counts them
-constexpr u32 kFirstQpn = 16;      // in front of it are those of management and well-known ones
 
 u64 key_of(Kind kind, u32 number) { return u64{u8(kind)} << 32 | number; }
 // Windows have numbers among those of regions, and both are named by keys.
@@ -76,12 +75,12 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
   describe(scenario);
   const proto::DeviceAttributes& a = info_.attributes;
   numbers_ = {{Kind::Pd, {1, a.max_pds}},     {Kind::Cq, {1, a.max_cqs}},
-              {Kind::Mr, {1, a.max_regions}}, {Kind::Qp, {kFirstQpn, a.max_qps}},
+              {Kind::Mr, {1, a.max_regions}}, {Kind::Qp, {testbench::kFirstUserQpn, a.max_qps}},
               {Kind::Srq, {1, a.max_srqs}},   {Kind::Ah, {1, 1 + kMostAhs}}};
   // What programs are told is how many they can have.
   proto::DeviceAttributes& told = info_.attributes;
   for (u32* most : {&told.max_pds, &told.max_cqs, &told.max_regions, &told.max_srqs}) --*most;
-  told.max_qps -= kFirstQpn;
+  told.max_qps -= testbench::kFirstUserQpn;
 }
 
 // One GID, that of the port's framing, where programs look for it: at index 0, and of RoCE also at

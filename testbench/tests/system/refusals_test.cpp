@@ -89,10 +89,54 @@ TEST_CASE("a range of sizes that is empty by a byte is refused", "[scenario][wor
 }
 
 TEST_CASE("more receive WQEs than a shared receive queue has are told with their key", "[run]") {
-  CHECK_THROWS_WITH(
-      run_text("connection.srq: true\n"
-               "workload: [{operation: send, size: 64 B, qps: 129, receive_depth: 256}]\n"),
-      "workload[].receive_depth: \"256\" makes too many WQEs of a shared receive queue; "
+  const auto text = [](int qps) {
+    return "connection.srq: true\nworkload: [{operation: send, size: 64 B, qps: " +
+           std::to_string(qps) + ", receive_depth: 256}]\n";
+  };
+  CHECK(
+      error_of(text(129)) ==
+      "s.yaml:2: workload[0].receive_depth: of 256 makes too many WQEs of a shared receive queue; "
       "allowed: 129 queue pairs times it up to 32768");
+  CHECK(error_of(text(128)) == "(none)");
+}
+
+// Numbers of objects are below a knob. Queue pairs begin with 16, regions and queues with 1: a lane
+// has two CQs and three regions, and each thread, and each workload of those that run together, has
+// a lane.
+TEST_CASE("objects that the device does not have are told at the workload that asks for them",
+          "[scenario][workload]") {
+  const std::string threads =
+      "workload:\n  - {operation: send, size: 8 B}\n  - {operation: send, size: 8 B, qps: 4, "
+      "threads: 4}\n";
+  const auto refused = [&](const std::string& knob, int enough, const std::string& words) {
+    const auto with = [&](int value) {
+      return error_of("hca0.core." + knob + ": " + std::to_string(value) + "\n" + threads);
+    };
+    CAPTURE(knob, with(enough));
+    CHECK(with(enough) == "(none)");
+    CHECK_THAT(with(enough - 1),
+               Contains("s.yaml:4: workload[1]: needs " + words + " of hca0 with ") &&
+                   Contains("; allowed: numbers below hca0.core." + knob + ", " +
+                            std::to_string(enough - 1)));
+  };
+  refused("max_qps", 16 + 4, "queue pairs");
+  refused("max_cqs", 1 + 2 * 4, "completion queues");
+  refused("max_regions", 1 + 3 * 4, "regions");
+  CHECK_THAT(
+      error_of("connection.srq: true\nhca1.core.max_srqs: 4\n" + threads),
+      Contains("s.yaml:5: workload[1]: needs shared receive queues of hca1 with the numbers 1 "
+               "to 4, with those before it; allowed: numbers below hca1.core.max_srqs, 4"));
+  const std::string events = "workload: [{size: 8 B}, {size: 8 B,\n  wait: event}]\n";
+  for (const char* knob : {"max_eqs", "max_vectors"}) {
+    const std::string core = std::string("hca.core.") + knob;
+    CHECK_THAT(error_of(core + ": 1\n" + events),
+               Contains("s.yaml:2: workload[1]: needs ") && Contains(std::string(knob) + ", 1"));
+    CHECK(error_of(core + ": 2\n" + events) == "(none)");
+    CHECK(error_of(core + ": 1\nworkload: [{size: 8 B}]\n") == "(none)");
+  }
+  CHECK_THAT(
+      error_of("hca.core.max_cqs: 2\n"),
+      Contains("s.yaml:1: hca.core.max_cqs: is too little for the default workload[0]: needs "
+               "completion queues"));
 }
 }  // namespace hca::testbench

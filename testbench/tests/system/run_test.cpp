@@ -282,12 +282,6 @@ TEST_CASE("a dead wire ends with the status of the exhausted retries", "[run]") 
                                        Contains("message 0: completed with status RETRY_EXC_ERR"));
 }
 
-TEST_CASE("a command that the device refuses is named with its status", "[run]") {
-  // The second CQ has number 2, beyond the limit.
-  CHECK_THROWS_WITH(run_text("hca.core.max_cqs: 2\nworkload: [{from: 64 B, to: 64 B}]\n"),
-                    "chip 0: CreateCq gives command status NoResources; hca0.core.max_cqs is 2");
-}
-
 TEST_CASE("a completion that comes while its queue is being armed wakes the host", "[run]") {
   // The host looks once more when it has rung the doorbell, which is on its way twice as long.
   const RunResult result = run_text(
