@@ -62,6 +62,16 @@ TEST_CASE("both ends of a link have the flow control of its framing", "[scenario
              Contains("s.yaml:1: hca.link_control.mode: pause does not go with"));
 }
 
+// Neither hides the other.
+TEST_CASE("a value out of its range and a mistake of two others are told together", "[scenario]") {
+  const std::string error =
+      error_of("hca:\n  doorbell: {interval: 0 cycles}\n  qp_cache: {entries: 8, ways: 3}\n");
+  CHECK_THAT(error, Contains("s.yaml:2: hca.doorbell.interval: ") &&
+                        Contains("s.yaml:3: qp_cache.ways: \"3\" does not divide the entries"));
+  CHECK_THAT(error_of("hca:\n  qp_cache: {entries: -8,\n ways: 3}\n"),
+             Contains("s.yaml:2: hca.qp_cache.entries: ") && !Contains("divide"));
+}
+
 TEST_CASE("datagrams have no rate limit", "[scenario]") {
   CHECK_THAT(
       error_of("connection: {service: ud, rate_limit: 1 Gb/s}\n"),
