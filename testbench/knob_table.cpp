@@ -4,6 +4,24 @@
 #include <algorithm>
 
 namespace hca::testbench {
+std::string nearest_path(const std::string& path, std::span<const std::string_view> known) {
+  const std::size_t begin = path.rfind('.') + 1;
+  const std::string_view above = std::string_view(path).substr(0, begin);
+  std::vector<std::string_view> beside;
+  for (const std::string_view name : known)
+    if (begin && name.starts_with(above))
+      beside.push_back(name.substr(begin, name.find('.', begin) - begin));
+  if (beside.empty()) return engine::nearest_name(path, known);
+  const std::string_view given = std::string_view(path).substr(begin);
+  const auto longer = std::ranges::find_if(beside, [&](std::string_view name) {
+    return ("_" + std::string(name) + "_").find("_" + std::string(given) + "_") !=
+           std::string::npos;
+  });
+  const std::string nearest =
+      longer == beside.end() ? engine::nearest_name(given, beside) : std::string(*longer);
+  return nearest.empty() ? "" : std::string(above) + nearest;
+}
+
 KnobTable::Group& KnobTable::group_of(const std::string& prefix, const Type& type) {
   for (Group& group : groups_)
     if (group.type == &type && group.prefix == prefix) return group;
@@ -53,7 +71,7 @@ std::string KnobTable::nearest(const std::string& path) const {
     known.push_back(std::string_view(text).substr(begin, end - begin));
     begin = end;
   }
-  return engine::nearest_name(path, known);
+  return nearest_path(path, known);
 }
 
 std::optional<std::string> KnobTable::set(const std::string& path, std::string_view text) const {

@@ -7,6 +7,10 @@
 #include "model/engine/knob.h"
 
 namespace hca::testbench {
+// The known path that a mistyped one may mean: of those beside it, if there are any; empty: none is
+// near.
+std::string nearest_path(const std::string& path, std::span<const std::string_view> known);
+
 // Knobs of many configurations by their whole path: "hca.requester.latency". The configurations
 // outlive the table.
 class KnobTable {

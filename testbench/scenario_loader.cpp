@@ -86,8 +86,10 @@ class Loader {
       const std::string name(key.key.substr(key.key.starts_with('.')));
       lines_[key.index].emplace(name, line_of(s)), given_[key.index].insert(name);
       if (key.key == ".mix" || key.key == ".sizes")
-        return complain(s, fmt::format("{}: is no {}; allowed: {}", s.path,
-                                       key.key == ".mix" ? "map of weights" : "list",
+        return complain(s, fmt::format("{}: is {}; allowed: {}", s.path,
+                                       s.text == "[]" || s.text == "{}" ? "empty"
+                                       : key.key == ".mix"              ? "no map of weights"
+                                                                        : "no list",
                                        key.key == ".mix" ? "{write: 70, read: 30}"
                                                          : "[{size: 64 B, weight: 3}]"));
       if (name.starts_with("sizes[")) {

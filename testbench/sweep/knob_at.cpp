@@ -67,7 +67,7 @@ std::optional<engine::KnobInfo> knob_at(const std::string& path, const Scenario&
 std::string nearest_knob(const std::string& path) {
   std::vector<std::string_view> known;
   for (const auto& [name, info] : all_knobs()) known.push_back(name);
-  const std::string at = generic(path).path, nearest = engine::nearest_name(at, known);
+  const std::string at = generic(path).path, nearest = nearest_path(at, known);
   return nearest == at ? "" : nearest;  // known, but not in this scenario
 }
 }  // namespace hca::testbench

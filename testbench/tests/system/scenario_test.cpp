@@ -82,6 +82,24 @@ TEST_CASE("an unknown key names its line and the nearest known key", "[scenario]
   CHECK_THAT(error_of("colour: red\n"), Contains("s.yaml:1: colour: is no known key"));
 }
 
+// Keys that stand at the same place, not those that have the same beginning.
+TEST_CASE("what is meant by an unknown key is allowed where it stands", "[scenario]") {
+  const auto meant = [](const std::string& text) {
+    const std::string error = error_of(text);
+    const auto at = error.find("did you mean \"");
+    return at == error.npos ? "" : error.substr(at + 14, error.rfind('"') - at - 14);
+  };
+  CHECK(meant("connection: {mtu: 1024}\n") == "connection.path_mtu");
+  CHECK(meant("connection: {latency: 1 us}\n") == "");
+  CHECK(meant("wire: {loss: 1}\n") == "");
+  CHECK(meant("wire: {errors: 1}\n") == "wire.bit_errors");
+  CHECK(meant("host: {mtu: 1}\n") == "");
+  CHECK(meant("host: {post_sned: 1 us}\n") == "host.post_send");
+  CHECK(meant("faults: [{kind: drop}]\n") == "");
+  CHECK(meant("workload: [{sizes: [{sise: 8 B}]}]\n") == "workload[0].sizes[0].size");
+  CHECK(meant("hca: {qp_cahce: 3}\n") == "hca.qp_cache");
+}
+
 TEST_CASE("a value out of its range names the range", "[scenario]") {
   CHECK_THAT(error_of("\npcie: {lanes: 32}\n"),
              Contains("s.yaml:2: pcie.lanes: \"32\"") && Contains("1 .. 16"));
