@@ -27,6 +27,11 @@ struct Place {
     const auto at = std::ranges::find(settings, key, &Setting::path);
     return at == settings.end() ? nullptr : &*at;
   }
+  // "is empty", or what else a list that has no entries is.
+  std::string problem_of(std::string_view key, std::string_view otherwise) const {
+    const Setting* const s = find(key);
+    return s && s->text == "[]" ? "is empty" : std::string(otherwise);
+  }
   bool has(std::string_view key) const {
     return std::ranges::any_of(settings, [&](const Setting& s) { return key_of(s.path) == key; });
   }
@@ -233,7 +238,8 @@ class AxisReader {
     Axis axis{{name->text}, {}};
     const std::vector<Place> entries = place.entries("values");
     if (entries.empty())
-      complain(place.line, place.path + ".values", "is no list; allowed: [64 B, 4 KiB]");
+      complain(place.line, place.path + ".values",
+               place.problem_of("values", "is no list") + "; allowed: [64 B, 4 KiB]");
     for (const Place& entry : entries) {
       const Setting* text = entry.find("");
       if (!text)
@@ -249,7 +255,8 @@ class AxisReader {
     const std::vector<Place> entries = place.entries("list");
     if (entries.empty())
       complain(place.line, place.path + ".list",
-               "is no list of points; allowed: [{wire.latency: 1 us, connection.qps: 4}]");
+               place.problem_of("list", "is no list of points") +
+                   "; allowed: [{wire.latency: 1 us, connection.qps: 4}]");
     for (const Place& entry : entries) {
       KnobTexts point;
       for (const Setting& s : entry.settings) {
@@ -299,7 +306,8 @@ class AxisReader {
     const std::vector<Place> knobs = place.entries("knobs");
     if (knobs.empty())
       complain(place.line, place.path + ".knobs",
-               "is no list; allowed: [{knob: wire.latency, from: 1 us, to: 9 us, scale: log}]");
+               place.problem_of("knobs", "is no list") +
+                   "; allowed: [{knob: wire.latency, from: 1 us, to: 9 us, scale: log}]");
     for (const Place& entry : knobs)
       if (const auto one = read_drawn(entry)) {
         all.push_back(*one);
@@ -311,6 +319,12 @@ class AxisReader {
       KnobTexts point;
       for (std::size_t k = 0; k < all.size(); ++k) {
         const u64 v = drawn(random, all[k].ends.from, all[k].ends.to, all[k].scale);
+        if (const KnobInfo& info = all[k].info; !info.allows(v)) {
+          complain(knobs[k].line, knobs[k].path,
+                   fmt::format("draws {}; allowed: {}; values and list name each",
+                               engine::print_knob(info, v), info.range()));
+          return {};
+        }
         point.emplace_back(axis.knobs[k], engine::print_knob(all[k].info, v));
       }
       axis.points.push_back(std::move(point));

@@ -36,6 +36,9 @@ Parts parts_of(const std::vector<Setting>& settings, const std::string& file,
     } else if (key == "columns" && s.path != "columns" && s.path[key.size()] == '.') {
       parts.columns.push_back(s);
       parts.columns.back().path.erase(0, key.size() + 1);
+    } else if (s.text == "[]" || s.text == "{}") {
+      errors.push_back(
+          fmt::format("{}:{}: {}: is empty; allowed: one entry or more", file, s.line, s.path));
     } else {
       errors.push_back(
           fmt::format("{}:{}: {}: is nothing that a sweep has; allowed: {}: a file or "

@@ -167,6 +167,40 @@ TEST_CASE("mistakes of a sweep file are named with file, line, key and range", "
   }
 }
 
+TEST_CASE("lists without an entry are told to be empty", "[sweep]") {
+  const auto error = [](const std::string& text) {
+    try {
+      parse_sweep("scenario: {run.seed: 1}\n" + text, "s.yaml");
+    } catch (const ScenarioError& wrong) {
+      return std::string(wrong.what());
+    }
+    return std::string("(none)");
+  };
+  CHECK(error("axes: []\n") == "s.yaml:2: axes: is empty; allowed: one entry or more");
+  CHECK(error("axes: [{knob: run.seed, values: []}]\n") ==
+        "s.yaml:2: axes[0].values: is empty; allowed: [64 B, 4 KiB]");
+  CHECK(error("axes: [{knob: run.seed, values: 3}]\n") ==
+        "s.yaml:2: axes[0].values: is no list; allowed: [64 B, 4 KiB]");
+  CHECK_THAT(error("axes: [{list: []}]\n"),
+             Contains("s.yaml:2: axes[0].list: is empty; allowed: "));
+  CHECK_THAT(error("axes: [{random: 1, seed: 1, knobs: []}]\n"),
+             Contains("s.yaml:2: axes[0].knobs: is empty; allowed: "));
+}
+
+// Of 1 .. 16 lanes there are five widths; 1 is the only one that this axis draws.
+TEST_CASE("a random axis that draws what its knob does not take is refused", "[sweep]") {
+  const auto axis = [](const std::string& knob) {
+    return "  - {random: 50, seed: 1, knobs: [{knob: " + knob + "}]}\n";
+  };
+  CHECK_THAT(axes_error(axis("pcie.lanes, from: 1, to: 16")),
+             Contains("s.yaml:3: axes[0].knobs[0]: draws ") && Contains("; allowed: 1 .. 16, ") &&
+                 Contains("; values and list name each"));
+  CHECK_THAT(axes_error(axis("pcie.mrrs, from: 128 B, to: 4 KiB, scale: log")),
+             Contains("s.yaml:3: axes[0].knobs[0]: draws "));
+  CHECK(axes_error(axis("pcie.lanes, from: 1, to: 1")) == "(none)");
+  CHECK(axes_error(axis("pcie.memory_rate, from: 1 Mb/s, to: 1 Gb/s")) == "(none)");
+}
+
 TEST_CASE("array jobs name the points by ranges, below Slurm's usual array size", "[sweep]") {
   const auto texts = [](const std::vector<std::size_t>& points) {
     std::vector<std::string> all;
