@@ -63,13 +63,13 @@ int calibrate_all(const CalibrateArguments& options) {
       const bool good = error <= curve.wanted && knees.agree();
       missed += !good;
       fmt::print(
-          "{:<44} {:>6} {:>8.2f} {:>7.0f} {:>22} {:>18} {}\n", c.name + "/" + curve.column,
+          "{:<44} {:>6} {:>8.2f} {:>7.0f} {:>22} {:>18}{}\n", c.name + "/" + curve.column,
           curve.points.size(), error, curve.wanted,
           fmt::format("{} {} ({:+.1f} %)", c.x, worst.x, 100 * (worst.model / worst.measured - 1)),
           fmt::format("{}, {}", knees.measured, knees.model),
-          error > curve.wanted ? "ERROR TOO LARGE"
+          error > curve.wanted ? " ERROR TOO LARGE"
           : good               ? ""
-                               : "KNEE MOVED");
+                               : " KNEE MOVED");
       if (options.points)
         for (const CurvePoint& p : curve.points)
           fmt::print("  {:>10} {:>12.4f} {:>12.4f} {:>+8.1f} %\n", p.x, p.measured, p.model,

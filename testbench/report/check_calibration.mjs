@@ -6,12 +6,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { chartsOf, check, checkPage, equal } from './check.mjs';
 
 const [hca, folder, out, pictures] = process.argv.slice(2);
-if (hca !== '-')
+if (hca !== '-') {
+  let lines;
   try {
-    execFileSync(hca, ['calibrate', folder, '--out', out], { stdio: ['ignore', 'ignore', 'inherit'] });
+    lines = execFileSync(hca, ['calibrate', folder, '--out', out], { stdio: ['ignore', 'pipe', 'inherit'] });
   } catch (error) {
     if (error.status !== 1) throw error;  // a curve that is not as near as wanted
+    lines = error.stdout;
   }
+  check(!/ $/m.test(lines.toString()), 'a line of the table ends with a blank');
+}
 const { curves } = JSON.parse(readFileSync(`${out}/calibration.json`, 'utf8'));
 
 // Cells with a value in each column but the first, by file.
