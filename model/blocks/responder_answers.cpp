@@ -154,6 +154,6 @@ void ResponderExecute::forget_outcomes(Queue& q) {
     Pool<Outcome>::give_back(o);
     --in_flight_;
   }
-  self.wake(now() + 1);
+  self.wake(now() + 1);  // others may wait for its places
 }
 }  // namespace hca::blocks

@@ -227,7 +227,6 @@ void ResponderExecute::clear(u32 qpn) {
   if (placing_ && placing_->qpn == qpn)
     placing_ = nullptr;  // its buffer stays with the writes under way
   drop_batches(q);
-  if (q.parked_head) self.wake(now() + 1);  // others may wait for their places
   for (Packet* p = q.parked_head; p; --parked_) drop_behind_failure(std::exchange(p, p->next), q);
   forget_outcomes(q);
   reads_finished[qpn].reset();

@@ -11,7 +11,6 @@ void ResponderExecute::lose(const Packet& p, const Queue& q) {
   const QpConfig& qp = contexts_.qps[p.qpn];
   const bool blamed = p.verdict.action != RequestAction::Execute;  // the WQE behind
   lost_.push({p.qpn, q.life, qp.receive_cq, p.effect.receive_wqe + blamed});
-  self.wake(now() + 1);
 }
 
 // The WQE of a message that is not delivered.
@@ -65,7 +64,6 @@ bool ResponderExecute::tell_last(u32 qpn) {
   Completed c{contexts_.qps[qpn].receive_cq, {}, EventType::QpLastWqeReached};
   c.cqe.qpn = qpn;
   ports.completions_out->push(c);
-  ports.completions_out->wake_when_free();
   return true;
 }
 }  // namespace hca::blocks
