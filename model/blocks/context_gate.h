@@ -104,10 +104,11 @@ class LinkGate : public engine::Block {
   void tick() {
     enter();
     gate.move();
-    if (!gate.ready(now()) || !out->can_push()) return;
-    out->push(gate.pop());
-    if (gate.ready(now())) out->wake_when_free();
-    if (waits()) wake_at(now() + 1);
+    if (gate.ready(now()) && out->can_push()) {
+      out->push(gate.pop());
+      if (gate.ready(now())) out->wake_when_free();
+    }
+    if (waits() && !gate.full()) wake_at(now() + 1);
   }
 
  private:
@@ -117,7 +118,6 @@ class LinkGate : public engine::Block {
     const Item item = next_of(not_read_in, in).pop();
     gate.enter(item);
     note_(contexts_, item, gate);
-    if (waits()) wake_at(now() + 1);
   }
   const Contexts& contexts_;
   const Note note_;
