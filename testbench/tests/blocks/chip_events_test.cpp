@@ -212,3 +212,20 @@ TEST_CASE("two cables that break at once take their ports Down one cycle after t
         std::vector<std::pair<EventType, u32>>{{EventType::PortErr, 1}, {EventType::PortErr, 2}});
   CHECK(pair.a.writes_to(kEqs + 0x4000, 2 * kEqeBytes) == std::vector<Cycle>{1064, 1066});
 }
+
+// One a cycle, and the interrupt message of the first EQE behind that.
+TEST_CASE("the events of a port that changes in several ways follow each other", "[chip]") {
+  Pair pair{PairConfig{}};
+  open_events(pair.a);
+  PortAttributes port = pair.a.chip.qp_context.contexts.ports[0];
+  port.lid += 1, port.sm_lid += 1, port.reregister = true;
+  pair.a.host.command(0, CommandOpcode::SetPort, 1, port);
+  pair.advance(2000);
+  CHECK(events(pair.a) == std::vector<std::pair<EventType, u32>>{{EventType::LidChange, 1},
+                                                                 {EventType::SmChange, 1},
+                                                                 {EventType::ClientReregister, 1}});
+  const std::vector<Cycle> written = pair.a.writes_to(kEqs + 0x4000, 3 * kEqeBytes);
+  REQUIRE(written.size() == 3);
+  CHECK(written[1] == written[0] + 2);
+  CHECK(written[2] == written[0] + 3);
+}

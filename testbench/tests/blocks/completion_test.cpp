@@ -83,6 +83,7 @@ TEST_CASE("without a CQE buffer a completion is blocked at n - 1 and ready at n"
   // on.
   const u32 buffers = GENERATE(1u, 5u, 64u);
   CompletionBench bench({.latency = 3, .interval = 1, .buffers = buffers}, Cycles(buffers + 1, 10));
+  bench.contexts.cqs[1].eqn = GENERATE(0u, 1u);  // without events too
   bench.plan({{199, [&] { bench.in_memory(0); }}});
   Cycles wanted;
   for (Cycle i = 0; i < buffers; ++i) wanted.push_back(10 + i + 3);

@@ -15,11 +15,12 @@ constexpr u64 kMemory = 1 << 20;
 constexpr Cycle kRead = 40;  // from a request that memory sees to its data
 
 // A cache of queue pairs with one client. Each DMA request reaches memory in the cycle in which it
-// is seen; the data of a read are there kRead later.
+// is seen, or in `from`; the data of a read are there kRead later.
 struct CacheBench : Bench {
   CacheBench(u32 entries, u32 ways, u32 misses, const std::vector<u64>& numbers)
       : CacheBench(configs(entries, ways, misses), asks_of(numbers)) {}
-  CacheBench(const CacheConfigs& configs, const Plan<ContextAsk>& plan)
+  CacheBench(const CacheConfigs& configs, const Plan<ContextAsk>& plan, unsigned depth = 8,
+             Cycle first_answer = 0)
       : cache(configs, 21, contexts) {
     set_up(contexts, 8);
     contexts.context_memory = kMemory;
@@ -29,10 +30,10 @@ struct CacheBench : Bench {
     cache.dma = cache.self;
     ContextCache::Client& client = cache.clients.emplace_back();
     feed(client.asks_in, cache, plan);
-    answers = &take(client.answers_out, cache);
+    answers = &take(client.answers_out, cache, depth, first_answer, "contexts found");
     add(memory, "memory");
     memory.bench = this;
-    memory.in.connect(cache.self, memory.self, "DMA");
+    memory.in.connect(cache.self, memory.self, "context DMA");
     cache.ports.dma_out = &memory.in;
   }
   static CacheConfigs configs(u32 entries, u32 ways, u32 misses) {
@@ -51,12 +52,14 @@ struct CacheBench : Bench {
     return cache.counters(kind);
   }
   struct Memory : engine::Block {
-    DmaLink in{8};
+    DmaLink in{2};
     CacheBench* bench = nullptr;
+    Cycle from = 0;
     std::map<u64, std::vector<u8>> written;
     std::vector<std::pair<Cycle, u64>> reads, writes;  // cycle, address
     void tick() {
       if (!in.can_pop()) return;
+      if (now() < from) return wake_at(from);
       const DmaRequest r = in.pop();
       const Dma::Client client = bench->cache.client();
       auto& bytes = written[r.address];
@@ -110,6 +113,21 @@ TEST_CASE("misses are under way together, as many as there may be", "[context_ca
   one.counters();
   CHECK(one.answers->seen == Cycles{52, 52 + 42, 52 + 84});
   CHECK(one.counters().waits == 2);
+}
+
+TEST_CASE("answers wait for room in front of who asked", "[context_cache]") {
+  CacheBench bench(CacheBench::configs(4, 4, 4), CacheBench::asks_of({1, 2, 3}), 1, 100);
+  bench.counters();
+  CHECK(bench.answers->seen == Cycles{100, 102, 104});  // depth 1: room is seen a cycle after each
+}
+
+// Two have room in front of memory; in 61 the third has.
+TEST_CASE("misses wait for room on their way to memory", "[context_cache]") {
+  CacheBench bench(8, 8, 4, {1, 2, 3, 4});
+  bench.memory.from = 60;
+  bench.counters();
+  CHECK(bench.memory.reads == std::vector<std::pair<Cycle, u64>>{
+                                  {60, entry(1)}, {61, entry(2)}, {62, entry(3)}, {63, entry(4)}});
 }
 
 TEST_CASE("a changed entry goes back before another takes its place, an unchanged one does not",

@@ -22,9 +22,10 @@ struct MailTaker : engine::Block {
 
 // Packets of 64 bytes are frames of 138 bytes.
 struct LinkBench : Bench {
-  // `depth`: packets that the port has room for, and takes from cycle `from` on.
+  // `depth`: packets that the port has room for, and takes from cycle `from` on; it has room for
+  // one control frame, if it takes none before `control_from`.
   explicit LinkBench(const LinkControlConfig& c, proto::Framing framing = proto::Framing::RoceV2Ip4,
-                     unsigned depth = kMostPackets, Cycle from = 0)
+                     unsigned depth = kMostPackets, Cycle from = 0, Cycle control_from = 0)
       : config(c), link(config, kLink, kCore, attributes, 0) {
     attributes.framing = u8(framing);
     set_up(contexts, 1);
@@ -32,7 +33,8 @@ struct LinkBench : Bench {
     link.frames_in.connect(link.self, "frames"), link.freed_in.connect(link.self, "freed room");
     mail.in.connect(mail.self, "wire"), link.ports.frames_out = &mail.in;
     packets = &take(link.ports.packets_out, link, depth, from);
-    control = &take(link.ports.control_out, link);
+    control = &take(link.ports.control_out, link, control_from ? 1 : kMostPackets, control_from,
+                    "control frames");
   }
   // Those seen in these cycles.
   void send(const Plan<Packet*>& plan) {
@@ -158,6 +160,18 @@ TEST_CASE("PFC: a priority is stopped at xoff, again after half its time, let go
   CHECK((bench.told(1).parameter == 1 << 2 && bench.told(1).times[2] == 100));
   CHECK((bench.told(2).parameter == 1 << 2 && bench.told(2).times[2] == 0));
   CHECK(bench.link.counters.told == 3);
+}
+
+// The first is there in 13 and is taken in 500: in 501 the other one has room.
+TEST_CASE("PFC: a priority that is stopped waits for room to tell it", "[link_control]") {
+  LinkControlConfig config = kPfc;
+  config.quanta = 65'535;  // half of its time is more than 60 000 cycles
+  LinkBench bench(config, proto::Framing::RoceV2Ip4, kMostPackets, 0, 500);
+  for (const Cycle at : {10, 11, 12}) bench.arrive(at, 2), bench.arrive(at + 100, 1);
+  bench.run(1000);
+  CHECK(bench.control->seen == Cycles{500, 502});
+  CHECK(bench.told(0).parameter == 1 << 2);
+  CHECK(bench.told(1).parameter == 1 << 1);
 }
 
 // 100 quanta are 6400 bytes, 204.8 cycles from 20 on.

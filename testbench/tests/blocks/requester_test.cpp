@@ -25,7 +25,8 @@ struct RequesterBench : Bench {
     notes = &take(requester.ports.notes_out, requester);
     faults = &take(requester.ports.faults_out, requester, faults_from ? 1 : 4, faults_from,
                    "requester faults");  // as in the chip, for scripts/block_wakeups.py
-    works = &take(requester.ports.works_out, requester, faults_from ? 1 : 4, faults_from);
+    works =
+        &take(requester.ports.works_out, requester, faults_from ? 1 : 4, faults_from, "local work");
     take(requester.ports.responses_out, requester);
     requester.placed_in.connect(requester.self, requester.self, "placed responses");
     take(packetizer.dma_out, requester);

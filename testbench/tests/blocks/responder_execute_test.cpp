@@ -11,18 +11,26 @@ using namespace hca::test;
 
 namespace {
 // Judged WRITEs of `bytes` bytes, which the block sees in the given cycles; of the queue pairs
-// `qpns`, or all of queue pair 1.
+// `qpns`, or all of queue pair 1. With `shared`, SENDs that take WQEs of an SRQ instead.
 struct ExecuteBench : Bench {
   ExecuteBench(const ResponderExecuteConfig& c, u32 bytes, const Cycles& requests,
-               unsigned depth = 8, Cycle from = 0, const std::vector<u32>& qpns = {})
+               unsigned depth = 8, Cycle from = 0, const std::vector<u32>& qpns = {},
+               bool shared = false)
       : config(c) {
     set_up(peer, 3), set_up(context.contexts, 3, true);
+    if (shared) {
+      context.contexts.srqs.resize(2);
+      context.contexts.srqs[1].allocated = true, context.contexts.srqs[1].posted = 8;
+      context.contexts.qps[1].srqn = 1;
+    }
     add(execute, "responder_execute");
     Plan<Packet*> plan;
     std::array<u32, 4> psns{100, 100, 100, 100};
     for (const Cycle at : requests) {
       const u32 qpn = qpns.empty() ? 1 : qpns[plan.size()];
-      Packet* p = parsed(write_packet(pool, peer.qps[qpn], psns[qpn]++, bytes));
+      Packet* p =
+          parsed(write_packet(pool, peer.qps[qpn], psns[qpn]++, bytes,
+                              shared ? proto::WorkOpcode::Send : proto::WorkOpcode::RdmaWrite));
       check.check(*p, 1, 1);
       p->last = 0;
       plan.push_back({at, p});
@@ -39,7 +47,8 @@ struct ExecuteBench : Bench {
     writes = &take(execute.ports.payload_out, execute, depth, from);
     take(execute.ports.receive_wqes_out, execute);
     replies = &take(execute.sides[0].replies_out, execute);
-    take(execute.ports.completions_out, execute), take(execute.ports.faults_out, execute);
+    completions = &take(execute.ports.completions_out, execute, depth, from);
+    take(execute.ports.faults_out, execute);
     execute.dma = execute.self;
   }
   ExecuteBench& run() {
@@ -56,6 +65,7 @@ struct ExecuteBench : Bench {
   ResponderExecute execute{config, release(TxStart::Full), context.contexts, protection};
   Taker<DmaRequest, 8>* writes = nullptr;
   Taker<Reply, 8>* replies = nullptr;
+  Taker<Completed, 8>* completions = nullptr;
 };
 }  // namespace
 
@@ -123,4 +133,18 @@ TEST_CASE("a request judged in front of a reset is not executed behind it",
   bench.plan({{50, [&] { bench.execute.clear(1); }}});
   CHECK(bench.run().writes->seen == Cycles{15});
   CHECK(bench.context.contexts.drops[0].bad_qp_state == 1);
+}
+
+// The three CQEs have room in 10, in 51 and in 53, each behind the one before; behind them it is
+// told that the queue pair takes no WQE any more.
+TEST_CASE("WQEs of an SRQ that requests took in Error are flushed one after the other",
+          "[responder_execute][G20.4]") {
+  ExecuteBench bench({.latency = 3}, 64, {10, 11, 12}, 1, 50, {}, true);
+  bench.plan({{5, [&] { bench.execute.enter_error(1); }}});
+  bench.run();
+  std::vector<u32> indices;
+  for (const Completed& c : bench.completions->items)
+    if (!c.is_event()) indices.push_back(c.cqe.wqe_index);
+  CHECK(indices == std::vector<u32>{0, 1, 2});
+  CHECK(bench.completions->seen == Cycles{50, 52, 54, 56});
 }

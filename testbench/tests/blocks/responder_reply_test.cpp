@@ -11,13 +11,16 @@ using namespace hca::test;
 namespace {
 struct ReplyBench : Bench {
   ReplyBench(const ResponderReplyConfig& c, const Plan<Reply>& answers,
-             const Plan<Reply>& cnps = {}, unsigned depth = 64, Cycle from = 0)
-      : config(c), reply(config, contexts) {
+             const Plan<Reply>& cnps = {}, unsigned depth = 64, Cycle from = 0, unsigned ports = 1)
+      : config(c), reply(config, contexts, ports) {
     set_up(contexts, 4);
     add(reply, "responder_reply");
     feed(reply.sides[0].replies_in, reply, answers);
     feed(reply.sides[0].cnps_in, reply, cnps);
     packets = &take(reply.sides[0].packets_out, reply, depth, from);
+    if (ports == 1) return;
+    feed(reply.sides[1].replies_in, reply, {}), feed(reply.sides[1].cnps_in, reply, {});
+    take(reply.sides[1].packets_out, reply);
   }
   Cycles seen() {
     domain.run_until(300);
@@ -84,4 +87,10 @@ TEST_CASE("answers that wait in front of a full queue are taken when it has room
   CHECK(ReplyBench({.latency = 3, .interval = 10, .depth = 1}, {{10, ack(1)}, {11, ack(2)}},
                    {{10, cnp(3)}})
             .seen() == Cycles{13, 23, 33});
+}
+
+TEST_CASE("a CNP that comes with an answer is taken a cycle later", "[responder_reply]") {
+  for (const unsigned ports : {1u, 2u})
+    CHECK(ReplyBench({.latency = 3, .interval = 1}, {{10, ack(1)}}, {{10, cnp(3)}}, 64, 0, ports)
+              .seen() == Cycles{13, 14});
 }
