@@ -57,6 +57,8 @@ TEST_CASE("a read leaves when the link lets it, blocked at n - 1 and granted at 
         {{DmaClient::WqeFetch, {{10, kRead}}}, {DmaClient::Packetizer, {{at, kRead}}}});
     CHECK(bench.memory.reads == Cycles{10 + 30, std::max<Cycle>(at, 17) + 30});
     CHECK(bench.done == Cycles{10 + 60, std::max<Cycle>(at, 17) + 60});
+    CHECK(bench.dma.counters.waits_to_read == std::max<Cycle>(at, 17) - at);
+    CHECK(bench.dma.counters.waits_to_write == 0);
   }
 }
 
@@ -65,6 +67,8 @@ TEST_CASE("a write leaves when the link lets it, blocked at n - 1 and granted at
     const DmaBench bench(
         {{DmaClient::Payload, {{10, kWrite}}}, {DmaClient::Event, {{at, kWrite}}}});
     CHECK(bench.memory.writes == Cycles{10 + 30, std::max<Cycle>(at, 17) + 30});
+    CHECK(bench.dma.counters.waits_to_write == std::max<Cycle>(at, 17) - at);
+    CHECK(bench.dma.counters.waits_to_read == 0);
   }
 }
 
@@ -78,6 +82,7 @@ TEST_CASE("one request leaves a cycle, clients take turns", "[dma]") {
   const DmaBench turns(
       {{DmaClient::WqeFetch, {{10, kRead}, {11, kRead}}}, {DmaClient::Packetizer, {{10, kRead}}}});
   CHECK(turns.memory.reads == Cycles{10 + 30, 17 + 30, 24 + 30});
+  CHECK(turns.dma.counters.waits_to_read == 6 + 6);  // one or two, in 11 to 16 and in 18 to 23
 }
 
 // A write leaves each 7 cycles, and so does a read: 10, 17, 24 ... of each kind, the second kind
@@ -101,6 +106,12 @@ TEST_CASE("reads and writes that may leave take turns", "[dma]") {
                   {DmaClient::Payload, {{17, kWrite}}}});
   CHECK(bench.memory.reads == Cycles{39, 48, 55});
   CHECK(bench.memory.writes == Cycles{47});
+  // Behind a write a read is first.
+  DmaBench behind({{DmaClient::Command, {{9, kWrite}}},
+                   {DmaClient::Packetizer, {{17, kRead}}},
+                   {DmaClient::Payload, {{17, kWrite}}}});
+  CHECK(behind.memory.reads == Cycles{47});
+  CHECK(behind.memory.writes == Cycles{39, 48});
 }
 
 TEST_CASE("a read passes no earlier write, an empty one keeps its place", "[dma][G30.3]") {
