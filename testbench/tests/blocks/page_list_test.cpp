@@ -46,7 +46,7 @@ TEST_CASE("one packet lies in two pages", "[chip][MR-5][MR-6]") {
 // The region goes in each cycle before the answer in turn: in one of them the first page is written
 // and the second is not.
 TEST_CASE("a region that goes while it is written is written in its pages or nowhere",
-          "[chip][MR-5][G22.5]") {
+          "[chip][moments][MR-5][G22.5]") {
   const Cycle answer = answer_of(proto::WorkOpcode::RdmaWrite);
   bool halves = false;
   for (Cycle at = answer - 100; at < answer; ++at) {
@@ -69,7 +69,8 @@ TEST_CASE("a region that goes while it is written is written in its pages or now
   CHECK(halves);
 }
 
-TEST_CASE("a region that goes while it is read gives its bytes or zeros", "[chip][MR-5][G22.5]") {
+TEST_CASE("a region that goes while it is read gives its bytes or zeros",
+          "[chip][moments][MR-5][G22.5]") {
   const Cycle answer = answer_of(proto::WorkOpcode::RdmaRead);
   for (Cycle at = answer - 100; at < answer; ++at) {
     Pair pair{PairConfig{}};

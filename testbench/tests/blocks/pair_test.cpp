@@ -122,7 +122,7 @@ TEST_CASE("a first WQE with a bad L_Key completes in error", "[chip][T9-15]") {
 // command rung in 0 takes effect in 152 + latency (command_test.cpp): those of latency 1 to 4 come
 // before.
 TEST_CASE("a queue pair that is reset while a packet is gathered sends all of it or nothing",
-          "[chip][G20.3]") {
+          "[chip][moments][G20.3]") {
   u32 dropped = 0;
   for (Cycle latency = 1; latency < 40; ++latency) {
     PairConfig config;
