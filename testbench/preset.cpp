@@ -31,11 +31,15 @@ void take_preset(std::vector<Setting>& settings, const std::string& file,
   const Setting preset = *said;
   settings.erase(said);
   const std::optional<std::vector<Setting>> given = settings_of_preset(preset.text);
-  if (!given)
-    return errors.push_back(
-        fmt::format("{}: preset: there is no \"{}\"; allowed: {}",
-                    preset.overrides ? "--set" : fmt::format("{}:{}", file, preset.line),
-                    shortened(preset.text), preset_names()));
+  const bool is_hca = given && std::ranges::none_of(*given, [](const Setting& s) {
+                        return s.path.starts_with("dma_client.");
+                      });
+  if (!is_hca)
+    return errors.push_back(fmt::format(
+        "{}: preset: {} \"{}\"; allowed: {}",
+        preset.overrides ? "--set" : fmt::format("{}:{}", file, preset.line),
+        given ? "a device that does DMA alone, which only hca calibrate runs:" : "there is no",
+        shortened(preset.text), preset_names()));
   std::vector<Setting> all;
   for (const Setting& s : *given)
     if (std::none_of(settings.begin(), settings.end(),

@@ -285,17 +285,33 @@ nlohmann::json knobs_json(Scenario scenario) {
   for (const KnobTable::Entry& entry : lists.entries()) keep(entry);
   return knobs;
 }
-// The paths of those that are not as by default; what is in a list has no default.
+// The same with entries of lists that say nothing.
+nlohmann::json plain_lists(Scenario scenario) {
+  for (WorkloadConfig& w : scenario.workload) {
+    const std::size_t sizes = w.sizes.size();
+    w = {}, w.sizes.resize(sizes);
+  }
+  std::ranges::fill(scenario.faults, FaultConfig{});
+  std::ranges::fill(scenario.vl_arbitration, decltype(scenario.vl_arbitration)::value_type{});
+  return knobs_json(std::move(scenario));
+}
+
+// The paths of those that are not as by default; an entry of a list also of those that the workload
+// has which is run without one.
 nlohmann::json changed_knobs(const Scenario& scenario) {
   Scenario defaults = default_scenario();
+  const nlohmann::json entries = plain_lists(scenario), own = knobs_json(defaults);
   std::map<std::string, std::string> plain;
   const KnobTable table = knobs_of(defaults);
   for (const KnobTable::Entry& entry : table.entries()) plain[entry.path] = entry.text;
   const nlohmann::json knobs = knobs_json(scenario);
   nlohmann::json changed = nlohmann::json::array();
-  for (const auto& [path, text] : knobs.items())
-    if (const auto found = plain.find(path); found != plain.end() && found->second != text)
+  for (const auto& [path, text] : knobs.items()) {
+    const auto found = plain.find(path);
+    if (found != plain.end() ? found->second != text
+                             : entries.value(path, "") != text && own.value(path, "") != text)
       changed.push_back(path);
+  }
   return changed;
 }
 }  // namespace

@@ -22,6 +22,19 @@ bool names_group(std::string_view path, std::string_view group) {
   return rest.substr(0, rest.find('.')) == group;
 }
 }  // namespace
+bool covers(std::string_view path, std::string_view one) {
+  constexpr std::string_view kNumbered[] = {"hca", "pcie", "host", "port", "wire"};
+  for (;;) {
+    const auto end = path.find('.'), end_of_one = one.find('.');
+    const std::string_view group = path.substr(0, end), other = one.substr(0, end_of_one);
+    const bool numbered = other.size() == group.size() + 1 && other.starts_with(group) &&
+                          std::ranges::find(kNumbered, group) != std::end(kNumbered);
+    if ((end == path.npos) != (end_of_one == one.npos) || (group != other && !numbered))
+      return false;
+    if (end == path.npos) return true;
+    path.remove_prefix(end + 1), one.remove_prefix(end_of_one + 1);
+  }
+}
 bool is_of_both_ports(std::string_view path) {
   return names_group(path, "port") || names_group(path, "wire");
 }

@@ -163,6 +163,9 @@ Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
 // both sides; "hca0.", "hca1." ... one. "hca.port." and "wire." set both ports, "hca.port1.",
 // "wire2." ... one.
 KnobTable knobs_of(Scenario& scenario);
+// Whether a path is the same knob as another one, of both sides or ports: "hca.core.clock" and
+// "hca0.core.clock".
+bool covers(std::string_view path, std::string_view one);
 bool is_of_both_chips(std::string_view path);
 bool is_of_one_chip(std::string_view path);
 bool is_of_both_ports(std::string_view path);

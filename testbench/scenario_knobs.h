@@ -163,7 +163,8 @@ struct hca::engine::Knobs<hca::testbench::ArbitrationConfig> {
   static constexpr std::string_view block = "vl_arbitration";
   static constexpr std::string_view sentence =
       "entries of the tables by which both HCAs arbitrate their virtual lanes, instead of the "
-      "weights of link_control";
+      "weights of link_control; a lane gets its share if its packets have buffers of their own "
+      "(packetizer.lane_buffers, responder_execute.lane_responses)";
   static constexpr auto rows = make_rows(
       knob("table", &Config::table, testbench::kArbitrationTableNames, "whose next entry it is"),
       knob("vl", &Config::vl, Unit::Count, 0, blocks::kLanes - 1,

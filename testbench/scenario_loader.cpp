@@ -361,6 +361,9 @@ void override_with(std::vector<Setting>& settings, const std::string& text,
   } catch (const ScenarioError& error) {
     return errors.push_back(error.what());
   }
+  std::erase_if(settings, [&](const Setting& s) {
+    return !s.overrides && s.path != given.path && covers(given.path, s.path);
+  });
   for (Setting& s : settings)
     if (s.path == given.path) {
       s.text = std::move(given.text), s.overrides = true;

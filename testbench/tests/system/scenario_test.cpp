@@ -48,6 +48,29 @@ TEST_CASE("what is for one chip wins over what is for both, in any order", "[sce
   CHECK(s.hca[1].requester.latency == 5);
 }
 
+TEST_CASE("what is set beside the file wins over what the file says of one side or port",
+          "[scenario]") {
+  const std::string file = "hca0.requester.latency: 3 cycles\nhca1.port1.latency: 9 cycles\n";
+  const Scenario s = parse_scenario(
+      file, "s.yaml", {"hca.requester.latency=5 cycles", "hca.port.latency=7 cycles"});
+  CHECK(s.hca[0].requester.latency == 5);
+  CHECK(s.hca[1].port[0].latency == 7);
+  // Of one side it wins over the same of both, and leaves the other side alone.
+  const Scenario one = parse_scenario(
+      file, "s.yaml", {"hca1.requester.latency=4 cycles", "hca.port.latency=7 cycles"});
+  CHECK(one.hca[0].requester.latency == 3);
+  CHECK(one.hca[1].requester.latency == 4);
+  const Scenario both = parse_scenario(
+      "", "s.yaml", {"hca1.requester.latency=4 cycles", "hca.requester.latency=7 cycles"});
+  CHECK(both.hca[0].requester.latency == 7);
+  CHECK(both.hca[1].requester.latency == 4);
+}
+
+TEST_CASE("a preset of a device that does DMA alone is no HCA", "[scenario]") {
+  CHECK_THAT(error_of("preset: pcie_gen3x8\n"),
+             Contains("s.yaml:1: preset: a device that does DMA alone") && !Contains("dma_client"));
+}
+
 TEST_CASE("workloads and faults are lists", "[scenario]") {
   const Scenario s = parse_scenario(
       "workload:\n"
@@ -162,6 +185,19 @@ TEST_CASE("a report says what clock a chip has, if it is not the one asked for",
                               "3000 MHz\n"));
   CHECK_THAT(report, !Contains("hca1 runs at"));
   CHECK(json_of(RunResult{}, s).at("clock_hz") == nlohmann::json{3'003'003'003, 400'000'000});
+}
+
+TEST_CASE("a report says which knobs are not as by default, of entries of lists too",
+          "[scenario]") {
+  const auto changed = [](const std::string& text) {
+    return json_of(RunResult{}, parse_scenario(text, "s.yaml")).at("knobs_changed");
+  };
+  CHECK(changed("").empty());
+  CHECK(changed("pcie1.lanes: 8\n") == nlohmann::json{"pcie1.lanes"});
+  CHECK(changed("workload: [{operation: write, size: 64 B, depth: 32}]\n"
+                "vl_arbitration: [{vl: 0}, {vl: 0, weight: 192}]\n") ==
+        nlohmann::json{"vl_arbitration[1].weight", "workload[0].depth", "workload[0].from",
+                       "workload[0].size", "workload[0].to"});
 }
 
 TEST_CASE("a wrong type is refused", "[scenario]") {
