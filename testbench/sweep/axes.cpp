@@ -275,8 +275,21 @@ class AxisReader {
     KnobInfo info;
     Bounds ends;
     Scale scale;
+    std::vector<std::string> texts{};  // one of these instead
   };
+  // Of a knob that takes only certain values, or is no number.
+  std::optional<Drawn> read_drawn_texts(const Place& place) {
+    if (!check_keys(place, "knob, values")) return std::nullopt;
+    const Axis axis = read_values(place);
+    if (axis.knobs.empty() || axis.points.size() != place.entries("values").size() ||
+        axis.points.empty())
+      return std::nullopt;
+    Drawn all{};
+    for (const KnobTexts& point : axis.points) all.texts.push_back(point.front().second);
+    return all;
+  }
   std::optional<Drawn> read_drawn(const Place& place) {
+    if (place.has("values")) return read_drawn_texts(place);
     if (!check_keys(place, "knob, from, to, scale")) return std::nullopt;
     const auto info = ranged_knob(place);
     const auto ends = info ? bounds(place, *info) : std::nullopt;
@@ -318,6 +331,10 @@ class AxisReader {
     for (u64 i = 0; i < *count; ++i) {
       KnobTexts point;
       for (std::size_t k = 0; k < all.size(); ++k) {
+        if (const std::vector<std::string>& texts = all[k].texts; !texts.empty()) {
+          point.emplace_back(axis.knobs[k], texts[random.below(texts.size())]);
+          continue;
+        }
         const u64 v = drawn(random, all[k].ends.from, all[k].ends.to, all[k].scale);
         if (const KnobInfo& info = all[k].info; !info.allows(v)) {
           complain(knobs[k].line, knobs[k].path,

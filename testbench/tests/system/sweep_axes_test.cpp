@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "testbench/scenario_file.h"
@@ -199,6 +200,23 @@ TEST_CASE("a random axis that draws what its knob does not take is refused", "[s
              Contains("s.yaml:3: axes[0].knobs[0]: draws "));
   CHECK(axes_error(axis("pcie.lanes, from: 1, to: 1")) == "(none)");
   CHECK(axes_error(axis("pcie.memory_rate, from: 1 Mb/s, to: 1 Gb/s")) == "(none)");
+}
+
+TEST_CASE("a random axis draws from values too, of a knob that is no number as well", "[sweep]") {
+  const auto axis = [](const std::string& knob) {
+    return "  - {random: 60, seed: 1, knobs: [{knob: " + knob + "}]}\n";
+  };
+  const auto times = [](const Texts& points, const std::string& text) {
+    return std::ranges::count_if(points, [&](const std::string& p) { return p.ends_with(text); });
+  };
+  const Texts lanes = points_of(axis("pcie.lanes, values: [1, 4, 16]"));
+  REQUIRE(lanes.size() == 60);
+  CHECK(times(lanes, "=1") + times(lanes, "=4") + times(lanes, "=16") == 60);
+  for (const char* value : {"=1", "=4", "=16"}) CHECK(times(lanes, value) > 8);
+  CHECK(times(points_of(axis("hca.qp_cache.policy, values: [lru, random]")), "random") > 15);
+  CHECK_THAT(axes_error(axis("pcie.lanes, values: [1, 9]")),
+             Contains("axes[0].knobs[0].values[1]: ") && Contains("allowed: "));
+  CHECK_THAT(axes_error(axis("pcie.lanes, values: [1], from: 1")), Contains("is no key"));
 }
 
 TEST_CASE("array jobs name the points by ranges, below Slurm's usual array size", "[sweep]") {
