@@ -105,7 +105,8 @@ void Runner::run_streams(const std::vector<Member>& members, const std::vector<T
   }
   if (result_.lost && !testbed_.may_have_lost())
     result_.failures.push_back(
-        fmt::format("{}: {} messages are lost, and no fault and no missing receive WQE explains it",
+        fmt::format("{}: {} messages are lost, and no fault, no missing receive WQE and no full "
+                    "receive buffer explains it",
                     what_, result_.lost));
   for (std::size_t place = 0; place < members.size(); ++place)
     if (std::any_of(streams.begin(), streams.end(), [&](const auto& s) {

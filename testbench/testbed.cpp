@@ -217,7 +217,8 @@ bool Testbed::may_have_lost() const {
   for (const auto& node : nodes_)
     node->hca.for_each_counters([&](std::string_view, const auto& counters) {
       engine::for_each_counter(counters, [&](const auto& row, u64 value) {
-        lost |= value && (row.name == "no_receive_wqe" || row.name == "abandoned");
+        lost |= value &&
+                (row.name == "no_receive_wqe" || row.name == "abandoned" || row.name == "no_room");
       });
     });
   return lost;

@@ -25,7 +25,7 @@ export function summary(run) {
   const tile = (name, value) => h('div', {}, h('dt', {}, name), h('dd', {}, value));
   const best = (field) => Math.max(0, ...run.sizes.map((row) => row.bandwidth?.[field] ?? 0), ...run.streams.map((row) => row[field]));
   const parts = [h('dl', { class: 'tiles' }, tile('Result', run.succeeded ? 'succeeded' : 'failed'), tile('Best throughput', `${short(best('gbit_per_s'))} Gb/s`), tile('Best rate', `${short(best('mmsg_per_s'))} Mmsg/s`),
-    tile('Simulated', `${short(run.simulated_ps * 1e-6)} us`), tile('Messages checked', short(run.messages_checked)), tile('Frames', short(run.frames)), tile('Faults', short(run.faults.length)))];
+    tile('Simulated', `${short(run.simulated_ps * 1e-6)} us`), tile('Messages checked', short(run.messages_checked)), tile('Frames', short(run.frames)), tile('Faults', short(run.faults.length)), ...(run.lost ? [tile('Messages lost', short(run.lost))] : []))];
   for (const failure of run.failures) parts.push(h('p', { class: 'bad' }, failure));
   if (run.sizes.length) parts.push(h('h3', {}, 'One queue pair'), table('One queue pair', ['operation', 'bytes', 'Gb/s', 'Mmsg/s', 'p50 us', 'p99 us', 'p99.9 us'],
     run.sizes.map((row) => [row.operation, row.bytes, row.bandwidth?.gbit_per_s, row.bandwidth?.mmsg_per_s, row.latency?.p50_us, row.latency?.p99_us, row.latency?.['p99.9_us']])));

@@ -31,6 +31,15 @@ TEST_CASE("without flow control a slow receiver drops", "[link_control]") {
   CHECK(counter(none, "hca1.link_control.most_bytes") <= 32768);
 }
 
+TEST_CASE("what a full receive buffer drops of UC is lost, and explained by it", "[link_control]") {
+  const RunResult none =
+      run_workload("  - {operation: write, size: 4 KiB, messages: 400, depth: 32}\n",
+                   slow({"hca.link_control.buffer=32 KiB", "connection.service=uc"}));
+  CHECK(counter(none, "hca1.link_control.no_room") > 0);
+  CHECK(none.lost > 0);
+  CHECK(none.failures.empty());
+}
+
 // Above xoff there still come, in bytes of 100 Gb/s, 12.5 a ns:
 //  - three packets that port_transmit has or has begun: 3 * 4170
 //  - while PAUSE waits behind a packet of the server, an ACK of 86 bytes, takes its way and is
