@@ -2,6 +2,7 @@
 #include "testbench/calibration_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -24,6 +25,13 @@ std::optional<T> number_of(std::string_view text) {
   return value;
 }
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+std::string without_blanks(const std::string& text) {
+  const auto from = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t");
+  return from == text.npos ? "" : text.substr(from, last + 1 - from);
+}
+
 // The cells of a csv file: "#" begins a comment, the first line has the names of the columns.
 class Table {
  public:
@@ -32,12 +40,12 @@ class Table {
     if (!in) throw ScenarioError({file + ": cannot be read"});
     int line = 0;
     for (std::string text; std::getline(in, text);) {
-      ++line;
+      if (!line++ && text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
       if (!text.empty() && text.back() == '\r') text.pop_back();
       if (text.empty() || text[0] == '#') continue;
       std::vector<std::string> cells;
       std::istringstream row(text);
-      for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
+      for (std::string cell; std::getline(row, cell, ',');) cells.push_back(without_blanks(cell));
       if (text.back() == ',') cells.emplace_back();
       if (names.empty())
         names = std::move(cells);
@@ -48,6 +56,10 @@ class Table {
         rows_.push_back({line, std::move(cells)});
     }
     if (rows_.empty()) throw ScenarioError({file + ": has no values"});
+    for (const std::string& name : names)
+      if (std::ranges::count(names, name) > 1)
+        throw ScenarioError({fmt::format("{}: two columns are named \"{}\"; allowed: each its own",
+                                         file, shortened(name))});
   }
   // Of one column; empty cells are left out.
   std::vector<CurvePoint> points(std::size_t column) const {
@@ -57,11 +69,16 @@ class Table {
       const auto x = number_of<u64>(cells[0]);
       const auto y = number_of<double>(cells[column]);
       if (!x || !y || !(*y > 0))
-        throw ScenarioError(
-            {fmt::format("{}:{}: {}: \"{}\" is no number; allowed: above 0", file_, line,
-                         names[x ? column : 0], shortened(cells[x ? column : 0]))});
+        throw ScenarioError({fmt::format("{}:{}: {}: \"{}\" is no number; allowed: {}", file_, line,
+                                         names[x ? column : 0], shortened(cells[x ? column : 0]),
+                                         x ? "above 0" : "a whole number")});
+      if (std::ranges::find(points, *x, &CurvePoint::x) != points.end())
+        throw ScenarioError({fmt::format("{}:{}: {}: {} stands here a second time; allowed: once",
+                                         file_, line, names[0], *x)});
       points.push_back({*x, *y});
     }
+    if (points.empty())
+      throw ScenarioError({fmt::format("{}: {}: has no values", file_, names[column])});
     return points;
   }
   std::vector<std::string> names;
@@ -132,7 +149,10 @@ Curve read_curve(Description& yaml, const Table& table, const std::string& path,
   const Setting column = yaml.need(path + ".column"), figure = yaml.need(path + ".figure");
   const auto found = std::find(table.names.begin(), table.names.end(), column.text);
   if (found == table.names.end() || found == table.names.begin())
-    yaml.refuse(column, "a column of the csv file behind its first");
+    yaml.refuse(column,
+                table.names.size() > 1
+                    ? fmt::format("{}", fmt::join(table.names.begin() + 1, table.names.end(), ", "))
+                    : "none, the csv file has only one column");
   curve.column = column.text;
   curve.points = table.points(std::size_t(found - table.names.begin()));
   const auto row = std::find_if(
@@ -147,6 +167,15 @@ Curve read_curve(Description& yaml, const Table& table, const std::string& path,
   }
   curve.sets = yaml.below(path + ".set");
   return curve;
+}
+
+// Whether the workload has the entry "workload[1]", if that is one; the first is always there.
+bool has_entry(const Calibration& c, const std::string& entry) {
+  const auto says = [&](const Setting& s) { return s.path.starts_with(entry); };
+  return !entry.starts_with("workload[") || entry == "workload[0]" ||
+         std::ranges::any_of(c.scenario, says) ||
+         std::ranges::any_of(
+             c.curves, [&](const Curve& curve) { return std::ranges::any_of(curve.sets, says); });
 }
 }  // namespace
 
@@ -183,6 +212,12 @@ Calibration read_calibration(const std::string& folder, const std::string& name)
     c.curves.push_back(read_curve(yaml, table, fmt::format("curves[{}]", i), c.is_dma));
   yaml.refuse_rest();
   if (c.curves.empty()) throw ScenarioError({folder + "/" + name + ".yaml: curves: is missing"});
+  for (const std::string& path : c.x_sets)
+    if (!has_entry(c, path.substr(0, path.find(']') + 1)))
+      throw ScenarioError(
+          {fmt::format("{}/{}.yaml: x.sets: \"{}\" is of no entry; allowed: one "
+                       "that the scenario or a curve says something of",
+                       folder, name, shortened(path))});
   return c;
 }
 

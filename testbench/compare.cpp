@@ -250,8 +250,12 @@ json read_summary(const std::string& path) {
   if (!text) throw std::runtime_error(place + ": cannot be read; allowed: a result of hca run");
   json summary = json::parse(*text, nullptr, false);
   const char* problem = summary.is_discarded() ? "is no JSON" : nullptr;
-  for (const char* key : {"sizes", "streams", "breakdowns", "knobs"})
-    if (!problem && (!summary.is_object() || !summary.contains(key))) problem = "has no result";
+  for (const char* key : {"sizes", "streams", "breakdowns"})
+    if (!problem && (!summary.is_object() || !summary.value(key, json()).is_array()))
+      problem = "has no result";
+  if (!problem && (!summary.value("knobs", json()).is_object() ||
+                   !summary.value("recording", json::object()).is_object()))
+    problem = "has no result";
   if (problem)
     throw std::runtime_error(
         fmt::format("{}: {}; allowed: the summary.json of hca run --out", place, problem));

@@ -46,6 +46,9 @@ int calibrate_all(const CalibrateArguments& options) {
         std::find(options.only.begin(), options.only.end(), name) != options.only.end())
       all.push_back(read_calibration(options.folder, name));
   if (all.empty()) throw std::runtime_error("--only: names no csv file of " + options.folder);
+  if (const auto place = std::filesystem::path(options.json).parent_path();
+      !place.empty() && !std::filesystem::is_directory(place))
+    throw std::runtime_error(options.json + ": its folder is not there");
   const bool terminal = isatty(STDERR_FILENO);
   fmt::print("{:<44} {:>6} {:>8} {:>7} {:>22} {:>18}\n", "curve", "points", "error %", "wanted",
              "worst at", "knee, model");

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/compare.h"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
 
 #include "testbench/report.h"
 #include "testbench/run_recorder.h"
@@ -120,5 +125,17 @@ TEST_CASE("what is no result is refused by its path", "[compare]") {
   CHECK_THROWS_WITH(read_summary(HCA_SOURCE_DIR), Contains("/summary.json: cannot be read"));
   CHECK_THROWS_WITH(read_summary(HCA_SOURCE_DIR "/README.md"), Contains("is no JSON"));
   CHECK_THROWS_WITH(read_summary(HCA_SOURCE_DIR "/CMakePresets.json"), Contains("has no result"));
+  for (const char* wrong : {R"("sizes": "none")", R"("knobs": [])", R"("recording": null)"}) {
+    char name[] = "/tmp/hca_summary_XXXXXX";
+    ::close(mkstemp(name));
+    nlohmann::json summary =
+        nlohmann::json::parse(R"({"sizes": [], "streams": [], "breakdowns": [], "knobs": {}})");
+    std::ofstream(name) << summary.dump();
+    CHECK_NOTHROW(read_summary(name));
+    summary.update(nlohmann::json::parse("{" + std::string(wrong) + "}"));
+    std::ofstream(name) << summary.dump();
+    CHECK_THROWS_WITH(read_summary(name), Contains(name) && Contains("has no result"));
+    std::remove(name);
+  }
 }
 }  // namespace hca::testbench

@@ -105,6 +105,17 @@ TEST_CASE("what is wrong with a calibration is named with file, line and key", "
   CHECK(Folder("bytes,us\n64,fast\n", kYaml).error() ==
         "c.csv:2: us: \"fast\" is no number; allowed: above 0");
   CHECK(Folder("bytes,us\n", kYaml).error() == "c.csv: has no values");
+  CHECK(Folder("bytes,us\n64,\n", kYaml).error() == "c.csv: us: has no values");
+  CHECK(Folder("bytes,us\n64,1\n64,2\n", kYaml).error() ==
+        "c.csv:3: bytes: 64 stands here a second time; allowed: once");
+  CHECK(Folder("bytes,us,us\n64,1,2\n", kYaml).error() ==
+        "c.csv: two columns are named \"us\"; allowed: each its own");
+  CHECK(Folder("bytes,us\n64.5,1\n", kYaml).error() ==
+        "c.csv:2: bytes: \"64.5\" is no number; allowed: a whole number");
+  CHECK(Folder("\xEF\xBB\xBF"
+               "bytes, us\n64, 1.5\n",
+               kYaml)
+            .error() == "(none)");
   const auto changed = [&](const std::string& from, const std::string& to) {
     std::string text = kYaml;
     text.replace(text.find(from), from.size(), to);
@@ -112,7 +123,10 @@ TEST_CASE("what is wrong with a calibration is named with file, line and key", "
   };
   CHECK_THAT(changed("connectx4", "connectx9"), Contains("c.yaml:1: preset: \"connectx9\"; "
                                                          "allowed: connectx3, connectx4"));
-  CHECK_THAT(changed("column: us", "column: ms"), Contains("c.yaml:3: curves[0].column: \"ms\""));
+  CHECK_THAT(changed("column: us", "column: ms"),
+             Contains("c.yaml:3: curves[0].column: \"ms\"; allowed: us"));
+  CHECK_THAT(changed("workload[0].size", "workload[1].size"),
+             Contains("c.yaml: x.sets: \"workload[1].size\" is of no entry; allowed: "));
   CHECK_THAT(changed("latency_us", "speed"), Contains("allowed: latency_us, mmsg_s, gbit_s"));
   CHECK_THAT(changed("latency_us", "read_gbit_s"), Contains("c.yaml:3: curves[0].figure"));
   CHECK_THAT(changed("unit: B", "units: B"), Contains("c.yaml:2: x.units: is no key"));
