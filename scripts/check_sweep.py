@@ -25,6 +25,7 @@ axes:
 columns: {frames: /frames}
 """
 POINTS, FAILING = 12, 3
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 failures = []
 
 
@@ -177,6 +178,16 @@ def check_seeds_and_compare(hca, folder):
         check(run(hca, "compare", folder / "seeds", wrong).returncode == 2, f"compare with {wrong}")
 
 
+def check_documented(hca, folder):
+    """The table and the comparison of docs/sweeps.md are what is printed."""
+    text = (ROOT / "docs/sweeps.md").read_text(encoding="utf-8")
+    out = folder / "documented"
+    check(run(hca, "sweep", ROOT / "testbench/sweeps/wire_and_depth.yaml", "--out", out, "-j", "2").returncode == 0, "the documented sweep")
+    check((out / "sweep.csv").read_text(encoding="utf-8") in text, "docs/sweeps.md has another sweep.csv")
+    compared = run(hca, "compare", out / "points/0000", out / "points/0005").stdout
+    check(compared.strip() and compared.strip() in text, f"docs/sweeps.md has another comparison than\n{compared}")
+
+
 def main():
     hca = os.path.realpath(sys.argv[1])
     with tempfile.TemporaryDirectory() as name:
@@ -193,6 +204,7 @@ def main():
         check_columns(hca, folder)
         check_calls(hca, folder)
         check_seeds_and_compare(hca, folder)
+        check_documented(hca, folder)
     for failure in failures:
         print(failure)
     return 1 if failures else 0
