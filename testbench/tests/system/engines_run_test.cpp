@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processing engines in a run: how many messages queue pairs of one engine and of several have.
-#include <catch2/catch.hpp>
-
-#include "testbench/run_recorder.h"
-#include "testbench/tests/system/run_text.h"
+#include "testbench/tests/system/recorded_run.h"
 
 namespace hca::testbench {
 // Four engines, 160 cycles of 2.5 ns each a packet: 2.5 M/s each. Of 800 us the first message's way
@@ -25,20 +22,14 @@ TEST_CASE("scenario engines: a queue pair has the rate of its engine", "[scenari
 
 // As many engines are busy all the time as there are queue pairs, the others never.
 TEST_CASE("scenario engines: each engine is shown as a resource", "[scenarios][engines]") {
-  FreshKernel kernel;
-  Scenario scenario =
-      load_scenario(std::string(HCA_SOURCE_DIR) + "/testbench/scenarios/engines.yaml", {});
-  scenario.metered = true;
-  Runner runner(scenario, {});
-  RunRecorder recorder(runner.testbed());
-  runner.phase = [&](const std::string& what, bool begins) { recorder.phase(what, begins); };
-  CHECK(runner.run().failures.empty());
-  CHECK(recorder.bottleneck_lines().find(" engine ") != std::string::npos);
-  const nlohmann::json record = recorder.json();
+  const RecordedRun run = run_recorded(
+      load_scenario(std::string(HCA_SOURCE_DIR) + "/testbench/scenarios/engines.yaml", {}));
+  CHECK(run.result.failures.empty());
+  CHECK(run.line.find(" engine ") != std::string::npos);
   const std::size_t wanted[] = {1, 2, 4, 4};
   for (std::size_t i = 0; i < std::size(wanted); ++i) {
     std::size_t busy = 0, idle = 0;
-    for (const auto& use : record.at("phases").at(i).at("resources")) {
+    for (const auto& use : run.record.at("phases").at(i).at("resources")) {
       if (!use.at("resource").get<std::string>().starts_with("hca0 requester engine")) continue;
       const double share = use.at("share").get<double>();
       busy += share > 0.99, idle += share < 0.01;
@@ -63,19 +54,11 @@ TEST_CASE("a block that limits by its interval is named", "[scenarios][engines]"
       {"hca0.icrc_unit", "hca0 icrc_unit transmit"},
   };
   const auto& [block, name] = rows[GENERATE(range(0, 9))];
-  FreshKernel kernel;
-  Scenario scenario =
-      parse_scenario("workload: [{operation: write, from: 64 B, to: 64 B, messages: 2000}]\n",
-                     "test.yaml", {block + ".interval=100 cycles"});
-  scenario.metered = true;
-  Runner runner(scenario, {});
-  RunRecorder recorder(runner.testbed());
-  runner.phase = [&](const std::string& what, bool begins) { recorder.phase(what, begins); };
-  const RunResult result = runner.run();
-  CHECK(result.failures.empty());
+  const RecordedRun run = run_recorded("operation: write, from: 64 B, to: 64 B, messages: 2000",
+                                       {block + ".interval=100 cycles"});
   // 400 MHz: 4 M packets a second.
-  CHECK(result.sizes.at(0).bandwidth->million_messages_per_second() == Approx(4).epsilon(0.02));
-  CAPTURE(block, recorder.bottleneck_lines());
-  CHECK(recorder.bottleneck_lines().find("Bottleneck, WRITE bandwidth, 64 B: " + name + ": ") == 0);
+  CHECK(run.result.sizes.at(0).bandwidth->million_messages_per_second() == Approx(4).epsilon(0.02));
+  CAPTURE(block, run.line);
+  CHECK(run.line.find("Bottleneck, WRITE bandwidth, 64 B: " + name + ": ") == 0);
 }
 }  // namespace hca::testbench

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hashes and figures of runs whose ways to run differ.
 #include "testbench/report.h"
-#include "testbench/run_recorder.h"
-#include "testbench/tests/system/run_text.h"
+#include "testbench/tests/system/recorded_run.h"
 
 namespace hca::testbench {
 namespace {
@@ -26,18 +25,13 @@ const std::string kText =
 
 // summary.json without the knobs, of which the quantum is one.
 std::string figures(const char* quantum) {
-  FreshKernel kernel;
-  Scenario scenario =
+  const Scenario scenario =
       parse_scenario(kText, "test.yaml", {"run.hash=true", std::string("run.quantum=") + quantum});
-  scenario.metered = true;
-  Runner runner(scenario, {});
-  RunRecorder recorder(runner.testbed());
-  runner.phase = [&](const std::string& what, bool begins) { recorder.phase(what, begins); };
-  const RunResult result = runner.run();
-  CHECK(result.failures.empty());
-  nlohmann::json all = json_of(result, scenario);
+  const RecordedRun run = run_recorded(scenario);
+  CHECK(run.result.failures.empty());
+  nlohmann::json all = json_of(run.result, scenario);
   all.erase("knobs"), all.erase("knobs_changed");
-  all["recording"] = recorder.json();
+  all["recording"] = run.record;
   return all.dump(1);
 }
 }  // namespace

@@ -7,14 +7,9 @@ namespace hca::testbench {
 // is sent again until its retries are used up.
 TEST_CASE("a part that fails for losses is explained by its retries", "[limits]") {
   const auto line = [](const std::string& text) {
-    FreshKernel kernel;
-    Scenario scenario = parse_scenario(text, "test.yaml", {});
-    scenario.metered = true;
-    Runner runner(scenario, {});
-    RunRecorder recorder(runner.testbed());
-    runner.phase = [&](const std::string& what, bool begins) { recorder.phase(what, begins); };
-    CHECK_FALSE(runner.run().failures.empty());
-    return recorder.bottleneck_lines();
+    const RecordedRun run = run_recorded(parse_scenario(text, "test.yaml"));
+    CHECK_FALSE(run.result.failures.empty());
+    return run.line;
   };
   CHECK_THAT(line("connection: {timeout: 8, retry_count: 3}\n"
                   "faults: [{from: 0, psn: 12000, occurrence: 0, per_million: 1000000}]\n"

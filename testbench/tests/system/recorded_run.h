@@ -10,15 +10,20 @@ struct RecordedRun {
   nlohmann::json record;
   std::string line;
 };
-inline RecordedRun run_recorded(const std::string& entry,
-                                const std::vector<std::string>& settings) {
+// Whatever fails.
+inline RecordedRun run_recorded(Scenario scenario) {
   FreshKernel kernel;
-  Scenario scenario = parse_scenario("workload: [{" + entry + "}]\n", "test.yaml", settings);
   scenario.metered = true;
   Runner runner(scenario, {});
   RunRecorder recorder(runner.testbed());
   runner.phase = [&](const std::string& what, bool begins) { recorder.phase(what, begins); };
-  RecordedRun all{runner.run(), recorder.json(), recorder.bottleneck_lines()};
+  return {runner.run(), recorder.json(), recorder.bottleneck_lines()};
+}
+// Of one entry of the workload; what fails is told.
+inline RecordedRun run_recorded(const std::string& entry,
+                                const std::vector<std::string>& settings) {
+  RecordedRun all =
+      run_recorded(parse_scenario("workload: [{" + entry + "}]\n", "test.yaml", settings));
   for (const std::string& failure : all.result.failures) FAIL_CHECK(failure);
   return all;
 }
