@@ -186,7 +186,7 @@ Calibration read_calibration(const std::string& folder, const std::string& name)
   c.name = name;
   const Setting preset = yaml.need("preset");
   c.preset = preset.text;
-  if (!settings_of_preset(c.preset)) yaml.refuse(preset, preset_names());
+  if (!settings_of_preset(c.preset)) yaml.refuse(preset, preset_names(true));
   if (const auto client = yaml.take("client")) {
     if (client->text != "dma" && client->text != "hca") yaml.refuse(*client, "hca, dma");
     c.is_dma = client->text == "dma";

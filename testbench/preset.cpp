@@ -16,10 +16,16 @@ std::optional<std::vector<Setting>> settings_of_preset(std::string_view name) {
   return read_yaml(std::string(found->text), "preset " + std::string(name));
 }
 
-std::string preset_names() {
+static bool is_dma_client(const std::vector<Setting>& preset) {
+  return std::ranges::any_of(preset,
+                             [](const Setting& s) { return s.path.starts_with("dma_client."); });
+}
+
+std::string preset_names(bool dma_clients) {
   std::string names;
   for (const Preset& preset : presets())
-    names += (names.empty() ? "" : ", ") + std::string(preset.name);
+    if (dma_clients || !is_dma_client(*settings_of_preset(preset.name)))
+      names += (names.empty() ? "" : ", ") + std::string(preset.name);
   return names;
 }
 
@@ -31,15 +37,12 @@ void take_preset(std::vector<Setting>& settings, const std::string& file,
   const Setting preset = *said;
   settings.erase(said);
   const std::optional<std::vector<Setting>> given = settings_of_preset(preset.text);
-  const bool is_hca = given && std::ranges::none_of(*given, [](const Setting& s) {
-                        return s.path.starts_with("dma_client.");
-                      });
-  if (!is_hca)
+  if (!given || is_dma_client(*given))
     return errors.push_back(fmt::format(
         "{}: preset: {} \"{}\"; allowed: {}",
         preset.overrides ? "--set" : fmt::format("{}:{}", file, preset.line),
         given ? "a device that does DMA alone, which only hca calibrate runs:" : "there is no",
-        shortened(preset.text), preset_names()));
+        shortened(preset.text), preset_names(false)));
   std::vector<Setting> all;
   for (const Setting& s : *given)
     if (std::none_of(settings.begin(), settings.end(),

@@ -15,7 +15,8 @@ struct Preset {
 const std::vector<Preset>& presets();  // by name
 // Its knobs; none: there is no preset of that name.
 std::optional<std::vector<Setting>> settings_of_preset(std::string_view name);
-std::string preset_names();  // "connectx3, connectx4, ..."
+// "connectx3, connectx4, ...", with or without devices that do DMA alone.
+std::string preset_names(bool dma_clients);
 // "preset: NAME" among the settings of a file: those of the preset, where nothing else sets the
 // same.
 void take_preset(std::vector<Setting>& settings, const std::string& file,
