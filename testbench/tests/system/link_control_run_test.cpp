@@ -178,7 +178,7 @@ TEST_CASE("retries outlast a cable that breaks for a while, not one that stays b
       "workload:\n  - {operation: write, size: 4 KiB, messages: 4000, direction: forward}\n";
   const RunResult whole = run_text(text);
   const RunResult broken = run_text(text + "wire: {down_from: 300 us, down_for: 60 us}\n");
-  CHECK(all(broken.failures) == "");
+  CHECK(all(broken.failures).empty());
   CHECK(broken.messages == whole.messages);
   CHECK(broken.frames > whole.frames);
   CHECK(counter(broken, "hca0.event.lost") == 2);  // nobody asked for them: Down and Active
@@ -187,7 +187,7 @@ TEST_CASE("retries outlast a cable that breaks for a while, not one that stays b
   // Each break draws retries, the time between them is enough for all: none is given up.
   const RunResult often = run_text(
       text + "wire: {down_from: 300 us, down_for: 60 us, down_times: 4, down_every: 100 us}\n");
-  CHECK(all(often.failures) == "");
+  CHECK(all(often.failures).empty());
   CHECK(often.messages == whole.messages);
   CHECK(counter(often, "hca1.event.lost") == 8);
   const RunResult dead = run_text(text + "wire: {down_from: 300 us, down_for: 1 s}\n");

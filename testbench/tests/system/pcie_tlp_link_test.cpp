@@ -243,7 +243,7 @@ TEST_CASE("credits that one TLP cannot have are refused", "[pcie][credits]") {
         "pcie.device_completion_data: \"15\" is too few for a completion of "
         "pcie.completion_bytes; allowed: 0, or 16 .. 32752");
   // 8 + 256 bytes: 16.5.
-  CHECK(error_of([](PcieConfig& c) { c.device_posted_data = 16; }) != "");
+  CHECK_FALSE(error_of([](PcieConfig& c) { c.device_posted_data = 16; }).empty());
   CHECK(error_of([](PcieConfig& c) { c.device_posted_data = 17; }).empty());
 }
 
