@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "model/engine/domain.h"
@@ -10,9 +11,10 @@ namespace hca::engine {
 // later cycle on; a refused taker is woken then.
 class Budget {
  public:
-  explicit Budget(unsigned count) : free_(count), later_(count) {}
+  explicit Budget(unsigned count)
+      : count_(count), free_(count), later_(std::bit_ceil(std::max(count, 1u))) {}
   // Only before connect(): the domain remembers where the budget is.
-  Budget(const Budget& other) : free_(other.free_), later_(other.later_) {
+  Budget(const Budget& other) : count_(other.count_), free_(other.free_), later_(other.later_) {
     if (other.taker_.domain) broken("copied after connect", other.taker_.name(), 0, other.name_);
   }
   Budget& operator=(const Budget&) = delete;
@@ -33,7 +35,7 @@ class Budget {
     return false;
   }
   void take() {
-    if (!available()) [[unlikely]]
+    if (!free_ && !available()) [[unlikely]]
       fail("took what was not free");
     --free_;
     taker_.acted();
@@ -42,7 +44,7 @@ class Budget {
   void give(Cycle at) {
     if (at <= taker_.now()) [[unlikely]]
       fail("given back for a cycle that has begun");
-    if (free_ + pending_ == later_.size()) [[unlikely]]
+    if (free_ + pending_ == count_) [[unlikely]]
       fail("more given back than taken");
     unsigned place = tail_;
     if (pending_ && later_[before(tail_)] > at) [[unlikely]]
@@ -53,11 +55,11 @@ class Budget {
     count_stall(waits_since_, at);
     waits_since_ = kNever, taker_.wake_from_outside(at);
   }
-  unsigned count() const { return unsigned(later_.size()); }
+  unsigned count() const { return count_; }
 
  private:
-  unsigned after(unsigned i) const { return i + 1 == later_.size() ? 0 : i + 1; }
-  unsigned before(unsigned i) const { return i ? i - 1 : unsigned(later_.size()) - 1; }
+  unsigned after(unsigned i) const { return (i + 1) & mask_; }
+  unsigned before(unsigned i) const { return (i - 1) & mask_; }
   // In front of what counts from a later cycle on. Whoever was told of that may go on sooner.
   [[gnu::cold, gnu::noinline]] unsigned make_place(Cycle at) {
     unsigned place = tail_;
@@ -97,11 +99,12 @@ class Budget {
   }
 
   Waker taker_;
-  unsigned free_, head_ = 0, tail_ = 0, pending_ = 0;
+  unsigned count_, free_, head_ = 0, tail_ = 0, pending_ = 0;
   Cycle waits_since_ = kNever;  // the taker waits for a give(); kNever: it does not
   u64 stalled_ = 0;             // cycles
   Cycle stalled_until_ = 0;
-  std::vector<Cycle> later_;
+  std::vector<Cycle> later_;  // a power of two of them
+  unsigned mask_ = unsigned(later_.size()) - 1;
   const char* name_ = "budget";
 };
 }  // namespace hca::engine

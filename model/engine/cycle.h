@@ -17,4 +17,7 @@ inline constexpr Cycle kNever = ~Cycle{0};
                object ? ", " : "", object ? object : "", what);
   std::abort();
 }
+
+// The lowest bit of a mask that has one.
+[[gnu::always_inline]] constexpr u64 lowest_bit(u64 mask) { return u64(__builtin_ctzll(mask)); }
 }  // namespace hca::engine

@@ -94,7 +94,7 @@ unsigned Domain::list(u64 run, std::array<u8, 64>& order) {
 
 // The slow loop: random order, all blocks, stalls, an observer; a block that acts while it should
 // sleep has lost a wake-up.
-void Domain::run_checked(Cycle end) {
+Cycle Domain::run_checked(Cycle end) {
   const u64 all = count_ == 64 ? ~u64{0} : (u64{1} << count_) - 1;
   std::array<u8, 64> order;
   for (Cycle at; (at = next()) < end;) {
@@ -117,6 +117,7 @@ void Domain::run_checked(Cycle end) {
     for (const Observation& o : observers_) o.behind(o.who, at);
   }
   now_ = end - 1;
+  return next();
 }
 
 std::vector<Wait> Domain::waits() const {

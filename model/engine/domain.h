@@ -67,21 +67,26 @@ class Domain {
   // A block pushed, popped or took; only the sleep check reads it.
   void acted(u64 block) { acted_ |= block; }
 
-  // Runs all due cycles before `end`.
-  void run_until(Cycle end) {
+  // Runs all due cycles before `end`; returns next().
+  Cycle run_until(Cycle end) {
     if (checked()) return run_checked(end);
-    u64 ticks = 0;
-    for (Cycle at; (at = wheel_.next(now_)) < end;) {
+    Cycle at = wheel_.next(now_);
+    while (at < end) {
       // Up to there all that is due is near, whatever the blocks ask for meanwhile.
       const Cycle near_end = std::min(end, wheel_.bring_near(at));
-      for (; at < near_end; at = wheel_.next_near(at)) {
+      do {
         now_ = at;
-        for (u64 due = wheel_.take_near(at); due; due &= due - 1, ++ticks)
-          tick(unsigned(std::countr_zero(due)));
-      }
+        u64 due = wheel_.take_near(at);
+        do {
+          tick(lowest_bit(due));
+          ++ticks_;
+        } while (due &= due - 1);
+        at = wheel_.next_near(at);
+      } while (at < near_end);
+      at = std::min(at, wheel_.next_far());
     }
-    ticks_ += ticks;
     now_ = end - 1;
+    return at;
   }
 
   // A host (SystemC) that sleeps until cycle `at` wants to hear of earlier wake-ups.
@@ -116,10 +121,6 @@ class Domain {
     void* who;
     Observer before, behind;
   };
-  struct Entry {
-    void (*tick)(void*);
-    void* block;
-  };
 
   template <class B>
   [[gnu::hot]] static void tick_of(void* block) {
@@ -128,19 +129,19 @@ class Domain {
   template <class B>
   u64 enter(B& block, const char* name) {
     if (count_ == blocks_.size()) broken("more than 64 blocks in a domain", name, 0);
-    blocks_[count_] = {tick_of<B>, &block};
+    blocks_[count_] = &block, tick_[count_] = tick_of<B>;
     enter_name(name);
     return u64{1} << count_++;
   }
 
-  void tick(unsigned index) const { blocks_[index].tick(blocks_[index].block); }
+  void tick(u64 index) const { tick_[index](blocks_[index]); }
   bool checked() const {
     return options_.mode == Mode::EveryCycle || options_.shuffle_seed || options_.stall_per_256 ||
            !observers_.empty();
   }
   [[gnu::cold, gnu::noinline]] void wake_far(u64 blocks, Cycle at);
   void enter_name(const char* name);
-  void run_checked(Cycle end);
+  Cycle run_checked(Cycle end);
   unsigned list(u64 run, std::array<u8, 64>& order);
   bool stalled(unsigned index) const;
 
@@ -148,7 +149,8 @@ class Domain {
   u64 acted_ = 0, ticks_ = 0;
   u64 last_ = 0;  // blocks that tick after all others
   unsigned count_ = 0;
-  std::array<Entry, 64> blocks_{};
+  std::array<void*, 64> blocks_{};
+  std::array<void (*)(void*), 64> tick_{};
   Wheel wheel_;
   void* host_ = nullptr;
   Rearm rearm_ = nullptr;

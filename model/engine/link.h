@@ -36,7 +36,7 @@ class Link {
  public:
   explicit Link(unsigned depth = kCapacity, Cycle latency = 1) : depth_(depth), latency_(latency) {
     if (!depth || depth > kCapacity || !latency) broken("bad link depth or latency", "link", 0);
-    slots_ = own_.data();
+    slots_ = front_ = own_.data();
   }
   Link(const Link&) = delete;
   // The name outlives the link.
@@ -59,7 +59,7 @@ class Link {
     depth_ = depth;
     if (depth <= kCapacity) return;
     more_ = std::make_unique<Slot[]>(std::bit_ceil(depth));
-    slots_ = more_.get(), mask_ = std::bit_ceil(depth) - 1;
+    slots_ = front_ = more_.get(), mask_ = std::bit_ceil(depth) - 1;
   }
   const char* name() const { return name_; }
   unsigned depth() const { return depth_; }
@@ -89,10 +89,10 @@ class Link {
     const Cycle now = domain_->now(), from = now + latency_ + extra_latency;
     if (free_from_ > now) [[unlikely]]
       fail("push without room", writer_);
-    if (tail_ == head_)
-      show(from);
-    else if (slot(tail_ - 1).from > from) [[unlikely]]
+    if (last_from_ > from) [[unlikely]]
       fail("an item overtakes an earlier one", writer_);
+    last_from_ = from;
+    if (tail_ == head_) show(from);
     Slot& filled = slot(tail_);
     filled.from = from;
     if (mark_) *marks_ |= mark_;
@@ -106,13 +106,13 @@ class Link {
   // Reader: woken when an item can be popped, and again after each pop that leaves another.
   bool can_pop() const { return seen_from_ <= domain_->now(); }
   bool empty() const { return head_ == tail_; }
-  const T& front() const { return slots_[head_ & mask_].item; }
+  const T& front() const { return front_->item; }
   // Since when the first item could be popped but for pop(interval) and hold_until(); kNever: there
   // is none.
-  Cycle front_from() const { return empty() ? kNever : slots_[head_ & mask_].from; }
+  Cycle front_from() const { return empty() ? kNever : front_->from; }
   // `interval`: cycles until the reader accepts the next item of this link, at least 1.
   T pop(Cycle interval = 1) {
-    Slot& popped = slot(head_);
+    Slot& popped = *front_;
     drop(interval);
     return std::move(popped.item);
   }
@@ -121,9 +121,9 @@ class Link {
     const Cycle now = domain_->now();
     if (seen_from_ > now) [[unlikely]]
       fail("pop of nothing", reader_);
-    Slot& popped = slot(head_++);
-    popped.from = now + latency_;
-    if (free_from_ == kNever) free_one(popped.from);
+    const Cycle room_from = front_->from = now + latency_;
+    front_ = &slot(++head_);
+    if (free_from_ == kNever) free_one(room_from);
     domain_->acted(reader_);
     hold_until(now + interval);
   }
@@ -133,11 +133,13 @@ class Link {
     if (head_ == tail_)
       seen_from_ = kNever;
     else
-      show(slot(head_).from);
+      show(front_->from);
   }
 
  private:
-  struct Slot {
+  // Of a power of two of bytes, if that is a line at most: its place is a shift away.
+  static constexpr std::size_t kSlotBytes = std::bit_ceil(sizeof(Cycle) + sizeof(T));
+  struct alignas(kSlotBytes > 64 ? alignof(T) : kSlotBytes) Slot {
     Cycle from = 0;  // holding an item: visible from; empty: free from
     T item{};
   };
@@ -184,13 +186,14 @@ class Link {
   Cycle seen_from_ = kNever, held_until_ = 0, free_from_ = 0, busy_until_ = 0;
   unsigned head_ = 0, tail_ = 0;  // counts of pops and pushes
   unsigned depth_;
-  Cycle waits_since_ = kNever;  // the writer waits for a pop; kNever: it does not
-  Cycle latency_;
-  u64 stalled_ = 0;  // cycles
+  Cycle waits_since_ = kNever;     // the writer waits for a pop; kNever: it does not
+  Cycle latency_, last_from_ = 0;  // last_from_: the item pushed last is seen from then on
+  u64 stalled_ = 0;                // cycles
   Cycle stalled_until_ = 0;
   u32 mark_ = 0;
   u32* marks_ = nullptr;
   Slot* slots_ = nullptr;  // own_, or more_
+  Slot* front_ = nullptr;  // the first item's
   unsigned mask_ = kCapacity - 1;
   std::array<Slot, kCapacity> own_{};
   std::unique_ptr<Slot[]> more_;

@@ -25,7 +25,7 @@ class Mailbox {
   void deliver(Cycle at, u32 source, T item) {
     if (at <= reader_.now()) [[unlikely]]
       broken("mail for a cycle that has begun", reader_.name(), reader_.now(), name_);
-    if (tail_ - head_ == mail_.size()) [[unlikely]]
+    if (tail_ - head_ > mask_) [[unlikely]]
       grow();
     Mail& mail = slot(tail_++);  // filled in place: narrow stores, no wide load behind them
     mail.at = at, mail.source = source, mail.item = std::move(item);

@@ -11,8 +11,15 @@ namespace hca::engine {
 // exact and costs no activation.
 class Stage {
  public:
-  Stage(Cycle latency, Cycle interval) : latency_(latency), interval_(interval) {}
-  Cycle enter(Cycle at, Cycle beats = 1) {
+  Stage(Cycle latency, Cycle interval)
+      : latency_(latency), interval_(std::max<Cycle>(interval, 1)) {}
+  // Of one beat.
+  Cycle enter(Cycle at) {
+    const Cycle start = std::max(at, free_from_);
+    free_from_ = start + interval_;
+    return start + latency_;
+  }
+  Cycle enter(Cycle at, Cycle beats) {
     const Cycle start = std::max(at, free_from_);
     free_from_ = start + std::max(interval_, beats);
     return start + latency_;

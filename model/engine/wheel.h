@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <queue>
@@ -29,16 +30,14 @@ class Wheel {
   }
 
   // The first due cycle after `now`, kNever if none.
-  Cycle next(Cycle now) const {
-    const Cycle near = next_near(now);
-    return near < far_from_ ? near : far_from_;
-  }
-  // The same of those that are near.
+  Cycle next(Cycle now) const { return std::min(next_near(now), far_from_); }
+  Cycle next_far() const { return far_from_; }
+  // The same of those that are near. Nothing is due in `now` any more.
   Cycle next_near(Cycle now) const {
-    const unsigned slot = (now + 1) % kSlots, word = slot / 64;
+    const unsigned slot = now % kSlots, word = slot / 64;
     if (const u64 bits = busy_[word] >> slot % 64) [[likely]]
-      return now + 1 + unsigned(std::countr_zero(bits));
-    return next_in_words(now + 1 - slot % 64, word);
+      return now + lowest_bit(bits);
+    return next_in_words(now - slot % 64, word);
   }
   // `at`: the next due cycle. All wake-ups up to the cycle returned become near; what is set as far
   // in `at` or later is not before it.
@@ -51,7 +50,7 @@ class Wheel {
   // The blocks due at `at`, whose far wake-ups are near; they are no longer due afterwards.
   u64 take_near(Cycle at) {
     const unsigned slot = at % kSlots;
-    busy_[slot / 64] &= ~(u64{1} << slot % 64);
+    busy_[slot / 64] &= std::rotl(~u64{1}, int(slot % 64));
     return std::exchange(due_[slot], 0);
   }
 
@@ -66,7 +65,7 @@ class Wheel {
   Cycle next_in_words(Cycle from, unsigned word) const {
     for (unsigned i = 1; i <= busy_.size(); ++i)
       if (const u64 bits = busy_[(word + i) % busy_.size()])
-        return from + 64 * i + unsigned(std::countr_zero(bits));
+        return from + 64 * i + lowest_bit(bits);
     return kNever;
   }
   [[gnu::cold, gnu::noinline]] void take_far(Cycle end) {
