@@ -29,6 +29,7 @@ class DomainHost final : private DomainHosts::Host {
   void set_ahead(Cycle cycles) {
     ahead_ = engine::Divisor(cycles);
     ahead = cycles * units_.value();
+    hosts_->forget_last();
   }
   Cycle ahead_cycles() const { return ahead_.value(); }
   const sc_core::sc_time& period() const { return period_; }
@@ -50,16 +51,22 @@ class DomainHost final : private DomainHosts::Host {
   }
 
  private:
-  [[gnu::hot]] void run(u64 reached, u64 last) override {
+  [[gnu::hot]] void run(u64 reached) override {
     ++activations_;
     if (const u64 now = hosts_->now(); now != started_) [[unlikely]] {
       started_ = now;
       take_base(first_edge());
     }
     domain_.host_runs();
-    const Cycle end = window_of(units_.quotient(last)) + ahead_.value();
-    domain_.run_until(std::min(end, units_.quotient(reached)));
-    sleep_until(domain_.next());
+    sleep_until(domain_.run_until(std::min(last_end_cycle_, units_.quotient(reached))));
+  }
+  void begin_by(u64 last) override {
+    last_end_cycle_ = window_of(units_.quotient(last)) + ahead_.value();
+    last_end = last_end_cycle_ * units_.value();
+  }
+  u64 due_at() const override {
+    if (next_at == kNever) return kNever;
+    return std::max(window_of(units_.quotient(next_at)), cycle()) * units_.value();
   }
   // The first cycle edge not before the kernel's time of this activation.
   Cycle first_edge() const { return units_.quotient(started_ + units_.value() - 1); }
@@ -72,11 +79,9 @@ class DomainHost final : private DomainHosts::Host {
   // The cycle in which the activation that runs cycle `at` begins.
   Cycle window_of(Cycle at) const { return ahead_.rounded_down(at); }
   [[gnu::hot]] void sleep_until(Cycle at) {
-    const Cycle from = at == kNever ? kNever : std::max(window_of(at), cycle());
     domain_.host_sleeps(
         this, [](void* host, Cycle c) { static_cast<DomainHost*>(host)->sleep_until(c); }, at);
     next_at = at == kNever ? kNever : at * units_.value();
-    due_at = from == kNever ? kNever : from * units_.value();
     hosts_->is_due(*this);
   }
 
@@ -84,7 +89,8 @@ class DomainHost final : private DomainHosts::Host {
   sc_core::sc_time period_;
   engine::Divisor units_;  // of the kernel's time in a cycle
   engine::Divisor ahead_;
-  u64 started_ = 0;  // the kernel's time of this activation
+  u64 started_ = 0;           // the kernel's time of this activation
+  Cycle last_end_cycle_ = 0;  // last_end
   static constexpr Cycle kSteps = 1024;
   std::array<sc_core::sc_time, kSteps> steps_;  // the time that so many cycles take
   Cycle base_ = 0;

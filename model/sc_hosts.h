@@ -21,10 +21,14 @@ class DomainHosts {
     Host() = default;
     Host(const Host&) = delete;
     virtual ~Host() = default;
-    // Runs what is due before `reached` and in windows that begin by `last`.
-    virtual void run(u64 reached, u64 last) = 0;
+    // Runs what is due before `reached`, up to the end of its last window.
+    virtual void run(u64 reached) = 0;
+    // Windows may begin by then: sets the end of the last one.
+    virtual void begin_by(u64 last) = 0;
+    // Where the window of its next cycle begins.
+    virtual u64 due_at() const = 0;
     u64 next_at = kNever;  // its next cycle with work
-    u64 due_at = kNever;   // where the window of that cycle begins
+    u64 last_end = 0;      // of the last window: what is due before is run
     u64 ahead = 0;         // what is sent to it from outside takes that long at least
   };
 
@@ -34,13 +38,16 @@ class DomainHosts {
     if (!hosts || hosts->simulation_ != sc_core::sc_get_curr_simcontext()) current = hosts = make();
     return hosts;
   }
-  void add(Host& host) { hosts_.push_back(&host); }
+  void add(Host& host) { hosts_.push_back(&host), forget_last(); }
   void remove(Host& host) { std::erase(hosts_, &host); }
+  // The windows of a host are others from now on.
+  void forget_last() { last_ = kNever; }
   // The kernel's time. It stands still while hosts run.
   u64 now() const { return running_ ? now_ : sc_core::sc_time_stamp().value(); }
   // A host that sleeps is due earlier than it was.
   void is_due(const Host& host) {
-    if (!running_ && host.due_at < armed_) arm(host.due_at);
+    if (running_) return;
+    if (const u64 at = host.due_at(); at < armed_) arm(at);
   }
   // sc_start() with its end told: up to there the hosts go back to the kernel only for others.
   void run_for(const sc_core::sc_time& duration) {
@@ -67,10 +74,9 @@ class DomainHosts {
   void run() {
     now_ = now();
     running_ = true;
-    for (u64 last; Host* host = first_due(last = last_window());)
-      host->run(reached_from_others(*host), last);
+    while (Host* host = first_due(last_window())) host->run(reached_from_others(*host));
     u64 next = kNever;
-    for (const Host* host : hosts_) next = std::min(next, host->due_at);
+    for (const Host* host : hosts_) next = std::min(next, host->due_at());
     running_ = false;
     arm(next);
   }
@@ -81,12 +87,18 @@ class DomainHosts {
     const u64 pending = sc_core::sc_time_to_pending_activity().value();
     return std::max(at, std::min(end_, at + pending) - 1);
   }
-  Host* first_due(u64 last) const {
+  Host* first_due(u64 last) {
+    if (last != last_) [[unlikely]]
+      begin_by(last);
     Host* first = nullptr;
     u64 at = kNever;
     for (Host* host : hosts_)
-      if (host->due_at <= last && host->next_at < at) first = host, at = host->next_at;
+      if (host->next_at < host->last_end && host->next_at < at) first = host, at = host->next_at;
     return first;
+  }
+  void begin_by(u64 last) {
+    last_ = last;
+    for (Host* host : hosts_) host->begin_by(last);
   }
   // When another host may change this one at the earliest: by what it does in its next cycle, or in
   // answer to what this one does now.
@@ -106,6 +118,7 @@ class DomainHosts {
   sc_core::sc_simcontext* simulation_ = sc_core::sc_get_curr_simcontext();
   std::vector<Host*> hosts_;
   u64 armed_ = kNever, end_ = 0, now_ = 0;
+  u64 last_ = kNever;  // when the last window may begin
   bool running_ = false;
   sc_core::sc_event due_{"due"};
 };
