@@ -61,17 +61,17 @@ inline void Dma::wait_for_way(bool write, Cycle from) {
 [[gnu::noinline]] unsigned Dma::client_in_turn(unsigned ready) const {
   unsigned writes = 0;
   for (unsigned m = ready; m; m &= m - 1)
-    if (requests_in[unsigned(std::countr_zero(m))].front().write) writes |= m & -m;
+    if (requests_in[engine::lowest_bit(m)].front().write) writes |= m & -m;
   const unsigned reads = ready & ~writes;
   const bool write = !reads || (writes && !wrote_);
   const unsigned turn = write ? writes : reads, behind = turn >> next_[write] << next_[write];
-  return unsigned(std::countr_zero(behind ? behind : turn));
+  return unsigned(engine::lowest_bit(behind ? behind : turn));
 }
 
-inline void Dma::grant() {
+[[gnu::hot]] void Dma::grant() {
   unsigned ready = 0;
   for (u32 m = waiting_; m; m &= m - 1) {
-    const DmaLink& link = requests_in[unsigned(std::countr_zero(m))];
+    const DmaLink& link = requests_in[engine::lowest_bit(m)];
     if (!link.can_pop()) continue;
     const bool write = link.front().write;
     if (const Cycle from = free_from_[write]; from <= now())
@@ -80,9 +80,10 @@ inline void Dma::grant() {
       wait_for_way(write, from);
   }
   if (!ready) return;
-  if (!(ready & (ready - 1))) return start(unsigned(std::countr_zero(ready)));
-  start(client_in_turn(ready));
-  wake_at(now() + 1);
+  const bool several = ready & (ready - 1);
+  if (several) [[unlikely]]
+    wake_at(now() + 1);
+  start(several ? client_in_turn(ready) : unsigned(engine::lowest_bit(ready)));
 }
 
 inline void Dma::start(unsigned client) {

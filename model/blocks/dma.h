@@ -99,7 +99,7 @@ class Dma : public engine::Block {
   unsigned client_in_turn(unsigned ready) const;
   void grant();
   void wait_for_way(bool write, Cycle from);
-  void start(unsigned client);
+  [[gnu::always_inline]] void start(unsigned client);
   void start_read(const DmaRequest& request, u8 client);
   void start_write(const DmaRequest& request, u8 client);
 
