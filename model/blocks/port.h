@@ -151,7 +151,7 @@ class PortReceive : public engine::Block {
   void arrive(Packet* packet, Cycle at);
 
  private:
-  void receive(Packet* p, Cycle checked);
+  [[gnu::always_inline]] void receive(Packet* p, Cycle checked);
   void prepare(Packet& p);
   void arrive_at(LinkControl& first, Packet* packet);
   Cycle taken_at(const Packet& packet) const;
@@ -162,7 +162,7 @@ class PortReceive : public engine::Block {
   bool spread(const Packet& p, Cycle checked);
   void forward_copy();
   bool drop(u64 proto::DropCounters::*counter);
-  void route(Packet* p, Cycle checked);
+  [[gnu::always_inline]] void route(Packet* p, Cycle checked);
   void ring(const ReceiveBell& bell);
   void ring_shared(const ReceiveBell& bell);
   void establish(u32 qpn);
@@ -180,6 +180,7 @@ class PortReceive : public engine::Block {
   ResponseCheck& response_;
   Congestion& congestion_;
   u32 arrivals_ = 0, taken_ = 0;
+  proto::KnownNetwork known_;  // of the frame taken last
   Ring<proto::Event> events_;  // that came of requests
   // Of a multicast datagram, one for each queue pair of its group.
   struct Copy {

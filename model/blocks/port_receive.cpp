@@ -59,7 +59,7 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
   receive(packets_in.pop(std::max(config_.interval, icrc_.free_from() - now())), checked);
 }
 
-[[gnu::hot]] inline void PortReceive::receive(Packet* p, Cycle checked) {
+inline void PortReceive::receive(Packet* p, Cycle checked) {
   ++counters.rx_packets, counters.rx_bytes += p->frame_bytes;
   probe.event(now(), Step::Arrived, 0, 0, p->frame_bytes);
   if (is_down(attributes_) && !mutant<"port_down_receives">()) [[unlikely]]
@@ -82,7 +82,7 @@ inline bool PortReceive::frame_good(Packet& p, Cycle checked) {
   const LinkLayer link = framing_row(Framing(attributes_.framing)).link;
   const std::span<u8> frame{p.frame(), p.frame_bytes};
   const PacketVerdict v =
-      stand_ins ? check_by(*stand_ins, p, link) : check_own_frame(frame, link, p.parsed);
+      stand_ins ? check_by(*stand_ins, p, link) : check_own_frame(frame, link, known_, p.parsed);
   u32& dest_qp = p.parsed.bth.dest_qp;
   if (mutant<"unknown_qp_before_tver">() && v == PacketVerdict::BadTver &&
       !contexts_.find_qp(dest_qp))
@@ -111,7 +111,7 @@ bool PortReceive::drop(u64 DropCounters::*counter) {
 }
 
 // Requests wait for nothing but their headers, responses for their last beat.
-[[gnu::hot]] inline void PortReceive::route(Packet* p, Cycle checked) {
+inline void PortReceive::route(Packet* p, Cycle checked) {
   const bool response = p->parsed.opcode && !p->parsed.opcode->is_request;
   if (!response) {
     const Cycle at = responder_.check(*p, now(), checked);

@@ -83,16 +83,15 @@ bool vcrc_good(std::span<const u8> frame, const FrameShape& shape) {
 }
 
 namespace {
-// icrc(), vcrc(): whether it is good; asked in this order, of what they cover alone.
-template <class Byte, class Icrc, class Vcrc>
-PacketVerdict check(std::span<Byte> frame, LinkLayer link, ParsedPacket& out, const Icrc& icrc,
-                    const Vcrc& vcrc) {
-  const PacketVerdict verdict = parse(frame, link, out);
-  if (verdict == PacketVerdict::ReservedOpcode) {
+// Behind parse(). icrc(), vcrc(): whether it is good; asked in this order, of what they cover
+// alone.
+template <class Icrc, class Vcrc>
+PacketVerdict check(PacketVerdict parsed, ParsedPacket& out, const Icrc& icrc, const Vcrc& vcrc) {
+  if (parsed == PacketVerdict::ReservedOpcode) {
     out.opcode = nullptr, out.payload_bytes = 0;
     out.payload_offset = u16(out.transport_offset + bytes_of<Bth>());
-  } else if (verdict != PacketVerdict::Good) {
-    return verdict;
+  } else if (parsed != PacketVerdict::Good) {
+    return parsed;
   }
   if (!icrc() && !mutant<"icrc_not_checked">()) return PacketVerdict::BadIcrc;
   if (is_native(out.framing) && !vcrc() && !mutant<"vcrc_not_checked">())
@@ -100,23 +99,24 @@ PacketVerdict check(std::span<Byte> frame, LinkLayer link, ParsedPacket& out, co
   return PacketVerdict::Good;
 }
 template <class Byte>
-PacketVerdict check(std::span<Byte> frame, LinkLayer link, ParsedPacket& out) {
+PacketVerdict check(PacketVerdict parsed, std::span<Byte> frame, ParsedPacket& out) {
   return check(
-      frame, link, out, [&] { return is_icrc_good(frame.data(), out); },
+      parsed, out, [&] { return is_icrc_good(frame.data(), out); },
       [&] { return vcrc_good(frame, out); });
 }
 }  // namespace
 
 PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, ParsedPacket& out) {
-  return check(frame, link, out);
+  return check(parse(frame, link, out), frame, out);
 }
 PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, FrameCrcs crcs,
                           ParsedPacket& out) {
   return check(
-      frame, link, out, [&] { return crcs.icrc_ok; }, [&] { return crcs.vcrc_ok; });
+      parse(frame, link, out), out, [&] { return crcs.icrc_ok; }, [&] { return crcs.vcrc_ok; });
 }
-[[gnu::hot]] PacketVerdict check_own_frame(std::span<u8> frame, LinkLayer link, ParsedPacket& out) {
-  return check(frame, link, out);
+[[gnu::hot]] PacketVerdict check_own_frame(std::span<u8> frame, LinkLayer link, KnownNetwork& known,
+                                           ParsedPacket& out) {
+  return check(parse(frame, link, known, out), frame, out);
 }
 
 [[gnu::hot]] u32 finish_frame(u8* frame, const FrameShape& shape) {

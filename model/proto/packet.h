@@ -70,6 +70,9 @@ struct ParsedPacket : ParsedStart, ExtHeaders {
 // framing, network_offset, transport_offset and bth are. Trailing bytes of an Ethernet frame after
 // its IP or GRH length are padding. ICRC and VCRC: below.
 PacketVerdict parse(std::span<const u8> frame, LinkLayer link, ParsedPacket& out);
+struct KnownNetwork;
+PacketVerdict parse(std::span<const u8> frame, LinkLayer link, KnownNetwork& known,
+                    ParsedPacket& out);
 
 // ---- CRCs ----
 // The ICRC over frame[network_offset, icrc_offset) with the variant fields masked: its four bytes
@@ -85,8 +88,20 @@ struct FrameCrcs {
 };
 PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, FrameCrcs crcs,
                           ParsedPacket& out);
+// What stood in front of the BTH of a good frame, and what it means: frames of a stream have the
+// same. Nothing that depends on what stands behind it is kept.
+struct KnownNetwork {
+  u32 frame_bytes = 0;  // 0: nothing is known
+  LinkLayer link{};
+  Framing framing{};
+  u16 network_offset = 0, transport_offset = 0;
+  u32 transport_bytes = 0;  // from the BTH to the ICRC
+  std::array<u8, 80> head{};
+};
 // The same, faster, of a frame that nobody else looks at: its headers are other ones meanwhile.
-PacketVerdict check_own_frame(std::span<u8> frame, LinkLayer link, ParsedPacket& out);
+// `known`: of the frames before.
+PacketVerdict check_own_frame(std::span<u8> frame, LinkLayer link, KnownNetwork& known,
+                              ParsedPacket& out);
 // Native framings: the two bytes after the ICRC.
 bool vcrc_good(std::span<const u8> frame, const FrameShape& shape);
 

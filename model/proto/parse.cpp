@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Taking frames apart. Each step checks that its header is there before it reads it.
+#include <algorithm>
+#include <cstring>
+
 #include "model/proto/ip_checksum.h"
 #include "model/proto/packet.h"
 
@@ -191,6 +194,42 @@ PacketVerdict parse_ethernet(std::span<const u8> frame, ParsedPacket& out) {
 
 [[gnu::hot]] PacketVerdict parse(std::span<const u8> frame, LinkLayer link, ParsedPacket& out) {
   return link == LinkLayer::Ethernet ? parse_ethernet(frame, out) : parse_native(frame, out);
+}
+
+namespace {
+// The size that most paths have is compared without a call.
+bool is_same(const u8* head, const u8* frame, u32 bytes) {
+  constexpr u32 usual = bytes_of<Ethernet>() + bytes_of<Ipv4>() + bytes_of<Udp>();
+  return bytes == usual ? !std::memcmp(head, frame, usual) : !std::memcmp(head, frame, bytes);
+}
+
+void learn(std::span<const u8> frame, LinkLayer link, const ParsedPacket& packet,
+           KnownNetwork& known) {
+  const bool has_udp = packet.framing == Framing::RoceV2Ip4 || packet.framing == Framing::RoceV2Ip6;
+  if (packet.transport_offset > known.head.size() ||
+      (has_udp && load_be<2>(&frame[packet.transport_offset - 2])))  // of all bytes
+    return;
+  known = {u32(frame.size()),
+           link,
+           packet.framing,
+           packet.network_offset,
+           packet.transport_offset,
+           packet.icrc_offset + kIcrcBytes - packet.transport_offset,
+           {}};
+  std::copy_n(frame.begin(), packet.transport_offset, known.head.begin());
+}
+}  // namespace
+
+[[gnu::hot]] PacketVerdict parse(std::span<const u8> frame, LinkLayer link, KnownNetwork& known,
+                                 ParsedPacket& out) {
+  if (frame.size() == known.frame_bytes && link == known.link &&
+      is_same(known.head.data(), frame.data(), known.transport_offset)) [[likely]] {
+    out.framing = known.framing, out.network_offset = known.network_offset;
+    return parse_transport(frame.data(), known.transport_offset, known.transport_bytes, out);
+  }
+  const PacketVerdict verdict = parse(frame, link, out);
+  if (verdict == Good) learn(frame, link, out, known);
+  return verdict;
 }
 
 }  // namespace hca::proto
