@@ -86,7 +86,7 @@ inline Packet* ResponderExecute::next_request() {
 }
 
 // The next request: those whose receive WQE has come go first.
-[[gnu::hot]] inline void ResponderExecute::take() {
+inline void ResponderExecute::take() {
   if (now() < next_packet_) return wake_at(next_packet_);
   if (!ports.payload_out->can_push()) return;
   bool unparked = false;
@@ -104,7 +104,7 @@ inline Packet* ResponderExecute::next_request() {
       return drop_behind_failure(p, q);
     if (q.parked_head || (q.atomics && waits_for_atomic(*p, q))) [[unlikely]]
       return park(p, q);
-    process(p);
+    process(p, q);
   }
   next_packet_ = now() + config_.interval;
   if (packets_in.can_pop() || !unparks_.empty() || (unparked && engines_have_work()))
@@ -119,8 +119,7 @@ void ResponderExecute::drop_behind_failure(Packet* p, const Queue& q) {
   PacketPool::give_back(p);
 }
 
-[[gnu::hot]] void ResponderExecute::process(Packet* p) {
-  Queue& q = queues_[p->qpn];
+[[gnu::hot]] void ResponderExecute::process(Packet* p, Queue& q) {
   const RequestAction action = p->verdict.action;
   const bool executes = action == RequestAction::Execute || action == RequestAction::Repeat;
   if (action == RequestAction::Abandon) [[unlikely]]
@@ -324,16 +323,15 @@ inline Run ResponderExecute::next_run() {
 
 // All writes of an executed request are asked for (`has_payload`), or it has none.
 [[gnu::hot]] void ResponderExecute::finish(Packet* p, bool has_payload) {
-  Queue& q = queues_[p->qpn];
   const OpcodeRow& row = *p->parsed.opcode;
   const bool send = row.operation == Operation::Send, last = p->effect.completes_message;
   const bool replies = p->parsed.bth.ack_req, completes = last && makes_receive_cqe(row);
   const bool waits = has_payload && (replies || last) && !mutant<"write_lands_late">();
-  if (last && send) q.wqe_open = false;
+  if (last && send) queues_[p->qpn].wqe_open = false;
   if (replies || completes || waits) {
     Outcome& outcome = retire(*p);
     outcome.replies = replies, outcome.completes = completes, outcome.waits = waits;
-    if (completes) complete(*p, q, outcome);
+    if (completes) complete(*p, queues_[p->qpn], outcome);
     if (row.has(Ext::Ieth))
       outcome.fault = {.qpn = p->qpn, .invalidate = p->parsed.ieth.rkey, .fails = false};
   }

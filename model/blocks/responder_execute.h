@@ -194,14 +194,14 @@ class ResponderExecute : public engine::Block {
   // responder_execute.cpp: requests
   void serve_ports();
   void serve_several();
-  void take();
+  [[gnu::always_inline]] void take();
   Packet* next_request();
   void hold_request(bool full);
   // responder_engines.cpp: requests and the engines of their queue pairs
   void lead_to_engine();
   Packet* next_of_engines();
   bool engines_have_work() const;
-  void process(Packet* p);
+  void process(Packet* p, Queue& q);
   void drop_behind_failure(Packet* p, const Queue& q);
   // responder_unreliable.cpp: requests that nobody answers
   bool goes_on(Packet* p, Queue& q);

@@ -136,7 +136,7 @@ bool ResponderExecute::unpark() {
   q.parked_head = p->next;
   --parked_;
   if (q.wqe_since != kNever) end_wqe_wait(qpn, q);
-  if (!q.failed) return process(p), true;
+  if (!q.failed) return process(p, q), true;
   drop_behind_failure(p, q);
   return true;
 }

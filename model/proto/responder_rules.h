@@ -207,7 +207,7 @@ inline bool shared_queue_failed(const RequestView& v) {
 inline bool lacks_shared_wqe(const RequestView& v) { return v.qp.srqn && no_receive_wqe(v); }
 inline bool too_long(u32 dma_len) { return dma_len > (u32{1} << 31) && !mutant<"dmalen_bound">(); }
 // T7-l1 to T7-l3, T7-l8.
-inline bool bad_length(const RequestView& v) {
+[[gnu::always_inline]] inline bool bad_length(const RequestView& v) {
   const u32 bytes = v.packet.payload_bytes, mtu = v.qp.path_mtu;
   if (is_saved(*v.packet.opcode))  // T7-l4; C9-9
     return (bytes && !mutant<"read_payload_allowed">()) ||
@@ -230,9 +230,8 @@ inline bool misaligned(const RequestView& v) {
          v.packet.atomic_eth.va % (mutant<"aligned_to_4">() ? 4 : kAtomicBytes);
 }
 // HDR-12, G22.3, G22.5: the whole DMALen is checked with the packet that carries the RETH.
-inline bool bad_rkey(const RequestView& v) {
+[[gnu::noinline]] inline bool refuses_key(const RequestView& v) {
   const OpcodeRow& row = *v.packet.opcode;
-  if (!has_reth(row) && !is_atomic(row) && !mutant<"key_bound_to_qp">()) return false;
   const u32 key = remote_key(v.packet);
   const Accessor who = accessor_of(v.qp);
   const u8 needed = needed_access(row);
@@ -243,6 +242,10 @@ inline bool bad_rkey(const RequestView& v) {
   const bool by_packet = mutant<"dmalen_checked_per_packet">() && kind(row) == InMessage::Write;
   const u32 bytes = by_packet ? v.packet.payload_bytes : v.packet.reth.dma_len;
   return !key_allows(v.region, key, who, v.packet.reth.va, bytes, needed);
+}
+inline bool bad_rkey(const RequestView& v) {
+  const OpcodeRow& row = *v.packet.opcode;
+  return (has_reth(row) || is_atomic(row) || mutant<"key_bound_to_qp">()) && refuses_key(v);
 }
 }  // namespace request
 
