@@ -76,6 +76,7 @@ struct Contexts {
   std::vector<proto::SharedQueue> srqs;
   std::vector<proto::MulticastMember> members;
   std::vector<proto::VectorAttributes> vectors;
+  u64 version = 0;  // of what commands have set: another one behind each
   // In host memory, behind SetContextMemory; needed: not all of it is held on chip.
   u64 context_memory = 0;
   bool needs_context_memory = false;

@@ -137,7 +137,8 @@ void Requester::send_several() {
 inline bool Requester::cut(u32 qpn, Lane& lane) {
   if (!lane.sending && !begin(qpn, lane, *lane.head)) [[unlikely]]
     return false;
-  if (lane.packet && waits_for_probe(qpn, lane)) return false;  // its ACK activates the lane again
+  if (may_probe(contexts_.qps[qpn]) && lane.packet && waits_for_probe(qpn, lane)) [[unlikely]]
+    return false;  // its ACK activates the lane again
   send_packet(qpn, lane);
   next_packet_ = now() + config_.interval;
   if (engines_.limit()) [[unlikely]]
@@ -207,6 +208,7 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
   lane.packet = psns_between(m.first_psn, s.send_psn);
   if (row_of(lane.wqe).sends_payload()) lane.cursor.skip(lane.packet * qp.path_mtu);
   lane.sending = true;
+  lane.repeated.forget();
   return true;
 }
 
@@ -264,18 +266,13 @@ RequesterHold Requester::hold(u32 qpn) const {
   return h;
 }
 
-[[gnu::hot]] inline void Requester::send_packet(u32 qpn, Lane& lane) {
+// The headers of the next packet, by the tables.
+inline Requester::Cut Requester::build(Packet& p, u32 qpn, Lane& lane, SentMessage& m, u32 index) {
   const QpConfig& qp = contexts_.qps[qpn];
-  SendState& s = contexts_.send[qpn];
-  const u32 index = lane.head->first + lane.at;
-  SentMessage& m = contexts_.message(qpn, index);
+  const SendState& s = contexts_.send[qpn];
   PacketPlan plan = plan_packet(qp, lane.wqe, m, lane.packet);
   m.resumed |= m.answer == Answer::Read && lane.packet;
   plan.ack_requested |= !lane.packet && probes(s, qp, m, index + 1 == s.started);
-  Packet* p = pool_.take();
-  p->qpn = qpn, p->psn = plan.psns.first, p->port = u8(port_of(qp)), p->is_request = true;
-  if (has_lanes_) [[unlikely]]
-    p->lane = u8(lane_of_sl_[qp.service_level]);
   ExtHeaders ext;
   request_headers(ext, lane.wqe, lane.operands, m, plan);
   Bth bth = request_bth(qp, plan);
@@ -283,26 +280,49 @@ RequesterHold Requester::hold(u32 qpn) const {
   const Path* path = &qp.path;
   if (qp.service == Service::Ud) [[unlikely]]
     address_datagram(bth, ext, qp, datagram_.address), path = &datagram_.path;
-  write_headers(*path, *plan.row, bth, ext, plan.bytes, p->frame());
-  p->shape = shape_of(*path, *plan.row, plan.bytes);
+  write_headers(*path, *plan.row, bth, ext, plan.bytes, p.frame());
+  p.shape = shape_of(*path, *plan.row, plan.bytes);
+  if (plan.row->position == Position::Middle && !plan.row->ext_bytes)
+    lane.repeated.keep(p.frame(), p.shape, contexts_.version);
+  return {plan.psns, plan.ack_requested, plan.last};
+}
+
+inline void Requester::send_packet(u32 qpn, Lane& lane) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  SendState& s = contexts_.send[qpn];
+  const u32 index = lane.head->first + lane.at;
+  SentMessage& m = contexts_.message(qpn, index);
+  Packet* p = pool_.take();
+  Cut cut;
+  const bool is_middle = lane.packet + 1 < m.packets;
+  if (is_middle && lane.repeated.hold(contexts_.version) && !kMutants) [[likely]] {
+    cut = {{psn_add(m.first_psn, lane.packet), 1}, false, false};
+    lane.repeated.write(p->frame(), cut.psns.first);
+    p->shape = lane.repeated.shape();
+  } else {
+    cut = build(*p, qpn, lane, m, index);
+  }
+  p->qpn = qpn, p->psn = cut.psns.first, p->port = u8(port_of(qp)), p->is_request = true;
+  if (has_lanes_) [[unlikely]]
+    p->lane = u8(lane_of_sl_[qp.service_level]);
   Cycle at = context_.look_up(context_.requester, now(), qpn);
   at = protection_.look_up(protection_.requester, at, lane.wqe.rkey);
   at = stage_.enter(at);
-  probe.event(at, Step::Passed, qpn, plan.psns.first, index);
+  probe.event(at, Step::Passed, qpn, cut.psns.first, index);
   ++counters.packets;
-  const bool is_new = psn_stand_in ? send_by(qpn, m, lane.packet) : s.send(plan.psns);
+  const bool is_new = psn_stand_in ? send_by(qpn, m, lane.packet) : s.send(cut.psns);
   counters.resent += !is_new;
-  if (mutant<"resend_one_packet">() && s.repeats()) s.go_back(s.sent_psn), plan.last = true;
-  if (plan.ack_requested && !timers_.runs(qpn)) restart_timer(qpn);
-  if (plan.last && ends_when_sent(qp)) p->tells_sent = waits_sent_ = true, p->life = lane.life;
-  lane.packet += plan.psns.count;
+  if (mutant<"resend_one_packet">() && s.repeats()) s.go_back(s.sent_psn), cut.last = true;
+  if (cut.ack_requested && !timers_.runs(qpn)) restart_timer(qpn);
+  if (cut.last && ends_when_sent(qp)) p->tells_sent = waits_sent_ = true, p->life = lane.life;
+  lane.packet += cut.psns.count;
   if (qp.rate_limit) [[unlikely]]
     pace(qpn, lane, *p);
   if (packetizer_.has_units()) [[unlikely]]
     p->behind_in_unit = packetizer_.behind_in_unit(lane.packet * qp.path_mtu, m.bytes);
   packetizer_.start(p, lane.cursor, lane.order, now(), at);
-  gathering_ = qpn, gathers_last_ = plan.last, gathers_nothing_ = false;
-  if (plan.last && !packetizer_.busy()) finish_wqe(qpn, lane);
+  gathering_ = qpn, gathers_last_ = cut.last, gathers_nothing_ = false;
+  if (cut.last && !packetizer_.busy()) finish_wqe(qpn, lane);
 }
 
 // All packets of the lane's WQE are cut.

@@ -13,6 +13,7 @@
 #include "model/blocks/timers.h"
 #include "model/engine/rate.h"
 #include "model/proto/qp_transitions.h"
+#include "model/proto/repeated_headers.h"
 #include "model/proto/response_rules.h"
 #include "model/proto/work_rules.h"
 
@@ -147,7 +148,8 @@ class Requester : public engine::Block {
     proto::SendWqe wqe{};
     proto::AtomicOperands operands{};
     GatherCursor cursor;
-    ReadOrder order;           // of its packets
+    ReadOrder order;                  // of its packets
+    proto::RepeatedHeaders repeated;  // of the message in progress: its middle packets
     bool waits_local = false;  // for WQE local_index, which `command` executes, or which it refused
     u32 local_index = 0;
     proto::WcStatus local_status{};
@@ -187,7 +189,12 @@ class Requester : public engine::Block {
   void change_wait(Lane& lane, proto::SendWait wait);
   void end_rnr(Lane& lane);
   bool waits_for_probe(u32 qpn, const Lane& lane) const;
-  void send_packet(u32 qpn, Lane& lane);
+  struct Cut {
+    proto::PsnRange psns{};
+    bool ack_requested = false, last = false;
+  };
+  Cut build(Packet& packet, u32 qpn, Lane& lane, proto::SentMessage& message, u32 index);
+  [[gnu::always_inline]] void send_packet(u32 qpn, Lane& lane);
   void finish_wqe(u32 qpn, Lane& lane);
   // requester_pace.cpp: rate limits
   void pace(u32 qpn, Lane& lane, const Packet& packet);

@@ -7,12 +7,6 @@ namespace hca::proto {
 namespace {
 
 // Byte places inside the headers that each packet patches, from the tables.
-template <class H>
-constexpr unsigned byte_of(std::string_view name) {
-  for (const FieldInfo& f : kFieldTable<H>)
-    if (f.name == name) return f.bit_at / 8;
-  throw "no such field";
-}
 inline constexpr unsigned kLrhLength = byte_of<Lrh>("PktLen");
 inline constexpr unsigned kGrhLength = byte_of<Grh>("PayLen");
 inline constexpr unsigned kIpv4Length = byte_of<Ipv4>("TotalLength");

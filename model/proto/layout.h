@@ -125,6 +125,14 @@ inline constexpr auto kFieldTable = make_field_table<H>();
 template <class H, std::size_t I>
 inline constexpr unsigned kBitAt = kFieldTable<H>[I].bit_at;
 
+// The byte in which a field begins.
+template <class H>
+constexpr unsigned byte_of(std::string_view name) {
+  for (const FieldInfo& f : kFieldTable<H>)
+    if (f.name == name) return f.bit_at / 8;
+  throw "no such field";
+}
+
 // Ones where the header's bits are variant.
 template <class H>
 constexpr auto make_icrc_mask() {

@@ -73,10 +73,13 @@ inline bool must_wait(const SendState& s, const QpConfig& qp, const SendWqe& wqe
 }
 // G6.3, with `credit_probe: first_packet`: a SEND just beyond the limit waits behind its first
 // packet until that is acknowledged. `newest`: no message was begun behind it.
+inline bool may_probe(const QpConfig& qp) {
+  return qp.options.credit_probe == CreditProbe::FirstPacket;
+}
 inline bool probes(const SendState& s, const QpConfig& qp, const SentMessage& m, bool newest) {
-  return qp.options.credit_probe == CreditProbe::FirstPacket && newest && m.packets > 1 &&
-         takes_credit_first(m.opcode) && is_limited(s, qp) &&
-         psn_distance(s.limit_ssn, s.ssn) > 0 && psn_distance(m.first_psn, s.unacked_psn) <= 0;
+  return may_probe(qp) && newest && m.packets > 1 && takes_credit_first(m.opcode) &&
+         is_limited(s, qp) && psn_distance(s.limit_ssn, s.ssn) > 0 &&
+         psn_distance(m.first_psn, s.unacked_psn) <= 0;
 }
 
 // Gives a new message its PSNs (G1.1, G1.2) and its SSN (G5.4); what sends no packet gets neither.

@@ -29,7 +29,7 @@ struct RequesterBench : Bench {
         &take(requester.ports.works_out, requester, faults_from ? 1 : 4, faults_from, "local work");
     take(requester.ports.responses_out, requester);
     requester.placed_in.connect(requester.self, requester.self, "placed responses");
-    take(packetizer.dma_out, requester);
+    reads = &take(packetizer.dma_out, requester);
     packets = &take(packetizer.sides[0].not_read_out, requester);
   }
   // When the packets would have asked for their payload: the port sees them two cycles later.
@@ -79,6 +79,7 @@ struct RequesterBench : Bench {
   Pool<Turn> pool;
   Taker<Completed, 8>* completions = nullptr;
   Taker<Packet*, kMostPackets>* packets = nullptr;
+  Taker<DmaRequest, 8>* reads = nullptr;  // of payloads
   Taker<SchedulerNote, 8>* notes = nullptr;
   Taker<Fault, 4>* faults = nullptr;
   Taker<LocalWork, 4>* works = nullptr;
@@ -132,6 +133,47 @@ TEST_CASE("of turns that were read and others the one that is seen first is take
   std::vector<u32> qpns;
   for (const Packet* p : bench.packets->items) qpns.push_back(p->qpn);
   CHECK(qpns == std::vector<u32>{1, 1, 2, 3});
+}
+
+// Six packets of 1024 bytes, cut 20 cycles apart. Behind the third a command changes the context:
+// P_Key, DestQP and hop limit of all that follow are others.
+TEST_CASE("packets in the middle of a message follow a context that changes", "[requester]") {
+  RequesterBench bench({.latency = 4, .interval = 20});
+  proto::QpConfig& qp = bench.context.contexts.qps[1];
+  qp.path_mtu = 1024;
+  Turn* t = bench.pool.take();
+  t->qpn = 1, t->count = 1;
+  proto::SendWqe w{};
+  w.opcode = proto::WorkOpcode::RdmaWrite, w.rkey = kKey, w.remote_va = kData, w.sge_count = 1;
+  proto::encode(w, t->wqes.data());
+  proto::encode(proto::Sge{kData, kKey, 6 * 1024}, t->wqes.data() + proto::kSendWqeBytes);
+  bench.turn_buffers.take();
+  bench.feed(bench.requester.turns_in, bench.requester, {{10, t}});
+  bench.plan({{60, [&] {
+                 qp.pkey = 0x8123, qp.dest_qpn = 77, qp.path.head[22] = 9;
+                 qp.path.ipv4_sum -= (64 - 9) << 8;
+                 ++bench.context.contexts.version;
+               }}});
+  bench.domain.run_until(200);
+  REQUIRE(bench.reads->items.size() == 6);
+  for (u32 i = 0; i < 6; ++i) {
+    INFO("packet " << i);
+    const Packet& p = *static_cast<const Packet*>(bench.reads->items[i].context);
+    const bool behind = i >= 3;
+    const u8* const bth = p.frame() + 42;
+    CHECK(bth[0] == (i == 0 ? 0x06 : i == 5 ? 0x08 : 0x07));  // First, Middle, Last
+    CHECK(proto::load_be<2>(bth + 2) == (behind ? 0x8123u : 0xffffu));
+    CHECK(proto::load_be<4>(bth + 4) == (behind ? 77u : 1u));
+    CHECK(proto::load_be<4>(bth + 8) == (i == 5 ? 0x80000000u : 0u) + 100 + i);
+    CHECK(p.frame()[22] == (behind ? 9 : 64));
+    CHECK(p.shape.payload_offset == (i == 0 ? 70 : 54));
+    CHECK(p.shape.payload_bytes == 1024);
+    // IPv4: 20 + UDP 8 + BTH 12 + RETH 16 + 1024 + ICRC 4; its words add up to ones.
+    CHECK(proto::load_be<2>(p.frame() + 16) == (i == 0 ? 1084u : 1068u));
+    u64 sum = 0;
+    for (u32 at = 14; at < 34; at += 2) sum += proto::load_be<2>(p.frame() + at);
+    CHECK((sum & 0xffff) + (sum >> 16) == 0xffff);
+  }
 }
 
 // Its queue pair is in error a cycle later, without a word of command: the turn is given back, then

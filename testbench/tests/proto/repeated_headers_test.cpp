@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is kept of one packet's headers for the next: the same as without it.
+#include "model/proto/repeated_headers.h"
+
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/proto/send_only.h"
+
+using namespace hca;
+using namespace hca::test;
+
+namespace {
+// With what is known of the frames before, and without: frame and all that the headers tell.
+void check_same(std::vector<u8> frame, LinkLayer link, KnownNetwork& known) {
+  ParsedPacket plain, packet;
+  const PacketVerdict wanted = check_frame(frame, link, plain);
+  const std::vector<u8> before = frame;
+  REQUIRE(check_own_frame(frame, link, known, packet) == wanted);
+  CHECK(frame == before);
+  if (wanted != Good) return;
+  CHECK(packet.framing == plain.framing);
+  CHECK(packet.network_offset == plain.network_offset);
+  CHECK(packet.transport_offset == plain.transport_offset);
+  CHECK(packet.payload_offset == plain.payload_offset);
+  CHECK(packet.payload_bytes == plain.payload_bytes);
+  CHECK(packet.icrc_offset == plain.icrc_offset);
+  CHECK(packet.opcode == plain.opcode);
+  CHECK(packet.bth.psn == plain.bth.psn);
+}
+}  // namespace
+
+TEST_CASE("a frame with the network headers of the one before is taken apart like any other",
+          "[proto][packet][repeated]") {
+  for (const FramingRow& row : kFramingRows) {
+    INFO(row.name);
+    const std::vector<u8> frame = send_only(row.framing, 5);
+    ParsedPacket packet;
+    REQUIRE(parse(frame, row.link, packet) == Good);
+    KnownNetwork known;
+    check_same(frame, row.link, known);
+    CHECK(known.frame_bytes == frame.size());
+    check_same(frame, row.link, known);
+    check_same(send_only(row.framing, 6), row.link, known);
+    check_same(send_only(row.framing, 64), row.link, known);
+    // Each bit of the headers decides as if nothing was known.
+    for (u32 bit = 0; bit < 8 * (packet.payload_offset + 1u); ++bit) {
+      std::vector<u8> other = frame;
+      other[bit / 8] ^= u8(1 << bit % 8);
+      check_same(frame, row.link, known), check_same(other, row.link, known);
+    }
+    check_same(frame, row.link, known);
+    for (std::size_t bytes = 0; bytes < frame.size(); ++bytes)
+      check_same(head(frame, bytes), row.link, known);
+    check_same(frame, LinkLayer::Ethernet, known);
+    check_same(frame, LinkLayer::InfiniBand, known);
+  }
+}
+
+// The checksum is over addresses, protocol 17, length 8 + 12 + 4 + 4, UDP header and all behind it;
+// the ICRC has ones in its place. One more in the payload: a correct ICRC would not help.
+TEST_CASE("a UDP checksum is compared with each payload", "[proto][packet][repeated]") {
+  std::vector<u8> frame = send_only(Framing::RoceV2Ip4, 4);
+  u32 sum = 17 + 28;
+  for (std::size_t at = 26; at < frame.size(); at += 2) sum += u32(frame[at] << 8 | frame[at + 1]);
+  sum = (sum & 0xffff) + (sum >> 16), sum = (sum & 0xffff) + (sum >> 16);
+  frame[40] = u8(~sum >> 8), frame[41] = u8(~sum);
+  KnownNetwork known;
+  ParsedPacket out;
+  for (int i = 0; i < 2; ++i)
+    CHECK(check_own_frame(frame, LinkLayer::Ethernet, known, out) == Good);
+  ++frame[54];
+  CHECK(check_own_frame(frame, LinkLayer::Ethernet, known, out) == BadUdpChecksum);
+}
+
+TEST_CASE("headers that are repeated are those that are written", "[proto][packet][repeated]") {
+  const OpcodeRow& middle = *opcode_row(0x01);  // SEND Middle
+  for (const FramingRow& row : kFramingRows)
+    for (const bool has_vlan : {false, true}) {
+      INFO(row.name);
+      AddressVector av = address(row.framing);
+      av.has_vlan = has_vlan;
+      const Path path = make_path(av);
+      Bth bth{};
+      bth.pkey = 0x8001, bth.dest_qp = 0xabcdef, bth.mig_req = true;
+      RepeatedHeaders repeated;
+      CHECK_FALSE(repeated.hold(0));
+      for (const Psn psn : {0u, 1u, 0x123456u, 0xffffffu}) {
+        bth.psn = psn;
+        std::vector<u8> written(RepeatedHeaders::kBytes), copied(RepeatedHeaders::kBytes);
+        const u32 bytes = write_headers(path, middle, bth, {}, 1024, written.data());
+        if (!psn) repeated.keep(written.data(), shape_of(path, middle, 1024), 7);
+        REQUIRE(repeated.hold(7));
+        CHECK_FALSE(repeated.hold(8));
+        repeated.write(copied.data(), psn);
+        CHECK(head(copied, bytes) == head(written, bytes));
+        CHECK(repeated.shape().payload_offset == bytes);
+        CHECK(repeated.shape().icrc_offset == bytes + 1024);
+      }
+      repeated.forget();
+      CHECK_FALSE(repeated.hold(7));
+    }
+}
