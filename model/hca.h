@@ -39,7 +39,7 @@ class BlockModule : public sc_core::sc_module {
 // distance to the first bit; WireExtension may ride along.
 //
 // wire_target: frames that arrive, one socket a port. The delay says when the first bit is here.
-class Hca : public sc_core::sc_module, private blocks::Outside {
+class Hca : private blocks::Outside, public sc_core::sc_module {
   void mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void arrive(int port, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 

@@ -285,7 +285,7 @@ class HostCpu : public engine::Block {
 // The cores of a host behind its first: one block of the domain, which looks at all of them.
 class HostCores : public engine::Block {
  public:
-  void tick() {
+  [[gnu::noinline]] void tick() {
     for (const auto& core : cores) core->tick();
   }
   std::vector<std::unique_ptr<HostCpu>> cores;

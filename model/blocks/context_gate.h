@@ -101,7 +101,7 @@ class LinkGate : public engine::Block {
   L* out = nullptr;
   ContextGate<Item> gate;
 
-  void tick() {
+  [[gnu::noinline]] void tick() {
     enter();
     gate.move();
     if (gate.ready(now()) && out->can_push()) {

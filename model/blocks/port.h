@@ -78,6 +78,7 @@ class PortTransmit : public engine::Block {
  private:
   bool stopped(const Packet& p) const;
   void send(PacketLink& from, PacketLink& other);
+  void send_special(PacketLink& from, PacketLink& other);
   template <bool kSpecial>
   void send_as(PacketLink& from, PacketLink& other);
   u32 finish_by(const PortStandIns& who, Packet& p);  // port_stand_ins.cpp

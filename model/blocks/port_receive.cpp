@@ -151,7 +151,7 @@ inline void PortReceive::route(Packet* p, Cycle checked) {
   wake_at(now() + 1);
 }
 
-void PortReceive::establish(u32 qpn) {
+[[gnu::cold]] void PortReceive::establish(u32 qpn) {
   const bool late = mutant<"comm_est_late">();
   const Cycle at = now() + (late ? 2000 : 1);
   if (late) late_() = at;
@@ -159,14 +159,14 @@ void PortReceive::establish(u32 qpn) {
 }
 
 // COMM_EST and SRQ_LIMIT_REACHED, by `command`.
-void PortReceive::push_event() {
+[[gnu::cold]] void PortReceive::push_event() {
   if (!ports.events_out->can_push()) return;
   const Event event = events_.pop();
   ports.events_out->push({.qpn = event.object, .raise = true, .event = event.type, .fails = false});
   if (!events_.empty()) ports.events_out->wake_when_free();
 }
 
-void PortReceive::ring(const ReceiveBell& bell) {
+[[gnu::noinline]] void PortReceive::ring(const ReceiveBell& bell) {
   if (bell.shared) return ring_shared(bell);
   const QpConfig* qp = contexts_.find_qp(bell.qpn);
   if (!qp || !has_receive_queue(*qp)) return;

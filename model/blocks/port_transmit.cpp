@@ -77,7 +77,7 @@ inline void PortTransmit::count_wait(Cycle first) {
 
 // A port with link control, or of a core that is slower than its link, has more to do.
 template <bool kSpecial>
-[[gnu::hot]] inline void PortTransmit::send_as(PacketLink& from, PacketLink& other) {
+[[gnu::always_inline]] inline void PortTransmit::send_as(PacketLink& from, PacketLink& other) {
   Packet* p = from.front();
   if (kSpecial && p->is_control) return send_control(from, other);
   if (stopped(*p)) [[unlikely]] {
@@ -119,9 +119,12 @@ template <bool kSpecial>
   outside_.transmit(p, at);
 }
 
+[[gnu::noinline]] void PortTransmit::send_special(PacketLink& from, PacketLink& other) {
+  send_as<true>(from, other);
+}
 [[gnu::hot]] void PortTransmit::send(PacketLink& from, PacketLink& other) {
   if (slow_ || is_controlled) [[unlikely]]
-    return send_as<true>(from, other);
+    return send_special(from, other);
   send_as<false>(from, other);
 }
 

@@ -316,7 +316,7 @@ const RequestVerdict& judge_request_of(const RequestView& view) {
   static RequestVerdict changed;
   changed = kRequestVerdicts[first];
 #endif
-  const auto is_broken = [&]<std::size_t i>() {
+  const auto is_broken = [&]<std::size_t i>() __attribute__((always_inline)) {
     if constexpr (!includes(kRequestRules[i].services, service)) return false;
     constexpr auto broken = kRequestRules[i].broken;  // a call that the compiler sees through
     if (row_is_off<kRequestRules, i>() || !broken(view)) [[likely]]
