@@ -9,7 +9,8 @@
 namespace hca::blocks {
 [[gnu::hot]] void Dma::tick() {
   if (std::min(write_memory_, read_memory_) <= now()) reach_memory();
-  if (waiting_) grant();
+  if (!waiting_) return;
+  if (const unsigned ready = ready_clients()) grant(ready);
 }
 
 inline void Dma::reach_memory() {
@@ -68,7 +69,8 @@ inline void Dma::wait_for_way(bool write, Cycle from) {
   return unsigned(engine::lowest_bit(behind ? behind : turn));
 }
 
-[[gnu::hot]] void Dma::grant() {
+// Those of which a request may leave now.
+inline unsigned Dma::ready_clients() {
   unsigned ready = 0;
   for (u32 m = waiting_; m; m &= m - 1) {
     const DmaLink& link = requests_in[engine::lowest_bit(m)];
@@ -79,7 +81,10 @@ inline void Dma::wait_for_way(bool write, Cycle from) {
     else
       wait_for_way(write, from);
   }
-  if (!ready) return;
+  return ready;
+}
+
+[[gnu::hot]] void Dma::grant(unsigned ready) {
   const bool several = ready & (ready - 1);
   if (several) [[unlikely]]
     wake_at(now() + 1);

@@ -97,7 +97,8 @@ class Dma : public engine::Block {
   void reach_memory();
   void read_memory(Access& a);
   unsigned client_in_turn(unsigned ready) const;
-  void grant();
+  unsigned ready_clients();
+  void grant(unsigned ready);
   void wait_for_way(bool write, Cycle from);
   [[gnu::always_inline]] void start(unsigned client);
   void start_read(const DmaRequest& request, u8 client);

@@ -180,7 +180,7 @@ class Requester : public engine::Block {
   u8 lane_of(const proto::QpConfig& qp) const {
     return has_lanes_ ? u8(lane_of_sl_[qp.service_level]) : u8(0);
   }
-  bool cut(u32 qpn, Lane& lane);
+  [[gnu::always_inline]] bool cut(u32 qpn, Lane& lane);
   bool is_acknowledged(u32 qpn, u32 index);
   bool begin(u32 qpn, Lane& lane, const Turn& turn);
   proto::WcStatus check_wqe(const proto::QpConfig& qp, Lane& lane, const u8* wqe, u32 index,

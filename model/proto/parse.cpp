@@ -48,8 +48,8 @@ void take_ext(Ext ext, const u8*& at, ExtHeaders& out) {
 }
 
 // `bytes` stand from the BTH to the end of the ICRC.
-[[gnu::hot]] PacketVerdict parse_transport(const u8* frame, u32 offset, u32 bytes,
-                                           ParsedPacket& out) {
+[[gnu::always_inline]] inline PacketVerdict parse_transport(const u8* frame, u32 offset, u32 bytes,
+                                                            ParsedPacket& out) {
   if (bytes < bytes_of<Bth>() + kIcrcBytes) return Truncated;
   out.transport_offset = u16(offset);
   out.icrc_offset = offset + bytes - kIcrcBytes;
@@ -82,8 +82,8 @@ bool udp_checksum_good(std::span<const u8> addresses, const u8* udp, u32 length)
                 sum_of_words(udp, length)) == 0xFFFF;
 }
 
-[[gnu::hot]] PacketVerdict parse_udp(const u8* frame, u32 offset, u32 bytes,
-                                     std::span<const u8> addresses, ParsedPacket& out) {
+PacketVerdict parse_udp(const u8* frame, u32 offset, u32 bytes, std::span<const u8> addresses,
+                        ParsedPacket& out) {
   if (bytes < bytes_of<Udp>()) return Truncated;
   const Udp udp = decode<Udp>(frame + offset);
   if (udp.destination_port != kRoceUdpPort && !mutant<"udp_port_not_read">()) [[unlikely]]
@@ -192,7 +192,7 @@ PacketVerdict parse_ethernet(std::span<const u8> frame, ParsedPacket& out) {
 
 }  // namespace
 
-[[gnu::hot]] PacketVerdict parse(std::span<const u8> frame, LinkLayer link, ParsedPacket& out) {
+PacketVerdict parse(std::span<const u8> frame, LinkLayer link, ParsedPacket& out) {
   return link == LinkLayer::Ethernet ? parse_ethernet(frame, out) : parse_native(frame, out);
 }
 
