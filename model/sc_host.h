@@ -60,9 +60,10 @@ class DomainHost final : private DomainHosts::Host {
     domain_.host_runs();
     sleep_until(domain_.run_until(std::min(last_end_cycle_, units_.quotient(reached))));
   }
-  void begin_by(u64 last) override {
+  void set_last(u64 last) override {
     last_end_cycle_ = window_of(units_.quotient(last)) + ahead_.value();
-    last_end = last_end_cycle_ * units_.value();
+    last_end =
+        last_end_cycle_ > units_.quotient(kNever) ? kNever : last_end_cycle_ * units_.value();
   }
   u64 due_at() const override {
     if (next_at == kNever) return kNever;

@@ -24,8 +24,8 @@ class DomainHosts {
     // Runs what is due before `reached`, up to the end of its last window.
     virtual void run(u64 reached) = 0;
     // Windows may begin by then: sets the end of the last one.
-    virtual void begin_by(u64 last) = 0;
-    // Where the window of its next cycle begins.
+    virtual void set_last(u64 last) = 0;
+    // Where the window of its next cycle begins, not before the kernel's time.
     virtual u64 due_at() const = 0;
     u64 next_at = kNever;  // its next cycle with work
     u64 last_end = 0;      // of the last window: what is due before is run
@@ -89,16 +89,16 @@ class DomainHosts {
   }
   Host* first_due(u64 last) {
     if (last != last_) [[unlikely]]
-      begin_by(last);
+      set_last(last);
     Host* first = nullptr;
     u64 at = kNever;
     for (Host* host : hosts_)
       if (host->next_at < host->last_end && host->next_at < at) first = host, at = host->next_at;
     return first;
   }
-  void begin_by(u64 last) {
+  void set_last(u64 last) {
     last_ = last;
-    for (Host* host : hosts_) host->begin_by(last);
+    for (Host* host : hosts_) host->set_last(last);
   }
   // When another host may change this one at the earliest: by what it does in its next cycle, or in
   // answer to what this one does now.
