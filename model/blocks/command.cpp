@@ -125,7 +125,6 @@ void Command::execute_work(const LocalWork& work, std::span<const u64> list) {
 
 void Command::execute() {
   const CommandEffect effect = execute_command(contexts_, block_.data(), pages());
-  ++contexts_.version;
   const auto header = decode<CommandHeader>(block_.data());
   ++counters.commands, counters.refused += header.status != CommandStatus::Ok;
   if (effect.flush) requester_.enter_error(effect.qpn), execute_.enter_error(effect.qpn);

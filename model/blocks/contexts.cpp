@@ -72,6 +72,7 @@ CommandEffect execute_command(Contexts& contexts, u8* block, std::span<const u64
   header.status = CommandStatus::BadOpcode;
   for (const CommandRow& row : kCommands)
     if (row.opcode == header.opcode) header.status = row.run(call);
+  ++contexts.version;
   header.done = true;
   encode(header, block);
   return effect;

@@ -2,7 +2,6 @@
 #include "model/blocks/dma.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "model/proto/events.h"
 

@@ -181,7 +181,7 @@ class PortReceive : public engine::Block {
   ResponseCheck& response_;
   Congestion& congestion_;
   u32 arrivals_ = 0, taken_ = 0;
-  proto::KnownNetwork known_;  // of the frame taken last
+  proto::KnownNetwork known_;  // of a frame before
   Ring<proto::Event> events_;  // that came of requests
   // Of a multicast datagram, one for each queue pair of its group.
   struct Copy {

@@ -147,7 +147,7 @@ inline bool Requester::cut(u32 qpn, Lane& lane) {
 }
 
 // The first packet of its message is on the way to find out whether there is a receive WQE.
-[[gnu::hot]] bool Requester::waits_for_probe(u32 qpn, const Lane& lane) const {
+bool Requester::waits_for_probe(u32 qpn, const Lane& lane) const {
   const u32 index = lane.head->first + lane.at;
   const SendState& s = contexts_.send[qpn];
   return probes(s, contexts_.qps[qpn], contexts_.message(qpn, index), index + 1 == s.started);
@@ -267,7 +267,8 @@ RequesterHold Requester::hold(u32 qpn) const {
 }
 
 // The headers of the next packet, by the tables.
-inline Requester::Cut Requester::build(Packet& p, u32 qpn, Lane& lane, SentMessage& m, u32 index) {
+inline Requester::CutPacket Requester::build(Packet& p, u32 qpn, Lane& lane, SentMessage& m,
+                                             u32 index) {
   const QpConfig& qp = contexts_.qps[qpn];
   const SendState& s = contexts_.send[qpn];
   PacketPlan plan = plan_packet(qp, lane.wqe, m, lane.packet);
@@ -293,7 +294,7 @@ inline void Requester::send_packet(u32 qpn, Lane& lane) {
   const u32 index = lane.head->first + lane.at;
   SentMessage& m = contexts_.message(qpn, index);
   Packet* p = pool_.take();
-  Cut cut;
+  CutPacket cut;
   const bool is_middle = lane.packet + 1 < m.packets;
   if (is_middle && lane.repeated.hold(contexts_.version) && !kMutants) [[likely]] {
     cut = {{psn_add(m.first_psn, lane.packet), 1}, false, false};

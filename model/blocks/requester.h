@@ -189,11 +189,11 @@ class Requester : public engine::Block {
   void change_wait(Lane& lane, proto::SendWait wait);
   void end_rnr(Lane& lane);
   bool waits_for_probe(u32 qpn, const Lane& lane) const;
-  struct Cut {
+  struct CutPacket {
     proto::PsnRange psns{};
     bool ack_requested = false, last = false;
   };
-  Cut build(Packet& packet, u32 qpn, Lane& lane, proto::SentMessage& message, u32 index);
+  CutPacket build(Packet& packet, u32 qpn, Lane& lane, proto::SentMessage& message, u32 index);
   [[gnu::always_inline]] void send_packet(u32 qpn, Lane& lane);
   void finish_wqe(u32 qpn, Lane& lane);
   // requester_pace.cpp: rate limits

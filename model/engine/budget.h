@@ -103,7 +103,7 @@ class Budget {
   Cycle waits_since_ = kNever;  // the taker waits for a give(); kNever: it does not
   u64 stalled_ = 0;             // cycles
   Cycle stalled_until_ = 0;
-  std::vector<Cycle> later_;  // a power of two of them
+  std::vector<Cycle> later_;  // as many as there are or more, a power of two
   unsigned mask_ = unsigned(later_.size()) - 1;
   const char* name_ = "budget";
 };

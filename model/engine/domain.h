@@ -51,7 +51,8 @@ class Domain {
   // No block is due in any later cycle; when work is left, this is a hang, whatever the mode.
   bool asleep() const { return wheel_.next(now_) == kNever; }
 
-  // Called by the blocks of this domain while it runs: tick `blocks` in a later cycle.
+  // Called by the blocks of this domain while it runs: tick `blocks`, one at least, in a later
+  // cycle.
   void wake_next(u64 blocks) { wheel_.set_near(blocks, now_ + 1); }
   [[gnu::always_inline]] void wake(u64 blocks, Cycle at) {
     if (!Wheel::is_near(at, now_)) [[unlikely]]
@@ -67,7 +68,7 @@ class Domain {
   // A block pushed, popped or took; only the sleep check reads it.
   void acted(u64 block) { acted_ |= block; }
 
-  // Runs all due cycles before `end`; returns next().
+  // Runs all due cycles before `end`, which is later than now(); returns next().
   Cycle run_until(Cycle end) {
     if (checked()) return run_checked(end);
     Cycle at = wheel_.next(now_);

@@ -61,7 +61,7 @@ class Wheel {
     bool operator<(const Far& other) const { return at > other.at; }
   };
 
-  // `from`: the first cycle of the word, in which nothing is due.
+  // `from`: the first cycle of the word, in whose rest nothing is due.
   Cycle next_in_words(Cycle from, unsigned word) const {
     for (unsigned i = 1; i <= busy_.size(); ++i)
       if (const u64 bits = busy_[(word + i) % busy_.size()])

@@ -88,8 +88,8 @@ struct FrameCrcs {
 };
 PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, FrameCrcs crcs,
                           ParsedPacket& out);
-// What stood in front of the BTH of a good frame, and what it means: frames of a stream have the
-// same. Nothing that depends on what stands behind it is kept.
+// What stood in front of the BTH of a frame whose structure is good, and what it means: frames of a
+// stream have the same. Nothing that depends on what stands behind it is kept.
 struct KnownNetwork {
   u32 frame_bytes = 0;  // 0: nothing is known
   LinkLayer link{};

@@ -203,12 +203,13 @@ bool is_same(const u8* head, const u8* frame, u32 bytes) {
   return bytes == usual ? !std::memcmp(head, frame, usual) : !std::memcmp(head, frame, bytes);
 }
 
+static_assert(bytes_of<Ethernet>() + bytes_of<Vlan>() + bytes_of<Ipv6>() + bytes_of<Udp>() <=
+              sizeof(KnownNetwork::head));
 void learn(std::span<const u8> frame, LinkLayer link, const ParsedPacket& packet,
            KnownNetwork& known) {
   const bool has_udp = packet.framing == Framing::RoceV2Ip4 || packet.framing == Framing::RoceV2Ip6;
-  if (packet.transport_offset > known.head.size() ||
-      (has_udp && load_be<2>(&frame[packet.transport_offset - 2])))  // of all bytes
-    return;
+  const bool has_checksum = has_udp && load_be<2>(&frame[packet.transport_offset - 2]);
+  if (has_checksum) return;  // which covers the payload
   known = {u32(frame.size()),
            link,
            packet.framing,

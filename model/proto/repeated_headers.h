@@ -10,7 +10,7 @@
 namespace hca::proto {
 class RepeatedHeaders {
  public:
-  static constexpr u32 kBytes = 96;  // of the longest path, and a BTH
+  static constexpr u32 kBytes = 96;  // of any path, and a BTH
 
   // `version`: of the context that they come from.
   bool hold(u64 version) const { return shape_.payload_offset && version_ == version; }
