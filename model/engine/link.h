@@ -137,12 +137,13 @@ class Link {
   }
 
  private:
-  // Of a power of two of bytes, if that is a line at most: its place is a shift away.
-  static constexpr std::size_t kSlotBytes = std::bit_ceil(sizeof(Cycle) + sizeof(T));
-  struct alignas(kSlotBytes > 64 ? alignof(T) : kSlotBytes) Slot {
+  struct Held {
     Cycle from = 0;  // holding an item: visible from; empty: free from
     T item{};
   };
+  // Of a power of two of bytes, if that is a line at most: its place is a shift away.
+  static constexpr std::size_t kSlotBytes = std::bit_ceil(sizeof(Held));
+  struct alignas(kSlotBytes > 64 ? alignof(Held) : kSlotBytes) Slot : Held {};
   Slot& slot(unsigned i) { return slots_[i & mask_]; }
   void show(Cycle from) {
     seen_from_ = std::max(from, held_until_);
