@@ -40,8 +40,15 @@ struct alignas(64) Packet {
   proto::ParsedPacket parsed;
   u32 behind_in_unit = 0;  // bytes, of what is sent; if the packetizer has units
 
-  u8* frame() { return reinterpret_cast<u8*>(this + 1); }
-  const u8* frame() const { return reinterpret_cast<const u8*>(this + 1); }
+  // Where the payload of a packet without extension headers, Ethernet with IPv4, begins a line of
+  // the cache.
+  static constexpr u32 kLead =
+      -(proto::bytes_of<proto::Ethernet>() +
+        proto::framing_row(proto::Framing::RoceV2Ip4).covered_header_bytes +
+        proto::bytes_of<proto::Bth>()) %
+      64;
+  u8* frame() { return reinterpret_cast<u8*>(this + 1) + kLead; }
+  const u8* frame() const { return reinterpret_cast<const u8*>(this + 1) + kLead; }
   u8* payload() { return frame() + shape.payload_offset; }
 };
 
@@ -70,7 +77,7 @@ class PacketPool {
   struct alignas(64) Line {
     u8 bytes[64];
   };
-  static constexpr u32 kLines = (sizeof(Packet) + kFrameCapacity + 63) / 64;
+  static constexpr u32 kLines = (sizeof(Packet) + Packet::kLead + kFrameCapacity + 63) / 64;
   static constexpr u32 kBatch = 32;
 
   [[gnu::cold, gnu::noinline]] void grow() {
