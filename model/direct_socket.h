@@ -6,16 +6,43 @@
 #include <tlm>
 
 namespace hca {
+using BlockingTransport = tlm::tlm_blocking_transport_if<>;
+
+// An interface that an initiator may be bound to, and its b_transport as an object of its own:
+// where there are virtual bases, the way from an interface to what serves it is three loads that
+// wait for each other, and all that is done there for them.
+class HasBlockingTransport {
+ public:
+  virtual BlockingTransport& blocking_transport() = 0;
+
+ protected:
+  ~HasBlockingTransport() = default;
+};
+// What an initiator calls, when all is bound.
+inline BlockingTransport* blocking_transport(BlockingTransport* bound) {
+  auto* const direct = dynamic_cast<HasBlockingTransport*>(bound);
+  return direct ? &direct->blocking_transport() : bound;
+}
+
 // What an initiator is bound to: b_transport goes to the module with nothing between, all else the
 // way that the utility socket has for it.
 template <class Transport>
-class DirectTransport final : public tlm::tlm_fw_transport_if<> {
+class DirectTransport final : public tlm::tlm_fw_transport_if<>, public HasBlockingTransport {
+  class Blocking final : public BlockingTransport {
+   public:
+    Transport transport;
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override {
+      transport(payload, delay);
+    }
+  };
+
  public:
   explicit DirectTransport(tlm::tlm_fw_transport_if<>& rest) : rest_(rest) {}
-  Transport transport;
+  void serve(const Transport& transport) { blocking_.transport = transport; }
 
+  BlockingTransport& blocking_transport() override { return blocking_; }
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override {
-    transport(payload, delay);
+    blocking_.transport(payload, delay);
   }
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override {
@@ -29,6 +56,7 @@ class DirectTransport final : public tlm::tlm_fw_transport_if<> {
   }
 
  private:
+  Blocking blocking_;
   tlm::tlm_fw_transport_if<>& rest_;
 };
 
@@ -47,7 +75,7 @@ class DirectTargetSocket : public tlm_utils::simple_target_socket<Module> {
   explicit DirectTargetSocket(const char* name) : Base(name) {}
   void serve(Module* module) {
     this->register_b_transport(module, kTransport);
-    direct_.transport.module = module;
+    direct_.serve({module});
   }
   tlm::tlm_fw_transport_if<>& get_base_interface() override { return direct_; }
   const tlm::tlm_fw_transport_if<>& get_base_interface() const override { return direct_; }
@@ -73,7 +101,7 @@ class DirectTargetSocketTagged : public tlm_utils::simple_target_socket_tagged<M
   explicit DirectTargetSocketTagged(const char* name) : Base(name) {}
   void serve(Module* module, int tag) {
     this->register_b_transport(module, kTransport, tag);
-    direct_.transport.module = module, direct_.transport.tag = tag;
+    direct_.serve({module, tag});
   }
   tlm::tlm_fw_transport_if<>& get_base_interface() override { return direct_; }
   const tlm::tlm_fw_transport_if<>& get_base_interface() const override { return direct_; }

@@ -26,6 +26,12 @@ Hca::Hca(const sc_core::sc_module_name& name, const blocks::ChipConfig& config,
   add_modules();
 }
 
+void Hca::start_of_simulation() {
+  dma_ = blocking_transport(dma_initiator.operator->());
+  for (unsigned port = 0; port < ports(); ++port)
+    wires_[port] = blocking_transport(wire_initiator[port].operator->());
+}
+
 Hca::~Hca() { wire_payload_.clear_extension(&wire_extension_); }
 
 [[gnu::hot]] bool Hca::read_memory(u64 address, u8* to, u32 bytes, Cycle at) {
@@ -47,7 +53,7 @@ bool Hca::transport_dma(tlm::tlm_command command, u64 address, u8* data, u32 byt
   dma_payload_.set_streaming_width(bytes);
   dma_payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   sc_core::sc_time delay = host_.delay_in_run(at);
-  dma_initiator->b_transport(dma_payload_, delay);
+  dma_->b_transport(dma_payload_, delay);
   return !dma_payload_.is_response_error();
 }
 
@@ -60,7 +66,7 @@ bool Hca::transport_dma(tlm::tlm_command command, u64 address, u8* data, u32 byt
   wire_payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   wire_extension_.packet = packet;
   sc_core::sc_time delay = host_.delay_in_run(at);
-  wire_initiator[packet->port]->b_transport(wire_payload_, delay);
+  wires_[packet->port]->b_transport(wire_payload_, delay);
   if (wire_extension_.packet) blocks::PacketPool::give_back(wire_extension_.packet);
 }
 

@@ -55,6 +55,18 @@ sc_time Wire::arrival(u8 sender, sc_time delay, u64 bytes) {
   return at - now;
 }
 
+[[gnu::noinline]] void Wire::tell_taps(u8 sender, const tlm::tlm_generic_payload& payload,
+                                       sc_time at) const {
+  for (const auto& [number, tap] : taps_)
+    tap(sender, sc_core::sc_time_stamp() + at, {payload.get_data_ptr(), payload.get_data_length()});
+}
+
+[[gnu::hot]] inline void Wire::forward(u8 sender, tlm::tlm_generic_payload& payload, sc_time at) {
+  if (!taps_.empty()) [[unlikely]]
+    tell_taps(sender, payload, at);
+  ends_[sender].to->b_transport(payload, at);
+}
+
 [[gnu::hot]] void Wire::b_transport(int from, tlm::tlm_generic_payload& payload, sc_time& delay) {
   const u8 sender = u8(from);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
@@ -143,14 +155,5 @@ void Wire::forward_copy(u8 sender, std::vector<u8> frame, sc_time at) {
   payload.set_data_length(unsigned(frame.size()));
   payload.set_streaming_width(unsigned(frame.size()));
   forward(sender, payload, at);
-}
-
-[[gnu::hot]] void Wire::forward(u8 sender, tlm::tlm_generic_payload& payload, sc_time at) {
-  for (const auto& [number, tap] : taps_)
-    tap(sender, sc_core::sc_time_stamp() + at, {payload.get_data_ptr(), payload.get_data_length()});
-  if (sender == 0)
-    to_b->b_transport(payload, at);
-  else
-    to_a->b_transport(payload, at);
 }
 }  // namespace hca::tlm_
