@@ -83,7 +83,7 @@ class Domain {
           tick(lowest_bit(due));
           ++ticks_;
         } while (due &= due - 1);
-        at = wheel_.next_near(at);
+        at = wheel_.leave_near(at);
       } while (at < near_end);
       at = std::min(at, wheel_.next_far());
     }

@@ -30,15 +30,10 @@ class Wheel {
   }
 
   // The first due cycle after `now`, kNever if none.
-  Cycle next(Cycle now) const { return std::min(next_near(now), far_from_); }
-  Cycle next_far() const { return far_from_; }
-  // The same of those that are near. Nothing is due in `now` any more.
-  Cycle next_near(Cycle now) const {
-    const unsigned slot = now % kSlots, word = slot / 64;
-    if (const u64 bits = busy_[word] >> slot % 64) [[likely]]
-      return now + lowest_bit(bits);
-    return next_in_words(now - slot % 64, word);
+  Cycle next(Cycle now) const {
+    return std::min(next_near(now, busy_[now % kSlots / 64]), far_from_);
   }
+  Cycle next_far() const { return far_from_; }
   // `at`: the next due cycle. All wake-ups up to the cycle returned become near; what is set as far
   // in `at` or later is not before it.
   Cycle bring_near(Cycle at) {
@@ -47,11 +42,14 @@ class Wheel {
       take_far(end);
     return end;
   }
-  // The blocks due at `at`, whose far wake-ups are near; they are no longer due afterwards.
-  u64 take_near(Cycle at) {
-    const unsigned slot = at % kSlots;
-    busy_[slot / 64] &= std::rotl(~u64{1}, int(slot % 64));
-    return std::exchange(due_[slot], 0);
+  // The blocks due at `at`, whose far wake-ups are near; leave_near() follows, when what they ask
+  // for has been set.
+  u64 take_near(Cycle at) { return std::exchange(due_[at % kSlots], 0); }
+  // Nothing is due in `at` any more: the first due cycle behind it that is near, kNever if none.
+  Cycle leave_near(Cycle at) {
+    const unsigned slot = at % kSlots, word = slot / 64;
+    const u64 busy = busy_[word] &= std::rotl(~u64{1}, int(slot % 64));
+    return next_near(at, busy);
   }
 
  private:
@@ -61,6 +59,13 @@ class Wheel {
     bool operator<(const Far& other) const { return at > other.at; }
   };
 
+  // `busy`: the word of `now`, in which nothing is due any more.
+  Cycle next_near(Cycle now, u64 busy) const {
+    const unsigned slot = now % kSlots;
+    if (const u64 bits = busy >> slot % 64) [[likely]]
+      return now + lowest_bit(bits);
+    return next_in_words(now - slot % 64, slot / 64);
+  }
   // `from`: the first cycle of the word, in whose rest nothing is due.
   Cycle next_in_words(Cycle from, unsigned word) const {
     for (unsigned i = 1; i <= busy_.size(); ++i)

@@ -18,7 +18,9 @@ void set(Wheel& wheel, u64 blocks, Cycle at, Cycle now) {
 }
 u64 take(Wheel& wheel, Cycle at) {
   wheel.bring_near(at);
-  return wheel.take_near(at);
+  const u64 due = wheel.take_near(at);
+  wheel.leave_near(at);
+  return due;
 }
 }  // namespace
 
@@ -83,8 +85,21 @@ TEST_CASE("what is set as far comes near in time", "[engine][wheel]") {
   const Cycle end = wheel.bring_near(10);
   CHECK(end == 265);  // one cycle less than the 256 slots reach
   CHECK(wheel.take_near(10) == 1);
-  CHECK(wheel.next_near(10) == 264);
+  CHECK(wheel.leave_near(10) == 264);
   CHECK(wheel.take_near(264) == 2);
-  CHECK(wheel.next_near(264) == kNever);
+  CHECK(wheel.leave_near(264) == kNever);
   CHECK(wheel.next(264) == 265);
+}
+
+TEST_CASE("what is asked for while a cycle is run is due behind it", "[engine][wheel]") {
+  const Cycle at = GENERATE(1, 63, 64, 255, 256, 1000);
+  const Cycle later = at + GENERATE(1, 2, 64, 255);
+  Wheel wheel;
+  wheel.set_near(1, at);
+  CHECK(wheel.take_near(at) == 1);
+  wheel.set_near(2, later);
+  CHECK(wheel.leave_near(at) == later);
+  CHECK(wheel.next(at) == later);
+  CHECK(wheel.take_near(later) == 2);
+  CHECK(wheel.leave_near(later) == kNever);
 }
