@@ -50,6 +50,13 @@ struct DmaRequest {
     address = to, buffer = const_cast<u8*>(from), bytes = n, write = true, notify = tell;
     context = with, first_in = first, last_in = last;
   }
+  // The other's, field by field: they were written so a cycle ago, and a load of several would
+  // wait.
+  void take(const DmaRequest& other) {
+    address = other.address, buffer = other.buffer, bytes = other.bytes, write = other.write;
+    notify = other.notify, failed = other.failed, operands = other.operands;
+    context = other.context, first_in = other.first_in, last_in = other.last_in;
+  }
 };
 using DmaLink = engine::Link<DmaRequest, 8>;
 
