@@ -29,9 +29,11 @@ class Wheel {
     far_from_ = far_.top().at;
   }
 
-  // The first due cycle after `now`, kNever if none.
+  // The first due cycle after `now`, kNever if none; `now` may be under way.
   Cycle next(Cycle now) const {
-    return std::min(next_near(now, busy_[now % kSlots / 64]), far_from_);
+    Busy busy = busy_;
+    clear(busy, now);
+    return std::min(next_near(busy, now), far_from_);
   }
   Cycle next_far() const { return far_from_; }
   // `at`: the next due cycle. All wake-ups up to the cycle returned become near; what is set as far
@@ -47,9 +49,8 @@ class Wheel {
   u64 take_near(Cycle at) { return std::exchange(due_[at % kSlots], 0); }
   // Nothing is due in `at` any more: the first due cycle behind it that is near, kNever if none.
   Cycle leave_near(Cycle at) {
-    const unsigned slot = at % kSlots, word = slot / 64;
-    const u64 busy = busy_[word] &= std::rotl(~u64{1}, int(slot % 64));
-    return next_near(at, busy);
+    clear(busy_, at);
+    return next_near(busy_, at);
   }
 
  private:
@@ -59,18 +60,21 @@ class Wheel {
     bool operator<(const Far& other) const { return at > other.at; }
   };
 
-  // `busy`: the word of `now`, in which nothing is due any more.
-  Cycle next_near(Cycle now, u64 busy) const {
-    const unsigned slot = now % kSlots;
-    if (const u64 bits = busy >> slot % 64) [[likely]]
+  using Busy = std::array<u64, kSlots / 64>;  // one bit per cycle with due blocks
+  static void clear(Busy& busy, Cycle at) {
+    busy[at % kSlots / 64] &= std::rotl(~u64{1}, int(at % 64));
+  }
+  // Nothing is due in `now`.
+  static Cycle next_near(const Busy& busy, Cycle now) {
+    const unsigned slot = now % kSlots, word = slot / 64;
+    if (const u64 bits = busy[word] >> slot % 64) [[likely]]
       return now + lowest_bit(bits);
-    return next_in_words(now - slot % 64, slot / 64);
+    return next_in_words(busy, now - slot % 64, word);
   }
   // `from`: the first cycle of the word, in whose rest nothing is due.
-  Cycle next_in_words(Cycle from, unsigned word) const {
-    for (unsigned i = 1; i <= busy_.size(); ++i)
-      if (const u64 bits = busy_[(word + i) % busy_.size()])
-        return from + 64 * i + lowest_bit(bits);
+  static Cycle next_in_words(const Busy& busy, Cycle from, unsigned word) {
+    for (unsigned i = 1; i <= busy.size(); ++i)
+      if (const u64 bits = busy[(word + i) % busy.size()]) return from + 64 * i + lowest_bit(bits);
     return kNever;
   }
   [[gnu::cold, gnu::noinline]] void take_far(Cycle end) {
@@ -79,7 +83,7 @@ class Wheel {
     far_from_ = far_.empty() ? kNever : far_.top().at;
   }
 
-  std::array<u64, kSlots / 64> busy_{};  // one bit per cycle with due blocks
+  Busy busy_{};
   std::array<u64, kSlots> due_{};
   std::priority_queue<Far> far_;
   Cycle far_from_ = kNever;  // of its first

@@ -133,6 +133,43 @@ TEST_CASE("a stalled block is ticked later, one that is never stalled is not", "
   CHECK(late < 580);
 }
 
+TEST_CASE("each of 64 blocks is ticked as what it is", "[engine][domain]") {
+  struct Odd : Block {
+    Cycles ticked;
+    void tick() { ticked.push_back(now()); }
+  };
+  Domain domain({});
+  std::array<Watcher, 32> even;
+  std::array<Odd, 32> odd;
+  for (unsigned i = 0; i < 32; ++i) {
+    even[i].self = {&domain, domain.add(even[i], "even")};
+    odd[i].self = {&domain, domain.add(odd[i], "odd")};
+  }
+  for (unsigned i = 0; i < 32; ++i) odd[i].self.wake(100 - 2 * i), even[i].self.wake(101 - 2 * i);
+  domain.run_until(200);
+  for (unsigned i = 0; i < 32; ++i) {
+    CHECK(odd[i].ticked == Cycles{100 - 2 * i});
+    CHECK(even[i].ticked == Cycles{101 - 2 * i});
+  }
+  CHECK(domain.ticks() == 64);
+}
+
+TEST_CASE("a tick may ask what is due behind it", "[engine][domain]") {
+  struct Asks : Block {
+    std::vector<std::pair<Cycle, bool>> heard;
+    void tick() { heard.push_back({self.domain->next(), self.domain->asleep()}); }
+  };
+  const unsigned shuffle_seed = GENERATE(0, 1);  // the fast loop and the checked one
+  const Cycle gap = GENERATE(1, 64, 255, 256, 1000);
+  Domain domain({.shuffle_seed = shuffle_seed});
+  Asks block;
+  block.self = {&domain, domain.add(block, "asks")};
+  block.self.wake(5), block.self.wake(5 + gap);
+  domain.run_until(2000);
+  using Heard = std::vector<std::pair<Cycle, bool>>;
+  CHECK(block.heard == Heard{{5 + gap, false}, {kNever, true}});
+}
+
 TEST_CASE("the 65th block of a domain is refused by name", "[engine][domain]") {
   CHECK(last_words([] {
           Domain domain({});
