@@ -8,9 +8,9 @@
 namespace hca {
 using BlockingTransport = tlm::tlm_blocking_transport_if<>;
 
-// An interface that an initiator may be bound to, and its b_transport as an object of its own:
-// where there are virtual bases, the way from an interface to what serves it is three loads that
-// wait for each other, and all that is done there for them.
+// An interface that an initiator may be bound to, whose b_transport is an object of its own as
+// well. A call through virtual bases finds what serves it by three loads, each of which waits for
+// the one before; such an object needs one.
 class HasBlockingTransport {
  public:
   virtual BlockingTransport& blocking_transport() = 0;
@@ -18,8 +18,9 @@ class HasBlockingTransport {
  protected:
   ~HasBlockingTransport() = default;
 };
-// What an initiator calls, when all is bound.
-inline BlockingTransport* blocking_transport(BlockingTransport* bound) {
+// What an initiator calls instead of the interface that it is bound to: known from
+// end_of_elaboration() on.
+inline BlockingTransport* shortest_way(BlockingTransport* bound) {
   auto* const direct = dynamic_cast<HasBlockingTransport*>(bound);
   return direct ? &direct->blocking_transport() : bound;
 }

@@ -26,10 +26,10 @@ Hca::Hca(const sc_core::sc_module_name& name, const blocks::ChipConfig& config,
   add_modules();
 }
 
-void Hca::start_of_simulation() {
-  dma_ = blocking_transport(dma_initiator.operator->());
+void Hca::end_of_elaboration() {
+  dma_ = shortest_way(dma_initiator.operator->());
   for (unsigned port = 0; port < ports(); ++port)
-    wires_[port] = blocking_transport(wire_initiator[port].operator->());
+    wires_[port] = shortest_way(wire_initiator[port].operator->());
 }
 
 Hca::~Hca() { wire_payload_.clear_extension(&wire_extension_); }

@@ -111,7 +111,7 @@ class Hca : private blocks::Outside, public sc_core::sc_module {
   bool read_memory(u64 address, u8* to, u32 bytes, Cycle at) override;
   void write_memory(u64 address, const u8* from, u32 bytes, Cycle at) override;
   void transmit(blocks::Packet* packet, Cycle at) override;
-  void start_of_simulation() override;
+  void end_of_elaboration() final;
   bool transport_dma(tlm::tlm_command command, u64 address, u8* data, u32 bytes, Cycle at);
   void add_modules();
 
@@ -120,7 +120,7 @@ class Hca : private blocks::Outside, public sc_core::sc_module {
   DomainHost host_;
   std::vector<std::unique_ptr<BlockModule>> modules_;
   blocks::PacketPool pool_;  // for frames that come without a packet
-  // What the initiators are bound to, known when all is.
+  // What the initiators are bound to, from end_of_elaboration() on.
   BlockingTransport* dma_ = nullptr;
   blocks::PerPort<BlockingTransport*> wires_{};
   tlm::tlm_generic_payload dma_payload_, wire_payload_;

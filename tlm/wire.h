@@ -116,7 +116,7 @@ class Wire : public sc_core::sc_module {
 
  private:
   struct End {
-    BlockingTransport* to = nullptr;  // what its frames go to, known when all is
+    BlockingTransport* to = nullptr;  // what its frames go to, from end_of_elaboration() on
     u64 frames = 0, damaged = 0, lost = 0;
     sc_core::sc_time free_from;  // at the far end, after a fault moved frames
     bool moved = false;
@@ -128,9 +128,9 @@ class Wire : public sc_core::sc_module {
   void tell_taps(u8 sender, const tlm::tlm_generic_payload& payload, sc_core::sc_time at) const;
   void forward_copy(u8 sender, std::vector<u8> frame, sc_core::sc_time arrival);
   void release_held(u8 sender, const sc_core::sc_time& delay);
-  void start_of_simulation() override {
-    ends_[0].to = blocking_transport(to_b.operator->());
-    ends_[1].to = blocking_transport(to_a.operator->());
+  void end_of_elaboration() final {
+    ends_[0].to = shortest_way(to_b.operator->());
+    ends_[1].to = shortest_way(to_a.operator->());
   }
   // From now on until the first bit is at the far end, not before the last frame moved by a fault.
   sc_core::sc_time arrival(u8 sender, sc_core::sc_time delay, u64 bytes);

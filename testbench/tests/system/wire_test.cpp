@@ -92,6 +92,24 @@ FaultRule on_psn(FaultAction action, u32 psn, u64 occurrence = 1) {
 }
 }  // namespace
 
+TEST_CASE_METHOD(testbench::FreshKernel, "what is sent as the simulation starts arrives",
+                 "[wire]") {
+  struct Eager : Port {
+    using Port::Port;
+    void start_of_simulation() override { send(frame_of(1, 7), sc_time(3, SC_NS)); }
+  };
+  // In front of the wire, which may be told later that the simulation starts.
+  Eager a{"a"};
+  Port b{"b"};
+  Wire wire("wire", Cable::config());
+  a.out.bind(wire.from_a), b.out.bind(wire.from_b);
+  wire.to_a.bind(a.in), wire.to_b.bind(b.in);
+  sc_core::sc_spawn([] {});
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  REQUIRE(b.received.size() == 1);
+  CHECK(b.received[0] == std::pair(sc_time(13, SC_NS), frame_of(1, 7)));
+}
+
 TEST_CASE_METHOD(testbench::FreshKernel, "a frame arrives as the same payload after the latency",
                  "[wire]") {
   Cable cable;
