@@ -16,7 +16,8 @@ elseif(HCA_PROFILE STREQUAL "use")
   list(APPEND profile_flags -fprofile-partial-training -fprofile-correction -Wno-missing-profile -Wno-coverage-mismatch
        # Fields are written one by one: a wide load right behind them would wait for all of them.
        -fno-tree-slp-vectorize)
-  # Copies whose size was seen often would become string instructions, which are slower than memcpy().
+  # Copies whose size was seen often would become loops or string instructions, which are slower than memcpy(). Behind the strategy
+  # of all release builds, so that this one counts.
   include(CheckCXXCompilerFlag)
   check_cxx_compiler_flag(-mmemcpy-strategy=libcall:-1:noalign HCA_HAS_MEMCPY_STRATEGY)
   if(HCA_HAS_MEMCPY_STRATEGY)

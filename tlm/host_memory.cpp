@@ -24,8 +24,9 @@ void check(u64 address, u64 bytes) {
     refuse(address, bytes);
 }
 u64 left_in_page(u64 address) { return HostMemory::kPageBytes - (address & kOffsetMask); }
-// glibc copies more than 2 KiB with a string instruction, which where one end begins inside a line
-// of the cache takes up to twice as long as the loads and stores that it has for less.
+// Where the processor is said to be good at it, glibc copies more than 2 KiB with a string
+// instruction; if one end begins inside a line of the cache, that takes up to twice as long as the
+// loads and stores that it has for less.
 void copy(u8* to, const u8* from, u64 bytes) {
   constexpr u64 kPiece = 2048;
   for (; bytes > kPiece; bytes -= kPiece, to += kPiece, from += kPiece)

@@ -58,6 +58,7 @@ struct DmaRequest {
     context = other.context, first_in = other.first_in, last_in = other.last_in;
   }
 };
+static_assert(sizeof(DmaRequest) == 48);  // take() takes all
 using DmaLink = engine::Link<DmaRequest, 8>;
 
 struct DmaCounters {

@@ -38,6 +38,25 @@ TEST_CASE("what was written is read, across pages and far apart", "[host_memory]
   CHECK(before == 0);
 }
 
+TEST_CASE("what is copied in pieces is all there and nothing beside it", "[host_memory]") {
+  const u64 bytes = GENERATE(2047, 2048, 2049, 4095, 4096, 4097, 6145);
+  const u64 at = GENERATE(1, 63, 64);
+  HostMemory memory;
+  memory.fill(0, 0xee, 8192);
+  std::vector<u8> in(bytes), out(bytes + 2, 0xdd);
+  engine::Random random(bytes);
+  for (u8& byte : in) byte = u8(random());
+  memory.write(at, in);
+  const auto there = memory.view(0, 8192);
+  CHECK(std::equal(in.begin(), in.end(), there.begin() + std::ptrdiff_t(at)));
+  CHECK(there[at - 1] == 0xee);
+  CHECK(there[at + bytes] == 0xee);
+  memory.read(at, out.data() + 1, bytes);
+  CHECK(std::equal(in.begin(), in.end(), out.begin() + 1));
+  CHECK(out.front() == 0xdd);
+  CHECK(out.back() == 0xdd);
+}
+
 TEST_CASE("a message of 2^31 bytes touches only what was written of it", "[host_memory]") {
   HostMemory memory;
   const u8 byte = 9;
