@@ -122,8 +122,7 @@ inline void Dma::start_read(const DmaRequest& request, u8 client) {
   last_read_memory_ = memory, last_read_ = last;
   if (reads_.empty()) read_memory_ = memory;
   Access& a = reads_.add();
-  a.memory = memory, a.first = first, a.last = last, a.client = client;
-  a.request.take(request);
+  a.memory = memory, a.first = first, a.last = last, a.request = request, a.client = client;
   wake_at(memory);
 }
 
@@ -138,8 +137,7 @@ inline void Dma::start_write(const DmaRequest& request, u8 client) {
   ++counters.writes, counters.write_bytes += request.bytes;
   if (writes_.empty()) write_memory_ = memory;
   Access& a = writes_.add();
-  a.memory = memory, a.client = client;
-  a.request.take(request);
+  a.memory = memory, a.request = request, a.client = client;
   const Cycle ordered = std::max(t.next, now + 1);
   if (request.notify) clients[client].done(clients[client].self, request, ordered, ordered);
   wake_at(memory);

@@ -50,15 +50,7 @@ struct DmaRequest {
     address = to, buffer = const_cast<u8*>(from), bytes = n, write = true, notify = tell;
     context = with, first_in = first, last_in = last;
   }
-  // The other's, field by field: they were written so a cycle ago, and a load of several would
-  // wait.
-  void take(const DmaRequest& other) {
-    address = other.address, buffer = other.buffer, bytes = other.bytes, write = other.write;
-    notify = other.notify, failed = other.failed, operands = other.operands;
-    context = other.context, first_in = other.first_in, last_in = other.last_in;
-  }
 };
-static_assert(sizeof(DmaRequest) == 48);  // take() takes all
 using DmaLink = engine::Link<DmaRequest, 8>;
 
 struct DmaCounters {
