@@ -42,11 +42,11 @@ struct alignas(64) Packet {
 
   // Where the payload of a packet without extension headers, Ethernet with IPv4, begins a line of
   // the cache.
-  static constexpr u32 kHeaders =
-                           proto::bytes_of<proto::Ethernet>() +
-                           proto::framing_row(proto::Framing::RoceV2Ip4).covered_header_bytes +
-                           proto::bytes_of<proto::Bth>(),
-                       kLead = (64 - kHeaders % 64) % 64;
+  static constexpr u32 kHeaderBytes =
+      proto::bytes_of<proto::Ethernet>() +
+      proto::framing_row(proto::Framing::RoceV2Ip4).covered_header_bytes +
+      proto::bytes_of<proto::Bth>();
+  static constexpr u32 kLead = (64 - kHeaderBytes % 64) % 64;
   u8* frame() { return reinterpret_cast<u8*>(this + 1) + kLead; }
   const u8* frame() const { return reinterpret_cast<const u8*>(this + 1) + kLead; }
   u8* payload() { return frame() + shape.payload_offset; }
