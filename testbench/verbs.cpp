@@ -157,9 +157,11 @@ Error VerbsContext::resize_cq(Cq& cq, u32 cqe) {
     return error_of(status);
   const u32 producer = answer<proto::QueueAttributes>(command).producer;
   for (u32 i = cq.consumer; i != producer; ++i) {
-    while (!read_cqe(cq, i, entry))  // it is on its way
-      if ((!step_ || !step_()) && !read_cqe(cq, i, entry))
+    const u8* found = nullptr;
+    while (!(found = find_cqe(cq, i)))  // it is on its way
+      if ((!step_ || !step_()) && !find_cqe(cq, i))
         throw std::runtime_error("a CQE of the old ring never came");
+    std::copy_n(found, entry.size(), entry.begin());
     put(i, true);
   }
   cq.log_entries = resized.log_entries, cq.address = resized.address;

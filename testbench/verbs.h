@@ -321,8 +321,8 @@ class VerbsContext {
   u32 write_send_wqe(Qp& qp, const SendWr& wr, u8* wqe) const;
   void ring_send(const Qp& qp, bool push, std::span<const u8> wqe);
   void ring_cq(Cq& cq, proto::Arm arm);
-  // The CQE of an index, where it must be in memory; nothing: it is not there yet.
-  bool read_cqe(const Cq& cq, u32 index, std::span<u8> cqe) const;
+  // The CQE of an index, in place; nullptr: it is not there yet.
+  const u8* find_cqe(const Cq& cq, u32 index) const;
   static u8 receive_log_stride(u32 sges);
   void write_receive_wqe(u64 ring, u8 log_stride, u32 slots, u32 index, const RecvWr& wr);
   void ring_receive(proto::BarOffset bell, u32 number, u32 posted);

@@ -176,27 +176,21 @@ void VerbsContext::ring_receive(proto::BarOffset bell, u32 number, u32 posted) {
   mmio_write_(u32(bell), encoded(proto::QueueDoorbell{number, u16(posted)}, bytes));
 }
 
-bool VerbsContext::read_cqe(const Cq& cq, u32 index, std::span<u8> cqe) const {
-  memory_.read(cq.address + u64{index & (cq.entries() - 1)} * proto::kCqeBytes, cqe.data(),
-               cqe.size());
-  return bool(cqe.back() & 1) == !(index >> cq.log_entries & 1);
+const u8* VerbsContext::find_cqe(const Cq& cq, u32 index) const {
+  const u64 address = cq.address + u64{index & (cq.entries() - 1)} * proto::kCqeBytes;
+  const u8* cqe = memory_.view(address, proto::kCqeBytes).data();  // whole: rings are aligned
+  const bool there = bool(cqe[proto::kCqeBytes - 1] & 1) == !(index >> cq.log_entries & 1);
+  return there ? cqe : nullptr;
 }
 
-bool VerbsContext::has_completion(const Cq& cq) const {
-  const u64 last_byte =
-      cq.address + u64{cq.consumer & (cq.entries() - 1)} * proto::kCqeBytes + proto::kCqeBytes - 1;
-  u8 owner;
-  memory_.read(last_byte, &owner, 1);
-  return bool(owner & 1) == !(cq.consumer >> cq.log_entries & 1);
-}
+bool VerbsContext::has_completion(const Cq& cq) const { return find_cqe(cq, cq.consumer); }
 
 u32 VerbsContext::poll_cq(Cq& cq, std::span<Wc> out) {
   u32 found = 0;
-  for (; found < out.size() && has_completion(cq); ++found, ++cq.consumer) {
-    std::array<u8, proto::kCqeBytes> cqe;
-    memory_.read(cq.address + u64{cq.consumer & (cq.entries() - 1)} * proto::kCqeBytes, cqe.data(),
-                 cqe.size());
-    out[found] = take(proto::decode<proto::Cqe>(cqe.data()));
+  for (; found < out.size(); ++found, ++cq.consumer) {
+    const u8* cqe = find_cqe(cq, cq.consumer);
+    if (!cqe) break;
+    out[found] = take(proto::decode<proto::Cqe>(cqe));
   }
   if (cq.consumer - cq.reported >= cq.entries() / 4) ring_cq(cq, proto::Arm::None);
   return found;

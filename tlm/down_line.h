@@ -33,8 +33,9 @@ class DownLine : public TlpLine {
       if (end_ - first_ == kGaps) return g.to = from, to;
       for (u32 k = end_++; k != i; --k) gap(k) = gap(k - 1);
       gap(i).to = from, gap(i + 1).from = to;
-      gap(i).bytes = std::min(g.bytes, bytes_in(from - gap(i).from));
-      gap(i + 1).bytes = std::min(gap(i + 1).bytes - gap(i).bytes, bytes_in(gap(i + 1).to - to));
+      gap(i).bytes = std::min(g.bytes, rate().bytes_in(from - gap(i).from));
+      gap(i + 1).bytes =
+          std::min(gap(i + 1).bytes - gap(i).bytes, rate().bytes_in(gap(i + 1).to - to));
       return to;
     }
     return 0;
@@ -45,7 +46,7 @@ class DownLine : public TlpLine {
     forget_until(at);
     for (u32 i = first_; i != end_ && bytes; ++i) {
       Gap& g = known(i);
-      const u64 used = std::min({bytes, g.bytes, bytes_in(g.to - std::max(g.from, at))});
+      const u64 used = std::min({bytes, g.bytes, rate().bytes_in(g.to - std::max(g.from, at))});
       g.bytes -= used, bytes -= used;
     }
     if (bytes) go_on(span_of(bytes), 1, [](Cycle) {});
@@ -59,9 +60,6 @@ class DownLine : public TlpLine {
   };
   static constexpr u64 kUnknown = ~u64{0};
   static constexpr u32 kGaps = 64;  // the last ones: what is older is lost to MMIO writes
-  u64 bytes_in(Cycle cycles) const {
-    return u64(engine::u128{cycles} * rate().bytes / rate().cycles);
-  }
   Gap& gap(u32 i) { return gaps_[i % kGaps]; }
   // What is over, and what others have taken the place of.
   void forget_until(Cycle at) {
@@ -71,7 +69,7 @@ class DownLine : public TlpLine {
   // What it holds is worked out when it is needed: most gaps pass without.
   Gap& known(u32 i) {
     Gap& g = gap(i);
-    if (g.bytes == kUnknown) g.bytes = bytes_in(g.to - g.from);
+    if (g.bytes == kUnknown) g.bytes = rate().bytes_in(g.to - g.from);
     return g;
   }
   void leave(Cycle from, Cycle to) {

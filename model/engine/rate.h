@@ -20,6 +20,12 @@ struct Rate {
       return (n * cycles + bytes - 1) / bytes;
     return Cycle((u128{n} * cycles + bytes - 1) / bytes);
   }
+  // Whole bytes that fit `n` cycles.
+  constexpr u64 bytes_in(Cycle n) const {
+    if (n < u64{1} << 24 && bytes < u64{1} << 40) [[likely]]
+      return n * bytes / cycles;
+    return u64(u128{n} * bytes / cycles);
+  }
   // How far `n` bytes reach: whole cycles and a part of one, in units of 1 / bytes.
   struct Span {
     u64 n = 0;
