@@ -2,23 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 # clang-tidy by .clang-tidy over the sources of model/, tlm/ and testbench/ (not its tests, nor what reads the
 # classes that Verilator makes), as the preset lint compiles them.
-#   scripts/lint.sh [--full | --twelfth] [PATH...]
-#     --full     adds the static analyzer (twice the time)
-#     --twelfth  looks at one source in twelve, chosen by the commit
-#     PATH       parts of paths to look at, such as model/proto
+#   scripts/lint.sh [--full | --one-in N] [PATH...]
+#     --full      adds the static analyzer (twice the time)
+#     --one-in N  looks at one source in N, chosen by the commit
+#     PATH        parts of paths to look at, such as model/proto
 set -euo pipefail
 cd "$(dirname "$0")/.."
 checks='-clang-analyzer-*'
-twelfth=false
+share=1
 case "${1-}" in
   --full) checks='' && shift ;;
-  --twelfth) twelfth=true && shift ;;
+  --one-in)
+    [[ ${2-} =~ ^[1-9][0-9]*$ ]] || { echo "lint: --one-in needs a number" >&2; exit 2; }
+    share=$2 && shift 2 ;;
 esac
 patterns=("$@")
-if $twelfth; then
+if [ "$share" -gt 1 ]; then
   commit=$(git rev-parse HEAD 2>/dev/null || echo 0)
   mapfile -t patterns < <(git ls-files 'model/*.cpp' 'tlm/*.cpp' 'testbench/*.cpp' ':!testbench/tests' ':!testbench/fuzz' ':!testbench/bench/rtl' |
-    awk -v "twelfth=$((16#${commit:0:6} % 12))" -v "root=$PWD" 'NR % 12 == twelfth { print root "/" $0 "$" }')
+    awk -v "share=$share" -v "this=$((16#${commit:0:6} % share))" -v "root=$PWD" 'NR % share == this { print root "/" $0 "$" }')
 fi
 [ ${#patterns[@]} -gt 0 ] || patterns=("$PWD/model/" "$PWD/tlm/" "$PWD/testbench/(?!tests/|bench/rtl/)")
 cmake --preset lint >/dev/null

@@ -57,6 +57,6 @@ if $full; then
   scripts/lint.sh --full
   run release
 else
-  scripts/lint.sh --twelfth
+  scripts/lint.sh --one-in 24
   run release -LE slow
 fi
