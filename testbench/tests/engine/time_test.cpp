@@ -41,6 +41,17 @@ TEST_CASE("rates are reduced fractions of bytes per cycle", "[engine][rate]") {
   CHECK(Rate(100'000'000'000, 250'000'000).cycles_for(100) == 2);
 }
 
+TEST_CASE("so many whole bytes fit cycles, however many") {
+  const Rate rate(100'000'000'000, 400'000'000);  // 31.25 bytes a cycle
+  CHECK(rate.bytes_in(0) == 0);
+  CHECK(rate.bytes_in(1) == 31);
+  CHECK(rate.bytes_in(4) == 125);
+  CHECK(rate.bytes_in(7) == 218);
+  CHECK(rate.bytes_in((1 << 24) + 1) == 524'288'031);
+  // (2^41 + 1) / 2^43 bytes a cycle: the product is beyond 64 bits.
+  CHECK(Rate((u64{1} << 41) + 1, u64{1} << 40).bytes_in(1 << 30) == 1 << 28);
+}
+
 TEST_CASE("a meter tells the cycles of each size, whatever size came before", "[engine][rate]") {
   Meter meter(Rate(100'000'000'000, 250'000'000));  // 50 bytes a cycle
   CHECK(meter.cycles_for(0) == 0);
