@@ -7,7 +7,7 @@ model/blocks and model/hca.cpp; and by name each reader of a link or mailbox, ea
 each taker that an empty budget refuses. All are compiled into one copy of the sources, and an environment variable says
 which of them is removed. Prints what each removal drew; exits with 1 if one went unnoticed.
 
-    scripts/block_wakeups.py [--only TEXT] [--jobs N] [--cxx g++]
+    scripts/block_wakeups.py [--only TEXT] [--jobs N] [--cxx g++] [--places]
 """
 import argparse
 import concurrent.futures
@@ -208,10 +208,14 @@ def main():
     parser.add_argument("--only", default="", help="removals whose name contains this")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--cxx", default=os.environ.get("CXX", "g++"))
+    parser.add_argument("--places", action="store_true", help="only find the places")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         workshop = Workshop(folder, args.cxx)
         places = [p for p in workshop.prepare() if args.only in p and not p.startswith(OF_MUTANTS)]
+        if args.places:
+            print(f"{len(places)} places")
+            return 0 if places else 1
         workshop.build(args.jobs)
         if failed := workshop.judge("none"):
             raise SystemExit(f"the tests fail without any removal: {failed}")

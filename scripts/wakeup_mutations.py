@@ -3,7 +3,7 @@
 """Removes each wake, subscription and re-arm of the wake-up contract once (docs/engine.md) and expects the engine tests
 tagged [wakeup] to fail. Prints what each removal drew; exits with 1 if one went unnoticed.
 
-    scripts/wakeup_mutations.py [--only TEXT] [--jobs N] [--cxx g++]
+    scripts/wakeup_mutations.py [--only TEXT] [--jobs N] [--cxx g++] [--places]
 """
 import argparse
 import concurrent.futures
@@ -24,7 +24,8 @@ BLOCKS = TESTS + "test_blocks.h"
 MUTATIONS = [
     (1, "link: an item counts in the cycle of its push", LINK,
      "from = now + latency_ + extra_latency;", "from = now + extra_latency;"),
-    (1, "link: room counts in the cycle of the pop", LINK, "popped.from = now + latency_;", "popped.from = now;"),
+    (1, "link: room counts in the cycle of the pop", LINK,
+     "front_->from = now + latency_;", "front_->from = now;"),
     (1, "budget: counts one cycle early", BUDGET, "later_[place] = at;", "later_[place] = at - 1;"),
     (1, "memory: gives a tag back for its own cycle", BLOCKS,
      "tags_.give(now() + config_.memory_latency / 4);", "tags_.give(now());"),
@@ -39,8 +40,8 @@ MUTATIONS = [
     (4, "budget: the timer when the return is known", BUDGET, ", taker_.wake(later_[head_]);", ";"),
     (4, "budget: a return wakes the waiting taker", BUDGET, ", taker_.wake_from_outside(at);", ";"),
     (5, "link: a push wakes the reader", LINK, "show(from);", "seen_from_ = std::max(from, held_until_);"),
-    (5, "link: a pop that leaves an item wakes the reader", LINK, "show(slot(head_).from);",
-     "seen_from_ = std::max(slot(head_).from, held_until_);"),
+    (5, "link: a pop that leaves an item wakes the reader", LINK, "show(front_->from);",
+     "seen_from_ = std::max(front_->from, held_until_);"),
     (5, "mailbox: mail wakes the reader", MAILBOX, "reader_.wake_from_outside(std::max(at, held_until_));", ";"),
     (5, "mailbox: a pop that leaves mail wakes the reader", MAILBOX,
      "reader_.wake(std::max(slot(head_).at, held_until_));", ";"),
@@ -96,13 +97,13 @@ class Workshop:
         return done.returncode, done.stdout, done.stderr
 
 
-def mutate(tree, file, text, instead):
-    """Replaces the only occurrence of `text`, whatever blanks and line breaks its formatting has."""
+def mutated(file, source, text, instead):
+    """`source` with the only occurrence of `text` replaced, whatever blanks and line breaks its formatting has."""
     pattern = r"\s*".join(re.escape(word) for word in re.findall(r"\w+|[^\w\s]", text))
-    source, count = re.subn(pattern, lambda _: instead, (tree / file).read_text())
+    source, count = re.subn(pattern, lambda _: instead, source)
     if count != 1:
         raise SystemExit(f"{file}: {count} places look like: {text}")
-    (tree / file).write_text(source)
+    return source
 
 
 def message(out, err):
@@ -123,7 +124,13 @@ def main():
     parser.add_argument("--only", default="", help="removals whose description contains this")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--cxx", default=os.environ.get("CXX", "g++"))
+    parser.add_argument("--places", action="store_true", help="only see whether each place is there")
     args = parser.parse_args()
+    if args.places:
+        for _, _, file, text, instead in MUTATIONS:
+            mutated(file, (ROOT / file).read_text(), text, instead)
+        print(f"{len(MUTATIONS)} places")
+        return 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         workshop = Workshop(folder, args.cxx)
         base = workshop.copy("base")
@@ -135,7 +142,7 @@ def main():
         def attempt(numbered):
             number, (_, _, file, text, instead) = numbered
             tree = workshop.copy(str(number))
-            mutate(tree, file, text, instead)
+            (tree / file).write_text(mutated(file, (tree / file).read_text(), text, instead))
             changed = [SOURCES[-1]] if file.startswith(TESTS) else SOURCES
             mine = objects | {source: workshop.compile(tree, source) for source in changed}
             return workshop.test(tree, mine.values())
