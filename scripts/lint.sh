@@ -14,7 +14,7 @@ share=1
 case "${1-}" in
   --full) checks='' && shift ;;
   --one-in)
-    [[ ${2-} =~ ^[1-9][0-9]*$ ]] || { echo "lint: --one-in needs a number" >&2; exit 2; }
+    [[ $# -eq 2 && $2 =~ ^[1-9][0-9]*$ ]] || { echo "lint: --one-in needs a number, and takes no PATH" >&2; exit 2; }
     share=$2 && shift 2 ;;
 esac
 patterns=("$@")

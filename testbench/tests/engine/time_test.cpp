@@ -41,7 +41,7 @@ TEST_CASE("rates are reduced fractions of bytes per cycle", "[engine][rate]") {
   CHECK(Rate(100'000'000'000, 250'000'000).cycles_for(100) == 2);
 }
 
-TEST_CASE("so many whole bytes fit cycles, however many") {
+TEST_CASE("so many whole bytes fit cycles, however many", "[engine][rate]") {
   const Rate rate(100'000'000'000, 400'000'000);  // 31.25 bytes a cycle
   CHECK(rate.bytes_in(0) == 0);
   CHECK(rate.bytes_in(1) == 31);
