@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdio>
 #include <cstdlib>
+#include <type_traits>
 
 #include "model/proto/types.h"
 
@@ -19,5 +20,15 @@ inline constexpr Cycle kNever = ~Cycle{0};
 }
 
 // The lowest bit of a mask that has one.
-[[gnu::always_inline]] constexpr u64 lowest_bit(u64 mask) { return u64(__builtin_ctzll(mask)); }
+[[gnu::always_inline]] constexpr u64 lowest_bit(u64 mask) {
+#if defined(__x86_64__) && !defined(__clang__)
+  // g++ extends the sign of a number that is never negative, in each loop over a mask.
+  if (!std::is_constant_evaluated()) {
+    u64 bit;
+    asm("rep bsfq %1, %0" : "=r"(bit) : "r"(mask) : "cc");
+    return bit;
+  }
+#endif
+  return u64(__builtin_ctzll(mask));
+}
 }  // namespace hca::engine

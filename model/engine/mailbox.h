@@ -31,11 +31,11 @@ class Mailbox {
     mail.at = at, mail.source = source, mail.item = std::move(item);
     for (u32 i = tail_ - 1; i != head_ && slot(i).before(slot(i - 1)); --i)
       std::swap(slot(i), slot(i - 1));
-    if (slot(head_).at == at) reader_.wake_from_outside(std::max(at, held_until_));
+    if (slot(head_).at != at) return;
+    seen_from_ = std::max(at, held_until_);
+    reader_.wake_from_outside(seen_from_);
   }
-  bool can_pop() const {
-    return head_ != tail_ && std::max(slot(head_).at, held_until_) <= reader_.now();
-  }
+  bool can_pop() const { return seen_from_ <= reader_.now(); }
   const T& front() const { return slot(head_).item; }
   // `interval`: cycles until the reader accepts the next item, at least 1.
   T pop(Cycle interval = 1) {
@@ -44,7 +44,10 @@ class Mailbox {
     T item = std::move(slot(head_++).item);
     held_until_ = reader_.now() + interval;
     reader_.acted();
-    if (head_ != tail_) reader_.wake(std::max(slot(head_).at, held_until_));
+    if (head_ == tail_)
+      seen_from_ = kNever;
+    else
+      seen_from_ = std::max(slot(head_).at, held_until_), reader_.wake(seen_from_);
     return item;
   }
 
@@ -78,8 +81,7 @@ class Mailbox {
     const Mailbox& m = *static_cast<const Mailbox*>(object);
     const u32 items = m.tail_ - m.head_;
     if (m.can_pop())
-      waits.push_back({Wait::For::Mail, m.name_, std::max(m.slot(m.head_).at, m.held_until_),
-                       m.reader_.block, 0, items, items});
+      waits.push_back({Wait::For::Mail, m.name_, m.seen_from_, m.reader_.block, 0, items, items});
   }
 
   static constexpr u32 kFirstSlots = 16;  // and twice as many whenever they do not suffice
@@ -89,6 +91,7 @@ class Mailbox {
   u32 mask_ = kFirstSlots - 1;
   u32 head_ = 0, tail_ = 0;  // counts of what was read and delivered
   Cycle held_until_ = 0;
+  Cycle seen_from_ = kNever;  // the first item; kNever: there is none
   const char* name_ = "mailbox";
 };
 }  // namespace hca::engine

@@ -49,8 +49,12 @@ class Wheel {
   u64 take_near(Cycle at) { return std::exchange(due_[at % kSlots], 0); }
   // Nothing is due in `at` any more: the first due cycle behind it that is near, kNever if none.
   Cycle leave_near(Cycle at) {
-    clear(busy_, at);
-    return next_near(busy_, at);
+    u64& word = busy_[at % kSlots / 64];
+    const u64 behind = word >> at % 64 & ~u64{1};
+    word &= std::rotl(~u64{1}, int(at % 64));
+    if (behind) [[likely]]
+      return at + lowest_bit(behind);
+    return next_in_words(busy_, at);
   }
 
  private:
@@ -66,13 +70,14 @@ class Wheel {
   }
   // Nothing is due in `now`.
   static Cycle next_near(const Busy& busy, Cycle now) {
-    const unsigned slot = now % kSlots, word = slot / 64;
-    if (const u64 bits = busy[word] >> slot % 64) [[likely]]
+    if (const u64 bits = busy[now % kSlots / 64] >> now % 64) [[likely]]
       return now + lowest_bit(bits);
-    return next_in_words(busy, now - slot % 64, word);
+    return next_in_words(busy, now);
   }
-  // `from`: the first cycle of the word, in whose rest nothing is due.
-  static Cycle next_in_words(const Busy& busy, Cycle from, unsigned word) {
+  // In the rest of the word of `now` nothing is due.
+  static Cycle next_in_words(const Busy& busy, Cycle now) {
+    const Cycle from = now - now % 64;
+    const unsigned word = now % kSlots / 64;
     for (unsigned i = 1; i <= busy.size(); ++i)
       if (const u64 bits = busy[(word + i) % busy.size()]) return from + 64 * i + lowest_bit(bits);
     return kNever;
