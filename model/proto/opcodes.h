@@ -266,15 +266,29 @@ constexpr const OpcodeRow* opcode_row(u8 code) {
   return kOpcodeIndex[code];
 }
 
-// The row of an operation, for those who build packets; nullptr if the service has none.
+namespace detail {
+// By service, operation and position, and whether ImmDt and IETH are carried; 0xFF: none.
+constexpr unsigned choice_of(ExtSet ext) { return ext.has(Ext::ImmDt) | ext.has(Ext::Ieth) << 1; }
+constexpr std::size_t place_of(Service service, Operation operation, Position position,
+                               ExtSet carried) {
+  return ((std::size_t(service) << 4 | std::size_t(operation)) << 2 | std::size_t(position)) << 2 |
+         choice_of(carried);
+}
+inline constexpr auto kCodes = [] {
+  std::array<u8, 8 << 4 << 2 << 2> codes{};
+  codes.fill(0xFF);
+  for (const OpcodeRow& row : kOpcodeRows)
+    if (u8& code = codes[place_of(row.service, row.operation, row.position, row.ext)]; code == 0xFF)
+      code = row.code;
+  return codes;
+}();
+}  // namespace detail
+
+// The row of an operation, for those who build packets, with ImmDt or IETH if they are `carried`;
+// nullptr if the service has none.
 constexpr const OpcodeRow* opcode_row(Service service, Operation operation, Position position,
                                       ExtSet carried = {}) {
-  constexpr ExtSet choice = Ext::ImmDt | Ext::Ieth;
-  for (const OpcodeRow& row : kOpcodeRows)
-    if (row.service == service && row.operation == operation && row.position == position &&
-        (row.ext.bits() & choice.bits()) == carried.bits())
-      return opcode_row(row.code);
-  return nullptr;
+  return opcode_row(detail::kCodes[detail::place_of(service, operation, position, carried)]);
 }
 
 // "opcode:SEND First": a packet of this operation leaves with the OpCode next to it.

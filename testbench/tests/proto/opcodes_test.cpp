@@ -167,3 +167,23 @@ TEST_CASE("a row is found by what it does", "[proto][opcodes]") {
   CHECK(opcode_row(Service::Uc, Operation::ReadRequest, Position::Only) == nullptr);
   CHECK(opcode_row(Service::Uc, Operation::Send, Position::Last, Ext::Ieth) == nullptr);
 }
+
+TEST_CASE("each row of a service is found by what it does, and nothing else is",
+          "[proto][opcodes]") {
+  std::size_t found = 0;
+  for (const Service service : kServices)
+    for (unsigned operation = 0; operation <= unsigned(Operation::AtomicWrite); ++operation)
+      for (const Position position :
+           {Position::First, Position::Middle, Position::Last, Position::Only})
+        for (const ExtSet carried : {ExtSet{}, ExtSet(Ext::ImmDt), ExtSet(Ext::Ieth)}) {
+          const OpcodeRow* row = opcode_row(service, Operation(operation), position, carried);
+          if (!row) continue;
+          ++found;
+          CHECK(row->service == service);
+          CHECK(row->operation == Operation(operation));
+          CHECK(row->position == position);
+          CHECK(row->has(Ext::ImmDt) == carried.has(Ext::ImmDt));
+          CHECK(row->has(Ext::Ieth) == carried.has(Ext::Ieth));
+        }
+  CHECK(found == kOpcodeRows.size() - 2);  // all but the congestion notifications
+}
