@@ -90,11 +90,20 @@ Packet* ResponderReply::build(const Reply& reply, const QpConfig& qp) {
 }
 
 void ResponderReply::build_ack(Packet& p, const QpConfig& qp, const Reply& reply) {
-  const OpcodeRow& row = reply_row(qp.service, Operation::Acknowledge);
-  ExtHeaders ext;
-  ext.aeth = {reply.syndrome, reply.msn};
-  write_headers(qp.path, row, reply_bth(qp, reply.psn, reply.becn), ext, 0, p.frame());
-  p.shape = shape_of(qp.path, row, 0);
+  RepeatedHeaders& repeated = acks_[reply.qpn];
+  const Aeth aeth{reply.syndrome, reply.msn};
+  if (repeated.hold(contexts_.version) && !reply.becn && !kMutants) [[likely]] {
+    p.shape = repeated.shape();
+    repeated.write(p.frame(), reply.psn);
+    encode(aeth, p.frame() + p.shape.payload_offset - bytes_of<Aeth>());
+  } else {
+    const OpcodeRow& row = reply_row(qp.service, Operation::Acknowledge);
+    ExtHeaders ext;
+    ext.aeth = aeth;
+    write_headers(qp.path, row, reply_bth(qp, reply.psn, reply.becn), ext, 0, p.frame());
+    p.shape = shape_of(qp.path, row, 0);
+    if (!reply.becn) repeated.keep(p.frame(), p.shape, contexts_.version);
+  }
   const SyndromeKind kind = syndrome_kind(reply.syndrome);
   ++(kind == SyndromeKind::Ack   ? counters.acks
      : kind == SyndromeKind::Nak ? counters.naks

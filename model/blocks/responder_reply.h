@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "model/blocks/by_qp.h"
 #include "model/blocks/contexts.h"
 #include "model/blocks/items.h"
 #include "model/blocks/per_port.h"
 #include "model/blocks/ring.h"
 #include "model/blocks/stage_config.h"
+#include "model/proto/repeated_headers.h"
 
 namespace hca::blocks {
 struct ResponderReplyConfig {
@@ -57,6 +59,7 @@ class ResponderReply : public engine::Block {
   const ResponderReplyConfig config_;
   const Contexts& contexts_;
   PacketPool pool_;
+  ByQp<proto::RepeatedHeaders> acks_;  // of ACKs with BECN 0: PSN and AETH are written into them
   const unsigned ports_;
   unsigned turn_ = 0;  // the port that is asked first
   Cycle next_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers of which one packet after the other differs in its PSN alone: those of a message between
-// its first packet and its last.
+// Headers of which one packet after the other differs in its PSN and little else: those of a
+// message between its first packet and its last, those of ACKs.
 #pragma once
 #include <cstring>
 
@@ -10,13 +10,13 @@
 namespace hca::proto {
 class RepeatedHeaders {
  public:
-  static constexpr u32 kBytes = 96;  // of any path, and a BTH
+  static constexpr u32 kBytes = 96;  // of any path, a BTH and an AETH
 
   // `version`: of the context that they come from.
   bool hold(u64 version) const { return shape_.payload_offset && version_ == version; }
   const FrameShape& shape() const { return shape_; }
   void forget() { shape_.payload_offset = 0; }
-  // Those of a packet without extension headers.
+  // What its extension headers are, if it has any, write() leaves as it is here.
   void keep(const u8* frame, const FrameShape& shape, u64 version) {
     std::memcpy(head_.data(), frame, shape.payload_offset);
     shape_ = shape, version_ = version;
@@ -38,5 +38,5 @@ class RepeatedHeaders {
   u64 version_ = 0;
   std::array<u8, kBytes> head_{};
 };
-static_assert(sizeof(Path::head) + bytes_of<Bth>() <= RepeatedHeaders::kBytes);
+static_assert(sizeof(Path::head) + bytes_of<Bth>() + bytes_of<Aeth>() <= RepeatedHeaders::kBytes);
 }  // namespace hca::proto

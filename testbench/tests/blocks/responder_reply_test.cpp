@@ -78,6 +78,44 @@ TEST_CASE("an ACK that is overtaken hands its BECN on, once", "[responder_reply]
   CHECK_FALSE(becn(2));
 }
 
+TEST_CASE(
+    "each ACK has its own PSN, MSN and syndrome behind the headers of its queue pair as it is then",
+    "[responder_reply]") {
+  Reply congested = ack(1, 8);
+  congested.becn = true;
+  ReplyBench bench({.latency = 3, .interval = 1}, {{10, ack(1, 5)},
+                                                   {20, {1, 6, 9, 0x2a}},
+                                                   {30, congested},
+                                                   {40, {1, 9, 2, 0x61}},
+                                                   {150, ack(1, 10)}});
+  bench.domain.run_until(100);
+  bench.contexts.qps[1].dest_qpn = 0x777, bench.contexts.qps[1].pkey = 0x8123;
+  ++bench.contexts.version;
+  const u32 before = proto::decode<proto::Bth>(bench.packets->items[0]->frame() +
+                                               bench.packets->items[0]->shape.transport_offset)
+                         .dest_qp;
+  bench.seen();
+  REQUIRE(bench.packets->items.size() == 5);
+  const Reply told[] = {ack(1, 5), {1, 6, 9, 0x2a}, congested, {1, 9, 2, 0x61}, ack(1, 10)};
+  for (std::size_t i = 0; i < 5; ++i) {
+    INFO(i);
+    const Packet& p = *bench.packets->items[i];
+    const u8* const at = p.frame() + p.shape.transport_offset;
+    const auto bth = proto::decode<proto::Bth>(at);
+    const auto aeth = proto::decode<proto::Aeth>(at + proto::bytes_of<proto::Bth>());
+    CHECK(bth.opcode == 0x11);
+    CHECK(bth.psn == told[i].psn);
+    CHECK(bth.becn == told[i].becn);
+    CHECK(bth.dest_qp == (i < 4 ? before : 0x777));
+    CHECK((bth.pkey == 0x8123) == (i == 4));
+    CHECK(aeth.syndrome == told[i].syndrome);
+    CHECK(aeth.msn == told[i].msn);
+    CHECK(p.shape.payload_offset == p.shape.transport_offset + proto::bytes_of<proto::Bth>() +
+                                        proto::bytes_of<proto::Aeth>());
+    CHECK(p.shape.payload_bytes == 0);
+  }
+}
+
 TEST_CASE("answers that wait in front of a full queue are taken when it has room",
           "[responder_reply]") {
   // Depth 1: the second waits inside from 11 on, the third in front until the second leaves in 20.
