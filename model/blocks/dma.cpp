@@ -7,35 +7,60 @@
 
 namespace hca::blocks {
 [[gnu::hot]] void Dma::tick() {
-  if (std::min(write_memory_, read_memory_) <= now()) reach_memory();
-  if (!waiting_) return;
-  if (const unsigned ready = ready_clients()) grant(ready);
+  if (std::min(write_memory_, read_memory_) <= now()) return reach_memory();
+  serve();
 }
 
-inline void Dma::reach_memory() {
-  // Posted writes first: a read of the same cycle sees them. No two of a kind reach memory in one
-  // cycle; a tick that comes late does not let a read pass the writes in front of it.
-  if (write_memory_ <= now()) {
-    const Access& a = writes_.front();
-    if (a.request.bytes == proto::kEqeBytes && proto::mutant<"valid_before_rest">())
-      outside_.write_memory(a.request.address + proto::kEqeBytes - 1,
-                            a.request.buffer + proto::kEqeBytes - 1, 1, now());
-    outside_.write_memory(a.request.address, a.request.buffer, a.request.bytes, now());
-    const Client& client = clients[a.client];
-    if (client.released) client.released(client.self, a.request);
-    writes_.drop();
-    write_memory_ = writes_.empty() ? engine::kNever : writes_.front().memory;
-  }
-  if (read_memory_ <= now() && read_memory_ < write_memory_) {
-    Access& a = reads_.front();
-    if (a.request.bytes) read_memory(a);
-    clients[a.client].done(clients[a.client].self, a.request, std::max(a.first, now()),
-                           std::max(a.last, now()));
-    reads_.drop();
-    read_memory_ = reads_.empty() ? engine::kNever : reads_.front().memory;
-  }
+// Most often one client waits.
+inline void Dma::serve() {
+  if (!waiting_) return;
+  if (waiting_ & (waiting_ - 1)) [[unlikely]]
+    return serve_several();
+  const unsigned client = unsigned(engine::lowest_bit(waiting_));
+  const DmaLink& link = requests_in[client];
+  if (!link.can_pop()) return;
+  const bool write = link.front().write;
+  if (const Cycle from = free_from_[write]; from > now()) return wait_for_way(write, from);
+  start(client);
+}
+
+void Dma::serve_several() {
+  const unsigned ready = ready_clients();
+  if (!ready) return;
+  const bool several = ready & (ready - 1);
+  if (several) wake_at(now() + 1);
+  start(several ? client_in_turn(ready) : unsigned(engine::lowest_bit(ready)));
+}
+
+// Posted writes first: a read of the same cycle sees them. No two of a kind reach memory in one
+// cycle; a tick that comes late does not let a read pass the writes in front of it.
+[[gnu::hot, gnu::noinline]] void Dma::reach_memory() {
+  if (write_memory_ <= now()) finish_write();
+  if (read_memory_ <= now() && read_memory_ < write_memory_) finish_read();
   if (std::min(write_memory_, read_memory_) <= now()) [[unlikely]]
     wake_at(now() + 1);
+  serve();
+}
+
+inline void Dma::finish_write() {
+  const Access& a = writes_.front();
+  if (a.request.bytes == proto::kEqeBytes && proto::mutant<"valid_before_rest">())
+    outside_.write_memory(a.request.address + proto::kEqeBytes - 1,
+                          a.request.buffer + proto::kEqeBytes - 1, 1, now());
+  outside_.write_memory(a.request.address, a.request.buffer, a.request.bytes, now());
+  const Client& client = clients[a.client];
+  if (client.released) client.released(client.self, a.request);
+  writes_.drop();
+  write_memory_ = writes_.empty() ? engine::kNever : writes_.front().memory;
+}
+
+inline void Dma::finish_read() {
+  Access& a = reads_.front();
+  if (a.request.bytes) read_memory(a);
+  clients[a.client].done(clients[a.client].self, a.request, std::max(a.first, now()),
+                         std::max(a.last, now()));
+  reads_.drop();
+  read_memory_ = reads_.empty() ? engine::kNever : reads_.front().memory;
 }
 
 // An AtomicOp is indivisible: nothing comes between its value and what takes its place.
@@ -44,11 +69,16 @@ inline void Dma::read_memory(Access& a) {
   if (!outside_.read_memory(r.address, r.buffer, r.bytes, now())) [[unlikely]]
     r.failed = true, ++counters.failed_reads;
   else if (r.operands) [[unlikely]]
-    outside_.write_memory(r.address, clients[a.client].changed(clients[a.client].self, r), r.bytes,
-                          now());
+    change_memory(a);
 }
 
-inline void Dma::wait_for_way(bool write, Cycle from) {
+[[gnu::noinline]] void Dma::change_memory(const Access& a) {
+  const DmaRequest& r = a.request;
+  outside_.write_memory(r.address, clients[a.client].changed(clients[a.client].self, r), r.bytes,
+                        now());
+}
+
+[[gnu::noinline]] void Dma::wait_for_way(bool write, Cycle from) {
   if (counted_[write] < from) {
     u64& waits = write ? counters.waits_to_write : counters.waits_to_read;
     waits += from - std::max(now(), counted_[write]), counted_[write] = from;
@@ -58,7 +88,7 @@ inline void Dma::wait_for_way(bool write, Cycle from) {
 
 // Of several that may leave: a client of the other kind than the last one, or the only kind that
 // there is, the first behind the one of that kind served last.
-[[gnu::noinline]] unsigned Dma::client_in_turn(unsigned ready) const {
+unsigned Dma::client_in_turn(unsigned ready) const {
   unsigned writes = 0;
   for (unsigned m = ready; m; m &= m - 1)
     if (requests_in[engine::lowest_bit(m)].front().write) writes |= m & -m;
@@ -83,25 +113,22 @@ inline unsigned Dma::ready_clients() {
   return ready;
 }
 
-[[gnu::hot]] void Dma::grant(unsigned ready) {
-  const bool several = ready & (ready - 1);
-  if (several) [[unlikely]]
-    wake_at(now() + 1);
-  start(several ? client_in_turn(ready) : unsigned(engine::lowest_bit(ready)));
-}
-
 inline void Dma::start(unsigned client) {
   DmaLink& link = requests_in[client];
   wrote_ = link.front().write, next_[wrote_] = client + 1;
   if (wrote_)
-    start_write(link.front(), u8(client));
+    start_write(link, client);
   else
-    start_read(link.front(), u8(client));
+    start_read(link, client);
+}
+
+inline void Dma::leave(DmaLink& link, unsigned client) {
   link.drop();
   if (link.empty()) waiting_ &= ~(1u << client);
 }
 
-inline void Dma::start_read(const DmaRequest& request, u8 client) {
+[[gnu::hot, gnu::noinline]] void Dma::start_read(DmaLink& link, unsigned client) {
+  const DmaRequest& request = link.front();
   const Cycle now = this->now();
   Cycle memory, first, last;
   if (!request.bytes) {
@@ -122,11 +149,13 @@ inline void Dma::start_read(const DmaRequest& request, u8 client) {
   last_read_memory_ = memory, last_read_ = last;
   if (reads_.empty()) read_memory_ = memory;
   Access& a = reads_.add();
-  a.memory = memory, a.first = first, a.last = last, a.request = request, a.client = client;
+  a.memory = memory, a.first = first, a.last = last, a.request = request, a.client = u8(client);
   wake_at(memory);
+  leave(link, client);
 }
 
-inline void Dma::start_write(const DmaRequest& request, u8 client) {
+[[gnu::hot, gnu::noinline]] void Dma::start_write(DmaLink& link, unsigned client) {
+  const DmaRequest& request = link.front();
   const Cycle now = this->now();
   const WriteTiming t =
       timing_.write(std::max(request.first_in, now), std::max(request.last_in, now),
@@ -137,9 +166,10 @@ inline void Dma::start_write(const DmaRequest& request, u8 client) {
   ++counters.writes, counters.write_bytes += request.bytes;
   if (writes_.empty()) write_memory_ = memory;
   Access& a = writes_.add();
-  a.memory = memory, a.request = request, a.client = client;
+  a.memory = memory, a.request = request, a.client = u8(client);
   const Cycle ordered = std::max(t.next, now + 1);
   if (request.notify) clients[client].done(clients[client].self, request, ordered, ordered);
   wake_at(memory);
+  leave(link, client);
 }
 }  // namespace hca::blocks

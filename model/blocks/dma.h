@@ -95,14 +95,19 @@ class Dma : public engine::Block {
     u8 client;
   };
   void reach_memory();
+  void finish_write();
+  void finish_read();
   void read_memory(Access& a);
+  void change_memory(const Access& a);
+  [[gnu::always_inline]] void serve();
+  void serve_several();
   unsigned client_in_turn(unsigned ready) const;
   unsigned ready_clients();
-  void grant(unsigned ready);
   void wait_for_way(bool write, Cycle from);
-  [[gnu::always_inline]] void start(unsigned client);
-  void start_read(const DmaRequest& request, u8 client);
-  void start_write(const DmaRequest& request, u8 client);
+  void start(unsigned client);
+  void start_read(DmaLink& link, unsigned client);
+  void start_write(DmaLink& link, unsigned client);
+  void leave(DmaLink& link, unsigned client);
 
   HostTiming& timing_;
   Outside& outside_;
