@@ -37,7 +37,7 @@ void GatherCursor::skip(u32 bytes) {
   }
   if (!left_ && order.lets_pass(now)) return pass(packet, now);
   packet->order = &order, order.begin();
-  gather(now);
+  gather_piece(now);
 }
 
 // Seen when an empty read in front of which there is nothing would have brought it.
@@ -52,7 +52,9 @@ void Packetizer::pass(Packet* packet, Cycle now) {
   not_read_probe.event(at, Step::Passed, packet->qpn, packet->psn);
 }
 
-[[gnu::hot]] bool Packetizer::gather(Cycle now) {
+bool Packetizer::gather(Cycle now) { return gather_piece(now); }
+
+inline bool Packetizer::gather_piece(Cycle now) {
   // A packet without payload from memory keeps its place in its queue pair by an empty read.
   if (!left_) return ask(packet_->payload(), 0, 0, true, now), true;
   proto::Sge sge = sge_at(*cursor_);

@@ -47,6 +47,10 @@ class PortLinks {
   L& add() { return links_[count_++]; }
   L& operator[](unsigned port) { return links_[port]; }
   unsigned count() const { return count_; }
+  void mark(u32& marks, u32 bits) {
+    for (L& link : links_) link.mark(marks, bits);
+  }
+  bool empty() const { return links_[0].empty() && links_[1].empty(); }
 
   bool can_pop() const { return links_[0].can_pop() || (count_ > 1 && links_[1].can_pop()); }
   // The link whose turn it is; its item is the next, if there is one at all.

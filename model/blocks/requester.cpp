@@ -25,28 +25,29 @@ void Requester::activate(u32 qpn, Lane& lane) { list(qpn, lane); }
 [[gnu::hot]] void Requester::tick() {
   // A packet that is being gathered keeps its WQE and its lane: all else waits these few cycles.
   if (packetizer_.busy() && !gather()) return packetizer_.dma_out->wake_when_free();
-  // In a stream of packets none of these is there.
-  if (turns_ && (shows(turns_in) || shows(not_read_in))) [[unlikely]]
-    accept_next_turn();
-  if (!errors_.empty()) [[unlikely]]
-    enter_errors();
-  if (placed_in.can_pop()) [[unlikely]]
-    take_placed();
-  if (waits_sent_ | has_paced_) [[unlikely]] {
-    if (waits_sent_) take_sent();
-    if (has_paced_) resume_paced();
-  }
-  if (placing_.packet || acks_in.can_pop()) [[unlikely]]
-    acknowledge();
-  if (timers_.may_be_due(now())) [[unlikely]]
-    expire();
-  if (!completing_.empty()) [[unlikely]]
-    complete();
-  if (!flushing_.empty()) [[unlikely]]
-    flush();
+  if (pending_ || timers_.may_be_due(now())) [[unlikely]]
+    come_back();
   send();
   if (packetizer_.busy()) packetizer_.dma_out->wake_when_free();
   push_outboxes();
+}
+
+// In the middle of a message of a reliable queue pair without a rate limit there is nothing of
+// this.
+void Requester::come_back() {
+  if (pending_ & kTurns && (shows(turns_in) || shows(not_read_in))) accept_next_turn();
+  if (!errors_.empty()) enter_errors();
+  if (placed_in.can_pop()) take_placed();
+  if (waits_sent_) take_sent();
+  if (has_paced_) resume_paced();
+  if (placing_.packet || acks_in.can_pop()) acknowledge();
+  if (timers_.may_be_due(now())) expire();
+  if (!completing_.empty()) complete();
+  if (!flushing_.empty()) flush();
+  const bool own = !errors_.empty() || !completing_.empty() || !flushing_.empty() ||
+                   placing_.packet || waits_sent_ || has_paced_;
+  pending_ = (turns_in.empty() && not_read_in.empty() ? 0 : kTurns) |
+             (acks_in.empty() && placed_in.empty() ? 0 : kAnswers) | (own ? kOwn : 0);
 }
 
 [[gnu::hot]] bool Requester::gather() {
@@ -61,7 +62,6 @@ void Requester::activate(u32 qpn, Lane& lane) { list(qpn, lane); }
 
 void Requester::accept_next_turn() {
   accept_turn(next_of(not_read_in, turns_in).pop());
-  turns_ = !turns_in.empty() || !not_read_in.empty();
   if (shows(not_read_in) || shows(turns_in)) wake_at(now() + 1);
 }
 
@@ -267,8 +267,7 @@ RequesterHold Requester::hold(u32 qpn) const {
 }
 
 // The headers of the next packet, by the tables.
-inline Requester::CutPacket Requester::build(Packet& p, u32 qpn, Lane& lane, SentMessage& m,
-                                             u32 index) {
+Requester::CutPacket Requester::build(Packet& p, u32 qpn, Lane& lane, SentMessage& m, u32 index) {
   const QpConfig& qp = contexts_.qps[qpn];
   const SendState& s = contexts_.send[qpn];
   PacketPlan plan = plan_packet(qp, lane.wqe, m, lane.packet);
@@ -315,7 +314,8 @@ inline void Requester::send_packet(u32 qpn, Lane& lane) {
   counters.resent += !is_new;
   if (mutant<"resend_one_packet">() && s.repeats()) s.go_back(s.sent_psn), cut.last = true;
   if (cut.ack_requested && !timers_.runs(qpn)) restart_timer(qpn);
-  if (cut.last && ends_when_sent(qp)) p->tells_sent = waits_sent_ = true, p->life = lane.life;
+  if (cut.last && ends_when_sent(qp))
+    p->tells_sent = true, p->life = lane.life, waits_sent_ = true, pending_ |= kOwn;
   lane.packet += cut.psns.count;
   if (qp.rate_limit) [[unlikely]]
     pace(qpn, lane, *p);

@@ -78,7 +78,8 @@ class Requester : public engine::Block {
         has_places_(has_lanes_ || engines_.limit()) {
     const u32 places = kMaxPorts * config.engines * packetizer.lanes();
     active_.reserve(places);
-    turns_in.mark(turns_, 1), not_read_in.mark(turns_, 1);
+    turns_in.mark(pending_, kTurns), not_read_in.mark(pending_, kTurns);
+    acks_in.mark(pending_, kAnswers), placed_in.mark(pending_, kAnswers);
     for (u32 i = 0; i < places; ++i) active_.emplace_back(policy, weights);
   }
 
@@ -162,6 +163,7 @@ class Requester : public engine::Block {
   };
 
   // requester.cpp: work requests to packets
+  void come_back();
   bool gather();
   void accept_turn(Turn* turn);
   void accept_next_turn();
@@ -193,7 +195,8 @@ class Requester : public engine::Block {
     proto::PsnRange psns{};
     bool ack_requested = false, last = false;
   };
-  CutPacket build(Packet& packet, u32 qpn, Lane& lane, proto::SentMessage& message, u32 index);
+  [[gnu::noinline]] CutPacket build(Packet& packet, u32 qpn, Lane& lane,
+                                    proto::SentMessage& message, u32 index);
   [[gnu::always_inline]] void send_packet(u32 qpn, Lane& lane);
   void finish_wqe(u32 qpn, Lane& lane);
   // requester_pace.cpp: rate limits
@@ -236,8 +239,14 @@ class Requester : public engine::Block {
   void push_completion(u32 qpn, u32 index, proto::WcStatus status,
                        const proto::SentMessage* message);
   void flush();
+  void push_error(u32 qpn) { errors_.push(qpn), pending_ |= kOwn; }
   void enter_errors();
-  void push_outboxes();
+  void push_outboxes() {
+    if (!notes_.empty()) push_note();
+    if (for_command_) [[unlikely]]
+      push_to_command();
+  }
+  void push_note();
   void push_to_command();
   void queue_completion(u32 qpn, Lane& lane);
   void restart_timer(u32 qpn);
@@ -282,7 +291,9 @@ class Requester : public engine::Block {
   } placing_;  // the response whose data are being written
   Cycle next_packet_ = 0;
   u32 clears_ = 0;
-  u32 turns_ = 0;                 // not 0: there may be something in turns_in or not_read_in
+  // What it may have to do beside sending: turns or answers in its links, or what it keeps itself.
+  static constexpr u32 kTurns = 1, kAnswers = 2, kOwn = 4;
+  u32 pending_ = 0;
   bool waits_sent_ = false;       // a packet was told to say when it is on the wire
   u32 gathering_ = 0;             // the queue pair whose packet the packetizer gathers
   bool gathers_last_ = false;     // and whether it is the last of its message

@@ -23,7 +23,7 @@ namespace hca::blocks {
   if (pace.from <= now()) return false;
   if (pace.counted < pace.from)
     counters.waits_rate += pace.from - std::max(now(), pace.counted), pace.counted = pace.from;
-  has_paced_ = true;
+  has_paced_ = true, pending_ |= kOwn;
   if (const Cycle at = paced_.set(qpn, lane.pace->from); at != kNever) wake_at(at);
   return true;
 }

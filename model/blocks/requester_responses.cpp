@@ -155,7 +155,7 @@ void Requester::fail_unread(u32 qpn) {
   faults_.push(
       {.qpn = qpn, .raise = tells_unread_wqe(), .event = EventType::QpFatal, .of_sends = true});
   ++for_command_;
-  errors_.push(qpn);
+  push_error(qpn);
   wake_at(now() + 1);
 }
 
@@ -178,7 +178,7 @@ Cycle Requester::timeout_of(u32 qpn) const {
 void Requester::queue_completion(u32 qpn, Lane& lane) {
   if (lane.completing) return;
   lane.completing = true;
-  completing_.push(qpn);
+  completing_.push(qpn), pending_ |= kOwn;
 }
 
 // Completes acknowledged WQEs in order, of the queue pairs that have any in turn; at most one CQE a
@@ -187,13 +187,14 @@ void Requester::complete() {
   while (!completing_.empty()) {
     const u32 qpn = completing_.front();
     if (!ports.completions_out->can_push()) return;
-    if (complete_one(qpn, lanes_[qpn])) {
+    Lane& lane = lanes_[qpn];
+    if (complete_one(qpn, lane)) {
       if (completing_.size() > 1) completing_.push(completing_.pop());
       return ports.completions_out->wake_when_free();
     }
     completing_.pop();
-    lanes_[qpn].completing = false;
-    if (std::exchange(lanes_[qpn].waits_to_fail, false)) activate(qpn, lanes_[qpn]);
+    lane.completing = false;
+    if (std::exchange(lane.waits_to_fail, false)) activate(qpn, lane);
     if (contexts_.send[qpn].notify_drained && take_drained(contexts_.qps[qpn], contexts_.send[qpn]))
       return push_drained(qpn);
   }
@@ -229,7 +230,7 @@ bool Requester::complete_one(u32 qpn, Lane& lane) {
   if (mutant<"class_b_keeps_state">()) return true;
   const bool sends_alone = state_of_failed_sends(contexts_.qps[qpn].service) == QpState::Sqe;
   faults_.push({.qpn = qpn, .sends_alone = sends_alone}), ++for_command_;
-  errors_.push(qpn);
+  push_error(qpn);
   wake_at(now() + 1);
   return true;
 }
@@ -247,7 +248,7 @@ void Requester::push_completion(u32 qpn, u32 index, WcStatus status, const SentM
 // ---- Error
 // --------------------------------------------------------------------------------------------------------
 void Requester::enter_error(u32 qpn) {
-  errors_.push(qpn);
+  push_error(qpn);
   self.wake(now() + 1);
 }
 
@@ -329,13 +330,10 @@ void Requester::clear(u32 qpn) {
 }
 
 // Links take one item a cycle.
-[[gnu::hot]] void Requester::push_outboxes() {
-  if (!notes_.empty() && ports.notes_out->can_push()) {
-    ports.notes_out->push(notes_.pop());
-    if (!notes_.empty()) ports.notes_out->wake_when_free();
-  }
-  if (for_command_) [[unlikely]]
-    push_to_command();
+void Requester::push_note() {
+  if (!ports.notes_out->can_push()) return;
+  ports.notes_out->push(notes_.pop());
+  if (!notes_.empty()) ports.notes_out->wake_when_free();
 }
 
 void Requester::push_to_command() {
