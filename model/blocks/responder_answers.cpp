@@ -29,6 +29,20 @@ Outcome& ResponderExecute::retire(const Packet& p) {
   return *o;
 }
 
+// Of an executed request, the last of its message or one that asks for an answer.
+void ResponderExecute::answer_or_complete(const Packet& p, bool has_payload) {
+  const OpcodeRow& row = *p.parsed.opcode;
+  const bool last = p.effect.completes_message, completes = last && makes_receive_cqe(row);
+  const bool waits = has_payload && !mutant<"write_lands_late">();
+  if (last && row.operation == Operation::Send) queues_[p.qpn].wqe_open = false;
+  if (!p.parsed.bth.ack_req && !completes && !waits) return;
+  Outcome& outcome = retire(p);
+  outcome.replies = p.parsed.bth.ack_req, outcome.completes = completes, outcome.waits = waits;
+  if (completes) complete(p, queues_[p.qpn], outcome);
+  if (row.has(Ext::Ieth))
+    outcome.fault = {.qpn = p.qpn, .invalidate = p.parsed.ieth.rkey, .fails = false};
+}
+
 // The first outcome of a queue pair may be due.
 void ResponderExecute::list(u32 qpn, Queue& q) {
   if (q.listed) return;

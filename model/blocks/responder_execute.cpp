@@ -40,15 +40,8 @@ inline void ResponderExecute::serve_ports() {
 }
 
 [[gnu::hot]] void ResponderExecute::tick() {
-  if (ReceiveBellLink& link = bells_in.next(); link.can_pop()) [[unlikely]]
-    ring(link.pop()), bells_in.pass_turn(link, now());
-  if (batches_in.can_pop()) [[unlikely]]
-    accept_batch(batches_in.pop());
-  if (ordered_in.can_pop()) [[unlikely]] {
-    const Ordered ordered = ordered_in.pop();
-    Queue& q = queues_[ordered.qpn];
-    if (ordered.life == q.life) ++q.ordered, list(ordered.qpn, q);
-  }
+  if (pending_) [[unlikely]]
+    take_news();
   if (!placing_ || next_piece()) {
     if (!fetches_.empty()) [[unlikely]]
       fetch_batches();
@@ -57,6 +50,19 @@ inline void ResponderExecute::serve_ports() {
   serve_ports();
   if (!placing_ && (!flushes_.empty() || !lost_.empty())) [[unlikely]]
     flush();
+}
+
+// Doorbells, receive WQEs, and that data are ordered: what is not there for most requests.
+void ResponderExecute::take_news() {
+  if (ReceiveBellLink& link = bells_in.next(); link.can_pop())
+    ring(link.pop()), bells_in.pass_turn(link, now());
+  if (batches_in.can_pop()) accept_batch(batches_in.pop());
+  if (ordered_in.can_pop()) {
+    const Ordered ordered = ordered_in.pop();
+    Queue& q = queues_[ordered.qpn];
+    if (ordered.life == q.life) ++q.ordered, list(ordered.qpn, q);
+  }
+  pending_ = !bells_in.empty() || !batches_in.empty() || !ordered_in.empty();
 }
 
 void ResponderExecute::serve_several() {
@@ -81,7 +87,6 @@ inline Packet* ResponderExecute::next_request() {
   if (!link.can_pop()) return nullptr;
   Packet* p = link.pop();
   packets_in.pass_turn(link, now());
-  p->life = queues_[p->qpn].life;
   return p;
 }
 
@@ -98,13 +103,14 @@ inline void ResponderExecute::take() {
     Packet* p = next_request();
     if (!p) return;
     Queue& q = queues_[p->qpn];
+    p->life = q.life;
     const QpState state = contexts_.qps[p->qpn].state;
     q.taken += p->effect.takes_shared && state != QpState::Reset;
     if ((q.failed && !mutant<"states_ignored">()) || !takes_requests(state)) [[unlikely]]
       return drop_behind_failure(p, q);
     if (q.parked_head || (q.atomics && waits_for_atomic(*p, q))) [[unlikely]]
       return park(p, q);
-    process(p, q);
+    carry_out(p, q);
   }
   next_packet_ = now() + config_.interval;
   if (packets_in.can_pop() || !unparks_.empty() || (unparked && engines_have_work()))
@@ -119,7 +125,9 @@ void ResponderExecute::drop_behind_failure(Packet* p, const Queue& q) {
   PacketPool::give_back(p);
 }
 
-[[gnu::hot]] void ResponderExecute::process(Packet* p, Queue& q) {
+void ResponderExecute::process(Packet* p, Queue& q) { carry_out(p, q); }
+
+inline void ResponderExecute::carry_out(Packet* p, Queue& q) {
   const RequestAction action = p->verdict.action;
   const bool executes = action == RequestAction::Execute || action == RequestAction::Repeat;
   if (action == RequestAction::Abandon) [[unlikely]]
@@ -166,7 +174,7 @@ void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
 }
 
 // The cycle in which a request's first write may be asked for.
-[[gnu::hot]] Cycle ResponderExecute::enter(Packet* p, u32 key) {
+inline Cycle ResponderExecute::enter(Packet* p, u32 key) {
   enters_ = stage_.enter(protection_.look_up(protection_.execute, now(), key));
   probe.event(enters_, Step::Passed, p->qpn, p->psn);
   return enters_;
@@ -322,19 +330,8 @@ inline Run ResponderExecute::next_run() {
 }
 
 // All writes of an executed request are asked for (`has_payload`), or it has none.
-[[gnu::hot]] void ResponderExecute::finish(Packet* p, bool has_payload) {
-  const OpcodeRow& row = *p->parsed.opcode;
-  const bool send = row.operation == Operation::Send, last = p->effect.completes_message;
-  const bool replies = p->parsed.bth.ack_req, completes = last && makes_receive_cqe(row);
-  const bool waits = has_payload && (replies || last) && !mutant<"write_lands_late">();
-  if (last && send) queues_[p->qpn].wqe_open = false;
-  if (replies || completes || waits) {
-    Outcome& outcome = retire(*p);
-    outcome.replies = replies, outcome.completes = completes, outcome.waits = waits;
-    if (completes) complete(*p, queues_[p->qpn], outcome);
-    if (row.has(Ext::Ieth))
-      outcome.fault = {.qpn = p->qpn, .invalidate = p->parsed.ieth.rkey, .fails = false};
-  }
+inline void ResponderExecute::finish(Packet* p, bool has_payload) {
+  if (p->parsed.bth.ack_req || p->effect.completes_message) answer_or_complete(*p, has_payload);
   if (!has_payload) PacketPool::give_back(p);
 }
 

@@ -121,7 +121,9 @@ class ResponderExecute : public engine::Block {
         stage_(config.latency, config.interval),
         engines_(config.engines, config.engine_interval, config.assignment),
         for_engine_(config.engines),
-        atomic_units_(config.atomics) {}
+        atomic_units_(config.atomics) {
+    bells_in.mark(pending_, 1), batches_in.mark(pending_, 1), ordered_in.mark(pending_, 1);
+  }
 
   PortLinks<PacketLink> packets_in{16};
   PortLinks<ReceiveBellLink> bells_in{8};
@@ -194,6 +196,7 @@ class ResponderExecute : public engine::Block {
   // responder_execute.cpp: requests
   void serve_ports();
   void serve_several();
+  void take_news();
   [[gnu::always_inline]] void take();
   Packet* next_request();
   void hold_request(bool full);
@@ -202,6 +205,7 @@ class ResponderExecute : public engine::Block {
   Packet* next_of_engines();
   bool engines_have_work() const;
   void process(Packet* p, Queue& q);
+  [[gnu::always_inline]] void carry_out(Packet* p, Queue& q);
   void drop_behind_failure(Packet* p, const Queue& q);
   // responder_unreliable.cpp: requests that nobody answers
   bool goes_on(Packet* p, Queue& q);
@@ -229,10 +233,11 @@ class ResponderExecute : public engine::Block {
   void begin_pieces(Packet* p, Scatter* scatter);
   proto::Run next_run();
   bool next_piece();
-  void finish(Packet* p, bool has_payload);
+  [[gnu::always_inline]] void finish(Packet* p, bool has_payload);
   void complete(const Packet& p, const Queue& q, Outcome& outcome);
-  Cycle enter(Packet* p, u32 key);
+  [[gnu::always_inline]] Cycle enter(Packet* p, u32 key);
   // responder_answers.cpp: outcomes in the order of their queue pairs
+  void answer_or_complete(const Packet& p, bool has_payload);
   Outcome& retire(const Packet& p);
   void list(u32 qpn, Queue& q);
   bool settle(Side& side);
@@ -306,6 +311,7 @@ class ResponderExecute : public engine::Block {
   Ring<u32> atomics_;  // queue pairs whose first outcome is one
   unsigned settle_turn_ = 0, read_turn_ = 0;  // the port that is asked first
   u32 parked_ = 0, in_flight_ = 0;
+  u32 pending_ = 0;  // not 0: there may be something in bells_in, batches_in or ordered_in
   Cycle next_packet_ = 0, last_ask_ = 0;
   Engines engines_;
   std::vector<Ring<Packet*>> for_engine_;  // requests that wait for theirs
