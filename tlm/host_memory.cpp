@@ -11,8 +11,6 @@
 
 namespace hca::tlm_ {
 namespace {
-constexpr u64 kOffsetMask = HostMemory::kPageBytes - 1;
-constexpr u64 kWatched = 1;
 constexpr std::array<u8, HostMemory::kPageBytes> kZeros{};
 
 [[noreturn, gnu::cold, gnu::noinline]] void refuse(u64 address, u64 bytes) {
@@ -23,16 +21,7 @@ void check(u64 address, u64 bytes) {
   if (!HostMemory::holds(address, bytes)) [[unlikely]]
     refuse(address, bytes);
 }
-u64 left_in_page(u64 address) { return HostMemory::kPageBytes - (address & kOffsetMask); }
-// Where the processor is said to be good at it, glibc copies more than 2 KiB with a string
-// instruction; if one end begins inside a line of the cache, that takes up to twice as long as the
-// loads and stores that it has for less.
-void copy(u8* to, const u8* from, u64 bytes) {
-  constexpr u64 kPiece = 2048;
-  for (; bytes > kPiece; bytes -= kPiece, to += kPiece, from += kPiece)
-    std::memcpy(to, from, kPiece);
-  std::memcpy(to, from, bytes);
-}
+u64 left_in_page(u64 address) { return HostMemory::kPageBytes - address % HostMemory::kPageBytes; }
 }  // namespace
 
 PageStore::~PageStore() {
@@ -124,7 +113,16 @@ bool HostMemory::stays_untouched(u64 address, const u8* bytes, u64 count) {
   return !(entry(address) & kWatched) && !std::memcmp(bytes, kZeros.data(), count);
 }
 
-[[gnu::hot]] void HostMemory::read(u64 address, void* to, u64 bytes) const {
+// Where the processor is said to be good at it, glibc copies more than 2 KiB with a string
+// instruction; if one end begins inside a line of the cache, that takes up to twice as long as the
+// loads and stores that it has for less.
+[[gnu::hot, gnu::noinline]] void HostMemory::copy_pieces(u8* to, const u8* from, u64 bytes) {
+  for (; bytes > kPiece; bytes -= kPiece, to += kPiece, from += kPiece)
+    std::memcpy(to, from, kPiece);
+  std::memcpy(to, from, bytes);
+}
+
+void HostMemory::read_pages(u64 address, void* to, u64 bytes) const {
   check(address, bytes);
   for (u8* out = static_cast<u8*>(to); bytes;) {
     const u64 part = std::min(bytes, left_in_page(address));
@@ -134,7 +132,7 @@ bool HostMemory::stays_untouched(u64 address, const u8* bytes, u64 count) {
   }
 }
 
-[[gnu::hot]] void HostMemory::write(u64 address, const void* from, u64 bytes) {
+void HostMemory::write_pages(u64 address, const void* from, u64 bytes) {
   check(address, bytes);
   const u64 begin = address, all = bytes;
   bool watched = false;
@@ -160,7 +158,7 @@ void HostMemory::fill(u64 address, u8 value, u64 bytes) {
   }
 }
 
-std::span<const u8> HostMemory::view(u64 address, u64 bytes) const {
+std::span<const u8> HostMemory::view_page(u64 address, u64 bytes) const {
   check(address, bytes);
   const u8* in = find(address);
   return {in ? in : kZeros.data(), std::min(bytes, left_in_page(address))};
@@ -177,6 +175,8 @@ u32 HostMemory::watch(u64 address, u64 bytes, Watcher watcher) {
   for (u64 at = address & ~kOffsetMask; at < address + bytes; at += kPageBytes)
     mark(entry(at), at, kWatched);
   known_ = {};
+  watched_from_ = std::min(watched_from_, address);
+  watched_to_ = std::max(watched_to_, address + bytes);
   return next_watch_++;
 }
 

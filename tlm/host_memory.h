@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
@@ -44,14 +45,38 @@ class HostMemory {
     return address <= kBytes && bytes <= kBytes - address;
   }
   // All of [address, address + bytes) must lie inside; otherwise std::out_of_range.
-  void read(u64 address, void* to, u64 bytes) const;
-  void write(u64 address, const void* from, u64 bytes);
+  void read(u64 address, void* to, u64 bytes) const {
+    if (const u8* in = at_hand(address, bytes)) [[likely]]
+      return copy(static_cast<u8*>(to), in, bytes);
+    read_pages(address, to, bytes);
+  }
+  void write(u64 address, const void* from, u64 bytes) {
+    u8* const there = at_hand(address, bytes);
+    if (!there) [[unlikely]]
+      return write_pages(address, from, bytes);
+    copy(there, static_cast<const u8*>(from), bytes);
+    if (is_watched(address, bytes)) [[unlikely]]
+      tell(address, bytes);
+  }
   void fill(u64 address, u8 value, u64 bytes);
   // A device that reads any of these bytes gets an error; the host's own software, and writes, do
   // not.
   void make_unreadable(u64 address, u64 bytes);
   bool is_readable(u64 address, u64 bytes) const {
     return unreadable_.empty() || !touches_unreadable(address, bytes);
+  }
+  // For who has nothing to do behind a copy: where a device reads or writes these bytes, if that is
+  // known here and nothing of the memory is unreadable, or none of them watched; otherwise nullptr.
+  const u8* to_read(u64 address, u64 bytes) const {
+    return unreadable_.empty() ? at_hand(address, bytes) : nullptr;
+  }
+  u8* to_write(u64 address, u64 bytes) {
+    return is_watched(address, bytes) ? nullptr : at_hand(address, bytes);
+  }
+  static void copy(u8* to, const u8* from, u64 bytes) {
+    if (bytes > kPiece) [[unlikely]]
+      return copy_pieces(to, from, bytes);
+    std::memcpy(to, from, bytes);
   }
   template <class Bytes>
   void write(u64 address, const Bytes& from) {
@@ -60,7 +85,11 @@ class HostMemory {
   }
   // The bytes in place as far as they lie in one page: for those who compare or fill much.
   // Writing through a span tells no watcher.
-  std::span<const u8> view(u64 address, u64 bytes) const;
+  std::span<const u8> view(u64 address, u64 bytes) const {
+    if (const u8* in = at_hand(address, bytes)) [[likely]]
+      return {in, bytes};
+    return view_page(address, bytes);
+  }
   std::span<u8> span(u64 address, u64 bytes);
 
   // Ranges may overlap; a watch is removed by its number.
@@ -71,6 +100,8 @@ class HostMemory {
 
  private:
   // Bit 0 of an entry: watched. Pages are aligned, so the bit is free.
+  static constexpr u64 kWatched = 1;
+  static constexpr u64 kOffsetMask = kPageBytes - 1;
   static constexpr u32 kLeafEntries = 1 << 16;
   using Entry = u64;
   struct Watch {
@@ -82,6 +113,22 @@ class HostMemory {
     u64 number = ~u64{0};
     Entry entry = 0;
   };
+  // Some bytes that all lie in a page that was found last; otherwise nullptr.
+  u8* at_hand(u64 address, u64 bytes) const {
+    const u64 number = address / kPageBytes, offset = address & kOffsetMask;
+    const Known& known = known_[number % known_.size()];
+    if (known.number != number || bytes - 1 >= kPageBytes - offset) return nullptr;
+    return reinterpret_cast<u8*>(known.entry & ~kWatched) + offset;
+  }
+  // Some of them may be.
+  bool is_watched(u64 address, u64 bytes) const {
+    return address < watched_to_ && watched_from_ < address + bytes;
+  }
+  static constexpr u64 kPiece = 2048;
+  static void copy_pieces(u8* to, const u8* from, u64 bytes);
+  std::span<const u8> view_page(u64 address, u64 bytes) const;
+  void read_pages(u64 address, void* to, u64 bytes) const;
+  void write_pages(u64 address, const void* from, u64 bytes);
   const u8* find(u64 address) const;  // nullptr: an untouched page
   bool look_up(u64 number, Known& known) const;
   Entry& entry(u64 address);
@@ -95,9 +142,10 @@ class HostMemory {
 
   PageStore* const store_;
   std::vector<Entry*> leaves_;
-  std::vector<u64> entries_;              // numbers of those that are not 0
-  mutable std::array<Known, 8> known_{};  // pages found last
+  std::vector<u64> entries_;               // numbers of those that are not 0
+  mutable std::array<Known, 32> known_{};  // pages found last
   std::vector<Watch> watches_;
+  u64 watched_from_ = kBytes, watched_to_ = 0;   // all that was ever watched lies between
   std::vector<std::pair<u64, u64>> unreadable_;  // from, up to
   u32 next_watch_ = 0;
   u64 pages_ = 0;

@@ -10,6 +10,18 @@ MemoryTarget::MemoryTarget(sc_core::sc_module_name name, HostMemory& memory)
 
 [[gnu::hot]] void MemoryTarget::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
   ++transactions_;
+  const u64 address = payload.get_address(), bytes = payload.get_data_length();
+  u8* const data = payload.get_data_ptr();
+  if (payload.get_byte_enable_ptr() || payload.get_streaming_width() < bytes) [[unlikely]]
+    return payload.set_response_status(move(payload));
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  if (payload.is_read()) {
+    if (const u8* from = memory_.to_read(address, bytes)) [[likely]]
+      return HostMemory::copy(data, from, bytes);
+  } else if (payload.is_write()) {
+    if (u8* to = memory_.to_write(address, bytes)) [[likely]]
+      return HostMemory::copy(to, data, bytes);
+  }
   payload.set_response_status(move(payload));
 }
 
@@ -18,7 +30,7 @@ unsigned MemoryTarget::transport_dbg(tlm::tlm_generic_payload& payload) {
   return payload.is_response_ok() ? payload.get_data_length() : 0;
 }
 
-tlm::tlm_response_status MemoryTarget::move(tlm::tlm_generic_payload& payload) {
+[[gnu::noinline]] tlm::tlm_response_status MemoryTarget::move(tlm::tlm_generic_payload& payload) {
   const u64 address = payload.get_address(), bytes = payload.get_data_length();
   if (!HostMemory::holds(address, bytes)) return move_beyond(payload);
   if (payload.get_byte_enable_ptr()) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;

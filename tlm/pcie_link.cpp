@@ -95,6 +95,22 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
       random_(seed) {}
 
 [[gnu::hot]] blocks::ReadTiming PcieLink::read(Cycle at, u64, u32 bytes) {
+  if (bytes > config_.mrrs) return read_parts(at, bytes);
+  return read_part(at, bytes);
+}
+
+[[gnu::noinline]] blocks::ReadTiming PcieLink::read_parts(Cycle at, u32 bytes) {
+  blocks::ReadTiming timing = read_part(at, config_.mrrs);
+  const u32 rest = bytes - config_.mrrs;
+  if (answers_lag_ && tags_are_free(rest, at)) [[likely]]
+    ask_rest(at, rest, timing);
+  else
+    ask_each(at, rest, timing);
+  return timing;
+}
+
+// All of it at once.
+inline blocks::ReadTiming PcieLink::read_part(Cycle at, u32 bytes) {
   blocks::ReadTiming timing;
   Cycle& tag = take_tag();
   const Cycle left = std::max(up_.send(at, request_), tag ? tag + read_header_cycles_ : 0);
@@ -107,7 +123,7 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
   }
   // The completions of a part follow each other without a gap: behind the first they are one run
   // of bytes.
-  if (bytes >= config_.mrrs) [[likely]] {
+  if (bytes == config_.mrrs) [[likely]] {
     timing.first = down_.send(answered, full_first_) + latency_;
     tag = timing.last = down_.send(answered, full_others_) + latency_;
   } else {
@@ -115,12 +131,6 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
     timing.first = down_.send(answered, first) + latency_;
     tag = timing.last = down_.send(answered, answer_of(bytes) - first) + latency_;
   }
-  if (bytes <= config_.mrrs) return timing;
-  const u32 rest = bytes - config_.mrrs;
-  if (answers_lag_ && tags_are_free(rest, at)) [[likely]]
-    ask_rest(at, rest, timing);
-  else
-    ask_each(at, rest, timing);
   return timing;
 }
 

@@ -153,6 +153,8 @@ class PcieLink : public blocks::HostTiming {
   };
   u64 first_answer_of(u32 part) const;
   Cycle drawn_at_memory();
+  blocks::ReadTiming read_parts(Cycle at, u32 bytes);
+  [[gnu::always_inline]] blocks::ReadTiming read_part(Cycle at, u32 bytes);
   bool tags_are_free(u32 bytes, Cycle at);
   void ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing);
   void ask_each(Cycle at, u32 bytes, blocks::ReadTiming& timing);

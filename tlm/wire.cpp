@@ -45,9 +45,14 @@ sc_time Wire::time_of(u64 bytes) const {
   return picoseconds(u64((bits * 1'000'000'000'000 + config_.rate - 1) / config_.rate));
 }
 
-sc_time Wire::arrival(u8 sender, sc_time delay, u64 bytes) {
+inline sc_time Wire::arrival(u8 sender, sc_time delay, u64 bytes) {
+  if (ends_[sender].moved) [[unlikely]]
+    return arrival_behind(sender, delay, bytes);
+  return delay + latency_;
+}
+
+[[gnu::noinline]] sc_time Wire::arrival_behind(u8 sender, sc_time delay, u64 bytes) {
   End& end = ends_[sender];
-  if (!end.moved) return delay + latency_;
   const sc_time now = sc_core::sc_time_stamp();
   sc_time at = now + delay + latency_;
   if (at < end.free_from) at = end.free_from;
@@ -131,8 +136,11 @@ void Wire::apply(const FaultRule& rule, u8 sender, tlm::tlm_generic_payload& pay
 }
 
 inline void Wire::release_held(u8 sender, const sc_time& delay) {
-  if (ends_[sender].held.empty()) [[likely]]
-    return;
+  if (!ends_[sender].held.empty()) [[unlikely]]
+    forward_held(sender, delay);
+}
+
+[[gnu::noinline]] void Wire::forward_held(u8 sender, const sc_time& delay) {
   std::vector<u8> frame = std::exchange(ends_[sender].held, {});
   ends_[sender].moved = true;
   const u64 bytes = frame.size();

@@ -128,12 +128,14 @@ class Wire : public sc_core::sc_module {
   void tell_taps(u8 sender, const tlm::tlm_generic_payload& payload, sc_core::sc_time at) const;
   void forward_copy(u8 sender, std::vector<u8> frame, sc_core::sc_time arrival);
   void release_held(u8 sender, const sc_core::sc_time& delay);
+  void forward_held(u8 sender, const sc_core::sc_time& delay);
   void end_of_elaboration() final {
     ends_[0].to = shortest_way(to_b.operator->());
     ends_[1].to = shortest_way(to_a.operator->());
   }
   // From now on until the first bit is at the far end, not before the last frame moved by a fault.
   sc_core::sc_time arrival(u8 sender, sc_core::sc_time delay, u64 bytes);
+  sc_core::sc_time arrival_behind(u8 sender, sc_core::sc_time delay, u64 bytes);
   sc_core::sc_time time_of(u64 bytes) const;
   bool is_damaged(u8 sender, u64 bytes);
   // What enters is told and may be hit; true: it goes no further from here.
