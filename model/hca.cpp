@@ -90,12 +90,10 @@ void Hca::mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   }
   auto* extension = payload.get_extension<WireExtension>();
   blocks::Packet* packet = extension ? extension->packet : nullptr;
-  if (packet) {
+  if (packet) [[likely]]
     extension->packet = nullptr;
-  } else {
-    packet = pool_.take();
-    std::memcpy(packet->frame(), payload.get_data_ptr(), bytes);
-  }
+  else
+    packet = copy_of(payload);
   packet->frame_bytes = bytes;
   // The chip may have run past the first bit, but not past what it changes.
   const Cycle inside = ingress(unsigned(port));
@@ -103,6 +101,12 @@ void Hca::mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   chip_.ports[unsigned(port)]->receive.arrive(packet,
                                               std::max(at, chip_.domain.now() + 1) - inside);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+[[gnu::noinline]] blocks::Packet* Hca::copy_of(const tlm::tlm_generic_payload& frame) {
+  blocks::Packet* const packet = pool_.take();
+  std::memcpy(packet->frame(), frame.get_data_ptr(), frame.get_data_length());
+  return packet;
 }
 
 void Hca::change_cable(unsigned port, bool is_broken, const sc_core::sc_time& delay) {

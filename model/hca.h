@@ -112,6 +112,7 @@ class Hca : private blocks::Outside, public sc_core::sc_module {
   void write_memory(u64 address, const u8* from, u32 bytes, Cycle at) override;
   void transmit(blocks::Packet* packet, Cycle at) override;
   void end_of_elaboration() final;
+  blocks::Packet* copy_of(const tlm::tlm_generic_payload& frame);
   bool transport_dma(tlm::tlm_command command, u64 address, u8* data, u32 bytes, Cycle at);
   void add_modules();
 

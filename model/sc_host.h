@@ -19,7 +19,10 @@ class DomainHost final : private DomainHosts::Host {
   DomainHost(engine::Domain& domain, sc_core::sc_time period, Cycle cycles_ahead)
       : domain_(domain), period_(period), units_(period.value()), ahead_(cycles_ahead) {
     set_ahead(cycles_ahead);
-    for (Cycle c = 0; c < kSteps; ++c) steps_[c] = sc_core::sc_time::from_value(c * units_.value());
+    for (Cycle c = 0; c < kStep; ++c) {
+      steps_[c] = sc_core::sc_time::from_value(c * units_.value());
+      strides_[c] = sc_core::sc_time::from_value(c * kStep * units_.value());
+    }
     hosts_->add(*this);
     sleep_until(domain_.next());
   }
@@ -40,13 +43,15 @@ class DomainHost final : private DomainHosts::Host {
     return units_.quotient(hosts_->now() + delay.value() + units_.value() - 1);
   }
   // From the kernel's time to a cycle of the domain; the first for calls that the domain makes
-  // while it runs.
+  // while it runs, the second for any.
   sc_core::sc_time delay_in_run(Cycle at) {
     if (at - base_ >= kSteps) [[unlikely]]
       take_base(at);
-    return to_base_ + steps_[at - base_];
+    return to_base_ + behind_base(at);
   }
   sc_core::sc_time delay_to(Cycle at) const {
+    if (hosts_->is_running() && started_ == hosts_->now() && at - base_ < kSteps)
+      return to_base_ + behind_base(at);
     return sc_core::sc_time::from_value(at * units_.value()) - sc_core::sc_time_stamp();
   }
 
@@ -71,6 +76,9 @@ class DomainHost final : private DomainHosts::Host {
   }
   // The first cycle edge not before the kernel's time of this activation.
   Cycle first_edge() const { return units_.quotient(started_ + units_.value() - 1); }
+  sc_core::sc_time behind_base(Cycle at) const {
+    return strides_[(at - base_) / kStep] + steps_[(at - base_) % kStep];
+  }
   // Cycles around `at` are told from now on by times that are known: sc_time::from_value() is a
   // call that looks at the kernel.
   [[gnu::cold, gnu::noinline]] void take_base(Cycle at) {
@@ -92,8 +100,9 @@ class DomainHost final : private DomainHosts::Host {
   engine::Divisor ahead_;
   u64 started_ = 0;           // the kernel's time of this activation
   Cycle last_end_cycle_ = 0;  // last_end
-  static constexpr Cycle kSteps = 1024;
-  std::array<sc_core::sc_time, kSteps> steps_;  // the time that so many cycles take
+  static constexpr Cycle kStep = 64, kSteps = kStep * kStep;
+  // The time that so many cycles take, so many times kStep cycles.
+  std::array<sc_core::sc_time, kStep> steps_, strides_;
   Cycle base_ = 0;
   sc_core::sc_time to_base_;  // from the kernel's time
   u64 activations_ = 0;

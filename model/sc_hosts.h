@@ -44,6 +44,7 @@ class DomainHosts {
   void forget_last() { last_ = kNever; }
   // The kernel's time. It stands still while hosts run.
   u64 now() const { return running_ ? now_ : sc_core::sc_time_stamp().value(); }
+  bool is_running() const { return running_; }
   // A host that sleeps is due earlier than it was.
   void is_due(const Host& host) {
     if (running_) return;

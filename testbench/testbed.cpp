@@ -118,7 +118,8 @@ void Node::send_mmio(Cycle rung, Cycle leaves, u32 offset, std::span<const u8> d
   cpu.probe.event(at, HostStep::AtBar, offset);
   cpu.tell([&](HostMeter& meter) { meter.rang(rung, at, offset, data); });
   sc_core::sc_time delay = hca.delay_to(at);
-  mmio_initiator->b_transport(mmio_payload_, delay);
+  if (!mmio_) mmio_ = shortest_way(mmio_initiator.operator->());
+  mmio_->b_transport(mmio_payload_, delay);
   if (mmio_payload_.is_response_error()) throw std::runtime_error("the HCA refused an MMIO write");
 }
 

@@ -63,6 +63,7 @@ class Node : public sc_core::sc_module {
   const HostConfig host_;  // of the cores behind the first
   const u64 hertz_;
   HostCores more_;
+  BlockingTransport* mmio_ = nullptr;  // what mmio_initiator is bound to
   tlm::tlm_generic_payload mmio_payload_;
   Cycle ahead_ = 1;
   Cycle command_done_ = engine::kNever;  // when the HCA last wrote to a command block
