@@ -29,7 +29,10 @@ struct Load {
 // Keeps `depth` messages in flight for ever.
 class Poster : public Program {
  public:
-  Poster(const Endpoint& end, const Load& load) : end_(end), load_(load) {}
+  Poster(const Endpoint& end, const Load& load) : end_(end), load_(load) {
+    wr_.send_flags = kSignaled, wr_.opcode = load_.opcode;
+    wr_.rkey = end_.peer_recv.rkey, wr_.compare_add = 1;
+  }
   Cycle act(Cycle) override {
     if (posted_ - completed_ < load_.depth) return post(), end_.cpu->post_send;
     const u32 found = end_.verbs->poll_cq(*end_.send_cq, wcs_);
@@ -45,14 +48,12 @@ class Poster : public Program {
   void post() {
     const u64 offset = posted_++ % load_.slots * slot_bytes(load_.message_bytes);
     const SgeList sge{end_.send_mr.addr + offset, load_.message_bytes, end_.send_mr.lkey};
-    SendWr wr;
-    wr.sg_list = {&sge, 1}, wr.send_flags = kSignaled, wr.opcode = load_.opcode;
-    wr.remote_addr = end_.peer_recv.addr + offset, wr.rkey = end_.peer_recv.rkey;
-    wr.compare_add = 1;
-    failed_ |= end_.verbs->post_send(*end_.qp, wr) != Error::None;
+    wr_.sg_list = {&sge, 1}, wr_.remote_addr = end_.peer_recv.addr + offset;
+    failed_ |= end_.verbs->post_send(*end_.qp, wr_) != Error::None;
   }
   Endpoint end_;
   Load load_;
+  SendWr wr_;
   std::array<Wc, 16> wcs_;
   u64 posted_ = 0, completed_ = 0;
   bool failed_ = false;
