@@ -118,6 +118,22 @@ TEST_CASE("an acknowledgement completes what it covers, one work request a cycle
 // Turns of queue pairs 1, 2 and 3 that were read are seen in 10, 11 and 12, one of queue pair 1
 // that was not in 11: it is taken in front of that of queue pair 2, which waits for 12, and the
 // third for 13.
+// A queue pair that has completed all that was acknowledged keeps its place until its next turn: by
+// then another ACK may be here, and it goes in front of those that came later.
+TEST_CASE("queue pairs with acknowledged work requests complete one each in turn",
+          "[requester][G12.1]") {
+  RequesterBench bench({.latency = 4, .interval = 1}, 32,
+                       {{60, {2, 103, 4, 0x1f}}, {61, {1, 100, 1, 0x1f}}, {64, {1, 101, 2, 0x1f}}});
+  bench.post(10, 4, 2);
+  bench.domain.run_until(100);
+  CHECK(bench.completions->seen == Cycles{61, 62, 63, 64, 65, 66});
+  std::vector<std::pair<u32, u32>> completed;
+  for (const Completed& c : bench.completions->items)
+    completed.emplace_back(c.cqe.qpn, c.cqe.wqe_index);
+  CHECK(completed ==
+        std::vector<std::pair<u32, u32>>{{2, 0}, {2, 1}, {1, 0}, {2, 2}, {1, 1}, {2, 3}});
+}
+
 TEST_CASE("of turns that were read and others the one that is seen first is taken", "[requester]") {
   RequesterBench bench({.latency = 4, .interval = 1});
   Turn* t = bench.pool.take();

@@ -11,11 +11,12 @@ using namespace hca::test;
 
 namespace {
 // Judged WRITEs of `bytes` bytes, which the block sees in the given cycles; of the queue pairs
-// `qpns`, or all of queue pair 1. With `shared`, SENDs that take WQEs of an SRQ instead.
+// `qpns`, or all of queue pair 1; of `sizes`, if there are any. With `shared`, SENDs that take WQEs
+// of an SRQ instead. With `replies_from`, answers have one place, which is free from then on.
 struct ExecuteBench : Bench {
   ExecuteBench(const ResponderExecuteConfig& c, u32 bytes, const Cycles& requests,
                unsigned depth = 8, Cycle from = 0, const std::vector<u32>& qpns = {},
-               bool shared = false)
+               bool shared = false, const std::vector<u32>& sizes = {}, Cycle replies_from = 0)
       : config(c) {
     set_up(peer, 3), set_up(context.contexts, 3, true);
     if (shared) {
@@ -28,9 +29,9 @@ struct ExecuteBench : Bench {
     std::array<u32, 4> psns{100, 100, 100, 100};
     for (const Cycle at : requests) {
       const u32 qpn = qpns.empty() ? 1 : qpns[plan.size()];
-      Packet* p =
-          parsed(write_packet(pool, peer.qps[qpn], psns[qpn]++, bytes,
-                              shared ? proto::WorkOpcode::Send : proto::WorkOpcode::RdmaWrite));
+      Packet* p = parsed(
+          write_packet(pool, peer.qps[qpn], psns[qpn]++, sizes.empty() ? bytes : sizes[plan.size()],
+                       shared ? proto::WorkOpcode::Send : proto::WorkOpcode::RdmaWrite));
       check.check(*p, 1, 1);
       p->last = 0;
       plan.push_back({at, p});
@@ -46,7 +47,7 @@ struct ExecuteBench : Bench {
     take(execute.ports.atomics_out, execute);
     writes = &take(execute.ports.payload_out, execute, depth, from);
     take(execute.ports.receive_wqes_out, execute);
-    replies = &take(execute.sides[0].replies_out, execute);
+    replies = &take(execute.sides[0].replies_out, execute, replies_from ? 1 : 8, replies_from);
     completions = &take(execute.ports.completions_out, execute, depth, from);
     take(execute.ports.faults_out, execute);
     execute.dma = execute.self;
@@ -98,6 +99,22 @@ TEST_CASE("an answer leaves one cycle after its write is ordered", "[responder_e
   // Without data there is nothing to be ordered: the answer leaves when the request would write.
   CHECK(ExecuteBench({.latency = 3, .interval = 1}, 0, {10}).run().replies->seen ==
         Cycles{10 + 2 + 3 + 1});
+}
+
+// The third request has data, which are ordered in 60, the others have none. From 12 on no answer
+// has room: they wait in the order of their requests.
+TEST_CASE("answers of several queue pairs that wait for room leave in the order of their requests",
+          "[responder_execute]") {
+  ExecuteBench bench({.latency = 3, .interval = 1}, 0, {10, 11, 24, 26}, 8, 0, {1, 1, 2, 3}, false,
+                     {0, 0, 64, 0}, 100);
+  bench.plan({{40, [&] {
+                 const Dma::Client client = bench.execute.payload_client();
+                 client.done(client.self, bench.writes->items.at(0), 60, 60);
+               }}});
+  bench.run();
+  std::vector<u32> qpns;
+  for (const Reply& reply : bench.replies->items) qpns.push_back(reply.qpn);
+  CHECK(qpns == std::vector<u32>{1, 1, 2, 3});
 }
 
 // Of three requests of a queue pair an engine takes one every 10 cycles; the write is asked for 5
