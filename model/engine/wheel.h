@@ -49,9 +49,8 @@ class Wheel {
   u64 take_near(Cycle at) { return std::exchange(due_[at % kSlots], 0); }
   // Nothing is due in `at` any more: the first due cycle behind it that is near, kNever if none.
   Cycle leave_near(Cycle at) {
-    u64& word = busy_[at % kSlots / 64];
-    const u64 behind = word >> at % 64 & ~u64{1};
-    word &= std::rotl(~u64{1}, int(at % 64));
+    const u64 behind = busy_[at % kSlots / 64] >> at % 64 & ~u64{1};
+    clear(busy_, at);
     if (behind) [[likely]]
       return at + lowest_bit(behind);
     return next_in_words(busy_, at);
