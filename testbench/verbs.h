@@ -327,7 +327,7 @@ class VerbsContext {
   void write_receive_wqe(u64 ring, u8 log_stride, u32 slots, u32 index, const RecvWr& wr);
   void ring_receive(proto::BarOffset bell, u32 number, u32 posted);
   static u64 take_shared(Srq& srq, u16 wqe_index);
-  Wc take(const proto::Cqe& cqe);
+  void take(const proto::Cqe& cqe, Wc& wc);
   Qp* find_qp(u32 qpn) const { return qpn < by_qpn_.size() ? by_qpn_[qpn] : nullptr; }
 
   tlm_::HostMemory& memory_;

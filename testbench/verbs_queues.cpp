@@ -190,7 +190,7 @@ u32 VerbsContext::poll_cq(Cq& cq, std::span<Wc> out) {
   for (; found < out.size(); ++found, ++cq.consumer) {
     const u8* cqe = find_cqe(cq, cq.consumer);
     if (!cqe) break;
-    out[found] = take(proto::decode<proto::Cqe>(cqe));
+    take(proto::decode<proto::Cqe>(cqe), out[found]);
   }
   if (cq.consumer - cq.reported >= cq.entries() / 4) ring_cq(cq, proto::Arm::None);
   return found;
@@ -208,23 +208,16 @@ void VerbsContext::ring_cq(Cq& cq, proto::Arm arm) {
   cq.reported = cq.consumer;
 }
 
-// A completion of a send WQE also ends all unsignalled ones in front of it.
-Wc VerbsContext::take(const proto::Cqe& cqe) {
-  Wc wc{0,
-        cqe.status,
-        cqe.opcode,
-        cqe.byte_len,
-        cqe.immediate,
-        cqe.qpn,
-        cqe.src_qp,
-        cqe.with_immediate,
-        cqe.with_invalidate,
-        cqe.has_grh,
-        cqe.slid,
-        cqe.pkey_index,
-        cqe.sl};
+// A completion of a send WQE also ends all unsignalled ones in front of it. `wc` is filled in
+// place.
+void VerbsContext::take(const proto::Cqe& cqe, Wc& wc) {
+  wc.wr_id = 0, wc.status = cqe.status, wc.opcode = cqe.opcode;
+  wc.byte_len = cqe.byte_len, wc.imm_data = cqe.immediate;
+  wc.qp_num = cqe.qpn, wc.src_qp = cqe.src_qp;
+  wc.with_imm = cqe.with_immediate, wc.with_invalidate = cqe.with_invalidate;
+  wc.has_grh = cqe.has_grh, wc.slid = cqe.slid, wc.pkey_index = cqe.pkey_index, wc.sl = cqe.sl;
   Qp* qp = find_qp(cqe.qpn);
-  if (!qp) return wc;
+  if (!qp) return;
   const bool receive = proto::is_of_receive(cqe.opcode);
   if (receive && qp->cap.srq) {
     wc.wr_id = take_shared(*qp->cap.srq, cqe.wqe_index);
@@ -233,7 +226,7 @@ Wc VerbsContext::take(const proto::Cqe& cqe) {
         !proto::is_reliable(qp->cap.service) &&
         (cqe.status == proto::WcStatus::LocLenErr || cqe.status == proto::WcStatus::RemAbortErr);
     if (cqe.status != proto::WcStatus::Success && !alone) qp->state = QpState::Error;
-    return wc;
+    return;
   }
   const std::vector<u64>& ids = receive ? qp->recv_ids : qp->send_ids;
   wc.wr_id = ids[cqe.wqe_index & u32(ids.size() - 1)];
@@ -241,6 +234,5 @@ Wc VerbsContext::take(const proto::Cqe& cqe) {
   completed = proto::widen_index(completed, u16(cqe.wqe_index + 1));
   if (cqe.status != proto::WcStatus::Success && qp->state != QpState::Error)
     qp->state = receive ? QpState::Error : proto::state_of_failed_sends(qp->cap.service);
-  return wc;
 }
 }  // namespace hca::testbench

@@ -23,7 +23,8 @@ void Completion::tick() {
   const unsigned i = completions_in[next_input_].can_pop() ? next_input_ : 1 - next_input_;
   next_input_ = 1 - i;
   next_ = now() + config_.interval;
-  write(completions_in[i].pop());
+  write(completions_in[i].front());
+  completions_in[i].drop();
   if (completions_in[0].can_pop() || completions_in[1].can_pop()) wake_at(next_);
 }
 

@@ -74,7 +74,7 @@ inline void PortReceive::receive(Packet* p, Cycle checked) {
   const bool has_path = takes_requests(qp.state) && qp.service != Service::Ud;
   if (const Cycle at = has_path ? congestion_.notify(*p, p->last) : kNever; at != kNever)
       [[unlikely]]
-    ports.cnps_out->push(Reply{p->qpn, 0, 0, 0, true}, 1, at - now() - 1);
+    ports.cnps_out->push(Reply{.qpn = p->qpn, .cnp = true}, 1, at - now() - 1);
   route(p, checked);
 }
 

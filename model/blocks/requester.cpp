@@ -193,7 +193,7 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
     if (wait != SendWait::None) return false;  // what it waits for activates the lane again
     const SendPsns before = static_cast<const SendPsns&>(s);
     SentMessage& begun = contexts_.message(qpn, index);
-    begun = begin_message(s, lane.wqe, index, u32(bytes), qp.path_mtu, qp.signal_all);
+    begin_message(begun, s, lane.wqe, index, u32(bytes), qp.path_mtu, qp.signal_all);
     if (psn_stand_in) [[unlikely]]
       begin_by(qpn, before, begun);
     ++s.started;
@@ -223,11 +223,11 @@ bool Requester::take_address(const QpConfig& qp, const u8* handle) {
 // The form of a WQE and its local access rights; the sum of its lengths in `bytes`.
 WcStatus Requester::check_wqe(const QpConfig& qp, Lane& lane, const u8* wqe, u32 index,
                               u64& bytes) {
-  lane.wqe = decode<SendWqe>(wqe);
+  decode_to(wqe, lane.wqe);
   const WcStatus form = check_send_wqe(lane.wqe, index, qp);
   if (form != WcStatus::Success) return form;
   const WorkRow& row = row_of(lane.wqe);
-  if (row.answer == Answer::Atomic) lane.operands = decode<AtomicOperands>(wqe + kSendWqeBytes);
+  if (row.answer == Answer::Atomic) decode_to(wqe + kSendWqeBytes, lane.operands);
   lane.cursor = {wqe + segments_offset(row), lane.wqe.sge_count};
   const bool datagram = qp.service == Service::Ud;
   if (datagram) [[unlikely]] {
@@ -267,7 +267,7 @@ RequesterHold Requester::hold(u32 qpn) const {
 }
 
 // The headers of the next packet, by the tables.
-Requester::CutPacket Requester::build(Packet& p, u32 qpn, Lane& lane, SentMessage& m, u32 index) {
+void Requester::build(Packet& p, u32 qpn, Lane& lane, SentMessage& m, u32 index, CutPacket& cut) {
   const QpConfig& qp = contexts_.qps[qpn];
   const SendState& s = contexts_.send[qpn];
   PacketPlan plan = plan_packet(qp, lane.wqe, m, lane.packet);
@@ -284,7 +284,8 @@ Requester::CutPacket Requester::build(Packet& p, u32 qpn, Lane& lane, SentMessag
   p.shape = shape_of(*path, *plan.row, plan.bytes);
   if (plan.row->position == Position::Middle && !plan.row->ext_bytes)
     lane.repeated.keep(p.frame(), p.shape, contexts_.version);
-  return {plan.psns, plan.ack_requested, plan.last};
+  cut.psns.first = plan.psns.first, cut.psns.count = plan.psns.count;
+  cut.ack_requested = plan.ack_requested, cut.last = plan.last;
 }
 
 inline void Requester::send_packet(u32 qpn, Lane& lane) {
@@ -296,11 +297,11 @@ inline void Requester::send_packet(u32 qpn, Lane& lane) {
   CutPacket cut;
   const bool is_middle = lane.packet + 1 < m.packets;
   if (is_middle && lane.repeated.hold(contexts_.version) && !kMutants) [[likely]] {
-    cut = {{psn_add(m.first_psn, lane.packet), 1}, false, false};
+    cut.psns.first = psn_add(m.first_psn, lane.packet), cut.psns.count = 1;
     lane.repeated.write(p->frame(), cut.psns.first);
     p->shape = lane.repeated.shape();
   } else {
-    cut = build(*p, qpn, lane, m, index);
+    build(*p, qpn, lane, m, index, cut);
   }
   p->qpn = qpn, p->psn = cut.psns.first, p->port = u8(port_of(qp)), p->is_request = true;
   if (has_lanes_) [[unlikely]]

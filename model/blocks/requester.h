@@ -195,8 +195,8 @@ class Requester : public engine::Block {
     proto::PsnRange psns{};
     bool ack_requested = false, last = false;
   };
-  [[gnu::noinline]] CutPacket build(Packet& packet, u32 qpn, Lane& lane,
-                                    proto::SentMessage& message, u32 index);
+  [[gnu::noinline]] void build(Packet& packet, u32 qpn, Lane& lane, proto::SentMessage& message,
+                               u32 index, CutPacket& cut);
   [[gnu::always_inline]] void send_packet(u32 qpn, Lane& lane);
   void finish_wqe(u32 qpn, Lane& lane);
   // requester_pace.cpp: rate limits

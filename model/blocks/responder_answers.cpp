@@ -104,9 +104,9 @@ bool ResponderExecute::emit(const Outcome& o) {
   Queue& q = queues_[o.reply.qpn];
   q.congested |= o.congested;
   if (replies) {
-    Reply reply = o.reply;
+    Reply& reply = replies->start();
+    reply = o.reply;
     reply.becn = takes_becn(q.congested);
-    replies->push(reply);
     note_told(q.told, o.reply.psn, o.reply.msn, o.reply.syndrome, o.consumed);
   }
   if (o.completes) ports.completions_out->push(o.completed);

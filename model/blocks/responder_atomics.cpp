@@ -158,7 +158,7 @@ void ResponderExecute::reply_atomic(u32 qpn, Queue& q, u64 original) {
   const Outcome& o = *q.first;
   Packet* p = make_response(qp, o, reply_row(qp.service, Operation::AtomicAcknowledge),
                             o.effect.ack_psn, 0, original);
-  side_of(qpn).replies_out->push(Reply{qpn, p->psn, 0, 0, false, p});
+  side_of(qpn).replies_out->push(Reply{.qpn = qpn, .psn = p->psn, .packet = p});
   probe.event(now() + 1, Step::Completed, qpn, p->psn);
   note_told(q.told, o.effect.ack_psn, o.reply.msn, o.reply.syndrome, o.consumed);
   finish_first(qpn, q);

@@ -176,7 +176,7 @@ void ResponderExecute::forward_response(Side& side) {
     p->buffers->give(now() + 1);
     PacketPool::give_back(p);
   } else {
-    side.replies_out->push(Reply{qpn, p->psn, 0, 0, false, p});
+    side.replies_out->push(Reply{.qpn = qpn, .psn = p->psn, .packet = p});
     probe.event(now() + 1, Step::Completed, qpn, p->psn);
   }
   const Outcome& o = *q.first;

@@ -31,10 +31,10 @@ void ResponderReply::tick_several() {
 
 void ResponderReply::take(Side& side) {
   if (!has_room(side)) return;
-  if (side.replies_in.can_pop())
-    queue(side.waiting, side.replies_in.pop());
-  else if (side.cnps_in.can_pop())
-    queue(side.waiting, side.cnps_in.pop());
+  ReplyLink& from = side.replies_in.can_pop() ? side.replies_in : side.cnps_in;
+  if (!from.can_pop()) return;
+  queue(side.waiting, from.front());
+  from.drop();
 }
 
 // False: there is nothing, or no room for it, or the last one was less than an interval ago.
@@ -42,7 +42,8 @@ bool ResponderReply::send(Side& side) {
   if (side.waiting.empty()) return false;
   if (now() < next_) return wake_at(next_), false;
   if (!side.packets_out->can_push()) return false;
-  send(side, side.waiting.pop());
+  send(side, side.waiting.front());
+  side.waiting.drop();
   return true;
 }
 
@@ -55,7 +56,7 @@ void ResponderReply::queue(Ring<Reply>& waiting, const Reply& reply) {
       return;
     }
   }
-  waiting.push(reply);
+  waiting.add() = reply;
 }
 
 void ResponderReply::send(Side& side, const Reply& reply) {

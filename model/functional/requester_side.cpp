@@ -31,8 +31,8 @@ bool FunctionalHca::send_next_message(u32 qpn) {
   if (work_.unreadable && !blames_unread_wqe()) return fail_unread(qpn), false;
   if (work_.status == WcStatus::Success && index == s.started) {
     if (must_wait(s, qp, work_.wqe, psns_of(work_.bytes, qp.path_mtu))) return false;
-    contexts_.message(qpn, index) =
-        begin_message(s, work_.wqe, index, work_.bytes, qp.path_mtu, qp.signal_all);
+    begin_message(contexts_.message(qpn, index), s, work_.wqe, index, work_.bytes, qp.path_mtu,
+                  qp.signal_all);
     if (row_of(work_.wqe).is_local()) return execute_local(qp, index);
     ++s.started;
   }

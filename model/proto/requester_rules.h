@@ -84,15 +84,15 @@ inline bool probes(const SendState& s, const QpConfig& qp, const SentMessage& m,
 
 // Gives a new message its PSNs (G1.1, G1.2) and its SSN (G5.4); what sends no packet gets neither.
 // `index`: of its WQE.
-inline SentMessage begin_message(SendState& s, const SendWqe& wqe, u32 index, u32 bytes,
-                                 u32 path_mtu, bool signal_all) {
+inline void begin_message(SentMessage& m, SendState& s, const SendWqe& wqe, u32 index, u32 bytes,
+                          u32 path_mtu, bool signal_all) {
   const WorkRow& row = row_of(wqe);
-  SentMessage m;
+  m = {};
   m.first_psn = s.next_psn, m.bytes = bytes;
   m.opcode = wqe.opcode, m.answer = row.answer;
   m.signaled = wqe.signaled || signal_all || mutant<"all_op_success_signaled">();
   if (mutant<"bind_takes_psn">() && row.is_local()) s.send(PsnRange{s.take(1), 1});
-  if (row.is_local()) return m;
+  if (row.is_local()) return;
   const bool one = row.answer == Answer::Atomic ||
                    (mutant<"read_takes_one_psn">() && row.answer == Answer::Read);
   m.packets = one ? 1 : psns_of(bytes, path_mtu);
@@ -104,7 +104,6 @@ inline SentMessage begin_message(SendState& s, const SendWqe& wqe, u32 index, u3
   }
   if (!row.takes_credit && !mutant<"limit_not_raised">())
     s.limit_ssn = psn_add(s.limit_ssn, 1);  // G6.3
-  return m;
 }
 
 // G14.1, CQ-8: a message is done when its last packet is handed to the wire; no answer will come.
