@@ -13,9 +13,7 @@ elseif(HCA_PROFILE STREQUAL "use")
     message(FATAL_ERROR "HCA_PROFILE=use: no counts in ${HCA_PROFILE_DIR}; scripts/fast.sh makes them")
   endif()
   # What was changed or added since it was counted is compiled as it is without counts.
-  list(APPEND profile_flags -fprofile-partial-training -fprofile-correction -Wno-missing-profile -Wno-coverage-mismatch
-       # Fields are written one by one: a wide load right behind them would wait for all of them.
-       -fno-tree-slp-vectorize)
+  list(APPEND profile_flags -fprofile-partial-training -fprofile-correction -Wno-missing-profile -Wno-coverage-mismatch)
   # Copies whose size was seen often would become loops or string instructions, which are slower than memcpy(). Behind the strategy
   # of all release builds, so that this one counts.
   include(CheckCXXCompilerFlag)
