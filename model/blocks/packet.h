@@ -28,6 +28,7 @@ struct alignas(64) Packet {
   bool abandoned = false;             // its queue pair was reset while it was gathered
   bool tells_sent = false;            // the requester waits for it to be on the wire
   bool is_control = false;            // of the link itself; stays so in its pool
+  bool has_icrc = false;              // computed when its payload came, while the cache has it
   u8 lane = 0;                        // of the receive buffer, if there are several
   u32 life = 0;                       // of the queue pair when the packet was made
   engine::Budget* buffers = nullptr;  // where its room is given back when it is on the wire
@@ -50,6 +51,8 @@ struct alignas(64) Packet {
   u8* frame() { return reinterpret_cast<u8*>(this + 1) + kLead; }
   const u8* frame() const { return reinterpret_cast<const u8*>(this + 1) + kLead; }
   u8* payload() { return frame() + shape.payload_offset; }
+  // port_transmit spends the time of it.
+  void insert_icrc() { proto::insert_icrc(frame(), shape), has_icrc = true; }
 };
 
 // Frames of one size class, recycled. A packet goes back to the pool that made it, whoever held it
@@ -66,6 +69,7 @@ class PacketPool {
       grow();
     Packet* p = free_;
     free_ = p->next;
+    p->has_icrc = false;
     return p;
   }
   static void give_back(Packet* p) {

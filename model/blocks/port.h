@@ -81,6 +81,7 @@ class PortTransmit : public engine::Block {
   void send_special(PacketLink& from, PacketLink& other);
   template <bool kSpecial>
   void send_as(PacketLink& from, PacketLink& other);
+  u32 finish(Packet& p);
   u32 finish_by(const PortStandIns& who, Packet& p);  // port_stand_ins.cpp
   Cycle first_bit(const Packet& p);
   Cycle next_start(Cycle link_free);

@@ -75,6 +75,13 @@ inline void PortTransmit::count_wait(Cycle first) {
   busy_until_ = 0;
 }
 
+inline u32 PortTransmit::finish(Packet& p) {
+  if (stand_ins) [[unlikely]]
+    return finish_by(*stand_ins, p);
+  if (!p.has_icrc) proto::insert_icrc(p.frame(), p.shape);
+  return proto::end_frame(p.frame(), p.shape);
+}
+
 // A port with link control, or of a core that is slower than its link, has more to do.
 template <bool kSpecial>
 [[gnu::always_inline]] inline void PortTransmit::send_as(PacketLink& from, PacketLink& other) {
@@ -92,8 +99,7 @@ template <bool kSpecial>
     p->tells_sent = false;
   }
   if (kSpecial && is_controlled) count_blocks(*p);
-  p->frame_bytes =
-      stand_ins ? finish_by(*stand_ins, *p) : proto::finish_frame(p->frame(), p->shape);
+  p->frame_bytes = finish(*p);
   const u32 on_wire = proto::bytes_on_link(p->frame_bytes, p->shape.framing);
   const Cycle through = icrc_.pass(now(), p->frame_bytes);
   const Cycle late = kSpecial && slow_ ? first_bit(*p) - now() : 0,

@@ -119,15 +119,23 @@ PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, FrameCrcs c
   return check(parse(frame, link, known, out), frame, out);
 }
 
-[[gnu::hot]] u32 finish_frame(u8* frame, const FrameShape& shape) {
+[[gnu::hot]] void insert_icrc(u8* frame, const FrameShape& shape) {
   std::fill(frame + shape.payload_offset + shape.payload_bytes, frame + shape.icrc_offset, u8{0});
   const u32 crc = icrc(frame, shape);
   std::memcpy(frame + shape.icrc_offset, &crc, kIcrcBytes);
+}
+
+[[gnu::hot]] u32 end_frame(u8* frame, const FrameShape& shape) {
   const u32 end = shape.icrc_offset + kIcrcBytes;
   if (!is_native(shape.framing)) return end;
   const u16 vcrc = crc16_vcrc(0, frame, end);
   std::memcpy(frame + end, &vcrc, kVcrcBytes);
   return end + kVcrcBytes;
+}
+
+u32 finish_frame(u8* frame, const FrameShape& shape) {
+  insert_icrc(frame, shape);
+  return end_frame(frame, shape);
 }
 
 }  // namespace hca::proto

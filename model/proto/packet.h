@@ -182,8 +182,11 @@ constexpr FrameShape shape_of(const Path& path, const OpcodeRow& row, u32 payloa
 u32 write_headers(const Path& path, const OpcodeRow& row, const Bth& bth, const ExtHeaders& ext,
                   u32 payload_bytes, u8* frame, u16 ip_id = 0);
 
-// After headers and payload stand in the frame: zeroes the pad, inserts the ICRC and, natively, the
-// VCRC. Returns the frame's size.
+// After headers and payload stand in the frame: zeroes the pad and inserts the ICRC.
+void insert_icrc(u8* frame, const FrameShape& shape);
+// Behind it: inserts the VCRC natively. Returns the frame's size.
+u32 end_frame(u8* frame, const FrameShape& shape);
+// Both.
 u32 finish_frame(u8* frame, const FrameShape& shape);
 
 }  // namespace hca::proto

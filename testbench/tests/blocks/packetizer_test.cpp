@@ -25,7 +25,7 @@ struct PacketizerBench : Bench {
       proto::encode(proto::Sge{kData, kKey, 64}, segments + i * proto::kSgeBytes);
     cursor = {segments, sges};
     Packet* p = pool.take();
-    p->shape.payload_bytes = 64 * sges;
+    p->shape = proto::shape_of({}, *proto::opcode_row(0x0a), 64 * sges);  // RDMA WRITE Only
     packetizer.start(p, cursor, orders[qp], now, at);
   }
   // The payload of the packet that has asked as the `i`-th is back.
