@@ -171,7 +171,7 @@ void Runner::advance(const sc_core::sc_time& by) {
     const u64 period = testbed_.node(i).hca.period().value();
     digests_[i].until((end + period - 1) / period);
   }
-  run_for(by);
+  run_quiet_for(by);
 }
 
 // A posted write takes its time on PCIe while the answer may already be back.

@@ -126,7 +126,7 @@ void fill(Testbed& bed, const Load& load) {
 }
 
 // What an architect pays for: a script counts the instructions of this function.
-[[gnu::noinline]] void simulate() { run_for({50, sc_core::SC_US}); }
+[[gnu::noinline]] void simulate() { run_quiet_for({50, sc_core::SC_US}); }
 
 // Seconds: hundreds of messages of 64 KiB, so that one more or less changes little.
 constexpr double kStretch = 0.025;
@@ -141,7 +141,7 @@ void rc_stream(benchmark::State& state, Load load) {
   Receiver receiver(bed.end(1), load);
   bed.node(0).run(&poster);
   if (load.opcode == WorkOpcode::Send) bed.node(1).run(&receiver);
-  run_for({200, sc_core::SC_US});  // warm
+  run_quiet_for({200, sc_core::SC_US});  // warm
   const u64 messages = poster.completed();
   const auto activations = [&] {
     return bed.node(0).hca.domain().ticks() + bed.node(1).hca.domain().ticks();
