@@ -44,7 +44,8 @@ std::string mutants_program(const CoverageOptions& options) {
           ? (fs::read_symlink("/proc/self/exe").parent_path() / "hca_mutants").string()
           : options.mutants_program;
   if (!fs::exists(path))
-    throw std::runtime_error(path + ": is missing; it is built with HCA_BUILD_MUTANTS=ON");
+    throw std::runtime_error(path +
+                             ": is missing; `cmake --build` makes it with --target hca_mutants");
   return path;
 }
 
