@@ -9,10 +9,7 @@ namespace hca::blocks {
 namespace {
 // What is looked at first of the next packet: it has left the first-level cache while its payload
 // was read.
-void fetch_ahead(const Packet& p) {
-  __builtin_prefetch(&p), __builtin_prefetch(&p.shape);
-  __builtin_prefetch(p.frame()), __builtin_prefetch(p.frame() + 64);
-}
+void fetch_ahead(const Packet& p) { __builtin_prefetch(&p), __builtin_prefetch(&p.shape); }
 }  // namespace
 
 [[gnu::hot]] void PortTransmit::tick() {

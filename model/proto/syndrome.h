@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The AETH syndrome byte, its credit codes and its RNR timer codes (T5).
 #pragma once
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <string_view>
 
 #include "model/proto/mutant.h"
@@ -73,9 +75,10 @@ constexpr u32 credits_of(u8 code) {  // code 0..30
 
 // The code of the largest count that is not above `available`.
 constexpr u8 credit_code(u32 available) {
-  u8 code = 0;
-  for (u8 c = 1; c < kCredits.size(); ++c)
-    if (credits_of(c) <= available) code = c;
+  // Each power of two has two codes: down from one that is not too low.
+  u8 code =
+      u8(std::min<std::size_t>(2 * std::size_t(std::bit_width(available)), kCredits.size() - 1));
+  while (credits_of(code) > available) --code;
   return code + (constexpr_mutant<"credit_code_rounds_up">() && credits_of(code) < available);
 }
 
