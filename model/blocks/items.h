@@ -91,8 +91,7 @@ struct Reply {
   u32 qpn = 0, psn = 0, msn = 0;
   u8 syndrome = 0;
   bool cnp = false;
-  bool becn = false;    // G26.1
-  bool unused = false;  // a copy has whole words
+  bool becn = false;  // G26.1
   Packet* packet = nullptr;
 };
 

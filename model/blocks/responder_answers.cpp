@@ -12,7 +12,9 @@ Outcome& ResponderExecute::retire(const Packet& p) {
   const QpConfig& qp = contexts_.qps[p.qpn];
   Queue& q = queues_[p.qpn];
   Outcome* o = outcomes_.take();
-  static_cast<AnyOutcome&>(*o) = {};
+  Pool<Outcome>* const home = o->home;
+  *o = {};
+  o->home = home;
   o->not_before = std::max(p.last, enters_);
   o->reply = {p.qpn, p.effect.ack_psn, p.effect.msn, answer_syndrome(p.verdict, p.effect, qp)};
   o->congested = p.effect.congested;

@@ -80,8 +80,6 @@ inline u32 ResponderCheck::reads_unfinished(u32 qpn, Cycle now) const {
 }
 
 inline void ResponderCheck::count(RequestCause cause) {
-  if (cause == RequestCause::Good) [[likely]]
-    return void(++counters.good);
   using C = ResponderCheckCounters;
   static constexpr std::array<u64 C::*, std::size_t(RequestCause::BadRkey) + 1> kMembers{
       &C::good,         &C::wrong_service, &C::bad_qp_state,   &C::wrong_path,     &C::wrong_vl,

@@ -372,7 +372,6 @@ void ResponderExecute::execute_read(Packet* p) {
     return;
   }
   Outcome& outcome = retire(*p);
-  static_cast<ReadOutcome&>(outcome) = {};
   outcome.kind = atomic ? OutcomeKind::Atomic : OutcomeKind::Read;
   outcome.repeats = repeats, outcome.key_good = good;
   outcome.effect = p->effect, outcome.opcode = p->parsed.opcode;

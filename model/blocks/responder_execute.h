@@ -33,7 +33,9 @@ struct ReceiveBatch {
 // its queue pair (G4.4). A READ or ATOMIC begins when it is
 // the first of them, a new READ also behind a READ whose packets are all asked for.
 enum class OutcomeKind : u8 { Plain, Read, Atomic };
-struct AnyOutcome {
+struct Outcome {
+  Outcome* next = nullptr;
+  Pool<Outcome>* home = nullptr;
   OutcomeKind kind{};
   bool waits = false;  // for its data to be ordered
   bool replies = false, completes = false, fails = false;
@@ -44,19 +46,13 @@ struct AnyOutcome {
   Fault fault{};
   bool congested = false;
   u32 consumed = 0;  // receive WQEs taken up to this request
-};
-// What a READ or ATOMIC has more; of others it is what an earlier one left.
-struct ReadOutcome {
+  // READ, ATOMIC
   proto::RequestEffect effect{};
   u64 address = 0;
   bool has_pages = false;       // its key's region has a page list
   u32 asked = 0, answered = 0;  // response packets
   const proto::OpcodeRow* opcode = nullptr;
   proto::AtomicEth operands{};
-};
-struct Outcome : AnyOutcome, ReadOutcome {
-  Outcome* next = nullptr;
-  Pool<Outcome>* home = nullptr;
 };
 
 // Executes judged requests in their order: payload to host memory, receive WQEs, READs and ATOMICs,
