@@ -186,16 +186,16 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
     if (!lane.waits_to_fail) fail(qpn, index, status);
     return false;
   }
+  SentMessage& m = contexts_.message(qpn, index);
   if (index == s.started) {
     const SendWait wait = send_wait(s, qp, lane.wqe, psns_of(bytes, qp.path_mtu));
     if (wait != lane.waits) [[unlikely]]
       change_wait(lane, wait);
     if (wait != SendWait::None) return false;  // what it waits for activates the lane again
     const SendPsns before = static_cast<const SendPsns&>(s);
-    SentMessage& begun = contexts_.message(qpn, index);
-    begin_message(begun, s, lane.wqe, index, u32(bytes), qp.path_mtu, qp.signal_all);
+    begin_message(m, s, lane.wqe, index, u32(bytes), qp.path_mtu, qp.signal_all);
     if (psn_stand_in) [[unlikely]]
-      begin_by(qpn, before, begun);
+      begin_by(qpn, before, m);
     ++s.started;
     if (row_of(lane.wqe).is_local()) {
       start_local(qpn, lane, wqe, index);
@@ -204,7 +204,6 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
     if (has_response(row_of(lane.wqe).answer)) keep_buffers(index, lane);
     ++counters.messages;
   }
-  const SentMessage& m = contexts_.message(qpn, index);
   lane.packet = psns_between(m.first_psn, s.send_psn);
   if (row_of(lane.wqe).sends_payload()) lane.cursor.skip(lane.packet * qp.path_mtu);
   lane.sending = true;
@@ -284,8 +283,26 @@ void Requester::build(Packet& p, u32 qpn, Lane& lane, SentMessage& m, u32 index,
   p.shape = shape_of(*path, *plan.row, plan.bytes);
   if (plan.row->position == Position::Middle && !plan.row->ext_bytes)
     lane.repeated.keep(p.frame(), p.shape, contexts_.version);
+  if (m.packets == 1 && qp.service != Service::Ud) {
+    LonePacket& lone = lane.lone;
+    lone.headers.keep(p.frame(), p.shape, contexts_.version);
+    lone.plan = plan, lone.opcode = lane.wqe.opcode, lone.solicited = lane.wqe.solicited;
+    lone.bytes = m.bytes;
+  }
   cut.psns.first = plan.psns.first, cut.psns.count = plan.psns.count;
   cut.ack_requested = plan.ack_requested, cut.last = plan.last;
+}
+
+// The same for a message that is like the one before.
+void Requester::repeat_lone(Packet& p, const Lane& lane, const SentMessage& m, CutPacket& cut) {
+  const LonePacket& lone = lane.lone;
+  ExtHeaders ext;
+  request_headers(ext, lane.wqe, lane.operands, m, lone.plan);
+  lone.headers.write(p.frame(), m.first_psn);
+  p.shape = lone.headers.shape();
+  write_ext(*lone.plan.row, ext, p.frame() + p.shape.transport_offset + bytes_of<Bth>());
+  cut.psns.first = m.first_psn, cut.psns.count = 1;
+  cut.ack_requested = lone.plan.ack_requested, cut.last = true;
 }
 
 inline void Requester::send_packet(u32 qpn, Lane& lane) {
@@ -300,6 +317,8 @@ inline void Requester::send_packet(u32 qpn, Lane& lane) {
     cut.psns.first = psn_add(m.first_psn, lane.packet), cut.psns.count = 1;
     lane.repeated.write(p->frame(), cut.psns.first);
     p->shape = lane.repeated.shape();
+  } else if (lane.lone.is_like(lane.wqe, m, contexts_.version) && !kMutants) {
+    repeat_lone(*p, lane, m, cut);
   } else {
     build(*p, qpn, lane, m, index, cut);
   }

@@ -138,6 +138,20 @@ class Requester : public engine::Block {
     engine::Pacer pacer;
     Cycle from = 0, counted = 0;  // counted: of its waits, up to here
   };
+  // The message of one packet that went last: another one like it differs from it in its PSN and
+  // its extension headers.
+  struct LonePacket {
+    proto::RepeatedHeaders headers;
+    proto::PacketPlan plan{};
+    proto::WorkOpcode opcode{};
+    bool solicited = false;
+    u32 bytes = 0;  // of the message
+
+    bool is_like(const proto::SendWqe& wqe, const proto::SentMessage& m, u64 version) const {
+      return m.packets == 1 && bytes == m.bytes && opcode == wqe.opcode &&
+             solicited == wqe.solicited && headers.hold(version);
+    }
+  };
   struct Lane {
     Turn *head = nullptr, *tail = nullptr;
     u32 at = 0;  // WQE within the first turn
@@ -151,6 +165,7 @@ class Requester : public engine::Block {
     GatherCursor cursor;
     ReadOrder order;                  // of its packets
     proto::RepeatedHeaders repeated;  // of the message in progress: its middle packets
+    LonePacket lone;
     bool waits_local = false;  // for WQE local_index, which `command` executes, or which it refused
     u32 local_index = 0;
     proto::WcStatus local_status{};
@@ -197,6 +212,8 @@ class Requester : public engine::Block {
   };
   [[gnu::noinline]] void build(Packet& packet, u32 qpn, Lane& lane, proto::SentMessage& message,
                                u32 index, CutPacket& cut);
+  void repeat_lone(Packet& packet, const Lane& lane, const proto::SentMessage& message,
+                   CutPacket& cut);
   [[gnu::always_inline]] void send_packet(u32 qpn, Lane& lane);
   void finish_wqe(u32 qpn, Lane& lane);
   // requester_pace.cpp: rate limits

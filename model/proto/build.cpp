@@ -189,12 +189,16 @@ Path make_path(const AddressVector& av) {
   u8* at = frame + path.bytes;
   put(sent, at);
   if (mutant<"resv7_not_zero">()) at[-4] |= 1;
+  write_ext(row, ext, at);
+  return header_bytes(path, row);
+}
+
+[[gnu::hot]] void write_ext(const OpcodeRow& row, const ExtHeaders& ext, u8* at) {
   const bool imm_first = mutant<"imm_before_reth">() && row.has(Ext::ImmDt);
   if (imm_first) put_ext(Ext::ImmDt, ext, at);
   row.ext.for_each([&](Ext e) {
     if (e != Ext::ImmDt || !imm_first) put_ext(e, ext, at);
   });
-  return header_bytes(path, row);
 }
 
 }  // namespace hca::proto

@@ -181,6 +181,8 @@ constexpr FrameShape shape_of(const Path& path, const OpcodeRow& row, u32 payloa
 // identification.
 u32 write_headers(const Path& path, const OpcodeRow& row, const Bth& bth, const ExtHeaders& ext,
                   u32 payload_bytes, u8* frame, u16 ip_id = 0);
+// Those behind the BTH alone, to `at`.
+void write_ext(const OpcodeRow& row, const ExtHeaders& ext, u8* at);
 
 // After headers and payload stand in the frame: zeroes the pad and inserts the ICRC.
 void insert_icrc(u8* frame, const FrameShape& shape);

@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "model/proto/mutant.h"
 
@@ -39,11 +40,11 @@ constexpr PsnRegion psn_region(Psn received, Psn expected) {
 inline constexpr std::array<u32, 5> kPathMtus{256, 512, 1024, 2048, 4096};
 constexpr bool is_mtu(u32 bytes) { return std::ranges::find(kPathMtus, bytes) != kPathMtus.end(); }
 
-// PSNs that a SEND or WRITE of `bytes` takes, or the responses of a READ.
+// PSNs that a SEND or WRITE of `bytes` takes, or the responses of a READ. `pmtu`: a power of two.
 constexpr u32 psns_of(u64 bytes, u32 pmtu) {
   if (constexpr_mutant<"psns_of_rounds_down">() && bytes >= pmtu) return u32(bytes / pmtu);
   if (constexpr_mutant<"full_packet_is_first">()) return u32(bytes / pmtu + 1);
-  return bytes == 0 ? 1 : u32((bytes + pmtu - 1) / pmtu);
+  return bytes == 0 ? 1 : u32((bytes + pmtu - 1) >> std::countr_zero(pmtu));
 }
 
 }  // namespace hca::proto

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Headers of which one packet after the other differs in its PSN and little else: those of a
-// message between its first packet and its last, those of ACKs.
+// message between its first packet and its last, those of ACKs, those of messages of one packet.
 #pragma once
+#include <algorithm>
 #include <cstring>
 
 #include "model/proto/packet.h"
@@ -16,9 +17,10 @@ class RepeatedHeaders {
   bool hold(u64 version) const { return shape_.payload_offset && version_ == version; }
   const FrameShape& shape() const { return shape_; }
   void forget() { shape_.payload_offset = 0; }
-  // What its extension headers are, if it has any, write() leaves as it is here.
+  // Its extension headers, if it has any, are the caller's: write() has those of `frame` as far as
+  // kBytes.
   void keep(const u8* frame, const FrameShape& shape, u64 version) {
-    std::memcpy(head_.data(), frame, shape.payload_offset);
+    std::memcpy(head_.data(), frame, std::min<u32>(shape.payload_offset, kBytes));
     shape_ = shape, version_ = version;
     front_ = u32(frame[shape.transport_offset + kPsnAt - 1]) << 24;
   }

@@ -192,6 +192,69 @@ TEST_CASE("packets in the middle of a message follow a context that changes", "[
   }
 }
 
+// One packet each, cut 20 cycles apart: what differs from the message before is in the headers, be
+// it in the WQE or, in front of the last one, in the context.
+TEST_CASE("messages of one packet have the headers of their own WQE and context", "[requester]") {
+  struct Sent {
+    proto::WorkOpcode opcode;
+    u32 bytes;
+    u64 va;
+    u32 rkey, immediate;
+    bool solicited;
+    u8 code, flags;  // BTH: OpCode; SE, MigReq, PadCnt, TVer
+    u32 headers, ip_bytes;
+  };
+  using enum proto::WorkOpcode;
+  // IPv4: 20 + UDP 8 + BTH 12 + RETH 16 (+ ImmDt 4) + payload and pad + ICRC 4.
+  const std::vector<Sent> all{
+      {RdmaWrite, 100, 0x1000, 0x700, 0, false, 0x0a, 0x40, 70, 160},
+      {RdmaWrite, 100, 0x123456789abc, 0x801, 0, false, 0x0a, 0x40, 70, 160},
+      {RdmaWriteImmediate, 100, 0x2000, 0x801, 0x11112222, false, 0x0b, 0x40, 74, 164},
+      {RdmaWriteImmediate, 100, 0x3000, 0x801, 0x33334444, false, 0x0b, 0x40, 74, 164},
+      {RdmaWriteImmediate, 100, 0x3000, 0x801, 0x33334444, true, 0x0b, 0xc0, 74, 164},
+      {RdmaWriteImmediate, 101, 0x4000, 0x801, 0x55556666, true, 0x0b, 0xf0, 74, 168},
+      {RdmaWriteImmediate, 101, 0x4000, 0x801, 0x55556666, true, 0x0b, 0xf0, 74, 168},
+  };
+  RequesterBench bench({.latency = 4, .interval = 20});
+  proto::QpConfig& qp = bench.context.contexts.qps[1];
+  Turn* t = bench.pool.take();
+  t->qpn = 1, t->count = u32(all.size());
+  for (u32 i = 0; i < all.size(); ++i) {
+    const Sent& m = all[i];
+    proto::SendWqe w{};
+    w.opcode = m.opcode, w.index = u16(i), w.sge_count = 1, w.solicited = m.solicited;
+    w.remote_va = m.va, w.rkey = m.rkey, w.immediate = m.immediate;
+    u8* const at = t->wqes.data() + i * 128;
+    proto::encode(w, at);
+    proto::encode(proto::Sge{kData, kKey, m.bytes}, at + proto::kSendWqeBytes);
+  }
+  bench.turn_buffers.take();
+  bench.feed(bench.requester.turns_in, bench.requester, {{10, t}});
+  bench.plan({{10 + 20 * 5 + 10, [&] { qp.dest_qpn = 77, ++bench.context.contexts.version; }}});
+  bench.domain.run_until(300);
+  REQUIRE(bench.reads->items.size() == all.size());
+  for (u32 i = 0; i < all.size(); ++i) {
+    INFO("message " << i);
+    const Sent& m = all[i];
+    const Packet& p = *static_cast<const Packet*>(bench.reads->items[i].context);
+    const u8* const bth = p.frame() + 42;
+    CHECK(bth[0] == m.code);
+    CHECK(bth[1] == m.flags);
+    CHECK(proto::load_be<4>(bth + 4) == (i == 6 ? 77u : 1u));
+    CHECK(proto::load_be<4>(bth + 8) == 0x80000000u + 100 + i);
+    CHECK(proto::load_be<8>(bth + 12) == m.va);
+    CHECK(proto::load_be<4>(bth + 20) == m.rkey);
+    CHECK(proto::load_be<4>(bth + 24) == m.bytes);
+    if (m.immediate) CHECK(proto::load_be<4>(bth + 28) == m.immediate);
+    CHECK(p.shape.payload_offset == m.headers);
+    CHECK(p.shape.payload_bytes == m.bytes);
+    CHECK(proto::load_be<2>(p.frame() + 16) == m.ip_bytes);
+    u64 sum = 0;
+    for (u32 at = 14; at < 34; at += 2) sum += proto::load_be<2>(p.frame() + at);
+    CHECK((sum & 0xffff) + (sum >> 16) == 0xffff);
+  }
+}
+
 // Its queue pair is in error a cycle later, without a word of command: the turn is given back, then
 // the rest of the queue is to be flushed.
 TEST_CASE("WQEs that cannot be read end in a flush a cycle later", "[requester][C9-216]") {
