@@ -8,6 +8,9 @@
 #include "model/proto/types.h"
 
 namespace hca::testbench {
+// Items between two calls of hand_on_until().
+inline constexpr std::size_t kHandOnEach = 4096;
+
 // Items of several sources in the order of time. They come in any order, but a chip runs ahead of
 // the kernel: an item waits until no earlier one can come. Of two at the same time the smaller
 // `rank` comes first, so that the order does not depend on who ran first; of one rank the first.

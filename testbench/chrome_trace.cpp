@@ -11,8 +11,6 @@
 
 namespace hca::testbench {
 namespace {
-constexpr std::size_t kFlushEach = 4096;
-constexpr u64 kPicosecondsPerNanosecond = 1000;
 constexpr unsigned kKindsPerBlock = 8;  // numbers of tracks
 // Of an event's own words; others are "", the track of the block itself.
 constexpr std::string_view kItself = "passed";
@@ -59,7 +57,7 @@ ChromeTrace::~ChromeTrace() {
 // An event is of a cycle that the chip runs, or of a later one: never before the kernel's time.
 void ChromeTrace::take(unsigned chip, const engine::Event& event) {
   if (slices_ >= kMostSlices) return;
-  if (++since_flush_ == kFlushEach) since_flush_ = 0, items_.hand_on_until(kernel_picoseconds());
+  if (++since_flush_ == kHandOnEach) since_flush_ = 0, items_.hand_on_until(kernel_picoseconds());
   const engine::ProbeHub& hub = testbed_.node(chip).hca.probes();
   const u64 period = testbed_.node(chip).hca.period().value();
   std::string_view block = hub.name(event.block);
@@ -109,10 +107,10 @@ void ChromeTrace::write(u64 picoseconds, const Item& item) {
   const bool wire = item.process == kWires;
   const TrackId id{item.process + 1, 1 + (wire ? e.block : e.block * kKindsPerBlock + e.kind)};
   Track& track = track_of(id, item);
-  const u64 from = picoseconds / kPicosecondsPerNanosecond;
+  const u64 from = picoseconds / engine::kPicosecondsPerNanosecond;
   end(id, track, from);
   track.open = true, track.from = from;
-  track.to = (picoseconds + item.picoseconds) / kPicosecondsPerNanosecond;
+  track.to = (picoseconds + item.picoseconds) / engine::kPicosecondsPerNanosecond;
   const std::string name =
       wire ? fmt::format("{} PSN {}", item.opcode, e.b) : fmt::format("QP {:#x}, {}", e.a, e.b);
   track.rest = fmt::format(R"("cat":"{}","name":"{}","args":{{"{}":{},"psn":{},"{}":{}}})",
@@ -144,7 +142,7 @@ void ChromeTrace::close() {
   items_.hand_on_until(~u64{0});
   for (auto& [id, track] : tracks_) end(id, track, ~u64{0});
   file_ << fmt::format("\n],\"otherData\":{{\"slices\":{},\"cut_at_us\":{}}}}}\n", slices_,
-                       microseconds(cut_at() / kPicosecondsPerNanosecond));
+                       microseconds(cut_at() / engine::kPicosecondsPerNanosecond));
   if (!file_.flush()) throw std::runtime_error(path_ + ": cannot be written");
 }
 }  // namespace hca::testbench

@@ -29,7 +29,7 @@ std::string structure(std::string_view sentence) {
   std::string text = fmt::format(
       "\n### {}, {} bytes\n\n{}\n\n| byte | bits | field | width | meaning "
       "|\n|---|---|---|---|---|\n",
-      Layout<H>::name, bytes_of<H>(), sentence);
+      proto::Layout<H>::name, bytes_of<H>(), sentence);
   for (const FieldInfo& f : kFieldTable<H>)
     text += fmt::format("| {} | {} | {} | {} |\n", bits_of_field(f), f.name, f.bits,
                         f.is_reserved ? "0" : f.meaning);

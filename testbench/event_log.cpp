@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/event_log.h"
-#include "testbench/kernel_time.h"
 
 #include <fmt/format.h>
 
 #include <stdexcept>
 
+#include "testbench/kernel_time.h"
+
 namespace hca::testbench {
-namespace {
-constexpr std::size_t kFlushEach = 4096;
-
-}  // namespace
-
 EventLog::EventLog(const std::string& path, Testbed& testbed)
     : path_(path),
       file_(path),
@@ -31,7 +27,7 @@ EventLog::~EventLog() {
 
 // An event is of a cycle that the chip runs, or of a later one: never before the kernel's time.
 void EventLog::take(unsigned chip, const engine::Event& event) {
-  if (++since_flush_ == kFlushEach) since_flush_ = 0, lines_.hand_on_until(kernel_picoseconds());
+  if (++since_flush_ == kHandOnEach) since_flush_ = 0, lines_.hand_on_until(kernel_picoseconds());
   lines_.add(event.at * testbed_.node(chip).hca.period().value(), chip << 16 | event.block,
              {chip, event});
 }

@@ -8,6 +8,10 @@
 namespace hca::testbench {
 using namespace proto;
 
+std::string hex_text(std::span<const u8> bytes) {
+  return fmt::format("{:02x}", fmt::join(bytes, ""));
+}
+
 std::string describe_frame(std::span<const u8> frame, LinkLayer link) {
   ParsedPacket p;
   const PacketVerdict verdict = parse(frame, link, p);

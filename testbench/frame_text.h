@@ -16,6 +16,8 @@ struct FieldDifference {
   std::string name() const { return header + "." + field; }
 };
 
+// Two digits a byte.
+std::string hex_text(std::span<const u8> bytes);
 // A frame in one line: opcode, PSN and what its headers say.
 std::string describe_frame(std::span<const u8> frame,
                            proto::LinkLayer link = proto::LinkLayer::Ethernet);

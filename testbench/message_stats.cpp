@@ -5,12 +5,11 @@
 
 namespace hca::testbench {
 namespace {
-constexpr double kPicosecondsPerNanosecond = 1000;
 constexpr std::size_t kWayOfRow = 5;
 
 template <class T>
 nlohmann::json nanoseconds(const std::optional<T>& picoseconds) {
-  return picoseconds ? nlohmann::json(double(*picoseconds) / kPicosecondsPerNanosecond)
+  return picoseconds ? nlohmann::json(double(*picoseconds) / engine::kPicosecondsPerNanosecond)
                      : nlohmann::json();
 }
 nlohmann::json figures_of(const engine::Histogram& h) {

@@ -52,12 +52,6 @@ std::vector<HeaderAt> headers_of(const ParsedPacket& p) {
   return list;
 }
 
-std::string hex(std::span<const u8> bytes) {
-  std::string text;
-  for (const u8 byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
-
 class Comparison {
  public:
   Comparison(const Seen& recorded, const Seen& ours, const QpHistory* qp, AllowedUses& uses)
@@ -71,7 +65,7 @@ class Comparison {
         return std::span(s.bytes).subspan(at + f.bit_at / 8, f.bits / 8);
       };
       const auto a = part(*s_.recorded, recorded.offset), b = part(*s_.ours, ours.offset);
-      if (!std::ranges::equal(a, b)) add(recorded.header->name, f.name, hex(a), hex(b));
+      if (!std::ranges::equal(a, b)) add(recorded.header->name, f.name, hex_text(a), hex_text(b));
       return;
     }
     const u64 a = get_bits(s_.recorded->bytes.data() + recorded.offset, f.bit_at, f.bits);
@@ -115,7 +109,7 @@ class Comparison {
     };
     const auto a = behind(*s_.recorded), b = behind(*s_.ours);
     if (!std::ranges::equal(a, b) && !allowed("frame", "Padding"))
-      add("frame", "Padding", hex(a), hex(b));
+      add("frame", "Padding", hex_text(a), hex_text(b));
   }
 
   void add(std::string_view header, std::string_view field, std::string expected, std::string got) {

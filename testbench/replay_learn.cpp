@@ -10,6 +10,7 @@
 
 #include "model/proto/datagram.h"
 #include "model/proto/responder_rules.h"
+#include "testbench/frame_text.h"
 #include "testbench/replay_conversation.h"
 
 namespace hca::testbench {
@@ -41,11 +42,6 @@ struct Area {
   bool known = true;  // all that changed is known
 };
 
-std::string hex(std::span<const u8> bytes) {
-  std::string text;
-  for (const u8 byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
 std::span<const u8> payload_of(const Packet& p) {
   return std::span(p.seen.bytes).subspan(p.seen.packet.payload_offset, p.seen.packet.payload_bytes);
 }
@@ -268,7 +264,7 @@ class Learner {
     if (bytes > buffer.bytes - used)
       throw std::runtime_error(fmt::format("its messages are longer than {} bytes", kBufferBytes));
     if (!payload.empty())
-      add(time, end, "mem_set", {{"mr", name}, {"off", used}, {"hex", hex(payload)}});
+      add(time, end, "mem_set", {{"mr", name}, {"off", used}, {"hex", hex_text(payload)}});
     return buffer.begin + std::exchange(used, used + bytes);
   }
   void receive(End end, const SeenMessage& m) {
@@ -278,7 +274,7 @@ class Learner {
     const u64 bytes = what.size();
     const u64 at = place(end, "received", {}, bytes, 0);
     Area& buffer = area(end, "received");
-    if (bytes) buffer.changed.push_back({at - buffer.begin, hex(what)});
+    if (bytes) buffer.changed.push_back({at - buffer.begin, hex_text(what)});
     add(post_time(*m.first), end, "post_recv",
         {{"qpn", qpn(m.first->pair, end)},
          {"wr_id", 1000 + posted_},
@@ -288,7 +284,7 @@ class Learner {
   void written(End end, const SeenMessage& m) {
     const Reth& reth = m.first->seen.packet.reth;
     Area& target = area_of_key(end, reth.rkey);
-    if (!m.payload.empty()) target.changed.push_back({reth.va - target.begin, hex(m.payload)});
+    if (!m.payload.empty()) target.changed.push_back({reth.va - target.begin, hex_text(m.payload)});
     for (std::size_t i = 0; i < m.payload.size(); ++i) {
       const u64 at = reth.va + i;
       auto word = words_.upper_bound({end, at});
@@ -316,7 +312,8 @@ class Learner {
         return prepare_word(source, offset, m, p.seen.packet.atomic_ack_eth.original);
       const u64 at = offset + u64{index} * c_.mtu;
       if (const auto bytes = payload_of(p); !bytes.empty())
-        add(m.first->time, end, "mem_set", {{"mr", source.name}, {"off", at}, {"hex", hex(bytes)}});
+        add(m.first->time, end, "mem_set",
+            {{"mr", source.name}, {"off", at}, {"hex", hex_text(bytes)}});
     }
   }
   // What the ATOMICs before left is not set again: it is compared. If it is not what this one
@@ -329,7 +326,7 @@ class Learner {
       std::array<u8, kAtomicBytes> bytes;
       store_le8(bytes.data(), found);
       add(m.first->time, area.end, "mem_set",
-          {{"mr", area.name}, {"off", offset}, {"hex", hex(bytes)}});
+          {{"mr", area.name}, {"off", offset}, {"hex", hex_text(bytes)}});
     }
     const bool adds = m.row().operation == Operation::FetchAdd;
     word->second = adds ? found + a.swap_add : found == a.compare ? a.swap_add : found;

@@ -18,7 +18,7 @@ namespace hca::testbench {
 namespace {
 constexpr double kSlicesOfPatience = 500'000;  // without a message: 5 s of simulated time
 
-sc_core::sc_time slice() { return {10, sc_core::SC_US}; }
+sc_core::sc_time run_slice() { return {10, sc_core::SC_US}; }
 sc_core::sc_time head_start() { return {2, sc_core::SC_US}; }
 
 double wall_seconds() {
@@ -177,7 +177,7 @@ void Runner::advance(const sc_core::sc_time& by) {
 // A posted write takes its time on PCIe while the answer may already be back.
 void Runner::wait_for_writes() {
   const u64 latency = std::max(scenario_.pcie[0].latency, scenario_.pcie[1].latency);
-  advance(slice() + sc_core::sc_time(double(latency), sc_core::SC_PS));
+  advance(run_slice() + sc_core::sc_time(double(latency), sc_core::SC_PS));
   testbed_.meet();
 }
 
@@ -209,7 +209,7 @@ bool Runner::simulate(const Programs& programs, const std::function<u64()>& coun
   };
   const auto is_over = [&] { return finished(0) && finished(1) && is_settled(); };
   while (!is_over() && stuck.empty() && !failed()) {
-    advance(slice());
+    advance(run_slice());
     const u64 counted = count();
     slices_without = counted == last ? slices_without + 1 : 0;
     last = counted;
@@ -230,7 +230,7 @@ bool Runner::simulate(const Programs& programs, const std::function<u64()>& coun
   if (stuck.empty() && !failed()) return true;
   if (!result_.failed_at) result_.failed_at = kernel_picoseconds();
   if (stuck.empty()) {
-    advance(slice());  // what follows from the failure comes in
+    advance(run_slice());  // what follows from the failure comes in
     if (const std::string causes = testbed_.causes_report(); !causes.empty())
       result_.failures.push_back(what_ + ": a queue pair failed\n" + causes);
     return false;

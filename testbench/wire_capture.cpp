@@ -5,7 +5,6 @@
 
 namespace hca::testbench {
 namespace {
-constexpr u64 kPicosecondsPerNanosecond = 1000;
 
 u64 picoseconds_of(const sc_core::sc_time& time) {
   return time.value() / sc_core::sc_time(1, sc_core::SC_PS).value();
@@ -15,7 +14,7 @@ u64 picoseconds_of(const sc_core::sc_time& time) {
 WireCapture::WireCapture(const std::string& path, const std::vector<tlm_::Wire*>& wires,
                          proto::LinkLayer link)
     : frames_([this](u64 at, u32 source, std::span<const u8> frame) {
-        write(at / kPicosecondsPerNanosecond, source, frame);
+        write(at / engine::kPicosecondsPerNanosecond, source, frame);
       }) {
   const LinkType type = link == proto::LinkLayer::Ethernet ? LinkType::Ethernet : LinkType::Erf;
   std::vector<std::string> names;

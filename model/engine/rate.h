@@ -165,6 +165,7 @@ class Pacer {
 };
 
 inline constexpr u64 kPicosecondsPerSecond = 1'000'000'000'000;
+inline constexpr u64 kPicosecondsPerNanosecond = 1000;
 
 // The first cycle edge not before `picoseconds`: durations of the configuration.
 constexpr Cycle cycles_from_picoseconds(u64 picoseconds, u64 hertz) {

@@ -6,7 +6,7 @@
 
 namespace hca::testbench {
 namespace {
-std::string escaped(const std::string& text) {
+std::string html_escaped(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string(1, c);
   return out;
@@ -45,9 +45,10 @@ std::string mutants_of(const CoverageRow& row) {
   for (const MutantRow& m : row.mutants) {
     std::vector<std::string> vectors;
     for (const auto& [vector, unused] : m.noticed) vectors.push_back(vector);
-    cell += fmt::format("{}{}<br><small>{}{}{}; {}</small>", cell.empty() ? "" : "<br>",
-                        escaped(m.name), name_of(m.verdict), vectors.empty() ? "" : " by ",
-                        escaped(fmt::format("{}", fmt::join(vectors, ", "))), escaped(m.how));
+    cell +=
+        fmt::format("{}{}<br><small>{}{}{}; {}</small>", cell.empty() ? "" : "<br>",
+                    html_escaped(m.name), name_of(m.verdict), vectors.empty() ? "" : " by ",
+                    html_escaped(fmt::format("{}", fmt::join(vectors, ", "))), html_escaped(m.how));
   }
   return cell;
 }
@@ -68,10 +69,12 @@ std::string html_of(const Coverage& coverage) {
     page += fmt::format(
         "<tr><td>{}<br><small>{} {}</small><td "
         "class=\"{}\">{}<td>{}<td>{}<td>{}</tr>\n",
-        escaped(row.statement.id), escaped(row.statement.section), escaped(row.statement.services),
-        style_of(row.verdict), name_of(row.verdict), escaped(row.statement.text),
-        row.verdict == Verdict::None ? escaped(row.how)
-                                     : escaped(fmt::format("{}", fmt::join(row.vectors, ", "))),
+        html_escaped(row.statement.id), html_escaped(row.statement.section),
+        html_escaped(row.statement.services), style_of(row.verdict), name_of(row.verdict),
+        html_escaped(row.statement.text),
+        row.verdict == Verdict::None
+            ? html_escaped(row.how)
+            : html_escaped(fmt::format("{}", fmt::join(row.vectors, ", "))),
         mutants_of(row));
   return page + "</tbody></table>\n" + kScript + "</html>\n";
 }

@@ -7,7 +7,7 @@
 
 namespace hca::testbench {
 namespace {
-std::string escaped(const std::string& text) {
+std::string xml_escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
@@ -40,14 +40,14 @@ std::string junit_of(const std::vector<JunitCase>& cases) {
     for (const JunitCase* c : members)
       errors += !c->error.empty(), failures += c->error.empty() && !c->failure.empty();
     text += fmt::format("<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n",
-                        escaped(suite), members.size(), failures, errors);
+                        xml_escaped(suite), members.size(), failures, errors);
     for (const JunitCase* c : members) {
-      text +=
-          fmt::format("<testcase classname=\"{}\" name=\"{}\"", escaped(suite), escaped(c->name));
+      text += fmt::format("<testcase classname=\"{}\" name=\"{}\"", xml_escaped(suite),
+                          xml_escaped(c->name));
       if (!c->error.empty())
-        text += fmt::format("><error>{}</error></testcase>\n", escaped(c->error));
+        text += fmt::format("><error>{}</error></testcase>\n", xml_escaped(c->error));
       else if (!c->failure.empty())
-        text += fmt::format("><failure>{}</failure></testcase>\n", escaped(c->failure));
+        text += fmt::format("><failure>{}</failure></testcase>\n", xml_escaped(c->failure));
       else
         text += "/>\n";
     }

@@ -12,10 +12,10 @@ using proto::ContextKind;
 
 namespace {
 constexpr u64 kMemory = 1 << 20;
-constexpr Cycle kRead = 40;  // from a request that memory sees to its data
+constexpr Cycle kReadCycles = 40;  // from a request that memory sees to its data
 
 // A cache of queue pairs with one client. Each DMA request reaches memory in the cycle in which it
-// is seen, or in `from`; the data of a read are there kRead later.
+// is seen, or in `from`; the data of a read are there kReadCycles later.
 struct CacheBench : Bench {
   CacheBench(u32 entries, u32 ways, u32 misses, const std::vector<u64>& numbers)
       : CacheBench(configs(entries, ways, misses), asks_of(numbers)) {}
@@ -71,7 +71,7 @@ struct CacheBench : Bench {
         return;
       }
       std::copy(bytes.begin(), bytes.end(), r.buffer);
-      client.done(client.self, r, now() + kRead, now() + kRead);
+      client.done(client.self, r, now() + kReadCycles, now() + kReadCycles);
     }
   };
   Contexts contexts;

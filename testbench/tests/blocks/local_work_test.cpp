@@ -13,7 +13,7 @@ using proto::WorkOpcode;
 namespace {
 constexpr u32 kFastKey = 0x207;
 
-Message invalidate() {
+Message invalidation() {
   return {.opcode = WorkOpcode::LocalInvalidate, .sges = 0, .immediate = kFastKey};
 }
 blocks::Contexts& contexts(Pair& pair) { return pair.a.chip.qp_context.contexts; }
@@ -31,7 +31,7 @@ TEST_CASE("a Local Invalidate in the stream takes no PSN and completes in order"
           "[chip][G22.6][G5.4][MW-19]") {
   Pair pair{PairConfig{}};
   const proto::Region& region = fast_region(pair);
-  pair.a.host.plan = {{.bytes = 100}, invalidate(), {.bytes = 100}};
+  pair.a.host.plan = {{.bytes = 100}, invalidation(), {.bytes = 100}};
   finish(pair);
   check_success(pair.a.host.sent, 3);
   CHECK(pair.a.host.sent[1].opcode == proto::CqeOpcode::LocalInvalidate);
@@ -49,7 +49,7 @@ TEST_CASE("a Local Invalidate holds its queue pair up for the way to `command` a
     Pair pair{PairConfig{}};
     fast_region(pair);
     pair.a.host.plan = {{.bytes = 8}, {.bytes = 8}};
-    if (with) pair.a.host.plan.insert(pair.a.host.plan.begin() + 1, invalidate());
+    if (with) pair.a.host.plan.insert(pair.a.host.plan.begin() + 1, invalidation());
     finish(pair);
     REQUIRE(pair.a.sent_frames.size() == 2);
     return pair.a.sent_frames[1].first - pair.a.sent_frames[0].first;
@@ -64,7 +64,7 @@ TEST_CASE("a rewind passes over a Local Invalidate that is done", "[chip][G22.6]
   pair.a.loses = [&](const blocks::Packet& p) {
     return p.psn == 100 && !std::exchange(lost, true);
   };
-  pair.a.host.plan = {{.bytes = 100}, invalidate(), {.bytes = 100}, {.bytes = 100}};
+  pair.a.host.plan = {{.bytes = 100}, invalidation(), {.bytes = 100}, {.bytes = 100}};
   finish(pair);
   check_success(pair.a.host.sent, 4);
   CHECK(lost);
@@ -75,7 +75,7 @@ TEST_CASE("a rewind passes over a Local Invalidate that is done", "[chip][G22.6]
 TEST_CASE("one that is refused fails behind what was posted before it",
           "[chip][T9-24/RC][C9-209]") {
   Pair pair{PairConfig{}};
-  pair.a.host.plan = {{.bytes = 3000}, invalidate(), {.bytes = 100}};  // there is no such key
+  pair.a.host.plan = {{.bytes = 3000}, invalidation(), {.bytes = 100}};  // there is no such key
   finish(pair);
   REQUIRE(pair.a.host.sent.size() == 3);
   CHECK(pair.a.host.sent[0].status == proto::WcStatus::Success);

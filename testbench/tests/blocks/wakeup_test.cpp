@@ -16,10 +16,10 @@ constexpr const char* kBlocks[] = {
     "port_receive",      "responder_reply", "completion", "event",     "dma",
     "responder_execute", "command",         "host"};
 constexpr u32 kFastKey = 0x207;  // of a region that SENDs invalidate
-constexpr WorkOpcode kOpcodes[] = {WorkOpcode::RdmaWrite,          WorkOpcode::Send,
-                                   WorkOpcode::RdmaRead,           WorkOpcode::FetchAdd,
-                                   WorkOpcode::RdmaWriteImmediate, WorkOpcode::CompareSwap,
-                                   WorkOpcode::RdmaWrite,          WorkOpcode::SendInvalidate};
+constexpr WorkOpcode kLoadOpcodes[] = {WorkOpcode::RdmaWrite,          WorkOpcode::Send,
+                                       WorkOpcode::RdmaRead,           WorkOpcode::FetchAdd,
+                                       WorkOpcode::RdmaWriteImmediate, WorkOpcode::CompareSwap,
+                                       WorkOpcode::RdmaWrite,          WorkOpcode::SendInvalidate};
 
 struct Load {
   const char* name;
@@ -61,7 +61,7 @@ void post(Pair::Side& side, const Load& load, u32 seed) {
   TestHost& host = side.host;
   for (u32 i = 0; i < load.messages; ++i) {
     Message m;
-    m.opcode = kOpcodes[random.below(std::size(kOpcodes))];
+    m.opcode = kLoadOpcodes[random.below(std::size(kLoadOpcodes))];
     m.qpn = u32(1 + random.below(load.qps)), m.bytes = u32(random.below(load.largest + 1));
     m.local = random.below(0x100000), m.remote = 0x200000 + random.below(0x100000);
     m.sges = u32(1 + random.below(3)), m.fence = !random.below(6), m.solicited = random.below(2);
