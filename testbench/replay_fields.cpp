@@ -15,7 +15,7 @@ namespace {
 constexpr u64 bits(unsigned n) { return n == 64 ? ~u64{0} : (u64{1} << n) - 1; }
 constexpr u64 kMaxRegionBytes = u64{1} << 28;  // a region stands in memory of this machine, twice
 
-enum class Shape : u8 { Number, Text, Access, Hex, Sges, Changes };
+enum class Shape : u8 { Number, Mtu, Text, Access, Hex, Sges, Changes };
 enum class Presence : u8 { Always, Optional };
 struct Field {
   std::string_view event, name;
@@ -52,7 +52,7 @@ constexpr std::array kFields{
     Field{"connect", "dest_qpn", Shape::Number, bits(24)},
     Field{"connect", "sq_psn", Shape::Number, bits(24)},
     Field{"connect", "rq_psn", Shape::Number, bits(24)},
-    Field{"connect", "path_mtu", Shape::Number, 4096, 256},
+    Field{"connect", "path_mtu", Shape::Mtu},
     Field{"connect", "timeout", Shape::Number, bits(5)},
     Field{"connect", "retry_cnt", Shape::Number, bits(3)},
     Field{"connect", "rnr_retry", Shape::Number, bits(3)},
@@ -163,6 +163,12 @@ constexpr std::array kNeeded{
     Needed{"wc", "imm", has_immediate},
 };
 
+void check_mtu(const JsonAt& value) {
+  using proto::kPathMtus;
+  const u64 bytes = value.number(kPathMtus.front(), kPathMtus.back());
+  if (!proto::is_mtu(u32(bytes)))
+    value.refuse(fmt::format("is {}", bytes), fmt::format("{}", fmt::join(kPathMtus, " | ")));
+}
 // [address, length, key] each.
 void check_sges(const JsonAt& list) {
   for (const JsonAt& sge : list.entries())
@@ -178,6 +184,8 @@ void check(const Field& field, const JsonAt& value) {
     case Shape::Number:
       value.number(field.min, field.max);
       return;
+    case Shape::Mtu:
+      return check_mtu(value);
     case Shape::Text:
       value.text();
       return;

@@ -147,6 +147,7 @@ class Requester : public engine::Block {
     bool solicited = false;
     u32 bytes = 0;  // of the message
 
+    // A message of one packet is cut as a whole: its packet is the first.
     bool is_like(const proto::SendWqe& wqe, const proto::SentMessage& m, u64 version) const {
       return m.packets == 1 && bytes == m.bytes && opcode == wqe.opcode &&
              solicited == wqe.solicited && headers.hold(version);

@@ -73,28 +73,40 @@ TEST_CASE("a UDP checksum is compared with each payload", "[proto][packet][repea
 }
 
 TEST_CASE("headers that are repeated are those that are written", "[proto][packet][repeated]") {
-  const OpcodeRow& middle = *opcode_row(0x01);  // SEND Middle
+  // SEND Middle, RDMA WRITE Only with Immediate, CmpSwap: 0, 20 and 28 bytes behind the BTH.
+  const u8 code = GENERATE(as<u8>(), 0x01, 0x0b, 0x13);
+  const OpcodeRow& opcode = *opcode_row(code);
+  const u32 payload = code == 0x13 ? 0 : 1024;
   for (const FramingRow& row : kFramingRows)
     for (const bool has_vlan : {false, true}) {
-      INFO(row.name);
+      INFO(row.name << ", " << opcode.name);
       AddressVector av = address(row.framing);
       av.has_vlan = has_vlan;
       const Path path = make_path(av);
       Bth bth{};
-      bth.pkey = 0x8001, bth.dest_qp = 0xabcdef, bth.mig_req = true;
+      bth.pkey = 0x8001, bth.dest_qp = 0xabcdef, bth.mig_req = true, bth.ack_req = code != 0x01;
       RepeatedHeaders repeated;
       CHECK_FALSE(repeated.hold(0));
       for (const Psn psn : {0u, 1u, 0x123456u, 0xffffffu}) {
         bth.psn = psn;
-        std::vector<u8> written(RepeatedHeaders::kBytes), copied(RepeatedHeaders::kBytes);
-        const u32 bytes = write_headers(path, middle, bth, {}, 1024, written.data());
-        if (!psn) repeated.keep(written.data(), shape_of(path, middle, 1024), 7);
+        ExtHeaders ext{};
+        ext.reth = {~u64{psn} << 20, psn * 3, psn + 7}, ext.imm_dt = {~psn};
+        ext.atomic_eth = {u64{psn} << 30, ~psn, psn + 1, u64{psn} << 40};
+        std::vector<u8> written(path.bytes + 12u + 28u), copied(RepeatedHeaders::kBytes + 28);
+        const u32 bytes = write_headers(path, opcode, bth, ext, payload, written.data());
+        const FrameShape shape = shape_of(path, opcode, payload);
+        if (!psn) {  // nothing behind its headers is read
+          const std::unique_ptr<u8[]> exact(new u8[bytes]);
+          std::copy_n(written.begin(), bytes, exact.get());
+          repeated.keep(exact.get(), shape, 7);
+        }
         REQUIRE(repeated.hold(7));
         CHECK_FALSE(repeated.hold(8));
         repeated.write(copied.data(), psn);
+        write_ext(opcode, ext, copied.data() + path.bytes + 12);
         CHECK(head(copied, bytes) == head(written, bytes));
         CHECK(repeated.shape().payload_offset == bytes);
-        CHECK(repeated.shape().icrc_offset == bytes + 1024);
+        CHECK(repeated.shape().icrc_offset == bytes + payload);
       }
       repeated.forget();
       CHECK_FALSE(repeated.hold(7));
