@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "model/proto/object_attributes.h"
+#include "model/proto/psn.h"
 #include "testbench/replay_async.h"
 
 namespace hca::testbench {
