@@ -52,7 +52,9 @@ struct alignas(64) Packet {
   const u8* frame() const { return reinterpret_cast<const u8*>(this + 1) + kLead; }
   u8* payload() { return frame() + shape.payload_offset; }
   // port_transmit spends the time of it.
-  void insert_icrc() { proto::insert_icrc(frame(), shape), has_icrc = true; }
+  void insert_icrc(proto::NetworkCrcs& known) {
+    proto::insert_icrc(frame(), shape, known), has_icrc = true;
+  }
 };
 
 // Frames of one size class, recycled. A packet goes back to the pool that made it, whoever held it

@@ -105,7 +105,7 @@ inline Cycle Packetizer::release(Packet& p, Cycle last, Cycle not_before) {
   }
   Side& side = sides[p->port];
   const Cycle at = side.last_release = release(*p, last, std::max(side.last_release, now + 1));
-  p->insert_icrc();
+  p->insert_icrc(network_crcs_);
   p->order->end(at);
   probe.event(at, Step::Passed, p->qpn, p->psn);
   side.packets_out->push(p, 1, at - now - 1);

@@ -14,6 +14,7 @@
 #include "model/blocks/tx_start.h"
 #include "model/engine/budget.h"
 #include "model/engine/rate.h"
+#include "model/proto/network_crcs.h"
 
 namespace hca::blocks {
 // Of whole packets, whatever the path MTU.
@@ -133,6 +134,7 @@ class Packetizer {
   u32 left_ = 0, filled_ = 0;
   [[no_unique_address]] proto::MutantMemory<proto::KeptBytes> kept_;
   Cycle enters_ = 0, last_ask_ = 0;
+  proto::NetworkCrcs network_crcs_;
 };
 }  // namespace hca::blocks
 

@@ -13,6 +13,7 @@
 #include "model/engine/budget.h"
 #include "model/engine/mailbox.h"
 #include "model/engine/rate.h"
+#include "model/proto/network_crcs.h"
 
 namespace hca::blocks {
 enum class RxForward : u8 { Store, CutThrough };
@@ -102,6 +103,7 @@ class PortTransmit : public engine::Block {
   Outside& outside_;
   bool replies_next_ = false;
   std::array<u16, 16> blocks_sent_{};  // FCTBS of each virtual lane
+  proto::NetworkCrcs network_crcs_;    // of packets whose payload no read brings
   [[no_unique_address]] proto::MutantMemory<Packet*> late_;
 };
 
@@ -191,6 +193,7 @@ class PortReceive : public engine::Block {
   };
   Ring<Copy> copies_;
   PacketPool pool_;
+  proto::NetworkCrcs network_crcs_;
   [[no_unique_address]] proto::MutantMemory<Cycle> late_;
 };
 }  // namespace hca::blocks

@@ -80,9 +80,9 @@ inline void PortReceive::receive(Packet* p, Cycle checked) {
 
 inline bool PortReceive::frame_good(Packet& p, Cycle checked) {
   const LinkLayer link = framing_row(Framing(attributes_.framing)).link;
-  const std::span<u8> frame{p.frame(), p.frame_bytes};
-  const PacketVerdict v =
-      stand_ins ? check_by(*stand_ins, p, link) : check_own_frame(frame, link, known_, p.parsed);
+  const std::span<const u8> frame{p.frame(), p.frame_bytes};
+  const PacketVerdict v = stand_ins ? check_by(*stand_ins, p, link)
+                                    : check_frame(frame, link, known_, network_crcs_, p.parsed);
   u32& dest_qp = p.parsed.bth.dest_qp;
   if (mutant<"unknown_qp_before_tver">() && v == PacketVerdict::BadTver &&
       !contexts_.find_qp(dest_qp))

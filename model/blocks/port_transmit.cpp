@@ -75,7 +75,7 @@ inline void PortTransmit::count_wait(Cycle first) {
 inline u32 PortTransmit::finish(Packet& p) {
   if (stand_ins) [[unlikely]]
     return finish_by(*stand_ins, p);
-  if (!p.has_icrc) p.insert_icrc();
+  if (!p.has_icrc) p.insert_icrc(network_crcs_);
   return proto::end_frame(p.frame(), p.shape);
 }
 

@@ -15,6 +15,7 @@
 #include "model/blocks/standstill.h"
 #include "model/blocks/tx_start.h"
 #include "model/engine/budget.h"
+#include "model/proto/network_crcs.h"
 #include "model/proto/reply_rules.h"
 #include "model/proto/work_rules.h"
 
@@ -301,7 +302,8 @@ class ResponderExecute : public engine::Block {
   ByQp<Queue> queues_;  // in place: a scatter list may be in use
   Pool<ReceiveBatch> batches_;
   Pool<Outcome> outcomes_;
-  PacketPool pool_;  // of responses
+  PacketPool pool_;                  // of responses
+  proto::NetworkCrcs network_crcs_;  // of theirs
   Ring<u32> fetches_, unparks_, flushes_;
   u32 fetching_ = 0;  // batches that have room in batches_in and are not here yet
   struct Lost {

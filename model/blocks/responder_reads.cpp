@@ -160,7 +160,7 @@ void ResponderExecute::response_arrived(Packet* p, Cycle first, Cycle last) {
   const Cycle at = side.timing.release(first, last, p->shape.payload_bytes), now = dma.now();
   p->first = first, p->last = last;
   side.last_response = std::max({at, side.last_response, now + 1});
-  p->insert_icrc();
+  p->insert_icrc(network_crcs_);
   side.responses_in.push(p, 1, side.last_response - now - 1);
 }
 

@@ -1,37 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 // ICRC and VCRC over whole packets. The masks come from the field tables.
 #include <algorithm>
+#include <array>
+#include <cstring>
 
+#include "model/proto/bytes.h"
+#include "model/proto/network_crcs.h"
 #include "model/proto/packet.h"
 
 namespace hca::proto {
 namespace {
 
-// The ICRC needs ones where the frame has something else. The headers are covered as a copy with
-// these ones, what stands behind them in place.
+// Of the BTH one byte is variant.
+constexpr unsigned kVariantAt = [] {
+  unsigned at = 0;
+  while (!kIcrcMask<Bth>[at]) ++at;
+  return at;
+}();
+static_assert(kIcrcMask<Bth>[kVariantAt] == 0xff &&
+              std::ranges::count(kIcrcMask<Bth>, u8{0}) == bytes_of<Bth>() - 1);
+
+// The register that so many bytes of zeros turn into `reg`.
+constexpr u32 undo_zeros(u32 reg, unsigned bytes) {
+  for (unsigned bit = 0; bit < 8 * bytes; ++bit)
+    reg = reg >> 31 ? (reg ^ kCrc32Polynomial) << 1 | 1 : reg << 1;
+  return reg;
+}
+// The variant byte is covered as it stands. To count as ones, the CRC in front of the BTH is
+// changed by what is the difference at that byte kVariantAt bytes later.
+constexpr auto kToOnes = [] {
+  std::array<u32, 256> all{};
+  for (unsigned byte = 0; byte < 256; ++byte) all[byte] = undo_zeros(byte ^ 0xff, kVariantAt);
+  return all;
+}();
+
+// Over what is covered in front of the BTH, ones where the frame has something else.
 template <Framing F>
-u32 icrc_over(const u8* covered, std::size_t size) {
-  constexpr auto& mask = Covered<F>::mask;
-  alignas(64) std::array<u8, mask.size()> headers;
-  for (std::size_t i = 0; i < mask.size(); ++i) headers[i] = covered[i] | mask[i];
-  const u32 reg = crc32(framing_row(F).icrc_start, headers.data(), mask.size());
-  return crc32(reg, covered + mask.size(), size - mask.size());
+u32 network_crc(const u8* covered) {
+  constexpr FramingRow row = framing_row(F);
+  static_assert(Covered<F>::bytes == row.covered_header_bytes + bytes_of<Bth>());
+  std::array<u8, row.covered_header_bytes> headers;
+  for (std::size_t i = 0; i < headers.size(); ++i) headers[i] = covered[i] | Covered<F>::mask[i];
+  return crc32(row.icrc_start, headers.data(), headers.size());
 }
 
-// The same in one call: the ones stand in the frame while it is covered.
 template <Framing F>
-u32 icrc_over(u8* covered, std::size_t size) {
-  constexpr auto& mask = Covered<F>::mask;
-  std::array<u8, mask.size()> kept;
-  std::memcpy(kept.data(), covered, kept.size());
-  for (std::size_t i = 0; i < mask.size(); ++i) covered[i] = kept[i] | mask[i];
-  const u32 crc = crc32(framing_row(F).icrc_start, covered, size);
-  std::memcpy(covered, kept.data(), kept.size());
-  return crc;
+[[gnu::noinline]] void learn(NetworkCrcs::Entry& entry, const u8* covered) {
+  std::copy_n(covered, framing_row(F).covered_header_bytes, entry.headers.begin());
+  entry.framing = u8(F), entry.crc = network_crc<F>(covered);
+}
+
+// The same, looked up. Most headers tell their addresses and sizes in their last 16 bytes; a GRH
+// does not tell the size there.
+template <Framing F>
+u32 network_crc(const u8* covered, std::size_t behind, NetworkCrcs& known) {
+  constexpr u32 bytes = framing_row(F).covered_header_bytes;
+  static_assert(bytes >= 8 && bytes <= NetworkCrcs::Entry::kMost);
+  u64 key = load_be<8>(covered + bytes - 8) + behind;
+  if constexpr (bytes >= 16) key += load_be<8>(covered + bytes - 16);
+  NetworkCrcs::Entry& e = known.at(key);
+  if (e.framing != u8(F) || std::memcmp(e.headers.data(), covered, bytes)) [[unlikely]]
+    learn<F>(e, covered);
+  return e.crc;
 }
 
 template <class Fn>
-u32 by_framing(Framing framing, Fn&& fn) {
+[[gnu::always_inline]] inline u32 by_framing(Framing framing, Fn&& fn) {
   switch (framing) {
     case Framing::IbLocal:
       return fn.template operator()<Framing::IbLocal>();
@@ -53,19 +87,27 @@ u32 load_le32(const u8* p) {
   return v;
 }
 
-template <class Byte>
-u32 icrc(Byte* frame, const FrameShape& shape) {
-  Byte* const covered = frame + shape.network_offset;
-  const std::size_t size = shape.icrc_offset - shape.network_offset;
-  return by_framing(shape.framing, [&]<Framing F>() { return icrc_over<F>(covered, size); });
+// `known`: of frames before, or nothing; compiled for each.
+template <class... Known>
+u32 icrc(const u8* frame, const FrameShape& shape, Known&... known) {
+  const u8* const covered = frame + shape.network_offset;
+  const u8* const bth = frame + shape.transport_offset;
+  const std::size_t behind = shape.icrc_offset - shape.transport_offset;
+  const u32 network = by_framing(shape.framing, [&]<Framing F>() {
+    if constexpr (sizeof...(known) == 0)
+      return network_crc<F>(covered);
+    else
+      return network_crc<F>(covered, behind, known...);
+  });
+  return crc32(network ^ kToOnes[bth[kVariantAt]], bth, behind);
 }
 
-template <class Byte>
-bool is_icrc_good(Byte* frame, const FrameShape& shape) {
+template <class... Known>
+bool is_icrc_good(const u8* frame, const FrameShape& shape, Known&... known) {
   const u8* const bth = frame + shape.transport_offset;
   if (mutant<"icrc_covers_bth4">() && bth[4]) return false;
   if (mutant<"icrc_masks_resv7">() && bth[8] & 0x7f) return true;
-  return icrc(frame, shape) == load_le32(frame + shape.icrc_offset);
+  return icrc(frame, shape, known...) == load_le32(frame + shape.icrc_offset);
 }
 
 }  // namespace
@@ -98,10 +140,11 @@ PacketVerdict check(PacketVerdict parsed, ParsedPacket& out, const Icrc& icrc, c
     return PacketVerdict::BadVcrc;
   return PacketVerdict::Good;
 }
-template <class Byte>
-PacketVerdict check(PacketVerdict parsed, std::span<Byte> frame, ParsedPacket& out) {
+template <class... Known>
+PacketVerdict check(PacketVerdict parsed, std::span<const u8> frame, ParsedPacket& out,
+                    Known&... known) {
   return check(
-      parsed, out, [&] { return is_icrc_good(frame.data(), out); },
+      parsed, out, [&] { return is_icrc_good(frame.data(), out, known...); },
       [&] { return vcrc_good(frame, out); });
 }
 }  // namespace
@@ -114,15 +157,23 @@ PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, FrameCrcs c
   return check(
       parse(frame, link, out), out, [&] { return crcs.icrc_ok; }, [&] { return crcs.vcrc_ok; });
 }
-[[gnu::hot]] PacketVerdict check_own_frame(std::span<u8> frame, LinkLayer link, KnownNetwork& known,
-                                           ParsedPacket& out) {
-  return check(parse(frame, link, known, out), frame, out);
+[[gnu::hot]] PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link,
+                                       KnownNetwork& known, NetworkCrcs& known_crcs,
+                                       ParsedPacket& out) {
+  return check(parse(frame, link, known, out), frame, out, known_crcs);
 }
 
-[[gnu::hot]] void insert_icrc(u8* frame, const FrameShape& shape) {
+namespace {
+template <class... Known>
+void insert(u8* frame, const FrameShape& shape, Known&... known) {
   std::fill(frame + shape.payload_offset + shape.payload_bytes, frame + shape.icrc_offset, u8{0});
-  const u32 crc = icrc(frame, shape);
+  const u32 crc = icrc(frame, shape, known...);
   std::memcpy(frame + shape.icrc_offset, &crc, kIcrcBytes);
+}
+}  // namespace
+
+[[gnu::hot]] void insert_icrc(u8* frame, const FrameShape& shape, NetworkCrcs& known) {
+  insert(frame, shape, known);
 }
 
 [[gnu::hot]] u32 end_frame(u8* frame, const FrameShape& shape) {
@@ -134,7 +185,7 @@ PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, FrameCrcs c
 }
 
 u32 finish_frame(u8* frame, const FrameShape& shape) {
-  insert_icrc(frame, shape);
+  insert(frame, shape);
   return end_frame(frame, shape);
 }
 

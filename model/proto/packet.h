@@ -75,6 +75,7 @@ PacketVerdict parse(std::span<const u8> frame, LinkLayer link, KnownNetwork& kno
                     ParsedPacket& out);
 
 // ---- CRCs ----
+class NetworkCrcs;
 // The ICRC over frame[network_offset, icrc_offset) with the variant fields masked: its four bytes
 // on the wire are this number, low byte first. The frame is not written.
 u32 icrc_of(const u8* frame, const FrameShape& shape);
@@ -98,10 +99,9 @@ struct KnownNetwork {
   u32 transport_bytes = 0;  // from the BTH to the ICRC
   std::array<u8, 80> head{};
 };
-// The same, faster, of a frame that nobody else looks at: its headers are other ones meanwhile.
-// `known`: of the frames before.
-PacketVerdict check_own_frame(std::span<u8> frame, LinkLayer link, KnownNetwork& known,
-                              ParsedPacket& out);
+// The same, faster, by what is known of the frames before.
+PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, KnownNetwork& known,
+                          NetworkCrcs& known_crcs, ParsedPacket& out);
 // Native framings: the two bytes after the ICRC.
 bool vcrc_good(std::span<const u8> frame, const FrameShape& shape);
 
@@ -184,11 +184,12 @@ u32 write_headers(const Path& path, const OpcodeRow& row, const Bth& bth, const 
 // Those behind the BTH alone, to `at`.
 void write_ext(const OpcodeRow& row, const ExtHeaders& ext, u8* at);
 
-// After headers and payload stand in the frame: zeroes the pad and inserts the ICRC.
-void insert_icrc(u8* frame, const FrameShape& shape);
+// After headers and payload stand in the frame: zeroes the pad and inserts the ICRC. `known`: of
+// what it covers in front of the BTH.
+void insert_icrc(u8* frame, const FrameShape& shape, NetworkCrcs& known);
 // Behind it: inserts the VCRC natively. Returns the frame's size.
 u32 end_frame(u8* frame, const FrameShape& shape);
-// Both.
+// Both, of a frame of which nothing is known.
 u32 finish_frame(u8* frame, const FrameShape& shape);
 
 }  // namespace hca::proto
