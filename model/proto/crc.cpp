@@ -8,6 +8,8 @@
 
 #include <array>
 
+#include "model/proto/crc_register.h"
+
 namespace hca::proto {
 
 namespace {
@@ -22,16 +24,10 @@ constexpr bool kHasAvx = false;
 void clear_upper_halves() {}
 #endif
 
-constexpr u16 kVcrcPolynomial = 0xD008;  // x^16+x^12+x^3+x+1, reflected
-
 // Slicing by 8: row k holds the CRC of a byte followed by k zero bytes.
 constexpr auto make_vcrc_tables() {
   std::array<std::array<u16, 256>, 8> t{};
-  for (unsigned byte = 0; byte < 256; ++byte) {
-    u16 crc = u16(byte);
-    for (int bit = 0; bit < 8; ++bit) crc = u16(crc & 1 ? crc >> 1 ^ kVcrcPolynomial : crc >> 1);
-    t[0][byte] = crc;
-  }
+  for (unsigned byte = 0; byte < 256; ++byte) t[0][byte] = u16(kVcrcRegister.forward(byte, 8));
   for (unsigned k = 1; k < 8; ++k)
     for (unsigned byte = 0; byte < 256; ++byte)
       t[k][byte] = u16(t[k - 1][byte] >> 8 ^ t[0][t[k - 1][byte] & 0xFF]);

@@ -8,8 +8,7 @@
 
 namespace hca::proto {
 
-inline constexpr u32 kCrc32Polynomial = 0xEDB88320;  // 0x04C11DB7, reflected
-// CRC-32 of the ICRC, `crc` is 0 or the result over the bytes before.
+// CRC-32 of the ICRC: reflected 0x04C11DB7, `crc` is 0 or the result over the bytes before.
 u32 crc32(u32 crc, const u8* bytes, std::size_t size);
 
 // Over the eight bytes 0xFF that stand for an LRH which is absent or wholly variant.

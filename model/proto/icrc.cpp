@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "model/proto/bytes.h"
+#include "model/proto/crc_register.h"
 #include "model/proto/network_crcs.h"
 #include "model/proto/packet.h"
 
@@ -20,17 +21,12 @@ constexpr unsigned kVariantAt = [] {
 static_assert(kIcrcMask<Bth>[kVariantAt] == 0xff &&
               std::ranges::count(kIcrcMask<Bth>, u8{0}) == bytes_of<Bth>() - 1);
 
-// The register that so many bytes of zeros turn into `reg`.
-constexpr u32 undo_zeros(u32 reg, unsigned bytes) {
-  for (unsigned bit = 0; bit < 8 * bytes; ++bit)
-    reg = reg >> 31 ? (reg ^ kCrc32Polynomial) << 1 | 1 : reg << 1;
-  return reg;
-}
 // The variant byte is covered as it stands. To count as ones, the CRC in front of the BTH is
 // changed by what is the difference at that byte kVariantAt bytes later.
 constexpr auto kToOnes = [] {
   std::array<u32, 256> all{};
-  for (unsigned byte = 0; byte < 256; ++byte) all[byte] = undo_zeros(byte ^ 0xff, kVariantAt);
+  for (unsigned byte = 0; byte < 256; ++byte)
+    all[byte] = kIcrcRegister.backward(byte ^ 0xff, 8 * kVariantAt);
   return all;
 }();
 
@@ -105,7 +101,7 @@ u32 icrc(const u8* frame, const FrameShape& shape, Known&... known) {
 template <class... Known>
 bool is_icrc_good(const u8* frame, const FrameShape& shape, Known&... known) {
   const u8* const bth = frame + shape.transport_offset;
-  if (mutant<"icrc_covers_bth4">() && bth[4]) return false;
+  if (mutant<"icrc_covers_bth4">() && bth[kVariantAt]) return false;
   if (mutant<"icrc_masks_resv7">() && bth[8] & 0x7f) return true;
   return icrc(frame, shape, known...) == load_le32(frame + shape.icrc_offset);
 }

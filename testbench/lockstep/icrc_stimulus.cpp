@@ -7,7 +7,7 @@
 #include <span>
 
 #include "model/proto/crc.h"
-#include "testbench/lockstep/crc_register.h"
+#include "model/proto/crc_register.h"
 
 namespace hca::testbench {
 namespace {
@@ -142,13 +142,13 @@ void IcrcStimulus::damage(IcrcPacket& p) {
 // The register of the CRC, compared when the frame is over, is wrong in one bit.
 void IcrcStimulus::turn_icrc_residue(IcrcPacket& p) {
   const u32 crcs = blocks::crc_bytes(p.framing), bit = u32(random_.below(32));
-  turn_last(p, crcs, proto::kIcrcBytes, kIcrcRegister.backward(1u << bit, 8 * crcs));
+  turn_last(p, crcs, proto::kIcrcBytes, proto::kIcrcRegister.backward(1u << bit, 8 * crcs));
   p.what += fmt::format(", bit {} of the ICRC's residue turned", bit);
 }
 void IcrcStimulus::turn_vcrc_residue(IcrcPacket& p) {
   const u32 bit = u32(random_.below(16));
   turn_last(p, proto::kVcrcBytes, proto::kVcrcBytes,
-            kVcrcRegister.backward(1u << bit, 8 * proto::kVcrcBytes));
+            proto::kVcrcRegister.backward(1u << bit, 8 * proto::kVcrcBytes));
   p.what += fmt::format(", bit {} of the VCRC's residue turned", bit);
 }
 

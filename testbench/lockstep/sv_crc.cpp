@@ -5,8 +5,8 @@
 
 #include <array>
 
+#include "model/proto/crc_register.h"
 #include "model/proto/framing.h"
-#include "testbench/lockstep/crc_register.h"
 
 namespace hca::testbench {
 std::string literal(const std::vector<u8>& bytes) {
@@ -18,11 +18,11 @@ std::string literal(const std::vector<u8>& bytes) {
 namespace {
 constexpr std::array kBeatBytes{32u, 64u};
 
-struct Crc : CrcRegister {
+struct Crc : proto::CrcRegister {
   std::string_view name, residue;
 };
-constexpr Crc kIcrc{kIcrcRegister, "icrc", "IcrcResidue"};
-constexpr Crc kVcrc{kVcrcRegister, "vcrc", "VcrcResidue"};
+constexpr Crc kIcrc{proto::kIcrcRegister, "icrc", "IcrcResidue"};
+constexpr Crc kVcrc{proto::kVcrcRegister, "vcrc", "VcrcResidue"};
 
 // A function `name` whose result bit i is the parity of the input bits that reach it; `column(j)`
 // is the result for input bit j alone.

@@ -3,7 +3,7 @@
 #pragma once
 #include "model/proto/types.h"
 
-namespace hca::testbench {
+namespace hca::proto {
 struct CrcRegister {
   unsigned bits;
   u32 polynomial;  // reflected
@@ -21,7 +21,7 @@ struct CrcRegister {
   }
 };
 inline constexpr CrcRegister kIcrcRegister{32, 0xedb88320};  // 0x04c11db7
-inline constexpr CrcRegister kVcrcRegister{16, 0xd008};      // 0x100b
+inline constexpr CrcRegister kVcrcRegister{16, 0xd008};      // 0x100b: x^16+x^12+x^3+x+1
 static_assert(kIcrcRegister.backward(kIcrcRegister.forward(0x12345678, 13), 13) == 0x12345678);
 static_assert(kVcrcRegister.backward(kVcrcRegister.forward(0x1234, 13), 13) == 0x1234);
-}  // namespace hca::testbench
+}  // namespace hca::proto
