@@ -77,7 +77,8 @@ class Hca : private blocks::Outside, public sc_core::sc_module {
   // By these all accesses of regions are judged as well, from now on.
   void set_host_pages(const blocks::HostPages& pages) { chip_.protection.host_pages = &pages; }
 
-  // For host software that is a block on the chip's clock; add it with add_last().
+  // For host software that is a block on the chip's clock; add it with add_last(), and wake it with
+  // wake_from_outside() where no block of this chip does.
   engine::Domain& domain() { return chip_.domain; }
   engine::ProbeHub& probes() { return chip_.probes; }
   const blocks::ChipConfig& config() const { return chip_.config; }

@@ -17,14 +17,14 @@ namespace hca {
 class DomainHost final : private DomainHosts::Host {
  public:
   DomainHost(engine::Domain& domain, sc_core::sc_time period, Cycle cycles_ahead)
-      : domain_(domain), period_(period), units_(period.value()), ahead_(cycles_ahead) {
+      : domain_(domain), units_(period.value()), period_(period), ahead_(cycles_ahead) {
     set_ahead(cycles_ahead);
     for (Cycle c = 0; c < kStep; ++c) {
       steps_[c] = sc_core::sc_time::from_value(c * units_.value());
       strides_[c] = sc_core::sc_time::from_value(c * kStep * units_.value());
     }
     hosts_->add(*this);
-    sleep_until(domain_.next());
+    wake_at(domain_.next());
   }
   ~DomainHost() override { hosts_->remove(*this); }
 
@@ -63,9 +63,12 @@ class DomainHost final : private DomainHosts::Host {
       take_base(first_edge());
     }
     domain_.host_runs();
-    sleep_until(domain_.run_until(std::min(last_end_cycle_, units_.quotient(reached))));
+    sleep_until(domain_.run_from(next_, std::min(last_end_cycle_, units_.quotient(reached))));
   }
   void set_last(u64 last) override {
+    if (next_ != domain_.next())
+      engine::broken("woken from outside, and the host not told (wake_from_outside)", "of a domain",
+                     domain_.next());
     last_end_cycle_ = window_of(units_.quotient(last)) + ahead_.value();
     last_end =
         last_end_cycle_ > units_.quotient(kNever) ? kNever : last_end_cycle_ * units_.value();
@@ -87,25 +90,27 @@ class DomainHost final : private DomainHosts::Host {
   }
   // The cycle in which the activation that runs cycle `at` begins.
   Cycle window_of(Cycle at) const { return ahead_.rounded_down(at); }
-  [[gnu::hot]] void sleep_until(Cycle at) {
+  void sleep_until(Cycle at) {
     domain_.host_sleeps(
-        this, [](void* host, Cycle c) { static_cast<DomainHost*>(host)->sleep_until(c); }, at);
-    next_at = at == kNever ? kNever : at * units_.value();
-    hosts_->is_due(*this);
+        this, [](void* host, Cycle c) { static_cast<DomainHost*>(host)->wake_at(c); }, at);
+    next_ = at, next_at = at == kNever ? kNever : at * units_.value();
   }
+  [[gnu::hot]] void wake_at(Cycle at) { sleep_until(at), hosts_->is_due(*this); }
 
+  // Side by side what each activation needs.
   engine::Domain& domain_;
-  sc_core::sc_time period_;
-  engine::Divisor units_;  // of the kernel's time in a cycle
-  engine::Divisor ahead_;
-  u64 started_ = 0;           // the kernel's time of this activation
+  engine::Divisor units_;     // of the kernel's time in a cycle
+  Cycle next_ = 0;            // next_at
   Cycle last_end_cycle_ = 0;  // last_end
+  u64 started_ = 0;           // the kernel's time of this activation
+  u64 activations_ = 0;
+  Cycle base_ = 0;
+  sc_core::sc_time to_base_;  // from the kernel's time
+  std::shared_ptr<DomainHosts> hosts_ = DomainHosts::of_simulation();
+  sc_core::sc_time period_;
+  engine::Divisor ahead_;
   static constexpr Cycle kStep = 64, kSteps = kStep * kStep;
   // The time that so many cycles take, so many times kStep cycles.
   std::array<sc_core::sc_time, kStep> steps_, strides_;
-  Cycle base_ = 0;
-  sc_core::sc_time to_base_;  // from the kernel's time
-  u64 activations_ = 0;
-  std::shared_ptr<DomainHosts> hosts_ = DomainHosts::of_simulation();
 };
 }  // namespace hca

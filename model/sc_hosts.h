@@ -30,6 +30,7 @@ class DomainHosts {
     u64 next_at = kNever;  // its next cycle with work
     u64 last_end = 0;      // of the last window: what is due before is run
     u64 ahead = 0;         // what is sent to it from outside takes that long at least
+    u64 others_ahead = 0;  // the least of the others
   };
 
   static std::shared_ptr<DomainHosts> of_simulation() {
@@ -39,7 +40,7 @@ class DomainHosts {
     return hosts;
   }
   void add(Host& host) { hosts_.push_back(&host), forget_last(); }
-  void remove(Host& host) { std::erase(hosts_, &host); }
+  void remove(Host& host) { std::erase(hosts_, &host), forget_last(); }
   // The windows of a host are others from now on.
   void forget_last() { last_ = kNever; }
   // The kernel's time. It stands still while hosts run.
@@ -78,8 +79,8 @@ class DomainHosts {
     now_ = now();
     running_ = true;
     u64 last = last_window();
-    while (Host* host = first_due(last)) {
-      host->run(reached_from_others(*host));
+    while (const Turn turn = first_due(last)) {
+      turn.host->run(turn.reached_from_others());
       if (!quiet_) last = last_window();
     }
     if (quiet_ && last_window() < last)
@@ -96,26 +97,43 @@ class DomainHosts {
     const u64 pending = sc_core::sc_time_to_pending_activity().value();
     return std::max(at, std::min(end_, at + pending) - 1);
   }
-  Host* first_due(u64 last) {
+  struct Turn {
+    Host* host = nullptr;
+    u64 others_at = kNever;  // the next cycle of any other
+    explicit operator bool() const { return host; }
+    // When another host may change this one at the earliest: by what it does in its next cycle, or
+    // in answer to what this one does now.
+    u64 reached_from_others() const {
+      const u64 acts = std::min(others_at, host->next_at + host->others_ahead);
+      return std::min(acts, kNever - host->ahead) + host->ahead;
+    }
+  };
+  Turn first_due(u64 last) {
     if (last != last_) [[unlikely]]
       set_last(last);
-    Host* first = nullptr;
+    Turn turn;
     u64 at = kNever;
-    for (Host* host : hosts_)
-      if (host->next_at < host->last_end && host->next_at < at) first = host, at = host->next_at;
-    return first;
+    for (Host* host : hosts_) {
+      u64 other = host->next_at;
+      if (other < host->last_end && other < at) turn.host = host, std::swap(other, at);
+      turn.others_at = std::min(turn.others_at, other);
+    }
+    return turn;
   }
   void set_last(u64 last) {
+    if (last_ == kNever) learn_others();
     last_ = last;
     for (Host* host : hosts_) host->set_last(last);
   }
-  // When another host may change this one at the earliest: by what it does in its next cycle, or in
-  // answer to what this one does now.
-  u64 reached_from_others(const Host& host) const {
-    u64 acts = kNever - host.ahead;
-    for (const Host* other : hosts_)
-      if (other != &host) acts = std::min({acts, other->next_at, host.next_at + other->ahead});
-    return acts + host.ahead;
+  [[gnu::cold, gnu::noinline]] void learn_others() {
+    constexpr u64 kAlone = kNever / 2;  // leaves room for a time
+    const Host* nearest = nullptr;
+    u64 second = kAlone;
+    for (const Host* host : hosts_) {
+      if (!nearest || host->ahead < nearest->ahead) std::swap(nearest, host);
+      if (host) second = std::min(second, host->ahead);
+    }
+    for (Host* host : hosts_) host->others_ahead = host == nearest ? second : nearest->ahead;
   }
   void arm(u64 at) {
     armed_ = at;

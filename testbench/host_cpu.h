@@ -195,12 +195,12 @@ class HostCpu : public engine::Block {
   // When the program had finished; kNever: it has not. A chip runs ahead of the kernel, so that
   // outside of the simulation only this says whether it has finished by now.
   Cycle finished_at() const { return finished_at_; }
-  // The HCA wrote something that the program polls, in this cycle.
+  // Its HCA wrote something that the program polls, in this cycle, which the HCA runs.
   void notice() {
     see_whether_finished();
     if (program_ && idle_ && !program_->waits_for_events()) act_in(notice_cycles);
   }
-  // The message of an interrupt vector is in memory.
+  // The same: the message of an interrupt vector is in memory.
   void interrupt() {
     if (!program_ || !idle_ || !act_in(interrupt_cycles)) return;
     tell([&](HostMeter& meter) { meter.wakes(now(), interrupt_cycles); });

@@ -28,7 +28,9 @@ class Domain {
   };
   using Rearm = void (*)(void* host, Cycle at);
 
-  explicit Domain(Options options) : options_(options), order_(options.shuffle_seed) {}
+  explicit Domain(Options options) : options_(options), order_(options.shuffle_seed) {
+    note_checks();
+  }
   Domain(const Domain&) = delete;
 
   // Registers a block with a public tick(); returns its bit. The name outlives the domain.
@@ -70,9 +72,11 @@ class Domain {
   void acted(u64 block) { acted_ |= block; }
 
   // Runs all due cycles before `end`, which is later than now(); returns next().
-  Cycle run_until(Cycle end) {
-    if (checked()) return run_checked(end);
-    Cycle at = wheel_.next(now_);
+  Cycle run_until(Cycle end) { return run_from(next(), end); }
+  // The same for who knows next() already: `at` is no other cycle.
+  Cycle run_from(Cycle at, Cycle end) {
+    if (checked_) [[unlikely]]
+      return run_checked(end);
     while (at < end) {
       // Up to there all that is due is near, whatever the blocks ask for meanwhile.
       const Cycle near_end = std::min(end, wheel_.bring_near(at));
@@ -112,6 +116,7 @@ class Domain {
   void observe(void* who, Observer before, Observer behind) {
     std::erase_if(observers_, [who](const Observation& o) { return o.who == who; });
     if (behind) observers_.push_back({who, before, behind});
+    note_checks();
   }
   // Who waits for what since which cycle, oldest first, and where to look: for a person. Empty if
   // nobody waits.
@@ -151,9 +156,9 @@ class Domain {
   }
 
   void tick(u64 index) const { tick_[index](*this); }
-  bool checked() const {
-    return options_.mode == Mode::EveryCycle || options_.shuffle_seed || options_.stall_per_256 ||
-           !observers_.empty();
+  void note_checks() {
+    checked_ = options_.mode == Mode::EveryCycle || options_.shuffle_seed ||
+               options_.stall_per_256 || !observers_.empty();
   }
   [[gnu::cold, gnu::noinline]] void wake_far(u64 blocks, Cycle at);
   void enter_name(const char* name);
@@ -165,6 +170,7 @@ class Domain {
   u64 acted_ = 0, ticks_ = 0;
   u64 last_ = 0;  // blocks that tick after all others
   unsigned count_ = 0;
+  bool checked_ = false;  // cycles are run by run_checked()
   std::array<void*, 64> blocks_{};
   std::array<Tick, 64> tick_{};
   Wheel wheel_;

@@ -49,6 +49,7 @@ std::string last_words(Act act) {
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT ? text : "survived";
+  if (WIFEXITED(status) && !WEXITSTATUS(status)) return "survived";
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT ? text : "ended otherwise";
 }
 }  // namespace hca::engine::test
