@@ -6,28 +6,35 @@
 #include <map>
 
 #include "model/proto/crc.h"
+#include "model/proto/framing.h"
 #include "testbench/bench/processor_time.h"
 
 namespace hca::bench {
 FunctionalLimit::FunctionalLimit(u32 mtu)
-    : mtu_(mtu), memory_(kWorkingSet, 0x5a), frame_(kHeaderBytes + mtu + 4), contexts_(16) {}
+    : mtu_(mtu),
+      memory_(lines(kWorkingSet)),
+      frame_(lines(kHeaderBytes + mtu + proto::kIcrcBytes)),
+      contexts_(16) {
+  std::memset(memory_.data(), 0x5a, kWorkingSet);
+}
 
 void FunctionalLimit::packet() {
-  const u32 slots = kWorkingSet / 2 / mtu_;
+  const u32 slots = kWorkingSet / 2 / mtu_, slot = at_ % slots;
   Context& context = contexts_[at_ % contexts_.size()];
-  const u8* from = memory_.data() + u64{at_ % slots} * mtu_;
-  u8* to = memory_.data() + kWorkingSet / 2 + u64{at_ % slots} * mtu_;
+  u8* const memory = reinterpret_cast<u8*>(memory_.data());
+  u8* const frame = reinterpret_cast<u8*>(frame_.data());
+  u8* const crc = frame + kHeaderBytes + mtu_;
   ++at_;
-  std::memcpy(frame_.data(), &context, kHeaderBytes);
-  std::memcpy(frame_.data() + kHeaderBytes, from, mtu_);
-  const u32 sent = proto::crc32(0, frame_.data(), kHeaderBytes + mtu_);
-  std::memcpy(frame_.data() + kHeaderBytes + mtu_, &sent, 4);
+  std::memcpy(frame, &context, kHeaderBytes);
+  std::memcpy(frame + kHeaderBytes, memory + u64{slot} * mtu_, mtu_);
+  const u32 sent = proto::crc32(0, frame, kHeaderBytes + mtu_);
+  std::memcpy(crc, &sent, sizeof sent);
   benchmark::ClobberMemory();
   u32 received;
-  std::memcpy(&received, frame_.data() + kHeaderBytes + mtu_, 4);
-  if (received != proto::crc32(0, frame_.data(), kHeaderBytes + mtu_)) std::abort();
+  std::memcpy(&received, crc, sizeof received);
+  if (received != proto::crc32(0, frame, kHeaderBytes + mtu_)) std::abort();
   ++context.psn, context.bytes += mtu_, ++context.messages;
-  std::memcpy(to, frame_.data() + kHeaderBytes, mtu_);
+  std::memcpy(memory + kWorkingSet / 2 + u64{slot} * mtu_, frame + kHeaderBytes, mtu_);
   benchmark::ClobberMemory();
 }
 

@@ -125,8 +125,9 @@ void fill(Testbed& bed, const Load& load) {
   bed.node(reads ? 1 : 0).memory.write(at, bytes.data(), bytes.size());
 }
 
-// What an architect pays for: a script counts the instructions of this function.
-[[gnu::noinline]] void simulate() { run_quiet_for({50, sc_core::SC_US}); }
+// What an architect pays for: a script counts the instructions of this function. Long enough that
+// to stop, to read the clock and to cut a turn of the chips short does not count.
+[[gnu::noinline]] void simulate() { run_quiet_for({500, sc_core::SC_US}); }
 
 // Seconds: hundreds of messages of 64 KiB, so that one more or less changes little.
 constexpr double kStretch = 0.025;
