@@ -62,11 +62,11 @@ class DomainHost final : private DomainHosts::Host {
       started_ = now;
       take_base(first_edge());
     }
-    domain_.host_runs();
-    sleep_until(domain_.run_from(next_, std::min(last_end_cycle_, units_.quotient(reached))));
+    const Cycle next = domain_.host_runs();
+    sleep_until(domain_.run_from(next, std::min(last_end_cycle_, units_.quotient(reached))));
   }
   void set_last(u64 last) override {
-    if (next_ != domain_.next())
+    if (next_at != start_of(domain_.next()))
       engine::broken("woken from outside, and the host not told (wake_from_outside)", "of a domain",
                      domain_.next());
     last_end_cycle_ = window_of(units_.quotient(last)) + ahead_.value();
@@ -88,19 +88,19 @@ class DomainHost final : private DomainHosts::Host {
     base_ = std::max(first_edge(), at < kSteps / 2 ? 0 : at - kSteps / 2);
     to_base_ = sc_core::sc_time::from_value(base_ * units_.value() - started_);
   }
+  u64 start_of(Cycle at) const { return at == kNever ? kNever : at * units_.value(); }
   // The cycle in which the activation that runs cycle `at` begins.
   Cycle window_of(Cycle at) const { return ahead_.rounded_down(at); }
   void sleep_until(Cycle at) {
     domain_.host_sleeps(
         this, [](void* host, Cycle c) { static_cast<DomainHost*>(host)->wake_at(c); }, at);
-    next_ = at, next_at = at == kNever ? kNever : at * units_.value();
+    next_at = start_of(at);
   }
   [[gnu::hot]] void wake_at(Cycle at) { sleep_until(at), hosts_->is_due(*this); }
 
   // Side by side what each activation needs.
   engine::Domain& domain_;
   engine::Divisor units_;     // of the kernel's time in a cycle
-  Cycle next_ = 0;            // next_at
   Cycle last_end_cycle_ = 0;  // last_end
   u64 started_ = 0;           // the kernel's time of this activation
   u64 activations_ = 0;

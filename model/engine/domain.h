@@ -97,7 +97,8 @@ class Domain {
 
   // A host (SystemC) that sleeps until cycle `at` wants to hear of earlier wake-ups.
   void host_sleeps(void* host, Rearm rearm, Cycle at) { host_ = host, rearm_ = rearm, armed_ = at; }
-  void host_runs() { armed_ = 0; }
+  // Until when it slept: next(), if it has heard of all wake-ups.
+  Cycle host_runs() { return std::exchange(armed_, 0); }
   u64 ticks() const { return ticks_; }
 
   // The name of the lowest block in the mask.
