@@ -96,16 +96,4 @@ AddressVector address_vector(Framing framing, const Addressing& a) {
           .udp_source_port = a.udp_source_port};
 }
 
-u8 traffic_class_of(const u8* frame, const FrameShape& shape) {
-  const u8* const network = frame + shape.network_offset;
-  switch (shape.framing) {
-    case Framing::IbLocal:
-      return 0;
-    case Framing::RoceV2Ip4:
-      return decode<Ipv4>(network).tos;
-    default:
-      return decode<Grh>(network).tclass;  // the IPv6 header has it in the same place
-  }
-}
-
 }  // namespace hca::proto

@@ -83,18 +83,34 @@ u32 load_le32(const u8* p) {
   return v;
 }
 
+// The ICRC over what it covers in front of the BTH. `behind`: bytes from there to the ICRC, which
+// tell frames of different sizes apart.
+u32 network_part(const u8* frame, const FrameShape& shape, std::size_t) {
+  return by_framing(shape.framing,
+                    [&]<Framing F>() { return network_crc<F>(frame + shape.network_offset); });
+}
+u32 network_part(const u8* frame, const FrameShape& shape, std::size_t behind, NetworkCrcs& known) {
+  return by_framing(shape.framing, [&]<Framing F>() {
+    return network_crc<F>(frame + shape.network_offset, behind, known);
+  });
+}
+u32 network_part(const u8*, const FrameShape&, std::size_t, const KnownNetwork& known) {
+  return known.crc;
+}
+// Worked out for this frame already.
+struct NetworkPart {
+  u32 crc;
+};
+u32 network_part(const u8*, const FrameShape&, std::size_t, const NetworkPart& part) {
+  return part.crc;
+}
+
 // `known`: of frames before, or nothing; compiled for each.
 template <class... Known>
 u32 icrc(const u8* frame, const FrameShape& shape, Known&... known) {
-  const u8* const covered = frame + shape.network_offset;
   const u8* const bth = frame + shape.transport_offset;
   const std::size_t behind = shape.icrc_offset - shape.transport_offset;
-  const u32 network = by_framing(shape.framing, [&]<Framing F>() {
-    if constexpr (sizeof...(known) == 0)
-      return network_crc<F>(covered);
-    else
-      return network_crc<F>(covered, behind, known...);
-  });
+  const u32 network = network_part(frame, shape, behind, known...);
   return crc32(network ^ kToOnes[bth[kVariantAt]], bth, behind);
 }
 
@@ -153,10 +169,42 @@ PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, FrameCrcs c
   return check(
       parse(frame, link, out), out, [&] { return crcs.icrc_ok; }, [&] { return crcs.vcrc_ok; });
 }
+namespace {
+static_assert(bytes_of<Ethernet>() + bytes_of<Vlan>() + bytes_of<Ipv6>() + bytes_of<Udp>() <=
+              sizeof(KnownNetwork::head));
+void keep(std::span<const u8> frame, LinkLayer link, const ParsedPacket& packet, u32 crc,
+          KnownNetwork& known) {
+  const bool has_udp = packet.framing == Framing::RoceV2Ip4 || packet.framing == Framing::RoceV2Ip6;
+  const bool has_checksum = has_udp && load_be<2>(&frame[packet.transport_offset - 2]);
+  if (has_checksum) return;  // which covers the payload
+  known = {.frame_bytes = u32(frame.size()),
+           .link = link,
+           .framing = packet.framing,
+           .network_offset = packet.network_offset,
+           .transport_offset = packet.transport_offset,
+           .transport_bytes = packet.icrc_offset - packet.transport_offset + kIcrcBytes,
+           .crc = crc};
+  std::copy_n(frame.begin(), packet.transport_offset, known.head.begin());
+}
+[[gnu::noinline]] PacketVerdict check_unknown(PacketVerdict parsed, std::span<const u8> frame,
+                                              LinkLayer link, KnownNetwork& known,
+                                              NetworkCrcs& known_crcs, ParsedPacket& out) {
+  if (parsed != PacketVerdict::Good && parsed != PacketVerdict::ReservedOpcode) return parsed;
+  const NetworkPart part{
+      network_part(frame.data(), out, out.icrc_offset - out.transport_offset, known_crcs)};
+  const PacketVerdict verdict = check(parsed, frame, out, part);
+  if (verdict == PacketVerdict::Good) keep(frame, link, out, part.crc, known);
+  return verdict;
+}
+}  // namespace
+
 [[gnu::hot]] PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link,
                                        KnownNetwork& known, NetworkCrcs& known_crcs,
                                        ParsedPacket& out) {
-  return check(parse(frame, link, known, out), frame, out, known_crcs);
+  const PacketVerdict parsed = parse(frame, link, known, out);
+  if (known.matched) [[likely]]
+    return check(parsed, frame, out, known);
+  return check_unknown(parsed, frame, link, known, known_crcs, out);
 }
 
 namespace {
@@ -172,12 +220,9 @@ void insert(u8* frame, const FrameShape& shape, Known&... known) {
   insert(frame, shape, known);
 }
 
-[[gnu::hot]] u32 end_frame(u8* frame, const FrameShape& shape) {
-  const u32 end = shape.icrc_offset + kIcrcBytes;
-  if (!is_native(shape.framing)) return end;
+void insert_vcrc(u8* frame, u32 end) {
   const u16 vcrc = crc16_vcrc(0, frame, end);
   std::memcpy(frame + end, &vcrc, kVcrcBytes);
-  return end + kVcrcBytes;
 }
 
 u32 finish_frame(u8* frame, const FrameShape& shape) {

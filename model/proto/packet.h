@@ -70,7 +70,20 @@ struct ParsedPacket : ParsedStart, ExtHeaders {
 // framing, network_offset, transport_offset and bth are. Trailing bytes of an Ethernet frame after
 // its IP or GRH length are padding. ICRC and VCRC: below.
 PacketVerdict parse(std::span<const u8> frame, LinkLayer link, ParsedPacket& out);
-struct KnownNetwork;
+
+// What stood in front of the BTH of a frame that was good, and what it means: frames of a stream
+// have the same. Nothing that depends on what stands behind it is kept.
+struct alignas(64) KnownNetwork {
+  u32 frame_bytes = 0;  // 0: nothing is known
+  LinkLayer link{};
+  Framing framing{};
+  bool matched = false;  // the frame that was parsed last had the same
+  u16 network_offset = 0, transport_offset = 0;
+  u32 transport_bytes = 0;  // from the BTH to the end of the ICRC
+  u32 crc = 0;              // the ICRC over what it covers in front of the BTH
+  std::array<u8, 80> head{};
+};
+// The same, and sets known.matched: then what is known is not taken apart again. Learns nothing.
 PacketVerdict parse(std::span<const u8> frame, LinkLayer link, KnownNetwork& known,
                     ParsedPacket& out);
 
@@ -89,16 +102,6 @@ struct FrameCrcs {
 };
 PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, FrameCrcs crcs,
                           ParsedPacket& out);
-// What stood in front of the BTH of a frame whose structure is good, and what it means: frames of a
-// stream have the same. Nothing that depends on what stands behind it is kept.
-struct KnownNetwork {
-  u32 frame_bytes = 0;  // 0: nothing is known
-  LinkLayer link{};
-  Framing framing{};
-  u16 network_offset = 0, transport_offset = 0;
-  u32 transport_bytes = 0;  // from the BTH to the ICRC
-  std::array<u8, 80> head{};
-};
 // The same, faster, by what is known of the frames before.
 PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, KnownNetwork& known,
                           NetworkCrcs& known_crcs, ParsedPacket& out);
@@ -122,7 +125,17 @@ struct Addressing {
 Addressing addressing_of(const u8* frame, const FrameShape& shape);
 
 // Bits 7:2 DSCP, 1:0 ECN; 0 without a GRH or IP header.
-u8 traffic_class_of(const u8* frame, const FrameShape& shape);
+inline u8 traffic_class_of(const u8* frame, const FrameShape& shape) {
+  const u8* const network = frame + shape.network_offset;
+  switch (shape.framing) {
+    case Framing::IbLocal:
+      return 0;
+    case Framing::RoceV2Ip4:
+      return decode<Ipv4>(network).tos;
+    default:
+      return decode<Grh>(network).tclass;  // the IPv6 header has it in the same place
+  }
+}
 inline constexpr u8 kEcnMask = 3;
 inline constexpr u8 kEcnCongestionExperienced = 3;
 
@@ -187,8 +200,15 @@ void write_ext(const OpcodeRow& row, const ExtHeaders& ext, u8* at);
 // After headers and payload stand in the frame: zeroes the pad and inserts the ICRC. `known`: of
 // what it covers in front of the BTH.
 void insert_icrc(u8* frame, const FrameShape& shape, NetworkCrcs& known);
-// Behind it: inserts the VCRC natively. Returns the frame's size.
-u32 end_frame(u8* frame, const FrameShape& shape);
+// Behind `end`, where the ICRC ends.
+void insert_vcrc(u8* frame, u32 end);
+// Behind the ICRC: inserts the VCRC natively. Returns the frame's size.
+inline u32 end_frame(u8* frame, const FrameShape& shape) {
+  const u32 end = shape.icrc_offset + kIcrcBytes;
+  if (!is_native(shape.framing)) return end;
+  insert_vcrc(frame, end);
+  return end + kVcrcBytes;
+}
 // Both, of a frame of which nothing is known.
 u32 finish_frame(u8* frame, const FrameShape& shape);
 

@@ -202,35 +202,16 @@ bool is_same(const u8* head, const u8* frame, u32 bytes) {
   constexpr u32 usual = bytes_of<Ethernet>() + bytes_of<Ipv4>() + bytes_of<Udp>();
   return bytes == usual ? !std::memcmp(head, frame, usual) : !std::memcmp(head, frame, bytes);
 }
-
-static_assert(bytes_of<Ethernet>() + bytes_of<Vlan>() + bytes_of<Ipv6>() + bytes_of<Udp>() <=
-              sizeof(KnownNetwork::head));
-void learn(std::span<const u8> frame, LinkLayer link, const ParsedPacket& packet,
-           KnownNetwork& known) {
-  const bool has_udp = packet.framing == Framing::RoceV2Ip4 || packet.framing == Framing::RoceV2Ip6;
-  const bool has_checksum = has_udp && load_be<2>(&frame[packet.transport_offset - 2]);
-  if (has_checksum) return;  // which covers the payload
-  known = {u32(frame.size()),
-           link,
-           packet.framing,
-           packet.network_offset,
-           packet.transport_offset,
-           packet.icrc_offset + kIcrcBytes - packet.transport_offset,
-           {}};
-  std::copy_n(frame.begin(), packet.transport_offset, known.head.begin());
-}
 }  // namespace
 
 [[gnu::hot]] PacketVerdict parse(std::span<const u8> frame, LinkLayer link, KnownNetwork& known,
                                  ParsedPacket& out) {
-  if (frame.size() == known.frame_bytes && link == known.link &&
-      is_same(known.head.data(), frame.data(), known.transport_offset)) [[likely]] {
-    out.framing = known.framing, out.network_offset = known.network_offset;
-    return parse_transport(frame.data(), known.transport_offset, known.transport_bytes, out);
-  }
-  const PacketVerdict verdict = parse(frame, link, out);
-  if (verdict == Good) learn(frame, link, out, known);
-  return verdict;
+  known.matched = frame.size() == known.frame_bytes && link == known.link &&
+                  is_same(known.head.data(), frame.data(), known.transport_offset);
+  if (!known.matched) [[unlikely]]
+    return parse(frame, link, out);
+  out.framing = known.framing, out.network_offset = known.network_offset;
+  return parse_transport(frame.data(), known.transport_offset, known.transport_bytes, out);
 }
 
 }  // namespace hca::proto

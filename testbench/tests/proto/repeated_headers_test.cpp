@@ -25,6 +25,8 @@ void check_same(const std::vector<u8>& frame, LinkLayer link, KnownNetwork& know
   CHECK(packet.payload_bytes == plain.payload_bytes);
   CHECK(packet.icrc_offset == plain.icrc_offset);
   CHECK(packet.opcode == plain.opcode);
+  CHECK(packet.bth.opcode == plain.bth.opcode);
+  CHECK(packet.bth.dest_qp == plain.bth.dest_qp);
   CHECK(packet.bth.psn == plain.bth.psn);
 }
 }  // namespace
@@ -54,6 +56,58 @@ TEST_CASE("a frame with the network headers of the one before is taken apart lik
       check_same(head(frame, bytes), row.link, known, crcs);
     check_same(frame, LinkLayer::Ethernet, known, crcs);
     check_same(frame, LinkLayer::InfiniBand, known, crcs);
+  }
+}
+
+// Of one opcode and size a frame with another BTH behind the same headers, with CRCs that are
+// right: a reserved opcode in front of a SEND Only and behind it, and each with a wrong ICRC.
+TEST_CASE("what is known of headers says nothing of the BTH behind them",
+          "[proto][packet][repeated]") {
+  for (const FramingRow& row : kFramingRows)
+    for (const bool has_vlan : {false, true}) {
+      if (has_vlan && is_native(row.framing)) continue;
+      INFO(row.name << (has_vlan ? ", VLAN" : ""));
+      AddressVector av = address(row.framing);
+      av.has_vlan = has_vlan, av.vlan_id = 7;
+      const Path path = make_path(av);
+      const OpcodeRow& opcode = *opcode_row(0x04);  // SEND Only
+      const FrameShape shape = shape_of(path, opcode, 8);
+      const auto frame_with = [&](u8 code, bool good) {
+        std::vector<u8> frame(frame_bytes(path, opcode, 8), u8(code));
+        write_headers(path, opcode, Bth{}, {}, 8, frame.data());
+        frame[shape.transport_offset] = code;
+        finish_frame(frame.data(), shape);
+        if (!good) frame[shape.icrc_offset] ^= 1, end_frame(frame.data(), shape);
+        return frame;
+      };
+      const u8 reserved = 0x1f;
+      REQUIRE(!opcode_row(reserved));
+      for (const u8 first : {reserved, u8(0x04)}) {
+        KnownNetwork known;
+        NetworkCrcs crcs;
+        check_same(frame_with(first, false), row.link, known, crcs);
+        CHECK(known.frame_bytes == 0);
+        for (const u8 code : {first, reserved, u8(0x04), reserved}) {
+          check_same(frame_with(code, true), row.link, known, crcs);
+          check_same(frame_with(code, false), row.link, known, crcs);
+          CHECK(known.matched);
+        }
+      }
+    }
+}
+
+// What is kept is used: with another CRC there a good frame is bad.
+TEST_CASE("the CRC of headers that are known is taken from what is kept",
+          "[proto][packet][repeated]") {
+  for (const FramingRow& row : kFramingRows) {
+    INFO(row.name);
+    const std::vector<u8> frame = send_only(row.framing, 8);
+    KnownNetwork known;
+    NetworkCrcs crcs;
+    ParsedPacket packet;
+    REQUIRE(check_frame(frame, row.link, known, crcs, packet) == Good);
+    ++known.crc;
+    CHECK(check_frame(frame, row.link, known, crcs, packet) == BadIcrc);
   }
 }
 
