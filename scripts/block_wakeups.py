@@ -77,7 +77,7 @@ ENGINE_CHANGES = [
     ("link.h", "domain_ = writer.domain,", "if (reader_removed(name, reader.name())) reader.block = 0;\n"
      "quiet_ = removed(\"writer of \", name);\ndomain_ = writer.domain,"),
     ("link.h", "      return true;\n    wake_when_free();", "      return true;\n    if (!quiet_) wake_when_free();"),
-    ("link.h", "  Domain* domain_ = nullptr;", "  bool quiet_ = false;\n  Domain* domain_ = nullptr;"),
+    ("link.h", "  std::array<Slot, kCapacity> own_{};", "  bool quiet_ = false;\n  std::array<Slot, kCapacity> own_{};"),
     ("mailbox.h", "reader_ = reader,", "if (reader_removed(name, reader.name())) reader.block = 0;\nreader_ = reader,"),
     ("budget.h", "taker_ = taker,", "quiet_ = removed(\"taker of \", name);\ntaker_ = taker,"),
     ("budget.h", "    if (!pending_)\n", "    if (quiet_) return false;\n    if (!pending_)\n"),

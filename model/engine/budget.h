@@ -11,8 +11,7 @@ namespace hca::engine {
 // later cycle on; a refused taker is woken then.
 class Budget {
  public:
-  explicit Budget(unsigned count)
-      : count_(count), free_(count), later_(std::bit_ceil(std::max(count, 1u))) {}
+  explicit Budget(unsigned count) : count_(count), free_(count), later_(mask_ + 1u) {}
   // Only before connect(): the domain remembers where the budget is.
   Budget(const Budget& other) : count_(other.count_), free_(other.free_), later_(other.later_) {
     if (other.taker_.domain) broken("copied after connect", other.taker_.name(), 0, other.name_);
@@ -100,11 +99,11 @@ class Budget {
 
   Waker taker_;
   unsigned count_, free_, head_ = 0, tail_ = 0, pending_ = 0;
+  unsigned mask_ = std::bit_ceil(std::max(count_, 1u)) - 1;
   Cycle waits_since_ = kNever;  // the taker waits for a give(); kNever: it does not
+  std::vector<Cycle> later_;    // as many as there are or more, a power of two
   u64 stalled_ = 0;             // cycles
   Cycle stalled_until_ = 0;
-  std::vector<Cycle> later_;  // as many as there are or more, a power of two
-  unsigned mask_ = unsigned(later_.size()) - 1;
   const char* name_ = "budget";
 };
 }  // namespace hca::engine

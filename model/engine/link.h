@@ -34,7 +34,8 @@ class Link {
   static_assert(std::has_single_bit(kCapacity));
 
  public:
-  explicit Link(unsigned depth = kCapacity, Cycle latency = 1) : depth_(depth), latency_(latency) {
+  explicit Link(unsigned depth = kCapacity, Cycle latency = 1)
+      : latency_(latency), mask_(mask_of(depth)), depth_(depth) {
     if (!depth || depth > kCapacity || !latency) broken("bad link depth or latency", "link", 0);
     slots_ = front_ = own_.data();
   }
@@ -56,10 +57,10 @@ class Link {
   void deepen(unsigned depth) {
     if (tail_) broken("a link in use is not made deeper", "link", 0, name_);
     if (depth <= depth_) return;
-    depth_ = depth;
+    depth_ = depth, mask_ = mask_of(depth);
     if (depth <= kCapacity) return;
-    more_ = std::make_unique<Slot[]>(std::bit_ceil(depth));
-    slots_ = front_ = more_.get(), mask_ = std::bit_ceil(depth) - 1;
+    more_ = std::make_unique<Slot[]>(mask_ + 1);
+    slots_ = front_ = more_.get();
   }
   const char* name() const { return name_; }
   unsigned depth() const { return depth_; }
@@ -145,6 +146,8 @@ class Link {
   static constexpr std::size_t kSlotBytes = std::bit_ceil(sizeof(Held));
   struct alignas(kSlotBytes > 64 ? alignof(Held) : kSlotBytes) Slot : Held {};
   Slot& slot(unsigned i) { return slots_[i & mask_]; }
+  // No more slots than its depth needs take turns: those in use stay in the cache.
+  static unsigned mask_of(unsigned depth) { return std::bit_ceil(depth) - 1; }
   void show(Cycle from) {
     seen_from_ = std::max(from, held_until_);
     domain_->wake(reader_, seen_from_);
@@ -182,20 +185,20 @@ class Link {
           {Wait::For::Room, l.name_, l.waits_since_, l.writer_, l.reader_, items, l.depth_});
   }
 
-  Domain* domain_ = nullptr;
+  // In two lines of the cache what each push and pop needs.
+  alignas(64) Domain* domain_ = nullptr;
   u64 reader_ = 0, writer_ = 0;
   Cycle seen_from_ = kNever, held_until_ = 0, free_from_ = 0, busy_until_ = 0;
-  unsigned head_ = 0, tail_ = 0;  // counts of pops and pushes
-  unsigned depth_;
-  Cycle waits_since_ = kNever;     // the writer waits for a pop; kNever: it does not
+  unsigned head_ = 0, tail_ = 0;   // counts of pops and pushes
+  Slot* slots_ = nullptr;          // own_, or more_
+  Slot* front_ = nullptr;          // the first item's
   Cycle latency_, last_from_ = 0;  // last_from_: the item pushed last is seen from then on
-  u64 stalled_ = 0;                // cycles
-  Cycle stalled_until_ = 0;
-  u32 mark_ = 0;
   u32* marks_ = nullptr;
-  Slot* slots_ = nullptr;  // own_, or more_
-  Slot* front_ = nullptr;  // the first item's
-  unsigned mask_ = kCapacity - 1;
+  u32 mark_ = 0;
+  unsigned mask_, depth_;
+  Cycle waits_since_ = kNever;  // the writer waits for a pop; kNever: it does not
+  u64 stalled_ = 0;             // cycles
+  Cycle stalled_until_ = 0;
   std::array<Slot, kCapacity> own_{};
   std::unique_ptr<Slot[]> more_;
   const char* name_ = "link";

@@ -80,9 +80,9 @@ class Meter {
   [[gnu::cold, gnu::noinline]] constexpr void learn(u64 n) {
     known_ = n, cycles_ = rate_.cycles_for(n);
   }
-  Rate rate_;
   u64 known_ = 0;
   Cycle cycles_ = 0;
+  Rate rate_;
 };
 
 // A point in time as a whole cycle and a part of one, that moves on by bytes of a rate. The sizes

@@ -88,8 +88,8 @@ class Wheel {
   }
 
   Busy busy_{};
+  Cycle far_from_ = kNever;  // of the first that is far
   std::array<u64, kSlots> due_{};
   std::priority_queue<Far> far_;
-  Cycle far_from_ = kNever;  // of its first
 };
 }  // namespace hca::engine

@@ -78,6 +78,25 @@ TEST_CASE("each place has room from its own pop on", "[engine][link]") {
   CHECK(link.can_push());
 }
 
+// An item is seen 5 cycles after its push and popped then, its room 5 cycles later: as many items
+// in 10 cycles as the link is deep, in their order.
+TEST_CASE("a link that is less deep than it could be has room for so many", "[engine][link]") {
+  const unsigned deeper = GENERATE(3u, 5u, 8u);
+  Pair p;
+  Link<int, 8> link{3, 5};
+  link.deepen(deeper);
+  link.connect(p.writer.self, p.reader.self);
+  unsigned sent = 0, read = 0;
+  for (Cycle n = 1; n <= 100; ++n) {
+    p.go_to(n);
+    if (link.can_pop()) CHECK(link.pop() == int(read++));
+    CHECK(link.can_push() == ((n - 1) % 10 < deeper));
+    if (link.can_push()) link.push(int(sent++));
+  }
+  CHECK(sent == 10 * deeper);
+  CHECK(read == 9 * deeper + std::min(deeper, 5u));
+}
+
 // 100 items that take 90 cycles each, one a cycle: 91 are on their way or have just left.
 TEST_CASE("a link made deeper holds what a long latency has on its way", "[engine][link]") {
   const unsigned depth = GENERATE(8u, 91u);
