@@ -21,7 +21,10 @@ Hca::Hca(const sc_core::sc_module_name& name, const blocks::ChipConfig& config,
       chip_(config, options, *timing_, *this),
       host_(chip_.domain, period_of(config.core), 1) {
   mmio_target.serve(this);
-  for (unsigned port = 0; port < ports(); ++port) wire_target[port].serve(this, int(port));
+  for (unsigned port = 0; port < ports(); ++port) {
+    wire_target[port].serve(this, int(port));
+    arrivals_[port] = {&chip_.ports[port]->receive, ingress(port)};
+  }
   wire_payload_.set_extension(&wire_extension_);
   add_modules();
 }
@@ -96,10 +99,9 @@ void Hca::mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     packet = copy_of(payload);
   packet->frame_bytes = bytes;
   // The chip may have run past the first bit, but not past what it changes.
-  const Cycle inside = ingress(unsigned(port));
-  const Cycle at = host_.cycle_behind(delay) + inside;
-  chip_.ports[unsigned(port)]->receive.arrive(packet,
-                                              std::max(at, chip_.domain.now() + 1) - inside);
+  const Arrivals& to = arrivals_[unsigned(port)];
+  const Cycle at = host_.cycle_behind(delay) + to.ingress;
+  to.receive->arrive(packet, std::max(at, chip_.domain.now() + 1) - to.ingress);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 

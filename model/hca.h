@@ -122,10 +122,19 @@ class Hca : private blocks::Outside, public sc_core::sc_module {
   DomainHost host_;
   std::vector<std::unique_ptr<BlockModule>> modules_;
   blocks::PacketPool pool_;  // for frames that come without a packet
-  // What the initiators are bound to, from end_of_elaboration() on.
-  BlockingTransport* dma_ = nullptr;
+  // Side by side what each packet needs.
+  // What the initiators are bound to, from end_of_elaboration() on:
+  alignas(64) BlockingTransport* dma_ = nullptr;
   blocks::PerPort<BlockingTransport*> wires_{};
-  tlm::tlm_generic_payload dma_payload_, wire_payload_;
+  // What frames go to, and how long after their first bit they can change anything:
+  struct Arrivals {
+    blocks::PortReceive* receive = nullptr;
+    Cycle ingress = 0;
+  };
+  blocks::PerPort<Arrivals> arrivals_{};
   WireExtension wire_extension_;
+  // What is set of a payload is in its first line.
+  alignas(64) tlm::tlm_generic_payload dma_payload_;
+  alignas(64) tlm::tlm_generic_payload wire_payload_;
 };
 }  // namespace hca

@@ -73,10 +73,6 @@ engine::Rate pcie_rate(const PcieConfig& given, u64 hertz) {
 
 PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
     : config_(checked(config)),
-      up_(pcie_rate(config, hertz)),
-      mmio_(pcie_rate(config, hertz)),
-      down_(pcie_rate(config, hertz)),
-      tag_free_from_(config.read_tags),
       latency_(engine::cycles_from_picoseconds(config.latency, hertz)),
       memory_latency_(engine::cycles_from_picoseconds(config.memory_latency, hertz)),
       spread_(engine::cycles_from_picoseconds(config.memory_spread, hertz)),
@@ -84,7 +80,11 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
                                      : 0),
       first_(std::min(config.first_completion, config.completion_bytes)),
       one_tlp_(std::min(pieces_of(1).first, config.mrrs)),
-      read_header_cycles_(up_.rate().cycles_for(config_.read_header)),
+      read_header_cycles_(pcie_rate(config, hertz).cycles_for(config_.read_header)),
+      up_(pcie_rate(config, hertz)),
+      mmio_(pcie_rate(config, hertz)),
+      down_(pcie_rate(config, hertz)),
+      tag_free_from_(config.read_tags),
       full_answer_(answer_of(config.mrrs)),
       request_(up_.rate().span_of(config_.read_header)),
       full_(down_.rate().span_of(full_answer_)),

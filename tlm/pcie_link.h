@@ -111,13 +111,13 @@ class PcieLink : public blocks::HostTiming {
   // The bytes on the line of all completions of a part.
   u64 answer_of(u32 part) const;
   PcieConfig config_;
-  TlpLine up_, mmio_;  // mmio_: those writes alone
-  DownLine down_;
-  std::vector<Cycle> tag_free_from_;
-  std::size_t next_tag_ = 0;
   Cycle latency_, memory_latency_, spread_, tail_;
   u32 first_, one_tlp_;       // bytes: of a first completion, of a read with one TLP each way
   Cycle read_header_cycles_;  // on the line
+  TlpLine up_, mmio_;         // mmio_: those writes alone
+  DownLine down_;
+  std::vector<Cycle> tag_free_from_;
+  std::size_t next_tag_ = 0;
   Cycle& take_tag();
   Cycle& first_free_tag() { return *std::ranges::min_element(tag_free_from_); }
   // MMIO of so many bytes on the line that may start in cycle `at`: when it is at the HCA.

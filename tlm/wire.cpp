@@ -26,8 +26,8 @@ void check_wire(const WireConfig& c) {
 
 Wire::Wire(sc_core::sc_module_name name, const WireConfig& config, FaultScript faults, u64 seed)
     : sc_module(name),
-      config_(config),
       latency_(picoseconds(config.one_way())),
+      config_(config),
       faults_(std::move(faults)),
       random_{engine::Random(seed), engine::Random(seed + 1)},
       errors_{engine::Random(~seed), engine::Random(~seed - 1)} {

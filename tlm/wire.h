@@ -117,9 +117,10 @@ class Wire : public sc_core::sc_module {
  private:
   struct End {
     BlockingTransport* to = nullptr;  // what its frames go to, from end_of_elaboration() on
-    u64 frames = 0, damaged = 0, lost = 0;
-    sc_core::sc_time free_from;  // at the far end, after a fault moved frames
-    bool moved = false;
+    u64 frames = 0;
+    bool moved = false;          // a fault moved frames: they come no earlier than
+    sc_core::sc_time free_from;  // at the far end
+    u64 damaged = 0, lost = 0;
     std::vector<u8> held;  // waits for the next frame
   };
   void apply(const FaultRule& rule, u8 sender, tlm::tlm_generic_payload& payload,
@@ -141,17 +142,19 @@ class Wire : public sc_core::sc_module {
   // What enters is told and may be hit; true: it goes no further from here.
   bool enters(u8 sender, tlm::tlm_generic_payload& payload, sc_core::sc_time delay);
 
-  WireConfig config_;
+  // Side by side what each frame needs.
   sc_core::sc_time latency_;
+  bool looks_ = false;    // may_hit_, or a tap of what enters
+  bool may_hit_ = false;  // faults, bit errors or a break
+  std::vector<std::pair<unsigned, Tap>> taps_;
+  std::array<End, kEnds> ends_;
+
+  WireConfig config_;
   FaultScript faults_;
   // Of damage and of bit errors, by sender: chips run in no order.
   std::array<engine::Random, kEnds> random_, errors_;
-  bool may_hit_ = false;  // faults, bit errors or a break
-  bool looks_ = false;    // that, or a tap of what enters
-  u64 error_bits_ = 0;    // of which one is wrong; 0: none
-  std::vector<std::pair<unsigned, Tap>> taps_;
+  u64 error_bits_ = 0;  // of which one is wrong; 0: none
   std::vector<Tap> entry_taps_;
   unsigned next_tap_ = 0;
-  std::array<End, kEnds> ends_;
 };
 }  // namespace hca::tlm_

@@ -56,27 +56,29 @@ struct PortCable {
 };
 
 struct Contexts {
+  // Side by side what each packet needs.
+  std::vector<proto::QpConfig> qps;
+  std::vector<proto::SendState> send;
+  std::vector<proto::ReceiveState> receive;
+  std::vector<std::vector<proto::SentMessage>> sent;  // by QP: WQE index modulo the queue's size
+  std::vector<proto::Region> regions;                 // by key index: regions and windows
+  u64 version = 0;  // of what commands have set: another one behind each
+
   ObjectLimits limits;
   proto::TransportOptions options;
   std::vector<proto::PortAttributes> ports;  // from port 1 on
   std::vector<PortCable> cables;             // the same
   std::vector<proto::DropCounters> drops;    // the same
   std::vector<proto::TransportCounters> transport;
-  std::vector<proto::QpConfig> qps;
-  std::vector<proto::QpAttributes> given;  // by QP: by ModifyQp
-  std::vector<u64> qp_contexts;            // by QP: the host's own
-  std::vector<proto::SendState> send;
-  std::vector<proto::ReceiveState> receive;
-  std::vector<std::vector<proto::SentMessage>> sent;  // by QP: WQE index modulo the queue's size
-  std::vector<proto::Region> regions;                 // by key index: regions and windows
-  std::map<u32, std::vector<u64>> page_lists;         // by key index
-  std::vector<u32> bound_windows;                     // by QP: windows of type 2A bound with it
+  std::vector<proto::QpAttributes> given;      // by QP: by ModifyQp
+  std::vector<u64> qp_contexts;                // by QP: the host's own
+  std::map<u32, std::vector<u64>> page_lists;  // by key index
+  std::vector<u32> bound_windows;              // by QP: windows of type 2A bound with it
   std::vector<Pd> pds;
   std::vector<EventRing> cqs, eqs;
   std::vector<proto::SharedQueue> srqs;
   std::vector<proto::MulticastMember> members;
   std::vector<proto::VectorAttributes> vectors;
-  u64 version = 0;  // of what commands have set: another one behind each
   // In host memory, behind SetContextMemory; needed: not all of it is held on chip.
   u64 context_memory = 0;
   bool needs_context_memory = false;

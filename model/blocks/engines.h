@@ -23,13 +23,14 @@ class Engines {
   static constexpr u32 kMost = 16;
   // Each takes an item every `interval` cycles at most.
   Engines(u32 count, Cycle interval, EngineAssignment assignment)
-      : limit_(count > 1 || interval > 1),
+      : limit_(limits(count, interval)),
         interval_(interval),
         assignment_(assignment),
         each_(count) {}
 
   // One engine that could take an item in each cycle limits nothing: its block need not ask.
   bool limit() const { return limit_; }
+  static bool limits(u32 count, Cycle interval) { return count > 1 || interval > 1; }
   unsigned count() const { return unsigned(each_.size()); }
   // modulo: queue pairs with consecutive numbers are on different engines; hash: as chance has it.
   unsigned of(u32 qpn) const {

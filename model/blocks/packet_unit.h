@@ -41,10 +41,10 @@ class PacketUnit : public engine::Block {
 
   // Ports may be null where only `pass` is used.
   PacketUnit(const Config& config, const Ports& ports, engine::Probe probe = {})
-      : config_(config),
-        ports_(ports),
+      : stage_(config.latency, at_least_one("interval", config.interval)),
         beats_(engine::Rate(8 * at_least_one("beat_bytes", config.beat_bytes), 1)),
-        stage_(config.latency, at_least_one("interval", config.interval)),
+        config_(config),
+        ports_(ports),
         probe_(probe) {
     const engine::Cycle least = ports.packets_out ? ports.packets_out->latency() : 1;
     require(config.latency >= least, "latency", config.latency,
@@ -87,10 +87,10 @@ class PacketUnit : public engine::Block {
     return value;
   }
 
+  engine::Stage stage_;
+  engine::Meter beats_;
   Config config_;
   Ports ports_;
-  engine::Meter beats_;
-  engine::Stage stage_;
   engine::Probe probe_;
   u64 packets_ = 0;
 };

@@ -59,34 +59,38 @@ class Packetizer {
   Packetizer(const PacketizerConfig& config, u64 clock_hz, Protection& protection,
              const PerPort<TxRelease>& release)
       : sides{Side(config, release[0]), Side(config, release[1])},
-        unit_(config.unit),
-        unit_rate_(config.unit_rate, clock_hz),
         protection_(protection),
-        stage_(config.latency, config.interval) {}
+        stage_(config.latency, config.interval),
+        unit_(config.unit),
+        unit_rate_(config.unit_rate, clock_hz) {}
 
   // Of each port.
   struct Side {
     Side(const PacketizerConfig& config, const TxRelease& release_of_port)
-        : buffers(config.buffers), release(release_of_port) {
+        : release(release_of_port), by_lane(config.lane_buffers), buffers(config.buffers) {
       for (unsigned i = 0; config.lane_buffers && i < kLanes; ++i)
         of_lanes.emplace_back(config.lane_buffers);
     }
     engine::Budget& buffers_of(unsigned lane) {
-      if (of_lanes.empty()) [[likely]]
+      if (!by_lane) [[likely]]
         return buffers;
       return of_lanes[lane];
     }
-    PacketLink* packets_out = nullptr;    // written in the cycle of the memory access, by dma
-    PacketLink* not_read_out = nullptr;   // written by the requester: what needs no read
+    PacketLink* packets_out = nullptr;  // written in the cycle of the memory access, by dma
+    Cycle last_release = 0;
+    TxRelease release;
+    const bool by_lane;                   // not `buffers` counts, but of_lanes
     engine::Budget buffers;               // given back by the port
     std::deque<engine::Budget> of_lanes;  // instead, by virtual lane or priority
-    TxRelease release;
-    Cycle last_release = 0, last_not_read = 0;
+    PacketLink* not_read_out = nullptr;   // written by the requester: what needs no read
+    Cycle last_not_read = 0;
   };
   DmaLink* dma_out = nullptr;
-  PerPort<Side> sides;
+  engine::Probe probe;
   PacketizerCounters counters;
-  engine::Probe probe, not_read_probe;
+  engine::Waker dma;  // whose clock `arrived` runs on
+  engine::Probe not_read_probe;
+  PerPort<Side> sides;
 
   bool busy() const { return packet_; }
   // A packet for this port can be taken; if not, the caller is woken when it can.
@@ -96,7 +100,7 @@ class Packetizer {
     return sides[port].buffers_of(lane).available() && dma_out->can_push();
   }
   // Lanes with buffers of their own: 1, all share them.
-  unsigned lanes() const { return sides[0].of_lanes.empty() ? 1 : kLanes; }
+  unsigned lanes() const { return sides[0].by_lane ? kLanes : 1; }
   // Takes a packet whose headers stand and whose lane is set; `cursor` moves past its payload.
   // `order`: of its queue pair, not moved. `at`: the cycle in which it comes in.
   void start(Packet* packet, GatherCursor& cursor, ReadOrder& order, Cycle now, Cycle at);
@@ -115,7 +119,6 @@ class Packetizer {
               static_cast<Packetizer*>(owner)->arrived(r, first, last);
             }};
   }
-  engine::Waker dma;  // whose clock `arrived` runs on
 
  private:
   void arrived(const DmaRequest& request, Cycle first, Cycle last);
@@ -125,15 +128,16 @@ class Packetizer {
   Cycle release(Packet& packet, Cycle last, Cycle not_before);
   Cycle behind_unit(const Packet& packet) const;
 
-  const u32 unit_;
-  const engine::Rate unit_rate_;
+  // Side by side what each packet needs.
   Protection& protection_;
-  engine::Stage stage_;
   Packet* packet_ = nullptr;  // being gathered
   GatherCursor* cursor_ = nullptr;
   u32 left_ = 0, filled_ = 0;
-  [[no_unique_address]] proto::MutantMemory<proto::KeptBytes> kept_;
   Cycle enters_ = 0, last_ask_ = 0;
+  engine::Stage stage_;
+  const u32 unit_;
+  const engine::Rate unit_rate_;
+  [[no_unique_address]] proto::MutantMemory<proto::KeptBytes> kept_;
   proto::NetworkCrcs network_crcs_;
 };
 }  // namespace hca::blocks

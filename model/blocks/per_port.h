@@ -73,7 +73,7 @@ class PortLinks {
     turn_ = &link == &links_[0] ? 1 : 0;
     links_[turn_].hold_until(now + 1);
   }
-  PerPort<L> links_;
   unsigned count_ = 0, turn_ = 0;
+  PerPort<L> links_;
 };
 }  // namespace hca::blocks

@@ -26,9 +26,9 @@ struct PortConfig {
   bool loop_back = false;
 };
 struct PortCounters {
-  u64 tx_packets = 0, tx_bytes = 0, rx_packets = 0, rx_bytes = 0;
+  u64 tx_packets = 0, tx_bytes = 0, waits_link = 0, rx_packets = 0, rx_bytes = 0;
   u64 rx_bad_frame = 0, rx_bad_icrc = 0, rx_wrong_address = 0, rx_unknown_qp = 0, rx_wrong_port = 0;
-  u64 rx_copies = 0, rx_port_down = 0, waits_link = 0;
+  u64 rx_copies = 0, rx_port_down = 0;
 };
 
 // Bits a second that the datapath of a core carries, in each direction of a port.
@@ -54,25 +54,25 @@ class PortTransmit : public engine::Block {
   PortTransmit(const PortConfig& config, const IcrcUnitConfig& icrc, u64 clock_hz, Outside& outside,
                unsigned depth = 64)
       : requests_in(depth),
-        config_(config),
+        outside_(outside),
         slow_(is_slow(icrc, config.link_rate, clock_hz)),
-        icrc_latency_(icrc.latency),
+        config_(config),
         icrc_({icrc}, {}),
         pacer_(config.link_rate, clock_hz),
-        outside_(outside) {
+        icrc_latency_(icrc.latency) {
     not_read_in.mark(not_read_, 1);
   }
 
   PacketLink requests_in, not_read_in;
   PacketLink replies_in{16};
-  bool is_controlled = false;    // all packets come by requests_in, control frames by replies_in
-  SentLink* sent_out = nullptr;  // to requester
   PortCounters* counters = nullptr;
-  const Contexts* contexts = nullptr;
   const proto::PortAttributes* attributes = nullptr;
   const PortStandIns* stand_ins = nullptr;  // for units of its segment; most often there are none
   class PortReceive* own = nullptr;         // of the same port, with loop_back
+  bool is_controlled = false;  // all packets come by requests_in, control frames by replies_in
   engine::Probe probe, icrc_probe;
+  SentLink* sent_out = nullptr;  // to requester
+  const Contexts* contexts = nullptr;
 
   void tick();
 
@@ -91,17 +91,18 @@ class PortTransmit : public engine::Block {
   void send_control(PacketLink& from, PacketLink& other);
   void count_blocks(const Packet& p);
 
+  // Side by side what each packet needs.
+  Outside& outside_;
+  u32 not_read_ = 0;  // not 0: there may be something in not_read_in
+  bool replies_next_ = false;
+  const bool slow_;                        // the core is slower than the link
+  Cycle next_ = 0;                         // no packet starts before it
+  Cycle busy_since_ = 0, busy_until_ = 0;  // with what was sent last, if the link holds up the next
   const PortConfig config_;
-  const bool slow_;  // the core is slower than the link
-  const Cycle icrc_latency_;
   IcrcUnit icrc_;
   engine::Pacer pacer_;
-  Cycle link_free_ = 0;                    // slow_: when another packet may start on the wire
-  Cycle next_ = 0;                         // no packet starts before it
-  u32 not_read_ = 0;                       // not 0: there may be something in not_read_in
-  Cycle busy_since_ = 0, busy_until_ = 0;  // with what was sent last, if the link holds up the next
-  Outside& outside_;
-  bool replies_next_ = false;
+  const Cycle icrc_latency_;
+  Cycle link_free_ = 0;                // slow_: when another packet may start on the wire
   std::array<u16, 16> blocks_sent_{};  // FCTBS of each virtual lane
   proto::NetworkCrcs network_crcs_;    // of packets whose payload no read brings
   [[no_unique_address]] proto::MutantMemory<Packet*> late_;
@@ -129,26 +130,28 @@ class PortReceive : public engine::Block {
   PortReceive(const PortConfig& config, const IcrcUnitConfig& icrc, u64 clock_hz,
               Contexts& contexts, ResponderCheck& responder, ResponseCheck& response,
               Congestion& congestion, unsigned port = 0)
-      : config_(config),
-        port_(port + 1),
-        slow_(is_slow(icrc, config.link_rate, clock_hz)),
-        attributes_(contexts.ports[port]),
-        icrc_({icrc}, {}),
-        wire_(engine::Rate(config.link_rate, clock_hz)),
-        all_headers_(engine::Rate(config.link_rate, clock_hz).cycles_for(proto::kMaxHeaderBytes)),
-        contexts_(contexts),
+      : contexts_(contexts),
         responder_(responder),
         response_(response),
-        congestion_(congestion) {}
+        congestion_(congestion),
+        attributes_(contexts.ports[port]),
+        slow_(is_slow(icrc, config.link_rate, clock_hz)),
+        port_(port + 1),
+        config_(config),
+        icrc_({icrc}, {}),
+        wire_(engine::Rate(config.link_rate, clock_hz)),
+        all_headers_(engine::Rate(config.link_rate, clock_hz).cycles_for(proto::kMaxHeaderBytes)) {
+    bells_in.mark(pending_, kBells);
+  }
 
   engine::Mailbox<Packet*> packets_in;
   engine::Mailbox<Packet*>* arrivals_out = &packets_in;  // this, or what leads there
   ReceiveBellLink bells_in{8};
   Ports ports;
-  PortCounters counters;
   const PortStandIns* stand_ins = nullptr;
-  engine::Probe probe, icrc_probe;
   LinkControl* control = nullptr;  // in front of it, if there is one
+  engine::Probe probe, icrc_probe;
+  PortCounters counters;
 
   void tick();
   // From the wire: the first bit of the frame is here in cycle `at`.
@@ -166,25 +169,32 @@ class PortReceive : public engine::Block {
   bool spread(const Packet& p, Cycle checked);
   void forward_copy();
   bool drop(u64 proto::DropCounters::*counter);
-  [[gnu::always_inline]] void route(Packet* p, Cycle checked);
+  [[gnu::always_inline]] void route(Packet* p, const proto::QpConfig& qp, Cycle checked);
+  void answer_congestion(const Packet& p, const proto::QpConfig& qp);
   void ring(const ReceiveBell& bell);
   void ring_shared(const ReceiveBell& bell);
+  bool serve_beside();
+  void tell(proto::Event event, Cycle at);
   void establish(u32 qpn);
   void push_event();
 
-  const PortConfig config_;
-  const unsigned port_;  // from 1 on
-  const bool slow_;      // the core is slower than the link
-  const proto::PortAttributes& attributes_;
-  IcrcUnit icrc_;
-  engine::Meter wire_;
-  const Cycle all_headers_;  // in which the longest headers arrive
+  // Side by side what each packet needs.
   Contexts& contexts_;
   ResponderCheck& responder_;
   ResponseCheck& response_;
   Congestion& congestion_;
+  const proto::PortAttributes& attributes_;
+  static constexpr u32 kBells = 1, kEvents = 2, kCopies = 4;
+  u32 pending_ = 0;      // what there may be to do beside packets
+  const bool slow_;      // the core is slower than the link
+  const unsigned port_;  // from 1 on
+  const PortConfig config_;
+  IcrcUnit icrc_;
+  engine::Meter wire_;
+  const Cycle all_headers_;  // in which the longest headers arrive
   u32 arrivals_ = 0, taken_ = 0;
   proto::KnownNetwork known_;  // of a frame before
+
   Ring<proto::Event> events_;  // that came of requests
   // Of a multicast datagram, one for each queue pair of its group.
   struct Copy {

@@ -17,7 +17,7 @@ bool PortReceive::spread(const Packet& p, Cycle checked) {
     copy->first = p.first, copy->last = std::max(p.last, now()) + (checked - now());
     copy->qpn = qpn, copy->psn = p.parsed.bth.psn;
     std::memcpy(copy->frame(), p.frame(), p.frame_bytes);
-    copies_.push({copy, checked}), ++counters.rx_copies;
+    copies_.push({copy, checked}), pending_ |= kCopies, ++counters.rx_copies;
   };
   const auto is_attached = [&](const Gid& dgid) {
     contexts_.each_receiver(port_, dgid, p.frame(), p.parsed, copy_to);

@@ -41,13 +41,20 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
   if (control) control->freed_in.deliver(last + 1, taken_++, {p.lane, p.frame_bytes});
 }
 
+// Doorbells, events, copies of datagrams. True: there was a copy, and packets wait.
+[[gnu::noinline]] bool PortReceive::serve_beside() {
+  if (bells_in.can_pop() && ports.bells_out->can_push()) ring(bells_in.pop());
+  if (!events_.empty() && !(mutant<"comm_est_late">() && now() < late_())) push_event();
+  const bool copies = !copies_.empty();
+  if (copies) forward_copy();
+  pending_ = (bells_in.empty() ? 0 : kBells) | (events_.empty() ? 0 : kEvents) |
+             (copies_.empty() ? 0 : kCopies);
+  return copies;
+}
+
 [[gnu::hot]] void PortReceive::tick() {
-  if (bells_in.can_pop() && ports.bells_out->can_push()) [[unlikely]]
-    ring(bells_in.pop());
-  if (!events_.empty() && !(mutant<"comm_est_late">() && now() < late_())) [[unlikely]]
-    push_event();
-  if (!copies_.empty()) [[unlikely]]
-    return forward_copy();
+  if (pending_ && serve_beside()) [[unlikely]]
+    return;
   if (!packets_in.can_pop()) return;
   if (!ports.requests_out->can_push() || !ports.acks_out->can_push() || !ports.cnps_out->can_push())
     return;
@@ -71,11 +78,16 @@ inline void PortReceive::receive(Packet* p, Cycle checked) {
   const OpcodeRow* opcode = p->parsed.opcode;  // none: a reserved one
   icrc_probe.event(p->last, Step::Received, p->qpn, p->psn, opcode && opcode->is_request);
   const QpConfig& qp = contexts_.qps[p->qpn];
+  if (draws_cnp(p->frame(), p->parsed)) [[unlikely]]
+    answer_congestion(*p, qp);
+  route(p, qp, checked);
+}
+
+// Of a marked packet.
+[[gnu::cold]] void PortReceive::answer_congestion(const Packet& p, const QpConfig& qp) {
   const bool has_path = takes_requests(qp.state) && qp.service != Service::Ud;
-  if (const Cycle at = has_path ? congestion_.notify(*p, p->last) : kNever; at != kNever)
-      [[unlikely]]
-    ports.cnps_out->push(Reply{.qpn = p->qpn, .cnp = true}, 1, at - now() - 1);
-  route(p, checked);
+  if (const Cycle at = has_path ? congestion_.notify(p, p.last) : kNever; at != kNever)
+    ports.cnps_out->push(Reply{.qpn = p.qpn, .cnp = true}, 1, at - now() - 1);
 }
 
 inline bool PortReceive::frame_good(Packet& p, Cycle checked) {
@@ -111,29 +123,25 @@ bool PortReceive::drop(u64 DropCounters::*counter) {
 }
 
 // Requests wait for nothing but their headers, responses for their last beat.
-inline void PortReceive::route(Packet* p, Cycle checked) {
+inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
   const bool response = p->parsed.opcode && !p->parsed.opcode->is_request;
   if (!response) {
     const Cycle at = responder_.check(*p, now(), checked);
     if (p->verdict.cause != RequestCause::Good) [[unlikely]]
-      contexts_.count(contexts_.qps[p->qpn], p->verdict.cause);
+      contexts_.count(qp, p->verdict.cause);
     const bool silent = is_silent(p->verdict.action);
     if (silent) [[unlikely]] {
-      const QpConfig& qp = contexts_.qps[p->qpn];
       contexts_.count_drop(port_, counter_of(p->verdict.cause, qp, p->frame(), p->parsed));
       if (qp.service == Service::Ud)
         contexts_.count_drop(port_, counter_without_place(p->verdict.cause));
       if (p->verdict.action == RequestAction::Drop) return PacketPool::give_back(p);
     }
-    if (responder_.below_limit) [[unlikely]] {
-      events_.push({EventType::SrqLimitReached, std::exchange(responder_.below_limit, 0)});
-      wake_at(now() + 1);
-    }
-    if (contexts_.qps[p->qpn].state == QpState::Rtr && take_established(contexts_.receive[p->qpn]))
-        [[unlikely]]
+    if (responder_.below_limit) [[unlikely]]
+      tell({EventType::SrqLimitReached, std::exchange(responder_.below_limit, 0)}, now() + 1);
+    if (qp.state == QpState::Rtr && take_established(contexts_.receive[p->qpn])) [[unlikely]]
       establish(p->qpn);
     // A WQE of an SRQ cannot be put back: responder_execute ends it (G9.2).
-    if (silent && !contexts_.qps[p->qpn].srqn) [[unlikely]]
+    if (silent && !qp.srqn) [[unlikely]]
       return PacketPool::give_back(p);
     return ports.requests_out->push(p, 1, at - now() - 1);
   }
@@ -147,7 +155,7 @@ inline void PortReceive::route(Packet* p, Cycle checked) {
 [[gnu::cold]] void PortReceive::forward_copy() {
   if (!ports.requests_out->can_push() || !ports.acks_out->can_push()) return;
   const Copy copy = copies_.pop();
-  route(copy.packet, std::max(copy.checked, now()));
+  route(copy.packet, contexts_.qps[copy.packet->qpn], std::max(copy.checked, now()));
   wake_at(now() + 1);
 }
 
@@ -155,7 +163,11 @@ inline void PortReceive::route(Packet* p, Cycle checked) {
   const bool late = mutant<"comm_est_late">();
   const Cycle at = now() + (late ? 2000 : 1);
   if (late) late_() = at;
-  events_.push({EventType::CommEst, qpn}), wake_at(at);
+  tell({EventType::CommEst, qpn}, at);
+}
+
+[[gnu::cold]] void PortReceive::tell(Event event, Cycle at) {
+  events_.push(event), pending_ |= kEvents, wake_at(at);
 }
 
 // COMM_EST and SRQ_LIMIT_REACHED, by `command`.
@@ -179,6 +191,6 @@ void PortReceive::ring_shared(const ReceiveBell& bell) {
   SharedQueue* queue = contexts_.find_srq(bell.qpn);
   if (!queue) return;
   queue->posted = widen_index(queue->posted, u16(bell.posted));
-  if (refuses_posts(*queue)) events_.push({EventType::SrqErr, bell.qpn}), wake_at(now() + 1);
+  if (refuses_posts(*queue)) tell({EventType::SrqErr, bell.qpn}, now() + 1);
 }
 }  // namespace hca::blocks

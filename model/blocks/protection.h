@@ -33,17 +33,20 @@ struct ProtectionCounters {
 // Contract: an access asked for in cycle n is judged and translated in n + latency; one access a
 // port each `interval` cycles.
 class Protection {
+  const Contexts& contexts_;  // in a line of the cache with the counters and the first port
+
  public:
   Protection(const ProtectionConfig& config, const Contexts& contexts)
-      : requester(config),
+      : contexts_(contexts),
+        requester(config),
         execute(config),
-        responder{ReadPort(config), ReadPort(config)},
-        contexts_(contexts) {}
+        responder{ReadPort(config), ReadPort(config)} {}
 
   Cycle look_up(ReadPort& port, Cycle at, u32 key) {
     ++counters.lookups;
     return port.look_up(at, key);
   }
+  ProtectionCounters counters;
   ReadPort requester, execute;
   PerPort<ReadPort> responder;
   const proto::Region* find(u32 key) const { return contexts_.find_region(key); }
@@ -66,7 +69,6 @@ class Protection {
     return false;
   }
   const HostPages* host_pages = nullptr;  // none: the host has all that is registered
-  ProtectionCounters counters;
 
  private:
   // What lies beyond the region is for others to judge.
@@ -76,7 +78,6 @@ class Protection {
       return true;
     return host_pages->hold(region.translate(va), bytes);
   }
-  const Contexts& contexts_;
 };
 }  // namespace hca::blocks
 

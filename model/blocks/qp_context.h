@@ -27,10 +27,10 @@ class QpContext {
     ++counters.lookups;
     return port.look_up(at, qpn);
   }
+  QpContextCounters counters;
   ReadPort requester;
   PerPort<ReadPort> responder, response;
   Contexts contexts;
-  QpContextCounters counters;
 };
 }  // namespace hca::blocks
 

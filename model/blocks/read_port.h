@@ -13,8 +13,8 @@ struct ReadPort {
     probe.event(out, Step::Passed, number);
     return out;
   }
+  u64 looked_up = 0;
   engine::Stage stage;
   engine::Probe probe;
-  u64 looked_up = 0;
 };
 }  // namespace hca::blocks

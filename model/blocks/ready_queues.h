@@ -59,9 +59,9 @@ class ReadyQueues {
   }
 
   SchedulerPolicy policy_ = SchedulerPolicy::RoundRobin;
-  Weights weights_{};
+  unsigned waiting_ = 0;  // classes that have a queue pair, a bit each; not of rotation
   std::array<Ring<u32>, kTrafficClasses> queues_;
-  unsigned waiting_ = 0;             // classes that have a queue pair, a bit each; not of rotation
+  Weights weights_{};
   unsigned class_ = 0, served_ = 0;  // weighted: whose turns these are, how many it had
 };
 }  // namespace hca::blocks

@@ -141,16 +141,15 @@ inline bool Requester::cut(u32 qpn, Lane& lane) {
     return false;  // its ACK activates the lane again
   send_packet(qpn, lane);
   next_packet_ = now() + config_.interval;
-  if (engines_.limit()) [[unlikely]]
+  if (has_places_ && engines_.limit()) [[unlikely]]  // has_places_: beside what each packet needs
     engines_.take(engines_.of(qpn), now());
   return true;
 }
 
 // The first packet of its message is on the way to find out whether there is a receive WQE.
 bool Requester::waits_for_probe(u32 qpn, const Lane& lane) const {
-  const u32 index = lane.head->first + lane.at;
   const SendState& s = contexts_.send[qpn];
-  return probes(s, contexts_.qps[qpn], contexts_.message(qpn, index), index + 1 == s.started);
+  return probes(s, contexts_.qps[qpn], message_of(qpn, lane), lane.index + 1 == s.started);
 }
 
 // A WQE that was begun needs no repetition. One that is completed may have been fetched when the
@@ -204,7 +203,7 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
     if (has_response(row_of(lane.wqe).answer)) keep_buffers(index, lane);
     ++counters.messages;
   }
-  lane.packet = psns_between(m.first_psn, s.send_psn);
+  lane.message = &m, lane.index = index, lane.packet = psns_between(m.first_psn, s.send_psn);
   if (row_of(lane.wqe).sends_payload()) lane.cursor.skip(lane.packet * qp.path_mtu);
   lane.sending = true;
   lane.repeated.forget();
@@ -266,12 +265,13 @@ RequesterHold Requester::hold(u32 qpn) const {
 }
 
 // The headers of the next packet, by the tables.
-void Requester::build(Packet& p, u32 qpn, Lane& lane, SentMessage& m, u32 index, CutPacket& cut) {
+void Requester::build(Packet& p, u32 qpn, Lane& lane, CutPacket& cut) {
   const QpConfig& qp = contexts_.qps[qpn];
+  SentMessage& m = message_of(qpn, lane);
   const SendState& s = contexts_.send[qpn];
   PacketPlan plan = plan_packet(qp, lane.wqe, m, lane.packet);
   m.resumed |= m.answer == Answer::Read && lane.packet;
-  plan.ack_requested |= !lane.packet && probes(s, qp, m, index + 1 == s.started);
+  plan.ack_requested |= !lane.packet && probes(s, qp, m, lane.index + 1 == s.started);
   ExtHeaders ext;
   request_headers(ext, lane.wqe, lane.operands, m, plan);
   Bth bth = request_bth(qp, plan);
@@ -294,8 +294,9 @@ void Requester::build(Packet& p, u32 qpn, Lane& lane, SentMessage& m, u32 index,
 }
 
 // The same for a message that is like the one before.
-void Requester::repeat_lone(Packet& p, const Lane& lane, const SentMessage& m, CutPacket& cut) {
+void Requester::repeat_lone(Packet& p, const Lane& lane, CutPacket& cut) {
   const LonePacket& lone = lane.lone;
+  const SentMessage& m = *lane.message;
   ExtHeaders ext;
   request_headers(ext, lane.wqe, lane.operands, m, lone.plan);
   lone.headers.write(p.frame(), m.first_psn);
@@ -308,8 +309,7 @@ void Requester::repeat_lone(Packet& p, const Lane& lane, const SentMessage& m, C
 inline void Requester::send_packet(u32 qpn, Lane& lane) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
-  const u32 index = lane.head->first + lane.at;
-  SentMessage& m = contexts_.message(qpn, index);
+  SentMessage& m = message_of(qpn, lane);
   Packet* p = pool_.take();
   CutPacket cut;
   const bool is_middle = lane.packet + 1 < m.packets;
@@ -318,9 +318,9 @@ inline void Requester::send_packet(u32 qpn, Lane& lane) {
     lane.repeated.write(p->frame(), cut.psns.first);
     p->shape = lane.repeated.shape();
   } else if (lane.lone.is_like(lane.wqe, m, contexts_.version) && !kMutants) {
-    repeat_lone(*p, lane, m, cut);
+    repeat_lone(*p, lane, cut);
   } else {
-    build(*p, qpn, lane, m, index, cut);
+    build(*p, qpn, lane, cut);
   }
   p->qpn = qpn, p->psn = cut.psns.first, p->port = u8(port_of(qp)), p->is_request = true;
   if (has_lanes_) [[unlikely]]
@@ -328,7 +328,7 @@ inline void Requester::send_packet(u32 qpn, Lane& lane) {
   Cycle at = context_.look_up(context_.requester, now(), qpn);
   at = protection_.look_up(protection_.requester, at, lane.wqe.rkey);
   at = stage_.enter(at);
-  probe.event(at, Step::Passed, qpn, cut.psns.first, index);
+  probe.event(at, Step::Passed, qpn, cut.psns.first, lane.index);
   ++counters.packets;
   const bool is_new = psn_stand_in ? send_by(qpn, m, lane.packet) : s.send(cut.psns);
   counters.resent += !is_new;

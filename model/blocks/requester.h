@@ -65,17 +65,17 @@ class Requester : public engine::Block {
   Requester(const RequesterConfig& config, u64 clock_hz, QpContext& context, Protection& protection,
             Packetizer& packetizer, SchedulerPolicy policy = SchedulerPolicy::RoundRobin,
             const ReadyQueues::Weights& weights = {}, const std::array<u32, 16>& lane_of_sl = {})
-      : config_(config),
-        clock_hz_(clock_hz),
+      : stage_(config.latency, config.interval),
         context_(context),
         contexts_(context.contexts),
         protection_(protection),
         packetizer_(packetizer),
-        stage_(config.latency, config.interval),
-        engines_(config.engines, config.engine_interval, config.assignment),
-        lane_of_sl_(lane_of_sl),
         has_lanes_(packetizer.lanes() > 1),
-        has_places_(has_lanes_ || engines_.limit()) {
+        has_places_(has_lanes_ || Engines::limits(config.engines, config.engine_interval)),
+        config_(config),
+        engines_(config.engines, config.engine_interval, config.assignment),
+        clock_hz_(clock_hz),
+        lane_of_sl_(lane_of_sl) {
     const u32 places = kMaxPorts * config.engines * packetizer.lanes();
     active_.reserve(places);
     turns_in.mark(pending_, kTurns), not_read_in.mark(pending_, kTurns);
@@ -94,8 +94,8 @@ class Requester : public engine::Block {
   Ports ports;
   engine::Budget* turns = nullptr;  // the scheduler's
   StandIn<RequesterPsnItem>* psn_stand_in = nullptr;
-  RequesterCounters counters;
   engine::Probe probe;
+  RequesterCounters counters;
 
   void tick();
   Dma::Client response_client();
@@ -153,29 +153,30 @@ class Requester : public engine::Block {
              solicited == wqe.solicited && headers.hold(version);
     }
   };
-  struct Lane {
+  // First, in few lines of the cache, what each packet needs.
+  struct alignas(64) Lane {
     Turn *head = nullptr, *tail = nullptr;
-    u32 at = 0;  // WQE within the first turn
+    proto::SentMessage* message = nullptr;  // in progress, if sending
+    std::unique_ptr<Pace> pace;
+    u32 at = 0;      // WQE within the first turn
+    u32 index = 0;   // of the WQE of the message in progress
+    u32 packet = 0;  // PSNs of it that are sent
+    u32 life = 0;    // of the queue pair
     bool active = false, sending = false, failed = false, in_error = false, completing = false;
     bool waits_to_fail = false;  // its next WQE cannot be executed
-    u32 packet = 0;              // PSNs of the message in progress that are sent
-    u32 life = 0;                // of the queue pair
-    Ring<AwaitedWork> awaited;
+    bool waits_local = false;  // for WQE local_index, which `command` executes, or which it refused
+    bool failing = false;      // WQE fail_index ends with fail_status, after all before it
+    proto::RepeatedHeaders repeated;  // of the message in progress: its middle packets
+    GatherCursor cursor;
+    ReadOrder order;  // of its packets
     proto::SendWqe wqe{};
     proto::AtomicOperands operands{};
-    GatherCursor cursor;
-    ReadOrder order;                  // of its packets
-    proto::RepeatedHeaders repeated;  // of the message in progress: its middle packets
+    Ring<AwaitedWork> awaited;
     LonePacket lone;
-    bool waits_local = false;  // for WQE local_index, which `command` executes, or which it refused
-    u32 local_index = 0;
-    proto::WcStatus local_status{};
-    bool failing = false;  // WQE fail_index ends with fail_status, after all before it
-    u32 fail_index = 0;
-    proto::WcStatus fail_status{};
+    u32 local_index = 0, fail_index = 0;
+    proto::WcStatus local_status{}, fail_status{};
     proto::SendWait waits = proto::SendWait::None;  // its next WQE, since:
     Cycle waits_since = 0, rnr_since = 0;
-    std::unique_ptr<Pace> pace;
   };
 
   // requester.cpp: work requests to packets
@@ -199,6 +200,10 @@ class Requester : public engine::Block {
     return has_lanes_ ? u8(lane_of_sl_[qp.service_level]) : u8(0);
   }
   [[gnu::always_inline]] bool cut(u32 qpn, Lane& lane);
+  // In progress. A mistake may create a queue pair again that is sending.
+  proto::SentMessage& message_of(u32 qpn, const Lane& lane) const {
+    return proto::kMutants ? contexts_.message(qpn, lane.index) : *lane.message;
+  }
   bool is_acknowledged(u32 qpn, u32 index);
   bool begin(u32 qpn, Lane& lane, const Turn& turn);
   proto::WcStatus check_wqe(const proto::QpConfig& qp, Lane& lane, const u8* wqe, u32 index,
@@ -211,10 +216,8 @@ class Requester : public engine::Block {
     proto::PsnRange psns{};
     bool ack_requested = false, last = false;
   };
-  [[gnu::noinline]] void build(Packet& packet, u32 qpn, Lane& lane, proto::SentMessage& message,
-                               u32 index, CutPacket& cut);
-  void repeat_lone(Packet& packet, const Lane& lane, const proto::SentMessage& message,
-                   CutPacket& cut);
+  [[gnu::noinline]] void build(Packet& packet, u32 qpn, Lane& lane, CutPacket& cut);
+  void repeat_lone(Packet& packet, const Lane& lane, CutPacket& cut);
   [[gnu::always_inline]] void send_packet(u32 qpn, Lane& lane);
   void finish_wqe(u32 qpn, Lane& lane);
   // requester_pace.cpp: rate limits
@@ -271,51 +274,53 @@ class Requester : public engine::Block {
   void set_timer(u32 qpn, Cycle at);
   Cycle timeout_of(u32 qpn) const;
 
-  const RequesterConfig config_;
-  const u64 clock_hz_;
+  // Side by side what each packet needs.
+  alignas(64) engine::Stage stage_;
   QpContext& context_;
   Contexts& contexts_;
   Protection& protection_;
   Packetizer& packetizer_;
-  engine::Stage stage_;
+  Cycle next_packet_ = 0;
+  ByQp<Lane> lanes_;
+  // Of the lanes of the ports of the first engine, the second, ...
+  std::vector<ReadyQueues> active_;
+  u32 pending_ = 0;               // bits of the constants below
+  u32 for_command_ = 0;           // faults_ and works_
+  u32 gathering_ = 0;             // the queue pair whose packet the packetizer gathers
+  bool gathers_last_ = false;     // and whether it is the last of its message
+  bool gathers_nothing_ = false;  // it was reset meanwhile
+  const bool has_lanes_;          // with packet buffers of their own
+  const bool has_places_;         // active_ has several on one port
+  const RequesterConfig config_;
+  Ring<SchedulerNote> notes_;
   PacketPool pool_;
   Timers timers_, paced_;
-  bool has_paced_ = false;  // a queue pair has waited for its pace
+
+  Engines engines_;
+  const u64 clock_hz_;
+  // What it may have to do beside sending: turns or answers in its links, or what it keeps itself.
+  static constexpr u32 kTurns = 1, kAnswers = 2, kOwn = 4;
+  bool has_paced_ = false;   // a queue pair has waited for its pace
+  bool waits_sent_ = false;  // a packet was told to say when it is on the wire
   // Of a datagram, which is cut in the cycle in which its WQE is checked: where it goes.
   struct Datagram {
     proto::AddressHandle address{};
     proto::Path path{};
   };
   Datagram datagram_;
-  ByQp<Lane> lanes_;
-  Engines engines_;
   const std::array<u32, 16> lane_of_sl_;
-  const bool has_lanes_;   // with packet buffers of their own
-  const bool has_places_;  // active_ has several on one port
-  std::vector<ReadyQueues>
-      active_;         // of the lanes of the ports of the first engine, the second, ...
-  unsigned turn_ = 0;  // which of them may send first
+  unsigned turn_ = 0;  // which of active_ may send first
   Ring<u32> completing_, errors_;
   Ring<Turn*> flushing_;
-  Ring<SchedulerNote> notes_;
   Ring<Fault> faults_;
   Ring<LocalWork> works_;
-  u32 for_command_ = 0;  // faults_ and works_
   struct Placing {
     Packet* packet = nullptr;
     const u8* from = nullptr;
     u32 left = 0;
     bool completes = false;
   } placing_;  // the response whose data are being written
-  Cycle next_packet_ = 0;
   u32 clears_ = 0;
-  // What it may have to do beside sending: turns or answers in its links, or what it keeps itself.
-  static constexpr u32 kTurns = 1, kAnswers = 2, kOwn = 4;
-  u32 pending_ = 0;
-  bool waits_sent_ = false;       // a packet was told to say when it is on the wire
-  u32 gathering_ = 0;             // the queue pair whose packet the packetizer gathers
-  bool gathers_last_ = false;     // and whether it is the last of its message
-  bool gathers_nothing_ = false;  // it was reset meanwhile
 };
 }  // namespace hca::blocks
 

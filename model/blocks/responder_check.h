@@ -36,19 +36,20 @@ class ResponderCheck {
  public:
   ResponderCheck(const ResponderCheckConfig& config, QpContext& context, Protection& protection,
                  unsigned port = 0)
-      : config_(config),
-        context_port_(context.responder[port]),
+      : context_port_(context.responder[port]),
         key_port_(protection.responder[port]),
         context_(context),
         attributes_(context.contexts.ports[port]),
         protection_(protection),
-        stage_(config.latency, config.interval) {}
+        stage_(config.latency, config.interval),
+        config_(config) {}
 
   ByQp<Delayed>* reads_finished = nullptr;  // of responder_execute
-  u32 below_limit = 0;  // SRQ from which the request took so that it is below its limit; 0: none
-  ResponderCheckCounters counters;
   StandIn<ResponderCheckItem>* stand_in = nullptr;
   engine::Probe probe;
+  u32 below_limit = 0;  // SRQ from which the request took so that it is below its limit; 0: none
+
+  ResponderCheckCounters counters;
 
   // Judges a request that comes in cycle `at` and applies its effect; returns the cycle in which it
   // leaves.
@@ -63,7 +64,6 @@ class ResponderCheck {
   bool check_by(const proto::RequestView& view, Packet& packet, proto::SharedQueue* shared);
   u32 reads_unfinished(u32 qpn, Cycle now) const;
 
-  const ResponderCheckConfig config_;
   ReadPort &context_port_, &key_port_;
   QpContext& context_;
   const proto::PortAttributes& attributes_;
@@ -71,6 +71,7 @@ class ResponderCheck {
   engine::Stage stage_;
   std::vector<Cycle> written_;  // by QP: when its context is written
   Cycle last_out_ = 0, waited_until_ = 0;
+  const ResponderCheckConfig config_;
 };
 }  // namespace hca::blocks
 

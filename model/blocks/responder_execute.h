@@ -88,19 +88,20 @@ class ResponderExecute : public engine::Block {
   // What each port has for itself.
   struct Side {
     Side(const ResponderExecuteConfig& config, const TxRelease& timing_of_port)
-        : responses(config.responses), timing(timing_of_port) {
+        : by_lane(config.lane_responses), responses(config.responses), timing(timing_of_port) {
       for (unsigned i = 0; config.lane_responses && i < kLanes; ++i)
         of_lanes.emplace_back(config.lane_responses);
     }
+    Ring<u32> settling;  // queue pairs whose first outcome may be due
+    Ring<u32> reads;     // queue pairs whose first outcome is one; kRest: there was a rest
+    Ring<u32> tells;     // queue pairs whose peer may not know of their credits
     ReplyLink* replies_out = nullptr;
+    const bool by_lane;                   // not `responses` counts, but of_lanes
     PacketLink responses_in;              // written by dma: a response packet has its data
     engine::Budget responses;             // given back by the port
     std::deque<engine::Budget> of_lanes;  // instead, by virtual lane or priority
     TxRelease timing;
-    Ring<u32> settling;  // queue pairs whose first outcome may be due
-    Ring<u32> reads;     // queue pairs whose first outcome is one; kRest: there was a rest
     Rest rest;
-    Ring<u32> tells;  // queue pairs whose peer may not know of their credits
     Cycle last_response = 0;
     Cycle next_read = 0;     // another READ may begin
     Cycle read_counted = 0;  // of waits for that, up to here
@@ -115,12 +116,12 @@ class ResponderExecute : public engine::Block {
                    Contexts& contexts, Protection& protection,
                    const std::array<u32, 16>& lane_of_sl = {})
       : sides{Side(config, timing[0]), Side(config, timing[1])},
-        config_(config),
+        stage_(config.latency, config.interval),
         contexts_(contexts),
         protection_(protection),
-        lane_of_sl_(lane_of_sl),
-        stage_(config.latency, config.interval),
+        config_(config),
         engines_(config.engines, config.engine_interval, config.assignment),
+        lane_of_sl_(lane_of_sl),
         for_engine_(config.engines),
         atomic_units_(config.atomics) {
     bells_in.mark(pending_, 1), batches_in.mark(pending_, 1), ordered_in.mark(pending_, 1);
@@ -148,8 +149,8 @@ class ResponderExecute : public engine::Block {
   PerPort<Side> sides;
   ByQp<Delayed> reads_finished;  // READs and ATOMICs whose responses have all left
   Ports ports;
-  ResponderExecuteCounters counters;
   engine::Probe probe;
+  ResponderExecuteCounters counters;
   engine::Waker dma;
 
   void tick();
@@ -170,7 +171,7 @@ class ResponderExecute : public engine::Block {
     const u8* sges = nullptr;
     u32 count = 0, index = 0, offset = 0;
   };
-  struct Queue {
+  struct alignas(64) Queue {
     ReceiveBatch *current = nullptr, *following = nullptr;
     Packet *parked_head = nullptr, *parked_tail = nullptr;
     Cycle wqe_since = kNever;  // the first of them waits for its receive WQE
@@ -180,15 +181,15 @@ class ResponderExecute : public engine::Block {
     bool tells = false;   // in tells of its side
     bool congested = false;
     u32 life = 0;
+    u32 taken = 0;                 // WQEs of an SRQ, of requests that came here
+    u32 atomics = 0;               // new ones that are not done
     u32 posted = 0, next_wqe = 0;  // next_wqe: the next that a message will take
     u32 open_wqe = 0;              // if wqe_open: of the message in progress
     bool abandoned = false;        // UC: until a packet begins a message
-    u32 taken = 0;                 // WQEs of an SRQ, of requests that came here
     Scatter scatter;
     u32 placed = 0;  // bytes of the SEND in progress
     Outcome *first = nullptr, *last = nullptr;
     Outcome* reading = nullptr;  // the READ that began last
-    u32 atomics = 0;             // new ones that are not done
     u32 ordered = 0;             // payloads ordered, not yet used by settle()
     proto::SavedRequests saved;
     proto::ToldCredits told;
@@ -294,47 +295,50 @@ class ResponderExecute : public engine::Block {
   void flush();
   void drop_batches(Queue& q);
 
-  const ResponderExecuteConfig config_;
-  Contexts& contexts_;  // in Error it counts the receive WQEs, before that it only reads
-  Protection& protection_;
-  const std::array<u32, 16> lane_of_sl_;
-  engine::Stage stage_;
-  ByQp<Queue> queues_;  // in place: a scatter list may be in use
-  Pool<ReceiveBatch> batches_;
-  Pool<Outcome> outcomes_;
-  PacketPool pool_;                  // of responses
-  proto::NetworkCrcs network_crcs_;  // of theirs
-  Ring<u32> fetches_, unparks_, flushes_;
-  u32 fetching_ = 0;  // batches that have room in batches_in and are not here yet
-  struct Lost {
-    u32 qpn = 0, life = 0, cqn = 0, wqe = 0;
-  };
-  Ring<Lost> lost_;    // WQEs of SRQs that were taken for requests which nobody executes
-  Ring<u32> atomics_;  // queue pairs whose first outcome is one
-  unsigned settle_turn_ = 0, read_turn_ = 0;  // the port that is asked first
-  u32 parked_ = 0, in_flight_ = 0;
-  u32 pending_ = 0;  // not 0: there may be something in bells_in, batches_in or ordered_in
-  Cycle next_packet_ = 0, last_ask_ = 0;
-  Engines engines_;
-  std::vector<Ring<Packet*>> for_engine_;  // requests that wait for theirs
-  unsigned engine_turn_ = 0;               // which may take one first
-  // The packet whose pieces are being written.
-  Packet* placing_ = nullptr;
-  Scatter* scatter_ = nullptr;
-  bool plain_ = true;  // there is none, and no page list
-  u64 address_ = 0;
-  u32 left_ = 0, done_ = 0;
-  Cycle enters_ = 0;
-  // A value is read when the one written before under its lock is in memory (G30.3), so that one
-  // buffer each will do.
-  std::deque<AtomicUnit> atomic_units_;  // in place: links
-  u32 atomic_marks_ = 0;                 // those with a step, seen or not
   // The first that waits, for what, and since when: an ATOMIC, a request.
   struct Held {
     u64 ResponderExecuteCounters::*what = nullptr;
     Cycle since = 0;
   };
   void hold(Held& held, u64 ResponderExecuteCounters::*what);
-  Held atomic_held_, request_held_;
+  struct Lost {
+    u32 qpn = 0, life = 0, cqn = 0, wqe = 0;
+  };
+
+  // Side by side what each request needs.
+  alignas(64) engine::Stage stage_;
+  Contexts& contexts_;  // in Error it counts the receive WQEs, before that it only reads
+  Protection& protection_;
+  ByQp<Queue> queues_;  // in place: a scatter list may be in use
+  Cycle next_packet_ = 0, last_ask_ = 0, enters_ = 0;
+  // The packet whose pieces are being written.
+  Packet* placing_ = nullptr;
+  Scatter* scatter_ = nullptr;
+  u64 address_ = 0;
+  u32 left_ = 0, done_ = 0;
+  u32 pending_ = 0;    // not 0: there may be something in bells_in, batches_in or ordered_in
+  bool plain_ = true;  // there is no scatter list, and no page list
+  u32 parked_ = 0, in_flight_ = 0;
+  u32 atomic_marks_ = 0;  // ATOMIC units with a step, seen or not
+  Held request_held_;
+  const ResponderExecuteConfig config_;
+  Engines engines_;
+  Ring<u32> fetches_, unparks_, flushes_;
+  Ring<u32> atomics_;  // queue pairs whose first outcome is one
+  Ring<Lost> lost_;    // WQEs of SRQs that were taken for requests which nobody executes
+
+  const std::array<u32, 16> lane_of_sl_;
+  Pool<ReceiveBatch> batches_;
+  Pool<Outcome> outcomes_;
+  PacketPool pool_;                  // of responses
+  proto::NetworkCrcs network_crcs_;  // of theirs
+  u32 fetching_ = 0;                 // batches that have room in batches_in and are not here yet
+  unsigned settle_turn_ = 0, read_turn_ = 0;  // the port that is asked first
+  std::vector<Ring<Packet*>> for_engine_;     // requests that wait for theirs
+  unsigned engine_turn_ = 0;                  // which may take one first
+  // A value is read when the one written before under its lock is in memory (G30.3), so that one
+  // buffer each will do.
+  std::deque<AtomicUnit> atomic_units_;  // in place: links
+  Held atomic_held_;
 };
 }  // namespace hca::blocks

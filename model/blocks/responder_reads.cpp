@@ -56,14 +56,14 @@ void ResponderExecute::wait_for_interval(Side& side) {
 
 // Where the response packets of a queue pair have their room.
 engine::Budget& ResponderExecute::responses_of(Side& side, u32 qpn) {
-  if (side.of_lanes.empty()) [[likely]]
+  if (!side.by_lane) [[likely]]
     return side.responses;
   return side.of_lanes[lane_of_sl_[contexts_.qps[qpn].service_level]];
 }
 
 // Of the first of the READs whose lane has a buffer, which is the next then.
 bool ResponderExecute::has_response(Side& side) {
-  if (side.of_lanes.empty()) [[likely]]
+  if (!side.by_lane) [[likely]]
     return side.responses.available();
   for (std::size_t passed = 0; passed < side.reads.size(); ++passed) {
     const u32 qpn = side.reads.front();

@@ -20,7 +20,7 @@ class Timers {
     d.at = at;
     if (d.queued <= at) return kNever;
     d.queued = at;
-    queue_.push({at, qpn});
+    queue_.push({at, qpn}), first_ = queue_.top().at;
     return at;
   }
   void clear(u32 qpn) {
@@ -30,30 +30,29 @@ class Timers {
   Cycle deadline(u32 qpn) const { return qpn < deadlines_.size() ? deadlines_[qpn].at : kNever; }
   bool runs(u32 qpn) const { return deadline(qpn) != kNever; }
 
-  bool may_be_due(Cycle now) const { return !queue_.empty() && queue_.top().at <= now; }
+  bool may_be_due(Cycle now) const { return first_ <= now; }
   // The queue pair whose deadline is `now` or before, once; kNone if none. `again`: when to ask
   // next, if not kNever.
   static constexpr u32 kNone = ~u32{0};
   u32 due(Cycle now, Cycle& again) {
     again = kNever;
     if (!may_be_due(now)) return kNone;
-    while (!queue_.empty() && queue_.top().at <= now) {
+    u32 found = kNone;
+    while (found == kNone && may_be_due(now)) {
       const Entry e = queue_.top();
       queue_.pop();
       Deadline& d = deadlines_[e.qpn];
-      if (d.queued != e.at) continue;
-      d.queued = kNever;
-      if (d.at == kNever) continue;
-      if (d.at <= now) {
-        d.at = kNever;
-        again = queue_.empty() ? kNever : queue_.top().at;
-        return e.qpn;
+      if (d.queued == e.at) {
+        d.queued = kNever;
+        if (d.at <= now)
+          d.at = kNever, found = e.qpn;
+        else if (d.at != kNever)
+          d.queued = d.at, queue_.push({d.at, e.qpn});
       }
-      d.queued = d.at;
-      queue_.push({d.at, e.qpn});
+      first_ = queue_.empty() ? kNever : queue_.top().at;
     }
-    again = queue_.empty() ? kNever : queue_.top().at;
-    return kNone;
+    again = first_;
+    return found;
   }
   // The earliest deadline that is armed.
   Cycle next() const {
@@ -71,6 +70,7 @@ class Timers {
     u32 qpn;
     bool operator<(const Entry& o) const { return at != o.at ? at > o.at : qpn > o.qpn; }
   };
+  Cycle first_ = kNever;  // the earliest of queue_; kNever: it is empty
   std::vector<Deadline> deadlines_;
   std::priority_queue<Entry> queue_;
 };

@@ -26,7 +26,7 @@ constexpr u32 widen_index(u32 known, u16 low) { return known + u16(low - u16(kno
 constexpr u32 later_index(u32 a, u32 b) { return b - a < u32{1} << 31 ? b : a; }
 
 // Set by CreateQp and ModifyQp, by nobody else.
-struct QpConfig {
+struct alignas(64) QpConfig {
   bool allocated = false, signal_all = false, privileged = false;
   bool reliable = true;  // is_reliable(service)
   QpState state = QpState::Reset;
