@@ -94,10 +94,7 @@ u32 network_part(const u8* frame, const FrameShape& shape, std::size_t behind, N
     return network_crc<F>(frame + shape.network_offset, behind, known);
   });
 }
-u32 network_part(const u8*, const FrameShape&, std::size_t, const KnownNetwork& known) {
-  return known.crc;
-}
-// Worked out for this frame already.
+// Known for this frame already.
 struct NetworkPart {
   u32 crc;
 };
@@ -154,7 +151,7 @@ PacketVerdict check(PacketVerdict parsed, ParsedPacket& out, const Icrc& icrc, c
 }
 template <class... Known>
 PacketVerdict check(PacketVerdict parsed, std::span<const u8> frame, ParsedPacket& out,
-                    Known&... known) {
+                    Known&&... known) {
   return check(
       parsed, out, [&] { return is_icrc_good(frame.data(), out, known...); },
       [&] { return vcrc_good(frame, out); });
@@ -203,7 +200,7 @@ void keep(std::span<const u8> frame, LinkLayer link, const ParsedPacket& packet,
                                        ParsedPacket& out) {
   const PacketVerdict parsed = parse(frame, link, known, out);
   if (known.matched) [[likely]]
-    return check(parsed, frame, out, known);
+    return check(parsed, frame, out, NetworkPart{known.crc});
   return check_unknown(parsed, frame, link, known, known_crcs, out);
 }
 
