@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What programs of Debian's packages print in simulated time on the HCAs of one `hca serve`, beside what the model reports.
 
-check_attach_time.py HCA FOLDER_OF_SCENARIOS CASE [...]: without CASE all of them. `--runs N`: of those that must not differ.
+check_attach_time.py HCA FOLDER_OF_SCENARIOS CASE [...]: without CASE all of them. `--runs N`: of those that must not differ, 3.
 """
 import argparse
 import contextlib

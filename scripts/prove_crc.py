@@ -7,7 +7,7 @@ followed back to the one in front of it, while the side band (bytes of the beat,
 these constants all gates on the way must come down to XORs, or it is refused; then the step is linear (affine), and two
 such functions are equal when they agree on zero and on all basis vectors. All basis vectors go through the netlist at once:
 bit j of a net's number is its value for basis vector j, the last bit a constant 1. Bytes behind the last one of a beat are
-basis vectors too: nothing may depend on them. Usage: prove_crc.py ROOT"""
+basis vectors too: nothing may depend on them. Usage: prove_crc.py ROOT [WIDTH ...]; without a width both, 256 and 512."""
 import json
 import pathlib
 import re
@@ -168,10 +168,13 @@ def prove(block, fields, width, size, first):
 
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
+    widths = [int(text) for text in sys.argv[2:]] or [256, 512]
+    if not {256, 512}.issuperset(widths):
+        sys.exit(f"prove_crc: widths are 256 and 512, not {' '.join(sys.argv[2:])}")
     sys.setrecursionlimit(100_000)
     fields = side_band(root)
     steps = vectors = gates = 0
-    for width in (256, 512):
+    for width in widths:
         with tempfile.TemporaryDirectory() as name:
             block = Block(netlist(root, pathlib.Path(name), width), 1 << width + 48)
         gates += len(block.driver)
