@@ -65,6 +65,9 @@ class Block:
         for net, numbers in given.items():
             value.update(zip(self.bits(net), numbers))
         value |= {"0": 0, "1": self.one}
+        for i, bit in enumerate(self.bits(name)):
+            if bit not in self.register:
+                sys.exit(f"prove_crc: bit {i} of {name} is no register: it is constant, or nothing reads it")
         return [self.next_of(bit, value) for bit in self.bits(name)]
 
     def next_of(self, bit, value):
