@@ -79,19 +79,19 @@ u32 CompletionStimulus::consumer_for(const EntryRing& cq) {
 }
 
 void CompletionStimulus::make_cqe(Cqe& cqe) {
-  constexpr std::array kOpcodes{CqeOpcode::Send,
-                                CqeOpcode::RdmaWrite,
-                                CqeOpcode::RdmaRead,
-                                CqeOpcode::CompareSwap,
-                                CqeOpcode::FetchAdd,
-                                CqeOpcode::BindMw,
-                                CqeOpcode::LocalInvalidate,
-                                CqeOpcode::RegisterMr,
-                                CqeOpcode::Receive,
-                                CqeOpcode::ReceiveRdmaImmediate};
+  constexpr std::array kCqeOpcodes{CqeOpcode::Send,
+                                   CqeOpcode::RdmaWrite,
+                                   CqeOpcode::RdmaRead,
+                                   CqeOpcode::CompareSwap,
+                                   CqeOpcode::FetchAdd,
+                                   CqeOpcode::BindMw,
+                                   CqeOpcode::LocalInvalidate,
+                                   CqeOpcode::RegisterMr,
+                                   CqeOpcode::Receive,
+                                   CqeOpcode::ReceiveRdmaImmediate};
   randomize(cqe, random_);
   cqe.phase = false;  // the CQ's
-  if (!random_.chance(1, 8)) cqe.opcode = kOpcodes[random_.below(kOpcodes.size())];
+  if (!random_.chance(1, 8)) cqe.opcode = kCqeOpcodes[random_.below(kCqeOpcodes.size())];
   if (!random_.chance(1, 8))
     cqe.status =
         random_.chance(1, 2) ? WcStatus::Success : WcStatus(random_.below(kWcStatusNames.size()));

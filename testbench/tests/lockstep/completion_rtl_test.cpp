@@ -13,7 +13,6 @@ namespace hca::testbench {
 namespace {
 using blocks::CqStep;
 using proto::CqResult;
-using Bytes = std::vector<u8>;
 
 // CQs whose contexts are answered one cycle behind the ask.
 struct CompletionBench {
@@ -90,15 +89,15 @@ TEST_CASE("each field of a CQE stands where the table says", "[completion][rtl]"
   other.first = other.last = true, other.cqn = 0x21;
   other.with_invalidate = other.has_grh = true;
   bench.run({s, other});
-  Bytes bytes(proto::kCqeBytes);
+  std::vector<u8> bytes(proto::kCqeBytes);
   proto::encode(bench.out[0].cqe, bytes.data());
   // Opcode, Status, flags, VendorError; QPN; WqeIndex; ByteLen; ImmDt; SrcQP; SLID, P_KeyIndex; SL,
   // Phase.
-  CHECK(bytes == Bytes{0x81, 0x0c, 0xa0, 0xee, 0x00, 0xab, 0xcd, 0xef, 0x00, 0x00, 0x12,
-                       0x34, 0x80, 0x00, 0x00, 0x01, 0xca, 0xfe, 0x01, 0x23, 0x00, 0x76,
-                       0x54, 0x32, 0xc0, 0x01, 0x01, 0x02, 0xd0, 0x00, 0x00, 0x01});
+  CHECK(bytes == std::vector<u8>{0x81, 0x0c, 0xa0, 0xee, 0x00, 0xab, 0xcd, 0xef, 0x00, 0x00, 0x12,
+                                 0x34, 0x80, 0x00, 0x00, 0x01, 0xca, 0xfe, 0x01, 0x23, 0x00, 0x76,
+                                 0x54, 0x32, 0xc0, 0x01, 0x01, 0x02, 0xd0, 0x00, 0x00, 0x01});
   proto::encode(bench.out[1].cqe, bytes.data());
-  Bytes flags(proto::kCqeBytes);
+  std::vector<u8> flags(proto::kCqeBytes);
   flags[2] = 0x50, flags[31] = 0x01;
   CHECK(bytes == flags);
 }
