@@ -143,7 +143,8 @@ void add_lockstep(CLI::App& block, int& exit_code, testbench::RtlMaker<Pair> rtl
                                                Pair::kName, Pair::kTakes));
     if (!packets->empty())
       options->given = testbench::GivenFrames(testbench::load_frames(*packets));
-    if (rtl) options->rtl = [=] { return rtl(options->twin.beat_bytes); };
+    // Not of `options` itself, which would hold itself then.
+    if (rtl) options->rtl = [rtl, bytes = options->twin.beat_bytes] { return rtl(bytes); };
     if constexpr (!testbench::kLooksUp<Pair>)
       if (elastic) return void(exit_code = run<testbench::run_elastic<Pair>>(*options));
     exit_code = run<testbench::run_lockstep<Pair>>(*options);
