@@ -77,15 +77,12 @@ inline void PortReceive::receive(Packet* p, Cycle checked) {
   p->last = std::max(p->last, now()) + (checked - now());
   const OpcodeRow* opcode = p->parsed.opcode;  // none: a reserved one
   icrc_probe.event(p->last, Step::Received, p->qpn, p->psn, opcode && opcode->is_request);
-  const QpConfig& qp = contexts_.qps[p->qpn];
-  if (draws_cnp(p->frame(), p->parsed)) [[unlikely]]
-    answer_congestion(*p, qp);
-  route(p, qp, checked);
+  route(p, contexts_.qps[p->qpn], checked);
 }
 
-// Of a marked packet.
+// Of a marked packet that passed header validation.
 [[gnu::cold]] void PortReceive::answer_congestion(const Packet& p, const QpConfig& qp) {
-  const bool has_path = takes_requests(qp.state) && qp.service != Service::Ud;
+  const bool has_path = qp.service != Service::Ud;
   if (const Cycle at = has_path ? congestion_.notify(p, p.last) : kNever; at != kNever)
     ports.cnps_out->push(Reply{.qpn = p.qpn, .cnp = true}, 1, at - now() - 1);
 }
@@ -127,6 +124,8 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
   const bool response = p->parsed.opcode && !p->parsed.opcode->is_request;
   if (!response) {
     const Cycle at = responder_.check(*p, now(), checked);
+    if (draws_cnp(p->frame(), p->parsed) && draws_cnp(p->verdict.cause)) [[unlikely]]
+      answer_congestion(*p, qp);
     if (p->verdict.cause != RequestCause::Good) [[unlikely]]
       contexts_.count(qp, p->verdict.cause);
     const bool silent = is_silent(p->verdict.action);
@@ -147,6 +146,8 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
   }
   Acknowledgement a;
   const Cycle at = response_.check(*p, p->last, a);
+  if (draws_cnp(p->frame(), p->parsed) && at != kNever) [[unlikely]]
+    answer_congestion(*p, qp);
   if (at != kNever) ports.acks_out->push(a, 1, at - now() - 1);
   if (!a.packet) PacketPool::give_back(p);
 }

@@ -33,6 +33,8 @@ using namespace proto;
   if (stand_in ? check_by(view, p, shared)
                : check_request(view, state, shared, p.verdict, p.effect))
     below_limit = qp.srqn;
+  if (p.verdict.action == RequestAction::Repeat) [[unlikely]]
+    limit_repeated_read(p.effect, qp, state.epsn);
   count(p.verdict.cause);
   probe.event(out, Step::Passed, p.qpn, p.psn, u64(p.verdict.action));
   return out;

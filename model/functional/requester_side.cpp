@@ -183,6 +183,7 @@ void FunctionalHca::receive_answer(const QpConfig& qp, const ParsedPacket& packe
     ++counters(qp).unexpected_answers;
     return contexts_.count_drop(qp.port, counter_of(cause, qp, frame.data(), packet));
   }
+  notify_congestion(qp, packet, frame);
   if (packet.opcode->operation != Operation::Acknowledge)
     return receive_response(qp, packet, frame.subspan(packet.payload_offset, packet.payload_bytes));
   const AckVerdict verdict =

@@ -27,7 +27,6 @@ void FunctionalHca::receive(std::span<const u8> frame, u32 port, bool at_once) {
   if (mutant<"unknown_qp_is_first">() && !qp) qp = contexts_.first_of(contexts_.qps);
   if (const auto dropped = port_drop(own, port, frame.data(), packet, qp))
     return contexts_.count_drop(port, dropped);
-  notify_congestion(*qp, packet, frame);
   if (packet.opcode && !packet.opcode->is_request) return receive_answer(*qp, packet, frame);
   if constexpr (kMutants) {
     const std::function<void()> late = std::exchange(put_off_(), {});
@@ -55,8 +54,7 @@ void FunctionalHca::receive_multicast(const ParsedPacket& packet, std::span<cons
 
 void FunctionalHca::notify_congestion(const QpConfig& qp, const ParsedPacket& packet,
                                       std::span<const u8> frame) {
-  if (!takes_requests(qp.state) || qp.service == Service::Ud || !draws_cnp(frame.data(), packet))
-    return;
+  if (qp.service == Service::Ud || !draws_cnp(frame.data(), packet)) return;
   if (now_ < side(qp.qpn).next_cnp) return;
   side(qp.qpn).next_cnp = now_ + kCnpIntervalNs;
   transmit(qp, *opcode_row(kCnpOpcode), cnp_bth(qp), {}, 0);
@@ -81,6 +79,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   RequestVerdict verdict =
       judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet)),
                      reads_unfinished(qpn), &contexts_.ports[qp.port - 1u]});
+  if (draws_cnp(verdict.cause)) notify_congestion(qp, packet, frame);
   const bool reads = packet.opcode && request::is_saved(*packet.opcode);
   const bool passed = verdict.action == RequestAction::Execute;
   if (passed && qp.service == Service::Ud) return receive_datagram(qpn, packet, frame);
@@ -125,6 +124,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
     case RequestAction::Fail:
       return fail_receive(qpn, packet, verdict);
     case RequestAction::Repeat:
+      limit_repeated_read(effect, qp, state.epsn);
       return repeat_read(qpn, packet, effect);
     case RequestAction::Execute:
       if (reads) return execute_read(qpn, packet, effect);

@@ -3,6 +3,7 @@
 #pragma once
 #include "model/proto/packet.h"
 #include "model/proto/qp.h"
+#include "model/proto/responder_rules.h"
 
 namespace hca::proto {
 // A packet that met congestion draws a CNP, for each queue pair at most one in an interval. RoCEv1
@@ -11,6 +12,14 @@ inline bool draws_cnp(const u8* frame, const ParsedPacket& packet) {
   const bool ip = packet.framing == Framing::RoceV2Ip4 || packet.framing == Framing::RoceV2Ip6 ||
                   (packet.framing == Framing::RoceV1 && mutant<"cnp_on_rocev1">());
   return ip && (traffic_class_of(frame, packet) & kEcnMask) == kEcnCongestionExperienced;
+}
+// Nothing may be relied on in what fails header validation (DROP-13), its mark neither: neither a
+// packet of somebody else nor a CNP draws one.
+inline bool draws_cnp(RequestCause verdict) {
+  for (const RequestRule& rule : kRequestRules)
+    if (rule.cause == verdict && rule.stage == RuleStage::Header)
+      return mutant<"cnp_for_dropped">();
+  return true;
 }
 inline constexpr u64 kCnpIntervalNs = 50'000;
 

@@ -14,7 +14,7 @@ struct RequestEffect {
   u32 receive_wqe = 0;  // the WQE that it takes or belongs to
   u32 byte_len = 0;     // WRITE with Immediate: DMALen of the message; READ: what is asked for
   u32 ack_psn = 0, msn = 0;
-  u32 packets = 0;        // READ: of its response
+  u32 packets = 0;        // READ: of its response; 0: of a duplicate that asks for too many
   u32 free_receives = 0;  // receive WQEs that nobody has taken: the credits of the answer
   u32 rq_posted = 0;      // without answers: when it came
   bool unreliable = false;

@@ -16,7 +16,8 @@ inline constexpr std::array<std::string_view, 2> kGapAfterRnrNames{"drop", "nak"
 // for.
 enum class DupReadCheck : u8 { HeldEntry, Reexecute };
 inline constexpr std::array<std::string_view, 2> kDupReadCheckNames{"held_entry", "reexecute"};
-// G3.6: what a duplicate READ gets whose key is not good any more. The NAK changes no state.
+// G3.6: what a duplicate READ gets whose key is not good any more. The NAK fails the queue pair;
+// MSN and ePSN stay.
 enum class DupReadBadKey : u8 { Drop, Nak };
 inline constexpr std::array<std::string_view, 2> kDupReadBadKeyNames{"drop", "nak"};
 

@@ -192,12 +192,21 @@ inline bool key_allows(const Region* region, const RequestEffect& e, const Acces
   return key_allows(region, e.rkey, who, e.va, e.byte_len, request::needed_access(row));
 }
 // G3.3, G3.6, T10-7: a duplicate READ is answered if it is a part of one that is held and its key
-// is good; else it is dropped. Options have it answered without being held, or refused for its key.
+// is good, and if the queue pair may still be read through (G22.2); else it is dropped. Options
+// have it answered without being held, but not for PSNs of other requests (READ-16), or refused for
+// its key.
 inline bool may_repeat_read(const SavedRequests& saved, const RequestEffect& e, const QpConfig& qp,
                             bool key_good) {
   const bool again = qp.options.dup_read_check == DupReadCheck::Reexecute;
   return (key_good || mutant<"dup_read_key_unchecked">()) &&
-         (again || saved.holds_read(e, qp.path_mtu));
+         (qp.access & kRemoteRead || mutant<"dup_read_right_unchecked">()) &&
+         (again ? e.packets != 0 : saved.holds_read(e, qp.path_mtu));
+}
+// READ-16: a duplicate READ that is answered though it is not held would, from `epsn` on, have the
+// PSNs of other requests.
+inline void limit_repeated_read(RequestEffect& e, const QpConfig& qp, Psn epsn) {
+  const bool again = qp.options.dup_read_check == DupReadCheck::Reexecute;
+  if (again && psn_sub(epsn, e.ack_psn) < e.packets && !mutant<"dup_read_grows">()) e.packets = 0;
 }
 inline bool refuses_repeated_read(const QpConfig& qp, bool key_good) {
   return !key_good && qp.options.dup_read_bad_key == DupReadBadKey::Nak;
