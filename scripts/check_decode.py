@@ -14,8 +14,10 @@ GOOD = ("7012375C000E17D20A2024870087B1B3000DEC2A01710A1C015D400238F27A050000000
 BROKEN = GOOD.replace("000DEC2A", "400DEC2A")
 
 
-def pcapng(packet):
+def pcapng(packet, captured=None):
     """One frame of link type InfiniBand (247): section header, interface description, enhanced packet block."""
+    whole, packet = len(packet), packet[:captured]
+
     def block(kind, body):
         length = struct.pack("<I", 12 + len(body))
         return struct.pack("<I", kind) + length + body + length
@@ -23,7 +25,7 @@ def pcapng(packet):
     padded = packet + bytes(-len(packet) % 4)
     return (block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
             + block(1, struct.pack("<HHI", 247, 0, 0))
-            + block(6, struct.pack("<IIIII", 0, 0, 0, len(packet), len(packet)) + padded))
+            + block(6, struct.pack("<IIIII", 0, 0, 0, len(packet), whole) + padded))
 
 
 def main():
@@ -65,6 +67,10 @@ def main():
         run(0, "-", says="ICRC at 52: 96 25 B7 5A  good", stdin=f"# a packet\n{GOOD}\n".encode())
         ng = pcapng(bytes.fromhex(GOOD))
         (folder / "one.pcapng").write_bytes(ng)
+        # Of 58 bytes the capture has 50: no rule is broken by what was not captured.
+        (folder / "short.pcapng").write_bytes(pcapng(bytes.fromhex(GOOD), captured=50))
+        run(0, "--strict", str(folder / "short.pcapng"), says="0 that break rules, 1 cut by the capture")
+        run(1, "--strict", GOOD[:100], says="BROKEN T12-4")
         for path in [folder / "one.pcapng", *map(pathlib.Path, captures)]:
             piped = run(0, "-", says="0 of other protocols", stdin=path.read_bytes())
             if piped.replace("stdin frame", f"{path} frame") != run(0, str(path)):

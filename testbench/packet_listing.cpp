@@ -62,6 +62,7 @@ std::string ends_text(const FrameReport& r) {
 std::string summary(const FrameReport& r) {
   const Dissection& d = r.dissection;
   if (!r.frame.captured.note.empty()) return r.frame.captured.note;
+  if (r.is_cut()) return "cut by the capture: what is missing is not judged";
   if (d.structure != PacketVerdict::Good) {
     const VerdictRow& row = verdict_row(d.structure);
     return fmt::format("{}: {}", r.is_foreign() ? "another protocol" : row.name, row.sentence);
@@ -141,6 +142,15 @@ FrameReport::FrameReport(const SourceFrame& source) : frame(source) {
   }
   dissection = dissect(source.captured.bytes, source.captured.link);
   broken = broken_rules(source.captured.bytes, dissection);
+  if (is_cut())
+    std::erase_if(broken, [](const BrokenRule& rule) {
+      return rule.statement == verdict_row(PacketVerdict::Truncated).statement;
+    });
+}
+
+bool FrameReport::is_cut() const {
+  return dissection.structure == PacketVerdict::Truncated &&
+         frame.captured.bytes.size() < frame.captured.bytes_on_wire;
 }
 
 std::string one_line(const FrameReport& r) {
@@ -181,8 +191,9 @@ nlohmann::ordered_json to_json(const FrameReport& r) {
   json["bytes"] = captured.bytes.size();
   json["bytes_on_wire"] = captured.bytes_on_wire;
   json["summary"] = summary(r);
-  json["verdict"] =
-      captured.note.empty() ? std::string(verdict_row(d.structure).name) : captured.note;
+  json["verdict"] = !captured.note.empty()
+                        ? captured.note
+                        : std::string(r.is_cut() ? "cut" : verdict_row(d.structure).name);
   if (d.structure == PacketVerdict::Good) {
     json["framing"] = framing_row(d.packet.framing).name;
     json["service"] = name_of(d.packet.opcode->service);

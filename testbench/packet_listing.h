@@ -16,6 +16,8 @@ struct FrameReport {
   std::vector<proto::BrokenRule> broken;
 
   explicit FrameReport(const SourceFrame& source);
+  // The frame ends early since not all of it was captured.
+  bool is_cut() const;
   bool is_foreign() const { return proto::verdict_row(dissection.structure).is_foreign; }
 };
 

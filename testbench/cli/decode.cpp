@@ -27,7 +27,7 @@ struct DecodeArguments {
 };
 
 struct Totals {
-  u64 frames = 0, foreign = 0, bad_icrc = 0, bad_vcrc = 0, broken = 0;
+  u64 frames = 0, foreign = 0, bad_icrc = 0, bad_vcrc = 0, broken = 0, cut = 0;
 };
 
 // Writes the reports as one JSON array, frame by frame.
@@ -64,6 +64,7 @@ void count(const FrameReport& report, Totals& totals) {
   totals.bad_vcrc += report.dissection.has_icrc &&
                      proto::is_native(report.dissection.packet.framing) &&
                      !report.dissection.vcrc_is_good;
+  totals.cut += report.is_cut();
   totals.broken += !report.broken.empty();
 }
 
@@ -80,8 +81,9 @@ int decode(const DecodeArguments& options) {
   json.close();
   fmt::print(
       "{} frames: {} of other protocols, {} with a wrong ICRC, {} with a wrong VCRC, {} that break "
-      "rules\n",
-      totals.frames, totals.foreign, totals.bad_icrc, totals.bad_vcrc, totals.broken);
+      "rules{}\n",
+      totals.frames, totals.foreign, totals.bad_icrc, totals.bad_vcrc, totals.broken,
+      totals.cut ? fmt::format(", {} cut by the capture", totals.cut) : "");
   return options.strict && totals.broken > 0 ? kCheckFailed : kSucceeded;
 }
 
