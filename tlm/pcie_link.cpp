@@ -233,12 +233,10 @@ inline Cycle PcieLink::Train::at_hand(u64 beat, Cycle first_in, Cycle last_in) c
   const u32 before = (bytes - 1) / config_.mps, tail = bytes - before * config_.mps;
   const auto beat = [](u64 end) { return (end + kBeatBytes - 1) / kBeatBytes - 1; };
   const engine::Rate& rate = up_.rate();
-  train_ = {bytes,
-            engine::Divisor(beat(bytes)),
-            beat(config_.mps),
-            beat(bytes - tail),
+  train_ = {bytes, engine::Divisor(beat(bytes)), beat(config_.mps), beat(bytes - tail),
             rate.span_of(bytes + (before + 1) * header),
-            rate.span_of(config_.mps + tail + 2 * header),
+            // The one before its last may be its first, which keeps the fraction of a cycle.
+            rate.span_of(before == 1 ? 0 : config_.mps + tail + 2 * header),
             rate.span_of(tail + header)};
 }
 

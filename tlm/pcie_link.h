@@ -148,7 +148,7 @@ class PcieLink : public blocks::HostTiming {
     u32 bytes = 0;
     engine::Divisor gaps{1};       // between its beats
     u64 first = 0, next_last = 0;  // the last beat of its first TLP, of the one before its last
-    engine::Rate::Span all{}, last_two{}, last{};  // TLPs
+    engine::Rate::Span all{}, last_two{}, last{};  // TLPs; last_two: 0 of a train of two
     Cycle at_hand(u64 beat, Cycle first_in, Cycle last_in) const;
   };
   u64 first_answer_of(u32 part) const;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hashes and figures of runs whose ways to run differ.
+#include <fmt/format.h>
+
 #include "testbench/report.h"
 #include "testbench/tests/system/recorded_run.h"
 
@@ -66,5 +68,21 @@ TEST_CASE("what arrives over a long wire is awaited, whatever the quantum", "[ru
     CHECK(result.messages == 300);
     CHECK(result.lost == 0);
   }
+}
+
+TEST_CASE("recorded or not, a run has the same hash where PCIe is the limit", "[run]") {
+  const u32 bytes = GENERATE(257u, 384u, 512u, 513u);  // of two TLPs of 256 bytes, and of three
+  CAPTURE(bytes);
+  Scenario scenario = parse_scenario(
+      fmt::format("run.hash: true\npcie: {{lanes: 4}}\n"
+                  "workload: [{{operation: write, size: {} B, messages: 300, depth: 64}}]\n",
+                  bytes),
+      "test.yaml");
+  const auto hash = [&](bool metered) {
+    FreshKernel kernel;
+    scenario.metered = metered;
+    return Runner(scenario, {}).run().hash;
+  };
+  CHECK(hash(false) == hash(true));
 }
 }  // namespace hca::testbench

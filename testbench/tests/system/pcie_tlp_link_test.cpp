@@ -22,11 +22,12 @@ TEST_CASE("TLP by TLP a link has the times of one that counts whole requests", "
     PcieLink whole(config, kClock, 3);
     PcieTlpLink pieces(config, kClock, 3);
     engine::Random random(completion);
-    Cycle at = 0;
+    Cycle at = 0, next = 0;
     for (u64 i = 0; i < 20'000; ++i) {
       const u64 page = i % 8 * 4096;  // where all boundaries are
       const u32 bytes = u32(1 + random.below(random.below(4) ? 600 : 8000));
       at += random.below(random.below(8) ? 6 : 400);
+      if (random.below(2)) at = std::max(at, next);  // right behind the write before
       CAPTURE(i, at, bytes);
       if (!random.below(6)) {
         const u32 operands = random.below(2) ? 8 : 16;
@@ -47,6 +48,7 @@ TEST_CASE("TLP by TLP a link has the times of one that counts whole requests", "
         const auto a = whole.write(at, end, 0, bytes), b = pieces.write(at, end, page, bytes);
         REQUIRE(b.next == a.next);
         REQUIRE(b.memory == a.memory);
+        next = a.next;
       }
       REQUIRE(pieces.mmio_write(at, bytes) == whole.mmio_write(at, bytes));
     }
