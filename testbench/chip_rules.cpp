@@ -76,6 +76,22 @@ void check_link(const Scenario& s, std::vector<ChipMistake>& mistakes) {
          fmt::format("{} does not go with connection.framing; allowed: credits with ib_local and "
                      "ib_global, pause and pfc with the others",
                      blocks::kFlowControlNames[std::size_t(mode)])});
+  const u32 lanes = s.hca[0].link_control.lanes, others = s.hca[1].link_control.lanes;
+  if (mode == FlowControl::Credits && lanes != others)
+    mistakes.push_back({{".link_control.lanes"},
+                        fmt::format("{} of hca0 and {} of hca1 are the lanes of one link; allowed: "
+                                    "as many at both ends",
+                                    lanes, others)});
+  for (unsigned port = 0; port < s.ports(); ++port) {
+    const u64 rate = s.hca[0].port[port].link_rate, far = s.hca[1].port[port].link_rate;
+    if (rate == far) continue;
+    mistakes.push_back(
+        {{".link_rate"},
+         fmt::format("{:g} Gb/s of hca0 and {:g} Gb/s of hca1 are the rates of one link; allowed: "
+                     "the same at both ends",
+                     double(rate) * 1e-9, double(far) * 1e-9)});
+    return;
+  }
 }
 }  // namespace
 

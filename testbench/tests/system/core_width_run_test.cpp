@@ -15,9 +15,9 @@ TEST_CASE("a core that is slower than its link is refused", "[scenario][width]")
         "s.yaml:2: hca.core.clock: 64 B in each cycle of 100 MHz are 51.2 Gb/s, less than the 100 "
         "Gb/s of a link of hca0; allowed: a larger hca.icrc_unit.beat_bytes or hca.core.clock, or "
         "hca.core.allow_slow_core: true");
-  CHECK(error_of("hca1.port.link_rate: 400 Gb/s\nhca1.icrc_unit.beat_bytes: 32 B\n") ==
+  CHECK(error_of("hca.port.link_rate: 200 Gb/s\nhca1.icrc_unit.beat_bytes: 32 B\n") ==
         "s.yaml:2: hca1.icrc_unit.beat_bytes: 32 B in each cycle of 400 MHz are 102.4 Gb/s, less "
-        "than the 400 Gb/s of a link of hca1; allowed: a larger hca.icrc_unit.beat_bytes or "
+        "than the 200 Gb/s of a link of hca1; allowed: a larger hca.icrc_unit.beat_bytes or "
         "hca.core.clock, or hca.core.allow_slow_core: true");
   CHECK(error_of("hca.core: {clock: 100 MHz, allow_slow_core: true}\n") == "(none)");
   CHECK(error_of("hca: {core: {clock: 100 MHz}, icrc_unit: {beat_bytes: 128 B}}\n") == "(none)");

@@ -62,6 +62,21 @@ TEST_CASE("both ends of a link have the flow control of its framing", "[scenario
              Contains("s.yaml:1: hca.link_control.mode: pause does not go with"));
 }
 
+TEST_CASE("both ends of a link have its rate and its lanes", "[scenario]") {
+  CHECK(error_of("hca.port.link_rate: 10 Gb/s\n") == "(none)");
+  CHECK_THAT(error_of("hca1.port.link_rate: 10 Gb/s\n"),
+             Contains("s.yaml:1: hca1.port.link_rate: 100 Gb/s of hca0 and 10 Gb/s of hca1 are the "
+                      "rates of one link; allowed: the same at both ends"));
+  CHECK_THAT(error_of("hca.core.ports: 2\nhca0.port2.link_rate: 40 Gb/s\n"),
+             Contains("s.yaml:2: hca0.port2.link_rate: 40 Gb/s of hca0 and 100 Gb/s of hca1"));
+  const std::string credits =
+      "connection.framing: ib_local\nhca.link_control: {mode: credits, buffer: 64 KiB}\n";
+  CHECK(error_of(credits + "hca.link_control.lanes: 2\n") == "(none)");
+  CHECK_THAT(error_of(credits + "hca1.link_control.lanes: 2\n"),
+             Contains("s.yaml:3: hca1.link_control.lanes: 1 of hca0 and 2 of hca1 are the lanes of "
+                      "one link; allowed: as many at both ends"));
+}
+
 // Neither hides the other.
 TEST_CASE("a value out of its range and a mistake of two others are told together", "[scenario]") {
   const std::string error =
