@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "model/proto/timeout.h"
 #include "testbench/kernel_time.h"
 #include "testbench/program_group.h"
 #include "testbench/workload_pingpong.h"
@@ -16,8 +17,7 @@
 
 namespace hca::testbench {
 namespace {
-constexpr double kSlicesOfPatience = 500'000;  // without a message: 5 s of simulated time
-
+constexpr double kSlicesInSecond = 100'000;
 sc_core::sc_time run_slice() { return {10, sc_core::SC_US}; }
 sc_core::sc_time head_start() { return {2, sc_core::SC_US}; }
 
@@ -29,6 +29,21 @@ double wall_seconds() {
 double weight_of(const Traffic& t, PathMtu mtu) {
   const double each = 1.5 + double(t.bytes) / bytes_of_mtu(mtu);
   return double(t.messages) * each * (t.keep_posts ? 2 : 1);
+}
+// Seconds of simulated time that may pass without a message: more than the timers of all retries
+// and the time between two messages of an open loop.
+double patience_of(const Scenario& s) {
+  const double timers = 4e-9 * double(proto::ack_timeout_ns(u8(s.connection.timeout))) *
+                        (s.connection.retry_count + 1);
+  double gap = 0;
+  for (const WorkloadConfig& w : s.workload) {
+    const auto sizes = sizes_of(w);
+    const double bits = 8.0 * *std::max_element(sizes.begin(), sizes.end());
+    if (w.rate) gap = std::max(gap, bits / double(w.rate));
+    if (w.message_rate) gap = std::max(gap, 1 / double(w.message_rate));
+  }
+  constexpr double kUnevenly = 20;  // what comes at random may come so much later
+  return 5 + timers + kUnevenly * gap;
 }
 template <class Fn>
 void for_each_size(const WorkloadConfig& w, Fn&& fn) {
@@ -208,6 +223,7 @@ bool Runner::simulate(const Programs& programs, const std::function<u64()>& coun
     return !may_lose || (testbed_.is_asleep() && !testbed_.release_held());
   };
   const auto is_over = [&] { return finished(0) && finished(1) && is_settled(); };
+  const double patience = patience_of(scenario_);
   while (!is_over() && stuck.empty() && !failed()) {
     advance(run_slice());
     const u64 counted = count();
@@ -220,8 +236,8 @@ bool Runner::simulate(const Programs& programs, const std::function<u64()>& coun
       if (testbed_.release_held()) continue;
       if (lose && lose()) break;
       stuck = "stands still";
-    } else if (slices_without > kSlicesOfPatience)
-      stuck = "made no progress in 5 s of simulated time";
+    } else if (slices_without > patience * kSlicesInSecond)
+      stuck = fmt::format("made no progress in {:.0f} s of simulated time", patience);
   }
   const std::string asleep = testbed_.sleep_report();
   for (unsigned i = 0; i < kChips; ++i)
