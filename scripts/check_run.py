@@ -96,6 +96,11 @@ def check_files(hca, scenarios, directory):
     with open(os.path.join(out, "summary.json"), encoding="utf-8") as file:
         check(json.load(file)["messages_checked"] == 20, "--set: not 20 messages")
     check_series(os.path.join(out, "series.csv"))
+    result = run(hca, "run", scene, "--set", "workload[0].messages=20", "--out", out)  # into the same folder
+    written = set(os.listdir(out)) - {"report.html"}
+    check(written == {"series.csv", "stalls.csv", "summary.json"}, f"files of an earlier run stay: {written}")
+    result = run(hca, "run", scene, "--out", "")
+    check(result.returncode == 2 and "empty name" in result.stderr, f"--out of no name: {result.stderr}")
     result = run(hca, "run", scene, "--set", "run.vcd=true")
     check(result.returncode == 2 and "--out DIR" in result.stderr, "run.vcd without --out")
     result = run(hca, "run", scene, "--set", "workload[0].depth=0")

@@ -45,10 +45,14 @@ int calibrate_all(const CalibrateArguments& options) {
     if (options.only.empty() ||
         std::find(options.only.begin(), options.only.end(), name) != options.only.end())
       all.push_back(read_calibration(options.folder, name));
-  if (all.empty()) throw std::runtime_error("--only: names no csv file of " + options.folder);
+  if (all.empty())
+    throw std::runtime_error(fmt::format("--only: names no csv file of {}; allowed: {}",
+                                         options.folder,
+                                         fmt::join(calibrations_in(options.folder), ", ")));
   if (const auto place = std::filesystem::path(options.json).parent_path();
       !place.empty() && !std::filesystem::is_directory(place))
     throw std::runtime_error(options.json + ": its folder is not there");
+  if (!options.out.empty()) std::filesystem::create_directories(options.out);
   const bool terminal = isatty(STDERR_FILENO);
   fmt::print("{:<44} {:>6} {:>8} {:>7} {:>22} {:>18}\n", "curve", "points", "error %", "wanted",
              "worst at", "knee, model");
@@ -89,7 +93,6 @@ int calibrate_all(const CalibrateArguments& options) {
   nlohmann::json data{{"curves", curves}, {"orders", orders}};
   if (!options.json.empty()) write_text_file(options.json, data.dump(1) + '\n');
   if (!options.out.empty()) {
-    std::filesystem::create_directories(options.out);
     write_text_file(options.out + "/calibration.json", data.dump(1) + '\n');
     for (const Preset& preset : presets()) data["presets"][std::string(preset.name)] = preset.text;
     write_page(options.out + "/calibration.html", calibration_page(), data);

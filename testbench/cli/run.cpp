@@ -142,13 +142,23 @@ std::string_view first_file(const RunOptions& run) {
   return {};
 }
 
+// What an earlier run has left in the folder would be taken for this one's.
+void make_folder(const std::string& folder) {
+  if (folder.empty()) return;
+  std::filesystem::create_directories(folder);
+  for (const std::string& name :
+       {WireCapture::name_of(1), WireCapture::name_of(2), std::string("events.csv"),
+        std::string("run.vcd"), std::string("messages.csv"), std::string("trace.json")})
+    std::filesystem::remove(folder + "/" + name);
+}
+
 // The first seed's result, then the means of all.
 int run_seeds(const RunArguments& options, const Scenario& scenario) {
   const RunOptions& files = scenario.run;
   if (const auto file = first_file(files); !file.empty())
     throw std::runtime_error(
         fmt::format("--seeds: run.{} is of one run; allowed: false with --seeds", file));
-  if (!options.directory.empty()) std::filesystem::create_directories(options.directory);
+  make_folder(options.directory);
   SeedHooks hooks{[](u64 seed) { fmt::print(stderr, "seed {}\n", seed); }};
   std::unique_ptr<RunRecorder> recorder;
   nlohmann::json results;
@@ -182,7 +192,7 @@ int run(const RunArguments& options) {
   const RunOptions& files = scenario.run;
   if (const auto file = first_file(files); !file.empty() && options.directory.empty())
     throw std::runtime_error(fmt::format("run.{} needs a directory to write to: --out DIR", file));
-  if (!options.directory.empty()) std::filesystem::create_directories(options.directory);
+  make_folder(options.directory);
   auto progress = std::make_shared<ProgressLines>();
   Runner runner(scenario, [progress](const ProgressState& state) { (*progress)(state); });
   std::unique_ptr<WireCapture> capture;
@@ -240,9 +250,11 @@ void add_run(CLI::App& app, int& exit_code) {
       ->add_option("scenario", options->scenario,
                    "YAML file; without it WRITE, SEND and READ from 2 B to 1 MiB, and ATOMICs")
       ->check([](const std::string& file) { return file.empty() ? "is an empty name" : ""; });
-  command->add_option(
-      "--out", options->directory,
-      "write report.html, summary.json, series.csv, stalls.csv (and what run: asks for) there");
+  command
+      ->add_option("--out", options->directory,
+                   "write report.html, summary.json, series.csv, stalls.csv (and what run: asks "
+                   "for) there")
+      ->check([](const std::string& folder) { return folder.empty() ? "is an empty name" : ""; });
   command->add_option("--set", options->settings, "KEY=VALUE: a setting that wins over the file's")
       ->allow_extra_args(false);
   CLI::Option* seeds = command->add_option(
