@@ -41,9 +41,9 @@ using LocalWorkLink = engine::Link<LocalWork, 4>;
 // Contract: a packet cut in cycle n enters the packetizer in n + look-ups + latency; one packet
 // each `interval` cycles. An acknowledgement seen in cycle n completes its first work request in
 // the same cycle, one more each cycle. A READ or ATOMIC response seen in cycle n asks for its first
-// DMA write in n and for one more piece a cycle; nothing else is taken meanwhile. Its work request
-// completes when the last of its data is ordered. A work request without packets begins in its
-// turn; the next message of its queue pair begins when `command` has executed it.
+// DMA write in n + 1 and for one more piece a cycle; nothing else is taken meanwhile. Its work
+// request completes when the last of its data is ordered. A work request without packets begins in
+// its turn; the next message of its queue pair begins when `command` has executed it.
 //
 // A message of an unreliable service completes by its last packet: when the port begins to send it
 // in cycle n, the requester sees that in n + 1 and completes the work request then.
