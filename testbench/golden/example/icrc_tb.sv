@@ -53,6 +53,15 @@ module icrc_tb;
     if (ends) packets_left++;
   end
 
+  // A module that does not answer does not hold the test bench.
+  localparam int unsigned Patience = 10_000;
+  int unsigned waited = 0;
+  always @(posedge clk) begin
+    waited = in_valid || out_valid ? 0 : waited + 1;
+    if (waited == Patience)
+      $fatal(1, "packet %0d has not left the module, nor was another taken, for %0d cycles", packets_left, Patience);
+  end
+
   chandle hca;
   golden_frame_t frame;
   int unsigned bytes, faults = 0;
