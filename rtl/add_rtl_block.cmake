@@ -8,6 +8,11 @@
 # Of a module that Verilator does not take, or that has other ports, the program alone cannot be built, and says why.
 set(HCA_RTL_FOLDER ${CMAKE_CURRENT_LIST_DIR})
 
+# $finish and fatal errors of RTL do not end the program: rtl/verilated_ends.cpp, in hca_rtl, notes them.
+function(hca_end_in_our_hands target)
+  target_compile_definitions(${target} PRIVATE VL_USER_FINISH VL_USER_FATAL)
+endfunction()
+
 # `said`: why TOP cannot stand in the place of rtl/BLOCK.sv, in Verilator's words; empty: it can. A module with the ports of
 # the latter has TOP inside, port by port, and is linted.
 function(hca_check_ports block top sources includes said)
@@ -29,8 +34,8 @@ module ports_of_@block@ #(
 endmodule
 ")
   foreach(width 256 512)
-    execute_process(COMMAND ${HCA_VERILATOR} --lint-only -Wno-fatal -Wno-lint -Wwarn-WIDTH -Wwarn-PINMISSING -Wwarn-UNDRIVEN -Werror-MODDUP
-                            -I${HCA_RTL_FOLDER} ${includes} -GWidth=${width} --top-module ports_of_${block} ${sources} ${file}
+    execute_process(COMMAND ${HCA_VERILATOR} --lint-only --assert +define+HCA_ASSERT -Wno-fatal -Wno-lint -Wwarn-WIDTH -Wwarn-PINMISSING
+                            -Wwarn-UNDRIVEN -Werror-MODDUP -I${HCA_RTL_FOLDER} ${includes} -GWidth=${width} --top-module ports_of_${block} ${sources} ${file}
                     RESULT_VARIABLE failed ERROR_VARIABLE text)
     if(failed OR text MATCHES "%Warning-(WIDTH|PINMISSING|UNDRIVEN): [^\n]*/ports_of_rtl_")
       set(${said} "with ${width} bits:\n${text}" PARENT_SCOPE)
@@ -113,6 +118,7 @@ function(hca_add_rtl_block)
   endif()
   configure_file(${HCA_RTL_FOLDER}/rtl_block.cpp.in ${CMAKE_CURRENT_BINARY_DIR}/${program}.cpp @ONLY)
   add_executable(${program} ${CMAKE_CURRENT_BINARY_DIR}/${program}.cpp)
+  hca_end_in_our_hands(${program})
   find_package(ZLIB REQUIRED)
   target_link_libraries(${program} PRIVATE hca::hca_lockstep hca::hca_testbench CLI11::CLI11 ZLIB::ZLIB)
   foreach(width 256 512)

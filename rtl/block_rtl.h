@@ -30,8 +30,10 @@ class VerilatedBlock {
   virtual bool out_start() = 0;
   virtual bool out_valid() const = 0;
   virtual BeatOf<Out> out() const = 0;
+  virtual bool out_is_spare() const { return false; }
   virtual void clock() = 0;
   virtual bool assertion_failed() const = 0;
+  virtual bool has_ended() const { return false; }
   virtual void trace_to(const std::string& file) = 0;
   virtual void trace_end() = 0;
   virtual void show_model(const ExpectedPins<Out>&) {}
@@ -59,11 +61,16 @@ class BlockRtl {
   bool in_ready() { return rtl_->in_ready(); }
   bool out_valid() const { return rtl_->out_valid(); }
   OutBeat out() const { return rtl_->out(); }  // meant while out_valid()
+  // While out_valid(): bits of its side band that are in no field are not 0.
+  bool out_is_spare() const { return rtl_->out_is_spare(); }
   void drive(const InBeat* packets_in) { rtl_->set_beat(packets_in); }
   bool out_start() { return rtl_->out_start(); }
   void end_cycle() { rtl_->clock(); }
 
   bool assertion_failed() const { return rtl_->assertion_failed(); }
+  // By $finish, or by signals that do not settle; it has printed where. Its pins stand from then
+  // on.
+  bool has_ended() const { return rtl_->has_ended(); }
 
   // Waveform (FST) of all signals from the next cycle on. A cycle is a nanosecond: the n-th
   // end_cycle is the clock's edge at n.5 ns, and what it meets stands at n ns. One file in an

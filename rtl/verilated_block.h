@@ -15,6 +15,7 @@
 #include "rtl/block_rtl.h"
 #include "rtl/model_waves.h"
 #include "rtl/side_band.h"
+#include "rtl/verilated_ends.h"
 
 namespace hca::rtl {
 // Pins hold bit 0 in their first byte, headers have their most significant bit there.
@@ -37,6 +38,14 @@ Control get_control(const Pins& pins) {
   Control control{};
   SideBand<Control>::decode(bytes, control);
   return control;
+}
+
+// A bit that belongs to no field is set.
+template <class Control, class Pins>
+bool has_spare_bits(const Pins& pins) {
+  Pins fields = pins;
+  put_control(get_control<Control>(pins), fields);
+  return std::memcmp(&fields, &pins, SideBand<Control>::kBytes) != 0;
 }
 
 template <class Top>
@@ -176,6 +185,7 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
       std::memcpy(beat.data.data(), &top_->packets_out_data_o, sizeof(top_->packets_out_data_o));
     return beat;
   }
+  bool out_is_spare() const override { return has_spare_bits<Out>(top_->packets_out_o); }
   void clock() override {
     settle();
     context_.timeInc(kHalfCycle);
@@ -188,6 +198,7 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
     stale_ = true;
   }
   bool assertion_failed() const override { return context_.gotError(); }
+  bool has_ended() const override { return context_.gotFinish(); }
 
   void trace_to(const std::string& file) override {
     if (waves_) throw std::logic_error("a waveform is being written");
@@ -224,8 +235,12 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
   }
   void eval() {
     stale_ = false;
+    if (has_ended()) return;  // a second $finish would be the end of the program
     Verilated::threadContextp(&context_);
-    top_->eval();
+    try {
+      top_->eval();
+    } catch (const RtlEnded&) {  // has_ended() tells
+    }
   }
   void dump() {
     if (waves_) waves_->dump(context_.time());

@@ -24,6 +24,9 @@ void print(const testbench::LockstepOptions<Pair>& options,
   fmt::print("  packets {} ({}), beats {}\n", r.packets, r.counts.text(), r.beats);
   fmt::print("  starts right behind another packet {}, cycles held without a grant {}, resets {}\n",
              r.full_rate_starts, r.held_cycles, r.resets);
+  if (options.break_contract || options.withdraw_grants)
+    fmt::print(
+        "  the contract is broken on purpose: what differs behind that is no fault of the RTL\n");
 }
 
 template <class Pair>
@@ -49,6 +52,7 @@ void print_end(const Result& r, double seconds) {
   fmt::print("  {:.2f} s, {:.2f} M cycles/s\n", seconds, double(r.cycles) / seconds / 1e6);
   if (r.divergence) fmt::print("first divergence: {}", r.divergence->text());
   if (r.assertion_failed) fmt::print("an assertion of the RTL failed in cycle {}\n", r.cycles);
+  if (r.ended) fmt::print("the RTL has ended the simulation in cycle {}\n", r.cycles);
   if (!r.waves.empty())
     fmt::print("waveform: {}, a cycle a nanosecond from cycle {} on\n", r.waves, r.waves_from);
 }
@@ -69,6 +73,7 @@ int run(const testbench::LockstepOptions<Pair>& options) {
 // A file that can be written when the run is over: its folder is there.
 inline CLI::Validator in_a_folder() {
   return {[](const std::string& file) -> std::string {
+            if (file.empty()) return "a file has a name";
             const auto folder = std::filesystem::absolute(file).parent_path();
             return std::filesystem::is_directory(folder)
                        ? ""
@@ -122,8 +127,10 @@ void add_lockstep(CLI::App& block, int& exit_code, testbench::RtlMaker<Pair> rtl
       ->default_str("512")
       ->check(CLI::IsMember({256, 512}));
   block
-      .add_option("--reset-every", options->reset_every,
-                  "cycles between two resets on average, 0: none; none with --packets")
+      .add_option(
+          "--reset-every", options->reset_every,
+          "cycles: a reset comes mostly within a sixteenth of them, each eighth time within "
+          "twice, each 256th behind 64 times as many; 0: none; none with --packets")
       ->capture_default_str()
       ->check(CLI::Range(u64{0}, u64{1'000'000'000}, "0 to 10^9"));
   block.add_option("--fst", options->waves, "waveform of the cycles around the first divergence")

@@ -15,11 +15,16 @@ struct Divergence {
   engine::Cycle cycle = 0;
   std::string port, field, model, rtl;  // where, and the value on either side
   std::string packet;                   // which packet, several lines, its bytes among them
+  engine::Cycle behind_reset = 0;       // so many cycles behind the last reset; 0: none has come
   std::string where() const { return port + "." + field; }
   std::string line() const {
     return fmt::format("cycle {}, {}: model {}, RTL {}", cycle, where(), model, rtl);
   }
-  std::string text() const { return fmt::format("{}\n  {}", line(), packet); }
+  std::string text() const {
+    const std::string reset =
+        behind_reset ? fmt::format("  cycle {} behind the last reset\n", behind_reset) : "";
+    return fmt::format("{}\n  {}{}", line(), packet, reset);
+  }
 };
 
 // The first field in which two side bands differ, with both values: of the place of a beat in its

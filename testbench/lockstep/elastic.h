@@ -20,11 +20,11 @@ struct ElasticResult {
   engine::Cycle least_latency = engine::kNever, most_latency = 0;  // first beat in to first out
   typename Pair::Counts counts;
   typename Pair::Coverage coverage;
-  bool assertion_failed = false;
+  bool assertion_failed = false, ended = false;
   std::optional<Divergence> divergence;
   std::string waves;
   engine::Cycle waves_from = 0;
-  bool equal() const { return !divergence && !assertion_failed; }
+  bool equal() const { return !divergence && !assertion_failed && !ended; }
 };
 
 template <class Pair>
@@ -39,7 +39,9 @@ class ElasticRun {
         stimulus_(make_stimulus<Pair>(options.seed, options.given, turns_)),
         unit_(options.twin, {}),
         rtl_(options.rtl ? options.rtl() : typename Pair::Rtl(options.twin.beat_bytes)),
-        resets_(options.seed ^ 0x4e5e) {
+        lives_(options.given.any() ? 0 : options.reset_every),
+        resets_(options.seed ^ 0x4e5e),
+        noise_(options.seed ^ 0x5eed) {
     result_.coverage = typename Pair::Coverage(beat_bytes());
   }
   Result run(Cycle waves_from, const std::string& waves) {
@@ -69,8 +71,8 @@ class ElasticRun {
   };
 
   Cycle next_reset(Cycle at) {
-    const bool resets = options_.reset_every && !options_.given.any();
-    return resets ? at + 1 + resets_.below(2 * options_.reset_every) : engine::kNever;
+    const Cycle life = lives_.next(resets_);
+    return life == engine::kNever ? life : at + life;
   }
   // For a beat that leaves, for one that is taken.
   Cycle waited_out(Cycle at) const { return inside_.empty() ? 0 : at - moved_; }
@@ -81,7 +83,7 @@ class ElasticRun {
     run_on(at);
     rtl_.set_reset(false);
     inside_.clear(), next_.reset();
-    sending_ = false, beat_ = out_beat_ = 0;
+    sending_ = on_pins_ = false, beat_ = out_beat_ = 0;
     ++result_.resets;
   }
 
@@ -98,7 +100,7 @@ class ElasticRun {
       differ(at, "packets_in", {"ready", "1", fmt::format("0 for {} cycles", kPatience)},
              {next_, at, 0});
     rtl_.end_cycle();
-    result_.assertion_failed = rtl_.assertion_failed();
+    result_.assertion_failed = rtl_.assertion_failed(), result_.ended = rtl_.has_ended();
   }
   // A cycle behind the last one compared, for the waveform: nothing enters any more.
   void run_on(Cycle at) {
@@ -113,15 +115,13 @@ class ElasticRun {
       if (!next_) next_ = std::make_shared<Packet>(stimulus_.next()), from_ = at + next_->gap;
       if (at < from_) return rtl_.drive(nullptr), void(rtl_.in_ready());
     }
-    auto beat = beat_of<typename Pair::In>(Pair::sent(*next_), beat_, beat_bytes());
-    Pair::set_side_band(*next_, beat.control);
-    const bool last = beat.control.last;
-    rtl_.drive(&beat);
+    if (!on_pins_) waiting_ = pins_of<Pair>(*next_, beat_, beat_bytes(), noise_), on_pins_ = true;
+    rtl_.drive(&waiting_);
     if (!sending_) sending_ = true, taken_ = at;
     if (!rtl_.in_ready()) return void(result_.held_beats += beat_ != 0);
-    taken_ = at;
+    taken_ = at, on_pins_ = false;
     if (!beat_++) enter(at);
-    if (last) sending_ = false, beat_ = 0, next_.reset();
+    if (waiting_.control.last) sending_ = false, beat_ = 0, next_.reset();
   }
   void enter(Cycle at) {
     if (inside_.empty()) moved_ = at;
@@ -148,6 +148,7 @@ class ElasticRun {
     if (!unequal)
       unequal = difference(expected.data, out.data, out_beat_ * beat_bytes(), Pair::kData);
     if (!unequal) unequal = difference(expected.control, out.control, false);
+    if (!unequal && rtl_.out_is_spare()) unequal = {"bits of no field", "0", "not 0"};
     if (unequal) return differ(at, "packets_out", *unequal, front);
     ++result_.beats, ++out_beat_;
     if (!expected.control.last) return;
@@ -175,12 +176,14 @@ class ElasticRun {
   typename Pair::Stimulus stimulus_;
   typename Pair::Unit unit_;
   rtl::BlockRtl<typename Pair::In, typename Pair::Out> rtl_;
-  std::shared_ptr<Packet> next_;  // on offer, or being sent
-  bool sending_ = false;
+  std::shared_ptr<Packet> next_;            // on offer, or being sent
+  rtl::BeatOf<typename Pair::In> waiting_;  // its beat on the pins
+  bool sending_ = false, on_pins_ = false;
   Cycle from_ = 0, moved_ = 0, taken_ = 0;  // a beat has left, was taken
   u32 beat_ = 0, out_beat_ = 0;             // of the packet that enters, that leaves
   std::deque<Inside> inside_;
-  engine::Random resets_;
+  Lives lives_;
+  engine::Random resets_, noise_;
   Result result_;
 };
 

@@ -22,6 +22,7 @@
 #include <optional>
 
 #include "rtl/block_rtl.h"
+#include "testbench/lockstep/lives.h"
 #include "testbench/lockstep/lockstep_options.h"
 #include "testbench/lockstep/pins.h"
 
@@ -67,7 +68,8 @@ class LockstepLife {
     const auto* beat = gap ? nullptr : sender_.beat(twin_.offers, at, ready || forced);
     rtl_.drive(beat);
     Pins pins{ready, rtl_.out_start(), rtl_.out_valid(), {}};
-    if (pins.out_valid) pins.out = rtl_.out();
+    if (idle && beat) pins.in_ready = rtl_.in_ready();  // it may have looked at `valid`
+    if (pins.out_valid) pins.out = rtl_.out(), pins.out_is_spare = rtl_.out_is_spare();
     const bool start = pins.out_start, valid = pins.out_valid;
     const bool first = pins.out.control.first, last = pins.out.control.last;
     put_fault(at, idle, pins);
@@ -83,7 +85,7 @@ class LockstepLife {
     grant_stands_ = receiver_.ready() && !start;
     receiver_.end_cycle(at, start, valid, first, last);
     rtl_.end_cycle();
-    result_.assertion_failed = rtl_.assertion_failed();
+    result_.assertion_failed = rtl_.assertion_failed(), result_.ended = rtl_.has_ended();
   }
 
   // A cycle behind the last one compared, for the waveform: RTL and model may do what they like, so
@@ -102,6 +104,7 @@ class LockstepLife {
   struct Pins {
     bool in_ready = false, out_start = false, out_valid = false;
     OutBeat out{};
+    bool out_is_spare = false;
   };
 
   // What the model has on its pins; a packet whose last beat this is has left.
@@ -177,6 +180,7 @@ class LockstepLife {
     if (!unequal)
       unequal = difference(expected.data, pins.out.data, leaving_beat_ * beat_bytes(), Pair::kData);
     if (!unequal) unequal = difference(expected.control, pins.out.control, false);
+    if (!unequal && pins.out_is_spare) unequal = {"bits of no field", "0", "not 0"};
     if (unequal)
       differ(at, "packets_out", *unequal,
              fmt::format("beat {} of {}, {}", leaving_beat_,
@@ -191,7 +195,8 @@ class LockstepLife {
 
   void differ(Cycle at, const char* port, const PinDifference& d, std::string packet) {
     if (!result_.divergence)  // the first one counts
-      result_.divergence = {before_ + at, port, d.field, d.model, d.rtl, std::move(packet)};
+      result_.divergence = {before_ + at,    port, d.field, d.model, d.rtl, std::move(packet),
+                            before_ ? at : 0};
   }
 
   void put_fault(Cycle at, bool idle, Pins& pins) {
@@ -268,6 +273,7 @@ class LockstepRun {
   explicit LockstepRun(const LockstepOptions<Pair>& options)
       : options_(options),
         rtl_(options.rtl ? options.rtl() : typename Pair::Rtl(options.twin.beat_bytes)),
+        lives_(options.given.any() ? 0 : options.reset_every),
         resets_(options.seed ^ 0x4e5e) {
     result_.coverage = typename Pair::Coverage(rtl_.beat_bytes());
   }
@@ -288,35 +294,46 @@ class LockstepRun {
     if (++result_.cycles == waves_from_) rtl_.trace_to(waves_);
   }
   void live(u64 seed) {
-    const bool resets = options_.reset_every && !options_.given.any();
-    const Cycle before = result_.cycles, most = resets ? time_to_reset() : engine::kNever;
+    const Cycle before = result_.cycles, most = lives_.next(resets_);
     LockstepLife<Pair> life(options_, seed, turns_, rtl_, result_, before);
     while (goes_on() && result_.cycles - before < most)
       begin_cycle(), life.cycle(result_.cycles - before);
     if (result_.equal() || waves_.empty()) return;
     for (Cycle more = 1; more <= kWavesBehind; ++more) life.run_on(result_.cycles - before + more);
   }
-  // Mostly short, that resets find the block in all its states.
-  engine::Cycle time_to_reset() {
-    const engine::Cycle every = options_.reset_every;
-    return 1 + resets_.below(resets_.chance(1, 8) ? 2 * every : 1 + every / 16);
-  }
-
   void reset() {
     rtl_.set_reset(true);
-    for (u64 cycles = 1 + resets_.below(3); cycles && goes_on(); --cycles) {
+    bool clocked = false;
+    for (u64 cycles = 1 + resets_.below(3); cycles && goes_on(); --cycles, clocked = true) {
       begin_cycle();
       rtl_.begin_cycle(resets_.chance(1, 2));
       rtl_.drive(nullptr);
+      if (clocked) compare_in_reset();
       rtl_.show_model({result_.cycles, false, false, false, {}});
       rtl_.end_cycle();
+      result_.ended = rtl_.has_ended();
     }
     rtl_.set_reset(false);
     ++result_.resets;
   }
+  // Behind the first clock edge of a reset nothing starts, leaves or is asked for.
+  void compare_in_reset() {
+    const auto silent = [&](const char* port, const char* field, bool rtl) {
+      if (rtl && !result_.divergence)
+        result_.divergence = {result_.cycles, port, field, "0", "1", "in reset\n"};
+    };
+    silent("packets_out", "start", rtl_.out_start());
+    silent("packets_out", "valid", rtl_.out_valid());
+    if constexpr (kLooksUp<Pair>) {
+      silent("context_ask", "valid", rtl_.look_ups()->context_asked().has_value());
+      if constexpr (requires { rtl_.look_ups()->region_asked(); })
+        silent("region_ask", "valid", rtl_.look_ups()->region_asked().has_value());
+    }
+  }
 
   LockstepOptions<Pair> options_;
   rtl::BlockRtl<typename Pair::In, typename Pair::Out> rtl_;
+  Lives lives_;
   engine::Random resets_;
   Turns turns_;
   Cycle waves_from_ = engine::kNever;

@@ -50,7 +50,7 @@ struct LockstepOptions {
   PinFault fault{};
   std::function<rtl::BlockRtl<typename Pair::In, typename Pair::Out>()> rtl{};  // another one
   GivenFrames given{};  // sent in turn instead of random packets, if there are any; without resets
-  engine::Cycle reset_every = 4000;  // cycles between resets that come late; 0: there is none
+  engine::Cycle reset_every = 4000;  // cycles, as of Lives
   // The sender leaves gaps inside packets, or, where each has one beat, starts without a grant: an
   // assertion must fire.
   bool break_contract = false;
@@ -69,10 +69,11 @@ struct LockstepResult {
   typename Pair::Counts counts;           // of these packets
   typename Pair::Coverage coverage;       // what they have tried
   bool assertion_failed = false;          // one of the RTL; it has printed its message
+  bool ended = false;                     // by the RTL, which has printed where
   std::optional<engine::Cycle> fault_at;  // when the PinFault was put
   std::optional<Divergence> divergence;
   std::string waves;             // the file, if one was written
   engine::Cycle waves_from = 0;  // its first cycle
-  bool equal() const { return !divergence && !assertion_failed; }
+  bool equal() const { return !divergence && !assertion_failed && !ended; }
 };
 }  // namespace hca::testbench

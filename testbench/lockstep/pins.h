@@ -31,6 +31,26 @@ inline void fill(std::span<u8> bytes, engine::Random& random) {
       bytes[k] = u8(word >> 8 * (k - i));
   }
 }
+template <class Control>
+void scramble(Control& control, engine::Random& random) {
+  std::array<u8, rtl::SideBand<Control>::kBytes> bits;
+  fill(bits, random);
+  rtl::SideBand<Control>::decode(bits.data(), control);
+}
+// Beat `index` of a packet as it enters a block. Data behind the last byte and side band that does
+// not count are random: the block must not look at them.
+template <class Pair>
+rtl::BeatOf<typename Pair::In> pins_of(const typename Pair::Packet& packet, u32 index,
+                                       u32 beat_bytes, engine::Random& random) {
+  auto beat = beat_of<typename Pair::In>(Pair::sent(packet), index, beat_bytes);
+  const bool first = beat.control.first, last = beat.control.last;
+  const u8 bytes = beat.control.bytes;
+  scramble(beat.control, random);
+  beat.control.first = first, beat.control.last = last, beat.control.bytes = bytes;
+  Pair::set_side_band(packet, beat.control);
+  fill(std::span(beat.data).subspan(bytes, beat_bytes - bytes), random);
+  return beat;
+}
 
 // Sends the packets on offer: starts in a cycle with a grant, then a beat a cycle.
 template <class Pair>
@@ -45,33 +65,19 @@ class PinSender {
   bool on_offer(const Offers& offers, engine::Cycle at) const {
     return !inside_packet() && !offers.empty() && offers.front().from <= at;
   }
-  // The beat of this cycle or nullptr. Data behind the last byte and side band that does not count
-  // are random: the block must not look at them.
+  // The beat of this cycle or nullptr.
   const Beat* beat(Offers& offers, engine::Cycle at, bool ready) {
     if (!inside_packet()) {
       if (!on_offer(offers, at) || !ready) return nullptr;
       packet_ = std::move(offers.front().packet);
       offers.pop_front();
     }
-    now_ = beat_of<typename Pair::In>(Pair::sent(*packet_), beat_, beat_bytes_);
-    const auto& place = now_.control;
-    const bool first = place.first, last = place.last;
-    const u8 bytes = place.bytes;
-    scramble(now_.control);
-    now_.control.first = first, now_.control.last = last, now_.control.bytes = bytes;
-    Pair::set_side_band(*packet_, now_.control);
-    fill(std::span(now_.data).subspan(bytes, beat_bytes_ - bytes), random_);
-    beat_ = last ? 0 : beat_ + 1;
+    now_ = pins_of<Pair>(*packet_, beat_, beat_bytes_, random_);
+    beat_ = now_.control.last ? 0 : beat_ + 1;
     return &now_;
   }
 
  private:
-  void scramble(typename Pair::In& control) {
-    std::array<u8, rtl::SideBand<typename Pair::In>::kBytes> bits;
-    fill(bits, random_);
-    rtl::SideBand<typename Pair::In>::decode(bits.data(), control);
-  }
-
   const u32 beat_bytes_;
   std::shared_ptr<typename Pair::Packet> packet_;
   u32 beat_ = 0;  // of the packet, the next one

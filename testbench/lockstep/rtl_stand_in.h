@@ -56,6 +56,7 @@ class RtlStandIn : public blocks::StandIn<typename Pins::Item> {
       if constexpr (kLooksUp) pins.look(*rtl_.look_ups());
       rtl_.end_cycle();
       if (rtl_.assertion_failed()) fail("an assertion of the RTL failed", at);
+      if (rtl_.has_ended()) fail("the RTL has ended the simulation", at);
       if (at > kPatience) fail("nothing has left", at);
     }
     if (!counted_from || *out_from - *counted_from != latency_)

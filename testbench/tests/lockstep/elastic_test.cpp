@@ -35,11 +35,12 @@ class SlowIcrc : public rtl::VerilatedBlock<rtl::BeatControl, rtl::BeatControl> 
   void trace_end() override {}
   rtl::NoPins* look_ups() override { return nullptr; }
 
-  u64 takes = ~u64{0};  // packets
+  u64 takes = ~u64{0};         // packets
+  bool looks_at_each = false;  // beat, where the first one alone counts
 
  private:
   void take() {
-    if (now_.control.first) first_ = now_.control;
+    if (now_.control.first || looks_at_each) first_ = now_.control;
     frame_.insert(frame_.end(), now_.data.begin(), now_.data.begin() + now_.control.bytes);
     if (!now_.control.last) return;
     const u32 bytes = u32(frame_.size());
@@ -80,12 +81,12 @@ class SlowRtl : public rtl::BlockRtl<rtl::BeatControl, rtl::BeatControl> {
 
 template <class Block = SlowIcrc>
 ElasticResult<IcrcLockstep> run(const Spoil& spoil, engine::Cycle reset_every = 0,
-                                u64 takes = ~u64{0}) {
+                                u64 takes = ~u64{0}, bool looks_at_each = false) {
   LockstepOptions<IcrcLockstep> options;
   options.cycles = 60'000, options.reset_every = reset_every;
   options.rtl = [&] {
     auto block = std::make_unique<Block>(spoil);
-    block->takes = takes;
+    block->takes = takes, block->looks_at_each = looks_at_each;
     return SlowRtl(std::move(block));
   };
   return run_elastic(options);
@@ -106,6 +107,10 @@ TEST_CASE("a block that stalls and leaves gaps is equal", "[elastic]") {
   CHECK(r.held_beats > 1000);
   CHECK(r.cycles == 60'000);
   CHECK(r.twin_cycles < r.cycles);  // which needs neither stalls nor gaps
+}
+
+TEST_CASE("side band that does not count is random for it, too", "[elastic]") {
+  CHECK(run(kNothing, 0, ~u64{0}, true).divergence);
 }
 
 TEST_CASE("a bit that differs, a packet that is lost and one that never comes are told",

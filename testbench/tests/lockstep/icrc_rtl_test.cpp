@@ -118,7 +118,9 @@ TEST_CASE("a frame of any length gets the ICRC that a CRC bit by bit gives",
   rtl::IcrcRtl rtl(GENERATE(32u, 64u));
   engine::Random random(1);
   const Bytes ethernet = from_hex("02 11 22 33 44 55 02 66 77 88 99 AA 08 00");
-  for (unsigned length = 40; length < 40 + 3 * 64 + 8; ++length) {
+  std::vector<unsigned> lengths{4096 + 40, 9000, 9001, 16'384, 65'535};
+  for (unsigned length = 40; length < 40 + 3 * 64 + 8; ++length) lengths.push_back(length);
+  for (const unsigned length : lengths) {
     Bytes packet(length);
     for (u8& b : packet) b = u8(random());
     const Bytes whole = ethernet + packet + icrc_of_ipv4(packet);
