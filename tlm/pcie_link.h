@@ -149,6 +149,9 @@ class PcieLink : public blocks::HostTiming {
     engine::Divisor gaps{1};       // between its beats
     u64 first = 0, next_last = 0;  // the last beat of its first TLP, of the one before its last
     engine::Rate::Span all{}, last_two{}, last{};  // TLPs; last_two: 0 of a train of two
+    // Cycles from the first beat to the last: so many and more, or fewer, and a TLP between those
+    // is never the latest.
+    Cycle slow_from = 0, fast_below = 0;
     Cycle at_hand(u64 beat, Cycle first_in, Cycle last_in) const;
   };
   u64 first_answer_of(u32 part) const;
@@ -159,6 +162,9 @@ class PcieLink : public blocks::HostTiming {
   void ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing);
   void ask_each(Cycle at, u32 bytes, blocks::ReadTiming& timing);
   void learn_train(u32 bytes);
+  blocks::WriteTiming write_each(Cycle first_in, Cycle last_in, u32 bytes);
+  // Of so many bytes the last beat, from 0 on.
+  static u64 last_beat(u64 bytes) { return (bytes + kBeatBytes - 1) / kBeatBytes - 1; }
 
   u64 full_answer_;  // of a part of mrrs bytes
   // On the line: a request, a part of mrrs bytes, its first completion, the others.
