@@ -68,7 +68,7 @@ HostCpu& Node::core(u32 index) {
 }
 
 bool Node::is_past(Cycle at) const {
-  return sc_core::sc_time_stamp().value() / hca.period().value() >= at;
+  return sc_core::sc_time_stamp().value() / hca.period().value() > at;
 }
 
 bool Node::wait_for_command() {
@@ -239,7 +239,7 @@ bool Testbed::is_asleep() const {
 
 bool Testbed::has_caught_up() const {
   return std::ranges::all_of(
-      nodes_, [](const auto& node) { return node->is_past(node->hca.domain().now()); });
+      nodes_, [](const auto& node) { return node->is_past(node->hca.domain().worked_at()); });
 }
 
 // What a requester that has sent something waits for, and whether anything will end that.

@@ -21,7 +21,7 @@ class Node : public sc_core::sc_module {
   // What host software calls now happens in this cycle: while the core's program acts, now; called
   // from outside of the simulation, the first cycle that no quantum has reached.
   Cycle now() const;
-  // The kernel's time is at or behind a cycle of the chip.
+  // The kernel's time is behind a cycle of the chip.
   bool is_past(Cycle at) const;
   // Simulates until a command is done by the kernel's time; false: it takes too long.
   bool wait_for_command();

@@ -115,6 +115,7 @@ Cycle Domain::run_checked(Cycle end) {
     if (acted_ & ~due)
       broken("acted while asleep: a wake-up is missing", name_of(acted_ & ~due), at);
     wheel_.leave_near(at);
+    if (due) worked_ = at;
     for (const Observation& o : observers_) o.behind(o.who, at);
   }
   now_ = end - 1;

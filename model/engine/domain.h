@@ -89,6 +89,7 @@ class Domain {
         } while (due &= due - 1);
         at = wheel_.leave_near(at);
       } while (at < near_end);
+      worked_ = now_;
       at = std::min(at, wheel_.next_far());
     }
     now_ = end - 1;
@@ -100,6 +101,8 @@ class Domain {
   // Until when it slept: next(), if it has heard of all wake-ups.
   Cycle host_runs() { return std::exchange(armed_, 0); }
   u64 ticks() const { return ticks_; }
+  // The last cycle in which a block was due, in any mode.
+  Cycle worked_at() const { return worked_; }
 
   // The name of the lowest block in the mask.
   const char* name_of(u64 blocks) const {
@@ -175,6 +178,7 @@ class Domain {
   alignas(64) Cycle now_ = 0;
   Cycle armed_ = 0;
   u64 acted_ = 0, ticks_ = 0;
+  Cycle worked_ = 0;
   void* host_ = nullptr;
   Rearm rearm_ = nullptr;
   u64 last_ = 0;  // blocks that tick after all others
