@@ -93,6 +93,39 @@ void check_link(const Scenario& s, std::vector<ChipMistake>& mistakes) {
     return;
   }
 }
+// READs and ATOMICs, and what is behind them, that an entry may have on their way to a chip.
+u64 waiting_answers(const Scenario& s, const WorkloadConfig& w) {
+  const auto fetches = [](Operation o) { return row_of(o).fetches(); };
+  const auto mix = w.weights();
+  const bool in_mix = std::ranges::any_of(mix, [&](const auto& m) { return fetches(m.first); });
+  if (w.test != Test::Bandwidth || w.direction != Direction::Both ||
+      !(w.is_mixed() ? in_mix : fetches(w.operation)))
+    return 0;
+  return u64{s.qps_of(w)} *
+         (w.is_mixed() ? w.depth : std::min(w.depth, s.connection.max_rd_atomic));
+}
+// A chip that has no place for a READ takes nothing more from a link that may drop nothing, the
+// answers to its own READs neither: with READs both ways both ends could wait for each other.
+void check_outcomes(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  u64 alone = 0, together = 0;
+  for (const WorkloadConfig& w : s.workload)
+    if (const u64 waiting = waiting_answers(s, w); w.together)
+      together += waiting;
+    else
+      alone = std::max(alone, waiting);
+  const u64 waiting = std::max(alone, together);
+  for (const blocks::ChipConfig& c : s.hca) {
+    if (c.link_control.mode == blocks::FlowControl::None || c.responder_execute.outcomes >= waiting)
+      continue;
+    mistakes.push_back(
+        {{".responder_execute.outcomes", ".link_control.mode"},
+         fmt::format("with link control and READs or ATOMICs both ways, {} outcomes "
+                     "(responder_execute.outcomes) are fewer than the {} messages that may wait in "
+                     "a chip, and the two could wait for each other; allowed: {} or more",
+                     c.responder_execute.outcomes, waiting, waiting)});
+    return;
+  }
+}
 }  // namespace
 
 std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
@@ -101,6 +134,7 @@ std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
   check_rate_limit(scenario, mistakes);
   check_buffer(scenario, mistakes);
   check_link(scenario, mistakes);
+  check_outcomes(scenario, mistakes);
   return mistakes;
 }
 }  // namespace hca::testbench
