@@ -161,6 +161,11 @@ std::string times_compared(const json& a, const json& b) {
   return text + '\n';
 }
 
+// The second of a name is told from the first.
+std::string numbered(const std::string& name, u32 before) {
+  return before ? fmt::format("{} ({})", name, before + 1) : name;
+}
+
 // Of the parts that both runs have, by name.
 std::string limits_compared(const json& a, const json& b) {
   const auto parts_of_run = [](const json& summary) {
@@ -168,15 +173,22 @@ std::string limits_compared(const json& a, const json& b) {
     return recording.value("phases", json::array());
   };
   std::string text;
-  for (const json& left : parts_of_run(a))
-    for (const json& right : parts_of_run(b)) {
-      if (left.at("what") != right.at("what")) continue;
-      const std::string of_a = limits_text(left), of_b = limits_text(right);
-      text += fmt::format("  {}\n", left.at("what").get<std::string>());
-      text += of_a == of_b ? fmt::format("    A and B: {}\n", of_a)
-                           : fmt::format("    A: {}\n    B: {}\n", of_a, of_b);
-      text += times_compared(left, right) + stalls_compared(left, right);
-    }
+  const json of_b_all = parts_of_run(b);
+  std::map<std::string, u32> seen;
+  for (const json& left : parts_of_run(a)) {
+    const std::string what = left.at("what").get<std::string>();
+    const u32 number = seen[what]++;  // of the parts of that name
+    u32 other = 0;
+    const auto right = std::ranges::find_if(of_b_all, [&](const json& part) {
+      return part.at("what") == left.at("what") && other++ == number;
+    });
+    if (right == of_b_all.end()) continue;
+    const std::string of_a = limits_text(left), of_b = limits_text(*right);
+    text += fmt::format("  {}\n", numbered(what, number));
+    text += of_a == of_b ? fmt::format("    A and B: {}\n", of_a)
+                         : fmt::format("    A: {}\n    B: {}\n", of_a, of_b);
+    text += times_compared(left, *right) + stalls_compared(left, *right);
+  }
   return text.empty() ? "" : "\nWhat limits, and the steps and waits that changed most\n" + text;
 }
 
@@ -264,7 +276,11 @@ json read_summary(const std::string& path) {
 
 std::vector<Figure> figures_of(const json& summary) {
   std::vector<Figure> figures;
-  for (const json& entry : summary.at("sizes")) add_figures(figures, entry, name_of_row(entry));
+  std::map<std::string, u32> seen;
+  for (const json& entry : summary.at("sizes")) {
+    const std::string name = name_of_row(entry);
+    add_figures(figures, entry, numbered(name, seen[name]++));
+  }
   for (const json& entry : summary.at("streams"))
     add_figures(figures, entry, name_of_stream(entry));
   return figures;

@@ -308,9 +308,14 @@ void Runner::keep_counters() {
     });
 }
 
+// A row has both figures of a size; a second entry that has one of them has a row of its own.
 SizeResult& Runner::row(const WorkloadConfig& w, u32 bytes) {
-  for (SizeResult& size : result_.sizes)
-    if (size.operation == w.operation && size.port == w.port && size.bytes == bytes) return size;
+  for (SizeResult& size : result_.sizes) {
+    const bool has =
+        w.test == Test::Bandwidth ? size.bandwidth.has_value() : size.latency.has_value();
+    if (!has && size.operation == w.operation && size.port == w.port && size.bytes == bytes)
+      return size;
+  }
   result_.sizes.push_back({w.operation, w.port, bytes, {}, {}});
   return result_.sizes.back();
 }

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 
 #include "testbench/report.h"
 #include "testbench/run_recorder.h"
@@ -100,6 +101,24 @@ TEST_CASE("a comparison says which steps of a message under load changed", "[com
   };
   CHECK(mean(b) - mean(a) == 3000);
   CHECK_THAT(compared(a, a), !Contains("most of it"));
+}
+
+TEST_CASE("parts of one name are compared in their order", "[compare]") {
+  const nlohmann::json a = recorded(
+      "workload:\n  - {operation: write, size: 4 KiB, messages: 100, depth: 1}\n"
+      "  - {operation: write, size: 4 KiB, messages: 100, depth: 64}\n",
+      {});
+  const std::string same = compared(a, a);
+  std::istringstream lines(same);
+  u32 means = 0;
+  for (std::string line; std::getline(lines, line);)
+    if (const auto at = line.find("mean of a message: "); at != line.npos) {
+      const std::string what = line.substr(at + 19), from = what.substr(0, what.find(" ->"));
+      CHECK(what.substr(0, 2 * from.size() + 4) == from + " -> " + from);
+      ++means;
+    }
+  CHECK(means == 2);
+  CHECK_THAT(same, Contains("WRITE bandwidth, 4096 B (2)\n"));
 }
 
 TEST_CASE("figures of one result alone stand beside an empty place", "[compare]") {

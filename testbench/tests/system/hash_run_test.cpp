@@ -85,4 +85,47 @@ TEST_CASE("recorded or not, a run has the same hash where PCIe is the limit", "[
   };
   CHECK(hash(false) == hash(true));
 }
+
+TEST_CASE(
+    "a lost message of UC, and a frame that is held, are given up at the same time in any mode",
+    "[run]") {
+  const std::string text = GENERATE(
+      "connection.service: uc\n"
+      "workload:\n  - {operation: write, size: 64 B, messages: 20, depth: 1}\n"
+      "  - {operation: write, size: 64 B, messages: 20, depth: 1}\n"
+      "faults:\n  - {action: drop, from: 0, occurrence: 5}\n",
+      "connection.service: ud\n"
+      "workload:\n  - {operation: send, size: 64 B, messages: 20, depth: 1}\n"
+      "faults:\n  - {action: reorder, from: 0, occurrence: 19}\n");
+  const auto hash = [&](const char* setting) {
+    return run_text(text, {"run.hash=true", setting}).hash;
+  };
+  CHECK(hash("run.every_cycle=false") == hash("run.every_cycle=true"));
+}
+
+// The first stream ends in the cycle in which a slice of the kernel does.
+TEST_CASE("the next stream begins at the same time, however far a chip has run ahead", "[run]") {
+  const char* post = GENERATE("host.post_send=9969 ns", "host.post_send=9970 ns");
+  const auto hash = [&](const char* quantum) {
+    return run_text(
+               "hca.core.clock: 1 GHz\n"
+               "workload:\n  - {operation: send, size: 64 B, messages: 1, depth: 1}\n"
+               "  - {operation: send, size: 64 B, messages: 1, depth: 1}\n",
+               {"run.hash=true", post, quantum})
+        .hash;
+  };
+  CHECK(hash("run.quantum=0 cycles") == hash("run.quantum=1 cycle"));
+}
+
+TEST_CASE("two entries of one operation and size have a row each", "[run]") {
+  const RunResult r = run_text(
+      "workload:\n  - {operation: write, size: 4 KiB, messages: 100, depth: 1}\n"
+      "  - {operation: write, size: 4 KiB, test: latency, messages: 20}\n"
+      "  - {operation: write, size: 4 KiB, messages: 200, depth: 64}\n");
+  REQUIRE(r.sizes.size() == 2);
+  CHECK(r.sizes[0].bandwidth->messages == 100);
+  CHECK(r.sizes[0].latency.has_value());
+  CHECK(r.sizes[1].bandwidth->messages == 200);
+  CHECK_FALSE(r.sizes[1].latency.has_value());
+}
 }  // namespace hca::testbench
