@@ -41,7 +41,8 @@ struct Mine {
   u32 reads = 0;  // of clocks, one after the other
   u64 spun = 0;   // what those took
   attach::CompletionRing polled;
-  u32 polls = 0;  // of that queue and no other
+  u32 polls = 0;         // of that queue and no other
+  bool watches = false;  // it has looked at a clock since it polled last
 };
 thread_local Mine t_mine;
 thread_local std::array<int, 2> t_fork;  // through which a child tells its parent that it is known
@@ -252,6 +253,7 @@ u64 read_clock() {
   constexpr u32 kFree = 16;
   constexpr u64 kLeast = 20'000, kMost = 10 * kMicrosecond, kShare = 8;
   Mine& my = t_mine;
+  my.watches = true;
   if (++my.reads > kFree) {
     const u64 takes = std::clamp(my.spun / kShare, kLeast, kMost);
     my.debt += takes, my.spun += takes;
@@ -375,6 +377,8 @@ void hca_time_await_completion(u32 times) {
   SharedThread* const slot = mine();
   if (!slot) return;
   const u64 at = now(), timer = next_timer();
+  // Who looks at a clock between two polls may have something to do at some time.
+  if (std::exchange(t_mine.watches, false)) times = 0;
   const u64 longest = kShortest << std::min(times, kDoublings);
   slot->ring = t_mine.polls > kPollsOne ? t_mine.polled : attach::CompletionRing{};
   if (timer > at) yield(*slot, Wait::Completion, std::min(longest, timer - at));

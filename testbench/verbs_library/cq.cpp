@@ -2,6 +2,7 @@
 // Completion queues.
 #include <endian.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "testbench/verbs_library/library.h"
@@ -124,14 +125,18 @@ int poll_one(Cq& cq, ibv_wc& wc) {
     cq.empty = 0;
     return 1;
   }
-  if (++cq.empty % kPollsBetweenLooks == 0) server_is_there(context);
   if (!context.lost) return 0;
   return flush_any(cq, wc) ? 1 : -1;
+}
+// A poll has found nothing.
+void note_empty(Cq& cq) {
+  if (++cq.empty % kPollsBetweenLooks == 0) server_is_there(context_of(cq.context));
 }
 }  // namespace
 
 namespace {
-int take_completions(Cq& cq, int entries, ibv_wc* wc) {
+// `again`: for a poll that has found nothing before.
+int take_completions(Cq& cq, int entries, ibv_wc* wc, bool again = false) {
   const std::lock_guard guard(cq.lock);
   int found = 0;
   for (; found < entries; ++found) {
@@ -139,6 +144,7 @@ int take_completions(Cq& cq, int entries, ibv_wc* wc) {
     if (one < 0 && !found) return -EIO;
     if (one <= 0) break;
   }
+  if (!found && entries > 0 && !again) note_empty(cq);
   return found;
 }
 
@@ -156,7 +162,7 @@ void tell_polled(const Cq& cq) {
 // A poll found nothing. True: it is worth to look once more.
 bool await_completion(Cq& cq) {
   if (clock::is_simulated()) {
-    hca_time_await_completion(cq.empty);
+    hca_time_await_completion(std::max(cq.empty, 1u) - 1);  // another thread may have found one
     return true;
   }
   sched_yield();  // whom it waits for may need this processor
@@ -170,7 +176,8 @@ int poll_cq(ibv_cq* plain, int entries, ibv_wc* wc) {
   tell_polled(cq);
   if (is_new(cq, cq.consumer)) clock::settle();  // others wait for what comes meanwhile
   int found = take_completions(cq, entries, wc);
-  if (!found && entries > 0 && await_completion(cq)) found = take_completions(cq, entries, wc);
+  if (!found && entries > 0 && await_completion(cq))
+    found = take_completions(cq, entries, wc, true);
   if (found > 0) spend_on_completions(u32(found));
   return found;
 }
@@ -216,6 +223,7 @@ int start_poll(ibv_cq_ex* ex, ibv_poll_cq_attr* attributes) {
   cq.lock.lock();
   int one = poll_one(cq, cq.current);
   if (!one) {
+    note_empty(cq);
     cq.lock.unlock();
     const bool again = await_completion(cq);
     cq.lock.lock();
