@@ -25,6 +25,14 @@ export function chart(spec) {
   return figure;
 }
 
+// 1, 2 and 5 times the powers of ten between two numbers; of a wide range the powers alone.
+function decades(low, high) {
+  const digits = high / low > 1e3 ? [1] : [1, 2, 5], out = [];
+  for (let power = Math.floor(Math.log10(low)); 10 ** power <= high; ++power)
+    out.push(...digits.map((digit) => Number((digit * 10 ** power).toPrecision(3))).filter((v) => v >= low && v <= high));
+  return out;
+}
+
 function draw(item) {
   const { spec, place } = item;
   const width = place.clientWidth;
@@ -35,7 +43,8 @@ function draw(item) {
   item.plot = new uPlot({
     width, height: 230,
     scales: { x: { time: false, ...scale(spec.x), ...(spec.x.log ? { range: (u, low, high) => [low / 1.15, high * 1.15] } : {}) }, y: { ...scale(spec.y), ...(spec.y.range ? { range: spec.y.range } : spec.y.log ? {} : { range: (u, low, high) => [0, (high || 1) * 1.08] }) } },
-    axes: [{ ...axis, label: spec.x.label }, { ...axis, label: spec.y.label, size: 52 }],
+    axes: [{ ...axis, label: spec.x.label, ...(spec.x.log ? { splits: (u, i, low, high) => decades(low, high), filter: (u, splits) => splits, values: (u, splits) => splits.map(String) } : {}) },
+      { ...axis, label: spec.y.label, size: 64 }],
     series: [{ label: spec.x.label, value: (u, v) => v === null ? '' : String(Number(v.toPrecision(5))) },
       ...spec.lines.map((line, i) => ({ label: line.name, stroke: colour(line.colour ?? i), fill: spec.lines.length === 1 ? colour(i) + '22' : undefined, width: line.marks ? 0 : 1.6,
         spanGaps: line.spans, points: line.marks ? { show: true, size: 8, width: 2, fill: variable('--card') } : { show: !line.spans && line.values.length < 40 }, paths: line.marks ? () => null : line.bars ? uPlot.paths.bars({ size: [0.9, 60] }) : line.steps ? uPlot.paths.stepped({ align: 1 }) : undefined,

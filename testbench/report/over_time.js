@@ -70,5 +70,5 @@ export function heatMap(run) {
   };
   paint();
   document.addEventListener('theme', paint);
-  return [h('p', { class: 'soft' }, 'Left to right: the whole run. Pale ', h('span', { class: 'legend' }), ' full: none to all of the time with work in front of the block.'), ...figures];
+  return [h('p', { class: 'soft' }, `Left to right: the whole run, ${Number((run.recording.rows * run.recording.width_ps * 1e-6).toPrecision(4))} us. Pale `, h('span', { class: 'legend' }), ' full: none to all of the time with work in front of the block.'), ...figures];
 }
