@@ -101,6 +101,8 @@ def check_files(hca, scenarios, directory):
     check(written == {"series.csv", "stalls.csv", "summary.json"}, f"files of an earlier run stay: {written}")
     result = run(hca, "run", scene, "--out", "")
     check(result.returncode == 2 and "empty name" in result.stderr, f"--out of no name: {result.stderr}")
+    result = run(hca, "run", scene, "--out", os.path.join(out, "summary.json"))
+    check(result.returncode == 2 and "--out: " in result.stderr, f"--out that is a file: {result.stderr}")
     result = run(hca, "run", scene, "--set", "run.vcd=true")
     check(result.returncode == 2 and "--out DIR" in result.stderr, "run.vcd without --out")
     result = run(hca, "run", scene, "--set", "workload[0].depth=0")

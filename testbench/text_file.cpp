@@ -30,4 +30,12 @@ void replace_text_file(const std::string& path, const std::string& text) {
   write_text_file(next, text);
   std::filesystem::rename(next, path);
 }
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error || !std::filesystem::is_directory(path))
+    throw std::runtime_error("--out: " + path + " cannot be made a folder" +
+                             (error ? ": " + error.message() : ""));
+}
 }  // namespace hca::testbench

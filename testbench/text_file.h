@@ -10,4 +10,6 @@ std::optional<std::string> read_text_file(const std::string& path);
 void write_text_file(const std::string& path, const std::string& text);
 // The same; whoever reads the file meanwhile sees it as it was or whole.
 void replace_text_file(const std::string& path, const std::string& text);
+// With all folders that it is in, for --out; throws std::runtime_error if it cannot be made.
+void make_folder(const std::string& path);
 }  // namespace hca::testbench

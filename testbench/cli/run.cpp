@@ -143,9 +143,9 @@ std::string_view first_file(const RunOptions& run) {
 }
 
 // What an earlier run has left in the folder would be taken for this one's.
-void make_folder(const std::string& folder) {
+void clear_folder(const std::string& folder) {
   if (folder.empty()) return;
-  std::filesystem::create_directories(folder);
+  make_folder(folder);
   for (const std::string& name :
        {WireCapture::name_of(1), WireCapture::name_of(2), std::string("events.csv"),
         std::string("run.vcd"), std::string("messages.csv"), std::string("trace.json")})
@@ -158,7 +158,7 @@ int run_seeds(const RunArguments& options, const Scenario& scenario) {
   if (const auto file = first_file(files); !file.empty())
     throw std::runtime_error(
         fmt::format("--seeds: run.{} is of one run; allowed: false with --seeds", file));
-  make_folder(options.directory);
+  clear_folder(options.directory);
   SeedHooks hooks{[](u64 seed) { fmt::print(stderr, "seed {}\n", seed); }};
   std::unique_ptr<RunRecorder> recorder;
   nlohmann::json results;
@@ -192,7 +192,7 @@ int run(const RunArguments& options) {
   const RunOptions& files = scenario.run;
   if (const auto file = first_file(files); !file.empty() && options.directory.empty())
     throw std::runtime_error(fmt::format("run.{} needs a directory to write to: --out DIR", file));
-  make_folder(options.directory);
+  clear_folder(options.directory);
   auto progress = std::make_shared<ProgressLines>();
   Runner runner(scenario, [progress](const ProgressState& state) { (*progress)(state); });
   std::unique_ptr<WireCapture> capture;

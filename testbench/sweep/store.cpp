@@ -61,6 +61,7 @@ SweepStore::SweepStore(const SweepPlan& plan, std::string directory, std::string
       given_(std::move(directory)),
       directory_(fs::absolute(given_).string()),
       program_(std::move(program)) {
+  make_folder(given_);
   for (const char* name : {"points", "failed", "work"}) fs::create_directories(path(name));
 }
 
