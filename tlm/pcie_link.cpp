@@ -90,6 +90,7 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
       full_(down_.rate().span_of(full_answer_)),
       full_first_(down_.rate().span_of(first_answer_of(config.mrrs))),
       full_others_(down_.rate().span_of(full_answer_ - first_answer_of(config.mrrs))),
+      full_write_(up_.rate().span_of(config_.mps + u64{config_.write_header})),
       answers_lag_(up_.rate().cycles_for(full_answer_) >= read_header_cycles_ + 2),
       read_parts_(config.mrrs),
       random_(seed) {}
@@ -214,61 +215,41 @@ u64 PcieLink::first_answer_of(u32 part) const {
   }
   if (bytes != train_.bytes) [[unlikely]]
     learn_train(bytes);
-  // The bytes come evenly: the train waits for its first TLP, for the one before its last, or for
-  // its last one. What lies between is the latest only where the bytes come about as fast as the
-  // line takes them.
-  const Train& t = train_;
   const Cycle takes = last_in - first_in;
-  if (takes < t.slow_from && takes >= t.fast_below) [[unlikely]]
-    return write_each(first_in, last_in, bytes);
-  up_.send(t.at_hand(t.first, first_in, last_in), t.all);
-  up_.not_before(t.at_hand(t.next_last, first_in, last_in), t.last_two);
-  up_.not_before(last_in, t.last);
+  Train::Spread& spread = train_.spreads[takes % train_.spreads.size()];
+  if (spread.takes != takes) [[unlikely]]
+    learn_spread(spread, takes);
+  // The first TLP keeps the fraction of a cycle of the line, no other starts before it is at hand.
+  up_.send(first_in + spread.first, train_.all);
+  up_.not_before(first_in, spread.least);
   return {up_.free_from(), up_.free_from() + latency_};
-}
-
-[[gnu::noinline]] blocks::WriteTiming PcieLink::write_each(Cycle first_in, Cycle last_in,
-                                                           u32 bytes) {
-  for (u32 done = 0, part; done < bytes; done += part) {
-    part = std::min(bytes - done, config_.mps);
-    const Cycle at = train_.at_hand(last_beat(done + part), first_in, last_in);
-    const u64 size = part + u64{config_.write_header};
-    done ? up_.send_in_train(at, size) : up_.send(at, size);
-  }
-  return {up_.free_from(), up_.free_from() + latency_};
-}
-
-// The cycle in which a beat is at hand: they come evenly.
-inline Cycle PcieLink::Train::at_hand(u64 beat, Cycle first_in, Cycle last_in) const {
-  return first_in + gaps.quotient((last_in - first_in) * beat + gaps.value() - 1);
 }
 
 [[gnu::noinline]] void PcieLink::learn_train(u32 bytes) {
   const u64 header = config_.write_header;
   const u32 before = (bytes - 1) / config_.mps, tail = bytes - before * config_.mps;
   const engine::Rate& rate = up_.rate();
-  const u64 gaps = last_beat(bytes);
   train_ = {.bytes = bytes,
-            .gaps = engine::Divisor(gaps),
-            .first = last_beat(config_.mps),
-            .next_last = last_beat(bytes - tail),
+            .gaps = engine::Divisor(last_beat(bytes)),
             .all = rate.span_of(bytes + (before + 1) * header),
-            // The one before its last may be its first, which keeps the fraction of a cycle.
-            .last_two = rate.span_of(before == 1 ? 0 : config_.mps + tail + 2 * header),
             .last = rate.span_of(tail + header)};
-  if (before < 3) return;  // each of its TLPs is one of those
-  // In cycles, of a full TLP: s on the line, a between two that are at hand; at_hand() rounds up,
-  // by less than one. If a >= s + 1, with a full last one a >= s + 1/2, none in front of the last
-  // two is the latest. If a <= s - 2 it is the first, which may start by less than a cycle before
-  // it is at hand; if all is at hand at once, nothing is rounded, and s >= 1 is enough.
-  const engine::u128 on_line = engine::u128{config_.mps + header} * rate.cycles,  // s * rate.bytes
-      between = engine::u128{config_.mps / kBeatBytes} * rate.bytes;  // a * gaps * that / takes
-  const u64 halves = tail == config_.mps ? 1 : 2;
-  train_.slow_from =
-      Cycle((gaps * (2 * on_line + halves * rate.bytes) + 2 * between - 1) / (2 * between));
-  train_.fast_below = on_line >= 2 * rate.bytes
-                          ? Cycle(gaps * (on_line - 2 * rate.bytes) / between) + 1
-                          : on_line >= rate.bytes;
+}
+
+// Of all TLPs but the first the one that, with those behind it, ends last.
+[[gnu::noinline]] void PcieLink::learn_spread(Train::Spread& spread, Cycle takes) const {
+  spread = {takes, train_.at_hand(last_beat(config_.mps), takes), {}};
+  Cycle whole = train_.last.whole;
+  u64 part = train_.last.part;
+  const u32 before = (train_.bytes - 1) / config_.mps;
+  for (u32 tlp = before; tlp; --tlp) {  // the last one first
+    const u64 end = std::min(train_.bytes, (tlp + 1) * config_.mps);
+    const Cycle ends = train_.at_hand(last_beat(end), takes) + whole;
+    engine::Rate::Span& least = spread.least;
+    if (ends > least.whole || (ends == least.whole && part > least.part))
+      least.whole = ends, least.part = part;
+    whole += full_write_.whole, part += full_write_.part;
+    if (part >= up_.rate().bytes) part -= up_.rate().bytes, ++whole;
+  }
 }
 
 u32 PcieLink::count_of_wires(PciePart part) const {

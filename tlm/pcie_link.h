@@ -143,16 +143,22 @@ class PcieLink : public blocks::HostTiming {
    private:
     u32 most_, known_ = 1, full_ = 0;
   };
-  // A write of more than one TLP: its beats, from 0 on, and what it takes on the line.
+  // A write of more than one TLP, whose beats, from 0 on, come evenly. How many cycles lie between
+  // the first and the last repeats too.
   struct Train {
+    struct Spread {
+      Cycle takes = engine::kNever;  // from the first beat to the last
+      Cycle first = 0;               // when the first TLP is at hand, behind the first beat
+      engine::Rate::Span least{};    // its end is no earlier behind the first beat
+    };
     u32 bytes = 0;
-    engine::Divisor gaps{1};       // between its beats
-    u64 first = 0, next_last = 0;  // the last beat of its first TLP, of the one before its last
-    engine::Rate::Span all{}, last_two{}, last{};  // TLPs; last_two: 0 of a train of two
-    // Cycles from the first beat to the last: so many and more, or fewer, and a TLP between those
-    // is never the latest.
-    Cycle slow_from = 0, fast_below = 0;
-    Cycle at_hand(u64 beat, Cycle first_in, Cycle last_in) const;
+    engine::Divisor gaps{1};           // between its beats
+    engine::Rate::Span all{}, last{};  // on the line: its TLPs, the last of them
+    std::array<Spread, 8> spreads{};
+    // When a beat is at hand, behind the first.
+    Cycle at_hand(u64 beat, Cycle takes) const {
+      return gaps.quotient(takes * beat + gaps.value() - 1);
+    }
   };
   u64 first_answer_of(u32 part) const;
   Cycle drawn_at_memory();
@@ -162,13 +168,13 @@ class PcieLink : public blocks::HostTiming {
   void ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing);
   void ask_each(Cycle at, u32 bytes, blocks::ReadTiming& timing);
   void learn_train(u32 bytes);
-  blocks::WriteTiming write_each(Cycle first_in, Cycle last_in, u32 bytes);
+  void learn_spread(Train::Spread& spread, Cycle takes) const;
   // Of so many bytes the last beat, from 0 on.
   static u64 last_beat(u64 bytes) { return (bytes + kBeatBytes - 1) / kBeatBytes - 1; }
 
   u64 full_answer_;  // of a part of mrrs bytes
-  // On the line: a request, a part of mrrs bytes, its first completion, the others.
-  engine::Rate::Span request_, full_, full_first_, full_others_;
+  // On the line: a request, a part of mrrs bytes, its first completion, the others; a TLP of mps.
+  engine::Rate::Span request_, full_, full_first_, full_others_, full_write_;
   bool answers_lag_;  // an answer is longer than its request, by a cycle at least
   Parts read_parts_;
   Train train_;  // of the last write
