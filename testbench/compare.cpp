@@ -12,6 +12,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "model/proto/types.h"
 #include "testbench/text_file.h"
 
 namespace hca::testbench {
