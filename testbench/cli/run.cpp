@@ -149,7 +149,7 @@ void clear_folder(const std::string& folder) {
   for (const std::string& name :
        {WireCapture::name_of(1), WireCapture::name_of(2), std::string("events.csv"),
         std::string("run.vcd"), std::string("messages.csv"), std::string("trace.json")})
-    std::filesystem::remove(folder + "/" + name);
+    std::filesystem::remove(std::filesystem::path(folder) / name);
 }
 
 // The first seed's result, then the means of all.
