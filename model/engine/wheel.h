@@ -49,10 +49,9 @@ class Wheel {
   u64 take_near(Cycle at) { return std::exchange(due_[at % kSlots], 0); }
   // Nothing is due in `at` any more: the first due cycle behind it that is near, kNever if none.
   Cycle leave_near(Cycle at) {
-    const u64 behind = busy_[at % kSlots / 64] >> at % 64 & ~u64{1};
     clear(busy_, at);
-    if (behind) [[likely]]
-      return at + lowest_bit(behind);
+    if (const u64 bits = next_64(at + 1)) [[likely]]
+      return at + 1 + lowest_bit(bits);
     return next_in_words(busy_, at);
   }
 
@@ -66,6 +65,11 @@ class Wheel {
   using Busy = std::array<u64, kSlots / 64>;  // one bit per cycle with due blocks
   static void clear(Busy& busy, Cycle at) {
     busy[at % kSlots / 64] &= std::rotl(~u64{1}, int(at % 64));
+  }
+  // Of the 64 cycles from `at` on.
+  u64 next_64(Cycle at) const {
+    const unsigned word = at % kSlots / 64, bit = at % 64;
+    return busy_[word] >> bit | busy_[(word + 1) % busy_.size()] << 1 << (63 - bit);
   }
   // Nothing is due in `now`.
   static Cycle next_near(const Busy& busy, Cycle now) {
