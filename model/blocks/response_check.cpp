@@ -8,7 +8,8 @@ using namespace proto;
 
 Cycle ResponseCheck::check(Packet& p, Cycle at, Acknowledgement& out) {
   const QpConfig& qp = context_.contexts.qps[p.qpn];
-  if (!good(p, qp)) return kNever;
+  if (!good(p, qp)) [[unlikely]]
+    return kNever;
   ++counters.good;
   out = {p.qpn, p.psn, 0, 0, nullptr};
   if (p.parsed.has(Ext::Aeth)) out.msn = p.parsed.aeth.msn, out.syndrome = p.parsed.aeth.syndrome;
