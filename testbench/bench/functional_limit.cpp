@@ -12,17 +12,16 @@
 namespace hca::bench {
 FunctionalLimit::FunctionalLimit(u32 mtu)
     : mtu_(mtu),
-      memory_(lines(kWorkingSet)),
-      frame_(lines(kHeaderBytes + mtu + proto::kIcrcBytes)),
+      lines_((kWorkingSet + kGapBytes + kHeaderBytes + mtu + proto::kIcrcBytes) / sizeof(Line) + 1),
       contexts_(16) {
-  std::memset(memory_.data(), 0x5a, kWorkingSet);
+  std::memset(lines_.data(), 0x5a, kWorkingSet);
 }
 
 void FunctionalLimit::packet() {
   const u32 slots = kWorkingSet / 2 / mtu_, slot = at_ % slots;
   Context& context = contexts_[at_ % contexts_.size()];
-  u8* const memory = reinterpret_cast<u8*>(memory_.data());
-  u8* const frame = reinterpret_cast<u8*>(frame_.data());
+  u8* const memory = reinterpret_cast<u8*>(lines_.data());
+  u8* const frame = memory + kWorkingSet + kGapBytes;
   u8* const crc = frame + kHeaderBytes + mtu_;
   ++at_;
   std::memcpy(frame, &context, kHeaderBytes);
