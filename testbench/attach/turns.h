@@ -46,6 +46,7 @@ struct SharedThread {
   std::atomic<u32> processor, simulated_on;
   Wait wait;
   u32 tid;
+  std::atomic<u32> made;       // threads, so far: who makes some is at work
   std::atomic<u32> in_flight;  // what it waits for may have been sent and not come yet
   u64 work;                    // ps that it has worked, in front of its wait
   u64 picoseconds;             // of its wait

@@ -313,7 +313,10 @@ void tell(u32 whom) {
   if (auto* const shared = program().shared) shared->told.fetch_or(whom);
 }
 
-SharedThread* reserve_turns() { return find_slot(); }
+SharedThread* reserve_turns() {
+  if (t_mine.slot) t_mine.slot->made.fetch_add(1, std::memory_order_relaxed);
+  return find_slot();
+}
 void take_turns(SharedThread& slot) {
   set_slot(slot);
   mine();
