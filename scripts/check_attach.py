@@ -89,8 +89,9 @@ class Served:
         self.complaints = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen([*as_user, hca, "serve", scenario, "--socket", self.socket, *settings], stdout=subprocess.PIPE,
                                         stderr=self.complaints, text=True)
-        line = self.process.stdout.readline()
-        if "serving hca0, hca1" not in line:
+        # A note in front: programs that read the counter cannot be given simulated time, under some hypervisors.
+        self.counter_traps = "does not trap" not in (line := self.process.stdout.readline())
+        if "serving hca0, hca1" not in (line if self.counter_traps else (line := self.process.stdout.readline())):
             raise Failed(f"hca serve says {line!r}")
 
     def __enter__(self):
@@ -296,7 +297,7 @@ def replaced(hca, scenario):
     with Served(hca, scenario, []) as served:
         wants(finish(served.start("hca1", ["ibv_devinfo"], "wall", REPLACE), "ibv_devinfo"), r"hca_id:\s+hca1\n(.*\n)*.*PORT_ACTIVE")
     for program in "ibv_rc_pingpong -n 50 -c", "ibv_ud_pingpong -n 50 -s 1024 -e", "ib_write_bw -n 50 -F", "ib_send_lat -n 50 -F":
-        for clock in "wall", "sim":
+        for clock in ["wall", "sim"] if served.counter_traps or program.startswith("ibv_") else ["wall"]:
             output, _, _ = run_pair(hca, scenario, program, [], clock, options=REPLACE)
             wants(output, PINGPONG + "|" + PERFTEST)
 

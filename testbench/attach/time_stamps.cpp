@@ -32,4 +32,11 @@ void trap_time_stamps() {
   static const bool can = set_up() && set_trap(true);
   if (can && !t_traps) set_trap(true);
 }
+bool can_trap_time_stamps() {
+  trap_time_stamps();
+  __builtin_ia32_rdtsc();
+  const bool trapped = !t_traps;
+  set_trap(false);
+  return trapped;
+}
 }  // namespace hca::attach

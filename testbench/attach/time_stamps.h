@@ -7,4 +7,6 @@ namespace hca::attach {
 // turn, which costs more than all the rest of a turn, in a virtual machine above all. Who reads the
 // counter here nevertheless gets it, and ends that until the next call.
 void trap_time_stamps();
+// Whether it does on this machine: under some hypervisors the kernel says so, and it does not.
+bool can_trap_time_stamps();
 }  // namespace hca::attach

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "testbench/attach/server.h"
+#include "testbench/attach/time_stamps.h"
 #include "testbench/cli/commands.h"
 
 namespace hca::cli {
@@ -31,6 +32,10 @@ int serve(const ServeArguments& options) {
   attach::Server server(scenario, options.socket);
   std::string names;
   for (const auto& device : server.devices()) names += (names.empty() ? "" : ", ") + device->name();
+  if (!attach::can_trap_time_stamps())
+    fmt::print(
+        "the time stamp counter does not trap on this machine: programs that read it see real "
+        "time\n");
   fmt::print("serving {} at {}\n", names, options.socket);
   std::fflush(stdout);
   server.run(g_end_service);

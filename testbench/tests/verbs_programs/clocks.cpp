@@ -293,6 +293,17 @@ void command_beside_posts(Bench& bench) {
   bench.checks->holds("two commands take less than 0.1 ms", longest < 1e-4);
 }
 
+// ---- Polls up to a time of the clock, for what does not come. Then a poll takes 10 us at the
+// most, and so does each look at the clock.
+void keep_pace(Bench& bench) {
+  ibv_wc wc;
+  for (const double wanted : {20e-6, 100e-6, 300e-6, 1e-3, 3e-3}) {
+    const double begun = now();
+    while (now() < begun + wanted) ibv_poll_cq(bench.a.cq, 1, &wc);
+    bench.checks->holds("it goes on at most 30 us later", now() - begun < wanted + 30e-6);
+  }
+}
+
 struct ProgramRow {
   const char* name;
   void (*run)(Bench&);
@@ -304,6 +315,7 @@ constexpr std::array kPrograms{ProgramRow{"threads", ping_each_other},
                                ProgramRow{"children", await_children},
                                ProgramRow{"timers", let_timers_ring},
                                ProgramRow{"commands", command_beside_posts},
+                               ProgramRow{"pace", keep_pace},
                                ProgramRow{"devices", use_both_devices},
                                ProgramRow{"pipes", wake_by_pipes},
                                ProgramRow{"events", wait_for_events_together},
