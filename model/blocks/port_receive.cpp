@@ -124,7 +124,7 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
   const bool response = p->parsed.opcode && !p->parsed.opcode->is_request;
   if (!response) {
     const Cycle at = responder_.check(*p, now(), checked);
-    if (draws_cnp(p->frame(), p->parsed) && draws_cnp(p->verdict.cause)) [[unlikely]]
+    if (draws_cnp(p->frame(), p->parsed) && may_draw_cnp(p->verdict.cause)) [[unlikely]]
       answer_congestion(*p, qp);
     if (p->verdict.cause != RequestCause::Good) [[unlikely]]
       contexts_.count(qp, p->verdict.cause);

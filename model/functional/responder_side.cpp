@@ -79,7 +79,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   RequestVerdict verdict =
       judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet)),
                      reads_unfinished(qpn), &contexts_.ports[qp.port - 1u]});
-  if (draws_cnp(verdict.cause)) notify_congestion(qp, packet, frame);
+  if (may_draw_cnp(verdict.cause)) notify_congestion(qp, packet, frame);
   const bool reads = packet.opcode && request::is_saved(*packet.opcode);
   const bool passed = verdict.action == RequestAction::Execute;
   if (passed && qp.service == Service::Ud) return receive_datagram(qpn, packet, frame);

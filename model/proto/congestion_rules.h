@@ -15,10 +15,9 @@ inline bool draws_cnp(const u8* frame, const ParsedPacket& packet) {
 }
 // Nothing may be relied on in what fails header validation (DROP-13), its mark neither: neither a
 // packet of somebody else nor a CNP draws one.
-inline bool draws_cnp(RequestCause verdict) {
+inline bool may_draw_cnp(RequestCause cause) {
   for (const RequestRule& rule : kRequestRules)
-    if (rule.cause == verdict && rule.stage == RuleStage::Header)
-      return mutant<"cnp_for_dropped">();
+    if (rule.cause == cause && rule.stage == RuleStage::Header) return mutant<"cnp_for_dropped">();
   return true;
 }
 inline constexpr u64 kCnpIntervalNs = 50'000;
