@@ -30,7 +30,7 @@ class VerilatedBlock {
   virtual bool out_start() = 0;
   virtual bool out_valid() const = 0;
   virtual BeatOf<Out> out() const = 0;
-  virtual bool out_is_spare() const { return false; }
+  virtual bool out_has_spare_bits() const { return false; }
   virtual void clock() = 0;
   virtual bool assertion_failed() const = 0;
   virtual bool has_ended() const { return false; }
@@ -62,7 +62,7 @@ class BlockRtl {
   bool out_valid() const { return rtl_->out_valid(); }
   OutBeat out() const { return rtl_->out(); }  // meant while out_valid()
   // While out_valid(): bits of its side band that are in no field are not 0.
-  bool out_is_spare() const { return rtl_->out_is_spare(); }
+  bool out_has_spare_bits() const { return rtl_->out_has_spare_bits(); }
   void drive(const InBeat* packets_in) { rtl_->set_beat(packets_in); }
   bool out_start() { return rtl_->out_start(); }
   void end_cycle() { rtl_->clock(); }

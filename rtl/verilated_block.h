@@ -185,7 +185,7 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
       std::memcpy(beat.data.data(), &top_->packets_out_data_o, sizeof(top_->packets_out_data_o));
     return beat;
   }
-  bool out_is_spare() const override { return has_spare_bits<Out>(top_->packets_out_o); }
+  bool out_has_spare_bits() const override { return has_spare_bits<Out>(top_->packets_out_o); }
   void clock() override {
     settle();
     context_.timeInc(kHalfCycle);

@@ -148,7 +148,7 @@ class ElasticRun {
     if (!unequal)
       unequal = difference(expected.data, out.data, out_beat_ * beat_bytes(), Pair::kData);
     if (!unequal) unequal = difference(expected.control, out.control, false);
-    if (!unequal && rtl_.out_is_spare()) unequal = {"bits of no field", "0", "not 0"};
+    if (!unequal && rtl_.out_has_spare_bits()) unequal = {"bits of no field", "0", "not 0"};
     if (unequal) return differ(at, "packets_out", *unequal, front);
     ++result_.beats, ++out_beat_;
     if (!expected.control.last) return;

@@ -69,7 +69,7 @@ class LockstepLife {
     rtl_.drive(beat);
     Pins pins{ready, rtl_.out_start(), rtl_.out_valid(), {}};
     if (idle && beat) pins.in_ready = rtl_.in_ready();  // it may have looked at `valid`
-    if (pins.out_valid) pins.out = rtl_.out(), pins.out_is_spare = rtl_.out_is_spare();
+    if (pins.out_valid) pins.out = rtl_.out(), pins.out_has_spare_bits = rtl_.out_has_spare_bits();
     const bool start = pins.out_start, valid = pins.out_valid;
     const bool first = pins.out.control.first, last = pins.out.control.last;
     put_fault(at, idle, pins);
@@ -104,7 +104,7 @@ class LockstepLife {
   struct Pins {
     bool in_ready = false, out_start = false, out_valid = false;
     OutBeat out{};
-    bool out_is_spare = false;
+    bool out_has_spare_bits = false;
   };
 
   // What the model has on its pins; a packet whose last beat this is has left.
@@ -180,7 +180,7 @@ class LockstepLife {
     if (!unequal)
       unequal = difference(expected.data, pins.out.data, leaving_beat_ * beat_bytes(), Pair::kData);
     if (!unequal) unequal = difference(expected.control, pins.out.control, false);
-    if (!unequal && pins.out_is_spare) unequal = {"bits of no field", "0", "not 0"};
+    if (!unequal && pins.out_has_spare_bits) unequal = {"bits of no field", "0", "not 0"};
     if (unequal)
       differ(at, "packets_out", *unequal,
              fmt::format("beat {} of {}, {}", leaving_beat_,

@@ -26,7 +26,7 @@ class OddIcrc : public rtl::VerilatedBlock<rtl::BeatControl, rtl::BeatControl> {
     return icrc_.out_valid() || (odd_ == Odd::ValidInReset && in_reset_);
   }
   rtl::Beat out() const override { return icrc_.out(); }
-  bool out_is_spare() const override { return odd_ == Odd::SpareBits && clocks_ > 1000; }
+  bool out_has_spare_bits() const override { return odd_ == Odd::SpareBits && clocks_ > 1000; }
   void clock() override { ++clocks_, icrc_.end_cycle(); }
   bool assertion_failed() const override { return icrc_.assertion_failed(); }
   bool has_ended() const override { return odd_ == Odd::Finish && clocks_ == 1000; }
