@@ -108,11 +108,13 @@ u64 waiting_answers(const Scenario& s, const WorkloadConfig& w) {
 // answers to its own READs neither: with READs both ways both ends could wait for each other.
 void check_outcomes(const Scenario& s, std::vector<ChipMistake>& mistakes) {
   u64 alone = 0, together = 0;
-  for (const WorkloadConfig& w : s.workload)
-    if (const u64 waiting = waiting_answers(s, w); w.together)
-      together += waiting;
+  for (const WorkloadConfig& w : s.workload) {
+    const u64 its = waiting_answers(s, w);
+    if (w.together)
+      together += its;
     else
-      alone = std::max(alone, waiting);
+      alone = std::max(alone, its);
+  }
   const u64 waiting = std::max(alone, together);
   for (const blocks::ChipConfig& c : s.hca) {
     if (c.link_control.mode == blocks::FlowControl::None || c.responder_execute.outcomes >= waiting)
