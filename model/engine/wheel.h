@@ -50,9 +50,7 @@ class Wheel {
   // Nothing is due in `at` any more: the first due cycle behind it that is near, kNever if none.
   Cycle leave_near(Cycle at) {
     clear(busy_, at);
-    if (const u64 bits = next_64(at + 1)) [[likely]]
-      return at + 1 + lowest_bit(bits);
-    return next_in_words(busy_, at);
+    return next_near(busy_, at);
   }
 
  private:
@@ -67,14 +65,14 @@ class Wheel {
     busy[at % kSlots / 64] &= std::rotl(~u64{1}, int(at % 64));
   }
   // Of the 64 cycles from `at` on.
-  u64 next_64(Cycle at) const {
+  static u64 next_64(const Busy& busy, Cycle at) {
     const unsigned word = at % kSlots / 64, bit = at % 64;
-    return busy_[word] >> bit | busy_[(word + 1) % busy_.size()] << 1 << (63 - bit);
+    return busy[word] >> bit | busy[(word + 1) % busy.size()] << 1 << (63 - bit);
   }
   // Nothing is due in `now`.
   static Cycle next_near(const Busy& busy, Cycle now) {
-    if (const u64 bits = busy[now % kSlots / 64] >> now % 64) [[likely]]
-      return now + lowest_bit(bits);
+    if (const u64 bits = next_64(busy, now + 1)) [[likely]]
+      return now + 1 + lowest_bit(bits);
     return next_in_words(busy, now);
   }
   // In the rest of the word of `now` nothing is due.
