@@ -313,14 +313,14 @@ bool Process::runs(SharedThread& thread, bool spins) {
     u32 made = 0;
     const auto begin_patience = [&] {
       cpu = cpu_time_of(pid_), real = nanoseconds_of(CLOCK_MONOTONIC);
-      made = thread.made.load(std::memory_order_relaxed);
+      made = thread.threads_made.load(std::memory_order_relaxed);
     };
     begin_patience();
     while (has_turn()) {
       sleep_on(thread, Turn::Runs, kBetweenLooks);
       if (!has_turn()) break;
       if ((gone_ = is_gone())) return false;
-      if (thread.made.load(std::memory_order_relaxed) != made) begin_patience();
+      if (thread.threads_made.load(std::memory_order_relaxed) != made) begin_patience();
       Turn runs = Turn::Runs;
       if (is_silent(thread, spins, cpu_time_of(pid_) - cpu,
                     nanoseconds_of(CLOCK_MONOTONIC) - real) &&

@@ -46,12 +46,12 @@ struct SharedThread {
   std::atomic<u32> processor, simulated_on;
   Wait wait;
   u32 tid;
-  std::atomic<u32> made;       // threads, so far: who makes some is at work
-  std::atomic<u32> in_flight;  // what it waits for may have been sent and not come yet
-  u64 work;                    // ps that it has worked, in front of its wait
-  u64 picoseconds;             // of its wait
-  CompletionRing ring;         // for whose completion it waits
-  std::atomic<u64> now;        // ps: when its turn began
+  std::atomic<u32> threads_made;  // so far, by it: who makes some is not silent
+  std::atomic<u32> in_flight;     // what it waits for may have been sent and not come yet
+  u64 work;                       // ps that it has worked, in front of its wait
+  u64 picoseconds;                // of its wait
+  CompletionRing ring;            // for whose completion it waits
+  std::atomic<u64> now;           // ps: when its turn began
 };
 
 // What its calls take: knobs `host.*`, in ps.

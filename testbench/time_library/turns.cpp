@@ -314,7 +314,7 @@ void tell(u32 whom) {
 }
 
 SharedThread* reserve_turns() {
-  if (t_mine.slot) t_mine.slot->made.fetch_add(1, std::memory_order_relaxed);
+  if (t_mine.slot) t_mine.slot->threads_made.fetch_add(1, std::memory_order_relaxed);
   return find_slot();
 }
 void take_turns(SharedThread& slot) {
