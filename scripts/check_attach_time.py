@@ -14,8 +14,8 @@ import sys
 import tempfile
 import time
 
-from check_attach import (LIMIT, PART, PERFTEST, PINGPONG, SKIPPED, Failed, Served, finish, free_port, killed_client, killed_server, listens, pair, run_pair,
-                          wants)
+from check_attach import PART, PERFTEST, PINGPONG, SKIPPED, killed_client, killed_server, pair
+from served import LIMIT, Failed, Served, finish, free_port, listens, run_pair, wants
 
 # Programs whose turns are of another kind: they sleep until events, spin in memory, use datagrams, another API.
 PROGRAMS = ["rc_pingpong_events", "rc_pingpong_times_events", "rc_pingpong_long", "send_bw_group_roce", "rc_pingpong_new_api", "rc_pingpong_roce",
@@ -233,7 +233,7 @@ def clocks(hca, scenario, _):
 
 CASES = {case.__name__: case for case in (same_pingpong, same_latency, write_bandwidth, latencies, cable, programs, new_api, all_sizes, killed, children,
                                              clocks, wakened)}
-OF_COUNTER = {"same_latency", "write_bandwidth", "latencies", "cable", "programs", "new_api", "all_sizes", "children"}  # perftest reads it
+OF_COUNTER = same_latency, write_bandwidth, latencies, cable, programs, new_api, all_sizes, children  # perftest reads that of time stamps
 
 
 def main():
@@ -244,17 +244,20 @@ def main():
     arguments.add_argument("--runs", type=int, default=3)
     given = arguments.parse_args()
     scenario = os.path.join(given.folder, "verbs.yaml")
-    names = given.case or list(CASES)
-    left_out = OF_COUNTER & set(names) if not counter_traps(given.hca, scenario) else set()
-    for name in names:
-        if name in left_out:
+    cases = [CASES[name] for name in given.case] or list(CASES.values())
+    left_out = [case for case in cases if case in OF_COUNTER]
+    if left_out and counter_traps(given.hca, scenario):
+        left_out = []
+    for case in cases:
+        name = case.__name__
+        if case in left_out:
             print(f"{name}: skipped, the time stamp counter, which perftest reads, does not trap here")
             continue
         try:
-            CASES[name](given.hca, scenario, given.runs)
+            case(given.hca, scenario, given.runs)
         except (Failed, subprocess.TimeoutExpired) as error:
             sys.exit(f"{name}: {error}")
-    if left_out == set(names):
+    if left_out == cases:
         sys.exit(SKIPPED)
 
 

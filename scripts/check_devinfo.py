@@ -7,7 +7,7 @@ check_devinfo.py HCA SCENARIO TEMPLATE VERSION: TEMPLATE has the text for a devi
 import difflib
 import sys
 
-from check_attach import Failed, Served, finish
+from served import Failed, Served, finish
 
 DEFAULTS = {
     "hca.core.ports": 1, "hca.core.max_qps": 65536, "hca.core.max_cqs": 65536, "hca.core.max_regions": 1 << 20, "hca.core.max_pds": 65536,

@@ -12,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 
-from check_attach import ROCE, Failed, Served
+from check_attach import ROCE
+from served import Failed, Served
 
 TESTS = "/usr/share/doc/rdma-core/tests"
 LIMIT = 400  # seconds

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from check_attach import Failed, LIMIT, Served, finish, run_pair
+from served import LIMIT, Failed, Served, finish, run_pair
 
 # Work is done twice, much of it and little; the difference counts. Of each: its unit, the program, its pieces, and the same for `hca run`.
 TASKS = {
