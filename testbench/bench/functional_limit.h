@@ -12,7 +12,9 @@ class FunctionalLimit {
  public:
   explicit FunctionalLimit(u32 mtu);
   void packet();
-  // Seconds a packet, the best of several runs in this process: what ratios are made with.
+  // Seconds a packet, of one stretch of packets.
+  double stretch();
+  // The same, the shortest of several stretches in this process.
   static double seconds_per_packet(u32 mtu);
 
  private:
