@@ -49,7 +49,7 @@ class DownLine : public TlpLine {
       const u64 used = std::min({bytes, g.bytes, rate().bytes_in(g.to - std::max(g.from, at))});
       g.bytes -= used, bytes -= used;
     }
-    if (bytes) go_on(span_of(bytes), 1, [](Cycle) {});
+    if (bytes) go_on(bytes);
   }
 
  private:

@@ -91,8 +91,6 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
       full_first_(down_.rate().span_of(first_answer_of(config.mrrs))),
       full_others_(down_.rate().span_of(full_answer_ - first_answer_of(config.mrrs))),
       full_write_(up_.rate().span_of(config_.mps + u64{config_.write_header})),
-      answers_lag_(up_.rate().cycles_for(full_answer_) >= read_header_cycles_ + 2),
-      read_parts_(config.mrrs),
       random_(seed) {}
 
 [[gnu::hot]] blocks::ReadTiming PcieLink::read(Cycle at, u64, u32 bytes) {
@@ -100,18 +98,42 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
   return read_part(at, bytes);
 }
 
-[[gnu::noinline]] blocks::ReadTiming PcieLink::read_parts(Cycle at, u32 bytes) {
-  blocks::ReadTiming timing = read_part(at, config_.mrrs);
-  const u32 rest = bytes - config_.mrrs;
-  if (answers_lag_ && tags_are_free(rest, at)) [[likely]]
-    ask_rest(at, rest, timing);
-  else
-    ask_each(at, rest, timing);
-  return timing;
+// Tags that are free and lines that carry nothing else let a read go as it would alone. The answer
+// to a part has more than twice the bytes of a request (knobs mrrs and read_header), so the answers
+// follow each other without a gap, as the requests do.
+[[gnu::hot, gnu::noinline]] blocks::ReadTiming PcieLink::read_parts(Cycle at, u32 bytes) {
+  Burst& burst = bursts_[(bytes >> 6 ^ bytes >> 9) % bursts_.size()];
+  if (burst.bytes != bytes) [[unlikely]]
+    learn_burst(burst, bytes);
+  const Cycle memory = at + read_header_cycles_ + latency_;
+  const bool alone = at > up_.free_from() && memory + memory_latency_ > down_.free_from() &&
+                     tags_are_free(burst.parts.size(), at);
+  if (!alone) [[unlikely]]
+    return ask_each(at, bytes);
+  const Cycle answered = memory + at_memory(), back = answered + latency_;
+  down_.send(answered, burst.answers);
+  take_tags(burst.parts, back);
+  return {.next = up_.send(at, burst.requests),
+          .memory = memory,
+          .first = back + burst.first,
+          .last = back + burst.parts.back()};
+}
+
+[[gnu::noinline]] void PcieLink::learn_burst(Burst& burst, u32 bytes) {
+  engine::RationalTime asked(up_.rate()), answered(down_.rate());
+  burst.bytes = bytes, burst.parts.clear();
+  burst.first = down_.rate().cycles_for(first_answer_of(config_.mrrs));
+  for (; bytes; bytes -= std::min(bytes, config_.mrrs)) {
+    asked.advance(request_);
+    answered.advance(bytes < config_.mrrs ? down_.span_of(answer_of(bytes)) : full_);
+    burst.parts.push_back(answered.edge());
+  }
+  burst.requests = {.whole = asked.whole(), .part = asked.part()};
+  burst.answers = {.whole = answered.whole(), .part = answered.part()};
 }
 
 // All of it at once.
-inline blocks::ReadTiming PcieLink::read_part(Cycle at, u32 bytes) {
+blocks::ReadTiming PcieLink::read_part(Cycle at, u32 bytes) {
   blocks::ReadTiming timing;
   Cycle& tag = take_tag();
   const Cycle left = std::max(up_.send(at, request_), tag ? tag + read_header_cycles_ : 0);
@@ -144,17 +166,19 @@ blocks::ReadTiming PcieLink::atomic(Cycle at, u64, u32 operands) {
   return {left, memory, tag, tag};
 }
 
-// The parts behind the first, each of which may wait for its tag.
-[[gnu::noinline]] void PcieLink::ask_each(Cycle at, u32 bytes, blocks::ReadTiming& timing) {
-  Cycle left = timing.next;
-  for (u32 part; bytes; bytes -= part) {
-    part = std::min(bytes, config_.mrrs);
+// Part by part, each of which may wait for its tag and for the lines.
+[[gnu::noinline]] blocks::ReadTiming PcieLink::ask_each(Cycle at, u32 bytes) {
+  blocks::ReadTiming timing = read_part(at, config_.mrrs);
+  for (u32 rest = bytes - config_.mrrs, part; rest; rest -= part) {
+    part = std::min(rest, config_.mrrs);
     Cycle& tag = take_tag();
-    left = std::max(up_.send(at, request_), tag ? tag + read_header_cycles_ : 0);
-    const Cycle answered = left + latency_ + memory_latency_;
-    tag = timing.last = down_.send(answered, answer_of(part)) + latency_;
+    timing.next = std::max(up_.send(at, request_), tag ? tag + read_header_cycles_ : 0);
+    const Cycle answered = timing.next + latency_ + memory_latency_;
+    const engine::Rate::Span& answer =
+        part == config_.mrrs ? full_ : down_.span_of(answer_of(part));
+    tag = timing.last = down_.send(answered, answer) + latency_;
   }
-  timing.next = left;
+  return timing;
 }
 
 [[gnu::noinline]] Cycle PcieLink::drawn_at_memory() {
@@ -169,31 +193,21 @@ Cycle& PcieLink::take_tag() {
   return tag;
 }
 
-// Tags come back in the order in which they are taken: the last one needed tells.
-bool PcieLink::tags_are_free(u32 bytes, Cycle at) {
-  const std::size_t parts = read_parts_.full_of(bytes) + 1u, all = tag_free_from_.size();
-  if (parts > all) return false;
-  const std::size_t last = next_tag_ + parts - 1;
-  return tag_free_from_[last < all ? last : last - all] <= at;
+// For so many parts, each of which ends so long behind `from`.
+inline void PcieLink::take_tags(const std::vector<Cycle>& ends, Cycle from) {
+  if (next_tag_ + ends.size() >= tag_free_from_.size()) [[unlikely]] {
+    for (const Cycle end : ends) take_tag() = from + end;
+    return;
+  }
+  Cycle* tag = &tag_free_from_[next_tag_];
+  for (const Cycle end : ends) *tag++ = from + end;
+  next_tag_ += ends.size();
 }
 
-// The parts behind the first, none of which waits for a tag. Each answer is longer than a request,
-// so that the answers follow each other without a gap, as the requests do.
-inline void PcieLink::ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing) {
-  const u32 before = read_parts_.full_of(bytes), rest = bytes - before * config_.mrrs;
-  const bool all_full = rest == config_.mrrs;
-  up_.send(at, u64{before + 1} * config_.read_header);
-  const std::size_t all = tag_free_from_.size();
-  std::size_t tag = next_tag_;
-  const auto answered = [&, latency = latency_](Cycle sent) {
-    tag_free_from_[tag] = timing.last = sent + latency;
-    tag = tag + 1 == all ? 0 : tag + 1;
-  };
-  down_.go_on(full_, before + all_full, answered);
-  if (!all_full) [[unlikely]]
-    down_.go_on(down_.rate().span_of(answer_of(rest)), 1, answered);
-  next_tag_ = tag;
-  timing.next = std::max(up_.free_from(), timing.next);
+// Tags come back in the order in which they are taken: the last one needed tells.
+inline bool PcieLink::tags_are_free(std::size_t parts, Cycle at) const {
+  const std::size_t all = tag_free_from_.size(), last = next_tag_ + parts - 1;
+  return parts <= all && tag_free_from_[last < all ? last : last - all] <= at;
 }
 
 u64 PcieLink::answer_of(u32 part) const {

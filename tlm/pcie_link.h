@@ -129,19 +129,14 @@ class PcieLink : public blocks::HostTiming {
   }
 
  private:
-  // The sizes of a stream repeat: into how many parts the last one fell is remembered.
-  class Parts {
-   public:
-    explicit Parts(u32 most) : most_(most) {}
-    // The parts in front of the last one of `bytes`, all of them full.
-    u32 full_of(u32 bytes) {
-      if (bytes != known_) [[unlikely]]
-        known_ = bytes, full_ = (bytes - 1) / most_;
-      return full_;
-    }
-
-   private:
-    u32 most_, known_ = 1, full_ = 0;
+  // A read of several parts that finds both lines free and its tags at hand: all of it follows from
+  // the cycle in which it is asked for and the one in which memory answers. Sizes repeat.
+  struct Burst {
+    u32 bytes = 0;
+    engine::Rate::Span requests{}, answers{};  // on the lines: all of them
+    // Behind the answer of memory: the end of the first completion, of the last one of each part.
+    Cycle first = 0;
+    std::vector<Cycle> parts{};
   };
   // A write of more than one TLP, whose beats, from 0 on, come evenly. How many cycles lie between
   // the first and the last repeats too.
@@ -163,10 +158,11 @@ class PcieLink : public blocks::HostTiming {
   u64 first_answer_of(u32 part) const;
   Cycle drawn_at_memory();
   blocks::ReadTiming read_parts(Cycle at, u32 bytes);
-  [[gnu::always_inline]] blocks::ReadTiming read_part(Cycle at, u32 bytes);
-  bool tags_are_free(u32 bytes, Cycle at);
-  void ask_rest(Cycle at, u32 bytes, blocks::ReadTiming& timing);
-  void ask_each(Cycle at, u32 bytes, blocks::ReadTiming& timing);
+  blocks::ReadTiming read_part(Cycle at, u32 bytes);
+  bool tags_are_free(std::size_t parts, Cycle at) const;
+  void take_tags(const std::vector<Cycle>& ends, Cycle from);
+  blocks::ReadTiming ask_each(Cycle at, u32 bytes);
+  void learn_burst(Burst& burst, u32 bytes);
   void learn_train(u32 bytes);
   void learn_spread(Train::Spread& spread, Cycle takes) const;
   // Of so many bytes the last beat, from 0 on.
@@ -175,8 +171,7 @@ class PcieLink : public blocks::HostTiming {
   u64 full_answer_;  // of a part of mrrs bytes
   // On the line: a request, a part of mrrs bytes, its first completion, the others; a TLP of mps.
   engine::Rate::Span request_, full_, full_first_, full_others_, full_write_;
-  bool answers_lag_;  // an answer is longer than its request, by a cycle at least
-  Parts read_parts_;
+  std::array<Burst, 8> bursts_{};
   Train train_;  // of the last write
   engine::Random random_;
 };

@@ -17,12 +17,9 @@ class TlpLine {
     return free_from();
   }
   Cycle send(Cycle at, u64 bytes) { return send(at, free_.span_of(bytes)); }
-  // So many bytes right behind what was sent last, and again; sent(cycle) hears when each has left.
-  template <class Sent>
-  void go_on(const engine::Rate::Span& bytes, u32 times, Sent&& sent) {
-    free_.advance(bytes, times, sent);
-  }
-  // The same of one behind the first of a train: it starts in `at` or when the line is free, to the
+  // Right behind what was sent last.
+  void go_on(u64 bytes) { free_.advance(bytes); }
+  // A TLP behind the first of a train: it starts in `at` or when the line is free, to the
   // fraction.
   Cycle send_in_train(Cycle at, u64 bytes) {
     const engine::Rate::Span span = free_.span_of(bytes);

@@ -97,21 +97,6 @@ class RationalTime {
     whole_ += span.whole, part_ += span.part;
     if (part_ >= rate_.bytes) part_ -= rate_.bytes, ++whole_;
   }
-  // So many times; each(edge) is told the edge of each.
-  template <class Each>
-  constexpr void advance(const Rate::Span& span, u32 times, Each&& each) {
-    // In registers, whatever `each` writes to memory.
-    const u64 all = rate_.bytes, rest = span.part;
-    const Cycle cycles = span.whole;
-    Cycle whole = whole_;
-    u64 part = part_;
-    for (; times; --times) {
-      whole += cycles, part += rest;
-      if (part >= all) part -= all, ++whole;
-      each(whole + (part != 0));
-    }
-    whole_ = whole, part_ = part;
-  }
   // Moves on to the end of `span` from the edge of cycle `at`, if that is later.
   constexpr void not_before(Cycle at, const Rate::Span& span) {
     const Cycle whole = at + span.whole;

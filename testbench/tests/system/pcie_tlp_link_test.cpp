@@ -3,6 +3,8 @@
 // lanes moves 4 GB/s, the clock has 250 MHz. One way takes 10 cycles, the memory 5.
 #include "tlm/pcie_tlp_link.h"
 
+#include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <map>
 
@@ -64,6 +66,34 @@ TEST_CASE("TLP by TLP a link has the times of one that counts whole requests", "
       }
       REQUIRE(pieces.mmio_write(at, bytes) == whole.mmio_write(at, bytes));
     }
+  }
+}
+
+// Most of them find the lines and the tags that they need free, some just so or just not.
+TEST_CASE("TLP by TLP a stream of long reads has the times of one that counts whole requests",
+          "[pcie]") {
+  const u32 tags = GENERATE(7u, 16u, 17u, 64u);
+  const u64 latency = GENERATE(40'000u, 4'000'000u);  // ps: 10 cycles, or answers for some reads
+  PcieConfig config = plain();
+  config.read_tags = tags, config.latency = latency, config.memory_spread = GENERATE(0u, 20'000u);
+  config.read_header = GENERATE(24u, 64u), config.mrrs = GENERATE(128u, 512u);
+  CAPTURE(tags, latency, config.memory_spread, config.read_header, config.mrrs);
+  PcieLink whole(config, kHertz, 5);
+  PcieTlpLink pieces(config, kHertz, 5);
+  constexpr std::array<u32, 6> kSizes{4096, 8192, 4096, 1500, 4096, 1024};
+  engine::Random random(tags);
+  Cycle at = 0;
+  for (u64 i = 0; i < 1000; ++i) {
+    const u32 bytes = kSizes[random.below(kSizes.size())];
+    CAPTURE(i, at, bytes);
+    const auto a = whole.read(at, 0, bytes), b = pieces.read(at, i % 8 * 8192, bytes);
+    REQUIRE(b.next == a.next);
+    REQUIRE(b.memory == a.memory);
+    REQUIRE(b.first == a.first);
+    REQUIRE(b.last == a.last);
+    // Around the end of the requests, or of the answers, or anywhere.
+    const Cycle takes = random.below(2) ? a.last - a.first : 0;
+    at = std::max(at, a.next) + takes + random.below(random.below(3) ? 6 : 600);
   }
 }
 
