@@ -236,7 +236,7 @@ class HostCpu : public engine::Block {
   void completed(Cycle at, u32 qpn, u64 bytes) {
     tell([&](HostMeter& meter) { meter.completed(at, qpn, bytes, locked_until_); });
   }
-  void tick() {
+  [[gnu::noinline]] void tick() {
     if (!program_ || program_->failed() || now() < acts_at_) return;
     probe.event(now(), HostStep::Looked);
     first_.acting_ = this;

@@ -67,7 +67,7 @@ class LookUpUnit : public engine::Block {
           ": latency is the latency of packets_out or more, interval and slots are 1 or more");
   }
 
-  void tick() {
+  [[gnu::noinline]] void tick() {
     const bool takes = open();  // room that a start makes now counts from the next cycle on
     start();
     if (takes) accept();

@@ -63,7 +63,7 @@ class PacketUnit : public engine::Block {
   static constexpr bool kHasRoom = false;
 
   // ---- block between links ----
-  void tick() {
+  [[gnu::noinline]] void tick() {
     if (!ports_.packets_in->can_pop() || !ports_.packets_out->can_push()) return;
     Item item = ports_.packets_in->front();
     item.process();

@@ -32,8 +32,9 @@ class Wheel {
   // The first due cycle after `now`, kNever if none; `now` may be under way.
   Cycle next(Cycle now) const {
     Busy busy = busy_;
-    clear(busy, now);
-    return std::min(next_near(busy, now), far_from_);
+    const u64 word = busy[now % kSlots / 64];
+    busy[now % kSlots / 64] = without(word, now);
+    return std::min(next_near(busy, now, word), far_from_);
   }
   Cycle next_far() const { return far_from_; }
   // `at`: the next due cycle. All wake-ups up to the cycle returned become near; what is set as far
@@ -49,8 +50,10 @@ class Wheel {
   u64 take_near(Cycle at) { return std::exchange(due_[at % kSlots], 0); }
   // Nothing is due in `at` any more: the first due cycle behind it that is near, kNever if none.
   Cycle leave_near(Cycle at) {
-    clear(busy_, at);
-    return next_near(busy_, at);
+    u64& word = busy_[at % kSlots / 64];
+    const u64 before = word;
+    word = without(before, at);
+    return next_near(busy_, at, before);
   }
 
  private:
@@ -61,17 +64,13 @@ class Wheel {
   };
 
   using Busy = std::array<u64, kSlots / 64>;  // one bit per cycle with due blocks
-  static void clear(Busy& busy, Cycle at) {
-    busy[at % kSlots / 64] &= std::rotl(~u64{1}, int(at % 64));
-  }
-  // Of the 64 cycles from `at` on.
-  static u64 next_64(const Busy& busy, Cycle at) {
-    const unsigned word = at % kSlots / 64, bit = at % 64;
-    return busy[word] >> bit | busy[(word + 1) % busy.size()] << 1 << (63 - bit);
-  }
-  // Nothing is due in `now`.
-  static Cycle next_near(const Busy& busy, Cycle now) {
-    if (const u64 bits = next_64(busy, now + 1)) [[likely]]
+  static u64 without(u64 word, Cycle at) { return word & std::rotl(~u64{1}, int(at % 64)); }
+  // Nothing is due in `now` any more; `word`: its own as it is or was. The 64 cycles behind it are
+  // looked at first, those of its word without waiting for memory.
+  static Cycle next_near(const Busy& busy, Cycle now, u64 word) {
+    const unsigned bit = now % 64;
+    const u64 behind = busy[(now % kSlots / 64 + 1) % busy.size()];
+    if (const u64 bits = word >> bit >> 1 | behind << (63 - bit)) [[likely]]
       return now + 1 + lowest_bit(bits);
     return next_in_words(busy, now);
   }
