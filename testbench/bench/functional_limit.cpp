@@ -40,10 +40,15 @@ void FunctionalLimit::packet() {
 }
 
 double FunctionalLimit::stretch() {
-  constexpr int kPackets = 20'000;
+  constexpr int kBatch = 5000;
   const double start = processor_seconds();
-  for (int i = 0; i < kPackets; ++i) packet();
-  return (processor_seconds() - start) / kPackets;
+  double spent = 0;
+  int packets = 0;
+  for (; spent < kStretch; packets += kBatch) {
+    for (int i = 0; i < kBatch; ++i) packet();
+    spent = processor_seconds() - start;
+  }
+  return spent / packets;
 }
 
 double FunctionalLimit::seconds_per_packet(u32 mtu) {

@@ -129,10 +129,6 @@ void fill(Testbed& bed, const Load& load) {
 // to stop, to read the clock and to cut a turn of the chips short does not count.
 [[gnu::noinline]] void simulate() { run_quiet_for({500, sc_core::SC_US}); }
 
-// Seconds, about as long as a stretch of F: hundreds of messages of 64 KiB, so that one more or
-// less changes little.
-constexpr double kStretch = 0.005;
-
 void rc_stream(benchmark::State& state, Load load) {
   FreshKernel kernel;
   const Scenario scenario = scenario_of(load);
@@ -164,7 +160,7 @@ void rc_stream(benchmark::State& state, Load load) {
   };
   for (auto _ : state) {
     simulate();
-    if (const double end = processor_seconds(); end - begun >= kStretch) {
+    if (const double end = processor_seconds(); end - begun >= FunctionalLimit::kStretch) {
       state.PauseTiming();
       end_stretch(end);
       state.ResumeTiming();
