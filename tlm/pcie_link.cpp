@@ -99,8 +99,8 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
 }
 
 // Tags that are free and lines that carry nothing else let a read go as it would alone. The answer
-// to a part has more than twice the bytes of a request (knobs mrrs and read_header), so the answers
-// follow each other without a gap, as the requests do.
+// to a part of mrrs bytes is no shorter than a request, in whole cycles too, so that answers follow
+// each other without a gap, as requests do.
 [[gnu::hot, gnu::noinline]] blocks::ReadTiming PcieLink::read_parts(Cycle at, u32 bytes) {
   Burst& burst = bursts_[(bytes >> 6 ^ bytes >> 9) % bursts_.size()];
   if (burst.bytes != bytes) [[unlikely]]

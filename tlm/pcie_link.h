@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "model/blocks/host_timing.h"
