@@ -65,8 +65,8 @@ class Wheel {
 
   using Busy = std::array<u64, kSlots / 64>;  // one bit per cycle with due blocks
   static u64 without(u64 word, Cycle at) { return word & std::rotl(~u64{1}, int(at % 64)); }
-  // Nothing is due in `now` any more; `word`: its own as it is or was. The 64 cycles behind it are
-  // looked at first, those of its word without waiting for memory.
+  // Nothing is due in `now` any more; `word`: the one of `now`, with its bit or without. The 64
+  // cycles behind it are looked at first.
   static Cycle next_near(const Busy& busy, Cycle now, u64 word) {
     const unsigned bit = now % 64;
     const u64 behind = busy[(now % kSlots / 64 + 1) % busy.size()];
