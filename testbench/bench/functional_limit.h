@@ -10,12 +10,12 @@ namespace hca::bench {
 // and the payload is copied into memory.
 class FunctionalLimit {
  public:
-  // Seconds, or a little more: of the stretches that are measured the shortest counts, of a stream
-  // as of F. At least 300 messages of 64 KiB, so that one more or less changes little.
+  // Seconds that a stretch takes at least, of a stream as of F; of each the shortest counts. Some
+  // hundreds of messages of 64 KiB, so that one more or less changes little.
   static constexpr double kStretch = 0.020;
   explicit FunctionalLimit(u32 mtu);
   void packet();
-  // Seconds a packet, over kStretch.
+  // Seconds a packet, over kStretch or a little more.
   double stretch();
   // The same, the shortest of several stretches in this process.
   static double seconds_per_packet(u32 mtu);
