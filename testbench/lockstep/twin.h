@@ -94,7 +94,7 @@ class Twin : engine::ProbeSink {
     Twin* twin = nullptr;
     std::shared_ptr<Packet> next;
     engine::Cycle at = 0;
-    void tick() {
+    [[gnu::noinline]] void tick() {
       if (!next)
         next = std::make_shared<Packet>(twin->stimulus_.next()),
         at = std::max(at, now()) + next->gap;

@@ -36,7 +36,7 @@ class Source : public Block {
   ItemLink* items_out = nullptr;
   Probe probe;
 
-  void tick() {
+  [[gnu::noinline]] void tick() {
     if (sent_ == config_.items || now() < next_at_ || !items_out->can_push()) return;
     const u16 other = u16(1 + random_.below(config_.chips - 1));
     const Item item{sent_++ * 2 + index_, chip_, u16((chip_ + other) % config_.chips),
@@ -68,7 +68,7 @@ class Arbiter : public Block {
   ItemLink* items_out = nullptr;
   Probe probe;
 
-  void tick() {
+  [[gnu::noinline]] void tick() {
     for (unsigned k = 0; k < 2; ++k) {
       const unsigned i = (next_ + k) % 2;
       if (!items_in[i].can_pop()) continue;
@@ -107,7 +107,7 @@ class Server : public Block {
   Budget tags;
   Probe probe;
 
-  void tick() {
+  [[gnu::noinline]] void tick() {
     if (answers_in.can_pop() && items_out->can_push()) {
       const Item item = answers_in.pop();
       items_out->push(item);
