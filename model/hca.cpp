@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include "model/blocks/chip.h"
+
 namespace hca {
 namespace {
 sc_core::sc_time period_of(const blocks::CoreConfig& core) {
@@ -18,12 +20,15 @@ Hca::Hca(const sc_core::sc_module_name& name, const blocks::ChipConfig& config,
       wire_initiator("wire_initiator", config.core.ports),
       wire_target("wire_target", config.core.ports),
       timing_(std::move(timing)),
-      chip_(config, options, *timing_, *this),
-      host_(chip_.domain, period_of(config.core), 1) {
+      chip_(new blocks::Chip(config, options, *timing_, *this)),
+      config_(chip_->config),
+      domain_(chip_->domain),
+      host_(domain_, period_of(config.core), 1),
+      pool_(std::make_unique<blocks::PacketPool>()) {
   mmio_target.serve(this);
   for (unsigned port = 0; port < ports(); ++port) {
     wire_target[port].serve(this, int(port));
-    arrivals_[port] = {&chip_.ports[port]->receive, ingress(port)};
+    arrivals_[port] = {&chip_->ports[port]->receive, ingress(port)};
   }
   wire_payload_.set_extension(&wire_extension_);
   add_modules();
@@ -34,6 +39,13 @@ void Hca::end_of_elaboration() {
   for (unsigned port = 0; port < ports(); ++port)
     wires_[port] = shortest_way(wire_initiator[port].operator->());
 }
+
+void Hca::replace(const blocks::StandIns& stand_ins) { chip_->replace(stand_ins); }
+void Hca::set_host_pages(const blocks::HostPages& pages) { chip_->protection.host_pages = &pages; }
+engine::ProbeHub& Hca::probes() { return chip_->probes; }
+Cycle Hca::next_timer() const { return chip_->next_timer(); }
+Cycle Hca::timer_of(u32 qpn) const { return chip_->timer_of(qpn); }
+std::string Hca::standstill(u32 qpn, u32 rung) const { return chip_->standstill(qpn, rung); }
 
 Hca::~Hca() { wire_payload_.clear_extension(&wire_extension_); }
 
@@ -79,8 +91,8 @@ void Hca::mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     return;
   }
   const Cycle at = host_.cycle_behind(delay);
-  chip_.doorbell.write(std::max(at, chip_.domain.now() + 1), u32(payload.get_address()),
-                       {payload.get_data_ptr(), payload.get_data_length()});
+  chip_->doorbell.write(std::max(at, domain_.now() + 1), u32(payload.get_address()),
+                        {payload.get_data_ptr(), payload.get_data_length()});
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
@@ -101,19 +113,19 @@ void Hca::mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   // The chip may have run past the first bit, but not past what it changes.
   const Arrivals& to = arrivals_[unsigned(port)];
   const Cycle at = host_.cycle_behind(delay) + to.ingress;
-  to.receive->arrive(packet, std::max(at, chip_.domain.now() + 1) - to.ingress);
+  to.receive->arrive(packet, std::max(at, domain_.now() + 1) - to.ingress);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
 [[gnu::noinline]] blocks::Packet* Hca::copy_of(const tlm::tlm_generic_payload& frame) {
-  blocks::Packet* const packet = pool_.take();
+  blocks::Packet* const packet = pool_->take();
   std::memcpy(packet->frame(), frame.get_data_ptr(), frame.get_data_length());
   return packet;
 }
 
 void Hca::change_cable(unsigned port, bool is_broken, const sc_core::sc_time& delay) {
-  const Cycle at = std::max(host_.cycle_behind(delay), chip_.domain.now() + 1);
-  chip_.command.cables_in.deliver(at, port, {port + 1, is_broken});
+  const Cycle at = std::max(host_.cycle_behind(delay), domain_.now() + 1);
+  chip_->command.cables_in.deliver(at, port, {port + 1, is_broken});
 }
 
 // One module for each block, named as in the block diagram, with its knobs and counters.
@@ -125,15 +137,15 @@ void Hca::add_modules() {
           {std::string(knob.info.name), {}, knob.info.sentence, nullptr, knob.text()});
     });
   };
-  blocks::for_each_block_config(chip_.config, [&]<class Config>(const Config& block) {
+  blocks::for_each_block_config(config_, [&]<class Config>(const Config& block) {
     if constexpr (!blocks::kIsOfPort<std::remove_const_t<Config>>)
       add_module(std::string(engine::Knobs<Config>::block), block);
   });
   for (unsigned i = 0; i < ports(); ++i)
-    blocks::for_each_port_config(chip_.config, i, [&]<class Config>(const Config& block) {
+    blocks::for_each_port_config(config_, i, [&]<class Config>(const Config& block) {
       add_module(blocks::port_block_name(ports(), i, engine::Knobs<Config>::block), block);
     });
-  chip_.for_each_counters([&](std::string_view name, const auto& counters) {
+  chip_->for_each_counters([&](std::string_view name, const auto& counters) {
     for (auto& module : modules_)
       if (module->basename() == name)
         engine::for_each_counter(counters, [&](const auto& row, const u64& value) {

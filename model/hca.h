@@ -6,10 +6,23 @@
 #include <systemc>
 #include <tlm>
 
-#include "model/blocks/chip.h"
+#include "model/blocks/chip_config.h"
+#include "model/blocks/host_timing.h"
+#include "model/blocks/outside.h"
 #include "model/direct_socket.h"
 #include "model/sc_host.h"
 #include "model/wire_extension.h"
+
+namespace hca::engine {
+class ProbeHub;
+}
+namespace hca::blocks {
+class Chip;
+class HostPages;
+class PacketPool;
+class PortReceive;
+struct StandIns;
+}  // namespace hca::blocks
 
 namespace hca {
 // A block of the pipeline in the module hierarchy: its knobs and counters can be read, its place
@@ -54,7 +67,7 @@ class Hca : private blocks::Outside, public sc_core::sc_module {
   ~Hca() override;
 
   // Before the simulation begins: other implementations stand in for units of the path.
-  void replace(const blocks::StandIns& stand_ins) { chip_.replace(stand_ins); }
+  void replace(const blocks::StandIns& stand_ins);
 
   // The smallest latency, in cycles, from what the chip does to what it can see of that from
   // outside: its own egress, the wire's latency and the peer's ingress. The chip runs that far
@@ -65,48 +78,35 @@ class Hca : private blocks::Outside, public sc_core::sc_module {
   // From the cycle in which a packet is handed to the wire to its first bit, and from a first bit
   // to what it changes.
   Cycle egress(unsigned port = 0) const {
-    return chip_.config.icrc_unit.latency + chip_.config.port[port].latency;
+    return config_.icrc_unit.latency + config_.port[port].latency;
   }
-  Cycle ingress(unsigned port = 0) const { return chip_.config.port[port].latency; }
-  unsigned ports() const { return chip_.config.core.ports; }
+  Cycle ingress(unsigned port = 0) const { return config_.port[port].latency; }
+  unsigned ports() const { return config_.core.ports; }
 
   // The cable of a port breaks, and the port is Down, or is mended (T15): `delay` from the kernel's
   // time on. From outside of the simulation, or as what comes by a socket.
   void change_cable(unsigned port, bool is_broken, const sc_core::sc_time& delay);
 
   // By these all accesses of regions are judged as well, from now on.
-  void set_host_pages(const blocks::HostPages& pages) { chip_.protection.host_pages = &pages; }
+  void set_host_pages(const blocks::HostPages& pages);
 
   // For host software that is a block on the chip's clock; add it with add_last(), and wake it with
   // wake_from_outside() where no block of this chip does.
-  engine::Domain& domain() { return chip_.domain; }
-  engine::ProbeHub& probes() { return chip_.probes; }
-  const blocks::ChipConfig& config() const { return chip_.config; }
+  engine::Domain& domain() { return domain_; }
+  engine::ProbeHub& probes();
+  const blocks::ChipConfig& config() const { return config_; }
   // The earliest transport timer; kNever if none runs. A domain that is due later than that, or
   // never, is idle.
-  Cycle next_timer() const { return chip_.next_timer(); }
-  Cycle timer_of(u32 qpn) const { return chip_.timer_of(qpn); }
-  std::string standstill(u32 qpn, u32 rung) const { return chip_.standstill(qpn, rung); }
+  Cycle next_timer() const;
+  Cycle timer_of(u32 qpn) const;
+  std::string standstill(u32 qpn, u32 rung) const;
   sc_core::sc_time period() const { return host_.period(); }
   // From the kernel's time to a cycle of the chip: the delay argument of a transport.
   sc_core::sc_time delay_to(Cycle at) const { return host_.delay_to(at); }
   u64 activations() const { return host_.activations(); }
   const std::vector<std::unique_ptr<BlockModule>>& blocks() const { return modules_; }
-  // Calls fn(name, look-ups, interval) for each client of qp_context and protection.
-  template <class Fn>
-  void for_each_look_up(Fn&& fn) const {
-    chip_.for_each_look_up(fn);
-  }
-  // Calls fn(name, engines) for each block whose engines limit it.
-  template <class Fn>
-  void for_each_engines(Fn&& fn) const {
-    chip_.for_each_engines(fn);
-  }
-  // Calls fn(name, counters) for each block.
-  template <class Fn>
-  void for_each_counters(Fn&& fn) const {
-    chip_.for_each_counters(fn);
-  }
+  // Its blocks, with their counters, look-ups and engines: model/blocks/chip.h.
+  const blocks::Chip& chip() const { return *chip_; }
 
  private:
   bool read_memory(u64 address, u8* to, u32 bytes, Cycle at) override;
@@ -118,10 +118,12 @@ class Hca : private blocks::Outside, public sc_core::sc_module {
   void add_modules();
 
   std::unique_ptr<blocks::HostTiming> timing_;
-  blocks::Chip chip_;
+  const std::unique_ptr<blocks::Chip> chip_;
+  const blocks::ChipConfig& config_;  // of the chip
+  engine::Domain& domain_;
   DomainHost host_;
   std::vector<std::unique_ptr<BlockModule>> modules_;
-  blocks::PacketPool pool_;  // for frames that come without a packet
+  const std::unique_ptr<blocks::PacketPool> pool_;  // for frames that come without a packet
   // Side by side what each packet needs.
   // What the initiators are bound to, from end_of_elaboration() on:
   alignas(64) BlockingTransport* dma_ = nullptr;

@@ -2,7 +2,9 @@
 #pragma once
 #include <tlm>
 
-#include "model/blocks/packet.h"
+namespace hca::blocks {
+struct Packet;
+}
 
 namespace hca {
 // Rides on a frame's generic payload between two HCAs: the receiver may take the packet itself

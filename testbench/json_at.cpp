@@ -15,10 +15,9 @@
 #include "testbench/shortened.h"
 
 namespace hca::testbench {
-using nlohmann::json;
 
 namespace {
-std::optional<u64> number_of(const json& value) {
+std::optional<u64> number_of(const nlohmann::json& value) {
   if (value.is_number_unsigned()) return value.get<u64>();
   if (value.is_number_integer()) {  // not below zero, though kept as signed
     const auto number = value.get<std::int64_t>();
@@ -130,30 +129,30 @@ struct CountedText {
 };
 }  // namespace
 
-json parse_json(std::string_view text) try {
+nlohmann::json parse_json(std::string_view text) try {
   // The library keeps the last of two equal keys and says nothing.
   std::vector<std::set<std::string>> keys;
   u64 line = 1;
   const CountedText from{text.data(), &line}, end{text.data() + text.size(), &line};
-  const auto take = [&](int depth, json::parse_event_t event, json& value) {
+  const auto take = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& value) {
     if (depth > kDeepestJson)
       throw std::runtime_error(fmt::format(
           "{}: values stand in one another too deeply; allowed: {}", line, kDeepestJson));
-    if (event == json::parse_event_t::object_start) keys.emplace_back();
-    if (event == json::parse_event_t::object_end) keys.pop_back();
-    if (event == json::parse_event_t::key)
+    if (event == nlohmann::json::parse_event_t::object_start) keys.emplace_back();
+    if (event == nlohmann::json::parse_event_t::object_end) keys.pop_back();
+    if (event == nlohmann::json::parse_event_t::key)
       if (const auto& key = value.get_ref<const std::string&>(); !keys.back().insert(key).second)
         throw std::runtime_error(
             fmt::format("{}: key \"{}\" stands twice in one object; allowed: once", line, key));
     return true;
   };
   try {
-    return json::parse(from, end, take);
-  } catch (const json::out_of_range&) {
+    return nlohmann::json::parse(from, end, take);
+  } catch (const nlohmann::json::out_of_range&) {
     throw std::runtime_error(
         fmt::format("{}: a number is too large; allowed: up to 1.79e308", line));
   }
-} catch (const json::parse_error& error) {
+} catch (const nlohmann::json::parse_error& error) {
   const std::string_view before = text.substr(0, error.byte ? error.byte - 1 : 0);
   const std::size_t newline = before.rfind('\n');
   throw std::runtime_error(

@@ -2,6 +2,7 @@
 #include "testbench/message_stats.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace hca::testbench {
 namespace {

@@ -2,6 +2,7 @@
 #include "testbench/packet_ladder.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "model/proto/packet.h"
 

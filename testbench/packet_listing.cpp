@@ -2,6 +2,7 @@
 #include "testbench/packet_listing.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <ctime>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A frame field by field: as text for a person, as JSON for a program, with the same content.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "model/proto/form_rules.h"

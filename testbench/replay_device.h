@@ -8,9 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "model/blocks/contexts.h"
+#include "model/blocks/object_limits.h"
 #include "model/proto/framing.h"
 #include "model/proto/qp.h"
+#include "model/proto/transport_options.h"
 #include "testbench/rtl_choice.h"
 #include "tlm/host_memory.h"
 

@@ -2,6 +2,7 @@
 #include "testbench/report_page.h"
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "testbench/text_file.h"

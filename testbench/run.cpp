@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "model/blocks/chip.h"
 #include "model/proto/timeout.h"
 #include "testbench/kernel_time.h"
 #include "testbench/program_group.h"
@@ -301,11 +302,12 @@ void Runner::keep_counters() {
         result_.counters.push_back({fmt::format("pcie{}.{}", i, row.name), value});
       });
   for (unsigned i = 0; i < kChips; ++i)
-    testbed_.node(i).hca.for_each_counters([&](std::string_view block, const auto& counters) {
-      engine::for_each_counter(counters, [&](const auto& row, u64 value) {
-        result_.counters.push_back({fmt::format("hca{}.{}.{}", i, block, row.name), value});
-      });
-    });
+    testbed_.node(i).hca.chip().for_each_counters(
+        [&](std::string_view block, const auto& counters) {
+          engine::for_each_counter(counters, [&](const auto& row, u64 value) {
+            result_.counters.push_back({fmt::format("hca{}.{}.{}", i, block, row.name), value});
+          });
+        });
 }
 
 // A row has both figures of a size; a second entry that has one of them has a row of its own.

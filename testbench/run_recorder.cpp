@@ -2,9 +2,11 @@
 #include "testbench/run_recorder.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
+#include "model/blocks/chip.h"
 #include "model/proto/framing.h"
 #include "testbench/kernel_time.h"
 
@@ -198,13 +200,14 @@ void RunRecorder::add_levels(unsigned i) {
 }
 
 void RunRecorder::add_engines(unsigned i) {
-  testbed_.node(i).hca.for_each_engines([&](const char* block, const blocks::Engines& engines) {
-    for (unsigned e = 0; e < engines.count(); ++e)
-      chips_[i].engines.push_back(
-          {&engines, e,
-           add_resource("engines", fmt::format("hca{} {} engine {}", i, block, e), "engine", 1,
-                        std::string(block) + ".engine_interval")});
-  });
+  testbed_.node(i).hca.chip().for_each_engines(
+      [&](const char* block, const blocks::Engines& engines) {
+        for (unsigned e = 0; e < engines.count(); ++e)
+          chips_[i].engines.push_back(
+              {&engines, e,
+               add_resource("engines", fmt::format("hca{} {} engine {}", i, block, e), "engine", 1,
+                            std::string(block) + ".engine_interval")});
+      });
 }
 
 // Blocks that take an item in each cycle limit nothing. Look-ups have an interval at each of

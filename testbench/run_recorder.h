@@ -3,7 +3,7 @@
 #include <array>
 #include <deque>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>

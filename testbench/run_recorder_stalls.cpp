@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/blocks/chip.h"
 #include "testbench/kernel_time.h"
 #include "testbench/run_recorder.h"
 
@@ -22,14 +23,14 @@ void RunRecorder::add_counted(unsigned i) {
   Chip& chip = chips_[i];
   const Hca& hca = testbed_.node(i).hca;
   const blocks::ResponderExecuteConfig& execute = hca.config().responder_execute;
-  hca.for_each_look_up([&](const std::string& name, const u64& count, Cycle interval) {
+  hca.chip().for_each_look_up([&](const std::string& name, const u64& count, Cycle interval) {
     const std::string block = name.substr(0, name.find(','));
     if (interval > 1)
       chip.counted.push_back({&count, interval,
                               add_resource("intervals", fmt::format("hca{} {}", i, name),
                                            "interval", 1, block + ".interval")});
   });
-  hca.for_each_counters([&]<class C>(std::string_view, const C& counters) {
+  hca.chip().for_each_counters([&]<class C>(std::string_view, const C& counters) {
     if constexpr (std::is_same_v<C, blocks::RequesterCounters>) chip.requester = &counters;
     if constexpr (std::is_same_v<C, blocks::LinkControlCounters>)
       chip.no_room.push_back(&counters.no_room);
@@ -78,7 +79,7 @@ void RunRecorder::add_stalls(unsigned i) {
     add_stall(i, domain.name_of(s.waiting),
               s.on ? fmt::format("room in {} ({})", domain.name_of(s.on), s.cause) : s.cause,
               s.cycles);
-  hca.for_each_counters([&](std::string_view block, const auto& counters) {
+  hca.chip().for_each_counters([&](std::string_view block, const auto& counters) {
     engine::for_each_counter(counters, [&](const auto& row, const u64& value) {
       if (row.unit == engine::kWaited)
         add_stall(i, std::string(block), std::string(row.sentence), &value, row.name);

@@ -13,8 +13,8 @@
 #include "testbench/rtl_choice.h"
 #include "testbench/traffic.h"
 #include "tlm/fault_script.h"
-#include "tlm/pcie_link.h"
-#include "tlm/wire.h"
+#include "tlm/pcie_config.h"
+#include "tlm/wire_config.h"
 
 namespace hca::testbench {
 struct Setting;

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "model/blocks/chip.h"
+
 namespace hca::testbench {
 
 namespace {
@@ -216,7 +218,7 @@ bool Testbed::may_have_lost() const {
            wire->has_broken();
   });
   for (const auto& node : nodes_)
-    node->hca.for_each_counters([&](std::string_view, const auto& counters) {
+    node->hca.chip().for_each_counters([&](std::string_view, const auto& counters) {
       engine::for_each_counter(counters, [&](const auto& row, u64 value) {
         lost |= value &&
                 (row.name == "no_receive_wqe" || row.name == "abandoned" || row.name == "no_room");

@@ -10,6 +10,7 @@
 #include "testbench/scenario.h"
 #include "tlm/memory_target.h"
 #include "tlm/pcie_tlp_link.h"
+#include "tlm/wire.h"
 
 namespace hca::testbench {
 // One host with its HCA: memory, core, PCIe. Host software reaches the HCA through mmio_initiator

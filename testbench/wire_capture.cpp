@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/wire_capture.h"
 
+#include "model/engine/rate.h"
 #include "model/proto/link_frames.h"
 
 namespace hca::testbench {

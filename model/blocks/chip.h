@@ -4,7 +4,18 @@
 #include <memory>
 
 #include "model/blocks/chip_config.h"
+#include "model/blocks/command.h"
+#include "model/blocks/completion.h"
+#include "model/blocks/congestion.h"
 #include "model/blocks/context_gate.h"
+#include "model/blocks/doorbell.h"
+#include "model/blocks/event.h"
+#include "model/blocks/port.h"
+#include "model/blocks/qp_scheduler.h"
+#include "model/blocks/requester.h"
+#include "model/blocks/responder_execute.h"
+#include "model/blocks/responder_reply.h"
+#include "model/blocks/wqe_fetch.h"
 
 namespace hca::blocks {
 // The blocks that carry the stream of one port, and nothing else.

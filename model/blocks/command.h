@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "model/blocks/command_config.h"
 #include "model/blocks/dma.h"
 #include "model/blocks/event.h"
 #include "model/blocks/items.h"
@@ -11,13 +12,9 @@
 #include "model/blocks/per_port.h"
 #include "model/blocks/requester.h"
 #include "model/blocks/responder_execute.h"
-#include "model/blocks/stage_config.h"
 #include "model/engine/mailbox.h"
 
 namespace hca::blocks {
-struct CommandConfig {
-  Cycle latency = 20, interval = 1;
-};
 struct CommandCounters {
   u64 commands = 0, refused = 0, faults = 0, invalidations = 0, local_works = 0;
 };
@@ -89,13 +86,6 @@ class Command : public engine::Block {
 };
 }  // namespace hca::blocks
 
-template <>
-struct hca::engine::Knobs<hca::blocks::CommandConfig> {
-  static constexpr std::string_view block = "command";
-  static constexpr std::string_view sentence = "mailbox commands, transitions to Error";
-  static constexpr auto rows = hca::blocks::stage_rows<hca::blocks::CommandConfig>(
-      "from a command block to its effect", "from a command to the next");
-};
 template <>
 struct hca::engine::Counters<hca::blocks::CommandCounters> {
   using C = hca::blocks::CommandCounters;

@@ -2,23 +2,18 @@
 #pragma once
 #include <array>
 
+#include "model/blocks/completion_config.h"
 #include "model/blocks/contexts.h"
 #include "model/blocks/delayed.h"
 #include "model/blocks/dma.h"
 #include "model/blocks/event_queue.h"
 #include "model/blocks/items.h"
 #include "model/blocks/ring.h"
-#include "model/blocks/stage_config.h"
 #include "model/blocks/stand_in.h"
 #include "model/blocks/timers.h"
 #include "model/engine/budget.h"
 
 namespace hca::blocks {
-struct CompletionConfig {
-  Cycle latency = 3, interval = 1;
-  u32 buffers = 64;  // CQEs on their way to memory
-  static constexpr u32 kMostBuffers = 64;
-};
 struct CompletionCounters {
   u64 cqes = 0, overflows = 0, events = 0;
 };
@@ -92,16 +87,6 @@ class Completion : public engine::Block {
 };
 }  // namespace hca::blocks
 
-template <>
-struct hca::engine::Knobs<hca::blocks::CompletionConfig> {
-  using C = hca::blocks::CompletionConfig;
-  static constexpr std::string_view block = "completion";
-  static constexpr std::string_view sentence = "CQEs, CQ overflow, arming";
-  static constexpr auto rows = join_rows(
-      hca::blocks::stage_rows<C>("from a completion to its DMA write", "between two completions"),
-      make_rows(knob("buffers", &C::buffers, Unit::Count, 1, C::kMostBuffers,
-                     "CQEs on their way to memory")));
-};
 template <>
 struct hca::engine::Counters<hca::blocks::CompletionCounters> {
   using C = hca::blocks::CompletionCounters;

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "model/blocks/congestion_config.h"
 #include "model/blocks/packet.h"
-#include "model/blocks/stage_config.h"
 #include "model/engine/rate.h"
 #include "model/proto/congestion_rules.h"
 
 namespace hca::blocks {
-struct CongestionConfig {
-  Cycle latency = 1, interval = 1;
-  u64 cnp_interval = 1000 * proto::kCnpIntervalNs;  // picoseconds, per queue pair
-};
 struct CongestionCounters {
   u64 marked = 0, cnps = 0;
 };
@@ -49,16 +45,6 @@ class Congestion {
 };
 }  // namespace hca::blocks
 
-template <>
-struct hca::engine::Knobs<hca::blocks::CongestionConfig> {
-  using C = hca::blocks::CongestionConfig;
-  static constexpr std::string_view block = "congestion";
-  static constexpr std::string_view sentence = "CNPs for packets that met congestion";
-  static constexpr auto rows = join_rows(
-      hca::blocks::stage_rows<C>("from a marked packet to its CNP", "between two CNPs"),
-      make_rows(knob("cnp_interval", &C::cnp_interval, Unit::Picoseconds, 0, 1'000'000'000'000,
-                     "shortest time between two CNPs of a queue pair")));
-};
 template <>
 struct hca::engine::Counters<hca::blocks::CongestionCounters> {
   using C = hca::blocks::CongestionCounters;

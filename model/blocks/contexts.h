@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "model/blocks/object_limits.h"
 #include "model/proto/commands.h"
 #include "model/proto/cq_ring.h"
 #include "model/proto/drop_counters.h"
@@ -17,19 +18,6 @@
 #include "model/proto/shared_queue.h"
 
 namespace hca::blocks {
-struct ObjectLimits {
-  u32 qps = 1 << 16;      // QP numbers are below this
-  u32 cqs = 1 << 16;      // CQ numbers
-  u32 eqs = 64;           // EQ numbers
-  u32 regions = 1 << 20;  // key indices
-  u32 srqs = 1 << 16;     // SRQ numbers
-  u32 pds = 1 << 16;      // PD numbers
-  u32 vectors = 64;       // interrupt vectors
-  u32 ports = 1;
-  u32 first_qp = 2;  // QP numbers below are reserved for management (QPS-1)
-  u32 multicast_members = 1024;
-};
-
 // A ring in host memory that the HCA produces into: CQ or EQ.
 struct EventRing : proto::EntryRing {
   u32 eqn = 0;     // of a CQ; 0: none

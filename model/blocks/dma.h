@@ -7,6 +7,7 @@
 #include "model/blocks/ring.h"
 #include "model/engine/counters.h"
 #include "model/engine/link.h"
+#include "model/proto/work_rows.h"
 
 namespace hca::blocks {
 // Who asks for host memory, in the order of the links below.

@@ -3,16 +3,13 @@
 #include <span>
 
 #include "model/blocks/contexts.h"
+#include "model/blocks/doorbell_config.h"
 #include "model/blocks/items.h"
 #include "model/blocks/per_port.h"
 #include "model/blocks/ring.h"
-#include "model/blocks/stage_config.h"
 #include "model/engine/mailbox.h"
 
 namespace hca::blocks {
-struct DoorbellConfig {
-  Cycle latency = 4, interval = 1;
-};
 struct DoorbellCounters {
   u64 doorbells = 0, pushed = 0, bad = 0, fallbacks = 0, pieces = 0;
 };
@@ -56,13 +53,6 @@ class Doorbell : public engine::Block {
 };
 }  // namespace hca::blocks
 
-template <>
-struct hca::engine::Knobs<hca::blocks::DoorbellConfig> {
-  static constexpr std::string_view block = "doorbell";
-  static constexpr std::string_view sentence = "decodes MMIO writes to the BAR";
-  static constexpr auto rows = hca::blocks::stage_rows<hca::blocks::DoorbellConfig>(
-      "from a write at the BAR to the block it is for", "between two writes");
-};
 template <>
 struct hca::engine::Counters<hca::blocks::DoorbellCounters> {
   using C = hca::blocks::DoorbellCounters;

@@ -4,16 +4,13 @@
 
 #include "model/blocks/contexts.h"
 #include "model/blocks/dma.h"
+#include "model/blocks/event_config.h"
 #include "model/blocks/event_queue.h"
 #include "model/blocks/items.h"
 #include "model/blocks/ring.h"
-#include "model/blocks/stage_config.h"
 #include "model/engine/budget.h"
 
 namespace hca::blocks {
-struct EventConfig {
-  Cycle latency = 2, interval = 1;
-};
 struct EventCounters {
   u64 eqes = 0, lost = 0, messages = 0;
 };
@@ -64,13 +61,6 @@ class Event : public engine::Block {
 };
 }  // namespace hca::blocks
 
-template <>
-struct hca::engine::Knobs<hca::blocks::EventConfig> {
-  static constexpr std::string_view block = "event";
-  static constexpr std::string_view sentence = "EQEs";
-  static constexpr auto rows = hca::blocks::stage_rows<hca::blocks::EventConfig>(
-      "from an event to its DMA write", "between two events");
-};
 template <>
 struct hca::engine::Counters<hca::blocks::EventCounters> {
   using C = hca::blocks::EventCounters;

@@ -9,6 +9,7 @@
 // block (`pass`); a block between two links (`tick`), which is what the RTL is compared with and
 // what a replacement takes the place of.
 #pragma once
+#include "model/blocks/icrc_unit_config.h"
 #include "model/blocks/packet_unit.h"
 #include "model/engine/knob.h"
 #include "model/proto/packet.h"
@@ -50,16 +51,6 @@ constexpr u32 icrc_min_bytes(proto::Framing framing, bool vlan) {
   return covered_from(framing, vlan) + proto::framing_row(framing).covered_header_bytes +
          proto::bytes_of<proto::Bth>() + crc_bytes(framing);
 }
-
-// Widths of a datapath.
-inline constexpr engine::KnobRule kBeatWidth{[](u64 bytes) { return bytes % 32 == 0; },
-                                             "is no width of a datapath", "a multiple of 32 B"};
-
-struct IcrcUnitConfig {
-  engine::Cycle latency = 5;   // cycles, first beat in to first beat out, at least 1
-  engine::Cycle interval = 1;  // cycles, start to start, at least 1
-  u32 beat_bytes = 64;         // bytes a cycle
-};
 
 class IcrcUnit : public PacketUnit<IcrcItem, IcrcUnitConfig> {
  public:

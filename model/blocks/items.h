@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "model/blocks/limits.h"
 #include "model/blocks/packet.h"
 #include "model/blocks/pool.h"
 #include "model/engine/link.h"
@@ -131,7 +132,6 @@ using CommandBellLink = engine::Link<CommandBell, 4>;
 using CqBellLink = engine::Link<proto::CqDoorbell, 8>;
 using EqBellLink = engine::Link<proto::EqDoorbell, 4>;
 using TurnLink = engine::Link<Turn*, 8>;
-inline constexpr u32 kMostTurns = 256, kMostPackets = 256;  // in flight, of a port the packets
 using FetchedLink = engine::Link<Turn*, kMostTurns>;
 using NoteLink = engine::Link<SchedulerNote, 8>;
 using AckLink = engine::Link<Acknowledgement, 8>;

@@ -3,10 +3,10 @@
 #include <array>
 #include <vector>
 
+#include "model/blocks/limits.h"
 #include "model/proto/link_frames.h"
 
 namespace hca::blocks {
-inline constexpr unsigned kLanes = proto::kPriorities;  // virtual lanes with data, or priorities
 
 // Which lane sends next, by the tables of InfiniBand (volume 1, 7.6.9): of each table its entries
 // take turns, in their order, an entry while its weight lasts, in blocks of 64 bytes; the last

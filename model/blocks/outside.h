@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "model/blocks/packet.h"
+#include "model/engine/cycle.h"
 
 namespace hca::blocks {
+using engine::Cycle;
+struct Packet;
+
 // What a chip does to its surroundings; the cycle is the one in which it happens.
 class Outside {
  public:

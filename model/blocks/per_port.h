@@ -6,14 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "model/blocks/limits.h"
 #include "model/engine/link.h"
 #include "model/proto/qp.h"
 
 namespace hca::blocks {
-inline constexpr unsigned kMaxPorts = 2;
-template <class T>
-using PerPort = std::array<T, kMaxPorts>;
-
 inline unsigned port_of(const proto::QpConfig& qp) { return qp.port - 1u; }
 
 // The name of a port's block: of a chip with one port without its number.

@@ -5,10 +5,10 @@
 #include "model/blocks/items.h"
 #include "model/blocks/link_control.h"
 #include "model/blocks/outside.h"
+#include "model/blocks/port_config.h"
 #include "model/blocks/responder_check.h"
 #include "model/blocks/response_check.h"
 #include "model/blocks/ring.h"
-#include "model/blocks/stage_config.h"
 #include "model/blocks/stand_in.h"
 #include "model/engine/budget.h"
 #include "model/engine/mailbox.h"
@@ -16,28 +16,11 @@
 #include "model/proto/network_crcs.h"
 
 namespace hca::blocks {
-enum class RxForward : u8 { Store, CutThrough };
-inline constexpr std::array<std::string_view, 2> kRxForwardNames{"store", "cut_through"};
-
-struct PortConfig {
-  Cycle latency = 10, interval = 1;  // MAC and PHY, each direction
-  u64 link_rate = 100'000'000'000;   // bits a second
-  RxForward rx_forward = RxForward::CutThrough;
-  bool loop_back = false;
-};
 struct PortCounters {
   u64 tx_packets = 0, tx_bytes = 0, waits_link = 0, rx_packets = 0, rx_bytes = 0;
   u64 rx_bad_frame = 0, rx_bad_icrc = 0, rx_wrong_address = 0, rx_unknown_qp = 0, rx_wrong_port = 0;
   u64 rx_copies = 0, rx_port_down = 0;
 };
-
-// Bits a second that the datapath of a core carries, in each direction of a port.
-constexpr u64 core_rate(const IcrcUnitConfig& icrc, u64 clock_hz) {
-  return u64{8} * icrc.beat_bytes * clock_hz;
-}
-constexpr bool is_slow(const IcrcUnitConfig& icrc, u64 link_rate, u64 clock_hz) {
-  return core_rate(icrc, clock_hz) < link_rate;
-}
 
 // The sending half: requests and replies take turns, the ICRC is inserted, the link is paced. Of
 // requests whose payload was read and those that needed no read the one that was seen first goes.
@@ -208,30 +191,6 @@ class PortReceive : public engine::Block {
 };
 }  // namespace hca::blocks
 
-template <>
-struct hca::engine::Knobs<hca::blocks::PortConfig> {
-  using C = hca::blocks::PortConfig;
-  static constexpr std::string_view block = "port";
-  static constexpr std::string_view sentence = "link transmit and receive";
-  static constexpr auto rows = join_rows(
-      hca::blocks::stage_rows<C>("of MAC and PHY, in each direction", "between two packets"),
-      make_rows(knob("link_rate", &C::link_rate, Unit::BitsPerSecond, 1'000'000'000,
-                     800'000'000'000, "data rate of the link"),
-                knob("rx_forward", &C::rx_forward, hca::blocks::kRxForwardNames,
-                     "write a payload when its packet is known good, or while it arrives"),
-                knob("loop_back", &C::loop_back,
-                     "a packet for its own port turns round in the port, else it leaves")));
-};
-template <>
-struct hca::engine::Knobs<hca::blocks::IcrcUnitConfig> {
-  using C = hca::blocks::IcrcUnitConfig;
-  static constexpr std::string_view block = "icrc_unit";
-  static constexpr std::string_view sentence = "ICRC and VCRC, inserted and checked at line rate";
-  static constexpr auto rows = join_rows(
-      hca::blocks::stage_rows<C>("from first beat in to first beat out", "from packet to packet"),
-      make_rows(knob("beat_bytes", &C::beat_bytes, Unit::Bytes, 32, 512, blocks::kBeatWidth,
-                     "of one beat: the width of the datapath, 256 to 4096 bits")));
-};
 template <>
 struct hca::engine::Counters<hca::blocks::PortCounters> {
   using C = hca::blocks::PortCounters;

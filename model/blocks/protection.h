@@ -4,13 +4,10 @@
 
 #include "model/blocks/contexts.h"
 #include "model/blocks/per_port.h"
+#include "model/blocks/protection_config.h"
 #include "model/blocks/read_port.h"
-#include "model/blocks/stage_config.h"
 
 namespace hca::blocks {
-inline constexpr engine::KnobRule kPowerOfTwo{[](u64 n) { return std::has_single_bit(n); },
-                                              "is no power of two", "a power of two"};
-
 // What the host has mapped at the addresses of regions. The HCA knows it as one that is told of
 // each change of the host's page tables does: it takes no time.
 class HostPages {
@@ -19,10 +16,6 @@ class HostPages {
   virtual bool hold(u64 address, u64 bytes) const = 0;
 };
 
-struct ProtectionConfig {
-  Cycle latency = 2, interval = 1;
-  u32 page = 2 << 20;
-};
 struct ProtectionCounters {
   u64 lookups = 0, refused = 0;
 };
@@ -81,16 +74,6 @@ class Protection {
 };
 }  // namespace hca::blocks
 
-template <>
-struct hca::engine::Knobs<hca::blocks::ProtectionConfig> {
-  static constexpr std::string_view block = "protection";
-  static constexpr std::string_view sentence = "keys, rights, bounds and translation";
-  using C = hca::blocks::ProtectionConfig;
-  static constexpr auto rows = join_rows(
-      hca::blocks::stage_rows<C>("of a look-up", "between two look-ups of one port"),
-      make_rows(knob("page", &C::page, Unit::Bytes, 4096, 1 << 30, hca::blocks::kPowerOfTwo,
-                     "of a region without a page list, as the MTT has it")));
-};
 template <>
 struct hca::engine::Counters<hca::blocks::ProtectionCounters> {
   using C = hca::blocks::ProtectionCounters;

@@ -2,13 +2,10 @@
 #pragma once
 #include "model/blocks/contexts.h"
 #include "model/blocks/per_port.h"
+#include "model/blocks/qp_context_config.h"
 #include "model/blocks/read_port.h"
-#include "model/blocks/stage_config.h"
 
 namespace hca::blocks {
-struct QpContextConfig {
-  Cycle latency = 2, interval = 1;
-};
 struct QpContextCounters {
   u64 lookups = 0;
 };
@@ -34,13 +31,6 @@ class QpContext {
 };
 }  // namespace hca::blocks
 
-template <>
-struct hca::engine::Knobs<hca::blocks::QpContextConfig> {
-  static constexpr std::string_view block = "qp_context";
-  static constexpr std::string_view sentence = "contexts of queue pairs";
-  static constexpr auto rows = hca::blocks::stage_rows<hca::blocks::QpContextConfig>(
-      "of a look-up", "between two look-ups of one port");
-};
 template <>
 struct hca::engine::Counters<hca::blocks::QpContextCounters> {
   using C = hca::blocks::QpContextCounters;

@@ -5,17 +5,10 @@
 #include "model/blocks/items.h"
 #include "model/blocks/protection.h"
 #include "model/blocks/qp_context.h"
-#include "model/blocks/stage_config.h"
+#include "model/blocks/responder_check_config.h"
 #include "model/blocks/stand_in.h"
 
 namespace hca::blocks {
-enum class ContextForwarding : u8 { Stall, Forward };
-inline constexpr std::array<std::string_view, 2> kContextForwardingNames{"stall", "forward"};
-
-struct ResponderCheckConfig {
-  Cycle latency = 7, interval = 1;  // one rule stage a cycle
-  ContextForwarding context_forwarding = ContextForwarding::Forward;
-};
 struct ResponderCheckCounters {
   u64 good = 0, wrong_service = 0, bad_qp_state = 0, wrong_path = 0, wrong_vl = 0, bad_pkey = 0,
       bad_qkey = 0;
@@ -75,17 +68,6 @@ class ResponderCheck {
 };
 }  // namespace hca::blocks
 
-template <>
-struct hca::engine::Knobs<hca::blocks::ResponderCheckConfig> {
-  using C = hca::blocks::ResponderCheckConfig;
-  static constexpr std::string_view block = "responder_check";
-  static constexpr std::string_view sentence = "9.6 header validation, then 9.7 checks";
-  static constexpr auto rows = join_rows(
-      hca::blocks::stage_rows<C>("of all rule stages, without look-ups", "between two requests"),
-      make_rows(knob("context_forwarding", &C::context_forwarding,
-                     hca::blocks::kContextForwardingNames,
-                     "what a request does whose context is being changed")));
-};
 template <>
 struct hca::engine::Counters<hca::blocks::ResponderCheckCounters> {
   using C = hca::blocks::ResponderCheckCounters;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "model/blocks/engines.h"
-#include "model/blocks/items.h"
 #include "model/blocks/lane_arbiter.h"
+#include "model/blocks/limits.h"
 #include "model/blocks/stage_config.h"
 
 namespace hca::blocks {

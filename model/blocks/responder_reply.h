@@ -4,15 +4,11 @@
 #include "model/blocks/contexts.h"
 #include "model/blocks/items.h"
 #include "model/blocks/per_port.h"
+#include "model/blocks/responder_reply_config.h"
 #include "model/blocks/ring.h"
-#include "model/blocks/stage_config.h"
 #include "model/proto/repeated_headers.h"
 
 namespace hca::blocks {
-struct ResponderReplyConfig {
-  Cycle latency = 3, interval = 1;
-  u32 depth = 16;  // answers that wait for the port
-};
 struct ResponderReplyCounters {
   u64 acks = 0, naks = 0, rnr_naks = 0, responses = 0, cnps = 0, coalesced = 0;
 };
@@ -66,15 +62,6 @@ class ResponderReply : public engine::Block {
 };
 }  // namespace hca::blocks
 
-template <>
-struct hca::engine::Knobs<hca::blocks::ResponderReplyConfig> {
-  using C = hca::blocks::ResponderReplyConfig;
-  static constexpr std::string_view block = "responder_reply";
-  static constexpr std::string_view sentence = "ACK, NAK, RNR NAK and CNP";
-  static constexpr auto rows = join_rows(
-      hca::blocks::stage_rows<C>("from an answer to the port", "between two answers"),
-      make_rows(knob("depth", &C::depth, Unit::Count, 1, 1024, "answers that wait for a port")));
-};
 template <>
 struct hca::engine::Counters<hca::blocks::ResponderReplyCounters> {
   using C = hca::blocks::ResponderReplyCounters;

@@ -2,12 +2,9 @@
 #pragma once
 #include "model/blocks/items.h"
 #include "model/blocks/qp_context.h"
-#include "model/blocks/stage_config.h"
+#include "model/blocks/response_check_config.h"
 
 namespace hca::blocks {
-struct ResponseCheckConfig {
-  Cycle latency = 4, interval = 1;
-};
 struct ResponseCheckCounters {
   u64 good = 0, wrong_service = 0, bad_qp_state = 0, wrong_path = 0, wrong_vl = 0, bad_pkey = 0;
 };
@@ -37,13 +34,6 @@ class ResponseCheck {
 };
 }  // namespace hca::blocks
 
-template <>
-struct hca::engine::Knobs<hca::blocks::ResponseCheckConfig> {
-  static constexpr std::string_view block = "response_check";
-  static constexpr std::string_view sentence = "ACKs, NAKs and responses at the requester";
-  static constexpr auto rows = hca::blocks::stage_rows<hca::blocks::ResponseCheckConfig>(
-      "from a good response to the requester, without look-up", "between two responses");
-};
 template <>
 struct hca::engine::Counters<hca::blocks::ResponseCheckCounters> {
   using C = hca::blocks::ResponseCheckCounters;

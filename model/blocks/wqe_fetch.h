@@ -5,12 +5,9 @@
 #include "model/blocks/dma.h"
 #include "model/blocks/items.h"
 #include "model/blocks/read_order.h"
-#include "model/blocks/stage_config.h"
+#include "model/blocks/wqe_fetch_config.h"
 
 namespace hca::blocks {
-struct WqeFetchConfig {
-  Cycle latency = 2, interval = 1;
-};
 struct WqeFetchCounters {
   u64 fetches = 0, pushed = 0;
 };
@@ -57,13 +54,6 @@ class WqeFetch : public engine::Block {
 };
 }  // namespace hca::blocks
 
-template <>
-struct hca::engine::Knobs<hca::blocks::WqeFetchConfig> {
-  static constexpr std::string_view block = "wqe_fetch";
-  static constexpr std::string_view sentence = "reads WQEs by DMA";
-  static constexpr auto rows = hca::blocks::stage_rows<hca::blocks::WqeFetchConfig>(
-      "from a turn to its DMA request", "between two turns");
-};
 template <>
 struct hca::engine::Counters<hca::blocks::WqeFetchCounters> {
   using C = hca::blocks::WqeFetchCounters;

@@ -20,7 +20,6 @@ inline bool may_draw_cnp(RequestCause cause) {
     if (rule.cause == cause && rule.stage == RuleStage::Header) return mutant<"cnp_for_dropped">();
   return true;
 }
-inline constexpr u64 kCnpIntervalNs = 50'000;
 
 // DestQP is the peer, BECN is set, PSN 0; 16 bytes of zeros follow.
 inline constexpr u8 kCnpOpcode = 0x81;

@@ -21,6 +21,9 @@ inline constexpr std::array<std::string_view, 2> kDupReadCheckNames{"held_entry"
 enum class DupReadBadKey : u8 { Drop, Nak };
 inline constexpr std::array<std::string_view, 2> kDupReadBadKeyNames{"drop", "nak"};
 
+// G26.2: the shortest time between two CNPs of a queue pair, as long as nothing else is asked for.
+inline constexpr u64 kCnpIntervalNs = 50'000;
+
 // G6.3: what may leave of the SEND just beyond the limit before there is credit. Of a WRITE with
 // Immediate, which takes its receive WQE by its last packet, all may.
 enum class CreditProbe : u8 { Message, FirstPacket };

@@ -4,6 +4,7 @@
 #pragma once
 #include <model/hca.h>
 #include <model/proto/commands.h>
+#include <model/proto/key.h>
 #include <tlm/memory_target.h>
 #include <tlm/pcie_link.h>
 

@@ -2,6 +2,7 @@
 // A capture file, pcap or pcapng: it is refused in words, or each of its first frames can be told.
 #include <sys/mman.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <stdexcept>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace hca::testbench {
 // `pairs`: [{"mutant": name, "vectors": [path, ...]}, ...]. For each the same object with

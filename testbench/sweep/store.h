@@ -7,7 +7,7 @@
 //   work/            what is being made; a result is moved into its place whole
 #pragma once
 #include <array>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run with what its recorder has of it.
 #pragma once
+#include <nlohmann/json.hpp>
+
 #include "testbench/run_recorder.h"
 #include "testbench/tests/system/run_text.h"
 

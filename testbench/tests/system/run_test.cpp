@@ -4,6 +4,7 @@
 #include <bit>
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "model/proto/packet.h"

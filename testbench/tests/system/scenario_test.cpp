@@ -2,6 +2,7 @@
 #include "testbench/scenario.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <catch2/catch.hpp>
 
