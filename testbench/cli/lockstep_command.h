@@ -10,8 +10,7 @@
 
 #include "testbench/cli/commands.h"
 #include "testbench/load_frames.h"
-#include "testbench/lockstep/elastic.h"
-#include "testbench/lockstep/lockstep.h"
+#include "testbench/lockstep/lockstep_options.h"
 
 namespace hca::cli {
 template <class Pair>

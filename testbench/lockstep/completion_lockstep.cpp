@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/lockstep/completion_lockstep.h"
 
+#include "testbench/lockstep/lockstep.h"
 #include "testbench/lockstep/step_side_bands.h"
 
 namespace hca::testbench {
@@ -72,4 +73,7 @@ std::string CompletionLockstep::describe(const Packet& p, bool left) {
       left ? fmt::format(": {}", blocks::kCqResultNames[std::size_t(p.answer.place.result)]) : "",
       cq.producer, cq.consumer, cq.overflowed ? ", overflowed" : "", p.distance, p.context_late);
 }
+
+template LockstepResult<CompletionLockstep> run_lockstep(
+    const LockstepOptions<CompletionLockstep>&);
 }  // namespace hca::testbench

@@ -4,7 +4,7 @@
 #include "rtl/completion_rtl.h"
 #include "testbench/lockstep/completion_coverage.h"
 #include "testbench/lockstep/context_look_ups.h"
-#include "testbench/lockstep/lockstep.h"
+#include "testbench/lockstep/lockstep_options.h"
 
 namespace hca::testbench {
 struct CompletionCounts {

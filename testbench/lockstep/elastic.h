@@ -11,23 +11,6 @@
 
 namespace hca::testbench {
 template <class Pair>
-struct ElasticResult {
-  engine::Cycle cycles = 0;       // of the RTL
-  engine::Cycle twin_cycles = 0;  // that the unit needs for the same packets by its contract
-  u64 packets = 0, beats = 0;     // that have left the RTL
-  u64 resets = 0;
-  u64 held_beats = 0;  // cycles in which a beat waited in front of it, inside a packet
-  engine::Cycle least_latency = engine::kNever, most_latency = 0;  // first beat in to first out
-  typename Pair::Counts counts;
-  typename Pair::Coverage coverage;
-  bool assertion_failed = false, ended = false;
-  std::optional<Divergence> divergence;
-  std::string waves;
-  engine::Cycle waves_from = 0;
-  bool equal() const { return !divergence && !assertion_failed && !ended; }
-};
-
-template <class Pair>
 class ElasticRun {
  public:
   using Cycle = engine::Cycle;

@@ -2,6 +2,8 @@
 #include "testbench/lockstep/icrc_lockstep.h"
 
 #include "testbench/lockstep/describe.h"
+#include "testbench/lockstep/elastic.h"
+#include "testbench/lockstep/lockstep.h"
 
 namespace hca::testbench {
 using blocks::IcrcMode;
@@ -48,4 +50,7 @@ std::string IcrcLockstep::describe(const Packet& p, bool left) {
                      p.what, frame.size(), headers_of(frame, proto::framing_row(p.framing).link),
                      hex_dump(frame));
 }
+
+template LockstepResult<IcrcLockstep> run_lockstep(const LockstepOptions<IcrcLockstep>&);
+template ElasticResult<IcrcLockstep> run_elastic(const LockstepOptions<IcrcLockstep>&);
 }  // namespace hca::testbench

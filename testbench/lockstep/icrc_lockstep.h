@@ -3,7 +3,7 @@
 #pragma once
 #include "rtl/icrc_rtl.h"
 #include "testbench/lockstep/icrc_coverage.h"
-#include "testbench/lockstep/lockstep.h"
+#include "testbench/lockstep/lockstep_options.h"
 
 namespace hca::testbench {
 struct IcrcCounts {

@@ -3,6 +3,8 @@
 
 #include "model/blocks/icrc_unit.h"
 #include "testbench/lockstep/describe.h"
+#include "testbench/lockstep/elastic.h"
+#include "testbench/lockstep/lockstep.h"
 
 namespace hca::testbench {
 void PacketizerCounts::count(const PacketizerPacket& p) {
@@ -46,4 +48,8 @@ std::string PacketizerLockstep::describe(const Packet& p, bool left) {
   return fmt::format("{}; {} bytes{}{}\n", head, frame.size(), headers_of(frame, link),
                      hex_dump(frame));
 }
+
+template LockstepResult<PacketizerLockstep> run_lockstep(
+    const LockstepOptions<PacketizerLockstep>&);
+template ElasticResult<PacketizerLockstep> run_elastic(const LockstepOptions<PacketizerLockstep>&);
 }  // namespace hca::testbench

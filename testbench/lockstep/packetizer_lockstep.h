@@ -3,7 +3,7 @@
 #pragma once
 #include "model/blocks/packetizer_unit.h"
 #include "rtl/packetizer_rtl.h"
-#include "testbench/lockstep/lockstep.h"
+#include "testbench/lockstep/lockstep_options.h"
 #include "testbench/lockstep/packetizer_coverage.h"
 
 namespace hca::testbench {

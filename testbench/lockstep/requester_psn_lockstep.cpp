@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/lockstep/requester_psn_lockstep.h"
 
+#include "testbench/lockstep/lockstep.h"
 #include "testbench/lockstep/step_side_bands.h"
 
 namespace hca::testbench {
@@ -67,4 +68,7 @@ std::string RequesterPsnLockstep::describe(const Packet& p, bool left) {
       left ? fmt::format(": {}", blocks::kPsnResultNames[std::size_t(p.answer.result)]) : "",
       s.unacked_psn, s.send_psn, s.sent_psn, s.next_psn, p.distance, p.context_late);
 }
+
+template LockstepResult<RequesterPsnLockstep> run_lockstep(
+    const LockstepOptions<RequesterPsnLockstep>&);
 }  // namespace hca::testbench

@@ -3,7 +3,7 @@
 #pragma once
 #include "rtl/requester_psn_rtl.h"
 #include "testbench/lockstep/context_look_ups.h"
-#include "testbench/lockstep/lockstep.h"
+#include "testbench/lockstep/lockstep_options.h"
 #include "testbench/lockstep/requester_psn_coverage.h"
 
 namespace hca::testbench {

@@ -3,6 +3,7 @@
 
 #include "testbench/lockstep/checked_look_ups.h"
 #include "testbench/lockstep/describe.h"
+#include "testbench/lockstep/lockstep.h"
 
 namespace hca::testbench {
 using namespace proto;
@@ -65,4 +66,7 @@ std::string ResponderCheckLockstep::describe(const Packet& p, bool left) {
       p.number, p.what, verdict, p.before.epsn, int(p.before.message), p.distance, p.context_late,
       p.region_late, headers_of(p.frame, p.link));
 }
+
+template LockstepResult<ResponderCheckLockstep> run_lockstep(
+    const LockstepOptions<ResponderCheckLockstep>&);
 }  // namespace hca::testbench

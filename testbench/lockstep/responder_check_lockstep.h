@@ -2,7 +2,7 @@
 // rtl/responder_check.sv and blocks::ResponderCheckUnit.
 #pragma once
 #include "rtl/responder_check_rtl.h"
-#include "testbench/lockstep/lockstep.h"
+#include "testbench/lockstep/lockstep_options.h"
 #include "testbench/lockstep/request_look_ups.h"
 #include "testbench/lockstep/responder_check_coverage.h"
 

@@ -2,6 +2,8 @@
 #include "testbench/lockstep/rx_parser_lockstep.h"
 
 #include "testbench/lockstep/describe.h"
+#include "testbench/lockstep/elastic.h"
+#include "testbench/lockstep/lockstep.h"
 #include "testbench/lockstep/parsed_side_band.h"
 
 namespace hca::testbench {
@@ -56,4 +58,7 @@ std::string RxParserLockstep::describe(const Packet& p, bool left) {
   return fmt::format("packet {}: {}{}; {} bytes{}{}\n", p.number, p.what, verdict, p.frame.size(),
                      headers_of(p.frame, p.link()), hex_dump(p.frame));
 }
+
+template LockstepResult<RxParserLockstep> run_lockstep(const LockstepOptions<RxParserLockstep>&);
+template ElasticResult<RxParserLockstep> run_elastic(const LockstepOptions<RxParserLockstep>&);
 }  // namespace hca::testbench

@@ -2,7 +2,7 @@
 // rtl/rx_parser.sv and blocks::RxParserUnit.
 #pragma once
 #include "rtl/rx_parser_rtl.h"
-#include "testbench/lockstep/lockstep.h"
+#include "testbench/lockstep/lockstep_options.h"
 #include "testbench/lockstep/rx_parser_coverage.h"
 
 namespace hca::testbench {
