@@ -120,7 +120,7 @@ function(hca_add_rtl_block)
   add_executable(${program} ${CMAKE_CURRENT_BINARY_DIR}/${program}.cpp)
   hca_end_in_our_hands(${program})
   find_package(ZLIB REQUIRED)
-  target_link_libraries(${program} PRIVATE hca::hca_lockstep hca::hca_testbench CLI11::CLI11 ZLIB::ZLIB)
+  target_link_libraries(${program} PRIVATE hca::hca_lockstep hca::hca_replay CLI11::CLI11 ZLIB::ZLIB)
   foreach(width 256 512)
     verilate(${program} TRACE_FST PREFIX V${top}_${width} TOP_MODULE ${top} SOURCES ${sources}
              VERILATOR_ARGS -Wno-fatal -Werror-MODDUP --assert +define+HCA_ASSERT -I${HCA_RTL_FOLDER} ${includes} -GWidth=${width} --x-assign fast -O3 --trace-structs

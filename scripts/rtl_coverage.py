@@ -31,7 +31,7 @@ GIVEN = ("icrc", "packetizer", "rx_parser", "responder_check")  # take the frame
 WIDTHS = {block: ("256", "512") if block in ("icrc", "packetizer", "rx_parser") else ("512",) for block in BLOCKS}
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/rtl_coverage"
-OFF = [f"-DHCA_BUILD_{part}=OFF" for part in ("TESTS", "BENCH", "MUTANTS", "GOLDEN", "REPORT")]
+OFF = [f"-DHCA_BUILD_{part}=OFF" for part in ("TESTS", "BENCH", "MUTANTS", "GOLDEN")] + ["-DHCA_PARTS=replay;rtl"]
 POINT = re.compile(r"^C '(.*)' (\d+)$")
 LINE, TOGGLE = "line", "toggle"
 BITS = re.compile(r"<([\d,-]+)(?:%(\d+))?>")

@@ -1,49 +1,58 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what this project needs and this machine lacks, from Debian packages (made for Debian 12).
+#   scripts/setup.sh [FOR...]   all of it, or what is for these: program (`hca run`), a part of the program (replay, serve, rtl, page), tests
 # Prints each missing package and what it is for. Does nothing, and asks for no rights, where all is there.
 set -euo pipefail
 
-# package | what it is for
+# for | package | what it is for
 needs='
-g++|compiler of the release build
-clang|second compiler, fuzzing
-libclang-rt-14-dev|sanitizers and libFuzzer of clang
-clang-format|format check
-clang-tidy|lint
-shellcheck|lint of the scripts
-cmake|build
-ninja-build|build
-pkg-config|finds SystemC, ISA-L and libpcap
-ccache|makes the second build short
-libsystemc-dev|SystemC and TLM-2.0
-verilator|RTL to C++
-yosys|reads the RTL as a synthesis tool does
-zlib1g-dev|waveforms of Verilator
-libisal-dev|ISA-L: the CRC-32 of the ICRC
-libfmt-dev|text output
-libcli11-dev|command line
-libyaml-cpp-dev|scenario files
-nlohmann-json3-dev|JSON
-libcsv-dev|reads the list of statements
-libibverbs-dev|the header of the verbs, for programs that attach
-ibverbs-utils|programs of the verbs that the tests run
-perftest|the same: bandwidth and latency
-python3-pyverbs|the same: tests of rdma-core
-libpcap-dev|reads and writes captures
-catch2|unit tests
-libbenchmark-dev|the speed measurement hca_bench
-tshark|independent judge of our packets
-python3-scapy|independent judge of the ICRC
-python3-jsonschema|checks the conformance vectors against their schema
-nodejs|builds the page of a report
-chromium|looks at the page of a report
-git|lists the files of the tree
+program|g++|compiler of the release build
+tests|clang|second compiler, fuzzing
+tests|libclang-rt-14-dev|sanitizers and libFuzzer of clang
+tests|clang-format|format check
+tests|clang-tidy|lint
+tests|shellcheck|lint of the scripts
+program|cmake|build
+program|ninja-build|build
+program|pkg-config|finds SystemC, ISA-L and libpcap
+program|ccache|makes the second build short
+program|libsystemc-dev|SystemC and TLM-2.0
+rtl|verilator|RTL to C++
+tests|yosys|reads the RTL as a synthesis tool does
+rtl|zlib1g-dev|waveforms of Verilator
+program|libisal-dev|ISA-L: the CRC-32 of the ICRC
+program|libfmt-dev|text output
+program|libcli11-dev|command line
+program|libyaml-cpp-dev|scenario files
+program|nlohmann-json3-dev|JSON
+replay|libcsv-dev|reads the list of statements
+serve|libibverbs-dev|the header of the verbs, for programs that attach
+tests|ibverbs-utils|programs of the verbs that the tests run
+tests|perftest|the same: bandwidth and latency
+tests|python3-pyverbs|the same: tests of rdma-core
+program|libpcap-dev|reads and writes captures
+tests|catch2|unit tests
+tests|libbenchmark-dev|the speed measurement hca_bench
+tests|tshark|independent judge of our packets
+tests|python3-scapy|independent judge of the ICRC
+tests|python3-jsonschema|checks the conformance vectors against their schema
+page|nodejs|builds the page of a report
+tests|chromium|looks at the page of a report
+tests|git|lists the files of the tree
 '
 
+all='program replay study docs serve rtl page tests'
+for purpose in "$@"; do
+  [[ " $all " == *" $purpose "* ]] || { echo "setup: '$purpose' is nothing to install for; allowed: $all" >&2; exit 2; }
+done
+[ $# -gt 0 ] || read -ra purposes <<<"$all"
+[ $# -eq 0 ] || purposes=("$@")
+is_wanted() { [[ " ${purposes[*]} " == *" $1 "* ]]; }
+
 missing=()
-while IFS='|' read -r package purpose; do
-  [ -n "$package" ] || continue
+while IFS='|' read -r use package purpose; do
+  is_wanted "$use" || continue
   status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
   [ "$status" = installed ] && continue
   [ ${#missing[@]} -gt 0 ] || echo "setup: missing on this machine:"
@@ -52,14 +61,14 @@ while IFS='|' read -r package purpose; do
 done <<<"$needs"
 
 # npm comes with some builds of node, otherwise by its own package.
-if ! command -v npm >/dev/null; then
+if is_wanted page && ! command -v npm >/dev/null; then
   [ ${#missing[@]} -gt 0 ] || echo "setup: missing on this machine:"
   printf '  %-20s %s\n' npm 'fetches what the page of a report is built from'
   missing+=(npm)
 fi
 
 if [ ${#missing[@]} -eq 0 ]; then
-  echo "setup: every package is installed, nothing to do"
+  echo "setup: every package for ${purposes[*]} is installed, nothing to do"
   exit 0
 fi
 

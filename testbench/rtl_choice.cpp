@@ -3,13 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <stdexcept>
-
+#include "model/blocks/chip_config.h"
+#include "model/blocks/completion_unit.h"
+#include "model/blocks/packetizer_unit.h"
+#include "model/blocks/responder_check_unit.h"
 #include "model/engine/knob_text.h"
 #include "testbench/trimmed.h"
-#ifdef HCA_BUILD_RTL
-#include "testbench/lockstep/rtl_path.h"
-#endif
 
 namespace hca::testbench {
 namespace {
@@ -74,26 +73,5 @@ std::vector<RtlMistake> rtl_mistakes(RtlChoice choice, const blocks::ChipConfig&
     mistakes.push_back({"icrc_unit.beat_bytes", fmt::format("is {} B", beat),
                         "32 B or 64 B with RTL in the path"});
   return mistakes;
-}
-
-bool has_rtl() {
-#ifdef HCA_BUILD_RTL
-  return true;
-#else
-  return false;
-#endif
-}
-
-std::shared_ptr<const blocks::StandIns> make_rtl_path(
-    RtlChoice choice, [[maybe_unused]] const blocks::ChipConfig& config) {
-  if (!choice.any()) return nullptr;
-  for (const RtlMistake& m : rtl_mistakes(choice, config))
-    throw std::invalid_argument(fmt::format("{}: {}; allowed: {}", m.knob, m.problem, m.allowed));
-#ifdef HCA_BUILD_RTL
-  const auto path = std::make_shared<RtlPath>(choice, config);
-  return {path, &path->stand_ins()};
-#else
-  throw std::invalid_argument("rtl: this program was built without RTL (HCA_BUILD_RTL)");
-#endif
 }
 }  // namespace hca::testbench

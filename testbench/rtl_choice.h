@@ -6,9 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "model/blocks/chip_config.h"
-#include "model/blocks/stand_in.h"
 #include "testbench/lockstep/rtl_set.h"
+
+namespace hca::blocks {
+struct ChipConfig;
+struct StandIns;
+}  // namespace hca::blocks
 
 namespace hca::testbench {
 class RtlChoice : public RtlSet {

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "testbench/chip_rules.h"
+#include "testbench/missing_part.h"
 #include "testbench/preset.h"
 #include "testbench/scenario_file.h"
 #include "testbench/scenario_knobs.h"
@@ -262,8 +263,7 @@ class Loader {
     const auto said = std::find_if(settings_->begin(), settings_->end(),
                                    [](const Setting& s) { return s.path.starts_with("rtl"); });
     if (!scenario_.rtl.any() || said == settings_->end()) return;
-    if (!has_rtl())
-      return complain(*said, said->path + ": this program was built without RTL; allowed: []");
+    if (!has_rtl()) throw MissingPart("rtl", said->path);
     for (unsigned i = 0; i < kChips; ++i)
       for (const RtlMistake& m : rtl_mistakes(scenario_.rtl, scenario_.hca[i]))
         complain(*said, fmt::format("{}: hca{}.{} {}; allowed: {}", said->path, i, m.knob,

@@ -10,6 +10,7 @@
 
 #include "testbench/calibration.h"
 #include "testbench/cli/commands.h"
+#include "testbench/cli/parts.h"
 #include "testbench/preset.h"
 #include "testbench/report_page.h"
 #include "testbench/text_file.h"
@@ -52,7 +53,7 @@ int calibrate_all(const CalibrateArguments& options) {
   if (const auto place = std::filesystem::path(options.json).parent_path();
       !place.empty() && !std::filesystem::is_directory(place))
     throw std::runtime_error(options.json + ": its folder is not there");
-  if (!options.out.empty()) make_folder(options.out);
+  if (!options.out.empty()) want_page(calibration_page()), make_folder(options.out);
   const bool terminal = isatty(STDERR_FILENO);
   fmt::print("{:<44} {:>6} {:>8} {:>7} {:>22} {:>18}\n", "curve", "points", "error %", "wanted",
              "worst at", "knee, model");
@@ -101,19 +102,17 @@ int calibrate_all(const CalibrateArguments& options) {
 }
 }  // namespace
 
-void add_calibrate(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "calibrate", "published measurements of real adapters against the presets");
+void add_calibrate(CLI::App& command, int& exit_code) {
   auto options = std::make_shared<CalibrateArguments>();
-  command->add_option("folder", options->folder, "csv files, each with a yaml file beside it")
+  command.add_option("folder", options->folder, "csv files, each with a yaml file beside it")
       ->capture_default_str();
-  command->add_option("--json", options->json, "write the curves there");
-  command->add_option("--out", options->out,
-                      "write calibration.json and calibration.html into this folder");
-  command->add_option("--only", options->only, "names of csv files, without .csv");
-  command->add_option("--set", options->settings, "KEY=VALUE: wins over preset and scenario")
+  command.add_option("--json", options->json, "write the curves there");
+  command.add_option("--out", options->out,
+                     "write calibration.json and calibration.html into this folder");
+  command.add_option("--only", options->only, "names of csv files, without .csv");
+  command.add_option("--set", options->settings, "KEY=VALUE: wins over preset and scenario")
       ->allow_extra_args(false);
-  command->add_flag("--points", options->points, "print every point: measured, model, error");
-  command->callback([options, &exit_code] { exit_code = calibrate_all(*options); });
+  command.add_flag("--points", options->points, "print every point: measured, model, error");
+  command.callback([options, &exit_code] { exit_code = calibrate_all(*options); });
 }
 }  // namespace hca::cli

@@ -6,17 +6,17 @@ namespace hca::cli {
 // Exit codes of every subcommand.
 enum ExitCode : int { kSucceeded = 0, kCheckFailed = 1, kBadInput = 2 };
 
-// Each subcommand registers itself and, when chosen, leaves its exit code in `exit_code`. One file
-// each, of that name.
-void add_calibrate(CLI::App& app, int& exit_code);
-void add_compare(CLI::App& app, int& exit_code);
-void add_config(CLI::App& app, int& exit_code);
-void add_decode(CLI::App& app, int& exit_code);
-void add_docs(CLI::App& app, int& exit_code);
-void add_replay(CLI::App& app, int& exit_code);
-void add_run(CLI::App& app, int& exit_code);
-void add_serve(CLI::App& app, int& exit_code);
-void add_sweep(CLI::App& app, int& exit_code);
-void add_vectors(CLI::App& app, int& exit_code);
-void add_rtl(CLI::App& app, int& exit_code);  // with HCA_BUILD_RTL
+// Each command adds its options and, when chosen, leaves its exit code in `exit_code`. One file
+// each, of that name; main.cpp has the table of all.
+void add_calibrate(CLI::App& command, int& exit_code);
+void add_compare(CLI::App& command, int& exit_code);
+void add_config(CLI::App& command, int& exit_code);
+void add_decode(CLI::App& command, int& exit_code);
+void add_docs(CLI::App& command, int& exit_code);
+void add_replay(CLI::App& command, int& exit_code);
+void add_run(CLI::App& command, int& exit_code);
+void add_serve(CLI::App& command, int& exit_code);
+void add_sweep(CLI::App& command, int& exit_code);
+void add_vectors(CLI::App& command, int& exit_code);
+void add_rtl(CLI::App& command, int& exit_code);
 }  // namespace hca::cli

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "testbench/cli/commands.h"
 
@@ -14,13 +15,11 @@ struct CompareArguments {
 };
 }  // namespace
 
-void add_compare(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "compare", "two results of hca run: knobs that differ, figures, and where the time went");
+void add_compare(CLI::App& command, int& exit_code) {
   auto options = std::make_shared<CompareArguments>();
-  command->add_option("a", options->a, "folder of --out, or its summary.json")->required();
-  command->add_option("b", options->b, "the other one")->required();
-  command->callback([options, &exit_code] {
+  command.add_option("a", options->a, "folder of --out, or its summary.json")->required();
+  command.add_option("b", options->b, "the other one")->required();
+  command.callback([options, &exit_code] {
     const std::string text = testbench::compared(testbench::read_summary(options->a),
                                                  testbench::read_summary(options->b));
     std::fputs(text.c_str(), stdout);

@@ -39,9 +39,7 @@ void print_all() {
 }
 }  // namespace
 
-void add_config(CLI::App& app, int&) {
-  CLI::App* command =
-      app.add_subcommand("config", "print every knob with its default, range and meaning");
-  command->callback([] { print_all(); });
+void add_config(CLI::App& command, int&) {
+  command.callback([] { print_all(); });
 }
 }  // namespace hca::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hca decode: packets of capture files and hex text, field by field.
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cstdio>
 #include <fstream>
@@ -89,30 +90,27 @@ int decode(const DecodeArguments& options) {
 
 }  // namespace
 
-void add_decode(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "decode", "Show packets field by field, with their CRCs and the header rules they break");
+void add_decode(CLI::App& command, int& exit_code) {
   auto options = std::make_shared<DecodeArguments>();
   command
-      ->add_option("input", options->inputs,
-                   "capture files (pcap, pcapng), files with one packet of hex digits in each "
-                   "line, - for such a file on standard input, or hex digits")
+      .add_option("input", options->inputs,
+                  "capture files (pcap, pcapng), files with one packet of hex digits in each "
+                  "line, - for such a file on standard input, or hex digits")
       ->required();
-  command->add_option("--json", options->json_path,
-                      "also write the same content as JSON to this file");
-  command->add_option("--link", options->link, "how hex digits begin: auto, ethernet or infiniband")
+  command.add_option("--json", options->json_path,
+                     "also write the same content as JSON to this file");
+  command.add_option("--link", options->link, "how hex digits begin: auto, ethernet or infiniband")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, HexLink>{{"auto", HexLink::Auto},
                                          {"ethernet", HexLink::Ethernet},
                                          {"infiniband", HexLink::InfiniBand}}))
       ->option_text("LINK");
   command
-      ->add_option("--payload", options->payload_bytes,
-                   "bytes of each payload to show (default 64)")
+      .add_option("--payload", options->payload_bytes, "bytes of each payload to show (default 64)")
       ->check(CLI::Range(std::size_t{0}, testbench::kMaxRecordBytes));
-  command->add_flag("--brief", options->brief, "one line for each packet");
-  command->add_flag("--strict", options->strict, "exit with 1 if a packet breaks a rule");
-  command->callback([options, &exit_code] { exit_code = decode(*options); });
+  command.add_flag("--brief", options->brief, "one line for each packet");
+  command.add_flag("--strict", options->strict, "exit with 1 if a packet breaks a rule");
+  command.callback([options, &exit_code] { exit_code = decode(*options); });
 }
 
 }  // namespace hca::cli

@@ -47,12 +47,10 @@ int write_all(const std::string& folder) {
 
 }  // namespace
 
-void add_docs(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("docs", "Write the documents that are made from the model's tables");
+void add_docs(CLI::App& command, int& exit_code) {
   auto folder = std::make_shared<std::string>();
-  command->add_option("--out", *folder, "the folder to write them to")->required();
-  command->callback([folder, &exit_code] { exit_code = write_all(*folder); });
+  command.add_option("--out", *folder, "the folder to write them to")->required();
+  command.callback([folder, &exit_code] { exit_code = write_all(*folder); });
 }
 
 }  // namespace hca::cli

@@ -1,16 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <systemc>
 
 #include "model/engine/knob_text.h"
 #include "testbench/cli/commands.h"
+#include "testbench/cli/parts.h"
 
 namespace {
 // Before libsystemc's main() prints its banner.
 const int kNoBanner = setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
+
+// A command, and what adds its options.
+struct Row {
+  const char *name, *sentence;
+  void (*add)(CLI::App& command, int& exit_code);
+};
+constexpr std::array kCommands{
+    Row{"run", "simulate two HCAs: bandwidth, message rate, latency, and where the time goes",
+        hca::cli::add_run},
+    Row{"serve", "simulate two HCAs for programs of the verbs, which `hca run --attach` starts",
+        hca::cli::add_serve},
+    Row{"calibrate", "published measurements of real adapters against the presets",
+        hca::cli::add_calibrate},
+    Row{"sweep", "run a scenario at many points, and compare them", hca::cli::add_sweep},
+    Row{"compare", "two results of hca run: knobs that differ, figures, and where the time went",
+        hca::cli::add_compare},
+    Row{"config", "print every knob with its default, range and meaning", hca::cli::add_config},
+    Row{"decode", "Show packets field by field, with their CRCs and the header rules they break",
+        hca::cli::add_decode},
+    Row{"docs", "Write the documents that are made from the model's tables", hca::cli::add_docs},
+    Row{"replay", "replay vectors and captures: the model must do as they say",
+        hca::cli::add_replay},
+    Row{"vectors", "the conformance vectors as a whole", hca::cli::add_vectors},
+    Row{"rtl", "RTL blocks in lockstep with the model", hca::cli::add_rtl},
+};
 
 // The command that needs a subcommand and got none, or another word.
 int exit_of(const CLI::App& app, const CLI::ParseError& error) {
@@ -36,23 +63,13 @@ int sc_main(int argc, char** argv) {
   CLI::App app{"hca: a cycle-accurate model of an RDMA host channel adapter"};
   app.require_subcommand(1);
   int exit_code = hca::cli::kSucceeded;
-  hca::cli::add_run(app, exit_code);
-  hca::cli::add_serve(app, exit_code);
-  hca::cli::add_calibrate(app, exit_code);
-  hca::cli::add_sweep(app, exit_code);
-  hca::cli::add_compare(app, exit_code);
-  hca::cli::add_config(app, exit_code);
-  hca::cli::add_decode(app, exit_code);
-  hca::cli::add_docs(app, exit_code);
-  hca::cli::add_replay(app, exit_code);
-  hca::cli::add_vectors(app, exit_code);
-#ifdef HCA_BUILD_RTL
-  hca::cli::add_rtl(app, exit_code);
-#endif
+  for (const Row& row : kCommands) row.add(*app.add_subcommand(row.name, row.sentence), exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return exit_of(app, error);
+  } catch (const hca::testbench::MissingPart& missing) {
+    return hca::cli::build_and_start_again(missing, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "hca: %s\n", error.what());
     return hca::cli::kBadInput;

@@ -242,49 +242,46 @@ int replay_all(const ReplayArguments& options) {
 }
 }  // namespace
 
-void add_replay(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("replay", "replay vectors and captures: the model must do as they say");
+void add_replay(CLI::App& command, int& exit_code) {
   auto options = std::make_shared<ReplayArguments>();
   command
-      ->add_option("paths", options->paths,
-                   "captures (the JSON stands beside each), vectors, and folders of them")
+      .add_option("paths", options->paths,
+                  "captures (the JSON stands beside each), vectors, and folders of them")
       ->required()
       ->check(CLI::ExistingPath);
-  command->add_option(
+  command.add_option(
       "--filter", options->filter,
       "only vectors for this statement, of this theme or of this case; with *, ? or []: "
       "as a glob");
   CLI::Option* mutants =
-      command->add_flag("--mutants", options->mutants,
-                        "run the vectors on the model with one deliberate mistake at a time");
-  command->add_option("--share", options->coverage.share, "only one mistake in so many")
+      command.add_flag("--mutants", options->mutants,
+                       "run the vectors on the model with one deliberate mistake at a time");
+  command.add_option("--share", options->coverage.share, "only one mistake in so many")
       ->needs(mutants)
       ->check(CLI::Range(1, 1000));
-  command->add_option("--seed", options->coverage.seed, "which of them: any text")->needs(mutants);
-  command->add_option("--jobs", options->coverage.jobs, "mistakes at once")
+  command.add_option("--seed", options->coverage.seed, "which of them: any text")->needs(mutants);
+  command.add_option("--jobs", options->coverage.jobs, "mistakes at once")
       ->needs(mutants)
       ->check(CLI::Range(1, 256));
-  command->add_option("--json", options->json_path, "write the reports there");
-  command->add_option("--junit", options->junit_path, "write them there as JUnit XML");
-  command->add_option("--end", options->end, "only this end of captures")
+  command.add_option("--json", options->json_path, "write the reports there");
+  command.add_option("--junit", options->junit_path, "write them there as JUnit XML");
+  command.add_option("--end", options->end, "only this end of captures")
       ->check(CLI::IsMember({"A", "B"}));
   std::vector<std::string> names;
   for (const ReplayRunner& runner : replay_runners()) names.emplace_back(runner.name);
-  command->add_option("--runner", options->runner, "captures only on this runner")
+  command.add_option("--runner", options->runner, "captures only on this runner")
       ->check(CLI::IsMember(names));
   command
-      ->add_option_function<std::string>(
+      .add_option_function<std::string>(
           "--rtl",
           [options](const std::string& blocks) {
             if (const std::string problem = options->rtl.add(blocks); !problem.empty())
               throw CLI::ValidationError("--rtl", problem);
-            if (!has_rtl())
-              throw CLI::ValidationError("--rtl", "this program was built without RTL");
+            if (!has_rtl()) throw MissingPart("rtl", "--rtl");
           },
           "these RTL blocks in the path of the cycle model, or all of them")
       ->excludes(mutants);
-  command->callback([options, &exit_code] {
+  command.callback([options, &exit_code] {
     if (const int code = options->mutants ? try_mutants(*options) : replay_all(*options);
         code != kSucceeded)
       exit_code = code;

@@ -20,17 +20,16 @@ void add_block(CLI::App& rtl, int& exit_code) {
 }
 }  // namespace
 
-void add_rtl(CLI::App& app, int& exit_code) {
-  CLI::App* rtl = app.add_subcommand("rtl", "RTL blocks in lockstep with the model");
-  rtl->require_subcommand(1);
-  add_block<testbench::IcrcLockstep>(*rtl, exit_code);
-  add_block<testbench::PacketizerLockstep>(*rtl, exit_code);
-  add_block<testbench::RxParserLockstep>(*rtl, exit_code);
-  add_block<testbench::RequesterPsnLockstep>(*rtl, exit_code);
-  add_block<testbench::ResponderCheckLockstep>(*rtl, exit_code);
-  add_block<testbench::CompletionLockstep>(*rtl, exit_code);
+void add_rtl(CLI::App& rtl, int& exit_code) {
+  rtl.require_subcommand(1);
+  add_block<testbench::IcrcLockstep>(rtl, exit_code);
+  add_block<testbench::PacketizerLockstep>(rtl, exit_code);
+  add_block<testbench::RxParserLockstep>(rtl, exit_code);
+  add_block<testbench::RequesterPsnLockstep>(rtl, exit_code);
+  add_block<testbench::ResponderCheckLockstep>(rtl, exit_code);
+  add_block<testbench::CompletionLockstep>(rtl, exit_code);
 
-  CLI::App* package = rtl->add_subcommand("package", "print rtl/hca_pkg.sv, made from the tables");
+  CLI::App* package = rtl.add_subcommand("package", "print rtl/hca_pkg.sv, made from the tables");
   package->callback([&exit_code] {
     fmt::print("{}", testbench::hca_pkg_sv());
     exit_code = kSucceeded;

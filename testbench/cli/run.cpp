@@ -2,6 +2,7 @@
 // hca run: two HCAs, their hosts and a wire; without a scenario, each operation of all sizes.
 #include <fmt/format.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include <array>
 #include <csignal>
@@ -12,6 +13,7 @@
 #include "testbench/chrome_trace.h"
 #include "testbench/cli/attach.h"
 #include "testbench/cli/commands.h"
+#include "testbench/cli/parts.h"
 #include "testbench/event_log.h"
 #include "testbench/message_csv.h"
 #include "testbench/report.h"
@@ -186,6 +188,7 @@ int run_seeds(const RunArguments& options, const Scenario& scenario) {
 }
 
 int run(const RunArguments& options) {
+  if (!options.directory.empty()) want_page(run_page());  // before a pipe is read
   Scenario scenario = load_scenario(options.scenario, options.settings);
   scenario.metered = !options.directory.empty();
   if (options.seeds > 1) return run_seeds(options, scenario);
@@ -242,32 +245,30 @@ int run(const RunArguments& options) {
 }
 }  // namespace
 
-void add_run(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "run", "simulate two HCAs: bandwidth, message rate, latency, and where the time goes");
+void add_run(CLI::App& command, int& exit_code) {
   auto options = std::make_shared<RunArguments>();
   command
-      ->add_option("scenario", options->scenario,
-                   "YAML file; without it WRITE, SEND and READ from 2 B to 1 MiB, and ATOMICs")
+      .add_option("scenario", options->scenario,
+                  "YAML file; without it WRITE, SEND and READ from 2 B to 1 MiB, and ATOMICs")
       ->check([](const std::string& file) { return file.empty() ? "is an empty name" : ""; });
   command
-      ->add_option("--out", options->directory,
-                   "write report.html, summary.json, series.csv, stalls.csv (and what run: asks "
-                   "for) there")
+      .add_option("--out", options->directory,
+                  "write report.html, summary.json, series.csv, stalls.csv (and what run: asks "
+                  "for) there")
       ->check([](const std::string& folder) { return folder.empty() ? "is an empty name" : ""; });
-  command->add_option("--set", options->settings, "KEY=VALUE: a setting that wins over the file's")
+  command.add_option("--set", options->settings, "KEY=VALUE: a setting that wins over the file's")
       ->allow_extra_args(false);
-  CLI::Option* seeds = command->add_option(
+  CLI::Option* seeds = command.add_option(
       "--seeds", options->seeds,
       "run with so many seeds from run.seed on: means and 95 % confidence intervals");
   seeds->check(CLI::Range(1, 10'000));
-  CLI::Option* shrink = command->add_flag(
+  CLI::Option* shrink = command.add_flag(
       "--shrink", options->shrink,
       "if the run fails, look for the fewest faults with which it still fails; with "
       "--out they are in shrunk.yaml");
   shrink->excludes(seeds);
-  add_attach_options(*command, options->attach);
-  command->callback([options, &exit_code] {
+  add_attach_options(command, options->attach);
+  command.callback([options, &exit_code] {
     exit_code = options->attach.socket.empty() ? run(*options)
                                                : run_attached(options->scenario, options->attach);
   });

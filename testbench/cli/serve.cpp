@@ -43,14 +43,12 @@ int serve(const ServeArguments& options) {
 }
 }  // namespace
 
-void add_serve(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "serve", "simulate two HCAs for programs of the verbs, which `hca run --attach` starts");
+void add_serve(CLI::App& command, int& exit_code) {
   auto options = std::make_shared<ServeArguments>();
-  command->add_option("scenario", options->scenario, "YAML file")->required();
-  command->add_option("--socket", options->socket, "where programs attach: a path")->required();
-  command->add_option("--set", options->settings, "KEY=VALUE: a setting that wins over the file's")
+  command.add_option("scenario", options->scenario, "YAML file")->required();
+  command.add_option("--socket", options->socket, "where programs attach: a path")->required();
+  command.add_option("--set", options->settings, "KEY=VALUE: a setting that wins over the file's")
       ->allow_extra_args(false);
-  command->callback([options, &exit_code] { exit_code = serve(*options); });
+  command.callback([options, &exit_code] { exit_code = serve(*options); });
 }
 }  // namespace hca::cli

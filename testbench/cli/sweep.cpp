@@ -119,31 +119,29 @@ int sweep(const SweepArguments& options) {
 }
 }  // namespace
 
-void add_sweep(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("sweep", "run a scenario at many points, and compare them");
+void add_sweep(CLI::App& command, int& exit_code) {
   auto options = std::make_shared<SweepArguments>();
-  command->add_option("sweep", options->sweep, "YAML file: scenario and axes")->required();
-  command->add_option("--out", options->directory, "folder of the results; made if it is missing")
+  command.add_option("sweep", options->sweep, "YAML file: scenario and axes")->required();
+  command.add_option("--out", options->directory, "folder of the results; made if it is missing")
       ->required();
-  command->add_option("-j,--jobs", options->jobs, "points at the same time (default 1)")
+  command.add_option("-j,--jobs", options->jobs, "points at the same time (default 1)")
       ->check(CLI::Range(1, 4096));
   CLI::Option* restart =
-      command->add_flag("--restart", options->restart, "remove the results of before");
-  command->add_flag("--retry", options->retry, "run the points that failed again");
-  CLI::Option* collect = command->add_flag("--collect", options->collect,
-                                           "run nothing, write sweep.csv and sweep.html");
-  CLI::Option* point = command->add_option("--point", options->point, "run this one point, from 0");
-  CLI::Option* slurm = command->add_flag(
+      command.add_flag("--restart", options->restart, "remove the results of before");
+  command.add_flag("--retry", options->retry, "run the points that failed again");
+  CLI::Option* collect = command.add_flag("--collect", options->collect,
+                                          "run nothing, write sweep.csv and sweep.html");
+  CLI::Option* point = command.add_option("--point", options->point, "run this one point, from 0");
+  CLI::Option* slurm = command.add_flag(
       "--slurm", options->slurm, "submit the points as a Slurm array job, -j at the same time");
-  command->add_flag("--wait", options->wait, "wait for the Slurm job and collect")->needs(slurm);
+  command.add_flag("--wait", options->wait, "wait for the Slurm job and collect")->needs(slurm);
   command
-      ->add_option("--sbatch", options->sbatch,
-                   "option for sbatch, as --sbatch=--partition=long; more than once")
+      .add_option("--sbatch", options->sbatch,
+                  "option for sbatch, as --sbatch=--partition=long; more than once")
       ->needs(slurm)
       ->allow_extra_args(false);
   collect->excludes(point)->excludes(slurm)->excludes(restart);
   point->excludes(slurm)->excludes(restart);
-  command->callback([options, &exit_code] { exit_code = sweep(*options); });
+  command.callback([options, &exit_code] { exit_code = sweep(*options); });
 }
 }  // namespace hca::cli

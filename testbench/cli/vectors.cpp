@@ -56,10 +56,9 @@ int show_coverage(const VectorsArguments& options) {
 }
 }  // namespace
 
-void add_vectors(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("vectors", "the conformance vectors as a whole");
-  command->require_subcommand(1);
-  CLI::App* coverage = command->add_subcommand(
+void add_vectors(CLI::App& command, int& exit_code) {
+  command.require_subcommand(1);
+  CLI::App* coverage = command.add_subcommand(
       "coverage", "each active statement with its vectors and whether its mistake is noticed");
   auto options = std::make_shared<VectorsArguments>();
   coverage

@@ -44,8 +44,10 @@ std::string mutants_program(const CoverageOptions& options) {
           ? (fs::read_symlink("/proc/self/exe").parent_path() / "hca_mutants").string()
           : options.mutants_program;
   if (!fs::exists(path))
-    throw std::runtime_error(path +
-                             ": is missing; `cmake --build` makes it with --target hca_mutants");
+    throw std::runtime_error(
+        path +
+        ": is missing; `cmake --preset release && cmake --build --preset release --target "
+        "hca_mutants` makes it");
   return path;
 }
 
