@@ -117,7 +117,7 @@ def killed_client(hca, scenario, clock="wall"):
         server = served.start("hca0", arguments, clock)
         listens(port, server)
         client = served.start("hca1", [*arguments, "127.0.0.1"], clock)
-        time.sleep(2)
+        time.sleep(0.5)
         server.send_signal(signal.SIGKILL)
         server.communicate()
         output, _ = client.communicate(timeout=LIMIT)
@@ -134,7 +134,7 @@ def killed_server(hca, scenario, clock="wall", program="ibv_rc_pingpong -n 10000
         ends = [served.start("hca0", arguments, clock)]
         listens(port, ends[0])
         ends.append(served.start("hca1", [*arguments, "127.0.0.1"], clock))
-        time.sleep(2)
+        time.sleep(0.5)
         served.process.kill()
         for end in ends:
             output, _ = end.communicate(timeout=LIMIT)

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -147,10 +148,10 @@ def all_sizes(hca, scenario, _):
         if sizes != [2 << i for i in range(23)]:
             raise Failed(f"{program} has results for {sizes}:\n{said}")
         print(f"{program}: {numbers(said)}")
-    begun = time.monotonic()
+    begun = processor_seconds()
     send, write = (latency(hca, scenario, f"ib_{name}_lat -s 1048576 -n 20") for name in ("send", "write"))
     near("ib_write_lat of a megabyte beside ib_send_lat, us", write, send, 0.01 * send)
-    near("its real seconds", time.monotonic() - begun, 0, LIMIT / 4)
+    near("its processor seconds", processor_seconds() - begun, 0, 25)
 
 
 def killed(hca, scenario, _):
@@ -167,6 +168,12 @@ def children(hca, scenario, _):
         client = served.start("hca1", ["sh", "-c", f"ib_send_lat -F -n 50 -p {port} 127.0.0.1; true"], "sim")
         wants(finish(client, "the client"), PERFTEST)
         wants(finish(server, "the server"), PERFTEST)
+
+
+def processor_seconds():
+    """Of the programs that have ended, simulations among them: no other program on the machine makes them more."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @contextlib.contextmanager
@@ -188,7 +195,7 @@ def crowded(is_crowded):
 
 def wakened(hca, scenario, runs):
     """Threads that wake each other in many ways, children with devices of their own, timers, commands beside posts, both devices: the same in
-    each run, the first of which has the machine for itself."""
+    each run, the first of which is not beside a program that computes."""
     program = os.path.join(os.path.dirname(hca), "hca_verbs_clocks")
     traps = counter_traps(hca, scenario)
     for name in "threads", "locks", "semaphores", "child", "children", "timers", "commands", "pace", "devices", "pipes", "events", "forked", "queues", \
@@ -198,11 +205,11 @@ def wakened(hca, scenario, runs):
             continue
         found = set()
         for run in range(runs):
-            begun = time.monotonic()
+            begun = processor_seconds()
             with crowded(run > 0), Served(hca, scenario, []) as served:
                 found.add(finish(served.start("", [program, name], "sim"), name))
             if not run:
-                near("real seconds of a run", time.monotonic() - begun, 0, 5)
+                near("processor seconds of a run", processor_seconds() - begun, 0, 5)
         print(f"{name}:\n" + "---\n".join(found))
         if len(found) != 1:
             raise Failed(f"{name}: {len(found)} results of {runs} runs")

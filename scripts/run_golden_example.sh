@@ -13,6 +13,7 @@ module=$(realpath "${3:-rtl/icrc.sv}")
 top=${4:-$(basename "$module" .sv)}
 ours=(rtl/crc_fold.sv rtl/crc_advance.sv rtl/crc_rewind.sv)  # and what a module around ours has inside
 [[ $top == icrc ]] || ours+=(rtl/icrc.sv)
+export OBJCACHE=${OBJCACHE-$(command -v ccache || true)}  # of what Verilator's makefile compiles
 verilator --binary -Wall -Wno-fatal --top-module icrc_tb --Mdir "$out" -j 2 -O3 -Itestbench/golden \
   +define+HCA_ICRC="$top" rtl/hca_pkg.sv "${ours[@]}" "$module" testbench/golden/example/icrc_tb.sv \
   -LDFLAGS "-L$build -lhca_golden -Wl,-rpath,$build" >"$out/build.log" 2>&1 || {

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-LIMIT = 90  # seconds for a case; a program alone takes one or two
+LIMIT = 180  # seconds for a program, which takes one or two where nothing else runs
 
 
 class Failed(Exception):

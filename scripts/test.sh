@@ -5,7 +5,7 @@
 #                           the longest two, captures, vectors and soak in one build by clang with AddressSanitizer and
 #                           UndefinedBehaviorSanitizer, whose libraries bounded fuzzing shares; lint: what CI runs
 #   scripts/test.sh --full  the same with every test, slow ones too, under both compilers and under the sanitizers
-# Stops at the first part that fails; the last lines are the summary of ctest.
+# Stops at the first part that fails; the last lines are what was skipped, with the reasons, and the summary of ctest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export SYSTEMC_DISABLE_COPYRIGHT_MESSAGE=1 CTEST_OUTPUT_ON_FAILURE=1
@@ -30,12 +30,15 @@ build() {
   cmake --build --preset "$preset" --target "${targets[@]}"
 }
 
-# run PRESET [CTEST_OPTION...]
+# run PRESET [CTEST_OPTION...]; some tests wait more than they work: one more than there are processors runs at a time
 run() {
-  local preset=$1
+  local preset=$1 log
   shift
   step "test $preset"
-  ctest --preset "$preset" "$@"
+  log=build/$preset/ctest.log
+  ctest --preset "$preset" -j "$(($(nproc) + 1))" --output-junit "$PWD/build/$preset/ctest.xml" "$@" 2>&1 | tee "$log"
+  scripts/skipped.py "build/$preset/ctest.xml"
+  sed -n '/^100% tests passed/p; /^Total Test time/p' "$log"
 }
 
 step "set-up: Debian packages"
@@ -43,11 +46,12 @@ scripts/setup.sh
 build release all
 if $full; then
   for preset in clang asan; do
-    build $preset all -DHCA_BUILD_BENCH=ON -DHCA_BUILD_RTL=ON
+    build $preset all -DHCA_BUILD_BENCH=ON -DHCA_PARTS="replay;study;docs;serve;rtl"
     run $preset
   done
   build fuzz fuzz
   run fuzz -L fuzz
+  build release all -DHCA_BENCH_RTL=ON
 else
   build fuzz "hca_unit_tests fuzz" -DHCA_BUILD_TESTS=ON
   run fuzz -L 'unit|replay|soak|fuzz' -E 'shuffled orders and quanta give one hash|a chip with a slow block sleeps'

@@ -27,7 +27,7 @@ export async function checkPage(path, content, pictures) {
       page.on('pageerror', (error) => check(false, `${name}: ${error}`));
       page.on('request', (request) => check(/^(file|data):/.test(request.url()), `${name}: asks for ${request.url()}`));
       await page.goto(`file://${path}`);
-      await page.waitForFunction(() => [...document.querySelectorAll('figure[data-chart] > [role=img]')].every((place) => place.plot), undefined, { timeout: 10000 });
+      await page.waitForFunction(() => [...document.querySelectorAll('figure[data-chart] > [role=img]')].every((place) => place.plot), undefined, { timeout: 100000 });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       check(wide <= 0, `${name}: ${wide} px wider than the screen`);
       const cut = await page.evaluate(() => [...document.querySelectorAll('.scroll:not(.long)')].filter((one) => one.scrollHeight > one.clientHeight + 1).map((one) => one.getAttribute('aria-label')));
