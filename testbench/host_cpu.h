@@ -238,7 +238,8 @@ class HostCpu : public engine::Block {
   }
   [[gnu::noinline]] void tick() {
     if (!program_ || program_->failed() || now() < acts_at_) return;
-    probe.event(now(), HostStep::Looked);
+    // Behind its end a program may look once more, or not: a chip runs ahead of the kernel.
+    if (finished_at_ == engine::kNever) probe.event(now(), HostStep::Looked);
     first_.acting_ = this;
     const Cycle taken = program_->act(now()) + held_;
     held_ = 0;

@@ -49,16 +49,16 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
       qp_scheduler(config.qp_scheduler, qp_context.contexts),
       wqe_fetch(config.wqe_fetch, qp_context.contexts),
       packetizer(config.packetizer, config.core.hertz(), protection, release_of(config)),
-      requester(config.requester, config.core.hertz(), qp_context, protection, packetizer,
+      requester(config.requester, config.core.hertz(), qp_context, protection, packetizer, accesses,
                 config.qp_scheduler.policy, config.qp_scheduler.weights(),
                 config.link_control.lane_of_sl()),
       responder_execute(config.responder_execute, release_of(config), qp_context.contexts,
-                        protection, config.link_control.lane_of_sl()),
+                        protection, accesses, config.link_control.lane_of_sl()),
       responder_reply(config.responder_reply, qp_context.contexts, config.core.ports),
-      completion(config.completion, config.core.hertz(), qp_context.contexts),
+      completion(config.completion, config.core.hertz(), qp_context.contexts, accesses),
       event(config.event, qp_context.contexts),
-      dma(timing, outside),
-      command(config.command, qp_context.contexts, requester, responder_execute) {
+      dma(timing, outside, accesses),
+      command(config.command, qp_context.contexts, requester, responder_execute, accesses) {
   const CoreConfig& core = config.core;
   qp_context.contexts = Contexts({core.max_qps, core.max_cqs, core.max_eqs, core.max_regions,
                                   core.max_srqs, core.max_pds, core.max_vectors, core.ports});
@@ -91,9 +91,8 @@ void Chip::add(B& block, const char* name) {
   block.self = {&domain, domain.add(block, name)};
 }
 
-template <class T, unsigned N>
-void Chip::connect(engine::Block& writer, engine::Link<T, N>*& out, engine::Block& reader,
-                   engine::Link<T, N>& in, const char* name) {
+template <class L>
+void Chip::connect(engine::Block& writer, L*& out, engine::Block& reader, L& in, const char* name) {
   out = &in;
   in.connect(writer.self, reader.self, name);
 }
@@ -113,6 +112,7 @@ void Chip::add_blocks() {
   add(completion, "completion"), add(event, "event"), add(dma, "dma");
   if (caches) add_caches();
   command.self = {&domain, domain.add_last(command, "command")};
+  accesses.waiting = command.self;
 }
 
 // In front of `command`: what an entry's image shows are states between two cycles.
@@ -256,6 +256,8 @@ void Chip::connect_completion() {
                   completion.completions_in[0], "send completions");
   connect_through(responder_execute, responder_execute.ports.completions_out, gate(1), completion,
                   completion.completions_in[1], "receive completions");
+  requester.ports.completions_out->accesses = &accesses;
+  responder_execute.ports.completions_out->accesses = &accesses;
   completion.written_in.connect(dma.self, completion.self, "CQEs in memory");
   completion.buffers.connect(completion.self, "CQE buffers");
   connect(completion, completion.ports.events_out, event, event.events_in[0], "completion events");
@@ -279,6 +281,7 @@ void Chip::connect_dma() {
   const auto add_client = [&](DmaClient which, engine::Block& block, DmaLink*& out,
                               Dma::Client client, const char* name) {
     connect(block, out, dma, dma.requests_in[unsigned(which)], name);
+    out->accesses = &accesses;
     dma.clients[unsigned(which)] = client;
   };
   add_client(DmaClient::Command, command, command.ports.dma_out, command.client(), "command DMA");

@@ -57,6 +57,7 @@ class Chip {
 
   QpContext qp_context;
   Protection protection;
+  Accesses accesses;
   Doorbell doorbell;
   QpScheduler qp_scheduler;
   WqeFetch wqe_fetch;
@@ -139,9 +140,8 @@ class Chip {
   const char* link_name(unsigned port, const char* name);
   template <class B>
   void add(B& block, const char* name);
-  template <class T, unsigned N>
-  void connect(engine::Block& writer, engine::Link<T, N>*& out, engine::Block& reader,
-               engine::Link<T, N>& in, const char* name);
+  template <class L>
+  void connect(engine::Block& writer, L*& out, engine::Block& reader, L& in, const char* name);
   void add_blocks();
   void connect_requester();
   void connect_responder();

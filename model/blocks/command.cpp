@@ -13,6 +13,9 @@ void Command::tick() {
     tell_port();
   if (cables_in.can_pop()) [[unlikely]]
     take_cable();
+  if (!drains_.empty()) [[unlikely]]
+    end_drains();
+  if (!accesses_.can_close()) return;  // it wakes
   for (FaultLink& link : faults_in)
     if (link.can_pop()) take_fault(link);
   for (unsigned port = 0; port < port_faults_in.count(); ++port)
@@ -27,11 +30,7 @@ void Command::tick() {
 
 void Command::take_fault(FaultLink& link) {
   const Fault& f = link.front();
-  if (f.invalidate) {
-    free_key(contexts_, *f.invalidate);
-    ++counters.invalidations;
-    return link.drop();
-  }
+  if (f.invalidate) return take_invalidate(link.pop());
   const QpConfig* qp = contexts_.find_qp(f.qpn);
   if (f.sends_alone) {  // whose requester has stopped
     if (qp && sends(qp->state)) contexts_.qps[f.qpn].state = QpState::Sqe, ++counters.faults;
@@ -60,6 +59,49 @@ void Command::take_fault(FaultLink& link) {
     execute_.enter_error(f.qpn);
   }
   link.pop();
+}
+
+void Command::take_invalidate(const Fault& f) {
+  free_key(contexts_, *f.invalidate);
+  ++counters.invalidations;
+  execute_.invalidated(f.qpn, f.life);
+  drain({.report = Report::Invalidate, .qpn = f.qpn, .life = f.life, .key = f.invalidate});
+}
+
+// It is reported when the accesses that were judged up to now have drained.
+void Command::drain(Drain drain) {
+  drain.era = accesses_.close(), drain.since = now();
+  if (accesses_.drained(drain.era) && !(drain.key && accesses_.has_reads(key_index(*drain.key))))
+    return report(drain);
+  accesses_.watch_reads(true);
+  drains_.push_back(drain);
+}
+
+bool Command::has_drained(const Drain& drain) const {
+  return accesses_.seen_drained(drain.era) &&
+         !(drain.key && accesses_.seen_reads(key_index(*drain.key)));
+}
+
+void Command::end_drains() {
+  for (auto drain = drains_.begin(); drain != drains_.end();) {
+    const bool is_over = has_drained(*drain);
+    if (is_over) report(*drain), counters.waits_drain += now() - drain->since;
+    drain = is_over ? drains_.erase(drain) : std::next(drain);
+  }
+  if (!drains_.empty()) return;
+  accesses_.watch_reads(false);
+  contexts_.left_page_lists.clear();
+}
+
+void Command::report(const Drain& drain) {
+  switch (drain.report) {
+    case Report::Command:
+      return write_back();
+    case Report::Invalidate:
+      return execute_.end_invalidate(drain.qpn, drain.life);
+    case Report::Work:
+      requester_.end_local(drain.qpn, drain.life, drain.work);
+  }
 }
 
 void Command::start(u64 address) {
@@ -116,10 +158,15 @@ void Command::take_work() {
 }
 
 void Command::execute_work(const LocalWork& work, std::span<const u64> list) {
-  if (!requester_.waits_for(work)) return;
+  if (!requester_.waits_for(work.qpn, work.life)) return;
   const bool done = execute_local(contexts_, work, list);
-  requester_.end_local(work.qpn, done ? WcStatus::Success : refused_local_status());
   ++counters.local_works;
+  requester_.go_on(work.qpn, done ? WcStatus::Success : refused_local_status());
+  if (!done) return;
+  Drain completes{.report = Report::Work, .qpn = work.qpn, .life = work.life, .work = work.index};
+  if (work.wqe.opcode == WorkOpcode::RegisterMr) return report(completes);
+  completes.key = key_of(work);
+  drain(completes);
   probe.event(now(), Step::Passed, work.qpn, u64(work.wqe.opcode), work.wqe.index);
 }
 
@@ -136,9 +183,16 @@ void Command::execute() {
   if (effect.message) ports.events_out->push(EventNote{.message = true, .vector = effect.vector});
   if (effect.cqn) ports.cqs_out->push(*effect.cqn);
   if (effect.port_events) tell(effect.port, effect.port_events);
+  if (effect.takes_away)
+    drain({.report = Report::Command, .key = effect.key});
+  else
+    write_back();
+  probe.event(now(), Step::Passed, header.object, u64(header.opcode), u64(header.status));
+}
+
+void Command::write_back() {
   ports.dma_out->start().set_write(address_, block_.data(), kCommandBytes, nullptr, false,
                                    now() + 1, now() + 1);
-  probe.event(now(), Step::Passed, header.object, u64(header.opcode), u64(header.status));
 }
 
 void Command::take_cable() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
+#include <deque>
 #include <optional>
 #include <span>
 
@@ -16,7 +17,7 @@
 
 namespace hca::blocks {
 struct CommandCounters {
-  u64 commands = 0, refused = 0, faults = 0, invalidations = 0, local_works = 0;
+  u64 commands = 0, refused = 0, faults = 0, invalidations = 0, local_works = 0, waits_drain = 0;
 };
 
 // Mailbox commands, transitions to Error, work requests and SENDs that change the key table, cables
@@ -26,7 +27,10 @@ struct CommandCounters {
 // Contract: a command whose block is read in cycle n takes effect in n + latency and is then
 // written back; one at a time, the next one's doorbell is taken `interval` cycles after that. A
 // fault takes effect in the cycle in which it is seen, and so does a work request; a command or
-// work request with a page list takes effect `latency` after that is read. Of a CQ it changes
+// work request with a page list takes effect `latency` after that is read. What takes a key, a
+// queue or a queue pair away is written back, or reported to the block that asked for it, when the
+// accesses judged before it took effect have drained: in the same cycle if there are none, else in
+// the cycle after the last access. Of a CQ it changes
 // `completion` hears one cycle later. One cable a cycle breaks or is mended; the events of its port
 // follow, one each cycle, and the port changes no more before they are told.
 class Command : public engine::Block {
@@ -37,8 +41,12 @@ class Command : public engine::Block {
     engine::Link<u32, 2>* cqs_out = nullptr;
   };
   Command(const CommandConfig& config, Contexts& contexts, Requester& requester,
-          ResponderExecute& execute)
-      : config_(config), contexts_(contexts), requester_(requester), execute_(execute) {}
+          ResponderExecute& execute, Accesses& accesses)
+      : config_(config),
+        contexts_(contexts),
+        requester_(requester),
+        execute_(execute),
+        accesses_(accesses) {}
 
   CommandBellLink bells_in{4};
   // Of requester, responder and completion; of the ports.
@@ -69,11 +77,29 @@ class Command : public engine::Block {
   bool has_to_tell() const { return port_events_[0] || port_events_[1]; }
   void take_work();
   void execute_work(const LocalWork& work, std::span<const u64> list);
+  void take_invalidate(const Fault& fault);
+  // What is reported when accesses have drained.
+  enum class Report : u8 { Command, Work, Invalidate };
+  struct Drain {
+    Report report{};
+    u32 qpn = 0, life = 0;     // of Work and Invalidate
+    u32 work = 0;              // of Work: its index in its send queue
+    std::optional<u32> key{};  // whose READs and ATOMICs end as well
+    Accesses::Era era = 0;
+    Cycle since = 0;
+  };
+  void drain(Drain drain);
+  bool has_drained(const Drain& drain) const;
+  void end_drains();
+  void report(const Drain& drain);
+  void write_back();
 
   const CommandConfig config_;
   Contexts& contexts_;
   Requester& requester_;
   ResponderExecute& execute_;
+  Accesses& accesses_;
+  std::deque<Drain> drains_;
   std::array<u8, proto::kCommandBytes> block_{};
   std::array<u8, proto::kMaxPages * proto::kPageAddressBytes> page_bytes_{};
   std::array<u64, proto::kMaxPages> pages_{};
@@ -95,5 +121,7 @@ struct hca::engine::Counters<hca::blocks::CommandCounters> {
       counter("refused", &C::refused, "commands", "commands with another status than Ok"),
       counter("faults", &C::faults, "queue pairs", "queue pairs that entered Error by themselves"),
       counter("invalidations", &C::invalidations, "keys", "keys invalidated by the peer"),
-      counter("local_works", &C::local_works, "WQEs", "work requests that changed the key table"));
+      counter("local_works", &C::local_works, "WQEs", "work requests that changed the key table"),
+      counter("waits_drain", &C::waits_drain, kWaited,
+              "accesses judged before a key, a queue or a queue pair was taken away"));
 };

@@ -37,7 +37,7 @@ Region& make_entry(Contexts& x, u32 key, u32 pd, KeyKind kind, KeyState state) {
 void remove_entry(Contexts& x, Region& entry) {
   unbind(x, entry);
   --x.pds[entry.pd].uses;
-  x.page_lists.erase(key_index(entry.key));
+  leave_page_list(x, entry);
   entry = {};
 }
 
@@ -70,6 +70,7 @@ CommandStatus reregister_mr(Call& c) {
   const CommandStatus status = check_new_key(c.contexts, a.key, a.pd, region);
   if (status != CommandStatus::Ok) return status;
   if (!memory_is_good(memory_of(a, c))) return CommandStatus::BadValue;
+  c.effect.takes_away = true, c.effect.key = region->key;
   if (!mutant<"rereg_keeps_key">()) remove_entry(c.contexts, *region);
   register_region(c, a);
   return CommandStatus::Ok;
@@ -99,6 +100,7 @@ CommandStatus deregister_mr(Call& c) {
   if (mutant<"key_one_per_address">())
     for (Region& r : c.contexts.regions)
       if (r.start == region->start) r.state = KeyState::Free;
+  c.effect.takes_away = true, c.effect.key = region->key;
   if (!mutant<"dereg_keeps_key">()) remove_entry(c.contexts, *region);
   return CommandStatus::Ok;
 }
@@ -141,6 +143,7 @@ CommandStatus bind_mw(Call& c) {
   if (bind::unknown_region(entry_of(c.contexts, a.region_key), request))
     return CommandStatus::BadObject;
   if (!bind_window(c.contexts, key, request, 0)) return CommandStatus::BadValue;
+  c.effect.takes_away = true, c.effect.key = key;
   a.key = key;
   encode(a, c.body);
   return CommandStatus::Ok;
@@ -149,6 +152,7 @@ CommandStatus bind_mw(Call& c) {
 CommandStatus dealloc_mw(Call& c) {
   Region* window = find_window(c);
   if (!window) return CommandStatus::BadObject;
+  c.effect.takes_away = true, c.effect.key = window->key;
   if (!mutant<"dealloc_mw_keeps">()) remove_entry(c.contexts, *window);
   return CommandStatus::Ok;
 }

@@ -67,7 +67,8 @@ CommandStatus modify_qp(Call& c) {
       proto::modify_qp(qp, x.given[qpn], x.send[qpn], x.receive[qpn], a, x.ports);
   if (status != CommandStatus::Ok) return status;
   c.effect.qpn = qpn;
-  c.effect.flush = a.state == QpState::Error, c.effect.clear = a.state == QpState::Reset;
+  c.effect.flush = a.state == QpState::Error,
+  c.effect.clear = c.effect.takes_away = a.state == QpState::Reset;
   c.effect.start = from == QpState::Rtr && a.state == QpState::Rts;
   c.effect.resume = from == QpState::Sqd && a.state == QpState::Rts;
   c.effect.drain = a.state == QpState::Sqd;
@@ -114,7 +115,7 @@ CommandStatus destroy_qp(Call& c) {
     --x.cqs[qp->send_cq].uses, --x.cqs[qp->receive_cq].uses, --x.pds[qp->pd].uses;
   if (qp->srqn) --x.srqs[qp->srqn].uses;
   if (!mutant<"destroy_keeps_qp">()) x.qps[c.header.object] = {};
-  c.effect.qpn = c.header.object, c.effect.clear = true;
+  c.effect.qpn = c.header.object, c.effect.clear = c.effect.takes_away = true;
   if (mutant<"destroy_raises">()) c.effect.drain = x.send[c.header.object].notify_drained = true;
   return CommandStatus::Ok;
 }

@@ -68,6 +68,7 @@ CommandStatus modify_cq(Call& c) {
   if (mutant<"cq_ring_kept">())
     changed.address = cq->address, changed.log_entries = cq->log_entries;
   *cq = changed;
+  c.effect.takes_away = a.mask & kCqRing;
   c.effect.cqn = c.header.object;
   return query_ring(c, cq);
 }
@@ -78,6 +79,7 @@ CommandStatus destroy_cq(Call& c) {
   if (cq->uses && !mutant<"cq_destroyed_in_use">()) return CommandStatus::Busy;
   if (cq->eqn) --c.contexts.eqs[cq->eqn].uses;
   *cq = {};
+  c.effect.takes_away = true;
   c.effect.cqn = c.header.object;
   return CommandStatus::Ok;
 }
@@ -104,6 +106,7 @@ CommandStatus destroy_eq(Call& c) {
     eq->allocated = false;
   else
     *eq = {};
+  c.effect.takes_away = true;
   return CommandStatus::Ok;
 }
 

@@ -67,6 +67,7 @@ CommandStatus destroy_srq(Call& c) {
   if (!may_destroy(*queue)) return CommandStatus::Busy;
   --c.contexts.pds[queue->pd].uses;
   if (!mutant<"srq_destroy_keeps">()) *queue = {};
+  c.effect.takes_away = true;
   return CommandStatus::Ok;
 }
 }  // namespace hca::blocks

@@ -24,6 +24,7 @@ void Completion::tick() {
   next_input_ = 1 - i;
   next_ = now() + config_.interval;
   write(completions_in[i].front());
+  accesses_.end(completions_in[i].front().era);  // the CQE's own has begun
   completions_in[i].drop();
   if (completions_in[0].can_pop() || completions_in[1].can_pop()) wake_at(next_);
 }

@@ -33,8 +33,12 @@ class Completion : public engine::Block {
     EventLink* events_out = nullptr;
     FaultLink* faults_out = nullptr;
   };
-  Completion(const CompletionConfig& config, u64 clock_hz, Contexts& contexts)
-      : buffers(config.buffers), config_(config), clock_hz_(clock_hz), contexts_(contexts) {}
+  Completion(const CompletionConfig& config, u64 clock_hz, Contexts& contexts, Accesses& accesses)
+      : buffers(config.buffers),
+        config_(config),
+        clock_hz_(clock_hz),
+        contexts_(contexts),
+        accesses_(accesses) {}
 
   std::array<CompletedLink, 2> completions_in{CompletedLink{8},
                                               CompletedLink{8}};  // requester, responder
@@ -70,6 +74,7 @@ class Completion : public engine::Block {
   const CompletionConfig config_;
   const u64 clock_hz_;
   Contexts& contexts_;
+  Accesses& accesses_;
   std::array<std::array<u8, proto::kCqeBytes>, CompletionConfig::kMostBuffers> cqes_{};
   std::array<u32, CompletionConfig::kMostBuffers> cq_of_{};
   std::array<bool, CompletionConfig::kMostBuffers> solicits_{};

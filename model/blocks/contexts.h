@@ -61,7 +61,9 @@ struct Contexts {
   std::vector<proto::QpAttributes> given;      // by QP: by ModifyQp
   std::vector<u64> qp_contexts;                // by QP: the host's own
   std::map<u32, std::vector<u64>> page_lists;  // by key index
-  std::vector<u32> bound_windows;              // by QP: windows of type 2A bound with it
+  // Of regions that are gone, for accesses that were judged before.
+  std::vector<std::vector<u64>> left_page_lists;
+  std::vector<u32> bound_windows;  // by QP: windows of type 2A bound with it
   std::vector<Pd> pds;
   std::vector<EventRing> cqs, eqs;
   std::vector<proto::SharedQueue> srqs;
@@ -173,6 +175,10 @@ struct CommandEffect {
   bool start = false;    // it left RTR for RTS
   bool drain = false;    // it entered SQD
   bool recover = false;  // it left SQE for RTS
+  // A key, a queue or a queue pair is gone: written back when the accesses judged before have
+  // ended.
+  bool takes_away = false;
+  std::optional<u32> key{};  // the key that is gone
   bool message = false;
   u16 vector = 0;
   std::optional<u32> cqn{};  // a CQ that changed or went: its event may be due

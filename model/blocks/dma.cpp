@@ -19,6 +19,8 @@ inline void Dma::serve() {
   const unsigned client = unsigned(engine::lowest_bit(waiting_));
   const DmaLink& link = requests_in[client];
   if (!link.can_pop()) return;
+  if (!locked_.empty() && waits_for_lock(client)) [[unlikely]]
+    return;
   const bool write = link.front().write;
   if (const Cycle from = free_from_[write]; from > now()) return wait_for_way(write, from);
   start(client);
@@ -48,6 +50,7 @@ inline void Dma::finish_write() {
     outside_.write_memory(a.request.address + proto::kEqeBytes - 1,
                           a.request.buffer + proto::kEqeBytes - 1, 1, now());
   outside_.write_memory(a.request.address, a.request.buffer, a.request.bytes, now());
+  accesses_.end(a.request.era);
   const Client& client = clients[a.client];
   if (client.released) client.released(client.self, a.request);
   writes_.drop();
@@ -57,6 +60,7 @@ inline void Dma::finish_write() {
 inline void Dma::finish_read() {
   Access& a = reads_.front();
   if (a.request.bytes) read_memory(a);
+  accesses_.end(a.request.era);
   clients[a.client].done(clients[a.client].self, a.request, std::max(a.first, now()),
                          std::max(a.last, now()));
   reads_.drop();
@@ -76,6 +80,34 @@ inline void Dma::read_memory(Access& a) {
   const DmaRequest& r = a.request;
   outside_.write_memory(r.address, clients[a.client].changed(clients[a.client].self, r), r.bytes,
                         now());
+}
+
+// The bytes of an ATOMIC whose read has left and whose write has not: its own client has no other
+// access to them.
+bool Dma::is_locked(const DmaRequest& r) const {
+  for (const u64 word : locked_)
+    if (r.bytes && r.address < word + proto::kAtomicBytes && word < r.address + r.bytes)
+      return true;
+  return false;
+}
+
+// Whether the first request of a client waits for a lock; change_lock() wakes.
+[[gnu::cold]] bool Dma::waits_for_lock(unsigned client) {
+  if (client == unsigned(DmaClient::Atomic) || !is_locked(requests_in[client].front()))
+    return false;
+  if (!(held_ >> client & 1)) held_ |= 1u << client, held_since_[client] = now();
+  return true;
+}
+
+[[gnu::cold]] void Dma::end_lock_wait(unsigned client) {
+  held_ &= ~(1u << client);
+  counters.waits_locked += now() - held_since_[client];
+}
+
+[[gnu::cold]] void Dma::change_lock(const DmaRequest& r) {
+  if (!r.write) return locked_.push_back(r.address);
+  locked_.erase(std::find(locked_.begin(), locked_.end(), r.address));
+  if (held_) wake_at(now() + 1);
 }
 
 [[gnu::noinline]] void Dma::wait_for_way(bool write, Cycle from) {
@@ -104,6 +136,8 @@ inline unsigned Dma::ready_clients() {
   for (u32 m = waiting_; m; m &= m - 1) {
     const DmaLink& link = requests_in[engine::lowest_bit(m)];
     if (!link.can_pop()) continue;
+    if (!locked_.empty() && waits_for_lock(unsigned(engine::lowest_bit(m)))) [[unlikely]]
+      continue;
     const bool write = link.front().write;
     if (const Cycle from = free_from_[write]; from <= now())
       ready |= m & -m;
@@ -116,6 +150,10 @@ inline unsigned Dma::ready_clients() {
 inline void Dma::start(unsigned client) {
   DmaLink& link = requests_in[client];
   wrote_ = link.front().write, next_[wrote_] = client + 1;
+  if (held_ >> client & 1) [[unlikely]]
+    end_lock_wait(client);
+  if (link.front().locks) [[unlikely]]
+    change_lock(link.front());
   if (wrote_)
     start_write(link, client);
   else

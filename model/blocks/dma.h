@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
+#include <vector>
 
+#include "model/blocks/accesses.h"
 #include "model/blocks/host_timing.h"
 #include "model/blocks/outside.h"
 #include "model/blocks/ring.h"
@@ -35,13 +37,16 @@ struct DmaRequest {
   bool notify = false;  // of a write: tell the client when it is ordered before all later ones
   bool failed = false;  // of a read that is done: memory answered with an error, all bytes are ones
   u8 operands = 0;      // of an AtomicOp, a read that changes what it reads: bytes that go with it
+  bool locks =
+      false;  // of the Atomic client: a read locks its bytes, the write after it unlocks them
+  Accesses::Era era = 0;
   void* context = nullptr;
   Cycle first_in = 0, last_in = 0;  // of a write: when its bytes are at hand
 
   // Fill a request in place (Link::start).
   void set_read(u64 from, u8* to, u32 n, void* with, bool tell = false) {
     address = from, buffer = to, bytes = n, write = false, notify = tell, context = with;
-    failed = false, operands = 0;
+    failed = locks = false, operands = 0;
   }
   void set_atomic(u64 at, u8* original, u8 operand_bytes, void* with) {
     set_read(at, original, proto::kAtomicBytes, with);
@@ -49,19 +54,22 @@ struct DmaRequest {
   }
   void set_write(u64 to, const u8* from, u32 n, void* with, bool tell, Cycle first, Cycle last) {
     address = to, buffer = const_cast<u8*>(from), bytes = n, write = true, notify = tell;
-    context = with, first_in = first, last_in = last;
+    context = with, first_in = first, last_in = last, locks = false;
   }
 };
-using DmaLink = engine::Link<DmaRequest, 8>;
+using DmaLink = AccessLink<DmaRequest, 8>;
 
 struct DmaCounters {
   u64 reads = 0, read_bytes = 0, writes = 0, write_bytes = 0, atomics = 0, failed_reads = 0;
-  u64 waits_to_read = 0, waits_to_write = 0;
+  u64 waits_to_read = 0, waits_to_write = 0, waits_locked = 0;
 };
 
 // The chip's way to host memory. When a request reaches memory is the arithmetic of HostTiming; in
 // that cycle the bytes move. Reads complete in order, writes are posted and pass no earlier write;
 // a read passes no earlier write (G30.3). A client has reserved room for what it asks for.
+//
+// From the cycle in which an ATOMIC's read leaves to the one in which its write leaves, no other
+// access to its bytes leaves (ATOM-2): it waits, and with it all that its client asked for later.
 //
 // Contract: a request seen in cycle n leaves in n, if HostTiming lets one of its kind leave then
 // and no other client's turn comes first; one request a cycle. Of reads and of writes clients take
@@ -79,7 +87,8 @@ class Dma : public engine::Block {
     void (*released)(void* self, const DmaRequest& request) = nullptr;
     const u8* (*changed)(void* self, const DmaRequest& request) = nullptr;
   };
-  Dma(HostTiming& timing, Outside& outside) : timing_(timing), outside_(outside) {
+  Dma(HostTiming& timing, Outside& outside, Accesses& accesses)
+      : timing_(timing), outside_(outside), accesses_(accesses) {
     for (unsigned i = 0; i < kDmaClients; ++i) requests_in[i].mark(waiting_, 1u << i);
   }
 
@@ -109,9 +118,14 @@ class Dma : public engine::Block {
   void start_read(DmaLink& link, unsigned client);
   void start_write(DmaLink& link, unsigned client);
   void leave(DmaLink& link, unsigned client);
+  bool is_locked(const DmaRequest& request) const;
+  bool waits_for_lock(unsigned client);
+  void end_lock_wait(unsigned client);
+  void change_lock(const DmaRequest& request);
 
   HostTiming& timing_;
   Outside& outside_;
+  Accesses& accesses_;
   Ring<Access> reads_, writes_;  // on their way to memory
   Cycle read_memory_ = engine::kNever,
         write_memory_ = engine::kNever;  // when the first of them reaches it
@@ -123,6 +137,9 @@ class Dma : public engine::Block {
   Cycle last_read_ = 0, last_read_memory_ = 0, last_write_memory_ = 0;
   std::array<Cycle, 2> counted_{};  // of waits of reads, of writes: up to here
   u32 waiting_ = 0;                 // clients with a request, seen or not
+  std::vector<u64> locked_;         // addresses of ATOMICs between their read and their write
+  u32 held_ = 0;                    // clients whose first request waits for one of them, since:
+  std::array<Cycle, kDmaClients> held_since_{};
 };
 }  // namespace hca::blocks
 
@@ -141,5 +158,7 @@ struct hca::engine::Counters<hca::blocks::DmaCounters> {
                 counter("waits_to_read", &C::waits_to_read, kWaited,
                         "PCIe, its line, tags or credits, of reads"),
                 counter("waits_to_write", &C::waits_to_write, kWaited,
-                        "PCIe, its line or credits, of writes"));
+                        "PCIe, its line or credits, of writes"),
+                counter("waits_locked", &C::waits_locked, kWaited,
+                        "an ATOMIC between its read and its write, of accesses to its bytes"));
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "model/blocks/accesses.h"
 #include "model/blocks/limits.h"
 #include "model/blocks/packet.h"
 #include "model/blocks/pool.h"
@@ -83,6 +84,7 @@ struct Completed {
   proto::Cqe cqe{};
   proto::EventType event = proto::EventType::Completion;
 
+  Accesses::Era era = 0;
   bool is_event() const { return event != proto::EventType::Completion; }
 };
 
@@ -106,6 +108,7 @@ struct Fault {
   u16 wqe_index = 0;
   std::optional<u32> invalidate{};  // this key; the queue pair goes on
   bool fails = true;                // the queue pair enters Error
+  u32 life = 0;                     // of the queue pair that asked for that
   bool sends_alone = false;         // the queue pair enters SQE instead
   bool refused = false;             // a request with this PSN; MSN without it
   bool fails_shared = false;        // the SRQ of the queue pair fails too
@@ -136,7 +139,7 @@ using FetchedLink = engine::Link<Turn*, kMostTurns>;
 using NoteLink = engine::Link<SchedulerNote, 8>;
 using AckLink = engine::Link<Acknowledgement, 8>;
 using SentLink = engine::Link<SentPacket, 8>;
-using CompletedLink = engine::Link<Completed, 8>;
+using CompletedLink = AccessLink<Completed, 8>;
 using ReplyLink = engine::Link<Reply, 8>;
 using FaultLink = engine::Link<Fault, 4>;
 using PacketLink = engine::Link<Packet*, kMostPackets>;

@@ -68,6 +68,13 @@ bool bind_window(Contexts& contexts, u32 key, const BindRequest& request, u32 qp
   return true;
 }
 
+void leave_page_list(Contexts& contexts, const Region& region) {
+  const auto list = contexts.page_lists.find(key_index(region.key));
+  if (list == contexts.page_lists.end()) return;
+  contexts.left_page_lists.push_back(std::move(list->second));
+  contexts.page_lists.erase(list);
+}
+
 void set_memory(Contexts& contexts, Region& region, const MemoryRequest& memory) {
   const u32 index = key_index(region.key);
   region.start = region.origin = memory.start,
@@ -75,19 +82,22 @@ void set_memory(Contexts& contexts, Region& region, const MemoryRequest& memory)
   region.physical = memory.physical, region.log_page = memory.log_page;
   region.access = memory.access | kLocalRead;
   region.pages = nullptr;
+  leave_page_list(contexts, region);
   if (memory.log_page) {
     std::vector<u64>& list = contexts.page_lists[index];
     list.assign(memory.pages.begin(), memory.pages.end());
     if (mutant<"first_page_only">())
       for (std::size_t i = 1; i < list.size(); ++i) list[i] = list[0] + (u64{i} << memory.log_page);
     region.pages = list.data();
-  } else {
-    contexts.page_lists.erase(index);
   }
   region.state = KeyState::Valid;
 }
 
 // ---- Work requests
+u32 key_of(const LocalWork& work) {
+  return work.wqe.opcode == WorkOpcode::LocalInvalidate ? work.wqe.immediate : work.wqe.rkey;
+}
+
 PageList page_list_of(const LocalWork& work) {
   if (work.wqe.opcode != WorkOpcode::RegisterMr) return {};
   return proto::page_list_of(work.memory.physical, work.memory.bytes, work.memory.log_page);

@@ -22,15 +22,19 @@ bool invalidate_key(Contexts& contexts, u32 key, const proto::Accessor& who);
 bool bind_window(Contexts& contexts, u32 key, const proto::BindRequest& request, u32 qpn);
 // Takes the window away from its region and queue pair.
 void unbind(Contexts& contexts, proto::Region& window);
+// The region loses its page list, which stays until accesses have drained.
+void leave_page_list(Contexts& contexts, const proto::Region& region);
 // Gives a region its memory; the page list is kept.
 void set_memory(Contexts& contexts, proto::Region& region, const proto::MemoryRequest& memory);
 
 // A work request that sends no packet: BIND_MW, LOCAL_INV, REG_MR.
 struct LocalWork {
-  u32 qpn = 0, life = 0;
+  u32 qpn = 0, life = 0, index = 0;
   proto::SendWqe wqe{};
   proto::MemorySegment memory{};
 };
+// The key that a work request takes away or changes.
+u32 key_of(const LocalWork& work);
 // What must be read from host memory before it is executed.
 proto::PageList page_list_of(const LocalWork& work);
 // False: it is refused.

@@ -51,13 +51,15 @@ class Requester : public engine::Block {
     LocalWorkLink* works_out = nullptr;  // work requests that change the key table
   };
   Requester(const RequesterConfig& config, u64 clock_hz, QpContext& context, Protection& protection,
-            Packetizer& packetizer, SchedulerPolicy policy = SchedulerPolicy::RoundRobin,
+            Packetizer& packetizer, Accesses& accesses,
+            SchedulerPolicy policy = SchedulerPolicy::RoundRobin,
             const ReadyQueues::Weights& weights = {}, const std::array<u32, 16>& lane_of_sl = {})
       : stage_(config.latency, config.interval),
         context_(context),
         contexts_(context.contexts),
         protection_(protection),
         packetizer_(packetizer),
+        accesses_(accesses),
         has_lanes_(packetizer.lanes() > 1),
         has_places_(has_lanes_ || Engines::limits(config.engines, config.engine_interval)),
         config_(config),
@@ -96,9 +98,11 @@ class Requester : public engine::Block {
   void drain(u32 qpn);
   void resume(u32 qpn);
   void recover(u32 qpn);
-  // By `command`: whether the queue pair still waits for a work request; what became of it.
-  bool waits_for(const LocalWork& work);
-  void end_local(u32 qpn, proto::WcStatus status);
+  // By `command`: whether the queue pair still waits for a work request; what became of it, and the
+  // queue pair goes on; it completes.
+  bool waits_for(u32 qpn, u32 life);
+  void go_on(u32 qpn, proto::WcStatus status);
+  void end_local(u32 qpn, u32 life, u32 index);
   Cycle next_timer() const { return timers_.next(); }
   Cycle timer_of(u32 qpn) const { return timers_.deadline(qpn); }
   RequesterHold hold(u32 qpn) const;
@@ -225,6 +229,8 @@ class Requester : public engine::Block {
   const proto::SentMessage* awaited(u32 qpn);
   void take_response(const Acknowledgement& a, const proto::QpConfig& qp);
   bool may_place(const AwaitedWork& work, const proto::QpConfig& qp, u32 bytes);
+  void begin_placing(Packet* p, AwaitedWork& work, const u8* from, u32 bytes, bool completes);
+  void end_placing();
   bool place();
   void take_placed();
   void mark_placed(u32 qpn, u32 index);
@@ -268,6 +274,7 @@ class Requester : public engine::Block {
   Contexts& contexts_;
   Protection& protection_;
   Packetizer& packetizer_;
+  Accesses& accesses_;
   Cycle next_packet_ = 0;
   ByQp<Lane> lanes_;
   // Of the lanes of the ports of the first engine, the second, ...
@@ -307,7 +314,10 @@ class Requester : public engine::Block {
     const u8* from = nullptr;
     u32 left = 0;
     bool completes = false;
-  } placing_;  // the response whose data are being written
+    std::vector<proto::Run> runs;  // where they go, as of when they were judged
+    u32 run = 0;                   // the next of them
+    Accesses::Era era = 0;         // until all of them are asked for
+  } placing_;                      // the response whose data are being written
   u32 clears_ = 0;
 };
 }  // namespace hca::blocks

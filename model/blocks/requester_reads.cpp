@@ -48,7 +48,8 @@ void Requester::take_response(const Acknowledgement& a, const QpConfig& qp) {
   // The ICRC is checked: an ATOMIC's value takes the place of the headers, in the host's order.
   if (atomic) store_le8(p->frame(), p->parsed.atomic_ack_eth.original);
   p->life = lane.life;
-  placing_ = {p, p->frame() + (atomic ? 0 : p->parsed.payload_offset), bytes, v.completes};
+  begin_placing(p, lane.awaited.front(), p->frame() + (atomic ? 0 : p->parsed.payload_offset),
+                bytes, v.completes);
   act(a.qpn, v);
   place();
 }
@@ -65,27 +66,43 @@ bool Requester::may_place(const AwaitedWork& work, const QpConfig& qp, u32 bytes
   return true;
 }
 
+// All data of a response packet go where the keys say now, in whatever cycle they are asked for.
+void Requester::begin_placing(Packet* p, AwaitedWork& work, const u8* from, u32 bytes,
+                              bool completes) {
+  GatherCursor& at = work.cursor;
+  placing_.packet = p, placing_.from = from, placing_.left = bytes;
+  placing_.completes = completes;
+  placing_.runs.clear(), placing_.run = 0;
+  placing_.era = accesses_.begin();
+  for (u32 left = bytes; left;) {
+    auto sge = decode<Sge>(at.segments + at.index * kSgeBytes);
+    while (sge.bytes == at.offset)
+      ++at.index, at.offset = 0, sge = decode<Sge>(at.segments + at.index * kSgeBytes);
+    const Run run = run_of(protection_.find(sge.lkey), sge.lkey, sge.va + at.offset,
+                           std::min(left, sge.bytes - at.offset));
+    placing_.runs.push_back(run);
+    at.offset += run.bytes, left -= run.bytes;
+  }
+  if (!completes) return;
+  p->psn = work.index;  // what the notice names
+  lanes_[p->qpn].awaited.drop();
+}
+
+void Requester::end_placing() {
+  placing_.packet = nullptr;
+  accesses_.end(placing_.era);
+}
+
 // Asks for the next piece of the response that is being placed; true when none is left.
 bool Requester::place() {
-  Packet* const p = placing_.packet;
-  Ring<AwaitedWork>& awaited = lanes_[p->qpn].awaited;
-  GatherCursor& at = awaited.front().cursor;
-  auto sge = decode<Sge>(at.segments + at.index * kSgeBytes);
-  while (sge.bytes == at.offset)
-    ++at.index, at.offset = 0, sge = decode<Sge>(at.segments + at.index * kSgeBytes);
-  const Run run = run_of(protection_.find(sge.lkey), sge.lkey, sge.va + at.offset,
-                         std::min(placing_.left, sge.bytes - at.offset));
-  const u32 bytes = run.bytes;
-  const bool last = placing_.left == bytes;
-  if (last && placing_.completes) p->psn = awaited.front().index;  // what the notice names
-  ports.responses_out->start().set_write(run.address, placing_.from, run.there ? bytes : 0,
-                                         last ? p : nullptr, last && placing_.completes, now() + 1,
-                                         now() + 1);
-  at.offset += bytes, placing_.from += bytes, placing_.left -= bytes;
-  if (!last) return false;
-  if (placing_.completes) awaited.drop();
-  placing_.packet = nullptr;
-  return true;
+  const Run run = placing_.runs[placing_.run++];
+  const bool last = placing_.left == run.bytes;
+  ports.responses_out->start().set_write(run.address, placing_.from, run.there ? run.bytes : 0,
+                                         last ? placing_.packet : nullptr,
+                                         last && placing_.completes, now() + 1, now() + 1);
+  placing_.from += run.bytes, placing_.left -= run.bytes;
+  if (last) end_placing();
+  return last;
 }
 
 // The data of a READ or ATOMIC are ordered before all that follows.

@@ -320,7 +320,7 @@ void Requester::clear(u32 qpn) {
   drop_turns(qpn, lane);
   if (packetizer_.busy() && gathering_ == qpn) packetizer_.abandon(), gathers_nothing_ = true;
   if (placing_.packet && placing_.packet->qpn == qpn)
-    placing_ = {};  // its buffer stays with the writes under way
+    end_placing();  // its buffer stays with the writes under way
   lane = {};
   lane.active = active, lane.completing = completing, lane.life = life, lane.order = order;
   timers_.clear(qpn), paced_.clear(qpn);

@@ -39,8 +39,11 @@ void ResponderExecute::answer_or_complete(const Packet& p, bool has_payload) {
   Outcome& outcome = retire(p);
   outcome.replies = p.parsed.bth.ack_req, outcome.completes = completes, outcome.waits = waits;
   if (completes) complete(p, queues_[p.qpn], outcome);
-  if (row.has(Ext::Ieth))
-    outcome.fault = {.qpn = p.qpn, .invalidate = p.parsed.ieth.rkey, .fails = false};
+  if (row.has(Ext::Ieth)) {
+    ++queues_[p.qpn].invalidates;
+    outcome.fault = {
+        .qpn = p.qpn, .invalidate = p.parsed.ieth.rkey, .life = p.life, .fails = false};
+  }
 }
 
 // The first outcome of a queue pair may be due.
@@ -61,11 +64,15 @@ bool ResponderExecute::settle(Side& side) {
     Outcome* const o = next_to_begin(q);
     const bool due = o && (!o->waits || q.ordered);
     if (due && now() < o->not_before) return wake_at(o->not_before), false;
-    if (due && o->fault.invalidate) examine_key(qpn, q, *o);
-    if (due && o->kind == OutcomeKind::Plain && !emit(*o)) return false;
+    if (due && o->fault.invalidate) {
+      if (!ports.faults_out->can_push()) return false;
+      tell_invalidate(qpn, *o);
+    }
+    const bool leaves = due && !o->invalidates;
+    if (leaves && o->kind == OutcomeKind::Plain && !emit(*o)) return false;
     settling.drop();
     q.listed = false;
-    if (!due) continue;
+    if (!leaves) continue;
     if (o->kind != OutcomeKind::Plain) {
       begin(qpn, q, *o);
       continue;
@@ -94,9 +101,36 @@ void ResponderExecute::examine_key(u32 qpn, Queue& q, Outcome& o) {
   cqe.byte_len = cqe.immediate = 0;
 }
 
+// The key that a SEND with Invalidate names is taken away, and what comes after it is judged. The
+// SEND completes when all accesses that were judged before have drained (MW-20).
+void ResponderExecute::tell_invalidate(u32 qpn, Outcome& o) {
+  Queue& q = queues_[qpn];
+  examine_key(qpn, q, o);
+  if (!o.fault.invalidate) return invalidated(qpn, q.life);
+  ports.faults_out->push(o.fault);
+  o.fault = {};
+  o.invalidates = true;
+}
+
+void ResponderExecute::invalidated(u32 qpn, u32 life) {
+  Queue& q = queues_[qpn];
+  if (q.life != life) return;
+  --q.invalidates;
+  unpark_later(qpn, q);
+  self.wake(now() + 1);
+}
+
+void ResponderExecute::end_invalidate(u32 qpn, u32 life) {
+  Queue& q = queues_[qpn];
+  if (q.life != life) return;
+  q.first->invalidates = false;
+  list(qpn, q);
+  self.wake(now() + 1);
+}
+
 // False: a link has no room.
 bool ResponderExecute::emit(const Outcome& o) {
-  const bool faults = o.fails || o.fault.invalidate;
+  const bool faults = o.fails;
   ReplyLink* const replies = o.replies ? side_of(o.reply.qpn).replies_out : nullptr;
   if (replies && !replies->can_push()) return false;
   if (o.completes && !ports.completions_out->can_push()) return false;
@@ -124,12 +158,19 @@ void ResponderExecute::end_stopped(u32 qpn, Queue& q) {
 void ResponderExecute::drop_first(u32 qpn, Queue& q) {
   Outcome* const o = q.first;
   q.first = o->next;
+  end_access(*o);
   Pool<Outcome>::give_back(o);
   if (in_flight_-- == config_.outcomes) wake_at(now() + 1);
   if (q.first)
     list(qpn, q);
   else
     offer_credits(qpn, q);
+}
+
+// Of a READ or ATOMIC.
+void ResponderExecute::end_access(Outcome& o) {
+  if (o.granted) accesses_.end_read(key_index(o.effect.rkey));
+  if (o.pages) Pool<HeldRegion>::give_back(o.pages);
 }
 
 // Credits that the peer does not know of are told when no answer is on its way.
@@ -165,6 +206,7 @@ void ResponderExecute::forget_outcomes(Queue& q) {
   while (q.first) {
     Outcome* const o = q.first;
     q.first = o->next;
+    end_access(*o);
     Pool<Outcome>::give_back(o);
     --in_flight_;
   }

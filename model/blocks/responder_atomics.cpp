@@ -16,6 +16,10 @@ inline bool ResponderExecute::may_reply(u32 qpn) {
   return responses_of(side, qpn).available() && side.replies_out->can_push();
 }
 
+namespace {
+bool overlap(u64 a, u64 b) { return a < b + kAtomicBytes && b < a + kAtomicBytes; }
+}  // namespace
+
 // A unit that is free, if no other one holds the lock of the address; the host's AtomicOps need
 // none.
 ResponderExecute::AtomicUnit* ResponderExecute::unit_for(u64 address, bool& is_locked) {
@@ -24,7 +28,8 @@ ResponderExecute::AtomicUnit* ResponderExecute::unit_for(u64 address, bool& is_l
   for (AtomicUnit& unit : atomic_units_) {
     if (!unit.busy)
       free = free ? free : &unit;
-    else if (locks && (unit.address ^ address) << (64 - config_.atomic_lock_bits) == 0)
+    else if (locks && ((unit.address ^ address) << (64 - config_.atomic_lock_bits) == 0 ||
+                       overlap(unit.address, address)))
       return is_locked = true, nullptr;
   }
   return free;
@@ -79,9 +84,13 @@ void ResponderExecute::start_atomic(AtomicUnit& unit, u32 qpn, const Queue& q) {
   unit.busy = true, unit.qpn = qpn, unit.life = q.life, unit.address = o.address;
   unit.takes = adds ? config_.fetch_add : 0;
   unit.opcode = o.opcode, unit.operands = o.operands;
+  unit.era = accesses_.begin();
   DmaRequest& request = ports.atomics_out->start();
-  if (config_.atomic_by == AtomicBy::Device || (mutant<"dup_atomic_read_anew">() && o.repeats))
-    return request.set_read(o.address, unit.original.data(), kAtomicBytes, &unit);
+  const bool only_reads = mutant<"dup_atomic_read_anew">() && o.repeats;
+  if (config_.atomic_by == AtomicBy::Device || only_reads) {
+    request.set_read(o.address, unit.original.data(), kAtomicBytes, &unit);
+    return void(request.locks = !only_reads);
+  }
   const u8 operands = adds ? kAtomicBytes : 2 * kAtomicBytes;
   request.set_atomic(o.address, unit.original.data(), operands, &unit);
 }
@@ -99,8 +108,9 @@ void ResponderExecute::finish_atomics() {
   }
 }
 
-// The value is here: the new one is written. It is ordered: the old one is the answer. Only then
-// may another value be read under the same lock (ATOM-2, G30.3).
+// The value is here: the new one is written, and with that the lock in dma opens, whatever became
+// of the queue pair. It is ordered: the old one is the answer. Only then may another value be read
+// under the same lock (ATOM-2, G30.3).
 void ResponderExecute::finish_atomic(AtomicUnit& unit) {
   const u32 qpn = unit.qpn;
   Queue& q = queues_[qpn];
@@ -110,9 +120,12 @@ void ResponderExecute::finish_atomic(AtomicUnit& unit) {
   if (written && goes_on && !may_reply(qpn)) return;
   unit.steps_in.drop();
   const bool only_reads = mutant<"dup_atomic_read_anew">() && alive && q.first->repeats;
-  if (goes_on && !written && !only_reads)
-    return ports.atomics_out->start().set_write(unit.address, unit.change(), kAtomicBytes, &unit,
-                                                true, now() + 1, now() + 1);
+  if (!written && !only_reads) {
+    DmaRequest& request = ports.atomics_out->start();
+    request.set_write(unit.address, unit.change(), kAtomicBytes, &unit, true, now() + 1, now() + 1);
+    return void(request.locks = true);
+  }
+  accesses_.end(unit.era);
   unit.busy = false, counters.atomic_cycles += now() - unit.since;
   if (!alive) return;
   if (!goes_on) return finish_first(qpn, q);

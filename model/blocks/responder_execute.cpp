@@ -7,19 +7,6 @@
 namespace hca::blocks {
 using namespace proto;
 
-namespace {
-Fault fault_of(const Packet& p, bool raise, EventType event) {
-  const bool is_datagram = p.parsed.opcode && p.parsed.has(Ext::Deth);
-  return {.qpn = p.qpn,
-          .raise = raise,
-          .event = event,
-          .wqe_index = names_receive_wqe(p.verdict.cause) ? u16(p.effect.receive_wqe) : u16{0},
-          .refused = !is_datagram,  // whose PSN has no meaning
-          .psn = p.psn,
-          .msn = p.effect.msn};
-}
-}  // namespace
-
 // What is under way for the ports.
 inline void ResponderExecute::serve_ports() {
   if (packets_in.count() > 1) [[unlikely]]
@@ -108,7 +95,7 @@ inline void ResponderExecute::take() {
     q.taken += p->effect.takes_shared && state != QpState::Reset;
     if ((q.failed && !mutant<"states_ignored">()) || !takes_requests(state)) [[unlikely]]
       return drop_behind_failure(p, q);
-    if (q.parked_head || (q.atomics && waits_for_atomic(*p, q))) [[unlikely]]
+    if (q.parked_head || ((q.atomics | q.invalidates) && waits_for_earlier(*p, q))) [[unlikely]]
       return park(p, q);
     carry_out(p, q);
   }
@@ -194,10 +181,10 @@ inline void ResponderExecute::execute_write(Packet* p, Queue& q) {
   if (check_access(region, p->effect.rkey, accessor_of(contexts_.qps[p->qpn]), p->effect.va, bytes,
                    kRemoteWrite) != AccessFault::None)
     return refuse(p, kKeyGone);
-  plain_ = !region->pages;
-  if (plain_) [[likely]]
-    address_ = region->translate(p->effect.va);
-  begin_pieces(p, nullptr);
+  if (region->pages) [[unlikely]]
+    return begin_paged(p, *region);
+  plain_ = true, address_ = region->translate(p->effect.va);
+  begin_pieces(p);
 }
 
 // False: its receive WQE is not here yet.
@@ -231,79 +218,20 @@ bool ResponderExecute::execute_send(Packet* p, Queue& q) {
   if (fits == WcStatus::LocLenErr) return refuse(p, kReceiveTooShort), true;
   if (fits != WcStatus::Success) return refuse(p, kReceiveProtection), true;
   q.placed += bytes;
-  plain_ = false;
-  begin_pieces(p, &q.scatter);
+  begin_scattered(p, q.scatter);
   return true;
 }
 
-// Whether the next `bytes` fit the receive WQE's scatter list, and its keys allow them (T10-16,
-// T10-1).
-WcStatus ResponderExecute::judge_scatter(u32 qpn, const Queue& q, u32 bytes) {
-  const QpConfig& qp = contexts_.qps[qpn];
-  Scatter s = q.scatter;
-  while (bytes) {
-    if (s.index == s.count) return WcStatus::LocLenErr;
-    const auto sge = decode<Sge>(s.sges + s.index * kSgeBytes);
-    const u32 here = std::min(bytes, sge.bytes - s.offset);
-    if (here && !protection_.local(sge, receiver_of(qp), qp, receive_right()))
-      return WcStatus::LocProtErr;
-    bytes -= here, s.offset = 0, ++s.index;
-  }
-  return WcStatus::Success;
+void ResponderExecute::begin_pieces(Packet* p) {
+  placing_ = p, left_ = p->parsed.payload_bytes, done_ = 0;
+  if (!next_piece()) [[unlikely]]
+    holds_ = true, placing_era_ = accesses_.begin();
 }
 
-// An error found while a request is executed: class A or C, the queue pair fails; or, without
-// answers, the message ends.
-void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
-  Queue& q = queues_[p->qpn];
-  p->verdict = on_service(verdict, contexts_.qps[p->qpn].service);
-  if (is_silent(p->verdict.action)) {
-    const bool takes = request::takes_receive_wqe(*p->parsed.opcode);
-    if (contexts_.qps[p->qpn].srqn) {
-      if (takes || q.wqe_open) end_shared(*p, q, status_of_abandoned(verdict.cause));
-    } else if (takes) {
-      q.next_wqe = p->effect.receive_wqe, q.wqe_open = false;
-    }
-    return abandon(p, q);
-  }
-  ++counters.failed;
-  contexts_.count(contexts_.qps[p->qpn], verdict.cause);
-  const bool answers = p->verdict.action == RequestAction::NakAndFail;
-  // The NAKed message does not count (G5.3).
-  if (answers) p->effect.msn = psn_sub(p->effect.msn, p->effect.completes_message);
-  q.failed = true;
-  const FailureRow failure = failure_of(verdict.cause);
-  Outcome& outcome = retire(*p);
-  outcome.replies = answers, outcome.fails = true;
-  outcome.completes = std::exchange(q.wqe_open, false) ||
-                      (p->parsed.opcode->has(Ext::ImmDt) && verdict.cause == RequestCause::BadRkey);
-  outcome.completed.cqe.opcode = CqeOpcode::Receive;
-  outcome.completed.cqe.status = failure.status;
-  outcome.fault = fault_of(*p, !outcome.completes, failure.event);
-  outcome.fault.fails_shared =
-      (p->effect.takes_shared && verdict.cause == RequestCause::UnreadableReceiveWqe) ||
-      mutant<"class_a_fails_srq">();
-  PacketPool::give_back(p);
-}
-
-// `scatter`: where the pieces go, or nullptr: to what the R_Key names, if plain_ all to address_.
-inline void ResponderExecute::begin_pieces(Packet* p, Scatter* scatter) {
-  placing_ = p, scatter_ = scatter, left_ = p->parsed.payload_bytes, done_ = 0;
-  next_piece();
-}
-
-// Where the next piece goes.
-inline Run ResponderExecute::next_run() {
-  const RequestEffect& e = placing_->effect;
-  if (!scatter_) return run_of(protection_.find(e.rkey), e.rkey, e.va + done_, left_);
-  auto sge = decode<Sge>(scatter_->sges + scatter_->index * kSgeBytes);
-  while (sge.bytes == scatter_->offset)
-    ++scatter_->index, scatter_->offset = 0,
-                       sge = decode<Sge>(scatter_->sges + scatter_->index * kSgeBytes);
-  const Run run = run_of(protection_.find(sge.lkey), sge.lkey, sge.va + scatter_->offset,
-                         std::min(left_, sge.bytes - scatter_->offset));
-  scatter_->offset += run.bytes;
-  return run;
+void ResponderExecute::end_pieces() {
+  placing_ = nullptr;
+  if (std::exchange(holds_, false)) [[unlikely]]
+    accesses_.end(placing_era_);
 }
 
 // Asks for one write; true when the packet needs no more.
@@ -312,7 +240,7 @@ inline Run ResponderExecute::next_run() {
   Packet* p = placing_;
   u32 bytes = left_, written = left_;
   if (!plain_) {
-    const Run run = next_run();
+    const Run run = runs_[run_++];
     address_ = run.address, bytes = run.bytes, written = run.there ? bytes : 0;
   }
   left_ -= bytes;
@@ -324,7 +252,7 @@ inline Run ResponderExecute::next_run() {
                  left_ ? nullptr : p, !left_ && answered, at, std::max(at, p->last));
   done_ += bytes;
   if (left_) return ports.payload_out->wake_when_free(), false;
-  placing_ = nullptr;
+  end_pieces();
   finish(p, true);
   return true;
 }
@@ -376,8 +304,11 @@ void ResponderExecute::execute_read(Packet* p) {
   outcome.repeats = repeats, outcome.key_good = good;
   outcome.effect = p->effect, outcome.opcode = p->parsed.opcode;
   if (atomic) outcome.operands = p->parsed.atomic_eth, queues_[p->qpn].atomics += !repeats;
-  if (good && p->effect.byte_len)
-    outcome.address = region->translate(p->effect.va), outcome.has_pages = region->pages;
+  if (good && p->effect.byte_len) {
+    outcome.address = region->translate(p->effect.va);
+    outcome.granted = true, accesses_.begin_read(key_index(p->effect.rkey));
+    if (region->pages) outcome.pages = held_regions_.take(), outcome.pages->region = *region;
+  }
   PacketPool::give_back(p);
 }
 

@@ -34,11 +34,18 @@ struct ReceiveBatch {
 // its queue pair (G4.4). A READ or ATOMIC begins when it is
 // the first of them, a new READ also behind a READ whose packets are all asked for.
 enum class OutcomeKind : u8 { Plain, Read, Atomic };
+// A region as it was when an access was judged.
+struct HeldRegion {
+  HeldRegion* next = nullptr;
+  Pool<HeldRegion>* home = nullptr;
+  proto::Region region{};
+};
 struct Outcome {
   Outcome* next = nullptr;
   Pool<Outcome>* home = nullptr;
   OutcomeKind kind{};
-  bool waits = false;  // for its data to be ordered
+  bool waits = false;        // for its data to be ordered
+  bool invalidates = false;  // `command` has been told, and reports when accesses have drained
   bool replies = false, completes = false, fails = false;
   bool started = false, repeats = false, key_good = false;  // READ, ATOMIC
   Cycle not_before = 0;                                     // its last beat is known good
@@ -50,7 +57,8 @@ struct Outcome {
   // READ, ATOMIC
   proto::RequestEffect effect{};
   u64 address = 0;
-  bool has_pages = false;       // its key's region has a page list
+  HeldRegion* pages = nullptr;  // its key's region, if that has a page list
+  bool granted = false;         // its memory is accessed until it is over
   u32 asked = 0, answered = 0;  // response packets
   const proto::OpcodeRow* opcode = nullptr;
   proto::AtomicEth operands{};
@@ -113,12 +121,13 @@ class ResponderExecute : public engine::Block {
   using OrderedLink = engine::Link<Ordered, 64>;
 
   ResponderExecute(const ResponderExecuteConfig& config, const PerPort<TxRelease>& timing,
-                   Contexts& contexts, Protection& protection,
+                   Contexts& contexts, Protection& protection, Accesses& accesses,
                    const std::array<u32, 16>& lane_of_sl = {})
       : sides{Side(config, timing[0]), Side(config, timing[1])},
         stage_(config.latency, config.interval),
         contexts_(contexts),
         protection_(protection),
+        accesses_(accesses),
         config_(config),
         engines_(config.engines, config.engine_interval, config.assignment),
         lane_of_sl_(lane_of_sl),
@@ -139,6 +148,7 @@ class ResponderExecute : public engine::Block {
     bool busy = false;
     u32 qpn = 0, life = 0;
     u64 address = 0;
+    Accesses::Era era = 0;
     Cycle takes = 0;  // from its value to the write
     Cycle since = 0;
     const proto::OpcodeRow* opcode = nullptr;
@@ -162,6 +172,9 @@ class ResponderExecute : public engine::Block {
   // By `command`, between cycles.
   void enter_error(u32 qpn);
   void clear(u32 qpn);
+  // By `command`: a key that a SEND with Invalidate named is taken away; its accesses have drained.
+  void invalidated(u32 qpn, u32 life);
+  void end_invalidate(u32 qpn, u32 life);
   ResponderHold hold(u32 qpn) const;
   const Engines& engines() const { return engines_; }
 
@@ -183,6 +196,7 @@ class ResponderExecute : public engine::Block {
     u32 life = 0;
     u32 taken = 0;                 // WQEs of an SRQ, of requests that came here
     u32 atomics = 0;               // new ones that are not done
+    u32 invalidates = 0;           // SENDs with Invalidate whose key is not taken away
     u32 posted = 0, next_wqe = 0;  // next_wqe: the next that a message will take
     u32 open_wqe = 0;              // if wqe_open: of the message in progress
     bool abandoned = false;        // UC: until a packet begins a message
@@ -230,10 +244,15 @@ class ResponderExecute : public engine::Block {
   void execute_write(Packet* p, Queue& q);
   bool execute_send(Packet* p, Queue& q);
   void execute_read(Packet* p);
+  // responder_places.cpp: where payload goes
+  static Fault fault_of(const Packet& p, bool raise, proto::EventType event);
   void refuse(Packet* p, const proto::RequestVerdict& verdict);
   proto::WcStatus judge_scatter(u32 qpn, const Queue& q, u32 bytes);
-  void begin_pieces(Packet* p, Scatter* scatter);
-  proto::Run next_run();
+  void begin_scattered(Packet* p, Scatter& scatter);
+  void begin_paged(Packet* p, const proto::Region& region);
+  // responder_execute.cpp: piece by piece
+  void begin_pieces(Packet* p);
+  void end_pieces();
   bool next_piece();
   [[gnu::always_inline]] void finish(Packet* p, bool has_payload);
   void complete(const Packet& p, const Queue& q, Outcome& outcome);
@@ -245,6 +264,8 @@ class ResponderExecute : public engine::Block {
   bool settle(Side& side);
   void examine_key(u32 qpn, Queue& q, Outcome& outcome);
   bool emit(const Outcome& outcome);
+  void tell_invalidate(u32 qpn, Outcome& outcome);
+  void end_access(Outcome& outcome);
   void offer_credits(u32 qpn, Queue& q);
   void tell_credits(Ring<u32>& tells);
   void end_stopped(u32 qpn, Queue& q);
@@ -257,8 +278,8 @@ class ResponderExecute : public engine::Block {
   bool has_response(Side& side);
   bool ask_response(Side& side);
   void wait_for_interval(Side& side);
-  void ask_pages(Side& side, const proto::RequestEffect& effect,
-                 const proto::ReadResponsePlan& plan, Packet* p);
+  void ask_pages(Side& side, const Outcome& outcome, const proto::ReadResponsePlan& plan,
+                 Packet* p);
   void ask_rest(Rest& rest);
   void response_arrived(Packet* p, Cycle first, Cycle last);
   void forward_response(Side& side);
@@ -286,7 +307,7 @@ class ResponderExecute : public engine::Block {
   void ask_batch(u32 qpn);
   void fetch_batches();
   void accept_batch(ReceiveBatch* batch);
-  static bool waits_for_atomic(const Packet& p, const Queue& q);
+  static bool waits_for_earlier(const Packet& p, const Queue& q);
   void park(Packet* p, Queue& q);
   void unpark_later(u32 qpn, Queue& q);
   bool unpark();
@@ -309,15 +330,15 @@ class ResponderExecute : public engine::Block {
   alignas(64) engine::Stage stage_;
   Contexts& contexts_;  // in Error it counts the receive WQEs, before that it only reads
   Protection& protection_;
+  Accesses& accesses_;
   ByQp<Queue> queues_;  // in place: a scatter list may be in use
   Cycle next_packet_ = 0, last_ask_ = 0, enters_ = 0;
-  // The packet whose pieces are being written.
+  // The packet whose pieces are being written: to address_, or to runs_.
   Packet* placing_ = nullptr;
-  Scatter* scatter_ = nullptr;
   u64 address_ = 0;
   u32 left_ = 0, done_ = 0;
   u32 pending_ = 0;    // not 0: there may be something in bells_in, batches_in or ordered_in
-  bool plain_ = true;  // there is no scatter list, and no page list
+  bool plain_ = true;  // to address_: there is no scatter list, and no page list
   u32 parked_ = 0, in_flight_ = 0;
   u32 atomic_marks_ = 0;  // ATOMIC units with a step, seen or not
   Held request_held_;
@@ -330,6 +351,11 @@ class ResponderExecute : public engine::Block {
   const std::array<u32, 16> lane_of_sl_;
   Pool<ReceiveBatch> batches_;
   Pool<Outcome> outcomes_;
+  Pool<HeldRegion> held_regions_;
+  std::vector<proto::Run> runs_;  // of the packet in placing_, where they were when it was judged
+  u32 run_ = 0;                   // the next of them
+  bool holds_ = false;            // not all of them are asked for, since placing_era_
+  Accesses::Era placing_era_ = 0;
   PacketPool pool_;                  // of responses
   proto::NetworkCrcs network_crcs_;  // of theirs
   u32 fetching_ = 0;                 // batches that have room in batches_in and are not here yet

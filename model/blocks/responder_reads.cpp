@@ -2,7 +2,6 @@
 // READ and ATOMIC: outcomes that may begin; from a READ to its response packets. ATOMICs are in
 // responder_atomics.cpp.
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "model/blocks/responder_execute.h"
@@ -94,8 +93,8 @@ bool ResponderExecute::ask_response(Side& side) {
     Outcome& o = *q.reading;
     const ReadResponsePlan plan = plan_read_response(contexts_.qps[qpn], o.effect, o.asked);
     Packet* p = make_response(contexts_.qps[qpn], o, *plan.row, plan.psn, plan.bytes, 0);
-    if (o.has_pages && plan.bytes) [[unlikely]]
-      ask_pages(side, o.effect, plan, p);
+    if (o.pages && plan.bytes) [[unlikely]]
+      ask_pages(side, o, plan, p);
     else
       ports.reads_out->start().set_read(o.address + plan.offset, p->payload(), plan.bytes, p, true);
     if (++o.asked < o.effect.packets)
@@ -106,18 +105,17 @@ bool ResponderExecute::ask_response(Side& side) {
   return true;
 }
 
-// By the pages of its region; one that is gone since gives zeros. A page is no smaller than a
-// packet: what lies behind the end of one is asked for a cycle later.
-[[gnu::noinline]] void ResponderExecute::ask_pages(Side& side, const RequestEffect& e,
+// By the pages that its region had when the READ was judged. A page is no smaller than a packet:
+// what lies behind the end of one is asked for a cycle later.
+[[gnu::noinline]] void ResponderExecute::ask_pages(Side& side, const Outcome& o,
                                                    const ReadResponsePlan& plan, Packet* p) {
-  const Region* region = protection_.find(e.rkey);
-  const u64 va = e.va + plan.offset;
-  const Run run = run_of(region, e.rkey, va, plan.bytes);
+  const Region& region = o.pages->region;
+  const u64 va = o.effect.va + plan.offset;
+  const Run run = run_of(&region, o.effect.rkey, va, plan.bytes);
   const u32 left = plan.bytes - run.bytes;
-  if (!run.there) std::memset(p->payload(), 0, plan.bytes);
-  ports.reads_out->start().set_read(run.address, p->payload(), run.there ? run.bytes : 0, p, !left);
+  ports.reads_out->start().set_read(run.address, p->payload(), run.bytes, p, !left);
   if (!left) return;
-  side.rest = {p, run_of(region, e.rkey, va + run.bytes, left), run.bytes};
+  side.rest = {p, run_of(&region, o.effect.rkey, va + run.bytes, left), run.bytes};
   side.reads.push(kRest);
 }
 

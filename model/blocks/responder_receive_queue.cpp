@@ -92,9 +92,13 @@ void ResponderExecute::accept_batch(ReceiveBatch* b) {
 }
 
 // C9-28: what writes memory comes behind the ATOMICs in front of it; they are done out of `take`.
-bool ResponderExecute::waits_for_atomic(const Packet& p, const Queue& q) {
-  return q.atomics && !mutant<"atomic_out_of_order">() &&
-         p.verdict.action == RequestAction::Execute && !request::is_saved(*p.parsed.opcode);
+// So is the taking away of a key, behind which each access is judged.
+bool ResponderExecute::waits_for_earlier(const Packet& p, const Queue& q) {
+  const RequestAction action = p.verdict.action;
+  if (q.invalidates && (action == RequestAction::Execute || action == RequestAction::Repeat))
+    return true;
+  return q.atomics && !mutant<"atomic_out_of_order">() && action == RequestAction::Execute &&
+         !request::is_saved(*p.parsed.opcode);
 }
 
 void ResponderExecute::unpark_later(u32 qpn, Queue& q) {
@@ -123,7 +127,7 @@ bool ResponderExecute::unpark() {
                          request::starts(p->parsed.opcode->position) && !q.failed &&
                          !(counts && lacks_wqe(*p, q));
   const u32 index = counts ? q.next_wqe : p ? p->effect.receive_wqe : 0;
-  const bool waits = p && !q.failed && waits_for_atomic(*p, q);
+  const bool waits = p && !q.failed && waits_for_earlier(*p, q);
   if (!p || waits || (needs_wqe && !holds(q.current, index) && !holds(q.following, index))) {
     if (p && !waits) {
       q.next_wqe = index, q.posted = later_index(q.posted, index + 1), ask_batch(qpn);
@@ -206,11 +210,13 @@ ResponderHold ResponderExecute::hold(u32 qpn) const {
   for (const Packet* p = q->parked_head; p; p = p->next) ++h.parked;
   if (const Packet* const p = q->parked_head) {
     h.psn = p->psn, h.wqe = p->effect.receive_wqe;
-    h.waits_atomic = waits_for_atomic(*p, *q), h.reading = q->fetching;
+    h.waits_invalidate = q->invalidates, h.reading = q->fetching;
+    h.waits_atomic = waits_for_earlier(*p, *q);
   }
   if (const Outcome* const o = q->first) {
     h.has_answer = true, h.answer_psn = o->reply.psn, h.answer_listed = q->listed;
     h.answer_waits = (o->waits && !q->ordered) || (o->kind != OutcomeKind::Plain && o->started);
+    h.answer_drains = o->invalidates;
   }
   return h;
 }
@@ -224,8 +230,7 @@ void ResponderExecute::clear(u32 qpn) {
   Queue* const found = queues_.find(qpn);
   if (!found) return;
   Queue& q = *found;
-  if (placing_ && placing_->qpn == qpn)
-    placing_ = nullptr;  // its buffer stays with the writes under way
+  if (placing_ && placing_->qpn == qpn) end_pieces();  // its buffer stays with the writes under way
   drop_batches(q);
   for (Packet* p = q.parked_head; p; --parked_) drop_behind_failure(std::exchange(p, p->next), q);
   forget_outcomes(q);

@@ -26,7 +26,7 @@ constexpr std::array kSendRows{
     SendRow{[](const SendView& v) { return v.requester.failing; },
             "requester: a work request has failed, and those in front of it are not done"},
     SendRow{[](const SendView& v) { return v.requester.waits_local; },
-            "command: has a work request of it to execute (Bind MW, Local Invalidate, Fast Register MR)"},
+            "command: has a work request of it to execute (Bind MW, Local Invalidate, Fast Register MR), or waits for accesses judged before it to end: look at dma"},
     SendRow{[](const SendView& v) { return v.s.waits_rnr && v.requester.timer_runs; },
             "requester: waits the time that an RNR NAK named, with a timer"},
     SendRow{[](const SendView& v) { return v.s.waits_rnr; },
@@ -79,14 +79,20 @@ std::string receive_standstill(const ResponderHold& r) {
   if (r.parked) {
     text = "responder_execute: " + std::to_string(r.parked) + " packets wait, the first has PSN " +
            std::to_string(r.psn);
-    if (r.waits_atomic)
+    if (r.waits_invalidate)
+      text +=
+          " and comes behind a SEND with Invalidate that has not taken its key away: look at "
+          "command";
+    else if (r.waits_atomic)
       text += " and comes behind an ATOMIC that is not done: look at dma";
     else
       text += " and needs receive WQE " + std::to_string(r.wqe) +
               (r.reading ? ", which dma has to read" : ", which nobody has asked for");
   } else if (r.has_answer) {
     text = "responder_execute: PSN " + std::to_string(r.answer_psn) + " is not answered: ";
-    text += r.answer_waits    ? "its data are not in memory, look at dma"
+    text += r.answer_drains  ? "it has taken a key away, and accesses that were judged before have "
+                               "not ended: look at dma"
+            : r.answer_waits ? "its data are not in memory, look at dma"
             : r.answer_listed ? "it is its turn, look at responder_reply and completion"
                               : "it waits for nothing and does not stand in the list of those that "
                                 "answer";

@@ -21,8 +21,10 @@ struct RequesterHold {
 struct ResponderHold {      // responder_execute
   u32 parked = 0, psn = 0;  // packets that wait for a receive WQE or an ATOMIC; that of the first
   u32 wqe = 0;              // the receive WQE that the first of them needs
+  bool waits_invalidate = false;               // they wait for an earlier SEND with Invalidate
   bool waits_atomic = false, reading = false;  // reading: receive WQEs are on their way
   bool has_answer = false, answer_waits = false, answer_listed = false;
+  bool answer_drains = false;  // a SEND with Invalidate, for the accesses judged before
   u32 answer_psn = 0;
 };
 

@@ -90,6 +90,7 @@ void FunctionalHca::run_command(u64 address) {
   const auto asked = decode<CommandHeader>(block.data());
   const std::vector<u64> pages = read_pages(blocks::page_list_of(block.data()));
   const blocks::CommandEffect effect = blocks::execute_command(contexts_, block.data(), pages);
+  contexts_.left_page_lists.clear();  // no access is under way
   if (effect.flush) stop_timer(effect.qpn), flush_sends(effect.qpn), flush_receives(effect.qpn);
   if (effect.clear) {
     stop_timer(effect.qpn);

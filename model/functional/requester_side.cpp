@@ -136,7 +136,7 @@ void FunctionalHca::add_pieces(const Sge& sge) {
 
 // BIND_MW, LOCAL_INV, REG_MR: done before the next work request begins. False: it waits, or fails.
 bool FunctionalHca::execute_local(const QpConfig& qp, u32 index) {
-  const blocks::LocalWork work{qp.qpn, 0, work_.wqe, work_.memory};
+  const blocks::LocalWork work{qp.qpn, 0, index, work_.wqe, work_.memory};
   std::optional<u32>& refused = side(qp.qpn).refused;
   if (refused == index ||
       !blocks::execute_local(contexts_, work, read_pages(blocks::page_list_of(work)))) {
@@ -145,6 +145,7 @@ bool FunctionalHca::execute_local(const QpConfig& qp, u32 index) {
       refused.reset(), fail_send(qp.qpn, refused_local_status());
     return false;
   }
+  contexts_.left_page_lists.clear();  // no access is under way
   ++contexts_.send[qp.qpn].started;
   complete_sent(qp.qpn);
   return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several ATOMICs at once, each indivisible.
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "testbench/tests/blocks/pair.h"
 
@@ -54,6 +55,46 @@ struct Executed {
   ResponderExecuteCounters counters;
 };
 }  // namespace
+
+// Two queue pairs of A, and READs of B's own, use one word of B in each moment: what the FetchAdd
+// returns and what remains are those of one of the two orders.
+TEST_CASE("no access of another queue pair comes between read and write of an ATOMIC",
+          "[chip][moments][ATOM-2]") {
+  const AtomicBy by = GENERATE(AtomicBy::Device, AtomicBy::Host);
+  const WorkOpcode other = GENERATE(WorkOpcode::RdmaWrite, WorkOpcode::Send, WorkOpcode::RdmaRead);
+  constexpr u64 kWord = 0x800000, kBefore = 5, kOther = u64{7} << 56;
+  constexpr Cycle kAdd = 300;  // when the FetchAdd is posted
+  std::set<u64> left;
+  for (Cycle delay = 0; delay < 600; delay += 3) {
+    PairConfig config = config_of(2, 4);
+    config.chip.responder_execute.atomic_by = by;
+    Pair pair{config};
+    proto::store_le8(pair.data(pair.b, kWord), kBefore);
+    proto::store_le8(pair.data(pair.a, 64), kOther);
+    // The receive WQE's buffer is the word.
+    pair.b.host.post_receives(2, 1, 8);
+    const Message add{.opcode = WorkOpcode::FetchAdd, .remote = kWord, .bytes = 8, .operand = 1};
+    Message message{.opcode = other, .qpn = 2, .local = 64, .remote = kWord, .bytes = 8};
+    Pair::Side& from = other == WorkOpcode::RdmaRead ? pair.b : pair.a;
+    if (other == WorkOpcode::RdmaRead) message.local = kWord, message.remote = 64;
+    const auto post = [](Pair::Side& side, const Message& m) {
+      side.host.plan.push_back(m), side.host.start(2);
+    };
+    pair.advance(100);
+    if (delay >= kAdd) post(pair.a, add);
+    pair.advance(delay < kAdd ? delay : delay - kAdd);
+    post(from, message);
+    pair.advance(delay < kAdd ? kAdd - delay : 0);
+    if (delay < kAdd) post(pair.a, add);
+    finish(pair);
+    const u64 value = proto::load_le8(pair.data(pair.b, kWord));
+    const u64 returned = proto::load_le8(pair.data(pair.a, 0));
+    INFO("delay " << delay << ", returned " << returned);
+    CHECK((value == kOther ? returned == kBefore : value == kOther + 1 && returned == kOther));
+    left.insert(value);
+  }
+  CHECK(left == std::set{kOther, kOther + 1});
+}
 
 TEST_CASE("ATOMICs on different addresses are done at once, as many as there are units",
           "[chip][ATOM-2]") {

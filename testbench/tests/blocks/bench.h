@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "model/blocks/accesses.h"
 #include "model/engine/domain.h"
 #include "model/engine/link.h"
 #include "testbench/tests/blocks/pair.h"
@@ -15,13 +16,20 @@ template <class T>
 using Plan = std::vector<std::pair<Cycle, T>>;
 using Cycles = std::vector<Cycle>;
 
+// The link that carries a T.
+template <class T>
+inline constexpr bool kIsAccess = requires(T item) {
+  item.era;
+};
+template <class T, unsigned N>
+using LinkOf = std::conditional_t<kIsAccess<T>, blocks::AccessLink<T, N>, engine::Link<T, N>>;
+
 // Gives items to a link so that its reader sees each in its cycle, or as soon after as there is
 // room.
-template <class T, unsigned N>
+template <class L, class T>
 class Feeder : public engine::Block {
  public:
-  Feeder(engine::Link<T, N>& out, const Plan<T>& plan)
-      : out_(out), plan_(plan.begin(), plan.end()) {}
+  Feeder(L& out, const Plan<T>& plan) : out_(out), plan_(plan.begin(), plan.end()) {}
   void tick() {
     if (plan_.empty()) return;
     if (now() + 1 < plan_.front().first) return wake_at(plan_.front().first - 1);
@@ -31,7 +39,7 @@ class Feeder : public engine::Block {
   }
 
  private:
-  engine::Link<T, N>& out_;
+  L& out_;
   std::deque<std::pair<Cycle, T>> plan_;
 };
 
@@ -45,7 +53,7 @@ class Taker : public engine::Block {
     if (now() < from_) return wake_at(from_);
     seen.push_back(now()), items.push_back(in.pop());
   }
-  engine::Link<T, N> in;
+  LinkOf<T, N> in;
   Cycles seen;
   std::vector<T> items;
 
@@ -76,17 +84,19 @@ class Bench {
     return block;
   }
   // Cycles are those in which `reader` sees the items, at least 2.
-  template <class T, unsigned N>
-  Feeder<T, N>& feed(engine::Link<T, N>& link, engine::Block& reader,
-                     const Plan<std::type_identity_t<T>>& plan) {
-    auto& feeder = add(keep<Feeder<T, N>>(link, plan), "feeder");
+  template <class T, unsigned N, template <class, unsigned> class L>
+  Feeder<L<T, N>, T>& feed(L<T, N>& link, engine::Block& reader,
+                           const Plan<std::type_identity_t<T>>& plan) {
+    count(link);
+    auto& feeder = add(keep<Feeder<L<T, N>, T>>(link, plan), "feeder");
     link.connect(feeder.self, reader.self, "fed");
     return feeder;
   }
-  template <class T, unsigned N>
-  Taker<T, N>& take(engine::Link<T, N>*& out, engine::Block& writer, unsigned depth = N,
-                    Cycle from = 0, const char* name = "taken") {
+  template <class T, unsigned N, template <class, unsigned> class L>
+  Taker<T, N>& take(L<T, N>*& out, engine::Block& writer, unsigned depth = N, Cycle from = 0,
+                    const char* name = "taken") {
     auto& taker = add(keep<Taker<T, N>>(depth, from), "taker");
+    count(taker.in);
     taker.in.connect(writer.self, taker.self, name);
     out = &taker.in;
     return taker;
@@ -96,8 +106,13 @@ class Bench {
   }
 
   engine::Domain domain{engine::Domain::Options{}};
+  blocks::Accesses accesses;
 
  private:
+  template <class L>
+  void count(L& link) {
+    if constexpr (requires { link.accesses; }) link.accesses = &accesses;
+  }
   template <class B, class... A>
   B& keep(A&&... args) {
     auto made = std::make_shared<B>(std::forward<A>(args)...);

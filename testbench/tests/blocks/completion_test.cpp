@@ -15,7 +15,7 @@ struct CompletionBench : Bench {
                   unsigned depth = 8, Cycle from = 0, bool drained = false,
                   const Plan<proto::CqDoorbell>& bells = {}, bool solicited = false,
                   unsigned events_depth = 4, Cycle events_from = 0)
-      : config(c), completion(config, kClock, contexts) {
+      : config(c), completion(config, kClock, contexts, accesses) {
     PairConfig two;
     two.armed = true;
     set_up(contexts, two, false);

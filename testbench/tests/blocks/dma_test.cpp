@@ -44,7 +44,7 @@ struct DmaBench : Bench {
   }
   SlowHost host;
   Memory memory;
-  Dma dma{host, memory};
+  Dma dma{host, memory, accesses};
   Cycles done;
   std::vector<bool> failed;
 };

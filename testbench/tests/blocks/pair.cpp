@@ -105,7 +105,8 @@ Pair::Side::Side(const PairConfig& c, u64 seed)
   chip.probes.attach(digest);
 }
 
-bool Pair::Side::read_memory(u64 address, u8* to, u32 bytes, Cycle) {
+bool Pair::Side::read_memory(u64 address, u8* to, u32 bytes, Cycle at) {
+  if (sees) sees(address, bytes, false, at);
   if (address >= kContexts) {
     std::vector<u8>& entry = contexts[address];
     entry.resize(bytes);
@@ -116,6 +117,7 @@ bool Pair::Side::read_memory(u64 address, u8* to, u32 bytes, Cycle) {
   return true;
 }
 void Pair::Side::write_memory(u64 address, const u8* from, u32 bytes, Cycle at) {
+  if (sees) sees(address, bytes, true, at);
   if (address >= kContexts) return contexts[address].assign(from, from + bytes);
   if (address + bytes > memory.size()) throw std::runtime_error("write outside of memory");
   std::memcpy(&memory[address], from, bytes);
@@ -248,7 +250,7 @@ void TestHost::post(const Message& m) {
   std::memset(slot, 0, 128);
   SendWqe w{};
   w.opcode = m.opcode, w.signaled = m.signaled, w.sge_count = u8(m.sges), w.index = u16(index);
-  w.remote_va = kData + m.remote, w.rkey = kKey, w.immediate = m.immediate;
+  w.remote_va = kData + m.remote, w.rkey = m.rkey, w.immediate = m.immediate;
   w.fence = m.fence, w.solicited = m.solicited;
   if (m.inline_data) w.inline_data = true, w.inline_bytes = u16(m.bytes), w.sge_count = 0;
   encode(w, slot);

@@ -33,6 +33,7 @@ struct Message {
   u32 immediate = 0;             // or the key to invalidate
   u64 operand = 0, compare = 0;  // ATOMIC: what is added or swapped in
   bool inline_data = false, pushed = false;
+  u32 rkey = kKey;
 };
 
 // Host software of one chip: posts what it is told as far as the queues allow, reads its CQ when a
@@ -123,6 +124,8 @@ class Pair {
         control_writes;  // of the chip in front of kData: cycle, address
     // When the chip wrote into [from, from + bytes).
     std::vector<Cycle> writes_to(u64 from, u64 bytes) const;
+    // Called for each access of the chip to memory.
+    std::function<void(u64 address, u32 bytes, bool write, Cycle at)> sees;
     engine::DigestSink digest;
   };
 

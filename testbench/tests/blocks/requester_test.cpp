@@ -74,7 +74,7 @@ struct RequesterBench : Bench {
   QpContext context{{.latency = 2, .interval = 1}};
   Protection protection{{.latency = 2, .interval = 1}, context.contexts};
   Packetizer packetizer{packetizer_config, 400'000'000, protection, release(TxStart::Threshold)};
-  Requester requester{config, 400'000'000, context, protection, packetizer};
+  Requester requester{config, 400'000'000, context, protection, packetizer, accesses};
   engine::Budget turn_buffers{4};
   Pool<Turn> pool;
   Taker<Completed, 8>* completions = nullptr;

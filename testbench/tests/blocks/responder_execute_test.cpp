@@ -63,7 +63,7 @@ struct ExecuteBench : Bench {
   ResponderCheckConfig check_config;
   ResponderCheck check{check_config, context, protection};
   PacketPool pool;
-  ResponderExecute execute{config, release(TxStart::Full), context.contexts, protection};
+  ResponderExecute execute{config, release(TxStart::Full), context.contexts, protection, accesses};
   Taker<DmaRequest, 8>* writes = nullptr;
   Taker<Reply, 8>* replies = nullptr;
   Taker<Completed, 8>* completions = nullptr;
