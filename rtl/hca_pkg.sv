@@ -501,6 +501,22 @@ package hca_pkg;
   function automatic logic opcode_known(input logic [7:0] opcode);
     opcode_known = opcode_row(opcode) != '1;
   endfunction
+  // An operation that no device executes: refused whatever stands behind its BTH.
+  function automatic logic opcode_extended(input logic [7:0] opcode);
+    unique case (opcode)
+      8'h1a: opcode_extended = 1'b1;  // GET class operation
+      8'h1b: opcode_extended = 1'b1;  // PUT class operation
+      8'h1c: opcode_extended = 1'b1;  // FLUSH
+      8'h1d: opcode_extended = 1'b1;  // ATOMIC WRITE
+      8'h5a: opcode_extended = 1'b1;  // GET class operation
+      8'h5b: opcode_extended = 1'b1;  // PUT class operation
+      8'h5c: opcode_extended = 1'b1;  // FLUSH
+      8'hba: opcode_extended = 1'b1;  // GET class operation
+      8'hbb: opcode_extended = 1'b1;  // PUT class operation
+      8'hbc: opcode_extended = 1'b1;  // FLUSH
+      default: opcode_extended = 1'b0;
+    endcase
+  endfunction
   // None of a reserved one.
   function automatic logic [11:0] opcode_ext(input logic [7:0] opcode);
     opcode_ext = opcode_row(opcode);

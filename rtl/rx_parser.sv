@@ -219,9 +219,12 @@ module rx_parser #(
     if (bytes < BthBytes + IcrcBytes) back_d = hca_pkg::VerdictTruncated;
     else if (bth.tver != 4'd0) back_d = hca_pkg::VerdictBadTVer;
     else if (!known) back_d = hca_pkg::VerdictReservedOpCode;
-    else if (bytes < headers + IcrcBytes) back_d = hca_pkg::VerdictTruncated;
-    else if (bytes[1:0] != 2'd0) back_d = hca_pkg::VerdictBadLength;
-    else if ({16'd0, bth.padcnt} > rest) back_d = hca_pkg::VerdictBadPadCnt;
+    else begin
+      if (bytes < headers + IcrcBytes) back_d = hca_pkg::VerdictTruncated;
+      else if (bytes[1:0] != 2'd0) back_d = hca_pkg::VerdictBadLength;
+      else if ({16'd0, bth.padcnt} > rest) back_d = hca_pkg::VerdictBadPadCnt;
+      if (back_d != hca_pkg::VerdictGood && hca_pkg::opcode_extended(bth.opcode)) back_d = hca_pkg::VerdictReservedOpCode;
+    end
 
     early_d = back_d;
     if (middle_d != hca_pkg::VerdictGood) early_d = middle_d;

@@ -10,6 +10,10 @@ namespace hca::testbench::conditions {
 using namespace proto;
 
 namespace {
+bool reads(const SentWork& work) {
+  const std::string op = work.post->text("op");
+  return op == "RDMA_READ" || op.starts_with("ATOMIC");
+}
 bool statuses(const Situation& s, WcStatus recorded, WcStatus ours) {
   return WcStatus(s.recorded_value) == recorded && WcStatus(s.our_value) == ours;
 }
@@ -68,6 +72,12 @@ bool refused_length_of_immediate(const Situation& s) {
 
 bool response_too_short(const Situation& s) {
   return s.our_wc->status == WcStatus::LocLenErr && !receives(s) && surplus(s) < 0;
+}
+bool completed_by_plain_ack(const Situation& s) {
+  const Seen& got = s.qp->answer;
+  if (s.recorded_wc->text("status") != "SUCCESS" || !got.is_ack()) return false;
+  const SentWork* work = s.qp->work_at(got.psn());
+  return work && reads(*work);
 }
 bool reserved_nak_code(const Situation& s) {
   const Seen& got = s.qp->answer;

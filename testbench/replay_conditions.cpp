@@ -41,10 +41,6 @@ Position position_in(u32 index, u32 packets) {
   if (index == 0) return packets == 1 ? Position::Only : Position::First;
   return index + 1 == packets ? Position::Last : Position::Middle;
 }
-bool reads(const SentWork& work) {
-  const std::string op = work.post->text("op");
-  return op == "RDMA_READ" || op.starts_with("ATOMIC");
-}
 bool takes_credit(const SentWork& work) {
   const std::string op = work.post->text("op");
   return op.starts_with("SEND") || op == "RDMA_WRITE_WITH_IMM";
@@ -245,14 +241,6 @@ bool second_go_back(const Situation& s) {
          psn_distance(s.qp->answer.psn(), s.ours->psn()) >= 0 &&
          equal(before->frame, *s.ours, *s.qp);
 }
-bool read_again_behind_plain_ack(const Situation& s) {
-  if (!s.qp->answer.is_ack() || !s.ours->is_request()) return false;
-  const SentWork* work = s.qp->work_at(s.ours->psn());
-  const QpHistory::Sent* before = sent_before(s, *s.ours);
-  return work && reads(*work) && work == s.qp->work_at(s.qp->answer.psn()) &&
-         (!before || equal(before->frame, *s.ours, *s.qp));
-}
-
 bool notifies_of_congestion(const Situation& s) {
   const Seen &marked = s.qp->last, &cnp = *s.ours;
   const u8 ecn = marked.good ? traffic_class_of(marked.bytes.data(), marked.packet) & kEcnMask : 0;

@@ -37,7 +37,6 @@ bool nak_of_reserved_opcode(const Situation& s);
 bool nak_of_window_bounds(const Situation& s);
 bool response_to_read_further_back(const Situation& s);
 bool second_go_back(const Situation& s);
-bool read_again_behind_plain_ack(const Situation& s);
 bool notifies_of_congestion(const Situation& s);
 bool credits_behind_none(const Situation& s);
 bool answer_behind_recording(const Situation& s);
@@ -57,6 +56,7 @@ bool refused_key_of_immediate(const Situation& s);
 bool refused_length_of_immediate(const Situation& s);
 // Completions that only one has.
 bool response_too_short(const Situation& s);
+bool completed_by_plain_ack(const Situation& s);
 bool reserved_nak_code(const Situation& s);
 bool completion_of_bind(const Situation& s);
 // The code that a completion in error has from its device.

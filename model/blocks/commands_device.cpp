@@ -60,6 +60,8 @@ CommandStatus set_port(Call& c) {
   if (a.state != PortState::Down && a.state != PortState::Active) return CommandStatus::BadValue;
   if (a.framing >= kFramingCount || !is_mtu(a.mtu) || a.vlan > kMaxVlan)
     return CommandStatus::BadValue;
+  if (std::none_of(std::begin(a.pkeys), std::end(a.pkeys), pkey_is_valid))  // PKEY-9
+    return CommandStatus::BadValue;
   cable.asked = a.state;
   if (cable.is_broken) a.state = PortState::Down;
   c.effect.port_events = port_events(*port, a), c.effect.port = c.header.object;

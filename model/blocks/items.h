@@ -68,6 +68,7 @@ struct SchedulerNote {
 struct Acknowledgement {
   u32 qpn = 0, psn = 0, msn = 0;
   u8 syndrome = 0;
+  u32 payload_bytes = 0;  // of an Acknowledge, which has none
   Packet* packet = nullptr;
 };
 
@@ -83,8 +84,8 @@ struct Completed {
   u32 cqn = 0;
   proto::Cqe cqe{};
   proto::EventType event = proto::EventType::Completion;
-
   Accesses::Era era = 0;
+
   bool is_event() const { return event != proto::EventType::Completion; }
 };
 
@@ -107,8 +108,8 @@ struct Fault {
   bool of_sends = false;  // the event, as its WQE
   u16 wqe_index = 0;
   std::optional<u32> invalidate{};  // this key; the queue pair goes on
-  bool fails = true;                // the queue pair enters Error
   u32 life = 0;                     // of the queue pair that asked for that
+  bool fails = true;                // the queue pair enters Error
   bool sends_alone = false;         // the queue pair enters SQE instead
   bool refused = false;             // a request with this PSN; MSN without it
   bool fails_shared = false;        // the SRQ of the queue pair fails too

@@ -137,6 +137,8 @@ void Requester::send_several() {
 inline bool Requester::cut(u32 qpn, Lane& lane) {
   if (!lane.sending && !begin(qpn, lane, *lane.head)) [[unlikely]]
     return false;
+  if (!names_partition(contexts_.qps[qpn])) [[unlikely]]  // since the message began
+    return fail(qpn, lane.index, WcStatus::LocQpOpErr), false;
   if (may_probe(contexts_.qps[qpn]) && lane.packet && waits_for_probe(qpn, lane)) [[unlikely]]
     return false;  // its ACK activates the lane again
   send_packet(qpn, lane);

@@ -33,7 +33,7 @@ void Requester::acknowledge() {
     return;
   }
   SendState& s = contexts_.send[a.qpn];
-  const AckVerdict v = judge_ack(s, *qp, awaited(a.qpn), a.psn, a.syndrome);
+  const AckVerdict v = judge_ack(s, *qp, awaited(a.qpn), a.psn, a.syndrome, a.payload_bytes);
   if (v.action != AckAction::Drop || mutant<"credits_of_every_ghost">())
     take_credits(s, a.msn, a.syndrome);
   act(a.qpn, v);

@@ -63,7 +63,9 @@ void ResponderReply::send(Side& side, const Reply& reply) {
   next_ = now() + config_.interval;
   const QpConfig* qp = contexts_.find_qp(reply.qpn);
   const bool moved = ports_ > 1 && qp && &side != &sides[port_of(*qp)];  // by a reset
-  if (!qp || qp->state == QpState::Reset || qp->state == QpState::Init || moved) return drop(reply);
+  if (!qp || qp->state == QpState::Reset || qp->state == QpState::Init || moved ||
+      !names_partition(*qp))
+    return drop(reply);
   Packet* p = reply.packet;
   if (p)
     ++counters.responses;

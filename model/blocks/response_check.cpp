@@ -11,7 +11,7 @@ Cycle ResponseCheck::check(Packet& p, Cycle at, Acknowledgement& out) {
   if (!good(p, qp)) [[unlikely]]
     return kNever;
   ++counters.good;
-  out = {p.qpn, p.psn, 0, 0, nullptr};
+  out = {.qpn = p.qpn, .psn = p.psn, .payload_bytes = p.parsed.payload_bytes};
   if (p.parsed.has(Ext::Aeth)) out.msn = p.parsed.aeth.msn, out.syndrome = p.parsed.aeth.syndrome;
   if (p.parsed.opcode->operation != Operation::Acknowledge) out.packet = &p;
   const Cycle leaves = stage_.enter(context_.look_up(port_, at, p.qpn));

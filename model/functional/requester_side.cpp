@@ -171,7 +171,7 @@ void FunctionalHca::transmit(const QpConfig& qp, const Path& path, const OpcodeR
   const u32 bytes = finish_frame(frame_.data(), shape_of(path, row, payload_bytes));
   if (is_down(contexts_.ports[qp.port - 1u]) && !mutant<"port_down_sends">()) return;
   ++counters(qp).sent;
-  io_.transmit(qp.port, {frame_.data(), bytes});
+  if (names_partition(qp)) io_.transmit(qp.port, {frame_.data(), bytes});
 }
 
 // ---- Answers
@@ -188,7 +188,7 @@ void FunctionalHca::receive_answer(const QpConfig& qp, const ParsedPacket& packe
   if (packet.opcode->operation != Operation::Acknowledge)
     return receive_response(qp, packet, frame.subspan(packet.payload_offset, packet.payload_bytes));
   const AckVerdict verdict =
-      judge_ack(s, qp, awaited(qp.qpn), packet.bth.psn, packet.aeth.syndrome);
+      judge_ack(s, qp, awaited(qp.qpn), packet.bth.psn, packet.aeth.syndrome, packet.payload_bytes);
   if (verdict.action != AckAction::Drop || mutant<"credits_of_every_ghost">())
     take_credits(s, packet.aeth.msn, packet.aeth.syndrome);
   act(qp.qpn, verdict);

@@ -101,6 +101,12 @@ class ExtSet {
 };
 constexpr ExtSet operator|(Ext a, Ext b) { return ExtSet(a) | ExtSet(b); }
 
+// The extended operations, which no device here executes (BTH-4).
+constexpr bool is_extended(Operation operation) {
+  return operation == Operation::Get || operation == Operation::Put ||
+         operation == Operation::Flush || operation == Operation::AtomicWrite;
+}
+
 struct OpcodeRow {
   u8 code;
   std::string_view name;  // without the service

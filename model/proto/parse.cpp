@@ -62,12 +62,18 @@ void take_ext(Ext ext, const u8*& at, ExtHeaders& out) {
     return ReservedOpcode;
 
   const u32 headers = bytes_of<Bth>() + out.opcode->ext_bytes;
-  if (bytes < headers + kIcrcBytes) return Truncated;
+  // BTH-4: an operation that no device executes is refused whatever stands behind its BTH.
+  const auto refuse = [&](PacketVerdict verdict) {
+    if (!is_extended(out.opcode->operation)) return verdict;
+    out.opcode = nullptr;
+    return ReservedOpcode;
+  };
+  if (bytes < headers + kIcrcBytes) return refuse(Truncated);
   if (bytes % 4 != 0) [[unlikely]]
-    return BadLength;
+    return refuse(BadLength);
   const u32 padded = bytes - headers - kIcrcBytes;
   if (out.bth.pad_count > padded) [[unlikely]]
-    return BadPad;
+    return refuse(BadPad);
   out.payload_offset = u16(offset + headers);
   out.payload_bytes = padded - (mutant<"pad_not_stripped">() ? 0 : out.bth.pad_count);
 

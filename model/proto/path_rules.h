@@ -4,9 +4,13 @@
 
 #include "model/proto/key.h"
 #include "model/proto/packet.h"
+#include "model/proto/pkey.h"
 #include "model/proto/port_attributes.h"
+#include "model/proto/qp.h"
 
 namespace hca::proto {
+// PKEY-11: no packet leaves with a P_Key that names no partition; QP 0 has none.
+inline bool names_partition(const QpConfig& qp) { return qp.qpn == kQp0 || pkey_is_valid(qp.pkey); }
 inline constexpr u64 kDefaultGidPrefix = 0xfe80'0000'0000'0000;
 
 // VAL-5, VAL-7: a GID of one port of the fabric: no multicast GID, not the loopback GID, not none.

@@ -84,7 +84,7 @@ inline AckVerdict implied_nak(const SendState& s, const QpConfig& qp, u32 missin
 // An Acknowledge packet. `awaited`: the oldest READ or ATOMIC that is not answered, if there is
 // one.
 inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMessage* awaited,
-                            u32 psn, u8 syndrome) {
+                            u32 psn, u8 syndrome, u32 payload_bytes) {
   using namespace response;
   const u8 value = syndrome_value(syndrome);
   const SyndromeKind kind = syndrome_kind(syndrome);
@@ -94,6 +94,7 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
                ? AckVerdict{AckAction::Credits, s.unacked_psn, {}, 0, "C9-217"}
                : drop("G12.1");
   }
+  if (payload_bytes) return fail(psn, WcStatus::LocLenErr, "T7-l4");
   if ((kind == SyndromeKind::Reserved && !mutant<"reserved_syndrome_fails">()) ||
       (kind == SyndromeKind::Nak && is_reserved_nak(value, qp.options.reserved_nak)))
     return drop("T5");
@@ -102,8 +103,9 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
   if (awaited && !passed && !mutant<"ack_passes_read">()) {
     const u32 missing = missing_psn(s, *awaited);
     const s32 beyond = psn_distance(missing, psn);
-    if (beyond > 0 || (beyond == 0 && kind == SyndromeKind::Ack))
-      return implied_nak(s, qp, missing, "G12.3");
+    const bool inside = beyond >= 0 && psn_distance(psn, awaited->last_psn()) >= 0;
+    if (inside && kind == SyndromeKind::Ack) return drop("ERR-17");  // unsolicited
+    if (beyond > 0) return implied_nak(s, qp, missing, "G12.3");
   }
   switch (kind) {
     case SyndromeKind::Ack:
@@ -171,6 +173,7 @@ inline ResponseVerdict judge_response(const SendState& s, const QpConfig& qp,
   ResponseVerdict v{{AckAction::Progress, psn_add(psn, 1), {}, 0, "G12.5"}};
   if (mutant<"response_acks_itself_only">() && psn != s.unacked_psn) v.psn = s.unacked_psn;
   v.places = v.completes = true;
+  if (!is_read && packet.payload_bytes) return {fail(psn, WcStatus::LocLenErr, "T9-16")};
   if (!is_read) return v;
   const Position p = packet.opcode->position;
   v.offset = psns_between(awaited->first_psn, psn) * qp.path_mtu;

@@ -26,13 +26,15 @@ class SavedRequests {
     next_ = next_ + 1 == entries_.size() ? 0 : next_ + 1;
   }
   // G3.3: a part of a READ that is held: the PSN says where it begins, all else must agree.
+  // READ-16: it ends where the READ or one of its packets does, so that each PSN has one payload.
   bool holds_read(const RequestEffect& e, u32 path_mtu) const {
     const SavedRequest* held = find(e.ack_psn);
     if (!held || (held->atomic && !mutant<"find_by_range_only">())) return false;
     if (held->rkey != e.rkey && !mutant<"dup_read_rkey_unchecked">()) return false;
     const u64 offset = u64{psn_sub(e.ack_psn, held->first_psn)} * path_mtu;
     if (e.va != held->va + offset && !mutant<"dup_read_va_unchecked">()) return false;
-    return e.byte_len <= held->bytes - offset;
+    const u64 left = held->bytes - offset;
+    return e.byte_len == left || (e.byte_len && e.byte_len < left && e.byte_len % path_mtu == 0);
   }
   // G3.4; nullptr if its result is not held.
   const SavedRequest* find_atomic(u32 psn) const {

@@ -31,6 +31,7 @@ inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, const QpConfig& qp
       (wqe.inline_data && !row->sends_payload()))
     return WcStatus::LocQpOpErr;
   if (row->is_local() && wqe.sge_count) return WcStatus::LocQpOpErr;
+  if (!row->is_local() && !names_partition(qp)) return WcStatus::LocQpOpErr;
   const u64 behind = wqe.inline_data ? wqe.inline_bytes : u64{wqe.sge_count} * kSgeBytes;
   return behind + segments_offset(*row, qp.service) <= qp.sq.stride() ? WcStatus::Success
                                                                       : WcStatus::LocQpOpErr;

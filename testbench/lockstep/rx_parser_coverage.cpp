@@ -48,6 +48,10 @@ std::vector<std::string> verdict_names() {
   for (const proto::VerdictRow& row : proto::verdict_rows()) names.emplace_back(row.name);
   return names;
 }
+// BTH-4: an operation that no device executes is reserved before its pad is judged.
+bool is_refused_first(const proto::OpcodeRow& row, PacketVerdict v) {
+  return proto::is_extended(row.operation) && v == PacketVerdict::BadPad;
+}
 bool has_payload(u32 opcode) {
   return proto::kOpcodeRows[opcode].payload != proto::PayloadRule::None;
 }
@@ -64,7 +68,9 @@ RxParserCoverage::RxParserCoverage(u32 beat_bytes) : beat_bytes_(beat_bytes) {
   add_cross(std::array{&framing, &verdict, &start}, [](std::span<const u32> values) {
     return can_be(kStreams[values[0]], PacketVerdict(values[1]), false);
   });
-  add_cross(std::array{&opcode, &verdict});
+  add_cross(std::array{&opcode, &verdict}, [](std::span<const u32> values) {
+    return !is_refused_first(proto::kOpcodeRows[values[0]], PacketVerdict(values[1]));
+  });
   add_cross(std::array{&opcode, &start});
   add_cross(std::array{&framing, &payload, &start});
   verdicts_from_ = add_group("framing x verdict x length of the frame");

@@ -212,6 +212,14 @@ std::string opcode_part() {
       "      default: opcode_row = '1;\n    endcase\n  endfunction\n"
       "  function automatic logic opcode_known(input logic [7:0] opcode);\n"
       "    opcode_known = opcode_row(opcode) != '1;\n  endfunction\n"
+      "  // An operation that no device executes: refused whatever stands behind its BTH.\n"
+      "  function automatic logic opcode_extended(input logic [7:0] opcode);\n"
+      "    unique case (opcode)\n";
+  for (const OpcodeRow& row : kOpcodeRows)
+    if (is_extended(row.operation))
+      out += fmt::format("      8'h{:02x}: opcode_extended = 1'b1;  // {}\n", row.code, row.name);
+  out +=
+      "      default: opcode_extended = 1'b0;\n    endcase\n  endfunction\n"
       "  // None of a reserved one.\n";
   out += fmt::format(
       "  function automatic logic [{0}:0] opcode_ext(input logic [7:0] opcode);\n"

@@ -70,7 +70,7 @@ std::vector<Case> requester_cases() {
                      .out(0x0c, kP, 0, read_reth(100), true)
                      .in_answer(kP, kNoCredits, 1)
                      .wc("send", 1, "SUCCESS", "RDMA_READ", 100),
-                 {"frame.ours only"},
+                 {"wc.recorded only"},
                  "oddity 20",
                  true,
                  set_byte(1, kSyndrome, 0x62)});
@@ -82,7 +82,7 @@ std::vector<Case> requester_cases() {
            .out(0x14, kP, 0, atomic(kTheirs, 5), true)
            .in_answer(kP, kNoCredits, 1)
            .wc("send", 1, "SUCCESS", "FETCH_ADD", 8),
-       {"frame.ours only"},
+       {"wc.recorded only"},
        "oddity 20",
        true,
        set_byte(1, kSyndrome, 0x62)});
