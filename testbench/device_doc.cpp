@@ -160,14 +160,21 @@ std::string events_section() {
   for (const EventRow& row : kAsyncEvents)
     text += fmt::format("| {:#x} | {:#x} | IBV_EVENT_{} | {} | {} | {} |\n", row.code, row.source,
                         row.name, name_of_object(row.object), row.meaning, row.statement);
+  text +=
+      "\nCodes of the driver's list that are in no entry:\n\n| code | meaning | why "
+      "|\n|---|---|---|\n";
+  for (const UnusedEventCode& row : kUnusedEventCodes)
+    text += fmt::format("| {:#x} | {} | {} |\n", row.code, row.meaning, row.reason);
   return text;
 }
 
 std::string commands_section() {
   std::string text = fmt::format(
-      "\n## Commands\n\nA command lies between two packets: an access that was judged before a "
-      "DeregisterMr, DeallocMw or DestroyQp is carried out whole, one behind it is refused or "
-      "dropped. None of them waits.\n\nA block of {} bytes: the header, then the structure of the "
+      "\n## Commands\n\nA command lies between two packets: an access that was judged before it is "
+      "carried out whole, one after it is refused or dropped. A command that takes a key, a queue "
+      "or a queue pair away is written back when the accesses judged before it have ended: from "
+      "then on the device does not touch that memory.\n\nA block of {} bytes: the header, then the "
+      "structure of the "
       "command. The "
       "HCA reads it, "
       "executes it between two packets and writes it back, `Done` with it.\n",

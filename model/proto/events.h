@@ -36,7 +36,9 @@ inline constexpr u32 kAsyncEq = 0;
 // queue.
 inline constexpr u8 kSendQueueSource = 0x5;
 
-// An asynchronous event, and its code and source in the entry of T17.
+// An asynchronous event, and its code and source in the entry of T17. A code of this device's own
+// has source 0, which names nothing: to a driver that does not know the code, an entry that names a
+// queue pair is the end of that queue pair (AEQ-12).
 struct EventRow {
   EventType type;
   EventObject object;
@@ -51,11 +53,11 @@ inline constexpr std::array kAsyncEvents{
     EventRow{EventType::QpReqErr,    EventObject::Qp, 0x208, 0x9, "QP_REQ_ERR",    "T15-QP_REQ_ERR",    "an invalid request without a receive WQE"},
     EventRow{EventType::QpAccessErr, EventObject::Qp, 0x20d, 0x9, "QP_ACCESS_ERR", "T15-QP_ACCESS_ERR", "an R_Key violation without a receive WQE"},
     EventRow{EventType::CqErr,       EventObject::Cq, 0x203, 0x2, "CQ_ERR",        "T15-CQ_ERR",        "the CQ ran over and takes no more CQEs"},
-    EventRow{EventType::CommEst,     EventObject::Qp, 0xf01, 0x1, "COMM_EST",      "T15-COMM_EST",      "the first packet came in RTR; the code is this device's own"},
-    EventRow{EventType::SqDrained,   EventObject::Qp, 0x900, kSendQueueSource, "SQ_DRAINED",    "T15-SQ_DRAINED",    "SQD: all messages begun are completed"},
-    EventRow{EventType::QpLastWqeReached, EventObject::Qp, 0xf02, 0x1, "QP_LAST_WQE_REACHED", "T15-QP_LAST_WQE_REACHED", "a queue pair on an SRQ is in Error and has completed all WQEs that it took; own code"},
-    EventRow{EventType::SrqLimitReached, EventObject::Srq, 0xf03, 0x1, "SRQ_LIMIT_REACHED", "T15-SRQ_LIMIT_REACHED", "fewer WQEs are left than its limit; own code"},
-    EventRow{EventType::SrqErr,      EventObject::Srq, 0xf04, 0x1, "SRQ_ERR",       "T15-SRQ_ERR",       "the WQEs of the SRQ cannot be read; own code"},
+    EventRow{EventType::CommEst,     EventObject::Qp, 0xf01, 0x0, "COMM_EST",      "T15-COMM_EST",      "the first packet came in RTR; the code is this device's own"},
+    EventRow{EventType::SqDrained,   EventObject::Qp, 0xf0c, 0x0, "SQ_DRAINED",    "T15-SQ_DRAINED",    "SQD: all messages begun are completed; own code"},
+    EventRow{EventType::QpLastWqeReached, EventObject::Qp, 0xf02, 0x0, "QP_LAST_WQE_REACHED", "T15-QP_LAST_WQE_REACHED", "a queue pair on an SRQ is in Error and has completed all WQEs that it took; own code"},
+    EventRow{EventType::SrqLimitReached, EventObject::Srq, 0xf03, 0x0, "SRQ_LIMIT_REACHED", "T15-SRQ_LIMIT_REACHED", "fewer WQEs are left than its limit; own code"},
+    EventRow{EventType::SrqErr,      EventObject::Srq, 0xf04, 0x0, "SRQ_ERR",       "T15-SRQ_ERR",       "the WQEs of the SRQ cannot be read; own code"},
     EventRow{EventType::PortErr,     EventObject::Port, 0xf05, 0x0, "PORT_ERR",      "T15-PORT_ACTIVE",   "the port went Down; own code, as those of the next"},
     EventRow{EventType::PortActive,  EventObject::Port, 0xf06, 0x0, "PORT_ACTIVE",   "T15-PORT_ACTIVE",   "the port is Active again"},
     EventRow{EventType::LidChange,   EventObject::Port, 0xf07, 0x0, "LID_CHANGE",    "T15-PORT_ACTIVE",   "its LID is another"},
@@ -70,6 +72,22 @@ inline constexpr auto kAsyncEventNames = [] {
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = kAsyncEvents[i].name;
   return names;
 }();
+// Codes of T17 that stand for errors of RoCE and are in no entry.
+struct UnusedEventCode {
+  u16 code;
+  std::string_view meaning, reason;
+};
+inline constexpr std::array kUnusedEventCodes{
+    // clang-format off
+    UnusedEventCode{0x207, "READ request queue full",  "an invalid request like others: 0x208 (T10-4)"},
+    UnusedEventCode{0x20e, "remote operational error", "told by the CQE of the receive WQE, or as 0x700 (T11)"},
+    UnusedEventCode{0x316, "response length error",    "class B: told by the CQE of the work request (T9-16)"},
+    UnusedEventCode{0x50a, "too many retries",         "class B: told by the CQE of the work request (T9-4)"},
+    UnusedEventCode{0x50f, "too many RNR NAKs",        "class B: told by the CQE of the work request (G8.2)"},
+    UnusedEventCode{0x702, "CQ catastrophic",          "a CQ ends by 0x203 alone"},
+    UnusedEventCode{0x900, "QP suspend complete",      "no queue pair is suspended; a drained send queue is 0xf0c"},
+    // clang-format on
+};
 constexpr const EventRow* async_event(EventType type) {
   for (const EventRow& row : kAsyncEvents)
     if (row.type == type) return &row;
@@ -83,6 +101,8 @@ constexpr const EventRow* async_event_of_code(u16 code) {
 static_assert([] {
   for (const EventRow& row : kAsyncEvents)
     if (async_event(row.type) != &row || async_event_of_code(row.code) != &row) return false;
+  for (const UnusedEventCode& row : kUnusedEventCodes)
+    if (async_event_of_code(row.code)) return false;
   return true;
 }());
 
@@ -127,7 +147,10 @@ struct Layout<Aeqe> {
   static constexpr std::string_view name = "asynchronous EQE";
   static constexpr auto fields = make_rows(
       field(&Aeqe::context, "Context", 64, "of the QP; of a CQ shifted right by one"),
-      field(&Aeqe::valid, "Valid", 1, "the phase, as in a CQE"), unused(9),
+      field(&Aeqe::valid, "Valid", 1, "the phase, as in a CQE"),
+      unused(2),  // Q2 data
+      unused(4),  // TCP state: none with RoCE
+      unused(3),  // iWARP state: the same
       field(&Aeqe::source, "Source", 4, "see below"),
       field(&Aeqe::object_high, "Object21_19", 3, "bits of the number of QP, CQ or SRQ"),
       field(&Aeqe::object_18, "Object18", 1, "the same"),

@@ -103,7 +103,7 @@ TEST_CASE("codes without a reaction are taken, and only those of a queue pair ar
   CHECK(log.calls.empty());
   CHECK(pair.a.qp->last_event_code == 0x51e);
   put(pair.a, *channel, 3, 0, word(kQpn, 0x208, 0x9));
-  put(pair.a, *channel, 4, 0, word(kQpn, 0x900, 0x5));  // SQ_DRAINED
+  put(pair.a, *channel, 4, 0, word(kQpn, 0xf0c, 0x0));  // SQ_DRAINED
   CHECK(dispatch() == 2);
   CHECK(log.calls.size() == 2);
   CHECK(pair.a.qp->last_event_code == 0x208);
@@ -132,7 +132,7 @@ TEST_CASE("events of objects that are gone call nobody", "[functional][AEQ-9][AE
   testbench::Srq* srq = s.verbs.create_srq({});
   put(s, *channel, 0, 0, word(kQpn, 0x700, 0x1));
   put(s, *channel, 1, 0, word(cq->cqn, 0x203, 0x2));
-  put(s, *channel, 2, 0, word(srq->srqn, 0xf04, 0x1));
+  put(s, *channel, 2, 0, word(srq->srqn, 0xf04, 0x0));
   REQUIRE(s.verbs.destroy_qp(*s.qp) == Error::None);
   REQUIRE(s.verbs.destroy_cq(*cq) == Error::None);
   REQUIRE(s.verbs.destroy_srq(*srq) == Error::None);

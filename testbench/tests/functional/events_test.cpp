@@ -201,7 +201,7 @@ TEST_CASE("an event queue that is full loses events and says so with the next on
   CHECK(events(pair.a, *channel).size() == 2);
   modify(pair.a, to(QpState::Sqd, kQpSqdNotify));
   // Word 1, bit 33.
-  CHECK(pair.a.bytes(channel->address, 16)[12] == ((0x900 << 2 | 2) & 0xff));
+  CHECK(pair.a.bytes(channel->address, 16)[12] == ((0xf0c << 2 | 2) & 0xff));
   CHECK_FALSE(pair.a.verbs.query_eq(*channel).overflowed);
 }
 
