@@ -4,6 +4,7 @@
 // where one of them can be switched on; everywhere else mutant<...>() is false at compile time.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <map>
@@ -30,22 +31,52 @@ struct MutantName {
 #ifdef HCA_MUTANTS
 inline constexpr bool kMutants = true;
 
+// Which packets a mistake is made with: all, or those whose `key` is `value`.
+inline constexpr std::array<std::string_view, 4> kScopeKeys{"framing", "service", "operation",
+                                                            "opcode"};
+struct MutantScope {
+  std::size_t key = kScopeKeys.size();  // all
+  u32 value = 0;
+
+  static MutantScope of(std::string_view text) {
+    const auto equals = text.find('=');
+    for (std::size_t i = 0; i < kScopeKeys.size(); ++i)
+      if (text.substr(0, equals) == kScopeKeys[i])
+        return {i, u32(std::stoul(std::string(text.substr(equals + 1))))};
+    return {};
+  }
+  bool holds(const std::array<u32, kScopeKeys.size()>& packet) const {
+    return key == kScopeKeys.size() || packet[key] == value;
+  }
+};
+
 // One switch in the list of all.
 class Mutant {
  public:
   explicit Mutant(std::string name) : name_(std::move(name)), next_(first_) { first_ = this; }
   Mutant(const Mutant&) = delete;
 
-  bool on() const { return on_ && in_device_; }
+  bool on() const { return on_ && in_device_ && scope_.holds(seen_); }
   const std::string& name() const { return name_; }
   const Mutant* next() const { return next_; }
   static const Mutant* first() { return first_; }
   // Switches on those of this name and no other; false: there is none.
+  // "name@service=2": only where the packet that was parsed last is so; the keys are those of
+  // kScopeKeys.
   static bool choose(std::string_view name) {
+    const auto at = name.find('@');
+    scope_ = at == name.npos ? MutantScope{} : MutantScope::of(name.substr(at + 1));
     bool found = false;
-    for (Mutant* m = first_; m; m = m->next_) found |= m->on_ = m->name_ == name;
+    for (Mutant* m = first_; m; m = m->next_) found |= m->on_ = m->name_ == name.substr(0, at);
     return found;
   }
+  // What a packet is that is being parsed.
+  static void parses(u32 framing, u32 opcode) {
+    seen_ = {framing, opcode >> 5, opcode & 31, opcode};
+  }
+  // Runs begin anew: what a mistake remembers is of one run.
+  static u64 run() { return run_; }
+  static void begin_run() { ++run_; }
   // Mistakes are the device's: whoever builds and judges packets around it makes none.
   static bool enter_device(bool inside) { return std::exchange(in_device_, inside); }
 
@@ -53,6 +84,9 @@ class Mutant {
   std::string name_;
   bool on_ = false;
   Mutant* next_;
+  static inline std::array<u32, kScopeKeys.size()> seen_{};
+  static inline MutantScope scope_;
+  static inline u64 run_ = 0;
   static inline Mutant* first_ = nullptr;
   static inline bool in_device_ = false;
 };
@@ -68,6 +102,15 @@ inline bool mutant() {
 template <MutantName name>
 constexpr bool constexpr_mutant() {
   return !std::is_constant_evaluated() && mutant<name>();
+}
+
+// What a mistake must remember, where it has no place of its own; `n` tells several apart.
+template <class T, int n>
+T& run_memory() {
+  static T value;
+  static u64 of_run = 0;
+  if (std::exchange(of_run, Mutant::run()) != Mutant::run()) value = {};
+  return value;
 }
 
 // "status:BadRkey": what a table says of an entry of a list of names is wrong.

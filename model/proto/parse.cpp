@@ -57,6 +57,9 @@ void take_ext(Ext ext, const u8*& at, ExtHeaders& out) {
   if (mutant<"qpn_16_bits">()) out.bth.dest_qp &= 0xffff;
   if (out.bth.tver != 0 && !mutant<"tver_not_read">()) [[unlikely]]
     return BadTver;
+#ifdef HCA_MUTANTS
+  Mutant::parses(u32(out.framing), out.bth.opcode);
+#endif
   out.opcode = opcode_row(out.bth.opcode);
   if (out.opcode == nullptr) [[unlikely]]
     return ReservedOpcode;

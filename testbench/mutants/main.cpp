@@ -2,6 +2,7 @@
 // hca_mutants: runs vectors on the model with one deliberate mistake at a time. `hca replay
 // --mutants` and `hca vectors coverage` start it; what it is asked and answers is JSON.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -11,8 +12,10 @@
 #include <systemc>
 
 #include "model/proto/mutant.h"
+#include "testbench/mutants/every.h"
 #include "testbench/mutants/trial.h"
 #include "testbench/text_file.h"
+#include "testbench/vectors/inputs.h"
 
 namespace {
 using namespace hca::testbench;
@@ -33,6 +36,18 @@ int run_trials(const std::string& pairs, const std::string& out, unsigned jobs,
   if (!file.flush()) throw std::runtime_error(out + ": cannot be written");
   return 0;
 }
+
+int run_every(const std::vector<std::string>& paths, const EveryMistake& which) {
+  std::vector<std::string> vectors;
+  for (const Vector& v : find_inputs(paths).vectors) vectors.push_back(v.path);
+  if (vectors.empty())
+    throw std::runtime_error(fmt::format("{}: no vectors", fmt::join(paths, ", ")));
+  const Unnoticed unnoticed = try_every(vectors, which);
+  for (const std::string& name : unnoticed.names) fmt::print("survived: {}\n", name);
+  fmt::print("{} mistakes against {} vectors, {} noticed\n", unnoticed.tried, vectors.size(),
+             unnoticed.tried - unnoticed.names.size());
+  return unnoticed.names.empty() ? 0 : 1;
+}
 }  // namespace
 
 int sc_main(int argc, char** argv) try {
@@ -47,9 +62,18 @@ int sc_main(int argc, char** argv) try {
   app.add_option("--milliseconds", milliseconds, "processor time after which a vector hangs")
       ->check(CLI::Range(10, 60000))
       ->capture_default_str();
+  std::vector<std::string> every;
+  EveryMistake which;
+  app.add_option("--every", every, "each mistake against all vectors of these files and folders");
+  app.add_option("--mistake", which.names, "with --every: those whose names match this glob");
+  app.add_option("--vary", which.vary,
+                 "with --every: each for one framing, service, operation or opcode at a time");
   CLI11_PARSE(app, argc, argv);
+  which.jobs = jobs, which.milliseconds = milliseconds;
+  if (!every.empty()) return run_every(every, which);
   if (list) return list_mutants();
-  if (pairs.empty() || out.empty()) throw std::runtime_error("--list, or --pairs and --json");
+  if (pairs.empty() || out.empty())
+    throw std::runtime_error("--list, --every, or --pairs and --json");
   return run_trials(pairs, out, jobs, milliseconds);
 } catch (const std::exception& error) {
   fmt::print(stderr, "hca_mutants: {}\n", error.what());

@@ -56,10 +56,12 @@ std::size_t count_trials(const nlohmann::json& pair) {
   for (std::size_t trial = first; trial < count_trials(pair); ++trial) {
     const Vector vector = load_vector(pair.at("vectors")[trial / kRunners].get<std::string>());
     limit_time(milliseconds);
+    proto::Mutant::begin_run();
     const std::string result = run_one(vector, vector_runners()[trial % kRunners]);
     limit_time(0);
     write_line(
         to, nlohmann::json(result).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    if (result != "passed" && pair.contains("until_noticed")) break;
   }
   _exit(0);
 }
@@ -79,6 +81,12 @@ pid_t start_child(Trials& trials, unsigned milliseconds) {
   return pid;
 }
 
+bool is_over(const Trials& trials) {
+  return trials.results.size() == count_trials(trials.pair) ||
+         (trials.pair.contains("until_noticed") && !trials.results.empty() &&
+          trials.results.back() != "passed");
+}
+
 std::string read_all(int from) {
   std::string text;
   std::array<char, 4096> part;
@@ -96,7 +104,7 @@ void take_results(Trials& trials, int status) {
   std::size_t at = 0;
   for (std::size_t end; (end = text.find('\n', at)) != text.npos; at = end + 1)
     trials.results.push_back(nlohmann::json::parse(text.substr(at, end - at)).get<std::string>());
-  if (trials.results.size() < count_trials(trials.pair))
+  if (!is_over(trials))
     trials.results.emplace_back(WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF ? "hung"
                                                                                    : "died");
 }
@@ -121,7 +129,7 @@ nlohmann::json try_mutants(const nlohmann::json& pairs, unsigned jobs, unsigned 
     Trials trials = std::move(found->second);
     running.erase(found);
     take_results(trials, status);
-    if (trials.results.size() < count_trials(trials.pair)) {
+    if (!is_over(trials)) {
       const pid_t next = start_child(trials, milliseconds);
       running[next] = std::move(trials);
     } else {

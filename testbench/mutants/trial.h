@@ -6,7 +6,8 @@ namespace hca::testbench {
 // `pairs`: [{"mutant": name, "vectors": [path, ...]}, ...]. For each the same object with
 // "results": by vector and runner "passed", "failed: where: what", "died" or "hung"; or with
 // "unknown": true for a name that the model does not have. Each mutant runs in a process of its
-// own, `jobs` at once; one that dies, or hangs for so many milliseconds of processor time, is
-// followed by another for the vectors and runners that are left.
+// own, with "until_noticed" only up to the first result that is not "passed", `jobs` at once; one
+// that dies, or hangs for so many milliseconds of processor time, is followed by another for the
+// vectors and runners that are left.
 nlohmann::json try_mutants(const nlohmann::json& pairs, unsigned jobs, unsigned milliseconds);
 }  // namespace hca::testbench

@@ -50,7 +50,8 @@ class SlowIcrc : public rtl::VerilatedBlock<rtl::BeatControl, rtl::BeatControl> 
                           .mode = blocks::IcrcMode(first_.mode),
                           .framing = proto::Framing(first_.framing),
                           .vlan = first_.vlan};
-    item.process();
+    // What a later beat says may be of a longer frame.
+    if (bytes >= proto::kMaxHeaderBytes || !looks_at_each) item.process();
     frame_.resize(item.bytes);
     if (spoil_(packets_++, frame_)) send(item);
     frame_.clear();
