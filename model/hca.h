@@ -18,6 +18,7 @@ class ProbeHub;
 }
 namespace hca::blocks {
 class Chip;
+struct Contexts;
 class HostPages;
 class PacketPool;
 class PortReceive;
@@ -107,6 +108,8 @@ class Hca : private blocks::Outside, public sc_core::sc_module {
   const std::vector<std::unique_ptr<BlockModule>>& blocks() const { return modules_; }
   // Its blocks, with their counters, look-ups and engines: model/blocks/chip.h.
   const blocks::Chip& chip() const { return *chip_; }
+  // A test may put a queue pair at rest into a state that no command reaches.
+  blocks::Contexts& contexts();
 
  private:
   bool read_memory(u64 address, u8* to, u32 bytes, Cycle at) override;

@@ -72,6 +72,10 @@ def filters(check, vectors):
         wanted["C9-5"] = of_c9_5
     for text, number in wanted.items():
         check.run(0, vectors, "--filter", text, says=f"{number} vectors on 3 runners: {number} passed")
+    with open(vectors / "requirements.csv", encoding="utf-8", newline="") as file:
+        of_number = {number: {r["id"] for r in csv.DictReader(io.StringIO(file.read())) if number in r["ibta"].split(";")} for number in ("C9-130",)}
+    check.that(of_number["C9-130"] == {"G8.2"}, f"C9-130 is {of_number}")
+    check.run(0, vectors, "--filter", "C9-130", says=f"{count(lambda v: 'G8.2' in shows[v])} vectors on 3 runners: ")
     for text, near in {"ahead_draws": "ahead_draws_one_nak", "C9-5x": "C9-5", "ps": "psn", "zz*": "near: "}.items():
         check.run(2, vectors, "--filter", text, says=f"--filter {text}: no vector is for it, nor is a theme or case so named")
         check.run(2, vectors, "--filter", text, says=near)
@@ -87,7 +91,7 @@ def lists(check, root, vector, source):
 
     def with_row(**changes):
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerow([{**row, "id": "C9-99999", **changes}[c] for c in columns])
+        csv.writer(text, lineterminator="\n").writerow([{**row, "id": "C9-99999", "ibta": "C9-99999", **changes}[c] for c in columns])
         broken.write_text("\n".join([head, *rows, text.getvalue()]))
 
     line = len(rows) + 2
@@ -96,7 +100,7 @@ def lists(check, root, vector, source):
     with_row(id=rows[4].split(",")[0])
     check.run(2, vector, says=f"requirements.csv:{line}: id '{rows[4].split(',')[0]}' stands twice, first in line 6")
     for column in columns:
-        if column != "mutant":
+        if column not in check_requirements.MAY_BE_EMPTY:
             with_row(**{column: " "})
             check.run(2, vector, says=f"requirements.csv:{line}: {column} is empty")
     for column in [*check_requirements.ALLOWED, *check_requirements.ALLOWED_LISTS]:
@@ -110,9 +114,12 @@ def lists(check, root, vector, source):
     for value in ("a;a", "a;", ";a"):
         with_row(mutant=value)
         check.run(2, vector, says=f"requirements.csv:{line}: mutant '{value}'")
+    for value in ("C9-1", "", "C9-99999;C9-99999", "C9-99999;G8.2", "C9-99999;"):
+        with_row(ibta=value)
+        check.run(2, vector, says=f"requirements.csv:{line}: ibta '{value}'")
     # A row of several lines is named by its first, and those behind it by theirs.
     broken.write_text(f'{head}\n"x\ny",rule\n\nz,rule\n')
-    check.run(2, vector, says="requirements.csv:2: 2 columns; allowed: 13")
+    check.run(2, vector, says="requirements.csv:2: 2 columns; allowed: 14")
     broken.write_text(head.replace("observable", "observed") + "\n")
     check.run(2, vector, says="requirements.csv:1: has no column observable")
     shutil.copy(source, broken)

@@ -12,7 +12,7 @@ CSV = pathlib.PurePath("vectors/requirements.csv")
 MISSING = pathlib.PurePath("vectors/missing.csv")
 RULES = pathlib.PurePath("docs/specification/transport_rules.md")
 TABLES = pathlib.PurePath("docs/specification/transport_tables.md")
-COLUMNS = ["id", "group", "section", "services", "role", "applies", "framing", "status", "kind", "statement", "observable",
+COLUMNS = ["id", "ibta", "group", "section", "services", "role", "applies", "framing", "status", "kind", "statement", "observable",
            "source", "mutant"]
 ALLOWED = {
     "group": {"chapter", "rule", "table"},
@@ -27,7 +27,9 @@ ALLOWED_LISTS = {
     "services": ({"any", "raw"}, {"RC", "UC", "RD", "UD", "XRC"}),
     "framing": ({"any", "roce"}, {"ib", "rocev1"}),
 }
-MAY_BE_EMPTY = {"mutant"}
+MAY_BE_EMPTY = {"ibta", "mutant"}
+# A number of the standard.
+IBTA = re.compile(r"[Co]\d+-\d+(\.[a-z]?\d+)*")
 SOURCE = re.compile(r"chapter \d+(\.\d+)*(, \d+(\.\d+)*)*|annexe?s? A\d+(, A\d+)*|Linux driver irdma")
 PLACEHOLDERS = re.compile(r"see the st[a]tement|as st[a]ted", re.I)
 
@@ -98,6 +100,11 @@ def breaches_of_row(row):
     mutants = row["mutant"].split(";")
     if row["mutant"] and (len(set(mutants)) != len(mutants) or any(m != m.strip() or not m for m in mutants)):
         yield f"mutant '{row['mutant']}' is no list of different names separated by semicolons"
+    numbers = row["ibta"].split(";") if row["ibta"] else []
+    if len(set(numbers)) != len(numbers) or not all(IBTA.fullmatch(n) for n in numbers):
+        yield f"ibta '{row['ibta']}' is no list of different numbers of the standard separated by semicolons"
+    if IBTA.fullmatch(row["id"]) and numbers[:1] != [row["id"]]:
+        yield f"ibta '{row['ibta']}' does not begin with the id, which is a number of the standard"
     if not SOURCE.fullmatch(row["source"]):
         yield f"source '{row['source']}' is no chapter or annex"
     if PLACEHOLDERS.search(row["observable"]):
@@ -140,7 +147,8 @@ def numbers_of_tables(text):
 
 class Known:
     def __init__(self, rows, rules, tables):
-        self.names = set(rows) | headings(rules) | headings(tables) | numbers_of_tables(rules)
+        numbers = {number for row in rows.values() for number in row["ibta"].split(";")}
+        self.names = set(rows) | numbers | headings(rules) | headings(tables) | numbers_of_tables(rules)
         self.families = {name.split("/")[0] for name in rows if "/" in name}  # T10-5 stands for all services
 
     def __contains__(self, number):

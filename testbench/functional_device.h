@@ -39,6 +39,8 @@ class FunctionalDevice : public ReplayDevice {
     hca_.advance_to(hca_.now() + nanoseconds);
   }
 
+  blocks::Contexts& contexts() override { return hca_.contexts(); }
+
   const functional::FunctionalHca& hca() const { return hca_; }
 
  private:

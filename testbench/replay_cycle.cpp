@@ -103,6 +103,7 @@ class CycleDevice : public ReplayDevice {
     const proto::InDevice inside;
     sc_core::sc_start(end - sc_core::sc_time_stamp());
   }
+  blocks::Contexts& contexts() override { return hca_.contexts(); }
   bool cuts_through() const override {
     return config_.port[0].rx_forward == blocks::RxForward::CutThrough;
   }

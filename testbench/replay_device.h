@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/blocks/contexts.h"
 #include "model/blocks/object_limits.h"
 #include "model/proto/framing.h"
 #include "model/proto/qp.h"
@@ -39,6 +40,8 @@ class ReplayDevice {
   virtual void advance_to_next_timer() = 0;
   // Lets time pass; the timers on the way fire.
   virtual void advance(u64 nanoseconds) = 0;
+  // Of its objects. A vector puts queue pairs at rest into states that no command reaches.
+  virtual blocks::Contexts& contexts() = 0;
   // Whether a payload may be written before its packet is known good.
   virtual bool cuts_through() const { return false; }
 };

@@ -68,6 +68,8 @@ class FunctionalHca {
   // Moves the clock to `time`; the timers on the way fire in their order.
   void advance_to(Nanoseconds time);
 
+  // A test may put a queue pair at rest into a state that no command reaches.
+  blocks::Contexts& contexts() { return contexts_; }
   const Counters& counters() const { return host_counters_; }
   const PortCounters& port_counters(u32 port = 1) const { return counters_[port - 1]; }
   const proto::DropCounters& drops(u32 port = 1) const { return contexts_.drops[port - 1]; }

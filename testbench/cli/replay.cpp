@@ -96,7 +96,8 @@ std::string junit_of_all(const ReplayRun& run, std::span<const VectorReport> vec
   for (const VectorReport& r : vectors) {
     const VectorReport one[] = {r};
     const std::string text = r.passed() ? "" : text_of(std::span(one));
-    cases.push_back({"vectors", r.vector.name, text, is_broken(r) ? text : ""});
+    cases.push_back({"vectors", r.vector.name, text, is_broken(r) ? text : "", r.vector.statements,
+                     r.vector.ibta});
   }
   for (const Unreadable& u : unreadable)
     cases.push_back({u.is_capture ? "captures" : "vectors", u.path, "", u.what});
@@ -251,7 +252,8 @@ void add_replay(CLI::App& command, int& exit_code) {
       ->check(CLI::ExistingPath);
   command.add_option(
       "--filter", options->filter,
-      "only vectors for this statement, of this theme or of this case; with *, ? or []: "
+      "only vectors for this statement (by our id or IBTA's number), of this theme or of this "
+      "case; with *, ? or []: "
       "as a glob");
   CLI::Option* mutants =
       command.add_flag("--mutants", options->mutants,

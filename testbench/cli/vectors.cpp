@@ -14,6 +14,11 @@ namespace hca::cli {
 using namespace testbench;
 
 namespace {
+// " (C9-142;C9-143)": if they are others than its id.
+std::string other_numbers_of(const Statement& s) {
+  return s.ibta.empty() || s.ibta == s.id ? "" : fmt::format(" ({})", s.ibta);
+}
+
 struct VectorsArguments {
   std::vector<std::string> paths{"vectors"};
   std::string json_path, html_path;
@@ -40,7 +45,9 @@ int show_coverage(const VectorsArguments& options) {
   if (!options.json_path.empty())
     write_text_file(options.json_path, json_of(coverage).dump(1) + '\n');
   if (!options.html_path.empty()) write_text_file(options.html_path, html_of(coverage));
-  fmt::print("{} vectors, {} active statements\n", reports.size(), coverage.rows.size());
+  fmt::print("{} vectors, {} active statements: {} rows without {} of TCAs alone and {} obsolete\n",
+             reports.size(), coverage.rows.size(), coverage.listed, coverage.of_tcas,
+             coverage.obsolete);
   for (const Verdict v : {Verdict::Passing, Verdict::Survived, Verdict::UnknownMutant,
                           Verdict::NoMutant, Verdict::Failing, Verdict::None})
     fmt::print("  {:<15} {:>4}{}\n", name_of(v), coverage.count(v),
@@ -49,7 +56,7 @@ int show_coverage(const VectorsArguments& options) {
                    : "");
   for (const CoverageRow& row : coverage.rows)
     if (row.verdict == Verdict::Survived || row.verdict == Verdict::UnknownMutant)
-      fmt::print("{}: {}\n", row.statement.id, row.how);
+      fmt::print("{}{}: {}\n", row.statement.id, other_numbers_of(row.statement), row.how);
   for (const auto& [mutant, ids] : coverage.died)
     fmt::print("noticed only by a crash or hang: {} ({})\n", mutant, fmt::join(ids, ", "));
   return coverage.count(Verdict::Failing) ? kCheckFailed : kSucceeded;

@@ -151,9 +151,13 @@ Coverage cover(std::span<const Statement> statements, std::span<const VectorRepo
   for (const VectorReport& report : reports)
     for (const std::string& id : report.vector.statements) by_id[id].push_back(&report);
   Coverage all;
+  all.listed = statements.size();
   std::map<std::string, std::set<std::string>> wanted;  // mutant: paths of vectors
   for (const Statement& s : statements) {
-    if (!s.is_active() || !s.concerns_hca()) continue;
+    if (!s.is_active() || !s.concerns_hca()) {
+      ++(s.is_active() ? all.of_tcas : all.obsolete);
+      continue;
+    }
     CoverageRow& row = all.rows.emplace_back();
     row.statement = s;
     for (const std::string& name : s.mutants) row.mutants.push_back({name, {}, {}, {}});
@@ -197,10 +201,15 @@ Coverage cover(std::span<const Statement> statements, std::span<const VectorRepo
 }
 
 nlohmann::json json_of(const Coverage& coverage) {
-  nlohmann::json json{
-      {"active", coverage.rows.size()},  {"passing", coverage.count(Verdict::Passing)},
-      {"mutants", coverage.mutants},     {"killed", coverage.killed},
-      {"survivors", coverage.survivors}, {"died", coverage.died}};
+  nlohmann::json json{{"listed", coverage.listed},
+                      {"obsolete", coverage.obsolete},
+                      {"of_tcas", coverage.of_tcas},
+                      {"active", coverage.rows.size()},
+                      {"passing", coverage.count(Verdict::Passing)},
+                      {"mutants", coverage.mutants},
+                      {"killed", coverage.killed},
+                      {"survivors", coverage.survivors},
+                      {"died", coverage.died}};
   const auto add = [](nlohmann::json& at, bool passing) {
     if (at.is_null()) at = {{"active", 0}, {"passing", 0}};
     at["active"] = at["active"].get<int>() + 1, at["passing"] = at["passing"].get<int>() + passing;
@@ -219,6 +228,7 @@ nlohmann::json json_of(const Coverage& coverage) {
                          {"noticed", m.noticed},
                          {"how", m.how}});
     json["statements"].push_back({{"id", row.statement.id},
+                                  {"ibta", row.statement.ibta_numbers},
                                   {"verdict", name_of(row.verdict)},
                                   {"vectors", row.vectors},
                                   {"mutants", mutants},

@@ -46,7 +46,10 @@ struct CoverageOptions {
 };
 
 struct Coverage {
-  std::vector<CoverageRow> rows;      // active statements
+  std::vector<CoverageRow> rows;      // active statements of an HCA
+  std::size_t listed = 0;             // rows of the list: these, and
+  std::size_t obsolete = 0;           // replaced by others,
+  std::size_t of_tcas = 0;            // active, of TCAs alone
   std::vector<std::string> left_out;  // mutants that the share leaves out
   std::size_t count(Verdict verdict) const;
   // Names of mutants that were tried; those that survived with the statements that name them.

@@ -52,24 +52,31 @@ std::string mutants_of(const CoverageRow& row) {
   }
   return cell;
 }
+// "IBTA C9-142, C9-143; ": if they are others than its id.
+std::string ibta_of(const Statement& s) {
+  if (s.ibta.empty() || s.ibta == s.id) return "";
+  return html_escaped(fmt::format("IBTA {}; ", fmt::join(s.ibta_numbers, ", ")));
+}
 }  // namespace
 
 std::string html_of(const Coverage& coverage) {
   std::string page = kHead;
   page += fmt::format(
-      "<h1>Statements and vectors</h1>\n<p>{} active statements, {} shown by a vector that passes "
+      "<h1>Statements and vectors</h1>\n<p>{} of {} rows are active statements of an HCA ({} "
+      "are of TCAs alone, {} obsolete), {} shown by a vector that passes "
       "on all "
       "models, with one that fails under each of the statement's mistakes; {} mistakes tried, {} "
       "noticed.</p>\n"
       "<p><input placeholder=\"filter: id, verdict, word\" "
       "aria-label=\"filter\"></p>\n<table><thead><tr>"
       "<th>statement<th>verdict<th>what it says<th>vectors<th>mistakes</tr></thead><tbody>\n",
-      coverage.rows.size(), coverage.count(Verdict::Passing), coverage.mutants, coverage.killed);
+      coverage.rows.size(), coverage.listed, coverage.of_tcas, coverage.obsolete,
+      coverage.count(Verdict::Passing), coverage.mutants, coverage.killed);
   for (const CoverageRow& row : coverage.rows)
     page += fmt::format(
-        "<tr><td>{}<br><small>{} {}</small><td "
+        "<tr><td>{}<br><small>{}{} {}</small><td "
         "class=\"{}\">{}<td>{}<td>{}<td>{}</tr>\n",
-        html_escaped(row.statement.id), html_escaped(row.statement.section),
+        html_escaped(row.statement.id), ibta_of(row.statement), html_escaped(row.statement.section),
         html_escaped(row.statement.services), style_of(row.verdict), name_of(row.verdict),
         html_escaped(row.statement.text),
         row.verdict == Verdict::None

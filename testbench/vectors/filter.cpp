@@ -18,6 +18,7 @@ constexpr std::size_t kNearNames = 8;
 // All that a filter may name of a vector.
 std::vector<std::string> names_of(const Vector& v) {
   std::vector<std::string> names = v.statements;
+  names.insert(names.end(), v.ibta.begin(), v.ibta.end());
   const std::size_t slash = v.name.find('/');
   names.push_back(v.name);
   names.push_back(v.name.substr(0, slash));

@@ -7,7 +7,8 @@
 #include "testbench/vectors/vector.h"
 
 namespace hca::testbench {
-// Which vectors a --filter means: those for a statement ("C9-57"), of a theme ("psn"), or of a case
+// Which vectors a --filter means: those for a statement ("G8.2", or by
+// its number in the standard: "C9-130"), of a theme ("psn"), or of a case
 // ("ahead_draws_one_nak", "psn/ahead_draws_one_nak"). With *, ? or [] in it: of all of these that
 // it matches as a glob does.
 class VectorFilter {

@@ -23,4 +23,7 @@ void check_sent(const JsonAt& packet, const SetupPlan& plan);
 // Of a queue pair of a set-up, the members that are fields of QpAttributes.
 void for_each_attribute(const JsonAt& qp,
                         const std::function<void(const proto::FieldInfo&, const JsonAt&)>& visit);
+// None of them may be lost on its way to `last`; of UD the path and the peer's number are used by
+// what it posts. Nor may it size a receive queue that it does not have.
+void check_attributes(const JsonAt& qp, proto::Service service, proto::QpState last);
 }  // namespace hca::testbench

@@ -5,6 +5,7 @@
 #include "testbench/vectors/format.h"
 #include "testbench/vectors/format_values.h"
 #include "testbench/vectors/host.h"
+#include "testbench/vectors/queue_attributes.h"
 
 namespace hca::testbench {
 using namespace proto;
@@ -21,6 +22,7 @@ constexpr std::array kServiceNames{name_of(Service::Rc), name_of(Service::Uc),
 constexpr std::array<std::string_view, 6> kFirstStates{"Reset", "Init", "RTR",
                                                        "RTS",   "SQD",  "Error"};
 
+void the_queue_state(const JsonAt& json, const SetupPlan*) { check_queue_state(json); }
 void a_port_number(const JsonAt& json, const SetupPlan*) { json.number(1, blocks::kMaxPorts); }
 
 constexpr std::array kCqKeys{FormatKey{"entries", a_number<>}, FormatKey{"events", a_truth}};
@@ -47,13 +49,15 @@ constexpr std::array kQpKeys{FormatKey{"service", one_of_names<kServiceNames>},
                              FormatKey{"signal_all", a_truth},
                              FormatKey{"privileged", a_truth},
                              FormatKey{"srq", a_name},
-                             FormatKey{"State", one_of_names<kFirstStates>}};
-// These say what a ModifyQp changes, and from where.
-constexpr std::array<std::string_view, 2> kOfCommands{"Mask", "CurState"};
+                             FormatKey{"State", one_of_names<kFirstStates>},
+                             FormatKey{"state", the_queue_state}};
+// These say how a ModifyQp changes a state.
+constexpr u32 kOfCommands = kQpCurState | kQpSqdNotify;
+// Not what only a query has, and Mask.
+constexpr u32 kOfSetup = ((u32{1} << kQpMaskNames.size()) - 1) & ~kOfCommands;
 
 bool is_attribute(const FieldInfo& field) {
-  return !field.is_reserved &&
-         std::find(kOfCommands.begin(), kOfCommands.end(), field.name) == kOfCommands.end();
+  return !field.is_reserved && mask_of_field(field.name) & kOfSetup;
 }
 void a_qp_of_setup(const JsonAt& json, const SetupPlan* plan) {
   const HeaderInfo& info = kHeaderInfo<QpAttributes>;
@@ -64,9 +68,10 @@ void a_qp_of_setup(const JsonAt& json, const SetupPlan* plan) {
     if (key)
       key->rule(json[name], plan);
     else if (!field || !is_attribute(*field))
-      json[name].refuse(
-          "is no attribute of a queue pair",
-          names_of(kQpKeys) + ", " + names_of_fields(info) + ", but for Mask, CurState");
+      json[name].refuse(is_state_key(name) ? "is nothing that software gives: `state` has it"
+                        : field ? "is not set by a set-up: only commands and queries have it"
+                                : "is no attribute of a queue pair",
+                        names_of(kQpKeys) + ", " + names_of_attributes(kOfSetup & ~kQpState));
   }
 }
 template <const auto& kKeys>
@@ -125,6 +130,20 @@ void check_setup(const JsonAt& setup) {
       if (region.value("register", true) == false && region.contains(key))
         regions[name][key].refuse("stands beside register: false",
                                   "what a region that is not registered has");
+}
+
+void check_attributes(const JsonAt& qp, Service service, QpState last) {
+  u32 used = mask_on_the_way(service, last);
+  if (service == Service::Ud) used |= kQpPath | kQpDestQpn;
+  for_each_attribute(qp, [&](const FieldInfo& field, const JsonAt& value) {
+    if (!(mask_of_field(field.name) & used))
+      value.refuse(fmt::format("is not given to {} on its way to {}", name_of(service),
+                               kQpStateNames[u8(last)]),
+                   names_of_attributes(used));
+  });
+  for (const char* key : {"max_recv_wr", "max_recv_sge"})
+    if (qp.has("srq") && qp.has(key))
+      qp[key].refuse("stands beside srq", "max_wr and max_sge of the SRQ");
 }
 
 void for_each_attribute(const JsonAt& qp,

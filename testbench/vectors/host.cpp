@@ -7,19 +7,10 @@
 #include <stdexcept>
 
 #include "testbench/vectors/command_bodies.h"
+#include "testbench/vectors/queue_attributes.h"
 
 namespace hca::testbench {
 using namespace proto;
-
-namespace {
-// The bits of a mask: path fields share one.
-u32 mask_of_field(std::string_view name) {
-  for (std::size_t i = 0; i < kQpMaskNames.size(); ++i)
-    if (kQpMaskNames[i] == name) return u32{1} << i;
-  return kQpPath;
-}
-
-}  // namespace
 
 const VectorQp& VectorHost::qp_of(const JsonAt& json) const {
   if (!json.has("qp")) {

@@ -8,6 +8,7 @@
 
 #include "model/proto/qp_transitions.h"
 #include "testbench/vectors/host.h"
+#include "testbench/vectors/queue_attributes.h"
 
 namespace hca::testbench {
 using namespace proto;
@@ -107,8 +108,7 @@ void VectorHost::make_qp(const std::string& name, const PlannedQp& planned) {
   QpAttributes a = planned.attributes;
   const QpState last = a.state;
   QpState from = QpState::Reset;
-  for (const QpState to : {QpState::Init, QpState::Rtr, QpState::Rts}) {
-    if (last != QpState::Error && last != QpState::Sqd && u8(to) > u8(last)) break;
+  for (const QpState to : states_on_the_way(last)) {
     a.state = to, a.mask = find_transition(init.service, std::exchange(from, to), to)->required;
     if (verbs_.modify_qp(*qp, a) != Error::None)
       where.refuse(fmt::format("{} is refused: {}", name_of(to), name_of(verbs_.last_status())),
@@ -118,6 +118,7 @@ void VectorHost::make_qp(const std::string& name, const PlannedQp& planned) {
     a.state = last, a.mask = kQpState;
     verbs_.modify_qp(*qp, a);
   }
+  put_queue_state(planned.state, device_.contexts(), planned.qpn);
   qps_[name] = {name, qp, planned.peer, planned.to_peer};
 }
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
+#include <map>
 #include <stdexcept>
 
 #include "testbench/json_at.h"
@@ -71,9 +71,9 @@ ReplayInputs find_inputs(std::span<const std::string> paths) {
 }
 
 void check_statements(ReplayInputs& in, std::span<const Statement> statements) {
-  std::set<std::string_view> active;
+  std::map<std::string_view, const Statement*> active;
   for (const Statement& s : statements)
-    if (s.is_active()) active.insert(s.id);
+    if (s.is_active()) active[s.id] = &s;
   std::erase_if(in.vectors, [&](const Vector& v) {
     const auto wrong = std::find_if(v.statements.begin(), v.statements.end(),
                                     [&](const std::string& id) { return !active.contains(id); });
@@ -84,6 +84,10 @@ void check_statements(ReplayInputs& in, std::span<const Statement> statements) {
                              v.path, *wrong)});
     return true;
   });
+  for (Vector& v : in.vectors)
+    for (const std::string& id : v.statements)
+      for (const std::string& number : active.at(id)->ibta_numbers)
+        if (!std::count(v.ibta.begin(), v.ibta.end(), number)) v.ibta.push_back(number);
 }
 
 std::optional<std::string> find_beside(std::span<const std::string> paths,

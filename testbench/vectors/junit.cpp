@@ -29,6 +29,27 @@ std::string xml_escaped(const std::string& text) {
   }
   return out;
 }
+
+std::string properties_of(const JunitCase& c) {
+  std::string text;
+  const auto add = [&](const char* name, const std::vector<std::string>& values) {
+    for (const std::string& value : values)
+      text += fmt::format("<property name=\"{}\" value=\"{}\"/>", name, xml_escaped(value));
+  };
+  add("statement", c.statements), add("ibta", c.ibta);
+  return text.empty() ? text : "<properties>" + text + "</properties>";
+}
+
+std::string text_of(const JunitCase& c) {
+  std::string inside = properties_of(c);
+  if (!c.error.empty())
+    inside += fmt::format("<error>{}</error>", xml_escaped(c.error));
+  else if (!c.failure.empty())
+    inside += fmt::format("<failure>{}</failure>", xml_escaped(c.failure));
+  const std::string head = fmt::format("<testcase classname=\"{}\" name=\"{}\"",
+                                       xml_escaped(c.suite), xml_escaped(c.name));
+  return inside.empty() ? head + "/>\n" : head + ">" + inside + "</testcase>\n";
+}
 }  // namespace
 
 std::string junit_of(const std::vector<JunitCase>& cases) {
@@ -42,14 +63,7 @@ std::string junit_of(const std::vector<JunitCase>& cases) {
     text += fmt::format("<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n",
                         xml_escaped(suite), members.size(), failures, errors);
     for (const JunitCase* c : members) {
-      text += fmt::format("<testcase classname=\"{}\" name=\"{}\"", xml_escaped(suite),
-                          xml_escaped(c->name));
-      if (!c->error.empty())
-        text += fmt::format("><error>{}</error></testcase>\n", xml_escaped(c->error));
-      else if (!c->failure.empty())
-        text += fmt::format("><failure>{}</failure></testcase>\n", xml_escaped(c->failure));
-      else
-        text += "/>\n";
+      text += text_of(*c);
     }
     text += "</testsuite>\n";
   }

@@ -6,8 +6,9 @@
 namespace hca::testbench {
 struct JunitCase {
   std::string suite, name;
-  std::string failure;  // empty: it passed
-  std::string error{};  // not empty: it could not be run
+  std::string failure;                            // empty: it passed
+  std::string error{};                            // not empty: it could not be run
+  std::vector<std::string> statements{}, ibta{};  // as properties
 };
 // The cases as JUnit XML, as continuous integration systems read it.
 std::string junit_of(const std::vector<JunitCase>& cases);

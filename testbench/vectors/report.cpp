@@ -10,6 +10,15 @@ namespace hca::testbench {
 namespace {
 constexpr std::size_t kLadderLines = 24;
 
+// ", IBTA C9-130": the numbers that are not those of the statements.
+std::string others_of(const Vector& v) {
+  std::string text;
+  for (const std::string& number : v.ibta)
+    if (!std::count(v.statements.begin(), v.statements.end(), number))
+      text += (text.empty() ? ", IBTA " : ", ") + number;
+  return text;
+}
+
 std::string text_of(const VectorResult& r) {
   std::string text = fmt::format("  {}: {}: {}\n", r.runner, r.failure->where, r.failure->what);
   for (const FieldDifference& f : r.failure->fields)
@@ -30,8 +39,9 @@ std::string text_of(std::span<const VectorReport> reports) {
   std::string text;
   for (const VectorReport& report : reports) {
     if (report.passed()) continue;
-    text += fmt::format("{} ({})\n  {}\n", report.vector.path,
-                        fmt::join(report.vector.statements, ", "), report.vector.says);
+    text += fmt::format("{} ({}{})\n  {}\n", report.vector.path,
+                        fmt::join(report.vector.statements, ", "), others_of(report.vector),
+                        report.vector.says);
     for (const VectorResult& r : report.results)
       if (!r.passed()) text += text_of(r);
     if (report.runners_differ) text += "  " + *report.runners_differ + '\n';
@@ -57,11 +67,9 @@ nlohmann::json json_of(const VectorReport& report) {
     }
     runners.push_back(std::move(one));
   }
-  nlohmann::json json{{"vector", report.vector.name},
-                      {"path", report.vector.path},
-                      {"for", report.vector.statements},
-                      {"passed", report.passed()},
-                      {"runners", std::move(runners)}};
+  nlohmann::json json{{"vector", report.vector.name},    {"path", report.vector.path},
+                      {"for", report.vector.statements}, {"ibta", report.vector.ibta},
+                      {"passed", report.passed()},       {"runners", std::move(runners)}};
   if (report.runners_differ) json["runners_differ"] = *report.runners_differ;
   return json;
 }

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <sstream>
+#include <regex>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -148,6 +148,27 @@ template <class R>
 [[noreturn]] void refuse(const std::string& path, const R& row, const std::string& what) {
   throw std::runtime_error(fmt::format("{}:{}: {}", path, row.line, what));
 }
+bool is_text(std::string_view name) { return name.find_first_not_of(' ') != name.npos; }
+// C9-57, o9-5.2.1: of the standard.
+bool is_ibta_number(std::string_view name) {
+  static const std::regex form("[Co][0-9]+-[0-9]+(\\.[a-z]?[0-9]+)*");
+  return std::regex_match(name.begin(), name.end(), form);
+}
+// The names in a column, separated by ';'.
+std::vector<std::string> names_in(const std::string& path, const Statement& row,
+                                  std::string_view column, const std::string& text,
+                                  std::string_view allowed, bool (*is_good)(std::string_view)) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; !text.empty() && at <= text.size();) {
+    const std::size_t stop = std::min(text.find(';', at), text.size());
+    const std::string name = text.substr(at, stop - at);
+    if (!is_good(name) || std::count(names.begin(), names.end(), name))
+      refuse(path, row, fmt::format("{} '{}'; allowed: {}", column, text, allowed));
+    names.push_back(name);
+    at = stop + 1;
+  }
+  return names;
+}
 // The statement that a row of another list names.
 template <class R>
 const Statement* active(const std::string& path, const R& row,
@@ -166,6 +187,7 @@ const Statement* active(const std::string& path, const R& row,
 std::vector<Statement> load_statements(const std::string& path) {
   using S = Statement;
   static constexpr std::array columns{Column<S>{"id", &S::id},
+                                      Column<S>{"ibta", &S::ibta, {{}, {}, true}},
                                       Column<S>{"group", &S::group, {kGroups, {}}},
                                       Column<S>{"section", &S::section},
                                       Column<S>{"services", &S::services, {kNoService, kServices}},
@@ -184,16 +206,15 @@ std::vector<Statement> load_statements(const std::string& path) {
     if (const auto [first, is_new] = lines.emplace(s.id, s.line); !is_new)
       throw std::runtime_error(fmt::format("{}:{}: id '{}' stands twice, first in line {}", path,
                                            s.line, s.id, first->second));
-    std::istringstream names(s.mutant);
-    for (std::string name; std::getline(names, name, ';'); s.mutants.push_back(name))
-      if (name.find_first_not_of(' ') == name.npos ||
-          std::count(s.mutants.begin(), s.mutants.end(), name))
-        throw std::runtime_error(
-            fmt::format("{}:{}: mutant '{}'; allowed: different names separated by ';'", path,
-                        s.line, s.mutant));
-    if (s.mutant.ends_with(';'))
-      throw std::runtime_error(fmt::format(
-          "{}:{}: mutant '{}' ends with ';'; allowed: a name behind it", path, s.line, s.mutant));
+    s.mutants = names_in(path, s, "mutant", s.mutant, "different names separated by ';'", is_text);
+    s.ibta_numbers = names_in(path, s, "ibta", s.ibta,
+                              "different numbers of the standard (C9-57, o9-5.2.1) separated by "
+                              "';'",
+                              is_ibta_number);
+    if (is_ibta_number(s.id) && (s.ibta_numbers.empty() || s.ibta_numbers[0] != s.id))
+      refuse(
+          path, s,
+          fmt::format("ibta '{}' of {}; allowed: {}, perhaps more after it", s.ibta, s.id, s.id));
   }
   return all;
 }

@@ -8,7 +8,10 @@ namespace hca::testbench {
 // A row of vectors/requirements.csv.
 struct Statement {
   std::size_t line = 0;  // in the file
-  std::string id, group, section, services, role, applies, framing, status, kind, text;
+  std::string id;
+  std::string ibta;  // the column: its numbers in the standard, separated by ';'; empty: not known
+  std::vector<std::string> ibta_numbers;  // these
+  std::string group, section, services, role, applies, framing, status, kind, text;
   std::string observable, source;
   std::string mutant;                // the column: names separated by ';'
   std::vector<std::string> mutants;  // these names

@@ -249,6 +249,8 @@ void SetupPlan::plan_qp(PlannedQp& qp, const std::string& name, const JsonAt& js
     json["P_KeyIndex"].refuse(fmt::format("is {}", a.pkey_index),
                               fmt::format("0 .. {}", kPkeyEntries - 1));
   qp.attributes = a;
+  check_attributes(json, init.service, a.state);
+  if (json.has("state")) qp.state = plan_queue_state(json["state"], init.service, a, symbols);
   qp.peer.service = init.service;
   qp.peer.qpn = qp.qpn, qp.peer.peer_qpn = a.dest_qpn;
   qp.peer.pkey = port.pkeys[a.pkey_index], qp.peer.qkey = a.qkey;

@@ -7,6 +7,7 @@
 
 #include "testbench/vectors/contents.h"
 #include "testbench/vectors/packet.h"
+#include "testbench/vectors/queue_state.h"
 #include "testbench/verbs.h"
 
 namespace hca::testbench {
@@ -32,6 +33,7 @@ struct PlannedQp {
   std::string send_cq, recv_cq, srq;  // names; srq: empty if it has none
   u32 pd = 0, qpn = 0;
   proto::QpAttributes attributes{};
+  QueueState state;
   PeerView peer;
   proto::AddressHandle to_peer{};  // UD
 };

@@ -12,6 +12,7 @@ inline constexpr std::size_t kMaxStatements = 5;
 struct Vector {
   std::string path, name;  // name: "psn/ahead_draws_one_nak"
   std::vector<std::string> statements;
+  std::vector<std::string> ibta;  // their numbers in the standard; behind check_statements()
   std::string says, because;
   nlohmann::json document;
 };
