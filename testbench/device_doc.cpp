@@ -104,7 +104,7 @@ std::string queues_section() {
       "group "
       "stands for the group's MAC address, whatever DMAC is.");
   text += structure<MemorySegment>(
-      "Behind the control segment of Bind MW (a window of type 2) and Fast Register MR. A work "
+      "After the control segment of Bind MW (a window of any type) and Fast Register MR. A work "
       "request without packets is done before the next one begins; one that is refused completes "
       "with MW_BIND_ERR. Key 0, the reserved L_Key, is given to nothing.");
   text +=

@@ -128,6 +128,10 @@ struct hca::engine::Knobs<hca::proto::TransportOptions> {
            "messages that take a receive WQE before the first ACK (G6.4)"),
       knob("reserved_nak", &C::reserved_nak, proto::kReservedNakNames,
            "NAK codes 6 to 31: ignored, or the WQE fails with REM_OP_ERR (T5)"),
+      knob("sqd_drains", &C::sqd_drains, proto::kSqdDrainsNames,
+           "in SQD: messages that are begun are done, or all work requests posted by then (T13)"),
+      knob("srq_limit_test", &C::srq_limit_test, proto::kSrqLimitTestNames,
+           "an SRQ's limit is tested as a WQE is taken, or also as it is set (G23.1)"),
       knob("congestion_control", &C::congestion_control,
            "the answer to a request with FECN 1 has BECN 1 (G26.1); else FECN is ignored"));
 };

@@ -181,6 +181,7 @@ void Command::execute() {
   if (effect.resume) requester_.resume(effect.qpn);
   if (effect.recover) requester_.recover(effect.qpn);
   if (effect.message) ports.events_out->push(EventNote{.message = true, .vector = effect.vector});
+  if (effect.event) ports.events_out->push(EventNote{kAsyncEq, *effect.event});
   if (effect.cqn) ports.cqs_out->push(*effect.cqn);
   if (effect.port_events) tell(effect.port, effect.port_events);
   if (effect.takes_away)

@@ -50,6 +50,7 @@ CommandStatus create_qp(Call& c) {
       send.epoch;  // what was fetched for an earlier queue pair of this number stays stale
   send = {}, send.epoch = epoch;
   at(x.receive, qpn) = {}, at(x.bound_windows, qpn) = 0;
+  at(x.sends_posted, qpn) = 0;
   at(x.sent, qpn).assign(qp.sq.entries(), {});
   ++send_cq->uses, ++receive_cq->uses, ++pd->uses;
   return CommandStatus::Ok;
@@ -63,10 +64,11 @@ CommandStatus modify_qp(Call& c) {
   QpConfig& qp = x.qps[qpn];
   const QpState from = qp.state;
   if (qp.srqn && a.mask & kQpPort && a.port != x.srqs[qp.srqn].port) return CommandStatus::BadValue;
-  const CommandStatus status =
-      proto::modify_qp(qp, x.given[qpn], x.send[qpn], x.receive[qpn], a, x.ports);
+  const CommandStatus status = proto::modify_qp(qp, x.given[qpn], x.send[qpn], x.receive[qpn], a,
+                                                x.ports, x.sends_posted[qpn]);
   if (status != CommandStatus::Ok) return status;
   c.effect.qpn = qpn;
+  if (a.state == QpState::Reset) x.sends_posted[qpn] = 0;
   c.effect.flush = a.state == QpState::Error,
   c.effect.clear = c.effect.takes_away = a.state == QpState::Reset;
   c.effect.start = from == QpState::Rtr && a.state == QpState::Rts;

@@ -41,6 +41,9 @@ CommandStatus modify_srq(Call& c) {
       (a.log_entries > kMaxLogWorkEntries || queue->available() > ring.entries()))
     return CommandStatus::BadValue;
   if (a.mask & kSrqLimit && !mutant<"srq_limit_not_set">()) queue->limit = a.limit;
+  const bool tests = a.mask & kSrqLimit && x.options.srq_limit_test == SrqLimitTest::Set;
+  if (tests && queue->available() < queue->limit)
+    queue->limit = 0, c.effect.event = proto::Event{EventType::SrqLimitReached, c.header.object};
   if (!(a.mask & kSrqRing) || mutant<"srq_ring_kept">()) return CommandStatus::Ok;
   queue->wqes = ring;
   for (QpConfig& qp : x.qps)

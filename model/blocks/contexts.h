@@ -11,6 +11,7 @@
 #include "model/proto/commands.h"
 #include "model/proto/cq_ring.h"
 #include "model/proto/drop_counters.h"
+#include "model/proto/events.h"
 #include "model/proto/memory_region.h"
 #include "model/proto/port_rules.h"
 #include "model/proto/qp.h"
@@ -63,6 +64,7 @@ struct Contexts {
   std::map<u32, std::vector<u64>> page_lists;  // by key index
   // Of regions that are gone, for accesses that were judged before.
   std::vector<std::vector<u64>> left_page_lists;
+  std::vector<u32> sends_posted;   // by QP: send WQEs that doorbells have told of
   std::vector<u32> bound_windows;  // by QP: windows of type 2A bound with it
   std::vector<Pd> pds;
   std::vector<EventRing> cqs, eqs;
@@ -181,7 +183,8 @@ struct CommandEffect {
   std::optional<u32> key{};  // the key that is gone
   bool message = false;
   u16 vector = 0;
-  std::optional<u32> cqn{};  // a CQ that changed or went: its event may be due
+  std::optional<proto::Event> event{};  // to raise
+  std::optional<u32> cqn{};             // a CQ that changed or went: its event may be due
   // SetPort: what is to be told of the port.
   proto::PortEvents port_events = 0;
   u32 port = 0;

@@ -25,7 +25,7 @@ class QpScheduler : public engine::Block {
   struct Ports {
     TurnLink* turns_out = nullptr;
   };
-  QpScheduler(const QpSchedulerConfig& config, const Contexts& contexts)
+  QpScheduler(const QpSchedulerConfig& config, Contexts& contexts)
       : turns(config.slots),
         config_(config),
         contexts_(contexts),
@@ -65,7 +65,7 @@ class QpScheduler : public engine::Block {
   void end_wait(Queue& q);
 
   const QpSchedulerConfig config_;
-  const Contexts& contexts_;
+  Contexts& contexts_;
   ByQp<Queue> queues_;
   ReadyQueues ready_;
   Pool<Turn> pool_;

@@ -174,7 +174,7 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
     return false;
   }
   // resume() or end_local() activates the lane again.
-  if (index == s.started && (starts_nothing(qp) || lane.waits_local)) return false;
+  if (index == s.started && (starts_nothing(qp, s) || lane.waits_local)) return false;
   const u32 at = lane.at ^ (mutant<"wqes_swapped">() && (lane.at | 1) < turn.count);
   const u8* wqe = turn.wqes.data() + at * qp.sq.stride();
   if (turn.unreadable && !blames_unread_wqe()) [[unlikely]]

@@ -35,7 +35,7 @@ constexpr std::array kSendRows{
             "requester: it stands in the list of those that send, and no packet is cut: look at packetizer and port"},
     SendRow{[](const SendView& v) { return v.requester.has_wqe && v.requester.probes; },
             "requester: waits for the ACK of the first packet of its message"},
-    SendRow{[](const SendView& v) { return v.requester.has_wqe && starts_nothing(v.qp); },
+    SendRow{[](const SendView& v) { return v.requester.has_wqe && starts_nothing(v.qp, v.s); },
             "host: in SQD nothing is begun, until ModifyQp takes it to RTS"},
     SendRow{[](const SendView& v) { return v.requester.waits_data; },
             "requester: its next WQE waits for the data of READs and ATOMICs to be in memory: look at dma"},

@@ -54,7 +54,7 @@ void FunctionalHca::ring_send(u32 qpn, u16 producer) {
   const u32 posted = widen_index(side(qpn).posted, producer);
   if (posted - contexts_.send[qpn].completed > qp->sq.entries())
     return void(++host_counters_.bad_doorbells);
-  side(qpn).posted = posted;
+  side(qpn).posted = contexts_.sends_posted[qpn] = posted;
   if (flushes_sends(qp->state)) return flush_sends(qpn);
   pump(qpn);
 }
@@ -103,6 +103,7 @@ void FunctionalHca::run_command(u64 address) {
   if (effect.message) interrupt(effect.vector);
   raise_of_port(effect.port, effect.port_events);
   if (effect.drain) raise_if_drained(effect.qpn);
+  if (effect.event) raise(effect.event->type, effect.event->object);
   if (effect.cqn) notify(*effect.cqn);
   if (asked.opcode == CommandOpcode::ModifyQp && contexts_.find_qp(asked.object))
     pump(asked.object);

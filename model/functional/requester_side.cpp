@@ -26,7 +26,7 @@ bool FunctionalHca::send_next_message(u32 qpn) {
   const u32 index =
       wqe_of_psn(s.completed, s.started, s.send_psn,
                  [&](u32 i) -> const SentMessage& { return contexts_.message(qpn, i); });
-  if (index == side(qpn).posted || (index == s.started && starts_nothing(qp))) return false;
+  if (index == side(qpn).posted || (index == s.started && starts_nothing(qp, s))) return false;
   fetch_send(qp, index);
   if (work_.unreadable && !blames_unread_wqe()) return fail_unread(qpn), false;
   if (work_.status == WcStatus::Success && index == s.started) {

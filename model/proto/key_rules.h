@@ -123,7 +123,8 @@ inline constexpr std::array kMemoryRules{
 inline bool memory_is_good(const MemoryRequest& m) { return holds<kMemoryRules>(m); }
 
 // ---- Bind
-// By BindMw (type 1, by_command) or BIND_MW (type 2). No bytes: unbind.
+// By a work request, in the order of its send queue, or by the command BindMw (type 1 alone,
+// by_command). No bytes: unbind.
 struct BindRequest {
   u64 start, bytes;
   u32 region_key;
@@ -140,7 +141,7 @@ namespace bind {
 inline bool is_reserved(const BindView& v) { return v.key == kReservedLkey; }
 inline bool no_window(const BindView& v) { return !v.window->exists() || !v.window->is_window(); }
 inline bool wrong_way(const BindView& v) {
-  return (v.window->kind == KeyKind::Window1) != v.request.by_command;
+  return v.window->kind != KeyKind::Window1 && v.request.by_command;
 }
 inline bool is_valid(const BindView& v) {
   return v.window->is_type_2() && v.window->state == KeyState::Valid;

@@ -93,8 +93,9 @@ struct alignas(64) SendState : SendPsns {
   u32 limit_ssn = 0;  // G6.2
   // READs and ATOMICs: started, answered to their last packet, with their data in memory.
   u32 reads_started = 0, reads_answered = 0, reads_placed = 0;
-  u32 awaited = 0;  // WQE of the oldest that is not answered, if there is one
-  u32 epoch = 0;    // counts rewinds: a WQE fetched before the last one is stale
+  u32 awaited = 0;    // WQE of the oldest that is not answered, if there is one
+  u32 epoch = 0;      // counts rewinds: a WQE fetched before the last one is stale
+  u32 drains_to = 0;  // in SQD: the first WQE that does not begin
   u8 retries_left = 0, rnr_retries_left = 0;
   bool waits_rnr = false;
   bool notify_drained = false;  // SQ_DRAINED is asked for (G20.1)

@@ -208,9 +208,10 @@ inline std::optional<Path> path_of_datagram(const QpConfig& qp, const AddressHan
   return detail::path_of(ah, from, qp.qpn == kQp0 ? kQp0Lane : 0);  // G27.2
 }
 
-// In SQD: messages that are begun are not completed (G20.1).
+// In SQD: messages that are to be finished are not completed (G20.1).
 inline bool is_draining(const QpConfig& qp, const SendState& s) {
-  return qp.state == QpState::Sqd && s.completed != s.started && !mutant<"drained_without_ack">();
+  const bool all = s32(s.completed - s.drains_to) >= 0 && s.completed == s.started;
+  return qp.state == QpState::Sqd && !all && !mutant<"drained_without_ack">();
 }
 
 // True once, when a queue pair is drained that was to tell it.
@@ -218,10 +219,11 @@ inline bool take_drained(const QpConfig& qp, SendState& s) {
   return s.notify_drained && !is_draining(qp, s) && std::exchange(s.notify_drained, false);
 }
 
-// ModifyQp: an invalid mask or value changes nothing, not even the state. `ports`: from port 1 on.
+// ModifyQp: an invalid mask or value changes nothing, not even the state. `ports`: from port 1 on;
+// `posted`: send WQEs that doorbells have told of.
 inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& send,
                                ReceiveState& receive, const QpAttributes& a,
-                               std::span<const PortAttributes> ports) {
+                               std::span<const PortAttributes> ports, u32 posted = 0) {
   const CommandStatus allowed = check_transition(qp.service, qp.state, is_draining(qp, send), a);
   if (allowed != CommandStatus::Ok && mutant<"refused_modify_stores">()) detail::remember(given, a);
   if (allowed != CommandStatus::Ok) return allowed;
@@ -245,6 +247,8 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
   if (!is_reliable(qp.service)) send.credit = Credit::Unlimited;  // T4
   if (a.mask & kQpRetryCount) send.retries_left = qp.retry_count;
   if (a.mask & kQpRnrRetry) send.rnr_retries_left = qp.rnr_retry;
+  if (a.state == QpState::Sqd && qp.state != QpState::Sqd)
+    send.drains_to = qp.options.sqd_drains == SqdDrains::Posted ? posted : send.started;
   send.notify_drained =
       a.state == QpState::Sqd &&
       (a.mask & kQpSqdNotify ? a.sqd_notify : send.notify_drained || mutant<"drained_always">());

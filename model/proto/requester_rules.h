@@ -35,9 +35,11 @@ constexpr QpState state_of_failed_sends(Service service) {
                                                                         : QpState::Sqe;
 }
 
-// G20.1: in SQD what is begun is finished, and nothing is begun.
-inline bool starts_nothing(const QpConfig& qp) {
-  return qp.state == QpState::Sqd && !mutant<"sqd_starts_new">();
+// G20.1: in SQD what is begun, or by an option what was posted, is finished, and nothing else
+// begins.
+inline bool starts_nothing(const QpConfig& qp, const SendState& s) {
+  return qp.state == QpState::Sqd && s32(s.started - s.drains_to) >= 0 &&
+         !mutant<"sqd_starts_new">();
 }
 
 // Whether the peer's receive WQEs are counted (G6): before it has told of any by an option (G6.4).

@@ -36,6 +36,16 @@ inline constexpr std::array<std::string_view, 2> kInitialCreditsNames{"any", "on
 enum class ReservedNak : u8 { Drop, Fail };
 inline constexpr std::array<std::string_view, 2> kReservedNakNames{"drop", "fail"};
 
+// T13: what a queue pair that enters SQD still does: the messages that are begun, or all work
+// requests that are posted by then (the two readings; [U]).
+enum class SqdDrains : u8 { Begun, Posted };
+inline constexpr std::array<std::string_view, 2> kSqdDrainsNames{"begun", "posted"};
+
+// G23.1: when the WQEs of an SRQ are compared with its limit: as each is taken, or also as the
+// limit is set ([U]).
+enum class SrqLimitTest : u8 { Take, Set };
+inline constexpr std::array<std::string_view, 2> kSrqLimitTestNames{"take", "set"};
+
 struct TransportOptions {
   bool credits = true;
   GapAfterRnr gap_after_rnr = GapAfterRnr::Drop;
@@ -44,6 +54,8 @@ struct TransportOptions {
   CreditProbe credit_probe = CreditProbe::Message;
   InitialCredits initial_credits = InitialCredits::Any;
   ReservedNak reserved_nak = ReservedNak::Drop;
+  SqdDrains sqd_drains = SqdDrains::Begun;
+  SrqLimitTest srq_limit_test = SrqLimitTest::Take;
   // G26.1; without it FECN is ignored and BECN 0 (G26.3, C9-6).
   bool congestion_control = false;
 };

@@ -197,7 +197,6 @@ struct Ah : ibv_ah {
 struct Pd : ibv_pd {
   Pd() : ibv_pd{} {}
   // A window that is never bound, of which ibv_bind_mw() makes use; 0: there is none yet.
-  u32 window = 0, window_key = 0;
 };
 struct Mr : ibv_mr {
   Mr() : ibv_mr{} {}

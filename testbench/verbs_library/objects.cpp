@@ -23,8 +23,6 @@ HCA_VERB int ibv_dealloc_pd(ibv_pd* plain) {
   auto* const pd = static_cast<Pd*>(plain);
   Context& context = context_of(pd->context);
   attach::Reply reply;
-  if (pd->window) command(context, CommandOpcode::DeallocMw, pd->window, reply);
-  pd->window = 0;
   const int error =
       is_inherited(pd->context) ? 0 : command(context, CommandOpcode::DeallocPd, pd->handle, reply);
   if (!error) delete pd;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory regions and memory windows.
+#include "model/proto/key.h"
+#include "model/proto/memory_region.h"
 #include "testbench/verbs_library/library.h"
 #include "testbench/verbs_library/tables.h"
 
@@ -53,44 +55,14 @@ void set_bind(WorkRequest& work, u32 rkey, const ibv_mw_bind_info& info) {
 }
 
 namespace {
-// A window is made for the domain that nobody binds: to invalidate its key does nothing.
-int make_idle_window(Pd& pd) {
-  const std::lock_guard guard(context_of(pd.context).mutex);
-  if (pd.window) return 0;
-  ibv_mw* const made = alloc_mw(&pd, IBV_MW_TYPE_2);
-  if (!made) return errno;
-  pd.window = made->handle, pd.window_key = made->rkey;
-  delete made;
-  return 0;
+// MW-7, MW-12: the next key byte, and not the reserved key (G22.4).
+u32 next_key(u32 key) {
+  const u32 next = proto::make_key(proto::key_index(key), u8(proto::key_byte(key) + 1));
+  return next == proto::kReservedLkey ? next + 1 : next;
 }
 }  // namespace
 
-namespace {
-bool flushes(Context& context, const Qp& qp) {
-  attach::Reply reply;
-  if (command(context, CommandOpcode::QueryQp, qp.qp_base.handle, reply)) return false;
-  const auto state = proto::decode<proto::QpAttributes>(reply.body.data()).state;
-  return state == proto::QpState::Error || state == proto::QpState::Sqe;
-}
-
-// errno's values; EINVAL: the completion tells that it was not bound.
-int bind_by_command(Context& context, const Qp& qp, ibv_mw& mw, const ibv_mw_bind_info& info) {
-  if (flushes(context, qp)) return EINVAL;
-  attach::Request request;
-  request.object = mw.handle, request.names[0] = info.length ? info.mr->handle : 0;
-  proto::MwAttributes window;
-  window.start = info.addr, window.bytes = info.length,
-  window.access = window_access(info.mw_access_flags);
-  attach::Reply reply;
-  const int error = command(context, CommandOpcode::BindMw, request, window, reply);
-  if (!error) mw.rkey = proto::decode<proto::MwAttributes>(reply.body.data()).key;
-  return error;
-}
-}  // namespace
-
-// The HCA binds windows of type 1 by a command. A work request that does nothing stands in the
-// send queue for it, and completes in its place; if the command is refused it is one that the HCA
-// refuses too: of the kind that binds windows of type 2.
+// In the order of the send queue: work requests posted before still see the old key (MW-8).
 int bind_mw(ibv_qp* plain, ibv_mw* mw, ibv_mw_bind* bind) {
   Qp& qp = qp_of(plain);
   Context& context = context_of(plain->context);
@@ -98,17 +70,14 @@ int bind_mw(ibv_qp* plain, ibv_mw* mw, ibv_mw_bind* bind) {
   if (mw->type != IBV_MW_TYPE_1 || plain->pd != mw->pd || (bind->send_flags & ~kFlags) ||
       qp.service == proto::Service::Ud || !may_send(plain->state))
     return EINVAL;
-  if (const int error = make_idle_window(static_cast<Pd&>(*plain->pd))) return error;
   clock::settle();
   const std::lock_guard guard(qp.send.lock);
   if (qp.send.posted - qp.send.completed >= qp.send.entries()) return ENOMEM;
-  const int error = bind_by_command(context, qp, *mw, bind->bind_info);
-  if (error && error != EINVAL) return error;
   WorkRequest work;
   work.wr_id = bind->wr_id, work.binds = true;
-  work.head.opcode = error ? proto::WorkOpcode::BindMw : proto::WorkOpcode::LocalInvalidate;
-  work.head.immediate = static_cast<Pd*>(plain->pd)->window_key;
-  if (error) set_bind(work, mw->rkey, bind->bind_info);
+  work.head.opcode = proto::WorkOpcode::BindMw;
+  mw->rkey = next_key(mw->rkey);
+  set_bind(work, mw->rkey, bind->bind_info);
   work.head.signaled = bind->send_flags & IBV_SEND_SIGNALED;
   work.head.fence = bind->send_flags & IBV_SEND_FENCE;
   write_work(context, qp, work);
