@@ -12,6 +12,8 @@ import tempfile
 GOOD = ("7012375C000E17D20A2024870087B1B3000DEC2A01710A1C015D400238F27A050000000E"
         "BB884D85FD5CFBA4728BC0690ED400009625B75A45FA")
 BROKEN = GOOD.replace("000DEC2A", "400DEC2A")
+# RC SEND Only from UDP port 1024, BTH.Resv7 1, by scapy: two remarks, and its ICRC is good.
+REMARKS = "02000000000b02000000000a080045000030000140004011b6b8c0000201c0000202040012b7001c00000400ffff0000002001001000deadbe0092f45d94"
 
 
 def pcapng(packet, captured=None):
@@ -52,8 +54,10 @@ def main():
         run(0, GOOD, says="ICRC at 52: 96 25 B7 5A  good")
         run(0, *[GOOD[i:i + 2] for i in range(0, len(GOOD), 2)], says="VCRC at 56: 45 FA  good")
         run(0, "--strict", GOOD)
-        run(0, BROKEN, says="BROKEN C9-7")
-        run(1, "--strict", BROKEN, says="BROKEN C9-7")
+        run(0, BROKEN, says="REMARK C9-7")
+        run(1, "--strict", BROKEN, says="BROKEN T12-1")
+        run(0, "--strict", REMARKS, says="0 that break rules, 1 with remarks")
+        run(1, "--pedantic", REMARKS, says="REMARK G34.4")
         run(0, "--strict", *[c for c in captures if "_icrc_" not in c and "rawreq_" not in c], says=" frames: ")
         run(2)
         run(2, "no_such_file.pcap", says="no such file")
@@ -69,7 +73,7 @@ def main():
         (folder / "one.pcapng").write_bytes(ng)
         # Of 58 bytes the capture has 50: no rule is broken by what was not captured.
         (folder / "short.pcapng").write_bytes(pcapng(bytes.fromhex(GOOD), captured=50))
-        run(0, "--strict", str(folder / "short.pcapng"), says="0 that break rules, 1 cut by the capture")
+        run(0, "--strict", str(folder / "short.pcapng"), says="0 that break rules, 0 with remarks, 1 cut by the capture")
         run(1, "--strict", GOOD[:100], says="BROKEN T12-4")
         for path in [folder / "one.pcapng", *map(pathlib.Path, captures)]:
             piped = run(0, "-", says="0 of other protocols", stdin=path.read_bytes())

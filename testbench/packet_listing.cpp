@@ -149,6 +149,10 @@ FrameReport::FrameReport(const SourceFrame& source) : frame(source) {
     });
 }
 
+std::size_t FrameReport::count(Grade grade) const {
+  return std::size_t(std::ranges::count(broken, grade, &BrokenRule::grade));
+}
+
 bool FrameReport::is_cut() const {
   return dissection.structure == PacketVerdict::Truncated &&
          frame.captured.bytes.size() < frame.captured.bytes_on_wire;
@@ -159,7 +163,9 @@ std::string one_line(const FrameReport& r) {
   if (r.dissection.has_icrc && !r.dissection.icrc_is_good) marks += "  ICRC WRONG";
   if (has_vcrc(r) && !r.dissection.vcrc_is_good) marks += "  VCRC WRONG";
   for (const BrokenRule& rule : r.broken)
-    if (rule.statement != "T12-1") marks += "  [" + std::string(rule.statement) + "]";
+    if (rule.statement != "T12-1")
+      marks += rule.grade == Grade::Broken ? fmt::format("  [{}]", rule.statement)
+                                           : fmt::format("  ({})", rule.statement);
   return fmt::format("{:>6}  {}{}{}\n", r.frame.number,
                      r.frame.has_time ? time_text(r.frame.captured.time_ns) + "  " : "", summary(r),
                      marks);
@@ -179,7 +185,8 @@ std::string listing(const FrameReport& r, std::size_t payload_limit) {
   }
   text += payload_lines(r, payload_limit) + crc_lines(r);
   for (const BrokenRule& rule : r.broken)
-    text += fmt::format("BROKEN {:<8} {}\n", rule.statement, rule.sentence);
+    text += fmt::format("{} {:<8} {}\n", rule.grade == Grade::Broken ? "BROKEN" : "REMARK",
+                        rule.statement, rule.sentence);
   return text;
 }
 
@@ -230,9 +237,10 @@ nlohmann::ordered_json to_json(const FrameReport& r) {
                     {"bytes", hex_bytes(vcrc_bytes(r))},
                     {"good", d.vcrc_is_good},
                     {"right", hex_bytes(right_vcrc(r))}};
-  json["broken_rules"] = Json::array();
+  json["broken_rules"] = json["remarks"] = Json::array();
   for (const BrokenRule& rule : r.broken)
-    json["broken_rules"].push_back({{"statement", rule.statement}, {"sentence", rule.sentence}});
+    json[rule.grade == Grade::Broken ? "broken_rules" : "remarks"].push_back(
+        {{"statement", rule.statement}, {"sentence", rule.sentence}, {"reason", rule.reason}});
   return json;
 }
 

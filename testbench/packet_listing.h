@@ -13,11 +13,12 @@ namespace hca::testbench {
 struct FrameReport {
   const SourceFrame& frame;
   proto::Dissection dissection;
-  std::vector<proto::BrokenRule> broken;
+  std::vector<proto::BrokenRule> broken;  // of both grades
 
   explicit FrameReport(const SourceFrame& source);
   // The frame ends early since not all of it was captured.
   bool is_cut() const;
+  std::size_t count(proto::Grade grade) const;
   bool is_foreign() const { return proto::verdict_row(dissection.structure).is_foreign; }
 };
 

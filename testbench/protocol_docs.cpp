@@ -104,16 +104,27 @@ std::string packet_rules_document() {
       "# What a packet is checked for by itself\n\n## Structure\n\nThe first of these that does "
       "not hold is the "
       "verdict; the packet is dropped. Frames of other protocols are no\nfault of anybody.\n\n"
-      "| verdict | statement | other protocol | meaning |\n|---|---|---|---|\n";
-  for (const VerdictRow& row : verdict_rows())
-    text += fmt::format("| {} | {} | {} | {} |\n", row.name, row.statement,
-                        row.is_foreign ? "yes" : "", row.sentence);
+      "| verdict | statement | other protocol | meaning | grade | reason of the grade "
+      "|\n|---|---|---|---|---|---|\n";
+  for (const VerdictRow& row : verdict_rows()) {
+    const bool graded = row.verdict != PacketVerdict::Good && !row.is_foreign;
+    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", row.name, row.statement,
+                        row.is_foreign ? "yes" : "", row.sentence,
+                        graded ? name_of(Grade::Broken) : "", graded ? kVerdictReason : "");
+  }
   text +=
-      "\n## Form of the headers\n\n`hca decode` lists what a packet breaks of these, and reserved "
-      "bits that are not "
-      "0.\n\n| statement | broken when |\n|---|---|\n";
+      "\n## Form of the headers\n\n`hca decode` lists what a packet does not keep of these. "
+      "Broken: a "
+      "must; `--strict` fails. Remark: a recommendation, or what\nreceivers ignore; only "
+      "`--pedantic` fails. Of packets that our device sends, remarks fail a vector too.\n\n"
+      "| statement | not kept when | grade | reason of the grade |\n|---|---|---|---|\n";
   for (const FormRule& rule : form_rules())
-    text += fmt::format("| {} | {} |\n", rule.statement, rule.sentence);
+    text += fmt::format("| {} | {} | {} | {} |\n", rule.statement, rule.sentence,
+                        name_of(rule.grade), rule.reason);
+  text += fmt::format("| of the field | a reserved field is not 0 | {} | {} |\n",
+                      name_of(Grade::Remark), kReservedBitsReason);
+  text += fmt::format("| BTH-4 | the OpCode is a manufacturer's | {} | {} |\n",
+                      name_of(Grade::Remark), kManufacturerReason);
   return text;
 }
 

@@ -11,7 +11,7 @@ class Walk {
   // The next header, or nullptr if the frame ends before it does.
   const u8* step(const HeaderInfo& header) {
     if (at_ + header.bytes > frame_.size()) return nullptr;
-    out_.headers[out_.header_count++] = {&header, at_};
+    if (!out_.add(header, at_)) return nullptr;
     at_ += header.bytes;
     return frame_.data() + at_ - header.bytes;
   }

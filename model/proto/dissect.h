@@ -22,12 +22,24 @@ struct Dissection {
   bool icrc_is_good = false;
   bool vcrc_is_good = false;  // native framings
   ParsedPacket packet{};      // as far as `structure` promises
-  std::array<HeaderPlace, 20> headers{};
+  std::array<HeaderPlace, 40> headers{};
   u32 header_count = 0;
   bool has_transport = false;  // a BTH is among the headers
+  bool has_network = true;     // so is what is before it
 
   const HeaderPlace* begin() const { return headers.data(); }
   const HeaderPlace* end() const { return headers.data() + header_count; }
+  bool add(const HeaderInfo& header, u32 offset) {
+    if (header_count == headers.size()) return false;
+    headers[header_count++] = {&header, offset};
+    return true;
+  }
+  // An extension header is among them.
+  bool holds(Ext e) const {
+    for (const HeaderPlace& place : *this)
+      if (place.header->name == kExtHeaders[unsigned(e)].name) return true;
+    return false;
+  }
 };
 
 Dissection dissect(std::span<const u8> frame, LinkLayer link);

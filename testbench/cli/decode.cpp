@@ -24,11 +24,11 @@ struct DecodeArguments {
   HexLink link = HexLink::Auto;
   std::size_t payload_bytes = 64;
   bool brief = false;
-  bool strict = false;
+  bool strict = false, pedantic = false;
 };
 
 struct Totals {
-  u64 frames = 0, foreign = 0, bad_icrc = 0, bad_vcrc = 0, broken = 0, cut = 0;
+  u64 frames = 0, foreign = 0, bad_icrc = 0, bad_vcrc = 0, broken = 0, remarked = 0, cut = 0;
 };
 
 // Writes the reports as one JSON array, frame by frame.
@@ -66,7 +66,8 @@ void count(const FrameReport& report, Totals& totals) {
                      proto::is_native(report.dissection.packet.framing) &&
                      !report.dissection.vcrc_is_good;
   totals.cut += report.is_cut();
-  totals.broken += !report.broken.empty();
+  totals.broken += report.count(proto::Grade::Broken) > 0;
+  totals.remarked += report.count(proto::Grade::Remark) > 0;
 }
 
 int decode(const DecodeArguments& options) {
@@ -82,10 +83,12 @@ int decode(const DecodeArguments& options) {
   json.close();
   fmt::print(
       "{} frames: {} of other protocols, {} with a wrong ICRC, {} with a wrong VCRC, {} that break "
-      "rules{}\n",
+      "rules, {} with remarks{}\n",
       totals.frames, totals.foreign, totals.bad_icrc, totals.bad_vcrc, totals.broken,
-      totals.cut ? fmt::format(", {} cut by the capture", totals.cut) : "");
-  return options.strict && totals.broken > 0 ? kCheckFailed : kSucceeded;
+      totals.remarked, totals.cut ? fmt::format(", {} cut by the capture", totals.cut) : "");
+  const bool strict = options.strict || options.pedantic;
+  const bool failed = totals.broken > 0 || (options.pedantic && totals.remarked > 0);
+  return strict && failed ? kCheckFailed : kSucceeded;
 }
 
 }  // namespace
@@ -109,7 +112,9 @@ void add_decode(CLI::App& command, int& exit_code) {
       .add_option("--payload", options->payload_bytes, "bytes of each payload to show (default 64)")
       ->check(CLI::Range(std::size_t{0}, testbench::kMaxRecordBytes));
   command.add_flag("--brief", options->brief, "one line for each packet");
-  command.add_flag("--strict", options->strict, "exit with 1 if a packet breaks a rule");
+  command.add_flag("--strict", options->strict, "exit with 1 if a packet breaks a rule (a must)");
+  command.add_flag("--pedantic", options->pedantic,
+                   "exit with 1 for remarks too (recommendations, reserved bits)");
   command.callback([options, &exit_code] { exit_code = decode(*options); });
 }
 

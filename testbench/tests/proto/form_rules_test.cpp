@@ -201,6 +201,36 @@ TEST_CASE("each rule on the form of a packet is kept and broken",
   }
 }
 
+TEST_CASE("what receivers ignore or a statement recommends is a remark, all else is broken",
+          "[proto][form][C9-6][C9-7][G34.4]") {
+  std::set<std::string> remarks;
+  for (const FormRule& rule : form_rules()) {
+    INFO(rule.statement);
+    CHECK_FALSE(rule.reason.empty());
+    if (rule.grade == Grade::Remark) remarks.insert(std::string(rule.sentence));
+  }
+  CHECK(remarks == std::set<std::string>{"the UDP source port is below 0xC000"});
+  const auto grade_of = [](const std::vector<u8>& f) {
+    const std::vector<BrokenRule> all = broken_rules(f, dissect(f, LinkLayer::Ethernet));
+    REQUIRE(all.size() == 1);
+    return all[0].grade;
+  };
+  const auto changed = [](u8 opcode, unsigned at, u8 value) {
+    const Packet p = packet(0x04);
+    const Path path = make_path(p.av);
+    const OpcodeRow& row = *opcode_row(0x04);
+    std::vector<u8> frame(frame_bytes(path, row, 0));
+    write_headers(path, row, p.bth, p.ext, 0, frame.data());
+    frame[kBthAt] = opcode;
+    frame[at] = value;
+    finish_frame(frame.data(), shape_of(path, row, 0));
+    return frame;
+  };
+  CHECK(grade_of(changed(0x04, kBthAt + 8, 0x40)) == Grade::Remark);  // Resv7
+  CHECK(grade_of(changed(0xC0, kBthAt, 0xC0)) == Grade::Remark);      // a manufacturer's OpCode
+  CHECK(grade_of(changed(0x1F, kBthAt, 0x1F)) == Grade::Broken);      // a reserved one
+}
+
 TEST_CASE("no rule is without a packet that breaks it", "[proto][form]") {
   std::multiset<std::string> broken;
   for (const Case& c : cases()) broken.insert(c.statement);
