@@ -167,7 +167,10 @@ Capture read_json(const JsonAt& all, const std::vector<CapturedFrame>& captured)
   for (std::size_t i = 0; i < captured.size(); ++i)
     capture.frames.push_back(frame_of(frames[i], captured[i], i + 1, captured.size()));
   learn_traffic_classes(capture);
-  if (capture.learned) learn_setup(capture);
+  if (!captured.empty()) capture.link = captured.front().link;
+  if (!capture.learned) return capture;
+  capture.recorded = capture.frames;
+  learn_setup(capture);
   return capture;
 }
 }  // namespace
@@ -203,6 +206,8 @@ bool Capture::shares_receives(End end, u64 qpn) const {
 std::string json_beside(const std::string& path) {
   return std::filesystem::path(path).replace_extension(".json").string();
 }
+
+bool has_json(const std::string& path) { return std::filesystem::exists(json_beside(path)); }
 
 std::string with_line(const std::string& file, const std::string& what) {
   const std::optional<std::string> text = read_text_file(file);

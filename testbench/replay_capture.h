@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/proto/framing.h"
 #include "model/proto/services.h"
 #include "testbench/json_at.h"
 
@@ -50,10 +51,13 @@ struct Capture {
   ReplaySide sides[2];
   std::vector<ReplayEvent> events;
   std::vector<ReplayFrame> frames;
+  proto::LinkLayer link = proto::LinkLayer::Ethernet;  // of all frames
 
   // True if it came without events: those of `events` were learned from the frames, on their clock.
   // Successful completions are not known then.
   bool learned = false;
+  // Learned: all frames as they stand in the file.
+  std::vector<ReplayFrame> recorded;
   // Frames that are left out of it, and why.
   std::size_t left_out = 0;
   std::string left_out_reason;
@@ -79,6 +83,7 @@ std::string waits_for(const Capture& capture);
 // `path` names the pcap; the JSON of the same base name stands beside it. Throws std::runtime_error
 // with file, line and path of the value in it, what is wrong with that and what is allowed.
 std::string json_beside(const std::string& path);
+bool has_json(const std::string& path);
 // What is wrong with a JSON file, "events[3].len: ...", with the file and the line of that path.
 std::string with_line(const std::string& file, const std::string& what);
 Capture load_capture(const std::string& path);

@@ -99,9 +99,12 @@ json json_of_report(const ReplayReport& r);
 }  // namespace
 
 std::string text_of(const ReplayRun& run) {
-  std::string text = fmt::format("{:<26} {:<10} {:>3} {:>7} {:>9} {:>12} {:>7} {:>9} {:>8}  {}\n",
-                                 "capture", "runner", "end", "frames", "delivered", "completions",
-                                 "states", "memory B", "timers", "verdict");
+  std::string text;
+  for (const JudgedCapture& judged : run.judged) text += text_of(judged);
+  if (run.reports.empty() && run.waiting.empty()) return text;
+  text += fmt::format("{:<26} {:<10} {:>3} {:>7} {:>9} {:>12} {:>7} {:>9} {:>8}  {}\n", "capture",
+                      "runner", "end", "frames", "delivered", "completions", "states", "memory B",
+                      "timers", "verdict");
   AllowedUses uses(allowed_differences().size());
   for (const ReplayReport& r : run.reports) {
     text += line_of(r) + order_of(r) + allowed_of(r) + limits_of(r);
@@ -122,6 +125,8 @@ std::string text_of(const ReplayRun& run) {
 json json_of(const ReplayRun& run) {
   json all{{"reports", json::array()}, {"waiting", json::array()}};
   for (const ReplayReport& r : run.reports) all["reports"].push_back(json_of_report(r));
+  all["judged"] = json::array();
+  for (const JudgedCapture& judged : run.judged) all["judged"].push_back(json_of(judged));
   for (const WaitingCapture& w : run.waiting)
     all["waiting"].push_back({{"capture", w.capture}, {"needs", w.needs}});
   return all;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "testbench/replay.h"
+#include "testbench/replay_judge_report.h"
 
 namespace hca::testbench {
 // A capture that needs what the model does not have.
@@ -14,10 +15,11 @@ struct WaitingCapture {
 struct ReplayRun {
   std::vector<ReplayReport> reports;
   std::vector<WaitingCapture> waiting;
+  std::vector<JudgedCapture> judged;  // by their packets
 };
 
 // One line for each report, what differs, and the allowed differences that were used.
 std::string text_of(const ReplayRun& run);
-// {"reports": [...], "waiting": [...]}
+// {"reports": [...], "waiting": [...], "judged": [...]}
 nlohmann::json json_of(const ReplayRun& run);
 }  // namespace hca::testbench

@@ -25,14 +25,19 @@ using namespace testbench;
 namespace {
 struct ReplayArguments {
   std::vector<std::string> paths;
-  std::string json_path, junit_path, filter, runner, end;
+  std::string json_path, junit_path, filter, runner, end, profile;
   bool mutants = false;
   RtlChoice rtl;
   CoverageOptions coverage;
 };
 
 void replay_capture(const ReplayArguments& options, const std::string& file, ReplayRun& run) {
+  if (!has_json(file)) {
+    run.judged.push_back(judge_capture(file, options.profile));
+    return;
+  }
   const Capture capture = load_capture(file);
+  if (capture.learned) run.judged.push_back(judge_capture(capture, options.profile));
   if (const std::string needs = waits_for(capture); !needs.empty())
     return run.waiting.push_back({capture.name, needs});
   bool any = false;
@@ -93,6 +98,9 @@ std::string junit_of_all(const ReplayRun& run, std::span<const VectorReport> vec
   for (const ReplayReport& r : run.reports)
     cases.push_back({"captures", fmt::format("{} {} {}", r.capture, r.runner, name_of(r.end)),
                      r.same() ? "" : r.difference->where + ": " + r.difference->what});
+  for (const JudgedCapture& j : run.judged)
+    cases.push_back(
+        {"captures", j.capture + " conversations", j.judgement.is_legal() ? "" : text_of(j)});
   for (const VectorReport& r : vectors) {
     const VectorReport one[] = {r};
     const std::string text = r.passed() ? "" : text_of(std::span(one));
@@ -219,12 +227,13 @@ int replay_all(const ReplayArguments& options) {
   std::vector<VectorReport> vectors;
   for (const Vector& v : in.vectors)
     if (filter.takes(v)) vectors.push_back(run_vector(v, options.rtl));
-  if (run.reports.empty() && run.waiting.empty() && vectors.empty() && in.unreadable.empty())
+  if (run.reports.empty() && run.waiting.empty() && run.judged.empty() && vectors.empty() &&
+      in.unreadable.empty())
     throw std::runtime_error(
         fmt::format("{}: nothing to replay; allowed: captures, vectors, or folders that hold some",
                     fmt::join(options.paths, ", ")));
   if (options.rtl.any()) fmt::print("RTL in the path of the cycle model: {}\n", options.rtl.text());
-  if (!run.reports.empty() || !run.waiting.empty()) std::fputs(text_of(run).c_str(), stdout);
+  if (captures) std::fputs(text_of(run).c_str(), stdout);
   if (!vectors.empty()) std::fputs(text_of(vectors).c_str(), stdout);
   if (in.passed_over) fmt::print("{} other files passed over\n", in.passed_over);
   if (!options.json_path.empty())
@@ -237,6 +246,7 @@ int replay_all(const ReplayArguments& options) {
     return !std::all_of(all.begin(), all.end(), good);
   };
   return failed(run.reports, [](const auto& r) { return r.same(); }) ||
+                 failed(run.judged, [](const auto& j) { return j.judgement.is_legal(); }) ||
                  failed(vectors, [](const auto& r) { return r.passed(); })
              ? kCheckFailed
              : kSucceeded;
@@ -247,7 +257,7 @@ void add_replay(CLI::App& command, int& exit_code) {
   auto options = std::make_shared<ReplayArguments>();
   command
       .add_option("paths", options->paths,
-                  "captures (the JSON stands beside each), vectors, and folders of them")
+                  "captures (with or without a JSON beside each), vectors, and folders of them")
       ->required()
       ->check(CLI::ExistingPath);
   command.add_option(
@@ -269,6 +279,10 @@ void add_replay(CLI::App& command, int& exit_code) {
   command.add_option("--junit", options->junit_path, "write them there as JUnit XML");
   command.add_option("--end", options->end, "only this end of captures")
       ->check(CLI::IsMember({"A", "B"}));
+  command
+      .add_option("--profile", options->profile,
+                  "excuse the deviations of this device, and report them")
+      ->check(CLI::IsMember(profile_names()));
   std::vector<std::string> names;
   for (const ReplayRunner& runner : replay_runners()) names.emplace_back(runner.name);
   command.add_option("--runner", options->runner, "captures only on this runner")

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the packets of a conversation may not do, whoever sends them: the rules of a capture that
+// nobody describes. Each row names its statement; a row that a known device breaks names the
+// deviation, which counts only if a profile asks for it.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "model/proto/types.h"
+
+namespace hca::testbench {
+enum class ConversationRule : u8 {
+  Form,  // the statement is that of the packet's verdict
+  Icrc,
+  Vcrc,
+  InvalidPkey,
+  OtherPkey,
+  FullLength,
+  LastLength,
+  WriteLength,
+  Sequence,
+  AckReqOfUc,
+  PsnGap,
+  PsnBack,
+  RepeatDiffers,
+  RepeatedReadBeyond,
+  MisalignedAtomic,
+  BeyondCredits,
+  RnrTooSoon,
+  AnswersNothing,
+  AnswersAhead,
+  AckBack,
+  AckOfRead,
+  AnswerSkipped,
+  AnswerOfOtherKind,
+  AnswerUnasked,
+  AnswerPosition,
+  AnswerLength,
+  AtomicAnswerDiffers,
+  Msn,
+  ReservedSyndrome,
+  NakWithoutGap,
+  NakAgain,
+  NakAfterRnr,
+  RnrOfOther,
+  AfterFatalNak,
+  QkeyOfQp1,
+  CnpForm,
+};
+
+struct ConversationRuleRow {
+  ConversationRule rule;
+  std::string_view statement;
+  std::string_view sentence;   // what is wrong
+  std::string_view deviation;  // of a known device; empty: none
+};
+std::span<const ConversationRuleRow> conversation_rules();
+const ConversationRuleRow& row_of(ConversationRule rule);
+}  // namespace hca::testbench
