@@ -28,6 +28,17 @@ std::vector<std::string> orders_taken(const Capture& capture, End end, const Tim
 }
 }  // namespace
 
+bool ReplayReport::is_breach() const {
+  if (!difference) return false;
+  if (!learned) return true;
+  const auto is_of_another = [](const FieldDifference& f) {
+    return f.header == "frame" || f.name() == "BTH.OpCode" || f.name() == "BTH.PSN" ||
+           f.name() == "payload.Length";
+  };
+  return difference->where.starts_with("frame") && !difference->fields.empty() &&
+         std::ranges::none_of(difference->fields, is_of_another);
+}
+
 ReplayReport replay(const Capture& capture, End end, const ReplayRunner& runner) {
   constexpr std::size_t kMostRuns = 1000;  // with losses and without
   const Timelines lines = find_timelines(capture, end);
@@ -52,6 +63,8 @@ ReplayReport replay(const Capture& capture, End end, const ReplayRunner& runner)
       report.left_out = capture.left_out, report.left_out_reason = capture.left_out_reason;
       report.words_set = capture.words_set;
       report.allowed_uses.assign(allowed_differences().size(), 0);
+      report.allowed_uses.profile = capture.profile;
+      report.learned = capture.learned, report.tags = capture.tags;
       report.window = lines.window, report.open_pairs = lines.open_pairs;
       report.orders = lines.offsets.size(), report.order_taken = i + 1;
       report.offset = line.offset;

@@ -43,11 +43,16 @@ struct ReplayReport {
   std::optional<std::string> parted;
   std::size_t left_out = 0;  // frames, of other services
   std::string left_out_reason;
+  bool learned = false;             // no word of its hosts: they may have done otherwise
+  std::size_t tags = 0;             // frames whose VLAN or priority tag was taken off
   std::size_t words_set = 0;        // by the host between two ATOMICs, if the recording is right
   u64 async_compared = 0;           // asynchronous events
   std::vector<std::string> ladder;  // what happened, in order
 
   bool same() const { return !difference; }
+  // Where nobody says what the hosts did, another course of events is no breach: a field of the
+  // frame that was due is.
+  bool is_breach() const;
 };
 
 // All orders that the capture leaves open are tried, until one explains it.

@@ -6,41 +6,19 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
 #include <stdexcept>
 
-#include "model/proto/packet.h"
-#include "model/proto/psn.h"
 #include "testbench/json_line.h"
 #include "testbench/pcap_file.h"
+#include "testbench/replay_allowed.h"
 #include "testbench/replay_fields.h"
 #include "testbench/replay_learn.h"
+#include "testbench/replay_prepare.h"
+#include "testbench/replay_vocabulary.h"
 #include "testbench/text_file.h"
 
 namespace hca::testbench {
 namespace {
-// Every kind of event that a capture may have; a misspelt one must not pass for nothing to check.
-constexpr std::array<std::string_view, 21> kEventKinds{"mr",
-                                                       "qp",
-                                                       "connect",
-                                                       "ud_ready",
-                                                       "alloc_mw",
-                                                       "bind_mw",
-                                                       "srq",
-                                                       "post_send",
-                                                       "post_recv",
-                                                       "post_srq_recv",
-                                                       "raw_tx",
-                                                       "fake_peer",
-                                                       "rule",
-                                                       "mark",
-                                                       "wc",
-                                                       "qp_state",
-                                                       "async",
-                                                       "mem_set",
-                                                       "mem_final",
-                                                       "destroy_qp",
-                                                       "timeout_waiting_wc"};
 // As libibverbs names them.
 constexpr std::array<std::string_view, 6> kQpTypes{"RC",       "UC",       "UD",
                                                    "XRC_SEND", "XRC_RECV", "RAW_PACKET"};
@@ -73,12 +51,11 @@ ReplaySide side_of(const JsonAt& entry) {
 }
 
 ReplayEvent event_of(const JsonAt& entry) {
-  ReplayEvent event{entry["t_us"].number(0, kMaxMicroseconds) * 1000, entry["ev"].text(), End::A,
+  const EventKind& kind = event_kind(entry);
+  ReplayEvent event{entry["t_us"].number(0, kMaxMicroseconds) * 1000,
+                    std::string(kind.same_as.empty() ? kind.name : kind.same_as), End::A,
                     entry.value(), entry.path()};
-  if (std::find(kEventKinds.begin(), kEventKinds.end(), event.kind) == kEventKinds.end())
-    entry["ev"].refuse("is " + entry["ev"].value().dump(),
-                       fmt::format("{}", fmt::join(kEventKinds, " | ")));
-  if (event.kind != "mark" && event.kind != "rule") event.side = end_of(entry["side"]);
+  if (kind.has_side) event.side = end_of(entry["side"]);
   check_event_fields(event.kind, entry);
   if (event.kind == "qp" &&
       std::find(kQpTypes.begin(), kQpTypes.end(), event.text("type")) == kQpTypes.end())
@@ -103,42 +80,8 @@ ReplayFrame frame_of(const JsonAt& entry, const CapturedFrame& captured, u64 num
     entry.refuse("the pcap cut this frame", "whole frames");
   if (entry.has("of")) entry["of"].number(0, frames - 1);
   frame.fate = row->fate, frame.time_ns = captured.time_ns, frame.bytes = captured.bytes;
+  frame.link = captured.link;
   return frame;
-}
-
-// A datagram queue pair made ready, as the connection to the one at the other end that it speaks
-// with: what a connection has beyond that means nothing there.
-void connect_datagrams(Capture& capture) {
-  for (ReplayEvent& e : capture.events) {
-    if (e.kind != "ud_ready") continue;
-    u64 peer = 0;
-    for (const ReplayEvent& qp : capture.events)
-      if (qp.kind == "qp" && qp.side != e.side && qp.text("type") == "UD") peer = qp.number("qpn");
-    for (const char* name :
-         {"rq_psn", "timeout", "retry_cnt", "rnr_retry", "min_rnr_timer", "max_rd_atomic",
-          "max_dest_rd_atomic", "ipv6", "traffic_class", "flow_label"})
-      if (!e.has(name)) e.values[name] = 0;
-    e.kind = "connect", e.values["dest_qpn"] = peer, e.values["path_mtu"] = 4096;
-    e.values["qp_access"] = "", e.values["hop_limit"] = 64;
-  }
-}
-
-// The traffic class of an address handle is not recorded: it is learned from the datagram.
-void learn_traffic_classes(Capture& capture) {
-  std::map<std::pair<End, u64>, u32> next;  // PSN, by queue pair
-  for (ReplayEvent& e : capture.events) {
-    if (e.kind == "connect" && e.has("qkey"))
-      next[{e.side, e.number("qpn")}] = u32(e.number("sq_psn"));
-    if (e.kind != "post_send" || !e.has("remote_qpn")) continue;
-    const u32 psn = next[{e.side, e.number("qpn")}]++ & proto::kPsnMask;
-    for (const ReplayFrame& frame : capture.frames) {
-      proto::ParsedPacket p;
-      if (frame.from == e.side && was_sent(frame.fate) &&
-          proto::parse(frame.bytes, proto::LinkLayer::Ethernet, p) == proto::PacketVerdict::Good &&
-          p.opcode->service == proto::Service::Ud && p.bth.psn == psn)
-        e.values["traffic_class"] = proto::addressing_of(frame.bytes.data(), p).traffic_class;
-    }
-  }
 }
 
 // An end is a device, whose host made a queue pair, or hand-made.
@@ -147,6 +90,22 @@ void check_ends(const Capture& capture, const JsonAt& events) {
     if (!capture.has_device(end) && !capture.has_event(end, "fake_peer"))
       events.refuse(fmt::format("side {} has no queue pair", name_of(end)),
                     "a qp event, or fake_peer for a hand-made side");
+}
+
+// The series of vectors/captures is told by the names of its devices.
+std::string profile_of(const JsonAt& all, bool learned) {
+  if (all.has("profile")) {
+    const JsonAt named = all["profile"];
+    if (named.text() != kSoftRoce && named.text() != "none")
+      named.refuse("is " + named.value().dump(), fmt::format("{} | none", kSoftRoce));
+    return named.text() == "none" ? "" : named.text();
+  }
+  if (learned) return "";
+  for (const char* side : {"A", "B"}) {
+    const JsonAt entry = all["sides"][side];
+    if (entry.has("dev") && entry["dev"].text().starts_with("rxe")) return std::string(kSoftRoce);
+  }
+  return "";
 }
 
 Capture read_json(const JsonAt& all, const std::vector<CapturedFrame>& captured) {
@@ -159,18 +118,25 @@ Capture read_json(const JsonAt& all, const std::vector<CapturedFrame>& captured)
       capture.sides[unsigned(end)] = side_of(all["sides"][std::string(1, name_of(end))]);
   for (const JsonAt& entry : all["events"].entries()) capture.events.push_back(event_of(entry));
   if (!capture.learned) check_ends(capture, all["events"]);
-  connect_datagrams(capture);
   const std::vector<JsonAt> frames = all["frames"].entries();
   if (frames.size() != captured.size())
     all["frames"].refuse(fmt::format("describes {} frames", frames.size()),
                          fmt::format("{}, as the pcap holds", captured.size()));
   for (std::size_t i = 0; i < captured.size(); ++i)
     capture.frames.push_back(frame_of(frames[i], captured[i], i + 1, captured.size()));
-  learn_traffic_classes(capture);
   if (!captured.empty()) capture.link = captured.front().link;
-  if (!capture.learned) return capture;
-  capture.recorded = capture.frames;
-  learn_setup(capture);
+  capture.profile = profile_of(all, capture.learned);
+  if (capture.learned) capture.recorded = capture.frames;
+  capture.tags = take_tags_off(capture);
+  if (!capture.learned)
+    prepare_events(capture);
+  else
+    try {
+      learn_setup(capture);
+    } catch (const std::exception& error) {  // judged by its packets all the same
+      capture.events.clear();
+      capture.left_out_reason = error.what();
+    }
   return capture;
 }
 }  // namespace
@@ -188,7 +154,9 @@ std::string waits_for(const Capture& capture) {
       if (e.kind == "bind_mw" && !e.has(name)) return fmt::format("a bind_mw that tells {}", name);
     if (e.kind == "qp" && !service_of(e.text("type"))) return e.text("type") + " queue pairs";
   }
-  return capture.events.empty() ? capture.left_out_reason : "";
+  if (!capture.events.empty()) return "";
+  return capture.learned ? "what its packets do not tell: " + capture.left_out_reason
+                         : capture.left_out_reason;
 }
 
 bool Capture::has_event(End end, std::string_view kind) const {

@@ -25,6 +25,7 @@ struct ReplayFrame {
   End from = End::A;
   Fate fate = Fate::Forwarded;
   std::vector<u8> bytes;
+  proto::LinkLayer link = proto::LinkLayer::Ethernet;
 };
 
 // One line of the JSON's events; its values by their names there.
@@ -43,6 +44,7 @@ struct ReplayEvent {
 
 struct ReplaySide {
   u64 mac = 0;
+  u16 lid = 0;
   std::array<u8, 16> gid4{}, gid6{};
 };
 
@@ -52,6 +54,9 @@ struct Capture {
   std::vector<ReplayEvent> events;
   std::vector<ReplayFrame> frames;
   proto::LinkLayer link = proto::LinkLayer::Ethernet;  // of all frames
+  proto::Framing framing = proto::Framing::RoceV2Ip4;  // of the port; RoCEv2 takes both IPs
+  std::string profile;   // whose deviations are allowed; empty: nobody's
+  std::size_t tags = 0;  // of VLANs or priorities, taken off
 
   // True if it came without events: those of `events` were learned from the frames, on their clock.
   // Successful completions are not known then.

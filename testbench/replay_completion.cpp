@@ -76,7 +76,9 @@ std::vector<FieldDifference> compare_completion(const ReplayEvent& e, Situation 
 std::vector<FieldDifference> compare_state(const ReplayEvent& e, const proto::QpAttributes& now,
                                            Situation s, AllowedUses& uses) {
   FieldComparison all("QP", s, uses);
-  all.text("state", e.text("state"), std::string(state_name(now.state)));
+  const std::string state(state_name(now.state));
+  const bool fell = e.text("state") == "ERR" && state != "ERR";
+  if (!fell || !all.allows("state", 1, 0)) all.text("state", e.text("state"), state);
   for (const auto& [name, ours] : {std::pair{"sq_psn", now.sq_psn}, {"rq_psn", now.rq_psn}})
     if (e.number(name) != ours && !all.allows(name, e.number(name), ours))
       all.number(name, e.number(name), ours);

@@ -35,6 +35,10 @@ bool too_long_for_receive(const Situation& s) {
   return statuses(s, WcStatus::LocQpOpErr, WcStatus::LocLenErr) && receives(s) &&
          s.post == s.qp->receive_in_use() && s.qp->attempted.send_bytes > sge_bytes(*s.post);
 }
+bool error_after_long_datagram(const Situation& s) {
+  const ReplayEvent* post = s.qp && s.qp->connect.has("qkey") ? s.qp->receive_in_use() : nullptr;
+  return post && s.qp->attempted.send_bytes > sge_bytes(*post);
+}
 bool bad_local_key(const Situation& s) {
   const bool written =
       receives(s) || s.post->text("op") == "RDMA_READ" || s.post->text("op").starts_with("ATOMIC");

@@ -24,10 +24,11 @@ bool sums_up(const Seen& s) { return ipv4_checksum_good(s.bytes.data() + s.packe
 // As a recording and a frame of ours are compared.
 bool equal(const Seen& recorded, const Seen& ours, const QpHistory& qp) {
   AllowedUses uses;
+  uses.profile = qp.capture.profile;
   return compare_frames(recorded, ours, &qp, uses).empty();
 }
 bool is_answer(const Seen& frame, const QpHistory& qp, u32 psn, u8 syndrome, u32 msn) {
-  return equal(frame, Seen(build_answer(qp, psn, syndrome, msn)), qp);
+  return equal(frame, Seen(build_answer(qp, psn, syndrome, msn), 0, qp.capture.link), qp);
 }
 u32 mtu_of(const QpHistory& qp) { return u32(qp.connect.number("path_mtu")); }
 bool is_duplicate(const QpHistory& qp) {
@@ -53,11 +54,9 @@ bool whole_datagrams(const Situation& s) {
   return whole(ipv4_of(*s.recorded)) && whole(ipv4_of(*s.ours));
 }
 bool both_checksums_right(const Situation& s) { return sums_up(*s.recorded) && sums_up(*s.ours); }
-bool dynamic_ports(const Situation& s) {
-  return is_roce_source_port(s.recorded_value) && is_roce_source_port(s.our_value);
-}
+bool dynamic_ports(const Situation&) { return true; }
 bool connected_migrated(const Situation& s) {
-  return service_of(name_of(s.ours->packet.opcode->service)) && !s.recorded_value && s.our_value;
+  return service_of(name_of(s.ours->packet.opcode->service)).has_value();
 }
 bool sends_controlled_qkey(const Situation& s) {
   const SentWork* work = s.qp ? s.qp->work_at(s.recorded->psn()) : nullptr;
@@ -66,7 +65,11 @@ bool sends_controlled_qkey(const Situation& s) {
          s.our_value == s.qp->connect.number("qkey");
 }
 bool ack_without_credits(const Situation& s) {
-  return s.recorded_value == kNoCredits && syndrome_kind(u8(s.our_value)) == SyndromeKind::Ack;
+  const auto is_ack = [](u64 syndrome) {
+    return syndrome <= 0xff && syndrome_kind(u8(syndrome)) == SyndromeKind::Ack;
+  };
+  const bool unknown = s.recorded_value == kNoCredits || (s.qp && s.qp->capture.learned);
+  return is_ack(s.recorded_value) && is_ack(s.our_value) && unknown;
 }
 bool both_icrcs_good(const Situation& s) { return s.recorded->good && s.ours->good; }
 bool hop_limit_of_route(const Situation& s) {
@@ -167,6 +170,21 @@ bool ack_of_bad_invalidate(const Situation& s) {
   });
   return !known && s.qp->our_answer.psn() != asked.psn() &&
          is_answer(*s.recorded, *s.qp, asked.psn(), kNoCredits, 0);
+}
+// G5.3: the message counts, whatever becomes of its key.
+bool msn_of_bad_invalidate(const Situation& s) {
+  if (!s.qp || !s.recorded->is_ack() || s.recorded_value) return false;
+  const Seen& asked = s.qp->request;
+  return asked.good && asked.packet.has(Ext::Ieth) && asked.psn() == s.recorded->psn();
+}
+// The packet that comes is in `recorded`; the one before it is the last request.
+bool breaks_uc_message(const Situation& s) {
+  const Seen& before = s.qp->request;
+  if (!s.recorded->is_request() || s.recorded->packet.opcode->service != Service::Uc ||
+      !before.good)
+    return false;
+  const s32 ahead = psn_distance(s.qp->responder.epsn, s.recorded->psn());
+  return ahead < 0 || (ahead > 0 && !request::ends(before.packet.opcode->position));
 }
 bool ack_of_broken_words(const Situation& s) {
   const Seen& asked = s.qp->last;

@@ -16,6 +16,18 @@ bool both_icrcs_good(const Situation& s);
 bool hop_limit_of_route(const Situation& s);
 bool no_flow_label(const Situation& s);
 
+// Freedoms.
+bool counted_down(const Situation& s);
+bool any_value(const Situation&);
+bool sums_up_or_is_zero(const Situation& s);
+bool may_ask_seldom(const Situation& s);
+bool congested_on_the_way(const Situation& s);
+bool merged_ack(const Situation& s);
+bool unasked_ack(const Situation& s);
+bool sent_again_later(const Situation& s);
+bool sent_again_by_timer(const Situation& s);
+bool failed_post(const Situation& s);
+
 // Fields of answers to requests.
 bool resumes_read_in_place(const Situation& s);
 bool lacks_aeth_of_resumed_read(const Situation& s);
@@ -29,6 +41,8 @@ bool sequence_nak_behind_rnr_nak(const Situation& s);
 bool back_to_first_packet(const Situation& s);
 bool copy_by_timer_behind_rnr_nak(const Situation& s);
 bool ack_of_bad_invalidate(const Situation& s);
+bool msn_of_bad_invalidate(const Situation& s);
+bool breaks_uc_message(const Situation& s);
 bool ack_of_broken_words(const Situation& s);
 bool send_beyond_credits(const Situation& s);
 // Frames that only we have.
@@ -52,6 +66,7 @@ bool bad_local_key(const Situation& s);
 bool read_refused_midway(const Situation& s);
 bool response_too_long(const Situation& s);
 bool invalid_rd_request(const Situation& s);
+bool error_after_long_datagram(const Situation& s);
 bool refused_key_of_immediate(const Situation& s);
 bool refused_length_of_immediate(const Situation& s);
 // Completions that only one has.

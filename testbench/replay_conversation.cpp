@@ -26,9 +26,8 @@ class Finder {
       return seen.packet.transport_offset && seen.packet.bth.opcode >> 5 == unsigned(service);
     };
     const auto has = [&](Service service) {
-      return std::ranges::any_of(capture_.frames, [&](const ReplayFrame& frame) {
-        return is_of(Seen(frame.bytes), service);
-      });
+      return std::ranges::any_of(
+          capture_.frames, [&](const ReplayFrame& frame) { return is_of(Seen(frame), service); });
     };
     if (!has(Service::Rc) && has(Service::Ud)) c_.service = Service::Ud;
     keep_frames([&](const Seen& seen, End) {
@@ -52,7 +51,7 @@ class Finder {
   void keep_frames(const Why& why) {
     std::vector<ReplayFrame> kept;
     for (ReplayFrame& frame : capture_.frames) {
-      const std::string_view reason = why(Seen(frame.bytes), frame.from);
+      const std::string_view reason = why(Seen(frame), frame.from);
       if (reason.empty())
         kept.push_back(std::move(frame));
       else
@@ -63,7 +62,7 @@ class Finder {
   void read_packets() {
     c_.packets.clear();
     for (const ReplayFrame& frame : capture_.frames)
-      if (const Seen seen(frame.bytes); seen.good && was_sent(frame.fate))
+      if (const Seen seen(frame); seen.good && was_sent(frame.fate))
         c_.packets.push_back({seen, frame.from, frame.time_ns});
   }
   void name_pairs() {
@@ -213,7 +212,7 @@ void count_messages_from_here(Capture& capture, const Conversation& c, const Exe
           std::ranges::max_element(counts, {}, [](const auto& n) { return n.second; })->first;
     }
   for (ReplayFrame& frame : capture.frames) {
-    const Seen seen(frame.bytes);
+    const Seen seen(frame);
     if (!has_msn(seen)) continue;
     for (const auto& [where, offset] : offsets)
       if (offset && where.second == frame.from &&

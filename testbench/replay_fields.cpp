@@ -33,7 +33,7 @@ constexpr std::array kFields{
     Field{"mr", "len", Shape::Number, kMaxRegionBytes},
     Field{"mr", "access", Shape::Access},
     Field{"mr", "rkey", Shape::Number, bits(32)},
-    Field{"mr", "init_seed", Shape::Number, bits(32)},
+    Field{"mr", "init_seed", Shape::Number, bits(32), 0, Presence::Optional},
     Field{"mr", "lkey", Shape::Number, bits(32), 0, Presence::Optional},
 
     Field{"alloc_mw", "rkey", Shape::Number, bits(32)},
@@ -66,6 +66,20 @@ constexpr std::array kFields{
     Field{"connect", "hop_limit", Shape::Number, bits(8)},
     Field{"connect", "flow_label", Shape::Number, bits(20)},
     Field{"connect", "pkey", Shape::Number, bits(16), bits(16)},  // oddity 27
+
+    Field{"modify", "qpn", Shape::Number, bits(24)},
+    Field{"modify", "state", Shape::Text, 0, 0, Presence::Optional},
+    Field{"modify", "qp_access", Shape::Access, 0, 0, Presence::Optional},
+    Field{"modify", "timeout", Shape::Number, bits(5), 0, Presence::Optional},
+    Field{"modify", "retry_cnt", Shape::Number, bits(3), 0, Presence::Optional},
+    Field{"modify", "rnr_retry", Shape::Number, bits(3), 0, Presence::Optional},
+    Field{"modify", "min_rnr_timer", Shape::Number, bits(5), 0, Presence::Optional},
+    Field{"modify", "max_rd_atomic", Shape::Number, bits(8), 0, Presence::Optional},
+    Field{"modify", "max_dest_rd_atomic", Shape::Number, bits(8), 0, Presence::Optional},
+    Field{"modify", "qkey", Shape::Number, bits(32), 0, Presence::Optional},
+
+    Field{"post_send_failed", "qpn", Shape::Number, bits(24)},
+    Field{"post_send_failed", "wr_id", Shape::Number, bits(64)},
 
     Field{"post_send", "qpn", Shape::Number, bits(24)},
     Field{"post_send", "wr_id", Shape::Number, bits(64)},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/proto/datagram.h"
 #include "model/proto/reply_rules.h"
 #include "model/proto/response_rules.h"
 #include "model/proto/syndrome.h"
@@ -11,9 +12,9 @@
 namespace hca::testbench {
 using namespace proto;
 
-Seen::Seen(std::span<const u8> frame, std::int64_t recorded)
+Seen::Seen(std::span<const u8> frame, std::int64_t recorded, LinkLayer link)
     : bytes(frame.begin(), frame.end()), packet{}, time(recorded) {
-  form = parse(bytes, LinkLayer::Ethernet, packet);
+  form = parse(bytes, link, packet);
   good = form == PacketVerdict::Good && icrc_good(bytes, packet);
 }
 bool Seen::is_nak(NakCode code) const {
@@ -59,10 +60,14 @@ void QpHistory::take_request(const Seen& frame) {
     else
       responder.newest = frame.psn();
     responder.msn += request::ends(row.position) || request::is_saved(row);
+    const u32 newest_psn = psn_sub(responder.epsn, 1);
+    msn_after[newest_psn] = responder.msn;
+    if (request::is_saved(row)) responses[newest_psn] = false;
     if (request::takes_receive_wqe(row)) ++responder.receives_used;
+    const u32 header = row.service == Service::Ud ? kDatagramHeaderBytes : 0;
     if (row.operation == Operation::Send)
-      responder.send_bytes =
-          frame.packet.payload_bytes + (request::starts(row.position) ? 0 : responder.send_bytes);
+      responder.send_bytes = header + frame.packet.payload_bytes +
+                             (request::starts(row.position) ? 0 : responder.send_bytes);
     attempted = responder;
   } else if (is_read && psn_distance(responder.epsn, frame.psn()) < 0) {
     for (Read& read : reads) {
@@ -94,11 +99,33 @@ void QpHistory::send(const Seen& frame) {
     return;
   }
   our_answer = frame;
+  note_answer(frame);
   if (frame.packet.has(Ext::Aeth))
     note_told(told, frame.psn(), frame.packet.aeth.msn, frame.packet.aeth.syndrome, 0);
   if (frame.is_rnr_nak()) passed.clear();
   const bool refuses = frame.is(Operation::Acknowledge) && !frame.is_ack();
-  if (executed && refuses && frame.psn() == request.psn()) responder = before, executed = false;
+  if (executed && refuses && frame.psn() == request.psn()) {
+    msn_after.erase(psn_sub(responder.epsn, 1)), responses.erase(psn_sub(responder.epsn, 1));
+    responder = before, executed = false;
+  }
+}
+
+void QpHistory::pass(const Seen& frame) {
+  passed.push_back(frame.psn());
+  if (frame.is_response()) note_answer(frame);
+}
+
+void QpHistory::note_answer(const Seen& frame) {
+  if (const auto response = responses.find(frame.psn()); response != responses.end())
+    response->second |= !frame.is(Operation::Acknowledge);
+  const bool refuses = frame.is(Operation::Acknowledge) && !frame.is_ack();
+  if (refuses || (newest_answer && psn_distance(newest_answer->psn(), frame.psn()) < 0)) return;
+  newest_answer = frame;
+}
+
+bool QpHistory::awaits_response(u32 psn) const {
+  return std::ranges::any_of(
+      responses, [&](const auto& r) { return !r.second && psn_distance(r.first, psn) >= 0; });
 }
 
 const SentWork* QpHistory::work_at(u32 psn) const {
@@ -118,7 +145,9 @@ std::vector<u8> build_answer(const QpHistory& qp, u32 psn, u8 syndrome, u32 msn)
   const ReplaySide &us = qp.capture.side(qp.end), &peer = qp.capture.side(other(qp.end));
   const bool ipv6 = qp.connect.number("ipv6");
   AddressVector av;
-  av.framing = ipv6 ? Framing::RoceV2Ip6 : Framing::RoceV2Ip4;
+  av.framing = ipv6 ? Framing::RoceV2Ip6 : qp.capture.framing;
+  av.source_lid = us.lid, av.destination_lid = peer.lid;
+  av.service_level = qp.connect.has("sl") ? u8(qp.connect.number("sl")) : 0;
   av.source_mac = us.mac, av.destination_mac = peer.mac;
   av.source_gid = {ipv6 ? us.gid6 : us.gid4};
   av.destination_gid = {ipv6 ? peer.gid6 : peer.gid4};
@@ -139,12 +168,12 @@ std::vector<u8> build_answer(const QpHistory& qp, u32 psn, u8 syndrome, u32 msn)
 
 bool was_lost_behind_wire(const QpHistory& qp, std::size_t frame_index) {
   const std::vector<ReplayFrame>& frames = qp.capture.frames;
-  const Seen lost(frames[frame_index].bytes);
+  const Seen lost(frames[frame_index]);
   if (!lost.is_request() || lost.psn() != qp.responder.epsn) return false;
   const u64 us = qp.connect.number("qpn"), peer = qp.connect.number("dest_qpn");
   bool came_again = false, older_came = false;
   for (std::size_t i = frame_index + 1; i < frames.size(); ++i) {
-    const Seen seen(frames[i].bytes);
+    const Seen seen(frames[i]);
     if (!seen.good || seen.packet.bth.dest_qp != (frames[i].from == qp.end ? peer : us)) continue;
     const s32 behind = psn_distance(lost.psn(), seen.psn());
     if (frames[i].from != qp.end && was_delivered(frames[i].fate) && seen.is_request())

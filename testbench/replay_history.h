@@ -22,7 +22,10 @@ struct Seen {
   bool good = false;
   std::int64_t time = 0;  // in the recording
 
-  explicit Seen(std::span<const u8> frame, std::int64_t recorded = 0);
+  explicit Seen(std::span<const u8> frame, std::int64_t recorded = 0,
+                proto::LinkLayer link = proto::LinkLayer::Ethernet);
+  explicit Seen(const ReplayFrame& frame, std::int64_t recorded = 0)
+      : Seen(frame.bytes, recorded, frame.link) {}
   Seen() = default;
   bool is_request() const { return good && packet.opcode && packet.opcode->is_request; }
   bool is_response() const { return good && packet.opcode && !packet.opcode->is_request; }
@@ -58,10 +61,12 @@ struct QpHistory {
   void send(const Seen& frame);
   void post_receive(const ReplayEvent& post) { receives.push_back(&post); }
   // A recorded frame that we need not send.
-  void pass(const Seen& frame) { passed.push_back(frame.psn()); }
+  void pass(const Seen& frame);
 
   const SentWork* work_at(u32 psn) const;  // of ours; nullptr: no posted message has this PSN
   const Read* read_at(u32 psn) const;      // of the peer
+  // Whether a READ or ATOMIC up to this PSN has no response yet.
+  bool awaits_response(u32 psn) const;
   // Of the last request; nullptr: none was posted.
   const ReplayEvent* receive_in_use() const {
     const std::size_t used = attempted.receives_used;
@@ -78,7 +83,9 @@ struct QpHistory {
   Responder attempted;          // behind it, had it not been refused
   bool executed = false;        // the last request, if it was not refused
   std::vector<Read> reads;
-  bool reads_back = false;  // the last request repeats a READ from before its last repetition
+  std::map<u32, u32> msn_after;   // by the last PSN of each request that was executed
+  std::map<u32, bool> responses;  // by the last PSN of each READ and ATOMIC: whether it has left
+  bool reads_back = false;        // the last request repeats a READ from before its last repetition
   std::vector<const ReplayEvent*> receives;
 
   // Requester.
@@ -97,10 +104,12 @@ struct QpHistory {
 
   // Answers of ours; the frames passed since an RNR NAK came or left.
   Seen our_answer;
-  proto::ToldCredits told;  // by our ACKs and responses (G6.6)
+  std::optional<Seen> newest_answer;  // of the highest PSN, also one that was passed
+  proto::ToldCredits told;            // by our ACKs and responses (G6.6)
   std::vector<u32> passed;
 
  private:
+  void note_answer(const Seen& frame);
   void take_request(const Seen& frame);
   void take_answer(const Seen& frame);
 };

@@ -36,9 +36,6 @@ struct Needs {
 // The recording device's port is not the host's choice.
 constexpr u16 kSourcePort = kFirstUdpSourcePort;
 
-constexpr std::array<std::string_view, 7> kStateNames{"RESET", "INIT", "RTR", "RTS",
-                                                      "SQD",   "SQE",  "ERR"};
-
 WorkOpcode operation_of(const std::string& name) {
   if (const auto opcode = work_opcode_of(name)) return *opcode;
   throw std::runtime_error(fmt::format("the model has no operation '{}' yet", name));
@@ -62,7 +59,6 @@ void must_succeed(Error error, std::string_view what) {
 }
 }  // namespace
 
-std::string_view state_name(QpState state) { return kStateNames.at(std::size_t(state)); }
 ReplayHost::ReplayHost(const Capture& capture, End end, ReplayDevice& device)
     : capture_(capture),
       end_(end),
@@ -75,7 +71,7 @@ ReplayHost::ReplayHost(const Capture& capture, End end, ReplayDevice& device)
   });
   const ReplaySide& us = capture.side(end);
   PortAttributes port{};
-  port.framing = u8(Framing::RoceV2Ip4), port.mtu = 4096, port.mac = us.mac;
+  port.framing = u8(capture.framing), port.mtu = 4096, port.mac = us.mac, port.lid = us.lid;
   port.gids = {Gid{us.gid4}, Gid{us.gid6}};
   must_execute(verbs_.set_port(port), "port");
   async_ = verbs_.open_async_events();
@@ -95,6 +91,7 @@ bool ReplayHost::execute(const ReplayEvent& event) {
       Row{"post_recv", &ReplayHost::post_recv}, Row{"mem_set", &ReplayHost::set_memory},
       Row{"destroy_qp", &ReplayHost::destroy},  Row{"alloc_mw", &ReplayHost::alloc_window},
       Row{"bind_mw", &ReplayHost::bind_window}, Row{"post_srq_recv", &ReplayHost::post_srq_recv},
+      Row{"modify", &ReplayHost::modify},
   };
   for (const Row& row : rows)
     if (row.kind == event.kind) {
@@ -105,12 +102,14 @@ bool ReplayHost::execute(const ReplayEvent& event) {
 }
 
 void ReplayHost::register_region(const ReplayEvent& e) {
-  const MemoryRegion region{e.number("addr"), e.number("len"), e.number("init_seed")};
+  const MemoryRegion region{e.number("addr"), e.number("len"),
+                            e.has("init_seed") ? e.number("init_seed") : 0, e.has("init_seed")};
   if (region.address + region.length < region.address)
     e.at("len").refuse("the region ends beyond 64 bits", "regions inside of the address space");
   regions_[e.text("name")] = region;
   std::vector<u8> bytes(region.length);
-  for (u64 i = 0; i < region.length; ++i) bytes[i] = pattern_byte(region.seed, i);
+  for (u64 i = 0; i < region.length; ++i)
+    if (region.has_pattern) bytes[i] = pattern_byte(region.seed, i);
   device_.memory().write(region.address, bytes);
   const Mr mr = verbs_.reg_mr(region.address, region.length, access_of(e.at("access")),
                               u32(e.number("rkey")));
@@ -179,6 +178,7 @@ void ReplayHost::connect(const ReplayEvent& e) {
   a.path_mtu = u32(e.number("path_mtu")), a.dest_qpn = u32(e.number("dest_qpn"));
   a.rq_psn = u32(e.number("rq_psn")), a.min_rnr_timer = u8(e.number("min_rnr_timer"));
   a.max_dest_rd_atomic = u8(e.number("max_dest_rd_atomic"));
+  a.dlid = peer.lid, a.sl = e.has("sl") ? u8(e.number("sl")) : 0;
   a.dmac = peer.mac, a.dgid_high = half(dgid, 0), a.dgid_low = half(dgid, 8);
   a.sgid_index = e.number("ipv6") ? 1 : 0;
   a.traffic_class = u8(e.number("traffic_class")), a.hop_limit = u8(e.number("hop_limit"));
@@ -190,9 +190,19 @@ void ReplayHost::connect(const ReplayEvent& e) {
   a.max_rd_atomic = u8(e.number("max_rd_atomic"));
   must_execute(verbs_.modify_qp(q, a), "connect, to RTS");
   if (q.cap.service == Service::Ud)
-    handles_[q.qpn] = {a.dest_qpn,      0,           false,        a.sgid_index, a.sl,
-                       a.traffic_class, a.hop_limit, a.flow_label, a.dlid,       a.udp_source_port,
-                       a.dmac,          a.dgid_high, a.dgid_low};
+    handles_[q.qpn] = {a.dest_qpn,
+                       0,
+                       capture_.framing == Framing::IbGlobal,
+                       a.sgid_index,
+                       a.sl,
+                       a.traffic_class,
+                       a.hop_limit,
+                       a.flow_label,
+                       a.dlid,
+                       a.udp_source_port,
+                       a.dmac,
+                       a.dgid_high,
+                       a.dgid_low};
 }
 
 void ReplayHost::post_send(const ReplayEvent& e) {
@@ -282,32 +292,4 @@ std::vector<AsyncEvent> ReplayHost::poll_async() {
   return all;
 }
 
-QpAttributes ReplayHost::query(u32 qpn) { return verbs_.query_qp(qp(qpn)); }
-
-std::optional<std::string> ReplayHost::compare_memory(const ReplayEvent& mem_final,
-                                                      const std::function<bool(u64)>& may_differ,
-                                                      u64& bytes_compared) {
-  const std::string name = mem_final.text("mr");
-  const MemoryRegion& region = region_of(mem_final);
-  std::vector<u8> expected(region.length), got(region.length);
-  for (u64 i = 0; i < region.length; ++i) expected[i] = pattern_byte(region.seed, i);
-  for (const JsonAt& change : mem_final.at("changed").entries()) {
-    const std::vector<u8> bytes = change[1].hex();
-    const u64 at = change[0].number();
-    check_inside(region, at, bytes.size(), change);
-    std::copy(bytes.begin(), bytes.end(), expected.begin() + std::ptrdiff_t(at));
-  }
-  device_.memory().read(region.address, got.data(), got.size());
-  bytes_compared += region.length;
-  for (u64 i = 0; i < region.length; ++i)
-    if (expected[i] != got[i] && may_differ(region.address + i)) got[i] = expected[i];
-  const auto [e, g] = std::mismatch(expected.begin(), expected.end(), got.begin());
-  if (e == expected.end()) return std::nullopt;
-  u64 different = 0;
-  for (u64 i = 0; i < region.length; ++i) different += expected[i] != got[i];
-  const u64 at = u64(e - expected.begin());
-  return fmt::format(
-      "region '{}' offset {} (address {:#x}): expected {:02x}, got {:02x}; {} bytes differ", name,
-      at, region.address + at, *e, *g, different);
-}
 }  // namespace hca::testbench

@@ -37,12 +37,14 @@ class ReplayHost {
   struct MemoryRegion {
     u64 address = 0, length = 0;
     u64 seed = 0;
+    bool has_pattern = true;  // else only the bytes that are told are compared
   };
   void register_region(const ReplayEvent& e);
   void alloc_window(const ReplayEvent& e);
   void bind_window(const ReplayEvent& e);
   void create(const ReplayEvent& e);
   void connect(const ReplayEvent& e);
+  void modify(const ReplayEvent& e);
   void post_send(const ReplayEvent& e);
   void post_recv(const ReplayEvent& e);
   void post_srq_recv(const ReplayEvent& e);

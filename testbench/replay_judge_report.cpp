@@ -26,6 +26,12 @@ std::string lines_of(std::string_view title, const Counts& counts) {
   for (const auto& [what, count] : counts) text += fmt::format("    {:>6} x {}\n", count, what);
   return text;
 }
+std::string not_replayed_of(const JudgedCapture& c) {
+  std::string text;
+  for (const std::string& why : c.not_replayed)
+    text += fmt::format("  the model does not stand in for {}\n", why);
+  return text;
+}
 }  // namespace
 
 JudgedCapture judge_capture(const std::string& path, const std::string& profile) {
@@ -72,7 +78,7 @@ std::string text_of(const JudgedCapture& c) {
     text += fmt::format("  and {} more breaches\n", j.breaches.size() - kLines);
   return text + lines_of("freedoms used", j.freedoms) +
          lines_of("deviations of the profile", j.deviations) + lines_of("taken as lost", j.losses) +
-         lines_of("not judged", j.not_judged);
+         lines_of("not judged", j.not_judged) + not_replayed_of(c);
 }
 
 json json_of(const JudgedCapture& c) {
@@ -86,6 +92,6 @@ json json_of(const JudgedCapture& c) {
           {"frames_judged", j.judged},  {"conversations", j.conversations},
           {"breaches", breaches},       {"freedoms", j.freedoms},
           {"deviations", j.deviations}, {"losses", j.losses},
-          {"not_judged", j.not_judged}};
+          {"not_judged", j.not_judged}, {"not_replayed", c.not_replayed}};
 }
 }  // namespace hca::testbench

@@ -13,6 +13,7 @@ struct JudgedCapture {
   bool listed = false;  // its JSON lists the frames: the recording is complete
   std::string profile{};
   Judgement judgement;
+  std::vector<std::string> not_replayed{};  // where the model cannot stand for the ends, and why
 };
 // By the packets of a file, or of a capture whose JSON lists its frames.
 JudgedCapture judge_capture(const std::string& path, const std::string& profile);

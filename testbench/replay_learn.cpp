@@ -81,6 +81,8 @@ class Learner {
   void run() {
     c_ = find_conversation(capture_);
     if (packets_.empty()) return;
+    const Framing framing = packets_.front().seen.packet.framing;
+    if (framing != Framing::RoceV2Ip6) capture_.framing = framing;
     find_ends();
     find_regions();
     for (std::size_t pair = 0; pair < c_.pairs.size(); ++pair)
@@ -102,6 +104,7 @@ class Learner {
     for (const End end : {End::A, End::B}) {
       ReplaySide& side = capture_.sides[unsigned(end)];
       side.mac = usual(end, [](const Addressing& a) { return a.source_mac; });
+      side.lid = usual(end, [](const Addressing& a) { return a.slid; });
       side.gid4 = side.gid6 = usual(end, [](const Addressing& a) { return a.source_gid.bytes; });
     }
   }
@@ -113,6 +116,14 @@ class Learner {
       if (p.from == end) ++counts[value(addressing_of(p.seen.bytes.data(), p.seen.packet))];
     if (counts.empty()) throw std::runtime_error(fmt::format("end {} sends nothing", name_of(end)));
     return std::ranges::max_element(counts, {}, [](const auto& c) { return c.second; })->first;
+  }
+  // Before routers counted them down.
+  u8 most_hops(End end) const {
+    u8 most = 0;
+    for (const Packet& p : packets_)
+      if (p.from == end)
+        most = std::max(most, addressing_of(p.seen.bytes.data(), p.seen.packet).hop_limit);
+    return most;
   }
   u32 qpn(std::size_t pair, End end) const { return c_.pairs[pair].qpn(end); }
 
@@ -171,7 +182,8 @@ class Learner {
                 {"qp_access", "LW RW RR RA"},
                 {"ipv6", int(packets_.front().seen.packet.framing == Framing::RoceV2Ip6)},
                 {"traffic_class", usual(end, [](const Addressing& a) { return a.traffic_class; })},
-                {"hop_limit", usual(end, [](const Addressing& a) { return a.hop_limit; })},
+                {"hop_limit", most_hops(end)},
+                {"sl", usual(end, [](const Addressing& a) { return a.service_level; })},
                 {"flow_label", usual(end, [](const Addressing& a) { return a.flow_label; })}};
     for (const Packet& p : packets_)  // UD: what reaches it
       if (p.pair == pair && p.from != end && p.seen.packet.has(Ext::Deth))

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace hca::testbench {
 using nlohmann::json;
@@ -13,7 +14,8 @@ constexpr std::size_t kLadderLines = 10;
 constexpr std::size_t kOrdersNamed = 4;
 
 std::string verdict_of(const ReplayReport& r) {
-  if (r.difference) return "DIFFERENT";
+  if (r.is_breach()) return "DIFFERENT";
+  if (r.difference) return "not followed to its end";
   return r.parted ? "same until they part" : "same";
 }
 
@@ -53,6 +55,10 @@ std::string limits_of(const ReplayReport& r) {
   std::string text;
   if (r.parted) text += fmt::format("  parts at {}\n", *r.parted);
   if (r.left_out) text += fmt::format("  {} frames left out: {}\n", r.left_out, r.left_out_reason);
+  if (r.tags) text += fmt::format("  {} VLAN or priority tags taken off (a freedom)\n", r.tags);
+  if (r.difference && !r.is_breach())
+    text +=
+        "  not judged from there on: the hosts may have done otherwise, the packets do not tell\n";
   if (r.words_set)
     text +=
         fmt::format("  {} words taken as written by the host between two ATOMICs\n", r.words_set);
@@ -71,13 +77,28 @@ std::string name_of_row(const AllowedDifference& row) {
   return fmt::format("{} ({})", name, row.statement);
 }
 
+std::string_view name_of(AllowedKind kind) {
+  constexpr std::array<std::string_view, 3> names{"freedoms", "losses", "deviations"};
+  return names[std::size_t(kind)];
+}
+
 std::string allowed_of(const ReplayReport& r) {
   std::string text;
-  for (std::size_t i = 0; i < r.allowed_uses.size(); ++i)
-    if (r.allowed_uses[i])
-      text += fmt::format("{}{} x {}", text.empty() ? "  allowed: " : ", ", r.allowed_uses[i],
-                          name_of_row(allowed_differences()[i]));
-  return text.empty() ? text : text + "\n";
+  for (const AllowedKind kind : {AllowedKind::Freedom, AllowedKind::Loss, AllowedKind::Deviation}) {
+    std::string line;
+    u64 all = 0;
+    for (std::size_t i = 0; i < r.allowed_uses.size(); ++i) {
+      const AllowedDifference& row = allowed_differences()[i];
+      if (row.kind != kind || !r.allowed_uses[i]) continue;
+      all += r.allowed_uses[i];
+      line +=
+          fmt::format("{}{} x {}", line.empty() ? "" : ", ", r.allowed_uses[i], name_of_row(row));
+    }
+    const std::string whose =
+        kind == AllowedKind::Deviation ? fmt::format(" of {}", r.allowed_uses.profile) : "";
+    if (all) text += fmt::format("  {}{}: {}: {}\n", name_of(kind), whose, all, line);
+  }
+  return text;
 }
 
 std::string difference_of(const ReplayReport& r) {
@@ -105,7 +126,7 @@ std::string text_of(const ReplayRun& run) {
   text += fmt::format("{:<26} {:<10} {:>3} {:>7} {:>9} {:>12} {:>7} {:>9} {:>8}  {}\n", "capture",
                       "runner", "end", "frames", "delivered", "completions", "states", "memory B",
                       "timers", "verdict");
-  AllowedUses uses(allowed_differences().size());
+  std::vector<u64> uses(allowed_differences().size());
   for (const ReplayReport& r : run.reports) {
     text += line_of(r) + order_of(r) + allowed_of(r) + limits_of(r);
     if (r.difference) text += difference_of(r);
@@ -113,11 +134,14 @@ std::string text_of(const ReplayRun& run) {
   }
   for (const WaitingCapture& w : run.waiting)
     text += fmt::format("{:<26} waits for {}\n", w.capture, w.needs);
-  text += "allowed differences used:\n";
-  for (std::size_t i = 0; i < uses.size(); ++i) {
-    const AllowedDifference& row = allowed_differences()[i];
-    text += fmt::format("  {:>5} x {}.{} if {} ({}: {})\n", uses[i], row.header, row.field,
-                        row.condition, row.statement, row.reason);
+  for (const AllowedKind kind : {AllowedKind::Freedom, AllowedKind::Loss, AllowedKind::Deviation}) {
+    text += fmt::format("{} used:\n", name_of(kind));
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      const AllowedDifference& row = allowed_differences()[i];
+      if (row.kind != kind || !uses[i]) continue;
+      text += fmt::format("  {:>5} x {}.{} if {} ({}: {})\n", uses[i], row.header, row.field,
+                          row.condition, row.statement, row.reason);
+    }
   }
   return text;
 }
@@ -146,6 +170,7 @@ json json_of_report(const ReplayReport& r) {
          {"runner", r.runner},
          {"end", std::string(1, name_of(r.end))},
          {"same", r.same()},
+         {"breach", r.is_breach()},
          {"frames_compared", r.frames_compared},
          {"frames_delivered", r.frames_delivered},
          {"completions_compared", r.completions_compared},
@@ -169,6 +194,7 @@ json json_of_report(const ReplayReport& r) {
   for (std::size_t i = 0; i < r.allowed_uses.size(); ++i) {
     const AllowedDifference& row = allowed_differences()[i];
     j["allowed"].push_back({{"field", fmt::format("{}.{}", row.header, row.field)},
+                            {"kind", name_of(row.kind)},
                             {"condition", row.condition},
                             {"statement", row.statement},
                             {"reason", row.reason},

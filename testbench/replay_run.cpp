@@ -9,6 +9,7 @@
 #include "model/proto/syndrome.h"
 #include "testbench/replay_async.h"
 #include "testbench/replay_completion.h"
+#include "testbench/replay_expected.h"
 #include "testbench/replay_host.h"
 #include "testbench/replay_timer.h"
 #include "testbench/replay_wr_ids.h"
@@ -32,7 +33,7 @@ class Run {
                    }) > 1;
     for (std::size_t i = 0; i < capture.frames.size(); ++i)
       if (const ReplayFrame& f = capture.frames[i]; f.from == end && was_sent(f.fate))
-        frames_[stream_of(Seen(f.bytes))].indices.push_back(i);
+        frames_[stream_of(Seen(f))].indices.push_back(i);
     for (std::size_t i = 0; i < capture.events.size(); ++i) {
       const ReplayEvent& e = capture.events[i];
       if (e.side != end) continue;
@@ -55,46 +56,37 @@ class Run {
   bool may_lose() const { return may_lose_; }
 
  private:
-  struct Expected {
-    std::vector<std::size_t> events;
-    std::size_t seen = 0;
-    void push_back(std::size_t i) { events.push_back(i); }
-  };
-  struct Frames {
-    std::vector<std::size_t> indices;
-    std::size_t seen = 0;
-  };
-  struct ExpectedAsync {
-    std::size_t event;
-    bool seen = false;
-  };
-
   // Frames of one queue pair have an order, those of several have none: each is a stream.
   u32 stream_of(const Seen& seen) const {
     return has_several_ && seen.packet.transport_offset ? seen.packet.bth.dest_qp : 0;
   }
+  std::string text(std::span<const u8> frame) const { return describe_frame(frame, capture_.link); }
   bool is_over() const { return report_.difference || report_.parted; }
 
   // ---- What the recording has next
   void frame(std::size_t index) {
     const ReplayFrame& f = capture_.frames[index];
     if (f.from == end_ && was_sent(f.fate)) {
-      Frames& frames = frames_[stream_of(Seen(f.bytes))];
+      Frames& frames = frames_[stream_of(Seen(f))];
       const std::size_t place = place_of(index, frames.indices);
       wait([&] { return frames.seen > place; }, [&] { return pass_recorded(frames); },
-           fmt::format("frame {}", index + 1), describe_frame(f.bytes), true);
+           fmt::format("frame {}", index + 1), text(f.bytes), true);
     } else if (f.from != end_ && was_delivered(f.fate)) {
       deliver(index);
     }
   }
 
   void deliver(std::size_t index) {
-    const Seen seen(capture_.frames[index].bytes, recorded_now_);
+    const Seen seen(capture_.frames[index], recorded_now_);
     QpHistory* qp = seen.form == proto::PacketVerdict::Good || seen.packet.transport_offset
                         ? history_of(seen.packet.bth.dest_qp)
                         : nullptr;
-    note(fmt::format("<- frame {}: {}", index + 1, describe_frame(seen.bytes)));
+    note(fmt::format("<- frame {}: {}", index + 1, text(seen.bytes)));
     if (qp && never_came(*qp, seen, index)) return;
+    if (qp)
+      if (const AllowedDifference* row =
+              find_allowed("frame", kBreaks, {.qp = qp, .recorded = &seen}, report_.allowed_uses))
+        return part(*row, fmt::format("frame {}", index + 1));
     if (qp) qp->deliver(seen), qp->newest_frame = recorded_now_;
     device_->inject(seen.bytes);
     ++report_.frames_delivered;
@@ -126,7 +118,10 @@ class Run {
     } catch (const std::exception& error) {
       throw std::runtime_error(fmt::format("{} ({}): {}", e.path, e.kind, error.what()));
     }
-    if (e.kind == "connect") histories_.try_emplace(u32(e.number("qpn")), capture_, end_, e);
+    if (e.kind == "connect") {
+      histories_.erase(u32(e.number("qpn")));
+      histories_.try_emplace(u32(e.number("qpn")), capture_, end_, e);
+    }
     if (e.kind == "post_recv")
       if (QpHistory* qp = history_of(u32(e.number("qpn")))) qp->post_receive(e);
     if (e.kind.starts_with("post_"))
@@ -177,7 +172,7 @@ class Run {
   // ---- Frames
   void check_frame(const Frame& bytes) {
     if (is_over()) return;
-    const Seen ours(bytes, recorded_now_);
+    const Seen ours(bytes, recorded_now_, capture_.link);
     QpHistory* qp = history_to(ours.packet.bth.dest_qp);
     Frames& frames = frames_[stream_of(ours)];
     std::vector<FieldDifference> first;
@@ -185,7 +180,7 @@ class Run {
       if (frames.seen == frames.indices.size()) break;
       const std::size_t index = frames.indices[frames.seen];
       AllowedUses uses = report_.allowed_uses;
-      const Seen recorded(capture_.frames[index].bytes);
+      const Seen recorded(capture_.frames[index]);
       std::vector<FieldDifference> fields = compare_frames(recorded, ours, qp, uses);
       if (fields.empty()) return ++frames.seen, match(index, qp, ours, std::move(uses));
       if (first.empty()) first = std::move(fields), first_index_ = index;
@@ -193,13 +188,13 @@ class Run {
     if (is_over() || pass_ours(qp, ours, frames)) return;
     ++report_.frames_compared;
     if (first.empty()) {
-      note("-> extra: " + describe_frame(bytes));
-      return differ({"extra frame", describe_frame(bytes), {}});
+      note("-> extra: " + text(bytes));
+      return differ({"extra frame", text(bytes), {}});
     }
-    note(fmt::format("-> frame {}: {}", first_index_ + 1, describe_frame(bytes)));
+    note(fmt::format("-> frame {}: {}", first_index_ + 1, text(bytes)));
     differ({fmt::format("frame {}", first_index_ + 1),
-            fmt::format("recorded {}; sent {}", describe_frame(capture_.frames[first_index_].bytes),
-                        describe_frame(bytes)),
+            fmt::format("recorded {}; sent {}", text(capture_.frames[first_index_].bytes),
+                        text(bytes)),
             std::move(first)});
   }
 
@@ -211,14 +206,14 @@ class Run {
       qp->send(ours);
       qp->newest_frame = std::int64_t(capture_.frames[index].time_ns) + report_.offset;
     }
-    note(fmt::format("-> frame {}: {}", index + 1, describe_frame(ours.bytes)));
+    note(fmt::format("-> frame {}: {}", index + 1, text(ours.bytes)));
   }
 
   // The next recorded frame of our end is not to be sent.
   bool pass_recorded(Frames& frames) {
     if (frames.seen == frames.indices.size()) return false;
     const std::size_t index = frames.indices[frames.seen];
-    const Seen recorded(capture_.frames[index].bytes, recorded_now_);
+    const Seen recorded(capture_.frames[index], recorded_now_);
     QpHistory* qp = recorded.good ? history_to(recorded.packet.bth.dest_qp) : nullptr;
     const Situation s{.qp = qp, .recorded = &recorded};
     const AllowedDifference* row =
@@ -227,7 +222,7 @@ class Run {
     ++frames.seen;
     report_.recorded_only.push_back(index);
     qp->pass(recorded);
-    note(fmt::format("   not ours: frame {}: {} ({})", index + 1, describe_frame(recorded.bytes),
+    note(fmt::format("   not ours: frame {}: {} ({})", index + 1, text(recorded.bytes),
                      row->statement));
     part(*row, fmt::format("frame {}", index + 1));
     return true;
@@ -235,13 +230,15 @@ class Run {
 
   bool pass_ours(QpHistory* qp, const Seen& ours, const Frames& frames) {
     const bool is_cut = capture_.learned && frames.seen == frames.indices.size();
-    const Situation s{.qp = qp, .ours = &ours, .is_cut = is_cut};
+    const std::size_t next =
+        frames.seen == frames.indices.size() ? Situation::kNone : frames.indices[frames.seen];
+    const Situation s{.qp = qp, .ours = &ours, .next_frame = next, .is_cut = is_cut};
     const AllowedDifference* row =
         qp ? find_allowed("frame", kOursOnly, s, report_.allowed_uses) : nullptr;
     if (!row) return false;
     qp->send(ours);
-    note(fmt::format("-> not recorded: {} ({})", describe_frame(ours.bytes), row->statement));
-    part(*row, describe_frame(ours.bytes));
+    note(fmt::format("-> not recorded: {} ({})", text(ours.bytes), row->statement));
+    part(*row, text(ours.bytes));
     return true;
   }
 

@@ -32,7 +32,7 @@ std::vector<Mark> marks_of(const Capture& capture) {
   std::vector<Mark> marks;
   for (const ReplayFrame& frame : capture.frames) {
     ParsedPacket p;
-    const bool good = parse(frame.bytes, LinkLayer::Ethernet, p) == PacketVerdict::Good;
+    const bool good = parse(frame.bytes, frame.link, p) == PacketVerdict::Good;
     const bool refuses = good && p.opcode->operation == Operation::Acknowledge &&
                          syndrome_kind(p.aeth.syndrome) != SyndromeKind::Ack;
     const bool ends_receive =
@@ -120,7 +120,8 @@ std::int64_t high_of_receives(const Capture& capture, const std::vector<Mark>& m
 }
 
 bool is_given(const ReplayEvent& e) {
-  return e.kind.starts_with("post_") || e.kind == "mem_set" || e.kind == "destroy_qp";
+  return e.kind.starts_with("post_") || e.kind == "mem_set" || e.kind == "destroy_qp" ||
+         e.kind == "modify";
 }
 }  // namespace
 
@@ -128,6 +129,10 @@ u64 sge_bytes(const ReplayEvent& post) {
   u64 bytes = 0;
   for (const JsonAt& sge : post.at("sge").entries()) bytes += sge[1].number();
   return bytes;
+}
+
+bool never_reached_device(const ReplayEvent& post) {
+  return is_misaligned_atomic(post) || post.has("failed");
 }
 
 bool is_misaligned_atomic(const ReplayEvent& post) {
@@ -142,7 +147,7 @@ std::vector<SentWork> sent_works(const Capture& capture) {
     if (e.kind == "connect")
       connections[{e.side, e.number("qpn")}] = {u32(e.number("dest_qpn")),
                                                 u32(e.number("path_mtu")), u32(e.number("sq_psn"))};
-    if (e.kind != "post_send" || is_misaligned_atomic(e)) continue;
+    if (e.kind != "post_send" || never_reached_device(e)) continue;
     const auto c = connections.find({e.side, e.number("qpn")});
     if (c == connections.end()) continue;
     const u32 packets = psns_of(sge_bytes(e), c->second.mtu), first = c->second.next_psn;

@@ -39,6 +39,8 @@ std::vector<SentWork> sent_works(const Capture& capture);
 u64 sge_bytes(const ReplayEvent& post);
 // An ATOMIC at an address that is no multiple of 8: the recording host's library refuses it.
 bool is_misaligned_atomic(const ReplayEvent& post);
+// The same, or a post_send_failed says so.
+bool never_reached_device(const ReplayEvent& post);
 
 // True if the window leaves the order of this event of `end` and this frame open, and it can
 // matter: the device is given one of them, or both.

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conditions of what statements leave open, in every capture.
+#include <algorithm>
+
+#include "model/proto/responder_rules.h"
+#include "testbench/replay_compare.h"
+#include "testbench/replay_conditions.h"
+
+namespace hca::testbench::conditions {
+using namespace proto;
+
+namespace {
+// The bytes behind the BTH and its own fields but AckReq: as G1.3 has it of a copy.
+bool is_copy_of(const Seen& again, const Seen& first, const QpHistory& qp) {
+  AllowedUses uses;
+  return compare_frames(again, first, &qp, uses).empty();
+}
+}  // namespace
+
+bool counted_down(const Situation& s) {
+  return s.recorded_value && s.recorded_value <= s.our_value;
+}
+bool any_value(const Situation&) { return true; }
+// parse() has summed it up.
+bool sums_up_or_is_zero(const Situation& s) { return s.recorded->form == PacketVerdict::Good; }
+bool may_ask_seldom(const Situation& s) {
+  return s.recorded->is_request() && s.recorded->packet.opcode->service == Service::Rc;
+}
+bool congested_on_the_way(const Situation& s) { return s.recorded_value && !s.our_value; }
+
+bool merged_ack(const Situation& s) {
+  if (!s.ours->is_ack() || s.next_frame == Situation::kNone) return false;
+  const auto& frames = s.qp->capture.frames;
+  for (std::size_t i = s.next_frame; i < frames.size(); ++i) {
+    if (frames[i].from != s.qp->end || !was_sent(frames[i].fate)) continue;
+    const Seen later(frames[i]);
+    if (!later.is_response() || later.packet.bth.dest_qp != s.ours->packet.bth.dest_qp) continue;
+    if (psn_distance(s.ours->psn(), later.psn()) > 0) return true;
+  }
+  return false;
+}
+bool unasked_ack(const Situation& s) {
+  const Seen& ack = *s.recorded;
+  if (!ack.is_ack() || ack.packet.opcode->service != Service::Rc) return false;
+  const auto msn = s.qp->msn_after.find(ack.psn());
+  if (msn == s.qp->msn_after.end() || msn->second != ack.packet.aeth.msn) return false;
+  const auto& newest = s.qp->newest_answer;
+  const s32 ahead = newest ? psn_distance(newest->psn(), ack.psn()) : 1;
+  if (ahead > 0) return !s.qp->read_at(ack.psn()) && !s.qp->awaits_response(ack.psn());
+  // G6.6: the last one again, with other credits.
+  return ahead == 0 && syndrome_value(ack.packet.aeth.syndrome) != kCreditsUnused &&
+         ack.packet.aeth.syndrome != newest->packet.aeth.syndrome;
+}
+
+bool sent_again_later(const Situation& s) {
+  if (!s.qp->capture.learned || !s.ours->is_request()) return false;
+  const auto before = s.qp->sent.find(s.ours->psn());
+  if (before != s.qp->sent.end()) return is_copy_of(*s.ours, before->second.frame, *s.qp);
+  const SentWork* work = s.qp->work_at(s.ours->psn());  // a part of a READ
+  return work && s.ours->is(Operation::ReadRequest) && s.qp->sent.contains(work->first_psn);
+}
+bool sent_again_by_timer(const Situation& s) {
+  if (!s.qp->capture.learned || !s.recorded->is_request()) return false;
+  const auto before = s.qp->sent.find(s.recorded->psn());
+  if (before != s.qp->sent.end()) return is_copy_of(*s.recorded, before->second.frame, *s.qp);
+  const SentWork* work = s.qp->work_at(s.recorded->psn());
+  return work && s.recorded->is(Operation::ReadRequest) && s.qp->sent.contains(work->first_psn);
+}
+
+bool failed_post(const Situation& s) { return s.post->has("failed"); }
+}  // namespace hca::testbench::conditions
