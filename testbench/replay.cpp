@@ -64,7 +64,8 @@ ReplayReport replay(const Capture& capture, End end, const ReplayRunner& runner)
       report.words_set = capture.words_set;
       report.allowed_uses.assign(allowed_differences().size(), 0);
       report.allowed_uses.profile = capture.profile;
-      report.learned = capture.learned, report.tags = capture.tags;
+      report.learned = capture.learned, report.tags = capture.tags,
+      report.restored = capture.restored;
       report.window = lines.window, report.open_pairs = lines.open_pairs;
       report.orders = lines.offsets.size(), report.order_taken = i + 1;
       report.offset = line.offset;

@@ -44,6 +44,7 @@ struct ReplayReport {
   std::size_t left_out = 0;  // frames, of other services
   std::string left_out_reason;
   bool learned = false;             // no word of its hosts: they may have done otherwise
+  std::size_t restored = 0;         // requests lost before the recording point, sent again
   std::size_t tags = 0;             // frames whose VLAN or priority tag was taken off
   std::size_t words_set = 0;        // by the host between two ATOMICs, if the recording is right
   u64 async_compared = 0;           // asynchronous events

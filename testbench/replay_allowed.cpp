@@ -21,6 +21,7 @@ constexpr AllowedDifference kAllowed[] = {
     {Freedom, "BTH",      "M",              "RC, UC or UD: one says 0 and the other 1",                                    connected_migrated,              "BTH-7",                   "the sender says that its path has migrated, or says nothing of it"},
     {Freedom, "AETH",     "Syndrome",       "both are ACKs; recorded 31, or the receives are learned",                     ack_without_credits,             "G6.1",                    "credits are told or not"},
     {Freedom, "ICRC",     "Value",          "each is good for its own frame",                                              both_icrcs_good,                 "C9-1",                    "follows from the fields above"},
+    {Freedom, "VCRC",     "Value",          "each is good for its own frame",                                              both_vcrcs_good,                 "T12-1",                    "follows from the fields above"},
     {Freedom, "IPv4",     "TTL",            "recorded no more than ours",                                                  counted_down,                    "G34.4",                   "routers count it down"},
     {Freedom, "IPv6",     "HopLimit",       "recorded no more than ours",                                                  counted_down,                    "G34.4",                   "routers count it down"},
     {Freedom, "GRH",      "HopLmt",         "recorded no more than ours",                                                  counted_down,                    "G34.4",                   "routers count it down"},

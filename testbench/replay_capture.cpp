@@ -80,7 +80,7 @@ ReplayFrame frame_of(const JsonAt& entry, const CapturedFrame& captured, u64 num
     entry.refuse("the pcap cut this frame", "whole frames");
   if (entry.has("of")) entry["of"].number(0, frames - 1);
   frame.fate = row->fate, frame.time_ns = captured.time_ns, frame.bytes = captured.bytes;
-  frame.link = captured.link;
+  frame.link = captured.link, frame.number = number;
   return frame;
 }
 
@@ -157,6 +157,12 @@ std::string waits_for(const Capture& capture) {
   if (!capture.events.empty()) return "";
   return capture.learned ? "what its packets do not tell: " + capture.left_out_reason
                          : capture.left_out_reason;
+}
+
+std::string Capture::frame_name(std::size_t index) const {
+  const std::size_t number = frames[index].number;
+  if (number) return fmt::format("frame {}", number);
+  return learned ? "a frame lost before the recording point" : fmt::format("frame {}", index + 1);
 }
 
 bool Capture::has_event(End end, std::string_view kind) const {

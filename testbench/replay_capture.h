@@ -26,6 +26,7 @@ struct ReplayFrame {
   Fate fate = Fate::Forwarded;
   std::vector<u8> bytes;
   proto::LinkLayer link = proto::LinkLayer::Ethernet;
+  std::size_t number = 0;  // in the file, from 1; 0: it is not there, but was sent
 };
 
 // One line of the JSON's events; its values by their names there.
@@ -66,9 +67,12 @@ struct Capture {
   // Frames that are left out of it, and why.
   std::size_t left_out = 0;
   std::string left_out_reason;
+  // Learned: requests that were lost before the recording point and sent again.
+  std::size_t restored = 0;
   // Learned: words that a host must have written between two ATOMICs.
   std::size_t words_set = 0;
 
+  std::string frame_name(std::size_t index) const;  // "frame 7"
   const ReplaySide& side(End end) const { return sides[unsigned(end)]; }
   // True if a real device stood at this end: it has a queue pair. The other ends are hand-made and
   // say so by a `fake_peer` event.

@@ -36,6 +36,8 @@ class Finder {
     read_packets();
     if (c_.packets.empty()) return finish();
     find_mtu();
+    restore_lost(capture_, c_.mtu);
+    read_packets();
     find_pairs();
     name_pairs();
     find_borders();

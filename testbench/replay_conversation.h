@@ -36,6 +36,10 @@ struct Conversation {
 // it.
 Conversation find_conversation(Capture& capture);
 
+// Requests that the recording has only from when they were sent again stand where they must have
+// been sent first, as lost on the way.
+void restore_lost(Capture& capture, u32 mtu);
+
 // The PSNs of a request: one, of a READ those of its responses.
 u32 psns_of_request(const Seen& request, u32 mtu);
 

@@ -20,6 +20,10 @@ bool is_copy_of(const Seen& again, const Seen& first, const QpHistory& qp) {
 bool counted_down(const Situation& s) {
   return s.recorded_value && s.recorded_value <= s.our_value;
 }
+bool both_vcrcs_good(const Situation& s) {
+  return vcrc_good(s.recorded->bytes, s.recorded->packet) &&
+         vcrc_good(s.ours->bytes, s.ours->packet);
+}
 bool any_value(const Situation&) { return true; }
 // parse() has summed it up.
 bool sums_up_or_is_zero(const Situation& s) { return s.recorded->form == PacketVerdict::Good; }

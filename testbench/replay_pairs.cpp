@@ -39,8 +39,8 @@ Capture capture_of(const std::string& name, const Ends& ends,
   capture.name = name, capture.learned = true;
   capture.link = packets.front()->link;
   for (const JudgedPacket* p : packets)
-    capture.frames.push_back(
-        {p->time, p->from == ends.first ? End::A : End::B, Fate::Forwarded, p->bytes, p->link});
+    capture.frames.push_back({p->time, p->from == ends.first ? End::A : End::B, Fate::Forwarded,
+                              p->bytes, p->link, p->number});
   capture.tags = take_tags_off(capture);
   learn_setup(capture);
   return capture;

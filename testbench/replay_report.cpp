@@ -55,6 +55,10 @@ std::string limits_of(const ReplayReport& r) {
   std::string text;
   if (r.parted) text += fmt::format("  parts at {}\n", *r.parted);
   if (r.left_out) text += fmt::format("  {} frames left out: {}\n", r.left_out, r.left_out_reason);
+  if (r.restored)
+    text +=
+        fmt::format("  {} requests taken as lost before the recording point, for they came again\n",
+                    r.restored);
   if (r.tags) text += fmt::format("  {} VLAN or priority tags taken off (a freedom)\n", r.tags);
   if (r.difference && !r.is_breach())
     text +=

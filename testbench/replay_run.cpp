@@ -70,7 +70,7 @@ class Run {
       Frames& frames = frames_[stream_of(Seen(f))];
       const std::size_t place = place_of(index, frames.indices);
       wait([&] { return frames.seen > place; }, [&] { return pass_recorded(frames); },
-           fmt::format("frame {}", index + 1), text(f.bytes), true);
+           capture_.frame_name(index), text(f.bytes), true);
     } else if (f.from != end_ && was_delivered(f.fate)) {
       deliver(index);
     }
@@ -81,12 +81,12 @@ class Run {
     QpHistory* qp = seen.form == proto::PacketVerdict::Good || seen.packet.transport_offset
                         ? history_of(seen.packet.bth.dest_qp)
                         : nullptr;
-    note(fmt::format("<- frame {}: {}", index + 1, text(seen.bytes)));
+    note(fmt::format("<- {}: {}", capture_.frame_name(index), text(seen.bytes)));
     if (qp && never_came(*qp, seen, index)) return;
     if (qp)
       if (const AllowedDifference* row =
               find_allowed("frame", kBreaks, {.qp = qp, .recorded = &seen}, report_.allowed_uses))
-        return part(*row, fmt::format("frame {}", index + 1));
+        return part(*row, capture_.frame_name(index));
     if (qp) qp->deliver(seen), qp->newest_frame = recorded_now_;
     device_->inject(seen.bytes);
     ++report_.frames_delivered;
@@ -191,8 +191,8 @@ class Run {
       note("-> extra: " + text(bytes));
       return differ({"extra frame", text(bytes), {}});
     }
-    note(fmt::format("-> frame {}: {}", first_index_ + 1, text(bytes)));
-    differ({fmt::format("frame {}", first_index_ + 1),
+    note(fmt::format("-> {}: {}", capture_.frame_name(first_index_), text(bytes)));
+    differ({capture_.frame_name(first_index_),
             fmt::format("recorded {}; sent {}", text(capture_.frames[first_index_].bytes),
                         text(bytes)),
             std::move(first)});
@@ -206,7 +206,7 @@ class Run {
       qp->send(ours);
       qp->newest_frame = std::int64_t(capture_.frames[index].time_ns) + report_.offset;
     }
-    note(fmt::format("-> frame {}: {}", index + 1, text(ours.bytes)));
+    note(fmt::format("-> {}: {}", capture_.frame_name(index), text(ours.bytes)));
   }
 
   // The next recorded frame of our end is not to be sent.
@@ -222,9 +222,9 @@ class Run {
     ++frames.seen;
     report_.recorded_only.push_back(index);
     qp->pass(recorded);
-    note(fmt::format("   not ours: frame {}: {} ({})", index + 1, text(recorded.bytes),
+    note(fmt::format("   not ours: {}: {} ({})", capture_.frame_name(index), text(recorded.bytes),
                      row->statement));
-    part(*row, fmt::format("frame {}", index + 1));
+    part(*row, capture_.frame_name(index));
     return true;
   }
 
