@@ -26,7 +26,12 @@ class FunctionalDevice : public ReplayDevice {
     hca_.change_cable(port, is_broken);
   }
   void run() override { at_once_ = false; }  // work takes no time: it is done
-  std::vector<Frame> take_frames() override { return std::exchange(sent_, {}); }
+  std::vector<Frame> take_frames() override {
+    sent_ports_.clear();
+    return std::exchange(sent_, {});
+  }
+  // Of the frames that take_frames() will give.
+  const std::vector<u32>& sent_ports() const { return sent_ports_; }
   std::optional<u64> next_timer() override { return hca_.next_timer(); }
   std::optional<u64> timer_of(u32 qpn) override { return hca_.timer_of(qpn); }
   u64 now() override { return hca_.now(); }
@@ -49,6 +54,7 @@ class FunctionalDevice : public ReplayDevice {
   bool at_once_ = false;  // the next frame comes right behind the one before
   tlm_::HostMemory memory_{options_.pages};
   std::vector<Frame> sent_;
+  std::vector<u32> sent_ports_;
   functional::FunctionalHca hca_{
       {[this](u64 address, std::span<u8> to) {
          const bool readable =
@@ -64,7 +70,9 @@ class FunctionalDevice : public ReplayDevice {
          if (tlm_::HostMemory::holds(address, from.size()))
            memory_.write(address, from.data(), from.size());
        },
-       [this](u32, std::span<const u8> frame) { sent_.emplace_back(frame.begin(), frame.end()); },
+       [this](u32 port, std::span<const u8> frame) {
+         sent_.emplace_back(frame.begin(), frame.end()), sent_ports_.push_back(port);
+       },
        judged_},
       options_.transport,
       options_.limits};

@@ -7,4 +7,7 @@ namespace hca::testbench::pcapng {
 inline constexpr u32 kSectionHeader = 0x0A0D0D0A, kInterface = 1, kEnhancedPacket = 6;
 inline constexpr u32 kByteOrderMagic = 0x1A2B3C4D;
 inline constexpr u16 kOptionEnd = 0, kOptionName = 2, kOptionResolution = 9;
+// Of an enhanced packet.
+inline constexpr u16 kOptionFlags = 2;
+inline constexpr u32 kInbound = 1, kOutbound = 2;
 }  // namespace hca::testbench::pcapng

@@ -40,13 +40,17 @@ PcapngWriter::PcapngWriter(const std::string& path, LinkType type,
   }
 }
 
-void PcapngWriter::write(u32 interface, u64 time_ns, std::span<const u8> frame) {
+void PcapngWriter::write(u32 interface, u64 time_ns, std::span<const u8> frame, u32 direction) {
   make_record(type_, time_ns, frame, record_);
   body_.clear();
   put<4>(body_, interface), put<4>(body_, time_ns >> 32), put<4>(body_, time_ns);
   put<4>(body_, record_.size()), put<4>(body_, record_.size());
   body_.insert(body_.end(), record_.begin(), record_.end());
   pad(body_);
+  if (direction) {
+    put<2>(body_, pcapng::kOptionFlags), put<2>(body_, sizeof(direction)), put<4>(body_, direction);
+    put<4>(body_, 0);  // end of options
+  }
   put_block(pcapng::kEnhancedPacket, body_);
 }
 

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// hca vectors coverage: which statements of the specification the vectors show.
+// hca vectors coverage: which statements of the specification the vectors show. hca vectors export:
+// the vectors for other test benches.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <bit>
+#include <filesystem>
 #include <memory>
 
 #include "testbench/cli/commands.h"
 #include "testbench/text_file.h"
 #include "testbench/vectors/coverage.h"
+#include "testbench/vectors/export.h"
+#include "testbench/vectors/filter.h"
 #include "testbench/vectors/inputs.h"
 
 namespace hca::cli {
@@ -61,10 +66,77 @@ int show_coverage(const VectorsArguments& options) {
     fmt::print("noticed only by a crash or hang: {} ({})\n", mutant, fmt::join(ids, ", "));
   return coverage.count(Verdict::Failing) ? kCheckFailed : kSucceeded;
 }
+
+struct ExportArguments {
+  std::string folder, filter;
+  std::vector<std::string> paths{"vectors"};
+  u32 beat_bytes = kBeatBytes;
+};
+
+void write_files(const ExportArguments& options, const ExportedVector& exported) {
+  const std::filesystem::path file = std::filesystem::path(options.folder) / exported.vector->name;
+  make_folder(file.parent_path().string());
+  const auto named = [&](const char* suffix) { return file.string() + suffix; };
+  write_text_file(named(".json"), json_of(exported).dump(1) + '\n');
+  if (exported.frames.empty()) return;
+  write_pcapng(named(".pcapng"), exported);
+  write_text_file(named(".beats.hex"), beats_of(exported, options.beat_bytes));
+  write_text_file(named(".packets.hex"), packets_of(exported, options.beat_bytes));
+}
+
+int export_all(const ExportArguments& options) {
+  if (options.beat_bytes > kMostBeatBytes || !std::has_single_bit(options.beat_bytes))
+    throw std::runtime_error(fmt::format("--beat-bytes: is {}; allowed: a power of two, 1 .. {}",
+                                         options.beat_bytes, kMostBeatBytes));
+  ReplayInputs in = find_inputs(options.paths);
+  if (const auto list = find_beside(options.paths, "requirements.csv"))
+    check_statements(in, load_statements(*list));
+  for (const Unreadable& u : in.unreadable) fmt::print(stderr, "hca: {}\n", u.what);
+  if (!in.unreadable.empty()) return kBadInput;
+  const VectorFilter filter(options.filter);
+  filter.must_take_one(in.vectors);
+  std::vector<ExportedVector> all;
+  std::size_t failed = 0;
+  for (const Vector& v : in.vectors) {
+    if (!filter.takes(v)) continue;
+    try {
+      all.push_back(export_vector(v));
+    } catch (const std::runtime_error& error) {
+      fmt::print(stderr, "hca: {}: not exported\n", error.what());
+      ++failed;
+    }
+  }
+  std::size_t silent = 0;
+  make_folder(options.folder);
+  for (const ExportedVector& e : all) {
+    write_files(options, e);
+    if (e.frames.empty()) ++silent, fmt::print("sends and receives nothing: {}\n", e.vector->name);
+  }
+  write_text_file((std::filesystem::path(options.folder) / "index.csv").string(), index_of(all));
+  fmt::print("{} vectors in {}, {} of them without frames\n", all.size(), options.folder, silent);
+  return failed ? kCheckFailed : kSucceeded;
+}
+
+void add_export(CLI::App& command, int& exit_code) {
+  auto options = std::make_shared<ExportArguments>();
+  command.add_option("folder", options->folder, "where the files go")->required();
+  command.add_option("paths", options->paths, "vectors, and folders of them")
+      ->check(CLI::ExistingPath)
+      ->capture_default_str();
+  command.add_option("--filter", options->filter, "only these, as hca replay --filter has them");
+  command.add_option("--beat-bytes", options->beat_bytes, "bytes of a word of *.beats.hex")
+      ->capture_default_str();
+  command.callback([options, &exit_code] {
+    if (const int code = export_all(*options); code != kSucceeded) exit_code = code;
+  });
+}
 }  // namespace
 
 void add_vectors(CLI::App& command, int& exit_code) {
   command.require_subcommand(1);
+  add_export(*command.add_subcommand(
+                 "export", "each vector as pcapng, as $readmemh files and as JSON with its frames"),
+             exit_code);
   CLI::App* coverage = command.add_subcommand(
       "coverage", "each active statement with its vectors and whether its mistake is noticed");
   auto options = std::make_shared<VectorsArguments>();

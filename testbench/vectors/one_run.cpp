@@ -365,10 +365,11 @@ class Run {
   std::map<u32, std::pair<u64, u64>> writes_;  // by QP: VA and length of the WRITE in progress
 };
 
-VectorResult run(const Vector& vector, const ReplayRunner& runner, bool judges) {
+VectorResult run(const Vector& vector, const ReplayRunner& runner, bool judges,
+                 std::string& where) {
   VectorResult result;
   result.runner = runner.name;
-  std::string where = "setup";
+  where = "setup";
   try {
     Run(vector, runner, judges, result, where).all();
   } catch (const Failed& failed) {
@@ -383,9 +384,14 @@ VectorResult run(const Vector& vector, const ReplayRunner& runner, bool judges) 
 }  // namespace
 
 VectorResult run_vector(const Vector& vector, const ReplayRunner& runner) {
-  return run(vector, runner, true);
+  std::string where;
+  return run(vector, runner, true, where);
+}
+VectorResult run_vector(const Vector& vector, const ReplayRunner& runner, std::string& where) {
+  return run(vector, runner, true, where);
 }
 VectorResult observe_vector(const Vector& vector, const ReplayRunner& runner) {
-  return run(vector, runner, false);
+  std::string where;
+  return run(vector, runner, false, where);
 }
 }  // namespace hca::testbench

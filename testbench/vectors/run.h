@@ -40,6 +40,8 @@ std::span<const ReplayRunner> vector_runners();
 // A vector that cannot be executed fails with `is_broken`. `rtl`: in the path of the cycle model.
 VectorReport run_vector(const Vector& vector, RtlChoice rtl = {});
 VectorResult run_vector(const Vector& vector, const ReplayRunner& runner);
+// `where`: the step or expectation at hand while it runs, "steps[3].sent"; "setup" before.
+VectorResult run_vector(const Vector& vector, const ReplayRunner& runner, std::string& where);
 // Does the steps of a vector without expectations; `seen` has also the bytes of its regions, and
 // what work requests and commands ended with if not with success.
 VectorResult observe_vector(const Vector& vector, const ReplayRunner& runner);

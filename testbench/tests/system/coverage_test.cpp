@@ -72,6 +72,20 @@ TEST_CASE("a mistake that a crash or hang alone shows counts and is listed", "[v
   CHECK(all.died == std::map<std::string, std::vector<std::string>>{{"a", {"C9-1"}}});
 }
 
+TEST_CASE("rows that are obsolete or of TCAs alone are counted apart", "[vectors]") {
+  Statement obsolete = active("C9-2", {}), of_tcas = active("C9-3", {}), ours = active("G8.2", {});
+  obsolete.status = "obsolete", of_tcas.applies = "TCA";
+  ours.ibta = "C9-130", ours.ibta_numbers = {"C9-130"};
+  const Statement statements[] = {obsolete, of_tcas, ours};
+  const Coverage all = cover(statements, {}, {}, [](const nlohmann::json& pairs) { return pairs; });
+  CHECK(all.listed == 3);
+  CHECK(all.obsolete == 1);
+  CHECK(all.of_tcas == 1);
+  REQUIRE(all.rows.size() == 1);
+  CHECK(json_of(all)["statements"][0]["ibta"] == nlohmann::json{"C9-130"});
+  CHECK(html_of(all).find("IBTA C9-130; ") != std::string::npos);
+}
+
 TEST_CASE("mistakes that do not exist or are not tried are told", "[vectors]") {
   CHECK(cover_with({"a", "x"}, {{"a", kFailsInW}}).rows[0].verdict == Verdict::UnknownMutant);
   CHECK(cover_with({}, {}).rows[0].verdict == Verdict::NoMutant);
