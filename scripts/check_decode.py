@@ -50,7 +50,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "cut.pcap").write_bytes(bytes.fromhex("4D3CB2A1020004000000000000000000000004000100000001"))
-        (folder / "raw.pcap").write_bytes(bytes.fromhex("4D3CB2A102000400000000000000000000000400") + b"\x65\0\0\0")
+        (folder / "raw.pcap").write_bytes(bytes.fromhex("4D3CB2A102000400000000000000000000000400") + b"\x69\0\0\0")
         run(0, GOOD, says="ICRC at 52: 96 25 B7 5A  good")
         run(0, *[GOOD[i:i + 2] for i in range(0, len(GOOD), 2)], says="VCRC at 56: 45 FA  good")
         run(0, "--strict", GOOD)
@@ -76,7 +76,7 @@ def main():
         run(0, "--strict", str(folder / "short.pcapng"), says="0 that break rules, 0 with remarks, 1 cut by the capture")
         run(1, "--strict", GOOD[:100], says="BROKEN T12-4")
         for path in [folder / "one.pcapng", *map(pathlib.Path, captures)]:
-            piped = run(0, "-", says="0 of other protocols", stdin=path.read_bytes())
+            piped = run(0, "-", says=" 0 not judged", stdin=path.read_bytes())
             if piped.replace("stdin frame", f"{path} frame") != run(0, str(path)):
                 bad += 1
                 print(f"{path} is listed otherwise from standard input")

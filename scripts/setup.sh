@@ -20,7 +20,7 @@ program|ccache|makes the second build short
 program|libsystemc-dev|SystemC and TLM-2.0
 rtl|verilator|RTL to C++
 tests|yosys|reads the RTL as a synthesis tool does
-rtl|zlib1g-dev|waveforms of Verilator
+program|zlib1g-dev|reads packed captures; waveforms of Verilator
 program|libisal-dev|ISA-L: the CRC-32 of the ICRC
 program|libfmt-dev|text output
 program|libcli11-dev|command line
@@ -31,7 +31,7 @@ serve|libibverbs-dev|the header of the verbs, for programs that attach
 tests|ibverbs-utils|programs of the verbs that the tests run
 tests|perftest|the same: bandwidth and latency
 tests|python3-pyverbs|the same: tests of rdma-core
-program|libpcap-dev|reads and writes captures
+program|libpcap-dev|writes captures, names of link types
 tests|catch2|unit tests
 tests|libbenchmark-dev|the speed measurement hca_bench
 tests|tshark|independent judge of our packets

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "testbench/hex_text.h"
 #include "testbench/pcap_file.h"
 
 namespace hca::testbench {
@@ -17,17 +18,11 @@ struct SourceFrame {
   CapturedFrame captured;
 };
 
-// How hex text is to be read: it does not say where it begins.
-enum class HexLink { Auto, Ethernet, InfiniBand };
-
-// Calls `each` with all frames in order. An argument that names a file is a pcap or pcapng file, or
-// text with one frame of hex digits in each line (# begins a comment), and "-" is such a file on
-// standard input; all others are hex digits, and neighbours are one frame. Throws
+// Calls `each` with all frames in order. An argument that names a file is a pcap or pcapng file,
+// packed by gzip or not, or text that hex_text.h reads (# begins a comment), and "-" is such a file
+// on standard input; all others are hex digits, and neighbours are one text. Throws
 // std::runtime_error that names the argument and what is wrong with it.
 void for_each_frame(const std::vector<std::string>& arguments, HexLink link,
                     const std::function<void(const SourceFrame&)>& each);
-
-// The bytes of hex text: digits in pairs, "0x", blanks and : - , between them are skipped.
-std::vector<u8> bytes_of_hex(const std::string& text);
 
 }  // namespace hca::testbench

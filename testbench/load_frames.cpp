@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "testbench/pcap_file.h"
+#include "testbench/opened_frame.h"
 #include "testbench/vectors/inputs.h"
 #include "testbench/vectors/run.h"
 
@@ -67,10 +67,16 @@ void add_capture(const std::string& path, std::vector<GivenFrame>& frames) {
   u64 number = 0;
   for (CapturedFrame& frame : read_capture(path)) {
     ++number;
-    const bool whole = frame.note.empty() && frame.bytes_on_wire <= frame.bytes.size();
-    if (whole && !frame.bytes.empty())
-      frames.push_back(
-          {std::move(frame.bytes), frame.link, fmt::format("{}, frame {}", path, number)});
+    if (!frame.note.empty() || frame.bytes.size() < frame.bytes_on_wire || frame.bytes.empty())
+      continue;
+    const std::string source = fmt::format("{}, frame {}", path, number);
+    const bool as_on_the_wire =
+        frame.begins == proto::Layer::Ethernet || frame.begins == proto::Layer::Lrh;
+    if (as_on_the_wire) {
+      frames.push_back({std::move(frame.bytes), frame.link, source});
+    } else if (DeviceFrame opened = device_frame(frame); opened.other.empty()) {
+      frames.push_back({std::move(opened.bytes), opened.link, source});
+    }
   }
 }
 }  // namespace

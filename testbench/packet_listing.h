@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/proto/form_rules.h"
+#include "model/proto/open_frame.h"
 #include "testbench/frame_source.h"
 
 namespace hca::testbench {
@@ -12,14 +13,21 @@ namespace hca::testbench {
 // A frame with all that there is to say of it.
 struct FrameReport {
   const SourceFrame& frame;
-  proto::Dissection dissection;
+  proto::OpenedFrame dissection;
   std::vector<proto::BrokenRule> broken;  // of both grades
+  // An Ethernet FCS at the frame's end; 0 bytes: there is none.
+  u32 fcs_bytes = 0;
+  bool fcs_is_good = false;
 
   explicit FrameReport(const SourceFrame& source);
   // The frame ends early since not all of it was captured.
-  bool is_cut() const;
+  bool is_cut() const { return dissection.is_cut; }
+  // A packet of ours, of which something can be said.
+  bool is_judged() const { return dissection.is_judged(); }
+  // Why not: "ARP", "TCP", "cut before its BTH".
+  const std::string& other() const { return dissection.other; }
+  bool has_vcrc() const { return dissection.has_icrc && is_native(dissection.packet.framing); }
   std::size_t count(proto::Grade grade) const;
-  bool is_foreign() const { return proto::verdict_row(dissection.structure).is_foreign; }
 };
 
 std::string one_line(const FrameReport& report);

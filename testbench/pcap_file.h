@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture files: pcap and pcapng read, pcap written, always with nanoseconds.
+// Capture files: pcap and pcapng, packed by gzip or not, read; pcap written with nanoseconds.
 #pragma once
 #include <memory>
 #include <optional>
@@ -8,13 +8,15 @@
 #include <vector>
 
 #include "model/proto/framing.h"
+#include "model/proto/layers.h"
+#include "testbench/capture_records.h"
 
 struct pcap;
 struct pcap_dumper;
 
 namespace hca::testbench {
 
-// How frames stand in a file, by the numbers of the pcap link-type registry.
+// How frames stand in a file that we write, by the numbers of the pcap link-type registry.
 enum class LinkType : int {
   Ethernet = 1,      // RoCE
   Erf = 197,         // an ERF record header with an InfiniBand packet inside
@@ -22,39 +24,32 @@ enum class LinkType : int {
 };
 std::string name_of(LinkType type);
 
-inline constexpr u64 kNsPerSecond = 1'000'000'000;
-inline constexpr std::size_t kMaxRecordBytes = 262144;  // of one record, with its ERF header
-
 struct CapturedFrame {
-  u64 time_ns;  // since 1970
-  proto::LinkLayer link;
-  std::vector<u8> bytes;  // without ERF header
-  u32 bytes_on_wire;      // more than bytes.size() if the capture cut the frame
-  std::string note;       // not empty: this record holds no frame for us, and why
+  u64 time_ns = 0;          // since 1970
+  proto::LinkLayer link{};  // what `begins` is to the device
+  std::vector<u8> bytes;    // without ERF header
+  u32 bytes_on_wire = 0;    // more than bytes.size() if the capture cut the frame
+  std::string note;         // not empty: this record holds no frame for us, and why
+  proto::Layer begins = proto::Layer::Ethernet;  // at its first byte
+  std::string interface;                         // of the capture
+  std::optional<u8> fcs_bytes;                   // at its end, where the capture says so
 };
 
 // All errors are std::runtime_error with the file's name and what is wrong with it.
 class CaptureReader {
  public:
-  // Refuses files of other link types, and a pcapng file with several: the message names its
-  // interfaces.
+  // Refuses a pcap file of another link type (testbench/link_types.h). A pcapng file may have
+  // interfaces of several: a frame of one that we do not read has a note.
   // `name`: what messages call the file, if not its path.
   explicit CaptureReader(const std::string& path, const std::string& name = {});
-  ~CaptureReader();
-  CaptureReader(CaptureReader&&) noexcept;
-  CaptureReader& operator=(CaptureReader&&) noexcept;
 
-  LinkType link_type() const { return link_type_; }
-  std::optional<CapturedFrame> next();  // empty at the end of the file
+  // Empty at the end of the file.
+  std::optional<CapturedFrame> next();
+  // Those that frames have come from so far, and those described before them.
+  const std::vector<CaptureInterface>& interfaces() const { return records_->interfaces(); }
 
  private:
-  struct Close {
-    void operator()(pcap* file) const;
-  };
-  std::string path_;
-  LinkType link_type_ = LinkType::Ethernet;
-  std::unique_ptr<pcap, Close> file_;
-  u64 record_ = 0;
+  std::unique_ptr<CaptureRecords> records_;
 };
 
 std::vector<CapturedFrame> read_capture(const std::string& path);

@@ -4,9 +4,11 @@
 #include "model/proto/types.h"
 
 namespace hca::testbench::pcapng {
-inline constexpr u32 kSectionHeader = 0x0A0D0D0A, kInterface = 1, kEnhancedPacket = 6;
+inline constexpr u32 kSectionHeader = 0x0A0D0D0A, kInterface = 1, kPacket = 2, kSimplePacket = 3,
+                     kEnhancedPacket = 6;
 inline constexpr u32 kByteOrderMagic = 0x1A2B3C4D;
-inline constexpr u16 kOptionEnd = 0, kOptionName = 2, kOptionResolution = 9;
+inline constexpr u16 kOptionEnd = 0, kOptionName = 2, kOptionResolution = 9, kOptionFcsLength = 13,
+                     kOptionOffset = 14;
 // Of an enhanced packet.
 inline constexpr u16 kOptionFlags = 2;
 inline constexpr u32 kInbound = 1, kOutbound = 2;

@@ -7,6 +7,7 @@
 
 #include "model/proto/dissect.h"
 #include "model/proto/form_rules.h"
+#include "model/proto/outer_headers.h"
 #include "model/proto/syndrome.h"
 #include "model/proto/timeout.h"
 
@@ -29,7 +30,8 @@ std::string bytes_text(const FieldInfo& f) {
 }
 
 std::string_view icrc_text(const HeaderInfo& header, const FieldInfo& f) {
-  const bool outside = header.name == Layout<Ethernet>::name || header.name == Layout<Vlan>::name;
+  bool outside = header.name == Layout<Ethernet>::name || header.name == Layout<Vlan>::name;
+  for (const HeaderInfo& outer : kOuterHeaders) outside |= header.name == outer.name;
   return outside ? "not covered" : f.icrc == Icrc::Variant ? "variant" : "covered";
 }
 
@@ -72,9 +74,12 @@ std::string headers_document() {
       "0 is sent "
       "first, numbers are big-endian.\nVariant bits are replaced by ones when the ICRC is "
       "computed; where a GRH "
-      "or IP header stands, the whole LRH (or the eight ones in its place) is.\n";
+      "or IP header stands, the whole LRH (or the eight ones in its place) is.\nThe headers from "
+      "SLL on "
+      "stand around packets in captures; the device neither sends nor takes them.\n";
   for (const HeaderInfo& header : kBaseHeaders) text += header_section(header);
   for (const HeaderInfo& header : kExtHeaders) text += header_section(header);
+  for (const HeaderInfo& header : kOuterHeaders) text += header_section(header);
   text +=
       "\n## Framings\n\n| framing | covered headers in front of the BTH | eight ones in front of "
       "them |\n|---|---|---|\n";

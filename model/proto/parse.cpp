@@ -5,6 +5,7 @@
 
 #include "model/proto/ip_checksum.h"
 #include "model/proto/packet.h"
+#include "model/proto/parse_at.h"
 
 namespace hca::proto {
 namespace {
@@ -203,6 +204,34 @@ PacketVerdict parse_ethernet(std::span<const u8> frame, ParsedPacket& out) {
 
 PacketVerdict parse(std::span<const u8> frame, LinkLayer link, ParsedPacket& out) {
   return link == LinkLayer::Ethernet ? parse_ethernet(frame, out) : parse_native(frame, out);
+}
+
+PacketVerdict parse_at(std::span<const u8> frame, Layer layer, u32 offset, ParsedPacket& out) {
+  const u32 available = u32(frame.size()) - offset;
+  out.network_offset = u16(offset);
+  out.framing = Framing::RoceV2Ip4;
+  switch (layer) {
+    case Layer::Lrh:
+      return parse_native(frame, out);
+    case Layer::Ipv4:
+      return parse_ipv4(frame, offset, out);
+    case Layer::Ipv6:
+      return parse_ipv6(frame, offset, out);
+    case Layer::Grh:
+      out.framing = Framing::RoceV1;
+      return parse_grh(frame.data(), offset, available, false, out);
+    case Layer::Udp: {
+      if (available < bytes_of<Udp>()) return Truncated;
+      const u32 length = decode<Udp>(frame.data() + offset).length;
+      if (length > available) return Truncated;
+      if (length < bytes_of<Udp>()) return BadLength;
+      return parse_transport(frame.data(), offset + bytes_of<Udp>(), length - bytes_of<Udp>(), out);
+    }
+    case Layer::Bth:
+      return parse_transport(frame.data(), offset, available, out);
+    default:
+      return UnknownEtherType;
+  }
 }
 
 namespace {

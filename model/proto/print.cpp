@@ -148,6 +148,12 @@ std::string gid_text(const u8* bytes) {
 
 std::string value_text(const FieldInfo& field, const u8* header) {
   if (field.show == Show::Gid) return gid_text(header + field.bit_at / 8);
+  if (field.bits > 64) {
+    std::string text;
+    for (unsigned i = 0; i < field.bits / 8; ++i)
+      text += hex_digits(header[field.bit_at / 8 + i], 2);
+    return text;
+  }
   const u64 value = get_bits(header, field.bit_at, field.bits);
   const std::string hex = hex_text(value, (field.bits + 3) / 4);
   switch (field.show) {

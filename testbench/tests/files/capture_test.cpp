@@ -151,7 +151,7 @@ TEST_CASE("what is written is read back, to the nanosecond, in each link type", 
     CHECK(all[0].bytes_on_wire == frame.size());
     CHECK(all[0].link ==
           (type == LinkType::Ethernet ? LinkLayer::Ethernet : LinkLayer::InfiniBand));
-    CHECK(CaptureReader(path).link_type() == type);
+    CHECK(CaptureReader(path).interfaces()[0].link_type == int(type));
   }
 }
 
@@ -170,8 +170,8 @@ TEST_CASE("an ERF record of another kind is named, not decoded", "[captures]") {
     return all[0];
   };
   // 8 bytes of time, type, flags, record length, loss counter, length on the wire; then the record
-  CHECK(with_record("eth", "0000000000000000 02 04 0014 0000 0004 AABBCCDD").note ==
-        "ERF record type 2 is not InfiniBand (21)");
+  CHECK(with_record("atm", "0000000000000000 03 04 0014 0000 0004 AABBCCDD").note ==
+        "ERF record of type 3");
   CHECK(with_record("short", "0000000000000000 15 04").note ==
         "ERF record shorter than its header");
   CHECK(with_record("cut", "0000000000000000 95 04 0014 0000 0004 AABB").note ==
@@ -193,10 +193,11 @@ TEST_CASE("files that cannot be read say why", "[captures]") {
   CHECK(ends_with(
       message_of(folder.write("text", hex("68656c6c6f20776f726c6420686f7720617265 20796f75"))),
       "text: unknown file format"));
-  // link type 101 (raw IP)
+  // link type 105 (IEEE 802.11)
   const std::string raw = message_of(
-      folder.write("raw", hex("4D3CB2A1 0200 0400 00000000 00000000 00000400 65000000")));
-  CHECK(ends_with(raw, "raw: link type RAW is none of Ethernet (1), ERF (197), InfiniBand (247)"));
+      folder.write("raw", hex("4D3CB2A1 0200 0400 00000000 00000000 00000400 69000000")));
+  CHECK(raw.find("raw: link type IEEE802_11 (105) is none of Ethernet (1), null (0), ") !=
+        std::string::npos);
   // a record that the file does not hold whole
   const std::string cut =
       message_of(folder.write("cut", hex("4D3CB2A1 0200 0400 00000000 00000000 00000400 01000000 "
@@ -204,10 +205,25 @@ TEST_CASE("files that cannot be read say why", "[captures]") {
   CHECK(cut.find("cut: record 1: truncated dump file") != std::string::npos);
 }
 
-TEST_CASE("pcapng is read; several link types in one file name its interfaces", "[captures]") {
+TEST_CASE("pcapng is read; its interfaces may have several link types", "[captures]") {
   const Folder folder;
   CHECK(read_capture(folder.write("one", pcapng({{1, "eth0"}, {1, "eth1"}}))).empty());
-  const std::string message = message_of(folder.write("two", pcapng({{1, "eth0"}, {247, "ib0"}})));
-  CHECK(message.find("eth0 (link type 1)") != std::string::npos);
-  CHECK(message.find("ib0 (link type 247)") != std::string::npos);
+  std::vector<u8> file = pcapng({{1, "eth0"}, {247, "ib0"}, {105, "wlan0"}});
+  for (const u8 interface : {0, 1, 2}) {  // an enhanced packet block of 4 bytes at 1 s, each
+    std::vector<u8> block = hex("06000000 24000000 00000000 00000000 40420F00 04000000 05000000");
+    block[8] = interface;
+    file.insert(file.end(), block.begin(), block.end());
+    for (const u8 byte : hex("AABBCCDD 24000000")) file.push_back(byte);
+  }
+  const std::vector<CapturedFrame> all = read_capture(folder.write("three", file));
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].interface == "eth0");
+  CHECK(all[0].begins == Layer::Ethernet);
+  CHECK(all[0].time_ns == 1'000'000'000);
+  CHECK(all[0].bytes == hex("AABBCCDD"));
+  CHECK(all[0].bytes_on_wire == 5);
+  CHECK(all[1].begins == Layer::Lrh);
+  CHECK(all[1].link == LinkLayer::InfiniBand);
+  CHECK(all[1].note.empty());
+  CHECK(all[2].note.find("link type IEEE802_11 (105) is none of Ethernet (1)") == 0);
 }

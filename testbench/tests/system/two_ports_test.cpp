@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 
-#include "testbench/pcapng_interfaces.h"
 #include "testbench/tests/system/run_text.h"
 #include "testbench/wire_capture.h"
 
@@ -110,13 +109,15 @@ TEST_CASE("the capture of two ports has an interface for each wire", "[run][port
     capture.close();
   }
   CHECK(all(result.failures) == "");
-  const std::vector<PcapngInterface> interfaces = pcapng_interfaces(path);
+  CaptureReader reader(path);
+  std::vector<CapturedFrame> frames;
+  while (std::optional<CapturedFrame> frame = reader.next()) frames.push_back(std::move(*frame));
+  const std::vector<CaptureInterface>& interfaces = reader.interfaces();
   REQUIRE(interfaces.size() == 2);
   CHECK(interfaces[0].name == "port 1");
   CHECK(interfaces[1].name == "port 2");
   // WRITEs to 10.0.0.2 and 10.0.1.2 and the breakdown's one; the ACKs go to 10.0.0.1 and 10.0.1.1.
   u64 to_second = 0, last = 0;
-  const std::vector<CapturedFrame> frames = read_capture(path);
   for (const CapturedFrame& frame : frames) {
     CHECK(frame.time_ns >= last);
     last = frame.time_ns;

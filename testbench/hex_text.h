@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets as people paste them: dumps of xxd, hexdump -C, od, tcpdump and Wireshark, arrays and
+// strings of programs, hex digits in one line or several.
+#pragma once
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "model/proto/layers.h"
+
+namespace hca::testbench {
+
+// How hex text is to be read: it does not say where it begins.
+enum class HexLink { Auto, Ethernet, InfiniBand, Ip, Udp, Bth };
+
+// The layer under which the bytes read best, or the one that is said.
+proto::Layer layer_of(std::span<const u8> bytes, HexLink link);
+
+struct TextFrame {
+  std::size_t line;  // on which it begins, from 1
+  std::vector<u8> bytes;
+};
+
+// What is not understood, on a line of the text.
+struct TextError : std::runtime_error {
+  TextError(std::size_t line_number, const std::string& what)
+      : std::runtime_error(what), line(line_number) {}
+  std::size_t line;
+};
+
+// All packets of a text, none if it has no bytes. Throws TextError.
+std::vector<TextFrame> frames_of_text(const std::string& text, HexLink link);
+
+// The bytes of hex text: digits in pairs, "0x", blanks and : - , between them are skipped.
+std::vector<u8> bytes_of_hex(const std::string& text);
+
+// ---- parts of it, each for one way of writing ----
+struct TextLine {
+  std::size_t number;
+  std::string text;  // without the end of the line
+};
+bool is_dump(const std::vector<TextLine>& lines);
+std::vector<TextFrame> frames_of_dump(const std::vector<TextLine>& lines);
+bool is_program_text(const std::string& text);
+std::vector<TextFrame> frames_of_program_text(const std::string& text);
+
+}  // namespace hca::testbench
