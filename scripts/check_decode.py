@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """check_decode.py HCA CAPTURES: `hca decode` as a program: its exit codes, and listing and JSON side by side."""
+import gzip
 import json
 import pathlib
 import struct
@@ -14,6 +15,8 @@ GOOD = ("7012375C000E17D20A2024870087B1B3000DEC2A01710A1C015D400238F27A050000000
 BROKEN = GOOD.replace("000DEC2A", "400DEC2A")
 # RC SEND Only from UDP port 1024, BTH.Resv7 1, by scapy: two remarks, and its ICRC is good.
 REMARKS = "02000000000b02000000000a080045000030000140004011b6b8c0000201c0000202040012b7001c00000400ffff0000002001001000deadbe0092f45d94"
+BTH = "1100ffff00000020000010001f000001f50170e1"
+ARP = "ffffffffffff02000000000a08060001080006040001"
 
 
 def pcapng(packet, captured=None):
@@ -59,6 +62,25 @@ def main():
         run(0, "--strict", REMARKS, says="0 that break rules, 1 with remarks")
         run(1, "--pedantic", REMARKS, says="REMARK G34.4")
         run(0, "--strict", *[c for c in captures if "_icrc_" not in c and "rawreq_" not in c], says=" frames: ")
+        # What begins at the BTH, in tunnels, or is no packet of ours.
+        run(0, "--strict", BTH, says="begins at its BTH  RC Acknowledge  QP 0x000020  PSN 4096")
+        run(0, "--strict", "--link", "bth", BTH, says="1 whose ICRC cannot be checked")
+        run(1, "--strict", "--link", "ethernet", BTH, says="nothing was judged")
+        run(1, "--strict", ARP, says="1 frames: 1 not judged (ARP 1)")
+        run(0, ARP, says="not judged: ARP")
+        tagged = REMARKS[:24] + "88a8000a81006064" + REMARKS[24:]
+        run(0, "--strict", tagged, says="  good")
+        (folder / "mixed.txt").write_text(f"{tagged}\n{ARP}\n")
+        run(0, "--strict", str(folder / "mixed.txt"), says="2 frames: 1 not judged (ARP 1)")
+        dump = subprocess.run(["od", "-A", "x", "-t", "x1"], input=bytes.fromhex(REMARKS), capture_output=True, check=True).stdout.decode()
+        (folder / "dump.txt").write_text(dump)
+        run(0, "--strict", str(folder / "dump.txt"), says="1 frames: 0 not judged")
+        (folder / "dump.txt").write_text(dump.replace("\n000020", "\n000030"))
+        run(2, str(folder / "dump.txt"), says="as hex text, line 3: offset 000030, but 32 bytes stand before it")
+        (folder / "packed.gz").write_bytes(gzip.compress(dump.encode()))
+        run(0, "--strict", str(folder / "packed.gz"), says="1 frames: 0 not judged")
+        (folder / "half.gz").write_bytes(gzip.compress(dump.encode())[:-12])
+        run(2, str(folder / "half.gz"), says="half.gz: the packed file ends early")
         run(2)
         run(2, "no_such_file.pcap", says="no such file")
         run(2, "123", says="odd number")

@@ -35,6 +35,9 @@ program|libpcap-dev|writes captures, names of link types
 tests|catch2|unit tests
 tests|libbenchmark-dev|the speed measurement hca_bench
 tests|tshark|independent judge of our packets
+tests|tcpdump|writes dumps as people paste them
+tests|xxd|the same
+tests|bsdextrautils|the same: hexdump
 tests|python3-scapy|independent judge of the ICRC
 tests|python3-jsonschema|checks the conformance vectors against their schema
 page|nodejs|builds the page of a report

@@ -16,8 +16,9 @@ Json header_json(const HeaderPlace& place, std::span<const u8> frame) {
   for (const FieldInfo& f : *place.header) {
     const bool is_text =
         f.show == Show::Gid || f.show == Show::Mac || f.show == Show::Ipv4 || f.bits > 64;
-    fields[std::string(f.name)] =
-        is_text ? Json(value_text(f, header)) : Json(get_bits(header, f.bit_at, f.bits));
+    std::string name(f.name);
+    if (fields.contains(name)) name += fmt::format(" at {}", f.bit_at / 8);  // one more "Reserved"
+    fields[name] = is_text ? Json(value_text(f, header)) : Json(get_bits(header, f.bit_at, f.bits));
   }
   return {{"header", place.header->name}, {"offset", place.offset}, {"fields", fields}};
 }
@@ -39,6 +40,7 @@ nlohmann::ordered_json to_json(const FrameReport& r) {
     if (d.has_network) json["framing"] = framing_row(d.packet.framing).name;
     json["service"] = name_of(d.packet.opcode->service);
     json["opcode"] = d.packet.opcode->name;
+    if (!r.mad.empty()) json["mad"] = r.mad;
   }
   json["headers"] = Json::array();
   for (const HeaderPlace& place : d) json["headers"].push_back(header_json(place, captured.bytes));

@@ -22,18 +22,37 @@ std::string time_text(u64 time_ns) {
                      time_ns % kNsPerSecond);
 }
 
+// All bits are 0, however many there are.
+bool is_zero(const FieldInfo& f, const u8* header) {
+  for (unsigned bit = 0; bit < f.bits; bit += 64)
+    if (get_bits(header, f.bit_at + bit, std::min(f.bits - bit, 64u)) != 0) return false;
+  return true;
+}
+
+// A long byte string without the zeros at its end.
+std::string shown_value(const FieldInfo& f, const u8* header) {
+  if (f.bits <= 64 || f.show == Show::Gid) return value_text(f, header);
+  const u8* const first = header + f.bit_at / 8;
+  std::size_t used = f.bits / 8;
+  while (used > 0 && first[used - 1] == 0) --used;
+  const std::size_t zeros = f.bits / 8 - used;
+  if (zeros == 0) return fmt::format("{:02X}", fmt::join(std::span(first, used), ""));
+  return fmt::format("{:02X}{}{} bytes of 0", fmt::join(std::span(first, used), ""),
+                     used ? " and " : "", zeros);
+}
+
 // `bytes`: of the header that are there; fields beyond them are left out.
 std::string field_lines(const HeaderPlace& place, const u8* header, std::size_t bytes) {
   std::string text;
   for (const FieldInfo& f : *place.header) {
     if (f.bit_at + f.bits > 8 * bytes) break;
-    if (f.is_reserved && get_bits(header, f.bit_at, std::min(f.bits, 64u)) == 0) continue;
+    if (f.is_reserved && is_zero(f, header)) continue;
     const u32 byte = place.offset + f.bit_at / 8;
     const bool whole_bytes = f.bit_at % 8 == 0 && f.bits % 8 == 0;
     const std::string at =
         whole_bytes ? fmt::format("{}", byte) : fmt::format("{}.{}", byte, 7 - f.bit_at % 8);
     const std::string meaning = meaning_of(*place.header, f, header);
-    text += fmt::format("  {:>6}  {:<20}{}{}\n", at, f.name, value_text(f, header),
+    text += fmt::format("  {:>6}  {:<19} {}{}\n", at, f.name, shown_value(f, header),
                         meaning.empty() ? "" : "  " + meaning);
   }
   return text;

@@ -15,6 +15,7 @@ struct FrameReport {
   const SourceFrame& frame;
   proto::OpenedFrame dissection;
   std::vector<proto::BrokenRule> broken;  // of both grades
+  std::string mad;                        // of a packet to QP0 or QP1: "CM REQ", "SMP Get NodeInfo"
   // An Ethernet FCS at the frame's end; 0 bytes: there is none.
   u32 fcs_bytes = 0;
   bool fcs_is_good = false;

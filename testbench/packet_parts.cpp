@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/proto/mads.h"
 #include "model/proto/print.h"
 #include "testbench/opened_frame.h"
 
@@ -20,7 +21,9 @@ FrameReport::FrameReport(const SourceFrame& source) : frame(source) {
   dissection = open_frame(captured.bytes, captured.begins, captured.bytes_on_wire);
   fcs_bytes = std::min<u32>(fcs_bytes_of(captured), u32(captured.bytes.size()));
   fcs_is_good = fcs_bytes && testbench::fcs_is_good(captured.bytes);
-  if (is_judged()) broken = broken_rules(captured.bytes, dissection);
+  if (!is_judged()) return;
+  broken = broken_rules(captured.bytes, dissection);
+  mad = add_mad(captured.bytes, dissection);
 }
 
 std::size_t FrameReport::count(Grade grade) const {
@@ -118,8 +121,8 @@ std::string summary(const FrameReport& r) {
     const VerdictRow& row = verdict_row(d.structure);
     return fmt::format("{}: {}{}", row.name, row.sentence, transport);
   }
-  return fmt::format("{}{}  {} B{}", path_text(r), transport, d.packet.payload_bytes,
-                     r.is_cut() ? "  cut by the capture" : "");
+  return fmt::format("{}{}  {} B{}{}", path_text(r), transport, d.packet.payload_bytes,
+                     r.mad.empty() ? "" : "  " + r.mad, r.is_cut() ? "  cut by the capture" : "");
 }
 
 }  // namespace hca::testbench

@@ -2,6 +2,7 @@
 #include "model/proto/print.h"
 
 #include "model/proto/framing.h"
+#include "model/proto/mads.h"
 #include "model/proto/opcodes.h"
 #include "model/proto/syndrome.h"
 
@@ -86,6 +87,10 @@ constexpr std::array kMeanings{
     MeaningRow{"LRH", "LNH", lnh_meaning},
     MeaningRow{"Ethernet", "EtherType", ether_type_meaning},
     MeaningRow{"VLAN", "EtherType", ether_type_meaning},
+    MeaningRow{"SLL", "EtherType", ether_type_meaning},
+    MeaningRow{"SLL2", "EtherType", ether_type_meaning},
+    MeaningRow{"GRE", "Protocol", ether_type_meaning},
+    MeaningRow{"GENEVE", "Protocol", ether_type_meaning},
     MeaningRow{"GRH", "NxtHdr", grh_next_meaning},
     MeaningRow{"GRH", "TClass", ecn_meaning},
     MeaningRow{"IPv4", "TOS", ecn_meaning},
@@ -174,7 +179,7 @@ std::string meaning_of(const HeaderInfo& info, const FieldInfo& field, const u8*
   for (const MeaningRow& row : kMeanings)
     if (row.header == info.name && row.field == field.name)
       return row.text(get_bits(header, field.bit_at, field.bits));
-  return "";
+  return mad_meaning_of(info, field, header);
 }
 
 }  // namespace hca::proto

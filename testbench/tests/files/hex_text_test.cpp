@@ -94,7 +94,7 @@ const std::vector<Text> kTexts{
      "0x00200000 0x1000dead 0xbe00d3fb 0x9233\n"},
 };
 
-std::string error_of(const std::string& text) {
+std::string refusal_of(const std::string& text) {
   try {
     frames_of_text(text, HexLink::Auto);
     return "read";
@@ -154,17 +154,17 @@ TEST_CASE("a dump repeats lines where it says so", "[decode][hex]") {
 }
 
 TEST_CASE("text that is not understood is refused with its line", "[decode][hex]") {
-  CHECK(error_of("00000000: 0200 0000\n00000010: 0011\n") ==
+  CHECK(refusal_of("00000000: 0200 0000\n00000010: 0011\n") ==
         "2: offset 00000010, but 4 bytes stand before it");
-  CHECK(error_of("00000010: 0200 0000\n") == "1: offset 00000010, but 0 bytes stand before it");
-  CHECK(error_of("00000000: 0200 00\n00000003: zz\n") == "2: 'zz' is no pair of hex digits");
-  CHECK(error_of("00000000: 0200 00\nand so on\n") ==
+  CHECK(refusal_of("00000010: 0200 0000\n") == "1: offset 00000010, but 0 bytes stand before it");
+  CHECK(refusal_of("00000000: 0200 00\n00000003: zz\n") == "2: 'zz' is no pair of hex digits");
+  CHECK(refusal_of("00000000: 0200 00\nand so on\n") ==
         "2: is neither a line of a dump nor a heading: and so on");
-  CHECK(error_of("0000000 0002 0000 0b00 0002\n").find("1: 16-bit words in the byte order") == 0);
-  CHECK(error_of("00 01\n02 0g\n") == "2: 'g' is no hex digit");
-  CHECK(error_of("char p[] = {\n0x02,\n0x100 };\n") == "3: '0x100' is no byte");
-  CHECK(error_of("char p[] = {\n0x02,\nsizeof x };\n") == "3: 'sizeof' is no byte");
-  CHECK(error_of("char p[] = {\n0x02,\n") == "1: an array without its end");
-  CHECK(error_of("x = b'\\x02\\xg0'\n") == "1: \\x without two hex digits");
-  CHECK(error_of("00000000: 02\n*\n") == "2: * needs an offset after it");
+  CHECK(refusal_of("0000000 0002 0000 0b00 0002\n").find("1: 16-bit words in the byte order") == 0);
+  CHECK(refusal_of("00 01\n02 0g\n") == "2: 'g' is no hex digit");
+  CHECK(refusal_of("char p[] = {\n0x02,\n0x100 };\n") == "3: '0x100' is no byte");
+  CHECK(refusal_of("char p[] = {\n0x02,\nsizeof x };\n") == "3: 'sizeof' is no byte");
+  CHECK(refusal_of("char p[] = {\n0x02,\n") == "1: an array without its end");
+  CHECK(refusal_of("x = b'\\x02\\xg0'\n") == "1: \\x without two hex digits");
+  CHECK(refusal_of("00000000: 02\n*\n") == "2: * needs an offset after it");
 }
