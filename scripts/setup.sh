@@ -38,6 +38,9 @@ tests|tshark|independent judge of our packets
 tests|tcpdump|writes dumps as people paste them
 tests|xxd|the same
 tests|bsdextrautils|the same: hexdump
+tests|tcpdump|writes dumps as people paste them
+tests|xxd|the same
+tests|bsdextrautils|the same: hexdump
 tests|python3-scapy|independent judge of the ICRC
 tests|python3-jsonschema|checks the conformance vectors against their schema
 page|nodejs|builds the page of a report

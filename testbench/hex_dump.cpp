@@ -31,9 +31,19 @@ struct OffsetLine {
   bool is_zero() const { return digits.find_first_not_of('0') == std::string::npos; }
 };
 
+// std::regex calls itself for each character.
+constexpr std::size_t kLongestMatched = 512;
+
+// What the kernel's log writes before each line of a dump: "[  12.345678] name: 00000000: ".
+std::string without_prefix(const std::string& text) {
+  static const std::regex prefix(R"(\[ *\d+\.\d+\] ([\w.:-]+ )*(?=[0-9a-f]{8}: ))");
+  const bool may_have_one = text.starts_with("[") && text.size() <= kLongestMatched;
+  return may_have_one ? std::regex_replace(text, prefix, "") : text;
+}
+
 std::optional<OffsetLine> offset_line(const TextLine& line) {
   constexpr std::size_t kLeastDigits = 3, kMostDigits = 12;
-  const std::string& text = line.text;
+  const std::string text = without_prefix(line.text);
   std::size_t at = text.find_first_not_of(" \t");
   if (at == std::string::npos) return {};
   const bool has_mark = text.compare(at, 2, "0x") == 0;
@@ -95,6 +105,7 @@ bool begins_dump(const OffsetLine& line) {
 
 // Lines of text that programs write between packets.
 bool is_heading(const std::string& text) {
+  if (text.size() > kLongestMatched) return false;
   static const std::regex heading(R"(\s*\d{1,2}:\d\d:\d\d(\.\d+)?\s.*)"  // 12:34:56.789 IP ...
                                   R"(|\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*)"   // 2026-01-02 12:34:56 ...
                                   R"(|\s*(\d+\s+)?\d+\.\d+\s+\S.*)"      // 1 0.000000 192.0.2.1 ...
@@ -106,6 +117,7 @@ bool is_heading(const std::string& text) {
 }
 // Of the parts that tshark -x shows of one packet the first is the packet itself.
 bool is_derived(const std::string& text) {
+  if (text.size() > kLongestMatched) return false;
   static const std::regex title(R"(\s*(Reassembled|Decrypted|De-chunked|Uncompressed).*\):?\s*)");
   return std::regex_match(text, title);
 }
@@ -125,7 +137,8 @@ class Dump {
       return rows_.push_back(*row);
     }
     if (!is_heading(line.text))
-      throw TextError(line.number, "is neither a line of a dump nor a heading: " + line.text);
+      throw TextError(line.number,
+                      "is neither a line of a dump nor a heading: " + line.text.substr(0, 60));
     finish();
     skips_ = is_derived(line.text);
   }

@@ -44,6 +44,7 @@ std::vector<TextLine> lines_of(const std::string& text) {
   std::vector<TextLine> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
+    if (lines.empty() && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
     while (!line.empty() && (line.back() == '\r' || line.back() == '\f')) line.pop_back();
     lines.push_back({lines.size() + 1, line});
   }

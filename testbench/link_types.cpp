@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "testbench/pcap_format.h"
+
 namespace hca::testbench {
 namespace {
 
@@ -20,36 +22,35 @@ constexpr std::array kLinkTypeRows{
     LinkTypeRow{247, "InfiniBand", Layer::Lrh},  LinkTypeRow{276, "SLL2", Layer::Sll2},
 };
 
-// An ERF record: 8 bytes of time, type, flags, record length, loss counter, length on the wire.
-constexpr std::size_t kErfHeaderBytes = 16, kErfType = 8, kErfWireLength = 14;
-constexpr u8 kErfMoreHeaders =
-    0x80;  // of the type, and of the first byte of each 8-byte extension header
 struct ErfTypeRow {
   u8 type;
   Layer begins;
   u32 skipped;  // bytes between the header and the frame
 };
 constexpr std::array kErfTypes{
-    ErfTypeRow{21, Layer::Lrh, 0},      ErfTypeRow{2, Layer::Ethernet, 2},
-    ErfTypeRow{11, Layer::Ethernet, 2}, ErfTypeRow{16, Layer::Ethernet, 2},
-    ErfTypeRow{20, Layer::Ethernet, 2}, ErfTypeRow{22, Layer::Ip, 0},
+    ErfTypeRow{erf_format::kInfiniBand, Layer::Lrh, 0},
+    ErfTypeRow{2, Layer::Ethernet, 2},
+    ErfTypeRow{11, Layer::Ethernet, 2},
+    ErfTypeRow{16, Layer::Ethernet, 2},
+    ErfTypeRow{20, Layer::Ethernet, 2},
+    ErfTypeRow{22, Layer::Ip, 0},
     ErfTypeRow{23, Layer::Ip, 0},
 };
 
 // Takes the ERF header off; a record of another kind leaves a note instead.
 void strip_erf(CapturedFrame& frame) {
-  std::size_t size = kErfHeaderBytes;
+  std::size_t size = erf_format::kHeaderBytes;
   if (frame.bytes.size() < size) {
     frame.note = "ERF record shorter than its header";
     return;
   }
-  const u8 kind = frame.bytes[kErfType];
-  for (u8 more = kind; more & kErfMoreHeaders; more = frame.bytes[size], size += 8)
+  const u8 kind = frame.bytes[erf_format::kTypeAt];
+  for (u8 more = kind; more & erf_format::kMoreHeaders; more = frame.bytes[size], size += 8)
     if (frame.bytes.size() < size + 8) {
       frame.note = "ERF record shorter than its extension headers";
       return;
     }
-  const u8 type = kind & u8(~kErfMoreHeaders);
+  const u8 type = kind & u8(~erf_format::kMoreHeaders);
   const ErfTypeRow* row = nullptr;
   for (const ErfTypeRow& r : kErfTypes)
     if (r.type == type) row = &r;
@@ -59,7 +60,7 @@ void strip_erf(CapturedFrame& frame) {
   }
   frame.begins = row->begins;
   // The length on the wire stands in the ERF header; padding may follow the frame.
-  const u32 wire = u32(proto::load_be<2>(frame.bytes.data() + kErfWireLength));
+  const u32 wire = u32(proto::load_be<2>(frame.bytes.data() + erf_format::kWireLengthAt));
   size = std::min(size + row->skipped, frame.bytes.size());
   frame.bytes.erase(frame.bytes.begin(), frame.bytes.begin() + std::ptrdiff_t(size));
   if (wire < frame.bytes.size()) frame.bytes.resize(wire);

@@ -8,28 +8,24 @@
 #include <stdexcept>
 
 #include "testbench/link_types.h"
+#include "testbench/pcap_format.h"
 
 namespace hca::testbench {
 namespace {
-
-// An ERF record: 8 bytes of time, type, flags, record length, loss counter, length on the wire.
-constexpr std::size_t kErfHeaderBytes = 16;
-constexpr std::size_t kErfType = 8;
-constexpr u8 kErfTypeInfiniBand = 21;
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw std::runtime_error(path + ": " + what);
 }
 
-std::array<u8, kErfHeaderBytes> erf_header(u64 time_ns, std::size_t frame_bytes) {
-  std::array<u8, kErfHeaderBytes> header{};
+std::array<u8, erf_format::kHeaderBytes> erf_header(u64 time_ns, std::size_t frame_bytes) {
+  std::array<u8, erf_format::kHeaderBytes> header{};
   const u64 fraction = ((time_ns % kNsPerSecond) << 32) / kNsPerSecond;
   const u64 stamp = (time_ns / kNsPerSecond) << 32 | fraction;  // 32.32 fixed point, little endian
   std::memcpy(header.data(), &stamp, 8);
-  header[kErfType] = kErfTypeInfiniBand;
-  header[kErfType + 1] = 0x04;  // varying record length
-  proto::store_be<2>(header.data() + 10, kErfHeaderBytes + frame_bytes);
-  proto::store_be<2>(header.data() + 14, frame_bytes);
+  header[erf_format::kTypeAt] = erf_format::kInfiniBand;
+  header[erf_format::kTypeAt + 1] = 0x04;  // varying record length
+  proto::store_be<2>(header.data() + erf_format::kLengthAt, erf_format::kHeaderBytes + frame_bytes);
+  proto::store_be<2>(header.data() + erf_format::kWireLengthAt, frame_bytes);
   return header;
 }
 

@@ -26,3 +26,12 @@ inline constexpr u32 kHeaderBytes = 24;
 // Of the last word of the file's header: link type, "the next field is valid", FCS in 16-bit words.
 inline constexpr u32 kLinkTypeMask = 0x0000FFFF, kHasFcsLength = 0x04000000, kFcsShift = 28;
 }  // namespace hca::testbench::pcap_format
+
+// An ERF record, the link type 197: 8 bytes of time, type, flags, record length, loss counter,
+// length on the wire.
+namespace hca::testbench::erf_format {
+inline constexpr u32 kHeaderBytes = 16, kTypeAt = 8, kLengthAt = 10, kWireLengthAt = 14;
+inline constexpr u8 kInfiniBand = 21;
+// Of the type, and of the first byte of each 8-byte extension header.
+inline constexpr u8 kMoreHeaders = 0x80;
+}  // namespace hca::testbench::erf_format

@@ -118,7 +118,9 @@ NextLayer after_loopback(Bytes rest) {
 NextLayer by_ip_version(Bytes rest) {
   const u8 version = rest.empty() ? u8(0) : u8(rest[0] >> 4);
   if (version == kIpVersion4) return {Layer::Ipv4, 0};
-  if (version == kIpVersion6) return {Layer::Ipv6, 0};
+  constexpr std::size_t kNextHeaderAt = byte_of<Grh>("NxtHdr");
+  const bool is_grh = rest.size() > kNextHeaderAt && rest[kNextHeaderAt] == kNextHeaderIba;
+  if (version == kIpVersion6) return {is_grh ? Layer::Grh : Layer::Ipv6, 0};
   return {Layer::Other, 0, "neither IPv4 nor IPv6"};
 }
 

@@ -141,6 +141,17 @@ namespace {
 bool is_plausible(Bytes frame, const OpenedFrame& opened) {
   return opened.structure == Good && broken_rules(frame, opened).empty();
 }
+// A packet that a device could have sent, whatever its real length is: for LRHs, which many bytes
+// look like.
+bool has_likely_lrh(Bytes frame, const OpenedFrame& opened) {
+  constexpr u32 kLeastWords = (bytes_of<Lrh>() + bytes_of<Bth>() + kIcrcBytes) / 4;
+  if (!opened.has_transport || opened.structure == BadLver) return false;
+  if (decode<Lrh>(frame.data()).pkt_len < kLeastWords) return false;
+  const Bth bth = decode<Bth>(frame.data() + opened.transport_offset);
+  const auto broken = broken_rules(frame, opened);
+  const bool reserved = std::ranges::count(broken, Grade::Remark, &BrokenRule::grade) != 0;
+  return bth.tver == 0 && opcode_row(bth.opcode) != nullptr && !reserved;
+}
 }  // namespace
 
 Fit fit_of(Bytes frame, Layer begins) {
@@ -156,7 +167,7 @@ Fit fit_of(Bytes frame, Layer begins) {
   if (opened.has_icrc && opened.icrc_is_good) return Proved;
   if (begins == Layer::Bth) return is_plausible(frame, opened) ? Plausible : None;
   if (opened.structure == Good) return Whole;
-  if (begins == Layer::Lrh) return opened.has_transport ? Weak : None;
+  if (begins == Layer::Lrh) return has_likely_lrh(frame, opened) ? Weak : None;
   return opened.has_transport ? Reached : None;
 }
 

@@ -64,6 +64,11 @@ const std::vector<Text> kTexts{
      "0010  00 30 00 01 40 00 40 11 b6 b8 c0 00 02 01 c0 00   .0..@.@.........\n"
      "0020  02 02 c4 00 12 b7 00 1c 00 00 04 00 ff ff 00 00   ................\n"
      "0030  00 20 00 00 10 00 de ad be 00 d3 fb 92 33         . ...........3\n"},
+    {"the kernel's log",
+     "[  123.456789] rxe: 00000000: 02 00 00 00 00 0b 02 00 00 00 00 0a 08 00 45 00  ........\n"
+     "[  123.456790] rxe: 00000010: 00 30 00 01 40 00 40 11 b6 b8 c0 00 02 01 c0 00  ........\n"
+     "[  123.456791] rxe: 00000020: 02 02 c4 00 12 b7 00 1c 00 00 04 00 ff ff 00 00  ........\n"
+     "[  123.456792] rxe: 00000030: 00 20 00 00 10 00 de ad be 00 d3 fb 92 33        ........\n"},
     {"a C array of Wireshark",
      "/* Frame (62 bytes) */\nstatic const unsigned char pkt1[62] = {\n"
      "0x02, 0x00, 0x00, 0x00, 0x00, 0x0b, 0x02, 0x00, 0x00, 0x00, 0x00, 0x0a, /* ...{... */\n"
@@ -160,6 +165,8 @@ TEST_CASE("text that is not understood is refused with its line", "[decode][hex]
   CHECK(refusal_of("00000000: 0200 00\n00000003: zz\n") == "2: 'zz' is no pair of hex digits");
   CHECK(refusal_of("00000000: 0200 00\nand so on\n") ==
         "2: is neither a line of a dump nor a heading: and so on");
+  CHECK(refusal_of("00000000: 0200 00\n" + std::string(300'000, 'a')) ==
+        "2: is neither a line of a dump nor a heading: " + std::string(60, 'a'));
   CHECK(refusal_of("0000000 0002 0000 0b00 0002\n").find("1: 16-bit words in the byte order") == 0);
   CHECK(refusal_of("00 01\n02 0g\n") == "2: 'g' is no hex digit");
   CHECK(refusal_of("char p[] = {\n0x02,\n0x100 };\n") == "3: '0x100' is no byte");

@@ -196,4 +196,10 @@ TEST_CASE("text is read from where it fits best", "[proto][open]") {
   odd[4] = 1;  // a reserved bit: no packet would have it by chance alone
   CHECK(fit_of(odd, Layer::Bth) == Fit::None);
   CHECK(fit_of(hex(kMacs + "0806 0001"), Layer::Ethernet) == Fit::Named);
+  // A GRH is told from IPv6 by its NxtHdr; an unknown EtherType does not make an LRH.
+  std::vector<u8> grh(40);
+  grh[0] = 0x60, grh[5] = 20, grh[6] = 0x1B;
+  grh.insert(grh.end(), bth.begin(), bth.end());
+  CHECK(open_frame(grh, Layer::Ip, u32(grh.size())).starts_at == Layer::Grh);
+  CHECK(fit_of(hex("0002C9000001 02000000000A 1234 000000000000"), Layer::Lrh) == Fit::None);
 }
