@@ -119,7 +119,8 @@ OpenedFrame open_frame(Bytes frame, Layer begins, u32 bytes_on_wire) {
   const bool shortened = frame.size() < bytes_on_wire;
   WalkEnd end = walk(frame, begins, shortened ? 0 : kIcrcBytes, out);
   if (!end.is_ours) {
-    out.other = shortened && end.kind.rfind("ends ", 0) == 0 ? "cut before its BTH" : end.kind;
+    out.is_cut = shortened && end.kind.starts_with("ends ");
+    out.other = out.is_cut ? "cut before its BTH" : end.kind;
     return out;
   }
   out.has_network = is_network(out.starts_at);
@@ -158,8 +159,8 @@ Fit fit_of(Bytes frame, Layer begins) {
   using enum Fit;
   const OpenedFrame opened = open_frame(frame, begins, u32(frame.size()));
   if (!opened.is_judged()) {
-    const bool known = opened.header_count > 0 && opened.other.rfind("EtherType", 0) != 0 &&
-                       opened.other.rfind("ends ", 0) != 0 && opened.other != "LLC";
+    const bool known = opened.header_count > 0 && !opened.other.starts_with("EtherType") &&
+                       !opened.other.starts_with("ends ") && opened.other != "LLC";
     if (begins == Layer::Ethernet) return known ? Named : None;
     const bool ip = begins == Layer::Ip && known && frame.size() >= bytes_of<Ipv4>();
     return ip && (frame[0] >> 4 != kIpVersion4 || ipv4_checksum_good(frame.data())) ? Weak : None;
