@@ -92,10 +92,10 @@ class PcapngRecords : public CaptureRecords {
   // Between the lengths; both must be the same.
   std::vector<u8> body(u32 size) {
     if (size > kMaxBlockBytes) fail("has the length " + std::to_string(size));
-    std::vector<u8> all(size - 8);
-    if (file_.read(all) != all.size()) fail("truncated dump file");
-    if (numbers_.u32_at(all.data() + all.size() - 4) != size) fail("its two lengths differ");
-    all.resize(all.size() - 4);
+    std::vector<u8> all(size - 12);
+    std::array<u8, 4> end;
+    if (file_.read(all) != all.size() || file_.read(end) != end.size()) fail("truncated dump file");
+    if (numbers_.u32_at(end.data()) != size) fail("its two lengths differ");
     return all;
   }
 
