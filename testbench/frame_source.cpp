@@ -63,7 +63,8 @@ void read_file(const InputFile& input, HexLink link, const EachFrame& each) {
 }
 
 bool is_file(const std::string& argument) {
-  return argument == kStdin || std::filesystem::exists(argument);
+  std::error_code too_long;  // digits may be more than a name has
+  return argument == kStdin || std::filesystem::exists(argument, too_long);
 }
 
 bool looks_like_hex(const std::string& text) {
@@ -92,6 +93,10 @@ void for_each_frame(const std::vector<std::string>& arguments, HexLink link,
     }
     if (is_file(arguments[i])) {
       read_file({arguments[i], arguments[i]}, link, each);
+      continue;
+    }
+    if (arguments[i].find('\n') != std::string::npos) {  // pasted between quotes
+      read_text({"", "text"}, arguments[i], link, each);
       continue;
     }
     if (!looks_like_hex(arguments[i]))

@@ -135,7 +135,8 @@ std::vector<u8> bytes_of_hex(const std::string& text) {
     }
     if (std::isspace(c) || c == ':' || c == '-' || c == ',') continue;
     if (!std::isxdigit(c))
-      throw std::invalid_argument(std::string("'") + char(c) + "' is no hex digit");
+      throw std::invalid_argument(std::isprint(c) ? std::string("'") + char(c) + "' is no hex digit"
+                                                  : "a byte that is no text");
     const int digit = std::isdigit(c) ? c - '0' : (c | 0x20) - 'a' + 10;
     if (high >= 0) bytes.push_back(u8(high << 4 | digit));
     high = high < 0 ? digit : -1;

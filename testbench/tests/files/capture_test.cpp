@@ -227,3 +227,43 @@ TEST_CASE("pcapng is read; its interfaces may have several link types", "[captur
   CHECK(all[1].note.empty());
   CHECK(all[2].note.find("link type IEEE802_11 (105) is none of Ethernet (1)") == 0);
 }
+
+TEST_CASE("sections of either byte order, simple packets, resolutions and FCS lengths are read",
+          "[captures]") {
+  const Folder folder;
+  // Big endian: ticks of 1/1024 s (0x8A), an offset of 7 s, an FCS of 4 bytes; a packet at 3 s + 1
+  // tick. An unknown block is passed over.
+  std::vector<u8> file = hex(
+      "0A0D0D0A 0000001C 1A2B3C4D 0001 0000 FFFFFFFFFFFFFFFF 0000001C"
+      "00000001 00000034 0001 0000 00000000 0009 0001 8A000000 000D 0001 04000000"
+      "000E 0008 0000000000000007 0000 0000 00000034"
+      "00000BAD 00000010 12345678 00000010"
+      "00000006 00000028 00000000 00000000 00000C01 00000005 00000006 0102030405 000000 00000028");
+  // Little endian, of raw IP: a simple packet, cut at the interface's 4 bytes.
+  const std::vector<u8> second =
+      hex("0A0D0D0A 1C000000 4D3C2B1A 0100 0000 FFFFFFFFFFFFFFFF 1C000000"
+          "01000000 14000000 6500 0000 04000000 14000000"
+          "03000000 14000000 09000000 45000000 14000000");
+  file.insert(file.end(), second.begin(), second.end());
+  const std::vector<CapturedFrame> all = read_capture(folder.write("orders", file));
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].time_ns == 10'000'976'562);  // 7 + 3 + 1 / 1024 s
+  CHECK(all[0].bytes == hex("0102030405"));
+  CHECK(all[0].bytes_on_wire == 6);
+  CHECK(all[0].fcs_bytes == u8(4));
+  CHECK(all[0].begins == Layer::Ethernet);
+  CHECK(all[1].bytes == hex("45000000"));
+  CHECK(all[1].bytes_on_wire == 9);
+  CHECK(all[1].begins == Layer::Ip);
+  CHECK_FALSE(all[1].fcs_bytes);
+
+  std::vector<u8> longer = file;
+  longer[28 + 7] = 0x38;  // the first length of the interface
+  CHECK(message_of(folder.write("longer", longer)).find("block 2: its two lengths differ") !=
+        std::string::npos);
+  // The header of a pcap file may say that an FCS is there.
+  const std::string pcap_of_fcs =
+      folder.write("fcs", hex("4D3CB2A1 0200 0400 00000000 00000000 00000400 01000024"
+                              "01000000 02000000 02000000 02000000 AABB"));
+  CHECK(read_capture(pcap_of_fcs)[0].fcs_bytes == u8(4));
+}
