@@ -220,16 +220,17 @@ void check(const Field& field, const JsonAt& value) {
 
 u8 access_of(const JsonAt& words) {
   using namespace proto;
-  constexpr std::array<std::pair<std::string_view, u8>, 5> kRights{{{"LW", kLocalWrite},
+  constexpr std::array<std::pair<std::string_view, u8>, 6> kRights{{{"LW", kLocalWrite},
                                                                     {"RW", kRemoteWrite},
                                                                     {"RR", kRemoteRead},
                                                                     {"RA", kRemoteAtomic},
-                                                                    {"MWB", kBindWindow}}};
+                                                                    {"MWB", kBindWindow},
+                                                                    {"FR", kFastRegister}}};
   u8 access = 0;
   std::istringstream text(words.text());
   for (std::string word; text >> word;) {
     const auto right = std::ranges::find(kRights, word, [](const auto& row) { return row.first; });
-    if (right == kRights.end()) words.refuse("has \"" + word + "\"", "LW, RW, RR, RA, MWB");
+    if (right == kRights.end()) words.refuse("has \"" + word + "\"", "LW, RW, RR, RA, MWB, FR");
     access |= right->second;
   }
   return access;

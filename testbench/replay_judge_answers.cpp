@@ -244,8 +244,11 @@ class Answers {
     const auto range = msns_.range_of(done, may_be_newer ? newest_ - 1 : done);
     if (!range) return v_.not_judged("MSNs behind packets that are missing");
     const u32 msn = p.p.aeth.msn, width = psn_sub(range->second, range->first);
+    const KnownRequest* at = r_.at(psn);
+    const bool invalidates = at && at->packet->p.has(Ext::Ieth);
     if (psn_sub(msn, range->first) > width)
-      v_.broken(Msn, p.number, fmt::format("{}, MSN {}, {} is right", p.text(), msn, range->first));
+      v_.broken(invalidates && !msn ? MsnOfInvalidate : Msn, p.number,
+                fmt::format("{}, MSN {}, {} is right", p.text(), msn, range->first));
   }
 
   // ---- What never came into the recording

@@ -38,6 +38,7 @@ enum class ConversationRule : u8 {
   AnswerLength,
   AtomicAnswerDiffers,
   Msn,
+  MsnOfInvalidate,
   ReservedSyndrome,
   NakWithoutGap,
   NakAgain,

@@ -45,10 +45,13 @@ struct Area {
 std::span<const u8> payload_of(const Packet& p) {
   return std::span(p.seen.bytes).subspan(p.seen.packet.payload_offset, p.seen.packet.payload_bytes);
 }
-// What a receive buffer holds of a datagram: an IPv4 header stands behind 20 bytes of 0.
+// What a receive buffer holds of a datagram: an IPv4 header stands behind 20 bytes of 0; without a
+// GRH nothing is written there.
 std::vector<u8> with_network_header(const SeenMessage& m) {
   const Seen& seen = m.first->seen;
-  const u32 bytes = seen.packet.framing == Framing::RoceV2Ip4 ? 20 : kDatagramHeaderBytes;
+  const u32 bytes = seen.packet.framing == Framing::IbLocal     ? 0
+                    : seen.packet.framing == Framing::RoceV2Ip4 ? 20
+                                                                : kDatagramHeaderBytes;
   std::vector<u8> all(kDatagramHeaderBytes + m.payload.size());
   std::copy_n(seen.bytes.begin() + seen.packet.network_offset, bytes,
               all.begin() + (kDatagramHeaderBytes - bytes));
@@ -140,6 +143,12 @@ class Learner {
       at->second.begin = std::min(at->second.begin, va);
       at->second.end = std::max(at->second.end, va + bytes);
     }
+    for (const Packet& p : packets_)  // a key that is only invalidated names a byte of its own
+      if (p.seen.packet.has(Ext::Ieth)) {
+        const u64 at = kBuffers + 2 * kBufferBytes + 8 * ranges.size();
+        ranges.try_emplace({other(p.from), p.seen.packet.ieth.rkey}, Range{at, at + 1});
+        invalidated_.insert({other(p.from), p.seen.packet.ieth.rkey});
+      }
     for (const auto& [key, range] : ranges)
       areas_.push_back({key.first, fmt::format("key {:#x}", key.second), range.begin,
                         range.end - range.begin, key.second});
@@ -354,7 +363,8 @@ class Learner {
            {"addr", area.begin},
            {"len", area.bytes},
            {"init_seed", 0},
-           {"access", "LW RW RR RA"},
+           {"access",
+            invalidated_.contains({area.end, area.key}) ? "LW RW RR RA FR" : "LW RW RR RA"},
            {"lkey", area.key},
            {"rkey", area.key}});
     }
@@ -377,6 +387,7 @@ class Learner {
   Executed executed_;
   std::vector<SeenMessage> messages_;
   std::vector<Area> areas_;
+  std::set<std::pair<End, u32>> invalidated_;  // keys that a SEND takes away
   std::map<std::pair<End, std::string>, u64> used_;
   std::map<std::pair<End, u64>, u64> words_;  // of ATOMICs: what the last one left
   u64 posted_ = 0;

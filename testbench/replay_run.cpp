@@ -56,9 +56,13 @@ class Run {
   bool may_lose() const { return may_lose_; }
 
  private:
-  // Frames of one queue pair have an order, those of several have none: each is a stream.
+  // Frames of one queue pair have an order, those of several have none: each is a stream. When its
+  // host posted is not told of a learned one: its requests and its answers are two.
+  static constexpr u32 kOfResponses = 1u << 24;
   u32 stream_of(const Seen& seen) const {
-    return has_several_ && seen.packet.transport_offset ? seen.packet.bth.dest_qp : 0;
+    if (!seen.packet.transport_offset) return 0;
+    const u32 side = capture_.learned && seen.is_response() ? kOfResponses : 0;
+    return side | (has_several_ ? seen.packet.bth.dest_qp : 0);
   }
   std::string text(std::span<const u8> frame) const { return describe_frame(frame, capture_.link); }
   bool is_over() const { return report_.difference || report_.parted; }

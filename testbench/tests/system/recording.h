@@ -18,7 +18,7 @@ class Recording {
 
   explicit Recording(End device, nlohmann::json connect = nlohmann::json::object())
       : device_(device) {
-    capture_.name = "hand-made";
+    capture_.name = "hand-made", capture_.profile = kSoftRoce;
     for (const End end : {End::A, End::B}) {
       ReplaySide& side = capture_.sides[unsigned(end)];
       side.mac = 0x020000000001 + unsigned(end);

@@ -82,7 +82,6 @@ TEST_CASE("a changed field of a frame that we must send is named", "[replay]") {
       {"IPv4.Source", 14u + 15, 1},
       {"BTH.P_Key", 42u + 2, 0x80},
       {"BTH.DestQP", 42u + 7, 1},
-      {"BTH.A", 42u + 8, 0x80},
       {"BTH.Resv7", 42u + 8, 1},
       {"BTH.PSN", 42u + 11, 1},
       {"RETH.VA", 54u + 7, 1},
