@@ -43,14 +43,15 @@ FIELDS = {
 }
 NAMES = {ETHERNET: "Ethernet", IPV4: "IPv4", IPV6: "IPv6", UDP: "UDP", BTH: "BTH", RETH: "RETH", AETH: "AETH",
          IMM: "ImmDt", ATOMIC: "AtomicETH", ATOMIC_ACK: "AtomicAckETH", IETH: "IETH", DETH: "DETH"}
-# Wholly covered by allowed differences. SourcePort only as long as it stays in 0xC000 to 0xFFFF: its highest bit is tried.
-COVERED = {"IPv4.Identification", "IPv4.HeaderChecksum", "BTH.M"}
-HIGHEST_ONLY = {"UDP.SourcePort"}
+# Freedoms: what a sender chooses, and what may change on the way. Of the TTL only lower values are, which no flip here makes.
+COVERED = {"IPv4.Identification", "IPv4.HeaderChecksum", "IPv4.TOS", "IPv6.TrafficClass", "UDP.SourcePort", "BTH.M", "BTH.F"}
+# How often a requester of RC asks for an ACK is its choice.
+COVERED_IN_REQUESTS = {"BTH.A"}
 # What a capture without set-up is the only source of: a changed value is another, equally good conversation.
-LEARNED = {"RETH.VA", "RETH.R_Key", "ImmDt.ImmDt", "AtomicETH.VA", "AtomicETH.R_Key", "AtomicETH.SwapDt",
+LEARNED = {"IPv4.TTL", "IPv6.HopLimit", "IPv6.FlowLabel", "RETH.VA", "RETH.R_Key", "ImmDt.ImmDt", "AtomicETH.VA", "AtomicETH.R_Key", "AtomicETH.SwapDt",
            "AtomicETH.CmpDt", "AtomicAckETH.OrigRemDt", "IETH.R_Key", "BTH.SE", "DETH.Q_Key"}
-# Of an address handle no recording tells.
-LEARNED_OF_DATAGRAMS = {"IPv4.TOS", "IPv6.TrafficClass"}
+# The credits that an ACK tells are not learned: of its syndrome the highest bit is tried.
+HIGHEST_OF_LEARNED = {"AETH.Syndrome"}
 EXTENSIONS = {**{op: [] for op in (0, 1, 2, 4, 7, 8, 0x0e)}, 3: [IMM], 5: [IMM], 6: [RETH], 9: [IMM], 10: [RETH],
               11: [RETH, IMM], 0x0c: [RETH], 0x0d: [AETH], 0x0f: [AETH], 0x10: [AETH], 0x11: [AETH],
               0x12: [AETH, ATOMIC_ACK], 0x13: [ATOMIC], 0x14: [ATOMIC], 0x16: [IETH], 0x17: [IETH]}
@@ -133,16 +134,16 @@ def is_request(frame):
 def changed_frames(frame, learned):
     """(what, frame) for each field and some payload bytes, but for what is learned from this very frame."""
     headers, payload = headers_of(frame)
-    datagram = opcode_of(frame) in DATAGRAMS
     for header, at in headers:
         bit = 8 * at
         for name, bits in FIELDS[header]:
             full = f"{NAMES[header]}.{name}"
-            is_learned = learned and full in LEARNED or datagram and full in LEARNED_OF_DATAGRAMS
-            if full not in COVERED and not is_learned:
+            is_learned = learned and full in LEARNED
+            is_free = full in COVERED_IN_REQUESTS and opcode_of(frame) < 0x20 and is_request(frame)
+            if full not in COVERED and not is_learned and not is_free:
                 # Without set-up a SEND with Immediate is as good as one with four bytes more.
                 sends = learned and full == "BTH.OpCode" and frame[bit // 8] in (2, 3, 4, 5, *DATAGRAMS)
-                places = {bit} if sends or full in HIGHEST_ONLY else {bit, bit + bits - 1}
+                places = {bit} if sends or learned and full in HIGHEST_OF_LEARNED else {bit, bit + bits - 1}
                 for place in sorted(places):
                     yield f"{full} bit {place - bit}", make_good(flip(frame, place))
             bit += bits
@@ -285,6 +286,19 @@ class Capture:
             if frame[at[BTH]] == ACKNOWLEDGE:
                 yield int.from_bytes(frame[at[BTH] + 5:at[BTH] + 8], "big"), frame[at[AETH]]
 
+    def may_be_merged(self, i, later):
+        """True for an ACK that a later answer of its queue pair acknowledges as well (G4.2)."""
+        def told(n):
+            frame = self.records[n][1]
+            at = {header: at for header, at in headers_of(frame)[0]}
+            if AETH not in at:
+                return None, None, None
+            psn = int.from_bytes(frame[at[BTH] + 9:at[BTH] + 12], "big")
+            return frame[at[BTH] + 5:at[BTH] + 8], psn, frame[at[BTH]] == ACKNOWLEDGE and not frame[at[AETH]] & 0x60
+        to, psn, is_ack = told(i)
+        return bool(is_ack) and any(other == to and 0 < (newer - psn) % (1 << 24) < 1 << 23
+                                    for other, newer, _ in map(told, later) if newer is not None)
+
     def host_mutants(self, end, every, seed, report):
         """As mutants() for what the host saw and asked for: every so many of each kind, and one at least."""
         answers = list(self.answers([n - 1 for n in report["frames_matched"]]))
@@ -306,6 +320,8 @@ class Capture:
                 records = list(self.records)
                 records[i] = (stamp, changed)
                 yield f"frame {i + 1}: {what}", records, {}
+            if self.is_learned() and (is_request(frame) or opcode_of(frame) == ACKNOWLEDGE):
+                continue  # sent again, doubled on the way, or an ACK repeated for its credits
             yield (f"frame {i + 1}: doubled", self.records[:i + 1] + self.records[i:],
                    {"frames": numbered(frames[:i + 1] + frames[i:], lambda of: of + (of > i))})
         for place, i in enumerate(matched):
@@ -313,14 +329,15 @@ class Capture:
             # whose recording ends before the last answer.
             at_end, last = place in (0, len(matched) - 1), place == len(matched) - 1
             opcode = opcode_of(self.records[i][1])
-            if not (self.is_learned() and ((at_end and opcode in DATAGRAMS) or (last and not is_request(self.records[i][1])))):
+            learned_end = self.is_learned() and ((at_end and opcode in DATAGRAMS) or (last and not is_request(self.records[i][1])))
+            if not learned_end and not self.may_be_merged(i, matched[place + 1:]):
                 yield (f"frame {i + 1}: left out", self.records[:i] + self.records[i + 1:],
                        {"frames": numbered(frames[:i] + frames[i + 1:], lambda of: max(of - (of >= i), 0))})
             if place + 1 < len(matched):
                 j = matched[place + 1]
                 first, second = self.records[i][1], self.records[j][1]
                 # The order of a post and of what the other end sent may be open; either explains the recording.
-                free = orders_open and is_request(first) != is_request(second)
+                free = (orders_open or self.is_learned()) and is_request(first) != is_request(second)
                 if free or same_but_for_covered(first, second):
                     continue
                 records = list(self.records)
@@ -334,7 +351,14 @@ def replay(hca, runner, end, files, folder):
     run = subprocess.run([hca, "replay", "--runner", runner, "--end", end, "--json", out, *files],
                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
     if run.returncode in (0, 1):
-        return json.loads(out.read_text(encoding="utf-8"))["reports"]
+        told = json.loads(out.read_text(encoding="utf-8"))
+        reports, judged = told["reports"], told["judged"]
+        if len(reports) == len(files):
+            for report, packets in zip(reports, judged):  # without set-up the packets are judged by themselves as well
+                report["same"] = report["same"] and packets["legal"]
+            return reports
+        if len(files) == 1:
+            return [None]  # what its packets do not tell
     if len(files) == 1:
         return [None]
     half = len(files) // 2

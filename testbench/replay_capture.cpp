@@ -127,6 +127,7 @@ Capture read_json(const JsonAt& all, const std::vector<CapturedFrame>& captured)
   if (!captured.empty()) capture.link = captured.front().link;
   capture.profile = profile_of(all, capture.learned);
   if (capture.learned) capture.recorded = capture.frames;
+  capture.complete = true;
   capture.tags = take_tags_off(capture);
   if (!capture.learned)
     prepare_events(capture);
@@ -161,8 +162,8 @@ std::string waits_for(const Capture& capture) {
 
 std::string Capture::frame_name(std::size_t index) const {
   const std::size_t number = frames[index].number;
-  if (number) return fmt::format("frame {}", number);
-  return learned ? "a frame lost before the recording point" : fmt::format("frame {}", index + 1);
+  if (!learned || complete) return fmt::format("frame {}", index + 1);
+  return number ? fmt::format("frame {}", number) : "a frame lost before the recording point";
 }
 
 bool Capture::has_event(End end, std::string_view kind) const {

@@ -64,6 +64,7 @@ struct Capture {
   bool learned = false;
   // Learned: all frames as they stand in the file.
   std::vector<ReplayFrame> recorded;
+  bool complete = false;  // its JSON lists the frames: none is lost at the recorder
   // Frames that are left out of it, and why.
   std::size_t left_out = 0;
   std::string left_out_reason;

@@ -27,6 +27,8 @@ bool merged_ack(const Situation& s);
 bool unasked_ack(const Situation& s);
 bool sent_again_later(const Situation& s);
 bool sent_again_by_timer(const Situation& s);
+bool doubled_on_the_way(const Situation& s);
+bool lost_before_recording(const Situation& s);
 bool failed_post(const Situation& s);
 
 // Fields of answers to requests.

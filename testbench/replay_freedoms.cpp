@@ -47,10 +47,15 @@ bool unasked_ack(const Situation& s) {
   const Seen& ack = *s.recorded;
   if (!ack.is_ack() || ack.packet.opcode->service != Service::Rc) return false;
   const auto msn = s.qp->msn_after.find(ack.psn());
-  if (msn == s.qp->msn_after.end() || msn->second != ack.packet.aeth.msn) return false;
+  if (msn == s.qp->msn_after.end() || msn->second.msn != ack.packet.aeth.msn) return false;
   const auto& newest = s.qp->newest_answer;
   const s32 ahead = newest ? psn_distance(newest->psn(), ack.psn()) : 1;
-  if (ahead > 0) return !s.qp->read_at(ack.psn()) && !s.qp->awaits_response(ack.psn());
+  // Where the request asked, ours comes as well, if it is not merged into a later one.
+  const bool ours_is_later =
+      s.ours && s.ours->is_response() && psn_distance(ack.psn(), s.ours->psn()) > 0;
+  if (ahead > 0)
+    return (!msn->second.asks || ours_is_later) && !s.qp->read_at(ack.psn()) &&
+           !s.qp->awaits_response(ack.psn());
   // G6.6: the last one again, with other credits.
   return ahead == 0 && syndrome_value(ack.packet.aeth.syndrome) != kCreditsUnused &&
          ack.packet.aeth.syndrome != newest->packet.aeth.syndrome;
@@ -69,6 +74,29 @@ bool sent_again_by_timer(const Situation& s) {
   if (before != s.qp->sent.end()) return is_copy_of(*s.recorded, before->second.frame, *s.qp);
   const SentWork* work = s.qp->work_at(s.recorded->psn());
   return work && s.recorded->is(Operation::ReadRequest) && s.qp->sent.contains(work->first_psn);
+}
+
+bool doubled_on_the_way(const Situation& s) {
+  const Capture& capture = s.qp->capture;
+  if (!capture.learned) return false;
+  const auto begin = capture.frames.begin(), end = begin + std::ptrdiff_t(s.frame_index);
+  return std::any_of(begin, end, [&](const ReplayFrame& frame) {
+    return frame.from == s.qp->end && frame.bytes == s.recorded->bytes;
+  });
+}
+bool lost_before_recording(const Situation& s) {
+  const Capture& capture = s.qp->capture;
+  const bool is_response =
+      s.ours->is(Operation::ReadResponse) || s.ours->is(Operation::AtomicAcknowledge);
+  if (!capture.learned || capture.complete || !is_response || s.next_frame == Situation::kNone)
+    return false;
+  for (std::size_t i = s.next_frame; i < capture.frames.size(); ++i) {
+    const Seen later(capture.frames[i]);
+    if (capture.frames[i].from == s.qp->end && later.is_response() &&
+        later.packet.bth.dest_qp == s.ours->packet.bth.dest_qp)
+      return psn_distance(s.ours->psn(), later.psn()) > 0;
+  }
+  return false;
 }
 
 bool failed_post(const Situation& s) { return s.post->has("failed"); }

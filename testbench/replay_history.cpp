@@ -61,7 +61,7 @@ void QpHistory::take_request(const Seen& frame) {
       responder.newest = frame.psn();
     responder.msn += request::ends(row.position) || request::is_saved(row);
     const u32 newest_psn = psn_sub(responder.epsn, 1);
-    msn_after[newest_psn] = responder.msn;
+    msn_after[newest_psn] = {responder.msn, frame.packet.bth.ack_req};
     if (request::is_saved(row)) responses[newest_psn] = false;
     if (request::takes_receive_wqe(row)) ++responder.receives_used;
     const u32 header = row.service == Service::Ud ? kDatagramHeaderBytes : 0;

@@ -83,9 +83,13 @@ struct QpHistory {
   Responder attempted;          // behind it, had it not been refused
   bool executed = false;        // the last request, if it was not refused
   std::vector<Read> reads;
-  std::map<u32, u32> msn_after;   // by the last PSN of each request that was executed
-  std::map<u32, bool> responses;  // by the last PSN of each READ and ATOMIC: whether it has left
-  bool reads_back = false;        // the last request repeats a READ from before its last repetition
+  struct After {
+    u32 msn;
+    bool asks;  // for an ACK
+  };
+  std::map<u32, After> msn_after;  // by the last PSN of each request that was executed
+  std::map<u32, bool> responses;   // by the last PSN of each READ and ATOMIC: whether it has left
+  bool reads_back = false;  // the last request repeats a READ from before its last repetition
   std::vector<const ReplayEvent*> receives;
 
   // Requester.

@@ -188,7 +188,7 @@ class Run {
       std::vector<FieldDifference> fields = compare_frames(recorded, ours, qp, uses);
       if (fields.empty()) return ++frames.seen, match(index, qp, ours, std::move(uses));
       if (first.empty()) first = std::move(fields), first_index_ = index;
-    } while (pass_recorded(frames) && !is_over());
+    } while (pass_recorded(frames, &ours) && !is_over());
     if (is_over() || pass_ours(qp, ours, frames)) return;
     ++report_.frames_compared;
     if (first.empty()) {
@@ -214,12 +214,12 @@ class Run {
   }
 
   // The next recorded frame of our end is not to be sent.
-  bool pass_recorded(Frames& frames) {
+  bool pass_recorded(Frames& frames, const Seen* ours = nullptr) {
     if (frames.seen == frames.indices.size()) return false;
     const std::size_t index = frames.indices[frames.seen];
     const Seen recorded(capture_.frames[index], recorded_now_);
     QpHistory* qp = recorded.good ? history_to(recorded.packet.bth.dest_qp) : nullptr;
-    const Situation s{.qp = qp, .recorded = &recorded};
+    const Situation s{.qp = qp, .recorded = &recorded, .ours = ours, .frame_index = index};
     const AllowedDifference* row =
         qp ? find_allowed("frame", kRecordedOnly, s, report_.allowed_uses) : nullptr;
     if (!row) return false;

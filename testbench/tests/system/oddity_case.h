@@ -95,7 +95,9 @@ inline void check(const Case& c) {
     Capture bent = c.recording.capture();
     c.bend(bent);
     const ReplayReport other = replay(bent, c.end, runner);
-    INFO("bent");
+    std::string bent_ladder = "bent\n";
+    for (const std::string& line : other.ladder) bent_ladder += line + "\n";
+    INFO(bent_ladder);
     CHECK_FALSE(other.same());
   }
 }

@@ -206,7 +206,7 @@ std::vector<Case> responder_cases() {
                    {"frame.ours only"},
                    "oddity 16",
                    true,
-                   set_byte(0, kPsnByte - 1, 0)});
+                   set_byte(0, 42, 0x04)});
   }
   {
     Recording r = on().in(0x0a, kP, 4, Recording::reth(kOurs, kKey, 4));
@@ -241,7 +241,7 @@ std::vector<Case> responder_cases() {
                  {"frame.recorded only"},
                  "oddity 19",
                  false,
-                 set_byte(1, kMsnByte, 1)});
+                 set_byte(1, kMsnByte, 2)});
   all.push_back({"WRITE with Immediate to an unknown key",
                  End::B,
                  on().post_recv(1000, 16)
