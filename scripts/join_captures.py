@@ -13,7 +13,8 @@ import struct
 import sys
 from random import Random
 
-from check_replay_sharp import ATOMIC, BTH, IETH, RETH, Capture, headers_of, make_good
+from check_replay_sharp import Capture
+from roce_frames import ATOMIC, BTH, IETH, RETH, headers_of, make_good
 
 ADDRESS_STEP, KEY_STEP, QPN_STEP = 1 << 20, 1 << 20, 0x100
 ADDRESSES = ("addr", "remote_addr", "bind_addr")

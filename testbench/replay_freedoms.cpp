@@ -39,7 +39,9 @@ bool merged_ack(const Situation& s) {
     if (frames[i].from != s.qp->end || !was_sent(frames[i].fate)) continue;
     const Seen later(frames[i]);
     if (!later.is_response() || later.packet.bth.dest_qp != s.ours->packet.bth.dest_qp) continue;
-    if (psn_distance(s.ours->psn(), later.psn()) > 0) return true;
+    const s32 ahead = psn_distance(s.ours->psn(), later.psn());
+    if (ahead == 0 && later.is_ack()) return false;  // it is there
+    if (ahead > 0) return true;
   }
   return false;
 }
@@ -48,6 +50,9 @@ bool unasked_ack(const Situation& s) {
   if (!ack.is_ack() || ack.packet.opcode->service != Service::Rc) return false;
   const auto msn = s.qp->msn_after.find(ack.psn());
   if (msn == s.qp->msn_after.end() || msn->second.msn != ack.packet.aeth.msn) return false;
+  const Seen right(build_answer(*s.qp, ack.psn(), ack.packet.aeth.syndrome, msn->second.msn), 0,
+                   s.qp->capture.link);
+  if (!is_copy_of(ack, right, *s.qp)) return false;
   const auto& newest = s.qp->newest_answer;
   const s32 ahead = newest ? psn_distance(newest->psn(), ack.psn()) : 1;
   // Where the request asked, ours comes as well, if it is not merged into a later one.

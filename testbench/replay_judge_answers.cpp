@@ -37,7 +37,7 @@ class Answers {
     const bool is_new = c.last() >= newest_;
     if (is_new) judge_credits(c);
     newest_ = std::max(newest_, c.last() + 1);
-    if (!is_new) again_.insert(c.first), last_again_ = c.first;
+    if (c.first <= executed_ && c.last() >= executed_) executed_ = c.last() + 1;
     if (rnr_ && rnr_->psn == c.first) {
       const u64 waited = c.packet->time - rnr_->time;
       // What was on its way when the NAK came is not sent again because of it.
@@ -85,6 +85,9 @@ class Answers {
       v_.broken(r_.at(psn) ? AnswersAhead : AnswersNothing, p.number, p.text());
       return;
     }
+    const bool refuses = p.is(Operation::Acknowledge) && !is_ack(p);
+    if (v_.complete() && !refuses && psn >= executed_ && psn < newest_)
+      v_.broken(AnswersUnexecuted, p.number, p.text());
     if (fatal_ && psn >= *fatal_ && !is_copy(p)) v_.broken(AfterFatalNak, p.number, p.text());
     if (p.is(Operation::Acknowledge))
       acknowledge(p, psn);
@@ -269,8 +272,8 @@ class Answers {
   Verdicts& v_;
   Msns msns_;
   std::size_t seen_ = 0;  // copies before the answer
-  LongPsn newest_ = 0, acked_ = -1, last_again_ = -1;
-  std::set<LongPsn> again_;
+  LongPsn newest_ = 0, acked_ = -1;
+  LongPsn executed_ = 0;  // behind what came in order
   std::optional<LongPsn> nak_, fatal_;
   std::optional<Rnr> rnr_;
   std::optional<u64> limit_;

@@ -27,6 +27,7 @@ constexpr std::array kRules{
     ConversationRuleRow{RnrTooSoon,          "G8.2",    "a request comes again sooner than the RNR NAK allows",                ""},
     ConversationRuleRow{AnswersNothing,      "G4.1",    "the answer belongs to no request",                                    ""},
     ConversationRuleRow{AnswersAhead,        "G4.1",    "the answer comes before its request",                                 ""},
+    ConversationRuleRow{AnswersUnexecuted,   "G2.3",    "the answer is to a request that came ahead of a missing one, and not again", ""},
     ConversationRuleRow{AckBack,             "G4.2",    "an ACK goes back before what was acknowledged",                       "oddity 11"},
     ConversationRuleRow{AckOfRead,           "G4.3",    "an ACK stands in place of a READ or ATOMIC response",                 "oddity 20"},
     ConversationRuleRow{AnswerSkipped,       "G3.2",    "a READ or ATOMIC response is missing before a later answer",          "oddity 9"},

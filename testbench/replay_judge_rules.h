@@ -29,6 +29,7 @@ enum class ConversationRule : u8 {
   RnrTooSoon,
   AnswersNothing,
   AnswersAhead,
+  AnswersUnexecuted,
   AckBack,
   AckOfRead,
   AnswerSkipped,
