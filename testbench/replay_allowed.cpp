@@ -86,7 +86,8 @@ constexpr AllowedDifference kAllowed[] = {
     {Deviation, "state",    kRecordedOnly,    "UC: the expected PSN is one that was delivered",                              lost_in_receiver,                "G14.2, oddity 22",        "lost between the recording point and the device, which waits for a First or Only", Then::Parts},
     {Deviation, "QP",       "rq_psn",         "UD: recorded the PSN behind the last datagram taken, ours 0",                 counts_datagrams,                "G15.1, oddity 28",        "no PSN is expected of a datagram"},
     {Deviation, "AETH",     "MSN",            "ACK of a SEND with Invalidate of an unknown key: recorded 0",                 msn_of_bad_invalidate,           "G5.3, oddity 19",         "the message counts"},
-    {Deviation, "QP"   ,    "state",          "UD: recorded ERR after a datagram longer than its receive, ours as it was",    error_after_long_datagram,           "T10-16/UD, oddity 23",        "the recording device takes the queue pair to Error"},
+    {Deviation, "QP",       "state",          "UD: recorded ERR after a datagram longer than its receive, ours as it was",    error_after_long_datagram,       "T10-16/UD, oddity 23",    "the recording device takes the queue pair to Error"},
+    {Deviation, "wc",       kRecordedOnly,    "UD: an error of a datagram longer than its receive, which ours drops",        error_after_long_datagram,       "T10-16/UD, oddity 23",    "the recording device takes the queue pair to Error", Then::Parts},
     {Deviation, "frame",    kBreaks,          "UC: a packet that continues no message while one is open, or comes again",    breaks_uc_message,               "G14.2, oddity 22",        "the recording device drops the next message as well", Then::Parts},
     // clang-format on
 };
