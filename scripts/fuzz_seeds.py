@@ -41,6 +41,17 @@ def pcapng(packets):
     return out
 
 
+def texts(frame):
+    """A frame as people paste it: offsets with and without colons, an array, a string, digits."""
+    lines = [frame[at:at + 16] for at in range(0, len(frame), 16)]
+    colon = "".join(f"{16 * n:08x}: {line.hex(' ', 2)}  text\n" for n, line in enumerate(lines))
+    plain = "".join(f"{16 * n:04x}  {line.hex(' ')}   text\n" for n, line in enumerate(lines))
+    bars = "".join(f"{16 * n:08x}  {line[:8].hex(' ')}  {line[8:].hex(' ')}  |text|\n" for n, line in enumerate(lines))
+    array = "p[] = { " + ", ".join(f"0x{byte:02x}" for byte in frame) + " };\n"
+    string = 'p = "' + "".join(f"\\x{byte:02x}" for byte in frame) + '"\n'
+    return [colon, "12:34:56.7 IP a > b\n" + plain, bars + "*\n", array, string, "".join(f"{line.hex(':')}\n" for line in lines)]
+
+
 def short(files, limit):
     return {file.name: file.read_bytes() for file in sorted(files) if file.stat().st_size <= limit}
 
@@ -59,6 +70,7 @@ def seeds_of(root):
     packets = {f"{n}": b"".join(to_device[n:n + 4]) for n in range(len(to_device))}
     files = short(captures.glob("*.pcap"), 4608)
     files["frames.pcapng"] = pcapng(all_frames[:8])
+    pasted = {f"{n}_{kind}": text.encode() for n, frame in enumerate(all_frames[:8]) for kind, text in enumerate(texts(frame))}
     wqes, commands = {}, {}
     for code in range(48):
         wqe = bytes([code, 1]) + bytes(62)
@@ -67,7 +79,7 @@ def seeds_of(root):
     bells = {f"{offset:x}_{number}": struct.pack("<HB", offset, 8) + struct.pack(">IHH", number, 0, 3)
              for offset in (0, 8, 16, 24, 32, 40, 0x800, 0x808) for number in (0, 16, 17)}
     vectors = [f for f in (root / "vectors").glob("*/*.json") if f.parent.name not in ("captures", "calibration")]
-    return {"parse": parse, "packets": packets, "captures": files, "wqes": wqes, "commands": commands, "doorbells": bells,
+    return {"parse": parse, "packets": packets, "captures": files, "text": pasted, "wqes": wqes, "commands": commands, "doorbells": bells,
             "vectors": {f"{n}.json": f.read_bytes() for n, f in enumerate(sorted(vectors)) if f.stat().st_size <= 1500},
             "scenarios": short((root / "testbench/scenarios").glob("*.yaml"), 4608)}
 
