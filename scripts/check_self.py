@@ -64,7 +64,7 @@ class Layers(unittest.TestCase):
 
 
 class Requirements(unittest.TestCase):
-    ROW = ["C9-1", "chapter", "9.2", "RC;UC", "both", "CA", "any", "active", "ordering", "It holds.", "packet bytes", "chapter 9.2", ""]
+    ROW = ["C9-1", "C9-1", "chapter", "9.2", "RC;UC", "both", "CA", "any", "active", "ordering", "It holds.", "packet bytes", "chapter 9.2", ""]
     HEADER = ",".join(check_requirements.COLUMNS) + "\n"
 
     def whats(self, *rows):
@@ -73,6 +73,7 @@ class Requirements(unittest.TestCase):
 
     def row(self, **changed):
         fields = dict(zip(check_requirements.COLUMNS, self.ROW)) | changed
+        fields["ibta"] = changed.get("ibta", fields["id"])
         return ",".join(fields.values()) + "\n"
 
     def test_good_rows_pass(self):
@@ -82,7 +83,7 @@ class Requirements(unittest.TestCase):
     def test_a_bad_row_is_found_with_its_line(self):
         for changed, what in (
                 ({"group": "chapters"}, "group 'chapters'"), ({"role": "host"}, "role 'host'"), ({"applies": "HCA;TCA"}, "applies"),
-                ({"status": "old"}, "status"), ({"kind": "thing"}, "kind"), ({"services": "RC;ANY"}, "services"),
+                ({"ibta": "C9-7"}, "does not begin with the id"), ({"ibta": "C9-2;C9-2"}, "no list of different"), ({"status": "old"}, "status"), ({"kind": "thing"}, "kind"), ({"services": "RC;ANY"}, "services"),
                 ({"services": "RC;RC"}, "services"), ({"framing": "roce;ib"}, "framing"), ({"source": "a file"}, "source"),
                 ({"observable": "see the st" + "atement; G1"}, "shows nothing"), ({"observable": ""}, "observable is empty"),
                 ({"statement": " It"}, "blanks"), ({"mutant": "\"a\nb\""}, "line break"),
@@ -95,12 +96,13 @@ class Requirements(unittest.TestCase):
         for rows, what in (
                 ([self.row(), self.row()], "3: id 'C9-1' stands twice, first in line 2"),
                 ([self.row(statement='a "b" c')], "2: a quote inside a field"), ([self.row(statement='"a" b')], "2: text behind"),
-                ([self.row(statement='"a')], "2: a quote is not closed"), (["C9-1,chapter\n"], "2: 2 fields instead of 13")):
+                ([self.row(statement='"a')], "2: a quote is not closed"), (["C9-1,chapter\n"], "2: 2 fields instead of 14")):
             self.assertIn(what, self.whats(*rows)[0])
         self.assertIn("1: the columns", "%d: %s" % check_requirements.read_rows("id,group\n")[1][0])
 
     def test_numbers_that_do_not_exist_are_found(self):
         rows = {"C9-1": {}, "T10-5/RC": {}, "G2.1": {"statement": "x", "line": 7}, "SEND-5": {}}
+        rows = {number: {"ibta": ""} | row for number, row in rows.items()}
         rules, tables = "## G2 Rules\n\n* G2.1 y\n\n| C9-105 | rule |\n", "## T10 Errors\n"
         known = check_requirements.Known(rows, rules, tables)
         good = "C9-1, C9-105, G2, G2.1, T10, T10-5, T10-5/RC, SEND-5 to SEND-5, [C9-1] and C99-1x, MT10, A-T10"
