@@ -22,6 +22,7 @@ constexpr AllowedDifference kAllowed[] = {
     {Freedom, "AETH",     "Syndrome",       "both are ACKs; recorded 31, or the receives are learned",                     ack_without_credits,             "G6.1",                    "credits are told or not"},
     {Freedom, "ICRC",     "Value",          "each is good for its own frame",                                              both_icrcs_good,                 "C9-1",                    "follows from the fields above"},
     {Freedom, "VCRC",     "Value",          "each is good for its own frame",                                              both_vcrcs_good,                 "T12-1",                    "follows from the fields above"},
+    {Freedom, "frame",    "Padding",        "Ethernet: behind the ICRC",                                                    pads_ethernet,                   "G34.3",                   "a frame check sequence, or what fills up a short frame"},
     {Freedom, "IPv4",     "TTL",            "recorded no more than ours",                                                  counted_down,                    "G34.4",                   "routers count it down"},
     {Freedom, "IPv6",     "HopLimit",       "recorded no more than ours",                                                  counted_down,                    "G34.4",                   "routers count it down"},
     {Freedom, "GRH",      "HopLmt",         "recorded no more than ours",                                                  counted_down,                    "G34.4",                   "routers count it down"},

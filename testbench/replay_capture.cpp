@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "testbench/json_line.h"
-#include "testbench/pcap_file.h"
+#include "testbench/opened_frame.h"
 #include "testbench/replay_allowed.h"
 #include "testbench/replay_fields.h"
 #include "testbench/replay_learn.h"
@@ -81,6 +81,11 @@ ReplayFrame frame_of(const JsonAt& entry, const CapturedFrame& captured, u64 num
   if (entry.has("of")) entry["of"].number(0, frames - 1);
   frame.fate = row->fate, frame.time_ns = captured.time_ns, frame.bytes = captured.bytes;
   frame.link = captured.link, frame.number = number;
+  const bool as_on_the_wire =
+      captured.begins == proto::Layer::Ethernet || captured.begins == proto::Layer::Lrh;
+  if (!as_on_the_wire)
+    if (DeviceFrame opened = device_frame(captured); opened.other.empty())
+      frame.bytes = std::move(opened.bytes), frame.link = opened.link;
   return frame;
 }
 
@@ -179,7 +184,9 @@ bool Capture::shares_receives(End end, u64 qpn) const {
 }
 
 std::string json_beside(const std::string& path) {
-  return std::filesystem::path(path).replace_extension(".json").string();
+  std::filesystem::path file(path);
+  if (file.extension() == ".gz") file.replace_extension();
+  return file.replace_extension(".json").string();
 }
 
 bool has_json(const std::string& path) { return std::filesystem::exists(json_beside(path)); }

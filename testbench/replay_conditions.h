@@ -14,6 +14,7 @@ bool counts_datagrams(const Situation&);
 bool ack_without_credits(const Situation& s);
 bool both_icrcs_good(const Situation& s);
 bool both_vcrcs_good(const Situation& s);
+bool pads_ethernet(const Situation& s);
 bool hop_limit_of_route(const Situation& s);
 bool no_flow_label(const Situation& s);
 

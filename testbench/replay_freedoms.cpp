@@ -24,6 +24,7 @@ bool both_vcrcs_good(const Situation& s) {
   return vcrc_good(s.recorded->bytes, s.recorded->packet) &&
          vcrc_good(s.ours->bytes, s.ours->packet);
 }
+bool pads_ethernet(const Situation& s) { return !is_native(s.ours->packet.framing); }
 bool any_value(const Situation&) { return true; }
 // parse() has summed it up.
 bool sums_up_or_is_zero(const Situation& s) { return s.recorded->form == PacketVerdict::Good; }

@@ -22,9 +22,10 @@ std::string describe(const Flow& flow, const Flow* mate) {
                        text_of(flow.from), text_of(flow.to), flow.qpn, flow.packets.size(),
                        flow.mtu, first.p.bth.pkey, framing_row(first.p.framing).name);
   return fmt::format(
-      "{} {} QP {:#x} <> {} QP {:#x}, {} and {} packets, path MTU {}, P_Key {:#x}, {}", service,
+      "{} {} QP {:#x} <> {} QP {:#x}, {} and {} packets, path MTU {}, P_Key {:#x}, {}{}", service,
       text_of(flow.from), mate->qpn, text_of(flow.to), flow.qpn, flow.packets.size(),
-      mate->packets.size(), flow.mtu, first.p.bth.pkey, framing_row(first.p.framing).name);
+      mate->packets.size(), flow.mtu, first.p.bth.pkey, framing_row(first.p.framing).name,
+      flow.by_cm ? ", connected by the CM" : "");
 }
 
 void judge_flow(const std::vector<Flow>& flows, const Flow& flow, Verdicts& verdicts) {

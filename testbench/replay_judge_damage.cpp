@@ -109,7 +109,7 @@ std::vector<JudgedPacket> take_apart(const std::vector<GivenPacket>& given, Judg
   out.frames = given.size();
   for (const GivenPacket& g : given) {
     if (!g.note.empty()) {
-      verdicts.not_judged("records without a packet: " + g.note);
+      verdicts.not_judged("frames without a packet of ours: " + g.note);
       continue;
     }
     JudgedPacket packet{.number = g.number, .time = g.time_ns, .link = g.link, .bytes = g.bytes};

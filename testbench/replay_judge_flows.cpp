@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "model/proto/key.h"
 #include "model/proto/psn.h"
 #include "testbench/replay_judge_packets.h"
 
@@ -122,6 +123,42 @@ class Mates {
   std::map<std::pair<std::size_t, std::size_t>, u64> votes_;
 };
 
+// What a REQ and its REP tell: both ends' queue pairs.
+class Connections {
+ public:
+  explicit Connections(std::vector<Flow>& flows) : flows_(flows) {}
+  void see(const JudgedPacket& p) {
+    constexpr u8 cm_class = 7;
+    constexpr u16 req = 0x10, rep = 0x13;
+    if (p.row().service != Service::Ud || p.p.bth.dest_qp != kQp1 || p.p.payload_bytes < 256)
+      return;
+    const u8* mad = p.bytes.data() + p.p.payload_offset;
+    if (mad[1] != cm_class) return;
+    const u8* body = mad + 24;
+    const u16 attribute = u16(load_be<2>(mad + 16));
+    if (attribute == req) asked_[{p.from, u32(load_be<4>(body))}] = qpn_at(body + 32);
+    const auto request = asked_.find({p.to, u32(load_be<4>(body + 4))});
+    if (attribute == rep && request != asked_.end())
+      join(p.to, request->second, p.from, qpn_at(body + 12));
+  }
+
+ private:
+  std::optional<std::size_t> flow(const NetworkAddress& from, const NetworkAddress& to, u32 qpn) {
+    for (std::size_t i = 0; i < flows_.size(); ++i)
+      if (flows_[i].from == from && flows_[i].to == to && flows_[i].qpn == qpn) return i;
+    return std::nullopt;
+  }
+  void join(const NetworkAddress& a, u32 qpn_a, const NetworkAddress& b, u32 qpn_b) {
+    const auto to_b = flow(a, b, qpn_b), to_a = flow(b, a, qpn_a);
+    if (!to_a || !to_b || flows_[*to_a].mate || flows_[*to_b].mate) return;
+    flows_[*to_a].mate = to_b, flows_[*to_b].mate = to_a;
+    flows_[*to_a].by_cm = flows_[*to_b].by_cm = true;
+  }
+  static u32 qpn_at(const u8* bytes) { return u32(bytes[0]) << 16 | u32(load_be<2>(bytes + 1)); }
+  std::vector<Flow>& flows_;
+  std::map<std::pair<NetworkAddress, u32>, u32> asked_;  // by who asks and its communication ID
+};
+
 void find_mtus(std::vector<Flow>& flows) {
   for (Flow& flow : flows) {
     std::vector<const JudgedPacket*> both = flow.packets;
@@ -156,6 +193,8 @@ std::vector<Flow> find_flows(const std::vector<JudgedPacket>& packets) {
   // READs take PSNs by the path MTU, which is best known of whole conversations: of all packets
   // between two ends first.
   find_mtus(flows);
+  Connections connections(flows);
+  for (const JudgedPacket& p : packets) connections.see(p);
   Mates(flows).find();
   find_mtus(flows);
   return flows;

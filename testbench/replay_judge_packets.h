@@ -59,6 +59,7 @@ struct Flow {
   std::vector<const JudgedPacket*> packets;  // in the order of the capture
   std::optional<std::size_t> mate{};         // the flow that answers come in
   u32 mtu = 0;                               // of the pair
+  bool by_cm = false;                        // the CM told which two are one connection
 };
 std::vector<Flow> find_flows(const std::vector<JudgedPacket>& packets);
 // PSNs that a request takes.

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "testbench/pcap_file.h"
+#include "testbench/replay_given.h"
 
 namespace hca::testbench {
 using nlohmann::json;
@@ -35,12 +35,8 @@ std::string not_replayed_of(const JudgedCapture& c) {
 }  // namespace
 
 JudgedCapture judge_capture(const std::string& path, const std::string& profile) {
-  std::vector<GivenPacket> packets;
-  for (CapturedFrame& f : read_capture(path))
-    packets.push_back({packets.size() + 1, f.time_ns, f.link, std::move(f.bytes), f.bytes_on_wire,
-                       std::move(f.note)});
   return {std::filesystem::path(path).stem().string(), false, profile,
-          judge(packets, {.profile = profile})};
+          judge(packets_of_file(path), {.profile = profile})};
 }
 
 // What a side sent is judged; what the wire did to it is not its sender's.

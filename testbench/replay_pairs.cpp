@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "testbench/pcap_file.h"
+#include "testbench/replay_given.h"
 #include "testbench/replay_judge_packets.h"
 #include "testbench/replay_learn.h"
 #include "testbench/replay_prepare.h"
@@ -48,10 +48,7 @@ Capture capture_of(const std::string& name, const Ends& ends,
 }  // namespace
 
 std::vector<Capture> pairs_of(const std::string& path, JudgedCapture& judged) {
-  std::vector<GivenPacket> given;
-  for (CapturedFrame& f : read_capture(path))
-    given.push_back({given.size() + 1, f.time_ns, f.link, std::move(f.bytes), f.bytes_on_wire,
-                     std::move(f.note)});
+  const std::vector<GivenPacket> given = packets_of_file(path);
   Judgement ignored;
   const JudgeOptions options;
   Verdicts verdicts(options, ignored);

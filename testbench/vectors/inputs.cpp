@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 
 namespace {
 bool is_capture(const fs::path& file) {
-  return file.extension() == ".pcap" || file.extension() == ".pcapng";
+  const fs::path name = file.extension() == ".gz" ? file.stem() : file;  // packed
+  return name.extension() == ".pcap" || name.extension() == ".pcapng" || name.extension() == ".cap";
 }
 // The JSON text of a capture, which is read with it.
 bool belongs_to_capture(const fs::path& file) {
@@ -63,7 +64,8 @@ ReplayInputs find_inputs(std::span<const std::string> paths) {
         ++in.passed_over;
       else
         throw std::runtime_error(path +
-                                 ": neither a capture nor a vector; allowed: .pcap, .pcapng, "
+                                 ": neither a capture nor a vector; allowed: .pcap, .pcapng, .cap, "
+                                 "each also packed as .gz, "
                                  ".json with \"vector\": \"" +
                                  std::string(kVectorSchema) + "\"");
   }

@@ -187,6 +187,65 @@ TEST_CASE("other protocols, cut frames and packets of nobody's are not judged, a
   CHECK(cut.not_judged.at("payload and CRCs of frames that the recorder cut") > 0);
 }
 
+namespace {
+// A packet of our own, between two hosts.
+GivenPacket made(std::size_t number, bool from_a, const OpcodeRow& row, u32 dest_qp, u32 psn,
+                 const ExtHeaders& ext, std::vector<u8> payload) {
+  AddressVector av;
+  av.source_mac = from_a ? 1 : 2, av.destination_mac = from_a ? 2 : 1;
+  av.source_gid = gid_of_ipv4(from_a ? 0x0a000001 : 0x0a000002);
+  av.destination_gid = gid_of_ipv4(from_a ? 0x0a000002 : 0x0a000001);
+  const Path path = make_path(av);
+  Bth bth{};
+  bth.pkey = 0xffff, bth.dest_qp = dest_qp, bth.psn = psn;
+  const u32 bytes = u32(payload.size());
+  GivenPacket p{number, number * 1000, LinkLayer::Ethernet, {}, 0};
+  p.bytes.resize(frame_bytes(path, row, bytes));
+  const u32 at = write_headers(path, row, bth, ext, bytes, p.bytes.data(), 0);
+  std::ranges::copy(payload, p.bytes.begin() + at);
+  finish_frame(p.bytes.data(), shape_of(path, row, bytes));
+  p.bytes_on_wire = u32(p.bytes.size());
+  return p;
+}
+// A MAD of the CM with one number of three or four bytes each at these places of its data.
+GivenPacket mad(std::size_t number, bool from_a, u16 attribute, u32 local, u32 remote,
+                std::size_t qpn_at, u32 qpn) {
+  std::vector<u8> bytes(256);
+  bytes[0] = 1, bytes[1] = 7, bytes[2] = 2, bytes[3] = 3;
+  store_be<2>(&bytes[16], attribute);
+  store_be<4>(&bytes[24], local);
+  store_be<4>(&bytes[28], remote);
+  bytes[24 + qpn_at] = u8(qpn >> 16);
+  store_be<2>(&bytes[24 + qpn_at + 1], qpn & 0xffff);
+  ExtHeaders ext;
+  ext.deth = {0x80010000, 1};
+  return made(number, from_a, *opcode_row(Service::Ud, Operation::Send, Position::Only), 1,
+              u32(number), ext, bytes);
+}
+}  // namespace
+
+TEST_CASE("the CM tells which queue pairs are connected", "[replay][judge]") {
+  const OpcodeRow& send = *opcode_row(Service::Rc, Operation::Send, Position::Only);
+  // A's 0x21 with B's 0x32, A's 0x22 with B's 0x31; nothing is answered.
+  Packets all{mad(1, true, 0x10, 7, 0, 32, 0x21), mad(2, true, 0x10, 8, 0, 32, 0x22),
+              mad(3, false, 0x13, 5, 8, 12, 0x31), mad(4, false, 0x13, 6, 7, 12, 0x32)};
+  for (const u32 qpn : {0x31u, 0x32u})
+    all.push_back(made(all.size() + 1, true, send, qpn, 9, {}, {1, 2, 3, 4}));
+  for (const u32 qpn : {0x21u, 0x22u})
+    all.push_back(made(all.size() + 1, false, send, qpn, 9, {}, {1, 2, 3, 4}));
+  const auto has = [](const Judgement& j, const std::string& text) {
+    return std::ranges::any_of(
+        j.conversations, [&](const std::string& line) { return line.find(text) != line.npos; });
+  };
+  const Judgement j = judge(all, {});
+  CHECK(j.is_legal());
+  CHECK(has(j, "QP 0x21 <> 10.0.0.2 QP 0x32"));
+  CHECK(has(j, "QP 0x22 <> 10.0.0.2 QP 0x31"));
+  CHECK(has(j, "connected by the CM"));
+  all.erase(all.begin() + 2, all.begin() + 4);  // without the REPs nobody knows
+  CHECK_FALSE(has(judge(all, {}), "connected by the CM"));
+}
+
 TEST_CASE("a READ's answer repeated without being asked is a breach", "[replay][judge][G3.3]") {
   Packets all = packets_of("rc_read_large");
   const GivenPacket first = packet(all, kOpReadFirst, 1);
