@@ -33,7 +33,7 @@ bool ReplayReport::is_breach() const {
   if (!learned) return true;
   const auto is_of_another = [](const FieldDifference& f) {
     return f.header == "frame" || f.name() == "BTH.OpCode" || f.name() == "BTH.PSN" ||
-           f.name() == "payload.Length";
+           f.name() == "payload.Length" || f.name() == "AETH.Syndrome";
   };
   return difference->where.starts_with("frame") && !difference->fields.empty() &&
          std::ranges::none_of(difference->fields, is_of_another);
