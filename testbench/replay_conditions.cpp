@@ -69,7 +69,8 @@ bool ack_without_credits(const Situation& s) {
     return syndrome <= 0xff && syndrome_kind(u8(syndrome)) == SyndromeKind::Ack;
   };
   const bool unknown = s.recorded_value == kNoCredits || (s.qp && s.qp->capture.learned);
-  return is_ack(s.recorded_value) && is_ack(s.our_value) && unknown;
+  const bool fewer = s.recorded_value < s.our_value && s.our_value != kNoCredits;
+  return is_ack(s.recorded_value) && is_ack(s.our_value) && (unknown || fewer);
 }
 bool both_icrcs_good(const Situation& s) { return s.recorded->good && s.ours->good; }
 bool hop_limit_of_route(const Situation& s) {
