@@ -62,7 +62,7 @@ TEST_CASE("no access of another queue pair comes between read and write of an AT
           "[chip][moments][ATOM-2]") {
   const AtomicBy by = GENERATE(AtomicBy::Device, AtomicBy::Host);
   const WorkOpcode other = GENERATE(WorkOpcode::RdmaWrite, WorkOpcode::Send, WorkOpcode::RdmaRead);
-  constexpr u64 kWord = 0x800000, kBefore = 5, kOther = u64{7} << 56;
+  constexpr u64 kWord = 0x800000, kBefore = 5, kWritten = u64{7} << 56;
   constexpr Cycle kAdd = 300;  // when the FetchAdd is posted
   std::set<u64> left;
   for (Cycle delay = 0; delay < 600; delay += 3) {
@@ -70,7 +70,7 @@ TEST_CASE("no access of another queue pair comes between read and write of an AT
     config.chip.responder_execute.atomic_by = by;
     Pair pair{config};
     proto::store_le8(pair.data(pair.b, kWord), kBefore);
-    proto::store_le8(pair.data(pair.a, 64), kOther);
+    proto::store_le8(pair.data(pair.a, 64), kWritten);
     // The receive WQE's buffer is the word.
     pair.b.host.post_receives(2, 1, 8);
     const Message add{.opcode = WorkOpcode::FetchAdd, .remote = kWord, .bytes = 8, .operand = 1};
@@ -90,10 +90,11 @@ TEST_CASE("no access of another queue pair comes between read and write of an AT
     const u64 value = proto::load_le8(pair.data(pair.b, kWord));
     const u64 returned = proto::load_le8(pair.data(pair.a, 0));
     INFO("delay " << delay << ", returned " << returned);
-    CHECK((value == kOther ? returned == kBefore : value == kOther + 1 && returned == kOther));
+    CHECK(
+        (value == kWritten ? returned == kBefore : value == kWritten + 1 && returned == kWritten));
     left.insert(value);
   }
-  CHECK(left == std::set{kOther, kOther + 1});
+  CHECK(left == std::set{kWritten, kWritten + 1});
 }
 
 TEST_CASE("ATOMICs on different addresses are done at once, as many as there are units",

@@ -6,13 +6,11 @@
 
 #include "testbench/tests/blocks/pair.h"
 
-using namespace hca;
-using namespace hca::test;
+namespace hca::test::taking_away {
 using engine::Cycle;
 using proto::CommandOpcode;
 using proto::WorkOpcode;
 
-namespace {
 constexpr u32 kOther = 0x207, kWindow = 0x309;  // keys of the memory that is taken away
 constexpr u64 kOtherAt = kData + 0x100000, kOtherBytes = 0x100000;
 constexpr u64 kRead = kOtherAt + 0x40000, kAtomic = kOtherAt + 0x80000;  // written before them
@@ -135,7 +133,6 @@ Seen take_away(const Way& way, Cycle at) {
   }
   return seen;
 }
-}  // namespace
 
 TEST_CASE("no access comes after the completion that rules it out",
           "[chip][moments][MW-20][MR-9][INV-7][T13]") {
@@ -151,3 +148,4 @@ TEST_CASE("no access comes after the completion that rules it out",
   INFO(way.name);
   CHECK(any);
 }
+}  // namespace hca::test::taking_away
