@@ -71,8 +71,10 @@ void Command::take_invalidate(const Fault& f) {
 // It is reported when the accesses that were judged up to now have drained.
 void Command::drain(Drain drain) {
   drain.era = accesses_.close(), drain.since = now();
-  if (accesses_.drained(drain.era) && !(drain.key && accesses_.has_reads(key_index(*drain.key))))
+  if (accesses_.drained(drain.era) && !(drain.key && accesses_.has_reads(key_index(*drain.key)))) {
+    if (drains_.empty()) contexts_.left_page_lists.clear();
     return report(drain);
+  }
   accesses_.watch_reads(true);
   drains_.push_back(drain);
 }

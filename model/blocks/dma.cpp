@@ -92,19 +92,19 @@ bool Dma::is_locked(const DmaRequest& r) const {
 }
 
 // Whether the first request of a client waits for a lock; change_lock() wakes.
-[[gnu::cold]] bool Dma::waits_for_lock(unsigned client) {
+[[gnu::noinline]] bool Dma::waits_for_lock(unsigned client) {
   if (client == unsigned(DmaClient::Atomic) || !is_locked(requests_in[client].front()))
     return false;
   if (!(held_ >> client & 1)) held_ |= 1u << client, held_since_[client] = now();
   return true;
 }
 
-[[gnu::cold]] void Dma::end_lock_wait(unsigned client) {
+[[gnu::noinline]] void Dma::end_lock_wait(unsigned client) {
   held_ &= ~(1u << client);
   counters.waits_locked += now() - held_since_[client];
 }
 
-[[gnu::cold]] void Dma::change_lock(const DmaRequest& r) {
+[[gnu::noinline]] void Dma::change_lock(const DmaRequest& r) {
   if (!r.write) return locked_.push_back(r.address);
   locked_.erase(std::find(locked_.begin(), locked_.end(), r.address));
   if (held_) wake_at(now() + 1);

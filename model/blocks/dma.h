@@ -37,8 +37,8 @@ struct DmaRequest {
   bool notify = false;  // of a write: tell the client when it is ordered before all later ones
   bool failed = false;  // of a read that is done: memory answered with an error, all bytes are ones
   u8 operands = 0;      // of an AtomicOp, a read that changes what it reads: bytes that go with it
-  bool locks =
-      false;  // of the Atomic client: a read locks its bytes, the write after it unlocks them
+  // Of the Atomic client: a read locks its bytes, the write after it unlocks them.
+  bool locks = false;
   Accesses::Era era = 0;
   void* context = nullptr;
   Cycle first_in = 0, last_in = 0;  // of a write: when its bytes are at hand

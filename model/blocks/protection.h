@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "model/blocks/contexts.h"
 #include "model/blocks/per_port.h"
@@ -60,6 +62,20 @@ class Protection {
     if (proto::uses_reserved_lkey(qp, sge.lkey)) return true;
     ++counters.refused;
     return false;
+  }
+  // Where the next `bytes` of a list of SGEs are, as of now: added to `runs`. Moves on in the list.
+  void add_runs(const u8* sges, u32& index, u32& offset, u32 bytes,
+                std::vector<proto::Run>& runs) const {
+    while (bytes) {
+      const auto sge = proto::decode<proto::Sge>(sges + index * proto::kSgeBytes);
+      if (sge.bytes == offset) {
+        ++index, offset = 0;
+        continue;
+      }
+      runs.push_back(proto::run_of(find(sge.lkey), sge.lkey, sge.va + offset,
+                                   std::min(bytes, sge.bytes - offset)));
+      offset += runs.back().bytes, bytes -= runs.back().bytes;
+    }
   }
   const HostPages* host_pages = nullptr;  // none: the host has all that is registered
 

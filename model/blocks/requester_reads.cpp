@@ -74,15 +74,7 @@ void Requester::begin_placing(Packet* p, AwaitedWork& work, const u8* from, u32 
   placing_.completes = completes;
   placing_.runs.clear(), placing_.run = 0;
   placing_.era = accesses_.begin();
-  for (u32 left = bytes; left;) {
-    auto sge = decode<Sge>(at.segments + at.index * kSgeBytes);
-    while (sge.bytes == at.offset)
-      ++at.index, at.offset = 0, sge = decode<Sge>(at.segments + at.index * kSgeBytes);
-    const Run run = run_of(protection_.find(sge.lkey), sge.lkey, sge.va + at.offset,
-                           std::min(left, sge.bytes - at.offset));
-    placing_.runs.push_back(run);
-    at.offset += run.bytes, left -= run.bytes;
-  }
+  protection_.add_runs(at.segments, at.index, at.offset, bytes, placing_.runs);
   if (!completes) return;
   p->psn = work.index;  // what the notice names
   lanes_[p->qpn].awaited.drop();

@@ -72,14 +72,7 @@ void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
 // All of it is where its keys say now, in whatever cycle it is asked for.
 void ResponderExecute::begin_scattered(Packet* p, Scatter& s) {
   runs_.clear();
-  for (u32 left = p->parsed.payload_bytes; left;) {
-    auto sge = decode<Sge>(s.sges + s.index * kSgeBytes);
-    while (sge.bytes == s.offset)
-      ++s.index, s.offset = 0, sge = decode<Sge>(s.sges + s.index * kSgeBytes);
-    runs_.push_back(run_of(protection_.find(sge.lkey), sge.lkey, sge.va + s.offset,
-                           std::min(left, sge.bytes - s.offset)));
-    s.offset += runs_.back().bytes, left -= runs_.back().bytes;
-  }
+  protection_.add_runs(s.sges, s.index, s.offset, p->parsed.payload_bytes, runs_);
   plain_ = false, run_ = 0;
   begin_pieces(p);
 }

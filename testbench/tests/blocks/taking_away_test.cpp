@@ -134,6 +134,24 @@ Seen take_away(const Way& way, Cycle at) {
   return seen;
 }
 
+TEST_CASE("the page list of a region that is gone goes when no access needs it any more",
+          "[chip][MR-9]") {
+  Pair pair{PairConfig{}};
+  blocks::Contexts& contexts = pair.b.chip.qp_context.contexts;
+  pair.b.host.start(1);
+  for (u32 i = 0; i < 5; ++i) {
+    proto::Region& region = add_region(pair.b, kOther);
+    ++contexts.pds[1].uses;
+    contexts.page_lists[proto::key_index(kOther)] = {kOtherAt};
+    region.pages = contexts.page_lists[proto::key_index(kOther)].data();
+    command(pair, CommandOpcode::DeregisterMr, kOther, proto::QpAttributes{});
+    pair.advance(1000);
+    CHECK_FALSE(region.exists());
+  }
+  CHECK(contexts.page_lists.empty());
+  CHECK(contexts.left_page_lists.empty());
+}
+
 TEST_CASE("no access comes after the completion that rules it out",
           "[chip][moments][MW-20][MR-9][INV-7][T13]") {
   const Way& way = kWays[GENERATE(range(0, int(std::size(kWays))))];
