@@ -50,8 +50,10 @@ class SlowIcrc : public rtl::VerilatedBlock<rtl::BeatControl, rtl::BeatControl> 
                           .mode = blocks::IcrcMode(first_.mode),
                           .framing = proto::Framing(first_.framing),
                           .vlan = first_.vlan};
-    // What a later beat says may be of a longer frame.
-    if (bytes >= proto::kMaxHeaderBytes || !looks_at_each) item.process();
+    // What a later beat says may be of a longer frame, or of none.
+    const bool is_known =
+        first_.mode <= u32(blocks::IcrcMode::Check) && first_.framing < proto::kFramingCount;
+    if (!looks_at_each || (is_known && bytes >= proto::kMaxHeaderBytes)) item.process();
     frame_.resize(item.bytes);
     if (spoil_(packets_++, frame_)) send(item);
     frame_.clear();
