@@ -52,8 +52,11 @@ void Command::take_fault(FaultLink& link) {
   if (fails) {
     contexts_.qps[f.qpn].state = QpState::Error;
     ReceiveState& r = contexts_.receive[f.qpn];
-    // What was judged behind it does not count.
-    if (f.refused) r.epsn = f.psn, r.msn = f.msn, r.nak_sent = false, r.refused = true;
+    // What was judged after it does not count; what came before it is answered.
+    if (f.refused) {
+      r.epsn = f.psn, r.msn = f.msn, r.nak_sent = false, r.refused = true;
+      r.reads_accepted = execute_.reads_finished[f.qpn].seen(now() + 1);
+    }
     ++counters.faults;
     requester_.enter_error(f.qpn);
     execute_.enter_error(f.qpn);

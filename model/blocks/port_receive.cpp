@@ -126,7 +126,7 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
     const Cycle at = responder_.check(*p, now(), checked);
     if (draws_cnp(p->frame(), p->parsed) && may_draw_cnp(p->verdict.cause)) [[unlikely]]
       answer_congestion(*p, qp);
-    if (p->verdict.cause != RequestCause::Good) [[unlikely]]
+    if (p->verdict.cause != RequestCause::Good && !is_refusal(p->verdict.action)) [[unlikely]]
       contexts_.count(qp, p->verdict.cause);
     const bool silent = is_silent(p->verdict.action);
     if (silent) [[unlikely]] {

@@ -94,7 +94,13 @@ void ResponderExecute::examine_key(u32 qpn, Queue& q, Outcome& o) {
   o.replies = mutant<"inv_bad_key_nak">();
   if (o.replies) o.reply.syndrome = nak_syndrome(NakCode::RemoteAccessError);
   o.fails = q.failed = !mutant<"inv_no_flush">();
-  o.fault = {.qpn = qpn, .raise = mutant<"inv_both_reports">(), .event = EventType::QpAccessErr};
+  // It has been executed: what was judged behind it does not count.
+  o.fault = {.qpn = qpn,
+             .raise = mutant<"inv_both_reports">(),
+             .event = EventType::QpAccessErr,
+             .refused = true,
+             .psn = psn_add(o.reply.psn, 1),
+             .msn = o.reply.msn};
   Cqe& cqe = o.completed.cqe;
   cqe.status = failure_of(RequestCause::BadInvalidate).status;
   cqe.with_immediate = cqe.with_invalidate = cqe.solicited = false;

@@ -132,6 +132,7 @@ inline void ResponderExecute::carry_out(Packet* p, Queue& q) {
 void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
   enter(p, 0);
   const RequestVerdict& v = p->verdict;
+  if (is_refusal(v.action)) contexts_.count(contexts_.qps[p->qpn], v.cause);
   if ((mutant<"duplicate_ack_overtakes">() && v.cause == RequestCause::Duplicate) ||
       (mutant<"unsupported_nak_overtakes">() && v.cause == RequestCause::Unsupported)) {
     side_of(p->qpn).replies_out->push({p->qpn, p->effect.ack_psn, p->effect.msn,

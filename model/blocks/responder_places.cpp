@@ -39,6 +39,9 @@ WcStatus ResponderExecute::judge_scatter(u32 qpn, const Queue& q, u32 bytes) {
 // answers, the message ends.
 void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
   Queue& q = queues_[p->qpn];
+  const bool counted =
+      p->effect.completes_message ||
+      (p->verdict.action == RequestAction::Execute && request::is_saved(*p->parsed.opcode));
   p->verdict = on_service(verdict, contexts_.qps[p->qpn].service);
   if (is_silent(p->verdict.action)) {
     const bool takes = request::takes_receive_wqe(*p->parsed.opcode);
@@ -53,7 +56,7 @@ void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
   contexts_.count(contexts_.qps[p->qpn], verdict.cause);
   const bool answers = p->verdict.action == RequestAction::NakAndFail;
   // The NAKed message does not count (G5.3).
-  if (answers) p->effect.msn = psn_sub(p->effect.msn, p->effect.completes_message);
+  if (answers) p->effect.msn = psn_sub(p->effect.msn, counted);
   q.failed = true;
   const FailureRow failure = failure_of(verdict.cause);
   Outcome& outcome = retire(*p);

@@ -91,14 +91,13 @@ void ResponderExecute::accept_batch(ReceiveBatch* b) {
   unpark_later(b->qpn, q);
 }
 
-// C9-28: what writes memory comes behind the ATOMICs in front of it; they are done out of `take`.
-// So is the taking away of a key, behind which each access is judged.
+// C9-28: what writes memory comes after the ATOMICs before it; they are done out of `take`. So is
+// the taking away of a key: each access after it is judged then, and each refusal is one only if
+// the queue pair has not failed by then.
 bool ResponderExecute::waits_for_earlier(const Packet& p, const Queue& q) {
-  const RequestAction action = p.verdict.action;
-  if (q.invalidates && (action == RequestAction::Execute || action == RequestAction::Repeat))
-    return true;
-  return q.atomics && !mutant<"atomic_out_of_order">() && action == RequestAction::Execute &&
-         !request::is_saved(*p.parsed.opcode);
+  if (q.invalidates) return true;
+  return q.atomics && !mutant<"atomic_out_of_order">() &&
+         p.verdict.action == RequestAction::Execute && !request::is_saved(*p.parsed.opcode);
 }
 
 void ResponderExecute::unpark_later(u32 qpn, Queue& q) {

@@ -117,7 +117,7 @@ struct alignas(64) ReceiveState {
   bool established = false;  // COMM_EST was raised
   bool nak_sent = false;     // suppresses further NAKs until ePSN arrives (G2.3, G2.5)
   bool failing = false;      // a request was refused that takes it to Error
-  bool refused = false;      // a NAK took it to Error: the answers in front of the NAK leave (G7.2)
+  bool refused = false;      // a request took it to Error: the answers in front of it leave (G7.2)
   bool shared_failed = false;  // its SRQ has
   bool last_wqe_told = false;  // QP_LAST_WQE_REACHED was raised
   u32 shared_wqe = 0;          // of its SRQ, taken last

@@ -31,7 +31,7 @@ constexpr const OpcodeRow& reply_row(Service service, Operation operation,
 }
 
 // Whether a response of a READ or ATOMIC may begin: not when its queue pair processes requests no
-// more (T13), but in front of the NAK that took it to Error (G7.2).
+// more (T13), but in front of the request that took it to Error (G7.2).
 inline bool may_respond(const QpConfig& qp, const ReceiveState& r) {
   return takes_requests(qp.state) || (qp.state == QpState::Error && r.refused);
 }

@@ -23,6 +23,11 @@ inline constexpr std::array<std::string_view, 9> kRequestActionNames{
     "Execute", "Acknowledge", "Repeat", "Nak", "NakAndFail", "RnrNak", "Fail", "Drop", "Abandon"};
 // Nothing of it is executed and nobody is told.
 constexpr bool is_silent(RequestAction action) { return action >= RequestAction::Drop; }
+// It has its place in the order of answers; it happens only if nothing before it fails its queue
+// pair.
+constexpr bool is_refusal(RequestAction action) {
+  return action >= RequestAction::Nak && action < RequestAction::Drop;
+}
 // Why; one counter each.
 enum class RequestCause : u8 {
   Good,
