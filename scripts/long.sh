@@ -39,7 +39,7 @@ scripts/rtl_coverage.py
 
 # Another one each day; --rng-seed repeats it.
 seed=$(date +%Y%m%d)
-step "isolation: a million accesses at random; functional against cycle model: a million packets and posts; seed $seed"
+step "isolation: a million accesses at random; functional against cycle model: a million packets and posts, a million that overlap; seed $seed"
 build/release/hca_malice_tests "[million]" --rng-seed "$seed" -d yes
 
 step "soak: 10 million RC messages, all path MTUs, own and shared receive queues"

@@ -5,9 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/proto/packet.h"
-#include "testbench/replay_device.h"
-#include "testbench/verbs.h"
+#include "testbench/tests/malice/peer.h"
 
 namespace hca::testbench::malice {
 class Bench {
@@ -17,7 +15,7 @@ class Bench {
 
   enum class Who : u8 { Own, Sibling, Stranger };
   static constexpr std::size_t kWho = 3;
-  static constexpr u32 kFirstPsn = 0xfffffe, kPathMtu = 256;
+  static constexpr u32 kFirstPsn = 0xfffffe;
 
   const Pd* pd_of(Who who) const { return who == Who::Stranger ? stranger_pd_ : own_pd_; }
   Qp& qp(Who who) { return *ends_[std::size_t(who)].qp; }
@@ -67,7 +65,4 @@ class Bench {
   Cq* cq_ = nullptr;
   std::array<End, kWho> ends_;
 };
-
-proto::ParsedPacket parsed(const Frame& frame);
-std::vector<u8> payload_of(const Frame& frame);
 }  // namespace hca::testbench::malice

@@ -65,7 +65,7 @@ bool may_access(const Target& t, const Access& a) {
 
 bool is_possible(const Access& a) {
   if (is_atomic(a.way)) return a.bytes == 8;
-  if (a.way == Way::Scatter || a.way == Way::ReadResult) return a.bytes <= Bench::kPathMtu;
+  if (a.way == Way::Scatter || a.way == Way::ReadResult) return a.bytes <= kPathMtu;
   return a.bytes <= u32{1} << 31;
 }
 
@@ -196,10 +196,10 @@ std::vector<Frame> Isolation::exchange(const Access& a) {
       bench_.give(bench_.frame(kSendOnly, expected, ext, a.bytes));
       break;
     case Way::Write: {
-      const bool is_only = a.bytes <= Bench::kPathMtu;
+      const bool is_only = a.bytes <= kPathMtu;
       ext.reth = {a.va, key, a.bytes};
       bench_.give(bench_.frame(is_only ? kWriteOnly : kWriteFirst, expected, ext,
-                               is_only ? a.bytes : Bench::kPathMtu));
+                               is_only ? a.bytes : kPathMtu));
       break;
     }
     case Way::Read:
