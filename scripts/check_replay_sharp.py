@@ -225,6 +225,11 @@ class Capture:
         return bool(is_ack) and any(other == to and 0 < (newer - psn) % (1 << 24) < 1 << 23
                                     for other, newer, _ in map(told, later) if newer is not None)
 
+    def ascend_if_swapped(self, i, j):
+        """True for an answer and a later ACK of an older PSN: that ACK is legal before the answer as well (G4.1)."""
+        (to, psn, _), (other, older, is_ack) = self.told(i), self.told(j)
+        return bool(is_ack) and psn is not None and to == other and 0 < (psn - older) % (1 << 24) < 1 << 23
+
     def host_mutants(self, end, every, seed, report):
         """As mutants() for what the host saw and asked for: every so many of each kind, and one at least."""
         answers = list(self.answers([n - 1 for n in report["frames_matched"]]))
@@ -255,9 +260,10 @@ class Capture:
         for place, i in enumerate(matched):
             # Without set-up and answers, datagrams without the first or last one are as good, and so is any conversation
             # whose recording ends before the last answer.
-            at_end, last = place in (0, len(matched) - 1), place == len(matched) - 1
+            at_end = place in (0, len(matched) - 1)
             opcode = opcode_of(self.records[i][1])
-            learned_end = self.is_learned() and ((at_end and opcode in DATAGRAMS) or (last and not is_request(self.records[i][1])))
+            last_answer = not is_request(self.records[i][1]) and all(is_request(self.records[n][1]) for n in matched[place + 1:])
+            learned_end = self.is_learned() and ((at_end and opcode in DATAGRAMS) or last_answer)
             if not learned_end and not self.may_be_merged(i, matched[place + 1:]):
                 yield (f"frame {i + 1}: left out", self.records[:i] + self.records[i + 1:],
                        {"frames": numbered(frames[:i] + frames[i + 1:], lambda of: max(of - (of >= i), 0))})
@@ -266,7 +272,7 @@ class Capture:
                 first, second = self.records[i][1], self.records[j][1]
                 # The order of a post and of what the other end sent may be open; either explains the recording.
                 free = (orders_open or self.is_learned()) and is_request(first) != is_request(second)
-                if free or same_but_for_covered(first, second):
+                if free or same_but_for_covered(first, second) or self.ascend_if_swapped(i, j):
                     continue
                 records = list(self.records)
                 records[i], records[j] = (self.records[i][0], second), (self.records[j][0], first)

@@ -46,9 +46,16 @@ bool merged_ack(const Situation& s) {
   }
   return false;
 }
+// G6.1: an ACK promises no more than there are receives, as far as they are known.
+bool promises_no_more(const QpHistory& qp, u8 syndrome) {
+  return syndrome == kCreditsUnused || qp.capture.learned ||
+         credits_of(syndrome) <= qp.receives.size();
+}
 bool unasked_ack(const Situation& s) {
   const Seen& ack = *s.recorded;
-  if (!ack.is_ack() || ack.packet.opcode->service != Service::Rc) return false;
+  if (!ack.is_ack() || ack.packet.opcode->service != Service::Rc ||
+      !promises_no_more(*s.qp, syndrome_value(ack.packet.aeth.syndrome)))
+    return false;
   const auto msn = s.qp->msn_after.find(ack.psn());
   if (msn == s.qp->msn_after.end() || msn->second.msn != ack.packet.aeth.msn) return false;
   const Seen right(build_answer(*s.qp, ack.psn(), ack.packet.aeth.syndrome, msn->second.msn), 0,
