@@ -84,8 +84,10 @@ Client client_at(u64 address) {
 struct Seen {
   u32 late = 0, early = 0;
   bool completed = false;
+  Cycle waited = 0;  // of the completion, after the last access before it
 };
-Seen take_away(const Way& way, Cycle at) {
+// `each`: WRITEs, READs and ATOMICs of the peer that are under way, of each kind.
+Seen take_away(const Way& way, Cycle at, u32 each = 40) {
   PairConfig config;
   config.qps = 5, config.timeout = 0;
   Pair pair{config};
@@ -95,7 +97,7 @@ Seen take_away(const Way& way, Cycle at) {
   pair.b.chip.qp_context.contexts.regions[proto::key_index(kWindow)].links = proto::key_index(kKey);
   ++pair.b.chip.qp_context.contexts.regions[1].links;
   pair.b.host.post_receives(4, 2, 64);
-  for (u32 i = 0; i < 40; ++i) {
+  for (u32 i = 0; i < each; ++i) {
     const u64 offset = kOtherAt - kData + i * 4096;
     pair.a.host.plan.push_back({.remote = offset, .bytes = 4096, .rkey = way.key});
     pair.a.host.plan.push_back({.opcode = WorkOpcode::RdmaRead,
@@ -127,10 +129,13 @@ Seen take_away(const Way& way, Cycle at) {
   pair.advance(6000);
   Seen seen;
   seen.completed = told != engine::kNever;
+  Cycle last = at;
   for (const auto& [cycle, address] : accesses) {
     if (way.qpn && unsigned(client_at(address)) != way.qpn - 1) continue;
     ++(cycle < told ? seen.early : seen.late);
+    if (cycle < told) last = std::max(last, cycle);
   }
+  seen.waited = told - last;
   return seen;
 }
 
@@ -165,5 +170,18 @@ TEST_CASE("no access comes after the completion that rules it out",
   }
   INFO(way.name);
   CHECK(any);
+}
+
+// Nothing else happens that could wake who waits.
+TEST_CASE("what takes a key away completes soon after the last access before it",
+          "[chip][moments][MW-20][MR-9]") {
+  constexpr Cycle kSoon = 600;  // the way of a doorbell, a WQE or command block and a completion
+  for (const Way& way : kWays)
+    for (Cycle at = 60; at < 560; at += 4) {
+      const Seen seen = take_away(way, at, 1);
+      INFO(way.name << " in cycle " << at);
+      CHECK(seen.completed);
+      CHECK(seen.waited < kSoon);
+    }
 }
 }  // namespace hca::test::taking_away
