@@ -28,6 +28,7 @@ program|libyaml-cpp-dev|scenario files
 program|nlohmann-json3-dev|JSON
 replay|libcsv-dev|reads the list of statements
 serve|libibverbs-dev|the header of the verbs, for programs that attach
+serve|libzydis-dev|reads machine code: where a program reads the time stamp counter
 tests|ibverbs-utils|programs of the verbs that the tests run
 tests|perftest|the same: bandwidth and latency
 tests|python3-pyverbs|the same: tests of rdma-core

@@ -34,8 +34,8 @@ int serve(const ServeArguments& options) {
   for (const auto& device : server.devices()) names += (names.empty() ? "" : ", ") + device->name();
   if (!attach::can_trap_time_stamps())
     fmt::print(
-        "the time stamp counter does not trap on this machine: programs that read it see real "
-        "time\n");
+        "the time stamp counter does not trap on this machine: in programs the instructions that "
+        "read it are overwritten; those that a program makes while it runs show real time\n");
   fmt::print("serving {} at {}\n", names, options.socket);
   std::fflush(stdout);
   server.run(g_end_service);

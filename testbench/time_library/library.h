@@ -84,6 +84,7 @@ u64 start_of(clockid_t clock);
 // ---- rdtsc
 void trap_time_stamps(bool traps);  // of this thread, and of those that it creates
 void set_up_time_stamps();
+void see_new_code();  // a library may have come: where the counter does not trap it is searched
 // Of a SIGSEGV that is none of a trap: as the program wants it (signals.cpp).
 void pass_fault_on(int signal, siginfo_t* info, void* context);
 // What the program wants to block, without that.

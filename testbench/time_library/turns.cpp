@@ -133,6 +133,7 @@ SharedThread* mine() {
 
 // False: it has no turn to give up.
 bool give_up(SharedThread& slot, Wait wait, u64 picoseconds) {
+  see_new_code();
   while (await_turn(slot)) {
     slot.work = wait == Wait::Completion ? std::exchange(t_mine.debt, 0) : 0;
     slot.wait = wait, slot.picoseconds = picoseconds;

@@ -45,6 +45,12 @@ void fault_again(int) {
   static volatile int* volatile nowhere = nullptr;
   *nowhere = 1;
 }
+// The bytes of RDTSC and RDTSCP inside other instructions: nobody may overwrite them.
+bool constants_are_whole() {
+  unsigned first = 0, second = 0;
+  asm volatile("mov $0x90310f90, %0\n\tmov $0xf9010f90, %1" : "=r"(first), "=r"(second));
+  return first == 0x90310f90 && second == 0xf9010f90;
+}
 void* count(void* good) {
   *static_cast<bool*>(good) = counts();
   return nullptr;
@@ -109,6 +115,7 @@ void end_by_fault_in_handler(Checks& checks) {
 void handle_faults(Bench& bench) {
   Checks& checks = *bench.checks;
   checks.holds("the counter", counts());
+  checks.holds("constants that look like the instruction", constants_are_whole());
   sigset_t all, before;
   sigfillset(&all);
   checks.equal("all signals are blocked", pthread_sigmask(SIG_BLOCK, &all, &before), 0);
