@@ -164,7 +164,7 @@ template <class Item>
 void need_memory(const Contexts& contexts, u32 key, u64 va, u64 bytes, ContextGate<Item>& gate) {
   gate.need(proto::ContextKind::Mpt, proto::key_index(key));
   const proto::Region* region = contexts.find_region(key);
-  if (!bytes || !region || !region->exists() || va < region->origin) return;
+  if (!bytes || !region || !region->exists() || va < region->start) return;
   const u8 log_line = u8((region->pages ? region->log_page : gate.cache().log_page()) +
                          std::bit_width(proto::kPagesOfLine) - 1);
   const u64 first = (va - region->origin) >> log_line;

@@ -55,10 +55,12 @@ bool bind_window(Contexts& contexts, u32 key, const BindRequest& request, u32 qp
   if (!mutant<"bind_keeps_key_byte">()) window.key = key;
   window.state = KeyState::Valid;
   if (!request.bytes) return true;
-  window.start = request.start - mutant<"window_begins_earlier">();
+  const bool zero_based = (request.access & kZeroBased) && !mutant<"window_by_address">();
+  window.start = zero_based ? 0 : request.start - mutant<"window_begins_earlier">();
   window.bytes = request.bytes + mutant<"window_one_byte_longer">();
   window.access = mutant<"bind_takes_rights_of_region">() ? region.access : request.access;
-  window.physical = region.physical, window.origin = region.origin;
+  window.physical = region.physical;
+  window.origin = region.origin - (zero_based ? request.start : 0);
   window.pages = region.pages, window.log_page = region.log_page;
   window.links = key_index(request.region_key);
   ++contexts.regions[window.links].links;

@@ -172,10 +172,9 @@ inline bool outside(const BindView& v) {
   return v.request.start < v.region->start || v.request.bytes > v.region->bytes ||
          offset > v.region->bytes - v.request.bytes;
 }
-// G22.6: nor is a window of type 1 zero-based.
+// G22.6: of windows those of type 2 alone may be zero-based.
 inline bool bad_access(const BindView& v) {
-  const bool may_be_zero_based =
-      v.window->kind == KeyKind::Window1 && mutant<"type_1_zero_based">();
+  const bool may_be_zero_based = v.window->is_type_2() || mutant<"type_1_zero_based">();
   return v.request.access & ~(kWindowAccess | (may_be_zero_based ? kZeroBased : 0));
 }
 inline bool needs_local_write(const BindView& v) {

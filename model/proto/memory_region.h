@@ -26,8 +26,8 @@ struct Accessor {
 // finds the entry. A bound window has the translation of its region.
 struct alignas(64) Region {
   u64 start = 0, bytes = 0;
-  u64 physical = 0;            // of the byte at `origin`
-  u64 origin = 0;              // virtual address at which the translation begins
+  u64 physical = 0;  // of the byte at `origin`
+  u64 origin = 0;    // virtual address at which the translation begins; modulo 2^64 before 0
   const u64* pages = nullptr;  // addresses of the pages, if it has a page list
   u32 pd = 0, key = 0;
   u32 qpn = kAnyQp;  // of a bound window of type 2: the only queue pair that may use it

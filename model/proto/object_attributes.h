@@ -98,7 +98,7 @@ enum Access : u8 {
   kRemoteAtomic = 8,
   kFastRegister = 16,  // of a region: made for fast register, a peer may invalidate its key
   kBindWindow = 32,    // of a region: windows may be bound to it
-  kZeroBased = 64,     // of a region: its addresses count from 0
+  kZeroBased = 64,     // its addresses count from 0: of a region, of a window of type 2
 };
 inline constexpr u8 kAllAccess = kLocalWrite | kRemoteWrite | kRemoteRead | kRemoteAtomic;
 inline constexpr u8 kWindowAccess = kRemoteWrite | kRemoteRead | kRemoteAtomic;
@@ -162,7 +162,10 @@ struct Layout<MwAttributes> {
       field(&MwAttributes::key, "Key", 32, "R_Key; BindMw: the new one comes back"), unused(8),
       field(&MwAttributes::pd, "PD", 24, "protection domain"), unused(8),
       field(&MwAttributes::qpn, "QPN", 24, "queried: of a bound one of type 2, its queue pair"),
-      field(&MwAttributes::access, "Access", 8, "2 remote write, 4 remote read, 8 remote atomic"),
+      field(&MwAttributes::access, "Access", 8,
+            "2 remote write, 4 remote read, 8 remote atomic, of type 2 64 zero based: addresses "
+            "count "
+            "from 0 at Start"),
       field(&MwAttributes::type, "Type", 8, "1 type 1, 2 type 2A, 3 type 2B"),
       field(&MwAttributes::state, "KeyState", 8, "queried: 1 Free, 2 Valid"), unused(40));
 };

@@ -31,7 +31,8 @@ EventQueue::EventQueue(std::size_t words) : words_(words) {
 }
 
 bool EventQueue::write(std::span<const u64> record) {
-  if (flush() && send_record(in_, record)) return true;
+  flush();
+  if (!has_waiting() && send_record(in_, record)) return true;
   if (waiting_.size() < kMostWaiting)
     waiting_.emplace_back(record.begin(), record.end());
   else
@@ -40,8 +41,9 @@ bool EventQueue::write(std::span<const u64> record) {
 }
 
 bool EventQueue::flush() {
-  while (!waiting_.empty() && send_record(in_, waiting_.front())) waiting_.pop_front();
-  return waiting_.empty();
+  bool any = false;
+  for (; has_waiting() && send_record(in_, waiting_.front()); any = true) waiting_.pop_front();
+  return any;
 }
 
 // All that is unread.

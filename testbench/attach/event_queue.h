@@ -20,8 +20,9 @@ class EventQueue {
   bool write(std::span<const u64> record);
   // Unread records vanish, and the descriptor is readable only if others are left.
   void remove(const std::function<bool(std::span<const u64> record)>& wanted);
-  // What waits goes as far as there is room. False: something still waits.
+  // What waits goes as far as there is room. True: something went.
   bool flush();
+  bool has_waiting() const { return !waiting_.empty(); }
 
  private:
   std::vector<u64> peek(int flags) const;

@@ -142,6 +142,7 @@ void Session::async_event(proto::EventType type, Kind kind, u32 number) {
 // Those of it that the program has not read.
 void Session::forget_events(const Object& object) {
   if (!has_sink(object.kind)) return;
+  is_behind_ = true;  // those of others come back to it, and may have no room
   async_.remove([&](std::span<const u64> record) {
     return record[1] == object.cookie &&
            proto::async_event(proto::EventType(record[0]))->object != proto::EventObject::Port;
@@ -151,11 +152,13 @@ void Session::forget_events(const Object& object) {
         [&](std::span<const u64> record) { return record[0] == object.cookie; });
 }
 
+// Who waits for something else is not disturbed as long as nothing goes.
 void Session::flush_events() {
-  is_behind_ = !async_.flush();
+  bool any = async_.flush();
+  is_behind_ = async_.has_waiting();
   for (const auto& [handle, object] : objects_)
-    if (object.events) is_behind_ |= !object.events->flush();
-  event_();
+    if (object.events) any |= object.events->flush(), is_behind_ |= object.events->has_waiting();
+  if (any) event_();
 }
 
 // ---- For the rows of commands

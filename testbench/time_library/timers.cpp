@@ -121,10 +121,16 @@ bool ring_timers() {
   return rings && ring_alarm();
 }
 
+// It was one of those that there are: the call goes on if all of them want that.
 bool calls_go_on() {
-  struct sigaction action {};
-  sigaction(SIGALRM, nullptr, &action);
-  return action.sa_flags & SA_RESTART;
+  for (int signal = 1; signal < NSIG; ++signal) {
+    struct sigaction action {};
+    if (sigaction(signal, nullptr, &action) || action.sa_handler == SIG_DFL ||
+        action.sa_handler == SIG_IGN)
+      continue;
+    if (!(action.sa_flags & SA_RESTART)) return false;
+  }
+  return true;
 }
 
 void forget_timer(int descriptor) {

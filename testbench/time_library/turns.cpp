@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 
+#include "testbench/attach/held_signals.h"
 #include "testbench/time_library/library.h"
 
 namespace hca::time_library {
@@ -128,6 +129,9 @@ SharedThread* mine() {
     set_slot(*slot);
     wake_server();
   }
+  // A handler of a signal, while its thread waits: it wants the turn in between.
+  Turn waits = Turn::Waits;
+  if (my.slot->turn.compare_exchange_strong(waits, Turn::Wants)) wake_server();
   return await_turn(*my.slot) ? my.slot : nullptr;
 }
 
@@ -235,7 +239,11 @@ void spend(u64 picoseconds) {
 
 bool settle() {
   SharedThread* const slot = mine();
-  if (slot && t_mine.debt) yield(*slot, Wait::Work, std::exchange(t_mine.debt, 0));
+  if (slot && t_mine.debt) {
+    const u64 end = slot->now + std::exchange(t_mine.debt, 0);
+    // Again, if a handler of a signal had the turn meanwhile.
+    while (is_open() && slot->now < end) yield(*slot, Wait::Work, end - slot->now);
+  }
   return slot && ring_timers();
 }
 
@@ -276,15 +284,16 @@ void look_meanwhile(SharedThread& slot, Look is_there) {
 }
 }  // namespace
 
-// With a mask the kernel alone lets signals come, in each look: none is missed between two.
+// The kernel alone lets signals come, in each look: none is missed between two.
 int await(pollfd* descriptors, nfds_t count, u64 end, const sigset_t* mask) {
   constexpr int kDelivery = 5;  // ms, real: what was sent to this host has come by then
   act();
   settle();
+  const attach::HeldSignals held;
+  const sigset_t let = mask ? *mask : held.before();
   const auto look = [&](pollfd* all, nfds_t many, int milliseconds) {
-    if (!mask) return HCA_NEXT(poll)(all, many, milliseconds);
     const timespec longest{0, long(milliseconds) * 1'000'000};
-    return HCA_NEXT(ppoll)(all, many, milliseconds < 0 ? nullptr : &longest, mask);
+    return HCA_NEXT(ppoll)(all, many, milliseconds < 0 ? nullptr : &longest, &let);
   };
   while (true) {
     int ready = look(descriptors, count, 0);
@@ -296,7 +305,7 @@ int await(pollfd* descriptors, nfds_t count, u64 end, const sigset_t* mask) {
     if (at >= until) continue;
     if (!give_up(*slot, Wait::Descriptor, until == attach::kForEver ? until : until - at)) continue;
     look_meanwhile(*slot, [&] {
-      ready = HCA_NEXT(ppoll)(descriptors, count, &kLook, mask);
+      ready = HCA_NEXT(ppoll)(descriptors, count, &kLook, &let);
       return ready != 0;
     });
     const int error = errno;

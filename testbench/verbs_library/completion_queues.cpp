@@ -26,7 +26,7 @@ std::optional<u8> log_entries_for(const Context& context, int entries) {
 
 // Room for the ring, and for the times of its CQEs if they get some. errno's values.
 int take_rings(Context& context, Cq& cq, bool stamped) {
-  const std::lock_guard guard(context.mutex);
+  const StateGuard guard(context.mutex);
   cq.offset = context.rings.take(cq.bytes());
   if (!cq.offset) return ENOMEM;
   if (!stamped || (cq.stamps = context.rings.take(cq.stamp_bytes()))) return 0;
@@ -34,7 +34,7 @@ int take_rings(Context& context, Cq& cq, bool stamped) {
   return ENOMEM;
 }
 void give_rings_back(Context& context, const Cq& cq) {
-  const std::lock_guard guard(context.mutex);
+  const StateGuard guard(context.mutex);
   context.rings.give_back(cq.offset, cq.bytes());
   if (cq.stamps) context.rings.give_back(cq.stamps, cq.stamp_bytes());
 }
@@ -95,12 +95,15 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
   pthread_mutex_init(&made->mutex, nullptr);
   pthread_cond_init(&made->cond, nullptr);
   set_extended(*made);
+  if ((attributes->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
+      (attributes->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED))
+    made->lock.leave_out();
   if (made->channel) ++made->channel->refcnt;
   return made.release();
 }
 
 int modify_cq(ibv_cq* plain, ibv_modify_cq_attr* attributes) {
-  if (attributes->attr_mask != IBV_CQ_ATTR_MODERATE) return EINVAL;
+  if (attributes->attr_mask != IBV_CQ_ATTR_MODERATE) return told(EINVAL);
   attach::Request request;
   request.object = plain->handle;
   const proto::QueueAttributes wanted{.mask = proto::kCqModeration,
@@ -130,7 +133,7 @@ namespace {
 void await_sends(Context& context, const ibv_cq* plain) {
   constexpr int kMostCommands = 16;
   const auto has_sends = [&] {
-    const std::lock_guard guard(context.mutex);
+    const StateGuard guard(context.mutex);
     return std::ranges::any_of(context.qps, [&](const Qp* qp) {
       return qp->qp_base.send_cq == plain && qp->send.posted != qp->send.completed;
     });
@@ -147,17 +150,17 @@ HCA_VERB int ibv_resize_cq(ibv_cq* plain, int entries) {
   Cq& cq = cq_of(plain);
   Context& context = context_of(plain->context);
   const auto log_entries = log_entries_for(context, entries);
-  if (is_inherited(plain->context)) return EPERM;
-  if (!log_entries) return EINVAL;
+  if (is_inherited(plain->context)) return told(EPERM);
+  if (!log_entries) return told(EINVAL);
   clock::settle();
   const std::lock_guard guard(cq.lock);
   if (entries < cq.cqe) await_sends(context, plain);
-  if (u32(entries) < cq.entries() && is_new(cq, cq.consumer + u32(entries))) return EINVAL;
+  if (u32(entries) < cq.entries() && is_new(cq, cq.consumer + u32(entries))) return told(EINVAL);
   if (*log_entries == cq.log_entries) return 0;
   Cq resized;
   resized.context = plain->context;
   resized.log_entries = *log_entries, resized.consumer = cq.consumer;
-  if (const int error = take_rings(context, resized, cq.stamps)) return error;
+  if (const int error = take_rings(context, resized, cq.stamps)) return told(error);
   clear_ring(resized);
   attach::Request request;
   request.object = plain->handle, request.stamps = resized.stamps;
@@ -180,6 +183,7 @@ HCA_VERB int ibv_destroy_cq(ibv_cq* plain) {
   Cq& cq = cq_of(plain);
   if (!is_inherited(plain->context)) {
     Context& context = context_of(plain->context);
+    if (cq.polling) return told(EBUSY);
     attach::Reply reply;
     if (const int error = command(context, CommandOpcode::DestroyCq, plain->handle, reply))
       return error;

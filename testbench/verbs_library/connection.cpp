@@ -26,14 +26,14 @@ void lose(Context& context) { context.lost = g_any_lost = true; }
 
 int ask(Context& context, attach::Request& request, attach::Reply& reply,
         std::vector<attach::Descriptor>* descriptors) {
-  if (is_inherited(&context.context)) return EPERM;
-  const std::lock_guard guard(context.mutex);
+  if (is_inherited(&context.context)) return told(EPERM);
+  const StateGuard guard(context.mutex);
   if (!attach::send_message(context.socket.get(), request) ||
       !attach::receive_message(context.socket.get(), reply, descriptors)) {
     lose(context);
-    return EIO;
+    return told(EIO);
   }
-  return reply.error;
+  return told(reply.error);
 }
 
 int command(Context& context, proto::CommandOpcode opcode, u32 object, attach::Reply& reply) {
@@ -58,16 +58,16 @@ void ring(Context& context, proto::BarOffset offset, const std::array<u8, 8>& do
 }
 
 u64 give_cookie(Context& context, void* object) {
-  const std::lock_guard guard(context.mutex);
+  const StateGuard guard(context.mutex);
   context.by_cookie[++context.last_cookie] = object;
   return context.last_cookie;
 }
 void take_cookie(Context& context, u64 cookie) {
-  const std::lock_guard guard(context.mutex);
+  const StateGuard guard(context.mutex);
   context.by_cookie.erase(cookie);
 }
 void* find_object(Context& context, u64 cookie) {
-  const std::lock_guard guard(context.mutex);
+  const StateGuard guard(context.mutex);
   const auto found = context.by_cookie.find(cookie);
   return found == context.by_cookie.end() ? nullptr : found->second;
 }

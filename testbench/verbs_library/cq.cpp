@@ -11,7 +11,6 @@
 namespace hca::verbs_library {
 namespace {
 constexpr u32 kPollsBetweenLooks = 1024;  // at whether the server is there
-
 }  // namespace
 
 u8* entry_of(const Cq& cq, u32 index) {
@@ -44,6 +43,10 @@ Qp* find_qp(Context& context, u32 number) {
 
 u64 take_shared(Srq& srq, u16 index) {
   const std::lock_guard guard(srq.queue.lock);
+  if (const auto aside = srq.unpolled.find(index); aside != srq.unpolled.end()) {
+    --srq.outstanding;
+    return srq.unpolled.extract(aside).mapped();
+  }
   const u32 slot = srq.queue.slot(index);
   srq.outstanding -= srq.queue.in_use[slot];
   srq.queue.in_use[slot] = false;
@@ -99,7 +102,7 @@ bool flush_one(Queue& queue, ibv_wc& wc, u32 number, ibv_wc_opcode opcode) {
 }
 bool flush_any(Cq& cq, ibv_wc& wc) {
   Context& context = context_of(cq.context);
-  const std::lock_guard guard(context.mutex);
+  const StateGuard guard(context.mutex);
   for (Qp* qp : context.qps) {
     const ibv_qp& base = qp->qp_base;
     if (base.send_cq == cq.plain() && flush_one(qp->send, wc, base.qp_num, IBV_WC_SEND))
@@ -138,12 +141,14 @@ namespace {
 // `again`: for a poll that has found nothing before.
 int take_completions(Cq& cq, int entries, ibv_wc* wc, bool again = false) {
   const std::lock_guard guard(cq.lock);
+  const attach::CqeTime time = cq.time;
   int found = 0;
   for (; found < entries; ++found) {
     const int one = poll_one(cq, wc[found]);
     if (one < 0 && !found) return -EIO;
     if (one <= 0) break;
   }
+  if (cq.polling) cq.time = time;  // of what ibv_start_poll() or ibv_next_poll() has found
   if (!found && entries > 0 && !again) note_empty(cq);
   return found;
 }
@@ -184,7 +189,7 @@ int poll_cq(ibv_cq* plain, int entries, ibv_wc* wc) {
 
 int req_notify_cq(ibv_cq* plain, int solicited_only) {
   Cq& cq = cq_of(plain);
-  if (is_inherited(plain->context)) return EPERM;
+  if (is_inherited(plain->context)) return told(EPERM);
   clock::settle();
   const std::lock_guard guard(cq.lock);
   // Who arms between an event and the poll for it does not want another for the same CQEs; who has
@@ -212,12 +217,36 @@ void forget_completions(Cq& cq, Qp& qp) {
   }
 }
 
+// Without the locks, which a thread may hold for long: what changes meanwhile is not counted.
+std::set<u16> unpolled_receives(Context& context, const Srq& srq) {
+  const auto consumer = [](const Cq& cq) {
+    return __atomic_load_n(&cq.consumer, __ATOMIC_ACQUIRE);
+  };
+  std::set<u16> found;
+  const StateGuard guard(context.mutex);
+  for (const Qp* qp : context.qps) {
+    if (qp->qp_base.srq != &srq) continue;
+    const Cq& cq = cq_of(qp->qp_base.recv_cq);
+    const u32 first = consumer(cq);
+    for (u32 index = first; is_new(cq, index) && index - first < cq.entries(); ++index) {
+      std::array<u8, proto::kCqeBytes> bytes;
+      std::memcpy(bytes.data(), entry_of(cq, index), bytes.size());
+      if (std::int32_t(consumer(cq) - index) > 0) continue;
+      const auto cqe = proto::decode<proto::Cqe>(bytes.data());
+      if (cqe.qpn == qp->qp_base.qp_num && proto::is_of_receive(cqe.opcode))
+        found.insert(cqe.wqe_index);
+    }
+  }
+  return found;
+}
+
 // ---- The extended API
 namespace {
 int start_poll(ibv_cq_ex* ex, ibv_poll_cq_attr* attributes) {
   Cq& cq = cq_of(ex);
-  if (is_inherited(ex->context)) return EPERM;
-  if (attributes && attributes->comp_mask) return EINVAL;
+  if (is_inherited(ex->context)) return told(EPERM);
+  if (attributes && attributes->comp_mask) return told(EINVAL);
+  if (cq.polling && cq.lock.is_mine()) return told(EBUSY);
   tell_polled(cq);
   if (is_new(cq, cq.consumer)) clock::settle();
   cq.lock.lock();
@@ -234,6 +263,7 @@ int start_poll(ibv_cq_ex* ex, ibv_poll_cq_attr* attributes) {
     return one ? EIO : ENOENT;
   }
   spend_on_completions(1);
+  cq.polling = true;
   cq.wr_id = cq.current.wr_id, cq.status = cq.current.status;
   return 0;
 }
@@ -245,7 +275,12 @@ int next_poll(ibv_cq_ex* ex) {
   cq.wr_id = cq.current.wr_id, cq.status = cq.current.status;
   return 0;
 }
-void end_poll(ibv_cq_ex* ex) { cq_of(ex).lock.unlock(); }
+void end_poll(ibv_cq_ex* ex) {
+  Cq& cq = cq_of(ex);
+  if (!cq.polling || !cq.lock.is_mine()) return;  // it has not begun
+  cq.polling = false;
+  cq.lock.unlock();
+}
 
 // Reads a member of the completion polled last.
 template <class Result, auto kMember>

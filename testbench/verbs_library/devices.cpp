@@ -186,7 +186,7 @@ int query_port(ibv_context* context, u8 number, ibv_port_attr* attributes, std::
 // The clock that completion timestamps are of.
 int query_rt_values(ibv_context* context, ibv_values_ex* values) {
   constexpr u64 kPerSecond = 1'000'000'000;
-  if (values->comp_mask & ~u32{IBV_VALUES_MASK_RAW_CLOCK}) return EINVAL;
+  if (values->comp_mask & ~u32{IBV_VALUES_MASK_RAW_CLOCK}) return told(EINVAL);
   attach::Request request;
   request.verb = attach::Verb::QueryClock;
   attach::Reply reply;
@@ -204,6 +204,8 @@ void set_operations(Context& made, ibv_device* device) {
   made.create_cq_ex = create_cq_ex, made.create_qp_ex = create_qp_ex;
   made.create_srq_ex = create_srq_ex, made.get_srq_num = get_srq_num;
   made.modify_cq = modify_cq;
+  made.alloc_td = alloc_td, made.dealloc_td = dealloc_td;
+  made.alloc_parent_domain = alloc_parent_domain;
   made.query_rt_values = query_rt_values;
   ibv_context& context = made.context;
   context.device = device;
@@ -341,8 +343,8 @@ HCA_VERB int ibv_query_gid(ibv_context* context, u8 port, int index, ibv_gid* gi
 HCA_VERB int _ibv_query_gid_ex(ibv_context* context, u32 port, u32 index, ibv_gid_entry* entry,
                                u32 flags, std::size_t bytes) {
   ibv_gid_entry found{};
-  if (flags) return EOPNOTSUPP;
-  if (const int error = gid_at(context, port, index, found)) return error;
+  if (flags) return told(EOPNOTSUPP);
+  if (const int error = gid_at(context, port, index, found)) return told(error);
   std::memcpy(entry, &found, std::min(bytes, sizeof found));
   return 0;
 }

@@ -2,6 +2,7 @@
 // Completion channels and asynchronous events: descriptors that the server writes to.
 #include <unistd.h>
 
+#include <optional>
 #include <span>
 
 #include "testbench/verbs_library/library.h"
@@ -16,16 +17,30 @@ void close(EventSource& source) {
   const std::lock_guard guard(source.device->mutex);
   source.closed = true;
 }
-// What read() returns; `guard` is locked behind it.
-ssize_t read_event(const EventSource& source, std::unique_lock<std::mutex>& guard,
-                   std::span<u64> words) {
-  const ssize_t got = read(source.descriptor.get(), words.data(), words.size_bytes());
-  const int error = errno;
-  guard.lock();
-  const bool closed = source.closed || source.device->closed;
-  errno = closed ? EIO : error;
-  return closed ? -1 : got;
-}
+// Words of an event, and what is held after them until it is delivered: no other thread closes the
+// device, no handler of a signal runs in this one.
+class Reader {
+ public:
+  explicit Reader(std::shared_ptr<EventSource> source)
+      : source_(std::move(source)), guard_(source_->device->mutex, std::defer_lock) {}
+  // What read() returns.
+  ssize_t next(std::span<u64> words) {
+    if (guard_) guard_.unlock();
+    held_.reset();
+    const ssize_t got = read(source_->descriptor.get(), words.data(), words.size_bytes());
+    const int error = errno;
+    held_.emplace();
+    guard_.lock();
+    const bool closed = source_->closed || source_->device->closed;
+    errno = closed ? EIO : error;
+    return closed ? -1 : got;
+  }
+
+ private:
+  std::shared_ptr<EventSource> source_;
+  std::optional<attach::HeldSignals> held_;
+  std::unique_lock<std::mutex> guard_;
+};
 }  // namespace
 
 HCA_VERB ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
@@ -43,7 +58,7 @@ HCA_VERB ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
 }
 HCA_VERB int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
   auto* const gone = static_cast<Channel*>(channel);
-  if (channel->refcnt) return EBUSY;
+  if (channel->refcnt) return told(EBUSY);
   close(*gone->events);
   attach::Request request;
   request.verb = attach::Verb::DestroyChannel, request.object = gone->handle;
@@ -56,15 +71,13 @@ HCA_VERB int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
 }
 
 HCA_VERB int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
-  const auto events = static_cast<Channel*>(channel)->events;
-  std::unique_lock guard(events->device->mutex, std::defer_lock);
   Context& open = context_of(channel->context);
   if (is_inherited(&open.context)) return errno = EPERM, -1;  // they are its parent's
+  Reader events(static_cast<Channel*>(channel)->events);
   u64 cookie;
   void* object;
   do {
-    if (guard) guard.unlock();
-    const ssize_t got = read_event(*events, guard, {&cookie, 1});
+    const ssize_t got = events.next({&cookie, 1});
     if (got >= 0 && got != sizeof cookie) lose(open), errno = EIO;  // the server is gone
     if (got != sizeof cookie) return -1;
     object = find_object(open, cookie);
@@ -126,16 +139,14 @@ bool fill(Context& context, EventObject kind, u64 word, ibv_async_event& event) 
 HCA_VERB int ibv_get_async_event(ibv_context* context, ibv_async_event* event) {
   Context& open = context_of(context);
   if (is_inherited(context)) return errno = EPERM, -1;
-  const auto events = open.events;
-  std::unique_lock guard(events->device->mutex, std::defer_lock);
+  Reader events(open.events);
   std::array<u64, 2> words;  // type, cookie or port
   ssize_t got;
-  while ((got = read_event(*events, guard, words)) == sizeof words) {
+  while ((got = events.next(words)) == sizeof words) {
     const EventWord* row = find_row(kEvents, &EventWord::type, proto::EventType(words[0]));
     if (!row) return errno = EPROTO, -1;
     event->event_type = row->word;
     if (fill(open, proto::async_event(row->type)->object, words[1], *event)) return 0;
-    guard.unlock();
   }
   if (got < 0 || open.told_lost) return errno = got < 0 ? errno : EIO, -1;
   lose(open);

@@ -5,7 +5,6 @@
 #pragma once
 #include <infiniband/verbs.h>
 #include <pthread.h>
-#include <sched.h>
 
 #include <array>
 #include <atomic>
@@ -18,32 +17,12 @@
 
 #include "testbench/attach/packet_socket.h"
 #include "testbench/time_library/clock.h"
+#include "testbench/verbs_library/locks.h"
 
 // A function of the API: the program finds it in front of the system's.
 #define HCA_VERB extern "C" __attribute__((visibility("default")))
 
 namespace hca::verbs_library {
-class SpinLock {
- public:
-  void lock() {
-    while (flag_.exchange(true, std::memory_order_acquire)) let_others();
-  }
-  void unlock() { flag_.store(false, std::memory_order_release); }
-
- private:
-  // In simulated time the one that has it needs a turn.
-  static void let_others() {
-    constexpr u64 kMoment = 100'000;  // ps
-    if (!clock::is_simulated()) {
-      sched_yield();
-      return;
-    }
-    hca_time_spend(kMoment);
-    hca_time_settle();
-  }
-  std::atomic<bool> flag_{false};
-};
-
 // Pieces of the shared memory for rings, in sizes of powers of two from a page on: one that was
 // given back is used again.
 class RingSpace {
@@ -103,8 +82,8 @@ struct Context : verbs_context {
   std::map<u64, void*> by_cookie;  // CQs, queue pairs and SRQs that exist
   u64 last_cookie = 0;
   std::map<u32, Qp*> by_number;
-  SpinLock numbers;               // of by_number
-  SpinLock doorbells;             // of the queue of posted writes
+  Lock numbers;                   // of by_number
+  Lock doorbells;                 // of the queue of posted writes
   std::atomic<bool> lost{false};  // the server is gone
   bool told_lost = false;
   OpenedHere opened_here;
@@ -183,6 +162,11 @@ inline std::nullptr_t fail(int error) {
   errno = error;
   return nullptr;
 }
+// One that returns a value of errno: programs look at that as well.
+inline int told(int error) {
+  if (error) errno = error;
+  return error;
+}
 
 // ---- Objects
 struct Channel : ibv_comp_channel {
@@ -194,10 +178,24 @@ struct Ah : ibv_ah {
   Ah() : ibv_ah{} {}
   proto::AddressHandle path{};
 };
+struct Td : ibv_td {
+  Td() : ibv_td{} {}
+  std::atomic<u32> uses{0};
+};
+// A parent domain has the handle of the domain that it was made of.
 struct Pd : ibv_pd {
   Pd() : ibv_pd{} {}
-  // A window that is never bound, of which ibv_bind_mw() makes use; 0: there is none yet.
+  Pd* parent = nullptr;
+  Td* thread_domain = nullptr;
+  std::atomic<u32> uses{0};  // of a parent domain: objects; of others: parent domains
 };
+inline Pd& pd_of(ibv_pd* pd) { return static_cast<Pd&>(*pd); }
+// An object of the domain is made, or gone. What is of a plain domain the server counts.
+inline void use(ibv_pd* pd) { pd_of(pd).uses += pd_of(pd).parent != nullptr; }
+inline void leave(ibv_pd* pd) { pd_of(pd).uses -= pd_of(pd).parent != nullptr; }
+inline bool is_same_domain(const ibv_pd* a, const ibv_pd* b) {
+  return a->context == b->context && a->handle == b->handle;
+}
 struct Mr : ibv_mr {
   Mr() : ibv_mr{} {}
   u64 iova = 0;
@@ -216,8 +214,9 @@ struct Cq : ibv_cq_ex {
   std::atomic<bool> told{false};  // of an event that it had, and not polled since
   u64 stamps = 0;                 // offset of the times of its CQEs; 0: they have none
   attach::CqeTime time;           // of the completion polled last
-  SpinLock lock;
-  ibv_wc current{};  // of the extended API
+  Lock lock;
+  ibv_wc current{};      // of the extended API
+  bool polling = false;  // between ibv_start_poll() and ibv_end_poll()
 
   u32 entries() const { return u32{1} << log_entries; }
   u64 bytes() const { return u64{entries()} * proto::kCqeBytes; }
@@ -237,7 +236,7 @@ struct Queue {
   std::vector<u64> wr_ids;
   std::vector<bool> in_use;  // of a shared one: slots are taken out of order
   std::vector<bool> binds;   // of a send queue: it stands for ibv_bind_mw()
-  SpinLock lock;
+  Lock lock;
 
   u32 entries() const { return u32{1} << log_entries; }
   u64 bytes() const { return u64{1} << (log_entries + log_stride); }
@@ -252,9 +251,12 @@ struct Queue {
 
 struct Srq : ibv_srq {
   Srq() : ibv_srq{} {}
-  Queue queue;
+  Queue queue;     // its ring may have room for more than `max_wr`
+  u32 max_wr = 0;  // of those that are posted and not polled
   u32 number = 0;
   u32 outstanding = 0;
+  // What is complete and not polled, whose slot another has: by the index in the CQE.
+  std::map<u16, u64> unpolled;
   u32 async_events = 0;
   u64 cookie = 0;
 };
@@ -291,6 +293,7 @@ struct Qp : ibv_qp_ex {
   bool has_work = false;
   u32 begun_at = 0;
   int error = 0;
+  u32 opened = 0;  // ibv_wr_start() without ibv_wr_complete() or ibv_wr_abort()
 };
 inline Qp& qp_of(ibv_qp_ex* qp) { return static_cast<Qp&>(*qp); }
 inline Qp& qp_of(ibv_qp* qp) { return qp_of(reinterpret_cast<ibv_qp_ex*>(qp)); }
@@ -301,6 +304,8 @@ int make_queue(Context& context, Queue& queue, u32 wrs, u32 bytes, proto::Stride
 void free_queue(Context& context, Queue& queue);
 // The structure of a type-2 window's bind in a work request.
 void set_bind(WorkRequest& work, u32 rkey, const ibv_mw_bind_info& info);
+// The same of a work request; the window has its new key. errno's values.
+int set_bind_2(const Qp& qp, WorkRequest& work, ibv_mw* mw, u32 rkey, const ibv_mw_bind_info& info);
 // Where a CQ's entry of this index is, and its time, if it has one; whether it is new.
 u8* entry_of(const Cq& cq, u32 index);
 attach::CqeTime* stamp_of(const Cq& cq, u32 index);
@@ -316,7 +321,13 @@ int write_work(Context& context, Qp& qp, const WorkRequest& work);
 void ring_send(Context& context, Qp& qp);
 bool may_send(ibv_qp_state state);
 void spend_on_sends(u32 count);  // what it takes to post so many in a list
+// `srq`: whose queue it is, if it is a shared one.
 int post_receives(Context& context, Queue& queue, ibv_recv_wr* wr, ibv_recv_wr** bad, Srq* srq);
+// Makes room for the next receive if the slot of its index is taken; under the queue's lock, which
+// is given up meanwhile. errno's values (srq.cpp).
+int free_slot(Srq& srq, std::unique_lock<Lock>& guard);
+// Receives of an SRQ whose completions are in a CQ that nobody has polled, by their indices.
+std::set<u16> unpolled_receives(Context& context, const Srq& srq);
 // Of the context's table of operations.
 int poll_cq(ibv_cq* cq, int entries, ibv_wc* wc);
 int req_notify_cq(ibv_cq* cq, int solicited_only);
@@ -326,6 +337,9 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad);
 ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type);
 int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind);
 int dealloc_mw(ibv_mw* mw);
+ibv_td* alloc_td(ibv_context* context, ibv_td_init_attr* attributes);
+int dealloc_td(ibv_td* td);
+ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* attributes);
 int query_port(ibv_context* context, u8 port, ibv_port_attr* attributes, std::size_t bytes);
 int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input,
                     ibv_device_attr_ex* attributes, std::size_t bytes);

@@ -20,14 +20,53 @@ HCA_VERB ibv_pd* ibv_alloc_pd(ibv_context* context) {
   return made;
 }
 HCA_VERB int ibv_dealloc_pd(ibv_pd* plain) {
-  auto* const pd = static_cast<Pd*>(plain);
+  Pd* const pd = &pd_of(plain);
   Context& context = context_of(pd->context);
   attach::Reply reply;
-  const int error =
-      is_inherited(pd->context) ? 0 : command(context, CommandOpcode::DeallocPd, pd->handle, reply);
-  if (!error) delete pd;
-  return error;
+  if (!is_inherited(pd->context)) {
+    if (pd->uses) return told(EBUSY);
+    if (!pd->parent)
+      if (const int error = command(context, CommandOpcode::DeallocPd, pd->handle, reply))
+        return error;
+    if (pd->parent) --pd->parent->uses;
+    if (pd->thread_domain) --pd->thread_domain->uses;
+  }
+  delete pd;
+  return 0;
 }
+
+// ---- Thread domains, and parent domains, which are other names of a domain: what threads share is
+// locked in any case.
+namespace hca::verbs_library {
+ibv_td* alloc_td(ibv_context* context, ibv_td_init_attr* attributes) {
+  if (is_inherited(context)) return fail(EPERM);
+  if (attributes->comp_mask) return fail(EOPNOTSUPP);
+  auto* const made = new Td;
+  made->context = context;
+  return made;
+}
+int dealloc_td(ibv_td* td) {
+  if (static_cast<Td*>(td)->uses) return told(EBUSY);
+  delete static_cast<Td*>(td);
+  return 0;
+}
+ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* attributes) {
+  if (is_inherited(context)) return fail(EPERM);
+  // Rings lie in memory that the server shares: allocators of the program's are of no use.
+  if (attributes->comp_mask & ~u32{IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT}) return fail(EOPNOTSUPP);
+  ibv_td* const td = attributes->td;
+  if (!attributes->pd || attributes->pd->context != context || (td && td->context != context))
+    return fail(EINVAL);
+  auto* const made = new Pd;
+  made->context = context, made->handle = attributes->pd->handle;
+  Pd& pd = pd_of(attributes->pd);
+  made->parent = pd.parent ? pd.parent : &pd;
+  made->thread_domain = static_cast<Td*>(td);
+  ++made->parent->uses;
+  if (td) ++made->thread_domain->uses;
+  return made;
+}
+}  // namespace hca::verbs_library
 
 // ---- Address handles
 HCA_VERB ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attributes) {
@@ -56,6 +95,7 @@ HCA_VERB ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attributes) {
   auto* const made = new Ah;
   made->context = pd->context, made->pd = pd, made->handle = reply.handle;
   made->path = proto::decode<proto::AddressHandle>(reply.body.data());
+  use(pd);
   return made;
 }
 HCA_VERB int ibv_destroy_ah(ibv_ah* ah) {
@@ -63,8 +103,10 @@ HCA_VERB int ibv_destroy_ah(ibv_ah* ah) {
   request.verb = attach::Verb::DestroyAh, request.object = ah->handle;
   attach::Reply reply;
   const int error = is_inherited(ah->context) ? 0 : ask(context_of(ah->context), request, reply);
-  if (!error) delete static_cast<Ah*>(ah);
-  return error;
+  if (error) return error;
+  leave(ah->pd);
+  delete static_cast<Ah*>(ah);
+  return 0;
 }
 
 namespace {
@@ -106,7 +148,7 @@ u8 index_of_receiver(ibv_context* context, u32 port, const ibv_grh& grh) {
 HCA_VERB int ibv_init_ah_from_wc(ibv_context* context, u8 port, ibv_wc* wc, ibv_grh* grh,
                                  ibv_ah_attr* attributes) {
   constexpr unsigned kTrafficClassShift = 20;
-  if (!has_port(context, port)) return EINVAL;
+  if (!has_port(context, port)) return told(EINVAL);
   std::memset(attributes, 0, sizeof *attributes);
   attributes->dlid = wc->slid, attributes->sl = wc->sl;
   attributes->src_path_bits = wc->dlid_path_bits, attributes->port_num = port;

@@ -72,10 +72,10 @@ int work_of(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
                            row->opcode == proto::WorkOpcode::LocalInvalidate;
   work.head.immediate = invalidates ? wr.invalidate_rkey : be32toh(wr.imm_data);
   if (row->opcode == proto::WorkOpcode::BindMw) {
-    if (!wr.bind_mw.mw || wr.bind_mw.mw->type != IBV_MW_TYPE_2) return EINVAL;
-    set_bind(work, wr.bind_mw.rkey, wr.bind_mw.bind_info);
+    const auto& bind = wr.bind_mw;
+    if (const int error = set_bind_2(qp, work, bind.mw, bind.rkey, bind.bind_info)) return error;
   } else if (qp.service == proto::Service::Ud) {
-    if (!wr.wr.ud.ah) return EINVAL;
+    if (!wr.wr.ud.ah || wr.wr.ud.ah->context != qp.qp_base.context) return EINVAL;
     work.path = static_cast<Ah*>(wr.wr.ud.ah)->path;
     work.path.dest_qpn = wr.wr.ud.remote_qpn & 0xff'ffff, work.path.qkey = wr.wr.ud.remote_qkey;
   } else {
@@ -89,6 +89,11 @@ bool waits_for_ever(const Qp& qp, proto::WorkOpcode opcode) {
   const ibv_qp_state state = qp.qp_base.state;
   return !qp.max_rd_atomic && (opcode == proto::WorkOpcode::RdmaRead || is_atomic(opcode)) &&
          (state == IBV_QPS_RTS || state == IBV_QPS_SQD);
+}
+// The window has the key that its bind gives.
+void note_bind(const WorkRequest& work, const ibv_send_wr& wr) {
+  if (work.head.opcode == proto::WorkOpcode::BindMw && work.head.rkey)
+    wr.bind_mw.mw->rkey = work.head.rkey;
 }
 }  // namespace
 
@@ -131,7 +136,8 @@ void ring_send(Context& context, Qp& qp) {
 int post_send(ibv_qp* plain, ibv_send_wr* wr, ibv_send_wr** bad) {
   Qp& qp = qp_of(plain);
   Context& context = context_of(plain->context);
-  if (is_inherited(plain->context)) return *bad = wr, EPERM;
+  if (is_inherited(plain->context)) return *bad = wr, told(EPERM);
+  if (qp.send.lock.is_mine()) return *bad = wr, told(EBUSY);
   clock::catch_up();
   const std::lock_guard guard(qp.send.lock);
   int error = 0;
@@ -141,24 +147,25 @@ int post_send(ibv_qp* plain, ibv_send_wr* wr, ibv_send_wr** bad) {
     error = may_send(plain->state) ? work_of(qp, *wr, work) : EINVAL;
     if (!error) error = write_work(context, qp, work);
     if (error) break;
-    if (wr->opcode == IBV_WR_BIND_MW) wr->bind_mw.mw->rkey = wr->bind_mw.rkey;
+    note_bind(work, *wr);
   }
   if (error) *bad = wr;
   if (qp.send.posted != before) ring_send(context, qp);
   spend_on_sends(qp.send.posted - before);
-  return error;
+  return told(error);
 }
 
-// `srq`: whose queue it is, if it is a shared one.
 int post_receives(Context& context, Queue& queue, ibv_recv_wr* wr, ibv_recv_wr** bad, Srq* srq) {
   for (; wr; wr = wr->next) {
     const u32 slot = queue.slot(queue.posted);
-    const bool full = srq ? srq->outstanding >= queue.entries() || queue.in_use[slot]
-                          : queue.posted - queue.completed >= queue.entries();
+    const bool full =
+        srq ? srq->outstanding >= srq->max_wr || srq->unpolled.contains(u16(queue.posted))
+            : queue.posted - queue.completed >= queue.entries();
     const bool too_long = wr->num_sge < 0 || u32(wr->num_sge) > queue.max_sge;
-    if (full || too_long) {
+    const bool taken = srq && !full && queue.in_use[slot];
+    if (full || too_long || taken) {
       *bad = wr;
-      return too_long ? EINVAL : ENOMEM;
+      return too_long ? EINVAL : taken ? EAGAIN : ENOMEM;
     }
     u8* const at = context.shared + queue.offset + (u64{slot} << queue.log_stride);
     proto::encode(proto::ReceiveWqe{u8(wr->num_sge), u16(queue.posted)}, at);
@@ -175,8 +182,9 @@ int post_receives(Context& context, Queue& queue, ibv_recv_wr* wr, ibv_recv_wr**
 int post_recv(ibv_qp* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
   Qp& qp = qp_of(plain);
   Context& context = context_of(plain->context);
-  if (is_inherited(plain->context)) return *bad = wr, EPERM;
-  if (plain->state == IBV_QPS_RESET || plain->srq) return *bad = wr, EINVAL;
+  if (is_inherited(plain->context)) return *bad = wr, told(EPERM);
+  if (plain->state == IBV_QPS_RESET || plain->srq) return *bad = wr, told(EINVAL);
+  if (qp.receive.lock.is_mine()) return *bad = wr, told(EBUSY);
   clock::catch_up();
   const std::lock_guard guard(qp.receive.lock);
   const u32 before = qp.receive.posted;
@@ -185,21 +193,26 @@ int post_recv(ibv_qp* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
     ring(context, proto::BarOffset::ReceiveDoorbell,
          proto::QueueDoorbell{plain->qp_num, u16(qp.receive.posted)}, qp.receive.rings_at());
   clock::spend(&attach::HostCosts::post_recv, qp.receive.posted - before);
-  return error;
+  return told(error);
 }
 
 int post_srq_recv(ibv_srq* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
   Srq& srq = srq_of(plain);
   Context& context = context_of(plain->context);
-  if (is_inherited(plain->context)) return *bad = wr, EPERM;
+  if (is_inherited(plain->context)) return *bad = wr, told(EPERM);
+  if (srq.queue.lock.is_mine()) return *bad = wr, told(EBUSY);
   clock::catch_up();
-  const std::lock_guard guard(srq.queue.lock);
-  const u32 before = srq.queue.posted;
-  const int error = post_receives(context, srq.queue, wr, bad, &srq);
-  if (srq.queue.posted != before)
-    ring(context, proto::BarOffset::SharedDoorbell,
-         proto::QueueDoorbell{srq.number, u16(srq.queue.posted)}, srq.queue.rings_at());
-  clock::spend(&attach::HostCosts::post_recv, srq.queue.posted - before);
-  return error;
+  std::unique_lock guard(srq.queue.lock);
+  int error = 0;
+  do {
+    const u32 before = srq.queue.posted;
+    error = post_receives(context, srq.queue, wr, &wr, &srq);
+    if (srq.queue.posted != before)
+      ring(context, proto::BarOffset::SharedDoorbell,
+           proto::QueueDoorbell{srq.number, u16(srq.queue.posted)}, srq.queue.rings_at());
+    clock::spend(&attach::HostCosts::post_recv, srq.queue.posted - before);
+  } while (error == EAGAIN && !(error = free_slot(srq, guard)));
+  if (error) *bad = wr;
+  return told(error);
 }
 }  // namespace hca::verbs_library

@@ -21,7 +21,7 @@ int make_queue(Context& context, Queue& queue, u32 wrs, u32 bytes, proto::Stride
   if (queue.log_entries > context.info.attributes.max_log_work_entries ||
       queue.log_stride > strides.most)
     return EINVAL;
-  const std::lock_guard guard(context.mutex);
+  const StateGuard guard(context.mutex);
   queue.offset = context.rings.take(queue.bytes());
   if (!queue.offset) return ENOMEM;
   queue.wr_ids.resize(queue.entries());
@@ -30,7 +30,7 @@ int make_queue(Context& context, Queue& queue, u32 wrs, u32 bytes, proto::Stride
 }
 
 void free_queue(Context& context, Queue& queue) {
-  const std::lock_guard guard(context.mutex);
+  const StateGuard guard(context.mutex);
   if (queue.offset) context.rings.give_back(queue.offset, queue.bytes());
   queue.offset = 0;
 }
@@ -88,7 +88,7 @@ int create_at_server(Context& context, Qp& qp, const ibv_qp_init_attr_ex& attrib
     return error;
   }
   qp.qp_base.qp_num = reply.number, qp.qp_base.handle = reply.handle;
-  const std::lock_guard guard(context.mutex);
+  const StateGuard guard(context.mutex);
   context.qps.insert(&qp);
   const std::lock_guard numbers(context.numbers);
   context.by_number[reply.number] = &qp;
@@ -148,6 +148,7 @@ ibv_qp* create_qp_ex(ibv_context* plain, ibv_qp_init_attr_ex* attributes) {
   pthread_cond_init(&qp.cond, nullptr);
   made->extended = attributes->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
   set_work_functions(*made, wanted_work(*attributes));
+  use(qp.pd);
   return &made.release()->qp_base;
 }
 
@@ -287,7 +288,8 @@ HCA_VERB ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) {
 HCA_VERB int ibv_modify_qp(ibv_qp* plain, ibv_qp_attr* attributes, int words) {
   Qp& qp = qp_of(plain);
   proto::QpAttributes change{};
-  if (const int error = to_device(qp, *attributes, words, change)) return error;
+  if (const int error = to_device(qp, *attributes, words, change)) return told(error);
+  if (change.state == proto::QpState::Reset && qp.send.lock.is_mine()) return told(EBUSY);
   attach::Request request;
   request.object = plain->handle;
   attach::Reply reply;
@@ -328,19 +330,21 @@ namespace {
 // errno's values.
 int destroy_at_server(Context& context, Qp& qp) {
   ibv_qp* const plain = &qp.qp_base;
+  if (qp.send.lock.is_mine()) return told(EBUSY);
   attach::Reply reply;
   if (const int error = command(context, CommandOpcode::DestroyQp, plain->handle, reply))
     return error;
   take_cookie(context, qp.cookie);
   await_acknowledged(*plain, plain->events_completed, qp.async_events);
   {
-    const std::lock_guard guard(context.mutex);
+    const StateGuard guard(context.mutex);
     context.qps.erase(&qp);
     const std::lock_guard numbers(context.numbers);
     context.by_number.erase(plain->qp_num);
   }
   forget_work(qp);
   free_queue(context, qp.send), free_queue(context, qp.receive);
+  leave(plain->pd);
   return 0;
 }
 }  // namespace
@@ -352,7 +356,7 @@ HCA_VERB int ibv_destroy_qp(ibv_qp* plain) {
   return error;
 }
 HCA_VERB int ibv_query_qp_data_in_order(ibv_qp*, ibv_wr_opcode, u32) { return 0; }
-HCA_VERB int ibv_set_ece(ibv_qp*, ibv_ece* ece) { return ece->vendor_id ? EOPNOTSUPP : 0; }
+HCA_VERB int ibv_set_ece(ibv_qp*, ibv_ece* ece) { return ece->vendor_id ? told(EOPNOTSUPP) : 0; }
 HCA_VERB int ibv_query_ece(ibv_qp*, ibv_ece* ece) {
   *ece = {};
   return 0;

@@ -24,6 +24,7 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
   attach::Reply reply;
   if (const int error = command(context, CommandOpcode::AllocMw, request, window, reply))
     return fail(error);
+  use(pd);
   return new ibv_mw{pd->context, pd, reply.number, reply.handle, type};
 }
 
@@ -35,8 +36,10 @@ int dealloc_mw(ibv_mw* mw) {
                         ? 0
                         : command(context_of(mw->context), CommandOpcode::DeallocMw, request,
                                   proto::MwAttributes{}, reply);
-  if (!error) delete mw;
-  return error;
+  if (error) return error;
+  leave(mw->pd);
+  delete mw;
+  return 0;
 }
 
 namespace {
@@ -54,6 +57,19 @@ void set_bind(WorkRequest& work, u32 rkey, const ibv_mw_bind_info& info) {
       0};
 }
 
+// MW-12: of the key that is wanted the key byte is the program's, the index the window's. What is
+// none of this device is none that the HCA knows: it refuses the bind (MW-22).
+int set_bind_2(const Qp& qp, WorkRequest& work, ibv_mw* mw, u32 rkey,
+               const ibv_mw_bind_info& info) {
+  if (!mw || mw->type == IBV_MW_TYPE_1) return EINVAL;
+  const ibv_context* const here = qp.qp_base.context;
+  const bool is_ours = mw->context == here && mw->type == IBV_MW_TYPE_2;
+  set_bind(work, is_ours ? proto::make_key(proto::key_index(mw->rkey), proto::key_byte(rkey)) : 0,
+           info);
+  if (info.mr && info.mr->context != here) work.memory.region_key = 0;
+  return 0;
+}
+
 namespace {
 // MW-7, MW-12: the next key byte, and not the reserved key (G22.4).
 u32 next_key(u32 key) {
@@ -67,12 +83,15 @@ int bind_mw(ibv_qp* plain, ibv_mw* mw, ibv_mw_bind* bind) {
   Qp& qp = qp_of(plain);
   Context& context = context_of(plain->context);
   constexpr unsigned kFlags = IBV_SEND_FENCE | IBV_SEND_SIGNALED;
-  if (mw->type != IBV_MW_TYPE_1 || plain->pd != mw->pd || (bind->send_flags & ~kFlags) ||
-      qp.service == proto::Service::Ud || !may_send(plain->state))
-    return EINVAL;
+  if (mw->type != IBV_MW_TYPE_1 || !is_same_domain(plain->pd, mw->pd) ||
+      (bind->send_flags & ~kFlags) || qp.service == proto::Service::Ud || !may_send(plain->state) ||
+      (bind->bind_info.mw_access_flags & IBV_ACCESS_ZERO_BASED))  // G22.6
+    return told(EINVAL);
+  if (is_inherited(plain->context)) return told(EPERM);
+  if (qp.send.lock.is_mine()) return told(EBUSY);
   clock::settle();
   const std::lock_guard guard(qp.send.lock);
-  if (qp.send.posted - qp.send.completed >= qp.send.entries()) return ENOMEM;
+  if (qp.send.posted - qp.send.completed >= qp.send.entries()) return told(ENOMEM);
   WorkRequest work;
   work.wr_id = bind->wr_id, work.binds = true;
   work.head.opcode = proto::WorkOpcode::BindMw;
@@ -106,6 +125,7 @@ ibv_mr* register_region(ibv_pd* pd, void* address, std::size_t length, u64 iova,
   static_cast<ibv_mr&>(*made) = {pd->context,  pd,           address,     length,
                                  reply.handle, reply.number, reply.number};
   made->iova = iova, made->access = *access;
+  use(pd);
   return made;
 }
 
@@ -162,6 +182,7 @@ HCA_VERB int ibv_rereg_mr(ibv_mr* plain, int flags, ibv_pd* pd, void* address, s
     errno = error;
     return IBV_REREG_MR_ERR_CMD;
   }
+  use(changed.pd), leave(mr.pd);
   mr = changed;
   return 0;
 }
@@ -171,6 +192,8 @@ HCA_VERB int ibv_dereg_mr(ibv_mr* mr) {
       is_inherited(mr->context)
           ? 0
           : command(context_of(mr->context), CommandOpcode::DeregisterMr, mr->handle, reply);
-  if (!error) delete static_cast<Mr*>(mr);
-  return error;
+  if (error) return error;
+  leave(mr->pd);
+  delete static_cast<Mr*>(mr);
+  return 0;
 }

@@ -50,35 +50,81 @@ int make_resized(Context& context, const Queue& queue, u32 wrs, Queue& resized) 
   return EINVAL;
 }
 
-// errno's values.
-int change_srq(Context& context, Srq& srq, const ibv_srq_attr& wanted, int mask) {
-  const std::lock_guard guard(srq.queue.lock);
-  proto::SrqAttributes change;
-  Queue resized;
-  if ((mask & IBV_SRQ_MAX_WR) && !wanted.max_wr) return EINVAL;
-  const u32 wrs = mask & IBV_SRQ_MAX_WR ? wanted.max_wr : srq.queue.entries();
-  if (mask & IBV_SRQ_LIMIT) {
-    if (wanted.srq_limit > wrs) return EINVAL;
-    change.mask |= proto::kSrqLimit, change.limit = wanted.srq_limit;
-  }
-  const bool resizes = std::bit_width(wrs - 1) != srq.queue.log_entries;
-  if (resizes) {
-    if (const int error = make_resized(context, srq.queue, wrs, resized)) return error;
-    change.mask |= proto::kSrqRing, change.address = resized.offset;
-    change.log_entries = resized.log_entries, change.log_stride = resized.log_stride;
-  }
-  if (!change.mask) return 0;
+int change_at_server(Context& context, const Srq& srq, const proto::SrqAttributes& change) {
   attach::Request request;
   request.object = srq.handle;
   attach::Reply reply;
-  const int error = command(context, CommandOpcode::ModifySrq, request, change, reply);
-  if (resizes) free_queue(context, error ? resized : srq.queue);
-  if (error || !resizes) return error;
+  return command(context, CommandOpcode::ModifySrq, request, change, reply);
+}
+
+// A ring of so many entries in the place of the old one; `change`: what else is to change. EINVAL:
+// it has no room for what is outstanding.
+int replace_ring(Context& context, Srq& srq, u32 entries, proto::SrqAttributes change) {
+  Queue resized;
+  if (const int error = make_resized(context, srq.queue, entries, resized)) return error;
+  change.mask |= proto::kSrqRing, change.address = resized.offset;
+  change.log_entries = resized.log_entries, change.log_stride = resized.log_stride;
+  const int error = change_at_server(context, srq, change);
+  free_queue(context, error ? resized : srq.queue);
+  if (error) return error;
   srq.queue.offset = resized.offset, srq.queue.log_entries = resized.log_entries;
   srq.queue.wr_ids.swap(resized.wr_ids), srq.queue.in_use.swap(resized.in_use);
   return 0;
 }
+
+// The smallest ring that has `max_wr` entries and room for what is outstanding, each WQE at the
+// place of its index.
+int resize(Context& context, Srq& srq, u32 max_wr, const proto::SrqAttributes& change) {
+  const u32 now = srq.queue.entries();
+  for (u32 entries = max_wr; entries < now; entries *= 2) {
+    const int error = replace_ring(context, srq, entries, change);
+    if (error != EINVAL) return error;
+  }
+  if (max_wr > now) return replace_ring(context, srq, max_wr, change);
+  return change.mask ? change_at_server(context, srq, change) : 0;
+}
+
+// errno's values.
+int change_srq(Context& context, Srq& srq, const ibv_srq_attr& wanted, int mask) {
+  const std::lock_guard guard(srq.queue.lock);
+  const u32 most = 1u << context.info.attributes.max_log_work_entries;
+  u32 max_wr = srq.max_wr;
+  if (mask & IBV_SRQ_MAX_WR) {
+    if (!wanted.max_wr || wanted.max_wr > most) return EINVAL;
+    max_wr = std::bit_ceil(wanted.max_wr);
+    if (srq.outstanding > max_wr) return EINVAL;
+  }
+  proto::SrqAttributes change;
+  if (mask & IBV_SRQ_LIMIT) {
+    if (wanted.srq_limit > (mask & IBV_SRQ_MAX_WR ? wanted.max_wr : max_wr)) return EINVAL;
+    change.mask = proto::kSrqLimit, change.limit = wanted.srq_limit;
+  }
+  const int error = max_wr != srq.max_wr ? resize(context, srq, max_wr, change)
+                    : change.mask        ? change_at_server(context, srq, change)
+                                         : 0;
+  if (!error) srq.max_wr = max_wr;
+  return error;
+}
 }  // namespace
+
+// What is complete needs its slot no more. A message that takes long, or is still on its way, does:
+// then there is room in a ring of twice the size.
+int free_slot(Srq& srq, std::unique_lock<Lock>& guard) {
+  Context& context = context_of(srq.context);
+  guard.unlock();
+  const std::set<u16> complete = unpolled_receives(context, srq);
+  guard.lock();
+  Queue& queue = srq.queue;
+  for (u32 index = queue.posted - queue.entries(); index != queue.posted; ++index) {
+    const u32 slot = queue.slot(index);
+    if (!queue.in_use[slot] || !complete.contains(u16(index))) continue;
+    srq.unpolled[u16(index)] = queue.wr_ids[slot];
+    queue.in_use[slot] = false;
+  }
+  if (!queue.in_use[queue.slot(queue.posted)]) return 0;
+  if (queue.log_entries == context.info.attributes.max_log_work_entries) return ENOMEM;
+  return replace_ring(context, srq, 2 * queue.entries(), {});
+}
 
 ibv_srq* create_srq_ex(ibv_context* plain, ibv_srq_init_attr_ex* attributes) {
   constexpr u32 kKnown = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD;
@@ -88,6 +134,7 @@ ibv_srq* create_srq_ex(ibv_context* plain, ibv_srq_init_attr_ex* attributes) {
   if (!(attributes->comp_mask & IBV_SRQ_INIT_ATTR_PD) || !attributes->pd) return fail(EINVAL);
   ibv_srq_attr& attr = attributes->attr;
   if (!attr.max_wr || attr.max_sge > WorkRequest::kMostSges) return fail(EINVAL);
+  if (attributes->pd->context != plain) return fail(EINVAL);
   Context& context = context_of(plain);
   auto made = std::make_unique<Srq>();
   made->queue.max_sge = std::max(attr.max_sge, 1u);
@@ -99,9 +146,10 @@ ibv_srq* create_srq_ex(ibv_context* plain, ibv_srq_init_attr_ex* attributes) {
     free_queue(context, made->queue);
     return fail(error);
   }
-  attr.max_wr = made->queue.entries(), attr.max_sge = made->queue.max_sge;
+  attr.max_wr = made->max_wr = made->queue.entries(), attr.max_sge = made->queue.max_sge;
   made->context = plain, made->pd = attributes->pd;
   made->srq_context = attributes->srq_context;
+  use(made->pd);
   pthread_mutex_init(&made->mutex, nullptr);
   pthread_cond_init(&made->cond, nullptr);
   return made.release();
@@ -125,10 +173,11 @@ HCA_VERB ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes) {
   return made;
 }
 HCA_VERB int ibv_modify_srq(ibv_srq* srq, ibv_srq_attr* attributes, int mask) {
-  if (is_inherited(srq->context)) return EPERM;
-  if (mask & ~(IBV_SRQ_LIMIT | IBV_SRQ_MAX_WR)) return EINVAL;
+  if (is_inherited(srq->context)) return told(EPERM);
+  if (mask & ~(IBV_SRQ_LIMIT | IBV_SRQ_MAX_WR)) return told(EINVAL);
+  if (srq_of(srq).queue.lock.is_mine()) return told(EBUSY);
   clock::settle();
-  return change_srq(context_of(srq->context), srq_of(srq), *attributes, mask);
+  return told(change_srq(context_of(srq->context), srq_of(srq), *attributes, mask));
 }
 HCA_VERB int ibv_query_srq(ibv_srq* srq, ibv_srq_attr* attributes) {
   attach::Reply reply;
@@ -137,7 +186,7 @@ HCA_VERB int ibv_query_srq(ibv_srq* srq, ibv_srq_attr* attributes) {
     return error;
   const Queue& queue = srq_of(srq).queue;
   const auto found = proto::decode<proto::SrqAttributes>(reply.body.data());
-  *attributes = {queue.entries(), queue.max_sge, found.limit};
+  *attributes = {srq_of(srq).max_wr, queue.max_sge, found.limit};
   return 0;
 }
 HCA_VERB int ibv_destroy_srq(ibv_srq* srq) {
@@ -149,6 +198,7 @@ HCA_VERB int ibv_destroy_srq(ibv_srq* srq) {
     take_cookie(context, srq_of(srq).cookie);
     await_acknowledged(*srq, srq->events_completed, srq_of(srq).async_events);
     free_queue(context, srq_of(srq).queue);
+    leave(srq->pd);
   }
   delete &srq_of(srq);
   return 0;

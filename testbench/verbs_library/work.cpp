@@ -14,7 +14,7 @@ namespace {
 void finish(Qp& qp) {
   if (!qp.has_work) return;
   qp.has_work = false;
-  if (qp.service == proto::Service::Ud && !qp.work.addressed) qp.error = EINVAL;
+  if (qp.service == proto::Service::Ud && !qp.work.addressed && !qp.error) qp.error = EINVAL;
   if (!qp.error) qp.error = write_work(context_of(qp.qp_base.context), qp, qp.work);
 }
 
@@ -40,18 +40,32 @@ WorkRequest& begin_remote(ibv_qp_ex* ex, proto::WorkOpcode opcode, u32 rkey, u64
 void start(ibv_qp_ex* ex) {
   Qp& qp = qp_of(ex);
   const bool inherited = is_inherited(qp.qp_base.context);
+  const bool again = !inherited && qp.send.lock.is_mine();
   if (inherited)
-    qp.send.lock.unlock();  // a thread of the parent may have held it, which is not in the child
+    qp.send.lock.forget(), qp.opened = 0;
   else
     clock::catch_up();
   qp.send.lock.lock();
+  if (qp.opened++) {  // what was begun before is not posted either
+    qp.error = EBUSY;
+    return;
+  }
   qp.begun_at = qp.send.posted, qp.has_work = false;
   const ibv_qp_state state = qp.qp_base.state;
   qp.error = state == IBV_QPS_RESET || state == IBV_QPS_INIT || state == IBV_QPS_RTR ? EINVAL : 0;
+  if (again) qp.error = EBUSY;  // a handler of a signal, in a call that posts
   if (inherited) qp.error = EPERM;
+}
+// False: it was not begun, or is within another.
+bool end(Qp& qp) {
+  if (!qp.opened || !qp.send.lock.is_mine()) return false;
+  if (!--qp.opened) return true;
+  qp.send.lock.unlock();
+  return false;
 }
 int complete(ibv_qp_ex* ex) {
   Qp& qp = qp_of(ex);
+  if (!end(qp)) return told(qp.opened ? EBUSY : EINVAL);
   finish(qp);
   if (qp.error)
     qp.send.posted = qp.begun_at;
@@ -60,10 +74,11 @@ int complete(ibv_qp_ex* ex) {
   spend_on_sends(qp.send.posted - qp.begun_at);
   const int error = qp.error;
   qp.send.lock.unlock();
-  return error;
+  return told(error);
 }
 void abort(ibv_qp_ex* ex) {
   Qp& qp = qp_of(ex);
+  if (!end(qp)) return;
   qp.send.posted = qp.begun_at, qp.has_work = false;
   qp.send.lock.unlock();
 }
@@ -89,9 +104,10 @@ void write_imm(ibv_qp_ex* ex, u32 rkey, u64 address, __be32 immediate) {
 }
 void bind_window(ibv_qp_ex* ex, ibv_mw* mw, u32 rkey, const ibv_mw_bind_info* info) {
   WorkRequest& work = begin(ex, proto::WorkOpcode::BindMw);
-  if (mw->type != IBV_MW_TYPE_2) qp_of(ex).error = EINVAL;
-  set_bind(work, rkey, *info);
-  mw->rkey = rkey;
+  if (const int error = set_bind_2(qp_of(ex), work, mw, rkey, *info))
+    qp_of(ex).error = error;
+  else if (work.head.rkey)
+    mw->rkey = work.head.rkey;
 }
 void compare_swap(ibv_qp_ex* ex, u32 rkey, u64 address, u64 compare, u64 swap) {
   begin_remote(ex, proto::WorkOpcode::CompareSwap, rkey, address).atomic = {swap, compare};
@@ -134,7 +150,8 @@ void set_inline_data(ibv_qp_ex* ex, void* address, std::size_t length) {
   set_inline_data_list(ex, 1, &data);
 }
 void set_ud_addr(ibv_qp_ex* ex, ibv_ah* ah, u32 qpn, u32 qkey) {
-  qp_of(ex).work.addressed = true;
+  qp_of(ex).work.addressed = ah && ah->context == qp_of(ex).qp_base.context;
+  if (!qp_of(ex).work.addressed) return;
   proto::AddressHandle& path = qp_of(ex).work.path;
   path = static_cast<Ah*>(ah)->path;
   path.dest_qpn = qpn & 0xff'ffff, path.qkey = qkey;

@@ -123,6 +123,11 @@ void check_unmapped(Bench& bench);
 void check_resizing(Bench& bench);
 void check_extended(Bench& bench);
 void check_datagrams(Bench& bench);
+void check_windows(Bench& bench);
+void check_shared(Bench& bench);
+void check_unread(Bench& bench);
+void check_between(Bench& bench);
+void check_handlers(Bench& bench);
 // Only if they are asked for: it takes seconds; the simulation is killed in its midst; cables
 // break; there is a second port.
 void check_limits(Bench& bench);

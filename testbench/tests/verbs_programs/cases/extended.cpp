@@ -220,8 +220,6 @@ constexpr std::array kAbsent{
     // clang-format off
     CallRow{"ibv_alloc_dm",            EOPNOTSUPP, [](Bench& b) { ibv_alloc_dm_attr a{64, 0, 0}; return error_of(ibv_alloc_dm(b.a.context, &a)); }},
     CallRow{"ibv_alloc_null_mr",       EOPNOTSUPP, [](Bench& b) { return error_of(ibv_alloc_null_mr(b.a.pd)); }},
-    CallRow{"ibv_alloc_td",            EOPNOTSUPP, [](Bench& b) { ibv_td_init_attr a{}; return error_of(ibv_alloc_td(b.a.context, &a)); }},
-    CallRow{"ibv_alloc_parent_domain", EOPNOTSUPP, [](Bench& b) { ibv_parent_domain_init_attr a{}; a.pd = b.a.pd; return error_of(ibv_alloc_parent_domain(b.a.context, &a)); }},
     CallRow{"ibv_open_xrcd",           EOPNOTSUPP, [](Bench& b) { ibv_xrcd_init_attr a{}; return error_of(ibv_open_xrcd(b.a.context, &a)); }},
     CallRow{"ibv_open_qp",             EOPNOTSUPP, [](Bench& b) { ibv_qp_open_attr a{}; return error_of(ibv_open_qp(b.a.context, &a)); }},
     CallRow{"ibv_create_wq",           EOPNOTSUPP, [](Bench& b) { ibv_wq_init_attr a{}; return error_of(ibv_create_wq(b.a.context, &a)); }},

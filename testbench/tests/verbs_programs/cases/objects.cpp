@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Objects that others are made of, handles that are none, what is of another device.
+#include <utility>
+
 #include "testbench/tests/verbs_programs/cases/bench.h"
 
 namespace cases {
@@ -126,9 +128,9 @@ void check_handles(Bench& bench) {
       bench, "an address handle of a domain", a.pd,
       [&](ibv_pd* pd) { return error_of(ibv_create_ah(pd, &path), ibv_destroy_ah); }, EINVAL);
   // The handle of an object of another kind is none.
-  ibv_qp other_kind = *qp;
-  other_kind.handle = a.cq->handle;
-  bench.checks->equal("a queue pair with a CQ's handle", ibv_destroy_qp(&other_kind), ENOENT);
+  const std::uint32_t handle = std::exchange(qp->handle, a.cq->handle);
+  bench.checks->equal("a queue pair with a CQ's handle", ibv_destroy_qp(qp), ENOENT);
+  qp->handle = handle;
   bench.checks->equal(
       "all is still there",
       ibv_destroy_qp(qp) | ibv_destroy_srq(srq) | ibv_destroy_ah(ah) | ibv_dealloc_mw(mw), 0);
