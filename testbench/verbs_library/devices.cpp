@@ -160,7 +160,7 @@ ibv_mtu mtu_word(u32 bytes) {
 int query_port(ibv_context* context, u8 number, ibv_port_attr* attributes, std::size_t bytes) {
   proto::PortAttributes port;
   const attach::DeviceInfo& info = context_of(context).info;
-  if (!has_port(context, number)) return EINVAL;
+  if (!has_port(context, number)) return told(EINVAL);
   if (const int error = port_attributes(context, number, port)) return error;
   ibv_port_attr all{};
   const bool down = proto::is_down(port);
@@ -351,14 +351,14 @@ HCA_VERB int _ibv_query_gid_ex(ibv_context* context, u32 port, u32 index, ibv_gi
 HCA_VERB ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* entries,
                                       std::size_t room, u32 flags, std::size_t bytes) {
   ssize_t count = 0;
-  if (flags) return -EOPNOTSUPP;
+  if (flags) return -told(EOPNOTSUPP);
   const u32 ports = context_of(context).info.ports;
   for (u32 i = 0; i < ports * proto::kGidEntries; ++i) {
     ibv_gid_entry found{};
     const int error = gid_at(context, 1 + i / proto::kGidEntries, i % proto::kGidEntries, found);
     if (error == ENODATA) continue;
-    if (error) return -error;
-    if (std::size_t(count) == room) return -EINVAL;
+    if (error) return -told(error);
+    if (std::size_t(count) == room) return -told(EINVAL);
     std::memcpy(reinterpret_cast<char*>(entries) + std::size_t(count++) * bytes, &found,
                 std::min(bytes, sizeof found));
   }

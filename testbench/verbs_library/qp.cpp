@@ -270,6 +270,7 @@ using namespace hca;
 using namespace hca::verbs_library;
 
 HCA_VERB ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
+  if (!pd) return fail(EINVAL);
   ibv_qp_init_attr_ex all{};
   all.qp_context = attributes->qp_context;
   all.send_cq = attributes->send_cq, all.recv_cq = attributes->recv_cq, all.srq = attributes->srq;

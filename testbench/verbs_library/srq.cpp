@@ -165,6 +165,7 @@ using namespace hca;
 using namespace hca::verbs_library;
 
 HCA_VERB ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes) {
+  if (!pd) return fail(EINVAL);
   ibv_srq_init_attr_ex all{};
   all.srq_context = attributes->srq_context, all.attr = attributes->attr;
   all.comp_mask = IBV_SRQ_INIT_ATTR_PD, all.pd = pd;

@@ -128,6 +128,7 @@ void check_shared(Bench& bench);
 void check_unread(Bench& bench);
 void check_between(Bench& bench);
 void check_handlers(Bench& bench);
+void check_table(Bench& bench);
 // Only if they are asked for: it takes seconds; the simulation is killed in its midst; cables
 // break; there is a second port.
 void check_limits(Bench& bench);

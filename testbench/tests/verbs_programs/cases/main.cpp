@@ -34,6 +34,7 @@ constexpr std::array kGroups{
     GroupRow{"unread",      cases::check_unread},
     GroupRow{"between",     cases::check_between},
     GroupRow{"handlers",    cases::check_handlers},
+    GroupRow{"table",       cases::check_table},
     GroupRow{"limits",      cases::check_limits, true},
     GroupRow{"lost",        cases::check_lost, true},
     GroupRow{"spinning",    cases::check_spinning, true},
