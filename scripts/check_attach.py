@@ -162,7 +162,8 @@ def spinning(hca, scenario):
 def one_hca(hca, scenario):
     """Both ends on the same HCA: what they send does not leave it."""
     for device, program, settings in ("hca0", "ibv_rc_pingpong -n 50 -c", []), ("hca1", "ibv_ud_pingpong -n 50 -s 1024 -c", []), (
-            "hca1", "ibv_rc_pingpong -n 50 -g 3 -c", ROCE), ("hca0", "ib_read_bw -n 100 -F", []), ("hca0", "ib_write_bw -b -n 100 -F", []):
+            "hca1", "ibv_rc_pingpong -n 50 -g 3 -c", ROCE), ("hca0", "ib_read_bw -n 100 -F", []), ("hca0", "ib_write_bw -b -n 100 -F", []), (
+            "hca0", "ib_send_bw -g -n 50 -F -s 1024", []), ("hca1", "ib_send_lat -g -n 50 -F -s 1024 -x 0", ROCE6):
         output, _, _ = run_pair(hca, scenario, program, settings, "wall", (device, device))
         wants(output, PINGPONG + "|" + PERFTEST)
 
@@ -227,7 +228,7 @@ def cases(hca, scenario):
         for clock, options in ("wall", []), ("sim", []), ("sim", REPLACE):
             with Served(hca, scenario, settings) as served:
                 output = finish(served.start("", [case_program(hca)], clock, options), "the program")
-                wants(output, r"^21 groups: \d{4,} passed, 0 failed$")
+                wants(output, r"^22 groups: \d{4,} passed, 0 failed$")
                 print(f"{clock} {' '.join(settings + options)}: {output.strip()}")
     with Served(hca, scenario, []) as served:
         wants(finish(served.start("", [case_program(hca), "limits"]), "the program"), r"^1 groups: \d+ passed, 0 failed$")

@@ -193,11 +193,14 @@ Qp* VerbsContext::create_qp(const QpInitAttr& a, std::optional<u32> qpn) {
   qp.sq_address = alloc(u64{1} << (sq_log + qp.sq_log_stride), 256);
   qp.rq_address = alloc(u64{1} << (rq_log + qp.rq_log_stride), 256);
   qp.send_ids.resize(std::size_t{1} << sq_log), qp.recv_ids.resize(std::size_t{1} << rq_log);
-  const proto::QpCreate create{
-      u8(a.service),  a.sq_sig_all,           number_of(a.pd),  a.send_cq->cqn,
-      a.recv_cq->cqn, qp.sq_address,          qp.rq_address,    sq_log,
-      rq_log,         qp.sq_log_stride,       qp.rq_log_stride, 0,
-      a.privileged,   a.srq ? a.srq->srqn : 0};
+  const proto::QpCreate create{u8(a.service),    a.sq_sig_all,
+                               number_of(a.pd),  a.send_cq->cqn,
+                               a.recv_cq->cqn,   qp.sq_address,
+                               qp.rq_address,    sq_log,
+                               rq_log,           qp.sq_log_stride,
+                               qp.rq_log_stride, 0,
+                               a.privileged,     a.srq ? a.srq->srqn : 0,
+                               a.blocks_self};
   if (execute(CommandOpcode::CreateQp, qp.qpn, create) != CommandStatus::Ok) return nullptr;
   Qp& made = qps_.emplace_back(std::move(qp));
   if (made.qpn >= by_qpn_.size()) by_qpn_.resize(made.qpn + 1);

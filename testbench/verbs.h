@@ -97,7 +97,8 @@ struct QpInitAttr {
   u32 max_send_sge = 1, max_recv_sge = 1;
   u32 max_inline_data = 0;
   bool sq_sig_all = false;
-  bool privileged = false;  // SGEs may have L_Key 0 and physical addresses
+  bool privileged = false;   // SGEs may have L_Key 0 and physical addresses
+  bool blocks_self = false;  // no copy of what it sends to a group itself
 };
 
 struct Qp {

@@ -194,6 +194,7 @@ void Chip::connect_port(unsigned i) {
   port.transmit.contexts = &qp_context.contexts;
   port.transmit.attributes = &qp_context.contexts.ports[i];
   if (config.port[i].loop_back) port.transmit.own = &port.receive;
+  if (config.transport.multicast_loop_back) port.transmit.turns = &port.receive;
   port.responder_check.reads_finished = &responder_execute.reads_finished;
   if (port.link) connect_link(i);
   engine::Block& sender = port.link ? static_cast<engine::Block&>(*port.link) : port.transmit;

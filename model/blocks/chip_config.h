@@ -133,5 +133,7 @@ struct hca::engine::Knobs<hca::proto::TransportOptions> {
       knob("srq_limit_test", &C::srq_limit_test, proto::kSrqLimitTestNames,
            "an SRQ's limit is tested as a WQE is taken, or also as it is set (G23.1)"),
       knob("congestion_control", &C::congestion_control,
-           "the answer to a request with FECN 1 has BECN 1 (G26.1); else FECN is ignored"));
+           "the answer to a request with FECN 1 has BECN 1 (G26.1); else FECN is ignored"),
+      knob("multicast_loop_back", &C::multicast_loop_back,
+           "a datagram to a group also reaches the members at its own port (G25.3)"));
 };

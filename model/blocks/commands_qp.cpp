@@ -30,7 +30,7 @@ CommandStatus create_qp(Call& c) {
   QpConfig qp;
   qp.allocated = true, qp.signal_all = a.signal_all, qp.service = Service(a.service);
   qp.reliable = is_reliable(qp.service);
-  qp.privileged = a.privileged, qp.options = x.options;
+  qp.privileged = a.privileged, qp.blocks_self = a.blocks_self, qp.options = x.options;
   qp.qpn = qpn, qp.pd = a.pd, qp.send_cq = a.send_cq;
   qp.receive_cq = mutant<"receive_cqes_to_send_cq">() ? a.send_cq : a.receive_cq;
   qp.sq = {a.sq_address, a.sq_log_entries, a.sq_log_stride};
@@ -93,6 +93,7 @@ CommandStatus query_qp_create(Call& c) {
   QpCreate a{};
   a.service = u8(qp->service), a.pd = qp->pd;
   a.signal_all = qp->signal_all, a.privileged = qp->privileged;
+  a.blocks_self = qp->blocks_self;
   a.send_cq = qp->send_cq, a.receive_cq = qp->receive_cq;
   a.sq_log_entries = qp->sq.log_entries, a.sq_log_stride = qp->sq.log_stride;
   a.rq_log_entries = qp->rq.log_entries, a.rq_log_stride = qp->rq.log_stride;

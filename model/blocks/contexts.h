@@ -110,11 +110,14 @@ struct Contexts {
     return std::find(members.begin(), members.end(), m) != members.end();
   }
   // The members of a group whose queue pair is of the port get a datagram (C9-59): `visit(qpn)`.
+  // `sender`: the queue pair of this port that sent it, else kAnyQp.
   template <class Visit>
   void each_receiver(u32 port, const proto::Gid& dgid, const u8* frame,
-                     const proto::FrameShape& shape, const Visit& visit) const {
+                     const proto::FrameShape& shape, u32 sender, const Visit& visit) const {
     for (const proto::MulticastMember& m : members) {
       if (!proto::is_member(m, dgid, frame, shape) || !proto::is_of_port(qps[m.qpn], port))
+        continue;
+      if (m.qpn == sender && qps[sender].blocks_self && !proto::mutant<"own_copy_unblocked">())
         continue;
       visit(m.qpn);
       if (proto::mutant<"multicast_one_copy">()) return;

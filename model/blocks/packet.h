@@ -28,6 +28,7 @@ struct alignas(64) Packet {
   bool abandoned = false;             // its queue pair was reset while it was gathered
   bool tells_sent = false;            // the requester waits for it to be on the wire
   bool is_control = false;            // of the link itself; stays so in its pool
+  bool turned = false;                // it was sent by the port that receives it, to a group
   bool has_icrc = false;              // computed when its payload came, while the cache has it
   u8 lane = 0;                        // of the receive buffer, if there are several
   u32 life = 0;                       // of the queue pair when the packet was made
@@ -71,7 +72,7 @@ class PacketPool {
       grow();
     Packet* p = free_;
     free_ = p->next;
-    p->has_icrc = false;
+    p->has_icrc = p->turned = false;
     return p;
   }
   static void give_back(Packet* p) {

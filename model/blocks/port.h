@@ -28,9 +28,10 @@ struct PortCounters {
 // Contract: a packet that is seen in cycle n has its first bit on the wire in n + icrc_unit.latency
 // + latency; the next one follows when link and icrc_unit are free, and not before `interval`
 // cycles. With loop_back one that is for its own port turns round where the wire begins: its first
-// bit arrives in that cycle, nothing of it is on the wire. Where icrc_unit is slower than the link
-// the first bit waits so long that no gap opens on the wire: its beats less the cycles that its
-// frame takes there.
+// bit arrives in that cycle, nothing of it is on the wire. With multicast_loop_back a copy of a
+// datagram to a group turns round there, too, if a queue pair of the port is to get it. Where
+// icrc_unit is slower than the link the first bit waits so long that no gap opens on the wire: its
+// beats less the cycles that its frame takes there.
 class PortTransmit : public engine::Block {
  public:
   // `depth`: packets that may wait in front of it; two with link_control, which has the others.
@@ -52,6 +53,7 @@ class PortTransmit : public engine::Block {
   const proto::PortAttributes* attributes = nullptr;
   const PortStandIns* stand_ins = nullptr;  // for units of its segment; most often there are none
   class PortReceive* own = nullptr;         // of the same port, with loop_back
+  class PortReceive* turns = nullptr;       // the same, with multicast_loop_back
   bool is_controlled = false;  // all packets come by requests_in, control frames by replies_in
   engine::Probe probe, icrc_probe;
   SentLink* sent_out = nullptr;  // to requester
@@ -139,6 +141,7 @@ class PortReceive : public engine::Block {
   void tick();
   // From the wire: the first bit of the frame is here in cycle `at`.
   void arrive(Packet* packet, Cycle at);
+  void turn(const Packet& packet, Cycle at);  // of its own port; port_multicast.cpp
 
  private:
   [[gnu::always_inline]] void receive(Packet* p, Cycle checked);

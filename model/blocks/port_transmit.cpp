@@ -42,6 +42,11 @@ bool is_last(const Packet& p) {
   const proto::OpcodeRow* row = proto::opcode_row(p.frame()[p.shape.transport_offset]);
   return p.is_request && row && row->position == proto::Position::Last;
 }
+inline bool is_to_group(const Packet& p) {
+  constexpr u32 kSecondWord = 4;  // of the BTH
+  const u32 word = proto::load_be<4>(p.frame() + p.shape.transport_offset + kSecondWord);
+  return (word & proto::kMulticastQp) == proto::kMulticastQp;
+}
 }  // namespace
 
 // A response of a READ or ATOMIC whose queue pair has left the states that answer.
@@ -117,6 +122,8 @@ template <bool kSpecial>
     if (!late_() && is_last(*p)) return void(late_() = p);
     if (p->is_request && late_()) outside_.transmit(p, at), p = std::exchange(late_(), nullptr);
   }
+  if (turns && is_to_group(*p)) [[unlikely]]
+    turns->turn(*p, at);
   if (own && names_port(*attributes, p->frame(), p->shape)) [[unlikely]]
     return own->arrive(p, at);
   outside_.transmit(p, at);

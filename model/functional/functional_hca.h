@@ -167,7 +167,10 @@ class FunctionalHca {
     contexts_.count(qp, verdict.cause);
     if (io_.judged) io_.judged(verdict);
   }
-  void receive_multicast(const proto::ParsedPacket& packet, std::span<const u8> frame, u32 port);
+  // `sender`: the queue pair of this port that sent it, else kAnyQp.
+  void receive_multicast(const proto::ParsedPacket& packet, std::span<const u8> frame, u32 port,
+                         u32 sender);
+  void turn(const proto::QpConfig& qp, std::span<const u8> frame);
   void notify_congestion(const proto::QpConfig& qp, const proto::ParsedPacket& packet,
                          std::span<const u8> frame);
   void receive_request(u32 qpn, const proto::ParsedPacket& packet, std::span<const u8> frame);

@@ -171,7 +171,10 @@ void FunctionalHca::transmit(const QpConfig& qp, const Path& path, const OpcodeR
   const u32 bytes = finish_frame(frame_.data(), shape_of(path, row, payload_bytes));
   if (is_down(contexts_.ports[qp.port - 1u]) && !mutant<"port_down_sends">()) return;
   ++counters(qp).sent;
-  if (names_partition(qp)) io_.transmit(qp.port, {frame_.data(), bytes});
+  if (!names_partition(qp)) return;
+  io_.transmit(qp.port, {frame_.data(), bytes});
+  if (bth.dest_qp == kMulticastQp && qp.options.multicast_loop_back)
+    turn(qp, {frame_.data(), bytes});
 }
 
 // ---- Answers

@@ -23,7 +23,8 @@ void FunctionalHca::receive(std::span<const u8> frame, u32 port, bool at_once) {
     return contexts_.count_drop(port, &DropCounters::unknown_qp);
   if (form != PacketVerdict::Good) return contexts_.count_drop(port, counter_of(form));
   const QpConfig* qp = contexts_.find_qp(packet.bth.dest_qp);
-  if (!qp && packet.bth.dest_qp == kMulticastQp) return receive_multicast(packet, frame, port);
+  if (!qp && packet.bth.dest_qp == kMulticastQp)
+    return receive_multicast(packet, frame, port, kAnyQp);
   if (mutant<"unknown_qp_is_first">() && !qp) qp = contexts_.first_of(contexts_.qps);
   if (const auto dropped = port_drop(own, port, frame.data(), packet, qp))
     return contexts_.count_drop(port, dropped);
@@ -39,10 +40,10 @@ void FunctionalHca::receive(std::span<const u8> frame, u32 port, bool at_once) {
 
 // A copy for each queue pair of the group, judged as any other datagram (G25.2).
 void FunctionalHca::receive_multicast(const ParsedPacket& packet, std::span<const u8> frame,
-                                      u32 port) {
+                                      u32 port, u32 sender) {
   std::vector<u32> receivers;
   const auto is_attached = [&](const Gid& dgid) {
-    contexts_.each_receiver(port, dgid, frame.data(), packet,
+    contexts_.each_receiver(port, dgid, frame.data(), packet, sender,
                             [&](u32 qpn) { receivers.push_back(qpn); });
     return !receivers.empty();
   };
@@ -50,6 +51,22 @@ void FunctionalHca::receive_multicast(const ParsedPacket& packet, std::span<cons
           multicast_drop(contexts_.ports[port - 1], frame.data(), packet, is_attached))
     return contexts_.count_drop(port, dropped);
   for (const u32 qpn : receivers) receive_request(qpn, packet, frame);
+}
+
+// G25.3: a datagram that this queue pair sends to a group, for the members at its own port.
+void FunctionalHca::turn(const QpConfig& qp, std::span<const u8> sent) {
+  if (mutant<"multicast_not_turned">()) return;
+  const std::vector<u8> frame(sent.begin(), sent.end());
+  ParsedPacket packet;
+  const auto link = framing_row(Framing(contexts_.ports[qp.port - 1u].framing)).link;
+  if (check_frame(frame, link, packet) != PacketVerdict::Good || packet.framing == Framing::IbLocal)
+    return;
+  bool any = false;
+  const Gid dgid = addressing_of(frame.data(), packet).destination_gid;
+  contexts_.each_receiver(qp.port, dgid, frame.data(), packet, qp.qpn, [&](u32) { any = true; });
+  if (!any) return;
+  ++counters(qp).received;
+  receive_multicast(packet, frame, qp.port, qp.qpn);
 }
 
 void FunctionalHca::notify_congestion(const QpConfig& qp, const ParsedPacket& packet,

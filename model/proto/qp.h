@@ -28,7 +28,8 @@ constexpr u32 later_index(u32 a, u32 b) { return b - a < u32{1} << 31 ? b : a; }
 // Set by CreateQp and ModifyQp, by nobody else.
 struct alignas(64) QpConfig {
   bool allocated = false, signal_all = false, privileged = false;
-  bool reliable = true;  // is_reliable(service)
+  bool blocks_self = false;  // no copy of its own datagrams to a group
+  bool reliable = true;      // is_reliable(service)
   QpState state = QpState::Reset;
   Service service = Service::Rc;
   u8 port = 1, access = 0;  // port: from 1 on

@@ -26,6 +26,7 @@ struct QpCreate {  // CreateQp
   u64 context = 0;
   bool privileged = false;
   u32 srqn = 0;
+  bool blocks_self = false;
 };
 template <>
 struct Layout<QpCreate> {
@@ -36,7 +37,9 @@ struct Layout<QpCreate> {
       field(&QpCreate::signal_all, "SignalAll", 1, "every send WQE is signaled"),
       field(&QpCreate::privileged, "Privileged", 1,
             "its SGEs may have L_Key 0, the reserved one: VA is then a physical address"),
-      unused(6), field(&QpCreate::send_cq, "SendCQ", 24, "CQN"), unused(8),
+      field(&QpCreate::blocks_self, "BlocksSelf", 1,
+            "gets no copy of datagrams that it sends to a group itself"),
+      unused(5), field(&QpCreate::send_cq, "SendCQ", 24, "CQN"), unused(8),
       field(&QpCreate::receive_cq, "ReceiveCQ", 24, "CQN"),
       field(&QpCreate::sq_log_entries, "SqLog", 8, "WQE slots as a power of two"),
       field(&QpCreate::rq_log_entries, "RqLog", 8, "WQE slots as a power of two"),

@@ -58,5 +58,7 @@ struct TransportOptions {
   SrqLimitTest srq_limit_test = SrqLimitTest::Take;
   // G26.1; without it FECN is ignored and BECN 0 (G26.3, C9-6).
   bool congestion_control = false;
+  // G25.3: a datagram to a group also reaches the members at the port that sends it ([U]).
+  bool multicast_loop_back = true;
 };
 }  // namespace hca::proto

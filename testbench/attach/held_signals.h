@@ -13,8 +13,8 @@ namespace hca::attach {
 // and those of the C library's own.
 class HeldSignals {
  public:
-  HeldSignals() {
-    u64 held = ~u64{0};
+  // `held`: a bit for each signal, from 1 on.
+  explicit HeldSignals(u64 held = ~u64{0}) {
     for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, kCancel, kSetUser})
       held &= ~(u64{1} << (signal - 1));
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &held, &before_, sizeof held);

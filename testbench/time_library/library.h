@@ -87,6 +87,8 @@ void set_up_time_stamps();
 void see_new_code();  // a library may have come: where the counter does not trap it is searched
 // Of a SIGSEGV that is none of a trap: as the program wants it (signals.cpp).
 void pass_fault_on(int signal, siginfo_t* info, void* context);
+// Signals that have handlers, a bit for each from 1 on.
+u64 handled_signals();
 // What the program wants to block, without that.
 sigset_t without_faults(const sigset_t& wanted);
 // Ours instead of the program's, which is kept.

@@ -7,6 +7,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -51,6 +52,15 @@ bool was_handling(const void* context) {
 
 bool is_sent(const siginfo_t& info) { return info.si_code <= 0; }
 
+std::atomic<u64> g_handled{0};
+void note_handler(int signal, sighandler_t handler) {
+  if (signal < 1 || signal >= NSIG) return;
+  if (handler == SIG_DFL || handler == SIG_IGN)
+    g_handled &= ~bit_of(signal);
+  else
+    g_handled |= bit_of(signal);
+}
+
 // What the kernel does without a handler: the fault comes again, or it is sent again.
 void end_by(const siginfo_t& info) {
   struct sigaction plain {};
@@ -59,6 +69,8 @@ void end_by(const siginfo_t& info) {
   if (is_sent(info)) syscall(SYS_tgkill, getpid(), gettid(), SIGSEGV);
 }
 }  // namespace
+
+u64 handled_signals() { return g_handled.load(std::memory_order_relaxed); }
 
 sigset_t without_faults(const sigset_t& wanted) {
   sigset_t set = wanted;
@@ -100,13 +112,20 @@ HCA_INSTEAD int sigaction(int signal, const struct sigaction* action,
     wanted = *action;
     wanted.sa_mask = without_faults(action->sa_mask);
   }
-  if (signal != SIGSEGV || !g_ours) return set_really(signal, action ? &wanted : nullptr, before);
+  if (signal != SIGSEGV || !g_ours) {
+    const int error = set_really(signal, action ? &wanted : nullptr, before);
+    if (!error && action) note_handler(signal, action->sa_handler);
+    return error;
+  }
   if (before) *before = g_of_program;
   if (action) g_of_program = wanted;
   return action ? install() : 0;
 }
 HCA_INSTEAD sighandler_t signal(int signal, sighandler_t handler) noexcept {
-  if (signal != SIGSEGV || !g_ours) return HCA_NEXT(signal)(signal, handler);
+  if (signal != SIGSEGV || !g_ours) {
+    note_handler(signal, handler);
+    return HCA_NEXT(signal)(signal, handler);
+  }
   struct sigaction action {
   }, before{};
   action.sa_handler = handler, action.sa_flags = SA_RESTART;
@@ -141,6 +160,7 @@ int without_faults(int mask) { return mask & ~int(bit_of(SIGSEGV)); }
 // NOLINTBEGIN(bugprone-reserved-identifier): names of the C library
 extern "C" sighandler_t bsd_signal(int, sighandler_t) noexcept;
 HCA_INSTEAD sighandler_t __sysv_signal(int signal, sighandler_t handler) noexcept {
+  note_handler(signal, handler);
   if (!is_kept(signal)) return HCA_NEXT(__sysv_signal)(signal, handler);
   struct sigaction before {};
   const bool fails = set_simply(handler, int(SA_RESETHAND) | SA_NODEFER, &before) != 0;
@@ -157,6 +177,7 @@ HCA_INSTEAD sighandler_t ssignal(int which, sighandler_t handler) noexcept {
   return signal(which, handler);
 }
 HCA_INSTEAD sighandler_t sigset(int which, sighandler_t handler) noexcept {
+  if (handler != SIG_HOLD) note_handler(which, handler);
   if (!is_kept(which)) return HCA_NEXT(sigset)(which, handler);
   struct sigaction before {};
   const bool holds = handler == SIG_HOLD;  // it is not blocked for that
@@ -167,6 +188,7 @@ HCA_INSTEAD int sighold(int which) noexcept {
   return is_kept(which) ? 0 : HCA_NEXT(sighold)(which);
 }
 HCA_INSTEAD int sigignore(int which) noexcept {
+  note_handler(which, SIG_IGN);
   return is_kept(which) ? set_simply(SIG_IGN, 0, nullptr) : HCA_NEXT(sigignore)(which);
 }
 HCA_INSTEAD int siginterrupt(int which, int interrupts) noexcept {

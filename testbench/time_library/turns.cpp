@@ -289,7 +289,7 @@ int await(pollfd* descriptors, nfds_t count, u64 end, const sigset_t* mask) {
   constexpr int kDelivery = 5;  // ms, real: what was sent to this host has come by then
   act();
   settle();
-  const attach::HeldSignals held;
+  const attach::HeldSignals held(handled_signals());
   const sigset_t let = mask ? *mask : held.before();
   const auto look = [&](pollfd* all, nfds_t many, int milliseconds) {
     const timespec longest{0, long(milliseconds) * 1'000'000};

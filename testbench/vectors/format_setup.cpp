@@ -48,6 +48,7 @@ constexpr std::array kQpKeys{FormatKey{"service", one_of_names<kServiceNames>},
                              FormatKey{"max_inline", a_number<>},
                              FormatKey{"signal_all", a_truth},
                              FormatKey{"privileged", a_truth},
+                             FormatKey{"blocks_self", a_truth},
                              FormatKey{"srq", a_name},
                              FormatKey{"State", one_of_names<kFirstStates>},
                              FormatKey{"state", the_queue_state}};

@@ -226,6 +226,7 @@ void SetupPlan::plan_qp(PlannedQp& qp, const std::string& name, const JsonAt& js
   init.max_inline_data = size("max_inline", kMaxInline);
   init.sq_sig_all = is_set(json, "signal_all", true);
   init.privileged = is_set(json, "privileged", false);
+  init.blocks_self = is_set(json, "blocks_self", false);
   if (json.has("srq")) {
     qp.srq = json["srq"].text();
     one_of(srqs, qp.srq, json["srq"], "SRQ");

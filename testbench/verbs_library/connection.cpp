@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "testbench/verbs_library/library.h"
 
@@ -24,12 +26,44 @@ u64 RingSpace::take(u64 bytes) {
 std::atomic<bool> g_any_lost{false};
 void lose(Context& context) { context.lost = g_any_lost = true; }
 
+// A reply that its thread waits for, and lets signals come meanwhile: what a handler asks for comes
+// after it.
+class Awaited {
+ public:
+  Awaited(Context& context, attach::Reply& reply, std::vector<attach::Descriptor>* descriptors)
+      : context_(context), reply_(reply), descriptors_(descriptors), outer_(context.awaited) {
+    if (outer_) outer_->take();
+    context.awaited = this;
+  }
+  ~Awaited() { context_.awaited = outer_; }
+  Awaited(const Awaited&) = delete;
+  // False: the server is gone.
+  bool wait(const sigset_t& signals) {
+    pollfd end{context_.socket.get(), POLLIN, 0};
+    while (!taken_ && ppoll(&end, 1, nullptr, &signals) < 0 && errno == EINTR) continue;
+    return take();
+  }
+
+ private:
+  bool take() {
+    if (!std::exchange(taken_, true))
+      good_ = attach::receive_message(context_.socket.get(), reply_, descriptors_);
+    return good_;
+  }
+  Context& context_;
+  attach::Reply& reply_;
+  std::vector<attach::Descriptor>* descriptors_;
+  Awaited* const outer_;
+  bool taken_ = false, good_ = false;
+};
+
 int ask(Context& context, attach::Request& request, attach::Reply& reply,
         std::vector<attach::Descriptor>* descriptors) {
   if (is_inherited(&context.context)) return told(EPERM);
   const StateGuard guard(context.mutex);
+  Awaited awaited(context, reply, descriptors);
   if (!attach::send_message(context.socket.get(), request) ||
-      !attach::receive_message(context.socket.get(), reply, descriptors)) {
+      !awaited.wait(guard.signals_before())) {
     lose(context);
     return told(EIO);
   }

@@ -77,6 +77,7 @@ struct Context : verbs_context {
   attach::DeviceInfo info;
   u8* shared = nullptr;
   std::recursive_mutex mutex;  // of the socket, and of what follows
+  class Awaited* awaited = nullptr;
   RingSpace rings;
   std::set<Qp*> qps;
   std::map<u64, void*> by_cookie;  // CQs, queue pairs and SRQs that exist

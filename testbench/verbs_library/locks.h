@@ -61,6 +61,7 @@ class StateGuard {
   explicit StateGuard(std::recursive_mutex& mutex) : mutex_(mutex) { mutex_.lock(); }
   ~StateGuard() { mutex_.unlock(); }
   StateGuard(const StateGuard&) = delete;
+  sigset_t signals_before() const { return held_.before(); }  // what the thread blocks without it
 
  private:
   attach::HeldSignals held_;

@@ -66,6 +66,10 @@ int make_queues(Context& context, Qp& qp, ibv_qp_cap& cap, bool shared) {
   return 0;
 }
 
+u32 created_with(const ibv_qp_init_attr_ex& a) {
+  return a.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS ? a.create_flags : 0;
+}
+
 int create_at_server(Context& context, Qp& qp, const ibv_qp_init_attr_ex& attributes) {
   attach::Request request;
   request.names = {attributes.pd->handle, attributes.send_cq->handle, attributes.recv_cq->handle,
@@ -81,7 +85,8 @@ int create_at_server(Context& context, Qp& qp, const ibv_qp_init_attr_ex& attrib
                                .sq_log_entries = qp.send.log_entries,
                                .rq_log_entries = qp.receive.log_entries,
                                .sq_log_stride = qp.send.log_stride,
-                               .rq_log_stride = qp.receive.log_stride};
+                               .rq_log_stride = qp.receive.log_stride,
+                               .blocks_self = created_with(attributes) != 0};
   attach::Reply reply;
   if (const int error = command(context, CommandOpcode::CreateQp, request, create, reply)) {
     take_cookie(context, qp.cookie);
@@ -111,7 +116,8 @@ int check(const ibv_context* context, const ibv_qp_init_attr_ex& a) {
   constexpr u32 kKnown =
       IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
   if (a.comp_mask & ~kKnown) return EOPNOTSUPP;
-  if ((a.comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) && a.create_flags) return EOPNOTSUPP;
+  if (created_with(a) & ~u32{IBV_QP_CREATE_BLOCK_SELF_MCAST_LB}) return EOPNOTSUPP;
+  if (created_with(a) && a.qp_type != IBV_QPT_UD) return EINVAL;
   const ServiceWord* word = find_row(kServices, &ServiceWord::type, a.qp_type);
   if (!word || (wanted_work(a) & ~work_flags(word->service))) return EOPNOTSUPP;
   const auto is_here = [&](const auto* object) { return object && object->context == context; };

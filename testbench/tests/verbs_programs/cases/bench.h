@@ -123,6 +123,7 @@ void check_unmapped(Bench& bench);
 void check_resizing(Bench& bench);
 void check_extended(Bench& bench);
 void check_datagrams(Bench& bench);
+void check_multicast(Bench& bench);
 void check_windows(Bench& bench);
 void check_shared(Bench& bench);
 void check_unread(Bench& bench);

@@ -29,6 +29,7 @@ constexpr std::array kGroups{
     GroupRow{"resizing",    cases::check_resizing},
     GroupRow{"extended",    cases::check_extended},
     GroupRow{"datagrams",   cases::check_datagrams},
+    GroupRow{"multicast",   cases::check_multicast},
     GroupRow{"windows",     cases::check_windows},
     GroupRow{"shared",      cases::check_shared},
     GroupRow{"unread",      cases::check_unread},
