@@ -23,9 +23,16 @@ HCA_CLOCK void hca_time_poll(const hca::attach::CompletionRing& ring);
 // Until the HCA has written a completion, or a while has passed that grows with `times`.
 HCA_CLOCK void hca_time_await_completion(hca::u32 times);
 HCA_CLOCK const hca::attach::HostCosts* hca_time_costs();
+// Signals that have handlers, a bit for each from 1 on.
+HCA_CLOCK hca::u64 hca_time_handled_signals();
 
 namespace hca::clock {
 inline bool is_simulated() { return hca_time_costs && hca_time_costs(); }
+// Which signals to hold while no handler may run. In simulated time those without one end a program
+// that waits for its turn; without it nobody knows which they are.
+inline u64 signals_to_hold() {
+  return hca_time_handled_signals ? hca_time_handled_signals() : ~u64{0};
+}
 // In front of what reads or changes what the HCA sees.
 inline void settle() {
   if (is_simulated()) hca_time_settle();

@@ -105,6 +105,8 @@ void pass_fault_on(int signal, siginfo_t* info, void* context) {
 using namespace hca;
 using namespace hca::time_library;
 
+u64 hca_time_handled_signals() { return handled_signals(); }
+
 HCA_INSTEAD int sigaction(int signal, const struct sigaction* action,
                           struct sigaction* before) noexcept {
   struct sigaction wanted {};

@@ -29,7 +29,7 @@ class Reader {
     held_.reset();
     const ssize_t got = read(source_->descriptor.get(), words.data(), words.size_bytes());
     const int error = errno;
-    held_.emplace();
+    held_.emplace(clock::signals_to_hold());
     guard_.lock();
     const bool closed = source_->closed || source_->device->closed;
     errno = closed ? EIO : error;

@@ -64,7 +64,7 @@ class StateGuard {
   sigset_t signals_before() const { return held_.before(); }  // what the thread blocks without it
 
  private:
-  attach::HeldSignals held_;
+  attach::HeldSignals held_{clock::signals_to_hold()};
   std::recursive_mutex& mutex_;
 };
 }  // namespace hca::verbs_library
