@@ -16,8 +16,14 @@
 
 namespace hca::attach {
 namespace {
-// Nanoseconds. For how long a thread may run without a call before the simulation goes on: by who
-// else has something to do, and for a thread that has spun in memory before.
+// Times are in nanoseconds, of the processor where a thread computes. When a thread that makes no
+// call is examined first: if it is known to wait in memory, and else. Then after four times as
+// long, for four times as many instructions.
+constexpr u64 kAskWaiting = 30'000, kAsk = 300'000, kAskLater = 4, kAskAgain = 300'000'000;
+constexpr u32 kSteps = 256, kMostSteps = 8192;
+// Of one that cannot be examined, a process of another user: for how long it may run before the
+// simulation goes on without it, by who else has something to do, and of one that has waited in
+// memory before.
 constexpr u64 kAlone = 1'000'000'000, kWithOthers = 20'000'000, kSpins = 200'000;
 struct PatienceRow {
   u64 computes, spins;
@@ -26,8 +32,9 @@ constexpr std::array kPatience{PatienceRow{kWithOthers, kSpins},       // Due::H
                                PatienceRow{kWithOthers, kWithOthers},  // Program
                                PatienceRow{kAlone, kWithOthers},       // ProgramLater
                                PatienceRow{kAlone, kAlone}};           // Nobody
-constexpr u64 kAsleep = 250'000'000;   // the same for a thread that sleeps in the kernel
-constexpr u64 kExit = 10'000'000'000;  // and for a program that ends
+// For how long a thread may sleep in the kernel: for a lock, and in what nobody knows here.
+constexpr u64 kParked = 1'000'000, kAsleep = 250'000'000;
+constexpr u64 kExit = 10'000'000'000;  // and a program that ends
 constexpr long kBetweenLooks = 100'000;
 
 // By the kernel: to read the time stamp counter may trap here.
@@ -64,6 +71,14 @@ bool sleeps_in_kernel(int pid, u32 tid) {
   const auto is = state_of(pid, tid);
   // A zombie: its program is about to end, with its last thread.
   return !is || (is->state != 'R' && is->state != 'Z');
+}
+// It sleeps until another thread lets it go on.
+bool is_parked(int pid, u32 tid) {
+  const Descriptor file(
+      open(fmt::format("/proc/{}/task/{}/syscall", pid, tid).c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 16> text{};
+  return file && ::read(file.get(), text.data(), text.size() - 1) > 0 &&
+         std::atoi(text.data()) == SYS_futex;
 }
 bool is_ending(int pid) {
   constexpr unsigned kExiting = 4;  // PF_EXITING of the kernel
@@ -294,14 +309,44 @@ bool Process::is_gone() const {
   return poll(&end, 1, 0) == 1 && (end.revents & (POLLHUP | POLLERR));
 }
 
-bool Process::is_silent(const SharedThread& thread, bool spins, u64 cpu_time, u64 real_time) {
+// Of a turn: when it is asked, and whether it has not answered.
+struct Process::Question {
+  u64 next;  // of the processor
+  u32 steps = kSteps;
+  bool open = false, refused = false;
+};
+
+// By its own account (testbench/time_library/spin.h).
+bool Process::waits_for_memory(SharedThread& thread, Question& question, u64 cpu_time) {
+  const u32 asked = thread.asked.load(std::memory_order_relaxed);
+  if (question.open) {
+    const u32 finding = thread.finding.load(std::memory_order_acquire);
+    if (finding >> kFindingBits == (asked & (~u32{0} >> kFindingBits))) {
+      question.open = false;
+      return Finding(finding & ((1u << kFindingBits) - 1)) == Finding::Waits;
+    }
+  }
+  if (cpu_time < question.next) return false;
+  take_posted();
+  thread.steps = question.steps, thread.asked = asked + 1;
+  question.open = !syscall(SYS_tgkill, pid_, thread.tid, kExamine);
+  question.refused = !question.open && errno == EPERM;
+  question.steps = std::min(kMostSteps, u32(kAskLater) * question.steps);
+  question.next = std::min(kAskLater * cpu_time, cpu_time + kAskAgain);
+  return false;
+}
+
+bool Process::is_silent(SharedThread& thread, bool spins, Question& question, u64 cpu_time,
+                        u64 real_time) {
   if (shared_->ends.load(std::memory_order_acquire)) return real_time > kExit;
-  if (cpu_time > kSpins) {
+  if (waits_for_memory(thread, question, cpu_time)) return true;
+  if (question.refused && cpu_time > kSpins) {
     take_posted();
     const PatienceRow& patience = kPatience[u8(due_())];
     if (cpu_time > (spins ? patience.spins : patience.computes)) return true;
   }
-  return real_time > kAsleep && sleeps_in_kernel(pid_, thread.tid);
+  if (real_time <= kParked || !sleeps_in_kernel(pid_, thread.tid)) return false;
+  return real_time > kAsleep || is_parked(pid_, thread.tid);
 }
 
 bool Process::runs(SharedThread& thread, bool spins) {
@@ -311,7 +356,9 @@ bool Process::runs(SharedThread& thread, bool spins) {
   if (has_turn()) {
     u64 cpu = 0, real = 0;
     u32 made = 0;
+    Question question{};
     const auto begin_patience = [&] {
+      question = {.next = spins ? kAskWaiting : kAsk};
       cpu = cpu_time_of(pid_), real = nanoseconds_of(CLOCK_MONOTONIC);
       made = thread.threads_made.load(std::memory_order_relaxed);
     };
@@ -322,7 +369,7 @@ bool Process::runs(SharedThread& thread, bool spins) {
       if ((gone_ = is_gone())) return false;
       if (thread.threads_made.load(std::memory_order_relaxed) != made) begin_patience();
       Turn runs = Turn::Runs;
-      if (is_silent(thread, spins, cpu_time_of(pid_) - cpu,
+      if (is_silent(thread, spins, question, cpu_time_of(pid_) - cpu,
                     nanoseconds_of(CLOCK_MONOTONIC) - real) &&
           thread.turn.compare_exchange_strong(runs, Turn::Silent))
         return false;

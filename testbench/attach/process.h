@@ -110,7 +110,9 @@ class Process final {
   // The cycle of its threads' host, for what happens now on that of `device`.
   Cycle now_at(const Device& device) const;
   bool is_gone() const;
-  bool is_silent(const SharedThread& thread, bool spins, u64 cpu_time, u64 real_time);
+  struct Question;
+  bool waits_for_memory(SharedThread& thread, Question& question, u64 cpu_time);
+  bool is_silent(SharedThread& thread, bool spins, Question& question, u64 cpu_time, u64 real_time);
   // What has been used of them.
   std::span<SharedThread> shared_threads() const;
   std::span<const std::unique_ptr<Thread>> threads() const { return {threads_.data(), places_}; }

@@ -5,6 +5,7 @@
 #pragma once
 #include <linux/futex.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,6 +33,12 @@ enum class Wait : u32 {
   Descriptor,  // until somebody may have made a file descriptor ready, at longest so much time
 };
 
+// What a thread that makes no call is found to do, when the server asks by this signal: whether it
+// computes, or waits for memory that somebody else writes.
+enum class Finding : u32 { None, Computes, Waits };
+inline constexpr u32 kFindingBits = 2;
+inline constexpr int kExamine = SIGSTKFLT;  // which no kernel sends
+
 // Where the HCA writes the completions of a queue: in the memory that program and server share.
 struct CompletionRing {
   u64 address = 0, bytes = 0;  // none: any queue's
@@ -52,6 +59,9 @@ struct SharedThread {
   u64 picoseconds;                // of its wait
   CompletionRing ring;            // for whose completion it waits
   std::atomic<u64> now;           // ps: when its turn began
+  std::atomic<u32> asked,
+      steps;                 // how often it was examined, and for how many instructions at most
+  std::atomic<u32> finding;  // which of those, and in the lowest bits a Finding
 };
 
 // What its calls take: knobs `host.*`, in ps.

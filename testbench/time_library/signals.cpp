@@ -74,7 +74,7 @@ u64 handled_signals() { return g_handled.load(std::memory_order_relaxed); }
 
 sigset_t without_faults(const sigset_t& wanted) {
   sigset_t set = wanted;
-  sigdelset(&set, SIGSEGV);
+  sigdelset(&set, SIGSEGV), sigdelset(&set, attach::kExamine);
   return set;
 }
 
@@ -157,7 +157,7 @@ int set_simply(sighandler_t handler, int flags, struct sigaction* before) {
   action.sa_handler = handler, action.sa_flags = flags;
   return sigaction(SIGSEGV, &action, before);
 }
-int without_faults(int mask) { return mask & ~int(bit_of(SIGSEGV)); }
+int without_faults(int mask) { return mask & ~int(bit_of(SIGSEGV) | bit_of(attach::kExamine)); }
 }  // namespace
 // NOLINTBEGIN(bugprone-reserved-identifier): names of the C library
 extern "C" sighandler_t bsd_signal(int, sighandler_t) noexcept;

@@ -13,6 +13,8 @@
 
 #include "testbench/attach/held_signals.h"
 #include "testbench/time_library/library.h"
+#include "testbench/time_library/spin.h"
+#include "testbench/time_library/turns.h"
 
 namespace hca::time_library {
 using attach::SharedThread;
@@ -36,16 +38,6 @@ Program& program() {
   return *made;
 }
 
-struct Mine {
-  SharedThread* slot = nullptr;
-  u64 debt = 0;   // work of which the simulation has not heard
-  u32 reads = 0;  // of clocks, one after the other
-  u64 spun = 0;   // what those took
-  attach::CompletionRing polled;
-  u32 polls = 0;         // of that queue and no other
-  bool watches = false;  // it has looked at a clock since it polled last
-};
-thread_local Mine t_mine;
 thread_local std::array<int, 2> t_fork;  // through which a child tells its parent that it is known
 
 void wake_server() {
@@ -198,6 +190,7 @@ bool take_clock() {
   set_slot(here.shared->threads[0]);
   if (!mine()) return errno = EIO, false;
   trap_time_stamps(true);
+  set_up_examination();
   return true;
 }
 
@@ -319,6 +312,21 @@ int await(pollfd* descriptors, nfds_t count, u64 end, const sigset_t* mask) {
   }
 }
 
+thread_local constinit Mine t_mine;
+SharedThread* slot_with_turn() {
+  SharedThread* const slot = t_mine.slot;
+  const bool runs = slot && slot->turn.load(std::memory_order_acquire) == Turn::Runs;
+  return runs ? slot : nullptr;
+}
+void wait_for_completion(const attach::CompletionRing& ring, u64 longest) {
+  SharedThread* const slot = mine();
+  if (!slot) return;
+  const u64 at = now(), timer = next_timer();
+  slot->ring = ring;
+  if (timer > at) yield(*slot, Wait::Completion, std::min(longest, timer - at));
+  ring_timers();
+}
+
 void tell(u32 whom) {
   if (auto* const shared = program().shared) shared->told.fetch_or(whom);
 }
@@ -374,27 +382,4 @@ void hca_time_catch_up() {
   if (mine() && t_mine.debt > kAhead) settle();
 }
 u64 hca_time_now() { return now(); }
-void hca_time_poll(const attach::CompletionRing& ring) {
-  if (ring == t_mine.polled)
-    ++t_mine.polls;
-  else
-    t_mine.polled = ring, t_mine.polls = 0;
-}
-// Who has polled a single queue for a while waits for that alone: what comes for other threads
-// would be turns in vain.
-void hca_time_await_completion(u32 times) {
-  constexpr u32 kPollsOne = 64;
-  constexpr u64 kShortest = 10 * kMicrosecond;
-  constexpr u32 kDoublings = 7;
-  static_assert(kShortest << kDoublings > kMillisecond);
-  SharedThread* const slot = mine();
-  if (!slot) return;
-  const u64 at = now(), timer = next_timer();
-  // Who looks at a clock between two polls may have something to do at some time.
-  if (std::exchange(t_mine.watches, false)) times = 0;
-  const u64 longest = kShortest << std::min(times, kDoublings);
-  slot->ring = t_mine.polls > kPollsOne ? t_mine.polled : attach::CompletionRing{};
-  if (timer > at) yield(*slot, Wait::Completion, std::min(longest, timer - at));
-  ring_timers();
-}
 const attach::HostCosts* hca_time_costs() { return is_open() ? &program().shared->costs : nullptr; }

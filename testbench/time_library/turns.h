@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread and its turns: what files of the library of clocks share of that.
+#pragma once
+#include "testbench/attach/turns.h"
+
+namespace hca::time_library {
+struct Mine {
+  attach::SharedThread* slot = nullptr;
+  u64 debt = 0;   // work of which the simulation has not heard
+  u32 reads = 0;  // of clocks, one after the other
+  u64 spun = 0;   // what those took
+  attach::CompletionRing polled;
+  u32 polls = 0;         // of that queue and no other
+  bool watches = false;  // it has looked at a clock since it polled last
+};
+extern thread_local constinit Mine t_mine;
+
+// Of the calling thread, if it has the turn; looks only, in a signal too.
+attach::SharedThread* slot_with_turn();
+// Until the HCA writes a completion to this ring, at the longest so many picoseconds.
+void wait_for_completion(const attach::CompletionRing& ring, u64 longest);
+}  // namespace hca::time_library
