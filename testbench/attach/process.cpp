@@ -21,6 +21,8 @@ namespace {
 // long, for four times as many instructions.
 constexpr u64 kAskWaiting = 30'000, kAsk = 300'000, kAskLater = 4, kAskAgain = 300'000'000;
 constexpr u32 kSteps = 256, kMostSteps = 8192;
+constexpr u64 kSeems =
+    4'000'000;  // before a thread that only seems to wait is taken for one the first time
 // Of one that cannot be examined, a process of another user: for how long it may run before the
 // simulation goes on without it, by who else has something to do, and of one that has waited in
 // memory before.
@@ -317,13 +319,16 @@ struct Process::Question {
 };
 
 // By its own account (testbench/time_library/spin.h).
-bool Process::waits_for_memory(SharedThread& thread, Question& question, u64 cpu_time) {
+bool Process::waits_for_memory(SharedThread& thread, bool spins, Question& question, u64 cpu_time) {
   const u32 asked = thread.asked.load(std::memory_order_relaxed);
   if (question.open) {
     const u32 finding = thread.finding.load(std::memory_order_acquire);
     if (finding >> kFindingBits == (asked & (~u32{0} >> kFindingBits))) {
       question.open = false;
-      return Finding(finding & ((1u << kFindingBits) - 1)) == Finding::Waits;
+      const auto found = Finding(finding & ((1u << kFindingBits) - 1));
+      const bool guessed = found == Finding::Looks && (spins || cpu_time > kSeems);
+      guesses_ += guessed;
+      return found == Finding::Waits || guessed;
     }
   }
   if (cpu_time < question.next) return false;
@@ -339,14 +344,16 @@ bool Process::waits_for_memory(SharedThread& thread, Question& question, u64 cpu
 bool Process::is_silent(SharedThread& thread, bool spins, Question& question, u64 cpu_time,
                         u64 real_time) {
   if (shared_->ends.load(std::memory_order_acquire)) return real_time > kExit;
-  if (waits_for_memory(thread, question, cpu_time)) return true;
+  if (waits_for_memory(thread, spins, question, cpu_time)) return true;
   if (question.refused && cpu_time > kSpins) {
     take_posted();
     const PatienceRow& patience = kPatience[u8(due_())];
-    if (cpu_time > (spins ? patience.spins : patience.computes)) return true;
+    if (cpu_time > (spins ? patience.spins : patience.computes)) return ++guesses_, true;
   }
   if (real_time <= kParked || !sleeps_in_kernel(pid_, thread.tid)) return false;
-  return real_time > kAsleep || is_parked(pid_, thread.tid);
+  const bool sleeps = real_time > kAsleep || is_parked(pid_, thread.tid);
+  sleeps_ += sleeps;
+  return sleeps;
 }
 
 bool Process::runs(SharedThread& thread, bool spins) {

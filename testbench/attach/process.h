@@ -91,6 +91,9 @@ class Process final {
   bool works() const;  // a thread, in simulated time
   bool has_threads() const;
   u32 take_told() { return shared_->told.exchange(0); }
+  // How often the simulation went on without one of its threads and could not know that it waits.
+  u64 guesses() const { return guesses_; }
+  u64 sleeps() const { return sleeps_; }
   bool is_known_gone() const { return gone_; }  // the kernel may tell the server only later
   // Until a program that ends has ended, for those that wait for that; a second at the longest. One
   // that has closed its connection alone, to become another program, goes on.
@@ -111,7 +114,7 @@ class Process final {
   Cycle now_at(const Device& device) const;
   bool is_gone() const;
   struct Question;
-  bool waits_for_memory(SharedThread& thread, Question& question, u64 cpu_time);
+  bool waits_for_memory(SharedThread& thread, bool spins, Question& question, u64 cpu_time);
   bool is_silent(SharedThread& thread, bool spins, Question& question, u64 cpu_time, u64 real_time);
   // What has been used of them.
   std::span<SharedThread> shared_threads() const;
@@ -123,6 +126,7 @@ class Process final {
   const IsDue due_;
   int pid_ = 0;
   bool gone_ = false;
+  u64 guesses_ = 0, sleeps_ = 0;  // turns that threads lost because they seemed to wait, slept
   Descriptor memory_, wake_, exit_;
   SharedProcess* shared_ = nullptr;
   std::vector<Session*> sessions_;

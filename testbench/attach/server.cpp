@@ -209,14 +209,27 @@ bool Server::handle_sockets(int milliseconds) {
   return count > 0;
 }
 
+namespace {
+// What may make another run another one.
+std::string without_turn(const Process& process) {
+  std::string text;
+  if (process.guesses())
+    text +=
+        fmt::format("; {} times without a thread that seemed to wait in memory", process.guesses());
+  if (process.sleeps())
+    text += fmt::format("; {} times without a thread that slept in the kernel", process.sleeps());
+  return text;
+}
+}  // namespace
+
 // The devices of a program go with its clock, whichever of its sockets is closed first.
 void Server::drop_gone() {
   for (Connection& clock : connections_) {
     if (!clock.is_clock || !clock.gone) continue;
     clock.process->await_exit();
     clock.process->end();
-    fmt::print("{}: a program ends at {} ns\n", clock.process->device().name(),
-               testbench::kernel_picoseconds() / 1000);
+    fmt::print("{}: a program ends at {} ns{}\n", clock.process->device().name(),
+               testbench::kernel_picoseconds() / 1000, without_turn(*clock.process));
     std::fflush(stdout);
     for (Connection& other : connections_) {
       if (other.process == clock.process) other.gone = true;

@@ -34,8 +34,9 @@ enum class Wait : u32 {
 };
 
 // What a thread that makes no call is found to do, when the server asks by this signal: whether it
-// computes, or waits for memory that somebody else writes.
-enum class Finding : u32 { None, Computes, Waits };
+// computes, waits for memory that somebody else writes, or seems to: it looks at such memory in
+// each of its rounds, but counts them, too.
+enum class Finding : u32 { None, Computes, Waits, Looks };
 inline constexpr u32 kFindingBits = 2;
 inline constexpr int kExamine = SIGSTKFLT;  // which no kernel sends
 

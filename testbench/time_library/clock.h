@@ -23,6 +23,8 @@ HCA_CLOCK void hca_time_poll(const hca::attach::CompletionRing& ring);
 // Until the HCA has written a completion, or a while has passed that grows with `times`.
 HCA_CLOCK void hca_time_await_completion(hca::u32 times);
 HCA_CLOCK const hca::attach::HostCosts* hca_time_costs();
+// The HCA may write there from now on.
+HCA_CLOCK void hca_time_may_be_written(hca::u64 address, hca::u64 bytes);
 // Signals that have handlers, a bit for each from 1 on.
 HCA_CLOCK hca::u64 hca_time_handled_signals();
 

@@ -12,6 +12,7 @@
 
 #include "testbench/attach/turns.h"
 #include "testbench/time_library/library.h"
+#include "testbench/time_library/looks.h"
 #include "testbench/time_library/turns.h"
 
 namespace hca::time_library {
@@ -92,6 +93,7 @@ struct Examination {
   u32 renewed = 0;  // the step whose state is looked for; each time twice as late (R. P. Brent)
   State state;
   Written written;
+  Looks looks;
   bool traps_were_blocked = false;
   struct sigaction before {};
 };
@@ -134,8 +136,9 @@ ZydisRegisterContext registers_of(const mcontext_t& context) {
   return registers;
 }
 
-// Before an instruction is executed: notes what it will write. False: that is not known.
-bool note_writes(const mcontext_t& context, Written& written) {
+// Before an instruction is executed: notes what it will write, and looks at. False: that is not
+// known.
+bool note_effects(const mcontext_t& context, Written& written, Looks& looks) {
   const u64 address = u64(context.gregs[REG_RIP]);
   ZydisDecodedInstruction instruction;
   std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
@@ -144,24 +147,29 @@ bool note_writes(const mcontext_t& context, Written& written) {
                                            operands.data())) ||
       !may_step(instruction))
     return false;
+  const ZydisRegisterContext registers = registers_of(context);
+  bool known = true;
+  const auto address_of = [&](const ZydisDecodedOperand& operand) {
+    u64 at = 0;
+    known &=
+        operand.mem.segment != ZYDIS_REGISTER_FS && operand.mem.segment != ZYDIS_REGISTER_GS &&
+        ZYAN_SUCCESS(ZydisCalcAbsoluteAddressEx(&instruction, &operand, address, &registers, &at));
+    // What is pushed lies below the stack pointer of now.
+    const bool pushes = operand.mem.base == ZYDIS_REGISTER_RSP &&
+                        operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
+    return pushes ? u64(context.gregs[REG_RSP]) - operand.size / 8 : at;
+  };
   for (u8 i = 0; i < instruction.operand_count; ++i) {
     const ZydisDecodedOperand& operand = operands[i];
     if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY ||
         !(operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
       continue;
-    if (operand.mem.segment == ZYDIS_REGISTER_FS || operand.mem.segment == ZYDIS_REGISTER_GS)
-      return false;
-    const ZydisRegisterContext registers = registers_of(context);
-    u64 at = 0;
-    if (!ZYAN_SUCCESS(ZydisCalcAbsoluteAddressEx(&instruction, &operand, address, &registers, &at)))
-      return false;
-    const u64 bytes = operand.size / 8;
-    // What is pushed lies below the stack pointer of now.
-    const bool pushes = operand.mem.base == ZYDIS_REGISTER_RSP &&
-                        operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
-    if (!written.note(pushes ? u64(context.gregs[REG_RSP]) - bytes : at, bytes)) return false;
+    const u64 at = address_of(operand), bytes = operand.size / 8;
+    if (!known || !written.note(at, bytes)) return false;
+    looks.note_written(at, bytes);
   }
-  return true;
+  looks.note(instruction, operands.data(), address_of);
+  return known;
 }
 
 void end(ucontext_t& context, Finding finding) {
@@ -186,7 +194,9 @@ void step(ucontext_t& context) {
     e.state.take(now), e.written.clear();
     e.renewed = 2 * e.steps;
   }
-  if (e.steps > e.longest || !note_writes(now, e.written)) return end(context, Finding::Computes);
+  if (e.steps > e.longest)
+    return end(context, e.looks.waits(e.steps) ? Finding::Looks : Finding::Computes);
+  if (!note_effects(now, e.written, e.looks)) return end(context, Finding::Computes);
   context.uc_mcontext.gregs[REG_EFL] |= kTrapFlag;
 }
 
@@ -209,7 +219,7 @@ void on_question(int, siginfo_t*, void* at) {
   int none = 0;
   if (slot && e.thread.compare_exchange_strong(none, gettid())) {
     e.slot = slot, e.asked = slot->asked.load(), e.longest = slot->steps.load();
-    e.steps = e.renewed = 0;
+    e.steps = e.renewed = 0, e.looks.clear();
     e.traps_were_blocked = sigismember(&context.uc_sigmask, SIGTRAP) == 1;
     sigdelset(&context.uc_sigmask, SIGTRAP);
     struct sigaction action {};

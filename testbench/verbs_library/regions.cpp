@@ -126,6 +126,8 @@ ibv_mr* register_region(ibv_pd* pd, void* address, std::size_t length, u64 iova,
                                  reply.handle, reply.number, reply.number};
   made->iova = iova, made->access = *access;
   use(pd);
+  if (hca_time_may_be_written && (flags & IBV_ACCESS_LOCAL_WRITE))
+    hca_time_may_be_written(reinterpret_cast<u64>(address), length);
   return made;
 }
 

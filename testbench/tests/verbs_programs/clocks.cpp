@@ -6,8 +6,8 @@
 // `forked` open no device, threads poll
 // `queues` of their own; meet at `barriers`, at a `barrier` of two programs, are `readers` of what
 // they lock, wait for it as `writers`, are a `crowd`; `faults` are handled and blocked,
-// `signals` are waited for; threads are those of `c11`. They print how long that took by
-// their clocks.
+// `signals` are waited for; threads are those of `c11`; one `computes`, one `waits` in memory. They
+// print how long that took by their clocks.
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <semaphore.h>
@@ -328,7 +328,9 @@ constexpr std::array kPrograms{ProgramRow{"threads", ping_each_other},
                                ProgramRow{"crowd", be_a_crowd},
                                ProgramRow{"faults", handle_faults},
                                ProgramRow{"signals", let_signals_come},
-                               ProgramRow{"c11", use_c11}};
+                               ProgramRow{"c11", use_c11},
+                               ProgramRow{"computes", compute_between},
+                               ProgramRow{"waits", wait_in_memory}};
 }  // namespace
 }  // namespace cases
 

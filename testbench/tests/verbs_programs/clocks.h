@@ -20,4 +20,6 @@ void be_a_crowd(Bench& bench);
 void handle_faults(Bench& bench);
 void let_signals_come(Bench& bench);
 void use_c11(Bench& bench);
+void compute_between(Bench& bench);
+void wait_in_memory(Bench& bench);
 }  // namespace cases

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that a thread compares with something again and again, while nothing else of it comes
+// again: it counts its rounds, say.
+#pragma once
+#include <Zydis/Zydis.h>
+
+#include <array>
+
+#include "model/proto/types.h"
+
+namespace hca::time_library {
+class Looks {
+ public:
+  void clear() { used_ = 0, loaded_ = {}; }
+  // Before an instruction is executed. `address_of`: of its memory operands.
+  template <class AddressOf>
+  void note(const ZydisDecodedInstruction& instruction, const ZydisDecodedOperand* operands,
+            const AddressOf& address_of) {
+    const bool compares =
+        instruction.mnemonic == ZYDIS_MNEMONIC_CMP || instruction.mnemonic == ZYDIS_MNEMONIC_TEST;
+    const bool loads = instruction.mnemonic == ZYDIS_MNEMONIC_MOV ||
+                       instruction.mnemonic == ZYDIS_MNEMONIC_MOVZX ||
+                       instruction.mnemonic == ZYDIS_MNEMONIC_MOVSX ||
+                       instruction.mnemonic == ZYDIS_MNEMONIC_MOVSXD;
+    for (Loaded& l : loaded_) l.left -= l.left > 0;
+    if (!compares && !loads) return;
+    for (u8 i = 0; i < instruction.operand_count_visible; ++i) {
+      const ZydisDecodedOperand& o = operands[i];
+      if (o.type == ZYDIS_OPERAND_TYPE_REGISTER && compares) look_at(o.reg.value);
+      if (o.type != ZYDIS_OPERAND_TYPE_MEMORY || (o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+        continue;
+      if (compares)
+        look(address_of(o), o.size / 8);
+      else
+        load(operands[0].reg.value, address_of(o), o.size / 8);
+    }
+  }
+  // The thread writes there itself.
+  void note_written(u64 address, u64 bytes);
+  // Whether what it looked at in each round of `steps` instructions can be written by the HCA or by
+  // another program, and was not while it looked.
+  bool waits(u32 steps) const;
+
+ private:
+  struct Word {
+    u64 address, value;
+    u32 bytes, looks;
+    bool changed;
+  };
+  struct Loaded {
+    ZydisRegister in;
+    u64 address;
+    u32 bytes, left;  // instructions in which it may be compared
+  };
+  void load(ZydisRegister in, u64 address, u32 bytes);
+  void look_at(ZydisRegister loaded);
+  void look(u64 address, u32 bytes);
+
+  std::array<Word, 32> words_;
+  std::size_t used_ = 0;
+  std::array<Loaded, 2> loaded_{};
+};
+
+// The HCA may write there from now on.
+void may_be_written(u64 address, u64 bytes);
+}  // namespace hca::time_library
