@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 
 namespace hca::attach {
@@ -34,8 +35,10 @@ constexpr std::array kPatience{PatienceRow{kWithOthers, kSpins},       // Due::H
                                PatienceRow{kWithOthers, kWithOthers},  // Program
                                PatienceRow{kAlone, kWithOthers},       // ProgramLater
                                PatienceRow{kAlone, kAlone}};           // Nobody
-// For how long a thread may sleep in the kernel: for a lock, and in what nobody knows here.
-constexpr u64 kParked = 1'000'000, kAsleep = 250'000'000;
+// For how long a thread may sleep in the kernel in what nobody knows here; and for how many looks
+// for a lock, while no thread of its program runs that could let it go on.
+constexpr u64 kAsleep = 250'000'000;
+constexpr u32 kParked = 10;
 constexpr u64 kExit = 10'000'000'000;  // and a program that ends
 constexpr long kBetweenLooks = 100'000;
 
@@ -73,6 +76,14 @@ bool sleeps_in_kernel(int pid, u32 tid) {
   const auto is = state_of(pid, tid);
   // A zombie: its program is about to end, with its last thread.
   return !is || (is->state != 'R' && is->state != 'Z');
+}
+bool all_sleep(int pid) {
+  const std::filesystem::path folder = fmt::format("/proc/{}/task", pid);
+  std::error_code none;
+  return std::ranges::all_of(
+      std::filesystem::directory_iterator(folder, none), [&](const auto& task) {
+        return sleeps_in_kernel(pid, u32(std::atoi(task.path().filename().c_str())));
+      });
 }
 // It sleeps until another thread lets it go on.
 bool is_parked(int pid, u32 tid) {
@@ -130,6 +141,7 @@ Cycle Thread::act(Cycle now) {
   process_.take_posted();
   if (silent_) return 0;
   wait_ = shared_.wait, ring_ = shared_.ring;
+  spins_ |= wait_ == Wait::Memory;
   if (const u64 work = shared_.work; wait_ == Wait::Completion && work) {
     works_ = true;
     return cycles_of(work);
@@ -156,7 +168,7 @@ void Thread::resume_if_polling() {
     resume(process_.device().node().now() + 1);
 }
 void Thread::resume_if_waiting(bool in_flight) {
-  if (silent_ || wait_ != Wait::Descriptor) return;
+  if (silent_ || (wait_ != Wait::Descriptor && wait_ != Wait::Memory)) return;
   if (in_flight) shared_.in_flight = 1;
   if (!scheduled_) resume(process_.device().node().now() + 1);
 }
@@ -167,7 +179,18 @@ void Thread::resume_if_waiting(bool in_flight) {
 bool Thread::awaits(u32 attachment, u64 address) const {
   return !ring_.bytes || (ring_.attachment == attachment && address - ring_.address < ring_.bytes);
 }
+bool Thread::looks_at(u64 address, u64 bytes) const {
+  constexpr u64 kWord = 8;
+  const auto end = shared_.looked_at.begin() + std::min<std::size_t>(shared_.looks, kMostLooks);
+  return std::any_of(shared_.looked_at.begin(), end,
+                     [&](u64 word) { return word < address + bytes && address < word + kWord; });
+}
 void Thread::written(Cycle at, u32 attachment, u64 address, u64 bytes, bool completion) {
+  if (!silent_ && wait_ == Wait::Memory) {
+    if (!looks_at(address, bytes)) return;
+    scheduled_ = true;
+    return cpu().notice_at(at, 0);
+  }
   if (!silent_ && (wait_ != Wait::Completion || !completion || !awaits(attachment, address)))
     return;
   if (works_) {
@@ -316,6 +339,8 @@ struct Process::Question {
   u64 next;  // of the processor
   u32 steps = kSteps;
   bool open = false, refused = false;
+  u64 awake = 0;   // when it was seen so, since the turn began
+  u32 parked = 0;  // looks on end at which it slept for a lock
 };
 
 // By its own account (testbench/time_library/spin.h).
@@ -350,8 +375,12 @@ bool Process::is_silent(SharedThread& thread, bool spins, Question& question, u6
     const PatienceRow& patience = kPatience[u8(due_())];
     if (cpu_time > (spins ? patience.spins : patience.computes)) return ++guesses_, true;
   }
-  if (real_time <= kParked || !sleeps_in_kernel(pid_, thread.tid)) return false;
-  const bool sleeps = real_time > kAsleep || is_parked(pid_, thread.tid);
+  if (!sleeps_in_kernel(pid_, thread.tid)) {
+    question.awake = real_time, question.parked = 0;
+    return false;
+  }
+  question.parked = is_parked(pid_, thread.tid) && all_sleep(pid_) ? question.parked + 1 : 0;
+  const bool sleeps = real_time - question.awake > kAsleep || question.parked >= kParked;
   sleeps_ += sleeps;
   return sleeps;
 }

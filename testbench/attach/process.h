@@ -41,6 +41,7 @@ class Thread final : public testbench::Program {
   Cycle cycles_of(u64 picoseconds) const;
   Cycle await(Cycle now);
   bool awaits(u32 attachment, u64 address) const;
+  bool looks_at(u64 address, u64 bytes) const;
   void resume(Cycle at);
 
   Process& process_;

@@ -31,7 +31,9 @@ enum class Wait : u32 {
   Work,        // until so much time has passed
   Completion,  // until its HCA writes a completion, at longest so much time
   Descriptor,  // until somebody may have made a file descriptor ready, at longest so much time
+  Memory,      // until a word that it looks at may be another, at longest so much time
 };
+inline constexpr std::size_t kMostLooks = 8;
 
 // What a thread that makes no call is found to do, when the server asks by this signal: whether it
 // computes, waits for memory that somebody else writes, or seems to: it looks at such memory in
@@ -63,6 +65,8 @@ struct SharedThread {
   std::atomic<u32> asked,
       steps;                 // how often it was examined, and for how many instructions at most
   std::atomic<u32> finding;  // which of those, and in the lowest bits a Finding
+  u32 looks;                 // of a wait for memory: so many addresses of eight bytes each
+  std::array<u64, kMostLooks> looked_at;
 };
 
 // What its calls take: knobs `host.*`, in ps.
@@ -78,6 +82,7 @@ struct SharedProcess {
   HostCosts costs;
   std::atomic<u32> told;                           // kOwn and so on: who may wait for what it did
   std::atomic<u32> ends;                           // its last turn: it exits
+  std::atomic<u32> looking;                        // threads that wait for memory
   std::atomic<u32> places;                         // so many of those below have been used
   std::array<SharedThread, kMostThreads> threads;  // the first: of the thread that opened the clock
 };

@@ -75,6 +75,8 @@ u64 value_at(u64 address, u32 bytes) {
 }
 }  // namespace
 
+bool is_shared(u64 address) { return Maps().is_shared(address); }
+
 void may_be_written(u64 address, u64 bytes) {
   const std::size_t place = std::min(g_used.fetch_add(1), kRanges - 1);
   Range& range = g_ranges[place];
@@ -112,7 +114,7 @@ bool Looks::waits(u32 steps) const {
   constexpr u32 kRound = 64;  // instructions
   return std::any_of(words_.begin(), words_.begin() + std::ptrdiff_t(used_), [&](const Word& w) {
     return !w.changed && w.looks >= steps / kRound &&
-           (is_registered(w.address) || Maps().is_shared(w.address));
+           (is_registered(w.address) || is_shared(w.address));
   });
 }
 }  // namespace hca::time_library

@@ -63,4 +63,6 @@ class Looks {
 
 // The HCA may write there from now on.
 void may_be_written(u64 address, u64 bytes);
+// Another program may write there.
+bool is_shared(u64 address);
 }  // namespace hca::time_library

@@ -3,12 +3,16 @@
 
 #include <Zydis/Zydis.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <span>
 
 #include "testbench/attach/turns.h"
 #include "testbench/time_library/library.h"
@@ -54,8 +58,15 @@ struct State {
   }
 };
 
-// Words of memory that were written, and what they held before.
-class Written {
+// False: there is nothing to read. An instruction may name an address that it does not read.
+bool read_word(u64 address, u64& value) {
+  const iovec to{&value, sizeof value}, from{reinterpret_cast<void*>(address), sizeof value};
+  const long bytes = syscall(SYS_process_vm_readv, getpid(), &to, 1, &from, 1, 0);
+  return bytes == long(sizeof value);
+}
+
+// Words of memory that were written, or read, and what they held before.
+class Words {
  public:
   void clear() { used_ = 0; }
   // False: there are too many.
@@ -64,21 +75,23 @@ class Written {
       const auto end = words_.begin() + std::ptrdiff_t(used_);
       if (std::any_of(words_.begin(), end, [&](const Word& w) { return w.address == word; }))
         continue;
-      if (used_ == words_.size()) return false;
-      words_[used_++] = {word, *reinterpret_cast<const u64*>(word)};
+      u64 value;
+      if (used_ == words_.size() || !read_word(word, value)) return false;
+      words_[used_++] = {word, value};
     }
     return true;
   }
   bool is_as_before() const {
-    return std::all_of(words_.begin(), words_.begin() + std::ptrdiff_t(used_), [](const Word& w) {
+    return std::ranges::all_of(all(), [](const Word& w) {
       return *reinterpret_cast<const volatile u64*>(w.address) == w.value;
     });
   }
-
- private:
   struct Word {
     u64 address, value;
   };
+  std::span<const Word> all() const { return {words_.data(), used_}; }
+
+ private:
   std::array<Word, 128> words_;
   std::size_t used_ = 0;
 };
@@ -92,7 +105,7 @@ struct Examination {
   u32 steps = 0, longest = 0;
   u32 renewed = 0;  // the step whose state is looked for; each time twice as late (R. P. Brent)
   State state;
-  Written written;
+  Words written, read;
   Looks looks;
   bool traps_were_blocked = false;
   struct sigaction before {};
@@ -138,7 +151,7 @@ ZydisRegisterContext registers_of(const mcontext_t& context) {
 
 // Before an instruction is executed: notes what it will write, and looks at. False: that is not
 // known.
-bool note_effects(const mcontext_t& context, Written& written, Looks& looks) {
+bool note_effects(const mcontext_t& context, Words& written, Words& read, Looks& looks) {
   const u64 address = u64(context.gregs[REG_RIP]);
   ZydisDecodedInstruction instruction;
   std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
@@ -148,6 +161,9 @@ bool note_effects(const mcontext_t& context, Written& written, Looks& looks) {
       !may_step(instruction))
     return false;
   const ZydisRegisterContext registers = registers_of(context);
+  const bool is_hint = instruction.meta.category == ZYDIS_CATEGORY_NOP ||
+                       instruction.meta.category == ZYDIS_CATEGORY_WIDENOP ||
+                       instruction.meta.category == ZYDIS_CATEGORY_PREFETCH;
   bool known = true;
   const auto address_of = [&](const ZydisDecodedOperand& operand) {
     u64 at = 0;
@@ -161,22 +177,52 @@ bool note_effects(const mcontext_t& context, Written& written, Looks& looks) {
   };
   for (u8 i = 0; i < instruction.operand_count; ++i) {
     const ZydisDecodedOperand& operand = operands[i];
-    if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY ||
-        !(operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+    if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.mem.type != ZYDIS_MEMOP_TYPE_MEM ||
+        is_hint)
       continue;
     const u64 at = address_of(operand), bytes = operand.size / 8;
-    if (!known || !written.note(at, bytes)) return false;
+    if (!known) return false;
+    if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) && !read.note(at, bytes)) return false;
+    if (!(operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)) continue;
+    if (!written.note(at, bytes)) return false;
     looks.note_written(at, bytes);
   }
   looks.note(instruction, operands.data(), address_of);
   return known;
 }
 
-void end(ucontext_t& context, Finding finding) {
+// What it waits for lies in its own memory, so that all who may write it are known; the words that
+// it reads and does not write.
+bool can_be_watched(Examination& e) {
+  e.slot->looks = 0;
+  for (const Words::Word& word : e.read.all()) {
+    if (std::ranges::any_of(e.written.all(),
+                            [&](const auto& w) { return w.address == word.address; }))
+      continue;
+    if (e.slot->looks == attach::kMostLooks || is_shared(word.address)) return false;
+    e.slot->looked_at[e.slot->looks++] = word.address;
+  }
+  return e.slot->looks;
+}
+
+void stop_stepping(ucontext_t& context) {
   Examination& e = g_examination;
   context.uc_mcontext.gregs[REG_EFL] &= ~kTrapFlag;
   if (e.traps_were_blocked) sigaddset(&context.uc_sigmask, SIGTRAP);
   HCA_NEXT(sigaction)(SIGTRAP, &e.before, nullptr);
+}
+void end(ucontext_t& context, Finding finding) {
+  Examination& e = g_examination;
+  stop_stepping(context);
+  // It gives its turn up where it is, and looks again when it has the next one.
+  if (finding == Finding::Waits && can_be_watched(e)) {
+    static thread_local Words watched;
+    watched = e.read;
+    e.slot->finding.store(e.asked << attach::kFindingBits | u32(Finding::Computes));
+    attach::SharedThread& slot = *e.slot;
+    e.thread.store(0, std::memory_order_release);
+    return wait_in_memory(slot, [] { return !watched.is_as_before(); });
+  }
   e.slot->finding.store(e.asked << attach::kFindingBits | u32(finding), std::memory_order_release);
   attach::wake(*e.slot);
   e.thread.store(0, std::memory_order_release);
@@ -191,12 +237,12 @@ void step(ucontext_t& context) {
   if (e.steps && e.state.holds(now) && e.written.is_as_before())
     return end(context, Finding::Waits);
   if (e.steps++ >= e.renewed) {
-    e.state.take(now), e.written.clear();
+    e.state.take(now), e.written.clear(), e.read.clear();
     e.renewed = 2 * e.steps;
   }
   if (e.steps > e.longest)
     return end(context, e.looks.waits(e.steps) ? Finding::Looks : Finding::Computes);
-  if (!note_effects(now, e.written, e.looks)) return end(context, Finding::Computes);
+  if (!note_effects(now, e.written, e.read, e.looks)) return end(context, Finding::Computes);
   context.uc_mcontext.gregs[REG_EFL] |= kTrapFlag;
 }
 

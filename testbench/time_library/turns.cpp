@@ -130,6 +130,8 @@ SharedThread* mine() {
 // False: it has no turn to give up.
 bool give_up(SharedThread& slot, Wait wait, u64 picoseconds) {
   see_new_code();
+  attach::SharedProcess& shared = *program().shared;
+  if (shared.looking.load(std::memory_order_relaxed)) shared.told.fetch_or(attach::kOwn);
   while (await_turn(slot)) {
     slot.work = wait == Wait::Completion ? std::exchange(t_mine.debt, 0) : 0;
     slot.wait = wait, slot.picoseconds = picoseconds;
@@ -317,6 +319,23 @@ SharedThread* slot_with_turn() {
   SharedThread* const slot = t_mine.slot;
   const bool runs = slot && slot->turn.load(std::memory_order_acquire) == Turn::Runs;
   return runs ? slot : nullptr;
+}
+void wait_in_memory(SharedThread& slot, bool (*changed)()) {
+  attach::SharedProcess& shared = *program().shared;
+  shared.looking.fetch_add(1);
+  do {
+    const u64 at = now(), until = next_timer();
+    if (until > at && give_up(slot, Wait::Memory, until == attach::kForEver ? until : until - at)) {
+      for (Turn turn; (turn = slot.turn.load(std::memory_order_acquire)) == Turn::Waits;) {
+        attach::watch_for(slot, turn, slot.simulated_on);
+        attach::sleep_on(slot, turn, kLookAtServer);
+        if (changed() && slot.turn.compare_exchange_strong(turn, Turn::Wants)) wake_server();
+        if (!server_is_there()) break;
+      }
+    }
+    if (!await_turn(slot) || ring_timers()) break;
+  } while (!changed());
+  shared.looking.fetch_sub(1);
 }
 void wait_for_completion(const attach::CompletionRing& ring, u64 longest) {
   SharedThread* const slot = mine();

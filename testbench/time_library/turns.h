@@ -17,6 +17,9 @@ extern thread_local constinit Mine t_mine;
 
 // Of the calling thread, if it has the turn; looks only, in a signal too.
 attach::SharedThread* slot_with_turn();
+// Of a thread that has the turn and waits in memory: until `changed`, which tells whether a word
+// that it looks at is another. May be called in a signal.
+void wait_in_memory(attach::SharedThread& slot, bool (*changed)());
 // Until the HCA writes a completion to this ring, at the longest so many picoseconds.
 void wait_for_completion(const attach::CompletionRing& ring, u64 longest);
 }  // namespace hca::time_library
