@@ -193,7 +193,7 @@ def wakened(hca, scenario, runs):
     each run, the first of which is not beside a program that computes."""
     program = os.path.join(os.path.dirname(hca), "hca_verbs_clocks")
     for name in "threads", "locks", "semaphores", "child", "children", "timers", "commands", "pace", "devices", "pipes", "events", "forked", "queues", \
-            "barriers", "barrier", "readers", "writers", "crowd", "faults", "signals", "c11", "computes", "waits":
+            "barriers", "barrier", "readers", "writers", "crowd", "faults", "signals", "c11", "computes", "waits", "early":
         found = set()
         for run in range(runs):
             begun = processor_seconds()

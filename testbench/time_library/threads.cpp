@@ -155,7 +155,8 @@ bool wait_until(const std::function<bool()>& done, u64 end, const std::function<
   Threads& all = threads();
   ++all.waiting;
   bool is = done();
-  while (!is && is_open() && now() < end) {
+  // A thread that has not had its turn yet tried beside those that had: now() takes it.
+  while (!is && is_open() && now() < end && !(is = done())) {
     wait_for_others(end, may_be);
     is = done();
   }

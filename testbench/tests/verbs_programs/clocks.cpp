@@ -6,8 +6,8 @@
 // `forked` open no device, threads poll
 // `queues` of their own; meet at `barriers`, at a `barrier` of two programs, are `readers` of what
 // they lock, wait for it as `writers`, are a `crowd`; `faults` are handled and blocked,
-// `signals` are waited for; threads are those of `c11`; one `computes`, one `waits` in memory. They
-// print how long that took by their clocks.
+// `signals` are waited for; threads are those of `c11`; one `computes`, one `waits` in memory; one
+// is `early`, made before a device is opened. They print how long that took by their clocks.
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <semaphore.h>
@@ -307,6 +307,7 @@ void keep_pace(Bench& bench) {
 struct ProgramRow {
   const char* name;
   void (*run)(Bench&);
+  void (*before)() = nullptr;  // a device is opened
 };
 constexpr std::array kPrograms{ProgramRow{"threads", ping_each_other},
                                ProgramRow{"locks", hand_over},
@@ -330,7 +331,8 @@ constexpr std::array kPrograms{ProgramRow{"threads", ping_each_other},
                                ProgramRow{"signals", let_signals_come},
                                ProgramRow{"c11", use_c11},
                                ProgramRow{"computes", compute_between},
-                               ProgramRow{"waits", wait_in_memory}};
+                               ProgramRow{"waits", wait_in_memory},
+                               ProgramRow{"early", join_early_thread, make_early_thread}};
 }  // namespace
 }  // namespace cases
 
@@ -338,6 +340,7 @@ int main(int count, char** arguments) {
   cases::Checks checks;
   for (const cases::ProgramRow& program : cases::kPrograms) {
     if (count != 2 || std::strcmp(arguments[1], program.name)) continue;
+    if (program.before) program.before();
     cases::Bench bench;
     bench.checks = &checks;
     program.run(bench);

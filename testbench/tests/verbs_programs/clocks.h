@@ -22,4 +22,6 @@ void let_signals_come(Bench& bench);
 void use_c11(Bench& bench);
 void compute_between(Bench& bench);
 void wait_in_memory(Bench& bench);
+void make_early_thread();
+void join_early_thread(Bench& bench);
 }  // namespace cases

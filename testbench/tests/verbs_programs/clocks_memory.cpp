@@ -4,7 +4,9 @@
 // that counts its rounds.
 #include <time.h>
 
+#include <atomic>
 #include <cstdio>
+#include <mutex>
 #include <thread>
 
 #include "testbench/tests/verbs_programs/clocks.h"
@@ -85,5 +87,27 @@ void wait_in_memory(Bench& bench) {
     std::printf("%.9f s\n", took);
     bench.checks->holds("they go on when the byte is there", took < 1e-4);
   }
+}
+
+// ---- A thread that was made before: it finds a lock in use while another one has the turn.
+namespace {
+std::mutex g_mutex;
+std::atomic<bool> g_goes{false};
+std::thread* g_early = nullptr;
+}  // namespace
+void make_early_thread() {
+  g_early = new std::thread([] {
+    while (!g_goes) continue;
+    const std::lock_guard guard(g_mutex);
+  });
+}
+void join_early_thread(Bench& bench) {
+  g_mutex.lock();
+  g_goes = true;
+  compute(1);  // meanwhile it has tried
+  g_mutex.unlock();
+  g_early->join();
+  delete g_early;
+  bench.checks->holds("it is joined", true);
 }
 }  // namespace cases
