@@ -109,6 +109,8 @@ void Device::describe(const testbench::Scenario& scenario) {
     const RateRow& rate = rate_row(scenario.hca[index_].port[info_.ports].link_rate);
     info_.active[info_.ports] = {rate.width, rate.speed};
   }
+  info_.pcie_generation = scenario.pcie[index_].generation;
+  info_.pcie_lanes = scenario.pcie[index_].lanes;
   info_.max_ahs = kMostAhs;
   info_.multicast_members = blocks::ObjectLimits{}.multicast_members;
   std::string_view(HCA_VERSION).copy(info_.fw_ver.data(), info_.fw_ver.size() - 1);

@@ -12,16 +12,21 @@
 #include "model/proto/commands.h"
 
 namespace hca::attach {
-inline constexpr u32 kProtocolVersion = 1;
+inline constexpr u32 kProtocolVersion = 2;
 inline constexpr std::size_t kNameBytes = 32, kMaxDevices = 8, kMaxNames = 4, kMaxPorts = 2,
                              kMaxDescriptors = 4;
 
 // The environment that `hca run --attach` gives to a program.
 inline constexpr char kSocketVariable[] = "HCA_SOCKET";    // path of the socket
 inline constexpr char kDevicesVariable[] = "HCA_DEVICES";  // names, by commas; none: all
+inline constexpr char kRunVariable[] = "HCA_RUN";          // number of the `hca run`
+inline constexpr char kReplacementVariable[] = "HCA_REPLACEMENT";  // libibverbs.so.1 for dlopen()
 
 enum class Verb : u32 {
-  ListDevices,  // body comes back: DeviceList
+  ListDevices,  // cookie: number of the run; body comes back: DeviceList
+  RefreshFiles,  // cookie: number of the run; files of the devices are written anew
+  BeginRun,      // of `hca run`; number comes back: of this run, until the connection ends
+  QueryRun,      // of the same connection; body comes back: RunSteps
   OpenClock,    // of a program in simulated time; body: the device's name; number: the program's;
                 // with the descriptors of kClock; the caller is its first thread, and wants a turn
   OpenDevice,   // body: OpenDevice; DeviceInfo comes back, with the descriptors of kOpened
@@ -72,9 +77,15 @@ struct ClockTime {
   u64 nanoseconds = 0;  // simulated
 };
 
+// How far the programs of a run have come: how often each.
+struct RunSteps {
+  u32 files = 0, lists = 0, devices = 0;  // read and asked for, opened
+};
+
 // With it comes a descriptor of the program's /proc/self/mem.
 struct OpenDevice {
   u32 version = kProtocolVersion;
+  u32 run = 0;      // number of the run
   u32 program = 0;  // its number, if it is in simulated time
   std::array<char, kNameBytes> name{};
 };
@@ -85,6 +96,7 @@ struct DeviceInfo {
   u64 node_guid = 0, shared_bytes = 0;
   u32 vendor_id = 0, vendor_part_id = 0, hw_ver = 0;
   u32 ports = 0;
+  u32 pcie_generation = 0, pcie_lanes = 0;
   u32 attachment = 0;  // number of the program's memory, at this HCA
   struct Rate {
     u32 width = 0, speed = 0;  // values of ibv_port_attr
@@ -100,7 +112,7 @@ template <class Message>
 inline constexpr bool kFitsBody = std::is_trivially_copyable_v<Message> &&
                                   sizeof(Message) <= kBodyBytes;
 static_assert(kFitsBody<DeviceList> && kFitsBody<OpenDevice> && kFitsBody<DeviceInfo> &&
-              kFitsBody<ClockTime>);
+              kFitsBody<ClockTime> && kFitsBody<RunSteps>);
 static_assert(std::is_trivially_copyable_v<Request> && std::is_trivially_copyable_v<Reply>);
 
 // ---- Shared memory

@@ -14,6 +14,7 @@
 #include <stdexcept>
 
 #include "model/sc_hosts.h"
+#include "testbench/attach/file_places.h"
 #include "testbench/attach/time_stamps.h"
 #include "testbench/kernel_time.h"
 
@@ -46,6 +47,7 @@ Server::Server(const testbench::Scenario& scenario, const std::string& socket)
       host_(scenario.host) {
   for (unsigned i = 0; i < testbench::kChips; ++i)
     devices_.push_back(std::make_unique<Device>(fmt::format("hca{}", i), i, testbed_, scenario));
+  files_ = std::make_unique<DeviceFiles>(socket + kFilesSuffix, devices_);
   watch(listening_.get(), nullptr);
 }
 
@@ -274,7 +276,13 @@ void Server::answer(Connection& connection, const Request& request, std::vector<
   std::vector<int> descriptors;
   try {
     if (request.verb == Verb::ListDevices) {
+      count(u32(request.cookie), &RunSteps::lists);
       reply = list();
+    } else if (request.verb == Verb::RefreshFiles) {
+      count(u32(request.cookie), &RunSteps::files);
+      files_->refresh();
+    } else if (request.verb == Verb::BeginRun || request.verb == Verb::QueryRun) {
+      reply = answer_run(connection, request);
     } else if (request.verb == Verb::OpenClock) {
       reply = open_clock(connection, request);
       if (!reply.error)
@@ -303,17 +311,6 @@ void Server::answer(Connection& connection, const Request& request, std::vector<
   if (connection.process) connection.process->resume_waiting();
   if (connection.process && request.opcode == proto::CommandOpcode::ModifyCq)
     connection.process->resume_polling();  // its ring may be another
-}
-
-Reply Server::list() const {
-  DeviceList list;
-  for (const auto& device : devices_) {
-    device->name().copy(list.name[list.count].data(), kNameBytes - 1);
-    list.node_guid[list.count++] = device->info().node_guid;
-  }
-  Reply reply;
-  put(reply.body, list);
-  return reply;
 }
 
 Device* Server::device_named(const std::array<char, kNameBytes>& name) const {
@@ -379,6 +376,7 @@ Reply Server::open(Connection& connection, const Request& request, std::vector<D
     connection.session = std::move(session), connection.process = process;
     watch(connection.session->wake_descriptor(), &connection);
     keep_in_step();
+    count(wanted.run, &RunSteps::devices);
     DeviceInfo info = device->info();
     info.attachment = connection.session->attachment();
     put(reply.body, info);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "testbench/attach/device_files.h"
 #include "testbench/attach/process.h"
 
 namespace hca::attach {
@@ -29,6 +30,8 @@ class Server {
     std::shared_ptr<Process> process;  // in simulated time: its clock, or one of its devices
     bool is_clock = false;
     std::unique_ptr<Session> session;  // none: no device is open
+    u32 run = 0;                       // of an `hca run`: its number
+    RunSteps steps;
     bool gone = false;
   };
   enum class Passes : u8 { Nothing, Now, Later };  // simulated time
@@ -42,6 +45,8 @@ class Server {
   void serve(Connection& connection);
   void answer(Connection& connection, const Request& request, std::vector<Descriptor> given);
   Reply list() const;
+  Reply answer_run(Connection& connection, const Request& request);
+  void count(u32 run, u32 RunSteps::*step);
   Reply open(Connection& connection, const Request& request, std::vector<Descriptor> given);
   Reply open_clock(Connection& connection, const Request& request);
   Device* device_named(const std::array<char, kNameBytes>& name) const;
@@ -60,10 +65,11 @@ class Server {
   const std::string path_;
   testbench::Testbed testbed_;
   std::vector<std::unique_ptr<Device>> devices_;
+  std::unique_ptr<DeviceFiles> files_;
   Descriptor listening_, poll_;
   std::list<Connection> connections_;
   const std::array<testbench::HostConfig, testbench::kChips> host_;
-  u32 last_program_ = 0;
+  u32 last_program_ = 0, last_run_ = 0;
   std::chrono::steady_clock::time_point last_;  // look at the time of day
   std::chrono::nanoseconds ahead_{0};           // of it is simulated time
 };

@@ -7,15 +7,18 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <chrono>
 #include <filesystem>
 #include <stdexcept>
+#include <thread>
 
 #include "testbench/attach/packet_socket.h"
+#include "testbench/cli/attached_program.h"
 
 namespace hca::cli {
 namespace {
 constexpr const char *kVerbs = "libhca_verbs.so", *kClocks = "libhca_time.so",
+                     *kFiles = "libhca_files.so",
                      *kReplacement = "hca_replacement/libibverbs.so.1";
 // Where the libraries lie, from the folder of this program: as it is built, as it is installed.
 constexpr std::array kLibraryFolders{".", HCA_LIBRARY_FROM_PROGRAM};
@@ -29,16 +32,31 @@ std::string library(const char* name) {
       fmt::format("--attach: there is no {} beside {}", name, (here / "hca").string()));
 }
 
-attach::DeviceList devices_at(const std::string& socket) {
-  attach::Request request;
-  request.verb = attach::Verb::ListDevices;
-  attach::Reply reply;
-  const attach::Descriptor server = attach::connect_to(socket);
-  if (!server || !attach::send_message(server.get(), request) ||
-      !attach::receive_message(server.get(), reply))
-    throw std::runtime_error(attach::no_server(socket, errno));
-  return attach::get<attach::DeviceList>(reply.body);
-}
+// What this process asks the server of a socket.
+class Server {
+ public:
+  // One that does not serve yet has so many seconds.
+  Server(const std::string& socket, double seconds) : socket_(socket) {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds kBetween{20};
+    const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+    while (!(end_ = attach::connect_to(socket)) && Clock::now() < end)
+      std::this_thread::sleep_for(kBetween);
+    if (!end_) throw std::runtime_error(attach::no_server(socket, errno));
+  }
+  attach::Reply ask(attach::Verb verb) const {
+    attach::Request request;
+    request.verb = verb;
+    attach::Reply reply;
+    if (!attach::send_message(end_.get(), request) || !attach::receive_message(end_.get(), reply))
+      throw std::runtime_error(attach::no_server(socket_, errno));
+    return reply;
+  }
+
+ private:
+  const std::string socket_;
+  attach::Descriptor end_;
+};
 
 void check_device(const std::string& device, const attach::DeviceList& list) {
   std::string names;
@@ -67,6 +85,18 @@ void add_attach_options(CLI::App& command, AttachArguments& options) {
                   "the system; replace, in the place of its libibverbs.so.1, for dlopen() too")
       ->needs(attach)
       ->check(CLI::IsMember({"preload", "replace"}));
+  const CLI::Range seconds(0.0, 1e6);
+  command
+      .add_option("--wait", options.wait,
+                  "with --attach: so many seconds for a server that does not serve yet")
+      ->needs(attach)
+      ->check(seconds);
+  command
+      .add_option("--timeout", options.timeout,
+                  "with --attach: the program is ended after so many seconds of real time, with "
+                  "exit code 124; 0: never")
+      ->needs(attach)
+      ->check(seconds);
 }
 
 namespace {
@@ -79,30 +109,62 @@ void put_in_front(const char* variable, std::string paths) {
 
 void set_libraries(const AttachArguments& options) {
   const bool replace = options.library == "replace";
-  std::string preload = replace ? "" : library(kVerbs);
-  if (options.time == "sim") preload += (replace ? "" : ":") + library(kClocks);
+  std::string preload = library(kFiles);
+  if (!replace) preload = library(kVerbs) + ":" + preload;
+  if (options.time == "sim") preload += ":" + library(kClocks);
   put_in_front("LD_PRELOAD", preload);
   if (replace)
     put_in_front("LD_LIBRARY_PATH",
                  std::filesystem::path(library(kReplacement)).parent_path().string());
 }
-}  // namespace
 
-int run_attached(const std::string& program, const AttachArguments& options) {
-  if (program.empty()) throw std::runtime_error("--attach: no program is given behind `--`");
-  const attach::DeviceList list = devices_at(options.socket);
-  if (!options.device.empty()) check_device(options.device, list);
+// AddressSanitizer wants its library to be the first; it need not be.
+void let_sanitizer() {
+  const char* const before = std::getenv("ASAN_OPTIONS");
+  setenv("ASAN_OPTIONS",
+         ((before && *before ? std::string(before) + ":" : "") + "verify_asan_link_order=0").c_str(),
+         1);
+}
+
+// When nothing of the program has opened a device: how far it has come.
+void tell_unopened(const std::string& program, const attach::RunSteps& steps) {
+  if (steps.devices) return;
+  const char* const what = steps.lists   ? "it has listed the devices"
+                           : steps.files ? "it has looked at their files"
+                                         : "it has not asked for one";
+  fmt::print(stderr, "hca: '{}' has ended without having opened a device: {}\n", program, what);
+}
+
+void set_environment(const AttachArguments& options, u32 run) {
   set_libraries(options);
+  let_sanitizer();
   setenv(attach::kSocketVariable, std::filesystem::absolute(options.socket).c_str(), 1);
+  setenv(attach::kRunVariable, std::to_string(run).c_str(), 1);
+  setenv(attach::kReplacementVariable, library(kReplacement).c_str(), 1);
   if (options.device.empty())
     unsetenv(attach::kDevicesVariable);
   else
     setenv(attach::kDevicesVariable, options.device.c_str(), 1);
-  std::vector<char*> arguments{const_cast<char*>(program.c_str())};
-  for (const std::string& argument : options.arguments)
-    arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
-  execvp(program.c_str(), arguments.data());
-  throw std::runtime_error(fmt::format("--attach: '{}': {}", program, std::strerror(errno)));
+}
+}  // namespace
+
+int run_attached(const std::string& program, const AttachArguments& options) {
+  if (program.empty()) throw std::runtime_error("--attach: no program is given behind `--`");
+  const Server server(options.socket, options.wait);
+  const auto list = attach::get<attach::DeviceList>(server.ask(attach::Verb::ListDevices).body);
+  if (!options.device.empty()) check_device(options.device, list);
+  if (const std::string why = why_without_libraries(program); !why.empty())
+    throw std::runtime_error(
+        fmt::format("--attach: '{}' {}: the verbs cannot be loaded into it", program, why));
+  set_environment(options, server.ask(attach::Verb::BeginRun).number);
+  std::vector<std::string> command{program};
+  command.insert(command.end(), options.arguments.begin(), options.arguments.end());
+  return run_program(command, options.timeout, [&] {
+    try {
+      tell_unopened(program,
+                    attach::get<attach::RunSteps>(server.ask(attach::Verb::QueryRun).body));
+    } catch (const std::runtime_error&) {  // the server is gone: the program has said so
+    }
+  });
 }
 }  // namespace hca::cli

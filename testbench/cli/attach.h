@@ -8,10 +8,11 @@ namespace hca::cli {
 // hca run --attach SOCKET -- PROGRAM ARGS
 struct AttachArguments {
   std::string socket, device, time = "sim", library = "preload";
+  double wait = 0, timeout = 0;  // seconds
   std::vector<std::string> arguments;  // of the program
 };
 void add_attach_options(CLI::App& command, AttachArguments& options);
-// Becomes the program, with the verbs library in front of the system's: it comes back only when
-// the program cannot be started.
+// Runs the program with the verbs library in front of the system's: its exit code. Throws
+// std::runtime_error: it cannot be started, or cannot load the library.
 int run_attached(const std::string& program, const AttachArguments& options);
 }  // namespace hca::cli

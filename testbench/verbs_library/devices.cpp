@@ -38,6 +38,11 @@ std::string server_path() {
   const char* path = std::getenv(attach::kSocketVariable);
   return path ? path : "";
 }
+// Of the `hca run` that has started the program; 0: none has.
+u32 run_number() {
+  const char* number = std::getenv(attach::kRunVariable);
+  return number ? u32(std::strtoul(number, nullptr, 10)) : 0;
+}
 attach::Descriptor connect() {
   const std::string path = server_path();
   attach::Descriptor server = attach::connect_to(path);
@@ -65,8 +70,7 @@ Device& device_named(const std::string& name, u32 index, u64 node_guid) {
   made.node_guid = node_guid;
   set_text(made.name, sizeof made.name, name);
   set_text(made.dev_name, sizeof made.dev_name, number);
-  // There are no such files: who reads them finds that.
-  set_text(made.dev_path, sizeof made.dev_path, "/sys/class/infiniband_verbs/hca/" + number);
+  set_text(made.dev_path, sizeof made.dev_path, "/sys/class/infiniband_verbs/" + number);
   set_text(made.ibdev_path, sizeof made.ibdev_path, "/sys/class/infiniband/" + name);
   return made;
 }
@@ -226,6 +230,7 @@ void set_operations(Context& made, ibv_device* device) {
 int open_at_server(Context& made, const char* name) {
   attach::OpenDevice wanted;
   set_text(wanted.name.data(), wanted.name.size(), name);
+  wanted.run = run_number();
   if (hca_time_open && !(wanted.program = hca_time_open(server_path().c_str(), name)))
     return ENODEV;
   made.socket = connect();
@@ -270,7 +275,7 @@ HCA_VERB ibv_device** ibv_get_device_list(int* count) {
   const attach::Descriptor server = connect();
   if (!server) return fail(ENOSYS);
   attach::Request request;
-  request.verb = attach::Verb::ListDevices;
+  request.verb = attach::Verb::ListDevices, request.cookie = run_number();
   attach::Reply reply;
   if (!attach::send_message(server.get(), request) || !attach::receive_message(server.get(), reply))
     return fail(EIO);
