@@ -104,9 +104,7 @@ def no_server(hca, scenario):
             refused(hca, ["serve", scenario, "--socket", file.name], r"hca: --socket: .*is a file, and no socket")
             if not os.path.exists(file.name):
                 raise Failed("the file is gone")
-        code = finish(served.start("", ["sh", "-c", "exit 7"]), "sh", 7)
-        if code:
-            raise Failed(f"sh says {code!r}")
+        finish(served.start("", ["sh", "-c", "exit 7"]), "sh", 7)
 
 
 def killed_client(hca, scenario, clock="wall"):
@@ -207,15 +205,14 @@ def replaced(hca, scenario):
 
 
 def by_name(hca, scenario):
-    """A program that opens libibverbs.so.1 itself. In front of it the verbs do not help: it finds those of the system, without a device."""
+    """A program that opens libibverbs.so.1 itself, with both forms of the library."""
     program = [os.path.join(os.path.dirname(hca), "hca_verbs_by_name")]
     with Served(hca, scenario, []) as served:
         for clock in "wall", "sim":
-            output = finish(served.start("", program, clock, REPLACE), "the program")
-            if output != "hca0\nhca1\n":
-                raise Failed(f"it says {output!r}")
-        if "hca0" in finish(served.start("", program), "the program"):
-            raise Failed("it does not ask the system's library")
+            for options in [], REPLACE:
+                output = finish(served.start("", program, clock, options), "the program")
+                if not output.startswith("hca0\nhca1\n"):
+                    raise Failed(f"it says {output!r}")
 
 
 def case_program(hca):

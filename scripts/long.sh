@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What takes too long for every change: the tests tagged [slow], the RTL against its C++ twin for many cycles, what of it
-# ran, accesses, packets and posts at random by the million, soaks of all services, fuzzing that keeps its corpus.
+# ran, accesses, packets and posts at random by the million, soaks of all services, libraries over the verbs on all link layers, fuzzing that
+# keeps its corpus.
 #   scripts/long.sh [EXECUTIONS]   of each fuzz target, 5000000 if not given
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -36,6 +37,11 @@ done
 
 step "branches and bits of the RTL, and the reasons of holes"
 scripts/rtl_coverage.py
+
+step "UCX, Open MPI and MPICH on all link layers, in both kinds of time"
+for clock in wall sim; do
+  scripts/check_programs.py build/release/hca testbench/scenarios table $clock
+done
 
 # Another one each day; --rng-seed repeats it.
 seed=$(date +%Y%m%d)

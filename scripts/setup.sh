@@ -32,6 +32,13 @@ serve|libzydis-dev|reads machine code: where a program reads the time stamp coun
 tests|ibverbs-utils|programs of the verbs that the tests run
 tests|perftest|the same: bandwidth and latency
 tests|python3-pyverbs|the same: tests of rdma-core
+tests|infiniband-diags|the same: ibstat, ibstatus
+tests|ucx-utils|the same: UCX and its tests
+tests|openmpi-bin|the same: MPI over UCX
+tests|libopenmpi-dev|its compiler
+tests|mpich|the same: another MPI over UCX
+tests|libmpich-dev|its compiler
+tests|hwloc-nox|the same: lstopo-no-graphics
 program|libpcap-dev|writes captures, names of link types
 tests|catch2|unit tests
 tests|libbenchmark-dev|the speed measurement hca_bench

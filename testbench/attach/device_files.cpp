@@ -181,8 +181,8 @@ std::string filled_in(std::string_view pattern, const Subject& s) {
 std::string folder_of(const Subject& s, Each each) {
   std::string folder(kPciRoot);
   if (each == Each::Device) return folder + "/";
-  return fmt::format("{}/{}/infiniband/{}/ports/{}/", folder, pci_address(s.index),
-                     s.device.name(), s.port + 1);
+  return fmt::format("{}/{}/infiniband/{}/ports/{}/", folder, pci_address(s.index), s.device.name(),
+                     s.port + 1);
 }
 
 using Texts = std::map<std::string, std::string>;  // by path
@@ -226,8 +226,7 @@ void add_counters(Texts& texts, const Subject& s) {
 Texts texts_of(const Device& device, std::size_t index, bool all) {
   Texts texts;
   const auto add = [&](const TextRow& row, const Subject& subject) {
-    const std::string path =
-        folder_of(subject, row.each) + filled_in(row.path, subject);
+    const std::string path = folder_of(subject, row.each) + filled_in(row.path, subject);
     if (!all && !changes(path)) return;
     if (std::string text = row.text(subject); !text.empty()) texts[path] = std::move(text);
   };

@@ -17,19 +17,19 @@ inline constexpr std::size_t kNameBytes = 32, kMaxDevices = 8, kMaxNames = 4, kM
                              kMaxDescriptors = 4;
 
 // The environment that `hca run --attach` gives to a program.
-inline constexpr char kSocketVariable[] = "HCA_SOCKET";    // path of the socket
-inline constexpr char kDevicesVariable[] = "HCA_DEVICES";  // names, by commas; none: all
-inline constexpr char kRunVariable[] = "HCA_RUN";          // number of the `hca run`
+inline constexpr char kSocketVariable[] = "HCA_SOCKET";            // path of the socket
+inline constexpr char kDevicesVariable[] = "HCA_DEVICES";          // names, by commas; none: all
+inline constexpr char kRunVariable[] = "HCA_RUN";                  // number of the `hca run`
 inline constexpr char kReplacementVariable[] = "HCA_REPLACEMENT";  // libibverbs.so.1 for dlopen()
 
 enum class Verb : u32 {
-  ListDevices,  // cookie: number of the run; body comes back: DeviceList
+  ListDevices,   // cookie: number of the run; body comes back: DeviceList
   RefreshFiles,  // cookie: number of the run; files of the devices are written anew
   BeginRun,      // of `hca run`; number comes back: of this run, until the connection ends
   QueryRun,      // of the same connection; body comes back: RunSteps
-  OpenClock,    // of a program in simulated time; body: the device's name; number: the program's;
-                // with the descriptors of kClock; the caller is its first thread, and wants a turn
-  OpenDevice,   // body: OpenDevice; DeviceInfo comes back, with the descriptors of kOpened
+  OpenClock,     // of a program in simulated time; body: the device's name; number: the program's;
+                 // with the descriptors of kClock; the caller is its first thread, and wants a turn
+  OpenDevice,    // body: OpenDevice; DeviceInfo comes back, with the descriptors of kOpened
   CreateChannel,   // a descriptor comes back, from which the cookies of CQs are read
   DestroyChannel,  // object: the channel
   CreateAh,        // object: number of a port; names: PD; body: proto::AddressHandle, which comes

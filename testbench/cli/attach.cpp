@@ -18,8 +18,7 @@
 namespace hca::cli {
 namespace {
 constexpr const char *kVerbs = "libhca_verbs.so", *kClocks = "libhca_time.so",
-                     *kFiles = "libhca_files.so",
-                     *kReplacement = "hca_replacement/libibverbs.so.1";
+                     *kFiles = "libhca_files.so", *kReplacement = "hca_replacement/libibverbs.so.1";
 // Where the libraries lie, from the folder of this program: as it is built, as it is installed.
 constexpr std::array kLibraryFolders{".", HCA_LIBRARY_FROM_PROGRAM};
 
@@ -121,9 +120,10 @@ void set_libraries(const AttachArguments& options) {
 // AddressSanitizer wants its library to be the first; it need not be.
 void let_sanitizer() {
   const char* const before = std::getenv("ASAN_OPTIONS");
-  setenv("ASAN_OPTIONS",
-         ((before && *before ? std::string(before) + ":" : "") + "verify_asan_link_order=0").c_str(),
-         1);
+  setenv(
+      "ASAN_OPTIONS",
+      ((before && *before ? std::string(before) + ":" : "") + "verify_asan_link_order=0").c_str(),
+      1);
 }
 
 // When nothing of the program has opened a device: how far it has come.

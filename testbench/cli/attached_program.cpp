@@ -76,8 +76,8 @@ volatile std::sig_atomic_t g_alarmed = 0;
 void pass_on(int signal, siginfo_t* info, void*) {
   if (info->si_code != SI_KERNEL && g_program) kill(g_program, signal);
 }
-constexpr std::array kPassedOn{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT,
-                               SIGWINCH};
+constexpr std::array kPassedOn{SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
+                               SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH};
 sigset_t passed_on() {
   sigset_t all;
   sigemptyset(&all);
@@ -87,7 +87,8 @@ sigset_t passed_on() {
 // What the shell, or nohup, has set to be ignored is so in the program as well.
 void handle_signals() {
   for (const int signal : kPassedOn) {
-    struct sigaction before {}, ours {};
+    struct sigaction before {
+    }, ours{};
     sigaction(signal, nullptr, &before);
     if (before.sa_handler == SIG_IGN) continue;
     ours.sa_sigaction = pass_on, ours.sa_flags = SA_SIGINFO | SA_RESTART;

@@ -19,9 +19,9 @@ Function* next(std::atomic<void*>& found, const char* name) {
   if (!function) found = function = dlsym(RTLD_NEXT, name);
   return reinterpret_cast<Function*>(function);
 }
-#define HCA_NEXT(name)                                                       \
-  ([]() {                                                                    \
-    static constinit std::atomic<void*> slot_{nullptr};                      \
-    return ::hca::files_library::next<decltype(::name)>(slot_, #name);       \
+#define HCA_NEXT(name)                                                 \
+  ([]() {                                                              \
+    static constinit std::atomic<void*> slot_{nullptr};                \
+    return ::hca::files_library::next<decltype(::name)>(slot_, #name); \
   }())
 }  // namespace hca::files_library

@@ -49,50 +49,50 @@ int without_link(const Place& place, int flags) {
 }
 }  // namespace
 
-#define HCA_STAT(name, linked, Type)                                             \
-  HCA_INSTEAD int name(const char* path, struct Type* status) noexcept {         \
-    const Place place(path);                                                     \
-    const auto call = place.node() >= 0 ? HCA_NEXT(linked) : HCA_NEXT(name);     \
-    return as_node(call(place.path(), status), place, status);                   \
+#define HCA_STAT(name, linked, Type)                                         \
+  HCA_INSTEAD int name(const char* path, struct Type* status) noexcept {     \
+    const Place place(path);                                                 \
+    const auto call = place.node() >= 0 ? HCA_NEXT(linked) : HCA_NEXT(name); \
+    return as_node(call(place.path(), status), place, status);               \
   }
 HCA_STAT(stat, stat, stat)
 HCA_STAT(stat64, stat64, stat64)
 HCA_STAT(lstat, stat, stat)
 HCA_STAT(lstat64, stat64, stat64)
-#define HCA_XSTAT(name, linked, Type)                                             \
+#define HCA_XSTAT(name, linked, Type)                                                 \
   HCA_INSTEAD int name(int version, const char* path, struct Type* status) noexcept { \
-    const Place place(path);                                                      \
-    const auto call = place.node() >= 0 ? HCA_NEXT(linked) : HCA_NEXT(name);      \
-    return as_node(call(version, place.path(), status), place, status);           \
+    const Place place(path);                                                          \
+    const auto call = place.node() >= 0 ? HCA_NEXT(linked) : HCA_NEXT(name);          \
+    return as_node(call(version, place.path(), status), place, status);               \
   }
 HCA_XSTAT(__xstat, __xstat, stat)
 HCA_XSTAT(__xstat64, __xstat64, stat64)
 HCA_XSTAT(__lxstat, __xstat, stat)
 HCA_XSTAT(__lxstat64, __xstat64, stat64)
-#define HCA_STATAT(name, Type)                                                              \
-  HCA_INSTEAD int name(int folder, const char* path, struct Type* status, int flags) noexcept { \
-    const Place place(folder, path);                                                        \
-    return as_node(                                                                         \
-        HCA_NEXT(name)(place.folder(), place.path(), status, without_link(place, flags)),   \
-        place, status);                                                                     \
+#define HCA_STATAT(name, Type)                                                                   \
+  HCA_INSTEAD int name(int folder, const char* path, struct Type* status, int flags) noexcept {  \
+    const Place place(folder, path);                                                             \
+    return as_node(                                                                              \
+        HCA_NEXT(name)(place.folder(), place.path(), status, without_link(place, flags)), place, \
+        status);                                                                                 \
   }
 HCA_STATAT(fstatat, stat)
 HCA_STATAT(fstatat64, stat64)
-#define HCA_XSTATAT(name, Type)                                                             \
-  HCA_INSTEAD int name(int version, int folder, const char* path, struct Type* status,      \
-                       int flags) noexcept {                                                \
-    const Place place(folder, path);                                                        \
-    return as_node(HCA_NEXT(name)(version, place.folder(), place.path(), status,            \
-                                  without_link(place, flags)),                              \
-                   place, status);                                                          \
+#define HCA_XSTATAT(name, Type)                                                                    \
+  HCA_INSTEAD int name(int version, int folder, const char* path, struct Type* status,             \
+                       int flags) noexcept {                                                       \
+    const Place place(folder, path);                                                               \
+    return as_node(                                                                                \
+        HCA_NEXT(name)(version, place.folder(), place.path(), status, without_link(place, flags)), \
+        place, status);                                                                            \
   }
 HCA_XSTATAT(__fxstatat, stat)
 HCA_XSTATAT(__fxstatat64, stat64)
 HCA_INSTEAD int statx(int folder, const char* path, int flags, unsigned mask,
                       struct statx* status) noexcept {
   const Place place(folder, path);
-  const int result = HCA_NEXT(statx)(place.folder(), place.path(), without_link(place, flags), mask,
-                                     status);
+  const int result =
+      HCA_NEXT(statx)(place.folder(), place.path(), without_link(place, flags), mask, status);
   if (result == 0 && place.node() >= 0) {
     status->stx_mode = kNodeMode;
     status->stx_rdev_major = attach::kVerbsMajor;
@@ -115,18 +115,20 @@ HCA_INSTEAD int faccessat(int folder, const char* path, int mode, int flags) noe
   return HCA_NEXT(faccessat)(place.folder(), place.path(), mode, flags);
 }
 
-#define HCA_OF_FILE_SYSTEM(name)                                            \
-  HCA_INSTEAD int name(const char* path, struct name* status) noexcept {    \
-    return HCA_NEXT(name)(Place(path).path(), status);                      \
+#define HCA_OF_FILE_SYSTEM(name)                                         \
+  HCA_INSTEAD int name(const char* path, struct name* status) noexcept { \
+    return HCA_NEXT(name)(Place(path).path(), status);                   \
   }
 HCA_OF_FILE_SYSTEM(statfs)
 HCA_OF_FILE_SYSTEM(statfs64)
 HCA_OF_FILE_SYSTEM(statvfs)
 HCA_OF_FILE_SYSTEM(statvfs64)
-HCA_INSTEAD ssize_t getxattr(const char* path, const char* name, void* value, size_t bytes) noexcept {
+HCA_INSTEAD ssize_t getxattr(const char* path, const char* name, void* value,
+                             size_t bytes) noexcept {
   return HCA_NEXT(getxattr)(Place(path).path(), name, value, bytes);
 }
-HCA_INSTEAD ssize_t lgetxattr(const char* path, const char* name, void* value, size_t bytes) noexcept {
+HCA_INSTEAD ssize_t lgetxattr(const char* path, const char* name, void* value,
+                              size_t bytes) noexcept {
   return HCA_NEXT(lgetxattr)(Place(path).path(), name, value, bytes);
 }
 HCA_INSTEAD ssize_t listxattr(const char* path, char* names, size_t bytes) noexcept {

@@ -24,14 +24,19 @@ int __openat64_2(int, const char*, int);
 using namespace hca::files_library;
 
 namespace {
-// Nobody writes to them. A device node is opened for reading: what is written to it is refused.
+// Nobody writes to them.
+int refuse_to_write(const Place& place) {
+  errno = HCA_NEXT(access)(place.path(), F_OK) ? ENOENT : EACCES;
+  return -1;
+}
+// A device node is opened for reading: what is written to it is refused.
 template <class Open>
 int open_as(int folder, const char* path, int flags, Open open) {
   const Place place(folder, path);
   if (place.node() >= 0) {
     flags = (flags & ~(O_ACCMODE | O_CREAT | O_TRUNC)) | O_RDONLY;
   } else if (place.is_ours() && (flags & O_ACCMODE) != O_RDONLY) {
-    return errno = EACCES, -1;
+    return refuse_to_write(place);
   }
   refresh(place);
   return open(place.folder(), place.path(), flags);
@@ -40,7 +45,7 @@ template <class Open>
 FILE* open_stream(const char* path, const char* mode, Open open) {
   const Place place(path);
   const bool writes = mode && std::strpbrk(mode, "wa+");
-  if (place.is_ours() && writes && place.node() < 0) return errno = EACCES, nullptr;
+  if (place.is_ours() && writes && place.node() < 0) return refuse_to_write(place), nullptr;
   refresh(place);
   return open(place.path(), place.node() >= 0 ? "r" : mode);
 }
@@ -49,27 +54,27 @@ mode_t mode_of(int flags, va_list rest) {
 }
 }  // namespace
 
-#define HCA_OPEN(name)                                                                    \
-  HCA_INSTEAD int name(const char* path, int flags, ...) {                                \
-    va_list rest;                                                                         \
-    va_start(rest, flags);                                                                \
-    const mode_t mode = mode_of(flags, rest);                                             \
-    va_end(rest);                                                                         \
-    return open_as(AT_FDCWD, path, flags, [&](int, const char* where, int how) {          \
-      return HCA_NEXT(name)(where, how, mode);                                            \
-    });                                                                                   \
+#define HCA_OPEN(name)                                                           \
+  HCA_INSTEAD int name(const char* path, int flags, ...) {                       \
+    va_list rest;                                                                \
+    va_start(rest, flags);                                                       \
+    const mode_t mode = mode_of(flags, rest);                                    \
+    va_end(rest);                                                                \
+    return open_as(AT_FDCWD, path, flags, [&](int, const char* where, int how) { \
+      return HCA_NEXT(name)(where, how, mode);                                   \
+    });                                                                          \
   }
 HCA_OPEN(open)
 HCA_OPEN(open64)
-#define HCA_OPENAT(name)                                                                  \
-  HCA_INSTEAD int name(int folder, const char* path, int flags, ...) {                    \
-    va_list rest;                                                                         \
-    va_start(rest, flags);                                                                \
-    const mode_t mode = mode_of(flags, rest);                                             \
-    va_end(rest);                                                                         \
-    return open_as(folder, path, flags, [&](int from, const char* where, int how) {       \
-      return HCA_NEXT(name)(from, where, how, mode);                                      \
-    });                                                                                   \
+#define HCA_OPENAT(name)                                                            \
+  HCA_INSTEAD int name(int folder, const char* path, int flags, ...) {              \
+    va_list rest;                                                                   \
+    va_start(rest, flags);                                                          \
+    const mode_t mode = mode_of(flags, rest);                                       \
+    va_end(rest);                                                                   \
+    return open_as(folder, path, flags, [&](int from, const char* where, int how) { \
+      return HCA_NEXT(name)(from, where, how, mode);                                \
+    });                                                                             \
   }
 HCA_OPENAT(openat)
 HCA_OPENAT(openat64)
@@ -93,19 +98,19 @@ HCA_INSTEAD int __openat64_2(int folder, const char* path, int flags) {
   });
 }
 
-#define HCA_FOPEN(name)                                                                   \
-  HCA_INSTEAD FILE* name(const char* path, const char* mode) {                            \
-    return open_stream(path, mode, [](const char* where, const char* how) {               \
-      return HCA_NEXT(name)(where, how);                                                  \
-    });                                                                                   \
+#define HCA_FOPEN(name)                                                     \
+  HCA_INSTEAD FILE* name(const char* path, const char* mode) {              \
+    return open_stream(path, mode, [](const char* where, const char* how) { \
+      return HCA_NEXT(name)(where, how);                                    \
+    });                                                                     \
   }
 HCA_FOPEN(fopen)
 HCA_FOPEN(fopen64)
-#define HCA_FREOPEN(name)                                                                 \
-  HCA_INSTEAD FILE* name(const char* path, const char* mode, FILE* stream) {              \
-    return open_stream(path, mode, [&](const char* where, const char* how) {              \
-      return HCA_NEXT(name)(where, how, stream);                                          \
-    });                                                                                   \
+#define HCA_FREOPEN(name)                                                    \
+  HCA_INSTEAD FILE* name(const char* path, const char* mode, FILE* stream) { \
+    return open_stream(path, mode, [&](const char* where, const char* how) { \
+      return HCA_NEXT(name)(where, how, stream);                             \
+    });                                                                      \
   }
 HCA_FREOPEN(freopen)
 HCA_FREOPEN(freopen64)
@@ -138,7 +143,8 @@ template <class Glob, class Stat>
 int glob_here(const char* pattern, int flags, Glob* found, Stat status, Stat link_status,
               int (*next)(const char*, int, int (*)(const char*, int), Glob*),
               int (*failed)(const char*, int), void* (*read)(void*)) {
-  const bool may_be = pattern && (!std::strncmp(pattern, "/sys", 4) || !std::strncmp(pattern, "/dev", 4));
+  const bool may_be =
+      pattern && (!std::strncmp(pattern, "/sys", 4) || !std::strncmp(pattern, "/dev", 4));
   if (!may_be || flags & GLOB_ALTDIRFUNC) return next(pattern, flags, failed, found);
   found->gl_opendir = [](const char* path) -> void* { return opendir(path); };
   found->gl_closedir = [](void* folder) { closedir(static_cast<DIR*>(folder)); };
@@ -155,7 +161,9 @@ HCA_INSTEAD int glob(const char* pattern, int flags, int (*failed)(const char*, 
   return glob_here<glob_t, Status>(
       pattern, flags, found, [](const char* path, struct stat* to) { return stat(path, to); },
       [](const char* path, struct stat* to) { return lstat(path, to); },
-      [](const char* p, int f, int (*e)(const char*, int), glob_t* g) { return HCA_NEXT(glob)(p, f, e, g); },
+      [](const char* p, int f, int (*e)(const char*, int), glob_t* g) {
+        return HCA_NEXT(glob)(p, f, e, g);
+      },
       failed, [](void* folder) -> void* { return readdir(static_cast<DIR*>(folder)); });
 }
 HCA_INSTEAD int glob64(const char* pattern, int flags, int (*failed)(const char*, int),
@@ -164,6 +172,8 @@ HCA_INSTEAD int glob64(const char* pattern, int flags, int (*failed)(const char*
   return glob_here<glob64_t, Status>(
       pattern, flags, found, [](const char* path, struct stat64* to) { return stat64(path, to); },
       [](const char* path, struct stat64* to) { return lstat64(path, to); },
-      [](const char* p, int f, int (*e)(const char*, int), glob64_t* g) { return HCA_NEXT(glob64)(p, f, e, g); },
+      [](const char* p, int f, int (*e)(const char*, int), glob64_t* g) {
+        return HCA_NEXT(glob64)(p, f, e, g);
+      },
       failed, [](void* folder) -> void* { return readdir64(static_cast<DIR*>(folder)); });
 }
