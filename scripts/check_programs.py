@@ -290,7 +290,7 @@ def table(hca, scenario, clocks):
                 rows += [(f"ucx_perftest -t {test}, {size} B", lambda served, clock, row=(test, size, iterations): ucx_pair(served, *row, clock, 20))
                          for test, size, iterations in UCX]
                 rows += [(f"{kind}, {ranks} ranks", lambda served, clock, kind=kind, ranks=ranks:
-                          f"{mpi_run(served, kind, programs[kind], ranks, clock, 60)} packets") for kind in MPI for ranks in (2, 4)]
+                          f"{mpi_run(served, kind, programs[kind], ranks, clock, 30)} packets") for kind in MPI for ranks in (2, 4)]
                 with Served(hca, scenario, settings) as served:
                     for name, row in rows:
                         try:

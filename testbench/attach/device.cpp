@@ -105,6 +105,7 @@ void Device::describe(const testbench::Scenario& scenario) {
   info_.vendor_part_id = scenario.verbs.vendor_part_id;
   info_.hw_ver = scenario.verbs.hw_ver;
   info_.needs_grh = !proto::is_native(framing());
+  info_.framing = u8(framing());
   for (; info_.ports < ports_.size(); ++info_.ports) {
     const RateRow& rate = rate_row(scenario.hca[index_].port[info_.ports].link_rate);
     info_.active[info_.ports] = {rate.width, rate.speed};

@@ -103,6 +103,7 @@ struct DeviceInfo {
   };
   std::array<Rate, kMaxPorts> active{};
   bool needs_grh = false;  // packets on Ethernet have a GID
+  u8 framing = 0;          // proto::Framing, of all ports
   u32 multicast_members = 0, max_ahs = 0;
   std::array<char, kNameBytes> fw_ver{};
   proto::DeviceAttributes attributes{};

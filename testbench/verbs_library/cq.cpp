@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "model/proto/framing.h"
 #include "testbench/verbs_library/library.h"
 #include "testbench/verbs_library/tables.h"
 
@@ -73,6 +74,17 @@ void fill_flags(const proto::Cqe& cqe, ibv_wc& wc) {
   if (cqe.with_invalidate) wc.wc_flags |= IBV_WC_WITH_INV, wc.invalidated_rkey = cqe.immediate;
 }
 
+// A17.4.5.2: a datagram of RoCE tells which network header it has. The verbs have no place for
+// that; providers put it where InfiniBand has the service level (UDP in bit 3, below it 0 a GRH, 1
+// IPv6, 2 IPv4), and UCX reads it there.
+u8 level_of(const Context& context, const proto::Cqe& cqe) {
+  constexpr u8 kUdp = 8, kIp6 = 1, kIp4 = 2;
+  const auto framing = proto::Framing(context.info.framing);
+  if (!cqe.has_grh || proto::is_native(framing)) return cqe.sl;
+  if (framing == proto::Framing::RoceV1) return 0;
+  return kUdp | (framing == proto::Framing::RoceV2Ip4 ? kIp4 : kIp6);
+}
+
 // False: it is of a queue pair that is gone, and nobody's.
 bool fill(Context& context, const proto::Cqe& cqe, ibv_wc& wc) {
   Qp* const qp = find_qp(context, cqe.qpn);
@@ -86,7 +98,7 @@ bool fill(Context& context, const proto::Cqe& cqe, ibv_wc& wc) {
     wc.opcode = binds ? IBV_WC_BIND_MW : row->word;
   if (cqe.status != proto::WcStatus::Success) return true;
   wc.byte_len = cqe.byte_len, wc.src_qp = cqe.src_qp;
-  wc.slid = cqe.slid, wc.sl = cqe.sl, wc.pkey_index = cqe.pkey_index;
+  wc.slid = cqe.slid, wc.sl = level_of(context, cqe), wc.pkey_index = cqe.pkey_index;
   fill_flags(cqe, wc);
   return true;
 }

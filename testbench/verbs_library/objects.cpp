@@ -150,7 +150,8 @@ HCA_VERB int ibv_init_ah_from_wc(ibv_context* context, u8 port, ibv_wc* wc, ibv_
   constexpr unsigned kTrafficClassShift = 20;
   if (!has_port(context, port)) return told(EINVAL);
   std::memset(attributes, 0, sizeof *attributes);
-  attributes->dlid = wc->slid, attributes->sl = wc->sl;
+  attributes->dlid = wc->slid;
+  if (!context_of(context).info.needs_grh) attributes->sl = wc->sl;  // else it tells another thing
   attributes->src_path_bits = wc->dlid_path_bits, attributes->port_num = port;
   if (!(wc->wc_flags & IBV_WC_GRH)) return 0;
   const u32 first = be32toh(grh->version_tclass_flow);

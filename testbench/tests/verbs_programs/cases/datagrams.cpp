@@ -47,7 +47,10 @@ void check_way_back(Bench& bench) {
   checks.equal("its GID", std::memcmp(&back.grh.dgid, &bench.a.gid, sizeof(ibv_gid)), 0);
   checks.equal("its LID", back.dlid, bench.a.port.lid);
   constexpr int kRoceV2 = 3;  // where Linux has the GID of RoCEv2 with IPv4
+  constexpr int kUdpOverIp4 = 8 | 2;
   const bool ethernet = bench.b.port.link_layer == IBV_LINK_LAYER_ETHERNET;
+  checks.equal("its network header", int(wc.sl), ethernet ? kUdpOverIp4 : 0);
+  checks.equal("which is no service level", int(back.sl), 0);
   checks.equal("the receiver's GID", back.grh.sgid_index, ethernet ? kRoceV2 : 0);
   checks.equal("a port that there is not", ibv_init_ah_from_wc(bench.b.context, 9, &wc, grh, &back),
                EINVAL);
