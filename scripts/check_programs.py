@@ -209,6 +209,31 @@ def flags(hca, scenario):
             raise Failed(f"without a server: {late}")
 
 
+def script(hca, _):
+    """The script of docs/verbs.md for CI: data go over the wire, and are in its capture."""
+    needs("tshark", "ibv_rc_pingpong")
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    with open(os.path.join(root, "docs", "verbs.md")) as file:
+        text = re.search(r"^## In CI$.*?```sh\n(.*?)```", file.read(), re.DOTALL | re.MULTILINE)[1]
+    with tempfile.TemporaryDirectory() as folder:
+        text = text.replace("build/release/hca", hca).replace("/tmp/hca-ci", os.path.join(folder, "s"))
+        said = finish(subprocess.Popen(["bash", "-c", text], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root), "the script")
+        wants(said, r"100 iters in")
+        wants(said, r"hca0/ports/1/counters/port_xmit_packets:\d{3,}$")
+        sent = int(re.search(r"hca1/ports/1/counters/port_xmit_packets:(\d+)", said)[1])
+        capture = os.path.join(folder, "s-out", "run.pcap")
+        frames = subprocess.run(["tshark", "-r", capture, "-T", "fields", "-e", "frame.number"], check=True, capture_output=True, text=True).stdout.splitlines()
+        with open(os.path.join(folder, "s-out", "counters.csv")) as file:
+            counted = int(re.search(r"^hca1.port.tx_packets,(\d+)$", file.read(), re.MULTILINE)[1])
+        if len(frames) != 2 * sent or counted != sent:
+            raise Failed(f"{len(frames)} frames in the capture, hca1 sent {sent}, or {counted}")
+    for knob, said in (("pcap", "needs a directory"), ("vcd", "writes captures and counters alone")):
+        refused = subprocess.run([hca, "serve", os.path.join(root, "testbench/scenarios/verbs.yaml"), "--socket", "/nonexistent/s", "--set", f"run.{knob}=true"],
+                                 capture_output=True, text=True)
+        if refused.returncode != 2 or said not in refused.stderr:
+            raise Failed(f"run.{knob} is not refused: {refused}")
+
+
 # ---- UCX
 def ucx_pair(served, test, size, iterations, clock, limit=60):
     """The line of the result."""
@@ -303,7 +328,7 @@ def table(hca, scenario, clocks):
         raise Failed(f"{bad} rows")
 
 
-CASES = {"files": files, "live": live, "tools": tools, "topology": topology, "told": told, "flags": flags, "ucx": ucx, "openmpi": mpi("openmpi"),
+CASES = {"files": files, "live": live, "tools": tools, "topology": topology, "told": told, "flags": flags, "script": script, "ucx": ucx, "openmpi": mpi("openmpi"),
          "mpich": mpi("mpich")}
 
 

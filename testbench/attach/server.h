@@ -21,6 +21,7 @@ class Server {
   Server(const testbench::Scenario& scenario, const std::string& socket);
   ~Server();
   const std::vector<std::unique_ptr<Device>>& devices() const { return devices_; }
+  testbench::Testbed& testbed() { return testbed_; }
   // Until `stop`.
   void run(const volatile std::sig_atomic_t& stop);
 
