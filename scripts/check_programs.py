@@ -209,6 +209,20 @@ def flags(hca, scenario):
             raise Failed(f"without a server: {late}")
 
 
+def sanitized(hca, scenario):
+    """A program built with AddressSanitizer, whose library wants to be the first, in all forms; it opens libibverbs by itself."""
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    with Served(hca, scenario, []) as served, tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "program")
+        subprocess.run(["g++", "-std=c++20", "-fsanitize=address", os.path.join(root, "testbench/tests/verbs_programs/by_name.cpp"), "-o", program, "-ldl"],
+                       check=True)
+        for clock in "wall", "sim":
+            for form in "preload", "replace":
+                said = said_by(served, "", [program], clock, [f"--library={form}"])
+                if said != "hca0\nhca1\n":
+                    raise Failed(f"{clock}, {form}: {said!r}")
+
+
 def script(hca, _):
     """The script of docs/verbs.md for CI: data go over the wire, and are in its capture."""
     needs("tshark", "ibv_rc_pingpong")
@@ -328,7 +342,7 @@ def table(hca, scenario, clocks):
         raise Failed(f"{bad} rows")
 
 
-CASES = {"files": files, "live": live, "tools": tools, "topology": topology, "told": told, "flags": flags, "script": script, "ucx": ucx, "openmpi": mpi("openmpi"),
+CASES = {"files": files, "live": live, "tools": tools, "topology": topology, "told": told, "flags": flags, "sanitized": sanitized, "script": script, "ucx": ucx, "openmpi": mpi("openmpi"),
          "mpich": mpi("mpich")}
 
 

@@ -254,21 +254,28 @@ DeviceFiles::DeviceFiles(fs::path folder, const std::vector<std::unique_ptr<Devi
   const auto refuse = [&](const std::string& why) {
     throw std::runtime_error(fmt::format("--socket: '{}': {}", folder_.string(), why));
   };
-  if (fs::exists(fs::symlink_status(folder_)) && !fs::exists(folder_ / kMark))
+  std::error_code error;
+  const bool is_there = fs::exists(fs::symlink_status(folder_));
+  if (is_there && !fs::exists(folder_ / kMark) && !fs::is_empty(folder_, error))
     refuse("is there, and not of an `hca serve`: the files of the HCAs have no place");
   try {
-    fs::remove_all(folder_);  // of a server that was killed
+    remove();  // of a server that was killed
     fs::create_directory(folder_);
     std::ofstream(folder_ / kMark) << "files that programs find in /sys and /dev\n";
     for (std::size_t i = 0; i < devices_.size(); ++i)
       for (const fs::path& view : {folder_ / kAllDevices, folder_ / devices_[i]->name()})
         show(*devices_[i], i, view);
-  } catch (const fs::filesystem_error& error) {
-    refuse(error.code().message());
+  } catch (const fs::filesystem_error& failed) {
+    refuse(failed.code().message());
   }
 }
-DeviceFiles::~DeviceFiles() {
+DeviceFiles::~DeviceFiles() { remove(); }
+
+// The mark is the last: who is killed in between leaves what is known as a server's.
+void DeviceFiles::remove() {
   std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_, error))
+    if (entry.path().filename() != kMark) fs::remove_all(entry.path(), error);
   fs::remove_all(folder_, error);
 }
 

@@ -22,6 +22,7 @@ class DeviceFiles {
   void refresh();
 
  private:
+  void remove();
   void show(const Device& device, std::size_t index, const std::filesystem::path& view);
   void write(const std::filesystem::path& file, const std::string& text);
 

@@ -53,6 +53,7 @@ Server::Server(const testbench::Scenario& scenario, const std::string& socket)
 
 Server::~Server() {
   connections_.clear();
+  files_.reset();  // while no other server may take the path
   unlink(path_.c_str());
 }
 
