@@ -29,10 +29,12 @@ MPI = {
 }
 # By the HCA alone: no shared memory, no TCP.
 TRANSPORTS = {"UCX_TLS": "rc_v,ud_v,self", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-# Tests of ucx_perftest: name, size of a message, iterations.
+# Tests of ucx_perftest: name, size of a message, iterations; those of its lower layer take a device's name from the client:
+# both ends are on one HCA.
+LOWER = "put_lat", "put_bw", "get", "am_lat", "am_bw", "add_mr", "fadd", "cswap"
 UCX = [("ucp_put_lat", 8, 50), ("ucp_put_bw", 4096, 100), ("ucp_get", 4096, 100), ("ucp_am_lat", 64, 100), ("ucp_am_bw", 4096, 100), ("tag_lat", 8, 100),
        ("tag_bw", 4096, 100), ("tag_sync_lat", 8, 100), ("stream_lat", 8, 100), ("stream_bw", 4096, 100), ("ucp_add", 8, 100), ("ucp_fadd", 8, 100),
-       ("ucp_swap", 8, 100), ("ucp_cswap", 8, 100), ("tag_bw", 1 << 20, 20)]
+       ("ucp_swap", 8, 100), ("ucp_cswap", 8, 100), ("tag_bw", 1 << 20, 20), *((test, 4096 if test == "get" else 8, 100) for test in LOWER)]
 HCAS = "hca0", "hca1"
 
 
@@ -254,9 +256,12 @@ def ucx_pair(served, test, size, iterations, clock, limit=60):
     port = free_port()
     arguments = ["ucx_perftest", "-t", test, "-s", str(size), "-n", str(iterations), "-w", "5", "-p", str(port)]
     options = ["--timeout", str(limit)]
-    ends = [served.start("hca0", arguments, clock, options)]
-    listens(port, ends[0])
-    ends.append(served.start("hca1", [*arguments, "127.0.0.1"], clock, options))
+    ends = []
+    lower = ["-d", "hca0:1", "-x", "rc_verbs", "-D", "zcopy" if test == "get" else "short"] if test in LOWER else []
+    for device, peer in ("hca0", []), ("hca0" if lower else "hca1", ["127.0.0.1"]):
+        ends.append(served.start(device, [*arguments, *lower, *peer], clock, options))
+        if not peer:
+            listens(port, ends[0])
     said = [end.communicate()[0] for end in ends]
     line = re.search(r"^Final:.*", said[1], re.MULTILINE)
     if any(end.returncode for end in ends) or not line:

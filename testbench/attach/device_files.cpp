@@ -2,6 +2,7 @@
 #include "testbench/attach/device_files.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cctype>
@@ -246,11 +247,22 @@ Texts texts_of(const Device& device, std::size_t index, bool all) {
 }
 
 constexpr std::string_view kMark = "of_hca_serve";
+// Folders that all may look into: who may use the socket is said by its own rights.
+class OpenToAll {
+ public:
+  OpenToAll() = default;
+  OpenToAll(const OpenToAll&) = delete;
+  ~OpenToAll() { umask(before_); }
+
+ private:
+  const mode_t before_ = umask(022);
+};
 fs::path below(const fs::path& view, std::string_view path) { return view / path.substr(1); }
 }  // namespace
 
 DeviceFiles::DeviceFiles(fs::path folder, const std::vector<std::unique_ptr<Device>>& devices)
     : folder_(std::move(folder)), devices_(devices) {
+  const OpenToAll folders;
   const auto refuse = [&](const std::string& why) {
     throw std::runtime_error(fmt::format("--socket: '{}': {}", folder_.string(), why));
   };

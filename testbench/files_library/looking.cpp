@@ -15,6 +15,7 @@
 #include "testbench/attach/file_places.h"
 #include "testbench/files_library/calls.h"
 
+// NOLINTBEGIN(bugprone-reserved-identifier): names of the C library
 extern "C" {
 int __xstat(int, const char*, struct stat*) noexcept;
 int __xstat64(int, const char*, struct stat64*) noexcept;
@@ -202,3 +203,4 @@ HCA_INSTEAD char* __getcwd_chk(char* to, size_t bytes, size_t room) noexcept {
 HCA_INSTEAD char* get_current_dir_name() noexcept {
   return known_folder(HCA_NEXT(get_current_dir_name)());
 }
+// NOLINTEND(bugprone-reserved-identifier)

@@ -14,6 +14,7 @@
 
 #include "testbench/files_library/calls.h"
 
+// NOLINTBEGIN(bugprone-reserved-identifier): names of the C library
 extern "C" {
 int __open_2(const char*, int);
 int __open64_2(const char*, int);
@@ -177,3 +178,4 @@ HCA_INSTEAD int glob64(const char* pattern, int flags, int (*failed)(const char*
       },
       failed, [](void* folder) -> void* { return readdir64(static_cast<DIR*>(folder)); });
 }
+// NOLINTEND(bugprone-reserved-identifier)

@@ -86,8 +86,11 @@ Found find_place(const char* path) {
 int node_of(const Found& found) {
   constexpr std::string_view name = attach::kNodePrefix.substr(attach::kNodeFolder.size());
   if (!found.place || found.place != attach::kNodeFolder) return -1;
-  const char* const number = found.rest + name.size();
-  if (std::strncmp(found.rest, name.data(), name.size()) || !*number || number[1]) return -1;
+  const char* rest = found.rest;
+  while (rest[0] == '/' && rest[1] == '/') ++rest;
+  if (std::strncmp(rest, name.data(), name.size()) != 0) return -1;
+  const char* const number = rest + name.size();
+  if (!*number || number[1]) return -1;
   return *number >= '0' && *number <= '9' ? *number - '0' : -1;
 }
 
@@ -97,10 +100,9 @@ void set_root(const char* root) {
   std::memcpy(g_root, root, length + 1);
   g_root_length = length;
 }
-const char* root() { return g_root; }
 
 const char* known_as(const char* path) {
-  if (!g_root_length || std::strncmp(path, g_root, g_root_length)) return path;
+  if (!g_root_length || std::strncmp(path, g_root, g_root_length) != 0) return path;
   const char* const rest = path + g_root_length;
   return !*rest ? "/" : *rest == '/' ? rest : path;
 }

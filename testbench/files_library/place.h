@@ -20,7 +20,6 @@ int node_of(const Found& found);
 
 // Where the files are: "" before the library is set up, or without a server.
 void set_root(const char* root);
-const char* root();
 // As the program knows it: what lies below the root is below "/". Other paths as they are.
 const char* known_as(const char* path);
 

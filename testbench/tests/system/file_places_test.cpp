@@ -41,6 +41,7 @@ TEST_CASE("device nodes have numbers", "[attach]") {
   const auto node = [](const char* path) { return node_of(find_place(path)); };
   CHECK(node("/dev/infiniband/uverbs0") == 0);
   CHECK(node("/dev/infiniband/uverbs1") == 1);
+  CHECK(node("/dev//infiniband//uverbs1") == 1);
   for (const char* path :
        {"/dev/infiniband/uverbs", "/dev/infiniband/uverbsx", "/dev/infiniband/uverbs0/x",
         "/dev/infiniband", "/dev/infiniband/umad0", "/sys/class/infiniband_verbs/uverbs0"})
