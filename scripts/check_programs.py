@@ -64,9 +64,10 @@ def files(hca, scenario):
     python = ("import glob,os,stat;p='/sys/class/infiniband/';print(sorted(os.listdir(p)),sorted(glob.glob(p+'*/ports/1')),os.readlink(p+'hca0'),"
               "os.path.realpath(p+'hca1/device'),sep='\\n');s=os.stat('/dev/infiniband/uverbs1');print(stat.S_ISCHR(s.st_mode),os.major(s.st_rdev),"
               "os.minor(s.st_rdev),os.access('/dev/infiniband/uverbs0',os.R_OK|os.W_OK),os.path.islink('/dev/infiniband/uverbs0'));"
-              "os.close(os.open('/dev/infiniband/uverbs0',os.O_RDWR))")
+              "f=os.open('/dev/infiniband/uverbs0',os.O_RDWR);print(os.minor(os.fstat(f).st_rdev));os.close(f);"
+              "f=os.open('/dev/null',os.O_RDWR);print(os.minor(os.fstat(f).st_rdev))")
     listed = ("['hca0', 'hca1']\n['/sys/class/infiniband/hca0/ports/1', '/sys/class/infiniband/hca1/ports/1']\n"
-              "../../devices/pci8000:00/8000:00:01.0/infiniband/hca0\n/sys/devices/pci8000:00/8000:00:02.0\nTrue 231 193 True False\n")
+              "../../devices/pci8000:00/8000:00:01.0/infiniband/hca0\n/sys/devices/pci8000:00/8000:00:02.0\nTrue 231 193 True False\n192\n3\n")
     port = "/sys/class/infiniband/hca1/ports/1/"
     rows = [
         (["python3", "-c", python], listed, 0),

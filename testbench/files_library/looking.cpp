@@ -21,6 +21,8 @@ int __xstat(int, const char*, struct stat*) noexcept;
 int __xstat64(int, const char*, struct stat64*) noexcept;
 int __lxstat(int, const char*, struct stat*) noexcept;
 int __lxstat64(int, const char*, struct stat64*) noexcept;
+int __fxstat(int, int, struct stat*) noexcept;
+int __fxstat64(int, int, struct stat64*) noexcept;
 int __fxstatat(int, int, const char*, struct stat*, int) noexcept;
 int __fxstatat64(int, int, const char*, struct stat64*, int) noexcept;
 ssize_t __readlink_chk(const char*, char*, size_t, size_t) noexcept;
@@ -35,14 +37,20 @@ using namespace hca::files_library;
 namespace {
 constexpr mode_t kNodeMode = S_IFCHR | 0666;
 
+constexpr unsigned kNullMajor = 1, kNullMinor = 3;  // of /dev/null, which is there instead
+
 // A device node has the numbers of the verbs.
 template <class Stat>
-int as_node(int result, const Place& place, Stat* status) {
-  if (result == 0 && place.node() >= 0) {
+int as_node(int result, int node, Stat* status) {
+  if (result == 0 && node >= 0 && status->st_rdev == makedev(kNullMajor, kNullMinor)) {
     status->st_mode = kNodeMode;
-    status->st_rdev = makedev(attach::kVerbsMajor, attach::kVerbsMinor + unsigned(place.node()));
+    status->st_rdev = makedev(attach::kVerbsMajor, attach::kVerbsMinor + unsigned(node));
   }
   return result;
+}
+// Of a path, or of the descriptor itself.
+int node_at(const Place& place, const char* path) {
+  return path && !*path ? node_of(place.folder()) : place.node();
 }
 // It is a link here, which nobody is to see.
 int without_link(const Place& place, int flags) {
@@ -54,7 +62,7 @@ int without_link(const Place& place, int flags) {
   HCA_INSTEAD int name(const char* path, struct Type* status) noexcept {     \
     const Place place(path);                                                 \
     const auto call = place.node() >= 0 ? HCA_NEXT(linked) : HCA_NEXT(name); \
-    return as_node(call(place.path(), status), place, status);               \
+    return as_node(call(place.path(), status), place.node(), status);        \
   }
 HCA_STAT(stat, stat, stat)
 HCA_STAT(stat64, stat64, stat64)
@@ -64,18 +72,18 @@ HCA_STAT(lstat64, stat64, stat64)
   HCA_INSTEAD int name(int version, const char* path, struct Type* status) noexcept { \
     const Place place(path);                                                          \
     const auto call = place.node() >= 0 ? HCA_NEXT(linked) : HCA_NEXT(name);          \
-    return as_node(call(version, place.path(), status), place, status);               \
+    return as_node(call(version, place.path(), status), place.node(), status);        \
   }
 HCA_XSTAT(__xstat, __xstat, stat)
 HCA_XSTAT(__xstat64, __xstat64, stat64)
 HCA_XSTAT(__lxstat, __xstat, stat)
 HCA_XSTAT(__lxstat64, __xstat64, stat64)
-#define HCA_STATAT(name, Type)                                                                   \
-  HCA_INSTEAD int name(int folder, const char* path, struct Type* status, int flags) noexcept {  \
-    const Place place(folder, path);                                                             \
-    return as_node(                                                                              \
-        HCA_NEXT(name)(place.folder(), place.path(), status, without_link(place, flags)), place, \
-        status);                                                                                 \
+#define HCA_STATAT(name, Type)                                                                  \
+  HCA_INSTEAD int name(int folder, const char* path, struct Type* status, int flags) noexcept { \
+    const Place place(folder, path);                                                            \
+    return as_node(                                                                             \
+        HCA_NEXT(name)(place.folder(), place.path(), status, without_link(place, flags)),       \
+        node_at(place, path), status);                                                          \
   }
 HCA_STATAT(fstatat, stat)
 HCA_STATAT(fstatat64, stat64)
@@ -85,19 +93,33 @@ HCA_STATAT(fstatat64, stat64)
     const Place place(folder, path);                                                               \
     return as_node(                                                                                \
         HCA_NEXT(name)(version, place.folder(), place.path(), status, without_link(place, flags)), \
-        place, status);                                                                            \
+        node_at(place, path), status);                                                             \
   }
 HCA_XSTATAT(__fxstatat, stat)
 HCA_XSTATAT(__fxstatat64, stat64)
+#define HCA_FSTAT(name, Type)                                                        \
+  HCA_INSTEAD int name(int descriptor, struct Type* status) noexcept {               \
+    return as_node(HCA_NEXT(name)(descriptor, status), node_of(descriptor), status); \
+  }
+HCA_FSTAT(fstat, stat)
+HCA_FSTAT(fstat64, stat64)
+#define HCA_FXSTAT(name, Type)                                                                \
+  HCA_INSTEAD int name(int version, int descriptor, struct Type* status) noexcept {           \
+    return as_node(HCA_NEXT(name)(version, descriptor, status), node_of(descriptor), status); \
+  }
+HCA_FXSTAT(__fxstat, stat)
+HCA_FXSTAT(__fxstat64, stat64)
 HCA_INSTEAD int statx(int folder, const char* path, int flags, unsigned mask,
                       struct statx* status) noexcept {
   const Place place(folder, path);
   const int result =
       HCA_NEXT(statx)(place.folder(), place.path(), without_link(place, flags), mask, status);
-  if (result == 0 && place.node() >= 0) {
+  const int node = node_at(place, path);
+  const bool is_null = status->stx_rdev_major == kNullMajor && status->stx_rdev_minor == kNullMinor;
+  if (result == 0 && node >= 0 && is_null) {
     status->stx_mode = kNodeMode;
     status->stx_rdev_major = attach::kVerbsMajor;
-    status->stx_rdev_minor = attach::kVerbsMinor + unsigned(place.node());
+    status->stx_rdev_minor = attach::kVerbsMinor + unsigned(node);
   }
   return result;
 }

@@ -40,7 +40,9 @@ int open_as(int folder, const char* path, int flags, Open open) {
     return refuse_to_write(place);
   }
   refresh(place);
-  return open(place.folder(), place.path(), flags);
+  const int opened = open(place.folder(), place.path(), flags);
+  set_node(opened, place.node());
+  return opened;
 }
 template <class Open>
 FILE* open_stream(const char* path, const char* mode, Open open) {

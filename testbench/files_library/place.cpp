@@ -5,12 +5,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstring>
 
 #include "testbench/attach/file_places.h"
 
 namespace hca::files_library {
 namespace {
+// By descriptor: the number of a node, and 1. Programs open them by the handful, and first.
+std::array<std::atomic<signed char>, 1024> g_nodes{};
 char g_root[PATH_MAX];
 std::size_t g_root_length = 0;
 
@@ -92,6 +96,15 @@ int node_of(const Found& found) {
   const char* const number = rest + name.size();
   if (!*number || number[1]) return -1;
   return *number >= '0' && *number <= '9' ? *number - '0' : -1;
+}
+
+void set_node(int descriptor, int node) {
+  if (descriptor >= 0 && std::size_t(descriptor) < g_nodes.size())
+    g_nodes[std::size_t(descriptor)] = static_cast<signed char>(node + 1);
+}
+int node_of(int descriptor) {
+  const bool is_known = descriptor >= 0 && std::size_t(descriptor) < g_nodes.size();
+  return is_known ? g_nodes[std::size_t(descriptor)] - 1 : -1;
 }
 
 void set_root(const char* root) {

@@ -43,6 +43,11 @@ class Place {
   char own_[PATH_MAX];
 };
 
+// Of a descriptor that was opened here: the number of its device node; -1: it is none. Opened anew
+// it is another one.
+void set_node(int descriptor, int node);
+int node_of(int descriptor);
+
 // Asks the server to write anew what has changed; once for each process, and before what changes
 // is read.
 void refresh(const Place& place);
