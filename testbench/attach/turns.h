@@ -108,7 +108,7 @@ inline void watch_for(const SharedThread& thread, Turn seen, const std::atomic<u
   const auto has_changed = [&] { return thread.turn.load(std::memory_order_acquire) != seen; };
   if (processor.load(std::memory_order_relaxed) == u32(sched_getcpu())) {
     if (has_changed() || (vain >= kVain && ++vain % kBetweenTrials)) return;
-    sched_yield();
+    syscall(SYS_sched_yield);  // by name it would be the program's, which takes turns
     vain = has_changed() ? 0 : vain + 1;
     return;
   }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clocks and sleeps.
 #include <pthread.h>
+#include <sched.h>
 #include <sys/time.h>
+#include <sys/times.h>
+#include <threads.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -107,6 +111,31 @@ HCA_INSTEAD time_t time(time_t* out) noexcept {
   return out ? *out = at : at;
 }
 
+// The time since boot; what the processor has worked is real.
+HCA_INSTEAD clock_t times(tms* out) noexcept {
+  const clock_t real = HCA_NEXT(times)(out);
+  if (!is_open()) return real;
+  const timespec at = show(CLOCK_MONOTONIC);
+  const long rate = sysconf(_SC_CLK_TCK);
+  return at.tv_sec * rate + at.tv_nsec * rate / 1'000'000'000;
+}
+struct timeb;
+HCA_INSTEAD int ftime(timeb* out) {
+  struct Fields {  // of <sys/timeb.h>, which calls the function deprecated
+    time_t time;
+    unsigned short millitm;
+    short timezone, dstflag;
+  };
+  const timespec at = is_open() ? show(CLOCK_REALTIME) : [] {
+    timespec real{};
+    HCA_NEXT(clock_gettime)(CLOCK_REALTIME, &real);
+    return real;
+  }();
+  *reinterpret_cast<Fields*>(out) = {at.tv_sec, static_cast<unsigned short>(at.tv_nsec / 1'000'000),
+                                     0, 0};
+  return 0;
+}
+
 HCA_INSTEAD int nanosleep(const timespec* duration, timespec* left) {
   if (!is_open()) return HCA_NEXT(nanosleep)(duration, left);
   if (!is_valid(*duration)) return errno = EINVAL, -1;
@@ -130,6 +159,16 @@ HCA_INSTEAD unsigned sleep(unsigned seconds) {
   if (!is_open()) return HCA_NEXT(sleep)(seconds);
   return unsigned((sleep_for(seconds * kSecond) + kSecond - 1) / kSecond);
 }
+
+// Others go on, and time passes, as long as the call takes: who waits so, with other calls between,
+// waits for something that takes time.
+HCA_INSTEAD int sched_yield() noexcept {
+  constexpr u64 kTakes = 500 * 1000;  // ps
+  if (!is_open()) return HCA_NEXT(sched_yield)();
+  spend(kTakes), settle();
+  return 0;
+}
+HCA_INSTEAD void thrd_yield() { sched_yield(); }
 
 // The rate that programs find there is that of the counter.
 HCA_INSTEAD FILE* fopen(const char* path, const char* mode) {

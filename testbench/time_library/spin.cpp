@@ -228,6 +228,14 @@ void end(ucontext_t& context, Finding finding) {
   e.thread.store(0, std::memory_order_release);
 }
 
+// By itself, past the C library: it lets others go on, for which it waits then.
+bool yields(const mcontext_t& context) {
+  constexpr std::array<u8, 2> kSyscall{0x0f, 0x05};
+  return !std::memcmp(reinterpret_cast<const void*>(context.gregs[REG_RIP]), kSyscall.data(),
+                      kSyscall.size()) &&
+         context.gregs[REG_RAX] == SYS_sched_yield;
+}
+
 // After each instruction.
 void step(ucontext_t& context) {
   Examination& e = g_examination;
@@ -242,7 +250,8 @@ void step(ucontext_t& context) {
   }
   if (e.steps > e.longest)
     return end(context, e.looks.waits(e.steps) ? Finding::Looks : Finding::Computes);
-  if (!note_effects(now, e.written, e.read, e.looks)) return end(context, Finding::Computes);
+  if (!note_effects(now, e.written, e.read, e.looks))
+    return end(context, yields(now) ? Finding::Looks : Finding::Computes);
   context.uc_mcontext.gregs[REG_EFL] |= kTrapFlag;
 }
 
