@@ -191,8 +191,11 @@ void Thread::written(Cycle at, u32 attachment, u64 address, u64 bytes, bool comp
     scheduled_ = true;
     return cpu().notice_at(at, 0);
   }
-  if (!silent_ && (wait_ != Wait::Completion || !completion || !awaits(attachment, address)))
+  if (!silent_ && wait_ != Wait::Completion) return;
+  if (!silent_ && !shared_.any_write && !(completion && awaits(attachment, address))) {
+    shared_.wrote_else.store(1, std::memory_order_relaxed);
     return;
+  }
   if (works_) {
     written_ = true;
     return;

@@ -61,6 +61,8 @@ struct SharedThread {
   u64 work;                       // ps that it has worked, in front of its wait
   u64 picoseconds;                // of its wait
   CompletionRing ring;            // for whose completion it waits
+  u32 any_write;                  // 1: and for what else the HCA writes
+  std::atomic<u32> wrote_else;    // while it waited for a completion alone
   std::atomic<u64> now;           // ps: when its turn began
   std::atomic<u32> asked,
       steps;                 // how often it was examined, and for how many instructions at most

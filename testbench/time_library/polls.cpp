@@ -19,6 +19,11 @@ void hca_time_poll(const attach::CompletionRing& ring) {
   else
     t_mine.polled = ring, t_mine.polls = 0;
 }
+// Who has done something before, and polls until nothing is left, may arm the queue and sleep.
+static bool returns_at_once() {
+  u32& left = t_mine.free_polls;
+  return left && left--;
+}
 // Who has polled a single queue for a while waits for that alone: what comes for other threads
 // would be turns in vain.
 void hca_time_await_completion(u32 times) {
@@ -26,6 +31,7 @@ void hca_time_await_completion(u32 times) {
   constexpr u64 kShortest = 10 * kMicrosecond;
   constexpr u32 kDoublings = 7;
   static_assert(kShortest << kDoublings > kMillisecond);
+  if (returns_at_once()) return;
   // Who looks at a clock between two polls may have something to do at some time.
   if (std::exchange(t_mine.watches, false)) times = 0;
   const u64 longest = kShortest << std::min(times, kDoublings);

@@ -337,12 +337,19 @@ void wait_in_memory(SharedThread& slot, bool (*changed)()) {
   } while (!changed());
   shared.looking.fetch_sub(1);
 }
+// It polls its other queues as well before it looks there.
+constexpr u32 kPollsOfRound = 4;
 void wait_for_completion(const attach::CompletionRing& ring, u64 longest) {
   SharedThread* const slot = mine();
   if (!slot) return;
   const u64 at = now(), timer = next_timer();
-  slot->ring = ring;
+  const bool looks = t_mine.looks_at_memory;
+  slot->ring = ring, slot->any_write = looks, slot->wrote_else = 0;
+  const u64 debt = t_mine.debt;
   if (timer > at) yield(*slot, Wait::Completion, std::min(longest, timer - at));
+  const bool in_vain = now() >= at + debt + longest;
+  t_mine.looks_at_memory = looks || (slot->wrote_else && in_vain);
+  if (looks && !in_vain) t_mine.free_polls = kPollsOfRound;
   ring_timers();
 }
 
@@ -390,7 +397,10 @@ u32 hca_time_open(const char* socket, const char* device) {
   set_up_time_stamps();
   return ask_for_clock() && take_clock() ? here.number : 0;
 }
-void hca_time_spend(u64 picoseconds) { spend(picoseconds); }
+void hca_time_spend(u64 picoseconds) {
+  spend(picoseconds);
+  t_mine.free_polls = std::max(t_mine.free_polls, 1u);
+}
 void hca_time_settle() {
   act();
   settle();

@@ -12,6 +12,8 @@ struct Mine {
   attach::CompletionRing polled;
   u32 polls = 0;         // of that queue and no other
   bool watches = false;  // it has looked at a clock since it polled last
+  u32 free_polls = 0;    // that find nothing and return at once: it has done something before
+  bool looks_at_memory = false;  // between polls: what was written there it found late
 };
 extern thread_local constinit Mine t_mine;
 
