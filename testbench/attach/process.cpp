@@ -12,8 +12,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <stdexcept>
+
+#include "testbench/attach/thread_state.h"
 
 namespace hca::attach {
 namespace {
@@ -39,65 +40,9 @@ constexpr std::array kPatience{PatienceRow{kWithOthers, kSpins},       // Due::H
 // for a lock, while no thread of its program runs that could let it go on.
 constexpr u64 kAsleep = 250'000'000;
 constexpr u32 kParked = 10;
+constexpr u64 kTold = 10'000'000'000;  // before it is told that a program computes
 constexpr u64 kExit = 10'000'000'000;  // and a program that ends
 constexpr long kBetweenLooks = 100'000;
-
-// By the kernel: to read the time stamp counter may trap here.
-u64 nanoseconds_of(clockid_t clock) {
-  timespec now{};
-  syscall(SYS_clock_gettime, clock, &now);
-  return u64(now.tv_sec) * 1'000'000'000 + u64(now.tv_nsec);
-}
-
-// Of the processor. What is gone has used none.
-u64 cpu_time_of(int pid) {
-  clockid_t clock;
-  return clock_getcpuclockid(pid, &clock) ? 0 : nanoseconds_of(clock);
-}
-
-// What the kernel says of a thread: its state, and flags. None: the thread is gone.
-struct ThreadState {
-  char state = 0;
-  unsigned flags = 0;
-};
-std::optional<ThreadState> state_of(int pid, u32 tid) {
-  const Descriptor file(
-      open(fmt::format("/proc/{}/task/{}/stat", pid, tid).c_str(), O_RDONLY | O_CLOEXEC));
-  std::array<char, 256> text{};
-  if (!file || ::read(file.get(), text.data(), text.size() - 1) <= 0) return std::nullopt;
-  const char* name_end = std::strrchr(text.data(), ')');
-  ThreadState is;
-  if (!name_end ||
-      std::sscanf(name_end + 1, " %c %*d %*d %*d %*d %*d %u", &is.state, &is.flags) != 2)
-    return std::nullopt;
-  return is;
-}
-bool sleeps_in_kernel(int pid, u32 tid) {
-  const auto is = state_of(pid, tid);
-  // A zombie: its program is about to end, with its last thread.
-  return !is || (is->state != 'R' && is->state != 'Z');
-}
-bool all_sleep(int pid) {
-  const std::filesystem::path folder = fmt::format("/proc/{}/task", pid);
-  std::error_code none;
-  return std::ranges::all_of(
-      std::filesystem::directory_iterator(folder, none), [&](const auto& task) {
-        return sleeps_in_kernel(pid, u32(std::atoi(task.path().filename().c_str())));
-      });
-}
-// It sleeps until another thread lets it go on.
-bool is_parked(int pid, u32 tid) {
-  const Descriptor file(
-      open(fmt::format("/proc/{}/task/{}/syscall", pid, tid).c_str(), O_RDONLY | O_CLOEXEC));
-  std::array<char, 16> text{};
-  return file && ::read(file.get(), text.data(), text.size() - 1) > 0 &&
-         std::atoi(text.data()) == SYS_futex;
-}
-bool is_ending(int pid) {
-  constexpr unsigned kExiting = 4;  // PF_EXITING of the kernel
-  const auto is = state_of(pid, u32(pid));
-  return !is || (is->flags & kExiting);
-}
 }  // namespace
 
 // ---- Threads
@@ -382,10 +327,18 @@ bool Process::is_silent(SharedThread& thread, bool spins, Question& question, u6
     question.awake = real_time, question.parked = 0;
     return false;
   }
-  question.parked = is_parked(pid_, thread.tid) && all_sleep(pid_) ? question.parked + 1 : 0;
+  question.parked = is_parked(pid_, thread.tid) ? question.parked + 1 : 0;
   const bool sleeps = real_time - question.awake > kAsleep || question.parked >= kParked;
   sleeps_ += sleeps;
   return sleeps;
+}
+
+// Once: a program that waits for what nobody here can see would look like one that hangs.
+void Process::tell_stands(u64 cpu_time) {
+  if (cpu_time < kTold || std::exchange(told_stands_, true)) return;
+  fmt::print("{}: a program has computed for {} s without a call: simulated time stands\n",
+             device_.name(), kTold / 1'000'000'000);
+  std::fflush(stdout);
 }
 
 bool Process::runs(SharedThread& thread, bool spins) {
@@ -406,6 +359,7 @@ bool Process::runs(SharedThread& thread, bool spins) {
       sleep_on(thread, Turn::Runs, kBetweenLooks);
       if (!has_turn()) break;
       if ((gone_ = is_gone())) return false;
+      tell_stands(cpu_time_of(pid_) - cpu);
       if (thread.threads_made.load(std::memory_order_relaxed) != made) begin_patience();
       Turn runs = Turn::Runs;
       if (is_silent(thread, spins, question, cpu_time_of(pid_) - cpu,

@@ -114,6 +114,7 @@ class Process final {
   // The cycle of its threads' host, for what happens now on that of `device`.
   Cycle now_at(const Device& device) const;
   bool is_gone() const;
+  void tell_stands(u64 cpu_time);
   struct Question;
   bool waits_for_memory(SharedThread& thread, bool spins, Question& question, u64 cpu_time);
   bool is_silent(SharedThread& thread, bool spins, Question& question, u64 cpu_time, u64 real_time);
@@ -127,6 +128,7 @@ class Process final {
   const IsDue due_;
   int pid_ = 0;
   bool gone_ = false;
+  bool told_stands_ = false;
   u64 guesses_ = 0, sleeps_ = 0;  // turns that threads lost because they seemed to wait, slept
   Descriptor memory_, wake_, exit_;
   SharedProcess* shared_ = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Polls of completion queues.
+// What the verbs library tells: work, and polls of completion queues.
 #include <algorithm>
 #include <utility>
 
@@ -13,6 +13,20 @@ namespace {
 constexpr u64 kMicrosecond = 1'000'000, kMillisecond = 1000 * kMicrosecond;
 }  // namespace
 
+void hca_time_spend(u64 picoseconds) {
+  spend(picoseconds);
+  t_mine.free_polls = std::max(t_mine.free_polls, 1u);
+}
+void hca_time_settle() {
+  act();
+  settle();
+}
+void hca_time_catch_up() {
+  constexpr u64 kAhead = kMicrosecond;
+  act();
+  if (is_open() && t_mine.debt > kAhead) settle();
+}
+u64 hca_time_now() { return now(); }
 void hca_time_poll(const attach::CompletionRing& ring) {
   if (ring == t_mine.polled)
     ++t_mine.polls;

@@ -129,6 +129,13 @@ bool may_step(const ZydisDecodedInstruction& instruction) {
   }
 }
 
+// The address that FS names: of what the thread has for itself.
+u64 own_storage() {
+  u64 base;
+  asm("mov %%fs:0, %0" : "=r"(base));
+  return base;
+}
+
 ZydisRegisterContext registers_of(const mcontext_t& context) {
   struct Name {
     ZydisRegister name;
@@ -173,7 +180,8 @@ bool note_effects(const mcontext_t& context, Words& written, Words& read, Looks&
     // What is pushed lies below the stack pointer of now.
     const bool pushes = operand.mem.base == ZYDIS_REGISTER_RSP &&
                         operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
-    return pushes ? u64(context.gregs[REG_RSP]) - operand.size / 8 : at;
+    if (pushes) return u64(context.gregs[REG_RSP]) - operand.size / 8;
+    return operand.mem.segment == ZYDIS_REGISTER_FS ? at + own_storage() : at;
   };
   for (u8 i = 0; i < instruction.operand_count; ++i) {
     const ZydisDecodedOperand& operand = operands[i];

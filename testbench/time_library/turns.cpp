@@ -225,7 +225,7 @@ u64 now() {
 }
 
 // Something else than to read a clock.
-static void act() { t_mine.reads = 0, t_mine.spun = 0; }
+void act() { t_mine.reads = 0, t_mine.spun = 0; }
 
 void spend(u64 picoseconds) {
   act();
@@ -323,7 +323,7 @@ SharedThread* slot_with_turn() {
 void wait_in_memory(SharedThread& slot, bool (*changed)()) {
   attach::SharedProcess& shared = *program().shared;
   shared.looking.fetch_add(1);
-  do {
+  while (!changed()) {
     const u64 at = now(), until = next_timer();
     if (until > at && give_up(slot, Wait::Memory, until == attach::kForEver ? until : until - at)) {
       for (Turn turn; (turn = slot.turn.load(std::memory_order_acquire)) == Turn::Waits;) {
@@ -334,7 +334,7 @@ void wait_in_memory(SharedThread& slot, bool (*changed)()) {
       }
     }
     if (!await_turn(slot) || ring_timers()) break;
-  } while (!changed());
+  }
   shared.looking.fetch_sub(1);
 }
 // It polls its other queues as well before it looks there.
@@ -397,18 +397,4 @@ u32 hca_time_open(const char* socket, const char* device) {
   set_up_time_stamps();
   return ask_for_clock() && take_clock() ? here.number : 0;
 }
-void hca_time_spend(u64 picoseconds) {
-  spend(picoseconds);
-  t_mine.free_polls = std::max(t_mine.free_polls, 1u);
-}
-void hca_time_settle() {
-  act();
-  settle();
-}
-void hca_time_catch_up() {
-  constexpr u64 kAhead = kMicrosecond;
-  act();
-  if (mine() && t_mine.debt > kAhead) settle();
-}
-u64 hca_time_now() { return now(); }
 const attach::HostCosts* hca_time_costs() { return is_open() ? &program().shared->costs : nullptr; }
