@@ -22,7 +22,7 @@ using attach::Turn;
 using attach::Wait;
 
 namespace {
-constexpr u64 kMicrosecond = 1'000'000, kMillisecond = 1000 * kMicrosecond;
+constexpr u64 kMicrosecond = 1'000'000;
 constexpr long kLookAtServer = 100'000'000;  // ns: between two looks at whether it is there
 
 struct Program {
