@@ -34,12 +34,15 @@ std::optional<ThreadState> state_of(int pid, u32 tid) {
     return std::nullopt;
   return is;
 }
-// Of a program that ends meanwhile all do.
+// Until somebody wakes them: not for a page or a lock of the kernel. Of a program that ends
+// meanwhile all do.
 bool all_sleep(int pid) {
   std::error_code gone;
   std::filesystem::directory_iterator task(fmt::format("/proc/{}/task", pid), gone), end;
   for (; !gone && task != end; task.increment(gone))
-    if (!sleeps_in_kernel(pid, u32(std::atoi(task->path().filename().c_str())))) return false;
+    if (const auto is = state_of(pid, u32(std::atoi(task->path().filename().c_str())));
+        is && is->state != 'S')
+      return false;
   return true;
 }
 bool waits_for_lock(int pid, u32 tid) {
