@@ -304,7 +304,8 @@ bool Process::waits_for_memory(SharedThread& thread, bool spins, Question& quest
       return found == Finding::Waits || guessed;
     }
   }
-  if (cpu_time < question.next) return false;
+  if (cpu_time < question.next || question.refused) return false;
+  if ((question.refused = is_traced(pid_))) return false;
   take_posted();
   thread.steps = question.steps, thread.asked = asked + 1;
   question.open = !syscall(SYS_tgkill, pid_, thread.tid, kExamine);

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include "testbench/attach/packet_socket.h"
 
@@ -73,6 +74,14 @@ bool is_ending(int pid) {
   constexpr unsigned kExiting = 4;  // PF_EXITING of the kernel
   const auto is = state_of(pid, u32(pid));
   return !is || (is->flags & kExiting);
+}
+bool is_traced(int pid) {
+  const Descriptor file(open(fmt::format("/proc/{}/status", pid).c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 1024> text{};
+  if (!file || ::read(file.get(), text.data(), text.size() - 1) <= 0) return false;
+  constexpr std::string_view kTracer = "TracerPid:";
+  const char* const found = std::strstr(text.data(), kTracer.data());
+  return found && std::atoi(found + kTracer.size()) != 0;
 }
 bool is_parked(int pid, u32 tid) { return waits_for_lock(pid, tid) && all_sleep(pid); }
 }  // namespace hca::attach

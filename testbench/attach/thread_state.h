@@ -12,4 +12,5 @@ bool sleeps_in_kernel(int pid, u32 tid);
 // For a lock, until another thread lets it go on, and none of its program runs.
 bool is_parked(int pid, u32 tid);
 bool is_ending(int pid);
+bool is_traced(int pid);  // by a debugger, which would see its signals
 }  // namespace hca::attach
