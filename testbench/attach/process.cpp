@@ -39,7 +39,7 @@ constexpr std::array kPatience{PatienceRow{kWithOthers, kSpins},       // Due::H
 // For how long a thread may sleep in the kernel in what nobody knows here; and for how many looks
 // for a lock, while no thread of its program runs that could let it go on.
 constexpr u64 kAsleep = 250'000'000;
-constexpr u32 kParked = 10;
+constexpr u32 kParked = 500;
 constexpr u64 kTold = 10'000'000'000;  // before it is told that a program computes
 constexpr u64 kExit = 10'000'000'000;  // and a program that ends
 constexpr long kBetweenLooks = 100'000;
