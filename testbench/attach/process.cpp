@@ -23,11 +23,11 @@ namespace {
 // long, for four times as many instructions.
 constexpr u64 kAskWaiting = 30'000, kAsk = 300'000, kAskLater = 4, kAskAgain = 300'000'000;
 constexpr u32 kSteps = 256, kMostSteps = 8192;
-constexpr u64 kSeems =
-    4'000'000;  // before a thread that only seems to wait is taken for one the first time
-// Of one that cannot be examined, a process of another user: for how long it may run before the
-// simulation goes on without it, by who else has something to do, and of one that has waited in
-// memory before.
+// Before a thread that only seems to wait is taken for one that does, the first time.
+constexpr u64 kSeems = 4'000'000;
+// For how long a thread that cannot be examined, of another user's process or under a debugger, may
+// run before the simulation goes on without it: by who else has something to do, and for one that
+// has waited in memory before.
 constexpr u64 kAlone = 1'000'000'000, kWithOthers = 20'000'000, kSpins = 200'000;
 struct PatienceRow {
   u64 computes, spins;
@@ -40,8 +40,8 @@ constexpr std::array kPatience{PatienceRow{kWithOthers, kSpins},       // Due::H
 // for a lock, while no thread of its program runs that could let it go on.
 constexpr u64 kAsleep = 250'000'000;
 constexpr u32 kParked = 500;
-constexpr u64 kTold = 10'000'000'000;  // before it is told that a program computes
-constexpr u64 kExit = 10'000'000'000;  // and a program that ends
+constexpr u64 kExit = 10'000'000'000;  // for how long a program may take to end
+constexpr u64 kTold = 10'000'000'000;  // for how long one computes before it is told
 constexpr long kBetweenLooks = 100'000;
 }  // namespace
 
@@ -284,7 +284,8 @@ bool Process::is_gone() const {
 
 // Of a turn: when it is asked, and whether it has not answered.
 struct Process::Question {
-  u64 next;  // of the processor
+  u64 next;          // when, of the processor
+  u64 asked_at = 0;  // the same, the last time
   u32 steps = kSteps;
   bool open = false, refused = false;
   u64 awake = 0;   // when it was seen so, since the turn began
@@ -303,6 +304,8 @@ bool Process::waits_for_memory(SharedThread& thread, bool spins, Question& quest
       guesses_ += guessed;
       return found == Finding::Waits || guessed;
     }
+    // It is being examined; a question may get lost where the thread ends or has lost its turn.
+    if (cpu_time < question.asked_at + kAskAgain) return false;
   }
   if (cpu_time < question.next || question.refused) return false;
   if ((question.refused = is_traced(pid_))) return false;
@@ -311,6 +314,7 @@ bool Process::waits_for_memory(SharedThread& thread, bool spins, Question& quest
   question.open = !syscall(SYS_tgkill, pid_, thread.tid, kExamine);
   question.refused = !question.open && errno == EPERM;
   question.steps = std::min(kMostSteps, u32(kAskLater) * question.steps);
+  question.asked_at = cpu_time;
   question.next = std::min(kAskLater * cpu_time, cpu_time + kAskAgain);
   return false;
 }
