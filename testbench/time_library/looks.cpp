@@ -78,6 +78,9 @@ u64 value_at(u64 address, u32 bytes) {
 bool is_shared(u64 address) { return Maps().is_shared(address); }
 
 void may_be_written(u64 address, u64 bytes) {
+  const std::size_t used = std::min(g_used.load(std::memory_order_acquire), kRanges);
+  for (std::size_t i = 0; i < used; ++i)
+    if (address >= g_ranges[i].begin && address + bytes <= g_ranges[i].end) return;
   const std::size_t place = std::min(g_used.fetch_add(1), kRanges - 1);
   Range& range = g_ranges[place];
   const bool grows = range.end.load();
