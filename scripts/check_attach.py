@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from served import LIMIT, Failed, Served, finish, free_port, listens, run_pair, wants
+from served import LIMIT, Failed, Served, finish, free_port, listens, run_cases, run_pair, wants
 
 SKIPPED = 77
 
@@ -286,15 +286,15 @@ CASES = {
 def main():
     hca, folder, *chosen = sys.argv[1:]
     scenario = os.path.join(folder, "verbs.yaml")
-    for name in chosen or [*CASES, *PAIRS]:
-        try:
-            if name in PAIRS:
-                pair(hca, scenario, name)
-            else:
-                CASES[name](hca, scenario)
-                print(f"{name}: as expected")
-        except (Failed, subprocess.TimeoutExpired) as error:
-            sys.exit(f"{name}: {error}")
+
+    def run(name):
+        if name in PAIRS:
+            pair(hca, scenario, name)
+        else:
+            CASES[name](hca, scenario)
+            print(f"{name}: as expected")
+
+    run_cases(chosen or [*CASES, *PAIRS], run)
 
 
 if __name__ == "__main__":

@@ -108,3 +108,12 @@ def run_pair(hca, scenario, program, settings, clock, devices=("hca0", "hca1"), 
                 print("the server said:\n" + server.communicate()[0])
         answered = finish(server, "the server")
     return said, answered, served.said
+
+
+def run_cases(names, run):
+    """Runs each case by its name; the first that fails ends the script with its words."""
+    for name in names:
+        try:
+            run(name)
+        except (Failed, subprocess.TimeoutExpired) as error:
+            sys.exit(f"{name}: {error}")

@@ -6,8 +6,9 @@
 // `forked` open no device, threads poll
 // `queues` of their own; meet at `barriers`, at a `barrier` of two programs, are `readers` of what
 // they lock, wait for it as `writers`, are a `crowd`; `faults` are handled and blocked,
-// `signals` are waited for; threads are those of `c11`; one `computes`, one `waits` in memory; one
-// is `early`, made before a device is opened. They print how long that took by their clocks.
+// `signals` are waited for; threads are those of `c11`; one `computes`, one `waits` in memory, one
+// `drains` its queue; one is `early`, made before a device is opened. They print how long that took
+// by their clocks.
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <semaphore.h>
@@ -332,6 +333,7 @@ constexpr std::array kPrograms{ProgramRow{"threads", ping_each_other},
                                ProgramRow{"c11", use_c11},
                                ProgramRow{"computes", compute_between},
                                ProgramRow{"waits", wait_in_memory},
+                               ProgramRow{"drains", poll_until_empty},
                                ProgramRow{"early", join_early_thread, make_early_thread}};
 }  // namespace
 }  // namespace cases

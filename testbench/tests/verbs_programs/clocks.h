@@ -22,6 +22,7 @@ void let_signals_come(Bench& bench);
 void use_c11(Bench& bench);
 void compute_between(Bench& bench);
 void wait_in_memory(Bench& bench);
+void poll_until_empty(Bench& bench);
 void make_early_thread();
 void join_early_thread(Bench& bench);
 }  // namespace cases

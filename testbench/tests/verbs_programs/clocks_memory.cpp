@@ -89,6 +89,19 @@ void wait_in_memory(Bench& bench) {
   }
 }
 
+// ---- Polls until nothing is left: the poll that finds nothing first returns at once, the next
+// waits.
+void poll_until_empty(Bench& bench) {
+  const Pair pair(bench, IBV_QPT_RC);
+  bench.checks->holds("a WRITE", write_byte(bench.a, pair.a, bench.b, 1));
+  ibv_wc wc;
+  for (const bool waits : {false, true}) {
+    const double begun = now();
+    bench.checks->equal("nothing is left", ibv_poll_cq(bench.a.cq, 1, &wc), 0);
+    bench.checks->equal("it waits", now() - begun > 1e-6, waits);
+  }
+}
+
 // ---- A thread that was made before: it finds a lock in use while another one has the turn.
 namespace {
 std::mutex g_mutex;
