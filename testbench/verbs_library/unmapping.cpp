@@ -27,7 +27,7 @@ struct Told {
     constexpr u64 kAll = ~u64{0};
     u64 before = 0;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &kAll, &before, sizeof before);
-    while (busy.test_and_set(std::memory_order_acquire)) sched_yield();
+    while (busy.test_and_set(std::memory_order_acquire)) syscall(SYS_sched_yield);
     call(devices);
     busy.clear(std::memory_order_release);
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
