@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/attach/attached_memory.h"
+#include "testbench/attach/kernel_call.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -113,7 +114,7 @@ void AttachedMemory::stamp_entries(const Program& program, u64 offset, u64 bytes
   const auto& [at, ring] = *std::prev(behind);
   constexpr u64 kPerSecond = 1'000'000'000;
   timespec day{};
-  syscall(SYS_clock_gettime, CLOCK_REALTIME, &day);
+  kernel_call(SYS_clock_gettime, CLOCK_REALTIME, &day);
   const CqeTime now{picoseconds() / 1000, u64(day.tv_sec) * kPerSecond + u64(day.tv_nsec)};
   for (u64 entry = offset - at; entry < std::min(ring.bytes, offset - at + bytes);
        entry += proto::kCqeBytes)

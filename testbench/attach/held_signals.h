@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "model/proto/types.h"
+#include "testbench/attach/kernel_call.h"
 
 namespace hca::attach {
 // As long as it lives no handler runs in the calling thread: signals wait, but for those of faults
@@ -17,9 +18,11 @@ class HeldSignals {
   explicit HeldSignals(u64 held = ~u64{0}) {
     for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, kCancel, kSetUser})
       held &= ~(u64{1} << (signal - 1));
-    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &held, &before_, sizeof held);
+    kernel_call(SYS_rt_sigprocmask, SIG_BLOCK, &held, &before_, sizeof held);
   }
-  ~HeldSignals() { syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_); }
+  ~HeldSignals() {
+    kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
+  }
   HeldSignals(const HeldSignals&) = delete;
   // What the thread blocked before.
   sigset_t before() const {

@@ -11,13 +11,15 @@ namespace hca::attach {
 // A file descriptor that closes itself.
 class Descriptor {
  public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  constexpr explicit Descriptor(int fd = -1) : fd_(fd) {}
   Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
     std::swap(fd_, other.fd_);
     return *this;
   }
-  ~Descriptor() { close(); }
+  constexpr ~Descriptor() {
+    if (fd_ >= 0) close();
+  }
   void close();
   int get() const { return fd_; }
   int release() { return std::exchange(fd_, -1); }

@@ -15,6 +15,7 @@
 #include <atomic>
 
 #include "model/proto/types.h"
+#include "testbench/attach/kernel_call.h"
 
 namespace hca::attach {
 inline constexpr std::size_t kMostThreads = 256;  // of a program, and of all of a device
@@ -94,12 +95,13 @@ static_assert(std::atomic<Turn>::is_always_lock_free && std::atomic<u64>::is_alw
 inline void sleep_on(SharedThread& thread, Turn seen, long nanoseconds) {
   const timespec longest{0, nanoseconds};
   thread.sleeps.fetch_add(1);
-  syscall(SYS_futex, &thread.turn, FUTEX_WAIT, u32(seen), &longest, nullptr, 0);
+  kernel_call(SYS_futex, &thread.turn, FUTEX_WAIT, u32(seen), &longest, nullptr, 0);
   thread.sleeps.fetch_sub(1);
 }
 // Its turn has changed.
 inline void wake(SharedThread& thread) {
-  if (thread.sleeps.load()) syscall(SYS_futex, &thread.turn, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  if (thread.sleeps.load())
+    kernel_call(SYS_futex, &thread.turn, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 // For a moment: the other side often answers at once. `processor`: on which that ran last. If it is
 // this one, it gets it; elsewhere 10 us at the longest. Where it was in vain, it is tried more
@@ -110,7 +112,7 @@ inline void watch_for(const SharedThread& thread, Turn seen, const std::atomic<u
   const auto has_changed = [&] { return thread.turn.load(std::memory_order_acquire) != seen; };
   if (processor.load(std::memory_order_relaxed) == u32(sched_getcpu())) {
     if (has_changed() || (vain >= kVain && ++vain % kBetweenTrials)) return;
-    syscall(SYS_sched_yield);  // by name it would be the program's, which takes turns
+    kernel_call(SYS_sched_yield);  // by name it would be the program's, which takes turns
     vain = has_changed() ? 0 : vain + 1;
     return;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/files_library/place.h"
+#include "testbench/attach/kernel_call.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -53,7 +54,7 @@ bool may_lead_there(const char* path) {
 bool base_of(int folder, char (&base)[PATH_MAX]) {
   long length;
   if (folder == AT_FDCWD) {
-    length = syscall(SYS_getcwd, base, sizeof base) - 1;
+    length = attach::kernel_call(SYS_getcwd, base, sizeof base) - 1;
   } else {
     char link[40] = "/proc/self/fd/";
     char digits[12];
@@ -62,7 +63,7 @@ bool base_of(int folder, char (&base)[PATH_MAX]) {
     for (unsigned rest = unsigned(folder); count == 0 || rest; rest /= 10)
       digits[count++] = char('0' + rest % 10);
     std::reverse_copy(digits, digits + count, link + std::strlen(link));
-    length = syscall(SYS_readlinkat, AT_FDCWD, link, base, sizeof base - 1);
+    length = attach::kernel_call(SYS_readlinkat, AT_FDCWD, link, base, sizeof base - 1);
   }
   if (length <= 0) return false;
   base[length] = 0;
@@ -148,6 +149,7 @@ void Place::take(const char* path) {
   node_ = node_of(found);
   // Of HCAs that the program is not to see there is none.
   char target[2];
-  if (node_ >= 0 && syscall(SYS_readlinkat, AT_FDCWD, own_, target, sizeof target) < 0) node_ = -1;
+  if (node_ >= 0 && attach::kernel_call(SYS_readlinkat, AT_FDCWD, own_, target, sizeof target) < 0)
+    node_ = -1;
 }
 }  // namespace hca::files_library

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -79,13 +80,17 @@ static_assert(kSecond / kPicosecondsPerTick == 1'000'000'000);
 // What a clock of the system showed at the first look, in whole seconds: differences are those of
 // simulated time in every run.
 u64 start_of(clockid_t clock) {
-  const auto begin = [](clockid_t of) {
+  static constinit std::atomic<u64> of_day{0}, since_boot{0};  // 0: nobody has looked yet
+  const bool is_of_day = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
+  std::atomic<u64>& start = is_of_day ? of_day : since_boot;
+  if (!start) {
     timespec real{};
-    HCA_NEXT(clock_gettime)(of, &real);
-    return u64(real.tv_sec + 1) - std::min(u64(real.tv_sec), now() / kSecond);
-  };
-  static const u64 of_day = begin(CLOCK_REALTIME), since_boot = begin(CLOCK_MONOTONIC);
-  return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? of_day : since_boot;
+    HCA_NEXT(clock_gettime)(is_of_day ? CLOCK_REALTIME : CLOCK_MONOTONIC, &real);
+    u64 none = 0;
+    start.compare_exchange_strong(
+        none, u64(real.tv_sec + 1) - std::min(u64(real.tv_sec), now() / kSecond));
+  }
+  return start;
 }
 }  // namespace hca::time_library
 

@@ -1,30 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Between the files of the library of clocks.
 #pragma once
-#include <dlfcn.h>
 #include <poll.h>
 #include <signal.h>
 
 #include <functional>
 
+#include "testbench/attach/interposed.h"
 #include "testbench/attach/packet_socket.h"
 #include "testbench/time_library/clock.h"
 
-// A function of the C library that programs find here first.
-#define HCA_INSTEAD extern "C" __attribute__((visibility("default")))
-
 namespace hca::time_library {
-// The function of this name behind this library.
-template <class Function>
-Function* next(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
-#define HCA_NEXT(name)                                                             \
-  ([]() {                                                                          \
-    static auto* const found = ::hca::time_library::next<decltype(::name)>(#name); \
-    return found;                                                                  \
-  }())
-
 // The program has a clock at a server: it is in simulated time.
 bool is_open();
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <climits>
 
+#include "testbench/attach/kernel_call.h"
 #include "testbench/time_library/library.h"
 
 namespace hca::time_library {
@@ -99,7 +100,8 @@ static_assert(sizeof(Barrier) <= sizeof(pthread_barrier_t));
 Barrier& barrier_of(pthread_barrier_t* barrier) { return *reinterpret_cast<Barrier*>(barrier); }
 
 void futex(std::atomic<u32>& word, int what, u32 value, bool shared) {
-  syscall(SYS_futex, &word, shared ? what : what | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
+  attach::kernel_call(SYS_futex, &word, shared ? what : what | FUTEX_PRIVATE_FLAG, value, nullptr,
+                      nullptr, 0);
 }
 // So many come before all begins anew.
 u32 most_of(const Barrier& barrier) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/time_library/looks.h"
+#include "testbench/attach/kernel_call.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -30,9 +31,11 @@ bool is_registered(u64 address) {
 // By /proc/self/maps, `from-to rwxs ...`; read without a buffer of the C library: in a signal.
 class Maps {
  public:
-  Maps() : file_(int(syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC))) {}
+  Maps()
+      : file_(int(
+            attach::kernel_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC))) {}
   ~Maps() {
-    if (file_ >= 0) syscall(SYS_close, file_);
+    if (file_ >= 0) attach::kernel_call(SYS_close, file_);
   }
   Maps(const Maps&) = delete;
   bool is_shared(u64 address) {
@@ -49,7 +52,8 @@ class Maps {
 
  private:
   bool fill() {
-    const long bytes = file_ < 0 ? 0 : syscall(SYS_read, file_, text_.data(), text_.size());
+    const long bytes =
+        file_ < 0 ? 0 : attach::kernel_call(SYS_read, file_, text_.data(), text_.size());
     at_ = text_.data(), end_ = at_ + std::max(bytes, 0L);
     return at_ != end_;
   }

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "testbench/attach/kernel_call.h"
 #include "testbench/time_library/library.h"
 
 namespace hca::time_library {
@@ -36,7 +37,7 @@ auto untrapped(Call call) {
 std::vector<pollfd> ends_of(pid_t which) {
   std::vector<pollfd> ends;
   const auto add = [&](pid_t child) {
-    const int end = int(syscall(SYS_pidfd_open, child, 0));
+    const int end = int(attach::kernel_call(SYS_pidfd_open, child, 0));
     if (end >= 0) ends.push_back({end, POLLIN, 0});
   };
   if (which > 0) return add(which), ends;

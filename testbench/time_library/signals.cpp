@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "testbench/attach/kernel_call.h"
 #include "testbench/time_library/library.h"
 
 namespace hca::time_library {
@@ -20,12 +21,13 @@ struct sigaction g_of_program;  // for SIGSEGV
 void (*g_ours)(int, siginfo_t*, void*) = nullptr;
 
 int set_really(int signal, const struct sigaction* action, struct sigaction* before) {
-  static auto* const real = next<decltype(::sigaction)>("sigaction");
-  return real(signal, action, before);
+  // The structure of this name hides the function.
+  using Function = int(int, const struct sigaction*, struct sigaction*);
+  static constinit std::atomic<void*> found{nullptr};
+  return attach::next<Function>(found, "sigaction")(signal, action, before);
 }
 int mask_really(int how, const sigset_t* set, sigset_t* before) {
-  static auto* const real = next<decltype(::pthread_sigmask)>("pthread_sigmask");
-  return real(how, set, before);
+  return HCA_NEXT(pthread_sigmask)(how, set, before);
 }
 
 // A handler that the program wants on a stack of its own gets it.
@@ -42,7 +44,7 @@ constexpr int kHandles = 33;
 constexpr u64 bit_of(int signal) { return u64{1} << (signal - 1); }
 void mark_handling(int how) {
   const u64 set = bit_of(kHandles);
-  syscall(SYS_rt_sigprocmask, how, &set, nullptr, sizeof set);
+  attach::kernel_call(SYS_rt_sigprocmask, how, &set, nullptr, sizeof set);
 }
 bool was_handling(const void* context) {
   u64 blocked;
@@ -66,7 +68,7 @@ void end_by(const siginfo_t& info) {
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;
   set_really(SIGSEGV, &plain, nullptr);
-  if (is_sent(info)) syscall(SYS_tgkill, getpid(), gettid(), SIGSEGV);
+  if (is_sent(info)) attach::kernel_call(SYS_tgkill, getpid(), gettid(), SIGSEGV);
 }
 }  // namespace
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/time_library/spin.h"
+#include "testbench/attach/kernel_call.h"
 
 #include <Zydis/Zydis.h>
 #include <signal.h>
@@ -61,7 +62,7 @@ struct State {
 // False: there is nothing to read. An instruction may name an address that it does not read.
 bool read_word(u64 address, u64& value) {
   const iovec to{&value, sizeof value}, from{reinterpret_cast<void*>(address), sizeof value};
-  const long bytes = syscall(SYS_process_vm_readv, getpid(), &to, 1, &from, 1, 0);
+  const long bytes = attach::kernel_call(SYS_process_vm_readv, getpid(), &to, 1, &from, 1, 0);
   return bytes == long(sizeof value);
 }
 

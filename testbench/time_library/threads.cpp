@@ -3,8 +3,6 @@
 // when another has done something that it may wait for.
 #include <pthread.h>
 #include <semaphore.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,23 +12,11 @@
 #include <vector>
 
 #include "testbench/time_library/library.h"
+#include "testbench/time_library/spin_lock.h"
 
 namespace hca::time_library {
 namespace {
 constexpr u64 kSecond = 1'000'000'000'000, kNanosecond = 1000;
-
-// The locks of this file are held for moments, and never while a thread waits.
-class SpinLock {
- public:
-  void lock() {
-    // By the kernel: the program's own takes simulated time, and not each that is here has a turn.
-    while (flag_.test_and_set(std::memory_order_acquire)) syscall(SYS_sched_yield);
-  }
-  void unlock() { flag_.clear(std::memory_order_release); }
-
- private:
-  std::atomic_flag flag_;
-};
 
 struct Waiter {
   const pthread_cond_t* condition;
@@ -43,8 +29,8 @@ struct Threads {
   std::atomic<u32> waiting{0};
 };
 Threads& threads() {
-  static Threads* const made = new Threads;  // it is there as long as threads are
-  return *made;
+  static constinit attach::Kept<Threads> kept;
+  return kept.value;
 }
 
 // ---- Between programs, as the C library keeps it

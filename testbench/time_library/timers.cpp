@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <memory>
 #include <mutex>
 
 #include "testbench/time_library/library.h"
@@ -25,18 +26,19 @@ struct Timer {
 struct Timers {
   std::mutex mutex;
   Timer alarm;
-  std::map<int, Timer> descriptors;
+  std::unique_ptr<std::map<int, Timer>> descriptors;  // none before the first one
   std::atomic<u64> next{attach::kForEver};
 
   void see_next() {
     u64 first = alarm.due;
-    for (const auto& [fd, timer] : descriptors) first = std::min(first, timer.due);
+    if (descriptors)
+      for (const auto& [fd, timer] : *descriptors) first = std::min(first, timer.due);
     next = first;
   }
 };
 Timers& timers() {
-  static Timers* const made = new Timers;  // it is there as long as threads are
-  return *made;
+  static constinit attach::Kept<Timers> kept;
+  return kept.value;
 }
 
 // How often it has rung by then.
@@ -78,8 +80,9 @@ Timer set(Timer& timer, u64 after, u64 interval) {
 Timer* find(int descriptor) {
   Timers& all = timers();
   const std::lock_guard guard(all.mutex);
-  const auto found = all.descriptors.find(descriptor);
-  return found == all.descriptors.end() ? nullptr : &found->second;
+  if (!all.descriptors) return nullptr;
+  const auto found = all.descriptors->find(descriptor);
+  return found == all.descriptors->end() ? nullptr : &found->second;
 }
 
 u64 picoseconds_of(const timeval& time) {
@@ -113,9 +116,10 @@ bool ring_timers() {
     const std::lock_guard guard(all.mutex);
     const u64 at = now();
     rings = take_due(all.alarm, at);
-    for (auto& [fd, timer] : all.descriptors)
-      if (const u64 times = take_due(timer, at))
-        if (HCA_NEXT(write)(fd, &times, sizeof times) < 0) continue;  // it was not read for ages
+    if (all.descriptors)
+      for (auto& [fd, timer] : *all.descriptors)
+        if (const u64 times = take_due(timer, at))
+          if (HCA_NEXT(write)(fd, &times, sizeof times) < 0) continue;  // it was not read for ages
     all.see_next();
   }
   return rings && ring_alarm();
@@ -134,11 +138,11 @@ bool calls_go_on() {
 void forget_timer(int descriptor) {
   Timers& all = timers();
   const std::lock_guard guard(all.mutex);
-  if (all.descriptors.erase(descriptor)) all.see_next();
+  if (all.descriptors && all.descriptors->erase(descriptor)) all.see_next();
 }
 void forget_timers() {
   Timers& all = timers();
-  all.alarm = {}, all.descriptors.clear();
+  all.alarm = {}, all.descriptors.reset();
   all.see_next();
 }
 }  // namespace hca::time_library
@@ -183,7 +187,8 @@ HCA_INSTEAD int timerfd_create(clockid_t clock, int flags) noexcept {
   if (made < 0) return made;
   Timers& all = timers();
   const std::lock_guard guard(all.mutex);
-  all.descriptors[made].clock = clock;
+  if (!all.descriptors) all.descriptors = std::make_unique<std::map<int, Timer>>();
+  (*all.descriptors)[made].clock = clock;
   return made;
 }
 HCA_INSTEAD int timerfd_settime(int fd, int flags, const itimerspec* wanted,

@@ -12,8 +12,10 @@
 #include <string>
 
 #include "testbench/attach/held_signals.h"
+#include "testbench/attach/kernel_call.h"
 #include "testbench/time_library/library.h"
 #include "testbench/time_library/spin.h"
+#include "testbench/time_library/system_calls.h"
 #include "testbench/time_library/turns.h"
 
 namespace hca::time_library {
@@ -34,8 +36,8 @@ struct Program {
   std::atomic<bool> open{false};
 };
 Program& program() {
-  static Program* const made = new Program;  // it is there as long as threads are
-  return *made;
+  static constinit attach::Kept<Program> kept;
+  return kept.value;
 }
 
 thread_local std::array<int, 2> t_fork;  // through which a child tells its parent that it is known
@@ -89,7 +91,7 @@ SharedThread* find_slot() {
     SharedThread& slot = shared.threads[place];
     Turn none = Turn::None;
     if (!slot.turn.compare_exchange_strong(none, Turn::Wants)) continue;
-    slot.tid = u32(syscall(SYS_gettid));
+    slot.tid = u32(attach::kernel_call(SYS_gettid));
     u32 places = shared.places;
     while (places <= place && !shared.places.compare_exchange_weak(places, place + 1)) continue;
     return &slot;
@@ -99,7 +101,7 @@ SharedThread* find_slot() {
 
 void set_slot(SharedThread& slot) {
   static const pthread_key_t key = make_key();
-  slot.tid = u32(syscall(SYS_gettid));
+  slot.tid = u32(attach::kernel_call(SYS_gettid));
   pthread_setspecific(key, &slot);
   t_mine.slot = &slot;
 }
@@ -107,7 +109,7 @@ void set_slot(SharedThread& slot) {
 [[noreturn]] void end_without_place() {
   const std::string line = "hca: more than " + std::to_string(attach::kMostThreads) +
                            " threads in simulated time; allowed: so many, or --time=wall\n";
-  syscall(SYS_write, STDERR_FILENO, line.data(), line.size());
+  attach::kernel_call(SYS_write, STDERR_FILENO, line.data(), line.size());
   std::abort();
 }
 
@@ -156,6 +158,7 @@ void leave_in_child() {
   t_mine.slot = nullptr, t_mine.debt = 0;
   forget_timers();
   forget_threads();
+  forget_futexes();
   trap_time_stamps(false);
 }
 

@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <cstdarg>
 
+#include "testbench/attach/interposed.h"
+#include "testbench/attach/kernel_call.h"
 #include "testbench/verbs_library/library.h"
-
-#define HCA_INSTEAD extern "C" __attribute__((visibility("default")))
 
 namespace hca::verbs_library {
 namespace {
@@ -26,11 +26,11 @@ struct Told {
   void locked(Call call) {
     constexpr u64 kAll = ~u64{0};
     u64 before = 0;
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &kAll, &before, sizeof before);
-    while (busy.test_and_set(std::memory_order_acquire)) syscall(SYS_sched_yield);
+    attach::kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &kAll, &before, sizeof before);
+    while (busy.test_and_set(std::memory_order_acquire)) attach::kernel_call(SYS_sched_yield);
     call(devices);
     busy.clear(std::memory_order_release);
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
+    attach::kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
   }
 };
 std::atomic<Told*> g_told{nullptr};
@@ -79,9 +79,10 @@ void forget_unmapping(Context& context) {
 }  // namespace hca::verbs_library
 
 using namespace hca::verbs_library;
+using hca::attach::kernel_call;
 
 HCA_INSTEAD int munmap(void* address, std::size_t bytes) noexcept {
-  const auto error = syscall(SYS_munmap, address, bytes);
+  const auto error = kernel_call(SYS_munmap, address, bytes);
   if (!error) tell();
   return int(error);
 }
@@ -91,12 +92,12 @@ HCA_INSTEAD void* mremap(void* address, std::size_t bytes, std::size_t wanted, i
   va_start(rest, flags);
   void* const place = flags & MREMAP_FIXED ? va_arg(rest, void*) : nullptr;
   va_end(rest);
-  const long moved = syscall(SYS_mremap, address, bytes, wanted, flags, place);
+  const long moved = kernel_call(SYS_mremap, address, bytes, wanted, flags, place);
   if (moved != -1) tell();
   return reinterpret_cast<void*>(moved);
 }
 HCA_INSTEAD int shmdt(const void* address) noexcept {
-  const auto error = syscall(SYS_shmdt, address);
+  const auto error = kernel_call(SYS_shmdt, address);
   if (!error) tell();
   return int(error);
 }

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "testbench/attach/kernel_call.h"
 #include "testbench/verbs_library/library.h"
 
 namespace hca::verbs_library {
@@ -31,7 +32,7 @@ Function* of_c_library(const char* name) {
 // Of the whole program.
 u64 processor_time() {
   timespec time{};
-  syscall(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &time);
+  attach::kernel_call(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &time);
   return u64(time.tv_sec) * kSecond + u64(time.tv_nsec);
 }
 
@@ -42,7 +43,8 @@ Seen look(Context& context, const timespec* longest) {
                              pollfd{context.socket.get(), 0, 0}};
   const nfds_t count = longest ? 1 : ends.size();  // who has seen that it is gone only waits
   timespec left = longest ? *longest : timespec{};
-  if (syscall(SYS_ppoll, ends.data(), count, longest ? &left : nullptr, nullptr, 0) <= 0)
+  if (attach::kernel_call(SYS_ppoll, ends.data(), count, longest ? &left : nullptr, nullptr, 0) <=
+      0)
     return Seen::Nothing;
   return ends[0].revents ? Seen::Stop : Seen::Gone;
 }
@@ -88,7 +90,7 @@ void stop_watch(Context& context) {
   static auto* const join = of_c_library<decltype(pthread_join)>("pthread_join");
   if (context.watched_in != getpid()) return;  // a child has no such thread
   const u64 one = 1;
-  syscall(SYS_write, context.stop_watch.get(), &one, sizeof one);
+  attach::kernel_call(SYS_write, context.stop_watch.get(), &one, sizeof one);
   join(context.watcher, nullptr);
 }
 }  // namespace hca::verbs_library

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Locks that call the kernel by themselves, those of C++ libraries say: a thread that waits for a
+// word of memory gives its turn up, and goes on when another wakes it.
+#include <linux/futex.h>
+#include <sys/syscall.h>
+
+#include <climits>
+#include <mutex>
+
+#include "testbench/attach/interposed.h"
+#include "testbench/time_library/library.h"
+#include "testbench/time_library/spin_lock.h"
+#include "testbench/time_library/system_calls.h"
+
+namespace hca::time_library {
+namespace {
+// Where a thread waits; in the order in which they came. On the stack of each: an allocator's own
+// lock may be one of these.
+struct Waiter {
+  const u32* word;
+  u32 bits;
+  bool woken = false;
+  Waiter* next = nullptr;
+};
+class Waiters {
+ public:
+  void add(Waiter& one) {
+    const std::lock_guard guard(lock_);
+    Waiter** last = &first_;
+    while (*last) last = &(*last)->next;
+    *last = &one;
+  }
+  void remove(const Waiter& one) {
+    const std::lock_guard guard(lock_);
+    for (Waiter** at = &first_; *at; at = &(*at)->next)
+      if (*at == &one) {
+        *at = one.next;
+        return;
+      }
+  }
+  bool is_woken(const Waiter& one) {
+    const std::lock_guard guard(lock_);
+    return one.woken;
+  }
+  // Of those that wait there, the first `most`. How many.
+  u32 wake(const u32* word, u32 most, u32 bits) {
+    const std::lock_guard guard(lock_);
+    u32 woken = 0;
+    for (Waiter* one = first_; one && woken < most; one = one->next)
+      if (one->word == word && !one->woken && (one->bits & bits)) one->woken = true, ++woken;
+    return woken;
+  }
+  u32 move(const u32* from, const u32* to, u32 most) {
+    const std::lock_guard guard(lock_);
+    u32 moved = 0;
+    for (Waiter* one = first_; one && moved < most; one = one->next)
+      if (one->word == from && !one->woken) one->word = to, ++moved;
+    return moved;
+  }
+  void forget() {
+    lock_.unlock();  // another thread may have held it, which is not in the child
+    first_ = nullptr;
+  }
+
+ private:
+  SpinLock lock_;
+  Waiter* first_ = nullptr;
+};
+constinit attach::Kept<Waiters> g_kept;
+Waiters& waiters() { return g_kept.value; }
+
+struct Call {
+  explicit Call(const CallArguments& a)
+      : word(reinterpret_cast<u32*>(a[0])),
+        operation(int(a[1])),
+        value(u32(a[2])),
+        fourth(a[3]),
+        other(reinterpret_cast<u32*>(a[4])),
+        last(u32(a[5])) {}
+  u32 now() const { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
+  bool is_shared() const { return !(operation & FUTEX_PRIVATE_FLAG); }
+  u32 number() const { return u32(fourth); }  // where it is no time
+
+  u32* word;
+  int operation;
+  u32 value;
+  long fourth;
+  u32* other;
+  u32 last;
+};
+
+u64 end_of_wait(const Call& call, bool is_absolute) {
+  const auto* const time = reinterpret_cast<const timespec*>(call.fourth);
+  if (!time) return attach::kForEver;
+  if (!is_absolute) return end_after(time);
+  return end_at(call.operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC, *time);
+}
+
+// A word that has changed ends it as well: another program, or the kernel, may have woken it.
+long wait(const Call& call, u32 bits, bool is_absolute) {
+  const auto* const time = reinterpret_cast<const timespec*>(call.fourth);
+  if (!bits || (time && !is_time(*time))) return errno = EINVAL, -1;
+  Waiter mine{call.word, bits};
+  const std::function<bool()> may_go_on = [&] {
+    return waiters().is_woken(mine) || call.now() != call.value;
+  };
+  waiters().add(mine);
+  const bool differs = call.now() != call.value;
+  const bool goes_on =
+      !differs && wait_until(may_go_on, end_of_wait(call, is_absolute),
+                             call.is_shared() ? may_go_on : std::function<bool()>());
+  waiters().remove(mine);
+  if (differs) return errno = EAGAIN, -1;
+  return goes_on ? 0 : (errno = is_open() ? ETIMEDOUT : EINTR, -1);
+}
+
+// Those that wait really, too: they came before simulated time began, or are of another program.
+long wake(const Call& call, u32 bits) {
+  const u32 most = std::min(call.value, u32{INT_MAX});
+  const u32 woken = waiters().wake(call.word, most, bits);
+  if (woken || call.is_shared()) tell_waiting(call.is_shared());
+  const long really = woken < most
+                          ? attach::ask_kernel(SYS_futex, attach::word_of(call.word),
+                                               call.operation, long(most - woken), 0, 0, long(bits))
+                          : 0;
+  return long(woken) + std::max(really, 0L);
+}
+
+long requeue(const Call& call, const CallArguments& arguments) {
+  const bool compares = (call.operation & FUTEX_CMD_MASK) == FUTEX_CMP_REQUEUE;
+  if (compares && call.now() != call.last) return errno = EAGAIN, -1;
+  const u32 woken = waiters().wake(call.word, call.value, FUTEX_BITSET_MATCH_ANY);
+  const u32 moved = waiters().move(call.word, call.other, call.number());
+  if (woken) tell_waiting(call.is_shared());
+  const long really =
+      attach::ask_kernel(SYS_futex, arguments[0], arguments[1], long(call.value - woken),
+                         long(call.number() - moved), arguments[4], arguments[5]);
+  return long(woken + moved) + std::max(really, 0L);
+}
+
+// Who waits for the other word looks again by itself.
+long wake_after_change(const Call& call, const CallArguments& arguments) {
+  const long really = attach::ask_kernel(SYS_futex, arguments[0], arguments[1], arguments[2],
+                                         arguments[3], arguments[4], arguments[5]);
+  if (really < 0) return attach::returned(really);
+  const u32 woken = waiters().wake(call.word, call.value, FUTEX_BITSET_MATCH_ANY) +
+                    waiters().wake(call.other, call.number(), FUTEX_BITSET_MATCH_ANY);
+  if (woken) tell_waiting(call.is_shared());
+  return really + long(woken);
+}
+}  // namespace
+
+void forget_futexes() { waiters().forget(); }
+
+long timed_futex(const CallArguments& arguments) {
+  const Call call(arguments);
+  switch (call.operation & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT:
+      return wait(call, FUTEX_BITSET_MATCH_ANY, false);
+    case FUTEX_WAIT_BITSET:
+      return wait(call, call.last, true);
+    case FUTEX_WAKE:
+      return wake(call, FUTEX_BITSET_MATCH_ANY);
+    case FUTEX_WAKE_BITSET:
+      return wake(call, call.last);
+    case FUTEX_REQUEUE:
+    case FUTEX_CMP_REQUEUE:
+      return requeue(call, arguments);
+    case FUTEX_WAKE_OP:
+      return wake_after_change(call, arguments);
+    default:  // locks that inherit priorities: the kernel's own
+      return attach::returned(attach::ask_kernel(SYS_futex, arguments[0], arguments[1],
+                                                 arguments[2], arguments[3], arguments[4],
+                                                 arguments[5]));
+  }
+}
+}  // namespace hca::time_library
