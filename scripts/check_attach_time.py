@@ -193,7 +193,7 @@ def wakened(hca, scenario, runs):
     each run, the first of which is not beside a program that computes."""
     program = os.path.join(os.path.dirname(hca), "hca_verbs_clocks")
     for name in "threads", "locks", "semaphores", "child", "children", "timers", "commands", "pace", "devices", "pipes", "events", "forked", "queues", \
-            "barriers", "barrier", "readers", "writers", "crowd", "faults", "signals", "c11", "computes", "waits", "early", "drains":
+            "barriers", "barrier", "readers", "writers", "crowd", "faults", "signals", "c11", "computes", "waits", "early", "drains", "futexes", "numbers", "allocates":
         found = set()
         for run in range(runs):
             begun = processor_seconds()
@@ -242,8 +242,22 @@ def rewritten(hca, scenario, runs):
         del os.environ["HCA_TIME_STAMPS"]
 
 
+def allocators(hca, scenario, _):
+    """Before the libraries of the HCA and after them: what an allocator calls asks for no memory."""
+    program = os.path.join(os.path.dirname(hca), "hca_verbs_clocks")
+    for library in "libjemalloc.so.2", "libmimalloc.so.2", "libtcmalloc_minimal.so.4":
+        for preloaded in f"{library}:$LD_PRELOAD", f"$LD_PRELOAD:{library}":
+            with Served(hca, scenario, []) as served:
+                for name in "allocates", "locks", "child":
+                    command = ["sh", "-c", f"LD_PRELOAD={preloaded} exec {program} {name}"]
+                    output = finish(served.start("", command, "sim"), f"{preloaded}: {name}")
+                    if "cannot be preloaded" in output:
+                        raise Failed(f"no {library}:\n{output}")
+                    wants(output, r"^\d+ passed, 0 failed$")
+
+
 CASES = {case.__name__: case for case in (same_pingpong, same_latency, write_bandwidth, latencies, cable, programs, new_api, all_sizes, killed, children,
-                                             clocks, wakened, rewritten)}
+                                             clocks, wakened, rewritten, allocators)}
 
 
 def main():

@@ -38,7 +38,10 @@ tests|openmpi-bin|the same: MPI over UCX
 tests|libopenmpi-dev|its compiler
 tests|mpich|the same: another MPI over UCX
 tests|libmpich-dev|its compiler
-tests|hwloc-nox|the same: lstopo-no-graphics
+tests|libjemalloc2|allocators that programs bring
+tests|libmimalloc2.0|the same
+tests|libtcmalloc-minimal4|the same
+tests|hwloc-nox|lstopo-no-graphics, which looks for HCAs
 program|libpcap-dev|writes captures, names of link types
 tests|catch2|unit tests
 tests|libbenchmark-dev|the speed measurement hca_bench

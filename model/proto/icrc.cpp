@@ -55,7 +55,7 @@ u32 network_crc(const u8* covered, std::size_t behind, NetworkCrcs& known) {
   u64 key = load_be<8>(covered + bytes - 8) + behind;
   if constexpr (bytes >= 16) key += load_be<8>(covered + bytes - 16);
   NetworkCrcs::Entry& e = known.at(key);
-  if (e.framing != u8(F) || std::memcmp(e.headers.data(), covered, bytes)) [[unlikely]]
+  if (e.framing != u8(F) || std::memcmp(e.headers.data(), covered, bytes) != 0) [[unlikely]]
     learn<F>(e, covered);
   return e.crc;
 }

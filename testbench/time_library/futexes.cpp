@@ -5,69 +5,16 @@
 #include <sys/syscall.h>
 
 #include <climits>
-#include <mutex>
 
 #include "testbench/attach/interposed.h"
 #include "testbench/time_library/library.h"
-#include "testbench/time_library/spin_lock.h"
 #include "testbench/time_library/system_calls.h"
+#include "testbench/time_library/wait_list.h"
 
 namespace hca::time_library {
 namespace {
-// Where a thread waits; in the order in which they came. On the stack of each: an allocator's own
-// lock may be one of these.
-struct Waiter {
-  const u32* word;
-  u32 bits;
-  bool woken = false;
-  Waiter* next = nullptr;
-};
-class Waiters {
- public:
-  void add(Waiter& one) {
-    const std::lock_guard guard(lock_);
-    Waiter** last = &first_;
-    while (*last) last = &(*last)->next;
-    *last = &one;
-  }
-  void remove(const Waiter& one) {
-    const std::lock_guard guard(lock_);
-    for (Waiter** at = &first_; *at; at = &(*at)->next)
-      if (*at == &one) {
-        *at = one.next;
-        return;
-      }
-  }
-  bool is_woken(const Waiter& one) {
-    const std::lock_guard guard(lock_);
-    return one.woken;
-  }
-  // Of those that wait there, the first `most`. How many.
-  u32 wake(const u32* word, u32 most, u32 bits) {
-    const std::lock_guard guard(lock_);
-    u32 woken = 0;
-    for (Waiter* one = first_; one && woken < most; one = one->next)
-      if (one->word == word && !one->woken && (one->bits & bits)) one->woken = true, ++woken;
-    return woken;
-  }
-  u32 move(const u32* from, const u32* to, u32 most) {
-    const std::lock_guard guard(lock_);
-    u32 moved = 0;
-    for (Waiter* one = first_; one && moved < most; one = one->next)
-      if (one->word == from && !one->woken) one->word = to, ++moved;
-    return moved;
-  }
-  void forget() {
-    lock_.unlock();  // another thread may have held it, which is not in the child
-    first_ = nullptr;
-  }
-
- private:
-  SpinLock lock_;
-  Waiter* first_ = nullptr;
-};
-constinit attach::Kept<Waiters> g_kept;
-Waiters& waiters() { return g_kept.value; }
+constinit attach::Kept<WaitList> g_waiters;
+WaitList& waiters() { return g_waiters.value; }
 
 struct Call {
   explicit Call(const CallArguments& a)
@@ -100,7 +47,7 @@ u64 end_of_wait(const Call& call, bool is_absolute) {
 long wait(const Call& call, u32 bits, bool is_absolute) {
   const auto* const time = reinterpret_cast<const timespec*>(call.fourth);
   if (!bits || (time && !is_time(*time))) return errno = EINVAL, -1;
-  Waiter mine{call.word, bits};
+  WaitList::Waiter mine{call.word, bits};
   const std::function<bool()> may_go_on = [&] {
     return waiters().is_woken(mine) || call.now() != call.value;
   };
@@ -129,7 +76,7 @@ long wake(const Call& call, u32 bits) {
 long requeue(const Call& call, const CallArguments& arguments) {
   const bool compares = (call.operation & FUTEX_CMD_MASK) == FUTEX_CMP_REQUEUE;
   if (compares && call.now() != call.last) return errno = EAGAIN, -1;
-  const u32 woken = waiters().wake(call.word, call.value, FUTEX_BITSET_MATCH_ANY);
+  const u32 woken = waiters().wake(call.word, call.value);
   const u32 moved = waiters().move(call.word, call.other, call.number());
   if (woken) tell_waiting(call.is_shared());
   const long really =
@@ -143,8 +90,8 @@ long wake_after_change(const Call& call, const CallArguments& arguments) {
   const long really = attach::ask_kernel(SYS_futex, arguments[0], arguments[1], arguments[2],
                                          arguments[3], arguments[4], arguments[5]);
   if (really < 0) return attach::returned(really);
-  const u32 woken = waiters().wake(call.word, call.value, FUTEX_BITSET_MATCH_ANY) +
-                    waiters().wake(call.other, call.number(), FUTEX_BITSET_MATCH_ANY);
+  const u32 woken =
+      waiters().wake(call.word, call.value) + waiters().wake(call.other, call.number());
   if (woken) tell_waiting(call.is_shared());
   return really + long(woken);
 }

@@ -40,6 +40,7 @@ bool is_network(int descriptor);
 // ---- Threads (turns.cpp)
 // A place for a thread that will come, which wants a turn; nullptr: there is none left.
 attach::SharedThread* reserve_turns();
+std::size_t place_of(const attach::SharedThread& slot);
 void take_turns(attach::SharedThread& slot);  // of the calling thread, the first has come
 // Gives the turn up until another thread tells that it did something, or until that time. `may_be`:
 // what it waits for may be there, also if who did it is not in simulated time; none: only threads
@@ -54,7 +55,7 @@ void tell_waiting(bool shared = false);
 // When a clock shows this, as now() tells it.
 u64 end_at(clockid_t clock, const timespec& until);
 // The calling thread is as good as gone.
-void thread_ends();
+void thread_ends(const attach::SharedThread& slot);
 void forget_threads();  // in a child
 
 // ---- Timers

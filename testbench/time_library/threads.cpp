@@ -5,27 +5,23 @@
 #include <semaphore.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <mutex>
 #include <new>
-#include <vector>
 
 #include "testbench/time_library/library.h"
-#include "testbench/time_library/spin_lock.h"
+#include "testbench/time_library/wait_list.h"
 
 namespace hca::time_library {
 namespace {
 constexpr u64 kSecond = 1'000'000'000'000, kNanosecond = 1000;
 
-struct Waiter {
-  const pthread_cond_t* condition;
-  bool woken = false;
-};
 struct Threads {
-  SpinLock lock;
-  std::vector<Waiter*> waiters;  // in the order in which they came
-  std::vector<pthread_t> live;   // those that began in simulated time
+  WaitList conditions;
+  // Those that began in simulated time, by the place of their turns; 0: none.
+  std::array<std::atomic<pthread_t>, attach::kMostThreads> live{};
   std::atomic<u32> waiting{0};
 };
 Threads& threads() {
@@ -60,27 +56,23 @@ std::function<bool()> may_be_posted(sem_t* semaphore) {
 }
 
 // ---- Threads
+constexpr pthread_t kComing = ~pthread_t{0};  // one that is being made
 struct Start {
   void* (*routine)(void*);
   void* argument;
   attach::SharedThread* slot;
 };
+// What asks for memory waits for its turn before.
 void* begin(void* at) {
-  const Start start = *static_cast<Start*>(at);
-  delete static_cast<Start*>(at);
-  Threads& all = threads();
-  {
-    const std::lock_guard guard(all.lock);
-    if (std::ranges::find(all.live, pthread_self()) == all.live.end())
-      all.live.push_back(pthread_self());
-  }
-  take_turns(*start.slot);
+  auto* const own = static_cast<Start*>(at);
+  threads().live[place_of(*own->slot)] = pthread_self();
+  take_turns(*own->slot);
+  const Start start = *own;
+  delete own;
   return start.routine(start.argument);
 }
 bool is_live(pthread_t thread) {
-  Threads& all = threads();
-  const std::lock_guard guard(all.lock);
-  return std::ranges::find(all.live, thread) != all.live.end();
+  return std::ranges::any_of(threads().live, [&](const auto& one) { return one == thread; });
 }
 
 // ---- Conditions
@@ -92,39 +84,18 @@ int wait_really(const char* name, Rest... rest) {
   return real(rest...);
 }
 int await_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, u64 end) {
-  Threads& all = threads();
-  Waiter mine{condition};
-  {
-    const std::lock_guard guard(all.lock);
-    all.waiters.push_back(&mine);
-  }
+  WaitList& waiters = threads().conditions;
+  WaitList::Waiter mine{condition};
+  waiters.add(mine);
   const int error = pthread_mutex_unlock(mutex);  // it may be another's
-  if (!error)
-    wait_until(
-        [&] {
-          const std::lock_guard guard(all.lock);
-          return mine.woken;
-        },
-        end);
-  {
-    const std::lock_guard guard(all.lock);
-    std::erase(all.waiters, &mine);
-  }
+  if (!error) wait_until([&] { return waiters.is_woken(mine); }, end);
+  waiters.remove(mine);
   if (error) return error;
   pthread_mutex_lock(mutex);
   return mine.woken || end == attach::kForEver ? 0 : ETIMEDOUT;
 }
 void wake_condition(const pthread_cond_t* condition, bool all_of_them) {
-  Threads& all = threads();
-  bool any = false;
-  {
-    const std::lock_guard guard(all.lock);
-    for (Waiter* waiter : all.waiters) {
-      if (waiter->condition != condition || waiter->woken || (any && !all_of_them)) continue;
-      waiter->woken = any = true;
-    }
-  }
-  if (any) tell_waiting();
+  if (threads().conditions.wake(condition, all_of_them ? ~u32{0} : 1)) tell_waiting();
 }
 clockid_t clock_of(const pthread_cond_t& condition) {
   constexpr unsigned kMonotonic = 2;  // as the C library keeps it
@@ -160,16 +131,12 @@ u64 end_at(clockid_t clock, const timespec& until) {
 
 void forget_threads() {
   Threads& all = threads();
-  all.lock.unlock();  // another thread may have held it, which is not in the child
-  all.waiters.clear(), all.live.clear();
+  all.conditions.forget();
+  for (auto& one : all.live) one = 0;
   all.waiting = 0;
 }
-void thread_ends() {
-  Threads& all = threads();
-  {
-    const std::lock_guard guard(all.lock);
-    std::erase(all.live, pthread_self());
-  }
+void thread_ends(const attach::SharedThread& slot) {
+  threads().live[place_of(slot)] = 0;
   tell_waiting();
 }
 }  // namespace hca::time_library
@@ -182,14 +149,13 @@ HCA_INSTEAD int pthread_create(pthread_t* made, const pthread_attr_t* attributes
                                void* (*routine)(void*), void* argument) noexcept {
   attach::SharedThread* const slot = is_open() ? reserve_turns() : nullptr;
   if (!slot) return HCA_NEXT(pthread_create)(made, attributes, routine, argument);
+  auto& live = threads().live[place_of(*slot)];
+  live = kComing;
   auto* const start = new (std::nothrow) Start{routine, argument, slot};
   const int error = start ? HCA_NEXT(pthread_create)(made, attributes, begin, start) : EAGAIN;
-  if (!error) {
-    Threads& all = threads();
-    const std::lock_guard guard(all.lock);
-    if (std::ranges::find(all.live, *made) == all.live.end()) all.live.push_back(*made);
-    return 0;
-  }
+  pthread_t coming = kComing;
+  if (!error) return live.compare_exchange_strong(coming, *made), 0;  // or it has begun
+  live = 0;
   slot->turn = attach::Turn::None;
   delete start;
   return error;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time stamp counter: an instruction that reads it is given simulated time. It traps, where the
-// kernel lets it; elsewhere it is overwritten by one that always does. What a program makes of code
-// while it runs is not seen then.
+// kernel lets it; elsewhere it is overwritten by one that always does. System calls of the code
+// itself are overwritten everywhere. What a program makes of code while it runs is not seen then.
 #include <signal.h>
-#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <ucontext.h>
 
@@ -11,41 +10,22 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <vector>
 
-#include "testbench/time_library/code.h"
 #include "testbench/time_library/library.h"
+#include "testbench/time_library/overwritten.h"
+#include "testbench/time_library/system_calls.h"
 
 namespace hca::time_library {
 namespace {
 constexpr std::array<u8, 2> kRdtsc{0x0f, 0x31};
 constexpr std::array<u8, 3> kRdtscp{0x0f, 0x01, 0xf9};
-constexpr std::array<u8, 3> kInstead{0xf4, 0x90, 0x90};  // HLT, which no program may, NOPs
-u64 g_vdso = 0;
-bool g_traps = true;  // the counter, if it is asked to
-
-// What was overwritten, in the order of addresses. A table is never changed: a fault may read it.
-struct Place {
-  u64 address;
-  unsigned bytes;
-};
-using Places = std::vector<Place>;
-std::atomic<const Places*> g_places{nullptr};
+bool g_traps = true;           // the counter, if it is asked to
 std::atomic<u64> g_pieces{0};  // of code: those that were searched
-std::atomic_flag g_searches;
-
-unsigned overwritten_at(u64 address) {
-  const Places* const places = g_places.load(std::memory_order_acquire);
-  if (!places) return 0;
-  const auto found = std::ranges::lower_bound(*places, address, {}, &Place::address);
-  return found != places->end() && found->address == address ? found->bytes : 0;
-}
 
 // The kernel's own code for clocks in the memory of the program needs the true counter.
 bool is_of_kernel(u64 address) {
   constexpr u64 kBytes = 0x4000;
-  return g_vdso && address - g_vdso < kBytes;
+  return kernel_code() && address - kernel_code() < kBytes;
 }
 u64 true_counter() {
   const bool traps = g_traps;
@@ -55,27 +35,52 @@ u64 true_counter() {
   return counter;
 }
 
-// The bytes of the instruction that read the counter and trapped; 0: it is none.
-unsigned trapped_at(const siginfo_t& info, u64 address) {
-  if (info.si_code != SI_KERNEL) return 0;
-  if (const unsigned bytes = overwritten_at(address)) return bytes;
+// The instruction that reads the counter and trapped.
+Overwritten trapped_at(u64 address) {
   const auto* const code = reinterpret_cast<const u8*>(address);
-  if (!std::memcmp(code, kRdtsc.data(), kRdtsc.size())) return kRdtsc.size();
-  if (!std::memcmp(code, kRdtscp.data(), kRdtscp.size())) return kRdtscp.size();
-  return 0;
+  if (!std::memcmp(code, kRdtsc.data(), kRdtsc.size())) return {address, unsigned(kRdtsc.size())};
+  if (!std::memcmp(code, kRdtscp.data(), kRdtscp.size()))
+    return {address, unsigned(kRdtscp.size())};
+  return {};
 }
 
-void on_fault(int signal, siginfo_t* info, void* at) {
-  auto& registers = static_cast<ucontext_t*>(at)->uc_mcontext.gregs;
-  const unsigned bytes = trapped_at(*info, u64(registers[REG_RIP]));
-  if (!bytes) return pass_fault_on(signal, info, at);
-  const int error = errno;
+void give_time_stamp(greg_t* registers, const Overwritten& place) {
   const u64 counter = is_of_kernel(u64(registers[REG_RIP])) || !is_open()
                           ? true_counter()
                           : read_clock() / kPicosecondsPerTick;
   registers[REG_RAX] = greg_t(u32(counter)), registers[REG_RDX] = greg_t(counter >> 32);
-  if (bytes == kRdtscp.size()) registers[REG_RCX] = 0;
-  registers[REG_RIP] += greg_t(bytes);
+  if (place.bytes == kRdtscp.size()) registers[REG_RCX] = 0;
+  registers[REG_RIP] = greg_t(place.address + place.bytes);
+}
+
+void make_system_call(greg_t* registers, const Overwritten& place) {
+  const long number = registers[REG_RAX];
+  if (!is_open() || !is_timed(number)) {
+    registers[REG_RIP] = greg_t(place.as_before);
+    return;
+  }
+  const long result =
+      timed_call(number, {registers[REG_RDI], registers[REG_RSI], registers[REG_RDX],
+                          registers[REG_R10], registers[REG_R8], registers[REG_R9]});
+  registers[REG_RAX] = result == -1 ? -errno : result;
+  registers[REG_RIP] = greg_t(place.address + place.bytes);
+  registers[REG_RCX] = registers[REG_RIP], registers[REG_R11] = registers[REG_EFL];
+}
+
+void on_fault(int signal, siginfo_t* info, void* at) {
+  greg_t* const registers = static_cast<ucontext_t*>(at)->uc_mcontext.gregs;
+  const auto address = u64(registers[REG_RIP]);
+  Overwritten trapped;
+  if (info->si_code == SI_KERNEL) {
+    trapped = overwritten_at(address);
+    if (!trapped.bytes) trapped = trapped_at(address);
+  }
+  if (!trapped.bytes) return pass_fault_on(signal, info, at);
+  const int error = errno;
+  if (trapped.site == Site::SystemCall)
+    make_system_call(registers, trapped);
+  else
+    give_time_stamp(registers, trapped);
   errno = error;
 }
 
@@ -97,26 +102,6 @@ bool traps_here() {
   HCA_NEXT(sigaction)(SIGSEGV, &before, nullptr);
   return g_tried;
 }
-
-void overwrite_time_stamps() {
-  // No mutex: those of the program are ours, too. Another thread that is here sees the same code.
-  const u64 pieces = pieces_of_code();
-  if (g_pieces.load() == pieces || g_searches.test_and_set()) return;
-  g_pieces = pieces;
-  const Places* const before = g_places.load();
-  auto places = std::make_unique<Places>(before ? *before : Places{});
-  each_time_stamp([&](u8* code, unsigned bytes) {
-    places->push_back({reinterpret_cast<u64>(code), bytes});
-  });
-  std::ranges::sort(*places, {}, &Place::address);
-  const Places& all = *places;
-  g_places.store(places.release(), std::memory_order_release);
-  for (const Place& place : all) {
-    auto* const code = reinterpret_cast<u8*>(place.address);
-    if (*code != kInstead[0]) overwrite_code(code, kInstead.data(), place.bytes);
-  }
-  g_searches.clear();
-}
 }  // namespace
 
 void trap_time_stamps(bool traps) {
@@ -124,13 +109,15 @@ void trap_time_stamps(bool traps) {
 }
 
 void see_new_code() {
-  if (!g_traps) overwrite_time_stamps();
+  if (g_traps) return;
+  const u64 pieces = pieces_of_code();
+  if (g_pieces.exchange(pieces) != pieces) overwrite_all(Site::TimeStamp);
 }
 
 void set_up_time_stamps() {
-  g_vdso = getauxval(AT_SYSINFO_EHDR);
   g_traps = traps_here();
   take_faults(on_fault);
+  overwrite_all(Site::SystemCall);
   see_new_code();
 }
 }  // namespace hca::time_library

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns of the threads of this program.
-#include <fcntl.h>
 #include <pthread.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <mutex>
 #include <string>
 
 #include "testbench/attach/held_signals.h"
 #include "testbench/attach/kernel_call.h"
 #include "testbench/time_library/library.h"
-#include "testbench/time_library/spin.h"
-#include "testbench/time_library/system_calls.h"
+#include "testbench/time_library/program.h"
 #include "testbench/time_library/turns.h"
 
 namespace hca::time_library {
@@ -26,21 +21,6 @@ using attach::Wait;
 namespace {
 constexpr u64 kMicrosecond = 1'000'000;
 constexpr long kLookAtServer = 100'000'000;  // ns: between two looks at whether it is there
-
-struct Program {
-  std::mutex mutex;
-  std::string path, device;  // of the server, and whose host it runs on
-  attach::Descriptor socket, wake;
-  attach::SharedProcess* shared = nullptr;
-  u32 number = 0;
-  std::atomic<bool> open{false};
-};
-Program& program() {
-  static constinit attach::Kept<Program> kept;
-  return kept.value;
-}
-
-thread_local std::array<int, 2> t_fork;  // through which a child tells its parent that it is known
 
 void wake_server() {
   const u64 one = 1;
@@ -54,6 +34,8 @@ bool server_is_there() {
   trap_time_stamps(false);
   return false;
 }
+
+}  // namespace
 
 // Until it runs. False: there is no server any more.
 bool await_turn(SharedThread& slot) {
@@ -71,11 +53,12 @@ bool await_turn(SharedThread& slot) {
   }
 }
 
+namespace {
 // A thread that ends gives its turn up; the one that ends the program does not.
 void give_back(void* at) {
   auto& slot = *static_cast<SharedThread*>(at);
-  thread_ends();
   if (!is_open()) return;
+  thread_ends(slot);
   slot.turn.store(Turn::None);
   attach::wake(slot);
 }
@@ -99,19 +82,24 @@ SharedThread* find_slot() {
   return nullptr;
 }
 
+}  // namespace
+
 void set_slot(SharedThread& slot) {
   static const pthread_key_t key = make_key();
   slot.tid = u32(attach::kernel_call(SYS_gettid));
+  t_mine.slot = &slot;  // before what may ask for memory, and so look at a clock
   pthread_setspecific(key, &slot);
-  t_mine.slot = &slot;
 }
 
+namespace {
 [[noreturn]] void end_without_place() {
   const std::string line = "hca: more than " + std::to_string(attach::kMostThreads) +
                            " threads in simulated time; allowed: so many, or --time=wall\n";
   attach::kernel_call(SYS_write, STDERR_FILENO, line.data(), line.size());
   std::abort();
 }
+
+}  // namespace
 
 // The thread's place, with its turn; nullptr: the program is not in simulated time.
 SharedThread* mine() {
@@ -129,6 +117,7 @@ SharedThread* mine() {
   return await_turn(*my.slot) ? my.slot : nullptr;
 }
 
+namespace {
 // False: it has no turn to give up.
 bool give_up(SharedThread& slot, Wait wait, u64 picoseconds) {
   see_new_code();
@@ -148,78 +137,12 @@ bool give_up(SharedThread& slot, Wait wait, u64 picoseconds) {
 void yield(SharedThread& slot, Wait wait, u64 picoseconds) {
   if (give_up(slot, wait, picoseconds)) await_turn(slot);
 }
-
-// In a child the clock is its own again.
-void leave_in_child() {
-  Program& here = program();
-  here.open = false;
-  here.shared = nullptr;
-  here.socket.close(), here.wake.close();
-  t_mine.slot = nullptr, t_mine.debt = 0;
-  forget_timers();
-  forget_threads();
-  forget_futexes();
-  trap_time_stamps(false);
-}
-
-// At exit the turn is kept until the sockets are closed.
-void end() {
-  auto* const shared = program().shared;
-  if (shared && is_open() && mine()) shared->ends.store(1);
-}
-
-bool ask_for_clock() {
-  Program& here = program();
-  here.socket = attach::connect_to(here.path);
-  attach::OpenDevice wanted;
-  here.device.copy(wanted.name.data(), wanted.name.size() - 1);
-  attach::Request request;
-  request.verb = attach::Verb::OpenClock;
-  attach::put(request.body, wanted);
-  return here.socket && attach::send_message(here.socket.get(), request);
-}
-// What the server gives; the calling thread has the first place.
-bool take_clock() {
-  Program& here = program();
-  attach::Reply reply;
-  std::vector<attach::Descriptor> given;
-  if (!attach::receive_message(here.socket.get(), reply, &given)) return false;
-  if (reply.error || given.size() != attach::kClock) return errno = EPROTO, false;
-  void* const at = mmap(nullptr, sizeof(attach::SharedProcess), PROT_READ | PROT_WRITE, MAP_SHARED,
-                        given[attach::kTurns].get(), 0);
-  if (at == MAP_FAILED) return false;
-  here.shared = static_cast<attach::SharedProcess*>(at);
-  here.wake = std::move(given[attach::kWakeForTurn]);
-  here.number = reply.number;
-  here.open = true;
-  set_slot(here.shared->threads[0]);
-  if (!mine()) return errno = EIO, false;
-  trap_time_stamps(true);
-  set_up_examination();
-  return true;
-}
-
-// ---- A child of fork() has a clock of its own from its beginning: its parent keeps the turn until
-// the server cannot miss it.
-void before_fork() {
-  if (!mine() || pipe2(t_fork.data(), O_CLOEXEC)) t_fork = {-1, -1};
-}
-void after_fork_in_parent() {
-  if (t_fork[0] < 0) return;
-  char byte;
-  HCA_NEXT(close)(t_fork[1]);
-  while (HCA_NEXT(read)(t_fork[0], &byte, 1) < 0 && errno == EINTR) continue;
-  HCA_NEXT(close)(t_fork[0]);
-}
-void after_fork_in_child() {
-  leave_in_child();
-  if (t_fork[0] < 0) return;
-  const bool asked = ask_for_clock();
-  HCA_NEXT(close)(t_fork[0]), HCA_NEXT(close)(t_fork[1]);
-  if (asked) take_clock();
-}
 }  // namespace
 
+Program& program() {
+  static constinit attach::Kept<Program> kept;
+  return kept.value;
+}
 bool is_open() { return program().open.load(std::memory_order_acquire); }
 
 u64 now() {
@@ -364,6 +287,9 @@ SharedThread* reserve_turns() {
   if (t_mine.slot) t_mine.slot->threads_made.fetch_add(1, std::memory_order_relaxed);
   return find_slot();
 }
+std::size_t place_of(const SharedThread& slot) {
+  return std::size_t(&slot - program().shared->threads.data());
+}
 void take_turns(SharedThread& slot) {
   set_slot(slot);
   mine();
@@ -386,18 +312,3 @@ void wait_for_others(u64 end, const std::function<bool()>& may_be) {
   ring_timers();
 }
 }  // namespace hca::time_library
-
-using namespace hca;
-using namespace hca::time_library;
-
-u32 hca_time_open(const char* socket, const char* device) {
-  Program& here = program();
-  const std::lock_guard guard(here.mutex);
-  if (is_open()) return here.number;
-  here.path = socket, here.device = device;
-  [[maybe_unused]] static const bool registered =
-      !std::atexit(end) && !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-  set_up_time_stamps();
-  return ask_for_clock() && take_clock() ? here.number : 0;
-}
-const attach::HostCosts* hca_time_costs() { return is_open() ? &program().shared->costs : nullptr; }

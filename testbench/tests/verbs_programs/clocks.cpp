@@ -7,8 +7,8 @@
 // `queues` of their own; meet at `barriers`, at a `barrier` of two programs, are `readers` of what
 // they lock, wait for it as `writers`, are a `crowd`; `faults` are handled and blocked,
 // `signals` are waited for; threads are those of `c11`; one `computes`, one `waits` in memory, one
-// `drains` its queue; one is `early`, made before a device is opened. They print how long that took
-// by their clocks.
+// `drains` its queue; `futexes`, `numbers` and `allocates`: see clocks_kernel.cpp; one is `early`,
+// made before a device is opened. They print how long that took by their clocks.
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <semaphore.h>
@@ -334,6 +334,9 @@ constexpr std::array kPrograms{ProgramRow{"threads", ping_each_other},
                                ProgramRow{"computes", compute_between},
                                ProgramRow{"waits", wait_in_memory},
                                ProgramRow{"drains", poll_until_empty},
+                               ProgramRow{"futexes", hand_over_by_futex},
+                               ProgramRow{"numbers", ask_by_number},
+                               ProgramRow{"allocates", allocate_together},
                                ProgramRow{"early", join_early_thread, make_early_thread}};
 }  // namespace
 }  // namespace cases

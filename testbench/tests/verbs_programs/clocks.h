@@ -23,6 +23,9 @@ void use_c11(Bench& bench);
 void compute_between(Bench& bench);
 void wait_in_memory(Bench& bench);
 void poll_until_empty(Bench& bench);
+void hand_over_by_futex(Bench& bench);
+void ask_by_number(Bench& bench);
+void allocate_together(Bench& bench);
 void make_early_thread();
 void join_early_thread(Bench& bench);
 }  // namespace cases
