@@ -28,10 +28,12 @@ program|libyaml-cpp-dev|scenario files
 program|nlohmann-json3-dev|JSON
 replay|libcsv-dev|reads the list of statements
 serve|libibverbs-dev|the header of the verbs, for programs that attach
+serve|librdmacm-dev|the header of rdma_cm, for the same
 serve|libzydis-dev|reads machine code: where a program reads the time stamp counter
 tests|ibverbs-utils|programs of the verbs that the tests run
 tests|perftest|the same: bandwidth and latency
 tests|python3-pyverbs|the same: tests of rdma-core
+tests|rdmacm-utils|the same: rping, ucmatose, udaddy
 tests|infiniband-diags|the same: ibstat, ibstatus
 tests|ucx-utils|the same: UCX and its tests
 tests|openmpi-bin|the same: MPI over UCX

@@ -16,6 +16,7 @@ using proto::CommandStatus;
 namespace {
 constexpr u32 kEventEntries = 1 << 14;
 constexpr u64 kNodeGuidBase = 0x0200'00ff'fe00'0001;  // of a locally administered MAC address
+constexpr u32 kFirstNumber = 2;    // of PDs and CQs: one each is of connection management
 constexpr u32 kMostAhs = 1 << 16;  // the HCA has them in WQEs: the server counts them
 
 u64 key_of(Kind kind, u32 number) { return u64{u8(kind)} << 32 | number; }
@@ -74,12 +75,19 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
   }
   describe(scenario);
   const proto::DeviceAttributes& a = info_.attributes;
-  numbers_ = {{Kind::Pd, {1, a.max_pds}},     {Kind::Cq, {1, a.max_cqs}},
-              {Kind::Mr, {1, a.max_regions}}, {Kind::Qp, {testbench::kFirstUserQpn, a.max_qps}},
-              {Kind::Srq, {1, a.max_srqs}},   {Kind::Ah, {1, 1 + kMostAhs}}};
+  cm_ = std::make_unique<CmPort>(
+      testbed, index_, ports_[0], *completions_,
+      cm::Settings{u8(scenario.verbs.cm_response_timeout), u8(scenario.verbs.cm_retries)}, period_);
+  set_sink(Kind::Cq, cm_->cqn(), cm_.get());
+  node_.cpu.run(this, node_.now() + 1);
+  numbers_ = {
+      {Kind::Pd, {kFirstNumber, a.max_pds}}, {Kind::Cq, {kFirstNumber, a.max_cqs}},
+      {Kind::Mr, {1, a.max_regions}},        {Kind::Qp, {testbench::kFirstUserQpn, a.max_qps}},
+      {Kind::Srq, {1, a.max_srqs}},          {Kind::Ah, {1, 1 + kMostAhs}}};
   // What programs are told is how many they can have.
   proto::DeviceAttributes& told = info_.attributes;
-  for (u32* most : {&told.max_pds, &told.max_cqs, &told.max_regions, &told.max_srqs}) --*most;
+  for (u32* most : {&told.max_regions, &told.max_srqs}) --*most;
+  for (u32* most : {&told.max_pds, &told.max_cqs}) *most -= kFirstNumber;
   told.max_qps -= testbench::kFirstUserQpn;
 }
 
@@ -173,7 +181,10 @@ std::optional<unsigned> Device::take_core() {
   return std::nullopt;
 }
 
-Cycle Device::act(Cycle) {
+// It looks then how long it may wait.
+void Device::wake_cm() { node_.cpu.interrupt_at(node_.now()); }
+
+Cycle Device::act(Cycle now) {
   while (const auto cqn = node_.verbs.get_cq_event(*completions_))
     if (EventSink* sink = sink_of(Kind::Cq, *cqn)) sink->completion_event(*cqn);
   while (const auto event = node_.verbs.get_async_event(*async_)) {
@@ -185,6 +196,7 @@ Cycle Device::act(Cycle) {
     else if (EventSink* sink = sink_of(row->kind, event->element))
       sink->async_event(event->type, row->kind, event->element);
   }
+  if (cm_) cm_->act(now);
   return 0;
 }
 }  // namespace hca::attach

@@ -8,20 +8,12 @@
 #include <vector>
 
 #include "testbench/attach/attached_memory.h"
+#include "testbench/attach/cm_port.h"
 #include "testbench/attach/device_config.h"
 #include "testbench/testbed.h"
 
 namespace hca::attach {
 using testbench::Cycle;
-
-// Who hears of the events of an object.
-class EventSink {
- public:
-  virtual ~EventSink() = default;
-  virtual void completion_event(u32 cqn) = 0;
-  // Of a port its kind is none.
-  virtual void async_event(proto::EventType type, Kind kind, u32 number) = 0;
-};
 
 // What the driver in the kernel is to an HCA: it gives objects their numbers, executes commands,
 // writes doorbells and takes the events of the event queues, for all programs.
@@ -37,6 +29,10 @@ class Device final : private testbench::Program {
   AttachedMemory& memory() { return memory_; }
   testbench::Node& node() const { return node_; }
   u64 period() const { return period_; }  // ps: of its clock
+  unsigned index() const { return index_; }
+  CmPort& cm() const { return *cm_; }
+  // Connection management has something to wait for.
+  void wake_cm();
   // Cores of its host that run threads of programs.
   std::optional<unsigned> take_core();
   void give_core_back(unsigned core) { taken_cores_.erase(core); }
@@ -59,6 +55,7 @@ class Device final : private testbench::Program {
   // What its core 0 runs after an interrupt: what the event queues hold goes to those it is for.
   Cycle act(Cycle now) override;
   bool waits_for_events() const override { return true; }
+  Cycle wakes_at() const override { return cm_ ? cm_->wakes_at() : engine::kNever; }
   bool finished() const override { return false; }
   bool failed() const override { return false; }
   void set_up_port(u32 number, proto::PortAttributes port);
@@ -78,5 +75,6 @@ class Device final : private testbench::Program {
   std::set<EventSink*> listeners_;
   testbench::CompChannel *completions_ = nullptr, *async_ = nullptr;
   u8 key_byte_ = 0;
+  std::unique_ptr<CmPort> cm_;
 };
 }  // namespace hca::attach

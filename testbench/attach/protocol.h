@@ -12,7 +12,7 @@
 #include "model/proto/commands.h"
 
 namespace hca::attach {
-inline constexpr u32 kProtocolVersion = 2;
+inline constexpr u32 kProtocolVersion = 3;
 inline constexpr std::size_t kNameBytes = 32, kMaxDevices = 8, kMaxNames = 4, kMaxPorts = 2,
                              kMaxDescriptors = 4;
 
@@ -38,6 +38,7 @@ enum class Verb : u32 {
   QueryClock,      // body comes back: ClockTime
   CloseDevice,     // of the connection
   Command,         // opcode: one of those that programs may use
+  Cm,              // connection management, of a connection of its own (cm_protocol.h)
 };
 
 // What a handle names. A handle has its kind in the upper byte.

@@ -47,6 +47,7 @@ Server::Server(const testbench::Scenario& scenario, const std::string& socket)
       host_(scenario.host) {
   for (unsigned i = 0; i < testbench::kChips; ++i)
     devices_.push_back(std::make_unique<Device>(fmt::format("hca{}", i), i, testbed_, scenario));
+  cm_host_ = std::make_unique<CmHost>(devices_, testbed_);
   files_ = std::make_unique<DeviceFiles>(socket + kFilesSuffix, devices_);
   watch(listening_.get(), nullptr);
 }
@@ -114,12 +115,12 @@ bool Server::take_posted() {
 
 bool Server::has_sessions_by_day() const {
   return std::ranges::any_of(connections_,
-                             [](const Connection& c) { return c.session && !c.process; });
+                             [](const Connection& c) { return c.is_used() && !c.process; });
 }
 
 bool Server::has_programs() const {
   return std::ranges::any_of(connections_, [](const Connection& c) {
-    return c.session || (c.process && c.process->has_threads());
+    return c.is_used() || (c.process && c.process->has_threads());
   });
 }
 
@@ -295,6 +296,8 @@ void Server::answer(Connection& connection, const Request& request, std::vector<
         const auto opened = connection.session->descriptors();
         descriptors.assign(opened.begin(), opened.end());
       }
+    } else if (request.verb == Verb::Cm) {
+      reply = answer_cm(connection, request, made);
     } else if (connection.session && request.verb == Verb::CloseDevice) {
       close(connection);
     } else if (connection.session) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "testbench/attach/cm_session.h"
 #include "testbench/attach/device_files.h"
 #include "testbench/attach/process.h"
 
@@ -31,9 +32,11 @@ class Server {
     std::shared_ptr<Process> process;  // in simulated time: its clock, or one of its devices
     bool is_clock = false;
     std::unique_ptr<Session> session;  // none: no device is open
+    std::unique_ptr<CmSession> cm;     // of a connection for that alone
     u32 run = 0;                       // of an `hca run`: its number
     RunSteps steps;
     bool gone = false;
+    bool is_used() const { return session || cm; }
   };
   enum class Passes : u8 { Nothing, Now, Later };  // simulated time
   bool take_posted();
@@ -47,6 +50,7 @@ class Server {
   void answer(Connection& connection, const Request& request, std::vector<Descriptor> given);
   Reply list() const;
   Reply answer_run(Connection& connection, const Request& request);
+  Reply answer_cm(Connection& connection, const Request& request, Descriptor& made);
   void count(u32 run, u32 RunSteps::*step);
   Reply open(Connection& connection, const Request& request, std::vector<Descriptor> given);
   Reply open_clock(Connection& connection, const Request& request);
@@ -67,6 +71,7 @@ class Server {
   testbench::Testbed testbed_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::unique_ptr<DeviceFiles> files_;
+  std::unique_ptr<CmHost> cm_host_;
   Descriptor listening_, poll_;
   std::list<Connection> connections_;
   const std::array<testbench::HostConfig, testbench::kChips> host_;

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "model/proto/bytes.h"
+#include "testbench/attach/multicast_lid.h"
 #include "testbench/verbs_library/library.h"
 
 using namespace hca;
@@ -16,23 +17,17 @@ namespace {
 constexpr std::size_t kFront = 64, kMadBytes = 256;
 constexpr std::size_t kMethod = 3, kStatus = 4, kAttribute = 16, kMgid = 56, kMlid = 92;
 constexpr u8 kGetResponse = 0x81, kSubnetAdministration = 3;
-constexpr u16 kMemberRecord = 0x38, kUnsupported = 0x0c, kFirstMlid = 0xc000, kMlids = 0x3ffe;
+constexpr u16 kMemberRecord = 0x38, kUnsupported = 0x0c;
 
 std::mutex g_mutex;
 std::array<u8, kMadBytes> g_answer;
 bool g_answered = false;
 
-u16 mlid_of(const u8* gid) {
-  u32 sum = 0;
-  for (std::size_t i = 0; i < 16; ++i) sum = sum * 31 + gid[i];
-  return u16(kFirstMlid + sum % kMlids);
-}
-
 void answer(u8* mad) {
   const bool joins = proto::load_be<2>(mad + kAttribute) == kMemberRecord;
   mad[kMethod] = kGetResponse;
   proto::store_be<2>(mad + kStatus, joins ? 0 : kUnsupported);
-  if (joins) proto::store_be<2>(mad + kMlid, mlid_of(mad + kMgid));
+  if (joins) proto::store_be<2>(mad + kMlid, attach::multicast_lid(mad + kMgid));
 }
 }  // namespace
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "testbench/attach/event_sink.h"
+#include "testbench/cm/general_services.h"
+
+namespace hca::attach {
+// What an operating system's kernel is to connection management: it owns QP 1 of an HCA, is told by
+// interrupts what has come, and keeps time.
+class CmPort final : public EventSink {
+ public:
+  using FindListener = std::function<cm::Owner*(const cm::Mad&, const cm::Place&)>;
+  CmPort(testbench::Testbed& testbed, unsigned index, const proto::PortAttributes& port,
+         const testbench::CompChannel& events, const cm::Settings& settings, u64 period);
+
+  u32 cqn() const { return services_.cqn(); }
+  cm::Agent& agent() { return agent_; }
+  const cm::Place& place() const { return place_; }
+  const proto::PortAttributes& port() const { return port_; }
+  void set_listeners(FindListener find) { find_listener_ = std::move(find); }
+
+  // Of the core that runs it: what is due now.
+  void act(engine::Cycle now);
+  engine::Cycle wakes_at() const;
+
+  void completion_event(u32 cqn) override;
+  void async_event(proto::EventType, Kind, u32) override {}
+
+ private:
+  u64 mac_of(const proto::Gid& gid) const;
+
+  testbench::Testbed& testbed_;
+  testbench::Node& node_;
+  const proto::PortAttributes port_;
+  const u64 period_;
+  cm::Place place_;
+  FindListener find_listener_;
+  cm::Agent agent_;
+  cm::GeneralServices services_;
+  engine::Cycle polls_at_ = engine::kNever;
+};
+}  // namespace hca::attach

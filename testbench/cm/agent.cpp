@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/cm/agent.h"
+
+#include <algorithm>
+
+namespace hca::cm {
+namespace {
+constexpr u64 kUnit = 4'096'000;  // ps: of a timeout of 0
+constexpr u8 kMostTimeout = 31;
+constexpr u16 kNoListener = 8, kTimeout = 4, kConsumer = 28;  // reasons of a REJ
+constexpr u8 kSidrNoListener = 1, kSidrRefused = 2;
+constexpr u8 kServiceTimeout = 24;  // said by an MRA
+
+u64 period_of(u8 timeout) { return kUnit << std::min(timeout, kMostTimeout); }
+bool is_sidr(const Mad& mad) {
+  return mad.message() == Message::SidrReq || mad.message() == Message::SidrRep;
+}
+// Which message is answered, as a REJ or an MRA says it.
+enum class Answered : u8 { Req, Rep, Other };
+Answered answered_in(State state) {
+  if (state == State::RepReceived || state == State::RepMraSent) return Answered::Rep;
+  const bool other = state == State::ReqSent || state == State::ReqMraReceived ||
+                     state == State::RepSent || state == State::RepMraReceived;
+  return other ? Answered::Other : Answered::Req;
+}
+
+struct EventRow {
+  Message message;
+  Event event;
+};
+constexpr std::array kEvents{
+    EventRow{Message::Req, Event::Req},         EventRow{Message::Mra, Event::Mra},
+    EventRow{Message::Rej, Event::Rej},         EventRow{Message::Rep, Event::Rep},
+    EventRow{Message::Rtu, Event::Rtu},         EventRow{Message::Dreq, Event::Dreq},
+    EventRow{Message::Drep, Event::Drep},       EventRow{Message::SidrReq, Event::SidrReq},
+    EventRow{Message::SidrRep, Event::SidrRep},
+};
+Event event_of(Message message) {
+  return std::ranges::find(kEvents, message, &EventRow::message)->event;
+}
+}  // namespace
+
+Connection& Agent::add(Owner* owner, const Place& peer) {
+  while (!next_id_ || connections_.contains(next_id_)) ++next_id_;
+  auto made = std::make_unique<Connection>();
+  made->owner_ = owner, made->peer_ = peer, made->local_ = next_id_++;
+  made->timeout_ = settings_.response_timeout;
+  return *(connections_[made->local_] = std::move(made));
+}
+
+// ---- Of a program
+Connection& Agent::connect(Owner& owner, Mad request, const Place& peer) {
+  Connection& made = add(&owner, peer);
+  made.transaction_ = next_transaction_++;
+  const bool resolves = is_sidr(request);
+  request.set("TransactionID", made.transaction_);
+  if (resolves) {
+    request.set("RequestID", made.local_);
+  } else {
+    request.set("LocalCommunicationID", made.local_);
+    request.set("RemoteCmResponseTimeout", settings_.response_timeout);
+    request.set("LocalCmResponseTimeout", settings_.response_timeout);
+    request.set("MaxCmRetries", settings_.retries);
+  }
+  made.request_ = request;
+  step(made, resolves ? Event::Resolve : Event::Connect, nullptr, &request);
+  return made;
+}
+
+bool Agent::accept(Connection& c, Mad reply) {
+  if (is_sidr(reply)) {
+    reply.set("RequestID", c.remote_);
+  } else {
+    reply.set("LocalCommunicationID", c.local_), reply.set("RemoteCommunicationID", c.remote_);
+    c.reply_ = reply;
+  }
+  reply.set("TransactionID", c.transaction_);
+  return step(c, Event::Accept, nullptr, &reply);
+}
+
+bool Agent::refuse(Connection& c, Mad reply) {
+  if (is_sidr(reply)) {
+    reply.set("RequestID", c.remote_);
+  } else {
+    reply.set("LocalCommunicationID", c.local_), reply.set("RemoteCommunicationID", c.remote_);
+    reply.set("MessageRejected", u64(answered_in(c.state_)));
+  }
+  reply.set("TransactionID", c.transaction_);
+  return step(c, Event::Refuse, nullptr, &reply);
+}
+
+void Agent::leave(Connection& c) {
+  c.owner_ = nullptr;
+  step(c, Event::Leave);
+}
+
+// ---- Steps
+bool Agent::step(Connection& c, Event event, const Mad* mad, const Mad* given) {
+  const Row* const row = find_row(c.state_, event);
+  if (!row) return false;
+  send(c, row->send, given);
+  if (row->next) {
+    c.state_ = *row->next;
+    if (event != Event::Mra) c.left_ = settings_.retries;
+  }
+  if (row->next || event == Event::Timeout) set_timer(c);
+  if (row->tell != Tell::Nothing && c.owner_) c.owner_->told(c, row->tell, mad);
+  sweeps_ |= c.state_ == State::Ended;
+  return true;
+}
+
+void Agent::set_timer(Connection& c) {
+  const u64 now = ways_.now();
+  switch (wait_of(c.state_)) {
+    case Wait::Nothing:
+      c.due_ = kNever;
+      break;
+    case Wait::Answer:
+      c.due_ = now + period_of(c.timeout_);
+      break;
+    case Wait::LateAnswer:
+      c.due_ = now + period_of(c.late_) + period_of(c.timeout_);
+      break;
+    case Wait::Quiet:
+      c.due_ = now + period_of(settings_.quiet);
+      break;
+  }
+}
+
+void Agent::send(Connection& c, Send what, const Mad* given) {
+  switch (what) {
+    case Send::Nothing:
+      return;
+    case Send::Given:
+      c.sent_ = *given;
+      break;
+    case Send::Again:
+      break;
+    case Send::Mra: {
+      Mad mra(Message::Mra);
+      mra.set("MessageMRAed", u64(answered_in(c.state_)));
+      mra.set("ServiceTimeout", kServiceTimeout);
+      return send_simple(c, mra);
+    }
+    case Send::Rtu:
+      return send_simple(c, Mad(Message::Rtu));
+    case Send::Dreq: {
+      c.transaction_ = next_transaction_++;
+      Mad dreq(Message::Dreq);
+      const bool active = c.request_ && c.request_->get("LocalCommunicationID") == c.local_;
+      const std::optional<Mad>& peers = active ? c.reply_ : c.request_;
+      if (peers) dreq.set("RemoteQPN/EECN", peers->get("LocalQPN"));
+      return send_simple(c, dreq);
+    }
+    case Send::Drep:
+      return send_simple(c, Mad(Message::Drep));
+    case Send::RejTimeout:
+      return send_rej(c, kTimeout);
+    case Send::RejConsumer:
+      return send_rej(c, kConsumer);
+  }
+  ways_.send(*c.sent_, c.peer_);
+}
+
+void Agent::send_simple(Connection& c, Mad mad) {
+  mad.set("LocalCommunicationID", c.local_), mad.set("RemoteCommunicationID", c.remote_);
+  mad.set("TransactionID", c.transaction_);
+  c.sent_ = mad;
+  ways_.send(mad, c.peer_);
+}
+
+void Agent::send_rej(Connection& c, u16 reason) {
+  if (c.request_ && is_sidr(*c.request_)) {
+    Mad answer(Message::SidrRep);
+    answer.set("RequestID", c.remote_), answer.set("Status", kSidrRefused);
+    answer.set("ServiceID", c.request_->get("ServiceID"));
+    answer.set("TransactionID", c.transaction_);
+    c.sent_ = answer;
+    return ways_.send(answer, c.peer_);
+  }
+  Mad rej(Message::Rej);
+  rej.set("MessageRejected", u64(answered_in(c.state_))), rej.set("Reason", reason);
+  send_simple(c, rej);
+}
+
+// ---- What comes
+Connection* Agent::of_request(const Mad& mad, const Place& from) {
+  const bool sidr = is_sidr(mad);
+  const u64 id = mad.get(sidr ? "RequestID" : "LocalCommunicationID");
+  for (const auto& [local, c] : connections_)
+    if (c->remote_ == id && c->peer_ == from && c->request_ && is_sidr(*c->request_) == sidr &&
+        c->request_->get(sidr ? "RequestID" : "LocalCommunicationID") == id &&
+        c->state_ != State::Ended)
+      return c.get();
+  return nullptr;
+}
+
+Connection* Agent::of_message(const Mad& mad, const Place& from) {
+  const Message message = mad.message();
+  const u32 ours =
+      u32(mad.get(message == Message::SidrRep ? "RequestID" : "RemoteCommunicationID"));
+  const auto found = connections_.find(ours);
+  if (found == connections_.end()) {
+    // A REJ of one that never heard the ID of this side.
+    if (message != Message::Rej || ours) return nullptr;
+    const u64 theirs = mad.get("LocalCommunicationID");
+    for (const auto& [local, c] : connections_)
+      if (c->remote_ == theirs && c->peer_ == from) return c.get();
+    return nullptr;
+  }
+  Connection& c = *found->second;
+  if (c.peer_ != from) return nullptr;
+  if (message == Message::SidrRep) return &c;
+  const u32 theirs = u32(mad.get("LocalCommunicationID"));
+  const bool first =
+      !c.remote_ && (message == Message::Rep || message == Message::Rej || message == Message::Mra);
+  return first || c.remote_ == theirs || !theirs ? &c : nullptr;
+}
+
+void Agent::refuse_unknown(const Mad& mad, const Place& from) {
+  const bool sidr = is_sidr(mad);
+  Mad answer(sidr ? Message::SidrRep : Message::Rej);
+  answer.set("TransactionID", mad.get("TransactionID"));
+  if (sidr) {
+    answer.set("RequestID", mad.get("RequestID")), answer.set("Status", kSidrNoListener);
+    answer.set("ServiceID", mad.get("ServiceID"));
+  } else {
+    answer.set("RemoteCommunicationID", mad.get("LocalCommunicationID"));
+    answer.set("MessageRejected", u64(Answered::Req)), answer.set("Reason", kNoListener);
+  }
+  ways_.send(answer, from);
+}
+
+// A request that is new.
+void Agent::begin(const Mad& mad, const Place& from) {
+  Owner* const owner = ways_.find_listener(mad, from);
+  if (!owner) return refuse_unknown(mad, from);
+  Connection& made = add(owner, from);
+  made.request_ = mad, made.transaction_ = mad.get("TransactionID");
+  made.remote_ = u32(mad.get(is_sidr(mad) ? "RequestID" : "LocalCommunicationID"));
+  if (!is_sidr(mad)) made.timeout_ = u8(mad.get("LocalCmResponseTimeout"));
+  step(made, event_of(mad.message()), &mad);
+}
+
+void Agent::receive(const Mad& mad, const Place& from) {
+  const Message message = mad.message();
+  if (message == Message::Req || message == Message::SidrReq) {
+    Connection* const known = of_request(mad, from);
+    known ? void(step(*known, event_of(message), &mad)) : begin(mad, from);
+    return sweep();
+  }
+  Connection* const c = of_message(mad, from);
+  if (!c) {
+    if (message != Message::Dreq) return;
+    Mad drep(Message::Drep);  // of a connection that is long gone
+    drep.set("LocalCommunicationID", mad.get("RemoteCommunicationID"));
+    drep.set("RemoteCommunicationID", mad.get("LocalCommunicationID"));
+    drep.set("TransactionID", mad.get("TransactionID"));
+    return ways_.send(drep, from);
+  }
+  if (message == Message::Rep && !c->remote_) {
+    c->remote_ = u32(mad.get("LocalCommunicationID")), c->reply_ = mad;
+  } else if (message == Message::Dreq) {
+    c->transaction_ = mad.get("TransactionID");
+  } else if (message == Message::Mra) {
+    c->late_ = u8(mad.get("ServiceTimeout"));
+  }
+  step(*c, event_of(message), &mad);
+  sweep();
+}
+
+u64 Agent::due() const {
+  u64 first = sweeps_ ? ways_.now() : kNever;
+  for (const auto& [local, c] : connections_) first = std::min(first, c->due_);
+  return first;
+}
+
+void Agent::expire() {
+  const u64 now = ways_.now();
+  for (const auto& [local, c] : connections_) {
+    if (c->due_ > now) continue;
+    const bool answers = wait_of(c->state_) != Wait::Quiet;
+    if (answers && c->left_) {
+      --c->left_;
+      step(*c, Event::Timeout);
+    } else {
+      step(*c, Event::Exhausted);
+    }
+  }
+  sweep();
+}
+
+void Agent::sweep() {
+  if (!sweeps_) return;
+  sweeps_ = false;
+  for (auto at = connections_.begin(); at != connections_.end();) {
+    Connection& c = *at->second;
+    if (c.state_ != State::Ended) {
+      ++at;
+      continue;
+    }
+    if (c.owner_) c.owner_->ended(c);
+    at = connections_.erase(at);
+  }
+}
+}  // namespace hca::cm

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Datagrams of communication management, written and read by the tables that show them.
+#pragma once
+#include <array>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "model/proto/mad_tables.h"
+
+namespace hca::cm {
+// Attribute IDs of the class (12.6).
+enum class Message : u16 { Req = 0x10, Mra, Rej, Rep, Rtu, Dreq, Drep, SidrReq, SidrRep };
+
+class Mad {
+ public:
+  explicit Mad(Message message);
+  // Nothing: it is none of these messages.
+  static std::optional<Mad> parse(std::span<const u8> bytes);
+  Message message() const;
+  // Fields of the message and, if it has none of that name, of the header in front of it.
+  u64 get(std::string_view field) const;
+  void set(std::string_view field, u64 value);
+  proto::Gid gid(std::string_view field) const;
+  void set_gid(std::string_view field, const proto::Gid& gid);
+  std::span<u8> private_data();
+  std::span<const u8> private_data() const;
+  std::span<const u8, proto::kMadBytes> bytes() const { return bytes_; }
+
+ private:
+  Mad() = default;
+  std::array<u8, proto::kMadBytes> bytes_{};
+};
+
+// ---- Connections by IP addresses (annex A11)
+// The addresses at the beginning of a request's private data.
+struct IpHeader {
+  u16 source_port = 0;
+  proto::Gid source, destination;  // an IPv4 address stands in the last four bytes
+  bool ipv6 = false;
+};
+inline constexpr std::size_t kIpHeaderBytes = 36;
+void put_ip_header(std::span<u8> private_data, const IpHeader& header);
+// Nothing: it is of another version.
+std::optional<IpHeader> ip_header_in(std::span<const u8> private_data);
+constexpr u64 service_id(u16 port_space, u16 port) { return u64{port_space} << 16 | port; }
+}  // namespace hca::cm

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multicast groups.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "testbench/attach/multicast_lid.h"
+#include "testbench/cm_library/library.h"
+
+namespace hca::cm_library {
+namespace {
+constexpr u8 kIpv4 = 4;
+constexpr std::size_t kIpv4At = 12;
+constexpr u8 kHopLimit = 64;
+
+bool is_ethernet(const Id& id) {
+  ibv_port_attr port{};
+  return !ibv_query_port(id.verbs, id.port_num, &port) &&
+         port.link_layer == IBV_LINK_LAYER_ETHERNET;
+}
+bool is_mapped(const attach::CmRoute& route) {
+  constexpr std::array<u8, 12> kPrefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  return std::equal(kPrefix.begin(), kPrefix.end(), route.sgid.begin());
+}
+
+// The GID of a group's IP address: on Ethernet the address itself, where packets have a header of
+// IPv4 or the group is of IPv6; on InfiniBand it has the partition, and the mark of rdma_cm.
+ibv_gid gid_of(const Id& id, const attach::CmAddress& group, const attach::CmRoute& route) {
+  ibv_gid gid{};
+  u8* const raw = gid.raw;
+  const bool ipv4 = group.family == kIpv4;
+  if (is_ethernet(id)) {
+    std::copy(group.ip.begin(), group.ip.end(), raw);
+    if (ipv4) raw[10] = raw[11] = 0xff;
+    if (ipv4 && !is_mapped(route)) raw[0] = 0xff, raw[1] = 0x0e;
+    return gid;
+  }
+  std::copy(group.ip.begin() + (ipv4 ? kIpv4At : 6), group.ip.end(), raw + (ipv4 ? kIpv4At : 6));
+  if (ipv4) raw[kIpv4At] &= 0x0f;
+  raw[0] = 0xff, raw[1] = 0x12;  // of the link
+  raw[2] = ipv4 ? 0x40 : 0x60, raw[3] = id.ps == RDMA_PS_UDP ? 0x01 : 0x1b;
+  raw[4] = raw[5] = 0xff;  // partition
+  return gid;
+}
+bool is_same(const attach::CmAddress& a, const attach::CmAddress& b) {
+  return a.family == b.family && a.ip == b.ip;
+}
+}  // namespace
+
+int attach_group(Id& id, const attach::CmEvent& event, Event& out) {
+  const auto group = std::ranges::find(id.groups, event.cookie, &Id::Group::number);
+  if (group == id.groups.end()) return ENOENT;
+  group->gid = gid_of(id, group->address, event.route);
+  group->lid = is_ethernet(id) ? u16(0) : attach::multicast_lid(group->gid.raw);
+  if (id.qp && group->receives) {
+    if (const int error = ibv_attach_mcast(id.qp, &group->gid, group->lid)) return error;
+    group->attached = true;
+  }
+  rdma_ud_param& ud = out.param.ud;
+  ud.ah_attr = {};
+  ud.ah_attr.is_global = 1, ud.ah_attr.port_num = id.port_num, ud.ah_attr.dlid = group->lid;
+  ud.ah_attr.grh.dgid = group->gid, ud.ah_attr.grh.hop_limit = kHopLimit;
+  out.context = group->context;
+  return 0;
+}
+}  // namespace hca::cm_library
+
+using namespace hca;
+using namespace hca::cm_library;
+
+namespace {
+int join(Id& id, const sockaddr* address, void* context, bool receives) {
+  const attach::CmAddress group = address_of(address);
+  if (!group.family)
+    return refuse("rdma_join_multicast", "only addresses of IPv4 and IPv6 are known");
+  const u64 number = ++id.last_group;
+  id.groups.push_back({number, group, {}, 0, false, receives, context});
+  attach::Request request;
+  request.cookie = number;
+  put(request.body, group);
+  attach::Reply reply;
+  if (const int error = ask(CmCall::Join, id.handle, request, reply)) {
+    id.groups.pop_back();
+    return fail(error);
+  }
+  return complete(id);
+}
+}  // namespace
+HCA_CM int rdma_join_multicast(rdma_cm_id* id, sockaddr* address, void* context) {
+  return join(id_of(id), address, context, true);
+}
+HCA_CM int rdma_join_multicast_ex(rdma_cm_id* id, rdma_cm_join_mc_attr_ex* wanted, void* context) {
+  constexpr u32 kBoth = RDMA_CM_JOIN_MC_ATTR_ADDRESS | RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS;
+  if ((wanted->comp_mask & kBoth) != kBoth || (wanted->comp_mask & ~kBoth)) return fail(EINVAL);
+  if (wanted->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED) return fail(EINVAL);
+  return join(id_of(id), wanted->addr, context, wanted->join_flags == RDMA_MC_JOIN_FLAG_FULLMEMBER);
+}
+HCA_CM int rdma_leave_multicast(rdma_cm_id* plain, sockaddr* address) {
+  Id& id = id_of(plain);
+  const attach::CmAddress group = address_of(address);
+  const auto found = std::ranges::find_if(
+      id.groups, [&](const Id::Group& each) { return is_same(each.address, group); });
+  if (found == id.groups.end()) return fail(EADDRNOTAVAIL);
+  int error = 0;
+  if (found->attached && id.qp) error = ibv_detach_mcast(id.qp, &found->gid, found->lid);
+  id.groups.erase(found);
+  return told(error);
+}
