@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of rdma_cm on the HCAs of an `hca serve`: connections made by datagrams of communication management.
+
+check_cm.py HCA FOLDER_OF_SCENARIOS CASE [...]; without CASE all of them. Exits 77, with a reason as the last line, where a package is missing.
+Beside the cases: `table [sim|wall]` runs all programs on all link layers and prints a row for each.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from served import Failed, Served, finish, run_cases, wants
+
+SKIPPED = 77
+LAYERS = {
+    "InfiniBand": [],
+    "RoCEv1": ["--set", "connection.framing=rocev1"],
+    "RoCEv2 over IPv4": ["--set", "connection.framing=rocev2_ip4"],
+    "RoCEv2 over IPv6": ["--set", "connection.framing=rocev2_ip6"],
+}
+SERVER, CLIENT = "10.0.0.1", "10.0.0.2"  # of hca0 and hca1
+# Name: arguments of the server, of the client, what the client says.
+PROGRAMS = {
+    "rping": ("rping -s -C 5 -V -S 4096", f"rping -c -a {SERVER} -C 5 -V -S 4096 -v", r"ping data: rdma-ping-4"),
+    "rping to the machine": ("rping -s -C 5", "rping -c -a 127.0.0.1 -C 5 -v", r"ping data: rdma-ping-4"),
+    "rping over IPv6": ("rping -s -a fe80::1 -C 5", "rping -c -a fe80::1 -C 5 -v", r"ping data: rdma-ping-4"),
+    "ucmatose": ("ucmatose -c 2 -C 10", f"ucmatose -s {SERVER} -c 2 -C 10", r"return status 0"),
+    "udaddy": ("udaddy -c 2 -C 10", f"udaddy -s {SERVER} -c 2 -C 10", r"return status 0"),
+    "ib_write_bw -R": ("ib_write_bw -R -F -n 100", f"ib_write_bw -R -F -n 100 {SERVER}", r"^ 65536\s+100"),
+    "ib_read_lat -R": ("ib_read_lat -R -F -n 100", f"ib_read_lat -R -F -n 100 {SERVER}", r"^ 2\s+100"),
+    "ib_send_lat -R": ("ib_send_lat -R -F -n 100", f"ib_send_lat -R -F -n 100 {SERVER}", r"^ 2\s+100"),
+    "ib_send_bw -R -q 4": ("ib_send_bw -R -F -q 4 -n 100", f"ib_send_bw -R -F -q 4 -n 100 {SERVER}", r"^ 65536\s+400"),
+    "ib_send_bw -R -c UD": ("ib_send_bw -R -F -c UD -s 1024 -n 100", f"ib_send_bw -R -F -c UD -s 1024 -n 100 {SERVER}", r"^ 1024\s+100"),
+    "fi_pingpong -e msg": ("fi_pingpong -p verbs -e msg -I 20", "fi_pingpong -p verbs -e msg -I 20 127.0.0.1", r"^1m\s+20"),
+    "mckey": (f"mckey -m 239.1.1.1 -b {SERVER} -c 1 -C 5", f"mckey -m 239.1.1.1 -b {CLIENT} -s -c 1 -C 5", r"return status 0"),
+    "cmtime": ("cmtime -c 20", f"cmtime -s {SERVER} -c 20", r"^connect\s+:"),
+}
+ENDLESS = {"cmtime"}  # whose server goes on
+
+
+def needs(*programs):
+    if missing := [program for program in programs if not shutil.which(program)]:
+        print(f"skipped: {', '.join(missing)} not installed (scripts/setup.sh tests)")
+        sys.exit(SKIPPED)
+
+
+def pair(served, name, clock, options=(), devices=("hca0", "hca1"), settled=0):
+    """What the client says. One that comes before the server listens is refused, and tries again; `settled`: seconds in front of it."""
+    first, second, wanted = PROGRAMS[name]
+    limit = ["--timeout", "60", *options]
+    server = served.start(devices[0], first.split(), clock, limit)
+    try:
+        time.sleep(settled or 0.3)
+        for attempt in range(40):
+            client = served.start(devices[1], second.split(), clock, limit)
+            said = client.communicate()[0]
+            if not client.returncode or server.poll() is not None:
+                break
+            time.sleep(0.3)
+        if client.returncode or not re.search(wanted, said, re.MULTILINE):
+            raise Failed(f"{name}: the client ends with {client.returncode}:\n{said}")
+        if name in ENDLESS:
+            server.terminate()
+            server.communicate()
+        else:
+            finish(server, f"{name}, the server")
+    finally:
+        if server.poll() is None:
+            server.kill()
+            server.communicate()
+    return said
+
+
+def programs(hca, scenario):
+    """rping, ucmatose and udaddy, in both kinds of time; rping with the libraries that replace the system's, too."""
+    needs("rping", "ucmatose", "udaddy")
+    with Served(hca, scenario, []) as served:
+        for clock in "wall", "sim":
+            for name in "rping", "rping to the machine", "ucmatose", "udaddy":
+                pair(served, name, clock)
+            pair(served, "rping", clock, ["--library=replace"])
+        pair(served, "rping", "wall", devices=("hca0", "hca0"))  # to itself
+        pair(served, "rping to the machine", "wall", devices=("", ""))  # who sees both
+
+
+def same(hca, scenario, runs=5):
+    """rping and ucmatose end at the same simulated time in each run."""
+    needs("rping", "ucmatose")
+    for name in "rping", "ucmatose":
+        seen = set()
+        for _ in range(runs):
+            with Served(hca, scenario, []) as served:
+                pair(served, name, "sim", settled=2)
+            seen.add(served.said)
+        if len(seen) != 1:
+            raise Failed(f"{name} ends differently:\n" + "\n".join(sorted(seen)))
+        print(name + ": " + " ".join(seen.pop().split("\n")))
+
+
+# Each message, which of the datagrams of its sender it is, and how often it is then on the wire: lost ones are not.
+MESSAGES = {"ConnectRequest": (1, 1), "ConnectReply": (0, 1), "ReadyToUse": (1, 2), "DisconnectRequest": (1, 3), "DisconnectReply": (0, 2)}
+
+
+def lost(hca, scenario):
+    """Each message is lost once: it goes again, and rping has its connection."""
+    needs("rping", "tshark")
+    with tempfile.TemporaryDirectory() as folder:
+        for message, (sender, occurrence) in MESSAGES.items():
+            faulty, out = os.path.join(folder, "faulty.yaml"), os.path.join(folder, "out")
+            with open(scenario) as file, open(faulty, "w") as copy:
+                copy.write(file.read() + f"faults:\n  - {{action: drop, from: {sender}, qpn: 1, occurrence: {occurrence}}}\n")
+            with Served(hca, faulty, ["--out", out, "--set", "verbs.cm_response_timeout=12"]) as served:
+                pair(served, "rping", "sim", settled=2)
+            names = subprocess.run(["tshark", "-r", os.path.join(out, "run.pcap"), "-Y", "infiniband.mad.mgmtclass == 0x07", "-T", "fields", "-e",
+                                    "_ws.col.Info"], check=True, capture_output=True, text=True).stdout.splitlines()
+            missing = [each for each in MESSAGES if not any(each in name for name in names)]
+            if missing not in ([], ["DisconnectReply"]) or (missing and message != "DisconnectReply"):
+                raise Failed(f"{message} lost: no {missing} among {names}")
+            print(f"{message} lost: {len(names)} datagrams")
+
+
+def decoded(hca, scenario):
+    """`hca decode` and tshark name the datagrams of a capture of `hca serve`, and their addresses of IP; a replay accepts it."""
+    needs("rping", "udaddy", "tshark")
+    with tempfile.TemporaryDirectory() as out:
+        with Served(hca, scenario, ["--out", out]) as served:
+            pair(served, "rping", "sim", settled=2)
+            pair(served, "udaddy", "sim", settled=2)
+        capture = os.path.join(out, "run.pcap")
+        said = subprocess.run([hca, "decode", capture], check=True, capture_output=True, text=True).stdout
+        for name in "REQ", "REP", "RTU", "DREQ", "DREP", "SIDR_REQ", "SIDR_REP":
+            wants(said, rf"CM {name}$")
+        wants(said, r"DestinationIp\s+.*:?a00:1|DestinationIp\s+::10\.0\.0\.1")
+        wants(said, r"IP protocol 6, port 7174")
+
+
+def refused(hca, scenario):
+    """What is not there is named, and the call fails."""
+    needs("rping", "rstream")
+    with Served(hca, scenario, []) as served:
+        for arguments, pattern in ((["rstream"], r"^hca: rsocket: rsockets are not supported$"),
+                                   (["rping", "-c", "-a", "10.9.9.9"], r"rdma_resolve_addr: Network is unreachable"),
+                                   (["rping", "-s", "-a", CLIENT], r"rdma_bind_addr: Cannot assign requested address"),
+                                   (["rping", "-c", "-a", SERVER], r"reject|REJECTED")):
+            program = served.start("hca0" if arguments[1:2] != ["-c"] else "hca1", arguments, "wall", ["--timeout", "20"])
+            said = program.communicate()[0]
+            if not program.returncode or program.returncode == 124:
+                raise Failed(f"{arguments} ends with {program.returncode}:\n{said}")
+            wants(said, pattern)
+
+
+def table(hca, scenario, clocks):
+    """Every program, link layer and kind of time; goes on after what fails."""
+    bad = 0
+    for clock in clocks:
+        for layer, settings in LAYERS.items():
+            for name in PROGRAMS:
+                try:
+                    with Served(hca, scenario, settings) as served:
+                        said = pair(served, name, clock)
+                    verdict = "good: " + re.search(PROGRAMS[name][2] + ".*", said, re.MULTILINE)[0].strip()
+                except Failed as error:
+                    bad += 1
+                    verdict = "FAILED: " + re.sub(r"\s+", " ", str(error))[-160:]
+                print(f"| {name} | {clock} | {layer} | {' '.join(verdict.split())} |", flush=True)
+    if bad:
+        raise Failed(f"{bad} rows")
+
+
+CASES = {"programs": programs, "same": same, "lost": lost, "decoded": decoded, "refused": refused}
+
+
+def main():
+    hca, folder, *chosen = sys.argv[1:]
+    scenario = os.path.join(folder, "verbs.yaml")
+
+    def run(name):
+        if name == "table":
+            table(hca, scenario, chosen[1:] or ["wall", "sim"])
+            return
+        CASES[name](hca, scenario)
+        print(f"{name}: as expected")
+
+    run_cases(chosen[:1] if chosen[:1] == ["table"] else chosen or CASES, run)
+
+
+if __name__ == "__main__":
+    main()
