@@ -43,7 +43,7 @@ def expected(templates, version, knobs, device):
     text = templates[0].format(
         name=device, version=version, place=place, vendor_id=knobs["verbs.vendor_id"], vendor_part_id=knobs["verbs.vendor_part_id"],
         hw_ver=knobs["verbs.hw_ver"], ports=knobs["hca.core.ports"], max_qp=max_qp, max_res_rd_atom=128 * max_qp,
-        max_cq=knobs["hca.core.max_cqs"] - 1, max_mr=knobs["hca.core.max_regions"] - 1, max_pd=knobs["hca.core.max_pds"] - 1,
+        max_cq=knobs["hca.core.max_cqs"] - 2, max_mr=knobs["hca.core.max_regions"] - 1, max_pd=knobs["hca.core.max_pds"] - 2,
         max_srq=knobs["hca.core.max_srqs"] - 1)
     for port in range(knobs["hca.core.ports"]):
         width, speed = WIDTHS[knobs[f"hca.port{port + 1}.link_rate"]]

@@ -169,6 +169,12 @@ const MadRow* mad_row(u8 management_class, u64 attribute) {
   return nullptr;
 }
 
+const FieldInfo* find_field(const HeaderInfo& header, std::string_view name) {
+  for (const FieldInfo& field : header)
+    if (field.name == name) return &field;
+  return nullptr;
+}
+
 std::string name_of_mad(const u8* mad) {
   const u8 mad_class = mad[1], method = mad[3];
   const u64 attribute = load_be<2>(mad + 16);
@@ -207,10 +213,11 @@ std::string add_mad(std::span<const u8> frame, Dissection& d) {
     if (row && row->header) add(*row->header, kSmpDataAt);
     if (directed) add(kDirectedPath, kSmpDataAt + kSmpDataBytes);
   } else if (row && row->header) {
-    constexpr u32 kServiceIdAt = kMadHeaderBytes + 8, kPrivateAt = kMadHeaderBytes + 140;
     const bool whole = add(*row->header, kMadHeaderBytes);
-    if (whole && row->header == &kReq && is_ip_service(load_be<8>(mad + kServiceIdAt)))
-      add(kIpCm, kPrivateAt);
+    const FieldInfo* const service = find_field(*row->header, "ServiceID");
+    const bool begins = row->header == &kReq || row->header == &kSidrReq;
+    if (whole && begins && is_ip_service(load_be<8>(mad + kMadHeaderBytes + service->bit_at / 8)))
+      add(kIpCm, kMadHeaderBytes + find_field(*row->header, "PrivateData")->bit_at / 8);
   }
   return name_of_mad(mad);
 }

@@ -145,11 +145,11 @@ CmId* CmHost::listener(s32 device, u16 space, u16 port) const {
   return nullptr;
 }
 
-cm::Owner* CmHost::take_request(s32 device, const cm::Mad& mad) {
+cm::Listener CmHost::take_request(s32 device, const cm::Mad& mad) {
   const u64 service = mad.get("ServiceID");
   const u16 space = u16(service >> 16), port = u16(service);
-  if (service != cm::service_id(space, port)) return nullptr;
+  if (service != cm::service_id(space, port)) return {};
   CmId* const id = listener(device, space, port);
-  return id ? id->session().take_request(*id, device, mad) : nullptr;
+  return id ? id->session().take_request(*id, device, mad) : cm::Listener{};
 }
 }  // namespace hca::attach

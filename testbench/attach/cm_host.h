@@ -49,7 +49,7 @@ class CmHost {
     u32 devices;
     u16 space, port;
   };
-  cm::Owner* take_request(s32 device, const cm::Mad& mad);
+  cm::Listener take_request(s32 device, const cm::Mad& mad);
 
   const std::vector<std::unique_ptr<Device>>& devices_;
   std::vector<std::array<CmAddress, 2>> addresses_;  // IPv4, IPv6

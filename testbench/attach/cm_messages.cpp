@@ -205,11 +205,12 @@ Reply CmSession::query(CmId& id, const Request&) {
 }
 
 // ---- What it hears
-CmId* CmSession::take_request(CmId& listener, s32 device, const Mad& mad) {
+cm::Listener CmSession::take_request(CmId& listener, s32 device, const Mad& mad) {
   const u32 waiting = u32(std::ranges::count_if(
       ids_, [&](const auto& row) { return row.second->listener_ == &listener; }));
   const auto header = cm::ip_header_in(mad.private_data());
-  if (!header || waiting >= listener.most_waiting_) return nullptr;
+  if (!header) return {};
+  if (waiting >= listener.most_waiting_) return {nullptr, cm::Listener::kNoResources};
   CmNewId wanted = listener.wanted_;
   if (mad.message() == Message::Req)
     wanted.unreliable = mad.get("TransportServiceType") == kUnreliable;
@@ -225,7 +226,7 @@ CmId* CmSession::take_request(CmId& listener, s32 device, const Mad& mad) {
     made.route_.mtu = std::min(made.route_.mtu, u8(mad.get("PathPacketPayloadMtu")));
     made.route_.ack_timeout = u8(mad.get("PrimaryLocalAckTimeout"));
   }
-  return &made;
+  return {&made};
 }
 
 void CmSession::told(CmId& id, cm::Tell tells, const Mad* mad) {

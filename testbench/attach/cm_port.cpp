@@ -26,7 +26,7 @@ CmPort::CmPort(testbench::Testbed& testbed, unsigned index, const proto::PortAtt
               .now = [this] { return node_.now() * period_; },
               .find_listener =
                   [this](const cm::Mad& mad, const cm::Place& from) {
-                    return find_listener_ ? find_listener_(mad, from) : nullptr;
+                    return find_listener_ ? find_listener_(mad, from) : cm::Listener{};
                   }},
              kFirstIds * (index + 1)),
       services_(

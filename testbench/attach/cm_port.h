@@ -8,7 +8,7 @@ namespace hca::attach {
 // interrupts what has come, and keeps time.
 class CmPort final : public EventSink {
  public:
-  using FindListener = std::function<cm::Owner*(const cm::Mad&, const cm::Place&)>;
+  using FindListener = std::function<cm::Listener(const cm::Mad&, const cm::Place&)>;
   CmPort(testbench::Testbed& testbed, unsigned index, const proto::PortAttributes& port,
          const testbench::CompChannel& events, const cm::Settings& settings, u64 period);
 

@@ -103,7 +103,10 @@ void CmSession::tell(CmId& id, CmEvent event) {
   event.route = id.route_;
   id.channel_->events.push_back(event);
   id.channel_->ready.write(std::array{u64{event.id}});
-  if (id.route_.device >= 0) event_(host_.device(id.route_.device));
+  if (id.route_.device < 0) return;
+  // What it has asked for itself it hears with the answer.
+  const Device& device = host_.device(id.route_.device);
+  if (device.node().cpu.is_acting()) event_(device);
 }
 // Those of it that nobody has taken.
 void CmSession::forget_events(const CmId& id) {
@@ -180,7 +183,7 @@ Reply CmSession::bind(CmId& id, const Request& request) {
 Reply CmSession::listen(CmId& id, const Request& request) {
   if (id.resolved_ || id.connection_) return error_reply(EINVAL);
   Reply reply;
-  if (!id.devices_) reply.error = bind_to(id, CmAddress{});
+  if (!id.devices_) reply.error = bind_to(id, CmAddress{.family = 4});
   if (reply.error) return reply;
   const u16 space = id.wanted_.port_space, port = id.route_.local.port;
   for (s32 device = 0; host_.all() >> device; ++device)

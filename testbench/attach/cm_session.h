@@ -56,8 +56,8 @@ class CmSession final {
   CmSession(const CmSession&) = delete;
 
   Reply handle(const Request& request, Descriptor& descriptor);
-  // A new identifier for it; nullptr: the listener has too many.
-  CmId* take_request(CmId& listener, s32 device, const cm::Mad& mad);
+  // A new identifier for it, unless the listener has too many.
+  cm::Listener take_request(CmId& listener, s32 device, const cm::Mad& mad);
   void told(CmId& id, cm::Tell tell, const cm::Mad* mad);
 
  private:

@@ -7,8 +7,8 @@ namespace hca::cm {
 namespace {
 constexpr u64 kUnit = 4'096'000;  // ps: of a timeout of 0
 constexpr u8 kMostTimeout = 31;
-constexpr u16 kNoListener = 8, kTimeout = 4, kConsumer = 28;  // reasons of a REJ
-constexpr u8 kSidrNoListener = 1, kSidrRefused = 2;
+constexpr u16 kTimeout = 4, kConsumer = 28;  // reasons of a REJ
+constexpr u8 kSidrNoListener = 1, kSidrRefused = 2, kSidrNoQp = 3;
 constexpr u8 kServiceTimeout = 24;  // said by an MRA
 
 u64 period_of(u8 timeout) { return kUnit << std::min(timeout, kMostTimeout); }
@@ -217,25 +217,26 @@ Connection* Agent::of_message(const Mad& mad, const Place& from) {
   return first || c.remote_ == theirs || !theirs ? &c : nullptr;
 }
 
-void Agent::refuse_unknown(const Mad& mad, const Place& from) {
+void Agent::refuse_unknown(const Mad& mad, const Place& from, u16 reason) {
   const bool sidr = is_sidr(mad);
   Mad answer(sidr ? Message::SidrRep : Message::Rej);
   answer.set("TransactionID", mad.get("TransactionID"));
   if (sidr) {
-    answer.set("RequestID", mad.get("RequestID")), answer.set("Status", kSidrNoListener);
+    answer.set("RequestID", mad.get("RequestID")),
+        answer.set("Status", reason == Listener::kNoResources ? kSidrNoQp : kSidrNoListener);
     answer.set("ServiceID", mad.get("ServiceID"));
   } else {
     answer.set("RemoteCommunicationID", mad.get("LocalCommunicationID"));
-    answer.set("MessageRejected", u64(Answered::Req)), answer.set("Reason", kNoListener);
+    answer.set("MessageRejected", u64(Answered::Req)), answer.set("Reason", reason);
   }
   ways_.send(answer, from);
 }
 
 // A request that is new.
 void Agent::begin(const Mad& mad, const Place& from) {
-  Owner* const owner = ways_.find_listener(mad, from);
-  if (!owner) return refuse_unknown(mad, from);
-  Connection& made = add(owner, from);
+  const Listener found = ways_.find_listener(mad, from);
+  if (!found.owner) return refuse_unknown(mad, from, found.reason);
+  Connection& made = add(found.owner, from);
   made.request_ = mad, made.transaction_ = mad.get("TransactionID");
   made.remote_ = u32(mad.get(is_sidr(mad) ? "RequestID" : "LocalCommunicationID"));
   if (!is_sidr(mad)) made.timeout_ = u8(mad.get("LocalCmResponseTimeout"));

@@ -24,6 +24,13 @@ struct Settings {
 };
 
 class Connection;
+class Owner;
+// Who takes a new request; nullptr: nobody, and why.
+struct Listener {
+  static constexpr u16 kInvalidService = 8, kNoResources = 3;  // reasons of a REJ
+  Owner* owner = nullptr;
+  u16 reason = kInvalidService;
+};
 // Whose connection it is.
 class Owner {
  public:
@@ -63,8 +70,7 @@ class Agent {
   struct Ways {
     std::function<void(const Mad&, const Place&)> send;
     std::function<u64()> now;  // ps
-    // Who takes a new request; nullptr: nobody.
-    std::function<Owner*(const Mad&, const Place&)> find_listener;
+    std::function<Listener(const Mad&, const Place&)> find_listener;
   };
   // `first_id`: of its communication IDs.
   Agent(const Settings& settings, Ways ways, u32 first_id = 1)
@@ -95,7 +101,7 @@ class Agent {
   void send_rej(Connection& connection, u16 reason);
   void set_timer(Connection& connection);
   void begin(const Mad& mad, const Place& from);
-  void refuse_unknown(const Mad& mad, const Place& from);
+  void refuse_unknown(const Mad& mad, const Place& from, u16 reason);
   Connection* of_request(const Mad& mad, const Place& from);
   Connection* of_message(const Mad& mad, const Place& from);
   Connection& add(Owner* owner, const Place& peer);

@@ -89,8 +89,8 @@ class TwoAgents {
                   if (!lost) flying_.push_back(sent.back());
                 },
             .now = [this] { return now; },
-            .find_listener = [this](const Mad&, const Place&) -> Owner* {
-              return listens ? &server : nullptr;
+            .find_listener = [this](const Mad&, const Place&) -> Listener {
+              return {listens ? &server : nullptr};
             }};
   }
   std::deque<Sent> flying_;
