@@ -42,6 +42,9 @@ step "UCX, Open MPI and MPICH on all link layers, in both kinds of time"
 scripts/check_programs.py build/release/hca testbench/scenarios table wall
 scripts/check_programs.py build/release/hca testbench/scenarios table sim
 
+step "programs of rdma_cm on all link layers, in both kinds of time"
+scripts/check_cm.py build/release/hca testbench/scenarios table
+
 # Another one each day; --rng-seed repeats it.
 seed=$(date +%Y%m%d)
 step "isolation: a million accesses at random; functional against cycle model: a million packets and posts, a million that overlap; seed $seed"

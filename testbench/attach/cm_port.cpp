@@ -27,7 +27,8 @@ CmPort::CmPort(testbench::Testbed& testbed, unsigned index, const proto::PortAtt
               .find_listener =
                   [this](const cm::Mad& mad, const cm::Place& from) {
                     return find_listener_ ? find_listener_(mad, from) : cm::Listener{};
-                  }},
+                  },
+              .patience = [this] { return patience_; }},
              kFirstIds * (index + 1)),
       services_(
           node_, port_, events, [this](const proto::Gid& gid) { return mac_of(gid); },

@@ -17,6 +17,7 @@ class CmPort final : public EventSink {
   const cm::Place& place() const { return place_; }
   const proto::PortAttributes& port() const { return port_; }
   void set_listeners(FindListener find) { find_listener_ = std::move(find); }
+  void set_patience(u64 picoseconds) { patience_ = picoseconds; }
 
   // Of the core that runs it: what is due now.
   void act(engine::Cycle now);
@@ -34,6 +35,7 @@ class CmPort final : public EventSink {
   const u64 period_;
   cm::Place place_;
   FindListener find_listener_;
+  u64 patience_ = 0;
   cm::Agent agent_;
   cm::GeneralServices services_;
   engine::Cycle polls_at_ = engine::kNever;

@@ -193,6 +193,11 @@ Reply CmSession::listen(CmId& id, const Request& request) {
       return error_reply(EADDRINUSE);
   id.most_waiting_ = request.names[1] ? std::min(request.names[1], kMostRequests) : kMostRequests;
   id.listens_ = true;
+  for (s32 device = 0; host_.all() >> device; ++device) {
+    if (!(id.devices_ >> device & 1)) continue;
+    host_.device(device).cm().agent().look_again();
+    host_.device(device).wake_cm();
+  }
   put(reply.body, id.route_);
   return reply;
 }

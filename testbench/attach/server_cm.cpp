@@ -5,6 +5,12 @@
 #include "testbench/attach/server.h"
 
 namespace hca::attach {
+namespace {
+// So long a request waits for a listener while programs run by the time of day: who is about to
+// listen is seldom as quick as the simulation.
+constexpr u64 kForListener = 50'000'000'000;
+}  // namespace
+
 Reply Server::answer_cm(Connection& connection, const Request& request, Descriptor& made) {
   if (CmCall(request.names[0]) != CmCall::Open) {
     Reply reply;
@@ -21,6 +27,7 @@ Reply Server::answer_cm(Connection& connection, const Request& request, Descript
       (wanted.program && clock == connections_.end()))
     return reply.error = EINVAL, reply;
   if (wanted.program) connection.process = clock->process;
+  for (const auto& device : devices_) device->cm().set_patience(wanted.program ? 0 : kForListener);
   connection.cm = std::make_unique<CmSession>(*cm_host_, devices,
                                               [process = connection.process](const Device& device) {
                                                 if (process) process->event(device);

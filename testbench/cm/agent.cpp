@@ -2,19 +2,17 @@
 #include "testbench/cm/agent.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hca::cm {
 namespace {
 constexpr u64 kUnit = 4'096'000;  // ps: of a timeout of 0
 constexpr u8 kMostTimeout = 31;
 constexpr u16 kTimeout = 4, kConsumer = 28;  // reasons of a REJ
-constexpr u8 kSidrNoListener = 1, kSidrRefused = 2, kSidrNoQp = 3;
-constexpr u8 kServiceTimeout = 24;  // said by an MRA
+constexpr u8 kSidrRefused = 2;               // a status
+constexpr u8 kServiceTimeout = 24;           // said by an MRA
 
 u64 period_of(u8 timeout) { return kUnit << std::min(timeout, kMostTimeout); }
-bool is_sidr(const Mad& mad) {
-  return mad.message() == Message::SidrReq || mad.message() == Message::SidrRep;
-}
 // Which message is answered, as a REJ or an MRA says it.
 enum class Answered : u8 { Req, Rep, Other };
 Answered answered_in(State state) {
@@ -24,20 +22,6 @@ Answered answered_in(State state) {
   return other ? Answered::Other : Answered::Req;
 }
 
-struct EventRow {
-  Message message;
-  Event event;
-};
-constexpr std::array kEvents{
-    EventRow{Message::Req, Event::Req},         EventRow{Message::Mra, Event::Mra},
-    EventRow{Message::Rej, Event::Rej},         EventRow{Message::Rep, Event::Rep},
-    EventRow{Message::Rtu, Event::Rtu},         EventRow{Message::Dreq, Event::Dreq},
-    EventRow{Message::Drep, Event::Drep},       EventRow{Message::SidrReq, Event::SidrReq},
-    EventRow{Message::SidrRep, Event::SidrRep},
-};
-Event event_of(Message message) {
-  return std::ranges::find(kEvents, message, &EventRow::message)->event;
-}
 }  // namespace
 
 Connection& Agent::add(Owner* owner, const Place& peer) {
@@ -183,96 +167,11 @@ void Agent::send_rej(Connection& c, u16 reason) {
   send_simple(c, rej);
 }
 
-// ---- What comes
-Connection* Agent::of_request(const Mad& mad, const Place& from) {
-  const bool sidr = is_sidr(mad);
-  const u64 id = mad.get(sidr ? "RequestID" : "LocalCommunicationID");
-  for (const auto& [local, c] : connections_)
-    if (c->remote_ == id && c->peer_ == from && c->request_ && is_sidr(*c->request_) == sidr &&
-        c->request_->get(sidr ? "RequestID" : "LocalCommunicationID") == id &&
-        c->state_ != State::Ended)
-      return c.get();
-  return nullptr;
-}
-
-Connection* Agent::of_message(const Mad& mad, const Place& from) {
-  const Message message = mad.message();
-  const u32 ours =
-      u32(mad.get(message == Message::SidrRep ? "RequestID" : "RemoteCommunicationID"));
-  const auto found = connections_.find(ours);
-  if (found == connections_.end()) {
-    // A REJ of one that never heard the ID of this side.
-    if (message != Message::Rej || ours) return nullptr;
-    const u64 theirs = mad.get("LocalCommunicationID");
-    for (const auto& [local, c] : connections_)
-      if (c->remote_ == theirs && c->peer_ == from) return c.get();
-    return nullptr;
-  }
-  Connection& c = *found->second;
-  if (c.peer_ != from) return nullptr;
-  if (message == Message::SidrRep) return &c;
-  const u32 theirs = u32(mad.get("LocalCommunicationID"));
-  const bool first =
-      !c.remote_ && (message == Message::Rep || message == Message::Rej || message == Message::Mra);
-  return first || c.remote_ == theirs || !theirs ? &c : nullptr;
-}
-
-void Agent::refuse_unknown(const Mad& mad, const Place& from, u16 reason) {
-  const bool sidr = is_sidr(mad);
-  Mad answer(sidr ? Message::SidrRep : Message::Rej);
-  answer.set("TransactionID", mad.get("TransactionID"));
-  if (sidr) {
-    answer.set("RequestID", mad.get("RequestID")),
-        answer.set("Status", reason == Listener::kNoResources ? kSidrNoQp : kSidrNoListener);
-    answer.set("ServiceID", mad.get("ServiceID"));
-  } else {
-    answer.set("RemoteCommunicationID", mad.get("LocalCommunicationID"));
-    answer.set("MessageRejected", u64(Answered::Req)), answer.set("Reason", reason);
-  }
-  ways_.send(answer, from);
-}
-
-// A request that is new.
-void Agent::begin(const Mad& mad, const Place& from) {
-  const Listener found = ways_.find_listener(mad, from);
-  if (!found.owner) return refuse_unknown(mad, from, found.reason);
-  Connection& made = add(found.owner, from);
-  made.request_ = mad, made.transaction_ = mad.get("TransactionID");
-  made.remote_ = u32(mad.get(is_sidr(mad) ? "RequestID" : "LocalCommunicationID"));
-  if (!is_sidr(mad)) made.timeout_ = u8(mad.get("LocalCmResponseTimeout"));
-  step(made, event_of(mad.message()), &mad);
-}
-
-void Agent::receive(const Mad& mad, const Place& from) {
-  const Message message = mad.message();
-  if (message == Message::Req || message == Message::SidrReq) {
-    Connection* const known = of_request(mad, from);
-    known ? void(step(*known, event_of(message), &mad)) : begin(mad, from);
-    return sweep();
-  }
-  Connection* const c = of_message(mad, from);
-  if (!c) {
-    if (message != Message::Dreq) return;
-    Mad drep(Message::Drep);  // of a connection that is long gone
-    drep.set("LocalCommunicationID", mad.get("RemoteCommunicationID"));
-    drep.set("RemoteCommunicationID", mad.get("LocalCommunicationID"));
-    drep.set("TransactionID", mad.get("TransactionID"));
-    return ways_.send(drep, from);
-  }
-  if (message == Message::Rep && !c->remote_) {
-    c->remote_ = u32(mad.get("LocalCommunicationID")), c->reply_ = mad;
-  } else if (message == Message::Dreq) {
-    c->transaction_ = mad.get("TransactionID");
-  } else if (message == Message::Mra) {
-    c->late_ = u8(mad.get("ServiceTimeout"));
-  }
-  step(*c, event_of(message), &mad);
-  sweep();
-}
-
+// ---- Time
 u64 Agent::due() const {
   u64 first = sweeps_ ? ways_.now() : kNever;
   for (const auto& [local, c] : connections_) first = std::min(first, c->due_);
+  for (const Waiting& each : waiting_) first = std::min(first, each.due);
   return first;
 }
 
@@ -288,6 +187,7 @@ void Agent::expire() {
       step(*c, Event::Exhausted);
     }
   }
+  look_again();
   sweep();
 }
 

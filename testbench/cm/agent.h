@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "testbench/cm/mad.h"
 #include "testbench/cm/states.h"
@@ -71,6 +72,7 @@ class Agent {
     std::function<void(const Mad&, const Place&)> send;
     std::function<u64()> now;  // ps
     std::function<Listener(const Mad&, const Place&)> find_listener;
+    std::function<u64()> patience;  // ps: for so long a request waits for somebody who listens
   };
   // `first_id`: of its communication IDs.
   Agent(const Settings& settings, Ways ways, u32 first_id = 1)
@@ -89,8 +91,9 @@ class Agent {
 
   // ---- Of the port and of time.
   void receive(const Mad& mad, const Place& from);
-  u64 due() const;  // ps; kNever: it waits for nothing
-  void expire();    // what is due now
+  u64 due() const;    // ps; kNever: it waits for nothing
+  void expire();      // what is due now
+  void look_again();  // somebody listens who has not
   std::size_t connections() const { return connections_.size(); }
 
  private:
@@ -100,7 +103,13 @@ class Agent {
   void send_simple(Connection& connection, Mad mad);
   void send_rej(Connection& connection, u16 reason);
   void set_timer(Connection& connection);
+  struct Waiting {
+    Mad mad;
+    Place from;
+    u64 due;
+  };
   void begin(const Mad& mad, const Place& from);
+  void begin_with(Owner& owner, const Mad& mad, const Place& from);
   void refuse_unknown(const Mad& mad, const Place& from, u16 reason);
   Connection* of_request(const Mad& mad, const Place& from);
   Connection* of_message(const Mad& mad, const Place& from);
@@ -112,6 +121,7 @@ class Agent {
   u32 next_id_;
   u64 next_transaction_ = 1;
   std::map<u32, std::unique_ptr<Connection>> connections_;  // by local ID
+  std::vector<Waiting> waiting_;                            // requests without a listener
   bool sweeps_ = false;
 };
 }  // namespace hca::cm

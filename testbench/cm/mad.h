@@ -32,6 +32,11 @@ class Mad {
   std::array<u8, proto::kMadBytes> bytes_{};
 };
 
+// Of service ID resolution.
+inline bool is_sidr(const Mad& mad) {
+  return mad.message() == Message::SidrReq || mad.message() == Message::SidrRep;
+}
+
 // ---- Connections by IP addresses (annex A11)
 // The addresses at the beginning of a request's private data.
 struct IpHeader {

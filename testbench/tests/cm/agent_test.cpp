@@ -103,6 +103,25 @@ TEST_CASE("a request without a listener is refused, with reason 8", "[cm]") {
   CHECK(two.now == 2 * TwoAgents::kFlight);
 }
 
+TEST_CASE("a request waits for a listener where that is wanted, as long as is said", "[cm]") {
+  TwoAgents two;
+  two.listens = false, two.patience = 50 * TwoAgents::kFlight;
+  two.connect(Mad(Message::Req));
+  SECTION("nobody comes") {
+    two.run();
+    CHECK(two.client.heard == Heard{Tell::Refused});
+    CHECK(two.now == 52 * TwoAgents::kFlight);
+  }
+  SECTION("somebody comes") {
+    two.run(10 * TwoAgents::kFlight);
+    CHECK(two.client.heard.empty());
+    two.listens = true;
+    two.server_agent.look_again();
+    two.run(20 * TwoAgents::kFlight);
+    CHECK(two.client.heard == Heard{Tell::Response});
+  }
+}
+
 TEST_CASE("a REJ that is lost goes again when the request comes again", "[cm]") {
   TwoAgents two(Settings{.response_timeout = 10, .retries = 3, .quiet = 20});
   two.server.refuses = true;

@@ -78,6 +78,7 @@ class TwoAgents {
   std::optional<Message> loses;  // the first of these
   unsigned loses_next = 0;       // so many more of them
   bool listens = true;
+  u64 patience = 0;
   Side client, server;
 
  private:
@@ -91,7 +92,8 @@ class TwoAgents {
             .now = [this] { return now; },
             .find_listener = [this](const Mad&, const Place&) -> Listener {
               return {listens ? &server : nullptr};
-            }};
+            },
+            .patience = [this] { return patience; }};
   }
   std::deque<Sent> flying_;
 
