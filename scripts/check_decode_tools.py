@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """check_decode_tools.py HCA: frames that scapy builds, in files and dumps of tshark, editcap, mergecap, tcpdump, xxd, hexdump
 and od: `hca decode` finds the packet in each of them that tshark finds, and the fields of MADs that tshark finds."""
+import ctypes
 import json
+import lzma
 import pathlib
 import random
 import shutil
@@ -12,9 +14,11 @@ import sys
 import tempfile
 import zlib
 
-from scapy.all import ARP, GRE, IP, TCP, UDP, Ether, IPv6, Raw, wrpcap
+from scapy.all import ARP, GRE, IP, TCP, UDP, Dot3, Ether, IPv6, LLC, Raw, SNAP, wrpcap
 from scapy.contrib.geneve import GENEVE
 from scapy.contrib.roce import BTH
+from scapy.layers.inet6 import (IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop, IPv6ExtHdrRouting, PadN, RouterAlert)
+from scapy.layers.ppp import PPP, PPPoE
 from scapy.layers.vxlan import VXLAN
 
 OPCODE, QPN, PSN = 4, 0x20, 0x1000
@@ -63,8 +67,57 @@ def wrappings():
         "erspan1": around(GRE(proto=0x88BE), inner),
         "erspan2": around(GRE(proto=0x88BE, **session), Raw(erspan2 + FRAME)),
         "erspan3": around(GRE(proto=0x22EB, **session), Raw(erspan3 + FRAME)),
+        "snap": bytes(Dot3(**MAC) / LLC(dsap=0xAA, ssap=0xAA, ctrl=3) / SNAP(OUI=0, code=0x800) / Raw(PACKET)),
+        "pppoe": bytes(Ether(type=0x8864, **MAC) / PPPoE(sessionid=5, len=len(PACKET) + 2) / Raw(b"\0\x21" + PACKET)),
+        "pppoe_short": bytes(Ether(type=0x8864, **MAC) / PPPoE(sessionid=5) / PPP(proto=0x21) / Raw(PACKET)),
+        "srv6": bytes(Ether(**MAC) / IPv6(src="2001:db8::1", dst="2001:db8::2")
+                      / IPv6ExtHdrRouting(nh=4, addresses=["2001:db8::9"], segleft=0) / Raw(PACKET)),
         "ip_in_ip": bytes(Ether(**MAC) / IP(src="198.51.100.1", dst="198.51.100.2", proto=4) / Raw(PACKET)),
     }
+
+
+def extended():
+    """Frames with extension headers before UDP, and how many rules each breaks and remarks it draws."""
+    ipv6 = Ether(**MAC) / IPv6(src="2001:db8::1", dst="2001:db8::2")
+    udp = Raw(PACKET[20:])
+    options = PadN(optdata=bytes(12))
+    first = bytes(ipv6 / IPv6ExtHdrFragment(nh=17, offset=0, m=1, id=7) / udp)
+    return {
+        "hop_by_hop": (bytes(ipv6 / IPv6ExtHdrHopByHop(nh=17, options=[RouterAlert()]) / udp), 0, 1),
+        "destination": (bytes(ipv6 / IPv6ExtHdrDestOpt(nh=17, options=[options]) / udp), 0, 1),
+        "routing": (bytes(ipv6 / IPv6ExtHdrRouting(nh=17, addresses=["2001:db8::9"], segleft=0) / udp), 0, 1),
+        "three": (bytes(ipv6 / IPv6ExtHdrHopByHop(nh=43, options=[RouterAlert()])
+                        / IPv6ExtHdrRouting(nh=60, addresses=["2001:db8::9"], segleft=0)
+                        / IPv6ExtHdrDestOpt(nh=17, options=[options]) / udp), 0, 1),
+        "atomic_fragment": (bytes(ipv6 / IPv6ExtHdrFragment(nh=17, offset=0, m=0, id=7) / udp), 0, 1),
+        "first_fragment": (first[:-4], 1, 0),
+    }
+
+
+def foreign():
+    """Frames that are not judged, and why."""
+    ipv6 = Ether(**MAC) / IPv6(src="2001:db8::1", dst="2001:db8::2")
+    return {
+        "ARP": Ether(**MAC) / ARP(), "TCP": Ether(**MAC) / IP() / TCP(),
+        "later fragment of IPv6": ipv6 / IPv6ExtHdrFragment(nh=17, offset=2, m=0, id=7) / Raw(PACKET),
+        "LLC": Dot3(**MAC) / LLC(dsap=0x42, ssap=0x42, ctrl=3) / Raw(bytes(40)),
+        "SNAP of OUI 0x00000C": Dot3(**MAC) / LLC(dsap=0xAA, ssap=0xAA, ctrl=3) / SNAP(OUI=0xC, code=0x2000) / Raw(bytes(40)),
+        "MACsec": Ether(type=0x88E5, **MAC) / Raw(bytes(60)),
+        "PPPoE discovery": Ether(type=0x8863, **MAC) / Raw(bytes.fromhex("110900000000")),
+        "LCP of PPP": Ether(type=0x8864, **MAC) / PPPoE(sessionid=5) / PPP(proto=0xC021) / Raw(b"\1\1\0\4"),
+    }
+
+
+def by_zstd(data):
+    """Packed by the library, which packages bring that have no program for it."""
+    library = ctypes.CDLL("libzstd.so.1")
+    size = ctypes.c_size_t
+    library.ZSTD_compressBound.restype = library.ZSTD_compress.restype = size
+    library.ZSTD_compressBound.argtypes = [size]
+    library.ZSTD_compress.argtypes = [ctypes.c_void_p, size, ctypes.c_void_p, size, ctypes.c_int]
+    room = ctypes.create_string_buffer(library.ZSTD_compressBound(len(data)))
+    used = library.ZSTD_compress(room, len(room), data, len(data), 3)
+    return room.raw[:used]
 
 
 def recorded():
@@ -103,6 +156,17 @@ class Check:
             print(f"{name}: {frames if isinstance(frames, str) else [f['summary'] for f in frames]}")
 
 
+    def equal(self, name, found, expected):
+        self.done += 1
+        if found != expected:
+            self.bad += 1
+            print(f"{name}: {found}, not {expected}")
+
+    def refused(self, name, path, reason):
+        run = subprocess.run([self.hca, "decode", str(path)], capture_output=True, text=True)
+        self.equal(name, (run.returncode, reason in run.stderr), (2, True))
+
+
 def tshark_finds(path):
     run = subprocess.run(["tshark", "-n", "-r", str(path), "-T", "fields", "-e", "infiniband.bth.psn"], capture_output=True, text=True, check=True)
     return bool(run.stdout.strip()) and int(run.stdout.split()[0].split(",")[-1], 0) == PSN
@@ -123,14 +187,21 @@ def check_captures(check):
     for kind in ("pcapng", "nsecpcap", "modpcap"):
         subprocess.run(["editcap", "-F", kind, str(folder / "vxlan.pcap"), str(folder / f"of.{kind}")], check=True)
         check.packet(kind, folder / f"of.{kind}")
-    (folder / "packed").write_bytes(zlib.compress((folder / "mixed.pcapng").read_bytes(), wbits=31))
-    check.packet("gzip", folder / "packed", count=len(some))
+    mixed = (folder / "mixed.pcapng").read_bytes()
+    for name, packed in (("gzip", zlib.compress(mixed, wbits=31)), ("xz", lzma.compress(mixed)), ("zstd", by_zstd(mixed))):
+        (folder / "packed").write_bytes(packed)
+        check.packet(name, folder / "packed", count=len(some))
+        (folder / "packed").write_bytes(packed[:-9])
+        check.refused(f"{name} that ends early", folder / "packed", "ends early")
+    for name, (frame, broken, remarks) in extended().items():
+        wrpcap(str(folder / f"{name}.extended"), [frame], linktype=1)
+        check.packet(name, folder / f"{name}.extended", icrc=False)
+        counts = [(len(f["broken_rules"]), len(f["remarks"])) for f in check.json(folder / f"{name}.extended")]
+        check.equal(f"rules of {name}", counts, [(broken, remarks)])
     print(f"tshark finds {found} of the packets as well")
-    for name, frame in (("arp", Ether(**MAC) / ARP()), ("tcp", Ether(**MAC) / IP() / TCP())):
-        wrpcap(str(folder / f"{name}.foreign"), [bytes(frame)], linktype=1)
-        if [f["verdict"] for f in check.json(folder / f"{name}.foreign")] != ["not judged"]:
-            check.bad += 1
-            print(f"{name} is judged")
+    for kind, frame in foreign().items():
+        wrpcap(str(folder / "foreign"), [bytes(frame)], linktype=1)
+        check.equal(kind, [f.get("not_judged") for f in check.json(folder / "foreign")], [kind])
 
 
 def check_dumps(check):
@@ -141,6 +212,13 @@ def check_dumps(check):
         commands = [["xxd", path], ["xxd", "-g1", path], ["xxd", "-c", "32", path], ["xxd", "-u", path], ["xxd", "-p", path],
                     ["xxd", "-i", path], ["hexdump", "-C", path], ["od", "-A", "x", "-t", "x1", path], ["od", "-t", "x1", path],
                     ["od", "-A", "d", "-t", "x1", path], ["od", "-A", "x", "-t", "x1z", path]]
+        if name in ("frame", "ip"):  # bytes in another order need a packet that shows which
+            commands += [["xxd", "-e", path], ["xxd", "-e", "-g2", path], ["hexdump", path], ["hexdump", "-x", path], ["od", "-x", path],
+                         ["od", "-t", "x4", path], ["od", "-A", "x", "-t", "x2", path]]
+        later = folder / f"{name}.later"
+        later.write_bytes(bytes(37) + data)
+        commands += [["xxd", "-s", "37", later], ["hexdump", "-C", "-s", "37", later], ["od", "-j", "37", "-t", "x1", later],
+                     ["od", "-A", "d", "-j", "37", "-t", "x1", later]]
         if name == "frame":
             commands += [["tshark", "-x", "-r", folder / "plain.pcap"]]
             commands += [["tcpdump", "-n", *options, "-r", folder / "plain.pcap"]

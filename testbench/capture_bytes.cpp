@@ -9,12 +9,22 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "testbench/packed_file.h"
+
 namespace hca::testbench {
 
 void CaptureBytes::Close::operator()(gzFile_s* file) const { gzclose(file); }
 
+namespace {
+gzFile_s* open_file(const std::string& path, const std::string& name) {
+  if (const std::optional<int> unpacked = unpacked_file(path, name))
+    return gzdopen(*unpacked, "rb");
+  return gzopen(path.c_str(), "rb");
+}
+}  // namespace
+
 CaptureBytes::CaptureBytes(const std::string& path, const std::string& name)
-    : name_(name), file_(gzopen(path.c_str(), "rb")) {
+    : name_(name), file_(open_file(path, name)) {
   if (!file_) fail(std::strerror(errno));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a file in order, unpacked if it is a .gz, whatever its name is.
+// The bytes of a file in order, unpacked if gzip, zstd or xz packed it, whatever its name is.
 #pragma once
 #include <memory>
 #include <span>

@@ -14,9 +14,7 @@ struct OtherKind {
   std::string_view text;
 };
 constexpr std::array kOtherKinds{
-    OtherKind{0x28B52FFD, "is packed by zstd: unpack it first"},
     OtherKind{0x04224D18, "is packed by lz4: unpack it first"},
-    OtherKind{0xFD377A58, "is packed by xz: unpack it first"},
     OtherKind{0x425A6839, "is packed by bzip2: unpack it first"},
     OtherKind{0x504B0304, "is a zip archive: unpack it first"},
     OtherKind{0x736E6F6F, "is a snoop file: convert it with editcap or tshark -w"},

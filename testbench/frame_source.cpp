@@ -14,7 +14,7 @@ namespace hca::testbench {
 namespace {
 
 SourceFrame text_frame(const std::string& source, u64 number, TextFrame text, HexLink link) {
-  SourceFrame frame{source, number, false, {}};
+  SourceFrame frame{source, number, false, {}, text.note};
   frame.captured.begins = layer_of(text.bytes, link);
   frame.captured.link = frame.captured.begins == proto::Layer::Lrh ? proto::LinkLayer::InfiniBand
                                                                    : proto::LinkLayer::Ethernet;
@@ -59,7 +59,7 @@ void read_file(const InputFile& input, HexLink link, const EachFrame& each) {
   }
   CaptureReader reader(input.path, input.name);
   for (u64 number = 1; std::optional<CapturedFrame> frame = reader.next(); ++number)
-    each({input.name, number, true, std::move(*frame)});
+    each({input.name, number, true, std::move(*frame), {}});
 }
 
 bool is_file(const std::string& argument) {

@@ -86,7 +86,7 @@ std::vector<TextFrame> Reader::arrays() {
     if (c == open) {
       if (frame && !frame->bytes.empty()) fail("an array in the numbers of another");
       take();
-      frame = TextFrame{line_, {}};
+      frame = TextFrame{line_, {}, {}};
     } else if (c == close) {
       if (frame && !frame->bytes.empty()) frames.push_back(std::move(*frame));
       frame.reset();
@@ -156,11 +156,11 @@ std::vector<TextFrame> Reader::strings() {
         continue;
       }
       if (c != '\\') fail(std::string("'") + c + "' between escapes");
-      if (!joins) frames.push_back({line_, {}});
+      if (!joins) frames.push_back({line_, {}, {}});
       joins = true;
       frames.back().bytes.push_back(escaped());
     } else if (c == '"' || c == '\'') {
-      if (!joins) frames.push_back({line_, {}});
+      if (!joins) frames.push_back({line_, {}, {}});
       while (!is_next(c)) {
         if (ends() || is_next('\n')) fail("a string without its end");
         const char inside = take();

@@ -76,7 +76,7 @@ void add_group(const std::vector<TextFrame>& group, HexLink link, std::vector<Te
   const bool is_one = best_fit(all, link).fit >= Fit::Plausible ||
                       (regular && group.front().bytes.size() <= kWidestLine && group.size() > 1);
   if (is_one && !is_list)
-    out.push_back({group.front().line, std::move(all)});
+    out.push_back({group.front().line, std::move(all), {}});
   else
     out.insert(out.end(), group.begin(), group.end());
 }
@@ -104,7 +104,7 @@ std::vector<TextFrame> frames_of_digits(const std::vector<TextLine>& lines, HexL
     if (joins && !group.empty())
       group.back().bytes.insert(group.back().bytes.end(), bytes.begin(), bytes.end());
     else
-      group.push_back({line.number, std::move(bytes)});
+      group.push_back({line.number, std::move(bytes), {}});
     joins = more;
   }
   add_group(group, link, frames);
@@ -114,10 +114,11 @@ std::vector<TextFrame> frames_of_digits(const std::vector<TextLine>& lines, HexL
 }  // namespace
 
 Layer layer_of(std::span<const u8> bytes, HexLink link) { return best_fit(bytes, link).layer; }
+proto::Fit text_fit(std::span<const u8> bytes, HexLink link) { return best_fit(bytes, link).fit; }
 
 std::vector<TextFrame> frames_of_text(const std::string& text, HexLink link) {
   const std::vector<TextLine> lines = lines_of(text);
-  std::vector<TextFrame> frames = is_dump(lines)          ? frames_of_dump(lines)
+  std::vector<TextFrame> frames = is_dump(lines)          ? frames_of_dump(lines, link)
                                   : is_program_text(text) ? frames_of_program_text(text)
                                                           : frames_of_digits(lines, link);
   std::erase_if(frames, [](const TextFrame& frame) { return frame.bytes.empty(); });

@@ -8,18 +8,21 @@
 #include <vector>
 
 #include "model/proto/layers.h"
+#include "model/proto/open_frame.h"
 
 namespace hca::testbench {
 
 // How hex text is to be read: it does not say where it begins.
 enum class HexLink { Auto, Ethernet, InfiniBand, Ip, Udp, Bth };
 
-// The layer under which the bytes read best, or the one that is said.
+// The layer under which the bytes read best, or the one that is said; and how well.
 proto::Layer layer_of(std::span<const u8> bytes, HexLink link);
+proto::Fit text_fit(std::span<const u8> bytes, HexLink link);
 
 struct TextFrame {
   std::size_t line;  // on which it begins, from 1
   std::vector<u8> bytes;
+  std::string note;  // what the text does not say as it stands: where its bytes begin, their order
 };
 
 // What is not understood, on a line of the text.
@@ -41,7 +44,7 @@ struct TextLine {
   std::string text;  // without the end of the line
 };
 bool is_dump(const std::vector<TextLine>& lines);
-std::vector<TextFrame> frames_of_dump(const std::vector<TextLine>& lines);
+std::vector<TextFrame> frames_of_dump(const std::vector<TextLine>& lines, HexLink link);
 bool is_program_text(const std::string& text);
 std::vector<TextFrame> frames_of_program_text(const std::string& text);
 

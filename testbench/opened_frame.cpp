@@ -73,7 +73,8 @@ DeviceFrame device_frame(const CapturedFrame& captured) {
   out.has_ethernet = opened.has_ethernet;
   if (!opened.is_judged()) return out;
   if (!opened.has_network) {
-    out.other = "begins at its UDP header or BTH";
+    out.other =
+        opened.has_extensions ? "IPv6 with extension headers" : "begins at its UDP header or BTH";
     return out;
   }
   const u32 fcs = std::min<u32>(fcs_bytes_of(captured), u32(captured.bytes.size()));

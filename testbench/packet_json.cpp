@@ -28,6 +28,7 @@ nlohmann::ordered_json to_json(const FrameReport& r) {
   const OpenedFrame& d = r.dissection;
   const CapturedFrame& captured = r.frame.captured;
   Json json{{"source", r.frame.source}, {"frame", r.frame.number}};
+  if (!r.frame.note.empty()) json["note"] = r.frame.note;
   if (r.frame.has_time) json["time_ns"] = captured.time_ns;
   if (!captured.interface.empty()) json["interface"] = captured.interface;
   json["bytes"] = captured.bytes.size();

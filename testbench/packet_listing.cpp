@@ -108,7 +108,9 @@ std::string crc_lines(const FrameReport& r) {
   if (d.has_icrc)
     text += crc_line("ICRC", d.packet.icrc_offset, icrc_bytes(r), d.icrc_is_good, right_icrc(r));
   else if (d.structure == PacketVerdict::Good && !d.has_network)
-    text += "ICRC not checked: it covers headers that are not here\n";
+    text += d.has_extensions
+                ? "ICRC not checked: no statement says how it covers extension headers of IPv6\n"
+                : "ICRC not checked: it covers headers that are not here\n";
   if (r.has_vcrc())
     text += crc_line("VCRC", d.packet.icrc_offset + kIcrcBytes, vcrc_bytes(r), d.vcrc_is_good,
                      right_vcrc(r));
@@ -125,6 +127,7 @@ std::string one_line(const FrameReport& r) {
     if (rule.statement != "T12-1")
       marks += rule.grade == Grade::Broken ? fmt::format("  [{}]", rule.statement)
                                            : fmt::format("  ({})", rule.statement);
+  if (!r.frame.note.empty()) marks += fmt::format("  ({})", r.frame.note);
   return fmt::format("{:>6}  {}{}{}\n", r.frame.number,
                      r.frame.has_time ? time_text(r.frame.captured.time_ns) + "  " : "", summary(r),
                      marks);
@@ -133,6 +136,7 @@ std::string one_line(const FrameReport& r) {
 std::string listing(const FrameReport& r, std::size_t payload_limit) {
   const CapturedFrame& captured = r.frame.captured;
   std::string text = fmt::format("{} frame {}", r.frame.source, r.frame.number);
+  if (!r.frame.note.empty()) text += fmt::format(" ({})", r.frame.note);
   if (r.frame.has_time) text += fmt::format("  {}", time_text(captured.time_ns));
   if (!captured.interface.empty() && !captured.interface.starts_with("interface "))
     text += "  " + captured.interface;

@@ -84,9 +84,29 @@ std::string tunnels_text(const FrameReport& r) {
   return text;
 }
 
+// Of a packet after extension headers.
+std::string extended_path_text(const FrameReport& r) {
+  const HeaderPlace* ip = nullptr;
+  std::string between;
+  for (const HeaderPlace& place : r.dissection) {
+    if (place.offset >= r.dissection.packet_offset) break;
+    if (place.header->name == Layout<Ipv6>::name)
+      ip = &place, between.clear();
+    else
+      between += (between.empty() ? " after " : ", ") + std::string(place.header->name);
+  }
+  if (ip == nullptr) return "begins at its UDP header";
+  const Ipv6 header = decode<Ipv6>(captured_bytes(r).data() + ip->offset);
+  return fmt::format("{}{}  {} > {}{}", framing_row(Framing::RoceV2Ip6).name, between,
+                     gid_text(header.source.bytes.data()),
+                     gid_text(header.destination.bytes.data()),
+                     r.dissection.is_fragment ? "  first fragment" : "");
+}
+
 // Framing and ends, or where the packet begins if they are missing.
 std::string path_text(const FrameReport& r) {
   const OpenedFrame& d = r.dissection;
+  if (d.has_extensions) return extended_path_text(r);
   if (!d.has_network)
     return d.starts_at == Layer::Udp ? "begins at its UDP header" : "begins at its BTH";
   return fmt::format("{}{}  {}", framing_row(d.packet.framing).name, tunnels_text(r), ends_text(r));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture files: pcap and pcapng, packed by gzip or not, read; pcap written with nanoseconds.
+// Capture files: pcap and pcapng, packed or not, read; pcap written with nanoseconds.
 #pragma once
 #include <memory>
 #include <optional>

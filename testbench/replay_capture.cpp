@@ -10,6 +10,7 @@
 
 #include "testbench/json_line.h"
 #include "testbench/opened_frame.h"
+#include "testbench/packed_file.h"
 #include "testbench/replay_allowed.h"
 #include "testbench/replay_fields.h"
 #include "testbench/replay_learn.h"
@@ -185,7 +186,7 @@ bool Capture::shares_receives(End end, u64 qpn) const {
 
 std::string json_beside(const std::string& path) {
   std::filesystem::path file(path);
-  if (file.extension() == ".gz") file.replace_extension();
+  if (is_packed_extension(file.extension().string())) file.replace_extension();
   return file.replace_extension(".json").string();
 }
 

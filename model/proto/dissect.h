@@ -26,6 +26,9 @@ struct Dissection {
   u32 header_count = 0;
   bool has_transport = false;  // a BTH is among the headers
   bool has_network = true;     // so is what is before it
+  // Between the IPv6 header and UDP: a receiver that asks that header for UDP finds other headers.
+  bool has_extensions = false;
+  bool is_fragment = false;  // the first one of an IPv6 packet
 
   const HeaderPlace* begin() const { return headers.data(); }
   const HeaderPlace* end() const { return headers.data() + header_count; }

@@ -160,6 +160,12 @@ constexpr std::array kFormRules{
            [](const FormView& v) {
              return v.dissection.has_network && v.packet.framing == Framing::RoceV2Ip4 && !decode<Ipv4>(v.frame + v.packet.network_offset).dont_fragment;
            }},
+  FormRule{"G34.3", Broken, "the IPv6 packet is a fragment",
+           "a must: the receiver drops it",
+           [](const FormView& v) { return v.dissection.is_fragment; }},
+  FormRule{"G34.3", Remark, "extension headers stand between the IPv6 header and UDP",
+           "no statement forbids them, but a receiver that asks the IPv6 header for UDP drops the packet",
+           [](const FormView& v) { return v.dissection.has_extensions && !v.dissection.is_fragment; }},
 };
 // clang-format on
 

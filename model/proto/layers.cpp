@@ -34,8 +34,8 @@ constexpr std::array kEtherTypes{
     NumberRow{0x0806, Layer::Other, "ARP"},
     NumberRow{0x8808, Layer::Other, "PAUSE or PFC"},
     NumberRow{0x8809, Layer::Other, "LACP"},
-    NumberRow{0x8863, Layer::Other, "PPPoE"},
-    NumberRow{0x8864, Layer::Other, "PPPoE"},
+    NumberRow{0x8863, Layer::Other, "PPPoE discovery"},
+    NumberRow{0x8864, Layer::Pppoe, {}},
     NumberRow{0x888E, Layer::Other, "EAPOL"},
     NumberRow{0x88CC, Layer::Other, "LLDP"},
     NumberRow{0x88E5, Layer::Other, "MACsec"},
@@ -52,18 +52,25 @@ constexpr std::array kIpProtocols{
     NumberRow{47, Layer::Gre, {}},
     NumberRow{137, Layer::Mpls, {}},
     NumberRow{143, Layer::Ethernet, {}},
-    NumberRow{0, Layer::Other, "IPv6 extension header"},
+    NumberRow{0, Layer::HopByHop, {}},
     NumberRow{1, Layer::Other, "ICMP"},
     NumberRow{2, Layer::Other, "IGMP"},
     NumberRow{6, Layer::Other, "TCP"},
-    NumberRow{43, Layer::Other, "IPv6 extension header"},
-    NumberRow{44, Layer::Other, "IPv6 fragment"},
+    NumberRow{43, Layer::Routing, {}},
+    NumberRow{44, Layer::Fragment, {}},
     NumberRow{50, Layer::Other, "ESP"},
     NumberRow{51, Layer::Other, "AH"},
     NumberRow{58, Layer::Other, "ICMPv6"},
-    NumberRow{60, Layer::Other, "IPv6 extension header"},
+    NumberRow{59, Layer::Other, "nothing after IPv6"},
+    NumberRow{60, Layer::DestinationOptions, {}},
     NumberRow{89, Layer::Other, "OSPF"},
     NumberRow{132, Layer::Other, "SCTP"},
+};
+constexpr std::array kPppProtocols{
+    NumberRow{0x0021, Layer::Ipv4, {}},
+    NumberRow{0x0057, Layer::Ipv6, {}},
+    NumberRow{0x0281, Layer::Mpls, {}},
+    NumberRow{0xC021, Layer::Other, "LCP of PPP"},
 };
 constexpr std::array kUdpPorts{
     NumberRow{kRoceUdpPort, Layer::Bth, {}}, NumberRow{4789, Layer::Vxlan, {}},
@@ -77,7 +84,7 @@ NextLayer by_number(std::span<const NumberRow> rows, u16 number, u32 bytes, std:
   return {Layer::Other, bytes, std::move(other)};
 }
 NextLayer by_ether_type(u16 type, u32 bytes) {
-  if (type < kFirstEtherType) return {Layer::Other, bytes, "LLC"};
+  if (type < kFirstEtherType) return {Layer::Llc, bytes};
   return by_number(kEtherTypes, type, bytes, "EtherType " + hex_text(type, 4));
 }
 NextLayer by_ip_protocol(u8 protocol, u32 bytes) {
@@ -133,6 +140,42 @@ NextLayer after_ipv4(Bytes rest) {
 NextLayer after_ipv6(Bytes rest) {
   return by_ip_protocol(decode<Ipv6>(rest.data()).next_header, bytes_of<Ipv6>());
 }
+template <class H>
+NextLayer after_options(Bytes rest) {
+  const H header = decode<H>(rest.data());
+  return by_ip_protocol(header.next_header, 8u * (header.length + 1u));
+}
+// The first one holds the headers of what was cut to pieces.
+NextLayer after_fragment(Bytes rest) {
+  const Ipv6Fragment fragment = decode<Ipv6Fragment>(rest.data());
+  constexpr u32 bytes = bytes_of<Ipv6Fragment>();
+  if (fragment.offset != 0) return {Layer::Other, bytes, "later fragment of IPv6"};
+  return by_ip_protocol(fragment.next_header, bytes);
+}
+
+constexpr u8 kSnapSap = 0xAA, kUnnumbered = 0x03;
+NextLayer after_llc(Bytes rest) {
+  const Llc llc = decode<Llc>(rest.data());
+  if (llc.dsap != kSnapSap || llc.ssap != kSnapSap || llc.control != kUnnumbered)
+    return {Layer::Other, bytes_of<Llc>(), "LLC"};
+  return {Layer::Snap, bytes_of<Llc>()};
+}
+// Of other organizations the number is their own.
+NextLayer after_snap(Bytes rest) {
+  constexpr u32 kBridgeTunnel = 0xF8;
+  const Snap snap = decode<Snap>(rest.data());
+  if (snap.organization == 0 || snap.organization == kBridgeTunnel)
+    return by_ether_type(snap.type, bytes_of<Snap>());
+  return {Layer::Other, bytes_of<Snap>(), "SNAP of OUI " + hex_text(snap.organization, 6)};
+}
+NextLayer after_pppoe(Bytes rest) {
+  constexpr u32 at = bytes_of<Pppoe>();
+  if (rest.size() < at + 2) return {Layer::Other, at, "ends before its headers do"};
+  const bool is_short = rest[at] & 1;  // the upper byte, which is 0, was left out
+  const u16 protocol = is_short ? rest[at] : u16(load_be<2>(rest.data() + at));
+  return by_number(kPppProtocols, protocol, at + (is_short ? 1 : 2),
+                   "PPP protocol " + hex_text(protocol, 4));
+}
 // A GRH is IBA's or RoCE's own: another NxtHdr is a fault of it.
 NextLayer after_grh(Bytes) { return {Layer::Bth, bytes_of<Grh>()}; }
 
@@ -149,7 +192,8 @@ NextLayer after_mpls(Bytes rest) {
 bool is_ethernet(Bytes rest) {
   if (rest.size() < bytes_of<Ethernet>()) return false;
   const NextLayer next = by_type_of<Ethernet>(rest);
-  return next.layer != Layer::Other || (next.kind != "LLC" && !next.kind.starts_with("EtherType"));
+  return next.layer == Layer::Other ? !next.kind.starts_with("EtherType")
+                                    : next.layer != Layer::Llc;
 }
 // MPLS does not say what it carries: IP by its first digit, else Ethernet, with a control word
 // where only that makes its type a known one.
@@ -225,6 +269,13 @@ constexpr std::array kLayerRows{
   LayerRow{Layer::Geneve,      &kHeaderInfo<Geneve>,      after_geneve},
   LayerRow{Layer::Erspan2,     &kHeaderInfo<Erspan2>,     after_erspan2},
   LayerRow{Layer::Erspan3,     &kHeaderInfo<Erspan3>,     after_erspan3},
+  LayerRow{Layer::Llc,         &kHeaderInfo<Llc>,         after_llc},
+  LayerRow{Layer::Snap,        &kHeaderInfo<Snap>,        after_snap},
+  LayerRow{Layer::Pppoe,       &kHeaderInfo<Pppoe>,       after_pppoe},
+  LayerRow{Layer::HopByHop,    &kHeaderInfo<HopByHop>,    after_options<HopByHop>},
+  LayerRow{Layer::Routing,     &kHeaderInfo<Routing>,     after_options<Routing>},
+  LayerRow{Layer::DestinationOptions, &kHeaderInfo<DestinationOptions>, after_options<DestinationOptions>},
+  LayerRow{Layer::Fragment,    &kHeaderInfo<Ipv6Fragment>, after_fragment},
   LayerRow{Layer::Other,       nullptr,                   nullptr},
 };
 // clang-format on

@@ -31,6 +31,13 @@ enum class Layer : u8 {
   Geneve,
   Erspan2,
   Erspan3,
+  Llc,
+  Snap,
+  Pppoe,
+  HopByHop,  // IPv6 extension headers
+  Routing,
+  DestinationOptions,
+  Fragment,
   Other,  // nothing that is looked into
 };
 

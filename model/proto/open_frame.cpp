@@ -20,10 +20,21 @@ bool is_network(Layer layer) {
 // Whatever is wrong with it, a packet of ours.
 bool is_ours(Layer layer) { return layer == Layer::Bth || layer == Layer::Grh; }
 
+bool is_extension(Layer layer) {
+  return layer == Layer::HopByHop || layer == Layer::Routing ||
+         layer == Layer::DestinationOptions || layer == Layer::Fragment;
+}
+
 // What a packet begins with for parse_at(); the GRH of a native one belongs to its LRH.
-void note_start(Layer layer, u32 at, OpenedFrame& out) {
+void note_start(Layer layer, u32 at, Bytes frame, OpenedFrame& out) {
   if (layer == Layer::Ethernet) out.has_ethernet = true, out.ethernet_offset = at;
-  const bool first = at == 0 && (layer == Layer::Udp || layer == Layer::Bth);
+  if (is_network(layer)) out.has_extensions = out.is_fragment = false;
+  out.has_extensions |= is_extension(layer);
+  if (layer == Layer::Fragment && at + bytes_of<Ipv6Fragment>() <= frame.size())
+    out.is_fragment = decode<Ipv6Fragment>(frame.data() + at).has_more;
+  // No statement says how extension headers count: the packet is judged from its UDP header on.
+  const bool first = (at == 0 && (layer == Layer::Udp || layer == Layer::Bth)) ||
+                     (layer == Layer::Udp && out.has_extensions);
   if (!first && (!is_network(layer) || (layer == Layer::Grh && out.starts_at == Layer::Lrh)))
     return;
   out.starts_at = layer, out.packet_offset = at;
@@ -60,7 +71,7 @@ WalkEnd walk(Bytes frame, Layer layer, u32 crc_bytes, OpenedFrame& out) {
   bool ours = false;
   std::string inside;  // the tunnel or tag that is around
   for (u32 at = 0;;) {
-    note_start(layer, at, out);
+    note_start(layer, at, frame, out);
     ours |= is_ours(layer);
     if (layer == Layer::Bth) {
       walk_transport(frame, at, crc_bytes, out);
@@ -132,6 +143,10 @@ OpenedFrame open_frame(Bytes frame, Layer begins, u32 bytes_on_wire) {
     out.is_cut = true;
     out.structure = parse_completed(frame, bytes_on_wire, out);
     if (out.structure == Truncated && !out.has_transport) out.other = "cut before its BTH";
+  }
+  if (out.is_fragment && out.structure == Truncated && out.has_transport) {
+    const u32 length = decode<Udp>(frame.data() + out.packet_offset).length;
+    out.structure = parse_completed(frame, out.packet_offset + length, out);
   }
   check_crcs(frame, out);
   return out;

@@ -2,7 +2,7 @@
 // Headers that stand around a RoCE packet in captures: of a recorder's link layer, of tags and of
 // tunnels. The device itself neither sends nor takes them.
 #pragma once
-#include "model/proto/link_headers.h"
+#include "model/proto/ipv6_extensions.h"
 
 namespace hca::proto {
 
@@ -209,14 +209,60 @@ struct Layout<Erspan3> {
   // clang-format on
 };
 
+// 802.2 in the place of an EtherType, and what says an EtherType again.
+struct Llc {
+  u8 dsap, ssap, control;
+};
+template <>
+struct Layout<Llc> {
+  static constexpr std::string_view name = "LLC";
+  static constexpr auto fields =
+      make_rows(field(&Llc::dsap, "DSAP", 8), field(&Llc::ssap, "SSAP", 8),
+                field(&Llc::control, "Control", 8));
+};
+struct Snap {
+  u32 organization;
+  u16 type;
+};
+template <>
+struct Layout<Snap> {
+  static constexpr std::string_view name = "SNAP";
+  static constexpr auto fields =
+      make_rows(field(&Snap::organization, "OUI", 24), field(&Snap::type, "EtherType", 16));
+};
+
+// RFC 2516, of a session; the protocol number of PPP follows.
+struct Pppoe {
+  u8 version, type, code;
+  u16 session, length;
+};
+template <>
+struct Layout<Pppoe> {
+  static constexpr std::string_view name = "PPPoE";
+  // clang-format off
+  static constexpr auto fields = make_rows(
+      field(&Pppoe::version,  "Version",     4, Show::Dec),
+      field(&Pppoe::type,     "Type",        4, Show::Dec),
+      field(&Pppoe::code,     "Code",        8),
+      field(&Pppoe::session,  "SessionID",   16),
+      field(&Pppoe::length,   "Length",      16, Show::Dec));
+  // clang-format on
+};
+
+static_assert(bytes_of<Llc>() == 3 && bytes_of<Snap>() == 5 && bytes_of<Pppoe>() == 6);
 static_assert(bytes_of<Sll>() == 16 && bytes_of<Sll2>() == 20 && bytes_of<Loopback>() == 4);
 static_assert(bytes_of<MplsEntry>() == 4 && bytes_of<ControlWord>() == 4 && bytes_of<Gre>() == 4);
 static_assert(bytes_of<Vxlan>() == 8 && bytes_of<Geneve>() == 8);
 static_assert(bytes_of<Erspan2>() == 8 && bytes_of<Erspan3>() == 12);
 
-inline constexpr std::array kOuterHeaders{
-    kHeaderInfo<Sll>,         kHeaderInfo<Sll2>,   kHeaderInfo<Loopback>, kHeaderInfo<MplsEntry>,
-    kHeaderInfo<ControlWord>, kHeaderInfo<Gre>,    kHeaderInfo<Vxlan>,    kHeaderInfo<Geneve>,
-    kHeaderInfo<Erspan2>,     kHeaderInfo<Erspan3>};
+inline constexpr std::array kOuterHeaders{kHeaderInfo<Sll>,         kHeaderInfo<Sll2>,
+                                          kHeaderInfo<Loopback>,    kHeaderInfo<MplsEntry>,
+                                          kHeaderInfo<ControlWord>, kHeaderInfo<Gre>,
+                                          kHeaderInfo<Vxlan>,       kHeaderInfo<Geneve>,
+                                          kHeaderInfo<Erspan2>,     kHeaderInfo<Erspan3>,
+                                          kHeaderInfo<Llc>,         kHeaderInfo<Snap>,
+                                          kHeaderInfo<Pppoe>,       kHeaderInfo<HopByHop>,
+                                          kHeaderInfo<Routing>,     kHeaderInfo<DestinationOptions>,
+                                          kHeaderInfo<Ipv6Fragment>};
 
 }  // namespace hca::proto

@@ -124,7 +124,8 @@ void add_decode(CLI::App& command, int& exit_code) {
   auto options = std::make_shared<DecodeArguments>();
   command
       .add_option("input", options->inputs,
-                  "capture files (pcap, pcapng, .gz of them), files of text with packets (dumps of "
+                  "capture files (pcap, pcapng, packed by gzip, zstd or xz), files of text with "
+                  "packets (dumps of "
                   "xxd, hexdump -C, tcpdump -x, -xx and Wireshark, arrays and strings of programs, "
                   "hex digits in one line a packet or several), - for such a file on standard "
                   "input, or hex digits")

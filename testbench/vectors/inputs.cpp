@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "testbench/json_at.h"
+#include "testbench/packed_file.h"
 #include "testbench/text_file.h"
 
 namespace hca::testbench {
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 bool is_capture(const fs::path& file) {
-  const fs::path name = file.extension() == ".gz" ? file.stem() : file;  // packed
+  const fs::path name = is_packed_extension(file.extension().string()) ? file.stem() : file;
   return name.extension() == ".pcap" || name.extension() == ".pcapng" || name.extension() == ".cap";
 }
 // The JSON text of a capture, which is read with it.
@@ -65,7 +66,7 @@ ReplayInputs find_inputs(std::span<const std::string> paths) {
       else
         throw std::runtime_error(path +
                                  ": neither a capture nor a vector; allowed: .pcap, .pcapng, .cap, "
-                                 "each also packed as .gz, "
+                                 "each also packed as .gz, .zst or .xz, "
                                  ".json with \"vector\": \"" +
                                  std::string(kVectorSchema) + "\"");
   }

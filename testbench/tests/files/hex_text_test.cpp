@@ -56,6 +56,41 @@ const std::vector<Text> kTexts{
      "\t0x0010:  0030 0001 4000 4011 b6b8 c000 0201 c000  .0..@.@.........\n"
      "\t0x0020:  0202 c400 12b7 001c 0000 0400 ffff 0000  ................\n"
      "\t0x0030:  0020 0000 1000 dead be00 d3fb 9233       ..............\n"},
+    {"xxd -e",
+     "00000000: 00000002 00020b00 0a000000 00450008  ..............E.\n"
+     "00000010: 01003000 11400040 00c0b8b6 00c00102  .0..@.@.........\n"
+     "00000020: 00c40202 1c00b712 00040000 0000ffff  ................\n"
+     "00000030: 00002000 adde0010 fbd300be     3392  . ...........3\n"},
+    {"hexdump",
+     "0000000 0002 0000 0b00 0002 0000 0a00 0008 0045\n"
+     "0000010 3000 0100 0040 1140 b8b6 00c0 0102 00c0\n"
+     "0000020 0202 00c4 b712 1c00 0000 0004 ffff 0000\n"
+     "0000030 2000 0000 0010 adde 00be fbd3 3392     \n000003e\n"},
+    {"od -x, octal offsets",
+     "0000000 0002 0000 0b00 0002 0000 0a00 0008 0045\n"
+     "0000020 3000 0100 0040 1140 b8b6 00c0 0102 00c0\n"
+     "0000040 0202 00c4 b712 1c00 0000 0004 ffff 0000\n"
+     "0000060 2000 0000 0010 adde 00be fbd3 3392\n0000076\n"},
+    {"hexdump on a machine with the high byte first",
+     "0000000 0200 0000 000b 0200 0000 000a 0800 4500\n"
+     "0000010 0030 0001 4000 4011 b6b8 c000 0201 c000\n"
+     "0000020 0202 c400 12b7 001c 0000 0400 ffff 0000\n"
+     "0000030 0020 0000 1000 dead be00 d3fb 9233     \n000003e\n"},
+    {"xxd -s 37",
+     "00000025: 0200 0000 000b 0200 0000 000a 0800 4500  ..............E.\n"
+     "00000035: 0030 0001 4000 4011 b6b8 c000 0201 c000  .0..@.@.........\n"
+     "00000045: 0202 c400 12b7 001c 0000 0400 ffff 0000  ................\n"
+     "00000055: 0020 0000 1000 dead be00 d3fb 9233       . ...........3\n"},
+    {"od -j 37, octal offsets",
+     "0000045 02 00 00 00 00 0b 02 00 00 00 00 0a 08 00 45 00\n"
+     "0000065 00 30 00 01 40 00 40 11 b6 b8 c0 00 02 01 c0 00\n"
+     "0000105 02 02 c4 00 12 b7 00 1c 00 00 04 00 ff ff 00 00\n"
+     "0000125 00 20 00 00 10 00 de ad be 00 d3 fb 92 33\n0000143\n"},
+    {"Wireshark, without its first line",
+     "0010  02 00 00 00 00 0b 02 00 00 00 00 0a 08 00 45 00   ..............E.\n"
+     "0020  00 30 00 01 40 00 40 11 b6 b8 c0 00 02 01 c0 00   .0..@.@.........\n"
+     "0030  02 02 c4 00 12 b7 00 1c 00 00 04 00 ff ff 00 00   ................\n"
+     "0040  00 20 00 00 10 00 de ad be 00 d3 fb 92 33         . ...........3\n"},
     {"Wireshark",
      "No.     Time           Source                Destination           Protocol Length Info\n"
      "      1 0.000000       192.0.2.1             192.0.2.2             RRoCE    62     RC "
@@ -158,16 +193,26 @@ TEST_CASE("a dump repeats lines where it says so", "[decode][hex]") {
   CHECK(frames[0].bytes == expected);
 }
 
+TEST_CASE("where a dump begins, and the order of its bytes, are told", "[decode][hex]") {
+  const auto note_of = [](const std::string& text) {
+    return frames_of_text(text, HexLink::Auto).front().note;
+  };
+  CHECK(note_of("00000000: 0200 0000\n") == "");
+  CHECK(note_of("00000010: 0200 0000\n") == "from offset 00000010 on");
+  CHECK(note_of("0000000 0002 0000 0b00 0002\n") == "16-bit words with the low byte first");
+  // An odd byte at the end: the last word has one that is not of the packet.
+  const auto frames = frames_of_text("0000000 0002 0000 0b00 0002\n0000007\n", HexLink::Auto);
+  CHECK(frames.front().bytes == std::vector<u8>{2, 0, 0, 0, 0, 0x0b, 2});
+}
+
 TEST_CASE("text that is not understood is refused with its line", "[decode][hex]") {
   CHECK(refusal_of("00000000: 0200 0000\n00000010: 0011\n") ==
         "2: offset 00000010, but 4 bytes stand before it");
-  CHECK(refusal_of("00000010: 0200 0000\n") == "1: offset 00000010, but 0 bytes stand before it");
   CHECK(refusal_of("00000000: 0200 00\n00000003: zz\n") == "2: 'zz' is no pair of hex digits");
   CHECK(refusal_of("00000000: 0200 00\nand so on\n") ==
         "2: is neither a line of a dump nor a heading: and so on");
   CHECK(refusal_of("00000000: 0200 00\n" + std::string(300'000, 'a')) ==
         "2: is neither a line of a dump nor a heading: " + std::string(60, 'a'));
-  CHECK(refusal_of("0000000 0002 0000 0b00 0002\n").find("1: 16-bit words in the byte order") == 0);
   CHECK(refusal_of("00 01\n02 0g\n") == "2: 'g' is no hex digit");
   CHECK(refusal_of("char p[] = {\n0x02,\n0x100 };\n") == "3: '0x100' is no byte");
   CHECK(refusal_of("char p[] = {\n0x02,\nsizeof x };\n") == "3: 'sizeof' is no byte");
