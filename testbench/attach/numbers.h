@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <set>
 
 #include "model/proto/types.h"
 
 namespace hca::attach {
-// Numbers, each taken once at a time: one that was given back comes again after all others.
+// Numbers, each taken once at a time: one that was given back comes again after 64 others or more.
+// Not after all others: an HCA keeps something for each number that was ever used.
 class Numbers {
  public:
   Numbers(u32 first, u32 end) : first_(first), end_(std::max(first, end)), next_(first) {}
   // Nothing: all are taken.
   std::optional<u32> take() {
-    for (u32 looked = 0; looked < end_ - first_; ++looked) {
+    constexpr u64 kBetween = 64;
+    const u64 wanted = std::bit_ceil(2 * u64{taken_.size()} + kBetween);
+    const u32 end = first_ + u32(std::min<u64>(wanted, end_ - first_));
+    if (next_ >= end) next_ = first_;
+    for (u32 looked = 0; looked < end - first_; ++looked) {
       const u32 number = next_;
-      next_ = next_ + 1 == end_ ? first_ : next_ + 1;
+      next_ = next_ + 1 == end ? first_ : next_ + 1;
       if (taken_.insert(number).second) return number;
     }
     return std::nullopt;
