@@ -29,6 +29,10 @@ struct HostConfig {
   u64 arm = 50'000, interrupt = 2'000'000, event = 150'000;
   u64 warm_up = 0, push_line = 0, doorbell_lock = 0, doorbell_contention = 0;
   u32 combining_buffers = 10, doorbell_registers = 0;
+  // Of programs that attach, in their kernel. Orders of magnitude of today's adapters: a queue pair
+  // takes hundreds of microseconds from its creation to RTS (KRCORE, USENIX ATC 2022), 1 GiB some
+  // 70 ms to be pinned and translated in pages of 4 KiB.
+  u64 create = 100'000'000, modify = 30'000'000, region = 10'000'000, region_page = 250'000;
 };
 }  // namespace hca::testbench
 
@@ -74,7 +78,16 @@ struct hca::engine::Knobs<hca::testbench::HostConfig> {
            "than that it takes, and others wait meanwhile"),
       knob("doorbell_contention", &Config::doorbell_contention, Unit::Picoseconds, 0, kMax,
            "that it has it longer for each thread that is in front of it when it comes: a "
-           "lock whose cache line many want is slow to hand over"));
+           "lock whose cache line many want is slow to hand over"),
+      knob("create", &Config::create, Unit::Picoseconds, 0, 1000 * kMax,
+           "of a program that attaches, in simulated time: to create a CQ, queue pair, SRQ or "
+           "window"),
+      knob("modify", &Config::modify, Unit::Picoseconds, 0, 1000 * kMax,
+           "the same: to modify or destroy one, or to deregister a region"),
+      knob("register", &Config::region, Unit::Picoseconds, 0, 1000 * kMax,
+           "the same: to register a region, without its pages"),
+      knob("register_page", &Config::region_page, Unit::Picoseconds, 0, kMax,
+           "the same: for each page of 4 KiB of a region, which is pinned and translated"));
 };
 
 namespace hca::testbench {

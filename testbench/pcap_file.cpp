@@ -102,12 +102,15 @@ void CaptureWriter::write(u64 time_ns, std::span<const u8> frame) {
   pcap_dump(reinterpret_cast<u_char*>(file_.get()), &header, record_.data());
 }
 
+void CaptureWriter::flush() {
+  auto* const file = reinterpret_cast<pcap_dumper_t*>(file_.get());
+  if (file && (pcap_dump_flush(file) != 0 || std::ferror(pcap_dump_file(file))))
+    fail(path_, "could not be written");
+}
+
 void CaptureWriter::close() {
-  if (!file_) return;
-  const bool failed = pcap_dump_flush(reinterpret_cast<pcap_dumper_t*>(file_.get())) != 0 ||
-                      std::ferror(pcap_dump_file(reinterpret_cast<pcap_dumper_t*>(file_.get())));
+  flush();
   file_.reset();
-  if (failed) fail(path_, "could not be written");
 }
 
 }  // namespace hca::testbench

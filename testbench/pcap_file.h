@@ -66,6 +66,8 @@ class CaptureWriter {
 
   // One frame from its first header to its last CRC (Ethernet: without FCS).
   void write(u64 time_ns, std::span<const u8> frame);
+  // What was written is in the file; throws if it could not be.
+  void flush();
   // Says now, not in the destructor, if a byte could not be written.
   void close();
 

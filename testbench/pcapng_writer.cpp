@@ -63,7 +63,7 @@ void PcapngWriter::put_block(u32 type, const std::vector<u8>& body) {
     file_.write(reinterpret_cast<const char*>(part->data()), std::streamsize(part->size()));
 }
 
-void PcapngWriter::close() {
+void PcapngWriter::flush() {
   if (!file_.flush()) throw std::runtime_error(path_ + ": could not be written");
 }
 }  // namespace hca::testbench

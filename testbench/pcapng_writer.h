@@ -15,7 +15,8 @@ class PcapngWriter {
   PcapngWriter(const std::string& path, LinkType type, std::span<const std::string> interfaces);
   // `interface`: its place in the list. `direction`: pcapng::kInbound or kOutbound; 0: not told.
   void write(u32 interface, u64 time_ns, std::span<const u8> frame, u32 direction = 0);
-  void close();
+  void flush();
+  void close() { flush(); }
 
  private:
   void put_block(u32 type, const std::vector<u8>& body);

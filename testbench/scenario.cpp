@@ -78,24 +78,31 @@ bool Scenario::waits_for_events(const WorkloadConfig& w) const {
   return w.wait == WaitKind::Event || (w.wait == WaitKind::Host && hosts);
 }
 
+tlm_::FaultRule rule_of(const FaultConfig& f, u32 number) {
+  tlm_::FaultRule rule{.action = f.action,
+                       .direction = u8(f.from),
+                       .qpn = {},
+                       .psn = {},
+                       .occurrence = f.per_million ? 0 : f.occurrence,
+                       .per_million = f.per_million,
+                       .delay = f.delay,
+                       .number = number};
+  if (f.qpn != FaultConfig::kAny) rule.qpn = f.qpn;
+  if (f.psn != FaultConfig::kAny) rule.psn = f.psn;
+  return rule;
+}
+
 std::vector<tlm_::FaultRule> Scenario::fault_rules(unsigned port) const {
   std::vector<tlm_::FaultRule> rules;
-  for (u32 number = 0; number < faults.size(); ++number) {
-    const FaultConfig& f = faults[number];
-    if (f.port && f.port != port + 1) continue;
-    tlm_::FaultRule rule{.action = f.action,
-                         .direction = u8(f.from),
-                         .qpn = {},
-                         .psn = {},
-                         .occurrence = f.per_million ? 0 : f.occurrence,
-                         .per_million = f.per_million,
-                         .delay = f.delay,
-                         .number = number};
-    if (f.qpn != FaultConfig::kAny) rule.qpn = f.qpn;
-    if (f.psn != FaultConfig::kAny) rule.psn = f.psn;
-    rules.push_back(rule);
-  }
+  for (u32 number = 0; number < faults.size(); ++number)
+    if (const FaultConfig& f = faults[number]; !f.port || f.port == port + 1)
+      rules.push_back(rule_of(f, number));
   return rules;
+}
+
+const GivenKey* Scenario::find_given(std::string_view path) const {
+  const auto found = std::ranges::find(given, path, &GivenKey::path);
+  return found == given.end() ? nullptr : &*found;
 }
 
 std::vector<std::pair<Operation, u32>> WorkloadConfig::weights() const {

@@ -8,6 +8,7 @@
 
 #include "model/blocks/chip_config.h"
 #include "testbench/attach/device_config.h"
+#include "testbench/attach/fail_config.h"
 #include "testbench/host_cpu.h"
 #include "testbench/knob_table.h"
 #include "testbench/rtl_choice.h"
@@ -115,6 +116,11 @@ struct FaultConfig {
   u64 occurrence = 1, per_million = 0, delay = 0;
 };
 
+// A key that a text or --set has, and where: "file:line", "--set".
+struct GivenKey {
+  std::string path, where;
+};
+
 // Of how the simulation is run, only `seed` and the stalls may change a result.
 struct RunOptions {
   u64 seed = 1;
@@ -126,6 +132,9 @@ struct RunOptions {
 };
 
 inline constexpr unsigned kChips = 2;
+
+// The rule of an entry; `number`: its place in the list.
+tlm_::FaultRule rule_of(const FaultConfig& fault, u32 number);
 
 // All that a run depends on.
 struct Scenario {
@@ -139,11 +148,14 @@ struct Scenario {
   attach::DeviceConfig verbs;
   std::vector<WorkloadConfig> workload;
   std::vector<FaultConfig> faults;
+  std::vector<attach::FailConfig> fail;  // of programs
   std::vector<ArbitrationConfig> vl_arbitration;
-  bool metered = false;  // links and cores tell what they are doing; changes no result
+  std::vector<GivenKey> given;  // without those of a preset
+  bool metered = false;         // links and cores tell what they are doing; changes no result
 
   unsigned ports() const { return hca[0].core.ports; }
   std::vector<tlm_::FaultRule> fault_rules(unsigned port) const;  // of the wire at a port
+  const GivenKey* find_given(std::string_view path) const;        // nullptr: nobody gave it
   u32 qps_of(const WorkloadConfig& w) const { return w.qps ? w.qps : connection.qps; }
   bool waits_for_events() const;  // any workload
   bool waits_for_events(const WorkloadConfig& workload) const;

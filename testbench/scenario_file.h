@@ -13,6 +13,7 @@ struct Setting {
   std::string path, text;
   int line = 0;            // from 1
   bool overrides = false;  // it was given beside the text
+  bool of_preset = false;  // the text of a preset has it
 };
 
 // All that is wrong with a scenario, one sentence a line, each "file:line: key: ...".

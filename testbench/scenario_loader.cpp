@@ -11,6 +11,7 @@
 #include "testbench/chip_rules.h"
 #include "testbench/missing_part.h"
 #include "testbench/preset.h"
+#include "testbench/scenario_faults.h"
 #include "testbench/scenario_file.h"
 #include "testbench/scenario_knobs.h"
 #include "testbench/scenario_objects.h"
@@ -20,19 +21,7 @@
 
 namespace hca::testbench {
 namespace {
-// "workload[3].depth": list, index and the key's path inside of the entry, with its dot. The
-// brackets come from read_yaml(), never from a key of the text, so the index counts real entries.
-struct ListKey {
-  std::string_view list, key;
-  std::size_t index;
-};
-std::optional<ListKey> list_key(std::string_view path) {
-  const auto open = path.find('['), close = path.find("]", open);
-  if (open == path.npos || close == path.npos) return std::nullopt;
-  ListKey found{path.substr(0, open), path.substr(close + 1), 0};
-  std::from_chars(path.data() + open + 1, path.data() + close, found.index);
-  return found;
-}
+constexpr std::array<std::string_view, 3> kMayBeEmpty{"faults", "fail", "vl_arbitration"};
 // A path that is, or lies below, a list without saying which entry.
 bool misses_entry(std::string_view path, std::string_view list) {
   return path == list || (path.starts_with(list) && path[list.size()] == '.');
@@ -46,6 +35,10 @@ class Loader {
   // both chips.
   void load(const std::vector<Setting>& settings, std::vector<std::string> errors) {
     errors_ = std::move(errors);
+    for (const Setting& s : settings)
+      if (!s.of_preset)
+        scenario_.given.push_back(
+            {s.path, line_of(s) ? fmt::format("{}:{}", file_, s.line) : "--set"});
     for (const bool one_port : {false, true})
       for (const bool one_chip : {false, true})
         for (const Setting& s : settings)
@@ -62,12 +55,14 @@ class Loader {
     if (in_list && in_list->list == "faults") return take(s, *in_list, scenario_.faults);
     if (in_list && in_list->list == "vl_arbitration")
       return take(s, *in_list, scenario_.vl_arbitration);
+    if (in_list && in_list->list == "fail") return take(s, *in_list, scenario_.fail);
+    if (s.path.starts_with("fail.")) return take_only_fail(s);
     if (s.path == "rtl" || (in_list && in_list->list == "rtl" && in_list->key.empty()))
       return take_rtl(s);
-    if ((s.path == "faults" || s.path == "vl_arbitration") && s.text == "[]") return;
+    if (std::ranges::find(kMayBeEmpty, s.path) != kMayBeEmpty.end() && s.text == "[]") return;
     if (s.path == "workload" && s.text == "[]")
       return complain(s, "workload: is empty; allowed: one entry or more");
-    for (const std::string_view list : {"workload", "faults", "vl_arbitration"})
+    for (const std::string_view list : {"workload", "faults", "fail", "vl_arbitration"})
       if (misses_entry(s.path, list))
         return complain(s, s.path + ": is no entry of a list; allowed: \"" + std::string(list) +
                                ":\" and below it entries that begin with \"- \"");
@@ -104,6 +99,13 @@ class Loader {
       complain(s, fmt::format("{}: is no map of keys; allowed: {}", s.path, names_in(entry)));
     else if (const auto problem = entry.set(s.path, s.text))
       complain(s, *problem);
+  }
+  // One entry may stand alone: "fail: {verb: post_send, nth: 3}".
+  void take_only_fail(const Setting& s) {
+    if (scenario_.fail.empty()) scenario_.fail.emplace_back();
+    KnobTable entry;
+    entry.add("fail", scenario_.fail[0]);
+    if (const auto problem = entry.set(s.path, s.text)) complain(s, *problem);
   }
   // A name in a list, or all of them in one text.
   void take_rtl(const Setting& s) {
@@ -292,22 +294,9 @@ class Loader {
     }
   }
   void check_faults() {
-    for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
-      const FaultConfig& fault = scenario_.faults[i];
-      const std::string path = fmt::format("faults[{}].action", i);
-      if (fault.action != tlm_::FaultAction::Delay || fault.delay || is_wrong(path)) continue;
-      for (const Setting& s : *settings_)
-        if (s.path == path)
-          complain(s, path + ": is delay, without a delay; allowed: with delay: 1 ps .. 1 s");
-    }
-    for (const Setting& s : *settings_) {
-      const auto entry = list_key(s.path);
-      if (!entry || entry->list != "faults" || entry->key != ".occurrence") continue;
-      if (is_wrong(fmt::format("faults[{}]", entry->index))) continue;
-      const FaultConfig& fault = scenario_.faults[entry->index];
-      if (fault.per_million && fault.occurrence)
-        complain(s, s.path + ": stands beside per_million; allowed: one of them");
-    }
+    const auto wrong = [&](const std::string& path) { return is_wrong(path); };
+    for (const SettingMistake& m : fault_mistakes(scenario_, *settings_, wrong))
+      complain(*m.setting, m.problem);
   }
   // "wire2.latency", "hca.port2.latency", "port: 2" in an entry of a list.
   bool names_second_port(const Setting& s) const {

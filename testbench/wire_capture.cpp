@@ -40,6 +40,11 @@ void WireCapture::write(u64 time_ns, u32 source, std::span<const u8> frame) {
     pcapng_->write(source / tlm_::Wire::kEnds, time_ns, frame);
 }
 
+void WireCapture::flush(bool idle) {
+  frames_.hand_on_until(idle ? ~u64{0} : picoseconds_of(sc_core::sc_time_stamp()));
+  pcap_ ? pcap_->flush() : pcapng_->flush();
+}
+
 void WireCapture::close() {
   frames_.hand_on_until(~u64{0});
   pcap_ ? pcap_->close() : pcapng_->close();

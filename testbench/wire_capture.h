@@ -45,6 +45,9 @@ class WireCapture {
               proto::LinkLayer link);
   // With its suffix.
   static std::string name_of(std::size_t wires) { return wires == 1 ? "run.pcap" : "run.pcapng"; }
+  // What is known by now is in the file. `idle`: nothing is under way, so that no earlier frame can
+  // come.
+  void flush(bool idle);
   void close();
 
  private:

@@ -25,16 +25,20 @@ std::string to_string(const FaultRecord& r) {
 }
 
 FaultScript::FaultScript(std::vector<FaultRule> rules, proto::LinkLayer link, u64 seed)
-    : link_(link) {
-  for (const FaultRule& rule : rules) {
-    const u32 index = u32(rules_.size());
-    rules_.push_back({rule, engine::Random(seed + index)});
-    if (rule.qpn && rule.psn)
-      exact_.emplace(key_of(rule.direction, *rule.qpn, *rule.psn), index);
-    else
-      wide_.push_back(index);
-  }
+    : link_(link), seed_(seed) {
+  for (const FaultRule& rule : rules) add(rule);
 }
+
+void FaultScript::add(const FaultRule& rule) {
+  const u32 index = u32(rules_.size());
+  rules_.push_back({rule, engine::Random(seed_ + added_++)});
+  if (rule.qpn && rule.psn)
+    exact_.emplace(key_of(rule.direction, *rule.qpn, *rule.psn), index);
+  else
+    wide_.push_back(index);
+}
+
+void FaultScript::clear() { rules_.clear(), exact_.clear(), wide_.clear(), seen_.clear(); }
 
 bool FaultScript::fires(State& s) {
   ++s.matches;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "model/engine/random.h"
@@ -53,11 +54,16 @@ class FaultScript {
   FaultScript(std::vector<FaultRule> rules, proto::LinkLayer link, u64 seed);
 
   bool is_empty() const { return rules_.empty(); }
+  // While frames pass: behind those that are there, with random numbers of its own.
+  void add(const FaultRule& rule);
+  // All rules go; what was done stays in records().
+  void clear();
   proto::LinkLayer link() const { return link_; }
   // The first rule that fires wins; nullptr: none does. Frames without a BTH match only rules
   // without QPN and PSN.
   const FaultRule* decide(u8 direction, std::span<const u8> frame, u64 picoseconds);
   const std::vector<FaultRecord>& records() const { return records_; }
+  std::vector<FaultRecord> take_records() { return std::exchange(records_, {}); }
   std::vector<FaultUse> uses() const;
 
  private:
@@ -77,6 +83,7 @@ class FaultScript {
   std::vector<u32> wide_;
   std::unordered_map<u64, u64> seen_;  // frames by direction, QPN and PSN
   proto::LinkLayer link_ = proto::LinkLayer::Ethernet;
+  u64 seed_ = 0, added_ = 0;
   std::vector<FaultRecord> records_;
 };
 

@@ -35,9 +35,14 @@ Wire::Wire(sc_core::sc_module_name name, const WireConfig& config, FaultScript f
   check_wire(config);
   if (config.bit_errors && !config.fec) error_bits_ = 1;
   for (u32 i = 0; i < config.bit_errors; ++i) error_bits_ *= 10;
-  looks_ = may_hit_ = error_bits_ || config.breaks() || !faults_.is_empty();
+  look();
   from_a.serve(this, 0);
   from_b.serve(this, 1);
+}
+
+void Wire::look() {
+  may_hit_ = error_bits_ || config_.breaks() || !faults_.is_empty();
+  looks_ = may_hit_ || !entry_taps_.empty();
 }
 
 sc_time Wire::time_of(u64 bytes) const {

@@ -45,8 +45,13 @@ class Wire : public sc_core::sc_module {
     std::erase_if(taps_, [&](const auto& tap) { return tap.first == number; });
   }
   // Of what enters the wire, lost or not; it stays as long as the wire.
-  void add_entry_tap(Tap tap) { entry_taps_.push_back(std::move(tap)), looks_ = true; }
+  void add_entry_tap(Tap tap) { entry_taps_.push_back(std::move(tap)), look(); }
   const FaultScript& faults() const { return faults_; }
+  // Those since the last call, for a run without end.
+  std::vector<FaultRecord> take_fault_records() { return faults_.take_records(); }
+  // From outside of the simulation: what frames meet that enter from now on.
+  void add_fault(const FaultRule& rule) { faults_.add(rule), look(); }
+  void clear_faults() { faults_.clear(), look(); }
   // Lets a reordered frame that no other has followed arrive, by `delay` later than now; false:
   // none waits. From outside of the simulation, while nothing is under way.
   bool release_held(const sc_core::sc_time& delay);
@@ -83,6 +88,7 @@ class Wire : public sc_core::sc_module {
   sc_core::sc_time arrival_behind(u8 sender, sc_core::sc_time delay, u64 bytes);
   sc_core::sc_time time_of(u64 bytes) const;
   bool is_damaged(u8 sender, u64 bytes);
+  void look();  // at what enters, or not
   // What enters is told and may be hit; true: it goes no further from here.
   bool enters(u8 sender, tlm::tlm_generic_payload& payload, sc_core::sc_time delay);
 

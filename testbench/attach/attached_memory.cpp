@@ -49,7 +49,7 @@ bool move_all(Move move, u64 address, u64 bytes) {
 u32 AttachedMemory::attach(const SharedMemory& shared, int memory) {
   const std::optional<u32> number = numbers_.take();
   if (!number) throw std::runtime_error("65535 programs are attached to an HCA");
-  programs_[*number] = {&shared, memory, {}, {}, {}};
+  programs_[*number] = {&shared, memory, {}, {}, {}, {}};
   return *number;
 }
 
@@ -136,6 +136,12 @@ bool AttachedMemory::write(u64 address, const u8* from, u64 bytes) {
   if (!SharedMemory::holds(offset ^ kSharedBit, bytes)) return false;
   stamp_entries(*program, offset ^ kSharedBit, bytes);
   u8* const to = program->shared->data() + (offset ^ kSharedBit);
+  std::vector<u8> changed;
+  if (program->change && bytes % proto::kCqeBytes == 0) {
+    changed.assign(from, from + bytes);
+    program->change(changed);
+    from = changed.data();
+  }
   // The last byte of an entry says that it is new: it becomes visible behind the others.
   if (bytes > 1) std::memcpy(to, from, bytes - 1);
   if (bytes) __atomic_store_n(to + bytes - 1, from[bytes - 1], __ATOMIC_RELEASE);

@@ -4,6 +4,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "model/blocks/protection.h"
 #include "testbench/attach/numbers.h"
@@ -44,6 +46,9 @@ class AttachedMemory final : public tlm_::MemoryBeyond, public blocks::HostPages
   // a CQE.
   using Written = std::function<void(u64 address, u64 bytes, bool completion)>;
   void watch(u32 number, Written written) { programs_.at(number).written = std::move(written); }
+  // What becomes of the CQEs that the HCA writes, before the program sees them.
+  using Change = std::function<void(std::span<u8> cqes)>;
+  void change(u32 number, Change change) { programs_.at(number).change = std::move(change); }
   void detach(u32 number) { programs_.erase(number), numbers_.give_back(number); }
   // Each CQE that is written into this ring gets its CqeTime at its place in the table at
   // `stamps`; offsets in the shared memory.
@@ -75,6 +80,7 @@ class AttachedMemory final : public tlm_::MemoryBeyond, public blocks::HostPages
     const SharedMemory* shared;
     int memory;
     Written written;
+    Change change;
     std::map<u64, StampedRing> stamped;  // by offset
     mutable std::array<SeenPage, kSeenPages> seen{};
   };

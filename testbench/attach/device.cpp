@@ -65,7 +65,7 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
       node_.verbs.give_context_memory() != testbench::Error::None)
     throw std::runtime_error(name_ + ": SetContextMemory is refused");
   for (unsigned port = 0; port < testbed.ports(); ++port)
-    set_up_port(port + 1, testbed.port_of(index, port));
+    set_up_port(port + 1, testbed.port_of(index, port), scenario);
   async_ = node_.verbs.open_async_events(kEventEntries);
   completions_ = node_.verbs.create_comp_channel(kEventEntries);
   for (const testbench::CompChannel* events : {async_, completions_}) {
@@ -93,11 +93,14 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
 
 // One GID, that of the port's framing, where programs look for it: at index 0, and of RoCE also at
 // index 3, which is RoCEv2 with IPv4 where Linux makes the table.
-void Device::set_up_port(u32 number, proto::PortAttributes port) {
+void Device::set_up_port(u32 number, proto::PortAttributes port,
+                         const testbench::Scenario& scenario) {
+  constexpr u32 kLargestMtu = 4096;
   constexpr std::size_t kIp4 = 0, kIp6 = 1, kRoce = 3;
   const auto framing = proto::Framing(port.framing);
   const proto::Gid gid = port.gids[framing == proto::Framing::RoceV2Ip4 ? kIp4 : kIp6];
-  port.mtu = 4096;
+  const bool given = scenario.find_given("connection.path_mtu");
+  port.mtu = given ? testbench::bytes_of_mtu(scenario.connection.path_mtu) : kLargestMtu;
   port.gids = {};
   port.gids[0] = gid;
   if (!proto::is_native(framing)) port.gids[kRoce] = gid;

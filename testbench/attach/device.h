@@ -58,7 +58,7 @@ class Device final : private testbench::Program {
   Cycle wakes_at() const override { return cm_ ? cm_->wakes_at() : engine::kNever; }
   bool finished() const override { return false; }
   bool failed() const override { return false; }
-  void set_up_port(u32 number, proto::PortAttributes port);
+  void set_up_port(u32 number, proto::PortAttributes port, const testbench::Scenario& scenario);
   void describe(const testbench::Scenario& scenario);
   EventSink* sink_of(Kind kind, u32 number) const;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdlib>
 #include <span>
 #include <string>
 #include <utility>
@@ -48,6 +49,11 @@ bool receive_message(int socket, Message& message, std::vector<Descriptor>* desc
 Descriptor connect_to(const std::string& path);
 // Listens there. Throws std::runtime_error: the path is too long, somebody serves it, ...
 Descriptor listen_at(const std::string& path);
+// The `hca run` that this process belongs to; 0: none.
+inline u32 run_of_environment() {
+  const char* const number = std::getenv(kRunVariable);
+  return number ? u32(std::strtoul(number, nullptr, 10)) : 0;
+}
 // What is wrong with the server at this path, by errno: one line.
 std::string no_server(const std::string& path, int error);
 }  // namespace hca::attach

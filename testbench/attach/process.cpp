@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 #include "testbench/attach/thread_state.h"
+#include "testbench/attach/whereabouts.h"
 
 namespace hca::attach {
 namespace {
@@ -76,6 +77,7 @@ Cycle Thread::act(Cycle now) {
   const u64 period = process_.device().period();
   shared_.now.store(now * period, std::memory_order_relaxed);
   shared_.simulated_on.store(u32(sched_getcpu()), std::memory_order_relaxed);
+  shared_.cost.store(0, std::memory_order_relaxed);
   shared_.turn.store(Turn::Runs);
   wake(shared_);
   const bool was_silent = std::exchange(silent_, false);
@@ -157,6 +159,12 @@ void Thread::event(Cycle at) {
   cpu().interrupt_at(at);
 }
 
+bool Thread::pays() const {
+  const bool waits = !silent_ && shared_.turn.load(std::memory_order_acquire) == Turn::Waits;
+  const u64 takes = wait_ == Wait::Work ? shared_.picoseconds : works_ ? shared_.work : 0;
+  return waits && takes && 2 * shared_.cost.load(std::memory_order_relaxed) >= takes;
+}
+
 // ---- Programs
 Process::Process(u32 number, Device& device, const testbench::HostConfig& host, int socket,
                  IsDue due)
@@ -173,8 +181,9 @@ Process::Process(u32 number, Device& device, const testbench::HostConfig& host, 
   if (at == MAP_FAILED)
     throw std::runtime_error(std::string("turns of a program: ") + std::strerror(errno));
   shared_ = static_cast<SharedProcess*>(at);
-  shared_->costs = {host.post_send,  host.doorbell, host.post_recv, host.poll,
-                    host.completion, host.arm,      host.event};
+  shared_->costs = {host.post_send,  host.doorbell, host.post_recv,  host.poll,
+                    host.completion, host.arm,      host.event,      host.create,
+                    host.modify,     host.region,   host.region_page};
   ucred peer{};
   socklen_t bytes = sizeof peer;
   if (!getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes)) pid_ = peer.pid;
@@ -277,6 +286,11 @@ bool Process::works() const {
   });
 }
 
+bool Process::pays() const {
+  return std::ranges::any_of(threads(),
+                             [](const auto& thread) { return thread && thread->pays(); });
+}
+
 bool Process::is_gone() const {
   pollfd end{socket_, 0, 0};
   return poll(&end, 1, 0) == 1 && (end.revents & (POLLHUP | POLLERR));
@@ -301,7 +315,7 @@ bool Process::waits_for_memory(SharedThread& thread, bool spins, Question& quest
       question.open = false;
       const auto found = Finding(finding & ((1u << kFindingBits) - 1));
       const bool guessed = found == Finding::Looks && (spins || cpu_time > kSeems);
-      guesses_ += guessed;
+      if (guessed) note_lost(thread, guesses_, false);
       return found == Finding::Waits || guessed;
     }
     // It is being examined; a question may get lost where the thread ends or has lost its turn.
@@ -319,6 +333,14 @@ bool Process::waits_for_memory(SharedThread& thread, bool spins, Question& quest
   return false;
 }
 
+// The simulation goes on without it.
+bool Process::note_lost(const SharedThread& thread, u64& count, bool asleep) {
+  ++count;
+  if (first_lost_.empty())
+    first_lost_ = whereabouts(pid_, thread.tid, asleep ? 0 : thread.at.load());
+  return true;
+}
+
 bool Process::is_silent(SharedThread& thread, bool spins, Question& question, u64 cpu_time,
                         u64 real_time) {
   if (shared_->ends.load(std::memory_order_acquire)) return real_time > kExit;
@@ -326,7 +348,8 @@ bool Process::is_silent(SharedThread& thread, bool spins, Question& question, u6
   if (question.refused && cpu_time > kSpins) {
     take_posted();
     const PatienceRow& patience = kPatience[u8(due_())];
-    if (cpu_time > (spins ? patience.spins : patience.computes)) return ++guesses_, true;
+    if (cpu_time > (spins ? patience.spins : patience.computes))
+      return note_lost(thread, guesses_, false);
   }
   if (!sleeps_in_kernel(pid_, thread.tid)) {
     question.awake = real_time, question.parked = 0;
@@ -334,8 +357,7 @@ bool Process::is_silent(SharedThread& thread, bool spins, Question& question, u6
   }
   question.parked = is_parked(pid_, thread.tid) ? question.parked + 1 : 0;
   const bool sleeps = real_time - question.awake > kAsleep || question.parked >= kParked;
-  sleeps_ += sleeps;
-  return sleeps;
+  return sleeps && note_lost(thread, sleeps_, true);
 }
 
 // Once: a program that waits for what nobody here can see would look like one that hangs.

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "testbench/attach/session.h"
@@ -23,6 +24,9 @@ class Thread final : public testbench::Program {
   Cycle wakes_at() const override { return deadline_; }
   bool finished() const override { return false; }
   bool failed() const override { return false; }
+
+  // What it waits for is that a call of it has taken its time, and no timer.
+  bool pays() const;
 
   // ---- From outside of the simulation.
   // Its next turn is as soon as can be, if it wants one and none is coming.
@@ -90,11 +94,17 @@ class Process final {
   // A thread wants a turn, or somebody may wait for what one did.
   bool wants_others() const;
   bool works() const;  // a thread, in simulated time
+  bool pays() const;   // a thread, for its calls
   bool has_threads() const;
   u32 take_told() { return shared_->told.exchange(0); }
   // How often the simulation went on without one of its threads and could not know that it waits.
   u64 guesses() const { return guesses_; }
   u64 sleeps() const { return sleeps_; }
+  // Which thread that was first, and where; empty: none.
+  const std::string& first_lost() const { return first_lost_; }
+  u32 run() const { return run_; }  // of an `hca run`: its number
+  void set_run(u32 run) { run_ = run; }
+  int pid() const { return pid_; }
   bool is_known_gone() const { return gone_; }  // the kernel may tell the server only later
   // Until a program that ends has ended, for those that wait for that; a second at the longest. One
   // that has closed its connection alone, to become another program, goes on.
@@ -117,6 +127,7 @@ class Process final {
   void tell_stands(u64 cpu_time);
   struct Question;
   bool waits_for_memory(SharedThread& thread, bool spins, Question& question, u64 cpu_time);
+  bool note_lost(const SharedThread& thread, u64& count, bool asleep);
   bool is_silent(SharedThread& thread, bool spins, Question& question, u64 cpu_time, u64 real_time);
   // What has been used of them.
   std::span<SharedThread> shared_threads() const;
@@ -127,6 +138,8 @@ class Process final {
   const int socket_;
   const IsDue due_;
   int pid_ = 0;
+  u32 run_ = 0;
+  std::string first_lost_;
   bool gone_ = false;
   bool told_stands_ = false;
   u64 guesses_ = 0, sleeps_ = 0;  // turns that threads lost because they seemed to wait, slept

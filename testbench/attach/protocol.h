@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "model/proto/commands.h"
+#include "testbench/attach/fail_config.h"
 
 namespace hca::attach {
 inline constexpr u32 kProtocolVersion = 3;
@@ -25,11 +26,16 @@ inline constexpr char kReplacementVariable[] = "HCA_REPLACEMENT";  // libibverbs
 enum class Verb : u32 {
   ListDevices,   // cookie: number of the run; body comes back: DeviceList
   RefreshFiles,  // cookie: number of the run; files of the devices are written anew
-  BeginRun,      // of `hca run`; number comes back: of this run, until the connection ends
+  BeginRun,      // of `hca run`; cookie 1: in simulated time, which waits for its first device;
+                 // number comes back: of this run, until the connection ends
   QueryRun,      // of the same connection; body comes back: RunSteps
   OpenClock,     // of a program in simulated time; body: the device's name; number: the program's;
                  // with the descriptors of kClock; the caller is its first thread, and wants a turn
   OpenDevice,    // body: OpenDevice; DeviceInfo comes back, with the descriptors of kOpened
+  QueryFaults,   // object: a place in the lists; a FaultReport comes back (fault_messages.h)
+  ClearFaults,   // of both lists
+  AddFault,      // body: a FaultConfig
+  AddFail,       // body: a FailConfig
   CreateChannel,   // a descriptor comes back, from which the cookies of CQs are read
   DestroyChannel,  // object: the channel
   CreateAh,        // object: number of a port; names: PD; body: proto::AddressHandle, which comes
@@ -80,10 +86,12 @@ struct ClockTime {
 
 // How far the programs of a run have come: how often each.
 struct RunSteps {
-  u32 files = 0, lists = 0, devices = 0;  // read and asked for, opened
+  u32 files = 0, lists = 0, clocks = 0, devices = 0;  // read and asked for, opened
+  u32 lost = 0;                   // turns of threads that the simulation went on without
+  std::array<char, 256> first{};  // of those: which thread, and where it was
 };
 
-// With it comes a descriptor of the program's /proc/self/mem.
+// Of OpenDevice a descriptor of the program's /proc/self/mem comes with it.
 struct OpenDevice {
   u32 version = kProtocolVersion;
   u32 run = 0;      // number of the run
@@ -128,6 +136,15 @@ struct PostedWrite {
 };
 inline constexpr u32 kPostedWrites = 1024;
 
+// An entry of the list `fail`, as library and server count it.
+struct SharedFailure {
+  std::atomic<u32> verb;  // a FailVerb and 1; 0: it is none
+  s32 error;              // of a call; 0: the server changes completions
+  u64 nth, times;
+  std::atomic<u64> seen, done;
+};
+static_assert(std::atomic<u64>::is_always_lock_free);
+
 struct SharedControl {
   alignas(64) std::atomic<u32> server_sleeps;  // it wants a write to kWakeServer
   alignas(64) std::atomic<u32> posted;         // by the program
@@ -135,6 +152,12 @@ struct SharedControl {
   // Changes whenever the program has unmapped memory; 0: it does not hear of that.
   alignas(64) std::atomic<u32> unmapped;
   alignas(64) std::array<PostedWrite, kPostedWrites> writes;
+  alignas(64) std::atomic<u32> failures;  // so many of those below are in use
+  std::array<SharedFailure, kMostFails> failing;
+  // Of a program by the time of day: another number after the HCA has written something, and how
+  // many threads sleep until then.
+  alignas(64) std::atomic<u32> completions;
+  std::atomic<u32> sleepers;
 };
 static_assert(std::atomic<u32>::is_always_lock_free);
 

@@ -31,20 +31,23 @@ constexpr std::chrono::nanoseconds kFreeSlice{1000};
 constexpr int kLongestSleepMs = 100;
 // What is due by then may be what a program that spins in memory waits for.
 constexpr std::chrono::nanoseconds kSoon{20'000};
+// While a program is still starting time makes no longer steps: what others do at once goes on, and
+// what their calls take passes, but no timer of theirs.
+constexpr std::chrono::nanoseconds kLongestStep{1000}, kStep{1};
 // A look at the sockets is a system call: the longer nothing came the rarer they are.
 constexpr unsigned kMostBetweenSockets = 16;
+constexpr unsigned kBetweenPauses = 256;  // rounds
 }  // namespace
 
-std::string_view Server::name_in(const std::array<char, kNameBytes>& name) {
-  return {name.data(), strnlen(name.data(), name.size())};
-}
-
-Server::Server(const testbench::Scenario& scenario, const std::string& socket)
+Server::Server(const testbench::Scenario& scenario, const std::string& socket, u32 programs)
     : path_(socket),
       testbed_(scenario),
       listening_(listen_at(socket)),
       poll_(epoll_create1(EPOLL_CLOEXEC)),
-      host_(scenario.host) {
+      host_(scenario.host),
+      faults_(scenario.faults),
+      fails_(scenario.fail),
+      awaited_programs_(programs) {
   for (unsigned i = 0; i < testbench::kChips; ++i)
     devices_.push_back(std::make_unique<Device>(fmt::format("hca{}", i), i, testbed_, scenario));
   cm_host_ = std::make_unique<CmHost>(devices_, testbed_);
@@ -76,6 +79,7 @@ void Server::close(Connection& connection) {
   if (!connection.session) return;
   epoll_ctl(poll_.get(), EPOLL_CTL_DEL, connection.session->wake_descriptor(), nullptr);
   if (connection.process) connection.process->remove(*connection.session);
+  connection.session->failures().add_uses(ended_uses_);
   connection.session.reset();
   keep_in_step();
 }
@@ -87,7 +91,7 @@ void Server::keep_in_step() {
 }
 
 void Server::run(const volatile std::sig_atomic_t& stop) {
-  unsigned turns = 0, between_sockets = 1;
+  unsigned turns = 0, between_sockets = 1, rounds = 0;
   while (!stop) {
     bool worked = take_posted();
     // What programs in simulated time say is heard when they have said it.
@@ -98,12 +102,25 @@ void Server::run(const volatile std::sig_atomic_t& stop) {
     }
     give_turns();
     const Passes passes = simulate();
-    if (passes == Passes::Nothing && !worked)
+    settle_completions();
+    if (passes == Passes::Nothing && !worked) {
+      if (paused) paused(true);
       sleep();
-    else if (passes == Passes::Later)
-      sched_yield();
+    } else if (passes == Passes::Later) {
+      let_others_.yield();
+    }
+    if (paused && ++rounds % kBetweenPauses == 0) paused(false);
   }
   handle_sockets(0);  // who is gone by now
+}
+
+// For what has been written to programs.
+void Server::settle_completions() {
+  for (Connection& connection : connections_)
+    if (connection.session) {
+      connection.session->settle_failures();
+      if (!connection.process) connection.session->wake_sleepers();
+    }
 }
 
 bool Server::take_posted() {
@@ -155,6 +172,12 @@ Server::Passes Server::simulate() {
   if (!has_sessions_by_day()) {
     if (has_programs()) trap_time_stamps();
     step = std::max(kFreeSlice, until_next());
+    if (awaits_programs()) {
+      step = until_next() + kStep;
+      const bool pays = std::ranges::any_of(
+          connections_, [](const Connection& c) { return c.is_clock && c.process->pays(); });
+      if (step > kLongestStep && !pays) return Passes::Nothing;
+    }
   } else {
     const Clock::time_point now = Clock::now();
     ahead_ = std::max<std::chrono::nanoseconds>(ahead_ - (now - last_), -kLongest);
@@ -232,6 +255,8 @@ void Server::drop_gone() {
     if (!clock.is_clock || !clock.gone) continue;
     clock.process->await_exit();
     clock.process->end();
+    keep_lost(*clock.process);
+    ++ended_programs_;
     fmt::print("{}: a program ends at {} ns{}\n", clock.process->device().name(),
                testbench::kernel_picoseconds() / 1000, without_turn(*clock.process));
     std::fflush(stdout);
@@ -272,128 +297,4 @@ void Server::serve(Connection& connection) {
   }
 }
 
-void Server::answer(Connection& connection, const Request& request, std::vector<Descriptor> given) {
-  Reply reply;
-  Descriptor made;
-  std::vector<int> descriptors;
-  try {
-    if (request.verb == Verb::ListDevices) {
-      count(u32(request.cookie), &RunSteps::lists);
-      reply = list();
-    } else if (request.verb == Verb::RefreshFiles) {
-      count(u32(request.cookie), &RunSteps::files);
-      files_->refresh();
-    } else if (request.verb == Verb::BeginRun || request.verb == Verb::QueryRun) {
-      reply = answer_run(connection, request);
-    } else if (request.verb == Verb::OpenClock) {
-      reply = open_clock(connection, request);
-      if (!reply.error)
-        descriptors = {connection.process->memory_descriptor(),
-                       connection.process->wake_descriptor()};
-    } else if (request.verb == Verb::OpenDevice) {
-      reply = open(connection, request, std::move(given));
-      if (!reply.error) {
-        const auto opened = connection.session->descriptors();
-        descriptors.assign(opened.begin(), opened.end());
-      }
-    } else if (request.verb == Verb::Cm) {
-      reply = answer_cm(connection, request, made);
-    } else if (connection.session && request.verb == Verb::CloseDevice) {
-      close(connection);
-    } else if (connection.session) {
-      reply = connection.session->handle(request, made);
-    } else {
-      reply.error = ENODEV;
-    }
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "hca: %s\n", error.what());
-    reply = {};
-    reply.error = EIO;
-  }
-  if (made) descriptors.push_back(made.get());
-  if (!send_message(connection.socket.get(), reply, descriptors)) connection.gone = true;
-  if (connection.process) connection.process->resume_waiting();
-  if (connection.process && request.opcode == proto::CommandOpcode::ModifyCq)
-    connection.process->resume_polling();  // its ring may be another
-}
-
-Device* Server::device_named(const std::array<char, kNameBytes>& name) const {
-  const auto found =
-      std::ranges::find_if(devices_, [&](const auto& d) { return d->name() == name_in(name); });
-  return found == devices_.end() ? nullptr : found->get();
-}
-
-Reply Server::open_clock(Connection& connection, const Request& request) {
-  Reply reply;
-  const auto wanted = get<OpenDevice>(request.body);
-  Device* const device = device_named(wanted.name);
-  if (wanted.version != kProtocolVersion) {
-    reply.error = EPROTONOSUPPORT;
-  } else if (connection.session || connection.process || !device) {
-    reply.error = device ? EINVAL : ENODEV;
-  } else {
-    const unsigned chip = unsigned(device == devices_[1].get());
-    connection.process = std::make_shared<Process>(
-        ++last_program_, *device, host_[chip], connection.socket.get(), [this] { return due(); });
-    connection.is_clock = true;
-    watch(connection.process->wake_descriptor(), &connection);
-    reply.number = last_program_;
-  }
-  return reply;
-}
-
-Reply Server::open(Connection& connection, const Request& request, std::vector<Descriptor> given) {
-  Reply reply;
-  const auto wanted = get<OpenDevice>(request.body);
-  Device* const device = device_named(wanted.name);
-  const auto clock = std::ranges::find_if(connections_, [&](const Connection& c) {
-    return c.is_clock && c.process->number() == wanted.program;
-  });
-  if (wanted.version != kProtocolVersion) {
-    reply.error = EPROTONOSUPPORT;
-  } else if (connection.session || given.size() != 1 ||
-             (wanted.program && clock == connections_.end())) {
-    reply.error = EINVAL;
-  } else if (!device) {
-    reply.error = ENODEV;
-  } else {
-    const auto process = wanted.program ? clock->process : nullptr;
-    auto session = std::make_unique<Session>(
-        *device, std::move(given[0]),
-        [this](u64 gid_high, u64 gid_low) { return mac_of(gid_high, gid_low); },
-        [process, device] {
-          if (process) process->event(*device);
-        });
-    // Its memory is what it says if the address of the cookie holds that address.
-    if (!session->has_at(request.cookie, request.cookie)) {
-      reply.error = EPERM;
-      return reply;
-    }
-    if (process) {
-      process->add(*session);
-      device->memory().watch(session->attachment(),
-                             [process, device, attachment = session->attachment()](
-                                 u64 address, u64 bytes, bool completion) {
-                               process->written(*device, attachment, address, bytes, completion);
-                             });
-    }
-    connection.session = std::move(session), connection.process = process;
-    watch(connection.session->wake_descriptor(), &connection);
-    keep_in_step();
-    count(wanted.run, &RunSteps::devices);
-    DeviceInfo info = device->info();
-    info.attachment = connection.session->attachment();
-    put(reply.body, info);
-  }
-  return reply;
-}
-
-std::optional<u64> Server::mac_of(u64 gid_high, u64 gid_low) const {
-  const proto::Gid wanted = proto::make_gid(gid_high, gid_low);
-  for (const auto& device : devices_)
-    for (const proto::PortAttributes& port : device->ports())
-      for (const proto::Gid& gid : port.gids)
-        if (gid.bytes == wanted.bytes) return port.mac;
-  return std::nullopt;
-}
 }  // namespace hca::attach

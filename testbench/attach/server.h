@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <csignal>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "testbench/attach/cm_session.h"
 #include "testbench/attach/device_files.h"
+#include "testbench/attach/let_others.h"
 #include "testbench/attach/process.h"
 
 namespace hca::attach {
@@ -18,15 +20,33 @@ namespace hca::attach {
 // expire while such a program waits for its turn of the processor.
 class Server {
  public:
-  // Throws std::runtime_error.
-  Server(const testbench::Scenario& scenario, const std::string& socket);
+  // `programs`: so many open a clock before simulated time passes. Throws std::runtime_error.
+  Server(const testbench::Scenario& scenario, const std::string& socket, u32 programs = 0);
   ~Server();
   const std::vector<std::unique_ptr<Device>>& devices() const { return devices_; }
   testbench::Testbed& testbed() { return testbed_; }
   // Until `stop`.
   void run(const volatile std::sig_atomic_t& stop);
+  // Called now and then, from outside of the simulation; idle: it sleeps next.
+  std::function<void(bool idle)> paused;
+
+  // ---- For a report
+  struct ProgramState {
+    int pid = 0;
+    bool simulated = false;  // its clock
+    std::vector<std::string> devices;
+    u64 guesses = 0, sleeps = 0;
+  };
+  std::vector<ProgramState> programs() const;
+  u64 ended_programs() const { return ended_programs_; }
+  const std::vector<testbench::FaultConfig>& faults() const { return faults_; }
+  const std::vector<FailConfig>& fails() const { return fails_; }
+  FailUse use_of_fault(u32 number);
+  std::vector<FailUse> uses_of_fails() const;
 
  private:
+  using Descriptors = std::vector<Descriptor>;
+  struct AnswerRow;
   struct Connection {
     Descriptor socket;
     std::shared_ptr<Process> process;  // in simulated time: its clock, or one of its devices
@@ -35,6 +55,8 @@ class Server {
     std::unique_ptr<CmSession> cm;     // of a connection for that alone
     u32 run = 0;                       // of an `hca run`: its number
     RunSteps steps;
+    bool starts = false;  // simulated time waits for its first device
+    std::chrono::steady_clock::time_point since;
     bool gone = false;
     bool is_used() const { return session || cm; }
   };
@@ -43,17 +65,33 @@ class Server {
   bool handle_sockets(int milliseconds);
   Passes simulate();
   std::chrono::nanoseconds until_next();
-  static std::string_view name_in(const std::array<char, kNameBytes>& name);
   void sleep();
   void accept();
   void serve(Connection& connection);
   void answer(Connection& connection, const Request& request, std::vector<Descriptor> given);
-  Reply list() const;
-  Reply answer_run(Connection& connection, const Request& request);
   Reply answer_cm(Connection& connection, const Request& request, Descriptor& made);
+  Reply answer(Connection& connection, const Request& request, std::vector<Descriptor> given,
+               std::vector<int>& descriptors, Descriptor& made);
+  void settle_completions();
+  // ---- Answers; `given` came with the request, what is in `made` goes with the reply.
+  Reply list_devices(Connection&, const Request&, Descriptors&, std::vector<int>&);
+  Reply refresh_files(Connection&, const Request&, Descriptors&, std::vector<int>&);
+  Reply begin_run(Connection&, const Request&, Descriptors&, std::vector<int>&);
+  Reply query_run(Connection&, const Request&, Descriptors&, std::vector<int>&);
+  Reply query_faults(Connection&, const Request&, Descriptors&, std::vector<int>&);
+  Reply clear_faults(Connection&, const Request&, Descriptors&, std::vector<int>&);
+  Reply add_fault(Connection&, const Request&, Descriptors&, std::vector<int>&);
+  Reply add_fail(Connection&, const Request&, Descriptors&, std::vector<int>&);
+  Reply open(Connection&, const Request&, Descriptors& given, std::vector<int>& made);
+  Reply open_clock(Connection&, const Request&, Descriptors&, std::vector<int>& made);
+  Reply close_device(Connection&, const Request&, Descriptors&, std::vector<int>&);
+
   void count(u32 run, u32 RunSteps::*step);
-  Reply open(Connection& connection, const Request& request, std::vector<Descriptor> given);
-  Reply open_clock(Connection& connection, const Request& request);
+  static void add_lost(RunSteps& steps, const Process& process);
+  void keep_lost(const Process& process);
+  bool awaits_programs();  // that are still starting
+  void add_to_wires(const testbench::FaultConfig& fault, u32 number);
+  void set_failures();
   Device* device_named(const std::array<char, kNameBytes>& name) const;
   bool has_sessions_by_day() const;
   bool has_programs() const;
@@ -75,6 +113,16 @@ class Server {
   Descriptor listening_, poll_;
   std::list<Connection> connections_;
   const std::array<testbench::HostConfig, testbench::kChips> host_;
+  std::vector<testbench::FaultConfig> faults_;
+  std::vector<FailConfig> fails_;
+  std::vector<FailUse> ended_uses_ =
+      std::vector<FailUse>(fails_.size());  // of programs that are gone
+  const u32 awaited_programs_;
+  u32 opened_programs_ = 0;
+  bool told_awaited_ = false;
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  u64 ended_programs_ = 0;
+  LetOthers let_others_;
   u32 last_program_ = 0, last_run_ = 0;
   std::chrono::steady_clock::time_point last_;  // look at the time of day
   std::chrono::nanoseconds ahead_{0};           // of it is simulated time

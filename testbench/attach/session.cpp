@@ -217,25 +217,10 @@ void Session::remove(Object& object) {
   for (Object* named : object.named)
     if (named) --named->uses;
   if (has_sink(object.kind)) device_.set_sink(object.kind, object.number, nullptr);
+  if (object.kind == Kind::Qp) failures_.forget(object.number);
   if (object.number) device_.give_number_back(object.kind, object.number);
   if (object.stamped) device_.memory().unstamp(attachment_, object.stamped);
   objects_.erase(object.handle);
-}
-
-// ---- Times of CQEs
-bool Session::stamps_are_good(const Request& request) const {
-  const auto cq = proto::decode<proto::QueueAttributes>(request.body.data());
-  return !request.stamps ||
-         (cq.log_entries <= proto::kMaxLogQueueEntries &&
-          SharedMemory::holds(request.stamps, sizeof(CqeTime) << cq.log_entries));
-}
-void Session::stamp(Object& cq, const Request& request) {
-  const auto attributes = proto::decode<proto::QueueAttributes>(request.body.data());
-  if (cq.stamped) device_.memory().unstamp(attachment_, cq.stamped);
-  cq.stamped = request.stamps ? attributes.address : 0;
-  if (cq.stamped)
-    device_.memory().stamp(attachment_, cq.stamped, u64{proto::kCqeBytes} << attributes.log_entries,
-                           request.stamps);
 }
 
 // ---- Commands
@@ -322,6 +307,9 @@ Reply Session::run(const Request& request) {
     object->groups.push_back(request.body);
   if (!reply.error && row->opcode == CommandOpcode::DetachMulticast)
     std::erase(object->groups, request.body);
+  if (!reply.error && row->opcode == CommandOpcode::ModifyQp &&
+      proto::decode<proto::QpAttributes>(reply.body.data()).state == proto::QpState::Reset)
+    failures_.forget(number);
   if (!reply.error && row->opcode == CommandOpcode::BindMw)
     object->number = proto::decode<proto::MwAttributes>(reply.body.data()).key;
   return reply;
@@ -364,6 +352,7 @@ Reply Session::destroy_plain(const Request& request, Kind kind) {
 }
 
 Reply Session::handle(const Request& request, Descriptor& descriptor) {
+  if (const int error = failures_.of(request)) return refused(error);
   switch (request.verb) {
     case Verb::CreateChannel:
       return create_channel(request, descriptor);

@@ -9,6 +9,7 @@
 #include "testbench/attach/command_rows.h"
 #include "testbench/attach/device.h"
 #include "testbench/attach/event_queue.h"
+#include "testbench/attach/failures.h"
 
 namespace hca::attach {
 // What a program has made of a device, by handle.
@@ -50,6 +51,14 @@ class Session final : public EventSink {
   bool has_posted() const;
   void take_wake();  // what it wrote to wake the server
   void set_sleeping(bool sleeps);
+  // Calls and completions that fail from now on. The HCA hears of queue pairs whose completion has
+  // failed, from outside of the simulation.
+  void set_failures(const std::vector<FailConfig>& fails);
+  const Failures& failures() const { return failures_; }
+  void settle_failures();
+  // Of a program by the time of day: who sleeps until something is written wakes.
+  void note_written() { wrote_ = true; }
+  void wake_sleepers();
 
   void completion_event(u32 cqn) override;
   void async_event(proto::EventType type, Kind kind, u32 number) override;
@@ -88,8 +97,10 @@ class Session final : public EventSink {
   Descriptor memory_;
   SharedMemory shared_;
   Descriptor wake_;
+  Failures failures_{shared_.control()};
   EventQueue async_{2};     // type, cookie or port
   bool is_behind_ = false;  // events wait for room
+  bool wrote_ = false;
   Resolve resolve_;
   Event event_;
   u32 attachment_;

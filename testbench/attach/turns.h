@@ -59,6 +59,7 @@ struct SharedThread {
   u32 tid;
   std::atomic<u32> threads_made;  // so far, by it: who makes some is not silent
   std::atomic<u32> in_flight;     // what it waits for may have been sent and not come yet
+  std::atomic<u64> cost;          // ps since its turn began that are of its calls (HostCosts)
   u64 work;                       // ps that it has worked, in front of its wait
   u64 picoseconds;                // of its wait
   CompletionRing ring;            // for whose completion it waits
@@ -68,6 +69,7 @@ struct SharedThread {
   std::atomic<u32> asked,
       steps;                 // how often it was examined, and for how many instructions at most
   std::atomic<u32> finding;  // which of those, and in the lowest bits a Finding
+  std::atomic<u64> at;       // the instruction at which it was then
   u32 looks;                 // of a wait for memory: so many addresses of eight bytes each
   std::array<u64, kMostLooks> looked_at;
 };
@@ -75,6 +77,7 @@ struct SharedThread {
 // What its calls take: knobs `host.*`, in ps.
 struct HostCosts {
   u64 post_send = 0, doorbell = 0, post_recv = 0, poll = 0, completion = 0, arm = 0, event = 0;
+  u64 create = 0, modify = 0, region = 0, region_page = 0;
 };
 
 // Who may wait for what a thread did: another of its program, for a lock and the like; any thread,

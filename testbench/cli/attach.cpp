@@ -6,14 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <chrono>
 #include <filesystem>
 #include <stdexcept>
-#include <thread>
 
-#include "testbench/attach/packet_socket.h"
 #include "testbench/cli/attached_program.h"
+#include "testbench/cli/server_link.h"
 
 namespace hca::cli {
 namespace {
@@ -30,32 +27,6 @@ std::string library(const char* name) {
   throw std::runtime_error(
       fmt::format("--attach: there is no {} beside {}", name, (here / "hca").string()));
 }
-
-// What this process asks the server of a socket.
-class Server {
- public:
-  // One that does not serve yet has so many seconds.
-  Server(const std::string& socket, double seconds) : socket_(socket) {
-    using Clock = std::chrono::steady_clock;
-    constexpr std::chrono::milliseconds kBetween{20};
-    const auto end = Clock::now() + std::chrono::duration<double>(seconds);
-    while (!(end_ = attach::connect_to(socket)) && Clock::now() < end)
-      std::this_thread::sleep_for(kBetween);
-    if (!end_) throw std::runtime_error(attach::no_server(socket, errno));
-  }
-  attach::Reply ask(attach::Verb verb) const {
-    attach::Request request;
-    request.verb = verb;
-    attach::Reply reply;
-    if (!attach::send_message(end_.get(), request) || !attach::receive_message(end_.get(), reply))
-      throw std::runtime_error(attach::no_server(socket_, errno));
-    return reply;
-  }
-
- private:
-  const std::string socket_;
-  attach::Descriptor end_;
-};
 
 void check_device(const std::string& device, const attach::DeviceList& list) {
   std::string names;
@@ -84,6 +55,11 @@ void add_attach_options(CLI::App& command, AttachArguments& options) {
                   "the system; replace, in the place of its libibverbs.so.1, for dlopen() too")
       ->needs(attach)
       ->check(CLI::IsMember({"preload", "replace"}));
+  command
+      .add_flag("--strict-time", options.strict_time,
+                "with --attach: exit code 125, and a line that names the thread and where it was, "
+                "if simulated time ever went on without a thread that had its turn")
+      ->needs(attach);
   const CLI::Range seconds(0.0, 1e6);
   command
       .add_option("--wait", options.wait,
@@ -99,6 +75,16 @@ void add_attach_options(CLI::App& command, AttachArguments& options) {
 }
 
 namespace {
+// What a thread did without its turn may be otherwise in another run. 0: there was none.
+int check_strictly(const std::string& program, const attach::RunSteps& steps) {
+  if (!steps.lost) return 0;
+  fmt::print(stderr,
+             "hca: --strict-time: simulated time went on {} time{} without a thread of '{}' that "
+             "had its turn, first {}\n",
+             steps.lost, steps.lost == 1 ? "" : "s", program, steps.first.data());
+  return kNotStrict;
+}
+
 // `paths`, in front of those that the environment has there.
 void put_in_front(const char* variable, std::string paths) {
   const char* before = std::getenv(variable);
@@ -150,20 +136,25 @@ void set_environment(const AttachArguments& options, u32 run) {
 
 int run_attached(const std::string& program, const AttachArguments& options) {
   if (program.empty()) throw std::runtime_error("--attach: no program is given behind `--`");
-  const Server server(options.socket, options.wait);
+  const ServerLink server(options.socket, options.wait);
   const auto list = attach::get<attach::DeviceList>(server.ask(attach::Verb::ListDevices).body);
   if (!options.device.empty()) check_device(options.device, list);
   if (const std::string why = why_without_libraries(program); !why.empty())
     throw std::runtime_error(
         fmt::format("--attach: '{}' {}: the verbs cannot be loaded into it", program, why));
-  set_environment(options, server.ask(attach::Verb::BeginRun).number);
+  const bool simulated = options.time == "sim";
+  if (options.strict_time && !simulated)
+    throw std::runtime_error("--strict-time: is given with --time=wall; allowed: --time=sim");
+  set_environment(options, server.ask(attach::Verb::BeginRun, simulated).number);
   std::vector<std::string> command{program};
   command.insert(command.end(), options.arguments.begin(), options.arguments.end());
   return run_program(command, options.timeout, [&] {
     try {
-      tell_unopened(program,
-                    attach::get<attach::RunSteps>(server.ask(attach::Verb::QueryRun).body));
+      const auto steps = attach::get<attach::RunSteps>(server.ask(attach::Verb::QueryRun).body);
+      tell_unopened(program, steps);
+      return options.strict_time ? check_strictly(program, steps) : 0;
     } catch (const std::runtime_error&) {  // the server is gone: the program has said so
+      return options.strict_time ? kNotStrict : 0;
     }
   });
 }

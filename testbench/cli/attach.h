@@ -8,7 +8,8 @@ namespace hca::cli {
 // hca run --attach SOCKET -- PROGRAM ARGS
 struct AttachArguments {
   std::string socket, device, time = "sim", library = "preload";
-  double wait = 0, timeout = 0;        // seconds
+  double wait = 0, timeout = 0;  // seconds
+  bool strict_time = false;
   std::vector<std::string> arguments;  // of the program
 };
 void add_attach_options(CLI::App& command, AttachArguments& options);

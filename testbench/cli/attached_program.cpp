@@ -162,7 +162,7 @@ std::string why_without_libraries(const std::string& program) {
 }
 
 int run_program(const std::vector<std::string>& command, double seconds,
-                const std::function<void()>& ended) {
+                const std::function<int()>& ended) {
   int report[2];  // errno's value, if it cannot be started
   if (pipe2(report, O_CLOEXEC)) throw std::runtime_error(std::strerror(errno));
   std::fflush(nullptr);
@@ -190,11 +190,12 @@ int run_program(const std::vector<std::string>& command, double seconds,
   g_program = 0;
   if (!started)
     throw std::runtime_error(fmt::format("--attach: '{}': {}", command[0], std::strerror(error)));
-  ended();
+  const int instead = ended();
   if (timed_out) {
     fmt::print(stderr, "hca: --timeout: '{}' was ended after {} s\n", command[0], seconds);
     return kTimedOut;
   }
+  if (instead) return instead;
   return WIFSIGNALED(status) ? end_by(WTERMSIG(status)) : WEXITSTATUS(status);
 }
 }  // namespace hca::cli

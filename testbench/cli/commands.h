@@ -13,6 +13,7 @@ void add_compare(CLI::App& command, int& exit_code);
 void add_config(CLI::App& command, int& exit_code);
 void add_decode(CLI::App& command, int& exit_code);
 void add_docs(CLI::App& command, int& exit_code);
+void add_faults(CLI::App& command, int& exit_code);
 void add_replay(CLI::App& command, int& exit_code);
 void add_run(CLI::App& command, int& exit_code);
 void add_serve(CLI::App& command, int& exit_code);

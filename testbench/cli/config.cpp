@@ -23,12 +23,14 @@ void print_all() {
   KnobTable lists;
   WorkloadConfig workload;
   FaultConfig fault;
+  attach::FailConfig fail;
   MixConfig mix;
   SizeConfig size;
   lists.add("workload[]", workload);
   lists.add("workload[].mix", mix);
   lists.add("workload[].sizes[]", size);
   lists.add("faults[]", fault);
+  lists.add("fail[]", fail);
   fmt::print(
       "# key, default, range, meaning. A number with a unit needs it: 4 cycles, 2 us, 100 Gb/s.\n"
       "# hca0., hca1., pcie0. ... set a knob for one of the two sides, hca.port1., hca.port2., "

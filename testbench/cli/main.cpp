@@ -24,6 +24,8 @@ constexpr std::array kCommands{
         hca::cli::add_run},
     Row{"serve", "simulate two HCAs for programs of the verbs, which `hca run --attach` starts",
         hca::cli::add_serve},
+    Row{"faults", "frames that are lost, calls that fail: of an `hca serve` that runs",
+        hca::cli::add_faults},
     Row{"calibrate", "published measurements of real adapters against the presets",
         hca::cli::add_calibrate},
     Row{"sweep", "run a scenario at many points, and compare them", hca::cli::add_sweep},

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "testbench/cli/commands.h"
+#include "testbench/missing_part.h"
 #include "testbench/replay_pairs.h"
 #include "testbench/replay_report.h"
 #include "testbench/text_file.h"

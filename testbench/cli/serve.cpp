@@ -3,22 +3,19 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <filesystem>
-#include <fstream>
 #include <memory>
-#include <stdexcept>
 
-#include "model/blocks/chip.h"
-#include "testbench/attach/server.h"
+#include "testbench/attach/records.h"
+#include "testbench/attach/serve_rules.h"
 #include "testbench/attach/time_stamps.h"
 #include "testbench/cli/commands.h"
-#include "testbench/text_file.h"
-#include "testbench/wire_capture.h"
+#include "testbench/scenario_file.h"
 
 namespace hca::cli {
 namespace {
 struct ServeArguments {
   std::string scenario, socket, directory;
+  u32 programs = 0;
   std::vector<std::string> settings;
 };
 
@@ -31,65 +28,25 @@ void stop_on(int signal) {
   sigaction(signal, &action, nullptr);
 }
 
-// Files that are of `hca run` alone, and one that needs a directory.
-void check_files(const testbench::RunOptions& run, const std::string& directory) {
-  using testbench::RunOptions;
-  constexpr std::array<std::pair<std::string_view, bool RunOptions::*>, 4> kOfRuns{
-      {{"events", &RunOptions::events},
-       {"vcd", &RunOptions::vcd},
-       {"trace", &RunOptions::trace},
-       {"messages", &RunOptions::messages}}};
-  for (const auto& [name, asked] : kOfRuns)
-    if (run.*asked)
-      throw std::runtime_error(fmt::format(
-          "run.{}: `hca serve` writes captures and counters alone; allowed: false", name));
-  if (run.pcap && directory.empty())
-    throw std::runtime_error("run.pcap needs a directory to write to: --out DIR");
-}
-
-// What is in the directory when the server has ended: frames of the wires, counters of all blocks.
-class Records {
- public:
-  Records(const std::string& directory, testbench::Testbed& testbed)
-      : folder_(directory), testbed_(testbed) {
-    testbench::make_folder(directory);
-    std::vector<tlm_::Wire*> wires;
-    for (unsigned port = 0; port < testbed.ports(); ++port) wires.push_back(&testbed.wire(port));
-    for (const std::size_t ports : {1, 2})
-      std::filesystem::remove(folder_ / testbench::WireCapture::name_of(ports));
-    capture_ = std::make_unique<testbench::WireCapture>(
-        folder_ / testbench::WireCapture::name_of(wires.size()), wires, testbed.link());
-  }
-  void close() {
-    capture_->close();
-    std::ofstream file(folder_ / "counters.csv");
-    file << "counter,value\n";
-    for (unsigned i = 0; i < testbench::kChips; ++i)
-      testbed_.node(i).hca.chip().for_each_counters(
-          [&](std::string_view block, const auto& counters) {
-            engine::for_each_counter(counters, [&](const auto& row, u64 value) {
-              file << fmt::format("hca{}.{}.{},{}\n", i, block, row.name, value);
-            });
-          });
-    if (!file.flush())
-      throw std::runtime_error((folder_ / "counters.csv").string() + ": could not be written");
-  }
-
- private:
-  const std::filesystem::path folder_;
-  testbench::Testbed& testbed_;
-  std::unique_ptr<testbench::WireCapture> capture_;
-};
-
 int serve(const ServeArguments& options) {
   const testbench::Scenario scenario = testbench::load_scenario(options.scenario, options.settings);
-  check_files(scenario.run, options.directory);
+  if (const auto mistakes = attach::serve_mistakes(scenario, !options.directory.empty());
+      !mistakes.empty())
+    throw testbench::ScenarioError(mistakes);
   for (const int signal : {SIGINT, SIGTERM}) stop_on(signal);
   std::signal(SIGPIPE, SIG_IGN);
-  attach::Server server(scenario, options.socket);
-  std::unique_ptr<Records> records;
-  if (!options.directory.empty())
-    records = std::make_unique<Records>(options.directory, server.testbed());
+  attach::Server server(scenario, options.socket, options.programs);
+  std::unique_ptr<attach::Records> records;
+  if (!options.directory.empty()) {
+    const bool captures = scenario.run.pcap || !scenario.find_given("run.pcap");
+    records = std::make_unique<attach::Records>(options.directory, server, captures);
+    server.paused = [&](bool idle) { records->pause(idle); };
+  } else {
+    server.paused = [&](bool) {  // what faults did is not kept for nobody
+      for (unsigned port = 0; port < server.testbed().ports(); ++port)
+        server.testbed().wire(port).take_fault_records();
+    };
+  }
   std::string names;
   for (const auto& device : server.devices()) names += (names.empty() ? "" : ", ") + device->name();
   if (!attach::can_trap_time_stamps())
@@ -110,8 +67,13 @@ void add_serve(CLI::App& command, int& exit_code) {
   command.add_option("--socket", options->socket, "where programs attach: a path")->required();
   command
       .add_option("--out", options->directory,
-                  "write run.pcap, with two ports run.pcapng, and counters.csv there")
+                  "write run.pcap, with two ports run.pcapng, counters.csv, faults.csv and "
+                  "summary.json there, while it serves")
       ->check([](const std::string& folder) { return folder.empty() ? "is an empty name" : ""; });
+  command
+      .add_option("--programs", options->programs,
+                  "simulated time stands until so many programs have opened a device in it")
+      ->check(CLI::Range(0u, 1000u));
   command.add_option("--set", options->settings, "KEY=VALUE: a setting that wins over the file's")
       ->allow_extra_args(false);
   command.callback([options, &exit_code] { exit_code = serve(*options); });

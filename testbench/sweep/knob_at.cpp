@@ -34,6 +34,7 @@ const KnobMap& all_knobs() {
     Scenario scenario;
     WorkloadConfig workload;
     FaultConfig fault;
+    attach::FailConfig fail;
     MixConfig mix;
     SizeConfig size;
     KnobTable table = knobs_of(scenario);
@@ -41,6 +42,7 @@ const KnobMap& all_knobs() {
     table.add("workload[].mix", mix);
     table.add("workload[].sizes[]", size);
     table.add("faults[]", fault);
+    table.add("fail[]", fail);
     KnobMap map;
     for (const KnobTable::Entry& e : table.entries()) map.emplace(e.path, e.info);
     return map;
@@ -51,6 +53,7 @@ const KnobMap& all_knobs() {
 // Whether the lists of the scenario have these entries.
 bool has_entries(const GenericPath& at, const Scenario& scenario) {
   if (at.indices.empty()) return true;
+  if (at.path.starts_with("fail[")) return at.indices[0] < scenario.fail.size();
   if (at.path.starts_with("faults")) return at.indices[0] < scenario.faults.size();
   if (at.indices[0] >= scenario.workload.size()) return false;
   return at.indices.size() == 1 || at.indices[1] < scenario.workload[at.indices[0]].sizes.size();

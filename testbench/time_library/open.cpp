@@ -52,7 +52,7 @@ void end() {
 bool ask_for_clock() {
   Program& here = program();
   here.socket = attach::connect_to(here.path.data());
-  attach::OpenDevice wanted;
+  attach::OpenDevice wanted{.run = attach::run_of_environment(), .name = {}};
   wanted.name = here.device;
   attach::Request request;
   request.verb = attach::Verb::OpenClock;

@@ -15,6 +15,7 @@ constexpr u64 kMicrosecond = 1'000'000, kMillisecond = 1000 * kMicrosecond;
 
 void hca_time_spend(u64 picoseconds) {
   spend(picoseconds);
+  if (t_mine.slot) t_mine.slot->cost.fetch_add(picoseconds, std::memory_order_relaxed);
   t_mine.free_polls = std::max(t_mine.free_polls, 1u);
 }
 void hca_time_settle() {

@@ -223,6 +223,7 @@ void stop_stepping(ucontext_t& context) {
 void end(ucontext_t& context, Finding finding) {
   Examination& e = g_examination;
   stop_stepping(context);
+  e.slot->at.store(u64(context.uc_mcontext.gregs[REG_RIP]), std::memory_order_relaxed);
   // It gives its turn up where it is, and looks again when it has the next one.
   if (finding == Finding::Waits && can_be_watched(e)) {
     static thread_local Words watched;

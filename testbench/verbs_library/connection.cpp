@@ -7,6 +7,7 @@
 #include <bit>
 #include <utility>
 
+#include "model/proto/memory_region.h"
 #include "testbench/verbs_library/library.h"
 
 namespace hca::verbs_library {
@@ -57,6 +58,38 @@ class Awaited {
   bool taken_ = false, good_ = false;
 };
 
+// What the kernel of a host does for a command, beside the HCA.
+static void spend_on(const attach::Request& request) {
+  using proto::CommandOpcode;
+  struct CostRow {
+    CommandOpcode opcode;
+    u64 attach::HostCosts::*cost;
+  };
+  constexpr std::array kCosts{CostRow{CommandOpcode::CreateCq, &attach::HostCosts::create},
+                              CostRow{CommandOpcode::CreateQp, &attach::HostCosts::create},
+                              CostRow{CommandOpcode::CreateSrq, &attach::HostCosts::create},
+                              CostRow{CommandOpcode::AllocMw, &attach::HostCosts::create},
+                              CostRow{CommandOpcode::ModifyCq, &attach::HostCosts::modify},
+                              CostRow{CommandOpcode::ModifyQp, &attach::HostCosts::modify},
+                              CostRow{CommandOpcode::ModifySrq, &attach::HostCosts::modify},
+                              CostRow{CommandOpcode::DestroyCq, &attach::HostCosts::modify},
+                              CostRow{CommandOpcode::DestroyQp, &attach::HostCosts::modify},
+                              CostRow{CommandOpcode::DestroySrq, &attach::HostCosts::modify},
+                              CostRow{CommandOpcode::DeallocMw, &attach::HostCosts::modify},
+                              CostRow{CommandOpcode::DeregisterMr, &attach::HostCosts::modify},
+                              CostRow{CommandOpcode::RegisterMr, &attach::HostCosts::region},
+                              CostRow{CommandOpcode::ReregisterMr, &attach::HostCosts::region}};
+  if (request.verb != attach::Verb::Command) return;
+  const auto row = std::ranges::find(kCosts, request.opcode, &CostRow::opcode);
+  if (row == kCosts.end()) return;
+  clock::spend(row->cost);
+  if (row->cost != &attach::HostCosts::region) return;
+  constexpr u64 kPage = 4096;
+  const auto mr = proto::decode<proto::MrAttributes>(request.body.data());
+  const u64 first = mr.physical / kPage, end = (mr.physical + mr.bytes + kPage - 1) / kPage;
+  clock::spend(&attach::HostCosts::region_page, end - first);
+}
+
 int ask(Context& context, attach::Request& request, attach::Reply& reply,
         std::vector<attach::Descriptor>* descriptors) {
   if (is_inherited(&context.context)) return told(EPERM);
@@ -67,6 +100,7 @@ int ask(Context& context, attach::Request& request, attach::Reply& reply,
     lose(context);
     return told(EIO);
   }
+  if (!reply.error) spend_on(request);
   return told(reply.error);
 }
 
@@ -82,7 +116,7 @@ void ring(Context& context, proto::BarOffset offset, const std::array<u8, 8>& do
   const u32 posted = control.posted.load(std::memory_order_relaxed);
   while (posted - control.taken.load(std::memory_order_acquire) >= attach::kPostedWrites) {
     if (!server_is_there(context)) return;
-    sched_yield();
+    context.let_others.yield();
   }
   control.writes[posted % attach::kPostedWrites] = {u32(offset), 0, at, doorbell};
   control.posted.store(posted + 1, std::memory_order_seq_cst);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completion queues.
 #include <endian.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -176,13 +179,24 @@ void tell_polled(const Cq& cq) {
         {attach::kSharedBit | cq.offset, cq.bytes(), context_of(cq.context).info.attachment});
 }
 
+// Until the HCA writes something, for a moment at the longest.
+void sleep_for_completion(attach::SharedControl& control, const Cq& cq) {
+  const timespec longest{0, 50 * attach::LetOthers::kMoment};
+  const u32 seen = control.completions.load();
+  control.sleepers.fetch_add(1);
+  if (!is_new(cq, cq.consumer))
+    syscall(SYS_futex, &control.completions, FUTEX_WAIT, seen, &longest, nullptr, 0);
+  control.sleepers.fetch_sub(1);
+}
+
 // A poll found nothing. True: it is worth to look once more.
 bool await_completion(Cq& cq) {
   if (clock::is_simulated()) {
     hca_time_await_completion(std::max(cq.empty, 1u) - 1);  // another thread may have found one
     return true;
   }
-  sched_yield();  // whom it waits for may need this processor
+  Context& context = context_of(cq.context);
+  context.let_others.wait([&] { sleep_for_completion(context.control(), cq); });
   return false;
 }
 }  // namespace
@@ -190,6 +204,8 @@ bool await_completion(Cq& cq) {
 int poll_cq(ibv_cq* plain, int entries, ibv_wc* wc) {
   Cq& cq = cq_of(plain);
   if (is_inherited(plain->context)) return -EPERM;
+  if (const int error = failure_of(context_of(plain->context), attach::FailVerb::PollCq))
+    return errno = error, -error;
   tell_polled(cq);
   if (is_new(cq, cq.consumer)) clock::settle();  // others wait for what comes meanwhile
   int found = take_completions(cq, entries, wc);
@@ -202,6 +218,8 @@ int poll_cq(ibv_cq* plain, int entries, ibv_wc* wc) {
 int req_notify_cq(ibv_cq* plain, int solicited_only) {
   Cq& cq = cq_of(plain);
   if (is_inherited(plain->context)) return told(EPERM);
+  if (const int error = failure_of(context_of(plain->context), attach::FailVerb::ReqNotifyCq))
+    return told(error);
   clock::settle();
   const std::lock_guard guard(cq.lock);
   // Who arms between an event and the poll for it does not want another for the same CQEs; who has
@@ -259,6 +277,8 @@ int start_poll(ibv_cq_ex* ex, ibv_poll_cq_attr* attributes) {
   if (is_inherited(ex->context)) return told(EPERM);
   if (attributes && attributes->comp_mask) return told(EINVAL);
   if (cq.polling && cq.lock.is_mine()) return told(EBUSY);
+  if (const int error = failure_of(context_of(ex->context), attach::FailVerb::PollCq))
+    return told(error);
   tell_polled(cq);
   if (is_new(cq, cq.consumer)) clock::settle();
   cq.lock.lock();

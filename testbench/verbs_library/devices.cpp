@@ -38,11 +38,6 @@ std::string server_path() {
   const char* path = std::getenv(attach::kSocketVariable);
   return path ? path : "";
 }
-// Of the `hca run` that has started the program; 0: none has.
-u32 run_number() {
-  const char* number = std::getenv(attach::kRunVariable);
-  return number ? u32(std::strtoul(number, nullptr, 10)) : 0;
-}
 attach::Descriptor connect() {
   const std::string path = server_path();
   attach::Descriptor server = attach::connect_to(path);
@@ -230,7 +225,7 @@ void set_operations(Context& made, ibv_device* device) {
 int open_at_server(Context& made, const char* name) {
   attach::OpenDevice wanted;
   set_text(wanted.name.data(), wanted.name.size(), name);
-  wanted.run = run_number();
+  wanted.run = attach::run_of_environment();
   if (hca_time_open && !(wanted.program = hca_time_open(server_path().c_str(), name)))
     return ENODEV;
   made.socket = connect();
@@ -275,7 +270,7 @@ HCA_VERB ibv_device** ibv_get_device_list(int* count) {
   const attach::Descriptor server = connect();
   if (!server) return fail(ENOSYS);
   attach::Request request;
-  request.verb = attach::Verb::ListDevices, request.cookie = run_number();
+  request.verb = attach::Verb::ListDevices, request.cookie = attach::run_of_environment();
   attach::Reply reply;
   if (!attach::send_message(server.get(), request) || !attach::receive_message(server.get(), reply))
     return fail(EIO);

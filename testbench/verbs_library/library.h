@@ -15,6 +15,8 @@
 #include <set>
 #include <vector>
 
+#include "testbench/attach/failures.h"
+#include "testbench/attach/let_others.h"
 #include "testbench/attach/packet_socket.h"
 #include "testbench/time_library/clock.h"
 #include "testbench/verbs_library/locks.h"
@@ -92,6 +94,8 @@ struct Context : verbs_context {
   pthread_t watcher{};
   int watched_in = 0;  // the process whose thread it is; 0: there is none
 
+  attach::LetOthers let_others;  // of whoever polls last: it need not be exact
+
   attach::SharedControl& control() { return *reinterpret_cast<attach::SharedControl*>(shared); }
 };
 inline Context& context_of(ibv_context* context) {
@@ -126,6 +130,10 @@ int command(Context& context, proto::CommandOpcode opcode, attach::Request& requ
   return ask(context, request, reply);
 }
 int command(Context& context, proto::CommandOpcode opcode, u32 object, attach::Reply& reply);
+// What one more call of a verb fails with because somebody wants that; 0: it does not.
+inline int failure_of(Context& context, attach::FailVerb verb) {
+  return attach::failure_of(context.control(), verb);
+}
 // One write of 8 bytes to the user page, at this simulated time.
 void ring(Context& context, proto::BarOffset offset, const std::array<u8, 8>& doorbell, u64 at);
 template <class Doorbell>

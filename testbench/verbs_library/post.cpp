@@ -138,6 +138,8 @@ int post_send(ibv_qp* plain, ibv_send_wr* wr, ibv_send_wr** bad) {
   Context& context = context_of(plain->context);
   if (is_inherited(plain->context)) return *bad = wr, told(EPERM);
   if (qp.send.lock.is_mine()) return *bad = wr, told(EBUSY);
+  if (const int error = failure_of(context, attach::FailVerb::PostSend))
+    return *bad = wr, told(error);
   clock::catch_up();
   const std::lock_guard guard(qp.send.lock);
   int error = 0;
@@ -185,6 +187,8 @@ int post_recv(ibv_qp* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
   if (is_inherited(plain->context)) return *bad = wr, told(EPERM);
   if (plain->state == IBV_QPS_RESET || plain->srq) return *bad = wr, told(EINVAL);
   if (qp.receive.lock.is_mine()) return *bad = wr, told(EBUSY);
+  if (const int error = failure_of(context, attach::FailVerb::PostRecv))
+    return *bad = wr, told(error);
   clock::catch_up();
   const std::lock_guard guard(qp.receive.lock);
   const u32 before = qp.receive.posted;
@@ -201,6 +205,8 @@ int post_srq_recv(ibv_srq* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
   Context& context = context_of(plain->context);
   if (is_inherited(plain->context)) return *bad = wr, told(EPERM);
   if (srq.queue.lock.is_mine()) return *bad = wr, told(EBUSY);
+  if (const int error = failure_of(context, attach::FailVerb::PostSrqRecv))
+    return *bad = wr, told(error);
   clock::catch_up();
   std::unique_lock guard(srq.queue.lock);
   int error = 0;

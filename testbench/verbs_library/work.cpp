@@ -67,6 +67,7 @@ int complete(ibv_qp_ex* ex) {
   Qp& qp = qp_of(ex);
   if (!end(qp)) return told(qp.opened ? EBUSY : EINVAL);
   finish(qp);
+  if (!qp.error) qp.error = failure_of(context_of(qp.qp_base.context), attach::FailVerb::PostSend);
   if (qp.error)
     qp.send.posted = qp.begun_at;
   else if (qp.send.posted != qp.begun_at)

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls and completions of programs that fail because somebody wants them to.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string>
+#include <string_view>
+
+#include "model/engine/knob.h"
+#include "model/proto/device.h"
+
+namespace hca::attach {
+// A verb of which a call, or a completion, fails. The first ones are calls of the library alone;
+// the others are requests to the server (failures.cpp).
+enum class FailVerb : u8 {
+  PostSend,
+  PostRecv,
+  PostSrqRecv,
+  PollCq,
+  ReqNotifyCq,
+  AllocPd,
+  DeallocPd,
+  CreateCompChannel,
+  DestroyCompChannel,
+  CreateCq,
+  ModifyCq,
+  DestroyCq,
+  RegMr,
+  ReregMr,
+  DeregMr,
+  AllocMw,
+  DeallocMw,
+  CreateSrq,
+  ModifySrq,
+  QuerySrq,
+  DestroySrq,
+  CreateQp,
+  ModifyQp,
+  QueryQp,
+  DestroyQp,
+  AttachMcast,
+  DetachMcast,
+  CreateAh,
+  DestroyAh,
+  QueryPort,
+};
+inline constexpr std::array<std::string_view, 30> kFailVerbNames{"post_send",
+                                                                 "post_recv",
+                                                                 "post_srq_recv",
+                                                                 "poll_cq",
+                                                                 "req_notify_cq",
+                                                                 "alloc_pd",
+                                                                 "dealloc_pd",
+                                                                 "create_comp_channel",
+                                                                 "destroy_comp_channel",
+                                                                 "create_cq",
+                                                                 "modify_cq",
+                                                                 "destroy_cq",
+                                                                 "reg_mr",
+                                                                 "rereg_mr",
+                                                                 "dereg_mr",
+                                                                 "alloc_mw",
+                                                                 "dealloc_mw",
+                                                                 "create_srq",
+                                                                 "modify_srq",
+                                                                 "query_srq",
+                                                                 "destroy_srq",
+                                                                 "create_qp",
+                                                                 "modify_qp",
+                                                                 "query_qp",
+                                                                 "destroy_qp",
+                                                                 "attach_mcast",
+                                                                 "detach_mcast",
+                                                                 "create_ah",
+                                                                 "destroy_ah",
+                                                                 "query_port"};
+static_assert(kFailVerbNames.size() == std::size_t(FailVerb::QueryPort) + 1);
+
+// How it fails: with a value of errno, or by the status of a completion.
+struct FailStatusRow {
+  std::string_view word;
+  int error = 0;
+  proto::WcStatus status = proto::WcStatus::Success;
+};
+inline constexpr std::array kErrnoRows{
+    FailStatusRow{"EPERM", EPERM},     FailStatusRow{"ENOENT", ENOENT},
+    FailStatusRow{"EINTR", EINTR},     FailStatusRow{"EIO", EIO},
+    FailStatusRow{"EAGAIN", EAGAIN},   FailStatusRow{"ENOMEM", ENOMEM},
+    FailStatusRow{"EACCES", EACCES},   FailStatusRow{"EFAULT", EFAULT},
+    FailStatusRow{"EBUSY", EBUSY},     FailStatusRow{"EEXIST", EEXIST},
+    FailStatusRow{"ENODEV", ENODEV},   FailStatusRow{"EINVAL", EINVAL},
+    FailStatusRow{"EMFILE", EMFILE},   FailStatusRow{"ENOSPC", ENOSPC},
+    FailStatusRow{"ENOSYS", ENOSYS},   FailStatusRow{"EOPNOTSUPP", EOPNOTSUPP},
+    FailStatusRow{"ENOBUFS", ENOBUFS}, FailStatusRow{"ETIMEDOUT", ETIMEDOUT}};
+// Those of completions without SUCCESS.
+inline constexpr auto kFailStatuses = [] {
+  std::array<FailStatusRow, kErrnoRows.size() + proto::kWcStatusNames.size() - 1> all;
+  std::ranges::copy(kErrnoRows, all.begin());
+  for (std::size_t i = 1; i < proto::kWcStatusNames.size(); ++i)
+    all[kErrnoRows.size() + i - 1] = {proto::kWcStatusNames[i], 0, proto::WcStatus(i)};
+  return all;
+}();
+inline constexpr auto kFailStatusNames = [] {
+  std::array<std::string_view, kFailStatuses.size()> names;
+  std::ranges::transform(kFailStatuses, names.begin(), &FailStatusRow::word);
+  return names;
+}();
+enum class FailStatus : u8 {};  // a place in kFailStatuses
+constexpr FailStatus fail_status(std::string_view word) {
+  return FailStatus(std::ranges::find(kFailStatusNames, word) - kFailStatusNames.begin());
+}
+
+// One entry of the list `fail`.
+struct FailConfig {
+  FailVerb verb = FailVerb::PostSend;
+  u64 nth = 1, times = 1;
+  FailStatus status = fail_status("ENOMEM");
+
+  const FailStatusRow& row() const { return kFailStatuses[std::size_t(status)]; }
+  bool is_of_completion() const { return !row().error; }
+};
+// So many entries at a time.
+inline constexpr std::size_t kMostFails = 32;
+
+// Verbs whose work completes.
+constexpr bool has_completions(FailVerb verb) { return verb <= FailVerb::PollCq; }
+// What no single value of an entry shows, with what is allowed; empty: nothing.
+inline std::string fail_mistake(const FailConfig& fail) {
+  if (!fail.is_of_completion() || has_completions(fail.verb)) return "";
+  return ".status: is " + std::string(fail.row().word) + " of " +
+         std::string(kFailVerbNames[std::size_t(fail.verb)]) +
+         ", which has no completions; allowed: " + std::string(kErrnoRows.front().word) + " and " +
+         "the other values of errno, or a verb of these: post_send, post_recv, post_srq_recv, "
+         "poll_cq";
+}
+}  // namespace hca::attach
+
+template <>
+struct hca::engine::Knobs<hca::attach::FailConfig> {
+  using Config = attach::FailConfig;
+  static constexpr std::string_view block = "fail";
+  static constexpr std::string_view sentence =
+      "calls and completions that fail, of each program on a device of `hca serve`";
+  static constexpr u64 kMost = ~u64{0} >> 1;
+  static constexpr auto rows = make_rows(
+      knob("verb", &Config::verb, attach::kFailVerbNames,
+           "whose call fails; with the status of a completion: whose completions are counted, of "
+           "poll_cq all, of post_send and the like those of sends or receives"),
+      knob("nth", &Config::nth, Unit::Count, 1, kMost,
+           "the first that fails, counted from when the program opens the device or the entry is "
+           "given"),
+      knob("times", &Config::times, Unit::Count, 1, kMost, "so many one after the other"),
+      knob("status", &Config::status, attach::kFailStatusNames,
+           "errno of a call, or the status of a completion: its queue pair is then in Error"));
+};

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "model/proto/types.h"
+
+namespace hca::attach {
+// Who waits for another process lets it have this processor. To yield is the shorter way where
+// nobody else computes. Beside programs that compute whoever yields gets the processor back after
+// their turns, milliseconds later, and who sleeps for a moment at once: then it sleeps.
+class LetOthers {
+ public:
+  // `sleep`: until what it waits for is there, or some 50 us have passed.
+  template <class Sleep>
+  void wait(Sleep sleep) {
+    if (sleeps_) {
+      --sleeps_;
+      return sleep();
+    }
+    const u64 from = now();
+    syscall(SYS_sched_yield);  // by name it would be the program's own
+    if (now() - from > kLong)
+      sleeps_ = longer_ = std::min(2 * longer_, kMost);
+    else if (++short_ % kMost == 0)
+      longer_ = kLeast;
+  }
+  void yield() {
+    wait([] {
+      const timespec moment{0, kMoment};
+      syscall(SYS_nanosleep, &moment, nullptr);
+    });
+  }
+  static constexpr long kMoment = 20'000;  // ns
+
+ private:
+  // A turn of the other process that it waits for is shorter.
+  static constexpr u64 kLong = 500'000;
+  static constexpr unsigned kLeast = 256, kMost = 65536;
+  static u64 now() {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return u64(time.tv_sec) * 1'000'000'000 + u64(time.tv_nsec);
+  }
+  unsigned sleeps_ = 0, longer_ = kLeast, short_ = 0;
+};
+}  // namespace hca::attach

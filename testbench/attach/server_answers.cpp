@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the server answers to requests that are not of an object.
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+
+#include "testbench/attach/server.h"
+
+namespace hca::attach {
+namespace {
+std::string_view name_in(const std::array<char, kNameBytes>& name) {
+  return {name.data(), strnlen(name.data(), name.size())};
+}
+}  // namespace
+
+// What answers a request; `given` came with it, `made` goes with the reply.
+struct Server::AnswerRow {
+  Verb verb;
+  Reply (Server::*answer)(Connection& connection, const Request& request,
+                          std::vector<Descriptor>& given, std::vector<int>& made);
+};
+
+Reply Server::answer(Connection& connection, const Request& request, std::vector<Descriptor> given,
+                     std::vector<int>& descriptors, Descriptor& made) {
+  constexpr std::array kAnswers{
+      AnswerRow{Verb::ListDevices, &Server::list_devices},
+      AnswerRow{Verb::RefreshFiles, &Server::refresh_files},
+      AnswerRow{Verb::BeginRun, &Server::begin_run},
+      AnswerRow{Verb::QueryRun, &Server::query_run},
+      AnswerRow{Verb::QueryFaults, &Server::query_faults},
+      AnswerRow{Verb::ClearFaults, &Server::clear_faults},
+      AnswerRow{Verb::AddFault, &Server::add_fault},
+      AnswerRow{Verb::AddFail, &Server::add_fail},
+      AnswerRow{Verb::OpenClock, &Server::open_clock},
+      AnswerRow{Verb::OpenDevice, &Server::open},
+      AnswerRow{Verb::CloseDevice, &Server::close_device},
+  };
+  const auto row = std::ranges::find(kAnswers, request.verb, &AnswerRow::verb);
+  Reply reply;
+  try {
+    if (row != kAnswers.end())
+      reply = (this->*row->answer)(connection, request, given, descriptors);
+    else if (request.verb == Verb::Cm)
+      reply = answer_cm(connection, request, made);
+    else if (connection.session)
+      reply = connection.session->handle(request, made);
+    else
+      reply.error = ENODEV;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hca: %s\n", error.what());
+    reply = {};
+    reply.error = EIO;
+  }
+  if (made) descriptors.push_back(made.get());
+  return reply;
+}
+
+void Server::answer(Connection& connection, const Request& request, std::vector<Descriptor> given) {
+  Descriptor made;
+  std::vector<int> descriptors;
+  const Reply reply = answer(connection, request, std::move(given), descriptors, made);
+  if (!send_message(connection.socket.get(), reply, descriptors)) connection.gone = true;
+  if (connection.process) connection.process->resume_waiting();
+  if (connection.process && request.opcode == proto::CommandOpcode::ModifyCq)
+    connection.process->resume_polling();  // its ring may be another
+}
+
+Reply Server::list_devices(Connection&, const Request& request, Descriptors&, std::vector<int>&) {
+  count(u32(request.cookie), &RunSteps::lists);
+  DeviceList list;
+  for (const auto& device : devices_) {
+    device->name().copy(list.name[list.count].data(), kNameBytes - 1);
+    list.node_guid[list.count++] = device->info().node_guid;
+  }
+  Reply reply;
+  put(reply.body, list);
+  return reply;
+}
+
+Reply Server::refresh_files(Connection&, const Request& request, Descriptors&, std::vector<int>&) {
+  count(u32(request.cookie), &RunSteps::files);
+  files_->refresh();
+  return {};
+}
+
+Reply Server::close_device(Connection& connection, const Request&, Descriptors&,
+                           std::vector<int>&) {
+  Reply reply;
+  if (!connection.session) reply.error = ENODEV;
+  close(connection);
+  return reply;
+}
+
+Device* Server::device_named(const std::array<char, kNameBytes>& name) const {
+  const auto found =
+      std::ranges::find_if(devices_, [&](const auto& d) { return d->name() == name_in(name); });
+  return found == devices_.end() ? nullptr : found->get();
+}
+
+Reply Server::open_clock(Connection& connection, const Request& request, Descriptors&,
+                         std::vector<int>& made) {
+  Reply reply;
+  const auto wanted = get<OpenDevice>(request.body);
+  Device* const device = device_named(wanted.name);
+  if (wanted.version != kProtocolVersion) {
+    reply.error = EPROTONOSUPPORT;
+  } else if (connection.session || connection.process || !device) {
+    reply.error = device ? EINVAL : ENODEV;
+  } else {
+    const unsigned chip = unsigned(device == devices_[1].get());
+    connection.process = std::make_shared<Process>(
+        ++last_program_, *device, host_[chip], connection.socket.get(), [this] { return due(); });
+    connection.is_clock = true;
+    made = {connection.process->memory_descriptor(), connection.process->wake_descriptor()};
+    watch(connection.process->wake_descriptor(), &connection);
+    reply.number = last_program_;
+    connection.process->set_run(wanted.run);
+    if (opened_programs_ < awaited_programs_) ++opened_programs_;
+    count(wanted.run, &RunSteps::clocks);
+  }
+  return reply;
+}
+
+Reply Server::open(Connection& connection, const Request& request, Descriptors& given,
+                   std::vector<int>& made) {
+  Reply reply;
+  const auto wanted = get<OpenDevice>(request.body);
+  Device* const device = device_named(wanted.name);
+  const auto clock = std::ranges::find_if(connections_, [&](const Connection& c) {
+    return c.is_clock && c.process->number() == wanted.program;
+  });
+  if (wanted.version != kProtocolVersion) {
+    reply.error = EPROTONOSUPPORT;
+  } else if (connection.session || given.size() != 1 ||
+             (wanted.program && clock == connections_.end())) {
+    reply.error = EINVAL;
+  } else if (!device) {
+    reply.error = ENODEV;
+  } else {
+    const auto process = wanted.program ? clock->process : nullptr;
+    auto session = std::make_unique<Session>(
+        *device, std::move(given[0]),
+        [this](u64 gid_high, u64 gid_low) { return mac_of(gid_high, gid_low); },
+        [process, device] {
+          if (process) process->event(*device);
+        });
+    // Its memory is what it says if the address of the cookie holds that address.
+    if (!session->has_at(request.cookie, request.cookie)) {
+      reply.error = EPERM;
+      return reply;
+    }
+    if (process) {
+      process->add(*session);
+      device->memory().watch(session->attachment(),
+                             [process, device, attachment = session->attachment()](
+                                 u64 address, u64 bytes, bool completion) {
+                               process->written(*device, attachment, address, bytes, completion);
+                             });
+    } else {
+      device->memory().watch(session->attachment(), [written = session.get()](u64, u64, bool) {
+        written->note_written();
+      });
+    }
+    connection.session = std::move(session), connection.process = process;
+    watch(connection.session->wake_descriptor(), &connection);
+    keep_in_step();
+    connection.session->set_failures(fails_);
+    count(wanted.run, &RunSteps::devices);
+    DeviceInfo info = device->info();
+    info.attachment = connection.session->attachment();
+    put(reply.body, info);
+    const auto opened = connection.session->descriptors();
+    made.assign(opened.begin(), opened.end());
+  }
+  return reply;
+}
+
+std::optional<u64> Server::mac_of(u64 gid_high, u64 gid_low) const {
+  const proto::Gid wanted = proto::make_gid(gid_high, gid_low);
+  for (const auto& device : devices_)
+    for (const proto::PortAttributes& port : device->ports())
+      for (const proto::Gid& gid : port.gids)
+        if (gid.bytes == wanted.bytes) return port.mac;
+  return std::nullopt;
+}
+}  // namespace hca::attach

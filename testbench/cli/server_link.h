@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "testbench/attach/packet_socket.h"
+
+namespace hca::cli {
+// What this process asks an `hca serve`.
+class ServerLink {
+ public:
+  // One that does not serve yet has so many seconds. Throws std::runtime_error.
+  ServerLink(const std::string& socket, double seconds = 0);
+  attach::Reply ask(attach::Verb verb, u64 cookie = 0) const;
+  attach::Reply ask(const attach::Request& request) const;
+
+ private:
+  const std::string socket_;
+  attach::Descriptor end_;
+};
+}  // namespace hca::cli
