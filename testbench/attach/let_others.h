@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "model/proto/types.h"
+#include "testbench/attach/kernel_call.h"
 
 namespace hca::attach {
 // Who waits for another process lets it have this processor. To yield is the shorter way where
@@ -23,7 +24,7 @@ class LetOthers {
       return sleep();
     }
     const u64 from = now();
-    syscall(SYS_sched_yield);  // by name it would be the program's own
+    kernel_call(SYS_sched_yield);  // by name it would be the program's own
     if (now() - from > kLong)
       sleeps_ = longer_ = std::min(2 * longer_, kMost);
     else if (++short_ % kMost == 0)
@@ -32,7 +33,7 @@ class LetOthers {
   void yield() {
     wait([] {
       const timespec moment{0, kMoment};
-      syscall(SYS_nanosleep, &moment, nullptr);
+      kernel_call(SYS_nanosleep, &moment, nullptr);
     });
   }
   static constexpr long kMoment = 20'000;  // ns

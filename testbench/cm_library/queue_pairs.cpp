@@ -9,7 +9,7 @@ namespace hca::cm_library {
 namespace {
 constexpr unsigned kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                              IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-constexpr u8 kMinRnrTimer = 0, kRnrRetries = 7;
+constexpr u8 kMinRnrTimer = 0;
 
 // What a change to this state has. errno's values.
 int attributes_for(const Id& id, ibv_qp_state state, ibv_qp_attr& a, int& words) {

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "model/proto/framing.h"
+#include "testbench/attach/kernel_call.h"
 #include "testbench/verbs_library/library.h"
 #include "testbench/verbs_library/tables.h"
 
@@ -185,7 +186,7 @@ void sleep_for_completion(attach::SharedControl& control, const Cq& cq) {
   const u32 seen = control.completions.load();
   control.sleepers.fetch_add(1);
   if (!is_new(cq, cq.consumer))
-    syscall(SYS_futex, &control.completions, FUTEX_WAIT, seen, &longest, nullptr, 0);
+    attach::kernel_call(SYS_futex, &control.completions, FUTEX_WAIT, seen, &longest, nullptr, 0);
   control.sleepers.fetch_sub(1);
 }
 

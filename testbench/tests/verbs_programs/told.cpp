@@ -51,7 +51,7 @@ int register_memory(unsigned long bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   const double from = now();
-  ibv_mr* const mr = ibv_reg_mr(bench->a.pd, memory, bytes, IBV_ACCESS_LOCAL_WRITE);
+  ibv_mr* const mr = ibv_reg_mr(bench->a.pd, memory, bytes, int{IBV_ACCESS_LOCAL_WRITE});
   const double registered = now();
   if (!mr) return std::perror("ibv_reg_mr"), 1;
   ibv_dereg_mr(mr);

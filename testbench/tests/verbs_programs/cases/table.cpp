@@ -17,7 +17,7 @@ ibv_ah* ah_of(ibv_pd* pd, const End& to) {
 Things::Things(Bench& ends) : bench(ends), a(ends.a), b(ends.b) {
   other_pd = ibv_alloc_pd(a.context);
   other_mr = ibv_reg_mr(other_pd, a.buffer.data(), 64, kAllAccess);
-  plain_mr = ibv_reg_mr(a.pd, a.buffer.data(), 64, IBV_ACCESS_LOCAL_WRITE);
+  plain_mr = ibv_reg_mr(a.pd, a.buffer.data(), 64, int{IBV_ACCESS_LOCAL_WRITE});
   type_1 = ibv_alloc_mw(a.pd, IBV_MW_TYPE_1), type_2 = ibv_alloc_mw(a.pd, IBV_MW_TYPE_2);
   foreign_window = ibv_alloc_mw(b.pd, IBV_MW_TYPE_2);
   srq = srq_of(a.pd), foreign_srq = srq_of(b.pd);
