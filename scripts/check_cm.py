@@ -8,6 +8,7 @@ Beside the cases: `table [sim|wall]` runs all programs on all link layers and pr
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,9 @@ PROGRAMS = {
     "ib_send_bw -R -q 4": ("ib_send_bw -R -F -q 4 -n 100", f"ib_send_bw -R -F -q 4 -n 100 {SERVER}", r"^ 65536\s+400"),
     "ib_send_bw -R -c UD": ("ib_send_bw -R -F -c UD -s 1024 -n 100", f"ib_send_bw -R -F -c UD -s 1024 -n 100 {SERVER}", r"^ 1024\s+100"),
     "fi_pingpong -e msg": ("fi_pingpong -p verbs -e msg -I 20", "fi_pingpong -p verbs -e msg -I 20 127.0.0.1", r"^1m\s+20"),
+    "fio --ioengine=rdma": (f"fio --name=s --ioengine=rdma --hostname={SERVER} --port=9900 --verb=recv --iodepth=4 --bs=4k --size=1m --rw=read --thread",
+                            f"fio --name=c --ioengine=rdma --hostname={SERVER} --port=9900 --verb=send --iodepth=4 --bs=4k --size=1m --rw=write --thread",
+                            r"WRITE: bw="),
     "mckey": (f"mckey -m 239.1.1.1 -b {SERVER} -c 1 -C 5", f"mckey -m 239.1.1.1 -b {CLIENT} -s -c 1 -C 5", r"return status 0"),
     "cmtime": ("cmtime -c 20", f"cmtime -s {SERVER} -c 20", r"^connect\s+:"),
 }
@@ -96,6 +100,42 @@ def calls(hca, scenario):
                 said = finish(served.start("", [program], clock, ["--timeout", "100", *options]), "the program")
                 wants(said, r"^9 groups: \d{3} passed, 0 failed$")
                 print(f"{layer}, {clock}{''.join(' ' + option for option in options)}: {said.splitlines()[-1]}")
+
+
+def killed(hca, scenario):
+    """A client that is killed: the server hears of it. A server of the simulation that is killed: programs end, and say why."""
+    needs("rping")
+    for clock in "wall", "sim":
+        with Served(hca, scenario, []) as served:
+            server = served.start("hca0", ["rping", "-s", "-v"], clock, ["--timeout", "60"])
+            time.sleep(1)
+            client = served.start("hca1", ["stdbuf", "-oL", "rping", "-c", "-a", SERVER, "-v"], clock, ["--timeout", "60"])
+            if "ping data" not in (first := client.stdout.readline()):
+                raise Failed(f"{clock}: the client says {first!r}\n{client.communicate()[0]}")
+            with open(f"/proc/{client.pid}/task/{client.pid}/children") as file:
+                for child in file.read().split():
+                    os.kill(int(child), signal.SIGKILL)
+            client.communicate()
+            # By the event or, in the midst of a message, by a completion with an error.
+            wants(finish(server, "the server", None), r"server DISCONNECT EVENT|cq completion failed")
+        with Served(hca, scenario, []) as served:
+            server = served.start("hca0", ["rping", "-s"], clock, ["--timeout", "60"])
+            time.sleep(1)
+            served.process.kill()
+            said = server.communicate(timeout=30)[0]
+            if not server.returncode or server.returncode == 124:
+                raise Failed(f"{clock}: the program ends with {server.returncode} when the simulation is gone:\n{said}")
+        without = subprocess.run([hca, "run", "--attach", served.socket, "--", "rping", "-s"], capture_output=True, text=True)
+        if without.returncode != 2:
+            raise Failed(f"without a simulation: {without}")
+
+
+def ports(hca, scenario):
+    """HCAs with two ports: connections use the first one."""
+    needs("rping")
+    with Served(hca, scenario, ["--set", "hca.core.ports=2"]) as served:
+        for clock in "wall", "sim":
+            pair(served, "rping", clock)
 
 
 def same(hca, scenario, runs=5):
@@ -182,7 +222,8 @@ def table(hca, scenario, clocks):
         raise Failed(f"{bad} rows")
 
 
-CASES = {"programs": programs, "calls": calls, "same": same, "lost": lost, "decoded": decoded, "refused": refused}
+CASES = {"programs": programs, "calls": calls, "same": same, "lost": lost, "decoded": decoded, "refused": refused, "killed": killed,
+         "ports": ports}
 
 
 def main():

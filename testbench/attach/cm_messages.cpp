@@ -42,6 +42,7 @@ CmParameters parameters_in(const Mad& mad) {
   switch (mad.message()) {
     case Message::Req:
       p.retry_count = u8(mad.get("RetryCount"));
+      p.unreliable = mad.get("TransportServiceType") == kUnreliable;
       take_private(mad, cm::kIpHeaderBytes, p);
       break;
     case Message::Rep:

@@ -84,6 +84,7 @@ struct CmParameters {
   u32 qpn = 0, qkey = 0;
   u8 responder_resources = 0, initiator_depth = 0, flow_control = 0, retry_count = 0,
      rnr_retry_count = 0, srq = 0;
+  bool unreliable = false;  // of a request: its connection is of the service UC
   u8 private_bytes = 0;
   std::array<u8, kMostPrivate> private_data{};
 };

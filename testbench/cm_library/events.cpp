@@ -24,7 +24,8 @@ void report(Id& id) {
 int take_request(Id& listener, Event& out) {
   const attach::CmEvent& said = out.said;
   Id& made = add_id(said.request, listener.channel, listener.context, listener.ps);
-  made.qp_type = listener.qp_type, made.requested = said.parameters;
+  made.qp_type = said.parameters.unreliable ? IBV_QPT_UC : listener.qp_type;
+  made.requested = said.parameters;
   out.listen_id = &listener, out.id = &made;
   return take_route(made, said.route);
 }

@@ -146,6 +146,28 @@ void check_endpoints() {
   rdma_dereg_mr(region);
   rdma_destroy_ep(id), rdma_destroy_ep(listener);
 
+  hints = {};
+  hints.ai_qp_type = IBV_QPT_UC, hints.ai_port_space = RDMA_PS_TCP;
+  checks.equal("rdma_getaddrinfo", rdma_getaddrinfo(kServer, kPort, &hints, &address), 0);
+  attributes = queue_pair();
+  Bench bench;
+  reinterpret_cast<sockaddr_in*>(address->ai_dst_addr)->sin_port = htons(std::uint16_t(bench.port));
+  checks.equal("rdma_create_ep", rdma_create_ep(&id, address, nullptr, &attributes), 0);
+  checks.equal("of the service UC", id->qp->qp_type, IBV_QPT_UC);
+  rdma_freeaddrinfo(address);
+  std::thread unreliable([&] { checks.equal("rdma_connect", rdma_connect(id, nullptr), 0); });
+  rdma_cm_id* const accepted =
+      expect(bench.server, RDMA_CM_EVENT_CONNECT_REQUEST, "a request comes").id;
+  attributes = queue_pair(IBV_QPT_UC);
+  checks.equal("it is of UC", accepted->qp_type, IBV_QPT_UC);
+  checks.equal("rdma_create_qp", rdma_create_qp(accepted, nullptr, &attributes), 0);
+  checks.equal("rdma_accept", rdma_accept(accepted, nullptr), 0);
+  unreliable.join();
+  expect(bench.server, RDMA_CM_EVENT_ESTABLISHED, "the server is connected");
+  rdma_destroy_ep(id);
+  expect(bench.server, RDMA_CM_EVENT_DISCONNECTED, "and hears of the end");
+  rdma_destroy_ep(accepted);
+
   hints.ai_family = 27;  // AF_IB
   checks.fails("addresses of InfiniBand", rdma_getaddrinfo(kServer, kPort, &hints, &address),
                EOPNOTSUPP);
