@@ -138,6 +138,19 @@ def ports(hca, scenario):
             pair(served, "rping", clock)
 
 
+def by_name(hca, scenario):
+    """A program that opens librdmacm by itself, which Python is."""
+    program = ("import ctypes as c\nl=c.CDLL('librdmacm.so.1',use_errno=True)\nl.rdma_get_devices.restype=c.POINTER(c.c_void_p)\nn=c.c_int()\n"
+               "l.rdma_get_devices(c.byref(n))\ni=c.c_void_p()\nprint(n.value,l.rdma_create_id(None,c.byref(i),None,0x106),l.rdma_listen(i,1),"
+               "l.rdma_destroy_id(i))")
+    with Served(hca, scenario, []) as served:
+        for clock in "wall", "sim":
+            for form in "preload", "replace":
+                said = finish(served.start("", ["/usr/bin/python3", "-c", program], clock, [f"--library={form}"]), "the program")
+                if said != "2 0 0 0\n":
+                    raise Failed(f"{clock}, {form}: {said!r}")
+
+
 def same(hca, scenario, runs=5):
     """rping and ucmatose end at the same simulated time in each run."""
     needs("rping", "ucmatose")
@@ -222,7 +235,7 @@ def table(hca, scenario, clocks):
         raise Failed(f"{bad} rows")
 
 
-CASES = {"programs": programs, "calls": calls, "same": same, "lost": lost, "decoded": decoded, "refused": refused, "killed": killed,
+CASES = {"programs": programs, "calls": calls, "same": same, "lost": lost, "decoded": decoded, "refused": refused, "killed": killed, "by_name": by_name,
          "ports": ports}
 
 
