@@ -43,7 +43,9 @@ PROGRAMS = {
     "mckey": (f"mckey -m 239.1.1.1 -b {SERVER} -c 1 -C 5", f"mckey -m 239.1.1.1 -b {CLIENT} -s -c 1 -C 5", r"return status 0"),
     "cmtime": ("cmtime -c 20", f"cmtime -s {SERVER} -c 20", r"^connect\s+:"),
 }
-ENDLESS = {"cmtime"}  # whose server goes on
+MORE = {"cmtime, 100 connections": ("cmtime -c 100", f"cmtime -s {SERVER} -c 100", r"^connect\s+:")}  # beside the table
+HCAS = "hca0", "hca1"
+ENDLESS = {"cmtime", *MORE}  # whose server goes on
 
 
 def needs(*programs):
@@ -54,7 +56,7 @@ def needs(*programs):
 
 def pair(served, name, clock, options=(), devices=("hca0", "hca1"), settled=0):
     """What the client says. One that comes before the server listens is refused, and tries again; `settled`: seconds in front of it."""
-    first, second, wanted = PROGRAMS[name]
+    first, second, wanted = {**PROGRAMS, **MORE}[name]
     limit = ["--timeout", "60", *options]
     server = served.start(devices[0], first.split(), clock, limit)
     try:
@@ -128,6 +130,22 @@ def killed(hca, scenario):
         without = subprocess.run([hca, "run", "--attach", served.socket, "--", "rping", "-s"], capture_output=True, text=True)
         if without.returncode != 2:
             raise Failed(f"without a simulation: {without}")
+
+
+def many(hca, scenario):
+    """Several programs on each HCA at once, and 100 connections of one."""
+    needs("rping", "cmtime")
+    for clock in "wall", "sim":
+        with Served(hca, scenario, []) as served:
+            servers = [served.start(HCAS[i % 2], ["rping", "-s", "-p", str(7200 + i), "-C", "20"], clock, ["--timeout", "100"]) for i in range(4)]
+            time.sleep(2)
+            clients = [served.start(HCAS[1 - i % 2], ["rping", "-c", "-a", "127.0.0.1", "-p", str(7200 + i), "-C", "20", "-v"], clock,
+                                    ["--timeout", "100"]) for i in range(4)]
+            for client in clients:
+                wants(finish(client, "a client"), r"ping data: rdma-ping-19")
+            for server in servers:
+                finish(server, "a server")
+            pair(served, "cmtime, 100 connections", clock)
 
 
 def ports(hca, scenario):
@@ -235,7 +253,7 @@ def table(hca, scenario, clocks):
         raise Failed(f"{bad} rows")
 
 
-CASES = {"programs": programs, "calls": calls, "same": same, "lost": lost, "decoded": decoded, "refused": refused, "killed": killed, "by_name": by_name,
+CASES = {"programs": programs, "calls": calls, "same": same, "lost": lost, "decoded": decoded, "refused": refused, "killed": killed, "by_name": by_name, "many": many,
          "ports": ports}
 
 
