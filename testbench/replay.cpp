@@ -26,6 +26,24 @@ std::vector<std::string> orders_taken(const Capture& capture, End end, const Tim
   }
   return text;
 }
+// What the model of an end did not come to.
+ReplayReport::NotJudged not_judged(const Capture& capture, const ReplayReport& r) {
+  ReplayReport::NotJudged out;
+  const auto has = [](const std::vector<std::size_t>& all, std::size_t index) {
+    return std::ranges::find(all, index) != all.end();
+  };
+  for (std::size_t i = 0; i < capture.frames.size(); ++i) {
+    const ReplayFrame& f = capture.frames[i];
+    const bool ours = f.from == r.end;
+    if (ours ? !was_sent(f.fate) : !was_delivered(f.fate)) continue;
+    const bool seen = ours ? has(r.matched, i) || has(r.recorded_only, i) : has(r.taken_in, i);
+    ++(ours ? out.of_ours : out.of_theirs);
+    if (seen) continue;
+    ++(ours ? out.ours : out.theirs);
+    if (out.from.empty()) out.from = capture.frame_name(i);
+  }
+  return out;
+}
 }  // namespace
 
 bool ReplayReport::is_breach() const {
@@ -81,6 +99,7 @@ ReplayReport replay(const Capture& capture, End end, const ReplayRunner& runner)
     }
   }
   best->gave_up_after = gave_up ? kMostRuns : 0;
+  if (best->learned) best->not_judged = not_judged(capture, *best);
   return std::move(*best);
 }
 }  // namespace hca::testbench

@@ -38,6 +38,12 @@ struct ReplayReport {
   // Recorded frames of our end: those that ours were compared with, and those that an allowed
   // difference says are not to be sent.
   std::vector<std::size_t> matched, recorded_only;
+  std::vector<std::size_t> taken_in;  // of the other end: delivered, or taken as lost
+  // Learned, and not followed to its end: what the model did not come to.
+  struct NotJudged {
+    std::string from;  // the first such frame; empty: all frames were looked at
+    std::size_t ours = 0, of_ours = 0, theirs = 0, of_theirs = 0;  // frames, of so many
+  } not_judged;
   // Where and why the recording goes on in another state than a right device is in: what follows
   // cannot be compared.
   std::optional<std::string> parted;

@@ -49,6 +49,12 @@ struct ReplaySide {
   std::array<u8, 16> gid4{}, gid6{};
 };
 
+// What the CM said of two queue pairs, by End.
+struct LearnedConnection {
+  u32 qpns[2]{}, first_psns[2]{}, path_mtu = 0;
+  u8 timeouts[2]{}, retry_counts[2]{}, rnr_retries[2]{};
+};
+
 struct Capture {
   std::string name;
   ReplaySide sides[2];
@@ -64,6 +70,7 @@ struct Capture {
   bool learned = false;
   // Learned: all frames as they stand in the file.
   std::vector<ReplayFrame> recorded;
+  std::vector<LearnedConnection> connections;
   bool complete = false;  // its JSON lists the frames: none is lost at the recorder
   // Frames that are left out of it, and why.
   std::size_t left_out = 0;

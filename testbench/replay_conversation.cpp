@@ -71,6 +71,8 @@ class Finder {
     for (LearnedPacket& p : c_.packets) p.pair = *pair_to(other(p.from), p.seen.packet.bth.dest_qp);
   }
   void find_mtu() {
+    for (const LearnedConnection& connection : capture_.connections)
+      if (connection.path_mtu) return void(c_.mtu = connection.path_mtu);
     u32 most = 0;
     for (const LearnedPacket& p : c_.packets) most = std::max(most, p.seen.packet.payload_bytes);
     c_.mtu = *std::ranges::find_if(kPathMtus,
@@ -188,6 +190,19 @@ class Finder {
 }  // namespace
 
 Conversation find_conversation(Capture& capture) { return Finder(capture).run(); }
+
+void use_connection(const Capture& capture, const LearnedPair& pair, End end,
+                    nlohmann::json& connect) {
+  const auto own = unsigned(end), peer = unsigned(other(end));
+  for (const LearnedConnection& c : capture.connections) {
+    if (c.qpns[own] != pair.qpn(end) || c.qpns[peer] != pair.qpn(other(end))) continue;
+    connect["sq_psn"] = pair.first[own].value_or(c.first_psns[own]);
+    connect["rq_psn"] = pair.first[peer].value_or(c.first_psns[peer]);
+    if (c.path_mtu) connect["path_mtu"] = c.path_mtu;
+    connect["timeout"] = c.timeouts[own], connect["retry_cnt"] = c.retry_counts[own];
+    connect["rnr_retry"] = c.rnr_retries[own];
+  }
+}
 
 u32 psns_of_request(const Seen& request, u32 mtu) {
   return request.is(Operation::ReadRequest) ? psns_of(request.packet.reth.dma_len, mtu) : 1;

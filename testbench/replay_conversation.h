@@ -40,6 +40,11 @@ Conversation find_conversation(Capture& capture);
 // been sent first, as lost on the way.
 void restore_lost(Capture& capture, u32 mtu);
 
+// What the CM told of a pair of queue pairs takes the place of what a `connect` event of an end
+// has.
+void use_connection(const Capture& capture, const LearnedPair& pair, End end,
+                    nlohmann::json& connect);
+
 // The PSNs of a request: one, of a READ those of its responses.
 u32 psns_of_request(const Seen& request, u32 mtu);
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a recording still expects of a replay, and how much of it has come.
 #pragma once
+#include <algorithm>
 #include <cstddef>
+#include <map>
 #include <vector>
 
 namespace hca::testbench {
@@ -16,6 +18,11 @@ struct Frames {
   std::vector<std::size_t> indices;  // in the capture
   std::size_t seen = 0;
 };
+// Whether no stream expects any more.
+inline bool all_seen(const std::map<unsigned, Frames>& streams) {
+  return std::ranges::all_of(
+      streams, [](const auto& s) { return s.second.seen == s.second.indices.size(); });
+}
 struct ExpectedAsync {
   std::size_t event;
   bool seen = false;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "model/proto/psn.h"
 #include "model/proto/responder_rules.h"
@@ -38,6 +39,7 @@ class Answers {
     if (is_new) judge_credits(c);
     newest_ = std::max(newest_, c.last() + 1);
     if (c.first <= executed_ && c.last() >= executed_) executed_ = c.last() + 1;
+    if (!is_new) judge_retry(c);
     if (rnr_ && rnr_->psn == c.first) {
       const u64 waited = c.packet->time - rnr_->time;
       // What was on its way when the NAK came is not sent again because of it.
@@ -48,6 +50,19 @@ class Answers {
       rnr_.reset();
     }
     if (nak_ && c.first <= *nak_) nak_.reset();
+  }
+  // G11.3: the oldest unacknowledged packet again; RNR NAKs have a count of their own.
+  void judge_retry(const Copy& c) {
+    const CmEnd* const sender = r_.flow().sender();
+    const KnownRequest* const before = r_.at(c.first);
+    const bool oldest = c.first <= acked_ + 1 && c.last() > acked_;
+    if (!sender || !oldest || (rnr_ && rnr_->psn == c.first)) return;
+    if (before && before->packet->bytes == c.packet->bytes) return;  // doubled on the way
+    if (std::exchange(retried_at_, acked_) != acked_) retries_ = 0;
+    if (++retries_ > sender->retry_count)
+      v_.broken(TooManyRetries, c.packet->number,
+                fmt::format("{}, again for the {}th time, {} allowed", c.packet->text(), retries_,
+                            sender->retry_count));
   }
   // G6.3.
   void judge_credits(const Copy& c) {
@@ -274,6 +289,8 @@ class Answers {
   std::size_t seen_ = 0;  // copies before the answer
   LongPsn newest_ = 0, acked_ = -1;
   LongPsn executed_ = 0;  // behind what came in order
+  LongPsn retried_at_ = -2;
+  unsigned retries_ = 0;  // since `acked_` was this
   std::optional<LongPsn> nak_, fatal_;
   std::optional<Rnr> rnr_;
   std::optional<u64> limit_;

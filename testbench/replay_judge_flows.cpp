@@ -7,18 +7,20 @@
 
 #include "model/proto/key.h"
 #include "model/proto/psn.h"
-#include "testbench/replay_judge_packets.h"
+#include "testbench/replay_cm.h"
+#include "testbench/replay_restarts.h"
 
 namespace hca::testbench {
 using namespace proto;
 
 namespace {
-using Key = std::tuple<NetworkAddress, NetworkAddress, u32, u8, u32>;
-Key key_of(const JudgedPacket& p) {
+// `connection`: how many there were of its queue pair before it.
+using Key = std::tuple<NetworkAddress, NetworkAddress, u32, u8, u32, std::size_t>;
+Key key_of(const JudgedPacket& p, std::size_t connection) {
   const Service service = p.row().service;
   // A queue pair numbers all its datagrams, whomever they go to.
-  if (service == Service::Ud) return {p.from, NetworkAddress{}, 0, u8(service), p.p.deth.src_qp};
-  return {p.from, p.to, p.p.bth.dest_qp, u8(service), 0};
+  if (service == Service::Ud) return {p.from, NetworkAddress{}, 0, u8(service), p.p.deth.src_qp, 0};
+  return {p.from, p.to, p.p.bth.dest_qp, u8(service), 0, connection};
 }
 bool is_full(const JudgedPacket& p) {
   return p.row().payload == PayloadRule::FullMtu && is_mtu(p.p.payload_bytes);
@@ -123,40 +125,39 @@ class Mates {
   std::map<std::pair<std::size_t, std::size_t>, u64> votes_;
 };
 
-// What a REQ and its REP tell: both ends' queue pairs.
+// The connections of the CM that a packet may be of, and which it is of: the newest.
 class Connections {
  public:
-  explicit Connections(std::vector<Flow>& flows) : flows_(flows) {}
-  void see(const JudgedPacket& p) {
-    constexpr u8 cm_class = 7;
-    constexpr u16 req = 0x10, rep = 0x13;
-    if (p.row().service != Service::Ud || p.p.bth.dest_qp != kQp1 || p.p.payload_bytes < 256)
-      return;
-    const u8* mad = p.bytes.data() + p.p.payload_offset;
-    if (mad[1] != cm_class) return;
-    const u8* body = mad + 24;
-    const u16 attribute = u16(load_be<2>(mad + 16));
-    if (attribute == req) asked_[{p.from, u32(load_be<4>(body))}] = qpn_at(body + 32);
-    const auto request = asked_.find({p.to, u32(load_be<4>(body + 4))});
-    if (attribute == rep && request != asked_.end())
-      join(p.to, request->second, p.from, qpn_at(body + 12));
+  explicit Connections(const std::vector<JudgedPacket>& packets)
+      : all_(find_connections(packets)) {}
+
+  // How many were made to this queue pair before the packet.
+  std::size_t made_before(const JudgedPacket& p) const {
+    return std::size_t(std::ranges::count_if(all_, [&](const CmConnection& c) {
+      return c.frame < p.number && joins(c, p.from, p.to, p.p.bth.dest_qp);
+    }));
+  }
+  // The newest of them; of a flow its number is that of its packets.
+  void join(std::vector<Flow>& flows) const {
+    for (Flow& flow : flows)
+      if (flow.service != Service::Ud)
+        for (const CmConnection& c : all_)
+          if (c.frame < flow.packets.front()->number && joins(c, flow.from, flow.to, flow.qpn))
+            flow.cm = c;
+    for (std::size_t i = 0; i < flows.size(); ++i)
+      for (std::size_t j = i + 1; j < flows.size(); ++j)
+        if (flows[i].cm && flows[j].cm && flows[i].cm->frame == flows[j].cm->frame &&
+            flows[i].from == flows[j].to && flows[i].service == flows[j].service)
+          flows[i].mate = j, flows[j].mate = i;
   }
 
  private:
-  std::optional<std::size_t> flow(const NetworkAddress& from, const NetworkAddress& to, u32 qpn) {
-    for (std::size_t i = 0; i < flows_.size(); ++i)
-      if (flows_[i].from == from && flows_[i].to == to && flows_[i].qpn == qpn) return i;
-    return std::nullopt;
+  static bool joins(const CmConnection& c, const NetworkAddress& from, const NetworkAddress& to,
+                    u32 qpn) {
+    const CmEnd* const end = c.end_at(to, qpn);
+    return end && c.other_than(*end).address == from;
   }
-  void join(const NetworkAddress& a, u32 qpn_a, const NetworkAddress& b, u32 qpn_b) {
-    const auto to_b = flow(a, b, qpn_b), to_a = flow(b, a, qpn_a);
-    if (!to_a || !to_b || flows_[*to_a].mate || flows_[*to_b].mate) return;
-    flows_[*to_a].mate = to_b, flows_[*to_b].mate = to_a;
-    flows_[*to_a].by_cm = flows_[*to_b].by_cm = true;
-  }
-  static u32 qpn_at(const u8* bytes) { return u32(bytes[0]) << 16 | u32(load_be<2>(bytes + 1)); }
-  std::vector<Flow>& flows_;
-  std::map<std::pair<NetworkAddress, u32>, u32> asked_;  // by who asks and its communication ID
+  std::vector<CmConnection> all_;
 };
 
 void find_mtus(std::vector<Flow>& flows) {
@@ -167,7 +168,7 @@ void find_mtus(std::vector<Flow>& flows) {
       both.insert(both.end(), more.begin(), more.end());
       std::ranges::sort(both, {}, [](const JudgedPacket* p) { return p->number; });
     }
-    flow.mtu = mtu_of(both);
+    flow.mtu = flow.cm && flow.cm->path_mtu ? flow.cm->path_mtu : mtu_of(both);
   }
 }
 }  // namespace
@@ -176,27 +177,31 @@ u32 psns_taken(const JudgedPacket& request, u32 mtu) {
   return request.is(Operation::ReadRequest) ? psns_of(request.p.reth.dma_len, mtu) : 1;
 }
 
-std::vector<Flow> find_flows(const std::vector<JudgedPacket>& packets) {
+std::vector<Flow> find_flows(const std::vector<JudgedPacket>& packets, bool complete) {
+  const Connections connections(packets);
   std::map<Key, std::size_t> index;
+  std::map<Key, u32> incarnations;
   std::vector<Flow> flows;
   for (const JudgedPacket& p : packets) {
-    const auto [at, is_new] = index.try_emplace(key_of(p), flows.size());
+    const auto [at, is_new] =
+        index.try_emplace(key_of(p, connections.made_before(p)), flows.size());
     if (is_new)
       flows.push_back({.from = p.from,
                        .to = std::get<1>(at->first),
                        .qpn = std::get<2>(at->first),
                        .service = p.row().service,
                        .source_qp = std::get<4>(at->first),
-                       .packets = {}});
+                       .packets = {},
+                       .incarnation = incarnations[key_of(p, 0)]++});
     flows[at->second].packets.push_back(&p);
   }
   // READs take PSNs by the path MTU, which is best known of whole conversations: of all packets
   // between two ends first.
+  connections.join(flows);
   find_mtus(flows);
-  Connections connections(flows);
-  for (const JudgedPacket& p : packets) connections.see(p);
   Mates(flows).find();
   find_mtus(flows);
+  if (!complete) split_restarts(flows);
   return flows;
 }
 }  // namespace hca::testbench

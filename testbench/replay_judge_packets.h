@@ -50,6 +50,26 @@ struct JudgedPacket {
 std::vector<JudgedPacket> take_apart(const std::vector<GivenPacket>& given, Judgement& out,
                                      Verdicts& verdicts);
 
+// What the CM said of a connection.
+struct CmEnd {
+  NetworkAddress address{};
+  u32 qpn = 0, first_psn = 0;  // the PSN of its first request
+  u8 timeout = 0, retry_count = 0, rnr_retry = 0;
+};
+struct CmConnection {
+  std::size_t frame = 0;  // of the REP
+  CmEnd ends[2];          // that sent the REQ, and the REP
+  u32 path_mtu = 0;       // 0: not told
+
+  // The end of this address and queue pair; nullptr: it is of another connection.
+  const CmEnd* end_at(const NetworkAddress& address, u32 qpn) const {
+    for (const CmEnd& end : ends)
+      if (end.address == address && end.qpn == qpn) return &end;
+    return nullptr;
+  }
+  const CmEnd& other_than(const CmEnd& end) const { return &end == &ends[0] ? ends[1] : ends[0]; }
+};
+
 // Packets from one address to a queue pair at another.
 struct Flow {
   NetworkAddress from{}, to{};
@@ -59,9 +79,18 @@ struct Flow {
   std::vector<const JudgedPacket*> packets;  // in the order of the capture
   std::optional<std::size_t> mate{};         // the flow that answers come in
   u32 mtu = 0;                               // of the pair
-  bool by_cm = false;                        // the CM told which two are one connection
+  std::optional<CmConnection> cm{};          // if the CM made it here
+  u32 incarnation = 0;                       // of queue pairs with these numbers, from 0
+
+  // What the CM said of who sends these requests; nullptr: nothing.
+  const CmEnd* sender() const {
+    const CmEnd* const receiver = cm ? cm->end_at(to, qpn) : nullptr;
+    return receiver ? &cm->other_than(*receiver) : nullptr;
+  }
 };
-std::vector<Flow> find_flows(const std::vector<JudgedPacket>& packets);
+// `complete`: nothing is lost at the recorder, and what the hosts did is told: no queue pair is
+// made anew in silence.
+std::vector<Flow> find_flows(const std::vector<JudgedPacket>& packets, bool complete);
 // PSNs that a request takes.
 u32 psns_taken(const JudgedPacket& request, u32 mtu);
 

@@ -38,9 +38,15 @@ LongPsn Requests::long_psn(u32 psn, LongPsn near) const {
 void Requests::read() {
   for (const JudgedPacket* p : flow_.packets) {
     if (!p->row().is_request) continue;
-    if (!base_) base_ = p->psn();
+    const CmEnd* const sender = flow_.sender();
+    if (!base_) base_ = sender ? sender->first_psn : p->psn();
     const LongPsn first = long_psn(p->psn(), end);
     const u32 psns = psns_taken(*p, flow_.mtu);
+    if (first < 0 && sender) {
+      verdicts_.broken(ConversationRule::FirstPsn, p->number,
+                       fmt::format("{}, told {}", p->text(), sender->first_psn));
+      continue;
+    }
     if (first < 0) {
       verdicts_.not_judged("requests that were sent first before the recording began");
       continue;

@@ -197,6 +197,7 @@ class Learner {
     for (const Packet& p : packets_)  // UD: what reaches it
       if (p.pair == pair && p.from != end && p.seen.packet.has(Ext::Deth))
         values["qkey"] = p.seen.packet.deth.qkey;
+    use_connection(capture_, c_.pairs[pair], end, values);
     add(start(), end, "connect", std::move(values));
   }
 

@@ -50,6 +50,20 @@ std::string order_of(const ReplayReport& r) {
   return text + "\n";
 }
 
+// What the model left open, where the hosts may have done otherwise.
+std::string not_judged_of(const ReplayReport& r) {
+  const auto& n = r.not_judged;
+  const std::string_view why = "the hosts may have done otherwise, the packets do not tell";
+  if (n.from.empty())
+    return fmt::format(
+        "  all frames of end {} are followed; what it did after them is not judged: {}\n",
+        name_of(r.end), why);
+  return fmt::format(
+      "  not judged by the model from {} on: {} of {} frames that end {} sent, {} of {} that came "
+      "to it, and its memory; {}\n",
+      n.from, n.ours, n.of_ours, name_of(r.end), n.theirs, n.of_theirs, why);
+}
+
 // What is left out of the comparison.
 std::string limits_of(const ReplayReport& r) {
   std::string text;
@@ -60,9 +74,7 @@ std::string limits_of(const ReplayReport& r) {
         fmt::format("  {} requests taken as lost before the recording point, for they came again\n",
                     r.restored);
   if (r.tags) text += fmt::format("  {} VLAN or priority tags taken off (a freedom)\n", r.tags);
-  if (r.difference && !r.is_breach())
-    text +=
-        "  not judged from there on: the hosts may have done otherwise, the packets do not tell\n";
+  if (r.difference && !r.is_breach()) text += not_judged_of(r);
   if (r.words_set)
     text +=
         fmt::format("  {} words taken as written by the host between two ATOMICs\n", r.words_set);
@@ -205,6 +217,10 @@ json json_of_report(const ReplayReport& r) {
                             {"uses", r.allowed_uses[i]}});
   }
   if (r.parted) j["parted"] = *r.parted;
+  if (r.difference && !r.is_breach())
+    j["not_judged"] = {{"from", r.not_judged.from},
+                       {"frames_sent", {r.not_judged.ours, r.not_judged.of_ours}},
+                       {"frames_received", {r.not_judged.theirs, r.not_judged.of_theirs}}};
   if (!r.difference) return j;
   json& d = j["difference"] = {{"where", r.difference->where}, {"what", r.difference->what}};
   for (const FieldDifference& f : r.difference->fields)

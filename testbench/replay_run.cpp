@@ -93,7 +93,7 @@ class Run {
         return part(*row, capture_.frame_name(index));
     if (qp) qp->deliver(seen), qp->newest_frame = recorded_now_;
     device_->inject(seen.bytes);
-    ++report_.frames_delivered;
+    ++report_.frames_delivered, report_.taken_in.push_back(index);
     settle();
   }
 
@@ -104,7 +104,7 @@ class Run {
     may_lose_ = true;
     if (!losses_) return false;
     report_.allowed_uses = std::move(uses);
-    ++report_.frames_lost;
+    ++report_.frames_lost, report_.taken_in.push_back(index);
     note("   it never came");
     return true;
   }
@@ -262,7 +262,8 @@ class Run {
     const ReplayEvent* post = posts_.take(end_, shared ? "post_srq_recv" : "post_" + got.queue,
                                           got.queue, wc.qp_num, wc.wr_id);
     const Situation s{.qp = history_of(wc.qp_num), .our_wc = &wc, .post = post};
-    if (capture_.learned && wc.status == proto::WcStatus::Success) return;
+    // Learned: nobody says which came; one in error may end what the recording has to its end.
+    if (capture_.learned && (wc.status == proto::WcStatus::Success || all_seen(frames_))) return;
     const auto found = completions_.find({wc.qp_num, got.queue});
     std::vector<FieldDifference> fields;
     std::string where = "extra completion";

@@ -217,6 +217,7 @@ GivenPacket mad(std::size_t number, bool from_a, u16 attribute, u32 local, u32 r
   store_be<4>(&bytes[28], remote);
   bytes[24 + qpn_at] = u8(qpn >> 16);
   store_be<2>(&bytes[24 + qpn_at + 1], qpn & 0xffff);
+  bytes[24 + (attribute == 0x10 ? 46 : 22)] = 9;  // StartingPSN
   ExtHeaders ext;
   ext.deth = {0x80010000, 1};
   return made(number, from_a, *opcode_row(Service::Ud, Operation::Send, Position::Only), 1,
