@@ -5,6 +5,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdlib>
 #include <map>
@@ -56,7 +57,15 @@ class Mutant {
   explicit Mutant(std::string name) : name_(std::move(name)), next_(first_) { first_ = this; }
   Mutant(const Mutant&) = delete;
 
-  bool on() const { return on_ && in_device_ && scope_.holds(seen_); }
+  bool on() const {
+    if (watched_ && in_device_) [[unlikely]]
+      for (std::size_t key = 0; key < seen_.size(); ++key) reached_[key].set(seen_[key]);
+    return on_ && in_device_ && scope_.holds(seen_);
+  }
+  // From now on each remembers what the packets were with which it was asked for.
+  static void watch() { watched_ = true; }
+  using Reached = std::array<std::bitset<256>, kScopeKeys.size()>;  // by key and value
+  const Reached& reached() const { return reached_; }
   const std::string& name() const { return name_; }
   const Mutant* next() const { return next_; }
   static const Mutant* first() { return first_; }
@@ -84,6 +93,8 @@ class Mutant {
   std::string name_;
   bool on_ = false;
   Mutant* next_;
+  mutable Reached reached_{};
+  static inline bool watched_ = false;
   static inline std::array<u32, kScopeKeys.size()> seen_{};
   static inline MutantScope scope_;
   static inline u64 run_ = 0;

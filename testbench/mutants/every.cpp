@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 #include <fnmatch.h>
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
@@ -12,6 +14,7 @@
 #include "model/proto/framing.h"
 #include "model/proto/mutant.h"
 #include "model/proto/opcodes.h"
+#include "testbench/mutants/reached.h"
 #include "testbench/mutants/trial.h"
 
 namespace hca::testbench {
@@ -35,19 +38,42 @@ std::set<u32> values_of(std::string_view key) {
   return values;
 }
 
-std::vector<std::string> names_of(const EveryMistake& which) {
+std::set<std::string> names_of(const EveryMistake& which) {
   std::set<std::string> names;
   for (const auto* m = proto::Mutant::first(); m; m = m->next())
     if (!fnmatch(which.names.c_str(), m->name().c_str(), 0)) names.insert(m->name());
   if (names.empty())
     throw std::runtime_error(
         fmt::format("--mistake {}: matches none; --list names all", which.names));
-  if (which.vary.empty()) return {names.begin(), names.end()};
-  std::vector<std::string> varied;
+  return names;
+}
+
+std::size_t key_index(std::string_view key) {
+  return std::size_t(std::ranges::find(proto::kScopeKeys, key) - proto::kScopeKeys.begin());
+}
+
+// Each mistake for one value at a time, where a vector asks for it; the others are counted. By the
+// name of the trial, how it is told.
+std::map<std::string, std::string> vary(const std::set<std::string>& names,
+                                        std::span<const std::string> vectors,
+                                        const EveryMistake& which, Unnoticed& unnoticed) {
+  const std::set<u32> values = values_of(which.vary);
+  const std::size_t key = key_index(which.vary);
+  const ReachedPlaces reached = find_reached(vectors, which.jobs);
+  std::map<std::string, std::string> trials;
   for (const std::string& name : names)
-    for (const u32 value : values_of(which.vary))
-      varied.push_back(fmt::format("{}@{}={}", name, which.vary, value));
-  return varied;
+    for (const u32 value : values) {
+      const std::string trial = fmt::format("{}@{}={}", name, which.vary, value);
+      const std::string told = fmt::format("{} ({})", trial, value_name(key, value));
+      const std::optional<bool> could = could_reach(name, key, value);
+      if (reached.at(name)[key][value] && could.value_or(true)) {
+        trials.emplace(trial, told);
+        continue;
+      }
+      ++unnoticed.never_reached;
+      if (could.value_or(false)) unnoticed.reachable.push_back(told);
+    }
+  return trials;
 }
 
 bool is_noticed(const nlohmann::json& answer) {
@@ -59,16 +85,22 @@ bool is_noticed(const nlohmann::json& answer) {
 }  // namespace
 
 Unnoticed try_every(std::span<const std::string> vectors, const EveryMistake& which) {
+  Unnoticed unnoticed;
+  std::map<std::string, std::string> trials;
+  const std::set<std::string> chosen = names_of(which);
+  if (which.vary.empty())
+    for (const std::string& name : chosen) trials.emplace(name, name);
+  else
+    trials = vary(chosen, vectors, which, unnoticed);
   nlohmann::json pairs = nlohmann::json::array();
-  for (const std::string& name : names_of(which))
+  for (const auto& [name, told] : trials)
     pairs.push_back({{"mutant", name},
                      {"vectors", nlohmann::json(std::vector(vectors.begin(), vectors.end()))},
                      {"until_noticed", true}});
-  Unnoticed unnoticed;
   std::set<std::string> names;
   for (const nlohmann::json& answer : try_mutants(pairs, which.jobs, which.milliseconds)) {
     ++unnoticed.tried;
-    if (!is_noticed(answer)) names.insert(answer.at("mutant").get<std::string>());
+    if (!is_noticed(answer)) names.insert(trials.at(answer.at("mutant").get<std::string>()));
   }
   unnoticed.names.assign(names.begin(), names.end());
   return unnoticed;

@@ -44,8 +44,17 @@ int run_every(const std::vector<std::string>& paths, const EveryMistake& which) 
     throw std::runtime_error(fmt::format("{}: no vectors", fmt::join(paths, ", ")));
   const Unnoticed unnoticed = try_every(vectors, which);
   for (const std::string& name : unnoticed.names) fmt::print("survived: {}\n", name);
-  fmt::print("{} mistakes against {} vectors, {} noticed\n", unnoticed.tried, vectors.size(),
-             unnoticed.tried - unnoticed.names.size());
+  for (const std::string& name : unnoticed.reachable)
+    fmt::print("never evaluated, though it could be: {}\n", name);
+  const std::size_t survived = unnoticed.names.size();
+  fmt::print("{} mistakes against {} vectors, {} noticed", unnoticed.tried, vectors.size(),
+             unnoticed.tried - survived);
+  if (!which.vary.empty())
+    fmt::print(
+        ", {} evaluated and changed nothing; {} more are never evaluated there, {} of them could "
+        "be",
+        survived, unnoticed.never_reached, unnoticed.reachable.size());
+  fmt::print("\n");
   return unnoticed.names.empty() ? 0 : 1;
 }
 }  // namespace
