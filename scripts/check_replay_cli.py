@@ -36,6 +36,18 @@ class Check:
             print(what)
 
 
+def variations(check, mutants, vectors):
+    """A WRITE on IPv4: of the other framings nothing is tried, and where a rule could be reached is told."""
+    one = vectors / "write/write_only_is_acknowledged.json"
+    for rule, tried, left, could in (("T10-5/RC", 1, 4, 4), ("G27.2", 0, 5, 2)):
+        done = subprocess.run([mutants, "--every", str(one), "--mistake", f"rule:{rule}", "--vary", "framing"], capture_output=True, text=True)
+        lines = done.stdout.splitlines()
+        named = sum(line.startswith(f"never evaluated, though it could be: rule:{rule}@framing=") for line in lines)
+        last = f"{tried} mistakes against 1 vectors, 0 noticed, {tried} evaluated and changed nothing; "
+        last += f"{left} more are never evaluated there, {could} of them could be"
+        check.that(named == could and last in lines, f"--vary framing of {rule}: {lines[-8:]}")
+
+
 def write(path, vector, **changes):
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps({**vector, **changes}))
@@ -203,6 +215,7 @@ def main():
     if len(sys.argv) == 4:
         told = check.run(0, vectors / "psn", "--mutants", "--share", "5", "--seed", "theme", says=" mistakes tried, ")
         check.that(not told.rstrip().splitlines()[-1].startswith("0 "), "no mistake was tried")
+        variations(check, sys.argv[3], vectors)
     return 1 if check.bad else 0
 
 
