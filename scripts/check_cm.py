@@ -40,6 +40,9 @@ PROGRAMS = {
     "fio --ioengine=rdma": (f"fio --name=s --ioengine=rdma --hostname={SERVER} --port=9900 --verb=recv --iodepth=4 --bs=4k --size=1m --rw=read --thread",
                             f"fio --name=c --ioengine=rdma --hostname={SERVER} --port=9900 --verb=send --iodepth=4 --bs=4k --size=1m --rw=write --thread",
                             r"WRITE: bw="),
+    "rstream": ("rstream -S 65536 -I 5 -C 10 -T v", f"rstream -s {SERVER} -S 65536 -I 5 -C 10 -T v", r"^custom\s+64k"),
+    "rstream -T b": ("rstream -S 64 -I 200 -C 1 -T b", f"rstream -s {SERVER} -S 64 -I 200 -C 1 -T b", r"^custom\s+64"),
+    "rstream -T a": ("rstream -S 4096 -I 20 -C 4 -T a", f"rstream -s {SERVER} -S 4096 -I 20 -C 4 -T a", r"^custom\s+4k"),
     "mckey": (f"mckey -m 239.1.1.1 -b {SERVER} -c 1 -C 5", f"mckey -m 239.1.1.1 -b {CLIENT} -s -c 1 -C 5", r"return status 0"),
     "cmtime": ("cmtime -c 20", f"cmtime -s {SERVER} -c 20", r"^connect\s+:"),
 }
@@ -82,11 +85,11 @@ def pair(served, name, clock, options=(), devices=("hca0", "hca1"), settled=0):
 
 
 def programs(hca, scenario):
-    """rping, ucmatose and udaddy, in both kinds of time; rping with the libraries that replace the system's, too."""
-    needs("rping", "ucmatose", "udaddy")
+    """rping, ucmatose, udaddy and rstream, in both kinds of time; rping with the libraries that replace the system's, too."""
+    needs("rping", "ucmatose", "udaddy", "rstream")
     with Served(hca, scenario, []) as served:
         for clock in "wall", "sim":
-            for name in "rping", "rping to the machine", "ucmatose", "udaddy":
+            for name in "rping", "rping to the machine", "ucmatose", "udaddy", "rstream":
                 pair(served, name, clock)
             pair(served, "rping", clock, ["--library=replace"])
         pair(served, "rping", "wall", devices=("hca0", "hca0"))  # to itself
@@ -100,7 +103,7 @@ def calls(hca, scenario):
         for clock, options in ("wall", []), ("sim", []), ("sim", ["--library=replace"]):
             with Served(hca, scenario, LAYERS[layer]) as served:
                 said = finish(served.start("", [program], clock, ["--timeout", "100", *options]), "the program")
-                wants(said, r"^9 groups: \d{3} passed, 0 failed$")
+                wants(said, r"^10 groups: \d{3} passed, 0 failed$")
                 print(f"{layer}, {clock}{''.join(' ' + option for option in options)}: {said.splitlines()[-1]}")
 
 
@@ -222,9 +225,9 @@ def decoded(hca, scenario):
 
 def refused(hca, scenario):
     """What is not there is named, and the call fails."""
-    needs("rping", "rstream")
+    needs("rping", "udpong", "riostream")
     with Served(hca, scenario, []) as served:
-        for arguments, pattern in ((["rstream"], r"^hca: rsocket: rsockets are not supported$"),
+        for arguments, pattern in ((["udpong"], r"^hca: rsocket: only sockets of streams are supported$"),
                                    (["rping", "-c", "-a", "10.9.9.9"], r"rdma_resolve_addr: Network is unreachable"),
                                    (["rping", "-s", "-a", CLIENT], r"rdma_bind_addr: Cannot assign requested address"),
                                    (["rping", "-c", "-a", SERVER], r"reject|REJECTED")):

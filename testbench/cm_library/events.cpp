@@ -136,7 +136,7 @@ HCA_CM int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event)
   auto out = std::make_unique<Event>();
   int error;
   while ((error = next(*static_cast<Channel*>(channel), *out)) < 0) out = std::make_unique<Event>();
-  if (error) return fail(error);
+  if (error) return error == EAGAIN ? fail_for_now() : fail(error);
   *event = out.release();
   return 0;
 }

@@ -25,6 +25,8 @@ using attach::CmCall;
 inline int fail(int error) { return errno = error, -1; }
 // The same of an error that may be none.
 inline int told(int error) { return error ? fail(error) : 0; }
+// EAGAIN. Who asks again and again waits: in simulated time others go on.
+int fail_for_now();
 // One line names what is not there, and -1 with EOPNOTSUPP comes back.
 int refuse(const char* call, const char* what);
 

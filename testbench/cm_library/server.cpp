@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The connection to the server, and the devices.
+#include <sched.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -50,6 +52,10 @@ std::recursive_mutex& mutex() {
   return one;
 }
 
+int fail_for_now() {
+  sched_yield();
+  return fail(EAGAIN);
+}
 int refuse(const char* call, const char* what) {
   std::fprintf(stderr, "hca: %s: %s\n", call, what);
   return fail(EOPNOTSUPP);

@@ -91,4 +91,5 @@ void check_options();
 void check_endpoints();
 void check_groups();
 void check_datagrams();
+void check_sockets();
 }  // namespace connections

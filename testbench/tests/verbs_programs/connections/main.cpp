@@ -17,6 +17,7 @@ constexpr GroupRow kGroups[]{
     {"endpoints", connections::check_endpoints},
     {"groups", connections::check_groups},
     {"datagrams", connections::check_datagrams},
+    {"sockets", connections::check_sockets},
 };
 }  // namespace
 
