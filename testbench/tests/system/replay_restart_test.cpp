@@ -7,6 +7,7 @@
 #include "model/proto/mad_tables.h"
 #include "testbench/pcap_file.h"
 #include "testbench/replay_judge.h"
+#include "testbench/replay_learn.h"
 #include "testbench/tests/system/recording.h"
 
 namespace hca::testbench::restart {
@@ -193,5 +194,39 @@ TEST_CASE("a REQ for the same queue pairs begins another conversation", "[replay
   CHECK(std::ranges::count_if(j.conversations, [](const std::string& c) {
           return c.find("connected by the CM") != std::string::npos;
         }) == 2);
+}
+
+TEST_CASE("the model that stands in for an end has what the CM told", "[replay][learn][cm]") {
+  const Packets all = packets_of("rc_send_mtu256");
+  Capture capture;
+  capture.learned = true, capture.link = all.front().link;
+  const auto is_of_a = [&](const GivenPacket& p) {
+    return std::equal(&p.bytes[26], &p.bytes[30], &all.front().bytes[26]);
+  };
+  for (const GivenPacket& p : all)
+    capture.frames.push_back(
+        {p.time_ns, is_of_a(p) ? End::A : End::B, Fate::Forwarded, p.bytes, p.link, p.number});
+  const u32 qpn_b = u32(load_be<4>(&all.front().bytes[42 + 4])) & 0xffffff;
+  const u32 qpn_a = qpn_b;  // both had the same number
+  capture.connections = {{.qpns = {qpn_a, qpn_b},
+                          .first_psns = {psn_of(all.front()), 0x4321},
+                          .path_mtu = 256,
+                          .timeouts = {10, 11},
+                          .retry_counts = {2, 3},
+                          .rnr_retries = {4, 5}}};
+  learn_setup(capture);
+  u32 connects = 0;
+  for (const ReplayEvent& e : capture.events) {
+    if (e.kind != "connect") continue;
+    const unsigned i = unsigned(e.side);
+    ++connects;
+    CHECK(e.number("timeout") == 10 + i);
+    CHECK(e.number("retry_cnt") == 2 + i);
+    CHECK(e.number("rnr_retry") == 4 + i);
+    CHECK(e.number("path_mtu") == 256);
+    CHECK(e.number("sq_psn") == (i ? 0x4321 : psn_of(all.front())));
+    CHECK(e.number("rq_psn") == (i ? psn_of(all.front()) : 0x4321));
+  }
+  CHECK(connects == 2);
 }
 }  // namespace hca::testbench::restart
