@@ -13,6 +13,7 @@
 #include "model/proto/timeout.h"
 #include "testbench/kernel_time.h"
 #include "testbench/program_group.h"
+#include "testbench/scenario_file.h"
 #include "testbench/workload_pingpong.h"
 #include "testbench/workload_stream.h"
 
@@ -54,6 +55,10 @@ void for_each_size(const WorkloadConfig& w, Fn&& fn) {
 
 Runner::Runner(const Scenario& scenario, ProgressSink progress)
     : scenario_(scenario), progress_(std::move(progress)), testbed_(scenario) {
+  for (const GivenKey& given : scenario.given)
+    if (given.path.starts_with("fail"))
+      throw ScenarioError({given.where + ": " + given.path +
+                           ": is of programs that attach to `hca serve`; allowed: without it"});
   for (const WorkloadConfig& w : scenario_.workload)
     for_each_size(w, [&](u32 bytes) {
       weight_all_ +=

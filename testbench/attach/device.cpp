@@ -52,7 +52,7 @@ constexpr std::array kEventObjects{EventObjectRow{proto::EventObject::Qp, Kind::
 }  // namespace
 
 Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
-               const testbench::Scenario& scenario)
+               const testbench::Scenario& scenario, Reuse reuse)
     : name_(std::move(name)),
       index_(index),
       node_(testbed.node(index)),
@@ -82,7 +82,7 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
   node_.cpu.run(this, node_.now() + 1);
   numbers_ = {
       {Kind::Pd, {kFirstNumber, a.max_pds}}, {Kind::Cq, {kFirstNumber, a.max_cqs}},
-      {Kind::Mr, {1, a.max_regions}},        {Kind::Qp, {testbench::kFirstUserQpn, a.max_qps}},
+      {Kind::Mr, {1, a.max_regions}},        {Kind::Qp, {testbench::kFirstUserQpn, a.max_qps, reuse}},
       {Kind::Srq, {1, a.max_srqs}},          {Kind::Ah, {1, 1 + kMostAhs}}};
   // What programs are told is how many they can have.
   proto::DeviceAttributes& told = info_.attributes;

@@ -19,8 +19,9 @@ using testbench::Cycle;
 // writes doorbells and takes the events of the event queues, for all programs.
 class Device final : private testbench::Program {
  public:
+  // `reuse`: of numbers of queue pairs.
   Device(std::string name, unsigned index, testbench::Testbed& testbed,
-         const testbench::Scenario& scenario);
+         const testbench::Scenario& scenario, Reuse reuse);
   const std::string& name() const { return name_; }
   const DeviceInfo& info() const { return info_; }
   const std::vector<proto::PortAttributes>& ports() const { return ports_; }

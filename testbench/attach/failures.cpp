@@ -5,11 +5,17 @@ namespace hca::attach {
 namespace {
 using proto::CommandOpcode;
 
-// The requests that a verb makes: of the server, or a command of the HCA.
+bool gives_ring(const Request& request) {
+  return proto::decode<proto::QueueAttributes>(request.body.data()).mask & proto::kCqRing;
+}
+bool any(const Request&) { return true; }
+
+// The requests that a verb makes: of the server, or a command of the HCA. The first that is it.
 struct RequestRow {
   FailVerb fails;
   Verb verb;
   CommandOpcode opcode{};
+  bool (*is_it)(const Request& request) = any;
 };
 constexpr std::array kRequests{
     // clang-format off
@@ -20,6 +26,7 @@ constexpr std::array kRequests{
     RequestRow{FailVerb::AllocPd,      Verb::Command, CommandOpcode::AllocPd},
     RequestRow{FailVerb::DeallocPd,    Verb::Command, CommandOpcode::DeallocPd},
     RequestRow{FailVerb::CreateCq,     Verb::Command, CommandOpcode::CreateCq},
+    RequestRow{FailVerb::ResizeCq,     Verb::Command, CommandOpcode::ModifyCq, gives_ring},
     RequestRow{FailVerb::ModifyCq,     Verb::Command, CommandOpcode::ModifyCq},
     RequestRow{FailVerb::DestroyCq,    Verb::Command, CommandOpcode::DestroyCq},
     RequestRow{FailVerb::RegMr,        Verb::Command, CommandOpcode::RegisterMr},
@@ -79,7 +86,8 @@ void Failures::add_uses(std::vector<FailUse>& uses) const {
 int Failures::of(const Request& request) {
   if (fails_.empty()) return 0;
   const auto row = std::ranges::find_if(kRequests, [&](const RequestRow& r) {
-    return r.verb == request.verb && (r.verb != Verb::Command || r.opcode == request.opcode);
+    return r.verb == request.verb && (r.verb != Verb::Command || r.opcode == request.opcode) &&
+           r.is_it(request);
   });
   return row == kRequests.end() ? 0 : failure_of(control_, row->fails);
 }

@@ -8,16 +8,21 @@
 #include "model/proto/types.h"
 
 namespace hca::attach {
-// Numbers, each taken once at a time: one that was given back comes again after 64 others or more.
-// Not after all others: an HCA keeps something for each number that was ever used.
+// How soon a number that was given back comes again. An HCA keeps something for each number that
+// was ever used; in a capture the frames of two queue pairs with one number would look like one's.
+enum class Reuse : u8 { Soon, Late };  // after 32 others or more; after all others
+
+// Numbers, each taken once at a time.
 class Numbers {
  public:
-  Numbers(u32 first, u32 end) : first_(first), end_(std::max(first, end)), next_(first) {}
+  Numbers(u32 first, u32 end, Reuse reuse = Reuse::Soon)
+      : first_(first), end_(std::max(first, end)), next_(first), reuse_(reuse) {}
   // Nothing: all are taken.
   std::optional<u32> take() {
-    constexpr u64 kBetween = 64;
+    constexpr u64 kBetween = 32;
     const u64 wanted = std::bit_ceil(2 * u64{taken_.size()} + kBetween);
-    const u32 end = first_ + u32(std::min<u64>(wanted, end_ - first_));
+    const u32 end =
+        reuse_ == Reuse::Late ? end_ : first_ + u32(std::min<u64>(wanted, end_ - first_));
     if (next_ >= end) next_ = first_;
     for (u32 looked = 0; looked < end - first_; ++looked) {
       const u32 number = next_;
@@ -30,6 +35,7 @@ class Numbers {
 
  private:
   u32 first_, end_, next_;
+  Reuse reuse_;
   std::set<u32> taken_;
 };
 }  // namespace hca::attach

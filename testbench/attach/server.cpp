@@ -39,7 +39,8 @@ constexpr unsigned kMostBetweenSockets = 16;
 constexpr unsigned kBetweenPauses = 256;  // rounds
 }  // namespace
 
-Server::Server(const testbench::Scenario& scenario, const std::string& socket, u32 programs)
+Server::Server(const testbench::Scenario& scenario, const std::string& socket,
+               const Options& options)
     : path_(socket),
       testbed_(scenario),
       listening_(listen_at(socket)),
@@ -47,9 +48,10 @@ Server::Server(const testbench::Scenario& scenario, const std::string& socket, u
       host_(scenario.host),
       faults_(scenario.faults),
       fails_(scenario.fail),
-      awaited_programs_(programs) {
+      awaited_programs_(options.programs) {
   for (unsigned i = 0; i < testbench::kChips; ++i)
-    devices_.push_back(std::make_unique<Device>(fmt::format("hca{}", i), i, testbed_, scenario));
+    devices_.push_back(std::make_unique<Device>(fmt::format("hca{}", i), i, testbed_, scenario,
+                                                options.captures ? Reuse::Late : Reuse::Soon));
   cm_host_ = std::make_unique<CmHost>(devices_, testbed_);
   files_ = std::make_unique<DeviceFiles>(socket + kFilesSuffix, devices_);
   watch(listening_.get(), nullptr);

@@ -20,8 +20,12 @@ namespace hca::attach {
 // expire while such a program waits for its turn of the processor.
 class Server {
  public:
-  // `programs`: so many open a clock before simulated time passes. Throws std::runtime_error.
-  Server(const testbench::Scenario& scenario, const std::string& socket, u32 programs = 0);
+  struct Options {
+    u32 programs = 0;       // that open a clock before simulated time passes
+    bool captures = false;  // somebody records what is on the wires
+  };
+  // Throws std::runtime_error.
+  Server(const testbench::Scenario& scenario, const std::string& socket, const Options& options);
   ~Server();
   const std::vector<std::unique_ptr<Device>>& devices() const { return devices_; }
   testbench::Testbed& testbed() { return testbed_; }

@@ -190,10 +190,6 @@ int run_seeds(const RunArguments& options, const Scenario& scenario) {
 int run(const RunArguments& options) {
   if (!options.directory.empty()) want_page(run_page());  // before a pipe is read
   Scenario scenario = load_scenario(options.scenario, options.settings);
-  for (const GivenKey& given : scenario.given)
-    if (given.path.starts_with("fail"))
-      throw ScenarioError({given.where + ": " + given.path +
-                           ": is of programs that attach to `hca serve`; allowed: without it"});
   scenario.metered = !options.directory.empty();
   if (options.seeds > 1) return run_seeds(options, scenario);
   const RunOptions& files = scenario.run;

@@ -35,10 +35,11 @@ int serve(const ServeArguments& options) {
     throw testbench::ScenarioError(mistakes);
   for (const int signal : {SIGINT, SIGTERM}) stop_on(signal);
   std::signal(SIGPIPE, SIG_IGN);
-  attach::Server server(scenario, options.socket, options.programs);
+  const bool captures =
+      !options.directory.empty() && (scenario.run.pcap || !scenario.find_given("run.pcap"));
+  attach::Server server(scenario, options.socket, {options.programs, captures});
   std::unique_ptr<attach::Records> records;
   if (!options.directory.empty()) {
-    const bool captures = scenario.run.pcap || !scenario.find_given("run.pcap");
     records = std::make_unique<attach::Records>(options.directory, server, captures);
     server.paused = [&](bool idle) { records->pause(idle); };
   } else {

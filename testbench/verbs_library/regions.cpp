@@ -89,6 +89,7 @@ int bind_mw(ibv_qp* plain, ibv_mw* mw, ibv_mw_bind* bind) {
     return told(EINVAL);
   if (is_inherited(plain->context)) return told(EPERM);
   if (qp.send.lock.is_mine()) return told(EBUSY);
+  if (const int error = failure_of(context, attach::FailVerb::BindMw)) return told(error);
   clock::settle();
   const std::lock_guard guard(qp.send.lock);
   if (qp.send.posted - qp.send.completed >= qp.send.entries()) return told(ENOMEM);

@@ -82,6 +82,24 @@ int sleep_unseen(int milliseconds) {
   return 0;
 }
 
+// Waits for a WRITE by a loop that counts its rounds: it might compute.
+int spin(unsigned long bytes) {
+  const auto bench = std::make_unique<Bench>();
+  cases::Checks checks;
+  bench->checks = &checks;
+  cases::Pair pair(*bench, IBV_QPT_RC);
+  bench->a.buffer[0] = 1;
+  ibv_sge sge = bench->a.sge(0, std::uint32_t(bytes));
+  ibv_send_wr wr = cases::work(IBV_WR_RDMA_WRITE, &sge);
+  cases::set_remote(wr, bench->b);
+  if (cases::post(pair.a, wr)) return 1;
+  const volatile unsigned char* const flag = bench->b.buffer.data();
+  unsigned long rounds = 0;
+  while (!*flag) ++rounds;
+  std::printf("%s\n", rounds ? "it came" : "it was there");
+  return bench->a.next_completion().status;
+}
+
 // Opens a device, and waits so long by its clock for a file: says when that was there.
 int await_file(const std::string& file, int milliseconds) {
   const auto bench = std::make_unique<Bench>();
@@ -113,8 +131,9 @@ int main(int count, char** arguments) {
   if (what == "register") return register_memory(number);
   if (what == "make") return make(int(number));
   if (what == "sleep") return sleep_unseen(int(number));
+  if (what == "spin") return spin(number);
   if (what == "await" && count > 3) return await_file(arguments[3], int(number));
   if (what == "late" && count > 3) return open_late(arguments[3], int(number));
-  std::fprintf(stderr, "told send|register|make|sleep|await|late NUMBER [FILE]\n");
+  std::fprintf(stderr, "told send|register|make|sleep|spin|await|late NUMBER [FILE]\n");
   return 2;
 }
