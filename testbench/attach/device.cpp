@@ -80,10 +80,12 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
       cm::Settings{u8(scenario.verbs.cm_response_timeout), u8(scenario.verbs.cm_retries)}, period_);
   set_sink(Kind::Cq, cm_->cqn(), cm_.get());
   node_.cpu.run(this, node_.now() + 1);
-  numbers_ = {
-      {Kind::Pd, {kFirstNumber, a.max_pds}}, {Kind::Cq, {kFirstNumber, a.max_cqs}},
-      {Kind::Mr, {1, a.max_regions}},        {Kind::Qp, {testbench::kFirstUserQpn, a.max_qps, reuse}},
-      {Kind::Srq, {1, a.max_srqs}},          {Kind::Ah, {1, 1 + kMostAhs}}};
+  numbers_ = {{Kind::Pd, {kFirstNumber, a.max_pds}},
+              {Kind::Cq, {kFirstNumber, a.max_cqs}},
+              {Kind::Mr, {1, a.max_regions}},
+              {Kind::Qp, {testbench::kFirstUserQpn, a.max_qps, reuse}},
+              {Kind::Srq, {1, a.max_srqs}},
+              {Kind::Ah, {1, 1 + kMostAhs}}};
   // What programs are told is how many they can have.
   proto::DeviceAttributes& told = info_.attributes;
   for (u32* most : {&told.max_regions, &told.max_srqs}) --*most;
