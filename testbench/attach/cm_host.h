@@ -19,6 +19,9 @@ class CmHost {
   Device& device(s32 index) const { return *devices_[std::size_t(index)]; }
   u32 all() const { return (1u << devices_.size()) - 1; }
 
+  // Of a channel or identifier: no other program has it.
+  u32 give_handle() { return ++last_handle_; }
+
   // ---- Addresses
   static bool is_any(const CmAddress& address);
   static bool is_multicast(const CmAddress& address);
@@ -55,5 +58,6 @@ class CmHost {
   std::vector<std::array<CmAddress, 2>> addresses_;  // IPv4, IPv6
   std::vector<Bound> bound_;
   u16 next_port_ = 0;
+  u32 last_handle_ = 0;
 };
 }  // namespace hca::attach

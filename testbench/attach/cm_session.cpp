@@ -72,7 +72,7 @@ Reply CmSession::handle(const Request& request, Descriptor& descriptor) {
 // ---- Channels and events
 Reply CmSession::create_channel(Descriptor& descriptor) {
   Reply reply;
-  reply.handle = next_handle_++;
+  reply.handle = host_.give_handle();
   descriptor = Descriptor(fcntl(channels_[reply.handle].ready.read_end(), F_DUPFD_CLOEXEC, 0));
   if (descriptor) return reply;
   channels_.erase(reply.handle);
@@ -118,7 +118,7 @@ void CmSession::forget_events(const CmId& id) {
 
 // ---- Identifiers
 CmId& CmSession::add_id(CmChannel& channel, const CmNewId& wanted) {
-  const u32 handle = next_handle_++;
+  const u32 handle = host_.give_handle();
   CmId& made = *(ids_[handle] = std::make_unique<CmId>(*this, handle, channel, wanted));
   made.psn_ = handle * kPsnStep & kPsnMask;
   return made;

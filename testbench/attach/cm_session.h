@@ -98,6 +98,5 @@ class CmSession final {
   const Event event_;
   std::map<u32, CmChannel> channels_;
   std::map<u32, std::unique_ptr<CmId>> ids_;
-  u32 next_handle_ = 1;
 };
 }  // namespace hca::attach

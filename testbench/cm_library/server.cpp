@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The connection to the server, and the devices.
 #include <sched.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -13,14 +14,18 @@ namespace hca::cm_library {
 namespace {
 struct Server {
   attach::Descriptor socket;
+  pid_t process = getpid();  // whose it is
   std::map<s32, ibv_device*> devices;
   std::map<s32, ibv_context*> contexts;
   std::map<s32, ibv_pd*> domains;
   ibv_device** list = nullptr;
 };
+// A child of fork() has one of its own: channels and identifiers that it has inherited are its
+// parent's.
 Server& server() {
-  static auto& one = *new Server;  // programs may ask at their very end
-  return one;
+  static auto* one = new Server;  // programs may ask at their very end
+  if (one->process != getpid()) one = new Server;
+  return *one;
 }
 std::string path() {
   const char* const path = std::getenv(attach::kSocketVariable);
@@ -74,6 +79,7 @@ int ask(CmCall call, u32 object, attach::Request& request, attach::Reply& reply,
   const std::lock_guard guard(mutex());
   request.verb = attach::Verb::Cm, request.object = object, request.names[0] = u32(call);
   const int socket = server().socket.get();
+  if (socket < 0) return EPERM;  // of a child that has opened nothing itself
   if (!attach::send_message(socket, request) ||
       !attach::receive_message(socket, reply, descriptors))
     return EIO;

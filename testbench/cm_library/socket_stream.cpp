@@ -9,11 +9,12 @@
 
 namespace hca::cm_library {
 int Socket::make_queues() {
+  constexpr int kLocalWrite = IBV_ACCESS_LOCAL_WRITE;
   constexpr u32 kWork = kSlots + kSpare;
   memory_.resize(std::size_t{2} * kWork * kSlotBytes);
   if (!(events_ = ibv_create_comp_channel(id_->verbs)) ||
       !(queue_ = ibv_create_cq(id_->verbs, int(2 * kWork), this, events_, 0)) ||
-      !(region_ = ibv_reg_mr(id_->pd, memory_.data(), memory_.size(), IBV_ACCESS_LOCAL_WRITE)))
+      !(region_ = ibv_reg_mr(id_->pd, memory_.data(), memory_.size(), kLocalWrite)))
     return -1;
   ibv_qp_init_attr attributes{};
   attributes.send_cq = attributes.recv_cq = queue_;

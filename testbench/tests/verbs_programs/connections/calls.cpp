@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // rdma_establish(3), rdma_init_qp_attr(3), rdma_migrate_id(3), rdma_disconnect(3),
 // rdma_create_ep(3), rdma_join_multicast(3).
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <thread>
 
 #include "testbench/tests/verbs_programs/connections/bench.h"
@@ -92,6 +95,16 @@ void check_events() {
   rdma_destroy_qp(gone), rdma_destroy_id(gone);
   expect(bench.server, RDMA_CM_EVENT_DISCONNECTED, "an identifier that goes ends its connection");
   rdma_destroy_qp(accepted), rdma_destroy_id(accepted);
+  const pid_t child = fork();
+  if (!child) {
+    rdma_cm_id* own = nullptr;
+    const bool refused = rdma_listen(bench.listener, 1) && errno == EPERM;
+    rdma_event_channel* const fresh = rdma_create_event_channel();
+    _exit(refused && fresh && !rdma_create_id(fresh, &own, nullptr, RDMA_PS_TCP) ? 0 : 1);
+  }
+  int ended = -1;
+  waitpid(child, &ended, 0);
+  checks.equal("a child of fork() has its own, and not its parent's", ended, 0);
   int count = 0;
   ibv_context** const all = rdma_get_devices(&count);
   checks.equal("rdma_get_devices", count, 2);
@@ -100,6 +113,34 @@ void check_events() {
   checks.holds("rdma_event_str", !std::strcmp(rdma_event_str(RDMA_CM_EVENT_TIMEWAIT_EXIT),
                                               "RDMA_CM_EVENT_TIMEWAIT_EXIT"));
 }
+
+namespace {
+void check_unreliable() {
+  constexpr const char* kPort = "18516";
+  rdma_addrinfo hints{}, *address = nullptr;
+  rdma_cm_id* id = nullptr;
+  hints.ai_qp_type = IBV_QPT_UC, hints.ai_port_space = RDMA_PS_TCP;
+  checks.equal("rdma_getaddrinfo", rdma_getaddrinfo(kServer, kPort, &hints, &address), 0);
+  ibv_qp_init_attr attributes = queue_pair();
+  Bench bench;
+  reinterpret_cast<sockaddr_in*>(address->ai_dst_addr)->sin_port = htons(std::uint16_t(bench.port));
+  checks.equal("rdma_create_ep", rdma_create_ep(&id, address, nullptr, &attributes), 0);
+  checks.equal("of the service UC", id->qp->qp_type, IBV_QPT_UC);
+  rdma_freeaddrinfo(address);
+  std::thread unreliable([&] { checks.equal("rdma_connect", rdma_connect(id, nullptr), 0); });
+  rdma_cm_id* const accepted =
+      expect(bench.server, RDMA_CM_EVENT_CONNECT_REQUEST, "a request comes").id;
+  attributes = queue_pair(IBV_QPT_UC);
+  checks.equal("it is of UC", accepted->qp_type, IBV_QPT_UC);
+  checks.equal("rdma_create_qp", rdma_create_qp(accepted, nullptr, &attributes), 0);
+  checks.equal("rdma_accept", rdma_accept(accepted, nullptr), 0);
+  unreliable.join();
+  expect(bench.server, RDMA_CM_EVENT_ESTABLISHED, "the server is connected");
+  rdma_destroy_ep(id);
+  expect(bench.server, RDMA_CM_EVENT_DISCONNECTED, "and hears of the end");
+  rdma_destroy_ep(accepted);
+}
+}  // namespace
 
 // Calls that wait, of identifiers with channels of their own.
 void check_endpoints() {
@@ -146,28 +187,8 @@ void check_endpoints() {
   rdma_dereg_mr(region);
   rdma_destroy_ep(id), rdma_destroy_ep(listener);
 
+  check_unreliable();
   hints = {};
-  hints.ai_qp_type = IBV_QPT_UC, hints.ai_port_space = RDMA_PS_TCP;
-  checks.equal("rdma_getaddrinfo", rdma_getaddrinfo(kServer, kPort, &hints, &address), 0);
-  attributes = queue_pair();
-  Bench bench;
-  reinterpret_cast<sockaddr_in*>(address->ai_dst_addr)->sin_port = htons(std::uint16_t(bench.port));
-  checks.equal("rdma_create_ep", rdma_create_ep(&id, address, nullptr, &attributes), 0);
-  checks.equal("of the service UC", id->qp->qp_type, IBV_QPT_UC);
-  rdma_freeaddrinfo(address);
-  std::thread unreliable([&] { checks.equal("rdma_connect", rdma_connect(id, nullptr), 0); });
-  rdma_cm_id* const accepted =
-      expect(bench.server, RDMA_CM_EVENT_CONNECT_REQUEST, "a request comes").id;
-  attributes = queue_pair(IBV_QPT_UC);
-  checks.equal("it is of UC", accepted->qp_type, IBV_QPT_UC);
-  checks.equal("rdma_create_qp", rdma_create_qp(accepted, nullptr, &attributes), 0);
-  checks.equal("rdma_accept", rdma_accept(accepted, nullptr), 0);
-  unreliable.join();
-  expect(bench.server, RDMA_CM_EVENT_ESTABLISHED, "the server is connected");
-  rdma_destroy_ep(id);
-  expect(bench.server, RDMA_CM_EVENT_DISCONNECTED, "and hears of the end");
-  rdma_destroy_ep(accepted);
-
   hints.ai_family = 27;  // AF_IB
   checks.fails("addresses of InfiniBand", rdma_getaddrinfo(kServer, kPort, &hints, &address),
                EOPNOTSUPP);
