@@ -98,6 +98,19 @@ TEST_CASE("a REQ is shown by its fields", "[proto][mad]") {
   CHECK(s.value("IP CM", "SourcePort") == 0xC001);
 }
 
+TEST_CASE("the addresses of IP stand in a SIDR_REQ as well", "[proto][mad]") {
+  std::vector<u8> m = mad(0x07, 0x03, 0x0017);
+  u8* const request = m.data() + 24;
+  store_be<8>(request + 8, 0x0000000001114A39);  // UDP port 19001 of IP
+  request[17] = 0x60;
+  store_be<2>(request + 18, 0xC002);
+  const Shown s = show(1, m);
+  CHECK(s.name == "CM SIDR_REQ");
+  CHECK(s.meaning("CM SIDR_REQ", "ServiceID") == "IP protocol 17, port 19001");
+  CHECK(s.value("IP CM", "IpVersion") == 6);
+  CHECK(s.value("IP CM", "SourcePort") == 0xC002);
+}
+
 TEST_CASE("each message of the CM is known by its attribute", "[proto][mad]") {
   const std::vector<std::pair<u16, std::string>> all{
       {0x10, "CM REQ"},      {0x11, "CM MRA"},  {0x12, "CM REJ"},  {0x13, "CM REP"},
