@@ -209,7 +209,9 @@ TEST_CASE("what receivers ignore or a statement recommends is a remark, all else
     CHECK_FALSE(rule.reason.empty());
     if (rule.grade == Grade::Remark) remarks.insert(std::string(rule.sentence));
   }
-  CHECK(remarks == std::set<std::string>{"the UDP source port is below 0xC000"});
+  CHECK(remarks ==
+        std::set<std::string>{"the UDP source port is below 0xC000",
+                              "extension headers stand between the IPv6 header and UDP"});
   const auto grade_of = [](const std::vector<u8>& f) {
     const std::vector<BrokenRule> all = broken_rules(f, dissect(f, LinkLayer::Ethernet));
     REQUIRE(all.size() == 1);
@@ -236,6 +238,7 @@ TEST_CASE("no rule is without a packet that breaks it", "[proto][form]") {
   for (const Case& c : cases()) broken.insert(c.statement);
   for (const FormRule& rule : form_rules()) {
     INFO(rule.statement);
+    if (rule.statement == "G34.3") continue;  // of IPv6's extension headers: open_frame_test.cpp
     CHECK(broken.count(std::string(rule.statement)) > 0);
   }
 }

@@ -19,6 +19,11 @@ const std::string kIp =
     "450000300001400040 11B6B8C0000201C0000202C40012B7001C0000 0400FFFF0000002000001000DEADBE00"
     "D3FB9233";
 const std::string kFrame = kMacs + "0800" + kIp;
+const std::string kUdp = "C40012B7001C0000 0400FFFF0000002000001000DEADBE00D3FB9233";
+std::string outer_ipv6(const std::string& next_header) {
+  return kMacs + "86DD 60000000 0038 " + next_header +
+         "40 20010DB8000000000000000000000001 20010DB8000000000000000000000002 ";
+}
 // An outer IPv4 header with its protocol, and an outer UDP header with its port.
 std::string outer_ip(const std::string& protocol) {
   return kMacs + "0800 45000000 00014000 40" + protocol + "0000 C6336401 C6336402 ";
@@ -82,6 +87,13 @@ std::vector<Wrapped> wrapped_frames() {
        outer_ip("2F") + "100022EB 00000009 20640005 00001234 0000 8001 0000000000000000" + kFrame,
        before(in_gre("GRE"), before({"ERSPAN III"}, frame))},
       {"IP in IP", outer_ip("04") + kIp, before({"Ethernet", "IPv4"}, ip)},
+      {"SNAP", kMacs + "0038 AAAA03 000000 0800" + kIp, before({"Ethernet", "LLC", "SNAP"}, ip)},
+      {"PPPoE", kMacs + "8864 110000050032 0021" + kIp, before({"Ethernet", "PPPoE"}, ip)},
+      {"PPPoE with a short number", kMacs + "8864 110000050031 21" + kIp,
+       before({"Ethernet", "PPPoE"}, ip)},
+      {"IPv6 with a routing header around IPv4",
+       outer_ipv6("2B") + "0402040100000000 20010DB8000000000000000000000009" + kIp,
+       before({"Ethernet", "IPv6", "IPv6 routing"}, ip)},
       {"SLL", "0000 0001 0006 02000000000A0000 0800" + kIp, before({"SLL"}, ip), Layer::Sll},
       {"SLL2", "0800 0000 00000003 0001 00 06 02000000000A0000" + kIp, before({"SLL2"}, ip),
        Layer::Sll2},
@@ -124,12 +136,18 @@ TEST_CASE("what is no packet of ours is named", "[proto][open]") {
       {kMacs + "88CC 0207", "LLDP"},
       {kMacs + "8808 0101", "PAUSE or PFC"},
       {kMacs + "1234 0000", "EtherType 0x1234"},
-      {kMacs + "0026 4242", "LLC"},
+      {kMacs + "0026 424203 0000", "LLC"},
+      {kMacs + "0026 AAAA03 00000C 2000 0000", "SNAP of OUI 0x00000C"},
+      {kMacs + "0026 4242", "ends before its headers do"},
       {outer_ip("06") + "00000000", "TCP"},
       {outer_ip("01") + "00000000", "ICMP"},
       {outer_udp("0035"), "UDP port 53"},
       {outer_udp("12B5") + "08000000 00002A00" + kMacs + "0806 0001", "ARP"},
-      {kMacs + "8864 1100", "PPPoE"},
+      {kMacs + "8863 110900000000", "PPPoE discovery"},
+      {kMacs + "8864 110000050004 C021 0101", "LCP of PPP"},
+      {kMacs + "8864 1100", "ends before its headers do"},
+      {kMacs + "88E5 0000", "MACsec"},
+      {outer_ipv6("2C") + "1100001000000007" + kUdp, "later fragment of IPv6"},
       {kMacs + "0800 46", "ends before its headers do"},
   };
   for (const Foreign& f : all) {
@@ -142,6 +160,37 @@ TEST_CASE("what is no packet of ours is named", "[proto][open]") {
   std::vector<u8> fragment = hex(kFrame);
   fragment[21] = 1;
   CHECK(open_frame(fragment, Layer::Ethernet, 62).other == "later fragment of IPv4");
+}
+
+TEST_CASE("a packet after extension headers of IPv6 is judged from its UDP header on",
+          "[proto][open][G34.3]") {
+  struct Extended {
+    std::string what, bytes;
+    Grade grade;
+  };
+  const std::string cut = kUdp.substr(0, kUdp.size() - 8);
+  const std::vector<Extended> all{
+      {"hop-by-hop", outer_ipv6("00") + "1100050200000100" + kUdp, Grade::Remark},
+      {"destination", outer_ipv6("3C") + "1100010400000000" + kUdp, Grade::Remark},
+      {"routing", outer_ipv6("2B") + "1100040000000000" + kUdp, Grade::Remark},
+      {"two", outer_ipv6("00") + "2B00050200000100 1100040000000000" + kUdp, Grade::Remark},
+      {"a fragment that is whole", outer_ipv6("2C") + "1100000000000007" + kUdp, Grade::Remark},
+      {"the first fragment", outer_ipv6("2C") + "1100000100000007" + cut, Grade::Broken},
+  };
+  for (const Extended& e : all) {
+    INFO(e.what);
+    const std::vector<u8> frame = hex(e.bytes);
+    const OpenedFrame opened = open_frame(frame, Layer::Ethernet, u32(frame.size()));
+    CHECK(opened.other == "");
+    CHECK(opened.structure == PacketVerdict::Good);
+    CHECK_FALSE(opened.has_icrc);
+    CHECK(opened.packet.bth.psn == 0x1000);
+    CHECK(opened.packet.payload_bytes == 4);
+    const std::vector<BrokenRule> broken = broken_rules(frame, opened);
+    REQUIRE(broken.size() == 1);
+    CHECK(broken[0].statement == "G34.3");
+    CHECK(broken[0].grade == e.grade);
+  }
 }
 
 TEST_CASE("a cut frame is judged as far as it goes", "[proto][open][BTH-5][T5-3]") {
