@@ -54,12 +54,33 @@ void add_share(int from, std::vector<Mutant::Reached>& all) {
 // ---- What could be
 const OpcodeRow* row_of_opcode(u32 code) { return code < 256 ? opcode_row(u8(code)) : nullptr; }
 
+// What a cause can be found in.
+bool concerns(const RequestRule& rule, const OpcodeRow& row) {
+  switch (rule.cause) {
+    case RequestCause::TooManyReads:
+      return request::is_saved(row);
+    case RequestCause::Misaligned:
+      return request::is_atomic(row);
+    case RequestCause::NoReceiveWqe:
+    case RequestCause::SharedQueueFailed:
+      return request::takes_receive_wqe(row);
+    case RequestCause::BadRkey:
+      return request::has_reth(row) || request::is_atomic(row);
+    case RequestCause::Unsupported:
+      return request::needed_access(row) != 0 ||
+             (request::kind(row) == InMessage::None && !request::is_saved(row));
+    case RequestCause::Duplicate:
+      return (rule.action == RequestAction::Repeat) == request::is_saved(row);
+    default:
+      return true;
+  }
+}
 // A packet with this opcode passes the stages before this rule's, if nothing else is wrong.
 bool fits(const RequestRule& rule, const OpcodeRow& row) {
   if (!includes(rule.services, row.service)) return false;
   if (rule.stage == RuleStage::Header) return row.is_request || is_reliable(row.service);
   const bool executed = request::kind(row) != InMessage::None || request::is_saved(row);
-  return row.is_request && (executed || rule.stage <= RuleStage::Support);
+  return row.is_request && (executed || rule.stage <= RuleStage::Support) && concerns(rule, row);
 }
 bool fits(const RequestRule& rule, std::size_t key, u32 value) {
   if (key == kFraming) {  // VLs, and LIDs of groups
