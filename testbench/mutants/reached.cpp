@@ -66,6 +66,9 @@ bool concerns(const RequestRule& rule, const OpcodeRow& row) {
       return request::takes_receive_wqe(row);
     case RequestCause::BadRkey:
       return request::has_reth(row) || request::is_atomic(row);
+    case RequestCause::PsnAhead:
+    case RequestCause::BadSequence:  // without answers a First or Only begins a message in any case
+      return is_reliable(row.service) || !request::starts(row.position);
     case RequestCause::Unsupported:
       return request::needed_access(row) != 0 ||
              (request::kind(row) == InMessage::None && !request::is_saved(row));
