@@ -200,7 +200,7 @@ def load(hca, scenario):
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(6)]
     try:
         with Served(hca, scenario, []) as served:
-            took = float(re.search(r"= ([0-9.]+) usec/iter", between(served, "ibv_rc_pingpong -n 300 -s 64", "wall"))[1])
+            took = min(float(re.search(r"= ([0-9.]+) usec/iter", between(served, "ibv_rc_pingpong -n 300 -s 64", "wall"))[1]) for _ in range(3))
     finally:
         for process in busy:
             process.kill()

@@ -15,7 +15,7 @@
 namespace hca::attach {
 namespace {
 using nlohmann::json;
-constexpr std::chrono::milliseconds kBetween{500};
+constexpr u64 kBetween = 500'000'000;  // ns
 constexpr u64 kPerNanosecond = 1000;
 
 // An entry of a list in the words of a scenario, and what it did.
@@ -47,7 +47,7 @@ Records::Records(const std::string& directory, Server& server, bool captures)
 }
 
 void Records::pause(bool idle) {
-  const Clock::time_point now = Clock::now();
+  const u64 now = nanoseconds_of(CLOCK_MONOTONIC);
   const bool later = testbench::kernel_picoseconds() != written_at_;
   if (now - last_ >= kBetween && (later || !idle))
     write(idle, false);
@@ -61,7 +61,7 @@ void Records::close() {
 }
 
 void Records::write(bool idle, bool ended) {
-  last_ = Clock::now(), written_at_ = testbench::kernel_picoseconds();
+  last_ = nanoseconds_of(CLOCK_MONOTONIC), written_at_ = testbench::kernel_picoseconds();
   if (capture_) capture_->flush(idle);
   write_faults();
   testbench::replace_text_file(folder_ / "counters.csv", counters());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -22,7 +21,6 @@ class Records {
   void close();
 
  private:
-  using Clock = std::chrono::steady_clock;
   void write(bool idle, bool ended);
   std::string counters() const;
   std::string summary(bool ended) const;
@@ -33,7 +31,7 @@ class Records {
   std::unique_ptr<testbench::WireCapture> capture_;
   std::ofstream faults_;
   u64 faults_done_ = 0;
-  Clock::time_point last_{};
+  u64 last_ = 0;              // when, in ns
   u64 written_at_ = ~u64{0};  // simulated
 };
 }  // namespace hca::attach

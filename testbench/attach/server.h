@@ -12,6 +12,7 @@
 #include "testbench/attach/device_files.h"
 #include "testbench/attach/let_others.h"
 #include "testbench/attach/process.h"
+#include "testbench/attach/thread_state.h"
 
 namespace hca::attach {
 // One simulation that programs attach to, over a socket. Simulated time passes while the HCAs or
@@ -60,7 +61,7 @@ class Server {
     u32 run = 0;                       // of an `hca run`: its number
     RunSteps steps;
     bool starts = false;  // simulated time waits for its first device
-    std::chrono::steady_clock::time_point since;
+    u64 since = 0;        // when it began, in ns
     bool gone = false;
     bool is_used() const { return session || cm; }
   };
@@ -124,7 +125,7 @@ class Server {
   const u32 awaited_programs_;
   u32 opened_programs_ = 0;
   bool told_awaited_ = false;
-  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  const u64 begun_ = nanoseconds_of(CLOCK_MONOTONIC);
   u64 ended_programs_ = 0;
   LetOthers let_others_;
   u32 last_program_ = 0, last_run_ = 0;

@@ -7,12 +7,13 @@
 #include <cstdio>
 
 #include "testbench/attach/server.h"
+#include "testbench/attach/thread_state.h"
 
 namespace hca::attach {
 namespace {
-using Clock = std::chrono::steady_clock;
+constexpr u64 kSecond = 1'000'000'000;
 // So long, really, simulated time stands for a program that opens no device.
-constexpr std::chrono::seconds kLongestStart{10};
+constexpr u64 kLongestStart = 10;
 }  // namespace
 
 Reply Server::begin_run(Connection& connection, const Request& request, Descriptors&,
@@ -20,7 +21,7 @@ Reply Server::begin_run(Connection& connection, const Request& request, Descript
   Reply reply;
   reply.number = connection.run = ++last_run_;
   connection.starts = request.cookie & 1;
-  connection.since = Clock::now();
+  connection.since = nanoseconds_of(CLOCK_MONOTONIC);
   return reply;
 }
 
@@ -84,16 +85,16 @@ bool Server::awaits_programs() {
   const bool awaited = opened_programs_ < awaited_programs_;
   const auto starts = [](const Connection& c) { return c.starts; };
   if (!awaited && std::ranges::none_of(connections_, starts)) return false;
-  const Clock::time_point now = Clock::now();
+  const u64 now = nanoseconds_of(CLOCK_MONOTONIC);
   for (Connection& connection : connections_) {
-    if (!connection.starts || now - connection.since < kLongestStart) continue;
+    if (!connection.starts || now - connection.since < kLongestStart * kSecond) continue;
     connection.starts = false;
     fmt::print("a program of `hca run` has not opened a device for {} s: simulated time goes on\n",
-               kLongestStart.count());
+               kLongestStart);
     std::fflush(stdout);
   }
   if (awaited) {
-    if (now - begun_ > kLongestStart && !std::exchange(told_awaited_, true)) {
+    if (now - begun_ > kLongestStart * kSecond && !std::exchange(told_awaited_, true)) {
       fmt::print("--programs: {} of {} programs have opened a device: simulated time stands\n",
                  opened_programs_, awaited_programs_);
       std::fflush(stdout);

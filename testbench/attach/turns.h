@@ -16,6 +16,7 @@
 
 #include "model/proto/types.h"
 #include "testbench/attach/kernel_call.h"
+#include "testbench/attach/let_others.h"
 
 namespace hca::attach {
 inline constexpr std::size_t kMostThreads = 256;  // of a program, and of all of a device
@@ -108,14 +109,16 @@ inline void wake(SharedThread& thread) {
 }
 // For a moment: the other side often answers at once. `processor`: on which that ran last. If it is
 // this one, it gets it; elsewhere 10 us at the longest. Where it was in vain, it is tried more
-// rarely, and the moments become shorter.
+// rarely, and the moments become shorter. Beside programs that compute nothing is yielded: who
+// sleeps gets the processor sooner.
 inline void watch_for(const SharedThread& thread, Turn seen, const std::atomic<u32>& processor) {
   constexpr unsigned kMost = 20'000, kLeast = 500, kVain = 4, kBetweenTrials = 16;
   static thread_local unsigned looks = kMost, vain = 0;
   const auto has_changed = [&] { return thread.turn.load(std::memory_order_acquire) != seen; };
   if (processor.load(std::memory_order_relaxed) == u32(sched_getcpu())) {
+    static thread_local LetOthers others;
     if (has_changed() || (vain >= kVain && ++vain % kBetweenTrials)) return;
-    kernel_call(SYS_sched_yield);  // by name it would be the program's, which takes turns
+    if (!others.yield_unless_long()) return;
     vain = has_changed() ? 0 : vain + 1;
     return;
   }

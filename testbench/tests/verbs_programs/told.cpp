@@ -50,8 +50,9 @@ int register_memory(unsigned long bytes) {
   const auto bench = std::make_unique<Bench>();
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const int access = IBV_ACCESS_LOCAL_WRITE;
   const double from = now();
-  ibv_mr* const mr = ibv_reg_mr(bench->a.pd, memory, bytes, int{IBV_ACCESS_LOCAL_WRITE});
+  ibv_mr* const mr = ibv_reg_mr(bench->a.pd, memory, bytes, access);
   const double registered = now();
   if (!mr) return std::perror("ibv_reg_mr"), 1;
   ibv_dereg_mr(mr);
