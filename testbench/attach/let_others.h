@@ -48,7 +48,7 @@ class LetOthers {
   // By the kernel: the time stamp counter may trap, and the clocks may be simulated.
   static u64 now() {
     timespec time{};
-    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
+    kernel_call(SYS_clock_gettime, CLOCK_MONOTONIC, &time);
     return u64(time.tv_sec) * 1'000'000'000 + u64(time.tv_nsec);
   }
   unsigned sleeps_ = 0, longer_ = kLeast, yields_ = 0;
