@@ -2,9 +2,9 @@
 // What a library that programs find before the C library needs. An allocator may call it from
 // inside of itself: nothing here asks for memory, or takes a guard.
 #pragma once
-#include <dlfcn.h>
-
 #include <atomic>
+
+#include "testbench/attach/next_function.h"
 
 // A function of the C library that programs find here first.
 #define HCA_INSTEAD extern "C" __attribute__((visibility("default")))
@@ -14,7 +14,7 @@ namespace hca::attach {
 template <class Function>
 Function* next(std::atomic<void*>& found, const char* name) {
   void* function = found.load(std::memory_order_relaxed);
-  if (!function) found = function = dlsym(RTLD_NEXT, name);
+  if (!function) found = function = find_next(name);
   return reinterpret_cast<Function*>(function);
 }
 #define HCA_NEXT(name)                                          \

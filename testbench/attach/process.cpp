@@ -46,125 +46,6 @@ constexpr u64 kTold = 10'000'000'000;  // for how long one computes before it is
 constexpr long kBetweenLooks = 100'000;
 }  // namespace
 
-// ---- Threads
-Thread::Thread(Process& process, SharedThread& shared, unsigned core)
-    : process_(process), shared_(shared), core_(core) {}
-Thread::~Thread() {
-  cpu().run(nullptr, 0);
-  process_.device().give_core_back(core_);
-}
-
-testbench::HostCpu& Thread::cpu() const { return process_.device().node().core(core_); }
-
-Cycle Thread::cycles_of(u64 picoseconds) const {
-  const u64 period = process_.device().period();
-  return std::max<Cycle>(1, (std::min(picoseconds, kForEver - period) + period - 1) / period);
-}
-
-// It waits for a completion, which may have come while it worked.
-Cycle Thread::await(Cycle now) {
-  if (std::exchange(written_, false)) return act(now);
-  scheduled_ = false;
-  deadline_ = now + cycles_of(shared_.picoseconds);
-  return 0;
-}
-
-Cycle Thread::act(Cycle now) {
-  if (std::exchange(works_, false)) return await(now);
-  scheduled_ = false, deadline_ = engine::kNever;
-  const Turn turn = shared_.turn.load(std::memory_order_acquire);
-  if (turn == Turn::None) return 0;
-  const u64 period = process_.device().period();
-  shared_.now.store(now * period, std::memory_order_relaxed);
-  shared_.simulated_on.store(u32(sched_getcpu()), std::memory_order_relaxed);
-  shared_.cost.store(0, std::memory_order_relaxed);
-  shared_.turn.store(Turn::Runs);
-  wake(shared_);
-  const bool was_silent = std::exchange(silent_, false);
-  const bool saw_write = std::exchange(written_, false) && was_silent;
-  silent_ = !process_.runs(shared_, spins_);
-  if (silent_ && turn != Turn::Silent) silent_since_ = now;
-  if (saw_write && !silent_) spins_ = true, found_ = last_written_;
-  process_.take_posted();
-  if (silent_) return 0;
-  wait_ = shared_.wait, ring_ = shared_.ring;
-  spins_ |= wait_ == Wait::Memory;
-  if (const u64 work = shared_.work; wait_ == Wait::Completion && work) {
-    works_ = true;
-    return cycles_of(work);
-  }
-  const u64 picoseconds = shared_.picoseconds;
-  if (wait_ == Wait::Work) return cycles_of(picoseconds);
-  if (picoseconds != kForEver) deadline_ = now + cycles_of(picoseconds);
-  return 0;
-}
-
-void Thread::resume(Cycle at) {
-  scheduled_ = true;
-  cpu().run(this, at);
-}
-void Thread::resume_if_wanting() {
-  if (!scheduled_ && shared_.turn.load(std::memory_order_acquire) == Turn::Wants)
-    resume(process_.device().node().now() + 1);
-}
-void Thread::resume_if_polling() {
-  if (silent_ || wait_ != Wait::Completion) return;
-  if (works_)
-    written_ = true;
-  else if (!scheduled_)
-    resume(process_.device().node().now() + 1);
-}
-void Thread::resume_if_waiting(bool in_flight) {
-  if (silent_ || (wait_ != Wait::Descriptor && wait_ != Wait::Memory)) return;
-  if (in_flight) shared_.in_flight = 1;
-  if (!scheduled_) resume(process_.device().node().now() + 1);
-}
-
-// Who spins in memory may wait for any byte, but most likely for the one of the last time. The
-// longer a thread has waited the longer are the times between its turns for others: a turn in vain
-// takes real time.
-bool Thread::awaits(u32 attachment, u64 address) const {
-  return !ring_.bytes || (ring_.attachment == attachment && address - ring_.address < ring_.bytes);
-}
-bool Thread::looks_at(u64 address, u64 bytes) const {
-  constexpr u64 kWord = 8;
-  const auto end = shared_.looked_at.begin() + std::min<std::size_t>(shared_.looks, kMostLooks);
-  return std::any_of(shared_.looked_at.begin(), end,
-                     [&](u64 word) { return word < address + bytes && address < word + kWord; });
-}
-void Thread::written(Cycle at, u32 attachment, u64 address, u64 bytes, bool completion) {
-  if (!silent_ && wait_ == Wait::Memory) {
-    if (!looks_at(address, bytes)) return;
-    scheduled_ = true;
-    return cpu().notice_at(at, 0);
-  }
-  if (!silent_ && wait_ != Wait::Completion) return;
-  if (!silent_ && !shared_.any_write && !(completion && awaits(attachment, address))) {
-    shared_.wrote_else.store(1, std::memory_order_relaxed);
-    return;
-  }
-  if (works_) {
-    written_ = true;
-    return;
-  }
-  constexpr Cycle kShare = 8;
-  const bool expected = !silent_ || found_ - address < bytes;
-  const Cycle waited = at - silent_since_;
-  scheduled_ = written_ = true, last_written_ = address + bytes - 1;
-  cpu().notice_at(at, expected ? 0 : waited / kShare);
-}
-void Thread::event(Cycle at) {
-  if (silent_ || wait_ != Wait::Descriptor) return;
-  scheduled_ = true;
-  cpu().interrupt_at(at);
-}
-
-bool Thread::pays() const {
-  const bool waits = !silent_ && shared_.turn.load(std::memory_order_acquire) == Turn::Waits;
-  const u64 takes = wait_ == Wait::Work ? shared_.picoseconds : works_ ? shared_.work : 0;
-  return waits && takes && 2 * shared_.cost.load(std::memory_order_relaxed) >= takes;
-}
-
 // ---- Programs
 Process::Process(u32 number, Device& device, const testbench::HostConfig& host, int socket,
                  IsDue due)
@@ -191,10 +72,11 @@ Process::Process(u32 number, Device& device, const testbench::HostConfig& host, 
   shared_->threads[0].tid = u32(pid_);
   shared_->threads[0].turn = Turn::Wants;
   shared_->places = 1;
+  threads_ = std::make_unique<ProgramThreads>(*this, *shared_);
   if (pid_) exit_ = Descriptor(int(syscall(SYS_pidfd_open, pid_, 0)));
 }
 Process::~Process() {
-  end();
+  threads_.reset();
   munmap(shared_, sizeof(SharedProcess));
 }
 void Process::await_exit() const {
@@ -202,10 +84,6 @@ void Process::await_exit() const {
   pollfd exit{exit_.get(), POLLIN, 0};
   if (exit_ && is_ending(pid_)) poll(&exit, 1, kLongest);
 }
-void Process::end() {
-  for (auto& thread : threads_) thread.reset();
-}
-
 void Process::take_wake() {
   u64 count;
   if (read(wake_.get(), &count, sizeof count) < 0) return;  // it wrote nothing
@@ -214,38 +92,6 @@ void Process::add(Session& session) { sessions_.push_back(&session); }
 void Process::remove(const Session& session) { std::erase(sessions_, &session); }
 bool Process::has_other_devices() const {
   return std::ranges::any_of(sessions_, [&](const Session* s) { return &s->device() != &device_; });
-}
-
-// It is the program that says how many.
-std::span<SharedThread> Process::shared_threads() const {
-  const std::size_t places = shared_->places.load(std::memory_order_acquire);
-  return std::span(shared_->threads).first(std::min(places, kMostThreads));
-}
-
-void Process::see_threads() {
-  places_ = std::max(places_, shared_threads().size());
-  for (std::size_t i = 0; i < places_; ++i) {
-    SharedThread& shared = shared_->threads[i];
-    const Turn turn = shared.turn.load(std::memory_order_acquire);
-    if (turn == Turn::None) {
-      threads_[i].reset();
-      continue;
-    }
-    if (!threads_[i]) {
-      const std::optional<unsigned> core = device_.take_core();
-      if (!core) continue;  // it waits until another has ended
-      threads_[i] = std::make_unique<Thread>(*this, shared, *core);
-    }
-    threads_[i]->resume_if_wanting();
-  }
-}
-void Process::resume_polling() {
-  for (const auto& thread : threads())
-    if (thread) thread->resume_if_polling();
-}
-void Process::resume_waiting(bool in_flight) {
-  for (const auto& thread : threads())
-    if (thread) thread->resume_if_waiting(in_flight);
 }
 
 void Process::take_posted() {
@@ -259,37 +105,9 @@ Cycle Process::now_at(const Device& device) const {
 }
 void Process::written(const Device& device, u32 attachment, u64 address, u64 bytes,
                       bool completion) {
-  const Cycle at = now_at(device);
-  for (const auto& thread : threads())
-    if (thread) thread->written(at, attachment, address, bytes, completion);
+  threads_->written(now_at(device), attachment, address, bytes, completion);
 }
-void Process::event(const Device& device) {
-  const Cycle at = now_at(device);
-  for (const auto& thread : threads())
-    if (thread) thread->event(at);
-}
-
-bool Process::wants_others() const {
-  return shared_->told.load(std::memory_order_acquire) ||
-         std::ranges::any_of(shared_threads(), [](const SharedThread& thread) {
-           return thread.turn.load(std::memory_order_acquire) == Turn::Wants;
-         });
-}
-
-bool Process::has_threads() const {
-  return std::ranges::any_of(threads(), [](const auto& thread) { return thread != nullptr; });
-}
-
-bool Process::works() const {
-  return std::ranges::any_of(shared_threads(), [](const SharedThread& thread) {
-    return thread.turn.load(std::memory_order_acquire) == Turn::Waits && thread.wait == Wait::Work;
-  });
-}
-
-bool Process::pays() const {
-  return std::ranges::any_of(threads(),
-                             [](const auto& thread) { return thread && thread->pays(); });
-}
+void Process::event(const Device& device) { threads_->event(now_at(device)); }
 
 bool Process::is_gone() const {
   pollfd end{socket_, 0, 0};

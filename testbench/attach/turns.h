@@ -3,11 +3,8 @@
 // runs, and gives the next turn when simulated time has come to where that thread wants to go on.
 // What program and `hca serve` share for that.
 #pragma once
-#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,8 +12,8 @@
 #include <atomic>
 
 #include "model/proto/types.h"
-#include "testbench/attach/kernel_call.h"
 #include "testbench/attach/let_others.h"
+#include "testbench/attach/shared_word.h"
 
 namespace hca::attach {
 inline constexpr std::size_t kMostThreads = 256;  // of a program, and of all of a device
@@ -52,26 +49,26 @@ struct CompletionRing {
 };
 
 struct SharedThread {
-  alignas(64) std::atomic<Turn> turn;
-  std::atomic<u32> sleeps;  // who waits for another turn wants to be woken
+  alignas(64) Shared<Turn> turn;
+  Shared<u32> sleeps;  // who waits for another turn wants to be woken
   // Where they were last: the thread, and the simulation that gave it its turn.
-  std::atomic<u32> processor, simulated_on;
+  Shared<u32> processor, simulated_on;
   Wait wait;
   u32 tid;
-  std::atomic<u32> threads_made;  // so far, by it: who makes some is not silent
-  std::atomic<u32> in_flight;     // what it waits for may have been sent and not come yet
-  std::atomic<u64> cost;          // ps since its turn began that are of its calls (HostCosts)
-  u64 work;                       // ps that it has worked, in front of its wait
-  u64 picoseconds;                // of its wait
-  CompletionRing ring;            // for whose completion it waits
-  u32 any_write;                  // 1: and for what else the HCA writes
-  std::atomic<u32> wrote_else;    // while it waited for a completion alone
-  std::atomic<u64> now;           // ps: when its turn began
-  std::atomic<u32> asked,
-      steps;                 // how often it was examined, and for how many instructions at most
-  std::atomic<u32> finding;  // which of those, and in the lowest bits a Finding
-  std::atomic<u64> at;       // the instruction at which it was then
-  u32 looks;                 // of a wait for memory: so many addresses of eight bytes each
+  Shared<u32> threads_made;  // so far, by it: who makes some is not silent
+  Shared<u32> in_flight;     // what it waits for may have been sent and not come yet
+  Shared<u64> cost;          // ps since its turn began that are of its calls (HostCosts)
+  u64 work;                  // ps that it has worked, in front of its wait
+  u64 picoseconds;           // of its wait
+  CompletionRing ring;       // for whose completion it waits
+  u32 any_write;             // 1: and for what else the HCA writes
+  Shared<u32> wrote_else;    // while it waited for a completion alone
+  Shared<u64> now;           // ps: when its turn began
+  Shared<u32> asked,
+      steps;            // how often it was examined, and for how many instructions at most
+  Shared<u32> finding;  // which of those, and in the lowest bits a Finding
+  Shared<u64> at;       // the instruction at which it was then
+  u32 looks;            // of a wait for memory: so many addresses of eight bytes each
   std::array<u64, kMostLooks> looked_at;
 };
 
@@ -87,31 +84,30 @@ inline constexpr u32 kOwn = 1, kPipe = 2, kNetwork = 4;
 
 struct SharedProcess {
   HostCosts costs;
-  std::atomic<u32> told;                           // kOwn and so on: who may wait for what it did
-  std::atomic<u32> ends;                           // its last turn: it exits
-  std::atomic<u32> looking;                        // threads that wait for memory
-  std::atomic<u32> places;                         // so many of those below have been used
+  Shared<u32> told;                                // kOwn and so on: who may wait for what it did
+  Shared<u32> ends;                                // its last turn: it exits
+  Shared<u32> looking;                             // threads that wait for memory
+  Shared<u32> places;                              // so many of those below have been used
   std::array<SharedThread, kMostThreads> threads;  // the first: of the thread that opened the clock
 };
 static_assert(std::atomic<Turn>::is_always_lock_free && std::atomic<u64>::is_always_lock_free);
 
 // Until its turn is not `seen` any more, somebody wakes, or so many nanoseconds have really passed.
 inline void sleep_on(SharedThread& thread, Turn seen, long nanoseconds) {
-  const timespec longest{0, nanoseconds};
   thread.sleeps.fetch_add(1);
-  kernel_call(SYS_futex, &thread.turn, FUTEX_WAIT, u32(seen), &longest, nullptr, 0);
+  sleep_while(thread.turn, seen, nanoseconds);
   thread.sleeps.fetch_sub(1);
 }
 // Its turn has changed.
 inline void wake(SharedThread& thread) {
-  if (thread.sleeps.load())
-    kernel_call(SYS_futex, &thread.turn, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  if (thread.sleeps.load()) wake_one(thread.turn);
 }
 // For a moment: the other side often answers at once. `processor`: on which that ran last. If it is
 // this one, it gets it; elsewhere 10 us at the longest. Where it was in vain, it is tried more
 // rarely, and the moments become shorter. Beside programs that compute nothing is yielded: who
 // sleeps gets the processor sooner.
-inline void watch_for(const SharedThread& thread, Turn seen, const std::atomic<u32>& processor) {
+inline void watch_for(const SharedThread& thread, Turn seen, const Shared<u32>& processor) {
+  if constexpr (!kWatches) return;
   constexpr unsigned kMost = 20'000, kLeast = 500, kVain = 4, kBetweenTrials = 16;
   static thread_local unsigned looks = kMost, vain = 0;
   const auto has_changed = [&] { return thread.turn.load(std::memory_order_acquire) != seen; };

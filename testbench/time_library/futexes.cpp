@@ -7,6 +7,7 @@
 #include <climits>
 
 #include "testbench/attach/interposed.h"
+#include "testbench/attach/kernel_call.h"
 #include "testbench/time_library/library.h"
 #include "testbench/time_library/system_calls.h"
 #include "testbench/time_library/wait_list.h"

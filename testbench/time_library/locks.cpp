@@ -91,15 +91,15 @@ u64 end_of(clockid_t clock, const timespec* until) {
 // ---- Barriers, as the C library keeps them: who has begun to wait in it before simulated time
 // began goes on with the others.
 struct Barrier {
-  std::atomic<u32> in, round;  // who came; up to whom they may leave
+  attach::Shared<u32> in, round;  // who came; up to whom they may leave
   u32 count;
   int shared;
-  std::atomic<u32> out;
+  attach::Shared<u32> out;
 };
 static_assert(sizeof(Barrier) <= sizeof(pthread_barrier_t));
 Barrier& barrier_of(pthread_barrier_t* barrier) { return *reinterpret_cast<Barrier*>(barrier); }
 
-void futex(std::atomic<u32>& word, int what, u32 value, bool shared) {
+void futex(attach::Shared<u32>& word, int what, u32 value, bool shared) {
   attach::kernel_call(SYS_futex, &word, shared ? what : what | FUTEX_PRIVATE_FLAG, value, nullptr,
                       nullptr, 0);
 }

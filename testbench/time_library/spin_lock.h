@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <sys/syscall.h>
-
 #include <atomic>
 
-#include "testbench/attach/kernel_call.h"
+#include "model/proto/types.h"
+#include "testbench/attach/shared_word.h"
 
 namespace hca::time_library {
 // For what is held for moments, and never while a thread waits for its turn. Who waits yields by
@@ -13,11 +12,11 @@ namespace hca::time_library {
 class SpinLock {
  public:
   void lock() {
-    while (flag_.test_and_set(std::memory_order_acquire)) attach::kernel_call(SYS_sched_yield);
+    while (held_.exchange(1, std::memory_order_acquire)) attach::let_others_run();
   }
-  void unlock() { flag_.clear(std::memory_order_release); }
+  void unlock() { held_.store(0, std::memory_order_release); }
 
  private:
-  std::atomic_flag flag_;
+  attach::Shared<u32> held_{0};
 };
 }  // namespace hca::time_library
