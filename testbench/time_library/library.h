@@ -41,11 +41,15 @@ bool is_network(int descriptor);
 // A place for a thread that will come, which wants a turn; nullptr: there is none left.
 attach::SharedThread* reserve_turns();
 std::size_t place_of(const attach::SharedThread& slot);
+std::size_t used_places();
 void take_turns(attach::SharedThread& slot);  // of the calling thread, the first has come
-// Gives the turn up until another thread tells that it did something, or until that time. `may_be`:
-// what it waits for may be there, also if who did it is not in simulated time; none: only threads
-// of this program do it.
-void wait_for_others(u64 end, const std::function<bool()>& may_be = nullptr);
+u64 number_of_turn();                         // another in each; who has none gets one
+void act();                                   // it does something else than to read a clock
+// Gives the turn of this number up, if the thread has it still, until another one tells that it did
+// something, or until that time. `again`: it has only looked in this turn. `may_be`: what it waits
+// for may be there, also if who did it is not in simulated time; none: only threads of this program
+// do it.
+void wait_for_others(u64 number, bool again, u64 end, const std::function<bool()>& may_be);
 // Until it is done, which the thread tries in each of its turns. False: the time has come, or there
 // is no server any more (threads.cpp).
 bool wait_until(const std::function<bool()>& done, u64 end = attach::kForEver,
@@ -54,7 +58,8 @@ bool wait_until(const std::function<bool()>& done, u64 end = attach::kForEver,
 void tell_waiting(bool shared = false);
 // When a clock shows this, as now() tells it.
 u64 end_at(clockid_t clock, const timespec& until);
-// The calling thread is as good as gone.
+// The calling thread has its place; it is as good as gone.
+void thread_begins(const attach::SharedThread& slot);
 void thread_ends(const attach::SharedThread& slot);
 void forget_threads();  // in a child
 

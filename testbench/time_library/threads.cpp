@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <span>
 
 #include "testbench/time_library/library.h"
 #include "testbench/time_library/wait_list.h"
@@ -20,9 +21,10 @@ constexpr u64 kSecond = 1'000'000'000'000, kNanosecond = 1000;
 
 struct Threads {
   WaitList conditions;
-  // Those that began in simulated time, by the place of their turns; 0: none.
-  std::array<std::atomic<pthread_t>, attach::kMostThreads> live{};
-  std::atomic<u32> waiting{0};
+  // Those that have turns, by their places; 0: none.
+  std::array<attach::Shared<pthread_t>, attach::kMostThreads> live{};
+  attach::Shared<u32> waiting{0};
+  std::atomic<u32> made_before{0};  // simulated time began: they have no turns before they wait
 };
 Threads& threads() {
   static constinit attach::Kept<Threads> kept;
@@ -65,15 +67,41 @@ struct Start {
 // What asks for memory waits for its turn before.
 void* begin(void* at) {
   auto* const own = static_cast<Start*>(at);
-  threads().live[place_of(*own->slot)] = pthread_self();
   take_turns(*own->slot);
   const Start start = *own;
   delete own;
   return start.routine(start.argument);
 }
 bool is_live(pthread_t thread) {
-  return std::ranges::any_of(threads().live, [&](const auto& one) { return one == thread; });
+  const auto used = std::span(threads().live).first(used_places());
+  return std::ranges::any_of(used, [&](const auto& one) { return one == thread; });
 }
+// The end of a thread. One that has turns tells it; of one that has none the C library knows, and
+// says so where the thread is joined.
+class End {
+ public:
+  End(pthread_t thread, void** result) : thread_(thread), result_(result) {}
+  bool has_come() {
+    if (is_live(thread_)) return had_turns_ = true, false;
+    if (had_turns_ || !threads().made_before) return true;
+    if (error_ == EBUSY) error_ = HCA_NEXT(pthread_tryjoin_np)(thread_, result_);
+    return error_ != EBUSY;
+  }
+  // False: the time has come, or there is no server any more.
+  bool wait(u64 end = attach::kForEver) {
+    if (thread_ == pthread_self()) return true;
+    const bool is_told = !threads().made_before || is_live(thread_);
+    const std::function<bool()> comes = [this] { return has_come(); };
+    return wait_until(comes, end, is_told ? std::function<bool()>() : comes);
+  }
+  int join() { return error_ == EBUSY ? HCA_NEXT(pthread_join)(thread_, result_) : error_; }
+
+ private:
+  const pthread_t thread_;
+  void** const result_;
+  bool had_turns_ = false;
+  int error_ = EBUSY;  // it is not joined
+};
 
 // ---- Conditions
 template <class... Rest>
@@ -115,9 +143,14 @@ bool wait_until(const std::function<bool()>& done, u64 end, const std::function<
   Threads& all = threads();
   ++all.waiting;
   bool is = done();
-  // A thread that has not had its turn yet tried beside those that had: now() takes it.
-  while (!is && is_open() && now() < end && !(is = done())) {
-    wait_for_others(end, may_be);
+  // It waits only in the turn in which it has tried: before its first one, while its work passes,
+  // and where its turn was taken away, others tell what it does not hear.
+  act();
+  for (bool again = false; !is && is_open(); again = true) {
+    settle();
+    const u64 number = number_of_turn();
+    if (now() >= end || (is = done())) break;
+    wait_for_others(number, again, end, may_be);
     is = done();
   }
   --all.waiting;
@@ -133,7 +166,10 @@ void forget_threads() {
   Threads& all = threads();
   all.conditions.forget();
   for (auto& one : all.live) one = 0;
-  all.waiting = 0;
+  all.waiting = 0, all.made_before = 0;
+}
+void thread_begins(const attach::SharedThread& slot) {
+  threads().live[place_of(slot)] = pthread_self();
 }
 void thread_ends(const attach::SharedThread& slot) {
   threads().live[place_of(slot)] = 0;
@@ -148,7 +184,10 @@ using namespace hca::time_library;
 HCA_INSTEAD int pthread_create(pthread_t* made, const pthread_attr_t* attributes,
                                void* (*routine)(void*), void* argument) noexcept {
   attach::SharedThread* const slot = is_open() ? reserve_turns() : nullptr;
-  if (!slot) return HCA_NEXT(pthread_create)(made, attributes, routine, argument);
+  if (!slot) {
+    ++threads().made_before;
+    return HCA_NEXT(pthread_create)(made, attributes, routine, argument);
+  }
   auto& live = threads().live[place_of(*slot)];
   live = kComing;
   auto* const start = new (std::nothrow) Start{routine, argument, slot};
@@ -161,16 +200,16 @@ HCA_INSTEAD int pthread_create(pthread_t* made, const pthread_attr_t* attributes
   return error;
 }
 HCA_INSTEAD int pthread_join(pthread_t thread, void** result) {
-  if (is_open()) wait_until([&] { return !is_live(thread); });
-  return HCA_NEXT(pthread_join)(thread, result);
+  End end(thread, result);
+  if (is_open()) end.wait();
+  return end.join();
 }
 HCA_INSTEAD int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock,
                                      const timespec* until) {
   if (!is_open() || !until || !is_time(*until))
     return HCA_NEXT(pthread_clockjoin_np)(thread, result, clock, until);
-  if (!wait_until([&] { return !is_live(thread); }, end_at(clock, *until)) && is_open())
-    return ETIMEDOUT;
-  return HCA_NEXT(pthread_join)(thread, result);
+  End end(thread, result);
+  return end.wait(end_at(clock, *until)) || !is_open() ? end.join() : ETIMEDOUT;
 }
 HCA_INSTEAD int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* until) {
   return pthread_clockjoin_np(thread, result, CLOCK_REALTIME, until);

@@ -89,6 +89,7 @@ void set_slot(SharedThread& slot) {
   slot.tid = u32(attach::kernel_call(SYS_gettid));
   t_mine.slot = &slot;  // before what may ask for memory, and so look at a clock
   pthread_setspecific(key, &slot);
+  thread_begins(slot);
 }
 
 namespace {
@@ -118,12 +119,17 @@ SharedThread* mine() {
 }
 
 namespace {
-// False: it has no turn to give up.
-bool give_up(SharedThread& slot, Wait wait, u64 picoseconds) {
+constexpr u64 kAnyTurn = attach::kForEver;
+// False: it has no turn to give up, or not the one of this number. What the thread looked at
+// in that may have changed since, and who changed it told nobody who waited. `in_vain`: it has only
+// looked in it, so that nobody who waits in memory looks because of that.
+bool give_up(SharedThread& slot, Wait wait, u64 picoseconds, u64 number = kAnyTurn,
+             bool in_vain = false) {
   see_new_code();
   attach::SharedProcess& shared = *program().shared;
-  if (shared.looking.load(std::memory_order_relaxed)) shared.told.fetch_or(attach::kOwn);
-  while (await_turn(slot)) {
+  if (!in_vain && shared.looking.load(std::memory_order_relaxed))
+    shared.told.fetch_or(attach::kOwn);
+  while (await_turn(slot) && (number == kAnyTurn || number == slot.now)) {
     slot.work = wait == Wait::Completion ? std::exchange(t_mine.debt, 0) : 0;
     slot.wait = wait, slot.picoseconds = picoseconds;
     slot.processor.store(u32(sched_getcpu()), std::memory_order_relaxed);
@@ -216,15 +222,17 @@ int await(pollfd* descriptors, nfds_t count, u64 end, const sigset_t* mask) {
     const timespec longest{0, long(milliseconds) * 1'000'000};
     return HCA_NEXT(ppoll)(all, many, milliseconds < 0 ? nullptr : &longest, &let);
   };
-  while (true) {
-    int ready = look(descriptors, count, 0);
+  for (bool again = false;;) {
     SharedThread* const slot = mine();
+    const u64 number = slot ? slot->now.load() : 0;
+    int ready = look(descriptors, count, 0);
     if (!slot) return look(descriptors, count, end == attach::kForEver ? -1 : 0);
     const u64 at = now(), until = std::min(end, next_timer());
     if (ready || at >= end) return ready;
     if (ring_timers()) return errno = EINTR, -1;
     if (at >= until) continue;
-    if (!give_up(*slot, Wait::Descriptor, until == attach::kForEver ? until : until - at)) continue;
+    const u64 longest = until == attach::kForEver ? until : until - at;
+    if (!give_up(*slot, Wait::Descriptor, longest, number, again)) continue;
     look_meanwhile(*slot, [&] {
       ready = HCA_NEXT(ppoll)(descriptors, count, &kLook, &let);
       return ready != 0;
@@ -237,6 +245,7 @@ int await(pollfd* descriptors, nfds_t count, u64 end, const sigset_t* mask) {
                                    [](const pollfd& one) { return is_network(one.fd); });
     ready = look(descriptors, count, comes ? kDelivery : 0);
     if (ready) return ready;
+    again = true;
   }
 }
 
@@ -249,9 +258,11 @@ SharedThread* slot_with_turn() {
 void wait_in_memory(SharedThread& slot, bool (*changed)()) {
   attach::SharedProcess& shared = *program().shared;
   shared.looking.fetch_add(1);
-  while (!changed()) {
-    const u64 at = now(), until = next_timer();
-    if (until > at && give_up(slot, Wait::Memory, until == attach::kForEver ? until : until - at)) {
+  for (bool again = false;; again = true) {
+    const u64 at = now(), number = slot.now, until = next_timer();
+    if (changed()) break;
+    const u64 longest = until == attach::kForEver ? until : until - at;
+    if (until > at && give_up(slot, Wait::Memory, longest, number, again)) {
       for (Turn turn; (turn = slot.turn.load(std::memory_order_acquire)) == Turn::Waits;) {
         attach::watch_for(slot, turn, slot.simulated_on);
         attach::sleep_on(slot, turn, kLookAtServer);
@@ -279,8 +290,12 @@ void wait_for_completion(const attach::CompletionRing& ring, u64 longest) {
   ring_timers();
 }
 
+// The server looks when a turn ends; from a thread without one it would not hear of it.
 void tell(u32 whom) {
-  if (auto* const shared = program().shared) shared->told.fetch_or(whom);
+  auto* const shared = program().shared;
+  if (!shared) return;
+  shared->told.fetch_or(whom);
+  if (!slot_with_turn()) wake_server();
 }
 
 SharedThread* reserve_turns() {
@@ -290,18 +305,24 @@ SharedThread* reserve_turns() {
 std::size_t place_of(const SharedThread& slot) {
   return std::size_t(&slot - program().shared->threads.data());
 }
+std::size_t used_places() {
+  const attach::SharedProcess* const shared = program().shared;
+  return shared ? std::min<std::size_t>(shared->places, attach::kMostThreads) : 0;
+}
 void take_turns(SharedThread& slot) {
   set_slot(slot);
   mine();
 }
-void wait_for_others(u64 end, const std::function<bool()>& may_be) {
-  act();
-  settle();
+u64 number_of_turn() {
+  const SharedThread* const slot = mine();
+  return slot ? slot->now.load() : 0;
+}
+void wait_for_others(u64 number, bool again, u64 end, const std::function<bool()>& may_be) {
   SharedThread* const slot = mine();
   if (!slot) return;
   const u64 at = now(), until = std::min(end, next_timer());
-  if (until > at &&
-      give_up(*slot, Wait::Descriptor, until == attach::kForEver ? until : until - at)) {
+  const u64 longest = until == attach::kForEver ? until : until - at;
+  if (until > at && give_up(*slot, Wait::Descriptor, longest, number, again)) {
     if (may_be)
       look_meanwhile(*slot, [&] {
         if (!may_be()) HCA_NEXT(ppoll)(nullptr, 0, &kLook, nullptr);

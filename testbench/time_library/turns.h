@@ -17,7 +17,6 @@ struct Mine {
 };
 extern thread_local constinit Mine t_mine;
 
-void act();  // it does something else than to read a clock
 // Of the calling thread, if it has the turn; looks only, in a signal too.
 attach::SharedThread* slot_with_turn();
 // Of a thread that has the turn and waits in memory: until `changed`, which tells whether a word
