@@ -21,8 +21,9 @@ constexpr u64 kSecond = 1'000'000'000'000, kNanosecond = 1000;
 
 struct Threads {
   WaitList conditions;
-  // Those that have turns, by their places; 0: none.
-  std::array<attach::Shared<pthread_t>, attach::kMostThreads> live{};
+  // Those that have turns, by their places, and the last one there that had; 0: none.
+  using Table = std::array<attach::Shared<pthread_t>, attach::kMostThreads>;
+  Table live{}, ended{};
   attach::Shared<u32> waiting{0};
   std::atomic<u32> made_before{0};  // simulated time began: they have no turns before they wait
 };
@@ -72,10 +73,11 @@ void* begin(void* at) {
   delete own;
   return start.routine(start.argument);
 }
-bool is_live(pthread_t thread) {
-  const auto used = std::span(threads().live).first(used_places());
+bool is_in(const Threads::Table& table, pthread_t thread) {
+  const auto used = std::span(table).first(used_places());
   return std::ranges::any_of(used, [&](const auto& one) { return one == thread; });
 }
+bool is_live(pthread_t thread) { return is_in(threads().live, thread); }
 // The end of a thread. One that has turns tells it; of one that has none the C library knows, and
 // says so where the thread is joined.
 class End {
@@ -83,7 +85,7 @@ class End {
   End(pthread_t thread, void** result) : thread_(thread), result_(result) {}
   bool has_come() {
     if (is_live(thread_)) return had_turns_ = true, false;
-    if (had_turns_ || !threads().made_before) return true;
+    if (had_turns_ || !threads().made_before || is_in(threads().ended, thread_)) return true;
     if (error_ == EBUSY) error_ = HCA_NEXT(pthread_tryjoin_np)(thread_, result_);
     return error_ != EBUSY;
   }
@@ -165,13 +167,15 @@ u64 end_at(clockid_t clock, const timespec& until) {
 void forget_threads() {
   Threads& all = threads();
   all.conditions.forget();
-  for (auto& one : all.live) one = 0;
+  for (auto* const table : {&all.live, &all.ended})
+    for (auto& one : *table) one = 0;
   all.waiting = 0, all.made_before = 0;
 }
 void thread_begins(const attach::SharedThread& slot) {
   threads().live[place_of(slot)] = pthread_self();
 }
 void thread_ends(const attach::SharedThread& slot) {
+  threads().ended[place_of(slot)] = pthread_self();
   threads().live[place_of(slot)] = 0;
   tell_waiting();
 }

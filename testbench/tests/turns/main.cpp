@@ -3,7 +3,7 @@
 // with 1 at the first that hangs, or in which a thread runs without its turn, with its last steps.
 //   --schedules N    at random, of all rows together
 //   --seed S         of the first of them
-//   --preemptions P  and all schedules with at most so many, of each row
+//   --changes C      and of each row all that differ at most so often from the plain schedule
 //   --row TEXT       rows whose names have this alone
 //   --trace N        so many steps of a fault, 1000 at most
 //   --list           the names
@@ -26,7 +26,7 @@ using namespace hca::explored;
 
 struct Wanted {
   u64 schedules = 20'000, seed = 1;
-  int preemptions = -1;
+  int changes = -1;
   std::string row;
   bool lists = false;
 };
@@ -43,7 +43,7 @@ void tell_schedule() {
                 static_cast<unsigned long long>(g_tried.seed), g_tried.row.c_str(),
                 g_tried.takes_away ? " (the server takes a turn away)" : "");
   else
-    std::printf("  number %llu of all with few preemptions\n",
+    std::printf("  number %llu of all with few changes\n",
                 static_cast<unsigned long long>(g_tried.number));
 }
 
@@ -64,9 +64,9 @@ void try_at_random(const Row& row, u64 seed, u64& longest) {
   try_one(row, schedule, takes_away);
   longest = std::max(longest, steps());
 }
-u64 try_all(const Row& row, unsigned preemptions) {
+u64 try_all(const Row& row, unsigned changes) {
   g_tried = {row.name(), 0, 0, false, false};
-  BoundedSchedules schedules(preemptions);
+  BoundedSchedules schedules(changes);
   do {
     ++g_tried.number;
     try_one(row, schedules, 0);
@@ -87,15 +87,14 @@ Wanted wanted_of(int argc, char** argv) {
       wanted.schedules = std::strtoull(value, nullptr, 10);
     else if (option == "--seed")
       wanted.seed = std::strtoull(value, nullptr, 10);
-    else if (option == "--preemptions")
-      wanted.preemptions = std::atoi(value);
+    else if (option == "--changes")
+      wanted.changes = std::atoi(value);
     else if (option == "--trace")
       steps_shown = std::min<u64>(std::strtoull(value, nullptr, 10), 1000);
     else if (option == "--row")
       wanted.row = value;
     else
-      std::printf("%s: allowed: --schedules, --seed, --preemptions, --row, --trace, --list\n",
-                  argv[i]),
+      std::printf("%s: allowed: --schedules, --seed, --changes, --row, --trace, --list\n", argv[i]),
           std::exit(2);
     ++i;
   }
@@ -123,17 +122,17 @@ int main(int argc, char** argv) {
   on_fault = tell_schedule, name_of_word = word_name, on_turn = see_turn;
   take_one_processor();
   u64 bounded = 0;
-  if (wanted.preemptions >= 0)
-    for (const Row& row : rows) bounded += try_all(row, unsigned(wanted.preemptions));
+  if (wanted.changes >= 0)
+    for (const Row& row : rows) bounded += try_all(row, unsigned(wanted.changes));
   std::vector<u64> longest(rows.size());
   for (u64 i = 0; i < wanted.schedules; ++i)
     try_at_random(rows[i % rows.size()], wanted.seed + i, longest[i % rows.size()]);
   std::printf("%zu rows, %llu schedules at random from seed %llu", rows.size(),
               static_cast<unsigned long long>(wanted.schedules),
               static_cast<unsigned long long>(wanted.seed));
-  if (wanted.preemptions >= 0)
-    std::printf(", all %llu with at most %d preemptions", static_cast<unsigned long long>(bounded),
-                wanted.preemptions);
+  if (wanted.changes >= 0)
+    std::printf(", all %llu with at most %d changes", static_cast<unsigned long long>(bounded),
+                wanted.changes);
   std::printf(": each ends, and no thread runs without its turn\n");
   return 0;
 }

@@ -17,12 +17,12 @@ unsigned RandomSchedule::choose(unsigned options, bool may_stay) {
 }
 
 unsigned BoundedSchedules::choose(unsigned options, bool may_stay) {
-  if (may_stay && !left_) return 0;
+  if (!left_) return 0;
   if (step_ == path_.size()) path_.push_back({0, options, may_stay});
   const Choice& here = path_[step_++];
   if (here.options != options || here.may_stay != may_stay)
     fault("the same schedule is another: something else than the explorer decides");
-  if (may_stay && here.chosen) --left_;
+  if (here.chosen) --left_;
   return here.chosen;
 }
 bool BoundedSchedules::next() {

@@ -23,7 +23,8 @@ class RandomSchedule final : public Schedule {
   u64 step_ = 0;
 };
 
-// One after the other all in which a thread that could have gone on does not at most so often.
+// One after the other all that differ at most so often from the plain one: a thread goes on as long
+// as it can, and then the first that can.
 class BoundedSchedules final : public Schedule {
  public:
   explicit BoundedSchedules(unsigned most) : most_(most) {}
