@@ -52,7 +52,7 @@ struct Explorer {
   Actor* current = nullptr;
   Schedule* schedule = nullptr;
   u64 steps = 0;
-  std::array<Trace, 1024> trace{};
+  std::array<Trace, 1 << 15> trace{};
   u64 traced = 0;
   const char* next_name = "thread";
   std::atomic<u32> finished{0};
@@ -95,8 +95,9 @@ void decide(bool may_stay) {
   if (may_stay) options[count++] = g.current;
   for (const bool pauses : {false, true}) {
     if (pauses && count && !may_stay) break;
+    const auto first = pauses ? unsigned(g.current - g.actors.data()) + 1 : 0;  // in turn
     for (unsigned i = 0; i < g.count; ++i) {
-      Actor& one = g.actors[i];
+      Actor& one = g.actors[(first + i) % g.count];
       if (one.pauses == pauses && !(may_stay && &one == g.current) && can_go_on(one))
         options[count++] = &one;
     }

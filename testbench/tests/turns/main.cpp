@@ -5,7 +5,7 @@
 //   --seed S         of the first of them
 //   --changes C      and of each row all that differ at most so often from the plain schedule
 //   --row TEXT       rows whose names have this alone
-//   --trace N        so many steps of a fault, 1000 at most
+//   --trace N        so many steps of a fault, 20000 at most
 //   --list           the names
 #include <sched.h>
 
@@ -90,7 +90,7 @@ Wanted wanted_of(int argc, char** argv) {
     else if (option == "--changes")
       wanted.changes = std::atoi(value);
     else if (option == "--trace")
-      steps_shown = std::min<u64>(std::strtoull(value, nullptr, 10), 1000);
+      steps_shown = std::min<u64>(std::strtoull(value, nullptr, 10), 20'000);
     else if (option == "--row")
       wanted.row = value;
     else
