@@ -8,7 +8,8 @@
 
 namespace hca::explored {
 std::span<const CallRow> call_rows();
-// All objects anew. `time_waits`: who tells is in simulated time, and keeps its turns.
-void set_up_calls(unsigned waiters, bool time_waits);
+// All objects anew. `time_waits`: who tells is in simulated time, and keeps its turns; `early`: who
+// waits is from its beginning.
+void set_up_calls(unsigned waiters, bool time_waits, bool early);
 pthread_t& teller();
 }  // namespace hca::explored

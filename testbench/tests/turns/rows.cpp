@@ -70,7 +70,8 @@ std::vector<Row> all_rows() {
 
 void set_up_row(const Row& row) {
   g_row = &row, g_waited = 0;
-  set_up_calls(row.waiters, row.teller == Made::After && !simulation().takes_away);
+  set_up_calls(row.waiters, row.teller == Made::After && !simulation().takes_away,
+               row.waiter == Made::After);
 }
 
 void run_row() {
