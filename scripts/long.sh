@@ -50,8 +50,8 @@ seed=$(date +%Y%m%d)
 step "isolation: a million accesses at random; functional against cycle model: a million packets and posts, a million that overlap; seed $seed"
 build/release/hca_malice_tests "[million]" --rng-seed "$seed" -d yes
 
-step "turns: all schedules with at most one change, and 700000 at random; seed $seed"
-build/release/hca_turns --changes 1 --schedules 700000 --seed "$seed"
+step "turns: all schedules with at most one change, and 840000 at random; seed $seed"
+build/release/hca_turns --changes 1 --schedules 840000 --seed "$seed"
 
 step "soak: 10 million RC messages, all path MTUs, own and shared receive queues"
 begun=$SECONDS

@@ -47,10 +47,10 @@ void tell_schedule() {
                 static_cast<unsigned long long>(g_tried.number));
 }
 
-void try_one(const Row& row, Schedule& schedule, unsigned takes_away) {
+void try_one(const Row& row, Schedule& schedule, unsigned takes_away, bool joins_late) {
   set_up_simulation();
   simulation().takes_away = takes_away;
-  set_up_row(row);
+  set_up_row(row, joins_late);
   run_schedule(schedule, {"the server", [] { simulation().run(); }}, {"main", run_row});
   close_clock();
 }
@@ -61,7 +61,7 @@ void try_at_random(const Row& row, u64 seed, u64& longest) {
   const bool takes_away = seed % kTakesAway == 0;
   g_tried = {row.name(), seed, 0, true, takes_away};
   RandomSchedule schedule(seed, longest ? longest : kSomeSteps);
-  try_one(row, schedule, takes_away);
+  try_one(row, schedule, takes_away, seed % 2);
   longest = std::max(longest, steps());
 }
 u64 try_all(const Row& row, unsigned changes) {
@@ -69,7 +69,7 @@ u64 try_all(const Row& row, unsigned changes) {
   BoundedSchedules schedules(changes);
   do {
     ++g_tried.number;
-    try_one(row, schedules, 0);
+    try_one(row, schedules, 0, false);
   } while (schedules.next());
   return g_tried.number;
 }

@@ -30,6 +30,8 @@ struct Row {
 };
 std::vector<Row> all_rows();
 // As the first thread of its program; before: from outside of a schedule.
-void set_up_row(const Row& row);
+// `joins_late`: it sleeps before it joins the others. Where it does not, who tells sees one that
+// waits.
+void set_up_row(const Row& row, bool joins_late);
 void run_row();
 }  // namespace hca::explored
