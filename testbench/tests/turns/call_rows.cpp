@@ -114,10 +114,12 @@ void await_flag() {
 }
 void await_flag_in_time() {
   hold_mutex();
-  while (!g.flag.load())
-    in_time(
-        [](const timespec* until) { return pthread_cond_timedwait(&g.condition, &g.mutex, until); },
-        "pthread_cond_timedwait");
+  while (!g.flag.load()) {
+    const timespec until = far_from_now();
+    const int error = pthread_cond_timedwait(&g.condition, &g.mutex, &until);
+    must(!error || (error == ETIMEDOUT && !g_waits), "pthread_cond_timedwait");
+    if (!error) must_be_in_time("a condition was signalled, and its wait came with the time-out");
+  }
   release_mutex();
 }
 template <int (*kWake)(pthread_cond_t*)>
