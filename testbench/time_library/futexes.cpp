@@ -52,12 +52,11 @@ long wait(const Call& call, u32 bits, bool is_absolute) {
   const std::function<bool()> may_go_on = [&] {
     return waiters().is_woken(mine) || call.now() != call.value;
   };
-  waiters().add(mine);
+  const WaitList::Entry entry(waiters(), mine);
   const bool differs = call.now() != call.value;
   const bool goes_on =
       !differs && wait_until(may_go_on, end_of_wait(call, is_absolute),
                              call.is_shared() ? may_go_on : std::function<bool()>());
-  waiters().remove(mine);
   if (differs) return errno = EAGAIN, -1;
   return goes_on ? 0 : (errno = is_open() ? ETIMEDOUT : EINTR, -1);
 }

@@ -116,10 +116,12 @@ int wait_really(const char* name, Rest... rest) {
 int await_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, u64 end) {
   WaitList& waiters = threads().conditions;
   WaitList::Waiter mine{condition};
-  waiters.add(mine);
-  const int error = pthread_mutex_unlock(mutex);  // it may be another's
-  if (!error) wait_until([&] { return waiters.is_woken(mine); }, end);
-  waiters.remove(mine);
+  int error;
+  {
+    const WaitList::Entry entry(waiters, mine);
+    error = pthread_mutex_unlock(mutex);  // it may be another's
+    if (!error) wait_until([&] { return waiters.is_woken(mine); }, end);
+  }
   if (error) return error;
   pthread_mutex_lock(mutex);
   return mine.woken || end == attach::kForEver ? 0 : ETIMEDOUT;

@@ -16,20 +16,17 @@ class WaitList {
     bool woken = false;
     Waiter* next = nullptr;
   };
-  void add(Waiter& one) {
-    const std::lock_guard guard(lock_);
-    Waiter** last = &first_;
-    while (*last) last = &(*last)->next;
-    *last = &one;
-  }
-  void remove(const Waiter& one) {
-    const std::lock_guard guard(lock_);
-    for (Waiter** at = &first_; *at; at = &(*at)->next)
-      if (*at == &one) {
-        *at = one.next;
-        return;
-      }
-  }
+  // It is in the list as long as this is there, also where its thread is cancelled.
+  class Entry {
+   public:
+    Entry(WaitList& list, Waiter& one) : list_(list), one_(one) { list_.add(one_); }
+    ~Entry() { list_.remove(one_); }
+    Entry(const Entry&) = delete;
+
+   private:
+    WaitList& list_;
+    Waiter& one_;
+  };
   bool is_woken(const Waiter& one) {
     const std::lock_guard guard(lock_);
     return one.woken;
@@ -52,6 +49,20 @@ class WaitList {
   }
 
  private:
+  void add(Waiter& one) {
+    const std::lock_guard guard(lock_);
+    Waiter** last = &first_;
+    while (*last) last = &(*last)->next;
+    *last = &one;
+  }
+  void remove(const Waiter& one) {
+    const std::lock_guard guard(lock_);
+    for (Waiter** at = &first_; *at; at = &(*at)->next)
+      if (*at == &one) {
+        *at = one.next;
+        return;
+      }
+  }
   template <class Change>
   u32 each(const void* what, u32 most, Change change) {
     const std::lock_guard guard(lock_);
