@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -63,7 +65,8 @@ class ZstdUnpacker : public Unpacker {
   ~ZstdUnpacker() override { library_.find<std::size_t(void*)>("ZSTD_freeDStream")(stream_); }
   void take(Bytes packed, const std::function<void(Bytes)>& out) override {
     In in{packed.data(), packed.size(), 0};
-    for (bool full = true; in.at < in.bytes || full;) {
+    // A frame that is whole has nothing left, even where its last part fills the buffer.
+    for (bool full = true; in.at < in.bytes || (full && left_ != 0);) {
       Out part{unpacked_.data(), unpacked_.size(), 0};
       left_ = decompress_(stream_, &part, &in);
       if (is_error_(left_)) throw Refused("is damaged: " + std::string(error_name_(left_)));

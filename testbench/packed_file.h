@@ -15,8 +15,8 @@ inline bool is_packed_extension(std::string_view extension) {
   return std::ranges::find(kPackedExtensions, extension) != kPackedExtensions.end();
 }
 
-// A file of no name with what `path` holds unpacked, read from its front; nothing: it is packed by
-// neither. Throws std::runtime_error, with `name` for the file, if it is damaged or ends early, or
-// the library is missing.
+// A file without a name with what `path` holds unpacked, which the caller closes; nothing: it is
+// packed by neither. Throws std::runtime_error, with `name` for the file, if it is damaged or ends
+// early, or the library is missing.
 std::optional<int> unpacked_file(const std::string& path, const std::string& name);
 }  // namespace hca::testbench
