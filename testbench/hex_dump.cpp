@@ -79,7 +79,7 @@ Token next_token(const std::string& text, std::size_t at) {
 }
 
 constexpr std::size_t kNoLimit = ~std::size_t{0};
-constexpr std::size_t kUsualBytes = 16, kHalfLine = 8;
+constexpr std::size_t kUsualBytes = 16, kHalfLine = 8, kMostOfLine = 256;
 
 // As they are written, and with the bytes of each group from the last one on: a machine that has
 // the low byte first writes words so.
@@ -216,14 +216,15 @@ class Dump {
 
   // What the next offset leaves for row `i`; `bytes`: of those before.
   std::size_t limit_of(std::size_t i, std::size_t bytes) const {
-    for (std::size_t more = 1; more <= 256 && i + 1 < rows_.size() && rows_[i + 1].rest != "*";
-         ++more)
-      if (is_at(rows_[i + 1], bytes + more)) return more;
+    const auto next = i + 1 < rows_.size() ? rows_[i + 1].offset(base_) : std::nullopt;
+    const u64 here = start_ + bytes;
+    if (next && *next > here && *next - here <= kMostOfLine) return *next - here;
     return width_ ? width_ : rows_[i].has_colon ? kNoLimit : kUsualBytes;
   }
   void repeat(std::size_t i, std::vector<u8>& bytes) const {
     constexpr std::size_t kMost = 1u << 17;
     if (i + 1 == rows_.size()) throw TextError(rows_[i].line, "* needs an offset after it");
+    if (bytes.size() < width_) throw TextError(rows_[i].line, "* repeats a line without bytes");
     while (!is_at(rows_[i + 1], bytes.size())) {
       if (bytes.size() > kMost) throw TextError(rows_[i + 1].line, "its offset ends no repetition");
       const std::size_t from = bytes.size() - width_;

@@ -219,4 +219,5 @@ TEST_CASE("text that is not understood is refused with its line", "[decode][hex]
   CHECK(refusal_of("char p[] = {\n0x02,\n") == "1: an array without its end");
   CHECK(refusal_of("x = b'\\x02\\xg0'\n") == "1: \\x without two hex digits");
   CHECK(refusal_of("00000000: 02\n*\n") == "2: * needs an offset after it");
+  CHECK(refusal_of("00000000:\n*\n00000010: 00\n") == "2: * repeats a line without bytes");
 }
