@@ -11,7 +11,7 @@
 
 #include "model/proto/framing.h"
 #include "model/proto/responder_rules.h"
-#include "testbench/vectors/run.h"
+#include "testbench/mutants/trial.h"
 
 namespace hca::testbench {
 using namespace proto;
@@ -35,7 +35,7 @@ std::vector<Mutant::Reached> reached_by_all() {
   Mutant::watch();
   for (std::size_t i = share; i < vectors.size(); i += shares) {
     const Vector vector = load_vector(vectors[i]);
-    for (std::size_t runner = 0; runner < 2; ++runner) run_vector(vector, vector_runners()[runner]);
+    for (const ReplayRunner& runner : trial_runners()) run_vector(vector, runner);
   }
   const auto all = reached_by_all();
   const auto bytes = ssize_t(all.size() * sizeof(all[0]));

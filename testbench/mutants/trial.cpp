@@ -19,9 +19,6 @@
 
 namespace hca::testbench {
 namespace {
-constexpr std::size_t kRunners =
-    2;  // functional, and cycle with store: the others share their rules
-
 // ---- In the child
 std::string run_one(const Vector& vector, const ReplayRunner& runner) try {
   const VectorResult result = run_vector(vector, runner);
@@ -44,7 +41,7 @@ void limit_time(unsigned milliseconds) {
 
 // A trial is a vector on a runner; they are numbered vector by vector.
 std::size_t count_trials(const nlohmann::json& pair) {
-  return pair.at("vectors").size() * kRunners;
+  return pair.at("vectors").size() * trial_runners().size();
 }
 
 // From trial `first` on, one line each as soon as it is known: the last one may never come.
@@ -54,10 +51,11 @@ std::size_t count_trials(const nlohmann::json& pair) {
   dup2(nothing, STDOUT_FILENO), dup2(nothing, STDERR_FILENO);
   proto::Mutant::choose(pair.at("mutant").get<std::string>());
   for (std::size_t trial = first; trial < count_trials(pair); ++trial) {
-    const Vector vector = load_vector(pair.at("vectors")[trial / kRunners].get<std::string>());
+    const Vector vector =
+        load_vector(pair.at("vectors")[trial / trial_runners().size()].get<std::string>());
     limit_time(milliseconds);
     proto::Mutant::begin_run();
-    const std::string result = run_one(vector, vector_runners()[trial % kRunners]);
+    const std::string result = run_one(vector, trial_runners()[trial % trial_runners().size()]);
     limit_time(0);
     write_line(
         to, nlohmann::json(result).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -112,8 +110,9 @@ void take_results(Trials& trials, int status) {
 nlohmann::json answer_of(Trials& trials) {
   nlohmann::json& results = trials.pair["results"] = nlohmann::json::object();
   for (std::size_t trial = 0; trial < trials.results.size(); ++trial)
-    results[trials.pair.at("vectors")[trial / kRunners].get<std::string>()]
-           [std::string(vector_runners()[trial % kRunners].name)] = trials.results[trial];
+    results[trials.pair.at("vectors")[trial / trial_runners().size()].get<std::string>()]
+           [std::string(trial_runners()[trial % trial_runners().size()].name)] =
+               trials.results[trial];
   return std::move(trials.pair);
 }
 }  // namespace

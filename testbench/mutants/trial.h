@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <nlohmann/json_fwd.hpp>
+#include <span>
+
+#include "testbench/vectors/run.h"
 
 namespace hca::testbench {
+// Functional, and cycle with store: the others share their rules.
+inline std::span<const ReplayRunner> trial_runners() { return vector_runners().first(2); }
+
 // `pairs`: [{"mutant": name, "vectors": [path, ...]}, ...]. For each the same object with
 // "results": by vector and runner "passed", "failed: where: what", "died" or "hung"; or with
 // "unknown": true for a name that the model does not have. Each mutant runs in a process of its
