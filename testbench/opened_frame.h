@@ -16,7 +16,8 @@ struct DeviceFrame {
   bool is_cut = false;  // then bytes_on_wire is more than bytes.size()
   u32 bytes_on_wire = 0;
   bool has_ethernet = true;  // its addresses are those of the wire
-  bool has_icrc = true;      // false: the packet begins at its UDP header or BTH
+  // False: what the ICRC covers before the UDP header or BTH is not there, or is no plain header.
+  bool has_icrc = true;
 };
 DeviceFrame device_frame(const CapturedFrame& captured);
 

@@ -61,8 +61,8 @@ class Answers {
     if (std::exchange(retried_at_, acked_) != acked_) retries_ = 0;
     if (++retries_ > sender->retry_count)
       v_.broken(TooManyRetries, c.packet->number,
-                fmt::format("{}, again for the {}th time, {} allowed", c.packet->text(), retries_,
-                            sender->retry_count));
+                fmt::format("{}, sent again {} times without an answer, {} allowed",
+                            c.packet->text(), retries_, sender->retry_count));
   }
   // G6.3.
   void judge_credits(const Copy& c) {
@@ -288,7 +288,7 @@ class Answers {
   Msns msns_;
   std::size_t seen_ = 0;  // copies before the answer
   LongPsn newest_ = 0, acked_ = -1;
-  LongPsn executed_ = 0;  // behind what came in order
+  LongPsn executed_ = 0;  // the first after what came in order
   LongPsn retried_at_ = -2;
   unsigned retries_ = 0;  // since `acked_` was this
   std::optional<LongPsn> nak_, fatal_;
