@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
-#include <bit>
+#include <cstddef>
+#include <deque>
 #include <optional>
-#include <set>
 
 #include "model/proto/types.h"
 
 namespace hca::attach {
 // How soon a number that was given back comes again. An HCA keeps something for each number that
 // was ever used; in a capture the frames of two queue pairs with one number would look like one's.
-enum class Reuse : u8 { Soon, Late };  // after 32 others or more; after all others
+enum class Reuse : u8 {
+  Soon,
+  Late
+};  // when 32 others have come after it; when none is left unused
 
-// Numbers, each taken once at a time.
+// Numbers, each taken once at a time. Those that were given back come again in that order.
 class Numbers {
  public:
   Numbers(u32 first, u32 end, Reuse reuse = Reuse::Soon)
-      : first_(first), end_(std::max(first, end)), next_(first), reuse_(reuse) {}
+      : next_(first), end_(std::max(first, end)), reuse_(reuse) {}
   // Nothing: all are taken.
   std::optional<u32> take() {
-    constexpr u64 kBetween = 32;
-    const u64 wanted = std::bit_ceil(2 * u64{taken_.size()} + kBetween);
-    const u32 end =
-        reuse_ == Reuse::Late ? end_ : first_ + u32(std::min<u64>(wanted, end_ - first_));
-    if (next_ >= end) next_ = first_;
-    for (u32 looked = 0; looked < end - first_; ++looked) {
-      const u32 number = next_;
-      next_ = next_ + 1 == end ? first_ : next_ + 1;
-      if (taken_.insert(number).second) return number;
-    }
-    return std::nullopt;
+    const bool reuses = next_ == end_ || (reuse_ == Reuse::Soon && returned_.size() > kBetween);
+    if (!reuses) return next_++;
+    if (returned_.empty()) return std::nullopt;
+    const u32 number = returned_.front();
+    returned_.pop_front();
+    return number;
   }
-  void give_back(u32 number) { taken_.erase(number); }
+  // One that is taken.
+  void give_back(u32 number) { returned_.push_back(number); }
 
  private:
-  u32 first_, end_, next_;
+  static constexpr std::size_t kBetween = 32;
+  u32 next_, end_;  // that were never taken
   Reuse reuse_;
-  std::set<u32> taken_;
+  std::deque<u32> returned_;
 };
 }  // namespace hca::attach
