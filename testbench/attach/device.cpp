@@ -142,7 +142,7 @@ CommandStatus Device::execute(CommandOpcode opcode, u32 object, Body& body) {
 }
 
 void Device::ring(u32 offset, std::span<const u8> doorbell, u64 at) {
-  constexpr u64 kMostAhead = 10'000'000;  // ps: further no program is in front of the simulation
+  constexpr u64 kMostAhead = 10'000'000;  // ps: no program is further ahead of the simulation
   const u64 now = node_.now() * period_;
   const u64 later = std::min(std::max(at, now) - now, kMostAhead);
   node_.mmio_write(offset, doorbell, (later + period_ - 1) / period_);

@@ -76,7 +76,7 @@ void Failures::set(const std::vector<FailConfig>& fails) {
   control_.failures.store(u32(std::min(fails_.size(), kMostFails)), std::memory_order_release);
 }
 
-void Failures::add_uses(std::vector<FailUse>& uses) const {
+void Failures::add_uses(std::vector<EntryUse>& uses) const {
   for (std::size_t i = 0; i < std::min(uses.size(), fails_.size()); ++i) {
     uses[i].seen += control_.failing[i].seen.load();
     uses[i].done += control_.failing[i].done.load();
@@ -93,15 +93,11 @@ int Failures::of(const Request& request) {
 }
 
 proto::WcStatus Failures::status_of(const proto::Cqe& cqe) {
-  for (const FailVerb verb :
-       {FailVerb::PollCq, FailVerb::PostSend, FailVerb::PostRecv, FailVerb::PostSrqRecv}) {
-    if (!counts(verb, cqe)) continue;
-    const int found =
-        next_failure(control_, verb, [](const SharedFailure& entry) { return !entry.error; });
-    if (found && std::size_t(found) <= fails_.size())
-      return fails_[std::size_t(found - 1)].row().status;
-  }
-  return proto::WcStatus::Success;
+  const auto found = next_failure(control_, [&](const SharedFailure& entry, FailVerb verb) {
+    return !entry.error && counts(verb, cqe);
+  });
+  // What the program has written to the shared memory is no place of an entry.
+  return found && *found < fails_.size() ? fails_[*found].row().status : proto::WcStatus::Success;
 }
 
 void Failures::change(std::span<u8> cqes) {

@@ -3,6 +3,7 @@
 // memory that library and server share.
 #pragma once
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -10,30 +11,34 @@
 #include "testbench/attach/protocol.h"
 
 namespace hca::attach {
-// One more call of the verb: what it fails with, 0: it does not. `matches`: of which entries.
-template <class Matches>
-int next_failure(SharedControl& control, FailVerb verb, Matches matches) {
+// One more call or completion, which all entries count that `is_of(entry, verb)`: the place of the
+// first of them by which it fails; nothing: it does not fail.
+template <class IsOf>
+std::optional<u32> next_failure(SharedControl& control, IsOf is_of) {
   const u32 used = std::min<u32>(control.failures.load(std::memory_order_acquire), kMostFails);
-  int found = 0;
+  std::optional<u32> found;
   for (u32 i = 0; i < used; ++i) {
     SharedFailure& entry = control.failing[i];
-    if (entry.verb.load(std::memory_order_acquire) != u32(verb) + 1 || !matches(entry)) continue;
+    const u32 verb = entry.verb.load(std::memory_order_acquire);
+    if (!verb || !is_of(entry, FailVerb(verb - 1))) continue;
     const u64 seen = entry.seen.fetch_add(1) + 1;
     if (found || seen < entry.nth || seen - entry.nth >= entry.times) continue;
     entry.done.fetch_add(1);
-    found = int(i) + 1;
+    found = i;
   }
   return found;
 }
-// errno's value for one more call of the verb.
+// errno's value for one more call of the verb; 0: it does not fail.
 inline int failure_of(SharedControl& control, FailVerb verb) {
-  const int found =
-      next_failure(control, verb, [](const SharedFailure& entry) { return entry.error != 0; });
-  return found ? control.failing[std::size_t(found - 1)].error : 0;
+  const auto found = next_failure(control, [verb](const SharedFailure& entry, FailVerb its) {
+    return its == verb && entry.error;
+  });
+  return found ? control.failing[*found].error : 0;
 }
 
-// How often an entry matched, and how often that failed.
-struct FailUse {
+// Of an entry of `faults` or `fail`: how many frames, calls or completions matched, and to how many
+// of them it happened.
+struct EntryUse {
   u64 seen = 0, done = 0;
 };
 
@@ -42,7 +47,7 @@ class Failures {
  public:
   explicit Failures(SharedControl& control) : control_(control) {}
   void set(const std::vector<FailConfig>& fails);  // those that are there already go on
-  void add_uses(std::vector<FailUse>& uses) const;
+  void add_uses(std::vector<EntryUse>& uses) const;
   // What a request fails with, 0: it does not.
   int of(const Request& request);
   // CQEs that are on their way to the program. A queue pair whose completion fails is in Error.

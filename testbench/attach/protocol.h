@@ -69,6 +69,12 @@ struct Reply {
   u32 handle = 0, number = 0;
   Body body{};
 };
+// errno's value for what was asked.
+inline Reply refused(int error) {
+  Reply reply;
+  reply.error = error;
+  return reply;
+}
 
 struct DeviceList {
   u32 count = 0;

@@ -20,7 +20,7 @@ constexpr u64 kPerNanosecond = 1000;
 
 // An entry of a list in the words of a scenario, and what it did.
 template <class Config>
-json entry_of(const Config& config, const FailUse& use, std::string_view matched,
+json entry_of(const Config& config, const EntryUse& use, std::string_view matched,
               std::string_view done) {
   json entry;
   engine::for_each_knob(
@@ -117,11 +117,12 @@ std::string Records::summary(bool ended) const {
   }
   all["ports"] = ports;
   json faults = json::array(), fails = json::array();
-  for (u32 i = 0; i < server_.faults().size(); ++i)
-    faults.push_back(entry_of(server_.faults()[i], server_.use_of_fault(i), "matched", "hit"));
-  const std::vector<FailUse> uses = server_.uses_of_fails();
-  for (std::size_t i = 0; i < uses.size(); ++i)
-    fails.push_back(entry_of(server_.fails()[i], uses[i], "counted", "failed"));
+  const std::vector<EntryUse> of_faults = server_.uses_of_faults(),
+                              of_fails = server_.uses_of_fails();
+  for (std::size_t i = 0; i < of_faults.size(); ++i)
+    faults.push_back(entry_of(server_.faults()[i], of_faults[i], "matched", "hit"));
+  for (std::size_t i = 0; i < of_fails.size(); ++i)
+    fails.push_back(entry_of(server_.fails()[i], of_fails[i], "counted", "failed"));
   all["faults"] = faults, all["fail"] = fails, all["frames_hit_by_faults"] = faults_done_;
   return all.dump(1) + '\n';
 }

@@ -10,8 +10,9 @@
 namespace hca::attach {
 // What a server writes while it serves: frames of the wires (run.pcap, with two ports run.pcapng),
 // counters of all blocks (counters.csv), what faults did (faults.csv), and a summary of programs,
-// ports and faults (summary.json). Captures and faults.csv grow and are flushed, the others are
-// replaced as a whole, twice a second and before the server sleeps.
+// ports and faults (summary.json). Captures and faults.csv grow, the others are replaced as a
+// whole: twice a second as long as simulated time passes. Captures are flushed before the server
+// sleeps, too.
 class Records {
  public:
   // Throws std::runtime_error: the directory cannot be written.

@@ -23,11 +23,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 // Simulated between two looks at the doorbells; kLongest: while an HCA only waits for a timer.
 constexpr std::chrono::nanoseconds kSlice{2000}, kLongest{1'000'000};
-// For so long simulated time may be in front of the time of day.
+// For so long simulated time may be ahead of the time of day.
 constexpr std::chrono::nanoseconds kAhead{20'000};
 // The same without programs that see the time of day: to what simulated time requests are taken.
 constexpr std::chrono::nanoseconds kFreeSlice{1000};
-// A signal that comes just before the server sleeps is seen behind it.
+// A signal that comes just before the server sleeps is seen after it.
 constexpr int kLongestSleepMs = 100;
 // What is due by then may be what a program that spins in memory waits for.
 constexpr std::chrono::nanoseconds kSoon{20'000};

@@ -17,7 +17,7 @@
 namespace hca::attach {
 // One simulation that programs attach to, over a socket. Simulated time passes while the HCAs or
 // programs whose clocks show it have something to do. While a program is attached whose clock shows
-// the time of day, it is in front of that by 20 us at the most: timers of the protocol do not
+// the time of day, it is ahead of that by 20 us at the most: timers of the protocol do not
 // expire while such a program waits for its turn of the processor.
 class Server {
  public:
@@ -46,8 +46,9 @@ class Server {
   u64 ended_programs() const { return ended_programs_; }
   const std::vector<testbench::FaultConfig>& faults() const { return faults_; }
   const std::vector<FailConfig>& fails() const { return fails_; }
-  FailUse use_of_fault(u32 number);
-  std::vector<FailUse> uses_of_fails() const;
+  // By the places of faults() and fails().
+  std::vector<EntryUse> uses_of_faults();
+  std::vector<EntryUse> uses_of_fails() const;
 
  private:
   using Descriptors = std::vector<Descriptor>;
@@ -73,10 +74,10 @@ class Server {
   void sleep();
   void accept();
   void serve(Connection& connection);
-  void answer(Connection& connection, const Request& request, std::vector<Descriptor> given);
+  void answer(Connection& connection, const Request& request, Descriptors given);
   Reply answer_cm(Connection& connection, const Request& request, Descriptor& made);
-  Reply answer(Connection& connection, const Request& request, std::vector<Descriptor> given,
-               std::vector<int>& descriptors, Descriptor& made);
+  Reply reply_to(Connection& connection, const Request& request, Descriptors given,
+                 std::vector<int>& descriptors, Descriptor& made);
   void settle_completions();
   // ---- Answers; `given` came with the request, what is in `made` goes with the reply.
   Reply list_devices(Connection&, const Request&, Descriptors&, std::vector<int>&);
@@ -97,6 +98,8 @@ class Server {
   bool awaits_programs();  // that are still starting
   void add_to_wires(const testbench::FaultConfig& fault, u32 number);
   void set_failures();
+  // The clock of this program; 0: it sees the time of day. Nothing: there is no such program.
+  std::optional<std::shared_ptr<Process>> clock_of(u32 program) const;
   Device* device_named(const std::array<char, kNameBytes>& name) const;
   bool has_sessions_by_day() const;
   bool has_programs() const;
@@ -106,6 +109,7 @@ class Server {
   void drop_gone();
   std::optional<u64> mac_of(u64 gid_high, u64 gid_low) const;
   void watch(int descriptor, Connection* connection);
+  static void watch_memory(Session& session, const std::shared_ptr<Process>& process);
   // A descriptor that a program holds as well stays watched until it is told.
   void forget(const Connection& connection);
   void close(Connection& connection);  // the device that it has opened
@@ -120,8 +124,8 @@ class Server {
   const std::array<testbench::HostConfig, testbench::kChips> host_;
   std::vector<testbench::FaultConfig> faults_;
   std::vector<FailConfig> fails_;
-  std::vector<FailUse> ended_uses_ =
-      std::vector<FailUse>(fails_.size());  // of programs that are gone
+  std::vector<EntryUse> ended_uses_ =
+      std::vector<EntryUse>(fails_.size());  // of programs that are gone
   const u32 awaited_programs_;
   u32 opened_programs_ = 0;
   bool told_awaited_ = false;

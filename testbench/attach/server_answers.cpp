@@ -18,12 +18,12 @@ std::string_view name_in(const std::array<char, kNameBytes>& name) {
 // What answers a request; `given` came with it, `made` goes with the reply.
 struct Server::AnswerRow {
   Verb verb;
-  Reply (Server::*answer)(Connection& connection, const Request& request,
-                          std::vector<Descriptor>& given, std::vector<int>& made);
+  Reply (Server::*answer)(Connection& connection, const Request& request, Descriptors& given,
+                          std::vector<int>& made);
 };
 
-Reply Server::answer(Connection& connection, const Request& request, std::vector<Descriptor> given,
-                     std::vector<int>& descriptors, Descriptor& made) {
+Reply Server::reply_to(Connection& connection, const Request& request, Descriptors given,
+                       std::vector<int>& descriptors, Descriptor& made) {
   constexpr std::array kAnswers{
       AnswerRow{Verb::ListDevices, &Server::list_devices},
       AnswerRow{Verb::RefreshFiles, &Server::refresh_files},
@@ -47,20 +47,19 @@ Reply Server::answer(Connection& connection, const Request& request, std::vector
     else if (connection.session)
       reply = connection.session->handle(request, made);
     else
-      reply.error = ENODEV;
+      reply = refused(ENODEV);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "hca: %s\n", error.what());
-    reply = {};
-    reply.error = EIO;
+    reply = refused(EIO);
   }
   if (made) descriptors.push_back(made.get());
   return reply;
 }
 
-void Server::answer(Connection& connection, const Request& request, std::vector<Descriptor> given) {
+void Server::answer(Connection& connection, const Request& request, Descriptors given) {
   Descriptor made;
   std::vector<int> descriptors;
-  const Reply reply = answer(connection, request, std::move(given), descriptors, made);
+  const Reply reply = reply_to(connection, request, std::move(given), descriptors, made);
   if (!send_message(connection.socket.get(), reply, descriptors)) connection.gone = true;
   if (connection.process) connection.process->resume_waiting();
   if (connection.process && request.opcode == proto::CommandOpcode::ModifyCq)
@@ -87,10 +86,9 @@ Reply Server::refresh_files(Connection&, const Request& request, Descriptors&, s
 
 Reply Server::close_device(Connection& connection, const Request&, Descriptors&,
                            std::vector<int>&) {
-  Reply reply;
-  if (!connection.session) reply.error = ENODEV;
+  if (!connection.session) return refused(ENODEV);
   close(connection);
-  return reply;
+  return {};
 }
 
 Device* Server::device_named(const std::array<char, kNameBytes>& name) const {
@@ -99,81 +97,77 @@ Device* Server::device_named(const std::array<char, kNameBytes>& name) const {
   return found == devices_.end() ? nullptr : found->get();
 }
 
+std::optional<std::shared_ptr<Process>> Server::clock_of(u32 program) const {
+  if (!program) return std::shared_ptr<Process>();
+  const auto found = std::ranges::find_if(connections_, [&](const Connection& c) {
+    return c.is_clock && c.process->number() == program;
+  });
+  return found == connections_.end() ? std::nullopt : std::optional(found->process);
+}
+
 Reply Server::open_clock(Connection& connection, const Request& request, Descriptors&,
                          std::vector<int>& made) {
-  Reply reply;
   const auto wanted = get<OpenDevice>(request.body);
   Device* const device = device_named(wanted.name);
-  if (wanted.version != kProtocolVersion) {
-    reply.error = EPROTONOSUPPORT;
-  } else if (connection.session || connection.process || !device) {
-    reply.error = device ? EINVAL : ENODEV;
-  } else {
-    const unsigned chip = unsigned(device == devices_[1].get());
-    connection.process = std::make_shared<Process>(
-        ++last_program_, *device, host_[chip], connection.socket.get(), [this] { return due(); });
-    connection.is_clock = true;
-    made = {connection.process->memory_descriptor(), connection.process->wake_descriptor()};
-    watch(connection.process->wake_descriptor(), &connection);
-    reply.number = last_program_;
-    connection.process->set_run(wanted.run);
-    if (opened_programs_ < awaited_programs_) ++opened_programs_;
-    count(wanted.run, &RunSteps::clocks);
-  }
+  if (wanted.version != kProtocolVersion) return refused(EPROTONOSUPPORT);
+  if (!device) return refused(ENODEV);
+  if (connection.session || connection.process) return refused(EINVAL);
+  connection.process = std::make_shared<Process>(++last_program_, *device, host_[device->index()],
+                                                 connection.socket.get(), [this] { return due(); });
+  connection.is_clock = true;
+  made = {connection.process->memory_descriptor(), connection.process->wake_descriptor()};
+  watch(connection.process->wake_descriptor(), &connection);
+  connection.process->set_run(wanted.run);
+  if (opened_programs_ < awaited_programs_) ++opened_programs_;
+  count(wanted.run, &RunSteps::clocks);
+  Reply reply;
+  reply.number = last_program_;
   return reply;
+}
+
+// What an HCA writes to the memory of a program: a thread of it may wait for that.
+void Server::watch_memory(Session& session, const std::shared_ptr<Process>& process) {
+  Device& device = session.device();
+  const u32 attachment = session.attachment();
+  if (process)
+    device.memory().watch(attachment,
+                          [process, &device, attachment](u64 address, u64 bytes, bool completion) {
+                            process->written(device, attachment, address, bytes, completion);
+                          });
+  else
+    device.memory().watch(attachment, [&session](u64, u64, bool) { session.note_written(); });
 }
 
 Reply Server::open(Connection& connection, const Request& request, Descriptors& given,
                    std::vector<int>& made) {
-  Reply reply;
   const auto wanted = get<OpenDevice>(request.body);
   Device* const device = device_named(wanted.name);
-  const auto clock = std::ranges::find_if(connections_, [&](const Connection& c) {
-    return c.is_clock && c.process->number() == wanted.program;
-  });
-  if (wanted.version != kProtocolVersion) {
-    reply.error = EPROTONOSUPPORT;
-  } else if (connection.session || given.size() != 1 ||
-             (wanted.program && clock == connections_.end())) {
-    reply.error = EINVAL;
-  } else if (!device) {
-    reply.error = ENODEV;
-  } else {
-    const auto process = wanted.program ? clock->process : nullptr;
-    auto session = std::make_unique<Session>(
-        *device, std::move(given[0]),
-        [this](u64 gid_high, u64 gid_low) { return mac_of(gid_high, gid_low); },
-        [process, device] {
-          if (process) process->event(*device);
-        });
-    // Its memory is what it says if the address of the cookie holds that address.
-    if (!session->has_at(request.cookie, request.cookie)) {
-      reply.error = EPERM;
-      return reply;
-    }
-    if (process) {
-      process->add(*session);
-      device->memory().watch(session->attachment(),
-                             [process, device, attachment = session->attachment()](
-                                 u64 address, u64 bytes, bool completion) {
-                               process->written(*device, attachment, address, bytes, completion);
-                             });
-    } else {
-      device->memory().watch(session->attachment(), [written = session.get()](u64, u64, bool) {
-        written->note_written();
+  const auto clock = clock_of(wanted.program);
+  if (wanted.version != kProtocolVersion) return refused(EPROTONOSUPPORT);
+  if (connection.session || given.size() != 1 || !clock) return refused(EINVAL);
+  if (!device) return refused(ENODEV);
+  const std::shared_ptr<Process>& process = *clock;
+  auto session = std::make_unique<Session>(
+      *device, std::move(given[0]),
+      [this](u64 gid_high, u64 gid_low) { return mac_of(gid_high, gid_low); },
+      [process, device] {
+        if (process) process->event(*device);
       });
-    }
-    connection.session = std::move(session), connection.process = process;
-    watch(connection.session->wake_descriptor(), &connection);
-    keep_in_step();
-    connection.session->set_failures(fails_);
-    count(wanted.run, &RunSteps::devices);
-    DeviceInfo info = device->info();
-    info.attachment = connection.session->attachment();
-    put(reply.body, info);
-    const auto opened = connection.session->descriptors();
-    made.assign(opened.begin(), opened.end());
-  }
+  // Its memory is what it says if the address of the cookie holds that address.
+  if (!session->has_at(request.cookie, request.cookie)) return refused(EPERM);
+  if (process) process->add(*session);
+  watch_memory(*session, process);
+  connection.session = std::move(session), connection.process = process;
+  watch(connection.session->wake_descriptor(), &connection);
+  keep_in_step();
+  connection.session->set_failures(fails_);
+  count(wanted.run, &RunSteps::devices);
+  DeviceInfo info = device->info();
+  info.attachment = connection.session->attachment();
+  const auto opened = connection.session->descriptors();
+  made.assign(opened.begin(), opened.end());
+  Reply reply;
+  put(reply.body, info);
   return reply;
 }
 

@@ -20,11 +20,6 @@ bool is_in_range(const Config& config) {
   });
   return good;
 }
-Reply reply_of(int error) {
-  Reply reply;
-  reply.error = error;
-  return reply;
-}
 }  // namespace
 
 void Server::add_to_wires(const testbench::FaultConfig& fault, u32 number) {
@@ -33,16 +28,16 @@ void Server::add_to_wires(const testbench::FaultConfig& fault, u32 number) {
       testbed_.wire(port).add_fault(testbench::rule_of(fault, number));
 }
 
-FailUse Server::use_of_fault(u32 number) {
-  FailUse use;
+std::vector<EntryUse> Server::uses_of_faults() {
+  std::vector<EntryUse> uses(faults_.size());
   for (unsigned port = 0; port < testbed_.ports(); ++port)
     for (const tlm_::FaultUse& u : testbed_.wire(port).faults().uses())
-      if (u.number == number) use.seen += u.matches, use.done += u.done;
-  return use;
+      uses[u.number].seen += u.matches, uses[u.number].done += u.done;
+  return uses;
 }
 
-std::vector<FailUse> Server::uses_of_fails() const {
-  std::vector<FailUse> uses = ended_uses_;
+std::vector<EntryUse> Server::uses_of_fails() const {
+  std::vector<EntryUse> uses = ended_uses_;
   uses.resize(fails_.size());
   for (const Connection& connection : connections_)
     if (connection.session) connection.session->failures().add_uses(uses);
@@ -55,11 +50,11 @@ Reply Server::query_faults(Connection&, const Request& request, Descriptors&, st
   report.ports = testbed_.ports();
   if (request.object < faults_.size()) {
     report.fault = faults_[request.object];
-    const FailUse use = use_of_fault(request.object);
+    const EntryUse use = uses_of_faults()[request.object];
     report.seen = use.seen, report.done = use.done;
   } else if (const std::size_t place = request.object - faults_.size(); place < fails_.size()) {
     report.fail = fails_[place];
-    const FailUse use = uses_of_fails()[place];
+    const EntryUse use = uses_of_fails()[place];
     report.seen = use.seen, report.done = use.done;
   }
   Reply reply;
@@ -77,8 +72,8 @@ Reply Server::clear_faults(Connection&, const Request&, Descriptors&, std::vecto
 
 Reply Server::add_fault(Connection&, const Request& request, Descriptors&, std::vector<int>&) {
   const auto fault = get<testbench::FaultConfig>(request.body);
-  if (!is_in_range(fault) || fault.port > testbed_.ports()) return reply_of(EINVAL);
-  if (faults_.size() >= kMostFaults) return reply_of(ENOSPC);
+  if (!is_in_range(fault) || fault.port > testbed_.ports()) return refused(EINVAL);
+  if (faults_.size() >= kMostFaults) return refused(ENOSPC);
   add_to_wires(fault, u32(faults_.size()));
   faults_.push_back(fault);
   return {};
@@ -86,8 +81,8 @@ Reply Server::add_fault(Connection&, const Request& request, Descriptors&, std::
 
 Reply Server::add_fail(Connection&, const Request& request, Descriptors&, std::vector<int>&) {
   const auto fail = get<FailConfig>(request.body);
-  if (!is_in_range(fail) || !fail_mistake(fail).empty()) return reply_of(EINVAL);
-  if (fails_.size() >= kMostFails) return reply_of(ENOSPC);
+  if (!is_in_range(fail) || !fail_mistake(fail).empty()) return refused(EINVAL);
+  if (fails_.size() >= kMostFails) return refused(ENOSPC);
   fails_.push_back(fail), ended_uses_.resize(fails_.size());
   set_failures();
   return {};

@@ -38,15 +38,9 @@ u32 number_in(const std::array<u8, 8>& doorbell) {
 // Of which something comes: doorbells, events.
 bool has_sink(Kind kind) { return kind == Kind::Qp || kind == Kind::Cq || kind == Kind::Srq; }
 
-// Objects go in this order: what is made of others in front of them.
+// Objects go in this order: what is made of others before these.
 constexpr std::array kEndOrder{Kind::Ah, Kind::Qp, Kind::Srq,     Kind::Mw,
                                Kind::Mr, Kind::Cq, Kind::Channel, Kind::Pd};
-
-Reply refused(int error) {
-  Reply reply;
-  reply.error = error;
-  return reply;
-}
 }  // namespace
 
 Session::Session(Device& device, Descriptor memory, Resolve resolve, Event event)

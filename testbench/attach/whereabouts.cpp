@@ -56,7 +56,7 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-// The call that the thread is in, and the instruction behind it.
+// The call that the thread is in, and the instruction after it.
 std::string call_of(const std::string& task, u64& instruction) {
   const std::string line = first_line(task + "/syscall");
   long number = -1;

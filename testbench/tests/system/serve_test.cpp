@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `hca serve` takes from a scenario, and what it lets fail.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <memory>
 
@@ -7,6 +9,7 @@
 #include "testbench/attach/numbers.h"
 #include "testbench/attach/serve_rules.h"
 #include "testbench/scenario_file.h"
+#include "testbench/scenario_knobs.h"
 #include "tlm/fault_script.h"
 
 using namespace hca;
@@ -78,6 +81,12 @@ TEST_CASE("what a server cannot do is refused where it stands", "[serve][scenari
   };
   CHECK(lines("connection: {framing: ib_local, path_mtu: 2048}\nhost.poll: 3 ns\n").empty());
   CHECK(lines("preset: connectx5\n").empty());
+  testbench::ConnectionConfig plain;
+  engine::for_each_knob(plain, [&](const auto& knob) {
+    const bool taken = knob.info.name == "framing" || knob.info.name == "path_mtu";
+    INFO(knob.info.name);
+    CHECK(lines(fmt::format("connection.{}: {}\n", knob.info.name, knob.text())).empty() == taken);
+  });
   const auto two = lines("connection: {framing: ib_local,\n  qps: 4}\nhost0.wait: event\n");
   REQUIRE(two.size() == 2);
   CHECK_THAT(two[0], Catch::StartsWith("s.yaml:2: connection.qps: "));
@@ -100,7 +109,7 @@ TEST_CASE("the n-th call fails, and as many as are wanted", "[serve][faults]") {
   for (int i = 0; i < 5; ++i) errors.push_back(failure_of(*control, FailVerb::PostSend));
   CHECK(errors == std::vector<int>{0, ENOMEM, ENOMEM, 0, 0});  // the first entry that fires wins
   CHECK(failure_of(*control, FailVerb::PostRecv) == 0);
-  std::vector<FailUse> uses(2);
+  std::vector<EntryUse> uses(2);
   failures.add_uses(uses);
   CHECK(uses[0].seen == 5);
   CHECK(uses[0].done == 2);
@@ -112,6 +121,35 @@ TEST_CASE("the n-th call fails, and as many as are wanted", "[serve][faults]") {
   CHECK(failure_of(*control, FailVerb::PostSend) == 0);
   failures.set({});
   CHECK(failure_of(*control, FailVerb::PostSend) == 0);
+}
+
+TEST_CASE("a call counts for no completion, and a completion for no call", "[serve][faults]") {
+  using proto::WcStatus;
+  const auto control = std::make_unique<SharedControl>();
+  Failures failures(*control);
+  failures.set({entry(FailVerb::PollCq, 1, "EIO"), entry(FailVerb::PollCq, 1, "REM_OP_ERR")});
+  CHECK(status_after(failures, 20) == WcStatus::RemOpErr);
+  CHECK(failure_of(*control, FailVerb::PollCq) == EIO);
+}
+
+TEST_CASE("a completion is counted by all entries that it is of", "[serve][faults]") {
+  using proto::WcStatus;
+  const auto control = std::make_unique<SharedControl>();
+  Failures failures(*control);
+  failures.set({entry(FailVerb::PostSend, 2, "REM_OP_ERR"),
+                entry(FailVerb::PostRecv, 1, "LOC_LEN_ERR"),
+                entry(FailVerb::PollCq, 1, "RETRY_EXC_ERR", 2)});
+  CHECK(status_after(failures, 20) == WcStatus::RetryExcErr);
+  CHECK(status_after(failures, 21) == WcStatus::RemOpErr);  // the first entry that fires wins
+  std::vector<EntryUse> uses(3);
+  failures.add_uses(uses);
+  CHECK(uses[0].seen == 2);
+  CHECK(uses[1].seen == 0);  // of receives
+  CHECK(uses[2].seen == 2);
+  CHECK(uses[2].done == 1);
+  failures.set({});
+  CHECK(status_after(failures, 22) == WcStatus::Success);
+  CHECK(status_after(failures, 21) == WcStatus::WrFlushErr);  // it stays in Error
 }
 
 TEST_CASE("a request fails by the verb that makes it", "[serve][faults]") {
@@ -152,7 +190,7 @@ TEST_CASE("numbers come again soon, but not at once, or after all others", "[ser
   std::vector<u32> last_taken;
   for (int i = 0; i < 1000; ++i) {
     const u32 number = soon.take().value();
-    const auto recent = last_taken.size() < 30 ? last_taken.begin() : last_taken.end() - 30;
+    const auto recent = last_taken.size() < 32 ? last_taken.begin() : last_taken.end() - 32;
     CHECK(std::find(recent, last_taken.end(), number) == last_taken.end());
     last_taken.push_back(number), highest = std::max(highest, number);
     soon.give_back(number);
@@ -160,6 +198,12 @@ TEST_CASE("numbers come again soon, but not at once, or after all others", "[ser
     late.give_back(16u + u32(i));
   }
   CHECK(highest < 16 + 64);
+  // Nor at once where many were taken at a time.
+  Numbers many(16, 1 << 20);
+  for (u32 i = 0; i < 400; ++i) many.take();
+  for (u32 i = 0; i < 400; ++i) many.give_back(16 + i);
+  many.give_back(many.take().value());
+  for (u32 i = 1; i <= 400 - 32; ++i) CHECK(many.take() == 16 + i);
   Numbers few(1, 4);
   for (u32 number = 1; number < 4; ++number) CHECK(few.take() == number);
   CHECK_FALSE(few.take());
