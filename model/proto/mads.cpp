@@ -6,10 +6,8 @@
 namespace hca::proto {
 namespace {
 
-constexpr u8 kSmpClass = 0x01, kSaClass = 0x03, kPerformanceClass = 0x04, kCmClass = 0x07,
-             kDirectedClass = 0x81;
+constexpr u8 kSmpClass = 0x01, kSaClass = 0x03, kPerformanceClass = 0x04, kDirectedClass = 0x81;
 
-constexpr HeaderInfo kMad = mad_header("MAD", kMadFields);
 constexpr HeaderInfo kDirectedMad = mad_header("MAD", kDirectedMadFields);
 constexpr HeaderInfo kSmp = mad_header("SMP", kSmpFields);
 constexpr HeaderInfo kDirectedSmp = mad_header("SMP", kDirectedSmpFields);
@@ -25,7 +23,6 @@ constexpr HeaderInfo kSidrReq = mad_header("CM SIDR_REQ", kSidrReqFields);
 constexpr HeaderInfo kSidrRep = mad_header("CM SIDR_REP", kSidrRepFields);
 constexpr HeaderInfo kLap = mad_header("CM LAP", kLapFields);
 constexpr HeaderInfo kApr = mad_header("CM APR", kAprFields);
-constexpr HeaderInfo kIpCm = mad_header("IP CM", kIpCmFields);
 constexpr HeaderInfo kNodeInfo = mad_header("NodeInfo", kNodeInfoFields);
 constexpr HeaderInfo kPortInfo = mad_header("PortInfo", kPortInfoFields);
 constexpr HeaderInfo kSwitchInfo = mad_header("SwitchInfo", kSwitchInfoFields);
@@ -96,12 +93,12 @@ constexpr NameRow kMethods[]{
 constexpr NameRow kRejectReasons[]{
     {1, "no QP available"},
     {2, "no EEC available"},
-    {3, "no resources available"},
-    {4, "timeout"},
+    {u16(RejectReason::NoResources), "no resources available"},
+    {u16(RejectReason::Timeout), "timeout"},
     {5, "unsupported request"},
     {6, "invalid communication ID"},
     {7, "invalid communication instance"},
-    {8, "invalid service ID"},
+    {u16(RejectReason::InvalidServiceId), "invalid service ID"},
     {9, "invalid transport service type"},
     {10, "stale connection"},
     {11, "RDC does not exist"},
@@ -121,7 +118,7 @@ constexpr NameRow kRejectReasons[]{
     {25, "port redirection"},
     {26, "invalid path MTU"},
     {27, "insufficient responder resources"},
-    {28, "consumer reject"},
+    {u16(RejectReason::ConsumerReject), "consumer reject"},
     {29, "RNR retry count reject"},
     {30, "duplicate local communication ID"},
     {31, "invalid class version"},
@@ -129,12 +126,18 @@ constexpr NameRow kRejectReasons[]{
     {33, "invalid alternate flow label"},
 };
 constexpr NameRow kSidrStatuses[]{
-    {0, "valid QPN"},           {1, "service ID not supported"},
-    {2, "rejected by service"}, {3, "no QP available"},
-    {4, "redirected"},          {5, "unsupported version"},
+    {u16(SidrStatus::Valid), "valid QPN"},
+    {u16(SidrStatus::ServiceIdNotSupported), "service ID not supported"},
+    {u16(SidrStatus::RejectedByService), "rejected by service"},
+    {u16(SidrStatus::NoQp), "no QP available"},
+    {4, "redirected"},
+    {5, "unsupported version"},
 };
 constexpr NameRow kAnswered[]{{0, "REQ"}, {1, "REP"}, {2, "LAP or no message"}};
-constexpr NameRow kServiceTypes[]{{0, "RC"}, {1, "UC"}, {2, "RD"}, {3, "extended"}};
+constexpr NameRow kServiceTypes[]{{u16(TransportService::Rc), "RC"},
+                                  {u16(TransportService::Uc), "UC"},
+                                  {2, "RD"},
+                                  {3, "extended"}};
 constexpr NameRow kMtus[]{{1, "256"}, {2, "512"}, {3, "1024"}, {4, "2048"}, {5, "4096"}};
 constexpr NameRow kPortStates[]{{1, "Down"}, {2, "Initialize"}, {3, "Armed"}, {4, "Active"}};
 constexpr NameRow kNodeTypes[]{{1, "CA"}, {2, "switch"}, {3, "router"}};
@@ -162,6 +165,8 @@ constexpr FieldMeaning kFieldMeanings[]{
     {"NodeInfo", "NodeType", kNodeTypes},
 };
 
+}  // namespace
+
 const MadRow* mad_row(u8 management_class, u64 attribute) {
   const u8 attributes_of = management_class == kDirectedClass ? kSmpClass : management_class;
   for (const MadRow& row : kMadRows)
@@ -175,6 +180,7 @@ const FieldInfo* find_field(const HeaderInfo& header, std::string_view name) {
   return nullptr;
 }
 
+namespace {
 std::string name_of_mad(const u8* mad) {
   const u8 mad_class = mad[1], method = mad[3];
   const u64 attribute = load_be<2>(mad + 16);
@@ -189,8 +195,6 @@ std::string name_of_mad(const u8* mad) {
 }
 
 }  // namespace
-
-std::span<const MadRow> mad_rows() { return kMadRows; }
 
 std::string add_mad(std::span<const u8> frame, Dissection& d) {
   const bool is_mad = d.structure == PacketVerdict::Good && d.packet.bth.dest_qp <= 1 &&

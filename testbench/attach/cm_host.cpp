@@ -2,53 +2,47 @@
 #include "testbench/attach/cm_host.h"
 
 #include <ifaddrs.h>
-#include <netinet/in.h>
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <tuple>
 
+#include "testbench/attach/cm_address.h"
 #include "testbench/attach/cm_session.h"
 
 namespace hca::attach {
 namespace {
-constexpr u8 kIpv4 = 4, kIpv6 = 6;
-constexpr std::size_t kIpv4At = 12;                   // of an IPv4 address in its 16 bytes
 constexpr u16 kFirstPort = 32768, kLastPort = 60999;  // as Linux gives them
-constexpr u8 kHopLimit = 64, kAckTimeout = 14;
-constexpr u32 kSmallestMtu = 128;
+constexpr u8 kAckTimeout = 14;                        // 67 ms
 
 CmAddress ipv4_of(const proto::Gid& gid) {
   CmAddress address{kIpv4, 0, {}};
   std::copy_n(gid.bytes.begin() + kIpv4At, 4, address.ip.begin() + kIpv4At);
   return address;
 }
-CmAddress address_in(const sockaddr& from) {
-  CmAddress address;
-  if (from.sa_family == AF_INET) {
-    address.family = kIpv4;
-    std::memcpy(address.ip.data() + kIpv4At, &reinterpret_cast<const sockaddr_in&>(from).sin_addr,
-                4);
-  } else if (from.sa_family == AF_INET6) {
-    address.family = kIpv6;
-    std::memcpy(address.ip.data(), &reinterpret_cast<const sockaddr_in6&>(from).sin6_addr, 16);
-  }
-  return address;
-}
-bool is_same_host(const CmAddress& a, const CmAddress& b) {
-  return a.family == b.family && a.ip == b.ip;
+// As in ibv_mtu.
+u8 mtu_code(u32 bytes) {
+  return u8(1 + (std::ranges::find(proto::kPathMtus, bytes) - proto::kPathMtus.begin()));
 }
 }  // namespace
 
-CmHost::CmHost(const std::vector<std::unique_ptr<Device>>& devices, testbench::Testbed& testbed)
+CmHost::CmHost(const std::vector<std::unique_ptr<Device>>& devices,
+               const testbench::Testbed& testbed, const std::function<u64()>& patience)
     : devices_(devices) {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     const proto::PortAttributes port = testbed.port_of(unsigned(i), 0);
     addresses_.push_back({ipv4_of(port.gids[0]), {kIpv6, 0, port.gids[1].bytes}});
-    devices_[i]->cm().set_listeners(
-        [this, i](const cm::Mad& mad, const cm::Place&) { return take_request(s32(i), mad); });
+    devices_[i]->cm().set_host(
+        {.find_listener = [this, i](const cm::Mad& mad) { return take_request(s32(i), mad); },
+         .patience = patience,
+         .mac_of = [this](const proto::Gid& gid) { return mac_of(gid); }});
   }
+}
+
+std::optional<u64> CmHost::mac_of(const proto::Gid& gid) const {
+  for (const auto& device : devices_)
+    for (const proto::PortAttributes& port : device->ports())
+      if (std::ranges::find(port.gids, gid) != port.gids.end()) return port.mac;
+  return std::nullopt;
 }
 
 // ---- Addresses
@@ -65,7 +59,7 @@ bool CmHost::is_of_machine(const CmAddress& address) {
   if (getifaddrs(&all)) return false;
   bool found = false;
   for (const ifaddrs* at = all; at && !found; at = at->ifa_next)
-    found = at->ifa_addr && is_same_host(address_in(*at->ifa_addr), address);
+    found = is_same_host(attach::address_of(at->ifa_addr), address);
   freeifaddrs(all);
   return found;
 }
@@ -106,15 +100,8 @@ CmRoute CmHost::route(Ends ends) const {
   route.global = proto::Framing(here.framing) != proto::Framing::IbLocal;
   if (!proto::is_native(proto::Framing(here.framing))) route.slid = route.dlid = 0;
   route.hop_limit = kHopLimit, route.ack_timeout = kAckTimeout;
-  route.mtu = u8(std::bit_width(std::min(here.mtu, there.mtu) / kSmallestMtu) - 1);
+  route.mtu = mtu_code(std::min(here.mtu, there.mtu));
   return route;
-}
-cm::Place CmHost::place(const CmRoute& route) const {
-  const auto framing = device(route.device).framing();
-  cm::Place place;
-  if (proto::is_native(framing)) place.lid = route.dlid;
-  if (framing != proto::Framing::IbLocal) place.gid = route.dgid;
-  return place;
 }
 
 // ---- Ports

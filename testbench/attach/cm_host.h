@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "testbench/attach/cm_protocol.h"
@@ -15,12 +13,17 @@ class CmId;
 // What the programs of all HCAs share: which IP address is whose, ports, who listens.
 class CmHost {
  public:
-  explicit CmHost(const std::vector<std::unique_ptr<Device>>& devices, testbench::Testbed& testbed);
+  // `patience`: ps; so long a request waits for a listener.
+  CmHost(const std::vector<std::unique_ptr<Device>>& devices, const testbench::Testbed& testbed,
+         const std::function<u64()>& patience);
   Device& device(s32 index) const { return *devices_[std::size_t(index)]; }
   u32 all() const { return (1u << devices_.size()) - 1; }
 
   // Of a channel or identifier: no other program has it.
   u32 give_handle() { return ++last_handle_; }
+
+  // Of the port that has this GID; nothing: none has it.
+  std::optional<u64> mac_of(const proto::Gid& gid) const;
 
   // ---- Addresses
   static bool is_any(const CmAddress& address);
@@ -37,7 +40,6 @@ class CmHost {
   std::optional<Ends> choose(u32 from, const CmAddress& destination, u16 space) const;
   // Without the ends' ports.
   CmRoute route(Ends ends) const;
-  cm::Place place(const CmRoute& route) const;  // of the other end
 
   // ---- Ports; `devices`: a bit for each
   bool is_free(u32 devices, u16 space, u16 port, bool reuses) const;

@@ -3,23 +3,19 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "model/proto/path_rules.h"
+#include "model/proto/pkey.h"
+#include "model/proto/timeout.h"
 #include "testbench/attach/cm_session.h"
 
 namespace hca::attach {
 using cm::Mad;
 using cm::Message;
+using proto::TransportService;
 
 namespace {
-constexpr u16 kConsumerReject = 28, kDefaultPkey = 0xffff;
-constexpr u8 kSidrRejected = 2;
-constexpr u8 kRetries = 7;  // the field has 3 bits
-constexpr u8 kUnreliable = 1;
-constexpr u64 kSubnetTimeout = 110;  // ETIMEDOUT
-
-Reply errno_if_not(bool good) {
-  Reply reply;
-  reply.error = good ? 0 : EINVAL;
-  return reply;
+bool is_unreliable(const Mad& req) {
+  return req.get("TransportServiceType") == u64(TransportService::Uc);
 }
 bool is_datagram(u16 port_space) { return port_space != u16(CmPortSpace::Tcp); }
 
@@ -42,7 +38,7 @@ CmParameters parameters_in(const Mad& mad) {
   switch (mad.message()) {
     case Message::Req:
       p.retry_count = u8(mad.get("RetryCount"));
-      p.unreliable = mad.get("TransportServiceType") == kUnreliable;
+      p.unreliable = is_unreliable(mad);
       take_private(mad, cm::kIpHeaderBytes, p);
       break;
     case Message::Rep:
@@ -71,15 +67,14 @@ CmParameters parameters_in(const Mad& mad) {
 
 cm::IpHeader header_of(const CmRoute& route, const CmAddress& destination) {
   return {route.local.port, proto::Gid{route.local.ip}, proto::Gid{destination.ip},
-          route.local.family == 6};
+          route.local.family == kIpv6};
 }
 void put_path(Mad& req, const CmRoute& route) {
-  constexpr u16 kPermissive = 0xffff;  // on Ethernet
-  constexpr u8 kRate = 16;             // 100 Gb/s: of no path is it asked
+  constexpr u8 kRate = 16;  // 100 Gb/s: of no path is it asked
   const bool ethernet = !route.slid;
   req.set("PathPacketPayloadMtu", route.mtu);
-  req.set("PrimaryLocalPortLID", ethernet ? kPermissive : route.slid);
-  req.set("PrimaryRemotePortLID", ethernet ? kPermissive : route.dlid);
+  req.set("PrimaryLocalPortLID", ethernet ? proto::kPermissiveLid : route.slid);
+  req.set("PrimaryRemotePortLID", ethernet ? proto::kPermissiveLid : route.dlid);
   req.set_gid("PrimaryLocalPortGID", proto::Gid{route.sgid});
   req.set_gid("PrimaryRemotePortGID", proto::Gid{route.dgid});
   req.set("PrimaryPacketRate", kRate), req.set("PrimaryTrafficClass", route.traffic_class);
@@ -95,22 +90,22 @@ Mad CmSession::request_of(const CmId& id, const CmParameters& p) const {
   const bool datagram = is_datagram(id.wanted_.port_space);
   Mad mad(datagram ? Message::SidrReq : Message::Req);
   mad.set("ServiceID", cm::service_id(id.wanted_.port_space, route.remote.port));
-  mad.set("P_Key", kDefaultPkey);
+  mad.set("P_Key", proto::kDefaultPkey);
   CmAddress destination = route.remote;
   if (!host_.owner(destination))  // of the machine
-    for (s32 i = 0; host_.all() >> i; ++i)
-      if (host_.device(i).cm().place() == host_.place(route))
-        destination = host_.address_of(i, destination.family);
+    destination = host_.address_of(id.peer_device_, destination.family);
   cm::put_ip_header(mad.private_data(), header_of(route, destination));
   if (datagram) return mad;
   mad.set("LocalCaGuid", host_.device(route.device).info().node_guid);
   mad.set("LocalQPN", p.qpn), mad.set("StartingPSN", id.psn_);
   mad.set("ResponderResources", p.responder_resources);
   mad.set("InitiatorDepth", p.initiator_depth);
-  mad.set("TransportServiceType", id.wanted_.unreliable ? kUnreliable : 0);
+  mad.set("TransportServiceType",
+          u64(id.wanted_.unreliable ? TransportService::Uc : TransportService::Rc));
   mad.set("EndToEndFlowControl", p.flow_control != 0);
-  mad.set("RetryCount", std::min(p.retry_count, kRetries));
-  mad.set("RnrRetryCount", std::min(p.rnr_retry_count, kRetries)), mad.set("SRQ", p.srq != 0);
+  mad.set("RetryCount", std::min(p.retry_count, proto::kRetryMax));
+  mad.set("RnrRetryCount", std::min(p.rnr_retry_count, proto::kRetryMax)),
+      mad.set("SRQ", p.srq != 0);
   put_path(mad, route);
   return mad;
 }
@@ -126,63 +121,62 @@ Mad CmSession::reply_of(const CmId& id, const CmParameters& p) const {
   mad.set("ResponderResources", p.responder_resources);
   mad.set("InitiatorDepth", p.initiator_depth);
   mad.set("EndToEndFlowControl", p.flow_control != 0);
-  mad.set("RnrRetryCount", std::min(p.rnr_retry_count, kRetries)), mad.set("SRQ", p.srq != 0);
+  mad.set("RnrRetryCount", std::min(p.rnr_retry_count, proto::kRetryMax)),
+      mad.set("SRQ", p.srq != 0);
   mad.set("LocalCaGuid", host_.device(id.route_.device).info().node_guid);
   return mad;
 }
 
 Reply CmSession::connect(CmId& id, const Request& request) {
   const auto p = get<CmParameters>(request.body);
-  if (!id.routed_ || id.connection_) return errno_if_not(false);
+  if (!id.routed_ || id.connection_) return error_reply(EINVAL);
   Mad mad = request_of(id, p);
-  if (!put_private(mad, cm::kIpHeaderBytes, p)) return errno_if_not(false);
-  id.connection_ = &agent(id).connect(id, mad, host_.place(id.route_));
+  if (!put_private(mad, cm::kIpHeaderBytes, p)) return error_reply(EINVAL);
+  id.connection_ = &agent(id).connect(id, mad, host_.device(id.peer_device_).cm().place());
   wake(id);
   return {};
 }
 Reply CmSession::accept(CmId& id, const Request& request) {
   const auto p = get<CmParameters>(request.body);
-  if (!id.connection_) return errno_if_not(false);
+  if (!id.connection_) return error_reply(EINVAL);
   Mad mad = reply_of(id, p);
   const bool good = put_private(mad, 0, p) && agent(id).accept(*id.connection_, mad);
   wake(id);
-  return errno_if_not(good);
+  return error_reply(good ? 0 : EINVAL);
 }
 Reply CmSession::refuse(CmId& id, const Request& request) {
   const auto p = get<CmParameters>(request.body);
-  if (!id.connection_) return errno_if_not(false);
+  if (!id.connection_) return error_reply(EINVAL);
   Mad mad(is_datagram(id.wanted_.port_space) ? Message::SidrRep : Message::Rej);
   if (mad.message() == Message::Rej) {
-    mad.set("Reason", kConsumerReject);
+    mad.set("Reason", u64(proto::RejectReason::ConsumerReject));
   } else {
-    mad.set("Status", kSidrRejected);
+    mad.set("Status", u64(proto::SidrStatus::RejectedByService));
     mad.set("ServiceID", id.connection_->request()->get("ServiceID"));
   }
   const bool good = put_private(mad, 0, p) && agent(id).refuse(*id.connection_, mad);
   wake(id);
-  return errno_if_not(good);
+  return error_reply(good ? 0 : EINVAL);
 }
 Reply CmSession::confirm(CmId& id, const Request&) {
-  return errno_if_not(id.connection_ && agent(id).confirm(*id.connection_));
+  const bool good = id.connection_ && agent(id).confirm(*id.connection_);
+  return error_reply(good ? 0 : EINVAL);
 }
 Reply CmSession::notify(CmId& id, const Request&) {
-  if (!id.connection_) return errno_if_not(false);
-  Reply reply;
-  if (id.connection_->state() == cm::State::Established)
-    reply.error = EISCONN;
-  else
-    reply = errno_if_not(agent(id).notify(*id.connection_));
+  if (!id.connection_) return error_reply(EINVAL);
+  if (id.connection_->state() == cm::State::Established) return error_reply(EISCONN);
+  const bool good = agent(id).notify(*id.connection_);
   wake(id);
-  return reply;
+  return error_reply(good ? 0 : EINVAL);
 }
 // Of one that is over it is done.
 Reply CmSession::disconnect(CmId& id, const Request&) {
-  if (!id.connection_) return errno_if_not(false);
+  if (!id.connection_) return error_reply(EINVAL);
   const cm::State state = id.connection_->state();
   if (state == cm::State::DreqSent || state == cm::State::TimeWait) return {};
   const bool good = agent(id).disconnect(*id.connection_);
   wake(id);
-  return errno_if_not(good);
+  return error_reply(good ? 0 : EINVAL);
 }
 
 Reply CmSession::query(CmId& id, const Request&) {
@@ -190,8 +184,7 @@ Reply CmSession::query(CmId& id, const Request&) {
   if (id.connection_ && id.connection_->request()) {
     const Mad& request = *id.connection_->request();
     const std::optional<Mad>& reply = id.connection_->reply();
-    const bool active = request.message() == Message::Req &&
-                        request.get("LocalCommunicationID") == id.connection_->local_id();
+    const bool active = id.connection_->is_active();
     const Mad* const from = !active ? &request : reply ? &*reply : nullptr;
     if (from && request.message() == Message::Req) {
       const CmParameters p = parameters_in(*from);
@@ -211,15 +204,15 @@ cm::Listener CmSession::take_request(CmId& listener, s32 device, const Mad& mad)
       ids_, [&](const auto& row) { return row.second->listener_ == &listener; }));
   const auto header = cm::ip_header_in(mad.private_data());
   if (!header) return {};
-  if (waiting >= listener.most_waiting_) return {nullptr, cm::Listener::kNoResources};
+  if (waiting >= listener.most_waiting_) return {nullptr, proto::RejectReason::NoResources};
   CmNewId wanted = listener.wanted_;
-  if (mad.message() == Message::Req)
-    wanted.unreliable = mad.get("TransportServiceType") == kUnreliable;
+  if (mad.message() == Message::Req) wanted.unreliable = is_unreliable(mad);
   CmId& made = add_id(*listener.channel_, wanted);
   made.listener_ = &listener, made.devices_ = 1u << device;
-  const u8 family = header->ipv6 ? 6 : 4;
+  const u8 family = header->ipv6 ? kIpv6 : kIpv4;
   const CmAddress remote{family, header->source_port, header->source.bytes};
-  made.route_ = host_.route({device, host_.owner(remote).value_or(device)});
+  made.peer_device_ = host_.owner(remote).value_or(device);
+  made.route_ = host_.route({device, made.peer_device_});
   made.route_.local = {family, listener.route_.local.port, header->destination.bytes};
   made.route_.remote = remote;
   if (mad.message() == Message::Req) {
@@ -249,7 +242,7 @@ void CmSession::told(CmId& id, cm::Tell tells, const Mad* mad) {
   if (row == kEvents.end()) return;
   CmEvent event{.type = row->type};
   if (mad) event.parameters = parameters_in(*mad);
-  if (tells == cm::Tell::Unreachable) event.status = -s32(kSubnetTimeout);
+  if (tells == cm::Tell::Unreachable) event.status = -ETIMEDOUT;
   if (tells == cm::Tell::Refused) event.status = s32(mad->get("Reason"));
   if (tells == cm::Tell::Answered && mad->get("Status"))
     event.type = CmEventType::Unreachable, event.status = s32(mad->get("Status"));

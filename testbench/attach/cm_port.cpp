@@ -16,34 +16,20 @@ cm::Place place_of(const proto::PortAttributes& port) {
 
 CmPort::CmPort(testbench::Testbed& testbed, unsigned index, const proto::PortAttributes& port,
                const testbench::CompChannel& events, const cm::Settings& settings, u64 period)
-    : testbed_(testbed),
-      node_(testbed.node(index)),
+    : node_(testbed.node(index)),
       port_(port),
       period_(period),
       place_(place_of(port)),
       agent_(settings,
              {.send = [this](const cm::Mad& mad, const cm::Place& to) { services_.send(mad, to); },
               .now = [this] { return node_.now() * period_; },
-              .find_listener =
-                  [this](const cm::Mad& mad, const cm::Place& from) {
-                    return find_listener_ ? find_listener_(mad, from) : cm::Listener{};
-                  },
-              .patience = [this] { return patience_; }},
+              .find_listener = [this](const cm::Mad& mad) { return host_.find_listener(mad); },
+              .patience = [this] { return host_.patience(); }},
              kFirstIds * (index + 1)),
       services_(
-          node_, port_, events, [this](const proto::Gid& gid) { return mac_of(gid); },
+          node_, port_, events,  // 0: nobody has it, and nobody takes what goes there.
+          [this](const proto::Gid& gid) { return host_.mac_of(gid).value_or(0); },
           [this](const cm::Mad& mad, const cm::Place& from) { agent_.receive(mad, from); }) {}
-
-// 0: nobody has it, and nobody takes what goes there.
-u64 CmPort::mac_of(const proto::Gid& gid) const {
-  for (unsigned i = 0; i < testbench::kChips; ++i)
-    for (unsigned number = 0; number < testbed_.ports(); ++number) {
-      const proto::PortAttributes port = testbed_.port_of(i, number);
-      for (const proto::Gid& known : port.gids)
-        if (known == gid) return port.mac;
-    }
-  return 0;
-}
 
 // After the interrupt, as a kernel's work does.
 void CmPort::completion_event(u32) {

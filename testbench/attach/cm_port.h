@@ -5,10 +5,15 @@
 
 namespace hca::attach {
 // What an operating system's kernel is to connection management: it owns QP 1 of an HCA, is told by
-// interrupts what has come, and keeps time.
+// interrupts what has come, and keeps time. `period`: ps, of the HCA's clock.
 class CmPort final : public EventSink {
  public:
-  using FindListener = std::function<cm::Listener(const cm::Mad&, const cm::Place&)>;
+  // What all HCAs share.
+  struct Host {
+    std::function<cm::Listener(const cm::Mad&)> find_listener;
+    std::function<u64()> patience;  // ps: for so long a request waits for a listener
+    std::function<std::optional<u64>(const proto::Gid&)> mac_of;
+  };
   CmPort(testbench::Testbed& testbed, unsigned index, const proto::PortAttributes& port,
          const testbench::CompChannel& events, const cm::Settings& settings, u64 period);
 
@@ -16,8 +21,7 @@ class CmPort final : public EventSink {
   cm::Agent& agent() { return agent_; }
   const cm::Place& place() const { return place_; }
   const proto::PortAttributes& port() const { return port_; }
-  void set_listeners(FindListener find) { find_listener_ = std::move(find); }
-  void set_patience(u64 picoseconds) { patience_ = picoseconds; }
+  void set_host(Host host) { host_ = std::move(host); }
 
   // Of the core that runs it: what is due now.
   void act(engine::Cycle now);
@@ -27,15 +31,11 @@ class CmPort final : public EventSink {
   void async_event(proto::EventType, Kind, u32) override {}
 
  private:
-  u64 mac_of(const proto::Gid& gid) const;
-
-  testbench::Testbed& testbed_;
   testbench::Node& node_;
   const proto::PortAttributes port_;
   const u64 period_;
   cm::Place place_;
-  FindListener find_listener_;
-  u64 patience_ = 0;
+  Host host_;
   cm::Agent agent_;
   cm::GeneralServices services_;
   engine::Cycle polls_at_ = engine::kNever;

@@ -12,16 +12,16 @@ enum class CmCall : u32 {
   DestroyChannel,  // EBUSY: it has identifiers
   CreateId,        // names[1]: the channel; body: CmNewId
   DestroyId,
-  Migrate,       // names[1]: another channel
-  Bind,          // body: CmAddress; comes back as a CmRoute
-  Listen,        // names[1]: how many requests may wait
-  Resolve,       // body: CmResolve
-  ResolveRoute,  //
-  Connect,       // body: CmParameters
-  Accept,        // the same
-  Refuse,        // the same
-  Confirm,       // of a connection request's answer: the queue pair is ready
-  Notify,        // data have come
+  Migrate,  // names[1]: another channel
+  Bind,     // body: CmAddress; comes back as a CmRoute
+  Listen,   // names[1]: how many requests may wait
+  Resolve,  // body: CmResolve
+  ResolveRoute,
+  Connect,  // body: CmParameters
+  Accept,   // the same
+  Refuse,   // the same
+  Confirm,  // of a connection request's answer: the queue pair is ready
+  Notify,   // data have come
   Disconnect,
   Query,      // body comes back: CmNegotiated
   Join,       // body: CmAddress; cookie: comes back with the event
@@ -46,7 +46,7 @@ enum class CmEventType : u32 {
 };
 
 enum class CmPortSpace : u16 { Ipoib = 0x0002, Tcp = 0x0106, Udp = 0x0111 };
-inline constexpr u32 kUdpQkey = 0x01234567;
+inline constexpr u32 kUdpQkey = 0x01234567;  // RDMA_UDP_QKEY
 
 struct CmOpen {
   u32 program = 0;  // its number, if it is in simulated time
@@ -56,9 +56,11 @@ struct CmNewId {
   u16 port_space = 0;
   bool unreliable = false;  // its connection is of the service UC
 };
-// An IPv4 address stands in the last four bytes.
+inline constexpr u8 kIpv4 = 4, kIpv6 = 6;  // families
+inline constexpr std::size_t kIpv4At = 12;
+// An IPv4 address stands in the last four bytes, and zeros before it.
 struct CmAddress {
-  u8 family = 0;  // 4, 6; 0: none
+  u8 family = 0;  // 0: none
   u16 port = 0;
   std::array<u8, 16> ip{};
 };
@@ -67,6 +69,7 @@ struct CmResolve {
 };
 
 // Which device an identifier is of, its addresses, and the path.
+inline constexpr u8 kHopLimit = 64;
 struct CmRoute {
   s32 device = -1;  // number in the list of devices; -1: of none
   u32 port = 1;

@@ -10,13 +10,9 @@
 
 namespace hca::attach {
 namespace {
-Reply error_reply(int error) {
-  Reply reply;
-  reply.error = error;
-  return reply;
-}
 constexpr u32 kMostRequests = 1024;  // of a listener that names no number
-constexpr u32 kPsnStep = 0x9e'3779, kPsnMask = 0xff'ffff;
+constexpr u32 kPsnStep = 0x9e'3779;  // between the first PSNs of identifiers
+constexpr u32 kMostAckTimeout = 31;
 }  // namespace
 
 CmId::~CmId() {
@@ -27,8 +23,6 @@ void CmId::told(cm::Connection& connection, cm::Tell tell, const cm::Mad* mad) {
   connection_ = &connection;
   session_.told(*this, tell, mad);
 }
-
-CmSession::~CmSession() { ids_.clear(); }
 
 // ---- Calls
 CmSession::Call CmSession::call_of(CmCall call) {
@@ -120,7 +114,7 @@ void CmSession::forget_events(const CmId& id) {
 CmId& CmSession::add_id(CmChannel& channel, const CmNewId& wanted) {
   const u32 handle = host_.give_handle();
   CmId& made = *(ids_[handle] = std::make_unique<CmId>(*this, handle, channel, wanted));
-  made.psn_ = handle * kPsnStep & kPsnMask;
+  made.psn_ = handle * kPsnStep & proto::kPsnMask;
   return made;
 }
 Reply CmSession::create_id(const Request& request) {
@@ -133,10 +127,7 @@ Reply CmSession::create_id(const Request& request) {
 // Requests to it that nobody has taken are refused.
 Reply CmSession::destroy_id(CmId& id, const Request&) {
   forget_events(id);
-  for (auto at = ids_.begin(); at != ids_.end();) {
-    const CmId& other = *(at++)->second;
-    if (other.listener_ == &id) ids_.erase(other.handle_);
-  }
+  std::erase_if(ids_, [&](const auto& row) { return row.second->listener_ == &id; });
   ids_.erase(id.handle_);
   return {};
 }
@@ -183,14 +174,13 @@ Reply CmSession::bind(CmId& id, const Request& request) {
 Reply CmSession::listen(CmId& id, const Request& request) {
   if (id.resolved_ || id.connection_) return error_reply(EINVAL);
   Reply reply;
-  if (!id.devices_) reply.error = bind_to(id, CmAddress{.family = 4});
+  if (!id.devices_) reply.error = bind_to(id, CmAddress{.family = kIpv4});
   if (reply.error) return reply;
   const u16 space = id.wanted_.port_space, port = id.route_.local.port;
-  for (s32 device = 0; host_.all() >> device; ++device)
-    if (CmId* const other =
-            id.devices_ >> device & 1 ? host_.listener(device, space, port) : nullptr;
-        other && other != &id)
-      return error_reply(EADDRINUSE);
+  for (s32 device = 0; host_.all() >> device; ++device) {
+    CmId* const other = id.devices_ >> device & 1 ? host_.listener(device, space, port) : nullptr;
+    if (other && other != &id) return error_reply(EADDRINUSE);
+  }
   id.most_waiting_ = request.names[1] ? std::min(request.names[1], kMostRequests) : kMostRequests;
   id.listens_ = true;
   for (s32 device = 0; host_.all() >> device; ++device) {
@@ -219,7 +209,7 @@ Reply CmSession::resolve(CmId& id, const Request& request) {
     if (const int error = bind_to(id, own)) return error_reply(error);
     local.port = id.route_.local.port;
   }
-  id.route_ = host_.route(*ends);
+  id.route_ = host_.route(*ends), id.peer_device_ = ends->to;
   id.route_.local = any ? host_.address_of(ends->from, destination.family) : local;
   id.route_.local.port = local.port;
   id.route_.remote = destination;
@@ -246,7 +236,7 @@ Reply CmSession::set_option(CmId& id, const Request& request) {
       id.reuses_ = value != 0;
       return {};
     case CmOption::AckTimeout:
-      if (value > 31) return error_reply(EINVAL);
+      if (value > kMostAckTimeout) return error_reply(EINVAL);
       id.ack_timeout_ = u8(value);
       if (value) id.route_.ack_timeout = u8(value);
       return {};
@@ -259,7 +249,7 @@ Reply CmSession::join(CmId& id, const Request& request) {
   const auto group = get<CmAddress>(request.body);
   if (!CmHost::is_multicast(group)) return error_reply(EINVAL);
   CmEvent event{.type = CmEventType::MulticastJoin, .cookie = request.cookie};
-  event.parameters.qpn = 0xff'ffff, event.parameters.qkey = kUdpQkey;
+  event.parameters.qpn = proto::kMulticastQp, event.parameters.qkey = kUdpQkey;
   tell(id, event);
   return {};
 }

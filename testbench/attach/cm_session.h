@@ -36,7 +36,8 @@ class CmId final : public cm::Owner {
   CmChannel* channel_;
   const CmNewId wanted_;
   CmRoute route_;
-  u32 devices_ = 0;  // to which it is bound, a bit for each
+  s32 peer_device_ = -1;  // the other end of the path
+  u32 devices_ = 0;       // to which it is bound, a bit for each
   bool listens_ = false, reuses_ = false, resolved_ = false, routed_ = false;
   u32 most_waiting_ = 0;      // requests, of a listener
   CmId* listener_ = nullptr;  // of a request, until its event is taken
@@ -52,7 +53,6 @@ class CmSession final {
   using Event = std::function<void(const Device&)>;
   CmSession(CmHost& host, u32 devices, Event event)
       : host_(host), devices_(devices), event_(std::move(event)) {}
-  ~CmSession();
   CmSession(const CmSession&) = delete;
 
   Reply handle(const Request& request, Descriptor& descriptor);

@@ -69,8 +69,8 @@ struct Reply {
   u32 handle = 0, number = 0;
   Body body{};
 };
-// errno's value for what was asked.
-inline Reply refused(int error) {
+// errno's value for what was asked; 0: it is done.
+inline Reply error_reply(int error) {
   Reply reply;
   reply.error = error;
   return reply;

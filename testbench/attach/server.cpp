@@ -52,7 +52,7 @@ Server::Server(const testbench::Scenario& scenario, const std::string& socket,
   for (unsigned i = 0; i < testbench::kChips; ++i)
     devices_.push_back(std::make_unique<Device>(fmt::format("hca{}", i), i, testbed_, scenario,
                                                 options.captures ? Reuse::Late : Reuse::Soon));
-  cm_host_ = std::make_unique<CmHost>(devices_, testbed_);
+  cm_host_ = std::make_unique<CmHost>(devices_, testbed_, [this] { return cm_patience(); });
   files_ = std::make_unique<DeviceFiles>(socket + kFilesSuffix, devices_);
   watch(listening_.get(), nullptr);
 }

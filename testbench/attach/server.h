@@ -76,6 +76,7 @@ class Server {
   void serve(Connection& connection);
   void answer(Connection& connection, const Request& request, Descriptors given);
   Reply answer_cm(Connection& connection, const Request& request, Descriptor& made);
+  u64 cm_patience() const;  // ps
   Reply reply_to(Connection& connection, const Request& request, Descriptors given,
                  std::vector<int>& descriptors, Descriptor& made);
   void settle_completions();
@@ -107,7 +108,6 @@ class Server {
   Process::Due due();
   void give_turns();
   void drop_gone();
-  std::optional<u64> mac_of(u64 gid_high, u64 gid_low) const;
   void watch(int descriptor, Connection* connection);
   static void watch_memory(Session& session, const std::shared_ptr<Process>& process);
   // A descriptor that a program holds as well stays watched until it is told.

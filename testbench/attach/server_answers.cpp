@@ -47,10 +47,10 @@ Reply Server::reply_to(Connection& connection, const Request& request, Descripto
     else if (connection.session)
       reply = connection.session->handle(request, made);
     else
-      reply = refused(ENODEV);
+      reply = error_reply(ENODEV);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "hca: %s\n", error.what());
-    reply = refused(EIO);
+    reply = error_reply(EIO);
   }
   if (made) descriptors.push_back(made.get());
   return reply;
@@ -86,7 +86,7 @@ Reply Server::refresh_files(Connection&, const Request& request, Descriptors&, s
 
 Reply Server::close_device(Connection& connection, const Request&, Descriptors&,
                            std::vector<int>&) {
-  if (!connection.session) return refused(ENODEV);
+  if (!connection.session) return error_reply(ENODEV);
   close(connection);
   return {};
 }
@@ -109,9 +109,9 @@ Reply Server::open_clock(Connection& connection, const Request& request, Descrip
                          std::vector<int>& made) {
   const auto wanted = get<OpenDevice>(request.body);
   Device* const device = device_named(wanted.name);
-  if (wanted.version != kProtocolVersion) return refused(EPROTONOSUPPORT);
-  if (!device) return refused(ENODEV);
-  if (connection.session || connection.process) return refused(EINVAL);
+  if (wanted.version != kProtocolVersion) return error_reply(EPROTONOSUPPORT);
+  if (!device) return error_reply(ENODEV);
+  if (connection.session || connection.process) return error_reply(EINVAL);
   connection.process = std::make_shared<Process>(++last_program_, *device, host_[device->index()],
                                                  connection.socket.get(), [this] { return due(); });
   connection.is_clock = true;
@@ -143,18 +143,20 @@ Reply Server::open(Connection& connection, const Request& request, Descriptors& 
   const auto wanted = get<OpenDevice>(request.body);
   Device* const device = device_named(wanted.name);
   const auto clock = clock_of(wanted.program);
-  if (wanted.version != kProtocolVersion) return refused(EPROTONOSUPPORT);
-  if (connection.session || given.size() != 1 || !clock) return refused(EINVAL);
-  if (!device) return refused(ENODEV);
+  if (wanted.version != kProtocolVersion) return error_reply(EPROTONOSUPPORT);
+  if (connection.session || given.size() != 1 || !clock) return error_reply(EINVAL);
+  if (!device) return error_reply(ENODEV);
   const std::shared_ptr<Process>& process = *clock;
   auto session = std::make_unique<Session>(
       *device, std::move(given[0]),
-      [this](u64 gid_high, u64 gid_low) { return mac_of(gid_high, gid_low); },
+      [this](u64 gid_high, u64 gid_low) {
+        return cm_host_->mac_of(proto::make_gid(gid_high, gid_low));
+      },
       [process, device] {
         if (process) process->event(*device);
       });
   // Its memory is what it says if the address of the cookie holds that address.
-  if (!session->has_at(request.cookie, request.cookie)) return refused(EPERM);
+  if (!session->has_at(request.cookie, request.cookie)) return error_reply(EPERM);
   if (process) process->add(*session);
   watch_memory(*session, process);
   connection.session = std::move(session), connection.process = process;
@@ -169,14 +171,5 @@ Reply Server::open(Connection& connection, const Request& request, Descriptors& 
   Reply reply;
   put(reply.body, info);
   return reply;
-}
-
-std::optional<u64> Server::mac_of(u64 gid_high, u64 gid_low) const {
-  const proto::Gid wanted = proto::make_gid(gid_high, gid_low);
-  for (const auto& device : devices_)
-    for (const proto::PortAttributes& port : device->ports())
-      for (const proto::Gid& gid : port.gids)
-        if (gid.bytes == wanted.bytes) return port.mac;
-  return std::nullopt;
 }
 }  // namespace hca::attach

@@ -72,8 +72,8 @@ Reply Server::clear_faults(Connection&, const Request&, Descriptors&, std::vecto
 
 Reply Server::add_fault(Connection&, const Request& request, Descriptors&, std::vector<int>&) {
   const auto fault = get<testbench::FaultConfig>(request.body);
-  if (!is_in_range(fault) || fault.port > testbed_.ports()) return refused(EINVAL);
-  if (faults_.size() >= kMostFaults) return refused(ENOSPC);
+  if (!is_in_range(fault) || fault.port > testbed_.ports()) return error_reply(EINVAL);
+  if (faults_.size() >= kMostFaults) return error_reply(ENOSPC);
   add_to_wires(fault, u32(faults_.size()));
   faults_.push_back(fault);
   return {};
@@ -81,8 +81,8 @@ Reply Server::add_fault(Connection&, const Request& request, Descriptors&, std::
 
 Reply Server::add_fail(Connection&, const Request& request, Descriptors&, std::vector<int>&) {
   const auto fail = get<FailConfig>(request.body);
-  if (!is_in_range(fail) || !fail_mistake(fail).empty()) return refused(EINVAL);
-  if (fails_.size() >= kMostFails) return refused(ENOSPC);
+  if (!is_in_range(fail) || !fail_mistake(fail).empty()) return error_reply(EINVAL);
+  if (fails_.size() >= kMostFails) return error_reply(ENOSPC);
   fails_.push_back(fail), ended_uses_.resize(fails_.size());
   set_failures();
   return {};

@@ -220,10 +220,10 @@ void Session::remove(Object& object) {
 // ---- Commands
 Reply Session::create(const CommandRow& row, const Request& request) {
   std::vector<Object*> names;
-  if (!find_names(row.names, request, names)) return refused(EINVAL);
-  if (row.kind == Kind::Cq && !stamps_are_good(request)) return refused(EINVAL);
+  if (!find_names(row.names, request, names)) return error_reply(EINVAL);
+  if (row.kind == Kind::Cq && !stamps_are_good(request)) return error_reply(EINVAL);
   const std::optional<u32> number = device_.take_number(row.kind);
-  if (!number) return refused(ENOMEM);
+  if (!number) return error_reply(ENOMEM);
   Reply reply;
   reply.body = request.body;
   reply.error = row.prepare(*this, *number, names, reply.body);
@@ -255,7 +255,7 @@ CommandStatus Session::end_in_device(CommandOpcode opcode, Object& object, u32 k
 }
 
 Reply Session::destroy(const CommandRow& row, Object& object, u32 key_hint) {
-  if (object.uses) return refused(EBUSY);
+  if (object.uses) return error_reply(EBUSY);
   Reply reply;
   reply.error = errno_of(end_in_device(row.opcode, object, key_hint));
   if (!reply.error) remove(object);
@@ -279,16 +279,16 @@ Reply Session::renew(const CommandRow& row, Object& object, const Request& reque
 
 Reply Session::run(const Request& request) {
   const CommandRow* row = command_row(request.opcode);
-  if (!row) return refused(EOPNOTSUPP);
+  if (!row) return error_reply(EOPNOTSUPP);
   if (row->effect == Effect::Create) return create(*row, request);
   const bool of_port = row->effect == Effect::Port;
   Object* object = of_port ? nullptr : find(request.object, row->kind);
-  if (!object && !of_port) return refused(ENOENT);
+  if (!object && !of_port) return error_reply(ENOENT);
   if (row->effect == Effect::Destroy) return destroy(*row, *object, request.names[0]);
   std::vector<Object*> names;
-  if (!find_names(row->names, request, names)) return refused(EINVAL);
+  if (!find_names(row->names, request, names)) return error_reply(EINVAL);
   if (row->effect == Effect::Renew) return renew(*row, *object, request, std::move(names));
-  if (row->kind == Kind::Cq && !stamps_are_good(request)) return refused(EINVAL);
+  if (row->kind == Kind::Cq && !stamps_are_good(request)) return error_reply(EINVAL);
   const u32 number = of_port ? request.object : object->number;
   Reply reply;
   reply.body = request.body;
@@ -312,7 +312,7 @@ Reply Session::run(const Request& request) {
 Reply Session::create_channel(const Request& request, Descriptor& descriptor) {
   auto events = std::make_unique<EventQueue>(1);
   descriptor = Descriptor(fcntl(events->read_end(), F_DUPFD_CLOEXEC, 0));
-  if (!descriptor) return refused(errno);
+  if (!descriptor) return error_reply(errno);
   Object& channel = add(Kind::Channel, 0, request, {});
   channel.events = std::move(events);
   Reply reply;
@@ -323,13 +323,13 @@ Reply Session::create_channel(const Request& request, Descriptor& descriptor) {
 Reply Session::create_address_handle(const Request& request) {
   constexpr NameRows kNames{NameRow{Kind::Pd}};
   std::vector<Object*> names;
-  if (!find_names(kNames, request, names)) return refused(EINVAL);
+  if (!find_names(kNames, request, names)) return error_reply(EINVAL);
   auto ah = proto::decode<proto::AddressHandle>(request.body.data());
-  if (ah.global && !has_gid(request.object, ah.sgid_index)) return refused(EINVAL);
+  if (ah.global && !has_gid(request.object, ah.sgid_index)) return error_reply(EINVAL);
   if (!complete_path(ah.dgid_high, ah.dgid_low, ah.dmac, ah.udp_source_port))
-    return refused(ETIMEDOUT);
+    return error_reply(ETIMEDOUT);
   const std::optional<u32> number = device_.take_number(Kind::Ah);
-  if (!number) return refused(ENOMEM);
+  if (!number) return error_reply(ENOMEM);
   Reply reply;
   proto::encode(ah, reply.body.data());
   reply.handle = add(Kind::Ah, *number, request, std::move(names)).handle;
@@ -339,14 +339,14 @@ Reply Session::create_address_handle(const Request& request) {
 // Of objects of which the HCA knows nothing.
 Reply Session::destroy_plain(const Request& request, Kind kind) {
   Object* object = find(request.object, kind);
-  if (!object) return refused(ENOENT);
-  if (object->uses) return refused(EBUSY);
+  if (!object) return error_reply(ENOENT);
+  if (object->uses) return error_reply(EBUSY);
   remove(*object);
   return {};
 }
 
 Reply Session::handle(const Request& request, Descriptor& descriptor) {
-  if (const int error = failures_.of(request)) return refused(error);
+  if (const int error = failures_.of(request)) return error_reply(error);
   switch (request.verb) {
     case Verb::CreateChannel:
       return create_channel(request, descriptor);
@@ -364,7 +364,7 @@ Reply Session::handle(const Request& request, Descriptor& descriptor) {
     case Verb::Command:
       return run(request);
     default:
-      return refused(EINVAL);
+      return error_reply(EINVAL);
   }
 }
 }  // namespace hca::attach

@@ -8,20 +8,14 @@ namespace hca::cm {
 namespace {
 constexpr u64 kUnit = 4'096'000;  // ps: of a timeout of 0
 constexpr u8 kMostTimeout = 31;
-constexpr u16 kTimeout = 4, kConsumer = 28;  // reasons of a REJ
-constexpr u8 kSidrRefused = 2;               // a status
-constexpr u8 kServiceTimeout = 24;           // said by an MRA
+constexpr u8 kServiceTimeout = 24;  // said by an MRA
 
 u64 period_of(u8 timeout) { return kUnit << std::min(timeout, kMostTimeout); }
-// Which message is answered, as a REJ or an MRA says it.
-enum class Answered : u8 { Req, Rep, Other };
 Answered answered_in(State state) {
-  if (state == State::RepReceived || state == State::RepMraSent) return Answered::Rep;
-  const bool other = state == State::ReqSent || state == State::ReqMraReceived ||
-                     state == State::RepSent || state == State::RepMraReceived;
-  return other ? Answered::Other : Answered::Req;
+  if (is_in(state, in(RepReceived, RepMraSent))) return Answered::Rep;
+  const States others = in(ReqSent, ReqMraReceived, RepSent, RepMraReceived);
+  return is_in(state, others) ? Answered::Other : Answered::Req;
 }
-
 }  // namespace
 
 Connection& Agent::add(Owner* owner, const Place& peer) {
@@ -35,7 +29,7 @@ Connection& Agent::add(Owner* owner, const Place& peer) {
 // ---- Of a program
 Connection& Agent::connect(Owner& owner, Mad request, const Place& peer) {
   Connection& made = add(&owner, peer);
-  made.transaction_ = next_transaction_++;
+  made.active_ = true, made.transaction_ = next_transaction_++;
   const bool resolves = is_sidr(request);
   request.set("TransactionID", made.transaction_);
   if (resolves) {
@@ -51,25 +45,21 @@ Connection& Agent::connect(Owner& owner, Mad request, const Place& peer) {
   return made;
 }
 
+void Agent::address(Mad& mad, const Connection& c) const {
+  mad.set("TransactionID", c.transaction_);
+  if (is_sidr(mad)) return mad.set("RequestID", c.remote_);
+  mad.set("LocalCommunicationID", c.local_), mad.set("RemoteCommunicationID", c.remote_);
+}
+
 bool Agent::accept(Connection& c, Mad reply) {
-  if (is_sidr(reply)) {
-    reply.set("RequestID", c.remote_);
-  } else {
-    reply.set("LocalCommunicationID", c.local_), reply.set("RemoteCommunicationID", c.remote_);
-    c.reply_ = reply;
-  }
-  reply.set("TransactionID", c.transaction_);
+  address(reply, c);
+  if (!is_sidr(reply)) c.reply_ = reply;
   return step(c, Event::Accept, nullptr, &reply);
 }
 
 bool Agent::refuse(Connection& c, Mad reply) {
-  if (is_sidr(reply)) {
-    reply.set("RequestID", c.remote_);
-  } else {
-    reply.set("LocalCommunicationID", c.local_), reply.set("RemoteCommunicationID", c.remote_);
-    reply.set("MessageRejected", u64(answered_in(c.state_)));
-  }
-  reply.set("TransactionID", c.transaction_);
+  address(reply, c);
+  if (!is_sidr(reply)) reply.set("MessageRejected", u64(answered_in(c.state_)));
   return step(c, Event::Refuse, nullptr, &reply);
 }
 
@@ -131,40 +121,36 @@ void Agent::send(Connection& c, Send what, const Mad* given) {
     case Send::Dreq: {
       c.transaction_ = next_transaction_++;
       Mad dreq(Message::Dreq);
-      const bool active = c.request_ && c.request_->get("LocalCommunicationID") == c.local_;
-      const std::optional<Mad>& peers = active ? c.reply_ : c.request_;
+      const std::optional<Mad>& peers = c.active_ ? c.reply_ : c.request_;
       if (peers) dreq.set("RemoteQPN/EECN", peers->get("LocalQPN"));
       return send_simple(c, dreq);
     }
     case Send::Drep:
       return send_simple(c, Mad(Message::Drep));
     case Send::RejTimeout:
-      return send_rej(c, kTimeout);
+      return send_rej(c, proto::RejectReason::Timeout);
     case Send::RejConsumer:
-      return send_rej(c, kConsumer);
+      return send_rej(c, proto::RejectReason::ConsumerReject);
   }
   ways_.send(*c.sent_, c.peer_);
 }
 
 void Agent::send_simple(Connection& c, Mad mad) {
-  mad.set("LocalCommunicationID", c.local_), mad.set("RemoteCommunicationID", c.remote_);
-  mad.set("TransactionID", c.transaction_);
+  address(mad, c);
   c.sent_ = mad;
   ways_.send(mad, c.peer_);
 }
 
-void Agent::send_rej(Connection& c, u16 reason) {
-  if (c.request_ && is_sidr(*c.request_)) {
-    Mad answer(Message::SidrRep);
-    answer.set("RequestID", c.remote_), answer.set("Status", kSidrRefused);
-    answer.set("ServiceID", c.request_->get("ServiceID"));
-    answer.set("TransactionID", c.transaction_);
-    c.sent_ = answer;
-    return ways_.send(answer, c.peer_);
+void Agent::send_rej(Connection& c, proto::RejectReason reason) {
+  const bool sidr = is_sidr(*c.request_);
+  Mad mad(sidr ? Message::SidrRep : Message::Rej);
+  if (sidr) {
+    mad.set("Status", u64(proto::SidrStatus::RejectedByService));
+    mad.set("ServiceID", c.request_->get("ServiceID"));
+  } else {
+    mad.set("MessageRejected", u64(answered_in(c.state_))), mad.set("Reason", u64(reason));
   }
-  Mad rej(Message::Rej);
-  rej.set("MessageRejected", u64(answered_in(c.state_))), rej.set("Reason", reason);
-  send_simple(c, rej);
+  send_simple(c, mad);
 }
 
 // ---- Time

@@ -21,16 +21,15 @@ struct Place {
 struct Settings {
   u8 response_timeout = 20;  // 4.096 us * 2^this for an answer
   u8 retries = 15;           // of a message without an answer
-  u8 quiet = 15;             // the same of a connection that has ended: messages on the way
+  u8 quiet = 15;  // 4.096 us * 2^this: messages of a connection that has ended are on the way
 };
 
 class Connection;
 class Owner;
 // Who takes a new request; nullptr: nobody, and why.
 struct Listener {
-  static constexpr u16 kInvalidService = 8, kNoResources = 3;  // reasons of a REJ
   Owner* owner = nullptr;
-  u16 reason = kInvalidService;
+  proto::RejectReason reason = proto::RejectReason::InvalidServiceId;
 };
 // Whose connection it is.
 class Owner {
@@ -45,8 +44,7 @@ class Owner {
 class Connection {
  public:
   State state() const { return state_; }
-  u32 local_id() const { return local_; }
-  const Place& peer() const { return peer_; }
+  bool is_active() const { return active_; }  // the request is of this side
   // The request and, of a connection, what answered it; nothing: it has not gone or come yet.
   const std::optional<Mad>& request() const { return request_; }
   const std::optional<Mad>& reply() const { return reply_; }
@@ -55,6 +53,7 @@ class Connection {
   friend class Agent;
   State state_ = State::Idle;
   Owner* owner_ = nullptr;  // nullptr: the program wants no more of it
+  bool active_ = false;
   Place peer_;
   u32 local_ = 0, remote_ = 0;  // communication IDs, or the request's ID
   u64 transaction_ = 0;
@@ -71,7 +70,7 @@ class Agent {
   struct Ways {
     std::function<void(const Mad&, const Place&)> send;
     std::function<u64()> now;  // ps
-    std::function<Listener(const Mad&, const Place&)> find_listener;
+    std::function<Listener(const Mad&)> find_listener;
     std::function<u64()> patience;  // ps: for so long a request waits for somebody who listens
   };
   // `first_id`: of its communication IDs.
@@ -81,8 +80,8 @@ class Agent {
   // ---- Of a program. False: the state of the connection does not allow that.
   // `request`: a REQ or SIDR_REQ; IDs and timeouts are written here.
   Connection& connect(Owner& owner, Mad request, const Place& peer);
-  bool accept(Connection& connection, Mad reply);  // REP or SIDR_REP
-  // `reply`: a REJ or a SIDR_REP.
+  // `reply`: a REP or SIDR_REP; of what is refused a REJ or SIDR_REP. IDs are written here.
+  bool accept(Connection& connection, Mad reply);
   bool refuse(Connection& connection, Mad reply);
   bool confirm(Connection& connection) { return step(connection, Event::Confirm); }
   bool notify(Connection& connection) { return step(connection, Event::Notify); }
@@ -101,7 +100,8 @@ class Agent {
             const Mad* given = nullptr);
   void send(Connection& connection, Send what, const Mad* given);
   void send_simple(Connection& connection, Mad mad);
-  void send_rej(Connection& connection, u16 reason);
+  void send_rej(Connection& connection, proto::RejectReason reason);
+  void address(Mad& answer, const Connection& connection) const;
   void set_timer(Connection& connection);
   struct Waiting {
     Mad mad;
@@ -110,7 +110,7 @@ class Agent {
   };
   void begin(const Mad& mad, const Place& from);
   void begin_with(Owner& owner, const Mad& mad, const Place& from);
-  void refuse_unknown(const Mad& mad, const Place& from, u16 reason);
+  void refuse_unknown(const Mad& mad, const Place& from, proto::RejectReason reason);
   Connection* of_request(const Mad& mad, const Place& from);
   Connection* of_message(const Mad& mad, const Place& from);
   Connection& add(Owner* owner, const Place& peer);

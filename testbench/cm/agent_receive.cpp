@@ -8,7 +8,10 @@
 
 namespace hca::cm {
 namespace {
-constexpr u8 kSidrNoListener = 1, kSidrNoQp = 3;  // statuses
+// By which it knows the connection.
+u64 id_in(const Mad& request) {
+  return request.get(is_sidr(request) ? "RequestID" : "LocalCommunicationID");
+}
 
 struct EventRow {
   Message message;
@@ -27,12 +30,10 @@ Event event_of(Message message) {
 }  // namespace
 
 Connection* Agent::of_request(const Mad& mad, const Place& from) {
-  const bool sidr = is_sidr(mad);
-  const u64 id = mad.get(sidr ? "RequestID" : "LocalCommunicationID");
+  const u64 id = id_in(mad);
   for (const auto& [local, c] : connections_)
-    if (c->remote_ == id && c->peer_ == from && c->request_ && is_sidr(*c->request_) == sidr &&
-        c->request_->get(sidr ? "RequestID" : "LocalCommunicationID") == id &&
-        c->state_ != State::Ended)
+    if (!c->active_ && c->remote_ == id && c->peer_ == from &&
+        is_sidr(*c->request_) == is_sidr(mad) && c->state_ != State::Ended)
       return c.get();
   return nullptr;
 }
@@ -59,27 +60,27 @@ Connection* Agent::of_message(const Mad& mad, const Place& from) {
   return first || c.remote_ == theirs || !theirs ? &c : nullptr;
 }
 
-void Agent::refuse_unknown(const Mad& mad, const Place& from, u16 reason) {
-  const bool sidr = is_sidr(mad);
+void Agent::refuse_unknown(const Mad& mad, const Place& from, proto::RejectReason reason) {
+  using proto::SidrStatus;
+  const bool sidr = is_sidr(mad), full = reason == proto::RejectReason::NoResources;
   Mad answer(sidr ? Message::SidrRep : Message::Rej);
   answer.set("TransactionID", mad.get("TransactionID"));
   if (sidr) {
-    answer.set("RequestID", mad.get("RequestID")),
-        answer.set("Status", reason == Listener::kNoResources ? kSidrNoQp : kSidrNoListener);
-    answer.set("ServiceID", mad.get("ServiceID"));
+    answer.set("RequestID", id_in(mad)), answer.set("ServiceID", mad.get("ServiceID"));
+    answer.set("Status", u64(full ? SidrStatus::NoQp : SidrStatus::ServiceIdNotSupported));
   } else {
-    answer.set("RemoteCommunicationID", mad.get("LocalCommunicationID"));
-    answer.set("MessageRejected", 0), answer.set("Reason", reason);
+    answer.set("RemoteCommunicationID", id_in(mad));
+    answer.set("MessageRejected", u64(Answered::Req)), answer.set("Reason", u64(reason));
   }
   ways_.send(answer, from);
 }
 
 // A request that is new.
 void Agent::begin(const Mad& mad, const Place& from) {
-  const Listener found = ways_.find_listener(mad, from);
+  const Listener found = ways_.find_listener(mad);
   if (found.owner) return begin_with(*found.owner, mad, from);
-  const u64 patience = found.reason == Listener::kInvalidService ? ways_.patience() : 0;
-  if (patience)
+  const bool unknown = found.reason == proto::RejectReason::InvalidServiceId;
+  if (const u64 patience = unknown ? ways_.patience() : 0)
     waiting_.push_back({mad, from, ways_.now() + patience});
   else
     refuse_unknown(mad, from, found.reason);
@@ -87,14 +88,14 @@ void Agent::begin(const Mad& mad, const Place& from) {
 void Agent::begin_with(Owner& owner, const Mad& mad, const Place& from) {
   Connection& made = add(&owner, from);
   made.request_ = mad, made.transaction_ = mad.get("TransactionID");
-  made.remote_ = u32(mad.get(is_sidr(mad) ? "RequestID" : "LocalCommunicationID"));
+  made.remote_ = u32(id_in(mad));
   if (!is_sidr(mad)) made.timeout_ = u8(mad.get("LocalCmResponseTimeout"));
   step(made, event_of(mad.message()), &mad);
 }
 void Agent::look_again() {
   const u64 now = ways_.now();
   for (const Waiting& each : std::exchange(waiting_, {})) {
-    const Listener found = ways_.find_listener(each.mad, each.from);
+    const Listener found = ways_.find_listener(each.mad);
     if (found.owner)
       begin_with(*found.owner, each.mad, each.from);
     else if (each.due <= now)

@@ -12,10 +12,10 @@ namespace hca::cm {
 namespace {
 using proto::QpState;
 constexpr u32 kReceives = 256, kSends = 64;
-constexpr u64 kGrhBytes = 40, kSlotBytes = 320;  // of a receive
-static_assert(kGrhBytes + proto::kMadBytes <= kSlotBytes);
+constexpr u32 kReceivedBytes = proto::kDatagramHeaderBytes + proto::kMadBytes;
+constexpr u64 kSlotBytes = 320;  // of a receive
+static_assert(kReceivedBytes <= kSlotBytes);
 constexpr u8 kHopLimit = 64;
-constexpr std::size_t kGidAt = 8, kIpv4At = 32;  // of the sender, in a GRH and in an IPv4 header
 
 template <class Object>
 Object& made(Object* object, const char* what) {
@@ -82,34 +82,28 @@ void GeneralServices::post(const Mad& mad, const Place& to) {
   ah.dest_qpn = proto::kQp1, ah.qkey = proto::kQp1Qkey;
   ah.dlid = to.lid, ah.hop_limit = kHopLimit;
   ah.udp_source_port = proto::kFirstUdpSourcePort;
-  if (!proto::is_native(framing_)) {
-    const proto::Gid gid{to.gid};
-    ah.dgid_high = proto::load_be<8>(gid.bytes.data());
-    ah.dgid_low = proto::load_be<8>(gid.bytes.data() + 8);
-    ah.dmac = mac_of_(gid);
-  } else {
-    ah.global = framing_ == proto::Framing::IbGlobal;
-    if (ah.global) {
-      ah.dgid_high = proto::load_be<8>(to.gid.data());
-      ah.dgid_low = proto::load_be<8>(to.gid.data() + 8);
-    }
-  }
+  ah.global = framing_ == proto::Framing::IbGlobal;
+  ah.dgid_high = proto::load_be<8>(to.gid.data()),
+  ah.dgid_low = proto::load_be<8>(to.gid.data() + 8);
+  if (!proto::is_native(framing_)) ah.dmac = mac_of_(proto::Gid{to.gid});
   node_.verbs.post_send(qp_, wr);
 }
 
-// Who has sent it stands in front of it (G15.3).
+// Who has sent it stands before it (G15.3).
 void GeneralServices::received(u64 slot, const testbench::Wc& wc) {
   std::array<u8, kSlotBytes> bytes{};
   node_.memory.read(buffers_ + slot * kSlotBytes, bytes.data(), bytes.size());
   Place from;
   from.lid = proto::is_native(framing_) ? wc.slid : u16(0);
   if (framing_ == proto::Framing::RoceV2Ip4) {
-    from.gid[10] = from.gid[11] = 0xff;
-    std::copy_n(bytes.data() + kIpv4At, 4, from.gid.begin() + 12);
-  } else if (framing_ != proto::Framing::IbLocal) {
-    std::copy_n(bytes.data() + kGidAt, from.gid.size(), from.gid.begin());
+    const u8* const header =
+        bytes.data() + proto::kDatagramHeaderBytes - proto::bytes_of<proto::Ipv4>();
+    from.gid = proto::gid_of_ipv4(proto::decode<proto::Ipv4>(header).source).bytes;
+  } else if (proto::has_network_header(framing_)) {
+    from.gid = proto::decode<proto::Grh>(bytes.data()).sgid.bytes;
   }
-  const auto mad = Mad::parse(std::span(bytes).subspan(kGrhBytes, wc.byte_len - kGrhBytes));
+  const auto mad =
+      Mad::parse(std::span(bytes).subspan(proto::kDatagramHeaderBytes, proto::kMadBytes));
   if (mad) received_(*mad, from);
 }
 
@@ -119,7 +113,7 @@ void GeneralServices::poll() {
     while (const u32 count = node_.verbs.poll_cq(cq_, completions)) {
       for (const testbench::Wc& wc : std::span(completions).first(count)) {
         if (!proto::is_of_receive(wc.opcode)) continue;
-        if (wc.status == proto::WcStatus::Success && wc.byte_len == kGrhBytes + proto::kMadBytes)
+        if (wc.status == proto::WcStatus::Success && wc.byte_len == kReceivedBytes)
           received(wc.wr_id, wc);
         post_receive(wc.wr_id);
       }

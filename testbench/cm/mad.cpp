@@ -13,23 +13,20 @@ namespace {
 using proto::FieldInfo;
 using proto::HeaderInfo;
 
-constexpr u8 kBaseVersion = 1, kCmClass = 7, kClassVersion = 2, kSend = 3;
-constexpr HeaderInfo kHeader = proto::mad_header("MAD", proto::kMadFields);
-constexpr HeaderInfo kIpCm = proto::mad_header("IP CM", proto::kIpCmFields);
+constexpr u8 kBaseVersion = 1, kClassVersion = 2, kSend = 3;
 
-const HeaderInfo* layout_of(u64 attribute) {
-  for (const proto::MadRow& row : proto::mad_rows())
-    if (row.management_class == kCmClass && row.attribute == attribute) return row.header;
-  return nullptr;
-}
-const FieldInfo* find(const HeaderInfo& header, std::string_view name) {
-  const auto* const found = std::ranges::find(header, name, &FieldInfo::name);
-  return found == header.end() ? nullptr : found;
-}
 const FieldInfo& field_of(const HeaderInfo& header, std::string_view name) {
-  const FieldInfo* const field = find(header, name);
+  const FieldInfo* const field = proto::find_field(header, name);
   if (!field) throw std::logic_error(std::string(header.name) + " has no " + std::string(name));
   return *field;
+}
+u64 get_field(const HeaderInfo& header, const u8* from, std::string_view name) {
+  const FieldInfo& field = field_of(header, name);
+  return proto::get_bits(from, field.bit_at, field.bits);
+}
+void put_field(const HeaderInfo& header, u8* to, std::string_view name, u64 value) {
+  const FieldInfo& field = field_of(header, name);
+  proto::set_bits(to, field.bit_at, field.bits, value);
 }
 
 // Where a field of a datagram begins, in bits.
@@ -37,20 +34,20 @@ struct Bits {
   unsigned at, bits;
 };
 Bits bits_of_field(const u8* mad, std::string_view name) {
-  const HeaderInfo& layout = *layout_of(proto::get_bits(mad, 16 * 8, 16));
-  if (const FieldInfo* field = find(layout, name))
+  const u64 attribute = get_field(proto::kMad, mad, "AttributeID");
+  const HeaderInfo& layout = *proto::mad_row(proto::kCmClass, attribute)->header;
+  if (const FieldInfo* field = proto::find_field(layout, name))
     return {proto::kMadHeaderBytes * 8 + field->bit_at, field->bits};
-  const FieldInfo& field = field_of(kHeader, name);
+  const FieldInfo& field = field_of(proto::kMad, name);
   return {field.bit_at, field.bits};
 }
 }  // namespace
 
 Mad::Mad(Message message) {
   const auto put = [&](std::string_view name, u64 value) {
-    const FieldInfo& field = field_of(kHeader, name);
-    proto::set_bits(bytes_.data(), field.bit_at, field.bits, value);
+    put_field(proto::kMad, bytes_.data(), name, value);
   };
-  put("BaseVersion", kBaseVersion), put("MgmtClass", kCmClass);
+  put("BaseVersion", kBaseVersion), put("MgmtClass", proto::kCmClass);
   put("ClassVersion", kClassVersion), put("Method", kSend);
   put("AttributeID", u64(message));
 }
@@ -58,11 +55,10 @@ Mad::Mad(Message message) {
 std::optional<Mad> Mad::parse(std::span<const u8> bytes) {
   if (bytes.size() != proto::kMadBytes) return std::nullopt;
   const auto get = [&](std::string_view name) {
-    const FieldInfo& field = field_of(kHeader, name);
-    return proto::get_bits(bytes.data(), field.bit_at, field.bits);
+    return get_field(proto::kMad, bytes.data(), name);
   };
   const u64 attribute = get("AttributeID");
-  if (get("BaseVersion") != kBaseVersion || get("MgmtClass") != kCmClass ||
+  if (get("BaseVersion") != kBaseVersion || get("MgmtClass") != proto::kCmClass ||
       get("ClassVersion") != kClassVersion || get("Method") != kSend ||
       attribute < u64(Message::Req) || attribute > u64(Message::SidrRep))
     return std::nullopt;
@@ -80,12 +76,6 @@ void Mad::set(std::string_view field, u64 value) {
   const Bits place = bits_of_field(bytes_.data(), field);
   proto::set_bits(bytes_.data(), place.at, place.bits, value);
 }
-proto::Gid Mad::gid(std::string_view field) const {
-  proto::Gid gid;
-  std::memcpy(gid.bytes.data(), bytes_.data() + bits_of_field(bytes_.data(), field).at / 8,
-              gid.bytes.size());
-  return gid;
-}
 void Mad::set_gid(std::string_view field, const proto::Gid& gid) {
   std::memcpy(bytes_.data() + bits_of_field(bytes_.data(), field).at / 8, gid.bytes.data(),
               gid.bytes.size());
@@ -102,32 +92,28 @@ std::span<const u8> Mad::private_data() const {
 // ---- Connections by IP addresses
 namespace {
 constexpr u64 kIpv4 = 4, kIpv6 = 6;
-unsigned bit_of(std::string_view name) { return field_of(kIpCm, name).bit_at; }
-void put_field(u8* to, std::string_view name, u64 value) {
-  proto::set_bits(to, bit_of(name), field_of(kIpCm, name).bits, value);
-}
+std::size_t ip_at(std::string_view name) { return field_of(proto::kIpCm, name).bit_at / 8; }
 }  // namespace
 
 void put_ip_header(std::span<u8> private_data, const IpHeader& header) {
   u8* const to = private_data.data();
-  put_field(to, "MajorVersion", 0), put_field(to, "MinorVersion", 0);
-  put_field(to, "IpVersion", header.ipv6 ? kIpv6 : kIpv4);
-  put_field(to, "SourcePort", header.source_port);
-  std::ranges::copy(header.source.bytes, to + bit_of("SourceIp") / 8);
-  std::ranges::copy(header.destination.bytes, to + bit_of("DestinationIp") / 8);
+  const auto put = [&](std::string_view name, u64 value) {
+    put_field(proto::kIpCm, to, name, value);
+  };
+  put("MajorVersion", 0), put("MinorVersion", 0);
+  put("IpVersion", header.ipv6 ? kIpv6 : kIpv4), put("SourcePort", header.source_port);
+  std::ranges::copy(header.source.bytes, to + ip_at("SourceIp"));
+  std::ranges::copy(header.destination.bytes, to + ip_at("DestinationIp"));
 }
 std::optional<IpHeader> ip_header_in(std::span<const u8> private_data) {
   const u8* const from = private_data.data();
-  const auto get = [&](std::string_view name) {
-    return proto::get_bits(from, bit_of(name), field_of(kIpCm, name).bits);
-  };
+  const auto get = [&](std::string_view name) { return get_field(proto::kIpCm, from, name); };
   const u64 version = get("IpVersion");
   if (get("MajorVersion") || (version != kIpv4 && version != kIpv6)) return std::nullopt;
   IpHeader header;
   header.ipv6 = version == kIpv6, header.source_port = u16(get("SourcePort"));
-  std::copy_n(from + bit_of("SourceIp") / 8, header.source.bytes.size(),
-              header.source.bytes.begin());
-  std::copy_n(from + bit_of("DestinationIp") / 8, header.destination.bytes.size(),
+  std::copy_n(from + ip_at("SourceIp"), header.source.bytes.size(), header.source.bytes.begin());
+  std::copy_n(from + ip_at("DestinationIp"), header.destination.bytes.size(),
               header.destination.bytes.begin());
   return header;
 }

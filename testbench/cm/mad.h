@@ -6,22 +6,22 @@
 #include <span>
 #include <string_view>
 
-#include "model/proto/mad_tables.h"
+#include "model/proto/mads.h"
 
 namespace hca::cm {
-// Attribute IDs of the class (12.6).
+// Attribute IDs of the class (12.6, 12.11).
 enum class Message : u16 { Req = 0x10, Mra, Rej, Rep, Rtu, Dreq, Drep, SidrReq, SidrRep };
 
 class Mad {
  public:
   explicit Mad(Message message);
-  // Nothing: it is none of these messages.
+  // Nothing: it is none of these messages, or not of 256 bytes.
   static std::optional<Mad> parse(std::span<const u8> bytes);
   Message message() const;
-  // Fields of the message and, if it has none of that name, of the header in front of it.
+  // Fields of the message and, if it has none of that name, of the MAD header before it. Throw
+  // std::logic_error if that has none either.
   u64 get(std::string_view field) const;
   void set(std::string_view field, u64 value);
-  proto::Gid gid(std::string_view field) const;
   void set_gid(std::string_view field, const proto::Gid& gid);
   std::span<u8> private_data();
   std::span<const u8> private_data() const;
@@ -31,6 +31,9 @@ class Mad {
   Mad() = default;
   std::array<u8, proto::kMadBytes> bytes_{};
 };
+
+// "MessageRejected" of a REJ, "MessageMRAed" of an MRA: which message they answer.
+enum class Answered : u8 { Req, Rep, Other };
 
 // Of service ID resolution.
 inline bool is_sidr(const Mad& mad) {
@@ -44,7 +47,7 @@ struct IpHeader {
   proto::Gid source, destination;  // an IPv4 address stands in the last four bytes
   bool ipv6 = false;
 };
-inline constexpr std::size_t kIpHeaderBytes = 36;
+inline constexpr std::size_t kIpHeaderBytes = proto::kIpCm.bytes;
 void put_ip_header(std::span<u8> private_data, const IpHeader& header);
 // Nothing: it is of another version.
 std::optional<IpHeader> ip_header_in(std::span<const u8> private_data);

@@ -54,6 +54,8 @@ enum class Event : u8 {
   Timeout,
   Exhausted
 };
+// Given: what the program has given; Again: what went last; of a service ID's resolution a REJ is a
+// SIDR_REP.
 enum class Send : u8 { Nothing, Given, Again, Mra, Rtu, Dreq, Drep, RejTimeout, RejConsumer };
 // What the program hears of it.
 enum class Tell : u8 {
@@ -73,6 +75,7 @@ template <class... State>
 constexpr States in(State... state) {
   return ((States{1} << unsigned(state)) | ...);
 }
+constexpr bool is_in(State state, States states) { return (states >> unsigned(state) & 1) != 0; }
 struct Row {
   States states;
   Event event;
@@ -146,16 +149,15 @@ inline constexpr std::array kRows{
 // clang-format on
 constexpr const Row* find_row(State state, Event event) {
   for (const Row& row : kRows)
-    if (row.event == event && (row.states >> unsigned(state) & 1)) return &row;
+    if (row.event == event && is_in(state, row.states)) return &row;
   return nullptr;
 }
 
 // What a state waits for, at the longest.
 enum class Wait : u8 { Nothing, Answer, LateAnswer, Quiet };
 constexpr Wait wait_of(State state) {
-  const auto is = [state](States states) { return (states >> unsigned(state) & 1) != 0; };
-  if (is(in(ReqSent, RepSent, DreqSent, SidrReqSent))) return Wait::Answer;
-  if (is(in(ReqMraReceived, RepMraReceived))) return Wait::LateAnswer;
-  return is(in(TimeWait, Refused, SidrAnswered)) ? Wait::Quiet : Wait::Nothing;
+  if (is_in(state, in(ReqSent, RepSent, DreqSent, SidrReqSent))) return Wait::Answer;
+  if (is_in(state, in(ReqMraReceived, RepMraReceived))) return Wait::LateAnswer;
+  return is_in(state, in(TimeWait, Refused, SidrAnswered)) ? Wait::Quiet : Wait::Nothing;
 }
 }  // namespace hca::cm

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "model/proto/timeout.h"
 #include "testbench/cm_library/library.h"
 
 namespace hca::cm_library {
 namespace {
-constexpr u8 kRetries = 7, kRnrRetries = 7;
-
 int put_private(attach::CmParameters& p, const void* data, std::size_t bytes) {
   if (bytes > p.private_data.size()) return EINVAL;
   p.private_bytes = u8(bytes);
@@ -21,18 +20,24 @@ u8 most_outstanding(const Id& id) {
   if (!id.verbs || ibv_query_device(id.verbs, &device)) return 0;
   return u8(std::clamp(device.max_qp_rd_atom, 0, int(RDMA_MAX_RESP_RES)));
 }
-// RDMA_MAX_RESP_RES and RDMA_MAX_INIT_DEPTH stand for what can be had. errno's values.
-int limit(u8 asked, u8 most, u8& out) {
+// READs and ATOMICs that may be outstanding: what the device can have, and what RDMA_MAX_RESP_RES
+// and RDMA_MAX_INIT_DEPTH stand for.
+struct Limits {
+  u8 most, resources, depth;
+};
+// errno's values.
+int limit(u8 asked, u8 stands_for, u8 most, u8& out) {
   static_assert(RDMA_MAX_RESP_RES == RDMA_MAX_INIT_DEPTH);
-  out = asked == RDMA_MAX_RESP_RES ? most : asked;
+  out = asked == RDMA_MAX_RESP_RES ? stands_for : asked;
   return out > most ? EINVAL : 0;
 }
-// errno's values. `most`: of responder resources and of the initiator's depth.
-int parameters_of(const Id& id, const rdma_conn_param* asked, u8 most_resources, u8 most_depth,
+// What a program has asked for, or all that can be had. errno's values.
+int parameters_of(const Id& id, const rdma_conn_param* asked, const Limits& limits,
                   attach::CmParameters& p) {
   rdma_conn_param all{};
   all.responder_resources = all.initiator_depth = RDMA_MAX_RESP_RES;
-  all.flow_control = 1, all.retry_count = kRetries, all.rnr_retry_count = kRnrRetries;
+  all.flow_control = 1, all.retry_count = proto::kRetryMax;
+  all.rnr_retry_count = proto::kRnrRetryForever;
   if (asked) all = *asked;
   p.qpn = id.qp ? id.qp->qp_num : all.qp_num;
   p.srq = id.qp ? id.qp->srq != nullptr : all.srq;
@@ -40,34 +45,22 @@ int parameters_of(const Id& id, const rdma_conn_param* asked, u8 most_resources,
   p.flow_control = all.flow_control, p.retry_count = all.retry_count;
   p.rnr_retry_count = all.rnr_retry_count;
   if (!is_datagram(id.ps)) {
-    int error = limit(all.responder_resources, most_resources, p.responder_resources);
-    if (!error) error = limit(all.initiator_depth, most_depth, p.initiator_depth);
+    int error =
+        limit(all.responder_resources, limits.resources, limits.most, p.responder_resources);
+    if (!error) error = limit(all.initiator_depth, limits.depth, limits.most, p.initiator_depth);
     if (error) return error;
   }
   return put_private(p, all.private_data, all.private_data_len);
 }
-// errno's values.
+// What the peer asks for is taken unless the program says something else. errno's values.
 int accept(Id& id, const rdma_conn_param* asked) {
   attach::CmParameters p;
   const u8 most = most_outstanding(id);
-  const auto fits = [&](u8 wanted) { return std::min(wanted, most); };
-  rdma_conn_param all{};
-  if (asked) all = *asked;
-  // What the peer asks for is taken unless the program says something else.
-  if (!asked || all.responder_resources == RDMA_MAX_RESP_RES)
-    all.responder_resources = fits(id.requested.responder_resources);
-  if (!asked || all.initiator_depth == RDMA_MAX_INIT_DEPTH)
-    all.initiator_depth = fits(id.requested.initiator_depth);
-  if (!asked) all.flow_control = 1, all.rnr_retry_count = kRnrRetries;
-  int error = parameters_of(id, &all, most, most, p);
+  const Limits limits{most, std::min(id.requested.responder_resources, most),
+                      std::min(id.requested.initiator_depth, most)};
+  int error = parameters_of(id, asked, limits, p);
   if (!error && id.qp) error = to_rts(id, p.responder_resources, p.initiator_depth);
   return error ? error : ask_with(CmCall::Accept, id.handle, p);
-}
-int refuse_request(rdma_cm_id* id, const void* data, u8 bytes) {
-  attach::CmParameters p;
-  int error = put_private(p, data, bytes);
-  if (!error) error = ask_with(CmCall::Refuse, id_of(id).handle, p);
-  return told(error);
 }
 }  // namespace
 }  // namespace hca::cm_library
@@ -80,7 +73,7 @@ HCA_CM int rdma_connect(rdma_cm_id* plain, rdma_conn_param* asked) {
   if (!asked && !id.qp && !is_datagram(id.ps)) return fail(EINVAL);
   attach::CmParameters p;
   const u8 most = most_outstanding(id);
-  int error = parameters_of(id, asked, most, most, p);
+  int error = parameters_of(id, asked, {most, most, most}, p);
   if (!error) error = ask_with(CmCall::Connect, id.handle, p);
   if (error) return fail(error);
   return complete(id);
@@ -91,10 +84,13 @@ HCA_CM int rdma_accept(rdma_cm_id* plain, rdma_conn_param* asked) {
   return is_datagram(id.ps) ? 0 : complete(id);
 }
 HCA_CM int rdma_reject(rdma_cm_id* id, const void* data, uint8_t bytes) {
-  return refuse_request(id, data, bytes);
+  attach::CmParameters p;
+  int error = put_private(p, data, bytes);
+  if (!error) error = ask_with(CmCall::Refuse, id_of(id).handle, p);
+  return told(error);
 }
 HCA_CM int rdma_reject_ece(rdma_cm_id* id, const void* data, uint8_t bytes) {
-  return refuse_request(id, data, bytes);
+  return rdma_reject(id, data, bytes);
 }
 HCA_CM int rdma_disconnect(rdma_cm_id* plain) {
   Id& id = id_of(plain);

@@ -10,8 +10,6 @@
 
 namespace hca::cm_library {
 namespace {
-constexpr int kResolveMs = 2000;
-
 // A copy that rdma_freeaddrinfo() frees; nullptr: of nothing.
 sockaddr* copy_of(const sockaddr* from, socklen_t bytes) {
   if (!from || !bytes) return nullptr;

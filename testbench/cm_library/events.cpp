@@ -104,7 +104,7 @@ bool take(Event& out) {
   return true;
 }
 
-// errno's values; EAGAIN: it was of an identifier that is gone.
+// errno's values; -1: there was one, of an identifier that is gone.
 int next(Channel& channel, Event& out) {
   u64 word;
   ++channel.waiting;

@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multicast groups.
 #include <algorithm>
-#include <array>
-#include <cstring>
 
+#include "model/proto/multicast.h"
 #include "testbench/attach/multicast_lid.h"
 #include "testbench/cm_library/library.h"
 
 namespace hca::cm_library {
 namespace {
-constexpr u8 kIpv4 = 4;
-constexpr std::size_t kIpv4At = 12;
-constexpr u8 kHopLimit = 64;
+using attach::kIpv4, attach::kIpv4At;
 
 bool is_ethernet(const Id& id) {
   ibv_port_attr port{};
   return !ibv_query_port(id.verbs, id.port_num, &port) &&
          port.link_layer == IBV_LINK_LAYER_ETHERNET;
 }
-bool is_mapped(const attach::CmRoute& route) {
-  constexpr std::array<u8, 12> kPrefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  return std::equal(kPrefix.begin(), kPrefix.end(), route.sgid.begin());
-}
-
 // The GID of a group's IP address: on Ethernet the address itself, where packets have a header of
 // IPv4 or the group is of IPv6; on InfiniBand it has the partition, and the mark of rdma_cm.
 ibv_gid gid_of(const Id& id, const attach::CmAddress& group, const attach::CmRoute& route) {
@@ -32,7 +24,7 @@ ibv_gid gid_of(const Id& id, const attach::CmAddress& group, const attach::CmRou
   if (is_ethernet(id)) {
     std::copy(group.ip.begin(), group.ip.end(), raw);
     if (ipv4) raw[10] = raw[11] = 0xff;
-    if (ipv4 && !is_mapped(route)) raw[0] = 0xff, raw[1] = 0x0e;
+    if (ipv4 && !proto::is_ipv4_mapped(proto::Gid{route.sgid})) raw[0] = 0xff, raw[1] = 0x0e;
     return gid;
   }
   std::copy(group.ip.begin() + (ipv4 ? kIpv4At : 6), group.ip.end(), raw + (ipv4 ? kIpv4At : 6));
@@ -41,9 +33,6 @@ ibv_gid gid_of(const Id& id, const attach::CmAddress& group, const attach::CmRou
   raw[2] = ipv4 ? 0x40 : 0x60, raw[3] = id.ps == RDMA_PS_UDP ? 0x01 : 0x1b;
   raw[4] = raw[5] = 0xff;  // partition
   return gid;
-}
-bool is_same(const attach::CmAddress& a, const attach::CmAddress& b) {
-  return a.family == b.family && a.ip == b.ip;
 }
 }  // namespace
 
@@ -59,7 +48,7 @@ int attach_group(Id& id, const attach::CmEvent& event, Event& out) {
   rdma_ud_param& ud = out.param.ud;
   ud.ah_attr = {};
   ud.ah_attr.is_global = 1, ud.ah_attr.port_num = id.port_num, ud.ah_attr.dlid = group->lid;
-  ud.ah_attr.grh.dgid = group->gid, ud.ah_attr.grh.hop_limit = kHopLimit;
+  ud.ah_attr.grh.dgid = group->gid, ud.ah_attr.grh.hop_limit = attach::kHopLimit;
   out.context = group->context;
   return 0;
 }
@@ -99,7 +88,7 @@ HCA_CM int rdma_leave_multicast(rdma_cm_id* plain, sockaddr* address) {
   Id& id = id_of(plain);
   const attach::CmAddress group = address_of(address);
   const auto found = std::ranges::find_if(
-      id.groups, [&](const Id::Group& each) { return is_same(each.address, group); });
+      id.groups, [&](const Id::Group& each) { return is_same_host(each.address, group); });
   if (found == id.groups.end()) return fail(EADDRNOTAVAIL);
   int error = 0;
   if (found->attached && id.qp) error = ibv_detach_mcast(id.qp, &found->gid, found->lid);

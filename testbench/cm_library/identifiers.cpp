@@ -8,12 +8,12 @@
 #include <cstring>
 #include <memory>
 
+#include "model/proto/pkey.h"
 #include "testbench/cm_library/library.h"
 
 namespace hca::cm_library {
 namespace {
-constexpr hca::u8 kIpv4 = 4, kIpv6 = 6;
-constexpr std::size_t kIpv4At = 12;
+using attach::kIpv4, attach::kIpv4At, attach::kIpv6;
 std::map<u32, Id*>& ids() {
   static auto& all = *new std::map<u32, Id*>;
   return all;
@@ -38,23 +38,6 @@ void remove_id(Id& id) {
   ids().erase(id.handle);
 }
 
-attach::CmAddress address_of(const sockaddr* address) {
-  attach::CmAddress out;
-  if (address && address->sa_family == AF_INET) {
-    const auto& in = *reinterpret_cast<const sockaddr_in*>(address);
-    out.family = kIpv4, out.port = ntohs(in.sin_port);
-    std::memcpy(out.ip.data() + kIpv4At, &in.sin_addr, sizeof in.sin_addr);
-  } else if (address && address->sa_family == AF_INET6) {
-    const auto& in = *reinterpret_cast<const sockaddr_in6*>(address);
-    out.family = kIpv6, out.port = ntohs(in.sin6_port);
-    std::memcpy(out.ip.data(), &in.sin6_addr, sizeof in.sin6_addr);
-    if (IN6_IS_ADDR_V4MAPPED(&in.sin6_addr)) {
-      out.family = kIpv4;
-      std::fill_n(out.ip.begin(), kIpv4At, u8{0});
-    }
-  }
-  return out;
-}
 void put_address(const attach::CmAddress& from, sockaddr_storage& to) {
   if (from.family == kIpv6) {
     auto& out = reinterpret_cast<sockaddr_in6&>(to);
@@ -78,7 +61,7 @@ void put_path(Id& id, const attach::CmRoute& route) {
   std::memcpy(path.dgid.raw, route.dgid.data(), sizeof path.dgid.raw);
   path.slid = htons(route.slid), path.dlid = htons(route.dlid);
   path.hop_limit = route.hop_limit, path.traffic_class = route.traffic_class;
-  path.reversible = 1, path.numb_path = 1, path.pkey = 0xffff, path.sl = route.sl;
+  path.reversible = 1, path.numb_path = 1, path.pkey = proto::kDefaultPkey, path.sl = route.sl;
   path.mtu_selector = kExactly, path.mtu = route.mtu;
   path.rate_selector = kExactly, path.rate = kRate100;
   path.packet_life_time_selector = kExactly, path.packet_life_time = route.ack_timeout;
@@ -91,10 +74,10 @@ int take_route(Id& id, const attach::CmRoute& route) {
   put_address(route.local, addresses.src_storage);
   put_address(route.remote, addresses.dst_storage);
   if (route.device < 0) return 0;
-  id.device = route.device, id.port_num = u8(route.port);
+  id.port_num = u8(route.port);
   if (!(id.verbs = context_of(route.device))) return ENODEV;
   if (!id.pd && !(id.pd = domain_of(route.device))) return errno;
-  addresses.addr.ibaddr.pkey = 0xffff;
+  addresses.addr.ibaddr.pkey = proto::kDefaultPkey;
   std::memcpy(addresses.addr.ibaddr.sgid.raw, route.sgid.data(), route.sgid.size());
   std::memcpy(addresses.addr.ibaddr.dgid.raw, route.dgid.data(), route.dgid.size());
   if (route.remote.family) put_path(id, route);
@@ -103,10 +86,7 @@ int take_route(Id& id, const attach::CmRoute& route) {
 
 int complete(Id& id) {
   if (!id.waits) return 0;
-  if (id.event) {
-    rdma_ack_cm_event(id.event);
-    id.event = nullptr;
-  }
+  if (id.event) rdma_ack_cm_event(std::exchange(id.event, nullptr));
   if (rdma_get_cm_event(id.channel, &id.event)) return -1;
   const int status = id.event->status;
   if (!status) return 0;
@@ -215,8 +195,7 @@ HCA_CM int rdma_bind_addr(rdma_cm_id* plain, sockaddr* address) {
   if (!wanted.family) return refuse("rdma_bind_addr", "only addresses of IPv4 and IPv6 are known");
   attach::Reply reply;
   if (const int error = ask_with(CmCall::Bind, id.handle, wanted, reply)) return fail(error);
-  auto route = attach::get<attach::CmRoute>(reply.body);
-  return told(take_route(id, route));
+  return told(take_route(id, attach::get<attach::CmRoute>(reply.body)));
 }
 HCA_CM int rdma_listen(rdma_cm_id* plain, int backlog) {
   Id& id = id_of(plain);

@@ -12,14 +12,17 @@
 #include <mutex>
 #include <vector>
 
-#include "testbench/attach/cm_protocol.h"
+#include "testbench/attach/cm_address.h"
 #include "testbench/attach/packet_socket.h"
 
 // A function of the API.
 #define HCA_CM extern "C" __attribute__((visibility("default")))
 
 namespace hca::cm_library {
+using attach::address_of;
 using attach::CmCall;
+
+constexpr int kResolveMs = 2000;  // for calls that wait; nothing is asked that takes time
 
 // A function of the API fails: -1, or nullptr.
 inline int fail(int error) { return errno = error, -1; }
@@ -39,7 +42,6 @@ struct Channel : rdma_event_channel {
 struct Id : rdma_cm_id {
   Id() : rdma_cm_id{} {}
   u32 handle = 0;
-  s32 device = -1;
   bool waits = false;                // it has a channel of its own, and calls wait for their events
   attach::CmParameters requested{};  // of a connection request: what the peer can do
   // Of a listener that rdma_create_ep() has made: for rdma_get_request().
@@ -96,8 +98,6 @@ Id& add_id(u32 handle, rdma_event_channel* channel, void* context, rdma_port_spa
 void remove_id(Id& id);
 // Its device, its addresses and its path. errno's values.
 int take_route(Id& id, const attach::CmRoute& route);
-// The address that a call names; a family of 0: none, or one that is not supported.
-attach::CmAddress address_of(const sockaddr* address);
 void put_address(const attach::CmAddress& from, sockaddr_storage& to);
 constexpr bool is_datagram(rdma_port_space space) {
   return space == RDMA_PS_UDP || space == RDMA_PS_IPOIB;
@@ -110,6 +110,7 @@ void await_acknowledged(Id& id);
 int complete(Id& id);
 
 // ---- Queue pairs
+// All but path_of() return errno's values.
 int negotiated(const Id& id, attach::CmNegotiated& all);
 int to_init(Id& id);
 // With these limits of READs and ATOMICs, as far as the peer allows them.

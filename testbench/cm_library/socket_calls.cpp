@@ -91,12 +91,13 @@ bool wait_for_any(pollfd* all, nfds_t count, int milliseconds) {
       continue;
     }
     const std::lock_guard guard(socket->mutex);
-    std::array<pollfd, 2> own;
-    waits &= socket->arm(each.events, own);
+    const auto own = socket->arm();
+    waits &= !socket->ready(each.events);
     ends.insert(ends.end(), own.begin(), own.end());
     armed.push_back(socket);
   }
-  if (waits && poll(ends.data(), ends.size(), milliseconds) < 0) return false;
+  if (!waits) return true;
+  if (poll(ends.data(), ends.size(), milliseconds) < 0) return false;
   for (const auto& socket : armed) {
     const std::lock_guard guard(socket->mutex);
     socket->take_events();
@@ -115,7 +116,12 @@ HCA_CM int rsocket(int domain, int type, int) {
     return refuse("rsocket", "only sockets of streams are supported");
   rdma_event_channel* const channel = rdma_create_event_channel();
   rdma_cm_id* id = nullptr;
-  if (!channel || rdma_create_id(channel, &id, nullptr, RDMA_PS_TCP)) return -1;
+  if (!channel) return -1;
+  if (rdma_create_id(channel, &id, nullptr, RDMA_PS_TCP)) {
+    const int error = errno;
+    rdma_destroy_event_channel(channel);
+    return fail(error);
+  }
   auto made = std::make_shared<Socket>(domain, channel, id);
   made->blocks = !(type & SOCK_NONBLOCK);
   return keep(std::move(made));

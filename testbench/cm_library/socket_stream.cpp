@@ -4,10 +4,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "testbench/cm_library/sockets.h"
 
 namespace hca::cm_library {
+bool is_readable(int descriptor) {
+  pollfd end{descriptor, POLLIN, 0};
+  return ::poll(&end, 1, 0) == 1;
+}
+
 int Socket::make_queues() {
   constexpr int kLocalWrite = IBV_ACCESS_LOCAL_WRITE;
   constexpr u32 kWork = kSlots + kSpare;
@@ -85,8 +91,7 @@ void Socket::look_at_connection() {
   if (++looks_ % kSeldom == 0) take_connection_events();
 }
 void Socket::take_connection_events() {
-  pollfd end{channel_->fd, POLLIN, 0};
-  while (state_ == State::Connected && ::poll(&end, 1, 0) == 1) {
+  while (state_ == State::Connected && is_readable(channel_->fd)) {
     rdma_cm_event* event;
     if (rdma_get_cm_event(channel_, &event)) return void(failed_ = true);
     if (event->event == RDMA_CM_EVENT_DISCONNECTED) state_ = State::Ended;
@@ -95,8 +100,7 @@ void Socket::take_connection_events() {
   if (state_ == State::Ended) poll_queue(), peer_ended_ = sends_ended_ = true;
 }
 void Socket::take_events() {
-  pollfd end{events_ ? events_->fd : -1, POLLIN, 0};
-  if (events_ && ::poll(&end, 1, 0) == 1) {
+  if (events_ && is_readable(events_->fd)) {
     ibv_cq* queue;
     void* context;
     if (ibv_get_cq_event(events_, &queue, &context))
@@ -107,15 +111,13 @@ void Socket::take_events() {
   take_connection_events();
   poll_queue();
 }
-bool Socket::arm(short events, std::array<pollfd, 2>& to) {
-  to = {pollfd{events_ ? events_->fd : -1, POLLIN, 0}, pollfd{channel_->fd, POLLIN, 0}};
+std::array<pollfd, 2> Socket::arm() {
   if (queue_) failed_ |= ibv_req_notify_cq(queue_, 0) != 0;
-  return !ready(events);
+  return {pollfd{events_ ? events_->fd : -1, POLLIN, 0}, pollfd{channel_->fd, POLLIN, 0}};
 }
 bool Socket::wait() {
-  std::array<pollfd, 2> ends{pollfd{events_->fd, POLLIN, 0}, pollfd{channel_->fd, POLLIN, 0}};
   const u32 before = completions_;
-  failed_ |= ibv_req_notify_cq(queue_, 0) != 0;
+  std::array<pollfd, 2> ends = arm();
   poll_queue();
   if (before != completions_ || failed_) return true;
   if (::poll(ends.data(), ends.size(), -1) < 0) return false;
@@ -177,10 +179,8 @@ ssize_t Socket::receive(void* data, std::size_t bytes, int flags) {
 }
 
 short Socket::ready(short events) {
-  if (state_ == State::Listens) {
-    pollfd end{channel_->fd, POLLIN, 0};
-    return ::poll(&end, 1, 0) == 1 ? short(events & POLLIN) : short(0);
-  }
+  if (state_ == State::Listens)
+    return is_readable(channel_->fd) ? short(events & POLLIN) : short(0);
   if (state_ == State::New) return POLLHUP;
   poll_queue();
   look_at_connection();

@@ -8,10 +8,6 @@
 #include <cstring>
 
 namespace hca::cm_library {
-namespace {
-constexpr int kResolveMs = 2000;
-}
-
 // The next event is this one. 0, or -1 with errno.
 int Socket::await(rdma_cm_event_type type) {
   rdma_cm_event* event;
@@ -45,8 +41,7 @@ int Socket::connect(const sockaddr* address) {
 
 std::unique_ptr<Socket> Socket::accept() {
   if (state_ != State::Listens) return errno = EINVAL, nullptr;
-  pollfd end{channel_->fd, POLLIN, 0};
-  if (!blocks && ::poll(&end, 1, 0) != 1) return fail_for_now(), nullptr;
+  if (!blocks && !is_readable(channel_->fd)) return fail_for_now(), nullptr;
   rdma_cm_event* event;
   if (rdma_get_cm_event(channel_, &event)) return nullptr;
   rdma_cm_id* const made = event->id;
@@ -54,7 +49,12 @@ std::unique_ptr<Socket> Socket::accept() {
   rdma_ack_cm_event(event);
   if (!asked) return errno = ECONNABORTED, nullptr;
   rdma_event_channel* const channel = rdma_create_event_channel();
-  if (!channel || rdma_migrate_id(made, channel)) return nullptr;
+  if (!channel || rdma_migrate_id(made, channel)) {
+    const int error = errno;
+    rdma_destroy_id(made);
+    if (channel) rdma_destroy_event_channel(channel);
+    return errno = error, nullptr;
+  }
   auto socket = std::make_unique<Socket>(domain_, channel, made);
   if (socket->make_queues() || rdma_accept(made, nullptr) ||
       socket->await(RDMA_CM_EVENT_ESTABLISHED))
@@ -76,12 +76,8 @@ int Socket::shutdown(int how) {
   return 0;
 }
 void Socket::close() {
-  if (state_ == State::Connected) {
-    shutdown(SHUT_WR);
-    rdma_disconnect(id_);
-  } else if (state_ == State::Ended) {
-    rdma_disconnect(id_);
-  }
+  if (state_ == State::Connected) shutdown(SHUT_WR);
+  if (state_ == State::Connected || state_ == State::Ended) rdma_disconnect(id_);
 }
 Socket::~Socket() {
   close();

@@ -11,6 +11,8 @@
 #include "testbench/cm_library/library.h"
 
 namespace hca::cm_library {
+bool is_readable(int descriptor);  // now
+
 class Socket {
  public:
   Socket(int domain, rdma_event_channel* channel, rdma_cm_id* id)
@@ -37,9 +39,9 @@ class Socket {
 
   // ---- For rpoll()
   short ready(short events);
-  // What to wait for, after it is armed. False: it is ready by now.
-  bool arm(short events, std::array<pollfd, 2>& to);
-  void take_events();  // of its descriptors, that are readable
+  // What to wait for: the next completion, and events of the connection. It may be ready by now.
+  std::array<pollfd, 2> arm();
+  void take_events();  // if another thread has not taken them
 
  private:
   enum class State : u8 { New, Listens, Connected, Ended };

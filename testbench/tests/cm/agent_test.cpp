@@ -15,8 +15,7 @@ constexpr u64 kSecond = 1'000'000'000'000;
 
 TEST_CASE("a connection is made by three messages and ended by two", "[cm]") {
   TwoAgents two;
-  two.connect(Mad(Message::Req));
-  two.run(kSecond);
+  two.establish();
   CHECK(two.sent.size() == 3);
   CHECK(two.client.heard == Heard{Tell::Response});
   CHECK(two.server.heard == Heard{Tell::Request, Tell::Established});
@@ -36,7 +35,7 @@ TEST_CASE("what is lost once goes again after its timeout, and the connection co
   const auto lost = GENERATE(Message::Req, Message::Rep, Message::Rtu);
   TwoAgents two;
   two.loses = lost, two.loses_next = 1;
-  two.connect(Mad(Message::Req));
+  two.connect();
   two.run(30 * kSecond);
   REQUIRE(two.client.connection);
   REQUIRE(two.server.connection);
@@ -52,8 +51,7 @@ TEST_CASE("what is lost once goes again after its timeout, and the connection co
 TEST_CASE("a DREQ or a DREP that is lost is repeated, and both sides hear of the end", "[cm]") {
   const auto lost = GENERATE(Message::Dreq, Message::Drep);
   TwoAgents two;
-  two.connect(Mad(Message::Req));
-  two.run(kSecond);
+  two.establish();
   two.loses = lost, two.loses_next = 1;
   CHECK(two.client_agent.disconnect(*two.client.connection));
   const u64 begun = two.now;
@@ -70,7 +68,7 @@ TEST_CASE("a DREQ or a DREP that is lost is repeated, and both sides hear of the
 TEST_CASE("a REQ that nobody answers is repeated as often as is said, then refused", "[cm]") {
   TwoAgents two(Settings{.response_timeout = 14, .retries = 3});
   two.loses = Message::Req, two.loses_next = 100;
-  two.connect(Mad(Message::Req));
+  two.connect();
   two.run();
   CHECK(two.count(Message::Req) == 4);
   CHECK(two.client.heard == Heard{Tell::Unreachable});
@@ -82,8 +80,7 @@ TEST_CASE("a REQ that nobody answers is repeated as often as is said, then refus
 
 TEST_CASE("a DREQ that nobody answers ends the connection all the same", "[cm]") {
   TwoAgents two(Settings{.response_timeout = 10, .retries = 2});
-  two.connect(Mad(Message::Req));
-  two.run(10 * TwoAgents::kFlight);
+  two.establish();
   two.loses = Message::Dreq, two.loses_next = 100;
   two.client_agent.disconnect(*two.client.connection);
   two.run();
@@ -94,7 +91,7 @@ TEST_CASE("a DREQ that nobody answers ends the connection all the same", "[cm]")
 TEST_CASE("a request without a listener is refused, with reason 8", "[cm]") {
   TwoAgents two;
   two.listens = false;
-  two.connect(Mad(Message::Req));
+  two.connect();
   two.run();
   CHECK(two.client.heard == Heard{Tell::Refused});
   REQUIRE(two.count(Message::Rej) == 1);
@@ -106,7 +103,7 @@ TEST_CASE("a request without a listener is refused, with reason 8", "[cm]") {
 TEST_CASE("a request waits for a listener where that is wanted, as long as is said", "[cm]") {
   TwoAgents two;
   two.listens = false, two.patience = 50 * TwoAgents::kFlight;
-  two.connect(Mad(Message::Req));
+  two.connect();
   SECTION("nobody comes") {
     two.run();
     CHECK(two.client.heard == Heard{Tell::Refused});
@@ -126,7 +123,7 @@ TEST_CASE("a REJ that is lost goes again when the request comes again", "[cm]") 
   TwoAgents two(Settings{.response_timeout = 10, .retries = 3, .quiet = 20});
   two.server.refuses = true;
   two.loses = Message::Rej, two.loses_next = 1;
-  two.connect(Mad(Message::Req));
+  two.connect();
   two.run();
   CHECK(two.client.heard == Heard{Tell::Refused});
   CHECK(two.server.heard == Heard{Tell::Request});
@@ -136,7 +133,7 @@ TEST_CASE("a REJ that is lost goes again when the request comes again", "[cm]") 
 TEST_CASE("who is slow says so by MRA, and the peer waits longer", "[cm]") {
   TwoAgents two(Settings{.response_timeout = 14, .retries = 1});
   two.server.answers = false;
-  two.connect(Mad(Message::Req));
+  two.connect();
   two.run(u64{5} * (4'096'000ull << 14));  // two of them without an answer would be the end
   CHECK(two.count(Message::Mra) == 1);
   CHECK(two.client.heard.empty());
@@ -149,7 +146,7 @@ TEST_CASE("who is slow says so by MRA, and the peer waits longer", "[cm]") {
 TEST_CASE("data of a peer whose RTU is lost establish the connection", "[cm]") {
   TwoAgents two;
   two.loses = Message::Rtu, two.loses_next = 1;
-  two.connect(Mad(Message::Req));
+  two.connect();
   two.run(kSecond);
   CHECK(two.server.connection->state() == State::RepSent);
   CHECK(two.server_agent.notify(*two.server.connection));
@@ -160,8 +157,7 @@ TEST_CASE("data of a peer whose RTU is lost establish the connection", "[cm]") {
 
 TEST_CASE("who leaves without a word lets the other side know", "[cm]") {
   TwoAgents two;
-  two.connect(Mad(Message::Req));
-  two.run(kSecond);
+  two.establish();
   two.client_agent.leave(*two.client.connection);
   two.run(two.now + 10 * TwoAgents::kFlight);
   CHECK(two.server.heard.back() == Tell::Disconnected);
@@ -170,8 +166,7 @@ TEST_CASE("who leaves without a word lets the other side know", "[cm]") {
 
 TEST_CASE("both sides may end a connection at the same time", "[cm]") {
   TwoAgents two;
-  two.connect(Mad(Message::Req));
-  two.run(kSecond);
+  two.establish();
   two.client_agent.disconnect(*two.client.connection);
   two.server_agent.disconnect(*two.server.connection);
   two.run();

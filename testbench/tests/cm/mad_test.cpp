@@ -3,7 +3,6 @@
 
 #include <set>
 
-#include "model/proto/mads.h"
 #include "testbench/cm/mad.h"
 #include "testbench/cm/states.h"
 

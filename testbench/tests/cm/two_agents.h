@@ -12,16 +12,11 @@ struct Side final : Owner {
   Agent* agent = nullptr;
   Connection* connection = nullptr;
   std::vector<Tell> heard;
-  std::vector<std::vector<u8>> private_data;
   bool confirms = true, answers = true, refuses = false;
 
-  void told(Connection& made, Tell tell, const Mad* mad) override {
+  void told(Connection& made, Tell tell, const Mad*) override {
     connection = &made;
     heard.push_back(tell);
-    if (mad) {
-      const auto data = mad->private_data();
-      private_data.emplace_back(data.begin(), data.end());
-    }
     if (tell == Tell::Response && confirms) agent->confirm(made);
     if (tell == Tell::Request && answers) {
       const bool sidr = made.request()->message() == Message::SidrReq;
@@ -37,10 +32,10 @@ struct Side final : Owner {
 // Two agents and the datagrams between them, 1 us on the way, some of which are lost.
 class TwoAgents {
  public:
-  static constexpr u64 kFlight = 1'000'000;
+  static constexpr u64 kFlight = 1'000'000;  // ps
   struct Sent {
     u64 at;
-    unsigned to;
+    unsigned to;  // 0: the client, 1: the server
     Mad mad;
   };
   explicit TwoAgents(const Settings& settings = {})
@@ -49,8 +44,10 @@ class TwoAgents {
   }
   TwoAgents(const TwoAgents&) = delete;
 
-  Connection& connect(Mad request) { return client_agent.connect(client, request, place(1)); }
-  // Until nothing more is due before this time; how many of `message` were sent.
+  void connect(const Mad& request = Mad(Message::Req)) {
+    client_agent.connect(client, request, place(1));
+  }
+  // Until nothing more is due before this time, in ps.
   void run(u64 until = ~u64{0}) {
     while (true) {
       const u64 due = std::min(client_agent.due(), server_agent.due());
@@ -67,33 +64,38 @@ class TwoAgents {
       }
     }
   }
+  // A connection that both sides have heard of.
+  void establish() {
+    connect();
+    run(now + 10 * kFlight);
+  }
+  // How many of them were sent, lost ones too.
   std::size_t count(Message message) const {
     return std::size_t(std::ranges::count_if(
         sent, [&](const Sent& each) { return each.mad.message() == message; }));
   }
   static Place place(unsigned side) { return {u16(side + 1), {}}; }
 
-  u64 now = 0;
+  u64 now = 0;                   // ps
   std::vector<Sent> sent;        // lost ones too
-  std::optional<Message> loses;  // the first of these
-  unsigned loses_next = 0;       // so many more of them
+  std::optional<Message> loses;  // the next `loses_next` of these
+  unsigned loses_next = 0;
   bool listens = true;
   u64 patience = 0;
   Side client, server;
 
  private:
   Agent::Ways ways(unsigned side) {
-    return {.send =
-                [this, side](const Mad& mad, const Place&) {
-                  sent.push_back({now + kFlight, 1 - side, mad});
-                  const bool lost = loses == mad.message() && loses_next && loses_next--;
-                  if (!lost) flying_.push_back(sent.back());
-                },
-            .now = [this] { return now; },
-            .find_listener = [this](const Mad&, const Place&) -> Listener {
-              return {listens ? &server : nullptr};
+    return {
+        .send =
+            [this, side](const Mad& mad, const Place&) {
+              sent.push_back({now + kFlight, 1 - side, mad});
+              const bool lost = loses == mad.message() && loses_next && loses_next--;
+              if (!lost) flying_.push_back(sent.back());
             },
-            .patience = [this] { return patience; }};
+        .now = [this] { return now; },
+        .find_listener = [this](const Mad&) -> Listener { return {listens ? &server : nullptr}; },
+        .patience = [this] { return patience; }};
   }
   std::deque<Sent> flying_;
 
