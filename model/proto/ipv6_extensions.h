@@ -7,14 +7,13 @@ namespace hca::proto {
 
 // RFC 8200: extension headers between IPv6 and what it carries. Of those with options `length`
 // counts 8 bytes, without the first 8.
-struct HopByHop {
+struct Ipv6Options {
   u8 next_header, length;
 };
+struct HopByHop : Ipv6Options {};
+struct DestinationOptions : Ipv6Options {};
 struct Routing {
   u8 next_header, length, type, segments_left;
-};
-struct DestinationOptions {
-  u8 next_header, length;
 };
 struct Ipv6Fragment {
   u8 next_header;
@@ -23,11 +22,18 @@ struct Ipv6Fragment {
   u32 identification;
 };
 template <>
-struct Layout<HopByHop> {
-  static constexpr std::string_view name = "IPv6 hop-by-hop options";
+struct Layout<Ipv6Options> {
   static constexpr auto fields =
-      make_rows(field(&HopByHop::next_header, "NextHeader", 8, Show::Dec),
-                field(&HopByHop::length, "Length", 8, Show::Dec));
+      make_rows(field(&Ipv6Options::next_header, "NextHeader", 8, Show::Dec),
+                field(&Ipv6Options::length, "Length", 8, Show::Dec));
+};
+template <>
+struct Layout<HopByHop> : Layout<Ipv6Options> {
+  static constexpr std::string_view name = "IPv6 hop-by-hop options";
+};
+template <>
+struct Layout<DestinationOptions> : Layout<Ipv6Options> {
+  static constexpr std::string_view name = "IPv6 destination options";
 };
 template <>
 struct Layout<Routing> {
@@ -39,13 +45,6 @@ struct Layout<Routing> {
       field(&Routing::type,          "Type",         8, Show::Dec),
       field(&Routing::segments_left, "SegmentsLeft", 8, Show::Dec));
   // clang-format on
-};
-template <>
-struct Layout<DestinationOptions> {
-  static constexpr std::string_view name = "IPv6 destination options";
-  static constexpr auto fields =
-      make_rows(field(&DestinationOptions::next_header, "NextHeader", 8, Show::Dec),
-                field(&DestinationOptions::length, "Length", 8, Show::Dec));
 };
 template <>
 struct Layout<Ipv6Fragment> {
