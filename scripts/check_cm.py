@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from served import Failed, Served, finish, run_cases, wants
+from served import Failed, Served, finish, main_of_cases, wants
 
 SKIPPED = 77
 LAYERS = {
@@ -265,17 +265,7 @@ CASES = {"programs": programs, "calls": calls, "same": same, "lost": lost, "deco
 
 
 def main():
-    hca, folder, *chosen = sys.argv[1:]
-    scenario = os.path.join(folder, "verbs.yaml")
-
-    def run(name):
-        if name == "table":
-            table(hca, scenario, chosen[1:] or ["wall", "sim"])
-            return
-        CASES[name](hca, scenario)
-        print(f"{name}: as expected")
-
-    run_cases(chosen[:1] if chosen[:1] == ["table"] else chosen or CASES, run)
+    main_of_cases(CASES, table)
 
 
 if __name__ == "__main__":

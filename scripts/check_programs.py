@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from served import Failed, Served, finish, free_port, listens, run_cases, wants
+from served import Failed, Served, finish, free_port, listens, main_of_cases, wants
 
 SKIPPED = 77
 LAYERS = {
@@ -353,18 +353,7 @@ CASES = {"files": files, "live": live, "tools": tools, "topology": topology, "to
 
 
 def main():
-    hca, folder, *chosen = sys.argv[1:]
-    scenario = os.path.join(folder, "verbs.yaml")
-
-    def run(name):
-        if name == "table":
-            table(hca, scenario, chosen[1:] or ["wall", "sim"])
-            return
-        CASES[name](hca, scenario)
-        print(f"{name}: as expected")
-
-    is_table = chosen[:1] == ["table"]  # what follows are clocks
-    run_cases(chosen[:1] if is_table else chosen or CASES, run)
+    main_of_cases(CASES, table)
 
 
 if __name__ == "__main__":

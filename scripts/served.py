@@ -118,3 +118,19 @@ def run_cases(names, run):
             run(name)
         except (Failed, subprocess.TimeoutExpired) as error:
             sys.exit(f"{name}: {error}")
+
+
+def main_of_cases(cases, table):
+    """`HCA FOLDER_OF_SCENARIOS CASE [...]`: without CASE all of them; `table [CLOCK ...]`: the table, by these clocks."""
+    hca, folder, *chosen = sys.argv[1:]
+    scenario = os.path.join(folder, "verbs.yaml")
+    is_table = chosen[:1] == ["table"]
+
+    def run(name):
+        if is_table:
+            table(hca, scenario, chosen[1:] or ["wall", "sim"])
+            return
+        cases[name](hca, scenario)
+        print(f"{name}: as expected")
+
+    run_cases(chosen[:1] if is_table else chosen or cases, run)
