@@ -4,23 +4,15 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
-#include "testbench/pcap_file.h"
 #include "testbench/replay_judge.h"
+#include "testbench/tests/system/captured_packets.h"
 #include "testbench/tests/system/recording.h"
 
 namespace hca::testbench {
 using namespace proto;
 
 namespace {
-using Packets = std::vector<GivenPacket>;
 
-Packets packets_of(const std::string& name) {
-  Packets all;
-  for (CapturedFrame& f :
-       read_capture(std::string(HCA_SOURCE_DIR) + "/vectors/captures/" + name + ".pcap"))
-    all.push_back({all.size() + 1, f.time_ns, f.link, std::move(f.bytes), f.bytes_on_wire});
-  return all;
-}
 // The n-th frame (from 1) with this opcode.
 GivenPacket& packet(Packets& all, u8 opcode, std::size_t n = 1) {
   for (GivenPacket& p : all)

@@ -5,25 +5,17 @@
 #include <filesystem>
 
 #include "model/proto/mad_tables.h"
-#include "testbench/pcap_file.h"
 #include "testbench/replay_judge.h"
 #include "testbench/replay_learn.h"
+#include "testbench/tests/system/captured_packets.h"
 #include "testbench/tests/system/recording.h"
 
 namespace hca::testbench::restart {
 using namespace proto;
 
 namespace {
-using Packets = std::vector<GivenPacket>;
 constexpr std::size_t kPsnAt = 42 + 9;  // IPv4: the three bytes of the PSN
 
-Packets packets_of(const std::string& name) {
-  Packets all;
-  for (CapturedFrame& f :
-       read_capture(std::string(HCA_SOURCE_DIR) + "/vectors/captures/" + name + ".pcap"))
-    all.push_back({all.size() + 1, f.time_ns, f.link, std::move(f.bytes), f.bytes_on_wire});
-  return all;
-}
 u32 psn_of(const GivenPacket& p) { return u32(load_be<4>(&p.bytes[kPsnAt - 1]) & kPsnMask); }
 void set_psn(GivenPacket& p, u32 psn) {
   for (unsigned i = 0; i < 3; ++i) p.bytes[kPsnAt + i] = u8(psn >> 8 * (2 - i));
