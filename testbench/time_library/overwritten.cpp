@@ -2,13 +2,16 @@
 #include "testbench/time_library/overwritten.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <span>
 
-#include "testbench/attach/interposed.h"
+#include "testbench/attach/kernel_call.h"
 
 namespace hca::time_library {
 namespace {
@@ -17,12 +20,15 @@ constexpr u8 kInstead = 0xf4;
 // In the order of addresses. It is never changed, and never gone: a fault may read it. Not of the
 // program's heap: who comes here may have locked that.
 struct Places {
-  std::size_t used = 0;
+  std::size_t used = 0, left_out = 0;
   std::array<Overwritten, 16384> all;
 
   std::span<const Overwritten> span() const { return {all.data(), used}; }
   void add(const Overwritten& place) {
-    if (used < all.size()) all[used++] = place;
+    if (used < all.size())
+      all[used++] = place;
+    else
+      ++left_out;
   }
 };
 constinit std::atomic<const Places*> g_places{nullptr};
@@ -32,6 +38,15 @@ Places* new_places() {
   void* const at = mmap(nullptr, sizeof(Places), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at == MAP_FAILED ? nullptr : new (at) Places;
+}
+
+void tell_left_out(const Places& places) {
+  std::array<char, 128> line{};
+  const int bytes =
+      std::snprintf(line.data(), line.size(),
+                    "hca: %zu instructions see real time: no more than %zu are overwritten\n",
+                    places.left_out, places.all.size());
+  attach::kernel_call(SYS_write, STDERR_FILENO, line.data(), bytes);
 }
 
 // SYSCALL as ours are (kernel_call.h), and a jump to where the program goes on: no register is
@@ -78,6 +93,7 @@ void overwrite_all(Site site) {
   each_site(site, [&](u8* code, unsigned bytes) {
     if (*code != kInstead) places->add({reinterpret_cast<u64>(code), bytes, site});
   });
+  if (places->left_out) tell_left_out(*places);
   if (site == Site::SystemCall)
     make_as_before(std::span(places->all).subspan(known, places->used - known));
   std::ranges::sort(places->all.begin(), places->all.begin() + std::ptrdiff_t(places->used), {},

@@ -41,6 +41,13 @@ double now() {
   return double(at.tv_sec) + double(at.tv_nsec) * 1e-9;
 }
 
+bool write_to_peer(Bench& bench, const Pair& pair) {
+  ibv_sge data = bench.a.sge(0, 8);
+  ibv_send_wr wr = work(IBV_WR_RDMA_WRITE, &data);
+  set_remote(wr, bench.b);
+  return !post(pair.a, wr) && bench.a.next_completion().status == IBV_WC_SUCCESS;
+}
+
 namespace {
 bool send(const End& end, ibv_qp* qp) {
   ibv_sge data = end.sge(0, 64);
@@ -90,11 +97,7 @@ void hand_over(Bench& bench) {
     for (int i = 0; i < kTimes; ++i) {
       std::unique_lock lock(mutex);
       changed.wait(lock, [&] { return turn == mine; });
-      ibv_sge data = bench.a.sge(0, 8);
-      ibv_send_wr wr = work(IBV_WR_RDMA_WRITE, &data);
-      set_remote(wr, bench.b);
-      post(pair.a, wr);
-      good += bench.a.next_completion().status == IBV_WC_SUCCESS;
+      good += write_to_peer(bench, pair);
       turn = 1 - mine;
       changed.notify_one();
     }

@@ -6,6 +6,8 @@
 namespace cases {
 constexpr int kTimes = 200;
 double now();  // of CLOCK_MONOTONIC, in seconds
+// A WRITE of 8 bytes from one end to the other. Whether it ended as it should.
+bool write_to_peer(Bench& bench, const Pair& pair);
 
 void use_both_devices(Bench& bench);
 void fork_without_device(Bench& bench);

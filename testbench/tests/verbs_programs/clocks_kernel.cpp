@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs of hca_verbs_clocks that ask the kernel by themselves: `futexes` hand a turn over by
-// syscall() and by an instruction of their own, `numbers` sleep and look at clocks in both ways,
-// threads of a program that `allocates` share an allocator.
+// syscall(), by an instruction of their own and in code without tables, `numbers` sleep and look at
+// clocks in these ways, threads of a program that `allocates` share an allocator.
 #include <linux/futex.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "testbench/tests/verbs_programs/clocks.h"
+#include "testbench/tests/verbs_programs/without_tables.h"
 
 namespace cases {
 namespace {
@@ -37,7 +39,8 @@ struct Way {
   const char* name;
   Call call;
 };
-constexpr std::array kWays{Way{"syscall()", by_library}, Way{"an instruction", by_instruction}};
+constexpr std::array kWays{Way{"syscall()", by_library}, Way{"an instruction", by_instruction},
+                           Way{"code without tables", by_code_without_tables}};
 
 void wait(Call call, std::atomic<std::uint32_t>& word, std::uint32_t seen) {
   call(SYS_futex, reinterpret_cast<long>(&word), FUTEX_WAIT_PRIVATE, long(seen), 0);
@@ -62,11 +65,7 @@ void hand_over_by_futex(Bench& bench) {
     const auto play = [&](std::uint32_t mine) {
       for (int i = 0; i < kTimes; ++i) {
         while (turn != mine) wait(way.call, turn, 1 - mine);
-        ibv_sge data = bench.a.sge(0, 8);
-        ibv_send_wr wr = work(IBV_WR_RDMA_WRITE, &data);
-        set_remote(wr, bench.b);
-        post(pair.a, wr);
-        good += bench.a.next_completion().status == IBV_WC_SUCCESS;
+        good += write_to_peer(bench, pair);
         turn = 1 - mine;
         wake(way.call, turn);
       }
@@ -85,6 +84,8 @@ void hand_over_by_futex(Bench& bench) {
 }
 
 void ask_by_number(Bench& bench) {
+  bench.checks->equal("clocks of the kernel to be read in memory",
+                      (long long)getauxval(AT_SYSINFO_EHDR), 0);
   for (const Way& way : kWays) {
     const double begun = now();
     const timespec seconds{1000, 0};
