@@ -16,9 +16,11 @@
 namespace hca::engine {
 class ProbeHub;
 }
+namespace hca::device {
+struct Contexts;
+}
 namespace hca::blocks {
 class Chip;
-struct Contexts;
 class HostPages;
 class PacketPool;
 class PortReceive;
@@ -109,7 +111,7 @@ class Hca : private blocks::Outside, public sc_core::sc_module {
   // Its blocks, with their counters, look-ups and engines: model/blocks/chip.h.
   const blocks::Chip& chip() const { return *chip_; }
   // A test may put a queue pair at rest into a state that no command reaches.
-  blocks::Contexts& contexts();
+  device::Contexts& contexts();
 
  private:
   bool read_memory(u64 address, u8* to, u32 bytes, Cycle at) override;

@@ -11,27 +11,28 @@ import subprocess
 import sys
 
 # Left to right; a folder may include itself and what stands left of it. Beside model/hca.* stand model/functional and rtl.
-PROTO, ENGINE, BLOCKS, FUNCTIONAL, HCA, RTL, TLM, TESTBENCH = (
-    "model/proto", "model/engine", "model/blocks", "model/functional", "model", "rtl", "tlm", "testbench")
+PROTO, DEVICE, ENGINE, BLOCKS, FUNCTIONAL, HCA, RTL, TLM, TESTBENCH = (
+    "model/proto", "model/device", "model/engine", "model/blocks", "model/functional", "model", "rtl", "tlm", "testbench")
 LOCKSTEP = "testbench/lockstep"
 TESTS = "testbench/tests"
 MAY_INCLUDE = {
     PROTO: {PROTO},
     ENGINE: {PROTO, ENGINE},
-    BLOCKS: {PROTO, ENGINE, BLOCKS},
-    FUNCTIONAL: {PROTO, ENGINE, BLOCKS, FUNCTIONAL},
-    HCA: {PROTO, ENGINE, BLOCKS, HCA},
-    RTL: {PROTO, ENGINE, BLOCKS, RTL},
-    TLM: {PROTO, ENGINE, BLOCKS, HCA, TLM},
-    LOCKSTEP: {PROTO, ENGINE, BLOCKS, RTL, LOCKSTEP},
-    TESTBENCH: {PROTO, ENGINE, BLOCKS, FUNCTIONAL, HCA, RTL, TLM, LOCKSTEP, TESTBENCH},
-    TESTS: {PROTO, ENGINE, BLOCKS, FUNCTIONAL, HCA, RTL, TLM, LOCKSTEP, TESTBENCH, TESTS,
+    DEVICE: {PROTO, DEVICE},
+    BLOCKS: {PROTO, ENGINE, DEVICE, BLOCKS},
+    FUNCTIONAL: {PROTO, DEVICE, FUNCTIONAL},
+    HCA: {PROTO, ENGINE, DEVICE, BLOCKS, HCA},
+    RTL: {PROTO, ENGINE, DEVICE, BLOCKS, RTL},
+    TLM: {PROTO, ENGINE, DEVICE, BLOCKS, HCA, TLM},
+    LOCKSTEP: {PROTO, ENGINE, DEVICE, BLOCKS, RTL, LOCKSTEP},
+    TESTBENCH: {PROTO, ENGINE, DEVICE, BLOCKS, FUNCTIONAL, HCA, RTL, TLM, LOCKSTEP, TESTBENCH},
+    TESTS: {PROTO, ENGINE, DEVICE, BLOCKS, FUNCTIONAL, HCA, RTL, TLM, LOCKSTEP, TESTBENCH, TESTS,
             f"{TESTS}/proto", f"{TESTS}/engine", f"{TESTS}/blocks"},
     f"{TESTS}/proto": {PROTO, f"{TESTS}/proto"},
     f"{TESTS}/engine": {PROTO, ENGINE, f"{TESTS}/engine"},
-    f"{TESTS}/blocks": {PROTO, ENGINE, BLOCKS, f"{TESTS}/blocks"},
+    f"{TESTS}/blocks": {PROTO, ENGINE, DEVICE, BLOCKS, f"{TESTS}/blocks"},
 }
-WITHOUT_SYSTEMC = {PROTO, ENGINE, BLOCKS, FUNCTIONAL, RTL, LOCKSTEP}
+WITHOUT_SYSTEMC = {PROTO, DEVICE, ENGINE, DEVICE, BLOCKS, FUNCTIONAL, RTL, LOCKSTEP}
 CRC_FILE = "model/proto/crc.cpp"
 CRC_HEADER = re.compile(r"^isa-l|^immintrin\.h$")  # ISA-L, and the processor's carry-less product
 VERILATED_HEADER = re.compile(r"^V[a-z0-9_]+\.h$")

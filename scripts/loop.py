@@ -85,6 +85,7 @@ ROWS = [
     (r"model/proto/.*", ["hca_proto_tests", "hca_functional_vectors"],
      lambda p: [catch("hca_proto_tests", "~[slow]~[million]"), vectors_on("functional")]),
     (r"model/engine/.*", ["hca_engine_tests", "hca"], lambda p: [catch("hca_engine_tests", "~[slow]~[million]"), VECTORS]),
+    (r"model/device/.*", ["hca_model_tests", "hca"], lambda p: [catch("hca_model_tests", tests_about("blocks", p)), VECTORS]),
     (r"model/blocks/.*", ["hca_model_tests", "hca_cycle_vectors"],
      lambda p: [catch("hca_model_tests", tests_about("blocks", p)), vectors_on("cycle")]),
     (r"model/functional/.*", ["hca_functional_tests", "hca_functional_vectors"],

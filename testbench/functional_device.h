@@ -44,7 +44,7 @@ class FunctionalDevice : public ReplayDevice {
     hca_.advance_to(hca_.now() + nanoseconds);
   }
 
-  blocks::Contexts& contexts() override { return hca_.contexts(); }
+  device::Contexts& contexts() override { return hca_.contexts(); }
 
   const functional::FunctionalHca& hca() const { return hca_; }
 

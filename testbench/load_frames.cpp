@@ -39,7 +39,7 @@ class RecordingDevice : public ReplayDevice {
   u64 now() override { return device_->now(); }
   void advance_to_next_timer() override { device_->advance_to_next_timer(); }
   void advance(u64 nanoseconds) override { device_->advance(nanoseconds); }
-  blocks::Contexts& contexts() override { return device_->contexts(); }
+  device::Contexts& contexts() override { return device_->contexts(); }
 
  private:
   void keep(std::span<const u8> frame) {

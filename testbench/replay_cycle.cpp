@@ -103,7 +103,7 @@ class CycleDevice : public ReplayDevice {
     const proto::InDevice inside;
     sc_core::sc_start(end - sc_core::sc_time_stamp());
   }
-  blocks::Contexts& contexts() override { return hca_.contexts(); }
+  device::Contexts& contexts() override { return hca_.contexts(); }
   bool cuts_through() const override {
     return config_.port[0].rx_forward == blocks::RxForward::CutThrough;
   }
@@ -112,7 +112,7 @@ class CycleDevice : public ReplayDevice {
   static blocks::ChipConfig config_of(const DeviceOptions& options) {
     blocks::ChipConfig config;
     config.transport = options.transport;
-    const blocks::ObjectLimits& l = options.limits;
+    const device::ObjectLimits& l = options.limits;
     blocks::CoreConfig& core = config.core;
     core.max_qps = l.qps, core.max_cqs = l.cqs, core.max_eqs = l.eqs, core.max_regions = l.regions;
     core.max_srqs = l.srqs, core.max_pds = l.pds, core.max_vectors = l.vectors;

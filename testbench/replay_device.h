@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/blocks/contexts.h"
-#include "model/blocks/object_limits.h"
+#include "model/device/contexts.h"
+#include "model/device/object_limits.h"
 #include "model/proto/framing.h"
 #include "model/proto/qp.h"
 #include "model/proto/transport_options.h"
@@ -41,7 +41,7 @@ class ReplayDevice {
   // Lets time pass; the timers on the way fire.
   virtual void advance(u64 nanoseconds) = 0;
   // Of its objects. A vector puts queue pairs at rest into states that no command reaches.
-  virtual blocks::Contexts& contexts() = 0;
+  virtual device::Contexts& contexts() = 0;
   // Whether a payload may be written before its packet is known good.
   virtual bool cuts_through() const { return false; }
 };
@@ -50,7 +50,7 @@ struct DeviceOptions {
   proto::LinkLayer link = proto::LinkLayer::Ethernet;
   proto::TransportOptions transport;
   bool cut_through = false;  // of the cycle model
-  blocks::ObjectLimits limits;
+  device::ObjectLimits limits;
   RtlChoice rtl;                     // in the path of the cycle model
   tlm_::PageStore* pages = nullptr;  // of its host memory, if many devices follow each other
 };

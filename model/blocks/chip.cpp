@@ -28,7 +28,7 @@ ChipPort::ChipPort(const ChipConfig& config, unsigned port, QpContext& context,
                                          config.core.hertz(), context.contexts.ports[port], port);
 }
 
-ChipContexts::ChipContexts(const ChipConfig& c, Contexts& contexts)
+ChipContexts::ChipContexts(const ChipConfig& c, device::Contexts& contexts)
     : cache(c.caches, u8(std::bit_width(c.protection.page) - 1), contexts),
       turns(cache, contexts, note_queue_pair),
       fetched(cache, contexts, note_turn),
@@ -60,8 +60,9 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
       dma(timing, outside, accesses),
       command(config.command, qp_context.contexts, requester, responder_execute, accesses) {
   const CoreConfig& core = config.core;
-  qp_context.contexts = Contexts({core.max_qps, core.max_cqs, core.max_eqs, core.max_regions,
-                                  core.max_srqs, core.max_pds, core.max_vectors, core.ports});
+  qp_context.contexts =
+      device::Contexts({core.max_qps, core.max_cqs, core.max_eqs, core.max_regions, core.max_srqs,
+                        core.max_pds, core.max_vectors, core.ports});
   qp_context.contexts.options = c.transport;
   for (unsigned i = 0; i < core.ports; ++i)
     ports.push_back(std::make_unique<ChipPort>(config, i, qp_context, protection, outside));
@@ -361,7 +362,7 @@ void Chip::replace(const StandIns& stand_ins) {
 }
 
 std::string Chip::standstill(u32 qpn, u32 rung) const {
-  const Contexts& contexts = qp_context.contexts;
+  const device::Contexts& contexts = qp_context.contexts;
   if (!contexts.find_qp(qpn)) return "";
   const std::string sends = send_standstill(contexts.qps[qpn], contexts.send[qpn], rung,
                                             qp_scheduler.hold(qpn), requester.hold(qpn));

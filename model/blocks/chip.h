@@ -32,7 +32,7 @@ struct ChipPort {
 
 // The caches of contexts, and the gates in front of the blocks that use contexts.
 struct ChipContexts {
-  ChipContexts(const ChipConfig& config, Contexts& contexts);
+  ChipContexts(const ChipConfig& config, device::Contexts& contexts);
   ContextCache cache;
   LinkGate<TurnLink, Turn*> turns;       // a queue pair, before its WQEs are read
   LinkGate<FetchedLink, Turn*> fetched;  // and the memory of its WQEs

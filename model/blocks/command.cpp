@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/blocks/command.h"
+#include "model/device/execute_command.h"
 
 #include <algorithm>
 #include <bit>
@@ -122,7 +123,7 @@ void Command::arrived(bool readable) {
     execute_work(*work_, pages());
     work_.reset();
     busy_ = false;
-  } else if (page_count_ || !ask_pages(page_list_of(block_.data()))) {
+  } else if (page_count_ || !ask_pages(device::page_list_of(block_.data()))) {
     execute();
   }
 }
@@ -156,13 +157,13 @@ std::span<const u64> Command::pages() {
 void Command::take_work() {
   const PageList list = page_list_of(works_in.front());
   if (list.count && (busy_ || now() < written_)) return;
-  const LocalWork work = works_in.pop();
+  const device::LocalWork work = works_in.pop();
   if (!list.count) return execute_work(work, {});
   work_ = work, busy_ = true;
   ask_pages(list);
 }
 
-void Command::execute_work(const LocalWork& work, std::span<const u64> list) {
+void Command::execute_work(const device::LocalWork& work, std::span<const u64> list) {
   if (!requester_.waits_for(work.qpn, work.life)) return;
   const bool done = execute_local(contexts_, work, list);
   ++counters.local_works;
@@ -176,7 +177,7 @@ void Command::execute_work(const LocalWork& work, std::span<const u64> list) {
 }
 
 void Command::execute() {
-  const CommandEffect effect = execute_command(contexts_, block_.data(), pages());
+  const device::CommandEffect effect = execute_command(contexts_, block_.data(), pages());
   const auto header = decode<CommandHeader>(block_.data());
   ++counters.commands, counters.refused += header.status != CommandStatus::Ok;
   if (effect.flush) requester_.enter_error(effect.qpn), execute_.enter_error(effect.qpn);

@@ -9,10 +9,10 @@
 #include "model/blocks/dma.h"
 #include "model/blocks/event.h"
 #include "model/blocks/items.h"
-#include "model/blocks/memory_keys.h"
 #include "model/blocks/per_port.h"
 #include "model/blocks/requester.h"
 #include "model/blocks/responder_execute.h"
+#include "model/device/memory_keys.h"
 #include "model/engine/mailbox.h"
 
 namespace hca::blocks {
@@ -40,7 +40,7 @@ class Command : public engine::Block {
     EventLink* events_out = nullptr;
     engine::Link<u32, 2>* cqs_out = nullptr;
   };
-  Command(const CommandConfig& config, Contexts& contexts, Requester& requester,
+  Command(const CommandConfig& config, device::Contexts& contexts, Requester& requester,
           ResponderExecute& execute, Accesses& accesses)
       : config_(config),
         contexts_(contexts),
@@ -76,7 +76,7 @@ class Command : public engine::Block {
   void tell_port();
   bool has_to_tell() const { return port_events_[0] || port_events_[1]; }
   void take_work();
-  void execute_work(const LocalWork& work, std::span<const u64> list);
+  void execute_work(const device::LocalWork& work, std::span<const u64> list);
   void take_invalidate(const Fault& fault);
   // What is reported when accesses have drained.
   enum class Report : u8 { Command, Work, Invalidate };
@@ -95,7 +95,7 @@ class Command : public engine::Block {
   void write_back();
 
   const CommandConfig config_;
-  Contexts& contexts_;
+  device::Contexts& contexts_;
   Requester& requester_;
   ResponderExecute& execute_;
   Accesses& accesses_;
@@ -103,8 +103,8 @@ class Command : public engine::Block {
   std::array<u8, proto::kCommandBytes> block_{};
   std::array<u8, proto::kMaxPages * proto::kPageAddressBytes> page_bytes_{};
   std::array<u64, proto::kMaxPages> pages_{};
-  u32 page_count_ = 0;             // of the list that is being read or is here
-  std::optional<LocalWork> work_;  // whose page list is being read
+  u32 page_count_ = 0;                     // of the list that is being read or is here
+  std::optional<device::LocalWork> work_;  // whose page list is being read
   u64 address_ = 0;
   bool busy_ = false;
   Cycle written_ = 0;

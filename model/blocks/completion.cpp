@@ -30,7 +30,7 @@ void Completion::tick() {
 }
 
 void Completion::write(const Completed& c) {
-  EventRing& cq = contexts_.cqs[c.cqn];
+  device::EventRing& cq = contexts_.cqs[c.cqn];
   if (c.is_event()) {
     late_events_.push({{c.event, c.cqe.qpn}, used_});
     return wake_at(now() + 1);
@@ -49,7 +49,7 @@ void Completion::write(const Completed& c) {
   probe.event(now() + config_.latency, Step::Passed, c.cqe.qpn, c.cqe.wqe_index, u64(c.cqe.opcode));
 }
 
-[[gnu::cold]] CqePlace Completion::put_by(EventRing& cq, const Completed& c, u32 slot) {
+[[gnu::cold]] CqePlace Completion::put_by(device::EventRing& cq, const Completed& c, u32 slot) {
   const CqRequest request{.step = CqStep::Complete, .cqe = c.cqe};
   CqAnswer answer;
   CompletionItem item{.cqn = c.cqn, .request = &request, .cq = &cq, .answer = &answer};
@@ -96,7 +96,7 @@ void Completion::ring(const CqDoorbell& bell) {
 
 // The room is the stand-in's, the arming not.
 [[gnu::cold]] void Completion::ring_by(const CqDoorbell& bell) {
-  EventRing* cq = contexts_.find_cq(bell.cqn);
+  device::EventRing* cq = contexts_.find_cq(bell.cqn);
   if (!cq) return;
   EntryRing& room = *cq;
   const EntryRing before = room;
@@ -110,14 +110,14 @@ void Completion::ring(const CqDoorbell& bell) {
 
 void Completion::count(u32 slot) {
   const u32 cqn = cq_of_[slot];
-  EventRing& cq = contexts_.cqs[cqn];
+  device::EventRing& cq = contexts_.cqs[cqn];
   const bool due = count_cqe(cq, solicits_[slot], time_of(cq));
   watch(cqn);
   if (due) raise(cqn);
 }
 
 void Completion::notify(u32 cqn) {
-  const EventRing* cq = contexts_.find_cq(cqn);
+  const device::EventRing* cq = contexts_.find_cq(cqn);
   const bool due = cq && take_armed(contexts_, cqn, time_of(*cq));
   watch(cqn);
   if (due) raise(cqn);
@@ -125,7 +125,7 @@ void Completion::notify(u32 cqn) {
 
 // The period of its moderation runs as the CQ says.
 void Completion::watch(u32 cqn) {
-  const EventRing* cq = contexts_.find_cq(cqn);
+  const device::EventRing* cq = contexts_.find_cq(cqn);
   if (!cq || !cq->event_due) return periods_.clear(cqn);
   if (const Cycle ask = periods_.set(cqn, cq->event_due); ask != engine::kNever) wake_at(ask);
 }
@@ -138,7 +138,7 @@ void Completion::watch(u32 cqn) {
   if (cqn != Timers::kNone) notify(cqn);
 }
 
-CqTime Completion::time_of(const EventRing& cq) const {
+device::CqTime Completion::time_of(const device::EventRing& cq) const {
   if (!cq.event_period) return {now(), 0};
   return {now(), engine::cycles_from_picoseconds(u64{cq.event_period} * 1'000'000, clock_hz_)};
 }
@@ -156,7 +156,7 @@ Dma::Client Completion::client() {
             x.buffers.give(x.dma.now() + 1);
             x.in_memory_.add(x.dma.now());
             if (!x.late_events_.empty()) x.self.wake(x.dma.now() + 1);
-            const EventRing& cq = x.contexts_.cqs[x.cq_of_[slot]];
+            const device::EventRing& cq = x.contexts_.cqs[x.cq_of_[slot]];
             if (cq.eqn && x.written_in.can_push()) x.written_in.push(slot);
           }};
 }

@@ -3,14 +3,14 @@
 #include <array>
 
 #include "model/blocks/completion_config.h"
-#include "model/blocks/contexts.h"
 #include "model/blocks/delayed.h"
 #include "model/blocks/dma.h"
-#include "model/blocks/event_queue.h"
 #include "model/blocks/items.h"
 #include "model/blocks/ring.h"
 #include "model/blocks/stand_in.h"
 #include "model/blocks/timers.h"
+#include "model/device/contexts.h"
+#include "model/device/event_queue.h"
 #include "model/engine/budget.h"
 
 namespace hca::blocks {
@@ -33,7 +33,8 @@ class Completion : public engine::Block {
     EventLink* events_out = nullptr;
     FaultLink* faults_out = nullptr;
   };
-  Completion(const CompletionConfig& config, u64 clock_hz, Contexts& contexts, Accesses& accesses)
+  Completion(const CompletionConfig& config, u64 clock_hz, device::Contexts& contexts,
+             Accesses& accesses)
       : buffers(config.buffers),
         config_(config),
         clock_hz_(clock_hz),
@@ -58,7 +59,7 @@ class Completion : public engine::Block {
 
  private:
   void write(const Completed& c);
-  proto::CqePlace put_by(EventRing& cq, const Completed& c, u32 slot);
+  proto::CqePlace put_by(device::EventRing& cq, const Completed& c, u32 slot);
   void overflow(proto::CqResult result, const Completed& c);
   void push_fault();
   void ring(const proto::CqDoorbell& bell);
@@ -68,12 +69,12 @@ class Completion : public engine::Block {
   void watch(u32 cqn);
   void end_period();
   void raise(u32 cqn);
-  CqTime time_of(const EventRing& cq) const;
+  device::CqTime time_of(const device::EventRing& cq) const;
   void raise_late();
 
   const CompletionConfig config_;
   const u64 clock_hz_;
-  Contexts& contexts_;
+  device::Contexts& contexts_;
   Accesses& accesses_;
   std::array<std::array<u8, proto::kCqeBytes>, CompletionConfig::kMostBuffers> cqes_{};
   std::array<u32, CompletionConfig::kMostBuffers> cq_of_{};

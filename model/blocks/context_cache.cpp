@@ -39,7 +39,7 @@ void check_caches(const CacheConfigs& configs) {
   }
 }
 
-ContextCache::ContextCache(const CacheConfigs& configs, u8 log_page, Contexts& contexts)
+ContextCache::ContextCache(const CacheConfigs& configs, u8 log_page, device::Contexts& contexts)
     : configs_(checked(configs)),
       log_page_(log_page),
       contexts_(contexts),

@@ -12,7 +12,8 @@ using namespace proto;
 
 namespace {
 template <class Item>
-void need_sges(const Contexts& contexts, const u8* sges, u32 count, ContextGate<Item>& gate) {
+void need_sges(const device::Contexts& contexts, const u8* sges, u32 count,
+               ContextGate<Item>& gate) {
   for (u32 i = 0; i < count; ++i) {
     const auto sge = decode<Sge>(sges + i * kSgeBytes);
     if (sge.bytes && sge.lkey != kReservedLkey)
@@ -49,13 +50,13 @@ void PacketGate::note(Packet* p) {
     need_memory(contexts_, key, parsed.atomic_eth.va, kAtomicBytes, gate);
 }
 
-void note_queue_pair(const Contexts&, Turn* const& turn, ContextGate<Turn*>& gate) {
+void note_queue_pair(const device::Contexts&, Turn* const& turn, ContextGate<Turn*>& gate) {
   if (turn->flush) return;
   gate.need(ContextKind::Qp, turn->qpn);
   if (turn->again) gate.need_wqes(turn, false);
 }
 
-void note_turn(const Contexts& contexts, Turn* const& turn, ContextGate<Turn*>& gate) {
+void note_turn(const device::Contexts& contexts, Turn* const& turn, ContextGate<Turn*>& gate) {
   if (turn->flush || turn->unreadable) return;
   gate.need(ContextKind::Qp, turn->qpn);
   const QpConfig* qp = contexts.find_qp(turn->qpn);
@@ -70,7 +71,7 @@ void note_turn(const Contexts& contexts, Turn* const& turn, ContextGate<Turn*>& 
   }
 }
 
-void note_batch(const Contexts& contexts, ReceiveBatch* const& batch,
+void note_batch(const device::Contexts& contexts, ReceiveBatch* const& batch,
                 ContextGate<ReceiveBatch*>& gate) {
   const QpConfig* qp = contexts.find_qp(batch->qpn);
   if (!qp || batch->unreadable) return;
@@ -83,7 +84,7 @@ void note_batch(const Contexts& contexts, ReceiveBatch* const& batch,
 }
 
 // One that nobody waits for needs nothing: it is dropped.
-void note_response(const Contexts& contexts, const Acknowledgement& response,
+void note_response(const device::Contexts& contexts, const Acknowledgement& response,
                    ContextGate<Acknowledgement>& gate) {
   const SendState& s = contexts.send[response.qpn];
   const auto need = [&](u32 index) {
@@ -110,7 +111,8 @@ void note_response(const Contexts& contexts, const Acknowledgement& response,
   }
 }
 
-void note_completion(const Contexts&, const Completed& completed, ContextGate<Completed>& gate) {
+void note_completion(const device::Contexts&, const Completed& completed,
+                     ContextGate<Completed>& gate) {
   gate.need(ContextKind::Cq, completed.cqn);
 }
 }  // namespace hca::blocks

@@ -93,8 +93,9 @@ class ContextGate {
 template <class L, class Item>
 class LinkGate : public engine::Block {
  public:
-  using Note = void (*)(const Contexts& contexts, const Item& item, ContextGate<Item>& gate);
-  LinkGate(const ContextCache& cache, const Contexts& contexts, Note note)
+  using Note = void (*)(const device::Contexts& contexts, const Item& item,
+                        ContextGate<Item>& gate);
+  LinkGate(const ContextCache& cache, const device::Contexts& contexts, Note note)
       : gate(cache), contexts_(contexts), note_(note) {}
 
   L in, not_read_in;  // of turns there are both; the one that is seen first goes in
@@ -119,7 +120,7 @@ class LinkGate : public engine::Block {
     gate.enter(item);
     note_(contexts_, item, gate);
   }
-  const Contexts& contexts_;
+  const device::Contexts& contexts_;
   const Note note_;
 };
 
@@ -127,7 +128,7 @@ class LinkGate : public engine::Block {
 // port.
 class PacketGate : public engine::Block {
  public:
-  PacketGate(const ContextCache& cache, const Contexts& contexts, unsigned port)
+  PacketGate(const ContextCache& cache, const device::Contexts& contexts, unsigned port)
       : gate(cache), contexts_(contexts), port_(port) {}
 
   engine::Mailbox<Packet*> in;
@@ -139,29 +140,30 @@ class PacketGate : public engine::Block {
  private:
   void note(Packet* packet);
 
-  const Contexts& contexts_;
+  const device::Contexts& contexts_;
   const unsigned port_;
   u32 left_ = 0;  // packets, counted
 };
 
 // What the WQEs of a turn need: their queue pair, and the memory that their SGEs name. They go into
 // the WQE cache.
-void note_turn(const Contexts& contexts, Turn* const& turn, ContextGate<Turn*>& gate);
+void note_turn(const device::Contexts& contexts, Turn* const& turn, ContextGate<Turn*>& gate);
 // The queue pair alone, whose send queue is to be read; to send again, the WQEs.
-void note_queue_pair(const Contexts& contexts, Turn* const& turn, ContextGate<Turn*>& gate);
+void note_queue_pair(const device::Contexts& contexts, Turn* const& turn, ContextGate<Turn*>& gate);
 struct ReceiveBatch;
-void note_batch(const Contexts& contexts, ReceiveBatch* const& batch,
+void note_batch(const device::Contexts& contexts, ReceiveBatch* const& batch,
                 ContextGate<ReceiveBatch*>& gate);
 // The WQE of a READ or ATOMIC whose response this is, and those of the messages that it
 // acknowledges.
-void note_response(const Contexts& contexts, const Acknowledgement& response,
+void note_response(const device::Contexts& contexts, const Acknowledgement& response,
                    ContextGate<Acknowledgement>& gate);
-void note_completion(const Contexts& contexts, const Completed& completed,
+void note_completion(const device::Contexts& contexts, const Completed& completed,
                      ContextGate<Completed>& gate);
 
 // A key, and the translation of [va, va + bytes).
 template <class Item>
-void need_memory(const Contexts& contexts, u32 key, u64 va, u64 bytes, ContextGate<Item>& gate) {
+void need_memory(const device::Contexts& contexts, u32 key, u64 va, u64 bytes,
+                 ContextGate<Item>& gate) {
   gate.need(proto::ContextKind::Mpt, proto::key_index(key));
   const proto::Region* region = contexts.find_region(key);
   if (!bytes || !region || !region->exists() || va < region->start) return;

@@ -27,7 +27,7 @@ class Image {
   u8* at_;
 };
 
-void write_qp(const Contexts& c, u64 number, Image image) {
+void write_qp(const device::Contexts& c, u64 number, Image image) {
   const QpConfig& qp = c.qps[number];
   const SendState& s = c.send[number];
   const ReceiveState& r = c.receive[number];
@@ -41,7 +41,7 @@ void write_qp(const Contexts& c, u64 number, Image image) {
             r.write_bytes, r.reads_accepted, u8(r.message), u8(r.nak_sent));
 }
 
-void write_cq(const EventRing& cq, Image image) {
+void write_cq(const device::EventRing& cq, Image image) {
   image.put(u8(cq.allocated), cq.log_entries, u8(cq.overflowed), u8(cq.armed), cq.eqn, cq.address,
             cq.producer, cq.consumer, cq.written, cq.solicited, cq.event_count, cq.event_period);
 }
@@ -60,7 +60,8 @@ void write_mtt(const Region& region, u64 line, u8 log_page, Image image) {
 }
 }  // namespace
 
-void write_image(const Contexts& c, ContextKind kind, u64 number, u8 log_page, std::span<u8> out) {
+void write_image(const device::Contexts& c, ContextKind kind, u64 number, u8 log_page,
+                 std::span<u8> out) {
   std::fill(out.begin(), out.end(), u8{0});
   const Image image(out);
   switch (kind) {

@@ -2,12 +2,12 @@
 #pragma once
 #include <span>
 
-#include "model/blocks/contexts.h"
+#include "model/device/contexts.h"
 #include "model/proto/context_memory.h"
 
 namespace hca::blocks {
 // The bytes of an entry as they stand in host memory, row_of(kind).bytes of them. `log_page`: of
 // the pages of a region without a list. What does not exist is all zeros.
-void write_image(const Contexts& contexts, proto::ContextKind kind, u64 number, u8 log_page,
+void write_image(const device::Contexts& contexts, proto::ContextKind kind, u64 number, u8 log_page,
                  std::span<u8> out);
 }  // namespace hca::blocks

@@ -2,11 +2,11 @@
 #pragma once
 #include <span>
 
-#include "model/blocks/contexts.h"
 #include "model/blocks/doorbell_config.h"
 #include "model/blocks/items.h"
 #include "model/blocks/per_port.h"
 #include "model/blocks/ring.h"
+#include "model/device/contexts.h"
 #include "model/engine/mailbox.h"
 
 namespace hca::blocks {
@@ -28,7 +28,7 @@ class Doorbell : public engine::Block {
     EqBellLink* eq_out = nullptr;
     CommandBellLink* command_out = nullptr;
   };
-  Doorbell(const DoorbellConfig& config, const Contexts& contexts)
+  Doorbell(const DoorbellConfig& config, const device::Contexts& contexts)
       : config_(config), contexts_(contexts) {}
 
   // A write of `data` at `offset` of the BAR that arrives in cycle `at`. A write that is no
@@ -46,7 +46,7 @@ class Doorbell : public engine::Block {
   bool pass(u32 offset, u64 value);
 
   const DoorbellConfig config_;
-  const Contexts& contexts_;
+  const device::Contexts& contexts_;
   u32 arrivals_ = 0;
   Pool<PushedWqe> pool_;
   Ring<PushedWqe*> pushed_;  // that belong to the push writes in `writes_in`, in their order

@@ -39,7 +39,7 @@ void Event::send_message() {
   std::array<u8, proto::kEqeBytes> message{};
   const u16 number = messages_.pop();
   const proto::VectorAttributes& vector = contexts_.vectors[number];
-  encode_message(vector, message.data());
+  device::encode_message(vector, message.data());
   push(vector.address, message, proto::kMessageBytes);
   ++counters.messages;
   probe.event(now() + config_.latency, Step::Completed, number);

@@ -2,12 +2,12 @@
 #pragma once
 #include <array>
 
-#include "model/blocks/contexts.h"
 #include "model/blocks/dma.h"
 #include "model/blocks/event_config.h"
-#include "model/blocks/event_queue.h"
 #include "model/blocks/items.h"
 #include "model/blocks/ring.h"
+#include "model/device/contexts.h"
+#include "model/device/event_queue.h"
 #include "model/engine/budget.h"
 
 namespace hca::blocks {
@@ -27,7 +27,7 @@ class Event : public engine::Block {
   struct Ports {
     DmaLink* dma_out = nullptr;
   };
-  Event(const EventConfig& config, Contexts& contexts)
+  Event(const EventConfig& config, device::Contexts& contexts)
       : buffers(kBuffers), config_(config), contexts_(contexts) {}
 
   std::array<EventLink, 2> events_in{EventLink{4}, EventLink{4}};  // completion, command
@@ -53,7 +53,7 @@ class Event : public engine::Block {
   void push(u64 address, const std::array<u8, proto::kEqeBytes>& bytes, u32 count);
 
   const EventConfig config_;
-  Contexts& contexts_;
+  device::Contexts& contexts_;
   std::array<std::array<u8, proto::kEqeBytes>, kBuffers> eqes_{};
   u32 used_ = 0;
   Ring<u16> messages_;  // vectors

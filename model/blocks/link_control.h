@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "model/blocks/contexts.h"
 #include "model/blocks/items.h"
 #include "model/blocks/lane_arbiter.h"
 #include "model/blocks/link_control_config.h"
 #include "model/blocks/ring.h"
+#include "model/device/contexts.h"
 #include "model/engine/mailbox.h"
 #include "model/engine/rate.h"
 

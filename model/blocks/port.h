@@ -57,7 +57,7 @@ class PortTransmit : public engine::Block {
   bool is_controlled = false;  // all packets come by requests_in, control frames by replies_in
   engine::Probe probe, icrc_probe;
   SentLink* sent_out = nullptr;  // to requester
-  const Contexts* contexts = nullptr;
+  const device::Contexts* contexts = nullptr;
 
   void tick();
 
@@ -113,7 +113,7 @@ class PortReceive : public engine::Block {
     FaultLink* events_out = nullptr;       // to command
   };
   PortReceive(const PortConfig& config, const IcrcUnitConfig& icrc, u64 clock_hz,
-              Contexts& contexts, ResponderCheck& responder, ResponseCheck& response,
+              device::Contexts& contexts, ResponderCheck& responder, ResponseCheck& response,
               Congestion& congestion, unsigned port = 0)
       : contexts_(contexts),
         responder_(responder),
@@ -165,7 +165,7 @@ class PortReceive : public engine::Block {
   void push_event();
 
   // Side by side what each packet needs.
-  Contexts& contexts_;
+  device::Contexts& contexts_;
   ResponderCheck& responder_;
   ResponseCheck& response_;
   Congestion& congestion_;

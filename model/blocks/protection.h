@@ -4,10 +4,10 @@
 #include <bit>
 #include <vector>
 
-#include "model/blocks/contexts.h"
 #include "model/blocks/per_port.h"
 #include "model/blocks/protection_config.h"
 #include "model/blocks/read_port.h"
+#include "model/device/contexts.h"
 
 namespace hca::blocks {
 // What the host has mapped at the addresses of regions. The HCA knows it as one that is told of
@@ -28,10 +28,10 @@ struct ProtectionCounters {
 // Contract: an access asked for in cycle n is judged and translated in n + latency; one access a
 // port each `interval` cycles.
 class Protection {
-  const Contexts& contexts_;  // in a line of the cache with the counters and the first port
+  const device::Contexts& contexts_;  // in a line of the cache with the counters and the first port
 
  public:
-  Protection(const ProtectionConfig& config, const Contexts& contexts)
+  Protection(const ProtectionConfig& config, const device::Contexts& contexts)
       : contexts_(contexts),
         requester(config),
         execute(config),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "model/blocks/contexts.h"
 #include "model/blocks/per_port.h"
 #include "model/blocks/qp_context_config.h"
 #include "model/blocks/read_port.h"
+#include "model/device/contexts.h"
 
 namespace hca::blocks {
 struct QpContextCounters {
@@ -27,7 +27,7 @@ class QpContext {
   QpContextCounters counters;
   ReadPort requester;
   PerPort<ReadPort> responder, response;
-  Contexts contexts;
+  device::Contexts contexts;
 };
 }  // namespace hca::blocks
 

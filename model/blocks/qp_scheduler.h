@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "model/blocks/by_qp.h"
-#include "model/blocks/contexts.h"
 #include "model/blocks/items.h"
 #include "model/blocks/qp_scheduler_config.h"
 #include "model/blocks/ready_queues.h"
 #include "model/blocks/standstill.h"
+#include "model/device/contexts.h"
 #include "model/engine/budget.h"
 
 namespace hca::blocks {
@@ -25,7 +25,7 @@ class QpScheduler : public engine::Block {
   struct Ports {
     TurnLink* turns_out = nullptr;
   };
-  QpScheduler(const QpSchedulerConfig& config, Contexts& contexts)
+  QpScheduler(const QpSchedulerConfig& config, device::Contexts& contexts)
       : turns(config.slots),
         config_(config),
         contexts_(contexts),
@@ -65,7 +65,7 @@ class QpScheduler : public engine::Block {
   void end_wait(Queue& q);
 
   const QpSchedulerConfig config_;
-  Contexts& contexts_;
+  device::Contexts& contexts_;
   ByQp<Queue> queues_;
   ReadyQueues ready_;
   Pool<Turn> pool_;

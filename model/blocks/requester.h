@@ -3,7 +3,6 @@
 #include "model/blocks/by_qp.h"
 #include "model/blocks/engines.h"
 #include "model/blocks/items.h"
-#include "model/blocks/memory_keys.h"
 #include "model/blocks/packetizer.h"
 #include "model/blocks/qp_context.h"
 #include "model/blocks/ready_queues.h"
@@ -12,6 +11,7 @@
 #include "model/blocks/stand_in.h"
 #include "model/blocks/standstill.h"
 #include "model/blocks/timers.h"
+#include "model/device/memory_keys.h"
 #include "model/engine/rate.h"
 #include "model/proto/qp_transitions.h"
 #include "model/proto/repeated_headers.h"
@@ -20,7 +20,7 @@
 
 namespace hca::blocks {
 
-using LocalWorkLink = engine::Link<LocalWork, 4>;
+using LocalWorkLink = engine::Link<device::LocalWork, 4>;
 
 // Messages to packets: segmentation, PSNs, go-back-N, timers, completion of work requests. Owns the
 // send states. The ports take turns, and for each its queue pairs with fetched WQEs, packet by
@@ -271,7 +271,7 @@ class Requester : public engine::Block {
   // Side by side what each packet needs.
   alignas(64) engine::Stage stage_;
   QpContext& context_;
-  Contexts& contexts_;
+  device::Contexts& contexts_;
   Protection& protection_;
   Packetizer& packetizer_;
   Accesses& accesses_;
@@ -308,7 +308,7 @@ class Requester : public engine::Block {
   Ring<u32> completing_, errors_;
   Ring<Turn*> flushing_;
   Ring<Fault> faults_;
-  Ring<LocalWork> works_;
+  Ring<device::LocalWork> works_;
   struct Placing {
     Packet* packet = nullptr;
     const u8* from = nullptr;

@@ -9,7 +9,7 @@ using namespace proto;
 
 // It is begun; a rewind will pass over it.
 void Requester::start_local(u32 qpn, Lane& lane, const u8* wqe, u32 index) {
-  LocalWork& work = works_.add();
+  device::LocalWork& work = works_.add();
   ++for_command_;
   work.qpn = qpn, work.life = lane.life, work.index = index, work.wqe = lane.wqe, work.memory = {};
   if (segments_offset(row_of(lane.wqe)) > kSendWqeBytes)

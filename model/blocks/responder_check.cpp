@@ -5,7 +5,7 @@
 #include <array>
 
 #include "model/blocks/check_request.h"
-#include "model/blocks/memory_keys.h"
+#include "model/device/memory_keys.h"
 
 namespace hca::blocks {
 using namespace proto;

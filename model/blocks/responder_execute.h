@@ -121,7 +121,7 @@ class ResponderExecute : public engine::Block {
   using OrderedLink = engine::Link<Ordered, 64>;
 
   ResponderExecute(const ResponderExecuteConfig& config, const PerPort<TxRelease>& timing,
-                   Contexts& contexts, Protection& protection, Accesses& accesses,
+                   device::Contexts& contexts, Protection& protection, Accesses& accesses,
                    const std::array<u32, 16>& lane_of_sl = {})
       : sides{Side(config, timing[0]), Side(config, timing[1])},
         stage_(config.latency, config.interval),
@@ -328,7 +328,7 @@ class ResponderExecute : public engine::Block {
 
   // Side by side what each request needs.
   alignas(64) engine::Stage stage_;
-  Contexts& contexts_;  // in Error it counts the receive WQEs, before that it only reads
+  device::Contexts& contexts_;  // in Error it counts the receive WQEs, before that it only reads
   Protection& protection_;
   Accesses& accesses_;
   ByQp<Queue> queues_;  // in place: a scatter list may be in use

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "model/blocks/by_qp.h"
-#include "model/blocks/contexts.h"
 #include "model/blocks/items.h"
 #include "model/blocks/per_port.h"
 #include "model/blocks/responder_reply_config.h"
 #include "model/blocks/ring.h"
+#include "model/device/contexts.h"
 #include "model/proto/repeated_headers.h"
 
 namespace hca::blocks {
@@ -28,7 +28,8 @@ class ResponderReply : public engine::Block {
     PacketLink* packets_out = nullptr;
     Ring<Reply> waiting;
   };
-  ResponderReply(const ResponderReplyConfig& config, const Contexts& contexts, unsigned count = 1)
+  ResponderReply(const ResponderReplyConfig& config, const device::Contexts& contexts,
+                 unsigned count = 1)
       : config_(config), contexts_(contexts), ports_(count) {}
 
   PerPort<Side> sides;
@@ -53,7 +54,7 @@ class ResponderReply : public engine::Block {
   void build_cnp(Packet& p, const proto::QpConfig& qp);
 
   const ResponderReplyConfig config_;
-  const Contexts& contexts_;
+  const device::Contexts& contexts_;
   PacketPool pool_;
   ByQp<proto::RepeatedHeaders> acks_;  // of ACKs with BECN 0: PSN and AETH are written into them
   const unsigned ports_;

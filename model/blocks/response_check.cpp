@@ -20,7 +20,7 @@ Cycle ResponseCheck::check(Packet& p, Cycle at, Acknowledgement& out) {
 }
 
 bool ResponseCheck::good(const Packet& p, const QpConfig& qp) {
-  Contexts& contexts = context_.contexts;
+  device::Contexts& contexts = context_.contexts;
   const RequestCause cause = judge_response_header(
       {p.parsed, {p.frame(), p.frame_bytes}, qp, contexts.receive[p.qpn], nullptr});
   contexts.count_drop(qp.port, counter_of(cause, qp, p.frame(), p.parsed));

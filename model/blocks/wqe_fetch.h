@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "model/blocks/by_qp.h"
-#include "model/blocks/contexts.h"
 #include "model/blocks/dma.h"
 #include "model/blocks/items.h"
 #include "model/blocks/read_order.h"
 #include "model/blocks/wqe_fetch_config.h"
+#include "model/device/contexts.h"
 
 namespace hca::blocks {
 struct WqeFetchCounters {
@@ -24,7 +24,7 @@ class WqeFetch : public engine::Block {
   struct Ports {
     DmaLink* dma_out = nullptr;
   };
-  WqeFetch(const WqeFetchConfig& config, const Contexts& contexts)
+  WqeFetch(const WqeFetchConfig& config, const device::Contexts& contexts)
       : config_(config), contexts_(contexts) {}
 
   TurnLink turns_in{4};
@@ -48,7 +48,7 @@ class WqeFetch : public engine::Block {
   void copy_pushed(Turn& turn, u32 stride);
 
   const WqeFetchConfig config_;
-  const Contexts& contexts_;
+  const device::Contexts& contexts_;
   ByQp<ReadOrder> orders_;
   Cycle turns_out_free_ = 0;
 };

@@ -10,8 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "model/blocks/event_queue.h"
-#include "model/blocks/memory_keys.h"
+#include "model/device/event_queue.h"
+#include "model/device/execute_command.h"
+#include "model/device/memory_keys.h"
 #include "model/proto/qp_transitions.h"
 #include "model/proto/reply_rules.h"
 #include "model/proto/response_rules.h"
@@ -45,7 +46,7 @@ struct PortCounters {
 class FunctionalHca {
  public:
   explicit FunctionalHca(Io io, const proto::TransportOptions& options = {},
-                         const blocks::ObjectLimits& limits = {})
+                         const device::ObjectLimits& limits = {})
       : io_(std::move(io)), contexts_(limits), counters_(limits.ports) {
     contexts_.options = options;
   }
@@ -58,7 +59,7 @@ class FunctionalHca {
 
   // The cable of a port breaks or is mended (T15).
   void change_cable(u32 port, bool is_broken) {
-    raise_of_port(port, blocks::change_cable(contexts_, port, is_broken));
+    raise_of_port(port, device::change_cable(contexts_, port, is_broken));
   }
 
   Nanoseconds now() const { return now_; }
@@ -69,7 +70,7 @@ class FunctionalHca {
   void advance_to(Nanoseconds time);
 
   // A test may put a queue pair at rest into a state that no command reaches.
-  blocks::Contexts& contexts() { return contexts_; }
+  device::Contexts& contexts() { return contexts_; }
   const Counters& counters() const { return host_counters_; }
   const PortCounters& port_counters(u32 port = 1) const { return counters_[port - 1]; }
   const proto::DropCounters& drops(u32 port = 1) const { return contexts_.drops[port - 1]; }
@@ -115,7 +116,7 @@ class FunctionalHca {
   void run_command(u64 address);
   void complete(u32 cqn, const proto::Cqe& cqe);
   void notify(u32 cqn);
-  blocks::CqTime time_of(const blocks::EventRing& cq) const;
+  device::CqTime time_of(const device::EventRing& cq) const;
   void watch(u32 cqn);
   std::optional<std::pair<Nanoseconds, u32>> next_cq_timer() const;  // (due, CQN)
   void raise(u32 eqn, const proto::Event& event, bool again = false);
@@ -200,7 +201,7 @@ class FunctionalHca {
 
   Nanoseconds now_ = 0;
   u64 row_ = 0;  // of frames that came at once
-  blocks::Contexts contexts_;
+  device::Contexts contexts_;
   std::vector<Side> sides_;
   std::set<std::pair<Nanoseconds, u32>> timers_;  // (due, QPN)
   std::map<u32, Nanoseconds> cq_timers_;          // by CQN: of its moderation, if it runs

@@ -2,6 +2,7 @@
 // What the host sees: doorbells, commands, completions, events; and the clock.
 #include <algorithm>
 
+#include "model/device/execute_command.h"
 #include "model/functional/functional_hca.h"
 
 namespace hca::functional {
@@ -35,11 +36,11 @@ void FunctionalHca::mmio_write(u32 offset, std::span<const u8> bytes) {
     }
     case BarOffset::CqDoorbell: {
       const auto bell = decode<CqDoorbell>(bytes.data());
-      if (!blocks::ring_cq(contexts_, bell)) ++host_counters_.bad_doorbells;
+      if (!device::ring_cq(contexts_, bell)) ++host_counters_.bad_doorbells;
       return notify(bell.cqn);
     }
     case BarOffset::EqDoorbell:
-      return interrupt(blocks::ring_eq(contexts_, decode<EqDoorbell>(bytes.data())));
+      return interrupt(device::ring_eq(contexts_, decode<EqDoorbell>(bytes.data())));
     case BarOffset::CommandDoorbell:
       return run_command(decode<CommandDoorbell>(bytes.data()).address);
     default:
@@ -88,8 +89,8 @@ void FunctionalHca::run_command(u64 address) {
     return;
   }
   const auto asked = decode<CommandHeader>(block.data());
-  const std::vector<u64> pages = read_pages(blocks::page_list_of(block.data()));
-  const blocks::CommandEffect effect = blocks::execute_command(contexts_, block.data(), pages);
+  const std::vector<u64> pages = read_pages(device::page_list_of(block.data()));
+  const device::CommandEffect effect = device::execute_command(contexts_, block.data(), pages);
   contexts_.left_page_lists.clear();  // no access is under way
   if (effect.flush) stop_timer(effect.qpn), flush_sends(effect.qpn), flush_receives(effect.qpn);
   if (effect.clear) {
@@ -111,7 +112,7 @@ void FunctionalHca::run_command(u64 address) {
 
 // ---- Completions and events
 void FunctionalHca::complete(u32 cqn, const Cqe& cqe) {
-  blocks::EventRing& cq = contexts_.cqs[cqn];
+  device::EventRing& cq = contexts_.cqs[cqn];
   std::array<u8, kCqeBytes> bytes;
   const CqePlace place = put_cqe(cq, cqe, bytes.data());
   if (place.result == CqResult::NoQueue) return;
@@ -127,21 +128,21 @@ void FunctionalHca::complete(u32 cqn, const Cqe& cqe) {
   }
   io_.write(place.address, bytes);
   if (!cq.eqn) return;
-  const bool due = blocks::count_cqe(cq, is_solicited(cqe), time_of(cq));
+  const bool due = device::count_cqe(cq, is_solicited(cqe), time_of(cq));
   watch(cqn);
   if (due) raise(cq.eqn, {EventType::Completion, cqn});
 }
 
 // What a CQ may have to tell behind a doorbell, a command or its period.
 void FunctionalHca::notify(u32 cqn) {
-  const blocks::EventRing* cq = contexts_.find_cq(cqn);
+  const device::EventRing* cq = contexts_.find_cq(cqn);
   if (!cq) return void(cq_timers_.erase(cqn));
-  const bool due = blocks::take_armed(contexts_, cqn, time_of(*cq));
+  const bool due = device::take_armed(contexts_, cqn, time_of(*cq));
   watch(cqn);
   if (due) raise(cq->eqn, {EventType::Completion, cqn});
 }
 
-blocks::CqTime FunctionalHca::time_of(const blocks::EventRing& cq) const {
+device::CqTime FunctionalHca::time_of(const device::EventRing& cq) const {
   return {now_, u64{cq.event_period} * 1000};
 }
 
@@ -154,11 +155,11 @@ void FunctionalHca::watch(u32 cqn) {
 
 void FunctionalHca::raise(u32 eqn, const Event& event, bool again) {
   std::array<u8, kEqeBytes> eqe;
-  const std::optional<u64> address = blocks::put_event(contexts_, eqn, event, eqe.data());
+  const std::optional<u64> address = device::put_event(contexts_, eqn, event, eqe.data());
   if (!address) return void(++host_counters_.lost_events);
   if (mutant<"valid_before_rest">()) io_.write(*address + kEqeBytes - 1, std::span(eqe).last(1));
   io_.write(*address, eqe);
-  interrupt(blocks::take_interrupt(contexts_, eqn));
+  interrupt(device::take_interrupt(contexts_, eqn));
   if (mutant<"event_raised_twice">() && !again && eqn == kAsyncEq) raise(eqn, event, true);
 }
 
@@ -170,7 +171,7 @@ void FunctionalHca::raise_of_port(u32 port, PortEvents events) {
 void FunctionalHca::interrupt(std::optional<u16> vector) {
   if (!vector) return;
   std::array<u8, kMessageBytes> message;
-  blocks::encode_message(contexts_.vectors[*vector], message.data());
+  device::encode_message(contexts_.vectors[*vector], message.data());
   io_.write(contexts_.vectors[*vector].address, message);
 }
 

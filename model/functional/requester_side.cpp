@@ -136,10 +136,10 @@ void FunctionalHca::add_pieces(const Sge& sge) {
 
 // BIND_MW, LOCAL_INV, REG_MR: done before the next work request begins. False: it waits, or fails.
 bool FunctionalHca::execute_local(const QpConfig& qp, u32 index) {
-  const blocks::LocalWork work{qp.qpn, 0, index, work_.wqe, work_.memory};
+  const device::LocalWork work{qp.qpn, 0, index, work_.wqe, work_.memory};
   std::optional<u32>& refused = side(qp.qpn).refused;
   if (refused == index ||
-      !blocks::execute_local(contexts_, work, read_pages(blocks::page_list_of(work)))) {
+      !device::execute_local(contexts_, work, read_pages(device::page_list_of(work)))) {
     refused = index;  // it fails when those in front of it are done (C9-209)
     if (index == contexts_.send[qp.qpn].completed)
       refused.reset(), fail_send(qp.qpn, refused_local_status());

@@ -90,7 +90,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   const QpConfig& qp = contexts_.qps[qpn];
   ReceiveState& state = contexts_.receive[qpn];
   if (mutant<"inv_at_parse">() && packet.opcode && packet.has(Ext::Ieth))
-    blocks::free_key(contexts_, packet.ieth.rkey);
+    device::free_key(contexts_, packet.ieth.rkey);
   SharedQueue* const shared = qp.srqn ? contexts_.find_srq(qp.srqn) : nullptr;
   if (shared) look_at(state, *shared);
   RequestVerdict verdict =
@@ -272,7 +272,7 @@ void FunctionalHca::complete_receive(u32 qpn, const ParsedPacket& packet,
   const bool send = packet.opcode->operation == Operation::Send;
   if (packet.has(Ext::Ieth)) {
     const u32 key = packet.ieth.rkey;
-    if (!blocks::invalidate_key(contexts_, key, accessor_of(contexts_.qps[qpn])))
+    if (!device::invalidate_key(contexts_, key, accessor_of(contexts_.qps[qpn])))
       return fail_invalidate(qpn, effect);
   }
   Cqe cqe{};

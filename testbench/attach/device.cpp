@@ -126,7 +126,7 @@ void Device::describe(const testbench::Scenario& scenario) {
   info_.pcie_generation = scenario.pcie[index_].generation;
   info_.pcie_lanes = scenario.pcie[index_].lanes;
   info_.max_ahs = kMostAhs;
-  info_.multicast_members = blocks::ObjectLimits{}.multicast_members;
+  info_.multicast_members = device::ObjectLimits{}.multicast_members;
   std::string_view(HCA_VERSION).copy(info_.fw_ver.data(), info_.fw_ver.size() - 1);
   info_.attributes = node_.verbs.query_device();
 }

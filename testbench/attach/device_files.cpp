@@ -10,8 +10,8 @@
 #include <stdexcept>
 
 #include "model/blocks/chip.h"
-#include "model/blocks/contexts.h"
 #include "model/blocks/per_port.h"
+#include "model/device/contexts.h"
 #include "model/proto/framing.h"
 #include "testbench/attach/file_places.h"
 
@@ -218,7 +218,7 @@ void add_counters(Texts& texts, const Subject& s) {
   for (const CounterRow& row : kCounters)
     texts[fmt::format("{}counters/{}", folder, row.name)] =
         std::to_string(row.counter.empty() ? 0 : values[row.counter] / row.divisor);
-  const blocks::Contexts& contexts = s.device.node().hca.contexts();
+  const device::Contexts& contexts = s.device.node().hca.contexts();
   add_fields(texts, folder + "hw_counters/", contexts.drops[s.port]);
   add_fields(texts, folder + "hw_counters/transport_", contexts.transport[s.port]);
 }

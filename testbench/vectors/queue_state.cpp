@@ -113,7 +113,7 @@ QueueState plan_queue_state(const JsonAt& state, Service service, const QpAttrib
   return values;
 }
 
-void put_queue_state(const QueueState& state, blocks::Contexts& contexts, u32 qpn) {
+void put_queue_state(const QueueState& state, device::Contexts& contexts, u32 qpn) {
   for (const QueueStateValue& v : state)
     v.row->put(contexts.send[qpn], contexts.receive[qpn], v.value);
 }

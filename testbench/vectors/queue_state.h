@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/blocks/contexts.h"
+#include "model/device/contexts.h"
 #include "testbench/vectors/symbols.h"
 
 namespace hca::testbench {
@@ -24,5 +24,5 @@ void check_queue_state(const JsonAt& json);
 QueueState plan_queue_state(const JsonAt& state, proto::Service service,
                             const proto::QpAttributes& a, const Symbols& symbols);
 // Of a queue pair at rest.
-void put_queue_state(const QueueState& state, blocks::Contexts& contexts, u32 qpn);
+void put_queue_state(const QueueState& state, device::Contexts& contexts, u32 qpn);
 }  // namespace hca::testbench

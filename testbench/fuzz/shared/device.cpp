@@ -20,7 +20,7 @@ tlm_::PageStore& pages() {
   return store;
 }
 // An object with a number far ahead takes the time to make all those below it.
-constexpr blocks::ObjectLimits kLimits{
+constexpr device::ObjectLimits kLimits{
     .qps = 256, .cqs = 256, .regions = 1024, .srqs = 256, .pds = 256};
 constexpr std::array kServices{Service::Rc, Service::Uc, Service::Ud};
 }  // namespace

@@ -129,7 +129,7 @@ inline PerPort<TxRelease> release(TxStart start) {
 }
 
 // The objects of one side of a Pair, without a chip.
-inline void set_up(Contexts& contexts, u32 qps, bool second = false) {
+inline void set_up(device::Contexts& contexts, u32 qps, bool second = false) {
   PairConfig config;
   config.qps = qps;
   set_up(contexts, config, second);

@@ -2,6 +2,7 @@
 // SQD, asynchronous events and interrupts of two chips.
 #include <catch2/catch.hpp>
 
+#include "model/device/execute_command.h"
 #include "testbench/tests/blocks/pair.h"
 
 using namespace hca;
@@ -14,7 +15,7 @@ constexpr u32 kAnswerSlot = 15;
 
 // EQ 0 with vector 0, armed.
 void open_events(Pair::Side& side) {
-  Contexts& c = side.chip.qp_context.contexts;
+  device::Contexts& c = side.chip.qp_context.contexts;
   u8 block[kCommandBytes] = {};
   encode(CommandHeader{CommandOpcode::CreateEq, {}, false, kAsyncEq}, block);
   encode(QueueAttributes{.address = kEqs + 0x4000, .log_entries = 4}, block + kCommandHeaderBytes);
@@ -128,7 +129,7 @@ TEST_CASE("a full CQ raises CQ_ERR for itself and QP_FATAL for its queue pair, i
           "[chip][G21.3][T15-CQ_ERR][T15-QP_FATAL]") {
   Pair pair{PairConfig{}};
   open_events(pair.a);
-  EventRing& cq = pair.a.chip.qp_context.contexts.cqs[1];
+  device::EventRing& cq = pair.a.chip.qp_context.contexts.cqs[1];
   cq.consumer = cq.producer - cq.entries();
   pair.a.host.plan = {{.bytes = 8}, {.bytes = 8}};
   pair.run();
@@ -143,7 +144,7 @@ TEST_CASE("a chip writes CQE, EQE and interrupt message in this order", "[chip][
   PairConfig config;
   config.armed = true;  // the CQ, which names EQ 1
   Pair pair{config};
-  Contexts& c = pair.a.chip.qp_context.contexts;
+  device::Contexts& c = pair.a.chip.qp_context.contexts;
   c.eqs[1].armed = Arm::Next, c.eqs[1].vector = 7;
   c.vectors[7] = {kMessage, 0x01020304, false};
   pair.a.host.plan = {{.bytes = 8}};

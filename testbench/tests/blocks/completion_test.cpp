@@ -52,7 +52,7 @@ struct CompletionBench : Bench {
     return writes->seen;
   }
   CompletionConfig config;
-  Contexts contexts;
+  device::Contexts contexts;
   Completion completion;
   Taker<DmaRequest, 8>* writes = nullptr;
   Taker<EventNote, 4>* events = nullptr;
@@ -112,7 +112,7 @@ TEST_CASE("a doorbell that arms a CQ with CQEs not taken raises the event", "[co
       Case{proto::Arm::Solicited, 1, true, false}, Case{proto::Arm::None, 0, true, false});
   CAPTURE(int(c.arm), c.taken, c.solicits);
   CompletionBench bench({}, {10}, {}, 8, 0, false, {{100, {c.arm, 1, c.taken}}}, c.solicits);
-  EventRing& cq = bench.contexts.cqs[1];
+  device::EventRing& cq = bench.contexts.cqs[1];
   cq.armed = proto::Arm::None;
   bench.plan({{80, [&] { bench.in_memory(0); }}});
   bench.seen();
@@ -189,7 +189,7 @@ struct Moderated {
 };
 Cycles events_of(const Moderated& m) {
   CompletionBench bench({}, Cycles(m.in_memory.size(), 10), {}, 8, 0, false, m.bells, m.solicited);
-  EventRing& cq = bench.contexts.cqs[1];
+  device::EventRing& cq = bench.contexts.cqs[1];
   cq.armed = m.armed, cq.event_count = m.count, cq.event_period = m.period;
   std::map<Cycle, std::function<void()>> plan;
   for (std::size_t i = 0; i < m.in_memory.size(); ++i)
@@ -260,7 +260,7 @@ TEST_CASE("a CQ whose moderation changes has its event at once or begins anew",
                           Case{0, 2, {120 + 200 + 1}}, Case{2, 1, {120 + 100 + 1}});
   CAPTURE(c.count, c.period);
   CompletionBench bench({}, {10});
-  EventRing& cq = bench.contexts.cqs[1];
+  device::EventRing& cq = bench.contexts.cqs[1];
   cq.event_count = 3, cq.event_period = 1;
   bench.plan({{80, [&] { bench.in_memory(0); }}, {119, [&] {
                                                     cq.event_count = c.count,
@@ -274,7 +274,7 @@ TEST_CASE("a CQ whose moderation changes has its event at once or begins anew",
 
 TEST_CASE("the period of a CQ that is gone ends nothing", "[completion][G21.2]") {
   CompletionBench bench({}, {10});
-  EventRing& cq = bench.contexts.cqs[1];
+  device::EventRing& cq = bench.contexts.cqs[1];
   cq.event_period = 1;
   bench.plan({{80, [&] { bench.in_memory(0); }},
               {119,

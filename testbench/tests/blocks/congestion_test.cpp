@@ -18,7 +18,7 @@ struct CongestionBench {
     p->frame()[p->shape.network_offset + 1] = marked ? proto::kEcnCongestionExperienced : 0;
     return block.notify(*p, at);
   }
-  Contexts contexts;
+  device::Contexts contexts;
   PacketPool pool;
   Congestion block;
 };

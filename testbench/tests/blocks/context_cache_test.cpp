@@ -74,7 +74,7 @@ struct CacheBench : Bench {
       client.done(client.self, r, now() + kReadCycles, now() + kReadCycles);
     }
   };
-  Contexts contexts;
+  device::Contexts contexts;
   ContextCache cache;
   Memory memory;
   Taker<u32, 8>* answers = nullptr;

@@ -45,7 +45,7 @@ struct GateBench : Bench {
     for (const ContextAsk& ask : asks->items) all.push_back({ask.kind, ask.number});
     return all;
   }
-  Contexts contexts;
+  device::Contexts contexts;
   ContextCache cache;
   Gate gate;
   Taker<ContextAsk, 8>* asks = nullptr;
@@ -174,7 +174,7 @@ TEST_CASE("a response needs the WQE of its READ", "[context_gate]") {
     CacheConfigs alone;
     alone.wqe.entries = 4;
     GateBench<Acknowledgement, 8> bench(note_response, alone);
-    Contexts& c = bench.contexts;
+    device::Contexts& c = bench.contexts;
     using proto::Answer;
     c.message(1, 5) = {.first_psn = 0xffffff, .packets = 3, .answer = Answer::Read};
     c.message(1, 6) = {.first_psn = 2, .packets = 1};
@@ -200,7 +200,7 @@ TEST_CASE("an acknowledgement needs the WQEs of the messages that it completes",
     CacheConfigs alone;
     alone.wqe.entries = 4, alone.wqe.acks = acks;
     GateBench<Acknowledgement, 8> bench(note_response, alone);
-    Contexts& c = bench.contexts;
+    device::Contexts& c = bench.contexts;
     c.message(1, 5) = {.first_psn = 0xfffffe, .packets = 3};
     c.message(1, 6) = {.first_psn = 1, .packets = 1};
     c.message(1, 7) = {.first_psn = 2, .packets = 2};
@@ -240,7 +240,7 @@ TEST_CASE("an acknowledgement needs the WQEs of the messages that it completes",
 
 TEST_CASE("a packet needs its queue pair, and what its R_Key names", "[context_gate]") {
   Bench bench;
-  Contexts peer, contexts;
+  device::Contexts peer, contexts;
   set_up(peer, 1, true), set_up(contexts, 1);
   PacketPool pool;
   const CacheConfigs configs = all_kinds();

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "model/blocks/context_image.h"
+#include "model/device/execute_command.h"
 #include "model/proto/bytes.h"
 #include "testbench/tests/blocks/pair.h"
 
@@ -14,14 +15,14 @@ using S = CommandStatus;
 
 namespace {
 template <class Body>
-S run(Contexts& contexts, CommandOpcode opcode, u32 object, const Body& body) {
+S run(device::Contexts& contexts, CommandOpcode opcode, u32 object, const Body& body) {
   u8 block[kCommandBytes] = {};
   encode(CommandHeader{opcode, {}, false, object}, block);
   encode(body, block + kCommandHeaderBytes);
   execute_command(contexts, block);
   return decode<CommandHeader>(block).status;
 }
-std::vector<u64> words(const Contexts& contexts, ContextKind kind, u64 number, u32 count) {
+std::vector<u64> words(const device::Contexts& contexts, ContextKind kind, u64 number, u32 count) {
   std::vector<u8> bytes(row_of(kind).bytes, 0xee);
   write_image(contexts, kind, number, 21, bytes);
   std::vector<u64> all;
@@ -32,7 +33,7 @@ std::vector<u64> words(const Contexts& contexts, ContextKind kind, u64 number, u
 
 TEST_CASE("a device that does not hold all contexts wants memory before its first CQ",
           "[command][context_cache]") {
-  Contexts c;
+  device::Contexts c;
   c.needs_context_memory = true;
   const QueueAttributes cq{.address = 0x1000, .log_entries = 4};
   CHECK(run(c, CommandOpcode::CreateCq, 1, cq) == S::BadState);
@@ -49,7 +50,7 @@ TEST_CASE("a device that does not hold all contexts wants memory before its firs
 }
 
 TEST_CASE("a device that holds all contexts takes no memory for them", "[command][context_cache]") {
-  Contexts c;
+  device::Contexts c;
   CHECK(run(c, CommandOpcode::SetContextMemory, 0, ContextMemoryAttributes{0x100}) == S::BadState);
   for (const bool needs : {false, true}) {
     c.needs_context_memory = needs;
@@ -71,7 +72,7 @@ TEST_CASE("the tables of contexts stand one behind the other", "[context_cache]"
 }
 
 TEST_CASE("an entry of the MTT has the addresses of eight pages", "[context_cache]") {
-  Contexts c;
+  device::Contexts c;
   set_up(c, PairConfig{}, false);
   Region& region = c.regions[1];
   constexpr u64 kPage = u64{2} << 20;
@@ -88,7 +89,7 @@ TEST_CASE("an entry of the MTT has the addresses of eight pages", "[context_cach
 }
 
 TEST_CASE("entries of a region and of a CQ begin with where they are", "[context_cache]") {
-  Contexts c;
+  device::Contexts c;
   set_up(c, PairConfig{}, false);
   CHECK(words(c, ContextKind::Mpt, 1, 4) ==
         std::vector<u64>{kData, kMemoryBytes - kData, kData, kData});

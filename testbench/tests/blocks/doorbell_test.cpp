@@ -24,7 +24,7 @@ struct DoorbellBench : Bench {
     proto::store_be<8>(bytes, value);
     doorbell.write(at, u32(offset), bytes);
   }
-  Contexts contexts;
+  device::Contexts contexts;
   Doorbell doorbell;
   Taker<SendBell, 8>& sends;
   Taker<ReceiveBell, 8>& receives;

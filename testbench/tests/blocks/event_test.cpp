@@ -37,7 +37,7 @@ struct EventBench : Bench {
     return writes->seen;
   }
   EventConfig config;
-  Contexts contexts;
+  device::Contexts contexts;
   blocks::Event event;
   Taker<DmaRequest, 8>* writes = nullptr;
 };

@@ -80,7 +80,7 @@ struct LinkBench : Bench {
   }
   LinkControlConfig config;
   proto::PortAttributes attributes;
-  Contexts contexts;
+  device::Contexts contexts;
   PacketPool pool;
   LinkControl link;
   MailTaker mail;

@@ -49,7 +49,7 @@ struct PacketizerBench : Bench {
     }
   };
   PacketizerConfig config;
-  Contexts contexts;
+  device::Contexts contexts;
   Protection protection{{}, contexts};
   // 31.25 bytes a cycle.
   Packetizer packetizer{config, 400'000'000, protection, release(config.tx_start)};

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <stdexcept>
 
+#include "model/device/execute_command.h"
 #include "model/engine/digest.h"
 #include "model/proto/ip_checksum.h"
 
@@ -13,7 +14,7 @@ using namespace proto;
 
 namespace {
 template <class T>
-CommandHeader command(Contexts& contexts, CommandOpcode opcode, u32 object, const T& body) {
+CommandHeader command(device::Contexts& contexts, CommandOpcode opcode, u32 object, const T& body) {
   u8 block[kCommandBytes] = {};
   encode(CommandHeader{opcode, {}, false, object}, block);
   encode(body, block + kCommandHeaderBytes);
@@ -45,7 +46,7 @@ void mark(Packet& p) {
 }
 }  // namespace
 
-void set_up(Contexts& c, const PairConfig& config, bool second) {
+void set_up(device::Contexts& c, const PairConfig& config, bool second) {
   c.limits.first_qp = 1;  // so that queue pairs, CQs and rings count alike
   const u32 ports = u32(c.ports.size());
   for (u32 number = 1; number <= ports; ++number) {

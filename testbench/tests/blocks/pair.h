@@ -100,7 +100,7 @@ struct PairConfig {
 
 // By commands: the ports, region kKey, the EQ, the CQs and the queue pairs 1 .. qps, which take
 // turns in using the ports, connected and in RTS.
-void set_up(Contexts& contexts, const PairConfig& config, bool second);
+void set_up(device::Contexts& contexts, const PairConfig& config, bool second);
 
 class Pair {
  public:

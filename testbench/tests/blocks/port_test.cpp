@@ -51,7 +51,7 @@ struct TransmitBench : Bench {
   PortConfig config;
   u32 bytes;
   bool tells_sent;
-  Contexts contexts;
+  device::Contexts contexts;
   Wire wire;
   PortCounters counters;
   engine::Budget buffers{16};
@@ -79,7 +79,7 @@ struct ReceiveBench : Bench {
     return requests->seen;
   }
   PortConfig config;
-  Contexts peer;
+  device::Contexts peer;
   QpContext context{{.latency = 2, .interval = 1}};
   Protection protection{{.latency = 2, .interval = 1}, context.contexts};
   ResponderCheck responder{check_config, context, protection};
@@ -245,7 +245,7 @@ TEST_CASE("a packet is taken when there is room behind the port, not before", "[
 TEST_CASE("the event of an SRQ's limit follows the request that takes the WQE", "[port][SRQ-6]") {
   ReceiveBench bench({}, {.latency = 5});
   auto& events = bench.take(bench.port.ports.events_out, bench.port);
-  Contexts& contexts = bench.context.contexts;
+  device::Contexts& contexts = bench.context.contexts;
   contexts.srqs.resize(2);
   contexts.srqs[1].allocated = true, contexts.srqs[1].posted = 2, contexts.srqs[1].limit = 2;
   contexts.qps[1].srqn = 1;
@@ -262,7 +262,7 @@ TEST_CASE("the event of an SRQ's limit follows the request that takes the WQE", 
 TEST_CASE("copies of a multicast datagram follow one a cycle, and what comes behind it after them",
           "[port][G25.2]") {
   ReceiveBench bench({.latency = 10, .rx_forward = RxForward::Store}, {.latency = 5}, 64, 0, 3);
-  Contexts& contexts = bench.context.contexts;
+  device::Contexts& contexts = bench.context.contexts;
   proto::Gid group{};
   group.bytes[10] = group.bytes[11] = 0xff, group.bytes[12] = 0xe0, group.bytes[15] = 5;
   for (const u32 qpn : {2, 3}) {

@@ -9,7 +9,7 @@ using namespace hca;
 using namespace hca::test;
 
 TEST_CASE("an access is judged after the latency of protection", "[protection]") {
-  Contexts contexts;
+  device::Contexts contexts;
   Protection protection({.latency = 2, .interval = 3}, contexts);
   CHECK(protection.look_up(protection.execute, 10, kKey) == 10 + 2);
   CHECK(protection.look_up(protection.execute, 12, kKey) == 13 + 2);  // blocked in 12
@@ -20,7 +20,7 @@ TEST_CASE("an access is judged after the latency of protection", "[protection]")
 
 TEST_CASE("a local access outside of its region, its PD or its rights is refused",
           "[protection][G22.4]") {
-  Contexts contexts;
+  device::Contexts contexts;
   set_up(contexts, 1);
   Protection protection({}, contexts);
   const u64 bytes = kMemoryBytes - kData;

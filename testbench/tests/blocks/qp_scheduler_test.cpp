@@ -25,7 +25,7 @@ struct SchedulerBench : Bench {
     return turns->seen;
   }
   QpSchedulerConfig config;
-  Contexts contexts;
+  device::Contexts contexts;
   QpScheduler scheduler;
   Taker<Turn*, 8>* turns = nullptr;
 };

@@ -82,7 +82,7 @@ struct RequesterBench : Bench {
   Taker<DmaRequest, 8>* reads = nullptr;  // of payloads
   Taker<SchedulerNote, 8>* notes = nullptr;
   Taker<Fault, 4>* faults = nullptr;
-  Taker<LocalWork, 4>* works = nullptr;
+  Taker<device::LocalWork, 4>* works = nullptr;
 };
 }  // namespace
 

@@ -18,7 +18,7 @@ struct CheckBench {
     return block.check(*p, at, at);
   }
   ResponderCheckConfig config;
-  Contexts peer;
+  device::Contexts peer;
   QpContext context{{.latency = 2, .interval = 1}};
   Protection protection{{.latency = 2, .interval = 1}, context.contexts};
   ResponderCheck block{config, context, protection};

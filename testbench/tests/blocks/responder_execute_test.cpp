@@ -57,7 +57,7 @@ struct ExecuteBench : Bench {
     return *this;
   }
   ResponderExecuteConfig config;
-  Contexts peer;
+  device::Contexts peer;
   QpContext context{{.latency = 2, .interval = 1}};
   Protection protection{{.latency = 2, .interval = 1}, context.contexts};
   ResponderCheckConfig check_config;

@@ -27,7 +27,7 @@ struct ReplyBench : Bench {
     return packets->seen;
   }
   ResponderReplyConfig config;
-  Contexts contexts;
+  device::Contexts contexts;
   ResponderReply reply;
   Taker<Packet*, kMostPackets>* packets = nullptr;
 };

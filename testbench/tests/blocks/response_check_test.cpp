@@ -30,7 +30,7 @@ struct ResponseBench {
   Cycle check(Cycle at, u32 psn = 100) {
     return block.check(*ack_packet(pool, peer.qps[1], psn, 0x1f), at, ack);
   }
-  Contexts peer;
+  device::Contexts peer;
   QpContext context{{.latency = 2, .interval = 1}};
   ResponseCheck block;
   PacketPool pool;

@@ -142,7 +142,7 @@ Seen take_away(const Way& way, Cycle at, u32 each = 40) {
 TEST_CASE("the page list of a region that is gone goes when no access needs it any more",
           "[chip][MR-9]") {
   Pair pair{PairConfig{}};
-  blocks::Contexts& contexts = pair.b.chip.qp_context.contexts;
+  device::Contexts& contexts = pair.b.chip.qp_context.contexts;
   pair.b.host.start(1);
   for (u32 i = 0; i < 5; ++i) {
     proto::Region& region = add_region(pair.b, kOther);

@@ -4,6 +4,7 @@
 // removes each wake-up and sees these tests fail.
 #include <catch2/catch.hpp>
 
+#include "model/device/execute_command.h"
 #include "testbench/tests/blocks/bench.h"
 
 using namespace hca;
@@ -135,7 +136,7 @@ std::map<Cycle, std::function<void()>> plan_of(Pair::Side& side, const Load& loa
   return plan;
 }
 
-void open_events(Contexts& c) {
+void open_events(device::Contexts& c) {
   u8 block[kCommandBytes] = {};
   encode(CommandHeader{CommandOpcode::CreateEq, {}, false, kAsyncEq}, block);
   encode(QueueAttributes{.address = kEqs + 0x4000, .log_entries = 8}, block + kCommandHeaderBytes);
@@ -156,7 +157,7 @@ u64 hash(const Load& load, const engine::Domain::Options& options) {
     regions[2].key = kFastKey, regions[2].access |= kFastRegister;
     post(*side, load, side == &pair.a ? 3 : 4);
     if (load.bad) {
-      EventRing& cq = side->chip.qp_context.contexts.cqs[3];
+      device::EventRing& cq = side->chip.qp_context.contexts.cqs[3];
       cq.consumer = cq.producer + 4 - cq.entries();  // it overflows with the fifth CQE
     }
     if (load.changes && side == &pair.b)

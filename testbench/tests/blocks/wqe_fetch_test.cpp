@@ -37,7 +37,7 @@ struct FetchBench : Bench {
     return requests->seen;
   }
   WqeFetchConfig config;
-  Contexts contexts;
+  device::Contexts contexts;
   Pool<Turn> pool;
   std::vector<Turn*> fed;
   WqeFetch fetch;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared receive queues.
-#include "model/blocks/command_call.h"
+#include "model/device/command_call.h"
 
-namespace hca::blocks {
+namespace hca::device {
 using namespace proto;
 
 namespace {
@@ -73,4 +73,4 @@ CommandStatus destroy_srq(Call& c) {
   c.effect.takes_away = true;
   return CommandStatus::Ok;
 }
-}  // namespace hca::blocks
+}  // namespace hca::device

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "model/blocks/object_limits.h"
+#include "model/device/object_limits.h"
 #include "model/proto/commands.h"
 #include "model/proto/cq_ring.h"
 #include "model/proto/drop_counters.h"
@@ -18,7 +18,7 @@
 #include "model/proto/qp_transitions.h"
 #include "model/proto/shared_queue.h"
 
-namespace hca::blocks {
+namespace hca::device {
 // A ring in host memory that the HCA produces into: CQ or EQ.
 struct EventRing : proto::EntryRing {
   u32 eqn = 0;     // of a CQ; 0: none
@@ -170,32 +170,4 @@ struct Contexts {
     return holds(table, number) && table[number].allocated ? &table[number] : nullptr;
   }
 };
-
-// Executes one command block in place: header and structure in, header and result out. What the
-// runner has to do then: flush or clear the queues of a queue pair, or let them go on; write the
-// message of a vector.
-struct CommandEffect {
-  u32 qpn = 0;
-  bool flush = false, clear = false, resume = false;
-  bool start = false;    // it left RTR for RTS
-  bool drain = false;    // it entered SQD
-  bool recover = false;  // it left SQE for RTS
-  // A key, a queue or a queue pair is gone: written back when the accesses judged before have
-  // ended.
-  bool takes_away = false;
-  std::optional<u32> key{};  // the key that is gone
-  bool message = false;
-  u16 vector = 0;
-  std::optional<proto::Event> event{};  // to raise
-  std::optional<u32> cqn{};             // a CQ that changed or went: its event may be due
-  // SetPort: what is to be told of the port.
-  proto::PortEvents port_events = 0;
-  u32 port = 0;
-};
-// T15: the cable of a port breaks, and the port is Down, or is mended, and it is what SetPort asked
-// for last. What is to be told of it. `port`: from 1 on.
-proto::PortEvents change_cable(Contexts& contexts, u32 port, bool is_broken);
-CommandEffect execute_command(Contexts& contexts, u8* block, std::span<const u64> pages = {});
-// What must be read from host memory before it is executed: a page list.
-proto::PageList page_list_of(const u8* block);
-}  // namespace hca::blocks
+}  // namespace hca::device

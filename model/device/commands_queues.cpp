@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Completion queues, event queues and the interrupt vectors of event queues.
-#include "model/blocks/command_call.h"
+#include "model/device/command_call.h"
 
-namespace hca::blocks {
+namespace hca::device {
 using namespace proto;
 
 namespace {
@@ -127,4 +127,4 @@ CommandStatus query_vector(Call& c) {
   encode(c.contexts.vectors[c.header.object], c.body);
   return CommandStatus::Ok;
 }
-}  // namespace hca::blocks
+}  // namespace hca::device

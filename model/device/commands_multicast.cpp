@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Members of multicast groups (C9-59, G25).
-#include "model/blocks/command_call.h"
+#include "model/device/command_call.h"
 
-namespace hca::blocks {
+namespace hca::device {
 using namespace proto;
 
 namespace {
@@ -33,4 +33,4 @@ CommandStatus detach_multicast(Call& c) {
   if (!mutant<"detach_keeps_member">()) std::erase(c.contexts.members, member);
   return CommandStatus::Ok;
 }
-}  // namespace hca::blocks
+}  // namespace hca::device

@@ -2,7 +2,7 @@
 #pragma once
 #include "model/proto/types.h"
 
-namespace hca::blocks {
+namespace hca::device {
 struct ObjectLimits {
   u32 qps = 1 << 16;      // QP numbers are below this
   u32 cqs = 1 << 16;      // CQ numbers
@@ -15,4 +15,4 @@ struct ObjectLimits {
   u32 first_qp = 2;  // QP numbers below are reserved for management (QPS-1)
   u32 multicast_members = 1024;
 };
-}  // namespace hca::blocks
+}  // namespace hca::device

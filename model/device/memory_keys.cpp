@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/memory_keys.h"
+#include "model/device/memory_keys.h"
 
-namespace hca::blocks {
+namespace hca::device {
 using namespace proto;
 
 const Region& entry_of(const Contexts& contexts, u32 key) {
@@ -134,4 +134,4 @@ bool execute_local(Contexts& contexts, const LocalWork& work, std::span<const u6
                             work.wqe.rkey});
   }
 }
-}  // namespace hca::blocks
+}  // namespace hca::device

@@ -4,10 +4,10 @@
 #pragma once
 #include <span>
 
-#include "model/blocks/contexts.h"
+#include "model/device/contexts.h"
 #include "model/proto/key_rules.h"
 
-namespace hca::blocks {
+namespace hca::device {
 // The entry of an index; kNoRegion if it has none.
 const proto::Region& entry_of(const Contexts& contexts, u32 key);
 // An entry that is not Invalid and has this key.
@@ -39,4 +39,4 @@ u32 key_of(const LocalWork& work);
 proto::PageList page_list_of(const LocalWork& work);
 // False: it is refused.
 bool execute_local(Contexts& contexts, const LocalWork& work, std::span<const u64> pages);
-}  // namespace hca::blocks
+}  // namespace hca::device

@@ -3,9 +3,9 @@
 #pragma once
 #include <algorithm>
 
-#include "model/blocks/contexts.h"
+#include "model/device/execute_command.h"
 
-namespace hca::blocks {
+namespace hca::device {
 struct Call {
   Contexts& contexts;
   const proto::CommandHeader& header;
@@ -31,4 +31,4 @@ CommandFunction create_srq, modify_srq, query_srq, destroy_srq;
 CommandFunction attach_multicast, detach_multicast;
 CommandFunction set_context_memory;
 CommandFunction create_qp, modify_qp, query_qp, query_qp_create, destroy_qp;
-}  // namespace hca::blocks
+}  // namespace hca::device

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory regions and memory windows.
-#include "model/blocks/command_call.h"
-#include "model/blocks/memory_keys.h"
+#include "model/device/command_call.h"
+#include "model/device/memory_keys.h"
 
-namespace hca::blocks {
+namespace hca::device {
 using namespace proto;
 
 namespace {
@@ -156,4 +156,4 @@ CommandStatus dealloc_mw(Call& c) {
   if (!mutant<"dealloc_mw_keeps">()) remove_entry(c.contexts, *window);
   return CommandStatus::Ok;
 }
-}  // namespace hca::blocks
+}  // namespace hca::device

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/contexts.h"
+#include "model/device/execute_command.h"
 
-#include "model/blocks/command_call.h"
+#include "model/device/command_call.h"
 #include "model/proto/key_rules.h"
 
-namespace hca::blocks {
+namespace hca::device {
 using namespace proto;
 
 namespace {
@@ -77,4 +77,4 @@ CommandEffect execute_command(Contexts& contexts, u8* block, std::span<const u64
   encode(header, block);
   return effect;
 }
-}  // namespace hca::blocks
+}  // namespace hca::device

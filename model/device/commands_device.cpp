@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device, ports and protection domains.
-#include "model/blocks/command_call.h"
+#include "model/device/command_call.h"
 #include "model/proto/context_memory.h"
 
-namespace hca::blocks {
+namespace hca::device {
 using namespace proto;
 
 CommandStatus query_device(Call& c) {
@@ -116,4 +116,4 @@ CommandStatus dealloc_pd(Call& c) {
   *pd = {};
   return CommandStatus::Ok;
 }
-}  // namespace hca::blocks
+}  // namespace hca::device

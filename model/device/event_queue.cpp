@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/event_queue.h"
+#include "model/device/event_queue.h"
 
 #include <utility>
 
-namespace hca::blocks {
+namespace hca::device {
 using namespace proto;
 
 namespace {
@@ -95,4 +95,4 @@ bool ring_cq(Contexts& contexts, const CqDoorbell& bell) {
     cq->armed = bell.arm;
   return true;
 }
-}  // namespace hca::blocks
+}  // namespace hca::device

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queue pairs.
-#include "model/blocks/command_call.h"
+#include "model/device/command_call.h"
 
-namespace hca::blocks {
+namespace hca::device {
 using namespace proto;
 
 namespace {
@@ -122,4 +122,4 @@ CommandStatus destroy_qp(Call& c) {
   if (mutant<"destroy_raises">()) c.effect.drain = x.send[c.header.object].notify_drained = true;
   return CommandStatus::Ok;
 }
-}  // namespace hca::blocks
+}  // namespace hca::device

@@ -3,9 +3,9 @@
 #pragma once
 #include <optional>
 
-#include "model/blocks/contexts.h"
+#include "model/device/contexts.h"
 
-namespace hca::blocks {
+namespace hca::device {
 // Writes the EQE of `event` for event queue `eqn` to `eqe` and gives its address; nothing if there
 // is no such queue or no room in it: the event is lost.
 std::optional<u64> put_event(Contexts& contexts, u32 eqn, const proto::Event& event, u8* eqe);
@@ -31,4 +31,4 @@ bool take_armed(Contexts& contexts, u32 cqn, const CqTime& time);
 inline void encode_message(const proto::VectorAttributes& vector, u8* out) {
   for (unsigned i = 0; i < proto::kMessageBytes; ++i) out[i] = u8(vector.data >> 8 * i);
 }
-}  // namespace hca::blocks
+}  // namespace hca::device
