@@ -43,7 +43,7 @@ void Hca::end_of_elaboration() {
 void Hca::replace(const blocks::StandIns& stand_ins) { chip_->replace(stand_ins); }
 void Hca::set_host_pages(const blocks::HostPages& pages) { chip_->protection.host_pages = &pages; }
 engine::ProbeHub& Hca::probes() { return chip_->probes; }
-device::Contexts& Hca::contexts() { return chip_->qp_context.contexts; }
+device::Contexts& Hca::contexts() { return chip_->contexts; }
 Cycle Hca::next_timer() const { return chip_->next_timer(); }
 Cycle Hca::timer_of(u32 qpn) const { return chip_->timer_of(qpn); }
 std::string Hca::standstill(u32 qpn, u32 rung) const { return chip_->standstill(qpn, rung); }

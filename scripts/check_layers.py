@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The layers of the model, as a check.
 
-  check_layers.py includes ROOT    no #include of a layer further right, nor of a library that the layer may not know
+  check_layers.py includes ROOT    no #include of a layer further right, nor of a library that the layer may not know; each running
+                                   state of a device is changed by its owner among the blocks
   check_layers.py symbols FILE...  no archive or program refers to a symbol of SystemC or links libsystemc
 """
 import pathlib
@@ -27,12 +28,26 @@ MAY_INCLUDE = {
     LOCKSTEP: {PROTO, ENGINE, DEVICE, BLOCKS, RTL, LOCKSTEP},
     TESTBENCH: {PROTO, ENGINE, DEVICE, BLOCKS, FUNCTIONAL, HCA, RTL, TLM, LOCKSTEP, TESTBENCH},
     TESTS: {PROTO, ENGINE, DEVICE, BLOCKS, FUNCTIONAL, HCA, RTL, TLM, LOCKSTEP, TESTBENCH, TESTS,
-            f"{TESTS}/proto", f"{TESTS}/engine", f"{TESTS}/blocks"},
+            f"{TESTS}/proto", f"{TESTS}/device", f"{TESTS}/engine", f"{TESTS}/blocks"},
     f"{TESTS}/proto": {PROTO, f"{TESTS}/proto"},
+    f"{TESTS}/device": {PROTO, DEVICE, f"{TESTS}/device"},
     f"{TESTS}/engine": {PROTO, ENGINE, f"{TESTS}/engine"},
     f"{TESTS}/blocks": {PROTO, ENGINE, DEVICE, BLOCKS, f"{TESTS}/blocks"},
 }
 WITHOUT_SYSTEMC = {PROTO, DEVICE, ENGINE, DEVICE, BLOCKS, FUNCTIONAL, RTL, LOCKSTEP}
+# Headers of model/blocks whose class holds the Writer of a table (model/device/writers.h), and those that may change all tables.
+OWNERS = {
+    "SendStates": {"requester.h"},
+    "SentMessages": {"requester.h"},
+    "PostedSends": {"qp_scheduler.h"},
+    "ReceiveStates": {"responder_check.h", "responder_execute.h"},  # execute: of what it ends: in Error, without answers, of an SRQ
+    "SharedQueues": {"responder_check.h"},
+    "CompletionRings": {"completion.h"},
+    "EventRings": {"event.h"},
+    "Vectors": {"event.h"},
+    "Contexts": {"chip.h", "command.h"},
+}
+OWNED = re.compile(r"^\s+(?:const )?device::(" + "|".join(set(OWNERS) - {"Contexts"}) + r") \w+;|^\s+device::(Contexts)&? \w+;")
 CRC_FILE = "model/proto/crc.cpp"
 CRC_HEADER = re.compile(r"^isa-l|^immintrin\.h$")  # ISA-L, and the processor's carry-less product
 VERILATED_HEADER = re.compile(r"^V[a-z0-9_]+\.h$")
@@ -65,6 +80,18 @@ def breach_of_include(path, kind, header):
     return None
 
 
+def check_owners(root):
+    found = {name: set() for name in OWNERS}
+    for path in sorted((root / BLOCKS).glob("*.h")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if owned := OWNED.match(line):
+                found[owned[1] or owned[2]].add(path.name)
+    wrong = [name for name in OWNERS if found[name] != OWNERS[name]]
+    for name in wrong:
+        print(f"{BLOCKS}: {name} is held by {', '.join(sorted(found[name])) or 'nobody'}, not by {', '.join(sorted(OWNERS[name]))}")
+    return len(wrong)
+
+
 def check_includes(root):
     count, bad = 0, 0
     for path in sorted(p for top in ("model", "rtl", "tlm", "testbench") for p in (root / top).rglob("*")):
@@ -78,6 +105,7 @@ def check_includes(root):
             if what := breach_of_include(name, *found.groups()):
                 bad += 1
                 print(f"{name}:{number}: {what}")
+    bad += check_owners(root)
     print(f"{count} includes, {bad} breaches")
     return 1 if bad or not count else 0
 

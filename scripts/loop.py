@@ -70,7 +70,7 @@ def of_test_file(path):
     return [program], [catch(program, f"[#{stem}]" if path.endswith("_test.cpp") else "~[slow]~[million]")]
 
 
-PROGRAMS = {"proto": "hca_proto_tests", "engine": "hca_engine_tests", "blocks": "hca_model_tests",
+PROGRAMS = {"proto": "hca_proto_tests", "device": "hca_device_tests", "engine": "hca_engine_tests", "blocks": "hca_model_tests",
             "functional": "hca_functional_tests", "malice": "hca_malice_tests", "both_models": "hca_both_models_tests",
             "system": "hca_system_tests", "files": "hca_file_tests"}
 
@@ -85,7 +85,7 @@ ROWS = [
     (r"model/proto/.*", ["hca_proto_tests", "hca_functional_vectors"],
      lambda p: [catch("hca_proto_tests", "~[slow]~[million]"), vectors_on("functional")]),
     (r"model/engine/.*", ["hca_engine_tests", "hca"], lambda p: [catch("hca_engine_tests", "~[slow]~[million]"), VECTORS]),
-    (r"model/device/.*", ["hca_model_tests", "hca"], lambda p: [catch("hca_model_tests", tests_about("blocks", p)), VECTORS]),
+    (r"model/device/.*", ["hca_device_tests", "hca"], lambda p: [catch("hca_device_tests", "~[slow]~[million]"), VECTORS]),
     (r"model/blocks/.*", ["hca_model_tests", "hca_cycle_vectors"],
      lambda p: [catch("hca_model_tests", tests_about("blocks", p)), vectors_on("cycle")]),
     (r"model/functional/.*", ["hca_functional_tests", "hca_functional_vectors"],

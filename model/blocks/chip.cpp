@@ -12,23 +12,34 @@ PerPort<TxRelease> release_of(const ChipConfig& c) {
   };
   return {of(c.port[0]), of(c.port[1])};
 }
+
+device::ObjectLimits limits_of(const CoreConfig& core) {
+  return {.qps = core.max_qps,
+          .cqs = core.max_cqs,
+          .eqs = core.max_eqs,
+          .regions = core.max_regions,
+          .srqs = core.max_srqs,
+          .pds = core.max_pds,
+          .vectors = core.max_vectors,
+          .ports = core.ports};
+}
 }  // namespace
 
 ChipPort::ChipPort(const ChipConfig& config, unsigned port, QpContext& context,
-                   Protection& protection, Outside& outside)
+                   device::Contexts& contexts, Protection& protection, Outside& outside)
     : transmit(config.port[port], config.icrc_unit, config.core.hertz(), outside,
                config.link_control.any() ? 2 : kMostPackets),
       congestion(config.congestion, config.core.hertz()),
-      responder_check(config.responder_check, context, protection, port),
-      response_check(config.response_check, context, port),
-      receive(config.port[port], config.icrc_unit, config.core.hertz(), context.contexts,
-              responder_check, response_check, congestion, port) {
+      responder_check(config.responder_check, context, contexts, protection, port),
+      response_check(config.response_check, context, contexts, port),
+      receive(config.port[port], config.icrc_unit, config.core.hertz(), contexts, responder_check,
+              response_check, congestion, port) {
   if (config.link_control.any())
     link = std::make_unique<LinkControl>(config.link_control, config.port[port].link_rate,
-                                         config.core.hertz(), context.contexts.ports[port], port);
+                                         config.core.hertz(), contexts.ports[port], port);
 }
 
-ChipContexts::ChipContexts(const ChipConfig& c, device::Contexts& contexts)
+ChipContexts::ChipContexts(const ChipConfig& c, const device::Contexts& contexts)
     : cache(c.caches, u8(std::bit_width(c.protection.page) - 1), contexts),
       turns(cache, contexts, note_queue_pair),
       fetched(cache, contexts, note_turn),
@@ -43,31 +54,30 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
            Outside& outside)
     : config(c),
       domain(options),
-      qp_context(config.qp_context),
-      protection(config.protection, qp_context.contexts),
-      doorbell(config.doorbell, qp_context.contexts),
-      qp_scheduler(config.qp_scheduler, qp_context.contexts),
-      wqe_fetch(config.wqe_fetch, qp_context.contexts),
+      contexts(limits_of(config.core)),
+      qp_context(config.qp_context, contexts),
+      protection(config.protection, contexts),
+      doorbell(config.doorbell, contexts),
+      qp_scheduler(config.qp_scheduler, contexts),
+      wqe_fetch(config.wqe_fetch, contexts),
       packetizer(config.packetizer, config.core.hertz(), protection, release_of(config)),
-      requester(config.requester, config.core.hertz(), qp_context, protection, packetizer, accesses,
-                config.qp_scheduler.policy, config.qp_scheduler.weights(),
+      requester(config.requester, config.core.hertz(), qp_context, contexts, protection, packetizer,
+                accesses, config.qp_scheduler.policy, config.qp_scheduler.weights(),
                 config.link_control.lane_of_sl()),
-      responder_execute(config.responder_execute, release_of(config), qp_context.contexts,
-                        protection, accesses, config.link_control.lane_of_sl()),
-      responder_reply(config.responder_reply, qp_context.contexts, config.core.ports),
-      completion(config.completion, config.core.hertz(), qp_context.contexts, accesses),
-      event(config.event, qp_context.contexts),
+      responder_execute(config.responder_execute, release_of(config), contexts, protection,
+                        accesses, config.link_control.lane_of_sl()),
+      responder_reply(config.responder_reply, contexts, config.core.ports),
+      completion(config.completion, config.core.hertz(), contexts, accesses),
+      event(config.event, contexts),
       dma(timing, outside, accesses),
-      command(config.command, qp_context.contexts, requester, responder_execute, accesses) {
+      command(config.command, contexts, requester, responder_execute, accesses) {
   const CoreConfig& core = config.core;
-  qp_context.contexts =
-      device::Contexts({core.max_qps, core.max_cqs, core.max_eqs, core.max_regions, core.max_srqs,
-                        core.max_pds, core.max_vectors, core.ports});
-  qp_context.contexts.options = c.transport;
+  contexts.options = c.transport;
   for (unsigned i = 0; i < core.ports; ++i)
-    ports.push_back(std::make_unique<ChipPort>(config, i, qp_context, protection, outside));
-  if (config.caches.any()) caches = std::make_unique<ChipContexts>(config, qp_context.contexts);
-  qp_context.contexts.needs_context_memory = config.caches.tables();
+    ports.push_back(
+        std::make_unique<ChipPort>(config, i, qp_context, contexts, protection, outside));
+  if (config.caches.any()) caches = std::make_unique<ChipContexts>(config, contexts);
+  contexts.needs_context_memory = config.caches.tables();
   add_blocks();
   connect_requester();
   connect_responder();
@@ -192,8 +202,8 @@ void Chip::connect_port(unsigned i) {
     port.receive.arrivals_out = &gate.in, gate.out = &port.receive.packets_in;
   }
   port.transmit.counters = &port.receive.counters;
-  port.transmit.contexts = &qp_context.contexts;
-  port.transmit.attributes = &qp_context.contexts.ports[i];
+  port.transmit.contexts = &contexts;
+  port.transmit.attributes = &contexts.ports[i];
   if (config.port[i].loop_back) port.transmit.own = &port.receive;
   if (config.transport.multicast_loop_back) port.transmit.turns = &port.receive;
   port.responder_check.reads_finished = &responder_execute.reads_finished;
@@ -362,7 +372,6 @@ void Chip::replace(const StandIns& stand_ins) {
 }
 
 std::string Chip::standstill(u32 qpn, u32 rung) const {
-  const device::Contexts& contexts = qp_context.contexts;
   if (!contexts.find_qp(qpn)) return "";
   const std::string sends = send_standstill(contexts.qps[qpn], contexts.send[qpn], rung,
                                             qp_scheduler.hold(qpn), requester.hold(qpn));

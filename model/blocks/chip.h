@@ -20,8 +20,8 @@
 namespace hca::blocks {
 // The blocks that carry the stream of one port, and nothing else.
 struct ChipPort {
-  ChipPort(const ChipConfig& config, unsigned port, QpContext& context, Protection& protection,
-           Outside& outside);
+  ChipPort(const ChipConfig& config, unsigned port, QpContext& context, device::Contexts& contexts,
+           Protection& protection, Outside& outside);
   PortTransmit transmit;
   Congestion congestion;
   ResponderCheck responder_check;
@@ -32,7 +32,7 @@ struct ChipPort {
 
 // The caches of contexts, and the gates in front of the blocks that use contexts.
 struct ChipContexts {
-  ChipContexts(const ChipConfig& config, device::Contexts& contexts);
+  ChipContexts(const ChipConfig& config, const device::Contexts& contexts);
   ContextCache cache;
   LinkGate<TurnLink, Turn*> turns;       // a queue pair, before its WQEs are read
   LinkGate<FetchedLink, Turn*> fetched;  // and the memory of its WQEs
@@ -55,6 +55,7 @@ class Chip {
   engine::Domain domain;
   engine::ProbeHub probes;
 
+  device::Contexts contexts;
   QpContext qp_context;
   Protection protection;
   Accesses accesses;

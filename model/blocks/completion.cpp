@@ -30,7 +30,7 @@ void Completion::tick() {
 }
 
 void Completion::write(const Completed& c) {
-  device::EventRing& cq = contexts_.cqs[c.cqn];
+  device::EventRing& cq = cqs_[c.cqn];
   if (c.is_event()) {
     late_events_.push({{c.event, c.cqe.qpn}, used_});
     return wake_at(now() + 1);
@@ -90,17 +90,17 @@ void Completion::ring(const CqDoorbell& bell) {
   if (stand_in) [[unlikely]]
     ring_by(bell);
   else
-    ring_cq(contexts_, bell);
+    ring_cq(cqs_, bell);
   notify(bell.cqn);
 }
 
 // The room is the stand-in's, the arming not.
 [[gnu::cold]] void Completion::ring_by(const CqDoorbell& bell) {
-  device::EventRing* cq = contexts_.find_cq(bell.cqn);
+  device::EventRing* cq = cqs_.find(bell.cqn);
   if (!cq) return;
   EntryRing& room = *cq;
   const EntryRing before = room;
-  ring_cq(contexts_, bell);
+  ring_cq(cqs_, bell);
   room = before;
   const CqRequest request{.step = CqStep::Doorbell, .consumer = bell.consumer};
   CqAnswer answer;
@@ -110,22 +110,22 @@ void Completion::ring(const CqDoorbell& bell) {
 
 void Completion::count(u32 slot) {
   const u32 cqn = cq_of_[slot];
-  device::EventRing& cq = contexts_.cqs[cqn];
+  device::EventRing& cq = cqs_[cqn];
   const bool due = count_cqe(cq, solicits_[slot], time_of(cq));
   watch(cqn);
   if (due) raise(cqn);
 }
 
 void Completion::notify(u32 cqn) {
-  const device::EventRing* cq = contexts_.find_cq(cqn);
-  const bool due = cq && take_armed(contexts_, cqn, time_of(*cq));
+  const device::EventRing* cq = cqs_.find(cqn);
+  const bool due = cq && take_armed(cqs_, cqn, time_of(*cq));
   watch(cqn);
   if (due) raise(cqn);
 }
 
 // The period of its moderation runs as the CQ says.
 void Completion::watch(u32 cqn) {
-  const device::EventRing* cq = contexts_.find_cq(cqn);
+  const device::EventRing* cq = cqs_.find(cqn);
   if (!cq || !cq->event_due) return periods_.clear(cqn);
   if (const Cycle ask = periods_.set(cqn, cq->event_due); ask != engine::kNever) wake_at(ask);
 }
@@ -145,7 +145,7 @@ device::CqTime Completion::time_of(const device::EventRing& cq) const {
 
 void Completion::raise(u32 cqn) {
   ++counters.events;
-  ports.events_out->push(EventNote{contexts_.cqs[cqn].eqn, {EventType::Completion, cqn}});
+  ports.events_out->push(EventNote{cqs_[cqn].eqn, {EventType::Completion, cqn}});
 }
 
 Dma::Client Completion::client() {
@@ -156,7 +156,7 @@ Dma::Client Completion::client() {
             x.buffers.give(x.dma.now() + 1);
             x.in_memory_.add(x.dma.now());
             if (!x.late_events_.empty()) x.self.wake(x.dma.now() + 1);
-            const device::EventRing& cq = x.contexts_.cqs[x.cq_of_[slot]];
+            const device::EventRing& cq = x.cqs_[x.cq_of_[slot]];
             if (cq.eqn && x.written_in.can_push()) x.written_in.push(slot);
           }};
 }

@@ -38,7 +38,7 @@ class Completion : public engine::Block {
       : buffers(config.buffers),
         config_(config),
         clock_hz_(clock_hz),
-        contexts_(contexts),
+        cqs_(contexts),
         accesses_(accesses) {}
 
   std::array<CompletedLink, 2> completions_in{CompletedLink{8},
@@ -74,7 +74,7 @@ class Completion : public engine::Block {
 
   const CompletionConfig config_;
   const u64 clock_hz_;
-  device::Contexts& contexts_;
+  const device::CompletionRings cqs_;
   Accesses& accesses_;
   std::array<std::array<u8, proto::kCqeBytes>, CompletionConfig::kMostBuffers> cqes_{};
   std::array<u32, CompletionConfig::kMostBuffers> cq_of_{};

@@ -39,7 +39,8 @@ void check_caches(const CacheConfigs& configs) {
   }
 }
 
-ContextCache::ContextCache(const CacheConfigs& configs, u8 log_page, device::Contexts& contexts)
+ContextCache::ContextCache(const CacheConfigs& configs, u8 log_page,
+                           const device::Contexts& contexts)
     : configs_(checked(configs)),
       log_page_(log_page),
       contexts_(contexts),

@@ -55,7 +55,7 @@ class ContextCache : public engine::Block {
     DmaLink* dma_out = nullptr;
   };
   // `log_page`: of regions without a page list. Throws as check_caches().
-  ContextCache(const CacheConfigs& configs, u8 log_page, device::Contexts& contexts);
+  ContextCache(const CacheConfigs& configs, u8 log_page, const device::Contexts& contexts);
 
   std::deque<Client> clients;
   engine::Link<u32, 256> arrived_in;  // by dma: the entry of this miss is here
@@ -140,7 +140,7 @@ class ContextCache : public engine::Block {
 
   const CacheConfigs configs_;  // checked
   const u8 log_page_;
-  device::Contexts& contexts_;
+  const device::Contexts& contexts_;
   struct {
     CacheCountersOf<proto::ContextKind::Qp> qp;
     CacheCountersOf<proto::ContextKind::Cq> cq;

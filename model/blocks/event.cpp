@@ -3,7 +3,7 @@
 
 namespace hca::blocks {
 void Event::tick() {
-  if (bells_in.can_pop()) notify(ring_eq(contexts_, bells_in.pop()));
+  if (bells_in.can_pop()) notify(ring_eq(eqs_, vectors_, bells_in.pop()));
   if (!messages_.empty()) {
     if (!buffers.available() || !ports.dma_out->can_push()) return;
     return send_message();
@@ -21,12 +21,12 @@ void Event::tick() {
 void Event::take(const EventNote& note) {
   if (note.message) return notify(note.vector);
   std::array<u8, proto::kEqeBytes> eqe;
-  const std::optional<u64> address = put_event(contexts_, note.eqn, note.event, eqe.data());
+  const std::optional<u64> address = put_event(contexts_, eqs_, note.eqn, note.event, eqe.data());
   if (!address) return void(++counters.lost);
   push(*address, eqe, proto::kEqeBytes);
   ++counters.eqes;
   probe.event(now() + config_.latency, Step::Passed, note.event.object, u64(note.event.type));
-  notify(take_interrupt(contexts_, note.eqn));
+  notify(take_interrupt(eqs_, vectors_, note.eqn));
 }
 
 void Event::notify(std::optional<u16> vector) {

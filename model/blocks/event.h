@@ -28,7 +28,11 @@ class Event : public engine::Block {
     DmaLink* dma_out = nullptr;
   };
   Event(const EventConfig& config, device::Contexts& contexts)
-      : buffers(kBuffers), config_(config), contexts_(contexts) {}
+      : buffers(kBuffers),
+        config_(config),
+        contexts_(contexts),
+        eqs_(contexts),
+        vectors_(contexts) {}
 
   std::array<EventLink, 2> events_in{EventLink{4}, EventLink{4}};  // completion, command
   EqBellLink bells_in{4};
@@ -53,7 +57,9 @@ class Event : public engine::Block {
   void push(u64 address, const std::array<u8, proto::kEqeBytes>& bytes, u32 count);
 
   const EventConfig config_;
-  device::Contexts& contexts_;
+  const device::Contexts& contexts_;
+  const device::EventRings eqs_;
+  const device::Vectors vectors_;
   std::array<std::array<u8, proto::kEqeBytes>, kBuffers> eqes_{};
   u32 used_ = 0;
   Ring<u16> messages_;  // vectors

@@ -10,6 +10,7 @@
 #include "model/blocks/response_check.h"
 #include "model/blocks/ring.h"
 #include "model/blocks/stand_in.h"
+#include "model/device/port_counts.h"
 #include "model/engine/budget.h"
 #include "model/engine/mailbox.h"
 #include "model/engine/rate.h"
@@ -116,6 +117,7 @@ class PortReceive : public engine::Block {
               device::Contexts& contexts, ResponderCheck& responder, ResponseCheck& response,
               Congestion& congestion, unsigned port = 0)
       : contexts_(contexts),
+        counts_(contexts),
         responder_(responder),
         response_(response),
         congestion_(congestion),
@@ -165,7 +167,8 @@ class PortReceive : public engine::Block {
   void push_event();
 
   // Side by side what each packet needs.
-  device::Contexts& contexts_;
+  const device::Contexts& contexts_;
+  const device::PortCounts counts_;
   ResponderCheck& responder_;
   ResponseCheck& response_;
   Congestion& congestion_;

@@ -109,7 +109,7 @@ inline bool PortReceive::frame_good(Packet& p, Cycle checked) {
 
 bool PortReceive::drop(u64 DropCounters::*counter) {
   using D = DropCounters;
-  contexts_.count_drop(port_, counter);
+  counts_.drop(port_, counter);
   ++(counter == &D::bad_icrc || counter == &D::bad_vcrc         ? counters.rx_bad_icrc
      : counter == &D::port_down                                 ? counters.rx_port_down
      : counter == &D::not_for_port || counter == &D::wrong_vlan ? counters.rx_wrong_address
@@ -127,17 +127,16 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
     if (draws_cnp(p->frame(), p->parsed) && may_draw_cnp(p->verdict.cause)) [[unlikely]]
       answer_congestion(*p, qp);
     if (p->verdict.cause != RequestCause::Good && !is_refusal(p->verdict.action)) [[unlikely]]
-      contexts_.count(qp, p->verdict.cause);
+      counts_.add(qp, p->verdict.cause);
     const bool silent = is_silent(p->verdict.action);
     if (silent) [[unlikely]] {
-      contexts_.count_drop(port_, counter_of(p->verdict.cause, qp, p->frame(), p->parsed));
-      if (qp.service == Service::Ud)
-        contexts_.count_drop(port_, counter_without_place(p->verdict.cause));
+      counts_.drop(port_, counter_of(p->verdict.cause, qp, p->frame(), p->parsed));
+      if (qp.service == Service::Ud) counts_.drop(port_, counter_without_place(p->verdict.cause));
       if (p->verdict.action == RequestAction::Drop) return PacketPool::give_back(p);
     }
     if (responder_.below_limit) [[unlikely]]
       tell({EventType::SrqLimitReached, std::exchange(responder_.below_limit, 0)}, now() + 1);
-    if (qp.state == QpState::Rtr && take_established(contexts_.receive[p->qpn])) [[unlikely]]
+    if (qp.state == QpState::Rtr && responder_.take_established(p->qpn)) [[unlikely]]
       establish(p->qpn);
     // A WQE of an SRQ cannot be put back: responder_execute ends it (G9.2).
     if (silent && !qp.srqn) [[unlikely]]
@@ -183,15 +182,11 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
   if (bell.shared) return ring_shared(bell);
   const QpConfig* qp = contexts_.find_qp(bell.qpn);
   if (!qp || !has_receive_queue(*qp)) return;
-  ReceiveState& r = contexts_.receive[bell.qpn];
-  r.rq_posted = widen_index(r.rq_posted, u16(bell.posted));
-  ports.bells_out->push(ReceiveBell{bell.qpn, r.rq_posted});
+  ports.bells_out->push(ReceiveBell{bell.qpn, responder_.post(bell.qpn, u16(bell.posted))});
 }
 
 void PortReceive::ring_shared(const ReceiveBell& bell) {
-  SharedQueue* queue = contexts_.find_srq(bell.qpn);
-  if (!queue) return;
-  queue->posted = widen_index(queue->posted, u16(bell.posted));
-  if (refuses_posts(*queue)) tell({EventType::SrqErr, bell.qpn}, now() + 1);
+  const SharedQueue* queue = responder_.post_shared(bell.qpn, u16(bell.posted));
+  if (queue && refuses_posts(*queue)) tell({EventType::SrqErr, bell.qpn}, now() + 1);
 }
 }  // namespace hca::blocks

@@ -17,17 +17,20 @@ struct QpContextCounters {
 // Contract: a look-up in cycle n answers in n + latency; one look-up a port each `interval` cycles.
 class QpContext {
  public:
-  explicit QpContext(const QpContextConfig& config)
-      : requester(config), responder{ReadPort(config), ReadPort(config)}, response(responder) {}
+  QpContext(const QpContextConfig& config, const device::Contexts& of_device)
+      : contexts(of_device),
+        requester(config),
+        responder{ReadPort(config), ReadPort(config)},
+        response(responder) {}
 
   Cycle look_up(ReadPort& port, Cycle at, u32 qpn) {
     ++counters.lookups;
     return port.look_up(at, qpn);
   }
+  const device::Contexts& contexts;
   QpContextCounters counters;
   ReadPort requester;
   PerPort<ReadPort> responder, response;
-  device::Contexts contexts;
 };
 }  // namespace hca::blocks
 

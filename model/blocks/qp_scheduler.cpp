@@ -24,7 +24,7 @@ void QpScheduler::ring(const SendBell& bell) {
     return;
   }
   Queue& q = queues_[bell.qpn];
-  contexts_.sends_posted[bell.qpn] = q.posted = proto::widen_index(q.posted, bell.producer);
+  posted_[bell.qpn] = q.posted = proto::widen_index(q.posted, bell.producer);
   if (bell.pushed) hold(*qp, q, bell.pushed);
   make_ready(bell.qpn);
 }

@@ -6,6 +6,7 @@
 #include "model/blocks/ready_queues.h"
 #include "model/blocks/standstill.h"
 #include "model/device/contexts.h"
+#include "model/device/writers.h"
 #include "model/engine/budget.h"
 
 namespace hca::blocks {
@@ -29,6 +30,7 @@ class QpScheduler : public engine::Block {
       : turns(config.slots),
         config_(config),
         contexts_(contexts),
+        posted_(contexts),
         ready_(config.policy, config.weights()) {}
 
   SendBellLink bells_in{8};
@@ -65,7 +67,8 @@ class QpScheduler : public engine::Block {
   void end_wait(Queue& q);
 
   const QpSchedulerConfig config_;
-  device::Contexts& contexts_;
+  const device::Contexts& contexts_;
+  const device::PostedSends posted_;
   ByQp<Queue> queues_;
   ReadyQueues ready_;
   Pool<Turn> pool_;

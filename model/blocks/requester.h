@@ -12,6 +12,8 @@
 #include "model/blocks/standstill.h"
 #include "model/blocks/timers.h"
 #include "model/device/memory_keys.h"
+#include "model/device/port_counts.h"
+#include "model/device/writers.h"
 #include "model/engine/rate.h"
 #include "model/proto/qp_transitions.h"
 #include "model/proto/repeated_headers.h"
@@ -50,13 +52,16 @@ class Requester : public engine::Block {
     FaultLink* faults_out = nullptr;
     LocalWorkLink* works_out = nullptr;  // work requests that change the key table
   };
-  Requester(const RequesterConfig& config, u64 clock_hz, QpContext& context, Protection& protection,
-            Packetizer& packetizer, Accesses& accesses,
-            SchedulerPolicy policy = SchedulerPolicy::RoundRobin,
+  Requester(const RequesterConfig& config, u64 clock_hz, QpContext& context,
+            device::Contexts& contexts, Protection& protection, Packetizer& packetizer,
+            Accesses& accesses, SchedulerPolicy policy = SchedulerPolicy::RoundRobin,
             const ReadyQueues::Weights& weights = {}, const std::array<u32, 16>& lane_of_sl = {})
       : stage_(config.latency, config.interval),
         context_(context),
-        contexts_(context.contexts),
+        contexts_(contexts),
+        send_(contexts),
+        sent_(contexts),
+        counts_(contexts),
         protection_(protection),
         packetizer_(packetizer),
         accesses_(accesses),
@@ -194,7 +199,7 @@ class Requester : public engine::Block {
   [[gnu::always_inline]] bool cut(u32 qpn, Lane& lane);
   // In progress. A mistake may create a queue pair again that is sending.
   proto::SentMessage& message_of(u32 qpn, const Lane& lane) const {
-    return proto::kMutants ? contexts_.message(qpn, lane.index) : *lane.message;
+    return proto::kMutants ? sent_.message(qpn, lane.index) : *lane.message;
   }
   bool is_acknowledged(u32 qpn, u32 index);
   bool begin(u32 qpn, Lane& lane, const Turn& turn);
@@ -271,7 +276,10 @@ class Requester : public engine::Block {
   // Side by side what each packet needs.
   alignas(64) engine::Stage stage_;
   QpContext& context_;
-  device::Contexts& contexts_;
+  const device::Contexts& contexts_;
+  const device::SendStates send_;
+  const device::SentMessages sent_;
+  const device::PortCounts counts_;
   Protection& protection_;
   Packetizer& packetizer_;
   Accesses& accesses_;

@@ -25,14 +25,14 @@ PsnKind kind_of(const SentMessage& m) {
 
 void Requester::start(u32 qpn) {
   if (!psn_stand_in) return;
-  SendPsns& s = contexts_.send[qpn];
+  SendPsns& s = send_[qpn];
   s = {};  // nothing is left of what `command` has set
   step_by(qpn, s, {.step = PsnStep::Start, .psn = contexts_.qps[qpn].sq_psn});
 }
 
 [[gnu::cold]] void Requester::begin_by(u32 qpn, const SendPsns& before, SentMessage& m) {
   if (!m.packets) return;  // work that sends none
-  SendPsns& s = contexts_.send[qpn];
+  SendPsns& s = send_[qpn];
   s = before;
   const PsnAnswer a =
       step_by(qpn, s, {.step = PsnStep::Message, .kind = kind_of(m), .byte_len = m.bytes});
@@ -41,7 +41,7 @@ void Requester::start(u32 qpn) {
 
 // True: it is sent for the first time. `index`: PSNs of the message in front of the packet.
 [[gnu::cold]] bool Requester::send_by(u32 qpn, const SentMessage& m, u32 index) {
-  return !step_by(qpn, contexts_.send[qpn],
+  return !step_by(qpn, send_[qpn],
                   {.step = PsnStep::Packet,
                    .kind = kind_of(m),
                    .psn = m.first_psn,
@@ -57,7 +57,7 @@ void Requester::start(u32 qpn) {
     request = {.step = PsnStep::Timeout};
   else if (goes_back)
     request = {.step = PsnStep::GoBack, .psn = v.psn};
-  SendPsns& s = contexts_.send[qpn];
+  SendPsns& s = send_[qpn];
   s = before;
   step_by(qpn, s, request);
 }

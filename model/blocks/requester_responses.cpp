@@ -23,7 +23,7 @@ void Requester::acknowledge() {
     return lanes_[a.qpn].in_error && (a.packet || !mutant<"response_taken_in_error">());
   };
   if (!qp || !takes_responses(qp->state) || in_error()) {  // C9-215
-    if (qp) contexts_.count_drop(qp->port, &DropCounters::bad_qp_state);
+    if (qp) counts_.drop(qp->port, &DropCounters::bad_qp_state);
     if (a.packet) PacketPool::give_back(a.packet);
     return;
   }
@@ -32,7 +32,7 @@ void Requester::acknowledge() {
     if (placing_.packet) ports.responses_out->wake_when_free();
     return;
   }
-  SendState& s = contexts_.send[a.qpn];
+  SendState& s = send_[a.qpn];
   const AckVerdict v = judge_ack(s, *qp, awaited(a.qpn), a.psn, a.syndrome, a.payload_bytes);
   if (v.action != AckAction::Drop || mutant<"credits_of_every_ghost">())
     take_credits(s, a.msn, a.syndrome);
@@ -48,7 +48,7 @@ void Requester::take_sent() {
   const QpConfig* qp = contexts_.find_qp(sent.qpn);
   Lane& lane = lanes_[sent.qpn];
   if (!qp || !sends(qp->state) || lane.in_error || sent.life != lane.life) return;
-  SendState& s = contexts_.send[sent.qpn];
+  SendState& s = send_[sent.qpn];
   if (psn_stand_in)
     step_by(sent.qpn, s, {.step = PsnStep::Acknowledge, .psn = psn_sub(sent.next_psn, 1)});
   else
@@ -62,13 +62,13 @@ void Requester::expire() {
   const u32 qpn = timers_.due(now(), again);
   if (again != kNever) wake_at(std::max(again, now() + 1));
   if (qpn == Timers::kNone) return;
-  SendState& s = contexts_.send[qpn];
+  SendState& s = send_[qpn];
   if (std::exchange(s.waits_rnr, false) && !mutant<"rnr_keeps_timer">()) {
     end_rnr(lanes_[qpn]);
     return notes_.push({NoteKind::Resume, qpn, 0, 0});
   }
   ++counters.timeouts, counters.waits_timeout += timeout_of(qpn);
-  contexts_.count_timeout(contexts_.qps[qpn]);
+  counts_.timeout(contexts_.qps[qpn]);
   act(qpn, judge_timeout(s));
 }
 
@@ -76,12 +76,12 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
   if (v.action == AckAction::Drop && mutant<"drop_restarts_timer">()) restart_timer(qpn);
   if (v.action == AckAction::Drop) return;
   const QpConfig& qp = contexts_.qps[qpn];
-  SendState& s = contexts_.send[qpn];
+  SendState& s = send_[qpn];
   Lane& lane = lanes_[qpn];
   if (v.action == AckAction::Credits) return activate(qpn, lane);
   if (lane.in_error) return;
   const bool progress = v.psn != s.unacked_psn;
-  if (v.implied) contexts_.count_implied_nak(qp);
+  if (v.implied) counts_.implied_nak(qp);
   const SendPsns before = static_cast<const SendPsns&>(s);
   apply(s, qp, v);
   if (psn_stand_in) [[unlikely]]
@@ -103,8 +103,7 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
     }
     case AckAction::Fail:
       fail(qpn,
-           wqe_of_psn(s.completed, s.started, v.psn,
-                      [&](u32 i) { return contexts_.message(qpn, i); }),
+           wqe_of_psn(s.completed, s.started, v.psn, [&](u32 i) { return sent_.message(qpn, i); }),
            v.status);
       break;
     default:
@@ -116,13 +115,13 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
 
 // What was fetched is stale, the scheduler fetches again from the WQE that holds `psn`.
 void Requester::go_back(u32 qpn, u32 psn, NoteKind kind) {
-  SendState& s = contexts_.send[qpn];
+  SendState& s = send_[qpn];
   s.go_back(psn);
   ++s.epoch;
   timers_.clear(qpn);
   drop_turns(qpn, lanes_[qpn]);
   const u32 index =
-      wqe_of_psn(s.completed, s.started, psn, [&](u32 i) { return contexts_.message(qpn, i); });
+      wqe_of_psn(s.completed, s.started, psn, [&](u32 i) { return sent_.message(qpn, i); });
   notes_.push({kind, qpn, index, s.epoch});
 }
 
@@ -139,13 +138,12 @@ void Requester::drop_turns(u32, Lane& lane) {
 void Requester::fail(u32 qpn, u32 index, WcStatus status) {
   Lane& lane = lanes_[qpn];
   if (lane.failing) return;
-  contexts_.send[qpn].notify_drained = false;
+  send_[qpn].notify_drained = false;
   lane.failing = true, lane.fail_index = index, lane.fail_status = status;
-  ++contexts_.send[qpn].epoch;
+  ++send_[qpn].epoch;
   drop_turns(qpn, lane);
   timers_.clear(qpn);
-  if (contexts_.send[qpn].completed != index)
-    restart_timer(qpn);  // the WQEs before it still need their ACK
+  if (send_[qpn].completed != index) restart_timer(qpn);  // the WQEs before it still need their ACK
   queue_completion(qpn, lane);
   wake_at(now() + 1);  // a WQE fails behind the completions of this cycle
 }
@@ -160,7 +158,7 @@ void Requester::fail_unread(u32 qpn) {
 }
 
 void Requester::restart_timer(u32 qpn) {
-  const SendState& s = contexts_.send[qpn];
+  const SendState& s = send_[qpn];
   const bool has_timer = ack_timeout_ns(contexts_.qps[qpn].timeout);
   if (!has_timer || !s.anything_unacked()) return timers_.clear(qpn);
   set_timer(qpn, now() + timeout_of(qpn));
@@ -195,7 +193,7 @@ void Requester::complete() {
     completing_.pop();
     lane.completing = false;
     if (std::exchange(lane.waits_to_fail, false)) activate(qpn, lane);
-    if (contexts_.send[qpn].notify_drained && take_drained(contexts_.qps[qpn], contexts_.send[qpn]))
+    if (send_[qpn].notify_drained && take_drained(contexts_.qps[qpn], send_[qpn]))
       return push_drained(qpn);
   }
 }
@@ -210,9 +208,9 @@ void Requester::push_drained(u32 qpn) {
 
 // True if a CQE was written and more may follow.
 bool Requester::complete_one(u32 qpn, Lane& lane) {
-  SendState& s = contexts_.send[qpn];
+  SendState& s = send_[qpn];
   while (s.completed != s.started) {
-    const SentMessage& m = contexts_.message(qpn, s.completed);
+    const SentMessage& m = sent_.message(qpn, s.completed);
     if (psn_distance(m.end_psn(), s.unacked_psn) < 0) break;
     if (m.answer != Answer::Acknowledge && !m.placed) break;  // G30.4: its data come first
     const u32 index = s.completed++;
@@ -257,7 +255,7 @@ void Requester::enter_errors() {
     const u32 qpn = errors_.pop();
     Lane& lane = lanes_[qpn];
     if (lane.in_error) continue;
-    SendState& s = contexts_.send[qpn];
+    SendState& s = send_[qpn];
     lane.in_error = true, lane.failing = lane.waits_local = false;
     ++s.epoch, s.notify_drained = false;
     timers_.clear(qpn);
@@ -265,7 +263,7 @@ void Requester::enter_errors() {
     // What is acknowledged completes first; the scheduler then sends the rest of the queue as turns
     // to flush.
     while (s.completed != s.started) {
-      const SentMessage& m = contexts_.message(qpn, s.completed);
+      const SentMessage& m = sent_.message(qpn, s.completed);
       const bool undone = m.answer == Answer::Nothing && !m.placed;
       if (psn_distance(m.end_psn(), s.unacked_psn) < 0 || m.signaled || undone) break;
       ++s.completed;
@@ -278,7 +276,7 @@ void Requester::enter_errors() {
 void Requester::flush() {
   while (!flushing_.empty()) {
     Turn* turn = flushing_.front();
-    SendState& s = contexts_.send[turn->qpn];
+    SendState& s = send_[turn->qpn];
     const u32 end = turn->first + turn->count;
     if (turn->epoch != s.epoch || s.completed == end) {
       flushing_.pop();
@@ -306,7 +304,7 @@ void Requester::resume(u32 qpn) {
 // What is posted from now on is sent again.
 void Requester::recover(u32 qpn) {
   lanes_[qpn].in_error = false;
-  SendState& s = contexts_.send[qpn];
+  SendState& s = send_[qpn];
   notes_.push({NoteKind::Rewind, qpn, s.completed, ++s.epoch});
   self.wake(now() + 1);
 }
@@ -324,7 +322,7 @@ void Requester::clear(u32 qpn) {
   lane = {};
   lane.active = active, lane.completing = completing, lane.life = life, lane.order = order;
   timers_.clear(qpn), paced_.clear(qpn);
-  if (qpn < contexts_.send.size()) contexts_.send[qpn].epoch = ++clears_ << 16;
+  if (send_.holds(qpn)) send_[qpn].epoch = ++clears_ << 16;
   notes_.push({NoteKind::Clear, qpn, 0, clears_ << 16});
   self.wake(now() + 1);
 }

@@ -90,7 +90,7 @@ void ResponderExecute::examine_key(u32 qpn, Queue& q, Outcome& o) {
   const u32 key = *o.fault.invalidate;
   if (may_invalidate(protection_.find(key), key, accessor_of(contexts_.qps[qpn]))) return;
   ++counters.failed;
-  contexts_.count(contexts_.qps[qpn], RequestCause::BadInvalidate);
+  counts_.add(contexts_.qps[qpn], RequestCause::BadInvalidate);
   o.replies = mutant<"inv_bad_key_nak">();
   if (o.replies) o.reply.syndrome = nak_syndrome(NakCode::RemoteAccessError);
   o.fails = q.failed = !mutant<"inv_no_flush">();

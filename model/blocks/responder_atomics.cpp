@@ -151,7 +151,7 @@ Dma::Client ResponderExecute::atomic_client() {
 
 void ResponderExecute::count_not_saved(const QpConfig& qp) {
   ++counters.not_saved;
-  contexts_.count(qp, RequestCause::NotSaved);
+  counts_.add(qp, RequestCause::NotSaved);
 }
 
 // G3.4: the saved result, or nothing.

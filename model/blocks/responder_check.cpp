@@ -5,14 +5,13 @@
 #include <array>
 
 #include "model/blocks/check_request.h"
-#include "model/device/memory_keys.h"
 
 namespace hca::blocks {
 using namespace proto;
 
 [[gnu::hot]] Cycle ResponderCheck::check(Packet& p, Cycle now, Cycle at) {
   const QpConfig& qp = context_.contexts.qps[p.qpn];
-  ReceiveState& state = context_.contexts.receive[p.qpn];
+  ReceiveState& state = receive_[p.qpn];
   const u32 key = remote_key(p.parsed);
   if (p.qpn >= written_.size()) [[unlikely]]
     grow(p.qpn);
@@ -24,9 +23,7 @@ using namespace proto;
   if (key) ready = protection_.look_up(key_port_, ready, key);
   const Cycle out = std::max(stage_.enter(ready), last_out_ + 1);
   written_[p.qpn] = last_out_ = out;
-  if (mutant<"inv_at_parse">() && p.parsed.opcode && p.parsed.has(Ext::Ieth))
-    free_key(context_.contexts, p.parsed.ieth.rkey);
-  SharedQueue* const shared = qp.srqn ? context_.contexts.find_srq(qp.srqn) : nullptr;
+  SharedQueue* const shared = qp.srqn ? srqs_.find(qp.srqn) : nullptr;
   const RequestView view{p.parsed,    {p.frame(), p.frame_bytes}, qp,
                          state,       region_of(p.parsed, key),   reads_unfinished(p.qpn, now),
                          &attributes_};
@@ -56,7 +53,7 @@ inline const Region* ResponderCheck::region_of(const ParsedPacket& packet, u32 k
 
 [[gnu::cold]] bool ResponderCheck::check_by(const RequestView& view, Packet& p,
                                             SharedQueue* shared) {
-  ReceiveState& state = context_.contexts.receive[p.qpn];
+  ReceiveState& state = receive_[p.qpn];
   CheckedRequest checked;
   ResponderCheckItem item{.packet = &view.packet,
                           .frame = view.frame,
@@ -77,7 +74,7 @@ inline const Region* ResponderCheck::region_of(const ParsedPacket& packet, u32 k
 [[gnu::noinline]] void ResponderCheck::grow(u32 qpn) { written_.resize(qpn + 1 + qpn / 2); }
 
 inline u32 ResponderCheck::reads_unfinished(u32 qpn, Cycle now) const {
-  const u32 accepted = context_.contexts.receive[qpn].reads_accepted;
+  const u32 accepted = receive_[qpn].reads_accepted;
   return accepted ? accepted - (*reads_finished)[qpn].seen(now) : 0;
 }
 

@@ -7,6 +7,7 @@
 #include "model/blocks/qp_context.h"
 #include "model/blocks/responder_check_config.h"
 #include "model/blocks/stand_in.h"
+#include "model/device/writers.h"
 
 namespace hca::blocks {
 struct ResponderCheckCounters {
@@ -27,12 +28,14 @@ struct ResponderCheckCounters {
 // value (forward).
 class ResponderCheck {
  public:
-  ResponderCheck(const ResponderCheckConfig& config, QpContext& context, Protection& protection,
-                 unsigned port = 0)
+  ResponderCheck(const ResponderCheckConfig& config, QpContext& context, device::Contexts& contexts,
+                 Protection& protection, unsigned port = 0)
       : context_port_(context.responder[port]),
         key_port_(protection.responder[port]),
         context_(context),
-        attributes_(context.contexts.ports[port]),
+        receive_(contexts),
+        srqs_(contexts),
+        attributes_(contexts.ports[port]),
         protection_(protection),
         stage_(config.latency, config.interval),
         config_(config) {}
@@ -48,6 +51,20 @@ class ResponderCheck {
   // leaves.
   Cycle check(Packet& packet, Cycle now, Cycle at);
 
+  // A doorbell: the receive WQEs posted up to now, counted without end.
+  u32 post(u32 qpn, u16 producer) {
+    u32& posted = receive_[qpn].rq_posted;
+    return posted = proto::widen_index(posted, producer);
+  }
+  // The same of an SRQ; nullptr: there is no such one.
+  const proto::SharedQueue* post_shared(u32 srqn, u16 producer) {
+    proto::SharedQueue* const queue = srqs_.find(srqn);
+    if (queue) queue->posted = proto::widen_index(queue->posted, producer);
+    return queue;
+  }
+  // True once: the first request came in RTR.
+  bool take_established(u32 qpn) { return proto::take_established(receive_[qpn]); }
+
  private:
   void grow(u32 qpn);
   Cycle wait_for(Cycle ready, u32 qpn);
@@ -59,6 +76,8 @@ class ResponderCheck {
 
   ReadPort &context_port_, &key_port_;
   QpContext& context_;
+  const device::ReceiveStates receive_;
+  const device::SharedQueues srqs_;
   const proto::PortAttributes& attributes_;
   Protection& protection_;
   engine::Stage stage_;

@@ -36,7 +36,7 @@ inline void ResponderExecute::lead_to_engine() {
       again = std::min(again, std::max(engines_.free_from(engine), now() + 1));
   if (again != kNever) wake_at(again);
   if (next && next->life != queues_[next->qpn].life) {  // judged in front of a reset (T13)
-    contexts_.count_drop(contexts_.qps[next->qpn].port, &proto::DropCounters::bad_qp_state);
+    counts_.drop(contexts_.qps[next->qpn].port, &proto::DropCounters::bad_qp_state);
     PacketPool::give_back(std::exchange(next, nullptr));
   }
   return next;

@@ -107,7 +107,7 @@ inline void ResponderExecute::take() {
 // G7.4; nor is a request that was judged in front of a reset executed behind it (T13).
 void ResponderExecute::drop_behind_failure(Packet* p, const Queue& q) {
   const QpConfig& qp = contexts_.qps[p->qpn];
-  contexts_.count_drop(qp.port, &DropCounters::bad_qp_state);
+  counts_.drop(qp.port, &DropCounters::bad_qp_state);
   if (p->effect.takes_shared && qp.state != QpState::Reset) lose(*p, q);
   PacketPool::give_back(p);
 }
@@ -132,7 +132,7 @@ inline void ResponderExecute::carry_out(Packet* p, Queue& q) {
 void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
   enter(p, 0);
   const RequestVerdict& v = p->verdict;
-  if (is_refusal(v.action)) contexts_.count(contexts_.qps[p->qpn], v.cause);
+  if (is_refusal(v.action)) counts_.add(contexts_.qps[p->qpn], v.cause);
   if ((mutant<"duplicate_ack_overtakes">() && v.cause == RequestCause::Duplicate) ||
       (mutant<"unsupported_nak_overtakes">() && v.cause == RequestCause::Unsupported)) {
     side_of(p->qpn).replies_out->push({p->qpn, p->effect.ack_psn, p->effect.msn,

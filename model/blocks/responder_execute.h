@@ -14,6 +14,8 @@
 #include "model/blocks/stage_config.h"
 #include "model/blocks/standstill.h"
 #include "model/blocks/tx_start.h"
+#include "model/device/port_counts.h"
+#include "model/device/writers.h"
 #include "model/engine/budget.h"
 #include "model/proto/network_crcs.h"
 #include "model/proto/reply_rules.h"
@@ -126,6 +128,8 @@ class ResponderExecute : public engine::Block {
       : sides{Side(config, timing[0]), Side(config, timing[1])},
         stage_(config.latency, config.interval),
         contexts_(contexts),
+        receive_(contexts),
+        counts_(contexts),
         protection_(protection),
         accesses_(accesses),
         config_(config),
@@ -328,7 +332,9 @@ class ResponderExecute : public engine::Block {
 
   // Side by side what each request needs.
   alignas(64) engine::Stage stage_;
-  device::Contexts& contexts_;  // in Error it counts the receive WQEs, before that it only reads
+  const device::Contexts& contexts_;
+  const device::ReceiveStates receive_;  // of what has ended: in Error, without answers, of an SRQ
+  const device::PortCounts counts_;
   Protection& protection_;
   Accesses& accesses_;
   ByQp<Queue> queues_;  // in place: a scatter list may be in use

@@ -53,7 +53,7 @@ void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
     return abandon(p, q);
   }
   ++counters.failed;
-  contexts_.count(contexts_.qps[p->qpn], verdict.cause);
+  counts_.add(contexts_.qps[p->qpn], verdict.cause);
   const bool answers = p->verdict.action == RequestAction::NakAndFail;
   // The NAKed message does not count (G5.3).
   if (answers) p->effect.msn = psn_sub(p->effect.msn, counted);

@@ -166,9 +166,8 @@ void ResponderExecute::enter_error(u32 qpn) {
   const bool shared = contexts_.qps[qpn].srqn;
   if (shared && q.wqe_open) q.next_wqe = q.open_wqe + 1;  // all that is left to flush here
   if (shared && mutant<"srq_flushed_whole">())
-    contexts_.receive[qpn].rq_posted = contexts_.srqs[contexts_.qps[qpn].srqn].posted;
-  q.posted =
-      shared && !mutant<"srq_flushed_whole">() ? q.next_wqe : contexts_.receive[qpn].rq_posted;
+    receive_[qpn].rq_posted = contexts_.srqs[contexts_.qps[qpn].srqn].posted;
+  q.posted = shared && !mutant<"srq_flushed_whole">() ? q.next_wqe : receive_[qpn].rq_posted;
   unpark_later(qpn, q);
   if (q.reading) q.reading->effect.packets = q.reading->asked;  // no response begins any more
   list(qpn, q);
@@ -186,7 +185,7 @@ void ResponderExecute::flush() {
       if (q.flushing && contexts_.qps[qpn].srqn) {
         if (!tell_last(qpn)) return;
       } else if (q.flushing) {
-        contexts_.receive[qpn].rq_consumed = q.next_wqe;
+        receive_[qpn].rq_consumed = q.next_wqe;
       }
       flushes_.pop();
       continue;

@@ -42,7 +42,7 @@ bool ResponderExecute::lacks_wqe(const Packet& p, const Queue& q) {
 }
 
 void ResponderExecute::complete_unreliable(const Packet& p, const Queue& q, Cqe& cqe) {
-  if (counts_itself(p)) contexts_.receive[p.qpn].rq_consumed = q.next_wqe;
+  if (counts_itself(p)) receive_[p.qpn].rq_consumed = q.next_wqe;
   const QpConfig& qp = contexts_.qps[p.qpn];
   if (qp.service == Service::Ud)
     tell_datagram(cqe, p.parsed, p.effect, qp, contexts_.ports[port_of(qp)]);
@@ -52,7 +52,7 @@ void ResponderExecute::complete_unreliable(const Packet& p, const Queue& q, Cqe&
 void ResponderExecute::abandon(Packet* p, Queue& q) {
   ++counters.abandoned;
   if (const QpConfig& qp = contexts_.qps[p->qpn]; qp.service == Service::Ud)
-    contexts_.count_drop(qp.port, counter_without_place(p->verdict.cause));
+    counts_.drop(qp.port, counter_without_place(p->verdict.cause));
   q.abandoned = true;
   if (counts_itself(*p))
     q.next_wqe -= std::exchange(q.wqe_open, false) && !mutant<"abandoned_wqe_consumed">();

@@ -20,10 +20,9 @@ Cycle ResponseCheck::check(Packet& p, Cycle at, Acknowledgement& out) {
 }
 
 bool ResponseCheck::good(const Packet& p, const QpConfig& qp) {
-  device::Contexts& contexts = context_.contexts;
   const RequestCause cause = judge_response_header(
-      {p.parsed, {p.frame(), p.frame_bytes}, qp, contexts.receive[p.qpn], nullptr});
-  contexts.count_drop(qp.port, counter_of(cause, qp, p.frame(), p.parsed));
+      {p.parsed, {p.frame(), p.frame_bytes}, qp, context_.contexts.receive[p.qpn], nullptr});
+  counts_.drop(qp.port, counter_of(cause, qp, p.frame(), p.parsed));
   switch (cause) {
     case RequestCause::Good:
       return true;

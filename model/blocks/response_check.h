@@ -3,6 +3,7 @@
 #include "model/blocks/items.h"
 #include "model/blocks/qp_context.h"
 #include "model/blocks/response_check_config.h"
+#include "model/device/port_counts.h"
 
 namespace hca::blocks {
 struct ResponseCheckCounters {
@@ -16,8 +17,12 @@ struct ResponseCheckCounters {
 // latency; one each `interval` cycles.
 class ResponseCheck {
  public:
-  ResponseCheck(const ResponseCheckConfig& config, QpContext& context, unsigned port = 0)
-      : port_(context.response[port]), context_(context), stage_(config.latency, config.interval) {}
+  ResponseCheck(const ResponseCheckConfig& config, QpContext& context, device::Contexts& contexts,
+                unsigned port = 0)
+      : port_(context.response[port]),
+        context_(context),
+        counts_(contexts),
+        stage_(config.latency, config.interval) {}
 
   ResponseCheckCounters counters;
   engine::Probe probe;
@@ -30,6 +35,7 @@ class ResponseCheck {
 
   ReadPort& port_;
   QpContext& context_;
+  const device::PortCounts counts_;
   engine::Stage stage_;
 };
 }  // namespace hca::blocks

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objects of one HCA. Commands change what software sets; each running state has one owner
-// among the blocks.
+// The objects of one HCA.
 #pragma once
 #include <map>
 #include <optional>
@@ -44,6 +43,19 @@ struct PortCable {
   proto::PortState asked{};
 };
 
+// In bytes: the number of entries would be a division.
+template <class T>
+bool holds(const std::vector<T>& table, u32 number) {
+  return u64{number} * sizeof(T) < std::span(table).size_bytes();
+}
+// The object of this number; nullptr: there is none.
+template <class Table>
+auto* find_entry(Table& table, u32 number) {
+  return holds(table, number) && table[number].allocated ? &table[number] : nullptr;
+}
+
+// All tables. Commands change what software sets, with the whole of it; blocks read it, and each
+// running state has one owner among them, which holds its Writer (writers.h).
 struct Contexts {
   // Side by side what each packet needs.
   std::vector<proto::QpConfig> qps;
@@ -83,29 +95,6 @@ struct Contexts {
         transport(l.ports),
         vectors(l.vectors, proto::VectorAttributes{0, 0, true}) {}
 
-  // `counter`: nullptr counts nothing. `port`: from 1 on.
-  void count_drop(u32 port, u64 proto::DropCounters::*counter) {
-    if (!counter) return;
-    ++(drops[port - 1].*counter);
-    if (counter == &proto::DropCounters::bad_pkey && !proto::mutant<"bad_pkeys_not_counted">())
-      count_violation(ports[port - 1].bad_pkeys, proto::mutant<"bad_pkeys_wrap">());
-    if (counter == &proto::DropCounters::bad_qkey && !proto::mutant<"bad_qkeys_not_counted">())
-      count_violation(ports[port - 1].bad_qkeys, proto::mutant<"bad_qkeys_wrap">());
-  }
-  // Of a queue pair with a reliable service. `counter`: nullptr counts nothing.
-  void count(const proto::QpConfig& qp, u64 proto::TransportCounters::*counter) {
-    if (counter && qp.reliable) ++(transport[qp.port - 1u].*counter);
-  }
-  void count(const proto::QpConfig& qp, proto::RequestCause cause) {
-    count(qp, proto::counter_of(cause));
-  }
-  void count_timeout(const proto::QpConfig& qp) {
-    if (!proto::mutant<"timeouts_uncounted">()) count(qp, &proto::TransportCounters::timeouts);
-  }
-  void count_implied_nak(const proto::QpConfig& qp) {
-    if (!proto::mutant<"implied_naks_uncounted">())
-      count(qp, &proto::TransportCounters::implied_naks);
-  }
   bool attached(const proto::MulticastMember& m) const {
     return std::find(members.begin(), members.end(), m) != members.end();
   }
@@ -123,9 +112,7 @@ struct Contexts {
       if (proto::mutant<"multicast_one_copy">()) return;
     }
   }
-  const proto::QpConfig* find_qp(u32 qpn) const {
-    return holds(qps, qpn) && qps[qpn].allocated ? &qps[qpn] : nullptr;
-  }
+  const proto::QpConfig* find_qp(u32 qpn) const { return find_entry(qps, qpn); }
   const proto::Region* find_region(u32 key) const {
     const u32 index = proto::key_index(key);
     if (proto::mutant<"index_ignored">() && (index >= regions.size() || !regions[index].exists()))
@@ -139,35 +126,18 @@ struct Contexts {
       if (is_there(entry)) return &entry;
     return nullptr;
   }
-  EventRing* find_cq(u32 cqn) { return find(cqs, cqn); }
-  proto::SharedQueue* find_srq(u32 srqn) { return find(srqs, srqn); }
-  const proto::SharedQueue* find_srq(u32 srqn) const {
-    return holds(srqs, srqn) && srqs[srqn].allocated ? &srqs[srqn] : nullptr;
-  }
-  EventRing* find_eq(u32 eqn) { return find(eqs, eqn); }
-  Pd* find_pd(u32 pd) { return find(pds, pd); }
-  proto::SentMessage& message(u32 qpn, u32 index) {
-    return sent[qpn][index & u32(sent[qpn].size() - 1)];
-  }
+  EventRing* find_cq(u32 cqn) { return find_entry(cqs, cqn); }
+  const EventRing* find_cq(u32 cqn) const { return find_entry(cqs, cqn); }
+  proto::SharedQueue* find_srq(u32 srqn) { return find_entry(srqs, srqn); }
+  const proto::SharedQueue* find_srq(u32 srqn) const { return find_entry(srqs, srqn); }
+  EventRing* find_eq(u32 eqn) { return find_entry(eqs, eqn); }
+  Pd* find_pd(u32 pd) { return find_entry(pds, pd); }
   const proto::SentMessage& message(u32 qpn, u32 index) const {
     return sent[qpn][index & u32(sent[qpn].size() - 1)];
   }
 
  private:
-  // G18.2, G19.2.
-  static void count_violation(u16& violations, bool wraps) {
-    if (violations != 0xffff || wraps) ++violations;
-  }
   static bool is_there(const proto::QpConfig& qp) { return qp.allocated; }
   static bool is_there(const proto::Region& entry) { return entry.exists(); }
-  // In bytes: the number of entries would be a division.
-  template <class T>
-  static bool holds(const std::vector<T>& table, u32 number) {
-    return u64{number} * sizeof(T) < std::span(table).size_bytes();
-  }
-  template <class T>
-  static T* find(std::vector<T>& table, u32 number) {
-    return holds(table, number) && table[number].allocated ? &table[number] : nullptr;
-  }
 };
 }  // namespace hca::device

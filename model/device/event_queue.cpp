@@ -23,9 +23,10 @@ u64 context_of(const Contexts& contexts, const proto::Event& event) {
 }
 }  // namespace
 
-std::optional<u64> put_event(Contexts& contexts, u32 eqn, const proto::Event& event, u8* eqe) {
-  EventRing* eq = contexts.find_eq(eqn);
-  if (!eq && mutant<"eq_destroy_keeps">() && eqn < contexts.eqs.size()) eq = &contexts.eqs[eqn];
+std::optional<u64> put_event(const Contexts& contexts, const EventRings& eqs, u32 eqn,
+                             const proto::Event& event, u8* eqe) {
+  EventRing* eq = eqs.find(eqn);
+  if (!eq && mutant<"eq_destroy_keeps">() && eqs.holds(eqn)) eq = &eqs[eqn];
   if (!eq) return std::nullopt;
   if (eq->is_full()) return eq->overflowed = true, std::nullopt;
   encode_event(event, context_of(contexts, event), eq->phase(),
@@ -35,21 +36,21 @@ std::optional<u64> put_event(Contexts& contexts, u32 eqn, const proto::Event& ev
   return address;
 }
 
-std::optional<u16> take_interrupt(Contexts& contexts, u32 eqn) {
-  EventRing& eq = contexts.eqs[eqn];
+std::optional<u16> take_interrupt(const EventRings& eqs, const Vectors& vectors, u32 eqn) {
+  EventRing& eq = eqs[eqn];
   if (std::exchange(eq.armed, Arm::None) == Arm::None) return std::nullopt;
-  VectorAttributes& vector = contexts.vectors[eq.vector];
+  VectorAttributes& vector = vectors[eq.vector];
   if (!vector.masked) return eq.vector;
   vector.pending = true;
   return std::nullopt;
 }
 
-std::optional<u16> ring_eq(Contexts& contexts, const EqDoorbell& bell) {
-  EventRing* eq = contexts.find_eq(bell.eqn);
+std::optional<u16> ring_eq(const EventRings& eqs, const Vectors& vectors, const EqDoorbell& bell) {
+  EventRing* eq = eqs.find(bell.eqn);
   if (!eq) return std::nullopt;
   if (!mutant<"eq_consumer_ignored">()) eq->consumer = bell.consumer;
   if (bell.arm) eq->armed = Arm::Next;
-  return eq->producer == eq->consumer ? std::nullopt : take_interrupt(contexts, bell.eqn);
+  return eq->producer == eq->consumer ? std::nullopt : take_interrupt(eqs, vectors, bell.eqn);
 }
 
 namespace {
@@ -75,8 +76,8 @@ bool count_cqe(EventRing& cq, bool solicited, const CqTime& time) {
   return take_event(cq, time);
 }
 
-bool take_armed(Contexts& contexts, u32 cqn, const CqTime& time) {
-  EventRing* cq = contexts.find_cq(cqn);
+bool take_armed(const CompletionRings& cqs, u32 cqn, const CqTime& time) {
+  EventRing* cq = cqs.find(cqn);
   if (!cq || !cq->eqn || cq->armed == Arm::None) return false;
   const u32 newest = cq->armed == Arm::Next ? cq->written : cq->solicited;
   if (s32(newest - cq->consumer) > 0) return take_event(*cq, time);
@@ -84,8 +85,8 @@ bool take_armed(Contexts& contexts, u32 cqn, const CqTime& time) {
   return false;
 }
 
-bool ring_cq(Contexts& contexts, const CqDoorbell& bell) {
-  EventRing* cq = contexts.find_cq(bell.cqn);
+bool ring_cq(const CompletionRings& cqs, const CqDoorbell& bell) {
+  EventRing* cq = cqs.find(bell.cqn);
   if (!cq) return false;
   cq->consumer = bell.consumer;
   if (mutant<"cq_arm_ignored">() && bell.arm == Arm::Next) return true;

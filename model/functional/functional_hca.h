@@ -13,6 +13,7 @@
 #include "model/device/event_queue.h"
 #include "model/device/execute_command.h"
 #include "model/device/memory_keys.h"
+#include "model/device/port_counts.h"
 #include "model/proto/qp_transitions.h"
 #include "model/proto/reply_rules.h"
 #include "model/proto/response_rules.h"
@@ -47,7 +48,7 @@ class FunctionalHca {
  public:
   explicit FunctionalHca(Io io, const proto::TransportOptions& options = {},
                          const device::ObjectLimits& limits = {})
-      : io_(std::move(io)), contexts_(limits), counters_(limits.ports) {
+      : io_(std::move(io)), contexts_(limits), port_counters_(limits.ports) {
     contexts_.options = options;
   }
 
@@ -72,7 +73,7 @@ class FunctionalHca {
   // A test may put a queue pair at rest into a state that no command reaches.
   device::Contexts& contexts() { return contexts_; }
   const Counters& counters() const { return host_counters_; }
-  const PortCounters& port_counters(u32 port = 1) const { return counters_[port - 1]; }
+  const PortCounters& port_counters(u32 port = 1) const { return port_counters_[port - 1]; }
   const proto::DropCounters& drops(u32 port = 1) const { return contexts_.drops[port - 1]; }
 
  private:
@@ -134,7 +135,7 @@ class FunctionalHca {
   void set_timer(u32 qpn, Nanoseconds delay);
   void stop_timer(u32 qpn);
   Side& side(u32 qpn);
-  PortCounters& counters(const proto::QpConfig& qp) { return counters_[qp.port - 1u]; }
+  PortCounters& counters(const proto::QpConfig& qp) { return port_counters_[qp.port - 1u]; }
 
   // Requester: requester_side.cpp.
   void pump(u32 qpn);
@@ -165,7 +166,7 @@ class FunctionalHca {
   // Responder: responder_side.cpp.
   void count(const proto::QpConfig& qp, const proto::RequestVerdict& verdict) {
     ++counters(qp).requests[std::size_t(verdict.cause)];
-    contexts_.count(qp, verdict.cause);
+    counts_.add(qp, verdict.cause);
     if (io_.judged) io_.judged(verdict);
   }
   // `sender`: the queue pair of this port that sent it, else kAnyQp.
@@ -202,6 +203,11 @@ class FunctionalHca {
   Nanoseconds now_ = 0;
   u64 row_ = 0;  // of frames that came at once
   device::Contexts contexts_;
+  const device::SentMessages sent_{contexts_};
+  const device::CompletionRings cqs_{contexts_};
+  const device::EventRings eqs_{contexts_};
+  const device::Vectors vectors_{contexts_};
+  const device::PortCounts counts_{contexts_};
   std::vector<Side> sides_;
   std::set<std::pair<Nanoseconds, u32>> timers_;  // (due, QPN)
   std::map<u32, Nanoseconds> cq_timers_;          // by CQN: of its moderation, if it runs
@@ -212,7 +218,7 @@ class FunctionalHca {
   // By mistakes: what is done behind the next request, what was sent first.
   [[no_unique_address]] proto::MutantMemory<std::function<void()>> put_off_;
   [[no_unique_address]] proto::MutantMemory<proto::KeptBytes> kept_;
-  std::vector<PortCounters> counters_;  // from port 1 on
+  std::vector<PortCounters> port_counters_;  // from port 1 on
   Counters host_counters_;
 };
 }  // namespace hca::functional

@@ -36,11 +36,11 @@ void FunctionalHca::mmio_write(u32 offset, std::span<const u8> bytes) {
     }
     case BarOffset::CqDoorbell: {
       const auto bell = decode<CqDoorbell>(bytes.data());
-      if (!device::ring_cq(contexts_, bell)) ++host_counters_.bad_doorbells;
+      if (!device::ring_cq(cqs_, bell)) ++host_counters_.bad_doorbells;
       return notify(bell.cqn);
     }
     case BarOffset::EqDoorbell:
-      return interrupt(device::ring_eq(contexts_, decode<EqDoorbell>(bytes.data())));
+      return interrupt(device::ring_eq(eqs_, vectors_, decode<EqDoorbell>(bytes.data())));
     case BarOffset::CommandDoorbell:
       return run_command(decode<CommandDoorbell>(bytes.data()).address);
     default:
@@ -137,7 +137,7 @@ void FunctionalHca::complete(u32 cqn, const Cqe& cqe) {
 void FunctionalHca::notify(u32 cqn) {
   const device::EventRing* cq = contexts_.find_cq(cqn);
   if (!cq) return void(cq_timers_.erase(cqn));
-  const bool due = device::take_armed(contexts_, cqn, time_of(*cq));
+  const bool due = device::take_armed(cqs_, cqn, time_of(*cq));
   watch(cqn);
   if (due) raise(cq->eqn, {EventType::Completion, cqn});
 }
@@ -155,11 +155,11 @@ void FunctionalHca::watch(u32 cqn) {
 
 void FunctionalHca::raise(u32 eqn, const Event& event, bool again) {
   std::array<u8, kEqeBytes> eqe;
-  const std::optional<u64> address = device::put_event(contexts_, eqn, event, eqe.data());
+  const std::optional<u64> address = device::put_event(contexts_, eqs_, eqn, event, eqe.data());
   if (!address) return void(++host_counters_.lost_events);
   if (mutant<"valid_before_rest">()) io_.write(*address + kEqeBytes - 1, std::span(eqe).last(1));
   io_.write(*address, eqe);
-  interrupt(device::take_interrupt(contexts_, eqn));
+  interrupt(device::take_interrupt(eqs_, vectors_, eqn));
   if (mutant<"event_raised_twice">() && !again && eqn == kAsyncEq) raise(eqn, event, true);
 }
 

@@ -23,15 +23,14 @@ void FunctionalHca::pump(u32 qpn) {
 bool FunctionalHca::send_next_message(u32 qpn) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
-  const u32 index =
-      wqe_of_psn(s.completed, s.started, s.send_psn,
-                 [&](u32 i) -> const SentMessage& { return contexts_.message(qpn, i); });
+  const u32 index = wqe_of_psn(s.completed, s.started, s.send_psn,
+                               [&](u32 i) -> const SentMessage& { return sent_.message(qpn, i); });
   if (index == side(qpn).posted || (index == s.started && starts_nothing(qp, s))) return false;
   fetch_send(qp, index);
   if (work_.unreadable && !blames_unread_wqe()) return fail_unread(qpn), false;
   if (work_.status == WcStatus::Success && index == s.started) {
     if (must_wait(s, qp, work_.wqe, psns_of(work_.bytes, qp.path_mtu))) return false;
-    begin_message(contexts_.message(qpn, index), s, work_.wqe, index, work_.bytes, qp.path_mtu,
+    begin_message(sent_.message(qpn, index), s, work_.wqe, index, work_.bytes, qp.path_mtu,
                   qp.signal_all);
     if (row_of(work_.wqe).is_local()) return execute_local(qp, index);
     ++s.started;
@@ -48,7 +47,7 @@ bool FunctionalHca::send_next_message(u32 qpn) {
 void FunctionalHca::send_packets(u32 qpn, u32 index) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
-  SentMessage& m = contexts_.message(qpn, index);
+  SentMessage& m = sent_.message(qpn, index);
   ExtHeaders ext;
   const bool datagram = qp.service == Service::Ud;
   const Path& path = datagram ? work_.path : qp.path;
@@ -185,7 +184,7 @@ void FunctionalHca::receive_answer(const QpConfig& qp, const ParsedPacket& packe
   SendState& s = contexts_.send[qp.qpn];
   if (const RequestCause cause = judge_response_header(view); cause != RequestCause::Good) {
     ++counters(qp).unexpected_answers;
-    return contexts_.count_drop(qp.port, counter_of(cause, qp, frame.data(), packet));
+    return counts_.drop(qp.port, counter_of(cause, qp, frame.data(), packet));
   }
   notify_congestion(qp, packet, frame);
   if (packet.opcode->operation != Operation::Acknowledge)
@@ -199,7 +198,7 @@ void FunctionalHca::receive_answer(const QpConfig& qp, const ParsedPacket& packe
 
 const SentMessage* FunctionalHca::awaited(u32 qpn) {
   const SendState& s = contexts_.send[qpn];
-  return response::awaits_response(s) ? &contexts_.message(qpn, s.awaited) : nullptr;
+  return response::awaits_response(s) ? &sent_.message(qpn, s.awaited) : nullptr;
 }
 
 // A READ response or an ATOMIC Acknowledge.
@@ -219,7 +218,7 @@ void FunctionalHca::receive_response(const QpConfig& qp, const ParsedPacket& pac
   if (v.places && packet.has(Ext::Aeth)) take_credits(s, packet.aeth.msn, packet.aeth.syndrome);
   if (v.completes) {
     ++s.reads_placed;
-    answer_awaited(s, [&](u32 i) -> const SentMessage& { return contexts_.message(qp.qpn, i); });
+    answer_awaited(s, [&](u32 i) -> const SentMessage& { return sent_.message(qp.qpn, i); });
   }
   act(qp.qpn, v);
 }
@@ -251,7 +250,7 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
   const bool progress = verdict.psn != s.unacked_psn;
-  if (verdict.implied) contexts_.count_implied_nak(qp);
+  if (verdict.implied) counts_.implied_nak(qp);
   apply(s, qp, verdict);
   complete_sent(qpn);
   if (!sends(qp.state)) return;  // the CQ was full
@@ -280,7 +279,7 @@ void FunctionalHca::complete_sent(u32 qpn) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
   while (s.completed != s.started && sends(qp.state)) {
-    const SentMessage m = contexts_.message(qpn, s.completed);
+    const SentMessage m = sent_.message(qpn, s.completed);
     if (psn_distance(m.end_psn(), s.unacked_psn) < 0) return;
     Cqe cqe{};
     cqe.qpn = qpn, cqe.wqe_index = named_index(s.completed++), cqe.byte_len = m.bytes;
@@ -316,7 +315,7 @@ void FunctionalHca::fail_unread(u32 qpn) {
 void FunctionalHca::time_out(u32 qpn) {
   SendState& s = contexts_.send[qpn];
   if (std::exchange(s.waits_rnr, false) && !mutant<"rnr_keeps_timer">()) return pump(qpn);  // G8.2
-  contexts_.count_timeout(contexts_.qps[qpn]);
+  counts_.timeout(contexts_.qps[qpn]);
   act(qpn, judge_timeout(s));
 }
 }  // namespace hca::functional

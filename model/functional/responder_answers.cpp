@@ -48,7 +48,7 @@ void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const Reque
       return respond_atomic(qp, effect, original);
     }
   } else if (refuses_repeated_read(qp, key_good)) {
-    contexts_.count(qp, kKeyGone.cause);
+    counts_.add(qp, kKeyGone.cause);
     answer(qp, kKeyGone, effect);
     return fail_receive(qpn, packet, kKeyGone);
   } else if (may_repeat_read(saved, effect, qp, key_good)) {

@@ -13,21 +13,21 @@ using namespace proto;
 void FunctionalHca::receive(std::span<const u8> frame, u32 port, bool at_once) {
   row_ += !at_once;
   const PortAttributes& own = contexts_.ports[port - 1];
-  ++counters_[port - 1].received;
+  ++port_counters_[port - 1].received;
   if (is_down(own) && !mutant<"port_down_receives">())
-    return contexts_.count_drop(port, &DropCounters::port_down);
+    return counts_.drop(port, &DropCounters::port_down);
   ParsedPacket packet;
   const PacketVerdict form = check_frame(frame, framing_row(Framing(own.framing)).link, packet);
   if (mutant<"unknown_qp_before_tver">() && form == PacketVerdict::BadTver &&
       !contexts_.find_qp(packet.bth.dest_qp))
-    return contexts_.count_drop(port, &DropCounters::unknown_qp);
-  if (form != PacketVerdict::Good) return contexts_.count_drop(port, counter_of(form));
+    return counts_.drop(port, &DropCounters::unknown_qp);
+  if (form != PacketVerdict::Good) return counts_.drop(port, counter_of(form));
   const QpConfig* qp = contexts_.find_qp(packet.bth.dest_qp);
   if (!qp && packet.bth.dest_qp == kMulticastQp)
     return receive_multicast(packet, frame, port, kAnyQp);
   if (mutant<"unknown_qp_is_first">() && !qp) qp = contexts_.first_of(contexts_.qps);
   if (const auto dropped = port_drop(own, port, frame.data(), packet, qp))
-    return contexts_.count_drop(port, dropped);
+    return counts_.drop(port, dropped);
   if (packet.opcode && !packet.opcode->is_request) return receive_answer(*qp, packet, frame);
   if constexpr (kMutants) {
     const std::function<void()> late = std::exchange(put_off_(), {});
@@ -49,7 +49,7 @@ void FunctionalHca::receive_multicast(const ParsedPacket& packet, std::span<cons
   };
   if (const auto dropped =
           multicast_drop(contexts_.ports[port - 1], frame.data(), packet, is_attached))
-    return contexts_.count_drop(port, dropped);
+    return counts_.drop(port, dropped);
   for (const u32 qpn : receivers) receive_request(qpn, packet, frame);
 }
 
@@ -89,8 +89,6 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
                                     std::span<const u8> frame) {
   const QpConfig& qp = contexts_.qps[qpn];
   ReceiveState& state = contexts_.receive[qpn];
-  if (mutant<"inv_at_parse">() && packet.opcode && packet.has(Ext::Ieth))
-    device::free_key(contexts_, packet.ieth.rkey);
   SharedQueue* const shared = qp.srqn ? contexts_.find_srq(qp.srqn) : nullptr;
   if (shared) look_at(state, *shared);
   RequestVerdict verdict =
@@ -102,9 +100,8 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   if (passed && qp.service == Service::Ud) return receive_datagram(qpn, packet, frame);
   if (passed && !reads) verdict = find_place(qpn, packet);
   count(qp, verdict);
-  contexts_.count_drop(qp.port, counter_of(verdict.cause, qp, frame.data(), packet));
-  if (qp.service == Service::Ud)
-    contexts_.count_drop(qp.port, counter_without_place(verdict.cause));
+  counts_.drop(qp.port, counter_of(verdict.cause, qp, frame.data(), packet));
+  if (qp.service == Service::Ud) counts_.drop(qp.port, counter_without_place(verdict.cause));
   const bool reliable = qp.reliable;
   const bool answers = reliable || mutant<"unreliable_answers">();
   if (mutant<"abandoned_wqe_consumed">() && abandons_send(state, packet, qp, verdict))
@@ -175,7 +172,7 @@ void FunctionalHca::receive_datagram(u32 qpn, ParsedPacket packet, std::span<con
   if (qp.state == QpState::Rtr && take_established(state)) raise(EventType::CommEst, qpn);
   if (is_silent(verdict.action)) {
     if (shared) abandon_shared(qpn, state.shared_wqe, verdict.cause);
-    return contexts_.count_drop(qp.port, counter_without_place(verdict.cause));
+    return counts_.drop(qp.port, counter_without_place(verdict.cause));
   }
   if (verdict.action == RequestAction::Fail) return fail_receive(qpn, packet, verdict);
   if (!shared) take_receive(state, packet, effect);

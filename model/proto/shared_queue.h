@@ -12,7 +12,7 @@ struct SharedQueue {
   u32 posted = 0, taken = 0;
   WorkQueue wqes;
   u64 context = 0;
-  [[no_unique_address]] MutantMemory<u16> completed;
+  [[no_unique_address]] mutable MutantMemory<u16> completed;
 
   u32 available() const { return posted - taken; }
   // The WQE at its head (SRQ-2).
@@ -24,7 +24,7 @@ inline void look_at(ReceiveState& s, const SharedQueue& queue) {
   s.rq_posted = queue.posted, s.rq_consumed = queue.taken, s.shared_failed = queue.failed;
 }
 // A mistake: CQEs name WQEs in the order in which they were posted, whichever ended (CQ-3).
-inline u16 named_shared(SharedQueue* queue, u32 wqe) {
+inline u16 named_shared(const SharedQueue* queue, u32 wqe) {
   return queue && mutant<"srq_cqes_in_order">() ? queue->completed()++ : u16(wqe);
 }
 // What QUERY, MODIFY and DESTROY may do to it (SRQ-11).

@@ -15,7 +15,7 @@ constexpr u32 kAnswerSlot = 15;
 
 // EQ 0 with vector 0, armed.
 void open_events(Pair::Side& side) {
-  device::Contexts& c = side.chip.qp_context.contexts;
+  device::Contexts& c = side.chip.contexts;
   u8 block[kCommandBytes] = {};
   encode(CommandHeader{CommandOpcode::CreateEq, {}, false, kAsyncEq}, block);
   encode(QueueAttributes{.address = kEqs + 0x4000, .log_entries = 4}, block + kCommandHeaderBytes);
@@ -117,7 +117,7 @@ TEST_CASE("the first packet in RTR raises COMM_EST in the chip, once", "[chip][T
   const bool rtr = GENERATE(true, false);
   Pair pair{PairConfig{}};
   open_events(pair.b);
-  if (rtr) pair.b.chip.qp_context.contexts.qps[1].state = QpState::Rtr;
+  if (rtr) pair.b.chip.contexts.qps[1].state = QpState::Rtr;
   pair.a.host.plan = {{.bytes = 5000}, {.bytes = 8}};
   REQUIRE(pair.run());
   pair.advance(2000);
@@ -129,7 +129,7 @@ TEST_CASE("a full CQ raises CQ_ERR for itself and QP_FATAL for its queue pair, i
           "[chip][G21.3][T15-CQ_ERR][T15-QP_FATAL]") {
   Pair pair{PairConfig{}};
   open_events(pair.a);
-  device::EventRing& cq = pair.a.chip.qp_context.contexts.cqs[1];
+  device::EventRing& cq = pair.a.chip.contexts.cqs[1];
   cq.consumer = cq.producer - cq.entries();
   pair.a.host.plan = {{.bytes = 8}, {.bytes = 8}};
   pair.run();
@@ -144,7 +144,7 @@ TEST_CASE("a chip writes CQE, EQE and interrupt message in this order", "[chip][
   PairConfig config;
   config.armed = true;  // the CQ, which names EQ 1
   Pair pair{config};
-  device::Contexts& c = pair.a.chip.qp_context.contexts;
+  device::Contexts& c = pair.a.chip.contexts;
   c.eqs[1].armed = Arm::Next, c.eqs[1].vector = 7;
   c.vectors[7] = {kMessage, 0x01020304, false};
   pair.a.host.plan = {{.bytes = 8}};
@@ -183,7 +183,7 @@ TEST_CASE("a cable that breaks takes its port Down in its cycle, with an event e
   cables.deliver(4000, 0, {1, true}), cables.deliver(4001, 0, {1, false});
   const auto state_before = [&](Cycle cycle) {
     pair.a.chip.domain.run_until(cycle);
-    return pair.a.chip.qp_context.contexts.ports[0].state;
+    return pair.a.chip.contexts.ports[0].state;
   };
   CHECK(state_before(1000) == PortState::Active);
   CHECK(state_before(1001) == PortState::Down);
@@ -218,7 +218,7 @@ TEST_CASE("two cables that break at once take their ports Down one cycle after t
 TEST_CASE("the events of a port that changes in several ways follow each other", "[chip]") {
   Pair pair{PairConfig{}};
   open_events(pair.a);
-  PortAttributes port = pair.a.chip.qp_context.contexts.ports[0];
+  PortAttributes port = pair.a.chip.contexts.ports[0];
   port.lid += 1, port.sm_lid += 1, port.reregister = true;
   pair.a.host.command(0, CommandOpcode::SetPort, 1, port);
   pair.advance(2000);

@@ -57,7 +57,7 @@ TEST_CASE("the next command is blocked until `interval` cycles after the one bef
 TEST_CASE("of a fault of an SRQ the queue pair enters Error a cycle later", "[command][SRQ-11]") {
   Pair pair(PairConfig{});
   Chip& chip = pair.a.chip;
-  device::Contexts& contexts = chip.qp_context.contexts;
+  device::Contexts& contexts = chip.contexts;
   contexts.srqs.resize(2);
   contexts.srqs[1].allocated = true, contexts.qps[1].srqn = 1;
   chip.domain.run_until(2000);  // the host has nothing to do

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/blocks/context_gate.h"
+#include "model/device/writers.h"
 
 #include <catch2/catch.hpp>
 
@@ -175,10 +176,11 @@ TEST_CASE("a response needs the WQE of its READ", "[context_gate]") {
     alone.wqe.entries = 4;
     GateBench<Acknowledgement, 8> bench(note_response, alone);
     device::Contexts& c = bench.contexts;
+    const device::SentMessages sent(c);
     using proto::Answer;
-    c.message(1, 5) = {.first_psn = 0xffffff, .packets = 3, .answer = Answer::Read};
-    c.message(1, 6) = {.first_psn = 2, .packets = 1};
-    c.message(1, 7) = {.first_psn = 3, .packets = 2, .answer = Answer::Read};
+    sent.message(1, 5) = {.first_psn = 0xffffff, .packets = 3, .answer = Answer::Read};
+    sent.message(1, 6) = {.first_psn = 2, .packets = 1};
+    sent.message(1, 7) = {.first_psn = 3, .packets = 2, .answer = Answer::Read};
     c.send[1].awaited = 5, c.send[1].started = 8, c.send[1].reads_started = 2;
     Packet packet;
     Acknowledgement a{.qpn = 1, .psn = psn};
@@ -201,10 +203,11 @@ TEST_CASE("an acknowledgement needs the WQEs of the messages that it completes",
     alone.wqe.entries = 4, alone.wqe.acks = acks;
     GateBench<Acknowledgement, 8> bench(note_response, alone);
     device::Contexts& c = bench.contexts;
-    c.message(1, 5) = {.first_psn = 0xfffffe, .packets = 3};
-    c.message(1, 6) = {.first_psn = 1, .packets = 1};
-    c.message(1, 7) = {.first_psn = 2, .packets = 2};
-    c.message(1, 8) = {.first_psn = 4, .packets = 2, .answer = proto::Answer::Read};
+    const device::SentMessages sent(c);
+    sent.message(1, 5) = {.first_psn = 0xfffffe, .packets = 3};
+    sent.message(1, 6) = {.first_psn = 1, .packets = 1};
+    sent.message(1, 7) = {.first_psn = 2, .packets = 2};
+    sent.message(1, 8) = {.first_psn = 4, .packets = 2, .answer = proto::Answer::Read};
     proto::SendState& s = c.send[1];
     s.completed = 5, s.started = 9, s.awaited = 8, s.reads_started = 1;
     s.unacked_psn = 0xfffffe, s.sent_psn = s.send_psn = s.next_psn = 6;

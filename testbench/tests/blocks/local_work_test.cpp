@@ -16,7 +16,7 @@ constexpr u32 kFastKey = 0x207;
 Message invalidation() {
   return {.opcode = WorkOpcode::LocalInvalidate, .sges = 0, .immediate = kFastKey};
 }
-device::Contexts& contexts(Pair& pair) { return pair.a.chip.qp_context.contexts; }
+device::Contexts& contexts(Pair& pair) { return pair.a.chip.contexts; }
 // A region for fast register of A beside that of the tests.
 proto::Region& fast_region(Pair& pair) {
   auto& regions = contexts(pair).regions;

@@ -16,7 +16,7 @@ constexpr u64 kEnd = kData + 0x300000;
 
 // Two pages, of which the second lies in front of the first.
 void give_pages(Pair::Side& side) {
-  proto::Region& region = side.chip.qp_context.contexts.regions[1];
+  proto::Region& region = side.chip.contexts.regions[1];
   region.pages = kPages.data(), region.log_page = 12, region.bytes = 2 * kPageBytes;
 }
 Message across_pages(proto::WorkOpcode opcode) {
@@ -56,7 +56,7 @@ TEST_CASE("a region that goes while it is written is written as a whole or not a
     const std::vector<u8> before(pair.b.memory.begin(), pair.b.memory.begin() + kEnd);
     pair.a.host.plan = {across_pages(proto::WorkOpcode::RdmaWrite)};
     pair.advance(at);
-    pair.b.chip.qp_context.contexts.regions[1] = {};
+    pair.b.chip.contexts.regions[1] = {};
     pair.advance(200);
     std::vector<u8>& after = pair.b.memory;
     const auto wrote = [&](u64 address) {
@@ -81,7 +81,7 @@ TEST_CASE("a region that goes while it is read gives its bytes or zeros",
     const std::vector<u8> before(pair.data(pair.a, 0x400000), pair.data(pair.a, 0x400000) + 1024);
     pair.a.host.plan = {across_pages(proto::WorkOpcode::RdmaRead)};
     pair.advance(at);
-    pair.b.chip.qp_context.contexts.regions[1] = {};
+    pair.b.chip.contexts.regions[1] = {};
     pair.advance(400);
     const u8* got = pair.data(pair.a, 0x400000);
     const auto is = [&](u32 half) {

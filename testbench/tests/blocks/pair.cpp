@@ -100,7 +100,7 @@ Pair::Side::Side(const PairConfig& c, u64 seed)
     const u64 word = random();
     std::memcpy(&memory[i], &word, 8);
   }
-  set_up(chip.qp_context.contexts, c, seed == 2);
+  set_up(chip.contexts, c, seed == 2);
   host.self = {&chip.domain, chip.domain.add_last(host, "host")};
   host.log_cqes = c.log_cqes, host.start(c.qps, c.cqs);
   chip.probes.attach(digest);
@@ -296,7 +296,7 @@ void TestHost::ring(BarOffset offset, u32 qpn, u32 producer, const u8* pushed) {
 void start_by_command(Pair& pair) {
   for (Pair::Side* side : {&pair.a, &pair.b})
     for (u32 qpn = 1; qpn <= pair.config.qps; ++qpn) {
-      side->chip.qp_context.contexts.qps[qpn].state = QpState::Rtr;
+      side->chip.contexts.qps[qpn].state = QpState::Rtr;
       QpAttributes a{};
       enter_rts(a, pair.config, side == &pair.b);
       side->host.command(qpn, CommandOpcode::ModifyQp, qpn, a);

@@ -97,19 +97,19 @@ TEST_CASE("a WRITE beyond its region is refused and both queue pairs are in Erro
   finish(pair);
   REQUIRE(pair.a.host.sent.size() == 1);
   CHECK(pair.a.host.sent[0].status == WcStatus::RemAccessErr);
-  CHECK(pair.a.chip.qp_context.contexts.qps[1].state == proto::QpState::Error);
+  CHECK(pair.a.chip.contexts.qps[1].state == proto::QpState::Error);
   pair.a.host.plan.push_back(
       {.local = 0, .remote = 0, .bytes = 8});  // to let time pass: it is flushed
   pair.a.host.start(1);
   pair.run(0, pair.cycles + 5000);
-  CHECK(pair.b.chip.qp_context.contexts.qps[1].state == proto::QpState::Error);
+  CHECK(pair.b.chip.contexts.qps[1].state == proto::QpState::Error);
   REQUIRE(pair.b.host.received.size() == 2);
   CHECK(pair.b.host.received[0].status == WcStatus::WrFlushErr);
 }
 
 TEST_CASE("a first WQE with a bad L_Key completes in error", "[chip][T9-15]") {
   Pair pair{PairConfig{}};
-  pair.a.chip.qp_context.contexts.regions[1].state = proto::KeyState::Free;
+  pair.a.chip.contexts.regions[1].state = proto::KeyState::Free;
   pair.a.host.plan = {{.remote = 4096, .bytes = 64}};
   finish(pair);
   REQUIRE(pair.a.host.sent.size() == 1);

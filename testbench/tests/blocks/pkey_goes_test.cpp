@@ -12,7 +12,7 @@ constexpr u32 kBytes = 20 * 1024;
 // What SetPort of port 1 then has as its first entry; the second is a partition, as a table needs
 // one.
 void set_entry(Pair& pair, u16 pkey, u32 slot) {
-  proto::PortAttributes port = pair.b.chip.qp_context.contexts.ports[0];
+  proto::PortAttributes port = pair.b.chip.contexts.ports[0];
   port.pkeys = {pkey, 0xffff};
   pair.b.host.command(slot, proto::CommandOpcode::SetPort, 1, port);
 }
@@ -38,7 +38,7 @@ std::size_t take_entry_away(engine::Cycle at) {
   check_success(pair.a.host.sent, 1);
   CHECK(std::memcmp(pair.data(pair.a, 0), pair.data(pair.b, 4096), kBytes) == 0);
   for (const u16 pkey : sent) CHECK(proto::pkey_is_valid(pkey));
-  CHECK(pair.b.chip.qp_context.contexts.qps[1].state == proto::QpState::Rts);
+  CHECK(pair.b.chip.contexts.qps[1].state == proto::QpState::Rts);
   return before;
 }
 }  // namespace

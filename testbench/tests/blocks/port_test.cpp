@@ -62,8 +62,8 @@ struct TransmitBench : Bench {
 struct ReceiveBench : Bench {
   ReceiveBench(const PortConfig& c, const IcrcUnitConfig& icrc, unsigned depth = 64, Cycle from = 0,
                u32 qps = 1)
-      : config(c), port(config, icrc, kClock, context.contexts, responder, response, congestion) {
-    set_up(peer, qps), set_up(context.contexts, qps, true);
+      : config(c), port(config, icrc, kClock, contexts, responder, response, congestion) {
+    set_up(peer, qps), set_up(contexts, qps, true);
     add(port, "port_receive");
     port.packets_in.connect(port.self, "wire");
     feed(port.bells_in, port, {});
@@ -80,10 +80,11 @@ struct ReceiveBench : Bench {
   }
   PortConfig config;
   device::Contexts peer;
-  QpContext context{{.latency = 2, .interval = 1}};
-  Protection protection{{.latency = 2, .interval = 1}, context.contexts};
-  ResponderCheck responder{check_config, context, protection};
-  ResponseCheck response{{}, context};
+  device::Contexts contexts;
+  QpContext context{{.latency = 2, .interval = 1}, contexts};
+  Protection protection{{.latency = 2, .interval = 1}, contexts};
+  ResponderCheck responder{check_config, context, contexts, protection};
+  ResponseCheck response{{}, context, contexts};
   Congestion congestion{{}, kClock};
   PacketPool pool;
   PortReceive port;
@@ -245,7 +246,7 @@ TEST_CASE("a packet is taken when there is room behind the port, not before", "[
 TEST_CASE("the event of an SRQ's limit follows the request that takes the WQE", "[port][SRQ-6]") {
   ReceiveBench bench({}, {.latency = 5});
   auto& events = bench.take(bench.port.ports.events_out, bench.port);
-  device::Contexts& contexts = bench.context.contexts;
+  device::Contexts& contexts = bench.contexts;
   contexts.srqs.resize(2);
   contexts.srqs[1].allocated = true, contexts.srqs[1].posted = 2, contexts.srqs[1].limit = 2;
   contexts.qps[1].srqn = 1;
@@ -262,7 +263,7 @@ TEST_CASE("the event of an SRQ's limit follows the request that takes the WQE", 
 TEST_CASE("copies of a multicast datagram follow one a cycle, and what comes behind it after them",
           "[port][G25.2]") {
   ReceiveBench bench({.latency = 10, .rx_forward = RxForward::Store}, {.latency = 5}, 64, 0, 3);
-  device::Contexts& contexts = bench.context.contexts;
+  device::Contexts& contexts = bench.contexts;
   proto::Gid group{};
   group.bytes[10] = group.bytes[11] = 0xff, group.bytes[12] = 0xe0, group.bytes[15] = 5;
   for (const u32 qpn : {2, 3}) {
@@ -311,7 +312,7 @@ TEST_CASE("COMM_EST events that wait for command follow each other", "[port][T15
   ReceiveBench bench({}, {}, 64, 0, 3);
   auto& events = bench.take(bench.port.ports.events_out, bench.port, 1, 500);
   for (u32 qpn = 1; qpn <= 3; ++qpn) {
-    bench.context.contexts.qps[qpn].state = proto::QpState::Rtr;
+    bench.contexts.qps[qpn].state = proto::QpState::Rtr;
     bench.port.arrive(write_packet(bench.pool, bench.peer.qps[qpn], 100, 64), 10 + 20 * qpn);
   }
   bench.seen();

@@ -6,7 +6,8 @@
 using namespace hca::blocks;
 
 TEST_CASE("a look-up of a context answers after its latency", "[qp_context]") {
-  QpContext context({.latency = 2, .interval = 3});
+  const hca::device::Contexts contexts;
+  QpContext context({.latency = 2, .interval = 3}, contexts);
   CHECK(context.look_up(context.requester, 10, 1) == 10 + 2);
   CHECK(context.look_up(context.requester, 12, 1) == 13 + 2);  // blocked in 12
   CHECK(context.look_up(context.requester, 16, 1) == 16 + 2);  // ready in 16
@@ -14,7 +15,8 @@ TEST_CASE("a look-up of a context answers after its latency", "[qp_context]") {
 }
 
 TEST_CASE("a port of the context does not see the others", "[qp_context]") {
-  QpContext context({.latency = 2, .interval = 3});
+  const hca::device::Contexts contexts;
+  QpContext context({.latency = 2, .interval = 3}, contexts);
   for (ReadPort* port : {&context.requester, &context.responder[0], &context.response[0],
                          &context.responder[1], &context.response[1]})
     CHECK(context.look_up(*port, 10, 1) == 12);

@@ -219,7 +219,7 @@ TEST_CASE("rights: the queue pair's are an invalid request, the key's an access 
     config.access = access;
     Pair pair{config};
     const bool queue_pair_allows = access & proto::kRemoteRead;
-    if (queue_pair_allows) pair.b.chip.qp_context.contexts.regions[1].access = 0x0b;
+    if (queue_pair_allows) pair.b.chip.contexts.regions[1].access = 0x0b;
     pair.a.host.plan = {{.opcode = WorkOpcode::RdmaRead, .remote = 4096, .bytes = 8}};
     pair.run();
     REQUIRE(pair.a.host.sent.size() == 1);
@@ -239,7 +239,7 @@ TEST_CASE("a misaligned ATOMIC is an invalid request", "[chip][ATOM-6][T10-3/RC]
 TEST_CASE("SEND with Invalidate takes the key of a fast register region away, of no other",
           "[chip][INV-12][INV-19][G10.1][G10.3][G21.4]") {
   Pair pair{PairConfig{}};
-  auto& regions = pair.b.chip.qp_context.contexts.regions;
+  auto& regions = pair.b.chip.contexts.regions;
   regions.resize(3);
   regions[2] = regions[1];
   regions[2].key = 0x207, regions[2].access |= proto::kFastRegister;
@@ -298,7 +298,7 @@ TEST_CASE("READs of one queue pair do not wait for each other's data", "[chip][G
 
 TEST_CASE("a WRITE with Immediate to a bad key takes its receive WQE along", "[chip][T11]") {
   Pair pair{PairConfig{}};
-  pair.b.chip.qp_context.contexts.regions[1].access = proto::kLocalWrite;
+  pair.b.chip.contexts.regions[1].access = proto::kLocalWrite;
   pair.b.host.post_receives(1, 2, 4096);
   pair.a.host.plan = {{.opcode = WorkOpcode::RdmaWriteImmediate, .remote = 4096, .bytes = 64}};
   pair.run();
@@ -318,7 +318,7 @@ TEST_CASE("a READ whose buffer's key goes meanwhile fails and writes nothing", "
   const std::vector<u8> before(pair.data(pair.a, 64), pair.data(pair.a, 128));
   pair.advance(300);  // the request is on its way, the response is not back (latency_test.cpp)
   REQUIRE(pair.a.sent_frames.size() == 1);
-  pair.a.chip.qp_context.contexts.regions[1].state = proto::KeyState::Free;
+  pair.a.chip.contexts.regions[1].state = proto::KeyState::Free;
   finish(pair);
   REQUIRE(pair.a.host.sent.size() == 1);
   CHECK(pair.a.host.sent[0].status == WcStatus::LocProtErr);
@@ -331,7 +331,7 @@ TEST_CASE("a duplicate READ that nothing answers leaves the READ before it alone
   config.timeout = 0;
   Pair pair{config};
   pair.a.loses = [](const Packet&) { return true; };  // the test speaks for A
-  const proto::QpConfig& from = pair.a.chip.qp_context.contexts.qps[1];
+  const proto::QpConfig& from = pair.a.chip.contexts.qps[1];
   PacketPool pool;
   const auto read = [&](u32 psn, u32 bytes, Cycle at) {
     proto::SendWqe wqe{};

@@ -15,7 +15,7 @@ struct RequesterBench : Bench {
   explicit RequesterBench(const RequesterConfig& c, u32 buffers = 32,
                           const Plan<Acknowledgement>& acks = {}, Cycle faults_from = 0)
       : config(c), packetizer_config{.latency = 4, .interval = 1, .buffers = buffers} {
-    set_up(context.contexts, 3);
+    set_up(contexts, 3);
     add(requester, "requester");
     packetizer.sides[0].buffers.connect(requester.self, "packet buffers");
     turn_buffers.connect(requester.self, "turn buffers");
@@ -71,10 +71,11 @@ struct RequesterBench : Bench {
   }
   RequesterConfig config;
   PacketizerConfig packetizer_config;
-  QpContext context{{.latency = 2, .interval = 1}};
-  Protection protection{{.latency = 2, .interval = 1}, context.contexts};
+  device::Contexts contexts;
+  QpContext context{{.latency = 2, .interval = 1}, contexts};
+  Protection protection{{.latency = 2, .interval = 1}, contexts};
   Packetizer packetizer{packetizer_config, 400'000'000, protection, release(TxStart::Threshold)};
-  Requester requester{config, 400'000'000, context, protection, packetizer, accesses};
+  Requester requester{config, 400'000'000, context, contexts, protection, packetizer, accesses};
   engine::Budget turn_buffers{4};
   Pool<Turn> pool;
   Taker<Completed, 8>* completions = nullptr;
@@ -155,7 +156,7 @@ TEST_CASE("of turns that were read and others the one that is seen first is take
 // P_Key, DestQP and hop limit of all that follow are others.
 TEST_CASE("packets in the middle of a message follow a context that changes", "[requester]") {
   RequesterBench bench({.latency = 4, .interval = 20});
-  proto::QpConfig& qp = bench.context.contexts.qps[1];
+  proto::QpConfig& qp = bench.contexts.qps[1];
   qp.path_mtu = 1024;
   Turn* t = bench.pool.take();
   t->qpn = 1, t->count = 1;
@@ -168,7 +169,7 @@ TEST_CASE("packets in the middle of a message follow a context that changes", "[
   bench.plan({{60, [&] {
                  qp.pkey = 0x8123, qp.dest_qpn = 77, qp.path.head[22] = 9;
                  qp.path.ipv4_sum -= (64 - 9) << 8;
-                 ++bench.context.contexts.version;
+                 ++bench.contexts.version;
                }}});
   bench.domain.run_until(200);
   REQUIRE(bench.reads->items.size() == 6);
@@ -216,7 +217,7 @@ TEST_CASE("messages of one packet have the headers of their own WQE and context"
       {RdmaWriteImmediate, 101, 0x4000, 0x801, 0x55556666, true, 0x0b, 0xf0, 74, 168},
   };
   RequesterBench bench({.latency = 4, .interval = 20});
-  proto::QpConfig& qp = bench.context.contexts.qps[1];
+  proto::QpConfig& qp = bench.contexts.qps[1];
   Turn* t = bench.pool.take();
   t->qpn = 1, t->count = u32(all.size());
   for (u32 i = 0; i < all.size(); ++i) {
@@ -230,7 +231,7 @@ TEST_CASE("messages of one packet have the headers of their own WQE and context"
   }
   bench.turn_buffers.take();
   bench.feed(bench.requester.turns_in, bench.requester, {{10, t}});
-  bench.plan({{10 + 20 * 5 + 10, [&] { qp.dest_qpn = 77, ++bench.context.contexts.version; }}});
+  bench.plan({{10 + 20 * 5 + 10, [&] { qp.dest_qpn = 77, ++bench.contexts.version; }}});
   bench.domain.run_until(300);
   REQUIRE(bench.reads->items.size() == all.size());
   for (u32 i = 0; i < all.size(); ++i) {
@@ -299,7 +300,7 @@ TEST_CASE("faults that wait for command follow each other", "[requester]") {
 // posted late is not caught up.
 TEST_CASE("a rate limit spaces the packets of a queue pair", "[requester][pace]") {
   RequesterBench bench({});
-  bench.context.contexts.qps[1].rate_limit = 1'000'000;  // kb/s
+  bench.contexts.qps[1].rate_limit = 1'000'000;  // kb/s
   bench.post(10, 4);
   bench.domain.run_until(3000);
   const Cycle first = 10 + 4 + 4 + 4;
@@ -310,7 +311,7 @@ TEST_CASE("a rate limit spaces the packets of a queue pair", "[requester][pace]"
 // next one go in 150 + 313.6.
 TEST_CASE("a rate limit that was waited for before a reset holds up nothing", "[requester][pace]") {
   RequesterBench bench({});
-  bench.context.contexts.qps[1].rate_limit = 1'000'000;  // kb/s
+  bench.contexts.qps[1].rate_limit = 1'000'000;  // kb/s
   bench.post(10, 2);
   bench.plan({{100, [&] { bench.requester.clear(1); }}});
   Turn* t = bench.pool.take();

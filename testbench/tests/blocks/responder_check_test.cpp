@@ -11,7 +11,7 @@ using namespace hca::test;
 namespace {
 struct CheckBench {
   explicit CheckBench(const ResponderCheckConfig& c) : config(c) {
-    set_up(peer, 2), set_up(context.contexts, 2, true);
+    set_up(peer, 2), set_up(contexts, 2, true);
   }
   Cycle check(u32 qpn, Cycle at) {
     Packet* p = parsed(write_packet(pool, peer.qps[qpn], psn[qpn]++, 64));
@@ -19,9 +19,10 @@ struct CheckBench {
   }
   ResponderCheckConfig config;
   device::Contexts peer;
-  QpContext context{{.latency = 2, .interval = 1}};
-  Protection protection{{.latency = 2, .interval = 1}, context.contexts};
-  ResponderCheck block{config, context, protection};
+  device::Contexts contexts;
+  QpContext context{{.latency = 2, .interval = 1}, contexts};
+  Protection protection{{.latency = 2, .interval = 1}, contexts};
+  ResponderCheck block{config, context, contexts, protection};
   PacketPool pool;
   std::array<u32, 3> psn{100, 100, 100};
 };

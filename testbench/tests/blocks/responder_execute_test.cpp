@@ -18,11 +18,11 @@ struct ExecuteBench : Bench {
                unsigned depth = 8, Cycle from = 0, const std::vector<u32>& qpns = {},
                bool shared = false, const std::vector<u32>& sizes = {}, Cycle replies_from = 0)
       : config(c) {
-    set_up(peer, 3), set_up(context.contexts, 3, true);
+    set_up(peer, 3), set_up(contexts, 3, true);
     if (shared) {
-      context.contexts.srqs.resize(2);
-      context.contexts.srqs[1].allocated = true, context.contexts.srqs[1].posted = 8;
-      context.contexts.qps[1].srqn = 1;
+      contexts.srqs.resize(2);
+      contexts.srqs[1].allocated = true, contexts.srqs[1].posted = 8;
+      contexts.qps[1].srqn = 1;
     }
     add(execute, "responder_execute");
     Plan<Packet*> plan;
@@ -58,12 +58,13 @@ struct ExecuteBench : Bench {
   }
   ResponderExecuteConfig config;
   device::Contexts peer;
-  QpContext context{{.latency = 2, .interval = 1}};
-  Protection protection{{.latency = 2, .interval = 1}, context.contexts};
+  device::Contexts contexts;
+  QpContext context{{.latency = 2, .interval = 1}, contexts};
+  Protection protection{{.latency = 2, .interval = 1}, contexts};
   ResponderCheckConfig check_config;
-  ResponderCheck check{check_config, context, protection};
+  ResponderCheck check{check_config, context, contexts, protection};
   PacketPool pool;
-  ResponderExecute execute{config, release(TxStart::Full), context.contexts, protection, accesses};
+  ResponderExecute execute{config, release(TxStart::Full), contexts, protection, accesses};
   Taker<DmaRequest, 8>* writes = nullptr;
   Taker<Reply, 8>* replies = nullptr;
   Taker<Completed, 8>* completions = nullptr;
@@ -149,7 +150,7 @@ TEST_CASE("a request judged in front of a reset is not executed behind it",
   ExecuteBench bench({.latency = 3, .engine_interval = 100}, 64, {10, 11});
   bench.plan({{50, [&] { bench.execute.clear(1); }}});
   CHECK(bench.run().writes->seen == Cycles{15});
-  CHECK(bench.context.contexts.drops[0].bad_qp_state == 1);
+  CHECK(bench.contexts.drops[0].bad_qp_state == 1);
 }
 
 // The three CQEs have room in 10, in 51 and in 53, each behind the one before; behind them it is

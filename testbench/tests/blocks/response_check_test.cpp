@@ -24,14 +24,15 @@ Packet* ack_packet(PacketPool& pool, const proto::QpConfig& from, u32 psn, u8 sy
   return parsed(p);
 }
 struct ResponseBench {
-  explicit ResponseBench(const ResponseCheckConfig& config) : block(config, context) {
-    set_up(context.contexts, 2), set_up(peer, 2, true);
+  explicit ResponseBench(const ResponseCheckConfig& config) : block(config, context, contexts) {
+    set_up(contexts, 2), set_up(peer, 2, true);
   }
   Cycle check(Cycle at, u32 psn = 100) {
     return block.check(*ack_packet(pool, peer.qps[1], psn, 0x1f), at, ack);
   }
   device::Contexts peer;
-  QpContext context{{.latency = 2, .interval = 1}};
+  device::Contexts contexts;
+  QpContext context{{.latency = 2, .interval = 1}, contexts};
   ResponseCheck block;
   PacketPool pool;
   Acknowledgement ack;
@@ -57,12 +58,12 @@ TEST_CASE("a response within the interval is blocked at n - 1 and enters at n",
 TEST_CASE("a response that is no answer to this queue pair is dropped",
           "[response_check][VAL-6][G12.7]") {
   ResponseBench bench({});
-  bench.context.contexts.qps[1].state = proto::QpState::Error;
+  bench.contexts.qps[1].state = proto::QpState::Error;
   CHECK(bench.check(10) == engine::kNever);
   CHECK(bench.block.counters.bad_qp_state == 1);
-  bench.context.contexts.qps[1].state = proto::QpState::Rts;
-  bench.context.contexts.qps[1].path.head[0] ^= 1;
-  bench.peer.qps[1].path = bench.context.contexts.qps[1].path;  // sent by this side itself
+  bench.contexts.qps[1].state = proto::QpState::Rts;
+  bench.contexts.qps[1].path.head[0] ^= 1;
+  bench.peer.qps[1].path = bench.contexts.qps[1].path;  // sent by this side itself
   CHECK(bench.check(20) == engine::kNever);
   CHECK(bench.block.counters.wrong_path == 1);
 }

@@ -82,7 +82,7 @@ PairConfig config_of(const Traffic& t) {
 void plan(Pair& pair, const Traffic& t) {
   for (Pair::Side* side : {&pair.a, &pair.b}) {
     for (u32 qpn = 1; t.unreliable && qpn <= t.qps; ++qpn) {
-      proto::QpConfig& qp = side->chip.qp_context.contexts.qps[qpn];
+      proto::QpConfig& qp = side->chip.contexts.qps[qpn];
       qp.service = proto::Service::Uc, qp.reliable = false;
     }
     engine::Random random(side == &pair.a ? 7 : 8);

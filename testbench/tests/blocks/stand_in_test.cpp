@@ -103,8 +103,8 @@ TEST_CASE("doorbells of CQs go to who stands in, for the room alone", "[stand_in
   plan_all_operations(pair, pair.config.qps);
   finish(pair);
   pair.advance(1000);  // until the last doorbell is there
-  CHECK(pair.b.chip.qp_context.contexts.cqs[1].consumer == 10);
-  CHECK(pair.a.chip.qp_context.contexts.cqs[1].consumer == 39);
+  CHECK(pair.b.chip.contexts.cqs[1].consumer == 10);
+  CHECK(pair.a.chip.contexts.cqs[1].consumer == 39);
 }
 
 TEST_CASE("the first PSN of a queue pair goes to who stands in", "[stand_in][G1.1]") {
@@ -120,8 +120,8 @@ TEST_CASE("the first PSN of a queue pair goes to who stands in", "[stand_in][G1.
   stand_ins.requester_psn = &wrong;
   pair.a.chip.replace(stand_ins);
   start_by_command(pair);
-  CHECK(pair.a.chip.qp_context.contexts.qps[1].state == proto::QpState::Rts);
-  const proto::SendPsns& psns = pair.a.chip.qp_context.contexts.send[1];
+  CHECK(pair.a.chip.contexts.qps[1].state == proto::QpState::Rts);
+  const proto::SendPsns& psns = pair.a.chip.contexts.send[1];
   CHECK(psns.next_psn == 101);
   CHECK(psns.unacked_psn == 101);
 }

@@ -17,7 +17,7 @@ constexpr u64 kRead = kOtherAt + 0x40000, kAtomic = kOtherAt + 0x80000;  // writ
 enum class Client : u8 { Write, Read, Atomic };
 
 proto::Region& add_region(Pair::Side& side, u32 key) {
-  auto& regions = side.chip.qp_context.contexts.regions;
+  auto& regions = side.chip.contexts.regions;
   const u32 index = proto::key_index(key);
   if (regions.size() <= index) regions.resize(index + 1);
   proto::Region& r = regions[index] = regions[1];
@@ -94,8 +94,8 @@ Seen take_away(const Way& way, Cycle at, u32 each = 40) {
   proto::Region& region = add_region(pair.b, kOther);
   add_region(pair.b, kWindow).kind = proto::KeyKind::Window1;
   region.links = 0;
-  pair.b.chip.qp_context.contexts.regions[proto::key_index(kWindow)].links = proto::key_index(kKey);
-  ++pair.b.chip.qp_context.contexts.regions[1].links;
+  pair.b.chip.contexts.regions[proto::key_index(kWindow)].links = proto::key_index(kKey);
+  ++pair.b.chip.contexts.regions[1].links;
   pair.b.host.post_receives(4, 2, 64);
   for (u32 i = 0; i < each; ++i) {
     const u64 offset = kOtherAt - kData + i * 4096;
@@ -142,7 +142,7 @@ Seen take_away(const Way& way, Cycle at, u32 each = 40) {
 TEST_CASE("the page list of a region that is gone goes when no access needs it any more",
           "[chip][MR-9]") {
   Pair pair{PairConfig{}};
-  device::Contexts& contexts = pair.b.chip.qp_context.contexts;
+  device::Contexts& contexts = pair.b.chip.contexts;
   pair.b.host.start(1);
   for (u32 i = 0; i < 5; ++i) {
     proto::Region& region = add_region(pair.b, kOther);

@@ -77,7 +77,7 @@ TEST_CASE("a packet that comes through another port than its queue pair's is dro
   from.marks = [](const Packet&) { return true; };
   pair.a.host.plan = {message(1, 0, 64)};
   const auto state = [&](Pair::Side& side) {
-    const device::Contexts& c = side.chip.qp_context.contexts;
+    const device::Contexts& c = side.chip.contexts;
     return std::array<u32, 6>{c.receive[1].epsn,     c.receive[1].msn,    c.receive[1].rq_consumed,
                               c.send[1].unacked_psn, c.send[1].completed, u32(c.qps[1].state)};
   };

@@ -93,13 +93,13 @@ void ring(Pair::Side& side, BarOffset offset, u64 value) {
 void ask(Pair::Side& side, const Load& load, u32 turn) {
   u8 bell[8];
   for (u32 cqn = 1; cqn <= 3; ++cqn) {
-    const u32 consumer = side.chip.qp_context.contexts.cqs[cqn].consumer;
+    const u32 consumer = side.chip.contexts.cqs[cqn].consumer;
     encode(CqDoorbell{Arm::Next, cqn, consumer}, bell);
     ring(side, BarOffset::CqDoorbell, load_be<8>(bell));
   }
   for (u32 i = 0; i < 8; ++i) {
     const u32 eqn = i % 2;
-    encode(EqDoorbell{true, eqn, side.chip.qp_context.contexts.eqs[eqn].producer}, bell);
+    encode(EqDoorbell{true, eqn, side.chip.contexts.eqs[eqn].producer}, bell);
     ring(side, BarOffset::EqDoorbell, load_be<8>(bell));
   }
   side.host.command(turn % 8, CommandOpcode::QueryQp, 1 + turn % load.qps, QpAttributes{});
@@ -151,18 +151,17 @@ u64 hash(const Load& load, const engine::Domain::Options& options) {
   Pair pair(config);
   std::vector<std::unique_ptr<Doer>> doers;
   for (Pair::Side* side : {&pair.a, &pair.b}) {
-    open_events(side->chip.qp_context.contexts);
-    auto& regions = side->chip.qp_context.contexts.regions;
+    open_events(side->chip.contexts);
+    auto& regions = side->chip.contexts.regions;
     regions.resize(3), regions[2] = regions[1];
     regions[2].key = kFastKey, regions[2].access |= kFastRegister;
     post(*side, load, side == &pair.a ? 3 : 4);
     if (load.bad) {
-      device::EventRing& cq = side->chip.qp_context.contexts.cqs[3];
+      device::EventRing& cq = side->chip.contexts.cqs[3];
       cq.consumer = cq.producer + 4 - cq.entries();  // it overflows with the fifth CQE
     }
     if (load.changes && side == &pair.b)
-      for (u32 qpn = 5; qpn <= load.qps; ++qpn)
-        side->chip.qp_context.contexts.qps[qpn].state = QpState::Rtr;
+      for (u32 qpn = 5; qpn <= load.qps; ++qpn) side->chip.contexts.qps[qpn].state = QpState::Rtr;
     doers.push_back(std::make_unique<Doer>(plan_of(*side, load)));
     doers.back()->self = {&side->chip.domain, side->chip.domain.add_last(*doers.back(), "clock")};
     doers.back()->self.wake(1);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/device/contexts.h"
+
+namespace hca::device {
+// Counts for the ports what is dropped, refused and repeated. `counter`: nullptr counts nothing.
+class PortCounts {
+ public:
+  explicit PortCounts(Contexts& contexts)
+      : ports_(&contexts.ports), drops_(&contexts.drops), transport_(&contexts.transport) {}
+
+  // `port`: from 1 on.
+  void drop(u32 port, u64 proto::DropCounters::*counter) const {
+    if (!counter) return;
+    ++((*drops_)[port - 1].*counter);
+    proto::PortAttributes& attributes = (*ports_)[port - 1];
+    if (counter == &proto::DropCounters::bad_pkey && !proto::mutant<"bad_pkeys_not_counted">())
+      count_violation(attributes.bad_pkeys, proto::mutant<"bad_pkeys_wrap">());
+    if (counter == &proto::DropCounters::bad_qkey && !proto::mutant<"bad_qkeys_not_counted">())
+      count_violation(attributes.bad_qkeys, proto::mutant<"bad_qkeys_wrap">());
+  }
+  // Of a queue pair with a reliable service.
+  void add(const proto::QpConfig& qp, u64 proto::TransportCounters::*counter) const {
+    if (counter && qp.reliable) ++((*transport_)[qp.port - 1u].*counter);
+  }
+  void add(const proto::QpConfig& qp, proto::RequestCause cause) const {
+    add(qp, proto::counter_of(cause));
+  }
+  void timeout(const proto::QpConfig& qp) const {
+    if (!proto::mutant<"timeouts_uncounted">()) add(qp, &proto::TransportCounters::timeouts);
+  }
+  void implied_nak(const proto::QpConfig& qp) const {
+    if (!proto::mutant<"implied_naks_uncounted">())
+      add(qp, &proto::TransportCounters::implied_naks);
+  }
+
+ private:
+  // G18.2, G19.2.
+  static void count_violation(u16& violations, bool wraps) {
+    if (violations != 0xffff || wraps) ++violations;
+  }
+  std::vector<proto::PortAttributes>* ports_;
+  std::vector<proto::DropCounters>* drops_;
+  std::vector<proto::TransportCounters>* transport_;
+};
+}  // namespace hca::device

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who changes a running state holds the Writer of its table; everyone else reads Contexts. A Writer
+// is made of Contexts that may be changed: only the assembly of a device has them, and commands.
+#pragma once
+#include <type_traits>
+
+#include "model/device/contexts.h"
+
+namespace hca::device {
+template <auto kTable>
+class Writer {
+  using Table = std::remove_reference_t<decltype(std::declval<Contexts&>().*kTable)>;
+
+ public:
+  explicit Writer(Contexts& contexts) : table_(&(contexts.*kTable)) {}
+  typename Table::value_type& operator[](u32 number) const { return (*table_)[number]; }
+  // nullptr: there is no such object.
+  typename Table::value_type* find(u32 number) const { return find_entry(*table_, number); }
+  bool holds(u32 number) const { return device::holds(*table_, number); }
+
+ private:
+  Table* table_;
+};
+
+using SendStates = Writer<&Contexts::send>;
+using ReceiveStates = Writer<&Contexts::receive>;
+using SharedQueues = Writer<&Contexts::srqs>;
+using CompletionRings = Writer<&Contexts::cqs>;
+using EventRings = Writer<&Contexts::eqs>;
+using Vectors = Writer<&Contexts::vectors>;
+using PostedSends = Writer<&Contexts::sends_posted>;
+
+class SentMessages : Writer<&Contexts::sent> {
+ public:
+  using Writer::Writer;
+  proto::SentMessage& message(u32 qpn, u32 index) const {
+    std::vector<proto::SentMessage>& ring = (*this)[qpn];
+    return ring[index & u32(ring.size() - 1)];
+  }
+};
+}  // namespace hca::device
