@@ -185,14 +185,14 @@ bool breaks_uc_message(const Situation& s) {
       !before.good)
     return false;
   const s32 ahead = psn_distance(s.qp->responder.epsn, s.recorded->psn());
-  return ahead < 0 || (ahead > 0 && !request::ends(before.packet.opcode->position));
+  return ahead < 0 || (ahead > 0 && !ends_message(before.packet.opcode->position));
 }
 bool ack_of_broken_words(const Situation& s) {
   const Seen& asked = s.qp->last;
   const u32 bytes = asked.packet.icrc_offset - asked.packet.transport_offset;
   if (asked.form != PacketVerdict::BadLength || bytes % 4 == 0 || !asked.packet.opcode)
     return false;
-  const u32 msn = s.qp->responder.msn + request::ends(asked.packet.opcode->position);
+  const u32 msn = s.qp->responder.msn + ends_message(asked.packet.opcode->position);
   return asked.packet.bth.psn == s.qp->responder.epsn &&
          is_answer(*s.recorded, *s.qp, asked.packet.bth.psn, kNoCredits, msn);
 }

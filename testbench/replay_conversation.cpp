@@ -147,13 +147,13 @@ class Finder {
       std::optional<u32>&first = pair.first[unsigned(p.from)],
       &open = pair.unfinished[unsigned(p.from)];
       const Position at = p.seen.packet.opcode->position;
-      if (!first && !request::starts(at)) continue;
+      if (!first && !begins_message(at)) continue;
       if (!first) first = next[{p.pair, p.from}] = p.seen.psn();
       u32& due = next[{p.pair, p.from}];
       if (p.seen.psn() != due) continue;  // a repetition
       due = psn_add(due, psns_of_request(p.seen, c_.mtu));
-      if (request::starts(at)) open = p.seen.psn();
-      if (request::ends(at)) open.reset();
+      if (begins_message(at)) open = p.seen.psn();
+      if (ends_message(at)) open.reset();
     }
   }
   // Called in the order of the frames. What answers messages from before the capture comes before

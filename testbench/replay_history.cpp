@@ -48,7 +48,7 @@ void QpHistory::take_request(const Seen& frame) {
   // G14.2: without answers a message may begin at any PSN.
   const bool has_other_qkey = row.service == Service::Ud && connect.has("qkey") &&
                               frame.packet.deth.qkey != connect.number("qkey");
-  const bool begins = !is_reliable(row.service) && request::starts(row.position) && !has_other_qkey;
+  const bool begins = !is_reliable(row.service) && begins_message(row.position) && !has_other_qkey;
   executed = begins || (frame.psn() == responder.epsn && !has_other_qkey);
   if (begins) responder.epsn = frame.psn();
   if (executed) {
@@ -59,15 +59,15 @@ void QpHistory::take_request(const Seen& frame) {
       reads.push_back({frame.psn(), packets, frame.packet.reth.va});
     else
       responder.newest = frame.psn();
-    responder.msn += request::ends(row.position) || request::is_saved(row);
+    responder.msn += ends_message(row.position) || row.traits().saved;
     const u32 newest_psn = psn_sub(responder.epsn, 1);
     msn_after[newest_psn] = {responder.msn, frame.packet.bth.ack_req};
-    if (request::is_saved(row)) responses[newest_psn] = false;
+    if (row.traits().saved) responses[newest_psn] = false;
     if (request::takes_receive_wqe(row)) ++responder.receives_used;
     const u32 header = row.service == Service::Ud ? kDatagramHeaderBytes : 0;
     if (row.operation == Operation::Send)
       responder.send_bytes = header + frame.packet.payload_bytes +
-                             (request::starts(row.position) ? 0 : responder.send_bytes);
+                             (begins_message(row.position) ? 0 : responder.send_bytes);
     attempted = responder;
   } else if (is_read && psn_distance(responder.epsn, frame.psn()) < 0) {
     for (Read& read : reads) {

@@ -15,7 +15,7 @@ using namespace proto;
 using enum ConversationRule;
 
 namespace {
-bool is_saved_request(const KnownRequest& r) { return request::is_saved(r.packet->row()); }
+bool is_saved_request(const KnownRequest& r) { return r.packet->row().traits().saved; }
 
 class Answers {
  public:
@@ -66,7 +66,7 @@ class Answers {
   }
   // G6.3.
   void judge_credits(const Copy& c) {
-    if (!limit_ || !c.packet->is(Operation::Send) || !request::starts(c.packet->row().position))
+    if (!limit_ || !c.packet->is(Operation::Send) || !begins_message(c.packet->row().position))
       return;
     if (r_.wqes_by(c.first - 1) + 1 > *limit_ + 1)
       v_.broken(BeyondCredits, c.packet->number, c.packet->text());
@@ -80,7 +80,7 @@ class Answers {
     }
     if (unlimited_) return;
     const KnownRequest* at = r_.at(psn);
-    const bool inside = at && !request::ends(at->packet->row().position);
+    const bool inside = at && !ends_message(at->packet->row().position);
     const u64 limit = r_.wqes_by(psn) + kCredits[syndrome_value(syndrome)] + inside;
     limit_ = std::max(limit_.value_or(0), limit);
   }
@@ -214,7 +214,7 @@ class Answers {
     if (!at) return;  // in a hole
     const bool is_read = p.is(Operation::ReadResponse);
     if (is_read != at->packet->is(Operation::ReadRequest) ||
-        (!is_read && !request::is_atomic(at->packet->row())))
+        (!is_read && !at->packet->row().traits().is_atomic()))
       return v_.broken(AnswerOfOtherKind, p.number,
                        fmt::format("{}, request {}", p.text(), at->packet->row().name));
     if (psn <= acked_) {

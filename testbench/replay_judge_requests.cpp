@@ -26,7 +26,7 @@ bool same_request(const JudgedPacket& a, const JudgedPacket& b) {
 }
 bool takes_wqe(const OpcodeRow& row) {
   return row.operation == Operation::Send
-             ? request::ends(row.position)
+             ? ends_message(row.position)
              : row.operation == Operation::Write && row.has(Ext::ImmDt);
 }
 }  // namespace
@@ -132,10 +132,10 @@ void Requests::judge_order() {
     if (gap) ++segment, before = nullptr, whole = false;
     r.segment = segment;
     judge_length(r);
-    const bool continues = !request::starts(at);
+    const bool continues = !begins_message(at);
     if (before) {
       const OpcodeRow& last = before->packet->row();
-      const bool is_open = !request::ends(last.position);
+      const bool is_open = !ends_message(last.position);
       if (is_open != continues || (is_open && last.operation != row.operation))
         verdicts_.broken(ConversationRule::Sequence, r.packet->number,
                          fmt::format("{} after {}", row.name, last.name));
@@ -143,12 +143,12 @@ void Requests::judge_order() {
     if (!continues)
       whole = true, bytes = 0, asked = r.packet->p.has(Ext::Reth) ? r.packet->p.reth.dma_len : 0;
     bytes += r.packet->p.payload_bytes;
-    if (whole && row.operation == Operation::Write && request::ends(at) && bytes != asked)
+    if (whole && row.operation == Operation::Write && ends_message(at) && bytes != asked)
       verdicts_.broken(ConversationRule::WriteLength, r.packet->number,
                        fmt::format("{} of {} bytes", bytes, asked));
-    if (request::is_atomic(row) && r.packet->p.atomic_eth.va % kAtomicBytes)
+    if (row.traits().is_atomic() && r.packet->p.atomic_eth.va % kAtomicBytes)
       verdicts_.broken(ConversationRule::MisalignedAtomic, r.packet->number, r.packet->text());
-    if (request::ends(at)) ends_.push_back({r.last(), segment});
+    if (ends_message(at)) ends_.push_back({r.last(), segment});
     if (takes_wqe(row)) wqes_.push_back(r.last());
     before = &r;
   }

@@ -77,18 +77,18 @@ void judge_unreliable(const Flow& flow, Verdicts& verdicts) {
     bool jumped = false;
     if (!numbers.take(*p, jumped)) continue;
     if (jumped) before = nullptr;
-    const bool starts = request::starts(row.position);
-    if (before && request::ends(before->row().position) != starts)
+    const bool starts = begins_message(row.position);
+    if (before && ends_message(before->row().position) != starts)
       verdicts.broken(ConversationRule::Sequence, p->number, p->text());
     if (before && !starts && before->row().operation != row.operation)
       verdicts.broken(ConversationRule::Sequence, p->number, p->text());
     if (starts) bytes = 0, asked = p->p.has(Ext::Reth) ? p->p.reth.dma_len : 0;
     bytes += length;
     const bool whole = before || starts;
-    if (whole && row.operation == Operation::Write && request::ends(row.position) && bytes != asked)
+    if (whole && row.operation == Operation::Write && ends_message(row.position) && bytes != asked)
       verdicts.broken(ConversationRule::WriteLength, p->number,
                       fmt::format("{} of {} bytes", bytes, asked));
-    before = whole || request::ends(row.position) ? p : nullptr;
+    before = whole || ends_message(row.position) ? p : nullptr;
   }
 }
 

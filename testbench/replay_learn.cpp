@@ -208,12 +208,12 @@ class Learner {
       if (p.pair != pair || p.from != end || !p.seen.is_request()) continue;
       if (next && p.seen.psn() != *next) continue;  // a repetition
       const Position at = p.seen.packet.opcode->position;
-      if (request::starts(at)) m = {.first = &p, .payload = {}};
+      if (begins_message(at)) m = {.first = &p, .payload = {}};
       m.payload.insert(m.payload.end(), payload_of(p).begin(), payload_of(p).end());
       const u32 packets = psns_of_request(p.seen, c_.mtu);
       next = psn_add(p.seen.psn(), packets);
       for (u32 i = 0; i < packets; ++i) asked_[{pair, end}].insert(psn_add(p.seen.psn(), i));
-      if (!request::ends(at)) continue;
+      if (!ends_message(at)) continue;
       m.last = &p;
       executed_[{pair, end}].push_back(p.seen.psn());
       messages_.push_back(m);
@@ -250,9 +250,9 @@ class Learner {
     const Operation operation = first.opcode->operation;
     const std::size_t pair = m.first->pair;
     const u64 time = post_time(*m.first);
-    const u64 bytes = operation == Operation::ReadRequest ? first.reth.dma_len
-                      : request::is_atomic(*first.opcode) ? kAtomicBytes
-                                                          : m.payload.size();
+    const u64 bytes = operation == Operation::ReadRequest  ? first.reth.dma_len
+                      : first.opcode->traits().is_atomic() ? kAtomicBytes
+                                                           : m.payload.size();
     const u64 at = place(end, "sent", m.payload, bytes, time);
     json post{{"qpn", qpn(pair, end)},
               {"wr_id", ++posted_},
@@ -275,7 +275,7 @@ class Learner {
     if (last.has(Ext::Ieth)) post["invalidate_rkey"] = last.ieth.rkey;
     if (operation == Operation::Send || last.has(Ext::ImmDt)) receive(other(end), m);
     if (operation == Operation::Write) written(other(end), m);
-    if (request::is_saved(*first.opcode)) prepare_answer(other(end), m);
+    if (first.opcode->traits().saved) prepare_answer(other(end), m);
     add(time, end, "post_send", std::move(post));
   }
 

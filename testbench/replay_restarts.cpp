@@ -23,7 +23,7 @@ u32 ends_between(const Flow& flow, std::size_t at, std::size_t until) {
   u32 ends = 0;
   for (std::size_t i = at; i < flow.packets.size() && flow.packets[i]->number < until; ++i) {
     const OpcodeRow& row = flow.packets[i]->row();
-    ends += row.is_request && request::ends(row.position);
+    ends += row.is_request && ends_message(row.position);
   }
   return ends;
 }
@@ -60,7 +60,7 @@ std::optional<std::size_t> restart_of(const Flow& flow, const Flow& answers) {
     if (!first) first = next = p.psn();
     const bool ahead = psn_distance(*next, p.psn()) > 0, goes_on = p.psn() == *next;
     const bool repeats = !ahead && !goes_on && psn_distance(*first, p.psn()) >= 0;
-    if (!goes_on && request::starts(p.row().position) && counts_anew(flow, i, answers, repeats))
+    if (!goes_on && begins_message(p.row().position) && counts_anew(flow, i, answers, repeats))
       return i;
     if (goes_on || ahead) next = psn_add(p.psn(), psns_taken(p, flow.mtu));
   }
@@ -89,7 +89,7 @@ std::optional<std::size_t> restart_without_answers(const Flow& flow) {
   for (std::size_t i = 0; i < flow.packets.size(); ++i) {
     const JudgedPacket& p = *flow.packets[i];
     const bool back = next && psn_distance(*next, p.psn()) < 0;
-    if (back && request::starts(p.row().position) && !is_copy_of_earlier(flow, i) &&
+    if (back && begins_message(p.row().position) && !is_copy_of_earlier(flow, i) &&
         goes_on_from(flow, i))
       return i;
     if (!back) next = psn_add(p.psn(), 1);

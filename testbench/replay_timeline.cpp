@@ -36,7 +36,7 @@ std::vector<Mark> marks_of(const Capture& capture) {
     const bool refuses = good && p.opcode->operation == Operation::Acknowledge &&
                          syndrome_kind(p.aeth.syndrome) != SyndromeKind::Ack;
     const bool ends_receive =
-        good && request::ends(p.opcode->position) &&
+        good && ends_message(p.opcode->position) &&
         (p.opcode->operation == Operation::Send || request::takes_receive_wqe(*p.opcode));
     marks.push_back({&frame, good, good && p.opcode->is_request, refuses, ends_receive,
                      good ? p.bth.dest_qp : 0, good ? p.bth.psn : 0});

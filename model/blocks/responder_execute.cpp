@@ -123,7 +123,7 @@ inline void ResponderExecute::carry_out(Packet* p, Queue& q) {
     return answer_refusal(p, q);
   if (p->effect.unreliable && !goes_on(p, q)) [[unlikely]]
     return;
-  if (request::is_saved(*p->parsed.opcode)) return execute_read(p);
+  if (p->parsed.opcode->traits().saved) return execute_read(p);
   if (p->parsed.opcode->operation == Operation::Write) return execute_write(p, q);
   if (!execute_send(p, q)) park(p, q), q.wqe_since = now();
 }
@@ -139,7 +139,7 @@ void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
                                        answer_syndrome(v, p->effect, contexts_.qps[p->qpn])});
     return PacketPool::give_back(p);
   }
-  if (mutant<"refused_atomic_saved">() && p->parsed.opcode && request::is_saved(*p->parsed.opcode))
+  if (mutant<"refused_atomic_saved">() && p->parsed.opcode && p->parsed.opcode->traits().saved)
     q.saved.save(contexts_.qps[p->qpn].max_dest_rd_atomic, p->effect, true, 0);
   Outcome& outcome = retire(*p);
   outcome.replies = p->verdict.action != RequestAction::Fail;
@@ -191,7 +191,7 @@ inline void ResponderExecute::execute_write(Packet* p, Queue& q) {
 // False: its receive WQE is not here yet.
 bool ResponderExecute::execute_send(Packet* p, Queue& q) {
   const u32 index = p->effect.receive_wqe, bytes = p->parsed.payload_bytes;
-  if (request::starts(p->parsed.opcode->position)) {
+  if (begins_message(p->parsed.opcode->position)) {
     const u8* wqe = receive_wqe(p->qpn, q, index);
     if (!wqe) return false;
     if (q.current->unreadable) [[unlikely]] {  // it is not taken: all are flushed
@@ -293,7 +293,7 @@ void ResponderExecute::execute_read(Packet* p) {
   const bool good = key_allows(region, p->effect, accessor_of(qp), *p->parsed.opcode);
   // The key is gone since the request was judged; of a duplicate ATOMIC it does not matter
   // (ATOM-27).
-  const bool atomic = request::is_atomic(*p->parsed.opcode);
+  const bool atomic = p->parsed.opcode->traits().is_atomic();
   if (repeats ? !atomic && refuses_repeated_read(qp, good) : !good) {
     Queue& q = queues_[p->qpn];
     refuse(p, kKeyGone);

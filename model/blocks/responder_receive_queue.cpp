@@ -97,7 +97,7 @@ void ResponderExecute::accept_batch(ReceiveBatch* b) {
 bool ResponderExecute::waits_for_earlier(const Packet& p, const Queue& q) {
   if (q.invalidates) return true;
   return q.atomics && !mutant<"atomic_out_of_order">() &&
-         p.verdict.action == RequestAction::Execute && !request::is_saved(*p.parsed.opcode);
+         p.verdict.action == RequestAction::Execute && !p.parsed.opcode->traits().saved;
 }
 
 void ResponderExecute::unpark_later(u32 qpn, Queue& q) {
@@ -123,7 +123,7 @@ bool ResponderExecute::unpark() {
   if (counts) begin_unreliable(*p, q);
   const bool needs_wqe = p && p->verdict.action == RequestAction::Execute &&
                          p->parsed.opcode->operation == Operation::Send &&
-                         request::starts(p->parsed.opcode->position) && !q.failed &&
+                         begins_message(p->parsed.opcode->position) && !q.failed &&
                          !(counts && lacks_wqe(*p, q));
   const u32 index = counts ? q.next_wqe : p ? p->effect.receive_wqe : 0;
   const bool waits = p && !q.failed && waits_for_earlier(*p, q);

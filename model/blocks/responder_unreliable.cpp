@@ -27,7 +27,7 @@ bool ResponderExecute::goes_on(Packet* p, Queue& q) {
 
 // A packet that begins a message ends the one before, whose receive WQE it takes over (ERR-36).
 void ResponderExecute::begin_unreliable(const Packet& p, Queue& q) {
-  if (!request::starts(p.parsed.opcode->position)) return;
+  if (!begins_message(p.parsed.opcode->position)) return;
   q.abandoned = false;
   if (!counts_itself(p)) {
     if (q.wqe_open) end_shared(p, q, WcStatus::RemAbortErr);

@@ -7,7 +7,7 @@ using namespace proto;
 
 namespace {
 bool values_ok(const QpCreate& a) {
-  return a.service < 8 && includes(kRc | kUc | kUd, Service(a.service)) &&
+  return a.service < 8 && includes(kExecuted, Service(a.service)) &&
          a.sq_log_entries <= kMaxLogWorkEntries && a.rq_log_entries <= kMaxLogWorkEntries &&
          kSendStrides.include(a.sq_log_stride) && kReceiveStrides.include(a.rq_log_stride);
 }

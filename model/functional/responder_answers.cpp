@@ -9,7 +9,7 @@ using namespace proto;
 
 void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect) {
   const QpConfig& qp = contexts_.qps[qpn];
-  const bool atomic = request::is_atomic(*packet.opcode);
+  const bool atomic = packet.opcode->traits().is_atomic();
   u64 original = 0;
   if (atomic) {
     std::array<u8, kAtomicBytes> bytes;
@@ -31,7 +31,7 @@ void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const Requ
 void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect) {
   const QpConfig& qp = contexts_.qps[qpn];
   SavedRequests& saved = side(qpn).saved;
-  const bool atomic = request::is_atomic(*packet.opcode);
+  const bool atomic = packet.opcode->traits().is_atomic();
   if (mutant<"dup_atomic_executed">() && atomic) return execute_read(qpn, packet, effect);
   const Region* region = contexts_.find_region(effect.rkey);
   const bool key_good = key_allows(region, effect, accessor_of(qp), *packet.opcode);

@@ -95,7 +95,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
       judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet)),
                      reads_unfinished(qpn), &contexts_.ports[qp.port - 1u]});
   if (may_draw_cnp(verdict.cause)) notify_congestion(qp, packet, frame);
-  const bool reads = packet.opcode && request::is_saved(*packet.opcode);
+  const bool reads = packet.opcode && packet.opcode->traits().saved;
   const bool passed = verdict.action == RequestAction::Execute;
   if (passed && qp.service == Service::Ud) return receive_datagram(qpn, packet, frame);
   if (passed && !reads) verdict = find_place(qpn, packet);
@@ -110,7 +110,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   RequestEffect effect = apply(state, packet, qp, verdict);
   if (shared) {
     if (breaks) {
-      const bool begins = request::starts(packet.opcode->position);
+      const bool begins = begins_message(packet.opcode->position);
       abandon_shared(qpn, state.shared_wqe, begins ? RequestCause::BadSequence : verdict.cause);
       if (verdict.action == RequestAction::Fail) state.message = InMessage::None;
     }

@@ -10,28 +10,14 @@
 #include <string_view>
 
 #include "model/proto/headers.h"
+#include "model/proto/operation_rows.h"
 #include "model/proto/services.h"
 
 namespace hca::proto {
 
-enum class Operation : u8 {
-  Send,
-  Write,
-  ReadRequest,
-  ReadResponse,
-  Acknowledge,
-  AtomicAcknowledge,
-  CompareSwap,
-  FetchAdd,
-  Resync,
-  Get,
-  Put,
-  Flush,
-  AtomicWrite,
-  CongestionNotification,
-};
-
 enum class Position : u8 { First, Middle, Last, Only };
+constexpr bool begins_message(Position p) { return p == Position::First || p == Position::Only; }
+constexpr bool ends_message(Position p) { return p == Position::Last || p == Position::Only; }
 
 // Payload bytes L without pad (T7).
 enum class PayloadRule : u8 {
@@ -101,12 +87,6 @@ class ExtSet {
 };
 constexpr ExtSet operator|(Ext a, Ext b) { return ExtSet(a) | ExtSet(b); }
 
-// The extended operations, which no device here executes (BTH-4).
-constexpr bool is_extended(Operation operation) {
-  return operation == Operation::Get || operation == Operation::Put ||
-         operation == Operation::Flush || operation == Operation::AtomicWrite;
-}
-
 struct OpcodeRow {
   u8 code;
   std::string_view name;  // without the service
@@ -120,6 +100,24 @@ struct OpcodeRow {
   std::string_view statement;
 
   constexpr bool has(Ext e) const { return ext.has(e); }
+  constexpr const OperationRow& traits() const { return operation_row(operation); }
+  // G23.1: whether it takes a receive WQE, by the first packet of a SEND, the last one of a WRITE
+  // with Immediate.
+  constexpr bool takes_receive() const {
+    switch (traits().receive) {
+      case TakesReceive::Never:
+        return false;
+      case TakesReceive::First:
+        return begins_message(position);
+      case TakesReceive::WithImmediate:
+        return has(Ext::ImmDt);
+    }
+    return false;
+  }
+  // Whether its message, which ends with it, is one that takes a receive WQE.
+  constexpr bool ends_receive() const {
+    return traits().receive == TakesReceive::First || takes_receive();
+  }
 };
 
 namespace detail {
@@ -332,6 +330,17 @@ constexpr bool payload_length_ok(PayloadRule rule, u32 payload_bytes, u32 pmtu) 
 static_assert([] {
   for (std::size_t i = 1; i < kOpcodeRows.size(); ++i)
     if (kOpcodeRows[i - 1].code >= kOpcodeRows[i].code) return false;
+  return true;
+}());
+// A request that names memory has the header for it, and no other has one.
+static_assert([] {
+  for (const OpcodeRow& row : kOpcodeRows) {
+    const NamesMemory memory = row.traits().memory;
+    const bool by_reth = memory == NamesMemory::ByReth && begins_message(row.position);
+    if (row.has(Ext::Reth) != by_reth ||
+        row.has(Ext::AtomicEth) != (memory == NamesMemory::ByAtomicEth))
+      return false;
+  }
   return true;
 }());
 static_assert([] {

@@ -68,7 +68,7 @@ void take_ext(Ext ext, const u8*& at, ExtHeaders& out) {
   const u32 headers = bytes_of<Bth>() + out.opcode->ext_bytes;
   // BTH-4: an operation that no device executes is refused whatever stands behind its BTH.
   const auto refuse = [&](PacketVerdict verdict) {
-    if (!is_extended(out.opcode->operation)) return verdict;
+    if (!out.opcode->traits().extended) return verdict;
     out.opcode = nullptr;
     return ReservedOpcode;
   };

@@ -104,9 +104,6 @@ struct alignas(64) SendState : SendPsns {
   Credit credit = mutant<"credit_starts_unlimited">() ? Credit::Unlimited : Credit::Unknown;
 };
 
-// What message the responder is inside of: the First or Middle that came last (T7).
-enum class InMessage : u8 { None, Send, Write };
-
 // The responder's side.
 struct alignas(64) ReceiveState {
   u32 epsn = 0, msn = 0;

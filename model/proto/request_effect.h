@@ -34,7 +34,7 @@ namespace request {
 // READ or ATOMIC, new or repeated: what is read. Only a new one changes the state.
 [[gnu::noinline]] inline void accept_read(ReceiveState& s, const ParsedPacket& packet, u32 path_mtu,
                                           bool is_new, RequestEffect& e) {
-  const bool atomic = is_atomic(*packet.opcode);
+  const bool atomic = packet.opcode->traits().is_atomic();
   e.va = atomic ? packet.atomic_eth.va : packet.reth.va, e.rkey = remote_key(packet);
   e.byte_len = atomic ? checked_atomic_bytes() : packet.reth.dma_len;
   e.packets = atomic ? 1 : psns_of(e.byte_len, path_mtu);
@@ -47,7 +47,7 @@ namespace request {
 }
 // A packet of a WRITE: its place is where the one before ended.
 inline void accept_write(ReceiveState& s, const ParsedPacket& packet, RequestEffect& e) {
-  if (has_reth(*packet.opcode)) {
+  if (packet.opcode->has(Ext::Reth)) {
     s.write_va = packet.reth.va, s.write_rkey = packet.reth.rkey;
     s.write_left = packet.reth.dma_len, s.write_bytes = packet.reth.dma_len;
   }
@@ -82,9 +82,9 @@ inline bool take_established(ReceiveState& s) {
   s.epsn = psn_add(s.epsn, 1);
   if (v.action != RequestAction::Execute) return e;
   const OpcodeRow& row = *packet.opcode;
-  if (request::kind(row) == InMessage::Write) request::accept_write(s, packet, e);
-  e.completes_message = request::ends(row.position);
-  if (!e.completes_message) s.message = request::kind(row);
+  if (row.traits().message == InMessage::Write) request::accept_write(s, packet, e);
+  e.completes_message = ends_message(row.position);
+  if (!e.completes_message) s.message = row.traits().message;
   return e;
 }
 
@@ -93,7 +93,7 @@ inline bool take_established(ReceiveState& s) {
 inline void take_receive(ReceiveState& s, const ParsedPacket& packet, RequestEffect& e) {
   e.receive_wqe = s.rq_consumed;
   const OpcodeRow& row = *packet.opcode;
-  s.rq_consumed += e.completes_message && (row.operation == Operation::Send || row.has(Ext::ImmDt));
+  s.rq_consumed += e.completes_message && row.ends_receive();
 }
 
 // Applies a verdict (G2.2, G2.3, G5.2) and says in `e` what that did.
@@ -107,17 +107,17 @@ inline void apply(ReceiveState& s, const ParsedPacket& packet, const QpConfig& q
   e.ack_psn = packet.bth.psn;
   e.congested = packet.bth.fecn && v.action != RequestAction::Drop &&
                 (qp.options.congestion_control || mutant<"fecn_always_answered">());
-  const bool reads = packet.opcode && request::is_saved(*packet.opcode);
+  const bool reads = packet.opcode && packet.opcode->traits().saved;
   if (reads && (v.action == RequestAction::Execute || v.action == RequestAction::Repeat)) {
     request::accept_read(s, packet, qp.path_mtu, v.action == RequestAction::Execute, e);
   } else if (v.action == RequestAction::Execute) [[likely]] {
     const OpcodeRow& row = *packet.opcode;
-    const bool last = request::ends(row.position);
+    const bool last = ends_message(row.position);
     e.ack_psn = psn_sub(e.ack_psn, mutant<"ack_psn_one_less">());
-    if (request::kind(row) == InMessage::Write) request::accept_write(s, packet, e);
+    if (row.traits().message == InMessage::Write) request::accept_write(s, packet, e);
     if (request::takes_receive_wqe(row)) ++s.rq_consumed;
-    s.message = last && !mutant<"message_never_ends">() ? InMessage::None : request::kind(row);
-    const bool writes = request::kind(row) == InMessage::Write;
+    s.message = last && !mutant<"message_never_ends">() ? InMessage::None : row.traits().message;
+    const bool writes = row.traits().message == InMessage::Write;
     s.epsn = psn_add(s.epsn, !(mutant<"write_keeps_epsn">() && writes));
     s.nak_sent = false;
     if ((last && !(mutant<"write_not_counted">() && writes)) || mutant<"msn_per_packet">())

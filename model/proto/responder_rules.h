@@ -2,6 +2,7 @@
 // The responder's checks of 9.6 and 9.7 as one table: the first rule that a request breaks decides
 // (T10, T12).
 #pragma once
+#include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
@@ -42,6 +43,9 @@ inline RemoteBytes remote_bytes(const ParsedPacket& packet) {
 }
 
 enum class RuleStage : u8 { Header, Order, Sequence, Support, Resource, Length, Access };
+inline constexpr std::array kRuleStages{
+    RuleStage::Header,   RuleStage::Order,  RuleStage::Sequence, RuleStage::Support,
+    RuleStage::Resource, RuleStage::Length, RuleStage::Access};
 
 struct RequestRule {
   Services services;
@@ -62,42 +66,11 @@ constexpr bool takes_requests(QpState state) {
 }
 
 namespace request {
-inline bool starts(Position p) { return p == Position::First || p == Position::Only; }
-inline bool ends(Position p) { return p == Position::Last || p == Position::Only; }
-inline InMessage kind(const OpcodeRow& row) {
-  return row.operation == Operation::Send    ? InMessage::Send
-         : row.operation == Operation::Write ? InMessage::Write
-                                             : InMessage::None;
-}
-inline bool is_atomic(const OpcodeRow& row) {
-  return row.operation == Operation::CompareSwap || row.operation == Operation::FetchAdd;
-}
-// One that takes an entry of the saved READs and ATOMICs (G29).
-inline bool is_saved(const OpcodeRow& row) {
-  return row.operation == Operation::ReadRequest || is_atomic(row);
-}
-// The right of the queue pair and of the key that a request needs (G31.1, G22.2).
-inline u8 needed_access(const OpcodeRow& row) {
-  switch (row.operation) {
-    case Operation::Write:
-      return kRemoteWrite;
-    case Operation::ReadRequest:
-      return kRemoteRead;
-    case Operation::CompareSwap:
-    case Operation::FetchAdd:
-      return kRemoteAtomic;
-    default:
-      return 0;
-  }
-}
-inline bool has_reth(const OpcodeRow& row) { return row.has(Ext::Reth); }
-// G23.1: a receive WQE is taken by the first packet of a SEND, the last of a WRITE with Immediate.
+// A mistake: a WRITE with Immediate takes its receive WQE by its first packet.
 inline bool takes_receive_wqe(const OpcodeRow& row) {
   if (row.operation == Operation::Write && mutant<"write_takes_wqe_at_first">())
-    return starts(row.position);
-  return row.operation == Operation::Send
-             ? starts(row.position)
-             : row.operation == Operation::Write && row.has(Ext::ImmDt);
+    return begins_message(row.position);
+  return row.takes_receive();
 }
 
 inline bool wrong_service(const RequestView& v) {
@@ -151,27 +124,28 @@ inline bool bad_qkey(const RequestView& v) {
 inline PsnRegion region(const RequestView& v) { return psn_region(v.packet.bth.psn, v.state.epsn); }
 inline bool duplicate(const RequestView& v) { return region(v) == PsnRegion::Duplicate; }
 inline bool duplicate_read(const RequestView& v) {
-  return v.packet.opcode && is_saved(*v.packet.opcode) && duplicate(v);
+  return v.packet.opcode && v.packet.opcode->traits().saved && duplicate(v);
 }
 inline bool ahead_again(const RequestView& v) {
   return region(v) == PsnRegion::Ahead && v.state.nak_sent;
 }
 inline bool ahead(const RequestView& v) {
-  if (mutant<"read_ahead_executed">() && v.packet.opcode && is_saved(*v.packet.opcode))
+  if (mutant<"read_ahead_executed">() && v.packet.opcode && v.packet.opcode->traits().saved)
     return false;
   return region(v) == PsnRegion::Ahead;
 }
 inline bool out_of_sequence(const RequestView& v) {
   if (!v.packet.opcode) return false;  // the next stage refuses it
   const bool inside = v.state.message != InMessage::None,
-             begins = starts(v.packet.opcode->position);
+             begins = begins_message(v.packet.opcode->position);
   if (inside && begins) return !mutant<"begins_inside_allowed">();
   if (!inside && !begins) return !mutant<"middle_taken_as_only">();
-  return inside && kind(*v.packet.opcode) != v.state.message && !mutant<"kind_not_compared">();
+  return inside && v.packet.opcode->traits().message != v.state.message &&
+         !mutant<"kind_not_compared">();
 }
 // UC, G14.2: a packet behind a gap that begins no message.
 inline bool begins(const RequestView& v) {
-  return v.packet.opcode && starts(v.packet.opcode->position);
+  return v.packet.opcode && begins_message(v.packet.opcode->position);
 }
 inline bool behind_gap(const RequestView& v) {
   return region(v) != PsnRegion::Expected && (!begins(v) || mutant<"first_behind_gap_refused">());
@@ -180,13 +154,13 @@ inline bool behind_gap(const RequestView& v) {
 inline bool continues_nothing(const RequestView& v) {
   if (!v.packet.opcode) return false;  // the next stage refuses it
   if (begins(v)) return v.state.message != InMessage::None && mutant<"begins_inside_refused">();
-  return v.state.message != kind(*v.packet.opcode) && !mutant<"kind_not_compared">();
+  return v.state.message != v.packet.opcode->traits().message && !mutant<"kind_not_compared">();
 }
 [[gnu::always_inline]] inline bool unsupported(const RequestView& v) {
   const OpcodeRow* row = v.packet.opcode;
   if (mutant<"get_and_put_supported">() && row && row->has(Ext::Eoeth)) return false;
-  if (!row || (kind(*row) == InMessage::None && !is_saved(*row))) return true;
-  const u8 needed = needed_access(*row);
+  if (!row || !row->traits().executed) return true;
+  const u8 needed = row->traits().needed_access;
   return (v.qp.access & needed) != needed && !mutant<"qp_access_ignored">();  // G31.1
 }
 // G29.3, G29.4.
@@ -194,7 +168,7 @@ inline bool too_many_reads(const RequestView& v) {
   const u32 unfinished = mutant<"unfinished_reads_forgotten">() ? 0 : v.reads_unfinished;
   const u32 held = mutant<"finished_reads_count">() ? v.state.reads_accepted : unfinished;
   const u32 depth = v.qp.max_dest_rd_atomic;
-  return is_saved(*v.packet.opcode) && held >= depth + (mutant<"depth_0_is_1">() && !depth);
+  return v.packet.opcode->traits().saved && held >= depth + (mutant<"depth_0_is_1">() && !depth);
 }
 inline bool no_receive_wqe(const RequestView& v) {
   return takes_receive_wqe(*v.packet.opcode) && v.state.rq_posted == v.state.rq_consumed;
@@ -209,7 +183,7 @@ inline bool too_long(u32 dma_len) { return dma_len > (u32{1} << 31) && !mutant<"
 // T7-l1 to T7-l3, T7-l8.
 [[gnu::always_inline]] inline bool bad_length(const RequestView& v) {
   const u32 bytes = v.packet.payload_bytes, mtu = v.qp.path_mtu;
-  if (is_saved(*v.packet.opcode))  // T7-l4; C9-9
+  if (v.packet.opcode->traits().saved)  // T7-l4; C9-9
     return (bytes && !mutant<"read_payload_allowed">()) ||
            (v.packet.has(Ext::Reth) && too_long(v.packet.reth.dma_len));
   const Position at = v.packet.opcode->position;
@@ -218,15 +192,15 @@ inline bool too_long(u32 dma_len) { return dma_len > (u32{1} << 31) && !mutant<"
   if (full && bytes != mtu) return bytes > mtu || !mutant<"full_test_off">();
   if (bytes > mtu + (mutant<"only_may_exceed_mtu">() ? 4 : 0)) return true;
   if (at == Position::Last && !bytes) return !mutant<"last_may_be_empty">();
-  if (kind(*v.packet.opcode) != InMessage::Write) return false;
-  const u32 left = starts(at) ? v.packet.reth.dma_len : v.state.write_left;
+  if (v.packet.opcode->traits().message != InMessage::Write) return false;
+  const u32 left = begins_message(at) ? v.packet.reth.dma_len : v.state.write_left;
   if (too_long(left)) return true;
   if (mutant<"dmalen_not_compared">()) return false;
   return full ? left <= bytes : left != bytes;
 }
 inline u32 checked_atomic_bytes() { return mutant<"atomic_4_bytes_checked">() ? 4 : kAtomicBytes; }
 inline bool misaligned(const RequestView& v) {
-  return is_atomic(*v.packet.opcode) &&
+  return v.packet.opcode->traits().is_atomic() &&
          v.packet.atomic_eth.va % (mutant<"aligned_to_4">() ? 4 : kAtomicBytes);
 }
 // HDR-12, G22.3, G22.5: the whole DMALen is checked with the packet that carries the RETH.
@@ -234,18 +208,20 @@ inline bool misaligned(const RequestView& v) {
   const OpcodeRow& row = *v.packet.opcode;
   const u32 key = remote_key(v.packet);
   const Accessor who = accessor_of(v.qp);
-  const u8 needed = needed_access(row);
+  const u8 needed = row.traits().needed_access;
   if (mutant<"key_bound_to_qp">() && key && v.qp.qpn % 2 == 0) return true;
-  if (is_atomic(row))
+  if (row.traits().is_atomic())
     return !key_allows(v.region, key, who, v.packet.atomic_eth.va, checked_atomic_bytes(), needed);
-  if (!has_reth(row)) return false;
-  const bool by_packet = mutant<"dmalen_checked_per_packet">() && kind(row) == InMessage::Write;
+  if (!row.has(Ext::Reth)) return false;
+  const bool by_packet =
+      mutant<"dmalen_checked_per_packet">() && row.traits().message == InMessage::Write;
   const u32 bytes = by_packet ? v.packet.payload_bytes : v.packet.reth.dma_len;
   return !key_allows(v.region, key, who, v.packet.reth.va, bytes, needed);
 }
 inline bool bad_rkey(const RequestView& v) {
   const OpcodeRow& row = *v.packet.opcode;
-  return (has_reth(row) || is_atomic(row) || mutant<"key_bound_to_qp">()) && refuses_key(v);
+  return (row.has(Ext::Reth) || row.traits().is_atomic() || mutant<"key_bound_to_qp">()) &&
+         refuses_key(v);
 }
 }  // namespace request
 
@@ -341,14 +317,44 @@ const RequestVerdict& judge_request_of(const RequestView& view) {
 #endif
   return kRequestVerdicts[first];
 }
+// Of a service without responder here: nothing is taken (C9-38).
+inline constexpr RequestVerdict kServiceNotExecuted{RequestAction::Drop, RequestCause::WrongService,
+                                                    NakCode{}, "C9-38"};
+inline const RequestVerdict& refuse_service(const RequestView&) { return kServiceNotExecuted; }
+
+// By OpCode[7:5]: each service that is executed has its rules, the others nothing.
+inline constexpr auto kRequestJudges = [] {
+  std::array<const RequestVerdict& (*)(const RequestView&), 8> judges{};
+  judges.fill(refuse_service);
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    ((judges[i] = includes(kExecuted, Service(i)) ? judge_request_of<Service(i)> : judges[i]), ...);
+  }
+  (std::make_index_sequence<judges.size()>{});
+  return judges;
+}();
+// An executed service has rules of each stage but those that it does without: what no rule names is
+// not permitted by that.
+static_assert([] {
+  for (const Service service : kServices)
+    for (const RuleStage stage : kRuleStages) {
+      const bool datagrams = service == Service::Ud;  // no order, no message, no key
+      const bool without =
+          datagrams &&
+          (stage == RuleStage::Order || stage == RuleStage::Sequence || stage == RuleStage::Access);
+      const bool has = std::ranges::any_of(kRequestRules, [&](const RequestRule& rule) {
+        return rule.stage == stage && includes(rule.services, service);
+      });
+      if (includes(kExecuted, service) && has == without) return false;
+    }
+  return true;
+}());
+
 // Apart, so that the rules of RC lie close together.
-[[gnu::noinline]] inline const RequestVerdict& judge_unreliable(const RequestView& view) {
-  return view.qp.service == Service::Uc ? judge_request_of<Service::Uc>(view)
-                                        : judge_request_of<Service::Ud>(view);
+[[gnu::noinline]] inline const RequestVerdict& judge_by_service(const RequestView& view) {
+  return kRequestJudges[std::size_t(view.qp.service)](view);
 }
 inline const RequestVerdict& judge_request(const RequestView& view) {
-  if (!view.qp.reliable) [[unlikely]]
-    return judge_unreliable(view);
-  return judge_request_of<Service::Rc>(view);
+  return view.qp.service == Service::Rc ? judge_request_of<Service::Rc>(view)
+                                        : judge_by_service(view);
 }
 }  // namespace hca::proto

@@ -24,6 +24,8 @@ using Services = u8;
 inline constexpr Services kConnected = kRc | kUc | kRd | kXrc;
 inline constexpr Services kSenders = kConnected | kUd;
 inline constexpr Services kReliable = kRc | kRd | kXrc;
+// Those whose queue pairs a device executes.
+inline constexpr Services kExecuted = kRc | kUc | kUd;
 
 constexpr bool includes(Services set, Service service) { return set >> unsigned(service) & 1; }
 // SVC-7: of the others no answer comes, and nothing is sent again.

@@ -102,8 +102,7 @@ inline bool flush_is_lost(bool receives, bool not_first) {
 }
 // G23.1: the last packet of a SEND, or of a WRITE with Immediate.
 inline bool makes_receive_cqe(const OpcodeRow& row) {
-  return row.operation == Operation::Send || row.has(Ext::ImmDt) ||
-         mutant<"write_makes_receive_cqe">();
+  return row.ends_receive() || mutant<"write_makes_receive_cqe">();
 }
 
 // G23.2: whether receive WQEs are posted to it, and not to an SRQ or nowhere.
@@ -190,7 +189,7 @@ inline bool invalidates_too_early(const ParsedPacket& packet, const Region* regi
 // Whether the key still allows what a READ or ATOMIC asks for.
 inline bool key_allows(const Region* region, const RequestEffect& e, const Accessor& who,
                        const OpcodeRow& row) {
-  return key_allows(region, e.rkey, who, e.va, e.byte_len, request::needed_access(row));
+  return key_allows(region, e.rkey, who, e.va, e.byte_len, row.traits().needed_access);
 }
 // G3.3, G3.6, T10-7: a duplicate READ is answered if it is a part of one that is held and its key
 // is good, and if the queue pair may still be read through (G22.2); else it is dropped. Options
@@ -238,7 +237,7 @@ inline bool abandons_send(const ReceiveState& s, const ParsedPacket& packet, con
                           const RequestVerdict& v) {
   if (qp.service != Service::Uc || s.message != InMessage::Send) return false;
   if (v.action == RequestAction::Abandon) return true;
-  const bool begins = packet.opcode && request::starts(packet.opcode->position);
+  const bool begins = packet.opcode && begins_message(packet.opcode->position);
   return begins &&
          (v.action == RequestAction::Execute ||
           (v.action == RequestAction::Fail && v.cause != RequestCause::SharedQueueFailed));
@@ -312,7 +311,7 @@ inline bool failure_takes_receive_wqe(const QpConfig& qp, const ParsedPacket& pa
 // G23.1, behind the take.
 inline bool is_below_limit(const SharedQueue& queue, const OpcodeRow& row) {
   if (mutant<"srq_limit_ignored">()) return false;
-  if (mutant<"srq_limit_at_last">() && !request::ends(row.position)) return false;
+  if (mutant<"srq_limit_at_last">() && !ends_message(row.position)) return false;
   if (!queue.limit) return mutant<"srq_limit_0_counts">() && !queue.available();
   return queue.available() < queue.limit + mutant<"srq_limit_at_equal">();
 }

@@ -53,11 +53,11 @@ void ResponderCheckStimulus::take_given(Packet& p) {
   }
   p.of = qp, p.qp = qp->config;
   const u32 payload = in.payload_bytes;
-  const bool full = in.opcode && !request::ends(in.opcode->position);
+  const bool full = in.opcode && !ends_message(in.opcode->position);
   if (full && payload >= 256 && payload <= 4096 && std::has_single_bit(payload))
     p.qp.path_mtu = payload;
   if (in.opcode && remote_key(in)) {
-    const bool atomic = request::is_atomic(*in.opcode);
+    const bool atomic = in.opcode->traits().is_atomic();
     p.has_region = true;
     p.region.start = atomic ? in.atomic_eth.va : in.reth.va;
     p.region.bytes = atomic ? kAtomicBytes : in.reth.dma_len;

@@ -35,24 +35,24 @@ bool can_break(const OpcodeRow& row, const RequestRule& rule) {
   using enum RequestCause;
   if (rule.cause == WrongService) return true;
   if (!includes(rule.services, row.service)) return false;
-  const bool rc = row.service == Service::Rc, begins = request::starts(row.position);
+  const bool rc = row.service == Service::Rc, begins = begins_message(row.position);
   switch (rule.cause) {
     case Duplicate:
-      return request::is_saved(row) == (rule.action == RequestAction::Repeat);
+      return row.traits().saved == (rule.action == RequestAction::Repeat);
     case PsnAhead:
     case BadSequence:
       return rc || !begins;
     case Unsupported:
-      return !is_executed(row) || request::needed_access(row);
+      return !is_executed(row) || row.traits().needed_access;
     case TooManyReads:
-      return request::is_saved(row);
+      return row.traits().saved;
     case NoReceiveWqe:
     case SharedQueueFailed:
       return request::takes_receive_wqe(row);
     case BadLength:
       return is_executed(row);
     case Misaligned:
-      return request::is_atomic(row);
+      return row.traits().is_atomic();
     case BadRkey:
       return is_executed(row) && has_key(row);
     default:

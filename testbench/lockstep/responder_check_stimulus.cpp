@@ -18,8 +18,8 @@ AddressVector turned(const AddressVector& av) {
 constexpr std::array<u32, 10> kEdges{0, 0, 7, 8, 15, 16, 23, 24, 31, 31};
 // A request that does not go on with the message, or begins none where there is none.
 bool out_of_turn(const OpcodeRow& row, InMessage in) {
-  const bool starts = request::starts(row.position);
-  return in == InMessage::None ? !starts : starts || request::kind(row) != in;
+  const bool starts = begins_message(row.position);
+  return in == InMessage::None ? !starts : starts || row.traits().message != in;
 }
 }  // namespace
 
@@ -42,13 +42,13 @@ const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
     if (out_of_turn(row, in)) continue;
     // Long messages end some day, and WRITEs where they should.
     const u32 mtu = qp.config.path_mtu;
-    if (in == InMessage::Write && qp.ahead.write_left <= mtu && !request::ends(row.position))
+    if (in == InMessage::Write && qp.ahead.write_left <= mtu && !ends_message(row.position))
       continue;
-    if (in == InMessage::Write && qp.ahead.write_left > mtu && request::ends(row.position) &&
+    if (in == InMessage::Write && qp.ahead.write_left > mtu && ends_message(row.position) &&
         random_.chance(7, 8))
       continue;
     // Short messages are more requests.
-    if (in == InMessage::None && !request::ends(row.position) && random_.chance(1, 2)) continue;
+    if (in == InMessage::None && !ends_message(row.position) && random_.chance(1, 2)) continue;
     return row;
   }
 }
@@ -82,13 +82,13 @@ u32 ResponderCheckStimulus::choose_payload(const CheckedQp& qp, const OpcodeRow&
     const std::array<u32, 8> kOdd{0, 0, 1, mtu - 1, mtu, mtu + 1, mtu - 4, u32(random_.below(65))};
     return std::min<u32>(one_of(random_, kOdd), 4096);
   }
-  if (request::is_saved(row)) return 0;
+  if (row.traits().saved) return 0;
   if (!is_executed(row)) return one_of(random_, std::array<u32, 3>{0, u32(random_.below(65)), mtu});
-  if (!request::ends(row.position)) {
+  if (!ends_message(row.position)) {
     if (!odd(1, 24)) return mtu;
     return random_.chance(1, 2) ? 0 : u32(random_.below(65));
   }
-  if (request::kind(row) == InMessage::Write && !request::starts(row.position) &&
+  if (row.traits().message == InMessage::Write && !begins_message(row.position) &&
       qp.ahead.write_left <= mtu)
     return qp.ahead.write_left;
   switch (random_.below(8)) {
@@ -141,7 +141,7 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
 
 // Mostly just around the access; else with one thing wrong.
 void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, const ExtHeaders& ext) {
-  const bool atomic = request::is_atomic(row);
+  const bool atomic = row.traits().is_atomic();
   if (!row.has(Ext::Reth) && !row.has(Ext::AtomicEth)) return;
   const u32 key = atomic ? ext.atomic_eth.rkey : ext.reth.rkey;
   const u64 va = atomic ? ext.atomic_eth.va : ext.reth.va;

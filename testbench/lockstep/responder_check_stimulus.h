@@ -69,9 +69,7 @@ struct ResponderCheckPacket : StreamPacket {
 };
 
 // An operation that a responder can execute.
-inline bool is_executed(const proto::OpcodeRow& row) {
-  return proto::request::kind(row) != proto::InMessage::None || proto::request::is_saved(row);
-}
+inline bool is_executed(const proto::OpcodeRow& row) { return row.traits().executed; }
 
 class ResponderCheckStimulus {
  public:

@@ -50,7 +50,7 @@ std::vector<std::string> verdict_names() {
 }
 // BTH-4: an operation that no device executes is reserved before its pad is judged.
 bool is_refused_first(const proto::OpcodeRow& row, PacketVerdict v) {
-  return proto::is_extended(row.operation) && v == PacketVerdict::BadPad;
+  return row.traits().extended && v == PacketVerdict::BadPad;
 }
 bool has_payload(u32 opcode) {
   return proto::kOpcodeRows[opcode].payload != proto::PayloadRule::None;

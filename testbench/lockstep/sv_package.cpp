@@ -216,7 +216,7 @@ std::string opcode_part() {
       "  function automatic logic opcode_extended(input logic [7:0] opcode);\n"
       "    unique case (opcode)\n";
   for (const OpcodeRow& row : kOpcodeRows)
-    if (is_extended(row.operation))
+    if (row.traits().extended)
       out += fmt::format("      8'h{:02x}: opcode_extended = 1'b1;  // {}\n", row.code, row.name);
   out +=
       "      default: opcode_extended = 1'b0;\n    endcase\n  endfunction\n"

@@ -10,17 +10,6 @@ namespace {
 using namespace proto;
 
 constexpr std::array<std::string_view, 4> kPositions{"First", "Middle", "Last", "Only"};
-struct OperationName {
-  Operation operation;
-  std::string_view name;
-};
-// Those that a responder executes.
-constexpr std::array kExecuted{OperationName{Operation::Send, "Send"},
-                               OperationName{Operation::Write, "Write"},
-                               OperationName{Operation::ReadRequest, "ReadRequest"},
-                               OperationName{Operation::CompareSwap, "CompareSwap"},
-                               OperationName{Operation::FetchAdd, "FetchAdd"}};
-
 // "RNR Timer": RnrTimer.
 std::string joined(std::string_view words) {
   std::string out;
@@ -45,8 +34,8 @@ std::string numbers_of_rules() {
   for (const NakRow& row : kNakRows) out += number("Nak" + joined(row.name), 3, u64(row.code));
   for (const Service s : {Service::Rc, Service::Uc, Service::Ud})
     out += number(fmt::format("Service{}", name_of(s)), 3, u64(s));
-  for (const OperationName& o : kExecuted)
-    out += number(fmt::format("Operation{}", o.name), 4, u64(o.operation));
+  for (const OperationRow& row : kOperationRows)
+    if (row.executed) out += number(fmt::format("Operation{}", row.name), 4, u64(row.operation));
   return out + names_of("InMessage", 2, std::array{"None", "Send", "Write"}) +
          number("KeyStateValid", 2, u64(KeyState::Valid)) + number("RemoteWrite", 8, kRemoteWrite) +
          number("RemoteRead", 8, kRemoteRead) + number("RemoteAtomic", 8, kRemoteAtomic) +

@@ -58,22 +58,22 @@ const OpcodeRow* row_of_opcode(u32 code) { return code < 256 ? opcode_row(u8(cod
 bool concerns(const RequestRule& rule, const OpcodeRow& row) {
   switch (rule.cause) {
     case RequestCause::TooManyReads:
-      return request::is_saved(row);
+      return row.traits().saved;
     case RequestCause::Misaligned:
-      return request::is_atomic(row);
+      return row.traits().is_atomic();
     case RequestCause::NoReceiveWqe:
     case RequestCause::SharedQueueFailed:
       return request::takes_receive_wqe(row);
     case RequestCause::BadRkey:
-      return request::has_reth(row) || request::is_atomic(row);
+      return row.has(Ext::Reth) || row.traits().is_atomic();
     case RequestCause::PsnAhead:
     case RequestCause::BadSequence:  // without answers a First or Only begins a message in any case
-      return is_reliable(row.service) || !request::starts(row.position);
+      return is_reliable(row.service) || !begins_message(row.position);
     case RequestCause::Unsupported:
-      return request::needed_access(row) != 0 ||
-             (request::kind(row) == InMessage::None && !request::is_saved(row));
+      return row.traits().needed_access != 0 ||
+             (row.traits().message == InMessage::None && !row.traits().saved);
     case RequestCause::Duplicate:
-      return (rule.action == RequestAction::Repeat) == request::is_saved(row);
+      return (rule.action == RequestAction::Repeat) == row.traits().saved;
     default:
       return true;
   }
@@ -82,7 +82,7 @@ bool concerns(const RequestRule& rule, const OpcodeRow& row) {
 bool fits(const RequestRule& rule, const OpcodeRow& row) {
   if (!includes(rule.services, row.service)) return false;
   if (rule.stage == RuleStage::Header) return row.is_request || is_reliable(row.service);
-  const bool executed = request::kind(row) != InMessage::None || request::is_saved(row);
+  const bool executed = row.traits().message != InMessage::None || row.traits().saved;
   return row.is_request && (executed || rule.stage <= RuleStage::Support) && concerns(rule, row);
 }
 bool fits(const RequestRule& rule, std::size_t key, u32 value) {
