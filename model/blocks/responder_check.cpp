@@ -9,6 +9,40 @@
 namespace hca::blocks {
 using namespace proto;
 
+namespace {
+struct CauseRow {
+  RequestCause cause;
+  u64 ResponderCheckCounters::*counter;
+};
+using C = ResponderCheckCounters;
+constexpr std::array kCauses{CauseRow{RequestCause::Good, &C::good},
+                             CauseRow{RequestCause::WrongService, &C::wrong_service},
+                             CauseRow{RequestCause::BadQpState, &C::bad_qp_state},
+                             CauseRow{RequestCause::WrongPath, &C::wrong_path},
+                             CauseRow{RequestCause::WrongVl, &C::wrong_vl},
+                             CauseRow{RequestCause::BadPkey, &C::bad_pkey},
+                             CauseRow{RequestCause::BadQkey, &C::bad_qkey},
+                             CauseRow{RequestCause::Duplicate, &C::duplicate},
+                             CauseRow{RequestCause::NakPending, &C::nak_pending},
+                             CauseRow{RequestCause::PsnAhead, &C::psn_ahead},
+                             CauseRow{RequestCause::BadSequence, &C::bad_sequence},
+                             CauseRow{RequestCause::Unsupported, &C::unsupported},
+                             CauseRow{RequestCause::TooManyReads, &C::too_many_reads},
+                             CauseRow{RequestCause::NoReceiveWqe, &C::no_receive_wqe},
+                             CauseRow{RequestCause::SharedQueueFailed, &C::srq_failed},
+                             CauseRow{RequestCause::BadLength, &C::bad_length},
+                             CauseRow{RequestCause::Misaligned, &C::misaligned},
+                             CauseRow{RequestCause::BadRkey, &C::bad_rkey}};
+constexpr auto kCounterOf = [] {
+  std::array<u64 C::*, std::size_t(RequestCause::Count)> counters{};
+  for (const CauseRow& row : kCauses) counters[std::size_t(row.cause)] = row.counter;
+  return counters;
+}();
+static_assert(std::ranges::all_of(kRequestRules, [](const RequestRule& rule) {
+  return kCounterOf[std::size_t(rule.cause)] != nullptr;
+}));
+}  // namespace
+
 [[gnu::hot]] Cycle ResponderCheck::check(Packet& p, Cycle now, Cycle at) {
   const QpConfig& qp = context_.contexts.qps[p.qpn];
   ReceiveState& state = receive_[p.qpn];
@@ -79,12 +113,6 @@ inline u32 ResponderCheck::reads_unfinished(u32 qpn, Cycle now) const {
 }
 
 inline void ResponderCheck::count(RequestCause cause) {
-  using C = ResponderCheckCounters;
-  static constexpr std::array<u64 C::*, std::size_t(RequestCause::BadRkey) + 1> kMembers{
-      &C::good,         &C::wrong_service, &C::bad_qp_state,   &C::wrong_path,     &C::wrong_vl,
-      &C::bad_pkey,     &C::bad_qkey,      &C::duplicate,      &C::nak_pending,    &C::psn_ahead,
-      &C::bad_sequence, &C::unsupported,   &C::too_many_reads, &C::no_receive_wqe, &C::srq_failed,
-      &C::bad_length,   &C::misaligned,    &C::bad_rkey};
-  ++(counters.*kMembers[std::size_t(cause)]);
+  ++(counters.*kCounterOf[std::size_t(cause)]);
 }
 }  // namespace hca::blocks
