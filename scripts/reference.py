@@ -84,8 +84,9 @@ def made_by(hca):
     """Each item, in any order."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
         coming = {workers.submit(make, hca): name for name, make in items()}
-        for done in concurrent.futures.as_completed(coming):
-            yield coming[done], done.result()
+        while coming:  # what has been taken is not kept: all of them are some GiB
+            for done in concurrent.futures.wait(coming, return_when=concurrent.futures.FIRST_COMPLETED).done:
+                yield coming.pop(done), done.result()
 
 
 def place_of(folder, name):
