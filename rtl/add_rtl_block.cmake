@@ -4,7 +4,7 @@
 # A module of a user's own in the place of rtl/<NAME>.sv: the program <TOP>_lockstep runs it against the C++ twin of that
 # block, with the options of `hca rtl <NAME>`, and the test "rtl: <TOP> and the twin of <NAME> are equal" does so at both
 # widths. TOP has the ports and the parameter Width of rtl/<NAME>.sv; the sources of the latter, hca_pkg.sv among them,
-# stand in front of SOURCES: no module of SOURCES may have the name of one of ours. With ELASTIC it may stall inside of packets: docs/rtl.md.
+# stand in front of SOURCES: no module of SOURCES may have the name of one of ours. With ELASTIC it may stall inside of packets: docs/manual/reference/rtl.md.
 # Of a module that Verilator does not take, or that has other ports, the program alone cannot be built, and says why.
 set(HCA_RTL_FOLDER ${CMAKE_CURRENT_LIST_DIR})
 

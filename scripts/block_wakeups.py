@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Removes each wake-up of the blocks once (docs/engine.md) and expects their tests to fail.
+"""Removes each wake-up of the blocks once (docs/design/engine.md) and expects their tests to fail.
 
 Places are found, so that none is forgotten: each call that arranges a tick (wake, wake_at, wake_when_free) in
 model/blocks and model/hca.cpp; and by name each reader of a link or mailbox, each writer that a full link refuses and

@@ -251,15 +251,15 @@ def ports(hca, scenario):
 
 
 def documented(hca, scenario):
-    """The commands of docs/verbs.md, but for the one that installs packages."""
+    """The commands of docs/manual/reference/verbs.md, but for the one that installs packages."""
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    with open(os.path.join(root, "docs", "verbs.md")) as file:
+    with open(os.path.join(root, "docs/manual/reference/verbs.md")) as file:
         commands = re.search(r"```sh\n(.*?)```", file.read(), re.DOTALL).group(1).splitlines()
     if len(commands) != 5 or "apt install" not in commands.pop(0):
         raise Failed("the commands begin with those that install packages, and are five")
     with tempfile.TemporaryDirectory() as folder:
         text = "set -m\n" + "\n".join(commands).replace("build/release/hca", hca).replace("/tmp/hca", os.path.join(folder, "hca"))
-        said = finish(subprocess.Popen(["bash", "-c", text], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root), "docs/verbs.md")
+        said = finish(subprocess.Popen(["bash", "-c", text], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=root), "docs/manual/reference/verbs.md")
     wants(said, r"serving hca0, hca1")
     wants(said, PERFTEST)
 

@@ -227,10 +227,10 @@ def sanitized(hca, scenario):
 
 
 def script(hca, _):
-    """The script of docs/verbs.md for CI: data go over the wire, and are in its capture."""
+    """The script of docs/manual/reference/verbs.md for CI: data go over the wire, and are in its capture."""
     needs("tshark", "ibv_rc_pingpong")
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    with open(os.path.join(root, "docs", "verbs.md")) as file:
+    with open(os.path.join(root, "docs/manual/reference/verbs.md")) as file:
         text = re.search(r"^## In CI$.*?```sh\n(.*?)```", file.read(), re.DOTALL | re.MULTILINE)[1]
     with tempfile.TemporaryDirectory() as folder:
         text = text.replace("build/release/hca", hca).replace("/tmp/hca-ci", os.path.join(folder, "s"))

@@ -10,8 +10,8 @@ import sys
 
 CSV = pathlib.PurePath("vectors/requirements.csv")
 MISSING = pathlib.PurePath("vectors/missing.csv")
-RULES = pathlib.PurePath("docs/specification/transport_rules.md")
-TABLES = pathlib.PurePath("docs/specification/transport_tables.md")
+RULES = pathlib.PurePath("docs/design/specification/transport_rules.md")
+TABLES = pathlib.PurePath("docs/design/specification/transport_tables.md")
 COLUMNS = ["id", "ibta", "group", "section", "services", "role", "applies", "framing", "status", "kind", "statement", "observable",
            "source", "mutant"]
 ALLOWED = {

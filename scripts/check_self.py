@@ -5,6 +5,7 @@ import pathlib
 import unittest
 
 import check_layers
+import check_pages
 import check_requirements
 import check_tree
 
@@ -38,6 +39,20 @@ class Tree(unittest.TestCase):
         text = ("namespace hca::proto {\nstruct Aeth {\n  struct Inner {};\n};\nclass Ring : public Base {\n};\nstruct Later;\n"
                 "template <>\nstruct Layout<Aeth> {\n};\n}\n")
         self.assertEqual(list(check_tree.classes(text)), [(2, "hca::proto::Aeth"), (5, "hca::proto::Ring")])
+
+
+class Pages(unittest.TestCase):
+    PAGES = {"README.md": "# A\n", "docs/a.md": "# A\n## How far, `b`?\n```\n# no heading\n```\n"}
+
+    def test_links_to_what_is_there_pass(self):
+        text = "[a](a.md) [a](../README.md#a) [b](a.md#how-far-b) [x](https://x.y/z) [c](#here)\n# Here\n"
+        pages = self.PAGES | {"docs/b.md": text}
+        self.assertEqual(list(check_pages.dead_links("docs/b.md", text, pages, set(pages))), [])
+
+    def test_dead_links_are_found(self):
+        text = "[a](b.md)\n[a](README.md)\n[a](a.md#no-heading)\n```\n[a](b.md)\n```\n"
+        found = check_pages.dead_links("docs/c.md", text, self.PAGES, set(self.PAGES))
+        self.assertEqual([line for line, _ in found], [1, 2, 3])
 
 
 class Layers(unittest.TestCase):

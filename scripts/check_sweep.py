@@ -179,13 +179,13 @@ def check_seeds_and_compare(hca, folder):
 
 
 def check_documented(hca, folder):
-    """The table and the comparison of docs/sweeps.md are what is printed."""
-    text = (ROOT / "docs/sweeps.md").read_text(encoding="utf-8")
+    """The table and the comparison of docs/manual/reference/sweeps.md are what is printed."""
+    text = (ROOT / "docs/manual/reference/sweeps.md").read_text(encoding="utf-8")
     out = folder / "documented"
     check(run(hca, "sweep", ROOT / "testbench/sweeps/wire_and_depth.yaml", "--out", out, "-j", "2").returncode == 0, "the documented sweep")
-    check((out / "sweep.csv").read_text(encoding="utf-8") in text, "docs/sweeps.md has another sweep.csv")
+    check((out / "sweep.csv").read_text(encoding="utf-8") in text, "docs/manual/reference/sweeps.md has another sweep.csv")
     compared = run(hca, "compare", out / "points/0000", out / "points/0005").stdout
-    check(compared.strip() and compared.strip() in text, f"docs/sweeps.md has another comparison than\n{compared}")
+    check(compared.strip() and compared.strip() in text, f"docs/manual/reference/sweeps.md has another comparison than\n{compared}")
 
 
 def main():

@@ -8,7 +8,7 @@ pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(systemc REQUIRED IMPORTED_TARGET systemc)
 include(${CMAKE_CURRENT_LIST_DIR}/hcaTargets.cmake)
 
-# find_package(hca COMPONENTS rtl): hca_add_rtl_block() of docs/rtl.md.
+# find_package(hca COMPONENTS rtl): hca_add_rtl_block() of docs/manual/reference/rtl.md.
 if(rtl IN_LIST hca_FIND_COMPONENTS)
   if(NOT EXISTS ${CMAKE_CURRENT_LIST_DIR}/hcaRtlTargets.cmake)
     set(hca_FOUND FALSE)

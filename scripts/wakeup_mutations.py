@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Removes each wake, subscription and re-arm of the wake-up contract once (docs/engine.md) and expects the engine tests
+"""Removes each wake, subscription and re-arm of the wake-up contract once (docs/design/engine.md) and expects the engine tests
 tagged [wakeup] to fail. Prints what each removal drew; exits with 1 if one went unnoticed.
 
     scripts/wakeup_mutations.py [--only TEXT] [--jobs N] [--cxx g++] [--places]

@@ -34,10 +34,11 @@ std::string timing_knob_table() {
       "# Knobs\n\n"
       "Those of a block stand in a scenario as `hca.<block>.<knob>` for both HCAs, `hca0.` or "
       "`hca1.` "
-      "for one. What they mean in time is in timing.md. `pcie` and `host` are for both sides too, "
+      "for one. What they mean in time is in [timing.md](../design/timing.md). `pcie` and `host` "
+      "are for both sides too, "
       "`pcie0`, `host1` for one. `hca.port` and `wire` are for both ports of a chip, `hca.port1`, "
       "`hca.port2`, `wire1`, `wire2` for one. What ends in `[]` is an entry of a list "
-      "(running.md).\n";
+      "([running.md](../manual/reference/running.md)).\n";
   const blocks::ChipConfig config;
   blocks::for_each_block_config(config, [&]<class Config>(const Config& block) {
     if constexpr (std::is_same_v<Config, blocks::PortConfig>)

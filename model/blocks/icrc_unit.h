@@ -2,9 +2,10 @@
 // The ICRC of packets that pass, and the VCRC of native ones: inserted on the way out, checked on
 // the way in. The C++ twin of rtl/icrc.sv.
 //
-// Contract (docs/timing.md, block icrc_unit): that of a PacketUnit; 4 bytes, 6 in native framings,
-// are appended in Generate: where they need a beat of their own, the next start comes one cycle
-// later.
+// Contract (docs/design/timing.md, block icrc_unit): that of a PacketUnit; 4 bytes, 6 in native
+// framings, are appended in Generate: where they need a beat of their own, the next start comes one
+// cycle later.
+//
 // Three ways to use it: the operations on a frame; the timing as a Stage in the segment of another
 // block (`pass`); a block between two links (`tick`), which is what the RTL is compared with and
 // what a replacement takes the place of.

@@ -14,8 +14,8 @@ namespace hca::engine {
 enum class Mode { Sleep, EveryCycle };
 
 // Up to 64 blocks on one clock. A cycle ticks the due blocks in any order: links show what is new
-// one cycle later, so no block can tell the order, and no commit phase is needed. docs/engine.md
-// has the contract.
+// one cycle later, so no block can tell the order, and no commit phase is needed.
+// docs/design/engine.md has the contract.
 class Domain {
  public:
   struct Options {

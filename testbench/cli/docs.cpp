@@ -34,7 +34,7 @@ void write(const Document& document, const std::filesystem::path& folder) {
   testbench::write_text_file(
       path.string(),
       "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
-      "<!-- Made by `hca docs --out docs`: change the tables, not this file. -->\n" +
+      "<!-- Made by `hca docs --out docs/generated`: change the tables, not this file. -->\n" +
           document.text());
   fmt::print("{}\n", path.string());
 }

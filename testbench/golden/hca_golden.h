@@ -38,11 +38,11 @@ enum hca_golden_link { HCA_GOLDEN_ETHERNET = 0, HCA_GOLDEN_INFINIBAND = 1 };
 /* Instead of a verdict: more than HCA_GOLDEN_FRAME_BYTES, or no such link. */
 #define HCA_GOLDEN_NO_FRAME (-1)
 
-/* The verdict of structure and CRCs: 0 good, else its place in docs/packet_rules.md. */
+/* The verdict of structure and CRCs: 0 good, else its place in docs/generated/packet_rules.md. */
 int hca_golden_frame_check(const uint8_t* frame, uint32_t bytes, uint32_t link);
 /* Its words, "bad ICRC (T12-1)"; "unknown verdict" for any other number. Not to be freed. */
 const char* hca_golden_frame_verdict(int verdict);
-/* A field as docs/headers.md names it: "BTH.PSN", "AETH.Syndrome"; at most 64 bits wide. */
+/* A field of at most 64 bits, as docs/generated/headers.md names it: "BTH.PSN", "AETH.Syndrome". */
 int hca_golden_frame_field(const uint8_t* frame, uint32_t bytes, uint32_t link, const char* name,
                            uint64_t* value);
 /* The ICRC that the frame should have; its first byte on the wire is the lowest. NOTHING: the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors as other test benches read them: the frames that the functional model takes and sends
-// while it plays a vector, with their direction. docs/running.md has the files.
+// while it plays a vector, with their direction. docs/manual/reference/running.md has the files.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <span>

@@ -26,8 +26,9 @@ const OpcodeRow& opcode_of(const JsonAt& json, Service service) {
   // Of another service: "UC SEND Only".
   for (const OpcodeRow& row : kOpcodeRows)
     if (fmt::format("{} {}", name_of(row.service), row.name) == name) return row;
-  json.refuse(fmt::format("{} has no opcode '{}'", name_of(service), name),
-              "the names of docs/opcodes.md, with a service in front if it is another one");
+  json.refuse(
+      fmt::format("{} has no opcode '{}'", name_of(service), name),
+      "the names of docs/generated/opcodes.md, with a service in front if it is another one");
 }
 
 std::string header_names(const Dissection& d) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cycle more of a block's latency or interval is seen from outside, as often as an item passes
-// the block (docs/timing.md).
+// the block (docs/design/timing.md).
 #include <catch2/catch.hpp>
 
 #include "testbench/tests/blocks/pair.h"

@@ -129,7 +129,7 @@ TEST_CASE("trace.json: no two slices of a track overlap, and every frame is ther
   CHECK(line.starts_of("hca0", "port") == line.passed_port);
 }
 
-// The blocks of docs/architecture.md, "One WRITE, block by block".
+// The blocks of docs/design/architecture.md, "One WRITE, block by block".
 TEST_CASE("trace.json: the arrows of a WRITE pass its blocks in their order",
           "[run][files][trace]") {
   const Timeline line =
