@@ -54,6 +54,17 @@ class Pages(unittest.TestCase):
         found = check_pages.dead_links("docs/c.md", text, self.PAGES, set(self.PAGES))
         self.assertEqual([line for line, _ in found], [1, 2, 3])
 
+    def test_long_cells_and_pages_are_found(self):
+        row = "| a | {} | `x \\| y` |\n"
+        good, bad = row.format(" ".join(["w"] * 30)), row.format(" ".join(["w"] * 31))
+        whats = [what for _, what in check_pages.long_parts("docs/a.md", good + bad + "```\n" + bad + "```\n")]
+        self.assertEqual(len(whats), 1)
+        self.assertIn("31 words", whats[0])
+        self.assertEqual(list(check_pages.long_parts("docs/results/a.md", bad)), [])
+        page, most = next(iter(check_pages.LIMITS.items()))
+        self.assertEqual(list(check_pages.long_parts(page, "w " * most)), [])
+        self.assertEqual(len(list(check_pages.long_parts(page, "w " * (most + 1)))), 1)
+
 
 class Layers(unittest.TestCase):
     def test_a_layer_may_include_what_stands_left(self):
