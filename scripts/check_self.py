@@ -5,6 +5,7 @@ import pathlib
 import unittest
 
 import check_layers
+import check_manual
 import check_pages
 import check_requirements
 import check_tree
@@ -64,6 +65,25 @@ class Pages(unittest.TestCase):
         page, most = next(iter(check_pages.LIMITS.items()))
         self.assertEqual(list(check_pages.long_parts(page, "w " * most)), [])
         self.assertEqual(len(list(check_pages.long_parts(page, "w " * (most + 1)))), 1)
+
+
+class Manual(unittest.TestCase):
+    def test_commands_and_what_they_print_are_found(self):
+        page = "```sh\na\n```\ntext\n```\nb\n```\n```cpp\nc\n```\n```sh\nd\n```\n"
+        self.assertEqual(check_manual.blocks_of(page), [("a\n", "b\n"), ("d\n", None)])
+
+    def test_only_what_installs_or_builds_the_program_is_left_out(self):
+        script = check_manual.script_of([("scripts/demo.sh  # once\nbuild/release/hca run /tmp/hca-manual/a\ncmake --build build/package\n", None)], "/b", "/f")
+        self.assertIn("/b/hca run /f/a\n", script)
+        self.assertNotIn("demo", script)
+        self.assertNotIn("cmake", script)
+
+    def test_lines_that_are_not_printed_are_found(self):
+        printed = "one\ntwo 2.5 us\nthree  \n"
+        for shown in ("one\nthree\n", "one\n...\nthree\n", "two ... us\n...\n"):
+            self.assertIsNone(check_manual.missing_line(shown, printed), shown)
+        for shown in ("three\none\n", "two\n", "on\n", "one\none\n"):
+            self.assertIsNotNone(check_manual.missing_line(shown, printed), shown)
 
 
 class Layers(unittest.TestCase):
