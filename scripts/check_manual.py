@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_manual.py BUILD [PAGE...]: runs the commands of docs/manual/PAGE.md, by default of all pages, as they are written.
+"""check_manual.py BUILD [PAGE...]: runs the commands of docs/manual/PAGE.md as they are written, by default of all pages.
+
+README is the README of the tree.
 
 The blocks ```sh of a page are one script, run in the root of the tree; the first command that fails ends it. A block without a language
 after one of them is what it prints: its lines, in this order, among those that are printed; `...` stands for anything, in a line too.
@@ -27,7 +29,11 @@ LIMIT = 900  # seconds for a page
 
 
 def pages():
-    return sorted(path.stem for path in MANUAL.glob("*.md") if path.stem != "README")
+    return ["README"] + sorted(path.stem for path in MANUAL.glob("*.md") if path.stem != "README")
+
+
+def path_of(page):
+    return ROOT / "README.md" if page == "README" else MANUAL / f"{page}.md"
 
 
 def blocks_of(text):
@@ -80,7 +86,7 @@ def end_session(leader):
 
 def check(page, build, show):
     """What is wrong with a page, or None."""
-    blocks = blocks_of((MANUAL / f"{page}.md").read_text(encoding="utf-8"))
+    blocks = blocks_of(path_of(page).read_text(encoding="utf-8"))
     if not blocks:
         return "no block of commands"
     with tempfile.TemporaryDirectory(prefix="hca-manual-") as folder:
@@ -114,9 +120,9 @@ def main():
         return 77
     for page in chosen:
         if wrong := check(page, build, "--show" in sys.argv):
-            print(f"docs/manual/{page}.md: {wrong}")
+            print(f"{path_of(page).relative_to(ROOT)}: {wrong}")
             return 1
-        print(f"docs/manual/{page}.md: as written")
+        print(f"{path_of(page).relative_to(ROOT)}: as written")
     return 0
 
 
