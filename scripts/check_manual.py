@@ -1,8 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_manual.py BUILD [PAGE...]: runs the commands of docs/manual/PAGE.md as they are written, by default of all pages.
-
-README is the README of the tree.
+"""check_manual.py BUILD [PAGE...]: runs the commands of docs/manual/PAGE.md, or of PAGE.md of the tree, as they are written.
 
 The blocks ```sh of a page are one script, run in the root of the tree; the first command that fails ends it. A block without a language
 after one of them is what it prints: its lines, in this order, among those that are printed; `...` stands for anything, in a line too.
@@ -23,17 +21,19 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MANUAL = ROOT / "docs/manual"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NOT_RUN = re.compile(r"^(sudo apt install|scripts/(demo|test|setup)\.sh|cmake --preset|cmake --build --preset|cmake (-S . -B|--build) build/package)\b.*$", re.MULTILINE)
-NEEDS = {"verbs_programs": ["ib_write_bw", "ibv_rc_pingpong"], "verifier": ["verilator"]}  # page: programs of Debian's packages
+# Programs of Debian's packages.
+NEEDS = {"verbs_programs": ["ib_write_bw", "ibv_rc_pingpong"], "verifier": ["verilator"], "reference/running": ["tcpdump"]}
 MARK = "==== block "
 LIMIT = 900  # seconds for a page
 
 
 def pages():
-    return ["README"] + sorted(path.stem for path in MANUAL.glob("*.md") if path.stem != "README")
+    return ["README", *sorted(path.stem for path in MANUAL.glob("*.md") if path.stem != "README"), "reference/running", "vectors/README"]
 
 
 def path_of(page):
-    return ROOT / "README.md" if page == "README" else MANUAL / f"{page}.md"
+    of_tree = ROOT / f"{page}.md"
+    return of_tree if of_tree.exists() else MANUAL / f"{page}.md"
 
 
 def blocks_of(text):
