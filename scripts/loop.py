@@ -108,6 +108,8 @@ ROWS = [
      lambda p: [catch("hca_system_tests", tests_about("system", p)), [HCA, "run"]]),
     (r"scripts/.*\.sh", [], lambda p: [["shellcheck", p]]),
     (r"scripts/.*\.py", [], lambda p: [[PYTHON, "-m", "py_compile", p]]),
+    (r"docs/manual/(architect|compliance_engineer|verbs_programs)\.md", ["hca"],
+     lambda p: [[PYTHON, "scripts/check_pages.py", "."], [PYTHON, "scripts/check_manual.py", str(BUILD), pathlib.Path(p).stem]]),
     (r"docs/.*|README\.md", [], lambda p: [[PYTHON, f"scripts/check_{what}.py", "."] for what in ("pages", "requirements")]),
     (r"testbench/(golden|fuzz|bench|mutants|examples|report|sweeps)/.*|testbench/tests/(install|golden|user_rtl|verbs_programs|dissection)/.*"
      r"|(.*/)?CMakeLists\.txt|CMakePresets\.json|\.[\w.-]+(/.*)?|LICENSE|.*\.(cmake|txt|md)", [], lambda p: []),
