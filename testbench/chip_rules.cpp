@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "model/proto/packet.h"
 
@@ -11,9 +12,9 @@ namespace hca::testbench {
 namespace {
 // What passes the core in a cycle is enough for each link.
 void check_core(const Scenario& s, std::vector<ChipMistake>& mistakes) {
-  for (unsigned i = 0; i < kChips; ++i)
-    for (unsigned port = 0; port < s.hca[i].core.ports; ++port) {
-      const blocks::ChipConfig& c = s.hca[i];
+  for (std::size_t i = 0; i < s.nodes.size(); ++i)
+    for (unsigned port = 0; port < s.nodes[i].hca.core.ports; ++port) {
+      const blocks::ChipConfig& c = s.nodes[i].hca;
       const u64 rate = blocks::core_rate(c.icrc_unit, c.core.hertz()),
                 link = c.port[port].link_rate;
       if (c.core.allow_slow_core || !blocks::is_slow(c.icrc_unit, link, c.core.hertz())) continue;
@@ -47,8 +48,8 @@ u32 longest_frame(const ConnectionConfig& c) {
 // A receive buffer that drops full packets is none.
 void check_buffer(const Scenario& s, std::vector<ChipMistake>& mistakes) {
   const u32 longest = longest_frame(s.connection);
-  for (unsigned i = 0; i < kChips; ++i) {
-    const blocks::LinkControlConfig& c = s.hca[i].link_control;
+  for (const NodeConfig& node : s.nodes) {
+    const blocks::LinkControlConfig& c = node.hca.link_control;
     if (!c.buffer || c.buffer + c.shared >= longest) continue;
     mistakes.push_back(
         {{".link_control.buffer", ".link_control.shared", "connection.path_mtu",
@@ -59,39 +60,57 @@ void check_buffer(const Scenario& s, std::vector<ChipMistake>& mistakes) {
     return;
   }
 }
-// Both ends of a link mean the same.
-void check_link(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+// What is wrong with one link, of which both ends mean the same.
+using LinkMistake = std::optional<ChipMistake>;
+LinkMistake mode_mistake(const Scenario& s, const Ends& ends) {
   using blocks::FlowControl;
-  const FlowControl mode = s.hca[0].link_control.mode, other = s.hca[1].link_control.mode;
+  const FlowControl mode = s.nodes[ends[0].node].hca.link_control.mode,
+                    other = s.nodes[ends[1].node].hca.link_control.mode;
   const bool native = proto::is_native(s.connection.framing);
   if (mode != other)
-    mistakes.push_back(
-        {{".link_control.mode"},
-         fmt::format("{} is another one than that of the other end, {}; allowed: the same",
-                     blocks::kFlowControlNames[std::size_t(mode)],
-                     blocks::kFlowControlNames[std::size_t(other)])});
-  else if (mode != FlowControl::None && native != (mode == FlowControl::Credits))
-    mistakes.push_back(
-        {{".link_control.mode"},
-         fmt::format("{} does not go with connection.framing; allowed: credits with ib_local and "
-                     "ib_global, pause and pfc with the others",
-                     blocks::kFlowControlNames[std::size_t(mode)])});
-  const u32 lanes = s.hca[0].link_control.lanes, others = s.hca[1].link_control.lanes;
-  if (mode == FlowControl::Credits && lanes != others)
-    mistakes.push_back({{".link_control.lanes"},
-                        fmt::format("{} of hca0 and {} of hca1 are the lanes of one link; allowed: "
-                                    "as many at both ends",
-                                    lanes, others)});
-  for (unsigned port = 0; port < s.ports(); ++port) {
-    const u64 rate = s.hca[0].port[port].link_rate, far = s.hca[1].port[port].link_rate;
-    if (rate == far) continue;
-    mistakes.push_back(
-        {{".link_rate"},
-         fmt::format("{:g} Gb/s of hca0 and {:g} Gb/s of hca1 are the rates of one link; allowed: "
-                     "the same at both ends",
-                     double(rate) * 1e-9, double(far) * 1e-9)});
-    return;
-  }
+    return ChipMistake{
+        {".link_control.mode"},
+        fmt::format("{} is another one than that of the other end, {}; allowed: the same",
+                    blocks::kFlowControlNames[std::size_t(mode)],
+                    blocks::kFlowControlNames[std::size_t(other)])};
+  if (mode != FlowControl::None && native != (mode == FlowControl::Credits))
+    return ChipMistake{
+        {".link_control.mode"},
+        fmt::format("{} does not go with connection.framing; allowed: credits with ib_local and "
+                    "ib_global, pause and pfc with the others",
+                    blocks::kFlowControlNames[std::size_t(mode)])};
+  return std::nullopt;
+}
+LinkMistake lanes_mistake(const Scenario& s, const Ends& ends) {
+  const blocks::LinkControlConfig &own = s.nodes[ends[0].node].hca.link_control,
+                                  &other = s.nodes[ends[1].node].hca.link_control;
+  if (own.mode != blocks::FlowControl::Credits || own.lanes == other.lanes) return std::nullopt;
+  return ChipMistake{{".link_control.lanes"},
+                     fmt::format("{} of hca{} and {} of hca{} are the lanes of one link; allowed: "
+                                 "as many at both ends",
+                                 own.lanes, ends[0].node, other.lanes, ends[1].node)};
+}
+LinkMistake rate_mistake(const Scenario& s, const Ends& ends) {
+  const auto rate_at = [&](const NodePort& at) {
+    return s.nodes[at.node].hca.port[at.port].link_rate;
+  };
+  const u64 rate = rate_at(ends[0]), far = rate_at(ends[1]);
+  if (rate == far) return std::nullopt;
+  return ChipMistake{
+      {".link_rate"},
+      fmt::format("{:g} Gb/s of hca{} and {:g} Gb/s of hca{} are the rates of one link; allowed: "
+                  "the same at both ends",
+                  double(rate) * 1e-9, ends[0].node, double(far) * 1e-9, ends[1].node)};
+}
+// Each mistake once, of the first cable that has it.
+void check_links(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  const std::vector<Cable> cables = s.laid_cables();
+  for (const auto mistake_of : {mode_mistake, lanes_mistake, rate_mistake})
+    for (const Cable& cable : cables)
+      if (LinkMistake mistake = mistake_of(s, cable.ends)) {
+        mistakes.push_back(std::move(*mistake));
+        break;
+      }
 }
 // READs and ATOMICs, and what is behind them, that an entry may have on their way to a chip.
 u64 waiting_answers(const Scenario& s, const WorkloadConfig& w) {
@@ -116,7 +135,8 @@ void check_outcomes(const Scenario& s, std::vector<ChipMistake>& mistakes) {
       alone = std::max(alone, its);
   }
   const u64 waiting = std::max(alone, together);
-  for (const blocks::ChipConfig& c : s.hca) {
+  for (const NodeConfig& node : s.nodes) {
+    const blocks::ChipConfig& c = node.hca;
     if (c.link_control.mode == blocks::FlowControl::None || c.responder_execute.outcomes >= waiting)
       continue;
     mistakes.push_back(
@@ -135,7 +155,7 @@ std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
   check_core(scenario, mistakes);
   check_rate_limit(scenario, mistakes);
   check_buffer(scenario, mistakes);
-  check_link(scenario, mistakes);
+  check_links(scenario, mistakes);
   check_outcomes(scenario, mistakes);
   return mistakes;
 }

@@ -2,6 +2,7 @@
 #include "testbench/report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -107,7 +108,7 @@ std::string breakdown_of(const RunResult& result, const Scenario& scenario) {
       "Where the time goes: one message alone, from its doorbell to its completion, in cycles of "
       "{:.6g} MHz.\nEach part ends with its block's stamp; followed is the last packet, of a READ "
       "the last response.\n{:<28}",
-      double(scenario.hca[0].core.hertz()) * 1e-6, "");
+      double(scenario.nodes[0].hca.core.hertz()) * 1e-6, "");
   const auto title = [&](const Breakdown& b) {
     return fmt::format("{} {} B{}", name_of(b.operation), b.bytes, at_port(scenario, b.port));
   };
@@ -139,19 +140,21 @@ std::string breakdown_of(const RunResult& result, const Scenario& scenario) {
          "push), its payload in packetizer.\n\n";
 }
 
-// Of each port, if they differ.
+// Of each cable, those that differ.
 template <class Fn>
-std::string of_ports(const Scenario& s, Fn&& number) {
-  std::string text = fmt::format("{:g}", number(0));
-  if (s.ports() > 1 && number(0) != number(1)) text += fmt::format(" and {:g}", number(1));
-  return text;
+std::string of_cables(const Scenario& s, Fn&& number) {
+  std::vector<double> numbers;
+  for (const Cable& cable : s.laid_cables())
+    if (const double each = number(cable); std::ranges::find(numbers, each) == numbers.end())
+      numbers.push_back(each);
+  return fmt::format("{:g}", fmt::join(numbers, " and "));
 }
 
 // Of HCAs whose period is no whole number of picoseconds at the clock that is asked for.
 std::string clocks_of(const Scenario& s) {
   std::string text;
-  for (unsigned i = 0; i < kChips; ++i) {
-    const blocks::CoreConfig& core = s.hca[i].core;
+  for (std::size_t i = 0; i < s.nodes.size(); ++i) {
+    const blocks::CoreConfig& core = s.nodes[i].hca.core;
     if (core.hertz() == core.clock) continue;
     text += fmt::format(
         "hca{} runs at {:.9g} MHz, {} ps a cycle, {:+.0f} millionths of {:.9g} MHz\n", i,
@@ -162,19 +165,26 @@ std::string clocks_of(const Scenario& s) {
 }
 
 std::string head_of(const Scenario& s) {
-  const auto rate = [&](unsigned i) { return double(s.hca[0].port[i].link_rate) * 1e-9; };
-  const auto latency = [&](unsigned i) { return double(s.wire[i].one_way()) * 1e-3; };
+  const auto rate = [&](const Cable& cable) {
+    const NodePort& end = cable.ends[0];
+    return double(s.nodes[end.node].hca.port[end.port].link_rate) * 1e-9;
+  };
+  const auto latency = [](const Cable& cable) { return double(cable.wire.one_way()) * 1e-3; };
+  const std::size_t nodes = s.nodes.size();
   return fmt::format(
-      "Two HCAs{}, {}, path MTU {}, {} Gb/s, wire {} ns, PCIe gen {} x{}, seed {}\n{}{}"
+      "{} HCAs{}, {}, path MTU {}, {} Gb/s, wire {} ns, PCIe gen {} x{}, seed {}\n{}{}"
       "As perftest measures: bandwidth is payload from the first post to the last completion;\n"
       "latency is half the time from one post of a ping-pong to the next, of READ and ATOMIC all "
       "of the\n"
       "time from one to the next; no warm-up is cut.\n"
       "A percentile with fewer than {} samples beyond it stays blank.\n\n",
-      s.ports() == 1 ? "" : " with two ports", kFramingWords[unsigned(s.connection.framing)],
-      bytes_of_mtu(s.connection.path_mtu), of_ports(s, rate), of_ports(s, latency),
-      s.pcie[0].generation, s.pcie[0].lanes, s.run.seed, clocks_of(s),
-      s.rtl.any() ? "RTL in the path of both: " + s.rtl.text() + "\n" : "",
+      nodes == 2 ? "Two" : std::to_string(nodes), s.ports() == 1 ? "" : " with two ports",
+      kFramingWords[unsigned(s.connection.framing)], bytes_of_mtu(s.connection.path_mtu),
+      of_cables(s, rate), of_cables(s, latency), s.nodes[0].pcie.generation, s.nodes[0].pcie.lanes,
+      s.run.seed, clocks_of(s),
+      s.rtl.any() ? std::string("RTL in the path of ") + (nodes == 2 ? "both" : "all") + ": " +
+                        s.rtl.text() + "\n"
+                  : "",
       engine::Histogram::kNeededBeyond);
 }
 // A fault that never happened is most often one that says another frame than it means.
@@ -261,7 +271,7 @@ nlohmann::json json_of(const StreamResult& r) {
 }  // namespace
 
 namespace {
-// Every knob by its path; of what is for both chips or both ports, that of each.
+// Every knob by its path; of what is for all chips or ports, that of each.
 nlohmann::json knobs_json(Scenario scenario) {
   nlohmann::json knobs;
   const auto keep = [&](const KnobTable::Entry& entry) { knobs[entry.path] = entry.text; };
@@ -301,6 +311,7 @@ nlohmann::json plain_lists(Scenario scenario) {
 // has which is run without one.
 nlohmann::json changed_knobs(const Scenario& scenario) {
   Scenario defaults = default_scenario();
+  defaults.nodes.resize(scenario.nodes.size()), defaults.cables.resize(scenario.cables.size());
   const nlohmann::json entries = plain_lists(scenario), own = knobs_json(defaults);
   std::map<std::string, std::string> plain;
   const KnobTable table = knobs_of(defaults);
@@ -358,7 +369,8 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
                       {"qpn", r.qpn},
                       {"psn", r.psn},
                       {"occurrence", r.occurrence}});
-  json unused = json::array();
+  json clocks = json::array(), unused = json::array();
+  for (const NodeConfig& node : scenario.nodes) clocks.push_back(node.hca.core.hertz());
   for (const tlm_::FaultUse& use : result.fault_uses)
     if (!use.done) unused.push_back({{"index", use.number}, {"matched", use.matches}});
   return {{"succeeded", result.failures.empty()},
@@ -377,7 +389,7 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
           {"simulated_ps", result.picoseconds},
           {"hash", result.hash ? json(fmt::format("{:016x}", *result.hash)) : json()},
           {"rtl", scenario.rtl.text()},
-          {"clock_hz", {scenario.hca[0].core.hertz(), scenario.hca[1].core.hertz()}},
+          {"clock_hz", clocks},
           {"knobs", knobs_json(scenario)},
           {"knobs_changed", changed_knobs(scenario)}};
 }

@@ -197,7 +197,8 @@ void Runner::advance(const sc_core::sc_time& by) {
 
 // A posted write takes its time on PCIe while the answer may already be back.
 void Runner::wait_for_writes() {
-  const u64 latency = std::max(scenario_.pcie[0].latency, scenario_.pcie[1].latency);
+  u64 latency = 0;
+  for (const NodeConfig& node : scenario_.nodes) latency = std::max(latency, node.pcie.latency);
   advance(run_slice() + sc_core::sc_time(double(latency), sc_core::SC_PS));
   testbed_.meet();
 }

@@ -6,12 +6,15 @@
 #include "testbench/scenario_knobs.h"
 
 namespace hca::testbench {
+namespace {
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+}  // namespace
 bool is_of_both_chips(std::string_view path) {
   return path.starts_with("hca.") || path.starts_with("pcie.") || path.starts_with("host.");
 }
 bool is_of_one_chip(std::string_view path) {
   const std::string_view group = path.substr(0, path.find('.'));
-  return !group.starts_with("wire") && (group.ends_with('0') || group.ends_with('1'));
+  return !group.starts_with("wire") && !group.empty() && is_digit(group.back());
 }
 namespace {
 // Of "port.latency" or "hca0.port.latency".
@@ -27,7 +30,8 @@ bool covers(std::string_view path, std::string_view one) {
   for (;;) {
     const auto end = path.find('.'), end_of_one = one.find('.');
     const std::string_view group = path.substr(0, end), other = one.substr(0, end_of_one);
-    const bool numbered = other.size() == group.size() + 1 && other.starts_with(group) &&
+    const bool numbered = other.size() > group.size() && other.starts_with(group) &&
+                          std::ranges::all_of(other.substr(group.size()), is_digit) &&
                           std::ranges::find(kNumbered, group) != std::end(kNumbered);
     if ((end == path.npos) != (end_of_one == one.npos) || (group != other && !numbered))
       return false;
@@ -46,22 +50,23 @@ bool is_of_one_port(std::string_view path) {
 
 KnobTable knobs_of(Scenario& scenario) {
   KnobTable table;
-  // For both chips, then for each.
-  for (const std::string which : {"", "0", "1"})
-    for (unsigned i = 0; i < kChips; ++i) {
-      if (!which.empty() && which != std::to_string(i)) continue;
-      const std::string hca = "hca" + which + ".";
-      blocks::for_each_block_config(scenario.hca[i], [&]<class Config>(Config& config) {
-        table.add(hca + std::string(engine::Knobs<Config>::block), config);
-      });
-      for (unsigned port = 0; port < blocks::kMaxPorts; ++port)
-        table.add(hca + "port" + std::to_string(port + 1), scenario.hca[i].port[port]);
-      table.add("pcie" + which, scenario.pcie[i]);
-      table.add("host" + which, scenario.host[i]);
-    }
-  for (tlm_::WireConfig& wire : scenario.wire) table.add("wire", wire);
-  for (unsigned port = 0; port < blocks::kMaxPorts; ++port)
-    table.add("wire" + std::to_string(port + 1), scenario.wire[port]);
+  const auto add_node = [&](NodeConfig& node, const std::string& which) {
+    const std::string hca = "hca" + which + ".";
+    blocks::for_each_block_config(node.hca, [&]<class Config>(Config& config) {
+      table.add(hca + std::string(engine::Knobs<Config>::block), config);
+    });
+    for (unsigned port = 0; port < blocks::kMaxPorts; ++port)
+      table.add(hca + "port" + std::to_string(port + 1), node.hca.port[port]);
+    table.add("pcie" + which, node.pcie);
+    table.add("host" + which, node.host);
+  };
+  // For all nodes, then for each.
+  for (NodeConfig& node : scenario.nodes) add_node(node, "");
+  for (std::size_t i = 0; i < scenario.nodes.size(); ++i)
+    add_node(scenario.nodes[i], std::to_string(i));
+  for (Cable& cable : scenario.cables) table.add("wire", cable.wire);
+  for (std::size_t i = 0; i < scenario.cables.size(); ++i)
+    table.add("wire" + std::to_string(i + 1), scenario.cables[i].wire);
   table.add("connection", scenario.connection);
   table.add("verbs", scenario.verbs);
   table.add("run", scenario.run);
@@ -74,13 +79,37 @@ bool Scenario::waits_for_events() const {
 }
 
 bool Scenario::waits_for_events(const WorkloadConfig& w) const {
-  const bool hosts = host[0].wait == HostWait::Event || host[1].wait == HostWait::Event;
+  const bool hosts = std::ranges::any_of(
+      nodes, [](const NodeConfig& node) { return node.host.wait == HostWait::Event; });
   return w.wait == WaitKind::Event || (w.wait == WaitKind::Host && hosts);
 }
 
-tlm_::FaultRule rule_of(const FaultConfig& f, u32 number) {
+std::vector<Cable> cables_of_pair() {
+  std::vector<Cable> cables;
+  for (unsigned port = 0; port < blocks::kMaxPorts; ++port) cables.push_back({ends_in_pair(port)});
+  return cables;
+}
+
+unsigned Scenario::ports() const {
+  unsigned most = 0;
+  for (const NodeConfig& node : nodes) most = std::max(most, node.hca.core.ports);
+  return most;
+}
+
+bool Scenario::has(const NodePort& at) const {
+  return at.node < nodes.size() && at.port < nodes[at.node].hca.core.ports;
+}
+
+std::vector<Cable> Scenario::laid_cables() const {
+  std::vector<Cable> laid;
+  for (const Cable& cable : cables)
+    if (is_laid(cable)) laid.push_back(cable);
+  return laid;
+}
+
+static tlm_::FaultRule rule_of(const FaultConfig& f, unsigned end, u32 number) {
   tlm_::FaultRule rule{.action = f.action,
-                       .direction = u8(f.from),
+                       .direction = u8(end),
                        .qpn = {},
                        .psn = {},
                        .occurrence = f.per_million ? 0 : f.occurrence,
@@ -92,12 +121,19 @@ tlm_::FaultRule rule_of(const FaultConfig& f, u32 number) {
   return rule;
 }
 
-std::vector<tlm_::FaultRule> Scenario::fault_rules(unsigned port) const {
+std::vector<tlm_::FaultRule> rules_of(const FaultConfig& f, const Ends& cable, u32 number) {
   std::vector<tlm_::FaultRule> rules;
-  for (u32 number = 0; number < faults.size(); ++number)
-    if (const FaultConfig& f = faults[number]; !f.port || f.port == port + 1)
-      rules.push_back(rule_of(f, number));
+  for (unsigned end = 0; end < kEnds; ++end)
+    if (f.from == cable[end].node && (!f.port || f.port == cable[end].port + 1))
+      rules.push_back(rule_of(f, end, number));
   return rules;
+}
+
+std::vector<tlm_::FaultRule> Scenario::fault_rules(const Ends& cable) const {
+  std::vector<tlm_::FaultRule> all;
+  for (u32 number = 0; number < faults.size(); ++number)
+    for (const tlm_::FaultRule& rule : rules_of(faults[number], cable, number)) all.push_back(rule);
+  return all;
 }
 
 const GivenKey* Scenario::find_given(std::string_view path) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -12,10 +13,10 @@
 #include "testbench/host_cpu.h"
 #include "testbench/knob_table.h"
 #include "testbench/rtl_choice.h"
+#include "testbench/topology.h"
 #include "testbench/traffic.h"
 #include "tlm/fault_script.h"
 #include "tlm/pcie_config.h"
-#include "tlm/wire_config.h"
 
 namespace hca::testbench {
 struct Setting;
@@ -93,7 +94,9 @@ struct WorkloadConfig {
   Direction direction = Direction::Forward;
   bool together = false;
   u32 port = 1, service_level = 0;
+  std::optional<Ends> between;  // client and server; none: `port` of the first two nodes
 
+  Ends ends() const { return between.value_or(ends_in_pair(port - 1)); }
   bool is_mixed() const { return !weights().empty(); }
   bool is_open() const { return rate || message_rate; }
   std::vector<std::pair<Operation, u32>> weights() const;
@@ -131,19 +134,27 @@ struct RunOptions {
   Cycle quantum = 0;  // 0: as long as the wire allows
 };
 
+// The rules of an entry on a cable: one for each end at which it acts; `number`: its place in the
+// list.
+std::vector<tlm_::FaultRule> rules_of(const FaultConfig& fault, const Ends& cable, u32 number);
+
 inline constexpr unsigned kChips = 2;
 
-// The rule of an entry; `number`: its place in the list.
-tlm_::FaultRule rule_of(const FaultConfig& fault, u32 number);
+// A host with its HCA.
+struct NodeConfig {
+  blocks::ChipConfig hca;
+  tlm_::PcieConfig pcie;
+  HostConfig host;
+};
+// The ports of the same number of two nodes, as many as an HCA may have.
+std::vector<Cable> cables_of_pair();
 
 // All that a run depends on.
 struct Scenario {
   RunOptions run;
-  std::array<blocks::ChipConfig, kChips> hca;
-  std::array<tlm_::PcieConfig, kChips> pcie;
-  std::array<HostConfig, kChips> host;
-  blocks::PerPort<tlm_::WireConfig> wire;  // between the ports of the same number
-  RtlChoice rtl;                           // of both chips
+  std::vector<NodeConfig> nodes = std::vector<NodeConfig>(2);
+  std::vector<Cable> cables = cables_of_pair();
+  RtlChoice rtl;  // of all chips
   ConnectionConfig connection;
   attach::DeviceConfig verbs;
   std::vector<WorkloadConfig> workload;
@@ -153,9 +164,13 @@ struct Scenario {
   std::vector<GivenKey> given;  // without those of a preset
   bool metered = false;         // links and cores tell what they are doing; changes no result
 
-  unsigned ports() const { return hca[0].core.ports; }
-  std::vector<tlm_::FaultRule> fault_rules(unsigned port) const;  // of the wire at a port
-  const GivenKey* find_given(std::string_view path) const;        // nullptr: nobody gave it
+  unsigned ports() const;  // of the node that has the most
+  bool has(const NodePort& at) const;
+  // Between ports that are there.
+  bool is_laid(const Cable& cable) const { return has(cable.ends[0]) && has(cable.ends[1]); }
+  std::vector<Cable> laid_cables() const;
+  std::vector<tlm_::FaultRule> fault_rules(const Ends& cable) const;
+  const GivenKey* find_given(std::string_view path) const;  // nullptr: nobody gave it
   u32 qps_of(const WorkloadConfig& w) const { return w.qps ? w.qps : connection.qps; }
   bool waits_for_events() const;  // any workload
   bool waits_for_events(const WorkloadConfig& workload) const;
@@ -172,8 +187,8 @@ Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
                      const std::vector<std::string>& overrides = {});
 
 // Every knob of a scenario by its path, without those of the lists. "hca.", "pcie." and "host." set
-// both sides; "hca0.", "hca1." ... one. "hca.port." and "wire." set both ports, "hca.port1.",
-// "wire2." ... one.
+// all nodes; "hca0.", "hca1." ... one. "hca.port." and "wire." set all ports and cables,
+// "hca.port1.", "wire2." ... one.
 KnobTable knobs_of(Scenario& scenario);
 // Whether a path is the same knob as another one, of both sides or ports: "hca.core.clock" and
 // "hca0.core.clock".

@@ -193,38 +193,45 @@ class Loader {
                                       i, level, other, wanted));
       }
   }
-  // Both chips have the ports that a wire joins, and all that names one means one that is there.
+  // There is a port at both ends of a cable, or at none, and all that names a port means one that
+  // is there.
   void check_ports() {
-    const u32 ports = scenario_.ports(), others = scenario_.hca[1].core.ports;
-    for (const char* path : {"hca.core.ports", "hca0.core.ports", "hca1.core.ports"})
-      if (is_wrong(path)) return;
+    if (is_wrong("hca.core.ports")) return;
+    for (std::size_t i = 0; i < scenario_.nodes.size(); ++i)
+      if (is_wrong(fmt::format("hca{}.core.ports", i))) return;
+    const auto half = std::ranges::find_if(scenario_.cables, [&](const Cable& cable) {
+      return scenario_.has(cable.ends[0]) != scenario_.has(cable.ends[1]);
+    });
     for (const Setting& s : *settings_) {
       if (is_wrong(s.path)) continue;
-      if (s.path.ends_with(".core.ports") && ports != others)
-        complain(s,
-                 fmt::format("{}: hca0 has {} and hca1 {}, with a wire at each; allowed: the same",
-                             s.path, ports, others));
-      else if (ports == 1 && names_second_port(s))
+      if (s.path.ends_with(".core.ports") && half != scenario_.cables.end())
+        complain(s, s.path + ": " + ports_at(half->ends));
+      else if (!scenario_.has({0, 1}) && names_second_port(s))
         complain(s, fmt::format("{}: is of port 2; allowed: port 1, or hca.core.ports: 2", s.path));
     }
   }
+  std::string ports_at(const Ends& ends) const {
+    const auto ports = [&](const NodePort& at) { return scenario_.nodes[at.node].hca.core.ports; };
+    return fmt::format("hca{} has {} and hca{} {}, with a wire at each; allowed: the same",
+                       ends[0].node, ports(ends[0]), ends[1].node, ports(ends[1]));
+  }
   void check_wires() {
-    for (unsigned port = 0; port < scenario_.ports(); ++port) {
-      const std::string own = fmt::format("wire{}", port + 1);
-      if (is_wrong("wire") || is_wrong(own)) continue;
+    for (std::size_t i = 0; i < scenario_.cables.size(); ++i) {
+      const std::string own = fmt::format("wire{}", i + 1);
+      if (!scenario_.is_laid(scenario_.cables[i]) || is_wrong("wire") || is_wrong(own)) continue;
       try {
-        tlm_::check_wire(scenario_.wire[port]);
+        tlm_::check_wire(scenario_.cables[i].wire);
       } catch (const engine::ConfigError& error) {
         if (complain_of(error, "wire", own)) return;
       }
     }
   }
   void check_pcie() {
-    for (unsigned i = 0; i < kChips; ++i) {
+    for (std::size_t i = 0; i < scenario_.nodes.size(); ++i) {
       const std::string own = fmt::format("pcie{}", i);
       if (is_wrong("pcie") || is_wrong(own)) continue;
       try {
-        tlm_::check_pcie(scenario_.pcie[i]);
+        tlm_::check_pcie(scenario_.nodes[i].pcie);
       } catch (const engine::ConfigError& error) {
         if (complain_of(error, "pcie", own)) return;
       }
@@ -245,8 +252,7 @@ class Loader {
         complain(*said, said->path + ": " + mistake.problem);
     }
   }
-  // At the last setting of the knob, below the key of both HCAs or of this one; true: it is for
-  // both.
+  // At the last setting of the knob, below the key of all HCAs or of this one; true: it is for all.
   bool complain_of(const engine::ConfigError& error, const std::string& both,
                    const std::string& own) {
     const std::string knob = error.knob.substr(error.knob.find('.'));
@@ -266,25 +272,25 @@ class Loader {
                                    [](const Setting& s) { return s.path.starts_with("rtl"); });
     if (!scenario_.rtl.any() || said == settings_->end()) return;
     if (!has_rtl()) throw MissingPart("rtl", said->path);
-    for (unsigned i = 0; i < kChips; ++i)
-      for (const RtlMistake& m : rtl_mistakes(scenario_.rtl, scenario_.hca[i]))
+    for (std::size_t i = 0; i < scenario_.nodes.size(); ++i)
+      for (const RtlMistake& m : rtl_mistakes(scenario_.rtl, scenario_.nodes[i].hca))
         complain(*said, fmt::format("{}: hca{}.{} {}; allowed: {}", said->path, i, m.knob,
                                     m.problem, m.allowed));
   }
-  // The tables of VL arbitration are those of both chips.
+  // The tables of VL arbitration are those of all chips.
   void settle_arbitration() {
     for (const ArbitrationConfig& entry : scenario_.vl_arbitration)
-      for (blocks::ChipConfig& chip : scenario_.hca)
-        (entry.table == ArbitrationTable::High ? chip.link_control.high_table
-                                               : chip.link_control.low_table)
+      for (NodeConfig& node : scenario_.nodes)
+        (entry.table == ArbitrationTable::High ? node.hca.link_control.high_table
+                                               : node.hca.link_control.low_table)
             .push_back({u8(entry.vl), entry.weight});
   }
   void check_chips() {
     settle_arbitration();
-    for (unsigned i = 0; i < kChips; ++i) {
+    for (std::size_t i = 0; i < scenario_.nodes.size(); ++i) {
       try {
-        blocks::check_caches(scenario_.hca[i].caches);
-        blocks::check_link_control(scenario_.hca[i].link_control);
+        blocks::check_caches(scenario_.nodes[i].hca.caches);
+        blocks::check_link_control(scenario_.nodes[i].hca.link_control);
       } catch (const engine::ConfigError& error) {
         const std::string block = "." + error.knob.substr(0, error.knob.find('.'));
         const std::string both = "hca" + block, own = fmt::format("hca{}{}", i, block);

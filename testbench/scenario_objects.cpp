@@ -54,8 +54,8 @@ class Counting {
   explicit Counting(const Scenario& scenario) : scenario_(scenario) {}
   // False: there are too many of them.
   bool count(const Kind& kind, u64 objects, std::size_t entry) {
-    for (unsigned i = 0; i < kChips; ++i) {
-      const u32 below = scenario_.hca[i].core.*kind.below;
+    for (std::size_t i = 0; i < scenario_.nodes.size(); ++i) {
+      const u32 below = scenario_.nodes[i].hca.core.*kind.below;
       if (kind.first + objects <= below) continue;
       mistakes.push_back(
           {entry, "", kind.knob,

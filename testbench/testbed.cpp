@@ -30,21 +30,22 @@ constexpr u32 kReportedQps = 8;
 
 Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index)
     : Node(name, scenario, index,
-           tlm_::make_pcie_link(scenario.pcie[index], scenario.hca[index].core.hertz(),
-                                scenario.run.seed * kChips + index, scenario.metered)) {}
+           tlm_::make_pcie_link(scenario.nodes[index].pcie, scenario.nodes[index].hca.core.hertz(),
+                                scenario.run.seed * scenario.nodes.size() + index,
+                                scenario.metered)) {}
 
 Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index,
            std::unique_ptr<tlm_::PcieLink> pcie)
     : sc_module(name),
       pcie_(*pcie),
       memory_target("memory", memory),
-      rtl(make_rtl_path(scenario.rtl, scenario.hca[index])),
-      hca("hca", scenario.hca[index], std::move(pcie), domain_options(scenario.run)),
-      cpu(scenario.host[index], scenario.hca[index].core.hertz()),
+      rtl(make_rtl_path(scenario.rtl, scenario.nodes[index].hca)),
+      hca("hca", scenario.nodes[index].hca, std::move(pcie), domain_options(scenario.run)),
+      cpu(scenario.nodes[index].host, scenario.nodes[index].hca.core.hertz()),
       verbs(memory, [this](u32 offset, std::span<const u8> data) { mmio_write(offset, data); }),
-      writes_(scenario.host[index], scenario.hca[index].core.hertz()),
-      host_(scenario.host[index]),
-      hertz_(scenario.hca[index].core.hertz()) {
+      writes_(scenario.nodes[index].host, scenario.nodes[index].hca.core.hertz()),
+      host_(scenario.nodes[index].host),
+      hertz_(scenario.nodes[index].hca.core.hertz()) {
   if (rtl) hca.replace(*rtl);
   mmio_initiator.bind(hca.mmio_target);
   hca.dma_initiator.bind(memory_target.dma_target);
@@ -135,17 +136,18 @@ Testbed::Testbed(const Scenario& scenario) : scenario_(scenario) {
 
 u64 Testbed::time_on_link(unsigned port, unsigned sender, std::size_t bytes) const {
   const u64 bits = u64{8} * proto::bytes_on_link(u32(bytes), link());
-  const u64 rate = scenario_.hca[sender].port[port].link_rate;
+  const u64 rate = scenario_.nodes[sender].hca.port[port].link_rate;
   return u64(engine::u128{bits} * engine::kPicosecondsPerSecond / rate);
 }
 
 void Testbed::add_wire(unsigned port) {
-  tlm_::WireConfig config = scenario_.wire[port];
-  config.rate = scenario_.hca[0].port[port].link_rate;
+  tlm_::WireConfig config = scenario_.cables[port].wire;
+  config.rate = scenario_.nodes[0].hca.port[port].link_rate;
   const u64 seed = scenario_.run.seed + (u64{port} << 32);
   const std::string name = scenario_.ports() == 1 ? "wire" : fmt::format("wire{}", port + 1);
   tlm_::Wire& wire = *wires_.emplace_back(std::make_unique<tlm_::Wire>(
-      name.c_str(), config, tlm_::FaultScript(scenario_.fault_rules(port), link(), seed), seed));
+      name.c_str(), config,
+      tlm_::FaultScript(scenario_.fault_rules(scenario_.cables[port].ends), link(), seed), seed));
   Hca &a = nodes_[0]->hca, &b = nodes_[1]->hca;
   a.wire_initiator[port].bind(wire.from_a), b.wire_initiator[port].bind(wire.from_b);
   wire.to_a.bind(a.wire_target[port]), wire.to_b.bind(b.wire_target[port]);
@@ -154,7 +156,7 @@ void Testbed::add_wire(unsigned port) {
 
 // Both ends of a cable see it break at the same time.
 void Testbed::plan_breaks(unsigned port) {
-  const tlm_::WireConfig& wire = scenario_.wire[port];
+  const tlm_::WireConfig& wire = scenario_.cables[port].wire;
   const auto at = [](u64 ps) { return sc_core::sc_time(double(ps), sc_core::SC_PS); };
   for (u32 i = 0; wire.breaks() && i < wire.down_times; ++i)
     for (const auto& node : nodes_) {
@@ -172,7 +174,7 @@ Cycle Testbed::quantum_of(unsigned i) const {
   Cycle shortest = engine::kNever;
   for (unsigned port = 0; port < ports(); ++port) {
     const u64 latency =
-        sc_core::sc_time(double(scenario_.wire[port].one_way()), sc_core::SC_PS).value();
+        sc_core::sc_time(double(scenario_.cables[port].wire.one_way()), sc_core::SC_PS).value();
     const u64 egress = peer.egress(port) * peer.period().value();
     shortest = std::min(shortest, (egress + latency) / period + hca.ingress(port));
   }

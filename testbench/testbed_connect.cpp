@@ -76,7 +76,7 @@ void Testbed::create(unsigned i, Endpoint& end, const Need& need) {
   Node& node = *nodes_[i];
   end.verbs = &node.verbs, end.cpu = &node.core(need.core), end.period = node.hca.period().value();
   end.port = need.port, end.events = node.events;
-  if (scenario_.hca[i].caches.tables() && !node.verbs.context_memory())
+  if (scenario_.nodes[i].hca.caches.tables() && !node.verbs.context_memory())
     check(i, node.verbs.give_context_memory() == Error::None, "SetContextMemory");
   check(i, node.verbs.set_port(port_of(i, need.port - 1), need.port) == Error::None, "SetPort");
   check(i, end.send_cq = node.verbs.create_cq(need.qps * need.send_wqes, node.events), "CreateCq");

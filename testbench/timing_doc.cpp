@@ -46,8 +46,8 @@ std::string timing_knob_table() {
     text += section(block, engine::Knobs<Config>::block);
   });
   const Scenario scenario;
-  text += section(scenario.pcie[0], "pcie") + section(scenario.host[0], "host");
-  text += section(scenario.wire[0], "wire") + section(scenario.connection, "connection");
+  text += section(NodeConfig{}.pcie, "pcie") + section(NodeConfig{}.host, "host");
+  text += section(tlm_::WireConfig{}, "wire") + section(scenario.connection, "connection");
   text += section(scenario.verbs, "verbs");
   text += section(scenario.run, "run") + section(WorkloadConfig{}, "workload[]");
   text += section(MixConfig{}, "workload[].mix") + section(SizeConfig{}, "workload[].sizes[]");

@@ -56,12 +56,12 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
     : name_(std::move(name)),
       index_(index),
       node_(testbed.node(index)),
-      period_(scenario.hca[index].core.period()) {
+      period_(scenario.nodes[index].hca.core.period()) {
   node_.core(1);  // the others are made when they are taken
   node_.memory_target.beyond = &memory_;
   node_.hca.set_host_pages(memory_);
   memory_.picoseconds = [this] { return node_.cpu.self.now() * period_; };
-  if (scenario.hca[index].caches.any() &&
+  if (scenario.nodes[index].hca.caches.any() &&
       node_.verbs.give_context_memory() != testbench::Error::None)
     throw std::runtime_error(name_ + ": SetContextMemory is refused");
   for (unsigned port = 0; port < testbed.ports(); ++port)
@@ -112,6 +112,7 @@ void Device::set_up_port(u32 number, proto::PortAttributes port,
 }
 
 void Device::describe(const testbench::Scenario& scenario) {
+  const testbench::NodeConfig& node = scenario.nodes[index_];
   info_.node_guid = kNodeGuidBase + index_;
   info_.shared_bytes = SharedMemory::kBytes;
   info_.vendor_id = scenario.verbs.vendor_id;
@@ -120,11 +121,11 @@ void Device::describe(const testbench::Scenario& scenario) {
   info_.needs_grh = !proto::is_native(framing());
   info_.framing = u8(framing());
   for (; info_.ports < ports_.size(); ++info_.ports) {
-    const RateRow& rate = rate_row(scenario.hca[index_].port[info_.ports].link_rate);
+    const RateRow& rate = rate_row(node.hca.port[info_.ports].link_rate);
     info_.active[info_.ports] = {rate.width, rate.speed};
   }
-  info_.pcie_generation = scenario.pcie[index_].generation;
-  info_.pcie_lanes = scenario.pcie[index_].lanes;
+  info_.pcie_generation = node.pcie.generation;
+  info_.pcie_lanes = node.pcie.lanes;
   info_.max_ahs = kMostAhs;
   info_.multicast_members = device::ObjectLimits{}.multicast_members;
   std::string_view(HCA_VERSION).copy(info_.fw_ver.data(), info_.fw_ver.size() - 1);

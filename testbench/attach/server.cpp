@@ -45,7 +45,7 @@ Server::Server(const testbench::Scenario& scenario, const std::string& socket,
       testbed_(scenario),
       listening_(listen_at(socket)),
       poll_(epoll_create1(EPOLL_CLOEXEC)),
-      host_(scenario.host),
+      nodes_(scenario.nodes),
       faults_(scenario.faults),
       fails_(scenario.fail),
       awaited_programs_(options.programs) {

@@ -121,7 +121,7 @@ class Server {
   std::unique_ptr<CmHost> cm_host_;
   Descriptor listening_, poll_;
   std::list<Connection> connections_;
-  const std::array<testbench::HostConfig, testbench::kChips> host_;
+  const std::vector<testbench::NodeConfig> nodes_;
   std::vector<testbench::FaultConfig> faults_;
   std::vector<FailConfig> fails_;
   std::vector<EntryUse> ended_uses_ =

@@ -112,8 +112,9 @@ Reply Server::open_clock(Connection& connection, const Request& request, Descrip
   if (wanted.version != kProtocolVersion) return error_reply(EPROTONOSUPPORT);
   if (!device) return error_reply(ENODEV);
   if (connection.session || connection.process) return error_reply(EINVAL);
-  connection.process = std::make_shared<Process>(++last_program_, *device, host_[device->index()],
-                                                 connection.socket.get(), [this] { return due(); });
+  connection.process =
+      std::make_shared<Process>(++last_program_, *device, nodes_[device->index()].host,
+                                connection.socket.get(), [this] { return due(); });
   connection.is_clock = true;
   made = {connection.process->memory_descriptor(), connection.process->wake_descriptor()};
   watch(connection.process->wake_descriptor(), &connection);

@@ -24,8 +24,8 @@ bool is_in_range(const Config& config) {
 
 void Server::add_to_wires(const testbench::FaultConfig& fault, u32 number) {
   for (unsigned port = 0; port < testbed_.ports(); ++port)
-    if (!fault.port || fault.port == port + 1)
-      testbed_.wire(port).add_fault(testbench::rule_of(fault, number));
+    for (const auto& rule : testbench::rules_of(fault, testbench::ends_in_pair(port), number))
+      testbed_.wire(port).add_fault(rule);
 }
 
 std::vector<EntryUse> Server::uses_of_faults() {

@@ -93,9 +93,11 @@ Scenario scenario_of(const Load& load) {
   s.workload[0].from = s.workload[0].to = load.message_bytes;
   s.workload[0].depth = load.depth;
   // 100 ns of MAC, FEC and PHY at each port and 20 m of cable; the quantum follows from these.
-  for (blocks::ChipConfig& hca : s.hca) hca.port[0].latency = 40;
-  s.wire[0].latency = 100'000;
-  for (HostConfig& host : s.host) host.post_send = host.completion = host.notice = 1000;
+  s.cables[0].wire.latency = 100'000;
+  for (NodeConfig& node : s.nodes) {
+    node.hca.port[0].latency = 40;
+    node.host.post_send = node.host.completion = node.host.notice = 1000;
+  }
   return s;
 }
 
@@ -172,8 +174,8 @@ void rc_stream(benchmark::State& state, Load load) {
   const double spent = best * completed;
   const u32 packets_each = std::max(1u, (load.message_bytes + load.mtu - 1) / load.mtu);
   const double packets = completed * packets_each;
-  const double cycles =
-      (sc_core::sc_time_stamp().to_seconds() - time_before) * double(scenario.hca[0].core.hertz());
+  const double cycles = (sc_core::sc_time_stamp().to_seconds() - time_before) *
+                        double(scenario.nodes[0].hca.core.hertz());
   const double per_packet = spent / packets;
   state.counters["packets"] = packets;
   state.counters["packets_per_s"] = 1 / per_packet;

@@ -140,14 +140,14 @@ TEST_CASE("presets have at most 15 parameters, and a scenario may take one", "[c
     CHECK(settings_of_preset(preset.name)->size() <= 15);
   }
   const Scenario plain = parse_scenario("preset: connectx6\n", "s.yaml");
-  CHECK(plain.hca[0].port[0].link_rate == 200'000'000'000);
-  CHECK(plain.pcie[1].generation == 4);
+  CHECK(plain.nodes[0].hca.port[0].link_rate == 200'000'000'000);
+  CHECK(plain.nodes[1].pcie.generation == 4);
   // What the scenario says itself wins, and --set over both.
   const Scenario own = parse_scenario("preset: connectx6\npcie: {generation: 3}\n", "s.yaml");
-  CHECK(own.pcie[1].generation == 3);
+  CHECK(own.nodes[1].pcie.generation == 3);
   CHECK(parse_scenario("pcie: {generation: 2}\n", "s.yaml", {"preset=connectx6"})
-            .hca[0]
-            .port[0]
+            .nodes[0]
+            .hca.port[0]
             .link_rate == 200'000'000'000);
   CHECK_THROWS_WITH(parse_scenario("preset: connectx\n", "s.yaml"),
                     Contains("s.yaml:1: preset: there is no \"connectx\"; allowed: connectx3"));

@@ -28,14 +28,14 @@ TEST_CASE("a scenario sets knobs by path, nested or dotted", "[scenario]") {
       "connection: {framing: rocev2_ip6, path_mtu: 4096}\n"
       "run: {seed: 42}\n",
       "s.yaml");
-  CHECK(s.hca[0].requester.latency == 7);
-  CHECK(s.hca[1].requester.latency == 8);
-  CHECK(s.hca[0].doorbell.latency == 9);
-  CHECK(s.hca[1].doorbell.latency == 9);
-  CHECK(s.hca[1].port[0].link_rate == 200'000'000'000);
-  CHECK(s.pcie[0].generation == 4);
-  CHECK(s.pcie[1].generation == 4);
-  CHECK(s.wire[0].latency == 1'500'000);
+  CHECK(s.nodes[0].hca.requester.latency == 7);
+  CHECK(s.nodes[1].hca.requester.latency == 8);
+  CHECK(s.nodes[0].hca.doorbell.latency == 9);
+  CHECK(s.nodes[1].hca.doorbell.latency == 9);
+  CHECK(s.nodes[1].hca.port[0].link_rate == 200'000'000'000);
+  CHECK(s.nodes[0].pcie.generation == 4);
+  CHECK(s.nodes[1].pcie.generation == 4);
+  CHECK(s.cables[0].wire.latency == 1'500'000);
   CHECK(s.connection.framing == proto::Framing::RoceV2Ip6);
   CHECK(bytes_of_mtu(s.connection.path_mtu) == 4096);
   CHECK(s.run.seed == 42);
@@ -45,8 +45,8 @@ TEST_CASE("a scenario sets knobs by path, nested or dotted", "[scenario]") {
 TEST_CASE("what is for one chip wins over what is for both, in any order", "[scenario]") {
   const Scenario s = parse_scenario(
       "hca0.requester.latency: 3 cycles\nhca.requester.latency: 5 cycles\n", "s.yaml");
-  CHECK(s.hca[0].requester.latency == 3);
-  CHECK(s.hca[1].requester.latency == 5);
+  CHECK(s.nodes[0].hca.requester.latency == 3);
+  CHECK(s.nodes[1].hca.requester.latency == 5);
 }
 
 TEST_CASE("what is set beside the file wins over what the file says of one side or port",
@@ -54,17 +54,17 @@ TEST_CASE("what is set beside the file wins over what the file says of one side 
   const std::string file = "hca0.requester.latency: 3 cycles\nhca1.port1.latency: 9 cycles\n";
   const Scenario s = parse_scenario(
       file, "s.yaml", {"hca.requester.latency=5 cycles", "hca.port.latency=7 cycles"});
-  CHECK(s.hca[0].requester.latency == 5);
-  CHECK(s.hca[1].port[0].latency == 7);
+  CHECK(s.nodes[0].hca.requester.latency == 5);
+  CHECK(s.nodes[1].hca.port[0].latency == 7);
   // Of one side it wins over the same of both, and leaves the other side alone.
   const Scenario one = parse_scenario(
       file, "s.yaml", {"hca1.requester.latency=4 cycles", "hca.port.latency=7 cycles"});
-  CHECK(one.hca[0].requester.latency == 3);
-  CHECK(one.hca[1].requester.latency == 4);
+  CHECK(one.nodes[0].hca.requester.latency == 3);
+  CHECK(one.nodes[1].hca.requester.latency == 4);
   const Scenario both = parse_scenario(
       "", "s.yaml", {"hca1.requester.latency=4 cycles", "hca.requester.latency=7 cycles"});
-  CHECK(both.hca[0].requester.latency == 7);
-  CHECK(both.hca[1].requester.latency == 4);
+  CHECK(both.nodes[0].hca.requester.latency == 7);
+  CHECK(both.nodes[1].hca.requester.latency == 4);
 }
 
 TEST_CASE("a preset of a device that does DMA alone is no HCA", "[scenario]") {
@@ -88,7 +88,7 @@ TEST_CASE("workloads and faults are lists", "[scenario]") {
   CHECK(s.workload[0].test == Test::Latency);
   CHECK(s.workload[0].to == 32768);
   CHECK(s.workload[1].depth == 16);
-  const auto rules = s.fault_rules(0);
+  const auto rules = s.fault_rules(ends_in_pair(0));
   REQUIRE(rules.size() == 2);
   CHECK(rules[0].direction == 1);
   CHECK(rules[0].psn == 5u);
@@ -176,8 +176,8 @@ TEST_CASE("a clock is the nearest one with a period of whole picoseconds", "[sce
                            Row{"10 GHz", 100, 10'000'000'000}, Row{"1 MHz", 1'000'000, 1'000'000});
   const Scenario s = parse_scenario(
       std::string("hca.core: {allow_slow_core: true, clock: ") + row.asked + "}\n", "s.yaml");
-  CHECK(s.hca[1].core.period() == row.period);
-  CHECK(s.hca[1].core.hertz() == row.hertz);
+  CHECK(s.nodes[1].hca.core.period() == row.period);
+  CHECK(s.nodes[1].hca.core.hertz() == row.hertz);
 }
 
 // 10^12 / 333 = 3003003003.003, 1001.001 millionths more than 3 GHz.

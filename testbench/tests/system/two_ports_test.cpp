@@ -45,12 +45,12 @@ TEST_CASE("a knob of one port wins over that of both, and that over the default"
       "workload: [{operation: send, size: 64 B, port: 2}]\n",
       "s.yaml");
   CHECK(s.ports() == 2);
-  CHECK(s.hca[0].port[0].latency == 21);
-  CHECK(s.hca[1].port[0].latency == 20);
-  CHECK(s.hca[0].port[1].latency == 22);
-  CHECK(s.hca[1].port[1].latency == 23);
-  CHECK(s.wire[0].latency == 6'000);
-  CHECK(s.wire[1].latency == 7'000);
+  CHECK(s.nodes[0].hca.port[0].latency == 21);
+  CHECK(s.nodes[1].hca.port[0].latency == 20);
+  CHECK(s.nodes[0].hca.port[1].latency == 22);
+  CHECK(s.nodes[1].hca.port[1].latency == 23);
+  CHECK(s.cables[0].wire.latency == 6'000);
+  CHECK(s.cables[1].wire.latency == 7'000);
   CHECK(s.workload[0].port == 2);
 }
 

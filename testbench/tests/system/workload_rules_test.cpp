@@ -137,7 +137,7 @@ TEST_CASE("a setting beside the file wins, and is named in errors", "[scenario]"
   const Scenario s = parse_scenario(
       text, "s.yaml",
       {"wire.latency=2 us", "workload[0].messages=7", "workload[0].depth=3", "run.seed=9"});
-  CHECK(s.wire[0].latency == 2'000'000);
+  CHECK(s.cables[0].wire.latency == 2'000'000);
   CHECK(s.workload[0].messages == 7);
   CHECK(s.workload[0].depth == 3);
   CHECK(s.run.seed == 9);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which port of which node is connected with which.
+#pragma once
+#include <array>
+#include <compare>
+
+#include "tlm/wire_config.h"
+
+namespace hca::testbench {
+// A port of a node, both counted from 0.
+struct NodePort {
+  unsigned node = 0, port = 0;
+  auto operator<=>(const NodePort&) const = default;
+};
+
+// A cable has two ends, and so has a connection: its client is the first.
+inline constexpr unsigned kEnds = 2, kClient = 0, kServer = 1;
+constexpr unsigned other_end(unsigned end) { return 1 - end; }
+using Ends = std::array<NodePort, kEnds>;
+// Of a pair of nodes: a port of the first and the port of the same number of the second.
+constexpr Ends ends_in_pair(unsigned port) { return {NodePort{0, port}, NodePort{1, port}}; }
+
+struct Cable {
+  Ends ends;
+  tlm_::WireConfig wire{};
+};
+}  // namespace hca::testbench
