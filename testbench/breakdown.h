@@ -17,7 +17,8 @@ struct TimePart {
 // the client.
 struct Breakdown {
   Operation operation{};
-  u32 port = 1, bytes = 0;
+  Ends ends = ends_in_pair(0);
+  u32 bytes = 0;
   std::vector<TimePart> parts;
   u64 whole = 0;  // measured by the program that posted the message, not by probes
   u64 sum() const;

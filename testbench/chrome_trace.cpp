@@ -27,6 +27,7 @@ ChromeTrace::ChromeTrace(const std::string& path, Testbed& testbed)
     : path_(path),
       file_(path),
       testbed_(testbed),
+      sinks_(testbed.nodes()),
       items_([this](u64 at, const Item& item) { write(at, item); }),
       flows_(testbed) {
   if (!file_) throw std::runtime_error(path + ": cannot be written");
@@ -35,23 +36,23 @@ ChromeTrace::ChromeTrace(const std::string& path, Testbed& testbed)
       intervals_[std::string(engine::Knobs<C>::block)] = config.interval;
   });
   file_ << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
-  for (unsigned process = 0; process <= kWires; ++process)
+  for (unsigned process = 0; process <= wires(); ++process)
     line(fmt::format(R"({{"ph":"M","pid":{},{},"name":"process_name","args":{{"name":"{}"}}}})",
                      process + 1, kMetadata,
-                     process == kWires ? "wire" : fmt::format("hca{}", process)));
-  for (unsigned i = 0; i < kChips; ++i) {
+                     process == wires() ? "wire" : fmt::format("hca{}", process)));
+  for (unsigned i = 0; i < testbed.nodes(); ++i) {
     sinks_[i].trace = this, sinks_[i].chip = i;
     testbed.node(i).hca.probes().attach(sinks_[i]);
   }
-  for (unsigned port = 0; port < testbed.ports(); ++port)
-    testbed.wire(port).add_tap(
-        [this, port](u8 sender, sc_core::sc_time at, std::span<const u8> bytes) {
-          frame(port, sender, at.value(), bytes);
+  for (unsigned wire = 0; wire < testbed.wires(); ++wire)
+    testbed.wire(wire).add_tap(
+        [this, wire](u8 sender, sc_core::sc_time at, std::span<const u8> bytes) {
+          frame(wire, sender, at.value(), bytes);
         });
 }
 
 ChromeTrace::~ChromeTrace() {
-  for (unsigned i = 0; i < kChips; ++i) testbed_.node(i).hca.probes().detach(sinks_[i]);
+  for (Sink& sink : sinks_) testbed_.node(sink.chip).hca.probes().detach(sink);
 }
 
 // An event is of a cycle that the chip runs, or of a later one: never before the kernel's time.
@@ -67,23 +68,25 @@ void ChromeTrace::take(unsigned chip, const engine::Event& event) {
   items_.add(event.at * period, chip << 16 | event.block, {chip, event, cycles * period});
 }
 
-void ChromeTrace::frame(unsigned port, u8 sender, u64 at, std::span<const u8> bytes) {
+void ChromeTrace::frame(unsigned wire, u8 sender, u64 at, std::span<const u8> bytes) {
   if (slices_ >= kMostSlices) return;
   proto::ParsedPacket packet;
   if (proto::parse(bytes, testbed_.link(), packet) != proto::PacketVerdict::Good) return;
-  const u16 track = u16(port * kChips + sender);
-  items_.add(at, kWires << 16 | track,
-             {kWires,
+  const u16 track = u16(wire * kEnds + sender);
+  items_.add(at, wires() << 16 | track,
+             {wires(),
               {0, track, sender, packet.bth.dest_qp, packet.bth.psn, bytes.size()},
-              testbed_.time_on_link(port, sender, bytes.size()),
+              testbed_.time_on_link(wire, sender, bytes.size()),
               packet.opcode->is_request,
               packet.opcode->name});
 }
 
 std::string ChromeTrace::track_name(const Item& item) const {
   const engine::Event& e = item.event;
-  if (item.process == kWires)
-    return fmt::format("port {}, from hca{}", e.block / kChips + 1, e.block % kChips);
+  if (item.process == wires()) {
+    const NodePort& sender = testbed_.ends_of_wire(e.block / kEnds)[e.block % kEnds];
+    return fmt::format("port {}, from hca{}", sender.port + 1, sender.node);
+  }
   const engine::ProbeHub& hub = testbed_.node(item.process).hca.probes();
   const std::string_view kind = hub.kind_name(e);
   return std::string(hub.name(e.block)) + (kind == kItself ? "" : fmt::format(", {}", kind));
@@ -104,7 +107,7 @@ void ChromeTrace::write(u64 picoseconds, const Item& item) {
   if (slices_ >= kMostSlices) return;
   ++slices_, last_ = picoseconds;
   const engine::Event& e = item.event;
-  const bool wire = item.process == kWires;
+  const bool wire = item.process == wires();
   const TrackId id{item.process + 1, 1 + (wire ? e.block : e.block * kKindsPerBlock + e.kind)};
   Track& track = track_of(id, item);
   const u64 from = picoseconds / engine::kPicosecondsPerNanosecond;
@@ -117,7 +120,8 @@ void ChromeTrace::write(u64 picoseconds, const Item& item) {
                            wire ? "wire" : "block", name, wire ? "dest_qp" : "qpn", e.a, e.b,
                            wire ? "bytes" : "value", e.c);
   const auto step =
-      wire ? flows_.frame(1 - e.kind, u32(e.a), u32(e.b), item.is_request)
+      wire ? flows_.frame(testbed_.ends_of_wire(e.block / kEnds)[other_end(e.kind)].node, u32(e.a),
+                          u32(e.b), item.is_request)
            : flows_.step(item.process, testbed_.node(item.process).hca.probes().name(e.block), e);
   if (!step) return;
   const char* phase = step->begin ? "s" : step->end ? "f" : "t";

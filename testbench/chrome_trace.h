@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <array>
 #include <fstream>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "testbench/by_time.h"
 #include "testbench/testbed.h"
@@ -30,7 +30,7 @@ class ChromeTrace {
 
  private:
   struct Item {
-    unsigned process;  // a chip, or kWires
+    unsigned process;  // a node, or that of the wires
     engine::Event event;
     u64 picoseconds = 0;        // that it takes
     bool is_request = false;    // a frame
@@ -48,10 +48,10 @@ class ChromeTrace {
     std::string rest;      // of the line
   };
   using TrackId = std::pair<unsigned, unsigned>;
-  static constexpr unsigned kWires = kChips;
+  unsigned wires() const { return testbed_.nodes(); }  // the process of all wires
 
   void take(unsigned chip, const engine::Event& event);
-  void frame(unsigned port, u8 sender, u64 picoseconds, std::span<const u8> bytes);
+  void frame(unsigned wire, u8 sender, u64 picoseconds, std::span<const u8> bytes);
   void write(u64 picoseconds, const Item& item);
   void end(const TrackId& id, Track& track, u64 at);
   void line(const std::string& json);
@@ -61,7 +61,7 @@ class ChromeTrace {
   std::string path_;
   std::ofstream file_;
   Testbed& testbed_;
-  std::array<Sink, kChips> sinks_;
+  std::vector<Sink> sinks_;                              // by node
   std::map<std::string, Cycle, std::less<>> intervals_;  // by block
   ByTime<Item> items_;
   TraceFlows flows_;

@@ -9,6 +9,8 @@
 namespace hca::testbench {
 // One end of a connection, ready to send: what a program works with.
 struct Endpoint {
+  unsigned node = 0;               // where it is
+  const Endpoint* peer = nullptr;  // the other end
   VerbsContext* verbs = nullptr;
   HostCpu* cpu = nullptr;
   u64 period = 0;    // of the core's clock, ps

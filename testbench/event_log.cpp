@@ -12,17 +12,18 @@ EventLog::EventLog(const std::string& path, Testbed& testbed)
     : path_(path),
       file_(path),
       testbed_(testbed),
+      sinks_(testbed.nodes()),
       lines_([this](u64 at, const Line& line) { write(at, line); }) {
   if (!file_) throw std::runtime_error(path + ": cannot be written");
   file_ << "time_ps,cycle,hca,block,event,qpn,psn,value\n";
-  for (unsigned i = 0; i < kChips; ++i) {
+  for (unsigned i = 0; i < testbed.nodes(); ++i) {
     sinks_[i].log = this, sinks_[i].chip = i;
     testbed.node(i).hca.probes().attach(sinks_[i]);
   }
 }
 
 EventLog::~EventLog() {
-  for (unsigned i = 0; i < kChips; ++i) testbed_.node(i).hca.probes().detach(sinks_[i]);
+  for (Sink& sink : sinks_) testbed_.node(sink.chip).hca.probes().detach(sink);
 }
 
 // An event is of a cycle that the chip runs, or of a later one: never before the kernel's time.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <array>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "testbench/by_time.h"
 #include "testbench/testbed.h"
@@ -34,7 +34,7 @@ class EventLog {
   std::string path_;
   std::ofstream file_;
   Testbed& testbed_;
-  std::array<Sink, kChips> sinks_;
+  std::vector<Sink> sinks_;  // by node
   ByTime<Line> lines_;
   std::size_t since_flush_ = 0;
 };

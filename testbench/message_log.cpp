@@ -183,44 +183,44 @@ const std::array<BlockRow, 16> BlockRow::kRows{{
     {"completion", Step::Passed, completion},
 }};
 
-MessageLog::MessageLog(Testbed& testbed, Sink sink) : testbed_(testbed), sink_(std::move(sink)) {
-  for (unsigned i = 0; i < kChips; ++i) {
+MessageLog::MessageLog(Testbed& testbed, Sink sink)
+    : testbed_(testbed), sink_(std::move(sink)), chips_(testbed.nodes()) {
+  for (unsigned i = 0; i < testbed.nodes(); ++i) {
     Chip& chip = chips_[i];
     Node& node = testbed.node(i);
     chip.log = this, chip.number = i, chip.period = node.hca.period().value();
-    chip.arrived.resize(testbed.ports());
+    chip.arrived.resize(node.hca.ports());
     node.hca.probes().attach(chip);
     node.cpu.meters.push_back(&chip);
   }
-  for (unsigned port = 0; port < testbed.ports(); ++port)
-    taps_.push_back(testbed.wire(port).add_tap(
-        [this](u8 sender, sc_core::sc_time at, std::span<const u8> bytes) {
-          frame(sender, at.value(), bytes);
+  for (unsigned wire = 0; wire < testbed.wires(); ++wire)
+    taps_.push_back(testbed.wire(wire).add_tap(
+        [this, wire](u8 sender, sc_core::sc_time at, std::span<const u8> bytes) {
+          frame(testbed_.ends_of_wire(wire)[other_end(sender)].node, at.value(), bytes);
         }));
   connect(false);
 }
 
 MessageLog::~MessageLog() {
-  for (unsigned i = 0; i < kChips; ++i) {
-    testbed_.node(i).hca.probes().detach(chips_[i]);
-    std::erase(testbed_.node(i).cpu.meters, &chips_[i]);
+  for (Chip& chip : chips_) {
+    testbed_.node(chip.number).hca.probes().detach(chip);
+    std::erase(testbed_.node(chip.number).cpu.meters, &chip);
   }
-  for (unsigned port = 0; port < taps_.size(); ++port) testbed_.wire(port).remove_tap(taps_[port]);
+  for (unsigned wire = 0; wire < taps_.size(); ++wire) testbed_.wire(wire).remove_tap(taps_[wire]);
 }
 
 // The queue pairs that are there; what was posted before is not followed, but from the start of the
 // run.
 void MessageLog::connect(bool from_start) {
-  for (std::size_t n = 0; n < testbed_.lanes(); ++n)
-    for (unsigned i = 0; i < kChips; ++i) {
-      const auto &own = testbed_.end(i, n), &other = testbed_.end(1 - i, n);
+  for (const auto& [key, ends] : testbed_.lanes())
+    for (const Endpoint& own : ends)
       for (std::size_t qp = 0; qp < own.qps.size(); ++qp) {
+        const Endpoint& other = *own.peer;
         if (!own.qps[qp] || !other.qps[qp]) return;
-        Lane& lane = chips_[i].lanes[own.qps[qp]->qpn];
+        Lane& lane = chips_[own.node].lanes[own.qps[qp]->qpn];
         lane.posted = from_start ? 0 : own.qps[qp]->sq_posted, lane.cqn = own.send_cq->cqn;
-        chips_[i].peers[own.qps[qp]->qpn] = other.qps[qp]->qpn;
+        chips_[own.node].peers[own.qps[qp]->qpn] = {other.node, other.qps[qp]->qpn};
       }
-    }
 }
 
 MessageLog::Lane* MessageLog::lane_of(Chip& chip, u32 qpn) {
@@ -231,7 +231,8 @@ MessageLog::Lane* MessageLog::lane_of(Chip& chip, u32 qpn) {
 // Where the requests to a queue pair come from.
 MessageLog::Lane* MessageLog::peer_of(const Chip& chip, u32 qpn) {
   const auto found = chip.peers.find(qpn);
-  return found == chip.peers.end() ? nullptr : lane_of(chips_[1 - chip.number], found->second);
+  if (found == chip.peers.end()) return nullptr;
+  return lane_of(chips_[found->second.first], found->second.second);
 }
 
 MessageLog::Open* MessageLog::by_index(Lane& lane, u32 index) {
@@ -288,21 +289,22 @@ void MessageLog::take(Chip& chip, const Event& event) {
 
 // The rows of all blocks up to this one.
 void MessageLog::resolve(Chip& chip, u16 last) {
-  const engine::ProbeHub& hub = testbed_.node(chip.number).hca.probes();
+  Hca& hca = testbed_.node(chip.number).hca;
+  const engine::ProbeHub& hub = hca.probes();
   for (u16 block = u16(chip.rows.size() / kKinds); block <= last; ++block) {
     chip.rows.resize(chip.rows.size() + kKinds);
     for (const BlockRow& row : BlockRow::kRows)
-      for (unsigned port = 0; port < testbed_.ports(); ++port)
+      for (unsigned port = 0; port < hca.ports(); ++port)
         if (const auto name = hub.name(block);
-            name == row.block || name == blocks::port_block_name(testbed_.ports(), port, row.block))
+            name == row.block || name == blocks::port_block_name(hca.ports(), port, row.block))
           chip.rows[std::size_t{block} * kKinds + std::size_t(row.kind)] = {&row, port};
   }
 }
 
-void MessageLog::frame(u8 sender, u64 picoseconds, std::span<const u8> bytes) {
+void MessageLog::frame(unsigned node, u64 picoseconds, std::span<const u8> bytes) {
   proto::ParsedPacket packet;
   if (proto::parse(bytes, testbed_.link(), packet) != proto::PacketVerdict::Good) return;
-  Chip& receiver = chips_[1 - sender];
+  Chip& receiver = chips_[node];
   if (packet.opcode->is_request)
     stamp(peer_of(receiver, packet.bth.dest_qp), packet.bth.psn, Station::Wire, picoseconds);
   else

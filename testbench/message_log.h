@@ -100,7 +100,8 @@ class MessageLog {
     std::vector<BlockOfPort> rows;        // by block of the hub and kind of event
     std::vector<u64> arrived;             // by port: the last packet that arrived, ps
     std::unordered_map<u32, Lane> lanes;  // by QPN
-    std::unordered_map<u32, u32> peers;   // QPN of the other end
+    // Node and QPN of the other end, by QPN.
+    std::unordered_map<u32, std::pair<unsigned, u32>> peers;
     // By CQN: QPN and WQE index of the completions on their way to memory.
     std::unordered_map<u32, std::deque<std::pair<u32, u32>>> to_write;
     void event(const engine::Event& event) override { log->take(*this, event); }
@@ -116,7 +117,7 @@ class MessageLog {
   void connect(bool from_start);
   void resolve(Chip& chip, u16 last);
   void take(Chip& chip, const engine::Event& event);
-  void frame(u8 sender, u64 picoseconds, std::span<const u8> bytes);
+  void frame(unsigned receiver, u64 picoseconds, std::span<const u8> bytes);
   Lane* lane_of(Chip& chip, u32 qpn);
   Lane* peer_of(const Chip& chip, u32 qpn);
   static Open* by_index(Lane& lane, u32 index);
@@ -128,7 +129,7 @@ class MessageLog {
 
   Testbed& testbed_;
   Sink sink_;
-  std::array<Chip, kChips> chips_;
-  std::vector<unsigned> taps_;  // by port
+  std::vector<Chip> chips_;     // by node
+  std::vector<unsigned> taps_;  // by wire
 };
 }  // namespace hca::testbench

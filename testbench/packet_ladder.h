@@ -14,22 +14,21 @@ class PacketLadder {
   static constexpr std::size_t kMost = 2000;
 
   explicit PacketLadder(Testbed& testbed) : testbed_(testbed) {}
-  // `sender`: the chip; picoseconds at the receiver.
-  void frame(unsigned sender, u64 picoseconds, std::span<const u8> bytes);
-  // A list of {"client_qpn", "server_qpn", "frames": [[ps, sender, opcode, PSN, syndrome or null,
-  // bytes]]}, by lane and queue pair.
+  // `receiver`: the node; picoseconds there.
+  void frame(unsigned receiver, u64 picoseconds, std::span<const u8> bytes);
+  // A list of {"client_qpn", "server_qpn", "frames": [[ps, sender (0: the client), opcode, PSN,
+  // syndrome or null, bytes]]}, by lane and queue pair.
   nlohmann::json json() const;
 
  private:
   struct Rung {
     u64 picoseconds;
-    unsigned sender;
     std::string_view opcode;
     u32 psn;
     int syndrome;  // -1: none
     std::size_t bytes;
   };
   Testbed& testbed_;
-  std::map<std::pair<unsigned, u32>, std::vector<Rung>> rungs_;  // by sender and DestQP
+  std::map<std::pair<unsigned, u32>, std::vector<Rung>> rungs_;  // by receiver and DestQP
 };
 }  // namespace hca::testbench

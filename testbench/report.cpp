@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 namespace hca::testbench {
 namespace {
@@ -36,19 +37,21 @@ std::string row_of(const SizeResult& r) {
   return line + (whole ? "" : on_the_way(*r.bandwidth)) + "\n";
 }
 
-// ", port 2" where there are two.
-std::string at_port(const Scenario& scenario, u32 port) {
-  return scenario.ports() == 1 ? "" : fmt::format(", port {}", port);
+// ", port 2" where a pair has two, ", hca1 to hca2" of more nodes.
+std::string between(const Scenario& scenario, const Ends& ends) {
+  if (scenario.nodes.size() > 2)
+    return fmt::format(", hca{} to hca{}", ends[kClient].node, ends[kServer].node);
+  return scenario.ports() == 1 ? "" : fmt::format(", port {}", ends[kClient].port + 1);
 }
 
 std::string table_of(const RunResult& result, const Scenario& scenario, Operation operation,
-                     u32 port) {
+                     const Ends& ends) {
   std::string text = fmt::format("{}{}\n{:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n",
-                                 name_of(operation), at_port(scenario, port), "bytes", "messages",
+                                 name_of(operation), between(scenario, ends), "bytes", "messages",
                                  "Gb/s", "Mmsg/s", "samples", "p50 us", "p99 us", "p99.9 us");
   bool any = false;
   for (const SizeResult& r : result.sizes)
-    if (r.operation == operation && r.port == port) text += row_of(r), any = true;
+    if (r.operation == operation && r.ends == ends) text += row_of(r), any = true;
   return any ? text + "\n" : "";
 }
 
@@ -57,7 +60,7 @@ std::string streams_of(const RunResult& result, const Scenario& scenario) {
   if (result.streams.empty()) return "";
   const auto entry_of = [&](const StreamResult& r) {
     return fmt::format("{} {} {}{}", r.entry, r.backward ? "<-" : "->", r.what,
-                       at_port(scenario, r.port));
+                       between(scenario, r.ends));
   };
   std::size_t width = 5;
   for (const StreamResult& r : result.streams) width = std::max(width, entry_of(r).size());
@@ -105,7 +108,7 @@ std::string breakdown_of(const RunResult& result, const Scenario& scenario) {
       "the last response.\n{:<28}",
       double(scenario.nodes[0].hca.core.hertz()) * 1e-6, "");
   const auto title = [&](const Breakdown& b) {
-    return fmt::format("{} {} B{}", name_of(b.operation), b.bytes, at_port(scenario, b.port));
+    return fmt::format("{} {} B{}", name_of(b.operation), b.bytes, between(scenario, b.ends));
   };
   std::size_t width = 0;
   for (const Breakdown& b : result.breakdowns) width = std::max(width, title(b).size());
@@ -173,7 +176,8 @@ std::string head_of(const Scenario& s) {
       "of the\n"
       "time from one to the next; no warm-up is cut.\n"
       "A percentile with fewer than {} samples beyond it stays blank.\n\n",
-      nodes == 2 ? "Two" : std::to_string(nodes), s.ports() == 1 ? "" : " with two ports",
+      nodes == 2 ? "Two" : std::to_string(nodes),
+      nodes == 2 && s.ports() == 2 ? " with two ports" : "",
       kFramingWords[unsigned(s.connection.framing)], bytes_of_mtu(s.connection.path_mtu),
       of_cables(s, rate), of_cables(s, latency), s.nodes[0].pcie.generation, s.nodes[0].pcie.lanes,
       s.run.seed, clocks_of(s),
@@ -192,6 +196,12 @@ std::string unused_faults_of(const RunResult& result, const Scenario& scenario) 
                           use.matches, use.matches == 1 ? "" : "s");
   return text;
 }
+// What a fault's own words, "from end 0", do not say.
+std::string sent_by(const Scenario& scenario, const NodePort& sender) {
+  if (scenario.nodes.size() > 2)
+    return fmt::format(", hca{} port {}", sender.node, sender.port + 1);
+  return scenario.ports() == 1 ? "" : fmt::format(", port {}", sender.port + 1);
+}
 // How many of each action, and the first ones.
 std::string faults_of(const RunResult& result, const Scenario& scenario) {
   if (result.faults.empty()) return "";
@@ -204,7 +214,7 @@ std::string faults_of(const RunResult& result, const Scenario& scenario) {
   text += "\n";
   for (std::size_t i = 0; i < std::min(result.faults.size(), kShownFaults); ++i)
     text += fmt::format("  {}{}\n", to_string(result.faults[i].record),
-                        at_port(scenario, result.faults[i].port));
+                        sent_by(scenario, result.faults[i].sender));
   if (result.faults.size() > kShownFaults)
     text +=
         fmt::format("  and {} more: summary.json has all\n", result.faults.size() - kShownFaults);
@@ -214,9 +224,10 @@ std::string faults_of(const RunResult& result, const Scenario& scenario) {
 
 std::string text_of(const RunResult& result, const Scenario& scenario) {
   std::string text = head_of(scenario);
+  std::set<Ends> connections;
+  for (const SizeResult& size : result.sizes) connections.insert(size.ends);
   for (std::size_t i = 0; i < kOperationCount; ++i)
-    for (u32 port = 1; port <= scenario.ports(); ++port)
-      text += table_of(result, scenario, Operation(i), port);
+    for (const Ends& ends : connections) text += table_of(result, scenario, Operation(i), ends);
   text += streams_of(result, scenario);
   text += breakdown_of(result, scenario);
   text += faults_of(result, scenario) + unused_faults_of(result, scenario);

@@ -21,11 +21,18 @@ nlohmann::json json_of(const engine::Histogram& latency) {
   return json;
 }
 
+// Of more nodes than a pair: who they are.
+nlohmann::json with_ends(nlohmann::json row, const Scenario& scenario, const Ends& ends) {
+  if (scenario.nodes.size() > 2)
+    row["client"] = ends[kClient].node, row["server"] = ends[kServer].node;
+  return row;
+}
+
 nlohmann::json json_of(const StreamResult& r) {
   return {{"entry", r.entry},
           {"direction", r.backward ? "backward" : "forward"},
           {"what", r.what},
-          {"port", r.port},
+          {"port", r.ends[kClient].port + 1},
           {"qps", r.qps},
           {"messages", r.messages},
           {"bytes", r.bytes},
@@ -106,7 +113,9 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
   using nlohmann::json;
   json sizes = json::array();
   for (const SizeResult& r : result.sizes) {
-    json row{{"operation", name_of(r.operation)}, {"port", r.port}, {"bytes", r.bytes}};
+    json row{{"operation", name_of(r.operation)},
+             {"port", r.ends[kClient].port + 1},
+             {"bytes", r.bytes}};
     if (r.bandwidth)
       row["bandwidth"] = {{"messages", r.bandwidth->messages},
                           {"picoseconds", r.bandwidth->picoseconds},
@@ -117,16 +126,17 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
     if (r.latency) {
       row["latency"] = json_of(r.latency->picoseconds);
     }
-    sizes.push_back(row);
+    sizes.push_back(with_ends(std::move(row), scenario, r.ends));
   }
   json breakdowns = json::array(), streams = json::array();
-  for (const StreamResult& r : result.streams) streams.push_back(json_of(r));
+  for (const StreamResult& r : result.streams)
+    streams.push_back(with_ends(json_of(r), scenario, r.ends));
   for (const Breakdown& b : result.breakdowns) {
     json parts = json::array();
     for (const TimePart& part : b.parts)
       parts.push_back({{"part", part.name}, {"cycles", part.cycles}});
     breakdowns.push_back({{"operation", name_of(b.operation)},
-                          {"port", b.port},
+                          {"port", b.ends[kClient].port + 1},
                           {"bytes", b.bytes},
                           {"parts", parts},
                           {"sum", b.sum()},
@@ -135,11 +145,11 @@ nlohmann::json json_of(const RunResult& result, const Scenario& scenario) {
   json counters;
   for (const CounterValue& counter : result.counters) counters[counter.name] = counter.value;
   json faults = json::array();
-  for (const auto& [port, r] : result.faults)
+  for (const auto& [sender, r] : result.faults)
     faults.push_back({{"us", double(r.picoseconds) * 1e-6},
                       {"action", tlm_::kFaultNames[unsigned(r.action)]},
-                      {"port", port},
-                      {"from", r.direction},
+                      {"port", sender.port + 1},
+                      {"from", sender.node},
                       {"qpn", r.qpn},
                       {"psn", r.psn},
                       {"occurrence", r.occurrence}});

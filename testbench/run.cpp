@@ -54,7 +54,10 @@ void for_each_size(const WorkloadConfig& w, Fn&& fn) {
 }  // namespace
 
 Runner::Runner(const Scenario& scenario, ProgressSink progress)
-    : scenario_(scenario), progress_(std::move(progress)), testbed_(scenario) {
+    : scenario_(scenario),
+      progress_(std::move(progress)),
+      testbed_(scenario),
+      digests_(scenario.nodes.size()) {
   for (const GivenKey& given : scenario.given)
     if (given.path.starts_with("fail"))
       throw ScenarioError({given.where + ": " + given.path +
@@ -70,7 +73,8 @@ Runner::Runner(const Scenario& scenario, ProgressSink progress)
 RunResult Runner::run() {
   started_ = wall_seconds();
   if (scenario_.run.hash)
-    for (unsigned i = 0; i < kChips; ++i) testbed_.node(i).hca.probes().attach(digests_[i]);
+    for (unsigned i = 0; i < digests_.size(); ++i)
+      testbed_.node(i).hca.probes().attach(digests_[i]);
   testbed_.connect();
   for (const auto& group : groups_of(scenario_))
     if (result_.failures.empty()) run_group(group);
@@ -78,7 +82,11 @@ RunResult Runner::run() {
   if (result_.failures.empty() && scenario_.faults.empty() &&
       proto::is_reliable(scenario_.connection.service()))
     run_breakdowns();
-  if (scenario_.run.hash) result_.hash = digests_[0].value() ^ std::rotl(digests_[1].value(), 1);
+  if (scenario_.run.hash) {
+    result_.hash = 0;
+    for (std::size_t i = 0; i < digests_.size(); ++i)
+      *result_.hash ^= std::rotl(digests_[i].value(), int(i % 64));
+  }
   result_.picoseconds = kernel_picoseconds();
   testbed_.meet();
   keep_wires();
@@ -111,17 +119,17 @@ void Runner::run_breakdown(const WorkloadConfig& workload, u32 bytes) {
   one.messages = 1, one.threads = 1, one.rate = one.message_rate = 0;
   const Traffic traffic =
       traffic_of(one, 1, bytes, scenario_.run.seed, scenario_.connection.service());
-  const std::size_t lane = lane_of(workload, 0);
-  StreamReceiver server(testbed_.end(1, lane), traffic);
-  StreamSender client(testbed_.end(0, lane), traffic);
+  const LaneKey lane = lane_of(workload, 0);
+  StreamReceiver server(testbed_.end(kServer, lane), traffic);
+  StreamSender client(testbed_.end(kClient, lane), traffic);
   advance(head_start());  // what came before is over, and is not recorded
   std::optional<MessageTimes> times;
   MessageLog log(testbed_, [&](const MessageTimes& message) { times = message; });
-  const bool good = simulate({{{&client}, {&server}}}, [&] { return client.completed(); });
+  const bool good = simulate(programs_of(lane, client, server), [&] { return client.completed(); });
   keep({&client.checker, &server.checker});
   if (!good) return;
-  Breakdown breakdown{workload.operation, workload.port, bytes,
-                      parts_of(times.value(), testbed_.node(0).hca.period().value()),
+  Breakdown breakdown{workload.operation, lane.ends, bytes,
+                      parts_of(times.value(), testbed_.end(kClient, lane).period),
                       client.last_completion() - client.first_post()};
   if (breakdown.sum() != breakdown.whole)
     result_.failures.push_back(fmt::format("{}: the parts are {} cycles, the whole is {}", what_,
@@ -159,8 +167,8 @@ void Runner::run_group(const std::vector<Member>& group) {
 
 void Runner::run_latency(const WorkloadConfig& workload, const Traffic& traffic) {
   LatencyResult latency;
-  const std::size_t lane = lane_of(workload, 0);
-  const u64 period = testbed_.node(0).hca.period().value();
+  const LaneKey lane = lane_of(workload, 0);
+  const u64 period = testbed_.end(kClient, lane).period;
   const auto add_posts = [&](const std::vector<Cycle>& posts, u64 parts) {
     for (std::size_t i = 1; i < posts.size(); ++i)
       latency.picoseconds.add((posts[i] - posts[i - 1]) * period / parts);
@@ -168,16 +176,16 @@ void Runner::run_latency(const WorkloadConfig& workload, const Traffic& traffic)
   const PhaseGuard guard(*this);
   bool good;
   if (row_of(workload.operation).fetches()) {
-    StreamReceiver server(testbed_.end(1, lane), traffic);
-    StreamSender client(testbed_.end(0, lane), traffic);
-    good = simulate({{{&client}, {&server}}}, [&] { return client.completed(); });
+    StreamReceiver server(testbed_.end(kServer, lane), traffic);
+    StreamSender client(testbed_.end(kClient, lane), traffic);
+    good = simulate(programs_of(lane, client, server), [&] { return client.completed(); });
     if (good && client.uses_atomics()) wait_for_writes(), client.check_end();
     keep({&client.checker, &server.checker});
     add_posts(client.posts(), 1);
   } else {
-    PingPong server(testbed_.end(1, lane), traffic, Way::ToClient);
-    PingPong client(testbed_.end(0, lane), traffic, Way::ToServer);
-    good = simulate({{{&client}, {&server}}}, [&] { return client.completed(); });
+    PingPong server(testbed_.end(kServer, lane), traffic, Way::ToClient);
+    PingPong client(testbed_.end(kClient, lane), traffic, Way::ToServer);
+    good = simulate(programs_of(lane, client, server), [&] { return client.completed(); });
     keep({&client.checker_received, &server.checker_received, &client.checker_sent,
           &server.checker_sent});
     add_posts(client.posts(), 2);
@@ -188,7 +196,7 @@ void Runner::run_latency(const WorkloadConfig& workload, const Traffic& traffic)
 // The hash is of all that happens until then, however far a chip has run ahead of it.
 void Runner::advance(const sc_core::sc_time& by) {
   const u64 end = (sc_core::sc_time_stamp() + by).value();
-  for (unsigned i = 0; scenario_.run.hash && i < kChips; ++i) {
+  for (unsigned i = 0; scenario_.run.hash && i < digests_.size(); ++i) {
     const u64 period = testbed_.node(i).hca.period().value();
     digests_[i].until((end + period - 1) / period);
   }
@@ -203,20 +211,27 @@ void Runner::wait_for_writes() {
   testbed_.meet();
 }
 
+Runner::Programs Runner::programs_of(const LaneKey& lane, Program& client, Program& server) const {
+  Programs programs(scenario_.nodes.size());
+  programs[lane.ends[kClient].node].push_back(&client);
+  programs[lane.ends[kServer].node].push_back(&server);
+  return programs;
+}
+
 bool Runner::simulate(const Programs& programs, const std::function<u64()>& count,
                       const std::function<bool()>& lose) {
   advance(head_start());  // the receive WQEs are there before the first message
-  for (const unsigned i : {1u, 0u})
+  for (unsigned i = testbed_.nodes(); i-- > 0;)
     for (u32 core = 0; core < programs[i].size(); ++core)
       testbed_.node(i).run(programs[i][core], core);
   const bool may_lose = !proto::is_reliable(scenario_.connection.service());
   u64 last = count(), slices_without = 0;
   std::string stuck;
-  const auto finished = [&](unsigned i) {
-    Cycle end = 0;
-    for (u32 core = 0; core < programs[i].size(); ++core)
-      end = std::max(end, testbed_.node(i).core(core).finished_at());
-    return testbed_.node(i).is_past(end);
+  const auto finished = [&] {
+    for (unsigned i = 0; i < programs.size(); ++i)
+      for (u32 core = 0; core < programs[i].size(); ++core)
+        if (!testbed_.node(i).is_past(testbed_.node(i).core(core).finished_at())) return false;
+    return true;
   };
   const auto failed = [&] {
     for (const auto& of_chip : programs)
@@ -229,7 +244,7 @@ bool Runner::simulate(const Programs& programs, const std::function<u64()>& coun
   const auto is_settled = [&] {
     return !may_lose || (testbed_.is_asleep() && !testbed_.release_held());
   };
-  const auto is_over = [&] { return finished(0) && finished(1) && is_settled(); };
+  const auto is_over = [&] { return finished() && is_settled(); };
   const double patience = patience_of(scenario_);
   while (!is_over() && stuck.empty() && !failed()) {
     advance(run_slice());
@@ -247,7 +262,7 @@ bool Runner::simulate(const Programs& programs, const std::function<u64()>& coun
       stuck = fmt::format("made no progress in {:.0f} s of simulated time", patience);
   }
   const std::string asleep = testbed_.sleep_report();
-  for (unsigned i = 0; i < kChips; ++i)
+  for (unsigned i = 0; i < programs.size(); ++i)
     for (u32 core = 0; core < programs[i].size(); ++core) testbed_.node(i).run(nullptr, core);
   testbed_.meet();
   if (stuck.empty() && !failed()) return true;
@@ -276,10 +291,10 @@ void Runner::keep(std::initializer_list<const Checker*> checkers) {
 void Runner::keep_wires() {
   for (u32 number = 0; number < scenario_.faults.size(); ++number)
     result_.fault_uses.push_back({number, 0, 0});
-  for (unsigned port = 0; port < testbed_.ports(); ++port) {
-    const tlm_::Wire& wire = testbed_.wire(port);
+  for (unsigned number = 0; number < testbed_.wires(); ++number) {
+    const tlm_::Wire& wire = testbed_.wire(number);
     for (const tlm_::FaultRecord& record : wire.faults().records())
-      result_.faults.push_back({port + 1, record});
+      result_.faults.push_back({testbed_.ends_of_wire(number)[record.direction], record});
     for (const tlm_::FaultUse& use : wire.faults().uses()) {
       result_.fault_uses[use.number].matches += use.matches;
       result_.fault_uses[use.number].done += use.done;
@@ -292,22 +307,22 @@ void Runner::keep_wires() {
 }
 
 void Runner::keep_counters() {
-  for (unsigned port = 0; port < testbed_.ports(); ++port)
-    for (u8 sender = 0; sender < kChips; ++sender)
-      result_.counters.push_back(
-          {fmt::format("wire{}.damaged_from_hca{}",
-                       testbed_.ports() == 1 ? "" : std::to_string(port + 1), sender),
-           testbed_.wire(port).damaged(sender)});
-  for (unsigned i = 0; i < kChips; ++i)
+  const unsigned nodes = testbed_.nodes();
+  for (unsigned wire = 0; wire < testbed_.wires(); ++wire)
+    for (u8 end = 0; end < kEnds; ++end)
+      result_.counters.push_back({fmt::format("{}.damaged_from_hca{}", testbed_.name_of_wire(wire),
+                                              testbed_.ends_of_wire(wire)[end].node),
+                                  testbed_.wire(wire).damaged(end)});
+  for (unsigned i = 0; i < nodes; ++i)
     engine::for_each_counter(testbed_.node(i).writes().counters(), [&](const auto& row, u64 value) {
       result_.counters.push_back({fmt::format("host{}.{}", i, row.name), value});
     });
-  for (unsigned i = 0; i < kChips; ++i)
+  for (unsigned i = 0; i < nodes; ++i)
     if (const tlm_::RootCounters* root = testbed_.node(i).pcie().root_counters())
       engine::for_each_counter(*root, [&](const auto& row, u64 value) {
         result_.counters.push_back({fmt::format("pcie{}.{}", i, row.name), value});
       });
-  for (unsigned i = 0; i < kChips; ++i)
+  for (unsigned i = 0; i < nodes; ++i)
     testbed_.node(i).hca.chip().for_each_counters(
         [&](std::string_view block, const auto& counters) {
           engine::for_each_counter(counters, [&](const auto& row, u64 value) {
@@ -321,10 +336,10 @@ SizeResult& Runner::row(const WorkloadConfig& w, u32 bytes) {
   for (SizeResult& size : result_.sizes) {
     const bool has =
         w.test == Test::Bandwidth ? size.bandwidth.has_value() : size.latency.has_value();
-    if (!has && size.operation == w.operation && size.port == w.port && size.bytes == bytes)
+    if (!has && size.operation == w.operation && size.ends == w.ends() && size.bytes == bytes)
       return size;
   }
-  result_.sizes.push_back({w.operation, w.port, bytes, {}, {}});
+  result_.sizes.push_back({w.operation, w.ends(), bytes, {}, {}});
   return result_.sizes.back();
 }
 

@@ -24,10 +24,11 @@ struct BandwidthResult {
 struct LatencyResult {
   engine::Histogram picoseconds;  // half a round trip; READ and ATOMIC: from post to post
 };
-// One row of the table: what is known of an operation at a port and a size.
+// One row of the table: what is known of an operation between two ports and a size.
 struct SizeResult {
   Operation operation{};
-  u32 port = 1, bytes = 0;
+  Ends ends = ends_in_pair(0);
+  u32 bytes = 0;
   std::optional<BandwidthResult> bandwidth;
   std::optional<LatencyResult> latency;
 };
@@ -36,7 +37,8 @@ struct StreamResult {
   std::size_t entry = 0;  // of the workload list
   bool backward = false;  // from the server
   std::string what;
-  u32 port = 1, qps = 1;
+  Ends ends = ends_in_pair(0);
+  u32 qps = 1;
   u64 messages = 0, bytes = 0, picoseconds = 0;
   u64 planned_bits_per_second = 0, planned_messages_per_second = 0;  // 0: closed loop
   u64 dropped = 0, queued_most = 0;
@@ -52,7 +54,7 @@ struct StreamResult {
 };
 // A fault on the wire of a port.
 struct WireFault {
-  u32 port;
+  NodePort sender;
   tlm_::FaultRecord record;
 };
 struct CounterValue {
@@ -113,8 +115,9 @@ class Runner {
   void run_breakdown(const WorkloadConfig& workload, u32 bytes);
   void run_latency(const WorkloadConfig& workload, const Traffic& traffic);
   // Simulates until both programs have finished or one has failed; false: stuck or failed.
-  // `programs`: of each chip, one a core.
-  using Programs = std::array<std::vector<Program*>, kChips>;
+  // `programs`: of each node, one a core.
+  using Programs = std::vector<std::vector<Program*>>;
+  Programs programs_of(const LaneKey& lane, Program& client, Program& server) const;
   bool simulate(const Programs& programs, const std::function<u64()>& count,
                 const std::function<bool()>& lose = {});
   // What ATOMICs have written is in memory.
@@ -129,7 +132,7 @@ class Runner {
   const Scenario scenario_;
   ProgressSink progress_;
   Testbed testbed_;
-  std::array<RunDigest, kChips> digests_;
+  std::vector<RunDigest> digests_;  // by node
   RunResult result_;
   std::string what_;
   double weight_done_ = 0, weight_now_ = 0, weight_all_ = 0;

@@ -12,20 +12,26 @@
 
 namespace hca::testbench {
 RunRecorder::RunRecorder(Testbed& testbed)
-    : testbed_(testbed), ladder_(testbed), log_(testbed, [this](const MessageTimes& message) {
-        if (!recording_) return;
-        phases_.back().times.add(message);
-        if (message_sink) message_sink(message);
-      }) {
-  for (unsigned i = 0; i < kChips; ++i) add_core(i);
-  for (unsigned port = 0; port < testbed.ports(); ++port) add_wire(port);
-  for (unsigned i = 0; i < kChips; ++i) add_pcie(i);
-  for (unsigned i = 0; i < kChips; ++i) add_levels(i), add_engines(i), add_paces(i);
-  for (unsigned i = 0; i < kChips; ++i) add_counted(i), add_registers(i), add_stalls(i);
+    : testbed_(testbed),
+      ladder_(testbed),
+      log_(testbed,
+           [this](const MessageTimes& message) {
+             if (!recording_) return;
+             phases_.back().times.add(message);
+             if (message_sink) message_sink(message);
+           }),
+      cores_(testbed.nodes()),
+      chips_(testbed.nodes()) {
+  const unsigned nodes = testbed.nodes();
+  for (unsigned i = 0; i < nodes; ++i) add_core(i);
+  for (unsigned wire = 0; wire < testbed.wires(); ++wire) add_wire(wire);
+  for (unsigned i = 0; i < nodes; ++i) add_pcie(i);
+  for (unsigned i = 0; i < nodes; ++i) add_levels(i), add_engines(i), add_paces(i);
+  for (unsigned i = 0; i < nodes; ++i) add_counted(i), add_registers(i), add_stalls(i);
 }
 
 RunRecorder::~RunRecorder() {
-  for (unsigned i = 0; i < kChips; ++i) {
+  for (unsigned i = 0; i < chips_.size(); ++i) {
     std::erase(testbed_.node(i).cpu.meters, &cores_[i]);
     testbed_.node(i).pcie().meter = nullptr, testbed_.node(i).pcie().waits = nullptr;
     chips_[i].domain->observe(&chips_[i], nullptr, nullptr);
@@ -99,21 +105,23 @@ void RunRecorder::Core::completed(Cycle at, u32 qpn, u64 sent, Cycle) {
   qps[qpn] = true;
 }
 
-void RunRecorder::add_wire(unsigned port) {
-  const std::string of = testbed_.ports() == 1 ? "" : fmt::format(", port {}", port + 1);
-  std::array<std::size_t, kChips> lines{};
-  for (unsigned i = 0; i < kChips; ++i)
-    lines[i] = add_resource("links", fmt::format("hca{} link transmit{}", i, of), "link", 1,
-                            "port.link_rate");
-  add_slow_core(port, of);
-  tlm_::Wire& wire = testbed_.wire(port);
+void RunRecorder::add_wire(unsigned number) {
+  const Ends& ends = testbed_.ends_of_wire(number);
+  std::array<std::size_t, kEnds> lines{};
+  for (unsigned end = 0; end < kEnds; ++end)
+    lines[end] = add_resource(
+        "links",
+        fmt::format("hca{} link transmit{}", ends[end].node, testbed_.name_of_port(ends[end])),
+        "link", 1, "port.link_rate");
+  for (unsigned end = 0; end < kEnds; ++end) add_slow_core(number, end);
+  tlm_::Wire& wire = testbed_.wire(number);
   wire.add_entry_tap(
-      [this, port, lines](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
-        const u64 time = testbed_.time_on_link(port, sender, frame.size());
+      [this, number, lines](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+        const u64 time = testbed_.time_on_link(number, sender, frame.size());
         use(lines[sender], at.value(), at.value() + time, double(time));
       });
-  wire.add_tap([this](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
-    if (recording_) ladder_.frame(sender, at.value(), frame);
+  wire.add_tap([this, &ends](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+    if (recording_) ladder_.frame(ends[other_end(sender)].node, at.value(), frame);
   });
 }
 
@@ -125,32 +133,33 @@ u64 RunRecorder::beats_of(unsigned i, std::size_t bytes) const {
 }
 
 // Frames that end with a nearly empty beat may take longer there than on the link.
-bool RunRecorder::may_be_slow(unsigned i, unsigned port) const {
+bool RunRecorder::may_be_slow(unsigned wire, unsigned end) const {
+  const unsigned i = testbed_.ends_of_wire(wire)[end].node;
   const u64 beat = testbed_.node(i).hca.config().icrc_unit.beat_bytes;
   for (u64 bytes = beat + 1; bytes <= blocks::PacketPool::kFrameCapacity; bytes += beat)
-    if (beats_of(i, bytes) > testbed_.time_on_link(port, i, bytes)) return true;
+    if (beats_of(i, bytes) > testbed_.time_on_link(wire, end, bytes)) return true;
   return false;
 }
 
 // Of a chip that may be slower than its link: the beats of what it sends and of what it receives.
-void RunRecorder::add_slow_core(unsigned port, const std::string& of) {
-  for (u8 i = 0; i < kChips; ++i) {
-    if (!may_be_slow(i, port)) continue;
-    const std::size_t out =
-        add_resource("core", fmt::format("hca{} core datapath, transmit{}", i, of), "core", 1,
-                     "icrc_unit.beat_bytes, core.clock");
-    const std::size_t in =
-        add_resource("core", fmt::format("hca{} core datapath, receive{}", i, of), "core", 1,
-                     "icrc_unit.beat_bytes, core.clock");
-    const auto listen = [this, i](u8 from, std::size_t resource) {
-      return [=, this](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
-        const u64 time = beats_of(i, frame.size());
-        if (sender == from) use(resource, at.value(), at.value() + time, double(time));
-      };
+void RunRecorder::add_slow_core(unsigned wire, unsigned end) {
+  if (!may_be_slow(wire, end)) return;
+  const NodePort& at_end = testbed_.ends_of_wire(wire)[end];
+  const unsigned i = at_end.node;
+  const std::string of = testbed_.name_of_port(at_end);
+  const std::size_t out =
+      add_resource("core", fmt::format("hca{} core datapath, transmit{}", i, of), "core", 1,
+                   "icrc_unit.beat_bytes, core.clock");
+  const std::size_t in = add_resource("core", fmt::format("hca{} core datapath, receive{}", i, of),
+                                      "core", 1, "icrc_unit.beat_bytes, core.clock");
+  const auto listen = [this, i](unsigned from, std::size_t resource) {
+    return [=, this](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+      const u64 time = beats_of(i, frame.size());
+      if (sender == from) use(resource, at.value(), at.value() + time, double(time));
     };
-    testbed_.wire(port).add_entry_tap(listen(i, out));
-    testbed_.wire(port).add_tap(listen(1 - i, in));
-  }
+  };
+  testbed_.wire(wire).add_entry_tap(listen(end, out));
+  testbed_.wire(wire).add_tap(listen(other_end(end), in));
 }
 
 void RunRecorder::add_pcie(unsigned i) {
@@ -320,10 +329,10 @@ void RunRecorder::phase(const std::string& what, bool begins) {
   const double time = double(p.to - p.from);
   for (const Resource& r : resources_)
     p.uses.push_back({r.name, r.kind, std::min(1.0, r.busy / time / r.of), r.knob});
-  for (unsigned i = 0; i < kChips; ++i) p.uses[cores_[i].work].knob = knobs_of_core(i);
+  for (const Core& core : cores_) p.uses[core.work].knob = knobs_of_core(core.chip);
   end_stalls(p), end_depth(p), end_atomics(p), end_losses(p);
   p.limits = limits_of(may_limit(p));
-  for (unsigned i = 0; i < kChips; ++i)
+  for (unsigned i = 0; i < chips_.size(); ++i)
     for (std::size_t b = 0; b < chips_[i].names.size(); ++b)
       p.blocks.push_back({fmt::format("hca{} {}", i, chips_[i].names[b]), "block",
                           std::min(1.0, double(chips_[i].waited[b]) / time)});

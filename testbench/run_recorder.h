@@ -146,10 +146,10 @@ class RunRecorder {
   void add_levels(unsigned chip);
   void add_engines(unsigned chip);
   void add_paces(unsigned chip);
-  void add_wire(unsigned port);
-  void add_slow_core(unsigned port, const std::string& of);
+  void add_wire(unsigned wire);
+  void add_slow_core(unsigned wire, unsigned end);
   u64 beats_of(unsigned chip, std::size_t bytes) const;
-  bool may_be_slow(unsigned chip, unsigned port) const;
+  bool may_be_slow(unsigned wire, unsigned end) const;
   void look(Chip& chip, Cycle at);
   // run_recorder_stalls.cpp
   void add_counted(unsigned chip);
@@ -160,6 +160,7 @@ class RunRecorder {
   void look_at_stalls(const Chip& chip, u64 to);
   void begin_stalls();
   long waiting(unsigned chip, WaitOf of) const;
+  long queue_pairs_to(unsigned chip) const;
   static void add_wait(Phase& phase, std::string name, const WaitRow& row, double share);
   void end_stalls(Phase& phase);
   bool holds_up_peer(unsigned chip, const std::vector<Use>& uses) const;
@@ -177,8 +178,8 @@ class RunRecorder {
   PacketLadder ladder_;
   MessageLog log_;
   std::deque<Resource> resources_;
-  std::array<Core, kChips> cores_;
-  std::array<Chip, kChips> chips_;
+  std::vector<Core> cores_;  // by node
+  std::vector<Chip> chips_;  // by node
   std::deque<Stall> stalls_;
   std::vector<Phase> phases_;
   bool recording_ = false, first_post_ = false;    // of this part: there was one

@@ -146,18 +146,20 @@ std::string RunRecorder::knobs_of_core(unsigned i) const {
 
 // Packets that went again; and a work request that went again as often as it may and failed.
 void RunRecorder::end_losses(Phase& p) const {
-  for (unsigned i = 0; i < kChips; ++i) {
+  for (unsigned i = 0; i < chips_.size(); ++i) {
     const blocks::RequesterCounters &now = *chips_[i].requester, &then = chips_[i].begun;
     const u64 resent = now.resent - then.resent;
     if (!resent) continue;
     const bool lost = now.timeouts + now.sequence_naks + now.implied_naks !=
                       then.timeouts + then.sequence_naks + then.implied_naks;
+    const bool dropped = std::ranges::any_of(testbed_.ends_at(i), [&](const Endpoint* end) {
+      const Chip& peer = chips_[end->peer->node];
+      return peer.dropped_for_room() != peer.no_room_begun;
+    });
     if (lost)
       p.uses.push_back({fmt::format("hca{} losses", i), "losses",
                         double(resent) / double(now.packets - then.packets),
-                        chips_[1 - i].dropped_for_room() != chips_[1 - i].no_room_begun
-                            ? "link_control.buffer, link_control.mode"
-                            : "wire, faults"});
+                        dropped ? "link_control.buffer, link_control.mode" : "wire, faults"});
     if (now.failed == then.failed) continue;
     p.uses.push_back({fmt::format("hca{} retries", i), "retries", 1,
                       lost ? "connection.retry_count, connection.timeout"
@@ -206,10 +208,9 @@ void RunRecorder::end_depth(Phase& p) {
 
 // ATOMICs of a queue pair are executed one after the other, however many units there are.
 void RunRecorder::end_atomics(Phase& p) {
-  for (unsigned i = 0; i < kChips; ++i) {
+  for (unsigned i = 0; i < chips_.size(); ++i) {
     const Resource& units = resources_[chips_[i].atomics];
-    const std::vector<bool>& qps = chips_[kChips - 1 - i].qps;  // of the peer
-    const double chains = double(std::count(qps.begin(), qps.end(), true));
+    const double chains = double(queue_pairs_to(i));
     if (units.busy == 0 || chains == 0 || chains > units.of) continue;
     p.uses.push_back({fmt::format("hca{} ATOMICs, one of a queue pair at a time", i), "ATOMICs",
                       std::min(1.0, units.busy / double(p.to - p.from) / chains),
@@ -217,11 +218,22 @@ void RunRecorder::end_atomics(Phase& p) {
   }
 }
 
+// Those of a message in this part of the run whose other end is at this chip.
+long RunRecorder::queue_pairs_to(unsigned i) const {
+  long count = 0;
+  for (const Endpoint* end : testbed_.ends_at(i)) {
+    const std::vector<bool>& qps = chips_[end->peer->node].qps;
+    count += std::ranges::count_if(
+        end->peer->qps, [&](const Qp* qp) { return qp->qpn < qps.size() && qps[qp->qpn]; });
+  }
+  return count;
+}
+
 // How many wait, if all do.
 long RunRecorder::waiting(unsigned i, WaitOf of) const {
   if (of == WaitOf::Block) return 1;
-  const std::vector<bool>& qps = chips_[of == WaitOf::QueuePairs ? i : kChips - 1 - i].qps;
-  return std::count(qps.begin(), qps.end(), true);
+  if (of == WaitOf::PeersQueuePairs) return queue_pairs_to(i);
+  return std::count(chips_[i].qps.begin(), chips_[i].qps.end(), true);
 }
 
 // Of ports and lanes that wait for the same the one that waits most counts.
@@ -237,12 +249,14 @@ void RunRecorder::add_wait(Phase& p, std::string name, const WaitRow& row, doubl
 // A host that only receives holds its peer up when that waits for receive WQEs, and not otherwise:
 // most of the time, or now and then for a core that has no time left.
 bool RunRecorder::holds_up_peer(unsigned i, const std::vector<Use>& uses) const {
-  const std::string peer = fmt::format("hca{} ", kChips - 1 - i);
   double works = 0, waits = 0;
-  for (const Use& use : uses) {
+  for (const Use& use : uses)
     if (use.name == resources_[cores_[i].work].name) works = use.share;
-    if (use.name == peer + "message credits" || use.name == peer + "RNR timers")
-      waits = std::max(waits, use.share);
+  for (const Endpoint* end : testbed_.ends_at(i)) {
+    const std::string peer = fmt::format("hca{} ", end->peer->node);
+    for (const Use& use : uses)
+      if (use.name == peer + "message credits" || use.name == peer + "RNR timers")
+        waits = std::max(waits, use.share);
   }
   return waits >= kShareToName || (works >= kShareOfAll && waits >= kShareBeside);
 }
@@ -254,7 +268,7 @@ std::vector<Use> RunRecorder::may_limit(const Phase& p) const {
   const auto leave_out = [&](const std::string& name) {
     std::erase_if(uses, [&](const Use& use) { return use.name == name; });
   };
-  for (unsigned i = 0; i < kChips; ++i) {
+  for (unsigned i = 0; i < chips_.size(); ++i) {
     if (!testbed_.node(i).writes().shares_registers(testbed_.cores()))
       leave_out(name_of_register(i));
     if (!waiting(i, WaitOf::QueuePairs) && !holds_up_peer(i, uses))

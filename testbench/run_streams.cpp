@@ -32,27 +32,31 @@ double StreamResult::fairness() const {
 
 // Sender and receiver of one entry in one direction.
 struct Runner::Stream {
-  Stream(Testbed& testbed, std::size_t lane, const Member& m, const Traffic& t, bool back,
+  Stream(Testbed& testbed, const LaneKey& lane, const Member& m, const Traffic& t, bool back,
          std::shared_ptr<AtomicNumbers> numbers)
       : member(m),
         backward(back),
         traffic(t),
-        receiver(testbed.end(back ? 0 : 1, lane), traffic, way()),
-        sender(testbed.end(back ? 1 : 0, lane), traffic, way(), std::move(numbers)) {}
+        from(testbed.end(back ? kServer : kClient, lane)),
+        receiver(*from.peer, traffic, way()),
+        sender(from, traffic, way(), std::move(numbers)) {}
   Way way() const { return backward ? Way::ToClient : Way::ToServer; }
   Member member;
   bool backward;
   const Traffic traffic;
+  const Endpoint& from;
   StreamReceiver receiver;
   StreamSender sender;
 };
 
 void Runner::run_streams(const std::vector<Member>& members, const std::vector<Traffic>& traffic) {
   std::vector<std::unique_ptr<Stream>> streams;
-  u32 threads = 0;
-  for (const Member& member : members) threads = std::max(threads, member.thread + 1);
-  std::array<std::vector<ProgramGroup>, kChips> groups;
-  for (auto& of_chip : groups) of_chip.resize(threads);
+  std::vector<std::vector<ProgramGroup>> groups(testbed_.nodes());
+  const auto add = [&](const Endpoint& end, u32 thread, Program& program) {
+    std::vector<ProgramGroup>& of_node = groups[end.node];
+    of_node.resize(std::max<std::size_t>(of_node.size(), thread + 1));
+    of_node[thread].add(program);
+  };
   for (std::size_t place = 0; place < members.size(); ++place) {
     const Member& member = members[place];
     const WorkloadConfig& w = scenario_.workload[member.entry];
@@ -65,12 +69,12 @@ void Runner::run_streams(const std::vector<Member>& members, const std::vector<T
             numbers = other->sender.numbers();
       Stream& s = *streams.emplace_back(std::make_unique<Stream>(
           testbed_, lane_of(w, place), member, traffic[place], backward, std::move(numbers)));
-      groups[backward][member.thread].add(s.sender);
-      groups[!backward][member.thread].add(s.receiver);
+      add(s.from, member.thread, s.sender);
+      add(*s.from.peer, member.thread, s.receiver);
     }
   }
-  Programs programs;
-  for (unsigned i = 0; i < kChips; ++i)
+  Programs programs(groups.size());
+  for (std::size_t i = 0; i < groups.size(); ++i)
     for (ProgramGroup& group : groups[i]) programs[i].push_back(&group);
   const PhaseGuard guard(*this);
   const bool good = simulate(
@@ -120,7 +124,7 @@ void Runner::run_streams(const std::vector<Member>& members, const std::vector<T
 void Runner::keep_stream(const std::vector<const Stream*>& threads) {
   const Stream& s = *threads.front();
   const WorkloadConfig& w = scenario_.workload[s.member.entry];
-  const u64 period = testbed_.node(s.backward ? 1 : 0).hca.period().value();
+  const u64 period = s.from.period;
   Cycle begin = engine::kNever, end = 0;
   for (const Stream* t : threads) {
     begin = std::min(begin, t->sender.first_post());
@@ -134,7 +138,7 @@ void Runner::keep_stream(const std::vector<const Stream*>& threads) {
   }
   StreamResult result;
   result.entry = s.member.entry, result.backward = s.backward;
-  result.port = w.port, result.qps = s.traffic.qps * u32(threads.size());
+  result.ends = w.ends(), result.qps = s.traffic.qps * u32(threads.size());
   result.what = words_of(s.traffic);
   result.picoseconds = picoseconds;
   result.planned_bits_per_second = s.traffic.bits_per_second;

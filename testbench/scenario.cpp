@@ -17,12 +17,17 @@ bool is_of_one_chip(std::string_view path) {
   return !group.starts_with("wire") && !group.empty() && is_digit(group.back());
 }
 namespace {
-// Of "port.latency" or "hca0.port.latency".
-bool names_group(std::string_view path, std::string_view group) {
+// "port" of "port.latency" and of "hca0.port.latency".
+std::string_view group_in(std::string_view path) {
   const auto dot = path.find('.');
   const std::string_view rest =
       path.starts_with("hca") ? path.substr(std::min(dot, path.size() - 1) + 1) : path;
-  return rest.substr(0, rest.find('.')) == group;
+  return rest.substr(0, rest.find('.'));
+}
+// "port1" of "port".
+bool is_one_of(std::string_view group, std::string_view all) {
+  return group.size() > all.size() && group.starts_with(all) &&
+         std::ranges::all_of(group.substr(all.size()), is_digit);
 }
 }  // namespace
 bool covers(std::string_view path, std::string_view one) {
@@ -30,9 +35,8 @@ bool covers(std::string_view path, std::string_view one) {
   for (;;) {
     const auto end = path.find('.'), end_of_one = one.find('.');
     const std::string_view group = path.substr(0, end), other = one.substr(0, end_of_one);
-    const bool numbered = other.size() > group.size() && other.starts_with(group) &&
-                          std::ranges::all_of(other.substr(group.size()), is_digit) &&
-                          std::ranges::find(kNumbered, group) != std::end(kNumbered);
+    const bool numbered =
+        is_one_of(other, group) && std::ranges::find(kNumbered, group) != std::end(kNumbered);
     if ((end == path.npos) != (end_of_one == one.npos) || (group != other && !numbered))
       return false;
     if (end == path.npos) return true;
@@ -40,12 +44,10 @@ bool covers(std::string_view path, std::string_view one) {
   }
 }
 bool is_of_both_ports(std::string_view path) {
-  return names_group(path, "port") || names_group(path, "wire");
+  return group_in(path) == "port" || group_in(path) == "wire";
 }
 bool is_of_one_port(std::string_view path) {
-  for (const std::string_view group : {"port1", "port2", "wire1", "wire2"})
-    if (names_group(path, group)) return true;
-  return false;
+  return is_one_of(group_in(path), "port") || is_one_of(group_in(path), "wire");
 }
 
 KnobTable knobs_of(Scenario& scenario) {

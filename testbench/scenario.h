@@ -138,8 +138,6 @@ struct RunOptions {
 // list.
 std::vector<tlm_::FaultRule> rules_of(const FaultConfig& fault, const Ends& cable, u32 number);
 
-inline constexpr unsigned kChips = 2;
-
 // A host with its HCA.
 struct NodeConfig {
   blocks::ChipConfig hca;

@@ -178,7 +178,7 @@ class Loader {
   }
   // Workloads that do not run together use the same queue pairs.
   void check_service_levels() {
-    std::map<std::size_t, std::size_t> first;  // entry by lane
+    std::map<LaneKey, std::size_t> first;  // entry by lane
     for (const auto& group : groups_of(scenario_))
       for (std::size_t place = 0; place < group.size(); ++place) {
         const std::size_t i = group[place].entry;

@@ -35,7 +35,7 @@ constexpr std::array kOfEvents{
 };
 
 // The entry of a lane with most queue pairs.
-std::size_t entry_of(const Scenario& scenario, std::size_t lane) {
+std::size_t entry_of(const Scenario& scenario, const LaneKey& lane) {
   std::size_t entry = 0;
   u32 most = 0;
   for (const auto& group : groups_of(scenario))
@@ -52,17 +52,17 @@ constexpr u32 kMostShared = 1u << proto::kMaxLogWorkEntries;
 class Counting {
  public:
   explicit Counting(const Scenario& scenario) : scenario_(scenario) {}
-  // False: there are too many of them.
-  bool count(const Kind& kind, u64 objects, std::size_t entry) {
-    for (std::size_t i = 0; i < scenario_.nodes.size(); ++i) {
+  // `objects`: of each node. False: there are too many of them.
+  bool count(const Kind& kind, const std::vector<u64>& objects, std::size_t entry) {
+    for (std::size_t i = 0; i < objects.size(); ++i) {
       const u32 below = scenario_.nodes[i].hca.core.*kind.below;
-      if (kind.first + objects <= below) continue;
+      if (kind.first + objects[i] <= below) continue;
       mistakes.push_back(
           {entry, "", kind.knob,
            fmt::format(
                "needs {} of hca{} with the numbers {} to {}, with those before it; allowed: "
                "numbers below hca{}{}, {}",
-               kind.words, i, kind.first, kind.first + objects - 1, i, kind.knob, below)});
+               kind.words, i, kind.first, kind.first + objects[i] - 1, i, kind.knob, below)});
       return false;
     }
     return true;
@@ -76,17 +76,16 @@ class Counting {
 
 std::vector<ObjectMistake> object_mistakes(const Scenario& scenario) {
   Counting counting(scenario);
-  const std::vector<Need> needs = needs_of(scenario);
+  const std::map<LaneKey, Need> needs = needs_of(scenario);
   for (const Kind& kind : kKinds) {
-    u64 objects = 0;
-    for (std::size_t lane = 0; lane < needs.size(); ++lane) {
-      if (!needs[lane].qps) continue;
-      objects += kind.of_lane(scenario, needs[lane]);
+    std::vector<u64> objects(scenario.nodes.size());
+    for (const auto& [lane, need] : needs) {
+      for (const NodePort& end : lane.ends) objects[end.node] += kind.of_lane(scenario, need);
       if (!counting.count(kind, objects, entry_of(scenario, lane))) break;
     }
   }
-  for (std::size_t lane = 0; lane < needs.size() && scenario.connection.srq; ++lane)
-    if (const Need& need = needs[lane]; need.qps * need.receive_wqes > kMostShared)
+  for (const auto& [lane, need] : needs)
+    if (scenario.connection.srq && need.qps * need.receive_wqes > kMostShared)
       counting.mistakes.push_back(
           {entry_of(scenario, lane), ".receive_depth", "",
            fmt::format(
@@ -97,7 +96,8 @@ std::vector<ObjectMistake> object_mistakes(const Scenario& scenario) {
       scenario.workload, [&](const WorkloadConfig& w) { return scenario.waits_for_events(w); });
   if (waits != scenario.workload.end())
     for (const Kind& kind : kOfEvents)
-      counting.count(kind, 1, std::size_t(waits - scenario.workload.begin()));
+      counting.count(kind, std::vector<u64>(scenario.nodes.size(), 1),
+                     std::size_t(waits - scenario.workload.begin()));
   return counting.mistakes;
 }
 }  // namespace hca::testbench

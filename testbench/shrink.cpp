@@ -24,8 +24,8 @@ std::string words_of_failure(const RunResult& result) {
 FaultConfig config_of(const WireFault& fault, const Scenario& scenario) {
   const tlm_::FaultRecord& r = fault.record;
   FaultConfig config;
-  config.action = r.action, config.from = r.direction, config.delay = r.delay;
-  config.port = scenario.ports() > 1 ? fault.port : 0;
+  config.action = r.action, config.from = fault.sender.node, config.delay = r.delay;
+  config.port = scenario.ports() > 1 ? fault.sender.port + 1 : 0;
   config.qpn = r.qpn, config.psn = r.psn, config.occurrence = r.occurrence;
   return config;
 }

@@ -126,69 +126,96 @@ void Node::send_mmio(Cycle rung, Cycle leaves, u32 offset, std::span<const u8> d
   if (mmio_payload_.is_response_error()) throw std::runtime_error("the HCA refused an MMIO write");
 }
 
-Testbed::Testbed(const Scenario& scenario) : scenario_(scenario) {
-  for (unsigned i = 0; i < kChips; ++i)
-    nodes_[i] = std::make_unique<Node>(fmt::format("node{}", i).c_str(), scenario_, i);
-  for (unsigned port = 0; port < scenario_.ports(); ++port) add_wire(port);
+Testbed::Testbed(const Scenario& scenario) : scenario_(scenario), cables_(scenario_.laid_cables()) {
+  check_cables();
+  for (unsigned i = 0; i < scenario_.nodes.size(); ++i)
+    nodes_.push_back(std::make_unique<Node>(fmt::format("node{}", i).c_str(), scenario_, i));
+  for (const Cable& cable : cables_) add_wire(cable);
   let_run_ahead();
-  for (auto& node : nodes_) node->verbs.set_step([&node] { return node->wait_for_command(); });
+  for (auto& node : nodes_)
+    node->verbs.set_step([at = node.get()] { return at->wait_for_command(); });
 }
 
-u64 Testbed::time_on_link(unsigned port, unsigned sender, std::size_t bytes) const {
-  const u64 bits = u64{8} * proto::bytes_on_link(u32(bytes), link());
-  const u64 rate = scenario_.nodes[sender].hca.port[port].link_rate;
-  return u64(engine::u128{bits} * engine::kPicosecondsPerSecond / rate);
-}
-
-void Testbed::add_wire(unsigned port) {
-  tlm_::WireConfig config = scenario_.cables[port].wire;
-  config.rate = scenario_.nodes[0].hca.port[port].link_rate;
-  const u64 seed = scenario_.run.seed + (u64{port} << 32);
-  const std::string name = scenario_.ports() == 1 ? "wire" : fmt::format("wire{}", port + 1);
-  tlm_::Wire& wire = *wires_.emplace_back(std::make_unique<tlm_::Wire>(
-      name.c_str(), config,
-      tlm_::FaultScript(scenario_.fault_rules(scenario_.cables[port].ends), link(), seed), seed));
-  Hca &a = nodes_[0]->hca, &b = nodes_[1]->hca;
-  a.wire_initiator[port].bind(wire.from_a), b.wire_initiator[port].bind(wire.from_b);
-  wire.to_a.bind(a.wire_target[port]), wire.to_b.bind(b.wire_target[port]);
-  plan_breaks(port);
-}
-
-// Both ends of a cable see it break at the same time.
-void Testbed::plan_breaks(unsigned port) {
-  const tlm_::WireConfig& wire = scenario_.cables[port].wire;
-  const auto at = [](u64 ps) { return sc_core::sc_time(double(ps), sc_core::SC_PS); };
-  for (u32 i = 0; wire.breaks() && i < wire.down_times; ++i)
-    for (const auto& node : nodes_) {
-      const u64 from = wire.down_from + i * wire.down_every;
-      node->hca.change_cable(port, true, at(from));
-      node->hca.change_cable(port, false, at(from + wire.down_for));
+void Testbed::check_cables() const {
+  for (unsigned node = 0; node < scenario_.nodes.size(); ++node)
+    for (unsigned port = 0; scenario_.has({node, port}); ++port) {
+      std::size_t count = 0;
+      for (const Cable& cable : cables_)
+        count += std::size_t(std::ranges::count(cable.ends, NodePort{node, port}));
+      if (count != 1)
+        throw std::runtime_error(
+            fmt::format("port {} of hca{} has {} cables; allowed: one", port + 1, node, count));
     }
 }
 
-// What a packet needs at least from the peer into this chip; the peer's egress is in cycles of the
-// peer.
+std::string Testbed::name_of_wire(unsigned number) const {
+  return cables_.size() == 1 ? "wire" : fmt::format("wire{}", number + 1);
+}
+
+std::string Testbed::name_of_port(const NodePort& at) const {
+  return nodes_[at.node]->hca.ports() == 1 ? "" : fmt::format(", port {}", at.port + 1);
+}
+
+u64 Testbed::time_on_link(unsigned number, unsigned end, std::size_t bytes) const {
+  const NodePort& at = cables_[number].ends[end];
+  const u64 bits = u64{8} * proto::bytes_on_link(u32(bytes), link());
+  const u64 rate = scenario_.nodes[at.node].hca.port[at.port].link_rate;
+  return u64(engine::u128{bits} * engine::kPicosecondsPerSecond / rate);
+}
+
+void Testbed::add_wire(const Cable& cable) {
+  const auto& [a, b] = cable.ends;
+  const unsigned number = wires();
+  tlm_::WireConfig config = cable.wire;
+  config.rate = scenario_.nodes[a.node].hca.port[a.port].link_rate;
+  const u64 seed = scenario_.run.seed + (u64{number} << 32);
+  tlm_::Wire& wire = *wires_.emplace_back(std::make_unique<tlm_::Wire>(
+      name_of_wire(number).c_str(), config,
+      tlm_::FaultScript(scenario_.fault_rules(cable.ends), link(), seed), seed));
+  Hca &hca_a = nodes_[a.node]->hca, &hca_b = nodes_[b.node]->hca;
+  hca_a.wire_initiator[a.port].bind(wire.from_a), hca_b.wire_initiator[b.port].bind(wire.from_b);
+  wire.to_a.bind(hca_a.wire_target[a.port]), wire.to_b.bind(hca_b.wire_target[b.port]);
+  plan_breaks(cable);
+}
+
+// Both ends of a cable see it break at the same time.
+void Testbed::plan_breaks(const Cable& cable) {
+  const tlm_::WireConfig& wire = cable.wire;
+  const auto at = [](u64 ps) { return sc_core::sc_time(double(ps), sc_core::SC_PS); };
+  for (u32 i = 0; wire.breaks() && i < wire.down_times; ++i)
+    for (const NodePort& end : cable.ends) {
+      const u64 from = wire.down_from + i * wire.down_every;
+      nodes_[end.node]->hca.change_cable(end.port, true, at(from));
+      nodes_[end.node]->hca.change_cable(end.port, false, at(from + wire.down_for));
+    }
+}
+
+// What a packet needs at least from the far end of a cable into this chip; the egress there is in
+// cycles of that chip.
 Cycle Testbed::quantum_of(unsigned i) const {
-  const Hca &hca = nodes_[i]->hca, &peer = nodes_[1 - i]->hca;
+  const Hca& hca = nodes_[i]->hca;
   const u64 period = hca.period().value();
   Cycle shortest = engine::kNever;
-  for (unsigned port = 0; port < ports(); ++port) {
-    const u64 latency =
-        sc_core::sc_time(double(scenario_.cables[port].wire.one_way()), sc_core::SC_PS).value();
-    const u64 egress = peer.egress(port) * peer.period().value();
-    shortest = std::min(shortest, (egress + latency) / period + hca.ingress(port));
-  }
+  for (const Cable& cable : cables_)
+    for (unsigned end = 0; end < kEnds; ++end) {
+      const NodePort &own = cable.ends[end], &far = cable.ends[other_end(end)];
+      if (own.node != i) continue;
+      const Hca& peer = nodes_[far.node]->hca;
+      const u64 latency = sc_core::sc_time(double(cable.wire.one_way()), sc_core::SC_PS).value();
+      const u64 egress = peer.egress(far.port) * peer.period().value();
+      shortest = std::min(shortest, (egress + latency) / period + hca.ingress(own.port));
+    }
   return shortest;
 }
 
 void Testbed::let_run_ahead() {
-  for (unsigned i = 0; i < kChips; ++i)
+  for (unsigned i = 0; i < nodes(); ++i)
     nodes_[i]->set_quantum(quantum_of(i), scenario_.run.quantum);
 }
 
 void Testbed::wait_in_step() {
   u64 ahead = 0;
-  for (unsigned i = 0; i < kChips; ++i) {
+  for (unsigned i = 0; i < nodes(); ++i) {
     ahead = std::max<u64>(ahead, quantum_of(i) * nodes_[i]->hca.period().value());
     nodes_[i]->begin_steps();
   }
@@ -276,17 +303,25 @@ std::string Testbed::progress_of(unsigned i, const Qp& qp) {
   }
 }
 
+std::vector<const Endpoint*> Testbed::ends_at(unsigned node) const {
+  std::vector<const Endpoint*> ends;
+  for (const auto& [key, lane] : lanes_)
+    for (const Endpoint& end : lane)
+      if (end.node == node) ends.push_back(&end);
+  return ends;
+}
+
 std::string Testbed::causes_report() {
   std::string report;
-  for (unsigned i = 0; i < kChips; ++i)
-    for (const auto& ends : lanes_)
-      for (Cq* cq : {ends[i].send_cq, ends[i].recv_cq}) {
+  for (unsigned i = 0; i < nodes(); ++i)
+    for (const Endpoint* end : ends_at(i))
+      for (Cq* cq : {end->send_cq, end->recv_cq}) {
         std::array<Wc, 1> wc;
         while (cq && nodes_[i]->verbs.poll_cq(*cq, wc))
           if (wc[0].status != proto::WcStatus::Success &&
               wc[0].status != proto::WcStatus::WrFlushErr)
             report += fmt::format("chip {}: {} work request {} of QP {:#x} completed with {}\n", i,
-                                  cq == ends[i].send_cq ? "send" : "receive", wc[0].wr_id,
+                                  cq == end->send_cq ? "send" : "receive", wc[0].wr_id,
                                   wc[0].qp_num, proto::name_of(wc[0].status));
       }
   return report;
@@ -294,11 +329,11 @@ std::string Testbed::causes_report() {
 
 std::string Testbed::sleep_report() const {
   std::string report;
-  for (unsigned i = 0; i < kChips; ++i) {
+  for (unsigned i = 0; i < nodes(); ++i) {
     if (!nodes_[i]->cpu.sleeps()) continue;
     report += fmt::format("chip {}: its program sleeps until an interrupt\n", i);
-    for (const auto& ends : lanes_)
-      for (const Cq* cq : {ends[i].send_cq, ends[i].recv_cq})
+    for (const Endpoint* end : ends_at(i))
+      for (const Cq* cq : {end->send_cq, end->recv_cq})
         if (cq)
           report += fmt::format(
               "  CQ {:#x}: {}, {}\n", cq->cqn,
@@ -310,11 +345,11 @@ std::string Testbed::sleep_report() const {
 
 std::string Testbed::stuck_report() {
   std::string report;
-  for (unsigned i = 0; i < kChips; ++i) {
+  for (unsigned i = 0; i < nodes(); ++i) {
     const std::string waits = nodes_[i]->hca.domain().stuck_report();
     report += fmt::format("chip {}: {}\n", i, waits.empty() ? "no block waits" : waits);
     std::vector<const Qp*> qps;
-    for (const auto& ends : lanes_) qps.insert(qps.end(), ends[i].qps.begin(), ends[i].qps.end());
+    for (const Endpoint* end : ends_at(i)) qps.insert(qps.end(), end->qps.begin(), end->qps.end());
     // First those that a block holds up, and those with work.
     const auto rank = [&](const Qp* qp) {
       return !standstill_of(i, *qp).empty() ? 0 : qp->sq_posted != qp->sq_completed ? 1 : 2;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
+#include <compare>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -70,35 +72,55 @@ class Node : public sc_core::sc_module {
   Cycle command_done_ = engine::kNever;  // when the HCA last wrote to a command block
 };
 
-// Two nodes and a wire between their ports of the same number; the queue pairs of their
-// connections. Chip 0 is the client. Workloads that run together have a lane each, the others share
-// the first of their port.
+// The queue pairs of a connection between two ports. Workloads that run together have a lane each;
+// those that run alone share the first one, with place 0, of their ports.
+struct LaneKey {
+  std::size_t place = 0;
+  Ends ends = ends_in_pair(0);
+  auto operator<=>(const LaneKey&) const = default;
+};
+using Lane = std::array<Endpoint, kEnds>;  // client and server
+
+// The nodes and cables of a scenario, and the queue pairs of its connections.
 class Testbed {
  public:
+  // Throws std::runtime_error where a port has no cable, or two.
   explicit Testbed(const Scenario& scenario);
 
-  // Objects and connection, by commands. Throws std::runtime_error with the command that failed.
+  // Objects and connections, by commands. Throws std::runtime_error with the command that failed.
   void connect();
   // New queue pairs, and SRQs, of a lane in the place of the old ones and with their numbers: none
   // of the receive WQEs that are still posted is left. Nothing of theirs may be under way.
-  void renew(std::size_t lane);
-  const Endpoint& end(unsigned index, std::size_t lane = 0) const { return lanes_[lane][index]; }
+  void renew(const LaneKey& lane);
+  const std::map<LaneKey, Lane>& lanes() const { return lanes_; }
+  const Endpoint& end(unsigned which, const LaneKey& lane = {}) const {
+    return lanes_.at(lane)[which];
+  }
+  // The ends of connections that are at a node.
+  std::vector<const Endpoint*> ends_at(unsigned node) const;
+  unsigned ports() const { return scenario_.ports(); }  // of the node that has the most
+  unsigned nodes() const { return unsigned(nodes_.size()); }
   Node& node(unsigned index) { return *nodes_[index]; }
-  // What a port is told, numbered from 0 on.
-  proto::PortAttributes port_of(unsigned index, unsigned port) const;
-  std::size_t lanes() const { return lanes_.size(); }
-  unsigned ports() const { return unsigned(wires_.size()); }
+  // What a port is told.
+  proto::PortAttributes port_of(const NodePort& at) const;
   u32 cores() const;  // of each host, with which its workloads run
   bool waits_for_events() const { return scenario_.waits_for_events(); }
-  tlm_::Wire& wire(unsigned port = 0) { return *wires_[port]; }
-  // Picoseconds that a frame of so many bytes takes of a port's link, with what is around it.
-  u64 time_on_link(unsigned port, unsigned sender, std::size_t bytes) const;
+  // The wire in a cable; its ends are those of the cable.
+  unsigned wires() const { return unsigned(wires_.size()); }
+  tlm_::Wire& wire(unsigned number = 0) { return *wires_[number]; }
+  const Ends& ends_of_wire(unsigned number) const { return cables_[number].ends; }
+  // "wire", or "wire2" where there are several.
+  std::string name_of_wire(unsigned number) const;
+  // ", port 2" of an end whose node has several ports.
+  std::string name_of_port(const NodePort& at) const;
+  // Picoseconds that a frame of so many bytes takes of a link, with what is around it, from an end.
+  u64 time_on_link(unsigned wire, unsigned end, std::size_t bytes) const;
   proto::LinkLayer link() const { return proto::framing_row(scenario_.connection.framing).link; }
-  // Simulates until both chips have run to the kernel's time and no further: what is looked at then
+  // Simulates until all chips have run to the kernel's time and no further: what is looked at then
   // is the same whatever the quantum.
   void meet();
-  // For host software that sees both HCAs at once: what it sees of them is of the same time, for no
-  // chip runs ahead. Simulates until that is so.
+  // For host software that sees several HCAs at once: what it sees of them is of the same time, for
+  // no chip runs ahead. Simulates until that is so.
   void keep_in_step(bool in_step);
   // Something happened that may lose a packet: a fault of a wire, or a request without a receive
   // WQE.
@@ -121,20 +143,23 @@ class Testbed {
   // Which block holds a queue pair up, and why.
   std::string standstill_of(unsigned index, const Qp& qp) const;
   std::string progress_of(unsigned index, const Qp& qp);
-  void add_wire(unsigned port);
-  void plan_breaks(unsigned port);
+  void check_cables() const;
+  void add_wire(const Cable& cable);
+  void plan_breaks(const Cable& cable);
   Cycle quantum_of(unsigned index) const;
   void let_run_ahead();
   void wait_in_step();
   void check(unsigned index, bool good, std::string_view command);
-  void create(unsigned index, Endpoint& end, const struct Need& need);
-  void create_queues(unsigned index, Endpoint& end, const struct Need& need);
-  void modify(unsigned index, std::array<Endpoint, kChips>& ends, u32 qp, u32 service_level);
+  void create(Endpoint& end, const NodePort& place, const struct Need& need);
+  void create_queues(Endpoint& end, const struct Need& need);
+  void connect(Lane& lane, const LaneKey& key, const struct Need& need);
+  void modify(Endpoint& end, const NodePort& peer, bool is_client, u32 qp, u32 service_level);
 
   const Scenario scenario_;
-  std::array<std::unique_ptr<Node>, kChips> nodes_;
-  std::vector<std::unique_ptr<tlm_::Wire>> wires_;  // by port
-  std::vector<std::array<Endpoint, kChips>> lanes_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  const std::vector<Cable> cables_;
+  std::vector<std::unique_ptr<tlm_::Wire>> wires_;  // in the cables
+  std::map<LaneKey, Lane> lanes_;
   bool in_step_ = false;
 };
 
@@ -149,15 +174,17 @@ std::vector<std::vector<Member>> groups_of(const Scenario& scenario);
 // The sizes of an entry, one after the other; 0 stands alone.
 std::vector<u32> sizes_of(const WorkloadConfig& workload);
 // The lane of the member at this place of its group.
-std::size_t lane_of(const WorkloadConfig& workload, std::size_t place);
-// What the largest workload of a lane needs; a lane that no workload uses has no queue pairs.
+inline LaneKey lane_of(const WorkloadConfig& workload, std::size_t place) {
+  return {place, workload.ends()};
+}
+// What the largest workload of a lane needs.
 struct Need {
   u64 send_bytes = 0, recv_bytes = 0, fetch_bytes = 0;
-  u32 port = 1, core = 0, service_level = 0, qps = 0, send_wqes = 0, receive_wqes = 0,
-      inline_bytes = 0, sges = 1;
+  u32 core = 0, service_level = 0, qps = 0, send_wqes = 0, receive_wqes = 0, inline_bytes = 0,
+      sges = 1;
   bool invalidates = false;
 };
-std::vector<Need> needs_of(const Scenario& scenario);
+std::map<LaneKey, Need> needs_of(const Scenario& scenario);
 // The longest message that fits a WQE which can be pushed.
 constexpr u32 most_inline(proto::Service service) {
   const bool datagram = service == proto::Service::Ud;

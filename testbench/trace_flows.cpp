@@ -40,13 +40,12 @@ std::optional<TraceFlows::Step> TraceFlows::by_psn(unsigned chip, u32 qpn, u32 p
   return step_of(message->second);
 }
 
-std::optional<u32> TraceFlows::peer_of(unsigned chip, u32 qpn) {
+std::optional<std::pair<unsigned, u32>> TraceFlows::peer_of(unsigned chip, u32 qpn) {
   if (peers_.empty())
-    for (std::size_t lane = 0; lane < testbed_.lanes(); ++lane)
-      for (unsigned i = 0; i < kChips; ++i) {
-        const auto &own = testbed_.end(i, lane).qps, &other = testbed_.end(1 - i, lane).qps;
-        for (std::size_t n = 0; n < own.size(); ++n) peers_[{i, own[n]->qpn}] = other[n]->qpn;
-      }
+    for (const auto& [key, lane] : testbed_.lanes())
+      for (const Endpoint& end : lane)
+        for (std::size_t n = 0; n < end.qps.size(); ++n)
+          peers_[{end.node, end.qps[n]->qpn}] = {end.peer->node, end.peer->qps[n]->qpn};
   const auto found = peers_.find({chip, qpn});
   return found == peers_.end() ? std::nullopt : std::optional(found->second);
 }
@@ -55,7 +54,7 @@ std::optional<TraceFlows::Step> TraceFlows::frame(unsigned chip, u32 qpn, u32 ps
                                                   bool is_request) {
   if (!is_request) return by_psn(chip, qpn, psn);
   const auto sender = peer_of(chip, qpn);
-  return sender ? by_psn(1 - chip, *sender, psn) : std::nullopt;
+  return sender ? by_psn(sender->first, sender->second, psn) : std::nullopt;
 }
 
 std::optional<TraceFlows::Step> TraceFlows::step(unsigned chip, std::string_view block,

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "testbench/testbed.h"
 
@@ -36,13 +37,14 @@ class TraceFlows {
   std::optional<Step> step_of(Message& message, bool end = false);
   std::optional<Step> by_psn(unsigned chip, u32 qpn, u32 psn);
   std::optional<Step> by_index(unsigned chip, u32 qpn, u32 index, bool end = false);
-  std::optional<u32> peer_of(unsigned chip, u32 qpn);
+  std::optional<std::pair<unsigned, u32>> peer_of(unsigned chip, u32 qpn);
 
   const Testbed& testbed_;
   u64 count_ = 0;
-  std::map<Key, Message> messages_;                  // by index
-  std::map<Key, u32> index_of_;                      // by PSN
-  std::map<std::pair<unsigned, u32>, u32> peers_;    // QPN of the other end
+  std::map<Key, Message> messages_;  // by index
+  std::map<Key, u32> index_of_;      // by PSN
+  // Chip and QPN of the other end, by those of this one.
+  std::map<std::pair<unsigned, u32>, std::pair<unsigned, u32>> peers_;
   std::map<std::pair<unsigned, u32>, u32> rung_to_;  // producer index of the last doorbell
 };
 }  // namespace hca::testbench

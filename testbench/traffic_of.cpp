@@ -88,23 +88,17 @@ void widen(Need& need, const Traffic& t) {
 }
 }  // namespace
 
-std::size_t lane_of(const WorkloadConfig& workload, std::size_t place) {
-  return place * blocks::kMaxPorts + workload.port - 1;
-}
-
-std::vector<Need> needs_of(const Scenario& scenario) {
-  std::vector<Need> needs(1);
+std::map<LaneKey, Need> needs_of(const Scenario& scenario) {
+  std::map<LaneKey, Need> needs;
   const proto::Service service = scenario.connection.service();
   for (const auto& group : groups_of(scenario))
     for (std::size_t place = 0; place < group.size(); ++place) {
       const WorkloadConfig& w = scenario.workload[group[place].entry];
-      const std::size_t lane = lane_of(w, place), alone = lane_of(w, 0);
-      needs.resize(std::max(needs.size(), lane + 1));
-      needs[lane].port = needs[alone].port = w.port;
-      needs[lane].core = group[place].thread, needs[lane].service_level = w.service_level;
+      Need &need = needs[lane_of(w, place)], &alone = needs[lane_of(w, 0)];
+      need.core = group[place].thread, need.service_level = w.service_level;
       for (const u32 bytes : sizes_of(w)) {
-        widen(needs[lane], traffic_of(w, scenario.qps_of(w), bytes, 0, service));
-        widen(needs[alone], traffic_of(w, 1, bytes, 0, service));  // for its time breakdown
+        widen(need, traffic_of(w, scenario.qps_of(w), bytes, 0, service));
+        widen(alone, traffic_of(w, 1, bytes, 0, service));  // for its time breakdown
       }
     }
   return needs;

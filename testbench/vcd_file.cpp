@@ -45,6 +45,7 @@ VcdFile::VcdFile(const std::string& path, Testbed& testbed)
     : path_(path),
       file_(path),
       testbed_(testbed),
+      chips_(testbed.nodes()),
       changes_([this](u64 at, const Change& change) { write(at, change); }) {
   if (!file_) throw std::runtime_error(path + ": cannot be written");
   declare();
@@ -59,10 +60,10 @@ VcdFile::VcdFile(const std::string& path, Testbed& testbed)
           Chip& c = *static_cast<Chip*>(who);
           c.file->sample(c, at);
         });
-  for (unsigned port = 0; port < testbed.ports(); ++port)
-    testbed.wire(port).add_tap(
-        [this, port](u8 sender, sc_core::sc_time at, std::span<const u8> frame_bytes) {
-          frame(port, sender, at.value(), frame_bytes.size());
+  for (unsigned wire = 0; wire < testbed.wires(); ++wire)
+    testbed.wire(wire).add_tap(
+        [this, wire](u8 sender, sc_core::sc_time at, std::span<const u8> frame_bytes) {
+          frame(wire, sender, at.value(), frame_bytes.size());
         });
 }
 
@@ -78,7 +79,7 @@ void VcdFile::declare(std::size_t signal, const std::string& name, unsigned widt
 
 void VcdFile::declare() {
   file_ << "$version hca run $end\n$timescale 1 ps $end\n";
-  for (unsigned i = 0; i < kChips; ++i) {
+  for (unsigned i = 0; i < testbed_.nodes(); ++i) {
     Chip& chip = chips_[i];
     const Hca& hca = testbed_.node(i).hca;
     chip.file = this, chip.domain = &testbed_.node(i).hca.domain();
@@ -105,11 +106,11 @@ void VcdFile::declare() {
     file_ << "$upscope $end\n";
   }
   wire_ = signals_.size();
-  for (unsigned port = 0; port < testbed_.ports(); ++port) {
-    file_ << fmt::format("$scope module {} $end\n",
-                         testbed_.ports() == 1 ? "wire" : fmt::format("wire{}", port + 1));
-    for (unsigned i = 0; i < kChips; ++i)
-      declare(wire_ + port * kChips + i, fmt::format("from_hca{}", i), kWireWidth);
+  for (unsigned wire = 0; wire < testbed_.wires(); ++wire) {
+    file_ << fmt::format("$scope module {} $end\n", testbed_.name_of_wire(wire));
+    for (unsigned end = 0; end < kEnds; ++end)
+      declare(wire_ + wire * kEnds + end,
+              fmt::format("from_hca{}", testbed_.ends_of_wire(wire)[end].node), kWireWidth);
     file_ << "$upscope $end\n";
   }
   file_ << "$enddefinitions $end\n#0\n$dumpvars\n";
@@ -165,11 +166,12 @@ void VcdFile::hand_on() {
 // From its first bit to its last one, with what a link has around a frame. Of a frame that ends
 // when the next one begins the end comes first. Frames begin at edges of the sender's clock, so the
 // time of one counts in whole cycles of it, rounded down: then none overlap.
-void VcdFile::frame(unsigned port, u8 sender, u64 at, std::size_t bytes) {
-  const u64 time = testbed_.time_on_link(port, sender, bytes);
-  const std::size_t signal = wire_ + port * kChips + sender;
+void VcdFile::frame(unsigned wire, u8 sender, u64 at, std::size_t bytes) {
+  const u64 time = testbed_.time_on_link(wire, sender, bytes);
+  const u64 period = chips_[testbed_.ends_of_wire(wire)[sender].node].period;
+  const std::size_t signal = wire_ + wire * kEnds + sender;
   note(signal, at, {signal, 1, true});
-  note(signal, at + time / chips_[sender].period * chips_[sender].period, {signal, ~u64{0}, true});
+  note(signal, at + time / period * period, {signal, ~u64{0}, true});
 }
 
 void VcdFile::write(u64 picoseconds, const Change& change) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <array>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -9,7 +8,7 @@
 #include "testbench/testbed.h"
 
 namespace hca::testbench {
-// A value change dump (IEEE 1364) with how full each link, budget and mailbox of both chips is,
+// A value change dump (IEEE 1364) with how full each link, budget and mailbox of all chips is,
 // below the block that reads it, and how many frames pass the receiving end of each direction of
 // each wire. A level is that behind the last block of its cycle: mail counts from the cycle in
 // which it is due, room of a budget until the one in which it is given back; time is in
@@ -49,15 +48,15 @@ class VcdFile {
   void sample(Chip& chip, Cycle at);
   void hand_on();
   void note(std::size_t signal, u64 picoseconds, Change change);
-  void frame(unsigned port, u8 sender, u64 picoseconds, std::size_t bytes);
+  void frame(unsigned wire, u8 sender, u64 picoseconds, std::size_t bytes);
   void write(u64 picoseconds, const Change& change);
 
   std::string path_;
   std::ofstream file_;
   Testbed& testbed_;
   std::vector<Signal> signals_;
-  std::array<Chip, kChips> chips_;
-  std::size_t wire_ = 0;  // the first of its signals
+  std::vector<Chip> chips_;  // by node
+  std::size_t wire_ = 0;     // the first of its signals
   ByTime<Change> changes_;
   u64 written_at_ = 0;
   std::vector<engine::LevelChange> found_;

@@ -29,7 +29,7 @@ CmHost::CmHost(const std::vector<std::unique_ptr<Device>>& devices,
                const testbench::Testbed& testbed, const std::function<u64()>& patience)
     : devices_(devices) {
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    const proto::PortAttributes port = testbed.port_of(unsigned(i), 0);
+    const proto::PortAttributes port = testbed.port_of({unsigned(i), 0});
     addresses_.push_back({ipv4_of(port.gids[0]), {kIpv6, 0, port.gids[1].bytes}});
     devices_[i]->cm().set_host(
         {.find_listener = [this, i](const cm::Mad& mad) { return take_request(s32(i), mad); },

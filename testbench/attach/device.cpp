@@ -64,8 +64,8 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
   if (scenario.nodes[index].hca.caches.any() &&
       node_.verbs.give_context_memory() != testbench::Error::None)
     throw std::runtime_error(name_ + ": SetContextMemory is refused");
-  for (unsigned port = 0; port < testbed.ports(); ++port)
-    set_up_port(port + 1, testbed.port_of(index, port), scenario);
+  for (unsigned port = 0; port < node_.hca.ports(); ++port)
+    set_up_port(port + 1, testbed.port_of({index, port}), scenario);
   async_ = node_.verbs.open_async_events(kEventEntries);
   completions_ = node_.verbs.create_comp_channel(kEventEntries);
   for (const testbench::CompChannel* events : {async_, completions_}) {

@@ -35,7 +35,7 @@ Records::Records(const std::string& directory, Server& server, bool captures)
   testbench::make_folder(directory);
   testbench::Testbed& testbed = server.testbed();
   std::vector<tlm_::Wire*> wires;
-  for (unsigned port = 0; port < testbed.ports(); ++port) wires.push_back(&testbed.wire(port));
+  for (unsigned wire = 0; wire < testbed.wires(); ++wire) wires.push_back(&testbed.wire(wire));
   for (const std::size_t ports : {1, 2})
     std::filesystem::remove(folder_ / testbench::WireCapture::name_of(ports));
   if (captures)
@@ -70,12 +70,13 @@ void Records::write(bool idle, bool ended) {
 
 void Records::write_faults() {
   testbench::Testbed& testbed = server_.testbed();
-  for (unsigned port = 0; port < testbed.ports(); ++port)
-    for (const tlm_::FaultRecord& r : testbed.wire(port).take_fault_records()) {
+  for (unsigned wire = 0; wire < testbed.wires(); ++wire)
+    for (const tlm_::FaultRecord& r : testbed.wire(wire).take_fault_records()) {
+      const testbench::NodePort& sender = testbed.ends_of_wire(wire)[r.direction];
       ++faults_done_;
       faults_ << fmt::format("{},{},{},{},{:#x},{:#x},{},{}\n", r.picoseconds / kPerNanosecond,
-                             port + 1, r.direction, tlm_::kFaultNames[unsigned(r.action)], r.qpn,
-                             r.psn, r.occurrence, r.delay);
+                             sender.port + 1, sender.node, tlm_::kFaultNames[unsigned(r.action)],
+                             r.qpn, r.psn, r.occurrence, r.delay);
     }
   if (!faults_.flush())
     throw std::runtime_error((folder_ / "faults.csv").string() + ": could not be written");
@@ -83,7 +84,7 @@ void Records::write_faults() {
 
 std::string Records::counters() const {
   std::string text = "counter,value\n";
-  for (unsigned i = 0; i < testbench::kChips; ++i)
+  for (unsigned i = 0; i < server_.testbed().nodes(); ++i)
     server_.testbed().node(i).hca.chip().for_each_counters(
         [&](std::string_view block, const auto& counters) {
           engine::for_each_counter(counters, [&](const auto& row, u64 value) {
@@ -106,11 +107,12 @@ std::string Records::summary(bool ended) const {
                         {"turns_lost_asleep", p.sleeps}});
   all["programs"] = {{"attached", attached}, {"ended", server_.ended_programs()}};
   json ports = json::array();
-  for (unsigned port = 0; port < server_.testbed().ports(); ++port) {
-    const tlm_::Wire& wire = server_.testbed().wire(port);
-    for (u8 end = 0; end < tlm_::Wire::kEnds; ++end)
-      ports.push_back({{"hca", end},
-                       {"port", port + 1},
+  for (unsigned number = 0; number < server_.testbed().wires(); ++number) {
+    const tlm_::Wire& wire = server_.testbed().wire(number);
+    const testbench::Ends& ends = server_.testbed().ends_of_wire(number);
+    for (u8 end = 0; end < testbench::kEnds; ++end)
+      ports.push_back({{"hca", ends[end].node},
+                       {"port", ends[end].port + 1},
                        {"frames_sent", wire.frames(end)},
                        {"with_bit_errors", wire.damaged(end)},
                        {"lost_in_break", wire.lost(end)}});

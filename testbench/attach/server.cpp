@@ -49,7 +49,7 @@ Server::Server(const testbench::Scenario& scenario, const std::string& socket,
       faults_(scenario.faults),
       fails_(scenario.fail),
       awaited_programs_(options.programs) {
-  for (unsigned i = 0; i < testbench::kChips; ++i)
+  for (unsigned i = 0; i < testbed_.nodes(); ++i)
     devices_.push_back(std::make_unique<Device>(fmt::format("hca{}", i), i, testbed_, scenario,
                                                 options.captures ? Reuse::Late : Reuse::Soon));
   cm_host_ = std::make_unique<CmHost>(devices_, testbed_, [this] { return cm_patience(); });
@@ -197,7 +197,7 @@ Server::Passes Server::simulate() {
 std::chrono::nanoseconds Server::until_next() {
   std::chrono::nanoseconds shortest = kLongest;
   const double now = sc_core::sc_time_stamp().to_seconds();
-  for (unsigned i = 0; i < testbench::kChips; ++i) {
+  for (unsigned i = 0; i < testbed_.nodes(); ++i) {
     Hca& hca = testbed_.node(i).hca;
     const engine::Cycle next = hca.domain().next();
     if (next == engine::kNever) continue;

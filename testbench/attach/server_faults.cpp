@@ -23,15 +23,15 @@ bool is_in_range(const Config& config) {
 }  // namespace
 
 void Server::add_to_wires(const testbench::FaultConfig& fault, u32 number) {
-  for (unsigned port = 0; port < testbed_.ports(); ++port)
-    for (const auto& rule : testbench::rules_of(fault, testbench::ends_in_pair(port), number))
-      testbed_.wire(port).add_fault(rule);
+  for (unsigned wire = 0; wire < testbed_.wires(); ++wire)
+    for (const auto& rule : testbench::rules_of(fault, testbed_.ends_of_wire(wire), number))
+      testbed_.wire(wire).add_fault(rule);
 }
 
 std::vector<EntryUse> Server::uses_of_faults() {
   std::vector<EntryUse> uses(faults_.size());
-  for (unsigned port = 0; port < testbed_.ports(); ++port)
-    for (const tlm_::FaultUse& u : testbed_.wire(port).faults().uses())
+  for (unsigned wire = 0; wire < testbed_.wires(); ++wire)
+    for (const tlm_::FaultUse& u : testbed_.wire(wire).faults().uses())
       uses[u.number].seen += u.matches, uses[u.number].done += u.done;
   return uses;
 }
@@ -64,7 +64,7 @@ Reply Server::query_faults(Connection&, const Request& request, Descriptors&, st
 
 Reply Server::clear_faults(Connection&, const Request&, Descriptors&, std::vector<int>&) {
   testbed_.meet();
-  for (unsigned port = 0; port < testbed_.ports(); ++port) testbed_.wire(port).clear_faults();
+  for (unsigned wire = 0; wire < testbed_.wires(); ++wire) testbed_.wire(wire).clear_faults();
   faults_.clear(), fails_.clear(), ended_uses_.clear();
   set_failures();
   return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hca run: two HCAs, their hosts and a wire; without a scenario, each operation of all sizes.
+// hca run: HCAs, their hosts and wires; without a scenario, each operation of all sizes.
 #include <fmt/format.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
@@ -208,7 +208,7 @@ int run(const RunArguments& options) {
   const std::string& out = options.directory;
   if (files.pcap) {
     std::vector<tlm_::Wire*> wires;
-    for (unsigned port = 0; port < testbed.ports(); ++port) wires.push_back(&testbed.wire(port));
+    for (unsigned wire = 0; wire < testbed.wires(); ++wire) wires.push_back(&testbed.wire(wire));
     capture = std::make_unique<WireCapture>(out + "/" + WireCapture::name_of(wires.size()), wires,
                                             testbed.link());
   }

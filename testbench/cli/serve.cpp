@@ -44,8 +44,8 @@ int serve(const ServeArguments& options) {
     server.paused = [&](bool idle) { records->pause(idle); };
   } else {
     server.paused = [&](bool) {  // what faults did is not kept for nobody
-      for (unsigned port = 0; port < server.testbed().ports(); ++port)
-        server.testbed().wire(port).take_fault_records();
+      for (unsigned wire = 0; wire < server.testbed().wires(); ++wire)
+        server.testbed().wire(wire).take_fault_records();
     };
   }
   std::string names;

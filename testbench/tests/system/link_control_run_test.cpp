@@ -205,16 +205,16 @@ TEST_CASE("both ends of a cable that breaks hear of it each time, to the cycle",
                      "workload:\n  - {operation: write, size: 8 B, messages: 1}\n",
                      "s.yaml", {}));
   bed.connect();
-  std::array<std::vector<Cycle>, kChips> cycles;
-  std::array<CompChannel*, kChips> channels{};
-  for (unsigned i = 0; i < kChips; ++i) {
+  std::vector<std::vector<Cycle>> cycles(bed.nodes());
+  std::vector<CompChannel*> channels(bed.nodes());
+  for (unsigned i = 0; i < bed.nodes(); ++i) {
     Node& node = bed.node(i);
     channels[i] = node.verbs.open_async_events();
     node.memory.watch(channels[i]->address, channels[i]->entries() * proto::kEqeBytes,
                       [&, i](u64, u64) { cycles[i].push_back(bed.node(i).hca.domain().now()); });
   }
   run_for({200, sc_core::SC_US});
-  for (unsigned i = 0; i < kChips; ++i) {
+  for (unsigned i = 0; i < bed.nodes(); ++i) {
     CAPTURE(i);
     const u64 cycles_of_us = i ? 250 : 400;
     std::vector<Cycle> wanted;

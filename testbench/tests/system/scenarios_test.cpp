@@ -143,7 +143,7 @@ TEST_CASE("scenario two_ports: twice the rate of one, and loss on one wire is it
 
   const RunResult lossy = run_ready("two_ports", {"faults[0].per_million=5000"});
   REQUIRE(!lossy.faults.empty());
-  for (const WireFault& fault : lossy.faults) CHECK(fault.port == 1);
+  for (const WireFault& fault : lossy.faults) CHECK(fault.sender.port == 0);
   CHECK(lossy.streams[0].gigabits_per_second() < 0.9 * one);
   CHECK(lossy.streams[1].gigabits_per_second() == Approx(one).epsilon(0.01));
 }
