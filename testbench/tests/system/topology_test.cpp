@@ -145,6 +145,20 @@ TEST_CASE("what is recorded of three nodes keeps their conversations apart",
   for (const auto& [opcode, count] : frames) CHECK(count == 50);
 }
 
+// A chain each: those of hca0 alone.
+TEST_CASE("a chip's peers are those that are connected with it", "[run][topology][recorder]") {
+  Scenario s = line(
+      "  - {operation: fetch_add, size: 8 B, messages: 100, qps: 2, together: true}\n"
+      "  - {operation: write, size: 64 B, messages: 100, qps: 5, together: true}\n");
+  s.nodes[1].hca.responder_execute.atomics = 4;
+  const RecordedRun run = run_recorded(s);
+  CHECK(all(run.result.failures) == "");
+  const double busy = share_of(run, "hca1 ATOMIC units") * 4;
+  CHECK(busy > 0);
+  CHECK(share_of(run, "hca1 ATOMICs, one of a queue pair at a time") == Approx(busy / 2));
+  CHECK(share_of(run, "hca2 ATOMICs, one of a queue pair at a time") == -1);
+}
+
 TEST_CASE("messages of three nodes are followed over the right cable",
           "[run][topology][message log]") {
   const std::string entry =
