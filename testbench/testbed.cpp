@@ -150,6 +150,18 @@ std::string Testbed::name_of_wire(unsigned number) const {
   return cables_.size() == 1 ? "wire" : fmt::format("wire{}", number + 1);
 }
 
+std::vector<NamedWire> Testbed::named_wires() {
+  std::vector<NamedWire> named;
+  for (unsigned i = 0; i < wires(); ++i) {
+    const auto& [a, b] = cables_[i].ends;
+    named.push_back({nodes() == 2 ? fmt::format("port {}", a.port + 1)
+                                  : fmt::format("hca{} port {}, hca{} port {}", a.node, a.port + 1,
+                                                b.node, b.port + 1),
+                     wires_[i].get()});
+  }
+  return named;
+}
+
 std::string Testbed::name_of_port(const NodePort& at) const {
   return nodes_[at.node]->hca.ports() == 1 ? "" : fmt::format(", port {}", at.port + 1);
 }

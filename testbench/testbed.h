@@ -81,6 +81,11 @@ struct LaneKey {
 };
 using Lane = std::array<Endpoint, kEnds>;  // client and server
 
+struct NamedWire {
+  std::string name;
+  tlm_::Wire* wire;
+};
+
 // The nodes and cables of a scenario, and the queue pairs of its connections.
 class Testbed {
  public:
@@ -111,6 +116,8 @@ class Testbed {
   const Ends& ends_of_wire(unsigned number) const { return cables_[number].ends; }
   // "wire", or "wire2" where there are several.
   std::string name_of_wire(unsigned number) const;
+  // For a capture: "port 2" of a pair, "hca0 port 1, hca1 port 2" of more nodes.
+  std::vector<NamedWire> named_wires();
   // ", port 2" of an end whose node has several ports.
   std::string name_of_port(const NodePort& at) const;
   // Picoseconds that a frame of so many bytes takes of a link, with what is around it, from an end.

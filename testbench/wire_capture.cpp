@@ -12,25 +12,26 @@ u64 picoseconds_of(const sc_core::sc_time& time) {
 }
 }  // namespace
 
-WireCapture::WireCapture(const std::string& path, const std::vector<tlm_::Wire*>& wires,
+WireCapture::WireCapture(const std::string& path, const std::vector<NamedWire>& wires,
                          proto::LinkLayer link)
     : frames_([this](u64 at, u32 source, std::span<const u8> frame) {
         write(at / engine::kPicosecondsPerNanosecond, source, frame);
       }) {
   const LinkType type = link == proto::LinkLayer::Ethernet ? LinkType::Ethernet : LinkType::Erf;
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < wires.size(); ++i) names.push_back("port " + std::to_string(i + 1));
+  for (const NamedWire& wire : wires) names.push_back(wire.name);
   if (wires.size() == 1)
     pcap_.emplace(path, type);
   else
     pcapng_.emplace(path, type, names);
   for (u32 i = 0; i < wires.size(); ++i)
-    wires[i]->add_tap([this, i, link](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
-      // A capture of InfiniBand has no link packets.
-      if (link != proto::LinkLayer::Ethernet && proto::is_link_frame(frame, link)) return;
-      frames_.add(picoseconds_of(at), i * tlm_::Wire::kEnds + sender, frame);
-      frames_.hand_on_until(picoseconds_of(sc_core::sc_time_stamp()));
-    });
+    wires[i].wire->add_tap(
+        [this, i, link](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+          // A capture of InfiniBand has no link packets.
+          if (link != proto::LinkLayer::Ethernet && proto::is_link_frame(frame, link)) return;
+          frames_.add(picoseconds_of(at), i * tlm_::Wire::kEnds + sender, frame);
+          frames_.hand_on_until(picoseconds_of(sc_core::sc_time_stamp()));
+        });
 }
 
 void WireCapture::write(u64 time_ns, u32 source, std::span<const u8> frame) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "testbench/pcapng_writer.h"
-#include "tlm/wire.h"
+#include "testbench/testbed.h"
 
 namespace hca::testbench {
 // Frames come in any order and leave by the time of their first bit; of two at the same time that
@@ -41,8 +41,7 @@ class FramesByTime {
 // each.
 class WireCapture {
  public:
-  WireCapture(const std::string& path, const std::vector<tlm_::Wire*>& wires,
-              proto::LinkLayer link);
+  WireCapture(const std::string& path, const std::vector<NamedWire>& wires, proto::LinkLayer link);
   // With its suffix.
   static std::string name_of(std::size_t wires) { return wires == 1 ? "run.pcap" : "run.pcapng"; }
   // What is known by now is in the file. `idle`: nothing is under way, so that no earlier frame can

@@ -34,8 +34,7 @@ Records::Records(const std::string& directory, Server& server, bool captures)
     : folder_(directory), server_(server) {
   testbench::make_folder(directory);
   testbench::Testbed& testbed = server.testbed();
-  std::vector<tlm_::Wire*> wires;
-  for (unsigned wire = 0; wire < testbed.wires(); ++wire) wires.push_back(&testbed.wire(wire));
+  const std::vector<testbench::NamedWire> wires = testbed.named_wires();
   for (const std::size_t ports : {1, 2})
     std::filesystem::remove(folder_ / testbench::WireCapture::name_of(ports));
   if (captures)

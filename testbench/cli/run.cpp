@@ -207,8 +207,7 @@ int run(const RunArguments& options) {
   Testbed& testbed = runner.testbed();
   const std::string& out = options.directory;
   if (files.pcap) {
-    std::vector<tlm_::Wire*> wires;
-    for (unsigned wire = 0; wire < testbed.wires(); ++wire) wires.push_back(&testbed.wire(wire));
+    const std::vector<NamedWire> wires = testbed.named_wires();
     capture = std::make_unique<WireCapture>(out + "/" + WireCapture::name_of(wires.size()), wires,
                                             testbed.link());
   }

@@ -7,7 +7,7 @@ import { h, percent, table } from './html.js';
 export function cachesOf(run) {
   const found = new Map();
   for (const [name, value] of Object.entries(run.counters)) {
-    const [, chip, cache, counter] = name.match(/^(hca\d)\.(\w+_cache)\.(\w+)$/) ?? [];
+    const [, chip, cache, counter] = name.match(/^(hca\d+)\.(\w+_cache)\.(\w+)$/) ?? [];
     if (chip) found.set(`${chip} ${cache}`, { ...found.get(`${chip} ${cache}`), [counter]: value });
   }
   return [...found].map(([cache, counters]) => ({ cache, ...counters }));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // More nodes than a pair: cables, connections, and who is whose peer.
+#include <unistd.h>
+
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -7,6 +10,7 @@
 #include "testbench/report.h"
 #include "testbench/scenario_knobs.h"
 #include "testbench/tests/system/recorded_run.h"
+#include "testbench/wire_capture.h"
 
 namespace hca::testbench {
 namespace {
@@ -175,6 +179,25 @@ TEST_CASE("messages of three nodes are followed over the right cable",
   REQUIRE(times[0].size() == 1);
   REQUIRE(times[1].size() == 1);
   CHECK(*times[1].begin() == *times[0].begin() + kFar - 5'000);
+}
+
+TEST_CASE("the capture of a topology names both ends of each wire", "[run][topology][captures]") {
+  FreshKernel kernel;
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("hca_topology_" + std::to_string(::getpid()) + ".pcapng"))
+                               .string();
+  Runner runner(line(kBothWays), {});
+  WireCapture capture(path, runner.testbed().named_wires(), runner.testbed().link());
+  const RunResult result = runner.run();
+  capture.close();
+  CaptureReader reader(path);
+  u64 frames = 0;
+  while (reader.next()) ++frames;
+  CHECK(frames == result.frames);
+  REQUIRE(reader.interfaces().size() == 2);
+  CHECK(reader.interfaces()[0].name == "hca0 port 1, hca1 port 1");
+  CHECK(reader.interfaces()[1].name == "hca1 port 2, hca2 port 1");
+  std::filesystem::remove(path);
 }
 
 TEST_CASE("all ports of a topology have addresses of their own", "[run][topology]") {

@@ -104,7 +104,7 @@ TEST_CASE("the capture of two ports has an interface for each wire", "[run][port
                                  "s.yaml"),
                   {});
     Testbed& bed = runner.testbed();
-    WireCapture capture(path, {&bed.wire(0), &bed.wire(1)}, bed.link());
+    WireCapture capture(path, bed.named_wires(), bed.link());
     result = runner.run();
     capture.close();
   }
