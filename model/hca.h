@@ -7,8 +7,8 @@
 #include <tlm>
 
 #include "model/blocks/chip_config.h"
-#include "model/blocks/host_timing.h"
-#include "model/blocks/outside.h"
+#include "model/blocks/memory/host_timing.h"
+#include "model/blocks/memory/outside.h"
 #include "model/direct_socket.h"
 #include "model/sc_host.h"
 #include "model/wire_extension.h"

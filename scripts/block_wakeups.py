@@ -22,7 +22,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BLOCKS, ENGINE, TESTS = "model/blocks/", "model/engine/", "testbench/tests/blocks/"
-PARTS = [BLOCKS, ENGINE, TESTS, "model/proto/"]
+PARTS = [BLOCKS, ENGINE, TESTS, "model/proto/", "model/device/"]
 FILES = ["model/hca.cpp", "testbench/tests/catch_session.h", "testbench/tests/catch_session.cpp",
          "testbench/tests/catch_main.cpp"]
 
@@ -139,7 +139,7 @@ class Workshop:
             (self.tree / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / file, self.tree / file)
         places = []
-        sources = sorted((self.tree / BLOCKS).glob("*.cpp")) + sorted((self.tree / BLOCKS).glob("*.h"))
+        sources = sorted((self.tree / BLOCKS).rglob("*.cpp")) + sorted((self.tree / BLOCKS).rglob("*.h"))
         for path in [*sources, self.tree / "model/hca.cpp"]:
             path.write_text(mark(path.read_text(), path.name, places))
         for file, old, new in ENGINE_CHANGES:
@@ -173,7 +173,7 @@ class Workshop:
 
     def build(self, jobs):
         files = [str(p.relative_to(self.tree)) for part in PARTS
-                 for p in sorted((self.tree / part).glob("*.cpp"))]
+                 for p in sorted((self.tree / part).rglob("*.cpp"))]
         files += [f for f in FILES if f.endswith(".cpp") and f != "model/hca.cpp"]
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             objects = list(pool.map(self.compile, files))

@@ -82,7 +82,7 @@ def breach_of_include(path, kind, header):
 
 def check_owners(root):
     found = {name: set() for name in OWNERS}
-    for path in sorted((root / BLOCKS).glob("*.h")):
+    for path in sorted((root / BLOCKS).rglob("*.h")):
         for line in path.read_text(encoding="utf-8").splitlines():
             if owned := OWNED.match(line):
                 found[owned[1] or owned[2]].add(path.name)

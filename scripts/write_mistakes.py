@@ -14,7 +14,7 @@ A row of a file is
     [[mistake]]
     name = "dma_locks_nothing"
     statements = ["ATOM-2"]      # which vectors have to notice it
-    file = "model/blocks/dma.cpp"
+    file = "model/blocks/memory/dma.cpp"
     tokens = 'locked_.push_back(r.address)'
     replacement = 'void()'
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/blocks/ring.h"
+#include "model/blocks/lib/ring.h"
 #include "model/engine/random.h"
 #include "testbench/endpoint.h"
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "model/blocks/per_port.h"
-#include "model/blocks/stage_config.h"
+#include "model/blocks/lib/per_port.h"
+#include "model/blocks/lib/stage_config.h"
 #include "model/proto/packet.h"
 #include "model/proto/psn.h"
 

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "model/blocks/chip_config.h"
-#include "model/blocks/completion_unit.h"
-#include "model/blocks/packetizer_unit.h"
-#include "model/blocks/responder_check_unit.h"
+#include "model/blocks/twins/completion_unit.h"
+#include "model/blocks/twins/packetizer_unit.h"
+#include "model/blocks/twins/responder_check_unit.h"
 #include "model/engine/knob_text.h"
 #include "testbench/trimmed.h"
 

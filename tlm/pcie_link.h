@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/blocks/host_timing.h"
+#include "model/blocks/memory/host_timing.h"
 #include "model/engine/counters.h"
 #include "model/engine/random.h"
 #include "tlm/down_line.h"

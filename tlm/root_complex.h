@@ -4,7 +4,7 @@
 #include <queue>
 #include <vector>
 
-#include "model/blocks/set_store.h"
+#include "model/blocks/memory/set_store.h"
 #include "tlm/pcie_link.h"
 
 namespace hca::tlm_ {

@@ -5,17 +5,17 @@
 
 #include "model/blocks/chip_config.h"
 #include "model/blocks/command.h"
-#include "model/blocks/completion.h"
-#include "model/blocks/congestion.h"
-#include "model/blocks/context_gate.h"
-#include "model/blocks/doorbell.h"
-#include "model/blocks/event.h"
-#include "model/blocks/port.h"
-#include "model/blocks/qp_scheduler.h"
-#include "model/blocks/requester.h"
-#include "model/blocks/responder_execute.h"
-#include "model/blocks/responder_reply.h"
-#include "model/blocks/wqe_fetch.h"
+#include "model/blocks/completion/completion.h"
+#include "model/blocks/completion/event.h"
+#include "model/blocks/memory/context_gate.h"
+#include "model/blocks/port/port.h"
+#include "model/blocks/receive/congestion.h"
+#include "model/blocks/receive/responder_execute/responder_execute.h"
+#include "model/blocks/receive/responder_reply.h"
+#include "model/blocks/send/doorbell.h"
+#include "model/blocks/send/qp_scheduler.h"
+#include "model/blocks/send/requester/requester.h"
+#include "model/blocks/send/wqe_fetch.h"
 
 namespace hca::blocks {
 // The blocks that carry the stream of one port, and nothing else.

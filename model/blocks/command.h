@@ -6,12 +6,12 @@
 #include <span>
 
 #include "model/blocks/command_config.h"
-#include "model/blocks/dma.h"
-#include "model/blocks/event.h"
+#include "model/blocks/completion/event.h"
 #include "model/blocks/items.h"
-#include "model/blocks/per_port.h"
-#include "model/blocks/requester.h"
-#include "model/blocks/responder_execute.h"
+#include "model/blocks/lib/per_port.h"
+#include "model/blocks/memory/dma.h"
+#include "model/blocks/receive/responder_execute/responder_execute.h"
+#include "model/blocks/send/requester/requester.h"
 #include "model/device/memory_keys.h"
 #include "model/engine/mailbox.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "model/blocks/stage_config.h"
+#include "model/blocks/lib/stage_config.h"
 
 namespace hca::blocks {
 struct CommandConfig {

@@ -4,10 +4,10 @@
 #include <array>
 #include <optional>
 
-#include "model/blocks/accesses.h"
-#include "model/blocks/limits.h"
+#include "model/blocks/lib/limits.h"
+#include "model/blocks/lib/pool.h"
+#include "model/blocks/memory/accesses.h"
 #include "model/blocks/packet.h"
-#include "model/blocks/pool.h"
 #include "model/engine/link.h"
 #include "model/proto/events.h"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "model/blocks/protection.h"
+#include "model/blocks/memory/protection.h"
 #include "testbench/attach/numbers.h"
 #include "testbench/attach/packet_socket.h"
 #include "tlm/memory_target.h"

@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "model/blocks/chip.h"
-#include "model/blocks/per_port.h"
+#include "model/blocks/lib/per_port.h"
 #include "model/device/contexts.h"
 #include "model/proto/framing.h"
 #include "testbench/attach/file_places.h"

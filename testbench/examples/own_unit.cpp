@@ -2,8 +2,8 @@
 // A block of a user's own in the place of a unit of the model: the ICRC of what host a sends and
 // of what host b checks, in two whole HCAs and one RDMA WRITE between them. This one does as the
 // unit does and counts; another would hand the frame to a user's RTL and take back what it left.
-#include <model/blocks/icrc_unit.h>
-#include <model/blocks/stand_in.h>
+#include <model/blocks/lib/stand_in.h>
+#include <model/blocks/port/icrc_unit.h>
 #include <tlm/wire.h>
 
 #include <cstdio>

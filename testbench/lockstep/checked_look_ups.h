@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contexts and regions of the model as rtl/responder_check.sv gets them, and its verdict back.
 #pragma once
-#include "model/blocks/responder_check_unit.h"
+#include "model/blocks/twins/responder_check_unit.h"
 #include "rtl/judged.h"
 
 namespace hca::testbench {

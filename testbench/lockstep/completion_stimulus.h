@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "model/blocks/completion_unit.h"
+#include "model/blocks/twins/completion_unit.h"
 #include "rtl/cq_step.h"
 #include "testbench/lockstep/random_packets.h"
 

@@ -4,7 +4,7 @@
 #pragma once
 #include <optional>
 
-#include "model/blocks/icrc_unit.h"
+#include "model/blocks/port/icrc_unit.h"
 #include "testbench/lockstep/given_frames.h"
 #include "testbench/lockstep/random_packets.h"
 

@@ -4,7 +4,7 @@
 #pragma once
 #include <vector>
 
-#include "model/blocks/stand_in.h"
+#include "model/blocks/lib/stand_in.h"
 #include "rtl/completion_rtl.h"
 #include "rtl/icrc_rtl.h"
 #include "rtl/packetizer_rtl.h"

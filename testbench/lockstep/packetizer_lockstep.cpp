@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/lockstep/packetizer_lockstep.h"
 
-#include "model/blocks/icrc_unit.h"
+#include "model/blocks/port/icrc_unit.h"
 #include "testbench/lockstep/describe.h"
 #include "testbench/lockstep/elastic.h"
 #include "testbench/lockstep/lockstep.h"

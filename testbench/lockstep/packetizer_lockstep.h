@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rtl/packetizer.sv and blocks::PacketizerUnit.
 #pragma once
-#include "model/blocks/packetizer_unit.h"
+#include "model/blocks/twins/packetizer_unit.h"
 #include "rtl/packetizer_rtl.h"
 #include "testbench/lockstep/lockstep_options.h"
 #include "testbench/lockstep/packetizer_coverage.h"

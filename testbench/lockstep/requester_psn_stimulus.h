@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "model/blocks/requester_psn_unit.h"
+#include "model/blocks/twins/requester_psn_unit.h"
 #include "rtl/psn_step.h"
 #include "testbench/lockstep/random_packets.h"
 

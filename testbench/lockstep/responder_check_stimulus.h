@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "model/blocks/responder_check_unit.h"
+#include "model/blocks/twins/responder_check_unit.h"
 #include "rtl/judged.h"
 #include "rtl/parsed.h"
 #include "testbench/lockstep/given_frames.h"

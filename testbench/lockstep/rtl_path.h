@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "model/blocks/chip_config.h"
-#include "model/blocks/stand_in.h"
+#include "model/blocks/lib/stand_in.h"
 #include "testbench/lockstep/rtl_set.h"
 
 namespace hca::testbench {

@@ -14,7 +14,7 @@
 
 #include <stdexcept>
 
-#include "model/blocks/stand_in.h"
+#include "model/blocks/lib/stand_in.h"
 #include "testbench/lockstep/pins.h"
 
 namespace hca::testbench {

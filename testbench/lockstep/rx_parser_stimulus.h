@@ -2,7 +2,7 @@
 // Random frames for the parser: good ones of every opcode in all framings, and ones with a mistake
 // in any field that it looks at.
 #pragma once
-#include "model/blocks/rx_parser_unit.h"
+#include "model/blocks/twins/rx_parser_unit.h"
 #include "testbench/lockstep/given_frames.h"
 #include "testbench/lockstep/random_packets.h"
 

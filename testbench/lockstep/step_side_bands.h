@@ -2,8 +2,8 @@
 // Steps of the model as they stand in front of the RTL blocks that make them; first, last and bytes
 // stay.
 #pragma once
-#include "model/blocks/completion_unit.h"
-#include "model/blocks/requester_psn_unit.h"
+#include "model/blocks/twins/completion_unit.h"
+#include "model/blocks/twins/requester_psn_unit.h"
 #include "rtl/cq_step.h"
 #include "rtl/psn_step.h"
 

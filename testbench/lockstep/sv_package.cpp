@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-#include "model/blocks/icrc_unit.h"
+#include "model/blocks/port/icrc_unit.h"
 #include "model/proto/framing.h"
 #include "rtl/beat.h"
 #include "rtl/descriptor.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/lockstep/sv_steps.h"
 
-#include "model/blocks/completion_unit.h"
-#include "model/blocks/requester_psn_unit.h"
+#include "model/blocks/twins/completion_unit.h"
+#include "model/blocks/twins/requester_psn_unit.h"
 #include "model/proto/object_attributes.h"
 #include "rtl/cq_step.h"
 #include "rtl/psn_step.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "model/blocks/packet_unit.h"
+#include "model/blocks/twins/packet_unit.h"
 #include "testbench/lockstep/given_frames.h"
 #include "testbench/lockstep/random_packets.h"
 #include "testbench/lockstep/stalls.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "model/blocks/per_port.h"
+#include "model/blocks/lib/per_port.h"
 #include "testbench/vectors/format.h"
 #include "testbench/vectors/format_values.h"
 #include "testbench/vectors/host.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "model/blocks/per_port.h"
+#include "model/blocks/lib/per_port.h"
 #include "model/proto/qp_transitions.h"
 #include "testbench/vectors/format.h"
 

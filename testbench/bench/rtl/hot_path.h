@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/blocks/stand_in.h"
+#include "model/blocks/lib/stand_in.h"
 #include "rtl/descriptor.h"
 #include "rtl/judged.h"
 #include "rtl/parsed.h"

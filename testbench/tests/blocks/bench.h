@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 
-#include "model/blocks/accesses.h"
+#include "model/blocks/memory/accesses.h"
 #include "model/engine/domain.h"
 #include "model/engine/link.h"
 #include "testbench/tests/blocks/pair.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/completion.h"
+#include "model/blocks/completion/completion.h"
 
 #include <catch2/catch.hpp>
 

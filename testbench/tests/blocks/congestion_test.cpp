@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/congestion.h"
+#include "model/blocks/receive/congestion.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/context_cache.h"
+#include "model/blocks/memory/context_cache.h"
 
 #include <catch2/catch.hpp>
 #include <map>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/context_gate.h"
+#include "model/blocks/memory/context_gate.h"
 #include "model/device/writers.h"
 
 #include <catch2/catch.hpp>
 
-#include "model/blocks/responder_execute.h"
+#include "model/blocks/receive/responder_execute/responder_execute.h"
 #include "testbench/tests/blocks/bench.h"
 
 using namespace hca;

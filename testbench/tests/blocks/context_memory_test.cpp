@@ -3,7 +3,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 
-#include "model/blocks/context_image.h"
+#include "model/blocks/memory/context_image.h"
 #include "model/device/execute_command.h"
 #include "model/proto/bytes.h"
 #include "testbench/tests/blocks/pair.h"

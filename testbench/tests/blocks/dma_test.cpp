@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/dma.h"
+#include "model/blocks/memory/dma.h"
 
 #include <catch2/catch.hpp>
 

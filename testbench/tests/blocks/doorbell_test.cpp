@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/doorbell.h"
+#include "model/blocks/send/doorbell.h"
 
 #include <catch2/catch.hpp>
 

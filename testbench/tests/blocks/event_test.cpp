@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/event.h"
+#include "model/blocks/completion/event.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/lane_arbiter.h"
+#include "model/blocks/port/lane_arbiter.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

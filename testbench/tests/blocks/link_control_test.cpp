@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/link_control.h"
+#include "model/blocks/port/link_control.h"
 
 #include <catch2/catch.hpp>
 

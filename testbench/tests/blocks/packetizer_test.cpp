@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/packetizer.h"
+#include "model/blocks/send/packetizer.h"
 
 #include <catch2/catch.hpp>
 

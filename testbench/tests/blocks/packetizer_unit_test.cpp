@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/packetizer_unit.h"
+#include "model/blocks/twins/packetizer_unit.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

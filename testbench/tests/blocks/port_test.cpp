@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/port.h"
+#include "model/blocks/port/port.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/protection.h"
+#include "model/blocks/memory/protection.h"
 
 #include <catch2/catch.hpp>
 

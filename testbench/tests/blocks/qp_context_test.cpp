@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/qp_context.h"
+#include "model/blocks/memory/qp_context.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/qp_scheduler.h"
+#include "model/blocks/send/qp_scheduler.h"
 
 #include <catch2/catch.hpp>
 

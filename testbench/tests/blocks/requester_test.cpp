@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/requester.h"
+#include "model/blocks/send/requester/requester.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/responder_check_unit.h"
+#include "model/blocks/twins/responder_check_unit.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

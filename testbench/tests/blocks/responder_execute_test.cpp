@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/responder_execute.h"
+#include "model/blocks/receive/responder_execute/responder_execute.h"
 
 #include <catch2/catch.hpp>
 
-#include "model/blocks/responder_check.h"
+#include "model/blocks/receive/responder_check.h"
 #include "testbench/tests/blocks/bench.h"
 
 using namespace hca;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/responder_reply.h"
+#include "model/blocks/receive/responder_reply.h"
 
 #include <catch2/catch.hpp>
 

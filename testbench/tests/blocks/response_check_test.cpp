@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/response_check.h"
+#include "model/blocks/receive/response_check.h"
 
 #include <catch2/catch.hpp>
 

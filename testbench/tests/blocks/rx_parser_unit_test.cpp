@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/rx_parser_unit.h"
+#include "model/blocks/twins/rx_parser_unit.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

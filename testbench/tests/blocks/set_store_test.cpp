@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/set_store.h"
+#include "model/blocks/memory/set_store.h"
 
 #include <catch2/catch.hpp>
 #include <set>

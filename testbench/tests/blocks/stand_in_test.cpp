@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks of a user's own in the places of units of the path.
-#include "model/blocks/stand_in.h"
+#include "model/blocks/lib/stand_in.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a chip says of a queue pair that stands still.
-#include "model/blocks/standstill.h"
+#include "model/blocks/lib/standstill.h"
 
 #include <catch2/catch.hpp>
 

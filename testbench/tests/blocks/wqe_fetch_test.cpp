@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/blocks/wqe_fetch.h"
+#include "model/blocks/send/wqe_fetch.h"
 
 #include <catch2/catch.hpp>
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/blocks/completion_unit.h"
+#include "model/blocks/twins/completion_unit.h"
 
 namespace hca::testbench {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/blocks/requester_psn_unit.h"
+#include "model/blocks/twins/requester_psn_unit.h"
 
 namespace hca::testbench {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/blocks/icrc_unit.h"
+#include "model/blocks/port/icrc_unit.h"
 #include "rtl/icrc_rtl.h"
 #include "testbench/lockstep/pins.h"
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+
+#include "model/blocks/completion/completion_config.h"
+#include "model/blocks/items.h"
+#include "model/blocks/lib/delayed.h"
+#include "model/blocks/lib/ring.h"
+#include "model/blocks/lib/stand_in.h"
+#include "model/blocks/memory/dma.h"
+#include "model/blocks/send/timers.h"
+#include "model/device/contexts.h"
+#include "model/device/event_queue.h"
+#include "model/engine/budget.h"
+
+namespace hca::blocks {
+struct CompletionCounters {
+  u64 cqes = 0, overflows = 0, events = 0;
+};
+
+// Writes CQEs into their rings; owns the CQs' producers and their arming. The two sides of the chip
+// take turns.
+//
+// Contract: a completion seen in cycle n asks for its DMA write in n + latency; one each `interval`
+// cycles. A completion event is raised when the CQE that causes it is in memory, or by the doorbell
+// that arms its CQ if that came later; SQ_DRAINED and QP_LAST_WQE_REACHED when all CQEs in front of
+// it are. With moderation the event waits for the number of CQEs, or for its period from the CQE or
+// doorbell that would raise it without.
+class Completion : public engine::Block {
+ public:
+  struct Ports {
+    DmaLink* dma_out = nullptr;
+    EventLink* events_out = nullptr;
+    FaultLink* faults_out = nullptr;
+  };
+  Completion(const CompletionConfig& config, u64 clock_hz, device::Contexts& contexts,
+             Accesses& accesses)
+      : buffers(config.buffers),
+        config_(config),
+        clock_hz_(clock_hz),
+        cqs_(contexts),
+        accesses_(accesses) {}
+
+  std::array<CompletedLink, 2> completions_in{CompletedLink{8},
+                                              CompletedLink{8}};  // requester, responder
+  CqBellLink bells_in{8};
+  engine::Link<u32, 64> written_in{64};  // by dma: a CQE of this CQ is in memory
+  engine::Link<u32, 2> changed_in{2};    // by command: this CQ changed or went
+  engine::Budget buffers;
+  Ports ports;
+  CompletionCounters counters;
+  StandIn<CompletionItem>* stand_in = nullptr;
+  engine::Probe probe;
+  engine::Waker dma;
+
+  void tick();
+  Dma::Client client();
+  Cycle next_timer() const { return periods_.next(); }
+
+ private:
+  void write(const Completed& c);
+  proto::CqePlace put_by(device::EventRing& cq, const Completed& c, u32 slot);
+  void overflow(proto::CqResult result, const Completed& c);
+  void push_fault();
+  void ring(const proto::CqDoorbell& bell);
+  void ring_by(const proto::CqDoorbell& bell);
+  void count(u32 slot);
+  void notify(u32 cqn);
+  void watch(u32 cqn);
+  void end_period();
+  void raise(u32 cqn);
+  device::CqTime time_of(const device::EventRing& cq) const;
+  void raise_late();
+
+  const CompletionConfig config_;
+  const u64 clock_hz_;
+  const device::CompletionRings cqs_;
+  Accesses& accesses_;
+  std::array<std::array<u8, proto::kCqeBytes>, CompletionConfig::kMostBuffers> cqes_{};
+  std::array<u32, CompletionConfig::kMostBuffers> cq_of_{};
+  std::array<bool, CompletionConfig::kMostBuffers> solicits_{};
+  u32 used_ = 0;
+  Delayed in_memory_;  // CQEs
+  struct LateEvent {
+    proto::Event event{};
+    u32 behind = 0;  // when so many CQEs are in memory
+  };
+  Ring<LateEvent> late_events_;
+  Ring<Fault> faults_;
+  Timers periods_;  // by CQN: of moderation
+  unsigned next_input_ = 0;
+  Cycle next_ = 0;
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Counters<hca::blocks::CompletionCounters> {
+  using C = hca::blocks::CompletionCounters;
+  static constexpr std::string_view block = "completion";
+  static constexpr auto rows =
+      make_rows(counter("cqes", &C::cqes, "CQEs", "CQEs written"),
+                counter("overflows", &C::overflows, "CQEs", "CQEs that found no room"),
+                counter("events", &C::events, "events", "completion events raised"));
+};

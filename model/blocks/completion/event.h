@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+
+#include "model/blocks/completion/event_config.h"
+#include "model/blocks/items.h"
+#include "model/blocks/lib/ring.h"
+#include "model/blocks/memory/dma.h"
+#include "model/device/contexts.h"
+#include "model/device/event_queue.h"
+#include "model/engine/budget.h"
+
+namespace hca::blocks {
+struct EventCounters {
+  u64 eqes = 0, lost = 0, messages = 0;
+};
+
+// Writes EQEs into their rings and the messages of interrupt vectors behind them; owns the EQs'
+// producers and their arming.
+//
+// Contract: an event seen in cycle n asks for its DMA write in n + latency; one each `interval`
+// cycles. A message asks one cycle after the EQE that causes it, latency cycles after the doorbell,
+// or latency + 1 after a mask is lifted; no EQE goes in front of it.
+class Event : public engine::Block {
+ public:
+  static constexpr u32 kBuffers = 16;
+  struct Ports {
+    DmaLink* dma_out = nullptr;
+  };
+  Event(const EventConfig& config, device::Contexts& contexts)
+      : buffers(kBuffers),
+        config_(config),
+        contexts_(contexts),
+        eqs_(contexts),
+        vectors_(contexts) {}
+
+  std::array<EventLink, 2> events_in{EventLink{4}, EventLink{4}};  // completion, command
+  EqBellLink bells_in{4};
+  engine::Budget buffers;
+  Ports ports;
+  EventCounters counters;
+  engine::Probe probe;
+  engine::Waker dma;
+
+  void tick();
+  Dma::Client client() {
+    return {this, nullptr, [](void* owner, const DmaRequest&) {
+              auto& x = *static_cast<Event*>(owner);
+              x.buffers.give(x.dma.now() + 1);
+            }};
+  }
+
+ private:
+  void take(const EventNote& note);
+  void notify(std::optional<u16> vector);
+  void send_message();
+  void push(u64 address, const std::array<u8, proto::kEqeBytes>& bytes, u32 count);
+
+  const EventConfig config_;
+  const device::Contexts& contexts_;
+  const device::EventRings eqs_;
+  const device::Vectors vectors_;
+  std::array<std::array<u8, proto::kEqeBytes>, kBuffers> eqes_{};
+  u32 used_ = 0;
+  Ring<u16> messages_;  // vectors
+  Cycle next_ = 0;
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Counters<hca::blocks::EventCounters> {
+  using C = hca::blocks::EventCounters;
+  static constexpr std::string_view block = "event";
+  static constexpr auto rows = make_rows(
+      counter("eqes", &C::eqes, "EQEs", "EQEs written"),
+      counter("lost", &C::lost, "events", "events without an event queue or without room in it"),
+      counter("messages", &C::messages, "messages", "interrupt messages"));
+};

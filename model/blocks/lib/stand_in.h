@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Another implementation in the place of a unit: Verilated RTL, or a block of the user's own.
+//
+// It gets the same items as the unit between links (tick() of a PacketUnit or LookUpUnit) and does
+// the same to them. The time that this takes is what the knobs of the place say; who stands in
+// answers for that by itself, as the RTL does, whose cycles are counted.
+#pragma once
+#include "model/blocks/lib/per_port.h"
+#include "model/blocks/port/icrc_unit.h"
+#include "model/blocks/twins/completion_unit.h"
+#include "model/blocks/twins/packetizer_unit.h"
+#include "model/blocks/twins/requester_psn_unit.h"
+#include "model/blocks/twins/responder_check_unit.h"
+#include "model/blocks/twins/rx_parser_unit.h"
+
+namespace hca::blocks {
+template <class Item>
+class StandIn {
+ public:
+  virtual ~StandIn() = default;
+  virtual void process(Item& item) = 0;
+};
+
+// Who stands in, place by place; nullptr: nobody. None may go while the chip is there.
+struct PortStandIns {
+  StandIn<PacketizerItem>* packetizer = nullptr;  // of all packets that the port sends
+  StandIn<IcrcItem>* icrc_out = nullptr;
+  StandIn<IcrcItem>* icrc_in = nullptr;
+  StandIn<RxParserItem>* rx_parser = nullptr;
+  StandIn<ResponderCheckItem>* responder_check = nullptr;
+
+  bool sends() const { return packetizer || icrc_out; }
+  bool receives() const { return icrc_in || rx_parser; }
+};
+struct StandIns {
+  PerPort<PortStandIns> port;
+  StandIn<RequesterPsnItem>* requester_psn = nullptr;
+  StandIn<CompletionItem>* completion = nullptr;
+};
+}  // namespace hca::blocks

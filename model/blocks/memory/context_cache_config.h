@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Knobs and counters of the caches of contexts: the same for each kind.
+#pragma once
+#include <algorithm>
+
+#include "model/blocks/lib/stage_config.h"
+#include "model/blocks/memory/set_store.h"
+#include "model/proto/context_memory.h"
+
+namespace hca::blocks {
+inline constexpr u32 kMaxMisses = 64;  // of a cache
+// Ends the name of the budget of a cache's misses.
+inline constexpr std::string_view kMissesName = " cache misses";
+
+struct CacheConfig {
+  u32 entries = 0;
+  u32 ways = 0;
+  Replacement policy = Replacement::Lru;
+  u32 misses = 8;
+
+  bool holds_all() const { return !entries; }
+};
+template <proto::ContextKind kKind>
+struct CacheConfigOf : CacheConfig {};
+template <>
+struct CacheConfigOf<proto::ContextKind::Wqe> : CacheConfig {
+  CacheConfigOf() { misses = kMaxMisses; }
+  bool acks = true;
+};
+
+struct CacheCounters {
+  u64 hits = 0, misses = 0, joined = 0, waits = 0, write_backs = 0, damaged = 0, miss_cycles = 0,
+      waited = 0;
+};
+template <proto::ContextKind kKind>
+struct CacheCountersOf : CacheCounters {};
+template <>
+struct CacheCountersOf<proto::ContextKind::Wqe> : CacheCounters {
+  u64 fills = 0, repeats = 0;
+};
+
+struct CacheConfigs {
+  CacheConfigOf<proto::ContextKind::Qp> qp;
+  CacheConfigOf<proto::ContextKind::Cq> cq;
+  CacheConfigOf<proto::ContextKind::Mpt> mpt;
+  CacheConfigOf<proto::ContextKind::Mtt> mtt;
+  CacheConfigOf<proto::ContextKind::Wqe> wqe;
+
+  const CacheConfig& operator[](proto::ContextKind kind) const {
+    const std::array<const CacheConfig*, proto::kContextKinds> all{&qp, &cq, &mpt, &mtt, &wqe};
+    return *all[unsigned(kind)];
+  }
+  bool any() const { return tables() || !wqe.holds_all(); }
+  // Of contexts that stand in the context memory.
+  bool tables() const {
+    return std::ranges::any_of(proto::kContextTables, [this](const proto::ContextKindRow& row) {
+      return row.bytes && !(*this)[row.kind].holds_all();
+    });
+  }
+};
+// Throws engine::ConfigError: ways that do not divide the entries.
+void check_caches(const CacheConfigs& configs);
+
+// The knobs that each of them has.
+inline constexpr auto kCacheKnobs = make_rows(
+    engine::knob("entries", &CacheConfig::entries, engine::Unit::Count, 0, 1 << 20,
+                 "entries on chip; 0 holds all"),
+    engine::knob("ways", &CacheConfig::ways, engine::Unit::Count, 0, 1 << 20,
+                 "entries of a set, which divide all entries; 0 is one set"),
+    engine::knob("policy", &CacheConfig::policy, kReplacementNames, "which entry of a set goes"),
+    engine::knob("misses", &CacheConfig::misses, engine::Unit::Count, 1, kMaxMisses,
+                 "entries that may be on their way from host memory"));
+}  // namespace hca::blocks
+
+template <hca::proto::ContextKind kKind>
+struct hca::engine::Knobs<hca::blocks::CacheConfigOf<kKind>> {
+  static constexpr std::string_view block = hca::proto::row_of(kKind).cache;
+  static constexpr std::string_view sentence = hca::proto::row_of(kKind).meaning;
+  static constexpr auto rows = [] {
+    if constexpr (kKind == hca::proto::ContextKind::Wqe)
+      return join_rows(
+          hca::blocks::kCacheKnobs,
+          make_rows(knob("acks", &hca::blocks::CacheConfigOf<kKind>::acks,
+                         "each message needs its WQE when it is acknowledged, or READs and "
+                         "ATOMICs alone do")));
+    else
+      return hca::blocks::kCacheKnobs;
+  }();
+};
+template <hca::proto::ContextKind kKind>
+struct hca::engine::Counters<hca::blocks::CacheCountersOf<kKind>> {
+  using C = hca::blocks::CacheCounters;
+  static constexpr std::string_view block = hca::proto::row_of(kKind).cache;
+  static constexpr auto rows = make_rows(
+      counter("hits", &C::hits, "look-ups", "the entry was here"),
+      counter("misses", &C::misses, "look-ups", "the entry was read from host memory"),
+      counter("joined", &C::joined, "look-ups", "the entry was on its way already"),
+      counter("waits", &C::waits, "look-ups", "misses that waited for another one to end"),
+      counter("write_backs", &C::write_backs, "entries", "changed entries that went back"),
+      counter("damaged", &C::damaged, "entries", "came back other than they went"),
+      counter("miss_cycles", &C::miss_cycles, "cycles", "from a miss to its entry, of all"),
+      counter("waited", &C::waited, kWaited, "misses under way (misses), of all clients"));
+};
+// What is here was sent from here: nothing goes back.
+template <>
+struct hca::engine::Counters<hca::blocks::CacheCountersOf<hca::proto::ContextKind::Wqe>> {
+  using C = hca::blocks::CacheCounters;
+  using W = hca::blocks::CacheCountersOf<hca::proto::ContextKind::Wqe>;
+  static constexpr std::string_view block = "wqe_cache";
+  static constexpr auto rows = make_rows(
+      counter("fills", &W::fills, "WQEs", "put here when they were fetched"),
+      counter("repeats", &W::repeats, "WQEs", "sent again, and not read again"),
+      counter("hits", &C::hits, "WQEs", "of a response or acknowledgement: it was here"),
+      counter("misses", &C::misses, "WQEs", "it was read from its send queue"),
+      counter("joined", &C::joined, "WQEs", "it was on its way already"),
+      counter("waits", &C::waits, "WQEs", "misses that waited for another one to end"),
+      counter("damaged", &C::damaged, "WQEs", "came back other than they were fetched"),
+      counter("miss_cycles", &C::miss_cycles, "cycles", "from a miss to its WQE, of all"),
+      counter("waited", &C::waited, kWaited, "misses under way (misses), of all clients"));
+};

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/blocks/items.h"
+#include "model/blocks/lib/ring.h"
+#include "model/blocks/lib/stand_in.h"
+#include "model/blocks/memory/outside.h"
+#include "model/blocks/port/icrc_unit.h"
+#include "model/blocks/port/link_control.h"
+#include "model/blocks/port/port_config.h"
+#include "model/blocks/receive/congestion.h"
+#include "model/blocks/receive/responder_check.h"
+#include "model/blocks/receive/response_check.h"
+#include "model/device/port_counts.h"
+#include "model/engine/budget.h"
+#include "model/engine/mailbox.h"
+#include "model/engine/rate.h"
+#include "model/proto/network_crcs.h"
+
+namespace hca::blocks {
+struct PortCounters {
+  u64 tx_packets = 0, tx_bytes = 0, waits_link = 0, rx_packets = 0, rx_bytes = 0;
+  u64 rx_bad_frame = 0, rx_bad_icrc = 0, rx_wrong_address = 0, rx_unknown_qp = 0, rx_wrong_port = 0;
+  u64 rx_copies = 0, rx_port_down = 0;
+};
+
+// The sending half: requests and replies take turns, the ICRC is inserted, the link is paced. Of
+// requests whose payload was read and those that needed no read the one that was seen first goes.
+//
+// Contract: a packet that is seen in cycle n has its first bit on the wire in n + icrc_unit.latency
+// + latency; the next one follows when link and icrc_unit are free, and not before `interval`
+// cycles. With loop_back one that is for its own port turns round where the wire begins: its first
+// bit arrives in that cycle, nothing of it is on the wire. With multicast_loop_back a copy of a
+// datagram to a group turns round there, too, if a queue pair of the port is to get it. Where
+// icrc_unit is slower than the link the first bit waits so long that no gap opens on the wire: its
+// beats less the cycles that its frame takes there.
+class PortTransmit : public engine::Block {
+ public:
+  // `depth`: packets that may wait in front of it; two with link_control, which has the others.
+  PortTransmit(const PortConfig& config, const IcrcUnitConfig& icrc, u64 clock_hz, Outside& outside,
+               unsigned depth = 64)
+      : requests_in(depth),
+        outside_(outside),
+        slow_(is_slow(icrc, config.link_rate, clock_hz)),
+        config_(config),
+        icrc_({icrc}, {}),
+        pacer_(config.link_rate, clock_hz),
+        icrc_latency_(icrc.latency) {
+    not_read_in.mark(not_read_, 1);
+  }
+
+  PacketLink requests_in, not_read_in;
+  PacketLink replies_in{16};
+  PortCounters* counters = nullptr;
+  const proto::PortAttributes* attributes = nullptr;
+  const PortStandIns* stand_ins = nullptr;  // for units of its segment; most often there are none
+  class PortReceive* own = nullptr;         // of the same port, with loop_back
+  class PortReceive* turns = nullptr;       // the same, with multicast_loop_back
+  bool is_controlled = false;  // all packets come by requests_in, control frames by replies_in
+  engine::Probe probe, icrc_probe;
+  SentLink* sent_out = nullptr;  // to requester
+  const device::Contexts* contexts = nullptr;
+
+  void tick();
+
+ private:
+  bool stopped(const Packet& p) const;
+  void send(PacketLink& from, PacketLink& other);
+  void send_special(PacketLink& from, PacketLink& other);
+  template <bool kSpecial>
+  void send_as(PacketLink& from, PacketLink& other);
+  u32 finish(Packet& p);
+  u32 finish_by(const PortStandIns& who, Packet& p);  // port_stand_ins.cpp
+  Cycle first_bit(const Packet& p);
+  Cycle next_start(Cycle link_free);
+  void send_next_of_both();
+  void count_wait(Cycle first);
+  void send_control(PacketLink& from, PacketLink& other);
+  void count_blocks(const Packet& p);
+
+  // Side by side what each packet needs.
+  Outside& outside_;
+  u32 not_read_ = 0;  // not 0: there may be something in not_read_in
+  bool replies_next_ = false;
+  const bool slow_;                        // the core is slower than the link
+  Cycle next_ = 0;                         // no packet starts before it
+  Cycle busy_since_ = 0, busy_until_ = 0;  // with what was sent last, if the link holds up the next
+  const PortConfig config_;
+  IcrcUnit icrc_;
+  engine::Pacer pacer_;
+  const Cycle icrc_latency_;
+  Cycle link_free_ = 0;                // slow_: when another packet may start on the wire
+  std::array<u16, 16> blocks_sent_{};  // FCTBS of each virtual lane
+  proto::NetworkCrcs network_crcs_;    // of packets whose payload no read brings
+  [[no_unique_address]] proto::MutantMemory<Packet*> late_;
+};
+
+// The receiving half, and the segment behind it: frame checks, ICRC, then responder_check or
+// response_check. The room of both outputs is reserved before a packet is taken. Packets reach the
+// queue pairs of this port alone, so what the segment changes is seen by no other port.
+//
+// Contract: a packet whose first bit arrives in cycle n is taken latency cycles after its 128th
+// byte, or its last one if it is shorter (cut_through), or latency cycles after its last one
+// (store), when icrc_unit is free, and not before `interval` cycles have passed since the one
+// before. Its headers are checked icrc_unit.latency later; its verdict follows its last byte by the
+// same, where icrc_unit is slower than the link its last beat. The copies of a multicast datagram
+// follow one a cycle, and what arrives behind it after them.
+class PortReceive : public engine::Block {
+ public:
+  struct Ports {
+    PacketLink* requests_out = nullptr;    // to responder_execute
+    AckLink* acks_out = nullptr;           // to requester
+    ReplyLink* cnps_out = nullptr;         // to responder_reply
+    ReceiveBellLink* bells_out = nullptr;  // to responder_execute
+    FaultLink* events_out = nullptr;       // to command
+  };
+  PortReceive(const PortConfig& config, const IcrcUnitConfig& icrc, u64 clock_hz,
+              device::Contexts& contexts, ResponderCheck& responder, ResponseCheck& response,
+              Congestion& congestion, unsigned port = 0)
+      : contexts_(contexts),
+        counts_(contexts),
+        responder_(responder),
+        response_(response),
+        congestion_(congestion),
+        attributes_(contexts.ports[port]),
+        slow_(is_slow(icrc, config.link_rate, clock_hz)),
+        port_(port + 1),
+        config_(config),
+        icrc_({icrc}, {}),
+        wire_(engine::Rate(config.link_rate, clock_hz)),
+        all_headers_(engine::Rate(config.link_rate, clock_hz).cycles_for(proto::kMaxHeaderBytes)) {
+    bells_in.mark(pending_, kBells);
+  }
+
+  engine::Mailbox<Packet*> packets_in;
+  engine::Mailbox<Packet*>* arrivals_out = &packets_in;  // this, or what leads there
+  ReceiveBellLink bells_in{8};
+  Ports ports;
+  const PortStandIns* stand_ins = nullptr;
+  LinkControl* control = nullptr;  // in front of it, if there is one
+  engine::Probe probe, icrc_probe;
+  PortCounters counters;
+
+  void tick();
+  // From the wire: the first bit of the frame is here in cycle `at`.
+  void arrive(Packet* packet, Cycle at);
+  void turn(const Packet& packet, Cycle at);  // of its own port; port_multicast.cpp
+
+ private:
+  [[gnu::always_inline]] void receive(Packet* p, Cycle checked);
+  void prepare(Packet& p);
+  void arrive_at(LinkControl& first, Packet* packet);
+  Cycle taken_at(const Packet& packet) const;
+  bool frame_good(Packet& p, Cycle checked);
+  // port_stand_ins.cpp
+  proto::PacketVerdict check_by(const PortStandIns& who, Packet& p, proto::LinkLayer link);
+  // port_multicast.cpp
+  bool spread(const Packet& p, Cycle checked);
+  void forward_copy();
+  bool drop(u64 proto::DropCounters::*counter);
+  [[gnu::always_inline]] void route(Packet* p, const proto::QpConfig& qp, Cycle checked);
+  void answer_congestion(const Packet& p, const proto::QpConfig& qp);
+  void ring(const ReceiveBell& bell);
+  void ring_shared(const ReceiveBell& bell);
+  bool serve_beside();
+  void tell(proto::Event event, Cycle at);
+  void establish(u32 qpn);
+  void push_event();
+
+  // Side by side what each packet needs.
+  const device::Contexts& contexts_;
+  const device::PortCounts counts_;
+  ResponderCheck& responder_;
+  ResponseCheck& response_;
+  Congestion& congestion_;
+  const proto::PortAttributes& attributes_;
+  static constexpr u32 kBells = 1, kEvents = 2, kCopies = 4;
+  u32 pending_ = 0;      // what there may be to do beside packets
+  const bool slow_;      // the core is slower than the link
+  const unsigned port_;  // from 1 on
+  const PortConfig config_;
+  IcrcUnit icrc_;
+  engine::Meter wire_;
+  const Cycle all_headers_;  // in which the longest headers arrive
+  u32 arrivals_ = 0, taken_ = 0;
+  proto::KnownNetwork known_;  // of a frame before
+
+  Ring<proto::Event> events_;  // that came of requests
+  // Of a multicast datagram, one for each queue pair of its group.
+  struct Copy {
+    Packet* packet = nullptr;
+    Cycle checked = 0;
+  };
+  Ring<Copy> copies_;
+  PacketPool pool_;
+  proto::NetworkCrcs network_crcs_;
+  [[no_unique_address]] proto::MutantMemory<Cycle> late_;
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Counters<hca::blocks::PortCounters> {
+  using C = hca::blocks::PortCounters;
+  static constexpr std::string_view block = "port";
+  static constexpr auto rows = make_rows(
+      counter("tx_packets", &C::tx_packets, "packets", "packets sent"),
+      counter("tx_bytes", &C::tx_bytes, "bytes", "bytes of frames sent"),
+      counter("rx_packets", &C::rx_packets, "packets", "frames received"),
+      counter("rx_bytes", &C::rx_bytes, "bytes", "bytes of frames received"),
+      counter("rx_bad_frame", &C::rx_bad_frame, "packets", "dropped: structure"),
+      counter("rx_bad_icrc", &C::rx_bad_icrc, "packets", "dropped: ICRC or VCRC"),
+      counter("rx_wrong_address", &C::rx_wrong_address, "packets", "dropped: not for this port"),
+      counter("rx_unknown_qp", &C::rx_unknown_qp, "packets", "dropped: no such queue pair"),
+      counter("rx_wrong_port", &C::rx_wrong_port, "packets",
+              "dropped: the queue pair is of another port"),
+      counter("rx_copies", &C::rx_copies, "packets", "made of multicast datagrams"),
+      counter("rx_port_down", &C::rx_port_down, "packets", "dropped: the port is Down"),
+      counter("waits_link", &C::waits_link, kWaited, "the link, which is busy (link_rate)"));
+};

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "model/blocks/port/port.h"
+#include "model/proto/datagram.h"
+#include "model/proto/port_rules.h"
+#include "model/proto/work_rules.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+[[gnu::hot]] void PortReceive::arrive(Packet* packet, Cycle at) {
+  const u32 bytes = packet->frame_bytes;
+  packet->first = at + config_.latency;
+  packet->last = packet->first + wire_.cycles_for(bytes) - 1;
+  if (control) [[unlikely]]
+    return arrive_at(*control, packet);
+  arrivals_out->deliver(taken_at(*packet), arrivals_++, packet);
+}
+
+// The first 128 bytes hold all headers.
+inline Cycle PortReceive::taken_at(const Packet& p) const {
+  return config_.rx_forward == RxForward::Store ? p.last
+                                                : std::min(p.last, p.first + all_headers_ - 1);
+}
+
+// A data frame comes to its buffer with its first byte, one of the link is read when all of it is
+// in.
+[[gnu::cold]] void PortReceive::arrive_at(LinkControl& first, Packet* p) {
+  const std::span<const u8> frame{p->frame(), p->frame_bytes};
+  const bool is_control = is_link_frame(frame, framing_row(Framing(attributes_.framing)).link);
+  first.frames_in.deliver(is_control ? p->last : p->first, arrivals_++,
+                          {p, is_control ? p->last : taken_at(*p)});
+}
+
+// A packet that is taken now: its last beat, if the core is slower than the link, and its room,
+// which it leaves when its last byte is through the ICRC unit.
+[[gnu::cold]] void PortReceive::prepare(Packet& p) {
+  const Cycle last = std::max(p.last, now() + icrc_.beats(p.frame_bytes) - 1);
+  if (slow_) p.last = last;
+  if (control) control->freed_in.deliver(last + 1, taken_++, {p.lane, p.frame_bytes});
+}
+
+// Doorbells, events, copies of datagrams. True: there was a copy, and packets wait.
+[[gnu::noinline]] bool PortReceive::serve_beside() {
+  if (bells_in.can_pop() && ports.bells_out->can_push()) ring(bells_in.pop());
+  if (!events_.empty() && !(mutant<"comm_est_late">() && now() < late_())) push_event();
+  const bool copies = !copies_.empty();
+  if (copies) forward_copy();
+  pending_ = (bells_in.empty() ? 0 : kBells) | (events_.empty() ? 0 : kEvents) |
+             (copies_.empty() ? 0 : kCopies);
+  return copies;
+}
+
+[[gnu::hot]] void PortReceive::tick() {
+  if (pending_ && serve_beside()) [[unlikely]]
+    return;
+  if (!packets_in.can_pop()) return;
+  if (!ports.requests_out->can_push() || !ports.acks_out->can_push() || !ports.cnps_out->can_push())
+    return;
+  // A stored frame went through the ICRC unit as it came, if the unit can keep up.
+  const bool stored = config_.rx_forward == RxForward::Store && !slow_;
+  const Cycle checked = icrc_.pass(now(), stored ? 1 : packets_in.front()->frame_bytes);
+  if (slow_ || control) [[unlikely]]
+    prepare(*packets_in.front());
+  receive(packets_in.pop(std::max(config_.interval, icrc_.free_from() - now())), checked);
+}
+
+inline void PortReceive::receive(Packet* p, Cycle checked) {
+  ++counters.rx_packets, counters.rx_bytes += p->frame_bytes;
+  probe.event(now(), Step::Arrived, 0, 0, p->frame_bytes);
+  if (is_down(attributes_) && !mutant<"port_down_receives">()) [[unlikely]]
+    return drop(&DropCounters::port_down), PacketPool::give_back(p);
+  if (!frame_good(*p, checked)) [[unlikely]]
+    return PacketPool::give_back(p);
+  p->qpn = p->parsed.bth.dest_qp, p->psn = p->parsed.bth.psn;
+  p->last = std::max(p->last, now()) + (checked - now());
+  const OpcodeRow* opcode = p->parsed.opcode;  // none: a reserved one
+  icrc_probe.event(p->last, Step::Received, p->qpn, p->psn, opcode && opcode->is_request);
+  route(p, contexts_.qps[p->qpn], checked);
+}
+
+// Of a marked packet that passed header validation.
+[[gnu::cold]] void PortReceive::answer_congestion(const Packet& p, const QpConfig& qp) {
+  const bool has_path = qp.service != Service::Ud;
+  if (const Cycle at = has_path ? congestion_.notify(p, p.last) : kNever; at != kNever)
+    ports.cnps_out->push(Reply{.qpn = p.qpn, .cnp = true}, 1, at - now() - 1);
+}
+
+inline bool PortReceive::frame_good(Packet& p, Cycle checked) {
+  const LinkLayer link = framing_row(Framing(attributes_.framing)).link;
+  const std::span<const u8> frame{p.frame(), p.frame_bytes};
+  const PacketVerdict v = stand_ins ? check_by(*stand_ins, p, link)
+                                    : check_frame(frame, link, known_, network_crcs_, p.parsed);
+  u32& dest_qp = p.parsed.bth.dest_qp;
+  if (mutant<"unknown_qp_before_tver">() && v == PacketVerdict::BadTver &&
+      !contexts_.find_qp(dest_qp))
+    return drop(&DropCounters::unknown_qp);
+  if (v != PacketVerdict::Good) [[unlikely]]
+    return drop(counter_of(v));
+  if (mutant<"unknown_qp_is_first">() && !contexts_.find_qp(dest_qp))
+    dest_qp = contexts_.first_of(contexts_.qps)->qpn;
+  const QpConfig* qp = contexts_.find_qp(dest_qp);
+  if (!qp && dest_qp == kMulticastQp) [[unlikely]]
+    return spread(p, checked);
+  const auto counter = port_drop(attributes_, port_, p.frame(), p.parsed, qp);
+  return !counter || drop(counter);
+}
+
+bool PortReceive::drop(u64 DropCounters::*counter) {
+  using D = DropCounters;
+  counts_.drop(port_, counter);
+  ++(counter == &D::bad_icrc || counter == &D::bad_vcrc         ? counters.rx_bad_icrc
+     : counter == &D::port_down                                 ? counters.rx_port_down
+     : counter == &D::not_for_port || counter == &D::wrong_vlan ? counters.rx_wrong_address
+     : counter == &D::unknown_qp                                ? counters.rx_unknown_qp
+     : counter == &D::wrong_port                                ? counters.rx_wrong_port
+                                                                : counters.rx_bad_frame);
+  return false;
+}
+
+// Requests wait for nothing but their headers, responses for their last beat.
+inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
+  const bool response = p->parsed.opcode && !p->parsed.opcode->is_request;
+  if (!response) {
+    const Cycle at = responder_.check(*p, now(), checked);
+    if (draws_cnp(p->frame(), p->parsed) && may_draw_cnp(p->verdict.cause)) [[unlikely]]
+      answer_congestion(*p, qp);
+    if (p->verdict.cause != RequestCause::Good && !is_refusal(p->verdict.action)) [[unlikely]]
+      counts_.add(qp, p->verdict.cause);
+    const bool silent = is_silent(p->verdict.action);
+    if (silent) [[unlikely]] {
+      counts_.drop(port_, counter_of(p->verdict.cause, qp, p->frame(), p->parsed));
+      if (qp.service == Service::Ud) counts_.drop(port_, counter_without_place(p->verdict.cause));
+      if (p->verdict.action == RequestAction::Drop) return PacketPool::give_back(p);
+    }
+    if (responder_.below_limit) [[unlikely]]
+      tell({EventType::SrqLimitReached, std::exchange(responder_.below_limit, 0)}, now() + 1);
+    if (qp.state == QpState::Rtr && responder_.take_established(p->qpn)) [[unlikely]]
+      establish(p->qpn);
+    // A WQE of an SRQ cannot be put back: responder_execute ends it (G9.2).
+    if (silent && !qp.srqn) [[unlikely]]
+      return PacketPool::give_back(p);
+    return ports.requests_out->push(p, 1, at - now() - 1);
+  }
+  Acknowledgement a;
+  const Cycle at = response_.check(*p, p->last, a);
+  if (draws_cnp(p->frame(), p->parsed) && at != kNever) [[unlikely]]
+    answer_congestion(*p, qp);
+  if (at != kNever) ports.acks_out->push(a, 1, at - now() - 1);
+  if (!a.packet) PacketPool::give_back(p);
+}
+
+// A copy of a multicast datagram, when its turn has come.
+[[gnu::cold]] void PortReceive::forward_copy() {
+  if (!ports.requests_out->can_push() || !ports.acks_out->can_push()) return;
+  const Copy copy = copies_.pop();
+  route(copy.packet, contexts_.qps[copy.packet->qpn], std::max(copy.checked, now()));
+  wake_at(now() + 1);
+}
+
+[[gnu::cold]] void PortReceive::establish(u32 qpn) {
+  const bool late = mutant<"comm_est_late">();
+  const Cycle at = now() + (late ? 2000 : 1);
+  if (late) late_() = at;
+  tell({EventType::CommEst, qpn}, at);
+}
+
+[[gnu::cold]] void PortReceive::tell(Event event, Cycle at) {
+  events_.push(event), pending_ |= kEvents, wake_at(at);
+}
+
+// COMM_EST and SRQ_LIMIT_REACHED, by `command`.
+[[gnu::cold]] void PortReceive::push_event() {
+  if (!ports.events_out->can_push()) return;
+  const Event event = events_.pop();
+  ports.events_out->push({.qpn = event.object, .raise = true, .event = event.type, .fails = false});
+  if (!events_.empty()) ports.events_out->wake_when_free();
+}
+
+[[gnu::noinline]] void PortReceive::ring(const ReceiveBell& bell) {
+  if (bell.shared) return ring_shared(bell);
+  const QpConfig* qp = contexts_.find_qp(bell.qpn);
+  if (!qp || !has_receive_queue(*qp)) return;
+  ports.bells_out->push(ReceiveBell{bell.qpn, responder_.post(bell.qpn, u16(bell.posted))});
+}
+
+void PortReceive::ring_shared(const ReceiveBell& bell) {
+  const SharedQueue* queue = responder_.post_shared(bell.qpn, u16(bell.posted));
+  if (queue && refuses_posts(*queue)) tell({EventType::SrqErr, bell.qpn}, now() + 1);
+}
+}  // namespace hca::blocks

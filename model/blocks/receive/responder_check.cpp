@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/receive/responder_check.h"
+
+#include <algorithm>
+#include <array>
+
+#include "model/blocks/receive/check_request.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+namespace {
+struct CauseRow {
+  RequestCause cause;
+  u64 ResponderCheckCounters::*counter;
+};
+using C = ResponderCheckCounters;
+constexpr std::array kCauses{CauseRow{RequestCause::Good, &C::good},
+                             CauseRow{RequestCause::WrongService, &C::wrong_service},
+                             CauseRow{RequestCause::BadQpState, &C::bad_qp_state},
+                             CauseRow{RequestCause::WrongPath, &C::wrong_path},
+                             CauseRow{RequestCause::WrongVl, &C::wrong_vl},
+                             CauseRow{RequestCause::BadPkey, &C::bad_pkey},
+                             CauseRow{RequestCause::BadQkey, &C::bad_qkey},
+                             CauseRow{RequestCause::Duplicate, &C::duplicate},
+                             CauseRow{RequestCause::NakPending, &C::nak_pending},
+                             CauseRow{RequestCause::PsnAhead, &C::psn_ahead},
+                             CauseRow{RequestCause::BadSequence, &C::bad_sequence},
+                             CauseRow{RequestCause::Unsupported, &C::unsupported},
+                             CauseRow{RequestCause::TooManyReads, &C::too_many_reads},
+                             CauseRow{RequestCause::NoReceiveWqe, &C::no_receive_wqe},
+                             CauseRow{RequestCause::SharedQueueFailed, &C::srq_failed},
+                             CauseRow{RequestCause::BadLength, &C::bad_length},
+                             CauseRow{RequestCause::Misaligned, &C::misaligned},
+                             CauseRow{RequestCause::BadRkey, &C::bad_rkey}};
+constexpr auto kCounterOf = [] {
+  std::array<u64 C::*, std::size_t(RequestCause::Count)> counters{};
+  for (const CauseRow& row : kCauses) counters[std::size_t(row.cause)] = row.counter;
+  return counters;
+}();
+static_assert(std::ranges::all_of(kRequestRules, [](const RequestRule& rule) {
+  return kCounterOf[std::size_t(rule.cause)] != nullptr;
+}));
+}  // namespace
+
+[[gnu::hot]] Cycle ResponderCheck::check(Packet& p, Cycle now, Cycle at) {
+  const QpConfig& qp = context_.contexts.qps[p.qpn];
+  ReceiveState& state = receive_[p.qpn];
+  const u32 key = remote_key(p.parsed);
+  if (p.qpn >= written_.size()) [[unlikely]]
+    grow(p.qpn);
+  Cycle ready = context_.look_up(context_port_, at, p.qpn);
+  if (written_[p.qpn] > ready) {
+    ++counters.context_stalls;
+    if (config_.context_forwarding == ContextForwarding::Stall) ready = wait_for(ready, p.qpn);
+  }
+  if (key) ready = protection_.look_up(key_port_, ready, key);
+  const Cycle out = std::max(stage_.enter(ready), last_out_ + 1);
+  written_[p.qpn] = last_out_ = out;
+  SharedQueue* const shared = qp.srqn ? srqs_.find(qp.srqn) : nullptr;
+  const RequestView view{p.parsed,    {p.frame(), p.frame_bytes}, qp,
+                         state,       region_of(p.parsed, key),   reads_unfinished(p.qpn, now),
+                         &attributes_};
+  if (stand_in ? check_by(view, p, shared)
+               : check_request(view, state, shared, p.verdict, p.effect))
+    below_limit = qp.srqn;
+  if (p.verdict.action == RequestAction::Repeat) [[unlikely]]
+    limit_repeated_read(p.effect, qp, state.epsn);
+  count(p.verdict.cause);
+  probe.event(out, Step::Passed, p.qpn, p.psn, u64(p.verdict.action));
+  return out;
+}
+
+// Several that wait at the same time count once.
+Cycle ResponderCheck::wait_for(Cycle ready, u32 qpn) {
+  const Cycle until = written_[qpn], from = std::max(ready, waited_until_);
+  if (until > from) counters.waits_context += until - from, waited_until_ = until;
+  return until;
+}
+
+inline const Region* ResponderCheck::region_of(const ParsedPacket& packet, u32 key) const {
+  if (!key || !protection_.host_pages) [[likely]]
+    return protection_.find(key);
+  const RemoteBytes named = remote_bytes(packet);
+  return protection_.find(key, named.va, named.bytes);
+}
+
+[[gnu::cold]] bool ResponderCheck::check_by(const RequestView& view, Packet& p,
+                                            SharedQueue* shared) {
+  ReceiveState& state = receive_[p.qpn];
+  CheckedRequest checked;
+  ResponderCheckItem item{.packet = &view.packet,
+                          .frame = view.frame,
+                          .qp = &view.qp,
+                          .region = view.region,
+                          .port = view.port,
+                          .state = &state,
+                          .shared = shared,
+                          .rq_posted = shared ? shared->posted : state.rq_posted,
+                          .reads_finished = state.reads_accepted - view.reads_unfinished,
+                          .rq_failed = shared && shared->failed,
+                          .checked = &checked};
+  stand_in->process(item);
+  p.verdict = checked.verdict, p.effect = checked.effect;
+  return checked.below_limit;
+}
+
+[[gnu::noinline]] void ResponderCheck::grow(u32 qpn) { written_.resize(qpn + 1 + qpn / 2); }
+
+inline u32 ResponderCheck::reads_unfinished(u32 qpn, Cycle now) const {
+  const u32 accepted = receive_[qpn].reads_accepted;
+  return accepted ? accepted - (*reads_finished)[qpn].seen(now) : 0;
+}
+
+inline void ResponderCheck::count(RequestCause cause) {
+  ++(counters.*kCounterOf[std::size_t(cause)]);
+}
+}  // namespace hca::blocks

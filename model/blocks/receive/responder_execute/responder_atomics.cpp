@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// ATOMICs: several at once, each indivisible.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "model/blocks/receive/responder_execute/responder_execute.h"
+#include "model/proto/reply_rules.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+// Room for a response packet, and for it among the answers.
+inline bool ResponderExecute::may_reply(u32 qpn) {
+  Side& side = side_of(qpn);
+  return responses_of(side, qpn).available() && side.replies_out->can_push();
+}
+
+namespace {
+bool overlap(u64 a, u64 b) { return a < b + kAtomicBytes && b < a + kAtomicBytes; }
+}  // namespace
+
+// A unit that is free, if no other one holds the lock of the address; the host's AtomicOps need
+// none.
+ResponderExecute::AtomicUnit* ResponderExecute::unit_for(u64 address, bool& is_locked) {
+  AtomicUnit* free = nullptr;
+  const bool locks = config_.atomic_by == AtomicBy::Device;
+  for (AtomicUnit& unit : atomic_units_) {
+    if (!unit.busy)
+      free = free ? free : &unit;
+    else if (locks && ((unit.address ^ address) << (64 - config_.atomic_lock_bits) == 0 ||
+                       overlap(unit.address, address)))
+      return is_locked = true, nullptr;
+  }
+  return free;
+}
+
+void ResponderExecute::connect_atomics(engine::Waker writer) {
+  for (u32 i = 0; i < config_.atomics; ++i) {
+    atomic_units_[i].steps_in.connect(writer, self, "ATOMIC value");
+    atomic_units_[i].steps_in.mark(atomic_marks_, 1u << i);
+  }
+}
+
+// What is first waits for something else than before, or for nothing any more.
+void ResponderExecute::hold(Held& held, u64 ResponderExecuteCounters::*what) {
+  if (held.what == what) return;
+  if (held.what) counters.*held.what += now() - held.since;
+  held = {what, now()};
+}
+
+// In the order in which they may begin: one that must wait holds up those behind it.
+void ResponderExecute::start_atomics() {
+  while (!atomics_.empty()) {
+    const u32 qpn = atomics_.front();
+    Queue& q = queues_[qpn];
+    if (!q.first || q.first->kind != OutcomeKind::Atomic || !q.first->started) {
+      atomics_.drop();
+    } else if (q.flushing) {
+      atomics_.drop();
+      finish_first(qpn, q);
+    } else if (q.first->repeats && !mutant<"dup_atomic_executed">() &&
+               !mutant<"dup_atomic_read_anew">()) {
+      if (!may_reply(qpn)) return;
+      atomics_.drop();
+      repeat_atomic(qpn, q);
+    } else {
+      bool is_locked = false;
+      AtomicUnit* const unit = unit_for(q.first->address, is_locked);
+      hold(atomic_held_, unit        ? nullptr
+                         : is_locked ? &ResponderExecuteCounters::waits_lock
+                                     : &ResponderExecuteCounters::waits_atomics);
+      if (!unit || !ports.atomics_out->can_push()) return;  // the end of one finds it here
+      atomics_.drop();
+      start_atomic(*unit, qpn, q);
+    }
+  }
+}
+
+void ResponderExecute::start_atomic(AtomicUnit& unit, u32 qpn, const Queue& q) {
+  const Outcome& o = *q.first;
+  const bool adds = o.opcode->operation == Operation::FetchAdd;
+  unit.since = now();
+  unit.busy = true, unit.qpn = qpn, unit.life = q.life, unit.address = o.address;
+  unit.takes = adds ? config_.fetch_add : 0;
+  unit.opcode = o.opcode, unit.operands = o.operands;
+  unit.era = accesses_.begin();
+  DmaRequest& request = ports.atomics_out->start();
+  const bool only_reads = mutant<"dup_atomic_read_anew">() && o.repeats;
+  if (config_.atomic_by == AtomicBy::Device || only_reads) {
+    request.set_read(o.address, unit.original.data(), kAtomicBytes, &unit);
+    return void(request.locks = !only_reads);
+  }
+  const u8 operands = adds ? kAtomicBytes : 2 * kAtomicBytes;
+  request.set_atomic(o.address, unit.original.data(), operands, &unit);
+}
+
+const u8* ResponderExecute::AtomicUnit::change() {
+  store_le8(changed.data(), atomic_result(*opcode, operands, load_le8(original.data())));
+  return changed.data();
+}
+
+void ResponderExecute::finish_atomics() {
+  for (u32 m = atomic_marks_; m; m &= m - 1) {
+    AtomicUnit& unit = atomic_units_[unsigned(std::countr_zero(m))];
+    if (unit.steps_in.can_pop()) finish_atomic(unit);
+    if (unit.steps_in.empty()) atomic_marks_ &= ~(m & -m);
+  }
+}
+
+// The value is here: the new one is written, and with that the lock in dma opens, whatever became
+// of the queue pair. It is ordered: the old one is the answer. Only then may another value be read
+// under the same lock (ATOM-2, G30.3).
+void ResponderExecute::finish_atomic(AtomicUnit& unit) {
+  const u32 qpn = unit.qpn;
+  Queue& q = queues_[qpn];
+  const bool alive = unit.life == q.life, written = unit.steps_in.front() == AtomicStep::Written;
+  const bool goes_on = alive && !q.flushing;
+  if (!written && !ports.atomics_out->can_push()) return;
+  if (written && goes_on && !may_reply(qpn)) return;
+  unit.steps_in.drop();
+  const bool only_reads = mutant<"dup_atomic_read_anew">() && alive && q.first->repeats;
+  if (!written && !only_reads) {
+    DmaRequest& request = ports.atomics_out->start();
+    request.set_write(unit.address, unit.change(), kAtomicBytes, &unit, true, now() + 1, now() + 1);
+    return void(request.locks = true);
+  }
+  accesses_.end(unit.era);
+  unit.busy = false, counters.atomic_cycles += now() - unit.since;
+  if (!alive) return;
+  if (!goes_on) return finish_first(qpn, q);
+  const auto& value = mutant<"atomic_returns_new">() ? unit.changed : unit.original;
+  const u64 original = load_le8(value.data());
+  ++counters.atomics;
+  q.saved.save(contexts_.qps[qpn].max_dest_rd_atomic, q.first->effect, true, original);
+  reply_atomic(qpn, q, original);
+}
+
+Dma::Client ResponderExecute::atomic_client() {
+  return {this,
+          [](void* owner, const DmaRequest& r, Cycle, Cycle last) {
+            auto& unit = *static_cast<AtomicUnit*>(r.context);
+            const bool written = r.write || r.operands;
+            const Cycle now = static_cast<ResponderExecute*>(owner)->dma.now();
+            unit.steps_in.push(written ? AtomicStep::Written : AtomicStep::Read, 1,
+                               std::max(last, now + 1) - now - 1 + (written ? 0 : unit.takes));
+          },
+          nullptr,
+          [](void*, const DmaRequest& r) { return static_cast<AtomicUnit*>(r.context)->change(); }};
+}
+
+void ResponderExecute::count_not_saved(const QpConfig& qp) {
+  ++counters.not_saved;
+  counts_.add(qp, RequestCause::NotSaved);
+}
+
+// G3.4: the saved result, or nothing.
+void ResponderExecute::repeat_atomic(u32 qpn, Queue& q) {
+  const SavedRequest* held = q.saved.find_atomic(q.first->effect.ack_psn);
+  if (!held || (mutant<"dup_atomic_key_checked">() && !q.first->key_good))
+    return count_not_saved(contexts_.qps[qpn]), finish_first(qpn, q);
+  ++counters.repeated;
+  const u64 original = held->original;
+  if (mutant<"dup_saved_again">())
+    q.saved.save(contexts_.qps[qpn].max_dest_rd_atomic, q.first->effect, true, original);
+  reply_atomic(qpn, q, original);
+}
+
+void ResponderExecute::reply_atomic(u32 qpn, Queue& q, u64 original) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  const Outcome& o = *q.first;
+  Packet* p = make_response(qp, o, reply_row(qp.service, Operation::AtomicAcknowledge),
+                            o.effect.ack_psn, 0, original);
+  side_of(qpn).replies_out->push(Reply{.qpn = qpn, .psn = p->psn, .packet = p});
+  probe.event(now() + 1, Step::Completed, qpn, p->psn);
+  note_told(q.told, o.effect.ack_psn, o.reply.msn, o.reply.syndrome, o.consumed);
+  finish_first(qpn, q);
+}
+}  // namespace hca::blocks

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/receive/responder_reply.h"
+
+#include "model/proto/congestion_rules.h"
+#include "model/proto/reply_rules.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+namespace {
+bool is_ack(const Reply& r) {
+  return !r.cnp && !r.packet && syndrome_kind(r.syndrome) == SyndromeKind::Ack;
+}
+}  // namespace
+
+void ResponderReply::tick() {
+  if (ports_ > 1) [[unlikely]]
+    return tick_several();
+  Side& only = sides[0];
+  take(only);
+  if (send(only) && !only.waiting.empty()) wake_at(next_);
+  if (takes_more(only)) wake_at(now() + 1);
+}
+
+void ResponderReply::tick_several() {
+  for (Side& side : sides) take(side);
+  const bool sent = serve_in_turn(ports_, turn_, [&](unsigned i) { return send(sides[i]); });
+  if (sent && !(sides[0].waiting.empty() && sides[1].waiting.empty())) wake_at(next_);
+  if (takes_more(sides[0]) || takes_more(sides[1])) wake_at(now() + 1);
+}
+
+void ResponderReply::take(Side& side) {
+  if (!has_room(side)) return;
+  ReplyLink& from = side.replies_in.can_pop() ? side.replies_in : side.cnps_in;
+  if (!from.can_pop()) return;
+  queue(side.waiting, from.front());
+  from.drop();
+}
+
+// False: there is nothing, or no room for it, or the last one was less than an interval ago.
+bool ResponderReply::send(Side& side) {
+  if (side.waiting.empty()) return false;
+  if (now() < next_) return wake_at(next_), false;
+  if (!side.packets_out->can_push()) return false;
+  send(side, side.waiting.front());
+  side.waiting.drop();
+  return true;
+}
+
+void ResponderReply::queue(Ring<Reply>& waiting, const Reply& reply) {
+  if (!waiting.empty() && is_ack(reply)) {
+    Reply& last = waiting.at(waiting.size() - 1);
+    if (last.qpn == reply.qpn && is_ack(last)) {
+      const bool becn = last.becn;
+      ++counters.coalesced, last = reply, last.becn |= becn;
+      return;
+    }
+  }
+  waiting.add() = reply;
+}
+
+void ResponderReply::send(Side& side, const Reply& reply) {
+  next_ = now() + config_.interval;
+  const QpConfig* qp = contexts_.find_qp(reply.qpn);
+  const bool moved = ports_ > 1 && qp && &side != &sides[port_of(*qp)];  // by a reset
+  if (!qp || qp->state == QpState::Reset || qp->state == QpState::Init || moved ||
+      !names_partition(*qp))
+    return drop(reply);
+  Packet* p = reply.packet;
+  if (p)
+    ++counters.responses;
+  else
+    p = build(reply, *qp);
+  p->port = u8(&side == &sides[0] ? 0 : 1);
+  side.packets_out->push(p, 1, config_.latency - 1);
+  probe.event(now() + config_.latency, Step::Passed, reply.qpn, reply.psn, reply.syndrome);
+}
+
+void ResponderReply::drop(const Reply& reply) {
+  if (!reply.packet) return;
+  if (reply.packet->buffers) reply.packet->buffers->give(now() + 1);
+  PacketPool::give_back(reply.packet);
+}
+
+Packet* ResponderReply::build(const Reply& reply, const QpConfig& qp) {
+  Packet* p = pool_.take();
+  p->qpn = reply.qpn, p->psn = reply.psn, p->is_request = false, p->buffers = nullptr;
+  if (reply.cnp)
+    build_cnp(*p, qp);
+  else
+    build_ack(*p, qp, reply);
+  return p;
+}
+
+void ResponderReply::build_ack(Packet& p, const QpConfig& qp, const Reply& reply) {
+  RepeatedHeaders& repeated = acks_[reply.qpn];
+  const Aeth aeth{reply.syndrome, reply.msn};
+  if (repeated.hold(contexts_.version) && !reply.becn && !kMutants) [[likely]] {
+    p.shape = repeated.shape();
+    repeated.write(p.frame(), reply.psn);
+    encode(aeth, p.frame() + p.shape.payload_offset - bytes_of<Aeth>());
+  } else {
+    const OpcodeRow& row = reply_row(qp.service, Operation::Acknowledge);
+    ExtHeaders ext;
+    ext.aeth = aeth;
+    write_headers(qp.path, row, reply_bth(qp, reply.psn, reply.becn), ext, 0, p.frame());
+    p.shape = shape_of(qp.path, row, 0);
+    if (!reply.becn) repeated.keep(p.frame(), p.shape, contexts_.version);
+  }
+  const SyndromeKind kind = syndrome_kind(reply.syndrome);
+  ++(kind == SyndromeKind::Ack   ? counters.acks
+     : kind == SyndromeKind::Nak ? counters.naks
+                                 : counters.rnr_naks);
+}
+
+void ResponderReply::build_cnp(Packet& p, const QpConfig& qp) {
+  const OpcodeRow& row = *opcode_row(kCnpOpcode);
+  write_headers(qp.path, row, cnp_bth(qp), {}, 0, p.frame());
+  p.shape = shape_of(qp.path, row, 0);
+  ++counters.cnps;
+}
+}  // namespace hca::blocks

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/blocks/items.h"
+#include "model/blocks/lib/by_qp.h"
+#include "model/blocks/lib/per_port.h"
+#include "model/blocks/lib/ring.h"
+#include "model/blocks/receive/responder_reply_config.h"
+#include "model/device/contexts.h"
+#include "model/proto/repeated_headers.h"
+
+namespace hca::blocks {
+struct ResponderReplyCounters {
+  u64 acks = 0, naks = 0, rnr_naks = 0, responses = 0, cnps = 0, coalesced = 0;
+};
+
+// Builds Acknowledge packets and CNPs, passes READ and ATOMIC responses on in their order. An ACK
+// that still waits is overtaken by the next ACK of its queue pair (G4.2); NAKs keep their place
+// (G4.4). Answers wait for their port alone; the ports take turns.
+//
+// Contract: an answer seen in cycle n reaches the port in n + latency; one packet each `interval`
+// cycles.
+class ResponderReply : public engine::Block {
+ public:
+  // Of each port.
+  struct Side {
+    ReplyLink replies_in{8};
+    ReplyLink cnps_in{8};
+    PacketLink* packets_out = nullptr;
+    Ring<Reply> waiting;
+  };
+  ResponderReply(const ResponderReplyConfig& config, const device::Contexts& contexts,
+                 unsigned count = 1)
+      : config_(config), contexts_(contexts), ports_(count) {}
+
+  PerPort<Side> sides;
+  ResponderReplyCounters counters;
+  engine::Probe probe;
+
+  void tick();
+
+ private:
+  void tick_several();
+  bool has_room(const Side& side) const { return side.waiting.size() < config_.depth; }
+  bool takes_more(const Side& side) const {
+    return has_room(side) && (side.replies_in.can_pop() || side.cnps_in.can_pop());
+  }
+  void take(Side& side);
+  void queue(Ring<Reply>& waiting, const Reply& reply);
+  bool send(Side& side);
+  void send(Side& side, const Reply& reply);
+  void drop(const Reply& reply);
+  Packet* build(const Reply& reply, const proto::QpConfig& qp);
+  void build_ack(Packet& p, const proto::QpConfig& qp, const Reply& reply);
+  void build_cnp(Packet& p, const proto::QpConfig& qp);
+
+  const ResponderReplyConfig config_;
+  const device::Contexts& contexts_;
+  PacketPool pool_;
+  ByQp<proto::RepeatedHeaders> acks_;  // of ACKs with BECN 0: PSN and AETH are written into them
+  const unsigned ports_;
+  unsigned turn_ = 0;  // the port that is asked first
+  Cycle next_ = 0;
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Counters<hca::blocks::ResponderReplyCounters> {
+  using C = hca::blocks::ResponderReplyCounters;
+  static constexpr std::string_view block = "responder_reply";
+  static constexpr auto rows =
+      make_rows(counter("acks", &C::acks, "packets", "ACKs sent"),
+                counter("naks", &C::naks, "packets", "NAKs sent"),
+                counter("rnr_naks", &C::rnr_naks, "packets", "RNR NAKs sent"),
+                counter("responses", &C::responses, "packets", "READ and ATOMIC responses sent"),
+                counter("cnps", &C::cnps, "packets", "CNPs sent"),
+                counter("coalesced", &C::coalesced, "answers", "ACKs merged into a later one"));
+};

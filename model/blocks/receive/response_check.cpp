@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/receive/response_check.h"
+
+#include "model/proto/port_rules.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+Cycle ResponseCheck::check(Packet& p, Cycle at, Acknowledgement& out) {
+  const QpConfig& qp = context_.contexts.qps[p.qpn];
+  if (!good(p, qp)) [[unlikely]]
+    return kNever;
+  ++counters.good;
+  out = {.qpn = p.qpn, .psn = p.psn, .payload_bytes = p.parsed.payload_bytes};
+  if (p.parsed.has(Ext::Aeth)) out.msn = p.parsed.aeth.msn, out.syndrome = p.parsed.aeth.syndrome;
+  if (p.parsed.opcode->operation != Operation::Acknowledge) out.packet = &p;
+  const Cycle leaves = stage_.enter(context_.look_up(port_, at, p.qpn));
+  probe.event(leaves, Step::Passed, p.qpn, p.psn);
+  return leaves;
+}
+
+bool ResponseCheck::good(const Packet& p, const QpConfig& qp) {
+  const RequestCause cause = judge_response_header(
+      {p.parsed, {p.frame(), p.frame_bytes}, qp, context_.contexts.receive[p.qpn], nullptr});
+  counts_.drop(qp.port, counter_of(cause, qp, p.frame(), p.parsed));
+  switch (cause) {
+    case RequestCause::Good:
+      return true;
+    case RequestCause::WrongService:
+      return ++counters.wrong_service, false;
+    case RequestCause::BadQpState:
+      return ++counters.bad_qp_state, false;
+    case RequestCause::WrongPath:
+      return ++counters.wrong_path, false;
+    case RequestCause::WrongVl:
+      return ++counters.wrong_vl, false;
+    default:
+      return ++counters.bad_pkey, false;
+  }
+}
+}  // namespace hca::blocks

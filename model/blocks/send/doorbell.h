@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+
+#include "model/blocks/items.h"
+#include "model/blocks/lib/per_port.h"
+#include "model/blocks/lib/ring.h"
+#include "model/blocks/send/doorbell_config.h"
+#include "model/device/contexts.h"
+#include "model/engine/mailbox.h"
+
+namespace hca::blocks {
+struct DoorbellCounters {
+  u64 doorbells = 0, pushed = 0, bad = 0, fallbacks = 0, pieces = 0;
+};
+
+// Decodes the writes that arrive at the BAR. A write whose block cannot take it stays in front, and
+// all behind it: the link of the PCIe side is pushed back.
+//
+// Contract: a write that arrives in cycle n is seen by its block from n + latency on; one write
+// each `interval` cycles.
+class Doorbell : public engine::Block {
+ public:
+  struct Ports {
+    SendBellLink* send_out = nullptr;
+    PerPort<ReceiveBellLink*> receive_out{};  // to the port of the queue pair
+    CqBellLink* cq_out = nullptr;
+    EqBellLink* eq_out = nullptr;
+    CommandBellLink* command_out = nullptr;
+  };
+  Doorbell(const DoorbellConfig& config, const device::Contexts& contexts)
+      : config_(config), contexts_(contexts) {}
+
+  // A write of `data` at `offset` of the BAR that arrives in cycle `at`. A write that is no
+  // doorbell is counted and ignored. A push that comes in pieces is a doorbell by its first one.
+  void write(Cycle at, u32 offset, std::span<const u8> data);
+
+  Ports ports;
+  DoorbellCounters counters;
+  engine::Probe probe;
+  engine::Mailbox<std::pair<u32, u64>> writes_in;  // register offset, value
+
+  void tick();
+
+ private:
+  bool pass(u32 offset, u64 value);
+
+  const DoorbellConfig config_;
+  const device::Contexts& contexts_;
+  u32 arrivals_ = 0;
+  Pool<PushedWqe> pool_;
+  Ring<PushedWqe*> pushed_;  // that belong to the push writes in `writes_in`, in their order
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Counters<hca::blocks::DoorbellCounters> {
+  using C = hca::blocks::DoorbellCounters;
+  static constexpr std::string_view block = "doorbell";
+  static constexpr auto rows =
+      make_rows(counter("doorbells", &C::doorbells, "writes", "doorbells taken"),
+                counter("pushed", &C::pushed, "WQEs", "WQEs that came with their doorbell"),
+                counter("bad", &C::bad, "writes", "writes that are no doorbell"),
+                counter("fallbacks", &C::fallbacks, "writes",
+                        "pushes without their whole WQE: it is fetched"),
+                counter("pieces", &C::pieces, "writes", "the rest of such pushes"));
+};

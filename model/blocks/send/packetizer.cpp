@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/send/packetizer.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hca::blocks {
+namespace {
+proto::Sge sge_at(const GatherCursor& c) {
+  const u32 index = proto::mutant<"sges_reversed">() ? c.count - 1 - c.index : c.index;
+  return proto::decode<proto::Sge>(c.segments + index * proto::kSgeBytes);
+}
+}  // namespace
+
+void GatherCursor::skip(u32 bytes) {
+  if (!count) return void(inline_offset += bytes);
+  while (bytes) {
+    const u32 here = std::min(bytes, sge_at(*this).bytes - offset);
+    offset += here, bytes -= here;
+    if (offset == sge_at(*this).bytes) ++index, offset = 0;
+  }
+}
+
+[[gnu::hot]] void Packetizer::start(Packet* packet, GatherCursor& cursor, ReadOrder& order,
+                                    Cycle now, Cycle at) {
+  engine::Budget& own = sides[packet->port].buffers_of(packet->lane);
+  own.take();
+  packet->buffers = &own, packet->abandoned = false;
+  packet_ = packet, cursor_ = &cursor;
+  left_ = packet->shape.payload_bytes, filled_ = 0;
+  packet->first = kNever;
+  enters_ = stage_.enter(at);
+  ++counters.packets, counters.payload_bytes += left_;
+  if (!cursor.count) {
+    std::memcpy(packet->payload(), cursor.segments + cursor.inline_offset, left_);
+    cursor.inline_offset += left_, left_ = 0;
+  }
+  if (!left_ && order.lets_pass(now)) return pass(packet, now);
+  packet->order = &order, order.begin();
+  gather_piece(now);
+}
+
+// Seen when an empty read in front of which there is nothing would have brought it.
+void Packetizer::pass(Packet* packet, Cycle now) {
+  packet_ = nullptr;
+  Side& side = sides[packet->port];
+  const Cycle read = std::max(enters_, now + 1) + 1;
+  packet->first = read;
+  const Cycle at = side.last_not_read =
+      release(*packet, read, std::max(side.last_not_read, read + 1));
+  side.not_read_out->push(packet, 1, at - now - 1);
+  not_read_probe.event(at, Step::Passed, packet->qpn, packet->psn);
+}
+
+bool Packetizer::gather(Cycle now) { return gather_piece(now); }
+
+inline bool Packetizer::gather_piece(Cycle now) {
+  // A packet without payload from memory keeps its place in its queue pair by an empty read.
+  if (!left_) return ask(packet_->payload(), 0, 0, true, now), true;
+  proto::Sge sge = sge_at(*cursor_);
+  while (sge.bytes == cursor_->offset)
+    ++cursor_->index, cursor_->offset = 0, sge = sge_at(*cursor_);
+  // The key was good when the message began; a region that is gone since gives zeros.
+  const proto::Run run = run_of(protection_.find(sge.lkey), sge.lkey, sge.va + cursor_->offset,
+                                std::min(left_, sge.bytes - cursor_->offset));
+  u8* to = packet_->payload() + filled_;
+  if (!run.there) std::memset(to, 0, run.bytes);
+  filled_ += run.bytes, left_ -= run.bytes, cursor_->offset += run.bytes;
+  ++counters.gathers;
+  ask(to, run.address, run.there ? run.bytes : 0, !left_, now);
+  return !packet_;
+}
+
+inline void Packetizer::ask(u8* buffer, u64 address, u32 bytes, bool complete, Cycle now) {
+  const Cycle at = std::max({enters_, last_ask_ + 1, now + 1});
+  last_ask_ = at;
+  dma_out->start(1, at - now - 1).set_read(address, buffer, bytes, packet_, complete);
+  if (complete) packet_ = nullptr;
+}
+
+// The cycle in which all of a packet's unit is in.
+[[gnu::cold]] Cycle Packetizer::behind_unit(const Packet& p) const {
+  return p.last + unit_rate_.cycles_for(p.behind_in_unit);
+}
+
+// A packet whose last byte is in goes to the port, as early as its time on the wire allows.
+inline Cycle Packetizer::release(Packet& p, Cycle last, Cycle not_before) {
+  p.last = last;
+  if (proto::mutant<"payload_kept">())
+    proto::keep_first(kept_(), p.psn, {p.payload(), p.shape.payload_bytes});
+  Cycle at = sides[p.port].release.release(p.first, last, p.shape.payload_bytes);
+  if (unit_) [[unlikely]]
+    at = std::max(at, behind_unit(p));
+  return std::max(at, not_before);
+}
+
+[[gnu::hot]] void Packetizer::arrived(const DmaRequest& request, Cycle first, Cycle last) {
+  Packet* p = static_cast<Packet*>(request.context);
+  p->first = std::min(p->first, first);
+  if (!request.notify) return;
+  const Cycle now = dma.now();
+  if (p->abandoned) {
+    p->order->end(now + 1), p->tells_sent = false, p->buffers->give(now + 1);
+    return PacketPool::give_back(p);
+  }
+  Side& side = sides[p->port];
+  const Cycle at = side.last_release = release(*p, last, std::max(side.last_release, now + 1));
+  p->insert_icrc(network_crcs_);
+  p->order->end(at);
+  probe.event(at, Step::Passed, p->qpn, p->psn);
+  side.packets_out->push(p, 1, at - now - 1);
+}
+}  // namespace hca::blocks

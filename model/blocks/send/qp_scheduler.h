@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/blocks/items.h"
+#include "model/blocks/lib/by_qp.h"
+#include "model/blocks/lib/standstill.h"
+#include "model/blocks/send/qp_scheduler_config.h"
+#include "model/blocks/send/ready_queues.h"
+#include "model/device/contexts.h"
+#include "model/device/writers.h"
+#include "model/engine/budget.h"
+
+namespace hca::blocks {
+struct QpSchedulerCounters {
+  u64 turns = 0, wqes = 0, pauses = 0, stale_pushes = 0, refused_pushes = 0, waits_turns = 0;
+  u64 waits_pushes = 0;
+};
+
+// Which queue pair sends next. A queue pair that has WQEs to fetch stands in the ready list once;
+// it gets turns by the policy, most often in rotation, each a run of consecutive WQEs: of those
+// that were pushed and are held here, or of those that are to be read in front of them.
+//
+// Contract: a doorbell or note seen in cycle n makes a turn that wqe_fetch sees from n + latency
+// on; one turn each `interval` cycles.
+class QpScheduler : public engine::Block {
+ public:
+  struct Ports {
+    TurnLink* turns_out = nullptr;
+  };
+  QpScheduler(const QpSchedulerConfig& config, device::Contexts& contexts)
+      : turns(config.slots),
+        config_(config),
+        contexts_(contexts),
+        posted_(contexts),
+        ready_(config.policy, config.weights()) {}
+
+  SendBellLink bells_in{8};
+  NoteLink notes_in{8};
+  Ports ports;
+  engine::Budget turns;  // given back by the requester
+  QpSchedulerCounters counters;
+  engine::Probe probe;
+
+  void tick();
+  SchedulerHold hold(u32 qpn) const;
+
+ private:
+  struct Queue {
+    u32 posted = 0, fetch = 0, epoch = 0;
+    u32 fetched = 0;  // behind the newest WQE that was in a turn
+    u16 turns = 0;    // in flight
+    bool ready = false, paused = false, flush = false;
+    PushedWqe *first_pushed = nullptr, *last_pushed = nullptr;  // that wait for their turn
+    Cycle full_since = engine::kNever;  // has WQEs to fetch, and all its turns in flight
+  };
+  void ring(const SendBell& bell);
+  void hold(const proto::QpConfig& qp, Queue& q, PushedWqe* pushed);
+  PushedWqe* take_pushed(Queue& q);
+  void drop_pushed(Queue& q);
+  void drop_passed(Queue& q);
+  void choose_run(Queue& q, Turn& turn);
+  void note(const SchedulerNote& n);
+  void make_ready(u32 qpn);
+  bool wants_turn(const Queue& q) const {
+    return q.fetch != q.posted && !q.paused && q.turns < config_.turns;
+  }
+  void start_turn(u32 qpn);
+  void end_wait(Queue& q);
+
+  const QpSchedulerConfig config_;
+  const device::Contexts& contexts_;
+  const device::PostedSends posted_;
+  ByQp<Queue> queues_;
+  ReadyQueues ready_;
+  Pool<Turn> pool_;
+  u32 held_ = 0;                          // pushed WQEs
+  Cycle refused_since_ = engine::kNever;  // one for which there is no room
+  Cycle next_turn_ = 0;
+};
+}  // namespace hca::blocks
+
+template <>
+struct hca::engine::Counters<hca::blocks::QpSchedulerCounters> {
+  using C = hca::blocks::QpSchedulerCounters;
+  static constexpr std::string_view block = "qp_scheduler";
+  static constexpr auto rows = make_rows(
+      counter("turns", &C::turns, "turns", "turns given"),
+      counter("wqes", &C::wqes, "WQEs", "WQEs in these turns"),
+      counter("pauses", &C::pauses, "pauses", "queue pairs stopped by the requester for a time"),
+      counter("stale_pushes", &C::stale_pushes, "WQEs",
+              "pushed WQEs whose turn was over when they came: read"),
+      counter("refused_pushes", &C::refused_pushes, "WQEs",
+              "pushed WQEs for which there was no room (pushes): read"),
+      counter("waits_turns", &C::waits_turns, kWaited,
+              "turns of their own in flight (turns), of all queue pairs"),
+      counter("waits_pushes", &C::waits_pushes, kWaited,
+              "room for pushed WQEs (pushes): those that come meanwhile are read"));
+};
