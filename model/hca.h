@@ -45,8 +45,8 @@ class BlockModule : public sc_core::sc_module {
 // An RDMA host channel adapter. The clock of the chip is `config.core.clock`, or the
 // nearest one with a period of whole picoseconds.
 //
-// mmio_target: the BAR, 64-bit doorbell writes (proto/device.h). Answers at once; the delay says
-// when the write arrives.
+// mmio_target: the BAR, 64-bit doorbell writes (proto/interface/device.h). Answers at once; the
+// delay says when the write arrives.
 //
 // dma_initiator: host memory. One b_transport moves the bytes of one request in the cycle in which
 // it reaches memory; the delay is that cycle's distance from the kernel's time.

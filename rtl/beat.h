@@ -5,7 +5,7 @@
 #pragma once
 #include <array>
 
-#include "model/proto/layout.h"
+#include "model/proto/wire/layout.h"
 
 namespace hca::rtl {
 inline constexpr unsigned kMaxBeatBytes = 64;

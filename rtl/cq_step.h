@@ -2,7 +2,7 @@
 // What rtl/completion.sv reads and writes: `cq_step_t`, `cq_context_t` and `cq_stepped_t` of
 // hca_pkg.
 #pragma once
-#include "model/proto/device.h"
+#include "model/proto/interface/device.h"
 #include "rtl/look_up_pins.h"
 #include "rtl/side_band.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands beside the data in front of rtl/packetizer.sv: `descriptor_t` of hca_pkg.
 #pragma once
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 #include "rtl/side_band.h"
 
 namespace hca::rtl {

@@ -2,7 +2,7 @@
 // What rtl/responder_check.sv reads and writes beside its packets: `context_t`, `region_t` and
 // `judged_t` of hca_pkg.
 #pragma once
-#include "model/proto/request_effect.h"
+#include "model/proto/transport/request_effect.h"
 #include "rtl/look_up_pins.h"
 #include "rtl/side_band.h"
 

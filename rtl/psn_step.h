@@ -2,7 +2,7 @@
 // What rtl/requester_psn.sv reads and writes: `psn_step_t`, `psn_context_t` and `psn_stepped_t` of
 // hca_pkg.
 #pragma once
-#include "model/proto/send_psns.h"
+#include "model/proto/transport/send_psns.h"
 #include "rtl/look_up_pins.h"
 #include "rtl/side_band.h"
 

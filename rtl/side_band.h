@@ -3,7 +3,7 @@
 // SystemVerilog struct of the same side band is generated from the same tables, so both sides
 // always agree on the bits.
 #pragma once
-#include "model/proto/layout.h"
+#include "model/proto/wire/layout.h"
 
 namespace hca::rtl {
 // A header of a side band: a member, or a base whose fields are the side band's.

@@ -48,7 +48,7 @@ OWNERS = {
     "Contexts": {"chip.h", "command.h"},
 }
 OWNED = re.compile(r"^\s+(?:const )?device::(" + "|".join(set(OWNERS) - {"Contexts"}) + r") \w+;|^\s+device::(Contexts)&? \w+;")
-CRC_FILE = "model/proto/crc.cpp"
+CRC_FILE = "model/proto/wire/crc.cpp"
 CRC_HEADER = re.compile(r"^isa-l|^immintrin\.h$")  # ISA-L, and the processor's carry-less product
 VERILATED_HEADER = re.compile(r"^V[a-z0-9_]+\.h$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 
 namespace hca::testbench {
 namespace {

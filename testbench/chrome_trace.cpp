@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 #include "testbench/kernel_time.h"
 
 namespace hca::testbench {

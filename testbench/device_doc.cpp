@@ -5,10 +5,10 @@
 
 #include <vector>
 
-#include "model/proto/commands.h"
-#include "model/proto/context_memory.h"
-#include "model/proto/qp_transitions.h"
-#include "model/proto/requester_rules.h"
+#include "model/proto/interface/commands.h"
+#include "model/proto/interface/context_memory.h"
+#include "model/proto/transport/qp_transitions.h"
+#include "model/proto/transport/requester_rules.h"
 
 namespace hca::testbench {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 
 namespace hca::testbench {
 using namespace proto;

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "model/proto/framing.h"
+#include "model/proto/wire/framing.h"
 
 namespace hca::testbench {
 // One field that is not equal. `header` and `field` as in the tables, or: frame.Padding,

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <sstream>
 
-#include "model/proto/open_frame.h"
+#include "model/proto/wire/open_frame.h"
 
 namespace hca::testbench {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "model/proto/layers.h"
-#include "model/proto/open_frame.h"
+#include "model/proto/wire/layers.h"
+#include "model/proto/wire/open_frame.h"
 
 namespace hca::testbench {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/proto/device.h"
+#include "model/proto/interface/device.h"
 
 namespace hca::testbench {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "model/blocks/lib/per_port.h"
 #include "model/blocks/lib/stage_config.h"
-#include "model/proto/packet.h"
-#include "model/proto/psn.h"
+#include "model/proto/transport/psn.h"
+#include "model/proto/wire/packet.h"
 
 namespace hca::testbench {
 using blocks::Step;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A captured frame as a port of the device sees it: without what a recorder or a tunnel put around.
 #pragma once
-#include "model/proto/open_frame.h"
+#include "model/proto/wire/open_frame.h"
 #include "testbench/pcap_file.h"
 
 namespace hca::testbench {

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "model/proto/work_rows.h"
+#include "model/proto/interface/work_rows.h"
 
 namespace hca::testbench {
 enum class Operation : u8 {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "model/proto/print.h"
+#include "model/proto/wire/print.h"
 #include "testbench/packet_parts.h"
 
 namespace hca::testbench {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 
 namespace hca::testbench {
 void PacketLadder::frame(unsigned receiver, u64 at, std::span<const u8> bytes) {

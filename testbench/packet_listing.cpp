@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "model/proto/print.h"
+#include "model/proto/wire/print.h"
 
 namespace hca::testbench {
 namespace {

@@ -4,8 +4,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "model/proto/form_rules.h"
-#include "model/proto/open_frame.h"
+#include "model/proto/wire/form_rules.h"
+#include "model/proto/wire/open_frame.h"
 #include "testbench/frame_source.h"
 
 namespace hca::testbench {

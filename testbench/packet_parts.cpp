@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "model/proto/mads.h"
-#include "model/proto/print.h"
+#include "model/proto/wire/print.h"
+#include "model/proto/wire/mads.h"
 #include "testbench/opened_frame.h"
 
 namespace hca::testbench {

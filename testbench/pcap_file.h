@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "model/proto/framing.h"
-#include "model/proto/layers.h"
+#include "model/proto/wire/framing.h"
+#include "model/proto/wire/layers.h"
 #include "testbench/capture_records.h"
 
 struct pcap;

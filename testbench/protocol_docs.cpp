@@ -5,11 +5,11 @@
 
 #include <vector>
 
-#include "model/proto/dissect.h"
-#include "model/proto/form_rules.h"
-#include "model/proto/outer_headers.h"
-#include "model/proto/syndrome.h"
-#include "model/proto/timeout.h"
+#include "model/proto/transport/syndrome.h"
+#include "model/proto/transport/timeout.h"
+#include "model/proto/wire/dissect.h"
+#include "model/proto/wire/form_rules.h"
+#include "model/proto/wire/outer_headers.h"
 
 namespace hca::testbench {
 namespace {

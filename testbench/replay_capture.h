@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/proto/framing.h"
-#include "model/proto/services.h"
+#include "model/proto/transport/services.h"
+#include "model/proto/wire/framing.h"
 #include "testbench/json_at.h"
 
 namespace hca::testbench {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <set>
 
-#include "model/proto/key.h"
-#include "model/proto/psn.h"
+#include "model/proto/memory/key.h"
+#include "model/proto/transport/psn.h"
 #include "testbench/cm/mad.h"
 
 namespace hca::testbench {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "model/proto/psn.h"
+#include "model/proto/transport/psn.h"
 
 namespace hca::testbench {
 using namespace proto;

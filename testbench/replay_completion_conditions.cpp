@@ -2,7 +2,7 @@
 // Conditions on completions and on memory. `recorded_value` and `our_value` are statuses.
 #include <algorithm>
 
-#include "model/proto/response_rules.h"
+#include "model/proto/transport/response_rules.h"
 #include "testbench/replay_async.h"
 #include "testbench/replay_conditions.h"
 

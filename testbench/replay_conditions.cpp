@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "model/proto/ip_checksum.h"
-#include "model/proto/responder_rules.h"
-#include "model/proto/response_rules.h"
-#include "model/proto/timeout.h"
+#include "model/proto/transport/responder_rules.h"
+#include "model/proto/transport/response_rules.h"
+#include "model/proto/transport/timeout.h"
+#include "model/proto/wire/ip_checksum.h"
 #include "testbench/replay_compare.h"
 
 namespace hca::testbench::conditions {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "model/proto/psn.h"
-#include "model/proto/responder_rules.h"
+#include "model/proto/transport/psn.h"
+#include "model/proto/transport/responder_rules.h"
 
 namespace hca::testbench {
 using namespace proto;

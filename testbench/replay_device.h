@@ -10,9 +10,9 @@
 
 #include "model/device/contexts.h"
 #include "model/device/object_limits.h"
-#include "model/proto/framing.h"
-#include "model/proto/qp.h"
-#include "model/proto/transport_options.h"
+#include "model/proto/transport/qp.h"
+#include "model/proto/transport/transport_options.h"
+#include "model/proto/wire/framing.h"
 #include "testbench/rtl_choice.h"
 #include "tlm/host_memory.h"
 

@@ -7,8 +7,8 @@
 #include <array>
 #include <sstream>
 
-#include "model/proto/object_attributes.h"
-#include "model/proto/psn.h"
+#include "model/proto/interface/object_attributes.h"
+#include "model/proto/transport/psn.h"
 #include "testbench/replay_async.h"
 
 namespace hca::testbench {

@@ -2,7 +2,7 @@
 // Conditions of what statements leave open, in every capture.
 #include <algorithm>
 
-#include "model/proto/responder_rules.h"
+#include "model/proto/transport/responder_rules.h"
 #include "testbench/replay_compare.h"
 #include "testbench/replay_conditions.h"
 

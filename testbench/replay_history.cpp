@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 
-#include "model/proto/datagram.h"
-#include "model/proto/reply_rules.h"
-#include "model/proto/response_rules.h"
-#include "model/proto/syndrome.h"
+#include "model/proto/transport/reply_rules.h"
+#include "model/proto/transport/response_rules.h"
+#include "model/proto/transport/syndrome.h"
+#include "model/proto/wire/datagram.h"
 
 namespace hca::testbench {
 using namespace proto;

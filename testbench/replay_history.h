@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include "model/proto/packet.h"
-#include "model/proto/qp.h"
-#include "model/proto/reply_rules.h"
-#include "model/proto/syndrome.h"
+#include "model/proto/transport/qp.h"
+#include "model/proto/transport/reply_rules.h"
+#include "model/proto/transport/syndrome.h"
+#include "model/proto/wire/packet.h"
 #include "testbench/replay_capture.h"
 #include "testbench/replay_timeline.h"
 

@@ -7,7 +7,7 @@
 #include <bit>
 #include <stdexcept>
 
-#include "model/proto/qp_transitions.h"
+#include "model/proto/transport/qp_transitions.h"
 #include "testbench/replay_fields.h"
 #include "testbench/replay_timeline.h"
 #include "testbench/verbs_names.h"

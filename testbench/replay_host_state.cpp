@@ -6,7 +6,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "model/proto/qp_transitions.h"
+#include "model/proto/transport/qp_transitions.h"
 #include "testbench/replay_fields.h"
 #include "testbench/replay_host.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/proto/framing.h"
+#include "model/proto/wire/framing.h"
 #include "testbench/replay_judge_rules.h"
 
 namespace hca::testbench {

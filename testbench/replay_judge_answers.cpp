@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/proto/psn.h"
-#include "model/proto/responder_rules.h"
-#include "model/proto/syndrome.h"
+#include "model/proto/transport/psn.h"
+#include "model/proto/transport/responder_rules.h"
+#include "model/proto/transport/syndrome.h"
 #include "testbench/replay_judge_msn.h"
 #include "testbench/replay_judge_reliable.h"
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <tuple>
 
-#include "model/proto/key.h"
-#include "model/proto/psn.h"
+#include "model/proto/memory/key.h"
+#include "model/proto/transport/psn.h"
 #include "testbench/replay_cm.h"
 #include "testbench/replay_restarts.h"
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "model/proto/psn.h"
-#include "model/proto/syndrome.h"
+#include "model/proto/transport/psn.h"
+#include "model/proto/transport/syndrome.h"
 
 namespace hca::testbench {
 using namespace proto;

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "model/proto/key.h"
-#include "model/proto/pkey.h"
-#include "model/proto/psn.h"
+#include "model/proto/memory/key.h"
+#include "model/proto/transport/pkey.h"
+#include "model/proto/transport/psn.h"
 #include "testbench/frame_text.h"
 
 namespace hca::testbench {

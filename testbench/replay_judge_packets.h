@@ -3,7 +3,7 @@
 #pragma once
 #include <optional>
 
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 #include "testbench/replay_judge.h"
 
 namespace hca::testbench {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "model/proto/psn.h"
-#include "model/proto/responder_rules.h"
+#include "model/proto/transport/psn.h"
+#include "model/proto/transport/responder_rules.h"
 #include "testbench/replay_judge_packets.h"
 
 namespace hca::testbench {

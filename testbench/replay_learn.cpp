@@ -8,8 +8,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "model/proto/datagram.h"
-#include "model/proto/responder_rules.h"
+#include "model/proto/transport/responder_rules.h"
+#include "model/proto/wire/datagram.h"
 #include "testbench/frame_text.h"
 #include "testbench/replay_conversation.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "model/proto/packet.h"
-#include "model/proto/psn.h"
+#include "model/proto/transport/psn.h"
+#include "model/proto/wire/packet.h"
 #include "testbench/frame_text.h"
 #include "testbench/replay_timeline.h"
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "model/proto/psn.h"
-#include "model/proto/responder_rules.h"
-#include "model/proto/syndrome.h"
+#include "model/proto/transport/psn.h"
+#include "model/proto/transport/responder_rules.h"
+#include "model/proto/transport/syndrome.h"
 
 namespace hca::testbench {
 using namespace proto;

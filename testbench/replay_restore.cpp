@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "model/proto/psn.h"
+#include "model/proto/transport/psn.h"
 #include "testbench/replay_conversation.h"
 
 namespace hca::testbench {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "model/proto/syndrome.h"
+#include "model/proto/transport/syndrome.h"
 #include "testbench/replay_async.h"
 #include "testbench/replay_completion.h"
 #include "testbench/replay_expected.h"

@@ -6,12 +6,12 @@
 #include <optional>
 #include <set>
 
-#include "model/proto/packet.h"
-#include "model/proto/psn.h"
-#include "model/proto/responder_rules.h"
-#include "model/proto/response_rules.h"
-#include "model/proto/syndrome.h"
-#include "model/proto/work_rows.h"
+#include "model/proto/interface/work_rows.h"
+#include "model/proto/transport/psn.h"
+#include "model/proto/transport/responder_rules.h"
+#include "model/proto/transport/response_rules.h"
+#include "model/proto/transport/syndrome.h"
+#include "model/proto/wire/packet.h"
 #include "testbench/replay_wr_ids.h"
 
 namespace hca::testbench {

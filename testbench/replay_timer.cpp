@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "model/proto/timeout.h"
+#include "model/proto/transport/timeout.h"
 
 namespace hca::testbench {
 namespace {

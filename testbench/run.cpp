@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "model/blocks/chip.h"
-#include "model/proto/timeout.h"
+#include "model/proto/transport/timeout.h"
 #include "testbench/kernel_time.h"
 #include "testbench/program_group.h"
 #include "testbench/scenario_file.h"

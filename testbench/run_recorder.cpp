@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "model/blocks/chip.h"
-#include "model/proto/framing.h"
+#include "model/proto/wire/framing.h"
 #include "testbench/kernel_time.h"
 
 namespace hca::testbench {

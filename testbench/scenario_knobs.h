@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The knob tables of what a scenario has beside the chips and their surroundings.
 #pragma once
-#include "model/proto/qp_attributes.h"
+#include "model/proto/interface/qp_attributes.h"
 #include "testbench/scenario.h"
 
 namespace hca::testbench {

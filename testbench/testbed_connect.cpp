@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "model/proto/qp_transitions.h"
+#include "model/proto/transport/qp_transitions.h"
 #include "testbench/testbed.h"
 
 namespace hca::testbench {

@@ -2,7 +2,7 @@
 // From a scenario's workloads to what runs: groups, traffic of one size, room that it needs.
 #include <algorithm>
 
-#include "model/proto/datagram.h"
+#include "model/proto/wire/datagram.h"
 #include "testbench/testbed.h"
 
 namespace hca::testbench {

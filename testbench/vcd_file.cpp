@@ -8,7 +8,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "model/proto/framing.h"
+#include "model/proto/wire/framing.h"
 #include "testbench/kernel_time.h"
 
 namespace hca::testbench {

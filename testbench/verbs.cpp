@@ -7,7 +7,7 @@
 #include <bit>
 #include <stdexcept>
 
-#include "model/proto/context_memory.h"
+#include "model/proto/interface/context_memory.h"
 
 namespace hca::testbench {
 using proto::CommandOpcode;

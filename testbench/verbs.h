@@ -10,10 +10,10 @@
 #include <span>
 #include <vector>
 
-#include "model/proto/commands.h"
-#include "model/proto/event_sources.h"
-#include "model/proto/memory_region.h"
-#include "model/proto/qp.h"
+#include "model/proto/interface/commands.h"
+#include "model/proto/interface/event_sources.h"
+#include "model/proto/memory/memory_region.h"
+#include "model/proto/transport/qp.h"
 #include "tlm/host_memory.h"
 
 namespace hca::testbench {

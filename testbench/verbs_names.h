@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/proto/device.h"
+#include "model/proto/interface/device.h"
 
 namespace hca::testbench {
 // Behind IBV_WC_.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "model/proto/requester_rules.h"
+#include "model/proto/transport/requester_rules.h"
 #include "testbench/verbs.h"
 
 namespace hca::testbench {

@@ -2,7 +2,7 @@
 #include "testbench/wire_capture.h"
 
 #include "model/engine/rate.h"
-#include "model/proto/link_frames.h"
+#include "model/proto/wire/link_frames.h"
 
 namespace hca::testbench {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "model/proto/ip_checksum.h"
-#include "model/proto/packet.h"
+#include "model/proto/wire/ip_checksum.h"
+#include "model/proto/wire/packet.h"
 
 namespace hca::tlm_ {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/engine/random.h"
-#include "model/proto/framing.h"
+#include "model/proto/wire/framing.h"
 
 namespace hca::tlm_ {
 enum class FaultAction : u8 { None, Drop, Duplicate, Reorder, Delay, Corrupt, MarkEcn };

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <string>
 
-#include "model/proto/device.h"
-#include "model/proto/work_rows.h"
+#include "model/proto/interface/device.h"
+#include "model/proto/interface/work_rows.h"
 #include "tlm/pcie_credits.h"
 
 namespace hca::tlm_ {

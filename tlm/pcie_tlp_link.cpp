@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "model/proto/work_rows.h"
+#include "model/proto/interface/work_rows.h"
 
 namespace hca::tlm_ {
 PcieTlpLink::PcieTlpLink(const PcieConfig& c, u64 hertz, u64 seed)

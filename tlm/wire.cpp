@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "model/proto/link_frames.h"
+#include "model/proto/wire/link_frames.h"
 
 namespace hca::tlm_ {
 using sc_core::sc_time;

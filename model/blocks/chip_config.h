@@ -21,9 +21,9 @@
 #include "model/blocks/send/qp_scheduler_config.h"
 #include "model/blocks/send/requester/requester_config.h"
 #include "model/blocks/send/wqe_fetch_config.h"
-#include "model/proto/device.h"
-#include "model/proto/events.h"
-#include "model/proto/transport_options.h"
+#include "model/proto/interface/device.h"
+#include "model/proto/interface/events.h"
+#include "model/proto/transport/transport_options.h"
 
 namespace hca::blocks {
 struct CoreConfig {

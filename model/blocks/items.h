@@ -9,7 +9,7 @@
 #include "model/blocks/memory/accesses.h"
 #include "model/blocks/packet.h"
 #include "model/engine/link.h"
-#include "model/proto/events.h"
+#include "model/proto/interface/events.h"
 
 namespace hca::blocks {
 // A send WQE that came with its doorbell. `next`: of its queue pair, or of its turn.

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "model/engine/budget.h"
-#include "model/proto/request_effect.h"
-#include "model/proto/requester_rules.h"
+#include "model/proto/transport/request_effect.h"
+#include "model/proto/transport/requester_rules.h"
 
 namespace hca::blocks {
 using engine::Cycle;

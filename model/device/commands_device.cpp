@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device, ports and protection domains.
 #include "model/device/command_call.h"
-#include "model/proto/context_memory.h"
+#include "model/proto/interface/context_memory.h"
 
 namespace hca::device {
 using namespace proto;

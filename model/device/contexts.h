@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "model/device/object_limits.h"
-#include "model/proto/commands.h"
-#include "model/proto/cq_ring.h"
-#include "model/proto/drop_counters.h"
-#include "model/proto/events.h"
-#include "model/proto/memory_region.h"
-#include "model/proto/port_rules.h"
-#include "model/proto/qp.h"
-#include "model/proto/qp_transitions.h"
-#include "model/proto/shared_queue.h"
+#include "model/proto/interface/commands.h"
+#include "model/proto/interface/cq_ring.h"
+#include "model/proto/interface/drop_counters.h"
+#include "model/proto/interface/events.h"
+#include "model/proto/memory/memory_region.h"
+#include "model/proto/transport/port_rules.h"
+#include "model/proto/transport/qp.h"
+#include "model/proto/transport/qp_transitions.h"
+#include "model/proto/transport/shared_queue.h"
 
 namespace hca::device {
 // A ring in host memory that the HCA produces into: CQ or EQ.

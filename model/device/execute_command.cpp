@@ -2,7 +2,7 @@
 #include "model/device/execute_command.h"
 
 #include "model/device/command_call.h"
-#include "model/proto/key_rules.h"
+#include "model/proto/memory/key_rules.h"
 
 namespace hca::device {
 using namespace proto;

@@ -4,8 +4,8 @@
 #include <span>
 
 #include "model/device/contexts.h"
-#include "model/proto/commands.h"
-#include "model/proto/events.h"
+#include "model/proto/interface/commands.h"
+#include "model/proto/interface/events.h"
 
 namespace hca::device {
 // Executes one command block in place: header and structure in, header and result out. What the

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "model/device/contexts.h"
-#include "model/proto/key_rules.h"
+#include "model/proto/memory/key_rules.h"
 
 namespace hca::device {
 // The entry of an index; kNoRegion if it has none.

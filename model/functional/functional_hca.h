@@ -14,10 +14,10 @@
 #include "model/device/execute_command.h"
 #include "model/device/memory_keys.h"
 #include "model/device/port_counts.h"
-#include "model/proto/qp_transitions.h"
-#include "model/proto/reply_rules.h"
-#include "model/proto/response_rules.h"
-#include "model/proto/work_rules.h"
+#include "model/proto/transport/qp_transitions.h"
+#include "model/proto/transport/reply_rules.h"
+#include "model/proto/transport/response_rules.h"
+#include "model/proto/transport/work_rules.h"
 
 namespace hca::functional {
 using Nanoseconds = u64;

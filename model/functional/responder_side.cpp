@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "model/functional/functional_hca.h"
-#include "model/proto/congestion_rules.h"
-#include "model/proto/datagram.h"
-#include "model/proto/port_rules.h"
+#include "model/proto/transport/congestion_rules.h"
+#include "model/proto/transport/port_rules.h"
+#include "model/proto/wire/datagram.h"
 
 namespace hca::functional {
 using namespace proto;

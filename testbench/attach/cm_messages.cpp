@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "model/proto/path_rules.h"
-#include "model/proto/pkey.h"
-#include "model/proto/timeout.h"
+#include "model/proto/transport/path_rules.h"
+#include "model/proto/transport/pkey.h"
+#include "model/proto/transport/timeout.h"
 #include "testbench/attach/cm_session.h"
 
 namespace hca::attach {

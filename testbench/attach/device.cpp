@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "model/proto/framing.h"
+#include "model/proto/wire/framing.h"
 #include "testbench/attach/turns.h"
 
 namespace hca::attach {

@@ -12,7 +12,7 @@
 #include "model/blocks/chip.h"
 #include "model/blocks/lib/per_port.h"
 #include "model/device/contexts.h"
-#include "model/proto/framing.h"
+#include "model/proto/wire/framing.h"
 #include "testbench/attach/file_places.h"
 
 namespace hca::attach {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "model/proto/events.h"
+#include "model/proto/interface/events.h"
 #include "testbench/attach/protocol.h"
 
 namespace hca::attach {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "model/engine/knob.h"
-#include "model/proto/device.h"
+#include "model/proto/interface/device.h"
 
 namespace hca::attach {
 // A verb of which a call, or a completion, fails. The first ones are calls of the library alone;

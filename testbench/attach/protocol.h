@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program's verbs library and `hca serve` say to each other: messages over a socket of
 // packets, and the memory that they share. A verb that the HCA executes is a mailbox command of the
-// device (proto/commands.h), in which the server writes numbers and bus addresses where the library
-// cannot know them.
+// device (proto/interface/commands.h), in which the server writes numbers and bus addresses where
+// the library cannot know them.
 #pragma once
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <type_traits>
 
-#include "model/proto/commands.h"
+#include "model/proto/interface/commands.h"
 #include "testbench/attach/fail_config.h"
 
 namespace hca::attach {

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "model/proto/multicast.h"
+#include "model/proto/transport/multicast.h"
 #include "testbench/kernel_time.h"
 
 namespace hca::attach {

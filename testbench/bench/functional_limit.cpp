@@ -7,8 +7,8 @@
 #include <cstring>
 #include <map>
 
-#include "model/proto/crc.h"
-#include "model/proto/framing.h"
+#include "model/proto/wire/crc.h"
+#include "model/proto/wire/framing.h"
 #include "testbench/bench/processor_time.h"
 
 namespace hca::bench {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "model/proto/datagram.h"
-#include "model/proto/key.h"
+#include "model/proto/memory/key.h"
+#include "model/proto/wire/datagram.h"
 
 namespace hca::cm {
 namespace {

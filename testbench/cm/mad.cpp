@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "model/proto/mads.h"
+#include "model/proto/wire/mads.h"
 
 namespace hca::cm {
 namespace {

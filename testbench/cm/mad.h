@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "model/proto/mads.h"
+#include "model/proto/wire/mads.h"
 
 namespace hca::cm {
 // Attribute IDs of the class (12.6, 12.11).

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "model/proto/timeout.h"
+#include "model/proto/transport/timeout.h"
 #include "testbench/cm_library/library.h"
 
 namespace hca::cm_library {

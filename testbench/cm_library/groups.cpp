@@ -2,7 +2,7 @@
 // Multicast groups.
 #include <algorithm>
 
-#include "model/proto/multicast.h"
+#include "model/proto/transport/multicast.h"
 #include "testbench/attach/multicast_lid.h"
 #include "testbench/cm_library/library.h"
 

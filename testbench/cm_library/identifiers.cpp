@@ -8,7 +8,7 @@
 #include <cstring>
 #include <memory>
 
-#include "model/proto/pkey.h"
+#include "model/proto/transport/pkey.h"
 #include "testbench/cm_library/library.h"
 
 namespace hca::cm_library {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 
 namespace example {
 using hca::u32;

@@ -3,8 +3,8 @@
 // one queue pair.
 #pragma once
 #include <model/hca.h>
-#include <model/proto/commands.h>
-#include <model/proto/key.h>
+#include <model/proto/interface/commands.h>
+#include <model/proto/memory/key.h>
 #include <tlm/memory_target.h>
 #include <tlm/pcie_link.h>
 

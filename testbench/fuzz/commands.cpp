@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "model/proto/commands.h"
+#include "model/proto/interface/commands.h"
 #include "testbench/fuzz/shared/device.h"
 
 using namespace hca;

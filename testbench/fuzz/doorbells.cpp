@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "model/proto/device.h"
+#include "model/proto/interface/device.h"
 #include "testbench/fuzz/shared/device.h"
 
 using namespace hca;

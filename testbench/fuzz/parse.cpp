@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "model/proto/form_rules.h"
+#include "model/proto/wire/form_rules.h"
 
 using namespace hca;
 using namespace hca::proto;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/proto/bytes.h"
-#include "model/proto/device.h"
+#include "model/proto/interface/device.h"
 #include "testbench/fuzz/shared/device.h"
 
 using namespace hca;

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "model/proto/dissect.h"
+#include "model/proto/wire/dissect.h"
 #include "testbench/golden/hca_golden.h"
 #include "testbench/vectors/fields.h"
 

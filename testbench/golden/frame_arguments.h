@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 
 namespace hca::testbench {
 // Empty: they are a frame. Else the value and what is allowed.

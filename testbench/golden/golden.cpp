@@ -7,7 +7,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "model/proto/dissect.h"
+#include "model/proto/wire/dissect.h"
 #include "testbench/golden/frame_arguments.h"
 #include "testbench/golden/golden_context.h"
 #include "testbench/golden/hca_golden.h"

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "model/proto/headers.h"
-#include "model/proto/responder_rules.h"
+#include "model/proto/transport/responder_rules.h"
+#include "model/proto/wire/headers.h"
 #include "testbench/vectors/fields.h"
 #include "testbench/vectors/format.h"
 #include "testbench/verbs_names.h"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "model/proto/object_attributes.h"
+#include "model/proto/interface/object_attributes.h"
 #include "testbench/lockstep/coverage.h"
 
 namespace hca::testbench {

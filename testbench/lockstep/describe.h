@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "model/proto/framing.h"
+#include "model/proto/wire/framing.h"
 
 namespace hca::testbench {
 // A frame as a person wants to see it beside a divergence: its headers, each on a line of its own.

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/proto/framing.h"
+#include "model/proto/wire/framing.h"
 
 namespace hca::testbench {
 struct GivenFrame {

@@ -6,8 +6,8 @@
 #include <array>
 #include <span>
 
-#include "model/proto/crc.h"
-#include "model/proto/crc_register.h"
+#include "model/proto/wire/crc.h"
+#include "model/proto/wire/crc_register.h"
 
 namespace hca::testbench {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The headers of a frame as they stand beside its payload behind rtl/rx_parser.sv.
 #pragma once
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 #include "rtl/parsed.h"
 
 namespace hca::testbench {

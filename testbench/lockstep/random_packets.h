@@ -11,7 +11,7 @@
 
 #include "model/engine/cycle.h"
 #include "model/engine/random.h"
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 
 namespace hca::testbench {
 // What all stimuli's packets have.

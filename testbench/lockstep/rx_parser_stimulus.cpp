@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "model/proto/ip_checksum.h"
+#include "model/proto/wire/ip_checksum.h"
 
 namespace hca::testbench {
 struct RxParserField {

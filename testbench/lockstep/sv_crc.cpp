@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "model/proto/crc_register.h"
-#include "model/proto/framing.h"
+#include "model/proto/wire/crc_register.h"
+#include "model/proto/wire/framing.h"
 
 namespace hca::testbench {
 std::string literal(const std::vector<u8>& bytes) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/blocks/port/icrc_unit.h"
-#include "model/proto/framing.h"
+#include "model/proto/wire/framing.h"
 #include "rtl/beat.h"
 #include "rtl/descriptor.h"
 #include "rtl/parsed.h"

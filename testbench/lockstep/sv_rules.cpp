@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/lockstep/sv_rules.h"
 
-#include "model/proto/work_rules.h"
+#include "model/proto/transport/work_rules.h"
 #include "rtl/judged.h"
 #include "testbench/lockstep/sv_text.h"
 

@@ -3,7 +3,7 @@
 
 #include "model/blocks/twins/completion_unit.h"
 #include "model/blocks/twins/requester_psn_unit.h"
-#include "model/proto/object_attributes.h"
+#include "model/proto/interface/object_attributes.h"
 #include "rtl/cq_step.h"
 #include "rtl/psn_step.h"
 #include "testbench/lockstep/sv_text.h"

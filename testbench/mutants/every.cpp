@@ -11,9 +11,9 @@
 #include <set>
 #include <stdexcept>
 
-#include "model/proto/framing.h"
 #include "model/proto/mutant.h"
-#include "model/proto/opcodes.h"
+#include "model/proto/wire/framing.h"
+#include "model/proto/wire/opcodes.h"
 #include "testbench/mutants/reached.h"
 #include "testbench/mutants/trial.h"
 

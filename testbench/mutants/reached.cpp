@@ -9,8 +9,8 @@
 
 #include <stdexcept>
 
-#include "model/proto/framing.h"
-#include "model/proto/responder_rules.h"
+#include "model/proto/transport/responder_rules.h"
+#include "model/proto/wire/framing.h"
 #include "testbench/mutants/trial.h"
 
 namespace hca::testbench {

@@ -2,7 +2,7 @@
 #pragma once
 #include <span>
 
-#include "model/proto/commands.h"
+#include "model/proto/interface/commands.h"
 
 namespace hca::testbench {
 // What stands behind the header of a command block, by command; nullptr: nothing.

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstring>
 
-#include "model/proto/print.h"
+#include "model/proto/wire/print.h"
 
 namespace hca::testbench {
 using namespace proto;

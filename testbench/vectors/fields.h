@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "model/proto/layout.h"
+#include "model/proto/wire/layout.h"
 #include "testbench/frame_text.h"
 #include "testbench/vectors/symbols.h"
 

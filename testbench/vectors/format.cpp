@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "model/proto/events.h"
+#include "model/proto/interface/events.h"
 #include "testbench/vectors/command_bodies.h"
 #include "testbench/vectors/format_values.h"
 #include "testbench/vectors/vector.h"

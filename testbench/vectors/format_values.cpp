@@ -6,7 +6,7 @@
 #include <array>
 #include <cctype>
 
-#include "model/proto/qp_attributes.h"
+#include "model/proto/interface/qp_attributes.h"
 
 namespace hca::testbench {
 using namespace proto;

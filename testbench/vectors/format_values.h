@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/proto/layout.h"
+#include "model/proto/wire/layout.h"
 #include "testbench/vectors/setup_plan.h"
 
 namespace hca::testbench {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "model/proto/qp_transitions.h"
+#include "model/proto/transport/qp_transitions.h"
 #include "testbench/vectors/host.h"
 #include "testbench/vectors/queue_attributes.h"
 

@@ -8,7 +8,7 @@
 #include <deque>
 #include <stdexcept>
 
-#include "model/proto/syndrome.h"
+#include "model/proto/transport/syndrome.h"
 #include "testbench/vectors/host.h"
 #include "testbench/vectors/loop.h"
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "model/proto/form_rules.h"
-#include "model/proto/ip_checksum.h"
-#include "model/proto/path_rules.h"
+#include "model/proto/transport/path_rules.h"
+#include "model/proto/wire/form_rules.h"
+#include "model/proto/wire/ip_checksum.h"
 
 namespace hca::testbench {
 using namespace proto;

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 #include "testbench/replay_device.h"
 #include "testbench/vectors/fields.h"
 

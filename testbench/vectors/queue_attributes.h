@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/proto/qp_transitions.h"
+#include "model/proto/transport/qp_transitions.h"
 
 namespace hca::testbench {
 // Of a field of QpAttributes: its bit, which the fields of the path share. 0: only a query has it.

@@ -7,7 +7,7 @@
 #include <bit>
 
 #include "model/blocks/lib/per_port.h"
-#include "model/proto/qp_transitions.h"
+#include "model/proto/transport/qp_transitions.h"
 #include "testbench/vectors/format.h"
 
 namespace hca::testbench {

@@ -8,8 +8,8 @@
 #include <cctype>
 #include <optional>
 
-#include "model/proto/commands.h"
-#include "model/proto/device.h"
+#include "model/proto/interface/commands.h"
+#include "model/proto/interface/device.h"
 #include "testbench/trimmed.h"
 
 namespace hca::testbench {

@@ -7,7 +7,7 @@
 #include <bit>
 #include <utility>
 
-#include "model/proto/memory_region.h"
+#include "model/proto/memory/memory_region.h"
 #include "testbench/verbs_library/library.h"
 
 namespace hca::verbs_library {

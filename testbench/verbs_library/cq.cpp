@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "model/proto/framing.h"
+#include "model/proto/wire/framing.h"
 #include "testbench/attach/kernel_call.h"
 #include "testbench/verbs_library/library.h"
 #include "testbench/verbs_library/tables.h"

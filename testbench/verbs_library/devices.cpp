@@ -14,7 +14,7 @@
 #include <deque>
 #include <string>
 
-#include "model/proto/framing.h"
+#include "model/proto/wire/framing.h"
 #include "testbench/verbs_library/library.h"
 #include "testbench/verbs_library/tables.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "model/proto/work_rules.h"
+#include "model/proto/transport/work_rules.h"
 #include "testbench/verbs_library/library.h"
 #include "testbench/verbs_library/tables.h"
 

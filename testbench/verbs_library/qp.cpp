@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "model/proto/work_rules.h"
+#include "model/proto/transport/work_rules.h"
 #include "testbench/verbs_library/library.h"
 #include "testbench/verbs_library/tables.h"
 

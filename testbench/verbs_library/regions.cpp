@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory regions and memory windows.
-#include "model/proto/key.h"
-#include "model/proto/memory_region.h"
+#include "model/proto/memory/key.h"
+#include "model/proto/memory/memory_region.h"
 #include "testbench/verbs_library/library.h"
 #include "testbench/verbs_library/tables.h"
 

@@ -7,8 +7,8 @@
 #include <array>
 #include <optional>
 
-#include "model/proto/commands.h"
-#include "model/proto/services.h"
+#include "model/proto/interface/commands.h"
+#include "model/proto/transport/services.h"
 
 namespace hca::verbs_library {
 // The row in which a column has this value; nullptr: none.

@@ -3,7 +3,7 @@
 #pragma once
 #include <array>
 
-#include "model/proto/link_frames.h"
+#include "model/proto/wire/link_frames.h"
 
 namespace hca::blocks {
 inline constexpr unsigned kMaxPorts = 2;

@@ -8,7 +8,7 @@
 
 #include "model/blocks/lib/limits.h"
 #include "model/engine/link.h"
-#include "model/proto/qp.h"
+#include "model/proto/transport/qp.h"
 
 namespace hca::blocks {
 inline unsigned port_of(const proto::QpConfig& qp) { return qp.port - 1u; }

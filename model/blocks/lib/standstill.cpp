@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "model/proto/requester_rules.h"
+#include "model/proto/transport/requester_rules.h"
 
 namespace hca::blocks {
 using namespace proto;

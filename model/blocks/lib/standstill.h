@@ -4,7 +4,7 @@
 #pragma once
 #include <string>
 
-#include "model/proto/qp.h"
+#include "model/proto/transport/qp.h"
 
 namespace hca::blocks {
 struct SchedulerHold {  // qp_scheduler

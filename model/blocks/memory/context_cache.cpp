@@ -6,7 +6,7 @@
 #include "model/blocks/memory/context_image.h"
 #include "model/engine/digest.h"
 #include "model/proto/bytes.h"
-#include "model/proto/work_rules.h"
+#include "model/proto/transport/work_rules.h"
 
 namespace hca::blocks {
 using namespace proto;

@@ -5,7 +5,7 @@
 
 #include "model/blocks/lib/stage_config.h"
 #include "model/blocks/memory/set_store.h"
-#include "model/proto/context_memory.h"
+#include "model/proto/interface/context_memory.h"
 
 namespace hca::blocks {
 inline constexpr u32 kMaxMisses = 64;  // of a cache

@@ -2,10 +2,10 @@
 #include "model/blocks/memory/context_gate.h"
 
 #include "model/blocks/receive/responder_execute/responder_execute.h"
-#include "model/proto/packet.h"
-#include "model/proto/responder_rules.h"
-#include "model/proto/response_rules.h"
-#include "model/proto/work_rules.h"
+#include "model/proto/transport/responder_rules.h"
+#include "model/proto/transport/response_rules.h"
+#include "model/proto/transport/work_rules.h"
+#include "model/proto/wire/packet.h"
 
 namespace hca::blocks {
 using namespace proto;

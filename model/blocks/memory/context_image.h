@@ -3,7 +3,7 @@
 #include <span>
 
 #include "model/device/contexts.h"
-#include "model/proto/context_memory.h"
+#include "model/proto/interface/context_memory.h"
 
 namespace hca::blocks {
 // The bytes of an entry as they stand in host memory, row_of(kind).bytes of them. `log_page`: of

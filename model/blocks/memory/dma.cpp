@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "model/proto/events.h"
+#include "model/proto/interface/events.h"
 
 namespace hca::blocks {
 [[gnu::hot]] void Dma::tick() {

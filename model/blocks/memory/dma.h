@@ -9,7 +9,7 @@
 #include "model/blocks/memory/outside.h"
 #include "model/engine/counters.h"
 #include "model/engine/link.h"
-#include "model/proto/work_rows.h"
+#include "model/proto/interface/work_rows.h"
 
 namespace hca::blocks {
 // Who asks for host memory, in the order of the links below.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/blocks/memory/host_timing.h"
 
-#include "model/proto/work_rows.h"
+#include "model/proto/interface/work_rows.h"
 
 namespace hca::blocks {
 ReadTiming HostTiming::atomic(Cycle at, u64 address, u32) {

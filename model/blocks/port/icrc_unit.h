@@ -13,7 +13,7 @@
 #include "model/blocks/port/icrc_unit_config.h"
 #include "model/blocks/twins/packet_unit.h"
 #include "model/engine/knob.h"
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 
 namespace hca::blocks {
 enum class IcrcMode : u8 { Bypass, Generate, Check };

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "model/blocks/lib/limits.h"
-#include "model/proto/link_frames.h"
+#include "model/proto/wire/link_frames.h"
 
 namespace hca::blocks {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "model/blocks/port/port.h"
-#include "model/proto/multicast.h"
+#include "model/proto/transport/multicast.h"
 
 namespace hca::blocks {
 using namespace proto;

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "model/blocks/port/port.h"
-#include "model/proto/datagram.h"
-#include "model/proto/port_rules.h"
-#include "model/proto/work_rules.h"
+#include "model/proto/transport/port_rules.h"
+#include "model/proto/transport/work_rules.h"
+#include "model/proto/wire/datagram.h"
 
 namespace hca::blocks {
 using namespace proto;

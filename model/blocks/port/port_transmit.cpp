@@ -3,7 +3,7 @@
 
 #include "model/blocks/port/port.h"
 #include "model/blocks/send/read_order.h"
-#include "model/proto/reply_rules.h"
+#include "model/proto/transport/reply_rules.h"
 
 namespace hca::blocks {
 namespace {

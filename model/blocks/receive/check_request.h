@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "model/proto/work_rules.h"
+#include "model/proto/transport/work_rules.h"
 
 namespace hca::blocks {
 // A request judged and its verdict applied: to its queue pair, whose state `view` has, and to the

@@ -3,7 +3,7 @@
 #include "model/blocks/packet.h"
 #include "model/blocks/receive/congestion_config.h"
 #include "model/engine/rate.h"
-#include "model/proto/congestion_rules.h"
+#include "model/proto/transport/congestion_rules.h"
 
 namespace hca::blocks {
 struct CongestionCounters {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "model/blocks/lib/stage_config.h"
-#include "model/proto/transport_options.h"
+#include "model/proto/transport/transport_options.h"
 
 namespace hca::blocks {
 struct CongestionConfig {

@@ -19,8 +19,8 @@ struct ResponderCheckCounters {
   u64 context_stalls = 0, waits_context = 0;
 };
 
-// The rules of 9.6 and 9.7 (proto/responder_rules.h), one stage a cycle; owns the receive states.
-// It is activated as part of the receive segment of its port; each port has one.
+// The rules of 9.6 and 9.7 (proto/transport/responder_rules.h), one stage a cycle; owns the receive
+// states. It is activated as part of the receive segment of its port; each port has one.
 //
 // Contract: a request whose ICRC stage is passed in cycle n leaves with its verdict in n + look-ups
 // + latency; one each `interval` cycles. It reads the queue pair's context in its first stage and

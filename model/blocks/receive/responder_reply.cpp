@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/blocks/receive/responder_reply.h"
 
-#include "model/proto/congestion_rules.h"
-#include "model/proto/reply_rules.h"
+#include "model/proto/transport/congestion_rules.h"
+#include "model/proto/transport/reply_rules.h"
 
 namespace hca::blocks {
 using namespace proto;

@@ -6,7 +6,7 @@
 #include "model/blocks/lib/ring.h"
 #include "model/blocks/receive/responder_reply_config.h"
 #include "model/device/contexts.h"
-#include "model/proto/repeated_headers.h"
+#include "model/proto/wire/repeated_headers.h"
 
 namespace hca::blocks {
 struct ResponderReplyCounters {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/blocks/receive/response_check.h"
 
-#include "model/proto/port_rules.h"
+#include "model/proto/transport/port_rules.h"
 
 namespace hca::blocks {
 using namespace proto;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "model/proto/work_rules.h"
+#include "model/proto/transport/work_rules.h"
 
 namespace hca::blocks {
 namespace {

@@ -14,7 +14,7 @@
 #include "model/blocks/send/read_order.h"
 #include "model/engine/budget.h"
 #include "model/engine/rate.h"
-#include "model/proto/network_crcs.h"
+#include "model/proto/wire/network_crcs.h"
 
 namespace hca::blocks {
 struct PacketizerCounters {

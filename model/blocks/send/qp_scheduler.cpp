@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/proto/work_rules.h"
+#include "model/proto/transport/work_rules.h"
 
 namespace hca::blocks {
 void QpScheduler::tick() {

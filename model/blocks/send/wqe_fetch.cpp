@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "model/proto/work_rules.h"
+#include "model/proto/transport/work_rules.h"
 
 namespace hca::blocks {
 void WqeFetch::tick() {

@@ -6,7 +6,7 @@
 // of it left of its CQ.
 #pragma once
 #include "model/blocks/twins/look_up_unit.h"
-#include "model/proto/cq_ring.h"
+#include "model/proto/interface/cq_ring.h"
 
 namespace hca::blocks {
 enum class CqStep : u8 {

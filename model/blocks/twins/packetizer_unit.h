@@ -6,7 +6,7 @@
 // beat of its payload has entered; the next packet starts when all beats of the frame have left.
 #pragma once
 #include "model/blocks/twins/packet_unit.h"
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 
 namespace hca::blocks {
 // A packet on its way through the unit. `frame` has room for headers, payload and pad.

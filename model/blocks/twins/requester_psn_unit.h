@@ -6,7 +6,7 @@
 // of it left of its queue pair.
 #pragma once
 #include "model/blocks/twins/look_up_unit.h"
-#include "model/proto/send_psns.h"
+#include "model/proto/transport/send_psns.h"
 
 namespace hca::blocks {
 enum class PsnStep : u8 {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/blocks/twins/packet_unit.h"
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 
 namespace hca::blocks {
 // What is known of a frame. Headers and payload mean something where `headers` is Good, framing,

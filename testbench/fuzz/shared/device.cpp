@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 
 namespace hca::fuzz {
 using namespace proto;

@@ -7,7 +7,7 @@
 
 #include "model/device/execute_command.h"
 #include "model/engine/digest.h"
-#include "model/proto/ip_checksum.h"
+#include "model/proto/wire/ip_checksum.h"
 
 namespace hca::test {
 using namespace proto;

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "model/proto/multicast.h"
+#include "model/proto/transport/multicast.h"
 #include "testbench/tests/blocks/bench.h"
 
 using namespace hca;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 #include "testbench/replay_device.h"
 #include "testbench/verbs.h"
 

@@ -7,8 +7,8 @@
 #include <random>
 #include <string>
 
-#include "model/proto/packet.h"
-#include "model/proto/print.h"
+#include "model/proto/wire/print.h"
+#include "model/proto/wire/packet.h"
 #include "testbench/pcap_file.h"
 
 using namespace hca;

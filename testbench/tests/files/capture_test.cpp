@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "model/proto/dissect.h"
+#include "model/proto/wire/dissect.h"
 #include "testbench/pcap_file.h"
 #include "testbench/tests/proto/hex.h"
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "model/proto/print.h"
+#include "model/proto/wire/print.h"
 #include "testbench/packet_listing.h"
 
 using namespace hca;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/functional/functional_hca.h"
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 #include "testbench/verbs.h"
 
 namespace hca::functional {

@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "model/proto/psn.h"
+#include "model/proto/transport/psn.h"
 
 namespace hca::testbench::malice {
 using namespace proto;

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include "model/proto/key.h"
-#include "model/proto/syndrome.h"
+#include "model/proto/memory/key.h"
+#include "model/proto/transport/syndrome.h"
 
 namespace hca::testbench::malice {
 using namespace proto;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "model/proto/object_attributes.h"
+#include "model/proto/interface/object_attributes.h"
 #include "testbench/tests/malice/bench.h"
 
 namespace hca::testbench::malice {

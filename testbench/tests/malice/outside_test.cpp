@@ -2,7 +2,7 @@
 // Addresses where there is no memory: the bus answers with errors, the device goes on.
 #include <catch2/catch.hpp>
 
-#include "model/proto/device.h"
+#include "model/proto/interface/device.h"
 #include "testbench/tests/malice/bench.h"
 
 namespace hca::testbench::malice {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "model/proto/psn.h"
-#include "model/proto/syndrome.h"
+#include "model/proto/transport/psn.h"
+#include "model/proto/transport/syndrome.h"
 
 namespace hca::testbench::malice::overlap {
 using namespace proto;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "model/proto/syndrome.h"
+#include "model/proto/transport/syndrome.h"
 
 namespace hca::testbench::malice::overlap {
 Recorder::Recorder(Device& device, const Burst& burst) : device_(device), burst_(burst) {

@@ -3,7 +3,7 @@
 #pragma once
 #include <span>
 
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 #include "testbench/replay_device.h"
 #include "testbench/verbs.h"
 

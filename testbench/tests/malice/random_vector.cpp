@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "model/proto/opcodes.h"
-#include "model/proto/psn.h"
+#include "model/proto/transport/psn.h"
+#include "model/proto/wire/opcodes.h"
 
 namespace hca::testbench::malice {
 namespace {

@@ -3,7 +3,7 @@
 // another program.
 #include <catch2/catch.hpp>
 
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 #include "testbench/tests/proto/hex.h"
 
 using namespace hca;

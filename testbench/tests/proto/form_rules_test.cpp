@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each rule on the form of one packet: a packet that keeps it, and one that breaks it and nothing
 // else.
-#include "model/proto/form_rules.h"
+#include "model/proto/wire/form_rules.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

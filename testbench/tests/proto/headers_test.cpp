@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "model/proto/headers.h"
+#include "model/proto/wire/headers.h"
 #include "testbench/tests/proto/hex.h"
 
 using namespace hca;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/proto/ip_checksum.h"
+#include "model/proto/wire/ip_checksum.h"
 
 #include <catch2/catch.hpp>
 

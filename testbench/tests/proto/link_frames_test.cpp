@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/proto/link_frames.h"
+#include "model/proto/wire/link_frames.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places of fields in management datagrams, by the byte offsets of the specification's tables
 // (12.6, 13.4.2, 14.2); scripts/check_decode_tools.py compares them with tshark's.
-#include "model/proto/mads.h"
+#include "model/proto/wire/mads.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is kept of the ICRC over network headers: the same ICRC as without it.
-#include "model/proto/network_crcs.h"
+#include "model/proto/wire/network_crcs.h"
 
 #include <catch2/catch.hpp>
 

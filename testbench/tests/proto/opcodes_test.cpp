@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/proto/opcodes.h"
+#include "model/proto/wire/opcodes.h"
 
 using namespace hca;
 using namespace hca::proto;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames as recorders and tunnels wrap them: the packet inside is found, or what is there is named.
-#include "model/proto/open_frame.h"
+#include "model/proto/wire/open_frame.h"
 
 #include <catch2/catch.hpp>
 
-#include "model/proto/form_rules.h"
+#include "model/proto/wire/form_rules.h"
 #include "testbench/tests/proto/hex.h"
 
 using namespace hca;

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "model/proto/work_rules.h"
+#include "model/proto/transport/work_rules.h"
 
 namespace hca::proto {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "model/proto/key.h"
-#include "model/proto/pkey.h"
-#include "model/proto/psn.h"
-#include "model/proto/qp.h"
-#include "model/proto/syndrome.h"
-#include "model/proto/timeout.h"
+#include "model/proto/memory/key.h"
+#include "model/proto/transport/pkey.h"
+#include "model/proto/transport/psn.h"
+#include "model/proto/transport/qp.h"
+#include "model/proto/transport/syndrome.h"
+#include "model/proto/transport/timeout.h"
 
 using namespace hca;
 using namespace hca::proto;

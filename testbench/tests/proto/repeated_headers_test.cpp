@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is kept of one packet's headers for the next: the same as without it.
-#include "model/proto/repeated_headers.h"
+#include "model/proto/wire/repeated_headers.h"
 
 #include <catch2/catch.hpp>
 
-#include "model/proto/network_crcs.h"
+#include "model/proto/wire/network_crcs.h"
 #include "testbench/tests/proto/send_only.h"
 
 using namespace hca;

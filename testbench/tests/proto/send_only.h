@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 #include "testbench/tests/proto/hex.h"
 
 namespace hca::test {

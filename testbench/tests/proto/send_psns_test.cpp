@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/proto/send_psns.h"
+#include "model/proto/transport/send_psns.h"
 
 #include <catch2/catch.hpp>
 

@@ -4,7 +4,7 @@
 #pragma once
 #include <string>
 
-#include "model/proto/reply_rules.h"
+#include "model/proto/transport/reply_rules.h"
 #include "testbench/replay.h"
 
 namespace hca::testbench {

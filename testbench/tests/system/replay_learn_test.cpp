@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "model/proto/psn.h"
+#include "model/proto/transport/psn.h"
 #include "testbench/replay.h"
 #include "testbench/replay_learn.h"
 #include "testbench/tests/system/recording.h"

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "model/proto/mad_tables.h"
+#include "model/proto/wire/mad_tables.h"
 #include "testbench/replay_judge.h"
 #include "testbench/replay_learn.h"
 #include "testbench/tests/system/captured_packets.h"

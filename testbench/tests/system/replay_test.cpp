@@ -3,7 +3,7 @@
 // with one thing changed, which must not pass.
 #include <catch2/catch.hpp>
 
-#include "model/proto/headers.h"
+#include "model/proto/wire/headers.h"
 #include "testbench/replay_learn.h"
 #include "testbench/tests/system/replayed.h"
 

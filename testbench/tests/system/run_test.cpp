@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 #include "testbench/report.h"
 #include "testbench/scenario_file.h"
 #include "testbench/tests/system/run_text.h"

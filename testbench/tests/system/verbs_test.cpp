@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "model/functional/functional_hca.h"
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 
 namespace hca::testbench {
 namespace {

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
-#include "model/proto/packet.h"
+#include "model/proto/wire/packet.h"
 #include "testbench/fresh_kernel.h"
 
 namespace hca::tlm_ {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outcomes of requests: answers, completions and failures leave in the order of their queue pair.
 #include "model/blocks/receive/responder_execute/responder_execute.h"
-#include "model/proto/key_rules.h"
-#include "model/proto/reply_rules.h"
+#include "model/proto/memory/key_rules.h"
+#include "model/proto/transport/reply_rules.h"
 
 namespace hca::blocks {
 using namespace proto;

@@ -17,9 +17,9 @@
 #include "model/device/port_counts.h"
 #include "model/device/writers.h"
 #include "model/engine/budget.h"
-#include "model/proto/network_crcs.h"
-#include "model/proto/reply_rules.h"
-#include "model/proto/work_rules.h"
+#include "model/proto/transport/reply_rules.h"
+#include "model/proto/transport/work_rules.h"
+#include "model/proto/wire/network_crcs.h"
 
 namespace hca::blocks {
 // A run of receive WQEs as they stand in host memory.

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "model/blocks/receive/responder_execute/responder_execute.h"
-#include "model/proto/reply_rules.h"
+#include "model/proto/transport/reply_rules.h"
 
 namespace hca::blocks {
 using namespace proto;

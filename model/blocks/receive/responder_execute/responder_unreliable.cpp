@@ -3,7 +3,7 @@
 // causes are found here, behind responder_check: so receive WQEs are counted here, by the messages
 // that came to their end (G14.4).
 #include "model/blocks/receive/responder_execute/responder_execute.h"
-#include "model/proto/datagram.h"
+#include "model/proto/wire/datagram.h"
 
 namespace hca::blocks {
 using namespace proto;

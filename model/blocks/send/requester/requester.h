@@ -15,10 +15,10 @@
 #include "model/device/port_counts.h"
 #include "model/device/writers.h"
 #include "model/engine/rate.h"
-#include "model/proto/qp_transitions.h"
-#include "model/proto/repeated_headers.h"
-#include "model/proto/response_rules.h"
-#include "model/proto/work_rules.h"
+#include "model/proto/transport/qp_transitions.h"
+#include "model/proto/transport/response_rules.h"
+#include "model/proto/transport/work_rules.h"
+#include "model/proto/wire/repeated_headers.h"
 
 namespace hca::blocks {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "model/blocks/send/requester/requester.h"
-#include "model/proto/port_rules.h"
-#include "model/proto/timeout.h"
+#include "model/proto/transport/port_rules.h"
+#include "model/proto/transport/timeout.h"
 
 namespace hca::blocks {
 using namespace proto;

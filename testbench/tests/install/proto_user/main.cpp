@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <model/proto/headers.h>
+#include <model/proto/wire/headers.h>
 
 #include <array>
 

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mailbox commands. A command block of 512 bytes lies in host memory: header, then the command's
+// structure. The HCA reads it by DMA, executes it between packets and writes header (and, for a
+// query, the structure) back.
+#pragma once
+#include <array>
+
+#include "model/proto/interface/drop_counters.h"
+#include "model/proto/interface/object_attributes.h"
+#include "model/proto/interface/port_attributes.h"
+#include "model/proto/interface/qp_attributes.h"
+#include "model/proto/interface/srq_attributes.h"
+#include "model/proto/interface/transport_counters.h"
+
+namespace hca::proto {
+inline constexpr u32 kCommandBytes = 512;
+
+enum class CommandOpcode : u8 {
+  None,
+  SetPort,
+  QueryPort,
+  CreateEq,
+  CreateCq,
+  RegisterMr,
+  DeregisterMr,
+  CreateQp,
+  ModifyQp,
+  QueryQp,
+  DestroyQp,
+  QueryDevice,
+  AllocPd,
+  QueryPd,
+  DeallocPd,
+  QueryMr,
+  QueryCq,
+  DestroyCq,
+  QueryEq,
+  DestroyEq,
+  SetVector,
+  QueryVector,
+  QueryDrops,
+  AllocMw,
+  DeallocMw,
+  QueryMw,
+  BindMw,
+  AllocMr,
+  ReregisterMr,
+  QueryQpCreate,
+  CreateSrq,
+  ModifySrq,
+  QuerySrq,
+  DestroySrq,
+  AttachMulticast,
+  DetachMulticast,
+  QueryTransport,
+  SetContextMemory,
+  ModifyCq,
+};
+struct CommandOpcodeRow {
+  CommandOpcode opcode;
+  std::string_view name, meaning;
+};
+inline constexpr std::array kCommandOpcodes{
+    // clang-format off
+    CommandOpcodeRow{CommandOpcode::SetPort,      "SetPort",      "object: port number; port attributes"},
+    CommandOpcodeRow{CommandOpcode::QueryPort,    "QueryPort",    "object: port number; port attributes come back"},
+    CommandOpcodeRow{CommandOpcode::CreateEq,     "CreateEq",     "object: EQN; queue attributes. Vector must exist"},
+    CommandOpcodeRow{CommandOpcode::CreateCq,     "CreateCq",     "object: CQN; queue attributes. EQN is 0 or exists"},
+    CommandOpcodeRow{CommandOpcode::RegisterMr,   "RegisterMr",   "MR attributes. PD must exist, the key's index be free; remote write or atomic needs local write"},
+    CommandOpcodeRow{CommandOpcode::DeregisterMr, "DeregisterMr", "object: key; Busy while a window is bound to it"},
+    CommandOpcodeRow{CommandOpcode::CreateQp,     "CreateQp",     "object: QPN; QP creation. PD, CQs and SRQ must exist; QPN 0 and 1 are of UD"},
+    CommandOpcodeRow{CommandOpcode::ModifyQp,     "ModifyQp",     "object: QPN; QP attributes"},
+    CommandOpcodeRow{CommandOpcode::QueryQp,      "QueryQp",      "object: QPN; QP attributes come back"},
+    CommandOpcodeRow{CommandOpcode::DestroyQp,    "DestroyQp",    "object: QPN; Busy while a window of type 2A is bound with it, or it is attached to a multicast group"},
+    CommandOpcodeRow{CommandOpcode::QueryDevice,  "QueryDevice",  "device attributes come back"},
+    CommandOpcodeRow{CommandOpcode::AllocPd,      "AllocPd",      "object: PD, not 0"},
+    CommandOpcodeRow{CommandOpcode::QueryPd,      "QueryPd",      "object: PD; PD attributes come back"},
+    CommandOpcodeRow{CommandOpcode::DeallocPd,    "DeallocPd",    "object: PD; Busy while an MR, MW, QP or SRQ is of it"},
+    CommandOpcodeRow{CommandOpcode::QueryMr,      "QueryMr",      "object: key; MR attributes come back"},
+    CommandOpcodeRow{CommandOpcode::QueryCq,      "QueryCq",      "object: CQN; queue attributes come back"},
+    CommandOpcodeRow{CommandOpcode::DestroyCq,    "DestroyCq",    "object: CQN; Busy while a QP uses it"},
+    CommandOpcodeRow{CommandOpcode::QueryEq,      "QueryEq",      "object: EQN; queue attributes come back"},
+    CommandOpcodeRow{CommandOpcode::DestroyEq,    "DestroyEq",    "object: EQN; Busy while a CQ names it"},
+    CommandOpcodeRow{CommandOpcode::SetVector,    "SetVector",    "object: vector; interrupt vector. A pending message leaves when the mask goes"},
+    CommandOpcodeRow{CommandOpcode::QueryVector,  "QueryVector",  "object: vector; interrupt vector comes back"},
+    CommandOpcodeRow{CommandOpcode::QueryDrops,   "QueryDrops",   "object: port number; drop counters come back"},
+    CommandOpcodeRow{CommandOpcode::AllocMw,      "AllocMw",      "MW attributes: PD, Key, Type. PD must exist, the key's index be free"},
+    CommandOpcodeRow{CommandOpcode::DeallocMw,    "DeallocMw",    "object: key; a bound window is unbound"},
+    CommandOpcodeRow{CommandOpcode::QueryMw,      "QueryMw",      "object: key; MW attributes come back"},
+    CommandOpcodeRow{CommandOpcode::BindMw,       "BindMw",       "object: key of a window of type 1; MW attributes, Key comes back with a new key byte"},
+    CommandOpcodeRow{CommandOpcode::AllocMr,      "AllocMr",      "MR attributes: PD, Key. A region for fast register, Free"},
+    CommandOpcodeRow{CommandOpcode::ReregisterMr, "ReregisterMr", "object: key; MR attributes. As DeregisterMr and then RegisterMr; what is refused changes nothing"},
+    CommandOpcodeRow{CommandOpcode::QueryQpCreate, "QueryQpCreate", "object: QPN; QP creation comes back, as CreateQp had it"},
+    CommandOpcodeRow{CommandOpcode::CreateSrq,    "CreateSrq",    "object: SRQN, not 0; SRQ attributes. PD must exist"},
+    CommandOpcodeRow{CommandOpcode::ModifySrq,    "ModifySrq",    "object: SRQN; SRQ attributes. A new ring has room for all WQEs that are left, which software has copied there; BadState when the SRQ has failed"},
+    CommandOpcodeRow{CommandOpcode::QuerySrq,     "QuerySrq",     "object: SRQN; SRQ attributes come back; BadState when it has failed"},
+    CommandOpcodeRow{CommandOpcode::DestroySrq,   "DestroySrq",   "object: SRQN; Busy while a QP is on it"},
+    CommandOpcodeRow{CommandOpcode::AttachMulticast, "AttachMulticast", "object: QPN of a UD queue pair; multicast attributes: datagrams to QP 0xFFFFFF with this DGID (and DLID) reach it too; BadState if they do already"},
+    CommandOpcodeRow{CommandOpcode::DetachMulticast, "DetachMulticast", "object: QPN; multicast attributes as AttachMulticast had them"},
+    CommandOpcodeRow{CommandOpcode::QueryTransport, "QueryTransport", "object: port number; transport counters come back"},
+    CommandOpcodeRow{CommandOpcode::SetContextMemory, "SetContextMemory", "context memory: before the first CQ and QP, if the device needs it; BadState behind them"},
+    CommandOpcodeRow{CommandOpcode::ModifyCq,     "ModifyCq",     "object: CQN; queue attributes: what their Mask names; a new ring has room for all CQEs that are not taken. They come back as QueryCq tells them: CQEs from ProducerIndex on go to the new ring, software copies those in front of it. BadState when the CQ has overflowed"},
+    // clang-format on
+};
+static_assert([] {
+  for (std::size_t i = 0; i < kCommandOpcodes.size(); ++i)
+    if (std::size_t(kCommandOpcodes[i].opcode) != i + 1) return false;
+  return true;
+}());
+
+enum class CommandStatus : u8 { Ok, BadOpcode, BadObject, BadValue, BadState, NoResources, Busy };
+struct CommandStatusRow {
+  CommandStatus status;
+  std::string_view name, meaning;
+};
+// In the order of the values.
+inline constexpr std::array kCommandStatuses{
+    // clang-format off
+    CommandStatusRow{CommandStatus::Ok,          "Ok",          ""},
+    CommandStatusRow{CommandStatus::BadOpcode,   "BadOpcode",   "no such command"},
+    CommandStatusRow{CommandStatus::BadObject,   "BadObject",   "no such object, or it exists already; a named one does not exist"},
+    CommandStatusRow{CommandStatus::BadValue,    "BadValue",    "a value is out of its range"},
+    CommandStatusRow{CommandStatus::BadState,    "BadState",    "the transition or its mask is refused"},
+    CommandStatusRow{CommandStatus::NoResources, "NoResources", "a number or key is beyond its limit"},
+    CommandStatusRow{CommandStatus::Busy,        "Busy",        "another object uses it"},
+    // clang-format on
+};
+constexpr std::string_view name_of(CommandStatus status) {
+  return unsigned(status) < kCommandStatuses.size() ? kCommandStatuses[unsigned(status)].name
+                                                    : "unknown";
+}
+static_assert(name_of(CommandStatus::Busy) == "Busy");
+struct CommandHeader {
+  CommandOpcode opcode;
+  CommandStatus status;
+  bool done;  // written last, by the HCA
+  u32 object;
+};
+template <>
+struct Layout<CommandHeader> {
+  static constexpr std::string_view name = "command header";
+  static constexpr auto fields = make_rows(
+      field(&CommandHeader::opcode, "Opcode", 8, "see below"),
+      field(&CommandHeader::status, "Status", 8, "written by the HCA, see below"), unused(15),
+      field(&CommandHeader::done, "Done", 1, "written by the HCA: the command is over"),
+      field(&CommandHeader::object, "Object", 32, "number of the object it is about"), unused(64));
+};
+inline constexpr u32 kCommandHeaderBytes = bytes_of<CommandHeader>();
+static_assert(kCommandHeaderBytes == 16);
+
+template <class... Body>
+inline constexpr bool kFitsBlock = ((kCommandHeaderBytes + bytes_of<Body>() <= kCommandBytes) &&
+                                    ...);
+static_assert(
+    kFitsBlock<DeviceAttributes, ContextMemoryAttributes, PortAttributes, QueueAttributes,
+               MrAttributes, MwAttributes, QpCreate, QpAttributes, SrqAttributes, VectorAttributes,
+               PdAttributes, DropCounters, MulticastAttributes, TransportCounters>);
+}  // namespace hca::proto

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The producer of a ring of entries in host memory, and what a CQE does to that of its CQ (G21.1,
+// G21.3). rtl/completion.sv does the same.
+#pragma once
+#include <utility>
+
+#include "model/proto/interface/device.h"
+#include "model/proto/mutant.h"
+
+namespace hca::proto {
+// Of a CQ or an EQ. Indices count entries modulo 2^32.
+struct EntryRing {
+  bool allocated = false;
+  u8 log_entries = 0;
+  bool overflowed = false;  // CQ: takes no more (G21.3); EQ: events are lost since the last EQE
+  u64 address = 0;
+  u32 producer = 0, consumer = 0;
+
+  u32 entries() const { return u32{1} << log_entries; }
+  bool takes_more() const { return (!overflowed && !is_full()) || mutant<"cq_overflow_ignored">(); }
+  bool is_full() const {
+    return producer - consumer + mutant<"ring_one_entry_less">() >= entries();
+  }
+  u64 slot(u32 entry_bytes) const {
+    return address + u64{producer & (entries() - 1)} * entry_bytes;
+  }
+  // 1 on the first turn.
+  bool phase() const { return !(producer >> log_entries & 1) || mutant<"phase_stuck">(); }
+};
+
+enum class CqResult : u8 {
+  Written,    // the CQE has its entry
+  FirstLost,  // no room: the CQ takes no more, which is told once (CQ_ERR)
+  Lost,       // it had overflowed before
+  NoQueue,    // there is no such CQ any more
+};
+struct CqePlace {
+  CqResult result{};
+  u64 address = 0;  // Written: of its entry
+};
+// Writes the bytes of a CQE for its entry to `out`, kCqeBytes, if there is room for it.
+inline CqePlace put_cqe(EntryRing& cq, const Cqe& cqe, u8* out) {
+  if (!cq.allocated) return {CqResult::NoQueue};
+  if (!cq.takes_more()) {
+    const bool told = std::exchange(cq.overflowed, true) && !mutant<"cq_err_each_time">();
+    return {told ? CqResult::Lost : CqResult::FirstLost};
+  }
+  Cqe written = cqe;
+  written.phase = cq.phase(), written.status = told_status(cqe.status);
+  encode(written, out);
+  const CqePlace place{CqResult::Written, cq.slot(kCqeBytes)};
+  ++cq.producer;
+  return place;
+}
+// G21.2: counts for a CQ that is armed for solicited completions.
+constexpr bool is_solicited(const Cqe& cqe) {
+  return cqe.solicited || cqe.status != WcStatus::Success;
+}
+}  // namespace hca::proto

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands of device, memory regions, queues and interrupt vectors carry.
+#pragma once
+#include <array>
+
+#include "model/proto/interface/events.h"
+
+namespace hca::proto {
+inline constexpr u8 kMaxLogQueueEntries = 22;
+inline constexpr u8 kWindowTypes = 7;  // bit 0 type 1, bit 1 2A, bit 2 2B
+
+struct DeviceAttributes {  // QueryDevice
+  u8 ports, gid_entries, pkey_entries;
+  u32 max_qps, max_cqs, max_eqs, max_regions, max_pds, max_vectors, max_srqs;
+  u8 max_log_queue_entries, max_log_work_entries, max_rd_atomic;
+  bool credits;
+  bool needs_context_memory = false;
+  u8 window_types = kWindowTypes;
+};
+template <>
+struct Layout<DeviceAttributes> {
+  static constexpr std::string_view name = "device attributes";
+  static constexpr auto fields = make_rows(
+      field(&DeviceAttributes::ports, "Ports", 8, "numbered from 1 on"),
+      field(&DeviceAttributes::gid_entries, "GidEntries", 8, "of each port"),
+      field(&DeviceAttributes::pkey_entries, "PkeyEntries", 8, "of each port"),
+      field(&DeviceAttributes::credits, "Credits", 1, "AETHs tell the free receive WQEs"),
+      field(&DeviceAttributes::needs_context_memory, "NeedsContextMemory", 1,
+            "not all contexts are held on chip"),
+      unused(6), field(&DeviceAttributes::max_qps, "MaxQps", 32, "QP numbers are below this"),
+      field(&DeviceAttributes::max_cqs, "MaxCqs", 32, "CQ numbers"),
+      field(&DeviceAttributes::max_eqs, "MaxEqs", 32, "EQ numbers"),
+      field(&DeviceAttributes::max_regions, "MaxRegions", 32, "key indices"),
+      field(&DeviceAttributes::max_pds, "MaxPds", 32, "PD numbers"),
+      field(&DeviceAttributes::max_vectors, "MaxVectors", 32, "interrupt vectors"),
+      field(&DeviceAttributes::max_log_queue_entries, "MaxLogEntries", 8, "of a CQ or EQ"),
+      field(&DeviceAttributes::max_log_work_entries, "MaxLogWqes", 8, "of a work queue"),
+      field(&DeviceAttributes::max_rd_atomic, "MaxRdAtomic", 8, "READs and ATOMICs of a QP"),
+      field(&DeviceAttributes::window_types, "WindowTypes", 8, "1 type 1, 2 type 2A, 4 type 2B"),
+      field(&DeviceAttributes::max_srqs, "MaxSrqs", 32, "SRQ numbers"));
+};
+
+struct ContextMemoryAttributes {  // SetContextMemory
+  u64 address;
+};
+template <>
+struct Layout<ContextMemoryAttributes> {
+  static constexpr std::string_view name = "context memory";
+  static constexpr auto fields = make_rows(
+      field(&ContextMemoryAttributes::address, "Address", 64,
+            "of the tables of contexts, which are the device's alone; a multiple of 256"));
+};
+
+enum CqMask : u8 { kCqRing = 1, kCqModeration = 2 };
+
+struct QueueAttributes {  // CreateCq, ModifyCq, CreateEq, QueryCq, QueryEq
+  u64 address = 0;
+  u8 log_entries = 0;
+  u32 eqn = 0;  // of a CQ: where its events go; 0: none
+  u16 vector = 0;
+  u64 context = 0;
+  u8 mask = 0;           // ModifyCq
+  u16 event_count = 0;   // of a CQ, moderation
+  u16 event_period = 0;  // us
+  // Read only: what a query adds.
+  Arm armed = Arm::None;
+  bool overflowed = false;
+  u32 producer = 0, consumer = 0, uses = 0;
+};
+template <>
+struct Layout<QueueAttributes> {
+  static constexpr std::string_view name = "queue attributes";
+  static constexpr auto fields = make_rows(
+      field(&QueueAttributes::address, "Address", 64, "of the ring in host memory"),
+      field(&QueueAttributes::log_entries, "LogEntries", 8,
+            "entries as a power of two, at most 22"),
+      field(&QueueAttributes::eqn, "EQN", 24, "of a CQ: event queue for its events, 0 none"),
+      field(&QueueAttributes::vector, "Vector", 16, "of an EQ: its interrupt vector"),
+      field(&QueueAttributes::mask, "Mask", 8,
+            "ModifyCq: 1 Address and LogEntries, 2 EventCount and EventPeriod"),
+      unused(5), field(&QueueAttributes::overflowed, "Overflowed", 1, "queried: entries were lost"),
+      field(&QueueAttributes::armed, "Armed", 2, "queried: as in the CQ doorbell"),
+      field(&QueueAttributes::context, "Context", 64,
+            "the host's own, comes back in asynchronous EQEs; of a CQ even"),
+      field(&QueueAttributes::producer, "ProducerIndex", 32, "queried: entries written"),
+      field(&QueueAttributes::consumer, "ConsumerIndex", 32, "queried: of the last doorbell"),
+      field(&QueueAttributes::uses, "Uses", 32, "queried: work queues on a CQ, CQs on an EQ"),
+      field(&QueueAttributes::event_count, "EventCount", 16,
+            "of a CQ: CQEs that raise its event, at most its entries; 0: their number does not"),
+      field(&QueueAttributes::event_period, "EventPeriod", 16,
+            "of a CQ: microseconds after which its event is raised with fewer; 0: no time does"));
+};
+
+enum Access : u8 {
+  kLocalWrite = 1,
+  kRemoteWrite = 2,
+  kRemoteRead = 4,
+  kRemoteAtomic = 8,
+  kFastRegister = 16,  // of a region: made for fast register, a peer may invalidate its key
+  kBindWindow = 32,    // of a region: windows may be bound to it
+  kZeroBased = 64,     // its addresses count from 0: of a region, of a window of type 2
+};
+inline constexpr u8 kAllAccess = kLocalWrite | kRemoteWrite | kRemoteRead | kRemoteAtomic;
+inline constexpr u8 kWindowAccess = kRemoteWrite | kRemoteRead | kRemoteAtomic;
+inline constexpr u8 kRegionAccess = kAllAccess | kFastRegister | kBindWindow | kZeroBased;
+
+// What a key names, and whether it may be used (G22.1). Invalid: nothing is allocated there.
+enum class KeyKind : u8 { Region, Window1, Window2A, Window2B };
+enum class KeyState : u8 { Invalid, Free, Valid };
+
+inline constexpr u8 kMinLogPage = 12, kMaxLogPage = 30;
+inline constexpr u32 kMaxPages = 512;  // of a page list
+
+struct MrAttributes {  // RegisterMr, ReregisterMr, AllocMr, QueryMr
+  u64 start;           // virtual address
+  u64 bytes;
+  u64 physical;  // of the region's first byte, or of its page list
+  u32 pd;
+  u32 key;
+  u8 access;
+  u8 log_page = 0;     // 0: contiguous
+  bool valid = false;  // read only
+  u32 windows = 0;     // read only
+};
+template <>
+struct Layout<MrAttributes> {
+  static constexpr std::string_view name = "MR attributes";
+  static constexpr auto fields = make_rows(
+      field(&MrAttributes::start, "Start", 64, "virtual address of the first byte"),
+      field(&MrAttributes::bytes, "Length", 64, "of the region"),
+      field(&MrAttributes::physical, "Physical", 64,
+            "address of its first byte; with a page list, of the list"),
+      unused(8), field(&MrAttributes::pd, "PD", 24, "protection domain"),
+      field(&MrAttributes::key, "Key", 32, "L_Key and R_Key: index (24 bits) and key byte"),
+      field(
+          &MrAttributes::access, "Access", 8,
+          "1 local write, 2 remote write, 4 remote read, 8 remote atomic, 16 fast register: a peer "
+          "may invalidate the key, 32 windows may be bound, 64 zero based: Start is 0"),
+      field(&MrAttributes::log_page, "LogPage", 8,
+            "0: contiguous; 12 to 30: page size as a power of two, and Physical names a list of 64 "
+            "bit page addresses, at most 512; Start is a multiple of 8"),
+      unused(15),
+      field(&MrAttributes::valid, "Valid", 1, "queried: 0 when the key may not be used (Free)"),
+      field(&MrAttributes::windows, "Windows", 32, "queried: windows bound to it"));
+};
+
+struct MwAttributes {  // AllocMw, BindMw, QueryMw
+  u64 start = 0, bytes = 0;
+  u32 region_key = 0;
+  u32 pd = 0, key = 0, qpn = 0;
+  u8 access = 0;
+  KeyKind type{};
+  KeyState state{};  // read only
+};
+template <>
+struct Layout<MwAttributes> {
+  static constexpr std::string_view name = "MW attributes";
+  static constexpr auto fields = make_rows(
+      field(&MwAttributes::start, "Start", 64, "virtual address of the first byte"),
+      field(&MwAttributes::bytes, "Length", 64, "of the window; BindMw: 0 unbinds it"),
+      field(&MwAttributes::region_key, "RegionKey", 32, "key of the region that it is bound to"),
+      field(&MwAttributes::key, "Key", 32, "R_Key; BindMw: the new one comes back"), unused(8),
+      field(&MwAttributes::pd, "PD", 24, "protection domain"), unused(8),
+      field(&MwAttributes::qpn, "QPN", 24, "queried: of a bound one of type 2, its queue pair"),
+      field(&MwAttributes::access, "Access", 8,
+            "2 remote write, 4 remote read, 8 remote atomic, of type 2 64 zero based: addresses "
+            "count "
+            "from 0 at Start"),
+      field(&MwAttributes::type, "Type", 8, "1 type 1, 2 type 2A, 3 type 2B"),
+      field(&MwAttributes::state, "KeyState", 8, "queried: 1 Free, 2 Valid"), unused(40));
+};
+
+struct PdAttributes {  // QueryPd
+  u32 uses;
+};
+template <>
+struct Layout<PdAttributes> {
+  static constexpr std::string_view name = "PD attributes";
+  static constexpr auto fields =
+      make_rows(field(&PdAttributes::uses, "Uses", 32, "MRs, MWs and QPs of it"), unused(32));
+};
+
+// SetVector, QueryVector: an entry of the MSI-X table.
+struct VectorAttributes {
+  u64 address;  // where its message is written
+  u32 data;     // the message
+  bool masked;
+  bool pending = false;  // read only
+};
+template <>
+struct Layout<VectorAttributes> {
+  static constexpr std::string_view name = "interrupt vector";
+  static constexpr auto fields = make_rows(
+      field(&VectorAttributes::address, "Address", 64, "where its message is written"),
+      field(&VectorAttributes::data, "Data", 32, "the message: 4 bytes, low byte first"),
+      unused(30),
+      field(&VectorAttributes::pending, "Pending", 1, "queried: a message waits for the mask"),
+      field(&VectorAttributes::masked, "Masked", 1, "no message leaves, it becomes pending"));
+};
+inline constexpr u32 kMessageBytes = 4;
+
+struct MulticastAttributes {  // AttachMulticast, DetachMulticast
+  u16 lid;
+  u64 gid_high, gid_low;
+};
+template <>
+struct Layout<MulticastAttributes> {
+  using M = MulticastAttributes;
+  static constexpr std::string_view name = "multicast attributes";
+  static constexpr auto fields = make_rows(
+      field(&M::lid, "LID", 16, "native InfiniBand: DLID of the group's packets"), unused(48),
+      field(&M::gid_high, "GIDHigh", 64, "of the group: ff00::/8, or ::ffff:224.0.0.0/100"),
+      field(&M::gid_low, "GIDLow", 64, ""));
+};
+}  // namespace hca::proto

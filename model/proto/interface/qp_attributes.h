@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands of queue pairs carry.
+#pragma once
+#include <array>
+
+#include "model/proto/interface/device.h"
+#include "model/proto/wire/framing.h"
+
+namespace hca::proto {
+enum class QpState : u8 { Reset, Init, Rtr, Rts, Sqd, Sqe, Error };
+inline constexpr std::array<std::string_view, 7> kQpStateNames{"Reset", "Init", "RTR",  "RTS",
+                                                               "SQD",   "SQE",  "Error"};
+constexpr std::string_view name_of(QpState state) {
+  return unsigned(state) < kQpStateNames.size() ? kQpStateNames[unsigned(state)] : "unknown";
+}
+inline constexpr u8 kMaxLogWorkEntries = 15;
+inline constexpr u8 kMaxRdAtomic = 128;  // READs and ATOMICs of a queue pair, in each direction
+
+struct QpCreate {  // CreateQp
+  u8 service;      // enum Service
+  bool signal_all;
+  u32 pd, send_cq, receive_cq;
+  u64 sq_address, rq_address;
+  u8 sq_log_entries, rq_log_entries;
+  u8 sq_log_stride, rq_log_stride;  // bytes of a WQE slot, as a power of two
+  u64 context = 0;
+  bool privileged = false;
+  u32 srqn = 0;
+  bool blocks_self = false;
+};
+template <>
+struct Layout<QpCreate> {
+  static constexpr std::string_view name = "QP creation";
+  static constexpr auto fields = make_rows(
+      field(&QpCreate::service, "Service", 8, "OpCode[7:5] of its service"),
+      field(&QpCreate::pd, "PD", 24, "protection domain"),
+      field(&QpCreate::signal_all, "SignalAll", 1, "every send WQE is signaled"),
+      field(&QpCreate::privileged, "Privileged", 1,
+            "its SGEs may have L_Key 0, the reserved one: VA is then a physical address"),
+      field(&QpCreate::blocks_self, "BlocksSelf", 1,
+            "gets no copy of datagrams that it sends to a group itself"),
+      unused(5), field(&QpCreate::send_cq, "SendCQ", 24, "CQN"), unused(8),
+      field(&QpCreate::receive_cq, "ReceiveCQ", 24, "CQN"),
+      field(&QpCreate::sq_log_entries, "SqLog", 8, "WQE slots as a power of two"),
+      field(&QpCreate::rq_log_entries, "RqLog", 8, "WQE slots as a power of two"),
+      field(&QpCreate::sq_log_stride, "SqStride", 8, "bytes of a slot as a power of two, 6 to 9"),
+      field(&QpCreate::rq_log_stride, "RqStride", 8, "the same, 5 to 8"),
+      field(&QpCreate::sq_address, "SqAddress", 64, "of the ring"),
+      field(&QpCreate::rq_address, "RqAddress", 64, "of the ring"),
+      field(&QpCreate::context, "Context", 64, "the host's own, comes back in asynchronous EQEs"),
+      unused(8),
+      field(&QpCreate::srqn, "SRQN", 24, "SRQ in the place of its receive queue; 0: none"),
+      unused(32));
+};
+
+// Which attributes a ModifyQp carries.
+enum QpMask : u32 {
+  kQpState = 1 << 0,
+  kQpPkeyIndex = 1 << 1,
+  kQpPort = 1 << 2,
+  kQpAccess = 1 << 3,
+  kQpPath = 1 << 4,
+  kQpPathMtu = 1 << 5,
+  kQpDestQpn = 1 << 6,
+  kQpRqPsn = 1 << 7,
+  kQpMaxDestRdAtomic = 1 << 8,
+  kQpMinRnrTimer = 1 << 9,
+  kQpTimeout = 1 << 10,
+  kQpRetryCount = 1 << 11,
+  kQpRnrRetry = 1 << 12,
+  kQpSqPsn = 1 << 13,
+  kQpMaxRdAtomic = 1 << 14,
+  kQpQkey = 1 << 15,
+  kQpCurState = 1 << 16,
+  kQpSqdNotify = 1 << 17,
+};
+inline constexpr std::array<std::string_view, 18> kQpMaskNames{
+    "State",       "P_KeyIndex",      "Port",        "Access",   "path",       "PathMTU",  "DestQP",
+    "RqPSN",       "MaxDestRdAtomic", "MinRnrTimer", "Timeout",  "RetryCount", "RnrRetry", "SqPSN",
+    "MaxRdAtomic", "Q_Key",           "CurState",    "SqdNotify"};
+
+struct QpAttributes {  // ModifyQp, QueryQp
+  u32 mask;
+  QpState state;
+  u8 port, access;
+  u16 pkey_index;
+  u32 path_mtu, dest_qpn, rq_psn, sq_psn, qkey;
+  u8 max_rd_atomic, max_dest_rd_atomic, min_rnr_timer;
+  u8 timeout, retry_count, rnr_retry;
+  // The path.
+  u64 dmac, dgid_high, dgid_low;
+  u8 sgid_index, traffic_class, hop_limit, sl;
+  u32 flow_label;
+  u16 dlid, udp_source_port;
+  u32 rate_limit;
+  // Read only: what QueryQp adds.
+  u32 sq_posted, sq_completed, rq_posted, rq_consumed, unacked_psn, msn;
+  QpState cur_state;  // the host believes that it is in
+  bool sqd_notify;
+  // Read only as well.
+  bool sq_draining, waits_rnr, nak_sent;
+  u8 credit;  // enum Credit
+  u8 retries_left, rnr_retries_left;
+  u32 sent_psn, ssn, limit_ssn;
+  u32 reads_outstanding, reads_accepted;
+};
+template <>
+struct Layout<QpAttributes> {
+  static constexpr std::string_view name = "QP attributes";
+  static constexpr auto fields = make_rows(
+      field(&QpAttributes::mask, "Mask", 32, "which attributes are given, one bit each, see below"),
+      field(&QpAttributes::state, "State", 8,
+            "0 Reset, 1 Init, 2 RTR, 3 RTS, 4 SQD, 5 SQE, 6 Error"),
+      field(&QpAttributes::port, "Port", 8, "port number, from 1 on"),
+      field(&QpAttributes::pkey_index, "P_KeyIndex", 16, "in the P_Key table"),
+      field(&QpAttributes::access, "Access", 8, "as of a region"),
+      field(&QpAttributes::dest_qpn, "DestQP", 24, "the peer's queue pair"),
+      field(&QpAttributes::path_mtu, "PathMTU", 32, "bytes"), unused(8),
+      field(&QpAttributes::rq_psn, "RqPSN", 24, "first PSN expected; queried: the next one"),
+      unused(8),
+      field(&QpAttributes::sq_psn, "SqPSN", 24, "first PSN to send; queried: the next one"),
+      field(&QpAttributes::qkey, "Q_Key", 32, "of UD"),
+      field(&QpAttributes::max_rd_atomic, "MaxRdAtomic", 8, "READs and ATOMICs in flight"),
+      field(&QpAttributes::max_dest_rd_atomic, "MaxDestRdAtomic", 8, "the same as responder"),
+      field(&QpAttributes::min_rnr_timer, "MinRnrTimer", 8, "timer code of RNR NAKs"),
+      field(&QpAttributes::timeout, "Timeout", 8, "T = 4.096 us * 2^timeout, 0 off"),
+      field(&QpAttributes::retry_count, "RetryCount", 8, "0 to 7"),
+      field(&QpAttributes::rnr_retry, "RnrRetry", 8, "0 to 6, 7 for ever"),
+      field(&QpAttributes::sgid_index, "SgidIndex", 8, "in the GID table"),
+      field(&QpAttributes::sl, "SL", 8, "service level"),
+      field(&QpAttributes::traffic_class, "TClass", 8, "of the path"),
+      field(&QpAttributes::hop_limit, "HopLimit", 8, "of the path"),
+      field(&QpAttributes::dlid, "DLID", 16, "of the path"),
+      field(&QpAttributes::flow_label, "FlowLabel", 32, "of the path"),
+      field(&QpAttributes::udp_source_port, "UdpSourcePort", 16, kUdpSourcePorts),
+      field(&QpAttributes::dmac, "DMAC", 48, "of the path"),
+      field(&QpAttributes::dgid_high, "DGIDHigh", 64, "of the path"),
+      field(&QpAttributes::dgid_low, "DGIDLow", 64, "of the path"),
+      field(&QpAttributes::sq_posted, "SqPosted", 32, "queried: send WQEs begun"),
+      field(&QpAttributes::sq_completed, "SqCompleted", 32, "queried: send WQEs completed"),
+      field(&QpAttributes::rq_posted, "RqPosted", 32, "queried: receive WQEs posted"),
+      field(&QpAttributes::rq_consumed, "RqConsumed", 32, "queried: receive WQEs taken"), unused(8),
+      field(&QpAttributes::unacked_psn, "UnackedPSN", 24, "queried: oldest unacknowledged PSN"),
+      unused(8), field(&QpAttributes::msn, "MSN", 24, "queried: messages executed as responder"),
+      field(&QpAttributes::cur_state, "CurState", 8, "must be the state that it leaves"), unused(1),
+      field(&QpAttributes::sqd_notify, "SqdNotify", 1, "to SQD: SQ_DRAINED when it is drained"),
+      field(&QpAttributes::sq_draining, "SqDraining", 1,
+            "queried: in SQD, messages are unfinished"),
+      field(&QpAttributes::waits_rnr, "WaitsRnr", 1, "queried: for the RNR timer"),
+      field(&QpAttributes::nak_sent, "NakSent", 1, "queried: no NAK until the expected PSN comes"),
+      unused(1),
+      field(&QpAttributes::credit, "Credit", 2,
+            "queried: of the peer: 0 unknown, 1 limited, 2 not"),
+      field(&QpAttributes::retries_left, "RetriesLeft", 8, "queried: of RetryCount"),
+      field(&QpAttributes::rnr_retries_left, "RnrRetriesLeft", 8, "queried: of RnrRetry"),
+      unused(8),
+      field(&QpAttributes::sent_psn, "SentPSN", 24, "queried: next PSN that was never sent"),
+      unused(8), field(&QpAttributes::ssn, "SSN", 24, "queried: of the last message begun"),
+      unused(8), field(&QpAttributes::limit_ssn, "LimitSSN", 24, "queried: the peer's credits"),
+      field(&QpAttributes::reads_outstanding, "ReadsOutstanding", 32,
+            "queried: READs and ATOMICs begun, without their data in memory"),
+      field(&QpAttributes::reads_accepted, "ReadsAccepted", 32,
+            "queried: READs and ATOMICs accepted as responder"),
+      field(&QpAttributes::rate_limit, "RateLimit", 32,
+            "of the path, not of UD: kb/s of its requests on the wire; 0: none"));
+};
+}  // namespace hca::proto

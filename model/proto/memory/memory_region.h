@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The key table: regions, windows, and what an access by a key must hold (10.6).
+#pragma once
+#include <algorithm>
+#include <string_view>
+
+#include "model/proto/interface/object_attributes.h"
+#include "model/proto/memory/key.h"
+#include "model/proto/mutant.h"
+
+namespace hca::proto {
+// Every region has it (MR-10), no window: its key is no L_Key.
+inline constexpr u8 kLocalRead = 0x80;
+static_assert(!(kLocalRead & kRegionAccess));
+
+inline constexpr u32 kAnyQp = ~u32{0};
+// It names no region, but all memory by its physical addresses; for privileged queue pairs (G22.4).
+inline constexpr u32 kReservedLkey = 0;
+
+// Who accesses.
+struct Accessor {
+  u32 pd, qpn;
+};
+
+// An MPT entry: a region or a window. A key is index (24 bits) and key byte (8 bits); the index
+// finds the entry. A bound window has the translation of its region.
+struct alignas(64) Region {
+  u64 start = 0, bytes = 0;
+  u64 physical = 0;  // of the byte at `origin`
+  u64 origin = 0;    // virtual address at which the translation begins; modulo 2^64 before 0
+  const u64* pages = nullptr;  // addresses of the pages, if it has a page list
+  u32 pd = 0, key = 0;
+  u32 qpn = kAnyQp;  // of a bound window of type 2: the only queue pair that may use it
+  u32 links = 0;     // region: windows bound to it; bound window: key index of its region
+  u8 access = 0, log_page = 0;
+  KeyState state = KeyState::Invalid;
+  KeyKind kind = KeyKind::Region;
+
+  bool exists() const { return state != KeyState::Invalid; }
+  bool is_window() const { return kind != KeyKind::Region; }
+  bool is_type_2() const { return kind == KeyKind::Window2A || kind == KeyKind::Window2B; }
+  bool is_bound() const { return is_window() && state == KeyState::Valid && bytes; }
+  // MR-5.
+  u64 translate(u64 va) const {
+    if (mutant<"va_as_physical">()) return va;
+    const u64 offset = (mutant<"translate_aligned">() ? va & ~u64{3} : va) - origin;
+    if (!pages) [[likely]]
+      return physical + offset;
+    const u64 in_page = offset + 8 * mutant<"page_offset_off">();
+    return pages[offset >> log_page] + (in_page & (page_bytes() - 1));
+  }
+  // Of `bytes` from `va` on, those that lie one behind the other in memory.
+  u32 contiguous(u64 va, u32 wanted) const {
+    if (!pages || mutant<"pages_as_one">()) [[likely]]
+      return wanted;
+    return u32(std::min<u64>(wanted, page_bytes() - ((va - origin) & (page_bytes() - 1))));
+  }
+
+ private:
+  u64 page_bytes() const { return u64{1} << log_page; }
+};
+static_assert(sizeof(Region) == 64);
+
+// A page list: addresses in host memory that a command or WQE names.
+struct PageList {
+  u64 address = 0;
+  u32 count = 0;  // 0: there is none, or it is refused
+};
+
+inline constexpr u32 kPageAddressBytes = 8;
+
+// What an index names that is not in the table.
+inline constexpr Region kNoRegion{};
+
+// G22.2, in this order; the first that fails is the internal cause. On the wire each is a remote
+// access error.
+enum class AccessFault : u8 {
+  None,
+  NoEntry,
+  WrongKey,
+  NotValid,
+  WrongPd,
+  WrongQp,
+  NoRight,
+  OutOfBounds
+};
+
+constexpr bool keys_equal(u32 a, u32 b) {
+  if (constexpr_mutant<"index_ignored">()) return u8(a) == u8(b);
+  return constexpr_mutant<"key_byte_ignored">() ? key_index(a) == key_index(b) : a == b;
+}
+
+constexpr AccessFault check_access(const Region* region, u32 key, const Accessor& who, u64 va,
+                                   u64 bytes, u8 rights) {
+  if (!region) return AccessFault::NoEntry;
+  if (!keys_equal(region->key, key)) return AccessFault::WrongKey;
+  if (region->state != KeyState::Valid) return AccessFault::NotValid;
+  // MW-6; of 2A it is the QP's own anyway.
+  if (region->pd != who.pd && !constexpr_mutant<"pd_not_compared">()) return AccessFault::WrongPd;
+  // MW-15, MW-16.
+  if (region->qpn != kAnyQp && region->qpn != who.qpn && !constexpr_mutant<"window_of_any_qp">())
+    return AccessFault::WrongQp;
+  const bool local = rights & (kLocalRead | kLocalWrite);
+  const bool allowed = constexpr_mutant<"rights_ored">()
+                           ? local || (region->access & (kRegionAccess & ~kLocalWrite))
+                           : (region->access & rights) == rights;
+  if (!allowed) return AccessFault::NoRight;
+  if (constexpr_mutant<"unregistered_open">() ||
+      (constexpr_mutant<"local_key_unchecked">() && local))
+    return AccessFault::None;
+  const u64 offset = va - region->start;
+  const bool inside = va >= region->start && bytes <= region->bytes &&
+                      offset <= region->bytes - bytes + constexpr_mutant<"bounds_end_off">();
+  if (constexpr_mutant<"bounds_wrap">() && va >= region->start &&
+      va + bytes <= region->start + region->bytes)
+    return AccessFault::None;
+  return inside ? AccessFault::None : AccessFault::OutOfBounds;
+}
+// Of bytes by a local or remote key, those that lie one behind the other in memory.
+struct Run {
+  u64 address;
+  u32 bytes;
+  bool there = true;  // false: the key is gone since the access was judged
+};
+inline Run run_of(const Region* region, u32 key, u64 va, u32 wanted) {
+  const bool there = region && region->key == key && region->state == KeyState::Valid &&
+                     va - region->start < region->bytes;
+  if (!there) [[unlikely]]
+    return {key == kReservedLkey ? va : 0, wanted, key == kReservedLkey};
+  return {region->translate(va), region->contiguous(va, wanted)};
+}
+
+// G22.2, G22.3: an access of no bytes names no memory.
+constexpr bool key_allows(const Region* region, u32 key, const Accessor& who, u64 va, u64 bytes,
+                          u8 rights) {
+  return (!bytes && !constexpr_mutant<"zero_length_checked">()) ||
+         check_access(region, key, who, va, bytes, rights) == AccessFault::None;
+}
+}  // namespace hca::proto

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/proto/interface/drop_counters.h"
+#include "model/proto/interface/events.h"
+#include "model/proto/transport/path_rules.h"
+#include "model/proto/transport/responder_rules.h"
+
+namespace hca::proto {
+// T15: a change of a port's attributes and what tells it, in the order in which they are told.
+struct PortEventRow {
+  EventType type;
+  bool (*happens)(const PortAttributes& before, const PortAttributes& after);
+};
+inline constexpr std::array kPortEvents{
+    PortEventRow{EventType::PortErr, [](auto& a, auto& b) { return !is_down(a) && is_down(b); }},
+    PortEventRow{EventType::PortActive, [](auto& a, auto& b) { return is_down(a) && !is_down(b); }},
+    PortEventRow{EventType::LidChange, [](auto& a, auto& b) { return a.lid != b.lid; }},
+    PortEventRow{EventType::GidChange, [](auto& a, auto& b) { return a.gids != b.gids; }},
+    PortEventRow{EventType::PkeyChange, [](auto& a, auto& b) { return a.pkeys != b.pkeys; }},
+    PortEventRow{EventType::SmChange, [](auto& a, auto& b) { return a.sm_lid != b.sm_lid; }},
+    PortEventRow{EventType::ClientReregister, [](auto&, auto& b) { return b.reregister; }},
+};
+inline constexpr auto kPortEventNames = [] {
+  std::array<std::string_view, kPortEvents.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = async_event(kPortEvents[i].type)->name;
+  return names;
+}();
+// Bit i: row i. A port tells nothing of its first SetPort.
+using PortEvents = u8;
+inline PortEvents port_events(const PortAttributes& before, const PortAttributes& after) {
+  PortEvents events = 0;
+  if (before.state == PortState::AsItIs) return events;
+  for (std::size_t i = 0; i < kPortEvents.size(); ++i)
+    if (kPortEvents[i].happens(before, after) != entry_is_wrong<"port", kPortEventNames>(i))
+      events |= PortEvents(1u << i);
+  return events;
+}
+
+// What a port asks of a frame with a good structure before its queue pair looks at it: the counter
+// of the first that does not hold; nullptr if all do. `number`: of the port, from 1 on; `qp`: that
+// DestQP names, if there is one.
+inline u64 DropCounters::*port_drop(const PortAttributes& port, u32 number, const u8* frame,
+                                    const ParsedPacket& packet, const QpConfig* qp) {
+  using D = DropCounters;
+  if (!is_for_port(port, frame, packet) && !is_for_any_port(frame, packet)) return &D::not_for_port;
+  if (!is_of_vlan(port, frame, packet)) return &D::wrong_vlan;
+  if (packet.payload_bytes > port.mtu && !mutant<"above_mtu_taken">())
+    return &D::above_mtu;  // G34.3
+  if (!qp) return mutant<"unknown_qp_not_counted">() ? &D::not_for_port : &D::unknown_qp;
+  return is_of_port(*qp, number) ? nullptr : &D::wrong_port;
+}
+
+// T13, C9-215, G12.7: the states in which responses count.
+inline bool takes_responses(QpState state) {
+  if (mutant<"response_taken_in_rtr">() && state == QpState::Rtr) return true;
+  if (mutant<"response_taken_in_error">() && state == QpState::Error) return true;
+  return (state == QpState::Rts || state == QpState::Sqd) !=
+         entry_is_wrong<"responses", kQpStateNames>(state);
+}
+
+// The rules of stage Header hold for responses too; those that a queue pair waits for come in fewer
+// states (G12.7). Good if none is broken.
+inline RequestCause judge_response_header(const RequestView& view) {
+  RequestCause first = RequestCause::Good;
+  const auto is_broken = [&]<std::size_t i>() {
+    constexpr RequestRule rule = kRequestRules[i];
+    if constexpr (rule.stage != RuleStage::Header || !includes(rule.services, Service::Rc))
+      return false;
+    const bool by_state = rule.cause == RequestCause::BadQpState;
+    const bool broken =
+        by_state ? !takes_responses(view.qp.state) || view.state.failing : rule.broken(view);
+    if (broken) first = rule.cause;
+    return broken;
+  };
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (void)(is_broken.template operator()<i>() || ...);
+  }
+  (std::make_index_sequence<kRequestRules.size()>{});
+  return first;
+}
+
+constexpr u64 DropCounters::*counter_of(PathFault fault) {
+  using D = DropCounters;
+  constexpr std::array<u64 D::*, 6> members{nullptr,        &D::wrong_framing,  &D::wrong_sgid,
+                                            &D::wrong_dgid, &D::multicast_slid, &D::wrong_lid};
+  if (constexpr_mutant<"multicast_slid_not_for_port">() && fault == PathFault::MulticastSlid)
+    return &D::not_for_port;
+  return members[std::size_t(fault)];
+}
+
+// Of a packet that breaks a rule of stage Header; nullptr: it breaks none.
+inline u64 DropCounters::*counter_of(RequestCause cause, const QpConfig& qp, const u8* frame,
+                                     const FrameShape& shape) {
+  using D = DropCounters;
+  switch (cause) {
+    case RequestCause::WrongService:
+      return &D::wrong_service;
+    case RequestCause::BadQpState:
+      return mutant<"state_drop_not_counted">() ? nullptr : &D::bad_qp_state;
+    case RequestCause::WrongPath:
+      if (mutant<"path_drop_as_pkey">()) return &D::bad_pkey;
+      return counter_of(includes(kConnected, qp.service) ? path_fault(qp.path, frame, shape)
+                                                         : PathFault::MulticastSlid);
+    case RequestCause::BadPkey:
+      return mutant<"pkey_drop_not_counted">() ? nullptr : &D::bad_pkey;
+    case RequestCause::BadQkey:
+      return mutant<"qkey_drop_not_counted">() ? nullptr : &D::bad_qkey;
+    case RequestCause::WrongVl:
+      return &D::wrong_vl;
+    default:
+      return nullptr;
+  }
+}
+}  // namespace hca::proto

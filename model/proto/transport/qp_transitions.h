@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// T13: the QP's states, what each allows, and which attributes a transition needs.
+#pragma once
+#include <array>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "model/proto/memory/key.h"
+#include "model/proto/transport/multicast.h"
+#include "model/proto/transport/qp.h"
+
+namespace hca::proto {
+struct QpTransition {
+  Services services;
+  QpState from, to;
+  u32 required, optional;  // masks of QpMask
+  std::string_view statement;
+};
+
+// What SQD allows to change, of RC and of UC.
+inline constexpr u32 kUcSqdAttributes = kQpPort | kQpPath | kQpAccess | kQpPkeyIndex;
+inline constexpr u32 kSqdAttributes = kUcSqdAttributes | kQpTimeout | kQpRetryCount | kQpRnrRetry |
+                                      kQpMaxRdAtomic | kQpMaxDestRdAtomic | kQpMinRnrTimer;
+inline constexpr std::array kTransitions{
+    // clang-format off
+    QpTransition{kRc | kUc, QpState::Reset, QpState::Init, kQpState | kQpPkeyIndex | kQpPort | kQpAccess, 0, "T13-Reset-Init/RC"},
+    QpTransition{kRc | kUc, QpState::Init,  QpState::Init, kQpState, kQpPkeyIndex | kQpPort | kQpAccess, "T13-Init/transitions"},
+    QpTransition{kRc,       QpState::Init,  QpState::Rtr,  kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer, kQpPkeyIndex | kQpAccess, "T13-Init-RTR/RC"},
+    QpTransition{kUc,       QpState::Init,  QpState::Rtr,  kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn, kQpPkeyIndex | kQpAccess, "T13-Init-RTR/UC"},
+    QpTransition{kRc,       QpState::Rtr,   QpState::Rts,  kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-RTR-RTS/RC"},
+    QpTransition{kUc,       QpState::Rtr,   QpState::Rts,  kQpState | kQpSqPsn, kQpCurState | kQpAccess, "T13-RTR-RTS/UC"},
+    QpTransition{kRc,       QpState::Rts,   QpState::Rts,  kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-RTS/transitions"},
+    QpTransition{kUc,       QpState::Rts,   QpState::Rts,  kQpState, kQpCurState | kQpAccess, "T13-RTS/transitions"},
+    QpTransition{kRc | kUc, QpState::Rts,   QpState::Sqd,  kQpState, kQpSqdNotify, "T13-RTS/transitions"},
+    QpTransition{kRc,       QpState::Sqd,   QpState::Sqd,  kQpState, kSqdAttributes, "T13-SQD/transitions"},
+    QpTransition{kUc,       QpState::Sqd,   QpState::Sqd,  kQpState, kUcSqdAttributes, "T13-SQD/transitions"},
+    QpTransition{kRc,       QpState::Sqd,   QpState::Rts,  kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-SQD/transitions"},
+    QpTransition{kUc,       QpState::Sqd,   QpState::Rts,  kQpState, kQpCurState | kQpAccess, "T13-SQD/transitions"},
+    QpTransition{kUc,       QpState::Sqe,   QpState::Rts,  kQpState, kQpCurState | kQpAccess, "T13-SQE/transitions"},
+    QpTransition{kUd,       QpState::Reset, QpState::Init, kQpState | kQpPkeyIndex | kQpPort | kQpQkey, 0, "T13-Reset-Init/UD"},
+    QpTransition{kUd,       QpState::Init,  QpState::Init, kQpState, kQpPkeyIndex | kQpPort | kQpQkey, "T13-Init/transitions"},
+    QpTransition{kUd,       QpState::Init,  QpState::Rtr,  kQpState, kQpPkeyIndex | kQpQkey, "T13-Init-RTR/UD"},
+    QpTransition{kUd,       QpState::Rtr,   QpState::Rts,  kQpState | kQpSqPsn, kQpCurState | kQpQkey, "T13-RTR-RTS/UD"},
+    QpTransition{kUd,       QpState::Rts,   QpState::Rts,  kQpState, kQpCurState | kQpQkey, "T13-RTS/transitions"},
+    QpTransition{kUd,       QpState::Rts,   QpState::Sqd,  kQpState, kQpSqdNotify, "T13-RTS/transitions"},
+    QpTransition{kUd,       QpState::Sqd,   QpState::Sqd,  kQpState, kQpPkeyIndex | kQpQkey, "T13-SQD/transitions"},
+    QpTransition{kUd,       QpState::Sqd,   QpState::Rts,  kQpState, kQpCurState | kQpQkey, "T13-SQD/transitions"},
+    QpTransition{kUd,       QpState::Sqe,   QpState::Rts,  kQpState, kQpCurState | kQpQkey, "T13-SQE/transitions"},
+    // clang-format on
+};
+
+// "Init-RTS": all pairs of states, a mistake may allow each, or refuse it.
+inline constexpr auto kQpStatePairText = [] {
+  std::array<std::array<char, 16>, 49> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    char* at = std::copy(kQpStateNames[i / 7].begin(), kQpStateNames[i / 7].end(), all[i].data());
+    *at++ = '-';
+    std::copy(kQpStateNames[i % 7].begin(), kQpStateNames[i % 7].end(), at);
+  }
+  return all;
+}();
+inline constexpr auto kQpStatePairs = [] {
+  std::array<std::string_view, 49> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kQpStatePairText[i].data();
+  return names;
+}();
+
+// What a transition needs; a mistake forgets one attribute.
+constexpr u32 required_by(const QpTransition& t) {
+  u32 mask = t.required;
+  for (unsigned bit = 0; bit < kQpMaskNames.size(); ++bit)
+    if (entry_is_wrong<"not required", kQpMaskNames>(bit)) mask &= ~(1u << bit);
+  return mask;
+}
+
+// Reset and Error can be entered from every state by software, SQE from none.
+inline const QpTransition* find_transition(Service service, QpState from, QpState to) {
+  static constexpr QpTransition kToReset{kSenders, QpState::Reset, QpState::Reset, kQpState,
+                                         0,        "G20.3"};
+  static constexpr QpTransition kToError{kSenders, QpState::Error, QpState::Error, kQpState,
+                                         0,        "G20.2"};
+  const int pair = 7 * int(from) + int(to);
+  if (entry_is_wrong<"no transition", kQpStatePairs>(pair)) return nullptr;
+  if (to == QpState::Reset) return &kToReset;
+  if (to == QpState::Error) return &kToError;
+  if (to == QpState::Sqe && entry_is_wrong<"transition", kQpStatePairs>(pair)) return &kToError;
+  for (const QpTransition& t : kTransitions) {
+    if (!includes(t.services, service)) continue;
+    if (t.from == from && t.to == to) return &t;
+    if (t.to == to && entry_is_wrong<"transition", kQpStatePairs>(pair)) return &t;
+  }
+  return nullptr;
+}
+
+// Whether software may make this transition: its row, its mask, the state that the host believes
+// in. While the send queue drains, attributes stay as they are.
+inline CommandStatus check_transition(Service service, QpState from, bool draining,
+                                      const QpAttributes& a) {
+  if (a.state > QpState::Error) return CommandStatus::BadValue;
+  const QpTransition* t = find_transition(service, from, a.state);
+  if (!t || (a.mask & required_by(*t)) != required_by(*t) ||
+      ((a.mask & ~(t->required | t->optional)) && !mutant<"extra_attributes_taken">()))
+    return CommandStatus::BadState;
+  if ((a.mask & kQpCurState) && a.cur_state != from && !mutant<"cur_state_ignored">())
+    return CommandStatus::BadState;
+  const bool changes_in_sqd = from == QpState::Sqd && (a.mask & kSqdAttributes);
+  return changes_in_sqd && draining && !mutant<"change_while_draining">() ? CommandStatus::BadState
+                                                                          : CommandStatus::Ok;
+}
+
+namespace detail {
+constexpr bool value_ok(u32 mask, u32 bit, bool ok) { return !(mask & bit) || ok; }
+
+template <class Attributes>
+bool path_ok(const Attributes& a, const PortAttributes& port) {
+  const bool udp = !is_native(Framing(port.framing)) && Framing(port.framing) != Framing::RoceV1;
+  return a.sgid_index < kGidEntries && a.sl < 16 && a.flow_label < 1u << 20 &&
+         (!udp || is_roce_source_port(a.udp_source_port) || mutant<"udp_port_any_taken">());
+}
+
+// `port`: that the queue pair will have.
+inline bool values_ok(const QpConfig& qp, const QpAttributes& a, const PortAttributes& port) {
+  return value_ok(
+             a.mask, kQpQkey,  // G19.1
+             !qkey_is_controlled(a.qkey) || qp.privileged || mutant<"controlled_qkey_set">()) &&
+         value_ok(a.mask, kQpPathMtu, is_mtu(a.path_mtu) && a.path_mtu <= port.mtu) &&
+         value_ok(a.mask, kQpPkeyIndex, a.pkey_index < kPkeyEntries) &&
+         value_ok(a.mask, kQpTimeout, a.timeout < 32) &&
+         value_ok(a.mask, kQpAccess, a.access <= kAllAccess) &&
+         value_ok(a.mask, kQpMaxRdAtomic,
+                  a.max_rd_atomic <= kMaxRdAtomic || mutant<"rd_atomic_not_bounded">()) &&
+         value_ok(a.mask, kQpMaxDestRdAtomic,
+                  a.max_dest_rd_atomic <= kMaxRdAtomic || mutant<"rd_atomic_not_bounded">()) &&
+         value_ok(a.mask, kQpRetryCount, a.retry_count < 8) &&
+         value_ok(a.mask, kQpRnrRetry, a.rnr_retry < 8) &&
+         value_ok(a.mask, kQpMinRnrTimer, a.min_rnr_timer < 32) &&
+         value_ok(a.mask, kQpPath, path_ok(a, port));
+}
+
+// Of QpAttributes or an AddressHandle.
+template <class Attributes>
+Path path_of(const Attributes& a, const PortAttributes& port, u8 virtual_lane = 0) {
+  AddressVector av;
+  av.virtual_lane = virtual_lane;
+  av.source_gid = port.gids[a.sgid_index];
+  av.destination_gid = make_gid(a.dgid_high, a.dgid_low);
+  av.framing = Framing(port.framing);
+  if (!is_native(av.framing) && av.framing != Framing::RoceV1)
+    av.framing = is_ipv4_mapped(av.source_gid) ? Framing::RoceV2Ip4 : Framing::RoceV2Ip6;
+  av.source_mac = port.mac, av.destination_mac = a.dmac;
+  if (!is_native(av.framing) && is_multicast(av.destination_gid))
+    av.destination_mac = mac_of_group(av.destination_gid);
+  av.source_lid = port.lid, av.destination_lid = a.dlid;
+  av.service_level = a.sl;
+  av.has_vlan = port.vlan && !is_native(av.framing);
+  av.vlan_id = port.vlan, av.priority = vlan_priority(port, a.sl);
+  av.traffic_class = a.traffic_class, av.hop_limit = a.hop_limit, av.flow_label = a.flow_label;
+  av.udp_source_port = a.udp_source_port;
+  return make_path(av);
+}
+
+// What a queue pair was given last, attribute by attribute: QueryQp tells it.
+inline void remember(QpAttributes& given, const QpAttributes& a) {
+  const auto take = [&](u32 bit, auto... members) {
+    if (a.mask & bit) ((given.*members = a.*members), ...);
+  };
+  using A = QpAttributes;
+  take(kQpPkeyIndex, &A::pkey_index), take(kQpPort, &A::port), take(kQpAccess, &A::access);
+  take(kQpPath, &A::dmac, &A::dgid_high, &A::dgid_low, &A::sgid_index, &A::traffic_class,
+       &A::hop_limit, &A::sl, &A::flow_label, &A::dlid, &A::udp_source_port, &A::rate_limit);
+  take(kQpPathMtu, &A::path_mtu), take(kQpDestQpn, &A::dest_qpn), take(kQpQkey, &A::qkey);
+  take(kQpRqPsn, &A::rq_psn), take(kQpSqPsn, &A::sq_psn);
+  take(kQpMaxRdAtomic, &A::max_rd_atomic), take(kQpMaxDestRdAtomic, &A::max_dest_rd_atomic);
+  take(kQpMinRnrTimer, &A::min_rnr_timer), take(kQpTimeout, &A::timeout);
+  take(kQpRetryCount, &A::retry_count), take(kQpRnrRetry, &A::rnr_retry);
+}
+
+// The same for those who execute: the fields that packets need.
+inline void configure(QpConfig& qp, const QpAttributes& given, u32 mask,
+                      const PortAttributes& port) {
+  qp.port = given.port, qp.access = given.access;
+  qp.pkey_index = given.pkey_index,
+  qp.pkey = port.pkeys[mutant<"pkey_of_entry_0">() ? 0 : given.pkey_index];
+  qp.path_mtu = given.path_mtu, qp.dest_qpn = given.dest_qpn, qp.qkey = given.qkey;
+  qp.rq_psn = given.rq_psn, qp.sq_psn = given.sq_psn;
+  qp.max_rd_atomic = u8(given.max_rd_atomic + mutant<"max_rd_atomic_plus_one">());
+  qp.max_dest_rd_atomic = u8(given.max_dest_rd_atomic + mutant<"depth_plus_one">());
+  if (qp.max_dest_rd_atomic > 1) qp.max_dest_rd_atomic -= mutant<"depth_minus_one">();
+  qp.min_rnr_timer = given.min_rnr_timer, qp.timeout = given.timeout;
+  qp.retry_count = given.retry_count, qp.rnr_retry = given.rnr_retry;
+  if (mutant<"path_not_changed">() && qp.state == QpState::Sqd) return;
+  if (mask & kQpPath) qp.service_level = given.sl, qp.rate_limit = given.rate_limit;
+  if (qp.service == Service::Ud)
+    qp.path_mtu = port.mtu;
+  else if (mask & (kQpPath | kQpPort))
+    qp.path = path_of(given, port);
+}
+}  // namespace detail
+
+// Where a datagram goes; nothing if its handle is not good.
+inline std::optional<Path> path_of_datagram(const QpConfig& qp, const AddressHandle& ah,
+                                            const PortAttributes& port) {
+  if (!detail::path_ok(ah, port)) return std::nullopt;
+  PortAttributes from = port;
+  if (is_native(Framing(port.framing)))
+    from.framing = u8(ah.global ? Framing::IbGlobal : Framing::IbLocal);
+  return detail::path_of(ah, from, qp.qpn == kQp0 ? kQp0Lane : 0);  // G27.2
+}
+
+// In SQD: messages that are to be finished are not completed (G20.1).
+inline bool is_draining(const QpConfig& qp, const SendState& s) {
+  const bool all = s32(s.completed - s.drains_to) >= 0 && s.completed == s.started;
+  return qp.state == QpState::Sqd && !all && !mutant<"drained_without_ack">();
+}
+
+// True once, when a queue pair is drained that was to tell it.
+inline bool take_drained(const QpConfig& qp, SendState& s) {
+  return s.notify_drained && !is_draining(qp, s) && std::exchange(s.notify_drained, false);
+}
+
+// ModifyQp: an invalid mask or value changes nothing, not even the state. `ports`: from port 1 on;
+// `posted`: send WQEs that doorbells have told of.
+inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& send,
+                               ReceiveState& receive, const QpAttributes& a,
+                               std::span<const PortAttributes> ports, u32 posted = 0) {
+  const CommandStatus allowed = check_transition(qp.service, qp.state, is_draining(qp, send), a);
+  if (allowed != CommandStatus::Ok && mutant<"refused_modify_stores">()) detail::remember(given, a);
+  if (allowed != CommandStatus::Ok) return allowed;
+  const u8 number = a.mask & kQpPort ? a.port : given.port;
+  if ((a.mask & kQpPort) && (!number || number > ports.size())) return CommandStatus::BadValue;
+  // Packets are under way behind the port in SQD: a queue pair changes it in Init alone.
+  if (qp.state == QpState::Sqd && number != given.port) return CommandStatus::BadValue;
+  const PortAttributes& port = ports[number ? number - 1 : 0];
+  if (!detail::values_ok(qp, a, port)) return CommandStatus::BadValue;
+  if (a.state == QpState::Reset) {
+    given = {}, send = {}, receive = {};  // G20.3
+  } else if (a.state != QpState::Error) {
+    detail::remember(given, a);
+    detail::configure(qp, given, a.mask, port);
+  }
+  if (a.state == QpState::Rtr)
+    receive.epsn = psn_add(qp.rq_psn, mutant<"epsn_off">()),
+    receive.msn = mutant<"msn_starts_at_one">();  // G2.1, G5.1
+  else if (a.state == QpState::Rts && qp.state == QpState::Rtr)
+    send.start(psn_add(qp.sq_psn, mutant<"first_psn_off">()));    // G1.1
+  if (!is_reliable(qp.service)) send.credit = Credit::Unlimited;  // T4
+  if (a.mask & kQpRetryCount) send.retries_left = qp.retry_count;
+  if (a.mask & kQpRnrRetry) send.rnr_retries_left = qp.rnr_retry;
+  if (a.state == QpState::Sqd && qp.state != QpState::Sqd)
+    send.drains_to = qp.options.sqd_drains == SqdDrains::Posted ? posted : send.started;
+  send.notify_drained =
+      a.state == QpState::Sqd &&
+      (a.mask & kQpSqdNotify ? a.sqd_notify : send.notify_drained || mutant<"drained_always">());
+  qp.state = a.state;
+  return CommandStatus::Ok;
+}
+
+// QueryQp: what was given, and what is now.
+inline QpAttributes query_qp(const QpConfig& qp, const QpAttributes& given, const SendState& s,
+                             const ReceiveState& r) {
+  QpAttributes a = given;
+  if (mutant<"query_without_timeout">()) a.timeout = 0;
+  a.mask = 0, a.state = a.cur_state = qp.state;
+  a.rq_psn = r.epsn, a.sq_psn = s.next_psn, a.unacked_psn = s.unacked_psn, a.sent_psn = s.sent_psn;
+  a.sq_posted = s.started, a.sq_completed = s.completed;
+  a.rq_posted = r.rq_posted, a.rq_consumed = r.rq_consumed, a.msn = r.msn;
+  a.sq_draining = is_draining(qp, s), a.sqd_notify = s.notify_drained;
+  a.waits_rnr = s.waits_rnr, a.nak_sent = r.nak_sent;
+  a.credit = u8(s.credit), a.ssn = s.ssn, a.limit_ssn = s.limit_ssn;
+  a.retries_left = s.retries_left, a.rnr_retries_left = s.rnr_retries_left;
+  a.reads_outstanding = s.reads_started - s.reads_placed, a.reads_accepted = r.reads_accepted;
+  return a;
+}
+}  // namespace hca::proto

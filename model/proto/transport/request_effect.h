@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a judged request does to the responder's state, and its answer (G2, G3, G5 to G8, G14).
+#pragma once
+#include <utility>
+
+#include "model/proto/transport/responder_rules.h"
+#include "model/proto/transport/syndrome.h"
+
+namespace hca::proto {
+// What a request does to the responder's state, and what the following stages need of it.
+struct RequestEffect {
+  u64 va = 0;  // WRITE: where the payload goes; READ, ATOMIC: what is read
+  u32 rkey = 0;
+  u32 receive_wqe = 0;  // the WQE that it takes or belongs to
+  u32 byte_len = 0;     // WRITE with Immediate: DMALen of the message; READ: what is asked for
+  u32 ack_psn = 0, msn = 0;
+  u32 packets = 0;        // READ: of its response; 0: of a duplicate that asks for too many
+  u32 free_receives = 0;  // receive WQEs that nobody has taken: the credits of the answer
+  u32 rq_posted = 0;      // without answers: when it came
+  bool unreliable = false;
+  bool takes_shared = false;  // it took a WQE of its SRQ
+  bool completes_message = false;
+  bool congested = false;  // G26.1: the next answer has BECN 1
+  // Of a datagram: what its LRH says, and whether its network header stands in front of its
+  // payload.
+  u8 sl = 0;
+  bool has_header = false;
+  u16 slid = 0;
+};
+
+static_assert(sizeof(RequestEffect) == 48);
+
+namespace request {
+// READ or ATOMIC, new or repeated: what is read. Only a new one changes the state.
+[[gnu::noinline]] inline void accept_read(ReceiveState& s, const ParsedPacket& packet, u32 path_mtu,
+                                          bool is_new, RequestEffect& e) {
+  const bool atomic = packet.opcode->traits().is_atomic();
+  e.va = atomic ? packet.atomic_eth.va : packet.reth.va, e.rkey = remote_key(packet);
+  e.byte_len = atomic ? checked_atomic_bytes() : packet.reth.dma_len;
+  e.packets = atomic ? 1 : psns_of(e.byte_len, path_mtu);
+  if (!is_new) return;
+  s.epsn = psn_add(s.epsn, mutant<"epsn_plus_one_for_read">() ? 1 : e.packets);  // G2.2
+  const bool counted = !mutant<"read_not_counted">() && !(atomic && mutant<"atomic_not_counted">());
+  s.msn = psn_add(s.msn, counted);  // G5.2
+  s.nak_sent = atomic && mutant<"atomic_stalls_responder">();
+  ++s.reads_accepted, s.rq_consumed += mutant<"read_uses_receive">();
+}
+// A packet of a WRITE: its place is where the one before ended.
+inline void accept_write(ReceiveState& s, const ParsedPacket& packet, RequestEffect& e) {
+  if (packet.opcode->has(Ext::Reth)) {
+    s.write_va = packet.reth.va, s.write_rkey = packet.reth.rkey;
+    s.write_left = packet.reth.dma_len, s.write_bytes = packet.reth.dma_len;
+  }
+  e.va = s.write_va, e.rkey = s.write_rkey, e.byte_len = s.write_bytes;
+  s.write_left -= packet.payload_bytes;
+  if (!mutant<"write_va_not_advanced">()) s.write_va += packet.payload_bytes;
+}
+}  // namespace request
+
+// T15-COMM_EST: true once, for the first packet that a queue pair in RTR takes.
+inline bool take_established(ReceiveState& s) {
+  return !std::exchange(s.established, true) || mutant<"comm_est_each_packet">();
+}
+
+// The same without answers (G14.2): what follows is judged by its own PSN. Receive WQEs are taken
+// behind it, by take_receive().
+[[gnu::noinline]] inline RequestEffect apply_unreliable(ReceiveState& s, const ParsedPacket& packet,
+                                                        const RequestVerdict& v) {
+  RequestEffect e;
+  e.unreliable = true, e.rq_posted = s.rq_posted;
+  s.failing |= v.cause == RequestCause::Unsupported && mutant<"unsupported_datagram_fails">();
+  if (v.action == RequestAction::Drop) return e;
+  if (packet.opcode && packet.has(Ext::Deth)) {  // G15.1: its PSN has no meaning
+    s.failing |= v.action == RequestAction::Fail;
+    e.completes_message = v.action == RequestAction::Execute;
+    return e;
+  }
+  s.epsn = packet.bth.psn;
+  s.failing |= v.action == RequestAction::Fail;
+  if (s.failing) return e;  // the message in progress may hold a WQE of an SRQ
+  s.message = InMessage::None;
+  s.epsn = psn_add(s.epsn, 1);
+  if (v.action != RequestAction::Execute) return e;
+  const OpcodeRow& row = *packet.opcode;
+  if (row.traits().message == InMessage::Write) request::accept_write(s, packet, e);
+  e.completes_message = ends_message(row.position);
+  if (!e.completes_message) s.message = row.traits().message;
+  return e;
+}
+
+// G14.4: a receive WQE is used up by the last packet of its message alone. `e`: of a packet that is
+// executed.
+inline void take_receive(ReceiveState& s, const ParsedPacket& packet, RequestEffect& e) {
+  e.receive_wqe = s.rq_consumed;
+  const OpcodeRow& row = *packet.opcode;
+  s.rq_consumed += e.completes_message && row.ends_receive();
+}
+
+// Applies a verdict (G2.2, G2.3, G5.2) and says in `e` what that did.
+inline void apply(ReceiveState& s, const ParsedPacket& packet, const QpConfig& qp,
+                  const RequestVerdict& v, RequestEffect& e) {
+  if (!qp.reliable) [[unlikely]] {
+    e = apply_unreliable(s, packet, v);
+    return;
+  }
+  e = {};  // in place: it is not copied out of half-written lines
+  e.ack_psn = packet.bth.psn;
+  e.congested = packet.bth.fecn && v.action != RequestAction::Drop &&
+                (qp.options.congestion_control || mutant<"fecn_always_answered">());
+  const bool reads = packet.opcode && packet.opcode->traits().saved;
+  if (reads && (v.action == RequestAction::Execute || v.action == RequestAction::Repeat)) {
+    request::accept_read(s, packet, qp.path_mtu, v.action == RequestAction::Execute, e);
+  } else if (v.action == RequestAction::Execute) [[likely]] {
+    const OpcodeRow& row = *packet.opcode;
+    const bool last = ends_message(row.position);
+    e.ack_psn = psn_sub(e.ack_psn, mutant<"ack_psn_one_less">());
+    if (row.traits().message == InMessage::Write) request::accept_write(s, packet, e);
+    if (request::takes_receive_wqe(row)) ++s.rq_consumed;
+    s.message = last && !mutant<"message_never_ends">() ? InMessage::None : row.traits().message;
+    const bool writes = row.traits().message == InMessage::Write;
+    s.epsn = psn_add(s.epsn, !(mutant<"write_keeps_epsn">() && writes));
+    s.nak_sent = false;
+    if ((last && !(mutant<"write_not_counted">() && writes)) || mutant<"msn_per_packet">())
+      s.msn = (s.msn + 1) & kPsnMask;
+    e.completes_message = last;
+  } else if (v.action == RequestAction::Acknowledge) {
+    if (!mutant<"duplicate_ack_own_psn">()) e.ack_psn = psn_sub(s.epsn, 1);  // ePSN - 1 (G3.1)
+    s.msn += mutant<"dup_counts_msn">();
+  } else if (v.cause == RequestCause::PsnAhead) {
+    if (!mutant<"nak_psn_is_received">()) e.ack_psn = s.epsn;  // G7.1
+    s.nak_sent = true;
+  } else if (v.action == RequestAction::RnrNak) {
+    s.nak_sent =  // G2.5
+        qp.options.gap_after_rnr == GapAfterRnr::Drop && !mutant<"rnr_does_not_suppress">();
+  } else if (v.action == RequestAction::Drop) {
+    s.rq_consumed += mutant<"drop_takes_wqe">();
+    s.epsn += mutant<"drop_moves_epsn">();
+  }
+  s.failing |= v.action == RequestAction::NakAndFail;
+  s.reads_accepted +=
+      reads && v.action == RequestAction::NakAndFail && mutant<"refused_atomic_counted">();
+  e.receive_wqe = s.rq_consumed - 1;
+  e.receive_wqe -= mutant<"receive_wqe_stays">() && e.receive_wqe;
+  e.free_receives = s.rq_posted - s.rq_consumed;
+  e.msn = s.msn;
+  const bool refused = v.action == RequestAction::Nak || v.action == RequestAction::NakAndFail ||
+                       v.action == RequestAction::RnrNak;
+  if (refused && mutant<"nak_msn_plus_one">()) e.msn = psn_add(e.msn, 1);
+}
+inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, const QpConfig& qp,
+                           const RequestVerdict& v) {
+  RequestEffect e;
+  apply(s, packet, qp, v, e);
+  return e;
+}
+
+// The AETH of the answer (T5). With the option `credits` it tells the free receive WQEs, else that
+// they are not counted (G6.1).
+inline u8 answer_syndrome(const RequestVerdict& v, const RequestEffect& e, const QpConfig& qp) {
+  if (v.action == RequestAction::RnrNak) return rnr_syndrome(qp.min_rnr_timer);
+  if (v.action == RequestAction::Nak || v.action == RequestAction::NakAndFail)
+    return nak_syndrome(NakCode(u8(v.nak) ^ entry_is_wrong<"nak", kRequestCauseNames>(v.cause)));
+  return ack_syndrome(qp.options.credits || mutant<"credits_always">()
+                          ? credit_code(e.free_receives)
+                          : kCreditsUnused);
+}
+}  // namespace hca::proto

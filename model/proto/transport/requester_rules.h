@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// The requester as pure functions: from a send WQE to packets. What comes back is in
+// response_rules.h.
+#pragma once
+#include <algorithm>
+
+#include "model/proto/interface/work_rows.h"
+#include "model/proto/memory/key.h"
+#include "model/proto/transport/qp.h"
+
+namespace hca::proto {
+// ---- Messages
+// READs and ATOMICs that are started and whose data are not in memory (G29.1).
+inline u32 reads_outstanding(const SendState& s) { return s.reads_started - s.reads_placed; }
+
+// T13: the states in which send WQEs are executed, and those in which they are taken: in Error and
+// SQE they are flushed.
+inline bool sends(QpState state) {
+  return (state == QpState::Rts || state == QpState::Sqd) !=
+         entry_is_wrong<"sends", kQpStateNames>(state);
+}
+inline bool flushes_sends(QpState state) {
+  return (state == QpState::Error && !mutant<"post_in_error_forgotten">()) ||
+         (state == QpState::Sqe && !mutant<"post_in_sqe_forgotten">());
+}
+inline bool takes_sends(QpState state) { return sends(state) || flushes_sends(state); }
+// Those in which receive WQEs are taken.
+inline bool takes_receives(QpState state) {
+  return (state != QpState::Reset) != entry_is_wrong<"receives", kQpStateNames>(state);
+}
+
+// C9-214: the state that a send WQE which ends in error leads to.
+constexpr QpState state_of_failed_sends(Service service) {
+  return is_reliable(service) || constexpr_mutant<"class_b_is_error">() ? QpState::Error
+                                                                        : QpState::Sqe;
+}
+
+// G20.1: in SQD what is begun, or by an option what was posted, is finished, and nothing else
+// begins.
+inline bool starts_nothing(const QpConfig& qp, const SendState& s) {
+  return qp.state == QpState::Sqd && s32(s.started - s.drains_to) >= 0 &&
+         !mutant<"sqd_starts_new">();
+}
+
+// Whether the peer's receive WQEs are counted (G6): before it has told of any by an option (G6.4).
+inline bool is_limited(const SendState& s, const QpConfig& qp) {
+  return s.credit == Credit::Limited ||
+         (s.credit == Credit::Unknown && qp.options.initial_credits == InitialCredits::One);
+}
+
+// Whether a new message must wait: the window (G1.4), its fence (G30.1), the limit of READs and
+// ATOMICs (G29.1), the peer's credits (G6.3: the message just beyond the limit may go).
+// What a new message waits for: acknowledgements, as 2^23 PSNs are out; one of the READs and
+// ATOMICs in flight; by its fence, all of them; receive WQEs that the peer tells of.
+enum class SendWait : u8 { None, Window, Reads, Fence, Credits };
+inline SendWait send_wait(const SendState& s, const QpConfig& qp, const SendWqe& wqe, u32 packets) {
+  const WorkRow& row = row_of(wqe);
+  if (s.is_full(packets)) return SendWait::Window;
+  const u32 outstanding = reads_outstanding(s);
+  if (mutant<"fence_waits_for_all">() && wqe.fence && s.anything_unacked()) return SendWait::Fence;
+  const bool fenced = (wqe.fence && !mutant<"fence_ignored">()) || mutant<"everything_fenced">();
+  if (fenced && outstanding > mutant<"fence_waits_for_one">()) return SendWait::Fence;
+  if (mutant<"atomics_not_counted">() && row.answer == Answer::Atomic) return SendWait::None;
+  if (has_response(row.answer)) {
+    const bool full = outstanding >= u32(qp.max_rd_atomic) + mutant<"read_limit_plus_one">();
+    return full ? SendWait::Reads : SendWait::None;
+  }
+  if (!row.takes_credit || !is_limited(s, qp) || mutant<"credits_not_asked">())
+    return SendWait::None;
+  const bool beyond = psn_distance(psn_add(s.limit_ssn, 1), psn_add(s.ssn, 1)) > 0;
+  return beyond ? SendWait::Credits : SendWait::None;
+}
+inline bool must_wait(const SendState& s, const QpConfig& qp, const SendWqe& wqe, u32 packets) {
+  return send_wait(s, qp, wqe, packets) != SendWait::None;
+}
+// G6.3, with `credit_probe: first_packet`: a SEND just beyond the limit waits behind its first
+// packet until that is acknowledged. `newest`: no message was begun behind it.
+inline bool may_probe(const QpConfig& qp) {
+  return qp.options.credit_probe == CreditProbe::FirstPacket;
+}
+inline bool probes(const SendState& s, const QpConfig& qp, const SentMessage& m, bool newest) {
+  return may_probe(qp) && newest && m.packets > 1 && takes_credit_first(m.opcode) &&
+         is_limited(s, qp) && psn_distance(s.limit_ssn, s.ssn) > 0 &&
+         psn_distance(m.first_psn, s.unacked_psn) <= 0;
+}
+
+// Gives a new message its PSNs (G1.1, G1.2) and its SSN (G5.4); what sends no packet gets neither.
+// `index`: of its WQE.
+inline void begin_message(SentMessage& m, SendState& s, const SendWqe& wqe, u32 index, u32 bytes,
+                          u32 path_mtu, bool signal_all) {
+  const WorkRow& row = row_of(wqe);
+  m = {};
+  m.first_psn = s.next_psn, m.bytes = bytes;
+  m.opcode = wqe.opcode, m.answer = row.answer;
+  m.signaled = wqe.signaled || signal_all || mutant<"all_op_success_signaled">();
+  if (mutant<"bind_takes_psn">() && row.is_local()) s.send(PsnRange{s.take(1), 1});
+  if (row.is_local()) return;
+  const bool one = row.answer == Answer::Atomic ||
+                   (mutant<"read_takes_one_psn">() && row.answer == Answer::Read);
+  m.packets = one ? 1 : psns_of(bytes, path_mtu);
+  s.take(m.packets);
+  s.ssn = psn_add(s.ssn, mutant<"ssn_per_packet">() ? m.packets : 1);
+  if (has_response(row.answer)) {
+    if (s.reads_started == s.reads_answered) s.awaited = index;
+    ++s.reads_started;
+  }
+  if (!row.takes_credit && !mutant<"limit_not_raised">())
+    s.limit_ssn = psn_add(s.limit_ssn, 1);  // G6.3
+}
+
+// G14.1, CQ-8: a message is done when its last packet is handed to the wire; no answer will come.
+inline bool ends_when_sent(const QpConfig& qp) {
+  return (!qp.reliable && !mutant<"unreliable_waits_for_ack">()) ||
+         mutant<"send_completes_when_sent">();
+}
+
+// ---- Packets
+// Packet `index` of a message: opcode by length and position (SEND-5 to SEND-8, WRITE-5, WRITE-6),
+// its part of the data. A READ is one packet that asks for all from PSN `index` of its answer on
+// (G11.5).
+struct PacketPlan {
+  const OpcodeRow* row;
+  PsnRange psns;
+  u32 offset, bytes;  // of its payload
+  bool ack_requested, solicited, last;
+};
+inline PacketPlan plan_packet(const QpConfig& qp, const SendWqe& wqe, const SentMessage& m,
+                              u32 index) {
+  const WorkRow& work = row_of(wqe);
+  const bool reads = work.answer == Answer::Read;
+  const bool first = index == 0, whole = reads && !mutant<"read_psns_one">();
+  const bool last = whole || index + 1 == m.packets;
+  const bool only = last && (m.bytes || !mutant<"zero_is_first">());
+  const u8 operation = first ? (only ? work.only : work.first) : (last ? work.last : work.middle);
+  const u32 offset = index * qp.path_mtu;
+  const u32 bytes =
+      last
+          ? m.bytes - offset
+          : qp.path_mtu - (mutant<"middle_short">() && !first ? 4 : mutant<"full_packets_short">());
+  const PsnRange psns = psns_of_packet(m.first_psn, m.packets, index, whole);
+  const OpcodeRow* row = opcode_row(u8(u8(qp.service) << 5 | operation));
+  if (kMutants && !row) row = opcode_row(0x64);  // of a service that has no such operation
+  return {row, psns, offset, work.sends_payload() ? bytes : 0,
+          // G4.5: the last packet asks for the ACK, if there will be one (G14.1)
+          last && (first || !mutant<"last_without_a">()) &&
+              (qp.reliable || mutant<"unreliable_asks_for_ack">()),
+          (last || mutant<"se_in_every_packet">()) && wqe.solicited && work.solicitable, last};
+}
+
+// The BTH and the extension headers of a planned packet.
+inline Bth request_bth(const QpConfig& qp, const PacketPlan& plan) {
+  Bth bth{};
+  bth.opcode = plan.row->code;
+  bth.solicited = plan.solicited;
+  bth.mig_req = !mutant<"m_bit_0">();  // G17.5
+  bth.pkey = qp.pkey;
+  bth.dest_qp = qp.dest_qpn;
+  bth.ack_req = plan.ack_requested;
+  bth.psn = plan.psns.first;
+  bth.becn = mutant<"pd_on_wire">() && qp.pd > 1;
+  return bth;
+}
+inline void request_headers(ExtHeaders& ext, const SendWqe& wqe, const AtomicOperands& operands,
+                            const SentMessage& m, const PacketPlan& plan) {
+  ext.imm_dt = {wqe.immediate};
+  ext.ieth = {wqe.immediate};
+  if (m.answer == Answer::Atomic && mutant<"atomic_operands_swapped">())
+    ext.atomic_eth = {wqe.remote_va, wqe.rkey, operands.compare, operands.swap_or_add};
+  else if (m.answer == Answer::Atomic)
+    ext.atomic_eth = {wqe.remote_va, wqe.rkey, operands.swap_or_add, operands.compare};
+  else {  // of a WRITE only the first packet has it
+    const u32 offset = mutant<"retry_whole_read">() ? 0 : plan.offset;
+    ext.reth = {wqe.remote_va + offset, wqe.rkey,
+                mutant<"dma_len_of_packet">() ? plan.bytes : m.bytes - offset};
+  }
+}
+// Of a datagram, whose address handle stands in its WQE (PSR-18, G15.2).
+inline void address_datagram(Bth& bth, ExtHeaders& ext, const QpConfig& qp,
+                             const AddressHandle& ah) {
+  bth.dest_qp = ah.dest_qpn;
+  ext.deth.qkey = mutant<"controlled_qkey_sent">() ? ah.qkey : qkey_to_send(ah.qkey, own_qkey(qp));
+  ext.deth.src_qp = qp.qpn;
+}
+}  // namespace hca::proto

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+// The responder's checks of 9.6 and 9.7 as one table: the first rule that a request breaks decides
+// (T10, T12).
+#pragma once
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "model/proto/memory/key.h"
+#include "model/proto/memory/memory_region.h"
+#include "model/proto/transport/path_rules.h"
+#include "model/proto/transport/pkey.h"
+#include "model/proto/transport/psn.h"
+#include "model/proto/transport/qp.h"
+#include "model/proto/transport/request_causes.h"
+#include "model/proto/transport/syndrome.h"
+
+namespace hca::proto {
+struct RequestView {
+  const ParsedPacket& packet;
+  std::span<const u8> frame;
+  const QpConfig& qp;
+  const ReceiveState& state;
+  const Region* region;      // that the R_Key of its RETH or AtomicETH names, if it has one
+  u32 reads_unfinished = 0;  // READs and ATOMICs accepted before whose responses have not all left
+  const PortAttributes* port = nullptr;  // UD: that it came through
+};
+// The R_Key that a request is judged by, 0 if it has none.
+inline u32 remote_key(const ParsedPacket& packet) {
+  if (!packet.opcode) return 0;
+  if (packet.has(Ext::Reth)) return packet.reth.rkey;
+  return packet.has(Ext::AtomicEth) ? packet.atomic_eth.rkey : 0;
+}
+
+// The memory that it names by that key.
+struct RemoteBytes {
+  u64 va = 0, bytes = 0;
+};
+inline RemoteBytes remote_bytes(const ParsedPacket& packet) {
+  if (packet.has(Ext::Reth)) return {packet.reth.va, packet.reth.dma_len};
+  return {packet.atomic_eth.va, kAtomicBytes};
+}
+
+enum class RuleStage : u8 { Header, Order, Sequence, Support, Resource, Length, Access };
+inline constexpr std::array kRuleStages{
+    RuleStage::Header,   RuleStage::Order,  RuleStage::Sequence, RuleStage::Support,
+    RuleStage::Resource, RuleStage::Length, RuleStage::Access};
+
+struct RequestRule {
+  Services services;
+  RuleStage stage;
+  RequestCause cause;
+  std::string_view statement;
+  bool (*broken)(const RequestView&);
+  RequestAction action;
+  NakCode nak;
+};
+
+// T13: the states in which inbound requests are processed.
+constexpr bool takes_requests(QpState state) {
+  const bool takes = state == QpState::Rtr || state == QpState::Rts || state == QpState::Sqd ||
+                     state == QpState::Sqe;
+  return constexpr_mutant<"states_ignored">() ||
+         takes != entry_is_wrong<"requests", kQpStateNames>(state);
+}
+
+namespace request {
+// A mistake: a WRITE with Immediate takes its receive WQE by its first packet.
+inline bool takes_receive_wqe(const OpcodeRow& row) {
+  if (row.operation == Operation::Write && mutant<"write_takes_wqe_at_first">())
+    return begins_message(row.position);
+  return row.takes_receive();
+}
+
+inline bool wrong_service(const RequestView& v) {
+  if (mutant<"cnp_taken_as_response">() && v.packet.bth.opcode == 0x81) return false;
+  const unsigned bits = mutant<"service_low_blocks_only">() ? 3 : 7;
+  return (v.packet.bth.opcode >> 5 & bits) != unsigned(v.qp.service);
+}
+// A request that takes the queue pair to Error ends it for all behind, before the state is Error
+// (G7.4).
+inline bool bad_state(const RequestView& v) {
+  return !takes_requests(v.qp.state) || v.state.failing ||
+         (mutant<"atomic_stalls_responder">() && v.state.nak_sent);
+}
+inline bool wrong_path(const RequestView& v) {
+  return !comes_from_peer(v.qp.path, v.frame.data(), v.packet);
+}
+// C9-56: all that the addresses of a datagram's sender may not be.
+inline bool from_group(const RequestView& v) { return comes_from_group(v.frame.data(), v.packet); }
+inline bool bad_pkey(const RequestView& v) {
+  const Framing framing = v.packet.framing;
+  if (mutant<"pkey_ignored_on_roce">() && !is_native(framing)) return false;
+  if (mutant<"pkey_skipped_with_grh">() &&
+      (framing == Framing::IbGlobal || framing == Framing::RoceV1))
+    return false;
+  if (mutant<"pkey_index_compared">() && v.qp.pkey_index) return true;
+  return !pkey_match(v.packet.bth.pkey, v.qp.pkey);
+}
+// G27.2, G27.3: VL 15 is of QP 0, and of no other.
+inline bool wrong_vl(const RequestView& v) {
+  if (!is_native(v.packet.framing)) return false;
+  const bool is_lane = v.frame[0] >> 4 == kQp0Lane;
+  if (is_lane) return v.qp.qpn != kQp0 && !mutant<"lane_15_for_all">();
+  return v.qp.qpn == kQp0 && !mutant<"qp0_on_any_lane">();
+}
+// C9-41, C9-42, C9-43.
+inline bool bad_datagram_pkey(const RequestView& v) {
+  if (mutant<"datagram_path_checked">() && wrong_path(v)) return true;
+  if (v.qp.qpn == kQp0 && !mutant<"qp0_pkey_checked">()) return false;
+  if (v.qp.qpn == kQp1 && v.port && !mutant<"qp1_pkey_of_own_entry">())
+    return !find_pkey(v.port->pkeys, v.packet.bth.pkey);
+  return bad_pkey(v);
+}
+// C9-48, C9-49, C9-50; a packet of a reserved opcode has no DETH.
+inline bool bad_qkey(const RequestView& v) {
+  if (!v.packet.opcode) return false;  // a later stage refuses it
+  if (mutant<"deth_reserved_checked">() && v.frame[v.packet.transport_offset + 16]) return true;
+  if (mutant<"datagram_psn_checked">() && v.packet.bth.psn != v.state.epsn) return true;
+  if (v.qp.qpn == kQp0 && !mutant<"qp0_qkey_checked">()) return false;
+  return v.packet.deth.qkey != own_qkey(v.qp) && !mutant<"qkey_not_compared">();
+}
+inline PsnRegion region(const RequestView& v) { return psn_region(v.packet.bth.psn, v.state.epsn); }
+inline bool duplicate(const RequestView& v) { return region(v) == PsnRegion::Duplicate; }
+inline bool duplicate_read(const RequestView& v) {
+  return v.packet.opcode && v.packet.opcode->traits().saved && duplicate(v);
+}
+inline bool ahead_again(const RequestView& v) {
+  return region(v) == PsnRegion::Ahead && v.state.nak_sent;
+}
+inline bool ahead(const RequestView& v) {
+  if (mutant<"read_ahead_executed">() && v.packet.opcode && v.packet.opcode->traits().saved)
+    return false;
+  return region(v) == PsnRegion::Ahead;
+}
+inline bool out_of_sequence(const RequestView& v) {
+  if (!v.packet.opcode) return false;  // the next stage refuses it
+  const bool inside = v.state.message != InMessage::None,
+             begins = begins_message(v.packet.opcode->position);
+  if (inside && begins) return !mutant<"begins_inside_allowed">();
+  if (!inside && !begins) return !mutant<"middle_taken_as_only">();
+  return inside && v.packet.opcode->traits().message != v.state.message &&
+         !mutant<"kind_not_compared">();
+}
+// UC, G14.2: a packet behind a gap that begins no message.
+inline bool begins(const RequestView& v) {
+  return v.packet.opcode && begins_message(v.packet.opcode->position);
+}
+inline bool behind_gap(const RequestView& v) {
+  return region(v) != PsnRegion::Expected && (!begins(v) || mutant<"first_behind_gap_refused">());
+}
+// UC, G14.3: one that belongs to no message; First and Only begin one, whatever was before.
+inline bool continues_nothing(const RequestView& v) {
+  if (!v.packet.opcode) return false;  // the next stage refuses it
+  if (begins(v)) return v.state.message != InMessage::None && mutant<"begins_inside_refused">();
+  return v.state.message != v.packet.opcode->traits().message && !mutant<"kind_not_compared">();
+}
+[[gnu::always_inline]] inline bool unsupported(const RequestView& v) {
+  const OpcodeRow* row = v.packet.opcode;
+  if (mutant<"get_and_put_supported">() && row && row->has(Ext::Eoeth)) return false;
+  if (!row || !row->traits().executed) return true;
+  const u8 needed = row->traits().needed_access;
+  return (v.qp.access & needed) != needed && !mutant<"qp_access_ignored">();  // G31.1
+}
+// G29.3, G29.4.
+inline bool too_many_reads(const RequestView& v) {
+  const u32 unfinished = mutant<"unfinished_reads_forgotten">() ? 0 : v.reads_unfinished;
+  const u32 held = mutant<"finished_reads_count">() ? v.state.reads_accepted : unfinished;
+  const u32 depth = v.qp.max_dest_rd_atomic;
+  return v.packet.opcode->traits().saved && held >= depth + (mutant<"depth_0_is_1">() && !depth);
+}
+inline bool no_receive_wqe(const RequestView& v) {
+  return takes_receive_wqe(*v.packet.opcode) && v.state.rq_posted == v.state.rq_consumed;
+}
+// C9-9.
+inline bool shared_queue_failed(const RequestView& v) {
+  return v.state.shared_failed && takes_receive_wqe(*v.packet.opcode);
+}
+// Without answers, of an SRQ: its WQEs are taken as they come (G23.1).
+inline bool lacks_shared_wqe(const RequestView& v) { return v.qp.srqn && no_receive_wqe(v); }
+inline bool too_long(u32 dma_len) { return dma_len > (u32{1} << 31) && !mutant<"dmalen_bound">(); }
+// T7-l1 to T7-l3, T7-l8.
+[[gnu::always_inline]] inline bool bad_length(const RequestView& v) {
+  const u32 bytes = v.packet.payload_bytes, mtu = v.qp.path_mtu;
+  if (v.packet.opcode->traits().saved)  // T7-l4; C9-9
+    return (bytes && !mutant<"read_payload_allowed">()) ||
+           (v.packet.has(Ext::Reth) && too_long(v.packet.reth.dma_len));
+  const Position at = v.packet.opcode->position;
+  const bool full = at == Position::First || at == Position::Middle;
+  if (mutant<"se_in_middle_refused">() && full && v.packet.bth.solicited) return true;
+  if (full && bytes != mtu) return bytes > mtu || !mutant<"full_test_off">();
+  if (bytes > mtu + (mutant<"only_may_exceed_mtu">() ? 4 : 0)) return true;
+  if (at == Position::Last && !bytes) return !mutant<"last_may_be_empty">();
+  if (v.packet.opcode->traits().message != InMessage::Write) return false;
+  const u32 left = begins_message(at) ? v.packet.reth.dma_len : v.state.write_left;
+  if (too_long(left)) return true;
+  if (mutant<"dmalen_not_compared">()) return false;
+  return full ? left <= bytes : left != bytes;
+}
+inline u32 checked_atomic_bytes() { return mutant<"atomic_4_bytes_checked">() ? 4 : kAtomicBytes; }
+inline bool misaligned(const RequestView& v) {
+  return v.packet.opcode->traits().is_atomic() &&
+         v.packet.atomic_eth.va % (mutant<"aligned_to_4">() ? 4 : kAtomicBytes);
+}
+// HDR-12, G22.3, G22.5: the whole DMALen is checked with the packet that carries the RETH.
+[[gnu::noinline]] inline bool refuses_key(const RequestView& v) {
+  const OpcodeRow& row = *v.packet.opcode;
+  const u32 key = remote_key(v.packet);
+  const Accessor who = accessor_of(v.qp);
+  const u8 needed = row.traits().needed_access;
+  if (mutant<"key_bound_to_qp">() && key && v.qp.qpn % 2 == 0) return true;
+  if (row.traits().is_atomic())
+    return !key_allows(v.region, key, who, v.packet.atomic_eth.va, checked_atomic_bytes(), needed);
+  if (!row.has(Ext::Reth)) return false;
+  const bool by_packet =
+      mutant<"dmalen_checked_per_packet">() && row.traits().message == InMessage::Write;
+  const u32 bytes = by_packet ? v.packet.payload_bytes : v.packet.reth.dma_len;
+  return !key_allows(v.region, key, who, v.packet.reth.va, bytes, needed);
+}
+inline bool bad_rkey(const RequestView& v) {
+  const OpcodeRow& row = *v.packet.opcode;
+  return (row.has(Ext::Reth) || row.traits().is_atomic() || mutant<"key_bound_to_qp">()) &&
+         refuses_key(v);
+}
+}  // namespace request
+
+inline constexpr std::array kRequestRules{
+    // clang-format off
+    //          services    stage                cause                        statement     broken                      action                    NAK
+    RequestRule{kSenders,   RuleStage::Header,   RequestCause::WrongService,  "C9-38",      request::wrong_service,     RequestAction::Drop,        {}},
+    RequestRule{kSenders,   RuleStage::Header,   RequestCause::BadQpState,    "C9-37",      request::bad_state,         RequestAction::Drop,        {}},
+    RequestRule{kConnected, RuleStage::Header,   RequestCause::WrongPath,     "VAL-6",      request::wrong_path,        RequestAction::Drop,        {}},
+    RequestRule{kUd,        RuleStage::Header,   RequestCause::WrongPath,     "C9-56",      request::from_group,        RequestAction::Drop,        {}},
+    RequestRule{kSenders,   RuleStage::Header,   RequestCause::WrongVl,       "G27.2",      request::wrong_vl,          RequestAction::Drop,        {}},
+    RequestRule{kConnected, RuleStage::Header,   RequestCause::BadPkey,       "C9-43",      request::bad_pkey,          RequestAction::Drop,        {}},
+    RequestRule{kUd,        RuleStage::Header,   RequestCause::BadPkey,       "T10-13/UD",  request::bad_datagram_pkey, RequestAction::Drop,        {}},
+    RequestRule{kUd,        RuleStage::Header,   RequestCause::BadQkey,       "T10-12/UD",  request::bad_qkey,          RequestAction::Drop,        {}},
+    RequestRule{kRc,        RuleStage::Order,    RequestCause::Duplicate,     "G3.3",       request::duplicate_read,    RequestAction::Repeat,      {}},
+    RequestRule{kRc,        RuleStage::Order,    RequestCause::Duplicate,     "G3.1",       request::duplicate,         RequestAction::Acknowledge, {}},
+    RequestRule{kRc,        RuleStage::Order,    RequestCause::NakPending,    "G2.3",       request::ahead_again,       RequestAction::Drop,        {}},
+    RequestRule{kRc,        RuleStage::Order,    RequestCause::PsnAhead,      "T10-8/RC",   request::ahead,             RequestAction::Nak,         NakCode::PsnSequenceError},
+    RequestRule{kUc,        RuleStage::Order,    RequestCause::PsnAhead,      "T10-8/UC",   request::behind_gap,        RequestAction::Abandon,     {}},
+    RequestRule{kRc,        RuleStage::Sequence, RequestCause::BadSequence,   "T10-9/RC",   request::out_of_sequence,   RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kUc,        RuleStage::Sequence, RequestCause::BadSequence,   "T10-10/UC",  request::continues_nothing, RequestAction::Abandon,     {}},
+    RequestRule{kRc,        RuleStage::Support,  RequestCause::Unsupported,   "T10-2/RC",   request::unsupported,       RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kUc,        RuleStage::Support,  RequestCause::Unsupported,   "T10-2/UC",   request::unsupported,       RequestAction::Abandon,     {}},
+    RequestRule{kUd,        RuleStage::Support,  RequestCause::Unsupported,   "T10-2/UD",   request::unsupported,       RequestAction::Drop,        {}},
+    RequestRule{kRc,        RuleStage::Resource, RequestCause::TooManyReads,  "T10-4/RC",   request::too_many_reads,    RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kRc,        RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/RC", request::shared_queue_failed, RequestAction::NakAndFail, NakCode::RemoteOperationalError},
+    RequestRule{kUc,        RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/UC", request::shared_queue_failed, RequestAction::Fail, {}},
+    RequestRule{kUd,        RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/UD", request::shared_queue_failed, RequestAction::Fail, {}},
+    RequestRule{kUd,        RuleStage::Resource, RequestCause::NoReceiveWqe,  "G15.5",      request::lacks_shared_wqe,  RequestAction::Drop,        {}},
+    RequestRule{kUc,        RuleStage::Resource, RequestCause::NoReceiveWqe,  "G23.3",      request::lacks_shared_wqe,  RequestAction::Abandon,     {}},
+    RequestRule{kRc,        RuleStage::Resource, RequestCause::NoReceiveWqe,  "G8.1",       request::no_receive_wqe,    RequestAction::RnrNak,      {}},
+    RequestRule{kRc,        RuleStage::Length,   RequestCause::BadLength,     "T10-16/RC",  request::bad_length,        RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kUc,        RuleStage::Length,   RequestCause::BadLength,     "T10-16/UC",  request::bad_length,        RequestAction::Abandon,     {}},
+    RequestRule{kUd,        RuleStage::Length,   RequestCause::BadLength,     "T10-16/UD",  request::bad_length,        RequestAction::Drop,        {}},
+    RequestRule{kRc,        RuleStage::Access,   RequestCause::Misaligned,    "T10-3/RC",   request::misaligned,        RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kRc,        RuleStage::Access,   RequestCause::BadRkey,       "T10-5/RC",   request::bad_rkey,          RequestAction::NakAndFail,  NakCode::RemoteAccessError},
+    RequestRule{kUc,        RuleStage::Access,   RequestCause::BadRkey,       "T10-5/UC",   request::bad_rkey,          RequestAction::Abandon,     {}},
+    // clang-format on
+};
+static_assert([] {
+  for (std::size_t i = 1; i < kRequestRules.size(); ++i)
+    if (kRequestRules[i].stage < kRequestRules[i - 1].stage) return false;
+  return true;
+}());
+
+struct RequestVerdict {
+  RequestAction action = RequestAction::Execute;
+  RequestCause cause = RequestCause::Good;
+  NakCode nak{};
+  std::string_view statement{};
+};
+
+// The verdict of each rule, and behind them that of a request that breaks none.
+inline constexpr auto kRequestVerdicts = [] {
+  std::array<RequestVerdict, kRequestRules.size() + 1> verdicts{};
+  for (std::size_t i = 0; i < kRequestRules.size(); ++i) {
+    const RequestRule& rule = kRequestRules[i];
+    verdicts[i] = {rule.action, rule.cause, rule.nak, rule.statement};
+  }
+  return verdicts;
+}();
+
+// The first broken rule of a service; Execute if none is.
+template <Service service>
+const RequestVerdict& judge_request_of(const RequestView& view) {
+  std::size_t first = kRequestRules.size();
+#ifdef HCA_MUTANTS
+  static RequestVerdict changed;
+  changed = kRequestVerdicts[first];
+#endif
+  const auto is_broken = [&]<std::size_t i>() __attribute__((always_inline)) {
+    if constexpr (!includes(kRequestRules[i].services, service)) return false;
+    constexpr auto broken = kRequestRules[i].broken;  // a call that the compiler sees through
+    if (row_is_off<kRequestRules, i>() || !broken(view)) [[likely]]
+      return false;
+    first = i;
+#ifdef HCA_MUTANTS
+    changed = kRequestVerdicts[i];
+    changed.action = action_of_row<kRequestRules, i, kRequestActionNames>();
+#endif
+    return true;
+  };
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (void)(((row_goes_first<kRequestRules, i>() &&
+             (view.packet.opcode || kRequestRules[i].stage <= RuleStage::Support) &&
+             is_broken.template operator()<i>()) ||
+            ...) ||
+           (is_broken.template operator()<i>() || ...));
+  }
+  (std::make_index_sequence<kRequestRules.size()>{});
+#ifdef HCA_MUTANTS
+  return changed;
+#endif
+  return kRequestVerdicts[first];
+}
+// Of a service without responder here: nothing is taken (C9-38).
+inline constexpr RequestVerdict kServiceNotExecuted{RequestAction::Drop, RequestCause::WrongService,
+                                                    NakCode{}, "C9-38"};
+inline const RequestVerdict& refuse_service(const RequestView&) { return kServiceNotExecuted; }
+
+// By OpCode[7:5]: each service that is executed has its rules, the others nothing.
+inline constexpr auto kRequestJudges = [] {
+  std::array<const RequestVerdict& (*)(const RequestView&), 8> judges{};
+  judges.fill(refuse_service);
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    ((judges[i] = includes(kExecuted, Service(i)) ? judge_request_of<Service(i)> : judges[i]), ...);
+  }
+  (std::make_index_sequence<judges.size()>{});
+  return judges;
+}();
+// An executed service has rules of each stage but those that it does without: what no rule names is
+// not permitted by that.
+static_assert([] {
+  for (const Service service : kServices)
+    for (const RuleStage stage : kRuleStages) {
+      const bool datagrams = service == Service::Ud;  // no order, no message, no key
+      const bool without =
+          datagrams &&
+          (stage == RuleStage::Order || stage == RuleStage::Sequence || stage == RuleStage::Access);
+      const bool has = std::ranges::any_of(kRequestRules, [&](const RequestRule& rule) {
+        return rule.stage == stage && includes(rule.services, service);
+      });
+      if (includes(kExecuted, service) && has == without) return false;
+    }
+  return true;
+}());
+
+// Apart, so that the rules of RC lie close together.
+[[gnu::noinline]] inline const RequestVerdict& judge_by_service(const RequestView& view) {
+  return kRequestJudges[std::size_t(view.qp.service)](view);
+}
+inline const RequestVerdict& judge_request(const RequestView& view) {
+  return view.qp.service == Service::Rc ? judge_request_of<Service::Rc>(view)
+                                        : judge_by_service(view);
+}
+}  // namespace hca::proto

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a WQE must look like, and what an error makes of the receive WQE in use.
+#pragma once
+#include <span>
+
+#include "model/proto/memory/key_rules.h"
+#include "model/proto/transport/requester_rules.h"
+#include "model/proto/transport/responder_rules.h"
+#include "model/proto/transport/saved_requests.h"
+#include "model/proto/transport/shared_queue.h"
+
+namespace hca::proto {
+// ---- Send WQEs
+// ----------------------------------------------------------------------------------------------------
+// Where its SGEs or inline data begin.
+constexpr u32 segments_offset(const WorkRow& row, Service service = Service::Rc) {
+  return kSendWqeBytes + row.segment_bytes + (service == Service::Ud ? kAddressHandleBytes : 0);
+}
+
+// T4: which work requests a service has.
+inline bool may_send(Service service, const WorkRow& row) {
+  return includes(row.services, service) || mutant<"any_service_sends">();
+}
+
+// The form of send WQE `index` of a queue pair; Success if it holds (T9 row 17).
+inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, const QpConfig& qp) {
+  const WorkRow* row = work_row(wqe.opcode);
+  if (!row || !may_send(qp.service, *row) ||
+      (wqe.index != u16(index) && !mutant<"send_wqe_index_not_checked">()) ||
+      (mutant<"no_sges_refused">() && !wqe.sge_count && !wqe.inline_data) ||
+      (wqe.inline_data && !row->sends_payload()))
+    return WcStatus::LocQpOpErr;
+  if (row->is_local() && wqe.sge_count) return WcStatus::LocQpOpErr;
+  if (!row->is_local() && !names_partition(qp)) return WcStatus::LocQpOpErr;
+  const u64 behind = wqe.inline_data ? wqe.inline_bytes : u64{wqe.sge_count} * kSgeBytes;
+  return behind + segments_offset(*row, qp.service) <= qp.sq.stride() ? WcStatus::Success
+                                                                      : WcStatus::LocQpOpErr;
+}
+
+// The bytes of a send WQE of a queue pair of this service, SGEs or inline data included.
+inline u64 bytes_of_wqe(const SendWqe& wqe, Service service = Service::Rc) {
+  const WorkRow* row = work_row(wqe.opcode);
+  const u64 behind = wqe.inline_data ? wqe.inline_bytes : u64{wqe.sge_count} * kSgeBytes;
+  return (row ? segments_offset(*row, service) : kSendWqeBytes) + behind;
+}
+// Whether these bytes, which begin with a send WQE of a queue pair of this service, hold all of it.
+inline bool holds_whole_wqe(std::span<const u8> bytes, Service service = Service::Rc) {
+  return bytes.size() >= kSendWqeBytes &&
+         bytes.size() >= bytes_of_wqe(decode<SendWqe>(bytes.data()), service);
+}
+
+// T9 row 18, class C: what is done where the send WQEs of a queue pair cannot be read, for none of
+// them is known that could be blamed. All that are outstanding are flushed, at once.
+inline bool blames_unread_wqe() { return mutant<"class_c_blames_wqe">(); }
+inline bool tells_unread_wqe() { return !mutant<"class_c_not_told">(); }
+
+// T9 row 16; an ATOMIC returns 8 bytes.
+constexpr WcStatus check_message_bytes(const WorkRow& row, u64 bytes, const QpConfig& qp) {
+  if (constexpr_mutant<"length_in_32_bits">()) bytes = u32(bytes);
+  const bool good = row.answer == Answer::Atomic
+                        ? bytes == kAtomicBytes
+                        : bytes <= kMaxMessageBytes - constexpr_mutant<"max_message_one_less">();
+  const bool fits = qp.service != Service::Ud || bytes <= qp.path_mtu ||
+                    constexpr_mutant<"datagram_of_two_packets">();
+  return good && fits ? WcStatus::Success : WcStatus::LocLenErr;
+}
+
+// The local right that the SGEs of a work request need: a response is written to them.
+constexpr u8 local_right(const WorkRow& row) {
+  if (constexpr_mutant<"send_needs_local_write">()) return kLocalWrite;
+  return row.sends_payload() || constexpr_mutant<"response_needs_no_local_write">()
+             ? kLocalRead
+             : u8{kLocalWrite};
+}
+// The same of a receive WQE.
+constexpr u8 receive_right() {
+  return constexpr_mutant<"local_write_not_needed">() ? kLocalRead : u8{kLocalWrite};
+}
+
+// T9 row 15, T10 row 1: one SGE with local rights; an empty one names no memory (G22.3).
+inline bool sge_is_good(const Region* region, const Sge& sge, const Accessor& who,
+                        const QpConfig& qp, u8 rights) {
+  return key_allows(region, sge.lkey, who, sge.va, sge.bytes, rights) ||
+         uses_reserved_lkey(qp, sge.lkey);
+}
+
+// ---- Completions
+// T9-24, T14-MW_BIND_ERR: what a work request without packets ends with if it is refused.
+inline WcStatus refused_local_status() {
+  return mutant<"local_loc_prot_err">() ? WcStatus::LocProtErr : WcStatus::MwBindErr;
+}
+// The index by which a CQE of the send queue names its WQE.
+inline u16 named_index(u32 index) { return u16(index + mutant<"cqe_index_off_by_one">()); }
+// G20.2.
+inline WcStatus flush_status() {
+  return mutant<"flush_status_success">() ? WcStatus::Success : WcStatus::WrFlushErr;
+}
+// A mistake: WQEs that are flushed without a CQE.
+inline bool flush_is_lost(bool receives, bool not_first) {
+  return (mutant<"flush_first_only">() && not_first) ||
+         (receives ? mutant<"flush_no_receives">() : mutant<"flush_no_sends">());
+}
+// G23.1: the last packet of a SEND, or of a WRITE with Immediate.
+inline bool makes_receive_cqe(const OpcodeRow& row) {
+  return row.ends_receive() || mutant<"write_makes_receive_cqe">();
+}
+
+// G23.2: whether receive WQEs are posted to it, and not to an SRQ or nowhere.
+inline bool has_receive_queue(const QpConfig& qp) {
+  return takes_receives(qp.state) && (!qp.srqn || mutant<"srq_qp_takes_doorbell">());
+}
+
+// ---- Receive WQEs
+// -------------------------------------------------------------------------------------------------
+inline bool receive_wqe_is_good(const ReceiveWqe& wqe, u32 index, u32 stride) {
+  return wqe.index == u16(index) && wqe.sge_count * kSgeBytes <= stride - kReceiveWqeBytes;
+}
+
+// SRQ-12. A mistake: its first SGE is passed over.
+inline u32 first_sge(u32 count) { return count > 1 && mutant<"first_receive_sge_skipped">(); }
+
+// What only the receive WQE can tell, after the rules of judge_request: T10 rows 16 and 1, 17.
+inline constexpr RequestVerdict kReceiveTooShort{
+    RequestAction::NakAndFail, RequestCause::ReceiveTooShort, NakCode::InvalidRequest, "T10-16/RC"};
+inline constexpr RequestVerdict kBadReceiveWqe{RequestAction::NakAndFail,
+                                               RequestCause::BadReceiveWqe,
+                                               NakCode::RemoteOperationalError, "T10-1/RC"};
+// No WQE is known that could be blamed.
+inline constexpr RequestVerdict kUnreadableReceiveWqe{RequestAction::NakAndFail,
+                                                      RequestCause::UnreadableReceiveWqe,
+                                                      NakCode::RemoteOperationalError, "T10-17/RC"};
+inline constexpr RequestVerdict kReceiveProtection{RequestAction::NakAndFail,
+                                                   RequestCause::LocalProtection,
+                                                   NakCode::RemoteOperationalError, "T10-1/RC"};
+
+inline constexpr RequestVerdict kNoReceiveWqe{RequestAction::RnrNak, RequestCause::NoReceiveWqe,
+                                              NakCode{}, "G8.1"};
+
+// G22.5: the R_Key of a request became invalid while it was executed.
+inline constexpr RequestVerdict kKeyGone{RequestAction::NakAndFail, RequestCause::BadRkey,
+                                         NakCode::RemoteAccessError, "G22.5"};
+inline bool write_key_is_gone(const Region* region, const ReceiveState& s, const Accessor& who) {
+  return check_access(region, s.write_rkey, who, s.write_va, s.write_left, kRemoteWrite) !=
+         AccessFault::None;
+}
+
+// What these are where there are no answers (T10, T11): class D1 or A.
+struct UnreliableRow {
+  Services services;
+  RequestCause cause;
+  RequestAction action;
+  std::string_view statement;
+};
+inline constexpr std::array kUnreliableRows{
+    // clang-format off
+    UnreliableRow{kUc, RequestCause::NoReceiveWqe,    RequestAction::Abandon, "T10-15/UC"},
+    UnreliableRow{kUc, RequestCause::ReceiveTooShort, RequestAction::Abandon, "T10-16/UC"},
+    UnreliableRow{kUc, RequestCause::BadRkey,         RequestAction::Abandon, "G22.5"},
+    UnreliableRow{kUd, RequestCause::NoReceiveWqe,    RequestAction::Drop,    "T10-15/UD"},
+    UnreliableRow{kUd, RequestCause::ReceiveTooShort, RequestAction::Drop,    "T10-16/UD"},
+    UnreliableRow{kUc, RequestCause::BadReceiveWqe,   RequestAction::Fail,    "T10-1/UC"},
+    UnreliableRow{kUd, RequestCause::BadReceiveWqe,   RequestAction::Fail,    "T10-1/UD"},
+    UnreliableRow{kUc, RequestCause::LocalProtection, RequestAction::Fail,    "T10-1/UC"},
+    UnreliableRow{kUd, RequestCause::LocalProtection, RequestAction::Fail,    "T10-1/UD"},
+    UnreliableRow{kUc, RequestCause::UnreadableReceiveWqe, RequestAction::Fail, "T10-17/UC"},
+    UnreliableRow{kUd, RequestCause::UnreadableReceiveWqe, RequestAction::Fail, "T10-17/UD"},
+    // clang-format on
+};
+inline RequestVerdict on_service(const RequestVerdict& v, Service service) {
+  for (const UnreliableRow& row : kUnreliableRows) {
+    if (row.cause != v.cause || !includes(row.services, service)) continue;
+    RequestAction action = row.action;
+    if (mutant<"class_a_drops">() && action == RequestAction::Fail) action = RequestAction::Drop;
+    if (entry_is_wrong<"unreliable fails", kRequestCauseNames>(row.cause))
+      action = RequestAction::Fail;
+    return {action, v.cause, {}, row.statement};
+  }
+  return v;
+}
+
+// A mistake: the key of a SEND with Invalidate decides before its data have a place (G10.1).
+inline constexpr RequestVerdict kEarlyInvalidate{
+    RequestAction::NakAndFail, RequestCause::BadInvalidate, NakCode::RemoteAccessError, "G10.1"};
+inline bool invalidates_too_early(const ParsedPacket& packet, const Region* region,
+                                  const QpConfig& qp) {
+  return mutant<"inv_before_send">() && !may_invalidate(region, packet.ieth.rkey, accessor_of(qp));
+}
+
+// Whether the key still allows what a READ or ATOMIC asks for.
+inline bool key_allows(const Region* region, const RequestEffect& e, const Accessor& who,
+                       const OpcodeRow& row) {
+  return key_allows(region, e.rkey, who, e.va, e.byte_len, row.traits().needed_access);
+}
+// G3.3, G3.6, T10-7: a duplicate READ is answered if it is a part of one that is held and its key
+// is good, and if the queue pair may still be read through (G22.2); else it is dropped. Options
+// have it answered without being held, but not for PSNs of other requests (READ-16), or refused for
+// its key.
+inline bool may_repeat_read(const SavedRequests& saved, const RequestEffect& e, const QpConfig& qp,
+                            bool key_good) {
+  const bool again = qp.options.dup_read_check == DupReadCheck::Reexecute;
+  return (key_good || mutant<"dup_read_key_unchecked">()) &&
+         (qp.access & kRemoteRead || mutant<"dup_read_right_unchecked">()) &&
+         (again ? e.packets != 0 : saved.holds_read(e, qp.path_mtu));
+}
+// READ-16: a duplicate READ that is answered though it is not held would, from `epsn` on, have the
+// PSNs of other requests.
+inline void limit_repeated_read(RequestEffect& e, const QpConfig& qp, Psn epsn) {
+  const bool again = qp.options.dup_read_check == DupReadCheck::Reexecute;
+  if (again && psn_sub(epsn, e.ack_psn) < e.packets && !mutant<"dup_read_grows">()) e.packets = 0;
+}
+inline bool refuses_repeated_read(const QpConfig& qp, bool key_good) {
+  return !key_good && qp.options.dup_read_bad_key == DupReadBadKey::Nak;
+}
+
+// Whether `bytes` from `offset` of a scatter list on fit, and the keys that they touch allow it;
+// the first SGE that does not hold decides. `find(key)` gives the Region of a key.
+template <class FindRegion>
+RequestVerdict judge_scatter(std::span<const Sge> scatter, u64 offset, u32 bytes,
+                             const QpConfig& qp, const FindRegion& find) {
+  for (const Sge& sge : scatter) {
+    if (!bytes) break;
+    if (offset >= sge.bytes) {
+      offset -= sge.bytes;
+      continue;
+    }
+    if (!sge_is_good(find(sge.lkey), sge, receiver_of(qp), qp, receive_right()))
+      return kReceiveProtection;
+    bytes -= u32(std::min<u64>(bytes, sge.bytes - offset));
+    offset = 0;
+  }
+  return bytes ? kReceiveTooShort : RequestVerdict{};
+}
+
+// UC: a SEND is in progress and ends without being complete, by its own packet or by one that
+// begins another message, whatever becomes of that.
+inline bool abandons_send(const ReceiveState& s, const ParsedPacket& packet, const QpConfig& qp,
+                          const RequestVerdict& v) {
+  if (qp.service != Service::Uc || s.message != InMessage::Send) return false;
+  if (v.action == RequestAction::Abandon) return true;
+  const bool begins = packet.opcode && begins_message(packet.opcode->position);
+  return begins &&
+         (v.action == RequestAction::Execute ||
+          (v.action == RequestAction::Fail && v.cause != RequestCause::SharedQueueFailed));
+}
+
+// Local report of a request that takes the QP down (T11 classes A and C): the status of the receive
+// WQE in use, or the asynchronous event where there is none.
+struct FailureRow {
+  RequestCause cause;
+  WcStatus status;
+  EventType event;
+};
+inline constexpr std::array kFailureRows{
+    // clang-format off
+    FailureRow{RequestCause::BadSequence,     WcStatus::RemInvReqErr,  EventType::QpReqErr},
+    FailureRow{RequestCause::Unsupported,     WcStatus::RemInvReqErr,  EventType::QpReqErr},
+    FailureRow{RequestCause::TooManyReads,    WcStatus::RemInvReqErr,  EventType::QpReqErr},
+    FailureRow{RequestCause::Misaligned,      WcStatus::RemInvReqErr,  EventType::QpReqErr},
+    FailureRow{RequestCause::BadInvalidate,   WcStatus::RemInvReqErr,  EventType::QpAccessErr},
+    FailureRow{RequestCause::BadLength,       WcStatus::LocLenErr,     EventType::QpReqErr},
+    FailureRow{RequestCause::BadRkey,         WcStatus::LocAccessErr,  EventType::QpAccessErr},
+    FailureRow{RequestCause::ReceiveTooShort, WcStatus::LocLenErr,     EventType::QpReqErr},
+    FailureRow{RequestCause::LocalProtection, WcStatus::LocProtErr,    EventType::QpFatal},
+    FailureRow{RequestCause::BadReceiveWqe,   WcStatus::LocQpOpErr,    EventType::QpFatal},
+    FailureRow{RequestCause::SharedQueueFailed, WcStatus::LocQpOpErr, EventType::QpFatal},
+    FailureRow{RequestCause::UnreadableReceiveWqe, WcStatus::LocQpOpErr, EventType::QpFatal},
+    // clang-format on
+};
+constexpr FailureRow failure_of(RequestCause cause) {
+  for (const FailureRow& row : kFailureRows)
+    if (row.cause == cause) {
+      FailureRow failure = row;
+      if (entry_is_wrong<"status", kRequestCauseNames>(cause))
+        failure.status = WcStatus(u8(row.status) + 1);
+      if (entry_is_wrong<"event", kRequestCauseNames>(cause))
+        failure.event =
+            row.event == EventType::QpReqErr ? EventType::QpAccessErr : EventType::QpReqErr;
+      return failure;
+    }
+  return {cause, WcStatus::LocQpOpErr, EventType::QpFatal};
+}
+
+// AEQ-12: an event of this failure names the receive WQE.
+constexpr bool names_receive_wqe(RequestCause cause) {
+  return cause == RequestCause::UnreadableReceiveWqe;
+}
+
+// Whether a receive WQE is in use when `v` fails the request: the message in progress holds one, or
+// the packet came so far as to take one (after RuleStage::Resource).
+// Without answers a WQE counts when its message ends (take_receive): none is held, but of an SRQ.
+inline bool holds_receive_wqe(const QpConfig& qp, const ReceiveState& s) {
+  return s.message == InMessage::Send && (qp.reliable || qp.srqn) && !mutant<"held_wqe_flushed">();
+}
+inline bool failure_takes_receive_wqe(const QpConfig& qp, const ParsedPacket& packet,
+                                      const RequestVerdict& v) {
+  if (v.cause == RequestCause::UnreadableReceiveWqe) return mutant<"unread_receive_wqe_blamed">();
+  if (v.cause == RequestCause::SharedQueueFailed) return false;
+  if (!qp.reliable)
+    return packet.opcode->operation == Operation::Send && v.cause != RequestCause::NoReceiveWqe &&
+           (!qp.srqn || request::takes_receive_wqe(*packet.opcode));
+  if (packet.opcode && packet.opcode->operation != Operation::Send) {
+    if (mutant<"write_imm_rkey_event">()) return false;
+    if (mutant<"write_blames_receive_wqe">()) return true;
+  }
+  const bool behind_resource =
+      v.cause != RequestCause::BadSequence && v.cause != RequestCause::Unsupported;
+  return packet.opcode && behind_resource && request::takes_receive_wqe(*packet.opcode);
+}
+
+// ---- Shared receive queues
+// G23.1, behind the take.
+inline bool is_below_limit(const SharedQueue& queue, const OpcodeRow& row) {
+  if (mutant<"srq_limit_ignored">()) return false;
+  if (mutant<"srq_limit_at_last">() && !ends_message(row.position)) return false;
+  if (!queue.limit) return mutant<"srq_limit_0_counts">() && !queue.available();
+  return queue.available() < queue.limit + mutant<"srq_limit_at_equal">();
+}
+// What a request took of its SRQ, behind apply(): `passed`: its checks had nothing against it, so
+// that without answers a WQE is in use whatever follows (G9.1, G9.2). True: fewer than the limit
+// are left now (G23.1).
+inline bool take_from(SharedQueue& queue, ReceiveState& s, const ParsedPacket& packet,
+                      const QpConfig& qp, const RequestVerdict& v, bool passed, RequestEffect& e) {
+  const bool behind_failure = s.failing && v.action == RequestAction::Execute;  // not executed
+  const bool in_error = mutant<"srq_taken_in_error">() && v.cause == RequestCause::BadQpState;
+  const bool takes =
+      (passed || in_error) && !behind_failure && request::takes_receive_wqe(*packet.opcode);
+  const bool fails = v.action == RequestAction::NakAndFail || v.action == RequestAction::Fail;
+  // As of a receive queue of its own: the WQE behind the effect's is the one that fails.
+  const bool fails_own = fails && !takes && failure_takes_receive_wqe(qp, packet, v);
+  e.takes_shared = takes || fails_own;
+  if (e.takes_shared) s.shared_wqe = queue.head(), ++queue.taken, ++s.shared_taken;
+  e.receive_wqe = s.shared_wqe - fails_own;
+  s.rq_posted = s.rq_consumed = 0;  // there is no queue of its own
+  const bool below = e.takes_shared && is_below_limit(queue, *packet.opcode);
+  if (below && !mutant<"srq_limit_stays">()) queue.limit = 0;
+  return below;
+}
+// The status of a WQE that was taken for a message which is not delivered, and cannot be put back.
+inline WcStatus status_of_abandoned(RequestCause cause) {
+  if (mutant<"srq_abandoned_success">()) return WcStatus::Success;
+  return cause == RequestCause::ReceiveTooShort ? WcStatus::LocLenErr : WcStatus::RemAbortErr;
+}
+}  // namespace hca::proto

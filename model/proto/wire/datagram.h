@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a received datagram has beside its payload (G15.3, G15.4).
+#pragma once
+#include <algorithm>
+#include <cstring>
+
+#include "model/proto/interface/drop_counters.h"
+#include "model/proto/transport/request_effect.h"
+#include "model/proto/transport/responder_rules.h"
+#include "model/proto/wire/link_headers.h"
+
+namespace hca::proto {
+// In front of each payload in a receive buffer: a GRH or IPv6 header, or an IPv4 header behind 20
+// bytes without a meaning; without any, all 40 have none.
+inline constexpr u32 kDatagramHeaderBytes = bytes_of<Grh>();
+
+constexpr bool has_network_header(Framing framing) { return framing != Framing::IbLocal; }
+
+// Puts them in front of the payload: what is delivered. The headers between are not needed any
+// more; a frame has room behind it for those 40 bytes.
+inline void prepend_header(u8* frame, ParsedPacket& packet, RequestEffect& e) {
+  if (is_native(packet.framing)) {
+    const auto lrh = decode<Lrh>(frame);
+    e.slid = lrh.slid, e.sl = lrh.sl;
+  }
+  std::array<u8, kDatagramHeaderBytes> header{};
+  if (mutant<"datagram_without_header">()) return void(e.has_header = true);
+  const u32 bytes = packet.framing == Framing::RoceV2Ip4 ? bytes_of<Ipv4>() : kDatagramHeaderBytes;
+  if (has_network_header(packet.framing))
+    std::memcpy(header.data() + (mutant<"ipv4_header_in_front">() ? 0 : header.size() - bytes),
+                frame + packet.network_offset, bytes);
+  if (packet.payload_offset < kDatagramHeaderBytes) {
+    std::memmove(frame + kDatagramHeaderBytes, frame + packet.payload_offset, packet.payload_bytes);
+    packet.payload_offset = kDatagramHeaderBytes;
+  }
+  packet.payload_offset -= kDatagramHeaderBytes, packet.payload_bytes += kDatagramHeaderBytes;
+  std::memcpy(frame + packet.payload_offset, header.data(), header.size());
+  e.has_header = true;
+}
+
+// What the CQE tells of it beside its length.
+inline void tell_datagram(Cqe& cqe, const ParsedPacket& packet, const RequestEffect& e,
+                          const QpConfig& qp, const PortAttributes& port) {
+  cqe.src_qp = packet.deth.src_qp;
+  cqe.has_grh = has_network_header(packet.framing) != mutant<"grh_flag_wrong">();
+  cqe.slid = e.slid, cqe.sl = e.sl, cqe.pkey_index = qp.pkey_index;
+  if (qp.qpn == kQp1 && !mutant<"qp1_tells_own_index">())  // G18.4
+    cqe.pkey_index = find_pkey(port.pkeys, packet.bth.pkey).value_or(qp.pkey_index);
+}
+
+// The counter of a datagram that has no place; nullptr: it has one, or its queue pair fails.
+inline u64 DropCounters::*counter_without_place(RequestCause cause) {
+  if (cause == RequestCause::NoReceiveWqe) return &DropCounters::no_receive_wqe;
+  return cause == RequestCause::ReceiveTooShort ? &DropCounters::receive_too_short : nullptr;
+}
+}  // namespace hca::proto

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole packets in all framings: parse, build, ICRC and VCRC.
+#pragma once
+#include <span>
+
+#include "model/proto/wire/framing.h"
+#include "model/proto/wire/opcodes.h"
+
+namespace hca::proto {
+
+// What the structure of a frame is. All but Good name the first thing that does not hold; such a
+// frame is dropped.
+enum class PacketVerdict : u8 {
+  Good,
+  Truncated,
+  UnknownEtherType,
+  RawPacket,
+  BadLver,
+  BadIpVersion,
+  BadIpHeaderLength,
+  BadIpChecksum,
+  Fragment,
+  NotUdp,
+  BadUdpPort,
+  BadUdpChecksum,
+  BadNextHeader,
+  BadLength,
+  BadPad,
+  BadTver,
+  ReservedOpcode,
+  BadIcrc,
+  BadVcrc,
+};
+struct VerdictRow {
+  PacketVerdict verdict;
+  std::string_view name;
+  std::string_view statement;
+  bool is_foreign;  // no RoCE or IBA packet at all: another protocol's
+  std::string_view sentence;
+};
+std::span<const VerdictRow> verdict_rows();
+const VerdictRow& verdict_row(PacketVerdict verdict);
+
+// The extension headers of a packet; only those that its opcode has are meant.
+struct ExtHeaders {
+  Rdeth rdeth;
+  Deth deth;
+  XrcEth xrc_eth;
+  Eoeth eoeth;
+  Feth feth;
+  Reth reth;
+  AtomicEth atomic_eth;
+  Aeth aeth;
+  AtomicAckEth atomic_ack_eth;
+  ImmDt imm_dt;
+  Ieth ieth;
+};
+
+// A frame taken apart. Not initialised: what the verdict and the opcode do not promise is not set.
+struct ParsedStart : FrameShape {
+  const OpcodeRow* opcode;  // nullptr: reserved
+  Bth bth;
+};
+struct ParsedPacket : ParsedStart, ExtHeaders {
+  bool has(Ext e) const { return opcode->has(e); }
+};
+
+// Takes a frame apart: its structure only, in front of any context. Reads nothing outside of
+// `frame`, allocates nothing. Good: all of `out` is set; BadTver, BadPad and ReservedOpcode:
+// framing, network_offset, transport_offset and bth are. Trailing bytes of an Ethernet frame after
+// its IP or GRH length are padding. ICRC and VCRC: below.
+PacketVerdict parse(std::span<const u8> frame, LinkLayer link, ParsedPacket& out);
+
+// What stood in front of the BTH of a frame that was good, and what it means: frames of a stream
+// have the same. Nothing that depends on what stands behind it is kept.
+struct alignas(64) KnownNetwork {
+  u32 frame_bytes = 0;  // 0: nothing is known
+  LinkLayer link{};
+  Framing framing{};
+  bool matched = false;  // the frame that was parsed last had the same
+  u16 network_offset = 0, transport_offset = 0;
+  u32 transport_bytes = 0;  // from the BTH to the end of the ICRC
+  u32 crc = 0;              // the ICRC over what it covers in front of the BTH
+  std::array<u8, 80> head{};
+};
+// The same, and sets known.matched: then what is known is not taken apart again. Learns nothing.
+PacketVerdict parse(std::span<const u8> frame, LinkLayer link, KnownNetwork& known,
+                    ParsedPacket& out);
+
+// ---- CRCs ----
+class NetworkCrcs;
+// The ICRC over frame[network_offset, icrc_offset) with the variant fields masked: its four bytes
+// on the wire are this number, low byte first. The frame is not written.
+u32 icrc_of(const u8* frame, const FrameShape& shape);
+bool icrc_good(std::span<const u8> frame, const FrameShape& shape);
+// parse(), then the CRCs. A packet of a reserved opcode is Good too, without an OpcodeRow and
+// without payload: its queue pair answers it (BTH-4).
+PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, ParsedPacket& out);
+// The same with CRCs that somebody else has checked.
+struct FrameCrcs {
+  bool icrc_ok = false, vcrc_ok = false;  // vcrc_ok: of a native one
+};
+PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, FrameCrcs crcs,
+                          ParsedPacket& out);
+// The same, faster, by what is known of the frames before.
+PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, KnownNetwork& known,
+                          NetworkCrcs& known_crcs, ParsedPacket& out);
+// Native framings: the two bytes after the ICRC.
+bool vcrc_good(std::span<const u8> frame, const FrameShape& shape);
+
+// ---- addresses, decoded when asked for ----
+struct Addressing {
+  u64 destination_mac, source_mac;  // RoCE
+  bool has_vlan;
+  u8 priority;
+  u16 vlan_id;
+  u16 dlid, slid;  // native
+  u8 service_level, virtual_lane;
+  Gid source_gid, destination_gid;  // IPv4 addresses as ::ffff:a.b.c.d (G34.2); zero without GRH
+  u8 traffic_class;                 // with the ECN bits
+  u32 flow_label;
+  u8 hop_limit;
+  u16 udp_source_port;
+};
+Addressing addressing_of(const u8* frame, const FrameShape& shape);
+
+// Bits 7:2 DSCP, 1:0 ECN; 0 without a GRH or IP header.
+inline u8 traffic_class_of(const u8* frame, const FrameShape& shape) {
+  const u8* const network = frame + shape.network_offset;
+  switch (shape.framing) {
+    case Framing::IbLocal:
+      return 0;
+    case Framing::RoceV2Ip4:
+      return decode<Ipv4>(network).tos;
+    default:
+      return decode<Grh>(network).tclass;  // the IPv6 header has it in the same place
+  }
+}
+inline constexpr u8 kEcnMask = 3;
+inline constexpr u8 kEcnCongestionExperienced = 3;
+
+// ---- building ----
+Gid gid_of_ipv4(u32 address);
+u32 ipv4_of_gid(const Gid& gid);
+
+// Where a queue pair's packets go, as its context has it.
+struct AddressVector {
+  Framing framing = Framing::RoceV2Ip4;
+  u64 source_mac = 0, destination_mac = 0;
+  bool has_vlan = false;
+  u8 priority = 0;
+  u16 vlan_id = 0;
+  u16 source_lid = 0, destination_lid = 0;
+  u8 service_level = 0, virtual_lane = 0;
+  Gid source_gid{}, destination_gid{};
+  u8 traffic_class = 0;
+  u32 flow_label = 0;
+  u8 hop_limit = 64;
+  u16 udp_source_port = kFirstUdpSourcePort;  // constant for a queue pair
+  friend constexpr bool operator==(const AddressVector&, const AddressVector&) = default;
+};
+
+// That of a frame, or of what stands in front of the BTH of each of a queue pair's.
+AddressVector address_vector(Framing framing, const Addressing& addressing);
+
+// All that stands in front of the BTH, encoded once; the lengths are patched into each copy.
+struct Path {
+  Framing framing;
+  u16 bytes;           // in front of the BTH
+  u16 network_offset;  // as in FrameShape
+  u32 ipv4_sum;        // of the IPv4 header without length, identification and checksum
+  std::array<u8, 72> head;
+};
+// A value wider than its field is refused: std::out_of_range.
+Path make_path(const AddressVector& av);
+
+constexpr u32 pad_of(u32 payload_bytes) { return -payload_bytes & 3; }
+constexpr u32 header_bytes(const Path& path, const OpcodeRow& row) {
+  return path.bytes + bytes_of<Bth>() + row.ext_bytes;
+}
+// From the first header to the last CRC; a short Ethernet frame is not padded here.
+constexpr u32 frame_bytes(const Path& path, const OpcodeRow& row, u32 payload_bytes) {
+  return header_bytes(path, row) + payload_bytes + pad_of(payload_bytes) + kIcrcBytes +
+         (is_native(path.framing) ? kVcrcBytes : 0);
+}
+constexpr FrameShape shape_of(const Path& path, const OpcodeRow& row, u32 payload_bytes) {
+  const u32 headers = header_bytes(path, row);
+  return {path.framing, path.network_offset, path.bytes,
+          u16(headers), payload_bytes,       headers + payload_bytes + pad_of(payload_bytes)};
+}
+
+// Writes all headers, lengths and the IPv4 checksum included, to frame[0, header_bytes) and returns
+// their size. OpCode and PadCnt of the BTH come from `row` and `payload_bytes`. `ip_id`: IPv4
+// identification.
+u32 write_headers(const Path& path, const OpcodeRow& row, const Bth& bth, const ExtHeaders& ext,
+                  u32 payload_bytes, u8* frame, u16 ip_id = 0);
+// Those behind the BTH alone, to `at`.
+void write_ext(const OpcodeRow& row, const ExtHeaders& ext, u8* at);
+
+// After headers and payload stand in the frame: zeroes the pad and inserts the ICRC. `known`: of
+// what it covers in front of the BTH.
+void insert_icrc(u8* frame, const FrameShape& shape, NetworkCrcs& known);
+// Behind `end`, where the ICRC ends.
+void insert_vcrc(u8* frame, u32 end);
+// Behind the ICRC: inserts the VCRC natively. Returns the frame's size.
+inline u32 end_frame(u8* frame, const FrameShape& shape) {
+  const u32 end = shape.icrc_offset + kIcrcBytes;
+  if (!is_native(shape.framing)) return end;
+  insert_vcrc(frame, end);
+  return end + kVcrcBytes;
+}
+// Both, of a frame of which nothing is known.
+u32 finish_frame(u8* frame, const FrameShape& shape);
+
+}  // namespace hca::proto

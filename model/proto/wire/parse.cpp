@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Taking frames apart. Each step checks that its header is there before it reads it.
+#include <algorithm>
+#include <cstring>
+
+#include "model/proto/wire/ip_checksum.h"
+#include "model/proto/wire/packet.h"
+#include "model/proto/wire/parse_at.h"
+
+namespace hca::proto {
+namespace {
+
+using enum PacketVerdict;
+
+template <class H>
+void take(H& header, const u8*& at) {
+  decode_to(at, header);
+  at += bytes_of<H>();
+}
+
+void take_ext(Ext ext, const u8*& at, ExtHeaders& out) {
+  switch (ext) {
+    case Ext::Rdeth:
+      return take(out.rdeth, at);
+    case Ext::Deth:
+      return take(out.deth, at);
+    case Ext::XrcEth:
+      return take(out.xrc_eth, at);
+    case Ext::Eoeth:
+      return take(out.eoeth, at);
+    case Ext::Feth:
+      return take(out.feth, at);
+    case Ext::Reth:
+      return take(out.reth, at);
+    case Ext::AtomicEth:
+      return take(out.atomic_eth, at);
+    case Ext::Aeth:
+      return take(out.aeth, at);
+    case Ext::AtomicAckEth:
+      return take(out.atomic_ack_eth, at);
+    case Ext::ImmDt:
+      return take(out.imm_dt, at);
+    case Ext::Ieth:
+      return take(out.ieth, at);
+    case Ext::CnpPayload:
+      at += bytes_of<CnpPayload>();
+      return;
+  }
+}
+
+// `bytes` stand from the BTH to the end of the ICRC.
+[[gnu::always_inline]] inline PacketVerdict parse_transport(const u8* frame, u32 offset, u32 bytes,
+                                                            ParsedPacket& out) {
+  if (bytes < bytes_of<Bth>() + kIcrcBytes) return Truncated;
+  out.transport_offset = u16(offset);
+  out.icrc_offset = offset + bytes - kIcrcBytes;
+  decode_to(frame + offset, out.bth);
+  if (mutant<"qpn_16_bits">()) out.bth.dest_qp &= 0xffff;
+  if (out.bth.tver != 0 && !mutant<"tver_not_read">()) [[unlikely]]
+    return BadTver;
+#ifdef HCA_MUTANTS
+  Mutant::parses(u32(out.framing), out.bth.opcode);
+#endif
+  out.opcode = opcode_row(out.bth.opcode);
+  if (out.opcode == nullptr) [[unlikely]]
+    return ReservedOpcode;
+
+  const u32 headers = bytes_of<Bth>() + out.opcode->ext_bytes;
+  // BTH-4: an operation that no device executes is refused whatever stands behind its BTH.
+  const auto refuse = [&](PacketVerdict verdict) {
+    if (!out.opcode->traits().extended) return verdict;
+    out.opcode = nullptr;
+    return ReservedOpcode;
+  };
+  if (bytes < headers + kIcrcBytes) return refuse(Truncated);
+  if (bytes % 4 != 0) [[unlikely]]
+    return refuse(BadLength);
+  const u32 padded = bytes - headers - kIcrcBytes;
+  if (out.bth.pad_count > padded) [[unlikely]]
+    return refuse(BadPad);
+  out.payload_offset = u16(offset + headers);
+  out.payload_bytes = padded - (mutant<"pad_not_stripped">() ? 0 : out.bth.pad_count);
+
+  const u8* at = frame + offset + bytes_of<Bth>();
+  out.opcode->ext.for_each([&](Ext ext) { take_ext(ext, at, out); });
+  return Good;
+}
+
+// `addresses` are the two addresses of the IP header, `udp` the UDP header with `length` bytes.
+bool udp_checksum_good(std::span<const u8> addresses, const u8* udp, u32 length) {
+  return folded(sum_of_words(addresses.data(), addresses.size()) + kIpProtocolUdp + length +
+                sum_of_words(udp, length)) == 0xFFFF;
+}
+
+PacketVerdict parse_udp(const u8* frame, u32 offset, u32 bytes, std::span<const u8> addresses,
+                        ParsedPacket& out) {
+  if (bytes < bytes_of<Udp>()) return Truncated;
+  const Udp udp = decode<Udp>(frame + offset);
+  if (udp.destination_port != kRoceUdpPort && !mutant<"udp_port_not_read">()) [[unlikely]]
+    return BadUdpPort;
+  if (udp.length != bytes && !mutant<"udp_length_not_compared">()) [[unlikely]]
+    return BadLength;
+  if (udp.checksum != 0 && !mutant<"udp_checksum_ignored">() &&
+      !udp_checksum_good(addresses, frame + offset, bytes)) [[unlikely]]
+    return BadUdpChecksum;
+  return parse_transport(frame, offset + bytes_of<Udp>(), bytes - bytes_of<Udp>(), out);
+}
+
+PacketVerdict parse_ipv4(std::span<const u8> frame, u32 offset, ParsedPacket& out) {
+  const u32 available = u32(frame.size()) - offset;
+  if (available < bytes_of<Ipv4>()) return Truncated;
+  const u8* const at = frame.data() + offset;
+  const Ipv4 ip = decode<Ipv4>(at);
+  if (ip.version != kIpVersion4 && !mutant<"ipver_not_read">()) [[unlikely]]
+    return BadIpVersion;
+  if (ip.header_words != kIpv4HeaderWords && !mutant<"ihl_not_read">()) [[unlikely]]
+    return BadIpHeaderLength;
+  if (!ipv4_checksum_good(at) && !mutant<"ip_checksum_ignored">()) [[unlikely]]
+    return BadIpChecksum;
+  if (ip.total_length < bytes_of<Ipv4>()) [[unlikely]]
+    return BadLength;
+  if (ip.total_length > available) [[unlikely]]
+    return Truncated;
+  if (ip.total_length != available && mutant<"ethernet_padding_refused">()) return BadLength;
+  if ((ip.more_fragments || ip.fragment_offset != 0) && !mutant<"fragment_taken">()) [[unlikely]]
+    return Fragment;
+  if (ip.protocol != kIpProtocolUdp && !mutant<"ip_protocol_not_read">()) [[unlikely]]
+    return NotUdp;
+  out.framing = Framing::RoceV2Ip4;
+  return parse_udp(frame.data(), offset + bytes_of<Ipv4>(), ip.total_length - bytes_of<Ipv4>(),
+                   {at + 12, 8}, out);
+}
+
+PacketVerdict parse_ipv6(std::span<const u8> frame, u32 offset, ParsedPacket& out) {
+  const u32 available = u32(frame.size()) - offset;
+  if (available < bytes_of<Ipv6>()) return Truncated;
+  const u8* const at = frame.data() + offset;
+  const Ipv6 ip = decode<Ipv6>(at);
+  if (ip.version != kIpVersion6 && !mutant<"ipver_not_read">()) [[unlikely]]
+    return BadIpVersion;
+  if (ip.payload_length > available - bytes_of<Ipv6>()) [[unlikely]]
+    return Truncated;
+  if (ip.next_header != kIpProtocolUdp && !mutant<"ip_protocol_not_read">()) [[unlikely]]
+    return NotUdp;
+  out.framing = Framing::RoceV2Ip6;
+  return parse_udp(frame.data(), offset + bytes_of<Ipv6>(), ip.payload_length, {at + 8, 32}, out);
+}
+
+// A GRH and the BTH behind it; `available` bytes from the GRH to the ICRC, at least.
+PacketVerdict parse_grh(const u8* frame, u32 offset, u32 available, bool exact, ParsedPacket& out) {
+  if (available < bytes_of<Grh>()) return Truncated;
+  const Grh grh = decode<Grh>(frame + offset);
+  if (grh.ip_ver != kIpVersion6 && !mutant<"ipver_not_read">()) [[unlikely]]
+    return BadIpVersion;
+  if (grh.nxt_hdr != kNextHeaderIba && !mutant<"nxthdr_not_read">()) [[unlikely]]
+    return BadNextHeader;
+  if (grh.pay_len > available - bytes_of<Grh>()) [[unlikely]]
+    return exact ? BadLength : Truncated;
+  if (exact && grh.pay_len != available - bytes_of<Grh>()) [[unlikely]]
+    return BadLength;
+  return parse_transport(frame, offset + bytes_of<Grh>(), grh.pay_len, out);
+}
+
+PacketVerdict parse_native(std::span<const u8> frame, ParsedPacket& out) {
+  if (frame.size() < bytes_of<Lrh>()) return Truncated;
+  const Lrh lrh = decode<Lrh>(frame.data());
+  if (lrh.lver != 0 && !mutant<"lver_not_read">()) [[unlikely]]
+    return BadLver;
+  const u32 bytes = 4u * lrh.pkt_len;  // LRH to ICRC
+  if (bytes + kVcrcBytes > frame.size()) return Truncated;
+  if ((bytes + kVcrcBytes != frame.size() && !mutant<"pktlen_not_compared">()) ||
+      bytes < bytes_of<Lrh>())
+    return BadLength;
+  const u32 behind = bytes - bytes_of<Lrh>();
+  if (lrh.lnh == kLnhLocal || (lrh.lnh < kLnhLocal && mutant<"raw_parsed">())) {
+    out.framing = Framing::IbLocal;
+    out.network_offset = 0;
+    return parse_transport(frame.data(), bytes_of<Lrh>(), behind, out);
+  }
+  if (lrh.lnh != kLnhGlobal) return RawPacket;
+  out.framing = Framing::IbGlobal;
+  out.network_offset = bytes_of<Lrh>();
+  return parse_grh(frame.data(), bytes_of<Lrh>(), behind, true, out);
+}
+
+PacketVerdict parse_ethernet(std::span<const u8> frame, ParsedPacket& out) {
+  u32 offset = bytes_of<Ethernet>();
+  if (frame.size() < offset) return Truncated;
+  u64 type = load_be<2>(frame.data() + offset - 2);
+  if (type == kEtherTypeVlan) {
+    offset += bytes_of<Vlan>();
+    if (frame.size() < offset) return Truncated;
+    type = load_be<2>(frame.data() + offset - 2);
+  }
+  out.network_offset = u16(offset);
+  if (type == kEtherTypeIpv4) return parse_ipv4(frame, offset, out);
+  if (type == kEtherTypeIpv6) return parse_ipv6(frame, offset, out);
+  if (type != kEtherTypeRoce) return UnknownEtherType;
+  out.framing = Framing::RoceV1;
+  return parse_grh(frame.data(), offset, u32(frame.size()) - offset, false, out);
+}
+
+}  // namespace
+
+PacketVerdict parse(std::span<const u8> frame, LinkLayer link, ParsedPacket& out) {
+  return link == LinkLayer::Ethernet ? parse_ethernet(frame, out) : parse_native(frame, out);
+}
+
+PacketVerdict parse_at(std::span<const u8> frame, Layer layer, u32 offset, ParsedPacket& out) {
+  const u32 available = u32(frame.size()) - offset;
+  out.network_offset = u16(offset);
+  out.framing = Framing::RoceV2Ip4;
+  switch (layer) {
+    case Layer::Lrh:
+      return parse_native(frame, out);
+    case Layer::Ipv4:
+      return parse_ipv4(frame, offset, out);
+    case Layer::Ipv6:
+      return parse_ipv6(frame, offset, out);
+    case Layer::Grh:
+      out.framing = Framing::RoceV1;
+      return parse_grh(frame.data(), offset, available, false, out);
+    case Layer::Udp: {
+      if (available < bytes_of<Udp>()) return Truncated;
+      const u32 length = decode<Udp>(frame.data() + offset).length;
+      if (length > available) return Truncated;
+      if (length < bytes_of<Udp>()) return BadLength;
+      return parse_transport(frame.data(), offset + bytes_of<Udp>(), length - bytes_of<Udp>(), out);
+    }
+    case Layer::Bth:
+      return parse_transport(frame.data(), offset, available, out);
+    default:
+      return UnknownEtherType;
+  }
+}
+
+namespace {
+// The size that most paths have is compared without a call.
+bool is_same(const u8* head, const u8* frame, u32 bytes) {
+  constexpr u32 usual = bytes_of<Ethernet>() + bytes_of<Ipv4>() + bytes_of<Udp>();
+  return bytes == usual ? !std::memcmp(head, frame, usual) : !std::memcmp(head, frame, bytes);
+}
+}  // namespace
+
+[[gnu::hot]] PacketVerdict parse(std::span<const u8> frame, LinkLayer link, KnownNetwork& known,
+                                 ParsedPacket& out) {
+  known.matched = frame.size() == known.frame_bytes && link == known.link &&
+                  is_same(known.head.data(), frame.data(), known.transport_offset);
+  if (!known.matched) [[unlikely]]
+    return parse(frame, link, out);
+  out.framing = known.framing, out.network_offset = known.network_offset;
+  return parse_transport(frame.data(), known.transport_offset, known.transport_bytes, out);
+}
+
+}  // namespace hca::proto
