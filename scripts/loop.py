@@ -104,7 +104,7 @@ ROWS = [
     (r"testbench/tests/[a-z_]+/[a-z_]+\.(cpp|h)", [], None),  # see of_test_file()
     (r"testbench/scenarios/.*\.yaml", ["hca"], lambda p: [[HCA, "run", p]]),
     (r"testbench/presets/.*\.yaml", ["hca"], lambda p: [[HCA, "calibrate"]]),
-    (r"testbench/[^/]+\.(h|cpp|in)", ["hca_system_tests", "hca"],
+    (r"testbench/[a-z_]+/[^/]+\.(h|cpp|in)", ["hca_system_tests", "hca"],
      lambda p: [catch("hca_system_tests", tests_about("system", p)), [HCA, "run"]]),
     (r"scripts/.*\.sh", [], lambda p: [["shellcheck", p]]),
     (r"scripts/.*\.py", [], lambda p: [[PYTHON, "-m", "py_compile", p]]),

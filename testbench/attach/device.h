@@ -10,7 +10,7 @@
 #include "testbench/attach/attached_memory.h"
 #include "testbench/attach/cm_port.h"
 #include "testbench/attach/device_config.h"
-#include "testbench/testbed.h"
+#include "testbench/testbed/testbed.h"
 
 namespace hca::attach {
 using testbench::Cycle;

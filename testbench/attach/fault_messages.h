@@ -2,7 +2,7 @@
 // What `hca faults` asks a server: the lists `faults` and `fail`, entry by entry.
 #pragma once
 #include "testbench/attach/protocol.h"
-#include "testbench/scenario.h"
+#include "testbench/scenario/scenario.h"
 
 namespace hca::attach {
 // The places are those of `faults`, and then those of `fail`.

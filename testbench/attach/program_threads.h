@@ -8,7 +8,7 @@
 #include <span>
 
 #include "testbench/attach/turns.h"
-#include "testbench/host_cpu.h"
+#include "testbench/host/host_cpu.h"
 
 namespace hca::attach {
 using engine::Cycle;

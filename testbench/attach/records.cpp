@@ -7,10 +7,10 @@
 #include <stdexcept>
 
 #include "model/blocks/chip.h"
-#include "testbench/kernel_time.h"
-#include "testbench/knob_table.h"
-#include "testbench/scenario_knobs.h"
-#include "testbench/text_file.h"
+#include "testbench/scenario/knob_table.h"
+#include "testbench/scenario/scenario_knobs.h"
+#include "testbench/testbed/kernel_time.h"
+#include "testbench/text/text_file.h"
 
 namespace hca::attach {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "testbench/attach/server.h"
-#include "testbench/wire_capture.h"
+#include "testbench/trace/wire_capture.h"
 
 namespace hca::attach {
 // What a server writes while it serves: frames of the wires (run.pcap, with two ports run.pcapng),

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "testbench/scenario.h"
+#include "testbench/scenario/scenario.h"
 
 namespace hca::attach {
 // Keys of a scenario that a server of programs cannot do as they say: one line each, with where the

@@ -16,7 +16,7 @@
 #include "model/sc_hosts.h"
 #include "testbench/attach/file_places.h"
 #include "testbench/attach/time_stamps.h"
-#include "testbench/kernel_time.h"
+#include "testbench/testbed/kernel_time.h"
 
 namespace hca::attach {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "testbench/attach/fault_messages.h"
 #include "testbench/attach/server.h"
-#include "testbench/scenario_knobs.h"
+#include "testbench/scenario/scenario_knobs.h"
 
 namespace hca::attach {
 namespace {

@@ -12,7 +12,7 @@
 #include <stdexcept>
 
 #include "model/proto/transport/multicast.h"
-#include "testbench/kernel_time.h"
+#include "testbench/testbed/kernel_time.h"
 
 namespace hca::attach {
 using proto::BarOffset;

@@ -10,8 +10,8 @@
 
 #include "testbench/bench/functional_limit.h"
 #include "testbench/bench/processor_time.h"
-#include "testbench/fresh_kernel.h"
-#include "testbench/testbed.h"
+#include "testbench/testbed/fresh_kernel.h"
+#include "testbench/testbed/testbed.h"
 
 namespace hca::bench {
 using namespace hca::testbench;

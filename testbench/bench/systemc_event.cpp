@@ -3,7 +3,7 @@
 
 #include <systemc>
 
-#include "testbench/fresh_kernel.h"
+#include "testbench/testbed/fresh_kernel.h"
 
 namespace {
 // One SC_METHOD that notifies itself: the price of an event of the kernel.

@@ -8,12 +8,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "testbench/calibration.h"
+#include "testbench/calibration/calibration.h"
 #include "testbench/cli/commands.h"
 #include "testbench/cli/parts.h"
-#include "testbench/preset.h"
-#include "testbench/report_page.h"
-#include "testbench/text_file.h"
+#include "testbench/report/report_page.h"
+#include "testbench/scenario/preset.h"
+#include "testbench/text/text_file.h"
 
 namespace hca::cli {
 using namespace testbench;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // hca compare: two results side by side.
-#include "testbench/compare.h"
+#include "testbench/run/compare.h"
 
 #include <cstdio>
 #include <memory>

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "testbench/cli/commands.h"
-#include "testbench/scenario_knobs.h"
+#include "testbench/scenario/scenario_knobs.h"
 
 namespace hca::cli {
 using namespace testbench;

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "testbench/cli/commands.h"
-#include "testbench/packet_listing.h"
+#include "testbench/packets/packet_listing.h"
 
 namespace hca::cli {
 namespace {

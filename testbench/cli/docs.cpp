@@ -7,10 +7,10 @@
 #include <memory>
 
 #include "testbench/cli/commands.h"
-#include "testbench/device_doc.h"
-#include "testbench/protocol_docs.h"
-#include "testbench/text_file.h"
-#include "testbench/timing_doc.h"
+#include "testbench/generated_pages/device_doc.h"
+#include "testbench/generated_pages/protocol_docs.h"
+#include "testbench/generated_pages/timing_doc.h"
+#include "testbench/text/text_file.h"
 
 namespace hca::cli {
 namespace {

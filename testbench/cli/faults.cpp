@@ -10,8 +10,8 @@
 #include "testbench/attach/fault_messages.h"
 #include "testbench/cli/commands.h"
 #include "testbench/cli/server_link.h"
-#include "testbench/scenario_file.h"
-#include "testbench/scenario_knobs.h"
+#include "testbench/scenario/scenario_file.h"
+#include "testbench/scenario/scenario_knobs.h"
 
 namespace hca::cli {
 namespace {

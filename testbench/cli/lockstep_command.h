@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "testbench/cli/commands.h"
-#include "testbench/load_frames.h"
 #include "testbench/lockstep/lockstep_options.h"
+#include "testbench/replay/load_frames.h"
 
 namespace hca::cli {
 template <class Pair>

@@ -10,10 +10,10 @@
 #include <set>
 
 #include "testbench/cli/commands.h"
-#include "testbench/missing_part.h"
-#include "testbench/replay_pairs.h"
-#include "testbench/replay_report.h"
-#include "testbench/text_file.h"
+#include "testbench/replay/replay_pairs.h"
+#include "testbench/replay/replay_report.h"
+#include "testbench/run/missing_part.h"
+#include "testbench/text/text_file.h"
 #include "testbench/vectors/coverage.h"
 #include "testbench/vectors/filter.h"
 #include "testbench/vectors/inputs.h"

@@ -10,21 +10,21 @@
 #include <filesystem>
 #include <memory>
 
-#include "testbench/chrome_trace.h"
 #include "testbench/cli/attach.h"
 #include "testbench/cli/commands.h"
 #include "testbench/cli/parts.h"
-#include "testbench/event_log.h"
-#include "testbench/message_csv.h"
-#include "testbench/report.h"
-#include "testbench/report_page.h"
-#include "testbench/run_recorder.h"
-#include "testbench/scenario_file.h"
-#include "testbench/seeds.h"
-#include "testbench/shrink.h"
-#include "testbench/text_file.h"
-#include "testbench/vcd_file.h"
-#include "testbench/wire_capture.h"
+#include "testbench/report/report.h"
+#include "testbench/report/report_page.h"
+#include "testbench/run/run_recorder.h"
+#include "testbench/run/shrink.h"
+#include "testbench/scenario/scenario_file.h"
+#include "testbench/scenario/seeds.h"
+#include "testbench/text/text_file.h"
+#include "testbench/trace/chrome_trace.h"
+#include "testbench/trace/event_log.h"
+#include "testbench/trace/message_csv.h"
+#include "testbench/trace/vcd_file.h"
+#include "testbench/trace/wire_capture.h"
 
 namespace hca::cli {
 using namespace testbench;

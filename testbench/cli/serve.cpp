@@ -9,7 +9,7 @@
 #include "testbench/attach/serve_rules.h"
 #include "testbench/attach/time_stamps.h"
 #include "testbench/cli/commands.h"
-#include "testbench/scenario_file.h"
+#include "testbench/scenario/scenario_file.h"
 
 namespace hca::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "testbench/sweep/store.h"
 #include "testbench/sweep/table.h"
 #include "testbench/sweep/workers.h"
-#include "testbench/text_file.h"
+#include "testbench/text/text_file.h"
 
 namespace hca::cli {
 using namespace testbench;

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "testbench/cli/commands.h"
-#include "testbench/text_file.h"
+#include "testbench/text/text_file.h"
 #include "testbench/vectors/coverage.h"
 #include "testbench/vectors/export.h"
 #include "testbench/vectors/filter.h"

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "testbench/cm/agent.h"
-#include "testbench/testbed.h"
+#include "testbench/testbed/testbed.h"
 
 namespace hca::cm {
 // The general services interface of an HCA's first port: QP 1 of the model, which sends and

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "testbench/fuzz/shared/device.h"
-#include "testbench/packet_listing.h"
-#include "testbench/pcap_file.h"
+#include "testbench/packets/packet_listing.h"
+#include "testbench/packets/pcap_file.h"
 
 using namespace hca;
 using namespace hca::testbench;

@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "testbench/scenario.h"
-#include "testbench/scenario_file.h"
+#include "testbench/scenario/scenario.h"
+#include "testbench/scenario/scenario_file.h"
 
 using namespace hca;
 using namespace hca::testbench;

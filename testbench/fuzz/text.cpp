@@ -7,8 +7,8 @@
 #include <string>
 
 #include "testbench/fuzz/shared/device.h"
-#include "testbench/opened_frame.h"
-#include "testbench/packet_listing.h"
+#include "testbench/packets/opened_frame.h"
+#include "testbench/packets/packet_listing.h"
 
 using namespace hca;
 using namespace hca::testbench;

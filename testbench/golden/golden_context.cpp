@@ -7,9 +7,9 @@
 
 #include "model/proto/transport/responder_rules.h"
 #include "model/proto/wire/headers.h"
+#include "testbench/host/verbs_names.h"
 #include "testbench/vectors/fields.h"
 #include "testbench/vectors/format.h"
-#include "testbench/verbs_names.h"
 
 namespace hca::testbench {
 using namespace proto;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "testbench/functional_device.h"
+#include "testbench/host/functional_device.h"
 #include "testbench/vectors/host.h"
 
 namespace hca::testbench {

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "model/proto/wire/print.h"
 #include "model/proto/wire/dissect.h"
+#include "model/proto/wire/print.h"
 
 namespace hca::testbench {
 std::string headers_of(std::span<const u8> frame, proto::LinkLayer link) {

@@ -14,7 +14,7 @@
 #include "model/proto/mutant.h"
 #include "testbench/mutants/every.h"
 #include "testbench/mutants/trial.h"
-#include "testbench/text_file.h"
+#include "testbench/text/text_file.h"
 #include "testbench/vectors/inputs.h"
 
 namespace {

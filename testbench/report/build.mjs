@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 const kPages = [['run', 'Run of the HCA model'], ['calibration', 'HCA model against measurements']];
 
 const folder = new URL('.', import.meta.url).pathname;
-let source = '// Made from testbench/report/.\n#include "testbench/report_page.h"\n';
+let source = '// Made from testbench/report/.\n#include "testbench/report/report_page.h"\n';
 for (const [name, title] of kPages) {
   const result = await build({
     entryPoints: [`${folder}${name}.js`], bundle: true, minify: true, write: false, outdir: 'out',

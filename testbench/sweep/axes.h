@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "testbench/scenario.h"
-#include "testbench/scenario_file.h"
+#include "testbench/scenario/scenario.h"
+#include "testbench/scenario/scenario_file.h"
 #include "testbench/sweep/plan.h"
 
 namespace hca::testbench {

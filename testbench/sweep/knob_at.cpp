@@ -4,7 +4,7 @@
 #include <charconv>
 #include <map>
 
-#include "testbench/scenario_knobs.h"
+#include "testbench/scenario/scenario_knobs.h"
 
 namespace hca::testbench {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "model/engine/knob_text.h"
-#include "testbench/scenario.h"
+#include "testbench/scenario/scenario.h"
 
 namespace hca::testbench {
 // The knob at a path that `--set` takes: "wire.latency", "workload[0].size". Nothing: there is no

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "testbench/scenario.h"
-#include "testbench/scenario_file.h"
+#include "testbench/scenario/scenario.h"
+#include "testbench/scenario/scenario_file.h"
 #include "testbench/sweep/axes.h"
-#include "testbench/text_file.h"
+#include "testbench/text/text_file.h"
 
 namespace hca::testbench {
 namespace {

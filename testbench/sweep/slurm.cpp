@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "testbench/sweep/workers.h"
-#include "testbench/text_file.h"
+#include "testbench/text/text_file.h"
 
 namespace hca::testbench {
 namespace {

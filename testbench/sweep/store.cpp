@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "testbench/text_file.h"
+#include "testbench/text/text_file.h"
 
 namespace hca::testbench {
 namespace {

@@ -2,7 +2,7 @@
 #include "testbench/vectors/completion.h"
 
 #include <fmt/format.h>
-#include "testbench/verbs_names.h"
+#include "testbench/host/verbs_names.h"
 
 namespace hca::testbench {
 using namespace proto;

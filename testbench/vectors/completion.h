@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "testbench/frame_text.h"
+#include "testbench/host/verbs.h"
+#include "testbench/packets/frame_text.h"
 #include "testbench/vectors/symbols.h"
-#include "testbench/verbs.h"
 
 namespace hca::testbench {
 // A completion, with the queue that it ends a work request of.

@@ -14,7 +14,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "testbench/text_file.h"
+#include "testbench/text/text_file.h"
 
 namespace hca::testbench {
 namespace fs = std::filesystem;

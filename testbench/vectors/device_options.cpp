@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/blocks/chip_config.h"
-#include "testbench/knob_table.h"
+#include "testbench/scenario/knob_table.h"
 #include "testbench/vectors/host.h"
 
 namespace hca::testbench {

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <stdexcept>
 
-#include "testbench/functional_device.h"
+#include "testbench/host/functional_device.h"
 #include "testbench/vectors/host.h"
 
 namespace hca::testbench {

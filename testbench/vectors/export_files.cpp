@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "testbench/pcapng_format.h"
-#include "testbench/pcapng_writer.h"
+#include "testbench/packets/pcapng_format.h"
+#include "testbench/packets/pcapng_writer.h"
 #include "testbench/vectors/export.h"
 
 namespace hca::testbench {

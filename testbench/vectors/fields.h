@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "model/proto/wire/layout.h"
-#include "testbench/frame_text.h"
+#include "testbench/packets/frame_text.h"
 #include "testbench/vectors/symbols.h"
 
 namespace hca::testbench {

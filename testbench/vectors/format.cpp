@@ -7,10 +7,10 @@
 #include <array>
 
 #include "model/proto/interface/events.h"
+#include "testbench/host/verbs_names.h"
 #include "testbench/vectors/command_bodies.h"
 #include "testbench/vectors/format_values.h"
 #include "testbench/vectors/vector.h"
-#include "testbench/verbs_names.h"
 
 namespace hca::testbench {
 using namespace proto;

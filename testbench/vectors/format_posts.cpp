@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "testbench/host/verbs_names.h"
 #include "testbench/vectors/format_values.h"
-#include "testbench/verbs_names.h"
 
 namespace hca::testbench {
 using namespace proto;

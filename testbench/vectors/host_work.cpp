@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "testbench/host/verbs_names.h"
 #include "testbench/vectors/host.h"
-#include "testbench/verbs_names.h"
 
 namespace hca::testbench {
 using namespace proto;

@@ -8,9 +8,9 @@
 #include <map>
 #include <stdexcept>
 
-#include "testbench/json_at.h"
-#include "testbench/packed_file.h"
-#include "testbench/text_file.h"
+#include "testbench/packets/packed_file.h"
+#include "testbench/text/json_at.h"
+#include "testbench/text/text_file.h"
 
 namespace hca::testbench {
 namespace fs = std::filesystem;

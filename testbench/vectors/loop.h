@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "testbench/replay_device.h"
+#include "testbench/replay/replay_device.h"
 #include "testbench/vectors/symbols.h"
 
 namespace hca::testbench {

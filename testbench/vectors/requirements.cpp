@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "testbench/text_file.h"
+#include "testbench/text/text_file.h"
 
 namespace hca::testbench {
 namespace {

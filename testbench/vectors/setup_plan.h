@@ -5,10 +5,10 @@
 #include <map>
 #include <string>
 
+#include "testbench/host/verbs.h"
 #include "testbench/vectors/contents.h"
 #include "testbench/vectors/packet.h"
 #include "testbench/vectors/queue_state.h"
-#include "testbench/verbs.h"
 
 namespace hca::testbench {
 // A CQ has a power of two of entries; the verbs ask for four or more.

@@ -10,7 +10,7 @@
 
 #include "model/proto/interface/commands.h"
 #include "model/proto/interface/device.h"
-#include "testbench/trimmed.h"
+#include "testbench/text/trimmed.h"
 
 namespace hca::testbench {
 using namespace proto;

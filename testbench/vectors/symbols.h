@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "testbench/json_at.h"
+#include "testbench/text/json_at.h"
 
 namespace hca::testbench {
 // The numbers of a vector: "27", "0x1b", a name, or several of them with +, - and | between: "m +

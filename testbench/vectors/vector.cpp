@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "testbench/json_at.h"
-#include "testbench/text_file.h"
+#include "testbench/text/json_at.h"
+#include "testbench/text/text_file.h"
 #include "testbench/vectors/format.h"
 
 namespace hca::testbench {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/proto/wire/layers.h"
 
-#include "model/proto/wire/print.h"
 #include "model/proto/wire/framing.h"
+#include "model/proto/wire/print.h"
 
 namespace hca::proto {
 namespace {

@@ -7,9 +7,9 @@
 #include <random>
 #include <string>
 
-#include "model/proto/wire/print.h"
 #include "model/proto/wire/packet.h"
-#include "testbench/pcap_file.h"
+#include "model/proto/wire/print.h"
+#include "testbench/packets/pcap_file.h"
 
 using namespace hca;
 using namespace hca::proto;

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/proto/wire/dissect.h"
-#include "testbench/pcap_file.h"
+#include "testbench/packets/pcap_file.h"
 #include "testbench/tests/proto/hex.h"
 
 using namespace hca;

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "model/proto/wire/print.h"
-#include "testbench/packet_listing.h"
+#include "testbench/packets/packet_listing.h"
 
 using namespace hca;
 using namespace hca::testbench;

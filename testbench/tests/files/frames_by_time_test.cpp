@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "testbench/wire_capture.h"
+#include "testbench/trace/wire_capture.h"
 
 using namespace hca;
 using namespace hca::testbench;

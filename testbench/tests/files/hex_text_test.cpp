@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One packet as xxd, hexdump, od, tcpdump, Wireshark and programs write it, each line as those
 // programs print it.
-#include "testbench/hex_text.h"
+#include "testbench/packets/hex_text.h"
 
 #include <catch2/catch.hpp>
 

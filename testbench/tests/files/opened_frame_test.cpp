@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Captured frames as a port sees them, their FCS, and what is said of cut ones.
-#include "testbench/opened_frame.h"
+#include "testbench/packets/opened_frame.h"
 
 #include <zlib.h>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "testbench/packet_listing.h"
+#include "testbench/packets/packet_listing.h"
 #include "testbench/tests/proto/hex.h"
 
 using namespace hca;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/proto/types.h"
-#include "testbench/packed_file.h"
+#include "testbench/packets/packed_file.h"
 
 namespace hca::testbench {
 namespace {

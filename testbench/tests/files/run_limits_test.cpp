@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/run_limits.h"
+#include "testbench/run/run_limits.h"
 
 #include <catch2/catch.hpp>
 

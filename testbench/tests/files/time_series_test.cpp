@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/time_series.h"
+#include "testbench/trace/time_series.h"
 
 #include <catch2/catch.hpp>
 

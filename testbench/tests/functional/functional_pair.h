@@ -8,7 +8,7 @@
 
 #include "model/functional/functional_hca.h"
 #include "model/proto/wire/packet.h"
-#include "testbench/verbs.h"
+#include "testbench/host/verbs.h"
 
 namespace hca::functional {
 // Two functional HCAs, their hosts, and a wire that a test can read and cut.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/arrivals.h"
+#include "testbench/workload/arrivals.h"
 
 #include <catch2/catch.hpp>
 

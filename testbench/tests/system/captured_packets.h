@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "testbench/pcap_file.h"
-#include "testbench/replay_learn.h"
+#include "testbench/packets/pcap_file.h"
+#include "testbench/replay/replay_learn.h"
 
 namespace hca::testbench {
 using Packets = std::vector<GivenPacket>;

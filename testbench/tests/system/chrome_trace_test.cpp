@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "testbench/chrome_trace.h"
-#include "testbench/fresh_kernel.h"
-#include "testbench/run.h"
+#include "testbench/run/run.h"
+#include "testbench/testbed/fresh_kernel.h"
+#include "testbench/trace/chrome_trace.h"
 
 namespace hca::testbench {
 namespace {

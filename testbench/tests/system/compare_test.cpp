@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/compare.h"
+#include "testbench/run/compare.h"
 
 #include <unistd.h>
 
@@ -9,8 +9,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "testbench/report.h"
-#include "testbench/run_recorder.h"
+#include "testbench/report/report.h"
+#include "testbench/run/run_recorder.h"
 #include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {

@@ -2,7 +2,7 @@
 // Runs whose contexts do not fit into the caches.
 #include <catch2/catch.hpp>
 
-#include "testbench/run_recorder.h"
+#include "testbench/run/run_recorder.h"
 #include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {

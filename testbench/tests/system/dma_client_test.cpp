@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // By hand on the link of pcie_by_hand.h: 16 bytes a cycle of 4 ns. A stream of 20 000 requests ends
 // with the latency of its last one, less than 1 in 1000 of it.
-#include "testbench/dma_client.h"
+#include "testbench/calibration/dma_client.h"
 
 #include <catch2/catch.hpp>
 

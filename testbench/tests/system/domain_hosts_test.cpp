@@ -9,7 +9,7 @@
 
 #include "model/engine/mailbox.h"
 #include "model/sc_host.h"
-#include "testbench/fresh_kernel.h"
+#include "testbench/testbed/fresh_kernel.h"
 #include "testbench/tests/engine/engine_fixture.h"
 
 namespace hca::testbench {

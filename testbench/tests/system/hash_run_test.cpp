@@ -2,7 +2,7 @@
 // Hashes and figures of runs whose ways to run differ.
 #include <fmt/format.h>
 
-#include "testbench/report.h"
+#include "testbench/report/report.h"
 #include "testbench/tests/system/recorded_run.h"
 
 namespace hca::testbench {

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "model/engine/random.h"
-#include "testbench/fresh_kernel.h"
+#include "testbench/testbed/fresh_kernel.h"
 #include "tlm/memory_target.h"
 
 namespace hca::tlm_ {

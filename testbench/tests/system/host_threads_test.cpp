@@ -2,7 +2,7 @@
 // What hosts with several threads reach, and what single units cost, against arithmetic.
 #include <catch2/catch.hpp>
 
-#include "testbench/run_recorder.h"
+#include "testbench/run/run_recorder.h"
 #include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {

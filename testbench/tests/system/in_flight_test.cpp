@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "testbench/replay_host.h"
+#include "testbench/replay/replay_host.h"
 #include "testbench/tests/system/recording.h"
 #include "testbench/tests/system/replayed.h"
 

@@ -3,8 +3,8 @@
 // which is the whole PSN window (T6).
 #include <catch2/catch.hpp>
 
-#include "testbench/fresh_kernel.h"
-#include "testbench/testbed.h"
+#include "testbench/testbed/fresh_kernel.h"
+#include "testbench/testbed/testbed.h"
 
 using namespace hca;
 using namespace hca::testbench;

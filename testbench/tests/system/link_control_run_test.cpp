@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs with rate limits, and with receive buffers that are too small without flow control.
-#include "testbench/testbed.h"
+#include "testbench/testbed/testbed.h"
 #include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {

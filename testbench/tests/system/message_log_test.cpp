@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/message_log.h"
+#include "testbench/trace/message_log.h"
 
 #include <algorithm>
 #include <map>
 
-#include "testbench/message_stats.h"
+#include "testbench/report/message_stats.h"
 #include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {

@@ -3,9 +3,9 @@
 // the same.
 #include <catch2/catch.hpp>
 
-#include "testbench/fresh_kernel.h"
-#include "testbench/scenario_file.h"
-#include "testbench/testbed.h"
+#include "testbench/scenario/scenario_file.h"
+#include "testbench/testbed/fresh_kernel.h"
+#include "testbench/testbed/testbed.h"
 #include "testbench/tests/functional/functional_pair.h"
 
 namespace hca::testbench {

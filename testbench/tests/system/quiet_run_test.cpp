@@ -2,9 +2,9 @@
 // run_quiet_for(): what chips call notifies no event of the kernel before the end.
 #include <catch2/catch.hpp>
 
-#include "testbench/fresh_kernel.h"
-#include "testbench/scenario_file.h"
-#include "testbench/testbed.h"
+#include "testbench/scenario/scenario_file.h"
+#include "testbench/testbed/fresh_kernel.h"
+#include "testbench/testbed/testbed.h"
 #include "testbench/tests/engine/engine_fixture.h"
 
 namespace hca::testbench {

@@ -3,7 +3,7 @@
 #pragma once
 #include <nlohmann/json.hpp>
 
-#include "testbench/run_recorder.h"
+#include "testbench/run/run_recorder.h"
 #include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {

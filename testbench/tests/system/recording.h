@@ -5,7 +5,7 @@
 #include <string>
 
 #include "model/proto/transport/reply_rules.h"
-#include "testbench/replay.h"
+#include "testbench/replay/replay.h"
 
 namespace hca::testbench {
 // Frames and events stand one millisecond apart unless told otherwise.

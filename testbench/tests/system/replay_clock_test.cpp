@@ -2,7 +2,7 @@
 // When things happened in a recording: its two clocks, timers, and which post a completion is of.
 #include <catch2/catch.hpp>
 
-#include "testbench/replay_report.h"
+#include "testbench/replay/replay_report.h"
 #include "testbench/tests/system/replayed.h"
 
 namespace hca::testbench {

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <functional>
 
-#include "testbench/json_at.h"
-#include "testbench/replay.h"
+#include "testbench/replay/replay.h"
+#include "testbench/text/json_at.h"
 
 namespace hca::testbench {
 namespace {

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
-#include "testbench/replay_judge.h"
+#include "testbench/replay/replay_judge.h"
 #include "testbench/tests/system/captured_packets.h"
 #include "testbench/tests/system/recording.h"
 

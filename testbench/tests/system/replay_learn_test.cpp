@@ -4,8 +4,8 @@
 #include <set>
 
 #include "model/proto/transport/psn.h"
-#include "testbench/replay.h"
-#include "testbench/replay_learn.h"
+#include "testbench/replay/replay.h"
+#include "testbench/replay/replay_learn.h"
 #include "testbench/tests/system/recording.h"
 #include "testbench/tests/system/replayed.h"
 

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "model/proto/wire/mad_tables.h"
-#include "testbench/replay_judge.h"
-#include "testbench/replay_learn.h"
+#include "testbench/replay/replay_judge.h"
+#include "testbench/replay/replay_learn.h"
 #include "testbench/tests/system/captured_packets.h"
 #include "testbench/tests/system/recording.h"
 

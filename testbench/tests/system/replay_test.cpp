@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "model/proto/wire/headers.h"
-#include "testbench/replay_learn.h"
+#include "testbench/replay/replay_learn.h"
 #include "testbench/tests/system/replayed.h"
 
 namespace hca::testbench {

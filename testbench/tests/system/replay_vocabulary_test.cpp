@@ -2,9 +2,9 @@
 // Events that hosts have, and profiles: hand-made recordings, and a capture whose JSON is changed.
 #include <catch2/catch.hpp>
 
-#include "testbench/replay_allowed.h"
-#include "testbench/replay_prepare.h"
-#include "testbench/replay_vocabulary.h"
+#include "testbench/replay/replay_allowed.h"
+#include "testbench/replay/replay_prepare.h"
+#include "testbench/replay/replay_vocabulary.h"
 #include "testbench/tests/system/oddity_case.h"
 #include "testbench/tests/system/replayed.h"
 

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "testbench/replay.h"
+#include "testbench/replay/replay.h"
 
 namespace hca::testbench {
 inline Capture load(const std::string& name) {

@@ -5,10 +5,10 @@
 #include <fstream>
 #include <map>
 
-#include "testbench/calibration.h"
-#include "testbench/dma_client.h"
-#include "testbench/preset.h"
-#include "testbench/scenario.h"
+#include "testbench/calibration/calibration.h"
+#include "testbench/calibration/dma_client.h"
+#include "testbench/scenario/preset.h"
+#include "testbench/scenario/scenario.h"
 
 namespace hca::testbench {
 namespace {

@@ -9,10 +9,10 @@
 #include <set>
 #include <sstream>
 
-#include "testbench/event_log.h"
-#include "testbench/fresh_kernel.h"
-#include "testbench/run.h"
-#include "testbench/vcd_file.h"
+#include "testbench/run/run.h"
+#include "testbench/testbed/fresh_kernel.h"
+#include "testbench/trace/event_log.h"
+#include "testbench/trace/vcd_file.h"
 
 namespace hca::testbench {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/run.h"
+#include "testbench/run/run.h"
 
 #include <bit>
 #include <catch2/catch.hpp>
@@ -8,11 +8,11 @@
 #include <sstream>
 
 #include "model/proto/wire/packet.h"
-#include "testbench/report.h"
-#include "testbench/scenario_file.h"
+#include "testbench/report/report.h"
+#include "testbench/scenario/scenario_file.h"
 #include "testbench/tests/system/run_text.h"
-#include "testbench/workload_pingpong.h"
-#include "testbench/workload_stream.h"
+#include "testbench/workload/workload_pingpong.h"
+#include "testbench/workload/workload_stream.h"
 
 namespace hca::testbench {
 namespace {

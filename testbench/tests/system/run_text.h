@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "testbench/fresh_kernel.h"
-#include "testbench/run.h"
-#include "testbench/scenario_file.h"
+#include "testbench/run/run.h"
+#include "testbench/scenario/scenario_file.h"
+#include "testbench/testbed/fresh_kernel.h"
 
 namespace hca::testbench {
 // Why a text is no scenario; "(none)": it is one.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/scenario.h"
+#include "testbench/scenario/scenario.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <catch2/catch.hpp>
 
-#include "testbench/report.h"
+#include "testbench/report/report.h"
 #include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {

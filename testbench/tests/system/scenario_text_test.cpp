@@ -3,7 +3,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 
-#include "testbench/scenario.h"
+#include "testbench/scenario/scenario.h"
 #include "testbench/tests/system/run_text.h"
 
 namespace hca::testbench {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/seeds.h"
+#include "testbench/scenario/seeds.h"
 
 #include <catch2/catch.hpp>
 
-#include "testbench/scenario_file.h"
+#include "testbench/scenario/scenario_file.h"
 
 namespace hca::testbench {
 namespace {

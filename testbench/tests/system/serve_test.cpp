@@ -8,8 +8,8 @@
 #include "testbench/attach/failures.h"
 #include "testbench/attach/numbers.h"
 #include "testbench/attach/serve_rules.h"
-#include "testbench/scenario_file.h"
-#include "testbench/scenario_knobs.h"
+#include "testbench/scenario/scenario_file.h"
+#include "testbench/scenario/scenario_knobs.h"
 #include "tlm/fault_script.h"
 
 using namespace hca;

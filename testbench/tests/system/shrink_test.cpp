@@ -2,8 +2,8 @@
 // Runs that fail under faults, made small.
 #include <catch2/catch.hpp>
 
-#include "testbench/scenario_file.h"
-#include "testbench/shrink.h"
+#include "testbench/run/shrink.h"
+#include "testbench/scenario/scenario_file.h"
 #include "testbench/tests/system/run_text.h"
 
 using namespace hca;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "testbench/scenario_file.h"
+#include "testbench/scenario/scenario_file.h"
 #include "testbench/sweep/axis_values.h"
 #include "testbench/sweep/plan.h"
 #include "testbench/sweep/slurm.h"

@@ -6,11 +6,11 @@
 #include <map>
 #include <set>
 
-#include "testbench/message_log.h"
-#include "testbench/report.h"
-#include "testbench/scenario_knobs.h"
+#include "testbench/report/report.h"
+#include "testbench/scenario/scenario_knobs.h"
 #include "testbench/tests/system/recorded_run.h"
-#include "testbench/wire_capture.h"
+#include "testbench/trace/message_log.h"
+#include "testbench/trace/wire_capture.h"
 
 namespace hca::testbench {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "testbench/tests/system/run_text.h"
-#include "testbench/wire_capture.h"
+#include "testbench/trace/wire_capture.h"
 
 namespace hca::testbench {
 namespace {

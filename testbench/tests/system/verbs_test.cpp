@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verbs layer on two functional HCAs whose frames are handed over one after the other.
-#include "testbench/verbs.h"
+#include "testbench/host/verbs.h"
 
 #include <catch2/catch.hpp>
 #include <deque>

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "model/proto/wire/packet.h"
-#include "testbench/fresh_kernel.h"
+#include "testbench/testbed/fresh_kernel.h"
 
 namespace hca::tlm_ {
 namespace {

@@ -2,9 +2,9 @@
 // Workloads of all operations, and that a wrong byte or value fails them.
 #include <catch2/catch.hpp>
 
-#include "testbench/run.h"
+#include "testbench/run/run.h"
 #include "testbench/tests/system/run_text.h"
-#include "testbench/workload_stream.h"
+#include "testbench/workload/workload_stream.h"
 
 namespace hca::testbench {
 namespace {

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/calibration/calibration_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "testbench/scenario/preset.h"
+#include "testbench/scenario/shortened.h"
+
+namespace hca::testbench {
+namespace {
+namespace fs = std::filesystem;
+
+template <class T>
+std::optional<T> number_of(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+std::string without_blanks(const std::string& text) {
+  const auto from = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t");
+  return from == text.npos ? "" : text.substr(from, last + 1 - from);
+}
+
+// The cells of a csv file: "#" begins a comment, the first line has the names of the columns.
+class Table {
+ public:
+  explicit Table(const std::string& file) : file_(file) {
+    std::ifstream in(file);
+    if (!in) throw ScenarioError({file + ": cannot be read"});
+    int line = 0;
+    for (std::string text; std::getline(in, text);) {
+      if (!line++ && text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+      if (!text.empty() && text.back() == '\r') text.pop_back();
+      if (text.empty() || text[0] == '#') continue;
+      std::vector<std::string> cells;
+      std::istringstream row(text);
+      for (std::string cell; std::getline(row, cell, ',');) cells.push_back(without_blanks(cell));
+      if (text.back() == ',') cells.emplace_back();
+      if (names.empty())
+        names = std::move(cells);
+      else if (cells.size() != names.size())
+        throw ScenarioError({fmt::format("{}:{}: has {} cells; allowed: {}, as the first line",
+                                         file, line, cells.size(), names.size())});
+      else
+        rows_.push_back({line, std::move(cells)});
+    }
+    if (rows_.empty()) throw ScenarioError({file + ": has no values"});
+    for (const std::string& name : names)
+      if (std::ranges::count(names, name) > 1)
+        throw ScenarioError({fmt::format("{}: two columns are named \"{}\"; allowed: each its own",
+                                         file, shortened(name))});
+  }
+  // Of one column; empty cells are left out.
+  std::vector<CurvePoint> points(std::size_t column) const {
+    std::vector<CurvePoint> points;
+    for (const auto& [line, cells] : rows_) {
+      if (cells[column].empty()) continue;
+      const auto x = number_of<u64>(cells[0]);
+      const auto y = number_of<double>(cells[column]);
+      if (!x || !y || !(*y > 0))
+        throw ScenarioError({fmt::format("{}:{}: {}: \"{}\" is no number; allowed: {}", file_, line,
+                                         names[x ? column : 0], shortened(cells[x ? column : 0]),
+                                         x ? "above 0" : "a whole number")});
+      if (std::ranges::find(points, *x, &CurvePoint::x) != points.end())
+        throw ScenarioError({fmt::format("{}:{}: {}: {} stands here a second time; allowed: once",
+                                         file_, line, names[0], *x)});
+      points.push_back({*x, *y});
+    }
+    if (points.empty())
+      throw ScenarioError({fmt::format("{}: {}: has no values", file_, names[column])});
+    return points;
+  }
+  std::vector<std::string> names;
+
+ private:
+  std::string file_;
+  std::vector<std::pair<int, std::vector<std::string>>> rows_;
+};
+
+// The settings of a yaml file, taken one by one; what is left at the end is wrong.
+class Description {
+ public:
+  explicit Description(const std::string& file) : file_(file), settings_(read_yaml_file(file)) {}
+  std::optional<Setting> take(const std::string& path) {
+    const auto found = std::find_if(settings_.begin(), settings_.end(),
+                                    [&](const Setting& s) { return s.path == path; });
+    if (found == settings_.end()) return std::nullopt;
+    Setting taken = std::move(*found);
+    settings_.erase(found);
+    return taken;
+  }
+  Setting need(const std::string& path) {
+    if (auto taken = take(path)) return *taken;
+    throw ScenarioError({fmt::format("{}: {}: is missing", file_, path)});
+  }
+  // All below a path, without it.
+  std::vector<Setting> below(const std::string& path) {
+    std::vector<Setting> taken;
+    std::erase_if(settings_, [&](const Setting& s) {
+      if (!s.path.starts_with(path + ".")) return false;
+      taken.push_back(s);
+      taken.back().path.erase(0, path.size() + 1);
+      return true;
+    });
+    return taken;
+  }
+  bool has_below(const std::string& path) const {
+    return std::any_of(settings_.begin(), settings_.end(),
+                       [&](const Setting& s) { return s.path.starts_with(path); });
+  }
+  [[noreturn]] void refuse(const Setting& s, std::string_view allowed) const {
+    throw ScenarioError({fmt::format("{}:{}: {}: \"{}\"; allowed: {}", file_, s.line, s.path,
+                                     shortened(s.text), allowed)});
+  }
+  void refuse_rest() const {
+    if (!settings_.empty())
+      throw ScenarioError(
+          {fmt::format("{}:{}: {}: is no key; allowed: preset, client, x.column, x.sets, x.divide, "
+                       "x.unit, x.one_run, "
+                       "curves[].column, figure, wanted, set, scenario",
+                       file_, settings_[0].line, settings_[0].path)});
+  }
+
+ private:
+  std::string file_;
+  std::vector<Setting> settings_;
+};
+
+std::string figure_words(bool of_dma) {
+  std::string words;
+  for (const CurveFigureRow& row : kCurveFigures)
+    if (row.of_dma == of_dma) words += (words.empty() ? "" : ", ") + std::string(row.word);
+  return words;
+}
+
+Curve read_curve(Description& yaml, const Table& table, const std::string& path, bool is_dma) {
+  Curve curve;
+  const Setting column = yaml.need(path + ".column"), figure = yaml.need(path + ".figure");
+  const auto found = std::find(table.names.begin(), table.names.end(), column.text);
+  if (found == table.names.end() || found == table.names.begin())
+    yaml.refuse(column,
+                table.names.size() > 1
+                    ? fmt::format("{}", fmt::join(table.names.begin() + 1, table.names.end(), ", "))
+                    : "none, the csv file has only one column");
+  curve.column = column.text;
+  curve.points = table.points(std::size_t(found - table.names.begin()));
+  const auto row = std::find_if(
+      kCurveFigures.begin(), kCurveFigures.end(),
+      [&](const CurveFigureRow& r) { return r.word == figure.text && r.of_dma == is_dma; });
+  if (row == kCurveFigures.end()) yaml.refuse(figure, figure_words(is_dma));
+  curve.figure = CurveFigure(row - kCurveFigures.begin());
+  if (const auto wanted = yaml.take(path + ".wanted")) {
+    const auto percent = number_of<double>(wanted->text);
+    if (!percent || !(*percent > 0) || *percent > 100) yaml.refuse(*wanted, "percent, up to 100");
+    curve.wanted = *percent;
+  }
+  curve.sets = yaml.below(path + ".set");
+  return curve;
+}
+
+// Whether the workload has the entry "workload[1]", if that is one; the first is always there.
+bool has_entry(const Calibration& c, const std::string& entry) {
+  const auto says = [&](const Setting& s) { return s.path.starts_with(entry); };
+  return !entry.starts_with("workload[") || entry == "workload[0]" ||
+         std::ranges::any_of(c.scenario, says) ||
+         std::ranges::any_of(
+             c.curves, [&](const Curve& curve) { return std::ranges::any_of(curve.sets, says); });
+}
+}  // namespace
+
+Calibration read_calibration(const std::string& folder, const std::string& name) {
+  const Table table(folder + "/" + name + ".csv");
+  Description yaml(folder + "/" + name + ".yaml");
+  Calibration c;
+  c.name = name;
+  const Setting preset = yaml.need("preset");
+  c.preset = preset.text;
+  if (!settings_of_preset(c.preset)) yaml.refuse(preset, preset_names(true));
+  if (const auto client = yaml.take("client")) {
+    if (client->text != "dma" && client->text != "hca") yaml.refuse(*client, "hca, dma");
+    c.is_dma = client->text == "dma";
+  }
+  const Setting x = yaml.need("x.column");
+  if (x.text != table.names.front()) yaml.refuse(x, table.names.front());
+  c.x = x.text;
+  if (const auto one = yaml.take("x.sets")) c.x_sets.push_back(one->text);
+  while (const auto each = yaml.take(fmt::format("x.sets[{}]", c.x_sets.size())))
+    c.x_sets.push_back(each->text);
+  if (const auto divide = yaml.take("x.divide")) {
+    const auto value = number_of<u64>(divide->text);
+    if (!value || !*value) yaml.refuse(*divide, "a whole number above 0");
+    c.x_divide = *value;
+  }
+  if (const auto one = yaml.take("x.one_run")) {
+    if (one->text != "true" && one->text != "false") yaml.refuse(*one, "true, false");
+    c.one_run = one->text == "true";
+  }
+  if (const auto unit = yaml.take("x.unit")) c.x_unit = unit->text;
+  c.scenario = yaml.below("scenario");
+  for (std::size_t i = 0; yaml.has_below(fmt::format("curves[{}]", i)); ++i)
+    c.curves.push_back(read_curve(yaml, table, fmt::format("curves[{}]", i), c.is_dma));
+  yaml.refuse_rest();
+  if (c.curves.empty()) throw ScenarioError({folder + "/" + name + ".yaml: curves: is missing"});
+  for (const std::string& path : c.x_sets)
+    if (!has_entry(c, path.substr(0, path.find(']') + 1)))
+      throw ScenarioError(
+          {fmt::format("{}/{}.yaml: x.sets: \"{}\" is of no entry; allowed: one "
+                       "that the scenario or a curve says something of",
+                       folder, name, shortened(path))});
+  return c;
+}
+
+std::vector<std::string> calibrations_in(const std::string& folder) {
+  if (!fs::is_directory(folder)) throw std::runtime_error(folder + ": is no folder");
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".csv") names.push_back(entry.path().stem().string());
+  if (names.empty()) throw std::runtime_error(folder + ": has no csv file");
+  std::sort(names.begin(), names.end());
+  return names;
+}
+}  // namespace hca::testbench

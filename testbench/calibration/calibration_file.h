@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A published measurement, a csv file, and how the model repeats it, the yaml file beside it
+// (vectors/calibration/README.md).
+#pragma once
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "testbench/scenario/scenario_file.h"
+
+namespace hca::testbench {
+// What is read off a run.
+enum class CurveFigure : u8 {
+  LatencyUs,
+  MmsgS,
+  GbitS,
+  MibS,  // of the whole model
+  ReadGbitS,
+  WriteGbitS,
+  ReadNsMedian,
+  ReadNsMin,
+  WriteThenReadNs  // of a DMA client
+};
+struct CurveFigureRow {
+  std::string_view word, unit;
+  bool of_dma, is_time;
+};
+inline constexpr std::array<CurveFigureRow, 9> kCurveFigures{
+    {{"latency_us", "us", false, true},
+     {"mmsg_s", "Mmsg/s", false, false},
+     {"gbit_s", "Gb/s", false, false},
+     {"mib_s", "MiB/s", false, false},
+     {"read_gbit_s", "Gb/s", true, false},
+     {"write_gbit_s", "Gb/s", true, false},
+     {"read_ns_median", "ns", true, true},
+     {"read_ns_min", "ns", true, true},
+     {"write_then_read_ns", "ns", true, true}}};
+constexpr const CurveFigureRow& row_of(CurveFigure figure) {
+  return kCurveFigures[std::size_t(figure)];
+}
+
+struct CurvePoint {
+  u64 x;
+  double measured, model = 0;
+};
+struct Curve {
+  std::string column;
+  CurveFigure figure{};
+  double wanted = 5;          // percent: the largest mean error that is good
+  std::vector<Setting> sets;  // of this curve alone
+  std::vector<CurvePoint> points;
+};
+struct Calibration {
+  std::string name;  // of the file
+  std::string preset;
+  bool is_dma = false;
+  std::string x;                    // the first column
+  std::vector<std::string> x_sets;  // keys of the scenario
+  u64 x_divide = 1;
+  std::string x_unit;
+  bool one_run = false;  // all points of a curve, one after the other, as perftest -a does
+  std::vector<Setting> scenario;
+  std::vector<Curve> curves;
+};
+
+// Reads FOLDER/NAME.csv and FOLDER/NAME.yaml. Throws ScenarioError with file, line and key.
+Calibration read_calibration(const std::string& folder, const std::string& name);
+// The names of the csv files of a folder, sorted. Throws std::runtime_error where it is none.
+std::vector<std::string> calibrations_in(const std::string& folder);
+}  // namespace hca::testbench

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/generated_pages/device_doc.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "model/proto/interface/commands.h"
+#include "model/proto/interface/context_memory.h"
+#include "model/proto/transport/qp_transitions.h"
+#include "model/proto/transport/requester_rules.h"
+
+namespace hca::testbench {
+namespace {
+using namespace proto;
+
+std::string bits_of_field(const FieldInfo& f) {
+  const unsigned first = f.bit_at / 8, last = (f.bit_at + f.bits - 1) / 8;
+  const unsigned high = 7 - f.bit_at % 8, low = 7 - (f.bit_at + f.bits - 1) % 8;
+  const std::string bytes =
+      first == last ? fmt::format("{}", first) : fmt::format("{}-{}", first, last);
+  if (high == 7 && low == 0) return fmt::format("{} |", bytes);
+  return fmt::format("{} | {}", bytes,
+                     high == low ? fmt::format("{}", high) : fmt::format("{}:{}", high, low));
+}
+
+template <class H>
+std::string structure(std::string_view sentence) {
+  std::string text = fmt::format(
+      "\n### {}, {} bytes\n\n{}\n\n| byte | bits | field | width | meaning "
+      "|\n|---|---|---|---|---|\n",
+      proto::Layout<H>::name, bytes_of<H>(), sentence);
+  for (const FieldInfo& f : kFieldTable<H>)
+    text += fmt::format("| {} | {} | {} | {} |\n", bits_of_field(f), f.name, f.bits,
+                        f.is_reserved ? "0" : f.meaning);
+  return text;
+}
+
+struct Named {
+  unsigned value;
+  std::string_view name, sentence;
+};
+std::string values(std::string_view title, const std::vector<Named>& rows) {
+  std::string text = fmt::format("\n{}:\n\n| value | name | meaning |\n|---|---|---|\n", title);
+  for (const Named& row : rows)
+    text += fmt::format("| {:#x} | {} | {} |\n", row.value, row.name, row.sentence);
+  return text;
+}
+
+std::string_view name_of_object(EventObject object) {
+  constexpr std::array<std::string_view, 4> kNames{"QP", "CQ", "SRQ", "port"};
+  return kNames[std::size_t(object)];
+}
+
+std::string bar_section() {
+  return "\n## The BAR\n\nOne user page of 4 KiB. Each doorbell is one 64-bit write; anything else "
+         "is counted and ignored.\n" +
+         values(
+             "Registers",
+             {{unsigned(BarOffset::SendDoorbell), "SendDoorbell",
+               "send WQEs were posted: a queue doorbell"},
+              {unsigned(BarOffset::ReceiveDoorbell), "ReceiveDoorbell",
+               "receive WQEs were posted: a queue doorbell"},
+              {unsigned(BarOffset::CqDoorbell), "CqDoorbell", "CQEs were taken, events are wanted"},
+              {unsigned(BarOffset::EqDoorbell), "EqDoorbell",
+               "EQEs were taken, interrupts are wanted"},
+              {unsigned(BarOffset::CommandDoorbell), "CommandDoorbell", "a command block is ready"},
+              {unsigned(BarOffset::SharedDoorbell), "SharedDoorbell",
+               "receive WQEs were posted to an SRQ: a queue doorbell with its SRQN"},
+              {unsigned(BarOffset::PushBuffer), "PushBuffer",
+               "a queue doorbell (8 bytes) and the WQE it announces (up to 256 bytes). One write "
+               "with all of it spares the HCA the fetch; of one that comes in pieces the first, "
+               "with 8 bytes or more, is a send doorbell, the others do nothing, and the WQE is "
+               "fetched"}}) +
+         structure<QueueDoorbell>("Announces WQEs.") +
+         structure<CqDoorbell>("Tells how far software is, and arms.") +
+         structure<EqDoorbell>("Tells how far software is, and arms.") +
+         structure<CommandDoorbell>("Starts a command.");
+}
+
+std::string queues_section() {
+  std::string text =
+      "\n## Queues in host memory\n\nRings of a power of two of slots; indices run freely. A send "
+      "WQE is its control "
+      "segment and then SGEs or inline data, up to the queue's stride; a receive WQE is its header "
+      "and then SGEs.\n\nWQEs are read several at once; one of them that cannot be read (the bus "
+      "answers with an error) makes all of them unreadable. No WQE is blamed then: of the send "
+      "queue all that are outstanding are flushed and QP_FATAL is raised (T9-18, class C); a SEND "
+      "that needs an unreadable receive WQE draws a NAK of a remote operational error, QP_FATAL is "
+      "raised, and all receive WQEs are flushed (T10-17, class A). A command block that cannot be "
+      "read is not executed and not answered. All else that cannot be read reads as ones.\n";
+  text += structure<SendWqe>("The control segment of a send WQE.");
+  text += "\nWork requests:\n\n| value | name | answered by |\n|---|---|---|\n";
+  static constexpr std::array kAnswers{"Acknowledge", "READ responses", "ATOMIC Acknowledge",
+                                       "nothing, it sends no packet"};
+  for (const WorkRow& row : kWorkRows)
+    text += fmt::format("| {:#x} | {} | {} |\n", unsigned(row.opcode), row.name,
+                        kAnswers[std::size_t(row.answer)]);
+  text += structure<AtomicOperands>(
+      "Behind the control segment of an ATOMIC, in front of its SGE. Memory holds the number low "
+      "byte first.");
+  text += structure<AddressHandle>(
+      "Behind the control segment of every send WQE of a UD queue pair. A DGID of a multicast "
+      "group "
+      "stands for the group's MAC address, whatever DMAC is.");
+  text += structure<MemorySegment>(
+      "After the control segment of Bind MW (a window of any type) and Fast Register MR. A work "
+      "request without packets is done before the next one begins; one that is refused completes "
+      "with MW_BIND_ERR. Key 0, the reserved L_Key, is given to nothing.");
+  text +=
+      structure<ReceiveWqe>(
+          "The header of a receive WQE. Of a datagram the first 40 bytes of the buffer hold the "
+          "GRH or IPv6 header, or behind 20 bytes of 0 the IPv4 header, or without any nothing "
+          "that means something; ByteLen counts them.") +
+      structure<Sge>("A piece of a scatter or gather list.");
+  text += structure<Cqe>(
+      "A completion. On another status than success only QPN, index and status are meaningful.");
+  text += values("Completion opcodes",
+                 {{unsigned(CqeOpcode::Send), "Send", "a SEND of any kind"},
+                  {unsigned(CqeOpcode::RdmaWrite), "RdmaWrite", "an RDMA WRITE of any kind"},
+                  {unsigned(CqeOpcode::RdmaRead), "RdmaRead", "an RDMA READ"},
+                  {unsigned(CqeOpcode::CompareSwap), "CompareSwap", "a CmpSwap"},
+                  {unsigned(CqeOpcode::FetchAdd), "FetchAdd", "a FetchAdd"},
+                  {unsigned(CqeOpcode::BindMw), "BindMw", "a Bind MW"},
+                  {unsigned(CqeOpcode::LocalInvalidate), "LocalInvalidate", "a Local Invalidate"},
+                  {unsigned(CqeOpcode::RegisterMr), "RegisterMr", "a Fast Register MR"},
+                  {unsigned(CqeOpcode::Receive), "Receive", "a SEND arrived"},
+                  {unsigned(CqeOpcode::ReceiveRdmaImmediate), "ReceiveRdmaImmediate",
+                   "a WRITE with Immediate arrived"}});
+  std::vector<Named> statuses;
+  for (unsigned i = 0; i < kWcStatusNames.size(); ++i)
+    statuses.push_back({i, kWcStatusNames[i], i ? "" : "the operation is complete"});
+  text += values("Completion status (the values of ibv_wc_status)", statuses);
+  return text;
+}
+
+std::string events_section() {
+  std::string text = fmt::format(
+      "\n## Events\n\nCompletion events go to the EQ that their CQ names, asynchronous ones to EQ "
+      "{}. "
+      "An EQ that is full loses "
+      "events. An armed EQ that gets an EQE writes the message of its interrupt vector behind it "
+      "and is no longer armed; "
+      "a masked vector keeps the message pending. CQE, EQE and message become visible in this "
+      "order.\n",
+      kAsyncEq);
+  text +=
+      "\nThe events of a CQ can be moderated (`EventCount`, `EventPeriod`): armed for the next "
+      "completion, it raises its event when `EventCount` CQEs are not taken, or `EventPeriod` "
+      "after it was armed and had the first of them, whichever comes first. A CQE that it is armed "
+      "for as solicited or in error has its event at once. ModifyCq begins the period anew; its "
+      "new values count for the CQEs that wait.\n";
+  text += structure<Eqe>("An armed CQ has a CQE.");
+  text += structure<Aeqe>(
+      "An asynchronous event: two 64-bit little-endian words; the table shows each from its bit 63 "
+      "on.");
+  text +=
+      "\nAsynchronous events:\n\n| code | source | name | object | meaning | statement "
+      "|\n|---|---|---|---|---|---|\n";
+  for (const EventRow& row : kAsyncEvents)
+    text += fmt::format("| {:#x} | {:#x} | IBV_EVENT_{} | {} | {} | {} |\n", row.code, row.source,
+                        row.name, name_of_object(row.object), row.meaning, row.statement);
+  text +=
+      "\nCodes of the driver's list that are in no entry:\n\n| code | meaning | why "
+      "|\n|---|---|---|\n";
+  for (const UnusedEventCode& row : kUnusedEventCodes)
+    text += fmt::format("| {:#x} | {} | {} |\n", row.code, row.meaning, row.reason);
+  return text;
+}
+
+std::string commands_section() {
+  std::string text = fmt::format(
+      "\n## Commands\n\nA command lies between two packets: an access that was judged before it is "
+      "carried out whole, one after it is refused or dropped. A command that takes a key, a queue "
+      "or a queue pair away is written back when the accesses judged before it have ended: from "
+      "then on the device does not touch that memory.\n\nA block of {} bytes: the header, then the "
+      "structure of the "
+      "command. The "
+      "HCA reads it, "
+      "executes it between two packets and writes it back, `Done` with it.\n",
+      kCommandBytes);
+  text += structure<CommandHeader>("In front of each command.");
+  const auto table = [&](std::string_view title, const auto& rows, auto value) {
+    text += fmt::format("\n{}:\n\n| value | name | meaning |\n|---|---|---|\n", title);
+    for (const auto& row : rows)
+      text += fmt::format("| {:#x} | {} | {} |\n", unsigned(row.*value), row.name, row.meaning);
+  };
+  table("Commands", kCommandOpcodes, &CommandOpcodeRow::opcode);
+  table("Status", kCommandStatuses, &CommandStatusRow::status);
+  text += structure<DeviceAttributes>("Of QueryDevice.") +
+          structure<ContextMemoryAttributes>("Of SetContextMemory.");
+  text +=
+      "\nTables of contexts, one behind the other:\n\n| table | entries | bytes of one "
+      "|\n|---|---|---|\n";
+  for (const ContextKindRow& row : kContextTables)
+    if (row.bytes)
+      text += fmt::format("| {}: {} | 2^{} | {} |\n", row.name, row.meaning, row.log_entries,
+                          row.bytes);
+  text += structure<PortAttributes>("Of SetPort and QueryPort.") +
+          structure<QueueAttributes>("Of CreateCq, ModifyCq, CreateEq, QueryCq and QueryEq.");
+  text += structure<PdAttributes>("Of QueryPd.") +
+          structure<MrAttributes>("Of RegisterMr, ReregisterMr, AllocMr and QueryMr.") +
+          structure<MwAttributes>("Of AllocMw, BindMw and QueryMw.") +
+          structure<QpCreate>(
+              "Of CreateQp and QueryQpCreate. QPN 0 and 1 exist once in the device, bound to one "
+              "port like any other.");
+  text += structure<QpAttributes>("Of ModifyQp and QueryQp.");
+  text += structure<SrqAttributes>("Of CreateSrq, ModifySrq and QuerySrq.");
+  text += structure<VectorAttributes>(
+      "Of SetVector and QueryVector: an entry of the MSI-X table, masked at first.");
+  text += structure<MulticastAttributes>("Of AttachMulticast and DetachMulticast.");
+  text += structure<DropCounters>(
+      "Of QueryDrops: packets dropped since the beginning, one counter a cause.");
+  text += structure<TransportCounters>(
+      "Of QueryTransport: what reliable queue pairs met since the beginning, one counter a cause.");
+  return text;
+}
+
+std::string names_of(Services services) {
+  std::string list;
+  for (const Service service : kServices)
+    if (includes(services, service))
+      list += (list.empty() ? "" : ", ") + std::string(name_of(service));
+  return list;
+}
+
+std::string transitions_section() {
+  const auto names = [&](u32 mask) {
+    std::string list;
+    for (unsigned i = 0; i < kQpMaskNames.size(); ++i)
+      if (mask >> i & 1) list += (list.empty() ? "" : ", ") + std::string(kQpMaskNames[i]);
+    return list;
+  };
+  std::string text = "\nThe bits of `Mask`, from bit 0: ";
+  for (unsigned i = 0; i < kQpMaskNames.size(); ++i)
+    text += (i ? ", " : "") + std::string(kQpMaskNames[i]);
+  text +=
+      ".\n\nTransitions by service (Reset and Error can be entered from every state "
+      "with State alone; attributes that SQD allows to change are refused while it drains):\n\n"
+      "| service | from | to | required | optional | statement |\n|---|---|---|---|---|---|\n";
+  for (const QpTransition& t : kTransitions)
+    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", names_of(t.services), name_of(t.from),
+                        name_of(t.to), names(t.required), names(t.optional), t.statement);
+  return text;
+}
+}  // namespace
+
+std::string device_document() {
+  return "# The device\n\nWhat host software and the HCA share: one BAR and structures in host "
+         "memory. Bit 7 is the most significant bit "
+         "of a byte, numbers are big-endian, fields without a meaning are 0.\n" +
+         bar_section() + queues_section() + events_section() + commands_section() +
+         transitions_section();
+}
+}  // namespace hca::testbench

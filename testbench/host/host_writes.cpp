@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/host/host_writes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/proto/interface/device.h"
+
+namespace hca::testbench {
+namespace {
+constexpr std::size_t kLine = 64;
+bool rings_send(u32 offset) {
+  const auto at = proto::BarOffset(offset % proto::kUserPageBytes);
+  return at == proto::BarOffset::SendDoorbell || at == proto::BarOffset::PushBuffer;
+}
+}  // namespace
+
+HostWrites::HostWrites(const HostConfig& config, u64 hertz)
+    : registers_(config.doorbell_registers),
+      buffers_(config.combining_buffers),
+      lock_(engine::cycles_from_picoseconds(config.doorbell_lock, hertz)),
+      contention_(engine::cycles_from_picoseconds(config.doorbell_contention, hertz)),
+      push_line_(engine::cycles_from_picoseconds(config.push_line, hertz)) {}
+
+Cycle HostWrites::paid_by(HostCpu* core, Cycle now, u32 offset, std::size_t bytes) {
+  const std::size_t lines = bytes > sizeof(u64) ? (bytes + kLine - 1) / kLine : 0;
+  if (!core) return in_order(core, now);
+  Cycle at = now + core->held();
+  if (lock_ && rings_send(offset)) at = take_register(*core, at);
+  return in_order(core, lines && push_line_ ? combine(*core, at, lines) : at);
+}
+
+// Not in front of what came before it.
+Cycle HostWrites::in_order(HostCpu* core, Cycle leaves) {
+  const std::size_t place = core ? core->number + 1 : 0;
+  if (place >= last_leaves_.size()) last_leaves_.resize(place + 1);
+  return last_leaves_[place] = std::max(last_leaves_[place], leaves);
+}
+
+void HostWrites::keep(Kept write) {
+  self.wake_from_outside(write.leaves);
+  const auto behind = std::ranges::upper_bound(kept_, write.leaves, {}, &Kept::leaves);
+  kept_.insert(behind, std::move(write));
+}
+
+void HostWrites::tick() {
+  for (; !kept_.empty() && kept_.front().leaves <= now(); kept_.pop_front()) send(kept_.front());
+}
+
+// Its own, or one that it shares.
+Cycle HostWrites::take_register(HostCpu& core, Cycle at) {
+  const u32 number = registers_ ? core.number % registers_ : core.number;
+  if (number >= all_registers_.size()) all_registers_.resize(number + 1);
+  auto& [turns, in_all] = all_registers_[number];
+  while (!turns.empty() && turns.front() <= at) turns.pop_front();
+  const Cycle from = turns.empty() ? at : turns.back();
+  const Cycle locked = lock_ + contention_ * turns.size();
+  turns.push_back(from + locked);
+  counters_.waits_register += from - at, counters_.register_cycles += locked;
+  counters_.busiest_register = std::max(counters_.busiest_register, in_all += locked);
+  core.lock(from - at + locked, from - at, from + locked);
+  return from;
+}
+
+Cycle HostWrites::combine(HostCpu& core, Cycle at, std::size_t lines) {
+  if (core.number >= combining_.size()) combining_.resize(core.number + 1);
+  Combining& c = combining_[core.number];
+  c.free_from.resize(buffers_);
+  for (; lines; --lines) {
+    Cycle& buffer = c.free_from[c.next];
+    c.next = (c.next + 1) % buffers_;
+    if (buffer > at) {
+      counters_.waits_combining += buffer - at, core.hold(buffer - at, buffer - at);
+      at = buffer;
+    }
+    buffer = c.gone = std::max(at, c.gone) + push_line_;
+    counters_.combining_cycles += push_line_;
+  }
+  return c.gone;
+}
+}  // namespace hca::testbench

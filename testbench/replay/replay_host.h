@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host software of a replay: does what the recorded host did, by the recorded numbers.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "testbench/host/verbs.h"
+#include "testbench/replay/replay_capture.h"
+#include "testbench/replay/replay_device.h"
+
+namespace hca::testbench {
+// A completion as polled, by the names of the JSON.
+struct PolledCompletion {
+  std::string queue;  // "send" or "recv"
+  Wc wc;
+};
+
+class ReplayHost {
+ public:
+  ReplayHost(const Capture& capture, End end, ReplayDevice& device);
+
+  // Executes a host event; false: nothing that a host does. An event that the model cannot do yet
+  // throws std::runtime_error.
+  bool execute(const ReplayEvent& event);
+  std::vector<PolledCompletion> poll();
+  std::vector<AsyncEvent> poll_async();
+  proto::QpAttributes query(u32 qpn);
+  // Differences of region `name` from its pattern, changed as recorded; the first one in words.
+  // `may_differ`: whether the byte at this address may.
+  std::optional<std::string> compare_memory(const ReplayEvent& mem_final,
+                                            const std::function<bool(u64)>& may_differ,
+                                            u64& bytes_compared);
+
+ private:
+  struct MemoryRegion {
+    u64 address = 0, length = 0;
+    u64 seed = 0;
+    bool has_pattern = true;  // else only the bytes that are told are compared
+  };
+  void register_region(const ReplayEvent& e);
+  void alloc_window(const ReplayEvent& e);
+  void bind_window(const ReplayEvent& e);
+  void create(const ReplayEvent& e);
+  void connect(const ReplayEvent& e);
+  void modify(const ReplayEvent& e);
+  void post_send(const ReplayEvent& e);
+  void post_recv(const ReplayEvent& e);
+  void post_srq_recv(const ReplayEvent& e);
+  void set_memory(const ReplayEvent& e);
+  void destroy(const ReplayEvent& e);
+  void must_execute(Error error, std::string_view command) const;
+  Qp& qp(u32 qpn);
+  const MemoryRegion& region_of(const ReplayEvent& e) const;  // that its `mr` names
+  static void check_inside(const MemoryRegion& region, u64 offset, u64 bytes, const JsonAt& where);
+
+  const Capture& capture_;
+  End end_;
+  ReplayDevice& device_;
+  VerbsContext verbs_;
+  Cq *send_cq_ = nullptr, *recv_cq_ = nullptr;
+  Srq* srq_ = nullptr;  // once a queue pair needs it
+  CompChannel* async_ = nullptr;
+  std::map<u32, Qp*> qps_;
+  std::map<u32, proto::AddressHandle> handles_;  // by datagram queue pair: to its peer
+  std::map<std::string, MemoryRegion> regions_;
+  std::map<u32, Mw> windows_;  // by the index of their key
+};
+
+// Byte `i` of a region with this seed before anything was written.
+constexpr u8 pattern_byte(u64 seed, u64 i) { return u8(31 * seed + 7 * i + 13 * (i >> 8)); }
+
+std::string_view state_name(proto::QpState state);
+}  // namespace hca::testbench

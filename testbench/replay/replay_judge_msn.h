@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The MSNs of a responder, which may have counted from before the recording.
+#pragma once
+#include <utility>
+
+#include "testbench/replay/replay_judge_reliable.h"
+
+namespace hca::testbench {
+class Msns {
+ public:
+  explicit Msns(const Requests& requests) : requests_(requests) {}
+  // Where the count begins is what most answers say.
+  void learn(const std::vector<const JudgedPacket*>& answers);
+  // The MSN when the messages up to `from` are executed, and up to `to`; nothing: it is not known.
+  std::optional<std::pair<u32, u32>> range_of(LongPsn from, LongPsn to) const;
+
+ private:
+  std::optional<u32> msn_at(LongPsn psn) const;
+
+  const Requests& requests_;
+  std::map<std::size_t, u32> offsets_;  // by segment
+};
+}  // namespace hca::testbench

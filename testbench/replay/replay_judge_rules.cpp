@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/replay/replay_judge_rules.h"
+
+#include <array>
+
+namespace hca::testbench {
+namespace {
+using enum ConversationRule;
+constexpr std::array kRules{
+    // clang-format off
+    ConversationRuleRow{Form,                "C9-2",    "the packet's structure is wrong",                                     ""},
+    ConversationRuleRow{Icrc,                "T12-1",   "the ICRC is wrong",                                                   ""},
+    ConversationRuleRow{Vcrc,                "T12-1",   "the VCRC is wrong",                                                   ""},
+    ConversationRuleRow{InvalidPkey,         "PKEY-15", "the P_Key is the invalid one",                                        ""},
+    ConversationRuleRow{OtherPkey,           "PKEY-11", "the P_Key is not that of the queue pair's other packets",             ""},
+    ConversationRuleRow{FullLength,          "T7-l1",   "the payload of a First or Middle is not the path MTU",                ""},
+    ConversationRuleRow{LastLength,          "T7-l2",   "the payload is longer than the path MTU, or a Last is empty",         ""},
+    ConversationRuleRow{WriteLength,         "T7-l8",   "the payloads of a WRITE are not what its DMALen says",                ""},
+    ConversationRuleRow{Sequence,            "T7-q2",   "the opcode does not continue what the packet before it began",        ""},
+    ConversationRuleRow{AckReqOfUc,          "G14.1",   "a UC packet asks for an acknowledgement",                             ""},
+    ConversationRuleRow{FirstPsn,            "G1.1",    "the first PSN is not the one that the CM told",                        ""},
+    ConversationRuleRow{PsnGap,              "G1.1",    "requests before it are missing, and nothing proves that they arrived", ""},
+    ConversationRuleRow{PsnBack,             "G14.1",   "the PSN goes back where nothing is sent again",                       ""},
+    ConversationRuleRow{RepeatDiffers,       "G1.3",    "a request sent again is not what it was",                             ""},
+    ConversationRuleRow{RepeatedReadBeyond,  "READ-16", "a READ asked again is no subset of the first",                        ""},
+    ConversationRuleRow{MisalignedAtomic,    "T10-3/RC", "the address of an ATOMIC is no multiple of 8",                       ""},
+    ConversationRuleRow{BeyondCredits,       "G6.3",    "a message more than one beyond the credits that were told",           "oddity 2"},
+    ConversationRuleRow{RnrTooSoon,          "G8.2",    "a request comes again sooner than the RNR NAK allows",                ""},
+    ConversationRuleRow{TooManyRetries,      "G11.3",   "a request is sent again more often than the CM's retry count allows", ""},
+    ConversationRuleRow{AnswersNothing,      "G4.1",    "the answer belongs to no request",                                    ""},
+    ConversationRuleRow{AnswersAhead,        "G4.1",    "the answer comes before its request",                                 ""},
+    ConversationRuleRow{AnswersUnexecuted,   "G2.3",    "the answer is to a request that came ahead of a missing one, and not again", ""},
+    ConversationRuleRow{AckBack,             "G4.2",    "an ACK goes back before what was acknowledged",                       "oddity 11"},
+    ConversationRuleRow{AckOfRead,           "G4.3",    "an ACK stands in place of a READ or ATOMIC response",                 "oddity 20"},
+    ConversationRuleRow{AnswerSkipped,       "G3.2",    "a READ or ATOMIC response is missing before a later answer",          "oddity 9"},
+    ConversationRuleRow{AnswerOfOtherKind,   "G12.6",   "the answer is not of the kind of its request",                        ""},
+    ConversationRuleRow{AnswerUnasked,       "G3.3",    "a response comes again though nobody asked again",                    ""},
+    ConversationRuleRow{AnswerPosition,      "G3.3",    "the response has another place in its READ than its opcode says",     "oddity 9"},
+    ConversationRuleRow{AnswerLength,        "T9-16/RC", "the response is not as long as its READ asks",                       ""},
+    ConversationRuleRow{AtomicAnswerDiffers, "G3.4",    "the result of a repeated ATOMIC is not the saved one",                ""},
+    ConversationRuleRow{Msn,                 "G5.3",    "the MSN is not the number of messages that the PSN makes",            ""},
+    ConversationRuleRow{MsnOfInvalidate,     "G5.3",    "the MSN of the ACK of a SEND with Invalidate is 0",                   "oddity 19"},
+    ConversationRuleRow{ReservedSyndrome,    "T5-11",   "the syndrome is reserved",                                            ""},
+    ConversationRuleRow{NakWithoutGap,       "G2.3",    "a sequence NAK though no request came ahead",                         ""},
+    ConversationRuleRow{NakAgain,            "G2.3",    "a second sequence NAK for one gap",                                   ""},
+    ConversationRuleRow{NakAfterRnr,         "G2.5",    "a sequence NAK of the PSN of an RNR NAK",                             "oddity 5"},
+    ConversationRuleRow{RnrOfOther,          "G23.1",   "an RNR NAK of a request that takes no receive WQE",                   ""},
+    ConversationRuleRow{AfterFatalNak,       "G7.4",    "an answer after the NAK that took the queue pair to Error",           ""},
+    ConversationRuleRow{QkeyOfQp1,           "C9-49",   "the Q_Key of a datagram to QP 1 is not 0x80010000",                   ""},
+    ConversationRuleRow{CnpForm,             "G26.2",   "a CNP without BECN, with a PSN or with a payload of other than 0",    ""},
+    // clang-format on
+};
+static_assert([] {
+  for (std::size_t i = 0; i < kRules.size(); ++i)
+    if (kRules[i].rule != ConversationRule(i)) return false;
+  return kRules.size() == std::size_t(CnpForm) + 1;
+}());
+}  // namespace
+
+std::span<const ConversationRuleRow> conversation_rules() { return kRules; }
+const ConversationRuleRow& row_of(ConversationRule rule) { return kRules[std::size_t(rule)]; }
+}  // namespace hca::testbench

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events and frames of a capture were stamped by two clocks. Their offset is not recorded but
+// bounded by causality: a post precedes its first frame, a completion follows the frame that allows
+// it. Where the bounds leave the order of an event and a frame open, each order is a timeline.
+#pragma once
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "testbench/replay/replay_capture.h"
+
+namespace hca::testbench {
+struct OffsetWindow {
+  static constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max() / 4;
+  std::int64_t low = -kFar, high = kFar;  // event time - frame time, in ns
+  bool one_clock = false;                 // events learned from the frames
+
+  bool has_low() const { return low > -kFar; }
+  bool has_high() const { return high < kFar; }
+  bool is_known() const { return has_low() && has_high(); }
+  bool contradicts_itself() const { return low > high; }
+  // By how much a time between the clocks may be wrong.
+  std::int64_t width() const {
+    if (contradicts_itself()) return 0;
+    return is_known() ? high - low : kFar;
+  }
+};
+OffsetWindow find_offset_window(const Capture& capture);
+
+// A posted send and the PSNs that it takes (G1).
+struct SentWork {
+  const ReplayEvent* post;
+  u32 first_psn, last_psn;
+  u32 peer;  // queue pair
+};
+// Posts that the host's library refuses are none.
+std::vector<SentWork> sent_works(const Capture& capture);
+// The length of its SGE list.
+u64 sge_bytes(const ReplayEvent& post);
+// An ATOMIC at an address that is no multiple of 8: the recording host's library refuses it.
+bool is_misaligned_atomic(const ReplayEvent& post);
+// The same, or a post_send_failed says so.
+bool never_reached_device(const ReplayEvent& post);
+
+// True if the window leaves the order of this event of `end` and this frame open, and it can
+// matter: the device is given one of them, or both.
+bool is_order_open(const ReplayEvent& event, const ReplayFrame& frame, End end,
+                   const OffsetWindow& window);
+
+// One thing of the recording in its place in time.
+struct TimelineItem {
+  bool is_frame;
+  std::size_t index;  // of Capture::frames or Capture::events
+  std::int64_t time;  // ns, of the events' clock
+
+  bool operator==(const TimelineItem& o) const {
+    return is_frame == o.is_frame && index == o.index;
+  }
+};
+struct Timeline {
+  std::int64_t offset = 0;
+  std::vector<TimelineItem> items;
+};
+
+// All orders that the window leaves. First those that differ for some queue pair, from the middle
+// of the window outwards, then those in which an event of one and a frame of another change places.
+struct Timelines {
+  OffsetWindow window;
+  std::size_t open_pairs = 0;         // an event of `end` and a frame whose order is open
+  std::vector<std::int64_t> offsets;  // one for each order
+};
+Timelines find_timelines(const Capture& capture, End end);
+Timeline make_timeline(const Capture& capture, End end, std::int64_t offset);
+}  // namespace hca::testbench

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/report/packet_ladder.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "model/proto/wire/packet.h"
+
+namespace hca::testbench {
+void PacketLadder::frame(unsigned receiver, u64 at, std::span<const u8> bytes) {
+  proto::ParsedPacket p;
+  if (proto::parse(bytes, testbed_.link(), p) != proto::PacketVerdict::Good || !p.opcode) return;
+  std::vector<Rung>& rungs = rungs_[{receiver, p.bth.dest_qp}];
+  if (rungs.size() == kMost) return;
+  rungs.push_back({at, p.opcode->name, p.bth.psn,
+                   p.has(proto::Ext::Aeth) ? int(p.aeth.syndrome) : -1, bytes.size()});
+}
+
+nlohmann::json PacketLadder::json() const {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& [key, lane] : testbed_.lanes())
+    for (std::size_t qp = 0; qp < lane[kClient].qps.size(); ++qp) {
+      std::vector<std::pair<unsigned, Rung>> both;  // with the sending end
+      for (unsigned end = 0; end < kEnds; ++end) {
+        const Endpoint& to = *lane[end].peer;
+        if (const auto at = rungs_.find({to.node, to.qps[qp]->qpn}); at != rungs_.end())
+          for (const Rung& rung : at->second) both.emplace_back(end, rung);
+      }
+      if (both.empty()) continue;
+      std::stable_sort(both.begin(), both.end(), [](const auto& a, const auto& b) {
+        return a.second.picoseconds < b.second.picoseconds;
+      });
+      both.resize(std::min(both.size(), kMost));
+      nlohmann::json frames = nlohmann::json::array();
+      for (const auto& [end, r] : both)
+        frames.push_back({r.picoseconds, end, r.opcode, r.psn,
+                          r.syndrome < 0 ? nlohmann::json() : nlohmann::json(r.syndrome), r.bytes});
+      list.push_back({{"client_qpn", lane[kClient].qps[qp]->qpn},
+                      {"server_qpn", lane[kServer].qps[qp]->qpn},
+                      {"frames", std::move(frames)}});
+    }
+  return list;
+}
+}  // namespace hca::testbench

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/run/run_recorder.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+#include "model/blocks/chip.h"
+#include "model/proto/wire/framing.h"
+#include "testbench/testbed/kernel_time.h"
+
+namespace hca::testbench {
+RunRecorder::RunRecorder(Testbed& testbed)
+    : testbed_(testbed),
+      ladder_(testbed),
+      log_(testbed,
+           [this](const MessageTimes& message) {
+             if (!recording_) return;
+             phases_.back().times.add(message);
+             if (message_sink) message_sink(message);
+           }),
+      cores_(testbed.nodes()),
+      chips_(testbed.nodes()) {
+  const unsigned nodes = testbed.nodes();
+  for (unsigned i = 0; i < nodes; ++i) add_core(i);
+  for (unsigned wire = 0; wire < testbed.wires(); ++wire) add_wire(wire);
+  for (unsigned i = 0; i < nodes; ++i) add_pcie(i);
+  for (unsigned i = 0; i < nodes; ++i) add_levels(i), add_engines(i), add_paces(i);
+  for (unsigned i = 0; i < nodes; ++i) add_counted(i), add_registers(i), add_stalls(i);
+}
+
+RunRecorder::~RunRecorder() {
+  for (unsigned i = 0; i < chips_.size(); ++i) {
+    std::erase(testbed_.node(i).cpu.meters, &cores_[i]);
+    testbed_.node(i).pcie().meter = nullptr, testbed_.node(i).pcie().waits = nullptr;
+    chips_[i].domain->observe(&chips_[i], nullptr, nullptr);
+    testbed_.node(i).hca.probes().detach(chips_[i]);
+  }
+}
+
+std::size_t RunRecorder::add_resource(std::string group, std::string name, std::string kind,
+                                      double of, std::string knob) {
+  const bool counted = of != 1;
+  const std::size_t column =
+      series_.add_column({std::move(group), counted ? name + " in use" : name + " busy",
+                          counted ? kind : "%", counted ? 1.0 : 100.0, of});
+  resources_.push_back({std::move(name), std::move(kind), std::move(knob), of, column});
+  return resources_.size() - 1;
+}
+
+void RunRecorder::use(std::size_t resource, u64 from, u64 to, double amount) {
+  if (!recording_) return;
+  resources_[resource].busy += amount;
+  series_.add(resources_[resource].column, from, to, amount);
+}
+
+void RunRecorder::add_core(unsigned i) {
+  Core& core = cores_[i];
+  const std::string chip = fmt::format("hca{}", i);
+  const u32 cores = testbed_.cores();
+  core.recorder = this, core.chip = i;
+  core.bytes =
+      series_.add_column({"throughput", "posted by host " + std::to_string(i), "Gb/s", 1e3});
+  core.messages =
+      series_.add_column({"messages", "posted by host " + std::to_string(i), "Mmsg/s", 1e6});
+  core.work = add_resource("hosts", fmt::format("host {}'s {}", i, cores == 1 ? "core" : "cores"),
+                           "cores", cores, "host");
+  if (testbed_.waits_for_events())
+    core.interrupts = add_resource("hosts", fmt::format("host {}'s interrupts", i), "time", cores,
+                                   "host.interrupt, host.wait");
+  testbed_.node(i).cpu.meters.push_back(&core);
+}
+
+void RunRecorder::Core::worked(Cycle at, Cycle cycles) {
+  if (!cycles) return;
+  const u64 period = recorder->testbed_.node(chip).hca.period().value();
+  recorder->begin_by(at * period);
+  recorder->use(work, at * period, (at + cycles) * period, double(cycles * period));
+}
+
+void RunRecorder::Core::wakes(Cycle at, Cycle cycles) {
+  const u64 period = recorder->testbed_.node(chip).hca.period().value();
+  if (interrupts != kNoResource)
+    recorder->use(interrupts, at * period, (at + cycles) * period, double(cycles * period));
+}
+
+// The first action of a program is the first post.
+void RunRecorder::begin_by(u64 picoseconds) {
+  if (!recording_) return;
+  Phase& p = phases_.back();
+  p.from = first_post_ ? std::min(p.from, picoseconds) : picoseconds;
+  first_post_ = true;
+}
+
+void RunRecorder::Core::completed(Cycle at, u32 qpn, u64 sent, Cycle) {
+  RunRecorder& r = *recorder;
+  if (!r.recording_) return;
+  const u64 ps = at * r.testbed_.node(chip).hca.period().value();
+  r.series_.add(bytes, ps, ps, double(sent) * 8), r.series_.add(messages, ps, ps, 1);
+  r.phases_.back().messages += 1, r.phases_.back().bytes += sent;
+  r.last_completion_ = std::max(r.last_completion_, ps);
+  std::vector<bool>& qps = r.chips_[chip].qps;
+  if (qpn >= qps.size()) qps.resize(qpn + 1);
+  qps[qpn] = true;
+}
+
+void RunRecorder::add_wire(unsigned number) {
+  const Ends& ends = testbed_.ends_of_wire(number);
+  std::array<std::size_t, kEnds> lines{};
+  for (unsigned end = 0; end < kEnds; ++end)
+    lines[end] = add_resource(
+        "links",
+        fmt::format("hca{} link transmit{}", ends[end].node, testbed_.name_of_port(ends[end])),
+        "link", 1, "port.link_rate");
+  for (unsigned end = 0; end < kEnds; ++end) add_slow_core(number, end);
+  tlm_::Wire& wire = testbed_.wire(number);
+  wire.add_entry_tap(
+      [this, number, lines](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+        const u64 time = testbed_.time_on_link(number, sender, frame.size());
+        use(lines[sender], at.value(), at.value() + time, double(time));
+      });
+  wire.add_tap([this, &ends](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+    if (recording_) ladder_.frame(ends[other_end(sender)].node, at.value(), frame);
+  });
+}
+
+// Picoseconds that a frame takes of the datapath of a chip.
+u64 RunRecorder::beats_of(unsigned i, std::size_t bytes) const {
+  const Hca& hca = testbed_.node(i).hca;
+  const u64 beat = hca.config().icrc_unit.beat_bytes;
+  return (bytes + beat - 1) / beat * hca.period().value();
+}
+
+// Frames that end with a nearly empty beat may take longer there than on the link.
+bool RunRecorder::may_be_slow(unsigned wire, unsigned end) const {
+  const unsigned i = testbed_.ends_of_wire(wire)[end].node;
+  const u64 beat = testbed_.node(i).hca.config().icrc_unit.beat_bytes;
+  for (u64 bytes = beat + 1; bytes <= blocks::PacketPool::kFrameCapacity; bytes += beat)
+    if (beats_of(i, bytes) > testbed_.time_on_link(wire, end, bytes)) return true;
+  return false;
+}
+
+// Of a chip that may be slower than its link: the beats of what it sends and of what it receives.
+void RunRecorder::add_slow_core(unsigned wire, unsigned end) {
+  if (!may_be_slow(wire, end)) return;
+  const NodePort& at_end = testbed_.ends_of_wire(wire)[end];
+  const unsigned i = at_end.node;
+  const std::string of = testbed_.name_of_port(at_end);
+  const std::size_t out =
+      add_resource("core", fmt::format("hca{} core datapath, transmit{}", i, of), "core", 1,
+                   "icrc_unit.beat_bytes, core.clock");
+  const std::size_t in = add_resource("core", fmt::format("hca{} core datapath, receive{}", i, of),
+                                      "core", 1, "icrc_unit.beat_bytes, core.clock");
+  const auto listen = [this, i](unsigned from, std::size_t resource) {
+    return [=, this](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+      const u64 time = beats_of(i, frame.size());
+      if (sender == from) use(resource, at.value(), at.value() + time, double(time));
+    };
+  };
+  testbed_.wire(wire).add_entry_tap(listen(end, out));
+  testbed_.wire(wire).add_tap(listen(other_end(end), in));
+}
+
+void RunRecorder::add_pcie(unsigned i) {
+  tlm_::PcieLink& link = testbed_.node(i).pcie();
+  std::array<std::size_t, tlm_::kPcieParts.size()> parts{};
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const auto& [name, kind, knob] = tlm_::kPcieParts[p];
+    if (const u32 of = link.count(tlm_::PciePart(p)))
+      parts[p] = add_resource("PCIe", fmt::format("hca{} PCIe {}", i, name), std::string(kind), of,
+                              std::string(knob));
+  }
+  const u64 period = testbed_.node(i).hca.period().value();
+  link.meter = [this, parts, period](tlm_::PciePart part, Cycle from, Cycle to, double amount) {
+    use(parts[std::size_t(part)], from * period, to * period, amount * double(period));
+  };
+}
+
+void RunRecorder::add_levels(unsigned i) {
+  Chip& chip = chips_[i];
+  chip.recorder = this, chip.domain = &testbed_.node(i).hca.domain();
+  chip.period = testbed_.node(i).hca.period().value();
+  std::vector<std::string>& names = chip.names;
+  for (const engine::Watched& watched : chip.domain->watched()) {
+    const engine::Level level = watched.level(watched.object);
+    const std::string block = chip.domain->name_of(level.owner);
+    const auto at = std::find(names.begin(), names.end(), block);
+    chip.blocks.push_back(std::size_t(at - names.begin()));
+    if (at == names.end()) {
+      names.push_back(block);
+      chip.block_columns.push_back(
+          series_.add_column({fmt::format("blocks of hca{}", i), block, "%", 100, 1}));
+    }
+    chip.level_columns.push_back(series_.add_column(
+        {fmt::format("queues of hca{}", i), fmt::format("{}: {}", block, level.object), "items"}));
+    chip.resources.push_back(std::string_view(level.object).ends_with(blocks::kMissesName)
+                                 ? add_resource("caches", fmt::format("hca{} {}", i, level.object),
+                                                "misses", level.of,
+                                                "entries and misses of the cache")
+                                 : kNoResource);
+  }
+  chip.levels.resize(chip.level_columns.size()), chip.work.resize(names.size());
+  chip.waited.resize(names.size());
+  chip.domain->observe(&chip, nullptr, [](void* who, Cycle at) {
+    Chip& c = *static_cast<Chip*>(who);
+    if (at >= c.seen + kEach) c.recorder->look(c, at);
+  });
+}
+
+void RunRecorder::add_engines(unsigned i) {
+  testbed_.node(i).hca.chip().for_each_engines(
+      [&](const char* block, const blocks::Engines& engines) {
+        for (unsigned e = 0; e < engines.count(); ++e)
+          chips_[i].engines.push_back(
+              {&engines, e,
+               add_resource("engines", fmt::format("hca{} {} engine {}", i, block, e), "engine", 1,
+                            std::string(block) + ".engine_interval")});
+      });
+}
+
+// Blocks that take an item in each cycle limit nothing. Look-ups have an interval at each of
+// several ports, which their events do not tell: add_counted().
+void RunRecorder::add_paces(unsigned i) {
+  Chip& chip = chips_[i];
+  const Hca& hca = testbed_.node(i).hca;
+  engine::ProbeHub& hub = testbed_.node(i).hca.probes();
+  const unsigned ports = hca.config().core.ports;
+  // A block may tell its events by several probes.
+  const auto add = [&](u16 block, blocks::Step step, Cycle interval, const char* direction) {
+    const std::string name = fmt::format("hca{} {}{}", i, hub.name(block), direction);
+    const auto same = std::ranges::find_if(
+        chip.paces, [&](const Chip::Pace& p) { return resources_[p.resource].name == name; });
+    const std::size_t resource = same != chip.paces.end()
+                                     ? same->resource
+                                     : add_resource("intervals", name, "interval", 1,
+                                                    std::string(hub.name(block)) + ".interval");
+    chip.paces.push_back({block, u16(step), interval, resource});
+  };
+  const auto add_block = [&]<class Config>(const Config& config, const std::string& name) {
+    constexpr bool kPort = std::is_same_v<Config, blocks::PortConfig>;
+    constexpr bool kBothWays = kPort || std::is_same_v<Config, blocks::IcrcUnitConfig>;
+    for (u16 b = 0; b < hub.blocks(); ++b) {
+      if (hub.name(b) != name) continue;
+      add(b, blocks::Step::Passed, config.interval, kBothWays ? " transmit" : "");
+      if (kBothWays)
+        add(b, kPort ? blocks::Step::Arrived : blocks::Step::Received, config.interval, " receive");
+    }
+  };
+  unsigned port = 0;  // of the next PortConfig
+  blocks::for_each_block_config(hca.config(), [&]<class Config>(const Config& config) {
+    constexpr bool kLookUp = std::is_same_v<Config, blocks::QpContextConfig> ||
+                             std::is_same_v<Config, blocks::ProtectionConfig>;
+    if constexpr (requires { config.interval; } && !kLookUp) {
+      const std::string_view name = engine::Knobs<Config>::block;
+      const bool paced = config.interval > 1;
+      if constexpr (std::is_same_v<Config, blocks::PortConfig>) {
+        if (paced && port < ports) add_block(config, blocks::port_block_name(ports, port, name));
+        ++port;
+      } else if (paced) {
+        add_block(config, std::string(name));
+        for (unsigned of = 0; of < ports && ports > 1; ++of)
+          add_block(config, blocks::port_block_name(ports, of, name));
+      }
+    }
+  });
+  if (!chip.paces.empty()) hub.attach(chip);
+}
+
+void RunRecorder::Chip::event(const engine::Event& event) {
+  for (Pace& pace : paces) pace.items += pace.block == event.block && pace.kind == event.kind;
+}
+
+// A chip in which no cycle is run keeps its levels: those that were seen last stood until now.
+void RunRecorder::look(Chip& chip, Cycle at) {
+  const u64 to = at * chip.period;
+  const u64 from = std::clamp(recording_since_, chip.seen * chip.period, to);
+  chip.seen = at;
+  if (recording_) {
+    std::fill(chip.work.begin(), chip.work.end(), 0);
+    for (std::size_t w = 0; w < chip.levels.size(); ++w) {
+      if (!chip.levels[w]) continue;
+      chip.work[chip.blocks[w]] = 1;
+      const double amount = double(chip.levels[w] * (to - from));
+      series_.add(chip.level_columns[w], from, to, amount);
+      if (chip.resources[w] != kNoResource) use(chip.resources[w], from, to, amount);
+    }
+    for (std::size_t b = 0; b < chip.work.size(); ++b) {
+      if (!chip.work[b]) continue;
+      series_.add(chip.block_columns[b], from, to, double(to - from));
+      chip.waited[b] += to - from;
+    }
+  }
+  for (Chip::Engine& engine : chip.engines) {
+    const Cycle worked = engine.engines->worked(engine.index);
+    if (recording_ && worked != engine.worked)
+      use(engine.resource, from, to, double((worked - engine.worked) * chip.period));
+    engine.worked = worked;
+  }
+  for (Chip::Pace& pace : chip.paces) {
+    if (pace.items) use(pace.resource, from, to, double(pace.items * pace.interval * chip.period));
+    pace.items = 0;
+  }
+  for (Chip::Counted& counted : chip.counted) {
+    const u64 more = *counted.count - counted.seen;
+    if (recording_ && more)
+      use(counted.resource, from, to, double(more * counted.each * chip.period));
+    counted.seen += more;
+  }
+  look_at_stalls(chip, to);
+  const auto& watched = chip.domain->watched();
+  for (std::size_t w = 0; w < chip.levels.size(); ++w)
+    chip.levels[w] = watched[w].level(watched[w].object).used;
+}
+
+void RunRecorder::phase(const std::string& what, bool begins) {
+  recording_ = begins;
+  if (begins) {
+    for (Resource& r : resources_) r.busy = 0;
+    for (Chip& chip : chips_) std::fill(chip.waited.begin(), chip.waited.end(), 0);
+    recording_since_ = kernel_picoseconds();
+    phases_.push_back({what, recording_since_, 0});
+    first_post_ = false, last_completion_ = 0;
+    begin_stalls();
+    return;
+  }
+  Phase& p = phases_.back();
+  p.to = std::max(last_completion_ ? last_completion_ : kernel_picoseconds(), p.from + 1);
+  const double time = double(p.to - p.from);
+  for (const Resource& r : resources_)
+    p.uses.push_back({r.name, r.kind, std::min(1.0, r.busy / time / r.of), r.knob});
+  for (const Core& core : cores_) p.uses[core.work].knob = knobs_of_core(core.chip);
+  end_stalls(p), end_depth(p), end_atomics(p), end_losses(p);
+  p.limits = limits_of(may_limit(p));
+  for (unsigned i = 0; i < chips_.size(); ++i)
+    for (std::size_t b = 0; b < chips_[i].names.size(); ++b)
+      p.blocks.push_back({fmt::format("hca{} {}", i, chips_[i].names[b]), "block",
+                          std::min(1.0, double(chips_[i].waited[b]) / time)});
+  for (std::vector<Use>* uses : {&p.uses, &p.blocks})
+    std::stable_sort(uses->begin(), uses->end(),
+                     [](const Use& a, const Use& b) { return a.share > b.share; });
+}
+
+nlohmann::json RunRecorder::json() const {
+  using nlohmann::json;
+  json columns = json::array(), phases = json::array();
+  for (std::size_t c = 0; c < series_.columns().size(); ++c) {
+    const TimeSeries::Column& column = series_.columns()[c];
+    if (column.amounts.empty()) continue;
+    json values = json::array();
+    for (const double value : series_.values(c))
+      values.push_back(json::parse(fmt::format("{:.5g}", value)));
+    columns.push_back({{"group", column.group},
+                       {"name", column.name},
+                       {"unit", column.unit},
+                       {"values", std::move(values)}});
+  }
+  const std::size_t messages = kMostMessages / std::max<std::size_t>(phases_.size(), 1);
+  for (const Phase& p : phases_) {
+    json uses = json::array(), blocks = json::array();
+    for (const Use& use : p.uses)
+      uses.push_back({{"resource", use.name}, {"kind", use.kind}, {"share", use.share}});
+    for (const Use& use : p.blocks) blocks.push_back({{"block", use.name}, {"share", use.share}});
+    json limits = json::array(), stalls = json::array();
+    for (const Use& use : p.limits)
+      limits.push_back({{"resource", use.name},
+                        {"share", use.share},
+                        {"said", limit_kind(use.kind).said},
+                        {"knob", use.knob}});
+    for (const Stalled& s : p.stalls)
+      stalls.push_back(
+          {{"block", s.block}, {"cause", s.cause}, {"cycles", s.cycles}, {"share", s.share}});
+    phases.push_back({{"what", p.what},
+                      {"from_ps", p.from},
+                      {"to_ps", p.to},
+                      {"messages", p.messages},
+                      {"bytes", p.bytes},
+                      {"resources", uses},
+                      {"blocks", blocks},
+                      {"times", p.times.json(std::max<std::size_t>(messages, 8))},
+                      {"stalls", stalls},
+                      {"limits", limits},
+                      {"bottleneck", p.limits.empty() ? json() : json(p.limits[0].name)}});
+  }
+  return {{"width_ps", series_.width()},
+          {"rows", series_.rows()},
+          {"series", columns},
+          {"phases", phases},
+          {"ladders", ladder_.json()}};
+}
+}  // namespace hca::testbench

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The streams of a run: one entry of the workload list, or several together, with all threads.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "testbench/run/program_group.h"
+#include "testbench/run/run.h"
+#include "testbench/workload/workload_stream.h"
+
+namespace hca::testbench {
+namespace {
+// A stream as perftest has it: a row of the table.
+bool is_plain(const WorkloadConfig& w, const Traffic& t) {
+  return t.qps == 1 && t.mix.empty() && t.sizes.empty() && !t.is_open() && !w.together &&
+         w.threads == 1 && w.direction == Direction::Forward;
+}
+std::string words_of(const Traffic& t) {
+  std::string text;
+  for (const auto& [operation, weight] : t.mix)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name_of(operation), weight);
+  if (text.empty()) text = name_of(t.operation);
+  if (t.sizes.empty()) return text + fmt::format(" {} B", t.bytes);
+  return text + fmt::format(" {} sizes to {} B", t.sizes.size(), t.bytes);
+}
+}  // namespace
+
+double StreamResult::fairness() const {
+  const auto [fastest, slowest] = std::minmax_element(qp_picoseconds.begin(), qp_picoseconds.end());
+  return double(*fastest) / double(*slowest);
+}
+
+// Sender and receiver of one entry in one direction.
+struct Runner::Stream {
+  Stream(Testbed& testbed, const LaneKey& lane, const Member& m, const Traffic& t, bool back,
+         std::shared_ptr<AtomicNumbers> numbers)
+      : member(m),
+        backward(back),
+        traffic(t),
+        from(testbed.end(back ? kServer : kClient, lane)),
+        receiver(*from.peer, traffic, way()),
+        sender(from, traffic, way(), std::move(numbers)) {}
+  Way way() const { return backward ? Way::ToClient : Way::ToServer; }
+  Member member;
+  bool backward;
+  const Traffic traffic;
+  const Endpoint& from;
+  StreamReceiver receiver;
+  StreamSender sender;
+};
+
+void Runner::run_streams(const std::vector<Member>& members, const std::vector<Traffic>& traffic) {
+  std::vector<std::unique_ptr<Stream>> streams;
+  std::vector<std::vector<ProgramGroup>> groups(testbed_.nodes());
+  const auto add = [&](const Endpoint& end, u32 thread, Program& program) {
+    std::vector<ProgramGroup>& of_node = groups[end.node];
+    of_node.resize(std::max<std::size_t>(of_node.size(), thread + 1));
+    of_node[thread].add(program);
+  };
+  for (std::size_t place = 0; place < members.size(); ++place) {
+    const Member& member = members[place];
+    const WorkloadConfig& w = scenario_.workload[member.entry];
+    for (const bool backward : {false, true}) {
+      if (backward && w.direction != Direction::Both) continue;
+      std::shared_ptr<AtomicNumbers> numbers;
+      if (w.atomic_addresses)
+        for (const auto& other : streams)
+          if (other->member.entry == member.entry && other->backward == backward)
+            numbers = other->sender.numbers();
+      Stream& s = *streams.emplace_back(std::make_unique<Stream>(
+          testbed_, lane_of(w, place), member, traffic[place], backward, std::move(numbers)));
+      add(s.from, member.thread, s.sender);
+      add(*s.from.peer, member.thread, s.receiver);
+    }
+  }
+  Programs programs(groups.size());
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    for (ProgramGroup& group : groups[i]) programs[i].push_back(&group);
+  const PhaseGuard guard(*this);
+  const bool good = simulate(
+      programs,
+      [&] {
+        u64 completed = 0;
+        for (const auto& s : streams) completed += s->sender.completed();
+        return completed;
+      },
+      [&] {
+        bool lost = false;
+        for (const auto& s : streams) lost |= s->receiver.lose_rest();
+        return lost && std::all_of(streams.begin(), streams.end(),
+                                   [](const auto& s) { return s->sender.finished(); });
+      });
+  const bool atomics = std::any_of(streams.begin(), streams.end(),
+                                   [](const auto& s) { return s->sender.uses_atomics(); });
+  if (good && atomics) wait_for_writes();
+  for (const auto& s : streams) {
+    if (good) s->sender.check_end(), s->receiver.check_end();
+    keep({&s->sender.checker, &s->receiver.checker});
+    result_.lost += s->receiver.lost(), result_.duplicates += s->receiver.duplicates();
+  }
+  if (!good) return;
+  for (const auto& s : streams) {
+    if (s->member.thread) continue;
+    std::vector<const Stream*> of_entry;
+    for (const auto& other : streams)
+      if (other->member.entry == s->member.entry && other->backward == s->backward)
+        of_entry.push_back(other.get());
+    keep_stream(of_entry);
+  }
+  if (result_.lost && !testbed_.may_have_lost())
+    result_.failures.push_back(
+        fmt::format("{}: {} messages are lost, and no fault, no missing receive WQE and no full "
+                    "receive buffer explains it",
+                    what_, result_.lost));
+  for (std::size_t place = 0; place < members.size(); ++place)
+    if (std::any_of(streams.begin(), streams.end(), [&](const auto& s) {
+          return s->member.entry == members[place].entry &&
+                 s->member.thread == members[place].thread && s->receiver.has_left_receives();
+        }))
+      testbed_.renew(lane_of(scenario_.workload[members[place].entry], place));
+}
+
+// The streams of the threads of one entry in one direction are one.
+void Runner::keep_stream(const std::vector<const Stream*>& threads) {
+  const Stream& s = *threads.front();
+  const WorkloadConfig& w = scenario_.workload[s.member.entry];
+  const u64 period = s.from.period;
+  Cycle begin = engine::kNever, end = 0;
+  for (const Stream* t : threads) {
+    begin = std::min(begin, t->sender.first_post());
+    end = std::max(end, t->sender.last_completion());
+  }
+  const u64 picoseconds = (end - begin) * period;
+  if (is_plain(w, s.traffic)) {
+    row(w, s.traffic.bytes).bandwidth = BandwidthResult{s.traffic.messages, picoseconds,
+                                                        s.receiver.lost(), s.receiver.duplicates()};
+    return;
+  }
+  StreamResult result;
+  result.entry = s.member.entry, result.backward = s.backward;
+  result.ends = w.ends(), result.qps = s.traffic.qps * u32(threads.size());
+  result.what = words_of(s.traffic);
+  result.picoseconds = picoseconds;
+  result.planned_bits_per_second = s.traffic.bits_per_second;
+  result.planned_messages_per_second = s.traffic.messages_per_second;
+  for (const Stream* t : threads) {
+    const StreamSender& sender = t->sender;
+    result.messages += sender.completed(), result.bytes += sender.bytes_completed();
+    result.lost_on_the_way += t->receiver.lost();
+    result.duplicates += t->receiver.duplicates();
+    result.dropped += sender.dropped();
+    result.queued_most = std::max(result.queued_most, sender.queued_most());
+    for (u32 qp = 0; qp < t->traffic.qps; ++qp)
+      if (t->traffic.messages_on(qp))
+        result.qp_picoseconds.push_back((sender.last_completion(qp) - sender.first_post()) *
+                                        period);
+    result.latency.merge(sender.latencies());
+  }
+  result_.streams.push_back(std::move(result));
+}
+}  // namespace hca::testbench

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/scenario/chip_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "model/proto/wire/packet.h"
+
+namespace hca::testbench {
+namespace {
+// What passes the core in a cycle is enough for each link.
+void check_core(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  for (std::size_t i = 0; i < s.nodes.size(); ++i)
+    for (unsigned port = 0; port < s.nodes[i].hca.core.ports; ++port) {
+      const blocks::ChipConfig& c = s.nodes[i].hca;
+      const u64 rate = blocks::core_rate(c.icrc_unit, c.core.hertz()),
+                link = c.port[port].link_rate;
+      if (c.core.allow_slow_core || !blocks::is_slow(c.icrc_unit, link, c.core.hertz())) continue;
+      mistakes.push_back(
+          {{".link_rate", ".core.clock", ".icrc_unit.beat_bytes", ".allow_slow_core"},
+           fmt::format("{} B in each cycle of {:g} MHz are {:g} Gb/s, less than the {:g} Gb/s of "
+                       "a link of hca{}; allowed: a larger hca.icrc_unit.beat_bytes or "
+                       "hca.core.clock, or hca.core.allow_slow_core: true",
+                       c.icrc_unit.beat_bytes, double(c.core.hertz()) * 1e-6, double(rate) * 1e-9,
+                       double(link) * 1e-9, i)});
+      return;
+    }
+}
+void check_rate_limit(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  if (s.connection.rate_limit && s.connection.service() == proto::Service::Ud)
+    mistakes.push_back(
+        {{"connection.rate_limit"},
+         fmt::format("is set with {}, whose datagrams have a path each; allowed: 0 b/s", "ud")});
+}
+// The longest frame of a connection: a full payload with all headers that an opcode of its service
+// has, and its CRCs.
+u32 longest_frame(const ConnectionConfig& c) {
+  const proto::Path path = proto::make_path({.framing = c.framing});
+  const u32 mtu = bytes_of_mtu(c.path_mtu);
+  u32 longest = 0;
+  for (const proto::OpcodeRow& row : proto::kOpcodeRows)
+    if (row.service == c.service() && proto::payload_length_ok(row.payload, mtu, mtu))
+      longest = std::max(longest, proto::frame_bytes(path, row, mtu));
+  return longest;
+}
+// A receive buffer that drops full packets is none.
+void check_buffer(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  const u32 longest = longest_frame(s.connection);
+  for (const NodeConfig& node : s.nodes) {
+    const blocks::LinkControlConfig& c = node.hca.link_control;
+    if (!c.buffer || c.buffer + c.shared >= longest) continue;
+    mistakes.push_back(
+        {{".link_control.buffer", ".link_control.shared", "connection.path_mtu",
+          "connection.framing", "connection.service"},
+         fmt::format("{} B, with what is shared, are less than the {} B of a packet of "
+                     "connection.path_mtu with its headers; allowed: 0 B, or so many and more",
+                     c.buffer + c.shared, longest)});
+    return;
+  }
+}
+// What is wrong with one link, of which both ends mean the same.
+using LinkMistake = std::optional<ChipMistake>;
+LinkMistake mode_mistake(const Scenario& s, const Ends& ends) {
+  using blocks::FlowControl;
+  const FlowControl mode = s.nodes[ends[0].node].hca.link_control.mode,
+                    other = s.nodes[ends[1].node].hca.link_control.mode;
+  const bool native = proto::is_native(s.connection.framing);
+  if (mode != other)
+    return ChipMistake{
+        {".link_control.mode"},
+        fmt::format("{} is another one than that of the other end, {}; allowed: the same",
+                    blocks::kFlowControlNames[std::size_t(mode)],
+                    blocks::kFlowControlNames[std::size_t(other)])};
+  if (mode != FlowControl::None && native != (mode == FlowControl::Credits))
+    return ChipMistake{
+        {".link_control.mode"},
+        fmt::format("{} does not go with connection.framing; allowed: credits with ib_local and "
+                    "ib_global, pause and pfc with the others",
+                    blocks::kFlowControlNames[std::size_t(mode)])};
+  return std::nullopt;
+}
+LinkMistake lanes_mistake(const Scenario& s, const Ends& ends) {
+  const blocks::LinkControlConfig &own = s.nodes[ends[0].node].hca.link_control,
+                                  &other = s.nodes[ends[1].node].hca.link_control;
+  if (own.mode != blocks::FlowControl::Credits || own.lanes == other.lanes) return std::nullopt;
+  return ChipMistake{{".link_control.lanes"},
+                     fmt::format("{} of hca{} and {} of hca{} are the lanes of one link; allowed: "
+                                 "as many at both ends",
+                                 own.lanes, ends[0].node, other.lanes, ends[1].node)};
+}
+LinkMistake rate_mistake(const Scenario& s, const Ends& ends) {
+  const auto rate_at = [&](const NodePort& at) {
+    return s.nodes[at.node].hca.port[at.port].link_rate;
+  };
+  const u64 rate = rate_at(ends[0]), far = rate_at(ends[1]);
+  if (rate == far) return std::nullopt;
+  return ChipMistake{
+      {".link_rate"},
+      fmt::format("{:g} Gb/s of hca{} and {:g} Gb/s of hca{} are the rates of one link; allowed: "
+                  "the same at both ends",
+                  double(rate) * 1e-9, ends[0].node, double(far) * 1e-9, ends[1].node)};
+}
+// Each mistake once, of the first cable that has it.
+void check_links(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  const std::vector<Cable> cables = s.laid_cables();
+  for (const auto mistake_of : {mode_mistake, lanes_mistake, rate_mistake})
+    for (const Cable& cable : cables)
+      if (LinkMistake mistake = mistake_of(s, cable.ends)) {
+        mistakes.push_back(std::move(*mistake));
+        break;
+      }
+}
+// READs and ATOMICs, and what is behind them, that an entry may have on their way to a chip.
+u64 waiting_answers(const Scenario& s, const WorkloadConfig& w) {
+  const auto fetches = [](Operation o) { return row_of(o).fetches(); };
+  const auto mix = w.weights();
+  const bool in_mix = std::ranges::any_of(mix, [&](const auto& m) { return fetches(m.first); });
+  if (w.test != Test::Bandwidth || w.direction != Direction::Both ||
+      !(w.is_mixed() ? in_mix : fetches(w.operation)))
+    return 0;
+  return u64{s.qps_of(w)} *
+         (w.is_mixed() ? w.depth : std::min(w.depth, s.connection.max_rd_atomic));
+}
+// A chip that has no place for a READ takes nothing more from a link that may drop nothing, the
+// answers to its own READs neither: with READs both ways both ends could wait for each other.
+void check_outcomes(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  u64 alone = 0, together = 0;
+  for (const WorkloadConfig& w : s.workload) {
+    const u64 its = waiting_answers(s, w);
+    if (w.together)
+      together += its;
+    else
+      alone = std::max(alone, its);
+  }
+  const u64 waiting = std::max(alone, together);
+  for (const NodeConfig& node : s.nodes) {
+    const blocks::ChipConfig& c = node.hca;
+    if (c.link_control.mode == blocks::FlowControl::None || c.responder_execute.outcomes >= waiting)
+      continue;
+    mistakes.push_back(
+        {{".responder_execute.outcomes", ".link_control.mode"},
+         fmt::format("with link control and READs or ATOMICs both ways, {} outcomes "
+                     "(responder_execute.outcomes) are fewer than the {} messages that may wait in "
+                     "a chip, and the two could wait for each other; allowed: {} or more",
+                     c.responder_execute.outcomes, waiting, waiting)});
+    return;
+  }
+}
+}  // namespace
+
+std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
+  std::vector<ChipMistake> mistakes;
+  check_core(scenario, mistakes);
+  check_rate_limit(scenario, mistakes);
+  check_buffer(scenario, mistakes);
+  check_links(scenario, mistakes);
+  check_outcomes(scenario, mistakes);
+  return mistakes;
+}
+}  // namespace hca::testbench

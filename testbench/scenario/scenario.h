@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "model/blocks/chip_config.h"
+#include "testbench/attach/device_config.h"
+#include "testbench/attach/fail_config.h"
+#include "testbench/host/host_cpu.h"
+#include "testbench/scenario/knob_table.h"
+#include "testbench/testbed/rtl_choice.h"
+#include "testbench/testbed/topology.h"
+#include "testbench/workload/traffic.h"
+#include "tlm/fault_script.h"
+#include "tlm/pcie_config.h"
+
+namespace hca::testbench {
+struct Setting;
+// In the order of proto::Framing.
+inline constexpr std::array<std::string_view, proto::kFramingCount> kFramingWords{
+    "ib_local", "ib_global", "rocev1", "rocev2_ip4", "rocev2_ip6"};
+enum class PathMtu : u8 { B256, B512, B1024, B2048, B4096 };
+inline constexpr std::array<std::string_view, 5> kMtuWords{"256", "512", "1024", "2048", "4096"};
+enum class ServiceChoice : u8 { Rc, Uc, Ud };
+inline constexpr std::array<std::string_view, 3> kServiceWords{"rc", "uc", "ud"};
+constexpr u32 bytes_of_mtu(PathMtu mtu) { return 256u << unsigned(mtu); }
+
+constexpr u64 kKilobit = 1000;  // bits a second: the unit of a queue pair's RateLimit
+
+// How the two queue pairs are connected.
+struct ConnectionConfig {
+  ServiceChoice service_choice = ServiceChoice::Rc;
+  proto::Framing framing = proto::Framing::RoceV2Ip4;
+  PathMtu path_mtu = PathMtu::B1024;
+  u32 qps = 1, max_rd_atomic = 16;
+  bool srq = false;  // the queue pairs of a workload share one at each end
+  u32 timeout = 14, retry_count = 7, rnr_retry = 7, min_rnr_timer = 12;
+  u64 rate_limit = 0;  // bits a second of a queue pair, whole kilobits; 0: none
+  u32 client_psn = 0x10, server_psn = 0x20, udp_source_port = proto::kFirstUdpSourcePort;
+
+  proto::Service service() const {
+    constexpr std::array all{proto::Service::Rc, proto::Service::Uc, proto::Service::Ud};
+    return all[std::size_t(service_choice)];
+  }
+};
+
+enum class Test : u8 { Bandwidth, Latency };
+inline constexpr std::array<std::string_view, 2> kTestNames{"bandwidth", "latency"};
+enum class QpOrder : u8 { RoundRobin, Random };
+inline constexpr std::array<std::string_view, 2> kQpOrderNames{"round_robin", "random"};
+enum class ArrivalsKind : u8 { Even, Exponential };
+inline constexpr std::array<std::string_view, 2> kArrivalsNames{"even", "exponential"};
+// Of a workload: as its hosts do, or by itself.
+enum class WaitKind : u8 { Host, Poll, Event };
+inline constexpr std::array<std::string_view, 3> kWaitKindNames{"host", "poll", "event"};
+enum class Direction : u8 { Forward, Both };
+inline constexpr std::array<std::string_view, 2> kDirectionNames{"forward", "both"};
+
+// One size of a weighted list.
+struct SizeConfig {
+  u64 size = 64;
+  u32 weight = 1;
+};
+// Weights of operations; none: no mix.
+struct MixConfig {
+  u32 write = 0, send = 0, read = 0, write_immediate = 0, send_immediate = 0, compare_swap = 0,
+      fetch_add = 0, send_invalidate = 0;
+};
+
+// One entry of the workload list: operations over a range of sizes, one after the other, or with
+// weighted sizes in one stream.
+struct WorkloadConfig {
+  Operation operation = Operation::Write;
+  MixConfig mix;
+  Test test = Test::Bandwidth;
+  u64 from = 2, to = 1 << 20;
+  u64 size = 0;  // 0: from `from` to `to`
+  std::vector<SizeConfig> sizes;
+  u64 messages = 0;  // 0: chosen by size
+  u32 qps = 0;       // 0: those of the connection
+  u32 threads = 1;   // of each host, each on a core of its own
+  QpOrder qp_order = QpOrder::RoundRobin;
+  u32 depth = 128, list = 1, receive_depth = 0, signal_every = 1, inline_below = 0, sges = 1;
+  u32 atomic_addresses = 0;
+  bool push = false, fence = false, solicited = false, batches = false;
+  WaitKind wait = WaitKind::Host;
+  u64 rate = 0, message_rate = 0;  // open loop
+  ArrivalsKind arrivals = ArrivalsKind::Even;
+  u32 queue = 1024;
+  Direction direction = Direction::Forward;
+  bool together = false;
+  u32 port = 1, service_level = 0;
+  std::optional<Ends> between;  // client and server; none: `port` of the first two nodes
+
+  Ends ends() const { return between.value_or(ends_in_pair(port - 1)); }
+  bool is_mixed() const { return !weights().empty(); }
+  bool is_open() const { return rate || message_rate; }
+  std::vector<std::pair<Operation, u32>> weights() const;
+};
+
+// One entry of the fault list; kAny in qpn and psn matches all.
+// An entry of a table of VL arbitration.
+enum class ArbitrationTable : u8 { Low, High };
+inline constexpr std::array<std::string_view, 2> kArbitrationTableNames{"low", "high"};
+struct ArbitrationConfig {
+  ArbitrationTable table = ArbitrationTable::Low;
+  u32 vl = 0, weight = 1;
+};
+
+struct FaultConfig {
+  static constexpr u32 kAny = 1 << 24;
+  tlm_::FaultAction action = tlm_::FaultAction::Drop;
+  u32 from = 0, qpn = kAny, psn = kAny;
+  u32 port = 0;  // 0: the wires of all
+  u64 occurrence = 1, per_million = 0, delay = 0;
+};
+
+// A key that a text or --set has, and where: "file:line", "--set".
+struct GivenKey {
+  std::string path, where;
+};
+
+// Of how the simulation is run, only `seed` and the stalls may change a result.
+struct RunOptions {
+  u64 seed = 1;
+  bool pcap = false, events = false, vcd = false, trace = false;
+  bool messages = false, hash = false;
+  bool every_cycle = false;
+  u32 shuffle_seed = 0, stall_per_256 = 0;
+  Cycle quantum = 0;  // 0: as long as the wire allows
+};
+
+// The rules of an entry on a cable: one for each end at which it acts; `number`: its place in the
+// list.
+std::vector<tlm_::FaultRule> rules_of(const FaultConfig& fault, const Ends& cable, u32 number);
+
+// A host with its HCA.
+struct NodeConfig {
+  blocks::ChipConfig hca;
+  tlm_::PcieConfig pcie;
+  HostConfig host;
+};
+// The ports of the same number of two nodes, as many as an HCA may have.
+std::vector<Cable> cables_of_pair();
+
+// All that a run depends on.
+struct Scenario {
+  RunOptions run;
+  std::vector<NodeConfig> nodes = std::vector<NodeConfig>(2);
+  std::vector<Cable> cables = cables_of_pair();
+  RtlChoice rtl;  // of all chips
+  ConnectionConfig connection;
+  attach::DeviceConfig verbs;
+  std::vector<WorkloadConfig> workload;
+  std::vector<FaultConfig> faults;
+  std::vector<attach::FailConfig> fail;  // of programs
+  std::vector<ArbitrationConfig> vl_arbitration;
+  std::vector<GivenKey> given;  // without those of a preset
+  bool metered = false;         // links and cores tell what they are doing; changes no result
+
+  unsigned ports() const;  // of the node that has the most
+  bool has(const NodePort& at) const;
+  // Between ports that are there.
+  bool is_laid(const Cable& cable) const { return has(cable.ends[0]) && has(cable.ends[1]); }
+  std::vector<Cable> laid_cables() const;
+  std::vector<tlm_::FaultRule> fault_rules(const Ends& cable) const;
+  const GivenKey* find_given(std::string_view path) const;  // nullptr: nobody gave it
+  u32 qps_of(const WorkloadConfig& w) const { return w.qps ? w.qps : connection.qps; }
+  bool waits_for_events() const;  // any workload
+  bool waits_for_events(const WorkloadConfig& workload) const;
+};
+
+// What `hca run` does without a scenario.
+Scenario default_scenario();
+// Throws ScenarioError with every mistake in it. `overrides`: "key=value", which win.
+Scenario load_scenario(const std::string& file, const std::vector<std::string>& overrides = {});
+Scenario parse_scenario(const std::string& text, const std::string& file,
+                        const std::vector<std::string>& overrides = {});
+// Of values that were read from a part of `file`.
+Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
+                     const std::vector<std::string>& overrides = {});
+
+// Every knob of a scenario by its path, without those of the lists. "hca.", "pcie." and "host." set
+// all nodes; "hca0.", "hca1." ... one. "hca.port." and "wire." set all ports and cables,
+// "hca.port1.", "wire2." ... one.
+KnobTable knobs_of(Scenario& scenario);
+// Whether a path is the same knob as another one, of both sides or ports: "hca.core.clock" and
+// "hca0.core.clock".
+bool covers(std::string_view path, std::string_view one);
+bool is_of_both_chips(std::string_view path);
+bool is_of_one_chip(std::string_view path);
+bool is_of_both_ports(std::string_view path);
+bool is_of_one_port(std::string_view path);
+}  // namespace hca::testbench

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <compare>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "model/hca.h"
+#include "testbench/host/endpoint.h"
+#include "testbench/host/host_writes.h"
+#include "testbench/scenario/scenario.h"
+#include "tlm/memory_target.h"
+#include "tlm/pcie_tlp_link.h"
+#include "tlm/wire.h"
+
+namespace hca::testbench {
+// One host with its HCA: memory, core, PCIe. Host software reaches the HCA through mmio_initiator
+// and memory alone.
+class Node : public sc_core::sc_module {
+ public:
+  Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index);
+
+  // What host software calls now happens in this cycle: while the core's program acts, now; called
+  // from outside of the simulation, the first cycle that no quantum has reached.
+  Cycle now() const;
+  // The kernel's time is behind a cycle of the chip.
+  bool is_past(Cycle at) const;
+  // Simulates until a command is done by the kernel's time; false: it takes too long.
+  bool wait_for_command();
+  // `longest`: that is exact; `wanted`: 0 or a shorter one, which gives the same results.
+  void set_quantum(Cycle longest, Cycle wanted);
+  // The chip runs no cycle ahead of the kernel, and `now()` knows: when no chip is ahead any more.
+  void begin_steps() { hca.set_quantum(1); }
+  void know_steps() { ahead_ = 1; }
+  // A core runs `program` from the next cycle on; nullptr: it stops.
+  void run(Program* program, u32 core = 0) { this->core(core).run(program, now() + 1); }
+  // Core 0 is `cpu`; the others are there when they are asked for first, before the simulation.
+  HostCpu& core(u32 index);
+  u32 cores() const { return 1 + u32(more_.cores.size()); }
+
+  // As host software does: with the time that the write takes to the BAR.
+  void mmio_write(u32 offset, std::span<const u8> data, Cycle later = 0);
+  const HostWrites& writes() const { return writes_; }
+  // Of a metered scenario it tells what it does.
+  tlm_::PcieLink& pcie() { return pcie_; }
+
+ private:
+  tlm_::PcieLink& pcie_;  // the HCA's
+
+ public:
+  tlm_utils::simple_initiator_socket<Node> mmio_initiator{"mmio_initiator"};
+  tlm_::HostMemory memory;
+  tlm_::MemoryTarget memory_target;
+  const std::shared_ptr<const blocks::StandIns> rtl;  // nullptr: none
+  Hca hca;
+  HostCpu cpu;
+  VerbsContext verbs;
+  CompChannel* events = nullptr;  // of its completion queues, where programs wait for them
+
+ private:
+  Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned index,
+       std::unique_ptr<tlm_::PcieLink> pcie);  // which becomes the HCA's
+  void send_mmio(Cycle rung, Cycle leaves, u32 offset, std::span<const u8> data);
+  HostWrites writes_;
+  const HostConfig host_;  // of the cores behind the first
+  const u64 hertz_;
+  HostCores more_;
+  BlockingTransport* mmio_ = nullptr;  // what mmio_initiator is bound to
+  tlm::tlm_generic_payload mmio_payload_;
+  Cycle ahead_ = 1;
+  Cycle command_done_ = engine::kNever;  // when the HCA last wrote to a command block
+};
+
+// The queue pairs of a connection between two ports. Workloads that run together have a lane each;
+// those that run alone share the first one, with place 0, of their ports.
+struct LaneKey {
+  std::size_t place = 0;
+  Ends ends = ends_in_pair(0);
+  auto operator<=>(const LaneKey&) const = default;
+};
+using Lane = std::array<Endpoint, kEnds>;  // client and server
+
+struct NamedWire {
+  std::string name;
+  tlm_::Wire* wire;
+};
+
+// The nodes and cables of a scenario, and the queue pairs of its connections.
+class Testbed {
+ public:
+  // Throws std::runtime_error where a port has no cable, or two.
+  explicit Testbed(const Scenario& scenario);
+
+  // Objects and connections, by commands. Throws std::runtime_error with the command that failed.
+  void connect();
+  // New queue pairs, and SRQs, of a lane in the place of the old ones and with their numbers: none
+  // of the receive WQEs that are still posted is left. Nothing of theirs may be under way.
+  void renew(const LaneKey& lane);
+  const std::map<LaneKey, Lane>& lanes() const { return lanes_; }
+  const Endpoint& end(unsigned which, const LaneKey& lane = {}) const {
+    return lanes_.at(lane)[which];
+  }
+  // The ends of connections that are at a node.
+  std::vector<const Endpoint*> ends_at(unsigned node) const;
+  unsigned ports() const { return scenario_.ports(); }  // of the node that has the most
+  unsigned nodes() const { return unsigned(nodes_.size()); }
+  Node& node(unsigned index) { return *nodes_[index]; }
+  // What a port is told.
+  proto::PortAttributes port_of(const NodePort& at) const;
+  u32 cores() const;  // of each host, with which its workloads run
+  bool waits_for_events() const { return scenario_.waits_for_events(); }
+  // The wire in a cable; its ends are those of the cable.
+  unsigned wires() const { return unsigned(wires_.size()); }
+  tlm_::Wire& wire(unsigned number = 0) { return *wires_[number]; }
+  const Ends& ends_of_wire(unsigned number) const { return cables_[number].ends; }
+  // "wire", or "wire2" where there are several.
+  std::string name_of_wire(unsigned number) const;
+  // For a capture: "port 2" of a pair, "hca0 port 1, hca1 port 2" of more nodes.
+  std::vector<NamedWire> named_wires();
+  // ", port 2" of an end whose node has several ports.
+  std::string name_of_port(const NodePort& at) const;
+  // Picoseconds that a frame of so many bytes takes of a link, with what is around it, from an end.
+  u64 time_on_link(unsigned wire, unsigned end, std::size_t bytes) const;
+  proto::LinkLayer link() const { return proto::framing_row(scenario_.connection.framing).link; }
+  // Simulates until all chips have run to the kernel's time and no further: what is looked at then
+  // is the same whatever the quantum.
+  void meet();
+  // For host software that sees several HCAs at once: what it sees of them is of the same time, for
+  // no chip runs ahead. Simulates until that is so.
+  void keep_in_step(bool in_step);
+  // Something happened that may lose a packet: a fault of a wire, or a request without a receive
+  // WQE.
+  bool may_have_lost() const;
+  // Lets frames arrive that a fault reorders and that no other followed; false: there are none.
+  bool release_held();
+  // Nothing will happen any more.
+  bool is_asleep() const;
+  // The kernel's time is behind all that the chips have run ahead of it.
+  bool has_caught_up() const;
+  // For a person: who waits for what, how far the queue pairs are, and which block should have
+  // acted.
+  std::string stuck_report();
+  // Programs that wait for an interrupt, and what lies in their completion queues meanwhile.
+  std::string sleep_report() const;
+  // What no program has polled yet and is neither a success nor flushed: why a queue pair failed.
+  std::string causes_report();
+
+ private:
+  // Which block holds a queue pair up, and why.
+  std::string standstill_of(unsigned index, const Qp& qp) const;
+  std::string progress_of(unsigned index, const Qp& qp);
+  void check_cables() const;
+  void add_wire(const Cable& cable);
+  void plan_breaks(const Cable& cable);
+  Cycle quantum_of(unsigned index) const;
+  void let_run_ahead();
+  void wait_in_step();
+  void check(unsigned index, bool good, std::string_view command);
+  void create(Endpoint& end, const NodePort& place, const struct Need& need);
+  void create_queues(Endpoint& end, const struct Need& need);
+  void connect(Lane& lane, const LaneKey& key, const struct Need& need);
+  void modify(Endpoint& end, const NodePort& peer, bool is_client, u32 qp, u32 service_level);
+
+  const Scenario scenario_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  const std::vector<Cable> cables_;
+  std::vector<std::unique_ptr<tlm_::Wire>> wires_;  // in the cables
+  std::map<LaneKey, Lane> lanes_;
+  bool in_step_ = false;
+};
+
+// A thread of an entry of the workload list.
+struct Member {
+  std::size_t entry;
+  u32 thread;
+};
+// What runs at the same time: most often one entry with one thread. A member's lane is its place in
+// its group.
+std::vector<std::vector<Member>> groups_of(const Scenario& scenario);
+// The sizes of an entry, one after the other; 0 stands alone.
+std::vector<u32> sizes_of(const WorkloadConfig& workload);
+// The lane of the member at this place of its group.
+inline LaneKey lane_of(const WorkloadConfig& workload, std::size_t place) {
+  return {place, workload.ends()};
+}
+// What the largest workload of a lane needs.
+struct Need {
+  u64 send_bytes = 0, recv_bytes = 0, fetch_bytes = 0;
+  u32 core = 0, service_level = 0, qps = 0, send_wqes = 0, receive_wqes = 0, inline_bytes = 0,
+      sges = 1;
+  bool invalidates = false;
+};
+std::map<LaneKey, Need> needs_of(const Scenario& scenario);
+// The longest message that fits a WQE which can be pushed.
+constexpr u32 most_inline(proto::Service service) {
+  const bool datagram = service == proto::Service::Ud;
+  return proto::kPushBytes - proto::kSendWqeBytes - (datagram ? proto::kAddressHandleBytes : 0);
+}
+// The traffic of one size of a workload; of several threads, that of one of them.
+Traffic traffic_of(const WorkloadConfig& workload, u32 qps, u32 bytes, u64 seed,
+                   proto::Service service = proto::Service::Rc, u32 thread = 0);
+}  // namespace hca::testbench

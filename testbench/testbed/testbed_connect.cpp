@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objects of a testbed: ports, completion queues, regions, queue pairs and their connections.
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "model/proto/transport/qp_transitions.h"
+#include "testbench/testbed/testbed.h"
+
+namespace hca::testbench {
+using proto::QpState;
+
+namespace {
+constexpr u64 kMacBase = 0x02'00'00'00'00'01;  // locally administered
+constexpr u32 kIpv4Base = 0x0a000001;          // 10.0.0.1
+constexpr u64 kIpv6Prefix = 0xfe80'0000'0000'0000;
+constexpr u64 kMappedIpv4 = 0xffff'0000'0000;
+constexpr u16 kLidBase = 1;
+constexpr u64 kBufferAlignment = 1 << 21;
+constexpr u32 kQkey = 0x1234;
+constexpr u8 kAccess =
+    proto::kLocalWrite | proto::kRemoteWrite | proto::kRemoteRead | proto::kRemoteAtomic;
+
+// Addresses of a port: those of the same number are in a subnet, of 255 nodes each.
+unsigned place_in(std::size_t nodes, const NodePort& at) {
+  return unsigned(at.node + nodes * at.port);
+}
+unsigned host_part(const NodePort& at) {
+  return (at.node & 0xff) + (at.port << 8) + (at.node >> 8 << 16);
+}
+u64 mac_of(std::size_t nodes, const NodePort& at) { return kMacBase + place_in(nodes, at); }
+u64 gid_low_of_ipv4(const NodePort& at) { return kMappedIpv4 | (kIpv4Base + host_part(at)); }
+u64 gid_low_of_ipv6(const NodePort& at) { return 1 + host_part(at); }
+u16 lid_of(std::size_t nodes, const NodePort& at) { return u16(kLidBase + place_in(nodes, at)); }
+
+constexpr u32 kEventEntries = 1024;  // an armed completion queue has one event at most
+}  // namespace
+
+proto::PortAttributes Testbed::port_of(const NodePort& at) const {
+  proto::PortAttributes port{};
+  port.framing = u8(scenario_.connection.framing);
+  const bool datagrams = scenario_.connection.service() == proto::Service::Ud;
+  port.mtu = datagrams ? bytes_of_mtu(scenario_.connection.path_mtu) : 4096;
+  port.mac = mac_of(nodes_.size(), at);
+  port.gids[0] = proto::make_gid(0, gid_low_of_ipv4(at));
+  port.gids[1] = proto::make_gid(kIpv6Prefix, gid_low_of_ipv6(at));
+  port.lid = lid_of(nodes_.size(), at);
+  return port;
+}
+
+void Testbed::connect() {
+  if (scenario_.waits_for_events())
+    for (unsigned i = 0; i < nodes(); ++i) {
+      auto& node = nodes_[i];
+      check(i, node->events = node->verbs.create_comp_channel(kEventEntries), "CreateEq");
+      node->memory.watch(node->events->message, proto::kMessageBytes,
+                         [cpu = &node->cpu](u64, u64) { cpu->interrupt(); });
+    }
+  for (const auto& [key, need] : needs_of(scenario_)) {
+    Lane& lane = lanes_[key];
+    for (unsigned e = 0; e < kEnds; ++e) {
+      lane[e].peer = &lane[other_end(e)];
+      create(lane[e], key.ends[e], need);
+    }
+    for (Endpoint& end : lane) {
+      end.peer_recv = end.peer->recv_mr, end.peer_fetch = end.peer->fetch_mr;
+      end.peer_taken = end.peer->taken_mr;
+      end.peer_memory = &nodes_[end.peer->node]->memory;
+    }
+    connect(lane, key, need);
+  }
+}
+
+void Testbed::connect(Lane& lane, const LaneKey& key, const Need& need) {
+  for (unsigned e = 0; e < kEnds; ++e)
+    for (u32 qp = 0; qp < need.qps; ++qp)
+      modify(lane[e], key.ends[other_end(e)], e == kClient, qp, need.service_level);
+}
+
+void Testbed::check(unsigned i, bool good, std::string_view command) {
+  if (!good)
+    throw std::runtime_error(fmt::format("chip {}: {} gives command status {}", i, command,
+                                         proto::name_of(nodes_[i]->verbs.last_status())));
+}
+
+void Testbed::create(Endpoint& end, const NodePort& place, const Need& need) {
+  const unsigned i = end.node = place.node;
+  Node& node = *nodes_[i];
+  end.verbs = &node.verbs, end.cpu = &node.core(need.core), end.period = node.hca.period().value();
+  end.port = place.port + 1, end.events = node.events;
+  if (scenario_.nodes[i].hca.caches.tables() && !node.verbs.context_memory())
+    check(i, node.verbs.give_context_memory() == Error::None, "SetContextMemory");
+  check(i, node.verbs.set_port(port_of(place), end.port) == Error::None, "SetPort");
+  check(i, end.send_cq = node.verbs.create_cq(need.qps * need.send_wqes, node.events), "CreateCq");
+  check(i, end.recv_cq = node.verbs.create_cq(need.qps * need.receive_wqes, node.events),
+        "CreateCq");
+  const auto region = [&](Mr& mr, u64 bytes, u8 access = kAccess) {
+    const u64 at = node.verbs.alloc(bytes, kBufferAlignment);
+    check(i, (mr = node.verbs.reg_mr(at, bytes, access)).lkey, "RegisterMr");
+  };
+  if (need.invalidates) region(end.taken_mr, 64, proto::kFastRegister);
+  region(end.send_mr, need.send_bytes), region(end.recv_mr, need.recv_bytes);
+  region(end.fetch_mr, need.fetch_bytes);
+  create_queues(end, need);
+  for (const Cq* cq : {end.send_cq, end.recv_cq})
+    node.memory.watch(cq->address, u64{cq->entries()} * proto::kCqeBytes,
+                      [cpu = end.cpu, number = cq->cqn](u64, u64 bytes) {
+                        cpu->probe.event(cpu->self.now(), HostStep::CqeWritten, number);
+                        cpu->tell([&](HostMeter& meter) {
+                          meter.wrote(cpu->self.now(), number, bytes / proto::kCqeBytes);
+                        });
+                        cpu->notice();
+                      });
+}
+
+void Testbed::create_queues(Endpoint& end, const Need& need) {
+  const unsigned i = end.node;
+  Node& node = *nodes_[i];
+  QpInitAttr attributes;
+  attributes.send_cq = end.send_cq, attributes.recv_cq = end.recv_cq;
+  attributes.service = scenario_.connection.service();
+  attributes.max_send_wr = need.send_wqes, attributes.max_recv_wr = need.receive_wqes;
+  attributes.max_inline_data = need.inline_bytes;
+  attributes.max_send_sge = attributes.max_recv_sge = need.sges;
+  std::vector<std::optional<u32>> numbers(need.qps);
+  for (std::size_t qp = 0; qp < end.qps.size(); ++qp) {
+    numbers[qp] = end.qps[qp]->qpn;
+    check(i, node.verbs.destroy_qp(*end.qps[qp]) == Error::None, "DestroyQp");
+  }
+  end.qps.clear(), end.to_peer.clear();
+  std::optional<u32> srqn;
+  if (end.srq) {
+    srqn = end.srq->srqn;
+    check(i, node.verbs.destroy_srq(*end.srq) == Error::None, "DestroySrq");
+  }
+  const SrqInitAttr shared{
+      .max_wr = need.qps * need.receive_wqes, .max_sge = need.sges, .port = end.port};
+  if (scenario_.connection.srq)
+    check(i, end.srq = node.verbs.create_srq(shared, srqn), "CreateSrq");
+  attributes.srq = end.srq;
+  for (const std::optional<u32> number : numbers) {
+    end.qps.push_back(node.verbs.create_qp(attributes, number));
+    check(i, end.qps.back(), "CreateQp");
+  }
+  end.qp = end.qps.front();
+}
+
+void Testbed::renew(const LaneKey& key) {
+  Lane& lane = lanes_.at(key);
+  const Need need = needs_of(scenario_).at(key);
+  for (Endpoint& end : lane) create_queues(end, need);
+  connect(lane, key, need);
+}
+
+void Testbed::modify(Endpoint& end, const NodePort& peer, bool is_client, u32 qp,
+                     u32 service_level) {
+  const ConnectionConfig& c = scenario_.connection;
+  proto::QpAttributes a{};
+  a.port = u8(end.port), a.access = kAccess;
+  a.dest_qpn = end.peer->qps[qp]->qpn;
+  a.path_mtu = bytes_of_mtu(c.path_mtu);
+  a.sq_psn = is_client ? c.client_psn : c.server_psn;
+  a.rq_psn = is_client ? c.server_psn : c.client_psn;
+  a.max_rd_atomic = a.max_dest_rd_atomic = u8(c.max_rd_atomic);
+  a.min_rnr_timer = u8(c.min_rnr_timer), a.timeout = u8(c.timeout);
+  a.retry_count = u8(c.retry_count), a.rnr_retry = u8(c.rnr_retry);
+  a.dmac = mac_of(nodes_.size(), peer);
+  a.sgid_index = c.framing == proto::Framing::RoceV2Ip4 ? 0 : 1;
+  a.dgid_high = a.sgid_index ? kIpv6Prefix : 0;
+  a.dgid_low = a.sgid_index ? gid_low_of_ipv6(peer) : gid_low_of_ipv4(peer);
+  a.hop_limit = 64, a.dlid = lid_of(nodes_.size(), peer),
+  a.udp_source_port = u16(c.udp_source_port);
+  a.qkey = kQkey, a.sl = u8(service_level);
+  // Frames without a VLAN tag carry it in the high bits of their DSCP.
+  if (!proto::is_native(c.framing)) a.traffic_class = u8((service_level & 7) << 5);
+  a.rate_limit = u32(c.rate_limit / kKilobit);
+  end.to_peer.push_back({a.dest_qpn, a.qkey, c.framing == proto::Framing::IbGlobal, a.sgid_index,
+                         a.sl, a.traffic_class, a.hop_limit, a.flow_label, a.dlid,
+                         a.udp_source_port, a.dmac, a.dgid_high, a.dgid_low});
+  using namespace proto;
+  QpState from = QpState::Reset;
+  for (const QpState state : {QpState::Init, QpState::Rtr, QpState::Rts}) {
+    a.state = state;
+    a.mask = find_transition(c.service(), std::exchange(from, state), state)->required;
+    if (end.verbs->modify_qp(*end.qps[qp], a) != Error::None)
+      throw std::runtime_error(fmt::format("chip {}: ModifyQp to state {} gives command status {}",
+                                           end.node, name_of(state),
+                                           name_of(end.verbs->last_status())));
+  }
+}
+}  // namespace hca::testbench

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/trace/message_log.h"
+
+#include <algorithm>
+
+#include "model/blocks/lib/per_port.h"
+#include "model/blocks/lib/stage_config.h"
+#include "model/proto/transport/psn.h"
+#include "model/proto/wire/packet.h"
+
+namespace hca::testbench {
+using blocks::Step;
+using engine::Event;
+
+const std::array<std::string_view, kStations> kStationNames{
+    "start",
+    "PCIe, doorbell",
+    "doorbell",
+    "qp_scheduler",
+    "wqe_fetch",
+    "requester",
+    "packetizer",
+    "icrc_unit, inserted",
+    "port, transmit",
+    "wire",
+    "port, receive",
+    "icrc_unit, checked",
+    "responder_check",
+    "responder_execute",
+    "responder_execute, data",
+    "responder_reply",
+    "answer: icrc_unit, inserted",
+    "answer: port, transmit",
+    "answer: wire",
+    "answer: port, receive",
+    "answer: icrc_unit, checked",
+    "response_check",
+    "requester, completion",
+    "completion",
+    "PCIe, CQE",
+    "host, doorbell register",
+    "host, notice",
+};
+
+namespace {
+constexpr u32 kIndexMask = 0xffff;
+u64& at_of(std::array<u64, kStations>& at, Station station) { return at[std::size_t(station)]; }
+}  // namespace
+
+std::vector<std::pair<Station, u64>> MessageTimes::way() const {
+  std::vector<std::pair<Station, u64>> passed;
+  for (std::size_t s = 0; s < kStations; ++s)
+    if (at[s] <= at[std::size_t(Station::Taken)] && at[s] != kNever)
+      passed.push_back({Station(s), at[s]});
+  // Requests are judged by their headers while the payload still comes.
+  std::stable_sort(passed.begin(), passed.end(),
+                   [](const auto& a, const auto& b) { return a.second < b.second; });
+  return passed;
+}
+
+// What an event of a block says of messages.
+struct BlockRow {
+  using Log = MessageLog;
+  using Chip = Log::Chip;
+  struct Seen {
+    Log& log;
+    Chip& chip;
+    unsigned port;
+    const Event& event;
+    u64 at;
+    u32 qpn() const { return u32(event.a); }
+    u32 psn() const { return u32(event.b); }
+    Log::Lane* lane() const { return log.lane_of(chip, qpn()); }
+    Log::Lane* peer() const { return log.peer_of(chip, qpn()); }
+  };
+  std::string_view block;
+  Step kind;
+  void (*take)(const Seen&);
+  static const std::array<BlockRow, 16> kRows;
+
+  // The WQEs of a turn.
+  template <Station station>
+  static void turn(const Seen& s) {
+    Log::Lane* lane = s.lane();
+    for (u64 i = 0; lane && i < s.event.c; ++i)
+      if (auto* message = Log::by_index(*lane, u32(s.event.b + i)))
+        at_of(message->at, station) = s.at;
+  }
+  // A packet that this chip sends: of its own message, or of the peer's.
+  template <Station request, Station response>
+  static void sent(const Seen& s) {
+    if (s.event.c) return Log::stamp(s.lane(), s.psn(), request, s.at);
+    Log::stamp_answer(s.peer(), s.psn(), response, s.at);
+  }
+  template <Station request, Station response>
+  static void received(const Seen& s, u64 at) {
+    if (!s.event.c) return Log::stamp_answer(s.lane(), s.psn(), response, at);
+    Log::stamp(s.peer(), s.psn(), request, at);
+  }
+  // Of a request, on the responder's side.
+  template <Station station>
+  static void judged(const Seen& s) {
+    Log::stamp(s.peer(), s.psn(), station, s.at);
+  }
+  // Of a request, on the requester's.
+  template <Station station>
+  static void own(const Seen& s) {
+    Log::stamp(s.lane(), s.psn(), station, s.at);
+  }
+
+  static void doorbell(const Seen& s) {
+    Log::Lane* lane = s.lane();
+    if (!lane) return;
+    for (auto message = lane->open.rbegin(); message != lane->open.rend(); ++message) {
+      if (at_of(message->at, Station::Doorbell) != MessageTimes::kNever) return;
+      if (((s.event.b - 1 - message->index) & kIndexMask) <= kIndexMask / 2)
+        at_of(message->at, Station::Doorbell) = s.at;
+    }
+  }
+  static void requester(const Seen& s) {
+    Log::Lane* lane = s.lane();
+    auto* message = lane ? Log::by_index(*lane, u32(s.event.c)) : nullptr;
+    if (!message) return;
+    if (!message->sent) message->first_psn = message->last_psn = s.psn();
+    message->sent = true;
+    if (proto::psn_distance(message->last_psn, s.psn()) > 0) message->last_psn = s.psn();
+    at_of(message->at, Station::Requester) = s.at;
+  }
+  static void arrived(const Seen& s) { s.chip.arrived[s.port] = s.at; }
+  // The port does not know a packet's numbers yet: its arrival is the one before its check.
+  static void checked(const Seen& s) {
+    received<Station::Receive, Station::AnswerReceive>(s, s.chip.arrived[s.port]);
+    received<Station::Checked, Station::AnswerChecked>(s, s.at);
+  }
+  // The responses of a READ have PSNs of its own.
+  static void data(const Seen& s) {
+    Log::Lane* lane = s.peer();
+    auto* message = lane ? Log::by_psn(*lane, s.psn()) : nullptr;
+    if (!message) return;
+    if (proto::psn_distance(message->last_psn, s.psn()) > 0) message->last_psn = s.psn();
+    at_of(message->at, Station::Data) = s.at;
+  }
+  static void reply(const Seen& s) {
+    Log::Lane* lane = s.peer();
+    if (!lane) return;
+    Log::Answer* a = Log::answer(*lane, s.psn());
+    at_of((a ? *a : lane->answers.emplace_back(s.psn())).at, Station::Reply) = s.at;
+  }
+  static void response_check(const Seen& s) {
+    Log::stamp_answer(s.lane(), s.psn(), Station::ResponseCheck, s.at);
+  }
+  static void completed(const Seen& s) {
+    Log::Lane* lane = s.lane();
+    if (auto* message = lane ? Log::by_index(*lane, u32(s.event.b)) : nullptr)
+      Log::complete(*lane, *message, s.at);
+  }
+  static void completion(const Seen& s) {
+    if (proto::is_of_receive(proto::CqeOpcode(s.event.c))) return;
+    Log::Lane* lane = s.lane();
+    auto* message = lane ? Log::by_index(*lane, u32(s.event.b)) : nullptr;
+    if (!message) return;
+    at_of(message->at, Station::Completion) = s.at;
+    s.chip.to_write[lane->cqn].push_back({s.qpn(), message->index});
+  }
+};
+
+const std::array<BlockRow, 16> BlockRow::kRows{{
+    {"doorbell", Step::Passed, doorbell},
+    {"qp_scheduler", Step::Passed, turn<Station::Scheduler>},
+    {"wqe_fetch", Step::Passed, turn<Station::WqeFetch>},
+    {"requester", Step::Passed, requester},
+    {"packetizer", Step::Passed, own<Station::Packetizer>},
+    {"icrc_unit", Step::Passed, sent<Station::Inserted, Station::AnswerInserted>},
+    {"port", Step::Passed, sent<Station::Transmit, Station::AnswerTransmit>},
+    {"port", Step::Arrived, arrived},
+    {"icrc_unit", Step::Received, checked},
+    {"responder_check", Step::Passed, judged<Station::ResponderCheck>},
+    {"responder_execute", Step::Passed, judged<Station::Execute>},
+    {"responder_execute", Step::Completed, data},
+    {"responder_reply", Step::Passed, reply},
+    {"response_check", Step::Passed, response_check},
+    {"requester", Step::Completed, completed},
+    {"completion", Step::Passed, completion},
+}};
+
+MessageLog::MessageLog(Testbed& testbed, Sink sink)
+    : testbed_(testbed), sink_(std::move(sink)), chips_(testbed.nodes()) {
+  for (unsigned i = 0; i < testbed.nodes(); ++i) {
+    Chip& chip = chips_[i];
+    Node& node = testbed.node(i);
+    chip.log = this, chip.number = i, chip.period = node.hca.period().value();
+    chip.arrived.resize(node.hca.ports());
+    node.hca.probes().attach(chip);
+    node.cpu.meters.push_back(&chip);
+  }
+  for (unsigned wire = 0; wire < testbed.wires(); ++wire)
+    taps_.push_back(testbed.wire(wire).add_tap(
+        [this, wire](u8 sender, sc_core::sc_time at, std::span<const u8> bytes) {
+          frame(testbed_.ends_of_wire(wire)[other_end(sender)].node, at.value(), bytes);
+        }));
+  connect(false);
+}
+
+MessageLog::~MessageLog() {
+  for (Chip& chip : chips_) {
+    testbed_.node(chip.number).hca.probes().detach(chip);
+    std::erase(testbed_.node(chip.number).cpu.meters, &chip);
+  }
+  for (unsigned wire = 0; wire < taps_.size(); ++wire) testbed_.wire(wire).remove_tap(taps_[wire]);
+}
+
+// The queue pairs that are there; what was posted before is not followed, but from the start of the
+// run.
+void MessageLog::connect(bool from_start) {
+  for (const auto& [key, ends] : testbed_.lanes())
+    for (const Endpoint& own : ends)
+      for (std::size_t qp = 0; qp < own.qps.size(); ++qp) {
+        const Endpoint& other = *own.peer;
+        if (!own.qps[qp] || !other.qps[qp]) return;
+        Lane& lane = chips_[own.node].lanes[own.qps[qp]->qpn];
+        lane.posted = from_start ? 0 : own.qps[qp]->sq_posted, lane.cqn = own.send_cq->cqn;
+        chips_[own.node].peers[own.qps[qp]->qpn] = {other.node, other.qps[qp]->qpn};
+      }
+}
+
+MessageLog::Lane* MessageLog::lane_of(Chip& chip, u32 qpn) {
+  const auto found = chip.lanes.find(qpn);
+  return found == chip.lanes.end() ? nullptr : &found->second;
+}
+
+// Where the requests to a queue pair come from.
+MessageLog::Lane* MessageLog::peer_of(const Chip& chip, u32 qpn) {
+  const auto found = chip.peers.find(qpn);
+  if (found == chip.peers.end()) return nullptr;
+  return lane_of(chips_[found->second.first], found->second.second);
+}
+
+MessageLog::Open* MessageLog::by_index(Lane& lane, u32 index) {
+  if (lane.open.empty()) return nullptr;
+  const u32 place = (index - lane.open.front().index) & kIndexMask;
+  return place < lane.open.size() ? &lane.open[place] : nullptr;
+}
+
+// The last that was sent and does not begin behind this PSN.
+MessageLog::Open* MessageLog::by_psn(Lane& lane, u32 psn) {
+  const auto behind = std::partition_point(lane.open.begin(), lane.open.end(), [&](const Open& m) {
+    return m.sent && proto::psn_distance(m.first_psn, psn) >= 0;
+  });
+  return behind == lane.open.begin() ? nullptr : &*std::prev(behind);
+}
+
+void MessageLog::stamp(Lane* lane, u32 psn, Station station, u64 at) {
+  Open* message = lane ? by_psn(*lane, psn) : nullptr;
+  if (message && at_of(message->at, Station::Completed) == MessageTimes::kNever)
+    at_of(message->at, station) = at;
+}
+
+MessageLog::Answer* MessageLog::answer(Lane& lane, u32 psn) {
+  for (auto a = lane.answers.rbegin(); a != lane.answers.rend(); ++a)
+    if (a->psn == psn) return &*a;
+  return nullptr;
+}
+
+void MessageLog::stamp_answer(Lane* lane, u32 psn, Station station, u64 at) {
+  if (Answer* a = lane ? answer(*lane, psn) : nullptr) at_of(a->at, station) = at;
+}
+
+// By the first answer that covers all of it.
+void MessageLog::complete(Lane& lane, Open& message, u64 at) {
+  at_of(message.at, Station::Completed) = at;
+  const auto distance = [&](const Answer& a) {
+    return proto::psn_distance(message.last_psn, a.psn);
+  };
+  std::erase_if(lane.answers, [&](const Answer& a) { return distance(a) < 0; });
+  const auto first =
+      std::min_element(lane.answers.begin(), lane.answers.end(),
+                       [&](const Answer& a, const Answer& b) { return distance(a) < distance(b); });
+  if (first == lane.answers.end()) return;
+  for (std::size_t s = std::size_t(Station::Reply); s <= std::size_t(Station::ResponseCheck); ++s)
+    message.at[s] = first->at[s];
+}
+
+void MessageLog::take(Chip& chip, const Event& event) {
+  const std::size_t at = std::size_t{event.block} * kKinds + event.kind;
+  if (at >= chip.rows.size()) resolve(chip, event.block);
+  if (const BlockOfPort& block = chip.rows[at]; block.row)
+    block.row->take({*this, chip, block.port, event, event.at * chip.period});
+}
+
+// The rows of all blocks up to this one.
+void MessageLog::resolve(Chip& chip, u16 last) {
+  Hca& hca = testbed_.node(chip.number).hca;
+  const engine::ProbeHub& hub = hca.probes();
+  for (u16 block = u16(chip.rows.size() / kKinds); block <= last; ++block) {
+    chip.rows.resize(chip.rows.size() + kKinds);
+    for (const BlockRow& row : BlockRow::kRows)
+      for (unsigned port = 0; port < hca.ports(); ++port)
+        if (const auto name = hub.name(block);
+            name == row.block || name == blocks::port_block_name(hca.ports(), port, row.block))
+          chip.rows[std::size_t{block} * kKinds + std::size_t(row.kind)] = {&row, port};
+  }
+}
+
+void MessageLog::frame(unsigned node, u64 picoseconds, std::span<const u8> bytes) {
+  proto::ParsedPacket packet;
+  if (proto::parse(bytes, testbed_.link(), packet) != proto::PacketVerdict::Good) return;
+  Chip& receiver = chips_[node];
+  if (packet.opcode->is_request)
+    stamp(peer_of(receiver, packet.bth.dest_qp), packet.bth.psn, Station::Wire, picoseconds);
+  else
+    stamp_answer(lane_of(receiver, packet.bth.dest_qp), packet.bth.psn, Station::AnswerWire,
+                 picoseconds);
+}
+
+void MessageLog::Chip::rang(Cycle at, Cycle at_bar, u32 offset, std::span<const u8> data) {
+  using proto::BarOffset;
+  const BarOffset bell = BarOffset(offset % proto::kUserPageBytes);
+  if ((bell != BarOffset::SendDoorbell && bell != BarOffset::PushBuffer) ||
+      data.size() < proto::bytes_of<proto::QueueDoorbell>())
+    return;
+  if (lanes.empty()) log->connect(true);
+  const auto [qpn, producer] = proto::decode<proto::QueueDoorbell>(data.data());
+  Lane* lane = log->lane_of(*this, qpn);
+  for (; lane && (lane->posted & kIndexMask) != producer; ++lane->posted) {
+    Open& message = lane->open.emplace_back();
+    message.chip = number, message.qpn = qpn, message.index = lane->posted & kIndexMask;
+    at_of(message.at, Station::Rung) = at * period;
+    at_of(message.at, Station::AtBar) = at_bar * period;
+  }
+}
+
+void MessageLog::Chip::wrote(Cycle at, u32 cqn, u64 cqes) {
+  auto& waiting = to_write[cqn];
+  for (; cqes && !waiting.empty(); --cqes, waiting.pop_front()) {
+    const auto [qpn, index] = waiting.front();
+    Lane* lane = log->lane_of(*this, qpn);
+    if (Open* message = lane ? by_index(*lane, index) : nullptr)
+      at_of(message->at, Station::CqeWritten) = at * period;
+  }
+}
+
+// A core that is in a doorbell register when the CQE is written looks at it when it is out.
+void MessageLog::Chip::completed(Cycle at, u32 qpn, u64 bytes, Cycle unlocked) {
+  Lane* lane = log->lane_of(*this, qpn);
+  if (!lane || lane->open.empty()) return;
+  Open& message = lane->open.front();
+  message.bytes = bytes;
+  if (const u64 written = at_of(message.at, Station::CqeWritten);
+      written != MessageTimes::kNever && unlocked * period > written && unlocked <= at)
+    at_of(message.at, Station::Unlocked) = unlocked * period;
+  at_of(message.at, Station::Taken) = at * period;
+  log->sink_(message);
+  lane->open.pop_front();
+}
+}  // namespace hca::testbench

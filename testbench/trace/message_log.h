@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <deque>
+#include <functional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "model/engine/probe.h"
+#include "testbench/testbed/testbed.h"
+
+namespace hca::testbench {
+// The stations of a message on its way from the doorbell to the completion that the program takes.
+enum class Station : u8 {
+  Rung,
+  AtBar,
+  Doorbell,
+  Scheduler,
+  WqeFetch,
+  Requester,
+  Packetizer,
+  Inserted,
+  Transmit,
+  Wire,
+  Receive,
+  Checked,
+  ResponderCheck,
+  Execute,
+  Data,
+  Reply,
+  AnswerInserted,
+  AnswerTransmit,
+  AnswerWire,
+  AnswerReceive,
+  AnswerChecked,
+  ResponseCheck,
+  Completed,
+  Completion,
+  CqeWritten,
+  Unlocked,
+  Taken,
+  kCount,
+};
+inline constexpr std::size_t kStations = std::size_t(Station::kCount);
+// What of a message's time ends at each station.
+extern const std::array<std::string_view, kStations> kStationNames;
+
+// When a message passed each station. Followed is the packet of it that passed last, and the answer
+// that completed it: of a READ or ATOMIC the last response.
+struct MessageTimes {
+  static constexpr u64 kNever = ~u64{0};
+  u32 qpn = 0, index = 0;  // of its WQE
+  unsigned chip = 0;
+  u64 bytes = 0;
+  std::array<u64, kStations> at;  // ps
+
+  MessageTimes() { at.fill(kNever); }
+  u64 start() const { return at[std::size_t(Station::Rung)]; }
+  u64 whole() const { return at[std::size_t(Station::Taken)] - start(); }
+  // The stations that it passed before it was taken, in the order of time: (station, ps).
+  std::vector<std::pair<Station, u64>> way() const;
+};
+
+// Follows each message of a run by probes, host and wires while it exists, and hands it on when its
+// completion is taken. It listens and changes nothing. Of a message whose service has no answer the
+// way ends with the frame that leaves.
+class MessageLog {
+ public:
+  using Sink = std::function<void(const MessageTimes&)>;
+  MessageLog(Testbed& testbed, Sink sink);
+  ~MessageLog();
+  MessageLog(const MessageLog&) = delete;
+
+ private:
+  struct Open : MessageTimes {
+    bool sent = false;
+    u32 first_psn = 0, last_psn = 0;
+  };
+  struct Answer {
+    u32 psn;
+    std::array<u64, kStations> at;
+    explicit Answer(u32 number) : psn(number) { at.fill(MessageTimes::kNever); }
+  };
+  // A queue pair of a client.
+  struct Lane {
+    u32 posted = 0;  // producer index of the last doorbell
+    u32 cqn = 0;
+    std::deque<Open> open;
+    std::deque<Answer> answers;  // of messages that are open, in the order in which they were made
+  };
+  struct BlockOfPort {
+    const struct BlockRow* row = nullptr;  // nullptr: it tells nothing of messages
+    unsigned port = 0;
+  };
+  struct Chip : engine::ProbeSink, HostMeter {
+    MessageLog* log = nullptr;
+    unsigned number = 0;
+    u64 period = 0;
+    std::vector<BlockOfPort> rows;        // by block of the hub and kind of event
+    std::vector<u64> arrived;             // by port: the last packet that arrived, ps
+    std::unordered_map<u32, Lane> lanes;  // by QPN
+    // Node and QPN of the other end, by QPN.
+    std::unordered_map<u32, std::pair<unsigned, u32>> peers;
+    // By CQN: QPN and WQE index of the completions on their way to memory.
+    std::unordered_map<u32, std::deque<std::pair<u32, u32>>> to_write;
+    void event(const engine::Event& event) override { log->take(*this, event); }
+    void rang(Cycle at, Cycle at_bar, u32 offset, std::span<const u8> data) override;
+    void wrote(Cycle at, u32 cqn, u64 cqes) override;
+    void completed(Cycle at, u32 qpn, u64 bytes, Cycle unlocked) override;
+  };
+  // Kinds of events of any block: `host` has as many as the others.
+  static constexpr std::size_t kKinds = blocks::kStepNames.size();
+  static_assert(kHostStepNames.size() <= kKinds);
+  friend struct BlockRow;
+
+  void connect(bool from_start);
+  void resolve(Chip& chip, u16 last);
+  void take(Chip& chip, const engine::Event& event);
+  void frame(unsigned receiver, u64 picoseconds, std::span<const u8> bytes);
+  Lane* lane_of(Chip& chip, u32 qpn);
+  Lane* peer_of(const Chip& chip, u32 qpn);
+  static Open* by_index(Lane& lane, u32 index);
+  static Open* by_psn(Lane& lane, u32 psn);
+  static Answer* answer(Lane& lane, u32 psn);
+  static void stamp(Lane* lane, u32 psn, Station station, u64 at);
+  static void stamp_answer(Lane* lane, u32 psn, Station station, u64 at);
+  static void complete(Lane& lane, Open& message, u64 at);
+
+  Testbed& testbed_;
+  Sink sink_;
+  std::vector<Chip> chips_;     // by node
+  std::vector<unsigned> taps_;  // by wire
+};
+}  // namespace hca::testbench

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/trace/time_series.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hca::testbench {
+std::size_t TimeSeries::add_column(Column column) {
+  columns_.push_back(std::move(column));
+  return columns_.size() - 1;
+}
+
+void TimeSeries::add(std::size_t column, u64 from, u64 to, double amount) {
+  while (std::max(from, to) / width_ >= kMost) halve();
+  std::vector<double>& amounts = columns_[column].amounts;
+  if (to <= from) return put(amounts, from / width_, amount);
+  for (u64 at = from; at < to;) {
+    const u64 end = std::min(to, (at / width_ + 1) * width_);
+    put(amounts, at / width_, amount * double(end - at) / double(to - from));
+    at = end;
+  }
+}
+
+void TimeSeries::put(std::vector<double>& amounts, u64 bucket, double amount) {
+  if (bucket >= amounts.size()) amounts.resize(bucket + 1);
+  amounts[bucket] += amount;
+}
+
+void TimeSeries::halve() {
+  width_ *= 2;
+  for (Column& column : columns_) {
+    std::vector<double>& a = column.amounts;
+    if (a.size() % 2) a.push_back(0);
+    for (std::size_t i = 0; i < a.size() / 2; ++i) a[i] = a[2 * i] + a[2 * i + 1];
+    a.resize(a.size() / 2);
+  }
+}
+
+std::size_t TimeSeries::rows() const {
+  std::size_t rows = 0;
+  for (const Column& column : columns_) rows = std::max(rows, column.amounts.size());
+  return rows;
+}
+
+double TimeSeries::value(std::size_t column, std::size_t row) const {
+  const Column& c = columns_[column];
+  return row < c.amounts.size() ? c.amounts[row] * c.scale / double(width_) : 0;
+}
+
+std::vector<double> TimeSeries::values(std::size_t column) const {
+  const Column& c = columns_[column];
+  std::vector<double> all(rows());
+  for (std::size_t row = 0; row < all.size(); ++row) all[row] = value(column, row);
+  if (c.most == 0) return all;
+  const double most = c.most * c.scale;
+  for (std::size_t row = 0; row < all.size(); ++row) {
+    if (all[row] <= most) continue;
+    if (row + 1 < all.size()) all[row + 1] += all[row] - most;
+    all[row] = most;
+  }
+  return all;
+}
+
+std::string TimeSeries::csv() const {
+  std::string text = "time_us";
+  for (const Column& c : columns_)  // names have commas
+    text += fmt::format(",\"{}: {} ({})\"", c.group, c.name, c.unit);
+  text += '\n';
+  std::vector<std::vector<double>> all;
+  for (std::size_t c = 0; c < columns_.size(); ++c) all.push_back(values(c));
+  for (std::size_t row = 0; row < rows(); ++row) {
+    text += fmt::format("{:.6g}", double(row * width_) * 1e-6);
+    for (const std::vector<double>& of_column : all) text += fmt::format(",{:.6g}", of_column[row]);
+    text += '\n';
+  }
+  return text;
+}
+}  // namespace hca::testbench

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a scenario's workloads to what runs: groups, traffic of one size, room that it needs.
+#include <algorithm>
+
+#include "model/proto/wire/datagram.h"
+#include "testbench/testbed/testbed.h"
+
+namespace hca::testbench {
+namespace {
+constexpr u64 kBufferBudget = 16 << 20;     // bytes in flight of one stream
+constexpr u64 kAutomaticBudget = 24 << 20;  // bytes of one size when `messages` is 0
+constexpr u64 kAutomaticStream = 5000, kAutomaticPingPong = 10'001, kAutomaticLeast = 32;
+constexpr u32 kReceiveDepth = 512;
+
+u64 messages_of(const WorkloadConfig& w, u32 bytes) {
+  if (w.messages) return w.messages;
+  const u64 most = w.test == Test::Bandwidth ? kAutomaticStream : kAutomaticPingPong;
+  return std::clamp(kAutomaticBudget / std::max(bytes, 1u), kAutomaticLeast, most);
+}
+}  // namespace
+
+std::vector<u32> sizes_of(const WorkloadConfig& w) {
+  if (!w.from) return {0};
+  std::vector<u32> sizes;
+  for (u64 bytes = w.from; bytes <= w.to; bytes *= 2) sizes.push_back(u32(bytes));
+  return sizes;
+}
+
+std::vector<std::vector<Member>> groups_of(const Scenario& scenario) {
+  std::vector<std::vector<Member>> groups;
+  bool joins = false;
+  for (std::size_t i = 0; i < scenario.workload.size(); ++i) {
+    const bool together = scenario.workload[i].together;
+    if (!joins || !together) groups.emplace_back();
+    for (u32 thread = 0; thread < scenario.workload[i].threads; ++thread)
+      groups.back().push_back({i, thread});
+    joins = together;
+  }
+  return groups;
+}
+
+Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto::Service service,
+                   u32 thread) {
+  const bool latency = w.test == Test::Latency;
+  Traffic t;
+  t.operation = w.operation, t.mix = w.weights(), t.bytes = bytes, t.seed = seed;
+  if (service == proto::Service::Ud) t.receive_header = proto::kDatagramHeaderBytes;
+  t.may_lose = !proto::is_reliable(service);
+  for (const SizeConfig& s : w.sizes) t.sizes.push_back({u32(s.size), s.weight});
+  // Queue pairs and messages are shared evenly; the first threads have what is left of messages.
+  const u64 messages = messages_of(w, bytes);
+  t.messages = messages / w.threads + (thread < messages % w.threads);
+  t.qps = latency ? 1 : std::max(1u, qps / w.threads), t.random_qps = w.qp_order == QpOrder::Random;
+  t.depth = u32(std::clamp<u64>(kBufferBudget / t.slot() / t.qps, 1, w.depth));
+  if (latency) t.depth = 1;
+  t.list = latency ? 1 : std::min(w.list, t.depth);
+  t.batches = w.batches;
+  t.receive_depth = w.receive_depth ? w.receive_depth
+                                    : std::max(2 * t.depth, std::min(kReceiveDepth, 8 * t.depth));
+  if (!w.receive_depth && t.slot() > kBufferBudget) t.receive_depth = 2;
+  t.atomic_addresses = w.atomic_addresses;
+  t.sges = w.sges, t.fence = w.fence, t.solicited = w.solicited;
+  if (w.threads > 1)
+    t.by_events = false;
+  else if (w.wait != WaitKind::Host)
+    t.by_events = w.wait == WaitKind::Event;
+  // Each stream ends with a completion, and no queue is full without one.
+  t.signal_every = latency ? 1 : std::min(w.signal_every, (t.depth + 1) / 2);
+  t.inline_below = std::min(w.inline_below, most_inline(service) + 1), t.push = w.push,
+  t.keep_posts = latency;
+  t.bits_per_second = w.rate, t.messages_per_second = w.message_rate;
+  t.exponential = w.arrivals == ArrivalsKind::Exponential, t.queue = w.queue;
+  return t;
+}
+
+namespace {
+void widen(Need& need, const Traffic& t) {
+  const Layout layout(t);
+  need.send_bytes = std::max(need.send_bytes, layout.flight_bytes());
+  need.recv_bytes = std::max(need.recv_bytes, layout.receive_bytes());
+  need.fetch_bytes = std::max(need.fetch_bytes, layout.fetch_bytes());
+  need.qps = std::max(need.qps, t.qps);
+  need.send_wqes = std::max(need.send_wqes, t.depth);
+  need.receive_wqes = std::max(need.receive_wqes, t.receive_depth);
+  need.sges = std::max(need.sges, t.sges);
+  need.invalidates |= t.has([](const OperationRow& r) { return r.invalidates; });
+  if (t.inline_below) need.inline_bytes = std::max(need.inline_bytes, t.inline_below - 1);
+}
+}  // namespace
+
+std::map<LaneKey, Need> needs_of(const Scenario& scenario) {
+  std::map<LaneKey, Need> needs;
+  const proto::Service service = scenario.connection.service();
+  for (const auto& group : groups_of(scenario))
+    for (std::size_t place = 0; place < group.size(); ++place) {
+      const WorkloadConfig& w = scenario.workload[group[place].entry];
+      Need &need = needs[lane_of(w, place)], &alone = needs[lane_of(w, 0)];
+      need.core = group[place].thread, need.service_level = w.service_level;
+      for (const u32 bytes : sizes_of(w)) {
+        widen(need, traffic_of(w, scenario.qps_of(w), bytes, 0, service));
+        widen(alone, traffic_of(w, 1, bytes, 0, service));  // for its time breakdown
+      }
+    }
+  return needs;
+}
+}  // namespace hca::testbench

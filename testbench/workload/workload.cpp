@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/workload/workload.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hca::testbench {
+namespace {
+constexpr u64 pattern_of(u32 qp, u64 k) { return u64{qp} << 40 | k; }
+}  // namespace
+
+void Checker::fill(tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) const {
+  write_pattern(memory, address, traffic_.message(qp, k).bytes, seed(false), pattern_of(qp, k));
+}
+
+void Checker::fill_served(tlm_::HostMemory& memory, u64 address, u32 qp, u64 slot) const {
+  write_pattern(memory, address, traffic_.bytes, seed(true), pattern_of(qp, slot));
+}
+
+bool Checker::has(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) const {
+  return !check_pattern(memory, address, traffic_.message(qp, k).bytes, seed(false),
+                        pattern_of(qp, k));
+}
+
+void Checker::check(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) {
+  compare(memory, address, qp, k, seed(false), pattern_of(qp, k));
+}
+
+void Checker::check_served(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k, u64 slot) {
+  compare(memory, address, qp, k, seed(true), pattern_of(qp, slot));
+}
+
+void Checker::compare(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k, u64 seed,
+                      u64 pattern) {
+  const Message m = traffic_.message(qp, k);
+  ++messages_, bytes_ += m.bytes;
+  if (const auto wrong = check_pattern(memory, address, m.bytes, seed, pattern))
+    fail(m.operation,
+         fmt::format("{} of {} bytes: byte {} is {:#04x}, sent was {:#04x}", name(qp, k), m.bytes,
+                     wrong->offset, wrong->found, wrong->expected));
+}
+
+bool Checker::check(const Wc& wc, std::string_view what) {
+  if (wc.status == proto::WcStatus::Success) return true;
+  fail(fmt::format("{} {}: completed with status {}, QP {:#x}", what, wc.wr_id,
+                   proto::name_of(wc.status), wc.qp_num));
+  return false;
+}
+
+void Checker::check(bool good, u32 qp, u64 k, const std::string& sentence) {
+  const Message m = traffic_.message(qp, k);
+  ++messages_, bytes_ += m.bytes;
+  if (!good) fail(m.operation, sentence);
+}
+
+std::string Checker::name(u32 qp, u64 k) const {
+  return traffic_.qps == 1 ? fmt::format("message {}", k)
+                           : fmt::format("message {} of queue pair {}", k, qp);
+}
+
+void Checker::fail(Operation operation, const std::string& sentence) {
+  failed_ = true;
+  if (failures_.size() < kKept)
+    failures_.push_back(fmt::format("{}, {}: {}", where_, name_of(operation), sentence));
+}
+
+WriteWatch::WriteWatch(const Endpoint& end, const Traffic& traffic, Checker& checker)
+    : end_(end), traffic_(traffic), layout_(traffic), checker_(checker), next_(traffic.qps) {
+  if (traffic_.may_lose)
+    for (u32 qp = 0; qp < traffic_.qps; ++qp) seen_.emplace_back(traffic_.messages_on(qp));
+  watch_ = end_.verbs->memory().watch(end_.recv_mr.addr, layout_.flight_bytes(),
+                                      [this](u64 address, u64 bytes) { written(address, bytes); });
+}
+WriteWatch::~WriteWatch() { end_.verbs->memory().unwatch(watch_); }
+
+void WriteWatch::written(u64 address, u64 bytes) {
+  const u64 each = layout_.flight_bytes() / traffic_.qps;
+  const u32 qp = u32((address - end_.recv_mr.addr) / each);
+  if (qp >= traffic_.qps) return;
+  if (traffic_.may_lose) return written_unreliably(qp, address + bytes);
+  u64& k = next_[qp];
+  Message m = traffic_.message(qp, k);
+  while (!m.lands()) m = traffic_.message(qp, ++k);
+  const u64 slot = end_.recv_mr.addr + layout_.in_flight(qp, k);
+  if (address < slot || address + bytes > slot + m.bytes)
+    return checker_.fail(m.operation, fmt::format("{} bytes written at {:#x}, {} belongs at {:#x}",
+                                                  bytes, address, checker_.name(qp, k), slot));
+  if (address + bytes == slot + m.bytes) arrive(qp, k);
+}
+
+void WriteWatch::arrive(u32 qp, u64 k) {
+  const u64 slot = end_.recv_mr.addr + layout_.in_flight(qp, k);
+  checker_.check(end_.verbs->memory(), slot, qp, k);
+  next_[qp] = k + 1;
+  arrived_ += !traffic_.message(qp, k).row().takes_receive;
+  end_.cpu->notice();
+}
+
+// Where a message of one byte was lost, another one of its slot may have been taken for it: the
+// immediate data tell them apart, and its byte is there.
+bool WriteWatch::is_there(u32 qp, u64 k) const {
+  return checker_.has(end_.verbs->memory(), end_.recv_mr.addr + layout_.in_flight(qp, k), qp, k);
+}
+
+// The message that is complete with the byte in front of `end`, if one is: the next that has not
+// come, or one that has.
+void WriteWatch::written_unreliably(u32 qp, u64 end) {
+  constexpr u64 kFarthest = 256;  // messages of the slot that are looked at
+  const u64 first = end_.recv_mr.addr + layout_.in_flight(qp, 0), size = traffic_.slot();
+  const u64 place = (end - 1 - first) / size, depth = traffic_.depth;
+  const auto is_complete = [&](u64 k) {
+    const Message m = traffic_.message(qp, k);
+    const u64 slot = first + place * size;
+    return m.lands() && slot + m.bytes == end && checker_.has(end_.verbs->memory(), slot, qp, k);
+  };
+  const u64 next = next_[qp], behind = next % depth;
+  const u64 from = next + (place + depth - behind) % depth;
+  for (u64 k = from; k < std::min(seen_[qp].size(), from + kFarthest * depth); k += depth)
+    if (!seen_[qp][k] && is_complete(k)) return seen_[qp][k] = true, arrive(qp, k);
+  for (u64 k = from; k >= depth && from - k < kFarthest * depth;) {
+    k -= depth;
+    if (!is_complete(k)) continue;
+    if (seen_[qp][k]) return void(++duplicates_);
+    return seen_[qp][k] = true, arrive(qp, k);
+  }
+}
+
+Pieces::Pieces(const SgeList& whole, u32 count)
+    : count_(std::clamp(whole.length, 1u, std::min(count, kMaxSges))) {
+  const u32 each = whole.length / count_;
+  for (u32 i = 0; i < count_; ++i)
+    list_[i] = {whole.addr + u64{i} * each, i + 1 == count_ ? whole.length - i * each : each,
+                whole.lkey};
+}
+Pieces pieces_of(const SgeList& whole, const Traffic& t) { return {whole, t.sges}; }
+
+bool waits_by_events(const Endpoint& end, const Traffic& t) {
+  return end.events && t.by_events.value_or(end.cpu->by_events);
+}
+Cycle found_nothing(const Endpoint& end, const Traffic& t, Cq& cq) {
+  if (!waits_by_events(end, t)) return 0;
+  if (end.verbs->take_interrupt(*end.events)) {
+    while (end.verbs->get_cq_event(*end.events)) {
+    }
+    return end.cpu->pay(HostCost::Event, end.cpu->event);
+  }
+  const bool solicited = t.solicited && &cq == end.recv_cq;
+  // Another workload may have armed it, for solicited events alone.
+  if (cq.armed == proto::Arm::Next || (solicited && cq.armed == proto::Arm::Solicited)) return 0;
+  end.verbs->req_notify_cq(cq, solicited);
+  return end.cpu->pay(HostCost::Arm, end.cpu->arm);
+}
+
+SendWr work_request(const Endpoint& end, const Traffic& t, u32 qp, u64 k,
+                    std::span<const SgeList> list) {
+  const Message m = t.message(qp, k);
+  const Layout layout(t);
+  SendWr wr;
+  wr.wr_id = k;
+  wr.sg_list = list;
+  wr.opcode = m.row().opcode;
+  wr.send_flags = (k + 1) % t.signal_every == 0 || k + 1 == t.messages_on(qp) ? u32(kSignaled) : 0;
+  wr.push = t.push;
+  if (t.receive_header) wr.ah = end.to_peer[qp];
+  if (t.fence) wr.send_flags |= kFence;
+  if (t.solicited && m.takes_receive()) wr.send_flags |= kSolicited;
+  if (!m.row().fetches() && m.bytes < t.inline_below) wr.send_flags |= kInline;
+  if (m.row().immediate) wr.imm_data = u32(k);
+  if (m.row().invalidates) wr.imm_data = end.peer_taken.rkey;
+  if (m.row().writes)
+    wr.remote_addr = end.peer_recv.addr + layout.in_flight(qp, k), wr.rkey = end.peer_recv.rkey;
+  if (m.row().fetches())
+    wr.remote_addr = end.peer_fetch.addr + layout.served(qp, k), wr.rkey = end.peer_fetch.rkey;
+  return wr;
+}
+
+SgeList receive_buffer(const Endpoint& end, const Traffic& t, u32 qp, u64 slot) {
+  return {end.recv_mr.addr + Layout(t).received(qp, slot), t.bytes + t.receive_header,
+          end.recv_mr.lkey};
+}
+
+SgeList shared_buffer(const Endpoint& end, const Traffic& t, u64 slot) {
+  return receive_buffer(end, t, u32(slot / t.receive_depth), slot % t.receive_depth);
+}
+
+void ReceivePoster::post(u32 qp, u64 slot) {
+  if (!end_.srq) {
+    const Pieces pieces = pieces_of(receive_buffer(end_, traffic_, qp, slot), traffic_);
+    end_.verbs->post_recv(*end_.qps[qp], {slot, pieces.list()});
+    return;
+  }
+  late_.push_back(slot);
+  post_late();
+}
+
+void ReceivePoster::post_late() {
+  for (; !late_.empty(); late_.pop_front()) {
+    const Pieces pieces = pieces_of(shared_buffer(end_, traffic_, late_.front()), traffic_);
+    if (end_.verbs->post_srq_recv(*end_.srq, {late_.front(), pieces.list()}) != Error::None) return;
+  }
+}
+
+namespace {
+u64 receives_on(const Traffic& t, u32 qp) {
+  return t.count(qp, [](const Message& m) { return m.takes_receive(); });
+}
+void post_shared_receives(const Endpoint& end, const Traffic& t) {
+  u64 all = 0;
+  for (u32 qp = 0; qp < t.qps; ++qp) all += receives_on(t, qp);
+  ReceivePoster poster(end, t);
+  for (u64 i = 0; i < std::min(all, u64{t.qps} * t.receive_depth); ++i) poster.post(0, i);
+}
+}  // namespace
+
+void post_receives(const Endpoint& end, const Traffic& t) {
+  if (end.srq) return post_shared_receives(end, t);
+  for (u32 qp = 0; qp < t.qps; ++qp) {
+    const u64 count = std::min<u64>(t.receive_depth, receives_on(t, qp));
+    if (!count) continue;
+    std::vector<Pieces> sges;
+    std::vector<RecvWr> list;
+    for (u64 i = 0; i < count; ++i) sges.push_back(pieces_of(receive_buffer(end, t, qp, i), t));
+    for (u64 i = 0; i < count; ++i) list.push_back({i, sges[i].list()});
+    end.verbs->post_recv(*end.qps[qp], list);
+  }
+}
+}  // namespace hca::testbench

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <deque>
+#include <memory>
+
+#include "model/engine/histogram.h"
+#include "testbench/workload/arrivals.h"
+#include "testbench/workload/atomic_ledger.h"
+#include "testbench/workload/workload.h"
+
+namespace hca::testbench {
+// Sends on one or several queue pairs. Closed loop, as ib_*_bw does: posts until `depth` messages
+// are in flight on each, then polls its CQ; in batches, it polls until none is left. Open loop:
+// messages are planned, wait in a bounded queue of the host until the queue pair has room, and are
+// lost where the queue is full.
+class StreamSender : public Program {
+ public:
+  // `numbers`: what the ATOMICs of the other threads change, too.
+  StreamSender(const Endpoint& end, const Traffic& traffic, Way way = Way::ToServer,
+               std::shared_ptr<AtomicNumbers> numbers = nullptr);
+  Cycle act(Cycle now) override;
+  Cycle wakes_at() const override;
+  bool waits_for_events() const override { return waits_by_events(end_, traffic_); }
+  bool finished() const override { return completed_ == traffic_.messages; }
+  bool failed() const override { return checker.failed(); }
+  // When all writes of the run have arrived: checks what ATOMICs have left, and that no completion
+  // is left.
+  void check_end();
+  bool uses_atomics() const { return ledger_.is_used(); }
+  const std::shared_ptr<AtomicNumbers>& numbers() const { return ledger_.numbers(); }
+
+  u64 completed() const { return completed_; }
+  u64 bytes_completed() const { return bytes_completed_; }
+  Cycle first_post() const { return first_post_; }  // open loop: when the plan begins
+  Cycle last_completion() const { return last_completion_; }
+  Cycle last_completion(u32 qp) const { return lanes_[qp].last_completion; }
+  const std::vector<Cycle>& posts() const { return posts_; }
+  // From the post, open loop: from the planned time, to the completion that the program takes; ps.
+  const engine::Histogram& latencies() const { return latencies_; }
+  u64 dropped() const { return dropped_; }
+  u64 queued_most() const { return queued_most_; }
+  Checker checker;
+
+ private:
+  struct Lane {
+    u64 planned = 0, posted = 0, completed = 0;
+    Cycle last_completion = 0;
+    std::deque<u64> waiting;  // planned times, ps
+    std::vector<u64> since;   // by slot: where the latency begins, ps
+  };
+  bool has_work(u32 qp) const;
+  template <class Fits>
+  std::optional<u32> choose(u32& next, Fits&& fits);
+  Cycle post_on(u32 qp, Cycle now);
+  void admit(u64 until);
+  u32 post_list(u32 qp, Cycle now);
+  void prepare(u32 qp, Cycle now);
+  Cycle poll(Cycle now);
+  u64 next_signaled(u32 qp) const;  // the message whose completion comes next
+  void complete(u32 qp, u64 k, Cycle now);
+
+  Endpoint end_;
+  const Traffic& traffic_;
+  Layout layout_;
+  AtomicLedger ledger_;
+  std::vector<Lane> lanes_;
+  std::vector<SendWr> requests_;  // of the list that is being posted
+  std::vector<Pieces> pieces_;
+  engine::Random random_;
+  Arrivals arrivals_;
+  u32 next_post_ = 0, next_plan_ = 0;  // whose turn it is
+  u64 planned_ = 0, waiting_ = 0, in_flight_ = 0, completed_ = 0, bytes_completed_ = 0;
+  u64 dropped_ = 0, queued_most_ = 0;
+  bool began_ = false, filling_ = true;
+  Cycle first_post_ = 0, last_completion_ = 0;
+  Cycle full_since_ = engine::kNever;  // closed loop: it cannot post what it has to post
+  std::vector<Cycle> posts_;
+  engine::Histogram latencies_;
+};
+
+// The other end: takes receive completions and posts their buffers again; at WRITEs it only looks,
+// and of READs and ATOMICs it sees nothing.
+class StreamReceiver : public Program {
+ public:
+  StreamReceiver(const Endpoint& end, const Traffic& traffic, Way way = Way::ToServer);
+  Cycle act(Cycle now) override;
+  bool waits_for_events() const override { return waits_by_events(end_, traffic_); }
+  bool finished() const override { return received() == expected_; }
+  bool failed() const override { return checker.failed(); }
+  u64 received() const { return received_ + (watch_ ? watch_->arrived() : 0); }
+  void check_end();  // no completion is left
+  // Of an unreliable service: what has not arrived when nothing moves any more is lost. True if
+  // there is some.
+  bool lose_rest();
+  u64 lost() const { return lost_; }
+  u64 duplicates() const { return duplicates_ + (watch_ ? watch_->duplicates() : 0); }
+  // Receive WQEs are left, or were used for nothing.
+  bool has_left_receives() const { return takes_receives_ && (lost_ || duplicates_ || aborted_); }
+  Checker checker;
+
+ private:
+  void take(const Wc& wc);
+  // Of an unreliable service: the message that the completion is of; none: it failed, or came
+  // twice.
+  std::optional<u64> identify(const Wc& wc, u32 qp, u64 slot);
+  template <class Fits>
+  std::optional<u64> find_message(u32 qp, u64 from, Fits&& fits) const;
+  void post_again(u32 qp, u64 slot);
+  Endpoint end_;
+  const Traffic& traffic_;
+  std::unique_ptr<WriteWatch> watch_;
+  struct Lane {
+    u64 next = 0;  // message
+    u64 received = 0, receives = 0;
+    std::vector<bool> seen;  // of an unreliable service, by message
+  };
+  std::vector<Lane> lanes_;
+  bool takes_receives_;
+  ReceivePoster poster_;
+  std::vector<bool> in_use_;  // slots of the SRQ
+  u64 shared_left_ = 0;       // receives that are to be posted to it
+  u64 expected_ = 0, received_ = 0, lost_ = 0, duplicates_ = 0, aborted_ = 0;
+};
+}  // namespace hca::testbench
