@@ -3,7 +3,7 @@
 """Removes each wake-up of the blocks once (docs/design/engine.md) and expects their tests to fail.
 
 Places are found, so that none is forgotten: each call that arranges a tick (wake, wake_at, wake_when_free) in
-model/blocks and model/hca.cpp; and by name each reader of a link or mailbox, each writer that a full link refuses and
+model/blocks and model/systemc/hca.cpp; and by name each reader of a link or mailbox, each writer that a full link refuses and
 each taker that an empty budget refuses. All are compiled into one copy of the sources, and an environment variable says
 which of them is removed. Prints what each removal drew; exits with 1 if one went unnoticed.
 
@@ -23,7 +23,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BLOCKS, ENGINE, TESTS = "model/blocks/", "model/engine/", "testbench/tests/blocks/"
 PARTS = [BLOCKS, ENGINE, TESTS, "model/proto/", "model/device/"]
-FILES = ["model/hca.cpp", "testbench/tests/catch_session.h", "testbench/tests/catch_session.cpp",
+FILES = ["model/systemc/hca.cpp", "testbench/tests/catch_session.h", "testbench/tests/catch_session.cpp",
          "testbench/tests/catch_main.cpp"]
 
 # The tests that judge, the quickest first, and the processor time in seconds after which one hangs: a removal is
@@ -140,7 +140,7 @@ class Workshop:
             shutil.copy(ROOT / file, self.tree / file)
         places = []
         sources = sorted((self.tree / BLOCKS).rglob("*.cpp")) + sorted((self.tree / BLOCKS).rglob("*.h"))
-        for path in [*sources, self.tree / "model/hca.cpp"]:
+        for path in [*sources, self.tree / "model/systemc/hca.cpp"]:
             path.write_text(mark(path.read_text(), path.name, places))
         for file, old, new in ENGINE_CHANGES:
             replace_once(self.tree / ENGINE / file, old, new)
@@ -174,7 +174,7 @@ class Workshop:
     def build(self, jobs):
         files = [str(p.relative_to(self.tree)) for part in PARTS
                  for p in sorted((self.tree / part).rglob("*.cpp"))]
-        files += [f for f in FILES if f.endswith(".cpp") and f != "model/hca.cpp"]
+        files += [f for f in FILES if f.endswith(".cpp") and f != "model/systemc/hca.cpp"]
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             objects = list(pool.map(self.compile, files))
         subprocess.run([self.cxx, *map(str, objects), "-lisal", "-o", str(self.tree / "tests")],

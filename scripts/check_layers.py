@@ -11,9 +11,9 @@ import re
 import subprocess
 import sys
 
-# Left to right; a folder may include itself and what stands left of it. Beside model/hca.* stand model/functional and rtl.
+# Left to right; a folder may include itself and what stands left of it. Beside model/systemc/ stand model/functional and rtl.
 PROTO, DEVICE, ENGINE, BLOCKS, FUNCTIONAL, HCA, RTL, TLM, TESTBENCH = (
-    "model/proto", "model/device", "model/engine", "model/blocks", "model/functional", "model", "rtl", "tlm", "testbench")
+    "model/proto", "model/device", "model/engine", "model/blocks", "model/functional", "model/systemc", "rtl", "tlm", "testbench")
 LOCKSTEP = "testbench/lockstep"
 TESTS = "testbench/tests"
 MAY_INCLUDE = {

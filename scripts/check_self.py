@@ -89,15 +89,15 @@ class Manual(unittest.TestCase):
 class Layers(unittest.TestCase):
     def test_a_layer_may_include_what_stands_left(self):
         for path, kind, header in (
-                ("model/blocks/port/port_receive.cpp", '"', "model/proto/wire/headers.h"), ("model/hca.h", "<", "systemc"),
-                ("tlm/wire.h", '"', "model/hca.h"), ("testbench/cli/run.cpp", '"', "rtl/icrc.h"),
+                ("model/blocks/port/port_receive.cpp", '"', "model/proto/wire/headers.h"), ("model/systemc/hca.h", "<", "systemc"),
+                ("tlm/wire.h", '"', "model/systemc/hca.h"), ("testbench/cli/run.cpp", '"', "rtl/icrc.h"),
                 ("model/proto/wire/crc.cpp", "<", "isa-l/crc.h"), ("testbench/tests/proto/psn.cpp", "<", "catch2/catch.hpp")):
             self.assertIsNone(check_layers.breach_of_include(path, kind, header), (path, header))
 
     def test_an_include_to_the_right_is_found(self):
         for path, kind, header in (
                 ("model/proto/transport/psn.h", '"', "model/engine/cycle.h"), ("model/engine/link.h", '"', "model/blocks/port/port.h"),
-                ("model/blocks/port/port.h", '"', "model/hca.h"), ("model/hca.h", '"', "tlm/wire.h"),
+                ("model/blocks/port/port.h", '"', "model/systemc/hca.h"), ("model/systemc/hca.h", '"', "tlm/wire.h"),
                 ("tlm/wire.h", '"', "testbench/host.h"), ("model/blocks/port/port.h", "<", "systemc"),
                 ("model/engine/link.h", "<", "tlm_utils/simple_target_socket.h"), ("model/proto/transport/psn.h", "<", "fmt/format.h"),
                 ("model/proto/transport/psn.h", "<", "isa-l/crc.h"), ("testbench/tests/proto/psn.cpp", '"', "model/engine/cycle.h"),

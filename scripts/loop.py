@@ -90,7 +90,7 @@ ROWS = [
      lambda p: [catch("hca_model_tests", tests_about("blocks", p)), vectors_on("cycle")]),
     (r"model/functional/.*", ["hca_functional_tests", "hca_functional_vectors"],
      lambda p: [catch("hca_functional_tests", "~[slow]~[million]"), vectors_on("functional")]),
-    (r"(model/[^/]+|tlm/.*)\.(h|cpp)", ["hca_system_tests", "hca"],
+    (r"(model/systemc/.*|tlm/.*)\.(h|cpp)", ["hca_system_tests", "hca"],
      lambda p: [catch("hca_system_tests", tests_about("system", p)), VECTORS]),
     (r"rtl/(\w+)\.(sv|svh|f)", ["hca"], None),  # see rtl_commands()
     (r"rtl/.*", ["hca"], None),

@@ -2,7 +2,7 @@
 #pragma once
 #include <systemc>
 
-#include "model/direct_socket.h"
+#include "model/systemc/direct_socket.h"
 #include "tlm/host_memory.h"
 
 namespace hca::tlm_ {

@@ -8,8 +8,8 @@
 #include <systemc>
 #include <vector>
 
-#include "model/direct_socket.h"
 #include "model/engine/random.h"
+#include "model/systemc/direct_socket.h"
 #include "tlm/fault_script.h"
 #include "tlm/wire_config.h"
 

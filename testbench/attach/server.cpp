@@ -13,7 +13,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "model/sc_hosts.h"
+#include "model/systemc/sc_hosts.h"
 #include "testbench/attach/file_places.h"
 #include "testbench/attach/time_stamps.h"
 #include "testbench/testbed/kernel_time.h"

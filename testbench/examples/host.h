@@ -2,9 +2,9 @@
 // A host of a user's platform: memory, PCIe link and HCA, and just enough of a driver to connect
 // one queue pair.
 #pragma once
-#include <model/hca.h>
 #include <model/proto/interface/commands.h>
 #include <model/proto/memory/key.h>
+#include <model/systemc/hca.h>
 #include <tlm/memory_target.h>
 #include <tlm/pcie_link.h>
 

@@ -4,8 +4,8 @@
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
-#include "model/hca.h"
 #include "model/proto/mutant.h"
+#include "model/systemc/hca.h"
 #include "testbench/replay/replay_device.h"
 #include "testbench/testbed/fresh_kernel.h"
 #include "tlm/memory_target.h"

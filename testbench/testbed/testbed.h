@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "model/hca.h"
+#include "model/systemc/hca.h"
 #include "testbench/host/endpoint.h"
 #include "testbench/host/host_writes.h"
 #include "testbench/scenario/scenario.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/engine/mailbox.h"
-#include "model/sc_host.h"
+#include "model/systemc/sc_host.h"
 #include "testbench/testbed/fresh_kernel.h"
 #include "testbench/tests/engine/engine_fixture.h"
 

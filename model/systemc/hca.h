@@ -9,9 +9,9 @@
 #include "model/blocks/chip_config.h"
 #include "model/blocks/memory/host_timing.h"
 #include "model/blocks/memory/outside.h"
-#include "model/direct_socket.h"
-#include "model/sc_host.h"
-#include "model/wire_extension.h"
+#include "model/systemc/direct_socket.h"
+#include "model/systemc/sc_host.h"
+#include "model/systemc/wire_extension.h"
 
 namespace hca::engine {
 class ProbeHub;

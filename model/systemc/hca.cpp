@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/hca.h"
+#include "model/systemc/hca.h"
 
 #include <cstring>
 #include <string>

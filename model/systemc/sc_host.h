@@ -7,7 +7,7 @@
 
 #include "model/engine/domain.h"
 #include "model/engine/rate.h"
-#include "model/sc_hosts.h"
+#include "model/systemc/sc_hosts.h"
 
 namespace hca {
 // Runs a domain inside SystemC. The kernel's time is cut into windows of `ahead` cycles; when the
