@@ -180,7 +180,8 @@ Reply CmSession::disconnect(CmId& id, const Request&) {
 }
 
 Reply CmSession::query(CmId& id, const Request&) {
-  CmNegotiated n{.route = id.route_, .qkey = kUdpQkey, .sq_psn = id.psn_};
+  // The PSN of a message is that with which its receiver begins to send (12.7.20).
+  CmNegotiated n{.route = id.route_, .qkey = kUdpQkey, .sq_psn = id.psn_, .rq_psn = id.psn_};
   if (id.connection_ && id.connection_->request()) {
     const Mad& request = *id.connection_->request();
     const std::optional<Mad>& reply = id.connection_->reply();
@@ -188,7 +189,7 @@ Reply CmSession::query(CmId& id, const Request&) {
     const Mad* const from = !active ? &request : reply ? &*reply : nullptr;
     if (from && request.message() == Message::Req) {
       const CmParameters p = parameters_in(*from);
-      n.qpn = p.qpn, n.rq_psn = u32(from->get("StartingPSN"));
+      n.qpn = p.qpn, n.sq_psn = u32(from->get("StartingPSN"));
       n.responder_resources = p.responder_resources, n.initiator_depth = p.initiator_depth;
       n.rnr_retry_count = p.rnr_retry_count, n.retry_count = u8(request.get("RetryCount"));
     }

@@ -76,7 +76,6 @@ bool take_clock() {
   set_slot(here.shared->threads[0]);
   if (!mine()) return errno = EIO, false;
   trap_time_stamps(true);
-  set_up_examination();
   return true;
 }
 
@@ -113,6 +112,7 @@ u32 hca_time_open(const char* socket, const char* device) {
   [[maybe_unused]] static const bool registered =
       !std::atexit(end) && !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   set_up_time_stamps();
+  set_up_examination();  // as soon as the server knows of this program it may ask its threads
   return ask_for_clock() && take_clock() ? here.number : 0;
 }
 const attach::HostCosts* hca_time_costs() { return is_open() ? &program().shared->costs : nullptr; }
