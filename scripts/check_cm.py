@@ -223,6 +223,7 @@ def decoded(hca, scenario):
             wants(said, rf"CM {name}$")
         wants(said, r"DestinationIp\s+.*:?a00:1|DestinationIp\s+::10\.0\.0\.1")
         wants(said, r"IP protocol 6, port 7174")
+        wants(subprocess.run([hca, "replay", capture], capture_output=True, text=True).stdout, r"frames judged\s+legal$")
 
 
 def refused(hca, scenario):
