@@ -54,6 +54,12 @@ auto* find_entry(Table& table, u32 number) {
   return holds(table, number) && table[number].allocated ? &table[number] : nullptr;
 }
 
+// Of a ring of messages, which has as many places as its send queue, a power of two.
+template <class Ring>
+auto& message_in(Ring& ring, u32 index) {
+  return ring[index & u32(ring.size() - 1)];
+}
+
 // All tables. Commands change what software sets, with the whole of it; blocks read it, and each
 // running state has one owner among them, which holds its Writer (writers.h).
 struct Contexts {
@@ -127,13 +133,12 @@ struct Contexts {
     return nullptr;
   }
   EventRing* find_cq(u32 cqn) { return find_entry(cqs, cqn); }
-  const EventRing* find_cq(u32 cqn) const { return find_entry(cqs, cqn); }
   proto::SharedQueue* find_srq(u32 srqn) { return find_entry(srqs, srqn); }
   const proto::SharedQueue* find_srq(u32 srqn) const { return find_entry(srqs, srqn); }
   EventRing* find_eq(u32 eqn) { return find_entry(eqs, eqn); }
   Pd* find_pd(u32 pd) { return find_entry(pds, pd); }
   const proto::SentMessage& message(u32 qpn, u32 index) const {
-    return sent[qpn][index & u32(sent[qpn].size() - 1)];
+    return message_in(sent[qpn], index);
   }
 
  private:

@@ -33,9 +33,6 @@ using PostedSends = Writer<&Contexts::sends_posted>;
 class SentMessages : Writer<&Contexts::sent> {
  public:
   using Writer::Writer;
-  proto::SentMessage& message(u32 qpn, u32 index) const {
-    std::vector<proto::SentMessage>& ring = (*this)[qpn];
-    return ring[index & u32(ring.size() - 1)];
-  }
+  proto::SentMessage& message(u32 qpn, u32 index) const { return message_in((*this)[qpn], index); }
 };
 }  // namespace hca::device

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/lockstep/sv_rules.h"
 
+#include <vector>
+
 #include "model/proto/transport/work_rules.h"
 #include "rtl/judged.h"
 #include "testbench/lockstep/sv_text.h"
@@ -10,6 +12,13 @@ namespace {
 using namespace proto;
 
 constexpr std::array<std::string_view, 4> kPositions{"First", "Middle", "Last", "Only"};
+std::vector<Service> executed_services() {
+  std::vector<Service> services;
+  for (const Service s : kServices)
+    if (includes(kExecuted, s)) services.push_back(s);
+  return services;
+}
+
 // "RNR Timer": RnrTimer.
 std::string joined(std::string_view words) {
   std::string out;
@@ -32,7 +41,7 @@ std::string numbers_of_rules() {
                     names_of("Cause", 5, kRequestCauseNames) +
                     names_of("QpState", 3, kQpStateNames) + names_of("Position", 2, kPositions);
   for (const NakRow& row : kNakRows) out += number("Nak" + joined(row.name), 3, u64(row.code));
-  for (const Service s : {Service::Rc, Service::Uc, Service::Ud})
+  for (const Service s : executed_services())
     out += number(fmt::format("Service{}", name_of(s)), 3, u64(s));
   for (const OperationRow& row : kOperationRows)
     if (row.executed) out += number(fmt::format("Operation{}", row.name), 4, u64(row.operation));
@@ -77,7 +86,7 @@ std::string rules() {
       "  function automatic logic [{}:0] request_rules(input logic [2:0] service);\n"
       "    unique case (service)\n",
       kRequestRules.size() - 1);
-  for (const Service s : {Service::Rc, Service::Uc, Service::Ud}) {
+  for (const Service s : executed_services()) {
     u64 mask = 0;
     for (std::size_t i = 0; i < kRequestRules.size(); ++i)
       if (includes(kRequestRules[i].services, s)) mask |= u64{1} << i;
