@@ -229,6 +229,17 @@ def clocks(hca, scenario, _):
         near("real seconds", time.monotonic() - begun, 0, LIMIT / 2)
 
 
+def addresses(hca, scenario, runs):
+    """The stack of a program is where it was in each run: the pages that a buffer lies on decide what registering it takes."""
+    if subprocess.run(["setarch", "--addr-no-randomize", "true"], capture_output=True).returncode:
+        print("the kernel lets nobody switch address space randomization off: not tried")
+        return
+    with Served(hca, scenario, []) as served:
+        stacks = {finish(served.start("", ["grep", "-F", "[stack]", "/proc/self/maps"], "sim"), "grep") for _ in range(runs)}
+    if len(stacks) != 1:
+        raise Failed(f"stacks of {runs} runs: {stacks}")
+
+
 def rewritten(hca, scenario, runs):
     """The instructions that read the time stamp counter are overwritten, as on a machine where they do not trap: the same figures."""
     os.environ["HCA_TIME_STAMPS"] = "rewrite"
@@ -257,7 +268,7 @@ def allocators(hca, scenario, _):
 
 
 CASES = {case.__name__: case for case in (same_pingpong, same_latency, write_bandwidth, latencies, cable, programs, new_api, all_sizes, killed, children,
-                                             clocks, wakened, rewritten, allocators)}
+                                             clocks, addresses, wakened, rewritten, allocators)}
 
 
 def main():

@@ -8,6 +8,7 @@ reason as the last line, where a package is missing. Beside the cases: `table [s
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -169,6 +170,8 @@ def told(hca, scenario):
         if "hca: " in said_by(served, "", ["ibv_devinfo"]):
             raise Failed("a program that has opened a device is told that it has not")
         wants(said_by(served, "", ["sh", "-c", "exit 7"], code=7), "it has not asked for one")
+        killed = said_by(served, "", ["sh", "-c", "kill -KILL $$"], code=-signal.SIGKILL)
+        wants(killed, r"^hca: 'sh' has ended by signal 9 \(Killed\) without having opened a device: ")
         program, source, script = (os.path.join(folder, name) for name in ("program", "program.c", "script"))
         with open(source, "w") as file:
             file.write("int main(void) { return 0; }\n")

@@ -101,6 +101,7 @@ def wrong(hca, scenario):
             ("fail: {verb: post_send, status: EWRONG}", r"fail.status: \"EWRONG\" .*allowed: EPERM"),
             ("wire.latency: 1 us", r"wire.latency: cannot change while the server runs; allowed: faults, fail"),
             ("", "has no entry; allowed: "),
+            ("missing_file", "missing_file: cannot be read"),
         ):
             wants(faults(served, "{action: drop}", entry, code=2), said)
         equal("what is there", faults(served), "no faults\n")

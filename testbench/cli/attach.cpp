@@ -3,9 +3,11 @@
 #include "testbench/cli/attach.h"
 
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <stdexcept>
 
@@ -113,12 +115,16 @@ void let_sanitizer() {
 }
 
 // When nothing of the program has opened a device: how far it has come.
-void tell_unopened(const std::string& program, const attach::RunSteps& steps) {
+void tell_unopened(const std::string& program, const attach::RunSteps& steps, int status) {
   if (steps.devices) return;
   const char* const what = steps.lists   ? "it has listed the devices"
                            : steps.files ? "it has looked at their files"
                                          : "it has not asked for one";
-  fmt::print(stderr, "hca: '{}' has ended without having opened a device: {}\n", program, what);
+  const std::string by = WIFSIGNALED(status) ? fmt::format(" by signal {} ({})", WTERMSIG(status),
+                                                           sigdescr_np(WTERMSIG(status)))
+                                             : "";
+  fmt::print(stderr, "hca: '{}' has ended{} without having opened a device: {}\n", program, by,
+             what);
 }
 
 void set_environment(const AttachArguments& options, u32 run) {
@@ -148,10 +154,10 @@ int run_attached(const std::string& program, const AttachArguments& options) {
   set_environment(options, server.ask(attach::Verb::BeginRun, simulated).number);
   std::vector<std::string> command{program};
   command.insert(command.end(), options.arguments.begin(), options.arguments.end());
-  return run_program(command, options.timeout, [&] {
+  return run_program(command, {options.timeout, simulated}, [&](int status) {
     try {
       const auto steps = attach::get<attach::RunSteps>(server.ask(attach::Verb::QueryRun).body);
-      tell_unopened(program, steps);
+      tell_unopened(program, steps, status);
       return options.strict_time ? check_strictly(program, steps) : 0;
     } catch (const std::runtime_error&) {  // the server is gone: the program has said so
       return options.strict_time ? kNotStrict : 0;

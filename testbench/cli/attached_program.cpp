@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -144,6 +145,14 @@ int end_by(int signal) {
   return kBySignal + signal;
 }
 
+// In each run memory has the same addresses: which pages a buffer of a stack lies on decides what
+// its registration takes. A container may refuse that.
+void keep_addresses() {
+  constexpr unsigned long kAsk = 0xffffffff;
+  const int is = personality(kAsk);
+  if (is >= 0) personality(static_cast<unsigned long>(is) | ADDR_NO_RANDOMIZE);
+}
+
 [[noreturn]] void become(const std::vector<std::string>& command, int report) {
   std::vector<char*> arguments;
   for (const std::string& argument : command)
@@ -161,8 +170,8 @@ std::string why_without_libraries(const std::string& program) {
   return path.empty() ? "" : why_not(path, 0);
 }
 
-int run_program(const std::vector<std::string>& command, double seconds,
-                const std::function<int()>& ended) {
+int run_program(const std::vector<std::string>& command, const RunOptions& options,
+                const std::function<int(int)>& ended) {
   int report[2];  // errno's value, if it cannot be started
   if (pipe2(report, O_CLOEXEC)) throw std::runtime_error(std::strerror(errno));
   std::fflush(nullptr);
@@ -175,6 +184,7 @@ int run_program(const std::vector<std::string>& command, double seconds,
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(kBySignal + SIGKILL);
     sigprocmask(SIG_SETMASK, &before, nullptr);
+    if (options.keeps_addresses) keep_addresses();
     become(command, report[1]);
   }
   close(report[1]);
@@ -185,14 +195,14 @@ int run_program(const std::vector<std::string>& command, double seconds,
   const bool started = read(report[0], &error, sizeof error) != sizeof error;
   close(report[0]);
   bool timed_out = false;
-  if (started && seconds > 0) set_alarm(seconds);
+  if (started && options.seconds > 0) set_alarm(options.seconds);
   const int status = wait_for(program, timed_out);
   g_program = 0;
   if (!started)
     throw std::runtime_error(fmt::format("--attach: '{}': {}", command[0], std::strerror(error)));
-  const int instead = ended();
+  const int instead = ended(timed_out ? 0 : status);
   if (timed_out) {
-    fmt::print(stderr, "hca: --timeout: '{}' was ended after {} s\n", command[0], seconds);
+    fmt::print(stderr, "hca: --timeout: '{}' was ended after {} s\n", command[0], options.seconds);
     return kTimedOut;
   }
   if (instead) return instead;

@@ -13,11 +13,16 @@ inline constexpr int kTimedOut = 124, kNotStrict = 125, kBySignal = 128;
 // PATH, and of a script its interpreter is looked at.
 std::string why_without_libraries(const std::string& program);
 
+struct RunOptions {
+  double seconds = 0;  // after which it gets SIGTERM, with all that it has started; 0: never
+  bool keeps_addresses = false;  // without address space randomization, if the kernel lets it
+};
+
 // Runs it: signals that are sent to this process go to the program, and it ends with this process.
-// After `seconds` (0: never) it gets SIGTERM, 5 s later SIGKILL, with all that it has started.
-// Its exit code, or kTimedOut; a signal that ends the program
-// ends this process as well, after `ended`, which gives 0 or the exit code in place of that. Throws
-// std::runtime_error: it cannot be started.
-int run_program(const std::vector<std::string>& command, double seconds,
-                const std::function<int()>& ended);
+// 5 s after SIGTERM it gets SIGKILL. Its exit code, or kTimedOut; a signal that ends the program
+// ends this process as well, after `ended`, which is given the status of waitpid() (0: it was ended
+// by its time limit) and gives 0 or the exit code in place of that. Throws std::runtime_error: it
+// cannot be started.
+int run_program(const std::vector<std::string>& command, const RunOptions& options,
+                const std::function<int(int)>& ended);
 }  // namespace hca::cli

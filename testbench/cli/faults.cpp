@@ -60,10 +60,15 @@ void show(const ServerLink& server) {
   }
 }
 
+// An entry has a key, or lists some; what has none was meant as the name of a file.
+bool names_file(const std::string& entry) {
+  return !entry.empty() && entry.find_first_of("{[:\n ") == entry.npos;
+}
+
 // An entry of `faults` alone, lists of both by their keys, or a file that has them.
 Scenario parse(const std::string& entry, u32 ports) {
   const std::vector<std::string> overrides{fmt::format("hca.core.ports={}", ports)};
-  const bool is_file = std::filesystem::exists(entry);
+  const bool is_file = std::filesystem::exists(entry) || names_file(entry);
   std::vector<testbench::Setting> settings =
       is_file                  ? testbench::read_yaml_file(entry)
       : entry.starts_with('{') ? testbench::read_yaml("faults: [" + entry + "]", "faults")
