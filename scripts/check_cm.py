@@ -66,14 +66,16 @@ def pair(served, name, clock, options=(), devices=("hca0", "hca1"), settled=0):
     server = served.start(devices[0], first.split(), clock, limit)
     try:
         time.sleep(settled or SETTLED.get(name, 0.3))
+        attempts = []
         for attempt in range(40):
             client = served.start(devices[1], second.split(), clock, limit)
             said = client.communicate()[0]
+            attempts.append(f"attempt {attempt}, exit code {client.returncode}:\n{said}")
             if not client.returncode or server.poll() is not None:
                 break
             time.sleep(0.3)
         if client.returncode or not re.search(wanted, said, re.MULTILINE):
-            raise Failed(f"{name}: the client ends with {client.returncode}:\n{said}")
+            raise Failed(f"{name}, {clock}: the client ends with {client.returncode}:\n{''.join(attempts)}")
         if name in ENDLESS:
             server.terminate()
             server.communicate()

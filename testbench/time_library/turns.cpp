@@ -217,7 +217,8 @@ int await(pollfd* descriptors, nfds_t count, u64 end, const sigset_t* mask) {
   act();
   settle();
   const attach::HeldSignals held(handled_signals());
-  const sigset_t let = mask ? *mask : held.before();
+  sigset_t let = mask ? *mask : held.before();
+  sigaddset(&let, attach::kExamine);  // the server's own, which interrupts no call of the program
   const auto look = [&](pollfd* all, nfds_t many, int milliseconds) {
     const timespec longest{0, long(milliseconds) * 1'000'000};
     return HCA_NEXT(ppoll)(all, many, milliseconds < 0 ? nullptr : &longest, &let);
