@@ -6,6 +6,7 @@ check_attach_time.py HCA FOLDER_OF_SCENARIOS CASE [...]: without CASE all of the
 """
 import argparse
 import contextlib
+import ctypes
 import json
 import os
 import re
@@ -229,6 +230,31 @@ def clocks(hca, scenario, _):
         near("real seconds", time.monotonic() - begun, 0, LIMIT / 2)
 
 
+def threads_of(process):
+    with contextlib.suppress(FileNotFoundError):
+        return [int(thread) for thread in os.listdir(f"/proc/{process}/task")]
+    return []
+
+
+QUESTION = 16  # SIGSTKFLT
+
+
+def handles_question(process):
+    """The library of clocks has been set up in it."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{process}/status") as file:
+        caught = re.search(r"^SigCgt:\t(\w+)$", file.read(), re.MULTILINE)
+        return bool(caught and int(caught[1], 16) >> (QUESTION - 1) & 1)
+    return False
+
+
+def children_of(process):
+    children = []
+    for thread in threads_of(process):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{process}/task/{thread}/children") as file:
+            children += [int(child) for child in file.read().split()]
+    return children
+
+
 def addresses(hca, scenario, runs):
     """The stack of a program is where it was in each run: the pages that a buffer lies on decide what registering it takes."""
     if subprocess.run(["setarch", "--addr-no-randomize", "true"], capture_output=True).returncode:
@@ -238,6 +264,20 @@ def addresses(hca, scenario, runs):
         stacks = {finish(served.start("", ["grep", "-F", "[stack]", "/proc/self/maps"], "sim"), "grep") for _ in range(runs)}
     if len(stacks) != 1:
         raise Failed(f"stacks of {runs} runs: {stacks}")
+
+
+def asked(hca, scenario, _):
+    """The signal by which the server asks a thread interrupts no call of its program, whenever it comes."""
+    program, libc = os.path.join(os.path.dirname(hca), "hca_verbs_clocks"), ctypes.CDLL(None)
+    for name in "events", "pipes", "timers":
+        with Served(hca, scenario, []) as served:
+            run = served.start("", [program, name], "sim")
+            while run.poll() is None:
+                for child in filter(handles_question, children_of(run.pid)):
+                    for thread in threads_of(child):
+                        libc.tgkill(child, thread, QUESTION)
+                time.sleep(0.02)
+            wants(finish(run, name), r"^\d+ passed, 0 failed$")
 
 
 def rewritten(hca, scenario, runs):
@@ -268,7 +308,7 @@ def allocators(hca, scenario, _):
 
 
 CASES = {case.__name__: case for case in (same_pingpong, same_latency, write_bandwidth, latencies, cable, programs, new_api, all_sizes, killed, children,
-                                             clocks, addresses, wakened, rewritten, allocators)}
+                                             clocks, addresses, asked, wakened, rewritten, allocators)}
 
 
 def main():
