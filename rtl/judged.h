@@ -29,11 +29,12 @@ struct CheckedConfig {
   u32 pd, qkey, srqn;
   bool shared;  // it has an SRQ, `srqn`
   u16 pkey, path_mtu;
-  u8 access, max_reads, min_rnr_timer, service, qp_state;
-  bool credits, drop_after_rnr, congestion_control;  // TransportOptions
-  u32 reads_finished;                                // of reads_accepted: responses have left
-  u32 rq_posted;                                     // of the receive queue
-  bool rq_failed;                                    // it is an SRQ that has
+  proto::Rights access;
+  u8 max_reads, min_rnr_timer, service, qp_state;
+  bool credits, drop_after_rnr, congestion_control, flush, atomic_write;  // TransportOptions
+  u32 reads_finished;  // of reads_accepted: responses have left
+  u32 rq_posted;       // of the receive queue
+  bool rq_failed;      // it is an SRQ that has
 };
 struct CheckedContext : CheckedConfig {
   CheckedState state;
@@ -49,7 +50,8 @@ struct CheckedContext : CheckedConfig {
 struct CheckedRegion {
   u64 start, bytes;
   u32 key, pd, qpn;  // qpn: kAnyQp, or the only one that may use it
-  u8 access, state;  // state: enum KeyState
+  proto::Rights access;
+  u8 state;  // enum KeyState
   bool exists;
 };
 
@@ -119,11 +121,13 @@ struct Layout<rtl::CheckedConfig> {
       field(&C::pkey,           "pkey",           16),
       field(&C::path_mtu,       "path_mtu",       13),
       field(&C::framing,        "framing",        3),
-      field(&C::access,         "access",         8),
+      field(&C::access,         "access",         16),
       field(&C::max_reads,      "max_reads",      8),
       field(&C::min_rnr_timer,  "min_rnr_timer",  5),
       field(&C::service,        "service",        3),
-      reserved("spare", 8, ""),
+      reserved("spare", 6, ""),
+      field(&C::flush,          "flush",          1),
+      field(&C::atomic_write,   "atomic_write",   1),
       field(&C::qp_state,       "qp_state",       3),
       field(&C::shared,         "shared",         1),
       field(&C::credits,        "credits",        1),
@@ -141,7 +145,7 @@ struct Layout<rtl::CheckedRegion> {
       field(&R::key,    "key",    32),
       field(&R::pd,     "pd",     32),
       field(&R::qpn,    "qpn",    32),
-      field(&R::access, "access", 8),
+      field(&R::access, "access", 16),
       reserved("spare", 5, ""),
       field(&R::state,  "state",  2),
       field(&R::exists, "exists", 1));

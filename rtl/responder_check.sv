@@ -71,10 +71,12 @@ module responder_check #(
     logic [63:0] va;
     logic [31:0] rkey;
     logic [31:0] dma_len;
+    logic [3:0] placement;    // of a FLUSH
+    logic [1:0] selectivity;
     logic [15:0] payload_bytes;
     logic [23:0] qpn;
   } request_t;
-  localparam int unsigned Request = 546;
+  localparam int unsigned Request = 552;
 
   // A request in the rule stages.
   typedef struct packed {
@@ -84,12 +86,14 @@ module responder_check #(
     logic begins;
     logic ends;
     logic full;        // a packet that is as long as the path MTU
-    logic saved;       // READ or ATOMIC
+    logic saved;       // READ, ATOMIC, ATOMIC WRITE or FLUSH
     logic atomic;
+    logic eight;       // ATOMIC WRITE
+    logic whole;       // FLUSH of all that its key names
     logic takes_wqe;
     logic has_reth;
     logic [31:0] packets;  // of its response
-    logic [7:0] right;     // that it needs
+    logic [15:0] right;    // that it needs
   } work_t;
 
   // ---- 0: grants ----
@@ -127,7 +131,7 @@ module responder_check #(
     request_in.qpn = packets_in_i.bth.destqp;
     request_in.psn = packets_in_i.bth.psn;
     request_in.opcode = packets_in_i.bth.opcode;
-    request_in.known = hca_pkg::opcode_known(packets_in_i.bth.opcode);
+    request_in.known = packets_in_i.verdict == hca_pkg::VerdictGood && hca_pkg::opcode_known(packets_in_i.bth.opcode);
     request_in.fecn = packets_in_i.bth.f;
     request_in.pkey = packets_in_i.bth.p_key;
     request_in.qkey = packets_in_i.ext.deth.q_key;
@@ -136,6 +140,8 @@ module responder_check #(
     if (in_has[hca_pkg::ExtAtomiceth]) request_in.rkey = packets_in_i.ext.atomiceth.r_key;
     if (in_has[hca_pkg::ExtReth]) request_in.rkey = packets_in_i.ext.reth.r_key;
     request_in.dma_len = packets_in_i.ext.reth.dmalen;
+    request_in.placement = packets_in_i.ext.feth.plt;
+    request_in.selectivity = packets_in_i.ext.feth.sel;
     request_in.payload_bytes = packets_in_i.payload_bytes;
   end
 
@@ -297,7 +303,7 @@ module responder_check #(
   logic [6:0] op;
   logic [hca_pkg::ExtCount-1:0] has;
   /* verilator lint_on UNUSEDSIGNAL */
-  logic unsupported;
+  logic unsupported, flush;
   logic [43:0] padded;
 
   always_comb begin
@@ -311,24 +317,34 @@ module responder_check #(
     work_3.ends = op[1:0] == hca_pkg::PositionLast || op[1:0] == hca_pkg::PositionOnly;
     work_3.full = op[1:0] == hca_pkg::PositionFirst || op[1:0] == hca_pkg::PositionMiddle;
     work_3.atomic = op[5:2] == hca_pkg::OperationCompareSwap || op[5:2] == hca_pkg::OperationFetchAdd;
-    work_3.saved = work_3.atomic || op[5:2] == hca_pkg::OperationReadRequest;
+    work_3.eight = op[5:2] == hca_pkg::OperationAtomicWrite;
+    flush = op[5:2] == hca_pkg::OperationFlush;
+    work_3.whole = flush && work_3_q.request.selectivity == hca_pkg::FlushRegion;
+    work_3.saved = work_3.atomic || work_3.eight || flush || op[5:2] == hca_pkg::OperationReadRequest;
     work_3.has_reth = has[hca_pkg::ExtReth];
     work_3.takes_wqe = work_3.kind == hca_pkg::InMessageSend ? work_3.begins
                        : work_3.kind == hca_pkg::InMessageWrite && has[hca_pkg::ExtImmdt];
-    work_3.right = 8'd0;
+    work_3.right = 16'd0;
     if (work_3.kind == hca_pkg::InMessageWrite) work_3.right = hca_pkg::RemoteWrite;
     if (work_3.saved) work_3.right = hca_pkg::RemoteRead;
     if (work_3.atomic) work_3.right = hca_pkg::RemoteAtomic;
+    if (work_3.eight) work_3.right = hca_pkg::RemoteAtomicWrite;
+    if (flush)
+      work_3.right = (work_3_q.request.placement[0] ? hca_pkg::FlushGlobal : 16'd0)
+                     | (work_3_q.request.placement[1] ? hca_pkg::FlushPersistent : 16'd0);
     unsupported = !work_3_q.request.known || (work_3.kind == hca_pkg::InMessageNone && !work_3.saved)
-                  || (work_3.right & ~qp_3_q.access) != 8'd0;
+                  || (work_3.eight && !qp_3_q.atomic_write)
+                  || (flush && (!qp_3_q.flush || work_3_q.request.placement == 4'd0 || work_3_q.request.placement[3:2] != 2'd0
+                                || work_3_q.request.selectivity[1]))
+                  || (work_3.right & ~qp_3_q.access) != 16'd0;
     work_3.broken[hca_pkg::RuleT10_2_RC] = unsupported;
     work_3.broken[hca_pkg::RuleT10_2_UC] = unsupported;
     work_3.broken[hca_pkg::RuleT10_2_UD] = unsupported;
 
-    // Packets of a READ's response; of an ATOMIC one.
+    // Packets of a READ's response; of all else one.
     padded = {12'd0, work_3_q.request.dma_len} + {31'd0, qp_3_q.path_mtu} - 44'd1;
     work_3.packets = 32'd1;
-    if (!work_3.atomic && work_3_q.request.dma_len != 32'd0)
+    if (!work_3.atomic && !work_3.eight && !flush && work_3_q.request.dma_len != 32'd0)
       for (int i = 8; i <= 12; i++)
         if (qp_3_q.path_mtu[i]) work_3.packets = padded[i +: 32];
   end
@@ -345,7 +361,9 @@ module responder_check #(
     work_4 = work_4_q;
     mtu = {3'd0, qp_4_q.path_mtu};
     payload = work_4_q.request.payload_bytes;
-    if (work_4_q.saved)
+    if (work_4_q.eight)
+      bad_length = payload != hca_pkg::AtomicBytes[15:0] || work_4_q.request.dma_len != hca_pkg::AtomicBytes;
+    else if (work_4_q.saved)
       bad_length = payload != 16'd0 || (work_4_q.has_reth && work_4_q.request.dma_len > hca_pkg::MaxMessageBytes);
     else
       bad_length = payload > mtu || (work_4_q.full && payload != mtu) || (work_4_q.ends && !work_4_q.begins && payload == 16'd0)
@@ -354,7 +372,7 @@ module responder_check #(
     work_4.broken[hca_pkg::RuleT10_16_RC] = bad_length;
     work_4.broken[hca_pkg::RuleT10_16_UC] = bad_length;
     work_4.broken[hca_pkg::RuleT10_16_UD] = bad_length;
-    work_4.broken[hca_pkg::RuleT10_3_RC] = work_4_q.atomic && work_4_q.request.va[2:0] != 3'd0;
+    work_4.broken[hca_pkg::RuleT10_3_RC] = (work_4_q.atomic || work_4_q.eight) && work_4_q.request.va[2:0] != 3'd0;
   end
 
   // ---- 8: rule stage 5, Access ----
@@ -369,10 +387,10 @@ module responder_check #(
     allowed = region_5_q.exists && region_5_q.key == work_5_q.request.rkey
               && region_5_q.state == hca_pkg::KeyStateValid && region_5_q.pd == qp_5_q.pd
               && (region_5_q.qpn == hca_pkg::AnyQp || region_5_q.qpn == {8'd0, work_5_q.request.qpn})
-              && (work_5_q.right & ~region_5_q.access) == 8'd0
-              && work_5_q.request.va >= region_5_q.start && wanted <= region_5_q.bytes
-              && offset <= region_5_q.bytes - wanted;
-    work_5.broken[hca_pkg::RuleT10_5_RC] = (work_5_q.atomic || work_5_q.has_reth) && wanted != 64'd0 && !allowed;
+              && (work_5_q.right & ~region_5_q.access) == 16'd0
+              && (work_5_q.whole || (work_5_q.request.va >= region_5_q.start && wanted <= region_5_q.bytes
+                                     && offset <= region_5_q.bytes - wanted));
+    work_5.broken[hca_pkg::RuleT10_5_RC] = (work_5_q.atomic || work_5_q.has_reth) && (work_5_q.whole || wanted != 64'd0) && !allowed;
     work_5.broken[hca_pkg::RuleT10_5_UC] = work_5.broken[hca_pkg::RuleT10_5_RC];
   end
 

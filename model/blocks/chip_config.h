@@ -135,5 +135,8 @@ struct hca::engine::Knobs<hca::proto::TransportOptions> {
       knob("congestion_control", &C::congestion_control,
            "the answer to a request with FECN 1 has BECN 1 (G26.1); else FECN is ignored"),
       knob("multicast_loop_back", &C::multicast_loop_back,
-           "a datagram to a group also reaches the members at its own port (G25.3)"));
+           "a datagram to a group also reaches the members at its own port (G25.3)"),
+      knob("flush", &C::flush,
+           "RC has FLUSH; else a request of it is refused, whatever follows its BTH (T10-2)"),
+      knob("atomic_write", &C::atomic_write, "RC has ATOMIC WRITE; else it is refused (T10-2)"));
 };

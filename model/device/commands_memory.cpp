@@ -42,7 +42,13 @@ void remove_entry(Contexts& x, Region& entry) {
 }
 
 MemoryRequest memory_of(const MrAttributes& a, const Call& c) {
-  return {a.start, a.bytes, a.physical, a.access, a.log_page, c.pages};
+  return {a.start,
+          a.bytes,
+          a.physical,
+          a.access,
+          a.log_page,
+          c.pages,
+          optional_rights(c.contexts.options)};
 }
 
 void register_region(Call& c, const MrAttributes& a) {
@@ -87,9 +93,10 @@ CommandStatus alloc_mr(Call& c) {
 CommandStatus query_mr(Call& c) {
   const Region* r = find_region(c);
   if (!r) return CommandStatus::BadObject;
-  encode(MrAttributes{r->start, r->bytes, r->physical, r->pd, r->key, u8(r->access & ~kLocalRead),
-                      r->log_page, r->state == KeyState::Valid, r->links},
-         c.body);
+  encode(
+      MrAttributes{r->start, r->bytes, r->physical, r->pd, r->key, Rights(r->access & ~kLocalRead),
+                   r->log_page, r->state == KeyState::Valid, r->links},
+      c.body);
   return CommandStatus::Ok;
 }
 
@@ -139,7 +146,8 @@ CommandStatus bind_mw(Call& c) {
   auto a = decode<MwAttributes>(c.body);
   u32 key = make_key(key_index(w->key), u8(key_byte(w->key) + 1));
   if (key == kReservedLkey && !mutant<"bind_gives_reserved">()) ++key;
-  const BindRequest request{a.start, a.bytes, a.region_key, a.access, true, w->pd};
+  const BindRequest request{
+      a.start, a.bytes, a.region_key, a.access, true, w->pd, optional_rights(c.contexts.options)};
   if (bind::unknown_region(entry_of(c.contexts, a.region_key), request))
     return CommandStatus::BadObject;
   if (!bind_window(c.contexts, key, request, 0)) return CommandStatus::BadValue;

@@ -121,17 +121,20 @@ bool execute_local(Contexts& contexts, const LocalWork& work, std::span<const u6
   const MemorySegment& m = work.memory;
   switch (work.wqe.opcode) {
     case WorkOpcode::BindMw:
-      return bind_window(contexts, work.wqe.rkey,
-                         {m.start, m.bytes, m.region_key, m.access, false, qp.pd}, qp.qpn);
+      return bind_window(
+          contexts, work.wqe.rkey,
+          {m.start, m.bytes, m.region_key, m.access, false, qp.pd, optional_rights(qp.options)},
+          qp.qpn);
     case WorkOpcode::LocalInvalidate:
       return mutant<"local_invalidate_ignored">() ||
              invalidate_key(contexts, work.wqe.immediate, accessor_of(qp));
     default:
-      return fast_register(contexts, work.wqe.rkey,
-                           {&entry_of(contexts, work.wqe.rkey),
-                            {m.start, m.bytes, m.physical, m.access, m.log_page, pages},
-                            qp.pd,
-                            work.wqe.rkey});
+      return fast_register(
+          contexts, work.wqe.rkey,
+          {&entry_of(contexts, work.wqe.rkey),
+           {m.start, m.bytes, m.physical, m.access, m.log_page, pages, optional_rights(qp.options)},
+           qp.pd,
+           work.wqe.rkey});
   }
 }
 }  // namespace hca::device

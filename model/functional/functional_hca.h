@@ -86,7 +86,7 @@ class FunctionalHca {
   // A send WQE as fetched; `status`: why it cannot be executed.
   struct SendWork {
     proto::SendWqe wqe;
-    proto::AtomicOperands operands;
+    proto::WorkOperands operands;
     proto::MemorySegment memory;
     proto::AddressHandle address;  // UD
     proto::Path path;              // the same
@@ -183,10 +183,13 @@ class FunctionalHca {
                std::span<const u8> payload);
   void complete_receive(u32 qpn, const proto::ParsedPacket& packet,
                         const proto::RequestEffect& effect);
-  void execute_read(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestEffect& effect);
-  void repeat_read(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestEffect& effect);
+  void execute_read(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestEffect& effect,
+                    std::span<const u8> frame);
+  void repeat_read(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestEffect& effect,
+                   std::span<const u8> frame);
   void respond_read(const proto::QpConfig& qp, const proto::RequestEffect& effect);
-  void respond_atomic(const proto::QpConfig& qp, const proto::RequestEffect& effect, u64 original);
+  void respond_once(const proto::QpConfig& qp, proto::Answer kind,
+                    const proto::RequestEffect& effect, u64 original);
   void fail_invalidate(u32 qpn, const proto::RequestEffect& effect);
   void fail_shared(u32 srqn);
   void abandon_shared(u32 qpn, u32 index, proto::RequestCause cause);

@@ -29,7 +29,8 @@ bool FunctionalHca::send_next_message(u32 qpn) {
   fetch_send(qp, index);
   if (work_.unreadable && !blames_unread_wqe()) return fail_unread(qpn), false;
   if (work_.status == WcStatus::Success && index == s.started) {
-    if (must_wait(s, qp, work_.wqe, psns_of(work_.bytes, qp.path_mtu))) return false;
+    if (must_wait(s, qp, work_.wqe, psns_of_message(row_of(work_.wqe), work_.bytes, qp.path_mtu)))
+      return false;
     begin_message(sent_.message(qpn, index), s, work_.wqe, index, work_.bytes, qp.path_mtu,
                   qp.signal_all);
     if (row_of(work_.wqe).is_local()) return execute_local(qp, index);
@@ -96,10 +97,10 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
     if (!path) return void(work_.status = WcStatus::LocQpOpErr);
     work_.path = *path;
   }
-  if (row.answer == Answer::Atomic) {
+  if (row.segment_bytes == kAtomicOperandBytes) {
     std::array<u8, kAtomicOperandBytes> operands;
     io_.read(slot + kSendWqeBytes, operands);
-    work_.operands = decode<AtomicOperands>(operands.data());
+    decode_operands(row, operands.data(), work_.operands);
   }
   if (segments_offset(row) == kSendWqeBytes + kMemorySegmentBytes) {
     std::array<u8, kMemorySegmentBytes> memory;
@@ -118,6 +119,7 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
       add_pieces(sge);
     }
   }
+  if (row.opcode == WorkOpcode::Flush) bytes = work_.operands.flush.bytes;
   if (mutant<"sges_reversed">()) std::reverse(work_.pieces.begin(), work_.pieces.end());
   work_.status = check_message_bytes(row, bytes, qp);
   work_.bytes = u32(bytes);
@@ -211,7 +213,7 @@ void FunctionalHca::receive_response(const QpConfig& qp, const ParsedPacket& pac
     store_le8(original.data(), packet.atomic_ack_eth.original);
     payload = original;
   }
-  if (v.places)
+  if (v.places && !payload.empty())
     if (const WcStatus status = place(qp, s.awaited, v.offset, payload);
         status != WcStatus::Success)
       v = {response::fail(packet.bth.psn, status, "T9-15")};

@@ -7,11 +7,14 @@
 namespace hca::functional {
 using namespace proto;
 
-void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect) {
+void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect,
+                                 std::span<const u8> frame) {
   const QpConfig& qp = contexts_.qps[qpn];
-  const bool atomic = packet.opcode->traits().is_atomic();
+  const Answer kind = packet.opcode->traits().answer;
   u64 original = 0;
-  if (atomic) {
+  if (packet.opcode->operation == Operation::AtomicWrite)
+    write_memory(effect.rkey, effect.va, frame.subspan(packet.payload_offset, kAtomicBytes));
+  if (kind == Answer::Atomic) {
     std::array<u8, kAtomicBytes> bytes;
     read_memory(effect.rkey, effect.va, bytes);
     original = load_le8(bytes.data());
@@ -19,40 +22,43 @@ void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const Requ
     write_memory(effect.rkey, effect.va, bytes);
     if (mutant<"atomic_returns_new">()) original = load_le8(bytes.data());
   }
-  side(qpn).saved.save(qp.max_dest_rd_atomic, effect, atomic, original);
-  if (atomic)
-    respond_atomic(qp, effect, original);
+  // A FLUSH finds all that was written before in memory.
+  side(qpn).saved.save(qp.max_dest_rd_atomic, effect, kind, original);
+  if (kind != Answer::Read)
+    respond_once(qp, kind, effect, original);
   else if (mutant<"duplicate_ack_overtakes">() || mutant<"unsupported_nak_overtakes">())
     put_off_() = [=, this] { respond_read(contexts_.qps[qpn], effect); };
   else
     respond_read(qp, effect);
 }
 
-void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect) {
+void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect,
+                                std::span<const u8> frame) {
   const QpConfig& qp = contexts_.qps[qpn];
   SavedRequests& saved = side(qpn).saved;
-  const bool atomic = packet.opcode->traits().is_atomic();
-  if (mutant<"dup_atomic_executed">() && atomic) return execute_read(qpn, packet, effect);
+  const Answer kind = packet.opcode->traits().answer;
+  if (mutant<"dup_atomic_executed">() && kind == Answer::Atomic)
+    return execute_read(qpn, packet, effect, frame);
   const Region* region = contexts_.find_region(effect.rkey);
-  const bool key_good = key_allows(region, effect, accessor_of(qp), *packet.opcode);
-  if (atomic) {
-    const SavedRequest* held = saved.find_atomic(effect.ack_psn);
+  const bool key_good = key_allows(region, effect, accessor_of(qp), packet);
+  if (kind != Answer::Read) {
+    const SavedRequest* held = saved.find_result(effect.ack_psn, kind);
     if (held && (key_good || !mutant<"dup_atomic_key_checked">())) {
       u64 original = held->original;
-      if (mutant<"dup_saved_again">()) saved.save(qp.max_dest_rd_atomic, effect, true, original);
+      if (mutant<"dup_saved_again">()) saved.save(qp.max_dest_rd_atomic, effect, kind, original);
       if (mutant<"dup_atomic_read_anew">()) {
         std::array<u8, kAtomicBytes> bytes;
         read_memory(effect.rkey, effect.va, bytes);
         original = load_le8(bytes.data());
       }
-      return respond_atomic(qp, effect, original);
+      return respond_once(qp, kind, effect, original);
     }
   } else if (refuses_repeated_read(qp, key_good)) {
     counts_.add(qp, kKeyGone.cause);
     answer(qp, kKeyGone, effect);
     return fail_receive(qpn, packet, kKeyGone);
   } else if (may_repeat_read(saved, effect, qp, key_good)) {
-    if (mutant<"dup_saved_again">()) saved.save(qp.max_dest_rd_atomic, effect, false, 0);
+    if (mutant<"dup_saved_again">()) saved.save(qp.max_dest_rd_atomic, effect, Answer::Read, 0);
     return respond_read(qp, effect);
   }
   count(qp, {RequestAction::Drop, RequestCause::NotSaved, {}, {}});
@@ -73,11 +79,15 @@ void FunctionalHca::respond_read(const QpConfig& qp, const RequestEffect& effect
             ext.aeth.syndrome, effect.receive_wqe + 1);
 }
 
-void FunctionalHca::respond_atomic(const QpConfig& qp, const RequestEffect& effect, u64 original) {
+// An ATOMIC Acknowledge, or a READ response without payload.
+void FunctionalHca::respond_once(const QpConfig& qp, Answer kind, const RequestEffect& effect,
+                                 u64 original) {
   ExtHeaders ext;
   ext.aeth = {answer_syndrome({}, effect, qp), effect.msn};
   ext.atomic_ack_eth = {original};
-  transmit(qp, reply_row(qp.service, Operation::AtomicAcknowledge),
+  const Operation answer =
+      kind == Answer::Empty ? Operation::ReadResponse : Operation::AtomicAcknowledge;
+  transmit(qp, reply_row(qp.service, answer),
            reply_bth(qp, effect.ack_psn, takes_becn(side(qp.qpn).congested)), ext, 0);
   note_told(side(qp.qpn).told, effect.ack_psn, ext.aeth.msn, ext.aeth.syndrome,
             effect.receive_wqe + 1);

@@ -95,7 +95,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
       judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet)),
                      reads_unfinished(qpn), &contexts_.ports[qp.port - 1u]});
   if (may_draw_cnp(verdict.cause)) notify_congestion(qp, packet, frame);
-  const bool reads = packet.opcode && packet.opcode->traits().saved;
+  const bool reads = packet.opcode && packet.opcode->traits().is_saved();
   const bool passed = verdict.action == RequestAction::Execute;
   if (passed && qp.service == Service::Ud) return receive_datagram(qpn, packet, frame);
   if (passed && !reads) verdict = find_place(qpn, packet);
@@ -130,7 +130,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   const bool answered =
       verdict.action == RequestAction::Nak || verdict.action == RequestAction::NakAndFail;
   if (mutant<"refused_atomic_saved">() && answered && reads)
-    side(qpn).saved.save(qp.max_dest_rd_atomic, effect, true, 0);
+    side(qpn).saved.save(qp.max_dest_rd_atomic, effect, Answer::Atomic, 0);
   switch (verdict.action) {
     case RequestAction::Drop:
     case RequestAction::Abandon:
@@ -139,9 +139,9 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
       return fail_receive(qpn, packet, verdict);
     case RequestAction::Repeat:
       limit_repeated_read(effect, qp, state.epsn);
-      return repeat_read(qpn, packet, effect);
+      return repeat_read(qpn, packet, effect, frame);
     case RequestAction::Execute:
-      if (reads) return execute_read(qpn, packet, effect);
+      if (reads) return execute_read(qpn, packet, effect, frame);
       if (!reliable && !shared) take_receive(state, packet, effect);
       execute(qpn, packet, effect, frame.subspan(packet.payload_offset, packet.payload_bytes));
       if (packet.bth.ack_req && answers && qp.state != QpState::Error)

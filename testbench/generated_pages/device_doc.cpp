@@ -92,6 +92,7 @@ std::string queues_section() {
   text += structure<SendWqe>("The control segment of a send WQE.");
   text += "\nWork requests:\n\n| value | name | answered by |\n|---|---|---|\n";
   static constexpr std::array kAnswers{"Acknowledge", "READ responses", "ATOMIC Acknowledge",
+                                       "READ Response Only without payload",
                                        "nothing, it sends no packet"};
   for (const WorkRow& row : kWorkRows)
     text += fmt::format("| {:#x} | {} | {} |\n", unsigned(row.opcode), row.name,
@@ -99,6 +100,10 @@ std::string queues_section() {
   text += structure<AtomicOperands>(
       "Behind the control segment of an ATOMIC, in front of its SGE. Memory holds the number low "
       "byte first.");
+  text += structure<FlushOperands>(
+      "After the control segment of a FLUSH, which has no SGEs. When it is answered, all that its "
+      "queue pair wrote before is in host memory; the responder reads a byte of the range to know "
+      "that. Host memory of the model is persistent: both placements take as long.");
   text += structure<AddressHandle>(
       "Behind the control segment of every send WQE of a UD queue pair. A DGID of a multicast "
       "group "
@@ -124,6 +129,8 @@ std::string queues_section() {
                   {unsigned(CqeOpcode::BindMw), "BindMw", "a Bind MW"},
                   {unsigned(CqeOpcode::LocalInvalidate), "LocalInvalidate", "a Local Invalidate"},
                   {unsigned(CqeOpcode::RegisterMr), "RegisterMr", "a Fast Register MR"},
+                  {unsigned(CqeOpcode::AtomicWrite), "AtomicWrite", "an ATOMIC WRITE"},
+                  {unsigned(CqeOpcode::Flush), "Flush", "a FLUSH"},
                   {unsigned(CqeOpcode::Receive), "Receive", "a SEND arrived"},
                   {unsigned(CqeOpcode::ReceiveRdmaImmediate), "ReceiveRdmaImmediate",
                    "a WRITE with Immediate arrived"}});

@@ -36,7 +36,7 @@ struct Mw {
 struct MemoryInfo {
   u64 addr = 0, length = 0;
   u32 lkey = 0;  // of the region that a window is bound to
-  u8 access = 0;
+  proto::Rights access = 0;
   u64 physical = 0;
   u8 log_page = 0;
 };
@@ -130,9 +130,10 @@ struct SendWr {
   u64 remote_addr = 0;
   u32 rkey = 0;
   u64 compare_add = 0, swap = 0;  // ATOMICs
-  MemoryInfo memory{};            // BIND_MW, REG_MR; rkey: the new key
-  proto::AddressHandle ah{};      // UD
-  bool push = false;              // the WQE goes with its doorbell; only the last of a list
+  proto::FlushOperands flush{};
+  MemoryInfo memory{};        // BIND_MW, REG_MR; rkey: the new key
+  proto::AddressHandle ah{};  // UD
+  bool push = false;          // the WQE goes with its doorbell; only the last of a list
 };
 struct RecvWr {
   u64 wr_id = 0;
@@ -237,12 +238,13 @@ class VerbsContext {
   Error modify_cq(const Cq& cq, const ModerateCq& moderate);
   Error destroy_cq(Cq& cq);
   // `key`: the one to use for both L_Key and R_Key; 0: chosen. `pd`: nullptr: the context's own.
-  Mr reg_mr(u64 addr, u64 length, u8 access, u32 key = 0, const Pd* pd = nullptr);
+  Mr reg_mr(u64 addr, u64 length, proto::Rights access, u32 key = 0, const Pd* pd = nullptr);
   // By a list of page addresses in host memory; `addr` is the first byte of the first page.
-  Mr reg_mr_pages(u64 addr, u64 length, u8 access, std::span<const u64> pages, u8 log_page);
+  Mr reg_mr_pages(u64 addr, u64 length, proto::Rights access, std::span<const u64> pages,
+                  u8 log_page);
   // A region for fast register.
   Mr alloc_mr(u32 key = 0, const Pd* pd = nullptr);
-  Error rereg_mr(Mr& mr, u64 addr, u64 length, u8 access, const Pd* pd = nullptr);
+  Error rereg_mr(Mr& mr, u64 addr, u64 length, proto::Rights access, const Pd* pd = nullptr);
   proto::MrAttributes query_mr(const Mr& mr);
   Mw alloc_mw(proto::KeyKind type, u32 key = 0, const Pd* pd = nullptr);
   // Type 1; no length: unbound.

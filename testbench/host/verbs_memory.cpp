@@ -6,7 +6,7 @@ namespace hca::testbench {
 using proto::CommandOpcode;
 using proto::CommandStatus;
 
-Mr VerbsContext::reg_mr(u64 addr, u64 length, u8 access, u32 key, const Pd* pd) {
+Mr VerbsContext::reg_mr(u64 addr, u64 length, proto::Rights access, u32 key, const Pd* pd) {
   if (!key) key = next_key();
   const proto::MrAttributes attributes{addr, length, addr, number_of(pd), key, access};
   if (execute(CommandOpcode::RegisterMr, proto::key_index(key), attributes) != CommandStatus::Ok)
@@ -14,8 +14,8 @@ Mr VerbsContext::reg_mr(u64 addr, u64 length, u8 access, u32 key, const Pd* pd) 
   return {addr, length, key, key};
 }
 
-Mr VerbsContext::reg_mr_pages(u64 addr, u64 length, u8 access, std::span<const u64> pages,
-                              u8 log_page) {
+Mr VerbsContext::reg_mr_pages(u64 addr, u64 length, proto::Rights access,
+                              std::span<const u64> pages, u8 log_page) {
   const u32 key = next_key();
   const u64 list = alloc(pages.size() * proto::kPageAddressBytes);
   std::array<u8, proto::kPageAddressBytes> entry;
@@ -36,7 +36,7 @@ Mr VerbsContext::alloc_mr(u32 key, const Pd* pd) {
   return {0, 0, key, key};
 }
 
-Error VerbsContext::rereg_mr(Mr& mr, u64 addr, u64 length, u8 access, const Pd* pd) {
+Error VerbsContext::rereg_mr(Mr& mr, u64 addr, u64 length, proto::Rights access, const Pd* pd) {
   const u32 key = proto::make_key(proto::key_index(mr.rkey), u8(proto::key_byte(mr.rkey) + 1));
   const proto::MrAttributes attributes{addr, length, addr, number_of(pd), key, access};
   const Error error = error_of(execute(CommandOpcode::ReregisterMr, mr.lkey, attributes));

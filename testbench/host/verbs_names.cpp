@@ -23,6 +23,8 @@ constexpr std::array kWorkNames{
     OperationName{"BIND_MW", WorkOpcode::BindMw},
     OperationName{"LOCAL_INV", WorkOpcode::LocalInvalidate},
     OperationName{"REG_MR", WorkOpcode::RegisterMr},
+    OperationName{"ATOMIC_WRITE", WorkOpcode::AtomicWrite},
+    OperationName{"FLUSH", WorkOpcode::Flush},
 };
 
 struct CompletionName {
@@ -38,6 +40,8 @@ constexpr std::array kCompletions{
     CompletionName{"BIND_MW", CqeOpcode::BindMw},
     CompletionName{"LOCAL_INV", CqeOpcode::LocalInvalidate},
     CompletionName{"REG_MR", CqeOpcode::RegisterMr},
+    CompletionName{"ATOMIC_WRITE", CqeOpcode::AtomicWrite},
+    CompletionName{"FLUSH", CqeOpcode::Flush},
     CompletionName{"RECV", CqeOpcode::Receive},
     CompletionName{"RECV_RDMA_WITH_IMM", CqeOpcode::ReceiveRdmaImmediate},
 };

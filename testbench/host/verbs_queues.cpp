@@ -78,6 +78,10 @@ u32 VerbsContext::write_send_wqe(Qp& qp, const SendWr& wr, u8* wqe) const {
                   at);
     at += proto::kAtomicOperandBytes;
   }
+  if (wr.opcode == proto::WorkOpcode::Flush) {
+    proto::encode(wr.flush, at);
+    at += proto::kFlushOperandBytes;
+  }
   if (qp.cap.service == proto::Service::Ud) {
     proto::encode(wr.ah, at);
     at += proto::kAddressHandleBytes;

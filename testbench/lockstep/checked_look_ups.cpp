@@ -36,6 +36,7 @@ rtl::CheckedConfig checked_config(const QpConfig& qp, const AddressVector& path)
   c.service = u8(qp.service), c.qp_state = u8(qp.state), c.credits = qp.options.credits;
   c.drop_after_rnr = qp.options.gap_after_rnr == GapAfterRnr::Drop;
   c.congestion_control = qp.options.congestion_control;
+  c.flush = qp.options.flush, c.atomic_write = qp.options.atomic_write;
   return c;
 }
 

@@ -89,7 +89,8 @@ void RxParserPins::finish(Item& item) const {
   const AddressVector& to = last_.address;
   ParsedPacket& p = out.packet;
   p.framing = to.framing, p.bth = last_.bth;
-  p.opcode = opcode_row(p.bth.opcode);
+  // Of an optional operation without its headers: none (BTH-4).
+  p.opcode = out.verdict == PacketVerdict::ReservedOpcode ? nullptr : opcode_row(p.bth.opcode);
   p.network_offset = u16(blocks::covered_from(to.framing, to.has_vlan));
   p.transport_offset = u16(p.network_offset + framing_row(to.framing).covered_header_bytes);
   p.payload_offset =

@@ -39,7 +39,7 @@ void ResponderCheckStimulus::take_given(Packet& p) {
     const auto service = Service(in.bth.opcode >> 5);
     c.allocated = true, c.qpn = in.bth.dest_qp;
     c.service = service == Service::Uc || service == Service::Ud ? service : Service::Rc;
-    c.reliable = is_reliable(c.service), c.access = kAllAccess, c.state = QpState::Rts;
+    c.reliable = is_reliable(c.service), c.access = kEveryRight, c.state = QpState::Rts;
     c.max_dest_rd_atomic = 16, c.pkey = u16(in.bth.pkey | 0x8000), c.pd = 1;
     if (in.opcode && in.has(Ext::Deth)) c.qkey = in.deth.qkey;
     const Addressing a = addressing_of(p.frame.data(), in);
@@ -62,7 +62,7 @@ void ResponderCheckStimulus::take_given(Packet& p) {
     p.region.start = atomic ? in.atomic_eth.va : in.reth.va;
     p.region.bytes = atomic ? kAtomicBytes : in.reth.dma_len;
     p.region.key = remote_key(in), p.region.pd = p.qp.pd;
-    p.region.access = kAllAccess, p.region.state = KeyState::Valid;
+    p.region.access = kEveryRight, p.region.state = KeyState::Valid;
   }
   p.rq_posted = qp->ahead.rq_consumed + 5, p.reads_finished = qp->ahead.reads_accepted;
 }

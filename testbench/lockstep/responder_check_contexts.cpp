@@ -88,7 +88,7 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
   if (random_.chance(1, 24)) av.destination_gid = make_gid(0, random_.below(4));
   if (stream.framing == Framing::RoceV2Ip4) av.source_gid = gid_of_ipv4(u32(random_()));
   if (stream.framing == Framing::RoceV2Ip4) av.destination_gid = gid_of_ipv4(u32(random_()));
-  c.access = random_.chance(3, 4) ? u8{kAllAccess} : u8(random_());
+  c.access = random_.chance(3, 4) ? kEveryRight : Rights(random_());
   c.path_mtu = one_of(random_, kMtus);
   c.max_dest_rd_atomic = u8(random_.chance(1, 8) ? random_() : random_.below(4));
   c.min_rnr_timer = u8(random_.below(32));
@@ -97,6 +97,7 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
   c.options.credits = random_.chance(2, 3);
   c.options.gap_after_rnr = random_.chance(1, 2) ? GapAfterRnr::Drop : GapAfterRnr::Nak;
   c.options.congestion_control = random_.chance(1, 2);
+  c.options.flush = random_.chance(3, 4), c.options.atomic_write = random_.chance(3, 4);
   c.path = make_path(av);
   ReceiveState& s = qp->ahead;
   constexpr std::array<u32, 3> kPsns{2, 0x800002, 0x1000002};

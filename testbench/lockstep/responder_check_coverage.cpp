@@ -38,21 +38,21 @@ bool can_break(const OpcodeRow& row, const RequestRule& rule) {
   const bool rc = row.service == Service::Rc, begins = begins_message(row.position);
   switch (rule.cause) {
     case Duplicate:
-      return row.traits().saved == (rule.action == RequestAction::Repeat);
+      return row.traits().is_saved() == (rule.action == RequestAction::Repeat);
     case PsnAhead:
     case BadSequence:
       return rc || !begins;
     case Unsupported:
       return !is_executed(row) || row.traits().needed_access;
     case TooManyReads:
-      return row.traits().saved;
+      return row.traits().is_saved();
     case NoReceiveWqe:
     case SharedQueueFailed:
       return request::takes_receive_wqe(row);
     case BadLength:
       return is_executed(row);
     case Misaligned:
-      return row.traits().is_atomic();
+      return row.traits().is_aligned();
     case BadRkey:
       return is_executed(row) && has_key(row);
     default:

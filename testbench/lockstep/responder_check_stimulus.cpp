@@ -82,7 +82,8 @@ u32 ResponderCheckStimulus::choose_payload(const CheckedQp& qp, const OpcodeRow&
     const std::array<u32, 8> kOdd{0, 0, 1, mtu - 1, mtu, mtu + 1, mtu - 4, u32(random_.below(65))};
     return std::min<u32>(one_of(random_, kOdd), 4096);
   }
-  if (row.traits().saved) return 0;
+  if (row.payload == PayloadRule::Eight) return kAtomicBytes;
+  if (row.traits().is_saved()) return 0;
   if (!is_executed(row)) return one_of(random_, std::array<u32, 3>{0, u32(random_.below(65)), mtu});
   if (!ends_message(row.position)) {
     if (!odd(1, 24)) return mtu;
@@ -125,7 +126,20 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
                                    kMost + 1, kMost + 1, u32(random_()), ~u32(random_.below(256))};
     if (odd(1, 8)) bytes = one_of(random_, kOdd);
     if (row.operation != Operation::Write && odd(1, 10)) bytes = kMost + 1;
+    if (row.payload == PayloadRule::Eight && !odd(1, 8)) bytes = kAtomicBytes;
     if (odd(1, 24)) ext.reth.rkey = 0;
+  }
+  if (row.traits().is_aligned() && row.has(Ext::Reth)) {
+    ext.reth.va &= ~u64{7};
+    if (odd(1, 8)) ext.reth.va |= u64{1} << random_.below(3);
+  }
+  if (row.has(Ext::Feth)) {  // placement types of one bit more often: each has its right
+    ext.feth = {u8(random_.below(2)), u8(random_.chance(1, 2) ? 1 + random_.below(3) : 2)};
+    const std::array<Feth, 3> kOdd{
+        Feth{ext.feth.selectivity, 0},
+        {ext.feth.selectivity, u8(ext.feth.placement_type | 4u << random_.below(2))},
+        {u8(ext.feth.selectivity | 2), ext.feth.placement_type}};
+    if (odd(1, 2)) ext.feth = one_of(random_, kOdd);
   }
   if (row.has(Ext::AtomicEth)) {
     ext.atomic_eth.va &= ~u64{7};
@@ -148,7 +162,7 @@ void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, cons
   const u64 bytes = atomic ? 8 : ext.reth.dma_len;
   Region& r = p.region;
   p.has_region = key != 0 && !odd(1, 24);
-  r.key = key, r.pd = p.qp.pd, r.access = kAllAccess, r.state = KeyState::Valid;
+  r.key = key, r.pd = p.qp.pd, r.access = kEveryRight, r.state = KeyState::Valid;
   r.qpn = random_.chance(1, 2) ? kAnyQp : p.qp.qpn;
   const u64 before = random_.chance(1, 2) ? 0 : random_.below(100),
             behind = random_.chance(1, 2) ? 0 : random_.below(100);
@@ -169,7 +183,7 @@ void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, cons
       r.qpn = p.qp.qpn ^ (1u << random_.below(32));
       break;
     case 3:
-      r.access = u8(random_());
+      r.access = Rights(random_());
       break;
     case 4:
       r.state = random_.chance(1, 2) ? KeyState::Free : KeyState::Invalid;
@@ -340,7 +354,7 @@ void ResponderCheckStimulus::make_request(Packet& p) {
   p.qp.state = odd(1, 24)  ? QpState(random_.below(7))
                : odd(1, 8) ? QpState(2 + random_.below(4))
                            : QpState::Rts;
-  if (plain_) p.qp.access = kAllAccess, p.qp.max_dest_rd_atomic |= 1;
+  if (plain_) p.qp.access = kEveryRight, p.qp.max_dest_rd_atomic |= 1;
   if (odd(1, 10)) p.qp.access = u8(random_());  // changed, and back again
   build(p);
   const ReceiveState& s = p.of->ahead;

@@ -69,7 +69,10 @@ struct ResponderCheckPacket : StreamPacket {
 };
 
 // An operation that a responder can execute.
-inline bool is_executed(const proto::OpcodeRow& row) { return row.traits().executed; }
+inline constexpr proto::Rights kEveryRight = 0xffff;
+inline bool is_executed(const proto::OpcodeRow& row) {
+  return row.traits().capability != proto::Capability::Missing;
+}
 
 class ResponderCheckStimulus {
  public:

@@ -44,13 +44,17 @@ std::string numbers_of_rules() {
   for (const Service s : executed_services())
     out += number(fmt::format("Service{}", name_of(s)), 3, u64(s));
   for (const OperationRow& row : kOperationRows)
-    if (row.executed) out += number(fmt::format("Operation{}", row.name), 4, u64(row.operation));
+    if (row.capability != Capability::Missing)
+      out += number(fmt::format("Operation{}", row.name), 4, u64(row.operation));
   return out + names_of("InMessage", 2, std::array{"None", "Send", "Write"}) +
-         number("KeyStateValid", 2, u64(KeyState::Valid)) + number("RemoteWrite", 8, kRemoteWrite) +
-         number("RemoteRead", 8, kRemoteRead) + number("RemoteAtomic", 8, kRemoteAtomic) +
-         number("AnyQp", 32, kAnyQp) + number("AtomicBytes", 32, kAtomicBytes) +
-         number("MaxMessageBytes", 32, kMaxMessageBytes) + number("Qp0", 24, kQp0) +
-         number("Qp1", 24, kQp1) + number("Qp0Lane", 4, kQp0Lane) +
+         number("KeyStateValid", 2, u64(KeyState::Valid)) +
+         number("RemoteWrite", 16, kRemoteWrite) + number("RemoteRead", 16, kRemoteRead) +
+         number("RemoteAtomic", 16, kRemoteAtomic) +
+         number("RemoteAtomicWrite", 16, kRemoteAtomicWrite) +
+         number("FlushGlobal", 16, kFlushGlobal) + number("FlushPersistent", 16, kFlushPersistent) +
+         number("FlushRegion", 2, kFlushRegion) + number("AnyQp", 32, kAnyQp) +
+         number("AtomicBytes", 32, kAtomicBytes) + number("MaxMessageBytes", 32, kMaxMessageBytes) +
+         number("Qp0", 24, kQp0) + number("Qp1", 24, kQp1) + number("Qp0Lane", 4, kQp0Lane) +
          number("Qp1Qkey", 32, kQp1Qkey) + number("DefaultGidPrefix", 64, kDefaultGidPrefix) +
          number("AckKind", 3, u64(SyndromeKind::Ack)) +
          number("RnrNakKind", 3, u64(SyndromeKind::RnrNak)) +

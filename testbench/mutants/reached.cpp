@@ -58,9 +58,9 @@ const OpcodeRow* row_of_opcode(u32 code) { return code < 256 ? opcode_row(u8(cod
 bool concerns(const RequestRule& rule, const OpcodeRow& row) {
   switch (rule.cause) {
     case RequestCause::TooManyReads:
-      return row.traits().saved;
+      return row.traits().is_saved();
     case RequestCause::Misaligned:
-      return row.traits().is_atomic();
+      return row.traits().is_aligned();
     case RequestCause::NoReceiveWqe:
     case RequestCause::SharedQueueFailed:
       return request::takes_receive_wqe(row);
@@ -71,9 +71,9 @@ bool concerns(const RequestRule& rule, const OpcodeRow& row) {
       return is_reliable(row.service) || !begins_message(row.position);
     case RequestCause::Unsupported:
       return row.traits().needed_access != 0 ||
-             (row.traits().message == InMessage::None && !row.traits().saved);
+             (row.traits().message == InMessage::None && !row.traits().is_saved());
     case RequestCause::Duplicate:
-      return (rule.action == RequestAction::Repeat) == row.traits().saved;
+      return (rule.action == RequestAction::Repeat) == row.traits().is_saved();
     default:
       return true;
   }
@@ -82,7 +82,7 @@ bool concerns(const RequestRule& rule, const OpcodeRow& row) {
 bool fits(const RequestRule& rule, const OpcodeRow& row) {
   if (!includes(rule.services, row.service)) return false;
   if (rule.stage == RuleStage::Header) return row.is_request || is_reliable(row.service);
-  const bool executed = row.traits().message != InMessage::None || row.traits().saved;
+  const bool executed = row.traits().message != InMessage::None || row.traits().is_saved();
   return row.is_request && (executed || rule.stage <= RuleStage::Support) && concerns(rule, row);
 }
 bool fits(const RequestRule& rule, std::size_t key, u32 value) {

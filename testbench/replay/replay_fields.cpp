@@ -218,19 +218,23 @@ void check(const Field& field, const JsonAt& value) {
 }
 }  // namespace
 
-u8 access_of(const JsonAt& words) {
+proto::Rights access_of(const JsonAt& words) {
   using namespace proto;
-  constexpr std::array<std::pair<std::string_view, u8>, 6> kRights{{{"LW", kLocalWrite},
-                                                                    {"RW", kRemoteWrite},
-                                                                    {"RR", kRemoteRead},
-                                                                    {"RA", kRemoteAtomic},
-                                                                    {"MWB", kBindWindow},
-                                                                    {"FR", kFastRegister}}};
-  u8 access = 0;
+  constexpr std::array<std::pair<std::string_view, Rights>, 9> kRights{{{"LW", kLocalWrite},
+                                                                        {"RW", kRemoteWrite},
+                                                                        {"RR", kRemoteRead},
+                                                                        {"RA", kRemoteAtomic},
+                                                                        {"MWB", kBindWindow},
+                                                                        {"FR", kFastRegister},
+                                                                        {"RAW", kRemoteAtomicWrite},
+                                                                        {"FG", kFlushGlobal},
+                                                                        {"FP", kFlushPersistent}}};
+  Rights access = 0;
   std::istringstream text(words.text());
   for (std::string word; text >> word;) {
     const auto right = std::ranges::find(kRights, word, [](const auto& row) { return row.first; });
-    if (right == kRights.end()) words.refuse("has \"" + word + "\"", "LW, RW, RR, RA, MWB, FR");
+    if (right == kRights.end())
+      words.refuse("has \"" + word + "\"", "LW, RW, RR, RA, MWB, FR, RAW, FG, FP");
     access |= right->second;
   }
   return access;

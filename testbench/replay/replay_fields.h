@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the values of a capture's events may be.
 #pragma once
-#include "model/proto/types.h"
+#include "model/proto/interface/object_attributes.h"
 #include "testbench/text/json_at.h"
 
 namespace hca::testbench {
@@ -9,6 +9,7 @@ namespace hca::testbench {
 // value that is missing, of another type, or does not fit its field.
 void check_event_fields(std::string_view kind, const JsonAt& event);
 // The rights that words such as "LW RW RR" give: local write, remote write, remote read, remote
-// atomic (RA), bind (MWB). Throws the same for any other word.
-u8 access_of(const JsonAt& words);
+// atomic (RA), bind (MWB), fast register (FR), remote ATOMIC WRITE (RAW), flush to global
+// visibility (FG) and to persistence (FP). Throws the same for any other word.
+proto::Rights access_of(const JsonAt& words);
 }  // namespace hca::testbench

@@ -59,10 +59,10 @@ void QpHistory::take_request(const Seen& frame) {
       reads.push_back({frame.psn(), packets, frame.packet.reth.va});
     else
       responder.newest = frame.psn();
-    responder.msn += ends_message(row.position) || row.traits().saved;
+    responder.msn += ends_message(row.position) || row.traits().is_saved();
     const u32 newest_psn = psn_sub(responder.epsn, 1);
     msn_after[newest_psn] = {responder.msn, frame.packet.bth.ack_req};
-    if (row.traits().saved) responses[newest_psn] = false;
+    if (row.traits().is_saved()) responses[newest_psn] = false;
     if (request::takes_receive_wqe(row)) ++responder.receives_used;
     const u32 header = row.service == Service::Ud ? kDatagramHeaderBytes : 0;
     if (row.operation == Operation::Send)

@@ -15,7 +15,7 @@ using namespace proto;
 using enum ConversationRule;
 
 namespace {
-bool is_saved_request(const KnownRequest& r) { return r.packet->row().traits().saved; }
+bool is_saved_request(const KnownRequest& r) { return r.packet->row().traits().is_saved(); }
 
 class Answers {
  public:

@@ -275,7 +275,7 @@ class Learner {
     if (last.has(Ext::Ieth)) post["invalidate_rkey"] = last.ieth.rkey;
     if (operation == Operation::Send || last.has(Ext::ImmDt)) receive(other(end), m);
     if (operation == Operation::Write) written(other(end), m);
-    if (first.opcode->traits().saved) prepare_answer(other(end), m);
+    if (first.opcode->traits().is_saved()) prepare_answer(other(end), m);
     add(time, end, "post_send", std::move(post));
   }
 

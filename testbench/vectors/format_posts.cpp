@@ -31,11 +31,14 @@ void some_flags(const JsonAt& json, const SetupPlan*) {
 }
 constexpr std::array kMemoryKeys{
     FormatKey{"va", a_number<>},         FormatKey{"bytes", a_number<>},
-    FormatKey{"key", a_number<~u32{0}>}, FormatKey{"access", a_number<0xff>},
+    FormatKey{"key", a_number<~u32{0}>}, FormatKey{"access", a_number<0xffff>},
     FormatKey{"physical", a_number<>},   FormatKey{"log_page", a_number<0xff>}};
 void a_memory(const JsonAt& json, const SetupPlan* plan) { check_object(json, kMemoryKeys, plan); }
 void an_address_handle(const JsonAt& json, const SetupPlan* plan) {
   check_fields(json, kHeaderInfo<AddressHandle>, *plan);
+}
+void a_flush(const JsonAt& json, const SetupPlan* plan) {
+  check_fields(json, kHeaderInfo<FlushOperands>, *plan);
 }
 void a_place_in_list(const JsonAt& json, const SetupPlan*) { json.number(); }
 
@@ -47,7 +50,7 @@ constexpr std::array kSendWrKeys{
     FormatKey{"compare", a_number<>},    FormatKey{"swap", a_number<>},
     FormatKey{"add", a_number<>},        FormatKey{"memory", a_memory},
     FormatKey{"ah", an_address_handle},  FormatKey{"flags", some_flags},
-    FormatKey{"unsignaled", only_true}};
+    FormatKey{"unsignaled", only_true},  FormatKey{"flush", a_flush}};
 constexpr std::array kRecvWrKeys{FormatKey{"wr_id", a_number<>}, FormatKey{"sge", an_sge_list}};
 constexpr std::array kSendKeys =
     joined(kSendWrKeys, std::array{kQp, FormatKey{"push", a_truth}, kError});
@@ -71,6 +74,7 @@ constexpr std::array kOfOperations{OfOperations{"imm", {"SEND_WITH_IMM", "RDMA_W
                                    OfOperations{"compare", {"ATOMIC_CMP_AND_SWP"}},
                                    OfOperations{"swap", {"ATOMIC_CMP_AND_SWP"}},
                                    OfOperations{"add", {"ATOMIC_FETCH_AND_ADD"}},
+                                   OfOperations{"flush", {"FLUSH"}},
                                    OfOperations{"memory", {"BIND_MW", "REG_MR"}}};
 
 void check_send_wr(const JsonAt& wr, FormatKeys keys, const PlannedQp& qp, const SetupPlan& plan) {

@@ -62,11 +62,25 @@ MemoryInfo VectorHost::memory_of(const JsonAt& json) const {
   m.addr = plan_.symbols.value_or(json, "va", 0, ~u64{0});
   m.length = plan_.symbols.value_or(json, "bytes", 0, ~u64{0});
   m.lkey = u32(plan_.symbols.value_or(json, "key", 0, ~u32{0}));
-  m.access = u8(plan_.symbols.value_or(json, "access", 0, 0xff));
+  m.access = Rights(plan_.symbols.value_or(json, "access", 0, 0xffff));
   m.physical = plan_.symbols.value_or(json, "physical", 0, ~u64{0});
   m.log_page = u8(plan_.symbols.value_or(json, "log_page", 0, 0xff));
   return m;
 }
+
+namespace {
+// The fields of a device structure that a step names.
+template <class Structure>
+void set_fields(Structure& structure, const JsonAt& json, const Symbols& symbols) {
+  std::array<u8, bytes_of<Structure>()> bytes;
+  encode(structure, bytes.data());
+  for (const auto& [name, unused] : json.value().items()) {
+    const FieldInfo* field = find_field(kHeaderInfo<Structure>, name);
+    set_field(bytes.data(), *field, json[name], symbols);
+  }
+  structure = decode<Structure>(bytes.data());
+}
+}  // namespace
 
 SendWr VectorHost::send_wr_of(const JsonAt& json, const VectorQp& qp, std::vector<SgeList>& sges) {
   SendWr wr;
@@ -95,15 +109,8 @@ SendWr VectorHost::send_wr_of(const JsonAt& json, const VectorQp& qp, std::vecto
   wr.swap = plan_.symbols.value_or(json, "swap", 0, ~u64{0});
   if (json.has("memory")) wr.memory = memory_of(json["memory"]);
   wr.ah = qp.to_peer;
-  if (json.has("ah")) {
-    std::array<u8, kAddressHandleBytes> handle;
-    encode(wr.ah, handle.data());
-    for (const auto& [name, unused] : json["ah"].value().items()) {
-      const FieldInfo* field = find_field(kHeaderInfo<AddressHandle>, name);
-      set_field(handle.data(), *field, json["ah"][name], plan_.symbols);
-    }
-    wr.ah = decode<AddressHandle>(handle.data());
-  }
+  if (json.has("ah")) set_fields(wr.ah, json["ah"], plan_.symbols);
+  if (json.has("flush")) set_fields(wr.flush, json["flush"], plan_.symbols);
   wr.push = json.has("push") && json["push"].truth();
   return wr;
 }

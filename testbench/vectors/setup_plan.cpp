@@ -147,7 +147,7 @@ void SetupPlan::plan_regions(const JsonAt& setup) {
     region.is_registered = is_set(r, "register", true);
     region.attributes = {
         place.va, place.bytes, place.physical,
-        pd_of(r), key,         u8(symbols.value_or(r, "access", kAllAccess, 0xff))};
+        pd_of(r), key,         Rights(symbols.value_or(r, "access", kAllAccess, 0xffff))};
     regions[name] = region;
   }
 }

@@ -18,13 +18,19 @@ using namespace proto;
 namespace {
 struct Right {
   std::string_view name;
-  u8 value;
+  Rights value;
 };
-constexpr std::array kRights{
-    Right{"local_write", kLocalWrite},     Right{"remote_write", kRemoteWrite},
-    Right{"remote_read", kRemoteRead},     Right{"remote_atomic", kRemoteAtomic},
-    Right{"fast_register", kFastRegister}, Right{"bind_window", kBindWindow},
-    Right{"zero_based", kZeroBased},       Right{"all", kAllAccess}};
+constexpr std::array kRights{Right{"local_write", kLocalWrite},
+                             Right{"remote_write", kRemoteWrite},
+                             Right{"remote_read", kRemoteRead},
+                             Right{"remote_atomic", kRemoteAtomic},
+                             Right{"fast_register", kFastRegister},
+                             Right{"bind_window", kBindWindow},
+                             Right{"zero_based", kZeroBased},
+                             Right{"all", kAllAccess},
+                             Right{"flush_global", kFlushGlobal},
+                             Right{"flush_persistent", kFlushPersistent},
+                             Right{"remote_atomic_write", kRemoteAtomicWrite}};
 struct TimeUnit {
   std::string_view name;
   u64 nanoseconds;

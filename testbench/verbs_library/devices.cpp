@@ -139,6 +139,9 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input*,
   all.orig_attr = device_attributes(context_of(context));
   all.cq_mod_caps = {u16(~0), u16(~0)};
   all.completion_timestamp_mask = ~u64{0}, all.hca_core_clock = kStampKilohertz;
+  // IBV_DEVICE_ATOMIC_WRITE of newer headers.
+  constexpr u64 kAtomicWrite = u64{1} << 40;
+  if (context_of(context).info.attributes.atomic_write) all.device_cap_flags_ex |= kAtomicWrite;
   all.phys_port_cnt_ex = all.orig_attr.phys_port_cnt;
   std::memset(static_cast<void*>(attributes), 0, bytes);
   std::memcpy(static_cast<void*>(attributes), &all, std::min(bytes, sizeof all));

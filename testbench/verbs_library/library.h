@@ -208,7 +208,7 @@ inline bool is_same_domain(const ibv_pd* a, const ibv_pd* b) {
 struct Mr : ibv_mr {
   Mr() : ibv_mr{} {}
   u64 iova = 0;
-  u8 access = 0;
+  proto::Rights access = 0;
 };
 
 struct Cq : ibv_cq_ex {

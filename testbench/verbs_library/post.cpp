@@ -61,7 +61,8 @@ int set_data(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
 
 int work_of(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
   const WorkWord* row = find_row(kWork, &WorkWord::word, wr.opcode);
-  if (!row || !proto::may_send(qp.service, *proto::work_row(row->opcode))) return EINVAL;
+  if (!row || !may_send(qp.service, context_of(qp.qp_base.context).info.attributes, row->opcode))
+    return EINVAL;
   work.wr_id = wr.wr_id, work.binds = false;
   work.head = {};
   work.head.opcode = row->opcode;
@@ -87,7 +88,7 @@ int work_of(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
 // With none of them allowed in flight its turn would never come.
 bool waits_for_ever(const Qp& qp, proto::WorkOpcode opcode) {
   const ibv_qp_state state = qp.qp_base.state;
-  return !qp.max_rd_atomic && (opcode == proto::WorkOpcode::RdmaRead || is_atomic(opcode)) &&
+  return !qp.max_rd_atomic && proto::has_response(proto::work_row(opcode)->answer) &&
          (state == IBV_QPS_RTS || state == IBV_QPS_SQD);
 }
 // The window has the key that its bind gives.

@@ -101,10 +101,10 @@ int create_at_server(Context& context, Qp& qp, const ibv_qp_init_attr_ex& attrib
 }
 
 // The work requests of a service, as flags of the extended API.
-u64 work_flags(proto::Service service) {
+u64 work_flags(proto::Service service, const proto::DeviceAttributes& device) {
   u64 flags = 0;
   for (const WorkWord& row : kWork)
-    if (proto::may_send(service, *proto::work_row(row.opcode))) flags |= row.flag;
+    if (may_send(service, device, row.opcode)) flags |= row.flag;
   return flags;
 }
 u64 wanted_work(const ibv_qp_init_attr_ex& a) {
@@ -112,14 +112,15 @@ u64 wanted_work(const ibv_qp_init_attr_ex& a) {
 }
 
 // errno's values.
-int check(const ibv_context* context, const ibv_qp_init_attr_ex& a) {
+int check(ibv_context* context, const ibv_qp_init_attr_ex& a) {
   constexpr u32 kKnown =
       IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
   if (a.comp_mask & ~kKnown) return EOPNOTSUPP;
   if (created_with(a) & ~u32{IBV_QP_CREATE_BLOCK_SELF_MCAST_LB}) return EOPNOTSUPP;
   if (created_with(a) && a.qp_type != IBV_QPT_UD) return EINVAL;
   const ServiceWord* word = find_row(kServices, &ServiceWord::type, a.qp_type);
-  if (!word || (wanted_work(a) & ~work_flags(word->service))) return EOPNOTSUPP;
+  if (!word || (wanted_work(a) & ~work_flags(word->service, context_of(context).info.attributes)))
+    return EOPNOTSUPP;
   const auto is_here = [&](const auto* object) { return object && object->context == context; };
   const bool may_share = a.qp_type == IBV_QPT_RC || a.qp_type == IBV_QPT_UD;
   if (a.srq && (!may_share || !is_here(a.srq))) return EINVAL;
@@ -257,6 +258,7 @@ int to_device(const Qp& qp, const ibv_qp_attr& a, int words, proto::QpAttributes
     out.mask |= row.mask, words &= ~row.word;
   }
   if ((out.mask & proto::kQpAccess) && !access_of(a.qp_access_flags)) return EINVAL;
+  out.access = with_atomic_write(out.access, context_of(qp.qp_base.context).info.attributes);
   if ((out.mask & proto::kQpPath) && !kilobits_of(a.ah_attr.static_rate)) return EINVAL;
   return words ? refuse_rest(qp, out, words) : 0;
 }

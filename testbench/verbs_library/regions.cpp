@@ -45,7 +45,7 @@ int dealloc_mw(ibv_mw* mw) {
 namespace {
 // A window has no local rights: programs that ask for them get none. Rights that there are not are
 // for the HCA to refuse.
-u8 window_access(unsigned flags) {
+proto::Rights window_access(unsigned flags) {
   return access_of(flags & ~unsigned(IBV_ACCESS_LOCAL_WRITE)).value_or(proto::kFastRegister);
 }
 }  // namespace
@@ -109,8 +109,9 @@ int bind_mw(ibv_qp* plain, ibv_mw* mw, ibv_mw_bind* bind) {
 // ---- Regions
 namespace {
 ibv_mr* register_region(ibv_pd* pd, void* address, std::size_t length, u64 iova, unsigned flags) {
-  const auto access = access_of(flags & ~kHints);
-  if (!access) return fail(EOPNOTSUPP);
+  const auto wanted = access_of(flags & ~kHints);
+  if (!wanted) return fail(EOPNOTSUPP);
+  const auto access = with_atomic_write(*wanted, context_of(pd->context).info.attributes);
   if (!length) return fail(EINVAL);
   if (!is_mapped(reinterpret_cast<u64>(address), length, flags & IBV_ACCESS_LOCAL_WRITE))
     return fail(EFAULT);
@@ -118,14 +119,14 @@ ibv_mr* register_region(ibv_pd* pd, void* address, std::size_t length, u64 iova,
   attach::Request request;
   request.names[0] = pd->handle;
   attach::Reply reply;
-  const proto::MrAttributes mr{iova, length, reinterpret_cast<u64>(address), 0, 0, *access};
+  const proto::MrAttributes mr{iova, length, reinterpret_cast<u64>(address), 0, 0, access};
   if (const int error =
           command(context_of(pd->context), CommandOpcode::RegisterMr, request, mr, reply))
     return fail(error);
   auto* const made = new Mr;
   static_cast<ibv_mr&>(*made) = {pd->context,  pd,           address,     length,
                                  reply.handle, reply.number, reply.number};
-  made->iova = iova, made->access = *access;
+  made->iova = iova, made->access = access;
   use(pd);
   if (hca_time_may_be_written && (flags & IBV_ACCESS_LOCAL_WRITE))
     hca_time_may_be_written(reinterpret_cast<u64>(address), length);
@@ -170,7 +171,7 @@ HCA_VERB int ibv_rereg_mr(ibv_mr* plain, int flags, ibv_pd* pd, void* address, s
   if (flags & IBV_REREG_MR_CHANGE_ACCESS) {
     const auto given = access_of(unsigned(access) & ~kHints);
     if (!given) return refuse_change(EOPNOTSUPP);
-    changed.access = *given;
+    changed.access = with_atomic_write(*given, context_of(mr.context).info.attributes);
   }
   if (!is_mapped(reinterpret_cast<u64>(changed.addr), changed.length,
                  changed.access & proto::kLocalWrite))

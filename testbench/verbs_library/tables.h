@@ -9,6 +9,7 @@
 
 #include "model/proto/interface/commands.h"
 #include "model/proto/transport/services.h"
+#include "model/proto/transport/work_rules.h"
 
 namespace hca::verbs_library {
 // The row in which a column has this value; nullptr: none.
@@ -29,7 +30,7 @@ inline constexpr std::array kServices{ServiceWord{IBV_QPT_RC, proto::Service::Rc
 
 struct AccessWord {
   unsigned flag;
-  u8 access;
+  proto::Rights access;
 };
 inline constexpr std::array kAccessWords{AccessWord{IBV_ACCESS_LOCAL_WRITE, proto::kLocalWrite},
                                          AccessWord{IBV_ACCESS_REMOTE_WRITE, proto::kRemoteWrite},
@@ -40,13 +41,26 @@ inline constexpr std::array kAccessWords{AccessWord{IBV_ACCESS_LOCAL_WRITE, prot
 // Hints: regions go without. Huge pages are one for memory on demand, which there is not.
 constexpr unsigned kHints = unsigned(IBV_ACCESS_OPTIONAL_RANGE) | unsigned(IBV_ACCESS_HUGETLB);
 // Nothing: a flag is none of the device's.
-constexpr std::optional<u8> access_of(unsigned flags) {
-  u8 access = 0;
+constexpr std::optional<proto::Rights> access_of(unsigned flags) {
+  proto::Rights access = 0;
   for (const AccessWord& word : kAccessWords)
     if (flags & word.flag) access |= word.access, flags &= ~word.flag;
-  return flags ? std::nullopt : std::optional<u8>(access);
+  return flags ? std::nullopt : std::optional<proto::Rights>(access);
 }
-constexpr unsigned flags_of(u8 access) {
+// T4; an optional operation where the device has it.
+inline bool may_send(proto::Service service, const proto::DeviceAttributes& device,
+                     proto::WorkOpcode opcode) {
+  const proto::WorkRow& row = *proto::work_row(opcode);
+  proto::TransportOptions options;
+  options.flush = device.flush, options.atomic_write = device.atomic_write;
+  return proto::may_send(service, row) && proto::has(options, row.capability);
+}
+// The verbs have one right for both: who may write may write indivisibly, where the device can.
+constexpr proto::Rights with_atomic_write(proto::Rights access, const proto::DeviceAttributes& of) {
+  const bool writes = access & proto::kRemoteWrite && of.atomic_write;
+  return proto::Rights(access | (writes ? proto::kRemoteAtomicWrite : 0));
+}
+constexpr unsigned flags_of(proto::Rights access) {
   unsigned flags = 0;
   for (const AccessWord& word : kAccessWords)
     if (access & word.access) flags |= word.flag;
@@ -82,6 +96,7 @@ inline constexpr std::array kWork{
     WorkWord{IBV_WR_ATOMIC_FETCH_AND_ADD, proto::WorkOpcode::FetchAdd,           IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD},
     WorkWord{IBV_WR_BIND_MW,              proto::WorkOpcode::BindMw,             IBV_QP_EX_WITH_BIND_MW},
     WorkWord{IBV_WR_LOCAL_INV,            proto::WorkOpcode::LocalInvalidate,    IBV_QP_EX_WITH_LOCAL_INV},
+    WorkWord{IBV_WR_ATOMIC_WRITE,         proto::WorkOpcode::AtomicWrite,        IBV_QP_EX_WITH_ATOMIC_WRITE},
     // clang-format on
 };
 
@@ -98,6 +113,7 @@ inline constexpr std::array kCompletions{
     CompletionWord{proto::CqeOpcode::FetchAdd,             IBV_WC_FETCH_ADD},
     CompletionWord{proto::CqeOpcode::BindMw,               IBV_WC_BIND_MW},
     CompletionWord{proto::CqeOpcode::LocalInvalidate,      IBV_WC_LOCAL_INV},
+    CompletionWord{proto::CqeOpcode::AtomicWrite,          IBV_WC_ATOMIC_WRITE},
     CompletionWord{proto::CqeOpcode::Receive,              IBV_WC_RECV},
     CompletionWord{proto::CqeOpcode::ReceiveRdmaImmediate, IBV_WC_RECV_RDMA_WITH_IMM},
     // clang-format on

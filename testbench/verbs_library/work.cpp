@@ -116,6 +116,11 @@ void compare_swap(ibv_qp_ex* ex, u32 rkey, u64 address, u64 compare, u64 swap) {
 void fetch_add(ibv_qp_ex* ex, u32 rkey, u64 address, u64 add) {
   begin_remote(ex, proto::WorkOpcode::FetchAdd, rkey, address).atomic = {add, 0};
 }
+void atomic_write(ibv_qp_ex* ex, u32 rkey, u64 address, const void* value) {
+  WorkRequest& work = begin_remote(ex, proto::WorkOpcode::AtomicWrite, rkey, address);
+  work.head.inline_data = true, work.head.inline_bytes = proto::kAtomicBytes;
+  std::memcpy(work.data.data(), value, proto::kAtomicBytes);
+}
 
 // ---- What belongs to the one begun last
 void set_sge_list(ibv_qp_ex* ex, std::size_t count, const ibv_sge* list) {
@@ -190,6 +195,7 @@ constexpr std::array kBuilders{
     BuilderRow{IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, give<&ibv_qp_ex::wr_atomic_fetch_add, fetch_add>},
     BuilderRow{IBV_QP_EX_WITH_BIND_MW,              give<&ibv_qp_ex::wr_bind_mw,          bind_window>},
     BuilderRow{IBV_QP_EX_WITH_LOCAL_INV,            give<&ibv_qp_ex::wr_local_inv,        invalidate<WorkOpcode::LocalInvalidate>>},
+    BuilderRow{IBV_QP_EX_WITH_ATOMIC_WRITE,         give<&ibv_qp_ex::wr_atomic_write,     atomic_write>},
     // clang-format on
 };
 static_assert(kBuilders.size() == kWork.size());

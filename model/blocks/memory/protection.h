@@ -53,7 +53,7 @@ class Protection {
   }
   // Whether the local access of an SGE is allowed (G22.4).
   bool local(const proto::Sge& sge, const proto::Accessor& who, const proto::QpConfig& qp,
-             u8 rights) {
+             proto::Rights rights) {
     const auto fault =
         proto::check_access(find(sge.lkey), sge.lkey, who, sge.va, sge.bytes, rights);
     if (fault == proto::AccessFault::None &&

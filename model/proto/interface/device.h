@@ -111,6 +111,8 @@ enum class WorkOpcode : u8 {
   BindMw,
   LocalInvalidate,
   RegisterMr,
+  AtomicWrite,
+  Flush,
 };
 struct SendWqe {
   WorkOpcode opcode;
@@ -158,6 +160,26 @@ struct Layout<AtomicOperands> {
 inline constexpr u32 kAtomicOperandBytes = bytes_of<AtomicOperands>();
 static_assert(kAtomicOperandBytes == 16);
 
+// After the control segment of a FLUSH, which has no SGEs: what is flushed, and how far.
+struct FlushOperands {
+  u8 placement, selectivity;
+  u32 bytes;
+};
+template <>
+struct Layout<FlushOperands> {
+  static constexpr std::string_view name = "FLUSH operands";
+  static constexpr auto fields =
+      make_rows(unused(4),
+                field(&FlushOperands::placement, "Placement", 4,
+                      "FETH:PLT, one bit each: 1 global visibility, 2 persistence"),
+                unused(6),
+                field(&FlushOperands::selectivity, "Selectivity", 2,
+                      "FETH:SEL: 0 the range from RemoteVA on, 1 the whole region or window"),
+                unused(16), field(&FlushOperands::bytes, "Length", 32, "of the range"), unused(64));
+};
+inline constexpr u32 kFlushOperandBytes = bytes_of<FlushOperands>();
+static_assert(kFlushOperandBytes == kAtomicOperandBytes);
+
 // Behind the control segment of every work request of a UD queue pair: where it goes (PSR-10).
 struct AddressHandle {
   u32 dest_qpn, qkey;
@@ -192,7 +214,7 @@ struct MemorySegment {
   u64 bytes;
   u64 physical;
   u32 region_key;
-  u8 access;
+  u16 access;
   u8 log_page;
 };
 template <>
@@ -203,8 +225,8 @@ struct Layout<MemorySegment> {
       field(&MemorySegment::bytes, "Length", 64, "of the window or region"),
       field(&MemorySegment::physical, "Physical", 64, "REG_MR: as in the MR attributes"),
       field(&MemorySegment::region_key, "RegionKey", 32, "BIND_MW: key of the region"),
-      field(&MemorySegment::access, "Access", 8, "rights, as in the MW or MR attributes"),
-      field(&MemorySegment::log_page, "LogPage", 8, "REG_MR: as in the MR attributes"), unused(16));
+      field(&MemorySegment::access, "Access", 16, "rights, as in the MW or MR attributes"),
+      field(&MemorySegment::log_page, "LogPage", 8, "REG_MR: as in the MR attributes"), unused(8));
 };
 inline constexpr u32 kMemorySegmentBytes = bytes_of<MemorySegment>();
 static_assert(kMemorySegmentBytes == 32);
@@ -291,6 +313,8 @@ enum class CqeOpcode : u8 {
   BindMw,
   LocalInvalidate,
   RegisterMr,
+  AtomicWrite,
+  Flush,
   Receive = 128,
   ReceiveRdmaImmediate = 129,
 };

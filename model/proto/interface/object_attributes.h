@@ -15,6 +15,7 @@ struct DeviceAttributes {  // QueryDevice
   u8 max_log_queue_entries, max_log_work_entries, max_rd_atomic;
   bool credits;
   bool needs_context_memory = false;
+  bool flush = false, atomic_write = false;  // optional operations of RC
   u8 window_types = kWindowTypes;
 };
 template <>
@@ -27,7 +28,9 @@ struct Layout<DeviceAttributes> {
       field(&DeviceAttributes::credits, "Credits", 1, "AETHs tell the free receive WQEs"),
       field(&DeviceAttributes::needs_context_memory, "NeedsContextMemory", 1,
             "not all contexts are held on chip"),
-      unused(6), field(&DeviceAttributes::max_qps, "MaxQps", 32, "QP numbers are below this"),
+      field(&DeviceAttributes::flush, "Flush", 1, "RC has FLUSH"),
+      field(&DeviceAttributes::atomic_write, "AtomicWrite", 1, "RC has ATOMIC WRITE"), unused(4),
+      field(&DeviceAttributes::max_qps, "MaxQps", 32, "QP numbers are below this"),
       field(&DeviceAttributes::max_cqs, "MaxCqs", 32, "CQ numbers"),
       field(&DeviceAttributes::max_eqs, "MaxEqs", 32, "EQ numbers"),
       field(&DeviceAttributes::max_regions, "MaxRegions", 32, "key indices"),
@@ -91,7 +94,9 @@ struct Layout<QueueAttributes> {
             "of a CQ: microseconds after which its event is raised with fewer; 0: no time does"));
 };
 
-enum Access : u8 {
+// Rights of a key or a queue pair, one bit each.
+using Rights = u16;
+enum Access : Rights {
   kLocalWrite = 1,
   kRemoteWrite = 2,
   kRemoteRead = 4,
@@ -99,10 +104,17 @@ enum Access : u8 {
   kFastRegister = 16,  // of a region: made for fast register, a peer may invalidate its key
   kBindWindow = 32,    // of a region: windows may be bound to it
   kZeroBased = 64,     // its addresses count from 0: of a region, of a window of type 2
+  // 128: kLocalRead, which no command gives
+  kRemoteAtomicWrite = 256,
+  kFlushGlobal = 512,  // a peer may have what was written made visible, persistent
+  kFlushPersistent = 1024,
 };
-inline constexpr u8 kAllAccess = kLocalWrite | kRemoteWrite | kRemoteRead | kRemoteAtomic;
-inline constexpr u8 kWindowAccess = kRemoteWrite | kRemoteRead | kRemoteAtomic;
-inline constexpr u8 kRegionAccess = kAllAccess | kFastRegister | kBindWindow | kZeroBased;
+// Of every device; those of an optional operation: optional_rights() (operation_rows.h).
+inline constexpr Rights kAllAccess = kLocalWrite | kRemoteWrite | kRemoteRead | kRemoteAtomic;
+inline constexpr Rights kWindowAccess = kRemoteWrite | kRemoteRead | kRemoteAtomic;
+// MR-11, MW-3: they need local write.
+inline constexpr Rights kRemoteChanges = kRemoteWrite | kRemoteAtomic | kRemoteAtomicWrite;
+inline constexpr Rights kRegionAccess = kAllAccess | kFastRegister | kBindWindow | kZeroBased;
 
 // What a key names, and whether it may be used (G22.1). Invalid: nothing is allocated there.
 enum class KeyKind : u8 { Region, Window1, Window2A, Window2B };
@@ -117,7 +129,7 @@ struct MrAttributes {  // RegisterMr, ReregisterMr, AllocMr, QueryMr
   u64 physical;  // of the region's first byte, or of its page list
   u32 pd;
   u32 key;
-  u8 access;
+  Rights access;
   u8 log_page = 0;     // 0: contiguous
   bool valid = false;  // read only
   u32 windows = 0;     // read only
@@ -133,13 +145,14 @@ struct Layout<MrAttributes> {
       unused(8), field(&MrAttributes::pd, "PD", 24, "protection domain"),
       field(&MrAttributes::key, "Key", 32, "L_Key and R_Key: index (24 bits) and key byte"),
       field(
-          &MrAttributes::access, "Access", 8,
+          &MrAttributes::access, "Access", 16,
           "1 local write, 2 remote write, 4 remote read, 8 remote atomic, 16 fast register: a peer "
-          "may invalidate the key, 32 windows may be bound, 64 zero based: Start is 0"),
+          "may invalidate the key, 32 windows may be bound, 64 zero based: Start is 0; optional: "
+          "256 remote ATOMIC WRITE, 512 flush to global visibility, 1024 flush to persistence"),
       field(&MrAttributes::log_page, "LogPage", 8,
             "0: contiguous; 12 to 30: page size as a power of two, and Physical names a list of 64 "
             "bit page addresses, at most 512; Start is a multiple of 8"),
-      unused(15),
+      unused(7),
       field(&MrAttributes::valid, "Valid", 1, "queried: 0 when the key may not be used (Free)"),
       field(&MrAttributes::windows, "Windows", 32, "queried: windows bound to it"));
 };
@@ -148,7 +161,7 @@ struct MwAttributes {  // AllocMw, BindMw, QueryMw
   u64 start = 0, bytes = 0;
   u32 region_key = 0;
   u32 pd = 0, key = 0, qpn = 0;
-  u8 access = 0;
+  Rights access = 0;
   KeyKind type{};
   KeyState state{};  // read only
 };
@@ -162,12 +175,11 @@ struct Layout<MwAttributes> {
       field(&MwAttributes::key, "Key", 32, "R_Key; BindMw: the new one comes back"), unused(8),
       field(&MwAttributes::pd, "PD", 24, "protection domain"), unused(8),
       field(&MwAttributes::qpn, "QPN", 24, "queried: of a bound one of type 2, its queue pair"),
-      field(&MwAttributes::access, "Access", 8,
+      field(&MwAttributes::access, "Access", 16,
             "2 remote write, 4 remote read, 8 remote atomic, of type 2 64 zero based: addresses "
-            "count "
-            "from 0 at Start"),
+            "count from 0 at Start; 256, 512, 1024 as of a region"),
       field(&MwAttributes::type, "Type", 8, "1 type 1, 2 type 2A, 3 type 2B"),
-      field(&MwAttributes::state, "KeyState", 8, "queried: 1 Free, 2 Valid"), unused(40));
+      field(&MwAttributes::state, "KeyState", 8, "queried: 1 Free, 2 Valid"), unused(32));
 };
 
 struct PdAttributes {  // QueryPd

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/proto/interface/device.h"
+#include "model/proto/interface/object_attributes.h"
 #include "model/proto/wire/framing.h"
 
 namespace hca::proto {
@@ -82,7 +83,8 @@ inline constexpr std::array<std::string_view, 18> kQpMaskNames{
 struct QpAttributes {  // ModifyQp, QueryQp
   u32 mask;
   QpState state;
-  u8 port, access;
+  u8 port;
+  Rights access;
   u16 pkey_index;
   u32 path_mtu, dest_qpn, rq_psn, sq_psn, qkey;
   u8 max_rd_atomic, max_dest_rd_atomic, min_rnr_timer;
@@ -112,8 +114,7 @@ struct Layout<QpAttributes> {
       field(&QpAttributes::state, "State", 8,
             "0 Reset, 1 Init, 2 RTR, 3 RTS, 4 SQD, 5 SQE, 6 Error"),
       field(&QpAttributes::port, "Port", 8, "port number, from 1 on"),
-      field(&QpAttributes::pkey_index, "P_KeyIndex", 16, "in the P_Key table"),
-      field(&QpAttributes::access, "Access", 8, "as of a region"),
+      field(&QpAttributes::pkey_index, "P_KeyIndex", 16, "in the P_Key table"), unused(8),
       field(&QpAttributes::dest_qpn, "DestQP", 24, "the peer's queue pair"),
       field(&QpAttributes::path_mtu, "PathMTU", 32, "bytes"), unused(8),
       field(&QpAttributes::rq_psn, "RqPSN", 24, "first PSN expected; queried: the next one"),
@@ -162,6 +163,7 @@ struct Layout<QpAttributes> {
       field(&QpAttributes::reads_accepted, "ReadsAccepted", 32,
             "queried: READs and ATOMICs accepted as responder"),
       field(&QpAttributes::rate_limit, "RateLimit", 32,
-            "of the path, not of UD: kb/s of its requests on the wire; 0: none"));
+            "of the path, not of UD: kb/s of its requests on the wire; 0: none"),
+      unused(16), field(&QpAttributes::access, "Access", 16, "as of a region"));
 };
 }  // namespace hca::proto

@@ -82,8 +82,10 @@ inline bool may_invalidate(const Region* entry, u32 key, const Accessor& who) {
 // What RegisterMr and REG_MR ask for.
 struct MemoryRequest {
   u64 start, bytes, physical;
-  u8 access, log_page;
+  Rights access;
+  u8 log_page;
   std::span<const u64> pages;  // of its page list
+  Rights optional;             // that the device has: optional_rights()
 };
 constexpr PageList page_list_of(u64 physical, u64 bytes, u8 log_page) {
   if (log_page < kMinLogPage || log_page > kMaxLogPage || !bytes) return {};
@@ -92,11 +94,11 @@ constexpr PageList page_list_of(u64 physical, u64 bytes, u8 log_page) {
 }
 namespace memory {
 inline bool bad_access(const MemoryRequest& m) {
-  return m.access & ~kRegionAccess || ((m.access & kZeroBased) && m.start);
+  return m.access & ~(kRegionAccess | m.optional) || ((m.access & kZeroBased) && m.start);
 }
 // MR-11.
 inline bool remote_without_local(const MemoryRequest& m) {
-  return (m.access & (kRemoteWrite | kRemoteAtomic)) && !(m.access & kLocalWrite);
+  return (m.access & kRemoteChanges) && !(m.access & kLocalWrite);
 }
 // Whether the last of these bytes lies beyond 2^64 - 1.
 constexpr bool passes_end(u64 start, u64 bytes) {
@@ -128,9 +130,10 @@ inline bool memory_is_good(const MemoryRequest& m) { return holds<kMemoryRules>(
 struct BindRequest {
   u64 start, bytes;
   u32 region_key;
-  u8 access;
+  Rights access;
   bool by_command;
-  u32 pd;  // of the queue pair; by command the window's own
+  u32 pd;           // of the queue pair; by command the window's own
+  Rights optional;  // that the device has: optional_rights()
 };
 struct BindView {
   const Region *window, *region;  // kNoRegion: there is none
@@ -175,10 +178,11 @@ inline bool outside(const BindView& v) {
 // G22.6: of windows those of type 2 alone may be zero-based.
 inline bool bad_access(const BindView& v) {
   const bool may_be_zero_based = v.window->is_type_2() || mutant<"type_1_zero_based">();
-  return v.request.access & ~(kWindowAccess | (may_be_zero_based ? kZeroBased : 0));
+  return v.request.access &
+         ~(kWindowAccess | v.request.optional | (may_be_zero_based ? kZeroBased : 0));
 }
 inline bool needs_local_write(const BindView& v) {
-  return v.request.bytes && (v.request.access & (kRemoteWrite | kRemoteAtomic)) &&
+  return v.request.bytes && (v.request.access & kRemoteChanges) &&
          !(v.region->access & kLocalWrite);
 }
 }  // namespace bind

@@ -10,7 +10,7 @@
 
 namespace hca::proto {
 // Every region has it (MR-10), no window: its key is no L_Key.
-inline constexpr u8 kLocalRead = 0x80;
+inline constexpr Rights kLocalRead = 0x80;
 static_assert(!(kLocalRead & kRegionAccess));
 
 inline constexpr u32 kAnyQp = ~u32{0};
@@ -32,7 +32,8 @@ struct alignas(64) Region {
   u32 pd = 0, key = 0;
   u32 qpn = kAnyQp;  // of a bound window of type 2: the only queue pair that may use it
   u32 links = 0;     // region: windows bound to it; bound window: key index of its region
-  u8 access = 0, log_page = 0;
+  Rights access = 0;
+  u8 log_page = 0;
   KeyState state = KeyState::Invalid;
   KeyKind kind = KeyKind::Region;
 
@@ -91,7 +92,7 @@ constexpr bool keys_equal(u32 a, u32 b) {
 }
 
 constexpr AccessFault check_access(const Region* region, u32 key, const Accessor& who, u64 va,
-                                   u64 bytes, u8 rights) {
+                                   u64 bytes, Rights rights) {
   if (!region) return AccessFault::NoEntry;
   if (!keys_equal(region->key, key)) return AccessFault::WrongKey;
   if (region->state != KeyState::Valid) return AccessFault::NotValid;
@@ -130,10 +131,10 @@ inline Run run_of(const Region* region, u32 key, u64 va, u32 wanted) {
   return {region->translate(va), region->contiguous(va, wanted)};
 }
 
-// G22.2, G22.3: an access of no bytes names no memory.
+// G22.2, G22.3: an access of no bytes names no memory, unless it is to the whole region.
 constexpr bool key_allows(const Region* region, u32 key, const Accessor& who, u64 va, u64 bytes,
-                          u8 rights) {
-  return (!bytes && !constexpr_mutant<"zero_length_checked">()) ||
+                          Rights rights, bool whole = false) {
+  return (!bytes && !whole && !constexpr_mutant<"zero_length_checked">()) ||
          check_access(region, key, who, va, bytes, rights) == AccessFault::None;
 }
 }  // namespace hca::proto

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "model/proto/interface/object_attributes.h"
+#include "model/proto/transport/transport_options.h"
 #include "model/proto/types.h"
 
 namespace hca::proto {
@@ -31,47 +32,72 @@ enum class InMessage : u8 { None, Send, Write };
 enum class NamesMemory : u8 { Never, ByReth, ByAtomicEth };
 // The packet that takes a receive WQE (G23.1).
 enum class TakesReceive : u8 { Never, First, WithImmediate };
+// What a request is answered with, beyond an Acknowledge packet that may stand for many. Empty: a
+// READ Response Only without payload. Nothing: it sends no packet, or draws none.
+enum class Answer : u8 { Acknowledge, Read, Atomic, Empty, Nothing };
+constexpr bool has_response(Answer answer) {
+  return answer == Answer::Read || answer == Answer::Atomic || answer == Answer::Empty;
+}
+// Whose devices execute an operation: all, those with the option, none.
+enum class Capability : u8 { Base, Flush, AtomicWrite, Missing };
+constexpr bool has(const TransportOptions& options, Capability capability) {
+  switch (capability) {
+    case Capability::Base:
+      return true;
+    case Capability::Flush:
+      return options.flush;
+    case Capability::AtomicWrite:
+      return options.atomic_write;
+    case Capability::Missing:
+      return false;
+  }
+  return false;
+}
 
 struct OperationRow {
   Operation operation;
   std::string_view name;
-  bool executed;      // by a responder; the others are refused (T10-2)
-  bool extended;      // BTH-4: refused whatever stands after its BTH
-  InMessage message;  // that its packets are part of; None: it is one packet
-  bool saved;         // it takes an entry of the saved READs and ATOMICs (G29)
-  u8 needed_access;   // the right of the queue pair and of the key (G31.1, G22.2)
+  Capability capability;  // without it a responder refuses the operation (T10-2)
+  bool extended;          // BTH-4: refused whatever stands after its BTH
+  InMessage message;      // that its packets are part of; None: it is one packet
+  Answer answer;
+  Rights needed_access;  // of the queue pair and of the key (G31.1, G22.2); of FLUSH a part of it
   NamesMemory memory;
   TakesReceive receive;
 
+  // It takes an entry of the saved READs and ATOMICs (G29).
+  constexpr bool is_saved() const { return has_response(answer); }
   constexpr bool is_atomic() const { return memory == NamesMemory::ByAtomicEth; }
+  // ATOM-3, T10-3: its address is a multiple of 8.
+  constexpr bool is_aligned() const { return is_atomic() || operation == Operation::AtomicWrite; }
 };
 
-namespace detail {
-inline constexpr bool kYes = true, kNo = false;
-}
 inline constexpr auto kOperationRows = [] {
-  using namespace detail;
   using enum Operation;
+  using A = Answer;
+  using C = Capability;
   using M = InMessage;
   using By = NamesMemory;
   using T = TakesReceive;
+  constexpr bool kYes = true, kNo = false;
+  constexpr Rights kFlushAny = kFlushGlobal | kFlushPersistent;
   return std::array{
       // clang-format off
-      //           operation          name                 executed extended message   saved  right          memory           receive WQE
-      OperationRow{Send,              "Send",              kYes,    kNo,     M::Send,  kNo,   0,             By::Never,       T::First},
-      OperationRow{Write,             "Write",             kYes,    kNo,     M::Write, kNo,   kRemoteWrite,  By::ByReth,      T::WithImmediate},
-      OperationRow{ReadRequest,       "ReadRequest",       kYes,    kNo,     M::None,  kYes,  kRemoteRead,   By::ByReth,      T::Never},
-      OperationRow{ReadResponse,      "ReadResponse",      kNo,     kNo,     M::None,  kNo,   0,             By::Never,       T::Never},
-      OperationRow{Acknowledge,       "Acknowledge",       kNo,     kNo,     M::None,  kNo,   0,             By::Never,       T::Never},
-      OperationRow{AtomicAcknowledge, "AtomicAcknowledge", kNo,     kNo,     M::None,  kNo,   0,             By::Never,       T::Never},
-      OperationRow{CompareSwap,       "CompareSwap",       kYes,    kNo,     M::None,  kYes,  kRemoteAtomic, By::ByAtomicEth, T::Never},
-      OperationRow{FetchAdd,          "FetchAdd",          kYes,    kNo,     M::None,  kYes,  kRemoteAtomic, By::ByAtomicEth, T::Never},
-      OperationRow{Resync,            "Resync",            kNo,     kNo,     M::None,  kNo,   0,             By::Never,       T::Never},
-      OperationRow{Get,               "Get",               kNo,     kYes,    M::None,  kNo,   0,             By::Never,       T::Never},
-      OperationRow{Put,               "Put",               kNo,     kYes,    M::None,  kNo,   0,             By::Never,       T::Never},
-      OperationRow{Flush,             "Flush",             kNo,     kYes,    M::None,  kNo,   0,             By::ByReth,      T::Never},
-      OperationRow{AtomicWrite,       "AtomicWrite",       kNo,     kYes,    M::None,  kNo,   0,             By::ByReth,      T::Never},
-      OperationRow{CongestionNotification, "CongestionNotification", kNo, kNo, M::None, kNo,  0,             By::Never,       T::Never},
+      //           operation          name                 capability      extended message  answer          right               memory           receive WQE
+      OperationRow{Send,              "Send",              C::Base,        kNo,  M::Send,  A::Acknowledge, 0,                  By::Never,       T::First},
+      OperationRow{Write,             "Write",             C::Base,        kNo,  M::Write, A::Acknowledge, kRemoteWrite,       By::ByReth,      T::WithImmediate},
+      OperationRow{ReadRequest,       "ReadRequest",       C::Base,        kNo,  M::None,  A::Read,        kRemoteRead,        By::ByReth,      T::Never},
+      OperationRow{ReadResponse,      "ReadResponse",      C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       T::Never},
+      OperationRow{Acknowledge,       "Acknowledge",       C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       T::Never},
+      OperationRow{AtomicAcknowledge, "AtomicAcknowledge", C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       T::Never},
+      OperationRow{CompareSwap,       "CompareSwap",       C::Base,        kNo,  M::None,  A::Atomic,      kRemoteAtomic,      By::ByAtomicEth, T::Never},
+      OperationRow{FetchAdd,          "FetchAdd",          C::Base,        kNo,  M::None,  A::Atomic,      kRemoteAtomic,      By::ByAtomicEth, T::Never},
+      OperationRow{Resync,            "Resync",            C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       T::Never},
+      OperationRow{Get,               "Get",               C::Missing,     kYes, M::None,  A::Nothing,     0,                  By::Never,       T::Never},
+      OperationRow{Put,               "Put",               C::Missing,     kYes, M::None,  A::Nothing,     0,                  By::Never,       T::Never},
+      OperationRow{Flush,             "Flush",             C::Flush,       kYes, M::None,  A::Empty,       kFlushAny,          By::ByReth,      T::Never},
+      OperationRow{AtomicWrite,       "AtomicWrite",       C::AtomicWrite, kYes, M::None,  A::Empty,       kRemoteAtomicWrite, By::ByReth,      T::Never},
+      OperationRow{CongestionNotification, "CongestionNotification", C::Missing, kNo, M::None, A::Nothing, 0,                  By::Never,       T::Never},
       // clang-format on
   };
 }();
@@ -86,15 +112,26 @@ static_assert([] {
   return kOperationRows.size() == std::size_t(Operation::CongestionNotification) + 1;
 }());
 // What is executed is part of a message or answered from an entry, and needs a right for the memory
-// that it names.
+// that it names. What no device executes has no answer.
 static_assert([] {
   for (const OperationRow& row : kOperationRows) {
     const bool in_message = row.message != InMessage::None;
     const bool names = row.memory != NamesMemory::Never;
-    if (row.executed && (in_message == row.saved || names != (row.needed_access != 0)))
+    const bool missing = row.capability == Capability::Missing;
+    if (missing != (row.answer == Answer::Nothing)) return false;
+    if (missing && (in_message || names || row.needed_access)) return false;
+    if (!missing && (in_message == row.is_saved() || names != (row.needed_access != 0)))
       return false;
-    if (!row.executed && (in_message || row.saved || row.needed_access)) return false;
   }
   return true;
 }());
+
+// The rights that only an optional operation needs, of a device that has some of these.
+constexpr Rights optional_rights(const TransportOptions& options) {
+  Rights rights = 0;
+  for (const OperationRow& row : kOperationRows)
+    if (row.capability != Capability::Base && has(options, row.capability))
+      rights |= row.needed_access;
+  return rights;
+}
 }  // namespace hca::proto

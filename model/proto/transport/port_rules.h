@@ -36,6 +36,15 @@ inline PortEvents port_events(const PortAttributes& before, const PortAttributes
   return events;
 }
 
+// BTH-4: without its headers whole, a request of an optional operation is malformed for a device
+// that has the operation; for others it is an operation that they do not know.
+inline bool is_malformed(const QpConfig& qp, const ParsedPacket& packet) {
+  if (packet.opcode) [[likely]]
+    return false;
+  const OpcodeRow* row = opcode_row(packet.bth.opcode);
+  return row && has(qp.options, row->traits().capability);
+}
+
 // What a port asks of a frame with a good structure before its queue pair looks at it: the counter
 // of the first that does not hold; nullptr if all do. `number`: of the port, from 1 on; `qp`: that
 // DestQP names, if there is one.
@@ -47,6 +56,7 @@ inline u64 DropCounters::*port_drop(const PortAttributes& port, u32 number, cons
   if (packet.payload_bytes > port.mtu && !mutant<"above_mtu_taken">())
     return &D::above_mtu;  // G34.3
   if (!qp) return mutant<"unknown_qp_not_counted">() ? &D::not_for_port : &D::unknown_qp;
+  if (is_malformed(*qp, packet)) return &D::truncated;
   return is_of_port(*qp, number) ? nullptr : &D::wrong_port;
 }
 

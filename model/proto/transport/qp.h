@@ -32,7 +32,8 @@ struct alignas(64) QpConfig {
   bool reliable = true;      // is_reliable(service)
   QpState state = QpState::Reset;
   Service service = Service::Rc;
-  u8 port = 1, access = 0;  // port: from 1 on
+  u8 port = 1;  // from 1 on
+  Rights access = 0;
   u8 timeout = 0, retry_count = 0, rnr_retry = 0, min_rnr_timer = 0;
   u8 max_rd_atomic = 0, max_dest_rd_atomic = 0;
   u8 service_level = 0;

@@ -127,7 +127,7 @@ inline bool values_ok(const QpConfig& qp, const QpAttributes& a, const PortAttri
          value_ok(a.mask, kQpPathMtu, is_mtu(a.path_mtu) && a.path_mtu <= port.mtu) &&
          value_ok(a.mask, kQpPkeyIndex, a.pkey_index < kPkeyEntries) &&
          value_ok(a.mask, kQpTimeout, a.timeout < 32) &&
-         value_ok(a.mask, kQpAccess, a.access <= kAllAccess) &&
+         value_ok(a.mask, kQpAccess, !(a.access & ~(kAllAccess | optional_rights(qp.options)))) &&
          value_ok(a.mask, kQpMaxRdAtomic,
                   a.max_rd_atomic <= kMaxRdAtomic || mutant<"rd_atomic_not_bounded">()) &&
          value_ok(a.mask, kQpMaxDestRdAtomic,

@@ -31,13 +31,15 @@ struct RequestEffect {
 static_assert(sizeof(RequestEffect) == 48);
 
 namespace request {
-// READ or ATOMIC, new or repeated: what is read. Only a new one changes the state.
+// READ, ATOMIC and the like, new or repeated: what is read, written or flushed. Only a new one
+// changes the state.
 [[gnu::noinline]] inline void accept_read(ReceiveState& s, const ParsedPacket& packet, u32 path_mtu,
                                           bool is_new, RequestEffect& e) {
   const bool atomic = packet.opcode->traits().is_atomic();
+  const bool reads = packet.opcode->traits().answer == Answer::Read;
   e.va = atomic ? packet.atomic_eth.va : packet.reth.va, e.rkey = remote_key(packet);
   e.byte_len = atomic ? checked_atomic_bytes() : packet.reth.dma_len;
-  e.packets = atomic ? 1 : psns_of(e.byte_len, path_mtu);
+  e.packets = reads ? psns_of(e.byte_len, path_mtu) : 1;
   if (!is_new) return;
   s.epsn = psn_add(s.epsn, mutant<"epsn_plus_one_for_read">() ? 1 : e.packets);  // G2.2
   const bool counted = !mutant<"read_not_counted">() && !(atomic && mutant<"atomic_not_counted">());
@@ -107,7 +109,7 @@ inline void apply(ReceiveState& s, const ParsedPacket& packet, const QpConfig& q
   e.ack_psn = packet.bth.psn;
   e.congested = packet.bth.fecn && v.action != RequestAction::Drop &&
                 (qp.options.congestion_control || mutant<"fecn_always_answered">());
-  const bool reads = packet.opcode && packet.opcode->traits().saved;
+  const bool reads = packet.opcode && packet.opcode->traits().is_saved();
   if (reads && (v.action == RequestAction::Execute || v.action == RequestAction::Repeat)) {
     request::accept_read(s, packet, qp.path_mtu, v.action == RequestAction::Execute, e);
   } else if (v.action == RequestAction::Execute) [[likely]] {

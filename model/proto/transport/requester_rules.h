@@ -84,6 +84,21 @@ inline bool probes(const SendState& s, const QpConfig& qp, const SentMessage& m,
          psn_distance(m.first_psn, s.unacked_psn) <= 0;
 }
 
+// A READ has those of its responses, all that is answered by one packet has one (G2.2).
+constexpr u32 psns_of_message(const WorkRow& row, u64 bytes, u32 path_mtu) {
+  const bool one = has_response(row.answer) && row.answer != Answer::Read;
+  return one ? 1 : psns_of(bytes, path_mtu);
+}
+// What stands between a WQE of an ATOMIC or FLUSH and its SGEs.
+struct WorkOperands {
+  AtomicOperands atomic{};
+  FlushOperands flush{};
+};
+inline void decode_operands(const WorkRow& row, const u8* at, WorkOperands& to) {
+  if (row.answer == Answer::Atomic) decode_to(at, to.atomic);
+  if (row.opcode == WorkOpcode::Flush) decode_to(at, to.flush);
+}
+
 // Gives a new message its PSNs (G1.1, G1.2) and its SSN (G5.4); what sends no packet gets neither.
 // `index`: of its WQE.
 inline void begin_message(SentMessage& m, SendState& s, const SendWqe& wqe, u32 index, u32 bytes,
@@ -95,9 +110,8 @@ inline void begin_message(SentMessage& m, SendState& s, const SendWqe& wqe, u32 
   m.signaled = wqe.signaled || signal_all || mutant<"all_op_success_signaled">();
   if (mutant<"bind_takes_psn">() && row.is_local()) s.send(PsnRange{s.take(1), 1});
   if (row.is_local()) return;
-  const bool one = row.answer == Answer::Atomic ||
-                   (mutant<"read_takes_one_psn">() && row.answer == Answer::Read);
-  m.packets = one ? 1 : psns_of(bytes, path_mtu);
+  const bool one = mutant<"read_takes_one_psn">() && row.answer == Answer::Read;
+  m.packets = one ? 1 : psns_of_message(row, bytes, path_mtu);
   s.take(m.packets);
   s.ssn = psn_add(s.ssn, mutant<"ssn_per_packet">() ? m.packets : 1);
   if (has_response(row.answer)) {
@@ -160,14 +174,17 @@ inline Bth request_bth(const QpConfig& qp, const PacketPlan& plan) {
   bth.becn = mutant<"pd_on_wire">() && qp.pd > 1;
   return bth;
 }
-inline void request_headers(ExtHeaders& ext, const SendWqe& wqe, const AtomicOperands& operands,
+inline void request_headers(ExtHeaders& ext, const SendWqe& wqe, const WorkOperands& operands,
                             const SentMessage& m, const PacketPlan& plan) {
   ext.imm_dt = {wqe.immediate};
+  ext.feth = {operands.flush.selectivity, operands.flush.placement};
   ext.ieth = {wqe.immediate};
   if (m.answer == Answer::Atomic && mutant<"atomic_operands_swapped">())
-    ext.atomic_eth = {wqe.remote_va, wqe.rkey, operands.compare, operands.swap_or_add};
+    ext.atomic_eth = {wqe.remote_va, wqe.rkey, operands.atomic.compare,
+                      operands.atomic.swap_or_add};
   else if (m.answer == Answer::Atomic)
-    ext.atomic_eth = {wqe.remote_va, wqe.rkey, operands.swap_or_add, operands.compare};
+    ext.atomic_eth = {wqe.remote_va, wqe.rkey, operands.atomic.swap_or_add,
+                      operands.atomic.compare};
   else {  // of a WRITE only the first packet has it
     const u32 offset = mutant<"retry_whole_read">() ? 0 : plan.offset;
     ext.reth = {wqe.remote_va + offset, wqe.rkey,

@@ -42,6 +42,20 @@ inline RemoteBytes remote_bytes(const ParsedPacket& packet) {
   return {packet.atomic_eth.va, kAtomicBytes};
 }
 
+// The rights that it needs of its queue pair and of its key (G31.1, G22.2): of a FLUSH those for
+// its placement types.
+inline Rights needed_rights(const ParsedPacket& packet) {
+  const Rights needed = packet.opcode->traits().needed_access;
+  if (!packet.has(Ext::Feth)) return needed;
+  const Rights global = packet.feth.placement_type & kPlaceGlobal ? kFlushGlobal : 0;
+  const Rights persistent = packet.feth.placement_type & kPlacePersistent ? kFlushPersistent : 0;
+  return needed & (global | persistent);
+}
+// A FLUSH of all that its key names: its address and length are not read.
+inline bool names_whole_region(const ParsedPacket& packet) {
+  return packet.has(Ext::Feth) && packet.feth.selectivity == kFlushRegion;
+}
+
 enum class RuleStage : u8 { Header, Order, Sequence, Support, Resource, Length, Access };
 inline constexpr std::array kRuleStages{
     RuleStage::Header,   RuleStage::Order,  RuleStage::Sequence, RuleStage::Support,
@@ -124,13 +138,13 @@ inline bool bad_qkey(const RequestView& v) {
 inline PsnRegion region(const RequestView& v) { return psn_region(v.packet.bth.psn, v.state.epsn); }
 inline bool duplicate(const RequestView& v) { return region(v) == PsnRegion::Duplicate; }
 inline bool duplicate_read(const RequestView& v) {
-  return v.packet.opcode && v.packet.opcode->traits().saved && duplicate(v);
+  return v.packet.opcode && v.packet.opcode->traits().is_saved() && duplicate(v);
 }
 inline bool ahead_again(const RequestView& v) {
   return region(v) == PsnRegion::Ahead && v.state.nak_sent;
 }
 inline bool ahead(const RequestView& v) {
-  if (mutant<"read_ahead_executed">() && v.packet.opcode && v.packet.opcode->traits().saved)
+  if (mutant<"read_ahead_executed">() && v.packet.opcode && v.packet.opcode->traits().is_saved())
     return false;
   return region(v) == PsnRegion::Ahead;
 }
@@ -156,11 +170,19 @@ inline bool continues_nothing(const RequestView& v) {
   if (begins(v)) return v.state.message != InMessage::None && mutant<"begins_inside_refused">();
   return v.state.message != v.packet.opcode->traits().message && !mutant<"kind_not_compared">();
 }
+// Reserved placement types and selectivities, and a FLUSH to nowhere ([U]).
+inline bool bad_flush(const ParsedPacket& packet) {
+  if (!packet.has(Ext::Feth)) [[likely]]
+    return false;
+  const u8 placement = packet.feth.placement_type;
+  return !placement || placement & ~(kPlaceGlobal | kPlacePersistent) ||
+         packet.feth.selectivity > kFlushRegion;
+}
 [[gnu::always_inline]] inline bool unsupported(const RequestView& v) {
   const OpcodeRow* row = v.packet.opcode;
   if (mutant<"get_and_put_supported">() && row && row->has(Ext::Eoeth)) return false;
-  if (!row || !row->traits().executed) return true;
-  const u8 needed = row->traits().needed_access;
+  if (!row || !has(v.qp.options, row->traits().capability) || bad_flush(v.packet)) return true;
+  const Rights needed = needed_rights(v.packet);
   return (v.qp.access & needed) != needed && !mutant<"qp_access_ignored">();  // G31.1
 }
 // G29.3, G29.4.
@@ -168,7 +190,8 @@ inline bool too_many_reads(const RequestView& v) {
   const u32 unfinished = mutant<"unfinished_reads_forgotten">() ? 0 : v.reads_unfinished;
   const u32 held = mutant<"finished_reads_count">() ? v.state.reads_accepted : unfinished;
   const u32 depth = v.qp.max_dest_rd_atomic;
-  return v.packet.opcode->traits().saved && held >= depth + (mutant<"depth_0_is_1">() && !depth);
+  return v.packet.opcode->traits().is_saved() &&
+         held >= depth + (mutant<"depth_0_is_1">() && !depth);
 }
 inline bool no_receive_wqe(const RequestView& v) {
   return takes_receive_wqe(*v.packet.opcode) && v.state.rq_posted == v.state.rq_consumed;
@@ -183,7 +206,9 @@ inline bool too_long(u32 dma_len) { return dma_len > (u32{1} << 31) && !mutant<"
 // T7-l1 to T7-l3, T7-l8.
 [[gnu::always_inline]] inline bool bad_length(const RequestView& v) {
   const u32 bytes = v.packet.payload_bytes, mtu = v.qp.path_mtu;
-  if (v.packet.opcode->traits().saved)  // T7-l4; C9-9
+  if (v.packet.opcode->payload == PayloadRule::Eight)  // ATOMIC WRITE
+    return bytes != kAtomicBytes || v.packet.reth.dma_len != kAtomicBytes;
+  if (v.packet.opcode->traits().is_saved())  // T7-l4; C9-9
     return (bytes && !mutant<"read_payload_allowed">()) ||
            (v.packet.has(Ext::Reth) && too_long(v.packet.reth.dma_len));
   const Position at = v.packet.opcode->position;
@@ -200,19 +225,21 @@ inline bool too_long(u32 dma_len) { return dma_len > (u32{1} << 31) && !mutant<"
 }
 inline u32 checked_atomic_bytes() { return mutant<"atomic_4_bytes_checked">() ? 4 : kAtomicBytes; }
 inline bool misaligned(const RequestView& v) {
-  return v.packet.opcode->traits().is_atomic() &&
-         v.packet.atomic_eth.va % (mutant<"aligned_to_4">() ? 4 : kAtomicBytes);
+  return v.packet.opcode->traits().is_aligned() &&
+         remote_bytes(v.packet).va % (mutant<"aligned_to_4">() ? 4 : kAtomicBytes);
 }
 // HDR-12, G22.3, G22.5: the whole DMALen is checked with the packet that carries the RETH.
 [[gnu::noinline]] inline bool refuses_key(const RequestView& v) {
   const OpcodeRow& row = *v.packet.opcode;
   const u32 key = remote_key(v.packet);
   const Accessor who = accessor_of(v.qp);
-  const u8 needed = row.traits().needed_access;
+  const Rights needed = needed_rights(v.packet);
   if (mutant<"key_bound_to_qp">() && key && v.qp.qpn % 2 == 0) return true;
   if (row.traits().is_atomic())
     return !key_allows(v.region, key, who, v.packet.atomic_eth.va, checked_atomic_bytes(), needed);
   if (!row.has(Ext::Reth)) return false;
+  if (names_whole_region(v.packet))
+    return !key_allows(v.region, key, who, v.region ? v.region->start : 0, 0, needed, true);
   const bool by_packet =
       mutant<"dmalen_checked_per_packet">() && row.traits().message == InMessage::Write;
   const u32 bytes = by_packet ? v.packet.payload_bytes : v.packet.reth.dma_len;

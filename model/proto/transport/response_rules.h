@@ -167,7 +167,7 @@ inline ResponseVerdict judge_response(const SendState& s, const QpConfig& qp,
   if (beyond < 0)  // at a SEND or WRITE
     return {psn == s.unacked_psn ? fail(psn, WcStatus::BadRespErr, "T9-21") : drop("G12.1")};
   const bool is_read = packet.opcode->operation == Operation::ReadResponse;
-  const bool right = is_read == (awaited->answer == Answer::Read);
+  const bool right = is_read == (awaited->answer != Answer::Atomic);
   if ((!right && !mutant<"response_kind_unchecked">()) || !has_good_syndrome(packet))
     return {fail(psn, WcStatus::BadRespErr, "T9-21")};
   ResponseVerdict v{{AckAction::Progress, psn_add(psn, 1), {}, 0, "G12.5"}};
@@ -179,7 +179,8 @@ inline ResponseVerdict judge_response(const SendState& s, const QpConfig& qp,
   v.offset = psns_between(awaited->first_psn, psn) * qp.path_mtu;
   v.completes = psn == awaited->last_psn();
   if (mutant<"read_completes_with_first">()) v.psn = awaited->end_psn(), v.completes = true;
-  const u32 left = awaited->bytes - v.offset;
+  const bool empty = awaited->answer == Answer::Empty;  // whatever its length
+  const u32 left = empty ? 0 : awaited->bytes - v.offset;
   if (!position_fits(*awaited, missing, p, left, qp.path_mtu))
     return {fail(psn, WcStatus::BadRespErr, "T9-21")};
   if (!length_fits(p, packet.payload_bytes, left, qp.path_mtu))

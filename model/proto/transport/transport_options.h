@@ -60,5 +60,7 @@ struct TransportOptions {
   bool congestion_control = false;
   // G25.3: a datagram to a group also reaches the members at the port that sends it ([U]).
   bool multicast_loop_back = true;
+  // Optional operations of RC; without them a request of one is refused (T10-2).
+  bool flush = false, atomic_write = false;
 };
 }  // namespace hca::proto

@@ -10,6 +10,18 @@
 #include "model/proto/transport/shared_queue.h"
 
 namespace hca::proto {
+// A work request is answered as the operation of its packets is, by devices that have that.
+static_assert([] {
+  for (std::size_t i = 0; i < kWorkRows.size(); ++i) {
+    const WorkRow& work = kWorkRows[i];
+    if (std::size_t(work.opcode) != i) return false;
+    if (work.is_local()) continue;
+    const OperationRow& row = opcode_row(work.only)->traits();
+    if (row.answer != work.answer || row.capability != work.capability) return false;
+  }
+  return true;
+}());
+
 // ---- Send WQEs
 // ----------------------------------------------------------------------------------------------------
 // Where its SGEs or inline data begin.
@@ -25,12 +37,13 @@ inline bool may_send(Service service, const WorkRow& row) {
 // The form of send WQE `index` of a queue pair; Success if it holds (T9 row 17).
 inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, const QpConfig& qp) {
   const WorkRow* row = work_row(wqe.opcode);
-  if (!row || !may_send(qp.service, *row) ||
+  if (!row || !may_send(qp.service, *row) || !has(qp.options, row->capability) ||
       (wqe.index != u16(index) && !mutant<"send_wqe_index_not_checked">()) ||
       (mutant<"no_sges_refused">() && !wqe.sge_count && !wqe.inline_data) ||
       (wqe.inline_data && !row->sends_payload()))
     return WcStatus::LocQpOpErr;
-  if (row->is_local() && wqe.sge_count) return WcStatus::LocQpOpErr;
+  const bool has_data = row->payload || row->places_response();
+  if (!has_data && wqe.sge_count) return WcStatus::LocQpOpErr;
   if (!row->is_local() && !names_partition(qp)) return WcStatus::LocQpOpErr;
   const u64 behind = wqe.inline_data ? wqe.inline_bytes : u64{wqe.sge_count} * kSgeBytes;
   return behind + segments_offset(*row, qp.service) <= qp.sq.stride() ? WcStatus::Success
@@ -54,11 +67,11 @@ inline bool holds_whole_wqe(std::span<const u8> bytes, Service service = Service
 inline bool blames_unread_wqe() { return mutant<"class_c_blames_wqe">(); }
 inline bool tells_unread_wqe() { return !mutant<"class_c_not_told">(); }
 
-// T9 row 16; an ATOMIC returns 8 bytes.
+// T9 row 16; an ATOMIC returns 8 bytes, an ATOMIC WRITE carries 8.
 constexpr WcStatus check_message_bytes(const WorkRow& row, u64 bytes, const QpConfig& qp) {
   if (constexpr_mutant<"length_in_32_bits">()) bytes = u32(bytes);
-  const bool good = row.answer == Answer::Atomic
-                        ? bytes == kAtomicBytes
+  const bool good = row.exact_bytes
+                        ? bytes == row.exact_bytes
                         : bytes <= kMaxMessageBytes - constexpr_mutant<"max_message_one_less">();
   const bool fits = qp.service != Service::Ud || bytes <= qp.path_mtu ||
                     constexpr_mutant<"datagram_of_two_packets">();
@@ -66,20 +79,20 @@ constexpr WcStatus check_message_bytes(const WorkRow& row, u64 bytes, const QpCo
 }
 
 // The local right that the SGEs of a work request need: a response is written to them.
-constexpr u8 local_right(const WorkRow& row) {
+constexpr Rights local_right(const WorkRow& row) {
   if (constexpr_mutant<"send_needs_local_write">()) return kLocalWrite;
   return row.sends_payload() || constexpr_mutant<"response_needs_no_local_write">()
              ? kLocalRead
-             : u8{kLocalWrite};
+             : Rights{kLocalWrite};
 }
 // The same of a receive WQE.
-constexpr u8 receive_right() {
-  return constexpr_mutant<"local_write_not_needed">() ? kLocalRead : u8{kLocalWrite};
+constexpr Rights receive_right() {
+  return constexpr_mutant<"local_write_not_needed">() ? kLocalRead : Rights{kLocalWrite};
 }
 
 // T9 row 15, T10 row 1: one SGE with local rights; an empty one names no memory (G22.3).
 inline bool sge_is_good(const Region* region, const Sge& sge, const Accessor& who,
-                        const QpConfig& qp, u8 rights) {
+                        const QpConfig& qp, Rights rights) {
   return key_allows(region, sge.lkey, who, sge.va, sge.bytes, rights) ||
          uses_reserved_lkey(qp, sge.lkey);
 }
@@ -186,10 +199,13 @@ inline bool invalidates_too_early(const ParsedPacket& packet, const Region* regi
   return mutant<"inv_before_send">() && !may_invalidate(region, packet.ieth.rkey, accessor_of(qp));
 }
 
-// Whether the key still allows what a READ or ATOMIC asks for.
+// Whether the key still allows what a READ, an ATOMIC and the like ask for.
 inline bool key_allows(const Region* region, const RequestEffect& e, const Accessor& who,
-                       const OpcodeRow& row) {
-  return key_allows(region, e.rkey, who, e.va, e.byte_len, row.traits().needed_access);
+                       const ParsedPacket& packet) {
+  if (names_whole_region(packet))
+    return key_allows(region, e.rkey, who, region ? region->start : 0, 0, needed_rights(packet),
+                      true);
+  return key_allows(region, e.rkey, who, e.va, e.byte_len, needed_rights(packet));
 }
 // G3.3, G3.6, T10-7: a duplicate READ is answered if it is a part of one that is held and its key
 // is good, and if the queue pair may still be read through (G22.2); else it is dropped. Options

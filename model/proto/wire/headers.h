@@ -101,8 +101,10 @@ struct Layout<Eoeth> {
 
 struct Feth {
   u8 selectivity;
-  u8 placement_type;
+  u8 placement_type;  // one bit each
 };
+inline constexpr u8 kFlushRange = 0, kFlushRegion = 1;       // selectivity
+inline constexpr u8 kPlaceGlobal = 1, kPlacePersistent = 2;  // placement types
 template <>
 struct Layout<Feth> {
   static constexpr std::string_view name = "FETH";

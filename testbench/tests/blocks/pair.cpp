@@ -66,7 +66,7 @@ void set_up(device::Contexts& c, const PairConfig& config, bool second) {
     if (config.armed) c.cqs[cqn].armed = Arm::Next;
   }
   command(c, CommandOpcode::RegisterMr, 0,
-          MrAttributes{kData, kMemoryBytes - kData, kData, 1, kKey, 0x0f});
+          MrAttributes{kData, kMemoryBytes - kData, kData, 1, kKey, Rights(config.access | 0x0f)});
   for (u32 qpn = 1; qpn <= config.qps; ++qpn) {
     command(c, CommandOpcode::CreateQp, qpn,
             QpCreate{0, false, 1, 1 + (qpn - 1) % config.cqs, 1 + (qpn - 1) % config.cqs,
@@ -253,6 +253,8 @@ void TestHost::post(const Message& m) {
   w.opcode = m.opcode, w.signaled = m.signaled, w.sge_count = u8(m.sges), w.index = u16(index);
   w.remote_va = kData + m.remote, w.rkey = m.rkey, w.immediate = m.immediate;
   w.fence = m.fence, w.solicited = m.solicited;
+  const bool flushes = m.opcode == WorkOpcode::Flush;
+  if (flushes) w.sge_count = 0;
   if (m.inline_data) w.inline_data = true, w.inline_bytes = u16(m.bytes), w.sge_count = 0;
   encode(w, slot);
   u8* sges = slot + kSendWqeBytes;
@@ -261,6 +263,7 @@ void TestHost::post(const Message& m) {
     encode(AtomicOperands{m.operand, m.compare}, sges);
     sges += kAtomicOperandBytes;
   }
+  if (flushes) encode(FlushOperands{kPlaceGlobal, kFlushRange, m.bytes}, sges);
   u32 at = 0;
   for (u32 i = 0; i < w.sge_count; ++i) {
     const u32 bytes = i + 1 == m.sges ? m.bytes - at : m.bytes / m.sges;

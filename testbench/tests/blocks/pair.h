@@ -95,7 +95,7 @@ struct PairConfig {
   bool armed = false;  // all CQs, for their next CQE; EQEs then go to EQ 1
   u8 timeout = 4, retry_count = 7, rnr_retry = 7, min_rnr_timer = 1;
   u8 max_rd_atomic = 4, max_dest_rd_atomic = 4;
-  u8 access = 0x0f;
+  proto::Rights access = 0x0f;
 };
 
 // By commands: the ports, region kKey, the EQ, the CQs and the queue pairs 1 .. qps, which take

@@ -31,20 +31,48 @@ TEST_CASE("the rights that operations need, and those that are saved",
   CHECK(rights(0x0c) == kRemoteRead);
   for (const unsigned atomic : {0x13u, 0x14u}) CHECK(rights(atomic) == kRemoteAtomic);
   for (const unsigned send : {0x00u, 0x04u, 0x16u}) CHECK(rights(send) == 0);
-  CHECK(codes_of_rc([](const OpcodeRow& row) { return row.traits().saved; }) ==
-        std::set<unsigned>{0x0c, 0x13, 0x14});
+  CHECK(codes_of_rc([](const OpcodeRow& row) { return row.traits().is_saved(); }) ==
+        std::set<unsigned>{0x0c, 0x13, 0x14, 0x1c, 0x1d});
+  CHECK(rights(0x1d) == kRemoteAtomicWrite);
+}
+
+TEST_CASE("a FLUSH needs the rights of its placement types", "[operations][EXT-14]") {
+  ParsedPacket packet{};
+  packet.opcode = opcode_row(0x1c);
+  struct PlacementRow {
+    u8 placement;
+    Rights needed;
+  };
+  for (const auto& [placement, needed] : {PlacementRow{1, kFlushGlobal},
+                                          {2, kFlushPersistent},
+                                          {3, kFlushGlobal | kFlushPersistent}}) {
+    packet.feth.placement_type = placement;
+    CHECK(needed_rights(packet) == needed);
+  }
+}
+
+TEST_CASE("rights of an optional operation are those of a device that has it",
+          "[operations][EXT-21]") {
+  TransportOptions options;
+  CHECK(optional_rights(options) == 0);
+  options.flush = true;
+  CHECK(optional_rights(options) == (kFlushGlobal | kFlushPersistent));
+  options.flush = false, options.atomic_write = true;
+  CHECK(optional_rights(options) == kRemoteAtomicWrite);
 }
 
 TEST_CASE("an operation that no row executes is refused, whatever the rights",
           "[operations][T10-2/RC]") {
   QpConfig qp;
-  qp.state = QpState::Rts, qp.access = 0xff, qp.max_dest_rd_atomic = 16;
+  qp.state = QpState::Rts, qp.access = 0xffff, qp.max_dest_rd_atomic = 16;
   ReceiveState state;
   state.rq_posted = 1;
   for (const OpcodeRow& row : kOpcodeRows) {
-    if (row.service != Service::Rc || !row.is_request || row.traits().executed) continue;
+    if (row.service != Service::Rc || !row.is_request ||
+        row.traits().capability == Capability::Base)
+      continue;
     CAPTURE(row.name);
-    ParsedPacket packet;
+    ParsedPacket packet{};
     packet.opcode = &row, packet.bth.opcode = row.code, packet.bth.pkey = 0xffff;
     CHECK(request::unsupported({packet, {}, qp, state, nullptr}));
   }
@@ -55,7 +83,7 @@ TEST_CASE("a queue pair of a service without responder takes nothing", "[operati
     QpConfig qp;
     qp.service = service, qp.state = QpState::Rts, qp.access = 0xff;
     const ReceiveState state;
-    ParsedPacket packet;
+    ParsedPacket packet{};
     packet.opcode = opcode_row(service, Operation::Send, Position::Only);
     packet.bth.opcode = u8(unsigned(service) << 5 | 0x04);
     const RequestVerdict verdict = judge_request({packet, {}, qp, state, nullptr});

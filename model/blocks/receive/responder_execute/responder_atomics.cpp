@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ATOMICs: several at once, each indivisible.
+// ATOMICs and what is executed as they are: several at once, each indivisible. An ATOMIC WRITE
+// writes without reading. A FLUSH reads: the answer of a read comes after all that was written
+// before, so that memory has it.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -17,19 +19,22 @@ inline bool ResponderExecute::may_reply(u32 qpn) {
 }
 
 namespace {
+bool writes(const OpcodeRow& row) { return row.operation != Operation::Flush; }
 bool overlap(u64 a, u64 b) { return a < b + kAtomicBytes && b < a + kAtomicBytes; }
 }  // namespace
 
 // A unit that is free, if no other one holds the lock of the address; the host's AtomicOps need
 // none.
-ResponderExecute::AtomicUnit* ResponderExecute::unit_for(u64 address, bool& is_locked) {
+ResponderExecute::AtomicUnit* ResponderExecute::unit_for(const Outcome& o, bool& is_locked) {
   AtomicUnit* free = nullptr;
-  const bool locks = config_.atomic_by == AtomicBy::Device;
+  const u64 address = o.address;
+  const bool locks = config_.atomic_by == AtomicBy::Device && writes(*o.opcode);
   for (AtomicUnit& unit : atomic_units_) {
     if (!unit.busy)
       free = free ? free : &unit;
-    else if (locks && ((unit.address ^ address) << (64 - config_.atomic_lock_bits) == 0 ||
-                       overlap(unit.address, address)))
+    else if (locks && writes(*unit.opcode) &&
+             ((unit.address ^ address) << (64 - config_.atomic_lock_bits) == 0 ||
+              overlap(unit.address, address)))
       return is_locked = true, nullptr;
   }
   return free;
@@ -64,9 +69,13 @@ void ResponderExecute::start_atomics() {
       if (!may_reply(qpn)) return;
       atomics_.drop();
       repeat_atomic(qpn, q);
+    } else if (!q.first->granted) {  // a FLUSH of no bytes
+      if (!may_reply(qpn)) return;
+      atomics_.drop();
+      save_and_reply(qpn, q, 0);
     } else {
       bool is_locked = false;
-      AtomicUnit* const unit = unit_for(q.first->address, is_locked);
+      AtomicUnit* const unit = unit_for(*q.first, is_locked);
       hold(atomic_held_, unit        ? nullptr
                          : is_locked ? &ResponderExecuteCounters::waits_lock
                                      : &ResponderExecuteCounters::waits_atomics);
@@ -87,6 +96,11 @@ void ResponderExecute::start_atomic(AtomicUnit& unit, u32 qpn, const Queue& q) {
   unit.era = accesses_.begin();
   DmaRequest& request = ports.atomics_out->start();
   const bool only_reads = mutant<"dup_atomic_read_anew">() && o.repeats;
+  if (o.opcode->operation == Operation::AtomicWrite)
+    return request.set_write(o.address, unit.change(), kAtomicBytes, &unit, true, now() + 1,
+                             now() + 1);
+  if (o.opcode->operation == Operation::Flush)
+    return request.set_read(o.address, unit.original.data(), 1, &unit);
   if (config_.atomic_by == AtomicBy::Device || only_reads) {
     request.set_read(o.address, unit.original.data(), kAtomicBytes, &unit);
     return void(request.locks = !only_reads);
@@ -119,7 +133,8 @@ void ResponderExecute::finish_atomic(AtomicUnit& unit) {
   if (!written && !ports.atomics_out->can_push()) return;
   if (written && goes_on && !may_reply(qpn)) return;
   unit.steps_in.drop();
-  const bool only_reads = mutant<"dup_atomic_read_anew">() && alive && q.first->repeats;
+  const bool only_reads =
+      !writes(*unit.opcode) || (mutant<"dup_atomic_read_anew">() && alive && q.first->repeats);
   if (!written && !only_reads) {
     DmaRequest& request = ports.atomics_out->start();
     request.set_write(unit.address, unit.change(), kAtomicBytes, &unit, true, now() + 1, now() + 1);
@@ -130,9 +145,17 @@ void ResponderExecute::finish_atomic(AtomicUnit& unit) {
   if (!alive) return;
   if (!goes_on) return finish_first(qpn, q);
   const auto& value = mutant<"atomic_returns_new">() ? unit.changed : unit.original;
-  const u64 original = load_le8(value.data());
-  ++counters.atomics;
-  q.saved.save(contexts_.qps[qpn].max_dest_rd_atomic, q.first->effect, true, original);
+  save_and_reply(qpn, q, load_le8(value.data()));
+}
+
+// A new one is done.
+void ResponderExecute::save_and_reply(u32 qpn, Queue& q, u64 original) {
+  const OperationRow& row = q.first->opcode->traits();
+  const bool flushes = row.operation == Operation::Flush;
+  ++(flushes                        ? counters.flushes
+     : row.answer == Answer::Atomic ? counters.atomics
+                                    : counters.atomic_writes);
+  q.saved.save(contexts_.qps[qpn].max_dest_rd_atomic, q.first->effect, row.answer, original);
   reply_atomic(qpn, q, original);
 }
 
@@ -156,21 +179,24 @@ void ResponderExecute::count_not_saved(const QpConfig& qp) {
 
 // G3.4: the saved result, or nothing.
 void ResponderExecute::repeat_atomic(u32 qpn, Queue& q) {
-  const SavedRequest* held = q.saved.find_atomic(q.first->effect.ack_psn);
+  const Answer answer = q.first->opcode->traits().answer;
+  const SavedRequest* held = q.saved.find_result(q.first->effect.ack_psn, answer);
   if (!held || (mutant<"dup_atomic_key_checked">() && !q.first->key_good))
     return count_not_saved(contexts_.qps[qpn]), finish_first(qpn, q);
   ++counters.repeated;
   const u64 original = held->original;
   if (mutant<"dup_saved_again">())
-    q.saved.save(contexts_.qps[qpn].max_dest_rd_atomic, q.first->effect, true, original);
+    q.saved.save(contexts_.qps[qpn].max_dest_rd_atomic, q.first->effect, answer, original);
   reply_atomic(qpn, q, original);
 }
 
 void ResponderExecute::reply_atomic(u32 qpn, Queue& q, u64 original) {
   const QpConfig& qp = contexts_.qps[qpn];
   const Outcome& o = *q.first;
-  Packet* p = make_response(qp, o, reply_row(qp.service, Operation::AtomicAcknowledge),
-                            o.effect.ack_psn, 0, original);
+  const bool empty = o.opcode->traits().answer == Answer::Empty;
+  Packet* p = make_response(
+      qp, o, reply_row(qp.service, empty ? Operation::ReadResponse : Operation::AtomicAcknowledge),
+      o.effect.ack_psn, 0, original);
   side_of(qpn).replies_out->push(Reply{.qpn = qpn, .psn = p->psn, .packet = p});
   probe.event(now() + 1, Step::Completed, qpn, p->psn);
   note_told(q.told, o.effect.ack_psn, o.reply.msn, o.reply.syndrome, o.consumed);

@@ -123,7 +123,7 @@ inline void ResponderExecute::carry_out(Packet* p, Queue& q) {
     return answer_refusal(p, q);
   if (p->effect.unreliable && !goes_on(p, q)) [[unlikely]]
     return;
-  if (p->parsed.opcode->traits().saved) return execute_read(p);
+  if (p->parsed.opcode->traits().is_saved()) return execute_read(p);
   if (p->parsed.opcode->operation == Operation::Write) return execute_write(p, q);
   if (!execute_send(p, q)) park(p, q), q.wqe_since = now();
 }
@@ -139,8 +139,8 @@ void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
                                        answer_syndrome(v, p->effect, contexts_.qps[p->qpn])});
     return PacketPool::give_back(p);
   }
-  if (mutant<"refused_atomic_saved">() && p->parsed.opcode && p->parsed.opcode->traits().saved)
-    q.saved.save(contexts_.qps[p->qpn].max_dest_rd_atomic, p->effect, true, 0);
+  if (mutant<"refused_atomic_saved">() && p->parsed.opcode && p->parsed.opcode->traits().is_saved())
+    q.saved.save(contexts_.qps[p->qpn].max_dest_rd_atomic, p->effect, Answer::Atomic, 0);
   Outcome& outcome = retire(*p);
   outcome.replies = p->verdict.action != RequestAction::Fail;
   if (p->verdict.action == RequestAction::NakAndFail || p->verdict.action == RequestAction::Fail) {
@@ -284,29 +284,47 @@ void ResponderExecute::complete(const Packet& p, const Queue& q, Outcome& outcom
   cqe.solicited |= mutant<"long_message_solicited">() && row.position == Position::Last;
 }
 
-// A READ or ATOMIC waits for its turn among the answers of its queue pair.
+namespace {
+// Of an ATOMIC WRITE its payload, which memory is to hold.
+AtomicEth operands_of(Packet& p) {
+  if (p.parsed.opcode->operation != Operation::AtomicWrite) return p.parsed.atomic_eth;
+  AtomicEth operands{};
+  operands.swap_add = load_le8(p.frame() + p.parsed.payload_offset);
+  return operands;
+}
+// What is accessed first: of a FLUSH, whose read comes after all that was written before, the last
+// byte of its range, or the first of its region.
+RemoteBytes first_access(const ParsedPacket& packet, const Region* region) {
+  RemoteBytes named = remote_bytes(packet);
+  if (!packet.has(Ext::Feth)) return named;
+  if (names_whole_region(packet)) return {region ? region->start : 0, region && region->bytes};
+  return {named.va + named.bytes - 1, named.bytes};
+}
+}  // namespace
+
+// A READ, an ATOMIC and the like wait for their turn among the answers of their queue pair.
 void ResponderExecute::execute_read(Packet* p) {
   enter(p, p->effect.rkey);
   const bool repeats = p->verdict.action == RequestAction::Repeat;
   const Region* region = protection_.find(p->effect.rkey);
   const QpConfig& qp = contexts_.qps[p->qpn];
-  const bool good = key_allows(region, p->effect, accessor_of(qp), *p->parsed.opcode);
+  const bool good = key_allows(region, p->effect, accessor_of(qp), p->parsed);
   // The key is gone since the request was judged; of a duplicate ATOMIC it does not matter
   // (ATOM-27).
-  const bool atomic = p->parsed.opcode->traits().is_atomic();
-  if (repeats ? !atomic && refuses_repeated_read(qp, good) : !good) {
+  const bool reads = p->parsed.opcode->traits().answer == Answer::Read;
+  if (repeats ? reads && refuses_repeated_read(qp, good) : !good) {
     Queue& q = queues_[p->qpn];
     refuse(p, kKeyGone);
     q.last->fault.refused = !repeats;  // a duplicate leaves ePSN and MSN (G3.5)
     return;
   }
   Outcome& outcome = retire(*p);
-  outcome.kind = atomic ? OutcomeKind::Atomic : OutcomeKind::Read;
+  outcome.kind = reads ? OutcomeKind::Read : OutcomeKind::Atomic;
   outcome.repeats = repeats, outcome.key_good = good;
   outcome.effect = p->effect, outcome.opcode = p->parsed.opcode;
-  if (atomic) outcome.operands = p->parsed.atomic_eth, queues_[p->qpn].atomics += !repeats;
-  if (good && p->effect.byte_len) {
-    outcome.address = region->translate(p->effect.va);
+  if (!reads) outcome.operands = operands_of(*p), queues_[p->qpn].atomics += !repeats;
+  if (const RemoteBytes at = first_access(p->parsed, region); good && at.bytes) {
+    outcome.address = region->translate(at.va);
     outcome.granted = true, accesses_.begin_read(key_index(p->effect.rkey));
     if (region->pages) outcome.pages = held_regions_.take(), outcome.pages->region = *region;
   }

@@ -294,7 +294,7 @@ class ResponderExecute : public engine::Block {
   }
   // responder_atomics.cpp
   bool may_reply(u32 qpn);
-  AtomicUnit* unit_for(u64 address, bool& is_locked);
+  AtomicUnit* unit_for(const Outcome& o, bool& is_locked);
   void start_atomics();
   void start_atomic(AtomicUnit& unit, u32 qpn, const Queue& q);
   void finish_atomics();
@@ -304,6 +304,7 @@ class ResponderExecute : public engine::Block {
   void finish_first(u32 qpn, Queue& q);
   Packet* make_response(const proto::QpConfig& qp, const Outcome& outcome,
                         const proto::OpcodeRow& row, u32 psn, u32 bytes, u64 original);
+  void save_and_reply(u32 qpn, Queue& q, u64 original);
   void reply_atomic(u32 qpn, Queue& q, u64 original);
   // responder_receive_queue.cpp
   const u8* receive_wqe(u32 qpn, Queue& q, u32 index);

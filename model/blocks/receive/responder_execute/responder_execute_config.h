@@ -28,7 +28,8 @@ struct ResponderExecuteConfig {
   static constexpr u32 kMostAtomics = 32;  // bits of a mask
 };
 struct ResponderExecuteCounters {
-  u64 writes = 0, sends = 0, reads = 0, atomics = 0, repeated = 0, not_saved = 0, abandoned = 0;
+  u64 writes = 0, sends = 0, reads = 0, atomics = 0, atomic_writes = 0, flushes = 0;
+  u64 repeated = 0, not_saved = 0, abandoned = 0;
   u64 receive_fetches = 0, parked = 0, failed = 0, credit_updates = 0, engine_waits = 0;
   u64 atomic_cycles = 0, waits_lock = 0, waits_atomics = 0, waits_places = 0, waits_engine = 0;
   u64 waits_read_interval = 0, waits_wqes = 0, waits_shared_wqes = 0;
@@ -81,6 +82,8 @@ struct hca::engine::Counters<hca::blocks::ResponderExecuteCounters> {
       counter("sends", &C::sends, "packets", "SEND packets executed"),
       counter("reads", &C::reads, "messages", "RDMA READs executed, repeated ones included"),
       counter("atomics", &C::atomics, "messages", "ATOMICs executed"),
+      counter("atomic_writes", &C::atomic_writes, "messages", "ATOMIC WRITEs executed"),
+      counter("flushes", &C::flushes, "messages", "FLUSHes executed"),
       counter("repeated", &C::repeated, "messages", "duplicate READs and ATOMICs answered again"),
       counter("not_saved", &C::not_saved, "packets",
               "duplicate READs and ATOMICs dropped: nothing saved answers them"),

@@ -41,7 +41,7 @@ void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
   Queue& q = queues_[p->qpn];
   const bool counted =
       p->effect.completes_message ||
-      (p->verdict.action == RequestAction::Execute && p->parsed.opcode->traits().saved);
+      (p->verdict.action == RequestAction::Execute && p->parsed.opcode->traits().is_saved());
   p->verdict = on_service(verdict, contexts_.qps[p->qpn].service);
   if (is_silent(p->verdict.action)) {
     const bool takes = request::takes_receive_wqe(*p->parsed.opcode);

@@ -33,7 +33,7 @@ void ResponderExecute::begin(u32 qpn, Queue& q, Outcome& o) {
   }
   ++counters.reads, counters.repeated += o.repeats;
   if (!o.repeats || mutant<"dup_saved_again">())
-    q.saved.save(qp.max_dest_rd_atomic, o.effect, false, 0);
+    q.saved.save(qp.max_dest_rd_atomic, o.effect, Answer::Read, 0);
   q.reading = &o;
   sides[port_of(qp)].reads.push(qpn);
 }

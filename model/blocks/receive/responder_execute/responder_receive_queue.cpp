@@ -97,7 +97,7 @@ void ResponderExecute::accept_batch(ReceiveBatch* b) {
 bool ResponderExecute::waits_for_earlier(const Packet& p, const Queue& q) {
   if (q.invalidates) return true;
   return q.atomics && !mutant<"atomic_out_of_order">() &&
-         p.verdict.action == RequestAction::Execute && !p.parsed.opcode->traits().saved;
+         p.verdict.action == RequestAction::Execute && !p.parsed.opcode->traits().is_saved();
 }
 
 void ResponderExecute::unpark_later(u32 qpn, Queue& q) {

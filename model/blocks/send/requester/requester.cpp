@@ -189,7 +189,8 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
   }
   SentMessage& m = sent_.message(qpn, index);
   if (index == s.started) {
-    const SendWait wait = send_wait(s, qp, lane.wqe, psns_of(bytes, qp.path_mtu));
+    const SendWait wait =
+        send_wait(s, qp, lane.wqe, psns_of_message(row_of(lane.wqe), bytes, qp.path_mtu));
     if (wait != lane.waits) [[unlikely]]
       change_wait(lane, wait);
     if (wait != SendWait::None) return false;  // what it waits for activates the lane again
@@ -227,7 +228,7 @@ WcStatus Requester::check_wqe(const QpConfig& qp, Lane& lane, const u8* wqe, u32
   const WcStatus form = check_send_wqe(lane.wqe, index, qp);
   if (form != WcStatus::Success) return form;
   const WorkRow& row = row_of(lane.wqe);
-  if (row.answer == Answer::Atomic) decode_to(wqe + kSendWqeBytes, lane.operands);
+  if (row.segment_bytes) decode_operands(row, wqe + kSendWqeBytes, lane.operands);
   lane.cursor = {wqe + segments_offset(row), lane.wqe.sge_count};
   const bool datagram = qp.service == Service::Ud;
   if (datagram) [[unlikely]] {
@@ -236,8 +237,10 @@ WcStatus Requester::check_wqe(const QpConfig& qp, Lane& lane, const u8* wqe, u32
   }
   if (lane.wqe.inline_data) {
     lane.cursor.count = 0, bytes = lane.wqe.inline_bytes;
-    return datagram ? check_message_bytes(row, bytes, qp) : WcStatus::Success;
+    const bool bounded = datagram || row.exact_bytes;
+    return bounded ? check_message_bytes(row, bytes, qp) : WcStatus::Success;
   }
+  if (row.opcode == WorkOpcode::Flush) bytes = lane.operands.flush.bytes;
   for (u32 i = 0; i < lane.wqe.sge_count; ++i) {
     const auto sge = decode<Sge>(lane.cursor.segments + i * kSgeBytes);
     if (sge.bytes && !protection_.local(sge, accessor_of(qp), qp, local_right(row)))

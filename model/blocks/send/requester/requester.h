@@ -167,7 +167,7 @@ class Requester : public engine::Block {
     GatherCursor cursor;
     ReadOrder order;  // of its packets
     proto::SendWqe wqe{};
-    proto::AtomicOperands operands{};
+    proto::WorkOperands operands{};
     Ring<AwaitedWork> awaited;
     LonePacket lone;
     u32 local_index = 0, fail_index = 0;

@@ -8,9 +8,9 @@ using namespace proto;
 
 namespace {
 PsnKind kind_of(const SentMessage& m) {
-  return m.answer == Answer::Atomic ? PsnKind::Atomic
-         : m.answer == Answer::Read ? PsnKind::Read
-                                    : PsnKind::Data;
+  return m.answer == Answer::Atomic || m.answer == Answer::Empty ? PsnKind::Atomic
+         : m.answer == Answer::Read                              ? PsnKind::Read
+                                                                 : PsnKind::Data;
 }
 }  // namespace
 
