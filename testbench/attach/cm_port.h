@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "testbench/attach/event_sink.h"
-#include "testbench/cm/general_services.h"
+#include "testbench/attach/general_services.h"
 
 namespace hca::attach {
 // What an operating system's kernel is to connection management: it owns QP 1 of an HCA, is told by

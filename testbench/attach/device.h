@@ -9,7 +9,7 @@
 
 #include "testbench/attach/attached_memory.h"
 #include "testbench/attach/cm_port.h"
-#include "testbench/attach/device_config.h"
+#include "testbench/scenario/device_config.h"
 #include "testbench/testbed/testbed.h"
 
 namespace hca::attach {

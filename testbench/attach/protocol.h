@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "model/proto/interface/commands.h"
-#include "testbench/attach/fail_config.h"
+#include "testbench/scenario/fail_config.h"
 
 namespace hca::attach {
 inline constexpr u32 kProtocolVersion = 3;

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "testbench/scenario/preset.h"
-#include "testbench/scenario/shortened.h"
+#include "testbench/text/shortened.h"
 
 namespace hca::testbench {
 namespace {

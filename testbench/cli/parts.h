@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "testbench/run/missing_part.h"
+#include "testbench/text/missing_part.h"
 
 namespace hca::cli {
 // In the place of add_<command>(): whatever stands behind the command is left to the program with

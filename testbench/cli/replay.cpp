@@ -12,7 +12,7 @@
 #include "testbench/cli/commands.h"
 #include "testbench/replay/replay_pairs.h"
 #include "testbench/replay/replay_report.h"
-#include "testbench/run/missing_part.h"
+#include "testbench/text/missing_part.h"
 #include "testbench/text/text_file.h"
 #include "testbench/vectors/coverage.h"
 #include "testbench/vectors/filter.h"

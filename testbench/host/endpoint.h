@@ -4,7 +4,7 @@
 
 #include "testbench/host/host_cpu.h"
 #include "testbench/host/verbs.h"
-#include "testbench/workload/traffic.h"
+#include "testbench/scenario/traffic.h"
 
 namespace hca::testbench {
 // One end of a connection, ready to send: what a program works with.

@@ -2,7 +2,7 @@
 #pragma once
 #include "model/functional/functional_hca.h"
 #include "model/proto/mutant.h"
-#include "testbench/replay/replay_device.h"
+#include "testbench/host/replay_device.h"
 
 namespace hca::testbench {
 // The functional model with its host memory.

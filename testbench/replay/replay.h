@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "testbench/host/replay_device.h"
 #include "testbench/replay/replay_capture.h"
 #include "testbench/replay/replay_compare.h"
-#include "testbench/replay/replay_device.h"
 #include "testbench/replay/replay_timeline.h"
 
 namespace hca::testbench {

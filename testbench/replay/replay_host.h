@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "testbench/host/replay_device.h"
 #include "testbench/host/verbs.h"
 #include "testbench/replay/replay_capture.h"
-#include "testbench/replay/replay_device.h"
 
 namespace hca::testbench {
 // A completion as polled, by the names of the JSON.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
-#include "testbench/replay/replay_device.h"
+#include "testbench/host/replay_device.h"
 
 namespace hca::testbench {
 std::span<const ReplayRunner> replay_runners() {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "testbench/replay/replay_device.h"
+#include "testbench/host/replay_device.h"
 #include "testbench/replay/replay_history.h"
 #include "testbench/replay/replay_timeline.h"
 

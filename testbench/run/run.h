@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "model/engine/histogram.h"
-#include "testbench/report/breakdown.h"
 #include "testbench/run/run_digest.h"
+#include "testbench/trace/breakdown.h"
 #include "testbench/workload/workload.h"
 
 namespace hca::testbench {

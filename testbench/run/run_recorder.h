@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "testbench/report/message_stats.h"
-#include "testbench/report/packet_ladder.h"
 #include "testbench/run/run_limits.h"
+#include "testbench/trace/message_stats.h"
+#include "testbench/trace/packet_ladder.h"
 #include "testbench/trace/time_series.h"
 
 namespace hca::testbench {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "testbench/scenario/shortened.h"
+#include "testbench/text/shortened.h"
 
 namespace hca::testbench {
 std::optional<std::vector<Setting>> settings_of_preset(std::string_view name) {

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "model/blocks/chip_config.h"
-#include "testbench/attach/device_config.h"
-#include "testbench/attach/fail_config.h"
 #include "testbench/host/host_cpu.h"
+#include "testbench/rtl_path/rtl_choice.h"
+#include "testbench/scenario/device_config.h"
+#include "testbench/scenario/fail_config.h"
 #include "testbench/scenario/knob_table.h"
-#include "testbench/testbed/rtl_choice.h"
-#include "testbench/testbed/topology.h"
-#include "testbench/workload/traffic.h"
+#include "testbench/scenario/topology.h"
+#include "testbench/scenario/traffic.h"
 #include "tlm/fault_script.h"
 #include "tlm/pcie_config.h"
 

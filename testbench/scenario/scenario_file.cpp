@@ -10,7 +10,7 @@
 #include <sstream>
 #include <utility>
 
-#include "testbench/scenario/shortened.h"
+#include "testbench/text/shortened.h"
 #include "testbench/text/text_file.h"
 #include "testbench/text/yaml_text.h"
 

@@ -8,16 +8,16 @@
 #include <optional>
 #include <set>
 
-#include "testbench/run/missing_part.h"
 #include "testbench/scenario/chip_rules.h"
 #include "testbench/scenario/preset.h"
 #include "testbench/scenario/scenario_faults.h"
 #include "testbench/scenario/scenario_file.h"
 #include "testbench/scenario/scenario_knobs.h"
 #include "testbench/scenario/scenario_objects.h"
-#include "testbench/scenario/shortened.h"
+#include "testbench/scenario/workload_rules.h"
 #include "testbench/testbed/testbed.h"
-#include "testbench/workload/workload_rules.h"
+#include "testbench/text/missing_part.h"
+#include "testbench/text/shortened.h"
 
 namespace hca::testbench {
 namespace {

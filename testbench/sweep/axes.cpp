@@ -8,10 +8,10 @@
 #include <charconv>
 #include <optional>
 
-#include "testbench/scenario/shortened.h"
 #include "testbench/sweep/axis_values.h"
 #include "testbench/sweep/knob_at.h"
 #include "testbench/text/json_at.h"
+#include "testbench/text/shortened.h"
 
 namespace hca::testbench {
 namespace {

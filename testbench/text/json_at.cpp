@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "testbench/scenario/shortened.h"
+#include "testbench/text/shortened.h"
 
 namespace hca::testbench {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "testbench/replay/replay_device.h"
+#include "testbench/host/replay_device.h"
 #include "testbench/vectors/completion.h"
 #include "testbench/vectors/contents.h"
 #include "testbench/vectors/packet.h"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "testbench/replay/replay_device.h"
+#include "testbench/host/replay_device.h"
 #include "testbench/vectors/symbols.h"
 
 namespace hca::testbench {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/proto/wire/packet.h"
-#include "testbench/replay/replay_device.h"
+#include "testbench/host/replay_device.h"
 #include "testbench/vectors/fields.h"
 
 namespace hca::testbench {

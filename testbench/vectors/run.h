@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "testbench/host/replay_device.h"
 #include "testbench/packets/frame_text.h"
-#include "testbench/replay/replay_device.h"
 #include "testbench/vectors/vector.h"
 
 namespace hca::testbench {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <span>
 
+#include "testbench/host/replay_device.h"
 #include "testbench/host/verbs.h"
-#include "testbench/replay/replay_device.h"
 
 namespace hca::fuzz {
 inline void require(bool holds) {

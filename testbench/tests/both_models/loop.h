@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "model/proto/wire/packet.h"
+#include "testbench/host/replay_device.h"
 #include "testbench/host/verbs.h"
-#include "testbench/replay/replay_device.h"
 
 namespace hca::testbench {
 struct LoopOptions {

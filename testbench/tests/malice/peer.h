@@ -4,8 +4,8 @@
 #include <span>
 
 #include "model/proto/wire/packet.h"
+#include "testbench/host/replay_device.h"
 #include "testbench/host/verbs.h"
-#include "testbench/replay/replay_device.h"
 
 namespace hca::testbench::malice {
 inline constexpr u32 kPathMtu = 256;

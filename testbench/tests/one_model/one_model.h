@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "testbench/replay/replay_device.h"
+#include "testbench/host/replay_device.h"
 
 namespace hca::test {
 // The model of this program.

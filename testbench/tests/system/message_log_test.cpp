@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "testbench/report/message_stats.h"
 #include "testbench/tests/system/run_text.h"
+#include "testbench/trace/message_stats.h"
 
 namespace hca::testbench {
 namespace {

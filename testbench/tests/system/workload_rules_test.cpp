@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a workload entry may not say, each with line, key, problem and what is allowed.
-#include "testbench/workload/workload_rules.h"
+#include "testbench/scenario/workload_rules.h"
 
 #include <catch2/catch.hpp>
 

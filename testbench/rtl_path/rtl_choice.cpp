@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/testbed/rtl_choice.h"
+#include "testbench/rtl_path/rtl_choice.h"
 
 #include <fmt/format.h>
 

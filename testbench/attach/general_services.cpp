@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/cm/general_services.h"
+#include "testbench/attach/general_services.h"
 
 #include <algorithm>
 #include <cstring>

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "testbench/lockstep/rtl_path.h"
-#include "testbench/testbed/rtl_choice.h"
+#include "testbench/rtl_path/rtl_choice.h"
 
 namespace hca::testbench {
 bool has_rtl() { return true; }

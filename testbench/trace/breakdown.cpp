@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/report/breakdown.h"
+#include "testbench/trace/breakdown.h"
 
 namespace hca::testbench {
 u64 Breakdown::sum() const {

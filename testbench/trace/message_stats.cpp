@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/report/message_stats.h"
+#include "testbench/trace/message_stats.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

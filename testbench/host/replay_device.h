@@ -13,7 +13,7 @@
 #include "model/proto/transport/qp.h"
 #include "model/proto/transport/transport_options.h"
 #include "model/proto/wire/framing.h"
-#include "testbench/testbed/rtl_choice.h"
+#include "testbench/rtl_path/rtl_choice.h"
 #include "tlm/host_memory.h"
 
 namespace hca::testbench {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/workload/workload_rules.h"
+#include "testbench/scenario/workload_rules.h"
 
 #include <algorithm>
 #include <array>

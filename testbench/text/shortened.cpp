@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/scenario/shortened.h"
+#include "testbench/text/shortened.h"
 
 #include <fmt/format.h>
 

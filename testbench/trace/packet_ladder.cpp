@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/report/packet_ladder.h"
+#include "testbench/trace/packet_ladder.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/scenario/seeds.h"
+#include "testbench/report/seeds.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

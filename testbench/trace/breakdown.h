@@ -3,8 +3,8 @@
 #include <string_view>
 #include <vector>
 
+#include "testbench/scenario/operation.h"
 #include "testbench/trace/message_log.h"
-#include "testbench/workload/operation.h"
 
 namespace hca::testbench {
 // One step of a message's way: it ends at a station and begins at the one before.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/workload/traffic.h"
+#include "testbench/scenario/traffic.h"
 
 #include <algorithm>
 

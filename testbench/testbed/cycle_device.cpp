@@ -6,7 +6,7 @@
 
 #include "model/proto/mutant.h"
 #include "model/systemc/hca.h"
-#include "testbench/replay/replay_device.h"
+#include "testbench/host/replay_device.h"
 #include "testbench/testbed/fresh_kernel.h"
 #include "tlm/memory_target.h"
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "testbench/workload/operation.h"
+#include "testbench/scenario/operation.h"
 
 namespace hca::testbench {
 // At least one line, so that each message has a place.

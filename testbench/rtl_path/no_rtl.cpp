@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // In the place of with_rtl.cpp, in a program that does not link the RTL blocks.
-#include "testbench/run/missing_part.h"
-#include "testbench/testbed/rtl_choice.h"
+#include "testbench/rtl_path/rtl_choice.h"
+#include "testbench/text/missing_part.h"
 
 namespace hca::testbench {
 bool has_rtl() { return false; }
