@@ -12,6 +12,7 @@
 #include "testbench/cli/commands.h"
 #include "testbench/replay/replay_pairs.h"
 #include "testbench/replay/replay_report.h"
+#include "testbench/replay/replay_runners.h"
 #include "testbench/text/missing_part.h"
 #include "testbench/text/text_file.h"
 #include "testbench/vectors/coverage.h"

@@ -77,4 +77,6 @@ class FunctionalDevice : public ReplayDevice {
       options_.transport,
       options_.limits};
 };
+
+std::unique_ptr<ReplayDevice> make_functional_device(const DeviceOptions& options);
 }  // namespace hca::testbench

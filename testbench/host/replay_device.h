@@ -62,13 +62,9 @@ struct ReplayRunner {
   bool cut_through = false;
   RtlChoice rtl{};
 };
-std::span<const ReplayRunner> replay_runners();
 // What a runner wants beside what its input asks for.
 inline DeviceOptions options_for(const ReplayRunner& runner, DeviceOptions options = {}) {
   options.cut_through = runner.cut_through, options.rtl = runner.rtl;
   return options;
 }
-
-std::unique_ptr<ReplayDevice> make_functional_device(const DeviceOptions& options);
-std::unique_ptr<ReplayDevice> make_cycle_device(const DeviceOptions& options);
 }  // namespace hca::testbench

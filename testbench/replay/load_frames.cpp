@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "testbench/host/functional_device.h"
 #include "testbench/packets/opened_frame.h"
 #include "testbench/vectors/inputs.h"
 #include "testbench/vectors/run.h"

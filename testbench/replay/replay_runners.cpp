@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "testbench/replay/replay_runners.h"
+
 #include <array>
 
-#include "testbench/host/replay_device.h"
+#include "testbench/host/functional_device.h"
+#include "testbench/testbed/cycle_device.h"
 
 namespace hca::testbench {
 std::span<const ReplayRunner> replay_runners() {

@@ -7,6 +7,7 @@
 
 #include "model/engine/histogram.h"
 #include "testbench/run/run_digest.h"
+#include "testbench/testbed/testbed.h"
 #include "testbench/trace/breakdown.h"
 #include "testbench/workload/workload.h"
 

@@ -14,8 +14,8 @@
 #include "testbench/scenario/scenario_file.h"
 #include "testbench/scenario/scenario_knobs.h"
 #include "testbench/scenario/scenario_objects.h"
+#include "testbench/scenario/traffic_of.h"
 #include "testbench/scenario/workload_rules.h"
-#include "testbench/testbed/testbed.h"
 #include "testbench/text/missing_part.h"
 #include "testbench/text/shortened.h"
 

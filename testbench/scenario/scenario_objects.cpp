@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 
-#include "testbench/testbed/testbed.h"
+#include "model/proto/interface/qp_attributes.h"
+#include "testbench/host/verbs.h"
+#include "testbench/scenario/traffic_of.h"
 
 namespace hca::testbench {
 namespace {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a scenario's workloads to what runs: groups, traffic of one size, room that it needs.
+#include "testbench/scenario/traffic_of.h"
+
 #include <algorithm>
 
 #include "model/proto/wire/datagram.h"
-#include "testbench/testbed/testbed.h"
+#include "testbench/scenario/layout.h"
 
 namespace hca::testbench {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "testbench/testbed/testbed.h"
+#include "testbench/scenario/traffic_of.h"
 
 namespace hca::testbench {
 namespace {

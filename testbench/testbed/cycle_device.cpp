@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cycle model as a device to replay on: an Hca in a SystemC kernel of its own, with a host and
-// a wire of no latency.
+// An Hca in a SystemC kernel of its own, with a host and a wire of no latency.
+#include "testbench/testbed/cycle_device.h"
+
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
 #include "model/proto/mutant.h"
 #include "model/systemc/hca.h"
-#include "testbench/host/replay_device.h"
 #include "testbench/testbed/fresh_kernel.h"
 #include "tlm/memory_target.h"
 

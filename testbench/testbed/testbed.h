@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
-#include <compare>
 #include <map>
 #include <memory>
 #include <optional>
@@ -9,7 +8,7 @@
 #include "model/systemc/hca.h"
 #include "testbench/host/endpoint.h"
 #include "testbench/host/host_writes.h"
-#include "testbench/scenario/scenario.h"
+#include "testbench/scenario/traffic_of.h"
 #include "tlm/memory_target.h"
 #include "tlm/pcie_tlp_link.h"
 #include "tlm/wire.h"
@@ -72,14 +71,8 @@ class Node : public sc_core::sc_module {
   Cycle command_done_ = engine::kNever;  // when the HCA last wrote to a command block
 };
 
-// The queue pairs of a connection between two ports. Workloads that run together have a lane each;
-// those that run alone share the first one, with place 0, of their ports.
-struct LaneKey {
-  std::size_t place = 0;
-  Ends ends = ends_in_pair(0);
-  auto operator<=>(const LaneKey&) const = default;
-};
-using Lane = std::array<Endpoint, kEnds>;  // client and server
+// The queue pairs of a LaneKey: client and server.
+using Lane = std::array<Endpoint, kEnds>;
 
 struct NamedWire {
   std::string name;
@@ -157,9 +150,9 @@ class Testbed {
   void let_run_ahead();
   void wait_in_step();
   void check(unsigned index, bool good, std::string_view command);
-  void create(Endpoint& end, const NodePort& place, const struct Need& need);
-  void create_queues(Endpoint& end, const struct Need& need);
-  void connect(Lane& lane, const LaneKey& key, const struct Need& need);
+  void create(Endpoint& end, const NodePort& place, const Need& need);
+  void create_queues(Endpoint& end, const Need& need);
+  void connect(Lane& lane, const LaneKey& key, const Need& need);
   void modify(Endpoint& end, const NodePort& peer, bool is_client, u32 qp, u32 service_level);
 
   const Scenario scenario_;
@@ -169,35 +162,4 @@ class Testbed {
   std::map<LaneKey, Lane> lanes_;
   bool in_step_ = false;
 };
-
-// A thread of an entry of the workload list.
-struct Member {
-  std::size_t entry;
-  u32 thread;
-};
-// What runs at the same time: most often one entry with one thread. A member's lane is its place in
-// its group.
-std::vector<std::vector<Member>> groups_of(const Scenario& scenario);
-// The sizes of an entry, one after the other; 0 stands alone.
-std::vector<u32> sizes_of(const WorkloadConfig& workload);
-// The lane of the member at this place of its group.
-inline LaneKey lane_of(const WorkloadConfig& workload, std::size_t place) {
-  return {place, workload.ends()};
-}
-// What the largest workload of a lane needs.
-struct Need {
-  u64 send_bytes = 0, recv_bytes = 0, fetch_bytes = 0;
-  u32 core = 0, service_level = 0, qps = 0, send_wqes = 0, receive_wqes = 0, inline_bytes = 0,
-      sges = 1;
-  bool invalidates = false;
-};
-std::map<LaneKey, Need> needs_of(const Scenario& scenario);
-// The longest message that fits a WQE which can be pushed.
-constexpr u32 most_inline(proto::Service service) {
-  const bool datagram = service == proto::Service::Ud;
-  return proto::kPushBytes - proto::kSendWqeBytes - (datagram ? proto::kAddressHandleBytes : 0);
-}
-// The traffic of one size of a workload; of several threads, that of one of them.
-Traffic traffic_of(const WorkloadConfig& workload, u32 qps, u32 bytes, u64 seed,
-                   proto::Service service = proto::Service::Rc, u32 thread = 0);
 }  // namespace hca::testbench

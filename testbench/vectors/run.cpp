@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "testbench/host/functional_device.h"
+#include "testbench/testbed/cycle_device.h"
+
 namespace hca::testbench {
 std::optional<std::string> find_difference(const VectorResult& a, const VectorResult& b) {
   auto all = a.seen;

@@ -9,6 +9,7 @@
 #include "model/blocks/lib/ring.h"
 #include "model/engine/random.h"
 #include "testbench/host/endpoint.h"
+#include "testbench/scenario/layout.h"
 
 namespace hca::testbench {
 // Numbers of the peer that ATOMICs count up: each value is returned to one of them as what it

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "testbench/host/endpoint.h"
+#include "testbench/scenario/layout.h"
 #include "testbench/workload/pattern.h"
 
 namespace hca::testbench {

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "model/proto/wire/packet.h"
+#include "testbench/host/functional_device.h"
+#include "testbench/testbed/cycle_device.h"
 
 namespace hca::fuzz {
 using namespace proto;

@@ -2,6 +2,7 @@
 // Moderation of completion events, as ibv_modify_cq has it: verbs and host memory alone.
 #include <catch2/catch.hpp>
 
+#include "testbench/replay/replay_runners.h"
 #include "testbench/tests/both_models/loop.h"
 
 namespace hca::testbench {

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <utility>
 
+#include "testbench/replay/replay_runners.h"
 #include "testbench/tests/both_models/loop.h"
 
 namespace hca::testbench {

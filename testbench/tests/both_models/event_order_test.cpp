@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include "testbench/replay/replay_runners.h"
 #include "testbench/tests/both_models/loop.h"
 
 namespace hca::testbench {

@@ -2,6 +2,7 @@
 // What runs out is refused at once, with the right error, and what exists goes on.
 #include <catch2/catch.hpp>
 
+#include "testbench/replay/replay_runners.h"
 #include "testbench/tests/both_models/loop.h"
 
 namespace hca::testbench {

@@ -2,6 +2,7 @@
 // A port that goes Down, or changes its addresses, while packets are under way (T15-PORT_ACTIVE).
 #include <catch2/catch.hpp>
 
+#include "testbench/replay/replay_runners.h"
 #include "testbench/tests/both_models/loop.h"
 
 namespace hca::testbench {

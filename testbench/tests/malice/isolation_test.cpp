@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "model/engine/random.h"
+#include "testbench/replay/replay_runners.h"
 #include "testbench/tests/malice/isolation.h"
 
 namespace hca::testbench::malice {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "model/proto/interface/device.h"
+#include "testbench/replay/replay_runners.h"
 #include "testbench/tests/malice/bench.h"
 
 namespace hca::testbench::malice {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <systemc>
 
+#include "testbench/testbed/cycle_device.h"
 #include "testbench/tests/one_model/one_model.h"
 
 hca::testbench::ReplayRunner hca::test::the_runner() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "testbench/host/functional_device.h"
 #include "testbench/tests/one_model/one_model.h"
 
 hca::testbench::ReplayRunner hca::test::the_runner() {

@@ -5,6 +5,7 @@
 #pragma once
 #include <catch2/catch.hpp>
 
+#include "testbench/replay/replay_runners.h"
 #include "testbench/tests/system/recording.h"
 
 namespace hca::testbench {

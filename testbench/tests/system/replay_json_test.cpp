@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "testbench/replay/replay.h"
+#include "testbench/replay/replay_runners.h"
 #include "testbench/text/json_at.h"
 
 namespace hca::testbench {

@@ -6,6 +6,7 @@
 #include "model/proto/transport/psn.h"
 #include "testbench/replay/replay.h"
 #include "testbench/replay/replay_learn.h"
+#include "testbench/replay/replay_runners.h"
 #include "testbench/tests/system/recording.h"
 #include "testbench/tests/system/replayed.h"
 

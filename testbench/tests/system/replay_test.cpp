@@ -5,6 +5,7 @@
 
 #include "model/proto/wire/headers.h"
 #include "testbench/replay/replay_learn.h"
+#include "testbench/replay/replay_runners.h"
 #include "testbench/tests/system/replayed.h"
 
 namespace hca::testbench {

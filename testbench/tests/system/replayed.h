@@ -5,6 +5,7 @@
 #include <string>
 
 #include "testbench/replay/replay.h"
+#include "testbench/replay/replay_runners.h"
 
 namespace hca::testbench {
 inline Capture load(const std::string& name) {
