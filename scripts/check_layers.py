@@ -4,6 +4,7 @@
 
   check_layers.py includes ROOT    no #include of a layer further right, nor of a library that the layer may not know; each running
                                    state of a device is changed by its owner among the blocks
+  check_layers.py graph ROOT       which folders of testbench/ include which, and the cycles among them
   check_layers.py symbols FILE...  no archive or program refers to a symbol of SystemC or links libsystemc
 """
 import pathlib
@@ -14,8 +15,7 @@ import sys
 # Left to right; a folder may include itself and what stands left of it. Beside model/systemc/ stand model/functional and rtl.
 PROTO, DEVICE, ENGINE, BLOCKS, FUNCTIONAL, HCA, RTL, TLM, TESTBENCH = (
     "model/proto", "model/device", "model/engine", "model/blocks", "model/functional", "model/systemc", "rtl", "tlm", "testbench")
-LOCKSTEP = "testbench/lockstep"
-TESTS = "testbench/tests"
+TOPS = ("model/", "rtl/", "tlm/", "testbench/")
 MAY_INCLUDE = {
     PROTO: {PROTO},
     ENGINE: {PROTO, ENGINE},
@@ -25,16 +25,50 @@ MAY_INCLUDE = {
     HCA: {PROTO, ENGINE, DEVICE, BLOCKS, HCA},
     RTL: {PROTO, ENGINE, DEVICE, BLOCKS, RTL},
     TLM: {PROTO, ENGINE, DEVICE, BLOCKS, HCA, TLM},
-    LOCKSTEP: {PROTO, ENGINE, DEVICE, BLOCKS, RTL, LOCKSTEP},
-    TESTBENCH: {PROTO, ENGINE, DEVICE, BLOCKS, FUNCTIONAL, HCA, RTL, TLM, LOCKSTEP, TESTBENCH},
-    TESTS: {PROTO, ENGINE, DEVICE, BLOCKS, FUNCTIONAL, HCA, RTL, TLM, LOCKSTEP, TESTBENCH, TESTS,
-            f"{TESTS}/proto", f"{TESTS}/device", f"{TESTS}/engine", f"{TESTS}/blocks"},
-    f"{TESTS}/proto": {PROTO, f"{TESTS}/proto"},
-    f"{TESTS}/device": {PROTO, DEVICE, f"{TESTS}/device"},
-    f"{TESTS}/engine": {PROTO, ENGINE, f"{TESTS}/engine"},
-    f"{TESTS}/blocks": {PROTO, ENGINE, DEVICE, BLOCKS, f"{TESTS}/blocks"},
 }
-WITHOUT_SYSTEMC = {PROTO, DEVICE, ENGINE, DEVICE, BLOCKS, FUNCTIONAL, RTL, LOCKSTEP}
+WITHOUT_SYSTEMC = {PROTO, DEVICE, ENGINE, BLOCKS, FUNCTIONAL, RTL}
+
+# The folders of the test bench, left to right in the same way, and what each may include of the device and its surroundings. What is
+# for one of them alone stands in a folder of it.
+SPECIFICATION = {PROTO}
+TWINS = {PROTO, ENGINE, DEVICE, BLOCKS, RTL}
+SOFTWARE = {PROTO, ENGINE, DEVICE, BLOCKS, FUNCTIONAL, TLM}
+ALL = set(MAY_INCLUDE)
+BENCH_FOLDERS = [
+    ("text", SPECIFICATION), ("packets", SPECIFICATION), ("cm", SPECIFICATION),
+    ("lockstep", TWINS), ("rtl_path", TWINS),
+    ("host", SOFTWARE), ("scenario", SOFTWARE), ("workload", SOFTWARE),
+    ("testbed", ALL), ("trace", ALL), ("vectors", ALL), ("run", ALL), ("report", ALL), ("replay", ALL),
+    ("generated_pages", ALL), ("calibration", ALL), ("sweep", ALL), ("golden", ALL),
+    ("attach", ALL), ("time_library", SPECIFICATION), ("files_library", SPECIFICATION), ("verbs_library", SPECIFICATION), ("cm_library", SPECIFICATION),
+    ("cli", ALL), ("mutants", ALL), ("fuzz", ALL), ("bench", ALL), ("examples", ALL),
+]
+# Their tests, and those of the device: each folder may include all sources of the test bench, and helpers of tests that stand left of it.
+# Tests of one layer of the device know no other.
+TEST_FOLDERS = [
+    ("proto", SPECIFICATION), ("device", {PROTO, DEVICE}), ("engine", {PROTO, ENGINE}), ("blocks", {PROTO, ENGINE, DEVICE, BLOCKS}),
+    ("functional", ALL), ("cm", ALL), ("lockstep", ALL), ("golden", ALL), ("user_rtl", ALL), ("one_model", ALL),
+    ("dissection", ALL), ("turns", ALL), ("verbs_programs", ALL), ("malice", ALL), ("both_models", ALL), ("files", ALL), ("system", ALL), ("rtl_path", ALL),
+]
+OF_ONE_LAYER = {"proto", "device", "engine", "blocks"}
+TESTS = f"{TESTBENCH}/tests"
+
+
+def add_in_order(root, rows, also):
+    """Each folder of `rows` in `root` may include what stands in its row, `also`, and the folders of the rows above it."""
+    above = set()
+    for name, of_device in rows:
+        folder = f"{root}/{name}"
+        above = above | {folder}
+        MAY_INCLUDE[folder] = of_device | also(name) | above
+        if HCA not in of_device:
+            WITHOUT_SYSTEMC.add(folder)
+
+
+add_in_order(TESTBENCH, BENCH_FOLDERS, lambda name: set())
+SOURCES = set(MAY_INCLUDE)
+MAY_INCLUDE[TESTS] = SOURCES | {TESTS}  # what the tests share
+add_in_order(TESTS, TEST_FOLDERS, lambda name: set() if name in OF_ONE_LAYER else SOURCES | {TESTS})
 # Headers of model/blocks whose class holds the Writer of a table (model/device/writers.h), and those that may change all tables.
 OWNERS = {
     "SendStates": {"requester.h"},
@@ -66,6 +100,8 @@ def breach_of_include(path, kind, header):
     """What is wrong with `path` including `header`, or None."""
     layer = layer_of(path)
     target = layer_of(header)
+    if layer is None or (target is None and header.startswith(TOPS)):
+        return f"{'its folder' if layer is None else header} has no place in the order of scripts/check_layers.py"
     if target is not None:
         if target not in MAY_INCLUDE[layer]:
             return f"{layer} may not include {target}: {header}"
@@ -92,22 +128,54 @@ def check_owners(root):
     return len(wrong)
 
 
-def check_includes(root):
-    count, bad = 0, 0
-    for path in sorted(p for top in ("model", "rtl", "tlm", "testbench") for p in (root / top).rglob("*")):
+def all_includes(root):
+    """Of all sources: path, line, and what INCLUDE finds there."""
+    for path in sorted(p for top in TOPS for p in (root / top).rglob("*")):
         if path.suffix not in {".h", ".cpp"} or "install" in path.parts:
             continue
-        name = path.relative_to(root).as_posix()
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            if not (found := INCLUDE.match(line)):
-                continue
-            count += 1
-            if what := breach_of_include(name, *found.groups()):
-                bad += 1
-                print(f"{name}:{number}: {what}")
+            if found := INCLUDE.match(line):
+                yield path.relative_to(root).as_posix(), number, *found.groups()
+
+
+def check_includes(root):
+    count, bad = 0, 0
+    for name, number, kind, header in all_includes(root):
+        count += 1
+        if what := breach_of_include(name, kind, header):
+            bad += 1
+            print(f"{name}:{number}: {what}")
     bad += check_owners(root)
     print(f"{count} includes, {bad} breaches")
     return 1 if bad or not count else 0
+
+
+def cycles_of(graph):
+    """The sets of folders that include each other, over others or directly."""
+    reached = {folder: set(graph[folder]) for folder in graph}
+    for middle in graph:
+        for folder in graph:
+            if middle in reached[folder]:
+                reached[folder] |= reached[middle]
+    return {frozenset(other for other in graph if other in reached[folder] and folder in reached[other]) for folder in graph if folder in reached[folder]}
+
+
+def print_graph(root):
+    """The folders of the test bench that the sources have, whatever the tables above say."""
+    graph = {}
+    for name, _, _, header in all_includes(root):
+        folder, other = (str(pathlib.PurePosixPath(path).parent) for path in (name, header))
+        if not (folder.startswith(TESTBENCH) and other.startswith(TESTBENCH)):
+            continue
+        graph.setdefault(other, set())
+        graph.setdefault(folder, set()).update({other} - {folder})
+    for folder, others in sorted(graph.items()):
+        print(f"{folder}: {' '.join(sorted(others)) or '-'}")
+    cycles = cycles_of(graph)
+    for cycle in cycles:
+        print(f"cycle: {' '.join(sorted(cycle))}")
+    print(f"{len(graph)} folders, {len(cycles)} cycles")
+    return 1 if cycles or not graph else 0
 
 
 def systemc_parts(symbols, needed):
@@ -134,12 +202,13 @@ def check_symbols(names):
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[1] not in ("includes", "symbols"):
+    over_root = {"includes": check_includes, "graph": print_graph}
+    if len(sys.argv) < 3 or sys.argv[1] not in (*over_root, "symbols"):
         print(__doc__, file=sys.stderr)
         return 2
-    if sys.argv[1] == "includes":
-        return check_includes(pathlib.Path(sys.argv[2]).resolve())
-    return check_symbols(sys.argv[2:])
+    if sys.argv[1] == "symbols":
+        return check_symbols(sys.argv[2:])
+    return over_root[sys.argv[1]](pathlib.Path(sys.argv[2]).resolve())
 
 
 if __name__ == "__main__":
