@@ -40,7 +40,8 @@ BENCH_FOLDERS = [
     ("host", SOFTWARE), ("scenario", SOFTWARE), ("workload", SOFTWARE),
     ("testbed", ALL), ("trace", ALL), ("vectors", ALL), ("run", ALL), ("report", ALL), ("replay", ALL),
     ("generated_pages", ALL), ("calibration", ALL), ("sweep", ALL), ("golden", ALL),
-    ("attach", ALL), ("time_library", SPECIFICATION), ("files_library", SPECIFICATION), ("verbs_library", SPECIFICATION), ("cm_library", SPECIFICATION),
+    ("programs/server", ALL), ("programs/time_library", SPECIFICATION), ("programs/files_library", SPECIFICATION),
+    ("programs/verbs_library", SPECIFICATION), ("programs/cm_library", SPECIFICATION),
     ("cli", ALL), ("mutants", ALL), ("fuzz", ALL), ("bench", ALL), ("examples", ALL),
 ]
 # Their tests, and those of the device: each folder may include all sources of the test bench, and helpers of tests that stand left of it.

@@ -20,8 +20,8 @@ FLAGS = ["-std=c++20", "-O0", "-Wno-unused"]
 
 def sources(root):
     turns = root / "testbench/tests/turns"
-    library = [s for s in (root / "testbench/time_library").glob("*.cpp") if s.name not in LEFT_OUT]
-    attach = [root / "testbench/attach" / name for name in ("packet_socket.cpp", "program_threads.cpp")]
+    library = [s for s in (root / "testbench/programs/time_library").glob("*.cpp") if s.name not in LEFT_OUT]
+    attach = [root / "testbench/programs/server" / name for name in ("packet_socket.cpp", "program_threads.cpp")]
     engine = [root / "model/engine" / name for name in ("domain.cpp", "probe.cpp")]
     return [*turns.glob("*.cpp"), *library, *attach, *engine]
 

@@ -98,7 +98,7 @@ ROWS = [
     (r"testbench/(vectors/.*|replay.*)", ["hca"],
      lambda p: [VECTORS, [HCA, "replay", *captures()], [PYTHON, "scripts/check_replay_cli.py", HCA, "vectors"]]),
     (r"testbench/sweep/.*", ["hca"], lambda p: [[PYTHON, "scripts/check_sweep.py", HCA]]),
-    (r"testbench/attach/.*|testbench/verbs_library/.*|testbench/time_library/.*", ["hca"],
+    (r"testbench/programs/.*", ["hca"],
      lambda p: [[PYTHON, "scripts/check_attach.py", HCA, "testbench/scenarios", case] for case in ("rc_pingpong", "send_bw")]),
     (r"testbench/lockstep/.*", ["hca"], None),
     (r"testbench/tests/[a-z_]+/[a-z_]+\.(cpp|h)", [], None),  # see of_test_file()

@@ -7,9 +7,9 @@
 #include <memory>
 #include <stdexcept>
 
-#include "testbench/attach/fault_messages.h"
 #include "testbench/cli/commands.h"
 #include "testbench/cli/server_link.h"
+#include "testbench/programs/server/fault_messages.h"
 #include "testbench/scenario/scenario_file.h"
 #include "testbench/scenario/scenario_knobs.h"
 

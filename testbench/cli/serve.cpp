@@ -5,10 +5,10 @@
 #include <csignal>
 #include <memory>
 
-#include "testbench/attach/records.h"
-#include "testbench/attach/serve_rules.h"
-#include "testbench/attach/time_stamps.h"
 #include "testbench/cli/commands.h"
+#include "testbench/programs/server/records.h"
+#include "testbench/programs/server/serve_rules.h"
+#include "testbench/programs/server/time_stamps.h"
 #include "testbench/scenario/scenario_file.h"
 
 namespace hca::cli {

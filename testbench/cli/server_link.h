@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "testbench/attach/packet_socket.h"
+#include "testbench/programs/server/packet_socket.h"
 
 namespace hca::cli {
 // What this process asks an `hca serve`.

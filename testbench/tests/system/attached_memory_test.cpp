@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/attach/attached_memory.h"
+#include "testbench/programs/server/attached_memory.h"
 
 #include <catch2/catch.hpp>
 #include <stdexcept>

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "testbench/attach/file_places.h"
-#include "testbench/files_library/place.h"
+#include "testbench/programs/files_library/place.h"
+#include "testbench/programs/server/file_places.h"
 
 namespace hca::files_library {
 namespace {

@@ -5,9 +5,9 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
-#include "testbench/attach/failures.h"
-#include "testbench/attach/numbers.h"
-#include "testbench/attach/serve_rules.h"
+#include "testbench/programs/server/failures.h"
+#include "testbench/programs/server/numbers.h"
+#include "testbench/programs/server/serve_rules.h"
 #include "testbench/scenario/scenario_file.h"
 #include "testbench/scenario/scenario_knobs.h"
 #include "tlm/fault_script.h"

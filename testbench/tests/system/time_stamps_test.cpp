@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testbench/attach/time_stamps.h"
+#include "testbench/programs/server/time_stamps.h"
 
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -13,11 +13,11 @@
 #include <climits>
 #include <cstring>
 
+#include "testbench/programs/time_library/library.h"
+#include "testbench/programs/time_library/program.h"
+#include "testbench/programs/time_library/turns.h"
 #include "testbench/tests/turns/explorer.h"
 #include "testbench/tests/turns/simulation.h"
-#include "testbench/time_library/library.h"
-#include "testbench/time_library/program.h"
-#include "testbench/time_library/turns.h"
 
 namespace hca::explored {
 namespace {

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "testbench/attach/interposed.h"
+#include "testbench/programs/server/interposed.h"
 #include "testbench/tests/turns/explorer.h"
 #include "testbench/tests/turns/simulation.h"
 

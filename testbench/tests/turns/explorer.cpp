@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "testbench/attach/kernel_call.h"
+#include "testbench/programs/server/kernel_call.h"
 
 namespace hca::explored {
 void (*on_fault)() = nullptr;

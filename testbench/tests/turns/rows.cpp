@@ -6,10 +6,10 @@
 
 #include <array>
 
+#include "testbench/programs/time_library/library.h"
 #include "testbench/tests/turns/call_rows.h"
 #include "testbench/tests/turns/explorer.h"
 #include "testbench/tests/turns/simulation.h"
-#include "testbench/time_library/library.h"
 
 namespace hca::explored {
 namespace {

@@ -8,10 +8,10 @@
 #include <new>
 #include <optional>
 
-#include "testbench/time_library/library.h"
-#include "testbench/time_library/program.h"
-#include "testbench/time_library/system_calls.h"
-#include "testbench/time_library/turns.h"
+#include "testbench/programs/time_library/library.h"
+#include "testbench/programs/time_library/program.h"
+#include "testbench/programs/time_library/system_calls.h"
+#include "testbench/programs/time_library/turns.h"
 
 namespace hca::explored {
 using attach::SharedThread;

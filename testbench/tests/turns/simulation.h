@@ -5,7 +5,7 @@
 #include <list>
 #include <memory>
 
-#include "testbench/attach/program_threads.h"
+#include "testbench/programs/server/program_threads.h"
 
 namespace hca::explored {
 // It has one doorbell. Some time after that has been rung it writes a word, and makes a descriptor

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "testbench/programs/server/attached_memory.h"
+#include "testbench/programs/server/cm_port.h"
+#include "testbench/scenario/device_config.h"
+#include "testbench/testbed/testbed.h"
+
+namespace hca::attach {
+using testbench::Cycle;
+
+// What the driver in the kernel is to an HCA: it gives objects their numbers, executes commands,
+// writes doorbells and takes the events of the event queues, for all programs.
+class Device final : private testbench::Program {
+ public:
+  // `reuse`: of numbers of queue pairs.
+  Device(std::string name, unsigned index, testbench::Testbed& testbed,
+         const testbench::Scenario& scenario, Reuse reuse);
+  const std::string& name() const { return name_; }
+  const DeviceInfo& info() const { return info_; }
+  const std::vector<proto::PortAttributes>& ports() const { return ports_; }
+  proto::Framing framing() const { return proto::Framing(ports_[0].framing); }
+  u32 completion_eq() const { return completions_->eqn; }
+  AttachedMemory& memory() { return memory_; }
+  testbench::Node& node() const { return node_; }
+  u64 period() const { return period_; }  // ps: of its clock
+  unsigned index() const { return index_; }
+  CmPort& cm() const { return *cm_; }
+  // Connection management has something to wait for.
+  void wake_cm();
+  // Cores of its host that run threads of programs.
+  std::optional<unsigned> take_core();
+  void give_core_back(unsigned core) { taken_cores_.erase(core); }
+
+  // Waits, in simulated time. The structure comes back in `body` as the HCA wrote it.
+  proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object, Body& body);
+  // At this time, in ps; now, if it is over.
+  void ring(u32 offset, std::span<const u8> doorbell, u64 at);
+
+  std::optional<u32> take_number(Kind kind);
+  void give_number_back(Kind kind, u32 number);
+  // Events of this object go there; `nullptr`: to nobody any more.
+  void set_sink(Kind kind, u32 number, EventSink* sink);
+  bool is_of(Kind kind, u32 number, const EventSink* sink) const;
+  // Who hears of what happens to a port.
+  void add_listener(EventSink* sink) { listeners_.insert(sink); }
+  void remove_listener(EventSink* sink) { listeners_.erase(sink); }
+
+ private:
+  // What its core 0 runs after an interrupt: what the event queues hold goes to those it is for.
+  Cycle act(Cycle now) override;
+  bool waits_for_events() const override { return true; }
+  Cycle wakes_at() const override { return cm_ ? cm_->wakes_at() : engine::kNever; }
+  bool finished() const override { return false; }
+  bool failed() const override { return false; }
+  void set_up_port(u32 number, proto::PortAttributes port, const testbench::Scenario& scenario);
+  void describe(const testbench::Scenario& scenario);
+  EventSink* sink_of(Kind kind, u32 number) const;
+
+  const std::string name_;
+  const unsigned index_;
+  testbench::Node& node_;
+  const u64 period_;
+  std::vector<proto::PortAttributes> ports_;
+  DeviceInfo info_;
+  AttachedMemory memory_;
+  std::map<Kind, Numbers> numbers_;
+  std::set<unsigned> taken_cores_;
+  std::map<u64, EventSink*> sinks_;  // by kind and number
+  std::set<EventSink*> listeners_;
+  testbench::CompChannel *completions_ = nullptr, *async_ = nullptr;
+  u8 key_byte_ = 0;
+  std::unique_ptr<CmPort> cm_;
+};
+}  // namespace hca::attach

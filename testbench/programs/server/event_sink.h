@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/proto/interface/events.h"
+#include "testbench/programs/server/protocol.h"
+
+namespace hca::attach {
+// Who hears of the events of an object.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void completion_event(u32 cqn) = 0;
+  // Of a port its kind is none.
+  virtual void async_event(proto::EventType type, Kind kind, u32 number) = 0;
+};
+}  // namespace hca::attach
