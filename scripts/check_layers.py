@@ -48,8 +48,11 @@ BENCH_FOLDERS = [
 # Tests of one layer of the device know no other.
 TEST_FOLDERS = [
     ("proto", SPECIFICATION), ("device", {PROTO, DEVICE}), ("engine", {PROTO, ENGINE}), ("blocks", {PROTO, ENGINE, DEVICE, BLOCKS}),
-    ("functional", ALL), ("cm", ALL), ("lockstep", ALL), ("golden", ALL), ("user_rtl", ALL), ("one_model", ALL),
-    ("dissection", ALL), ("turns", ALL), ("verbs_programs", ALL), ("malice", ALL), ("both_models", ALL), ("files", ALL), ("system", ALL), ("rtl_path", ALL),
+    ("functional", ALL), ("systemc", ALL), ("tlm", ALL),
+    ("packets", ALL), ("cm", ALL), ("lockstep", ALL), ("rtl_path", ALL), ("host", ALL), ("scenario", ALL), ("workload", ALL), ("testbed", ALL),
+    ("trace", ALL), ("vectors", ALL), ("run", ALL), ("report", ALL), ("replay", ALL), ("calibration", ALL), ("sweep", ALL), ("golden", ALL),
+    ("programs/server", ALL), ("programs/files_library", ALL), ("programs/verbs_library", ALL), ("programs/time_library", ALL),
+    ("programs/cm_library", ALL), ("system", ALL),
 ]
 OF_ONE_LAYER = {"proto", "device", "engine", "blocks"}
 TESTS = f"{TESTBENCH}/tests"
@@ -92,9 +95,10 @@ SYSTEMC_HEADER = re.compile(r"^(systemc|tlm)(\.h)?$|^(tlm_|sysc/)")
 
 
 def layer_of(path):
-    """The longest folder of the table that `path` (from the root) lies in; None outside all of them."""
+    """The longest folder of the table that `path` (from the root) lies in; None outside all of them, or in a folder of TESTS itself."""
     parents = [str(p) for p in pathlib.PurePosixPath(path).parents]
-    return next((folder for folder in parents if folder in MAY_INCLUDE), None)
+    found = next((folder for folder in parents if folder in MAY_INCLUDE), None)
+    return None if found == TESTS and parents[0] != TESTS else found
 
 
 def breach_of_include(path, kind, header):

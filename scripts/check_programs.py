@@ -220,7 +220,7 @@ def sanitized(hca, scenario):
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     with Served(hca, scenario, []) as served, tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "program")
-        subprocess.run(["g++", "-std=c++20", "-fsanitize=address", os.path.join(root, "testbench/tests/verbs_programs/by_name.cpp"), "-o", program, "-ldl"],
+        subprocess.run(["g++", "-std=c++20", "-fsanitize=address", os.path.join(root, "testbench/tests/programs/verbs_library/by_name.cpp"), "-o", program, "-ldl"],
                        check=True)
         for clock in "wall", "sim":
             for form in "preload", "replace":
@@ -297,7 +297,7 @@ def ucx(hca, scenario):
 # ---- MPI
 def build_mpi(kind, folder):
     compiler = MPI[kind][1]
-    source = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "testbench/tests/verbs_programs/mpi/ring.c")
+    source = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "testbench/tests/programs/verbs_library/mpi/ring.c")
     program = os.path.join(folder, kind)
     subprocess.run([compiler, "-O1", source, "-o", program], check=True)
     return program

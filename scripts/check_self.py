@@ -93,7 +93,7 @@ class Layers(unittest.TestCase):
                 ("tlm/wire.h", '"', "model/systemc/hca.h"), ("testbench/cli/run.cpp", '"', "rtl/icrc.h"),
                 ("model/proto/wire/crc.cpp", "<", "isa-l/crc.h"), ("testbench/tests/proto/psn.cpp", "<", "catch2/catch.hpp"),
                 ("testbench/scenario/scenario.h", '"', "testbench/host/host_cpu.h"), ("testbench/testbed/testbed.h", "<", "systemc"),
-                ("testbench/tests/system/run_test.cpp", '"', "testbench/report/report.h"),
+                ("testbench/tests/run/run_test.cpp", '"', "testbench/report/report.h"),
                 ("testbench/tests/system/query_test.cpp", '"', "testbench/tests/functional/functional_pair.h")):
             self.assertIsNone(check_layers.breach_of_include(path, kind, header), (path, header))
 
@@ -110,11 +110,12 @@ class Layers(unittest.TestCase):
     def test_an_include_to_the_right_inside_of_the_test_bench_is_found(self):
         for path, kind, header in (
                 ("testbench/host/endpoint.h", '"', "testbench/scenario/traffic.h"), ("testbench/scenario/scenario.h", '"', "testbench/testbed/testbed.h"),
-                ("testbench/run/run.h", '"', "testbench/report/report.h"), ("testbench/report/report.cpp", '"', "testbench/tests/system/run_text.h"),
+                ("testbench/run/run.h", '"', "testbench/report/report.h"), ("testbench/report/report.cpp", '"', "testbench/tests/run_text.h"),
                 ("testbench/text/json_at.cpp", '"', "model/engine/cycle.h"), ("testbench/host/verbs.cpp", "<", "systemc"),
                 ("testbench/tests/blocks/pair.h", '"', "testbench/host/verbs.h"),
-                ("testbench/tests/functional/functional_pair.h", '"', "testbench/tests/system/run_text.h"),
-                ("testbench/new_folder/file.h", '"', "model/proto/types.h"), ("testbench/cli/run.cpp", '"', "testbench/new_folder/file.h")):
+                ("testbench/tests/functional/functional_pair.h", '"', "testbench/tests/system/malice/bench.h"),
+                ("testbench/new_folder/file.h", '"', "model/proto/types.h"), ("testbench/cli/run.cpp", '"', "testbench/new_folder/file.h"),
+                ("testbench/tests/new_folder/file.cpp", '"', "testbench/tests/run_text.h")):
             self.assertIsNotNone(check_layers.breach_of_include(path, kind, header), (path, header))
 
     def test_folders_that_include_each_other_are_found(self):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The explorer of turns finds each mistake of testbench/tests/turns/mistakes.toml.
+"""The explorer of turns finds each mistake of testbench/tests/programs/time_library/turns/mistakes.toml.
 
   scripts/check_turns.py ROOT [NAME ...]   those whose names have one of these; all if none is given
 
@@ -14,12 +14,12 @@ import tomllib
 from pathlib import Path
 
 SCHEDULES = "40000"
-LEFT_OUT = {"tsc.cpp", "code.cpp", "looks.cpp", "overwritten.cpp", "spin.cpp"}  # as in tests/turns/CMakeLists.txt
+LEFT_OUT = {"tsc.cpp", "code.cpp", "looks.cpp", "overwritten.cpp", "spin.cpp"}  # as in its CMakeLists.txt
 FLAGS = ["-std=c++20", "-O0", "-Wno-unused"]
 
 
 def sources(root):
-    turns = root / "testbench/tests/turns"
+    turns = root / "testbench/tests/programs/time_library/turns"
     library = [s for s in (root / "testbench/programs/time_library").glob("*.cpp") if s.name not in LEFT_OUT]
     attach = [root / "testbench/programs/server" / name for name in ("packet_socket.cpp", "program_threads.cpp")]
     engine = [root / "model/engine" / name for name in ("domain.cpp", "probe.cpp")]
@@ -49,7 +49,7 @@ def build(root, out, mistake, plain):
         made = plain.get(relative) if mistake and mistake["file"].endswith(".cpp") and not is_changed else None
         if not made:
             made = out / (str(relative).replace("/", "_") + ".o")
-            subprocess.run(["c++", *FLAGS, f"-I{root}/testbench/tests/turns/instead", f"-I{include}", f"-I{root}", "-c",
+            subprocess.run(["c++", *FLAGS, f"-I{root}/testbench/tests/programs/time_library/turns/instead", f"-I{include}", f"-I{root}", "-c",
                             changed if is_changed else source, "-o", made], check=True)
         objects.append(made)
         if not mistake:
@@ -67,7 +67,7 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     root = Path(sys.argv[1]).resolve()
-    mistakes = tomllib.loads((root / "testbench/tests/turns/mistakes.toml").read_text())["mistake"]
+    mistakes = tomllib.loads((root / "testbench/tests/programs/time_library/turns/mistakes.toml").read_text())["mistake"]
     wanted = [m for m in mistakes if not sys.argv[2:] or any(name in m["name"] for name in sys.argv[2:])]
     missed = 0
     with tempfile.TemporaryDirectory() as folder:

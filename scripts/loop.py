@@ -24,16 +24,34 @@ MOST_LINES = 60  # of what a step says that failed
 PYTHON = "/usr/bin/python3"  # Debian's, which has scapy
 
 
-OTHERWISE = {"system": ["run", "run_figures", "run_files", "scenario"]}  # what tries sources that no test is named for
+# The program of a test file: that of the first row whose folder or file it is.
+PROGRAMS = [
+    ("proto/", "hca_proto_tests"), ("device/", "hca_device_tests"), ("engine/", "hca_engine_tests"), ("blocks/", "hca_model_tests"),
+    ("cm/", "hca_cm_tests"), ("functional/", "hca_functional_tests"),
+    ("system/malice/", "hca_malice_tests"), ("system/both_models/", "hca_both_models_tests"),
+    ("packets/dissection/", None), ("packets/", "hca_file_tests"), ("trace/frames_by_time_test", "hca_file_tests"),
+    ("trace/time_series_test", "hca_file_tests"), ("run/run_limits_test", "hca_file_tests"),
+    ("programs/server/", "hca_system_tests"), ("programs/files_library/", "hca_system_tests"), ("programs/", None),
+    ("vectors/one_model/", None), ("lockstep/", None), ("rtl_path/", None), ("user_rtl/", None), ("golden/", None), ("install/", None),
+    ("", "hca_system_tests"),
+]
+# What tries sources that no test is named for.
+OTHERWISE = {"hca_system_tests": ["run", "run_figures", "run_files", "scenario"]}
 
 
-def tests_about(folder, path):
-    """Catch2's tags of the test files in `folder` that are about a source: of its name, else of its first word, else OTHERWISE, else all."""
+def program_of(test):
+    """The program of a test file, by its path from TESTS; None: another one than those of Catch2 here."""
+    return next(program for start, program in PROGRAMS if test.startswith(start))
+
+
+def tests_about(program, path):
+    """Catch2's tags of the test files of `program` that are about a source: of its name, else of its first word, else OTHERWISE, else all."""
     stem = pathlib.PurePath(path).stem
-    names = [p.stem.removesuffix("_test") for p in sorted((TESTS / folder).glob("*_test.cpp"))]
+    files = [p for p in sorted(TESTS.rglob("*_test.cpp")) if program_of(p.relative_to(TESTS).as_posix()) == program]
+    names = [p.stem.removesuffix("_test") for p in files]
     about = [n for n in names if stem.startswith(n) or n.startswith(stem)]
     about = about or [n for n in names if n.split("_")[0] == stem.split("_")[0]]
-    about = about or OTHERWISE.get(folder, names)
+    about = about or OTHERWISE.get(program, names)
     return ",".join(f"[#{n}_test]" for n in about)
 
 
@@ -63,16 +81,11 @@ def of_command(path):
 
 
 def of_test_file(path):
-    folder, stem = pathlib.PurePath(path).parent.name, pathlib.PurePath(path).stem
-    program = PROGRAMS.get(folder)
+    stem, program = pathlib.PurePath(path).stem, program_of(path.removeprefix("testbench/tests/"))
     if not program:
         return [], []
     return [program], [catch(program, f"[#{stem}]" if path.endswith("_test.cpp") else "~[slow]~[million]")]
 
-
-PROGRAMS = {"proto": "hca_proto_tests", "device": "hca_device_tests", "engine": "hca_engine_tests", "blocks": "hca_model_tests",
-            "functional": "hca_functional_tests", "malice": "hca_malice_tests", "both_models": "hca_both_models_tests",
-            "system": "hca_system_tests", "files": "hca_file_tests"}
 
 # pattern of a path | targets | commands. The first row that fits a path counts.
 ROWS = [
@@ -87,11 +100,11 @@ ROWS = [
     (r"model/engine/.*", ["hca_engine_tests", "hca"], lambda p: [catch("hca_engine_tests", "~[slow]~[million]"), VECTORS]),
     (r"model/device/.*", ["hca_device_tests", "hca"], lambda p: [catch("hca_device_tests", "~[slow]~[million]"), VECTORS]),
     (r"model/blocks/.*", ["hca_model_tests", "hca_cycle_vectors"],
-     lambda p: [catch("hca_model_tests", tests_about("blocks", p)), vectors_on("cycle")]),
+     lambda p: [catch("hca_model_tests", tests_about("hca_model_tests", p)), vectors_on("cycle")]),
     (r"model/functional/.*", ["hca_functional_tests", "hca_functional_vectors"],
      lambda p: [catch("hca_functional_tests", "~[slow]~[million]"), vectors_on("functional")]),
     (r"(model/systemc/.*|tlm/.*)\.(h|cpp)", ["hca_system_tests", "hca"],
-     lambda p: [catch("hca_system_tests", tests_about("system", p)), VECTORS]),
+     lambda p: [catch("hca_system_tests", tests_about("hca_system_tests", p)), VECTORS]),
     (r"rtl/(\w+)\.(sv|svh|f)", ["hca"], None),  # see rtl_commands()
     (r"rtl/.*", ["hca"], None),
     (r"testbench/cli/.*", ["hca"], of_command),
@@ -101,17 +114,17 @@ ROWS = [
     (r"testbench/programs/.*", ["hca"],
      lambda p: [[PYTHON, "scripts/check_attach.py", HCA, "testbench/scenarios", case] for case in ("rc_pingpong", "send_bw")]),
     (r"testbench/lockstep/.*", ["hca"], None),
-    (r"testbench/tests/[a-z_]+/[a-z_]+\.(cpp|h)", [], None),  # see of_test_file()
+    (r"testbench/tests/[a-z0-9_/]+\.(cpp|h)", [], None),  # see of_test_file()
     (r"testbench/scenarios/.*\.yaml", ["hca"], lambda p: [[HCA, "run", p]]),
     (r"testbench/presets/.*\.yaml", ["hca"], lambda p: [[HCA, "calibrate"]]),
     (r"testbench/[a-z_]+/[^/]+\.(h|cpp|in)", ["hca_system_tests", "hca"],
-     lambda p: [catch("hca_system_tests", tests_about("system", p)), [HCA, "run"]]),
+     lambda p: [catch("hca_system_tests", tests_about("hca_system_tests", p)), [HCA, "run"]]),
     (r"scripts/.*\.sh", [], lambda p: [["shellcheck", p]]),
     (r"scripts/.*\.py", [], lambda p: [[PYTHON, "-m", "py_compile", p]]),
     (r"docs/manual/(architect|compliance_engineer|verbs_programs)\.md", ["hca"],
      lambda p: [[PYTHON, "scripts/check_pages.py", "."], [PYTHON, "scripts/check_manual.py", str(BUILD), pathlib.Path(p).stem]]),
     (r"docs/.*|README\.md", [], lambda p: [[PYTHON, f"scripts/check_{what}.py", "."] for what in ("pages", "requirements")]),
-    (r"testbench/(golden|fuzz|bench|mutants|examples|report|sweeps)/.*|testbench/tests/(install|golden|user_rtl|verbs_programs|dissection)/.*"
+    (r"testbench/(golden|fuzz|bench|mutants|examples|report|sweeps)/.*|testbench/tests/(install|golden|user_rtl|programs)/.*"
      r"|(.*/)?CMakeLists\.txt|CMakePresets\.json|\.[\w.-]+(/.*)?|LICENSE|.*\.(cmake|txt|md)", [], lambda p: []),
 ]
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which thread of a program in simulated time has its turn, and when. Nothing here knows what else
-// the simulation is made of: the test of turns (testbench/tests/turns) has it without.
+// the simulation is made of: the test of turns (testbench/tests/programs/time_library/turns) has it
+// without.
 #pragma once
 #include <array>
 #include <memory>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words that threads, program and server share, and how they wait for one. The test of turns
-// (testbench/tests/turns) has another file of this name, where an explorer says who goes on next.
+// (testbench/tests/programs/time_library/turns) has another file of this name, where an explorer
+// says who goes on next.
 #pragma once
 #include <linux/futex.h>
 #include <sys/syscall.h>

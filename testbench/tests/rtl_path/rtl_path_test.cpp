@@ -2,7 +2,7 @@
 // RTL blocks, and blocks of a user's own, in the places of units of the path.
 #include <catch2/catch.hpp>
 
-#include "testbench/tests/system/run_text.h"
+#include "testbench/tests/run_text.h"
 
 namespace hca::testbench {
 namespace {

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "testbench/run/run_recorder.h"
-#include "testbench/tests/system/run_text.h"
+#include "testbench/tests/run_text.h"
 
 namespace hca::testbench {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs whose core is slower than its link.
-#include "testbench/tests/system/recorded_run.h"
+#include "testbench/tests/recorded_run.h"
 
 namespace hca::testbench {
 namespace {

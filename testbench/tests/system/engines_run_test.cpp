@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processing engines in a run: how many messages queue pairs of one engine and of several have.
-#include "testbench/tests/system/recorded_run.h"
+#include "testbench/tests/recorded_run.h"
 
 namespace hca::testbench {
 // Four engines, 160 cycles of 2.5 ns each a packet: 2.5 M/s each. Of 800 us the first message's way

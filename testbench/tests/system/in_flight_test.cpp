@@ -4,8 +4,8 @@
 #include <set>
 
 #include "testbench/replay/replay_host.h"
-#include "testbench/tests/system/recording.h"
-#include "testbench/tests/system/replayed.h"
+#include "testbench/tests/replay/recording.h"
+#include "testbench/tests/replay/replayed.h"
 
 namespace hca::testbench {
 using namespace proto;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs with rate limits, and with receive buffers that are too small without flow control.
 #include "testbench/testbed/testbed.h"
-#include "testbench/tests/system/run_text.h"
+#include "testbench/tests/run_text.h"
 
 namespace hca::testbench {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs in which traffic classes share what limits them.
-#include "testbench/tests/system/run_text.h"
+#include "testbench/tests/run_text.h"
 
 namespace hca::testbench {
 namespace {

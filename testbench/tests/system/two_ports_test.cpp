@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <map>
 
-#include "testbench/tests/system/run_text.h"
+#include "testbench/tests/run_text.h"
 #include "testbench/trace/wire_capture.h"
 
 namespace hca::testbench {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Virtual lanes share a link by the tables of VL arbitration.
-#include "testbench/tests/system/run_text.h"
+#include "testbench/tests/run_text.h"
 
 namespace hca::testbench {
 namespace {

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ports, ends and workloads make of each other: refused once, at the setting that says it.
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/run_text.h"
+
+namespace hca::testbench {
+using Catch::Matchers::Contains;
+using Catch::Matchers::Equals;
+
+TEST_CASE("the second port or HCA is judged as the first", "[scenario]") {
+  // 64 B of 400 MHz are 204.8 Gb/s.
+  const std::string slow =
+      ".link_rate: 64 B in each cycle of 400 MHz are 204.8 Gb/s, less than the 800 Gb/s of a link";
+  for (const char* link : {"hca.port1", "hca.port2", "hca1.port1", "hca1.port2"})
+    CHECK_THAT(error_of("hca.core.ports: 2\n" + std::string(link) + ".link_rate: 800 Gb/s\n"),
+               Contains("s.yaml:2: " + std::string(link) + slow));
+  CHECK(error_of("hca.core: {ports: 2, allow_slow_core: true}\nhca.port2.link_rate: 800 Gb/s\n") ==
+        "(none)");
+  for (const char* hca : {"hca0", "hca1", "hca"}) {
+    const std::string name(hca);
+    CHECK_THAT(error_of(name + ".link_control.buffer: 512 B\n"),
+               Contains("s.yaml:1: " + name + ".link_control.buffer: 512 B, with what is shared"));
+    CHECK_THAT(
+        error_of(name + ".qp_cache: {entries: 8, ways: 3}\n"),
+        Equals("s.yaml:1: qp_cache.ways: \"3\" does not divide the entries; allowed: 0, or a "
+               "divisor of 8"));
+  }
+  const std::string breaks = ": {down_for: 2 us, down_times: 2, down_every: 2 us}\n";
+  const std::string problem =
+      "s.yaml:2: wire.down_every: \"2000000 ps\" leaves no time between two breaks; allowed: more "
+      "than wire.down_for, 2000000 ps";
+  for (const char* wire : {"wire1", "wire2", "wire"})
+    CHECK_THAT(error_of("hca.core.ports: 2\n" + (wire + breaks)), Equals(problem));
+  CHECK(error_of("wire: {down_for: 2 us, down_times: 2, down_every: 2001 ns}\n") == "(none)");
+  CHECK(error_of("wire: {down_for: 2 us, down_times: 1, down_every: 1 us}\n") == "(none)");
+}
+
+TEST_CASE("every cache of contexts has whole sets", "[scenario]") {
+  for (const char* cache : {"qp_cache", "cq_cache", "mpt_cache", "mtt_cache", "wqe_cache"}) {
+    const std::string name(cache);
+    CHECK_THAT(error_of("hca." + name + ": {entries: 8, ways: 3}\n"),
+               Contains(name + ".ways: \"3\" does not divide the entries"));
+    CHECK(error_of("hca." + name + ": {entries: 8, ways: 4}\n") == "(none)");
+  }
+}
+
+TEST_CASE("both ends of a link have the flow control of its framing", "[scenario]") {
+  const std::string pause =
+                        ".link_control: {mode: pause, buffer: 64 KiB, xoff: 32 KiB, xon: 1 KiB}\n",
+                    credits = ".link_control: {mode: credits, buffer: 64 KiB}\n",
+                    native = "connection.framing: ib_local\n";
+  CHECK(error_of("hca" + pause) == "(none)");
+  CHECK(error_of("hca" + credits + native) == "(none)");
+  CHECK_THAT(
+      error_of("hca0" + pause),
+      Contains("s.yaml:1: hca0.link_control.mode: pause is another one than that of the other "
+               "end, none; allowed: the same"));
+  CHECK_THAT(error_of("hca" + credits),
+             Contains("s.yaml:1: hca.link_control.mode: credits does not go with"));
+  CHECK_THAT(error_of("hca" + pause + native),
+             Contains("s.yaml:1: hca.link_control.mode: pause does not go with"));
+}
+
+TEST_CASE("both ends of a link have its rate and its lanes", "[scenario]") {
+  CHECK(error_of("hca.port.link_rate: 10 Gb/s\n") == "(none)");
+  CHECK_THAT(error_of("hca1.port.link_rate: 10 Gb/s\n"),
+             Contains("s.yaml:1: hca1.port.link_rate: 100 Gb/s of hca0 and 10 Gb/s of hca1 are the "
+                      "rates of one link; allowed: the same at both ends"));
+  CHECK_THAT(error_of("hca.core.ports: 2\nhca0.port2.link_rate: 40 Gb/s\n"),
+             Contains("s.yaml:2: hca0.port2.link_rate: 40 Gb/s of hca0 and 100 Gb/s of hca1"));
+  const std::string credits =
+      "connection.framing: ib_local\nhca.link_control: {mode: credits, buffer: 64 KiB}\n";
+  CHECK(error_of(credits + "hca.link_control.lanes: 2\n") == "(none)");
+  CHECK_THAT(error_of(credits + "hca1.link_control.lanes: 2\n"),
+             Contains("s.yaml:3: hca1.link_control.lanes: 1 of hca0 and 2 of hca1 are the lanes of "
+                      "one link; allowed: as many at both ends"));
+}
+
+// 64 queue pairs with 16 READs each are 1024.
+TEST_CASE("link control and READs both ways want a place for each", "[scenario]") {
+  const std::string text =
+      "connection: {framing: ib_local, qps: 64}\n"
+      "hca.link_control: {mode: credits, buffer: 64 KiB}\n"
+      "workload: [{operation: read, size: 4 KiB, messages: 640, depth: 64, direction: both}]\n";
+  CHECK_THAT(error_of(text), Contains("s.yaml:2: hca.link_control.mode: ") &&
+                                 Contains("256 outcomes (responder_execute.outcomes) are fewer "
+                                          "than the 1024 messages") &&
+                                 Contains("allowed: 1024 or more"));
+  CHECK(error_of(text, {"workload[0].direction=forward"}) == "(none)");
+  CHECK(error_of(text, {"workload[0].depth=4"}) == "(none)");
+  const std::string enough = "hca.responder_execute.outcomes=1024";
+  CHECK(error_of(text, {enough}) == "(none)");
+  CHECK(all(run_text(text, {enough}).failures) == "");
+}
+
+// Neither hides the other.
+TEST_CASE("a value out of its range and a mistake of two others are told together", "[scenario]") {
+  const std::string error =
+      error_of("hca:\n  doorbell: {interval: 0 cycles}\n  qp_cache: {entries: 8, ways: 3}\n");
+  CHECK_THAT(error, Contains("s.yaml:2: hca.doorbell.interval: ") &&
+                        Contains("s.yaml:3: qp_cache.ways: \"3\" does not divide the entries"));
+  CHECK_THAT(error_of("hca:\n  qp_cache: {entries: -8,\n ways: 3}\n"),
+             Contains("s.yaml:2: hca.qp_cache.entries: ") && !Contains("divide"));
+}
+
+TEST_CASE("datagrams have no rate limit", "[scenario]") {
+  CHECK_THAT(
+      error_of("connection: {service: ud, rate_limit: 1 Gb/s}\n"),
+      Contains("s.yaml:1: connection.rate_limit: is set with ud, whose datagrams have a path "
+               "each; allowed: 0 b/s"));
+  for (const char* service : {"rc", "uc"})
+    CHECK(error_of("connection: {service: " + std::string(service) + ", rate_limit: 1 Gb/s}\n") ==
+          "(none)");
+}
+
+TEST_CASE("workloads on the same queue pairs have one service level", "[scenario][workload]") {
+  const auto levels = [](const std::string& more) {
+    return error_of("workload:\n  - {size: 8 B, service_level: 1" + more +
+                    "}\n  - {size: 8 B, service_level: 2" + more + "}\n");
+  };
+  CHECK_THAT(levels(""), Equals("s.yaml:3: workload[1].service_level: 2 differs from that of "
+                                "workload[0], which has the same queue pairs; allowed: 1"));
+  CHECK(levels(", together: true") == "(none)");
+}
+
+TEST_CASE("a range of sizes that is empty by a byte is refused", "[scenario][workload]") {
+  CHECK_THAT(error_of("workload: [{from: 65 B, to: 64 B}]\n"),
+             Contains("workload[0].to: 64 B is less than from; allowed: 65 B or more"));
+  CHECK(error_of("workload: [{from: 64 B, to: 64 B}]\n") == "(none)");
+}
+
+TEST_CASE("more receive WQEs than a shared receive queue has are told with their key", "[run]") {
+  const auto text = [](int qps) {
+    return "connection.srq: true\nworkload: [{operation: send, size: 64 B, qps: " +
+           std::to_string(qps) + ", receive_depth: 256}]\n";
+  };
+  CHECK(
+      error_of(text(129)) ==
+      "s.yaml:2: workload[0].receive_depth: of 256 makes too many WQEs of a shared receive queue; "
+      "allowed: 129 queue pairs times it up to 32768");
+  CHECK(error_of(text(128)) == "(none)");
+}
+
+// Numbers of objects are below a knob. Queue pairs begin with 16, regions and queues with 1: a lane
+// has two CQs and three regions, and each thread, and each workload of those that run together, has
+// a lane.
+TEST_CASE("objects that the device does not have are told at the workload that asks for them",
+          "[scenario][workload]") {
+  const std::string threads =
+      "workload:\n  - {operation: send, size: 8 B}\n  - {operation: send, size: 8 B, qps: 4, "
+      "threads: 4}\n";
+  const auto refused = [&](const std::string& knob, int enough, const std::string& words) {
+    const auto with = [&](int value) {
+      return error_of("hca0.core." + knob + ": " + std::to_string(value) + "\n" + threads);
+    };
+    CAPTURE(knob, with(enough));
+    CHECK(with(enough) == "(none)");
+    CHECK_THAT(with(enough - 1),
+               Contains("s.yaml:4: workload[1]: needs " + words + " of hca0 with ") &&
+                   Contains("; allowed: numbers below hca0.core." + knob + ", " +
+                            std::to_string(enough - 1)));
+  };
+  refused("max_qps", 16 + 4, "queue pairs");
+  refused("max_cqs", 1 + 2 * 4, "completion queues");
+  refused("max_regions", 1 + 3 * 4, "regions");
+  CHECK_THAT(
+      error_of("connection.srq: true\nhca1.core.max_srqs: 4\n" + threads),
+      Contains("s.yaml:5: workload[1]: needs shared receive queues of hca1 with the numbers 1 "
+               "to 4, with those before it; allowed: numbers below hca1.core.max_srqs, 4"));
+  const std::string events = "workload: [{size: 8 B}, {size: 8 B,\n  wait: event}]\n";
+  for (const char* knob : {"max_eqs", "max_vectors"}) {
+    const std::string core = std::string("hca.core.") + knob;
+    CHECK_THAT(error_of(core + ": 1\n" + events),
+               Contains("s.yaml:2: workload[1]: needs ") && Contains(std::string(knob) + ", 1"));
+    CHECK(error_of(core + ": 2\n" + events) == "(none)");
+    CHECK(error_of(core + ": 1\nworkload: [{size: 8 B}]\n") == "(none)");
+  }
+  CHECK_THAT(
+      error_of("hca.core.max_cqs: 2\n"),
+      Contains("s.yaml:1: hca.core.max_cqs: is too little for the default workload[0]: needs "
+               "completion queues"));
+}
+}  // namespace hca::testbench

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "testbench/tests/system/malice/overlap_device.h"
+
+namespace hca::testbench::malice::overlap {
+// Gives a burst to a device that takes time, and writes down what is seen from outside, as it
+// comes; a host that reuses memory does so in the moment in which a completion says that it may.
+class Recorder {
+ public:
+  Recorder(Device& device, const Burst& burst);
+  History run();
+
+ private:
+  void answered();
+  void answered(const Device::Answer& answer);
+  void completed(u8 lane, u32 number, proto::WcStatus status);
+  void reuse(const Operation& operation);
+  void end(u32 operation, Fate fate);
+
+  Device& device_;
+  const Burst burst_;
+  History history_;
+  std::array<std::vector<u32>, kLanes> all_, completed_;  // operations: all, those with a CQE
+  u32 moment_ = 0;
+};
+}  // namespace hca::testbench::malice::overlap
