@@ -27,7 +27,7 @@ cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz --target fuzz
 
 for block in icrc packetizer rx_parser responder_check requester_psn completion; do
-  step "lockstep: rtl/$block.sv and its twin"
+  step "lockstep: rtl/$block/$block.sv and its twin"
   for seed in 1 2 3 4 5; do
     for width in 256 512; do
       build/release/hca rtl $block --cycles 10000000 --seed $seed --width $width

@@ -105,7 +105,7 @@ ROWS = [
      lambda p: [catch("hca_functional_tests", "~[slow]~[million]"), vectors_on("functional")]),
     (r"(model/systemc/.*|tlm/.*)\.(h|cpp)", ["hca_system_tests", "hca"],
      lambda p: [catch("hca_system_tests", tests_about("hca_system_tests", p)), VECTORS]),
-    (r"rtl/(\w+)\.(sv|svh|f)", ["hca"], None),  # see rtl_commands()
+    (r"rtl/\w+/\w+\.(sv|svh|f)", ["hca"], None),  # see rtl_commands()
     (r"rtl/.*", ["hca"], None),
     (r"testbench/cli/.*", ["hca"], of_command),
     (r"testbench/(vectors/.*|replay.*)", ["hca"],
@@ -141,9 +141,8 @@ def captures():
 
 def rtl_commands(path):
     """Lockstep of the block that a file belongs to, of all where it belongs to several."""
-    blocks = [p.stem for p in sorted((ROOT / "rtl").glob("*.f"))]
-    stem = pathlib.PurePath(path).stem
-    about = [b for b in blocks if stem == b or stem.startswith(b + "_")] or blocks
+    blocks = [p.stem for p in sorted((ROOT / "rtl").glob("*/*.f"))]
+    about = [b for b in blocks if path in (f"rtl/cpp/{b}_rtl.h", f"rtl/cpp/{b}_rtl.cpp") or path.startswith(f"rtl/{b}/")] or blocks
     commands = [[HCA, "rtl", block, "--cycles", "200000", "--width", width] for block in about for width in ("256", "512")]
     if path.endswith((".sv", ".svh")):
         commands += [["scripts/check_rtl.sh", block, "256"] for block in about]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Proves that rtl/icrc.sv takes the CRC registers over a beat as the bit-serial definition does, for full and partial beats.
+"""Proves that rtl/icrc/icrc.sv takes the CRC registers over a beat as the bit-serial definition does, for full and partial beats.
 
 Yosys makes a netlist of the whole block. Its registers are cut: what each of the four on the way of a beat takes over is
 followed back to the one in front of it, while the side band (bytes of the beat, its place in the packet) is constant. With
@@ -19,7 +19,7 @@ CRCS = {"icrc": (32, 0xEDB88320), "vcrc": (16, 0xD008)}  # width, reflected poly
 
 
 def netlist(root, folder, width):
-    sources = [line for line in (root / "rtl/icrc.f").read_text().split() if line.endswith(".sv")]
+    sources = [line for line in (root / "rtl/icrc/icrc.f").read_text().split() if line.endswith(".sv")]
     out = folder / "netlist.json"
     subprocess.run(["yosys", "-q", "-p", f"read_verilog -sv {' '.join(sources)}; chparam -set Width {width} icrc; hierarchy -check "
                     f"-top icrc; proc; flatten; opt; techmap; opt; write_json {out}"],
@@ -29,7 +29,7 @@ def netlist(root, folder, width):
 
 def side_band(root):
     """Where the fields of beat_t stand: {name: (lowest bit, bits)}."""
-    package = (root / "rtl/hca_pkg.sv").read_text()
+    package = (root / "rtl/common/hca_pkg.sv").read_text()
     body = re.search(r"typedef struct packed \{([^}]*)\} beat_t;", package)[1]
     widths = {name: int(high) + 1 for high, name in re.findall(r"typedef enum logic \[(\d+):0\] \{[^}]*\} (\w+);", package)}
     fields, at = {}, 0
@@ -186,7 +186,7 @@ def main():
                 prove(block, fields, width, size, first)
                 steps += len(CRCS)
                 vectors += len(CRCS) * (width + 1) + (0 if first else sum(bits for bits, _ in CRCS.values()))
-    print(f"prove_crc: {steps} steps of rtl/icrc.sv are the bit-serial definition on {vectors} vectors (all basis vectors and "
+    print(f"prove_crc: {steps} steps of rtl/icrc/icrc.sv are the bit-serial definition on {vectors} vectors (all basis vectors and "
           f"zero); its netlists have {gates} gates")
 
 

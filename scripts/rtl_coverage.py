@@ -117,8 +117,8 @@ def reasons_of(path):
         blocks = BLOCKS if cells[0] == "*" else cells[0].split()
         if not set(blocks) <= set(BLOCKS):
             sys.exit(f"{path}:{number}: {cells[0]}; allowed: *, {', '.join(BLOCKS)}")
-        if cells[1] != "*" and not (ROOT / "rtl" / cells[1]).is_file():
-            sys.exit(f"{path}:{number}: there is no rtl/{cells[1]}")
+        if cells[1] != "*" and not any((ROOT / "rtl").glob(f"*/{cells[1]}")):
+            sys.exit(f"{path}:{number}: no folder of rtl/ has {cells[1]}")
         try:
             rows.append((blocks, cells[1], re.compile(BITS.sub(bits_of, cells[2])), cells[3]))
         except re.error as error:
@@ -139,7 +139,7 @@ def texts_of(hits, folder):
             widths[point][width] = was_hit
     holes, covered = set(), set()
     for (file, line, kind, _, what), by_width in widths.items():
-        text = what if kind == TOGGLE else f"{what}: {(folder / file).read_text().splitlines()[line - 1].strip()}"
+        text = what if kind == TOGGLE else f"{what}: {next(folder.glob(f"*/{file}")).read_text().splitlines()[line - 1].strip()}"
         left = [w for w, was_hit in by_width.items() if not was_hit]
         if left:
             holes.add((file, line, text if len(left) == len(by_width) else f"{' '.join(left)}: {text}"))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts all mistakes of a table, expressions or assignments `name <= value`, into copies of an RTL block and of the modules that it is made of (BLOCK.f), each behind its
 number on a new input mutant_i (0: none).
-Usage: rtl_mutants.py TABLE BLOCK.sv FOLDER NAMES. Writes FOLDER/BLOCK/*.sv and FOLDER/BLOCK_mutants.h, which has their names
+Usage: rtl_mutants.py TABLE rtl/BLOCK/BLOCK.sv FOLDER NAMES. Writes FOLDER/BLOCK/*.sv and FOLDER/BLOCK_mutants.h, which has their names
 in a constant NAMES."""
 import pathlib
 import re
@@ -52,8 +52,9 @@ def write(path, text):
 
 def lint(block, folder, files):
     """Whether it is SystemVerilog still, in Verilator's words if not."""
-    command = ["verilator", "--lint-only", "-Wno-lint", f"-I{block.parent}", "--top-module", block.stem,
-               block.parent / "hca_pkg.sv", *(folder / file for file in files)]
+    common = block.parent.parent / "common"
+    command = ["verilator", "--lint-only", "-Wno-lint", f"-I{common}", f"-I{block.parent}", "--top-module", block.stem,
+               common / "hca_pkg.sv", *(folder / file for file in files)]
     said = subprocess.run(command, capture_output=True, text=True)
     if said.returncode:
         sys.exit(f"a row of {block.stem}'s mistakes, by its mutant_i, is no SystemVerilog:\n{said.stderr}")
@@ -68,8 +69,9 @@ def instances(file):
 def main():
     table, block, folder, constant = sys.argv[1:]
     block, folder = pathlib.Path(block), pathlib.Path(folder)
-    files = [name for name in block.with_suffix(".f").read_text().split() if name.endswith(".sv") and name != "hca_pkg.sv"]
-    texts = {name: (block.parent / name).read_text() for name in files}
+    listed = [pathlib.Path(name) for name in block.with_suffix(".f").read_text().split() if name.endswith(".sv") and not name.endswith("/hca_pkg.sv")]
+    files = [path.name for path in listed]
+    texts = {path.name: (block.parent.parent / path).read_text() for path in listed}
     names, choices, where = [], {name: {} for name in files}, {}
     for number, (name, old, new) in rows(table):
         places = [file for file in files for _ in range(texts[file].count(old))]

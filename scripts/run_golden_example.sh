@@ -9,13 +9,13 @@ build=$(realpath "$1")
 mkdir -p "$2"
 out=$(realpath "$2")
 cd "$(dirname "$0")/.."
-module=$(realpath "${3:-rtl/icrc.sv}")
+module=$(realpath "${3:-rtl/icrc/icrc.sv}")
 top=${4:-$(basename "$module" .sv)}
-ours=(rtl/crc_fold.sv rtl/crc_advance.sv rtl/crc_rewind.sv)  # and what a module around ours has inside
-[[ $top == icrc ]] || ours+=(rtl/icrc.sv)
+ours=(rtl/icrc/crc_fold.sv rtl/icrc/crc_advance.sv rtl/icrc/crc_rewind.sv)  # and what a module around ours has inside
+[[ $top == icrc ]] || ours+=(rtl/icrc/icrc.sv)
 export OBJCACHE=${OBJCACHE-$(command -v ccache || true)}  # of what Verilator's makefile compiles
 verilator --binary -Wall -Wno-fatal --top-module icrc_tb --Mdir "$out" -j 2 -O3 -Itestbench/golden \
-  +define+HCA_ICRC="$top" rtl/hca_pkg.sv "${ours[@]}" "$module" testbench/golden/example/icrc_tb.sv \
+  +define+HCA_ICRC="$top" rtl/common/hca_pkg.sv "${ours[@]}" "$module" testbench/golden/example/icrc_tb.sv \
   -LDFLAGS "-L$build -lhca_golden -Wl,-rpath,$build" >"$out/build.log" 2>&1 || {
   cat "$out/build.log"
   exit 1

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "rtl/generator/sv_package.h"
 #include "testbench/cli/lockstep_command.h"
 #include "testbench/lockstep/completion_lockstep.h"
 #include "testbench/lockstep/icrc_lockstep.h"
@@ -6,7 +7,6 @@
 #include "testbench/lockstep/requester_psn_lockstep.h"
 #include "testbench/lockstep/responder_check_lockstep.h"
 #include "testbench/lockstep/rx_parser_lockstep.h"
-#include "testbench/lockstep/sv_package.h"
 
 namespace hca::cli {
 namespace {
@@ -14,8 +14,9 @@ namespace {
 template <class Pair>
 void add_block(CLI::App& rtl, int& exit_code) {
   add_lockstep<Pair>(
-      *rtl.add_subcommand(Pair::kName, fmt::format("rtl/{}.sv against {}, compared in every cycle",
-                                                   Pair::kName, Pair::kTwin)),
+      *rtl.add_subcommand(Pair::kName,
+                          fmt::format("rtl/{0}/{0}.sv against {1}, compared in every cycle",
+                                      Pair::kName, Pair::kTwin)),
       exit_code);
 }
 }  // namespace
@@ -29,7 +30,8 @@ void add_rtl(CLI::App& rtl, int& exit_code) {
   add_block<testbench::ResponderCheckLockstep>(rtl, exit_code);
   add_block<testbench::CompletionLockstep>(rtl, exit_code);
 
-  CLI::App* package = rtl.add_subcommand("package", "print rtl/hca_pkg.sv, made from the tables");
+  CLI::App* package =
+      rtl.add_subcommand("package", "print rtl/common/hca_pkg.sv, made from the tables");
   package->callback([&exit_code] {
     fmt::print("{}", testbench::hca_pkg_sv());
     exit_code = kSucceeded;

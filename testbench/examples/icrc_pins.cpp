@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtl/icrc.sv as a SystemC module with pins, between a producer and a checker of the user's own.
+// rtl/icrc/icrc.sv as a SystemC module with pins, between a producer and a checker of the user's
+// own.
 //
 // In a cycle: the block's outputs stand after the rising edge, the producer drives at the falling
 // edge, both are sampled at the next rising edge.
@@ -8,7 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "rtl/icrc_rtl.h"
+#include "rtl/cpp/icrc_rtl.h"
 #include "testbench/examples/frames.h"
 
 namespace hca::rtl {  // what sc_signal and its ports ask of a type

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contexts and regions of the model as rtl/responder_check.sv gets them, and its verdict back.
+// The contexts and regions of the model as rtl/responder_check/responder_check.sv gets them, and
+// its verdict back.
 #pragma once
 #include "model/blocks/twins/responder_check_unit.h"
-#include "rtl/judged.h"
+#include "rtl/responder_check/judged.h"
 
 namespace hca::testbench {
 // `path`: where the queue pair's packets go.

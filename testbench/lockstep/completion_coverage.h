@@ -4,7 +4,7 @@
 #include "testbench/lockstep/coverage.h"
 
 namespace hca::testbench {
-// What the steps that have passed rtl/completion.sv have tried.
+// What the steps that have passed rtl/completion/completion.sv have tried.
 class CompletionCoverage : public BinCoverage {
  public:
   explicit CompletionCoverage(u32 beat_bytes = 64);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtl/completion.sv and blocks::CompletionUnit.
+// rtl/completion/completion.sv and blocks::CompletionUnit.
 #pragma once
-#include "rtl/completion_rtl.h"
+#include "rtl/cpp/completion_rtl.h"
 #include "testbench/lockstep/completion_coverage.h"
 #include "testbench/lockstep/context_look_ups.h"
 #include "testbench/lockstep/lockstep_options.h"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "model/blocks/twins/completion_unit.h"
-#include "rtl/cq_step.h"
+#include "rtl/completion/cq_step.h"
 #include "testbench/lockstep/random_packets.h"
 
 namespace hca::testbench {

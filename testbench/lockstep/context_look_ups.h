@@ -14,7 +14,7 @@
 #include <unordered_map>
 
 #include "model/engine/cycle.h"
-#include "rtl/look_up_pins.h"
+#include "rtl/common/look_up_pins.h"
 
 namespace hca::testbench {
 template <class P, class Out>

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "model/engine/cycle.h"
-#include "rtl/side_band.h"
+#include "rtl/common/side_band.h"
 
 namespace hca::testbench {
 struct Divergence {

@@ -4,7 +4,7 @@
 #include "testbench/lockstep/icrc_stimulus.h"
 
 namespace hca::testbench {
-// What the packets that have passed rtl/icrc.sv have tried. No VCRC is bad behind an Ethernet
+// What the packets that have passed rtl/icrc/icrc.sv have tried. No VCRC is bad behind an Ethernet
 // header.
 class IcrcCoverage : public BinCoverage {
  public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtl/icrc.sv and blocks::IcrcUnit.
+// rtl/icrc/icrc.sv and blocks::IcrcUnit.
 #pragma once
-#include "rtl/icrc_rtl.h"
+#include "rtl/cpp/icrc_rtl.h"
 #include "testbench/lockstep/icrc_coverage.h"
 #include "testbench/lockstep/lockstep_options.h"
 

@@ -100,7 +100,8 @@ void RxParserPins::finish(Item& item) const {
   static_cast<ExtHeaders&>(p) = static_cast<const ExtHeaders&>(last_);
   out.addressing = addressing_of(item.frame.data(), p);
   if (!(address_vector(p.framing, out.addressing) == to))
-    throw std::runtime_error("rtl/rx_parser.sv in the path: addresses that are not the frame's");
+    throw std::runtime_error(
+        "rtl/rx_parser/rx_parser.sv in the path: addresses that are not the frame's");
   out.whole.assign(p.payload_offset, 0);
   out.whole.insert(out.whole.end(), payload_.begin(), payload_.end());
 }

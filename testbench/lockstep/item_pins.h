@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "model/blocks/lib/stand_in.h"
-#include "rtl/completion_rtl.h"
-#include "rtl/icrc_rtl.h"
-#include "rtl/packetizer_rtl.h"
-#include "rtl/requester_psn_rtl.h"
-#include "rtl/responder_check_rtl.h"
-#include "rtl/rx_parser_rtl.h"
+#include "rtl/cpp/completion_rtl.h"
+#include "rtl/cpp/icrc_rtl.h"
+#include "rtl/cpp/packetizer_rtl.h"
+#include "rtl/cpp/requester_psn_rtl.h"
+#include "rtl/cpp/responder_check_rtl.h"
+#include "rtl/cpp/rx_parser_rtl.h"
 #include "testbench/lockstep/step_side_bands.h"
 
 namespace hca::testbench {

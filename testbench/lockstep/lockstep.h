@@ -21,7 +21,7 @@
 #include <functional>
 #include <optional>
 
-#include "rtl/block_rtl.h"
+#include "rtl/cpp/block_rtl.h"
 #include "testbench/lockstep/lives.h"
 #include "testbench/lockstep/lockstep_options.h"
 #include "testbench/lockstep/pins.h"

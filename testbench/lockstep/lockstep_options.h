@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "rtl/block_rtl.h"
+#include "rtl/cpp/block_rtl.h"
 #include "testbench/lockstep/divergence.h"
 #include "testbench/lockstep/given_frames.h"
 

@@ -4,7 +4,7 @@
 #include "testbench/lockstep/packetizer_stimulus.h"
 
 namespace hca::testbench {
-// What the packets that have passed rtl/packetizer.sv have tried.
+// What the packets that have passed rtl/packetizer/packetizer.sv have tried.
 class PacketizerCoverage : public BinCoverage {
  public:
   explicit PacketizerCoverage(u32 beat_bytes = 64);

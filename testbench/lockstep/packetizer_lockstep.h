@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtl/packetizer.sv and blocks::PacketizerUnit.
+// rtl/packetizer/packetizer.sv and blocks::PacketizerUnit.
 #pragma once
 #include "model/blocks/twins/packetizer_unit.h"
-#include "rtl/packetizer_rtl.h"
+#include "rtl/cpp/packetizer_rtl.h"
 #include "testbench/lockstep/lockstep_options.h"
 #include "testbench/lockstep/packetizer_coverage.h"
 

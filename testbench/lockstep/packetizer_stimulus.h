@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random packets for the packetizer: every opcode in all framings with payloads of all lengths.
 #pragma once
-#include "rtl/descriptor.h"
+#include "rtl/packetizer/descriptor.h"
 #include "testbench/lockstep/given_frames.h"
 #include "testbench/lockstep/random_packets.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers of a frame as they stand beside its payload behind rtl/rx_parser.sv.
+// The headers of a frame as they stand beside its payload behind rtl/rx_parser/rx_parser.sv.
 #pragma once
 #include "model/proto/wire/packet.h"
-#include "rtl/parsed.h"
+#include "rtl/rx_parser/parsed.h"
 
 namespace hca::testbench {
 void clear_headers(rtl::Parsed& out);

@@ -4,8 +4,8 @@
 #pragma once
 #include <span>
 
-#include "rtl/beat.h"
-#include "rtl/side_band.h"
+#include "rtl/common/beat.h"
+#include "rtl/common/side_band.h"
 #include "testbench/lockstep/twin.h"
 
 namespace hca::testbench {

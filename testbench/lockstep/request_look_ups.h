@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who answers the look-ups of rtl/responder_check.sv: the contexts as its write-backs left them,
-// and the regions that the stimulus gave to its requests.
+// Who answers the look-ups of rtl/responder_check/responder_check.sv: the contexts as its
+// write-backs left them, and the regions that the stimulus gave to its requests.
 #pragma once
 #include <unordered_map>
 
-#include "rtl/look_up_pins.h"
+#include "rtl/common/look_up_pins.h"
 #include "testbench/lockstep/responder_check_stimulus.h"
 
 namespace hca::testbench {

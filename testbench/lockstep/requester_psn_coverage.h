@@ -4,7 +4,7 @@
 #include "testbench/lockstep/requester_psn_stimulus.h"
 
 namespace hca::testbench {
-// What the steps that have passed rtl/requester_psn.sv have tried.
+// What the steps that have passed rtl/requester_psn/requester_psn.sv have tried.
 class RequesterPsnCoverage : public BinCoverage {
  public:
   explicit RequesterPsnCoverage(u32 beat_bytes = 64);

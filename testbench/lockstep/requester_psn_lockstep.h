@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtl/requester_psn.sv and blocks::RequesterPsnUnit.
+// rtl/requester_psn/requester_psn.sv and blocks::RequesterPsnUnit.
 #pragma once
-#include "rtl/requester_psn_rtl.h"
+#include "rtl/cpp/requester_psn_rtl.h"
 #include "testbench/lockstep/context_look_ups.h"
 #include "testbench/lockstep/lockstep_options.h"
 #include "testbench/lockstep/requester_psn_coverage.h"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "model/blocks/twins/requester_psn_unit.h"
-#include "rtl/psn_step.h"
+#include "rtl/requester_psn/psn_step.h"
 #include "testbench/lockstep/random_packets.h"
 
 namespace hca::testbench {

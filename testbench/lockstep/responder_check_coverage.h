@@ -4,7 +4,7 @@
 #include "testbench/lockstep/responder_check_stimulus.h"
 
 namespace hca::testbench {
-// What the requests that have passed rtl/responder_check.sv have tried.
+// What the requests that have passed rtl/responder_check/responder_check.sv have tried.
 class ResponderCheckCoverage : public BinCoverage {
  public:
   explicit ResponderCheckCoverage(u32 beat_bytes = 64);

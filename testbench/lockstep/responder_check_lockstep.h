@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtl/responder_check.sv and blocks::ResponderCheckUnit.
+// rtl/responder_check/responder_check.sv and blocks::ResponderCheckUnit.
 #pragma once
-#include "rtl/responder_check_rtl.h"
+#include "rtl/cpp/responder_check_rtl.h"
 #include "testbench/lockstep/lockstep_options.h"
 #include "testbench/lockstep/request_look_ups.h"
 #include "testbench/lockstep/responder_check_coverage.h"

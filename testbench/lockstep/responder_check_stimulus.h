@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "model/blocks/twins/responder_check_unit.h"
-#include "rtl/judged.h"
-#include "rtl/parsed.h"
+#include "rtl/responder_check/judged.h"
+#include "rtl/rx_parser/parsed.h"
 #include "testbench/lockstep/given_frames.h"
 #include "testbench/lockstep/random_packets.h"
 

@@ -89,8 +89,8 @@ class RtlStandIn : public blocks::StandIn<typename Pins::Item> {
     return beat + 1;
   }
   [[noreturn]] void fail(const std::string& what, engine::Cycle at) const {
-    throw std::runtime_error(
-        fmt::format("rtl/{}.sv in the path: {}, {} cycles into an item", Pins::kName, what, at));
+    throw std::runtime_error(fmt::format("rtl/{0}/{0}.sv in the path: {1}, {2} cycles into an item",
+                                         Pins::kName, what, at));
   }
 
   Rtl rtl_;

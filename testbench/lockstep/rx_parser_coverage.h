@@ -4,7 +4,7 @@
 #include "testbench/lockstep/rx_parser_stimulus.h"
 
 namespace hca::testbench {
-// What the frames that have passed rtl/rx_parser.sv have tried.
+// What the frames that have passed rtl/rx_parser/rx_parser.sv have tried.
 class RxParserCoverage : public BinCoverage {
  public:
   explicit RxParserCoverage(u32 beat_bytes = 64);

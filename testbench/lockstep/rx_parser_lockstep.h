@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtl/rx_parser.sv and blocks::RxParserUnit.
+// rtl/rx_parser/rx_parser.sv and blocks::RxParserUnit.
 #pragma once
-#include "rtl/rx_parser_rtl.h"
+#include "rtl/cpp/rx_parser_rtl.h"
 #include "testbench/lockstep/lockstep_options.h"
 #include "testbench/lockstep/rx_parser_coverage.h"
 

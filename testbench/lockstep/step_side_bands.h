@@ -4,8 +4,8 @@
 #pragma once
 #include "model/blocks/twins/completion_unit.h"
 #include "model/blocks/twins/requester_psn_unit.h"
-#include "rtl/cq_step.h"
-#include "rtl/psn_step.h"
+#include "rtl/completion/cq_step.h"
+#include "rtl/requester_psn/psn_step.h"
 
 namespace hca::testbench {
 inline void put_step(u32 qpn, const blocks::PsnRequest& r, rtl::PsnStepBeat& c) {

@@ -52,9 +52,9 @@ std::vector<RtlMistake> rtl_mistakes(RtlChoice choice, const blocks::ChipConfig&
   std::vector<RtlMistake> mistakes;
   const auto must_be = [&](RtlBlock block, const char* knob, u64 is, u64 fixed) {
     if (choice.has(block) && is != fixed)
-      mistakes.push_back(
-          {knob, fmt::format("is {}", is),
-           fmt::format("{} with rtl/{}.sv in the path", fixed, kRtlBlockNames[unsigned(block)])});
+      mistakes.push_back({knob, fmt::format("is {}", is),
+                          fmt::format("{0} with rtl/{1}/{1}.sv in the path", fixed,
+                                      kRtlBlockNames[unsigned(block)])});
   };
   must_be(RtlBlock::Icrc, "icrc_unit.latency", config.icrc_unit.latency,
           blocks::IcrcUnitConfig{}.latency);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ICRC of packets that pass, and the VCRC of native ones: inserted on the way out, checked on
-// the way in. The C++ twin of rtl/icrc.sv.
+// the way in. The C++ twin of rtl/icrc/icrc.sv.
 //
 // Contract (docs/design/timing.md, block icrc_unit): that of a PacketUnit; 4 bytes, 6 in native
 // framings, are appended in Generate: where they need a beat of their own, the next start comes one

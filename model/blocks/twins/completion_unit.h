@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The producers of CQs as a block between links, with contexts that come late: what CQEs and
-// doorbells do to proto::EntryRing. The C++ twin of rtl/completion.sv.
+// doorbells do to proto::EntryRing. The C++ twin of rtl/completion/completion.sv.
 //
 // Contract: that of a LookUpUnit without regions. A step takes one beat and sees what all in front
 // of it left of its CQ.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The PSNs of the requester as a block between links, with contexts that come late: what messages,
-// packets, acknowledgements and timers do to SendPsns. The C++ twin of rtl/requester_psn.sv.
+// packets, acknowledgements and timers do to SendPsns. The C++ twin of
+// rtl/requester_psn/requester_psn.sv.
 //
 // Contract: that of a LookUpUnit without regions. A step takes one beat and sees what all in front
 // of it left of its queue pair.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of 9.6 and 9.7 on requests whose contexts and regions come late: what `responder_check`
-// does to a request, as a block between links. The C++ twin of rtl/responder_check.sv.
+// does to a request, as a block between links. The C++ twin of
+// rtl/responder_check/responder_check.sv.
 //
 // Contract: that of a LookUpUnit. The region is that of a request's R_Key, if it carries one that
 // is not 0. A frame that is nobody's request falls. A request sees what all in front of it did to

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the receiving half of `port` finds out about a frame before any context: its headers, its
-// payload and its verdict. The C++ twin of rtl/rx_parser.sv.
+// payload and its verdict. The C++ twin of rtl/rx_parser/rx_parser.sv.
 //
 // Contract: that of a PacketUnit, with as many beats behind the unit as in front of it. As in
 // `port`, `latency` counts from the beat with the frame's 128th byte, from which all headers are

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The producer of a ring of entries in host memory, and what a CQE does to that of its CQ (G21.1,
-// G21.3). rtl/completion.sv does the same.
+// G21.3). rtl/completion/completion.sv does the same.
 #pragma once
 #include <utility>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The PSNs of a requester: which a message takes, how many may be outstanding, and where go-back-N
-// stands (G1, G11, G12). rtl/requester_psn.sv does the same.
+// stands (G1, G11, G12). rtl/requester_psn/requester_psn.sv does the same.
 #pragma once
 #include "model/proto/transport/psn.h"
 

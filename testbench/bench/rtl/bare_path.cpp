@@ -7,7 +7,7 @@
 
 #include <stdexcept>
 
-#include "rtl/verilated_block.h"
+#include "rtl/cpp/verilated_block.h"
 #include "testbench/bench/rtl/hot_path.h"
 #include "testbench/lockstep/checked_look_ups.h"
 #include "testbench/lockstep/pins.h"

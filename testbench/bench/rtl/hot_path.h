@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "model/blocks/lib/stand_in.h"
-#include "rtl/descriptor.h"
-#include "rtl/judged.h"
-#include "rtl/parsed.h"
+#include "rtl/packetizer/descriptor.h"
+#include "rtl/responder_check/judged.h"
+#include "rtl/rx_parser/parsed.h"
 
 namespace hca::bench {
 // What goes through: WRITEs of one packet each of an RC queue pair, back to back, over IPv4.
@@ -45,7 +45,7 @@ class HotPath {
 };
 // Five Verilated blocks of 512 bits, a beat in each cycle, nothing between pins and pins.
 std::unique_ptr<HotPath> bare_path(const WriteStream& stream);
-// The same through the wrapper of a block (rtl/block_rtl.h).
+// The same through the wrapper of a block (rtl/cpp/block_rtl.h).
 std::unique_ptr<HotPath> wrapped_path(const WriteStream& stream);
 // What the units of the model do to the same packets.
 std::unique_ptr<HotPath> twin_path(const WriteStream& stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test bench that has the golden model judge a module: rtl/icrc.sv inserts the ICRC of packets that the golden
+// A test bench that has the golden model judge a module: rtl/icrc/icrc.sv inserts the ICRC of packets that the golden
 // model has built, and its frames must be theirs. scripts/run_golden_example.sh builds and runs it.
 `include "hca_golden.svh"
 

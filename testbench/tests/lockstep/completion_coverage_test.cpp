@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The count of what the stimuli of rtl/completion.sv try.
+// The count of what the stimuli of rtl/completion/completion.sv try.
 #include "testbench/lockstep/completion_coverage.h"
 
 #include <catch2/catch.hpp>

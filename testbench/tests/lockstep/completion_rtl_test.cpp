@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtl/completion.sv against CQEs written down from the table of the device.
-#include "rtl/completion_rtl.h"
+// rtl/completion/completion.sv against CQEs written down from the table of the device.
+#include "rtl/cpp/completion_rtl.h"
 
 #include <catch2/catch.hpp>
 #include <map>

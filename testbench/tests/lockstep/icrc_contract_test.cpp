@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The link contract on the pins of rtl/icrc.sv: cycles counted by hand, and each assertion made to
-// fire.
+// The link contract on the pins of rtl/icrc/icrc.sv: cycles counted by hand, and each assertion
+// made to fire.
 #include "testbench/tests/lockstep/rtl_frame.h"
 
 namespace hca::testbench {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The count of what the stimuli of rtl/icrc.sv try.
+// The count of what the stimuli of rtl/icrc/icrc.sv try.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtl/icrc.sv against the specification: vectors, a CRC bit by bit, masks written down by hand, and
-// its contract.
+// rtl/icrc/icrc.sv against the specification: vectors, a CRC bit by bit, masks written down by
+// hand, and its contract.
 #include <fstream>
 #include <sstream>
 
-#include "testbench/lockstep/sv_package.h"
+#include "rtl/generator/sv_package.h"
 #include "testbench/tests/lockstep/rtl_frame.h"
 
 namespace hca::testbench {
@@ -186,8 +186,8 @@ TEST_CASE(
   CHECK_FALSE(more.icrc_ok);
 }
 
-TEST_CASE("rtl/hca_pkg.sv is what the tables make", "[rtl][generated]") {
-  std::ifstream file(HCA_SOURCE_DIR "/rtl/hca_pkg.sv");
+TEST_CASE("rtl/common/hca_pkg.sv is what the tables make", "[rtl][generated]") {
+  std::ifstream file(HCA_SOURCE_DIR "/rtl/common/hca_pkg.sv");
   std::stringstream text;
   text << file.rdbuf();
   REQUIRE(file.good());

@@ -8,7 +8,7 @@
 
 namespace hca::testbench {
 namespace {
-// rtl/icrc.sv with a mistake between its pins and the comparison.
+// rtl/icrc/icrc.sv with a mistake between its pins and the comparison.
 enum class Odd { Nothing, ReadyFallsWithValid, ValidInReset, SpareBits, Finish };
 class OddIcrc : public rtl::VerilatedBlock<rtl::BeatControl, rtl::BeatControl> {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The count of what the stimuli of rtl/packetizer.sv try.
+// The count of what the stimuli of rtl/packetizer/packetizer.sv try.
 #include "testbench/lockstep/packetizer_coverage.h"
 
 #include <catch2/catch.hpp>

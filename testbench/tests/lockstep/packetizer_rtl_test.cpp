@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtl/packetizer.sv against bytes written down from the specification, and its contract with cycles
-// counted by hand.
-#include "rtl/packetizer_rtl.h"
+// rtl/packetizer/packetizer.sv against bytes written down from the specification, and its contract
+// with cycles counted by hand.
+#include "rtl/cpp/packetizer_rtl.h"
 #include "testbench/tests/lockstep/rtl_frame.h"
 
 namespace hca::testbench {

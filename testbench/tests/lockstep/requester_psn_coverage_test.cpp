@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The count of what the stimuli of rtl/requester_psn.sv try.
+// The count of what the stimuli of rtl/requester_psn/requester_psn.sv try.
 #include "testbench/lockstep/requester_psn_coverage.h"
 
 #include <catch2/catch.hpp>

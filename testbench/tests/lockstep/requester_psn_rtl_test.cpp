@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtl/requester_psn.sv against PSNs written down from the specification.
-#include "rtl/requester_psn_rtl.h"
+// rtl/requester_psn/requester_psn.sv against PSNs written down from the specification.
+#include "rtl/cpp/requester_psn_rtl.h"
 
 #include <catch2/catch.hpp>
 #include <optional>

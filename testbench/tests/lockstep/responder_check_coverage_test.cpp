@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The count of what the stimuli of rtl/responder_check.sv try.
+// The count of what the stimuli of rtl/responder_check/responder_check.sv try.
 #include "testbench/lockstep/responder_check_coverage.h"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtl/responder_check.sv against verdicts written down from the specification.
-#include "rtl/responder_check_rtl.h"
+// rtl/responder_check/responder_check.sv against verdicts written down from the specification.
+#include "rtl/cpp/responder_check_rtl.h"
 
 #include <catch2/catch.hpp>
 #include <deque>

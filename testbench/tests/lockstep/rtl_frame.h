@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends single frames through rtl/icrc.sv, and the frames of T2.
+// Sends single frames through rtl/icrc/icrc.sv, and the frames of T2.
 #pragma once
 #include <catch2/catch.hpp>
 #include <string>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/blocks/port/icrc_unit.h"
-#include "rtl/icrc_rtl.h"
+#include "rtl/cpp/icrc_rtl.h"
 #include "testbench/lockstep/pins.h"
 
 namespace hca::testbench {

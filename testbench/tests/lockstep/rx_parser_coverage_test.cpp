@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The count of what the stimuli of rtl/rx_parser.sv try.
+// The count of what the stimuli of rtl/rx_parser/rx_parser.sv try.
 #include "testbench/lockstep/rx_parser_coverage.h"
 
 #include <catch2/catch.hpp>

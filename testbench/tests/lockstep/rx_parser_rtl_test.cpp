@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtl/rx_parser.sv against frames written down from the specification.
-#include "rtl/rx_parser_rtl.h"
+// rtl/rx_parser/rx_parser.sv against frames written down from the specification.
+#include "rtl/cpp/rx_parser_rtl.h"
 #include "testbench/tests/lockstep/rtl_frame.h"
 
 namespace hca::testbench {

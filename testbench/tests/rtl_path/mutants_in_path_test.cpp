@@ -96,7 +96,7 @@ TEMPLATE_TEST_CASE("a mistake in the RTL of the path changes the run", "[rtl][mu
 }
 
 namespace {
-// rtl/icrc.sv whose clock is counted.
+// rtl/icrc/icrc.sv whose clock is counted.
 class CountedIcrc : public rtl::VerilatedBlock<rtl::BeatControl, rtl::BeatControl> {
  public:
   explicit CountedIcrc(u64& clocks) : clocks_(clocks) {}
@@ -161,7 +161,7 @@ TEST_CASE("RTL of another latency than its unit's is told", "[rtl]") {
   std::vector<u8> frame(200);
   IcrcItem item{.frame = frame.data(), .bytes = 100, .mode = IcrcMode::Generate};
   CHECK_THROWS_WITH(icrc.process(item),
-                    Catch::Matchers::Contains("rtl/icrc.sv in the path: the first beat left 5 "
+                    Catch::Matchers::Contains("rtl/icrc/icrc.sv in the path: the first beat left 5 "
                                               "cycles behind the first one, by its contract 6"));
 }
 

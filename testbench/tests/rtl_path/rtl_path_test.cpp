@@ -68,9 +68,10 @@ TEST_CASE("what the RTL has fixed is no knob", "[rtl][scenario]") {
                       "packetizer, ") &&
                  Contains("did you mean \"packetizer\"?"));
   CHECK_THAT(error_of("rtl: {icrc: true}\n" + work), Contains("rtl.icrc"));
-  CHECK_THAT(error_of("hca.icrc_unit.latency: 7 cycles\nrtl: [icrc]\n" + work),
-             Contains("s.yaml:2: rtl[0]: hca0.icrc_unit.latency is 7; allowed: 5 with rtl/icrc.sv "
-                      "in the path"));
+  CHECK_THAT(
+      error_of("hca.icrc_unit.latency: 7 cycles\nrtl: [icrc]\n" + work),
+      Contains("s.yaml:2: rtl[0]: hca0.icrc_unit.latency is 7; allowed: 5 with rtl/icrc/icrc.sv "
+               "in the path"));
   CHECK(error_of("hca.icrc_unit.latency: 7 cycles\nrtl: [packetizer]\n" + work) == "(none)");
   CHECK_THAT(error_of("hca1.responder_check.interval: 2 cycles\nrtl: [responder_check]\n" + work),
              Contains("hca1.responder_check.interval is 2; allowed: 1") && !Contains("hca0."));

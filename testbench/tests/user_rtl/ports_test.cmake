@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -P ports_test.cmake: modules that cannot stand in the place of rtl/icrc.sv, each with what is said of it.
+# cmake -P ports_test.cmake: modules that cannot stand in the place of rtl/icrc/icrc.sv, each with what is said of it.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/../../../rtl/add_rtl_block.cmake)
-file(STRINGS ${HCA_RTL_FOLDER}/icrc.f sources REGEX "^[^/]")
+file(STRINGS ${HCA_RTL_FOLDER}/icrc/icrc.f sources REGEX "^[^/]")
 list(TRANSFORM sources PREPEND ${HCA_RTL_FOLDER}/)
 file(READ ${CMAKE_CURRENT_LIST_DIR}/untagged_icrc.sv right)
 

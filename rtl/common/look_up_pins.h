@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The look-ups of a block, beside its streams. The side band of its packets_out names them: Pins.
+#pragma once
+#include <optional>
+#include <span>
+
+#include "model/proto/types.h"
+
+namespace hca::rtl {
+// Contexts alone.
+template <class C>
+class ContextPins {
+ public:
+  using Context = C;
+  virtual ~ContextPins() = default;
+  // The answer of this cycle, or none; behind begin_cycle() of the BlockRtl.
+  virtual void answer(const Context* context) = 0;
+  // What is asked for in this cycle: a number.
+  virtual std::optional<u32> context_asked() const = 0;
+};
+
+struct CheckedContext;
+struct CheckedRegion;
+// Of rtl/responder_check/responder_check.sv.
+class LookUpPins {
+ public:
+  virtual ~LookUpPins() = default;
+  // The answers of this cycle, or none; behind begin_cycle() of the BlockRtl.
+  virtual void answer(const CheckedContext* context, const CheckedRegion* region) = 0;
+  // What is asked for in this cycle: a QPN, an R_Key.
+  virtual std::optional<u32> context_asked() const = 0;
+  virtual std::optional<u32> region_asked() const = 0;
+  // The P_Key table of the port.
+  virtual void set_pkeys(std::span<const u16> pkeys) = 0;
+};
+
+// Of a block without any.
+struct NoPins {};
+template <class Out>
+struct PinsBeside {
+  using Type = NoPins;
+};
+template <class Out>
+requires requires { typename Out::Pins; }
+struct PinsBeside<Out> {
+  using Type = typename Out::Pins;
+};
+template <class Out>
+using PinsOf = typename PinsBeside<Out>::Type;
+}  // namespace hca::rtl

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+common/hca_pkg.sv
+packetizer/packetizer.sv

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What rtl/requester_psn/requester_psn.sv reads and writes: `psn_step_t`, `psn_context_t` and
+// `psn_stepped_t` of hca_pkg.
+#pragma once
+#include "model/proto/transport/send_psns.h"
+#include "rtl/common/look_up_pins.h"
+#include "rtl/common/side_band.h"
+
+namespace hca::rtl {
+// What happens to the PSNs of a queue pair: blocks::PsnRequest.
+struct PsnStepBeat {
+  bool first, last;
+  u8 bytes;  // of the beat: none
+  u8 op, kind;
+  u32 qpn, psn, index, byte_len;
+};
+
+// Of the context of a queue pair.
+struct PsnConfig {
+  u16 path_mtu;
+};
+struct PsnContext : PsnConfig {
+  proto::SendPsns state;
+
+  static constexpr std::string_view kName = "psn context";
+  static constexpr auto parts() {
+    return make_rows(Part<PsnContext, PsnConfig>{},
+                     Part<PsnContext, proto::SendPsns>{"state", &PsnContext::state});
+  }
+};
+
+// What came of it, and the context as it is now.
+struct PsnSteppedStart {
+  bool first, last;
+  u8 op, result;        // result: enum PsnResult
+  bool repeated;        // a packet that has been sent before
+  bool progress;        // more is acknowledged than was
+  bool unacked;         // something is
+  u32 qpn, psn, count;  // PSNs that a message or packet takes; else the oldest unacknowledged
+};
+struct PsnStepped : PsnSteppedStart {
+  using Pins = ContextPins<PsnContext>;
+  proto::SendPsns state;
+  u32 number_of_context() const { return qpn; }
+
+  static constexpr std::string_view kName = "psn stepped";
+  static constexpr auto parts() {
+    return make_rows(Part<PsnStepped, PsnSteppedStart>{},
+                     Part<PsnStepped, proto::SendPsns>{"state", &PsnStepped::state});
+  }
+};
+}  // namespace hca::rtl
+
+namespace hca::proto {
+// clang-format off
+template <>
+struct Layout<rtl::PsnStepBeat> {
+  using S = rtl::PsnStepBeat;
+  static constexpr std::string_view name = "psn step";
+  static constexpr auto fields = make_rows(
+      field(&S::qpn,      "qpn",      24),
+      field(&S::psn,      "psn",      24),
+      field(&S::index,    "index",    24),
+      field(&S::byte_len, "byte_len", 32),
+      reserved("spare", 2, ""),
+      field(&S::op,       "op",       3),
+      field(&S::kind,     "kind",     2),
+      field(&S::first,    "first",    1),
+      field(&S::last,     "last",     1),
+      field(&S::bytes,    "bytes",    7));
+};
+template <>
+struct Layout<SendPsns> {
+  using S = SendPsns;
+  static constexpr std::string_view name = "psn state";
+  static constexpr auto fields = make_rows(
+      field(&S::next_psn,    "next_psn",    24),
+      field(&S::unacked_psn, "unacked_psn", 24),
+      field(&S::sent_psn,    "sent_psn",    24),
+      field(&S::send_psn,    "send_psn",    24));
+};
+template <>
+struct Layout<rtl::PsnConfig> {
+  using C = rtl::PsnConfig;
+  static constexpr std::string_view name = "psn config";
+  static constexpr auto fields = make_rows(
+      reserved("spare", 3, ""),
+      field(&C::path_mtu, "path_mtu", 13));
+};
+template <>
+struct Layout<rtl::PsnSteppedStart> {
+  using S = rtl::PsnSteppedStart;
+  static constexpr std::string_view name = "psn stepped start";
+  static constexpr auto fields = make_rows(
+      field(&S::qpn,      "qpn",      24),
+      field(&S::psn,      "psn",      24),
+      field(&S::count,    "count",    24),
+      reserved("spare", 6, ""),
+      field(&S::op,       "op",       3),
+      field(&S::result,   "result",   2),
+      field(&S::repeated, "repeated", 1),
+      field(&S::progress, "progress", 1),
+      field(&S::unacked,  "unacked",  1),
+      field(&S::first,    "first",    1),
+      field(&S::last,     "last",     1));
+};
+// clang-format on
+}  // namespace hca::proto

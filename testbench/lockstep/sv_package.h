@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#pragma once
-#include <string>
-
-namespace hca::testbench {
-// The text of rtl/hca_pkg.sv, made from the field tables of model/proto and the CRC polynomial.
-std::string hca_pkg_sv();
-}  // namespace hca::testbench
