@@ -90,7 +90,7 @@ class Layers(unittest.TestCase):
     def test_a_layer_may_include_what_stands_left(self):
         for path, kind, header in (
                 ("model/blocks/port/port_receive.cpp", '"', "model/proto/wire/headers.h"), ("model/systemc/hca.h", "<", "systemc"),
-                ("tlm/wire.h", '"', "model/systemc/hca.h"), ("testbench/cli/run.cpp", '"', "rtl/icrc.h"),
+                ("tlm/wire/wire.h", '"', "model/systemc/hca.h"), ("testbench/cli/run.cpp", '"', "rtl/icrc.h"),
                 ("model/proto/wire/crc.cpp", "<", "isa-l/crc.h"), ("testbench/tests/proto/psn.cpp", "<", "catch2/catch.hpp"),
                 ("testbench/scenario/scenario.h", '"', "testbench/host/host_cpu.h"), ("testbench/testbed/testbed.h", "<", "systemc"),
                 ("testbench/tests/run/run_test.cpp", '"', "testbench/report/report.h"),
@@ -100,11 +100,11 @@ class Layers(unittest.TestCase):
     def test_an_include_to_the_right_is_found(self):
         for path, kind, header in (
                 ("model/proto/transport/psn.h", '"', "model/engine/cycle.h"), ("model/engine/link.h", '"', "model/blocks/port/port.h"),
-                ("model/blocks/port/port.h", '"', "model/systemc/hca.h"), ("model/systemc/hca.h", '"', "tlm/wire.h"),
-                ("tlm/wire.h", '"', "testbench/host.h"), ("model/blocks/port/port.h", "<", "systemc"),
+                ("model/blocks/port/port.h", '"', "model/systemc/hca.h"), ("model/systemc/hca.h", '"', "tlm/wire/wire.h"),
+                ("tlm/wire/wire.h", '"', "testbench/host.h"), ("model/blocks/port/port.h", "<", "systemc"),
                 ("model/engine/link.h", "<", "tlm_utils/simple_target_socket.h"), ("model/proto/transport/psn.h", "<", "fmt/format.h"),
                 ("model/proto/transport/psn.h", "<", "isa-l/crc.h"), ("testbench/tests/proto/psn.cpp", '"', "model/engine/cycle.h"),
-                ("model/proto/transport/psn.h", '"', "types.h"), ("tlm/wire.h", "<", "testbench/host.h")):
+                ("model/proto/transport/psn.h", '"', "types.h"), ("tlm/wire/wire.h", "<", "testbench/host.h")):
             self.assertIsNotNone(check_layers.breach_of_include(path, kind, header), (path, header))
 
     def test_an_include_to_the_right_inside_of_the_test_bench_is_found(self):

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tlm/pcie_tlp_link.h"
+#include "tlm/pcie/pcie_tlp_link.h"
 
 namespace hca::testbench {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <string_view>
 
-#include "tlm/pcie_link.h"
+#include "tlm/pcie/pcie_link.h"
 
 namespace hca::testbench {
 // A device that does nothing but DMA, alone on its PCIe link. Picoseconds.

@@ -5,8 +5,8 @@
 #include <model/proto/interface/commands.h>
 #include <model/proto/memory/key.h>
 #include <model/systemc/hca.h>
-#include <tlm/memory_target.h>
-#include <tlm/pcie_link.h>
+#include <tlm/host_memory/memory_target.h>
+#include <tlm/pcie/pcie_link.h>
 
 #include <stdexcept>
 #include <string>

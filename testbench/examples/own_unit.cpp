@@ -4,7 +4,7 @@
 // unit does and counts; another would hand the frame to a user's RTL and take back what it left.
 #include <model/blocks/lib/stand_in.h>
 #include <model/blocks/port/icrc_unit.h>
-#include <tlm/wire.h>
+#include <tlm/wire/wire.h>
 
 #include <cstdio>
 #include <vector>

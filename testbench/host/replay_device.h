@@ -14,7 +14,7 @@
 #include "model/proto/transport/transport_options.h"
 #include "model/proto/wire/framing.h"
 #include "testbench/rtl_path/rtl_choice.h"
-#include "tlm/host_memory.h"
+#include "tlm/host_memory/host_memory.h"
 
 namespace hca::testbench {
 using Frame = std::vector<u8>;

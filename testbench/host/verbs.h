@@ -14,7 +14,7 @@
 #include "model/proto/interface/event_sources.h"
 #include "model/proto/memory/memory_region.h"
 #include "model/proto/transport/qp.h"
-#include "tlm/host_memory.h"
+#include "tlm/host_memory/host_memory.h"
 
 namespace hca::testbench {
 constexpr u32 kFirstUserQpn = 16;  // in front of it are those of management and well-known ones

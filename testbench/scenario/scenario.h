@@ -15,8 +15,8 @@
 #include "testbench/scenario/knob_table.h"
 #include "testbench/scenario/topology.h"
 #include "testbench/scenario/traffic.h"
-#include "tlm/fault_script.h"
-#include "tlm/pcie_config.h"
+#include "tlm/pcie/pcie_config.h"
+#include "tlm/wire/fault_script.h"
 
 namespace hca::testbench {
 struct Setting;

@@ -4,7 +4,7 @@
 #include <array>
 #include <compare>
 
-#include "tlm/wire_config.h"
+#include "tlm/wire/wire_config.h"
 
 namespace hca::testbench {
 // A port of a node, both counted from 0.

@@ -8,7 +8,7 @@
 #include "model/proto/mutant.h"
 #include "model/systemc/hca.h"
 #include "testbench/testbed/fresh_kernel.h"
-#include "tlm/memory_target.h"
+#include "tlm/host_memory/memory_target.h"
 
 namespace hca::testbench {
 namespace {

@@ -9,9 +9,9 @@
 #include "testbench/host/endpoint.h"
 #include "testbench/host/host_writes.h"
 #include "testbench/scenario/traffic_of.h"
-#include "tlm/memory_target.h"
-#include "tlm/pcie_tlp_link.h"
-#include "tlm/wire.h"
+#include "tlm/host_memory/memory_target.h"
+#include "tlm/pcie/pcie_tlp_link.h"
+#include "tlm/wire/wire.h"
 
 namespace hca::testbench {
 // One host with its HCA: memory, core, PCIe. Host software reaches the HCA through mmio_initiator

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "testbench/vectors/symbols.h"
-#include "tlm/host_memory.h"
+#include "tlm/host_memory/host_memory.h"
 
 namespace hca::testbench {
 // Byte i of a pattern; neighbouring blocks of 256 bytes differ.

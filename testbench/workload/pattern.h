@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "tlm/host_memory.h"
+#include "tlm/host_memory/host_memory.h"
 
 namespace hca::testbench {
 // The payload of message `message` under `seed`: each byte is a function of both and its offset, so

@@ -10,7 +10,7 @@
 #include "model/blocks/memory/protection.h"
 #include "testbench/programs/server/numbers.h"
 #include "testbench/programs/server/packet_socket.h"
-#include "tlm/memory_target.h"
+#include "tlm/host_memory/memory_target.h"
 
 namespace hca::attach {
 // Memory that server and program share: the server makes it, so that it cannot shrink below its

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "testbench/tests/tlm/pcie_by_hand.h"
+#include "testbench/tests/tlm/pcie/pcie_by_hand.h"
 
 namespace hca::testbench {
 namespace {

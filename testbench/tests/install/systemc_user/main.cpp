@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A user's platform from the installed package: two hosts on one wire, and one RDMA WRITE.
-#include <tlm/wire.h>
+#include <tlm/wire/wire.h>
 
 #include <cstdio>
 #include <vector>

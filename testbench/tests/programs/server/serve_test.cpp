@@ -10,7 +10,7 @@
 #include "testbench/programs/server/serve_rules.h"
 #include "testbench/scenario/scenario_file.h"
 #include "testbench/scenario/scenario_knobs.h"
-#include "tlm/fault_script.h"
+#include "tlm/wire/fault_script.h"
 
 using namespace hca;
 using namespace hca::attach;

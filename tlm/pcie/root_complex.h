@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/blocks/memory/set_store.h"
-#include "tlm/pcie_link.h"
+#include "tlm/pcie/pcie_link.h"
 
 namespace hca::tlm_ {
 // What lies between the buffers of the root complex and host memory. Calls come in the order of the

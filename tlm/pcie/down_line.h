@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tlm/tlp_line.h"
+#include "tlm/pcie/tlp_line.h"
 
 namespace hca::tlm_ {
 // The line downstream. Completions take it in the order in which they are worked out, some time

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tlm/host_memory.h"
+#include "tlm/host_memory/host_memory.h"
 
 #include <tlm_utils/simple_initiator_socket.h>
 
@@ -10,7 +10,7 @@
 
 #include "model/engine/random.h"
 #include "testbench/testbed/fresh_kernel.h"
-#include "tlm/memory_target.h"
+#include "tlm/host_memory/memory_target.h"
 
 namespace hca::tlm_ {
 TEST_CASE("untouched memory reads as zeros and takes no page", "[host_memory]") {

@@ -2,8 +2,8 @@
 #pragma once
 #include <memory>
 
-#include "tlm/pcie_credits.h"
-#include "tlm/root_complex.h"
+#include "tlm/pcie/pcie_credits.h"
+#include "tlm/pcie/root_complex.h"
 
 namespace hca::tlm_ {
 // The same link TLP by TLP: for what is different from one TLP of a request to the next. With none

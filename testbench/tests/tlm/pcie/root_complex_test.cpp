@@ -2,13 +2,13 @@
 // All expected cycles are worked out by hand on a link of 16 bytes a cycle: generation 1 with 16
 // lanes moves 4 GB/s, the clock has 250 MHz. One way takes 10 cycles, the memory 5. A write of 64
 // bytes is 88 on the line, 5.5 cycles; the request of a read 1.5.
-#include "tlm/root_complex.h"
+#include "tlm/pcie/root_complex.h"
 
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "testbench/tests/tlm/pcie_by_hand.h"
-#include "tlm/pcie_tlp_link.h"
+#include "testbench/tests/tlm/pcie/pcie_by_hand.h"
+#include "tlm/pcie/pcie_tlp_link.h"
 
 namespace hca::tlm_ {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tlm/pcie_tlp_link.h"
+#include "tlm/pcie/pcie_tlp_link.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // A link on which cycles are worked out by hand: 16 bytes a cycle (generation 1 with 16 lanes moves
 // 4 GB/s, the clock has 250 MHz), one way takes 10 cycles, the memory 5.
 #pragma once
-#include "tlm/pcie_config.h"
+#include "tlm/pcie/pcie_config.h"
 
 namespace hca::tlm_ {
 inline constexpr u64 kHertz = 250'000'000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tlm/pcie_link.h"
+#include "tlm/pcie/pcie_link.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "model/proto/interface/device.h"
 #include "model/proto/interface/work_rows.h"
-#include "tlm/pcie_credits.h"
+#include "tlm/pcie/pcie_credits.h"
 
 namespace hca::tlm_ {
 namespace {

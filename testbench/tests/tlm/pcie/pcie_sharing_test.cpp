@@ -3,8 +3,8 @@
 // on a link of 16 bytes a cycle, one way takes 10 cycles, the memory 5.
 #include <catch2/catch.hpp>
 
-#include "testbench/tests/tlm/pcie_by_hand.h"
-#include "tlm/pcie_tlp_link.h"
+#include "testbench/tests/tlm/pcie/pcie_by_hand.h"
+#include "tlm/pcie/pcie_tlp_link.h"
 
 namespace hca::tlm_ {
 // Requests of 24 bytes leave in 1.5 cycles: the first is at memory in 12, its data on the line from

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tlm/fault_script.h"
+#include "tlm/wire/fault_script.h"
 
 #include <fmt/format.h>
 

@@ -10,8 +10,8 @@
 
 #include "model/engine/random.h"
 #include "model/systemc/direct_socket.h"
-#include "tlm/fault_script.h"
-#include "tlm/wire_config.h"
+#include "tlm/wire/fault_script.h"
+#include "tlm/wire/wire_config.h"
 
 namespace hca::tlm_ {
 // A full duplex cable between two wire sockets. A frame comes as a generic payload whose delay says

@@ -9,8 +9,8 @@
 #include "model/blocks/memory/host_timing.h"
 #include "model/engine/counters.h"
 #include "model/engine/random.h"
-#include "tlm/down_line.h"
-#include "tlm/pcie_config.h"
+#include "tlm/pcie/down_line.h"
+#include "tlm/pcie/pcie_config.h"
 
 namespace hca::tlm_ {
 // What of a PCIe link and behind it can be in use: a line or memory, of which there is one, or read

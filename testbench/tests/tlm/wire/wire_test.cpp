@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tlm/wire.h"
+#include "tlm/wire/wire.h"
 
 #include <catch2/catch.hpp>
 #include <memory>

@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "testbench/tests/tlm/pcie_by_hand.h"
-#include "tlm/pcie_tlp_link.h"
+#include "testbench/tests/tlm/pcie/pcie_by_hand.h"
+#include "tlm/pcie/pcie_tlp_link.h"
 
 namespace hca::tlm_ {
 namespace {

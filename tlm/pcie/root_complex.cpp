@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tlm/root_complex.h"
+#include "tlm/pcie/root_complex.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tlm/host_memory.h"
+#include "tlm/host_memory/host_memory.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include <systemc>
 
 #include "model/systemc/direct_socket.h"
-#include "tlm/host_memory.h"
+#include "tlm/host_memory/host_memory.h"
 
 namespace hca::tlm_ {
 // What an HCA reaches at addresses beyond the host memory. False: the bytes cannot be moved.

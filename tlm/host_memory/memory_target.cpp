@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tlm/memory_target.h"
+#include "tlm/host_memory/memory_target.h"
 
 namespace hca::tlm_ {
 MemoryTarget::MemoryTarget(sc_core::sc_module_name name, HostMemory& memory)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // All expected cycles are worked out by hand on a link of 16 bytes a cycle: generation 1 with 16
 // lanes moves 4 GB/s, the clock has 250 MHz. One way takes 10 cycles, the memory 5.
-#include "tlm/pcie_link.h"
+#include "tlm/pcie/pcie_link.h"
 
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 
-#include "testbench/tests/tlm/pcie_by_hand.h"
+#include "testbench/tests/tlm/pcie/pcie_by_hand.h"
 
 namespace hca::tlm_ {
 TEST_CASE("a read takes its request, two ways, the memory and its completion", "[pcie]") {
