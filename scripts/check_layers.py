@@ -28,8 +28,7 @@ MAY_INCLUDE = {
 }
 WITHOUT_SYSTEMC = {PROTO, DEVICE, ENGINE, BLOCKS, FUNCTIONAL, RTL}
 
-# The folders of the test bench, left to right in the same way, and what each may include of the device and its surroundings. What is
-# for one of them alone stands in a folder of it.
+# The folders of the test bench, left to right in the same way, and what each may include of the device and its surroundings.
 SPECIFICATION = {PROTO}
 TWINS = {PROTO, ENGINE, DEVICE, BLOCKS, RTL}
 SOFTWARE = {PROTO, ENGINE, DEVICE, BLOCKS, FUNCTIONAL, TLM}
